@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * limits.h - every number of the wire format on one screen, with the arithmetic. docs/wire.md draws it.
+ */
+#ifndef WIRE_LIMITS_H
+#define WIRE_LIMITS_H
+
+enum wire_limits {
+    WIRE_VERSION_NOW = 1,
+    WIRE_ETHERTYPE = 0x88B5, /* IEEE 802 local experimental 1 */
+
+    /* Frame: what follows the 14 bytes of the Ethernet header. */
+    FRAME_HEAD_BYTES = 8,
+    FRAME_TAG_BYTES = 8 + 16, /* counter and tag */
+    FRAME_PACKETS_MAX = 255,
+
+    /* Data packet. */
+    PACKET_HEAD_BYTES = 32,
+    PACKET_EXT_WORDS_MAX = 255,
+    PACKET_EXT_BYTES_MAX = 4 * PACKET_EXT_WORDS_MAX, /* 1020 */
+    PACKET_BYTES_MAX = 65535,
+
+    /* Extensions, in 4-byte words, the head word included. */
+    EXT_WORD_BYTES = 4,
+    EXT_KEY_WORDS = 1 + 3,
+    EXT_REQUEST_WORDS = 1 + 5,
+    EXT_RESPONSE_WORDS = 1 + 4,
+    EXT_PATH_LINKS_PER_WORD = 10,                                            /* 10 * 3 bits of 32 */
+    EXT_PATH_WORDS_MAX = 1 + 7,                                              /* 70 links: the hop budget is 64 */
+    EXT_PATH_LINKS_MAX = (EXT_PATH_WORDS_MAX - 1) * EXT_PATH_LINKS_PER_WORD, /* 70 */
+    EXT_TRACE_ENTRY_WORDS = 4,
+    EXT_TRACE_ENTRIES_MAX = 63, /* 1 + 4 * 63 = 253 words of 255 */
+    EXT_WAYPOINTS_MAX = 16,
+
+    /* Control packet. */
+    CONTROL_HEAD_BYTES = 8,
+    HELLO_BYTES = 64, /* frame 72, on the wire 72 + 14 + 4 + 20 = 110: 100 a second are 0.0088 % of 1 Gb/s */
+    GOODBYE_BYTES = 20,
+    STREAM_HEAD_BYTES = 24,
+
+    /* Control stream items, with their 4-byte item header. */
+    ITEM_HEAD_BYTES = 4,
+    RECORD_BYTES = 32,
+    ITEM_RECORD_BYTES = ITEM_HEAD_BYTES + RECORD_BYTES,
+    ITEM_ACK_BYTES = ITEM_HEAD_BYTES + 28,
+    SUMMARY_ENTRY_BYTES = 16,
+    ITEM_SYNCED_BYTES = ITEM_HEAD_BYTES + 8,
+    ITEM_JOB_HEAD_BYTES = ITEM_HEAD_BYTES + 4 + 8 + 4 + 4 + 4,
+    ITEM_JOB_ACK_BYTES = ITEM_HEAD_BYTES + 24,
+    JOB_SUMMARY_ENTRY_BYTES = 12,
+
+    /* Hop budget (semantics 4.4): default and the most that 8 bits can say. */
+    HOP_LIMIT_DEFAULT = 64,
+    HOP_LIMIT_MAX = 255,
+};
+
+#endif

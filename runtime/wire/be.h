@@ -15,40 +15,40 @@
 #define BE_SWAP(bits, x) (x)
 #endif
 
-static inline uint16_t be16_load(const uint8_t *p)
+static inline uint16_t get_be16(const uint8_t *p)
 {
     uint16_t v;
     memcpy(&v, p, sizeof v);
     return BE_SWAP(16, v);
 }
 
-static inline uint32_t be32_load(const uint8_t *p)
+static inline uint32_t get_be32(const uint8_t *p)
 {
     uint32_t v;
     memcpy(&v, p, sizeof v);
     return BE_SWAP(32, v);
 }
 
-static inline uint64_t be64_load(const uint8_t *p)
+static inline uint64_t get_be64(const uint8_t *p)
 {
     uint64_t v;
     memcpy(&v, p, sizeof v);
     return BE_SWAP(64, v);
 }
 
-static inline void be16_store(uint8_t *p, uint16_t v)
+static inline void put_be16(uint8_t *p, uint16_t v)
 {
     v = BE_SWAP(16, v);
     memcpy(p, &v, sizeof v);
 }
 
-static inline void be32_store(uint8_t *p, uint32_t v)
+static inline void put_be32(uint8_t *p, uint32_t v)
 {
     v = BE_SWAP(32, v);
     memcpy(p, &v, sizeof v);
 }
 
-static inline void be64_store(uint8_t *p, uint64_t v)
+static inline void put_be64(uint8_t *p, uint64_t v)
 {
     v = BE_SWAP(64, v);
     memcpy(p, &v, sizeof v);

@@ -28,7 +28,7 @@ static uint32_t head_write(uint8_t *out, enum ext_type type, unsigned words, uns
 {
     out[EXT_AT_TYPE] = (uint8_t)type;
     out[EXT_AT_WORDS] = (uint8_t)words;
-    be16_store(out + EXT_AT_ARGUMENT, (uint16_t)argument);
+    put_be16(out + EXT_AT_ARGUMENT, (uint16_t)argument);
     return words * EXT_WORD_BYTES;
 }
 
@@ -56,49 +56,49 @@ cw_key ext_key_read(const uint8_t *ext, uint64_t routing)
 {
     cw_key key;
     memcpy(key.b, ext + EXT_AT_BODY, KEY_HEAD_BYTES);
-    be64_store(key.b + KEY_HEAD_BYTES, routing);
+    put_be64(key.b + KEY_HEAD_BYTES, routing);
     return key;
 }
 
 uint32_t ext_request_write(const struct ext_request *request, uint8_t *out)
 {
-    be32_store(out + 4, request->job);
-    be32_store(out + 8, request->process);
+    put_be32(out + 4, request->job);
+    put_be32(out + 8, request->process);
     coord_write(out + 12, request->server, 0);
-    be32_store(out + 16, request->call);
-    be32_store(out + 20, request->limit_us);
+    put_be32(out + 16, request->call);
+    put_be32(out + 20, request->limit_us);
     return head_write(out, EXT_REQUEST, EXT_REQUEST_WORDS, request->port);
 }
 
 struct ext_request ext_request_read(const uint8_t *ext)
 {
     return (struct ext_request){
-        .port = be16_load(ext + EXT_AT_ARGUMENT),
-        .job = be32_load(ext + 4),
-        .process = be32_load(ext + 8),
+        .port = get_be16(ext + EXT_AT_ARGUMENT),
+        .job = get_be32(ext + 4),
+        .process = get_be32(ext + 8),
         .server = coord_read(ext + 12),
-        .call = be32_load(ext + 16),
-        .limit_us = be32_load(ext + 20),
+        .call = get_be32(ext + 16),
+        .limit_us = get_be32(ext + 20),
     };
 }
 
 uint32_t ext_response_write(const struct ext_response *response, uint8_t *out)
 {
-    be32_store(out + 4, response->job);
-    be32_store(out + 8, response->process);
+    put_be32(out + 4, response->job);
+    put_be32(out + 8, response->process);
     coord_write(out + 12, response->server, 0);
-    be32_store(out + 16, response->call);
+    put_be32(out + 16, response->call);
     return head_write(out, EXT_RESPONSE, EXT_RESPONSE_WORDS, response->status);
 }
 
 struct ext_response ext_response_read(const uint8_t *ext)
 {
     return (struct ext_response){
-        .status = be16_load(ext + EXT_AT_ARGUMENT),
-        .job = be32_load(ext + 4),
-        .process = be32_load(ext + 8),
+        .status = get_be16(ext + EXT_AT_ARGUMENT),
+        .job = get_be32(ext + 4),
+        .process = get_be32(ext + 8),
         .server = coord_read(ext + 12),
-        .call = be32_load(ext + 16),
+        .call = get_be32(ext + 16),
     };
 }
 
@@ -121,13 +121,13 @@ static size_t place_at(unsigned place)
 
 static cw_link place_get(const uint8_t *ext, unsigned place)
 {
-    return (cw_link)(be32_load(ext + place_at(place)) >> place_shift(place) & 7u);
+    return (cw_link)(get_be32(ext + place_at(place)) >> place_shift(place) & 7u);
 }
 
 static void place_set(uint8_t *ext, unsigned place, cw_link link)
 {
     uint8_t *word = ext + place_at(place);
-    be32_store(word, (be32_load(word) & ~(7u << place_shift(place))) | (uint32_t)link << place_shift(place));
+    put_be32(word, (get_be32(word) & ~(7u << place_shift(place))) | (uint32_t)link << place_shift(place));
 }
 
 uint32_t ext_path_write(const struct ext_path *path, uint8_t *out)
@@ -219,10 +219,10 @@ struct ext_trace_entry ext_trace_get(const uint8_t *ext, unsigned i)
         .server = coord_read(p),
         .in = p[3] >> 4,
         .out = p[3] & 0xf,
-        .wait_ns = be32_load(p + 4),
-        .job = be32_load(p + 8),
+        .wait_ns = get_be32(p + 4),
+        .job = get_be32(p + 8),
         .verdict = p[12],
-        .queued = be16_load(p + 14),
+        .queued = get_be16(p + 14),
     };
 }
 
@@ -235,10 +235,10 @@ bool ext_trace_append(uint8_t *ext, const struct ext_trace_entry *entry)
     }
     uint8_t *p = ext + EXT_AT_BODY + i * TRACE_ENTRY_BYTES;
     coord_write(p, entry->server, (uint8_t)(entry->in << 4 | entry->out));
-    be32_store(p + 4, entry->wait_ns);
-    be32_store(p + 8, entry->job);
+    put_be32(p + 4, entry->wait_ns);
+    put_be32(p + 8, entry->job);
     p[12] = entry->verdict;
-    be16_store(p + 14, entry->queued);
+    put_be16(p + 14, entry->queued);
     ext[TRACE_AT_ENTRIES]++;
     return true;
 }
@@ -291,7 +291,7 @@ static enum wire_reason path_check(const uint8_t *ext)
         return WIRE_BAD_COUNT;
     }
     for (unsigned first = 0; first < path_places(ext); first += EXT_PATH_LINKS_PER_WORD) {
-        uint32_t word = be32_load(ext + place_at(first));
+        uint32_t word = get_be32(ext + place_at(first));
         unsigned here = hops < first ? 0 : hops - first; /* filled places from this word on */
         uint32_t filled =
             here >= EXT_PATH_LINKS_PER_WORD ? PATH_PLACES : ~(PATH_PLACES >> PLACE_BITS * here) & PATH_PLACES;
@@ -393,7 +393,7 @@ enum wire_reason ext_check(const uint8_t *bytes, size_t size, enum ext_type type
     }
     switch (type) {
     case EXT_KEY:
-        return be16_load(bytes + EXT_AT_ARGUMENT) == 0 ? WIRE_OK : WIRE_RESERVED;
+        return get_be16(bytes + EXT_AT_ARGUMENT) == 0 ? WIRE_OK : WIRE_RESERVED;
     case EXT_REQUEST:
     case EXT_RESPONSE:
         return bytes[15] == 0 ? WIRE_OK : WIRE_RESERVED; /* behind the server's z in both */

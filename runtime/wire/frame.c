@@ -16,7 +16,7 @@ static enum wire_reason walk_all(const uint8_t *bytes, size_t size, size_t at, u
         if (size - at < CONTROL_HEAD_BYTES) {
             return WIRE_TRUNCATED;
         }
-        size_t length = be16_load(bytes + at + LENGTH_AT);
+        size_t length = get_be16(bytes + at + LENGTH_AT);
         if (length < CONTROL_HEAD_BYTES) {
             return WIRE_BAD_LENGTH;
         }
@@ -55,12 +55,12 @@ enum wire_reason frame_decode(const uint8_t *bytes, size_t size, struct frame_he
     *head = (struct frame_head){
         .flags = (uint8_t)flags,
         .packets = (uint8_t)packets,
-        .session = be16_load(bytes + FRAME_AT_SESSION),
-        .sequence = be16_load(bytes + FRAME_AT_SEQUENCE),
-        .position = be16_load(bytes + FRAME_AT_POSITION),
+        .session = get_be16(bytes + FRAME_AT_SESSION),
+        .sequence = get_be16(bytes + FRAME_AT_SEQUENCE),
+        .position = get_be16(bytes + FRAME_AT_POSITION),
     };
     if (flags & FRAME_TAGGED) {
-        head->counter = be64_load(bytes + FRAME_AT_COUNTER);
+        head->counter = get_be64(bytes + FRAME_AT_COUNTER);
         memcpy(head->tag, bytes + FRAME_AT_TAG, sizeof head->tag);
     }
     *walk = (struct frame_walk){.at = first, .left = packets};
@@ -72,7 +72,7 @@ bool frame_next(const uint8_t *bytes, struct frame_walk *walk, struct frame_slic
     if (walk->left == 0) {
         return false;
     }
-    *slice = (struct frame_slice){.at = walk->at, .size = be16_load(bytes + walk->at + LENGTH_AT)};
+    *slice = (struct frame_slice){.at = walk->at, .size = get_be16(bytes + walk->at + LENGTH_AT)};
     walk->at += slice->size;
     walk->left--;
     return true;
@@ -83,11 +83,11 @@ uint32_t frame_encode(const struct frame_head *head, uint8_t *out)
     CHECK(head->packets > 0 && (head->flags & ~(unsigned)FLAGS_KNOWN) == 0);
     out[FRAME_AT_VERSION] = (uint8_t)(WIRE_VERSION_NOW << 4 | head->flags);
     out[FRAME_AT_PACKETS] = head->packets;
-    be16_store(out + FRAME_AT_SESSION, head->session);
-    be16_store(out + FRAME_AT_SEQUENCE, head->sequence);
-    be16_store(out + FRAME_AT_POSITION, head->position);
+    put_be16(out + FRAME_AT_SESSION, head->session);
+    put_be16(out + FRAME_AT_SEQUENCE, head->sequence);
+    put_be16(out + FRAME_AT_POSITION, head->position);
     if (head->flags & FRAME_TAGGED) {
-        be64_store(out + FRAME_AT_COUNTER, head->counter);
+        put_be64(out + FRAME_AT_COUNTER, head->counter);
         memcpy(out + FRAME_AT_TAG, head->tag, sizeof head->tag);
     }
     return frame_head_bytes(head->flags);

@@ -63,13 +63,13 @@ enum wire_reason packet_decode(const uint8_t *bytes, size_t size, struct packet_
     struct packet_head h = {
         .kind = bytes[PACKET_AT_KIND] & 0xf,
         .flags = bytes[PACKET_AT_FLAGS],
-        .length = be16_load(bytes + PACKET_AT_LENGTH),
+        .length = get_be16(bytes + PACKET_AT_LENGTH),
         .hop_limit = bytes[PACKET_AT_HOP_LIMIT],
         .hops = bytes[PACKET_AT_HOPS],
-        .port = be16_load(bytes + PACKET_AT_PORT),
-        .job = be32_load(bytes + PACKET_AT_JOB),
-        .source_job = be32_load(bytes + PACKET_AT_SOURCE_JOB),
-        .source_process = be32_load(bytes + PACKET_AT_SOURCE_PROCESS),
+        .port = get_be16(bytes + PACKET_AT_PORT),
+        .job = get_be32(bytes + PACKET_AT_JOB),
+        .source_job = get_be32(bytes + PACKET_AT_SOURCE_JOB),
+        .source_process = get_be32(bytes + PACKET_AT_SOURCE_PROCESS),
         .source = {bytes[PACKET_AT_SOURCE], bytes[PACKET_AT_SOURCE + 1], bytes[PACKET_AT_SOURCE + 2]},
         .ext_words = bytes[PACKET_AT_EXT_WORDS],
     };
@@ -82,10 +82,10 @@ enum wire_reason packet_decode(const uint8_t *bytes, size_t size, struct packet_
     }
     const uint8_t *to = bytes + PACKET_AT_DESTINATION;
     if (h.kind == PACKET_KEY) {
-        h.to.key = be64_load(to);
+        h.to.key = get_be64(to);
     } else if (bytes[SERVER_SPARE_AT] == 0) {
         h.to.server = (cw_coord){to[0], to[1], to[2]};
-        h.to.process = be32_load(to + 4);
+        h.to.process = get_be32(to + 4);
     } else {
         return WIRE_RESERVED;
     }
@@ -106,25 +106,25 @@ void packet_encode(const struct packet_head *head, uint8_t *out)
     CHECK(packet_judge(head) == WIRE_OK);
     out[PACKET_AT_KIND] = (uint8_t)(WIRE_VERSION_NOW << 4 | head->kind);
     out[PACKET_AT_FLAGS] = head->flags;
-    be16_store(out + PACKET_AT_LENGTH, head->length);
+    put_be16(out + PACKET_AT_LENGTH, head->length);
     out[PACKET_AT_HOP_LIMIT] = head->hop_limit;
     out[PACKET_AT_HOPS] = head->hops;
-    be16_store(out + PACKET_AT_PORT, head->port);
-    be32_store(out + PACKET_AT_JOB, head->job);
-    be32_store(out + PACKET_AT_SOURCE_JOB, head->source_job);
-    be32_store(out + PACKET_AT_SOURCE_PROCESS, head->source_process);
+    put_be16(out + PACKET_AT_PORT, head->port);
+    put_be32(out + PACKET_AT_JOB, head->job);
+    put_be32(out + PACKET_AT_SOURCE_JOB, head->source_job);
+    put_be32(out + PACKET_AT_SOURCE_PROCESS, head->source_process);
     out[PACKET_AT_SOURCE] = head->source.x;
     out[PACKET_AT_SOURCE + 1] = head->source.y;
     out[PACKET_AT_SOURCE + 2] = head->source.z;
     out[PACKET_AT_EXT_WORDS] = head->ext_words;
     uint8_t *to = out + PACKET_AT_DESTINATION;
     if (head->kind == PACKET_KEY) {
-        be64_store(to, head->to.key);
+        put_be64(to, head->to.key);
     } else {
         to[0] = head->to.server.x;
         to[1] = head->to.server.y;
         to[2] = head->to.server.z;
         to[3] = 0;
-        be32_store(to + 4, head->to.process);
+        put_be32(to + 4, head->to.process);
     }
 }

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* splitmix64: one word of state, any seed. */
+/* splitmix64: one word of state, any seed. One draw a statement: the same values from every compiler. */
 struct dice {
     uint64_t state;
 };
@@ -36,33 +36,29 @@ static inline cw_coord dice_coord(struct dice *d)
 
 static inline struct ext_request dice_request(struct dice *d)
 {
-    return (struct ext_request){
-        .port = (cw_port)dice_word(d),
-        .server = dice_coord(d),
-        .job = (cw_job)dice_word(d),
-        .process = (cw_process)dice_word(d),
-        .call = (uint32_t)dice_word(d),
-        .limit_us = (uint32_t)dice_word(d),
-    };
+    struct ext_request request = {.port = (cw_port)dice_word(d)};
+    request.server = dice_coord(d);
+    request.job = (cw_job)dice_word(d);
+    request.process = (cw_process)dice_word(d);
+    request.call = (uint32_t)dice_word(d);
+    request.limit_us = (uint32_t)dice_word(d);
+    return request;
 }
 
 static inline struct ext_response dice_response(struct dice *d)
 {
-    return (struct ext_response){
-        .status = (uint16_t)dice_word(d),
-        .server = dice_coord(d),
-        .job = (cw_job)dice_word(d),
-        .process = (cw_process)dice_word(d),
-        .call = (uint32_t)dice_word(d),
-    };
+    struct ext_response response = {.status = (uint16_t)dice_word(d)};
+    response.server = dice_coord(d);
+    response.job = (cw_job)dice_word(d);
+    response.process = (cw_process)dice_word(d);
+    response.call = (uint32_t)dice_word(d);
+    return response;
 }
 
 static inline struct ext_path dice_path(struct dice *d)
 {
-    struct ext_path path = {
-        .mode = (uint8_t)dice_below(d, 3),
-        .places = (uint8_t)(EXT_PATH_LINKS_PER_WORD * (1 + dice_below(d, EXT_PATH_WORDS_MAX - 1))),
-    };
+    struct ext_path path = {.mode = (uint8_t)dice_below(d, 3)};
+    path.places = (uint8_t)(EXT_PATH_LINKS_PER_WORD * (1 + dice_below(d, EXT_PATH_WORDS_MAX - 1)));
     path.hops = path.mode == EXT_PATH_OVERFLOW ? path.places : (uint8_t)dice_below(d, path.places + 1u);
     for (unsigned i = 0; i < path.hops; i++) {
         path.link[i] = (cw_link)dice_below(d, CW_LINK_COUNT);
@@ -72,15 +68,14 @@ static inline struct ext_path dice_path(struct dice *d)
 
 static inline struct ext_trace_entry dice_trace_entry(struct dice *d)
 {
-    return (struct ext_trace_entry){
-        .server = dice_coord(d),
-        .in = (uint8_t)dice_below(d, EXT_TRACE_IN_MADE_HERE + 1),
-        .out = (uint8_t)dice_below(d, EXT_TRACE_OUT_DROPPED + 1),
-        .verdict = (uint8_t)dice_word(d),
-        .queued = (uint16_t)dice_word(d),
-        .wait_ns = (uint32_t)dice_word(d),
-        .job = (cw_job)dice_word(d),
-    };
+    struct ext_trace_entry entry = {.server = dice_coord(d)};
+    entry.in = (uint8_t)dice_below(d, EXT_TRACE_IN_MADE_HERE + 1);
+    entry.out = (uint8_t)dice_below(d, EXT_TRACE_OUT_DROPPED + 1);
+    entry.verdict = (uint8_t)dice_word(d);
+    entry.queued = (uint16_t)dice_word(d);
+    entry.wait_ns = (uint32_t)dice_word(d);
+    entry.job = (cw_job)dice_word(d);
+    return entry;
 }
 
 static inline struct ext_waypoints dice_waypoints(struct dice *d)
@@ -157,12 +152,12 @@ static inline uint32_t dice_packet(struct dice *d, unsigned kind, unsigned flags
         .kind = (uint8_t)kind,
         .flags = (uint8_t)flags,
         .ext_words = (uint8_t)((at - PACKET_HEAD_BYTES) / EXT_WORD_BYTES),
-        .port = (cw_port)dice_word(d),
-        .job = (cw_job)dice_word(d),
-        .source_job = (cw_job)dice_word(d),
-        .source_process = (cw_process)dice_word(d),
-        .source = dice_coord(d),
     };
+    head->port = (cw_port)dice_word(d);
+    head->job = (cw_job)dice_word(d);
+    head->source_job = (cw_job)dice_word(d);
+    head->source_process = (cw_process)dice_word(d);
+    head->source = dice_coord(d);
     if (kind == PACKET_KEY) {
         head->to.key = dice_word(d);
     } else {

@@ -355,26 +355,23 @@ static enum wire_reason waypoints_check(const uint8_t *ext)
     return WIRE_OK;
 }
 
+/* How many words each type may have: smallest, largest, and in steps of step_mask + 1. */
+static const struct {
+    uint8_t smallest, largest, step_mask;
+} shapes[EXT_TYPES] = {
+    [EXT_KEY] = {EXT_KEY_WORDS, EXT_KEY_WORDS, 0},
+    [EXT_REQUEST] = {EXT_REQUEST_WORDS, EXT_REQUEST_WORDS, 0},
+    [EXT_RESPONSE] = {EXT_RESPONSE_WORDS, EXT_RESPONSE_WORDS, 0},
+    [EXT_PATH] = {2, EXT_PATH_WORDS_MAX, 0},
+    [EXT_TRACE] = {1 + EXT_TRACE_ENTRY_WORDS, 1 + EXT_TRACE_ENTRIES_MAX *EXT_TRACE_ENTRY_WORDS,
+                   EXT_TRACE_ENTRY_WORDS - 1},
+    [EXT_WAYPOINTS] = {2, 1 + EXT_WAYPOINTS_MAX, 0},
+};
+
 static bool words_fit(enum ext_type type, unsigned words)
 {
-    switch (type) {
-    case EXT_KEY:
-        return words == EXT_KEY_WORDS;
-    case EXT_REQUEST:
-        return words == EXT_REQUEST_WORDS;
-    case EXT_RESPONSE:
-        return words == EXT_RESPONSE_WORDS;
-    case EXT_PATH:
-        return words >= 2 && words <= EXT_PATH_WORDS_MAX;
-    case EXT_TRACE:
-        return words > 1 && words <= 1 + EXT_TRACE_ENTRIES_MAX * EXT_TRACE_ENTRY_WORDS &&
-               words % EXT_TRACE_ENTRY_WORDS == 1;
-    case EXT_WAYPOINTS:
-        return words >= 2 && words <= 1 + EXT_WAYPOINTS_MAX;
-    case EXT_TYPES:
-        break;
-    }
-    return false;
+    return words >= shapes[type].smallest && words <= shapes[type].largest &&
+           ((words - shapes[type].smallest) & shapes[type].step_mask) == 0;
 }
 
 enum wire_reason ext_check(const uint8_t *bytes, size_t size, enum ext_type type)
@@ -382,8 +379,11 @@ enum wire_reason ext_check(const uint8_t *bytes, size_t size, enum ext_type type
     if (size < EXT_WORD_BYTES) {
         return WIRE_TRUNCATED;
     }
+    if (bytes[EXT_AT_TYPE] >= EXT_TYPES) {
+        return WIRE_BAD_KIND;
+    }
     if (bytes[EXT_AT_TYPE] != type) {
-        return bytes[EXT_AT_TYPE] < EXT_TYPES ? WIRE_BAD_ORDER : WIRE_BAD_KIND;
+        return WIRE_BAD_ORDER;
     }
     if (!words_fit(type, bytes[EXT_AT_WORDS])) {
         return WIRE_BAD_LENGTH;
@@ -394,17 +394,13 @@ enum wire_reason ext_check(const uint8_t *bytes, size_t size, enum ext_type type
     switch (type) {
     case EXT_KEY:
         return get_be16(bytes + EXT_AT_ARGUMENT) == 0 ? WIRE_OK : WIRE_RESERVED;
-    case EXT_REQUEST:
-    case EXT_RESPONSE:
-        return bytes[15] == 0 ? WIRE_OK : WIRE_RESERVED; /* behind the server's z in both */
     case EXT_PATH:
         return path_check(bytes);
     case EXT_TRACE:
         return trace_check(bytes);
     case EXT_WAYPOINTS:
         return waypoints_check(bytes);
-    case EXT_TYPES:
-        break;
+    default: /* request and response: the byte behind the server's z */
+        return bytes[15] == 0 ? WIRE_OK : WIRE_RESERVED;
     }
-    return WIRE_BAD_KIND;
 }

@@ -11,45 +11,64 @@ _Static_assert(PACKET_HEAD_BYTES + PACKET_EXT_BYTES_MAX <= UINT16_MAX, "struct p
 
 enum { FLAGS_KNOWN = (1 << EXT_TYPES) - 1, SERVER_SPARE_AT = PACKET_AT_DESTINATION + 3 };
 
-enum wire_reason packet_judge(const struct packet_head *head)
+static inline cw_coord coord_at(const uint8_t *p)
 {
-    unsigned budget = (unsigned)head->hop_limit + head->hops;
-    if (head->kind < PACKET_KEY || head->kind > PACKET_LINK) {
+    return (cw_coord){p[0], p[1], p[2]};
+}
+
+/* The fields that can be wrong, in registers: a struct on the stack costs more than all the tests (store forwarding). */
+static inline enum wire_reason judge(unsigned kind, unsigned flags, unsigned length, unsigned budget,
+                                     unsigned ext_words)
+{
+    if (kind < PACKET_KEY || kind > PACKET_LINK) {
         return WIRE_BAD_KIND;
     }
-    if (head->flags & ~(unsigned)FLAGS_KNOWN) {
+    if (flags & ~(unsigned)FLAGS_KNOWN) {
         return WIRE_RESERVED;
     }
-    if (head->length < packet_head_bytes(head)) {
+    if (length < PACKET_HEAD_BYTES + ext_words * EXT_WORD_BYTES) {
         return WIRE_BAD_LENGTH;
     }
-    if (budget == 0 || budget > (head->kind == PACKET_LINK ? 1u : (unsigned)HOP_LIMIT_MAX)) {
+    if (budget == 0 || budget > (kind == PACKET_LINK ? 1u : (unsigned)HOP_LIMIT_MAX)) {
         return WIRE_BAD_VALUE;
     }
-    if (head->flags & packet_flag(EXT_KEY) && head->kind != PACKET_KEY) {
+    if (flags & packet_flag(EXT_KEY) && kind != PACKET_KEY) {
         return WIRE_BAD_VALUE; /* there are no routing bits to go with it */
     }
-    if (head->flags & packet_flag(EXT_WAYPOINTS) && head->kind == PACKET_LINK) {
+    if (flags & packet_flag(EXT_WAYPOINTS) && kind == PACKET_LINK) {
         return WIRE_BAD_VALUE; /* a packet for the neighbour is not routed */
     }
     return WIRE_OK;
 }
 
-/* Finds and checks the extensions that the flags name: exactly these, in rising order, filling exactly their words. */
-static enum wire_reason find_extensions(const uint8_t *bytes, const struct packet_head *head, struct packet_exts *exts)
+enum wire_reason packet_judge(const struct packet_head *head)
 {
-    size_t at = PACKET_AT_EXTENSIONS;
-    size_t end = packet_head_bytes(head);
-    for (unsigned flags = head->flags; flags != 0; flags &= flags - 1) {
-        enum ext_type type = (enum ext_type)__builtin_ctz(flags);
-        enum wire_reason reason = ext_check(bytes + at, end - at, type);
+    return judge(head->kind, head->flags, head->length, (unsigned)head->hop_limit + head->hops, head->ext_words);
+}
+
+/* The extensions are those that the flags name, in rising order, and fill exactly their words. */
+static enum wire_reason check_extensions(const uint8_t *bytes, unsigned flags, unsigned ext_words)
+{
+    const uint8_t *at = bytes + PACKET_AT_EXTENSIONS;
+    const uint8_t *end = at + ext_words * EXT_WORD_BYTES;
+    for (; flags != 0; flags &= flags - 1) {
+        enum wire_reason reason = ext_check(at, (size_t)(end - at), (enum ext_type)__builtin_ctz(flags));
         if (reason != WIRE_OK) {
             return reason;
         }
-        exts->at[type] = (uint16_t)at;
-        at += ext_bytes(bytes + at);
+        at += ext_bytes(at);
     }
     return at == end ? WIRE_OK : WIRE_BAD_ORDER;
+}
+
+/* Where they are, once they have been checked. */
+static void find_extensions(const uint8_t *bytes, unsigned flags, struct packet_exts *exts)
+{
+    uint32_t at = PACKET_AT_EXTENSIONS;
+    for (; flags != 0; flags &= flags - 1) {
+        exts->at[__builtin_ctz(flags)] = (uint16_t)at;
+        at += ext_bytes(bytes + at);
+    }
 }
 
 enum wire_reason packet_decode(const uint8_t *bytes, size_t size, struct packet_head *head, struct packet_exts *exts)
@@ -60,44 +79,47 @@ enum wire_reason packet_decode(const uint8_t *bytes, size_t size, struct packet_
     if (bytes[PACKET_AT_KIND] >> 4 != WIRE_VERSION_NOW) {
         return WIRE_BAD_VERSION;
     }
-    struct packet_head h = {
-        .kind = bytes[PACKET_AT_KIND] & 0xf,
-        .flags = bytes[PACKET_AT_FLAGS],
-        .length = get_be16(bytes + PACKET_AT_LENGTH),
-        .hop_limit = bytes[PACKET_AT_HOP_LIMIT],
-        .hops = bytes[PACKET_AT_HOPS],
-        .port = get_be16(bytes + PACKET_AT_PORT),
-        .job = get_be32(bytes + PACKET_AT_JOB),
-        .source_job = get_be32(bytes + PACKET_AT_SOURCE_JOB),
-        .source_process = get_be32(bytes + PACKET_AT_SOURCE_PROCESS),
-        .source = {bytes[PACKET_AT_SOURCE], bytes[PACKET_AT_SOURCE + 1], bytes[PACKET_AT_SOURCE + 2]},
-        .ext_words = bytes[PACKET_AT_EXT_WORDS],
-    };
-    enum wire_reason reason = packet_judge(&h);
+    unsigned kind = packet_kind_of(bytes);
+    unsigned flags = bytes[PACKET_AT_FLAGS];
+    unsigned length = get_be16(bytes + PACKET_AT_LENGTH);
+    unsigned ext_words = bytes[PACKET_AT_EXT_WORDS];
+    unsigned budget = (unsigned)bytes[PACKET_AT_HOP_LIMIT] + bytes[PACKET_AT_HOPS];
+    enum wire_reason reason = judge(kind, flags, length, budget, ext_words);
     if (reason != WIRE_OK) {
         return reason;
     }
-    if (size != h.length) {
-        return size < h.length ? WIRE_TRUNCATED : WIRE_BAD_LENGTH;
+    if (size != length) {
+        return size < length ? WIRE_TRUNCATED : WIRE_BAD_LENGTH;
     }
-    const uint8_t *to = bytes + PACKET_AT_DESTINATION;
-    if (h.kind == PACKET_KEY) {
-        h.to.key = get_be64(to);
-    } else if (bytes[SERVER_SPARE_AT] == 0) {
-        h.to.server = (cw_coord){to[0], to[1], to[2]};
-        h.to.process = get_be32(to + 4);
-    } else {
+    if (kind != PACKET_KEY && bytes[SERVER_SPARE_AT] != 0) {
         return WIRE_RESERVED;
     }
-    struct packet_exts found = {{0}};
-    if (h.flags != 0 || h.ext_words != 0) {
-        reason = find_extensions(bytes, &h, &found);
+    if ((flags | ext_words) != 0) {
+        reason = check_extensions(bytes, flags, ext_words);
         if (reason != WIRE_OK) {
             return reason;
         }
     }
-    *head = h;
-    *exts = found;
+
+    head->kind = (uint8_t)kind;
+    head->flags = (uint8_t)flags;
+    head->length = (uint16_t)length;
+    head->hop_limit = bytes[PACKET_AT_HOP_LIMIT];
+    head->hops = bytes[PACKET_AT_HOPS];
+    head->port = get_be16(bytes + PACKET_AT_PORT);
+    head->job = get_be32(bytes + PACKET_AT_JOB);
+    head->source_job = get_be32(bytes + PACKET_AT_SOURCE_JOB);
+    head->source_process = get_be32(bytes + PACKET_AT_SOURCE_PROCESS);
+    head->source = coord_at(bytes + PACKET_AT_SOURCE);
+    head->ext_words = (uint8_t)ext_words;
+    if (kind == PACKET_KEY) {
+        head->to.key = get_be64(bytes + PACKET_AT_DESTINATION);
+    } else {
+        head->to.server = coord_at(bytes + PACKET_AT_DESTINATION);
+        head->to.process = get_be32(bytes + PACKET_AT_DESTINATION + 4);
+    }
+    *exts = (struct packet_exts){{0}};
+    find_extensions(bytes, flags, exts);
     return WIRE_OK;
 }
 

@@ -13,7 +13,7 @@
  *
  * packet_decode() is the only way in and checks everything, extensions included: whoever holds its results may read and
  * change the packet with the functions of this file and of extension.h without another test. There is no faster,
- * unchecked way: without extensions it is four loads, a few compares and no loop.
+ * unchecked way: without extensions it is a dozen loads, as many compares and no loop (about 5 ns).
  *
  * Transit changes a packet in place: packet_hop() and the ext_ functions. For a forwarder that cannot run this code
  * (an XDP program): every packet has its length at byte 2, and a data packet its hop limit at 4, destination job at 8 and

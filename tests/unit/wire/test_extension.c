@@ -179,7 +179,7 @@ START_TEST(every_truncation_and_other_type_is_refused)
             ck_assert_int_eq(check(longer, sizeof longer, written[i].type), expected);
         }
     }
-    ck_assert_int_eq(check((const uint8_t[]){6, 1, 0, 0}, 4, EXT_TYPES), WIRE_BAD_LENGTH);
+    ck_assert_int_eq(check((const uint8_t[]){6, 1, 0, 0}, 4, EXT_TYPES), WIRE_BAD_KIND);
 }
 END_TEST
 

@@ -73,7 +73,7 @@ cw_server *naive_table(cw_dims d)
     size_t n = (size_t)d.x * d.y * d.z;
     cw_server *table = malloc(n * NAIVE_SEQUENCES * n * sizeof *table);
     for (size_t row = 0; row < n * NAIVE_SEQUENCES; row++) {
-        naive_sequence(d, (cw_server)(row / NAIVE_SEQUENCES), row % NAIVE_SEQUENCES, table + row * n);
+        naive_sequence(d, (cw_server)(row / NAIVE_SEQUENCES), (unsigned)(row % NAIVE_SEQUENCES), table + row * n);
     }
     return table;
 }

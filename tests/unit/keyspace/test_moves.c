@@ -33,7 +33,7 @@ static unsigned check_moves(const struct world *w, const struct state *before, c
     ck_assert_int_eq(moves_between(&w->torus, &before->reach, &after->reach, note, &seen), 0);
     for (size_t row = 0; row < rows; row++) {
         cw_server home = (cw_server)(row / FACET_SEQUENCES);
-        unsigned index = row % FACET_SEQUENCES;
+        unsigned index = (unsigned)(row % FACET_SEQUENCES);
         cw_server from = world_root(w, home, index, before), to = world_root(w, home, index, after);
         if (seen.count[row] != (from != to) ||
             (from != to && (seen.entry[row].from != from || seen.entry[row].to != to))) {

@@ -24,7 +24,7 @@ endif()
 add_compile_options(
   -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wnested-externs
   -Wredundant-decls -Wpointer-arith -Wcast-qual -Wcast-align -Wwrite-strings -Wundef -Wvla -Wimplicit-fallthrough
-  -Wformat=2 -Wdouble-promotion -fno-common -fvisibility=hidden)
+  -Wformat=2 -Wdouble-promotion -Wconversion -Wno-sign-conversion -fno-common -fvisibility=hidden)
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-Wduplicated-cond -Wduplicated-branches -Wlogical-op -Wjump-misses-init -Wtrampolines)
 else()

@@ -50,6 +50,7 @@ SYSTEM_HOMES = {
     "openssl/*": ("keyspace/key.c", "runtime/nmu/seal.c"),
     "event2/*": ("runtime/daemon/pump.c", "services/*/gateway*.c"),
     "pcap*": ("shim/pcap.c",),
+    "sanitizer/*": ("runtime/base/poison.h",),
 }
 
 

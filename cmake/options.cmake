@@ -24,11 +24,11 @@ endif()
 add_compile_options(
   -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wnested-externs
   -Wredundant-decls -Wpointer-arith -Wcast-qual -Wcast-align -Wwrite-strings -Wundef -Wvla -Wimplicit-fallthrough
-  -Wformat=2 -Wdouble-promotion -Wconversion -Wno-sign-conversion -fno-common -fvisibility=hidden)
+  -Wformat=2 -Wconversion -Wno-sign-conversion -fno-common -fvisibility=hidden)
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-Wduplicated-cond -Wduplicated-branches -Wlogical-op -Wjump-misses-init -Wtrampolines)
 else()
-  add_compile_options(-Wcomma -Wshorten-64-to-32 -Wunreachable-code-aggressive)
+  add_compile_options(-Wcomma -Wshorten-64-to-32)
 endif()
 if(CUBEWAY_WERROR)
   add_compile_options(-Werror)

@@ -139,7 +139,7 @@ build()
     fi
     quietly "$preset-configure" cmake --preset "$preset" "${fresh[@]}" -DCUBEWAY_WERROR=ON \
         -DCUBEWAY_TIMEOUT_FACTOR="$timeout_factor" "$@" || { fail "$preset: the configuration"; return 1; }
-    quietly "$preset-build" cmake --build --preset "$preset" -j "$jobs" || { fail "$preset: the build"; return 1; }
+    quietly "$preset-build" cmake --build --preset "$preset" -j "$jobs" -- --quiet || { fail "$preset: the build"; return 1; }
 }
 
 # run_tests <preset> <ctest options>: runs them, and adds up

@@ -12,8 +12,6 @@ INLINE = re.compile(r"\bstatic\s+(inline|__inline__)\b[^;{]*\{")
 
 # Small private headers that another module's test sees through and through: header -> that test.
 TESTED_WITH = {
-    "runtime/base/poison.h": "tests/unit/base/test_pool.c",
-    "runtime/base/sip.h": "tests/unit/base/test_digest.c",
     "runtime/wire/field.h": "tests/unit/wire/test_goodbye.c",
 }
 

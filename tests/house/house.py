@@ -66,7 +66,7 @@ def one(tree, folder, name):
     try:
         findings = check(tree, Build(tree, folder) if looks_at_build else None)
     except Skip as skip:
-        print(f"house.{name}: skipped: {skip}")
+        print(f"house.{name}: skipped\n{skip}")  # the tally takes the last line for the reason
         return 77
     for finding in findings:
         print(finding)

@@ -21,6 +21,10 @@ add_compile_options(
 if(CUBEWAY_WERROR)
   add_compile_options(-Werror)
 endif()
+
+# CHECK_SLOW (runtime/base/check.h) walks structures: in every build that is not a release.
+add_compile_definitions($<$<CONFIG:Debug>:CW_CHECK_SLOW>)
+
 if(CUBEWAY_SANITIZE)
   add_compile_options(-fsanitize=${CUBEWAY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${CUBEWAY_SANITIZE})

@@ -2,7 +2,7 @@
 #include "wire/extension.h"
 
 #include "base/check.h"
-#include "wire/be.h"
+#include "base/bytes.h"
 
 enum {
     KEY_HEAD_BYTES = CW_KEY_BYTES - 8,

@@ -12,7 +12,7 @@
  * server), and the root is offset 0. Read from child to parent the same trees aggregate over the opposite
  * directions. Up to TREES_TABLE_SERVERS the trees are flattened to near-minimal depth and kept in a table
  * (docs/trees.md has the depths); above, and only there, trees_open() makes no table and every answer is computed
- * from the closed form. The limit is one of time: flattening takes some 35 us a server, over a second at the limit.
+ * from the closed form. The limit is one of time: flattening takes some 26 us a server, about a second at the limit.
  *
  * Theory: CamCubeOS 6.1; Edmonds, disjoint arborescences; docs/trees.md.
  *

@@ -135,6 +135,10 @@ class Floors(Planted):
         self.plant_include("runtime/base/pool.c", '"../wire/frame.h"')
         self.finds("floors", "runtime/base/pool.c:3", "climbs out")
 
+    def test_not_a_header(self):
+        self.plant_include("runtime/base/pool.c", '"base/table.inc"')
+        self.finds("floors", "runtime/base/pool.c:3", "is no header")
+
     def test_bare_name(self):
         self.plant_include("runtime/base/pool.c", '"pool.h"')
         self.finds("floors", "runtime/base/pool.c:3", "names no folder")

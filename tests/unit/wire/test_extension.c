@@ -101,8 +101,13 @@ START_TEST(random_extensions_round_trip)
     for (unsigned round = 0; round < 300000; round++) {
         uint8_t bytes[PACKET_EXT_BYTES_MAX], again[PACKET_EXT_BYTES_MAX];
         enum ext_type type = (enum ext_type)(round % EXT_TYPES);
-        memset(bytes, 0x5a, 64); /* the writers leave no byte as it was */
+        memset(bytes, 0x5a, sizeof bytes); /* the writers leave no byte of theirs as it was, and all others */
         uint32_t size = dice_ext(&dice, type, bytes);
+        for (size_t i = size; i < sizeof bytes && i < size + 16; i++) {
+            if (bytes[i] != 0x5a) {
+                ck_abort_msg("round %u, type %u: wrote behind its end", round, type);
+            }
+        }
         if (check(bytes, size, type) != WIRE_OK || ext_bytes(bytes) != size || recode_ext(bytes, type, again) != size ||
             memcmp(bytes, again, size) != 0) {
             ck_abort_msg("round %u, type %u", round, type);

@@ -212,6 +212,7 @@ if [ "$mode" = quick ]; then
 fi
 
 build release && run_tests release
+build debug && run_tests debug -L '^unit$' -R '^unit.(base|cubeway|wire)'
 build asan && run_tests asan -L '^(unit|fuzz|sim)$'
 if has clang "clang: release build and unit tests"; then
     build clang && run_tests clang -L '^unit$'

@@ -15,37 +15,46 @@ void fairq_init(struct fairq *q)
     *q = (struct fairq){.wanted = 0};
 }
 
-/* Takes the same amount off every clock: differences are all that counts. Once in some 10^14 bytes. */
-static void rebase(struct fairq *q)
+static unsigned class_of(const struct fairq_shares *shares, unsigned service)
 {
-    uint64_t base = q->now;
+    return shares->background >> service & 1u;
+}
+
+/* Takes the same amount off a class's clocks: differences are all that counts. Once in some 10^14 bytes. */
+static void rebase(struct fairq *q, const struct fairq_shares *shares, unsigned class)
+{
+    uint64_t base = q->now[class];
     for (unsigned i = 0; i < FAIRQ_SERVICES; i++) {
-        q->start[i] = q->start[i] > base ? q->start[i] - base : 0;
+        if (class_of(shares, i) == class) {
+            q->start[i] = q->start[i] > base ? q->start[i] - base : 0;
+        }
     }
-    q->now = 0;
+    q->now[class] = 0;
 }
 
 /* Services that begin to want the link may not bring credit from the time they did not. */
-static void welcome(struct fairq *q, uint32_t fresh)
+static void welcome(struct fairq *q, const struct fairq_shares *shares, uint32_t fresh)
 {
     for (; fresh != 0; fresh &= fresh - 1) {
         unsigned i = (unsigned)__builtin_ctz(fresh);
-        if (q->start[i] < q->now) {
-            q->start[i] = q->now;
+        uint64_t now = q->now[class_of(shares, i)];
+        if (q->start[i] < now) {
+            q->start[i] = now;
         }
     }
 }
 
 unsigned fairq_pick(struct fairq *q, const struct fairq_shares *shares, uint32_t wants)
 {
-    welcome(q, wants & ~q->wanted);
+    welcome(q, shares, wants & ~q->wanted);
     q->wanted = wants;
-    uint32_t class = wants & ~shares->background ? wants & ~shares->background : wants;
-    if (class == 0) {
+    uint32_t front = wants & ~shares->background;
+    uint32_t rest = front != 0 ? front : wants;
+    if (rest == 0) {
         return FAIRQ_NONE;
     }
-    unsigned best = (unsigned)__builtin_ctz(class);
-    for (uint32_t rest = class & (class - 1); rest != 0; rest &= rest - 1) {
+    unsigned best = (unsigned)__builtin_ctz(rest);
+    for (rest &= rest - 1; rest != 0; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
         if (q->start[i] < q->start[best]) {
             best = i;
@@ -57,13 +66,12 @@ unsigned fairq_pick(struct fairq *q, const struct fairq_shares *shares, uint32_t
 void fairq_charge(struct fairq *q, const struct fairq_shares *shares, unsigned service, uint32_t bytes)
 {
     CHECK(service < FAIRQ_SERVICES && shares->weight[service] > 0);
-    /* Background work that fills gaps must not push the clock of the foreground: each class compares only with itself,
-     * and now follows whoever is behind. */
-    if (q->start[service] > q->now) {
-        q->now = q->start[service];
+    unsigned class = class_of(shares, service);
+    if (q->start[service] > q->now[class]) {
+        q->now[class] = q->start[service];
     }
     q->start[service] += (uint64_t)bytes * BYTE_COST / shares->weight[service];
-    if (q->now >= REBASE_AT) {
-        rebase(q);
+    if (q->now[class] >= REBASE_AT) {
+        rebase(q, shares, class);
     }
 }

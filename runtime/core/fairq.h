@@ -25,7 +25,7 @@ enum {
 
 struct fairq {
     uint64_t start[FAIRQ_SERVICES]; /* virtual time at which the service's next packet starts */
-    uint64_t now;                   /* virtual time: start of the last packet served */
+    uint64_t now[2];                /* virtual time of each class (1: background): start of its last packet served */
     uint32_t wanted;                /* who wanted the link when it was last asked */
 };
 

@@ -22,6 +22,8 @@ enum {
     PKT_HEADROOM = 64, /* Ethernet header, frame header, link tag, rounded up */
 };
 
+enum pkt_kind { PKT_SMALL, PKT_LARGE, PKT_SLICE };
+
 struct pkt_home; /* where packets come from and go back to */
 
 struct cw_packet {
@@ -72,6 +74,7 @@ CW_MUST_CHECK int pkt_home_open(struct pkt_home **out, const struct pkt_home_con
 /* Everything must be home. */
 void pkt_home_close(struct pkt_home *home);
 uint32_t pkt_home_out(const struct pkt_home *home);
+size_t pkt_home_bytes(const struct pkt_home *home);
 /* Tests: the nth take from now (1 = the next) fails once; 0 switches it off. */
 void pkt_home_fail_nth(struct pkt_home *home, uint32_t nth);
 

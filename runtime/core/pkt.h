@@ -31,22 +31,23 @@ struct cw_packet {
     uint8_t *data;
     uint32_t length;
     uint32_t pad;
-    uint32_t room; /* bytes of memory from data on */
-    uint16_t refs; /* plain integer: one thread */
-    uint16_t back; /* bytes of memory before data */
+    uint32_t room;    /* bytes of memory from data on */
+    uint16_t refs;    /* plain integer: one thread */
+    uint16_t back;    /* bytes of memory before data, free to write to */
+    uint8_t kind;     /* enum pkt_kind */
+    uint8_t marks;    /* the node's own (node_internal.h) */
+    uint8_t service;  /* index of the service whose queue it is in */
+    cw_links links;   /* links it may leave by */
+    cw_link in;       /* link it came by */
+    cw_server target; /* where it is going now: next way-point, server, or root of its key */
+    uint64_t order;   /* arrival order inside the node */
+
+    /* The rest is read by the node only when a packet arrives, is sent, or is delivered. */
+    struct packet_head head; /* decoded */
+    struct packet_exts exts; /* where its extensions are */
+    cw_time queued;          /* when it was queued last */
     struct pkt_home *home;
     struct cw_packet *lender; /* NULL: the memory is its own */
-
-    /* What the node knows of a packet inside it; meaningless on the wire. */
-    struct packet_head head; /* decoded */
-    struct packet_ext ext;   /* where its extensions are */
-    cw_time queued;          /* when it was queued last */
-    uint64_t order;          /* arrival order inside the node */
-    cw_server target;        /* where it is going now: next way-point, server, or root of its key */
-    cw_links links;          /* links it may leave by */
-    cw_link in;              /* link it came by */
-    uint8_t service;         /* index of the service whose queue it is in */
-    uint8_t flags;           /* PKT_* of node_internal.h */
 };
 
 /* Takes one reference more; the packet is then read-only to all until but one has been released. */

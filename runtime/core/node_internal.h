@@ -31,6 +31,10 @@ enum {
     PKT_CHARGED = 1, /* counts against its service's packet memory (made by cw_packet_new, still its own) */
     PKT_LENT = 2,    /* lent to an upcall: cw_packet_keep() makes it the service's */
     PKT_KEPT = 4,
+    PKT_HELD = 8,      /* has been held: `queued` is since when */
+    PKT_LOCAL = 16,    /* to ourselves, and the upcall that sent it has returned */
+    PKT_REQUEUED = 64, /* routed anew: keeps its place in the order */
+    PKT_RETRACES = 32, /* walks back along its recorded path: `links` is not ours to choose */
 };
 
 /* One service on this server: what services see as cw_svc. */
@@ -72,6 +76,7 @@ struct node {
     uint64_t seen_routes;
     cw_links seen_up;
     bool seen_serving;
+    bool sorting;             /* queues are being sorted anew: nothing is handed to a service meanwhile */
     uint32_t ready[CW_LINK_COUNT]; /* bit i: service i has something for the link */
     struct fairq_shares shares;
     struct node_link link[CW_LINK_COUNT];
@@ -104,8 +109,11 @@ void node_run_local(struct node *n);
 struct cw_svc *node_service_of(const struct node *n, cw_job job);
 /* After a change of svc's queue or own_links: its bits in ready[]. */
 void node_refresh_ready(struct node *n, const struct cw_svc *svc);
+void node_refresh_ready_link(struct node *n, const struct cw_svc *svc, cw_link link);
 /* Takes p with target and links set; false when the queue refused it (p stays the caller's): for local senders. */
 bool node_enqueue(struct node *n, struct cw_svc *svc, struct cw_packet *p, bool local);
+/* True when this server is where p was sent to (by the committed view): what is left is to deliver or hold it. */
+bool node_arrives_here(struct node *n, const struct cw_packet *p);
 /* The links p may leave by towards p->target, without the way it came unless there is no other. */
 cw_links node_links_for(struct node *n, const struct cw_packet *p);
 
@@ -114,6 +122,8 @@ cw_links node_links_for(struct node *n, const struct cw_packet *p);
 void node_deliver(struct node *n, struct cw_packet *p);
 /* The on-path upcall; true: p goes on, false: it was taken or dropped. */
 bool node_pass_by(struct node *n, struct cw_svc *svc, struct cw_packet *p);
+/* Asks a service's own queue for a packet for the link: addressed, checked, or NULL (and then not asked again until it polls). */
+struct cw_packet *node_ask_own_queue(struct node *n, struct cw_svc *svc, cw_link link);
 void node_fill_rx(const struct node *n, const struct cw_packet *p, cw_where where, cw_rx *rx);
 
 /* node_events.c */

@@ -64,6 +64,14 @@ void node_refresh_ready(struct node *n, const struct cw_svc *svc)
     }
 }
 
+void node_refresh_ready_link(struct node *n, const struct cw_svc *svc, cw_link link)
+{
+    /* A packet that was taken leaves the sets of other links too: those bits are looked at when their turn comes. */
+    uint32_t bit = UINT32_C(1) << svc->index;
+    bool more = packetq_peek(&svc->queue, link) != NULL || (svc->own_links & cw_links_of(link));
+    n->ready[link] = more ? n->ready[link] | bit : n->ready[link] & ~bit;
+}
+
 static void mark_ready(struct node *n, const struct cw_svc *svc, cw_links links)
 {
     for (; links != 0; links &= (cw_links)(links - 1)) {
@@ -143,7 +151,7 @@ static void arrive(struct node *n, struct cw_packet *p)
 /* Sends p on towards p->target, which is not this server. */
 static void send_on(struct node *n, struct cw_svc *svc, struct cw_packet *p)
 {
-    p->marks &= (uint8_t)~(PKT_HELD | PKT_LOCAL);
+    p->marks &= (uint8_t) ~(PKT_HELD | PKT_LOCAL);
     p->links = node_links_for(n, p);
     if (p->links == CW_LINKS_NONE) {
         node_drop(n, p, CW_DROP_NO_ROUTE);

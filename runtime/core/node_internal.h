@@ -76,8 +76,9 @@ struct node {
     uint64_t seen_routes;
     cw_links seen_up;
     bool seen_serving;
-    bool sorting;             /* queues are being sorted anew: nothing is handed to a service meanwhile */
+    bool sorting;                  /* queues are being sorted anew: nothing is handed to a service meanwhile */
     uint32_t ready[CW_LINK_COUNT]; /* bit i: service i has something for the link */
+    uint32_t writable;             /* bit i: service i was refused room, and has some again */
     struct fairq_shares shares;
     struct node_link link[CW_LINK_COUNT];
     struct cw_svc *service[NODE_SERVICES];
@@ -93,6 +94,10 @@ struct node {
     uint64_t drops[CW_DROP_COUNT];
     uint64_t delivered, forwarded, sent;
 };
+
+/* node_rx.c */
+/* Takes a frame that is not let in: its data packets are dropped, each with the cause. */
+void node_refuse_frame(struct node *n, struct cw_packet *frame, cw_drop cause);
 
 /* node_forward.c */
 /* Takes p, decoded, with `in` set: delivers, queues, holds or drops it. Way-points it has reached are passed. */
@@ -129,6 +134,21 @@ void node_fill_rx(const struct node *n, const struct cw_packet *p, cw_where wher
 /* node_events.c */
 /* Brings routes and rights up to date; on a change tells services, sorts queues anew, looks at held packets again. */
 void node_sync(struct node *n);
+
+void node_try_held(struct node *n); /* every held packet is decided anew */
+
+/* node_services.c, svc_*.c: the services' side */
+/* A packet in a service's hands counts against its memory until it is sent, freed or given back. */
+void node_charge_packet(struct cw_svc *svc, struct cw_packet *p);
+void node_uncharge_packet(struct cw_svc *svc, struct cw_packet *p);
+/* on_writable for the services in `writable` whose queues have room again. */
+void node_wake_writers(struct node *n);
+/* Closes every service, in the reverse order of their coming. */
+void node_close_services(struct node *n);
+/* Server s entered or left the committed view: for cw_key_moved(). */
+void node_remember_move(struct node *n, cw_server s, bool up);
+/* A handle that was opened for an on-path upcall which let the request go on. */
+void node_close_handle(struct node *n, uint32_t handle);
 
 /* node_tick.c */
 void node_enter(struct node *n, cw_time now); /* every entry starts with it */

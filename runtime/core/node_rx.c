@@ -81,7 +81,7 @@ static bool receive_control(struct node *n, cw_link in, const struct cw_packet *
 }
 
 /* Counts the data packets of a frame that is not let in. Takes the frame. */
-static void refuse(struct node *n, struct cw_packet *frame, cw_drop cause)
+void node_refuse_frame(struct node *n, struct cw_packet *frame, cw_drop cause)
 {
     struct frame_head head;
     struct frame_walk walk;
@@ -104,7 +104,7 @@ static void wait_at_gate(struct node *n, cw_link in, struct cw_packet *frame)
 {
     struct node_link *link = &n->link[in];
     if (link->waiting_count == NODE_GATE_FRAMES) {
-        refuse(n, frame, CW_DROP_GATE_OVERFLOW);
+        node_refuse_frame(n, frame, CW_DROP_GATE_OVERFLOW);
         return;
     }
     link->waiting[link->waiting_count++] = frame;
@@ -130,7 +130,7 @@ static void reopen_gate(struct node *n, cw_link in)
         if (gate == LS_PASS) {
             receive_data(n, in, frame);
         } else {
-            refuse(n, frame, CW_DROP_STALE_LINK);
+            node_refuse_frame(n, frame, CW_DROP_STALE_LINK);
         }
     }
 }
@@ -162,7 +162,7 @@ cw_links node_rx(struct node *n, cw_link in, struct cw_packet *frame, cw_time no
     if (gate == LS_PASS && n->link[in].waiting_count == 0) {
         receive_data(n, in, frame);
     } else if (gate == LS_STALE) {
-        refuse(n, frame, CW_DROP_STALE_LINK);
+        node_refuse_frame(n, frame, CW_DROP_STALE_LINK);
     } else {
         wait_at_gate(n, in, frame);
     }

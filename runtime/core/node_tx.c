@@ -10,7 +10,8 @@
 
 enum {
     CONTROL_FRAME_MAX = 1500, /* control fits every device and does not make a data frame wait long */
-    FRAME_OVERHEAD = 14 + 4 + 20, /* Ethernet header, check sequence, preamble and gap: what a frame costs a link beside its bytes */
+    FRAME_OVERHEAD =
+        14 + 4 + 20, /* Ethernet header, check sequence, preamble and gap: what a frame costs a link beside its bytes */
 };
 
 /* Gives a frame of control packets, or NULL when there is nothing to say (or no memory: it is said later). */
@@ -68,6 +69,10 @@ static struct cw_packet *take_from(struct node *n, struct cw_svc *svc, cw_link l
         p = node_ask_own_queue(n, svc, link);
     }
     node_refresh_ready_link(n, svc, link);
+    if (svc->refused && p != NULL) {
+        svc->refused = false;
+        n->writable |= UINT32_C(1) << svc->index; /* told at the next tick: a pull runs no upcall */
+    }
     return p;
 }
 

@@ -6,8 +6,8 @@
 #ifndef WIRE_FIELD_H
 #define WIRE_FIELD_H
 
+#include "base/bytes.h"
 #include "cubeway/types.h"
-#include "wire/be.h"
 
 /* A server: x:8 y:8 z:8 in three bytes. What the fourth holds (0, flags, a reason) is the header's business. */
 static inline cw_coord field_get_coord(const uint8_t *p)

@@ -35,7 +35,7 @@ struct wire_config {
     cw_span propagation;      /* 1 us: cable and cards */
     cw_span hop_delay;        /* what a frame waits in the host it reaches, in parallel with others: 0 */
     uint32_t hop_ps_per_byte; /* the part of it that grows with the frame: 0 */
-    uint8_t ring;             /* 1..WIRE_RING_MAX */
+    uint8_t ring;             /* 1, 2 or 4 frames */
 };
 struct wire_config wire_config_default(void);
 
@@ -43,7 +43,7 @@ struct wire_config wire_config_default(void);
 struct wire {
     int64_t done_ps[WIRE_RING_MAX]; /* when the last frames have left, a ring */
     int64_t arrived_ns;             /* when the last frame arrives */
-    uint32_t frames;                /* sent, modulo 2^32; also the place in the ring */
+    uint32_t frames;                /* sent, modulo 2^32; also says the place in the ring */
     uint32_t control_frames;
     uint64_t bytes; /* on the wire, gaps included */
     uint8_t state;

@@ -34,16 +34,11 @@ void node_fill_rx(const struct node *n, const struct cw_packet *p, cw_where wher
 }
 
 /* Runs the upcall with p lent to it. True: p is the runtime's again, with the verdict in *verdict. */
-static bool upcall(struct node *n, struct cw_svc *svc, struct cw_packet *p, const cw_rx *rx, cw_verdict *verdict)
+static bool upcall(struct cw_svc *svc, struct cw_packet *p, const cw_rx *rx, cw_verdict *verdict)
 {
-    p->marks |= PKT_LENT;
-    *verdict = svc->table->on_packet != NULL ? svc->table->on_packet(svc, svc->state, p, rx) : CW_DROP;
-    if (*verdict == CW_TAKE) {
-        return false; /* it may be gone already: not to be looked at */
-    }
-    p->marks &= (uint8_t)~PKT_LENT;
-    (void)n;
-    return true;
+    node_lend(svc, p);
+    *verdict = svc->table->on_packet(svc, svc->state, p, rx);
+    return node_lend_end(svc, p, *verdict);
 }
 
 /* The payload begins behind the head: what services see. Undone by node code never: a delivered packet does not travel on. */
@@ -65,9 +60,7 @@ void node_deliver(struct node *n, struct cw_packet *p)
     if (p->head.flags & packet_flag(EXT_REQUEST)) {
         rx.call = node_open_handle(n, p);
     }
-    node_charge_packet(svc, p);
-    if (upcall(n, svc, p, &rx, &verdict)) {
-        node_uncharge_packet(svc, p);
+    if (upcall(svc, p, &rx, &verdict)) {
         pkt_release(p);
     }
 }
@@ -80,11 +73,9 @@ bool node_pass_by(struct node *n, struct cw_svc *svc, struct cw_packet *p)
     if (p->head.flags & packet_flag(EXT_REQUEST)) {
         rx.call = node_open_handle(n, p);
     }
-    node_charge_packet(svc, p);
-    if (!upcall(n, svc, p, &rx, &verdict)) {
+    if (!upcall(svc, p, &rx, &verdict)) {
         return false;
     }
-    node_uncharge_packet(svc, p);
     if (verdict == CW_DROP) {
         node_drop(n, p, CW_DROP_SERVICE);
         return false;

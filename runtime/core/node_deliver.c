@@ -4,10 +4,8 @@
  */
 #include "core/node_internal.h"
 
+#include "base/bytes.h"
 #include "base/check.h"
-#include "keyspace/key.h"
-
-#include <string.h>
 
 void node_fill_rx(const struct node *n, const struct cw_packet *p, cw_where where, cw_rx *rx)
 {
@@ -26,7 +24,11 @@ void node_fill_rx(const struct node *n, const struct cw_packet *p, cw_where wher
         const uint8_t *ext = packet_ext(p->data, &p->exts, EXT_KEY);
         rx->kind = CW_TO_KEY;
         rx->server = n->place;
-        rx->key = ext != NULL ? ext_key_read(ext, p->head.to.key) : key_of_route64(p->head.to.key);
+        if (ext != NULL) {
+            rx->key = ext_key_read(ext, p->head.to.key);
+        } else {
+            put_be64(rx->key.b + CW_KEY_BYTES - 8, p->head.to.key);
+        }
     } else {
         rx->kind = p->head.kind == PACKET_SERVER ? CW_TO_SERVER : CW_TO_LINK;
         rx->server = p->head.to.server;

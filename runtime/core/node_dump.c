@@ -68,7 +68,7 @@ static void digest_table(struct digest *d, const struct expiry *t)
     for (const struct expiry_item *item; (item = expiry_each(t, &place)) != NULL;) {
         digest_u64(d, item->handle);
         digest_u64(d, (uint64_t)item->due.at.ns);
-        digest_u64(d, item->due.sequence);
+        digest_u64(d, item->sequence);
     }
 }
 

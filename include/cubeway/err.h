@@ -25,7 +25,9 @@ typedef enum cw_drop {
 } cw_drop;
 
 /* Name ("hop-limit") and sentence. Static strings, never NULL. */
+#pragma GCC visibility push(default) /* for loaded services */
 const char *cw_drop_name(cw_drop cause);
 const char *cw_drop_text(cw_drop cause);
+#pragma GCC visibility pop
 
 #endif

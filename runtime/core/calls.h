@@ -20,11 +20,10 @@ struct call {
     void *arg;
     struct cw_packet *again; /* what the next attempt sends; NULL when there is none. The caller's to give back */
     cw_span timeout;         /* of one attempt */
-    cw_to to;
-    cw_job job; /* only this job may answer */
+    cw_job job;              /* only this job may answer */
+    uint16_t retries;        /* attempts left after the present one */
     uint8_t service;
-    uint8_t hop_limit;
-    uint16_t retries; /* attempts left after the present one */
+    cw_links links; /* of a request to a neighbour: the link it leaves by */
 };
 
 struct calls {
@@ -36,7 +35,7 @@ CW_MUST_CHECK int calls_open(struct calls *c, uint32_t limit, uint64_t salt);
 /* All calls must have ended. */
 void calls_close(struct calls *c);
 
-/* Gives a call that is due timeout after now; NULL: too many. The caller fills done, arg, again, to, job, hop_limit. */
+/* Gives a call that is due timeout after now; NULL: too many. The caller fills the rest. */
 struct call *calls_start(struct calls *c, unsigned service, cw_span timeout, unsigned retries, cw_time now);
 /* Borrows the call of that number, NULL when it has ended. */
 struct call *calls_find(const struct calls *c, uint32_t number);

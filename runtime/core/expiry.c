@@ -13,11 +13,6 @@ static uint32_t chunks_for(uint32_t limit)
     return (limit + CHUNK_ITEMS - 1) / CHUNK_ITEMS;
 }
 
-static size_t round_up(size_t bytes)
-{
-    return (bytes + HEAP_ALIGN - 1) / HEAP_ALIGN * HEAP_ALIGN;
-}
-
 static struct expiry_item *item_at(const struct expiry *t, uint32_t index)
 {
     return (struct expiry_item *)(void *)(t->chunk[index / CHUNK_ITEMS] + (size_t)(index % CHUNK_ITEMS) * t->size);
@@ -36,7 +31,7 @@ int expiry_open(struct expiry *t, size_t size, uint32_t limit, uint64_t salt)
     while ((UINT64_C(1) << t->index_bits) < limit) {
         t->index_bits++;
     }
-    t->heap_memory = aligned_alloc(HEAP_ALIGN, round_up(heap_size(limit)));
+    t->heap_memory = malloc(heap_size(limit));
     t->chunk = calloc(chunks_for(limit), sizeof *t->chunk);
     t->ring = malloc(limit * sizeof *t->ring);
     if (t->heap_memory == NULL || t->chunk == NULL || t->ring == NULL) {
@@ -60,7 +55,7 @@ void expiry_close(struct expiry *t)
 
 size_t expiry_bytes(const struct expiry *t)
 {
-    return t->made * t->size + round_up(heap_size(t->limit)) + t->limit * sizeof *t->ring +
+    return t->made * t->size + heap_size(t->limit) + t->limit * sizeof *t->ring +
            chunks_for(t->limit) * sizeof *t->chunk;
 }
 
@@ -111,7 +106,9 @@ void *expiry_take(struct expiry *t, cw_time at)
         }
     }
     item->handle = item->next;
-    CHECK(heap_insert(&t->heap, &item->due, at, ++t->sequence) == 0);
+    item->sequence = ++t->sequence;
+    int rc = heap_insert(&t->heap, &item->due, at, item->sequence);
+    CHECK(rc == 0); /* it has room for every slot */
     t->taken++;
     return item;
 }
@@ -141,7 +138,8 @@ void *expiry_find(const struct expiry *t, uint32_t handle)
 void expiry_move(struct expiry *t, void *taken, cw_time at)
 {
     struct expiry_item *item = taken;
-    heap_adjust(&t->heap, &item->due, at, ++t->sequence);
+    item->sequence = ++t->sequence;
+    heap_adjust(&t->heap, &item->due, at, item->sequence);
 }
 
 void *expiry_due(const struct expiry *t, cw_time now)

@@ -75,3 +75,10 @@ void fairq_charge(struct fairq *q, const struct fairq_shares *shares, unsigned s
         rebase(q, shares, class);
     }
 }
+
+void fairq_forget(struct fairq *q, unsigned service)
+{
+    CHECK(service < FAIRQ_SERVICES);
+    q->start[service] = 0;
+    q->wanted &= ~(UINT32_C(1) << service);
+}

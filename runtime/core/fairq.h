@@ -46,4 +46,7 @@ unsigned fairq_pick(struct fairq *q, const struct fairq_shares *shares, uint32_t
 /* The service sent this many bytes (wire bytes: what the link was occupied for). */
 void fairq_charge(struct fairq *q, const struct fairq_shares *shares, unsigned service, uint32_t bytes);
 
+/* The service is another one now, or of the other class: it starts level when it next wants the link. */
+void fairq_forget(struct fairq *q, unsigned service);
+
 #endif

@@ -80,18 +80,15 @@ int node_open(struct node **out, const struct node_config *config, const struct 
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         fairq_init(&n->link[link].turns);
     }
-    rc = timers_open(&n->timers);
+    changes_init(&n->changes, 0);
+    rc = node_open_timers(n);
     if (rc == 0) {
-        rc = calls_open(&n->calls);
+        rc = open_linkstate(n);
         if (rc == 0) {
-            rc = open_linkstate(n);
-            if (rc == 0) {
-                *out = n;
-                return 0;
-            }
-            calls_close(&n->calls);
+            *out = n;
+            return 0;
         }
-        timers_close(&n->timers);
+        node_close_timers(n);
     }
     free(told);
     free(n);
@@ -118,8 +115,7 @@ void node_close(struct node *n, cw_time now)
     node_close_services(n);
     drop_waiting(n);
     ls_close(n->ls);
-    calls_close(&n->calls);
-    timers_close(&n->timers);
+    node_close_timers(n);
     free(n->told.word);
     free(n);
 }

@@ -61,7 +61,7 @@ struct node_env {
 };
 
 CW_MUST_CHECK int node_open(struct node **out, const struct node_config *config, const struct node_env *env);
-/* Closes the services, drops what is inside (CW_DROP_CLOSED); every packet goes home. */
+/* Closes the services, drops what is inside (CW_DROP_CLOSED); every packet goes home. Offloaded work must have been reported. */
 void node_close(struct node *n, cw_time now);
 
 cw_links node_rx(struct node *n, cw_link in, struct cw_packet *frame, cw_time now); /* takes the frame */
@@ -71,7 +71,11 @@ struct cw_packet *node_tx_pull(struct node *n, cw_link link, cw_time now); /* gi
 cw_time node_next_wake(const struct node *n);
 cw_links node_offload_done(struct node *n, uint64_t ticket, cw_time now);
 
-/* Services. -EEXIST, -EINVAL (table), -ENOSPC (64 at most), or what its open said. */
+/*
+ * Services. Adding: -EEXIST (job or name), -EINVAL (table), -ENOSPC (32 at most), -ENOMEM, or what its open said; the table may go
+ * after the call, what it points at may not. Removing: -ENOENT, or -EBUSY while the pump runs work for it. What a service sends in
+ * these calls is asked for with the next node_tick().
+ */
 CW_MUST_CHECK int node_service_add(struct node *n, const cw_service *table, cw_time now);
 int node_service_remove(struct node *n, cw_job job, cw_time now);
 struct node_service_policy {
@@ -79,8 +83,9 @@ struct node_service_policy {
     bool background;        /* only when no foreground service wants the link */
     uint32_t queue_packets; /* limits */
     uint32_t queue_bytes;
-    enum { NODE_DROP_TAIL, NODE_DROP_OLDEST, NODE_DROP_LOWEST_WEIGHT } drop;
+    enum { NODE_DROP_TAIL, NODE_DROP_OLDEST } drop;
 };
+/* -ENOENT; -EINVAL out of range (a queue holds at least one packet of mtu bytes). What waits stays. */
 int node_service_policy(struct node *n, cw_job job, const struct node_service_policy *policy);
 
 /* A command for a service: fields go to the sink, done exactly once. Links with something to send as ever. */

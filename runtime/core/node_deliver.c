@@ -4,10 +4,8 @@
  */
 #include "core/node_internal.h"
 
+#include "base/bytes.h"
 #include "base/check.h"
-#include "keyspace/key.h"
-
-#include <string.h>
 
 void node_fill_rx(const struct node *n, const struct cw_packet *p, cw_where where, cw_rx *rx)
 {
@@ -26,7 +24,11 @@ void node_fill_rx(const struct node *n, const struct cw_packet *p, cw_where wher
         const uint8_t *ext = packet_ext(p->data, &p->exts, EXT_KEY);
         rx->kind = CW_TO_KEY;
         rx->server = n->place;
-        rx->key = ext != NULL ? ext_key_read(ext, p->head.to.key) : key_of_route64(p->head.to.key);
+        if (ext != NULL) {
+            rx->key = ext_key_read(ext, p->head.to.key);
+        } else {
+            put_be64(rx->key.b + CW_KEY_BYTES - 8, p->head.to.key);
+        }
     } else {
         rx->kind = p->head.kind == PACKET_SERVER ? CW_TO_SERVER : CW_TO_LINK;
         rx->server = p->head.to.server;
@@ -34,16 +36,11 @@ void node_fill_rx(const struct node *n, const struct cw_packet *p, cw_where wher
 }
 
 /* Runs the upcall with p lent to it. True: p is the runtime's again, with the verdict in *verdict. */
-static bool upcall(struct node *n, struct cw_svc *svc, struct cw_packet *p, const cw_rx *rx, cw_verdict *verdict)
+static bool upcall(struct cw_svc *svc, struct cw_packet *p, const cw_rx *rx, cw_verdict *verdict)
 {
-    p->marks |= PKT_LENT;
-    *verdict = svc->table->on_packet != NULL ? svc->table->on_packet(svc, svc->state, p, rx) : CW_DROP;
-    if (*verdict == CW_TAKE) {
-        return false; /* it may be gone already: not to be looked at */
-    }
-    p->marks &= (uint8_t)~PKT_LENT;
-    (void)n;
-    return true;
+    node_lend(svc, p);
+    *verdict = svc->table->on_packet(svc, svc->state, p, rx);
+    return node_lend_end(svc, p, *verdict);
 }
 
 /* The payload begins behind the head: what services see. Undone by node code never: a delivered packet does not travel on. */
@@ -65,9 +62,7 @@ void node_deliver(struct node *n, struct cw_packet *p)
     if (p->head.flags & packet_flag(EXT_REQUEST)) {
         rx.call = node_open_handle(n, p);
     }
-    node_charge_packet(svc, p);
-    if (upcall(n, svc, p, &rx, &verdict)) {
-        node_uncharge_packet(svc, p);
+    if (upcall(svc, p, &rx, &verdict)) {
         pkt_release(p);
     }
 }
@@ -80,11 +75,9 @@ bool node_pass_by(struct node *n, struct cw_svc *svc, struct cw_packet *p)
     if (p->head.flags & packet_flag(EXT_REQUEST)) {
         rx.call = node_open_handle(n, p);
     }
-    node_charge_packet(svc, p);
-    if (!upcall(n, svc, p, &rx, &verdict)) {
+    if (!upcall(svc, p, &rx, &verdict)) {
         return false;
     }
-    node_uncharge_packet(svc, p);
     if (verdict == CW_DROP) {
         node_drop(n, p, CW_DROP_SERVICE);
         return false;

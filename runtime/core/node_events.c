@@ -33,7 +33,7 @@ static void tell_servers(struct node *n)
     for (cw_server s = reach_next_change(&n->told, now, 0); s != CW_SERVER_NONE;
          s = reach_next_change(&n->told, now, s + 1)) {
         bool up = reach_has(now, s);
-        node_remember_move(n, s, up);
+        changes_note(&n->changes, n->seen_epoch, s);
         if (up) {
             reach_add(&n->told, s);
         } else {

@@ -82,7 +82,7 @@ static void mark_ready(struct node *n, const struct cw_svc *svc, cw_links links)
 bool node_enqueue(struct node *n, struct cw_svc *svc, struct cw_packet *p, bool local)
 {
     if (local && svc->queue.drop == PACKETQ_DROP_TAIL && !packetq_has_room(&svc->queue, p)) {
-        svc->refused = true;
+        svc->refused |= UINT32_C(1) << svc->index;
         return false;
     }
     p->service = svc->index;
@@ -264,6 +264,16 @@ void node_decide(struct node *n, struct cw_packet *p)
     } else {
         decide_server(n, svc, p);
     }
+}
+
+bool node_aim(struct node *n, struct cw_packet *p)
+{
+    if ((p->head.flags & packet_flag(EXT_WAYPOINTS)) && heads_for_waypoint(n, p)) {
+        return true;
+    }
+    p->target = p->head.kind == PACKET_KEY ? owner_root(&n->torus, p->head.to.key, ls_committed(n->ls))
+                                           : torus_id(&n->torus, p->head.to.server);
+    return p->target != n->self && p->target != CW_SERVER_NONE;
 }
 
 bool node_arrives_here(struct node *n, const struct cw_packet *p)

@@ -42,8 +42,7 @@ cw_time node_next_wake(const struct node *n)
     if (n->local.head != NULL || n->writable != 0) {
         return n->now;
     }
-    cw_time wake = cw_time_min(ls_next_wake(n->ls), timers_wake(&n->timers));
-    wake = cw_time_min(wake, calls_wake(&n->calls));
+    cw_time wake = cw_time_min(ls_next_wake(n->ls), node_timers_wake(n));
     return cw_time_min(wake, holdq_wake(&n->held));
 }
 

@@ -69,9 +69,9 @@ static struct cw_packet *take_from(struct node *n, struct cw_svc *svc, cw_link l
         p = node_ask_own_queue(n, svc, link);
     }
     node_refresh_ready_link(n, svc, link);
-    if (svc->refused && p != NULL) {
-        svc->refused = false;
-        n->writable |= UINT32_C(1) << svc->index; /* told at the next tick: a pull runs no upcall */
+    if (svc->refused != 0 && p != NULL) {
+        n->writable |= svc->refused; /* told at the next tick: a pull runs no upcall */
+        svc->refused = 0;
     }
     return p;
 }

@@ -48,6 +48,7 @@ static struct cw_packet *take_from(struct packetq *q, unsigned set)
         q->used &= ~(UINT64_C(1) << set);
     }
     p->next = NULL;
+    fifo->packets--;
     q->packets--;
     q->bytes -= weight_of(p);
     return p;
@@ -76,6 +77,7 @@ struct cw_packet *packetq_put(struct packetq *q, struct cw_packet *p)
         q->used |= UINT64_C(1) << p->links;
     }
     fifo->tail = p;
+    fifo->packets++;
     q->packets++;
     q->bytes += weight_of(p);
     return out;
@@ -90,6 +92,15 @@ cw_links packetq_links(const struct packetq *q)
         }
     }
     return links;
+}
+
+uint32_t packetq_count(const struct packetq *q, cw_link link)
+{
+    uint32_t packets = 0;
+    for (uint64_t sets = q->used & sets_with[link]; sets != 0; sets &= sets - 1) {
+        packets += q->fifo[__builtin_ctzll(sets)].packets;
+    }
+    return packets;
 }
 
 struct cw_packet *packetq_peek(const struct packetq *q, cw_link link)

@@ -22,6 +22,7 @@ enum packetq_drop {
 
 struct packetq_fifo {
     struct cw_packet *head, *tail;
+    uint32_t packets;
 };
 
 struct packetq {
@@ -47,6 +48,9 @@ bool packetq_has_room(const struct packetq *q, const struct cw_packet *p);
 
 /* The links that have something to take here. O(1). */
 cw_links packetq_links(const struct packetq *q);
+
+/* How many packets may leave by link. */
+uint32_t packetq_count(const struct packetq *q, cw_link link);
 
 /* The oldest packet that may leave by link: borrowed, or NULL. */
 struct cw_packet *packetq_peek(const struct packetq *q, cw_link link);

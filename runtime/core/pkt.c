@@ -76,6 +76,11 @@ size_t pkt_home_bytes(const struct pkt_home *home)
     return sizeof *home + pool_bytes(&home->small) + pool_bytes(&home->large) + pool_bytes(&home->slices);
 }
 
+uint32_t pkt_home_longest(const struct pkt_home *home)
+{
+    return home->config.large_bytes - PKT_HEADROOM;
+}
+
 void pkt_home_fail_nth(struct pkt_home *home, uint32_t nth)
 {
     home->fail_in = nth;

@@ -77,6 +77,8 @@ CW_MUST_CHECK int pkt_home_open(struct pkt_home **out, const struct pkt_home_con
 void pkt_home_close(struct pkt_home *home);
 uint32_t pkt_home_out(const struct pkt_home *home);
 size_t pkt_home_bytes(const struct pkt_home *home);
+/* The longest packet it gives. */
+uint32_t pkt_home_longest(const struct pkt_home *home);
 /* Tests: the nth take from now (1 = the next) fails once; 0 switches it off. */
 void pkt_home_fail_nth(struct pkt_home *home, uint32_t nth);
 

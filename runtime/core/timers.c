@@ -79,7 +79,7 @@ bool timers_next(struct timers *t, cw_time now, struct timers_fired *out)
 {
     struct timer *timer = expiry_due(&t->table, now);
     /* Ties go by sequence: behind one that is too new there are only newer ones. */
-    if (timer == NULL || timer->item.due.sequence > t->round) {
+    if (timer == NULL || timer->item.sequence > t->round) {
         return false;
     }
     *out = (struct timers_fired){.service = timer->service, .fn = timer->fn, .arg = timer->arg};

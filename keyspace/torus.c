@@ -12,9 +12,13 @@ int torus_init(struct torus *t, cw_dims dims)
             return -EINVAL;
         }
     }
+    uint32_t servers = (uint32_t)dims.x * dims.y * dims.z;
     *t = (struct torus){
         .dim = {dims.x, dims.y, dims.z},
-        .servers = (uint32_t)dims.x * dims.y * dims.z,
+        .servers = servers,
+        .inverse_y = ((UINT64_C(1) << 32) + dims.y - 1) / dims.y,
+        .inverse_z = ((UINT64_C(1) << 32) + dims.z - 1) / dims.z,
+        .inverse_n = UINT64_MAX / servers,
     };
     return 0;
 }
@@ -35,11 +39,22 @@ cw_server torus_id(const struct torus *t, cw_coord c)
     return (c.x * t->dim[1] + c.y) * t->dim[2] + c.z;
 }
 
+/*
+ * value / dim, exactly, for value < 2^24 and dim <= 256: the inverse is too large by less than dim / 2^32 parts, so
+ * the product is too large by less than 2^24 * 256 / 2^32 = 1 part in dim, which does not reach the next whole
+ * number.
+ */
+static uint32_t divide(uint32_t value, uint64_t inverse)
+{
+    return (uint32_t)(value * inverse >> 32);
+}
+
 cw_coord torus_coord(const struct torus *t, cw_server s)
 {
     assert(s < t->servers);
-    uint32_t xy = s / t->dim[2];
-    return (cw_coord){(uint8_t)(xy / t->dim[1]), (uint8_t)(xy % t->dim[1]), (uint8_t)(s % t->dim[2])};
+    uint32_t xy = divide(s, t->inverse_z);
+    uint32_t x = divide(xy, t->inverse_y);
+    return (cw_coord){(uint8_t)x, (uint8_t)(xy - x * t->dim[1]), (uint8_t)(s - xy * t->dim[2])};
 }
 
 cw_links torus_links(const struct torus *t)
@@ -188,7 +203,7 @@ static size_t put_number(char *out, unsigned value)
     return n;
 }
 
-size_t torus_format(cw_coord c, char out[static CW_COORD_TEXT])
+size_t torus_format(cw_coord c, char out[static TORUS_TEXT])
 {
     size_t n = put_number(out, c.x);
     out[n++] = ',';

@@ -18,6 +18,10 @@
 struct torus {
     uint32_t dim[CW_AXES]; /* X, Y, Z, each 1..CW_DIM_MAX */
     uint32_t servers;      /* N = X * Y * Z, up to 2^24 */
+    /* For dividing without a division instruction, which on many processors costs more than all else here. */
+    uint64_t inverse_y; /* ceil(2^32 / Y) */
+    uint64_t inverse_z; /* ceil(2^32 / Z) */
+    uint64_t inverse_n; /* floor((2^64 - 1) / N) */
 };
 
 /* Fills *t. -EINVAL when a dimension is 0 or above CW_DIM_MAX; *t is then untouched. */
@@ -48,19 +52,23 @@ cw_server torus_shift(const struct torus *t, cw_server from, cw_server offset);
 /* Links on a shortest path from a to b, 0..384. */
 unsigned torus_distance(const struct torus *t, cw_server a, cw_server b);
 
-/* The largest distance, sum of floor(dim / 2); a node whose torus exceeds its hop budget (255 at most) must refuse it. */
+/*
+ * The largest distance, sum of floor(dim / 2); a node whose torus exceeds its hop budget (255 at most) must refuse
+ * it.
+ */
 unsigned torus_diameter(const struct torus *t);
 
 /* Every link of from that starts a shortest path to to in the whole torus; none when from is to. */
 cw_links torus_minimal_links(const struct torus *t, cw_server from, cw_server to);
 
 /*
- * Text form "x,y,z". torus_parse() reads exactly that, decimal, no signs or spaces; -EINVAL on anything else (too long or above
- * 255 included), -ERANGE when the coordinate lies outside the dims; *out is then untouched. The text need not end in NUL.
- * torus_format() writes at most CW_COORD_TEXT bytes with the NUL and returns the length without it.
+ * Text form "x,y,z". torus_parse() reads exactly that, decimal, no signs or spaces; -EINVAL on anything else (too
+ * long or above 255 included), -ERANGE when the coordinate lies outside the dims; *out is then untouched. The text
+ * need not end in NUL.
+ * torus_format() writes at most TORUS_TEXT bytes with the NUL and returns the length without it.
  */
-enum { CW_COORD_TEXT = sizeof "255,255,255" };
+enum { TORUS_TEXT = sizeof "255,255,255" };
 CW_MUST_CHECK int torus_parse(const struct torus *t, const char *text, size_t length, cw_coord *out);
-size_t torus_format(cw_coord c, char out[static CW_COORD_TEXT]);
+size_t torus_format(cw_coord c, char out[static TORUS_TEXT]);
 
 #endif

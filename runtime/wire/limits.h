@@ -48,6 +48,8 @@ enum wire_limits {
     ITEM_JOB_HEAD_BYTES = ITEM_HEAD_BYTES + 4 + 8 + 4 + 4 + 4,
     ITEM_JOB_ACK_BYTES = ITEM_HEAD_BYTES + 24,
     JOB_SUMMARY_ENTRY_BYTES = 12,
+    JOB_RECORD_BYTES_MAX = 1 << 20, /* what the parts of one signed job record may add up to */
+    ITEM_BYTES_MAX = 65532,         /* 16 bits of length, in steps of 4 */
 
     /* Hop budget (semantics 4.4): default and the most that 8 bits can say. */
     HOP_LIMIT_DEFAULT = 64,

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record.h - what one server says of its own links: the unit of the link-state database (semantics 4.6).
+ *
+ *      0               8              16              24             32
+ *    0 |       x       |       y      |       z       |  0    | flags |
+ *    4 |                         incarnation                         |
+ *    8 |                                                             |  never 0
+ *   12 |                             seq                             |  never 0
+ *   16 |      up       |    pending   |          boot nonce          |  sets of links, disjoint
+ *   20 |    neighbour incarnation 0   |    neighbour incarnation 1   |  the low 16 bits, by link;
+ *   24 |    neighbour incarnation 2   |    neighbour incarnation 3   |  0 where the link is in
+ *   28 |    neighbour incarnation 4   |    neighbour incarnation 5   |  neither set
+ *
+ * The version of a record is the pair (incarnation, seq). A neighbour's word may be 0 where the link is up or pending too:
+ * one incarnation in 65,536 ends in sixteen zero bits.
+ */
+#ifndef WIRE_RECORD_H
+#define WIRE_RECORD_H
+
+#include <assert.h>
+
+#include "wire/control.h"
+
+enum record_flags {
+    RECORD_LEAVING = 0x1, /* on its way out: no root for any key */
+    RECORD_ACTIVE = 0x2,  /* has had a committed link since boot */
+    RECORD_FLAGS = 0x3,
+};
+
+/* No padding: two records are equal when their bytes are, and a database holds them as they are. */
+struct record {
+    uint64_t incarnation;
+    uint32_t seq;
+    cw_coord origin;
+    uint8_t flags; /* set of enum record_flags */
+    cw_links up;
+    cw_links pending;
+    uint16_t boot_nonce;
+    uint16_t neighbour[CW_LINK_COUNT];
+};
+static_assert(sizeof(struct record) == RECORD_BYTES, "a decoded record is as small as its bytes");
+
+/* Reads a record; see control.h for what every decoder promises. */
+CW_MUST_CHECK enum wire_reason record_decode(const uint8_t bytes[static RECORD_BYTES], struct record *out);
+
+/* Writes RECORD_BYTES. */
+void record_encode(const struct record *record, uint8_t bytes[static RECORD_BYTES]);
+
+#endif

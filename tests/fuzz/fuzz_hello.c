@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fuzz_hello.c - any bytes as a hello. */
+#include "control_codecs.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    (void)codec_try(&codec_hello, data, size);
+    return 0;
+}

@@ -1,0 +1,713 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wire_pcap.c - frames for the dissector, and what it must say of them.
+ *
+ *     wire_pcap fields out.pcap     frames with every field of docs/wire.md, values put in by the encoders
+ *     wire_pcap refused out.pcap    thousands of frames with a bit or two flipped, and the reasons of the C decoders
+ *
+ * Standard output is a table: a line of field names, then a line for each frame with the values in the form of
+ * `tshark -T fields`, several values of one field joined by ';'. dissector.sh compares.
+ */
+#include "control_codecs.h"
+#include "packets.h"
+#include "wire/frame.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+
+enum { FRAME_BYTES_MAX = 4096, CELL_BYTES = 4096, ETHER_BYTES = 14, FLIPPED_FRAMES = 6000 };
+
+/* --- the table --- */
+
+static const char *const names[] = {
+    "version",
+    "flags",
+    "flags.tagged",
+    "packets",
+    "session",
+    "sequence",
+    "position",
+    "counter",
+    "tag",
+    "padding",
+    "packet.version",
+    "packet.kind",
+    "packet.length",
+    "packet.flags",
+    "packet.flags.full_key",
+    "packet.flags.trace",
+    "packet.hop_limit",
+    "packet.hops",
+    "packet.port",
+    "packet.job",
+    "packet.source_job",
+    "packet.source_process",
+    "packet.source",
+    "packet.ext_words",
+    "packet.key",
+    "packet.server",
+    "packet.process",
+    "packet.payload",
+    "ext.type",
+    "ext.words",
+    "key.head",
+    "key.full",
+    "request.port",
+    "request.job",
+    "request.process",
+    "request.server",
+    "request.call",
+    "request.limit",
+    "response.status",
+    "response.job",
+    "response.process",
+    "response.server",
+    "response.call",
+    "path.mode",
+    "path.hops",
+    "path.places",
+    "path.links",
+    "trace.entries",
+    "trace.places",
+    "trace.server",
+    "trace.in",
+    "trace.out",
+    "trace.wait",
+    "trace.job",
+    "trace.verdict",
+    "trace.queued",
+    "waypoints.next",
+    "waypoints.count",
+    "waypoints.at",
+    "control.type",
+    "control.session",
+    "hello.cluster",
+    "hello.config",
+    "hello.server",
+    "hello.flags.synced",
+    "hello.flags.up",
+    "hello.flags.leaving",
+    "hello.flags.fenced",
+    "hello.port",
+    "hello.heard",
+    "hello.incarnation",
+    "hello.clock",
+    "hello.echo",
+    "hello.position",
+    "hello.ack",
+    "hello.digest",
+    "goodbye.incarnation",
+    "goodbye.server",
+    "goodbye.reason",
+    "stream.heard",
+    "stream.ack",
+    "stream.first",
+    "stream.items",
+    "item.number",
+    "item.type",
+    "item.flags.last",
+    "item.length",
+    "record.origin",
+    "record.flags.leaving",
+    "record.flags.active",
+    "record.incarnation",
+    "record.seq",
+    "record.up",
+    "record.up.links",
+    "record.pending",
+    "record.pending.links",
+    "record.nonce",
+    "record.neighbour",
+    "ack.acker",
+    "ack.acker_incarnation",
+    "ack.origin",
+    "ack.incarnation",
+    "ack.seq",
+    "summary.origin",
+    "summary.incarnation",
+    "summary.seq",
+    "synced.digest",
+    "job_part.job",
+    "job_part.version",
+    "job_part.total",
+    "job_part.offset",
+    "job_part.used",
+    "job_part.bytes",
+    "job_part.padding",
+    "job_ack.server",
+    "job_ack.incarnation",
+    "job_ack.job",
+    "job_ack.version",
+    "job_summary.job",
+    "job_summary.version",
+    "refused",
+};
+enum { COLUMNS = sizeof names / sizeof *names };
+
+static struct table {
+    unsigned first; /* columns below are not shown */
+    char cell[COLUMNS][CELL_BYTES];
+    FILE *pcap;
+} table;
+
+__attribute__((format(printf, 2, 3))) static void expect(const char *name, const char *format, ...)
+{
+    unsigned column = 0;
+    while (strcmp(names[column], name) != 0) {
+        if (++column == COLUMNS) {
+            fprintf(stderr, "no column %s\n", name);
+            exit(EXIT_FAILURE);
+        }
+    }
+    char *cell = table.cell[column];
+    size_t used = strlen(cell);
+    if (used > 0) {
+        cell[used++] = ';';
+    }
+    va_list args;
+    va_start(args, format);
+    vsnprintf(cell + used, CELL_BYTES - used, format, args);
+    va_end(args);
+}
+
+static void expect_server(const char *name, cw_coord c)
+{
+    expect(name, "%u,%u,%u", c.x, c.y, c.z);
+}
+
+static void expect_bytes(const char *name, const uint8_t *bytes, size_t size)
+{
+    char text[512];
+    for (size_t i = 0; i < size; i++) {
+        snprintf(text + 2 * i, sizeof text - 2 * i, "%02x", bytes[i]);
+    }
+    expect(name, "%s", text);
+}
+
+static void print_row(void)
+{
+    for (unsigned i = table.first; i < COLUMNS; i++) {
+        printf("%s%s", i > table.first ? "\t" : "", table.cell[i]);
+        table.cell[i][0] = 0;
+    }
+    printf("\n");
+}
+
+/* --- the pcap: its heads are 24 and 16 bytes in host order --- */
+
+static void write_or_die(const void *bytes, size_t size)
+{
+    if (fwrite(bytes, 1, size, table.pcap) != size) {
+        perror("pcap");
+        exit(EXIT_FAILURE);
+    }
+}
+
+static void open_pcap(const char *path)
+{
+    struct {
+        uint32_t magic;
+        uint16_t major, minor;
+        uint32_t zone, accuracy, snap, link;
+    } head = {0xa1b2c3d4, 2, 4, 0, 0, 65535, 1};
+    table.pcap = fopen(path, "wb");
+    if (table.pcap == NULL) {
+        perror(path);
+        exit(EXIT_FAILURE);
+    }
+    write_or_die(&head, sizeof head);
+}
+
+/* Saves the frame behind an Ethernet head and prints what has been expected of it. */
+static void save_frame(const uint8_t *frame, size_t size)
+{
+    static const uint8_t ether[ETHER_BYTES] = {
+        2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, WIRE_ETHERTYPE >> 8, WIRE_ETHERTYPE & 0xff};
+    uint32_t head[4] = {0, 0, (uint32_t)(ETHER_BYTES + size), (uint32_t)(ETHER_BYTES + size)};
+    write_or_die(head, sizeof head);
+    write_or_die(ether, sizeof ether);
+    write_or_die(frame, size);
+    print_row();
+}
+
+/* --- frames with every field --- */
+
+struct frame {
+    uint8_t bytes[FRAME_BYTES_MAX];
+    struct frame_plan plan;
+    struct frame_head head;
+};
+
+static void start_frame(struct frame *f, struct dice *d, unsigned flags)
+{
+    frame_open(&f->plan, FRAME_BYTES_MAX, flags);
+    f->head = (struct frame_head){.flags = (uint8_t)flags};
+    f->head.session = (uint16_t)dice_word(d);
+    f->head.sequence = (uint16_t)dice_word(d);
+    f->head.position = (uint16_t)dice_word(d);
+    if (flags & FRAME_TAGGED) {
+        f->head.counter = dice_word(d);
+        for (unsigned i = 0; i < sizeof f->head.tag; i++) {
+            f->head.tag[i] = (uint8_t)dice_word(d);
+        }
+    }
+}
+
+static void add_packet(struct frame *f, const uint8_t *packet, size_t size)
+{
+    memcpy(f->bytes + frame_add(&f->plan, (uint32_t)size), packet, size);
+    expect("packet.version", "1");
+    expect("packet.kind", "%u", packet_kind_of(packet));
+    expect("packet.length", "%zu", size);
+}
+
+static void end_frame(struct frame *f, unsigned padding)
+{
+    f->head.packets = f->plan.packets;
+    frame_encode(&f->head, f->bytes);
+    expect("version", "1");
+    expect("flags", "0x%02x", f->head.flags);
+    expect("flags.tagged", "%d", f->head.flags == FRAME_TAGGED);
+    expect("packets", "%u", f->head.packets);
+    expect("session", "0x%04x", f->head.session);
+    expect("sequence", "%u", f->head.sequence);
+    expect("position", "%u", f->head.position);
+    if (f->head.flags == FRAME_TAGGED) {
+        expect("counter", "%" PRIu64, f->head.counter);
+        expect_bytes("tag", f->head.tag, sizeof f->head.tag);
+    }
+    memset(f->bytes + f->plan.size, 0xaa, padding);
+    if (padding > 0) {
+        expect_bytes("padding", f->bytes + f->plan.size, padding);
+    }
+    save_frame(f->bytes, f->plan.size + padding);
+}
+
+static const char *const link_names[] = {"+x", "-x", "+y", "-y", "+z", "-z"};
+
+static void expect_request(const uint8_t *ext)
+{
+    struct ext_request r = ext_request_read(ext);
+    expect("request.port", "%u", r.port);
+    expect("request.job", "%u", r.job);
+    expect("request.process", "%u", r.process);
+    expect_server("request.server", r.server);
+    expect("request.call", "%u", r.call);
+    expect("request.limit", "%u", r.limit_us);
+}
+
+static void expect_response(const uint8_t *ext)
+{
+    struct ext_response r = ext_response_read(ext);
+    expect("response.status", "%u", r.status);
+    expect("response.job", "%u", r.job);
+    expect("response.process", "%u", r.process);
+    expect_server("response.server", r.server);
+    expect("response.call", "%u", r.call);
+}
+
+static void expect_path(const uint8_t *ext)
+{
+    struct ext_path path;
+    char links[4 * EXT_PATH_LINKS_MAX] = "";
+    ext_path_read(ext, &path);
+    for (unsigned i = 0, at = 0; i < path.hops; i++) {
+        at += (unsigned)snprintf(links + at, sizeof links - at, "%s%s", i > 0 ? " " : "", link_names[path.link[i]]);
+    }
+    expect("path.mode", "%u", path.mode);
+    expect("path.hops", "%u", path.hops);
+    expect("path.places", "%u", path.places);
+    expect("path.links", "%s", links);
+}
+
+static void expect_trace(const uint8_t *ext)
+{
+    expect("trace.entries", "%u", ext_trace_entries(ext));
+    expect("trace.places", "%u", ext_trace_places(ext));
+    for (unsigned i = 0; i < ext_trace_entries(ext); i++) {
+        struct ext_trace_entry e = ext_trace_get(ext, i);
+        expect_server("trace.server", e.server);
+        expect("trace.in", "%u", e.in);
+        expect("trace.out", "%u", e.out);
+        expect("trace.wait", "%u", e.wait_ns);
+        expect("trace.job", "%u", e.job);
+        expect("trace.verdict", "%u", e.verdict);
+        expect("trace.queued", "%u", e.queued);
+    }
+}
+
+static void expect_waypoints(const uint8_t *ext)
+{
+    struct ext_waypoints w;
+    ext_waypoints_read(ext, &w);
+    expect("waypoints.next", "%u", w.next);
+    expect("waypoints.count", "%u", w.count);
+    for (unsigned i = 0; i < w.count; i++) {
+        expect_server("waypoints.at", w.at[i]);
+    }
+}
+
+static void expect_extensions(const struct packet_head *head, const uint8_t *packet)
+{
+    const uint8_t *ext = packet + PACKET_HEAD_BYTES;
+    for (unsigned type = 0; type < EXT_TYPES; type++) {
+        if ((head->flags & packet_flag((enum ext_type)type)) == 0) {
+            continue;
+        }
+        expect("ext.type", "%u", type);
+        expect("ext.words", "%u", ext[EXT_AT_WORDS]);
+        switch ((enum ext_type)type) {
+        case EXT_KEY: {
+            cw_key key = ext_key_read(ext, head->to.key);
+            expect_bytes("key.head", key.b, CW_KEY_BYTES - 8);
+            expect_bytes("key.full", key.b, CW_KEY_BYTES);
+            break;
+        }
+        case EXT_REQUEST:
+            expect_request(ext);
+            break;
+        case EXT_RESPONSE:
+            expect_response(ext);
+            break;
+        case EXT_PATH:
+            expect_path(ext);
+            break;
+        case EXT_TRACE:
+            expect_trace(ext);
+            break;
+        case EXT_WAYPOINTS:
+            expect_waypoints(ext);
+            break;
+        case EXT_TYPES:
+            break;
+        }
+        ext += ext_bytes(ext);
+    }
+}
+
+static void add_data(struct frame *f, struct dice *d, unsigned kind, unsigned flags)
+{
+    uint8_t packet[DICE_PACKET_MAX];
+    struct packet_head head;
+    uint32_t size = dice_packet(d, kind, flags, &head, packet);
+    add_packet(f, packet, size);
+    expect("packet.flags", "0x%02x", head.flags);
+    expect("packet.flags.full_key", "%d", (head.flags & packet_flag(EXT_KEY)) != 0);
+    expect("packet.flags.trace", "%d", (head.flags & packet_flag(EXT_TRACE)) != 0);
+    expect("packet.hop_limit", "%u", head.hop_limit);
+    expect("packet.hops", "%u", head.hops);
+    expect("packet.port", "%u", head.port);
+    expect("packet.job", "%u", head.job);
+    expect("packet.source_job", "%u", head.source_job);
+    expect("packet.source_process", "%u", head.source_process);
+    expect_server("packet.source", head.source);
+    expect("packet.ext_words", "%u", head.ext_words);
+    if (kind == PACKET_KEY) {
+        expect("packet.key", "0x%016" PRIx64, head.to.key);
+    } else {
+        expect_server("packet.server", head.to.server);
+        expect("packet.process", "%u", head.to.process);
+    }
+    expect_extensions(&head, packet);
+    uint32_t payload = packet_head_bytes(&head);
+    if (size > payload) {
+        expect_bytes("packet.payload", packet + payload, size - payload);
+    }
+}
+
+static void add_hello(struct frame *f, struct dice *d)
+{
+    uint8_t bytes[HELLO_BYTES];
+    struct hello h = dice_hello(d);
+    hello_encode(&h, bytes);
+    add_packet(f, bytes, sizeof bytes);
+    expect("control.type", "%d", CONTROL_HELLO);
+    expect("control.session", "0x%08x", h.session);
+    expect("hello.cluster", "0x%08x", h.cluster);
+    expect("hello.config", "0x%08x", h.config_hash);
+    expect_server("hello.server", h.server);
+    expect("hello.flags.synced", "%d", (h.flags & HELLO_SYNCED) != 0);
+    expect("hello.flags.up", "%d", (h.flags & HELLO_UP) != 0);
+    expect("hello.flags.leaving", "%d", (h.flags & HELLO_LEAVING) != 0);
+    expect("hello.flags.fenced", "%d", (h.flags & HELLO_FENCED) != 0);
+    expect("hello.port", "%u", h.port);
+    expect("hello.heard", "0x%08x", h.heard);
+    expect("hello.incarnation", "%" PRIu64, h.incarnation);
+    expect("hello.clock", "%" PRId64, h.clock.ns);
+    expect("hello.echo", "%" PRId64, h.echo.ns);
+    expect("hello.position", "%u", h.position);
+    expect("hello.ack", "%u", h.ack);
+    expect("hello.digest", "0x%016" PRIx64, h.digest);
+}
+
+static void add_goodbye(struct frame *f, struct dice *d)
+{
+    uint8_t bytes[GOODBYE_BYTES];
+    struct goodbye g = dice_goodbye(d);
+    goodbye_encode(&g, bytes);
+    add_packet(f, bytes, sizeof bytes);
+    expect("control.type", "%d", CONTROL_GOODBYE);
+    expect("control.session", "0x%08x", g.session);
+    expect("goodbye.incarnation", "%" PRIu64, g.incarnation);
+    expect_server("goodbye.server", g.server);
+    expect("goodbye.reason", "%u", g.reason);
+}
+
+static void expect_links(const char *name, cw_links links)
+{
+    char text[32] = "";
+    for (cw_link link = 0, any = 0; link < CW_LINK_COUNT; link++) {
+        if (links & cw_links_of(link)) {
+            strcat(text, any++ > 0 ? " " : "");
+            strcat(text, link_names[link]);
+        }
+    }
+    expect(name, "%s", text);
+}
+
+static void expect_record(const struct record *r)
+{
+    expect_server("record.origin", r->origin);
+    expect("record.flags.leaving", "%d", (r->flags & RECORD_LEAVING) != 0);
+    expect("record.flags.active", "%d", (r->flags & RECORD_ACTIVE) != 0);
+    expect("record.incarnation", "%" PRIu64, r->incarnation);
+    expect("record.seq", "%u", r->seq);
+    expect("record.up", "0x%02x", r->up);
+    expect_links("record.up.links", r->up);
+    expect("record.pending", "0x%02x", r->pending);
+    expect_links("record.pending.links", r->pending);
+    expect("record.nonce", "0x%04x", r->boot_nonce);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        expect("record.neighbour", "0x%04x", r->neighbour[link]);
+    }
+}
+
+static void expect_job_part(const struct job_part *p)
+{
+    static const uint8_t zeros[3];
+    expect("job_part.job", "%u", p->job);
+    expect("job_part.version", "%" PRIu64, p->version);
+    expect("job_part.total", "%u", p->total);
+    expect("job_part.offset", "%u", p->offset);
+    expect("job_part.used", "%u", p->used);
+    expect_bytes("job_part.bytes", p->bytes, p->used);
+    if (p->used % 4 != 0) {
+        expect_bytes("job_part.padding", zeros, 4 - p->used % 4);
+    }
+}
+
+static void expect_item(const struct item *item)
+{
+    bool last = false;
+    switch (item->type) {
+    case ITEM_RECORD:
+        expect_record(&item->record);
+        break;
+    case ITEM_ACK:
+        expect_server("ack.acker", item->ack.acker);
+        expect("ack.acker_incarnation", "%" PRIu64, item->ack.acker_incarnation);
+        expect_server("ack.origin", item->ack.origin);
+        expect("ack.incarnation", "%" PRIu64, item->ack.incarnation);
+        expect("ack.seq", "%u", item->ack.seq);
+        break;
+    case ITEM_SUMMARY:
+        for (unsigned i = 0; i < item->summary.count; i++) {
+            struct summary_entry e = summary_get(&item->summary, i);
+            expect_server("summary.origin", e.origin);
+            expect("summary.incarnation", "%" PRIu64, e.incarnation);
+            expect("summary.seq", "%u", e.seq);
+        }
+        last = item->summary.last;
+        break;
+    case ITEM_SYNCED:
+        expect("synced.digest", "0x%016" PRIx64, item->synced);
+        break;
+    case ITEM_JOB_PART:
+        expect_job_part(&item->job_part);
+        break;
+    case ITEM_JOB_ACK:
+        expect_server("job_ack.server", item->job_ack.server);
+        expect("job_ack.incarnation", "%" PRIu64, item->job_ack.incarnation);
+        expect("job_ack.job", "%u", item->job_ack.job);
+        expect("job_ack.version", "%" PRIu64, item->job_ack.version);
+        break;
+    case ITEM_JOB_SUMMARY:
+        for (unsigned i = 0; i < item->job_summary.count; i++) {
+            struct job_summary_entry e = job_summary_get(&item->job_summary, i);
+            expect("job_summary.job", "%u", e.job);
+            expect("job_summary.version", "%" PRIu64, e.version);
+        }
+        last = item->job_summary.last;
+        break;
+    }
+    expect("item.type", "%u", (unsigned)item->type);
+    expect("item.flags.last", "%d", last);
+    expect("item.length", "%zu", item_size(item));
+}
+
+/* Items of the types first..last, one each; none when first is above last. */
+static void add_stream(struct frame *f, struct dice *d, unsigned first, unsigned last)
+{
+    uint8_t bytes[FRAME_BYTES_MAX / 2];
+    struct stream_writer w;
+    struct stream_head head = dice_stream_head(d);
+    head.first = first <= last ? UINT32_MAX - 1 : 0; /* the numbers wrap */
+    stream_begin(&w, bytes, sizeof bytes);
+    for (unsigned type = first; type <= last; type++) {
+        uint8_t room[DICE_ROOM];
+        struct item item = dice_item(d, (enum item_type)type, room);
+        if (!stream_put(&w, &item)) {
+            abort();
+        }
+        expect("item.number", "%u", head.first + (type - first));
+        expect_item(&item);
+    }
+    add_packet(f, bytes, stream_finish(&w, &head));
+    expect("control.type", "%d", CONTROL_STREAM);
+    expect("control.session", "0x%08x", head.session);
+    expect("stream.heard", "0x%08x", head.heard);
+    expect("stream.ack", "%u", head.ack);
+    expect("stream.first", "%u", head.first);
+    expect("stream.items", "%u", w.items);
+}
+
+static void save_fields(struct dice *d)
+{
+    static struct frame f;
+    for (unsigned round = 0; round < 12; round++) {
+        for (unsigned kind = PACKET_KEY; kind <= PACKET_LINK; kind++) {
+            start_frame(&f, d, 0);
+            add_data(&f, d, kind,
+                     round < EXT_TYPES ? packet_flag((enum ext_type)round) : (unsigned)dice_word(d) & 0x3f);
+            end_frame(&f, dice_below(d, 20));
+        }
+        start_frame(&f, d, round % 2 ? FRAME_TAGGED : 0);
+        add_hello(&f, d);
+        end_frame(&f, 0);
+        start_frame(&f, d, FRAME_TAGGED);
+        add_goodbye(&f, d);
+        end_frame(&f, 6);
+        start_frame(&f, d, 0);
+        add_stream(&f, d, ITEM_RECORD, ITEM_JOB_SUMMARY);
+        end_frame(&f, 0);
+        start_frame(&f, d, 0);
+        add_stream(&f, d, 1, 0);
+        add_data(&f, d, PACKET_SERVER, 0);
+        add_data(&f, d, PACKET_KEY, packet_flag(EXT_PATH));
+        end_frame(&f, 0);
+    }
+}
+
+/* --- frames with flipped bits --- */
+
+static enum wire_reason judge_packet(const uint8_t *bytes, size_t size)
+{
+    if (packet_kind_of(bytes) != PACKET_CONTROL) {
+        struct packet_head head;
+        struct packet_exts exts;
+        return packet_decode(bytes, size, &head, &exts);
+    }
+    struct control_head head;
+    struct hello hello;
+    struct goodbye goodbye;
+    struct stream stream;
+    enum wire_reason reason = control_decode(bytes, size, &head);
+    if (reason != WIRE_OK) {
+        return reason;
+    }
+    switch (head.type) {
+    case CONTROL_HELLO:
+        return hello_decode(bytes, size, &hello);
+    case CONTROL_GOODBYE:
+        return goodbye_decode(bytes, size, &goodbye);
+    default:
+        return stream_decode(bytes, size, &stream);
+    }
+}
+
+static void expect_refused(const uint8_t *bytes, size_t size)
+{
+    struct frame_head head;
+    struct frame_walk frame;
+    struct frame_slice slice;
+    enum wire_reason reason = frame_decode(bytes, size, &head, &frame);
+    if (reason != WIRE_OK) {
+        expect("refused", "%s", wire_reason_name(reason));
+        return;
+    }
+    while (frame_next(bytes, &frame, &slice)) {
+        reason = judge_packet(bytes + slice.at, slice.size);
+        if (reason != WIRE_OK) {
+            expect("refused", "%s", wire_reason_name(reason));
+        }
+    }
+}
+
+/* One random packet, the more interesting kinds more often. */
+static size_t draw_packet(struct dice *d, uint8_t *bytes, size_t limit)
+{
+    struct packet_head head;
+    struct hello hello;
+    struct goodbye goodbye;
+    switch (dice_below(d, 8)) {
+    case 0:
+        hello = dice_hello(d);
+        hello_encode(&hello, bytes);
+        return HELLO_BYTES;
+    case 1:
+        goodbye = dice_goodbye(d);
+        goodbye_encode(&goodbye, bytes);
+        return GOODBYE_BYTES;
+    case 2:
+    case 3:
+    case 4:
+        return dice_stream(d, dice_below(d, 4), bytes, limit);
+    default:
+        return dice_packet(d, 1 + dice_below(d, 3), (unsigned)(dice_word(d) & dice_word(d)) & 0x3f, &head, bytes);
+    }
+}
+
+static void save_refused(struct dice *d)
+{
+    for (unsigned i = 0; i < FLIPPED_FRAMES; i++) {
+        uint8_t bytes[FRAME_BYTES_MAX], packet[FRAME_BYTES_MAX / 2];
+        struct frame_plan plan;
+        struct frame_head head = {.session = 1};
+        frame_open(&plan, sizeof bytes, 0);
+        for (unsigned packets = 1 + dice_below(d, 2); packets > 0; packets--) {
+            size_t size = draw_packet(d, packet, 600);
+            memcpy(bytes + frame_add(&plan, (uint32_t)size), packet, size);
+            head.packets++;
+        }
+        frame_encode(&head, bytes);
+        for (unsigned flips = 1 + dice_below(d, 2); flips > 0; flips--) {
+            /* Every second flip hits one of the heads, where most rules are. */
+            uint32_t range = dice_below(d, 2) && plan.size > 72 ? 72 : plan.size;
+            bytes[dice_below(d, range)] ^= (uint8_t)(1u << dice_below(d, 8));
+        }
+        expect_refused(bytes, plan.size);
+        save_frame(bytes, plan.size);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    bool refused = argc == 3 && strcmp(argv[1], "refused") == 0;
+    if (argc != 3 || (!refused && strcmp(argv[1], "fields") != 0)) {
+        fprintf(stderr, "usage: %s fields|refused <pcap>\n", argv[0]);
+        return 2;
+    }
+    open_pcap(argv[2]);
+    table.first = refused ? COLUMNS - 1 : 0;
+    for (unsigned i = table.first; i < COLUMNS; i++) {
+        printf("%scubeway.%s", i > table.first ? "\t" : "", names[i]);
+    }
+    printf("\n");
+    struct dice d = {40};
+    if (refused) {
+        save_refused(&d);
+    } else {
+        save_fields(&d);
+    }
+    return fclose(table.pcap) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -21,6 +21,7 @@
 
 #include "base/arena.h"
 #include "base/digest.h"
+#include "keyspace/reach.h"
 #include "keyspace/torus.h"
 #include "wire/record.h"
 
@@ -31,6 +32,7 @@ struct lsdb {
     struct record *records;      /* by server; incarnation 0 where none is known */
     cw_links *up;                /* by server */
     cw_links *opt;
+    struct reach leaving; /* whose record says LEAVING */
     uint32_t known;      /* records held */
     uint32_t up_ends;    /* bits set in up[] */
     uint32_t opt_ends;   /* bits set in opt[] */
@@ -50,7 +52,6 @@ enum lsdb_verdict {
 struct lsdb_change {
     cw_server origin;
     bool renewed; /* the first record, or another incarnation than before */
-    bool leaving; /* the record just taken says LEAVING */
     bool flags;   /* its flags are not those of the record before (none: 0) */
     cw_links up_gained, up_lost;
     cw_links opt_gained, opt_lost;
@@ -90,7 +91,7 @@ static inline uint64_t lsdb_incarnation(const struct lsdb *db, cw_server s)
 
 static inline bool lsdb_is_leaving(const struct lsdb *db, cw_server s)
 {
-    return (db->records[s].flags & RECORD_LEAVING) != 0;
+    return reach_has(&db->leaving, s);
 }
 
 static inline cw_server lsdb_neighbour(const struct lsdb *db, cw_server s, cw_link link)

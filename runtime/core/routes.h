@@ -16,7 +16,8 @@
 
 enum {
     ROUTES_UNREACHABLE = UINT16_MAX,
-    ROUTES_HOPS_MAX = UINT16_MAX - 1, /* stands for itself and all above; the hop budget ends at 255 */
+    /* Stands for itself and all above, where next[] may name ways that are not shortest; the hop budget ends at 255. */
+    ROUTES_HOPS_MAX = UINT16_MAX - 1,
 };
 
 struct routes {
@@ -25,13 +26,16 @@ struct routes {
     uint16_t *hops; /* by server; ROUTES_UNREACHABLE */
 };
 
-/* Carves servers * 3 bytes: nothing reachable, not even a source. Over a measuring arena it only counts. */
-void routes_init(struct routes *r, uint32_t servers, struct arena *arena);
+/* Carves servers * 3 bytes and clears the table; over a measuring arena it only counts. */
+void routes_init(struct routes *r, uint32_t servers, cw_server from, struct arena *arena);
+
+/* Makes the table that of a source without links. */
+void routes_clear(struct routes *r, cw_server from);
 
 /*
- * Fills the table for source `from` over links[] (by server; symmetric, as lsdb.up and lsdb.opt are). Returns how many servers are
- * reached, the source included: order[0 .. that - 1] names them, nearest first. order has room for all servers.
- * neighbours as in lsdb.h.
+ * Fills the table for source `from` over links[] (by server; symmetric, as lsdb.up and lsdb.opt are; neighbours as in lsdb.h).
+ * Returns how many servers are reached, the source included. order lends room for servers + 1 ids and is left with the others
+ * that are reached, nearest first.
  */
 uint32_t routes_search(struct routes *r, const cw_server *neighbours, const cw_links *links, cw_server from,
                        cw_server *order);

@@ -58,8 +58,8 @@ struct views {
 };
 
 /*
- * Carves about 40 bytes a server. Starts with C = O = {self}. hold: see ls_timers; spacing: servers / 4 microseconds, so
- * that searches nobody asked for take about 5 % of the time at most. Over a measuring arena it only counts.
+ * Carves about 28 bytes a server. Starts with C = O = {self}, as over an empty database. hold as in ls_timers. Searches that nobody
+ * asked for are servers / 4 microseconds apart, some 5 % of the time. Over a measuring arena it only counts.
  */
 void views_init(struct views *v, cw_server self, uint32_t servers, cw_span hold, struct arena *arena);
 

@@ -34,11 +34,11 @@ int ls_timers_check(const struct ls_timers *t)
     if (t->hello.ns <= 0 || t->retry.ns <= 0 || t->pending_limit.ns <= 0 || t->refresh.ns <= 0) {
         return -EINVAL;
     }
-    if (t->flood_bound.ns < 0 || t->pace.ns < 0 || t->damp.ns < 0 || t->damp_max.ns < t->damp.ns) {
+    if (t->dead.ns < 0 || t->hold.ns < 0 || t->flood_bound.ns < 0 || t->pace.ns < 0 || t->damp.ns < 0) {
         return -EINVAL;
     }
-    /* Written as differences, which cannot overflow. One lost hello must not be a death. */
-    if (t->dead.ns - t->hello.ns < t->hello.ns) {
+    /* None is negative from here on: differences cannot overflow as sums could. One lost hello must not be a death. */
+    if (t->dead.ns - t->hello.ns < t->hello.ns || t->damp_max.ns < t->damp.ns) {
         return -EINVAL;
     }
     /* Whoever removes a server from O does so after that server's lease has run out. */

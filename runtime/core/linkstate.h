@@ -39,6 +39,11 @@ struct ls_timers {
 /* The defaults of semantics 4.6, and the fast profile (hello 5 ms, dead 15 ms, hold 20 ms). */
 struct ls_timers ls_timers_default(void);
 struct ls_timers ls_timers_fast(void);
+/*
+ * -EINVAL when the timers cannot keep the guarantee: hold < dead + flood_bound (semantics 4.2, remove), dead < 2 hellos, a negative one,
+ * or a zero among hello, dead, retry, pending_limit and refresh. 0 otherwise.
+ */
+CW_MUST_CHECK int ls_timers_check(const struct ls_timers *timers);
 
 struct ls_config {
     struct torus torus;

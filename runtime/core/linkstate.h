@@ -75,6 +75,8 @@ enum ls_gate {
     LS_STALE, /* the link is not up, or the frame is of a former adjacency: drop */
 };
 enum ls_gate ls_frame(struct linkstate *ls, cw_link link, const struct frame_head *head, cw_time now);
+/* The same question again, later or after the frame's own control packets: nothing changes. */
+enum ls_gate ls_gate_again(const struct linkstate *ls, cw_link link, const struct frame_head *head);
 /* One control packet out of a frame. Anything but WIRE_OK: refused, counted, nothing touched. */
 enum wire_reason ls_control(struct linkstate *ls, cw_link link, const uint8_t *bytes, size_t length, cw_time now);
 
@@ -92,6 +94,11 @@ void ls_stamp(struct linkstate *ls, cw_link link, struct frame_head *head);
 
 /* ---- What it knows -------------------------------------------------------------------------------------------------- */
 
+/*
+ * Brings the views up to date with all that has been received and with now. Call it after the entries above and before the queries
+ * below; their answers hold until the next entry or the next refresh. Cheap when nothing is due.
+ */
+void ls_refresh(struct linkstate *ls, cw_time now);
 /* Grows with every change of C, O, routes or the right to deliver: cache against it. */
 uint64_t ls_epoch(const struct linkstate *ls);
 /* Grows with every change of C or its links only: routes computed for one value stay right while it stays. */

@@ -24,11 +24,11 @@ struct node_config {
     uint32_t config_hash;
     uint64_t incarnation;
     bool alone;
-    uint16_t mtu;            /* bytes behind the Ethernet header of one frame, 1,500..9,000; same on all links */
-    uint8_t hop_limit;       /* 0: 64 */
-    uint32_t queue_packets;  /* per service, default for its queue: 1,024 */
-    uint32_t queue_bytes;    /* per service: 8 MiB */
-    uint32_t hold_bytes;     /* held packets, all services: 8 MiB (semantics 4.5) */
+    uint16_t mtu;             /* bytes behind the Ethernet header of one frame, 1,500..9,000; same on all links */
+    uint8_t hop_limit;        /* 0: 64 */
+    uint32_t queue_packets;   /* per service, default for its queue: 1,024 */
+    uint32_t queue_bytes;     /* per service: 8 MiB */
+    uint32_t hold_bytes;      /* held packets, all services: 8 MiB (semantics 4.5) */
     uint64_t bits_per_second; /* of a link, told to services; 0 unknown */
     struct ls_timers timers;
 };
@@ -46,7 +46,8 @@ struct node_watch { /* all may be NULL; borrowed for the node's life */
     void *context;
     void (*packet)(void *context, const struct node *n, enum node_point point, const struct cw_packet *p, cw_drop cause,
                    cw_time now);
-    void (*log)(void *context, const struct node *n, cw_level level, const char *service, const char *text, cw_time now);
+    void (*log)(void *context, const struct node *n, cw_level level, const char *service, const char *text,
+                cw_time now);
 };
 
 struct node_env {
@@ -104,7 +105,7 @@ size_t node_packets_inside(const struct node *n); /* queued and held */
 uint64_t node_digest(const struct node *n);       /* of all state that decides what it does next */
 size_t node_bytes(const struct node *n);
 /* Calls visit for each counter, the node's own first. */
-void node_counters(const struct node *n, void (*visit)(void *context, const char *service, const char *name, uint64_t value),
-                   void *context);
+void node_counters(const struct node *n,
+                   void (*visit)(void *context, const char *service, const char *name, uint64_t value), void *context);
 
 #endif

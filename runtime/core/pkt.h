@@ -22,6 +22,8 @@ enum {
     PKT_HEADROOM = 64, /* Ethernet header, frame header, link tag, rounded up */
 };
 
+enum pkt_kind { PKT_SMALL, PKT_LARGE, PKT_SLICE };
+
 struct pkt_home; /* where packets come from and go back to */
 
 struct cw_packet {
@@ -29,22 +31,24 @@ struct cw_packet {
     uint8_t *data;
     uint32_t length;
     uint32_t pad;
-    uint32_t room;   /* bytes of memory from data on */
-    uint16_t refs;   /* plain integer: one thread */
-    uint16_t back;   /* bytes of memory before data */
+    uint32_t room;    /* bytes of memory from data on */
+    uint16_t refs;    /* plain integer: one thread */
+    uint16_t back;    /* bytes of memory before data, free to write to */
+    uint8_t kind;     /* enum pkt_kind */
+    uint8_t marks;    /* the node's own (node_internal.h) */
+    uint8_t service;  /* index of the service whose queue it is in */
+    cw_links links;   /* links it may leave by */
+    cw_link in;       /* link it came by */
+    uint16_t ahead;   /* packets that were in its queue when it came */
+    cw_server target; /* where it is going now: next way-point, server, or root of its key */
+    uint64_t order;   /* arrival order inside the node */
+
+    /* The rest is read by the node only when a packet arrives, is sent, or is delivered. */
+    struct packet_head head; /* decoded */
+    struct packet_exts exts; /* where its extensions are */
+    cw_time queued;          /* when it was queued last */
     struct pkt_home *home;
     struct cw_packet *lender; /* NULL: the memory is its own */
-
-    /* What the node knows of a packet inside it; meaningless on the wire. */
-    struct packet_head head;   /* decoded */
-    struct packet_ext ext;     /* where its extensions are */
-    cw_time queued;            /* when it was queued last */
-    uint64_t order;            /* arrival order inside the node */
-    cw_server target;          /* where it is going now: next way-point, server, or root of its key */
-    cw_links links;            /* links it may leave by */
-    cw_link in;                /* link it came by */
-    uint8_t service;           /* index of the service whose queue it is in */
-    uint8_t flags;             /* PKT_* of node_internal.h */
 };
 
 /* Takes one reference more; the packet is then read-only to all until but one has been released. */
@@ -72,6 +76,7 @@ CW_MUST_CHECK int pkt_home_open(struct pkt_home **out, const struct pkt_home_con
 /* Everything must be home. */
 void pkt_home_close(struct pkt_home *home);
 uint32_t pkt_home_out(const struct pkt_home *home);
+size_t pkt_home_bytes(const struct pkt_home *home);
 /* Tests: the nth take from now (1 = the next) fails once; 0 switches it off. */
 void pkt_home_fail_nth(struct pkt_home *home, uint32_t nth);
 

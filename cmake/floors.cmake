@@ -2,14 +2,18 @@
 #
 # Makes the static library <name> of the current folder. Its headers are published as "<prefix>/x.h" and nothing else
 # is: a view folder of the build tree holds one link, <prefix> -> this folder, and only that view is on the
-# include path of those who link the target.
+# include path of those who link the target. `house.includes` tries what this lets through.
 function(cubeway_folder name)
   cmake_parse_arguments(ARG "" "PREFIX" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_PREFIX OR NOT ARG_SOURCES)
+    message(FATAL_ERROR "cubeway_folder(${name}): needs PREFIX and SOURCES, and knows nothing of '${ARG_UNPARSED_ARGUMENTS}'")
+  endif()
   set(view ${CMAKE_BINARY_DIR}/views/${name})
   get_filename_component(parent ${view}/${ARG_PREFIX} DIRECTORY)
   file(MAKE_DIRECTORY ${parent})
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${view}/${ARG_PREFIX} SYMBOLIC)
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC ${view})
+  target_compile_options(${name} PUBLIC -fmacro-prefix-map=${view}/=)
   target_link_libraries(${name} PUBLIC ${ARG_LINKS} PRIVATE ${ARG_PRIVATE_LINKS})
 endfunction()

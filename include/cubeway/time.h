@@ -4,7 +4,7 @@
  *
  * An instant counts from an origin the pump chooses (boot on a server, 0 in the simulator); only
  * differences mean anything. No function here reads a clock: now is always an argument.
- * Arithmetic saturates at CW_NEVER, so that "never + 10 ms" is still never.
+ * Arithmetic saturates: "never + 10 ms" is still never, and nothing wraps round to the other end of time.
  */
 #ifndef CUBEWAY_TIME_H
 #define CUBEWAY_TIME_H
@@ -50,21 +50,23 @@ static inline cw_time cw_time_max(cw_time a, cw_time b)
 static inline cw_time cw_time_add(cw_time t, cw_span d)
 {
     int64_t sum;
-    if (t.ns == INT64_MAX || __builtin_add_overflow(t.ns, d.ns, &sum)) {
+    if (t.ns == INT64_MAX) {
         return CW_NEVER;
+    }
+    if (__builtin_add_overflow(t.ns, d.ns, &sum)) {
+        return (cw_time){d.ns > 0 ? INT64_MAX : INT64_MIN};
     }
     return (cw_time){sum};
 }
 
-static inline cw_span cw_span_add(cw_span a, cw_span b)
-{
-    return (cw_span){a.ns + b.ns};
-}
-
-/* a - b; neither may be CW_NEVER. */
+/* a - b, negative when a is before b. Nothing is said about a span to or from CW_NEVER. */
 static inline cw_span cw_time_since(cw_time a, cw_time b)
 {
-    return (cw_span){a.ns - b.ns};
+    int64_t difference;
+    if (__builtin_sub_overflow(a.ns, b.ns, &difference)) {
+        return (cw_span){a.ns > b.ns ? INT64_MAX : INT64_MIN};
+    }
+    return (cw_span){difference};
 }
 
 #endif

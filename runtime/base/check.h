@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.h - our own mistakes stop the program. (A peer's or the system's mistake never does: it gets a code and a counter.)
+ * check.h - our own mistakes stop the program. (A peer's or the system's mistake never does: it gets a code and a
+ * counter.)
  *
  *   CHECK(x)         always, in every build: a test that costs nothing beside the work it guards.
  *   CHECK_SLOW(x)    walks a structure; only where CW_CHECK_SLOW is defined (debug and sanitizer builds).
@@ -12,7 +13,7 @@
 #ifndef BASE_CHECK_H
 #define BASE_CHECK_H
 
-/* Prints "file:line: function: check failed: text" on standard error and aborts. */
+/* Prints file:line, the function and the text on standard error, and aborts. For the macros below. */
 _Noreturn void check_failed(const char *text, const char *file, unsigned line, const char *function);
 
 #define CHECK(x) (__builtin_expect(!(x), 0) ? check_failed(#x, __FILE__, __LINE__, __func__) : (void)0)

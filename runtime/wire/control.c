@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wire/control.h"
+#include "base/bytes.h"
 #include "base/check.h"
-#include "wire/be.h"
 #include "wire/packet.h"
 
 static enum wire_reason judge(const struct control_head *head)

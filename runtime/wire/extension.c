@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wire/extension.h"
 
+#include "base/bytes.h"
 #include "base/check.h"
-#include "wire/be.h"
 
 enum {
     KEY_HEAD_BYTES = CW_KEY_BYTES - 8,

@@ -6,7 +6,7 @@
 #ifndef WIRE_FIELD_H
 #define WIRE_FIELD_H
 
-#include "wire/be.h"
+#include "base/bytes.h"
 #include "cubeway/types.h"
 
 /* A server: x:8 y:8 z:8 in three bytes. What the fourth holds (0, flags, a reason) is the header's business. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wire/frame.h"
 
+#include "base/bytes.h"
 #include "base/check.h"
-#include "wire/be.h"
 
 _Static_assert(FRAME_AT_POSITION + 2 == FRAME_HEAD_BYTES, "the head without tag ends behind the control position");
 _Static_assert(FRAME_AT_TAG + sizeof((struct frame_head){0}.tag) == FRAME_HEAD_BYTES + FRAME_TAG_BYTES, "tag is last");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wire/packet.h"
 
+#include "base/bytes.h"
 #include "base/check.h"
-#include "wire/be.h"
 
 _Static_assert((int)PACKET_AT_EXTENSIONS == PACKET_HEAD_BYTES, "the head ends with the destination");
 _Static_assert(PACKET_AT_DESTINATION % 8 == 0, "one aligned load in a packet that starts aligned");

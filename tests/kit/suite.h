@@ -4,20 +4,29 @@
  *
  *     static const struct suite_test tests[] = {SUITE_TEST(name), ...};
  *     SUITE_MAIN("torus", tests)
+ *
+ * SUITE_ABORTS(name) is a test that passes when a CHECK stops it (SIGABRT); without forks it is left out.
  */
 #ifndef KIT_SUITE_H
 #define KIT_SUITE_H
 
 #include <check.h>
+#include <signal.h>
 #include <stdlib.h>
 
 struct suite_test {
     const TTest **test; /* START_TEST(x) defines x as a pointer variable */
+    int signal;         /* that ends the test, 0 for a test that returns */
 };
 
 #define SUITE_TEST(name) \
     {                    \
-        &name            \
+        &name, 0         \
+    }
+
+#define SUITE_ABORTS(name) \
+    {                      \
+        &name, SIGABRT     \
     }
 
 static inline int suite_run(const char *name, const struct suite_test *tests, size_t count)
@@ -25,11 +34,13 @@ static inline int suite_run(const char *name, const struct suite_test *tests, si
     Suite *suite = suite_create(name);
     TCase *tcase = tcase_create(name);
     tcase_set_timeout(tcase, 0); /* CTest holds the clock */
+    SRunner *runner = srunner_create(suite);
     for (size_t i = 0; i < count; i++) {
-        tcase_add_test(tcase, *tests[i].test);
+        if (tests[i].signal == 0 || srunner_fork_status(runner) == CK_FORK) {
+            tcase_add_test_raise_signal(tcase, *tests[i].test, tests[i].signal);
+        }
     }
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -55,9 +55,11 @@ START_TEST(heads)
         bool known = type >= ITEM_RECORD && type <= ITEM_JOB_SUMMARY;
         for (unsigned length = 0; length < 256; length++) {
             uint8_t bytes[256] = {(uint8_t)type, 0, 0, (uint8_t)length};
-            enum wire_reason reason = codec_try(&codec_item, bytes, sizeof bytes);
-            if ((reason == WIRE_BAD_KIND) == known) {
-                ck_abort_msg("type %u: %s", type, wire_reason_name(reason));
+            struct item item;
+            enum wire_reason reason = item_decode(bytes, sizeof bytes, &item);
+            if ((reason == WIRE_BAD_KIND) == known ||
+                (known && length < ITEM_HEAD_BYTES && reason != WIRE_BAD_LENGTH)) {
+                ck_abort_msg("type %u, length %u: %s", type, length, wire_reason_name(reason));
             }
         }
         if (!known) {

@@ -187,6 +187,20 @@ START_TEST(writer_stops_at_its_limit)
 }
 END_TEST
 
+START_TEST(writer_fills_its_limit)
+{
+    uint8_t bytes[STREAM_HEAD_BYTES + ITEM_SYNCED_BYTES];
+    struct stream_writer w;
+    struct item synced = {.type = ITEM_SYNCED, .synced = 1};
+    stream_begin(&w, bytes, sizeof bytes);
+    ck_assert(stream_put(&w, &synced));
+    ck_assert(!stream_put(&w, &synced));
+    ck_assert_uint_eq(stream_finish(&w, &golden_head), sizeof bytes);
+    stream_begin(&w, bytes, sizeof bytes - 1);
+    ck_assert(!stream_put(&w, &synced));
+}
+END_TEST
+
 /* The largest packet there can be, from a buffer that is larger still. */
 START_TEST(writer_stops_at_sixteen_bits_of_length)
 {
@@ -219,6 +233,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(head_ranges),
     SUITE_TEST(the_last_item_counts),
     SUITE_TEST(writer_stops_at_its_limit),
+    SUITE_TEST(writer_fills_its_limit),
     SUITE_TEST(writer_stops_at_sixteen_bits_of_length),
 };
 SUITE_MAIN("stream", tests)

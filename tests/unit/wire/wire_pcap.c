@@ -10,225 +10,12 @@
  */
 #include "control_codecs.h"
 #include "packets.h"
+#include "pcap_table.h"
 #include "wire/frame.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 
-enum { FRAME_BYTES_MAX = 4096, CELL_BYTES = 4096, ETHER_BYTES = 14, FLIPPED_FRAMES = 6000 };
-
-/* --- the table --- */
-
-static const char *const names[] = {
-    "version",
-    "flags",
-    "flags.tagged",
-    "packets",
-    "session",
-    "sequence",
-    "position",
-    "counter",
-    "tag",
-    "padding",
-    "packet.version",
-    "packet.kind",
-    "packet.length",
-    "packet.flags",
-    "packet.flags.full_key",
-    "packet.flags.trace",
-    "packet.hop_limit",
-    "packet.hops",
-    "packet.port",
-    "packet.job",
-    "packet.source_job",
-    "packet.source_process",
-    "packet.source",
-    "packet.ext_words",
-    "packet.key",
-    "packet.server",
-    "packet.process",
-    "packet.payload",
-    "ext.type",
-    "ext.words",
-    "key.head",
-    "key.full",
-    "request.port",
-    "request.job",
-    "request.process",
-    "request.server",
-    "request.call",
-    "request.limit",
-    "response.status",
-    "response.job",
-    "response.process",
-    "response.server",
-    "response.call",
-    "path.mode",
-    "path.hops",
-    "path.places",
-    "path.links",
-    "trace.entries",
-    "trace.places",
-    "trace.server",
-    "trace.in",
-    "trace.out",
-    "trace.wait",
-    "trace.job",
-    "trace.verdict",
-    "trace.queued",
-    "waypoints.next",
-    "waypoints.count",
-    "waypoints.at",
-    "control.type",
-    "control.session",
-    "hello.cluster",
-    "hello.config",
-    "hello.server",
-    "hello.flags.synced",
-    "hello.flags.up",
-    "hello.flags.leaving",
-    "hello.flags.fenced",
-    "hello.port",
-    "hello.heard",
-    "hello.incarnation",
-    "hello.clock",
-    "hello.echo",
-    "hello.position",
-    "hello.ack",
-    "hello.digest",
-    "goodbye.incarnation",
-    "goodbye.server",
-    "goodbye.reason",
-    "stream.heard",
-    "stream.ack",
-    "stream.first",
-    "stream.items",
-    "item.number",
-    "item.type",
-    "item.flags.last",
-    "item.length",
-    "record.origin",
-    "record.flags.leaving",
-    "record.flags.active",
-    "record.incarnation",
-    "record.seq",
-    "record.up",
-    "record.up.links",
-    "record.pending",
-    "record.pending.links",
-    "record.nonce",
-    "record.neighbour",
-    "ack.acker",
-    "ack.acker_incarnation",
-    "ack.origin",
-    "ack.incarnation",
-    "ack.seq",
-    "summary.origin",
-    "summary.incarnation",
-    "summary.seq",
-    "synced.digest",
-    "job_part.job",
-    "job_part.version",
-    "job_part.total",
-    "job_part.offset",
-    "job_part.used",
-    "job_part.bytes",
-    "job_part.padding",
-    "job_ack.server",
-    "job_ack.incarnation",
-    "job_ack.job",
-    "job_ack.version",
-    "job_summary.job",
-    "job_summary.version",
-    "refused",
-};
-enum { COLUMNS = sizeof names / sizeof *names };
-
-static struct table {
-    unsigned first; /* columns below are not shown */
-    char cell[COLUMNS][CELL_BYTES];
-    FILE *pcap;
-} table;
-
-__attribute__((format(printf, 2, 3))) static void expect(const char *name, const char *format, ...)
-{
-    unsigned column = 0;
-    while (strcmp(names[column], name) != 0) {
-        if (++column == COLUMNS) {
-            fprintf(stderr, "no column %s\n", name);
-            exit(EXIT_FAILURE);
-        }
-    }
-    char *cell = table.cell[column];
-    size_t used = strlen(cell);
-    if (used > 0) {
-        cell[used++] = ';';
-    }
-    va_list args;
-    va_start(args, format);
-    vsnprintf(cell + used, CELL_BYTES - used, format, args);
-    va_end(args);
-}
-
-static void expect_server(const char *name, cw_coord c)
-{
-    expect(name, "%u,%u,%u", c.x, c.y, c.z);
-}
-
-static void expect_bytes(const char *name, const uint8_t *bytes, size_t size)
-{
-    char text[512];
-    for (size_t i = 0; i < size; i++) {
-        snprintf(text + 2 * i, sizeof text - 2 * i, "%02x", bytes[i]);
-    }
-    expect(name, "%s", text);
-}
-
-static void print_row(void)
-{
-    for (unsigned i = table.first; i < COLUMNS; i++) {
-        printf("%s%s", i > table.first ? "\t" : "", table.cell[i]);
-        table.cell[i][0] = 0;
-    }
-    printf("\n");
-}
-
-/* --- the pcap: its heads are 24 and 16 bytes in host order --- */
-
-static void write_or_die(const void *bytes, size_t size)
-{
-    if (fwrite(bytes, 1, size, table.pcap) != size) {
-        perror("pcap");
-        exit(EXIT_FAILURE);
-    }
-}
-
-static void open_pcap(const char *path)
-{
-    struct {
-        uint32_t magic;
-        uint16_t major, minor;
-        uint32_t zone, accuracy, snap, link;
-    } head = {0xa1b2c3d4, 2, 4, 0, 0, 65535, 1};
-    table.pcap = fopen(path, "wb");
-    if (table.pcap == NULL) {
-        perror(path);
-        exit(EXIT_FAILURE);
-    }
-    write_or_die(&head, sizeof head);
-}
-
-/* Saves the frame behind an Ethernet head and prints what has been expected of it. */
-static void save_frame(const uint8_t *frame, size_t size)
-{
-    static const uint8_t ether[ETHER_BYTES] = {
-        2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, WIRE_ETHERTYPE >> 8, WIRE_ETHERTYPE & 0xff};
-    uint32_t head[4] = {0, 0, (uint32_t)(ETHER_BYTES + size), (uint32_t)(ETHER_BYTES + size)};
-    write_or_die(head, sizeof head);
-    write_or_die(ether, sizeof ether);
-    write_or_die(frame, size);
-    print_row();
-}
+enum { FRAME_BYTES_MAX = 4096, FLIPPED_FRAMES = 6000 };
 
 /* --- frames with every field --- */
 
@@ -280,7 +67,7 @@ static void end_frame(struct frame *f, unsigned padding)
     if (padding > 0) {
         expect_bytes("padding", f->bytes + f->plan.size, padding);
     }
-    save_frame(f->bytes, f->plan.size + padding);
+    table_frame(f->bytes, f->plan.size + padding);
 }
 
 static const char *const link_names[] = {"+x", "-x", "+y", "-y", "+z", "-z"};
@@ -686,7 +473,7 @@ static void save_refused(struct dice *d)
             bytes[dice_below(d, range)] ^= (uint8_t)(1u << dice_below(d, 8));
         }
         expect_refused(bytes, plan.size);
-        save_frame(bytes, plan.size);
+        table_frame(bytes, plan.size);
     }
 }
 
@@ -697,17 +484,13 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s fields|refused <pcap>\n", argv[0]);
         return 2;
     }
-    open_pcap(argv[2]);
-    table.first = refused ? COLUMNS - 1 : 0;
-    for (unsigned i = table.first; i < COLUMNS; i++) {
-        printf("%scubeway.%s", i > table.first ? "\t" : "", names[i]);
-    }
-    printf("\n");
     struct dice d = {40};
+    table_open(argv[2], refused ? "refused" : NULL);
     if (refused) {
         save_refused(&d);
     } else {
         save_fields(&d);
     }
-    return fclose(table.pcap) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    table_close();
+    return EXIT_SUCCESS;
 }

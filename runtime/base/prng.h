@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * prng.h - chance that can be replayed: the same stream gives the same draws on every machine, compiler and build.
+ * Integers only.
+ *
+ * Each user of chance owns a stream of its own, derived from (seed of the run, node, purpose), so that one more
+ * draw in one place changes nothing anywhere else. Different triples start from different states, always (see
+ * prng.c). Not for secrets: who sees a few draws can compute the rest.
+ *
+ * The generator is xoshiro256** 1.0 (Blackman and Vigna, "Scrambled linear pseudorandom number generators", ACM
+ * TOMS 2021): 32 bytes, period 2^256 - 1, under a nanosecond a draw.
+ */
+#ifndef BASE_PRNG_H
+#define BASE_PRNG_H
+
+#include "base/check.h"
+#include "cubeway/time.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A plain value: a copy is a second stream with the same future. Never all zero. */
+struct prng {
+    uint64_t s[4];
+};
+
+struct prng prng_stream(uint64_t seed, uint64_t node, uint64_t purpose);
+
+static inline uint64_t prng_rotate(uint64_t x, unsigned by)
+{
+    return x << by | x >> (64 - by);
+}
+
+/* 64 random bits. */
+static inline uint64_t prng_next(struct prng *p)
+{
+    uint64_t *s = p->s;
+    uint64_t result = prng_rotate(s[1] * 5, 7) * 9;
+    uint64_t t = s[1] << 17;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = prng_rotate(s[3], 45);
+    return result;
+}
+
+/* A draw that prng_below() cannot use without bias; see there. */
+uint64_t prng_below_again(struct prng *p, uint64_t n, unsigned __int128 product);
+
+/*
+ * Uniform in 0 .. n - 1, without bias; n at least 1. The high word of draw * n, drawn again when the low word falls
+ * among the 2^64 mod n values that would favour some results: a division only when that is possible at all (Lemire,
+ * "Fast random integer generation in an interval", ACM TOMACS 2019, algorithm 5).
+ */
+static inline uint64_t prng_below(struct prng *p, uint64_t n)
+{
+    CHECK(n != 0);
+    unsigned __int128 product = (unsigned __int128)prng_next(p) * n;
+    if (__builtin_expect((uint64_t)product < n, 0)) {
+        return prng_below_again(p, n, product);
+    }
+    return (uint64_t)(product >> 64);
+}
+
+/*
+ * True in exactly numerator of denominator cases, on average: never at 0, always from denominator on. denominator
+ * at least 1.
+ */
+static inline bool prng_chance(struct prng *p, uint64_t numerator, uint64_t denominator)
+{
+    return prng_below(p, denominator) < numerator;
+}
+
+/* Uniform from least to most, both included; 0 <= least <= most. */
+static inline cw_span prng_span(struct prng *p, cw_span least, cw_span most)
+{
+    CHECK(0 <= least.ns && least.ns <= most.ns);
+    return (cw_span){least.ns + (int64_t)prng_below(p, (uint64_t)(most.ns - least.ns) + 1)};
+}
+
+/*
+ * Exponentially distributed around mean (at least 0): the gap to the next arrival of a Poisson process. Rounded to
+ * whole ns, saturating.
+ */
+cw_span prng_span_exponential(struct prng *p, cw_span mean);
+
+/* Puts the count objects of size bytes at base into random order, every order equally likely (Fisher and Yates). */
+void prng_shuffle(struct prng *p, void *base, size_t count, size_t size);
+
+#endif

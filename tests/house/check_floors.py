@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""house.floors: every #include of the product stays on its floor or goes down. The words in the sources are read, so
+that a fault is found in any build; house.includes asks the compiler."""
+
+import re
+from fnmatch import fnmatch
+
+from floors import FOLDERS, PURE_HEADERS, SYSTEM_HOMES, folder_by_prefix, folder_of, is_product
+from tree import Finding, strip_comments
+
+INCLUDE = re.compile(r'\s*#\s*include(?:_next)?\b\s*(.*)')
+
+
+def check(tree, _build):
+    findings = []
+    for path in filter(is_product, tree.files):
+        folder = folder_of(path)
+        if folder is None:
+            findings.append(Finding(path, 1, "this folder is in no floor of the house",
+                                    "add it to FOLDERS in tests/house/floors.py and to docs/architecture.md"))
+            continue
+        for number, line in enumerate(strip_comments(tree.text(path) or "").splitlines(), 1):
+            match = INCLUDE.match(line)
+            fault = match and _fault(path, folder, match[1].strip())
+            if fault:
+                findings.append(Finding(path, number, *fault))
+    return findings
+
+
+def _fault(path, folder, what):
+    """(what is wrong, what to do) of one include, or None."""
+    name = what[1:-1]
+    if what[:1] == "<":
+        return _system_fault(path, folder, name)
+    if what[:1] != '"':
+        return (f"the include {what} is computed: no reader can see what it brings", "write the file's name")
+    if ".." in name.split("/") or name.startswith("/"):
+        return (f'"{name}" climbs out of its folder by path, past the build\'s floors', 'include it as "<folder>/x.h"')
+    if name.startswith("services/"):
+        own = path.rpartition("/")[0] + "/"
+        allowed = name.startswith(own) if path.startswith("services/") else "services/*" in folder.sees
+        return None if allowed else (f'{path.rpartition("/")[0]} may not know "{name}": services never include one another',
+                                     "talk through include/cubeway/service.h")
+    target = folder_by_prefix(name)
+    if target is None:
+        return (f'"{name}" names no folder of the house', 'own headers too are included as "<folder>/x.h", system ones as <x.h>')
+    if target is folder or target.path in folder.sees:
+        return None
+    below = ", ".join(folder.sees) or "nothing but itself"
+    if target.floor > folder.floor:
+        direction = f"up, from floor {folder.floor} to floor {target.floor}"
+    elif target.floor == folder.floor:
+        direction = f"across floor {folder.floor}, to a neighbour"
+    else:
+        direction = f"down to floor {target.floor}, but past what this folder may know"
+    return (f'"{name}" goes {direction}: {folder.path} may include {below}',
+            "move the code to the floor that may know both, or pass the value in as an argument")
+
+
+def _system_fault(path, folder, name):
+    for pattern, homes in SYSTEM_HOMES.items():
+        if fnmatch(name, pattern):
+            return None if any(fnmatch(path, home) for home in homes) else (
+                f"<{name}> may be met in {' and '.join(homes)} only", "call that file instead of the library")
+    if folder.pure and name not in PURE_HEADERS:
+        return (f"<{name}>: {folder.path} is a function of its inputs and knows no system",
+                "pass the value in as an argument; if the header is harmless add it to PURE_HEADERS in tests/house/floors.py")
+    if name.split("/")[0] in {folder.prefix for folder in FOLDERS}:
+        return (f"<{name}> is ours", 'include it in quotes, so that it is seen to be')
+    return None

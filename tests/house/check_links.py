@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""house.links: a link in a page leads to a file of the tree, and to a heading that is there."""
+
+import os
+import re
+
+from tree import Finding
+
+LINK = re.compile(r"\[[^\]\[]*\]\(\s*<?([^)\s>]+)>?[^)]*\)|^\s*\[[^\]]+\]:\s*(\S+)|(?:src|href)=\"([^\"]+)\"")
+ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:")
+
+
+def check(tree, _build):
+    findings = []
+    for page in tree.sources(".md"):
+        for number, line in _prose(tree.lines(page)):
+            for match in LINK.finditer(line):
+                target = next(group for group in match.groups() if group)
+                fault = None if ELSEWHERE.match(target) else _fault(tree, page, target)
+                if fault:
+                    findings.append(Finding(page, number, *fault))
+    return findings
+
+
+def _prose(lines):
+    """The lines outside of fenced blocks, with `code` blanked out."""
+    fenced = False
+    for number, line in lines:
+        if line.lstrip().startswith(("```", "~~~")):
+            fenced = not fenced
+        elif not fenced:
+            yield number, re.sub(r"`[^`]*`", "", line)
+
+
+def _fault(tree, page, target):
+    path, _, anchor = target.partition("#")
+    if path.startswith("/"):
+        return f"the link {target} is absolute: it leads out of the tree", "write it relative to this page"
+    file = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+    if file not in tree.files and not any(f.startswith(file + "/") for f in tree.files):
+        return f"the link {target} leads nowhere: there is no {file}", "mend the link, or commit the file"
+    if anchor and file.endswith(".md") and anchor not in _anchors(tree, file):
+        return f"the link {target} leads to no heading of {file}", "mend the part after #"
+    return None
+
+
+def _anchors(tree, page):
+    """The names that a heading gets: lower case, spaces to dashes, everything else but letters, digits, - and _ gone."""
+    anchors = set()
+    for _, line in _prose(tree.lines(page)):
+        if line.startswith("#"):
+            name = re.sub(r"[^\w\- ]", "", line.lstrip("#").strip().lower()).replace(" ", "-")
+            count = 0
+            while (unique := f"{name}-{count}" if count else name) in anchors:
+                count += 1
+            anchors.add(unique)
+    return anchors

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""house.spdx, house.length, house.leftovers, house.paths: what any line of any file must be or not be."""
+
+import re
+
+from floors import is_product
+from tree import Finding
+
+SPDX = "SPDX-License-Identifier: Apache-2.0"
+LINES_MAX = 600  # of a product file; beyond it there is a second room in it
+
+# Written in two halves, so that this file passes its own check.
+LEFTOVERS = re.compile(r"\b(" + "|".join(("TO" "DO", "FIX" "ME", "XX" "X", "HA" "CK")) + r")\b")
+MACHINE_PATHS = re.compile(r"(?<![\w.$}])(/wo" r"rk|/ho" r"me|/ro" r"ot|/fa" r"rm|/tmp/bash" r"_jobs)(/|\b)")
+
+
+def spdx(tree, _build):
+    findings = []
+    for path in tree.sources(".c", ".h", ".py", ".sh", ".lua") + [f for f in tree.files if f.startswith(".ci/")]:
+        lines = [line for _, line in tree.lines(path)[:2]]
+        if lines and lines[0].startswith("#!"):
+            lines.pop(0)
+        want = f"/* {SPDX} */" if path.endswith((".c", ".h")) else f"{'--' if path.endswith('.lua') else '#'} {SPDX}"
+        if not lines or lines[0] != want:
+            findings.append(Finding(path, 1, "the licence is not named first", f"make the first line: {want}"))
+    return findings
+
+
+def length(tree, _build):
+    findings = []
+    for path in tree.sources():
+        count = len(tree.lines(path))
+        if count > LINES_MAX and is_product(path):
+            findings.append(Finding(path, LINES_MAX + 1, f"{count} lines, more than {LINES_MAX}",
+                                    "find the second room in this file and give it a file of its own"))
+        elif count > LINES_MAX:
+            print(f"{path}:{LINES_MAX + 1}: note: {count} lines; tests may be long, but is it one test file?")
+    return findings
+
+
+def leftovers(tree, _build):
+    return [Finding(path, number, f"a left-over: {match[1]}", "finish it, or open an issue and take the mark away")
+            for path in tree.files for number, line in tree.lines(path) if (match := LEFTOVERS.search(line))]
+
+
+def paths(tree, _build):
+    return [Finding(path, number, f"a path of one machine: {match[0]}", "name it from the top of the tree, or take it as an argument")
+            for path in tree.files if not path.startswith("tests/fuzz/corpus/")
+            for number, line in tree.lines(path) if (match := MACHINE_PATHS.search(line))]

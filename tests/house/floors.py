@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The house itself: which folder stands on which floor, and what it may know. docs/architecture.md says why."""
+
+from fnmatch import fnmatch
+from typing import NamedTuple
+
+CONTRACTS, KEYSPACE, BASE, WIRE = "include/cubeway", "keyspace", "runtime/base", "runtime/wire"
+CORE, NMU, SHIM, SERVICES = "runtime/core", "runtime/nmu", "shim", "services/*"
+SIMULATOR, DAEMON, CTL, TESTBED = "simulator", "runtime/daemon", "runtime/ctl", "testbed"
+
+
+class Folder(NamedTuple):
+    path: str    # "*" stands for one name: each services/<name> is a folder of its own and knows no other
+    floor: int
+    prefix: str  # its headers are included as "<prefix>/x.h"
+    sees: tuple  # the folders it may include, itself apart
+    pure: bool   # no writable data, no symbol from outside: a function of its inputs
+
+    def holds(self, path):
+        """Is the file of this folder?"""
+        return fnmatch(path.rpartition("/")[0], self.path) and path.count("/") == self.path.count("/") + 1
+
+
+FOLDERS = (
+    Folder(CONTRACTS, 0, "cubeway", (), True),
+    Folder(KEYSPACE, 1, "keyspace", (CONTRACTS,), True),
+    Folder(BASE, 1, "base", (CONTRACTS,), True),
+    Folder(WIRE, 2, "wire", (CONTRACTS, BASE), True),
+    Folder(CORE, 3, "core", (CONTRACTS, KEYSPACE, BASE, WIRE), True),
+    Folder(NMU, 3, "nmu", (CONTRACTS, KEYSPACE, BASE, WIRE), True),
+    Folder(SHIM, 4, "shim", (CONTRACTS, BASE, WIRE), False),
+    Folder(SERVICES, 4, "services", (CONTRACTS, KEYSPACE, BASE), False),
+    Folder(SIMULATOR, 5, "simulator", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, SERVICES), False),
+    Folder(DAEMON, 5, "daemon", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, SHIM, SERVICES), False),
+    Folder(CTL, 5, "ctl", (CONTRACTS, BASE), False),
+    Folder(TESTBED, 5, "testbed", (CONTRACTS, KEYSPACE, BASE), False),
+)
+
+# Folders of C that are not the product: they may include all of it.
+NOT_PRODUCT = ("tests/", "tools/", "examples/")
+
+# What a pure folder may include from the system: words and memory, nothing that reads the world.
+PURE_HEADERS = {
+    "assert.h", "errno.h", "inttypes.h", "limits.h", "stdalign.h", "stdatomic.h", "stdbool.h", "stddef.h", "stdint.h",
+    "stdlib.h", "stdnoreturn.h", "string.h",
+}
+
+# A system is met in one place: header pattern -> the files that may include it.
+SYSTEM_HOMES = {
+    "openssl/*": ("keyspace/key.c", "runtime/nmu/seal.c"),
+    "event2/*": ("runtime/daemon/pump.c", "services/*/gateway*.c"),
+    "pcap*": ("shim/pcap.c",),
+    "sanitizer/*": ("runtime/base/poison.h",),
+}
+
+
+def is_product(path):
+    return path.endswith((".c", ".h")) and not path.startswith(NOT_PRODUCT)
+
+
+def folder_of(path):
+    """The Folder a product file belongs to, or None."""
+    return next((folder for folder in FOLDERS if folder.holds(path)), None)
+
+
+def folder_by_prefix(include):
+    """The Folder that publishes "prefix/x.h" ("services/name/x.h"), or None."""
+    return next((folder for folder in FOLDERS if include.startswith(folder.prefix + "/")), None)
+
+
+def unit_folder(folder_path):
+    """Where the tests of a product folder live: runtime/base -> tests/unit/base."""
+    return "tests/unit/" + folder_path.rpartition("/")[2]

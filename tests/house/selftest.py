@@ -1,0 +1,452 @@
+# SPDX-License-Identifier: Apache-2.0
+"""house.selftest: the checks are tested too. Each gets a small sound tree, in which it must find nothing, and planted
+faults, which it must find at the right line.
+
+    selftest.py --cc <compiler> --scratch <folder for the trees>
+"""
+
+import argparse
+import json
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+import unittest
+
+import house
+from tree import Build, Skip, Tree, run
+
+SPDX = "/* SPDX-License-Identifier: Apache-2.0 */\n"
+OPTIONS = None
+
+
+def header(guard, body=""):
+    return f"{SPDX}#ifndef {guard}\n#define {guard}\n{body}\n#endif\n"
+
+
+# A house with three floors and nothing wrong in it.
+SOUND = {
+    "include/cubeway/types.h": header("CUBEWAY_TYPES_H", "#include <stdint.h>\ntypedef uint32_t cw_server;"),
+    "keyspace/torus.h": header("KEYSPACE_TORUS_H", '#include "cubeway/types.h"\ncw_server torus_id(cw_server s);'),
+    "keyspace/torus.c": SPDX + '#include "keyspace/torus.h"\n#include <string.h>\n'
+                        'static const char *const names[] = {"a", "b"};\n'
+                        'cw_server torus_id(cw_server s)\n{\n    return s + (cw_server)strlen(names[s & 1]);\n}\n',
+    "runtime/base/list.h": header("BASE_LIST_H", "static inline int list_one(void)\n{\n    return 1;\n}"),
+    "runtime/base/pool.h": header("BASE_POOL_H", "int pool_size(void);"),
+    "runtime/base/pool.c": SPDX + '#include "base/pool.h"\nint pool_size(void)\n{\n    return 1;\n}\n',
+    "runtime/wire/frame.h": header("WIRE_FRAME_H", '#include "base/list.h"\nint frame_size(void);'),
+    "runtime/wire/frame.c": SPDX + '#include "wire/frame.h"\n#include "base/pool.h"\n'
+                            'int frame_size(void)\n{\n    return pool_size() + list_one();\n}\n',
+    "tests/unit/keyspace/test_torus.c": SPDX,
+    "tests/unit/base/test_list.c": SPDX,
+    "tests/unit/base/test_pool.c": SPDX,
+    "tests/unit/wire/test_frame.c": SPDX,
+    "README.md": "# Top\n\n[plan](docs/plan.md#the-plan) [here](#top) [web](https://example.org/x)\n\n```\n[no](link)\n```\n",
+    "docs/plan.md": "# The `plan`, of it\n\n## The plan\n\n[back](../README.md)\n",
+    "tests/run.sh": '#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\necho "$1"\n',
+}
+LINKS = {"keyspace": [], "runtime/base": [], "runtime/wire": ["runtime/base"]}
+
+
+class Planted(unittest.TestCase):
+    """A sound tree, some faults planted in it, and what a check says of them."""
+
+    def setUp(self):
+        self.root = os.path.realpath(tempfile.mkdtemp(prefix="planted-", dir=OPTIONS.scratch))
+        self.addCleanup(shutil.rmtree, self.root)
+        shutil.copy(os.path.join(os.path.dirname(__file__), "..", "..", ".clang-format"), self.root)
+        for path, text in SOUND.items():
+            self.plant(path, text)
+
+    def plant(self, path, text):
+        path = os.path.join(self.root, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(text if isinstance(text, bytes) else text.encode())
+
+    def build(self, links=None, flags="-O1 -fPIC", leave_out=()):
+        """Compiles the tree as cubeway_folder() would, every folder with a view of its own."""
+        folder, entries = os.path.join(self.root, "build"), []
+        os.makedirs(folder, exist_ok=True)
+        for path in Tree(self.root).sources(".c"):
+            if path in leave_out:
+                continue
+            own = path.rpartition("/")[0]
+            views = [self._view(folder, name) for name in [own, *(links or LINKS).get(own, [])]]
+            made = os.path.join(folder, path + ".o")
+            os.makedirs(os.path.dirname(made), exist_ok=True)
+            words = [OPTIONS.cc, *shlex.split(flags), *(f"-I{view}" for view in views), f"-I{self.root}/include",
+                     "-o", made, "-c", os.path.join(self.root, path)]
+            done = run(words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            entries.append({"directory": folder, "command": shlex.join(words), "file": os.path.join(self.root, path)})
+        with open(os.path.join(folder, "compile_commands.json"), "w", encoding="utf-8") as file:
+            json.dump(entries, file)
+        return folder
+
+    def _view(self, build, name):
+        view = os.path.join(build, "views", name.replace("/", "_"))
+        link = os.path.join(view, name.rpartition("/")[2])
+        os.makedirs(view, exist_ok=True)
+        if not os.path.islink(link):
+            os.symlink(os.path.join(self.root, name), link)
+        return view
+
+    def findings(self, check, build=None):
+        tree = Tree(self.root)
+        return house.CHECKS[check][0](tree, Build(tree, build) if build else None)
+
+    def sound(self, check, build=None):
+        self.assertEqual([], [str(f) for f in self.findings(check, build)])
+
+    def finds(self, check, where, words, build=None, count=1):
+        """Exactly `count` findings, the first at "path:line", with the words in it, and with something to do."""
+        found = self.findings(check, build)
+        text = "\n".join(map(str, found)) or "nothing was found"
+        self.assertEqual(len(found), count, text)
+        self.assertEqual(f"{found[0].path}:{found[0].line}", where, text)
+        self.assertIn(words, found[0].wrong)
+        self.assertTrue(found[0].remedy)
+
+
+class Floors(Planted):
+    check = "floors"
+
+    def plant_include(self, path, include):
+        self.plant(path, f"{SPDX}/* #include \"wire/frame.h\" is only talked about */\n#include {include}\n")
+
+    def test_sound(self):
+        self.sound("floors")
+
+    def test_up(self):
+        self.plant_include("runtime/base/pool.c", '"wire/frame.h"')
+        self.finds("floors", "runtime/base/pool.c:3", "goes up, from floor 1 to floor 2")
+
+    def test_across(self):
+        self.plant_include("keyspace/torus.c", '"base/list.h"')
+        self.finds("floors", "keyspace/torus.c:3", "across floor 1")
+
+    def test_down_but_not_known(self):
+        self.plant_include("runtime/wire/frame.c", '"keyspace/torus.h"')
+        self.finds("floors", "runtime/wire/frame.c:3", "past what this folder may know")
+
+    def test_by_path(self):
+        self.plant_include("runtime/base/pool.c", '"../wire/frame.h"')
+        self.finds("floors", "runtime/base/pool.c:3", "climbs out")
+
+    def test_bare_name(self):
+        self.plant_include("runtime/base/pool.c", '"pool.h"')
+        self.finds("floors", "runtime/base/pool.c:3", "names no folder")
+
+    def test_computed(self):
+        self.plant_include("runtime/base/pool.c", "SOME_MACRO")
+        self.finds("floors", "runtime/base/pool.c:3", "computed")
+
+    def test_system(self):
+        for name in ("time.h", "stdio.h", "pthread.h", "sys/socket.h"):
+            self.plant_include("keyspace/torus.c", f"<{name}>")
+            self.finds("floors", "keyspace/torus.c:3", f"<{name}>")
+
+    def test_angle_brackets_do_not_hide(self):
+        self.plant_include("shim/raw.c", "<wire/frame.h>")
+        self.finds("floors", "shim/raw.c:3", "is ours")
+
+    def test_library_has_one_home(self):
+        self.plant_include("keyspace/key.c", "<openssl/sha.h>")
+        self.sound("floors")
+        self.plant_include("keyspace/torus.c", "<openssl/sha.h>")
+        self.finds("floors", "keyspace/torus.c:3", "may be met in keyspace/key.c")
+
+    def test_unknown_folder(self):
+        self.plant("runtime/attic/old.c", SPDX)
+        self.finds("floors", "runtime/attic/old.c:1", "in no floor")
+
+    def test_services_are_strangers(self):
+        self.plant_include("services/store/store.c", '"services/store/store.h"')
+        self.sound("floors")
+        self.plant_include("services/store/store.c", '"services/cache/cache.h"')
+        self.finds("floors", "services/store/store.c:3", "never include one another")
+        self.plant_include("services/store/store.c", '"core/node.h"')
+        self.finds("floors", "services/store/store.c:3", "past what this folder may know")
+
+
+class Includes(Planted):
+    check = "includes"
+
+    def test_sound(self):
+        self.sound("includes", self.build())
+
+    def test_too_much_is_published(self):
+        links = {**LINKS, "runtime/base": ["runtime/wire"]}
+        self.finds("includes", "runtime/base/CMakeLists.txt:1", '"wire/frame.h" compiles in runtime/base', self.build(links))
+
+    def test_found_but_broken_is_no_wall(self):
+        build = self.build({**LINKS, "keyspace": ["runtime/wire"]})  # frame.h is found, the list.h it wants is not
+        self.plant("runtime/wire/frame.h", "#error broken\n")
+        self.finds("includes", "keyspace/CMakeLists.txt:1", "is found from keyspace", build, count=2)  # and from its own
+
+    def test_control(self):
+        build = self.build()
+        shutil.rmtree(os.path.join(build, "views", "keyspace"))
+        self.finds("includes", "keyspace/CMakeLists.txt:1", "should compile in keyspace and does not", build)
+
+    def test_nothing_built(self):
+        self.finds("includes", "CMakeLists.txt:1", "no source of the product", self.build(leave_out=SOUND))
+
+    def test_sanitized_is_skipped(self):
+        with self.assertRaises(Skip):
+            self.findings("includes", self.build(flags="-fsanitize=undefined"))
+
+    def test_not_configured_is_skipped(self):
+        with self.assertRaises(Skip):
+            self.findings("includes", os.path.join(self.root, "nowhere"))
+
+
+class Headers(Planted):
+    check = "headers"
+
+    def test_sound(self):
+        self.sound("headers", self.build())
+
+    def test_leans_on_another(self):
+        build = self.build()
+        self.plant("runtime/base/list.h", header("BASE_LIST_H", "extern const uint32_t list_sizes[3];"))
+        # frame.h includes list.h, and falls with it.
+        self.finds("headers", "runtime/base/list.h:1", "does not compile on its own", build, count=2)
+
+    def test_not_guarded(self):
+        build = self.build()
+        self.plant("keyspace/torus.h", "struct torus {\n    int x;\n};\n")
+        self.finds("headers", "keyspace/torus.h:1", "redefinition", build)
+
+    def test_contract(self):
+        build = self.build()
+        self.plant("include/cubeway/err.h", header("CUBEWAY_ERR_H", "extern const uint32_t cw_errors[3];"))
+        self.finds("headers", "include/cubeway/err.h:1", "does not compile on its own", build)
+
+    def test_folder_not_built(self):
+        build = self.build()
+        self.plant("shim/shim.h", header("SHIM_SHIM_H"))
+        self.finds("headers", "shim/shim.h:1", "no source of this header's folder", build)
+
+
+class Symbols(Planted):
+    check = "symbols"
+
+    def with_code(self, code, path="keyspace/torus.c", flags="-O1 -fPIC"):
+        self.plant(path, f"{SPDX}/* planted, clock, count */\n{code}\n")
+        return self.build(flags=flags)
+
+    def finds_data(self, code, words, **more):
+        self.finds("symbols", "keyspace/torus.c:3", words, self.with_code(code, **more))
+
+    def test_sound(self):
+        self.sound("symbols", self.build())
+        self.sound("symbols", self.build(flags="-O2 -fPIC -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong"))
+
+    def test_global(self):
+        self.finds_data("int planted = 3;", "'planted' is writable data (section .data)")
+
+    def test_zeroed_global(self):
+        self.finds_data("int planted;", "'planted' is writable data (section .bss)", flags="-fno-common")
+        self.finds_data("int planted;", "'planted' is writable data (section *COM*)", flags="-fcommon")
+
+    def test_static_local(self):
+        self.finds_data("int f(void); int f(void) { static int count; return ++count; }", "'count' is writable data (section .bss")
+
+    def test_own_section_per_object(self):
+        self.finds_data("int planted = 3;", "section .data.planted", flags="-fdata-sections")
+
+    def test_thread_local(self):
+        self.finds_data("_Thread_local int planted = 3;", "section .tdata")
+        self.finds_data("_Thread_local int planted;", "section .tbss")
+
+    def test_pointers_that_can_be_moved(self):
+        self.finds_data('const char *planted[] = {"a", "b"};', "'planted' is writable data (section .data")
+        self.sound("symbols", self.with_code('extern const char *const fine[]; const char *const fine[] = {"a", "b"};'))
+
+    def test_runs_before_main(self):
+        self.finds("symbols", "keyspace/torus.c:1", "writable section .init_array",
+                   self.with_code("__attribute__((constructor)) static void f(void) { __asm__(\"\"); }"))
+
+    def test_outside(self):
+        for call, kind in (("clock()", "a clock"), ("rand()", "randomness"), ("socket()", "a socket"), ("puts()", "stdio"),
+                           ("pthread_create()", "threads"), ("getenv()", "environment"), ("unheard_of()", "does not list"),
+                           ("*__errno_location()", "errno"), ("SHA1()", "does not list")):
+            name = call.strip("*()")
+            self.finds_data(f"extern int {'*' if '*' in call else ''}{name}(); int f(void); int f(void) {{ return {call}; }}",
+                            kind, flags="-w -fno-builtin")
+
+    def test_fortified_names_are_seen_through(self):
+        self.finds_data('int printf(const char *, ...) __asm__("__printf_chk"); int f(void); int f(void) { return printf("%d", 1); }',
+                        "stdio")
+
+    def test_higher_floor(self):
+        self.finds_data("int frame_size(void); int f(void); int f(void) { return frame_size(); }", "uses frame_size()")
+
+    def test_one_file_may(self):
+        code = "int SHA1(void); int f(void); int f(void) { return SHA1(); }"
+        self.sound("symbols", self.with_code(code, path="keyspace/key.c"))
+
+    def test_not_built(self):
+        build = self.build()
+        os.remove(os.path.join(build, "keyspace/torus.c.o"))
+        self.finds("symbols", "keyspace/torus.c:1", "there is no object", build)
+
+    def test_sanitized_is_skipped(self):
+        with self.assertRaises(Skip):
+            self.findings("symbols", self.build(flags="-fsanitize=undefined"))
+
+
+class Tests(Planted):
+    check = "tests"
+
+    def test_sound(self):
+        self.sound("tests", self.build())
+
+    def test_source_without(self):
+        self.plant("keyspace/owner.c", SPDX)
+        self.finds("tests", "keyspace/owner.c:1", "no test file", self.build())
+
+    def test_inline_header_without(self):
+        self.plant("runtime/base/ring.h", header("BASE_RING_H", "static inline int ring_one(void) { return 1; }"))
+        self.plant("runtime/base/limits.h", header("BASE_LIMITS_H", "enum { BASE_ONE = 1 };"))
+        self.finds("tests", "runtime/base/ring.h:1", "no test file", self.build())
+
+    def test_source_and_test_that_nobody_compiles(self):
+        names = {"keyspace/torus.c", "tests/unit/base/test_pool.c"}
+        self.finds("tests", "keyspace/torus.c:1", "no target of the build", self.build(leave_out=names), count=2)
+
+
+class Names(Planted):
+    check = "names"
+
+    def public(self, body):
+        self.plant("include/cubeway/more.h", header("CUBEWAY_MORE_H", body))
+
+    def test_sound(self):
+        self.public("/* int talked_about; */\n#define CW_X(a) a\nstruct cw_a {\n    int field;\n};\nenum { CW_B = (1, 2), CW_C };\n"
+                    "typedef int (*cw_call)(int argument);\nextern const int cw_table[CW_B];\nstruct cw_forward;\n"
+                    "static inline int cw_f(int a)\n{\n    int local = a;\n    return local;\n}\n"
+                    "__attribute__((pure)) struct cw_a *cw_g(struct cw_a a[3]) __attribute__((nonnull));\n"
+                    '_Static_assert(sizeof(int) == 4, "int");')
+        self.sound("names")
+
+    def test_every_kind_of_name(self):
+        for body in ("#define PLANTED 1", "int planted;", "int planted(int cw_a);", "struct planted {\n    int a;\n};",
+                     "typedef struct cw_a planted;", "typedef int (*planted)(int cw_a);", "enum { PLANTED };",
+                     "enum cw_e { CW_A, PLANTED = 3 };", "extern const int planted[3];", "static const int planted[] = {1, 2};",
+                     "static inline int planted(void) { return 1; }"):
+            self.public(body)
+            self.finds("names", "include/cubeway/more.h:4", "does not start with cw_")
+
+    def test_public_name_inside(self):
+        self.plant("keyspace/torus.h", header("KEYSPACE_TORUS_H", "int cw_torus(void);"))
+        self.finds("names", "keyspace/torus.h:4", "looks public")
+
+    def test_guard(self):
+        self.plant("keyspace/torus.h", header("TORUS_H"))
+        self.finds("names", "keyspace/torus.h:1", "not guarded by its own name")
+
+
+class Format(Planted):
+    check = "format"
+
+    def test_sound_and_not(self):
+        self.plant("runtime/base/pool.c", SPDX + "int x;\n")
+        try:
+            self.sound("format")
+        except Skip as skip:
+            self.skipTest(str(skip))
+        self.plant("runtime/base/pool.c", SPDX + "int x;\nint  f( void ){return 1;}\n")
+        self.finds("format", "runtime/base/pool.c:3", "not laid out")
+
+
+class Text(Planted):
+    check = "spdx length leftovers paths"
+
+    def test_sound(self):
+        for check in self.check.split():
+            self.sound(check)
+
+    def test_licence(self):
+        self.plant("keyspace/torus.c", "\n" + SPDX)
+        self.finds("spdx", "keyspace/torus.c:1", "licence")
+        self.plant("keyspace/torus.c", SPDX)
+        self.plant("tests/run.sh", "#!/bin/sh\n\n# SPDX-License-Identifier: Apache-2.0\n")
+        self.finds("spdx", "tests/run.sh:1", "licence")
+
+    def test_length(self):
+        self.plant("keyspace/torus.c", SPDX + "\n" * 599)
+        self.sound("length")
+        self.plant("keyspace/torus.c", SPDX + "\n" * 600)
+        self.finds("length", "keyspace/torus.c:601", "601 lines")
+
+    def test_leftovers(self):
+        for mark in ("TO" "DO", "FIX" "ME", "XX" "X", "HA" "CK"):
+            self.plant("docs/plan.md", f"# The plan\n\n## The plan\n\n{mark}: later\n")
+            self.finds("leftovers", "docs/plan.md:5", mark)
+        self.plant("docs/plan.md", "mktemp XX" "XXXX, HA" "CKING\n")
+        self.sound("leftovers")
+
+    def test_paths(self):
+        for path in ("/wo" "rk/main", "/ho" "me/me/x", "/ro" "ot/x", "/tmp/bash" "_jobs.0"):
+            self.plant("docs/plan.md", f"see {path}\n")
+            self.finds("paths", "docs/plan.md:1", "a path of one machine")
+        self.plant("docs/plan.md", "runtime/wo" "rk/x and /wo" "rkers\n")
+        self.sound("paths")
+        self.plant("tests/fuzz/corpus/a", b"\xff\0 /wo" b"rk/ ")
+        self.sound("paths")
+
+
+class Links(Planted):
+    check = "links"
+
+    def test_sound(self):
+        self.sound("links")
+
+    def test_faults(self):
+        for link, words in (("[a](gone.md)", "leads nowhere"), ("[a](plan.md#gone)", "no heading"),
+                            ("[a](#gone)", "no heading"), ("[a](/docs/plan.md)", "absolute"), ("[a]: gone.md", "leads nowhere"),
+                            ("![picture](gone.svg)", "leads nowhere"), ('<img src="gone.svg">', "leads nowhere")):
+            self.plant("docs/plan.md", f"# A\n\n## The plan\n{link}\n`[a](code.md)`\n")
+            self.finds("links", "docs/plan.md:4", words)
+
+
+class Shell(Planted):
+    check = "shell"
+
+    def test_sound_and_not(self):
+        try:
+            self.sound("shell")
+        except Skip as skip:
+            self.skipTest(str(skip))
+        self.plant("tests/run.sh", "#!/bin/sh\nread -r name\nrm $name\n")
+        self.finds("shell", "tests/run.sh:3", "quote")
+
+
+class Whole(unittest.TestCase):
+    def test_every_check_is_tested(self):
+        tested = {name for test in Planted.__subclasses__() for name in test.check.split()}
+        self.assertEqual(tested, set(house.CHECKS))
+
+    def test_exit_codes(self):
+        with tempfile.TemporaryDirectory(dir=OPTIONS.scratch) as root:
+            command = [sys.executable, "-B", house.__file__, "--root", root]
+            self.assertEqual(run([*command, "leftovers"]).returncode, 0)
+            self.assertEqual(run([*command, "symbols"]).returncode, 77)
+            self.assertEqual(run([*command, "no-such-check"]).returncode, 2)
+            with open(os.path.join(root, "a.c"), "w", encoding="utf-8") as file:
+                file.write("int a;\n")
+            done = run([*command, "spdx", "symbols"])
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("a.c:1: the licence is not named first\n    do: ", done.stdout)
+
+
+if __name__ == "__main__":
+    PARSER = argparse.ArgumentParser()
+    PARSER.add_argument("--cc", default="cc")
+    PARSER.add_argument("--scratch", default=None)
+    OPTIONS, REST = PARSER.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *REST])

@@ -1,0 +1,218 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Builds and tests the tree, from nothing, in every configuration that matters. Writes into build/ and build-*/ only.
+set -u
+
+usage()
+{
+    cat <<'TEXT'
+usage: tests/run.sh [--quick | --soak] [--help]
+
+  (no option)  everything: release, address and undefined sanitizers, clang, thread sanitizer, libFuzzer; a few minutes
+  --quick      the inner loop: the release build and its unit, house and fuzz-replay tests; under a minute
+  --soak       everything, then the long forms: CUBEWAY_SOAK=1 for all tests, and every fuzz target for
+               CUBEWAY_FUZZ_SECONDS (60) seconds
+  --help       this text
+
+Installs the Debian packages it needs when it can (root, or sudo without a password): tests/packages.txt.
+Warnings are errors. The last line is "N passed, N failed, N skipped", summed over the configurations; the
+exit code is 0 if none failed and at least one passed, 2 for an unknown option.
+TEXT
+}
+
+mode=full
+for word in "$@"; do
+    case $word in
+    --quick | --soak)
+        [ "$mode" = full ] || { echo "run.sh: one of --quick and --soak, not both" >&2; usage >&2; exit 2; }
+        mode=${word#--}
+        ;;
+    --help | -h) usage; exit 0 ;;
+    *) printf 'run.sh: unknown option %s\n' "$word" >&2; usage >&2; exit 2 ;;
+    esac
+done
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || exit 1
+cd "$top" || exit 1
+jobs=$(nproc 2>/dev/null || echo 2)
+logs=$top/build/run
+mkdir -p "$logs" || exit 1
+rm -f "$logs"/*
+
+passed=0 failed=0 skipped=0
+notes=()
+exec 3>&1 # what failed tests said goes there, around the tally
+
+say() { printf '[%4d s] %s\n' "$SECONDS" "$*"; }
+fail() { failed=$((failed + 1)); notes+=("failed $1"); say "FAILED: $1"; }
+skip() { skipped=$((skipped + 1)); notes+=("skipped $1"); say "skipped: $1"; }
+
+finish()
+{
+    say "done"
+    [ ${#notes[@]} -eq 0 ] || printf '%s\n' "${notes[@]}"
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+    exit
+}
+
+# packages <need>: the names of tests/packages.txt with that need, that are not installed
+packages()
+{
+    local name need _
+    while read -r name need _; do
+        case $name in '' | '#'*) continue ;; esac
+        [ "$need" = "$1" ] || continue
+        [ "$(dpkg-query -W -f='${db:Status-Status}' "$name" 2>/dev/null)" = installed ] || printf '%s\n' "$name"
+    done <tests/packages.txt
+}
+
+# Runs a command as root, without asking anybody: 1 when that cannot be.
+as_root()
+{
+    if [ "$(id -u)" -eq 0 ]; then
+        env DEBIAN_FRONTEND=noninteractive "$@"
+    elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+        sudo -n env DEBIAN_FRONTEND=noninteractive "$@"
+    else
+        return 1
+    fi
+}
+
+apt() { as_root apt-get -q -y -o DPkg::Lock::Timeout=120 "$@" >>"$logs/packages.log" 2>&1 </dev/null; }
+
+install_packages()
+{
+    local missing needed
+    if ! command -v dpkg-query >/dev/null; then
+        say "this is not Debian: tests/packages.txt says what must be installed"
+        return
+    fi
+    missing=$(packages required)
+    [ "$mode" = quick ] || missing="$missing $(packages full)"
+    missing=$(echo "$missing" | xargs)
+    [ -n "$missing" ] || return
+    say "packages: installing $missing"
+    # The names are split on purpose; the second try gets what can be had when one of them cannot.
+    # shellcheck disable=SC2086
+    if as_root true; then
+        apt update
+        if ! apt install --no-install-recommends $missing; then
+            for name in $missing; do
+                apt install --no-install-recommends "$name"
+            done
+        fi
+    fi
+    needed=$(packages required | xargs)
+    missing=$(echo "$needed $([ "$mode" = quick ] || packages full)" | xargs)
+    [ -n "$missing" ] || return
+    echo "These packages are missing and could not be installed here (log: build/run/packages.log). As root:"
+    echo "    apt-get update && apt-get install --no-install-recommends $missing"
+    if [ -n "$needed" ]; then
+        fail "packages: nothing can be built without $needed"
+        finish
+    fi
+}
+
+# quietly <log> <command>: shows what the command said only when it failed
+quietly()
+{
+    local log=$logs/$1.log
+    shift
+    "$@" >"$log" 2>&1 </dev/null && return
+    tail -n 200 "$log"
+    return 1
+}
+
+# build <preset> [<more for the configuration>]
+build()
+{
+    local preset=$1 fresh=()
+    shift
+    say "$preset: build"
+    # A build folder that was made elsewhere (the tree was moved, or copied) is of no use.
+    local cache=build-$preset/CMakeCache.txt
+    [ "$preset" != release ] || cache=build/CMakeCache.txt
+    if [ -f "$cache" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$top" "$cache"; then
+        fresh=(--fresh)
+    fi
+    quietly "$preset-configure" cmake --preset "$preset" "${fresh[@]}" -DCUBEWAY_WERROR=ON \
+        -DCUBEWAY_TIMEOUT_FACTOR="$timeout_factor" "$@" || { fail "$preset: the configuration"; return 1; }
+    quietly "$preset-build" cmake --build --preset "$preset" -j "$jobs" -- --quiet || { fail "$preset: the build"; return 1; }
+}
+
+# run_tests <preset> <ctest options>: runs them, and adds up
+run_tests()
+{
+    local preset=$1 junit=$logs/$1.xml counts line
+    shift
+    say "$preset: test"
+    "${ctest_prefix[@]}" ctest --preset "$preset" --output-junit "$junit" -j "$jobs" "$@" >"$logs/$preset-test.log" 2>&1 </dev/null
+    local code=$?
+    if ! counts=$(python3 tests/tally.py "$junit" "$preset" 2>&3); then
+        tail -n 50 "$logs/$preset-test.log"
+        fail "$preset: the tests could not be run"
+        return
+    fi
+    local p f s
+    { read -r p f s; while read -r line; do [ -z "$line" ] || notes+=("$line"); done; } <<<"$counts"
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+    say "$preset: $p passed, $f failed, $s skipped"
+    if [ "$f" -eq 0 ] && [ "$code" -ne 0 ]; then
+        tail -n 50 "$logs/$preset-test.log"
+        fail "$preset: ctest ended with $code although no test failed"
+    fi
+}
+
+# has <tool> <what is skipped without it>
+has()
+{
+    command -v "$1" >/dev/null && return
+    skip "$2: $1 is missing"
+    return 1
+}
+
+soak_fuzz()
+{
+    local seconds=${CUBEWAY_FUZZ_SECONDS:-60} name program found
+    for name in $(ctest --preset fuzz -N | sed -n 's/.*: fuzz\.\(.*\)$/\1/p'); do
+        program=build-fuzz/bin/$name found=build-fuzz/tests/fuzz/found/$name
+        say "soak: $name, $seconds s"
+        if quietly "soak-$name" "$program" -max_total_time="$seconds" -max_len=4096 -artifact_prefix="$found-" "$found" "tests/fuzz/corpus/$name"; then
+            passed=$((passed + 1))
+        else
+            fail "soak: $name (the input that did it: $found-*)"
+        fi
+    done
+}
+
+say "cubeway: $mode run, $jobs at a time"
+install_packages
+timeout_factor=1
+ctest_prefix=()
+if [ "$mode" = soak ]; then
+    export CUBEWAY_SOAK=1
+    timeout_factor=30
+fi
+
+if [ "$mode" = quick ]; then
+    build release && run_tests release -L '^(unit|house|fuzz)$'
+    finish
+fi
+
+build release && run_tests release
+build asan && run_tests asan -L '^(unit|fuzz|sim)$'
+if has clang "clang: release build and unit tests"; then
+    build clang && run_tests clang -L '^unit$'
+fi
+# The thread sanitizer wants its shadow memory where address randomisation may have put something else.
+if setarch -R true 2>/dev/null; then
+    ctest_prefix=(setarch -R)
+fi
+build tsan && run_tests tsan -L '^threads$'
+ctest_prefix=()
+if has clang "fuzz: libFuzzer"; then
+    build fuzz && run_tests fuzz && { [ "$mode" != soak ] || soak_fuzz; }
+fi
+finish

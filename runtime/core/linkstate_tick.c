@@ -39,13 +39,19 @@ void linkstate_renew_lease(struct linkstate *ls)
 void linkstate_enter(struct linkstate *ls, cw_time now)
 {
     CHECK(!cw_time_before(now, ls->now));
+    int64_t stall_ns = cw_time_since(now, ls->now).ns, dead_ns = ls->config.timers.dead.ns;
+    bool first = ls->now.ns == INT64_MIN;
     /* Paused, or starved: what waits in the rings may be proof of life. */
-    if (cw_time_since(now, ls->now).ns > ls->config.timers.dead.ns / 2) {
+    if (stall_ns > dead_ns / 2) {
         ls->judge_from = cw_time_add(now, CW_US(LS_DRAIN_US));
     }
     ls->now = now;
-    /* Before anything else: whoever has no lease must not act on what it knew while it had one. */
-    if (ls->linked && !cw_time_before(now, ls->lease) && !MUTANT(NO_FENCE)) {
+    /*
+     * Before anything else: whoever has no lease must not act on what it knew while it had one. And whoever slept so long that
+     * everybody has counted it out must not go on with a round that it slept through, though it had no lease to lose.
+     */
+    bool expired = (ls->linked && !cw_time_before(now, ls->lease)) || (stall_ns >= dead_ns && !first);
+    if (expired && !MUTANT(NO_FENCE)) {
         ls->counts[LS_FENCES]++;
         linkstate_fence(ls, ls->incarnation + 1);
     }

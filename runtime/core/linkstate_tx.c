@@ -64,7 +64,7 @@ static size_t put_hello(const struct linkstate *ls, struct ls_link *l, cw_link l
         .incarnation = ls->incarnation,
         .clock = cw_time_max(ls->now, (cw_time){1}),
         .echo = l->clock,
-        .position = l->feed.top,
+        .position = l->feed.top + l->feed.unsent,
         .ack = l->feed.received,
         .digest = lsdb_digest(&ls->db),
     };

@@ -78,7 +78,9 @@ void faults_draw(struct world *w)
     k->alone = prng_chance(p, 1, 8);
     k->fault_gap = draw_log(p, CW_NS(k->timers.dead.ns / 10), CW_NS(k->timers.hold.ns * 2));
     k->fault_phase = CW_NS(40 * k->timers.dead.ns);
-    world_trace(w, "dims %ux%ux%u, faults %x, delay %lld us, loss %u/1000, hello %lld us, dead %lld us, hold %lld us, pace %lld us",
+    world_trace(w,
+                "dims %ux%ux%u, faults %x, delay %lld us, loss %u/1000, hello %lld us, dead %lld us, hold %lld us, "
+                "pace %lld us",
                 k->dims.x, k->dims.y, k->dims.z, k->faults, (long long)k->delay_most.ns / 1000, k->loss,
                 (long long)k->timers.hello.ns / 1000, (long long)k->timers.dead.ns / 1000,
                 (long long)k->timers.hold.ns / 1000, (long long)k->timers.pace.ns / 1000);
@@ -130,7 +132,8 @@ static void cut(struct world *w, bool both, bool dark)
     } while (!(torus_links(&w->torus) & cw_links_of(link)));
     cw_server peer = world_peer(w, s, link);
     cw_link back = cw_link_opposite(link);
-    world_trace(w, "cable %u.%u - %u.%u is cut%s%s", s, link, peer, back, both ? "" : ", one way", dark ? ", dark" : "");
+    world_trace(w, "cable %u.%u - %u.%u is cut%s%s", s, link, peer, back, both ? "" : ", one way",
+                dark ? ", dark" : "");
     world_pipe(w, s, link)->cut = true;
     world_drop_pipe(w, s, link);
     if (both) {
@@ -140,7 +143,9 @@ static void cut(struct world *w, bool both, bool dark)
     r->active = true;
     r->server = s;
     r->link = link;
-    world_schedule(w, &r->slot, cw_time_add(w->now, draw_log(p, CW_NS(w->knobs.timers.dead.ns / 20), CW_NS(w->knobs.timers.hold.ns * 4))));
+    world_schedule(
+        w, &r->slot,
+        cw_time_add(w->now, draw_log(p, CW_NS(w->knobs.timers.dead.ns / 20), CW_NS(w->knobs.timers.hold.ns * 4))));
     if (dark) { /* the receiver sees no light; the sender does where its own direction still works */
         shine(w, s, link, false);
         if (both) {

@@ -11,7 +11,7 @@
  *              fenced, and two halves of a component do not serve the same key at once
  *   13, 14     versions never go back, no version is newer than its maker's, equal versions have equal bytes
  *   15, 16     data uses links that both records list; who lets it in knows all that the sender knew
- *   18, 20     nobody serves longer than `dead` after its last link was truly up
+ *   18, 20     nobody serves when no neighbour has heard anything that it sent less than `dead` ago
  *   19         when a link goes up by a round, O of every server in O contains O
  *   17         in the end: equal databases, whole views, all serve
  */
@@ -38,7 +38,8 @@ static world_set set_of(const struct reach *r)
 static bool end_is_up(const struct world *w, cw_server s, cw_link link, cw_server peer)
 {
     const struct linkstate *ls = world_ls(w, s);
-    return ls->links[link].adj.state == ADJ_UP && ls->links[link].adj.peer_incarnation == ls_incarnation(world_ls(w, peer));
+    return ls->links[link].adj.state == ADJ_UP &&
+           ls->links[link].adj.peer_incarnation == ls_incarnation(world_ls(w, peer));
 }
 
 static bool is_truly_up(const struct world *w, cw_server s, cw_link link)
@@ -67,9 +68,6 @@ static void find_components(struct world *w)
     world_set near[WORLD_SERVERS], seen = 0;
     for (cw_server s = 0; s < w->torus.servers; s++) {
         near[s] = world_ls(w, s) == NULL ? 0 : true_neighbours(w, s);
-        if (near[s] != 0) {
-            w->servers[s].linked = w->now;
-        }
     }
     for (cw_server s = 0; s < w->torus.servers; s++) {
         if (seen & bit(s)) {
@@ -127,8 +125,8 @@ static void note_issue(struct world *w, cw_server s)
     const struct record *own = lsdb_record(&world_ls(w, s)->db, s);
     if (w->issues[s] != NULL && compare_versions(version_of(own), version_of(&w->issues[s]->record)) <= 0) {
         if (memcmp(own, &w->issues[s]->record, sizeof *own) != 0) {
-            world_fail(w, "13: server %u made version %llu.%u twice, or went back", s, (unsigned long long)own->incarnation,
-                       own->seq);
+            world_fail(w, "13: server %u made version %llu.%u twice, or went back", s,
+                       (unsigned long long)own->incarnation, own->seq);
         }
         return;
     }
@@ -139,8 +137,8 @@ static void note_issue(struct world *w, cw_server s)
     CHECK(issue != NULL);
     *issue = (struct issue){.record = *own, .older = w->issues[s]};
     w->issues[s] = issue;
-    world_trace(w, "server %u: version %llu.%u up %02x pending %02x flags %x", s, (unsigned long long)own->incarnation, own->seq,
-                own->up, own->pending, own->flags);
+    world_trace(w, "server %u: version %llu.%u up %02x pending %02x flags %x", s, (unsigned long long)own->incarnation,
+                own->seq, own->up, own->pending, own->flags);
 }
 
 static void check_versions(struct world *w, cw_server s)
@@ -218,9 +216,9 @@ static void check_view(struct world *w, cw_server s, world_set active, world_set
         }
     }
     bool lone = w->knobs.alone && !ls->linked;
-    if (!lone && cw_time_since(w->now, w->servers[s].linked).ns >= w->knobs.timers.dead.ns) {
-        world_fail(w, "18: server %u serves %lld us after its last link", s,
-                   (long long)cw_time_since(w->now, w->servers[s].linked).ns / 1000);
+    if (!lone && cw_time_since(w->now, w->servers[s].proof).ns >= w->knobs.timers.dead.ns) {
+        world_fail(w, "18: server %u serves, and what any neighbour heard of it was sent %lld us ago", s,
+                   (long long)cw_time_since(w->now, w->servers[s].proof).ns / 1000);
     }
 }
 
@@ -288,28 +286,31 @@ static void check_key(struct world *w, world_set active, world_set serving)
     }
 }
 
+/* Servers of the set that live, in the incarnation that s knows, and own keys: about others nobody can be wrong. */
+static world_set those_meant(const struct world *w, cw_server s, world_set set)
+{
+    for (world_set rest = set; rest != 0; rest &= rest - 1) {
+        cw_server u = (cw_server)__builtin_ctz(rest);
+        const struct linkstate *ls = world_ls(w, u);
+        if (ls == NULL || ls->leaving || ls_incarnation(ls) != lsdb_incarnation(&world_ls(w, s)->db, u)) {
+            set &= ~bit(u);
+        }
+    }
+    return set;
+}
+
 /*
  * A link went up by a round: everybody in O has O (the guarantee of admission.h). Not counting whom the very version that tells of it
  * has just made pending.
  */
 static void check_admission(struct world *w, cw_server s, world_set before)
 {
-    const struct linkstate *ls = world_ls(w, s);
-    world_set mine = set_of(ls_optimistic(ls)) & before;
+    world_set mine = those_meant(w, s, set_of(ls_optimistic(world_ls(w, s))) & before);
     for (world_set rest = mine & ~bit(s); rest != 0; rest &= rest - 1) {
         cw_server u = (cw_server)__builtin_ctz(rest);
-        const struct linkstate *other = world_ls(w, u);
-        if (other == NULL || ls_incarnation(other) != lsdb_incarnation(&ls->db, u)) {
-            continue;
-        }
-        world_set leaving = 0;
-        for (cw_server v = 0; v < w->torus.servers; v++) {
-            leaving |= world_ls(w, v) == NULL || world_ls(w, v)->leaving ? bit(v) : 0;
-        }
-        world_set missing = mine & ~set_of(ls_optimistic(other)) & ~leaving;
-        if (missing != 0) {
-            world_fail(w, "19: server %u completes a round with O %08x; O of %u is %08x", s, mine, u,
-                       set_of(ls_optimistic(other)));
+        world_set theirs = set_of(ls_optimistic(world_ls(w, u)));
+        if (mine & ~theirs) {
+            world_fail(w, "19: server %u completes a round with O %08x; O of %u is %08x", s, mine, u, theirs);
         }
     }
 }
@@ -321,7 +322,7 @@ void oracle_booted(struct world *w, cw_server s)
     struct server *server = &w->servers[s];
     memset(server->known, 0, sizeof server->known);
     server->admissions = 0;
-    server->up = 0;
+    server->proof = (cw_time){0};
     server->optimistic = bit(s);
     renewed(w, s);
     note_issue(w, s);
@@ -332,14 +333,6 @@ void oracle_entered(struct world *w, cw_server s)
     struct server *server = &w->servers[s];
     note_issue(w, s);
     check_versions(w, s);
-    cw_links up = 0;
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        up |= server->ls->links[link].adj.state == ADJ_UP ? cw_links_of(link) : 0;
-    }
-    if (up & ~server->up) {
-        server->linked = w->now;
-    }
-    server->up = up;
     if (ls_count(server->ls, LS_ADMISSIONS) != server->admissions) {
         server->admissions = ls_count(server->ls, LS_ADMISSIONS);
         check_admission(w, s, server->optimistic);
@@ -349,6 +342,15 @@ void oracle_entered(struct world *w, cw_server s)
             ls_count(server->ls, LS_OVERFLOWS) + ls_count(server->ls, LS_REPAIRS) + ls_count(server->ls, LS_OUTBIDS) !=
         0) {
         world_fail(w, "server %u counts what cannot happen", s);
+    }
+}
+
+void oracle_heard(struct world *w, cw_server s, const struct frame *frame)
+{
+    const struct adjacency *adj = &world_ls(w, s)->links[frame->in].adj;
+    struct server *from = &w->servers[world_peer(w, s, frame->in)];
+    if (adj->state >= ADJ_INIT && (uint16_t)adj->peer_session == frame->head.session) {
+        from->proof = cw_time_max(from->proof, frame->sent);
     }
 }
 

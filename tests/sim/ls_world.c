@@ -109,6 +109,7 @@ static void push_frame(struct world *w, cw_server s, cw_link link, struct frame 
     cw_span delay = spike ? w->knobs.delay_most : prng_span(&w->delays, CW_NS(pipe->delay.ns / 2), pipe->delay);
     frame->in = cw_link_opposite(link);
     frame->next = NULL;
+    frame->sent = w->now;
     frame->at = cw_time_max(cw_time_add(w->now, delay), pipe->last_at);
     w->frames++;
     if (pipe->cut || prng_chance(&w->delays, w->knobs.loss, 1000)) {
@@ -268,6 +269,7 @@ static void receive(struct world *w, cw_server s, struct frame *frame)
         }
         at += size;
     }
+    oracle_heard(w, s, frame);
     try_gate(w, s, link);
     if (frame->data) {
         enum ls_gate gate = ls_gate_again(ls, link, &frame->head);
@@ -293,6 +295,7 @@ static void arrive(struct world *w, cw_server from, cw_link by)
     } else {
         world_schedule(w, &pipe->arrival, pipe->first->at);
     }
+    frame->next = NULL;
     cw_server s = world_peer(w, from, by);
     struct server *server = &w->servers[s];
     if (server->ls == NULL || (server->paused && server->ring_count == RING_FRAMES)) {
@@ -303,7 +306,6 @@ static void arrive(struct world *w, cw_server from, cw_link by)
         receive(w, s, frame);
         return;
     }
-    frame->next = NULL;
     if (server->ring == NULL) {
         server->ring = frame;
     } else {
@@ -334,6 +336,7 @@ void world_resume(struct world *w, cw_server s)
     server->ring_count = 0;
     while (frame != NULL) {
         struct frame *next = frame->next;
+        frame->next = NULL;
         receive(w, s, frame);
         oracle_look(w);
         frame = next;
@@ -433,7 +436,8 @@ void world_run(struct world *w, uint64_t seed, FILE *trace)
             world_boot(w, s);
         } else {
             world_schedule(w, &w->servers[s].repair, CW_NEVER);
-            world_schedule(w, &w->servers[s].repair, cw_time_add(w->now, prng_span(&w->chance, CW_NS(0), w->knobs.timers.hold)));
+            world_schedule(w, &w->servers[s].repair,
+                           cw_time_add(w->now, prng_span(&w->chance, CW_NS(0), w->knobs.timers.hold)));
         }
     }
     faults_next(w);

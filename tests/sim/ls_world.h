@@ -29,13 +29,13 @@ struct version {
 
 struct frame {
     struct frame *next;
-    cw_time at; /* of arrival */
-    cw_link in; /* link of the receiver */
+    cw_time sent, at; /* at: of arrival */
+    cw_link in;       /* link of the receiver */
     struct frame_head head;
     uint8_t bytes[FRAME_BYTES]; /* control packets */
     size_t size;
-    bool data;                            /* carries data as well */
-    struct version known[WORLD_SERVERS];  /* what the sender knew when it left: what data must not outrun */
+    bool data;                           /* carries data as well */
+    struct version known[WORLD_SERVERS]; /* what the sender knew when it left: what data must not outrun */
 };
 
 enum slot_kind { SLOT_TICK, SLOT_ARRIVAL, SLOT_TX, SLOT_FAULT, SLOT_REPAIR };
@@ -63,7 +63,7 @@ struct server {
     struct linkstate *ls; /* NULL: dead */
     bool paused;
     bool leaving;
-    uint64_t incarnation; /* above all it ever used */
+    uint64_t incarnation;           /* above all it ever used */
     struct frame *ring, *ring_last; /* came in while paused */
     unsigned ring_count;
     struct frame *gate[CW_LINK_COUNT]; /* data waiting for control, at most one a link */
@@ -73,8 +73,7 @@ struct server {
     struct version known[WORLD_SERVERS]; /* what its database held when last looked at */
     uint64_t admissions;                 /* as counted when last looked at */
     world_set optimistic;                /* its O when last looked at */
-    cw_links up;                         /* links in state UP when last looked at */
-    cw_time linked;                      /* last instant with a link truly up, or of going up itself */
+    cw_time proof; /* when that was sent which a neighbour has heard last, in an adjacency with us */
 };
 
 /* A fault under way on a cable. */
@@ -131,8 +130,9 @@ struct world {
     /* The oracle's. */
     struct issue *issues[WORLD_SERVERS]; /* newest first */
     world_set component[WORLD_SERVERS];
-    cw_time parted[WORLD_SERVERS][WORLD_SERVERS]; /* last instant together in their incarnations of now; ns < 0: never */
-    uint64_t counts[LS_COUNTERS];                 /* of servers that died */
+    cw_time parted[WORLD_SERVERS]
+                  [WORLD_SERVERS]; /* last instant together in their incarnations of now; ns < 0: never */
+    uint64_t counts[LS_COUNTERS];  /* of servers that died */
     uint64_t frames, probes, waits, checks;
     char failure[256]; /* empty while all is well */
     FILE *trace;       /* NULL: none */
@@ -169,6 +169,7 @@ void faults_heal(struct world *w);
 void oracle_entered(struct world *w, cw_server s); /* after an entry into s */
 void oracle_look(struct world *w);                 /* after an event */
 void oracle_booted(struct world *w, cw_server s);
+void oracle_heard(struct world *w, cw_server s, const struct frame *frame); /* after its control packets */
 void oracle_stamp(struct world *w, cw_server s, cw_link link, struct frame *frame);
 void oracle_passed(struct world *w, cw_server s, const struct frame *frame);
 bool oracle_agreed(struct world *w, const char **why);

@@ -64,9 +64,10 @@ static bool run_seed(uint64_t seed, FILE *trace, struct totals *totals)
 
 static void print_totals(uint64_t seeds, const struct totals *t, double seconds)
 {
-    printf("%llu seeds, %.1f s: %llu events, %llu frames, %llu data frames let in (%llu had to wait), %llu keys owned\n ",
-           (unsigned long long)seeds, seconds, (unsigned long long)t->events, (unsigned long long)t->frames,
-           (unsigned long long)t->probes, (unsigned long long)t->waits, (unsigned long long)t->checks);
+    printf(
+        "%llu seeds, %.1f s: %llu events, %llu frames, %llu data frames let in (%llu had to wait), %llu keys owned\n ",
+        (unsigned long long)seeds, seconds, (unsigned long long)t->events, (unsigned long long)t->frames,
+        (unsigned long long)t->probes, (unsigned long long)t->waits, (unsigned long long)t->checks);
     for (unsigned i = 0; i < LS_COUNTERS; i++) {
         printf(" %s %llu", ls_counter_name((enum ls_counter)i), (unsigned long long)t->counts[i]);
     }

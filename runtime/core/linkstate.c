@@ -215,6 +215,17 @@ uint64_t ls_incarnation(const struct linkstate *ls)
     return ls->incarnation;
 }
 
+uint64_t ls_link_peer(const struct linkstate *ls, cw_link link)
+{
+    const struct adjacency *adj = &ls->links[link].adj;
+    return adj->state == ADJ_UP ? adj->peer_incarnation : 0;
+}
+
+const struct record *ls_record(const struct linkstate *ls, cw_server origin)
+{
+    return lsdb_record(&ls->db, origin);
+}
+
 uint64_t ls_count(const struct linkstate *ls, enum ls_counter counter)
 {
     return ls->counts[counter];

@@ -21,6 +21,7 @@
 #include "keyspace/torus.h"
 #include "wire/frame.h"
 #include "wire/reason.h"
+#include "wire/record.h"
 
 struct linkstate;
 
@@ -115,6 +116,10 @@ cw_links ls_next_hops(struct linkstate *ls, cw_server to);
 unsigned ls_hops(struct linkstate *ls, cw_server to); /* UINT_MAX: unreachable */
 uint64_t ls_digest(const struct linkstate *ls);       /* of the database: equal in all servers of a quiet component */
 uint64_t ls_incarnation(const struct linkstate *ls);
+/* The incarnation of the neighbour with which this end calls the link up; 0: it does not. */
+uint64_t ls_link_peer(const struct linkstate *ls, cw_link link);
+/* The record held of a server, borrowed until the next entry; NULL when none is. */
+const struct record *ls_record(const struct linkstate *ls, cw_server origin);
 
 /* What happened, since ls_open. Those marked ! should never grow in a sound cluster: an operator wants to know. */
 enum ls_counter {

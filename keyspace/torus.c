@@ -106,6 +106,15 @@ cw_server torus_neighbour(const struct torus *t, cw_server s, cw_link link)
     return id_of(t, p);
 }
 
+void torus_neighbours_fill(const struct torus *t, cw_server out[])
+{
+    for (cw_server s = 0; s < t->servers; s++) {
+        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+            *out++ = torus_neighbour(t, s, link);
+        }
+    }
+}
+
 cw_server torus_offset(const struct torus *t, cw_server from, cw_server to)
 {
     struct place a = place_of(t, from), b = place_of(t, to);

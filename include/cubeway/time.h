@@ -59,6 +59,11 @@ static inline cw_time cw_time_add(cw_time t, cw_span d)
     return (cw_time){sum};
 }
 
+static inline cw_span cw_span_add(cw_span a, cw_span b)
+{
+    return (cw_span){a.ns + b.ns};
+}
+
 /* a - b, negative when a is before b. Nothing is said about a span to or from CW_NEVER. */
 static inline cw_span cw_time_since(cw_time a, cw_time b)
 {

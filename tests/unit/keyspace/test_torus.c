@@ -158,6 +158,25 @@ START_TEST(distances_and_links_of_large_shapes)
 END_TEST
 
 /* An axis of 1 has no cable and the step along it stays; an axis of 2 has two cables to one neighbour. */
+START_TEST(neighbours_in_one_table)
+{
+    for (unsigned i = 0; i < SMALL_SHAPES; i++) {
+        struct torus t;
+        ck_assert_int_eq(torus_init(&t, small_shape(i)), 0);
+        cw_server *table = malloc(t.servers * CW_LINK_COUNT * sizeof *table);
+        torus_neighbours_fill(&t, table);
+        for (cw_server s = 0; s < t.servers; s++) {
+            for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+                if (table[s * CW_LINK_COUNT + link] != torus_neighbour(&t, s, link)) {
+                    ck_abort_msg("shape %u: link %u of %u", i, link, s);
+                }
+            }
+        }
+        free(table);
+    }
+}
+END_TEST
+
 START_TEST(thin_axes)
 {
     struct torus t = torus_of((cw_dims){1, 2, 3});
@@ -297,6 +316,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(coordinates_at_every_edge),
     SUITE_TEST(distances_and_links_of_small_shapes),
     SUITE_TEST(distances_and_links_of_large_shapes),
+    SUITE_TEST(neighbours_in_one_table),
     SUITE_TEST(thin_axes),
     SUITE_TEST(half_way_keeps_both_directions),
     SUITE_TEST(published_distances),

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/calls.h"
+
+#include "base/check.h"
+
+int calls_open(struct calls *c, uint32_t limit, uint64_t salt)
+{
+    *c = (struct calls){.of = {0}};
+    return expiry_open(&c->table, sizeof(struct call), limit, salt);
+}
+
+void calls_close(struct calls *c)
+{
+    CHECK(expiry_count(&c->table) == 0);
+    expiry_close(&c->table);
+}
+
+struct call *calls_start(struct calls *c, unsigned service, cw_span timeout, unsigned retries, cw_time now)
+{
+    CHECK(service < FAIRQ_SERVICES && retries <= UINT16_MAX);
+    if (c->of[service] >= 2 * (c->table.limit - expiry_count(&c->table))) {
+        return NULL;
+    }
+    struct call *call = expiry_take(&c->table, cw_time_add(now, timeout));
+    if (call == NULL) {
+        return NULL;
+    }
+    call->timeout = timeout;
+    call->retries = (uint16_t)retries;
+    call->service = (uint8_t)service;
+    call->again = NULL;
+    c->of[service]++;
+    return call;
+}
+
+struct call *calls_find(const struct calls *c, uint32_t number)
+{
+    return expiry_find(&c->table, number);
+}
+
+void calls_end(struct calls *c, struct call *call)
+{
+    c->of[call->service]--;
+    expiry_give(&c->table, call);
+}
+
+struct call *calls_due(const struct calls *c, cw_time now)
+{
+    return expiry_due(&c->table, now);
+}
+
+void calls_try_again(struct calls *c, struct call *call, cw_time now)
+{
+    CHECK(call->retries > 0);
+    call->retries--;
+    expiry_move(&c->table, call, cw_time_add(now, call->timeout));
+}
+
+struct call *calls_of(const struct calls *c, unsigned service)
+{
+    uint32_t place = 0;
+    for (struct call *call; c->of[service] > 0 && (call = expiry_each(&c->table, &place)) != NULL;) {
+        if (call->service == service) {
+            return call;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * counters.h - the numbers one service shows to operators. They become metrics by being made (service-api.md, 7).
+ *
+ * Guarantee: a counter once given stays where it is as long as the set. A service that makes too many, or gives one a name that is no
+ * name, shares the last place, "overflow", and the operator sees that.
+ */
+#ifndef CORE_COUNTERS_H
+#define CORE_COUNTERS_H
+
+#include "cubeway/service.h"
+
+enum {
+    COUNTERS_MAX = 64, /* "overflow" included */
+    COUNTER_NAME = 32, /* bytes with the NUL */
+};
+
+struct cw_counter {
+    uint64_t value;
+    const char *help; /* borrowed, never NULL */
+    char name[COUNTER_NAME];
+};
+
+struct counter_set {
+    uint32_t count; /* made; the overflow counter is beside them */
+    struct cw_counter overflow;
+    struct cw_counter counter[COUNTERS_MAX - 1];
+};
+
+void counters_init(struct counter_set *set);
+
+/*
+ * Gives the counter of that name (1..31 of a-z A-Z 0-9 _ -), new or made before; the overflow counter when the name is none or the set
+ * is full. The name is copied; help (NULL: none) is borrowed for the set's life.
+ */
+struct cw_counter *counters_get(struct counter_set *set, const char *name, const char *help);
+
+/* Borrows counter i in the order they were made, the overflow counter last and only when it was used; NULL behind the last. */
+const struct cw_counter *counters_at(const struct counter_set *set, uint32_t i);
+
+#endif

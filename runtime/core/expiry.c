@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/expiry.h"
+
+#include "base/check.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { CHUNK_ITEMS = 32 };
+
+static uint32_t chunks_for(uint32_t limit)
+{
+    return (limit + CHUNK_ITEMS - 1) / CHUNK_ITEMS;
+}
+
+static struct expiry_item *item_at(const struct expiry *t, uint32_t index)
+{
+    return (struct expiry_item *)(void *)(t->chunk[index / CHUNK_ITEMS] + (size_t)(index % CHUNK_ITEMS) * t->size);
+}
+
+static uint32_t index_of(const struct expiry *t, uint32_t handle)
+{
+    return handle & ((UINT32_C(1) << t->index_bits) - 1);
+}
+
+int expiry_open(struct expiry *t, size_t size, uint32_t limit, uint64_t salt)
+{
+    CHECK(size >= sizeof(struct expiry_item) && size % _Alignof(struct expiry_item) == 0);
+    CHECK(limit >= 1 && limit <= EXPIRY_LIMIT_MAX);
+    *t = (struct expiry){.size = size, .limit = limit, .salt = (uint32_t)(salt ^ salt >> 32)};
+    while ((UINT64_C(1) << t->index_bits) < limit) {
+        t->index_bits++;
+    }
+    t->heap_memory = malloc(heap_size(limit));
+    t->chunk = calloc(chunks_for(limit), sizeof *t->chunk);
+    t->ring = malloc(limit * sizeof *t->ring);
+    if (t->heap_memory == NULL || t->chunk == NULL || t->ring == NULL) {
+        expiry_close(t);
+        return -ENOMEM;
+    }
+    heap_init(&t->heap, t->heap_memory, limit);
+    return 0;
+}
+
+void expiry_close(struct expiry *t)
+{
+    for (uint32_t i = 0; t->chunk != NULL && i < t->made / CHUNK_ITEMS; i++) {
+        free(t->chunk[i]);
+    }
+    free(t->chunk);
+    free(t->ring);
+    free(t->heap_memory);
+    *t = (struct expiry){.limit = 0};
+}
+
+size_t expiry_bytes(const struct expiry *t)
+{
+    return t->made * t->size + heap_size(t->limit) + t->limit * sizeof *t->ring +
+           chunks_for(t->limit) * sizeof *t->chunk;
+}
+
+/* The next handle of a slot: one generation more, never 0. */
+static uint32_t handle_after(const struct expiry *t, uint32_t handle)
+{
+    uint32_t next = handle + (UINT32_C(1) << t->index_bits);
+    return next != 0 ? next : next + (UINT32_C(1) << t->index_bits);
+}
+
+static uint32_t first_handle(const struct expiry *t, uint32_t index)
+{
+    /* Knuth's multiplicative hash of the salt: where the generations begin. */
+    uint32_t generation = (t->salt + index) * UINT32_C(2654435761);
+    uint32_t handle = generation << t->index_bits | index;
+    return handle != 0 ? handle : handle_after(t, handle);
+}
+
+static struct expiry_item *fresh_item(struct expiry *t)
+{
+    if (t->fresh == t->limit) {
+        return NULL;
+    }
+    if (t->fresh == t->made) {
+        unsigned char *chunk = calloc(CHUNK_ITEMS, t->size);
+        if (chunk == NULL) {
+            return NULL;
+        }
+        t->chunk[t->made / CHUNK_ITEMS] = chunk;
+        t->made += CHUNK_ITEMS;
+    }
+    struct expiry_item *item = item_at(t, t->fresh);
+    item->next = first_handle(t, t->fresh++);
+    return item;
+}
+
+void *expiry_take(struct expiry *t, cw_time at)
+{
+    struct expiry_item *item;
+    if (t->ring_count > 0) {
+        item = item_at(t, t->ring[t->ring_head]);
+        t->ring_head = (t->ring_head + 1) % t->limit;
+        t->ring_count--;
+    } else {
+        item = fresh_item(t);
+        if (item == NULL) {
+            return NULL;
+        }
+    }
+    item->handle = item->next;
+    item->sequence = ++t->sequence;
+    int rc = heap_insert(&t->heap, &item->due, at, item->sequence);
+    CHECK(rc == 0); /* it has room for every slot */
+    t->taken++;
+    return item;
+}
+
+void expiry_give(struct expiry *t, void *taken)
+{
+    struct expiry_item *item = taken;
+    CHECK(item->handle != 0);
+    heap_remove(&t->heap, &item->due);
+    item->next = handle_after(t, item->handle);
+    t->ring[(t->ring_head + t->ring_count) % t->limit] = index_of(t, item->handle);
+    t->ring_count++;
+    t->taken--;
+    item->handle = 0;
+}
+
+void *expiry_find(const struct expiry *t, uint32_t handle)
+{
+    uint32_t index = index_of(t, handle);
+    if (handle == 0 || index >= t->fresh) {
+        return NULL;
+    }
+    struct expiry_item *item = item_at(t, index);
+    return item->handle == handle ? item : NULL;
+}
+
+void expiry_move(struct expiry *t, void *taken, cw_time at)
+{
+    struct expiry_item *item = taken;
+    item->sequence = ++t->sequence;
+    heap_adjust(&t->heap, &item->due, at, item->sequence);
+}
+
+void *expiry_due(const struct expiry *t, cw_time now)
+{
+    return cw_time_due(heap_min_time(&t->heap), now) ? container_of(heap_min(&t->heap), struct expiry_item, due) : NULL;
+}
+
+cw_time expiry_wake(const struct expiry *t)
+{
+    return heap_min_time(&t->heap);
+}
+
+void *expiry_each(const struct expiry *t, uint32_t *place)
+{
+    while (*place < t->fresh) {
+        struct expiry_item *item = item_at(t, (*place)++);
+        if (item->handle != 0) {
+            return item;
+        }
+    }
+    return NULL;
+}

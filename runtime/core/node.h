@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node.h - one server as a function of its inputs: frames and time in, frames out (architecture, "The node").
+ *
+ * Legal order: node_open, then any of rx / carrier / tick / tx_pull / service calls with a now that never goes back, then
+ * node_close. Every entry that returns cw_links names the links that now have something to send; the pump pulls a link
+ * when that link has room, until NULL. Nothing leaves inside an entry, and no entry calls another.
+ * No globals, no clock, no threads: 4,096 of them run in one process. One thread owns a node.
+ */
+#ifndef CORE_NODE_H
+#define CORE_NODE_H
+
+#include "core/linkstate.h"
+#include "core/pkt.h"
+#include "cubeway/err.h"
+#include "cubeway/service.h"
+
+struct node;
+
+struct node_config {
+    cw_dims dims;
+    cw_coord self;
+    uint32_t cluster;
+    uint32_t config_hash;
+    uint64_t incarnation;
+    bool alone;
+    uint16_t mtu;             /* bytes behind the Ethernet header of one frame, 1,500..9,000; same on all links */
+    uint8_t hop_limit;        /* 0: 64 */
+    uint32_t queue_packets;   /* per service, default for its queue: 1,024 */
+    uint32_t queue_bytes;     /* per service: 8 MiB */
+    uint32_t hold_bytes;      /* held packets, all services: 8 MiB (semantics 4.5) */
+    uint64_t bits_per_second; /* of a link, told to services; 0 unknown */
+    struct ls_timers timers;
+};
+/* Everything but dims, self, cluster and incarnation filled with the defaults. */
+struct node_config node_config_default(void);
+
+/* What a delivered, forwarded or dropped packet looks like to an observer (the simulator's oracle, capture, trace). */
+enum node_point {
+    NODE_QUEUED,    /* entered a queue (sent here or in transit) */
+    NODE_DELIVERED, /* about to be handed to a service as its destination: the last step before the upcall */
+    NODE_DROPPED,   /* cause in the argument */
+    NODE_HELD,      /* waits for the right to deliver */
+};
+struct node_watch { /* all may be NULL; borrowed for the node's life */
+    void *context;
+    void (*packet)(void *context, const struct node *n, enum node_point point, const struct cw_packet *p, cw_drop cause,
+                   cw_time now);
+    void (*log)(void *context, const struct node *n, cw_level level, const char *service, const char *text,
+                cw_time now);
+};
+
+struct node_env {
+    struct pkt_home *packets;    /* borrowed */
+    const cw_server *neighbours; /* borrowed; see ls_config */
+    uint64_t seed;
+    struct node_watch watch;
+    /* Runs service work away from the thread; NULL: inline at once. The pump calls node_offload_done later. */
+    void (*offload)(void *context, struct node *n, void (*work)(void *), void *arg, uint64_t ticket, cw_span cost);
+    void *offload_context;
+};
+
+CW_MUST_CHECK int node_open(struct node **out, const struct node_config *config, const struct node_env *env);
+/* Closes the services, drops what is inside (CW_DROP_CLOSED); every packet goes home. Offloaded work must have been reported. */
+void node_close(struct node *n, cw_time now);
+
+cw_links node_rx(struct node *n, cw_link in, struct cw_packet *frame, cw_time now); /* takes the frame */
+cw_links node_carrier(struct node *n, cw_link link, bool up, cw_time now);
+cw_links node_tick(struct node *n, cw_time now);
+struct cw_packet *node_tx_pull(struct node *n, cw_link link, cw_time now); /* gives a frame, or NULL */
+/* The links that have something to send, as every entry returns them: a pull may have made work for others. */
+cw_links node_tx_links(const struct node *n);
+cw_time node_next_wake(const struct node *n);
+cw_links node_offload_done(struct node *n, uint64_t ticket, cw_time now);
+
+/*
+ * Services. Adding: -EEXIST (job or name), -EINVAL (table), -ENOSPC (32 at most), -ENOMEM, or what its open said; the table may go
+ * after the call, what it points at may not. Removing: -ENOENT, or -EBUSY while the pump runs work for it. What a service sends in
+ * these calls is asked for with the next node_tick().
+ */
+CW_MUST_CHECK int node_service_add(struct node *n, const cw_service *table, cw_time now);
+int node_service_remove(struct node *n, cw_job job, cw_time now);
+struct node_service_policy {
+    uint32_t weight;        /* 1..1000, share of a link against others of its class */
+    bool background;        /* only when no foreground service wants the link */
+    uint32_t queue_packets; /* limits */
+    uint32_t queue_bytes;
+    enum { NODE_DROP_TAIL, NODE_DROP_OLDEST } drop;
+};
+/* -ENOENT; -EINVAL out of range (a queue holds at least one packet of mtu bytes). What waits stays. */
+int node_service_policy(struct node *n, cw_job job, const struct node_service_policy *policy);
+
+/* A command for a service: fields go to the sink, done exactly once. Links with something to send as ever. */
+struct node_request_sink {
+    void *context;
+    void (*row)(void *context);
+    void (*integer)(void *context, const char *name, int64_t value);
+    void (*text)(void *context, const char *name, const char *value);
+    void (*done)(void *context, int rc);
+};
+cw_links node_command(struct node *n, const char *service, int argc, const char *const *argv,
+                      const struct node_request_sink *sink, cw_time now);
+
+void node_leave(struct node *n, cw_time now);
+bool node_left(const struct node *n, cw_time now);
+
+/* What operators and tests look at. */
+struct linkstate *node_linkstate(struct node *n);
+cw_server node_self(const struct node *n);
+uint64_t node_drops(const struct node *n, cw_drop cause);
+size_t node_packets_inside(const struct node *n); /* queued and held */
+struct node_tally {                               /* of data packets; conservation: made + received = the rest */
+    uint64_t made;                                /* sent, or given up before they were sent */
+    uint64_t delivered;
+    uint64_t ended; /* taken by services they passed by */
+};
+struct node_tally node_tally(const struct node *n);
+uint64_t node_digest(const struct node *n);       /* of all state that decides what it does next */
+size_t node_bytes(const struct node *n);
+/* Calls visit for each counter, the node's own first. */
+void node_counters(const struct node *n,
+                   void (*visit)(void *context, const char *service, const char *name, uint64_t value), void *context);
+
+#endif

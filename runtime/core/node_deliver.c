@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node_deliver.c - a packet meets a service: as its destination, or passing by.
+ */
+#include "core/node_internal.h"
+
+#include "base/bytes.h"
+#include "base/check.h"
+
+void node_fill_rx(const struct node *n, const struct cw_packet *p, cw_where where, cw_rx *rx)
+{
+    *rx = (cw_rx){
+        .size = sizeof *rx,
+        .where = where,
+        .in = p->in,
+        .hops = p->in == CW_LINK_SELF ? 0 : p->head.hops,
+        .job = p->head.job,
+        .port = p->head.port,
+        .src_job = p->head.source_job,
+        .src_process = p->head.source_process,
+        .src_server = p->head.source,
+    };
+    if (p->head.kind == PACKET_KEY) {
+        const uint8_t *ext = packet_ext(p->data, &p->exts, EXT_KEY);
+        rx->kind = CW_TO_KEY;
+        rx->server = n->place;
+        if (ext != NULL) {
+            rx->key = ext_key_read(ext, p->head.to.key);
+        } else {
+            put_be64(rx->key.b + CW_KEY_BYTES - 8, p->head.to.key);
+        }
+    } else {
+        rx->kind = p->head.kind == PACKET_SERVER ? CW_TO_SERVER : CW_TO_LINK;
+        rx->server = p->head.to.server;
+    }
+}
+
+/* Runs the upcall with p lent to it. True: p is the runtime's again, with the verdict in *verdict. */
+static bool upcall(struct cw_svc *svc, struct cw_packet *p, const cw_rx *rx, cw_verdict *verdict)
+{
+    node_lend(svc, p);
+    *verdict = svc->table->on_packet(svc, svc->state, p, rx);
+    return node_lend_end(svc, p, *verdict);
+}
+
+/* The payload begins behind the head: what services see. Undone by node code never: a delivered packet does not travel on. */
+void node_deliver(struct node *n, struct cw_packet *p)
+{
+    struct cw_svc *svc = node_service_of(n, p->head.job);
+    CHECK(svc != NULL);
+    if (p->head.flags & packet_flag(EXT_RESPONSE)) {
+        node_take_response(n, p);
+        return;
+    }
+    n->delivered++;
+    if (n->env.watch.packet != NULL) {
+        n->env.watch.packet(n->env.watch.context, n, NODE_DELIVERED, p, CW_DROP_COUNT, n->now);
+    }
+    cw_rx rx;
+    cw_verdict verdict;
+    node_fill_rx(n, p, CW_ARRIVED, &rx);
+    if (p->head.flags & packet_flag(EXT_REQUEST)) {
+        rx.call = node_open_handle(n, p);
+    }
+    if (upcall(svc, p, &rx, &verdict)) {
+        pkt_release(p);
+    }
+}
+
+bool node_pass_by(struct node *n, struct cw_svc *svc, struct cw_packet *p)
+{
+    cw_rx rx;
+    cw_verdict verdict;
+    node_fill_rx(n, p, CW_TRANSIT, &rx);
+    if (p->head.flags & packet_flag(EXT_REQUEST)) {
+        rx.call = node_open_handle(n, p);
+    }
+    if (!upcall(svc, p, &rx, &verdict)) {
+        n->ended++;
+        return false;
+    }
+    if (verdict == CW_DROP) {
+        node_drop(n, p, CW_DROP_SERVICE);
+        return false;
+    }
+    if (rx.call != 0) {
+        node_close_handle(n, rx.call); /* it goes on to whoever answers it */
+    }
+    return true;
+}

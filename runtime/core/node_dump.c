@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node_dump.c - what operators, tests and the simulator look at. Nothing here changes anything.
+ */
+#include "core/node_internal.h"
+
+#include "base/digest.h"
+#include "wire/frame.h"
+
+uint64_t node_drops(const struct node *n, cw_drop cause)
+{
+    return (unsigned)cause < CW_DROP_COUNT ? n->drops[cause] : 0;
+}
+
+/* ---- Packets inside ------------------------------------------------------------------------------------------------ */
+
+/* Data packets in a frame that waits at the gate. */
+static size_t data_packets(const struct cw_packet *frame)
+{
+    struct frame_head head;
+    struct frame_walk walk;
+    struct frame_slice slice;
+    size_t data = 0;
+    if (frame_decode(frame->data, (size_t)frame->length + frame->pad, &head, &walk) != WIRE_OK) {
+        return 0;
+    }
+    while (frame_next(frame->data, &walk, &slice)) {
+        data += slice.at >= frame->length || packet_kind_of(frame->data + slice.at) != PACKET_CONTROL;
+    }
+    return data;
+}
+
+size_t node_packets_inside(const struct node *n)
+{
+    size_t inside = n->held.packets + n->local.packets;
+    for (unsigned i = 0; i < NODE_SERVICES; i++) {
+        inside += n->service[i] != NULL ? n->service[i]->queue.packets : 0;
+    }
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        for (unsigned i = 0; i < n->link[link].waiting_count; i++) {
+            inside += data_packets(n->link[link].waiting[i]);
+        }
+    }
+    return inside;
+}
+
+struct node_tally node_tally(const struct node *n)
+{
+    return (struct node_tally){.made = n->sent + n->unsent, .delivered = n->delivered, .ended = n->ended};
+}
+
+/* ---- Digest -------------------------------------------------------------------------------------------------------- */
+
+static void digest_packet(struct digest *d, const struct cw_packet *p)
+{
+    digest_u64(d, (uint64_t)p->length << 32 | p->pad);
+    digest_u64(d, p->order);
+    digest_u64(d, (uint64_t)p->target << 32 | (uint32_t)p->links << 16 | (uint32_t)p->in << 8 | p->marks);
+    digest_bytes(d, p->data, p->length);
+}
+
+static void digest_list(struct digest *d, const struct cw_packet *p)
+{
+    for (; p != NULL; p = p->next) {
+        digest_packet(d, p);
+    }
+}
+
+static void digest_table(struct digest *d, const struct expiry *t)
+{
+    uint32_t place = 0;
+    digest_u64(d, t->sequence);
+    for (const struct expiry_item *item; (item = expiry_each(t, &place)) != NULL;) {
+        digest_u64(d, item->handle);
+        digest_u64(d, (uint64_t)item->due.at.ns);
+        digest_u64(d, item->sequence);
+    }
+}
+
+static void digest_service(struct digest *d, const struct cw_svc *svc)
+{
+    digest_u64(d, (uint64_t)svc->table->job << 32 | (uint32_t)svc->own_links << 8 | svc->index);
+    digest_u64(d, (uint64_t)svc->refused << 32 | svc->in_hand);
+    for (unsigned i = 0; i < sizeof svc->random.s / sizeof *svc->random.s; i++) {
+        digest_u64(d, svc->random.s[i]);
+    }
+    for (unsigned set = 0; set < PACKETQ_SETS; set++) {
+        digest_list(d, svc->queue.fifo[set].head);
+    }
+}
+
+static void digest_link(struct digest *d, const struct node_link *link)
+{
+    for (unsigned i = 0; i < FAIRQ_SERVICES; i++) {
+        digest_u64(d, link->turns.start[i]);
+    }
+    digest_u64(d, link->turns.now[0]);
+    digest_u64(d, link->turns.now[1]);
+    digest_u64(d, link->turns.wanted);
+    for (unsigned i = 0; i < link->waiting_count; i++) {
+        digest_packet(d, link->waiting[i]);
+    }
+}
+
+uint64_t node_digest(const struct node *n)
+{
+    struct digest d;
+    digest_init(&d);
+    digest_u64(&d, n->self);
+    digest_u64(&d, (uint64_t)n->now.ns);
+    digest_u64(&d, n->order);
+    digest_u64(&d, ls_digest(n->ls));
+    digest_u64(&d, n->seen_epoch);
+    digest_u64(&d, n->seen_routes);
+    digest_u64(&d, (uint64_t)n->writable << 16 | (uint64_t)n->seen_up << 8 | n->seen_serving);
+    digest_bytes(&d, n->told.word, reach_bytes(n->told.servers));
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        digest_u64(&d, n->ready[link]);
+        digest_link(&d, &n->link[link]);
+    }
+    for (unsigned i = 0; i < NODE_SERVICES; i++) {
+        if (n->service[i] != NULL) {
+            digest_service(&d, n->service[i]);
+        }
+    }
+    digest_list(&d, n->local.head);
+    digest_list(&d, n->held.head);
+    digest_table(&d, &n->timers.table);
+    digest_table(&d, &n->calls.table);
+    digest_table(&d, &n->responses.table);
+    digest_table(&d, &n->offloads);
+    for (unsigned i = 0; i < CW_DROP_COUNT; i++) {
+        digest_u64(&d, n->drops[i]);
+    }
+    digest_u64(&d, n->delivered);
+    digest_u64(&d, n->forwarded);
+    digest_u64(&d, n->sent);
+    return digest_value(&d);
+}
+
+/* ---- Memory and counters --------------------------------------------------------------------------------------------- */
+
+size_t node_bytes(const struct node *n)
+{
+    size_t bytes = sizeof *n + ls_bytes(n->ls) + reach_bytes(n->torus.servers);
+    bytes += expiry_bytes(&n->timers.table) + expiry_bytes(&n->calls.table) + responses_bytes(&n->responses) +
+             expiry_bytes(&n->offloads);
+    for (unsigned i = 0; i < NODE_SERVICES; i++) {
+        const struct cw_svc *svc = n->service[i];
+        bytes += svc != NULL ? sizeof *svc + svc->table->state_size : 0;
+    }
+    return bytes;
+}
+
+void node_counters(const struct node *n,
+                   void (*visit)(void *context, const char *service, const char *name, uint64_t value), void *context)
+{
+    visit(context, "node", "sent", n->sent);
+    visit(context, "node", "forwarded", n->forwarded);
+    visit(context, "node", "delivered", n->delivered);
+    visit(context, "node", "inside", node_packets_inside(n));
+    for (unsigned cause = 0; cause < CW_DROP_COUNT; cause++) {
+        visit(context, "drop", cw_drop_name((cw_drop)cause), n->drops[cause]);
+    }
+    for (unsigned i = 0; i < NODE_SERVICES; i++) {
+        const struct cw_svc *svc = n->service[i];
+        const struct cw_counter *counter;
+        for (uint32_t k = 0; svc != NULL && (counter = counters_at(&svc->counters, k)) != NULL; k++) {
+            visit(context, svc->table->name, counter->name, counter->value);
+        }
+    }
+}

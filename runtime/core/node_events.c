@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node_events.c - the view moved: services are told, what waits is routed anew, what was held is looked at again.
+ *
+ * Everything is derived by comparing what services were told with what is true now, so that no change is told twice or lost, however
+ * many records one frame brought. It runs before anything acts on the new view, and before an acknowledgement of it can
+ * leave (nothing leaves inside an entry): a cache has flushed before its server admits a newcomer (semantics 5.2, 6).
+ */
+#include "core/node_internal.h"
+
+#include "base/check.h"
+
+static void tell(struct node *n, cw_event_kind kind, cw_server server, cw_link link)
+{
+    cw_event event = {
+        .size = sizeof event,
+        .kind = kind,
+        .server = torus_coord(&n->torus, server),
+        .link = link,
+        .epoch = n->seen_epoch,
+    };
+    for (unsigned i = 0; i < NODE_SERVICES; i++) {
+        struct cw_svc *svc = n->service[i];
+        if (svc != NULL && svc->table->on_event != NULL) {
+            svc->table->on_event(svc, svc->state, &event);
+        }
+    }
+}
+
+static void tell_servers(struct node *n)
+{
+    const struct reach *now = ls_committed(n->ls);
+    for (cw_server s = reach_next_change(&n->told, now, 0); s != CW_SERVER_NONE;
+         s = reach_next_change(&n->told, now, s + 1)) {
+        bool up = reach_has(now, s);
+        changes_note(&n->changes, n->seen_epoch, s);
+        if (up) {
+            reach_add(&n->told, s);
+        } else {
+            reach_remove(&n->told, s);
+        }
+        tell(n, up ? CW_EVENT_SERVER_UP : CW_EVENT_SERVER_DOWN, s, CW_LINK_SELF);
+    }
+}
+
+static void tell_links(struct node *n, cw_links up)
+{
+    cw_links changed = up ^ n->seen_up;
+    n->seen_up = up;
+    for (; changed != 0; changed &= (cw_links)(changed - 1)) {
+        cw_link link = (cw_link)__builtin_ctz(changed);
+        tell(n, up & cw_links_of(link) ? CW_EVENT_LINK_UP : CW_EVENT_LINK_DOWN,
+             torus_neighbour(&n->torus, n->self, link), link);
+    }
+}
+
+/* Routes anew all that waits; nothing queued is lost to a failure elsewhere. Upcalls wait until it is done. */
+static void sort_queues(struct node *n)
+{
+    n->sorting = true;
+    for (unsigned i = 0; i < NODE_SERVICES; i++) {
+        struct cw_svc *svc = n->service[i];
+        if (svc == NULL || svc->queue.packets == 0) {
+            continue;
+        }
+        struct cw_packet *p = packetq_drain(&svc->queue);
+        node_refresh_ready(n, svc);
+        while (p != NULL) {
+            struct cw_packet *next = p->next;
+            p->marks |= PKT_REQUEUED;
+            node_decide(n, p);
+            p = next;
+        }
+        node_refresh_ready(n, svc);
+    }
+    n->sorting = false;
+}
+
+void node_try_held(struct node *n)
+{
+    struct cw_packet *p = holdq_drain(&n->held);
+    while (p != NULL) {
+        struct cw_packet *next = p->next;
+        node_decide(n, p);
+        p = next;
+    }
+}
+
+void node_sync(struct node *n)
+{
+    for (;;) {
+        ls_refresh(n->ls, n->now);
+        uint64_t epoch = ls_epoch(n->ls), routes = ls_routes_epoch(n->ls);
+        bool serving = ls_serving(n->ls, n->now);
+        cw_links up = ls_up_links(n->ls);
+        if (epoch == n->seen_epoch && serving == n->seen_serving && up == n->seen_up) {
+            return;
+        }
+        bool sort = routes != n->seen_routes || up != n->seen_up;
+        n->seen_epoch = epoch;
+        n->seen_routes = routes;
+        n->seen_serving = serving;
+        tell_servers(n);
+        tell_links(n, up);
+        tell(n, CW_EVENT_ROOTS, n->self, CW_LINK_SELF);
+        if (sort) {
+            sort_queues(n);
+        }
+        node_try_held(n);
+    }
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node_forward.c - what becomes of one packet: delivered here, queued for a link, held, or dropped with its cause.
+ *
+ * The rule (semantics 4.2): forward towards the first server of the key's sequence in the committed view; deliver only as its first
+ * server in the optimistic view, with a valid lease; in between, hold.
+ */
+#include "core/node_internal.h"
+
+#include "base/check.h"
+#include "core/mutant.h"
+
+void node_drop(struct node *n, struct cw_packet *p, cw_drop cause)
+{
+    n->drops[cause]++;
+    if (n->env.watch.packet != NULL) {
+        n->env.watch.packet(n->env.watch.context, n, NODE_DROPPED, p, cause, n->now);
+    }
+    pkt_release(p);
+}
+
+void node_drop_list(struct node *n, struct cw_packet *p, cw_drop cause)
+{
+    while (p != NULL) {
+        struct cw_packet *next = p->next;
+        node_drop(n, p, cause);
+        p = next;
+    }
+}
+
+struct cw_svc *node_service_of(const struct node *n, cw_job job)
+{
+    for (unsigned slot = job % NODE_JOB_SLOTS;; slot = (slot + 1) % NODE_JOB_SLOTS) {
+        if (n->job_slot[slot].job == job) {
+            return n->service[n->job_slot[slot].index];
+        }
+        if (n->job_slot[slot].job == 0) {
+            return NULL;
+        }
+    }
+}
+
+bool node_is_root(struct node *n, uint64_t route)
+{
+    return ls_serving(n->ls, n->now) && owner_root(&n->torus, route, ls_optimistic(n->ls)) == n->self;
+}
+
+cw_links node_links_for(struct node *n, const struct cw_packet *p)
+{
+    cw_links links = ls_next_hops(n->ls, p->target);
+    /* Back the way it came only when there is no other: then something has changed under way (semantics 4.4). */
+    if (p->in < CW_LINK_COUNT && (links & ~cw_links_of(p->in)) != 0) {
+        links &= (cw_links)~cw_links_of(p->in);
+    }
+    return links;
+}
+
+void node_refresh_ready(struct node *n, const struct cw_svc *svc)
+{
+    cw_links links = packetq_links(&svc->queue) | svc->own_links;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        uint32_t bit = UINT32_C(1) << svc->index;
+        n->ready[link] = links & cw_links_of(link) ? n->ready[link] | bit : n->ready[link] & ~bit;
+    }
+}
+
+void node_refresh_ready_link(struct node *n, const struct cw_svc *svc, cw_link link)
+{
+    /* A packet that was taken leaves the sets of other links too: those bits are looked at when their turn comes. */
+    uint32_t bit = UINT32_C(1) << svc->index;
+    bool more = packetq_peek(&svc->queue, link) != NULL || (svc->own_links & cw_links_of(link));
+    n->ready[link] = more ? n->ready[link] | bit : n->ready[link] & ~bit;
+}
+
+static void mark_ready(struct node *n, const struct cw_svc *svc, cw_links links)
+{
+    for (; links != 0; links &= (cw_links)(links - 1)) {
+        n->ready[__builtin_ctz(links)] |= UINT32_C(1) << svc->index;
+    }
+}
+
+bool node_enqueue(struct node *n, struct cw_svc *svc, struct cw_packet *p, bool local)
+{
+    if (local && svc->queue.drop == PACKETQ_DROP_TAIL && !packetq_has_room(&svc->queue, p)) {
+        svc->refused |= UINT32_C(1) << svc->index;
+        return false;
+    }
+    p->service = svc->index;
+    if (p->marks & PKT_REQUEUED) {
+        p->marks &= (uint8_t)~PKT_REQUEUED; /* routed anew: it keeps its place */
+    } else {
+        p->order = ++n->order;
+        p->queued = n->now;
+        p->ahead = svc->queue.packets > UINT16_MAX ? UINT16_MAX : (uint16_t)svc->queue.packets;
+    }
+    mark_ready(n, svc, p->links);
+    struct cw_packet *out = packetq_put(&svc->queue, p);
+    if (out != p && n->env.watch.packet != NULL) {
+        n->env.watch.packet(n->env.watch.context, n, NODE_QUEUED, p, CW_DROP_COUNT, n->now);
+    }
+    if (out != NULL) {
+        node_drop_list(n, out, CW_DROP_QUEUE_FULL);
+        node_refresh_ready(n, svc);
+    }
+    return true;
+}
+
+static void enqueue_local(struct node *n, struct cw_packet *p)
+{
+    p->next = NULL;
+    if (n->local.tail != NULL) {
+        n->local.tail->next = p;
+    } else {
+        n->local.head = p;
+    }
+    n->local.tail = p;
+    n->local.packets++;
+}
+
+static void hold(struct node *n, struct cw_svc *svc, struct cw_packet *p)
+{
+    if (!(p->marks & PKT_HELD)) {
+        p->queued = n->now;
+        p->marks |= PKT_HELD;
+    } else if (holdq_expired(&n->held, p, n->now)) {
+        node_drop(n, p, CW_DROP_HOLD_TIMEOUT);
+        return;
+    }
+    p->service = svc->index;
+    if (!holdq_put(&n->held, p)) {
+        node_drop(n, p, CW_DROP_HOLD_OVERFLOW);
+        return;
+    }
+    if (n->env.watch.packet != NULL) {
+        n->env.watch.packet(n->env.watch.context, n, NODE_HELD, p, CW_DROP_COUNT, n->now);
+    }
+}
+
+/* The packet is at the server it was heading for, which is this one. */
+static void arrive(struct node *n, struct cw_packet *p)
+{
+    if (n->sorting || (p->in == CW_LINK_SELF && !(p->marks & PKT_LOCAL))) {
+        /* Sent by an upcall that has not returned, or found while queues are sorted: no upcall nests. */
+        p->marks |= PKT_LOCAL;
+        enqueue_local(n, p);
+        return;
+    }
+    node_deliver(n, p);
+}
+
+/* Sends p on towards p->target, which is not this server. */
+static void send_on(struct node *n, struct cw_svc *svc, struct cw_packet *p)
+{
+    p->marks &= (uint8_t) ~(PKT_HELD | PKT_LOCAL);
+    p->links = node_links_for(n, p);
+    if (p->links == CW_LINKS_NONE) {
+        node_drop(n, p, CW_DROP_NO_ROUTE);
+        return;
+    }
+    if (p->head.hop_limit == 0) {
+        node_drop(n, p, CW_DROP_HOP_LIMIT);
+        return;
+    }
+    if (!node_enqueue(n, svc, p, false)) {
+        node_drop(n, p, CW_DROP_QUEUE_FULL);
+    }
+}
+
+static void decide_key(struct node *n, struct cw_svc *svc, struct cw_packet *p)
+{
+    uint64_t route = p->head.to.key;
+    p->target = owner_root(&n->torus, route, ls_committed(n->ls));
+    if (p->target == CW_SERVER_NONE || p->target == n->self) {
+        if (node_is_root(n, route)) {
+            p->target = n->self;
+            arrive(n, p);
+        } else {
+            hold(n, svc, p);
+        }
+        return;
+    }
+    send_on(n, svc, p);
+}
+
+/* A reply that walks back along the path of its request (service-api.md 1): the next link, while that is up. */
+static bool retrace(struct node *n, struct cw_svc *svc, struct cw_packet *p)
+{
+    cw_link link;
+    uint8_t *path = packet_ext(p->data, &p->exts, EXT_PATH);
+    if (path == NULL || !ext_path_peek(path, &link)) {
+        return false;
+    }
+    if (!(ls_up_links(n->ls) & cw_links_of(link))) {
+        ext_path_forget(path);
+        return false;
+    }
+    p->links = cw_links_of(link);
+    p->marks |= PKT_RETRACES;
+    if (!node_enqueue(n, svc, p, false)) {
+        node_drop(n, p, CW_DROP_QUEUE_FULL);
+    }
+    return true;
+}
+
+static void decide_server(struct node *n, struct cw_svc *svc, struct cw_packet *p)
+{
+    if (!torus_holds(&n->torus, p->head.to.server)) {
+        node_drop(n, p, CW_DROP_MALFORMED);
+        return;
+    }
+    p->target = torus_id(&n->torus, p->head.to.server);
+    p->marks &= (uint8_t)~PKT_RETRACES;
+    if (p->target == n->self) {
+        arrive(n, p);
+        return;
+    }
+    if (p->head.hop_limit > 0 && (p->head.flags & packet_flag(EXT_PATH)) && retrace(n, svc, p)) {
+        return;
+    }
+    send_on(n, svc, p);
+}
+
+/* True while the packet still heads for a way-point elsewhere; p->target is then that. */
+static bool heads_for_waypoint(struct node *n, struct cw_packet *p)
+{
+    uint8_t *ext = packet_ext(p->data, &p->exts, EXT_WAYPOINTS);
+    cw_coord at;
+    while (ext != NULL && ext_waypoints_peek(ext, &at)) {
+        /* One outside the torus or gone cannot be passed: skipping it keeps the packet useful. */
+        cw_server s = torus_holds(&n->torus, at) ? torus_id(&n->torus, at) : n->self;
+        if (s != n->self && ls_next_hops(n->ls, s) != CW_LINKS_NONE) {
+            p->target = s;
+            return true;
+        }
+        ext_waypoints_advance(ext);
+    }
+    return false;
+}
+
+void node_decide(struct node *n, struct cw_packet *p)
+{
+    struct cw_svc *svc = node_service_of(n, p->head.job);
+    if (svc == NULL) {
+        /* Every server runs every service: a job unknown here is unknown, or being unloaded, everywhere. */
+        node_drop(n, p, CW_DROP_NO_SERVICE);
+        return;
+    }
+    if (p->head.kind == PACKET_LINK) {
+        if (p->in != CW_LINK_SELF) {
+            node_deliver(n, p);
+        } else if (!(ls_up_links(n->ls) & p->links)) {
+            node_drop(n, p, CW_DROP_NO_ROUTE);
+        } else if (!node_enqueue(n, svc, p, false)) {
+            node_drop(n, p, CW_DROP_QUEUE_FULL);
+        }
+        return;
+    }
+    if ((p->head.flags & packet_flag(EXT_WAYPOINTS)) && heads_for_waypoint(n, p)) {
+        send_on(n, svc, p);
+        return;
+    }
+    if (p->head.kind == PACKET_KEY) {
+        decide_key(n, svc, p);
+    } else {
+        decide_server(n, svc, p);
+    }
+}
+
+bool node_aim(struct node *n, struct cw_packet *p)
+{
+    if ((p->head.flags & packet_flag(EXT_WAYPOINTS)) && heads_for_waypoint(n, p)) {
+        return true;
+    }
+    p->target = p->head.kind == PACKET_KEY ? owner_root(&n->torus, p->head.to.key, ls_committed(n->ls))
+                                           : torus_id(&n->torus, p->head.to.server);
+    return p->target != n->self && p->target != CW_SERVER_NONE;
+}
+
+bool node_arrives_here(struct node *n, const struct cw_packet *p)
+{
+    uint8_t *ext = packet_ext(p->data, &p->exts, EXT_WAYPOINTS);
+    cw_coord at;
+    if (ext != NULL && ext_waypoints_peek(ext, &at)) {
+        return false;
+    }
+    switch (p->head.kind) {
+    case PACKET_KEY:
+        return owner_root(&n->torus, p->head.to.key, ls_committed(n->ls)) == n->self;
+    case PACKET_SERVER:
+        return torus_holds(&n->torus, p->head.to.server) && torus_id(&n->torus, p->head.to.server) == n->self;
+    default:
+        return true;
+    }
+}
+
+void node_run_local(struct node *n)
+{
+    for (unsigned burst = 0; n->local.head != NULL && burst < NODE_LOCAL_BURST; burst++) {
+        struct cw_packet *p = n->local.head;
+        n->local.head = p->next;
+        if (n->local.head == NULL) {
+            n->local.tail = NULL;
+        }
+        n->local.packets--;
+        p->next = NULL;
+        /* The view may have moved since: decide again, the last check before the upcall (semantics 4.2). */
+        node_decide(n, p);
+    }
+}

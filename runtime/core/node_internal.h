@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node_internal.h - struct node: the modules as members, and what the glue files call of one another.
+ *
+ * Only node_*.c include this. One file per way in: node_rx.c (frames), node_forward.c (what becomes of one packet), node_tx.c (a link
+ * has room), node_tick.c (time), node_events.c (the view changed), node_services.c (services come and go), svc_send.c, svc_calls.c,
+ * svc_info.c (what services call), node_command.c, node_dump.c. No function is on the stack twice: upcalls queue what they send.
+ */
+#ifndef CORE_NODE_INTERNAL_H
+#define CORE_NODE_INTERNAL_H
+
+#include "base/prng.h"
+#include "core/calls.h"
+#include "core/changes.h"
+#include "core/counters.h"
+#include "core/fairq.h"
+#include "core/holdq.h"
+#include "core/node.h"
+#include "core/packetq.h"
+#include "core/responses.h"
+#include "core/timers.h"
+
+enum {
+    NODE_SERVICES = FAIRQ_SERVICES,
+    NODE_JOB_SLOTS = 64,    /* open addressing over jobs, half full at most */
+    NODE_GATE_FRAMES = 16,  /* frames a link may keep while lost control is repeated */
+    NODE_GATHER_MAX = 512,  /* packets up to this size are gathered into one frame */
+    NODE_LOCAL_BURST = 256, /* packets delivered to ourselves in one entry; the rest at once after */
+    NODE_LOCAL_MAX = 4096,  /* packets to ourselves that may wait */
+    NODE_HANDS_MAX = 4096,  /* packets in one service's hands: made or kept, not yet sent or freed */
+    NODE_REQUESTS = 16,     /* commands being answered at one time */
+    NODE_TIMERS = 1024,
+    NODE_CALLS = 4096,
+    NODE_RESPONSES = 4096,
+    NODE_RESPONSES_EACH = 256, /* of one requester */
+    NODE_OFFLOADS = 256,
+    NODE_WEIGHT = 10, /* of a service that nobody gave one */
+};
+
+/* What each stream of chance is for (prng.h). */
+enum { NODE_STREAM_HANDLES = 1, NODE_STREAM_SERVICE = 1000 /* and the job */ };
+
+/* cw_packet.marks */
+enum {
+    PKT_CHARGED = 1, /* counts against its service's packet memory (made by cw_packet_new, still its own) */
+    PKT_LENT = 2,    /* lent to an upcall: cw_packet_keep() makes it the service's */
+    PKT_KEPT = 4,
+    PKT_HELD = 8,        /* has been held: `queued` is since when */
+    PKT_LOCAL = 16,      /* to ourselves, and the upcall that sent it has returned */
+    PKT_RETRACES = 32,   /* walks back along its recorded path: `links` is not ours to choose */
+    PKT_REQUEUED = 64,   /* routed anew: keeps its place in the order */
+    PKT_ADDRESSED = 128, /* by cw_packet_address(): next_packet may give it */
+};
+
+/* One service on this server: what services see as cw_svc. */
+struct cw_svc {
+    struct node *node;
+    const cw_service *table; /* own_table */
+    void *state;
+    uint8_t index;
+    bool closing;       /* its close has begun: it starts nothing any more */
+    uint32_t refused;   /* bit i: service i got -EAGAIN from this queue, on_writable is due when there is room */
+    cw_links own_links; /* cw_poll_links(): its own queue has something for these */
+    struct packetq queue;
+    uint32_t in_hand; /* packets charged to it */
+    uint64_t age;     /* services of a node are numbered as they come */
+    struct prng random;
+    struct counter_set counters;
+    cw_service own_table; /* the table it came with, as this build knows tables */
+};
+
+/* A command being answered: in an array that lives as long as the node, so that a late word from a service is known to be late. */
+struct cw_request {
+    struct node *node;
+    struct node_request_sink sink;
+    uint8_t service;
+    bool open;
+};
+
+struct node_link {
+    struct fairq turns;
+    struct cw_packet *waiting[NODE_GATE_FRAMES]; /* frames behind the gate, oldest first (linkstate.h: LS_WAIT) */
+    uint8_t waiting_count;
+};
+
+/* Packets to ourselves, delivered when the upcall that sent them has returned. */
+struct node_local {
+    struct cw_packet *head, *tail;
+    uint32_t packets;
+};
+
+struct node {
+    struct node_config config;
+    struct node_env env;
+    struct torus torus;
+    cw_server self;
+    cw_coord place;
+    struct linkstate *ls;
+    cw_time now;         /* instant of the entry under way */
+    uint64_t order;      /* of the last packet queued */
+    uint64_t seen_epoch; /* of ls: services have been told up to here, queues sorted */
+    uint64_t seen_routes;
+    cw_links seen_up;
+    bool seen_serving;
+    bool sorting;                  /* queues are being sorted anew: nothing is handed to a service meanwhile */
+    uint32_t ready[CW_LINK_COUNT]; /* bit i: service i has something for the link */
+    uint32_t writable;             /* bit i: service i was refused room, and has some again */
+    struct fairq_shares shares;
+    struct node_link link[CW_LINK_COUNT];
+    struct cw_svc *service[NODE_SERVICES];
+    struct {
+        cw_job job;
+        uint8_t index;
+    } job_slot[NODE_JOB_SLOTS]; /* job 0: empty */
+    struct node_local local;
+    struct holdq held;
+    struct timers timers;
+    struct calls calls;
+    struct responses responses;
+    struct expiry offloads;
+    struct cw_packet *lent; /* to the upcall under way, until it sends, frees or keeps it */
+    struct cw_request request[NODE_REQUESTS];
+    uint64_t services_came;
+    struct reach told;      /* the committed view services know */
+    struct changes changes; /* the latest changes of it */
+    uint64_t drops[CW_DROP_COUNT];
+    uint64_t delivered, forwarded, sent;
+    uint64_t unsent; /* given up before they were sent */
+    uint64_t ended;  /* taken by services they passed by */
+};
+
+/* node_rx.c */
+/* Takes a frame that is not let in: its data packets are dropped, each with the cause. */
+void node_refuse_frame(struct node *n, struct cw_packet *frame, cw_drop cause);
+
+/* node_forward.c */
+/* Takes p, decoded, with `in` set: delivers, queues, holds or drops it. Way-points it has reached are passed. */
+void node_decide(struct node *n, struct cw_packet *p);
+/* Takes p: counts the cause, tells the watch, sends its memory home. */
+void node_drop(struct node *n, struct cw_packet *p, cw_drop cause);
+/* Takes p, a list linked by next. */
+void node_drop_list(struct node *n, struct cw_packet *p, cw_drop cause);
+/* True when a packet to the key's routing bits may be handed to a service here now. */
+bool node_is_root(struct node *n, uint64_t route);
+/* Delivers what was sent to ourselves; at the end of every entry. */
+void node_run_local(struct node *n);
+/* The service of a job here, or NULL. */
+struct cw_svc *node_service_of(const struct node *n, cw_job job);
+/* After a change of svc's queue or own_links: its bits in ready[]. */
+void node_refresh_ready(struct node *n, const struct cw_svc *svc);
+void node_refresh_ready_link(struct node *n, const struct cw_svc *svc, cw_link link);
+/* Takes p with target and links set; false when the queue refused it (p stays the caller's): for local senders. */
+bool node_enqueue(struct node *n, struct cw_svc *svc, struct cw_packet *p, bool local);
+/* True when this server is where p was sent to (by the committed view): what is left is to deliver or hold it. */
+bool node_arrives_here(struct node *n, const struct cw_packet *p);
+/* Sets p->target to where p, no link packet, is heading now: way-point, server, root of its key. False: it is there. */
+bool node_aim(struct node *n, struct cw_packet *p);
+/* The links p may leave by towards p->target, without the way it came unless there is no other. */
+cw_links node_links_for(struct node *n, const struct cw_packet *p);
+
+/* node_deliver.c */
+/* Takes p: the upcall as its destination. The last check has been made. */
+void node_deliver(struct node *n, struct cw_packet *p);
+/* The on-path upcall; true: p goes on, false: it was taken or dropped. */
+bool node_pass_by(struct node *n, struct cw_svc *svc, struct cw_packet *p);
+void node_fill_rx(const struct node *n, const struct cw_packet *p, cw_where where, cw_rx *rx);
+/* node_events.c */
+/* Brings routes and rights up to date; on a change tells services, sorts queues anew, looks at held packets again. */
+void node_sync(struct node *n);
+
+void node_try_held(struct node *n); /* every held packet is decided anew */
+
+/* svc_packet.c */
+/* True when p is in svc's hands: it counts against the service's memory until it is sent, freed or given back. */
+bool node_in_hand(const struct cw_svc *svc, const struct cw_packet *p);
+void node_charge_packet(struct cw_svc *svc, struct cw_packet *p);
+void node_uncharge_packet(struct cw_svc *svc, struct cw_packet *p);
+/* The packet in its hands is no more the service's, nor lent to it. */
+void node_let_go(struct cw_svc *svc, struct cw_packet *p);
+/*
+ * Puts p into svc's hands for the upcall that follows. node_lend_end() gives true when it has come back; else it stays in the service's
+ * hands, or the service has sent or freed it: not to be looked at.
+ */
+void node_lend(struct cw_svc *svc, struct cw_packet *p);
+bool node_lend_end(struct cw_svc *svc, struct cw_packet *p, cw_verdict verdict);
+
+/* node_services.c */
+/* on_writable for the services in `writable`. */
+void node_wake_writers(struct node *n);
+/* Closes every service, in the reverse order of their coming. */
+void node_close_services(struct node *n);
+
+/* svc_send.c */
+/* What may go before the payload beside what a service asks for. */
+struct node_address {
+    const cw_to *to;
+    const cw_send_options *options; /* NULL: none */
+    const struct ext_request *request;
+    const struct ext_response *response;
+    const uint8_t *path; /* a whole extension, or NULL */
+};
+/*
+ * Writes head and extensions before p's payload. Borrows p. When its memory does not suffice: a copy in *out, the caller's, else *out is
+ * p. 0, or -errno (cw_send's) and nothing is changed.
+ */
+int node_address_packet(struct cw_svc *svc, struct cw_packet *p, const struct node_address *address,
+                        struct cw_packet **out);
+/* Takes p, addressed and in nobody's hands, on success. -EAGAIN: p stays the caller's. */
+int node_launch(struct cw_svc *svc, struct cw_packet *p);
+/* Takes p, in svc's hands, and what node_address_packet() made of it, on success; -EAGAIN: only p is left, still in its hands. */
+int node_hand_over(struct cw_svc *svc, struct cw_packet *p, struct cw_packet *addressed);
+/* Takes p if it is in svc's hands: dropped, with the cause that rc says. */
+void node_drop_unsent(struct cw_svc *svc, struct cw_packet *p, int rc);
+/* The size-led structure src of a caller, as this build knows it. False: its size is none, or it says what we do not know. */
+bool node_adopt(void *out, size_t size, const void *src);
+
+/* svc_queue.c */
+/* Asks a service's own queue for a packet for the link: addressed, checked, or NULL (and then not asked again until it polls). */
+struct cw_packet *node_ask_own_queue(struct node *n, struct cw_svc *svc, cw_link link);
+
+/* svc_calls.c */
+/* Takes p, a response to us: hands it to the call it answers, or drops it. */
+void node_take_response(struct node *n, struct cw_packet *p);
+/* A request arrived for a service: opens a handle; 0 when it is none or no handle is to be had. */
+uint32_t node_open_handle(struct node *n, const struct cw_packet *p);
+/* A handle that was opened for an on-path upcall which let the request go on. */
+void node_close_handle(struct node *n, uint32_t handle);
+/* Attempts that are due: again, or the end of the call. */
+void node_run_calls(struct node *n);
+/* Ends all calls of a service that closes: -ECANCELED. */
+void node_cancel_calls(struct cw_svc *svc);
+
+/* svc_time.c */
+/* All that is due of calls, offloaded work and timers; rights to answer that have run out end. */
+void node_run_timers(struct node *n);
+/* When there is something for node_run_timers(). */
+cw_time node_timers_wake(const struct node *n);
+int node_open_timers(struct node *n);
+void node_close_timers(struct node *n);
+/* True while the pump has work of the service that it has not reported. */
+bool node_has_work_away(const struct cw_svc *svc);
+/* A service closes: its work that is done is reported. */
+void node_end_work(struct cw_svc *svc);
+
+/* node_command.c */
+/* A service has closed: what it has not answered is answered -ECANCELED. */
+void node_end_requests(struct cw_svc *svc);
+
+/* node_tick.c */
+void node_enter(struct node *n, cw_time now); /* every entry starts with it */
+cw_links node_leave_entry(struct node *n);    /* and returns it */
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node_rx.c - a frame came in: control first and always, data only through the gate (semantics 4.4).
+ *
+ * A frame with one data packet becomes that packet: `data` moves over the frame head and nothing is copied. Of a frame with
+ * several, each packet gets a descriptor of its own in the same memory.
+ */
+#include "core/node_internal.h"
+
+#include "base/check.h"
+
+/* Takes p, whose bytes start at a data packet's head. */
+static void receive_packet(struct node *n, cw_link in, struct cw_packet *p)
+{
+    if (packet_decode(p->data, (size_t)p->length + p->pad, &p->head, &p->exts) != WIRE_OK) {
+        node_drop(n, p, CW_DROP_MALFORMED);
+        return;
+    }
+    p->in = in;
+    p->marks = 0;
+    p->next = NULL;
+    struct cw_svc *svc = node_service_of(n, p->head.job);
+    if (svc != NULL && svc->table->on_path && !node_arrives_here(n, p) && !node_pass_by(n, svc, p)) {
+        return;
+    }
+    node_decide(n, p);
+}
+
+/* Takes a frame that passed the gate: its data packets are received. */
+static void receive_data(struct node *n, cw_link in, struct cw_packet *frame)
+{
+    struct frame_head head;
+    struct frame_walk walk;
+    struct frame_slice slice;
+    size_t size = (size_t)frame->length + frame->pad;
+    CHECK(frame_decode(frame->data, size, &head, &walk) == WIRE_OK);
+    if (head.packets == 1) {
+        CHECK(frame_next(frame->data, &walk, &slice));
+        frame->data += slice.at;
+        frame->back = (uint16_t)(frame->back + slice.at);
+        frame->room -= slice.at;
+        frame->length = frame->length - slice.at;
+        /* What lies behind the packet is Ethernet padding. */
+        if (slice.size <= frame->length) {
+            frame->length = slice.size;
+            frame->pad = 0;
+        } else {
+            frame->pad = slice.size - frame->length;
+        }
+        receive_packet(n, in, frame);
+        return;
+    }
+    while (frame_next(frame->data, &walk, &slice)) {
+        if (packet_kind_of(frame->data + slice.at) == PACKET_CONTROL) {
+            continue;
+        }
+        struct cw_packet *p = pkt_slice(frame, slice.at, slice.size);
+        if (p == NULL) {
+            n->drops[CW_DROP_NO_MEMORY]++;
+            continue;
+        }
+        receive_packet(n, in, p);
+    }
+    pkt_release(frame);
+}
+
+/* The control packets of a frame; true when it carries data too. */
+static bool receive_control(struct node *n, cw_link in, const struct cw_packet *frame, struct frame_walk walk)
+{
+    struct frame_slice slice;
+    bool data = false;
+    while (frame_next(frame->data, &walk, &slice)) {
+        if (slice.at >= frame->length || packet_kind_of(frame->data + slice.at) != PACKET_CONTROL) {
+            data = true;
+        } else if (slice.at + slice.size > frame->length ||
+                   ls_control(n->ls, in, frame->data + slice.at, slice.size, n->now) != WIRE_OK) {
+            n->drops[CW_DROP_MALFORMED]++;
+        }
+    }
+    return data;
+}
+
+/* Counts the data packets of a frame that is not let in. Takes the frame. */
+void node_refuse_frame(struct node *n, struct cw_packet *frame, cw_drop cause)
+{
+    struct frame_head head;
+    struct frame_walk walk;
+    struct frame_slice slice;
+    CHECK(frame_decode(frame->data, (size_t)frame->length + frame->pad, &head, &walk) == WIRE_OK);
+    while (frame_next(frame->data, &walk, &slice)) {
+        if (packet_kind_of(frame->data + slice.at) != PACKET_CONTROL) {
+            struct cw_packet *p = pkt_slice(frame, slice.at, slice.size);
+            if (p != NULL) {
+                node_drop(n, p, cause);
+            } else {
+                n->drops[cause]++;
+            }
+        }
+    }
+    pkt_release(frame);
+}
+
+static void wait_at_gate(struct node *n, cw_link in, struct cw_packet *frame)
+{
+    struct node_link *link = &n->link[in];
+    if (link->waiting_count == NODE_GATE_FRAMES) {
+        node_refuse_frame(n, frame, CW_DROP_GATE_OVERFLOW);
+        return;
+    }
+    link->waiting[link->waiting_count++] = frame;
+}
+
+/* Control has come in on the link: frames that waited for it go on, in their order. */
+static void reopen_gate(struct node *n, cw_link in)
+{
+    struct node_link *link = &n->link[in];
+    while (link->waiting_count > 0) {
+        struct cw_packet *frame = link->waiting[0];
+        struct frame_head head;
+        struct frame_walk walk;
+        CHECK(frame_decode(frame->data, (size_t)frame->length + frame->pad, &head, &walk) == WIRE_OK);
+        enum ls_gate gate = ls_gate_again(n->ls, in, &head);
+        if (gate == LS_WAIT) {
+            return;
+        }
+        link->waiting_count--;
+        for (unsigned i = 0; i < link->waiting_count; i++) {
+            link->waiting[i] = link->waiting[i + 1];
+        }
+        if (gate == LS_PASS) {
+            receive_data(n, in, frame);
+        } else {
+            node_refuse_frame(n, frame, CW_DROP_STALE_LINK);
+        }
+    }
+}
+
+cw_links node_rx(struct node *n, cw_link in, struct cw_packet *frame, cw_time now)
+{
+    CHECK(in < CW_LINK_COUNT && pkt_writable(frame));
+    node_enter(n, now);
+    struct frame_head head;
+    struct frame_walk walk;
+    if (frame_decode(frame->data, (size_t)frame->length + frame->pad, &head, &walk) != WIRE_OK) {
+        node_drop(n, frame, CW_DROP_MALFORMED);
+        return node_leave_entry(n);
+    }
+    enum ls_gate gate = ls_frame(n->ls, in, &head, now);
+    bool control = packet_kind_of(frame->data + frame_head_bytes(head.flags)) == PACKET_CONTROL;
+    if (control || head.packets > 1) {
+        bool data = receive_control(n, in, frame, walk);
+        node_sync(n);
+        reopen_gate(n, in);
+        if (!data) {
+            pkt_release(frame);
+            return node_leave_entry(n);
+        }
+        gate = ls_gate_again(n->ls, in, &head);
+    } else {
+        node_sync(n);
+    }
+    if (gate == LS_PASS && n->link[in].waiting_count == 0) {
+        receive_data(n, in, frame);
+    } else if (gate == LS_STALE) {
+        node_refuse_frame(n, frame, CW_DROP_STALE_LINK);
+    } else {
+        wait_at_gate(n, in, frame);
+    }
+    return node_leave_entry(n);
+}
+
+cw_links node_carrier(struct node *n, cw_link link, bool up, cw_time now)
+{
+    CHECK(link < CW_LINK_COUNT);
+    node_enter(n, now);
+    ls_carrier(n->ls, link, up, now);
+    node_sync(n);
+    reopen_gate(n, link);
+    return node_leave_entry(n);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node_services.c - services come and go.
+ */
+#include "core/node_internal.h"
+
+#include "base/check.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_MAX_BYTES = 31, STATE_MAX = 1 << 30 };
+
+/* ---- The table of a service --------------------------------------------------------------------------------------- */
+
+static bool sound_name(const char *name)
+{
+    size_t length = 0;
+    for (; name != NULL && name[length] != '\0' && length <= NAME_MAX_BYTES; length++) {
+        char c = name[length];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!letter && !(c >= '0' && c <= '9') && c != '-') {
+            return false;
+        }
+    }
+    return length >= 1 && length <= NAME_MAX_BYTES;
+}
+
+static int check_table(const struct node *n, const cw_service *table, cw_service *own)
+{
+    if (table == NULL || !node_adopt(own, sizeof *own, table) || own->api != CW_API_VERSION || !sound_name(own->name) ||
+        own->job == 0 || own->on_packet == NULL || own->state_size > STATE_MAX) {
+        return -EINVAL;
+    }
+    for (unsigned i = 0; i < NODE_SERVICES; i++) {
+        const struct cw_svc *svc = n->service[i];
+        if (svc != NULL && (svc->table->job == own->job || strcmp(svc->table->name, own->name) == 0)) {
+            return -EEXIST;
+        }
+    }
+    return 0;
+}
+
+/* ---- Jobs to services ---------------------------------------------------------------------------------------------- */
+
+/* Built anew on every change: with at most half of the slots in use a look-up is one or two steps, and nothing is ever deleted. */
+static void fill_job_slots(struct node *n)
+{
+    memset(n->job_slot, 0, sizeof n->job_slot);
+    for (unsigned i = 0; i < NODE_SERVICES; i++) {
+        if (n->service[i] == NULL) {
+            continue;
+        }
+        cw_job job = n->service[i]->table->job;
+        unsigned slot = job % NODE_JOB_SLOTS;
+        while (n->job_slot[slot].job != 0) {
+            slot = (slot + 1) % NODE_JOB_SLOTS;
+        }
+        n->job_slot[slot].job = job;
+        n->job_slot[slot].index = (uint8_t)i;
+    }
+}
+
+/* ---- Coming and going ---------------------------------------------------------------------------------------------- */
+
+static struct cw_svc *new_service(struct node *n, const cw_service *table, unsigned index)
+{
+    struct cw_svc *svc = calloc(1, sizeof *svc);
+    void *state = calloc(1, table->state_size > 0 ? table->state_size : 1);
+    if (svc == NULL || state == NULL) {
+        free(state);
+        free(svc);
+        return NULL;
+    }
+    svc->node = n;
+    svc->own_table = *table;
+    svc->table = &svc->own_table;
+    svc->state = state;
+    svc->index = (uint8_t)index;
+    svc->age = ++n->services_came;
+    svc->random = prng_stream(n->env.seed, n->self, NODE_STREAM_SERVICE + (uint64_t)table->job);
+    packetq_init(&svc->queue, n->config.queue_packets, n->config.queue_bytes, PACKETQ_DROP_TAIL);
+    counters_init(&svc->counters);
+    return svc;
+}
+
+/* Takes the service off the node: its packets are dropped, its memory goes. It is told nothing more. */
+static void discard(struct node *n, struct cw_svc *svc)
+{
+    uint32_t bit = UINT32_C(1) << svc->index;
+    timers_stop_all(&n->timers, svc->index);
+    responses_end_all(&n->responses, svc->index);
+    node_end_requests(svc);
+    node_drop_list(n, packetq_drain(&svc->queue), CW_DROP_CLOSED);
+    svc->own_links = CW_LINKS_NONE;
+    node_refresh_ready(n, svc);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        fairq_forget(&n->link[link].turns, svc->index);
+    }
+    n->shares.weight[svc->index] = 0;
+    n->shares.background &= ~bit;
+    n->writable &= ~bit;
+    n->service[svc->index] = NULL;
+    for (unsigned i = 0; i < NODE_SERVICES; i++) {
+        if (n->service[i] != NULL) {
+            n->service[i]->refused &= ~bit;
+        }
+    }
+    fill_job_slots(n);
+    if (svc->in_hand > 0 && n->env.watch.log != NULL) {
+        n->env.watch.log(n->env.watch.context, n, CW_LOG_ERROR, svc->table->name,
+                         "the service closed with packets in its hands: their memory is lost", n->now);
+    }
+    free(svc->state);
+    free(svc);
+    node_try_held(n); /* its held packets have no service now: dropped as such */
+}
+
+static void close_service(struct node *n, struct cw_svc *svc)
+{
+    svc->closing = true;
+    node_cancel_calls(svc);
+    node_end_work(svc);
+    if (svc->table->close != NULL) {
+        svc->table->close(svc, svc->state);
+    }
+    discard(n, svc);
+}
+
+int node_service_add(struct node *n, const cw_service *table, cw_time now)
+{
+    node_enter(n, now);
+    cw_service own;
+    int rc = check_table(n, table, &own);
+    if (rc < 0) {
+        return rc;
+    }
+    unsigned index = 0;
+    while (index < NODE_SERVICES && n->service[index] != NULL) {
+        index++;
+    }
+    if (index == NODE_SERVICES) {
+        return -ENOSPC;
+    }
+    struct cw_svc *svc = new_service(n, &own, index);
+    if (svc == NULL) {
+        return -ENOMEM;
+    }
+    n->service[index] = svc;
+    n->shares.weight[index] = NODE_WEIGHT;
+    fill_job_slots(n);
+    if (svc->table->open != NULL) {
+        rc = svc->table->open(svc, svc->state);
+        if (rc < 0) {
+            svc->closing = true;
+            node_cancel_calls(svc);
+            node_end_work(svc);
+            discard(n, svc);
+            return rc;
+        }
+    }
+    node_run_local(n);
+    return 0;
+}
+
+int node_service_remove(struct node *n, cw_job job, cw_time now)
+{
+    node_enter(n, now);
+    struct cw_svc *svc = node_service_of(n, job);
+    if (svc == NULL) {
+        return -ENOENT;
+    }
+    if (node_has_work_away(svc)) {
+        return -EBUSY;
+    }
+    close_service(n, svc);
+    node_run_local(n);
+    return 0;
+}
+
+void node_close_services(struct node *n)
+{
+    for (;;) {
+        struct cw_svc *last = NULL;
+        for (unsigned i = 0; i < NODE_SERVICES; i++) {
+            if (n->service[i] != NULL && (last == NULL || n->service[i]->age > last->age)) {
+                last = n->service[i];
+            }
+        }
+        if (last == NULL) {
+            return;
+        }
+        CHECK(!node_has_work_away(last));
+        close_service(n, last);
+    }
+}
+
+int node_service_policy(struct node *n, cw_job job, const struct node_service_policy *policy)
+{
+    struct cw_svc *svc = node_service_of(n, job);
+    if (svc == NULL) {
+        return -ENOENT;
+    }
+    if (policy->weight < 1 || policy->weight > FAIRQ_WEIGHT_MAX || policy->queue_packets < 1 ||
+        policy->queue_bytes < n->config.mtu || (policy->drop != NODE_DROP_TAIL && policy->drop != NODE_DROP_OLDEST)) {
+        return -EINVAL;
+    }
+    uint32_t bit = UINT32_C(1) << svc->index;
+    bool was_background = n->shares.background & bit;
+    if (was_background != policy->background) {
+        n->shares.background ^= bit;
+        /* The classes have clocks of their own: it starts level in the new one. */
+        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+            fairq_forget(&n->link[link].turns, svc->index);
+        }
+    }
+    n->shares.weight[svc->index] = (uint16_t)policy->weight;
+    svc->queue.packets_max = policy->queue_packets;
+    svc->queue.bytes_max = policy->queue_bytes;
+    svc->queue.drop = policy->drop == NODE_DROP_OLDEST ? PACKETQ_DROP_OLDEST : PACKETQ_DROP_TAIL;
+    return 0;
+}
+
+void node_wake_writers(struct node *n)
+{
+    uint32_t due = n->writable;
+    n->writable = 0;
+    for (; due != 0; due &= due - 1) {
+        struct cw_svc *svc = n->service[__builtin_ctz(due)];
+        if (svc != NULL && svc->table->on_writable != NULL) {
+            svc->table->on_writable(svc, svc->state);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node_tick.c - time: what every entry begins and ends with, and what is due.
+ */
+#include "core/node_internal.h"
+
+#include "base/check.h"
+
+void node_enter(struct node *n, cw_time now)
+{
+    CHECK(!cw_time_before(now, n->now));
+    n->now = now;
+}
+
+cw_links node_tx_links(const struct node *n)
+{
+    cw_links links = ls_tx_links(n->ls), up = ls_up_links(n->ls);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (n->ready[link] != 0) {
+            links |= up & cw_links_of(link);
+        }
+    }
+    return links;
+}
+
+cw_links node_leave_entry(struct node *n)
+{
+    node_run_local(n);
+    return node_tx_links(n);
+}
+
+cw_links node_tick(struct node *n, cw_time now)
+{
+    node_enter(n, now);
+    ls_tick(n->ls, now);
+    node_sync(n);
+    node_run_timers(n);
+    if (cw_time_due(holdq_wake(&n->held), now)) {
+        node_try_held(n);
+    }
+    node_wake_writers(n);
+    return node_leave_entry(n);
+}
+
+cw_time node_next_wake(const struct node *n)
+{
+    if (n->local.head != NULL || n->writable != 0) {
+        return n->now;
+    }
+    cw_time wake = cw_time_min(ls_next_wake(n->ls), node_timers_wake(n));
+    return cw_time_min(wake, holdq_wake(&n->held));
+}
+
+void node_leave(struct node *n, cw_time now)
+{
+    node_enter(n, now);
+    ls_leave(n->ls, now);
+    node_sync(n);
+    node_run_local(n);
+}
+
+bool node_left(const struct node *n, cw_time now)
+{
+    return ls_left(n->ls, now);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node_tx.c - a link has room: control first, then the service whose turn it is (CamCubeOS 3.3), small packets gathered into one frame.
+ */
+#include "core/node_internal.h"
+
+#include "base/check.h"
+
+#include <string.h>
+
+enum {
+    CONTROL_FRAME_MAX = 1500, /* control fits every device and does not make a data frame wait long */
+    FRAME_OVERHEAD =
+        14 + 4 + 20, /* Ethernet header, check sequence, preamble and gap: what a frame costs a link beside its bytes */
+};
+
+/* Gives a frame of control packets, or NULL when there is nothing to say (or no memory: it is said later). */
+static struct cw_packet *pull_control(struct node *n, cw_link link)
+{
+    uint32_t room = CONTROL_FRAME_MAX < n->config.mtu ? CONTROL_FRAME_MAX : n->config.mtu;
+    uint8_t bytes[CONTROL_FRAME_MAX];
+    uint8_t packets = 0;
+    size_t used = ls_pull(n->ls, link, bytes + FRAME_HEAD_BYTES, room - FRAME_HEAD_BYTES, &packets, n->now);
+    if (used == 0) {
+        return NULL;
+    }
+    struct frame_head head = {.packets = packets};
+    ls_stamp(n->ls, link, &head);
+    frame_encode(&head, bytes);
+    struct cw_packet *frame = pkt_take(n->env.packets, FRAME_HEAD_BYTES + (uint32_t)used);
+    if (frame == NULL) {
+        return NULL; /* as if the frame had been lost: hellos come again, the stream repeats itself */
+    }
+    memcpy(frame->data, bytes, frame->length);
+    return frame;
+}
+
+/* What changes in a packet at the moment it leaves by a link. */
+static void depart(struct node *n, cw_link link, struct cw_packet *p)
+{
+    CHECK(packet_hop(p->data));
+    if (p->head.flags & packet_flag(EXT_PATH)) {
+        uint8_t *path = packet_ext(p->data, &p->exts, EXT_PATH);
+        if (p->marks & PKT_RETRACES) {
+            ext_path_pop(path);
+        } else {
+            ext_path_append(path, link);
+        }
+    }
+    if (p->head.flags & packet_flag(EXT_TRACE)) {
+        struct ext_trace_entry entry = {
+            .server = n->place,
+            .in = p->in < CW_LINK_COUNT ? p->in : EXT_TRACE_IN_MADE_HERE,
+            .out = link,
+            .wait_ns = (uint32_t)(n->now.ns - p->queued.ns > UINT32_MAX ? UINT32_MAX : n->now.ns - p->queued.ns),
+            .job = p->head.job,
+            .queued = p->ahead,
+        };
+        ext_trace_append(packet_ext(p->data, &p->exts, EXT_TRACE), &entry);
+    }
+    n->forwarded++;
+}
+
+/* The next packet for the link out of a service's queue or its own, or NULL. */
+static struct cw_packet *take_from(struct node *n, struct cw_svc *svc, cw_link link)
+{
+    struct cw_packet *p = packetq_take(&svc->queue, link);
+    if (p == NULL && (svc->own_links & cw_links_of(link))) {
+        p = node_ask_own_queue(n, svc, link);
+    }
+    node_refresh_ready_link(n, svc, link);
+    if (svc->refused != 0 && p != NULL) {
+        n->writable |= svc->refused; /* told at the next tick: a pull runs no upcall */
+        svc->refused = 0;
+    }
+    return p;
+}
+
+/* The packet whose turn it is, or NULL; charged to its service. */
+static struct cw_packet *take_next(struct node *n, cw_link link, struct cw_svc **from)
+{
+    struct fairq *turns = &n->link[link].turns;
+    while (n->ready[link] != 0) {
+        unsigned i = fairq_pick(turns, &n->shares, n->ready[link]);
+        struct cw_svc *svc = n->service[i];
+        struct cw_packet *p = take_from(n, svc, link);
+        if (p != NULL) {
+            fairq_charge(turns, &n->shares, i, p->length + p->pad + FRAME_OVERHEAD);
+            *from = svc;
+            return p;
+        }
+    }
+    fairq_pick(turns, &n->shares, 0); /* nobody wants it now: whoever comes next starts level */
+    return NULL;
+}
+
+/* The size of the packet whose turn it would be, when it waits in a default queue; 0 otherwise. */
+static uint32_t peek_size(struct node *n, cw_link link)
+{
+    if (n->ready[link] == 0) {
+        return 0;
+    }
+    const struct cw_svc *svc = n->service[fairq_pick(&n->link[link].turns, &n->shares, n->ready[link])];
+    const struct cw_packet *p = packetq_peek(&svc->queue, link);
+    return p == NULL || p->pad != 0 ? 0 : p->length;
+}
+
+/* Puts the frame head in front of a packet that leaves alone, in its own memory where it can. */
+static struct cw_packet *frame_alone(struct node *n, cw_link link, struct cw_packet *p)
+{
+    if (p->back < FRAME_HEAD_BYTES || !pkt_writable(p)) {
+        struct cw_packet *copy = pkt_copy(p);
+        if (copy == NULL) {
+            node_drop(n, p, CW_DROP_NO_MEMORY);
+            return NULL;
+        }
+        pkt_release(p);
+        p = copy;
+    }
+    struct frame_head head = {.packets = 1};
+    ls_stamp(n->ls, link, &head);
+    p->data -= FRAME_HEAD_BYTES;
+    p->back -= FRAME_HEAD_BYTES;
+    p->room += FRAME_HEAD_BYTES;
+    p->length += FRAME_HEAD_BYTES;
+    frame_encode(&head, p->data);
+    return p;
+}
+
+/* Takes p and more small packets that are ready: one frame (CamCubeOS 4.1, packet-level aggregation). */
+static struct cw_packet *frame_gathered(struct node *n, cw_link link, struct cw_packet *p)
+{
+    struct cw_packet *frame = pkt_take(n->env.packets, n->config.mtu);
+    if (frame == NULL) {
+        return frame_alone(n, link, p);
+    }
+    struct frame_plan plan;
+    struct cw_svc *from;
+    frame_open(&plan, n->config.mtu, 0);
+    for (;;) {
+        uint32_t at = frame_add(&plan, p->length);
+        memcpy(frame->data + at, p->data, p->length);
+        pkt_release(p);
+        uint32_t size = peek_size(n, link);
+        if (size == 0 || size > NODE_GATHER_MAX || !frame_fits(&plan, size)) {
+            break;
+        }
+        p = take_next(n, link, &from);
+        CHECK(p != NULL && p->length == size);
+        depart(n, link, p);
+    }
+    struct frame_head head = {.packets = plan.packets};
+    ls_stamp(n->ls, link, &head);
+    frame_encode(&head, frame->data);
+    frame->length = plan.size;
+    return frame;
+}
+
+struct cw_packet *node_tx_pull(struct node *n, cw_link link, cw_time now)
+{
+    CHECK(link < CW_LINK_COUNT);
+    node_enter(n, now);
+    if (ls_tx_links(n->ls) & cw_links_of(link)) {
+        struct cw_packet *frame = pull_control(n, link);
+        if (frame != NULL) {
+            return frame;
+        }
+    }
+    if (n->ready[link] == 0) {
+        return NULL;
+    }
+    node_sync(n);
+    if (!(ls_up_links(n->ls) & cw_links_of(link))) {
+        return NULL;
+    }
+    struct cw_svc *from;
+    struct cw_packet *p = take_next(n, link, &from);
+    if (p == NULL) {
+        return NULL;
+    }
+    depart(n, link, p);
+    bool more = p->pad == 0 && p->length <= NODE_GATHER_MAX;
+    uint32_t next = more ? peek_size(n, link) : 0;
+    if (next != 0 && next <= NODE_GATHER_MAX && FRAME_HEAD_BYTES + p->length + next <= n->config.mtu) {
+        return frame_gathered(n, link, p);
+    }
+    return frame_alone(n, link, p);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/packetq.h"
+
+#include "base/check.h"
+
+/* Bit s is set when link set s contains the link. */
+static const uint64_t sets_with[CW_LINK_COUNT] = {
+    UINT64_C(0xaaaaaaaaaaaaaaaa), UINT64_C(0xcccccccccccccccc), UINT64_C(0xf0f0f0f0f0f0f0f0),
+    UINT64_C(0xff00ff00ff00ff00), UINT64_C(0xffff0000ffff0000), UINT64_C(0xffffffff00000000),
+};
+
+static uint32_t weight_of(const struct cw_packet *p)
+{
+    return p->length + p->pad;
+}
+
+void packetq_init(struct packetq *q, uint32_t packets_max, uint32_t bytes_max, enum packetq_drop drop)
+{
+    *q = (struct packetq){.packets_max = packets_max, .bytes_max = bytes_max, .drop = drop};
+}
+
+bool packetq_has_room(const struct packetq *q, const struct cw_packet *p)
+{
+    uint32_t bytes = weight_of(p);
+    return q->packets < q->packets_max && bytes <= q->bytes_max && q->bytes <= q->bytes_max - bytes;
+}
+
+/* The set whose head is the oldest among these; sets is not 0. */
+static unsigned oldest_of(const struct packetq *q, uint64_t sets)
+{
+    unsigned best = (unsigned)__builtin_ctzll(sets);
+    for (uint64_t rest = sets & (sets - 1); rest != 0; rest &= rest - 1) {
+        unsigned set = (unsigned)__builtin_ctzll(rest);
+        if (q->fifo[set].head->order < q->fifo[best].head->order) {
+            best = set;
+        }
+    }
+    return best;
+}
+
+static struct cw_packet *take_from(struct packetq *q, unsigned set)
+{
+    struct packetq_fifo *fifo = &q->fifo[set];
+    struct cw_packet *p = fifo->head;
+    fifo->head = p->next;
+    if (fifo->head == NULL) {
+        fifo->tail = NULL;
+        q->used &= ~(UINT64_C(1) << set);
+    }
+    p->next = NULL;
+    fifo->packets--;
+    q->packets--;
+    q->bytes -= weight_of(p);
+    return p;
+}
+
+struct cw_packet *packetq_put(struct packetq *q, struct cw_packet *p)
+{
+    CHECK(p->links != CW_LINKS_NONE && p->links < PACKETQ_SETS && q->packets_max > 0);
+    struct cw_packet *out = NULL, **last = &out;
+    while (!packetq_has_room(q, p)) {
+        if (q->drop == PACKETQ_DROP_TAIL || weight_of(p) > q->bytes_max) {
+            p->next = NULL;
+            return p;
+        }
+        *last = take_from(q, oldest_of(q, q->used));
+        last = &(*last)->next;
+    }
+    struct packetq_fifo *fifo = &q->fifo[p->links];
+    p->next = NULL;
+    if (fifo->tail != NULL) {
+        CHECK_SLOW(fifo->tail->order < p->order);
+        fifo->tail->next = p;
+    } else {
+        fifo->head = p;
+        q->used |= UINT64_C(1) << p->links;
+    }
+    fifo->tail = p;
+    fifo->packets++;
+    q->packets++;
+    q->bytes += weight_of(p);
+    return out;
+}
+
+cw_links packetq_links(const struct packetq *q)
+{
+    cw_links links = CW_LINKS_NONE;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (q->used & sets_with[link]) {
+            links |= cw_links_of(link);
+        }
+    }
+    return links;
+}
+
+uint32_t packetq_count(const struct packetq *q, cw_link link)
+{
+    uint32_t packets = 0;
+    for (uint64_t sets = q->used & sets_with[link]; sets != 0; sets &= sets - 1) {
+        packets += q->fifo[__builtin_ctzll(sets)].packets;
+    }
+    return packets;
+}
+
+struct cw_packet *packetq_peek(const struct packetq *q, cw_link link)
+{
+    uint64_t sets = q->used & sets_with[link];
+    return sets == 0 ? NULL : q->fifo[oldest_of(q, sets)].head;
+}
+
+struct cw_packet *packetq_take(struct packetq *q, cw_link link)
+{
+    uint64_t sets = q->used & sets_with[link];
+    return sets == 0 ? NULL : take_from(q, oldest_of(q, sets));
+}
+
+struct cw_packet *packetq_drain(struct packetq *q)
+{
+    struct cw_packet *out = NULL, **last = &out;
+    while (q->used != 0) {
+        *last = take_from(q, oldest_of(q, q->used));
+        last = &(*last)->next;
+    }
+    return out;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/responses.h"
+
+#include "base/check.h"
+#include "base/digest.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int responses_open(struct responses *r, uint32_t limit, uint32_t quota, uint64_t salt)
+{
+    CHECK(quota >= 1);
+    *r = (struct responses){.quota = quota, .salt = salt, .counts_mask = 1};
+    /* At most half full, so that probes are short. */
+    while (r->counts_mask < 2 * limit) {
+        r->counts_mask = r->counts_mask << 1;
+    }
+    r->counts_mask--;
+    return expiry_open(&r->table, sizeof(struct response_right), limit, salt);
+}
+
+void responses_close(struct responses *r)
+{
+    free(r->counts);
+    r->counts = NULL;
+    expiry_close(&r->table);
+}
+
+size_t responses_bytes(const struct responses *r)
+{
+    return expiry_bytes(&r->table) + (r->counts != NULL ? (r->counts_mask + 1) * sizeof *r->counts : 0);
+}
+
+/* A requester as one number that is not 0: a keyed digest, so that nobody can choose two that meet. */
+static uint64_t who_is(const struct responses *r, const struct responses_requester *requester)
+{
+    const uint64_t words[] = {r->salt, requester->job, (uint64_t)requester->process << 32 | requester->server};
+    uint64_t who = digest_of_words(words, sizeof words / sizeof *words);
+    return who != 0 ? who : 1;
+}
+
+/* The place of a requester's count, or the empty one where it would be. */
+static uint32_t place_of(const struct responses *r, uint64_t who)
+{
+    uint32_t at = (uint32_t)who & r->counts_mask;
+    while (r->counts[at].who != 0 && r->counts[at].who != who) {
+        at = (at + 1) & r->counts_mask;
+    }
+    return at;
+}
+
+/* Empties a place and moves those behind it that would no longer be found. */
+static void empty_place(struct responses *r, uint32_t hole)
+{
+    for (uint32_t at = (hole + 1) & r->counts_mask; r->counts[at].who != 0; at = (at + 1) & r->counts_mask) {
+        uint32_t home = (uint32_t)r->counts[at].who & r->counts_mask;
+        if (((at - home) & r->counts_mask) >= ((at - hole) & r->counts_mask)) {
+            r->counts[hole] = r->counts[at];
+            hole = at;
+        }
+    }
+    r->counts[hole] = (struct responses_count){.who = 0};
+}
+
+struct response_right *responses_open_right(struct responses *r, unsigned service,
+                                            const struct responses_requester *requester,
+                                            const struct ext_request *request, cw_time until)
+{
+    if (r->counts == NULL) {
+        r->counts = calloc(r->counts_mask + 1, sizeof *r->counts);
+        if (r->counts == NULL) {
+            return NULL;
+        }
+    }
+    uint64_t who = who_is(r, requester);
+    struct responses_count *count = &r->counts[place_of(r, who)];
+    if (count->rights >= r->quota) {
+        return NULL;
+    }
+    struct response_right *right = expiry_take(&r->table, until);
+    if (right == NULL) {
+        return NULL;
+    }
+    count->who = who;
+    count->rights++;
+    right->who = who;
+    right->requester = *requester;
+    right->request = *request;
+    right->path_bytes = 0;
+    right->service = (uint8_t)service;
+    return right;
+}
+
+struct response_right *responses_find(const struct responses *r, unsigned service, uint32_t handle)
+{
+    struct response_right *right = expiry_find(&r->table, handle);
+    return right != NULL && right->service == service ? right : NULL;
+}
+
+void responses_end(struct responses *r, struct response_right *right)
+{
+    uint32_t at = place_of(r, right->who);
+    CHECK(r->counts[at].rights > 0);
+    if (--r->counts[at].rights == 0) {
+        empty_place(r, at);
+    }
+    expiry_give(&r->table, right);
+}
+
+void responses_expire(struct responses *r, cw_time now)
+{
+    for (struct response_right *right; (right = expiry_due(&r->table, now)) != NULL;) {
+        responses_end(r, right);
+    }
+}
+
+void responses_end_all(struct responses *r, unsigned service)
+{
+    uint32_t place = 0;
+    for (struct response_right *right; (right = expiry_each(&r->table, &place)) != NULL;) {
+        if (right->service == service) {
+            responses_end(r, right);
+        }
+    }
+}

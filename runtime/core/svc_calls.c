@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * svc_calls.c - a request that is answered once or times out (NMU 4.2), for requester and responder.
+ *
+ *   cw_call     opens a call (calls.h); the request says where the answer goes and the number of the call
+ *   arrival     opens a one-time right to answer (responses.h), named by a handle that the responder is given
+ *   cw_reply    spends the right; the answer retraces the request's path when that was recorded and lasts
+ *   arrival     ends the call: done() with the answer, exactly once, whatever retries and late answers come
+ */
+#include "core/node_internal.h"
+
+#include "base/check.h"
+#include "keyspace/key.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+    CALL_RETRIES_MAX = 1000,
+    STATUS_MAX = 4095,                   /* the errors of Linux */
+    LIMIT_DEFAULT_US = 30 * 1000 * 1000, /* semantics 7.4 */
+};
+static const cw_span timeout_default = {1000 * 1000 * 1000};
+static const int64_t timeout_max_ns = INT64_C(3600) * 1000 * 1000 * 1000;
+
+/* ---- The requester ------------------------------------------------------------------------------------------------ */
+
+/* How long an answer is of use, from now on: what the responder keeps its right for. */
+static uint32_t limit_us(cw_span timeout, unsigned attempts)
+{
+    uint64_t us = ((uint64_t)timeout.ns + 999) / 1000 * attempts;
+    return us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
+}
+
+/* Ends the call and tells its service: exactly once for every call. Borrows reply. */
+static void finish(struct node *n, struct call *call, int status, struct cw_packet *reply, const cw_rx *rx)
+{
+    struct call last = *call;
+    struct cw_svc *svc = n->service[last.service];
+    calls_end(&n->calls, call);
+    pkt_release(last.again);
+    last.done(svc, svc->state, last.arg, status, reply, rx);
+}
+
+static int check_call(const cw_call_options *options, cw_reply_fn done, cw_call_options *out)
+{
+    if (options != NULL && !node_adopt(out, sizeof *out, options)) {
+        return -EINVAL;
+    }
+    if (out->timeout.ns == 0) {
+        out->timeout = timeout_default;
+    }
+    bool sound =
+        done != NULL && out->timeout.ns > 0 && out->timeout.ns <= timeout_max_ns && out->retries <= CALL_RETRIES_MAX;
+    return sound ? 0 : -EINVAL;
+}
+
+/* Addresses p as the call's request and sends it; keeps a copy in the call when there may be another attempt. */
+static int send_request(struct cw_svc *svc, struct cw_packet *p, const cw_to *to, const cw_call_options *options,
+                        struct call *call)
+{
+    struct node *n = svc->node;
+    struct ext_request request = {
+        .port = to->port,
+        .server = n->place,
+        .job = svc->table->job,
+        .process = n->self,
+        .call = call->item.handle,
+        .limit_us = limit_us(options->timeout, options->retries + 1),
+    };
+    struct node_address address = {.to = to, .request = &request};
+    address.options = options->send.size != 0 ? &options->send : NULL;
+    struct cw_packet *addressed;
+    int rc = node_address_packet(svc, p, &address, &addressed);
+    if (rc < 0) {
+        return rc;
+    }
+    if (options->retries > 0) {
+        call->again = pkt_copy(addressed);
+        if (call->again == NULL) {
+            if (addressed != p) {
+                pkt_release(addressed);
+            }
+            return -ENOMEM;
+        }
+    }
+    call->links = addressed->links;
+    return node_hand_over(svc, p, addressed);
+}
+
+int64_t cw_call(cw_svc *s, cw_packet *p, const cw_to *to, const cw_call_options *options, cw_reply_fn done, void *arg)
+{
+    struct node *n = s->node;
+    cw_call_options chosen = {.size = sizeof chosen};
+    int rc = node_in_hand(s, p) && to != NULL ? check_call(options, done, &chosen) : -EINVAL;
+    if (rc < 0) {
+        return rc;
+    }
+    struct call *call = calls_start(&n->calls, s->index, chosen.timeout, chosen.retries, n->now);
+    if (call == NULL) {
+        return -ENOBUFS;
+    }
+    call->done = done;
+    call->arg = arg;
+    call->job = to->job;
+    uint32_t number = call->item.handle;
+    rc = send_request(s, p, to, &chosen, call);
+    if (rc < 0) {
+        pkt_release(call->again);
+        calls_end(&n->calls, call);
+        return rc;
+    }
+    return number;
+}
+
+int cw_call_cancel(cw_svc *s, int64_t number)
+{
+    struct node *n = s->node;
+    struct call *call = number > 0 && number <= UINT32_MAX ? calls_find(&n->calls, (uint32_t)number) : NULL;
+    if (call == NULL || call->service != s->index) {
+        return -ENOENT;
+    }
+    finish(n, call, -ECANCELED, NULL, NULL);
+    return 0;
+}
+
+void node_cancel_calls(struct cw_svc *svc)
+{
+    for (struct call *call; (call = calls_of(&svc->node->calls, svc->index)) != NULL;) {
+        finish(svc->node, call, -ECANCELED, NULL, NULL);
+    }
+}
+
+/* The next attempt of a call that has retries left. What cannot be sent now is an attempt that failed. */
+static void try_again(struct node *n, struct call *call)
+{
+    struct cw_packet *p = call->again;
+    if (call->retries > 1) {
+        p = pkt_copy(call->again);
+    } else {
+        call->again = NULL;
+    }
+    calls_try_again(&n->calls, call, n->now);
+    if (p == NULL) {
+        return;
+    }
+    uint8_t *ext = packet_ext(p->data, &p->exts, EXT_REQUEST);
+    struct ext_request request = ext_request_read(ext);
+    request.limit_us = limit_us(call->timeout, call->retries + 1u);
+    ext_request_write(&request, ext);
+    p->links = call->links;
+    p->in = CW_LINK_SELF;
+    if (node_launch(n->service[call->service], p) < 0) {
+        node_drop(n, p, CW_DROP_QUEUE_FULL);
+    }
+}
+
+void node_run_calls(struct node *n)
+{
+    responses_expire(&n->responses, n->now);
+    for (struct call *call; (call = calls_due(&n->calls, n->now)) != NULL;) {
+        if (call->retries > 0) {
+            try_again(n, call);
+        } else {
+            finish(n, call, -ETIMEDOUT, NULL, NULL);
+        }
+    }
+}
+
+/* The call of ours that this response answers, or NULL: it has ended, or the response is not what it seems. */
+static struct call *answered_call(struct node *n, const struct cw_packet *p, const struct ext_response *response)
+{
+    const struct cw_svc *svc = node_service_of(n, p->head.job);
+    struct call *call = calls_find(&n->calls, response->call);
+    if (svc == NULL || call == NULL || call->service != svc->index || call->job != p->head.source_job ||
+        response->job != svc->table->job || response->process != n->self || !torus_holds(&n->torus, response->server) ||
+        torus_id(&n->torus, response->server) != n->self) {
+        return NULL;
+    }
+    return call;
+}
+
+void node_take_response(struct node *n, struct cw_packet *p)
+{
+    struct ext_response response = ext_response_read(packet_ext(p->data, &p->exts, EXT_RESPONSE));
+    struct call *call = answered_call(n, p, &response);
+    if (call == NULL) {
+        node_drop(n, p, CW_DROP_REPLY_DEAD);
+        return;
+    }
+    n->delivered++;
+    if (n->env.watch.packet != NULL) {
+        n->env.watch.packet(n->env.watch.context, n, NODE_DELIVERED, p, CW_DROP_COUNT, n->now);
+    }
+    struct cw_svc *svc = n->service[call->service];
+    cw_rx rx;
+    node_fill_rx(n, p, CW_ARRIVED, &rx);
+    node_lend(svc, p);
+    finish(n, call, -(int)response.status, p, &rx);
+    if (node_lend_end(svc, p, CW_FORWARD)) {
+        pkt_release(p);
+    }
+}
+
+/* ---- The responder ------------------------------------------------------------------------------------------------- */
+
+uint32_t node_open_handle(struct node *n, const struct cw_packet *p)
+{
+    const struct cw_svc *svc = node_service_of(n, p->head.job);
+    struct ext_request request = ext_request_read(packet_ext(p->data, &p->exts, EXT_REQUEST));
+    if (svc == NULL || !torus_holds(&n->torus, p->head.source) || !torus_holds(&n->torus, request.server)) {
+        return 0;
+    }
+    struct responses_requester requester = {
+        .job = p->head.source_job,
+        .process = p->head.source_process,
+        .server = torus_id(&n->torus, p->head.source),
+    };
+    int64_t us = request.limit_us != 0 ? request.limit_us : LIMIT_DEFAULT_US;
+    struct response_right *right =
+        responses_open_right(&n->responses, svc->index, &requester, &request, cw_time_add(n->now, CW_US(us)));
+    if (right == NULL) {
+        return 0;
+    }
+    const uint8_t *path = packet_ext(p->data, &p->exts, EXT_PATH);
+    if (path != NULL && ext_path_mode(path) == EXT_PATH_RECORD && ext_path_hops(path) > 0) {
+        right->path_bytes = (uint8_t)ext_bytes(path);
+        memcpy(right->path, path, right->path_bytes);
+        ext_path_turn(right->path);
+    }
+    return right->item.handle;
+}
+
+void node_close_handle(struct node *n, uint32_t handle)
+{
+    struct response_right *right = expiry_find(&n->responses.table, handle);
+    if (right != NULL) {
+        responses_end(&n->responses, right);
+    }
+}
+
+/* Sends p, in the service's hands, as the answer that the right allows. On failure p is still in its hands. */
+static int send_answer(struct cw_svc *svc, const struct response_right *right, int status, struct cw_packet *p)
+{
+    const struct node *n = svc->node;
+    const struct ext_request *request = &right->request;
+    struct ext_response response = {
+        .status = (uint16_t)(status < 0 ? -status : status),
+        .server = torus_coord(&n->torus, right->requester.server),
+        .job = right->requester.job,
+        .process = right->requester.process,
+        .call = request->call,
+    };
+    cw_to to = {
+        .kind = CW_TO_SERVER,
+        .job = request->job,
+        .port = request->port,
+        .server = request->server,
+        .process = request->process,
+    };
+    struct node_address address = {.to = &to, .response = &response};
+    address.path = right->path_bytes > 0 ? right->path : NULL;
+    struct cw_packet *addressed;
+    int rc = node_address_packet(svc, p, &address, &addressed);
+    return rc < 0 ? rc : node_hand_over(svc, p, addressed);
+}
+
+int cw_reply(cw_svc *s, uint32_t handle, int status, cw_packet *p)
+{
+    struct node *n = s->node;
+    if (p == NULL) {
+        p = cw_packet_new(s, 0);
+        if (p == NULL) {
+            return -ENOMEM;
+        }
+    }
+    int rc = -EINVAL;
+    if (node_in_hand(s, p) && status >= -STATUS_MAX && status <= STATUS_MAX) {
+        struct response_right *right = responses_find(&n->responses, s->index, handle);
+        rc = right == NULL ? -ENOENT : send_answer(s, right, status, p);
+        if (rc == 0) {
+            responses_end(&n->responses, right);
+        }
+    }
+    if (rc < 0) {
+        node_drop_unsent(s, p, rc);
+    }
+    return rc;
+}

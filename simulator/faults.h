@@ -21,8 +21,9 @@ enum fault_kind {
     FAULT_CLOCK,     /* server, number: ppm */
     FAULT_KILL_SLAB, /* axis, number: every server with that coordinate (a plane) */
     FAULT_KILL_ROW,  /* server, axis: every server on its row along the axis */
-    FAULT_PARTITION, /* axis, number, span.ns unused: cuts the cables between plane number - 1 and number, and those where the ring closes */
-    FAULT_HEAL, /* everything: cables work, wires are sound, clocks are right, the dead start */
+    FAULT_PARTITION, /* axis, number: cuts the cables between plane number - 1 and number, and those where the ring closes */
+    FAULT_REJOIN, /* axis, number: mends them */
+    FAULT_HEAL,   /* everything: cables work, wires are sound, clocks are right, the dead start */
     FAULT_KINDS,
 };
 

@@ -41,14 +41,14 @@ enum { EVENT_SERVERS_MAX = (1 << 24) - 1 };
 struct wheel {
     /* private */
     struct wheel_event *pool;
-    uint32_t free;  /* events to reuse, the last one given back first */
-    uint32_t made;  /* of the pool, ever used */
-    uint32_t room;  /* of the pool */
-    uint32_t open;  /* the rest of the open bucket, in order */
-    uint32_t near;  /* events in buckets, the open one included */
-    uint32_t mask;  /* buckets - 1 */
-    unsigned shift; /* a bucket spans 2^shift ns */
-    int64_t slot;   /* of the open bucket: its start in ns >> shift */
+    uint32_t free;    /* events to reuse, the last one given back first */
+    uint32_t made;    /* of the pool, ever used */
+    uint32_t room;    /* of the pool */
+    uint32_t open;    /* the rest of the open bucket, in order */
+    uint32_t near;    /* events in buckets, the open one included */
+    uint32_t mask;    /* buckets - 1 */
+    unsigned shift;   /* a bucket spans 2^shift ns */
+    int64_t slot;     /* of the open bucket: its start in ns >> shift */
     uint32_t *bucket; /* by slot & mask: its events, newest first */
     uint64_t *taken;  /* bit per bucket: not empty */
     uint64_t sequence;

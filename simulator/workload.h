@@ -17,27 +17,36 @@ enum workload_kind {
 
 struct workload {
     enum workload_kind kind;
-    uint32_t rate;     /* packets per second and server (keys; all-to-all: used when load_ppm is 0) */
-    uint32_t load_ppm; /* of the bound 6L(N-1)/(3hN) of facts 7, or of a link (neighbours) */
-    uint32_t bytes;    /* of a packet behind the Ethernet header, frame head included; 0: a full frame */
-    cw_link links;     /* neighbours: bit set; 0: all */
+    uint64_t rate;     /* keys: packets per second and server */
+    uint32_t load_ppm; /* all to all: of workload_bound() */
+    uint32_t bytes;    /* of a frame behind the Ethernet header; 0: a full one */
+    uint8_t links;     /* neighbours: how many, 1 to 6; 0: all */
 };
 
-/* Starts on all running servers now, and on each that starts from now on. -ENOENT when they have no bench service. */
+/*
+ * Starts on all running servers now, and on each that starts from now on. -ENOENT when they have no bench service, or
+ * what it said.
+ */
 CW_MUST_CHECK int workload_start(struct world *w, const struct workload *load);
 /* Ends on all servers; packets under way go on. */
 void workload_stop(struct world *w);
+/* Statistics begin anew on all servers that run. */
+void workload_reset(struct world *w);
 
-/* What the bench services counted, summed over servers that run now. */
+/* What the bench services counted, summed over servers that run now (least and most: over all). */
 struct workload_result {
-    uint64_t sent, received, lost_order, duplicated;
-    uint64_t bytes_received; /* payload */
+    uint64_t sent, refused, unreachable, skipped;
+    uint64_t received, bytes; /* payload */
+    uint64_t lost, duplicated, reordered, old;
+    uint64_t hops_sum, hops_max;
+    int64_t latency_sum_ns, latency_min_ns, latency_max_ns;
+    uint64_t bytes_least, bytes_most; /* received by one server */
 };
 void workload_collect(struct world *w, struct workload_result *out);
 
-/* The offered rate of one server in packets per second that makes load_ppm of the bound, for packets of so many bytes. */
+/* Payload bits per second of one server that make load_ppm of the bound, in frames of so many bytes. */
 uint64_t workload_rate(const struct world *w, uint32_t load_ppm, uint32_t bytes);
-/* 6L(N-1)/(3hN) in bits per second and server: what every server can receive at most (facts 7). */
+/* 2L(N-1)/(N max h(axis)), 6L(N-1)/(3hN) in a cube: bits per second on the wire that each server can receive at most. */
 uint64_t workload_bound(const struct torus *torus, uint64_t link_bits_per_second);
 
 #endif

@@ -172,11 +172,12 @@ uint64_t world_digest(struct world *w);
 size_t world_bytes(struct world *w);
 size_t world_node_bytes(struct world *w);
 
-/* Where a workload's packets carry who they are, so that deliveries can be told apart: 64 bits, big-endian, at this
- * offset of the payload of that job's packets, counting from anywhere at each source. */
+/* What tells the packets of a job apart: so many bytes (up to 32) at this offset of their payload, different in any two
+ * packets of one source. Deliveries of the same packet twice are then found. */
 struct world_stamp {
     cw_job job;
     uint32_t offset;
+    uint32_t bytes;
 };
 void world_stamps(struct world *w, const struct world_stamp *stamp);
 

@@ -243,7 +243,7 @@ typedef struct cw_link_info {
     uint64_t bits_per_second; /* 0: unknown */
     size_t queued_packets;    /* of this service, that may leave by it */
 } cw_link_info;
-/* Fills *out, whose size the caller has set. -EINVAL; -ENODEV: a torus of length 1 has no such link. */
+/* Fills *out, whose size the caller has set. -EINVAL; -ENODEV: an axis of length 1 has no such link. */
 int cw_link_get(const cw_svc *s, cw_link link, cw_link_info *out);
 
 cw_key cw_key_of(const cw_svc *s, const void *name, size_t length); /* SHA-1 in the name space of the service's job */

@@ -44,6 +44,11 @@ size_t node_packets_inside(const struct node *n)
     return inside;
 }
 
+struct node_tally node_tally(const struct node *n)
+{
+    return (struct node_tally){.made = n->sent + n->unsent, .delivered = n->delivered, .ended = n->ended};
+}
+
 /* ---- Digest -------------------------------------------------------------------------------------------------------- */
 
 static void digest_packet(struct digest *d, const struct cw_packet *p)

@@ -125,6 +125,8 @@ struct node {
     struct changes changes; /* the latest changes of it */
     uint64_t drops[CW_DROP_COUNT];
     uint64_t delivered, forwarded, sent;
+    uint64_t unsent; /* given up before they were sent */
+    uint64_t ended;  /* taken by services they passed by */
 };
 
 /* node_rx.c */

@@ -371,6 +371,7 @@ void node_drop_unsent(struct cw_svc *svc, struct cw_packet *p, int rc)
 {
     if (node_in_hand(svc, p)) {
         node_let_go(svc, p);
+        svc->node->unsent++;
         node_drop(svc->node, p, drop_of(rc));
     }
 }

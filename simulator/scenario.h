@@ -24,7 +24,7 @@
 #define SIMULATOR_SCENARIO_H
 
 #include "simulator/faults.h"
-#include "simulator/words.h"
+#include "simulator/lines.h"
 #include "simulator/workload.h"
 
 #include <stdio.h>
@@ -77,15 +77,15 @@ void scenario_free(struct scenario *s);
  * expected) or -ENOMEM (error says so), and *s needs no freeing.
  */
 CW_MUST_CHECK int scenario_read(struct scenario *s, const char *file, const char *text, size_t length,
-                                char error[static WORDS_ERROR]);
+                                char error[static LINES_ERROR]);
 /* As above, from a file of at most 1 MiB; -EINVAL also when it cannot be read. */
-CW_MUST_CHECK int scenario_load_file(struct scenario *s, const char *path, char error[static WORDS_ERROR]);
+CW_MUST_CHECK int scenario_load_file(struct scenario *s, const char *path, char error[static LINES_ERROR]);
 
 /* Writes what scenario_read() reads as the same scenario. -EIO. */
 CW_MUST_CHECK int scenario_write(const struct scenario *s, FILE *out);
 
 /* One action of an "at" line, the words after the time: adds to the plan. For scenario.c. */
-CW_MUST_CHECK int scenario_fault_read(struct words *w, const struct torus *torus, cw_time from, cw_time to,
+CW_MUST_CHECK int scenario_fault_read(struct lines *w, const struct torus *torus, cw_time from, cw_time to,
                                       struct fault_plan *plan);
 /* True when the word begins a fault. */
 bool scenario_fault_word(const struct word *word);

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What follows the word: s server, l link, t time, a axis, n number, p rate of a clock. */
+/* What follows the word: s server, l link, t time, a axis, n plane, N plane but the first, p rate of a clock. */
 struct fault_word {
     const char *word;
     enum fault_kind kind;
@@ -16,7 +16,7 @@ struct fault_word {
 
 static const struct fault_word fault_words[] = {
     {"kill", FAULT_KILL, "s", true},
-    {"power", FAULT_POWER, "s", true},
+    {"power-off", FAULT_POWER, "s", true},
     {"start", FAULT_START, "s", false},
     {"restart", FAULT_START, "s", false},
     {"leave", FAULT_LEAVE, "s", true},
@@ -31,7 +31,8 @@ static const struct fault_word fault_words[] = {
     {"clock", FAULT_CLOCK, "sp", true},
     {"kill-plane", FAULT_KILL_SLAB, "an", false},
     {"kill-row", FAULT_KILL_ROW, "sa", false},
-    {"partition", FAULT_PARTITION, "an", false},
+    {"partition", FAULT_PARTITION, "aN", true},
+    {"rejoin", FAULT_REJOIN, "aN", false},
     {"heal", FAULT_HEAL, "", false},
 };
 enum { FAULT_WORDS = sizeof fault_words / sizeof *fault_words };
@@ -62,60 +63,55 @@ bool scenario_fault_word(const struct word *word)
     return find(word) != NULL;
 }
 
-static int read_link(struct words *w, const struct torus *torus, cw_link *out)
-{
-    int rc = words_link(w, out);
-    if (rc == 0 && (torus_links(torus) & cw_links_of(*out)) == 0) {
-        w->at--;
-        return words_unexpected(w, "a link along an axis longer than 1", NULL);
-    }
-    return rc;
-}
-
 /* "-300ppm", "+1%": a clock that runs off. */
-static int read_clock(struct words *w, int32_t *out)
+static int read_clock(struct lines *w, int32_t *out)
 {
     uint32_t ppm;
     bool minus = false;
-    if (words_more(w) && w->word[w->at].length > 1 && strchr("+-", w->word[w->at].text[0]) != NULL) {
+    if (lines_more(w) && w->word[w->at].length > 1 && strchr("+-", w->word[w->at].text[0]) != NULL) {
         minus = w->word[w->at].text[0] == '-';
         w->word[w->at].text++;
         w->word[w->at].length--;
     }
-    int rc = words_ppm(w, 100000, &ppm);
+    int rc = lines_ppm(w, 100000, &ppm);
     if (rc == 0) {
         *out = minus ? -(int32_t)ppm : (int32_t)ppm;
     }
     return rc;
 }
 
-static int read_number(struct words *w, const struct torus *torus, uint8_t axis, int32_t *out)
+static int read_number(struct lines *w, const struct torus *torus, uint8_t axis, uint32_t least, int32_t *out)
 {
     uint64_t value;
-    int rc = words_count(w, torus->dim[axis] - 1, &value);
+    int rc = lines_count(w, torus->dim[axis] - 1, &value);
+    if (rc == 0 && value < least) {
+        w->at--;
+        return lines_unexpected(w, "a plane from 1 on, which is cut off from the one before it", NULL);
+    }
     if (rc == 0) {
         *out = (int32_t)value;
     }
     return rc;
 }
 
-/* [SERVER [LINK]] then any of loss= duplicate= corrupt= delayed= delay=. */
-static int read_harm(struct words *w, const struct torus *torus, struct fault *f)
+/* [SERVER|all [LINK|all]] then any of loss= duplicate= corrupt= delayed= delay=. */
+static int read_harm(struct lines *w, const struct torus *torus, struct fault *f)
 {
     cw_coord c;
-    if (words_more(w) && torus_parse(torus, w->word[w->at].text, w->word[w->at].length, &c) == 0) {
+    if (lines_more(w) && torus_parse(torus, w->word[w->at].text, w->word[w->at].length, &c) == 0) {
         f->server = torus_id(torus, c);
         w->at++;
-        if (words_more(w) && (w->word[w->at].text[0] == '+' || w->word[w->at].text[0] == '-')) {
-            int rc = read_link(w, torus, &f->link);
-            if (rc < 0) {
-                return rc;
-            }
+    } else {
+        (void)lines_skip(w, "all");
+    }
+    if (lines_more(w) && (w->word[w->at].text[0] == '+' || w->word[w->at].text[0] == '-')) {
+        if (lines_link(w, &f->link) < 0) {
+            return -EINVAL;
         }
     } else {
-        (void)words_skip(w, "all");
+        (void)lines_skip(w, "all");
     }
-    if (words_skip(w, "none")) {
+    if (lines_skip(w, "none")) {
         return 0;
     }
     struct {
@@ -126,27 +122,27 @@ static int read_harm(struct words *w, const struct torus *torus, struct fault *f
                         {"corrupt", &f->harm.corrupt},
                         {"delayed", &f->harm.delayed}};
     bool some = false;
-    while (words_more(w)) {
+    while (lines_more(w)) {
         bool known = false;
         for (size_t i = 0; i < sizeof shares / sizeof *shares && !known; i++) {
-            known = words_key(w, shares[i].key) == 1;
-            if (known && words_ppm(w, WIRE_MILLION, shares[i].ppm) < 0) {
+            known = lines_key(w, shares[i].key) == 1;
+            if (known && lines_ppm(w, WIRE_MILLION, shares[i].ppm) < 0) {
                 return -EINVAL;
             }
         }
-        if (!known && words_key(w, "delay") == 1) {
+        if (!known && lines_key(w, "delay") == 1) {
             known = true;
-            if (words_span(w, &f->harm.delay_most) < 0) {
+            if (lines_span(w, &f->harm.delay_most) < 0) {
                 return -EINVAL;
             }
         }
         if (!known) {
-            return words_unexpected(w, "loss=, duplicate=, corrupt=, delayed= (shares), delay= (a time) or none", NULL);
+            return lines_unexpected(w, "loss=, duplicate=, corrupt=, delayed= (shares), delay= (a time) or none", NULL);
         }
         some = true;
     }
     if (!some) {
-        return words_unexpected(w, "loss=, duplicate=, corrupt=, delayed= (shares), delay= (a time) or none", NULL);
+        return lines_unexpected(w, "loss=, duplicate=, corrupt=, delayed= (shares), delay= (a time) or none", NULL);
     }
     if (f->harm.delay_most.ns > 0 && f->harm.delayed == 0) {
         f->harm.delayed = WIRE_MILLION;
@@ -154,19 +150,21 @@ static int read_harm(struct words *w, const struct torus *torus, struct fault *f
     return 0;
 }
 
-static int read_one(struct words *w, const struct torus *torus, char shape, struct fault *f)
+static int read_one(struct lines *w, const struct torus *torus, char shape, struct fault *f)
 {
     switch (shape) {
     case 's':
-        return words_server(w, torus, &f->server);
+        return lines_server(w, torus, &f->server);
     case 'l':
-        return read_link(w, torus, &f->link);
+        return lines_link(w, &f->link);
     case 't':
-        return words_span(w, &f->span);
+        return lines_span(w, &f->span);
     case 'a':
-        return words_axis(w, &f->axis);
+        return lines_axis(w, &f->axis);
     case 'n':
-        return read_number(w, torus, f->axis, &f->number);
+        return read_number(w, torus, f->axis, 0, &f->number);
+    case 'N':
+        return read_number(w, torus, f->axis, 1, &f->number);
     case 'p':
         return read_clock(w, &f->number);
     default:
@@ -189,6 +187,9 @@ static struct fault ending(const struct fault *f, cw_time to)
     case FAULT_CUT_OUT:
         end.kind = FAULT_MEND;
         break;
+    case FAULT_PARTITION:
+        end.kind = FAULT_REJOIN;
+        break;
     case FAULT_CLOCK:
         end.number = 0;
         break;
@@ -199,15 +200,15 @@ static struct fault ending(const struct fault *f, cw_time to)
     return end;
 }
 
-int scenario_fault_read(struct words *w, const struct torus *torus, cw_time from, cw_time to, struct fault_plan *plan)
+int scenario_fault_read(struct lines *w, const struct torus *torus, cw_time from, cw_time to, struct fault_plan *plan)
 {
-    const struct fault_word *word = words_more(w) ? find(&w->word[w->at]) : NULL;
+    const struct fault_word *word = lines_more(w) ? find(&w->word[w->at]) : NULL;
     if (word == NULL) {
-        return words_unexpected(w, "a fault", NULL);
+        return lines_unexpected(w, "a fault", NULL);
     }
     bool ends = cw_time_before(to, CW_NEVER);
     if (ends && !word->spans) {
-        return words_wrong(w, "%s happens at one instant: say 'at TIME %s', not 'from TIME to TIME'", word->word,
+        return lines_wrong(w, "%s happens at one instant: say 'at TIME %s', not 'from TIME to TIME'", word->word,
                            word->word);
     }
     w->at++;
@@ -216,7 +217,7 @@ int scenario_fault_read(struct words *w, const struct torus *torus, cw_time from
         uint32_t *share = word->word[0] == 'l'   ? &f.harm.loss
                           : word->word[0] == 'd' ? &f.harm.duplicate
                                                  : &f.harm.corrupt;
-        if (words_ppm(w, WIRE_MILLION, share) < 0) {
+        if (lines_ppm(w, WIRE_MILLION, share) < 0) {
             return -EINVAL;
         }
     } else {
@@ -226,10 +227,10 @@ int scenario_fault_read(struct words *w, const struct torus *torus, cw_time from
             }
         }
     }
-    if (f.kind == FAULT_CUT && (words_skip(w, "oneway") || words_skip(w, "out"))) {
+    if (f.kind == FAULT_CUT && (lines_skip(w, "oneway") || lines_skip(w, "out"))) {
         f.kind = FAULT_CUT_OUT;
     }
-    int rc = words_done(w);
+    int rc = lines_done(w);
     if (rc == 0) {
         rc = fault_plan_add(plan, &f);
     }

@@ -78,7 +78,7 @@ static void write_load(const struct scenario_load *l, FILE *out)
     }
     fprintf(out, " workload %s", kinds[l->load.kind]);
     if (l->load.rate != 0) {
-        fprintf(out, " rate=%" PRIu32, l->load.rate);
+        fprintf(out, " rate=%" PRIu64, l->load.rate);
     }
     if (l->load.load_ppm != 0) {
         char text[QUANTITY_TEXT];

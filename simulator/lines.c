@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "simulator/words.h"
+#include "simulator/lines.h"
 
 #include "simulator/quantity.h"
 
@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-void words_open(struct words *w, const char *file, const char *text, size_t length, char error[static WORDS_ERROR])
+void lines_open(struct lines *w, const char *file, const char *text, size_t length, char error[static LINES_ERROR])
 {
-    *w = (struct words){.file = file, .rest = text, .end = text + length, .error = error};
+    *w = (struct lines){.file = file, .rest = text, .end = text + length, .error = error};
     error[0] = '\0';
 }
 
@@ -19,7 +19,7 @@ static bool blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static int split(struct words *w, const char *line, const char *end)
+static int split(struct lines *w, const char *line, const char *end)
 {
     w->count = w->at = 0;
     for (const char *c = line; c < end;) {
@@ -34,15 +34,15 @@ static int split(struct words *w, const char *line, const char *end)
         while (c < end && !blank(*c) && *c != '#') {
             c++;
         }
-        if (w->count == WORDS_MAX) {
-            return words_wrong(w, "more than %d words on this line", WORDS_MAX);
+        if (w->count == LINES_WORDS_MAX) {
+            return lines_wrong(w, "more than %d words on this line", LINES_WORDS_MAX);
         }
         w->word[w->count++] = (struct word){start, (size_t)(c - start)};
     }
     return 0;
 }
 
-int words_line(struct words *w)
+int lines_line(struct lines *w)
 {
     while (w->rest < w->end) {
         const char *newline = memchr(w->rest, '\n', (size_t)(w->end - w->rest));
@@ -59,7 +59,7 @@ int words_line(struct words *w)
     return 0;
 }
 
-bool words_more(const struct words *w)
+bool lines_more(const struct lines *w)
 {
     return w->at < w->count;
 }
@@ -69,9 +69,9 @@ bool word_is(const struct word *word, const char *text)
     return word->length == strlen(text) && memcmp(word->text, text, word->length) == 0;
 }
 
-bool words_skip(struct words *w, const char *word)
+bool lines_skip(struct lines *w, const char *word)
 {
-    if (!words_more(w) || !word_is(&w->word[w->at], word)) {
+    if (!lines_more(w) || !word_is(&w->word[w->at], word)) {
         return false;
     }
     w->at++;
@@ -88,129 +88,129 @@ static void quote(const struct word *word, char *out, size_t room)
     snprintf(out + n, room - n, "%s", n < word->length ? "..." : "");
 }
 
-int words_unexpected(struct words *w, const char *expected, const char *near)
+int lines_unexpected(struct lines *w, const char *expected, const char *near)
 {
     char found[48] = "the end of the line";
-    bool there = words_more(w);
+    bool there = lines_more(w);
     if (there) {
         quote(&w->word[w->at], found, sizeof found);
     }
     if (w->error[0] == '\0') {
         const char *mark = there ? "'" : "";
-        int n = snprintf(w->error, WORDS_ERROR, "%s:%u: found %s%s%s, expected %s", w->file, w->line, mark, found, mark,
+        int n = snprintf(w->error, LINES_ERROR, "%s:%u: found %s%s%s, expected %s", w->file, w->line, mark, found, mark,
                          expected);
-        if (near != NULL && n > 0 && n < WORDS_ERROR) {
-            snprintf(w->error + n, (size_t)(WORDS_ERROR - n), "; did you mean %s?", near);
+        if (near != NULL && n > 0 && n < LINES_ERROR) {
+            snprintf(w->error + n, (size_t)(LINES_ERROR - n), "; did you mean %s?", near);
         }
     }
     return -EINVAL;
 }
 
-int words_wrong(struct words *w, const char *format, ...)
+int lines_wrong(struct lines *w, const char *format, ...)
 {
     if (w->error[0] != '\0') {
         return -EINVAL;
     }
-    int n = snprintf(w->error, WORDS_ERROR, "%s:%u: ", w->file, w->line);
-    if (n > 0 && n < WORDS_ERROR) {
+    int n = snprintf(w->error, LINES_ERROR, "%s:%u: ", w->file, w->line);
+    if (n > 0 && n < LINES_ERROR) {
         va_list args;
         va_start(args, format);
-        vsnprintf(w->error + n, (size_t)(WORDS_ERROR - n), format, args);
+        vsnprintf(w->error + n, (size_t)(LINES_ERROR - n), format, args);
         va_end(args);
     }
     return -EINVAL;
 }
 
-int words_done(struct words *w)
+int lines_done(struct lines *w)
 {
-    return words_more(w) ? words_unexpected(w, "the end of the line", NULL) : 0;
+    return lines_more(w) ? lines_unexpected(w, "the end of the line", NULL) : 0;
 }
 
-int words_server(struct words *w, const struct torus *torus, cw_server *out)
+int lines_server(struct lines *w, const struct torus *torus, cw_server *out)
 {
     cw_coord c;
     char expected[96];
     cw_dims d = torus_dims(torus);
     snprintf(expected, sizeof expected, "a server x,y,z inside %ux%ux%u (0,0,0 to %u,%u,%u)", d.x, d.y, d.z, d.x - 1u,
              d.y - 1u, d.z - 1u);
-    if (!words_more(w) || torus_parse(torus, w->word[w->at].text, w->word[w->at].length, &c) < 0) {
-        return words_unexpected(w, expected, NULL);
+    if (!lines_more(w) || torus_parse(torus, w->word[w->at].text, w->word[w->at].length, &c) < 0) {
+        return lines_unexpected(w, expected, NULL);
     }
     w->at++;
     *out = torus_id(torus, c);
     return 0;
 }
 
-int words_link(struct words *w, cw_link *out)
+int lines_link(struct lines *w, cw_link *out)
 {
-    if (!words_more(w) || quantity_link(w->word[w->at].text, w->word[w->at].length, out) < 0) {
-        return words_unexpected(w, "a link: +x -x +y -y +z or -z", NULL);
+    if (!lines_more(w) || quantity_link(w->word[w->at].text, w->word[w->at].length, out) < 0) {
+        return lines_unexpected(w, "a link: +x -x +y -y +z or -z", NULL);
     }
     w->at++;
     return 0;
 }
 
-int words_axis(struct words *w, uint8_t *out)
+int lines_axis(struct lines *w, uint8_t *out)
 {
     static const char *const names[CW_AXES] = {"x", "y", "z"};
     for (unsigned axis = 0; axis < CW_AXES; axis++) {
-        if (words_skip(w, names[axis])) {
+        if (lines_skip(w, names[axis])) {
             *out = (uint8_t)axis;
             return 0;
         }
     }
-    return words_unexpected(w, "an axis: x, y or z", NULL);
+    return lines_unexpected(w, "an axis: x, y or z", NULL);
 }
 
-int words_span(struct words *w, cw_span *out)
+int lines_span(struct lines *w, cw_span *out)
 {
-    if (!words_more(w) || quantity_span(w->word[w->at].text, w->word[w->at].length, out) < 0) {
-        return words_unexpected(w, "a time with its unit, as 80ms or 1.5s", NULL);
+    if (!lines_more(w) || quantity_span(w->word[w->at].text, w->word[w->at].length, out) < 0) {
+        return lines_unexpected(w, "a time with its unit, as 80ms or 1.5s", NULL);
     }
     w->at++;
     return 0;
 }
 
-int words_count(struct words *w, uint64_t most, uint64_t *out)
+int lines_count(struct lines *w, uint64_t most, uint64_t *out)
 {
     uint64_t value;
     char expected[64];
     snprintf(expected, sizeof expected, "a whole number up to %llu", (unsigned long long)most);
-    if (!words_more(w) || quantity_count(w->word[w->at].text, w->word[w->at].length, &value) < 0 || value > most) {
-        return words_unexpected(w, expected, NULL);
+    if (!lines_more(w) || quantity_count(w->word[w->at].text, w->word[w->at].length, &value) < 0 || value > most) {
+        return lines_unexpected(w, expected, NULL);
     }
     w->at++;
     *out = value;
     return 0;
 }
 
-int words_ppm(struct words *w, uint32_t most, uint32_t *out)
+int lines_ppm(struct lines *w, uint32_t most, uint32_t *out)
 {
     uint32_t value;
     char text[QUANTITY_TEXT], expected[96];
     quantity_ppm_format(most, text);
     snprintf(expected, sizeof expected, "a share up to %s, as 5%% or 200ppm", text);
-    if (!words_more(w) || quantity_ppm(w->word[w->at].text, w->word[w->at].length, &value) < 0 || value > most) {
-        return words_unexpected(w, expected, NULL);
+    if (!lines_more(w) || quantity_ppm(w->word[w->at].text, w->word[w->at].length, &value) < 0 || value > most) {
+        return lines_unexpected(w, expected, NULL);
     }
     w->at++;
     *out = value;
     return 0;
 }
 
-int words_rate(struct words *w, uint64_t *out)
+int lines_rate(struct lines *w, uint64_t *out)
 {
-    if (!words_more(w) || quantity_rate(w->word[w->at].text, w->word[w->at].length, out) < 0) {
-        return words_unexpected(w, "a rate with its unit, as 1gbit or 100mbit", NULL);
+    if (!lines_more(w) || quantity_rate(w->word[w->at].text, w->word[w->at].length, out) < 0) {
+        return lines_unexpected(w, "a rate with its unit, as 1gbit or 100mbit", NULL);
     }
     w->at++;
     return 0;
 }
 
-int words_key(struct words *w, const char *key)
+int lines_key(struct lines *w, const char *key)
 {
     size_t length = strlen(key);
-    if (!words_more(w)) {
+    if (!lines_more(w)) {
         return 0;
     }
     struct word *word = &w->word[w->at];

@@ -10,12 +10,12 @@
 
 /* ---- Twice --------------------------------------------------------------------------------------------------------- */
 
-enum { RECENT_BITS = 16, RECENT_SERVERS = 64, PROBES = 8 };
+enum { RECENT_BITS = 16 };
 
 int recent_open(struct recent *r, uint32_t servers)
 {
     *r = (struct recent){.mask = (1u << RECENT_BITS) - 1};
-    while (RECENT_SERVERS << r->share < servers) {
+    while (UINT32_C(64) << r->share < servers) {
         r->share++;
     }
     for (unsigned i = 0; i < 2; i++) {

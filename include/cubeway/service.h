@@ -23,6 +23,9 @@
 
 #define CW_API_VERSION 1
 
+/* What is declared here is what a program that loads services exports to them, whatever its own -fvisibility. */
+#pragma GCC visibility push(default)
+
 typedef struct cw_svc cw_svc;         /* this service on this server */
 typedef struct cw_packet cw_packet;   /* a packet, reference counted, one owner at a time */
 typedef struct cw_timer cw_timer;     /* a running timer */
@@ -116,8 +119,9 @@ typedef struct cw_service {
 } cw_service;
 #define CW_SERVICE_INIT .size = sizeof(cw_service), .api = CW_API_VERSION
 
-/* A loadable module exports this one symbol. */
-#define CW_SERVICE_ENTRY cw_service_entry
+/* A loadable module exports this one symbol: gives its table, which lives as long as the module is loaded. */
+const cw_service *cw_service_entry(void);
+#define CW_SERVICE_ENTRY "cw_service_entry"
 typedef const cw_service *(*cw_service_entry_fn)(void);
 
 /*
@@ -298,7 +302,7 @@ void cw_counter_add(cw_counter *c, uint64_t n);
  */
 void cw_request_int(cw_request *r, const char *name, int64_t value);
 void cw_request_text(cw_request *r, const char *name, const char *value);
-void cw_request_row(cw_request *r); /* the fields that follow start a new row */
+void cw_request_row(cw_request *r); /* between two rows: the fields that follow are of the next */
 void cw_request_done(cw_request *r, int rc);
 
 typedef enum cw_level { CW_LOG_ERROR, CW_LOG_WARN, CW_LOG_INFO, CW_LOG_DEBUG } cw_level;

@@ -159,25 +159,6 @@ void linkstate_owe_synced(struct linkstate *ls, cw_links links)
     }
 }
 
-/* The mutant: the last entry, an ack, goes before what nobody was sent yet. */
-static void overtake(struct linkstate *ls)
-{
-    uint64_t least = ls->flood.first;
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        const struct feed *s = &ls->links[link].feed;
-        least = s->running && s->high > least ? s->high : least;
-    }
-    for (uint64_t position = ls->flood.end - 1; position > least; position--) {
-        struct flood_entry *last = flood_at(&ls->flood, position), *before = flood_at(&ls->flood, position - 1);
-        struct flood_entry ack = *last;
-        *last = *before;
-        *before = ack;
-        if (last->kind == FLOOD_RECORD) {
-            ls->flood.latest[torus_id(&ls->config.torus, last->record.origin)] = (uint32_t)position;
-        }
-    }
-}
-
 void linkstate_owe_ack(struct linkstate *ls, const struct ack *ack, cw_link link)
 {
     /* Records must get through or a link is cut; acks are repeated by who gave them, so in a rush they yield. */
@@ -188,14 +169,10 @@ void linkstate_owe_ack(struct linkstate *ls, const struct ack *ack, cw_link link
             return;
         }
     }
+    /* Semantics 4.2, detail 3: in the log, behind every record that we knew when we made it or passed it on. */
     struct flood_entry *entry = append(ls, FLOOD_ACK, cw_links_of(link));
-    if (entry == NULL) {
-        return;
-    }
-    entry->ack = *ack;
-    /* Semantics 4.2, detail 3: behind every record that we knew when we made it, or passed it on. */
-    if (MUTANT(ACK_OVERTAKES)) {
-        overtake(ls);
+    if (entry != NULL) {
+        entry->ack = *ack;
     }
 }
 

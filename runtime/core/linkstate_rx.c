@@ -225,6 +225,8 @@ static void take_stream(struct linkstate *ls, cw_link link, const struct stream 
     while (l->feed.running && stream_next(&cursor, &number, &item)) {
         if (feed_receive(&l->feed, number, cw_time_add(ls->now, CW_US(LS_ACK_DELAY_US)))) {
             take_item(ls, link, &item);
+        } else if (MUTANT(ACK_OVERTAKES) && item.type == ITEM_ACK) {
+            take_ack(ls, &item.ack); /* records before it were lost and will come again */
         }
     }
 }

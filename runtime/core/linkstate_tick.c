@@ -141,7 +141,7 @@ cw_time ls_next_wake(const struct linkstate *ls)
     if (ls->leaving && !ls->parted) {
         wake = cw_time_min(wake, ls->left_at);
     }
-    if (ls->linked) {
+    if (ls->linked && !MUTANT(NO_FENCE)) {
         wake = cw_time_min(wake, ls->lease);
     }
     cw_time add_at = cw_time_max(ls->version_at, ls->judge_from);

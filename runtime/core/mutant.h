@@ -28,6 +28,7 @@ enum mutant {
     MUTANT_OPEN_EXCHANGE = 15,    /* records of an exchange are applied and passed on one by one */
     MUTANT_ONE_ROUND =
         16, /* only the lower end asks everybody; the far end follows when it has seen the link pending */
+    MUTANT_RESURRECTION = 18,   /* 5 and 6 together: each is the other's second line of defence */
     MUTANT_GAIN_BY_SERVER = 17, /* a round starts again for a new server only, not for a new link */
 };
 

@@ -28,16 +28,20 @@ static void draw_timers(struct world *w)
     struct prng *p = &w->chance;
     struct ls_timers *t = &k->timers;
     k->delay_most = draw_log(p, CW_US(5), CW_MS(4));
+    k->tx = draw_log(p, CW_US(2), CW_NS(k->delay_most.ns / 4 + 2000));
+    static const unsigned small[] = {0, 25, 90};
+    k->small = small[prng_below(p, 3)];
     k->loss = prng_chance(p, 1, 3) ? 50 : 0;
     k->spikes = prng_chance(p, 1, 2) ? 100 : 5;
     t->hello = CW_NS(draw_log(p, CW_MS(1), CW_MS(10)).ns + 2 * k->delay_most.ns);
     t->dead = scale(t->hello, 250 + (unsigned)prng_below(p, 350));
-    t->retry = CW_NS(2 * k->delay_most.ns + draw_log(p, CW_US(100), CW_MS(2)).ns);
+    t->retry = CW_NS(2 * (k->delay_most.ns + k->tx.ns) + draw_log(p, CW_US(100), CW_MS(2)).ns);
     /* A hop takes at most this, but for luck worse than three losses in a row; and a path round the holes is longer than the diameter. */
-    int64_t hop = 2 * k->delay_most.ns + 50000 + (k->loss > 0 ? 3 * (t->retry.ns + k->delay_most.ns) : 0);
+    int64_t hop =
+        2 * k->delay_most.ns + 8 * k->tx.ns + 50000 + (k->loss > 0 ? 3 * (t->retry.ns + k->delay_most.ns) : 0);
     t->flood_bound = CW_NS(hop * (torus_diameter(&w->torus) + 4) + (k->faults & 1u << FAULT_PAUSE ? t->dead.ns : 0));
     t->hold = CW_NS(t->dead.ns + t->flood_bound.ns);
-    t->pace = draw_log(p, CW_US(20), CW_MS(2));
+    t->pace = prng_chance(p, 1, 4) ? draw_log(p, CW_US(20), CW_MS(2)) : CW_NS(k->delay_most.ns + k->tx.ns);
     t->pending_limit = CW_NS(5 * t->hold.ns + 20 * t->pace.ns);
     t->damp = draw_log(p, CW_US(100), CW_MS(50));
     t->damp_max = scale(t->damp, 400);
@@ -77,7 +81,7 @@ void faults_draw(struct world *w)
     k->same_low = prng_chance(p, 1, 4) ? 100 : 0;
     k->alone = prng_chance(p, 1, 8);
     k->fault_gap = draw_log(p, CW_NS(k->timers.dead.ns / 10), CW_NS(k->timers.hold.ns * 2));
-    k->fault_phase = CW_NS(40 * k->timers.dead.ns);
+    k->fault_phase = CW_NS(25 * k->timers.dead.ns);
     world_trace(w,
                 "dims %ux%ux%u, faults %x, delay %lld us, loss %u/1000, hello %lld us, dead %lld us, hold %lld us, "
                 "pace %lld us",

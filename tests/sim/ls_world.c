@@ -12,7 +12,6 @@ enum {
     RING_FRAMES = 512,       /* what a network card keeps for a daemon that does not look */
     INSTANT_EVENTS = 200000, /* more than this without time moving is a livelock */
 };
-static const int64_t tx_ns = 4000; /* a frame occupies the link */
 
 void world_fail(struct world *w, const char *format, ...)
 {
@@ -205,7 +204,7 @@ static struct frame *pull_frame(struct world *w, cw_server s, cw_link link)
     struct linkstate *ls = world_ls(w, s);
     struct frame *frame = calloc(1, sizeof *frame);
     CHECK(frame != NULL);
-    size_t room = prng_chance(&w->chance, 1, 4) ? 300 : FRAME_BYTES;
+    size_t room = prng_chance(&w->chance, w->knobs.small, 100) ? 240 : FRAME_BYTES;
     frame->size = ls_pull(ls, link, frame->bytes, room, &frame->head.packets, w->now);
     if (!(ls_tx_links(ls) & cw_links_of(link)) && prng_chance(&w->chance, 1, 3)) {
         ls_refresh(ls, w->now); /* whoever sends data has looked at the views */
@@ -230,7 +229,7 @@ static void transmit(struct world *w, cw_server s, cw_link link)
     }
     struct frame *frame = pull_frame(w, s, link);
     if (frame != NULL) {
-        pipe->free_at = cw_time_add(w->now, CW_NS(tx_ns));
+        pipe->free_at = cw_time_add(w->now, prng_span(&w->delays, CW_US(1), w->knobs.tx));
         push_frame(w, s, link, frame);
     }
     world_after(w, s);
@@ -423,9 +422,9 @@ static cw_span patience(const struct world *w)
     return CW_NS(2 * t->damp_max.ns + 3 * t->pending_limit.ns + 10 * t->hold.ns + 20 * t->hello.ns);
 }
 
-void world_run(struct world *w, uint64_t seed, FILE *trace)
+void world_run(struct world *w, uint64_t seed, bool delivery_only, FILE *trace)
 {
-    *w = (struct world){.seed = seed, .trace = trace};
+    *w = (struct world){.seed = seed, .delivery_only = delivery_only, .trace = trace};
     w->chance = prng_stream(seed, 0, 1);
     w->delays = prng_stream(seed, 0, 2);
     faults_draw(w);

@@ -100,7 +100,8 @@ struct knobs {
     cw_span fault_gap;   /* mean */
     cw_span fault_phase; /* how long things break */
     bool alone;          /* servers may serve without ever having had a link */
-    uint32_t first_pull; /* of 100: pulls that are put off a little */
+    cw_span tx;          /* the most that a frame occupies its link, or waits for others */
+    unsigned small;      /* of 100 frames that have room for a few items only */
 };
 
 /* A version that somebody made, with its bytes. */
@@ -134,12 +135,13 @@ struct world {
                   [WORLD_SERVERS]; /* last instant together in their incarnations of now; ns < 0: never */
     uint64_t counts[LS_COUNTERS];  /* of servers that died */
     uint64_t frames, probes, waits, checks;
-    char failure[256]; /* empty while all is well */
-    FILE *trace;       /* NULL: none */
+    bool delivery_only; /* complain only of what lets two servers deliver one key */
+    char failure[256];  /* empty while all is well */
+    FILE *trace;        /* NULL: none */
 };
 
 /* Runs the seed to its end or its first failure; failure says which. The caller closes. */
-void world_run(struct world *w, uint64_t seed, FILE *trace);
+void world_run(struct world *w, uint64_t seed, bool delivery_only, FILE *trace);
 void world_close(struct world *w);
 
 /* ---- shared by the three parts ------------------------------------------------------------------------------------ */

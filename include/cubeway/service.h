@@ -186,9 +186,9 @@ typedef struct cw_call_options {
     size_t size;
     cw_span timeout;      /* of one attempt; 0: 1 s */
     unsigned retries;     /* further attempts after the first */
-    cw_send_options send; /* size 0: none */
+    cw_send_options send; /* its size may be left 0 */
 } cw_call_options;
-#define CW_CALL_INIT .size = sizeof(cw_call_options), .send = {CW_SEND_INIT}
+#define CW_CALL_INIT .size = sizeof(cw_call_options)
 /*
  * Sends a copy-on-retry request and calls done exactly once: status 0 with the reply (borrowed for the upcall, unless
  * cw_packet_keep()), or -ETIMEDOUT, -ECANCELED (cancelled, or the service closes), or the responder's status.

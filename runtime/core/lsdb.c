@@ -58,8 +58,8 @@ bool lsdb_outbids(const struct record *theirs, const struct record *mine)
 }
 
 /*
- * Semantics 4.2, detail 5: whoever lists a link says which incarnation it listed it with. Without this the record that a dead
- * server left behind and its neighbour's record of the new adjacency agree about a link that never was.
+ * Semantics 4.2, detail 5: whoever lists a link says which incarnation it listed it with. Without this the record that
+ * a dead server left behind and its neighbour's record of the new adjacency agree about a link that never was.
  */
 static bool names(const struct record *from, cw_link link, const struct record *to)
 {

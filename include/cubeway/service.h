@@ -186,9 +186,9 @@ typedef struct cw_call_options {
     size_t size;
     cw_span timeout;      /* of one attempt; 0: 1 s */
     unsigned retries;     /* further attempts after the first */
-    cw_send_options send; /* size 0: none */
+    cw_send_options send; /* its size may be left 0 */
 } cw_call_options;
-#define CW_CALL_INIT .size = sizeof(cw_call_options), .send = {CW_SEND_INIT}
+#define CW_CALL_INIT .size = sizeof(cw_call_options)
 /*
  * Sends a copy-on-retry request and calls done exactly once: status 0 with the reply (borrowed for the upcall, unless
  * cw_packet_keep()), or -ETIMEDOUT, -ECANCELED (cancelled, or the service closes), or the responder's status.
@@ -247,7 +247,7 @@ typedef struct cw_link_info {
     uint64_t bits_per_second; /* 0: unknown */
     size_t queued_packets;    /* of this service, that may leave by it */
 } cw_link_info;
-/* Fills *out, whose size the caller has set. -EINVAL; -ENODEV: a torus of length 1 has no such link. */
+/* Fills *out, whose size the caller has set. -EINVAL; -ENODEV: an axis of length 1 has no such link. */
 int cw_link_get(const cw_svc *s, cw_link link, cw_link_info *out);
 
 cw_key cw_key_of(const cw_svc *s, const void *name, size_t length); /* SHA-1 in the name space of the service's job */

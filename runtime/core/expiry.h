@@ -20,8 +20,8 @@
 struct expiry_item {
     struct heap_entry due;
     uint64_t sequence; /* of its last setting */
-    uint32_t handle; /* 0 while free */
-    uint32_t next;   /* generation and index: of this slot while it is taken, its own next generation while free */
+    uint32_t handle;   /* 0 while free */
+    uint32_t next;     /* generation and index: of this slot while it is taken, its own next generation while free */
 };
 
 struct expiry {

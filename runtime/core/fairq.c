@@ -4,10 +4,13 @@
 #include "base/check.h"
 
 enum {
-    /* Virtual time of one byte at weight 1: divisible by the small weights people use, so that their shares are exact. */
-    BYTE_COST = 5040,
+    /*
+     * Virtual time of one byte at weight 1: divisible by the small weights people use, so that their shares are exact, and so large that
+     * what division by others cuts off is below 1 in 10^7 of the smallest packet.
+     */
+    BYTE_COST = 5040 * 1024,
 };
-/* Far below overflow: one charge adds at most 65535 * BYTE_COST < 2^29. */
+/* One charge adds at most 65535 * BYTE_COST < 2^39: far from overflow. */
 #define REBASE_AT (UINT64_C(1) << 62)
 
 void fairq_init(struct fairq *q)
@@ -20,7 +23,7 @@ static unsigned class_of(const struct fairq_shares *shares, unsigned service)
     return shares->background >> service & 1u;
 }
 
-/* Takes the same amount off a class's clocks: differences are all that counts. Once in some 10^14 bytes. */
+/* Takes the same amount off a class's clocks: differences are all that counts. Once in some 10^12 bytes. */
 static void rebase(struct fairq *q, const struct fairq_shares *shares, unsigned class)
 {
     uint64_t base = q->now[class];

@@ -56,13 +56,12 @@ static struct cw_packet *take_from(struct packetq *q, unsigned set)
 
 struct cw_packet *packetq_put(struct packetq *q, struct cw_packet *p)
 {
-    CHECK(p->links != CW_LINKS_NONE && p->links < PACKETQ_SETS);
+    CHECK(p->links != CW_LINKS_NONE && p->links < PACKETQ_SETS && q->packets_max > 0);
     struct cw_packet *out = NULL, **last = &out;
     while (!packetq_has_room(q, p)) {
-        if (q->drop == PACKETQ_DROP_TAIL || q->used == 0) {
+        if (q->drop == PACKETQ_DROP_TAIL || weight_of(p) > q->bytes_max) {
             p->next = NULL;
-            *last = p;
-            return out;
+            return p;
         }
         *last = take_from(q, oldest_of(q, q->used));
         last = &(*last)->next;

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node_bench.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <string.h>
+
+START_TEST(config_is_checked)
+{
+    struct bench *b = bench_open((cw_dims){2, 2, 2});
+    struct node_env env = {.packets = b->home, .neighbours = b->neighbours, .seed = 1};
+    struct node_config good = b->config;
+    good.incarnation = 1;
+    for (unsigned bad = 0; bad < 8; bad++) {
+        struct node *n = NULL;
+        struct node_config config = good;
+        switch (bad) {
+        case 0:
+            config.dims.x = 0;
+            break;
+        case 1:
+            config.self.z = 2;
+            break;
+        case 2:
+            config.mtu = 1499;
+            break;
+        case 3:
+            config.mtu = 9001;
+            break;
+        case 4:
+            config.hop_limit = 0;
+            break;
+        case 5:
+            config.incarnation = 0;
+            break;
+        case 6:
+            config.timers.hold = config.timers.dead;
+            break;
+        default:
+            config.hop_limit = 2;
+            break;
+        }
+        ck_assert_int_eq(node_open(&n, &config, &env), bad == 7 ? -ERANGE : -EINVAL);
+        ck_assert_ptr_null(n);
+    }
+    bench_close(b);
+}
+END_TEST
+
+START_TEST(alone_it_serves_itself)
+{
+    struct bench *b = bench_open((cw_dims){1, 1, 1});
+    b->config.alone = true;
+    bench_start(b, 0);
+    bench_settle(b);
+    cw_to to = to_server(b, 0);
+    ck_assert_int_eq(send_text(b, 0, "me", &to, NULL), 0);
+    to = to_route(12345);
+    ck_assert_int_eq(send_text(b, 0, "key", &to, NULL), 0);
+    bench_run(b, CW_MS(1));
+    ck_assert_uint_eq(bench_notes(b, 0, NOTE_PACKET, NULL), 2);
+    ck_assert_uint_eq(node_self(b->node[0]), 0);
+    bench_close(b);
+}
+END_TEST
+
+START_TEST(two_meet_and_talk)
+{
+    struct bench *b = bench_open((cw_dims){1, 1, 2});
+    bench_start_all(b);
+    bench_settle(b);
+    bench_forget_notes(b);
+    cw_to to = to_server(b, 1);
+    ck_assert_int_eq(send_text(b, 0, "hello", &to, NULL), 0);
+    bench_run(b, CW_MS(1));
+    const struct note *note = NULL;
+    ck_assert_uint_eq(bench_notes(b, 1, NOTE_PACKET, &note), 1);
+    ck_assert_uint_eq(note->length, 5);
+    ck_assert_int_eq(memcmp(note->first, "hello", 5), 0);
+    ck_assert_uint_eq(note->rx.hops, 1);
+    ck_assert_uint_eq(note->rx.where, CW_ARRIVED);
+    ck_assert_uint_eq(note->rx.kind, CW_TO_SERVER);
+    ck_assert_uint_eq(note->rx.src_process, 0);
+    ck_assert_uint_eq(note->rx.src_job, PROBE_JOB);
+    ck_assert_uint_eq(note->rx.port, 7);
+    ck_assert_uint_eq(note->rx.call, 0);
+    ck_assert(note->rx.in == CW_LINK_ZP || note->rx.in == CW_LINK_ZM);
+    bench_close(b);
+}
+END_TEST
+
+/* Closing with packets in every place there is: all come home, each counted. */
+START_TEST(closing_drops_what_is_inside)
+{
+    struct bench *b = bench_open((cw_dims){3, 3, 3});
+    bench_start_all(b);
+    bench_settle(b);
+    cw_to to = to_server(b, 13), self = to_server(b, 0);
+    for (unsigned i = 0; i < 100; i++) {
+        ck_assert_int_eq(cw_send(bench_svc(b, 0), packet_of(b, 0, "x", 1000), &to, NULL), 0);
+        ck_assert_int_eq(cw_send(bench_svc(b, 0), packet_of(b, 0, "y", 0), &self, NULL), 0);
+    }
+    ck_assert_uint_eq(node_packets_inside(b->node[0]), 200);
+    bench_kill(b, 0, true);
+    ck_assert_uint_eq(b->dropped[CW_DROP_CLOSED], 200);
+    bench_close(b);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(config_is_checked),
+    SUITE_TEST(alone_it_serves_itself),
+    SUITE_TEST(two_meet_and_talk),
+    SUITE_TEST(closing_drops_what_is_inside),
+};
+SUITE_MAIN("node", tests)

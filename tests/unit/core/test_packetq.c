@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/packetq.h"
+#include "rng.h"
+#include "suite.h"
+
+enum { PACKETS = 400 };
+
+/* One list in the order of arrival, searched from its start: what the queue must be like. */
+struct model {
+    struct cw_packet *list[PACKETS];
+    unsigned count;
+    uint32_t bytes;
+};
+
+static uint32_t weight(const struct cw_packet *p)
+{
+    return p->length + p->pad;
+}
+
+static struct cw_packet *model_remove(struct model *m, unsigned i)
+{
+    struct cw_packet *p = m->list[i];
+    for (m->count--; i < m->count; i++) {
+        m->list[i] = m->list[i + 1];
+    }
+    m->bytes -= weight(p);
+    return p;
+}
+
+static struct cw_packet *model_peek(const struct model *m, cw_link link, unsigned *at)
+{
+    for (unsigned i = 0; i < m->count; i++) {
+        if (m->list[i]->links & cw_links_of(link)) {
+            *at = i;
+            return m->list[i];
+        }
+    }
+    return NULL;
+}
+
+static void same_counts(const struct packetq *q, const struct model *m)
+{
+    cw_links links = 0;
+    unsigned of[CW_LINK_COUNT] = {0};
+    for (unsigned i = 0; i < m->count; i++) {
+        links |= m->list[i]->links;
+        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+            of[link] += (m->list[i]->links & cw_links_of(link)) != 0;
+        }
+    }
+    ck_assert_uint_eq(packetq_links(q), links);
+    ck_assert_uint_eq(q->packets, m->count);
+    ck_assert_uint_eq(q->bytes, m->bytes);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        ck_assert_uint_eq(packetq_count(q, link), of[link]);
+    }
+}
+
+/* A put, with the drops it must cause; everything that left goes back to the free packets. */
+static void put(struct packetq *q, struct model *m, struct cw_packet *p)
+{
+    struct cw_packet *expect[PACKETS];
+    unsigned expected = 0;
+    bool fits = weight(p) <= q->bytes_max;
+    if (q->drop == PACKETQ_DROP_OLDEST) {
+        while (fits && m->count > 0 && (m->count == q->packets_max || m->bytes + weight(p) > q->bytes_max)) {
+            expect[expected++] = model_remove(m, 0);
+        }
+    } else {
+        fits = fits && m->count < q->packets_max && m->bytes + weight(p) <= q->bytes_max;
+        ck_assert_int_eq(packetq_has_room(q, p), fits);
+    }
+    if (!fits) {
+        expect[expected++] = p;
+    } else {
+        m->list[m->count++] = p;
+        m->bytes += weight(p);
+    }
+    struct cw_packet *out = packetq_put(q, p);
+    for (unsigned i = 0; i < expected; i++) {
+        ck_assert_ptr_eq(out, expect[i]);
+        out->service = 0; /* free again */
+        out = out->next;
+    }
+    ck_assert_ptr_null(out);
+}
+
+static void life(uint64_t seed)
+{
+    static struct cw_packet packets[PACKETS];
+    struct rng rng = {seed};
+    struct packetq q;
+    struct model m = {.count = 0};
+    for (unsigned i = 0; i < PACKETS; i++) {
+        packets[i] = (struct cw_packet){.service = 0};
+    }
+    enum packetq_drop drop = rng_below(&rng, 2) ? PACKETQ_DROP_TAIL : PACKETQ_DROP_OLDEST;
+    packetq_init(&q, 1 + (uint32_t)rng_below(&rng, PACKETS), 1000 + (uint32_t)rng_below(&rng, 200000), drop);
+    unsigned some = 1 + (unsigned)rng_below(&rng, 63); /* how many of the sets this life uses */
+    for (unsigned step = 0; step < 20000; step++) {
+        unsigned what = (unsigned)rng_below(&rng, 100);
+        if (what < 52) {
+            struct cw_packet *p = &packets[rng_below(&rng, PACKETS)];
+            if (p->service != 0) {
+                continue;
+            }
+            p->service = 1;
+            p->order = step;
+            p->links = (cw_links)(1 + rng_below(&rng, some));
+            p->length = 32 + (uint32_t)rng_below(&rng, 1468);
+            p->pad = rng_below(&rng, 10) == 0 ? (uint32_t)rng_below(&rng, 9000) : 0;
+            put(&q, &m, p);
+        } else if (what < 99) {
+            cw_link link = (cw_link)rng_below(&rng, CW_LINK_COUNT);
+            unsigned at = 0;
+            struct cw_packet *expect = model_peek(&m, link, &at);
+            if (packetq_peek(&q, link) != expect || packetq_take(&q, link) != expect) {
+                ck_abort_msg("seed %lu step %u: not the oldest for link %u", (unsigned long)seed, step, link);
+            }
+            if (expect != NULL) {
+                model_remove(&m, at);
+                expect->service = 0;
+            }
+        } else {
+            /* Drain, and put all back under other sets, as after a change of routes. */
+            struct cw_packet *all = packetq_drain(&q);
+            ck_assert_uint_eq(q.packets, 0);
+            ck_assert_uint_eq(packetq_links(&q), 0);
+            for (unsigned i = 0; i < m.count; i++) {
+                struct cw_packet *next = all->next;
+                ck_assert_ptr_eq(all, m.list[i]);
+                all->links = (cw_links)(1 + rng_below(&rng, 63));
+                ck_assert_ptr_null(packetq_put(&q, all));
+                all = next;
+            }
+            ck_assert_ptr_null(all);
+        }
+        if (step % 50 == 0) {
+            same_counts(&q, &m);
+        }
+    }
+}
+
+START_TEST(oldest_first_like_a_list)
+{
+    for (uint64_t seed = 1; seed <= 16; seed++) {
+        life(seed);
+    }
+}
+END_TEST
+
+START_TEST(too_large_for_the_whole_queue)
+{
+    struct packetq q;
+    struct cw_packet big = {.links = 1, .length = 100, .pad = 1000, .order = 2}, small = {.links = 2, .length = 50};
+    packetq_init(&q, 10, 1000, PACKETQ_DROP_OLDEST);
+    ck_assert_ptr_null(packetq_put(&q, &small));
+    /* Nobody makes room in vain. */
+    ck_assert_ptr_eq(packetq_put(&q, &big), &big);
+    ck_assert_ptr_null(big.next);
+    ck_assert_ptr_eq(packetq_take(&q, CW_LINK_XM), &small);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(oldest_first_like_a_list),
+    SUITE_TEST(too_large_for_the_whole_queue),
+};
+SUITE_MAIN("packetq", tests)

@@ -87,8 +87,8 @@ class Planted(unittest.TestCase):
 
     def _view(self, build, name):
         view = os.path.join(build, "views", name.replace("/", "_"))
-        link = os.path.join(view, name.rpartition("/")[2])
-        os.makedirs(view, exist_ok=True)
+        link = os.path.join(view, name if name.startswith("services/") else name.rpartition("/")[2])
+        os.makedirs(os.path.dirname(link), exist_ok=True)
         if not os.path.islink(link):
             os.symlink(os.path.join(self.root, name), link)
         return view
@@ -174,6 +174,15 @@ class Floors(Planted):
         self.plant_include("services/store/store.c", '"core/node.h"')
         self.finds("floors", "services/store/store.c:3", "past what this folder may know")
 
+    def test_only_their_list_knows_services(self):
+        self.plant_include("services/builtin.c", '"services/store/store.h"')
+        self.sound("floors")
+        self.plant_include("services/builtin.c", '"base/list.h"')
+        self.finds("floors", "services/builtin.c:3", "past what this folder may know")
+        os.remove(os.path.join(self.root, "services/builtin.c"))
+        self.plant_include("services/store/store.c", '"services/builtin.h"')
+        self.finds("floors", "services/store/store.c:3", "never include one another")
+
 
 class Includes(Planted):
     check = "includes"
@@ -189,6 +198,15 @@ class Includes(Planted):
         build = self.build({**LINKS, "keyspace": ["runtime/wire"]})  # frame.h is found, the list.h it wants is not
         self.plant("runtime/wire/frame.h", "#error broken\n")
         self.finds("includes", "keyspace/CMakeLists.txt:1", "is found from keyspace", build, count=2)  # and from its own
+
+    def test_services_are_strangers(self):
+        for name in ("store", "cache"):
+            self.plant(f"services/{name}/{name}.h", header(f"SERVICES_{name.upper()}_{name.upper()}_H"))
+            self.plant(f"services/{name}/{name}.c", f'{SPDX}#include "services/{name}/{name}.h"\n')
+        self.sound("includes", self.build())
+        self.sound("headers", self.build())
+        links = {**LINKS, "services/store": ["services/cache"]}
+        self.finds("includes", "services/store/CMakeLists.txt:1", '"services/cache/cache.h" compiles in services/store', self.build(links))
 
     def test_control(self):
         build = self.build()

@@ -217,6 +217,8 @@ END_TEST
 
 START_TEST(commands_that_are_none)
 {
+    static const char too_long[] = "far via 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0"
+                                   " 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0";
     static const char *const bad[] = {
         "",
         "fro 1,0,0",
@@ -237,8 +239,7 @@ START_TEST(commands_that_are_none)
         "far hops=61",
         "far via",
         "far via 9,9,9",
-        "far via 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 "
-        "0,0,0",
+        too_long,
     };
     net = fake_net_open(&ping_service, (cw_dims){3, 3, 3});
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -42,7 +42,7 @@ cw_links torus_links(const struct torus *t);
 /* The server at the far end of a link of s; s itself along an axis of 1. */
 cw_server torus_neighbour(const struct torus *t, cw_server s, cw_link link);
 
-/* Fills out[servers * CW_LINK_COUNT]: out[s * CW_LINK_COUNT + link] is torus_neighbour(t, s, link), for those who walk the graph. */
+/* Fills out[servers * CW_LINK_COUNT]: out[s * CW_LINK_COUNT + link] is torus_neighbour(t, s, link). */
 void torus_neighbours_fill(const struct torus *t, cw_server out[]);
 
 /*

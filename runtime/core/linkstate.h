@@ -21,6 +21,7 @@
 #include "keyspace/torus.h"
 #include "wire/frame.h"
 #include "wire/reason.h"
+#include "wire/record.h"
 
 struct linkstate;
 
@@ -40,8 +41,8 @@ struct ls_timers {
 struct ls_timers ls_timers_default(void);
 struct ls_timers ls_timers_fast(void);
 /*
- * -EINVAL when the timers cannot keep the guarantee: hold < dead + flood_bound (semantics 4.2, remove), dead < 2
- * hellos, damp_max < damp, a negative one, or a zero among hello, retry, pending_limit and refresh. 0 otherwise.
+ * -EINVAL when the timers cannot keep the guarantee: hold < dead + flood_bound (semantics 4.2, remove), dead < 2 hellos, a negative one,
+ * or a zero among hello, dead, retry, pending_limit and refresh. 0 otherwise.
  */
 CW_MUST_CHECK int ls_timers_check(const struct ls_timers *timers);
 
@@ -115,5 +116,34 @@ cw_links ls_next_hops(struct linkstate *ls, cw_server to);
 unsigned ls_hops(struct linkstate *ls, cw_server to); /* UINT_MAX: unreachable */
 uint64_t ls_digest(const struct linkstate *ls);       /* of the database: equal in all servers of a quiet component */
 uint64_t ls_incarnation(const struct linkstate *ls);
+/* The incarnation of the neighbour with which this end calls the link up; 0: it does not. */
+uint64_t ls_link_peer(const struct linkstate *ls, cw_link link);
+/* The record held of a server, borrowed until the next entry; NULL when none is. */
+const struct record *ls_record(const struct linkstate *ls, cw_server origin);
+
+/* What happened, since ls_open. Those marked ! should never grow in a sound cluster: an operator wants to know. */
+enum ls_counter {
+    LS_VERSIONS,   /* of the own record */
+    LS_ADMISSIONS, /* links of ours that went up by a round */
+    LS_SHORTCUTS,  /* that went up because the far end was in C */
+    LS_DOUBTS,     /* shortcuts taken back */
+    LS_TEARDOWNS,  /* adjacencies ended */
+    LS_SILENCES,   /* of these, because nothing was heard */
+    LS_OVERDUE,    /* of these, because the link stayed announced and did not come up */
+    LS_REPEATS,    /* times a stream went back */
+    LS_ACKS_LOST,  /* admission acks dropped in a rush; their senders repeat them */
+    LS_STRAYS,     /* control packets of another session */
+    LS_FENCES,     /* times our lease ran out */
+    LS_OUTBIDS,    /* ! records of another boot of ours outbid: a restart with too low an incarnation, or ... */
+    LS_DUPLICATES, /* ! ... another server says that it is us */
+    LS_MISWIRED,   /* ! hellos of another server, port, cluster or configuration */
+    LS_CONFLICTS,  /* ! two records of one version */
+    LS_REFUSED,    /* ! records that do not fit the torus, acks of nobody */
+    LS_REPAIRS,    /* ! databases that differed at rest */
+    LS_OVERFLOWS,  /* ! links cut off because they held up the log, or for want of memory */
+    LS_COUNTERS,
+};
+uint64_t ls_count(const struct linkstate *ls, enum ls_counter counter);
+const char *ls_counter_name(enum ls_counter counter); /* "fences"; static, never NULL */
 
 #endif

@@ -63,7 +63,8 @@ bool lsdb_outbids(const struct record *theirs, const struct record *mine)
  */
 static bool names(const struct record *from, cw_link link, const struct record *to)
 {
-    return MUTANT(NO_NEIGHBOUR_INCARNATION) || from->neighbour[link] == (uint16_t)to->incarnation;
+    return MUTANT(NO_NEIGHBOUR_INCARNATION) || MUTANT(RESURRECTION) ||
+           from->neighbour[link] == (uint16_t)to->incarnation;
 }
 
 /* Sets or clears both ends of a link in one of the two masks. */

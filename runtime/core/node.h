@@ -68,6 +68,8 @@ cw_links node_rx(struct node *n, cw_link in, struct cw_packet *frame, cw_time no
 cw_links node_carrier(struct node *n, cw_link link, bool up, cw_time now);
 cw_links node_tick(struct node *n, cw_time now);
 struct cw_packet *node_tx_pull(struct node *n, cw_link link, cw_time now); /* gives a frame, or NULL */
+/* The links that have something to send, as every entry returns them: a pull may have made work for others. */
+cw_links node_tx_links(const struct node *n);
 cw_time node_next_wake(const struct node *n);
 cw_links node_offload_done(struct node *n, uint64_t ticket, cw_time now);
 
@@ -107,6 +109,12 @@ struct linkstate *node_linkstate(struct node *n);
 cw_server node_self(const struct node *n);
 uint64_t node_drops(const struct node *n, cw_drop cause);
 size_t node_packets_inside(const struct node *n); /* queued and held */
+struct node_tally {                               /* of data packets; conservation: made + received = the rest */
+    uint64_t made;                                /* sent, or given up before they were sent */
+    uint64_t delivered;
+    uint64_t ended; /* taken by services they passed by */
+};
+struct node_tally node_tally(const struct node *n);
 uint64_t node_digest(const struct node *n);       /* of all state that decides what it does next */
 size_t node_bytes(const struct node *n);
 /* Calls visit for each counter, the node's own first. */

@@ -12,9 +12,8 @@ void node_enter(struct node *n, cw_time now)
     n->now = now;
 }
 
-cw_links node_leave_entry(struct node *n)
+cw_links node_tx_links(const struct node *n)
 {
-    node_run_local(n);
     cw_links links = ls_tx_links(n->ls), up = ls_up_links(n->ls);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         if (n->ready[link] != 0) {
@@ -22,6 +21,12 @@ cw_links node_leave_entry(struct node *n)
         }
     }
     return links;
+}
+
+cw_links node_leave_entry(struct node *n)
+{
+    node_run_local(n);
+    return node_tx_links(n);
 }
 
 cw_links node_tick(struct node *n, cw_time now)

@@ -135,6 +135,10 @@ class Floors(Planted):
         self.plant_include("runtime/base/pool.c", '"../wire/frame.h"')
         self.finds("floors", "runtime/base/pool.c:3", "climbs out")
 
+    def test_not_a_header(self):
+        self.plant_include("runtime/base/pool.c", '"base/table.inc"')
+        self.finds("floors", "runtime/base/pool.c:3", "is no header")
+
     def test_bare_name(self):
         self.plant_include("runtime/base/pool.c", '"pool.h"')
         self.finds("floors", "runtime/base/pool.c:3", "names no folder")
@@ -303,8 +307,16 @@ class Symbols(Planted):
     def test_higher_floor(self):
         self.finds_data("int frame_size(void); int f(void); int f(void) { return frame_size(); }", "uses frame_size()")
 
+    def test_header_that_no_source_uses(self):
+        self.plant("runtime/base/list.h", header("BASE_LIST_H", "long clock(void);\nstatic inline long list_one(void)\n{\n"
+                   "    static long count;\n    return ++count + clock();\n}"))
+        self.plant("runtime/wire/frame.c", SOUND["runtime/wire/frame.c"].replace(" + list_one()", ""))
+        build = self.build()
+        self.finds("symbols", "runtime/base/list.h:7", "'count' is writable data (section .bss", build, count=2)
+        self.assertIn("a clock", self.findings("symbols", build)[1].wrong)
+
     def test_one_file_may(self):
-        code = "int SHA1(void); int f(void); int f(void) { return SHA1(); }"
+        code = "int SHA1_Init(void); int f(void); int f(void) { return SHA1_Init(); }"
         self.sound("symbols", self.with_code(code, path="keyspace/key.c"))
 
     def test_not_built(self):

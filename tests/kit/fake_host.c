@@ -39,7 +39,7 @@ static cw_packet *take_packet(cw_svc *s, size_t length, size_t pad)
     }
     p->home = s;
     p->holder = NULL;
-    p->lent = p->kept = false;
+    p->kept = false;
     p->length = length;
     p->pad = pad;
     memset(p->data, 0, length);
@@ -71,6 +71,12 @@ void fake_free(cw_packet *p)
     home->spare = p;
 }
 
+static void let_go(cw_svc *s, cw_packet *p)
+{
+    p->holder = NULL;
+    s->lent = s->lent == p ? NULL : s->lent;
+}
+
 cw_packet *cw_packet_new(cw_svc *s, size_t length)
 {
     return cw_packet_new_padded(s, length, 0);
@@ -90,8 +96,7 @@ void cw_packet_free(cw_svc *s, cw_packet *p)
 {
     if (p != NULL) {
         must(p->holder == s, "a service frees a packet that is not its own");
-        p->holder = NULL;
-        p->lent = false;
+        let_go(s, p);
         fake_free(p);
     }
 }
@@ -129,7 +134,7 @@ size_t cw_mtu(const cw_svc *s)
 
 void cw_packet_keep(cw_packet *p)
 {
-    must(p->lent, "a service keeps a packet that was not lent");
+    must(p->holder != NULL && p->holder->lent == p, "a service keeps a packet that was not lent");
     p->kept = true;
 }
 
@@ -166,8 +171,7 @@ static int put_send(cw_svc *s, cw_packet *p, const cw_to *to, const cw_send_opti
         return rc;
     }
     s->room -= s->room != SIZE_MAX;
-    p->holder = NULL;
-    p->lent = false;
+    let_go(s, p);
     if (s->swallow) {
         s->swallowed++;
         fake_free(p);
@@ -238,6 +242,28 @@ size_t fake_sends(const cw_svc *s)
 
 /* ---- Calls -------------------------------------------------------------------------------------------------------- */
 
+/* The packet is the service's for an upcall. */
+static void lend(cw_svc *s, cw_packet *p)
+{
+    p->holder = s;
+    p->kept = false;
+    s->lent = p;
+}
+
+/* True: it is not the service's any more, and the fake's again. */
+static bool lend_end(cw_svc *s, cw_packet *p, cw_verdict verdict)
+{
+    if (s->lent != p) {
+        return false; /* sent or freed: not to be looked at */
+    }
+    s->lent = NULL;
+    if (verdict == CW_TAKE || p->kept) {
+        return false;
+    }
+    p->holder = NULL;
+    return true;
+}
+
 static struct fake_call *call_numbered(cw_svc *s, uint32_t number)
 {
     for (size_t i = 0; i < s->calls_capacity; i++) {
@@ -279,13 +305,10 @@ bool fake_answer(cw_svc *s, uint32_t number, int status, cw_packet *reply, const
     struct fake_call call = *found;
     found->number = 0;
     if (reply != NULL) {
-        reply->holder = s;
-        reply->lent = true;
-        reply->kept = false;
+        lend(s, reply);
     }
     call.done(s, s->state, call.arg, status, reply, rx);
-    if (reply != NULL && reply->lent && !reply->kept) {
-        reply->holder = NULL;
+    if (reply != NULL && lend_end(s, reply, CW_FORWARD)) {
         fake_free(reply);
     }
     return true;
@@ -331,22 +354,14 @@ int cw_reply(cw_svc *s, uint32_t handle, int status, cw_packet *p)
 
 bool fake_arrive(cw_svc *s, cw_packet *p, const cw_rx *rx, cw_verdict *verdict)
 {
-    p->holder = s;
-    p->lent = true;
-    p->kept = false;
+    lend(s, p);
     cw_verdict said = s->table->on_packet(s, s->state, p, rx);
     if (verdict != NULL) {
         *verdict = said;
     }
-    if (said == CW_TAKE) {
-        return false; /* sent, freed, or in its hands: not to be looked at */
-    }
-    must(p->holder == s, "a packet was sent or freed, and the verdict is not CW_TAKE");
-    if (p->kept) {
-        p->lent = false;
+    if (!lend_end(s, p, said)) {
         return false;
     }
-    p->holder = NULL;
     if (said == CW_FORWARD && rx->where == CW_TRANSIT) {
         return true;
     }

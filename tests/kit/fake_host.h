@@ -18,7 +18,7 @@ struct cw_packet {
     cw_svc *home;   /* counts it */
     cw_svc *holder; /* the service that has it in hand, NULL: nobody */
     cw_packet *next;
-    bool lent, kept;
+    bool kept;
     size_t length, pad, capacity;
     uint8_t data[];
 };
@@ -86,7 +86,8 @@ struct cw_svc {
     cw_timer *timers; /* in their order */
     uint64_t timer_orders;
     cw_packet *spare;
-    size_t packets; /* in existence: in hand, sent, or with the test */
+    cw_packet *lent; /* to the upcall under way; NULL again when it has been sent or freed */
+    size_t packets;  /* in existence: in hand, sent, or with the test */
     size_t packets_max;
     cw_links polled;
     bool closing;

@@ -116,4 +116,29 @@ unsigned ls_hops(struct linkstate *ls, cw_server to); /* UINT_MAX: unreachable *
 uint64_t ls_digest(const struct linkstate *ls);       /* of the database: equal in all servers of a quiet component */
 uint64_t ls_incarnation(const struct linkstate *ls);
 
+/* What happened, since ls_open. Those marked ! should never grow in a sound cluster: an operator wants to know. */
+enum ls_counter {
+    LS_VERSIONS,   /* of the own record */
+    LS_ADMISSIONS, /* links of ours that went up by a round */
+    LS_SHORTCUTS,  /* that went up because the far end was in C */
+    LS_DOUBTS,     /* shortcuts taken back */
+    LS_TEARDOWNS,  /* adjacencies ended */
+    LS_SILENCES,   /* of these, because nothing was heard */
+    LS_OVERDUE,    /* of these, because the link stayed announced and did not come up */
+    LS_REPEATS,    /* times a stream went back */
+    LS_ACKS_LOST,  /* admission acks dropped in a rush; their senders repeat them */
+    LS_STRAYS,     /* control packets of another session */
+    LS_FENCES,     /* times our lease ran out */
+    LS_OUTBIDS,    /* ! records of another boot of ours outbid: a restart with too low an incarnation, or ... */
+    LS_DUPLICATES, /* ! ... another server says that it is us */
+    LS_MISWIRED,   /* ! hellos of another server, port, cluster or configuration */
+    LS_CONFLICTS,  /* ! two records of one version */
+    LS_REFUSED,    /* ! records that do not fit the torus, acks of nobody */
+    LS_REPAIRS,    /* ! databases that differed at rest */
+    LS_OVERFLOWS,  /* ! links cut off because they held up the log, or for want of memory */
+    LS_COUNTERS,
+};
+uint64_t ls_count(const struct linkstate *ls, enum ls_counter counter);
+const char *ls_counter_name(enum ls_counter counter); /* "fences"; static, never NULL */
+
 #endif

@@ -24,8 +24,14 @@ enum mutant {
     MUTANT_NO_GATE = 9,                  /* data is forwarded before the control it was sent after */
     MUTANT_LIVEBFS = 10,                 /* keys are inherited over live servers only */
     MUTANT_HELD_NOT_WAITED = 11,         /* a round does not wait for servers that are held in O */
-    MUTANT_FOLLOW_WITHOUT_ROUND = 12,    /* the far end goes up without having seen the link pending */
+    MUTANT_FOLLOW_WITHOUT_ROUND = 12,    /* the far end goes up as soon as the near end has */
     MUTANT_NO_LEASE_ECHO = 13,           /* the lease runs from the last hello heard, not from the last one echoed */
+    MUTANT_REPLACE_IN_PLACE = 14, /* a newer record is sent at the place of an older one, before what it builds on */
+    MUTANT_OPEN_EXCHANGE = 15,    /* records of an exchange are applied and passed on one by one */
+    MUTANT_ONE_ROUND =
+        16, /* only the lower end asks everybody; the far end follows when it has seen the link pending */
+    MUTANT_RESURRECTION = 18,   /* 5 and 6 together: each is the other's second line of defence */
+    MUTANT_GAIN_BY_SERVER = 17, /* a round starts again for a new server only, not for a new link */
 };
 
 #ifdef CW_MUT

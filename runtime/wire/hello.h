@@ -15,7 +15,7 @@
  *   36 |                                                             |  sender's clock, ns, 1..2^63 - 2
  *   40 |                            echo                             |
  *   44 |                                                             |  last clock heard of the receiver; 0 = none
- *   48 |                       stream position                       |  last item sent
+ *   48 |                       stream position                       |  last item sent, and those that wait
  *   52 |                          stream ack                         |  last item received in order
  *   56 |                            digest                           |
  *   60 |                                                             |  of the sender's link-state database

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { ITEM_LAST = 0x1, SYNCED_BYTES = ITEM_SYNCED_BYTES - ITEM_HEAD_BYTES };
+enum { ITEM_LAST = 0x1, ITEM_MORE = 0x2, SYNCED_BYTES = ITEM_SYNCED_BYTES - ITEM_HEAD_BYTES };
 
 /* A body is `fixed` bytes, then any number of entries of `entry` bytes. */
 static const struct shape {
@@ -13,7 +13,7 @@ static const struct shape {
     uint8_t entry; /* 0: none */
     uint8_t flags; /* that may be set */
 } shapes[] = {
-    [ITEM_RECORD] = {.fixed = RECORD_BYTES},
+    [ITEM_RECORD] = {.fixed = RECORD_BYTES, .flags = ITEM_MORE},
     [ITEM_ACK] = {.fixed = ACK_BYTES},
     [ITEM_SUMMARY] = {.entry = SUMMARY_ENTRY_BYTES, .flags = ITEM_LAST},
     [ITEM_SYNCED] = {.fixed = SYNCED_BYTES},
@@ -87,6 +87,7 @@ enum wire_reason item_decode(const uint8_t *bytes, size_t size, struct item *out
     enum wire_reason reason = decode_body(type, bytes + ITEM_HEAD_BYTES, length - ITEM_HEAD_BYTES, out);
     if (reason == WIRE_OK) {
         out->type = type;
+        out->more = (flags & ITEM_MORE) != 0;
         set_last(out, (flags & ITEM_LAST) != 0);
     }
     return reason;
@@ -112,10 +113,18 @@ size_t item_size(const struct item *item)
     return ITEM_HEAD_BYTES + (size_t)shapes[type].fixed;
 }
 
-static bool is_last(const struct item *item)
+static uint8_t flags_of(const struct item *item)
 {
-    return (item->type == ITEM_SUMMARY && item->summary.last) ||
-           (item->type == ITEM_JOB_SUMMARY && item->job_summary.last);
+    switch (item->type) {
+    case ITEM_RECORD:
+        return item->more ? ITEM_MORE : 0;
+    case ITEM_SUMMARY:
+        return item->summary.last ? ITEM_LAST : 0;
+    case ITEM_JOB_SUMMARY:
+        return item->job_summary.last ? ITEM_LAST : 0;
+    default:
+        return 0;
+    }
 }
 
 void item_encode(const struct item *item, uint8_t *bytes)
@@ -123,7 +132,7 @@ void item_encode(const struct item *item, uint8_t *bytes)
     size_t size = item_size(item);
     CHECK(size <= ITEM_BYTES_MAX);
     bytes[0] = (uint8_t)item->type;
-    bytes[1] = is_last(item) ? ITEM_LAST : 0;
+    bytes[1] = flags_of(item);
     put_be16(bytes + 2, (uint16_t)size);
     uint8_t *body = bytes + ITEM_HEAD_BYTES;
     switch (item->type) {

@@ -6,7 +6,8 @@
  *    0 |     type      |     flags    |            length            |  of the item with these 4 bytes; a multiple of 4
  *    4   body
  *
- * The only flag is LAST, on summary and job summary: no more entries follow in later items.
+ * Flags: LAST on summary and job summary: no more entries follow in later items. MORE on a record: it is one of several that are
+ * to be applied together, at the next item without the flag.
  */
 #ifndef WIRE_ITEM_H
 #define WIRE_ITEM_H
@@ -28,6 +29,7 @@ enum item_type {
 
 struct item {
     enum item_type type; /* says which member is meant */
+    bool more;           /* record: not to be applied alone */
     union {
         struct record record;
         struct ack ack;

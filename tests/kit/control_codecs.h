@@ -137,6 +137,7 @@ static inline struct item dice_item(struct dice *d, enum item_type type, uint8_t
     switch (type) {
     case ITEM_RECORD:
         item.record = dice_record(d);
+        item.more = dice_below(d, 2) != 0;
         break;
     case ITEM_ACK:
         item.ack = dice_ack(d);

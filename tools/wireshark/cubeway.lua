@@ -167,7 +167,8 @@ field("item.number", "uint32", "Number")
 field("item.type", "uint8", "Type", base.DEC, ITEMS)
 field("item.flags", "uint8", "Flags", base.HEX)
 field("item.flags.last", "bool", "Last", 8, nil, 0x01)
-field("item.flags.reserved", "uint8", "Reserved", base.HEX, nil, 0xfe)
+field("item.flags.more", "bool", "More", 8, nil, 0x02)
+field("item.flags.reserved", "uint8", "Reserved", base.HEX, nil, 0xfc)
 field("item.length", "uint16", "Length")
 field("item.body", "bytes", "Body")
 
@@ -581,10 +582,10 @@ item[7] = function(_, tree, b)
     tree:append_text(string.format(": %d entries", size / 12))
 end
 
--- A body is a fixed part, then entries; last: may have the flag LAST.
+-- A body is a fixed part, then entries; flags: those it may have (1 LAST, 2 MORE).
 local ITEM_SHAPES = {
-    { fixed = 32 }, { fixed = 28 }, { fixed = 0, entry = 16, last = true }, { fixed = 8 }, { fixed = 24, entry = 4 },
-    { fixed = 24 }, { fixed = 0, entry = 12, last = true },
+    { fixed = 32, flags = 2 }, { fixed = 28 }, { fixed = 0, entry = 16, flags = 1 }, { fixed = 8 }, { fixed = 24, entry = 4 },
+    { fixed = 24 }, { fixed = 0, entry = 12, flags = 1 },
 }
 
 local function item_fits(shape, body)
@@ -606,12 +607,14 @@ local function dissect_item(judge, tree, rest, number)
     branch:add(f["item.type"], head(0, 1))
     local flags = branch:add(f["item.flags"], head(1, 1))
     flags:add(f["item.flags.last"], head(1, 1))
+    flags:add(f["item.flags.more"], head(1, 1))
     flags:add(f["item.flags.reserved"], head(1, 1))
     branch:add(f["item.length"], head(2, 2))
     if not must(judge, shape, head(0, 1), "bad-kind", "unknown item") then
         return nil
     end
-    must(judge, head(1, 1):uint() <= (shape.last and 1 or 0), head(1, 1), "reserved", "flags of the item")
+    local item_flags = head(1, 1):uint()
+    must(judge, item_flags == 0 or item_flags == shape.flags, head(1, 1), "reserved", "flags of the item")
     if not must(judge, length <= rest:len(), head(2, 2), "truncated", "the item is longer than the packet") then
         return nil
     end

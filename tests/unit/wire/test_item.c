@@ -70,7 +70,8 @@ START_TEST(heads)
             struct item item = dice_item(&d, (enum item_type)type, room);
             item_encode(&item, bytes);
             bytes[1] ^= (uint8_t)(1u << bit);
-            bool allowed = bit == 0 && (type == ITEM_SUMMARY || type == ITEM_JOB_SUMMARY);
+            bool last = bit == 0 && (type == ITEM_SUMMARY || type == ITEM_JOB_SUMMARY);
+            bool allowed = last || (bit == 1 && type == ITEM_RECORD);
             ck_assert_int_eq(codec_try(&codec_item, bytes, item_size(&item)), allowed ? WIRE_OK : WIRE_RESERVED);
         }
     }

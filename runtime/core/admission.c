@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/admission.h"
+
+#include "core/mutant.h"
+
+#include <stdalign.h>
+#include <string.h>
+
+static void carve_set(struct reach *set, uint32_t servers, struct arena *arena)
+{
+    void *memory = arena_carve(arena, 1, reach_bytes(servers), alignof(uint64_t));
+    if (!arena_is_measuring(arena)) {
+        reach_init(set, servers, memory);
+    }
+}
+
+void admission_init(struct admission *a, cw_server self, uint32_t servers, struct arena *arena)
+{
+    *a = (struct admission){
+        .servers = servers,
+        .self = self,
+        .round = 1,
+        .acked = arena_carve(arena, servers, sizeof *a->acked, alignof(uint32_t)),
+        .answered = arena_carve(arena, servers, sizeof *a->answered, alignof(uint32_t)),
+        .missing = CW_SERVER_NONE,
+    };
+    carve_set(&a->waiting, servers, arena);
+    carve_set(&a->frozen, servers, arena);
+}
+
+void admission_reset(struct admission *a)
+{
+    memset(a->acked, 0, a->servers * sizeof *a->acked);
+    a->round = 1;
+    a->missing = CW_SERVER_NONE;
+}
+
+void admission_gained(struct admission *a, uint32_t seq)
+{
+    admission_announced(a, seq + 1);
+}
+
+void admission_announced(struct admission *a, uint32_t seq)
+{
+    a->round = seq > a->round ? seq : a->round;
+}
+
+void admission_began(struct admission *a, const struct reach *optimistic)
+{
+    if (MUTANT(FROZEN_WAIT_SET)) {
+        reach_copy(&a->frozen, optimistic);
+    }
+}
+
+void admission_acked(struct admission *a, cw_server s, uint32_t seq)
+{
+    /* Semantics 4.2, detail 1: an ack is of a version. Whoever knew an earlier one need not know what this one stands for. */
+    if (MUTANT(ACK_BY_INCARNATION)) {
+        seq = UINT32_MAX;
+    }
+    a->acked[s] = seq > a->acked[s] ? seq : a->acked[s];
+}
+
+bool admission_wants_version(const struct admission *a, uint32_t seq)
+{
+    return a->round > seq && !MUTANT(FROZEN_WAIT_SET);
+}
+
+/* Does completion depend on s? */
+static bool counts(const struct admission *a, cw_server s, const struct reach *held)
+{
+    if (s == a->self || (MUTANT(HELD_NOT_WAITED) && reach_has(held, s))) {
+        return false;
+    }
+    return !MUTANT(FROZEN_WAIT_SET) || reach_has(&a->frozen, s);
+}
+
+bool admission_complete(struct admission *a, uint32_t listed, const struct reach *optimistic, const struct reach *held)
+{
+    uint32_t least = listed > a->round || MUTANT(FROZEN_WAIT_SET) ? listed : a->round;
+    if (held->members > 0 && !MUTANT(HELD_NOT_WAITED)) {
+        return false;
+    }
+    if (a->missing != CW_SERVER_NONE && reach_has(optimistic, a->missing) && a->acked[a->missing] < least &&
+        counts(a, a->missing, held)) {
+        return false;
+    }
+    /* Semantics 4.2, detail 4: who is in O now, not who was when the round began. */
+    for (cw_server s = reach_next(optimistic, 0); s != CW_SERVER_NONE; s = reach_next(optimistic, s + 1)) {
+        if (a->acked[s] < least && counts(a, s, held)) {
+            a->missing = s;
+            return false;
+        }
+    }
+    return true;
+}
+
+void admission_applied(struct admission *a, cw_server origin, const struct record *record, bool renewed)
+{
+    if (renewed) {
+        a->acked[origin] = 0;
+        a->answered[origin] = 0;
+    }
+    if (record->pending != CW_LINKS_NONE) {
+        reach_add(&a->waiting, origin);
+    } else {
+        reach_remove(&a->waiting, origin);
+    }
+}
+
+void admission_repeat(struct admission *a)
+{
+    memset(a->answered, 0, a->servers * sizeof *a->answered);
+}

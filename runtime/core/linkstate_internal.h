@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * linkstate_internal.h - struct linkstate and what its glue shares. For linkstate*.c and the tests that look inside.
+ *
+ *   linkstate.c         opening, closing, questions
+ *   linkstate_rx.c      what comes in: frames, hellos, goodbyes, stream items
+ *   linkstate_tx.c      what goes out: hellos, goodbyes, stream items
+ *   linkstate_tick.c    time: lease, silence, when to wake
+ *   linkstate_settle.c  what follows from what is known: states of links, the own record, acks
+ *   linkstate_links.c   a link's session begins and ends; what is owed to whom
+ *
+ * Every entry is linkstate_enter(), its own work, linkstate_settle().
+ */
+#ifndef CORE_LINKSTATE_INTERNAL_H
+#define CORE_LINKSTATE_INTERNAL_H
+
+#include "base/arena.h"
+#include "base/prng.h"
+#include "core/adjacency.h"
+#include "core/admission.h"
+#include "core/feed.h"
+#include "core/flood.h"
+#include "core/linkstate.h"
+#include "core/lsdb.h"
+#include "core/views.h"
+
+enum {
+    LS_DRAIN_US = 1000, /* after a stall: first hear what waits in the rings, then judge who is dead (semantics 4.6) */
+    LS_HELLO_LEAST_US = 1000, /* between two hellos of a link, whatever happens */
+    LS_ACK_DELAY_US = 200,    /* an acknowledgement waits this long for company */
+    LS_REPEAT_MS = 100,       /* admission acks are repeated while they are wanted */
+    LS_REPAIR_HELLOS = 3,     /* hellos with another digest at equal positions: the databases differ */
+    LS_FIGHTS = 3, /* outbids of another boot's records in LS_FIGHT_SEC that are still taken for our own past */
+    LS_FIGHT_SEC = 10,
+};
+
+/* Records that are to be applied together (docs/semantics.md, "Closed knowledge"). */
+struct ls_batch {
+    struct record *records;
+    uint32_t count, room;
+};
+
+struct ls_link {
+    struct adjacency adj;
+    struct feed feed;
+    struct ls_batch batch;
+    bool exists;       /* the torus has this cable */
+    bool synced;       /* the far end's whole database has been applied */
+    bool by_round;     /* up because everybody knew, not because the far end was in C */
+    bool shown;        /* mutant ONE_ROUND only: the far end's record has listed the link as pending in this session */
+    bool hello_soon;   /* something to say that should not wait for the next hello */
+    uint8_t goodbye;   /* enum goodbye_reason of the goodbye to send; 0 */
+    uint8_t strangers; /* hellos in a row with another digest at equal positions */
+    uint16_t frames;   /* sent */
+    uint32_t listed;   /* first version of our record that lists the link as pending in this session; 0 */
+    uint64_t offered;  /* position in the log of the SYNCED that ends our side of the exchange */
+    cw_time hello_at;  /* the next hello */
+    cw_time hello_last;
+    cw_time clock; /* the neighbour's, of its last hello in this session; 0 */
+    cw_time echo;  /* ours, the last that came back in this session; 0 */
+};
+
+struct linkstate {
+    struct ls_config config;
+    struct adjacency_timing timing;
+    struct arena arena;
+    cw_coord self;
+    struct lsdb db;
+    struct views views;
+    struct flood flood;
+    struct admission admission;
+    struct ls_link links[CW_LINK_COUNT];
+    struct prng prng;
+
+    cw_time now;        /* of the last entry */
+    cw_time judge_from; /* nobody is called silent before; after a stall */
+    uint64_t incarnation;
+    uint16_t nonce;
+    bool linked; /* a link was up at both ends since this incarnation began */
+    bool leaving;
+    bool parted;                   /* left, and said goodbye: no more hellos */
+    bool acks_due;                 /* somebody may want an ack */
+    cw_time lease;                 /* while linked: we may deliver until then */
+    cw_time version_at;            /* not before may a version that only adds be made */
+    cw_time refresh_at;            /* when the own record is sent again though nothing changed */
+    cw_time repeat_at;             /* when admission acks are repeated */
+    cw_time left_at;               /* while leaving: when everything has been said and forwarded */
+    cw_time fights[LS_FIGHTS + 1]; /* when records of another boot of ours were last outbid, newest first */
+    uint64_t renewals;             /* mutant GAIN_BY_SERVER only */
+    uint64_t epoch;                /* changes of the right to deliver that the views do not count */
+    uint64_t counts[LS_COUNTERS];
+};
+
+/* ---- linkstate_tick.c -------------------------------------------------------------------------------------------- */
+
+/* What every entry begins with: time moves, and a lease that has run out fences us before anything else is done. */
+void linkstate_enter(struct linkstate *ls, cw_time now);
+
+/* New incarnation at least `incarnation`; all adjacencies are closed, nobody is in our views, we are not active (semantics 4.2). */
+void linkstate_fence(struct linkstate *ls, uint64_t incarnation);
+
+/* The lease follows from the echoes on links that are up at both ends. */
+void linkstate_renew_lease(struct linkstate *ls);
+
+/* ---- linkstate_settle.c ------------------------------------------------------------------------------------------ */
+
+/*
+ * What every entry ends with: brings views, states, own record and acks in line with what is now known. asked: somebody waits for
+ * the views; otherwise a search may be put off (views.h).
+ */
+void linkstate_settle(struct linkstate *ls, bool asked);
+
+/* Applies records that are one piece of knowledge, and owes what was new to all links but `from` (CW_LINK_SELF: to all). */
+void linkstate_apply(struct linkstate *ls, const struct record *records, uint32_t count, cw_link from);
+
+/* Makes the next version of the own record from the states of the links. */
+void linkstate_publish(struct linkstate *ls);
+
+/* ---- linkstate_links.c -------------------------------------------------------------------------------------------- */
+
+/* Steps the link's adjacency and does what that asks for. */
+void linkstate_step(struct linkstate *ls, cw_link link, enum adjacency_event event);
+
+/* Appends to the log; links are those owed, running or not: only running ones are taken. */
+void linkstate_owe_record(struct linkstate *ls, const struct record *record, bool more, cw_links links);
+void linkstate_owe_synced(struct linkstate *ls, cw_links links);
+void linkstate_owe_ack(struct linkstate *ls, const struct ack *ack, cw_link link);
+/* The whole database, as one piece. */
+void linkstate_owe_all(struct linkstate *ls, cw_link link);
+/* The neighbour has shown that it knows the newest record of origin. */
+void linkstate_forget_record(struct linkstate *ls, cw_server origin, cw_link link);
+
+/* Links whose streams run. */
+cw_links linkstate_running(const struct linkstate *ls);
+
+static inline cw_server linkstate_peer(const struct linkstate *ls, cw_link link)
+{
+    return lsdb_neighbour(&ls->db, ls->config.self, link);
+}
+
+static inline const struct record *linkstate_own(const struct linkstate *ls)
+{
+    return &ls->db.records[ls->config.self];
+}
+
+/* Up by both records: an edge of C at our own end. */
+static inline bool linkstate_is_committed(const struct linkstate *ls, cw_link link)
+{
+    return (ls->db.up[ls->config.self] & cw_links_of(link)) != 0;
+}
+
+#endif

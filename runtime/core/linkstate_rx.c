@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * linkstate_rx.c - what comes in: frames, hellos, goodbyes, stream items.
+ */
+#include "core/linkstate_internal.h"
+
+#include "core/mutant.h"
+#include "wire/goodbye.h"
+#include "wire/hello.h"
+#include "wire/stream.h"
+
+#include <stdlib.h>
+
+/* ---- Frames -------------------------------------------------------------------------------------------------------- */
+
+enum ls_gate ls_gate_again(const struct linkstate *ls, cw_link link, const struct frame_head *head)
+{
+    const struct ls_link *l = &ls->links[link];
+    if (l->adj.state != ADJ_UP || head->session != (uint16_t)l->adj.peer_session) {
+        return LS_STALE;
+    }
+    return feed_knows(&l->feed, head->position) || MUTANT(NO_GATE) ? LS_PASS : LS_WAIT;
+}
+
+enum ls_gate ls_frame(struct linkstate *ls, cw_link link, const struct frame_head *head, cw_time now)
+{
+    linkstate_enter(ls, now);
+    struct ls_link *l = &ls->links[link];
+    if (adjacency_is_two_way(&l->adj) && head->session == (uint16_t)l->adj.peer_session) {
+        adjacency_heard(&l->adj, now);
+    }
+    return ls_gate_again(ls, link, head);
+}
+
+/* ---- Hello and goodbye --------------------------------------------------------------------------------------------- */
+
+static bool same_server(cw_coord a, cw_coord b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+/* From the server and the port that this cable leads to, of this cluster and configuration. */
+static bool is_well_wired(const struct linkstate *ls, cw_link link, const struct hello *hello)
+{
+    return hello->cluster == ls->config.cluster && hello->config_hash == ls->config.config_hash &&
+           hello->port == cw_link_opposite(link) &&
+           same_server(hello->server, torus_coord(&ls->config.torus, linkstate_peer(ls, link)));
+}
+
+/* At rest and with nothing on its way, equal knowledge has equal digests. Three hellos that say otherwise: tell it all again. */
+static void compare_digests(struct linkstate *ls, cw_link link, const struct hello *hello)
+{
+    struct ls_link *l = &ls->links[link];
+    bool still = l->synced && l->batch.count == 0 && feed_is_idle(&l->feed) && hello->position == l->feed.received &&
+                 hello->ack == l->feed.top;
+    if (!still || hello->digest == lsdb_digest(&ls->db)) {
+        l->strangers = 0;
+        return;
+    }
+    if (++l->strangers >= LS_REPAIR_HELLOS) {
+        l->strangers = 0;
+        ls->counts[LS_REPAIRS]++;
+        linkstate_owe_all(ls, link);
+    }
+}
+
+static void take_hello(struct linkstate *ls, cw_link link, const struct hello *hello)
+{
+    struct ls_link *l = &ls->links[link];
+    if (!is_well_wired(ls, link, hello)) {
+        ls->counts[LS_MISWIRED]++;
+        linkstate_step(ls, link, ADJ_WRONG);
+        adjacency_heard(&l->adj, ls->now);
+        return;
+    }
+    linkstate_step(ls, link, adjacency_judge(&l->adj, hello->session, hello->heard, hello->incarnation));
+    adjacency_note(&l->adj, hello->session, hello->incarnation, ls->now);
+    if (l->adj.state < ADJ_INIT) {
+        return;
+    }
+    l->clock = hello->clock;
+    if (!adjacency_is_two_way(&l->adj)) {
+        return;
+    }
+    if (hello->echo.ns <= ls->now.ns) { /* a clock we did not reach yet is not ours */
+        l->echo = cw_time_max(l->echo, hello->echo);
+    }
+    (void)feed_acked(&l->feed, &ls->flood, link, hello->ack, ls->now);
+    compare_digests(ls, link, hello);
+    linkstate_renew_lease(ls);
+}
+
+static void take_goodbye(struct linkstate *ls, cw_link link, const struct goodbye *goodbye)
+{
+    struct ls_link *l = &ls->links[link];
+    cw_server peer = linkstate_peer(ls, link);
+    if (l->adj.state < ADJ_INIT || goodbye->session != l->adj.peer_session ||
+        goodbye->incarnation != l->adj.peer_incarnation ||
+        !same_server(goodbye->server, torus_coord(&ls->config.torus, peer))) {
+        ls->counts[LS_STRAYS]++;
+        return;
+    }
+    linkstate_step(ls, link, ADJ_GOODBYE);
+    if (goodbye->reason != GOODBYE_CLOSED) {
+        views_goodbye(&ls->views, peer, goodbye->incarnation);
+    }
+}
+
+/* ---- Stream items -------------------------------------------------------------------------------------------------- */
+
+static void apply_batch(struct linkstate *ls, cw_link link)
+{
+    struct ls_batch batch = ls->links[link].batch;
+    ls->links[link].batch = (struct ls_batch){0};
+    linkstate_apply(ls, batch.records, batch.count, link);
+    free(batch.records);
+}
+
+/* Keeps a record until those come that belong to it. At most one of each server can be worth keeping. */
+static void keep(struct linkstate *ls, cw_link link, const struct record *record)
+{
+    struct ls_batch *batch = &ls->links[link].batch;
+    if (batch->count == batch->room) {
+        uint32_t room = batch->room == 0 ? 64 : batch->room * 2;
+        struct record *records =
+            batch->count < ls->config.torus.servers ? realloc(batch->records, room * sizeof *records) : NULL;
+        if (records == NULL) {
+            ls->counts[LS_OVERFLOWS]++;
+            linkstate_step(ls, link, ADJ_CLOSED);
+            return;
+        }
+        batch->records = records;
+        batch->room = room;
+    }
+    batch->records[batch->count++] = *record;
+}
+
+static void take_record(struct linkstate *ls, cw_link link, const struct record *record, bool more)
+{
+    if (!torus_holds(&ls->config.torus, record->origin)) {
+        ls->counts[LS_REFUSED]++;
+        return;
+    }
+    if (!more) {
+        linkstate_apply(ls, record, 1, link);
+        return;
+    }
+    cw_server origin = torus_id(&ls->config.torus, record->origin);
+    if (lsdb_judge(&ls->db, origin, record->incarnation, record->seq) == LSDB_NEWER) {
+        keep(ls, link, record);
+    } else {
+        linkstate_apply(ls, record, 1, link); /* adds nothing: the neighbour knows it, no more */
+    }
+}
+
+/* Ours to count, or one to pass on; behind all that we knew before it (semantics 4.2, detail 3). */
+static void take_ack(struct linkstate *ls, const struct ack *ack)
+{
+    const struct torus *torus = &ls->config.torus;
+    if (!torus_holds(torus, ack->acker) || !torus_holds(torus, ack->origin)) {
+        ls->counts[LS_REFUSED]++;
+        return;
+    }
+    cw_server acker = torus_id(torus, ack->acker), origin = torus_id(torus, ack->origin);
+    if (origin != ls->config.self) {
+        cw_links way = views_wide_next_hops(&ls->views, origin);
+        if (way != CW_LINKS_NONE) { /* otherwise lost: its sender will repeat it */
+            linkstate_owe_ack(ls, ack, (cw_link)__builtin_ctz(way));
+        }
+        return;
+    }
+    if (ack->incarnation == ls->incarnation && ack->acker_incarnation == lsdb_incarnation(&ls->db, acker) &&
+        ack->seq <= linkstate_own(ls)->seq) {
+        admission_acked(&ls->admission, acker, ack->seq);
+    }
+}
+
+static void take_item(struct linkstate *ls, cw_link link, const struct item *item)
+{
+    struct ls_link *l = &ls->links[link];
+    if (l->batch.count > 0 && !(item->type == ITEM_RECORD && item->more)) {
+        apply_batch(ls, link);
+        if (!l->feed.running) {
+            return; /* what it brought ended this very session */
+        }
+    }
+    switch (item->type) {
+    case ITEM_RECORD:
+        take_record(ls, link, &item->record, item->more);
+        break;
+    case ITEM_ACK:
+        take_ack(ls, &item->ack);
+        break;
+    case ITEM_SYNCED:
+        l->synced = true;
+        break;
+    case ITEM_SUMMARY: /* somebody asks for what it lacks: it gets everything */
+        if (item->summary.last) {
+            linkstate_owe_all(ls, link);
+        }
+        break;
+    case ITEM_JOB_PART:
+    case ITEM_JOB_ACK:
+    case ITEM_JOB_SUMMARY:
+        break; /* not of the link state */
+    }
+}
+
+static void take_stream(struct linkstate *ls, cw_link link, const struct stream *stream)
+{
+    struct ls_link *l = &ls->links[link];
+    if (!adjacency_is_two_way(&l->adj) || stream->head.session != l->adj.peer_session ||
+        stream->head.heard != l->adj.session) {
+        ls->counts[LS_STRAYS]++;
+        return;
+    }
+    adjacency_heard(&l->adj, ls->now);
+    if (!feed_acked(&l->feed, &ls->flood, link, stream->head.ack, ls->now)) {
+        ls->counts[LS_STRAYS]++;
+        return;
+    }
+    uint32_t number;
+    struct item item;
+    struct stream_cursor cursor = stream_items(stream);
+    while (l->feed.running && stream_next(&cursor, &number, &item)) {
+        if (feed_receive(&l->feed, number, cw_time_add(ls->now, CW_US(LS_ACK_DELAY_US)))) {
+            take_item(ls, link, &item);
+        } else if (MUTANT(ACK_OVERTAKES) && item.type == ITEM_ACK) {
+            take_ack(ls, &item.ack); /* records before it were lost and will come again */
+        }
+    }
+}
+
+enum wire_reason ls_control(struct linkstate *ls, cw_link link, const uint8_t *bytes, size_t length, cw_time now)
+{
+    struct control_head head;
+    enum wire_reason reason = control_decode(bytes, length, &head);
+    if (reason != WIRE_OK) {
+        return reason;
+    }
+    struct hello hello;
+    struct goodbye goodbye;
+    struct stream stream;
+    switch (head.type) {
+    case CONTROL_HELLO:
+        reason = hello_decode(bytes, length, &hello);
+        break;
+    case CONTROL_GOODBYE:
+        reason = goodbye_decode(bytes, length, &goodbye);
+        break;
+    default:
+        reason = stream_decode(bytes, length, &stream);
+        break;
+    }
+    if (reason != WIRE_OK) {
+        return reason;
+    }
+    linkstate_enter(ls, now);
+    if (ls->links[link].adj.state == ADJ_NO_CARRIER) {
+        return WIRE_OK; /* the light is out by now */
+    }
+    if (head.type == CONTROL_HELLO) {
+        take_hello(ls, link, &hello);
+    } else if (head.type == CONTROL_GOODBYE) {
+        take_goodbye(ls, link, &goodbye);
+    } else {
+        take_stream(ls, link, &stream);
+    }
+    linkstate_settle(ls, false);
+    return WIRE_OK;
+}

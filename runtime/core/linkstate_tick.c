@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * linkstate_tick.c - time: the lease, silence, repetition, and when to wake.
+ */
+#include "core/linkstate_internal.h"
+
+#include "base/check.h"
+#include "core/mutant.h"
+#include "wire/goodbye.h"
+
+void linkstate_fence(struct linkstate *ls, uint64_t incarnation)
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        linkstate_step(ls, link, ADJ_CLOSED);
+    }
+    ls->incarnation = incarnation > ls->incarnation ? incarnation : ls->incarnation + 1;
+    ls->linked = false;
+    ls->lease = (cw_time){0};
+    admission_reset(&ls->admission);
+    linkstate_publish(ls);
+    views_shrink(&ls->views);
+    ls->version_at = ls->now;
+    ls->epoch++;
+}
+
+void linkstate_renew_lease(struct linkstate *ls)
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        const struct ls_link *l = &ls->links[link];
+        if (!linkstate_is_committed(ls, link)) {
+            continue;
+        }
+        /* What counts is when the neighbour heard us: it may hear nothing while we hear it well (semantics 4.2, remove). */
+        cw_time proof = MUTANT(NO_LEASE_ECHO) ? l->adj.heard : l->echo;
+        ls->lease = cw_time_max(ls->lease, cw_time_add(proof, ls->config.timers.dead));
+    }
+}
+
+void linkstate_enter(struct linkstate *ls, cw_time now)
+{
+    CHECK(!cw_time_before(now, ls->now));
+    int64_t stall_ns = cw_time_since(now, ls->now).ns, dead_ns = ls->config.timers.dead.ns;
+    bool first = ls->now.ns == INT64_MIN;
+    /* Paused, or starved: what waits in the rings may be proof of life. */
+    if (stall_ns > dead_ns / 2) {
+        ls->judge_from = cw_time_add(now, CW_US(LS_DRAIN_US));
+    }
+    ls->now = now;
+    /*
+     * Before anything else: whoever has no lease must not act on what it knew while it had one. And whoever slept so long that
+     * everybody has counted it out must not go on with a round that it slept through, though it had no lease to lose.
+     */
+    bool expired = (ls->linked && !cw_time_before(now, ls->lease)) || (stall_ns >= dead_ns && !first);
+    if (expired && !MUTANT(NO_FENCE)) {
+        ls->counts[LS_FENCES]++;
+        linkstate_fence(ls, ls->incarnation + 1);
+    }
+}
+
+static void judge_links(struct linkstate *ls)
+{
+    bool drained = !cw_time_before(ls->now, ls->judge_from);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        struct ls_link *l = &ls->links[link];
+        enum adjacency_event event = adjacency_due(&l->adj, &ls->timing, ls->now);
+        if (event == ADJ_NOTHING || (event == ADJ_SILENT && !drained)) {
+            continue;
+        }
+        ls->counts[LS_SILENCES] += event == ADJ_SILENT && adjacency_is_two_way(&l->adj);
+        ls->counts[LS_OVERDUE] += event == ADJ_OVERDUE;
+        linkstate_step(ls, link, event);
+    }
+}
+
+/* Everyone has been told and what was under way has passed: the end of an orderly leave (semantics 4.6). */
+static void part(struct linkstate *ls)
+{
+    ls->parted = true;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        struct ls_link *l = &ls->links[link];
+        l->goodbye = l->adj.state >= ADJ_INIT ? GOODBYE_LEAVING : 0;
+    }
+}
+
+void ls_tick(struct linkstate *ls, cw_time now)
+{
+    linkstate_enter(ls, now);
+    judge_links(ls);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (ls->links[link].feed.running) {
+            ls->counts[LS_REPEATS] += feed_tick(&ls->links[link].feed, ls->config.timers.retry, now);
+        }
+    }
+    if (ls->leaving && !ls->parted && cw_time_due(ls->left_at, now)) {
+        part(ls);
+    }
+    if (cw_time_due(ls->repeat_at, now)) {
+        ls->repeat_at = cw_time_add(now, CW_MS(LS_REPEAT_MS));
+        admission_repeat(&ls->admission);
+        ls->acks_due = true;
+    }
+    linkstate_settle(ls, false);
+}
+
+void ls_refresh(struct linkstate *ls, cw_time now)
+{
+    linkstate_enter(ls, now);
+    linkstate_settle(ls, true);
+}
+
+/* When ls_tx_links() will name the link though nothing happens. What is due by now it names already. */
+static cw_time tx_wake(const struct linkstate *ls, const struct ls_link *l)
+{
+    if (l->adj.state == ADJ_NO_CARRIER || ls->parted) {
+        return CW_NEVER;
+    }
+    cw_time soon = l->hello_soon ? cw_time_add(l->hello_last, CW_US(LS_HELLO_LEAST_US)) : CW_NEVER;
+    cw_time hello = cw_time_min(l->hello_at, soon);
+    cw_time ack = l->feed.running ? l->feed.ack_at : CW_NEVER;
+    return cw_time_min(cw_time_due(hello, ls->now) ? CW_NEVER : hello, cw_time_due(ack, ls->now) ? CW_NEVER : ack);
+}
+
+static cw_time link_wake(const struct linkstate *ls, const struct ls_link *l)
+{
+    cw_time wake = adjacency_wake(&l->adj, &ls->timing);
+    if (cw_time_due(wake, ls->now)) {
+        wake = ls->judge_from; /* a silence that may not be judged yet */
+    }
+    if (l->feed.running) {
+        wake = cw_time_min(wake, feed_wake(&l->feed, ls->config.timers.retry));
+    }
+    return cw_time_min(wake, tx_wake(ls, l));
+}
+
+cw_time ls_next_wake(const struct linkstate *ls)
+{
+    cw_time wake = cw_time_min(views_wake(&ls->views), cw_time_max(ls->refresh_at, ls->version_at));
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        wake = cw_time_min(wake, link_wake(ls, &ls->links[link]));
+    }
+    if (ls->leaving && !ls->parted) {
+        wake = cw_time_min(wake, ls->left_at);
+    }
+    if (ls->linked && !MUTANT(NO_FENCE)) {
+        wake = cw_time_min(wake, ls->lease);
+    }
+    cw_time add_at = cw_time_max(ls->version_at, ls->judge_from);
+    if (cw_time_before(ls->now, add_at)) {
+        wake = cw_time_min(wake, add_at);
+    }
+    if (ls->admission.waiting.members > 0) {
+        wake = cw_time_min(wake, ls->repeat_at);
+    }
+    return wake;
+}

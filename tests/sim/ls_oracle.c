@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ls_oracle.c - looks at everything after every event. The numbers are those of semantics 8.1.
+ *
+ *   truth      a link is up when its cable works both ways, both daemons live, and both ends are UP with each other's
+ *              incarnation of now; a component is what such links connect
+ *   4, 5       no serving server is first in its O for a key while an active server of its component precedes it
+ *   6          C is a subset of O
+ *   7          every active server of a serving server's component is in its O
+ *   7, in time whoever was in the component less than `hold` ago and still serves is in O too: so nobody is replaced before it is
+ *              fenced, and two halves of a component do not serve the same key at once
+ *   13, 14     versions never go back, no version is newer than its maker's, equal versions have equal bytes
+ *   15, 16     data uses links that both records list; who lets it in knows all that the sender knew
+ *   18, 20     nobody serves when no neighbour has heard anything that it sent less than `dead` ago
+ *   19         when a link goes up by a round, O of every server in O contains O
+ *   17         in the end: equal databases, whole views, all serve
+ */
+#include "ls_world.h"
+
+#include "core/mutant.h"
+#include "keyspace/owner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static world_set bit(cw_server s)
+{
+    return (world_set)1 << s;
+}
+
+static world_set set_of(const struct reach *r)
+{
+    return (world_set)r->word[0];
+}
+
+/* ---- Truth --------------------------------------------------------------------------------------------------------- */
+
+static bool end_is_up(const struct world *w, cw_server s, cw_link link, cw_server peer)
+{
+    const struct linkstate *ls = world_ls(w, s);
+    return ls->links[link].adj.state == ADJ_UP &&
+           ls->links[link].adj.peer_incarnation == ls_incarnation(world_ls(w, peer));
+}
+
+static bool is_truly_up(const struct world *w, cw_server s, cw_link link)
+{
+    cw_server peer = world_peer(w, s, link);
+    cw_link back = cw_link_opposite(link);
+    if (w->pipes[s][link].cut || w->pipes[peer][back].cut || world_ls(w, s) == NULL || world_ls(w, peer) == NULL) {
+        return false;
+    }
+    return end_is_up(w, s, link, peer) && end_is_up(w, peer, back, s);
+}
+
+static world_set true_neighbours(const struct world *w, cw_server s)
+{
+    world_set set = 0;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if ((torus_links(&w->torus) & cw_links_of(link)) && is_truly_up(w, s, link)) {
+            set |= bit(world_peer(w, s, link));
+        }
+    }
+    return set;
+}
+
+static void find_components(struct world *w)
+{
+    world_set near[WORLD_SERVERS], seen = 0;
+    for (cw_server s = 0; s < w->torus.servers; s++) {
+        near[s] = world_ls(w, s) == NULL ? 0 : true_neighbours(w, s);
+    }
+    for (cw_server s = 0; s < w->torus.servers; s++) {
+        if (seen & bit(s)) {
+            continue;
+        }
+        world_set all = bit(s), fresh = bit(s);
+        while (fresh != 0) {
+            cw_server u = (cw_server)__builtin_ctz(fresh);
+            fresh &= fresh - 1;
+            fresh |= near[u] & ~all;
+            all |= near[u];
+        }
+        for (world_set rest = all; rest != 0; rest &= rest - 1) {
+            w->component[__builtin_ctz(rest)] = all;
+        }
+        seen |= all;
+    }
+}
+
+/* Notes who is together now; a dead server is with nobody, and a new incarnation was with nobody (oracle_renewed). */
+static void note_together(struct world *w)
+{
+    for (cw_server s = 0; s < w->torus.servers; s++) {
+        for (world_set rest = w->component[s]; rest != 0; rest &= rest - 1) {
+            w->parted[s][__builtin_ctz(rest)] = w->now;
+        }
+    }
+}
+
+static void renewed(struct world *w, cw_server s)
+{
+    for (cw_server u = 0; u < w->torus.servers; u++) {
+        w->parted[s][u] = w->parted[u][s] = (cw_time){-1};
+    }
+}
+
+/* ---- Versions ------------------------------------------------------------------------------------------------------ */
+
+static int compare_versions(struct version a, struct version b)
+{
+    if (a.incarnation != b.incarnation) {
+        return a.incarnation < b.incarnation ? -1 : 1;
+    }
+    return a.seq < b.seq ? -1 : a.seq > b.seq;
+}
+
+static struct version version_of(const struct record *record)
+{
+    return (struct version){record->incarnation, record->seq};
+}
+
+static void note_issue(struct world *w, cw_server s, const struct record *own)
+{
+    if (w->issues[s] != NULL && compare_versions(version_of(own), version_of(&w->issues[s]->record)) <= 0) {
+        if (memcmp(own, &w->issues[s]->record, sizeof *own) != 0) {
+            world_fail(w, "13: server %u made version %llu.%u twice, or went back", s,
+                       (unsigned long long)own->incarnation, own->seq);
+        }
+        return;
+    }
+    if (w->issues[s] == NULL || w->issues[s]->record.incarnation != own->incarnation) {
+        renewed(w, s);
+    }
+    struct issue *issue = malloc(sizeof *issue);
+    CHECK(issue != NULL);
+    *issue = (struct issue){.record = *own, .older = w->issues[s]};
+    w->issues[s] = issue;
+    world_trace(w, "server %u: version %llu.%u up %02x pending %02x flags %x", s, (unsigned long long)own->incarnation,
+                own->seq, own->up, own->pending, own->flags);
+}
+
+/* What a server says of itself is the source of all copies: the versions in its log, and the newest, which may be in none. */
+static void note_issues(struct world *w, cw_server s)
+{
+    const struct linkstate *ls = world_ls(w, s);
+    const struct record *own = lsdb_record(&ls->db, s);
+    uint64_t *told = &w->servers[s].told;
+    for (*told = *told > ls->flood.first ? *told : ls->flood.first; *told < ls->flood.end; ++*told) {
+        const struct flood_entry *entry = flood_at(&ls->flood, *told);
+        if (entry->kind == FLOOD_RECORD && memcmp(&entry->record.origin, &own->origin, sizeof own->origin) == 0 &&
+            (w->issues[s] == NULL ||
+             compare_versions(version_of(&entry->record), version_of(&w->issues[s]->record)) > 0)) {
+            note_issue(w, s, &entry->record);
+        }
+    }
+    note_issue(w, s, own);
+}
+
+static void check_versions(struct world *w, cw_server s)
+{
+    struct server *server = &w->servers[s];
+    for (cw_server u = 0; u < w->torus.servers; u++) {
+        const struct record *record = lsdb_record(&server->ls->db, u);
+        struct version held = record == NULL ? (struct version){0} : version_of(record);
+        int order = compare_versions(held, server->known[u]);
+        if (order == 0) {
+            continue;
+        }
+        if (order < 0) {
+            world_fail(w, "13: version of %u goes back in the database of %u", u, s);
+            return;
+        }
+        const struct issue *issue = w->issues[u];
+        while (issue != NULL && compare_versions(version_of(&issue->record), held) > 0) {
+            issue = issue->older;
+        }
+        if (issue == NULL || memcmp(&issue->record, record, sizeof *record) != 0) {
+            world_fail(w, "14: server %u holds a record of %u that it never made", s, u);
+            return;
+        }
+        server->known[u] = held;
+    }
+}
+
+/* ---- Views --------------------------------------------------------------------------------------------------------- */
+
+static bool is_stale(const struct linkstate *ls)
+{
+    return views_is_stale(&ls->views);
+}
+
+static world_set active_servers(const struct world *w)
+{
+    world_set active = 0;
+    for (cw_server s = 0; s < w->torus.servers; s++) {
+        const struct linkstate *ls = world_ls(w, s);
+        active |= ls != NULL && ls_active(ls) && !ls->leaving ? bit(s) : 0;
+    }
+    return active;
+}
+
+static world_set serving_servers(const struct world *w)
+{
+    world_set serving = 0;
+    for (cw_server s = 0; s < w->torus.servers; s++) {
+        serving |= world_ls(w, s) != NULL && ls_serving(world_ls(w, s), w->now) ? bit(s) : 0;
+    }
+    return serving;
+}
+
+/* Somebody in O need not be there: he is too many, never wrong. Somebody missing is what this is all about. */
+static void check_view(struct world *w, cw_server s, world_set active, world_set serving)
+{
+    const struct linkstate *ls = world_ls(w, s);
+    world_set committed = set_of(ls_committed(ls)), optimistic = set_of(ls_optimistic(ls));
+    if (committed & ~optimistic) {
+        world_fail(w, "6: C %08x of %u is not in O %08x", committed, s, optimistic);
+    }
+    if (!(serving & bit(s))) {
+        return;
+    }
+    world_set missing = w->component[s] & active & ~optimistic;
+    if (missing != 0) {
+        world_fail(w, "7: server %u has no %08x in O %08x, component %08x", s, missing, optimistic, w->component[s]);
+    }
+    for (world_set rest = serving & ~optimistic; rest != 0; rest &= rest - 1) {
+        cw_server u = (cw_server)__builtin_ctz(rest);
+        if (w->parted[s][u].ns >= 0 && cw_time_since(w->now, w->parted[s][u]).ns < w->knobs.timers.hold.ns) {
+            world_fail(w, "7 in time: server %u serves without %u in O, parted %lld us ago", s, u,
+                       (long long)cw_time_since(w->now, w->parted[s][u]).ns / 1000);
+        }
+    }
+    bool lone = w->knobs.alone && !ls->linked;
+    if (!lone && !w->delivery_only && cw_time_since(w->now, w->servers[s].proof).ns >= w->knobs.timers.dead.ns) {
+        world_fail(w, "18: server %u serves, and what any neighbour heard of it was sent %lld us ago", s,
+                   (long long)cw_time_since(w->now, w->servers[s].proof).ns / 1000);
+    }
+}
+
+/* Sigma by its definition: breadth first by the facet's three steps (semantics 3.2). Only live servers are searched if `live` is not all. */
+static unsigned walk(const struct world *w, cw_server home, unsigned index, world_set live, cw_server out[])
+{
+    static const uint8_t orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    world_set seen = bit(home);
+    unsigned count = 0;
+    out[count++] = home;
+    for (unsigned at = 0; at < count; at++) {
+        for (unsigned i = 0; i < 3; i++) {
+            unsigned axis = orders[index % 6][i];
+            cw_link link = (cw_link)(2 * axis + (index / 6 >> axis & 1));
+            cw_server next = world_peer(w, out[at], link);
+            if (!(seen & bit(next)) && (live & bit(next))) {
+                seen |= bit(next);
+                out[count++] = next;
+            }
+        }
+    }
+    return count;
+}
+
+static world_set everybody(const struct world *w)
+{
+    return (world_set)(((uint64_t)1 << w->torus.servers) - 1);
+}
+
+/* May this server deliver the keys of (home, index)? */
+static bool is_root(const struct world *w, cw_server s, cw_server home, unsigned index)
+{
+    const struct reach *optimistic = ls_optimistic(world_ls(w, s));
+    if (!MUTANT(LIVEBFS)) {
+        return owner_root_of(&w->torus, home, index, optimistic) == s;
+    }
+    cw_server list[WORLD_SERVERS];
+    unsigned count = walk(w, home, index, set_of(optimistic), list);
+    for (unsigned i = 0; i < count; i++) {
+        if (set_of(optimistic) & bit(list[i])) {
+            return list[i] == s;
+        }
+    }
+    return false;
+}
+
+/* One random key: nobody may deliver it whom an active server of the same component precedes. */
+static void check_key(struct world *w, world_set active, world_set serving)
+{
+    cw_server home = (cw_server)prng_below(&w->chance, w->torus.servers);
+    unsigned index = (unsigned)prng_below(&w->chance, FACET_SEQUENCES);
+    cw_server list[WORLD_SERVERS];
+    unsigned count = walk(w, home, index, everybody(w), list);
+    for (world_set rest = serving; rest != 0; rest &= rest - 1) {
+        cw_server s = (cw_server)__builtin_ctz(rest);
+        if (is_stale(world_ls(w, s)) || !is_root(w, s, home, index)) {
+            continue;
+        }
+        w->checks++;
+        for (unsigned i = 0; i < count && list[i] != s; i++) {
+            if (active & w->component[s] & bit(list[i])) {
+                world_fail(w, "4: server %u may deliver key (%u, %u) before %u", s, home, index, list[i]);
+                return;
+            }
+        }
+    }
+}
+
+/* While all who serve have the same O nothing can be found; more keys when they differ. */
+static unsigned keys_to_check(const struct world *w, world_set serving)
+{
+    if (serving == 0) {
+        return 0;
+    }
+    world_set first = set_of(ls_optimistic(world_ls(w, (cw_server)__builtin_ctz(serving))));
+    for (world_set rest = serving; rest != 0; rest &= rest - 1) {
+        if (set_of(ls_optimistic(world_ls(w, (cw_server)__builtin_ctz(rest)))) != first) {
+            return 4;
+        }
+    }
+    return w->events % 64 == 0;
+}
+
+/* Servers of the set that live, in the incarnation that s knows, and own keys: about others nobody can be wrong. */
+static world_set those_meant(const struct world *w, cw_server s, world_set set)
+{
+    for (world_set rest = set; rest != 0; rest &= rest - 1) {
+        cw_server u = (cw_server)__builtin_ctz(rest);
+        const struct linkstate *ls = world_ls(w, u);
+        if (ls == NULL || ls->leaving || ls_incarnation(ls) != lsdb_incarnation(&world_ls(w, s)->db, u)) {
+            set &= ~bit(u);
+        }
+    }
+    return set;
+}
+
+/*
+ * A link went up by a round: everybody in O has O (the guarantee of admission.h). Not counting whom the very version that tells of it
+ * has just made pending.
+ */
+static void check_admission(struct world *w, cw_server s, world_set before)
+{
+    world_set mine = those_meant(w, s, set_of(ls_optimistic(world_ls(w, s))) & before);
+    for (world_set rest = mine & ~bit(s); rest != 0; rest &= rest - 1) {
+        cw_server u = (cw_server)__builtin_ctz(rest);
+        world_set theirs = set_of(ls_optimistic(world_ls(w, u)));
+        if (mine & ~theirs) {
+            world_fail(w, "19: server %u completes a round with O %08x; O of %u is %08x", s, mine, u, theirs);
+        }
+    }
+}
+
+/* ---- What the world calls ------------------------------------------------------------------------------------------ */
+
+void oracle_booted(struct world *w, cw_server s)
+{
+    struct server *server = &w->servers[s];
+    memset(server->known, 0, sizeof server->known);
+    server->admissions = 0;
+    server->proof = (cw_time){0};
+    server->optimistic = bit(s);
+    server->told = 0;
+    renewed(w, s);
+    note_issues(w, s);
+}
+
+void oracle_entered(struct world *w, cw_server s)
+{
+    struct server *server = &w->servers[s];
+    note_issues(w, s);
+    check_versions(w, s);
+    if (ls_count(server->ls, LS_ADMISSIONS) != server->admissions && !w->delivery_only) {
+        server->admissions = ls_count(server->ls, LS_ADMISSIONS);
+        check_admission(w, s, server->optimistic);
+    }
+    server->optimistic = set_of(ls_optimistic(server->ls));
+    if (ls_count(server->ls, LS_CONFLICTS) + ls_count(server->ls, LS_REFUSED) + ls_count(server->ls, LS_MISWIRED) +
+            ls_count(server->ls, LS_OVERFLOWS) + ls_count(server->ls, LS_REPAIRS) + ls_count(server->ls, LS_OUTBIDS) !=
+        0) {
+        world_fail(w, "server %u counts what cannot happen", s);
+    }
+}
+
+void oracle_heard(struct world *w, cw_server s, const struct frame *frame)
+{
+    const struct adjacency *adj = &world_ls(w, s)->links[frame->in].adj;
+    struct server *from = &w->servers[world_peer(w, s, frame->in)];
+    if (adj->state >= ADJ_INIT && (uint16_t)adj->peer_session == frame->head.session) {
+        from->proof = cw_time_max(from->proof, frame->sent);
+    }
+}
+
+void oracle_look(struct world *w)
+{
+    find_components(w);
+    note_together(w);
+    world_set active = active_servers(w), serving = serving_servers(w);
+    for (cw_server s = 0; s < w->torus.servers && w->failure[0] == '\0'; s++) {
+        if (world_ls(w, s) != NULL && !is_stale(world_ls(w, s))) {
+            check_view(w, s, active, serving);
+        }
+    }
+    for (unsigned keys = keys_to_check(w, serving); keys > 0; keys--) {
+        check_key(w, active, serving);
+    }
+}
+
+void oracle_stamp(struct world *w, cw_server s, cw_link link, struct frame *frame)
+{
+    const struct lsdb *db = &world_ls(w, s)->db;
+    cw_server peer = world_peer(w, s, link);
+    const struct record *near = lsdb_record(db, s), *far = lsdb_record(db, peer);
+    cw_link back = cw_link_opposite(link);
+    if (far == NULL || !(near->up & cw_links_of(link)) || !(far->up & cw_links_of(back)) ||
+        near->neighbour[link] != (uint16_t)far->incarnation || far->neighbour[back] != (uint16_t)near->incarnation) {
+        world_fail(w, "15: server %u sends data by link %u, which the records do not list", s, link);
+    }
+    for (cw_server u = 0; u < w->torus.servers; u++) {
+        const struct record *record = lsdb_record(db, u);
+        frame->known[u] = record == NULL ? (struct version){0} : version_of(record);
+    }
+}
+
+void oracle_passed(struct world *w, cw_server s, const struct frame *frame)
+{
+    w->probes++;
+    for (cw_server u = 0; u < w->torus.servers; u++) {
+        const struct record *record = lsdb_record(&world_ls(w, s)->db, u);
+        struct version held = record == NULL ? (struct version){0} : version_of(record);
+        if (compare_versions(held, frame->known[u]) < 0 && !w->delivery_only) {
+            world_fail(w, "16: server %u lets data in that knows more of %u than it does", s, u);
+        }
+    }
+}
+
+bool oracle_agreed(struct world *w, const char **why)
+{
+    world_set all = everybody(w);
+    for (cw_server s = 0; s < w->torus.servers; s++) {
+        struct linkstate *ls = world_ls(w, s);
+        if (ls == NULL) {
+            *why = "a server is dead";
+            return false;
+        }
+        ls_refresh(ls, w->now);
+        world_after(w, s);
+        if (set_of(ls_committed(ls)) != all || set_of(ls_optimistic(ls)) != all) {
+            *why = "a view is not whole";
+            return false;
+        }
+        if (!ls_serving(ls, w->now) || !ls_active(ls)) {
+            *why = "a server does not serve";
+            return false;
+        }
+        if (ls_digest(ls) != ls_digest(world_ls(w, 0))) {
+            *why = "digests differ";
+            return false;
+        }
+        if (ls_up_links(ls) != torus_links(&w->torus)) {
+            *why = "a link is not up";
+            return false;
+        }
+        for (cw_server u = 0; u < w->torus.servers; u++) {
+            if (ls_hops(ls, u) != torus_distance(&w->torus, s, u)) {
+                *why = "routes are not those of the whole torus";
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+void oracle_close(struct world *w)
+{
+    for (cw_server s = 0; s < w->torus.servers; s++) {
+        while (w->issues[s] != NULL) {
+            struct issue *older = w->issues[s]->older;
+            free(w->issues[s]);
+            w->issues[s] = older;
+        }
+    }
+}

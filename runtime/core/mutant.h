@@ -9,6 +9,8 @@
 #ifndef CORE_MUTANT_H
 #define CORE_MUTANT_H
 
+#include <stdbool.h>
+
 enum mutant {
     MUTANT_NONE = 0,
     MUTANT_ACK_BY_INCARNATION = 1,       /* acks name the incarnation only, not the record version */
@@ -32,10 +34,10 @@ enum mutant {
     MUTANT_GAIN_BY_SERVER = 17, /* a round starts again for a new server only, not for a new link */
 };
 
-#ifndef CW_MUT
-#define CW_MUT 0
-#endif
-
+#ifdef CW_MUT
 #define MUTANT(name) (CW_MUT == MUTANT_##name)
+#else
+#define MUTANT(name) false
+#endif
 
 #endif

@@ -165,7 +165,6 @@ static void forget(struct views *v, cw_server s)
 {
     reach_remove(&v->held, s);
     reach_remove(&v->optimistic, s);
-    reach_remove(&v->ended, s);
 }
 
 /*
@@ -263,7 +262,6 @@ void views_shrink(struct views *v)
     bool committed = shrink(&v->committed, v->self) || links != CW_LINKS_NONE;
     bool optimistic = shrink(&v->optimistic, v->self);
     reach_clear(&v->held);
-    reach_clear(&v->ended);
     v->next_release = CW_NEVER;
     v->pending = false;
     v->whole = false;

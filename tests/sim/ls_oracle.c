@@ -119,10 +119,8 @@ static struct version version_of(const struct record *record)
     return (struct version){record->incarnation, record->seq};
 }
 
-/* The server's own record is the source of all others' copies. */
-static void note_issue(struct world *w, cw_server s)
+static void note_issue(struct world *w, cw_server s, const struct record *own)
 {
-    const struct record *own = lsdb_record(&world_ls(w, s)->db, s);
     if (w->issues[s] != NULL && compare_versions(version_of(own), version_of(&w->issues[s]->record)) <= 0) {
         if (memcmp(own, &w->issues[s]->record, sizeof *own) != 0) {
             world_fail(w, "13: server %u made version %llu.%u twice, or went back", s,
@@ -139,6 +137,23 @@ static void note_issue(struct world *w, cw_server s)
     w->issues[s] = issue;
     world_trace(w, "server %u: version %llu.%u up %02x pending %02x flags %x", s, (unsigned long long)own->incarnation,
                 own->seq, own->up, own->pending, own->flags);
+}
+
+/* What a server says of itself is the source of all copies: the versions in its log, and the newest, which may be in none. */
+static void note_issues(struct world *w, cw_server s)
+{
+    const struct linkstate *ls = world_ls(w, s);
+    const struct record *own = lsdb_record(&ls->db, s);
+    uint64_t *told = &w->servers[s].told;
+    for (*told = *told > ls->flood.first ? *told : ls->flood.first; *told < ls->flood.end; ++*told) {
+        const struct flood_entry *entry = flood_at(&ls->flood, *told);
+        if (entry->kind == FLOOD_RECORD && memcmp(&entry->record.origin, &own->origin, sizeof own->origin) == 0 &&
+            (w->issues[s] == NULL ||
+             compare_versions(version_of(&entry->record), version_of(&w->issues[s]->record)) > 0)) {
+            note_issue(w, s, &entry->record);
+        }
+    }
+    note_issue(w, s, own);
 }
 
 static void check_versions(struct world *w, cw_server s)
@@ -340,14 +355,15 @@ void oracle_booted(struct world *w, cw_server s)
     server->admissions = 0;
     server->proof = (cw_time){0};
     server->optimistic = bit(s);
+    server->told = 0;
     renewed(w, s);
-    note_issue(w, s);
+    note_issues(w, s);
 }
 
 void oracle_entered(struct world *w, cw_server s)
 {
     struct server *server = &w->servers[s];
-    note_issue(w, s);
+    note_issues(w, s);
     check_versions(w, s);
     if (ls_count(server->ls, LS_ADMISSIONS) != server->admissions && !w->delivery_only) {
         server->admissions = ls_count(server->ls, LS_ADMISSIONS);

@@ -72,6 +72,7 @@ struct server {
     /* The oracle's notes. */
     struct version known[WORLD_SERVERS]; /* what its database held when last looked at */
     uint64_t admissions;                 /* as counted when last looked at */
+    uint64_t told;                       /* end of its log when last looked at */
     world_set optimistic;                /* its O when last looked at */
     cw_time proof; /* when that was sent which a neighbour has heard last, in an adjacency with us */
 };

@@ -140,8 +140,9 @@ static void send_frame(struct bench *b, cw_server s, cw_link link, struct cw_pac
  */
 static void pull(struct bench *b, cw_server s, cw_links links)
 {
+    unsigned first = b->turn[s];
     for (unsigned i = 0; i < CW_LINK_COUNT; i++) {
-        cw_link link = (cw_link)((b->turn[s] + i) % CW_LINK_COUNT);
+        cw_link link = (cw_link)((first + i) % CW_LINK_COUNT);
         if ((links & cw_links_of(link)) && !b->link[s][link].busy) {
             struct cw_packet *frame = node_tx_pull(b->node[s], link, b->now);
             if (frame != NULL) {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLAN_FIRST = 16, US = 1000 };
+enum { PLAN_FIRST = 16 };
 
 static const char *const names[FAULT_KINDS] = {
     [FAULT_KILL] = "kill",
@@ -225,15 +225,15 @@ int fault_format(const struct fault *f, const struct torus *torus, char *out, si
     const char *name = fault_name(f->kind);
     switch (f->kind) {
     case FAULT_PAUSE:
-        return snprintf(out, room, "%s %s %lldus", name, at, (long long)(f->span.ns / US));
+        return snprintf(out, room, "%s %s %lldns", name, at, (long long)f->span.ns);
     case FAULT_CUT:
     case FAULT_CUT_OUT:
     case FAULT_MEND:
         return snprintf(out, room, "%s %s %s", name, at, link);
     case FAULT_HARM:
-        return snprintf(out, room, "%s %s %s loss=%u duplicate=%u corrupt=%u delayed=%u delay=%lldus", name, at, link,
+        return snprintf(out, room, "%s %s %s loss=%uppm duplicate=%uppm corrupt=%uppm delayed=%uppm delay=%lldns", name, at, link,
                         f->harm.loss, f->harm.duplicate, f->harm.corrupt, f->harm.delayed,
-                        (long long)(f->harm.delay_most.ns / US));
+                        (long long)f->harm.delay_most.ns);
     case FAULT_CLOCK:
         return snprintf(out, room, "%s %s %dppm", name, at, f->number);
     case FAULT_KILL_SLAB:

@@ -84,6 +84,10 @@ class Command(NamedTuple):
         """Compiles `code` with the very flags of this source, writing nothing."""
         return run([*self._flags(), *extra, "-fsyntax-only", "-x", "c", "-"], cwd=self.folder, stdin=code)
 
+    def make(self, code, made, *extra):
+        """Compiles `code` likewise, into the object `made`."""
+        return run([*self._flags(), *extra, "-c", "-o", made, "-x", "c", "-"], cwd=self.folder, stdin=code)
+
     def _flags(self):
         """The words without the source file and without everything that names an output."""
         words, skip = [], False

@@ -622,95 +622,40 @@ void cw_log(cw_svc *s, cw_level level, const char *text)
     snprintf(s->logged, sizeof s->logged, "%s", text);
 }
 
-static struct fake_field *new_field(cw_request *r, const char *name)
+static struct fake_result *result_of(cw_request *r)
 {
-    must(r->open, "a field for a request that has been answered");
-    must(r->fields < FAKE_FIELDS, "more fields than the fake keeps");
-    struct fake_field *f = &r->field[r->fields++];
-    f->row = r->rows - 1;
-    snprintf(f->name, sizeof f->name, "%s", name);
-    return f;
+    return (struct fake_result *)r;
 }
 
 void cw_request_int(cw_request *r, const char *name, int64_t value)
 {
-    new_field(r, name)->value = value;
+    fake_result_int(result_of(r), name, value);
 }
 
 void cw_request_text(cw_request *r, const char *name, const char *value)
 {
-    struct fake_field *f = new_field(r, name);
-    f->is_text = true;
-    snprintf(f->text, sizeof f->text, "%s", value);
+    fake_result_text(result_of(r), name, value);
 }
 
 void cw_request_row(cw_request *r)
 {
-    must(r->open, "a row for a request that has been answered");
-    r->rows++;
+    fake_result_row(result_of(r));
 }
 
 void cw_request_done(cw_request *r, int rc)
 {
-    must(r->open, "a request is answered twice");
-    r->open = false;
-    r->done = true;
-    r->rc = rc;
+    fake_result_done(result_of(r), rc);
 }
 
-void fake_command(cw_svc *s, const char *line, cw_request *r)
+void fake_command(cw_svc *s, const char *line, struct fake_result *r)
 {
-    char words[1024];
-    const char *argv[64];
-    int argc = 0;
-    memset(r, 0, sizeof *r);
-    r->open = true;
-    r->rows = 1;
-    must(strlen(line) < sizeof words, "a long command");
-    strcpy(words, line);
-    for (char *word = strtok(words, " "); word != NULL && argc < 64; word = strtok(NULL, " ")) {
-        argv[argc++] = word;
-    }
-    int rc = s->table->on_command(s, s->state, r, argc, argv);
+    struct fake_words words = fake_words_of(line);
+    fake_result_init(r);
+    int rc = s->table->on_command(s, s->state, (cw_request *)r, words.argc, words.argv);
     must(rc <= 1, "a command gave something above 1");
     if (rc <= 0) {
-        cw_request_done(r, rc);
+        fake_result_done(r, rc);
     }
-}
-
-static const struct fake_field *field(const cw_request *r, unsigned row, const char *name)
-{
-    for (unsigned i = 0; i < r->fields; i++) {
-        if (r->field[i].row == row && strcmp(r->field[i].name, name) == 0) {
-            return &r->field[i];
-        }
-    }
-    return NULL;
-}
-
-bool fake_has(const cw_request *r, unsigned row, const char *name)
-{
-    return field(r, row, name) != NULL;
-}
-
-int64_t fake_int(const cw_request *r, unsigned row, const char *name)
-{
-    const struct fake_field *f = field(r, row, name);
-    if (f == NULL || f->is_text) {
-        fprintf(stderr, "fake host: row %u has no number %s\n", row, name);
-        abort();
-    }
-    return f->value;
-}
-
-const char *fake_text(const cw_request *r, unsigned row, const char *name)
-{
-    const struct fake_field *f = field(r, row, name);
-    if (f == NULL || !f->is_text) {
-        fprintf(stderr, "fake host: row %u has no text %s\n", row, name);
-        abort();
-    }
-    return f->text;
 }
 
 /* ---- Life ----------------------------------------------------------------------------------------------------------- */

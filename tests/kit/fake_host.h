@@ -10,9 +10,10 @@
 #define KIT_FAKE_HOST_H
 
 #include "cubeway/service.h"
+#include "fake_result.h"
 #include "keyspace/torus.h"
 
-enum { FAKE_FIELDS = 512, FAKE_TEXT = 160, FAKE_MTU = 8960, FAKE_COUNTERS = 8 };
+enum { FAKE_MTU = 8960, FAKE_COUNTERS = 8 };
 
 struct cw_packet {
     cw_svc *home;   /* counts it */
@@ -121,27 +122,7 @@ uint32_t fake_right(cw_svc *s, cw_coord server, uint32_t call);
 /* Ends a call: takes the reply, which may be NULL. False: there is no such call any more, and the reply is freed. */
 bool fake_answer(cw_svc *s, uint32_t call, int status, cw_packet *reply, const cw_rx *rx);
 
-struct fake_field {
-    unsigned row;
-    char name[32];
-    bool is_text;
-    int64_t value;
-    char text[FAKE_TEXT];
-};
-
-struct cw_request {
-    bool open, done;
-    int rc;
-    unsigned rows; /* rows begun: 1 more than the calls of cw_request_row() */
-    unsigned fields;
-    struct fake_field field[FAKE_FIELDS];
-};
-
-/* Runs a command, its words separated by spaces. Its result is in *r, at once or later: r->done and r->rc say when. */
-void fake_command(cw_svc *s, const char *line, cw_request *r);
-bool fake_has(const cw_request *r, unsigned row, const char *name);
-/* Fields that must be there. */
-int64_t fake_int(const cw_request *r, unsigned row, const char *name);
-const char *fake_text(const cw_request *r, unsigned row, const char *name);
+/* Runs a command, its words separated by spaces. Its answer is in *r, now or later: a cw_request here is that struct. */
+void fake_command(cw_svc *s, const char *line, struct fake_result *r);
 
 #endif

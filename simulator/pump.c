@@ -159,21 +159,35 @@ static void poll_later(struct world *w, cw_server s, cw_link link, struct wire *
     }
 }
 
+/*
+ * Links that are idle at one instant are asked in turns: always the same one first would make one path of all the
+ * shortest ones. The first of the set behind the one that was given something last.
+ */
+static cw_link next_turn(cw_links links, cw_link last)
+{
+    unsigned behind = links & (unsigned)(~1u << last);
+    return (cw_link)__builtin_ctz(behind != 0 ? behind : links);
+}
+
 static void transmit(struct world *w, cw_server s, struct host *h, cw_links links)
 {
     cw_time local = pump_local(w, h);
     cw_links asked = CW_LINKS_NONE;
     while (links != CW_LINKS_NONE) {
         bool some = false;
-        for (; links != CW_LINKS_NONE; links &= (cw_links)(links - 1)) {
-            cw_link link = (cw_link)__builtin_ctz(links);
+        while (links != CW_LINKS_NONE) {
+            cw_link link = next_turn(links, h->turn);
+            links &= (cw_links)~cw_links_of(link);
             struct wire *wire = &w->wire[(size_t)s * CW_LINK_COUNT + link];
             cw_time room = wire_room_at(wire, &w->config.wire);
             if (room.ns > w->now.ns) {
                 poll_later(w, s, link, wire, room);
             } else if (!(asked & cw_links_of(link))) {
                 asked |= cw_links_of(link);
-                some |= pull(w, s, h, link, local);
+                if (pull(w, s, h, link, local)) {
+                    h->turn = link;
+                    some = true;
+                }
             }
         }
         /* What is left waits for a poll, and a pull may have made work for other links (a change of view runs services). */

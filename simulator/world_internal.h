@@ -29,6 +29,7 @@ struct host {
     bool working;   /* an EVENT_WORK is queued */
     cw_links light; /* carrier, as its node was told */
     bool powered;
+    cw_link turn; /* the link that was given a frame last */
     struct cw_packet *card_first,
         *card_last; /* frames that wait for its processor, by their `next`; `in` is the port */
 

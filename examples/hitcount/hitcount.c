@@ -52,8 +52,7 @@ static cw_verdict hitcount_packet(cw_svc *s, void *state, cw_packet *p, const cw
     if (rx->where == CW_TRANSIT) {
         return CW_FORWARD; /* a question, or an answer, on its way to another server */
     }
-    if (rx->port != PORT_ASK || rx->call == 0 || rx->src_process >= h->servers ||
-        cw_packet_resize(p, ANSWER_BYTES) < 0) {
+    if (rx->call == 0 || rx->src_process >= h->servers || cw_packet_resize(p, ANSWER_BYTES) < 0) {
         return CW_DROP;
     }
     /* The question becomes the answer. In network order, byte by byte: servers need not be alike. */
@@ -71,16 +70,13 @@ static void asked(cw_svc *s, void *state, void *arg, int status, cw_packet *repl
     size_t length = 0;
     const uint8_t *data = status == 0 ? cw_packet_data(reply, &length) : NULL;
     uint64_t hits = 0;
-    if (status == 0 && length != ANSWER_BYTES) {
-        status = -EBADMSG; /* a packet is what somebody sent: look before you read */
-    }
-    for (size_t i = 0; status == 0 && i < ANSWER_BYTES; i++) {
+    for (size_t i = 0; i < length && i < ANSWER_BYTES; i++) {
         hits = hits << 8 | data[i];
     }
-    if (status == 0) {
+    if (length == ANSWER_BYTES) { /* a packet is what somebody sent: look before you believe */
         cw_request_int(arg, "hits", (int64_t)hits);
     }
-    cw_request_done(arg, status);
+    cw_request_done(arg, status == 0 && length != ANSWER_BYTES ? -EBADMSG : status);
 }
 
 static int walk(cw_svc *s, const cw_to *to)
@@ -106,16 +102,15 @@ static int ask(cw_svc *s, cw_request *r, const cw_to *to)
 
 static int show(cw_svc *s, const struct hitcount *h, cw_request *r)
 {
-    bool row = false;
+    unsigned rows = 0;
     for (cw_server id = 0; id < h->servers; id++) {
+        char text[16];
         if (h->seen[id] == 0) {
             continue;
         }
-        if (row) {
-            cw_request_row(r);
+        if (rows++ > 0) {
+            cw_request_row(r); /* between two rows */
         }
-        row = true;
-        char text[16];
         cw_coord c = cw_server_coord(s, id);
         snprintf(text, sizeof text, "%u,%u,%u", c.x, c.y, c.z);
         cw_request_text(r, "sender", text);

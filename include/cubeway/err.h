@@ -20,7 +20,7 @@ typedef enum cw_drop {
     CW_DROP_SERVICE,       /* the service said so */
     CW_DROP_REPLY_DEAD,    /* an answer to a call that has ended */
     CW_DROP_NO_MEMORY,
-    CW_DROP_CLOSED,        /* inside when the server or the service went down */
+    CW_DROP_CLOSED, /* inside when the server or the service went down */
     CW_DROP_COUNT,
 } cw_drop;
 

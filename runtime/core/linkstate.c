@@ -62,6 +62,7 @@ static void start(struct linkstate *ls, const struct ls_config *config)
     }
     linkstate_publish(ls);
     ls->refresh_at = CW_NEVER; /* nobody has heard the first version yet */
+    linkstate_note(ls);
 }
 
 int ls_open(struct linkstate **out, const struct ls_config *config)
@@ -178,20 +179,6 @@ bool ls_serving(const struct linkstate *ls, cw_time now)
 bool ls_active(const struct linkstate *ls)
 {
     return ls->linked || is_lone(ls);
-}
-
-cw_links ls_up_links(const struct linkstate *ls)
-{
-    cw_links links = CW_LINKS_NONE;
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        const struct ls_link *l = &ls->links[link];
-        /* Control before data (semantics 4.4): what the window holds back holds back the data behind it. */
-        bool blocked = l->feed.unsent > 0 && !feed_has_more(&l->feed);
-        if (l->adj.state == ADJ_UP && linkstate_is_committed(ls, link) && !blocked) {
-            links |= cw_links_of(link);
-        }
-    }
-    return links;
 }
 
 cw_links ls_next_hops(struct linkstate *ls, cw_server to)

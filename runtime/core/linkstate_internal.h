@@ -89,12 +89,28 @@ struct linkstate {
     uint64_t renewals;             /* mutant GAIN_BY_SERVER only */
     uint64_t epoch;                /* changes of the right to deliver that the views do not count */
     uint64_t counts[LS_COUNTERS];
+
+    /*
+     * What the last entry left behind (linkstate_note), so that a data frame costs a few loads: it changes none of it. What time
+     * changes, it changes at wake.
+     */
+    cw_links tx, up; /* ls_tx_links(), ls_up_links() */
+    cw_time wake;    /* ls_next_wake() */
+    bool calm;       /* nothing happened since views were asked for: until wake they are what they were */
 };
+
+/* ---- linkstate_tx.c ----------------------------------------------------------------------------------------------- */
+
+/* Links that have something to say now. */
+cw_links linkstate_tx_links(const struct linkstate *ls);
 
 /* ---- linkstate_tick.c -------------------------------------------------------------------------------------------- */
 
 /* What every entry begins with: time moves, and a lease that has run out fences us before anything else is done. */
 void linkstate_enter(struct linkstate *ls, cw_time now);
+
+/* What every entry and every pull ends with: notes what is asked between them. */
+void linkstate_note(struct linkstate *ls);
 
 /* New incarnation at least `incarnation`; all adjacencies are closed, nobody is in our views, we are not active (semantics 4.2). */
 void linkstate_fence(struct linkstate *ls, uint64_t incarnation);

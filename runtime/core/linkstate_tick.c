@@ -54,6 +54,8 @@ void linkstate_enter(struct linkstate *ls, cw_time now)
     if (expired && !MUTANT(NO_FENCE)) {
         ls->counts[LS_FENCES]++;
         linkstate_fence(ls, ls->incarnation + 1);
+        linkstate_note(ls);
+        ls->calm = false;
     }
 }
 
@@ -105,7 +107,11 @@ void ls_tick(struct linkstate *ls, cw_time now)
 void ls_refresh(struct linkstate *ls, cw_time now)
 {
     linkstate_enter(ls, now);
+    if (ls->calm && cw_time_before(now, ls->wake)) {
+        return;
+    }
     linkstate_settle(ls, true);
+    ls->calm = true;
 }
 
 /* When ls_tx_links() will name the link though nothing happens. What is due by now it names already. */
@@ -132,7 +138,7 @@ static cw_time link_wake(const struct linkstate *ls, const struct ls_link *l)
     return cw_time_min(wake, tx_wake(ls, l));
 }
 
-cw_time ls_next_wake(const struct linkstate *ls)
+static cw_time next_wake(const struct linkstate *ls)
 {
     cw_time wake = cw_time_min(views_wake(&ls->views), cw_time_max(ls->refresh_at, ls->version_at));
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
@@ -152,4 +158,42 @@ cw_time ls_next_wake(const struct linkstate *ls)
         wake = cw_time_min(wake, ls->repeat_at);
     }
     return wake;
+}
+
+/* ---- What is asked between entries --------------------------------------------------------------------------------- */
+
+static cw_links up_links(const struct linkstate *ls)
+{
+    cw_links links = CW_LINKS_NONE;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        const struct ls_link *l = &ls->links[link];
+        /* Control before data (semantics 4.4): what the window holds back holds back the data behind it. */
+        bool blocked = l->feed.unsent > 0 && !feed_has_more(&l->feed);
+        if (l->adj.state == ADJ_UP && linkstate_is_committed(ls, link) && !blocked) {
+            links |= cw_links_of(link);
+        }
+    }
+    return links;
+}
+
+void linkstate_note(struct linkstate *ls)
+{
+    ls->tx = linkstate_tx_links(ls);
+    ls->up = up_links(ls);
+    ls->wake = next_wake(ls);
+}
+
+cw_links ls_tx_links(const struct linkstate *ls)
+{
+    return ls->tx;
+}
+
+cw_links ls_up_links(const struct linkstate *ls)
+{
+    return ls->up;
+}
+
+cw_time ls_next_wake(const struct linkstate *ls)
+{
+    return ls->wake;
 }

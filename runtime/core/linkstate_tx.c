@@ -23,7 +23,7 @@ static bool stream_is_due(const struct linkstate *ls, const struct ls_link *l)
     return l->feed.running && (feed_has_more(&l->feed) || cw_time_due(l->feed.ack_at, ls->now));
 }
 
-cw_links ls_tx_links(const struct linkstate *ls)
+cw_links linkstate_tx_links(const struct linkstate *ls)
 {
     cw_links links = CW_LINKS_NONE;
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
@@ -139,6 +139,7 @@ size_t ls_pull(struct linkstate *ls, cw_link link, uint8_t *out, size_t room, ui
         used += put_stream(ls, l, link, out + used, room - used);
         ++*packets;
     }
+    linkstate_note(ls);
     return used;
 }
 

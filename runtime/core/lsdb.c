@@ -58,13 +58,12 @@ bool lsdb_outbids(const struct record *theirs, const struct record *mine)
 }
 
 /*
- * Semantics 4.2, detail 5: whoever lists a link says which incarnation it listed it with. Without this the record that a dead
- * server left behind and its neighbour's record of the new adjacency agree about a link that never was.
+ * Semantics 4.2, detail 5: whoever lists a link says which incarnation it listed it with. Without this the record that
+ * a dead server left behind and its neighbour's record of the new adjacency agree about a link that never was.
  */
 static bool names(const struct record *from, cw_link link, const struct record *to)
 {
-    return MUTANT(NO_NEIGHBOUR_INCARNATION) || MUTANT(RESURRECTION) ||
-           from->neighbour[link] == (uint16_t)to->incarnation;
+    return MUTANT(NO_NEIGHBOUR_INCARNATION) || from->neighbour[link] == (uint16_t)to->incarnation;
 }
 
 /* Sets or clears both ends of a link in one of the two masks. */

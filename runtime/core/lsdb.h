@@ -4,11 +4,12 @@
  *
  * Guarantees:
  *  1. for one origin the version (incarnation, seq) held never goes back;
- *  2. a link counts only while both ends' records list it and each names the other's current incarnation (semantics 4.2,
- *     detail 5): the old record of a server that died and the new one of its neighbour never make a live link;
+ *  2. a link counts only while both ends' records list it and each names the other's current incarnation (semantics
+ *     4.2, detail 5): the old record of a server that died and the new one of its neighbour never make a live link;
  *  3. two databases with the same records have the same digest, in whatever order the records came.
  *
- * lsdb_apply() is O(1): it touches the six links of one origin. Nothing else here costs more. What a link is by the two records:
+ * lsdb_apply() is O(1): it touches the six links of one origin. Nothing else here costs more.
+ * By the two records a link is
  *
  *   up   both list it up: an edge of C's graph
  *   opt  both list it up or pending: an edge of O's graph; every up link is one
@@ -33,10 +34,10 @@ struct lsdb {
     cw_links *up;                /* by server */
     cw_links *opt;
     struct reach leaving; /* whose record says LEAVING */
-    uint32_t known;      /* records held */
-    uint32_t up_ends;    /* bits set in up[] */
-    uint32_t opt_ends;   /* bits set in opt[] */
-    uint32_t cable_ends; /* what both are when every link of the torus is up */
+    uint32_t known;       /* records held */
+    uint32_t up_ends;     /* bits set in up[] */
+    uint32_t opt_ends;    /* bits set in opt[] */
+    uint32_t cable_ends;  /* what both are when every link of the torus is up */
     struct digest_set digest;
 };
 
@@ -44,7 +45,7 @@ enum lsdb_verdict {
     LSDB_NEWER,    /* taken (or, from lsdb_judge(): worth taking) */
     LSDB_SAME,     /* the very version we hold */
     LSDB_OLDER,    /* we hold a newer one: whoever sent it should get ours */
-    LSDB_CONFLICT, /* the version we hold, with other content: somebody lies, or two servers share a coordinate. Not taken */
+    LSDB_CONFLICT, /* the version we hold, with other content: a lie, or two servers of one coordinate. Not taken */
     LSDB_REFUSED,  /* an origin outside the torus, or a link that the torus does not have. Not taken */
 };
 
@@ -62,17 +63,17 @@ void lsdb_init(struct lsdb *db, const struct torus *torus, const cw_server *neig
 
 /*
  * Takes a copy of the record if it is newer than what is held of its origin: by (incarnation, seq). *change is written
- * on LSDB_NEWER only, and nothing is touched on any other verdict. Own records go the same way as those of others; what another
- * server's idea of our own record means is asked of lsdb_outbids() first.
+ * on LSDB_NEWER only, and nothing is touched on any other verdict. Own records go the same way as those of others; what
+ * another server's idea of our own record means is asked of lsdb_outbids() first.
  */
 CW_MUST_CHECK enum lsdb_verdict lsdb_apply(struct lsdb *db, const struct record *record, struct lsdb_change *change);
 
-/* How a version (an entry of a summary) compares with what is held: NEWER, SAME or OLDER. NEWER when nothing is held. */
+/* How a version (an entry of a summary) compares with what is held: NEWER (also than nothing), SAME or OLDER. */
 enum lsdb_verdict lsdb_judge(const struct lsdb *db, cw_server origin, uint64_t incarnation, uint32_t seq);
 
 /*
- * True when theirs, a record in our own name that others brought, must be outbid by a new incarnation of ours (semantics
- * 4.6): its version is above mine, or it has my incarnation but was made by another boot.
+ * True when theirs, a record in our own name that others brought, must be outbid by a new incarnation of ours
+ * (semantics 4.6): its version is above mine, or it has my incarnation but was made by another boot.
  */
 bool lsdb_outbids(const struct record *theirs, const struct record *mine);
 
@@ -111,7 +112,7 @@ static inline bool lsdb_has_pending(const struct lsdb *db)
     return db->opt_ends != db->up_ends;
 }
 
-/* Equal in two servers exactly when (but for chance) they hold the same records. Machine-independent: it goes over the wire. */
+/* Equal in two servers exactly when (but for chance) they hold the same records. Goes over the wire: no byte order. */
 static inline uint64_t lsdb_digest(const struct lsdb *db)
 {
     return db->digest.value;

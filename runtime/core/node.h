@@ -5,6 +5,10 @@
  * Legal order: node_open, then any of rx / carrier / tick / tx_pull / service calls with a now that never goes back, then
  * node_close. Every entry that returns cw_links names the links that now have something to send; the pump pulls a link
  * when that link has room, until NULL. Nothing leaves inside an entry, and no entry calls another.
+ *
+ * Links that have room at the same instant are pulled in turns, beginning behind the one pulled last. Beginning always with the same one
+ * makes one path of many, as every packet finds that link idle (300 packets with six minimal first links took 0.97 ms, in turns 0.56).
+ *
  * No globals, no clock, no threads: 4,096 of them run in one process. One thread owns a node.
  */
 #ifndef CORE_NODE_H
@@ -35,7 +39,10 @@ struct node_config {
 /* Everything but dims, self, cluster and incarnation filled with the defaults. */
 struct node_config node_config_default(void);
 
-/* What a delivered, forwarded or dropped packet looks like to an observer (the simulator's oracle, capture, trace). */
+/*
+ * What a delivered, forwarded or dropped packet looks like to an observer (the simulator's oracle, capture, trace). Its head is decoded,
+ * but not when it is dropped as MALFORMED, STALE_LINK or GATE_OVERFLOW, or CLOSED at the gate: then there are bytes only.
+ */
 enum node_point {
     NODE_QUEUED,    /* entered a queue (sent here or in transit) */
     NODE_DELIVERED, /* about to be handed to a service as its destination: the last step before the upcall */

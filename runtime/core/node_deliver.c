@@ -76,7 +76,7 @@ bool node_pass_by(struct node *n, struct cw_svc *svc, struct cw_packet *p)
         rx.call = node_open_handle(n, p);
     }
     if (!upcall(svc, p, &rx, &verdict)) {
-        n->ended++;
+        n->taken++;
         return false;
     }
     if (verdict == CW_DROP) {

@@ -46,23 +46,35 @@ size_t node_packets_inside(const struct node *n)
 
 struct node_tally node_tally(const struct node *n)
 {
-    return (struct node_tally){.made = n->sent + n->unsent, .delivered = n->delivered, .ended = n->ended};
+    return (struct node_tally){.made = n->sent, .delivered = n->delivered, .ended = n->taken};
 }
 
 /* ---- Digest -------------------------------------------------------------------------------------------------------- */
 
+/* What every packet has: where it goes follows from its bytes and the views. */
 static void digest_packet(struct digest *d, const struct cw_packet *p)
 {
     digest_u64(d, (uint64_t)p->length << 32 | p->pad);
-    digest_u64(d, p->order);
-    digest_u64(d, (uint64_t)p->target << 32 | (uint32_t)p->links << 16 | (uint32_t)p->in << 8 | p->marks);
     digest_bytes(d, p->data, p->length);
 }
 
 static void digest_list(struct digest *d, const struct cw_packet *p)
 {
     for (; p != NULL; p = p->next) {
+        digest_u64(d, (uint64_t)p->in << 8 | p->marks);
         digest_packet(d, p);
+    }
+}
+
+static void digest_queue(struct digest *d, const struct packetq *q)
+{
+    for (uint64_t sets = q->used; sets != 0; sets &= sets - 1) {
+        const struct cw_packet *p = q->fifo[__builtin_ctzll(sets)].head;
+        digest_u64(d, p->links);
+        digest_list(d, p);
+        for (; p != NULL; p = p->next) {
+            digest_u64(d, p->order);
+        }
     }
 }
 
@@ -84,9 +96,7 @@ static void digest_service(struct digest *d, const struct cw_svc *svc)
     for (unsigned i = 0; i < sizeof svc->random.s / sizeof *svc->random.s; i++) {
         digest_u64(d, svc->random.s[i]);
     }
-    for (unsigned set = 0; set < PACKETQ_SETS; set++) {
-        digest_list(d, svc->queue.fifo[set].head);
-    }
+    digest_queue(d, &svc->queue);
 }
 
 static void digest_link(struct digest *d, const struct node_link *link)
@@ -125,6 +135,7 @@ uint64_t node_digest(const struct node *n)
     }
     digest_list(&d, n->local.head);
     digest_list(&d, n->held.head);
+    digest_u64(&d, (uint64_t)holdq_wake(&n->held).ns);
     digest_table(&d, &n->timers.table);
     digest_table(&d, &n->calls.table);
     digest_table(&d, &n->responses.table);
@@ -132,9 +143,10 @@ uint64_t node_digest(const struct node *n)
     for (unsigned i = 0; i < CW_DROP_COUNT; i++) {
         digest_u64(&d, n->drops[i]);
     }
-    digest_u64(&d, n->delivered);
-    digest_u64(&d, n->forwarded);
     digest_u64(&d, n->sent);
+    digest_u64(&d, n->delivered);
+    digest_u64(&d, n->taken);
+    digest_u64(&d, n->forwarded);
     return digest_value(&d);
 }
 
@@ -156,8 +168,9 @@ void node_counters(const struct node *n,
                    void (*visit)(void *context, const char *service, const char *name, uint64_t value), void *context)
 {
     visit(context, "node", "sent", n->sent);
-    visit(context, "node", "forwarded", n->forwarded);
     visit(context, "node", "delivered", n->delivered);
+    visit(context, "node", "taken", n->taken);
+    visit(context, "node", "forwarded", n->forwarded);
     visit(context, "node", "inside", node_packets_inside(n));
     for (unsigned cause = 0; cause < CW_DROP_COUNT; cause++) {
         visit(context, "drop", cw_drop_name((cw_drop)cause), n->drops[cause]);

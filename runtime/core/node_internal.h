@@ -124,9 +124,8 @@ struct node {
     struct reach told;      /* the committed view services know */
     struct changes changes; /* the latest changes of it */
     uint64_t drops[CW_DROP_COUNT];
-    uint64_t delivered, forwarded, sent;
-    uint64_t unsent; /* given up before they were sent */
-    uint64_t ended;  /* taken by services they passed by */
+    /* Every packet sent is delivered, taken on its way, dropped, or still inside or on a cable (semantics 8.1, 8). */
+    uint64_t sent, delivered, taken, forwarded;
 };
 
 /* node_rx.c */
@@ -209,8 +208,10 @@ int node_address_packet(struct cw_svc *svc, struct cw_packet *p, const struct no
 int node_launch(struct cw_svc *svc, struct cw_packet *p);
 /* Takes p, in svc's hands, and what node_address_packet() made of it, on success; -EAGAIN: only p is left, still in its hands. */
 int node_hand_over(struct cw_svc *svc, struct cw_packet *p, struct cw_packet *addressed);
-/* Takes p if it is in svc's hands: dropped, with the cause that rc says. */
-void node_drop_unsent(struct cw_svc *svc, struct cw_packet *p, int rc);
+/* Takes p if it is in svc's hands: dropped. */
+void node_drop_unsent(struct cw_svc *svc, struct cw_packet *p, cw_drop cause);
+/* The cause that goes with an -errno of sending. */
+cw_drop node_drop_of(int rc);
 /* The size-led structure src of a caller, as this build knows it. False: its size is none, or it says what we do not know. */
 bool node_adopt(void *out, size_t size, const void *src);
 

@@ -7,12 +7,41 @@
  */
 #include "core/node_internal.h"
 
+#include "base/bytes.h"
 #include "base/check.h"
+
+/*
+ * Bytes that are on the wire and not in memory (pad) may end the payload of the last packet and be nothing else: what is decoded must be
+ * there. True for every frame and packet without pad; the decoders judge those.
+ */
+static bool heads_are_stored(const struct cw_packet *frame)
+{
+    if (frame->pad == 0) {
+        return true;
+    }
+    if (frame->length < FRAME_HEAD_BYTES) {
+        return false;
+    }
+    uint32_t at = frame_head_bytes(frame->data[FRAME_AT_VERSION] & 0xfu);
+    for (unsigned left = frame->data[FRAME_AT_PACKETS]; left > 0; left--) {
+        if (at + CONTROL_HEAD_BYTES > frame->length) {
+            return false;
+        }
+        at += get_be16(frame->data + at + PACKET_AT_LENGTH);
+    }
+    return true;
+}
+
+static bool head_is_stored(const struct cw_packet *p)
+{
+    return p->pad == 0 || (p->length >= PACKET_HEAD_BYTES &&
+                           p->length >= PACKET_HEAD_BYTES + p->data[PACKET_AT_EXT_WORDS] * (uint32_t)EXT_WORD_BYTES);
+}
 
 /* Takes p, whose bytes start at a data packet's head. */
 static void receive_packet(struct node *n, cw_link in, struct cw_packet *p)
 {
-    if (packet_decode(p->data, (size_t)p->length + p->pad, &p->head, &p->exts) != WIRE_OK) {
+    if (!head_is_stored(p) || packet_decode(p->data, (size_t)p->length + p->pad, &p->head, &p->exts) != WIRE_OK) {
         node_drop(n, p, CW_DROP_MALFORMED);
         return;
     }
@@ -141,7 +170,8 @@ cw_links node_rx(struct node *n, cw_link in, struct cw_packet *frame, cw_time no
     node_enter(n, now);
     struct frame_head head;
     struct frame_walk walk;
-    if (frame_decode(frame->data, (size_t)frame->length + frame->pad, &head, &walk) != WIRE_OK) {
+    if (!heads_are_stored(frame) ||
+        frame_decode(frame->data, (size_t)frame->length + frame->pad, &head, &walk) != WIRE_OK) {
         node_drop(n, frame, CW_DROP_MALFORMED);
         return node_leave_entry(n);
     }
@@ -149,6 +179,11 @@ cw_links node_rx(struct node *n, cw_link in, struct cw_packet *frame, cw_time no
     bool control = packet_kind_of(frame->data + frame_head_bytes(head.flags)) == PACKET_CONTROL;
     if (control || head.packets > 1) {
         bool data = receive_control(n, in, frame, walk);
+        if (!data && n->link[in].waiting_count == 0) {
+            /* Nobody asks for the new view yet: link state searches when it is due, once for a burst of records (views.h). */
+            pkt_release(frame);
+            return node_leave_entry(n);
+        }
         node_sync(n);
         reopen_gate(n, in);
         if (!data) {

@@ -2,14 +2,12 @@
 #include "core/routes.h"
 
 #include <stdalign.h>
-#include <string.h>
 
 void routes_init(struct routes *r, uint32_t servers, cw_server from, struct arena *arena)
 {
     *r = (struct routes){
         .servers = servers,
-        .next = arena_carve(arena, servers, sizeof *r->next, 1),
-        .hops = arena_carve(arena, servers, sizeof *r->hops, alignof(uint16_t)),
+        .way = arena_carve(arena, servers, sizeof *r->way, alignof(uint32_t)),
     };
     if (!arena_is_measuring(arena)) {
         routes_clear(r, from);
@@ -18,61 +16,57 @@ void routes_init(struct routes *r, uint32_t servers, cw_server from, struct aren
 
 void routes_clear(struct routes *r, cw_server from)
 {
-    memset(r->next, 0, r->servers * sizeof *r->next);
-    memset(r->hops, 0xff, r->servers * sizeof *r->hops);
-    r->hops[from] = 0;
+    for (cw_server s = 0; s < r->servers; s++) {
+        r->way[s] = (uint32_t)ROUTES_UNREACHABLE << ROUTES_LINK_BITS;
+    }
+    r->way[from] = 0;
 }
 
-/* A search under way. */
-struct search {
-    cw_links *next;
-    uint16_t *hops;
-    cw_server *order;
-    uint32_t count;
-};
-
 /*
- * One edge to `to`, `hops` from the source, by first links `via`. It may be new, or of this very level by another way, or nearer;
- * no branch predictor can tell the three apart, so there is no branch: a server that is not new is written behind the end of
- * `order` and overwritten by the next.
+ * One edge to `to`, by first links `via`; `level` is a way of that length without links. The server is new, or of this
+ * very level by another way, or nearer, and over broken links no branch predictor can tell these apart: so there is no
+ * branch. One that is not new is written behind the end of `order` and overwritten by the next. Levels only rise, and
+ * unreachable is above all.
  */
-static inline void reach_by(struct search *s, cw_server to, uint16_t hops, cw_links via)
+static inline uint32_t reach_by(uint32_t *way, cw_server *order, uint32_t count, cw_server to, uint32_t level,
+                                cw_links via)
 {
-    uint16_t had = s->hops[to];
-    bool fresh = had == ROUTES_UNREACHABLE;
-    uint16_t has = fresh ? hops : had;
-    s->hops[to] = has;
-    s->order[s->count] = to;
-    s->count += fresh;
-    s->next[to] |= has == hops ? via : CW_LINKS_NONE;
+    uint32_t had = way[to];
+    bool fresh = had > (level | CW_LINKS_ALL);
+    uint32_t has = fresh ? level : had;
+    way[to] = has | (via & (0u - (has >= level)));
+    order[count] = to;
+    return count + fresh;
 }
 
 uint32_t routes_search(struct routes *r, const cw_server *neighbours, const cw_links *links, cw_server from,
-                       cw_server *order)
+                       cw_server *restrict order)
 {
+    enum { STEP = 1 << ROUTES_LINK_BITS };
+    uint32_t *restrict way = r->way;
+    uint32_t count = 0;
     routes_clear(r, from);
-    struct search s = {r->next, r->hops, order, 0};
     for (unsigned left = links[from]; left != 0; left &= left - 1) {
         cw_link link = (cw_link)__builtin_ctz(left);
-        reach_by(&s, neighbours[from * CW_LINK_COUNT + link], 1, cw_links_of(link));
+        count = reach_by(way, order, count, neighbours[from * CW_LINK_COUNT + link], STEP, cw_links_of(link));
     }
-    /* A server is expanded after the whole level before its own: all its ways have left their mark in next[] by then. */
-    for (uint32_t done = 0; done < s.count; done++) {
+    /* A server is expanded after the whole level before its own: all its ways have left their mark by then. */
+    for (uint32_t done = 0; done < count; done++) {
         cw_server at = order[done];
-        const cw_server *far = &neighbours[at * CW_LINK_COUNT];
-        cw_links via = s.next[at];
-        uint16_t hops = s.hops[at] < ROUTES_HOPS_MAX ? (uint16_t)(s.hops[at] + 1) : ROUTES_HOPS_MAX;
-        for (unsigned left = links[at]; left != 0; left &= left - 1) {
-            reach_by(&s, far[__builtin_ctz(left)], hops, via);
+        cw_links via = way[at] & CW_LINKS_ALL, alive = links[at];
+        uint32_t level = (way[at] ^ via) + STEP;
+        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+            /* A dead link leads back to where we are, which is nearer: again without a branch. */
+            cw_server far = neighbours[at * CW_LINK_COUNT + link] ^ at;
+            count = reach_by(way, order, count, at ^ (far & (0u - (alive >> link & 1u))), level, via);
         }
     }
-    return s.count + 1;
+    return count + 1;
 }
 
-/* What one coordinate of a server adds, by its steps from the source along that axis. */
+/* What one coordinate of a server adds to the way there, by its steps from the source along that axis. */
 struct axis {
-    cw_links next[CW_DIM_MAX];
-    uint16_t hops[CW_DIM_MAX];
+    uint32_t way[CW_DIM_MAX];
 };
 
 static void axis_fill(struct axis *a, uint32_t dim, uint32_t from, unsigned axis)
@@ -82,11 +76,11 @@ static void axis_fill(struct axis *a, uint32_t dim, uint32_t from, unsigned axis
         uint32_t minus = plus == 0 ? 0 : dim - plus;
         cw_links up = plus != 0 && plus <= minus ? cw_links_of((cw_link)(2 * axis)) : CW_LINKS_NONE;
         cw_links down = plus != 0 && minus <= plus ? cw_links_of((cw_link)(2 * axis + 1)) : CW_LINKS_NONE;
-        a->next[at] = up | down;
-        a->hops[at] = (uint16_t)(plus < minus ? plus : minus);
+        a->way[at] = (plus < minus ? plus : minus) << ROUTES_LINK_BITS | up | down;
     }
 }
 
+/* Hops along the axes add up and their links are different bits: a way is the sum of what its coordinates add. */
 void routes_whole(struct routes *r, const struct torus *torus, cw_server from)
 {
     struct axis axis[CW_AXES];
@@ -94,15 +88,12 @@ void routes_whole(struct routes *r, const struct torus *torus, cw_server from)
     axis_fill(&axis[0], torus->dim[0], c.x, 0);
     axis_fill(&axis[1], torus->dim[1], c.y, 1);
     axis_fill(&axis[2], torus->dim[2], c.z, 2);
-    cw_links *next = r->next;
-    uint16_t *hops = r->hops;
+    uint32_t *way = r->way;
     for (uint32_t x = 0; x < torus->dim[0]; x++) {
         for (uint32_t y = 0; y < torus->dim[1]; y++) {
-            cw_links plane_next = axis[0].next[x] | axis[1].next[y];
-            uint16_t plane_hops = (uint16_t)(axis[0].hops[x] + axis[1].hops[y]);
+            uint32_t row = axis[0].way[x] + axis[1].way[y];
             for (uint32_t z = 0; z < torus->dim[2]; z++) {
-                *next++ = plane_next | axis[2].next[z];
-                *hops++ = (uint16_t)(plane_hops + axis[2].hops[z]);
+                *way++ = row + axis[2].way[z];
             }
         }
     }

@@ -47,6 +47,9 @@ static int check_call(const cw_call_options *options, cw_reply_fn done, cw_call_
     if (options != NULL && !node_adopt(out, sizeof *out, options)) {
         return -EINVAL;
     }
+    if (out->send.size == 0) {
+        out->send.size = sizeof out->send;
+    }
     if (out->timeout.ns == 0) {
         out->timeout = timeout_default;
     }
@@ -68,8 +71,7 @@ static int send_request(struct cw_svc *svc, struct cw_packet *p, const cw_to *to
         .call = call->item.handle,
         .limit_us = limit_us(options->timeout, options->retries + 1),
     };
-    struct node_address address = {.to = to, .request = &request};
-    address.options = options->send.size != 0 ? &options->send : NULL;
+    struct node_address address = {.to = to, .options = &options->send, .request = &request};
     struct cw_packet *addressed;
     int rc = node_address_packet(svc, p, &address, &addressed);
     if (rc < 0) {
@@ -150,8 +152,10 @@ static void try_again(struct node *n, struct call *call)
     ext_request_write(&request, ext);
     p->links = call->links;
     p->in = CW_LINK_SELF;
-    if (node_launch(n->service[call->service], p) < 0) {
-        node_drop(n, p, CW_DROP_QUEUE_FULL);
+    int rc = node_launch(n->service[call->service], p);
+    if (rc < 0) {
+        n->sent++;
+        node_drop(n, p, node_drop_of(rc));
     }
 }
 
@@ -274,16 +278,19 @@ int cw_reply(cw_svc *s, uint32_t handle, int status, cw_packet *p)
             return -ENOMEM;
         }
     }
-    int rc = -EINVAL;
-    if (node_in_hand(s, p) && status >= -STATUS_MAX && status <= STATUS_MAX) {
-        struct response_right *right = responses_find(&n->responses, s->index, handle);
-        rc = right == NULL ? -ENOENT : send_answer(s, right, status, p);
-        if (rc == 0) {
-            responses_end(&n->responses, right);
-        }
+    if (!node_in_hand(s, p)) {
+        return -EINVAL;
     }
+    struct response_right *right = responses_find(&n->responses, s->index, handle);
+    if (right == NULL) {
+        node_drop_unsent(s, p, CW_DROP_REPLY_DEAD);
+        return -ENOENT;
+    }
+    int rc = status >= -STATUS_MAX && status <= STATUS_MAX ? send_answer(s, right, status, p) : -EINVAL;
     if (rc < 0) {
-        node_drop_unsent(s, p, rc);
+        node_drop_unsent(s, p, node_drop_of(rc));
+        return rc;
     }
-    return rc;
+    responses_end(&n->responses, right);
+    return 0;
 }

@@ -54,7 +54,7 @@ struct cw_packet *node_ask_own_queue(struct node *n, struct cw_svc *svc, cw_link
         }
         node_decide(n, p); /* not for this link (any more): it waits like everybody's packets for one of its own */
     } else if (node_in_hand(svc, p)) {
-        node_drop_unsent(svc, p, -EINVAL);
+        node_drop_unsent(svc, p, CW_DROP_SERVICE);
     }
     /* Nothing for this link: not asked again until the service polls, or a service that errs would be asked for ever. */
     svc->own_links &= (cw_links)~cw_links_of(link);

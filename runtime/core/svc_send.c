@@ -347,7 +347,7 @@ int cw_send(cw_svc *s, cw_packet *p, const cw_to *to, const cw_send_options *opt
     return rc < 0 ? rc : node_hand_over(s, p, addressed);
 }
 
-static cw_drop drop_of(int rc)
+cw_drop node_drop_of(int rc)
 {
     switch (-rc) {
     case EAGAIN:
@@ -367,12 +367,12 @@ static cw_drop drop_of(int rc)
     }
 }
 
-void node_drop_unsent(struct cw_svc *svc, struct cw_packet *p, int rc)
+void node_drop_unsent(struct cw_svc *svc, struct cw_packet *p, cw_drop cause)
 {
     if (node_in_hand(svc, p)) {
         node_let_go(svc, p);
-        svc->node->unsent++;
-        node_drop(svc->node, p, drop_of(rc));
+        svc->node->sent++;
+        node_drop(svc->node, p, cause);
     }
 }
 
@@ -380,6 +380,6 @@ void cw_send_or_drop(cw_svc *s, cw_packet *p, const cw_to *to, const cw_send_opt
 {
     int rc = cw_send(s, p, to, options);
     if (rc < 0) {
-        node_drop_unsent(s, p, rc);
+        node_drop_unsent(s, p, node_drop_of(rc));
     }
 }

@@ -67,7 +67,7 @@ static void members_of(const struct routes *r, const struct lsdb *db, struct rea
 {
     reach_fill(set);
     for (cw_server s = 0; s < r->servers; s++) {
-        if (r->hops[s] == ROUTES_UNREACHABLE) {
+        if (!routes_reaches(r, s)) {
             reach_remove(set, s);
         }
     }
@@ -81,7 +81,7 @@ static bool publish_links(struct views *v, const struct lsdb *db)
 {
     cw_links changed = CW_LINKS_NONE;
     for (cw_server s = 0; s < v->routes.servers; s++) {
-        cw_links links = v->routes.hops[s] == ROUTES_UNREACHABLE ? CW_LINKS_NONE : db->up[s];
+        cw_links links = routes_reaches(&v->routes, s) ? db->up[s] : CW_LINKS_NONE;
         changed |= links ^ v->links[s];
         v->links[s] = links;
     }
@@ -115,7 +115,7 @@ static void see_own_pending_only(struct views *v, const struct lsdb *db, struct 
         if (pending & cw_links_of(link)) {
             routes_search(&v->wide, db->neighbours, db->up, lsdb_neighbour(db, v->self, link), v->order);
             for (cw_server s = 0; s < v->wide.servers; s++) {
-                if (v->wide.hops[s] != ROUTES_UNREACHABLE && !lsdb_is_leaving(db, s)) {
+                if (routes_reaches(&v->wide, s) && !lsdb_is_leaving(db, s)) {
                     reach_add(set, s);
                 }
             }
@@ -141,7 +141,7 @@ static const struct reach *search_optimistic(struct views *v, const struct lsdb 
     return &v->scratch;
 }
 
-/* s is in O's graph now. What it was before, a member, held or unknown, does not matter: no hold, and its incarnation of today. */
+/* O's graph has s now. Whatever it was before, member, held or unknown: no hold, and its incarnation of today. */
 static bool admit(struct views *v, const struct lsdb *db, cw_server s)
 {
     reach_remove(&v->held, s);
@@ -165,10 +165,12 @@ static void forget(struct views *v, cw_server s)
 {
     reach_remove(&v->held, s);
     reach_remove(&v->optimistic, s);
-    reach_remove(&v->ended, s);
 }
 
-/* Members whom the graph has just lost are held: their leases may run for another `dead` (semantics 4.2, remove). True when O changed. */
+/*
+ * Brings O after its graph. Members whom it has just lost are held: their leases may run for another `dead` (semantics
+ * 4.2, remove). True when O changed.
+ */
 static bool follow_graph(struct views *v, const struct lsdb *db, const struct reach *graph, cw_time now)
 {
     bool changed = false;
@@ -260,7 +262,6 @@ void views_shrink(struct views *v)
     bool committed = shrink(&v->committed, v->self) || links != CW_LINKS_NONE;
     bool optimistic = shrink(&v->optimistic, v->self);
     reach_clear(&v->held);
-    reach_clear(&v->ended);
     v->next_release = CW_NEVER;
     v->pending = false;
     v->whole = false;

@@ -65,6 +65,12 @@ def folder_of(path):
     return next((folder for folder in FOLDERS if folder.holds(path)), None)
 
 
+def include_name(path):
+    """The name under which a product header is included: runtime/base/list.h -> base/list.h."""
+    folder = folder_of(path)
+    return path if "*" in folder.path else f"{folder.prefix}/{path.rpartition('/')[2]}"
+
+
 def folder_by_prefix(include):
     """The Folder that publishes "prefix/x.h" ("services/name/x.h"), or None."""
     return next((folder for folder in FOLDERS if include.startswith(folder.prefix + "/")), None)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * links.h - a small cluster of records to test link state with, and its links worked out in ways too simple to be wrong:
- * from all records anew, by definition, with Floyd and Warshall's distances.
+ * links.h - a small cluster of records to test link state with, and its links worked out in ways too simple to be
+ * wrong: from all records anew, by definition, with Floyd and Warshall's distances.
  */
 #ifndef KIT_LINKS_H
 #define KIT_LINKS_H
@@ -69,7 +69,7 @@ static inline void cluster_restart(struct cluster *c, cw_server s)
     *r = (struct record){.incarnation = r->incarnation + 1, .seq = 1, .origin = r->origin};
 }
 
-/* By definition (semantics 4.2): both ends list it, each naming the other's incarnation. incarnation 0: no such record. */
+/* By definition (semantics 4.2): both ends list it, each with the other's incarnation. Incarnation 0: no record. */
 static inline bool naive_link(const struct torus *t, const struct record *records, cw_server s, cw_link link, bool opt)
 {
     if (!(torus_links(t) & cw_links_of(link))) {

@@ -115,6 +115,7 @@ static void mend(struct world *w, cw_server s, cw_link link)
     cw_link back = cw_link_opposite(link);
     world_trace(w, "cable %u.%u - %u.%u is mended", s, link, peer, back);
     world_pipe(w, s, link)->cut = world_pipe(w, peer, back)->cut = false;
+    w->moved = true;
     shine(w, s, link, true);
     shine(w, peer, back, true);
 }
@@ -139,6 +140,7 @@ static void cut(struct world *w, bool both, bool dark)
     world_trace(w, "cable %u.%u - %u.%u is cut%s%s", s, link, peer, back, both ? "" : ", one way",
                 dark ? ", dark" : "");
     world_pipe(w, s, link)->cut = true;
+    w->moved = true;
     world_drop_pipe(w, s, link);
     if (both) {
         world_pipe(w, peer, back)->cut = true;

@@ -168,6 +168,7 @@ void world_kill(struct world *w, cw_server s, bool announced)
     free_frames(server->ring);
     server->ring = server->ring_last = NULL;
     server->ring_count = 0;
+    w->moved = true;
     world_schedule(w, &server->tick, CW_NEVER);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         free_frames(server->gate[link]);

@@ -72,7 +72,11 @@ struct server {
     /* The oracle's notes. */
     struct version known[WORLD_SERVERS]; /* what its database held when last looked at */
     uint64_t admissions;                 /* as counted when last looked at */
+    uint64_t told;                       /* end of its log when last looked at */
     world_set optimistic;                /* its O when last looked at */
+    bool active, serving;                /* when last looked at */
+    uint64_t reborn;                     /* its incarnation when last looked at */
+    uint64_t far[CW_LINK_COUNT];         /* incarnation it is up with, by link, when last looked at; 0: not up */
     cw_time proof; /* when that was sent which a neighbour has heard last, in an adjacency with us */
 };
 
@@ -130,10 +134,12 @@ struct world {
 
     /* The oracle's. */
     struct issue *issues[WORLD_SERVERS]; /* newest first */
+    world_set touched;                   /* servers that something entered since the last look */
+    bool moved;                          /* a link's truth may have changed, or who is active or serves */
     world_set component[WORLD_SERVERS];
-    cw_time parted[WORLD_SERVERS]
-                  [WORLD_SERVERS]; /* last instant together in their incarnations of now; ns < 0: never */
-    uint64_t counts[LS_COUNTERS];  /* of servers that died */
+    /* Of those not together now: when they were last; ns < 0: not in this life. */
+    cw_time parted[WORLD_SERVERS][WORLD_SERVERS];
+    uint64_t counts[LS_COUNTERS]; /* of servers that died */
     uint64_t frames, probes, waits, checks;
     bool delivery_only; /* complain only of what lets two servers deliver one key */
     char failure[256];  /* empty while all is well */

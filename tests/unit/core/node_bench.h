@@ -65,10 +65,11 @@ struct bench {
     uint64_t incarnation;
     struct node *node[BENCH_SERVERS];
     struct bench_link link[BENCH_SERVERS][CW_LINK_COUNT];
+    unsigned turn[BENCH_SERVERS];
     uint64_t watched[4]; /* by enum node_point */
     uint64_t dropped[CW_DROP_COUNT];
-    uint64_t lost; /* data packets on a cable to nobody */
-    uint64_t under_way;
+    uint64_t lost;           /* data packets on a cable to nobody */
+    uint64_t data_under_way; /* data packets on cables */
     unsigned logs;
 };
 

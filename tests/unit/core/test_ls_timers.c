@@ -30,8 +30,8 @@ END_TEST
 START_TEST(each_bound_is_checked)
 {
     struct ls_timers good = ls_timers_default(), timers;
-    cw_span *const fields[] = {&timers.hello, &timers.dead, &timers.hold,  &timers.flood_bound, &timers.retry,
-                               &timers.pending_limit, &timers.pace, &timers.damp, &timers.damp_max, &timers.refresh};
+    cw_span *const fields[] = {&timers.hello,         &timers.dead, &timers.hold, &timers.flood_bound, &timers.retry,
+                               &timers.pending_limit, &timers.pace, &timers.damp, &timers.damp_max,    &timers.refresh};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         timers = good;
         fields[i]->ns = -1;

@@ -86,17 +86,13 @@ START_TEST(newest_wins)
         uint32_t seq;
         enum lsdb_verdict verdict;
     } table[] = {
-        {5, 7, LSDB_NEWER},        /* the first of all */
-        {5, 7, LSDB_SAME},         /* again */
-        {5, 6, LSDB_OLDER},        /* */
-        {4, UINT32_MAX, LSDB_OLDER}, /* the incarnation counts first */
-        {5, 8, LSDB_NEWER},        /* */
-        {6, 1, LSDB_NEWER},        /* a new life begins at 1 */
-        {5, 9, LSDB_OLDER},        /* a straggler of the old one */
+        {5, 7, LSDB_NEWER},                                       /* the first of all */
+        {5, 7, LSDB_SAME},                                        /* again */
+        {5, 6, LSDB_OLDER},          {4, UINT32_MAX, LSDB_OLDER}, /* the incarnation counts first */
+        {5, 8, LSDB_NEWER},          {6, 1, LSDB_NEWER},          /* a new life begins at 1 */
+        {5, 9, LSDB_OLDER},                                       /* a straggler of the old one */
         {6, UINT32_MAX, LSDB_NEWER}, /* seq does not wrap: who runs out takes a new incarnation */
-        {6, 1, LSDB_OLDER},        /* */
-        {UINT64_MAX, 1, LSDB_NEWER},
-        {6, UINT32_MAX, LSDB_OLDER},
+        {6, 1, LSDB_OLDER},          {UINT64_MAX, 1, LSDB_NEWER}, {6, UINT32_MAX, LSDB_OLDER},
     };
     struct fixture *f = fixture_open((cw_dims){2, 2, 2});
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -161,15 +157,16 @@ START_TEST(who_outbids_whom)
         bool outbids;
     } table[] = {
         {10, 5, 1, false}, /* my own, come home */
-        {10, 4, 1, false}, {9, 99, 2, false}, /* an older life of this server or another: mine wins, and whoever sent it gets mine */
+        {10, 4, 1, false},
+        {9, 99, 2, false}, /* an older life of this server or another: mine wins, and whoever sent it gets mine */
         {10, 6, 1, true},  /* I never said that in this life */
         {10, 4, 2, true},  /* another boot with my incarnation */
-        {11, 1, 1, true},  {11, 1, 2, true},
+        {11, 1, 1, true},
+        {11, 1, 2, true},
     };
     struct record mine = {.incarnation = 10, .seq = 5, .boot_nonce = 1};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        struct record theirs = {
-            .incarnation = table[i].incarnation, .seq = table[i].seq, .boot_nonce = table[i].nonce};
+        struct record theirs = {.incarnation = table[i].incarnation, .seq = table[i].seq, .boot_nonce = table[i].nonce};
         ck_assert_msg(lsdb_outbids(&theirs, &mine) == table[i].outbids, "row %zu", i);
     }
 }
@@ -191,7 +188,8 @@ START_TEST(a_link_takes_two)
     ck_assert(lsdb_has_pending(&f->db));
     cluster_list(&f->cluster, a, CW_LINK_YM, LINK_UP);
     hear(f, a);
-    ck_assert_uint_eq(f->change.opt_gained | f->change.opt_lost | f->change.up_gained, 0); /* up at one end is pending */
+    ck_assert_uint_eq(f->change.opt_gained | f->change.opt_lost | f->change.up_gained,
+                      0); /* up at one end is pending */
     cluster_list(&f->cluster, b, CW_LINK_YP, LINK_UP);
     hear(f, b);
     ck_assert_uint_eq(f->change.up_gained, cw_links_of(CW_LINK_YP));
@@ -210,8 +208,8 @@ START_TEST(a_link_takes_two)
 END_TEST
 
 /*
- * Semantics 4.2, detail 5 (mutant NO_NEIGHBOUR_INCARNATION): a server dies and comes back; its neighbour's new record lists it
- * again, the old record of the dead one still lists the neighbour. That must not look like a link.
+ * Semantics 4.2, detail 5 (mutant NO_NEIGHBOUR_INCARNATION): a server dies and comes back; its neighbour's new record
+ * lists it again, the old record of the dead one still lists the neighbour. That must not look like a link.
  */
 START_TEST(the_dead_do_not_rise)
 {
@@ -281,7 +279,7 @@ START_TEST(changes_of_flags_and_lives_are_told)
 }
 END_TEST
 
-/* Any stream of records, old ones among them: masks, counts and digest are those of the records held; changes are their differences. */
+/* Old ones among them: masks, counts and digest are those of the records held, and changes are their differences. */
 START_TEST(any_records_in_any_order)
 {
     static const cw_dims shapes[] = {{1, 1, 1}, {1, 2, 4}, {2, 2, 2}, {3, 3, 3}, {2, 3, 4}};

@@ -68,8 +68,8 @@ START_TEST(whole_torus_by_search_and_by_formula)
                     ck_assert_uint_eq(search(t, from), t->torus.servers);
                 }
                 for (cw_server to = 0; to < t->torus.servers; to++) {
-                    if (t->routes.next[to] != torus_minimal_links(&t->torus, from, to) ||
-                        t->routes.hops[to] != torus_distance(&t->torus, from, to)) {
+                    if (routes_next(&t->routes, to) != torus_minimal_links(&t->torus, from, to) ||
+                        routes_hops(&t->routes, to) != torus_distance(&t->torus, from, to)) {
                         ck_abort_msg("shape %zu, %s: %u to %u", i, formula ? "formula" : "search", from, to);
                     }
                 }
@@ -85,14 +85,14 @@ static void check_order(const struct table *t, cw_server from, uint32_t count)
 {
     uint32_t reached = 0;
     for (cw_server s = 0; s < t->torus.servers; s++) {
-        reached += t->routes.hops[s] != ROUTES_UNREACHABLE;
+        reached += routes_hops(&t->routes, s) != ROUTES_UNREACHABLE;
     }
     ck_assert_uint_eq(count, reached);
     bool seen[LINKS_SERVERS_MAX] = {[0] = false};
     for (uint32_t i = 0; i < count - 1; i++) {
         cw_server s = t->order[i];
-        ck_assert(s != from && !seen[s] && t->routes.hops[s] != ROUTES_UNREACHABLE);
-        ck_assert(i == 0 || t->routes.hops[t->order[i - 1]] <= t->routes.hops[s]);
+        ck_assert(s != from && !seen[s] && routes_hops(&t->routes, s) != ROUTES_UNREACHABLE);
+        ck_assert(i == 0 || routes_hops(&t->routes, t->order[i - 1]) <= routes_hops(&t->routes, s));
         seen[s] = true;
     }
 }
@@ -105,10 +105,10 @@ static void compare_with_floyd(struct table *t, struct naive_distances *naive)
         for (cw_server to = 0; to < t->torus.servers; to++) {
             int d = naive->d[from][to];
             unsigned hops = d == LINKS_FAR ? ROUTES_UNREACHABLE : (unsigned)d;
-            if (t->routes.hops[to] != hops ||
-                t->routes.next[to] != naive_next(&t->torus, t->links, naive, from, to)) {
-                ck_abort_msg("%u to %u: %u hops by %#x, not %u by %#x", from, to, t->routes.hops[to], t->routes.next[to],
-                             hops, naive_next(&t->torus, t->links, naive, from, to));
+            if (routes_hops(&t->routes, to) != hops ||
+                routes_next(&t->routes, to) != naive_next(&t->torus, t->links, naive, from, to)) {
+                ck_abort_msg("%u to %u: %u hops by %#x, not %u by %#x", from, to, routes_hops(&t->routes, to),
+                             routes_next(&t->routes, to), hops, naive_next(&t->torus, t->links, naive, from, to));
             }
         }
     }
@@ -143,15 +143,15 @@ START_TEST(ties_are_kept)
     struct table *t = table_open((cw_dims){2, 4, 1});
     memset(t->links, 0x0f, t->torus.servers);
     search(t, 0);
-    ck_assert_uint_eq(t->routes.next[4], 0x03);
-    ck_assert_uint_eq(t->routes.next[2], 0x0c);
-    ck_assert_uint_eq(t->routes.next[6], 0x0f);
+    ck_assert_uint_eq(routes_next(&t->routes, 4), 0x03);
+    ck_assert_uint_eq(routes_next(&t->routes, 2), 0x0c);
+    ck_assert_uint_eq(routes_next(&t->routes, 6), 0x0f);
     /* One cable cut: the other carries all. */
     t->links[0] &= (cw_links)~0x01;
     t->links[4] &= (cw_links)~0x02;
     search(t, 0);
-    ck_assert_uint_eq(t->routes.next[4], 0x02);
-    ck_assert_uint_eq(t->routes.next[2], 0x0c);
+    ck_assert_uint_eq(routes_next(&t->routes, 4), 0x02);
+    ck_assert_uint_eq(routes_next(&t->routes, 2), 0x0c);
     table_close(t);
 }
 END_TEST
@@ -164,15 +164,15 @@ START_TEST(nothing_of_the_last_search_is_left)
     memset(t->links, 0, t->torus.servers);
     ck_assert_uint_eq(search(t, 7), 1);
     for (cw_server s = 0; s < t->torus.servers; s++) {
-        ck_assert_uint_eq(t->routes.next[s], CW_LINKS_NONE);
-        ck_assert_uint_eq(t->routes.hops[s], s == 7 ? 0 : ROUTES_UNREACHABLE);
+        ck_assert_uint_eq(routes_next(&t->routes, s), CW_LINKS_NONE);
+        ck_assert_uint_eq(routes_hops(&t->routes, s), s == 7 ? 0 : ROUTES_UNREACHABLE);
     }
     table_close(t);
 }
 END_TEST
 
-/* A snake through a whole plane, up one column and down the next, and one step off it: longer than 16 bits of hops can say. */
-START_TEST(a_way_longer_than_hops_can_say)
+/* A snake through a whole plane, up one column and down the next, and one step off it. */
+START_TEST(a_way_of_65536_hops)
 {
     struct table *t = table_open((cw_dims){2, 256, 256});
     for (unsigned step = 0; step < 65536; step++) {
@@ -183,10 +183,10 @@ START_TEST(a_way_longer_than_hops_can_say)
     }
     ck_assert_uint_eq(search(t, 0), 65537);
     uint32_t far = t->order[65535];
-    ck_assert_uint_eq(t->routes.hops[far], ROUTES_HOPS_MAX);
-    ck_assert_uint_eq(t->routes.hops[t->order[65533]], 65534);
-    ck_assert_uint_eq(t->routes.hops[t->order[65532]], 65533);
-    ck_assert_uint_eq(t->routes.next[far], cw_links_of(CW_LINK_ZP));
+    ck_assert_uint_eq(routes_hops(&t->routes, far), 65536);
+    ck_assert_uint_eq(routes_hops(&t->routes, t->order[65533]), 65534);
+    ck_assert_uint_eq(routes_hops(&t->routes, t->order[65532]), 65533);
+    ck_assert_uint_eq(routes_next(&t->routes, far), cw_links_of(CW_LINK_ZP));
     table_close(t);
 }
 END_TEST
@@ -196,6 +196,6 @@ static const struct suite_test tests[] = {
     SUITE_TEST(broken_tori_by_floyd_and_warshall),
     SUITE_TEST(ties_are_kept),
     SUITE_TEST(nothing_of_the_last_search_is_left),
-    SUITE_TEST(a_way_longer_than_hops_can_say),
+    SUITE_TEST(a_way_of_65536_hops),
 };
 SUITE_MAIN("routes", tests)

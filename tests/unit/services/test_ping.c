@@ -8,7 +8,7 @@
 #include <string.h>
 
 static struct fake_net *net;
-static cw_request r, second;
+static struct fake_result r, second;
 
 static void run(const char *command, int rc)
 {
@@ -217,6 +217,8 @@ END_TEST
 
 START_TEST(commands_that_are_none)
 {
+    static const char too_long[] = "far via 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0"
+                                   " 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0";
     static const char *const bad[] = {
         "",
         "fro 1,0,0",
@@ -237,8 +239,7 @@ START_TEST(commands_that_are_none)
         "far hops=61",
         "far via",
         "far via 9,9,9",
-        "far via 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 0,0,0 "
-        "0,0,0",
+        too_long,
     };
     net = fake_net_open(&ping_service, (cw_dims){3, 3, 3});
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -251,7 +252,7 @@ END_TEST
 
 START_TEST(several_commands_at_once)
 {
-    static cw_request many[9];
+    static struct fake_result many[9];
     net = fake_net_open(&ping_service, (cw_dims){5, 1, 1});
     for (int i = 0; i < 9; i++) {
         fake_command(net->server[0], i % 2 ? "to 2,0,0 count=100" : "all", &many[i]);

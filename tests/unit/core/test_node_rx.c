@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/bytes.h"
+#include "node_bench.h"
+#include "rng.h"
+#include "suite.h"
+#include "wire/frame.h"
+
+#include <string.h>
+
+static struct bench *two(void)
+{
+    struct bench *b = bench_open((cw_dims){1, 1, 2});
+    bench_start_all(b);
+    bench_settle(b);
+    bench_forget_notes(b);
+    return b;
+}
+
+/* A data packet to server 1 as server 0 would send it, into out. Its bytes. */
+static uint32_t data_packet(uint8_t *out, cw_port port, uint32_t payload)
+{
+    struct packet_head head = {
+        .kind = PACKET_SERVER, .length = (uint16_t)(PACKET_HEAD_BYTES + payload), .hop_limit = 5};
+    head.hops = 1;
+    head.port = port;
+    head.job = head.source_job = PROBE_JOB;
+    head.to.server = (cw_coord){0, 0, 1};
+    packet_encode(&head, out);
+    memset(out + PACKET_HEAD_BYTES, 'p', payload);
+    return head.length;
+}
+
+/* A frame by hand: `packets` data packets with rising ports, the stamp of server 0 on +z, and Ethernet's padding. */
+static struct cw_packet *frame_of(struct bench *b, unsigned packets, uint32_t payload, unsigned padding)
+{
+    struct cw_packet *frame = pkt_take(b->home, 1500);
+    struct frame_head head = {.packets = (uint8_t)packets};
+    ls_stamp(b->node[0]->ls, CW_LINK_ZP, &head);
+    uint32_t at = frame_encode(&head, frame->data);
+    for (unsigned i = 0; i < packets; i++) {
+        at += data_packet(frame->data + at, (cw_port)i, payload);
+    }
+    memset(frame->data + at, 0x5a, padding);
+    frame->length = at + padding;
+    return frame;
+}
+
+START_TEST(one_packet_keeps_its_memory)
+{
+    struct bench *b = two();
+    uint32_t out = pkt_home_out(b->home);
+    for (unsigned padding = 0; padding < 30; padding += 7) {
+        const struct note *note = NULL;
+        node_rx(b->node[1], CW_LINK_ZM, frame_of(b, 1, 6, padding), b->now);
+        bench_notes(b, 1, NOTE_PACKET, &note);
+        ck_assert(note->length == 6 && note->pad == 0);
+        ck_assert_uint_eq(pkt_home_out(b->home), out);
+    }
+    bench_close(b);
+}
+END_TEST
+
+START_TEST(many_packets_in_their_order)
+{
+    struct bench *b = two();
+    node_rx(b->node[1], CW_LINK_ZM, frame_of(b, 20, 30, 5), b->now);
+    const struct probe *probe = bench_probe(b, 1);
+    ck_assert_uint_eq(bench_notes(b, 1, NOTE_PACKET, NULL), 20);
+    for (unsigned i = 0; i < 20; i++) {
+        ck_assert_uint_eq(probe->note[i].rx.port, i);
+        ck_assert_uint_eq(probe->note[i].rx.in, CW_LINK_ZM);
+    }
+    bench_close(b);
+}
+END_TEST
+
+/* Stamps of no adjacency, of another session, of a link that is down: nothing of the frame is looked at. */
+START_TEST(stale_frames)
+{
+    struct bench *b = two();
+    struct cw_packet *frame = frame_of(b, 3, 10, 0);
+    frame->data[FRAME_AT_SESSION] ^= 0x40;
+    node_rx(b->node[1], CW_LINK_ZM, frame, b->now);
+    ck_assert_uint_eq(b->dropped[CW_DROP_STALE_LINK], 3);
+    node_rx(b->node[1], CW_LINK_XP, frame_of(b, 2, 10, 0), b->now); /* no such link */
+    ck_assert_uint_eq(b->dropped[CW_DROP_STALE_LINK], 5);
+    frame = frame_of(b, 1, 10, 0);
+    node_carrier(b->node[1], CW_LINK_ZM, false, b->now);
+    node_rx(b->node[1], CW_LINK_ZM, frame, b->now);
+    ck_assert_uint_eq(b->dropped[CW_DROP_STALE_LINK], 6);
+    ck_assert_uint_eq(bench_notes(b, 1, NOTE_PACKET, NULL), 0);
+    bench_close(b);
+}
+END_TEST
+
+/* The sender had said more on its control stream than has come: data waits, so many frames, and goes on when control is there. */
+START_TEST(data_waits_for_control)
+{
+    struct bench *b = two();
+    struct cw_packet *frame = frame_of(b, 1, 10, 0);
+    uint16_t position = get_be16(frame->data + FRAME_AT_POSITION);
+    pkt_release(frame);
+    /* Server 0 has news (a link of its own goes), which is still on the cable. */
+    bench_cut(b, 0, CW_LINK_ZM, true);
+    for (unsigned i = 0; i < NODE_GATE_FRAMES + 2; i++) {
+        frame = frame_of(b, 2, 10, 0);
+        ck_assert_uint_ne(get_be16(frame->data + FRAME_AT_POSITION), position);
+        node_rx(b->node[1], CW_LINK_ZM, frame, b->now);
+    }
+    ck_assert_uint_eq(bench_notes(b, 1, NOTE_PACKET, NULL), 0);
+    ck_assert_uint_eq(b->dropped[CW_DROP_GATE_OVERFLOW], 4);
+    ck_assert_uint_eq(node_packets_inside(b->node[1]), 2 * NODE_GATE_FRAMES);
+    bench_run(b, CW_MS(1));
+    ck_assert_uint_eq(bench_notes(b, 1, NOTE_PACKET, NULL), 2 * NODE_GATE_FRAMES);
+    ck_assert_uint_eq(node_packets_inside(b->node[1]), 0);
+    bench_close(b);
+}
+END_TEST
+
+/* Bytes from anybody: no crash, no leak, one count each. */
+START_TEST(any_bytes)
+{
+    struct bench *b = two();
+    struct rng rng = {1};
+    for (unsigned i = 0; i < 100000; i++) {
+        struct cw_packet *frame = frame_of(b, 1 + (unsigned)rng_below(&rng, 4), (uint32_t)rng_below(&rng, 60), 0);
+        unsigned faults = (unsigned)rng_below(&rng, 4);
+        for (unsigned k = 0; k < faults; k++) {
+            frame->data[rng_below(&rng, frame->length)] = (uint8_t)rng_next(&rng);
+        }
+        if (rng_below(&rng, 4) == 0) {
+            frame->length = (uint32_t)rng_below(&rng, frame->length + 1);
+        }
+        if (rng_below(&rng, 16) == 0) {
+            frame->pad = (uint32_t)rng_below(&rng, 9000);
+        }
+        cw_link link = rng_below(&rng, 4) > 0 ? CW_LINK_ZM : (cw_link)rng_below(&rng, CW_LINK_COUNT);
+        node_rx(b->node[1], link, frame, b->now);
+        bench_probe(b, 1)->count = 0;
+        struct cw_packet *out;
+        for (link = 0; link < CW_LINK_COUNT; link++) {
+            while ((out = node_tx_pull(b->node[1], link, b->now)) != NULL) {
+                pkt_release(out);
+            }
+        }
+    }
+    ck_assert_uint_gt(b->dropped[CW_DROP_MALFORMED], 1000);
+    ck_assert_uint_gt(b->dropped[CW_DROP_STALE_LINK], 1000);
+    bench_close(b);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(one_packet_keeps_its_memory),
+    SUITE_TEST(many_packets_in_their_order),
+    SUITE_TEST(stale_frames),
+    SUITE_TEST(data_waits_for_control),
+    SUITE_TEST(any_bytes),
+};
+SUITE_MAIN("node_rx", tests)

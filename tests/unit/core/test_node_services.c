@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node_bench.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <string.h>
+
+static unsigned opened, closed, order[64];
+
+static cw_verdict keep(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
+{
+    (void)s, (void)p, (void)rx;
+    unsigned *count = state;
+    (*count)++;
+    return CW_DROP;
+}
+
+static int open_well(cw_svc *s, void *state)
+{
+    ck_assert_uint_eq(*(unsigned *)state, 0); /* zeroed */
+    ck_assert_ptr_eq(cw_state(s), state);
+    opened++;
+    return 0;
+}
+
+static void fired(cw_svc *s, void *state, void *arg)
+{
+    (void)s, (void)state, (void)arg;
+    ck_abort_msg("a timer of a service that was not loaded");
+}
+
+static void called(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
+{
+    (void)s, (void)state, (void)reply, (void)rx;
+    ck_assert_int_eq(status, -ECANCELED);
+    *(unsigned *)arg += 1;
+}
+
+static unsigned cancelled;
+
+/* Starts everything there is, and then says no. */
+static int open_badly(cw_svc *s, void *state)
+{
+    (void)state;
+    cw_to to = {.kind = CW_TO_SERVER, .job = 9, .server = {0, 0, 1}};
+    cw_send_or_drop(s, cw_packet_new(s, 5), &to, NULL);
+    ck_assert_ptr_nonnull(cw_timer_start(s, CW_MS(1), fired, NULL));
+    ck_assert_int_gt(cw_call(s, cw_packet_new(s, 5), &to, NULL, called, &cancelled), 0);
+    to.server.z = 0;
+    cw_send_or_drop(s, cw_packet_new(s, 5), &to, NULL);
+    return -EPERM;
+}
+
+static void close_noting(cw_svc *s, void *state)
+{
+    (void)state;
+    order[closed++] = cw_job_of(s);
+    cw_to to = {.kind = CW_TO_SERVER, .job = cw_job_of(s)};
+    cw_packet *p = cw_packet_new(s, 5);
+    ck_assert_int_eq(cw_send(s, p, &to, NULL), -ESHUTDOWN);
+    cw_packet_free(s, p);
+    ck_assert_ptr_null(cw_timer_start(s, CW_MS(1), fired, NULL));
+    ck_assert_ptr_null(cw_find(s, "s9", 1, NULL));
+}
+
+static cw_service table(const char *name, cw_job job)
+{
+    return (cw_service){CW_SERVICE_INIT, .name = name,      .version = "1",    .job = job,
+                        .state_size = 4, .on_packet = keep, .open = open_well, .close = close_noting};
+}
+
+static struct bench *two(void)
+{
+    struct bench *b = bench_open((cw_dims){1, 1, 2});
+    bench_start_all(b);
+    bench_settle(b);
+    bench_forget_notes(b);
+    opened = closed = cancelled = 0;
+    return b;
+}
+
+START_TEST(tables_are_checked)
+{
+    struct bench *b = two();
+    struct node *n = b->node[0];
+    const cw_service good = table("s9", 9);
+    ck_assert_int_eq(node_service_add(n, NULL, b->now), -EINVAL);
+    for (unsigned bad = 0; bad < 9; bad++) {
+        cw_service t = good;
+        switch (bad) {
+        case 0:
+            t.size = 0;
+            break;
+        case 1:
+            t.size--;
+            break;
+        case 2:
+            t.api++;
+            break;
+        case 3:
+            t.name = NULL;
+            break;
+        case 4:
+            t.name = "";
+            break;
+        case 5:
+            t.name = "with space";
+            break;
+        case 6:
+            t.name = "12345678901234567890123456789012";
+            break;
+        case 7:
+            t.job = 0;
+            break;
+        default:
+            t.on_packet = NULL;
+            break;
+        }
+        ck_assert_int_eq(node_service_add(n, &t, b->now), -EINVAL);
+    }
+    cw_service same = table("s9", PROBE_JOB);
+    ck_assert_int_eq(node_service_add(n, &same, b->now), -EEXIST);
+    same = table("probe", 9);
+    ck_assert_int_eq(node_service_add(n, &same, b->now), -EEXIST);
+    ck_assert_int_eq(node_service_add(n, &good, b->now), 0);
+    ck_assert_int_eq(node_service_add(n, &good, b->now), -EEXIST);
+    ck_assert_int_eq(node_service_remove(n, 10, b->now), -ENOENT);
+    ck_assert_uint_eq(opened, 1);
+    bench_close(b);
+}
+END_TEST
+
+START_TEST(a_bare_service)
+{
+    struct bench *b = two();
+    const cw_service bare = {CW_SERVICE_INIT, .name = "b", .job = UINT32_MAX, .on_packet = keep, .state_size = 4};
+    ck_assert_int_eq(node_service_add(b->node[0], &bare, b->now), 0);
+    ck_assert_int_eq(node_service_add(b->node[1], &bare, b->now), 0);
+    cw_to to = {.kind = CW_TO_SERVER, .job = UINT32_MAX, .server = {0, 0, 1}};
+    ck_assert_int_eq(send_text(b, 0, "across services", &to, NULL), 0);
+    bench_run(b, CW_MS(1));
+    ck_assert_uint_eq(*(unsigned *)node_service_of(b->node[1], UINT32_MAX)->state, 1);
+    /* Nothing that it leaves out is called. */
+    struct node_request_sink sink = {.done = NULL};
+    (void)sink;
+    bench_kill(b, 1, true);
+    bench_run(b, CW_MS(100));
+    bench_close(b);
+}
+END_TEST
+
+START_TEST(an_open_that_fails_leaves_nothing)
+{
+    struct bench *b = two();
+    cw_service t = table("s9", 9);
+    t.open = open_badly;
+    t.close = NULL;
+    cw_service peer = table("s9", 9);
+    ck_assert_int_eq(node_service_add(b->node[1], &peer, b->now), 0);
+    for (unsigned i = 0; i < 3; i++) {
+        ck_assert_int_eq(node_service_add(b->node[0], &t, b->now), -EPERM);
+        ck_assert_uint_eq(cancelled, i + 1);
+    }
+    bench_run(b, CW_MS(10));
+    ck_assert_uint_eq(b->dropped[CW_DROP_CLOSED], 6);     /* two queued for the cable each time */
+    ck_assert_uint_eq(b->dropped[CW_DROP_NO_SERVICE], 3); /* and one to itself */
+    ck_assert_uint_eq(*(unsigned *)node_service_of(b->node[1], 9)->state, 0);
+    bench_close(b);
+}
+END_TEST
+
+START_TEST(so_many_and_any_jobs)
+{
+    struct bench *b = two();
+    struct node *n = b->node[0];
+    char names[NODE_SERVICES][8];
+    unsigned added = 1; /* the probe */
+    for (; added < NODE_SERVICES; added++) {
+        memcpy(names[added], "s00", 4);
+        names[added][1] = (char)('0' + added / 10);
+        names[added][2] = (char)('0' + added % 10);
+        cw_service t = table(names[added], 1 + added * NODE_JOB_SLOTS); /* all meet in one slot */
+        ck_assert_int_eq(node_service_add(n, &t, b->now), 0);
+    }
+    cw_service t = table("more", 8);
+    ck_assert_int_eq(node_service_add(n, &t, b->now), -ENOSPC);
+    for (unsigned i = 1; i < NODE_SERVICES; i++) {
+        ck_assert_uint_eq(node_service_of(n, 1 + i * NODE_JOB_SLOTS)->index, i);
+    }
+    ck_assert_ptr_null(node_service_of(n, 1));
+    ck_assert_ptr_null(node_service_of(n, 1 + NODE_SERVICES * NODE_JOB_SLOTS));
+    ck_assert_int_eq(node_service_remove(n, 1 + 5 * NODE_JOB_SLOTS, b->now), 0);
+    ck_assert_ptr_null(node_service_of(n, 1 + 5 * NODE_JOB_SLOTS));
+    ck_assert_ptr_nonnull(node_service_of(n, 1 + 31 * NODE_JOB_SLOTS));
+    ck_assert_int_eq(node_service_add(n, &t, b->now), 0); /* at place 5, the last to come */
+    closed = 0;
+    bench_kill(b, 0, true);
+    ck_assert_uint_eq(closed, NODE_SERVICES - 1);
+    ck_assert_uint_eq(order[0], 8);
+    for (unsigned i = 1; i < closed - 1; i++) {
+        ck_assert_uint_gt(order[i], order[i + 1]);
+    }
+    bench_close(b);
+}
+END_TEST
+
+START_TEST(policies)
+{
+    struct bench *b = two();
+    struct node *n = b->node[0];
+    const struct node_service_policy good = {.weight = 5, .queue_packets = 3, .queue_bytes = 20000};
+    struct node_service_policy bad[] = {good, good, good, good, good};
+    bad[0].weight = 0;
+    bad[1].weight = FAIRQ_WEIGHT_MAX + 1;
+    bad[2].queue_packets = 0;
+    bad[3].queue_bytes = 1499;
+    memset(&bad[4].drop, 0x7f, sizeof bad[4].drop);
+    for (unsigned i = 0; i < 5; i++) {
+        ck_assert_int_eq(node_service_policy(n, PROBE_JOB, &bad[i]), -EINVAL);
+    }
+    ck_assert_int_eq(node_service_policy(n, 9, &good), -ENOENT);
+    ck_assert_int_eq(node_service_policy(n, PROBE_JOB, &good), 0);
+    ck_assert_uint_eq(n->shares.weight[0], 5);
+    cw_svc *s = bench_svc(b, 0);
+    cw_to to = to_server(b, 1);
+    for (unsigned i = 0; i < 3; i++) {
+        ck_assert_int_eq(cw_send(s, packet_of(b, 0, "x", 0), &to, NULL), 0);
+    }
+    cw_packet *p = packet_of(b, 0, "x", 0);
+    ck_assert_int_eq(cw_send(s, p, &to, NULL), -EAGAIN);
+    struct node_service_policy oldest = good;
+    oldest.drop = NODE_DROP_OLDEST;
+    oldest.background = true;
+    ck_assert_int_eq(node_service_policy(n, PROBE_JOB, &oldest), 0);
+    ck_assert_int_eq(cw_send(s, p, &to, NULL), 0);
+    ck_assert_uint_eq(node_drops(n, CW_DROP_QUEUE_FULL), 1);
+    ck_assert_uint_eq(n->shares.background, 1);
+    bench_close(b);
+}
+END_TEST
+
+/* With packets in every place: queued, held in hand by others' calls, timers; and one that arrives after. */
+START_TEST(removal_takes_everything)
+{
+    struct bench *b = two();
+    cw_service t = table("s9", 9);
+    for (cw_server s = 0; s < 2; s++) {
+        ck_assert_int_eq(node_service_add(b->node[s], &t, b->now), 0);
+    }
+    cw_svc *s = node_service_of(b->node[0], 9);
+    cw_to to = {.kind = CW_TO_SERVER, .job = 9, .server = {0, 0, 1}};
+    for (unsigned i = 0; i < 10; i++) {
+        cw_send_or_drop(s, cw_packet_new(s, 100), &to, NULL);
+        ck_assert_ptr_nonnull(cw_timer_start(s, CW_MS(1), fired, NULL));
+        ck_assert_int_gt(cw_call(s, cw_packet_new(s, 5), &to, NULL, called, &cancelled), 0);
+    }
+    ck_assert_int_eq(node_service_remove(b->node[0], 9, b->now), 0);
+    ck_assert_uint_eq(cancelled, 10);
+    ck_assert_uint_eq(closed, 1);
+    ck_assert_uint_eq(b->dropped[CW_DROP_CLOSED], 20);
+    s = node_service_of(b->node[1], 9);
+    to.server.z = 0;
+    cw_send_or_drop(s, cw_packet_new(s, 100), &to, NULL);
+    bench_kick(b, 1);
+    bench_run(b, CW_MS(10));
+    ck_assert_uint_eq(node_drops(b->node[0], CW_DROP_NO_SERVICE), 1);
+    bench_close(b);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(tables_are_checked),   SUITE_TEST(a_bare_service), SUITE_TEST(an_open_that_fails_leaves_nothing),
+    SUITE_TEST(so_many_and_any_jobs), SUITE_TEST(policies),       SUITE_TEST(removal_takes_everything),
+};
+SUITE_MAIN("node_services", tests)

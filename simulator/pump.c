@@ -203,8 +203,12 @@ static void arm(struct world *w, cw_server s, struct host *h)
     if (wake.ns == CW_NEVER.ns) {
         return;
     }
-    int64_t at = true_of(w, h, wake);
-    at = at < w->now.ns ? w->now.ns : at;
+    /* What is due may be any instant that has passed, however far back. */
+    int64_t at = w->now.ns;
+    if (cw_time_before(pump_local(w, h), wake)) {
+        at = true_of(w, h, wake);
+        at = at < w->now.ns ? w->now.ns : at;
+    }
     /* An event that is too early is harmless: it looks, and arms again. So a wake that moves back costs nothing. */
     if (at < h->wake_ns) {
         h->wake_ns = at;

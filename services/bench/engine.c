@@ -72,7 +72,7 @@ static void send_to_server(cw_svc *s, struct engine *e)
         return;
     }
     uint8_t *number = cw_packet_data(p, NULL) + AT_NUMBER;
-    cw_to to = {.kind = CW_TO_SERVER, .job = BENCH_JOB};
+    cw_to to = {.kind = CW_TO_SERVER, .job = cw_job_of(s)};
     int rc = -ENETUNREACH;
     cw_server id = 0;
     for (int draw = 0; draw < DRAWS_MAX && rc == -ENETUNREACH; draw++) {
@@ -94,16 +94,16 @@ static void send_to_key(cw_svc *s, struct engine *e)
     if (p == NULL) {
         return;
     }
-    cw_to to = {.kind = CW_TO_KEY, .job = BENCH_JOB};
+    cw_to to = {.kind = CW_TO_KEY, .job = cw_job_of(s)};
     put_be64(to.key.b + CW_KEY_BYTES - 8, cw_random(s));
     if (settle(s, e, p, cw_send(s, p, &to, NULL))) {
         e->number++;
     }
 }
 
-static cw_to over_link(cw_link link, cw_server process)
+static cw_to over_link(const cw_svc *s, cw_link link, cw_server process)
 {
-    return (cw_to){.kind = CW_TO_LINK, .job = BENCH_JOB, .link = link, .process = process};
+    return (cw_to){.kind = CW_TO_LINK, .job = cw_job_of(s), .link = link, .process = process};
 }
 
 /* The link in use that has least in the queue: one that is slow, or down, keeps no other waiting. CW_LINK_SELF: none is up. */
@@ -130,7 +130,7 @@ static int send_over_link(cw_svc *s, struct engine *e, cw_link link, cw_server n
     if (p == NULL) {
         return -ENOMEM;
     }
-    cw_to to = over_link(link, neighbour);
+    cw_to to = over_link(s, link, neighbour);
     int rc = cw_send(s, p, &to, NULL);
     if (rc == -EAGAIN) {
         cw_packet_free(s, p); /* what is asked for is a full queue: no loss, and not counted as one */
@@ -183,7 +183,7 @@ cw_packet *engine_next_packet(cw_svc *s, struct engine *e, cw_link link)
     if (p == NULL) {
         return NULL;
     }
-    cw_to to = over_link(link, cw_server_id(s, info.neighbour));
+    cw_to to = over_link(s, link, cw_server_id(s, info.neighbour));
     if (!settle(s, e, p, cw_packet_address(s, p, &to, NULL))) {
         return NULL;
     }

@@ -57,8 +57,7 @@ static void on_log(void *context, cw_server s, cw_level level, const char *servi
 
 static void on_server(void *context, cw_server s, enum world_server_state state, cw_time now)
 {
-    static const char *const states[] = {
-        [WORLD_DEAD] = "is dead", [WORLD_RUNS] = "runs", [WORLD_PAUSED] = "is paused"};
+    static const char *const states[] = {[WORLD_DEAD] = "is dead", [WORLD_RUNS] = "runs", [WORLD_PAUSED] = "is paused"};
     on_log(context, s, CW_LOG_INFO, "world", states[state], now);
 }
 
@@ -210,4 +209,15 @@ void play(const struct scenario *s, const struct play_options *options, struct p
         fprintf(options->errors, "cwsim: %s: %s\n", options->capture, strerror(-rc));
         out->verdict = PLAY_IMPOSSIBLE;
     }
+}
+
+const char *play_verdict_name(enum play_verdict verdict)
+{
+    static const char *const names[] = {
+        [PLAY_FINE] = "fine",
+        [PLAY_BROKEN] = "broken",
+        [PLAY_UNEXPECTED] = "unexpected",
+        [PLAY_IMPOSSIBLE] = "impossible",
+    };
+    return names[verdict];
 }

@@ -272,6 +272,18 @@ int report_number(const struct report *r, const char *name, double *out)
     return 0;
 }
 
+double report_value(const struct report *r, const char *name)
+{
+    double value;
+    return report_number(r, name, &value) == 0 ? value : 0;
+}
+
+uint64_t report_hash_value(const struct report *r, const char *name)
+{
+    const char *text = json_string_value(json_object_get(r->fields, name));
+    return text != NULL ? strtoull(text, NULL, 16) : 0;
+}
+
 /* ---- Out ------------------------------------------------------------------------------------------------------------------- */
 
 static int finish(FILE *out)

@@ -56,6 +56,10 @@ const char *report_field_nth(size_t i);
 size_t report_field_count(void);
 /* The number of that name ("a.b" looks inside a); a cause that did not happen is 0. -ENOENT: none. */
 CW_MUST_CHECK int report_number(const struct report *r, const char *name, double *out);
+/* As above, 0 for what is not there. */
+double report_value(const struct report *r, const char *name);
+/* What report_hash() said; 0 for what is not there. */
+uint64_t report_hash_value(const struct report *r, const char *name);
 
 /* ---- Out ----------------------------------------------------------------------------------------------------------------- */
 

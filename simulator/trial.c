@@ -83,8 +83,8 @@ int trial_agree(struct trial *t, cw_span limit)
     while (world_agreeing(t->world) < world_running(t->world)) {
         if (!cw_time_before(world_now(t->world), end)) {
             progress_close(&t->progress);
-            fprintf(t->errors, "cwsim: after %lld ms only %u of %u servers agree on who is there\n",
-                    (long long)(limit.ns / 1000000), world_agreeing(t->world), world_running(t->world));
+            fprintf(t->errors, "cwsim: at %lld ms only %u of %u servers agree with the truth on who is there\n",
+                    (long long)(world_now(t->world).ns / 1000000), world_agreeing(t->world), world_running(t->world));
             return -ETIMEDOUT;
         }
         int rc = trial_run_for(t, CW_MS(AGREE_STEP_MS));
@@ -188,10 +188,9 @@ static void add_stats(struct trial_stats *sum, const struct trial_answer *a)
         const char *name;
         int64_t *field;
     } const fields[] = {
-        {"received", &sum->received},       {"bytes", &sum->bytes},     {"hops_sum", &sum->hops_sum},
-        {"refused", &sum->refused},         {"skipped", &sum->skipped}, {"sent", &sum->sent},
-        {"unreachable", &sum->unreachable}, {"reordered", &sum->reordered},
-        {"duplicated", &sum->duplicated},
+        {"received", &sum->received},       {"bytes", &sum->bytes},         {"hops_sum", &sum->hops_sum},
+        {"refused", &sum->refused},         {"skipped", &sum->skipped},     {"sent", &sum->sent},
+        {"unreachable", &sum->unreachable}, {"reordered", &sum->reordered}, {"duplicated", &sum->duplicated},
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         *fields[i].field += trial_number(a, fields[i].name);

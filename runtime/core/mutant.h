@@ -32,10 +32,10 @@ enum mutant {
     MUTANT_GAIN_BY_SERVER = 17, /* a round starts again for a new server only, not for a new link */
 };
 
-#ifndef CW_MUT
-#define CW_MUT 0
-#endif
-
+#ifdef CW_MUT
 #define MUTANT(name) (CW_MUT == MUTANT_##name)
+#else
+#define MUTANT(name) false
+#endif
 
 #endif

@@ -179,6 +179,11 @@ cw_links node_rx(struct node *n, cw_link in, struct cw_packet *frame, cw_time no
     bool control = packet_kind_of(frame->data + frame_head_bytes(head.flags)) == PACKET_CONTROL;
     if (control || head.packets > 1) {
         bool data = receive_control(n, in, frame, walk);
+        if (!data && n->link[in].waiting_count == 0) {
+            /* Nobody asks for the new view yet: link state searches when it is due, once for a burst of records (views.h). */
+            pkt_release(frame);
+            return node_leave_entry(n);
+        }
         node_sync(n);
         reopen_gate(n, in);
         if (!data) {

@@ -32,7 +32,9 @@ cw_links node_leave_entry(struct node *n)
 cw_links node_tick(struct node *n, cw_time now)
 {
     node_enter(n, now);
-    ls_tick(n->ls, now);
+    if (cw_time_due(ls_next_wake(n->ls), now)) {
+        ls_tick(n->ls, now);
+    }
     node_sync(n);
     node_run_timers(n);
     if (cw_time_due(holdq_wake(&n->held), now)) {

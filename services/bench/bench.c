@@ -101,6 +101,7 @@ static void tell_stats(const struct engine *e, cw_request *r)
     engine_stats(e, &stats);
     tell_fields(r, fields, sizeof fields / sizeof *fields, &stats);
     if (stats.received > 0) {
+        cw_request_int(r, "latency_sum_ns", stats.latency_sum_ns);
         cw_request_int(r, "latency_min_ns", stats.latency_min_ns);
         cw_request_int(r, "latency_mean_ns", stats.latency_sum_ns / (int64_t)stats.received);
         cw_request_int(r, "latency_max_ns", stats.latency_max_ns);

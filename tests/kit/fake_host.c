@@ -39,7 +39,7 @@ static cw_packet *take_packet(cw_svc *s, size_t length, size_t pad)
     }
     p->home = s;
     p->holder = NULL;
-    p->lent = p->kept = false;
+    p->kept = false;
     p->length = length;
     p->pad = pad;
     memset(p->data, 0, length);
@@ -71,6 +71,12 @@ void fake_free(cw_packet *p)
     home->spare = p;
 }
 
+static void let_go(cw_svc *s, cw_packet *p)
+{
+    p->holder = NULL;
+    s->lent = s->lent == p ? NULL : s->lent;
+}
+
 cw_packet *cw_packet_new(cw_svc *s, size_t length)
 {
     return cw_packet_new_padded(s, length, 0);
@@ -90,8 +96,7 @@ void cw_packet_free(cw_svc *s, cw_packet *p)
 {
     if (p != NULL) {
         must(p->holder == s, "a service frees a packet that is not its own");
-        p->holder = NULL;
-        p->lent = false;
+        let_go(s, p);
         fake_free(p);
     }
 }
@@ -129,7 +134,7 @@ size_t cw_mtu(const cw_svc *s)
 
 void cw_packet_keep(cw_packet *p)
 {
-    must(p->lent, "a service keeps a packet that was not lent");
+    must(p->holder != NULL && p->holder->lent == p, "a service keeps a packet that was not lent");
     p->kept = true;
 }
 
@@ -166,8 +171,7 @@ static int put_send(cw_svc *s, cw_packet *p, const cw_to *to, const cw_send_opti
         return rc;
     }
     s->room -= s->room != SIZE_MAX;
-    p->holder = NULL;
-    p->lent = false;
+    let_go(s, p);
     if (s->swallow) {
         s->swallowed++;
         fake_free(p);
@@ -238,6 +242,28 @@ size_t fake_sends(const cw_svc *s)
 
 /* ---- Calls -------------------------------------------------------------------------------------------------------- */
 
+/* The packet is the service's for an upcall. */
+static void lend(cw_svc *s, cw_packet *p)
+{
+    p->holder = s;
+    p->kept = false;
+    s->lent = p;
+}
+
+/* True: it is not the service's any more, and the fake's again. */
+static bool lend_end(cw_svc *s, cw_packet *p, cw_verdict verdict)
+{
+    if (s->lent != p) {
+        return false; /* sent or freed: not to be looked at */
+    }
+    s->lent = NULL;
+    if (verdict == CW_TAKE || p->kept) {
+        return false;
+    }
+    p->holder = NULL;
+    return true;
+}
+
 static struct fake_call *call_numbered(cw_svc *s, uint32_t number)
 {
     for (size_t i = 0; i < s->calls_capacity; i++) {
@@ -279,13 +305,10 @@ bool fake_answer(cw_svc *s, uint32_t number, int status, cw_packet *reply, const
     struct fake_call call = *found;
     found->number = 0;
     if (reply != NULL) {
-        reply->holder = s;
-        reply->lent = true;
-        reply->kept = false;
+        lend(s, reply);
     }
     call.done(s, s->state, call.arg, status, reply, rx);
-    if (reply != NULL && reply->lent && !reply->kept) {
-        reply->holder = NULL;
+    if (reply != NULL && lend_end(s, reply, CW_FORWARD)) {
         fake_free(reply);
     }
     return true;
@@ -331,22 +354,14 @@ int cw_reply(cw_svc *s, uint32_t handle, int status, cw_packet *p)
 
 bool fake_arrive(cw_svc *s, cw_packet *p, const cw_rx *rx, cw_verdict *verdict)
 {
-    p->holder = s;
-    p->lent = true;
-    p->kept = false;
+    lend(s, p);
     cw_verdict said = s->table->on_packet(s, s->state, p, rx);
     if (verdict != NULL) {
         *verdict = said;
     }
-    if (said == CW_TAKE) {
-        return false; /* sent, freed, or in its hands: not to be looked at */
-    }
-    must(p->holder == s, "a packet was sent or freed, and the verdict is not CW_TAKE");
-    if (p->kept) {
-        p->lent = false;
+    if (!lend_end(s, p, said)) {
         return false;
     }
-    p->holder = NULL;
     if (said == CW_FORWARD && rx->where == CW_TRANSIT) {
         return true;
     }
@@ -607,95 +622,40 @@ void cw_log(cw_svc *s, cw_level level, const char *text)
     snprintf(s->logged, sizeof s->logged, "%s", text);
 }
 
-static struct fake_field *new_field(cw_request *r, const char *name)
+static struct fake_result *result_of(cw_request *r)
 {
-    must(r->open, "a field for a request that has been answered");
-    must(r->fields < FAKE_FIELDS, "more fields than the fake keeps");
-    struct fake_field *f = &r->field[r->fields++];
-    f->row = r->rows - 1;
-    snprintf(f->name, sizeof f->name, "%s", name);
-    return f;
+    return (struct fake_result *)r;
 }
 
 void cw_request_int(cw_request *r, const char *name, int64_t value)
 {
-    new_field(r, name)->value = value;
+    fake_result_int(result_of(r), name, value);
 }
 
 void cw_request_text(cw_request *r, const char *name, const char *value)
 {
-    struct fake_field *f = new_field(r, name);
-    f->is_text = true;
-    snprintf(f->text, sizeof f->text, "%s", value);
+    fake_result_text(result_of(r), name, value);
 }
 
 void cw_request_row(cw_request *r)
 {
-    must(r->open, "a row for a request that has been answered");
-    r->rows++;
+    fake_result_row(result_of(r));
 }
 
 void cw_request_done(cw_request *r, int rc)
 {
-    must(r->open, "a request is answered twice");
-    r->open = false;
-    r->done = true;
-    r->rc = rc;
+    fake_result_done(result_of(r), rc);
 }
 
-void fake_command(cw_svc *s, const char *line, cw_request *r)
+void fake_command(cw_svc *s, const char *line, struct fake_result *r)
 {
-    char words[1024];
-    const char *argv[64];
-    int argc = 0;
-    memset(r, 0, sizeof *r);
-    r->open = true;
-    r->rows = 1;
-    must(strlen(line) < sizeof words, "a long command");
-    strcpy(words, line);
-    for (char *word = strtok(words, " "); word != NULL && argc < 64; word = strtok(NULL, " ")) {
-        argv[argc++] = word;
-    }
-    int rc = s->table->on_command(s, s->state, r, argc, argv);
+    struct fake_words words = fake_words_of(line);
+    fake_result_init(r);
+    int rc = s->table->on_command(s, s->state, (cw_request *)r, words.argc, words.argv);
     must(rc <= 1, "a command gave something above 1");
     if (rc <= 0) {
-        cw_request_done(r, rc);
+        fake_result_done(r, rc);
     }
-}
-
-static const struct fake_field *field(const cw_request *r, unsigned row, const char *name)
-{
-    for (unsigned i = 0; i < r->fields; i++) {
-        if (r->field[i].row == row && strcmp(r->field[i].name, name) == 0) {
-            return &r->field[i];
-        }
-    }
-    return NULL;
-}
-
-bool fake_has(const cw_request *r, unsigned row, const char *name)
-{
-    return field(r, row, name) != NULL;
-}
-
-int64_t fake_int(const cw_request *r, unsigned row, const char *name)
-{
-    const struct fake_field *f = field(r, row, name);
-    if (f == NULL || f->is_text) {
-        fprintf(stderr, "fake host: row %u has no number %s\n", row, name);
-        abort();
-    }
-    return f->value;
-}
-
-const char *fake_text(const cw_request *r, unsigned row, const char *name)
-{
-    const struct fake_field *f = field(r, row, name);
-    if (f == NULL || !f->is_text) {
-        fprintf(stderr, "fake host: row %u has no text %s\n", row, name);
-        abort();
-    }
-    return f->text;
 }
 
 /* ---- Life ----------------------------------------------------------------------------------------------------------- */

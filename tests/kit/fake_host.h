@@ -10,15 +10,16 @@
 #define KIT_FAKE_HOST_H
 
 #include "cubeway/service.h"
+#include "fake_result.h"
 #include "keyspace/torus.h"
 
-enum { FAKE_FIELDS = 512, FAKE_TEXT = 160, FAKE_MTU = 8960, FAKE_COUNTERS = 8 };
+enum { FAKE_MTU = 8960, FAKE_COUNTERS = 8 };
 
 struct cw_packet {
     cw_svc *home;   /* counts it */
     cw_svc *holder; /* the service that has it in hand, NULL: nobody */
     cw_packet *next;
-    bool lent, kept;
+    bool kept;
     size_t length, pad, capacity;
     uint8_t data[];
 };
@@ -86,7 +87,8 @@ struct cw_svc {
     cw_timer *timers; /* in their order */
     uint64_t timer_orders;
     cw_packet *spare;
-    size_t packets; /* in existence: in hand, sent, or with the test */
+    cw_packet *lent; /* to the upcall under way; NULL again when it has been sent or freed */
+    size_t packets;  /* in existence: in hand, sent, or with the test */
     size_t packets_max;
     cw_links polled;
     bool closing;
@@ -120,27 +122,7 @@ uint32_t fake_right(cw_svc *s, cw_coord server, uint32_t call);
 /* Ends a call: takes the reply, which may be NULL. False: there is no such call any more, and the reply is freed. */
 bool fake_answer(cw_svc *s, uint32_t call, int status, cw_packet *reply, const cw_rx *rx);
 
-struct fake_field {
-    unsigned row;
-    char name[32];
-    bool is_text;
-    int64_t value;
-    char text[FAKE_TEXT];
-};
-
-struct cw_request {
-    bool open, done;
-    int rc;
-    unsigned rows; /* rows begun: 1 more than the calls of cw_request_row() */
-    unsigned fields;
-    struct fake_field field[FAKE_FIELDS];
-};
-
-/* Runs a command, its words separated by spaces. Its result is in *r, at once or later: r->done and r->rc say when. */
-void fake_command(cw_svc *s, const char *line, cw_request *r);
-bool fake_has(const cw_request *r, unsigned row, const char *name);
-/* Fields that must be there. */
-int64_t fake_int(const cw_request *r, unsigned row, const char *name);
-const char *fake_text(const cw_request *r, unsigned row, const char *name);
+/* Runs a command, its words separated by spaces. Its answer is in *r, now or later: a cw_request here is that struct. */
+void fake_command(cw_svc *s, const char *line, struct fake_result *r);
 
 #endif

@@ -231,7 +231,7 @@ void fake_net_run(struct fake_net *net, cw_span span)
     set_now(net, end);
 }
 
-void fake_net_finish(struct fake_net *net, const cw_request *r)
+void fake_net_finish(struct fake_net *net, const struct fake_result *r)
 {
     cw_time end = cw_time_add(net->now, CW_SEC(3600));
     while (!r->done && happen(net, end)) {

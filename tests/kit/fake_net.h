@@ -27,6 +27,6 @@ struct fake_net *fake_net_open(const cw_service *table, cw_dims dims);
 size_t fake_net_close(struct fake_net *net);
 void fake_net_run(struct fake_net *net, cw_span span);
 /* The same for a request, until it has been answered; at most an hour. */
-void fake_net_finish(struct fake_net *net, const cw_request *r);
+void fake_net_finish(struct fake_net *net, const struct fake_result *r);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static cw_request request;
+static struct fake_result request;
 
 static int64_t ask(struct fake_net *net, const char *command)
 {

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-static cw_request r;
+static struct fake_result r;
 
 static void run(struct fake_net *net, cw_server id, const char *command)
 {

@@ -33,7 +33,7 @@ START_TEST(the_example_loads_and_runs)
     ck_assert_int_eq(load("hitcount.so"), 0);
     ck_assert_str_eq(module.service->name, "hitcount");
     cw_svc *s = fake_open(module.service, (cw_dims){3, 1, 1}, (cw_coord){0, 0, 0});
-    cw_request r;
+    struct fake_result r;
     fake_command(s, "walk 1,0,0", &r);
     ck_assert_int_eq(r.rc, 0);
     ck_assert_uint_eq(fake_sends(s), 1);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static struct fake_net *net;
-static cw_request r, second;
+static struct fake_result r, second;
 
 static void run(const char *command, int rc)
 {
@@ -252,7 +252,7 @@ END_TEST
 
 START_TEST(several_commands_at_once)
 {
-    static cw_request many[9];
+    static struct fake_result many[9];
     net = fake_net_open(&ping_service, (cw_dims){5, 1, 1});
     for (int i = 0; i < 9; i++) {
         fake_command(net->server[0], i % 2 ? "to 2,0,0 count=100" : "all", &many[i]);

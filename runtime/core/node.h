@@ -124,7 +124,7 @@ struct node_tally {                               /* of data packets; conservati
     uint64_t ended; /* taken by services they passed by */
 };
 struct node_tally node_tally(const struct node *n);
-uint64_t node_digest(const struct node *n);       /* of all state that decides what it does next */
+uint64_t node_digest(const struct node *n); /* of all state that decides what it does next */
 size_t node_bytes(const struct node *n);
 /* Calls visit for each counter, the node's own first. */
 void node_counters(const struct node *n,

@@ -203,8 +203,12 @@ static void arm(struct world *w, cw_server s, struct host *h)
     if (wake.ns == CW_NEVER.ns) {
         return;
     }
-    int64_t at = true_of(w, h, wake);
-    at = at < w->now.ns ? w->now.ns : at;
+    /* What is due may be any instant that has passed, however far back. */
+    int64_t at = w->now.ns;
+    if (cw_time_before(pump_local(w, h), wake)) {
+        at = true_of(w, h, wake);
+        at = at < w->now.ns ? w->now.ns : at;
+    }
     /* An event that is too early is harmless: it looks, and arms again. So a wake that moves back costs nothing. */
     if (at < h->wake_ns) {
         h->wake_ns = at;
@@ -219,7 +223,8 @@ void pump_look(struct world *w, cw_server s)
     h->epoch = ls_epoch(ls);
     uint64_t changes = w->oracle.changes;
     oracle_runs(&w->oracle, s, ls_incarnation(ls));
-    oracle_active(&w->oracle, s, ls_active(ls));
+    /* Who leaves delivers no key any more and is in nobody's O; packets still pass through it. */
+    oracle_active(&w->oracle, s, ls_active(ls) && !h->leaving);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         oracle_claims(&w->oracle, s, link, ls_link_peer(ls, link));
     }

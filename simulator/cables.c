@@ -14,11 +14,6 @@ static size_t wire_of(cw_server s, cw_link link)
 
 /* ---- Carrier ------------------------------------------------------------------------------------------------------- */
 
-struct carrier {
-    cw_server server;
-    cw_link link;
-};
-
 bool cables_light(const struct world *w, cw_server s, cw_link link)
 {
     if (w->config.carrier.ns < 0) {
@@ -30,34 +25,27 @@ bool cables_light(const struct world *w, cw_server s, cw_link link)
 
 static void see(struct world *w, void *arg)
 {
-    struct carrier c = *(struct carrier *)arg;
-    free(arg);
-    struct host *h = &w->host[c.server];
-    bool light = cables_light(w, c.server, c.link);
-    if (h->state == WORLD_DEAD || light == ((h->light & cw_links_of(c.link)) != 0)) {
+    cw_server s = (cw_server)((uintptr_t)arg / CW_LINK_COUNT);
+    cw_link link = (cw_link)((uintptr_t)arg % CW_LINK_COUNT);
+    struct host *h = &w->host[s];
+    bool light = cables_light(w, s, link);
+    if (h->state == WORLD_DEAD || light == ((h->light & cw_links_of(link)) != 0)) {
         return;
     }
     if (h->state == WORLD_PAUSED) {
         /* It learns of it when it goes on. */
-        struct carrier *again = malloc(sizeof *again);
-        CHECK(again != NULL);
-        *again = c;
-        world_at(w, cw_time_add(w->now, CW_MS(1)), see, again);
+        world_at(w, cw_time_add(w->now, CW_MS(1)), see, arg);
         return;
     }
-    h->light ^= cw_links_of(c.link);
-    pump_after(w, c.server, node_carrier(h->node, c.link, light, pump_local(w, h)), true);
+    h->light ^= cw_links_of(link);
+    pump_after(w, s, node_carrier(h->node, link, light, pump_local(w, h)), true);
 }
 
 void cables_tell(struct world *w, cw_server s, cw_link link)
 {
-    if (w->config.carrier.ns < 0) {
-        return;
+    if (w->config.carrier.ns >= 0) {
+        world_at(w, cw_time_add(w->now, w->config.carrier), see, (void *)(uintptr_t)wire_of(s, link));
     }
-    struct carrier *c = malloc(sizeof *c);
-    CHECK(c != NULL);
-    *c = (struct carrier){s, link};
-    world_at(w, cw_time_add(w->now, w->config.carrier), see, c);
 }
 
 /* ---- Cables -------------------------------------------------------------------------------------------------------- */

@@ -223,7 +223,8 @@ void pump_look(struct world *w, cw_server s)
     h->epoch = ls_epoch(ls);
     uint64_t changes = w->oracle.changes;
     oracle_runs(&w->oracle, s, ls_incarnation(ls));
-    oracle_active(&w->oracle, s, ls_active(ls));
+    /* Who leaves delivers no key any more and is in nobody's O; packets still pass through it. */
+    oracle_active(&w->oracle, s, ls_active(ls) && !h->leaving);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         oracle_claims(&w->oracle, s, link, ls_link_peer(ls, link));
     }

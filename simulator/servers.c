@@ -203,7 +203,9 @@ void servers_empty_card(struct world *w, cw_server s, enum world_loss cause)
 /* Keeps what the counters of a node that goes away had counted. */
 static void keep_tally(struct world *w, struct node *n)
 {
-    w->totals.made += node_tally(n).made;
+    struct node_tally tally = node_tally(n);
+    w->totals.made += tally.made;
+    w->totals.ended += tally.ended;
 }
 
 void world_kill(struct world *w, cw_server s, bool power_off)

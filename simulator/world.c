@@ -5,6 +5,7 @@
 #include "simulator/world_internal.h"
 
 #include "base/digest.h"
+#include "wire/limits.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -45,7 +46,13 @@ static int check_config(const struct world_config *c, struct torus *torus)
         c->clock_ppm >= WIRE_MILLION || c->clock_offset.ns < 0 || c->cpu_per_frame.ns < 0) {
         return -EINVAL;
     }
-    return torus->servers > EVENT_SERVERS_MAX - 1 ? -EINVAL : 0;
+    if (torus->servers > EVENT_SERVERS_MAX - 1) {
+        return -EINVAL;
+    }
+    struct node_config any = c->node; /* what no server could start with */
+    any.self = (cw_coord){0, 0, 0};
+    any.incarnation = 1;
+    return node_config_check(&any);
 }
 
 static int open_wheel(struct world *w)
@@ -95,6 +102,7 @@ static void release(struct world *w)
     }
     free(w->harm);
     free(w->harm_random);
+    free(w->started_context);
     free(w->neighbours);
     free(w->wire);
     free(w->host);
@@ -130,7 +138,11 @@ static int build(struct world *w)
 int world_open(struct world **out, const struct world_config *config)
 {
     struct torus torus;
-    int rc = check_config(config, &torus);
+    struct world_config full = *config;
+    full.node.dims = config->dims;
+    full.node.bits_per_second = config->wire.bits_per_second;
+    full.node.hop_limit = config->node.hop_limit != 0 ? config->node.hop_limit : HOP_LIMIT_DEFAULT;
+    int rc = check_config(&full, &torus);
     if (rc < 0) {
         return rc;
     }
@@ -138,9 +150,7 @@ int world_open(struct world **out, const struct world_config *config)
     if (w == NULL) {
         return -ENOMEM;
     }
-    w->config = *config;
-    w->config.node.dims = config->dims;
-    w->config.node.bits_per_second = config->wire.bits_per_second;
+    w->config = full;
     w->torus = torus;
     w->servers = torus.servers;
     w->links = torus_links(&torus);

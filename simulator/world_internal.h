@@ -74,7 +74,7 @@ struct world {
     struct prng *harm_random;
     /* Called when a server has started: the workload joins in. */
     void (*started)(struct world *w, cw_server s, void *context);
-    void *started_context;
+    void *started_context; /* from malloc(), the world's */
     struct world_violation violation;
 };
 

@@ -123,6 +123,9 @@ static cw_time tx_wake(const struct linkstate *ls, const struct ls_link *l)
     cw_time soon = l->hello_soon ? cw_time_add(l->hello_last, CW_US(LS_HELLO_LEAST_US)) : CW_NEVER;
     cw_time hello = cw_time_min(l->hello_at, soon);
     cw_time ack = l->feed.running ? l->feed.ack_at : CW_NEVER;
+    if (l->feed.running && feed_has_more(&l->feed) && !cw_time_due(l->stream_at, ls->now)) {
+        ack = cw_time_min(cw_time_due(ack, ls->now) ? CW_NEVER : ack, l->stream_at);
+    }
     return cw_time_min(cw_time_due(hello, ls->now) ? CW_NEVER : hello, cw_time_due(ack, ls->now) ? CW_NEVER : ack);
 }
 
@@ -179,6 +182,7 @@ static cw_links up_links(const struct linkstate *ls)
 void linkstate_note(struct linkstate *ls)
 {
     ls->tx = linkstate_tx_links(ls);
+    ls->owed = linkstate_owed_links(ls);
     ls->up = up_links(ls);
     ls->wake = next_wake(ls);
 }
@@ -186,6 +190,11 @@ void linkstate_note(struct linkstate *ls)
 cw_links ls_tx_links(const struct linkstate *ls)
 {
     return ls->tx;
+}
+
+cw_links ls_owed_links(const struct linkstate *ls)
+{
+    return ls->owed;
 }
 
 cw_links ls_up_links(const struct linkstate *ls)

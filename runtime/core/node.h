@@ -29,7 +29,7 @@ struct node_config {
     uint64_t incarnation;
     bool alone;
     uint16_t mtu;             /* bytes behind the Ethernet header of one frame, 1,500..9,000; same on all links */
-    uint8_t hop_limit;        /* 0: 64 */
+    uint8_t hop_limit;        /* 64; at least the diameter */
     uint32_t queue_packets;   /* per service, default for its queue: 1,024 */
     uint32_t queue_bytes;     /* per service: 8 MiB */
     uint32_t hold_bytes;      /* held packets, all services: 8 MiB (semantics 4.5) */
@@ -38,6 +38,8 @@ struct node_config {
 };
 /* Everything but dims, self, cluster and incarnation filled with the defaults. */
 struct node_config node_config_default(void);
+/* -EINVAL (a limit or an address is impossible) or -ERANGE (the diameter is beyond the hop limit), as node_open() would say. */
+CW_MUST_CHECK int node_config_check(const struct node_config *config);
 
 /*
  * What a delivered, forwarded or dropped packet looks like to an observer (the simulator's oracle, capture, trace). Its head is decoded,
@@ -122,7 +124,7 @@ struct node_tally {                               /* of data packets; conservati
     uint64_t ended; /* taken by services they passed by */
 };
 struct node_tally node_tally(const struct node *n);
-uint64_t node_digest(const struct node *n);       /* of all state that decides what it does next */
+uint64_t node_digest(const struct node *n); /* of all state that decides what it does next */
 size_t node_bytes(const struct node *n);
 /* Calls visit for each counter, the node's own first. */
 void node_counters(const struct node *n,

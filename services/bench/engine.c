@@ -29,7 +29,7 @@ static const cw_span refill_after = {1000 * 1000};
 static const uint64_t rate_max = UINT64_C(1000) * 1000 * 1000 * 1000 * 1000;
 static const uint64_t ns_per_s = 1000 * 1000 * 1000;
 
-/* ---- Packets out --------------------------------------------------------------------------------------------------- */
+/* ---- Packets out ------------------------------------------------------------------------------------------------- */
 
 static cw_packet *new_packet(cw_svc *s, struct engine *e, uint32_t number)
 {
@@ -106,7 +106,7 @@ static cw_to over_link(const cw_svc *s, cw_link link, cw_server process)
     return (cw_to){.kind = CW_TO_LINK, .job = cw_job_of(s), .link = link, .process = process};
 }
 
-/* The link in use that has least in the queue: one that is slow, or down, keeps no other waiting. CW_LINK_SELF: none is up. */
+/* The link in use with least in the queue, so that a slow one keeps no other waiting. CW_LINK_SELF: none is up. */
 static cw_link emptiest_link(const cw_svc *s, const struct engine *e, cw_server *neighbour)
 {
     cw_link best = CW_LINK_SELF;
@@ -211,7 +211,7 @@ void engine_link_up(cw_svc *s, struct engine *e)
     }
 }
 
-/* ---- Beats --------------------------------------------------------------------------------------------------------- */
+/* ---- Beats ------------------------------------------------------------------------------------------------------- */
 
 static void tick(cw_svc *s, void *state, void *arg)
 {
@@ -237,7 +237,7 @@ static void tick(cw_svc *s, void *state, void *arg)
     }
 }
 
-/* ---- Start and stop ------------------------------------------------------------------------------------------------ */
+/* ---- Start and stop ---------------------------------------------------------------------------------------------- */
 
 /* The first `count` links that have a cable. */
 static cw_links first_links(const cw_svc *s, unsigned count)
@@ -326,7 +326,7 @@ void engine_stop(cw_svc *s, struct engine *e)
     e->used = CW_LINKS_NONE;
 }
 
-/* ---- Packets in ---------------------------------------------------------------------------------------------------- */
+/* ---- Packets in -------------------------------------------------------------------------------------------------- */
 
 /* The window of a sender; .window NULL when there is no memory for any. */
 static struct window_stream stream_of(struct engine *e, cw_server source)
@@ -427,7 +427,7 @@ cw_verdict engine_packet(struct engine *e, cw_packet *p, const cw_rx *rx, cw_tim
     return CW_FORWARD;
 }
 
-/* ---- Statistics ---------------------------------------------------------------------------------------------------- */
+/* ---- Statistics -------------------------------------------------------------------------------------------------- */
 
 void engine_reset(struct engine *e)
 {
@@ -464,7 +464,7 @@ void engine_link_stats(const struct engine *e, cw_link link, struct bench_link_s
     out->lost = lost(e->link[link].missing);
 }
 
-/* ---- Life ---------------------------------------------------------------------------------------------------------- */
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 int engine_open(cw_svc *s, struct engine *e)
 {

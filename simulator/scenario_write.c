@@ -132,6 +132,9 @@ int scenario_write(const struct scenario *s, FILE *out)
         return -EINVAL;
     }
     write_config(s, out);
+    for (unsigned i = 0; i < s->services; i++) {
+        fprintf(out, "service %s\n", s->service[i]);
+    }
     for (unsigned i = 0; i < s->captures; i++) {
         char server[TORUS_TEXT];
         torus_format(torus_coord(&torus, s->capture[i].server), server);
@@ -145,6 +148,12 @@ int scenario_write(const struct scenario *s, FILE *out)
     }
     for (unsigned i = 0; i < s->loads; i++) {
         write_load(&s->load[i], out);
+    }
+    for (unsigned i = 0; i < s->tells; i++) {
+        char server[TORUS_TEXT];
+        torus_format(torus_coord(&torus, s->tell[i].server), server);
+        write_span(out, "at ", (cw_span){s->tell[i].at.ns}, "");
+        fprintf(out, " tell %s %s %s\n", server, s->tell[i].service, s->tell[i].text);
     }
     for (uint32_t i = 0; i < s->plan.count; i++) {
         fault_format(&s->plan.fault[i], &torus, text, sizeof text);

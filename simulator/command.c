@@ -83,7 +83,6 @@ int command_config(const struct command *c, const struct command_common *common,
     out->dims = common->dims;
     out->seed = common->seed;
     out->wire.bits_per_second = common->link_rate;
-    out->node.bits_per_second = common->link_rate;
     out->replay = common->replay;
     if (common->mtu < 1500 || common->mtu > 9000) {
         return command_refuse(c, "--mtu %u: expected 1500 to 9000 bytes", common->mtu);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,6 +63,7 @@ int isolate_start(struct isolate **out, const struct scenario *s, const char *fi
         if (dup2(fileno(i->said), STDERR_FILENO) < 0) {
             _exit(EXIT_FAILURE);
         }
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would read what it finds */
         alarm(seconds);
         play_inside(s, file, replay, i->shared);
         fflush(stderr);

@@ -78,6 +78,23 @@ bool lines_skip(struct lines *w, const char *word)
     return true;
 }
 
+int lines_take(struct lines *w, char *out, size_t room)
+{
+    if (!lines_more(w) || w->word[w->at].length >= room) {
+        return -EINVAL;
+    }
+    const struct word *word = &w->word[w->at];
+    for (size_t i = 0; i < word->length; i++) {
+        if ((unsigned char)word->text[i] < ' ' || word->text[i] == 127) {
+            return -EINVAL;
+        }
+    }
+    memcpy(out, word->text, word->length);
+    out[word->length] = '\0';
+    w->at++;
+    return 0;
+}
+
 /* What can be shown of a word: files may hold anything. */
 static void quote(const struct word *word, char *out, size_t room)
 {

@@ -37,6 +37,8 @@ CW_MUST_CHECK int lines_line(struct lines *w);
 bool lines_more(const struct lines *w);
 /* True, and taken, when the next word is this one. */
 bool lines_skip(struct lines *w, const char *word);
+/* The next word as a string of at most room - 1 bytes, none of them a control character; -EINVAL and nothing is said. */
+CW_MUST_CHECK int lines_take(struct lines *w, char *out, size_t room);
 bool word_is(const struct word *word, const char *text);
 
 /* The word at hand is not what was expected: -EINVAL. near: a word that was perhaps meant, or NULL. */

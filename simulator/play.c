@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/play.h"
 
+#include "services/loader.h"
 #include "simulator/capture.h"
 #include "simulator/check.h"
 #include "simulator/quantity.h"
+#include "simulator/tell.h"
 #include "simulator/trial.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct player {
@@ -14,6 +17,10 @@ struct player {
     const struct play_options *options;
     struct trial trial;
     struct capture *capture;
+    struct tell *tells;
+    struct loader_module module[SCENARIO_SERVICES_MAX];
+    struct world_service services[TRIAL_SERVICES + SCENARIO_SERVICES_MAX];
+    unsigned modules;
     int failed; /* of what happens inside the run: -errno */
 };
 
@@ -164,9 +171,13 @@ static void carry_out(struct player *p, struct play_result *out)
     struct trial *t = &p->trial;
     struct player_load loads[SCENARIO_LOADS_MAX];
     struct report_span span;
+    out->report = report_open(p->options->command);
     for (unsigned i = 0; i < s->loads; i++) {
         loads[i] = (struct player_load){p, &s->load[i]};
         world_at(t->world, s->load[i].at, on_load, &loads[i]);
+    }
+    for (unsigned i = 0; i < s->tells; i++) {
+        tell_schedule(&p->tells[i], &s->tell[i], out->report, t->world);
     }
     fault_plan_schedule(&s->plan, t->world);
     world_start_all(t->world, s->boot);
@@ -176,10 +187,8 @@ static void carry_out(struct player *p, struct play_result *out)
     trial_span_end(t, &span);
     progress_close(&t->progress);
     if (p->failed < 0) {
-        out->verdict = PLAY_IMPOSSIBLE;
-        return;
+        return; /* impossible */
     }
-    out->report = report_open(p->options->command);
     fill_report(p, out->report, &span);
     if (rc != 0) {
         const struct world_violation *v = trial_violation(t);
@@ -191,23 +200,61 @@ static void carry_out(struct player *p, struct play_result *out)
     out->verdict = judge(p, out->report) ? PLAY_FINE : PLAY_UNEXPECTED;
 }
 
+/* What runs on every server: what is built in, and what the scenario loads. */
+static int load_services(struct player *p, struct world_config *config)
+{
+    char why[TABLE_WHY_BYTES];
+    memcpy(p->services, trial_services, sizeof trial_services);
+    while (p->modules < p->s->services) {
+        int rc = loader_open(p->s->service[p->modules], &p->module[p->modules], why);
+        if (rc < 0) {
+            fprintf(p->options->errors, "cwsim: %s\n", why);
+            return rc;
+        }
+        p->services[TRIAL_SERVICES + p->modules].table = p->module[p->modules].service;
+        p->modules++;
+    }
+    config->services = p->services;
+    config->service_count = TRIAL_SERVICES + p->modules;
+    return 0;
+}
+
+static void play_in_world(struct player *p, const struct world_config *config, struct play_result *out)
+{
+    if (trial_open(&p->trial, config, p->options->command, p->options->quiet, p->options->errors) < 0) {
+        return;
+    }
+    if (watch(p) == 0) {
+        carry_out(p, out);
+    }
+    trial_close(&p->trial);
+    int rc = capture_close(p->capture);
+    if (rc < 0) {
+        fprintf(p->options->errors, "cwsim: %s: %s\n", p->options->capture, strerror(-rc));
+        out->verdict = PLAY_IMPOSSIBLE;
+    }
+}
+
 void play(const struct scenario *s, const struct play_options *options, struct play_result *out)
 {
-    struct player p = {.s = s, .options = options};
+    struct player p = {.s = s, .options = options, .tells = calloc(s->tells + 1, sizeof *p.tells)};
     struct world_config config = s->config;
     config.replay = options->replay;
     *out = (struct play_result){.verdict = PLAY_IMPOSSIBLE};
-    if (trial_open(&p.trial, &config, options->command, options->quiet, options->errors) < 0) {
+    if (p.tells == NULL) {
+        fprintf(options->errors, "cwsim: no memory\n");
         return;
     }
-    if (watch(&p) == 0) {
-        carry_out(&p, out);
+    if (load_services(&p, &config) == 0) {
+        play_in_world(&p, &config, out);
     }
-    trial_close(&p.trial);
-    int rc = capture_close(p.capture);
-    if (rc < 0) {
-        fprintf(options->errors, "cwsim: %s: %s\n", options->capture, strerror(-rc));
-        out->verdict = PLAY_IMPOSSIBLE;
+    while (p.modules > 0) {
+        loader_close(&p.module[--p.modules]);
+    }
+    free(p.tells);
+    if (out->verdict == PLAY_IMPOSSIBLE) {
+        report_close(out->report);
+        out->report = NULL;
     }
 }
 

@@ -350,32 +350,45 @@ static int width_of(const json_t *value)
     return 3;
 }
 
-/* A list of alike elements: names across the top. */
+/* The names of all elements, each in the place where it was first seen; its value: how wide its column is. */
+static json_t *columns_of(const json_t *list)
+{
+    json_t *columns = json_object();
+    CHECK(columns != NULL);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *key;
+        json_t *value;
+        json_object_foreach(json_array_get(list, i), key, value)
+        {
+            json_int_t width = json_integer_value(json_object_get(columns, key));
+            json_int_t name = (json_int_t)strlen(key), wide = width_of(value);
+            width = width > name ? width : name;
+            set(columns, key, json_integer(width > wide ? width : wide));
+        }
+    }
+    return columns;
+}
+
+/* A list of elements that are much alike: names across the top. Objects and lists inside are for JSON. */
 static void print_list(const json_t *list, FILE *out)
 {
-    const json_t *first = json_array_get(list, 0);
+    json_t *columns = columns_of(list);
     for (size_t row = 0; row <= json_array_size(list); row++) {
-        for (void *at = json_object_iter((json_t *)(uintptr_t)first); at != NULL;
-             at = json_object_iter_next((json_t *)(uintptr_t)first, at)) {
-            const char *key = json_object_iter_key(at);
-            int width = (int)strlen(key);
-            for (size_t i = 0; i < json_array_size(list); i++) {
-                const json_t *cell = json_object_get(json_array_get(list, i), key);
-                int wide = cell != NULL ? width_of(cell) : 0;
-                width = wide > width ? wide : width;
-            }
+        const char *key;
+        json_t *width;
+        json_object_foreach(columns, key, width)
+        {
             const json_t *value = row > 0 ? json_object_get(json_array_get(list, row - 1), key) : NULL;
-            fprintf(out, "  %*s",
-                    row == 0        ? width
-                    : value != NULL ? width - width_of(value)
-                                    : width,
-                    row == 0 ? key : "");
-            if (value != NULL) {
+            int room = (int)json_integer_value(width);
+            bool plain = value != NULL && !json_is_object(value) && !json_is_array(value);
+            fprintf(out, "  %*s", plain ? room - width_of(value) : room, row == 0 ? key : "");
+            if (plain) {
                 print_value(value, out);
             }
         }
         fputc('\n', out);
     }
+    json_decref(columns);
 }
 
 int report_print_table(const struct report *r, FILE *out)

@@ -159,10 +159,42 @@ static int read_workload(struct reader *r, cw_time at)
     return add_load(r, &load);
 }
 
+/* SERVER SERVICE word.. */
+static int read_tell(struct reader *r, cw_time at)
+{
+    struct lines *w = &r->w;
+    struct scenario *s = r->s;
+    struct scenario_tell tell = {.at = at};
+    size_t used = 0;
+    unsigned count = 0;
+    if (s->tells == SCENARIO_TELLS_MAX) {
+        return lines_wrong(w, "more than %d commands", SCENARIO_TELLS_MAX);
+    }
+    r->placed = true;
+    if (lines_server(w, &r->torus, &tell.server) < 0) {
+        return -EINVAL;
+    }
+    if (lines_take(w, tell.service, sizeof tell.service) < 0) {
+        return lines_unexpected(w, "the name of a service, as ping", NULL);
+    }
+    while (lines_more(w)) {
+        if (used > 0) {
+            tell.text[used++] = ' ';
+        }
+        if (used + 1 >= sizeof tell.text || ++count > SCENARIO_TELL_WORDS ||
+            lines_take(w, tell.text + used, sizeof tell.text - used) < 0) {
+            return lines_unexpected(w, "a command of at most 16 words and 158 bytes", NULL);
+        }
+        used += strlen(tell.text + used);
+    }
+    s->tell[s->tells++] = tell;
+    return 0;
+}
+
 static const char *action_nth(const void *context, size_t i)
 {
-    static const char *const others[] = {"workload", "stop", "quiet"};
-    return i < 3 ? others[i] : scenario_fault_nth(context, i - 3);
+    static const char *const others[] = {"workload", "stop", "quiet", "tell"};
+    return i < 4 ? others[i] : scenario_fault_nth(context, i - 4);
 }
 
 static int read_action(struct reader *r, cw_time from, cw_time to)
@@ -176,6 +208,9 @@ static int read_action(struct reader *r, cw_time from, cw_time to)
     if (!ends && lines_skip(w, "stop")) {
         return add_load(r, &(struct scenario_load){.at = from, .stop = true});
     }
+    if (!ends && lines_skip(w, "tell")) {
+        return read_tell(r, from);
+    }
     if (!ends && lines_skip(w, "quiet")) {
         if (r->s->quiets == SCENARIO_QUIETS_MAX) {
             return lines_wrong(w, "more than %d times of quiet", SCENARIO_QUIETS_MAX);
@@ -188,12 +223,12 @@ static int read_action(struct reader *r, cw_time from, cw_time to)
         return scenario_fault_read(w, &r->torus, from, to, &r->s->plan);
     }
     const char *near = lines_more(w) ? options_nearest(w->word[w->at].text, w->word[w->at].length, action_nth, NULL,
-                                                       3 + scenario_fault_count())
+                                                       4 + scenario_fault_count())
                                      : NULL;
     return lines_unexpected(
         w,
-        "what happens: workload, stop, quiet, kill, power, start, leave, pause, cut, mend, harm, loss, "
-        "duplicate, corrupt, clock, kill-plane, kill-row, partition or heal",
+        "what happens: workload, stop, quiet, tell, kill, power-off, start, leave, pause, cut, mend, harm, loss, "
+        "duplicate, corrupt, clock, kill-plane, kill-row, partition, rejoin or heal",
         near);
 }
 
@@ -273,6 +308,9 @@ static int check_whole(struct reader *r)
     }
     for (unsigned i = 0; i < s->loads; i++) {
         last = cw_time_max(last, s->load[i].at);
+    }
+    for (unsigned i = 0; i < s->tells; i++) {
+        last = cw_time_max(last, s->tell[i].at);
     }
     for (unsigned i = 0; i < s->quiets; i++) {
         last = cw_time_max(last, s->quiet[i]);

@@ -12,13 +12,15 @@
  *     at 1s cut 0,0,0 +x                   `oneway`: only out of it
  *     at 1200ms pause 2,2,2 80ms
  *     from 1s to 2s loss 5%                of all frames; `harm 0,0,0 +x loss=5% delay=2ms` for one direction of one cable
+ *     service libhitcount.so               loaded on every server, besides ping and bench
+ *     at 2s tell 0,0,0 ping to 2,2,2       a command to a service; the answer is in the report
  *     at 2500ms stop                       the workload
  *     at 3s quiet                          all views agree, all packets have arrived: checked
  *     end 3s
  *     expect misdelivered = 0              a field of the report; = != < <= > >=
  *
  * docs/simulator.md has every word. A file that was read is plain values: it can be written again, and reads as the same.
- * At one instant workloads come first, then faults, each in the order of the file.
+ * At one instant workloads come first, then commands, then faults, each in the order of the file.
  */
 #ifndef SIMULATOR_SCENARIO_H
 #define SIMULATOR_SCENARIO_H
@@ -34,7 +36,12 @@ enum {
     SCENARIO_QUIETS_MAX = 64,
     SCENARIO_EXPECTS_MAX = 64,
     SCENARIO_CAPTURES_MAX = 64,
+    SCENARIO_TELLS_MAX = 64,
+    SCENARIO_SERVICES_MAX = 8,
     SCENARIO_FIELD_MAX = 48,
+    SCENARIO_TELL_TEXT = 160,
+    SCENARIO_TELL_WORDS = 16,
+    SCENARIO_PATH = 256,
 };
 
 struct scenario_load {
@@ -51,6 +58,14 @@ struct scenario_expect {
     int64_t millionths;
 };
 
+/* A command to a service of a server; text: its words, a blank between them. */
+struct scenario_tell {
+    cw_time at;
+    cw_server server;
+    char service[32];
+    char text[SCENARIO_TELL_TEXT];
+};
+
 struct scenario_capture {
     cw_server server;
     cw_links links; /* both directions of each */
@@ -64,7 +79,9 @@ struct scenario {
     cw_time quiet[SCENARIO_QUIETS_MAX];
     struct scenario_expect expect[SCENARIO_EXPECTS_MAX];
     struct scenario_capture capture[SCENARIO_CAPTURES_MAX];
-    unsigned loads, quiets, expects, captures;
+    struct scenario_tell tell[SCENARIO_TELLS_MAX];
+    char service[SCENARIO_SERVICES_MAX][SCENARIO_PATH]; /* files with services to load, besides ping and bench */
+    unsigned loads, quiets, expects, captures, tells, services;
     cw_time end;
 };
 

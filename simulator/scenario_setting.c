@@ -242,14 +242,38 @@ static int read_capture(struct reader *r)
     return 0;
 }
 
+static int read_service(struct reader *r)
+{
+    struct lines *w = &r->w;
+    struct scenario *s = r->s;
+    if (s->services == SCENARIO_SERVICES_MAX) {
+        return lines_wrong(w, "more than %d services", SCENARIO_SERVICES_MAX);
+    }
+    if (lines_take(w, s->service[s->services], SCENARIO_PATH) < 0) {
+        return lines_unexpected(w, "the path of a service's .so", NULL);
+    }
+    s->services++;
+    return 0;
+}
+
 const struct scenario_line scenario_settings[] = {
-    {"torus", read_torus},     {"seed", read_seed},
-    {"rate", read_rate},       {"propagation", read_propagation},
-    {"ring", read_ring},       {"mtu", read_mtu},
-    {"timers", read_timers},   {"timer", read_timer},
-    {"limit", read_limit},     {"host", read_host},
-    {"cpu", read_cpu},         {"clocks", read_clocks},
-    {"carrier", read_carrier}, {"corrupted", read_corrupted},
-    {"boot", read_boot},       {"capture", read_capture},
-    {"end", read_end},         {NULL, NULL},
+    {"torus", read_torus},
+    {"seed", read_seed},
+    {"rate", read_rate},
+    {"propagation", read_propagation},
+    {"ring", read_ring},
+    {"mtu", read_mtu},
+    {"timers", read_timers},
+    {"timer", read_timer},
+    {"limit", read_limit},
+    {"host", read_host},
+    {"cpu", read_cpu},
+    {"clocks", read_clocks},
+    {"carrier", read_carrier},
+    {"corrupted", read_corrupted},
+    {"boot", read_boot},
+    {"capture", read_capture},
+    {"service", read_service},
+    {"end", read_end},
+    {NULL, NULL},
 };

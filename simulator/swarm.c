@@ -217,7 +217,6 @@ static bool plainer(struct swarm_shrink *how, struct scenario *s, cw_time *when)
             break;
         case 3:
             c->wire = plain.wire;
-            c->node.bits_per_second = plain.node.bits_per_second;
             break;
         case 4:
             c->cpu_per_frame = plain.cpu_per_frame;

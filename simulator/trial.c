@@ -8,17 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEP_MS = 5, AGREE_STEP_MS = 5, SERVICES = 2 };
+enum { STEP_MS = 5, AGREE_STEP_MS = 5 };
 
-/* What every server runs when nothing else is asked for. */
-static const struct world_service built_in[SERVICES] = {{.table = &ping_service}, {.table = &bench_service}};
+const struct world_service trial_services[TRIAL_SERVICES] = {{.table = &ping_service}, {.table = &bench_service}};
 
 int trial_open(struct trial *t, const struct world_config *config, const char *what, bool quiet, FILE *errors)
 {
     struct world_config full = *config;
     if (full.services == NULL) {
-        full.services = built_in;
-        full.service_count = SERVICES;
+        full.services = trial_services;
+        full.service_count = TRIAL_SERVICES;
     }
     *t = (struct trial){.errors = errors};
     int rc = world_open(&t->world, &full);

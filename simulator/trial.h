@@ -24,7 +24,11 @@ struct trial {
     double wall;  /* when the span began */
 };
 
-/* config.services: NULL means bench and ping. Borrows what config borrows. what: for the progress line. */
+/* What every server runs when nothing else is asked for: ping and bench. */
+enum { TRIAL_SERVICES = 2 };
+extern const struct world_service trial_services[TRIAL_SERVICES];
+
+/* config.services: NULL means those. Borrows what config borrows. what: for the progress line. */
 CW_MUST_CHECK int trial_open(struct trial *t, const struct world_config *config, const char *what, bool quiet,
                              FILE *errors);
 void trial_close(struct trial *t);

@@ -47,13 +47,19 @@ static bool is_well_wired(const struct linkstate *ls, cw_link link, const struct
            same_server(hello->server, torus_coord(&ls->config.torus, linkstate_peer(ls, link)));
 }
 
-/* At rest and with nothing on its way, equal knowledge has equal digests. Three hellos that say otherwise: tell it all again. */
+/*
+ * At rest and with nothing on its way, equal knowledge has equal digests. Three hellos that say otherwise: tell it all again. What comes
+ * between them in motion says nothing either way: the other end may be the first to repair, again and again, and know less.
+ */
 static void compare_digests(struct linkstate *ls, cw_link link, const struct hello *hello)
 {
     struct ls_link *l = &ls->links[link];
     bool still = l->synced && l->batch.count == 0 && feed_is_idle(&l->feed) && hello->position == l->feed.received &&
                  hello->ack == l->feed.top;
-    if (!still || hello->digest == lsdb_digest(&ls->db)) {
+    if (!still) {
+        return;
+    }
+    if (hello->digest == lsdb_digest(&ls->db)) {
         l->strangers = 0;
         return;
     }

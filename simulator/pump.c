@@ -203,8 +203,8 @@ static void arm(struct world *w, cw_server s, struct host *h)
     if (wake.ns == CW_NEVER.ns) {
         return;
     }
-    int64_t at = true_of(w, h, wake);
-    at = at < w->now.ns ? w->now.ns : at;
+    /* What is due already may be as long ago as a time can be. */
+    int64_t at = cw_time_due(wake, pump_local(w, h)) ? w->now.ns : true_of(w, h, wake);
     /* An event that is too early is harmless: it looks, and arms again. So a wake that moves back costs nothing. */
     if (at < h->wake_ns) {
         h->wake_ns = at;

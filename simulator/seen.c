@@ -12,9 +12,12 @@
 enum { STAMP_WORDS = 4 };
 
 /* A hash of what tells the packet apart; 0: it carries nothing of the kind. */
-static uint64_t identify(const struct world *w, const struct cw_packet *p, cw_server source)
+static uint64_t identify(const struct world *w, cw_server s, const struct cw_packet *p, cw_server source)
 {
     uint64_t words[STAMP_WORDS + 1] = {source};
+    if (p->head.kind == PACKET_LINK) {
+        words[0] |= (uint64_t)(s + 1) << 32 | (uint64_t)p->in << 56; /* stamps may repeat on other links */
+    }
     uint32_t at = packet_head_bytes(&p->head) + w->stamp.offset;
     if (p->head.job != w->stamp.job || w->stamp.bytes == 0 || at + w->stamp.bytes > p->length) {
         return 0;
@@ -33,7 +36,7 @@ static void delivered(struct world *w, cw_server s, const struct cw_packet *p, c
     t->hops += hops;
     t->hops_max = hops > t->hops_max ? hops : t->hops_max;
     cw_server source = torus_holds(&w->torus, p->head.source) ? torus_id(&w->torus, p->head.source) : CW_SERVER_NONE;
-    uint64_t id = identify(w, p, source);
+    uint64_t id = identify(w, s, p, source);
     uint64_t words[] = {(uint64_t)w->now.ns, (uint64_t)s << 32 | source, (uint64_t)p->head.length << 32 | hops, id};
     w->deliveries += digest_of_words(words, sizeof words / sizeof *words);
     if (w->check != NULL) {

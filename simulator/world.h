@@ -173,7 +173,7 @@ size_t world_bytes(struct world *w);
 size_t world_node_bytes(struct world *w);
 
 /* What tells the packets of a job apart: so many bytes (up to 32) at this offset of their payload, different in any two
- * packets of one source. Deliveries of the same packet twice are then found. */
+ * packets of one source, or of one link for packets to neighbours. Deliveries of the same packet twice are then found. */
 struct world_stamp {
     cw_job job;
     uint32_t offset;

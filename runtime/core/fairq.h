@@ -43,7 +43,7 @@ void fairq_init(struct fairq *q);
  */
 unsigned fairq_pick(struct fairq *q, const struct fairq_shares *shares, uint32_t wants);
 
-/* The service sent this many bytes (wire bytes: what the link was occupied for). */
+/* The service sent this many bytes (of packets: what a frame costs beside them is shared by those gathered in it). */
 void fairq_charge(struct fairq *q, const struct fairq_shares *shares, unsigned service, uint32_t bytes);
 
 /* The service is another one now, or of the other class: it starts level when it next wants the link. */

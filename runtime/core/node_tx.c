@@ -10,8 +10,6 @@
 
 enum {
     CONTROL_FRAME_MAX = 1500, /* control fits every device and does not make a data frame wait long */
-    FRAME_OVERHEAD =
-        14 + 4 + 20, /* Ethernet header, check sequence, preamble and gap: what a frame costs a link beside its bytes */
 };
 
 /* Gives a frame of control packets, or NULL when there is nothing to say (or no memory: it is said later). */
@@ -85,7 +83,7 @@ static struct cw_packet *take_next(struct node *n, cw_link link, struct cw_svc *
         struct cw_svc *svc = n->service[i];
         struct cw_packet *p = take_from(n, svc, link);
         if (p != NULL) {
-            fairq_charge(turns, &n->shares, i, p->length + p->pad + FRAME_OVERHEAD);
+            fairq_charge(turns, &n->shares, i, p->length + p->pad);
             *from = svc;
             return p;
         }

@@ -102,9 +102,10 @@ void ls_stamp(struct linkstate *ls, cw_link link, struct frame_head *head);
 
 /*
  * Brings the views up to date with all that has been received and with now. Call it after the entries above and before the queries
- * below; their answers hold until the next entry or the next refresh. Cheap when nothing is due.
+ * below; their answers hold until the next entry or the next refresh. Cheap when nothing is due. False: no answer has
+ * changed since the last refresh.
  */
-void ls_refresh(struct linkstate *ls, cw_time now);
+bool ls_refresh(struct linkstate *ls, cw_time now);
 /* Grows with every change of C, O, routes or the right to deliver: cache against it. */
 uint64_t ls_epoch(const struct linkstate *ls);
 /* Grows with every change of C or its links only: routes computed for one value stay right while it stays. */

@@ -112,7 +112,13 @@ cw_links linkstate_owed_links(const struct linkstate *ls);
 /* ---- linkstate_tick.c -------------------------------------------------------------------------------------------- */
 
 /* What every entry begins with: time moves, and a lease that has run out fences us before anything else is done. */
-void linkstate_enter(struct linkstate *ls, cw_time now);
+void linkstate_pass(struct linkstate *ls, cw_time now);
+static inline void linkstate_enter(struct linkstate *ls, cw_time now)
+{
+    if (now.ns != ls->now.ns) {
+        linkstate_pass(ls, now);
+    }
+}
 
 /* What every entry and every pull ends with: notes what is asked between them. */
 void linkstate_note(struct linkstate *ls);

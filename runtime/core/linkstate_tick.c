@@ -36,7 +36,7 @@ void linkstate_renew_lease(struct linkstate *ls)
     }
 }
 
-void linkstate_enter(struct linkstate *ls, cw_time now)
+void linkstate_pass(struct linkstate *ls, cw_time now)
 {
     CHECK(!cw_time_before(now, ls->now));
     int64_t stall_ns = cw_time_since(now, ls->now).ns, dead_ns = ls->config.timers.dead.ns;
@@ -104,14 +104,15 @@ void ls_tick(struct linkstate *ls, cw_time now)
     linkstate_settle(ls, false);
 }
 
-void ls_refresh(struct linkstate *ls, cw_time now)
+bool ls_refresh(struct linkstate *ls, cw_time now)
 {
     linkstate_enter(ls, now);
     if (ls->calm && cw_time_before(now, ls->wake)) {
-        return;
+        return false;
     }
     linkstate_settle(ls, true);
     ls->calm = true;
+    return true;
 }
 
 /* When ls_tx_links() will name the link though nothing happens. What is due by now it names already. */
@@ -183,7 +184,9 @@ void linkstate_note(struct linkstate *ls)
 {
     ls->tx = linkstate_tx_links(ls);
     ls->owed = linkstate_owed_links(ls);
-    ls->up = up_links(ls);
+    cw_links up = up_links(ls);
+    ls->calm &= up == ls->up;
+    ls->up = up;
     ls->wake = next_wake(ls);
 }
 

@@ -53,6 +53,7 @@ enum node_point {
 };
 struct node_watch { /* all may be NULL; borrowed for the node's life */
     void *context;
+    unsigned deaf; /* set of 1 << enum node_point: those packet() is not called for */
     void (*packet)(void *context, const struct node *n, enum node_point point, const struct cw_packet *p, cw_drop cause,
                    cw_time now);
     void (*log)(void *context, const struct node *n, cw_level level, const char *service, const char *text,

@@ -63,10 +63,14 @@ static void depart(struct node *n, cw_link link, struct cw_packet *p)
 static struct cw_packet *take_from(struct node *n, struct cw_svc *svc, cw_link link)
 {
     struct cw_packet *p = packetq_take(&svc->queue, link);
-    if (p == NULL && (svc->own_links & cw_links_of(link))) {
-        p = node_ask_own_queue(n, svc, link);
+    if (p == NULL) {
+        if (svc->own_links & cw_links_of(link)) {
+            p = node_ask_own_queue(n, svc, link);
+        }
+        node_refresh_ready_link(n, svc, link);
+    } else if (!packetq_has(&svc->queue, p->links)) {
+        node_refresh_ready(n, svc); /* it was the last of its set: nobody is asked in vain for one of these links */
     }
-    node_refresh_ready_link(n, svc, link);
     if (svc->refused != 0 && p != NULL) {
         n->writable |= svc->refused; /* told at the next tick: a pull runs no upcall */
         svc->refused = 0;

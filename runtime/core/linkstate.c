@@ -180,15 +180,25 @@ bool ls_active(const struct linkstate *ls)
     return ls->linked || is_lone(ls);
 }
 
-cw_links ls_up_links(const struct linkstate *ls)
+cw_links ls_live_links(const struct linkstate *ls)
 {
     cw_links links = CW_LINKS_NONE;
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        const struct ls_link *l = &ls->links[link];
-        /* Control before data (semantics 4.4): what the window holds back holds back the data behind it. */
-        bool blocked = l->feed.unsent > 0 && !feed_has_more(&l->feed);
-        if (l->adj.state == ADJ_UP && linkstate_is_committed(ls, link) && !blocked) {
+        if (ls->links[link].adj.state == ADJ_UP && linkstate_is_committed(ls, link)) {
             links |= cw_links_of(link);
+        }
+    }
+    return links;
+}
+
+cw_links ls_up_links(const struct linkstate *ls)
+{
+    cw_links links = ls_live_links(ls);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        const struct feed *feed = &ls->links[link].feed;
+        /* Control before data (semantics 4.4): what the window holds back holds back the data behind it. */
+        if (feed->unsent > 0 && !feed_has_more(feed)) {
+            links &= (cw_links)~cw_links_of(link);
         }
     }
     return links;

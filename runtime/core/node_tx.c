@@ -169,7 +169,7 @@ struct cw_packet *node_tx_pull(struct node *n, cw_link link, cw_time now)
     if (n->ready[link] == 0) {
         return NULL;
     }
-    node_sync(n);
+    node_look(n);
     if (!(ls_up_links(n->ls) & cw_links_of(link))) {
         return NULL;
     }

@@ -24,8 +24,12 @@ typedef int moves_fn(void *arg, const struct moves_entry *entry);
 
 /*
  * Calls fn once for every (home, index) whose root differs between the two sets, for any two sets of the torus;
- * returns 0, or what fn did. The order depends on the sets only. fn must not change the sets. Allocates nothing; the
- * cost follows the moves: a death among 4,096 servers looks up about a hundred roots, not 2 x 196,608.
+ * returns 0, or what fn did. The order depends on the sets only. fn must not change the sets. Allocates nothing.
+ *
+ * While most servers are in both sets the cost follows the moves: a death among 4,096 servers looks up about a hundred
+ * roots, not 2 x 196,608. When small islands meet, most keys move and a root is far away: then it is some times the
+ * cost of looking up all roots of both sets, seconds at 4,096 servers. Who must not be held up that long asks for his
+ * own keys with owner_moved().
  */
 int moves_between(const struct torus *t, const struct reach *before, const struct reach *after, moves_fn *fn,
                   void *arg);

@@ -4,13 +4,15 @@
  *
  * One bit a server in memory lent by the caller: 512 bytes for 4,096 servers. Use it only through these functions: at
  * millions of servers the set will be stored as what differs from all (docs/architecture.md, "Scale"), and callers
- * should not notice. No function allocates or fails. Server ids handed in are below set->servers; two sets handed in
- * together are of one torus. A set has one writer at a time.
+ * should not notice. No function allocates or fails. Server ids handed in are below set->servers and two sets handed in
+ * together are of one torus; breaking that is the caller's mistake and stops a debug build (assert). A set has one writer at a time.
  */
 #ifndef KEYSPACE_REACH_H
 #define KEYSPACE_REACH_H
 
 #include "cubeway/types.h"
+
+#include <assert.h>
 
 struct reach {
     uint64_t *word; /* borrowed; bits at and above servers are 0 */
@@ -29,6 +31,7 @@ void reach_init(struct reach *set, uint32_t servers, void *memory);
 
 static inline bool reach_has(const struct reach *set, cw_server s)
 {
+    assert(s < set->servers);
     return set->word[s / 64] >> (s % 64) & 1;
 }
 

@@ -183,7 +183,8 @@ int torus_parse(const struct torus *t, const char *text, size_t length, cw_coord
         while (at < length && text[at] >= '0' && text[at] <= '9' && value < CW_DIM_MAX) {
             value = 10 * value + (uint32_t)(text[at++] - '0');
         }
-        if (at == start || value >= CW_DIM_MAX) {
+        bool padded = at - start > 1 && text[start] == '0'; /* one text for one coordinate */
+        if (at == start || padded || value >= CW_DIM_MAX) {
             return -EINVAL;
         }
         part[axis] = value;

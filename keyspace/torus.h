@@ -65,7 +65,7 @@ unsigned torus_diameter(const struct torus *t);
 cw_links torus_minimal_links(const struct torus *t, cw_server from, cw_server to);
 
 /*
- * Text form "x,y,z". torus_parse() reads exactly that, decimal, no signs or spaces; -EINVAL on anything else (too
+ * Text form "x,y,z". torus_parse() reads exactly that, decimal, no signs, spaces or leading zeros; -EINVAL on anything else (too
  * long or above 255 included), -ERANGE when the coordinate lies outside the dims; *out is then untouched. The text
  * need not end in NUL.
  * torus_format() writes at most TORUS_TEXT bytes with the NUL and returns the length without it.

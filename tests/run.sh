@@ -33,8 +33,18 @@ for word in "$@"; do
     esac
 done
 
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || exit 1
-cd "$top" || exit 1
+# The tree is where this file is, not where a link to it is; CDPATH must not lead elsewhere.
+unset CDPATH
+here=$(readlink -f -- "${BASH_SOURCE[0]}") || exit 1
+top=$(dirname -- "$(dirname -- "$here")")
+if ! [ -f "$top/CMakePresets.json" ] || ! cd -- "$top"; then
+    echo "run.sh: $top is not a cubeway tree: start tests/run.sh of a clone" >&2
+    exit 1
+fi
+if ! [ -w "$top" ]; then
+    echo "run.sh: cannot write to $top: the build goes to $top/build; use a clone of your own" >&2
+    exit 1
+fi
 jobs=$(nproc 2>/dev/null || echo 2)
 logs=$top/build/run
 mkdir -p "$logs" || exit 1
@@ -202,6 +212,7 @@ if [ "$mode" = quick ]; then
 fi
 
 build release && run_tests release
+build debug && run_tests debug -L '^unit$' -R '^unit.(base|cubeway|wire)'
 build asan && run_tests asan -L '^(unit|fuzz|sim)$'
 if has clang "clang: release build and unit tests"; then
     build clang && run_tests clang -L '^unit$'

@@ -116,15 +116,13 @@ typedef struct cw_service {
 } cw_service;
 #define CW_SERVICE_INIT .size = sizeof(cw_service), .api = CW_API_VERSION
 
-/* A loadable module exports this one symbol. */
-#define CW_SERVICE_ENTRY cw_service_entry
-typedef const cw_service *(*cw_service_entry_fn)(void);
-
-/*
- * From here on, what a service may call: functions of its host, exported by every program that hosts services, so that a loaded
- * module finds them there.
- */
+/* Modules and the programs that load them see one another's functions of this header, whatever else -fvisibility hides. */
 #pragma GCC visibility push(default)
+
+/* A loadable module exports this one symbol: gives its table, which lives as long as the module is loaded. */
+const cw_service *cw_service_entry(void);
+#define CW_SERVICE_ENTRY "cw_service_entry"
+typedef const cw_service *(*cw_service_entry_fn)(void);
 
 /* ---- Making and reading packets ----------------------------------------------------------------------------------- */
 
@@ -293,12 +291,12 @@ cw_counter *cw_counter_new(cw_svc *s, const char *name, const char *help);
 void cw_counter_add(cw_counter *c, uint64_t n);
 
 /*
- * Commands: on_command returns 0 (answered), 1 (cw_request_done() follows) or -errno. Fields are typed, for tables and JSON alike. After
- * it is done a request ignores what is said; those still open when the service closes end with -ECANCELED.
+ * Commands: on_command returns 0 (answered), -errno, or 1: cw_request_done() follows, or was called by now. Fields are typed, for tables and JSON
+ * alike. After it is done a request ignores what is said; those still open when the service closes end with -ECANCELED.
  */
 void cw_request_int(cw_request *r, const char *name, int64_t value);
 void cw_request_text(cw_request *r, const char *name, const char *value);
-void cw_request_row(cw_request *r); /* the fields that follow start a new row */
+void cw_request_row(cw_request *r); /* between two rows: the fields that follow are of the next */
 void cw_request_done(cw_request *r, int rc);
 
 typedef enum cw_level { CW_LOG_ERROR, CW_LOG_WARN, CW_LOG_INFO, CW_LOG_DEBUG } cw_level;

@@ -51,6 +51,7 @@ typedef uint8_t cw_links;
 #define CW_LINKS_NONE ((cw_links)0)
 #define CW_LINKS_ALL ((cw_links)0x3f)
 
+/* Of the six links; CW_LINK_SELF has no opposite and is in no set. */
 static inline cw_link cw_link_opposite(cw_link link)
 {
     return (cw_link)(link ^ 1u);

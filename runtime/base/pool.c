@@ -22,7 +22,7 @@ static size_t round_up(size_t n, size_t align)
 
 /*
  * Inspection. Behind each object lies a word that says whether it is out, marked with the pool's address; the
- * object at home is filled with a pattern behind its link.
+ * object at home is filled with a pattern behind its link, as are the bytes between an object and its word always.
  */
 #define GUARD_OUT UINT64_C(0x6f757420616e6420)
 #define GUARD_HOME UINT64_C(0x686f6d6520736166)
@@ -46,9 +46,10 @@ static void guard_set(const struct pool *pool, unsigned char *object, uint64_t s
     memcpy(object + guard_offset(pool), &guard, sizeof guard);
 }
 
-static bool fill_intact(const struct pool *pool, const unsigned char *object)
+/* The pattern is untouched from byte `from` of the object up to its word. */
+static bool fill_intact(const struct pool *pool, const unsigned char *object, size_t from)
 {
-    for (size_t i = sizeof(struct pool_free); i < guard_offset(pool); i++) {
+    for (size_t i = from; i < guard_offset(pool); i++) {
         if (object[i] != FILL) {
             return false;
         }
@@ -60,7 +61,7 @@ static bool fill_intact(const struct pool *pool, const unsigned char *object)
 static void open_to_caller(const struct pool *pool, unsigned char *object, bool fresh)
 {
     unpoison(object, pool->stride);
-    CHECK(fresh || (guard_of(pool, object) == GUARD_HOME && fill_intact(pool, object)));
+    CHECK(fresh || (guard_of(pool, object) == GUARD_HOME && fill_intact(pool, object, sizeof(struct pool_free))));
     memset(object, FILL, guard_offset(pool));
     guard_set(pool, object, GUARD_OUT);
     poison(object + pool->config.size, pool->stride - pool->config.size);
@@ -69,7 +70,7 @@ static void open_to_caller(const struct pool *pool, unsigned char *object, bool 
 void pool_inspect(struct pool *pool, void *object)
 {
     unpoison(object, pool->stride);
-    CHECK(guard_of(pool, object) == GUARD_OUT);
+    CHECK(guard_of(pool, object) == GUARD_OUT && fill_intact(pool, object, pool->config.size));
 }
 
 void pool_seal(struct pool *pool, void *object)

@@ -62,6 +62,7 @@ static void start(struct linkstate *ls, const struct ls_config *config)
     }
     linkstate_publish(ls);
     ls->refresh_at = CW_NEVER; /* nobody has heard the first version yet */
+    linkstate_note(ls);
 }
 
 int ls_open(struct linkstate **out, const struct ls_config *config)
@@ -180,30 +181,6 @@ bool ls_active(const struct linkstate *ls)
     return ls->linked || is_lone(ls);
 }
 
-cw_links ls_live_links(const struct linkstate *ls)
-{
-    cw_links links = CW_LINKS_NONE;
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        if (ls->links[link].adj.state == ADJ_UP && linkstate_is_committed(ls, link)) {
-            links |= cw_links_of(link);
-        }
-    }
-    return links;
-}
-
-cw_links ls_up_links(const struct linkstate *ls)
-{
-    cw_links links = ls_live_links(ls);
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        const struct feed *feed = &ls->links[link].feed;
-        /* Control before data (semantics 4.4): what the window holds back holds back the data behind it. */
-        if (feed->unsent > 0 && !feed_has_more(feed)) {
-            links &= (cw_links)~cw_links_of(link);
-        }
-    }
-    return links;
-}
-
 cw_links ls_next_hops(struct linkstate *ls, cw_server to)
 {
     return views_next_hops(&ls->views, to);
@@ -223,6 +200,17 @@ uint64_t ls_digest(const struct linkstate *ls)
 uint64_t ls_incarnation(const struct linkstate *ls)
 {
     return ls->incarnation;
+}
+
+uint64_t ls_link_peer(const struct linkstate *ls, cw_link link)
+{
+    const struct adjacency *adj = &ls->links[link].adj;
+    return adj->state == ADJ_UP ? adj->peer_incarnation : 0;
+}
+
+const struct record *ls_record(const struct linkstate *ls, cw_server origin)
+{
+    return lsdb_record(&ls->db, origin);
 }
 
 uint64_t ls_count(const struct linkstate *ls, enum ls_counter counter)

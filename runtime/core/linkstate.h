@@ -21,6 +21,7 @@
 #include "keyspace/torus.h"
 #include "wire/frame.h"
 #include "wire/reason.h"
+#include "wire/record.h"
 
 struct linkstate;
 
@@ -40,8 +41,8 @@ struct ls_timers {
 struct ls_timers ls_timers_default(void);
 struct ls_timers ls_timers_fast(void);
 /*
- * -EINVAL when the timers cannot keep the guarantee: hold < dead + flood_bound (semantics 4.2, remove), dead < 2
- * hellos, damp_max < damp, a negative one, or a zero among hello, retry, pending_limit and refresh. 0 otherwise.
+ * -EINVAL when the timers cannot keep the guarantee: hold < dead + flood_bound (semantics 4.2, remove), dead < 2 hellos, a negative one,
+ * or a zero among hello, dead, retry, pending_limit and refresh. 0 otherwise.
  */
 CW_MUST_CHECK int ls_timers_check(const struct ls_timers *timers);
 
@@ -87,6 +88,11 @@ bool ls_left(const struct linkstate *ls, cw_time now);
 /* ---- What it wants to send ------------------------------------------------------------------------------------------ */
 
 cw_links ls_tx_links(const struct linkstate *ls); /* links with control to send now */
+/*
+ * Links on which data must not leave before ls_pull() has said what is owed (semantics 4.4). Some of it may wait a little for
+ * company while there is no data: those links are not in ls_tx_links() yet.
+ */
+cw_links ls_owed_links(const struct linkstate *ls);
 /* Writes control packets for one frame into out: bytes written, and their number in *packets. 0: nothing to say. */
 size_t ls_pull(struct linkstate *ls, cw_link link, uint8_t *out, size_t room, uint8_t *packets, cw_time now);
 /* Fills session, sequence and control position of a frame that leaves now (any frame, control or data). */
@@ -117,6 +123,10 @@ cw_links ls_next_hops(struct linkstate *ls, cw_server to);
 unsigned ls_hops(struct linkstate *ls, cw_server to); /* UINT_MAX: unreachable */
 uint64_t ls_digest(const struct linkstate *ls);       /* of the database: equal in all servers of a quiet component */
 uint64_t ls_incarnation(const struct linkstate *ls);
+/* The incarnation of the neighbour with which this end calls the link up; 0: it does not. */
+uint64_t ls_link_peer(const struct linkstate *ls, cw_link link);
+/* The record held of a server, borrowed until the next entry; NULL when none is. */
+const struct record *ls_record(const struct linkstate *ls, cw_server origin);
 
 /* What happened, since ls_open. Those marked ! should never grow in a sound cluster: an operator wants to know. */
 enum ls_counter {

@@ -308,7 +308,7 @@ static void give_acks(struct linkstate *ls)
     }
 }
 
-void linkstate_settle(struct linkstate *ls, bool asked)
+static void settle(struct linkstate *ls, bool asked)
 {
     for (;;) {
         if (compare_record(ls) == RECORD_IS_WRONG) {
@@ -339,4 +339,11 @@ void linkstate_settle(struct linkstate *ls, bool asked)
     if (ls->acks_due) {
         give_acks(ls);
     }
+}
+
+void linkstate_settle(struct linkstate *ls, bool asked)
+{
+    ls->calm = false;
+    settle(ls, asked);
+    linkstate_note(ls);
 }

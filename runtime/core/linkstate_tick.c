@@ -54,6 +54,8 @@ void linkstate_enter(struct linkstate *ls, cw_time now)
     if (expired && !MUTANT(NO_FENCE)) {
         ls->counts[LS_FENCES]++;
         linkstate_fence(ls, ls->incarnation + 1);
+        linkstate_note(ls);
+        ls->calm = false;
     }
 }
 
@@ -105,7 +107,11 @@ void ls_tick(struct linkstate *ls, cw_time now)
 void ls_refresh(struct linkstate *ls, cw_time now)
 {
     linkstate_enter(ls, now);
+    if (ls->calm && cw_time_before(now, ls->wake)) {
+        return;
+    }
     linkstate_settle(ls, true);
+    ls->calm = true;
 }
 
 /* When ls_tx_links() will name the link though nothing happens. What is due by now it names already. */
@@ -117,6 +123,9 @@ static cw_time tx_wake(const struct linkstate *ls, const struct ls_link *l)
     cw_time soon = l->hello_soon ? cw_time_add(l->hello_last, CW_US(LS_HELLO_LEAST_US)) : CW_NEVER;
     cw_time hello = cw_time_min(l->hello_at, soon);
     cw_time ack = l->feed.running ? l->feed.ack_at : CW_NEVER;
+    if (l->feed.running && feed_has_more(&l->feed) && !cw_time_due(l->stream_at, ls->now)) {
+        ack = cw_time_min(cw_time_due(ack, ls->now) ? CW_NEVER : ack, l->stream_at);
+    }
     return cw_time_min(cw_time_due(hello, ls->now) ? CW_NEVER : hello, cw_time_due(ack, ls->now) ? CW_NEVER : ack);
 }
 
@@ -132,7 +141,7 @@ static cw_time link_wake(const struct linkstate *ls, const struct ls_link *l)
     return cw_time_min(wake, tx_wake(ls, l));
 }
 
-cw_time ls_next_wake(const struct linkstate *ls)
+static cw_time next_wake(const struct linkstate *ls)
 {
     cw_time wake = cw_time_min(views_wake(&ls->views), cw_time_max(ls->refresh_at, ls->version_at));
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
@@ -152,4 +161,64 @@ cw_time ls_next_wake(const struct linkstate *ls)
         wake = cw_time_min(wake, ls->repeat_at);
     }
     return wake;
+}
+
+/* ---- What is asked between entries --------------------------------------------------------------------------------- */
+
+static cw_links live_links(const struct linkstate *ls)
+{
+    cw_links links = CW_LINKS_NONE;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (ls->links[link].adj.state == ADJ_UP && linkstate_is_committed(ls, link)) {
+            links |= cw_links_of(link);
+        }
+    }
+    return links;
+}
+
+/* Control before data (semantics 4.4): what the window holds back holds back the data behind it. */
+static cw_links blocked_links(const struct linkstate *ls)
+{
+    cw_links links = CW_LINKS_NONE;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        const struct feed *feed = &ls->links[link].feed;
+        if (feed->unsent > 0 && !feed_has_more(feed)) {
+            links |= cw_links_of(link);
+        }
+    }
+    return links;
+}
+
+void linkstate_note(struct linkstate *ls)
+{
+    ls->tx = linkstate_tx_links(ls);
+    ls->owed = linkstate_owed_links(ls);
+    ls->live = live_links(ls);
+    ls->up = ls->live & (cw_links)~blocked_links(ls);
+    ls->wake = next_wake(ls);
+}
+
+cw_links ls_tx_links(const struct linkstate *ls)
+{
+    return ls->tx;
+}
+
+cw_links ls_owed_links(const struct linkstate *ls)
+{
+    return ls->owed;
+}
+
+cw_links ls_live_links(const struct linkstate *ls)
+{
+    return ls->live;
+}
+
+cw_links ls_up_links(const struct linkstate *ls)
+{
+    return ls->up;
+}
+
+cw_time ls_next_wake(const struct linkstate *ls)
+{
+    return ls->wake;
 }

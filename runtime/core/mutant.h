@@ -9,8 +9,6 @@
 #ifndef CORE_MUTANT_H
 #define CORE_MUTANT_H
 
-#include <stdbool.h>
-
 enum mutant {
     MUTANT_NONE = 0,
     MUTANT_ACK_BY_INCARNATION = 1,       /* acks name the incarnation only, not the record version */

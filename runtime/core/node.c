@@ -39,6 +39,12 @@ static int check_config(const struct node_config *config, struct torus *torus)
     return torus_diameter(torus) > config->hop_limit ? -ERANGE : 0;
 }
 
+int node_config_check(const struct node_config *config)
+{
+    struct torus torus;
+    return check_config(config, &torus);
+}
+
 static int open_linkstate(struct node *n)
 {
     struct ls_config config = {

@@ -29,7 +29,7 @@ struct node_config {
     uint64_t incarnation;
     bool alone;
     uint16_t mtu;             /* bytes behind the Ethernet header of one frame, 1,500..9,000; same on all links */
-    uint8_t hop_limit;        /* 0: 64 */
+    uint8_t hop_limit;        /* 64; at least the diameter */
     uint32_t queue_packets;   /* per service, default for its queue: 1,024 */
     uint32_t queue_bytes;     /* per service: 8 MiB */
     uint32_t hold_bytes;      /* held packets, all services: 8 MiB (semantics 4.5) */
@@ -38,6 +38,8 @@ struct node_config {
 };
 /* Everything but dims, self, cluster and incarnation filled with the defaults. */
 struct node_config node_config_default(void);
+/* -EINVAL (a limit or an address is impossible) or -ERANGE (the diameter is beyond the hop limit), as node_open() would say. */
+CW_MUST_CHECK int node_config_check(const struct node_config *config);
 
 /*
  * What a delivered, forwarded or dropped packet looks like to an observer (the simulator's oracle, capture, trace). Its head is decoded,
@@ -75,6 +77,8 @@ cw_links node_rx(struct node *n, cw_link in, struct cw_packet *frame, cw_time no
 cw_links node_carrier(struct node *n, cw_link link, bool up, cw_time now);
 cw_links node_tick(struct node *n, cw_time now);
 struct cw_packet *node_tx_pull(struct node *n, cw_link link, cw_time now); /* gives a frame, or NULL */
+/* The links that have something to send, as every entry returns them: a pull may have made work for others. */
+cw_links node_tx_links(const struct node *n);
 cw_time node_next_wake(const struct node *n);
 cw_links node_offload_done(struct node *n, uint64_t ticket, cw_time now);
 
@@ -114,7 +118,13 @@ struct linkstate *node_linkstate(struct node *n);
 cw_server node_self(const struct node *n);
 uint64_t node_drops(const struct node *n, cw_drop cause);
 size_t node_packets_inside(const struct node *n); /* queued and held */
-uint64_t node_digest(const struct node *n);       /* of all state that decides what it does next */
+struct node_tally {                               /* of data packets; conservation: made + received = the rest */
+    uint64_t made;                                /* sent, or given up before they were sent */
+    uint64_t delivered;
+    uint64_t ended; /* taken by services they passed by */
+};
+struct node_tally node_tally(const struct node *n);
+uint64_t node_digest(const struct node *n); /* of all state that decides what it does next */
 size_t node_bytes(const struct node *n);
 /* Calls visit for each counter, the node's own first. */
 void node_counters(const struct node *n,

@@ -44,6 +44,11 @@ size_t node_packets_inside(const struct node *n)
     return inside;
 }
 
+struct node_tally node_tally(const struct node *n)
+{
+    return (struct node_tally){.made = n->sent, .delivered = n->delivered, .ended = n->taken};
+}
+
 /* ---- Digest -------------------------------------------------------------------------------------------------------- */
 
 /* What every packet has: where it goes follows from its bytes and the views. */

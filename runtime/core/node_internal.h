@@ -166,14 +166,6 @@ void node_fill_rx(const struct node *n, const struct cw_packet *p, cw_where wher
 /* node_events.c */
 /* Brings routes and rights up to date; on a change tells services, sorts queues anew, looks at held packets again. */
 void node_sync(struct node *n);
-/* The same where nothing has been heard and no time has run out since the last node_sync() but what ls itself has noticed. */
-static inline void node_look(struct node *n)
-{
-    if (__builtin_expect(ls_epoch(n->ls) != n->seen_epoch, 0)) {
-        node_sync(n);
-    }
-}
-
 void node_try_held(struct node *n); /* every held packet is decided anew */
 
 /* svc_packet.c */

@@ -181,12 +181,15 @@ cw_links node_rx(struct node *n, cw_link in, struct cw_packet *frame, cw_time no
     if (head.packets > 1 || packet_kind_of(frame->data + frame_head_bytes(head.flags)) == PACKET_CONTROL) {
         has = receive_control(n, in, frame, walk);
     }
+    if (!(has & HAS_DATA) && n->link[in].waiting_count == 0) {
+        /* Nobody asks for the new view yet: link state searches when it is due, once for a burst of records (views.h). */
+        pkt_release(frame);
+        return node_leave_entry(n);
+    }
+    node_sync(n);
     if (has & HAS_CONTROL) {
-        node_sync(n);
         reopen_gate(n, in);
         gate = ls_gate_again(n->ls, in, &head);
-    } else {
-        node_look(n);
     }
     if (!(has & HAS_DATA)) {
         pkt_release(frame);

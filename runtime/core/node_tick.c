@@ -12,9 +12,8 @@ void node_enter(struct node *n, cw_time now)
     n->now = now;
 }
 
-cw_links node_leave_entry(struct node *n)
+cw_links node_tx_links(const struct node *n)
 {
-    node_run_local(n);
     cw_links links = ls_tx_links(n->ls), up = ls_up_links(n->ls);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         if (n->ready[link] != 0) {
@@ -24,10 +23,18 @@ cw_links node_leave_entry(struct node *n)
     return links;
 }
 
+cw_links node_leave_entry(struct node *n)
+{
+    node_run_local(n);
+    return node_tx_links(n);
+}
+
 cw_links node_tick(struct node *n, cw_time now)
 {
     node_enter(n, now);
-    ls_tick(n->ls, now);
+    if (cw_time_due(ls_next_wake(n->ls), now)) {
+        ls_tick(n->ls, now);
+    }
     node_sync(n);
     node_run_timers(n);
     if (cw_time_due(holdq_wake(&n->held), now)) {

@@ -160,17 +160,18 @@ struct cw_packet *node_tx_pull(struct node *n, cw_link link, cw_time now)
 {
     CHECK(link < CW_LINK_COUNT);
     node_enter(n, now);
-    if (ls_tx_links(n->ls) & cw_links_of(link)) {
+    bool data = n->ready[link] != 0;
+    if (data) {
+        node_sync(n); /* data goes by the view of now, and what the neighbour must hear of that view goes before it */
+    }
+    cw_links control = ls_tx_links(n->ls) | (data ? ls_owed_links(n->ls) : CW_LINKS_NONE);
+    if (control & cw_links_of(link)) {
         struct cw_packet *frame = pull_control(n, link);
-        if (frame != NULL) {
-            return frame;
+        if (frame != NULL || (ls_owed_links(n->ls) & cw_links_of(link))) {
+            return frame; /* without memory to say it, data must wait too */
         }
     }
-    if (n->ready[link] == 0) {
-        return NULL;
-    }
-    node_look(n);
-    if (!(ls_up_links(n->ls) & cw_links_of(link))) {
+    if (n->ready[link] == 0 || !(ls_up_links(n->ls) & cw_links_of(link))) {
         return NULL;
     }
     struct cw_svc *from;

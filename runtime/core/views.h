@@ -74,14 +74,14 @@ void views_applied(struct views *v, const struct lsdb_change *change);
  */
 bool views_refresh(struct views *v, const struct lsdb *db, cw_time now);
 
+/* When views_refresh() wants to be called though nobody asks; CW_NEVER when nothing is under way. */
+cw_time views_wake(const struct views *v);
+
 /* True while the database is ahead of the views. */
 static inline bool views_is_stale(const struct views *v)
 {
     return v->stale;
 }
-
-/* When views_refresh() wants to be called though nobody asks; CW_NEVER when nothing is under way. */
-cw_time views_wake(const struct views *v);
 
 /*
  * This incarnation of s, and all before it, have ended (goodbye: leaving, or dead by its supervisor's word): no hold

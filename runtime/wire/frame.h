@@ -78,7 +78,7 @@ uint32_t frame_encode(const struct frame_head *head, uint8_t *out);
  * head and packets as an iovec without copying:
  *
  *     frame_open(&plan, mtu, flags);
- *     while ((packet = pull(link)) != NULL && frame_fits(&plan, packet->size)) {
+ *     while ((packet = next(link)) != NULL && frame_fits(&plan, packet->size)) {     one that does not fit opens the next frame
  *         at = frame_add(&plan, packet->size);       copy to buffer + at, or add to the iovec
  *     }
  *     head.flags = plan.flags; head.packets = plan.packets; ...; frame_encode(&head, buffer);   plan.size bytes to send

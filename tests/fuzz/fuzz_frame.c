@@ -21,11 +21,12 @@ static void require(bool holds)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct frame_head head, untouched;
-    struct frame_walk walk;
+    struct frame_walk walk = {.at = 0xa5a5a5a5, .left = 0x5a5a5a5a};
     memset(&head, 0xa5, sizeof head);
     memcpy(&untouched, &head, sizeof head);
     if (frame_decode(data, size, &head, &walk) != WIRE_OK) {
         require(memcmp(&head, &untouched, sizeof head) == 0);
+        require(walk.at == 0xa5a5a5a5 && walk.left == 0x5a5a5a5a);
         return 0;
     }
     uint8_t again[FRAME_HEAD_BYTES + FRAME_TAG_BYTES];

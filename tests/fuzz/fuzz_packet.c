@@ -25,8 +25,12 @@ static void examine(uint8_t *bytes, size_t size)
     struct packet_exts exts, again;
     memset(&head, 0xa5, sizeof head);
     memcpy(&untouched, &head, sizeof head);
+    memset(&exts, 0xa5, sizeof exts);
     if (packet_decode(bytes, size, &head, &exts) != WIRE_OK) {
         require(memcmp(&head, &untouched, sizeof head) == 0);
+        for (unsigned type = 0; type < EXT_TYPES; type++) {
+            require(exts.at[type] == 0xa5a5);
+        }
         return;
     }
     require(head.length == size && recodes(bytes, &head, &exts));

@@ -34,6 +34,8 @@ def _fault(path, folder, what):
         return _system_fault(path, folder, name)
     if what[:1] != '"':
         return (f"the include {what} is computed: no reader can see what it brings", "write the file's name")
+    if not name.endswith(".h"):
+        return (f'"{name}" is no header: no check of the house reads it where it lands', "compile it as a source of its own, or call it .h")
     if ".." in name.split("/") or name.startswith("/"):
         return (f'"{name}" climbs out of its folder by path, past the build\'s floors', 'include it as "<folder>/x.h"')
     if name.startswith("services/"):

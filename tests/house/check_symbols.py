@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """house.symbols: the pure floors hold no writable data and call nothing outside. Looks into the objects the build made:
 at the flags and names of sections (with position-independent code a const table of pointers sits in .data.rel.ro,
-which nm marks like data), and at every undefined symbol, which must be of the product or on the list below."""
+which nm marks like data), and at every undefined symbol, which must be of the product or on the list below. Headers
+with code of their own are compiled alone, every function kept: no object of the build need have the code of list.h."""
 
 import os
 import re
+import tempfile
 
-from floors import folder_of
+from check_tests import has_code
+from floors import CONTRACTS, folder_of, is_product
 from tree import Finding, Skip, run
 
 # Memory, words, and how a program dies. Nothing here reads a clock, a file, a socket, or another thread's state.
@@ -19,10 +22,12 @@ ALLOWED = {
 # Arithmetic that a compiler may call instead of inlining it.
 COMPILER = re.compile(r"__(u?(div|mod|divmod)|mul|ashl|ashr|lshr|popcount|clz|ctz|ffs|bswap|parity|[su]?cmp|multi)[sdt]i[234]?$"
                       r"|__mulo[sdt]i4$")
-# One file knows one library (floors.SYSTEM_HOMES).
+# One file knows one library (floors.SYSTEM_HOMES), and these calls of it, which are pure.
 ALLOWED_IN = {
-    "keyspace/key.c": {"SHA1", "SHA1_Init", "SHA1_Update", "SHA1_Final", "EVP_Digest", "EVP_Q_digest", "EVP_sha1"},
+    "keyspace/key.c": {"SHA1_Init", "SHA1_Update", "SHA1_Final"},
 }
+# Makes any compiler keep the inline functions that nobody calls.
+KEEP_ALL = ("-Dinline=__attribute__((used))", "-w")
 
 KINDS = (
     ("a clock", r"clock(_.*)?|time|gettimeofday|nanosleep|usleep|sleep|timer_.*|timerfd_.*|localtime.*|gmtime.*|ftime"),
@@ -66,11 +71,12 @@ def check(tree, build):
     build.plain_or_skip()
     if not run(["sh", "-c", "command -v objdump"]).stdout:
         raise Skip("objdump is missing (Debian package binutils)")
-    findings, objects, known = [], [], {}
+    findings, objects, known, commands = [], [], {}, {}
     for command in build.commands:
         folder = folder_of(command.source)
         if folder is None or not folder.pure:
             continue
+        commands.setdefault(folder.path, command)
         if not os.path.exists(command.object):
             findings.append(Finding(command.source, 1, f"there is no object {command.object}",
                                     "build first (cmake --build --preset release)"))
@@ -80,10 +86,26 @@ def check(tree, build):
         known.setdefault(folder.path, set()).update(item.defined)
     if not objects and not findings:
         raise Skip("the build has no object of a pure folder")
+    objects += _headers(tree, commands)
     for source, folder, item in objects:
         findings += _data(tree, source, item)
         findings += _calls(tree, source, folder, item, known)
     return findings
+
+
+def _headers(tree, commands):
+    """(path, folder, object) of every header of a pure folder that has code. house.headers says when one does not compile."""
+    for path in filter(is_product, tree.sources(".h")):
+        folder = folder_of(path)
+        if folder is None or not folder.pure or not has_code(tree, path):
+            continue
+        command = commands.get(folder.path) or (next(iter(commands.values()), None) if folder.path == CONTRACTS else None)
+        if command is None:
+            continue
+        code = f'#include "{folder.prefix}/{path.rpartition("/")[2]}"\n'
+        with tempfile.NamedTemporaryFile(suffix=".o") as made:
+            if command.make(code, made.name, *KEEP_ALL).returncode == 0:
+                yield path, folder, Object(made.name)
 
 
 def _data(tree, source, item):

@@ -25,7 +25,7 @@ def check(tree, build):
         if folder is None:
             continue  # house.floors says so
         stem = path[:-2]
-        if path.endswith(".h") and (stem + ".c" in tree.files or not _has_code(tree, path)):
+        if path.endswith(".h") and (stem + ".c" in tree.files or not has_code(tree, path)):
             continue
         test = TESTED_WITH.get(path) or f"{unit_folder(path.rpartition('/')[0])}/test_{stem.rpartition('/')[2]}.c"
         if test not in tree.files:
@@ -37,5 +37,6 @@ def check(tree, build):
     return findings
 
 
-def _has_code(tree, path):
+def has_code(tree, path):
+    """Has this header an inline function?"""
     return INLINE.search(strip_comments(tree.text(path) or "")) is not None

@@ -5,7 +5,8 @@ from fnmatch import fnmatch
 from typing import NamedTuple
 
 CONTRACTS, KEYSPACE, BASE, WIRE = "include/cubeway", "keyspace", "runtime/base", "runtime/wire"
-CORE, NMU, SHIM, SERVICES = "runtime/core", "runtime/nmu", "shim", "services/*"
+CORE, NMU, SHIM = "runtime/core", "runtime/nmu", "shim"
+SERVICES, SERVICE_LIST = "services/*", "services"
 SIMULATOR, DAEMON, CTL, TESTBED = "simulator", "runtime/daemon", "runtime/ctl", "testbed"
 
 
@@ -30,8 +31,9 @@ FOLDERS = (
     Folder(NMU, 3, "nmu", (CONTRACTS, KEYSPACE, BASE, WIRE), True),
     Folder(SHIM, 4, "shim", (CONTRACTS, BASE, WIRE), False),
     Folder(SERVICES, 4, "services", (CONTRACTS, KEYSPACE, BASE), False),
-    Folder(SIMULATOR, 5, "simulator", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, SERVICES), False),
-    Folder(DAEMON, 5, "daemon", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, SHIM, SERVICES), False),
+    Folder(SERVICE_LIST, 4, "services", (CONTRACTS, SERVICES), False),
+    Folder(SIMULATOR, 5, "simulator", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, SERVICES, SERVICE_LIST), False),
+    Folder(DAEMON, 5, "daemon", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, SHIM, SERVICES, SERVICE_LIST), False),
     Folder(CTL, 5, "ctl", (CONTRACTS, BASE), False),
     Folder(TESTBED, 5, "testbed", (CONTRACTS, KEYSPACE, BASE), False),
 )
@@ -63,11 +65,19 @@ def folder_of(path):
     return next((folder for folder in FOLDERS if folder.holds(path)), None)
 
 
+def include_name(path):
+    """The name under which a product header is included: runtime/base/list.h -> base/list.h."""
+    folder = folder_of(path)
+    return path if "*" in folder.path else f"{folder.prefix}/{path.rpartition('/')[2]}"
+
+
 def folder_by_prefix(include):
     """The Folder that publishes "prefix/x.h" ("services/name/x.h"), or None."""
     return next((folder for folder in FOLDERS if include.startswith(folder.prefix + "/")), None)
 
 
 def unit_folder(folder_path):
-    """Where the tests of a product folder live: runtime/base -> tests/unit/base."""
+    """Where the tests of a product folder live: runtime/base -> tests/unit/base; those of all services are together."""
+    if folder_path.startswith(SERVICE_LIST + "/"):
+        folder_path = SERVICE_LIST
     return "tests/unit/" + folder_path.rpartition("/")[2]

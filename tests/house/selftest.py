@@ -87,8 +87,8 @@ class Planted(unittest.TestCase):
 
     def _view(self, build, name):
         view = os.path.join(build, "views", name.replace("/", "_"))
-        link = os.path.join(view, name.rpartition("/")[2])
-        os.makedirs(view, exist_ok=True)
+        link = os.path.join(view, name if name.startswith("services/") else name.rpartition("/")[2])
+        os.makedirs(os.path.dirname(link), exist_ok=True)
         if not os.path.islink(link):
             os.symlink(os.path.join(self.root, name), link)
         return view
@@ -135,6 +135,10 @@ class Floors(Planted):
         self.plant_include("runtime/base/pool.c", '"../wire/frame.h"')
         self.finds("floors", "runtime/base/pool.c:3", "climbs out")
 
+    def test_not_a_header(self):
+        self.plant_include("runtime/base/pool.c", '"base/table.inc"')
+        self.finds("floors", "runtime/base/pool.c:3", "is no header")
+
     def test_bare_name(self):
         self.plant_include("runtime/base/pool.c", '"pool.h"')
         self.finds("floors", "runtime/base/pool.c:3", "names no folder")
@@ -170,6 +174,15 @@ class Floors(Planted):
         self.plant_include("services/store/store.c", '"core/node.h"')
         self.finds("floors", "services/store/store.c:3", "past what this folder may know")
 
+    def test_only_their_list_knows_services(self):
+        self.plant_include("services/builtin.c", '"services/store/store.h"')
+        self.sound("floors")
+        self.plant_include("services/builtin.c", '"base/list.h"')
+        self.finds("floors", "services/builtin.c:3", "past what this folder may know")
+        os.remove(os.path.join(self.root, "services/builtin.c"))
+        self.plant_include("services/store/store.c", '"services/builtin.h"')
+        self.finds("floors", "services/store/store.c:3", "never include one another")
+
 
 class Includes(Planted):
     check = "includes"
@@ -185,6 +198,15 @@ class Includes(Planted):
         build = self.build({**LINKS, "keyspace": ["runtime/wire"]})  # frame.h is found, the list.h it wants is not
         self.plant("runtime/wire/frame.h", "#error broken\n")
         self.finds("includes", "keyspace/CMakeLists.txt:1", "is found from keyspace", build, count=2)  # and from its own
+
+    def test_services_are_strangers(self):
+        for name in ("store", "cache"):
+            self.plant(f"services/{name}/{name}.h", header(f"SERVICES_{name.upper()}_{name.upper()}_H"))
+            self.plant(f"services/{name}/{name}.c", f'{SPDX}#include "services/{name}/{name}.h"\n')
+        self.sound("includes", self.build())
+        self.sound("headers", self.build())
+        links = {**LINKS, "services/store": ["services/cache"]}
+        self.finds("includes", "services/store/CMakeLists.txt:1", '"services/cache/cache.h" compiles in services/store', self.build(links))
 
     def test_control(self):
         build = self.build()
@@ -285,8 +307,16 @@ class Symbols(Planted):
     def test_higher_floor(self):
         self.finds_data("int frame_size(void); int f(void); int f(void) { return frame_size(); }", "uses frame_size()")
 
+    def test_header_that_no_source_uses(self):
+        self.plant("runtime/base/list.h", header("BASE_LIST_H", "long clock(void);\nstatic inline long list_one(void)\n{\n"
+                   "    static long count;\n    return ++count + clock();\n}"))
+        self.plant("runtime/wire/frame.c", SOUND["runtime/wire/frame.c"].replace(" + list_one()", ""))
+        build = self.build()
+        self.finds("symbols", "runtime/base/list.h:7", "'count' is writable data (section .bss", build, count=2)
+        self.assertIn("a clock", self.findings("symbols", build)[1].wrong)
+
     def test_one_file_may(self):
-        code = "int SHA1(void); int f(void); int f(void) { return SHA1(); }"
+        code = "int SHA1_Init(void); int f(void); int f(void) { return SHA1_Init(); }"
         self.sound("symbols", self.with_code(code, path="keyspace/key.c"))
 
     def test_not_built(self):

@@ -44,6 +44,7 @@ class Play(unittest.TestCase):
         os.makedirs(self.bin)
         for name in ("run.sh", "tally.py", "packages.txt"):
             shutil.copy(os.path.join(TESTS, name), os.path.join(self.root, "tests"))
+        shutil.copy(os.path.join(TESTS, "..", "CMakePresets.json"), self.root)
         for name, code in ACTORS.items():
             self.actor(name, code)
         self.calls = os.path.join(base, "calls")
@@ -80,7 +81,7 @@ class Play(unittest.TestCase):
         self.assertIn("-DCUBEWAY_WERROR=ON", self.called())
 
     def test_all_configurations_add_up(self):
-        self.assertEqual(self.run_sh(CASES=PASS + PASS + SKIP), (0, "10 passed, 0 failed, 5 skipped"))
+        self.assertEqual(self.run_sh(CASES=PASS + PASS + SKIP), (0, "12 passed, 0 failed, 6 skipped"))
         self.assertIn("skipped release: away: no such tool here", self.said)
 
     def test_failure(self):
@@ -97,6 +98,21 @@ class Play(unittest.TestCase):
         self.assertEqual(self.run_sh("--quick", CASES=SKIP), (1, "0 passed, 0 failed, 1 skipped"))
         self.assertEqual(self.run_sh("--quick", TEST_CODE="1"), (1, "1 passed, 1 failed, 0 skipped"))
 
+    def test_through_a_link_and_any_cdpath(self):
+        link = os.path.join(self.bin, "link.sh")
+        os.symlink(os.path.join(self.root, "tests/run.sh"), link)
+        values = {"CASES": PASS, "MISSING": "", "CALLS": self.calls, "CDPATH": ".:/usr"}
+        done = subprocess.run(["bash", link, "--quick"], cwd="/", check=False, capture_output=True, text=True,
+                              env={**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}", **values})
+        self.assertEqual(done.stdout.splitlines()[-1], "1 passed, 0 failed, 0 skipped")
+        self.assertTrue(os.path.isdir(os.path.join(self.root, "build/run")))
+
+    def test_not_a_tree(self):
+        os.remove(os.path.join(self.root, "CMakePresets.json"))
+        self.assertEqual(self.run_sh("--quick")[0], 1)
+        self.assertIn("is not a cubeway tree", self.said)
+        self.assertFalse(os.path.exists(os.path.join(self.root, "build")))
+
     def test_build_fails(self):
         self.assertEqual(self.run_sh("--quick", BUILD_CODE="1"), (1, "0 passed, 1 failed, 0 skipped"))
         self.assertIn("failed release: the build", self.said)
@@ -110,7 +126,7 @@ class Play(unittest.TestCase):
 
     def test_missing_but_only_for_the_full_run(self):
         self.assertEqual(self.run_sh("--quick", MISSING="tshark"), (0, "1 passed, 0 failed, 0 skipped"))
-        self.assertEqual(self.run_sh(MISSING="tshark"), (0, "5 passed, 0 failed, 0 skipped"))
+        self.assertEqual(self.run_sh(MISSING="tshark"), (0, "6 passed, 0 failed, 0 skipped"))
         self.assertIn("apt-get install --no-install-recommends tshark", self.said)
 
     def test_missing_and_root(self):

@@ -7,6 +7,8 @@ import shlex
 import subprocess
 from typing import NamedTuple
 
+from floors import is_product
+
 
 class Finding(NamedTuple):
     """One fault: where, what is wrong, and what to do about it."""
@@ -84,6 +86,10 @@ class Command(NamedTuple):
         """Compiles `code` with the very flags of this source, writing nothing."""
         return run([*self._flags(), *extra, "-fsyntax-only", "-x", "c", "-"], cwd=self.folder, stdin=code)
 
+    def make(self, code, made, *extra):
+        """Compiles `code` likewise, into the object `made`."""
+        return run([*self._flags(), *extra, "-c", "-o", made, "-x", "c", "-"], cwd=self.folder, stdin=code)
+
     def _flags(self):
         """The words without the source file and without everything that names an output."""
         words, skip = [], False
@@ -112,6 +118,8 @@ class Build:
             source = os.path.relpath(os.path.realpath(os.path.join(entry["directory"], entry["file"])), tree.root)
             words = shlex.split(entry["command"])
             made = os.path.join(entry["directory"], words[words.index("-o") + 1])
+            if is_product(source) and os.path.relpath(made, folder).startswith("tests/"):
+                continue  # a test's own build of the product (the mutants): not what is shipped
             self.commands.append(Command(source, words, entry["directory"], made))
 
     def instrumented(self):

@@ -4,7 +4,7 @@
  *
  *   truth      a link is up when its cable works both ways, both daemons live, and both ends are UP with each other's
  *              incarnation of now; a component is what such links connect
- *   4, 5       no serving server is first in its O for a key while an active server of its component precedes it
+ *   4, 5       no serving server is first in its O for a key while an active server of its component precedes it; at rest one is
  *   6          C is a subset of O
  *   7          every active server of a serving server's component is in its O
  *   7, in time whoever was in the component less than `hold` ago and still serves is in O too: so nobody is replaced before it is
@@ -63,37 +63,37 @@ static world_set true_neighbours(const struct world *w, cw_server s)
     return set;
 }
 
+static world_set component_of(const world_set near[], cw_server s)
+{
+    world_set all = bit(s), fresh = bit(s);
+    while (fresh != 0) {
+        cw_server u = (cw_server)__builtin_ctz(fresh);
+        fresh &= fresh - 1;
+        fresh |= near[u] & ~all;
+        all |= near[u];
+    }
+    return all;
+}
+
+/* Notes when servers part. A dead server is with nobody, and a new incarnation was with nobody before (renewed()). */
 static void find_components(struct world *w)
 {
-    world_set near[WORLD_SERVERS], seen = 0;
+    world_set near[WORLD_SERVERS];
     for (cw_server s = 0; s < w->torus.servers; s++) {
         near[s] = world_ls(w, s) == NULL ? 0 : true_neighbours(w, s);
     }
     for (cw_server s = 0; s < w->torus.servers; s++) {
-        if (seen & bit(s)) {
-            continue;
+        world_set now = component_of(near, s);
+        for (world_set rest = w->component[s] & ~now; rest != 0; rest &= rest - 1) {
+            cw_server u = (cw_server)__builtin_ctz(rest);
+            if (w->parted[s][u].ns >= 0) {
+                w->parted[s][u] = w->now;
+            }
         }
-        world_set all = bit(s), fresh = bit(s);
-        while (fresh != 0) {
-            cw_server u = (cw_server)__builtin_ctz(fresh);
-            fresh &= fresh - 1;
-            fresh |= near[u] & ~all;
-            all |= near[u];
-        }
-        for (world_set rest = all; rest != 0; rest &= rest - 1) {
-            w->component[__builtin_ctz(rest)] = all;
-        }
-        seen |= all;
-    }
-}
-
-/* Notes who is together now; a dead server is with nobody, and a new incarnation was with nobody (oracle_renewed). */
-static void note_together(struct world *w)
-{
-    for (cw_server s = 0; s < w->torus.servers; s++) {
-        for (world_set rest = w->component[s]; rest != 0; rest &= rest - 1) {
+        for (world_set rest = now; rest != 0; rest &= rest - 1) {
             w->parted[s][__builtin_ctz(rest)] = w->now;
         }
+        w->component[s] = now;
     }
 }
 
@@ -102,6 +102,7 @@ static void renewed(struct world *w, cw_server s)
     for (cw_server u = 0; u < w->torus.servers; u++) {
         w->parted[s][u] = w->parted[u][s] = (cw_time){-1};
     }
+    w->moved = true;
 }
 
 /* ---- Versions ------------------------------------------------------------------------------------------------------ */
@@ -225,13 +226,14 @@ static void check_view(struct world *w, cw_server s, world_set active, world_set
     }
     for (world_set rest = serving & ~optimistic; rest != 0; rest &= rest - 1) {
         cw_server u = (cw_server)__builtin_ctz(rest);
-        if (w->parted[s][u].ns >= 0 && cw_time_since(w->now, w->parted[s][u]).ns < w->knobs.timers.hold.ns) {
+        bool apart = !(w->component[s] & bit(u)) && w->parted[s][u].ns >= 0;
+        if (apart && cw_time_since(w->now, w->parted[s][u]).ns < w->knobs.timers.hold.ns) {
             world_fail(w, "7 in time: server %u serves without %u in O, parted %lld us ago", s, u,
                        (long long)cw_time_since(w->now, w->parted[s][u]).ns / 1000);
         }
     }
     bool lone = w->knobs.alone && !ls->linked;
-    if (!lone && !w->delivery_only && cw_time_since(w->now, w->servers[s].proof).ns >= w->knobs.timers.dead.ns) {
+    if (!lone && cw_time_since(w->now, w->servers[s].proof).ns >= w->knobs.timers.dead.ns) {
         world_fail(w, "18: server %u serves, and what any neighbour heard of it was sent %lld us ago", s,
                    (long long)cw_time_since(w->now, w->servers[s].proof).ns / 1000);
     }
@@ -280,11 +282,29 @@ static bool is_root(const struct world *w, cw_server s, cw_server home, unsigned
     return false;
 }
 
+/* A component at rest, where all serve and see just each other: each key has one root in it, whatever is down elsewhere (3.3). */
+static void check_root(struct world *w, world_set serving, cw_server home, unsigned index)
+{
+    cw_server any = (cw_server)prng_below(&w->chance, w->torus.servers);
+    world_set all = w->component[any], roots = 0;
+    for (world_set rest = all; rest != 0; rest &= rest - 1) {
+        cw_server s = (cw_server)__builtin_ctz(rest);
+        if (!(serving & bit(s)) || is_stale(world_ls(w, s)) || set_of(ls_optimistic(world_ls(w, s))) != all) {
+            return;
+        }
+        roots |= is_root(w, s, home, index) ? bit(s) : 0;
+    }
+    if (all != 0 && __builtin_popcount(roots) != 1) {
+        world_fail(w, "4: key (%u, %u) has roots %08x in component %08x", home, index, roots, all);
+    }
+}
+
 /* One random key: nobody may deliver it whom an active server of the same component precedes. */
 static void check_key(struct world *w, world_set active, world_set serving)
 {
     cw_server home = (cw_server)prng_below(&w->chance, w->torus.servers);
     unsigned index = (unsigned)prng_below(&w->chance, FACET_SEQUENCES);
+    check_root(w, serving, home, index);
     cw_server list[WORLD_SERVERS];
     unsigned count = walk(w, home, index, everybody(w), list);
     for (world_set rest = serving; rest != 0; rest &= rest - 1) {
@@ -302,19 +322,16 @@ static void check_key(struct world *w, world_set active, world_set serving)
     }
 }
 
-/* While all who serve have the same O nothing can be found; more keys when they differ. */
+/* While all who serve have the same O nothing can be found. */
 static unsigned keys_to_check(const struct world *w, world_set serving)
 {
-    if (serving == 0) {
-        return 0;
-    }
-    world_set first = set_of(ls_optimistic(world_ls(w, (cw_server)__builtin_ctz(serving))));
     for (world_set rest = serving; rest != 0; rest &= rest - 1) {
-        if (set_of(ls_optimistic(world_ls(w, (cw_server)__builtin_ctz(rest)))) != first) {
-            return 4;
+        const struct server *server = &w->servers[__builtin_ctz(rest)];
+        if (server->optimistic != w->servers[__builtin_ctz(serving)].optimistic) {
+            return 8;
         }
     }
-    return w->events % 64 == 0;
+    return serving != 0;
 }
 
 /* Servers of the set that live, in the incarnation that s knows, and own keys: about others nobody can be wrong. */
@@ -348,6 +365,35 @@ static void check_admission(struct world *w, cw_server s, world_set before)
 
 /* ---- What the world calls ------------------------------------------------------------------------------------------ */
 
+/* What the truth of links and the rights of servers follow from. */
+static void note_shape(struct world *w, cw_server s)
+{
+    struct server *server = &w->servers[s];
+    const struct linkstate *ls = server->ls;
+    bool news = false;
+    cw_links announced = CW_LINKS_NONE;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        uint64_t far = ls->links[link].adj.state == ADJ_UP ? ls->links[link].adj.peer_incarnation : 0;
+        w->moved |= far != server->far[link];
+        news |= far != 0 && far != server->far[link];
+        server->far[link] = far;
+        announced |= ls->links[link].adj.state >= ADJ_PENDING ? cw_links_of(link) : 0;
+    }
+    if (news || (announced & ~server->announced)) {
+        faults_provoke(w, s);
+    }
+    server->announced = announced;
+    bool active = ls_active(ls) && !ls->leaving, serving = ls_serving(ls, w->now);
+    world_set optimistic = set_of(ls_optimistic(ls));
+    w->moved |= active != server->active || serving != server->serving || ls_incarnation(ls) != server->reborn ||
+                optimistic != server->optimistic;
+    server->active = active;
+    server->serving = serving;
+    server->reborn = ls_incarnation(ls);
+    server->optimistic = optimistic;
+    w->touched |= bit(s);
+}
+
 void oracle_booted(struct world *w, cw_server s)
 {
     struct server *server = &w->servers[s];
@@ -369,7 +415,7 @@ void oracle_entered(struct world *w, cw_server s)
         server->admissions = ls_count(server->ls, LS_ADMISSIONS);
         check_admission(w, s, server->optimistic);
     }
-    server->optimistic = set_of(ls_optimistic(server->ls));
+    note_shape(w, s);
     if (ls_count(server->ls, LS_CONFLICTS) + ls_count(server->ls, LS_REFUSED) + ls_count(server->ls, LS_MISWIRED) +
             ls_count(server->ls, LS_OVERFLOWS) + ls_count(server->ls, LS_REPAIRS) + ls_count(server->ls, LS_OUTBIDS) !=
         0) {
@@ -388,17 +434,21 @@ void oracle_heard(struct world *w, cw_server s, const struct frame *frame)
 
 void oracle_look(struct world *w)
 {
-    find_components(w);
-    note_together(w);
+    bool moved = w->moved;
+    if (moved) {
+        find_components(w);
+    }
     world_set active = active_servers(w), serving = serving_servers(w);
     for (cw_server s = 0; s < w->torus.servers && w->failure[0] == '\0'; s++) {
-        if (world_ls(w, s) != NULL && !is_stale(world_ls(w, s))) {
+        if ((moved || (w->touched & bit(s))) && world_ls(w, s) != NULL && !is_stale(world_ls(w, s))) {
             check_view(w, s, active, serving);
         }
     }
-    for (unsigned keys = keys_to_check(w, serving); keys > 0; keys--) {
+    for (unsigned keys = moved ? keys_to_check(w, serving) : 0; keys > 0; keys--) {
         check_key(w, active, serving);
     }
+    w->moved = false;
+    w->touched = 0;
 }
 
 void oracle_stamp(struct world *w, cw_server s, cw_link link, struct frame *frame)

@@ -74,6 +74,10 @@ struct server {
     uint64_t admissions;                 /* as counted when last looked at */
     uint64_t told;                       /* end of its log when last looked at */
     world_set optimistic;                /* its O when last looked at */
+    bool active, serving;                /* when last looked at */
+    uint64_t reborn;                     /* its incarnation when last looked at */
+    uint64_t far[CW_LINK_COUNT];         /* incarnation it is up with, by link, when last looked at; 0: not up */
+    cw_links announced;                  /* links pending or up when last looked at */
     cw_time proof; /* when that was sent which a neighbour has heard last, in an adjacency with us */
 };
 
@@ -99,6 +103,7 @@ struct knobs {
     unsigned goodbyes;   /* of 100 deaths that a supervisor announces */
     unsigned same_low;   /* of 100 restarts whose incarnation has the low half of the former */
     cw_span fault_gap;   /* mean */
+    unsigned provoked;   /* of 100 times that a link goes up or is announced, the next fault comes soon and near */
     cw_span fault_phase; /* how long things break */
     bool alone;          /* servers may serve without ever having had a link */
     cw_span tx;          /* the most that a frame occupies its link, or waits for others */
@@ -127,14 +132,17 @@ struct world {
     uint64_t events;
     uint64_t same_instant; /* events since time last moved */
     cw_time now;
-    bool breaking; /* phase of faults */
+    bool breaking;   /* phase of faults */
+    cw_server focus; /* where the next fault is; CW_SERVER_NONE: anywhere */
 
     /* The oracle's. */
     struct issue *issues[WORLD_SERVERS]; /* newest first */
+    world_set touched;                   /* servers that something entered since the last look */
+    bool moved;                          /* a link's truth may have changed, or who is active or serves */
     world_set component[WORLD_SERVERS];
-    cw_time parted[WORLD_SERVERS]
-                  [WORLD_SERVERS]; /* last instant together in their incarnations of now; ns < 0: never */
-    uint64_t counts[LS_COUNTERS];  /* of servers that died */
+    /* Of those not together now: when they were last; ns < 0: not in this life. */
+    cw_time parted[WORLD_SERVERS][WORLD_SERVERS];
+    uint64_t counts[LS_COUNTERS]; /* of servers that died */
     uint64_t frames, probes, waits, checks;
     bool delivery_only; /* complain only of what lets two servers deliver one key */
     char failure[256];  /* empty while all is well */
@@ -165,6 +173,8 @@ void world_show_light(struct world *w, cw_server s, cw_link link);
 void faults_draw(struct world *w);
 void faults_next(struct world *w);
 void faults_strike(struct world *w);
+/* Something is under way at s: a good moment to break something. */
+void faults_provoke(struct world *w, cw_server s);
 void faults_repair(struct world *w, struct slot *slot);
 void faults_heal(struct world *w);
 

@@ -303,6 +303,19 @@ START_TEST(a_write_past_the_end_stops)
     pool_give(&pool, object);
 }
 END_TEST
+
+/* Of a size that is padded, too: the first byte behind the object, not the first behind the padding. */
+START_TEST(a_write_into_the_padding_stops)
+{
+    struct pool pool;
+    ck_assert_int_eq(pool_open(&pool, &(struct pool_config){13, 1, 4, 0, 4}), 0);
+    unsigned char *object = pool_take(&pool);
+    pool_give(&pool, object);
+    object = pool_take(&pool);
+    scribble(object + 13);
+    pool_give(&pool, object);
+}
+END_TEST
 #endif
 
 static const struct suite_test tests[] = {
@@ -320,6 +333,7 @@ static const struct suite_test tests[] = {
     SUITE_ABORTS(a_give_to_the_wrong_pool_stops),
     SUITE_ABORTS(a_write_after_give_stops),
     SUITE_ABORTS(a_write_past_the_end_stops),
+    SUITE_ABORTS(a_write_into_the_padding_stops),
 #endif
 };
 SUITE_MAIN("pool", tests)

@@ -101,8 +101,13 @@ START_TEST(random_extensions_round_trip)
     for (unsigned round = 0; round < 300000; round++) {
         uint8_t bytes[PACKET_EXT_BYTES_MAX], again[PACKET_EXT_BYTES_MAX];
         enum ext_type type = (enum ext_type)(round % EXT_TYPES);
-        memset(bytes, 0x5a, 64); /* the writers leave no byte as it was */
+        memset(bytes, 0x5a, sizeof bytes); /* the writers leave no byte of theirs as it was, and all others */
         uint32_t size = dice_ext(&dice, type, bytes);
+        for (size_t i = size; i < sizeof bytes && i < size + 16; i++) {
+            if (bytes[i] != 0x5a) {
+                ck_abort_msg("round %u, type %u: wrote behind its end", round, type);
+            }
+        }
         if (check(bytes, size, type) != WIRE_OK || ext_bytes(bytes) != size || recode_ext(bytes, type, again) != size ||
             memcmp(bytes, again, size) != 0) {
             ck_abort_msg("round %u, type %u", round, type);
@@ -364,6 +369,29 @@ START_TEST(a_path_that_does_not_fit_says_so)
 }
 END_TEST
 
+START_TEST(every_trace_entry_is_checked)
+{
+    enum { PLACES = 3 };
+    uint8_t ext[PACKET_EXT_BYTES_MAX];
+    for (unsigned i = 0; i < PLACES; i++) {
+        static const struct {
+            unsigned at;
+            uint8_t byte;
+            enum wire_reason reason;
+        } wrong[] = {{3, 0x70, WIRE_BAD_VALUE}, {3, 0x08, WIRE_BAD_VALUE}, {13, 0x01, WIRE_RESERVED}};
+        for (unsigned w = 0; w < sizeof wrong / sizeof *wrong; w++) {
+            uint32_t size = ext_trace_start(PLACES, ext);
+            for (unsigned n = 0; n < PLACES; n++) {
+                ck_assert(ext_trace_append(ext, &(struct ext_trace_entry){.in = 1, .out = 2, .job = 3}));
+            }
+            ck_assert_int_eq(check(ext, size, EXT_TRACE), WIRE_OK);
+            ext[EXT_AT_BODY + i * EXT_TRACE_ENTRY_WORDS * EXT_WORD_BYTES + wrong[w].at] = wrong[w].byte;
+            ck_assert_int_eq(check(ext, size, EXT_TRACE), wrong[w].reason);
+        }
+    }
+}
+END_TEST
+
 START_TEST(a_trace_fills_up)
 {
     for (unsigned places = 1; places <= EXT_TRACE_ENTRIES_MAX; places++) {
@@ -422,6 +450,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(each_place_of_a_path_is_judged),
     SUITE_TEST(a_path_walks_back),
     SUITE_TEST(a_path_that_does_not_fit_says_so),
+    SUITE_TEST(every_trace_entry_is_checked),
     SUITE_TEST(a_trace_fills_up),
     SUITE_TEST(waypoints_are_passed_in_turn),
 };

@@ -82,6 +82,25 @@ START_TEST(golden_summary)
 }
 END_TEST
 
+START_TEST(summary_entries_come_back)
+{
+    uint8_t list[2 * JOB_SUMMARY_ENTRY_BYTES];
+    job_summary_put(&(struct job_summary_entry){.job = 43, .version = 0x8000000000000000}, list, 1);
+    job_summary_put(&(struct job_summary_entry){.job = 42, .version = 3}, list, 0);
+    ck_assert_mem_eq(list, summary_bytes + ITEM_HEAD_BYTES, sizeof list);
+}
+END_TEST
+
+/* Without an item around it, which would have known the least length. */
+START_TEST(a_bare_part_may_be_short)
+{
+    struct job_part part;
+    for (size_t size = 0; size < JOB_PART_HEAD_BYTES; size++) {
+        ck_assert_int_eq(job_part_decode(part_bytes + ITEM_HEAD_BYTES, size, &part), WIRE_TRUNCATED);
+    }
+}
+END_TEST
+
 static enum wire_reason judged(uint32_t total, uint32_t offset, uint16_t used, size_t size)
 {
     static uint8_t bytes[ITEM_BYTES_MAX + 4];
@@ -152,7 +171,13 @@ START_TEST(truncations_and_flips)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(golden_part), SUITE_TEST(golden_ack),           SUITE_TEST(golden_summary),
-    SUITE_TEST(part_bounds), SUITE_TEST(part_padding_is_zero), SUITE_TEST(truncations_and_flips),
+    SUITE_TEST(golden_part),
+    SUITE_TEST(golden_ack),
+    SUITE_TEST(golden_summary),
+    SUITE_TEST(part_bounds),
+    SUITE_TEST(part_padding_is_zero),
+    SUITE_TEST(truncations_and_flips),
+    SUITE_TEST(summary_entries_come_back),
+    SUITE_TEST(a_bare_part_may_be_short),
 };
 SUITE_MAIN("job", tests)

@@ -26,6 +26,7 @@ START_TEST(any_number_may_be_asked_for)
 {
     ck_assert_str_eq(wire_reason_name(WIRE_REASON_COUNT), "unknown");
     ck_assert_str_eq(wire_reason_name((enum wire_reason) - 1), "unknown");
+    ck_assert_str_eq(wire_reason_text(WIRE_REASON_COUNT), "unknown reason");
     ck_assert_str_eq(wire_reason_text((enum wire_reason)1000), "unknown reason");
     ck_assert_str_eq(wire_reason_name(WIRE_OK), "ok");
     ck_assert_str_eq(wire_reason_name(WIRE_BAD_ORDER), "bad-order");

@@ -74,6 +74,28 @@ START_TEST(random_packets_come_back)
 }
 END_TEST
 
+START_TEST(the_head_comes_back)
+{
+    const struct item item = {.type = ITEM_SYNCED, .synced = 1};
+    for (unsigned items = 0; items < 3; items++) {
+        const struct stream_head head = {.session = 1, .heard = 2, .ack = 3, .first = 4};
+        uint8_t bytes[64];
+        struct stream_writer w;
+        struct stream s;
+        stream_begin(&w, bytes, sizeof bytes);
+        for (unsigned i = 0; i < items; i++) {
+            ck_assert(stream_put(&w, &item));
+        }
+        ck_assert_int_eq(stream_decode(bytes, stream_finish(&w, &head), &s), WIRE_OK);
+        ck_assert_uint_eq(s.items, items);
+        ck_assert_uint_eq(s.head.session, 1);
+        ck_assert_uint_eq(s.head.heard, 2);
+        ck_assert_uint_eq(s.head.ack, 3);
+        ck_assert_uint_eq(s.head.first, items == 0 ? 0 : 4);
+    }
+}
+END_TEST
+
 /* Cut by the cable: refused. Cut by a sender who patches the length: refused too, for the items say otherwise. */
 START_TEST(truncations)
 {
@@ -227,6 +249,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(golden),
     SUITE_TEST(bare_acknowledgement),
     SUITE_TEST(random_packets_come_back),
+    SUITE_TEST(the_head_comes_back),
     SUITE_TEST(truncations),
     SUITE_TEST(flips),
     SUITE_TEST(counts),

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * builtin.h - the services that are linked into every program that runs a server. Their jobs are below
+ * TABLE_BUILTIN_JOBS (table.h) and, like their names, each is one service's for ever.
+ */
+#ifndef SERVICES_BUILTIN_H
+#define SERVICES_BUILTIN_H
+
+#include "cubeway/service.h"
+
+/* All of them, in the order of their jobs; *count says how many. Constant data. */
+const cw_service *const *builtin_services(size_t *count);
+
+/* The one of that name, or NULL. */
+const cw_service *builtin_service(const char *name);
+
+#endif

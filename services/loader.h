@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * loader.h - services from files: a .so that exports cw_service_entry (docs/writing-a-service.md).
+ *
+ * The same file serves simulator and daemon. A program that loads services links cw_service_host, which makes it export
+ * the service API. One thread at a time.
+ */
+#ifndef SERVICES_LOADER_H
+#define SERVICES_LOADER_H
+
+#include "services/table.h"
+
+struct loader_module {
+    void *handle;
+    const cw_service *service; /* valid until loader_close() */
+};
+
+/*
+ * Opens the file and asks it for its table, which has passed table_check(). Gives *out, to be closed.
+ *   -errno     the file cannot be read (-ENOENT, -EACCES, ..)
+ *   -ENOEXEC   it is no module that can be loaded here, or it has no cw_service_entry
+ *   and those of table_check().
+ * why[] then says so in one sentence that begins with the path (the end of a long one); it is "" on success.
+ */
+CW_MUST_CHECK int loader_open(const char *path, struct loader_module *out, char why[static TABLE_WHY_BYTES]);
+
+/* Takes the module: its service runs on no server any more. */
+void loader_close(struct loader_module *module);
+
+#endif

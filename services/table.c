@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/table.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { STATE_BYTES_MAX = 1 << 30 };
+
+__attribute__((format(printf, 3, 4))) static int wrong(int rc, char why[static TABLE_WHY_BYTES], const char *format,
+                                                       ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, TABLE_WHY_BYTES, format, args);
+    va_end(args);
+    return rc;
+}
+
+static bool sound_name(const char *name)
+{
+    size_t length = strnlen(name, TABLE_NAME_MAX + 1);
+    if (length < 1 || length > TABLE_NAME_MAX) {
+        return false;
+    }
+    return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") == length;
+}
+
+/* True when what the table has beyond ours is zero: a later API's options, none of them in use. */
+static bool tail_is_zero(const cw_service *table)
+{
+    const unsigned char *bytes = (const unsigned char *)table;
+    for (size_t i = sizeof *table; i < table->size; i++) {
+        if (bytes[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int table_check(const cw_service *table, enum table_origin origin, char why[static TABLE_WHY_BYTES])
+{
+    why[0] = '\0';
+    if (table == NULL) {
+        return wrong(-EINVAL, why, "there is no table: its entry gave NULL");
+    }
+    if (table->size < sizeof table->size + sizeof table->api) {
+        return wrong(-EINVAL, why, "the table says it is %zu bytes long: begin it with CW_SERVICE_INIT", table->size);
+    }
+    if (table->api != CW_API_VERSION) {
+        return wrong(-EPROTO, why, "it is made for version %u of the service API, and this is version %d", table->api,
+                     CW_API_VERSION);
+    }
+    if (table->size < sizeof *table || table->size > 2 * sizeof *table || !tail_is_zero(table)) {
+        return wrong(-EPROTO, why, "its table is %zu bytes long and ours %zu: compile it with this server's service.h",
+                     table->size, sizeof *table);
+    }
+    if (table->name == NULL || !sound_name(table->name)) {
+        return wrong(-EINVAL, why, "its name is not 1 to %d letters, digits and dashes", TABLE_NAME_MAX);
+    }
+    if (table->version == NULL) {
+        return wrong(-EINVAL, why, "%s says no version", table->name);
+    }
+    if (table->job == 0) {
+        return wrong(-EINVAL, why, "%s has job 0, which is none", table->name);
+    }
+    if (origin == TABLE_LOADED && table->job < TABLE_BUILTIN_JOBS) {
+        return wrong(-EINVAL, why, "%s has job %u, which is for built-in services: a loaded one takes %d or above",
+                     table->name, table->job, TABLE_BUILTIN_JOBS);
+    }
+    if (origin == TABLE_BUILTIN && table->job >= TABLE_BUILTIN_JOBS) {
+        return wrong(-EINVAL, why, "%s has job %u, and built-in services stay below %d", table->name, table->job,
+                     TABLE_BUILTIN_JOBS);
+    }
+    if (table->on_packet == NULL) {
+        return wrong(-EINVAL, why, "%s has no on_packet", table->name);
+    }
+    if (table->state_size > STATE_BYTES_MAX) {
+        return wrong(-EINVAL, why, "%s asks for %zu bytes of state, above %d", table->name, table->state_size,
+                     STATE_BYTES_MAX);
+    }
+    return 0;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/command.h"
+#include "simulator/faults.h"
+
+#include <errno.h>
+
+enum { BOOT_MS = 20, AGREE_LIMIT_S = 60, DRAIN_MS = 500 };
+
+/* Failures a second in millionths as a whole number of failures per a whole number of seconds, as small as can be. */
+static void as_ratio(int64_t millionths, uint32_t *failures, cw_span *per)
+{
+    int64_t seconds = 1000000;
+    while (seconds > 1 && millionths % 10 == 0) {
+        millionths /= 10;
+        seconds /= 10;
+    }
+    *failures = (uint32_t)millionths;
+    *per = CW_SEC(seconds);
+}
+
+static int measure(struct trial *t, const struct churn_plan *plan, struct report *r)
+{
+    const struct workload load = {.kind = WORKLOAD_KEYS, .rate = plan->rate, .bytes = plan->bytes};
+    struct fault_plan faults = {.fault = NULL};
+    struct report_span span;
+    cw_time now = world_now(t->world);
+    struct fault_churn churn = {
+        .seed = plan->config.seed,
+        .down_ppm = plan->down_ppm,
+        .start_down = true,
+        .power = plan->power,
+        .from = now,
+        .to = cw_time_add(now, cw_span_add(plan->settle, plan->measure)),
+    };
+    as_ratio(plan->failures, &churn.failures, &churn.per);
+    int rc = workload_start(t->world, &load);
+    if (rc == 0) {
+        rc = fault_plan_churn(&faults, world_torus(t->world), &churn);
+    }
+    if (rc < 0) {
+        fprintf(t->errors, "cwsim: the load or the failures cannot be made\n");
+        fault_plan_free(&faults);
+        return rc;
+    }
+    t->goal = churn.to;
+    fault_plan_schedule(&faults, t->world);
+    rc = trial_run_for(t, plan->settle);
+    if (rc == 0) {
+        trial_span_begin(t, &span);
+        rc = trial_run_for(t, plan->measure);
+    }
+    if (rc == 0) {
+        /* What is under way belongs to the stretch: it arrives, or is dropped. */
+        workload_stop(t->world);
+        rc = trial_run_for(t, CW_MS(DRAIN_MS));
+    }
+    if (rc == 0) {
+        trial_span_end(t, &span);
+        uint64_t kills = span.to.kills - span.from.kills;
+        report_run(r, t->world, &span);
+        double dropped = report_value(r, "dropped");
+        report_real(r, "measured_seconds", (double)plan->measure.ns / 1e9);
+        report_real(r, "churn", (double)plan->failures / 1e6);
+        report_real(r, "down_share", plan->down_ppm / 1e6);
+        report_integer(r, "rate", (int64_t)plan->rate);
+        report_real(r, "dropped_per_failure", kills > 0 ? dropped / (double)kills : 0);
+        report_real(r, "hello_ms", (double)plan->config.node.timers.hello.ns / 1e6);
+        report_real(r, "dead_ms", (double)plan->config.node.timers.dead.ns / 1e6);
+        report_real(r, "hold_ms", (double)plan->config.node.timers.hold.ns / 1e6);
+    }
+    fault_plan_free(&faults);
+    return rc;
+}
+
+int churn_measure(const struct churn_plan *plan, struct report **out)
+{
+    struct trial t;
+    int rc = trial_open(&t, &plan->config, "churn", plan->quiet, stderr);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = trial_boot(&t, CW_MS(BOOT_MS), CW_SEC(AGREE_LIMIT_S));
+    if (rc == 0) {
+        struct report *r = report_open("churn");
+        rc = measure(&t, plan, r);
+        if (rc == 0) {
+            *out = r;
+        } else {
+            report_close(r);
+        }
+    }
+    trial_close(&t);
+    return rc;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct churn_plan plan = {
+        .failures = 2000000, .down_ppm = 100000, .rate = 1000, .settle = CW_SEC(1), .measure = CW_SEC(10)};
+    int64_t seconds = plan.measure.ns / 1000;
+    struct command_common common;
+    struct report *r = NULL;
+    struct option option[COMMAND_OPTIONS_MAX] = {
+        {"churn", OPTION_RATIO, &plan.failures, "R", "servers that fail a second, in the whole cluster", false},
+        {"down", OPTION_PPM, &plan.down_ppm, NULL, "of the servers are down, on average", false},
+        {"seconds", OPTION_RATIO, &seconds, "S", "simulated time that is measured", false},
+        {"rate", OPTION_COUNT, &plan.rate, "N", "packets to random keys, a second and server", false},
+        {"bytes", OPTION_SMALL, &plan.bytes, "BYTES", "of a packet; 0: a full frame", false},
+        {"settle", OPTION_SPAN, &plan.settle, NULL, "of churn before it is measured", false},
+        {"power", OPTION_FLAG, &plan.power, NULL, "hosts fail, not processes", false},
+    };
+    command_common(&common, option + 7, (cw_dims){8, 8, 8}, "fast");
+    int code = command_options(self, option, 7 + COMMAND_COMMON, argc, argv, NULL, &common);
+    if (code == COMMAND_GO) {
+        code = command_config(self, &common, &plan.config);
+    }
+    if (code != COMMAND_GO) {
+        return code;
+    }
+    if (plan.failures <= 0 || plan.down_ppm >= 1000000 || seconds <= 0 || plan.rate == 0) {
+        return command_refuse(self, "expected --churn, --seconds and --rate above 0, and --down below 100%%");
+    }
+    plan.measure = (cw_span){seconds * 1000};
+    plan.quiet = common.quiet;
+    int rc = churn_measure(&plan, &r);
+    return rc == 0 ? command_print(r, common.json, EXIT_FINE) : command_exit(rc);
+}
+
+const struct command command_churn = {
+    .name = "churn",
+    .summary = "servers fail and return while keys are used: nothing may be misdelivered",
+    .words = "[--dims XxYxZ] [--churn R] [--down D%] [--seconds S] [--rate N] [options]",
+    .text = "Every server sends packets to random keys while servers fail, --churn of them a second, and\n"
+            "start again so that --down of them are down on average (CamCubeOS 4.2.3, figure 5c). Each\n"
+            "delivery is judged by an oracle that knows the whole cluster: misdelivered must be 0.\n"
+            "dropped_share is what was lost for any reason; dropped_by_cause says why.",
+    .example = "  cwsim churn --dims 8x8x8 --churn 2 --down 10% --seconds 10 --rate 1000 --json\n"
+               "  cwsim churn --dims 8x8x8 --churn 15 --timers default",
+    .run = run,
+};

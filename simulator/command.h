@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * command.h - what the commands of cwsim are made of, and have in common.
+ *
+ * A command is a table of options, words that teach, and a function. Its exit code: 0 all is well; 1 an invariant broke or
+ * an expectation did not hold; 2 the command line, a scenario or the machine does not allow it.
+ */
+#ifndef SIMULATOR_COMMAND_H
+#define SIMULATOR_COMMAND_H
+
+#include "simulator/options.h"
+#include "simulator/report.h"
+#include "simulator/trial.h"
+
+enum { EXIT_FINE = 0, EXIT_BROKEN = 1, EXIT_USAGE = 2 };
+
+struct command {
+    const char *name;
+    const char *summary; /* one line, in the list of commands */
+    const char *words;   /* what follows the name on its usage line: "SCENARIO [options]" */
+    const char *text;    /* what it does and shows; a few lines */
+    const char *example; /* lines that can be pasted */
+    int (*run)(const struct command *self, int argc, char **argv);
+};
+
+extern const struct command command_run, command_throughput, command_churn, command_latency, command_fairness,
+    command_converge, command_paper, command_swarm, command_replay;
+
+/* All of them, in the order of --help, ended by NULL. */
+extern const struct command *const commands[];
+
+/* ---- What many commands take --------------------------------------------------------------------------------------------- */
+
+struct command_common {
+    cw_dims dims;
+    uint64_t seed;
+    uint64_t link_rate;
+    uint32_t mtu;
+    const char *timers;
+    bool json, quiet;
+    char replay[512]; /* the command line, as it can be typed again */
+};
+enum { COMMAND_OPTIONS_MAX = 24, COMMAND_COMMON = 7 };
+
+/* Fills *common with the defaults and option[0..COMMAND_COMMON) with what sets them. */
+void command_common(struct command_common *common, struct option *option, cw_dims dims, const char *timers);
+
+/*
+ * Parses; shows help. COMMAND_GO: go on; else the exit code. words may be NULL. common may be NULL, and is otherwise
+ * completed with the command line.
+ */
+enum { COMMAND_GO = -1 };
+CW_MUST_CHECK int command_options(const struct command *c, const struct option *option, size_t count, int argc,
+                                  char **argv, struct option_words *words, struct command_common *common);
+
+/* The world that the common options describe. COMMAND_GO, or EXIT_USAGE after a line on standard error. */
+CW_MUST_CHECK int command_config(const struct command *c, const struct command_common *common,
+                                 struct world_config *out);
+
+/* One line on standard error, "cwsim <command>: ..."; gives EXIT_USAGE. */
+__attribute__((format(printf, 2, 3))) int command_refuse(const struct command *c, const char *format, ...);
+
+/* What a trial's result means: EXIT_BROKEN for TRIAL_BROKEN and a time-out, EXIT_USAGE for what was not possible. */
+int command_exit(int trial_result);
+
+/* Prints it on standard output, closes it, and gives `code`, or EXIT_USAGE when it cannot be written. */
+int command_print(struct report *r, bool json, int code);
+
+/* ---- What is measured by more than one command --------------------------------------------------------------------------- */
+
+struct throughput_plan {
+    struct world_config config;
+    uint32_t fail_ppm; /* of the servers are dead */
+    uint32_t load_ppm; /* of the bound */
+    cw_span warm, measure;
+    bool quiet;
+};
+/* All-to-all (figures 5a and 5b). 0 and a report, or as a trial says. */
+CW_MUST_CHECK int throughput_measure(const struct throughput_plan *plan, struct report **out);
+
+struct churn_plan {
+    struct world_config config;
+    int64_t failures; /* a second, in millionths */
+    uint32_t down_ppm;
+    uint64_t rate; /* packets to random keys, a second and server */
+    uint32_t bytes;
+    cw_span settle, measure;
+    bool power, quiet;
+};
+/* Servers fail and return while keys are used (figure 5c). 0 and a report, or as a trial says. */
+CW_MUST_CHECK int churn_measure(const struct churn_plan *plan, struct report **out);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/play.h"
+
+#include "simulator/capture.h"
+#include "simulator/check.h"
+#include "simulator/quantity.h"
+#include "simulator/trial.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct player {
+    const struct scenario *s;
+    const struct play_options *options;
+    struct trial trial;
+    struct capture *capture;
+    int failed; /* of what happens inside the run: -errno */
+};
+
+struct player_load {
+    struct player *player;
+    const struct scenario_load *load;
+};
+
+static void on_load(struct world *w, void *arg)
+{
+    const struct player_load *l = arg;
+    if (l->load->stop) {
+        workload_stop(w);
+        return;
+    }
+    int rc = workload_start(w, &l->load->load);
+    if (rc < 0 && l->player->failed == 0) {
+        l->player->failed = rc;
+        fprintf(l->player->options->errors, "cwsim: the workload cannot be started: %s\n", strerror(-rc));
+        world_stop(w);
+    }
+}
+
+static void on_frame(void *context, cw_server s, cw_link link, const struct cw_packet *frame, cw_time now,
+                     const struct wire_flight *flight)
+{
+    struct player *p = context;
+    capture_frame(p->capture, s, link, frame, now, flight);
+}
+
+static void on_log(void *context, cw_server s, cw_level level, const char *service, const char *text, cw_time now)
+{
+    static const char *const levels[] = {
+        [CW_LOG_ERROR] = "error", [CW_LOG_WARN] = "warn", [CW_LOG_INFO] = "info", [CW_LOG_DEBUG] = "debug"};
+    struct player *p = context;
+    char server[TORUS_TEXT];
+    torus_format(torus_coord(world_torus(p->trial.world), s), server);
+    fprintf(p->options->errors, "%10lld.%03lld us  %-8s %-5s %s: %s\n", (long long)(now.ns / 1000),
+            (long long)(now.ns % 1000), server, levels[level], service != NULL ? service : "node", text);
+}
+
+static void on_server(void *context, cw_server s, enum world_server_state state, cw_time now)
+{
+    static const char *const states[] = {[WORLD_DEAD] = "is dead", [WORLD_RUNS] = "runs", [WORLD_PAUSED] = "is paused"};
+    on_log(context, s, CW_LOG_INFO, "world", states[state], now);
+}
+
+static int watch(struct player *p)
+{
+    struct world_watch w = {.context = p};
+    struct world *world = p->trial.world;
+    if (p->options->log) {
+        w.log = on_log;
+        w.server = on_server;
+    }
+    int rc = 0;
+    if (p->options->capture != NULL) {
+        rc = capture_open(&p->capture, world, p->options->capture);
+        for (unsigned i = 0; i < p->s->captures && rc == 0; i++) {
+            rc = capture_links(p->capture, p->s->capture[i].server, p->s->capture[i].links);
+        }
+        if (p->s->captures == 0 && rc == 0) {
+            rc = capture_links(p->capture, 0, CW_LINKS_ALL);
+        }
+        w.frame = rc == 0 ? on_frame : NULL;
+    }
+    if (rc < 0) {
+        fprintf(p->options->errors, "cwsim: %s: %s\n", p->options->capture, strerror(-rc));
+        return rc;
+    }
+    world_watch(world, &w);
+    return 0;
+}
+
+/* From one time of quiet to the next, and to the end. The times are in the order of the file: the next is looked for. */
+static int run(struct player *p)
+{
+    const struct scenario *s = p->s;
+    struct trial *t = &p->trial;
+    cw_time done = {-1};
+    for (;;) {
+        cw_time next = CW_NEVER;
+        for (unsigned i = 0; i < s->quiets; i++) {
+            if (cw_time_before(done, s->quiet[i])) {
+                next = cw_time_min(next, s->quiet[i]);
+            }
+        }
+        if (!cw_time_before(next, CW_NEVER)) {
+            return trial_run(t, s->end);
+        }
+        int rc = trial_run(t, next);
+        if (rc != 0) {
+            return rc;
+        }
+        if (check_quiet(t->world) != 0) {
+            const struct world_violation *v = trial_violation(t);
+            fprintf(t->errors, "%s\ncommit %s\n", v != NULL ? v->text : "it is not quiet", report_commit());
+            return TRIAL_BROKEN;
+        }
+        done = next;
+    }
+}
+
+static bool judge(struct player *p, const struct report *r)
+{
+    bool fine = true;
+    for (unsigned i = 0; i < p->s->expects; i++) {
+        const struct scenario_expect *e = &p->s->expect[i];
+        char want[QUANTITY_TEXT];
+        double value = 0;
+        quantity_millionths_format(e->millionths, want);
+        int rc = report_number(r, e->field, &value);
+        if (rc == 0 && scenario_relation_holds(e->relation, value, e->millionths)) {
+            continue;
+        }
+        fine = false;
+        if (rc < 0) {
+            fprintf(p->options->errors, "%s:%u: expected %s %s %s; this run has no such number\n", p->options->file,
+                    e->line, e->field, scenario_relation_name(e->relation), want);
+        } else {
+            fprintf(p->options->errors, "%s:%u: expected %s %s %s, but it is %.9g\n", p->options->file, e->line,
+                    e->field, scenario_relation_name(e->relation), want, value);
+        }
+    }
+    return fine;
+}
+
+static void fill_report(struct player *p, struct report *r, const struct report_span *span)
+{
+    const struct scenario *s = p->s;
+    struct world *w = p->trial.world;
+    report_run(r, w, span);
+    if (s->loads > 0 && s->load[0].load.kind == WORKLOAD_ALL_TO_ALL) {
+        struct workload_result result;
+        uint32_t bytes = s->load[0].load.bytes != 0 ? s->load[0].load.bytes : s->config.node.mtu;
+        workload_collect(w, &result);
+        report_throughput(r, w, span, world_running(w), wire_bytes(bytes), result.bytes);
+    }
+    if (p->capture != NULL) {
+        report_text(r, "capture", p->options->capture);
+        report_integer(r, "captured_frames", (int64_t)capture_frames(p->capture));
+    }
+}
+
+static void carry_out(struct player *p, struct play_result *out)
+{
+    const struct scenario *s = p->s;
+    struct trial *t = &p->trial;
+    struct player_load loads[SCENARIO_LOADS_MAX];
+    struct report_span span;
+    for (unsigned i = 0; i < s->loads; i++) {
+        loads[i] = (struct player_load){p, &s->load[i]};
+        world_at(t->world, s->load[i].at, on_load, &loads[i]);
+    }
+    fault_plan_schedule(&s->plan, t->world);
+    world_start_all(t->world, s->boot);
+    t->goal = s->end;
+    trial_span_begin(t, &span);
+    int rc = run(p);
+    trial_span_end(t, &span);
+    progress_close(&t->progress);
+    if (p->failed < 0) {
+        out->verdict = PLAY_IMPOSSIBLE;
+        return;
+    }
+    out->report = report_open(p->options->command);
+    fill_report(p, out->report, &span);
+    if (rc != 0) {
+        const struct world_violation *v = trial_violation(t);
+        out->verdict = PLAY_BROKEN;
+        out->invariant = v != NULL ? v->invariant : 0;
+        out->at = v != NULL ? v->at : world_now(t->world);
+        return;
+    }
+    out->verdict = judge(p, out->report) ? PLAY_FINE : PLAY_UNEXPECTED;
+}
+
+void play(const struct scenario *s, const struct play_options *options, struct play_result *out)
+{
+    struct player p = {.s = s, .options = options};
+    struct world_config config = s->config;
+    config.replay = options->replay;
+    *out = (struct play_result){.verdict = PLAY_IMPOSSIBLE};
+    if (trial_open(&p.trial, &config, options->command, options->quiet, options->errors) < 0) {
+        return;
+    }
+    if (watch(&p) == 0) {
+        carry_out(&p, out);
+    }
+    trial_close(&p.trial);
+    int rc = capture_close(p.capture);
+    if (rc < 0) {
+        fprintf(options->errors, "cwsim: %s: %s\n", options->capture, strerror(-rc));
+        out->verdict = PLAY_IMPOSSIBLE;
+    }
+}
+
+const char *play_verdict_name(enum play_verdict verdict)
+{
+    static const char *const names[] = {
+        [PLAY_FINE] = "fine",
+        [PLAY_BROKEN] = "broken",
+        [PLAY_UNEXPECTED] = "unexpected",
+        [PLAY_IMPOSSIBLE] = "impossible",
+    };
+    return names[verdict];
+}

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pump.c - frames to nodes and from nodes to wires: what runs once per hop.
+ *
+ * A frame that was pulled is one event, its arrival: when it leaves is known when it is given to the wire. Only a link that somebody
+ * waits for while it is busy costs a second one, the poll.
+ */
+#include "simulator/world_internal.h"
+
+#include "wire/frame.h"
+#include "wire/packet.h"
+
+#include <stdlib.h>
+
+enum { PPM = 1000000 };
+
+/* ---- Clocks -------------------------------------------------------------------------------------------------------- */
+
+static int64_t run_off(const struct host *h, int64_t true_ns)
+{
+    return true_ns + true_ns * h->ppm / PPM;
+}
+
+cw_time pump_local(const struct world *w, const struct host *h)
+{
+    if (!w->clocks) {
+        return w->now;
+    }
+    return (cw_time){h->clock_local + run_off(h, w->now.ns - h->clock_true)};
+}
+
+/* The first true instant at which the server's clock shows `local` or more. */
+static int64_t true_of(const struct world *w, const struct host *h, cw_time local)
+{
+    if (!w->clocks) {
+        return local.ns;
+    }
+    int64_t span = local.ns - h->clock_local;
+    int64_t guess = (int64_t)((__int128)span * PPM / (PPM + h->ppm));
+    while (run_off(h, guess) < span) {
+        guess++;
+    }
+    while (run_off(h, guess - 1) >= span) {
+        guess--;
+    }
+    return h->clock_true + guess;
+}
+
+/* ---- From the node to the wires ------------------------------------------------------------------------------------ */
+
+uint32_t pump_data_packets(const struct cw_packet *frame)
+{
+    const uint8_t *bytes = frame->data;
+    const uint8_t *first = bytes + frame_head_bytes(bytes[FRAME_AT_VERSION] & 0xf);
+    return packet_kind_of(first) == PACKET_CONTROL ? 0 : bytes[FRAME_AT_PACKETS];
+}
+
+void pump_lose(struct world *w, struct cw_packet *frame, enum world_loss cause)
+{
+    w->totals.lost[cause] += pump_data_packets(frame);
+    pkt_release(frame);
+}
+
+static void launch(struct world *w, cw_server s, cw_link link, struct cw_packet *frame, cw_time arrives)
+{
+    cw_server far = w->neighbours[(size_t)s * CW_LINK_COUNT + link];
+    w->totals.flying += pump_data_packets(frame);
+    wheel_put(&w->wheel, arrives, EVENT_ORDER(far, EVENT_FRAME + cw_link_opposite(link)), frame);
+}
+
+static void flip_bits(struct cw_packet *frame, struct prng *random)
+{
+    for (uint64_t flips = 1 + prng_below(random, 3); flips > 0; flips--) {
+        uint64_t bit = prng_below(random, (uint64_t)frame->length * 8);
+        frame->data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+}
+
+/* What harm does to a frame. Takes it. */
+static void send_harmed(struct world *w, cw_server s, cw_link link, struct cw_packet *frame,
+                        const struct wire_flight *flight)
+{
+    if (flight->again.ns != CW_NEVER.ns && flight->fate == WIRE_ARRIVES) {
+        struct cw_packet *twin = pkt_copy(frame);
+        if (twin != NULL) {
+            w->totals.duplicated += pump_data_packets(twin);
+            launch(w, s, link, twin, flight->again);
+        }
+    }
+    switch (flight->fate) {
+    case WIRE_LOST:
+        pump_lose(w, frame, WORLD_LOSS_INJECTED);
+        return;
+    case WIRE_CUT:
+        pump_lose(w, frame, WORLD_LOSS_CUT);
+        return;
+    case WIRE_CORRUPTED:
+        if (!w->config.corrupt_passes) {
+            pump_lose(w, frame, WORLD_LOSS_CORRUPTED);
+            return;
+        }
+        flip_bits(frame, &w->harm_random[(size_t)s * CW_LINK_COUNT + link]);
+        break;
+    default:
+        break;
+    }
+    launch(w, s, link, frame, flight->arrives);
+}
+
+static void give_to_wire(struct world *w, cw_server s, cw_link link, struct cw_packet *frame)
+{
+    size_t i = (size_t)s * CW_LINK_COUNT + link;
+    struct wire *wire = &w->wire[i];
+    uint32_t size = frame->length + frame->pad;
+    if (size < WIRE_PAYLOAD_LEAST) {
+        frame->pad += WIRE_PAYLOAD_LEAST - size; /* what the card does, and what the far end sees */
+        size = WIRE_PAYLOAD_LEAST;
+    }
+    bool harmed = wire->state & WIRE_HARMED;
+    struct wire_flight flight = wire_send(wire, &w->config.wire, w->ps_per_byte, size, w->now,
+                                          harmed ? &w->harm[i] : NULL, harmed ? &w->harm_random[i] : NULL);
+    uint32_t data = pump_data_packets(frame);
+    w->totals.packet_hops += data;
+    if (data == 0) {
+        wire->control_frames++;
+        w->totals.control_bytes += wire_bytes(size);
+    }
+    if (__builtin_expect(w->watch.frame != NULL, 0)) {
+        w->watch.frame(w->watch.context, s, link, frame, w->now, &flight);
+    }
+    if (__builtin_expect(wire->state != 0, 0)) {
+        send_harmed(w, s, link, frame, &flight);
+        return;
+    }
+    launch(w, s, link, frame, flight.arrives);
+}
+
+/* Gives the link what the node has for it while the card has room. True when there was something. */
+static bool pull(struct world *w, cw_server s, struct host *h, cw_link link, cw_time local)
+{
+    const struct wire *wire = &w->wire[(size_t)s * CW_LINK_COUNT + link];
+    bool some = false;
+    do {
+        struct cw_packet *frame = node_tx_pull(h->node, link, local);
+        if (frame == NULL) {
+            return some;
+        }
+        give_to_wire(w, s, link, frame);
+        some = true;
+    } while (wire_room_at(wire, &w->config.wire).ns <= w->now.ns);
+    return some;
+}
+
+static void poll_later(struct world *w, cw_server s, cw_link link, struct wire *wire, cw_time at)
+{
+    if (!wire->polled) {
+        wire->polled = true;
+        wheel_put(&w->wheel, at, EVENT_ORDER(s, EVENT_POLL + link), NULL);
+    }
+}
+
+/*
+ * Links that are idle at one instant are asked in turns: always the same one first would make one path of all the
+ * shortest ones. The first of the set behind the one that was given something last.
+ */
+static cw_link next_turn(cw_links links, cw_link last)
+{
+    unsigned behind = links & (unsigned)(~1u << last);
+    return (cw_link)__builtin_ctz(behind != 0 ? behind : links);
+}
+
+static void transmit(struct world *w, cw_server s, struct host *h, cw_links links)
+{
+    cw_time local = pump_local(w, h);
+    cw_links asked = CW_LINKS_NONE;
+    while (links != CW_LINKS_NONE) {
+        bool some = false;
+        while (links != CW_LINKS_NONE) {
+            cw_link link = next_turn(links, h->turn);
+            links &= (cw_links)~cw_links_of(link);
+            struct wire *wire = &w->wire[(size_t)s * CW_LINK_COUNT + link];
+            cw_time room = wire_room_at(wire, &w->config.wire);
+            if (room.ns > w->now.ns) {
+                poll_later(w, s, link, wire, room);
+            } else if (!(asked & cw_links_of(link))) {
+                asked |= cw_links_of(link);
+                if (pull(w, s, h, link, local)) {
+                    h->turn = link;
+                    some = true;
+                }
+            }
+        }
+        /* What is left waits for a poll, and a pull may have made work for other links (a change of view runs services). */
+        links = some ? node_tx_links(h->node) : CW_LINKS_NONE;
+    }
+}
+
+/* ---- From events to the node --------------------------------------------------------------------------------------- */
+
+static void arm(struct world *w, cw_server s, struct host *h)
+{
+    cw_time wake = node_next_wake(h->node);
+    if (wake.ns == CW_NEVER.ns) {
+        return;
+    }
+    /* What is due may be any instant that has passed, however far back. */
+    int64_t at = w->now.ns;
+    if (cw_time_before(pump_local(w, h), wake)) {
+        at = true_of(w, h, wake);
+        at = at < w->now.ns ? w->now.ns : at;
+    }
+    /* An event that is too early is harmless: it looks, and arms again. So a wake that moves back costs nothing. */
+    if (at < h->wake_ns) {
+        h->wake_ns = at;
+        wheel_put(&w->wheel, (cw_time){at}, EVENT_ORDER(s, EVENT_WAKE), NULL);
+    }
+}
+
+void pump_look(struct world *w, cw_server s)
+{
+    struct host *h = &w->host[s];
+    struct linkstate *ls = node_linkstate(h->node);
+    h->epoch = ls_epoch(ls);
+    uint64_t changes = w->oracle.changes;
+    oracle_runs(&w->oracle, s, ls_incarnation(ls));
+    /* Who leaves delivers no key any more and is in nobody's O; packets still pass through it. */
+    oracle_active(&w->oracle, s, ls_active(ls) && !h->leaving);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        oracle_claims(&w->oracle, s, link, ls_link_peer(ls, link));
+    }
+    if (w->check != NULL) {
+        check_view(w->check, s, w->oracle.changes != changes);
+    }
+}
+
+void pump_after(struct world *w, cw_server s, cw_links links, bool told)
+{
+    struct host *h = &w->host[s];
+    transmit(w, s, h, links);
+    arm(w, s, h);
+    if (told || ls_epoch(node_linkstate(h->node)) != h->epoch) {
+        pump_look(w, s);
+    }
+}
+
+static void handle_frame(struct world *w, cw_server s, struct host *h, cw_link port, struct cw_packet *frame)
+{
+    uint32_t data = pump_data_packets(frame);
+    w->totals.flying -= data;
+    cw_links links = node_rx(h->node, port, frame, pump_local(w, h));
+    pump_after(w, s, links, data == 0);
+}
+
+static void wait_for_processor(struct world *w, cw_server s, struct host *h)
+{
+    uint32_t size = h->card_first->length + h->card_first->pad + WIRE_FRAME_EXTRA;
+    int64_t cost = w->config.cpu_per_frame.ns + (int64_t)size * w->config.cpu_ps_per_byte / 1000;
+    h->working = true;
+    wheel_put(&w->wheel, cw_time_add(w->now, CW_NS(cost)), EVENT_ORDER(s, EVENT_WORK), NULL);
+}
+
+static void put_into_card(struct world *w, cw_server s, struct host *h, cw_link port, struct cw_packet *frame)
+{
+    if (h->card_count == w->config.cpu_queue) {
+        w->totals.flying -= pump_data_packets(frame);
+        pump_lose(w, frame, WORLD_LOSS_CARD);
+        return;
+    }
+    frame->in = port;
+    frame->next = NULL;
+    if (h->card_last != NULL) {
+        h->card_last->next = frame;
+    } else {
+        h->card_first = frame;
+    }
+    h->card_last = frame;
+    h->card_count++;
+    if (h->state == WORLD_RUNS && !h->working) {
+        wait_for_processor(w, s, h);
+    }
+}
+
+static struct cw_packet *take_from_card(struct host *h)
+{
+    struct cw_packet *frame = h->card_first;
+    h->card_first = frame->next;
+    if (h->card_first == NULL) {
+        h->card_last = NULL;
+    }
+    h->card_count--;
+    frame->next = NULL;
+    return frame;
+}
+
+static void work(struct world *w, cw_server s, struct host *h)
+{
+    h->working = false;
+    if (h->state != WORLD_RUNS || h->card_first == NULL) {
+        return;
+    }
+    struct cw_packet *frame = take_from_card(h);
+    handle_frame(w, s, h, frame->in, frame);
+    if (h->card_first != NULL && h->state == WORLD_RUNS) {
+        wait_for_processor(w, s, h);
+    }
+}
+
+static void arrive(struct world *w, cw_server s, struct host *h, cw_link port, struct cw_packet *frame)
+{
+    if (__builtin_expect(h->state == WORLD_RUNS && !w->busy, 1)) {
+        handle_frame(w, s, h, port, frame);
+    } else if (h->state == WORLD_DEAD) {
+        w->totals.flying -= pump_data_packets(frame);
+        pump_lose(w, frame, WORLD_LOSS_DEAD);
+    } else {
+        put_into_card(w, s, h, port, frame);
+    }
+}
+
+static void wake(struct world *w, cw_server s, struct host *h, int64_t at_ns)
+{
+    if (at_ns != h->wake_ns) {
+        return; /* it was moved forward after this one was queued */
+    }
+    h->wake_ns = INT64_MAX;
+    if (h->state != WORLD_RUNS) {
+        return;
+    }
+    cw_time local = pump_local(w, h);
+    if (!cw_time_due(node_next_wake(h->node), local)) {
+        arm(w, s, h);
+        return;
+    }
+    pump_after(w, s, node_tick(h->node, local), true);
+}
+
+void pump_resume(struct world *w, cw_server s)
+{
+    struct host *h = &w->host[s];
+    /* As a daemon does after a stall: first hear what the card kept, then judge who is dead (semantics 4.6). */
+    if (!w->busy) {
+        while (h->card_first != NULL) {
+            struct cw_packet *frame = take_from_card(h);
+            handle_frame(w, s, h, frame->in, frame);
+        }
+    } else if (h->card_first != NULL && !h->working) {
+        wait_for_processor(w, s, h);
+    }
+    pump_after(w, s, node_tick(h->node, pump_local(w, h)), true);
+}
+
+void pump_event(struct world *w, const struct wheel_event *e)
+{
+    if (e->order < EVENT_ORDER(0, 0)) {
+        struct action *action = e->what;
+        struct action now = *action;
+        free(action);
+        now.fn(w, now.arg);
+        return;
+    }
+    cw_server s = EVENT_SERVER(e->order);
+    unsigned kind = EVENT_KIND(e->order);
+    struct host *h = &w->host[s];
+    if (kind >= EVENT_FRAME && kind < EVENT_FRAME + CW_LINK_COUNT) {
+        arrive(w, s, h, (cw_link)(kind - EVENT_FRAME), e->what);
+    } else if (kind >= EVENT_POLL && kind < EVENT_POLL + CW_LINK_COUNT) {
+        cw_link link = (cw_link)(kind - EVENT_POLL);
+        w->wire[(size_t)s * CW_LINK_COUNT + link].polled = false;
+        if (h->state == WORLD_RUNS) {
+            pump_after(w, s, cw_links_of(link), false);
+        }
+    } else if (kind == EVENT_WAKE) {
+        wake(w, s, h, e->at_ns);
+    } else if (kind == EVENT_WORK) {
+        work(w, s, h);
+    } else {
+        servers_offload_done(w, s, e->what);
+    }
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * servers.c - servers start, die, pause and leave; their clocks.
+ */
+#include "simulator/world_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void announce(struct world *w, cw_server s)
+{
+    if (w->watch.server != NULL) {
+        w->watch.server(w->watch.context, s, w->host[s].state, w->now);
+    }
+    if (w->check != NULL) {
+        check_disturbed(w->check);
+    }
+}
+
+/* ---- Work beside a node -------------------------------------------------------------------------------------------- */
+
+struct beside {
+    uint64_t ticket;
+    uint32_t starts; /* of the server, when it was given */
+};
+
+void servers_offload(void *context, struct node *n, void (*work)(void *), void *arg, uint64_t ticket, cw_span cost)
+{
+    struct world *w = context;
+    cw_server s = node_self(n);
+    struct beside *b = malloc(sizeof *b);
+    CHECK(b != NULL);
+    *b = (struct beside){ticket, w->host[s].starts};
+    work(arg);
+    wheel_put(&w->wheel, cw_time_add(w->now, cost), EVENT_ORDER(s, EVENT_OFFLOAD), b);
+}
+
+void servers_offload_done(struct world *w, cw_server s, struct beside *b)
+{
+    struct host *h = &w->host[s];
+    struct beside done = *b;
+    if (h->state == WORLD_PAUSED) {
+        wheel_put(&w->wheel, cw_time_add(w->now, CW_MS(1)), EVENT_ORDER(s, EVENT_OFFLOAD), b);
+        return;
+    }
+    free(b);
+    if (h->state == WORLD_RUNS && h->starts == done.starts) {
+        pump_after(w, s, node_offload_done(h->node, done.ticket, pump_local(w, h)), true);
+    }
+}
+
+/* ---- Starting ------------------------------------------------------------------------------------------------------ */
+
+static int add_services(struct world *w, struct node *n, cw_time local)
+{
+    for (unsigned i = 0; i < w->config.service_count; i++) {
+        const struct world_service *svc = &w->config.services[i];
+        int rc = node_service_add(n, svc->table, local);
+        if (rc == 0 && svc->policy.weight != 0) {
+            rc = node_service_policy(n, svc->table->job, &svc->policy);
+        }
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+static void power(struct world *w, cw_server s, bool on)
+{
+    if (w->host[s].powered == on) {
+        return;
+    }
+    w->host[s].powered = on;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (w->links & cw_links_of(link)) {
+            cables_tell(w, w->neighbours[(size_t)s * CW_LINK_COUNT + link], cw_link_opposite(link));
+        }
+    }
+}
+
+int world_start(struct world *w, cw_server s)
+{
+    CHECK(s < w->servers);
+    struct host *h = &w->host[s];
+    if (h->state != WORLD_DEAD) {
+        return -EALREADY;
+    }
+    /* What it wrote down, and the time of the boot as a clock of its own would tell it (semantics 4.6). */
+    uint64_t boot = (uint64_t)(w->now.ns / 1000) + 1;
+    struct node_config config = w->config.node;
+    config.self = torus_coord(&w->torus, s);
+    config.incarnation = h->stored + 1 > boot ? h->stored + 1 : boot;
+    struct prng seeds = prng_stream(w->config.seed, s | (uint64_t)h->starts << 32, WORLD_STREAM_NODE);
+    struct node_env env = {
+        .packets = w->packets,
+        .neighbours = w->neighbours,
+        .seed = prng_next(&seeds),
+        .watch = seen_watch(w),
+        .offload = servers_offload,
+        .offload_context = w,
+    };
+    int rc = node_open(&h->node, &config, &env);
+    if (rc < 0) {
+        return rc;
+    }
+    h->state = WORLD_RUNS;
+    h->starts++;
+    h->wake_ns = INT64_MAX;
+    h->leaving = false;
+    h->epoch = 0;
+    w->running++;
+    w->totals.starts++;
+    cw_time local = pump_local(w, h);
+    rc = add_services(w, h->node, local);
+    if (rc < 0) {
+        world_kill(w, s, false);
+        return rc;
+    }
+    power(w, s, true);
+    h->light = CW_LINKS_NONE;
+    cw_links links = CW_LINKS_NONE;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if ((w->links & cw_links_of(link)) && cables_light(w, s, link)) {
+            h->light |= cw_links_of(link);
+            links |= node_carrier(h->node, link, true, local);
+        }
+    }
+    announce(w, s);
+    if (w->check != NULL) {
+        check_server(w->check, s);
+    }
+    pump_after(w, s, links, true);
+    if (w->started != NULL) {
+        w->started(w, s, w->started_context);
+    }
+    return 0;
+}
+
+static void start_one(struct world *w, void *arg)
+{
+    (void)world_start(w, (cw_server)(uintptr_t)arg);
+}
+
+void world_start_all(struct world *w, cw_span spread)
+{
+    for (cw_server s = 0; s < w->servers; s++) {
+        if (w->host[s].state != WORLD_DEAD) {
+            continue;
+        }
+        struct prng random = prng_stream(w->config.seed, s | (uint64_t)w->host[s].starts << 32, WORLD_STREAM_BOOT);
+        world_at(w, cw_time_add(w->now, prng_span(&random, CW_NS(0), spread)), start_one, (void *)(uintptr_t)s);
+    }
+}
+
+/* ---- Ending -------------------------------------------------------------------------------------------------------- */
+
+struct ending {
+    struct world *world;
+    cw_server server;
+    int64_t whole_ns; /* frames of the server that arrive later had not left it wholly */
+};
+
+static bool ends_with(void *context, const struct wheel_event *e)
+{
+    struct ending *end = context;
+    struct world *w = end->world;
+    unsigned kind = EVENT_KIND(e->order);
+    if (e->order < EVENT_ORDER(0, 0)) {
+        return false;
+    }
+    bool frame = kind >= EVENT_FRAME && kind < EVENT_FRAME + CW_LINK_COUNT;
+    if (!frame) {
+        if (EVENT_SERVER(e->order) != end->server) {
+            return false;
+        }
+        free(e->what); /* of work beside it; NULL otherwise */
+        return true;
+    }
+    cw_server from = w->neighbours[(size_t)EVENT_SERVER(e->order) * CW_LINK_COUNT + (kind - EVENT_FRAME)];
+    if (from != end->server || e->at_ns <= end->whole_ns) {
+        return false;
+    }
+    w->totals.flying -= pump_data_packets(e->what);
+    pump_lose(w, e->what, WORLD_LOSS_KILLED);
+    return true;
+}
+
+void servers_empty_card(struct world *w, cw_server s, enum world_loss cause)
+{
+    struct host *h = &w->host[s];
+    while (h->card_first != NULL) {
+        struct cw_packet *frame = h->card_first;
+        h->card_first = frame->next;
+        w->totals.flying -= pump_data_packets(frame);
+        pump_lose(w, frame, cause);
+    }
+    h->card_last = NULL;
+    h->card_count = 0;
+}
+
+/* Keeps what the counters of a node that goes away had counted. */
+static void keep_tally(struct world *w, struct node *n)
+{
+    struct node_tally tally = node_tally(n);
+    w->totals.made += tally.made;
+    w->totals.ended += tally.ended;
+}
+
+void world_kill(struct world *w, cw_server s, bool power_off)
+{
+    CHECK(s < w->servers);
+    struct host *h = &w->host[s];
+    if (h->state != WORLD_DEAD) {
+        pump_look(w, s); /* for the last time: what it said of itself stays true */
+        uint64_t incarnation = ls_incarnation(node_linkstate(h->node));
+        h->stored = incarnation > h->stored ? incarnation : h->stored;
+        w->killing = true;
+        keep_tally(w, h->node);
+        node_close(h->node, pump_local(w, h));
+        w->killing = false;
+        h->node = NULL;
+        h->state = WORLD_DEAD;
+        h->working = false;
+        w->running--;
+        w->totals.kills++;
+        servers_empty_card(w, s, WORLD_LOSS_KILLED);
+        struct ending end = {w, s, w->now.ns + w->config.wire.propagation.ns + w->config.wire.hop_delay.ns};
+        (void)wheel_sweep(&w->wheel, ends_with, &end);
+        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+            w->wire[(size_t)s * CW_LINK_COUNT + link].polled = false;
+        }
+        oracle_runs(&w->oracle, s, 0);
+        announce(w, s);
+        if (w->check != NULL) {
+            check_server(w->check, s);
+        }
+    }
+    if (power_off) {
+        power(w, s, false);
+    }
+}
+
+static void resume(struct world *w, void *arg)
+{
+    cw_server s = (cw_server)((uintptr_t)arg & EVENT_SERVERS_MAX);
+    uint32_t starts = (uint32_t)((uintptr_t)arg >> 24);
+    struct host *h = &w->host[s];
+    if (h->state != WORLD_PAUSED || h->starts != starts) {
+        return;
+    }
+    h->state = WORLD_RUNS;
+    announce(w, s);
+    pump_resume(w, s);
+}
+
+void world_pause(struct world *w, cw_server s, cw_span span)
+{
+    CHECK(s < w->servers && span.ns >= 0);
+    struct host *h = &w->host[s];
+    if (h->state != WORLD_RUNS) {
+        return;
+    }
+    h->state = WORLD_PAUSED;
+    w->totals.pauses++;
+    announce(w, s);
+    world_at(w, cw_time_add(w->now, span), resume, (void *)((uintptr_t)h->starts << 24 | s));
+}
+
+/* A server that leaves is asked every ms whether it may close. */
+static void try_leave(struct world *w, void *arg)
+{
+    cw_server s = (cw_server)(uintptr_t)arg;
+    struct host *h = &w->host[s];
+    if (h->state == WORLD_DEAD || !h->leaving) {
+        return;
+    }
+    if (h->state == WORLD_RUNS && node_left(h->node, pump_local(w, h))) {
+        world_kill(w, s, false);
+        return;
+    }
+    world_at(w, cw_time_add(w->now, CW_MS(1)), try_leave, arg);
+}
+
+void world_leave(struct world *w, cw_server s)
+{
+    CHECK(s < w->servers);
+    struct host *h = &w->host[s];
+    if (h->state != WORLD_RUNS || h->leaving) {
+        return;
+    }
+    h->leaving = true;
+    node_leave(h->node, pump_local(w, h));
+    announce(w, s);
+    pump_after(w, s, node_tx_links(h->node), true);
+    world_at(w, cw_time_add(w->now, CW_MS(1)), try_leave, (void *)(uintptr_t)s);
+}
+
+/* ---- Clocks and questions ------------------------------------------------------------------------------------------ */
+
+void world_clock(struct world *w, cw_server s, int32_t ppm)
+{
+    CHECK(s < w->servers && ppm > -1000000 && ppm < 1000000);
+    struct host *h = &w->host[s];
+    h->clock_local = pump_local(w, h).ns;
+    h->clock_true = w->now.ns;
+    h->ppm = ppm;
+    if (!w->clocks) {
+        w->clocks = true;
+        for (cw_server i = 0; i < w->servers; i++) {
+            if (i != s) {
+                w->host[i].clock_local = w->host[i].clock_true = w->now.ns;
+            }
+        }
+    }
+    if (h->state == WORLD_RUNS) {
+        h->wake_ns = INT64_MAX; /* the queued one is for another rate */
+        pump_after(w, s, CW_LINKS_NONE, false);
+    }
+}
+
+enum world_server_state world_state(const struct world *w, cw_server s)
+{
+    return w->host[s].state;
+}
+
+struct node *world_node(struct world *w, cw_server s)
+{
+    return w->host[s].node;
+}
+
+int world_command(struct world *w, cw_server s, const char *service, int argc, const char *const *argv,
+                  const struct node_request_sink *sink)
+{
+    CHECK(s < w->servers);
+    struct host *h = &w->host[s];
+    if (h->state == WORLD_DEAD) {
+        return -ENOENT;
+    }
+    pump_after(w, s, node_command(h->node, service, argc, argv, sink, pump_local(w, h)), true);
+    return 0;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wheel.h - what happens next. wheel_take() gives events in one order, always, whatever their history:
+ *
+ *     (time, order, insertion)        order = EVENT_ORDER(server, kind): the world first, then servers by id,
+ *                                     at one server by kind, frames by input port
+ *
+ * A timing wheel of buckets for what is near, a 4-ary heap for what is far or already due: a link's delay is bounded, so
+ * nearly everything that happens in a torus goes through the wheel, in O(1), and a bucket is sorted when it is opened.
+ * An event is 32 bytes; they are reused last in, first out, and nothing is allocated once the world has reached its
+ * size. Not thread-safe: one owner.
+ */
+#ifndef SIMULATOR_WHEEL_H
+#define SIMULATOR_WHEEL_H
+
+#include "cubeway/time.h"
+#include "cubeway/types.h"
+
+struct wheel_event {
+    int64_t at_ns;
+    uint64_t sequence; /* of insertion */
+    void *what;
+    uint32_t order;
+    uint32_t next; /* the wheel's own */
+};
+
+/* The kinds of one server's events, in the order in which they happen at one instant. */
+enum event_kind {
+    EVENT_WORLD = 0,    /* no server's: scripted actions */
+    EVENT_POLL = 1,     /* + link: the link has room again */
+    EVENT_FRAME = 8,    /* + link: a frame is in */
+    EVENT_WORK = 16,    /* the processor of the server is free */
+    EVENT_OFFLOAD = 17, /* work that ran beside the server is done */
+    EVENT_WAKE = 18,    /* what the server asked for */
+};
+#define EVENT_ORDER(server, kind) (((uint32_t)(server) + 1) << 8 | (uint32_t)(kind))
+#define EVENT_SERVER(order) (((order) >> 8) - 1)
+#define EVENT_KIND(order) ((order)&0xffu)
+enum { EVENT_SERVERS_MAX = (1 << 24) - 1 };
+
+struct wheel {
+    /* private */
+    struct wheel_event *pool;
+    uint32_t free;    /* events to reuse, the last one given back first */
+    uint32_t made;    /* of the pool, ever used */
+    uint32_t room;    /* of the pool */
+    uint32_t open;    /* the rest of the open bucket, in order */
+    uint32_t near;    /* events in buckets, the open one included */
+    uint32_t mask;    /* buckets - 1 */
+    unsigned shift;   /* a bucket spans 2^shift ns */
+    int64_t slot;     /* of the open bucket: its start in ns >> shift */
+    uint32_t *bucket; /* by slot & mask: its events, newest first */
+    uint64_t *taken;  /* bit per bucket: not empty */
+    uint64_t sequence;
+    struct wheel_event *heap; /* far, or due in the open bucket already */
+    uint32_t heap_count, heap_room;
+};
+
+/*
+ * A bucket spans about `gap` (half the mean gap between events is best), all buckets together at least `horizon`. -ENOMEM: nothing is
+ * left behind.
+ */
+CW_MUST_CHECK int wheel_open(struct wheel *w, cw_span horizon, cw_span gap);
+/* What is still queued is forgotten. */
+void wheel_close(struct wheel *w);
+
+/* Queues an event; at is not before the last event given. Memory that cannot be had is the end of the run (CHECK). */
+void wheel_put(struct wheel *w, cw_time at, uint32_t order, void *what);
+
+/* Gives the first event that is due at `until` or before; false when there is none. */
+bool wheel_take(struct wheel *w, cw_time until, struct wheel_event *out);
+
+/* The event likely to be given after the next: something to prefetch. NULL when unknown. Lent until the next call. */
+const struct wheel_event *wheel_hint(const struct wheel *w);
+
+/* Removes every queued event for which fn says so, in no stated order; O(buckets + events). fn must not touch the wheel. */
+uint32_t wheel_sweep(struct wheel *w, bool (*remove)(void *context, const struct wheel_event *event), void *context);
+
+uint32_t wheel_count(const struct wheel *w);
+size_t wheel_bytes(const struct wheel *w);
+
+#endif

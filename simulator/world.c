@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * world.c - a world opens and closes, time passes, and what came of it is added up.
+ */
+#include "simulator/world_internal.h"
+
+#include "base/digest.h"
+#include "wire/limits.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MTU = 9000,
+    SMALL_PACKET = 512, /* memory of a small packet: a control frame of a few records, or padding only */
+    PACKETS_PER_SERVER = 512,
+    PACKETS_LEAST = 65536,
+    CARD_FRAMES = 1024,
+    STILL_MAX = 50 * 1000 * 1000, /* events at one instant: something answers itself for ever */
+    BUSY_LOAD = 2,                /* buckets are made for links that are half used */
+};
+
+struct world_config world_config_default(void)
+{
+    struct world_config config = {
+        .dims = {3, 3, 3},
+        .seed = 1,
+        .node = node_config_default(),
+        .wire = wire_config_default(),
+        .carrier = {-1},
+        .cpu_queue = CARD_FRAMES,
+    };
+    config.node.mtu = MTU;
+    return config;
+}
+
+/* ---- Opening ------------------------------------------------------------------------------------------------------- */
+
+static int check_config(const struct world_config *c, struct torus *torus)
+{
+    bool ring = c->wire.ring == 1 || c->wire.ring == 2 || c->wire.ring == WIRE_RING_MAX;
+    if (torus_init(torus, c->dims) < 0 || ls_timers_check(&c->node.timers) < 0 || !ring ||
+        c->wire.bits_per_second == 0 || c->wire.propagation.ns < 0 || c->wire.hop_delay.ns < 0 || c->cpu_queue == 0 ||
+        c->clock_ppm >= WIRE_MILLION || c->clock_offset.ns < 0 || c->cpu_per_frame.ns < 0) {
+        return -EINVAL;
+    }
+    if (torus->servers > EVENT_SERVERS_MAX - 1) {
+        return -EINVAL;
+    }
+    struct node_config any = c->node; /* what no server could start with */
+    any.self = (cw_coord){0, 0, 0};
+    any.incarnation = 1;
+    return node_config_check(&any);
+}
+
+static int open_wheel(struct world *w)
+{
+    const struct wire_config *wire = &w->config.wire;
+    int64_t full = (int64_t)wire_bytes(w->config.node.mtu) * w->ps_per_byte / 1000;
+    int64_t host = wire->hop_delay.ns + (int64_t)w->config.node.mtu * wire->hop_ps_per_byte / 1000;
+    /* A link that is half used sends a full frame, and is polled for it, every two frame times. */
+    int64_t gap = full * BUSY_LOAD / ((int64_t)w->servers * CW_LINK_COUNT) / 2;
+    return wheel_open(&w->wheel, CW_NS(3 * (full + wire->propagation.ns + host)), CW_NS(gap));
+}
+
+static int open_packets(struct world *w)
+{
+    uint32_t most = w->servers < UINT32_MAX / PACKETS_PER_SERVER ? w->servers * PACKETS_PER_SERVER : UINT32_MAX;
+    struct pkt_home_config config = {
+        .small_bytes = SMALL_PACKET,
+        .large_bytes = w->config.node.mtu + PKT_HEADROOM,
+        .packets_max = most > PACKETS_LEAST ? most : PACKETS_LEAST,
+    };
+    if (w->config.packets_max != 0) {
+        config.packets_max = w->config.packets_max;
+    }
+    return pkt_home_open(&w->packets, &config);
+}
+
+static void set_clocks(struct world *w)
+{
+    w->clocks = w->config.clock_ppm != 0 || w->config.clock_offset.ns != 0;
+    int32_t most = (int32_t)w->config.clock_ppm;
+    for (cw_server s = 0; s < w->servers; s++) {
+        struct prng random = prng_stream(w->config.seed, s, WORLD_STREAM_CLOCK);
+        struct host *h = &w->host[s];
+        h->ppm = (int32_t)prng_below(&random, (uint64_t)most * 2 + 1) - most;
+        h->clock_local = prng_span(&random, CW_NS(0), w->config.clock_offset).ns;
+        h->wake_ns = INT64_MAX;
+    }
+}
+
+static void release(struct world *w)
+{
+    check_close(w->check);
+    oracle_close(&w->oracle);
+    wheel_close(&w->wheel);
+    if (w->packets != NULL) {
+        pkt_home_close(w->packets);
+    }
+    free(w->harm);
+    free(w->harm_random);
+    free(w->started_context);
+    free(w->neighbours);
+    free(w->wire);
+    free(w->host);
+    free(w);
+}
+
+static int build(struct world *w)
+{
+    size_t n = w->servers, links = n * CW_LINK_COUNT;
+    w->host = aligned_alloc(_Alignof(struct host), n * sizeof *w->host);
+    w->wire = aligned_alloc(_Alignof(struct wire), links * sizeof *w->wire);
+    w->neighbours = malloc(links * sizeof *w->neighbours);
+    if (w->host == NULL || w->wire == NULL || w->neighbours == NULL) {
+        return -ENOMEM;
+    }
+    memset(w->host, 0, n * sizeof *w->host);
+    memset(w->wire, 0, links * sizeof *w->wire);
+    torus_neighbours_fill(&w->torus, w->neighbours);
+    set_clocks(w);
+    int rc = open_wheel(w);
+    if (rc == 0) {
+        rc = open_packets(w);
+    }
+    if (rc == 0) {
+        rc = oracle_open(&w->oracle, &w->torus, w->neighbours);
+    }
+    if (rc == 0 && !w->config.checks_off) {
+        rc = check_open(&w->check, w);
+    }
+    return rc;
+}
+
+int world_open(struct world **out, const struct world_config *config)
+{
+    struct torus torus;
+    struct world_config full = *config;
+    full.node.dims = config->dims;
+    full.node.bits_per_second = config->wire.bits_per_second;
+    full.node.hop_limit = config->node.hop_limit != 0 ? config->node.hop_limit : HOP_LIMIT_DEFAULT;
+    int rc = check_config(&full, &torus);
+    if (rc < 0) {
+        return rc;
+    }
+    struct world *w = calloc(1, sizeof *w);
+    if (w == NULL) {
+        return -ENOMEM;
+    }
+    w->config = full;
+    w->torus = torus;
+    w->servers = torus.servers;
+    w->links = torus_links(&torus);
+    w->ps_per_byte = wire_ps_per_byte(&config->wire);
+    w->busy = config->cpu_per_frame.ns > 0 || config->cpu_ps_per_byte > 0;
+    rc = build(w);
+    if (rc < 0) {
+        release(w);
+        return rc;
+    }
+    if (w->check != NULL) {
+        check_begin(w->check);
+    }
+    *out = w;
+    return 0;
+}
+
+static bool discard(void *context, const struct wheel_event *e)
+{
+    (void)context;
+    unsigned kind = EVENT_KIND(e->order);
+    if (e->order >= EVENT_ORDER(0, 0) && kind >= EVENT_FRAME && kind < EVENT_FRAME + CW_LINK_COUNT) {
+        pkt_release(e->what);
+    } else {
+        free(e->what);
+    }
+    return true;
+}
+
+void world_close(struct world *w)
+{
+    check_close(w->check);
+    w->check = NULL;
+    w->watch = (struct world_watch){.context = NULL};
+    for (cw_server s = 0; s < w->servers; s++) {
+        world_kill(w, s, false);
+    }
+    (void)wheel_sweep(&w->wheel, discard, NULL);
+    release(w);
+}
+
+/* ---- Time ---------------------------------------------------------------------------------------------------------- */
+
+cw_time world_now(const struct world *w)
+{
+    return w->now;
+}
+
+void world_stop(struct world *w)
+{
+    w->stopped = true;
+}
+
+void world_at(struct world *w, cw_time at, void (*fn)(struct world *w, void *arg), void *arg)
+{
+    CHECK(!cw_time_before(at, w->now));
+    struct action *action = malloc(sizeof *action);
+    CHECK(action != NULL);
+    *action = (struct action){fn, arg};
+    wheel_put(&w->wheel, at, EVENT_WORLD, action);
+}
+
+/* What the next event will touch: the host, its node, the frame. */
+static void prefetch(const struct world *w, const struct wheel_event *e)
+{
+    if (e == NULL || e->order < EVENT_ORDER(0, 0)) {
+        return;
+    }
+    const struct host *h = &w->host[EVENT_SERVER(e->order)];
+    __builtin_prefetch(h->node);
+    if (e->what != NULL) {
+        const char *frame = e->what;
+        __builtin_prefetch(frame);
+        __builtin_prefetch(frame + 64);
+        __builtin_prefetch(frame + sizeof(struct cw_packet) + 64);
+    }
+}
+
+static void time_stands_still(struct world *w, const struct wheel_event *e)
+{
+    cw_server s = e->order >= EVENT_ORDER(0, 0) ? EVENT_SERVER(e->order) : 0;
+    check_violated(w, 0, 1, &s, "time stands still: %u events at one instant, the last of kind %u", w->still,
+                   EVENT_KIND(e->order));
+}
+
+int world_run(struct world *w, cw_time until)
+{
+    struct wheel_event e;
+    CHECK(!cw_time_before(until, w->now));
+    while (!w->stopped && wheel_take(&w->wheel, until, &e)) {
+        prefetch(w, wheel_hint(&w->wheel));
+        w->still = e.at_ns == w->now.ns ? w->still + 1 : 0;
+        w->now.ns = e.at_ns;
+        w->totals.events++;
+        if (__builtin_expect(w->still > STILL_MAX, 0)) {
+            time_stands_still(w, &e);
+        }
+        pump_event(w, &e);
+    }
+    if (w->stopped) {
+        return 1;
+    }
+    w->now = until;
+    return 0;
+}
+
+/* ---- Questions ----------------------------------------------------------------------------------------------------- */
+
+const struct torus *world_torus(const struct world *w)
+{
+    return &w->torus;
+}
+
+const struct world_config *world_config(const struct world *w)
+{
+    return &w->config;
+}
+
+const cw_server *world_neighbours(const struct world *w)
+{
+    return w->neighbours;
+}
+
+const struct wire *world_wire(const struct world *w, cw_server s, cw_link link)
+{
+    return &w->wire[(size_t)s * CW_LINK_COUNT + link];
+}
+
+struct oracle *world_oracle(struct world *w)
+{
+    return &w->oracle;
+}
+
+unsigned world_running(const struct world *w)
+{
+    return w->running;
+}
+
+unsigned world_active(struct world *w)
+{
+    unsigned active = 0;
+    for (cw_server s = 0; s < w->servers; s++) {
+        active += w->host[s].state != WORLD_DEAD && w->oracle.active[s];
+    }
+    return active;
+}
+
+unsigned world_agreeing(struct world *w)
+{
+    uint32_t *members = calloc(w->servers, sizeof *members);
+    CHECK(members != NULL);
+    for (cw_server s = 0; s < w->servers; s++) {
+        if (w->oracle.active[s]) {
+            members[oracle_component(&w->oracle, s)]++;
+        }
+    }
+    unsigned agreeing = 0;
+    for (cw_server s = 0; s < w->servers; s++) {
+        if (w->host[s].state == WORLD_DEAD || !w->oracle.active[s]) {
+            continue;
+        }
+        const struct reach *view = ls_committed(node_linkstate(w->host[s].node));
+        cw_server own = oracle_component(&w->oracle, s);
+        bool agrees = view->members == members[own];
+        for (cw_server m = reach_next(view, 0); agrees && m != CW_SERVER_NONE; m = reach_next(view, m + 1)) {
+            agrees = w->oracle.active[m] && w->oracle.component[m] == own;
+        }
+        agreeing += agrees;
+    }
+    free(members);
+    return agreeing;
+}
+
+void world_watch(struct world *w, const struct world_watch *watch)
+{
+    w->watch = *watch;
+}
+
+void world_stamps(struct world *w, const struct world_stamp *stamp)
+{
+    CHECK(stamp->bytes <= 32);
+    w->stamp = *stamp;
+}
+
+const char *world_loss_name(enum world_loss cause)
+{
+    static const char *const names[WORLD_LOSSES] = {
+        [WORLD_LOSS_INJECTED] = "injected", [WORLD_LOSS_CORRUPTED] = "corrupted", [WORLD_LOSS_CUT] = "cut",
+        [WORLD_LOSS_DEAD] = "dead",         [WORLD_LOSS_KILLED] = "killed",       [WORLD_LOSS_CARD] = "card",
+    };
+    return (unsigned)cause < WORLD_LOSSES ? names[cause] : "?";
+}
+
+void world_totals(struct world *w, struct world_totals *out)
+{
+    *out = w->totals;
+    out->now = w->now;
+    for (cw_server s = 0; s < w->servers; s++) {
+        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+            const struct wire *wire = world_wire(w, s, link);
+            out->frames += wire->frames;
+            out->bytes += wire->bytes;
+            out->control_frames += wire->control_frames;
+        }
+        if (w->host[s].node != NULL) {
+            struct node_tally tally = node_tally(w->host[s].node);
+            out->made += tally.made;
+            out->ended += tally.ended;
+            out->inside += node_packets_inside(w->host[s].node);
+        }
+    }
+}
+
+uint64_t world_digest(struct world *w)
+{
+    struct digest d;
+    digest_init(&d);
+    digest_u64(&d, w->deliveries);
+    digest_u64(&d, (uint64_t)w->now.ns);
+    digest_u64(&d, w->totals.packet_hops);
+    for (cw_server s = 0; s < w->servers; s++) {
+        digest_u64(&d, w->host[s].node != NULL ? node_digest(w->host[s].node) : 0);
+    }
+    return digest_value(&d);
+}
+
+size_t world_node_bytes(struct world *w)
+{
+    size_t bytes = 0;
+    for (cw_server s = 0; s < w->servers; s++) {
+        bytes += w->host[s].node != NULL ? node_bytes(w->host[s].node) : 0;
+    }
+    return bytes;
+}
+
+size_t world_bytes(struct world *w)
+{
+    size_t links = (size_t)w->servers * CW_LINK_COUNT;
+    size_t bytes = sizeof *w + w->servers * sizeof *w->host + links * (sizeof *w->wire + sizeof *w->neighbours);
+    bytes += w->harm != NULL ? links * (sizeof *w->harm + sizeof *w->harm_random) : 0;
+    bytes += wheel_bytes(&w->wheel) + oracle_bytes(&w->oracle) + pkt_home_bytes(w->packets);
+    bytes += w->check != NULL ? check_bytes(w->check) : 0;
+    return bytes + world_node_bytes(w);
+}
+
+const struct world_violation *world_violation(const struct world *w)
+{
+    return w->violation.text[0] != '\0' ? &w->violation : NULL;
+}

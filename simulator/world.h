@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * world.h - a torus of servers that run the real node (core/node.h), the links between them, and time.
+ *
+ * Guarantee: a world is a function of its config and of the calls made on it. Same config, same calls: the same run, bit for bit, in
+ * every build, and the same world_digest(). Order at one instant: what was scheduled with world_at(), then
+ * servers by id, one server's events by kind and input port (wheel.h).
+ *
+ *     world_open();  world_start_all();  workload_start(); fault_plan_schedule(); world_at();  world_run() ...  world_close()
+ *
+ * Packets go from server to server by pointer; a packet-hop is one event while nobody waits for the link. Nothing is
+ * allocated per hop. The invariants (check.h) are checked always; the first one broken ends the run:
+ * world_run() gives 1 and world_violation() says what happened.
+ *
+ * Two clocks: true time, which everything here is in, and each server's own (rate and offset), which only its node sees.
+ * One thread owns a world. Nothing in it is shared between servers but memory for packets and constant tables, so that
+ * a world can be cut into windows of one propagation delay later.
+ */
+#ifndef SIMULATOR_WORLD_H
+#define SIMULATOR_WORLD_H
+
+#include "core/node.h"
+#include "simulator/wire.h"
+
+struct world;
+
+/* Who draws what: each purpose has streams of its own (base/prng.h). Part of what a seed means: numbers are for ever. */
+enum world_stream {
+    WORLD_STREAM_NODE = 1,   /* a node's seed; node = server */
+    WORLD_STREAM_WIRE = 2,   /* harm on a wire; node = server * 6 + link */
+    WORLD_STREAM_CLOCK = 3,  /* node = server */
+    WORLD_STREAM_CHECK = 4,  /* sampled checks */
+    WORLD_STREAM_FAULTS = 5, /* drawn plans */
+    WORLD_STREAM_CONFIG = 6, /* drawn worlds */
+    WORLD_STREAM_BOOT = 7,   /* when servers start */
+};
+
+struct world_service {
+    const cw_service *table;           /* borrowed */
+    struct node_service_policy policy; /* weight 0: the node's default */
+};
+
+struct world_config {
+    cw_dims dims;
+    uint64_t seed;
+    struct node_config node; /* self and incarnation are the world's to fill in; hop_limit 0: the default */
+    const struct world_service *services; /* the same on every server; borrowed for the world's life */
+    unsigned service_count;
+    struct wire_config wire;
+    cw_span carrier; /* both ends see a cut cable, or a host without power, after this; negative: never (default) */
+    cw_span cpu_per_frame; /* one processor handles the frames of a server one after the other: 0, takes no time */
+    uint32_t cpu_ps_per_byte;
+    uint32_t cpu_queue;   /* frames that wait for it, or for a paused server: 1,024, then the card drops */
+    uint32_t clock_ppm;   /* each server's clock runs off by up to this, either way: 0 */
+    cw_span clock_offset; /* and starts at up to this: 0 */
+    uint32_t packets_max; /* in the world at one time: 0, 512 a server but at least 65,536 */
+    /* Corrupted frames are dropped by the card, as its check sequence would; true: they get through with bits flipped, to
+     * try the parsers. Nothing then protects what was flipped (there is no cluster key), so deliveries are not judged. */
+    bool corrupt_passes;
+    bool checks_off;    /* for measuring what the checks cost; never in a run that shows something */
+    const char *replay; /* the command that repeats this run, printed with a violation; borrowed; NULL: seed only */
+};
+/* 3x3x3, 1 Gb/s, 9,000-byte frames, default timers, no service. */
+struct world_config world_config_default(void);
+
+/*
+ * -EINVAL (a bound is broken: timers that cannot keep the guarantee, dims, ring), -ERANGE (more hops than the budget), -ENOMEM. Gives a
+ * world at time 0 where nobody runs yet.
+ */
+CW_MUST_CHECK int world_open(struct world **out, const struct world_config *config);
+void world_close(struct world *w);
+
+/* ---- Time ---------------------------------------------------------------------------------------------------------- */
+
+cw_time world_now(const struct world *w);
+/* Runs everything due up to `until`, which becomes now. 0; 1 when an invariant broke or world_stop() was called: it stops right there. */
+CW_MUST_CHECK int world_run(struct world *w, cw_time until);
+void world_stop(struct world *w);
+/* Calls fn at that instant (not before now), before anything servers do then, in the order of the calls made to world_at(). */
+void world_at(struct world *w, cw_time at, void (*fn)(struct world *w, void *arg), void *arg);
+
+/* ---- Servers and cables -------------------------------------------------------------------------------------------- */
+
+enum world_server_state { WORLD_DEAD, WORLD_RUNS, WORLD_PAUSED };
+
+/* A dead server starts, with an incarnation above all that it wrote down. -EALREADY, -ENOMEM or what a service's open said. */
+int world_start(struct world *w, cw_server s);
+/* All dead servers, each at an instant drawn from now..now + spread. */
+void world_start_all(struct world *w, cw_span spread);
+/* The process dies: packets inside are lost. power: the host too, so that neighbours lose carrier (config.carrier). */
+void world_kill(struct world *w, cw_server s, bool power);
+/* It stops handling frames and time, and goes on after `span` with what its card kept. */
+void world_pause(struct world *w, cw_server s, cw_span span);
+/* Orderly: the node says goodbye, and is dead when it may be. */
+void world_leave(struct world *w, cw_server s);
+/* The direction out of s by link works or not; `both` ways: the cable. */
+void world_cable(struct world *w, cw_server s, cw_link link, bool both, bool works);
+/* Replaces what goes wrong in the direction out of s by link. */
+void world_harm(struct world *w, cw_server s, cw_link link, const struct wire_harm *harm);
+/* The server's clock goes on from where it is, at this rate. */
+void world_clock(struct world *w, cw_server s, int32_t ppm);
+
+enum world_server_state world_state(const struct world *w, cw_server s);
+/* NULL when dead. */
+struct node *world_node(struct world *w, cw_server s);
+/* Sends a command to a service of s. -ENOENT when s is not running. The sink is borrowed until done. */
+int world_command(struct world *w, cw_server s, const char *service, int argc, const char *const *argv,
+                  const struct node_request_sink *sink);
+
+const struct torus *world_torus(const struct world *w);
+const struct world_config *world_config(const struct world *w);
+const cw_server *world_neighbours(const struct world *w);
+const struct wire *world_wire(const struct world *w, cw_server s, cw_link link);
+struct oracle *world_oracle(struct world *w);
+unsigned world_running(const struct world *w);
+/* Running servers that may deliver keys; and whose committed view is exactly the component they are in. */
+unsigned world_active(struct world *w);
+unsigned world_agreeing(struct world *w);
+
+/* ---- What is seen -------------------------------------------------------------------------------------------------- */
+
+/* All may be NULL. Borrows everything for the call; must not change the world but through world_at() and world_stop(). */
+struct world_watch {
+    void *context;
+    /* A frame was given to a wire; it arrives at flight->arrives if it does. */
+    void (*frame)(void *context, cw_server s, cw_link link, const struct cw_packet *frame, cw_time now,
+                  const struct wire_flight *flight);
+    /* node.h's points: enum node_point; once per packet and hop: only if wanted. */
+    void (*packet)(void *context, cw_server s, enum node_point point, const struct cw_packet *p, cw_drop cause,
+                   cw_time now);
+    void (*log)(void *context, cw_server s, cw_level level, const char *service, const char *text, cw_time now);
+    void (*server)(void *context, cw_server s, enum world_server_state state, cw_time now);
+};
+void world_watch(struct world *w, const struct world_watch *watch);
+
+/* Packets lost outside of nodes. */
+enum world_loss {
+    WORLD_LOSS_INJECTED,  /* wire_harm.loss */
+    WORLD_LOSS_CORRUPTED, /* the card's check sequence */
+    WORLD_LOSS_CUT,       /* on a cable that does not work, or when it was cut */
+    WORLD_LOSS_DEAD,      /* sent to a server that is dead */
+    WORLD_LOSS_KILLED,    /* inside a server, or not wholly sent, when it died */
+    WORLD_LOSS_CARD,      /* no room in the card of a busy or paused server */
+    WORLD_LOSSES,
+};
+const char *world_loss_name(enum world_loss cause);
+
+struct world_totals {
+    cw_time now;
+    uint64_t events;
+    uint64_t frames, bytes;                 /* given to wires */
+    uint64_t control_frames, control_bytes; /* of these */
+    uint64_t packet_hops;                   /* data packets given to wires */
+    uint64_t made;                          /* data packets that entered the world */
+    uint64_t duplicated;                    /* data packets copied by injection */
+    uint64_t delivered;
+    uint64_t delivered_keys;
+    uint64_t ended;                  /* taken out on the way by a service */
+    uint64_t held;                   /* times a packet waited for the right to deliver */
+    uint64_t hops, hops_max;         /* of delivered packets */
+    uint64_t dropped[CW_DROP_COUNT]; /* by nodes */
+    uint64_t lost[WORLD_LOSSES];
+    uint64_t inside, flying; /* now: in nodes, on wires and in cards */
+    uint64_t starts, kills, pauses, cuts;
+    uint64_t misdelivered, delivered_twice;
+    uint64_t checks; /* invariants looked at */
+};
+void world_totals(struct world *w, struct world_totals *out);
+/* Sum over deliveries of hash(time, server, source, sequence, hops), and what the nodes hold: equal for equal runs. */
+uint64_t world_digest(struct world *w);
+/* Bytes of memory: all nodes, all the engine's own, packets. */
+size_t world_bytes(struct world *w);
+size_t world_node_bytes(struct world *w);
+
+/* What tells the packets of a job apart: so many bytes (up to 32) at this offset of their payload, different in any two
+ * packets of one source. Deliveries of the same packet twice are then found. */
+struct world_stamp {
+    cw_job job;
+    uint32_t offset;
+    uint32_t bytes;
+};
+void world_stamps(struct world *w, const struct world_stamp *stamp);
+
+/* ---- Violations ----------------------------------------------------------------------------------------------------- */
+
+enum { WORLD_VIOLATION_SERVERS = 4, WORLD_VIOLATION_TEXT = 400 };
+struct world_violation {
+    unsigned invariant; /* of semantics 8.1; 0: none */
+    cw_time at;
+    cw_server server[WORLD_VIOLATION_SERVERS];
+    unsigned servers;
+    char text[WORLD_VIOLATION_TEXT]; /* one paragraph: what, seed, time, servers, command that replays */
+};
+/* The first; NULL when all is well. */
+const struct world_violation *world_violation(const struct world *w);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fake_net.h"
+
+#include "keyspace/key.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATH_MAX_LINKS = 256 };
+
+struct fake_flight {
+    struct fake_flight *next;
+    struct fake_send send;
+    cw_time at;
+    cw_server from, here; /* who sent it, where it arrives */
+    cw_link in;
+    unsigned hops, waypoints_passed;
+    cw_link path[PATH_MAX_LINKS];    /* taken so far */
+    cw_link retrace[PATH_MAX_LINKS]; /* for an answer: taken from the end */
+    unsigned retrace_left;
+};
+
+static void put_flight(struct fake_net *net, struct fake_flight *f)
+{
+    struct fake_flight **at = &net->flights;
+    while (*at != NULL && (*at)->at.ns <= f->at.ns) {
+        at = &(*at)->next;
+    }
+    f->next = *at;
+    *at = f;
+}
+
+static cw_server target_of(struct fake_net *net, const struct fake_flight *f)
+{
+    if (f->waypoints_passed < f->send.options.waypoints) {
+        return torus_id(&net->torus, f->send.waypoint[f->waypoints_passed]);
+    }
+    switch (f->send.to.kind) {
+    case CW_TO_KEY:
+        return key_home(&net->torus, key_route64(&f->send.to.key));
+    case CW_TO_LINK:
+        return torus_neighbour(&net->torus, f->from, f->send.to.link);
+    default:
+        return torus_id(&net->torus, f->send.to.server);
+    }
+}
+
+/* On its next link, or true: it is where it was sent to. */
+static bool arrives(struct fake_net *net, struct fake_flight *f)
+{
+    while (f->waypoints_passed < f->send.options.waypoints && target_of(net, f) == f->here) {
+        f->waypoints_passed++;
+    }
+    return target_of(net, f) == f->here && (f->send.to.kind != CW_TO_LINK || f->hops > 0);
+}
+
+static void next_link(struct fake_net *net, struct fake_flight *f)
+{
+    cw_link link = f->send.to.link;
+    if (f->retrace_left > 0) {
+        link = cw_link_opposite(f->retrace[--f->retrace_left]);
+    } else if (f->send.to.kind != CW_TO_LINK) {
+        link = (cw_link)__builtin_ctz(torus_minimal_links(&net->torus, f->here, target_of(net, f)));
+    }
+    if (f->hops < PATH_MAX_LINKS) {
+        f->path[f->hops] = link;
+    }
+    f->hops++;
+    f->here = torus_neighbour(&net->torus, f->here, link);
+    f->in = cw_link_opposite(link);
+    f->at = cw_time_add(net->now, net->hop);
+    net->crossed++;
+    put_flight(net, f);
+}
+
+/* Takes what the service on that server has sent since. */
+static void collect(struct fake_net *net, cw_server from, const struct fake_flight *cause)
+{
+    for (struct fake_send send; fake_take(net->server[from], &send);) {
+        if (net->lose != 0 && ++net->sends % net->lose == 0) {
+            fake_free(send.packet);
+            continue;
+        }
+        struct fake_flight *f = calloc(1, sizeof *f);
+        if (f == NULL) {
+            abort();
+        }
+        *f = (struct fake_flight){.send = send, .at = net->now, .from = from, .here = from, .in = CW_LINK_SELF};
+        if (send.reply && cause != NULL && cause->send.options.record_path) {
+            memcpy(f->retrace, cause->path, sizeof f->retrace);
+            f->retrace_left = cause->hops;
+        }
+        if (arrives(net, f)) {
+            put_flight(net, f);
+        } else {
+            next_link(net, f);
+        }
+    }
+}
+
+static cw_rx rx_of(struct fake_net *net, const struct fake_flight *f, bool here)
+{
+    return (cw_rx){
+        .size = sizeof(cw_rx),
+        .where = here ? CW_ARRIVED : CW_TRANSIT,
+        .in = f->in,
+        .hops = f->hops,
+        .kind = f->send.to.kind,
+        .job = f->send.to.job,
+        .port = f->send.to.port,
+        .key = f->send.to.key,
+        .server = f->send.to.server,
+        .src_job = net->server[f->from]->table->job,
+        .src_process = f->from,
+        .src_server = torus_coord(&net->torus, f->from),
+    };
+}
+
+/* A flight is over its link: takes it. */
+static void land(struct fake_net *net, struct fake_flight *f)
+{
+    cw_svc *s = net->server[f->here];
+    bool here = arrives(net, f);
+    cw_rx rx = rx_of(net, f, here);
+    if (!here) {
+        bool goes_on = !s->table->on_path || fake_arrive(s, f->send.packet, &rx, NULL);
+        collect(net, f->here, f);
+        if (goes_on) {
+            next_link(net, f);
+        } else {
+            free(f);
+        }
+        return;
+    }
+    if (f->send.reply) {
+        fake_answer(s, f->send.call, f->send.status, f->send.packet, &rx);
+    } else {
+        if (f->send.call != 0) {
+            rx.call = fake_right(s, torus_coord(&net->torus, f->from), f->send.call);
+        }
+        fake_arrive(s, f->send.packet, &rx, NULL);
+    }
+    collect(net, f->here, f);
+    free(f);
+}
+
+struct fake_net *fake_net_open(const cw_service *table, cw_dims dims)
+{
+    struct torus torus;
+    if (torus_init(&torus, dims) != 0) {
+        abort();
+    }
+    struct fake_net *net = calloc(1, sizeof *net + torus.servers * sizeof net->server[0]);
+    if (net == NULL) {
+        abort();
+    }
+    net->torus = torus;
+    net->hop = CW_US(1);
+    for (cw_server id = 0; id < torus.servers; id++) {
+        net->server[id] = fake_open(table, dims, torus_coord(&torus, id));
+    }
+    return net;
+}
+
+size_t fake_net_close(struct fake_net *net)
+{
+    size_t left = 0;
+    for (struct fake_flight *f = net->flights; f != NULL;) {
+        struct fake_flight *next = f->next;
+        fake_free(f->send.packet);
+        free(f);
+        f = next;
+    }
+    for (cw_server id = 0; id < net->torus.servers; id++) {
+        left += fake_close(net->server[id]);
+    }
+    free(net);
+    return left;
+}
+
+static cw_time next_wake(const struct fake_net *net, cw_server *which)
+{
+    cw_time first = CW_NEVER;
+    for (cw_server id = 0; id < net->torus.servers; id++) {
+        cw_time wake = fake_wake(net->server[id]);
+        if (cw_time_before(wake, first)) {
+            first = wake;
+            *which = id;
+        }
+    }
+    return first;
+}
+
+static void set_now(struct fake_net *net, cw_time now)
+{
+    net->now = now;
+    for (cw_server id = 0; id < net->torus.servers; id++) {
+        net->server[id]->now = now;
+    }
+}
+
+/* The next thing that happens until then; false: nothing does. */
+static bool happen(struct fake_net *net, cw_time end)
+{
+    cw_server who = 0;
+    for (cw_server id = 0; id < net->torus.servers; id++) {
+        collect(net, id, NULL);
+    }
+    cw_time wake = next_wake(net, &who);
+    cw_time flight = net->flights != NULL ? net->flights->at : CW_NEVER;
+    cw_time next = cw_time_min(wake, flight);
+    if (!cw_time_due(next, end)) {
+        return false;
+    }
+    set_now(net, cw_time_max(net->now, next));
+    if (flight.ns <= wake.ns) {
+        struct fake_flight *f = net->flights;
+        net->flights = f->next;
+        land(net, f);
+    } else {
+        fake_run(net->server[who], CW_NS(0));
+    }
+    return true;
+}
+
+void fake_net_run(struct fake_net *net, cw_span span)
+{
+    cw_time end = cw_time_add(net->now, span);
+    while (happen(net, end)) {
+    }
+    set_now(net, end);
+}
+
+void fake_net_finish(struct fake_net *net, const struct fake_result *r)
+{
+    cw_time end = cw_time_add(net->now, CW_SEC(3600));
+    while (!r->done && happen(net, end)) {
+    }
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/builtin.h"
+
+#include "fake_host.h"
+#include "services/table.h"
+#include "suite.h"
+
+#include <string.h>
+
+START_TEST(each_is_sound_and_alone)
+{
+    size_t count;
+    const cw_service *const *services = builtin_services(&count);
+    ck_assert_uint_ge(count, 2);
+    for (size_t i = 0; i < count; i++) {
+        char why[TABLE_WHY_BYTES];
+        ck_assert_msg(table_check(services[i], TABLE_BUILTIN, why) == 0, "%s", why);
+        ck_assert_ptr_eq(builtin_service(services[i]->name), services[i]);
+        ck_assert(i == 0 || services[i - 1]->job < services[i]->job);
+        for (size_t k = 0; k < i; k++) {
+            ck_assert_str_ne(services[i]->name, services[k]->name);
+        }
+    }
+}
+END_TEST
+
+START_TEST(by_name)
+{
+    ck_assert_ptr_nonnull(builtin_service("ping"));
+    ck_assert_ptr_nonnull(builtin_service("bench"));
+    ck_assert_ptr_null(builtin_service("pin"));
+    ck_assert_ptr_null(builtin_service(""));
+}
+END_TEST
+
+START_TEST(each_opens_and_closes_anywhere)
+{
+    static const cw_dims shapes[] = {{1, 1, 1}, {2, 1, 1}, {3, 3, 3}, {256, 1, 1}};
+    size_t count;
+    const cw_service *const *services = builtin_services(&count);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+            cw_svc *s = fake_open(services[i], shapes[k], (cw_coord){(uint8_t)(shapes[k].x - 1), 0, 0});
+            fake_run(s, CW_SEC(1));
+            ck_assert_uint_eq(fake_sends(s), 0);
+            ck_assert_uint_eq(fake_close(s), 0);
+        }
+    }
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(each_is_sound_and_alone),
+    SUITE_TEST(by_name),
+    SUITE_TEST(each_opens_and_closes_anywhere),
+};
+SUITE_MAIN("builtin", tests)

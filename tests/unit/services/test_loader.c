@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/loader.h"
+
+#include "fake_host.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct loader_module module;
+static char why[TABLE_WHY_BYTES];
+
+static int load(const char *name)
+{
+    static char path[4096];
+    snprintf(path, sizeof path, "%s/%s", MODULES, name);
+    int rc = loader_open(path, &module, why);
+    /* What is said begins with the file that it is about. */
+    ck_assert_msg(rc == 0 ? why[0] == '\0' : strstr(why, ".so: ") != NULL || name[0] == '\0', "%d: %s", rc, why);
+    return rc;
+}
+
+static void refused(const char *name, int rc, const char *words)
+{
+    int got = load(name);
+    ck_assert_msg(got == rc && strstr(why, words) != NULL, "%s gave %d: %s", name, got, why);
+}
+
+START_TEST(the_example_loads_and_runs)
+{
+    ck_assert_int_eq(load("hitcount.so"), 0);
+    ck_assert_str_eq(module.service->name, "hitcount");
+    cw_svc *s = fake_open(module.service, (cw_dims){3, 1, 1}, (cw_coord){0, 0, 0});
+    struct fake_result r;
+    fake_command(s, "walk 1,0,0", &r);
+    ck_assert_int_eq(r.rc, 0);
+    ck_assert_uint_eq(fake_sends(s), 1);
+    ck_assert_uint_eq(fake_close(s), 0);
+    loader_close(&module);
+    ck_assert_ptr_null(module.handle);
+}
+END_TEST
+
+START_TEST(a_bare_name_is_a_file_here)
+{
+    ck_assert_int_eq(chdir(MODULES), 0);
+    ck_assert_int_eq(loader_open("none.so", &module, why), 0);
+    loader_close(&module);
+    ck_assert_int_eq(loader_open("libc.so.6", &module, why), -ENOENT);
+}
+END_TEST
+
+START_TEST(twice)
+{
+    struct loader_module first;
+    ck_assert_int_eq(load("none.so"), 0);
+    first = module;
+    ck_assert_int_eq(load("none.so"), 0);
+    ck_assert_ptr_eq(module.service, first.service);
+    loader_close(&first);
+    ck_assert_str_eq(module.service->name, "fault");
+    loader_close(&module);
+}
+END_TEST
+
+START_TEST(files_that_are_no_modules)
+{
+    refused("nowhere.so", -ENOENT, "No such file");
+    FILE *f = fopen(MODULES "/text.so", "w");
+    ck_assert_ptr_nonnull(f);
+    fputs("not a program at all, but long enough for the head of one: here it ends.\n", f);
+    fclose(f);
+    refused("text.so", -ENOEXEC, "invalid ELF header");
+    refused("", -ENOEXEC, "");
+}
+END_TEST
+
+START_TEST(modules_that_are_no_services)
+{
+    refused("no_entry.so", -ENOEXEC, "does not export cw_service_entry");
+    refused("undefined.so", -ENOEXEC, "a_function_that_no_host_has");
+    refused("no_table.so", -EINVAL, "entry gave NULL");
+}
+END_TEST
+
+START_TEST(services_for_another_server)
+{
+    refused("api.so", -EPROTO, "version 2 of the service API");
+    refused("short.so", -EPROTO, "bytes long");
+    refused("long_in_use.so", -EPROTO, "bytes long");
+    ck_assert_int_eq(load("long_unused.so"), 0);
+    loader_close(&module);
+}
+END_TEST
+
+START_TEST(services_that_are_unsound)
+{
+    refused("name.so", -EINVAL, "letters, digits and dashes");
+    refused("builtin_job.so", -EINVAL, "1024 or above");
+    refused("no_packet.so", -EINVAL, "on_packet");
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(the_example_loads_and_runs),
+    SUITE_TEST(a_bare_name_is_a_file_here),
+    SUITE_TEST(twice),
+    SUITE_TEST(files_that_are_no_modules),
+    SUITE_TEST(modules_that_are_no_services),
+    SUITE_TEST(services_for_another_server),
+    SUITE_TEST(services_that_are_unsound),
+};
+SUITE_MAIN("loader", tests)

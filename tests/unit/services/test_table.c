@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/table.h"
+
+#include "suite.h"
+
+#include <errno.h>
+#include <string.h>
+
+static cw_verdict packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
+{
+    (void)s, (void)state, (void)p, (void)rx;
+    return CW_DROP;
+}
+
+static const cw_service good = {
+    CW_SERVICE_INIT, .name = "A-service-9", .version = "1", .job = 1024, .on_packet = packet,
+};
+static char why[TABLE_WHY_BYTES];
+
+/* Tries a table, and that the sentence has those words. */
+static void wrong(const cw_service *table, enum table_origin origin, int rc, const char *words)
+{
+    int got = table_check(table, origin, why);
+    ck_assert_msg(got == rc && strstr(why, words) != NULL, "%d \"%s\", not %d \"%s\"", got, why, rc, words);
+}
+
+START_TEST(a_good_one)
+{
+    strcpy(why, "something");
+    ck_assert_int_eq(table_check(&good, TABLE_LOADED, why), 0);
+    ck_assert_str_eq(why, "");
+    cw_service t = good;
+    t.job = 1023;
+    ck_assert_int_eq(table_check(&t, TABLE_BUILTIN, why), 0);
+    t.name = "1234567890123456789012345678901";
+    ck_assert_int_eq(table_check(&t, TABLE_BUILTIN, why), 0);
+}
+END_TEST
+
+START_TEST(each_way_to_be_wrong)
+{
+    cw_service t;
+    wrong(NULL, TABLE_LOADED, -EINVAL, "no table");
+    t = good;
+    t.size = 0;
+    wrong(&t, TABLE_LOADED, -EINVAL, "CW_SERVICE_INIT");
+    t = good;
+    t.api = CW_API_VERSION + 1;
+    wrong(&t, TABLE_LOADED, -EPROTO, "version 2 of the service API");
+    t = good;
+    t.size = sizeof t - 1;
+    wrong(&t, TABLE_LOADED, -EPROTO, "bytes long");
+    t = good;
+    t.size = 10 * sizeof t;
+    wrong(&t, TABLE_LOADED, -EPROTO, "bytes long");
+    t = good;
+    t.name = NULL;
+    wrong(&t, TABLE_LOADED, -EINVAL, "name");
+    t = good;
+    t.name = "";
+    wrong(&t, TABLE_LOADED, -EINVAL, "name");
+    t = good;
+    t.name = "under_score";
+    wrong(&t, TABLE_LOADED, -EINVAL, "name");
+    t = good;
+    t.name = "12345678901234567890123456789012";
+    wrong(&t, TABLE_LOADED, -EINVAL, "name");
+    t = good;
+    t.version = NULL;
+    wrong(&t, TABLE_LOADED, -EINVAL, "A-service-9 says no version");
+    t = good;
+    t.job = 0;
+    wrong(&t, TABLE_LOADED, -EINVAL, "job 0");
+    t = good;
+    t.job = 1023;
+    wrong(&t, TABLE_LOADED, -EINVAL, "1024 or above");
+    wrong(&good, TABLE_BUILTIN, -EINVAL, "below 1024");
+    t = good;
+    t.on_packet = NULL;
+    wrong(&t, TABLE_LOADED, -EINVAL, "on_packet");
+    t = good;
+    t.state_size = SIZE_MAX;
+    wrong(&t, TABLE_LOADED, -EINVAL, "state");
+}
+END_TEST
+
+START_TEST(a_later_api_with_nothing_of_it_in_use)
+{
+    struct {
+        cw_service table;
+        const void *option;
+    } later = {.table = good};
+    later.table.size = sizeof later;
+    ck_assert_int_eq(table_check(&later.table, TABLE_LOADED, why), 0);
+    later.option = &later;
+    wrong(&later.table, TABLE_LOADED, -EPROTO, "bytes long");
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(a_good_one),
+    SUITE_TEST(each_way_to_be_wrong),
+    SUITE_TEST(a_later_api_with_nothing_of_it_in_use),
+};
+SUITE_MAIN("table", tests)

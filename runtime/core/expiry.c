@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 enum { CHUNK_ITEMS = 32 };
+#define NO_INDEX UINT32_MAX
 
 static uint32_t chunks_for(uint32_t limit)
 {
@@ -27,36 +28,32 @@ int expiry_open(struct expiry *t, size_t size, uint32_t limit, uint64_t salt)
 {
     CHECK(size >= sizeof(struct expiry_item) && size % _Alignof(struct expiry_item) == 0);
     CHECK(limit >= 1 && limit <= EXPIRY_LIMIT_MAX);
-    *t = (struct expiry){.size = size, .limit = limit, .salt = (uint32_t)(salt ^ salt >> 32)};
+    *t = (struct expiry){.size = size, .limit = limit, .salt = (uint32_t)(salt ^ salt >> 32), .first_free = NO_INDEX};
     while ((UINT64_C(1) << t->index_bits) < limit) {
         t->index_bits++;
     }
-    t->heap_memory = malloc(heap_size(limit));
     t->chunk = calloc(chunks_for(limit), sizeof *t->chunk);
-    t->ring = malloc(limit * sizeof *t->ring);
-    if (t->heap_memory == NULL || t->chunk == NULL || t->ring == NULL) {
-        expiry_close(t);
+    if (t->chunk == NULL) {
         return -ENOMEM;
     }
-    heap_init(&t->heap, t->heap_memory, limit);
+    heap_init(&t->heap, NULL, 0);
     return 0;
 }
 
 void expiry_close(struct expiry *t)
 {
-    for (uint32_t i = 0; t->chunk != NULL && i < t->made / CHUNK_ITEMS; i++) {
+    for (uint32_t i = 0; i < t->made / CHUNK_ITEMS; i++) {
         free(t->chunk[i]);
     }
     free(t->chunk);
-    free(t->ring);
-    free(t->heap_memory);
+    free(t->heap.slots);
     *t = (struct expiry){.limit = 0};
 }
 
 size_t expiry_bytes(const struct expiry *t)
 {
-    return t->made * t->size + heap_size(t->limit) + t->limit * sizeof *t->ring +
-           chunks_for(t->limit) * sizeof *t->chunk;
+    size_t heap = t->heap.capacity > 0 ? heap_size(t->heap.capacity) : 0;
+    return t->made * t->size + heap + chunks_for(t->limit) * sizeof *t->chunk;
 }
 
 /* The next handle of a slot: one generation more, never 0. */
@@ -74,9 +71,28 @@ static uint32_t first_handle(const struct expiry *t, uint32_t index)
     return handle != 0 ? handle : handle_after(t, handle);
 }
 
+/* A heap with room for all slots made: what was in the old one moves in its order. */
+static bool grow_heap(struct expiry *t)
+{
+    uint32_t capacity = t->heap.capacity > 0 ? 2 * t->heap.capacity : CHUNK_ITEMS;
+    void *memory = malloc(heap_size(capacity));
+    if (memory == NULL) {
+        return false;
+    }
+    struct heap grown;
+    heap_init(&grown, memory, capacity);
+    for (struct heap_entry *e; t->heap.capacity > 0 && (e = heap_pop(&t->heap)) != NULL;) {
+        int rc = heap_insert(&grown, e, e->at, container_of(e, struct expiry_item, due)->sequence);
+        CHECK(rc == 0);
+    }
+    free(t->heap.slots);
+    t->heap = grown;
+    return true;
+}
+
 static struct expiry_item *fresh_item(struct expiry *t)
 {
-    if (t->fresh == t->limit) {
+    if (t->fresh == t->limit || (t->fresh == t->heap.capacity && !grow_heap(t))) {
         return NULL;
     }
     if (t->fresh == t->made) {
@@ -92,23 +108,23 @@ static struct expiry_item *fresh_item(struct expiry *t)
     return item;
 }
 
+static struct expiry_item *freed_item(struct expiry *t)
+{
+    struct expiry_item *item = item_at(t, t->first_free);
+    t->first_free = (uint32_t)item->sequence;
+    return item;
+}
+
 void *expiry_take(struct expiry *t, cw_time at)
 {
-    struct expiry_item *item;
-    if (t->ring_count > 0) {
-        item = item_at(t, t->ring[t->ring_head]);
-        t->ring_head = (t->ring_head + 1) % t->limit;
-        t->ring_count--;
-    } else {
-        item = fresh_item(t);
-        if (item == NULL) {
-            return NULL;
-        }
+    struct expiry_item *item = t->first_free != NO_INDEX ? freed_item(t) : fresh_item(t);
+    if (item == NULL) {
+        return NULL;
     }
     item->handle = item->next;
     item->sequence = ++t->sequence;
     int rc = heap_insert(&t->heap, &item->due, at, item->sequence);
-    CHECK(rc == 0); /* it has room for every slot */
+    CHECK(rc == 0);
     t->taken++;
     return item;
 }
@@ -117,12 +133,18 @@ void expiry_give(struct expiry *t, void *taken)
 {
     struct expiry_item *item = taken;
     CHECK(item->handle != 0);
+    uint32_t index = index_of(t, item->handle);
     heap_remove(&t->heap, &item->due);
     item->next = handle_after(t, item->handle);
-    t->ring[(t->ring_head + t->ring_count) % t->limit] = index_of(t, item->handle);
-    t->ring_count++;
-    t->taken--;
     item->handle = 0;
+    item->sequence = NO_INDEX;
+    if (t->first_free == NO_INDEX) {
+        t->first_free = index;
+    } else {
+        item_at(t, t->last_free)->sequence = index;
+    }
+    t->last_free = index;
+    t->taken--;
 }
 
 void *expiry_find(const struct expiry *t, uint32_t handle)

@@ -19,14 +19,13 @@
 /* A zeroed item is a free one. */
 struct expiry_item {
     struct heap_entry due;
-    uint64_t sequence; /* of its last setting */
+    uint64_t sequence; /* of its last setting; while it is free: the index of the next free one */
     uint32_t handle;   /* 0 while free */
-    uint32_t next;     /* generation and index: of this slot while it is taken, its own next generation while free */
+    uint32_t next;     /* the handle it will have when it is taken next */
 };
 
 struct expiry {
-    struct heap heap;
-    void *heap_memory;
+    struct heap heap;      /* of all that are taken; grows with the chunks */
     unsigned char **chunk; /* items by index */
     size_t size;           /* of an item */
     uint32_t limit;
@@ -35,8 +34,8 @@ struct expiry {
     uint32_t taken;      /* items out */
     uint32_t index_bits; /* of a handle; the rest is the generation */
     uint32_t salt;
-    uint32_t *ring; /* indices of freed slots, oldest first: a slot rests as long as possible before it is used again */
-    uint32_t ring_head, ring_count;
+    uint32_t first_free,
+        last_free; /* a list, longest free first: a slot rests as long as possible before it is used again */
     uint64_t sequence;
 };
 

@@ -115,7 +115,9 @@ const struct reach *ls_optimistic(const struct linkstate *ls); /* same pointer a
 /* True while we may deliver as root: active, not fenced, lease valid at now. */
 bool ls_serving(const struct linkstate *ls, cw_time now);
 bool ls_active(const struct linkstate *ls);
-/* Links over which data may be sent now. */
+/* Links of ours that are up: edges of C. */
+cw_links ls_live_links(const struct linkstate *ls);
+/* Those of them over which data may be sent now: not while control that must go before it is held back by its window. */
 cw_links ls_up_links(const struct linkstate *ls);
 /* Links of ours on shortest paths over the surviving torus; none for self and for the unreachable. O(1). */
 cw_links ls_next_hops(struct linkstate *ls, cw_server to);

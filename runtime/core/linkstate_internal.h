@@ -27,12 +27,12 @@
 enum {
     LS_DRAIN_US = 1000, /* after a stall: first hear what waits in the rings, then judge who is dead (semantics 4.6) */
     LS_HELLO_LEAST_US = 1000, /* between two hellos of a link, whatever happens */
-    LS_GATHER_US = 50,    /* between two frames of a stream that nobody waits for: a burst of records shares frames */
-    LS_GATHER_ITEMS = 32, /* unless they fill one */
-    LS_ACK_DELAY_US = 200,    /* an acknowledgement waits this long for company */
-    LS_REPEAT_MS = 100,       /* admission acks are repeated while they are wanted */
-    LS_REPAIR_HELLOS = 3,     /* hellos with another digest at equal positions: the databases differ */
-    LS_FIGHTS = 3, /* outbids of another boot's records in LS_FIGHT_SEC that are still taken for our own past */
+    LS_GATHER_US = 50,     /* between two frames of a stream that nobody waits for: a burst of records shares frames */
+    LS_GATHER_ITEMS = 32,  /* unless they fill one */
+    LS_ACK_DELAY_US = 200, /* an acknowledgement waits this long for company */
+    LS_REPEAT_MS = 100,    /* admission acks are repeated while they are wanted */
+    LS_REPAIR_HELLOS = 3,  /* hellos with another digest at equal positions: the databases differ */
+    LS_FIGHTS = 3,         /* outbids of another boot's records in LS_FIGHT_SEC that are still taken for our own past */
     LS_FIGHT_SEC = 10,
 };
 
@@ -59,8 +59,8 @@ struct ls_link {
     cw_time hello_at;  /* the next hello */
     cw_time hello_last;
     cw_time stream_at; /* not before does the stream send of its own accord */
-    cw_time clock; /* the neighbour's, of its last hello in this session; 0 */
-    cw_time echo;  /* ours, the last that came back in this session; 0 */
+    cw_time clock;     /* the neighbour's, of its last hello in this session; 0 */
+    cw_time echo;      /* ours, the last that came back in this session; 0 */
 };
 
 struct linkstate {
@@ -97,9 +97,9 @@ struct linkstate {
      * What the last entry left behind (linkstate_note), so that a data frame costs a few loads: it changes none of it. What time
      * changes, it changes at wake.
      */
-    cw_links tx, owed, up; /* ls_tx_links(), ls_owed_links(), ls_up_links() */
-    cw_time wake;    /* ls_next_wake() */
-    bool calm;       /* nothing happened since views were asked for: until wake they are what they were */
+    cw_links tx, owed, live, up; /* ls_tx_links(), ls_owed_links(), ls_live_links(), ls_up_links() */
+    cw_time wake;                /* ls_next_wake() */
+    bool calm;                   /* nothing happened since views were asked for: until wake they are what they were */
 };
 
 /* ---- linkstate_tx.c ----------------------------------------------------------------------------------------------- */

@@ -166,14 +166,24 @@ static cw_time next_wake(const struct linkstate *ls)
 
 /* ---- What is asked between entries --------------------------------------------------------------------------------- */
 
-static cw_links up_links(const struct linkstate *ls)
+static cw_links live_links(const struct linkstate *ls)
 {
     cw_links links = CW_LINKS_NONE;
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        const struct ls_link *l = &ls->links[link];
-        /* Control before data (semantics 4.4): what the window holds back holds back the data behind it. */
-        bool blocked = l->feed.unsent > 0 && !feed_has_more(&l->feed);
-        if (l->adj.state == ADJ_UP && linkstate_is_committed(ls, link) && !blocked) {
+        if (ls->links[link].adj.state == ADJ_UP && linkstate_is_committed(ls, link)) {
+            links |= cw_links_of(link);
+        }
+    }
+    return links;
+}
+
+/* Control before data (semantics 4.4): what the window holds back holds back the data behind it. */
+static cw_links blocked_links(const struct linkstate *ls)
+{
+    cw_links links = CW_LINKS_NONE;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        const struct feed *feed = &ls->links[link].feed;
+        if (feed->unsent > 0 && !feed_has_more(feed)) {
             links |= cw_links_of(link);
         }
     }
@@ -184,7 +194,8 @@ void linkstate_note(struct linkstate *ls)
 {
     ls->tx = linkstate_tx_links(ls);
     ls->owed = linkstate_owed_links(ls);
-    cw_links up = up_links(ls);
+    ls->live = live_links(ls);
+    cw_links up = ls->live & (cw_links)~blocked_links(ls);
     ls->calm &= up == ls->up;
     ls->up = up;
     ls->wake = next_wake(ls);
@@ -198,6 +209,11 @@ cw_links ls_tx_links(const struct linkstate *ls)
 cw_links ls_owed_links(const struct linkstate *ls)
 {
     return ls->owed;
+}
+
+cw_links ls_live_links(const struct linkstate *ls)
+{
+    return ls->live;
 }
 
 cw_links ls_up_links(const struct linkstate *ls)

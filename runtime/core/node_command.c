@@ -54,6 +54,7 @@ cw_links node_command(struct node *n, const char *service, int argc, const char 
                       const struct node_request_sink *sink, cw_time now)
 {
     node_enter(n, now);
+    node_sync(n);
     int rc = start(n, service, argc, argv, sink);
     if (rc < 0) {
         sink->done(sink->context, rc);

@@ -91,7 +91,7 @@ void node_sync(struct node *n)
     while (ls_refresh(n->ls, n->now)) {
         uint64_t epoch = ls_epoch(n->ls), routes = ls_routes_epoch(n->ls);
         bool serving = ls_serving(n->ls, n->now);
-        cw_links up = ls_up_links(n->ls);
+        cw_links up = ls_live_links(n->ls);
         if (epoch == n->seen_epoch && serving == n->seen_serving && up == n->seen_up) {
             return;
         }

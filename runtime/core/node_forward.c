@@ -192,7 +192,7 @@ static bool retrace(struct node *n, struct cw_svc *svc, struct cw_packet *p)
     if (path == NULL || !ext_path_peek(path, &link)) {
         return false;
     }
-    if (!(ls_up_links(n->ls) & cw_links_of(link))) {
+    if (!(ls_live_links(n->ls) & cw_links_of(link))) {
         ext_path_forget(path);
         return false;
     }
@@ -250,7 +250,7 @@ void node_decide(struct node *n, struct cw_packet *p)
     if (p->head.kind == PACKET_LINK) {
         if (p->in != CW_LINK_SELF) {
             node_deliver(n, p);
-        } else if (!(ls_up_links(n->ls) & p->links)) {
+        } else if (!(ls_live_links(n->ls) & p->links)) {
             node_drop(n, p, CW_DROP_NO_ROUTE);
         } else if (!node_enqueue(n, svc, p, false)) {
             node_drop(n, p, CW_DROP_QUEUE_FULL);

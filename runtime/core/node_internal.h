@@ -176,7 +176,6 @@ void node_fill_rx(const struct node *n, const struct cw_packet *p, cw_where wher
 /* node_events.c */
 /* Brings routes and rights up to date; on a change tells services, sorts queues anew, looks at held packets again. */
 void node_sync(struct node *n);
-
 void node_try_held(struct node *n); /* every held packet is decided anew */
 
 /* svc_packet.c */

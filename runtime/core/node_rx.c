@@ -55,7 +55,7 @@ static void receive_packet(struct node *n, cw_link in, struct cw_packet *p)
     node_decide(n, p);
 }
 
-/* Takes a frame that passed the gate: its data packets, which the walk leads to, are received. */
+/* Takes a frame that passed the gate, with its packets still to be walked: the data packets are received. */
 static void receive_data(struct node *n, cw_link in, struct cw_packet *frame, unsigned packets, struct frame_walk walk)
 {
     struct frame_slice slice;
@@ -89,20 +89,25 @@ static void receive_data(struct node *n, cw_link in, struct cw_packet *frame, un
     pkt_release(frame);
 }
 
-/* The control packets of a frame; true when it carries data too. */
-static bool receive_control(struct node *n, cw_link in, const struct cw_packet *frame, struct frame_walk walk)
+enum { HAS_CONTROL = 1, HAS_DATA = 2 };
+
+/* Hears the control packets of a frame; says what it carries. */
+static unsigned receive_control(struct node *n, cw_link in, const struct cw_packet *frame, struct frame_walk walk)
 {
     struct frame_slice slice;
-    bool data = false;
+    unsigned has = 0;
     while (frame_next(frame->data, &walk, &slice)) {
-        if (slice.at >= frame->length || packet_kind_of(frame->data + slice.at) != PACKET_CONTROL) {
-            data = true;
-        } else if (slice.at + slice.size > frame->length ||
-                   ls_control(n->ls, in, frame->data + slice.at, slice.size, n->now) != WIRE_OK) {
+        if (packet_kind_of(frame->data + slice.at) != PACKET_CONTROL) {
+            has |= HAS_DATA;
+            continue;
+        }
+        has |= HAS_CONTROL;
+        if (slice.at + slice.size > frame->length ||
+            ls_control(n->ls, in, frame->data + slice.at, slice.size, n->now) != WIRE_OK) {
             n->drops[CW_DROP_MALFORMED]++;
         }
     }
-    return data;
+    return has;
 }
 
 /* Counts the data packets of a frame that is not let in. Takes the frame. */
@@ -172,25 +177,23 @@ cw_links node_rx(struct node *n, cw_link in, struct cw_packet *frame, cw_time no
         return node_leave_entry(n);
     }
     enum ls_gate gate = ls_frame(n->ls, in, &head, now);
-    bool control = packet_kind_of(frame->data + frame_head_bytes(head.flags)) == PACKET_CONTROL;
-    if (control || head.packets > 1) {
-        bool data = receive_control(n, in, frame, walk);
-        if (!data && n->link[in].waiting_count == 0) {
-            /* Nobody asks for the new view yet: link state searches when it is due, once for a burst of records (views.h). */
-            pkt_release(frame);
-            return node_leave_entry(n);
-        }
-        node_sync(n);
-        reopen_gate(n, in);
-        if (!data) {
-            pkt_release(frame);
-            return node_leave_entry(n);
-        }
-        gate = ls_gate_again(n->ls, in, &head);
-    } else {
-        node_sync(n);
+    unsigned has = HAS_DATA;
+    if (head.packets > 1 || packet_kind_of(frame->data + frame_head_bytes(head.flags)) == PACKET_CONTROL) {
+        has = receive_control(n, in, frame, walk);
     }
-    if (gate == LS_PASS && n->link[in].waiting_count == 0) {
+    if (!(has & HAS_DATA) && n->link[in].waiting_count == 0) {
+        /* Nobody asks for the new view yet: link state searches when it is due, once for a burst of records (views.h). */
+        pkt_release(frame);
+        return node_leave_entry(n);
+    }
+    node_sync(n);
+    if (has & HAS_CONTROL) {
+        reopen_gate(n, in);
+        gate = ls_gate_again(n->ls, in, &head);
+    }
+    if (!(has & HAS_DATA)) {
+        pkt_release(frame);
+    } else if (gate == LS_PASS && n->link[in].waiting_count == 0) {
         receive_data(n, in, frame, head.packets, walk);
     } else if (gate == LS_STALE) {
         node_refuse_frame(n, frame, CW_DROP_STALE_LINK);

@@ -131,6 +131,7 @@ static void close_service(struct node *n, struct cw_svc *svc)
 int node_service_add(struct node *n, const cw_service *table, cw_time now)
 {
     node_enter(n, now);
+    node_sync(n);
     cw_service own;
     int rc = check_table(n, table, &own);
     if (rc < 0) {
@@ -167,6 +168,7 @@ int node_service_add(struct node *n, const cw_service *table, cw_time now)
 int node_service_remove(struct node *n, cw_job job, cw_time now)
 {
     node_enter(n, now);
+    node_sync(n);
     struct cw_svc *svc = node_service_of(n, job);
     if (svc == NULL) {
         return -ENOENT;

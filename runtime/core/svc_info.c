@@ -85,7 +85,7 @@ int cw_link_get(const cw_svc *s, cw_link link, cw_link_info *out)
     if (!(torus_links(&n->torus) & cw_links_of(link))) {
         return -ENODEV;
     }
-    out->up = ls_up_links(n->ls) & cw_links_of(link);
+    out->up = ls_live_links(n->ls) & cw_links_of(link);
     out->neighbour = torus_coord(&n->torus, torus_neighbour(&n->torus, n->self, link));
     out->bits_per_second = n->config.bits_per_second;
     out->queued_packets = packetq_count(&s->queue, link);

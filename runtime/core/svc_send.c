@@ -78,7 +78,7 @@ static int draft_destination(struct cw_svc *svc, const cw_to *to, struct draft *
         if (to->link >= CW_LINK_COUNT || !(torus_links(&n->torus) & cw_links_of(to->link))) {
             return -EINVAL;
         }
-        if (!(ls_up_links(n->ls) & cw_links_of(to->link))) {
+        if (!(ls_live_links(n->ls) & cw_links_of(to->link))) {
             return -ENETUNREACH;
         }
         d->head.kind = PACKET_LINK;

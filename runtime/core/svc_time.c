@@ -83,6 +83,7 @@ static void report(struct node *n, struct offload *offload)
 cw_links node_offload_done(struct node *n, uint64_t ticket, cw_time now)
 {
     node_enter(n, now);
+    node_sync(n);
     struct offload *offload = ticket <= UINT32_MAX ? expiry_find(&n->offloads, (uint32_t)ticket) : NULL;
     if (offload != NULL) {
         report(n, offload);

@@ -5,6 +5,99 @@
 #include <errno.h>
 #include <string.h>
 
+/* The linker sends the node's allocations here: the one that is due fails. */
+static unsigned fail_in;
+void *__real_calloc(size_t count, size_t size);
+void *__real_malloc(size_t size);
+void *__real_aligned_alloc(size_t align, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_aligned_alloc(size_t align, size_t size);
+
+static bool fails(void)
+{
+    return fail_in > 0 && --fail_in == 0;
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_aligned_alloc(size_t align, size_t size)
+{
+    return fails() ? NULL : __real_aligned_alloc(align, size);
+}
+
+static void reply(cw_svc *s, void *state, void *arg, int status, cw_packet *p, const cw_rx *rx)
+{
+    (void)s;
+    (void)state;
+    (void)arg;
+    (void)p;
+    (void)rx;
+    ck_assert_int_eq(status, -ECANCELED);
+}
+
+static cw_verdict drop(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
+{
+    (void)s;
+    (void)state;
+    (void)p;
+    (void)rx;
+    return CW_DROP;
+}
+
+/* Everything of a service that allocates. */
+static void use(cw_svc *s)
+{
+    cw_to to = {.kind = CW_TO_SERVER, .job = 5};
+    cw_timer_stop(s, cw_timer_start(s, CW_MS(1), probe_timer, NULL));
+    cw_packet *p = cw_packet_new(s, 4);
+    if (p != NULL && cw_call(s, p, &to, NULL, reply, NULL) < 0) {
+        cw_packet_free(s, p);
+    }
+}
+
+/* A node is opened, given a service that is used, and closed, with each allocation failing in turn. (No assertion meanwhile: Check allocates.) */
+START_TEST(every_allocation_may_fail)
+{
+    struct bench *b = bench_open((cw_dims){1, 1, 2});
+    struct node_env env = {.packets = b->home, .neighbours = b->neighbours, .seed = 1};
+    const cw_service service = {CW_SERVICE_INIT, .name = "s", .job = 5, .on_packet = drop, .state_size = 100};
+    b->config.incarnation = 1;
+    b->config.alone = true;
+    unsigned opened = 0, added = 0, nth = 0;
+    for (bool failed = true; failed; nth++) {
+        struct node *n = NULL;
+        fail_in = nth + 1;
+        int open = node_open(&n, &b->config, &env);
+        int add = open == 0 ? node_service_add(n, &service, b->now) : -ENOMEM;
+        if (add == 0) {
+            use(node_service_of(n, 5));
+        }
+        failed = fail_in == 0;
+        fail_in = 0;
+        ck_assert(open == 0 || (open == -ENOMEM && n == NULL));
+        ck_assert(add == 0 || add == -ENOMEM);
+        if (open == 0) {
+            ck_assert((node_service_of(n, 5) != NULL) == (add == 0));
+            node_close(n, b->now);
+        }
+        opened += open == 0;
+        added += add == 0;
+    }
+    ck_assert_uint_gt(nth, 10);
+    ck_assert(nth > opened && opened > added && added > 1);
+    bench_close(b);
+}
+END_TEST
+
 START_TEST(config_is_checked)
 {
     struct bench *b = bench_open((cw_dims){2, 2, 2});
@@ -108,9 +201,8 @@ START_TEST(closing_drops_what_is_inside)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(config_is_checked),
-    SUITE_TEST(alone_it_serves_itself),
-    SUITE_TEST(two_meet_and_talk),
+    SUITE_TEST(every_allocation_may_fail),    SUITE_TEST(config_is_checked),
+    SUITE_TEST(alone_it_serves_itself),       SUITE_TEST(two_meet_and_talk),
     SUITE_TEST(closing_drops_what_is_inside),
 };
 SUITE_MAIN("node", tests)

@@ -56,11 +56,11 @@ static void compare_digests(struct linkstate *ls, cw_link link, const struct hel
     struct ls_link *l = &ls->links[link];
     bool still = l->synced && l->batch.count == 0 && feed_is_idle(&l->feed) && hello->position == l->feed.received &&
                  hello->ack == l->feed.top;
-    if (!still) {
-        return;
-    }
     if (hello->digest == lsdb_digest(&ls->db)) {
         l->strangers = 0;
+        return;
+    }
+    if (!still) {
         return;
     }
     if (++l->strangers >= LS_REPAIR_HELLOS) {

@@ -9,6 +9,7 @@
  *   7          every active server of a serving server's component is in its O
  *   7, in time whoever was in the component less than `hold` ago and still serves is in O too: so nobody is replaced before it is
  *              fenced, and two halves of a component do not serve the same key at once
+ *   closed     whoever holds a version knows all that its maker knew (docs/semantics.md); whoever counts an ack knows all that its giver knew
  *   13, 14     versions never go back, no version is newer than its maker's, equal versions have equal bytes
  *   15, 16     data uses links that both records list; who lets it in knows all that the sender knew
  *   18, 20     nobody serves when no neighbour has heard anything that it sent less than `dead` ago
@@ -120,6 +121,40 @@ static struct version version_of(const struct record *record)
     return (struct version){record->incarnation, record->seq};
 }
 
+static void copy_knowledge(const struct world *w, cw_server s, struct version known[])
+{
+    for (cw_server u = 0; u < w->torus.servers; u++) {
+        const struct record *record = lsdb_record(&world_ls(w, s)->db, u);
+        known[u] = record == NULL ? (struct version){0} : version_of(record);
+    }
+}
+
+/* Whose newest version s lacks, of those in known; CW_SERVER_NONE when it has them all. */
+static cw_server lacks(const struct world *w, cw_server s, const struct version known[])
+{
+    struct version held[WORLD_SERVERS];
+    copy_knowledge(w, s, held);
+    for (cw_server u = 0; u < w->torus.servers; u++) {
+        if (compare_versions(held[u], known[u]) < 0) {
+            return u;
+        }
+    }
+    return CW_SERVER_NONE;
+}
+
+static void note_given(struct world *w, cw_server s, const struct ack *ack)
+{
+    cw_server origin = torus_id(&w->torus, ack->origin);
+    struct given *given = &w->given[s][origin];
+    struct version acked = {ack->incarnation, ack->seq}, before = {given->incarnation, given->seq};
+    bool again = given->acker_incarnation == ack->acker_incarnation && compare_versions(acked, before) <= 0;
+    if (!again &&
+        ack->acker_incarnation == ls_incarnation(world_ls(w, s))) { /* or it passes through, having gone in a circle */
+        *given = (struct given){ack->acker_incarnation, ack->incarnation, ack->seq, {{0, 0}}};
+        copy_knowledge(w, s, given->known);
+    }
+}
+
 static void note_issue(struct world *w, cw_server s, const struct record *own)
 {
     if (w->issues[s] != NULL && compare_versions(version_of(own), version_of(&w->issues[s]->record)) <= 0) {
@@ -135,6 +170,7 @@ static void note_issue(struct world *w, cw_server s, const struct record *own)
     struct issue *issue = malloc(sizeof *issue);
     CHECK(issue != NULL);
     *issue = (struct issue){.record = *own, .older = w->issues[s]};
+    copy_knowledge(w, s, issue->known);
     w->issues[s] = issue;
     world_trace(w, "server %u: version %llu.%u up %02x pending %02x flags %x", s, (unsigned long long)own->incarnation,
                 own->seq, own->up, own->pending, own->flags);
@@ -152,6 +188,9 @@ static void note_issues(struct world *w, cw_server s)
             (w->issues[s] == NULL ||
              compare_versions(version_of(&entry->record), version_of(&w->issues[s]->record)) > 0)) {
             note_issue(w, s, &entry->record);
+        }
+        if (entry->kind == FLOOD_ACK && torus_id(&w->torus, entry->ack.acker) == s) {
+            note_given(w, s, &entry->ack);
         }
     }
     note_issue(w, s, own);
@@ -180,6 +219,29 @@ static void check_versions(struct world *w, cw_server s)
             return;
         }
         server->known[u] = held;
+        cw_server lacking = lacks(w, s, issue->known);
+        if (lacking != CW_SERVER_NONE && !w->delivery_only) {
+            world_fail(w, "closed: server %u holds version %llu.%u of %u without what that knew of %u", s,
+                       (unsigned long long)held.incarnation, held.seq, u, lacking);
+        }
+    }
+}
+
+/* Acks that were counted since the last look: the premise of the rounds. */
+static void check_acks(struct world *w, cw_server s)
+{
+    struct server *server = &w->servers[s];
+    for (cw_server u = 0; u < w->torus.servers; u++) {
+        uint32_t acked = server->ls->admission.acked[u];
+        const struct given *given = &w->given[u][s];
+        if (acked > server->acked[u] && given->seq == acked && given->incarnation == ls_incarnation(server->ls) &&
+            given->acker_incarnation == lsdb_incarnation(&server->ls->db, u)) {
+            cw_server lacking = lacks(w, s, given->known);
+            if (lacking != CW_SERVER_NONE && !w->delivery_only) {
+                world_fail(w, "closed: server %u counts an ack of %u without what that knew of %u", s, u, lacking);
+            }
+        }
+        server->acked[u] = acked;
     }
 }
 
@@ -398,6 +460,7 @@ void oracle_booted(struct world *w, cw_server s)
 {
     struct server *server = &w->servers[s];
     memset(server->known, 0, sizeof server->known);
+    memset(server->acked, 0, sizeof server->acked);
     server->admissions = 0;
     server->proof = (cw_time){0};
     server->optimistic = bit(s);
@@ -411,6 +474,7 @@ void oracle_entered(struct world *w, cw_server s)
     struct server *server = &w->servers[s];
     note_issues(w, s);
     check_versions(w, s);
+    check_acks(w, s);
     if (ls_count(server->ls, LS_ADMISSIONS) != server->admissions && !w->delivery_only) {
         server->admissions = ls_count(server->ls, LS_ADMISSIONS);
         check_admission(w, s, server->optimistic);
@@ -461,21 +525,15 @@ void oracle_stamp(struct world *w, cw_server s, cw_link link, struct frame *fram
         near->neighbour[link] != (uint16_t)far->incarnation || far->neighbour[back] != (uint16_t)near->incarnation) {
         world_fail(w, "15: server %u sends data by link %u, which the records do not list", s, link);
     }
-    for (cw_server u = 0; u < w->torus.servers; u++) {
-        const struct record *record = lsdb_record(db, u);
-        frame->known[u] = record == NULL ? (struct version){0} : version_of(record);
-    }
+    copy_knowledge(w, s, frame->known);
 }
 
 void oracle_passed(struct world *w, cw_server s, const struct frame *frame)
 {
     w->probes++;
-    for (cw_server u = 0; u < w->torus.servers; u++) {
-        const struct record *record = lsdb_record(&world_ls(w, s)->db, u);
-        struct version held = record == NULL ? (struct version){0} : version_of(record);
-        if (compare_versions(held, frame->known[u]) < 0 && !w->delivery_only) {
-            world_fail(w, "16: server %u lets data in that knows more of %u than it does", s, u);
-        }
+    cw_server lacking = lacks(w, s, frame->known);
+    if (lacking != CW_SERVER_NONE && !w->delivery_only) {
+        world_fail(w, "16: server %u lets data in that knows more of %u than it does", s, lacking);
     }
 }
 
@@ -489,6 +547,7 @@ bool oracle_agreed(struct world *w, const char **why)
             return false;
         }
         ls_refresh(ls, w->now);
+        oracle_entered(w, s);
         world_after(w, s);
         if (set_of(ls_committed(ls)) != all || set_of(ls_optimistic(ls)) != all) {
             *why = "a view is not whole";

@@ -183,10 +183,11 @@ void world_after(struct world *w, cw_server s)
     if (server->ls == NULL || server->paused) {
         return;
     }
+    oracle_entered(w, s);
     if (prng_chance(&w->chance, w->knobs.asked, 100)) {
         ls_refresh(server->ls, w->now);
+        oracle_entered(w, s);
     }
-    oracle_entered(w, s);
     world_schedule(w, &server->tick, ls_next_wake(server->ls));
     cw_links links = ls_tx_links(server->ls);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
@@ -207,8 +208,10 @@ static struct frame *pull_frame(struct world *w, cw_server s, cw_link link)
     CHECK(frame != NULL);
     size_t room = prng_chance(&w->chance, w->knobs.small, 100) ? 240 : FRAME_BYTES;
     frame->size = ls_pull(ls, link, frame->bytes, room, &frame->head.packets, w->now);
+    oracle_entered(w, s);
     if (!(ls_tx_links(ls) & cw_links_of(link)) && prng_chance(&w->chance, 1, 3)) {
         ls_refresh(ls, w->now); /* whoever sends data has looked at the views */
+        oracle_entered(w, s);
         cw_links control = ls_tx_links(ls) | ls_owed_links(ls);
         frame->data = !(control & cw_links_of(link)) && (ls_up_links(ls) & cw_links_of(link));
     }
@@ -261,6 +264,7 @@ static void receive(struct world *w, cw_server s, struct frame *frame)
     cw_link link = frame->in;
     struct linkstate *ls = server->ls;
     (void)ls_frame(ls, link, &frame->head, w->now);
+    oracle_entered(w, s);
     size_t at = 0;
     while (at < frame->size) {
         size_t size = (size_t)frame->bytes[at + 2] << 8 | frame->bytes[at + 3];
@@ -268,6 +272,7 @@ static void receive(struct world *w, cw_server s, struct frame *frame)
         if (reason != WIRE_OK) {
             world_fail(w, "server %u refuses a control packet: %s", s, wire_reason_name(reason));
         }
+        oracle_entered(w, s);
         at += size;
     }
     oracle_heard(w, s, frame);

@@ -71,6 +71,7 @@ struct server {
 
     /* The oracle's notes. */
     struct version known[WORLD_SERVERS]; /* what its database held when last looked at */
+    uint32_t acked[WORLD_SERVERS];       /* whose acks of its versions it had counted when last looked at */
     uint64_t admissions;                 /* as counted when last looked at */
     uint64_t told;                       /* end of its log when last looked at */
     world_set optimistic;                /* its O when last looked at */
@@ -110,10 +111,18 @@ struct knobs {
     unsigned small;      /* of 100 frames that have room for a few items only */
 };
 
-/* A version that somebody made, with its bytes. */
+/* A version that somebody made, with its bytes and all that its maker knew. */
 struct issue {
     struct record record;
+    struct version known[WORLD_SERVERS];
     struct issue *older;
+};
+
+/* The first ack of a version that somebody gave, and all that the giver knew. */
+struct given {
+    uint64_t acker_incarnation, incarnation;
+    uint32_t seq;
+    struct version known[WORLD_SERVERS];
 };
 
 struct world {
@@ -136,9 +145,10 @@ struct world {
     cw_server focus; /* where the next fault is; CW_SERVER_NONE: anywhere */
 
     /* The oracle's. */
-    struct issue *issues[WORLD_SERVERS]; /* newest first */
-    world_set touched;                   /* servers that something entered since the last look */
-    bool moved;                          /* a link's truth may have changed, or who is active or serves */
+    struct issue *issues[WORLD_SERVERS];              /* newest first */
+    struct given given[WORLD_SERVERS][WORLD_SERVERS]; /* by acker, by origin */
+    world_set touched;                                /* servers that something entered since the last look */
+    bool moved;                                       /* a link's truth may have changed, or who is active or serves */
     world_set component[WORLD_SERVERS];
     /* Of those not together now: when they were last; ns < 0: not in this life. */
     cw_time parted[WORLD_SERVERS][WORLD_SERVERS];

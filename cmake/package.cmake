@@ -1,5 +1,5 @@
-# The package that `cmake --install` leaves: headers, a CMake package and a pkg-config file, for services that are built out of
-# this tree (docs/writing-a-service.md). tests/unit/services/package.cmake builds one against it.
+# The package that `cmake --install` leaves: headers, a CMake package and a pkg-config file, for services that are built
+# out of this tree (docs/writing-a-service.md). tests/unit/services/package.cmake builds one against it.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -11,7 +11,8 @@ install(TARGETS cw_contracts EXPORT cubeway COMPONENT devel INCLUDES DESTINATION
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/cubeway TYPE INCLUDE COMPONENT devel FILES_MATCHING PATTERN "*.h")
 install(EXPORT cubeway NAMESPACE cubeway:: FILE cubeway-targets.cmake DESTINATION ${package_dir} COMPONENT devel)
 
-configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/cubeway-config.cmake.in ${PROJECT_BINARY_DIR}/cubeway-config.cmake
+configure_package_config_file(
+  ${PROJECT_SOURCE_DIR}/cmake/cubeway-config.cmake.in ${PROJECT_BINARY_DIR}/cubeway-config.cmake
   INSTALL_DESTINATION ${package_dir} PATH_VARS service_dir NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/cubeway-config-version.cmake
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)

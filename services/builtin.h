@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * builtin.h - the services that are linked into every program that runs a server. Their jobs are below TABLE_BUILTIN_JOBS
- * (table.h) and, like their names, each is one service's for ever.
+ * builtin.h - the services that are linked into every program that runs a server. Their jobs are below
+ * TABLE_BUILTIN_JOBS (table.h) and, like their names, each is one service's for ever.
  */
 #ifndef SERVICES_BUILTIN_H
 #define SERVICES_BUILTIN_H

@@ -2,8 +2,8 @@
 /*
  * loader.h - services from files: a .so that exports cw_service_entry (docs/writing-a-service.md).
  *
- * The same file serves simulator and daemon. A program that loads services links cw_service_host, which makes it export the service API.
- * One thread at a time.
+ * The same file serves simulator and daemon. A program that loads services links cw_service_host, which makes it export
+ * the service API. One thread at a time.
  */
 #ifndef SERVICES_LOADER_H
 #define SERVICES_LOADER_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table.h - is the table that a service brings one that a server can run? Asked of linked-in and of loaded services alike.
+ * table.h - is the table that a service brings one that a server can run? Asked of linked-in and of loaded services
+ * alike.
  */
 #ifndef SERVICES_TABLE_H
 #define SERVICES_TABLE_H
@@ -16,9 +17,9 @@ enum {
 enum table_origin { TABLE_BUILTIN, TABLE_LOADED };
 
 /*
- * 0, or -EPROTO (made for another API), -EINVAL (anything else); why[] then says in one sentence what is wrong and what is expected
- * ("job 7 belongs to built-in services: a loaded one takes 1024 or above"), and is "" otherwise. Reads table->size before
- * anything behind it. A table longer than ours is good as long as what we do not know of it is zero.
+ * 0, or -EPROTO (made for another API), -EINVAL (anything else); why[] then says in one sentence what is wrong and what
+ * is expected ("job 7 belongs to built-in services: a loaded one takes 1024 or above"), and is "" otherwise. Reads
+ * table->size before anything behind it. A table longer than ours is good as long as what we do not know of it is zero.
  */
 CW_MUST_CHECK int table_check(const cw_service *table, enum table_origin origin, char why[static TABLE_WHY_BYTES]);
 

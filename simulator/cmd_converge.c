@@ -59,10 +59,15 @@ static int settle(struct trial *t, const struct converge *c, uint64_t from, cw_t
 static int one_round(struct trial *t, const struct converge *c, struct prng *random, struct sample *s, unsigned round)
 {
     cw_server victim = (cw_server)prng_below(random, world_torus(t->world)->servers);
+    /* Not in step with the hellos, which all began together. */
+    int rc = trial_run_for(t, prng_span(random, CW_NS(0), c->config.node.timers.hello));
     cw_time since = world_now(t->world);
     uint64_t from = control_bytes(t);
+    if (rc != 0) {
+        return rc;
+    }
     world_kill(t->world, victim, c->power);
-    int rc = time_agreement(t, &s->death_us[round]);
+    rc = time_agreement(t, &s->death_us[round]);
     if (rc == 0) {
         rc = settle(t, c, from, since, s->rest, &s->control_death);
     }

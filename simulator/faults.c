@@ -231,8 +231,8 @@ int fault_format(const struct fault *f, const struct torus *torus, char *out, si
     case FAULT_MEND:
         return snprintf(out, room, "%s %s %s", name, at, link);
     case FAULT_HARM:
-        return snprintf(out, room, "%s %s %s loss=%uppm duplicate=%uppm corrupt=%uppm delayed=%uppm delay=%lldns", name, at, link,
-                        f->harm.loss, f->harm.duplicate, f->harm.corrupt, f->harm.delayed,
+        return snprintf(out, room, "%s %s %s loss=%uppm duplicate=%uppm corrupt=%uppm delayed=%uppm delay=%lldns", name,
+                        at, link, f->harm.loss, f->harm.duplicate, f->harm.corrupt, f->harm.delayed,
                         (long long)f->harm.delay_most.ns);
     case FAULT_CLOCK:
         return snprintf(out, room, "%s %s %dppm", name, at, f->number);

@@ -80,13 +80,6 @@ static void flip_bits(struct cw_packet *frame, struct prng *random)
 static void send_harmed(struct world *w, cw_server s, cw_link link, struct cw_packet *frame,
                         const struct wire_flight *flight)
 {
-    if (flight->again.ns != CW_NEVER.ns && flight->fate == WIRE_ARRIVES) {
-        struct cw_packet *twin = pkt_copy(frame);
-        if (twin != NULL) {
-            w->totals.duplicated += pump_data_packets(twin);
-            launch(w, s, link, twin, flight->again);
-        }
-    }
     switch (flight->fate) {
     case WIRE_LOST:
         pump_lose(w, frame, WORLD_LOSS_INJECTED);
@@ -104,7 +97,12 @@ static void send_harmed(struct world *w, cw_server s, cw_link link, struct cw_pa
     default:
         break;
     }
+    struct cw_packet *twin = flight->again.ns != CW_NEVER.ns ? pkt_copy(frame) : NULL;
     launch(w, s, link, frame, flight->arrives);
+    if (twin != NULL) {
+        w->totals.duplicated += pump_data_packets(twin);
+        launch(w, s, link, twin, flight->again);
+    }
 }
 
 static void give_to_wire(struct world *w, cw_server s, cw_link link, struct cw_packet *frame)
@@ -147,16 +145,8 @@ static bool pull(struct world *w, cw_server s, struct host *h, cw_link link, cw_
         }
         give_to_wire(w, s, link, frame);
         some = true;
-    } while (wire_room_at(wire, &w->config.wire).ns <= w->now.ns);
+    } while (wire_room_at(wire).ns <= w->now.ns);
     return some;
-}
-
-static void poll_later(struct world *w, cw_server s, cw_link link, struct wire *wire, cw_time at)
-{
-    if (!wire->polled) {
-        wire->polled = true;
-        wheel_put(&w->wheel, at, EVENT_ORDER(s, EVENT_POLL + link), NULL);
-    }
 }
 
 /*
@@ -173,15 +163,16 @@ static void transmit(struct world *w, cw_server s, struct host *h, cw_links link
 {
     cw_time local = pump_local(w, h);
     cw_links asked = CW_LINKS_NONE;
+    links &= (cw_links)~h->polled;
     while (links != CW_LINKS_NONE) {
         bool some = false;
         while (links != CW_LINKS_NONE) {
             cw_link link = next_turn(links, h->turn);
             links &= (cw_links)~cw_links_of(link);
-            struct wire *wire = &w->wire[(size_t)s * CW_LINK_COUNT + link];
-            cw_time room = wire_room_at(wire, &w->config.wire);
+            cw_time room = wire_room_at(&w->wire[(size_t)s * CW_LINK_COUNT + link]);
             if (room.ns > w->now.ns) {
-                poll_later(w, s, link, wire, room);
+                h->polled |= cw_links_of(link);
+                wheel_put(&w->wheel, room, EVENT_ORDER(s, EVENT_POLL + link), NULL);
             } else if (!(asked & cw_links_of(link))) {
                 asked |= cw_links_of(link);
                 if (pull(w, s, h, link, local)) {
@@ -191,7 +182,7 @@ static void transmit(struct world *w, cw_server s, struct host *h, cw_links link
             }
         }
         /* What is left waits for a poll, and a pull may have made work for other links (a change of view runs services). */
-        links = some ? node_tx_links(h->node) : CW_LINKS_NONE;
+        links = some ? node_tx_links(h->node) & (cw_links)~h->polled : CW_LINKS_NONE;
     }
 }
 
@@ -203,8 +194,12 @@ static void arm(struct world *w, cw_server s, struct host *h)
     if (wake.ns == CW_NEVER.ns) {
         return;
     }
-    /* What is due already may be as long ago as a time can be. */
-    int64_t at = cw_time_due(wake, pump_local(w, h)) ? w->now.ns : true_of(w, h, wake);
+    /* What is due may be any instant that has passed, however far back. */
+    int64_t at = w->now.ns;
+    if (cw_time_before(pump_local(w, h), wake)) {
+        at = true_of(w, h, wake);
+        at = at < w->now.ns ? w->now.ns : at;
+    }
     /* An event that is too early is harmless: it looks, and arms again. So a wake that moves back costs nothing. */
     if (at < h->wake_ns) {
         h->wake_ns = at;
@@ -361,7 +356,7 @@ void pump_event(struct world *w, const struct wheel_event *e)
         arrive(w, s, h, (cw_link)(kind - EVENT_FRAME), e->what);
     } else if (kind >= EVENT_POLL && kind < EVENT_POLL + CW_LINK_COUNT) {
         cw_link link = (cw_link)(kind - EVENT_POLL);
-        w->wire[(size_t)s * CW_LINK_COUNT + link].polled = false;
+        h->polled &= (cw_links)~cw_links_of(link);
         if (h->state == WORLD_RUNS) {
             pump_after(w, s, cw_links_of(link), false);
         }

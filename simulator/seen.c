@@ -86,5 +86,7 @@ static void on_log(void *context, const struct node *n, cw_level level, const ch
 
 struct node_watch seen_watch(struct world *w)
 {
-    return (struct node_watch){.context = w, .packet = on_packet, .log = on_log};
+    /* Once per hop only if somebody listens. */
+    unsigned deaf = w->watch.packet == NULL ? 1u << NODE_QUEUED : 0;
+    return (struct node_watch){.context = w, .deaf = deaf, .packet = on_packet, .log = on_log};
 }

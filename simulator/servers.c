@@ -228,9 +228,7 @@ void world_kill(struct world *w, cw_server s, bool power_off)
         servers_empty_card(w, s, WORLD_LOSS_KILLED);
         struct ending end = {w, s, w->now.ns + w->config.wire.propagation.ns + w->config.wire.hop_delay.ns};
         (void)wheel_sweep(&w->wheel, ends_with, &end);
-        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-            w->wire[(size_t)s * CW_LINK_COUNT + link].polled = false;
-        }
+        h->polled = CW_LINKS_NONE;
         oracle_runs(&w->oracle, s, 0);
         announce(w, s);
         if (w->check != NULL) {

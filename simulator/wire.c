@@ -28,12 +28,6 @@ static int64_t ns_up(int64_t ps)
     return (ps + PS - 1) / PS;
 }
 
-cw_time wire_room_at(const struct wire *w, const struct wire_config *c)
-{
-    /* The oldest of the `ring` frames must have left: it is the one that the next would take the place of. */
-    return (cw_time){ns_up(w->done_ps[w->frames & (c->ring - 1u)])};
-}
-
 /* Draws what befalls the frame, and how much later than it should it arrives. */
 static enum wire_fate befall(const struct wire_harm *harm, struct prng *random, int64_t *late_ns, bool *twice)
 {
@@ -50,26 +44,30 @@ static enum wire_fate befall(const struct wire_harm *harm, struct prng *random, 
 struct wire_flight wire_send(struct wire *w, const struct wire_config *c, uint32_t ps_per_byte, uint32_t size,
                              cw_time now, const struct wire_harm *harm, struct prng *random)
 {
-    uint32_t bytes = wire_bytes(size);
+    uint32_t bytes = wire_bytes(size), ring = c->ring - 1u;
     int64_t now_ps = now.ns * PS;
-    uint32_t place = w->frames & (c->ring - 1u);
-    int64_t last = w->done_ps[(w->frames - 1) & (c->ring - 1u)];
+    int64_t last = w->done_ps[(w->frames - 1) & ring];
     /* Less than a ns ago is back to back: the clock of events is coarser than the wire's. */
     int64_t start = last > now_ps - PS ? last : now_ps;
     int64_t done = start + (int64_t)bytes * ps_per_byte;
-    CHECK(ns_up(w->done_ps[place]) <= now.ns);
-    w->done_ps[place] = done;
+    CHECK(w->room_ns <= now.ns);
+    w->done_ps[w->frames & ring] = done;
     w->frames++;
     w->bytes += bytes;
+    /* The frame whose place the next one takes must have left. */
+    w->room_ns = ns_up(w->done_ps[w->frames & ring]);
 
-    int64_t host_ps = (int64_t)(size + WIRE_FRAME_EXTRA) * c->hop_ps_per_byte;
+    int64_t done_ns = ns_up(done);
     struct wire_flight flight = {
-        .arrives = {ns_up(done + host_ps) + c->propagation.ns + c->hop_delay.ns},
+        .arrives = {done_ns + c->propagation.ns + c->hop_delay.ns},
         .again = CW_NEVER,
         .fate = WIRE_ARRIVES,
     };
+    if (c->hop_ps_per_byte != 0) {
+        flight.arrives.ns += ns_up((int64_t)(size + WIRE_FRAME_EXTRA) * c->hop_ps_per_byte);
+    }
+    bool twice = false;
     if (__builtin_expect(w->state != 0, 0)) {
-        bool twice = false;
         if (w->state & WIRE_HARMED) {
             int64_t late_ns = 0;
             flight.fate = befall(harm, random, &late_ns, &twice);
@@ -77,21 +75,16 @@ struct wire_flight wire_send(struct wire *w, const struct wire_config *c, uint32
         }
         if (w->state & WIRE_DOWN) {
             flight.fate = WIRE_CUT;
-            return flight;
-        }
-        if (twice) {
-            flight.again = flight.arrives;
+            twice = false;
         }
     }
-    if (flight.arrives.ns < w->arrived_ns) {
-        flight.arrives.ns = w->arrived_ns;
-    }
-    if (flight.again.ns != CW_NEVER.ns) {
-        /* As if it had been sent twice in a row, without taking the sender's time. */
-        flight.again.ns = flight.arrives.ns + ns_up((int64_t)bytes * ps_per_byte);
-        w->arrived_ns = flight.again.ns;
-    } else {
-        w->arrived_ns = flight.arrives.ns;
+    /* First in, first out. */
+    int64_t before = ns_up(last) + w->late_ns;
+    flight.arrives.ns = flight.arrives.ns < before ? before : flight.arrives.ns;
+    CHECK(flight.arrives.ns - done_ns <= UINT32_MAX);
+    w->late_ns = (uint32_t)(flight.arrives.ns - done_ns);
+    if (twice) {
+        flight.again = flight.arrives;
     }
     return flight;
 }

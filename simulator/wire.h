@@ -41,20 +41,20 @@ struct wire_config wire_config_default(void);
 
 /* One direction, hot part: one cache line. Zeroed is an idle wire. Counters are read freely. */
 struct wire {
+    int64_t room_ns;                /* when the card has room for one frame more */
     int64_t done_ps[WIRE_RING_MAX]; /* when the last frames have left, a ring */
-    int64_t arrived_ns;             /* when the last frame arrives */
+    uint64_t bytes;                 /* on the wire, gaps included */
     uint32_t frames;                /* sent, modulo 2^32; also says the place in the ring */
-    uint32_t control_frames;
-    uint64_t bytes; /* on the wire, gaps included */
-    uint8_t state;
-    uint8_t polled; /* a poll is queued */
+    uint32_t control_frames;        /* of these, without data */
+    uint32_t late_ns;               /* from when the last frame has left to when it arrives */
+    uint8_t state;                  /* WIRE_HARMED, WIRE_DOWN */
 };
 
 /* What goes wrong. All zero: nothing. */
 struct wire_harm {
     uint32_t loss, duplicate, corrupt; /* parts per million of the frames */
     uint32_t delayed;                  /* parts per million that are delayed, and with them all that follow */
-    cw_span delay_most;                /* uniform up to this */
+    cw_span delay_most;                /* uniform up to this, at most 1 s */
 };
 static inline bool wire_harm_none(const struct wire_harm *h)
 {
@@ -71,7 +71,7 @@ enum wire_fate {
 };
 struct wire_flight {
     cw_time arrives;
-    cw_time again; /* a duplicate arrives then; CW_NEVER: none */
+    cw_time again; /* a duplicate arrives then, right behind it; CW_NEVER: none */
     enum wire_fate fate;
 };
 
@@ -85,7 +85,10 @@ static inline uint32_t wire_bytes(uint32_t size)
 }
 
 /* When the card has room for one frame more: an instant not after now means at once. */
-cw_time wire_room_at(const struct wire *w, const struct wire_config *c);
+static inline cw_time wire_room_at(const struct wire *w)
+{
+    return (cw_time){w->room_ns};
+}
 
 /*
  * A frame of size bytes is given to a wire that has room now. harm and random are read only when w->state says that the wire is

@@ -125,7 +125,7 @@ struct world_watch {
     /* A frame was given to a wire; it arrives at flight->arrives if it does. */
     void (*frame)(void *context, cw_server s, cw_link link, const struct cw_packet *frame, cw_time now,
                   const struct wire_flight *flight);
-    /* node.h's points: enum node_point; once per packet and hop: only if wanted. */
+    /* node.h's points: enum node_point. NODE_QUEUED, once per packet and hop, is told by servers that start after this was set. */
     void (*packet)(void *context, cw_server s, enum node_point point, const struct cw_packet *p, cw_drop cause,
                    cw_time now);
     void (*log)(void *context, cw_server s, cw_level level, const char *service, const char *text, cw_time now);

@@ -27,7 +27,8 @@ struct host {
     int32_t ppm;
     uint8_t state;  /* enum world_server_state */
     bool working;   /* an EVENT_WORK is queued */
-    cw_links light; /* carrier, as its node was told */
+    cw_links polled; /* links that a poll is queued for: they are busy until then */
+    cw_links light;  /* carrier, as its node was told */
     bool powered;
     cw_link turn; /* the link that was given a frame last */
     struct cw_packet *card_first,

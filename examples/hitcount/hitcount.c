@@ -52,11 +52,12 @@ static cw_verdict hitcount_packet(cw_svc *s, void *state, cw_packet *p, const cw
     if (rx->where == CW_TRANSIT) {
         return CW_FORWARD; /* a question, or an answer, on its way to another server */
     }
-    if (rx->call == 0 || rx->src_process >= h->servers || cw_packet_resize(p, ANSWER_BYTES) < 0) {
-        return CW_DROP;
+    size_t length;
+    uint8_t *data = cw_packet_data(p, &length);
+    if (rx->call == 0 || rx->src_process >= h->servers || length != ANSWER_BYTES) {
+        return CW_DROP; /* a packet is what somebody sent: look at its length before its bytes */
     }
     /* The question becomes the answer. In network order, byte by byte: servers need not be alike. */
-    uint8_t *data = cw_packet_data(p, NULL);
     for (int i = 0; i < ANSWER_BYTES; i++) {
         data[i] = (uint8_t)(h->seen[rx->src_process] >> (56 - 8 * i));
     }
@@ -73,7 +74,7 @@ static void asked(cw_svc *s, void *state, void *arg, int status, cw_packet *repl
     for (size_t i = 0; i < length && i < ANSWER_BYTES; i++) {
         hits = hits << 8 | data[i];
     }
-    if (length == ANSWER_BYTES) { /* a packet is what somebody sent: look before you believe */
+    if (length == ANSWER_BYTES) {
         cw_request_int(arg, "hits", (int64_t)hits);
     }
     cw_request_done(arg, status == 0 && length != ANSWER_BYTES ? -EBADMSG : status);
@@ -91,8 +92,8 @@ static int walk(cw_svc *s, const cw_to *to)
 
 static int ask(cw_svc *s, cw_request *r, const cw_to *to)
 {
-    const cw_call_options options = {.size = sizeof options, .timeout = CW_MS(200), .retries = 2};
-    cw_packet *p = cw_packet_new(s, 0);
+    const cw_call_options options = {CW_CALL_INIT, .timeout = CW_MS(200), .retries = 2};
+    cw_packet *p = cw_packet_new(s, ANSWER_BYTES); /* as long as the answer, which will be in it */
     int64_t call = p != NULL ? cw_call(s, p, to, &options, asked, r) : -ENOMEM;
     if (call < 0) {
         cw_packet_free(s, p);

@@ -88,6 +88,11 @@ bool ls_left(const struct linkstate *ls, cw_time now);
 /* ---- What it wants to send ------------------------------------------------------------------------------------------ */
 
 cw_links ls_tx_links(const struct linkstate *ls); /* links with control to send now */
+/*
+ * Links on which data must not leave before ls_pull() has said what is owed (semantics 4.4). Some of it may wait a little for
+ * company while there is no data: those links are not in ls_tx_links() yet.
+ */
+cw_links ls_owed_links(const struct linkstate *ls);
 /* Writes control packets for one frame into out: bytes written, and their number in *packets. 0: nothing to say. */
 size_t ls_pull(struct linkstate *ls, cw_link link, uint8_t *out, size_t room, uint8_t *packets, cw_time now);
 /* Fills session, sequence and control position of a frame that leaves now (any frame, control or data). */
@@ -97,9 +102,10 @@ void ls_stamp(struct linkstate *ls, cw_link link, struct frame_head *head);
 
 /*
  * Brings the views up to date with all that has been received and with now. Call it after the entries above and before the queries
- * below; their answers hold until the next entry or the next refresh. Cheap when nothing is due.
+ * below; their answers hold until the next entry or the next refresh. Cheap when nothing is due. False: no answer has
+ * changed since the last refresh.
  */
-void ls_refresh(struct linkstate *ls, cw_time now);
+bool ls_refresh(struct linkstate *ls, cw_time now);
 /* Grows with every change of C, O, routes or the right to deliver: cache against it. */
 uint64_t ls_epoch(const struct linkstate *ls);
 /* Grows with every change of C or its links only: routes computed for one value stay right while it stays. */

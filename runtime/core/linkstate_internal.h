@@ -27,6 +27,8 @@
 enum {
     LS_DRAIN_US = 1000, /* after a stall: first hear what waits in the rings, then judge who is dead (semantics 4.6) */
     LS_HELLO_LEAST_US = 1000, /* between two hellos of a link, whatever happens */
+    LS_GATHER_US = 50,    /* between two frames of a stream that nobody waits for: a burst of records shares frames */
+    LS_GATHER_ITEMS = 32, /* unless they fill one */
     LS_ACK_DELAY_US = 200,    /* an acknowledgement waits this long for company */
     LS_REPEAT_MS = 100,       /* admission acks are repeated while they are wanted */
     LS_REPAIR_HELLOS = 3,     /* hellos with another digest at equal positions: the databases differ */
@@ -56,6 +58,7 @@ struct ls_link {
     uint64_t offered;  /* position in the log of the SYNCED that ends our side of the exchange */
     cw_time hello_at;  /* the next hello */
     cw_time hello_last;
+    cw_time stream_at; /* not before does the stream send of its own accord */
     cw_time clock; /* the neighbour's, of its last hello in this session; 0 */
     cw_time echo;  /* ours, the last that came back in this session; 0 */
 };
@@ -94,7 +97,7 @@ struct linkstate {
      * What the last entry left behind (linkstate_note), so that a data frame costs a few loads: it changes none of it. What time
      * changes, it changes at wake.
      */
-    cw_links tx, up; /* ls_tx_links(), ls_up_links() */
+    cw_links tx, owed, up; /* ls_tx_links(), ls_owed_links(), ls_up_links() */
     cw_time wake;    /* ls_next_wake() */
     bool calm;       /* nothing happened since views were asked for: until wake they are what they were */
 };
@@ -103,11 +106,19 @@ struct linkstate {
 
 /* Links that have something to say now. */
 cw_links linkstate_tx_links(const struct linkstate *ls);
+/* Links whose streams have items to send, whether they may wait or not. */
+cw_links linkstate_owed_links(const struct linkstate *ls);
 
 /* ---- linkstate_tick.c -------------------------------------------------------------------------------------------- */
 
 /* What every entry begins with: time moves, and a lease that has run out fences us before anything else is done. */
-void linkstate_enter(struct linkstate *ls, cw_time now);
+void linkstate_pass(struct linkstate *ls, cw_time now);
+static inline void linkstate_enter(struct linkstate *ls, cw_time now)
+{
+    if (now.ns != ls->now.ns) {
+        linkstate_pass(ls, now);
+    }
+}
 
 /* What every entry and every pull ends with: notes what is asked between them. */
 void linkstate_note(struct linkstate *ls);

@@ -36,7 +36,7 @@ void linkstate_renew_lease(struct linkstate *ls)
     }
 }
 
-void linkstate_enter(struct linkstate *ls, cw_time now)
+void linkstate_pass(struct linkstate *ls, cw_time now)
 {
     CHECK(!cw_time_before(now, ls->now));
     int64_t stall_ns = cw_time_since(now, ls->now).ns, dead_ns = ls->config.timers.dead.ns;
@@ -104,14 +104,15 @@ void ls_tick(struct linkstate *ls, cw_time now)
     linkstate_settle(ls, false);
 }
 
-void ls_refresh(struct linkstate *ls, cw_time now)
+bool ls_refresh(struct linkstate *ls, cw_time now)
 {
     linkstate_enter(ls, now);
     if (ls->calm && cw_time_before(now, ls->wake)) {
-        return;
+        return false;
     }
     linkstate_settle(ls, true);
     ls->calm = true;
+    return true;
 }
 
 /* When ls_tx_links() will name the link though nothing happens. What is due by now it names already. */
@@ -123,6 +124,9 @@ static cw_time tx_wake(const struct linkstate *ls, const struct ls_link *l)
     cw_time soon = l->hello_soon ? cw_time_add(l->hello_last, CW_US(LS_HELLO_LEAST_US)) : CW_NEVER;
     cw_time hello = cw_time_min(l->hello_at, soon);
     cw_time ack = l->feed.running ? l->feed.ack_at : CW_NEVER;
+    if (l->feed.running && feed_has_more(&l->feed) && !cw_time_due(l->stream_at, ls->now)) {
+        ack = cw_time_min(cw_time_due(ack, ls->now) ? CW_NEVER : ack, l->stream_at);
+    }
     return cw_time_min(cw_time_due(hello, ls->now) ? CW_NEVER : hello, cw_time_due(ack, ls->now) ? CW_NEVER : ack);
 }
 
@@ -179,13 +183,21 @@ static cw_links up_links(const struct linkstate *ls)
 void linkstate_note(struct linkstate *ls)
 {
     ls->tx = linkstate_tx_links(ls);
-    ls->up = up_links(ls);
+    ls->owed = linkstate_owed_links(ls);
+    cw_links up = up_links(ls);
+    ls->calm &= up == ls->up;
+    ls->up = up;
     ls->wake = next_wake(ls);
 }
 
 cw_links ls_tx_links(const struct linkstate *ls)
 {
     return ls->tx;
+}
+
+cw_links ls_owed_links(const struct linkstate *ls)
+{
+    return ls->owed;
 }
 
 cw_links ls_up_links(const struct linkstate *ls)

@@ -18,9 +18,16 @@ static bool hello_is_due(const struct linkstate *ls, const struct ls_link *l)
     return !ls->parted && cw_time_due(cw_time_min(l->hello_at, soon), ls->now);
 }
 
+static bool stream_is_owed(const struct ls_link *l)
+{
+    return l->feed.running && feed_has_more(&l->feed);
+}
+
+/* The first record after a rest goes at once; those behind it, as many at a time as have come together. */
 static bool stream_is_due(const struct linkstate *ls, const struct ls_link *l)
 {
-    return l->feed.running && (feed_has_more(&l->feed) || cw_time_due(l->feed.ack_at, ls->now));
+    bool gathered = cw_time_due(l->stream_at, ls->now) || l->feed.unsent >= LS_GATHER_ITEMS;
+    return (gathered && stream_is_owed(l)) || (l->feed.running && cw_time_due(l->feed.ack_at, ls->now));
 }
 
 cw_links linkstate_tx_links(const struct linkstate *ls)
@@ -29,6 +36,17 @@ cw_links linkstate_tx_links(const struct linkstate *ls)
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         const struct ls_link *l = &ls->links[link];
         if (l->adj.state != ADJ_NO_CARRIER && (l->goodbye != 0 || hello_is_due(ls, l) || stream_is_due(ls, l))) {
+            links |= cw_links_of(link);
+        }
+    }
+    return links;
+}
+
+cw_links linkstate_owed_links(const struct linkstate *ls)
+{
+    cw_links links = CW_LINKS_NONE;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (ls->links[link].adj.state != ADJ_NO_CARRIER && stream_is_owed(&ls->links[link])) {
             links |= cw_links_of(link);
         }
     }
@@ -115,6 +133,10 @@ static size_t put_stream(struct linkstate *ls, struct ls_link *l, cw_link link, 
         feed_sent(&l->feed, ls->now);
     }
     feed_ack_left(&l->feed);
+    /* Bounded by what a flood may take, over every hop of it. */
+    int64_t gather_ns = ls->config.timers.flood_bound.ns / 100;
+    gather_ns = gather_ns < CW_US(LS_GATHER_US).ns ? gather_ns : CW_US(LS_GATHER_US).ns;
+    l->stream_at = cw_time_add(ls->now, CW_NS(gather_ns));
     return stream_finish(&w, &head);
 }
 
@@ -135,7 +157,7 @@ size_t ls_pull(struct linkstate *ls, cw_link link, uint8_t *out, size_t room, ui
         used += put_hello(ls, l, link, out + used);
         ++*packets;
     }
-    if (stream_is_due(ls, l) && room - used >= STREAM_HEAD_BYTES + ITEM_RECORD_BYTES) {
+    if ((stream_is_owed(l) || stream_is_due(ls, l)) && room - used >= STREAM_HEAD_BYTES + ITEM_RECORD_BYTES) {
         used += put_stream(ls, l, link, out + used, room - used);
         ++*packets;
     }

@@ -53,6 +53,7 @@ enum node_point {
 };
 struct node_watch { /* all may be NULL; borrowed for the node's life */
     void *context;
+    unsigned deaf; /* set of 1 << enum node_point: those packet() is not called for */
     void (*packet)(void *context, const struct node *n, enum node_point point, const struct cw_packet *p, cw_drop cause,
                    cw_time now);
     void (*log)(void *context, const struct node *n, cw_level level, const char *service, const char *text,
@@ -124,7 +125,7 @@ struct node_tally {                               /* of data packets; conservati
     uint64_t ended; /* taken by services they passed by */
 };
 struct node_tally node_tally(const struct node *n);
-uint64_t node_digest(const struct node *n);       /* of all state that decides what it does next */
+uint64_t node_digest(const struct node *n); /* of all state that decides what it does next */
 size_t node_bytes(const struct node *n);
 /* Calls visit for each counter, the node's own first. */
 void node_counters(const struct node *n,

@@ -53,9 +53,7 @@ void node_deliver(struct node *n, struct cw_packet *p)
         return;
     }
     n->delivered++;
-    if (n->env.watch.packet != NULL) {
-        n->env.watch.packet(n->env.watch.context, n, NODE_DELIVERED, p, CW_DROP_COUNT, n->now);
-    }
+    node_point(n, NODE_DELIVERED, p, CW_DROP_COUNT);
     cw_rx rx;
     cw_verdict verdict;
     node_fill_rx(n, p, CW_ARRIVED, &rx);

@@ -88,8 +88,7 @@ void node_try_held(struct node *n)
 
 void node_sync(struct node *n)
 {
-    for (;;) {
-        ls_refresh(n->ls, n->now);
+    while (ls_refresh(n->ls, n->now)) {
         uint64_t epoch = ls_epoch(n->ls), routes = ls_routes_epoch(n->ls);
         bool serving = ls_serving(n->ls, n->now);
         cw_links up = ls_up_links(n->ls);

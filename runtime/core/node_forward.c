@@ -13,9 +13,7 @@
 void node_drop(struct node *n, struct cw_packet *p, cw_drop cause)
 {
     n->drops[cause]++;
-    if (n->env.watch.packet != NULL) {
-        n->env.watch.packet(n->env.watch.context, n, NODE_DROPPED, p, cause, n->now);
-    }
+    node_point(n, NODE_DROPPED, p, cause);
     pkt_release(p);
 }
 
@@ -55,25 +53,31 @@ cw_links node_links_for(struct node *n, const struct cw_packet *p)
     return links;
 }
 
+static void set_ready(struct node *n, cw_link link, uint32_t bit, bool ready)
+{
+    n->ready[link] = ready ? n->ready[link] | bit : n->ready[link] & ~bit;
+    n->wanted = n->ready[link] != 0 ? n->wanted | cw_links_of(link) : n->wanted & (cw_links)~cw_links_of(link);
+}
+
 void node_refresh_ready(struct node *n, const struct cw_svc *svc)
 {
     cw_links links = packetq_links(&svc->queue) | svc->own_links;
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         uint32_t bit = UINT32_C(1) << svc->index;
-        n->ready[link] = links & cw_links_of(link) ? n->ready[link] | bit : n->ready[link] & ~bit;
+        set_ready(n, link, bit, (links & cw_links_of(link)) != 0);
     }
 }
 
 void node_refresh_ready_link(struct node *n, const struct cw_svc *svc, cw_link link)
 {
-    /* A packet that was taken leaves the sets of other links too: those bits are looked at when their turn comes. */
     uint32_t bit = UINT32_C(1) << svc->index;
     bool more = packetq_peek(&svc->queue, link) != NULL || (svc->own_links & cw_links_of(link));
-    n->ready[link] = more ? n->ready[link] | bit : n->ready[link] & ~bit;
+    set_ready(n, link, bit, more);
 }
 
 static void mark_ready(struct node *n, const struct cw_svc *svc, cw_links links)
 {
+    n->wanted |= links;
     for (; links != 0; links &= (cw_links)(links - 1)) {
         n->ready[__builtin_ctz(links)] |= UINT32_C(1) << svc->index;
     }
@@ -95,8 +99,8 @@ bool node_enqueue(struct node *n, struct cw_svc *svc, struct cw_packet *p, bool 
     }
     mark_ready(n, svc, p->links);
     struct cw_packet *out = packetq_put(&svc->queue, p);
-    if (out != p && n->env.watch.packet != NULL) {
-        n->env.watch.packet(n->env.watch.context, n, NODE_QUEUED, p, CW_DROP_COUNT, n->now);
+    if (out != p) {
+        node_point(n, NODE_QUEUED, p, CW_DROP_COUNT);
     }
     if (out != NULL) {
         node_drop_list(n, out, CW_DROP_QUEUE_FULL);
@@ -131,9 +135,7 @@ static void hold(struct node *n, struct cw_svc *svc, struct cw_packet *p)
         node_drop(n, p, CW_DROP_HOLD_OVERFLOW);
         return;
     }
-    if (n->env.watch.packet != NULL) {
-        n->env.watch.packet(n->env.watch.context, n, NODE_HELD, p, CW_DROP_COUNT, n->now);
-    }
+    node_point(n, NODE_HELD, p, CW_DROP_COUNT);
 }
 
 /* The packet is at the server it was heading for, which is this one. */

@@ -104,6 +104,7 @@ struct node {
     bool seen_serving;
     bool sorting;                  /* queues are being sorted anew: nothing is handed to a service meanwhile */
     uint32_t ready[CW_LINK_COUNT]; /* bit i: service i has something for the link */
+    cw_links wanted;               /* links for which ready is not 0 */
     uint32_t writable;             /* bit i: service i was refused room, and has some again */
     struct fairq_shares shares;
     struct node_link link[CW_LINK_COUNT];
@@ -127,6 +128,15 @@ struct node {
     /* Every packet sent is delivered, taken on its way, dropped, or still inside or on a cable (semantics 8.1, 8). */
     uint64_t sent, delivered, taken, forwarded;
 };
+
+/* Tells the watch, if it wants to hear of this point. */
+static inline void node_point(const struct node *n, enum node_point point, const struct cw_packet *p, cw_drop cause)
+{
+    const struct node_watch *watch = &n->env.watch;
+    if (watch->packet != NULL && !(watch->deaf >> point & 1)) {
+        watch->packet(watch->context, n, point, p, cause, n->now);
+    }
+}
 
 /* node_rx.c */
 /* Takes a frame that is not let in: its data packets are dropped, each with the cause. */

@@ -55,15 +55,11 @@ static void receive_packet(struct node *n, cw_link in, struct cw_packet *p)
     node_decide(n, p);
 }
 
-/* Takes a frame that passed the gate: its data packets are received. */
-static void receive_data(struct node *n, cw_link in, struct cw_packet *frame)
+/* Takes a frame that passed the gate: its data packets, which the walk leads to, are received. */
+static void receive_data(struct node *n, cw_link in, struct cw_packet *frame, unsigned packets, struct frame_walk walk)
 {
-    struct frame_head head;
-    struct frame_walk walk;
     struct frame_slice slice;
-    size_t size = (size_t)frame->length + frame->pad;
-    CHECK(frame_decode(frame->data, size, &head, &walk) == WIRE_OK);
-    if (head.packets == 1) {
+    if (packets == 1) {
         CHECK(frame_next(frame->data, &walk, &slice));
         frame->data += slice.at;
         frame->back = (uint16_t)(frame->back + slice.at);
@@ -157,7 +153,7 @@ static void reopen_gate(struct node *n, cw_link in)
             link->waiting[i] = link->waiting[i + 1];
         }
         if (gate == LS_PASS) {
-            receive_data(n, in, frame);
+            receive_data(n, in, frame, head.packets, walk);
         } else {
             node_refuse_frame(n, frame, CW_DROP_STALE_LINK);
         }
@@ -195,7 +191,7 @@ cw_links node_rx(struct node *n, cw_link in, struct cw_packet *frame, cw_time no
         node_sync(n);
     }
     if (gate == LS_PASS && n->link[in].waiting_count == 0) {
-        receive_data(n, in, frame);
+        receive_data(n, in, frame, head.packets, walk);
     } else if (gate == LS_STALE) {
         node_refuse_frame(n, frame, CW_DROP_STALE_LINK);
     } else {

@@ -14,18 +14,14 @@ void node_enter(struct node *n, cw_time now)
 
 cw_links node_tx_links(const struct node *n)
 {
-    cw_links links = ls_tx_links(n->ls), up = ls_up_links(n->ls);
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        if (n->ready[link] != 0) {
-            links |= up & cw_links_of(link);
-        }
-    }
-    return links;
+    return ls_tx_links(n->ls) | (n->wanted & ls_up_links(n->ls));
 }
 
 cw_links node_leave_entry(struct node *n)
 {
-    node_run_local(n);
+    if (n->local.head != NULL) {
+        node_run_local(n);
+    }
     return node_tx_links(n);
 }
 

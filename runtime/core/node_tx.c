@@ -65,10 +65,14 @@ static void depart(struct node *n, cw_link link, struct cw_packet *p)
 static struct cw_packet *take_from(struct node *n, struct cw_svc *svc, cw_link link)
 {
     struct cw_packet *p = packetq_take(&svc->queue, link);
-    if (p == NULL && (svc->own_links & cw_links_of(link))) {
-        p = node_ask_own_queue(n, svc, link);
+    if (p == NULL) {
+        if (svc->own_links & cw_links_of(link)) {
+            p = node_ask_own_queue(n, svc, link);
+        }
+        node_refresh_ready_link(n, svc, link);
+    } else if (!packetq_has(&svc->queue, p->links)) {
+        node_refresh_ready(n, svc); /* it was the last of its set: nobody is asked in vain for one of these links */
     }
-    node_refresh_ready_link(n, svc, link);
     if (svc->refused != 0 && p != NULL) {
         n->writable |= svc->refused; /* told at the next tick: a pull runs no upcall */
         svc->refused = 0;
@@ -160,17 +164,18 @@ struct cw_packet *node_tx_pull(struct node *n, cw_link link, cw_time now)
 {
     CHECK(link < CW_LINK_COUNT);
     node_enter(n, now);
-    if (ls_tx_links(n->ls) & cw_links_of(link)) {
+    bool data = n->ready[link] != 0;
+    if (data) {
+        node_sync(n); /* data goes by the view of now, and what the neighbour must hear of that view goes before it */
+    }
+    cw_links control = ls_tx_links(n->ls) | (data ? ls_owed_links(n->ls) : CW_LINKS_NONE);
+    if (control & cw_links_of(link)) {
         struct cw_packet *frame = pull_control(n, link);
-        if (frame != NULL) {
-            return frame;
+        if (frame != NULL || (ls_owed_links(n->ls) & cw_links_of(link))) {
+            return frame; /* without memory to say it, data must wait too */
         }
     }
-    if (n->ready[link] == 0) {
-        return NULL;
-    }
-    node_sync(n);
-    if (!(ls_up_links(n->ls) & cw_links_of(link))) {
+    if (n->ready[link] == 0 || !(ls_up_links(n->ls) & cw_links_of(link))) {
         return NULL;
     }
     struct cw_svc *from;

@@ -31,7 +31,7 @@ static unsigned oldest_of(const struct packetq *q, uint64_t sets)
     unsigned best = (unsigned)__builtin_ctzll(sets);
     for (uint64_t rest = sets & (sets - 1); rest != 0; rest &= rest - 1) {
         unsigned set = (unsigned)__builtin_ctzll(rest);
-        if (q->fifo[set].head->order < q->fifo[best].head->order) {
+        if (q->oldest[set] < q->oldest[best]) {
             best = set;
         }
     }
@@ -46,6 +46,8 @@ static struct cw_packet *take_from(struct packetq *q, unsigned set)
     if (fifo->head == NULL) {
         fifo->tail = NULL;
         q->used &= ~(UINT64_C(1) << set);
+    } else {
+        q->oldest[set] = fifo->head->order;
     }
     p->next = NULL;
     fifo->packets--;
@@ -73,6 +75,7 @@ struct cw_packet *packetq_put(struct packetq *q, struct cw_packet *p)
         fifo->tail->next = p;
     } else {
         fifo->head = p;
+        q->oldest[p->links] = p->order;
         q->used |= UINT64_C(1) << p->links;
     }
     fifo->tail = p;

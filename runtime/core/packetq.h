@@ -32,6 +32,7 @@ struct packetq {
     uint32_t packets_max;
     uint32_t bytes_max;
     enum packetq_drop drop;
+    uint64_t oldest[PACKETQ_SETS]; /* `order` of the head of the FIFO, when it is not empty: choosing reads no packet */
     struct packetq_fifo fifo[PACKETQ_SETS];
 };
 
@@ -53,6 +54,10 @@ cw_links packetq_links(const struct packetq *q);
 uint32_t packetq_count(const struct packetq *q, cw_link link);
 
 /* The oldest packet that may leave by link: borrowed, or NULL. */
+static inline bool packetq_has(const struct packetq *q, cw_links set)
+{
+    return q->used >> set & 1;
+}
 struct cw_packet *packetq_peek(const struct packetq *q, cw_link link);
 
 /* Gives that packet, or NULL. */

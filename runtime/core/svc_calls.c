@@ -193,9 +193,7 @@ void node_take_response(struct node *n, struct cw_packet *p)
         return;
     }
     n->delivered++;
-    if (n->env.watch.packet != NULL) {
-        n->env.watch.packet(n->env.watch.context, n, NODE_DELIVERED, p, CW_DROP_COUNT, n->now);
-    }
+    node_point(n, NODE_DELIVERED, p, CW_DROP_COUNT);
     struct cw_svc *svc = n->service[call->service];
     cw_rx rx;
     node_fill_rx(n, p, CW_ARRIVED, &rx);

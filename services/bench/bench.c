@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- What operators say -------------------------------------------------------------------------------------------- */
+/* ---- What operators say ------------------------------------------------------------------------------------------ */
 
 static int refuse(cw_request *r, const char *what, const char *word)
 {
@@ -158,7 +158,7 @@ static int bench_command(cw_svc *s, void *state, cw_request *r, int argc, const 
     return refuse(r, "commands are start mode=.., stop, stats [links], reset; not", word);
 }
 
-/* ---- What others on this server call ------------------------------------------------------------------------------- */
+/* ---- What others on this server call ----------------------------------------------------------------------------- */
 
 static int api_start(cw_svc *peer, const struct bench_plan *plan)
 {
@@ -194,7 +194,7 @@ static const struct bench_api bench_api = {
     .link_stats = api_link_stats,
 };
 
-/* ---- Upcalls ------------------------------------------------------------------------------------------------------- */
+/* ---- Upcalls ----------------------------------------------------------------------------------------------------- */
 
 static int bench_open(cw_svc *s, void *state)
 {

@@ -6,18 +6,18 @@
  *   keys   every packet to a random key, at an exact rate
  *   links  as many links to neighbours as asked for are kept full, the first `count` of +x -x +y -y +z -z
  *
- * An open loop: what cannot be sent when it is due is counted and not made up for. The first packet is sent at a random part of
- * the interval, so that servers are not in step. A packet says which run it is of, who sent it, its number and when: so
- * every receiver finds what is missing, twice there, or late. Numbers count per destination (all), per link (links), or per
- * sender (keys: duplicates only, since a receiver gets a few of many). What is behind that record of BENCH_RECORD_BYTES is padding that is
- * on the wire only.
+ * An open loop: what cannot be sent when it is due is counted and not made up for. The first packet is sent at a random
+ * part of the interval, so that servers are not in step. A packet says which run it is of, who sent it, its number and
+ * when: so every receiver finds what is missing, twice there, or late. Numbers count per destination (all), per link
+ * (links), or per sender (keys: duplicates only, since a receiver gets a few of many). What is behind that record of
+ * BENCH_RECORD_BYTES is padding that is on the wire only.
  *
  * Commands (in brackets what may be left out, with its default):
  *   start mode=all rate=BITS/S [size=1024]           payload bits a second of this server; k, M, G may follow numbers
  *   start mode=keys rate=PACKETS/S [size=1024]
  *   start mode=links [count=6] [size=1024] [own=0]   own=1: through next_packet(), one packet at a time, not the queue
  *     and for all of them [run=N]                    must grow from run to run; else the clock's milliseconds
- *     and for all and keys [track=1]                 0: no numbers per server, which saves 12 + W/8 bytes for each (W: 64 to 1024)
+ *     and for all and keys [track=1]                 0: no numbers per server: saves 12 + W/8 bytes each, W 64..1024
  *   stop                                             sending; what arrives is still counted
  *   stats [links]                                    one row, or one for each link
  *   reset                                            the statistics; streams go on
@@ -48,8 +48,7 @@ struct bench_stats {
     uint64_t unreachable; /* nobody in view, or link down */
     uint64_t skipped;     /* the server was so late that they were given up */
     uint64_t received, bytes;
-    uint64_t
-        lost; /* numbers passed over and not seen since: what is still under way looks lost, and a stream's end is not seen */
+    uint64_t lost; /* numbers passed over and not seen since: what is still under way, too, but not a stream's end */
     uint64_t duplicated; /* among received */
     uint64_t reordered;  /* came after a higher number of their stream; not for keys */
     uint64_t old;        /* too late to tell which */

@@ -29,7 +29,7 @@ static const cw_span refill_after = {1000 * 1000};
 static const uint64_t rate_max = UINT64_C(1000) * 1000 * 1000 * 1000 * 1000;
 static const uint64_t ns_per_s = 1000 * 1000 * 1000;
 
-/* ---- Packets out --------------------------------------------------------------------------------------------------- */
+/* ---- Packets out ------------------------------------------------------------------------------------------------- */
 
 static cw_packet *new_packet(cw_svc *s, struct engine *e, uint32_t number)
 {
@@ -72,7 +72,7 @@ static void send_to_server(cw_svc *s, struct engine *e)
         return;
     }
     uint8_t *number = cw_packet_data(p, NULL) + AT_NUMBER;
-    cw_to to = {.kind = CW_TO_SERVER, .job = BENCH_JOB};
+    cw_to to = {.kind = CW_TO_SERVER, .job = cw_job_of(s)};
     int rc = -ENETUNREACH;
     cw_server id = 0;
     for (int draw = 0; draw < DRAWS_MAX && rc == -ENETUNREACH; draw++) {
@@ -94,19 +94,19 @@ static void send_to_key(cw_svc *s, struct engine *e)
     if (p == NULL) {
         return;
     }
-    cw_to to = {.kind = CW_TO_KEY, .job = BENCH_JOB};
+    cw_to to = {.kind = CW_TO_KEY, .job = cw_job_of(s)};
     put_be64(to.key.b + CW_KEY_BYTES - 8, cw_random(s));
     if (settle(s, e, p, cw_send(s, p, &to, NULL))) {
         e->number++;
     }
 }
 
-static cw_to over_link(cw_link link, cw_server process)
+static cw_to over_link(const cw_svc *s, cw_link link, cw_server process)
 {
-    return (cw_to){.kind = CW_TO_LINK, .job = BENCH_JOB, .link = link, .process = process};
+    return (cw_to){.kind = CW_TO_LINK, .job = cw_job_of(s), .link = link, .process = process};
 }
 
-/* The link in use that has least in the queue: one that is slow, or down, keeps no other waiting. CW_LINK_SELF: none is up. */
+/* The link in use with least in the queue, so that a slow one keeps no other waiting. CW_LINK_SELF: none is up. */
 static cw_link emptiest_link(const cw_svc *s, const struct engine *e, cw_server *neighbour)
 {
     cw_link best = CW_LINK_SELF;
@@ -130,7 +130,7 @@ static int send_over_link(cw_svc *s, struct engine *e, cw_link link, cw_server n
     if (p == NULL) {
         return -ENOMEM;
     }
-    cw_to to = over_link(link, neighbour);
+    cw_to to = over_link(s, link, neighbour);
     int rc = cw_send(s, p, &to, NULL);
     if (rc == -EAGAIN) {
         cw_packet_free(s, p); /* what is asked for is a full queue: no loss, and not counted as one */
@@ -183,7 +183,7 @@ cw_packet *engine_next_packet(cw_svc *s, struct engine *e, cw_link link)
     if (p == NULL) {
         return NULL;
     }
-    cw_to to = over_link(link, cw_server_id(s, info.neighbour));
+    cw_to to = over_link(s, link, cw_server_id(s, info.neighbour));
     if (!settle(s, e, p, cw_packet_address(s, p, &to, NULL))) {
         return NULL;
     }
@@ -211,7 +211,7 @@ void engine_link_up(cw_svc *s, struct engine *e)
     }
 }
 
-/* ---- Beats --------------------------------------------------------------------------------------------------------- */
+/* ---- Beats ------------------------------------------------------------------------------------------------------- */
 
 static void tick(cw_svc *s, void *state, void *arg)
 {
@@ -237,7 +237,7 @@ static void tick(cw_svc *s, void *state, void *arg)
     }
 }
 
-/* ---- Start and stop ------------------------------------------------------------------------------------------------ */
+/* ---- Start and stop ---------------------------------------------------------------------------------------------- */
 
 /* The first `count` links that have a cable. */
 static cw_links first_links(const cw_svc *s, unsigned count)
@@ -326,7 +326,7 @@ void engine_stop(cw_svc *s, struct engine *e)
     e->used = CW_LINKS_NONE;
 }
 
-/* ---- Packets in ---------------------------------------------------------------------------------------------------- */
+/* ---- Packets in -------------------------------------------------------------------------------------------------- */
 
 /* The window of a sender; .window NULL when there is no memory for any. */
 static struct window_stream stream_of(struct engine *e, cw_server source)
@@ -427,7 +427,7 @@ cw_verdict engine_packet(struct engine *e, cw_packet *p, const cw_rx *rx, cw_tim
     return CW_FORWARD;
 }
 
-/* ---- Statistics ---------------------------------------------------------------------------------------------------- */
+/* ---- Statistics -------------------------------------------------------------------------------------------------- */
 
 void engine_reset(struct engine *e)
 {
@@ -464,7 +464,7 @@ void engine_link_stats(const struct engine *e, cw_link link, struct bench_link_s
     out->lost = lost(e->link[link].missing);
 }
 
-/* ---- Life ---------------------------------------------------------------------------------------------------------- */
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 int engine_open(cw_svc *s, struct engine *e)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pace.h - a steady beat, exact in integers: beat n comes at first + floor(n * num / den) ns, for ever, whatever the ratio.
+ * pace.h - a steady beat, exact in integers: beat n comes at first + floor(n * num / den) ns, for ever, whatever the
+ * ratio.
  */
 #ifndef SERVICES_BENCH_PACE_H
 #define SERVICES_BENCH_PACE_H

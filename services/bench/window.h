@@ -2,9 +2,9 @@
 /*
  * window.h - what has arrived of numbered streams: gaps, late ones, duplicates, each found in O(1).
  *
- * A stream belongs to a run, and a newer run of its sender begins it anew. Of the last `width` numbers each is remembered in
- * one bit; a duplicate or a latecomer from before that is WINDOW_OLD, which says so. A stream that is met in the middle
- * begins there: what came before is not missed. Numbers and runs wrap round.
+ * A stream belongs to a run, and a newer run of its sender begins it anew. Of the last `width` numbers each is
+ * remembered in one bit; a duplicate or a latecomer from before that is WINDOW_OLD, which says so. A stream that is met
+ * in the middle begins there: what came before is not missed. Numbers and runs wrap round.
  */
 #ifndef SERVICES_BENCH_WINDOW_H
 #define SERVICES_BENCH_WINDOW_H

@@ -21,8 +21,8 @@ static cw_coord step(const unsigned dim[CW_AXES], cw_coord from, unsigned links,
 }
 
 /*
- * True when the leg from `from` to `to` may be part of the path. A path that comes by here again is good only when there is
- * no other: an answer that retraces it is at home as soon as it is here.
+ * True when the leg from `from` to `to` may be part of the path. A path that comes by here again is good only when
+ * there is no other: an answer that retraces it is at home as soon as it is here.
  */
 static bool good_leg(const cw_svc *s, cw_coord from, cw_coord to, bool any)
 {

@@ -14,7 +14,7 @@
 
 /*
  *  0       4      5  6       8       10      12      16
- *  | magic | kind |0 | there | back  | seen  | seq   | ...   network order; there, back: counted by this service on the way;
+ *  | magic | kind |0 | there | back  | seen  | seq   | ...   network order; there, back: counted on the way;
  *                                                            seen: what the runtime of the one that answers counted
  */
 enum { AT_MAGIC = 0, AT_KIND = 4, AT_THERE = 6, AT_BACK = 8, AT_SEEN = 10, AT_SEQ = 12, PING_BYTES = 16 };
@@ -67,7 +67,7 @@ struct ping {
     unsigned open;
 };
 
-/* ---- On the way ---------------------------------------------------------------------------------------------------- */
+/* ---- On the way -------------------------------------------------------------------------------------------------- */
 
 static void count_one(uint8_t *counter)
 {
@@ -98,7 +98,7 @@ static cw_verdict ping_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx 
     return CW_TAKE;
 }
 
-/* ---- What came of it ----------------------------------------------------------------------------------------------- */
+/* ---- What came of it --------------------------------------------------------------------------------------------- */
 
 static void range_add(struct range *r, uint64_t value, bool first)
 {
@@ -199,7 +199,7 @@ static void tell_answer(struct run *run, const struct probe *probe, cw_time now,
     }
 }
 
-/* ---- Sending ------------------------------------------------------------------------------------------------------- */
+/* ---- Sending ----------------------------------------------------------------------------------------------------- */
 
 static void go_on(cw_svc *s, struct run *run);
 
@@ -263,7 +263,7 @@ static int send_probe(cw_svc *s, struct run *run)
     data[AT_KIND] = REQUEST;
     put_be32(data + AT_SEQ, probe->seq);
     const cw_call_options options = {
-        .size = sizeof options,
+        CW_CALL_INIT,
         .timeout = CW_US(run->timeout_us),
         .send = run->send,
     };
@@ -325,7 +325,7 @@ static void go_on(cw_svc *s, struct run *run)
     }
 }
 
-/* ---- Commands ------------------------------------------------------------------------------------------------------ */
+/* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
 static int refuse(cw_request *r, const char *what, const char *word)
 {
@@ -471,7 +471,7 @@ static int ping_command(cw_svc *s, void *state, cw_request *r, int argc, const c
     return 1;
 }
 
-/* Calls have been cancelled by now, which ended their runs; left are those that wait for the time of their next packet. */
+/* Calls have been cancelled by now, which ended their runs; left are those that wait for the time of a packet. */
 static void ping_close(cw_svc *s, void *state)
 {
     struct ping *ping = state;

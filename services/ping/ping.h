@@ -2,8 +2,8 @@
 /*
  * ping.h - the service that measures how far it is: round trips, and links crossed there and back (CamCubeOS 4.2.2).
  *
- * Every server on the way adds one to a counter in the packet, which is not copied (on_path). The answer also carries what
- * the runtime itself had counted; `miscounted` says how often the two differ, and must stay 0.
+ * Every server on the way adds one to a counter in the packet, which is not copied (on_path). The answer also carries
+ * what the runtime itself had counted; `miscounted` says how often the two differ, and must stay 0.
  *
  * Commands (SERVER is "x,y,z"; in brackets what may be left out, with its default):
  *   to SERVER            that server
@@ -14,12 +14,12 @@
  * options of all of them:
  *   [count=1]            packets (not for all)
  *   [interval=0]         us from one packet to the next; 0: the next one when the last is answered or lost
- *   [size=16]            bytes of payload, 16 to the longest a packet can have
+ *   [size=16]            bytes of payload, from 16; a call and its path take up to 56 of cw_mtu()
  *   [timeout=1000000]    us until a packet is lost
  *   [rows=0]             1: a row for every packet too
  * The last row of the result: server (the last that answered) sent received lost miscounted rtt_min_ns rtt_mean_ns
- * rtt_max_ns hops_there_min hops_there_max hops_back_min hops_back_max; times and hops only when something was received.
- * Rows for every packet: seq server, and rtt_ns hops_there hops_back or lost.
+ * rtt_max_ns hops_there_min hops_there_max hops_back_min hops_back_max; times and hops only when something was
+ * received. Rows for every packet: seq server, and rtt_ns hops_there hops_back or lost.
  */
 #ifndef SERVICES_PING_PING_H
 #define SERVICES_PING_PING_H

@@ -2,9 +2,9 @@
 /*
  * fake_host.h - the service API with nothing behind it: one service on one server, in the hands of a test.
  *
- * Sends are kept until the test takes them; packets arrive and time passes when the test says so; commands give their rows to a
- * struct the test reads. The test may look at and set every field of struct cw_svc. A wrong use of the API (a packet that is not
- * the service's, a timer that has run, a request answered twice) aborts with a sentence.
+ * Sends are kept until the test takes them; packets arrive and time passes when the test says so; commands give their
+ * rows to a struct the test reads. The test may look at and set every field of struct cw_svc. A wrong use of the API (a
+ * packet that is not the service's, a timer that has run, a request answered twice) aborts with a sentence.
  */
 #ifndef KIT_FAKE_HOST_H
 #define KIT_FAKE_HOST_H
@@ -122,7 +122,7 @@ uint32_t fake_right(cw_svc *s, cw_coord server, uint32_t call);
 /* Ends a call: takes the reply, which may be NULL. False: there is no such call any more, and the reply is freed. */
 bool fake_answer(cw_svc *s, uint32_t call, int status, cw_packet *reply, const cw_rx *rx);
 
-/* Runs a command, its words separated by spaces. Its answer is in *r, now or later: a cw_request here is that struct. */
+/* Runs a command, words separated by spaces. Its answer is in *r, now or later: a cw_request here is that struct. */
 void fake_command(cw_svc *s, const char *line, struct fake_result *r);
 
 #endif

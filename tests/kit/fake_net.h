@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fake_net.h - a torus of fake hosts: packets go hop by hop on shortest paths, one link per `hop` of time, on-path upcalls
- * on the way. No loss, no queues, no failures but what the test makes; answers retrace a recorded path.
+ * fake_net.h - a torus of fake hosts: packets go hop by hop on shortest paths, one link per `hop` of time, on-path
+ * upcalls on the way. No loss, no queues, no failures but what the test makes; answers retrace a recorded path.
  */
 #ifndef KIT_FAKE_NET_H
 #define KIT_FAKE_NET_H

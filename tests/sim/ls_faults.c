@@ -81,6 +81,9 @@ void faults_draw(struct world *w)
     k->same_low = prng_chance(p, 1, 4) ? 100 : 0;
     k->alone = prng_chance(p, 1, 8);
     k->fault_gap = draw_log(p, CW_NS(k->timers.dead.ns / 10), CW_NS(k->timers.hold.ns * 2));
+    static const unsigned provoked[] = {0, 5, 30};
+    k->provoked = provoked[prng_below(p, 3)];
+    w->focus = CW_SERVER_NONE;
     k->fault_phase = CW_NS(25 * k->timers.dead.ns);
     world_trace(w,
                 "dims %ux%ux%u, faults %x, delay %lld us, loss %u/1000, hello %lld us, dead %lld us, hold %lld us, "
@@ -95,6 +98,30 @@ void faults_next(struct world *w)
     if (w->breaking && w->knobs.faults != 0) {
         world_schedule(w, &w->fault, cw_time_add(w->now, prng_span_exponential(&w->chance, w->knobs.fault_gap)));
     }
+}
+
+void faults_provoke(struct world *w, cw_server s)
+{
+    if (!w->breaking || w->knobs.faults == 0 || !prng_chance(&w->chance, w->knobs.provoked, 100)) {
+        return;
+    }
+    cw_time at = cw_time_add(w->now, draw_log(&w->chance, CW_US(1), CW_NS(8 * w->knobs.delay_most.ns + 10000)));
+    if (!heap_is_queued(&w->fault.entry) || cw_time_before(at, w->fault.entry.at)) {
+        world_schedule(w, &w->fault, at);
+        w->focus = s;
+    }
+}
+
+/* Where the next fault is: at the focus, beside it, or anywhere. */
+static cw_server choose(struct world *w)
+{
+    struct prng *p = &w->chance;
+    cw_server s = w->focus;
+    w->focus = CW_SERVER_NONE;
+    if (s == CW_SERVER_NONE || prng_chance(p, 1, 4)) {
+        return (cw_server)prng_below(p, w->torus.servers);
+    }
+    return prng_chance(p, 1, 2) ? s : world_peer(w, s, (cw_link)prng_below(p, CW_LINK_COUNT));
 }
 
 /* Light goes on or off in one direction of a cable; the end that it falls on may be asleep or dead. */
@@ -120,7 +147,7 @@ static void mend(struct world *w, cw_server s, cw_link link)
     shine(w, peer, back, true);
 }
 
-static void cut(struct world *w, bool both, bool dark)
+static void cut(struct world *w, cw_server s, bool both, bool dark)
 {
     struct prng *p = &w->chance;
     struct repair *r = NULL;
@@ -130,7 +157,6 @@ static void cut(struct world *w, bool both, bool dark)
     if (r == NULL) {
         return;
     }
-    cw_server s = (cw_server)prng_below(p, w->torus.servers);
     cw_link link;
     do {
         link = (cw_link)prng_below(p, CW_LINK_COUNT);
@@ -173,7 +199,7 @@ void faults_strike(struct world *w)
     do {
         kind = (enum fault)prng_below(p, FAULT_KINDS);
     } while (!(w->knobs.faults & 1u << kind));
-    cw_server s = (cw_server)prng_below(p, w->torus.servers);
+    cw_server s = choose(w);
     struct server *server = &w->servers[s];
     bool busy = server->ls == NULL || server->paused || server->leaving;
     switch (kind) {
@@ -191,10 +217,10 @@ void faults_strike(struct world *w)
         }
         break;
     case FAULT_CUT:
-        cut(w, true, prng_chance(p, 1, 2));
+        cut(w, s, true, prng_chance(p, 1, 2));
         break;
     case FAULT_ONE_WAY:
-        cut(w, false, prng_chance(p, 1, 4));
+        cut(w, s, false, prng_chance(p, 1, 4));
         break;
     case FAULT_CARRIER: /* the light flickers at one end */
         if (!busy) {

@@ -370,11 +370,19 @@ static void note_shape(struct world *w, cw_server s)
 {
     struct server *server = &w->servers[s];
     const struct linkstate *ls = server->ls;
+    bool news = false;
+    cw_links announced = CW_LINKS_NONE;
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         uint64_t far = ls->links[link].adj.state == ADJ_UP ? ls->links[link].adj.peer_incarnation : 0;
         w->moved |= far != server->far[link];
+        news |= far != 0 && far != server->far[link];
         server->far[link] = far;
+        announced |= ls->links[link].adj.state >= ADJ_PENDING ? cw_links_of(link) : 0;
     }
+    if (news || (announced & ~server->announced)) {
+        faults_provoke(w, s);
+    }
+    server->announced = announced;
     bool active = ls_active(ls) && !ls->leaving, serving = ls_serving(ls, w->now);
     world_set optimistic = set_of(ls_optimistic(ls));
     w->moved |= active != server->active || serving != server->serving || ls_incarnation(ls) != server->reborn ||

@@ -209,7 +209,8 @@ static struct frame *pull_frame(struct world *w, cw_server s, cw_link link)
     frame->size = ls_pull(ls, link, frame->bytes, room, &frame->head.packets, w->now);
     if (!(ls_tx_links(ls) & cw_links_of(link)) && prng_chance(&w->chance, 1, 3)) {
         ls_refresh(ls, w->now); /* whoever sends data has looked at the views */
-        frame->data = !(ls_tx_links(ls) & cw_links_of(link)) && (ls_up_links(ls) & cw_links_of(link));
+        cw_links control = ls_tx_links(ls) | ls_owed_links(ls);
+        frame->data = !(control & cw_links_of(link)) && (ls_up_links(ls) & cw_links_of(link));
     }
     if (frame->size == 0 && !frame->data) {
         free(frame);

@@ -77,6 +77,7 @@ struct server {
     bool active, serving;                /* when last looked at */
     uint64_t reborn;                     /* its incarnation when last looked at */
     uint64_t far[CW_LINK_COUNT];         /* incarnation it is up with, by link, when last looked at; 0: not up */
+    cw_links announced;                  /* links pending or up when last looked at */
     cw_time proof; /* when that was sent which a neighbour has heard last, in an adjacency with us */
 };
 
@@ -102,6 +103,7 @@ struct knobs {
     unsigned goodbyes;   /* of 100 deaths that a supervisor announces */
     unsigned same_low;   /* of 100 restarts whose incarnation has the low half of the former */
     cw_span fault_gap;   /* mean */
+    unsigned provoked;   /* of 100 times that a link goes up or is announced, the next fault comes soon and near */
     cw_span fault_phase; /* how long things break */
     bool alone;          /* servers may serve without ever having had a link */
     cw_span tx;          /* the most that a frame occupies its link, or waits for others */
@@ -130,7 +132,8 @@ struct world {
     uint64_t events;
     uint64_t same_instant; /* events since time last moved */
     cw_time now;
-    bool breaking; /* phase of faults */
+    bool breaking;   /* phase of faults */
+    cw_server focus; /* where the next fault is; CW_SERVER_NONE: anywhere */
 
     /* The oracle's. */
     struct issue *issues[WORLD_SERVERS]; /* newest first */
@@ -170,6 +173,8 @@ void world_show_light(struct world *w, cw_server s, cw_link link);
 void faults_draw(struct world *w);
 void faults_next(struct world *w);
 void faults_strike(struct world *w);
+/* Something is under way at s: a good moment to break something. */
+void faults_provoke(struct world *w, cw_server s);
 void faults_repair(struct world *w, struct slot *slot);
 void faults_heal(struct world *w);
 

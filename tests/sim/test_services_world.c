@@ -146,7 +146,7 @@ START_TEST(bench_saturates_links)
             command_all("bench", "stop");
             /* 1 Gb/s for 100 ms and, in a frame, 9,000 bytes and less than 200 more. */
             double share = (double)bytes * 8 / (27.0 * count * 1e8);
-ck_assert_msg(share > 0.96 && share < 1.0, "own=%d count=%d: %.3f of the links", own, count, share);
+            ck_assert_msg(share > 0.96 && share < 1.0, "own=%d count=%d: %.3f of the links", own, count, share);
             ck_assert_int_eq(sum("lost") + sum("duplicated") + sum("reordered") + sum("malformed"), 0);
             run(CW_MS(500)); /* what was queued leaves */
         }

@@ -1,5 +1,6 @@
-# Installs the package into a fresh prefix, builds examples/hitcount against it in both ways that docs/writing-a-service.md names,
-# looks at what the modules export, and runs them. Variables: BUILD SOURCE CC NM RUN SCRATCH.
+# Installs the package into a fresh prefix, builds examples/hitcount against it in both ways that
+# docs/writing-a-service.md names, looks at what the modules export, and runs them. Variables: BUILD SOURCE CC NM RUN
+# SCRATCH.
 function(must)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE rc OUTPUT_VARIABLE out ERROR_VARIABLE out)
   if(NOT rc EQUAL 0)
@@ -25,7 +26,8 @@ must(${CMAKE_COMMAND} --install ${BUILD} --component devel --prefix ${SCRATCH}/f
 # The package may be moved.
 file(RENAME ${SCRATCH}/first ${SCRATCH}/prefix)
 
-must(${CMAKE_COMMAND} -S ${SOURCE}/examples/hitcount -B ${SCRATCH}/build -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix -DCMAKE_C_COMPILER=${CC}
+must(${CMAKE_COMMAND} -S ${SOURCE}/examples/hitcount -B ${SCRATCH}/build
+  -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix -DCMAKE_C_COMPILER=${CC}
   "-DCMAKE_C_FLAGS=-Wall -Wextra -Wconversion -Wno-sign-conversion -Werror" -DCMAKE_BUILD_TYPE=Release)
 must(${CMAKE_COMMAND} --build ${SCRATCH}/build)
 must(${CMAKE_COMMAND} --install ${SCRATCH}/build --prefix ${SCRATCH}/prefix)

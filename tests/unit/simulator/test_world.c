@@ -118,6 +118,67 @@ START_TEST(latency_without_load_is_exact)
 }
 END_TEST
 
+/* ---- Queues -------------------------------------------------------------------------------------------------------- */
+
+enum { ARRIVALS = 40000 };
+
+struct queue {
+    int64_t sent[ARRIVALS];
+    uint32_t delivered;
+    int64_t waited;
+    uint32_t size;
+};
+
+static void on_size(void *context, cw_server s, cw_link link, const struct cw_packet *frame, cw_time now,
+                    const struct wire_flight *flight)
+{
+    struct queue *q = context;
+    (void)s;
+    (void)link;
+    (void)now;
+    (void)flight;
+    q->size = frame->length + frame->pad > 1000 ? frame->length + frame->pad : q->size;
+}
+
+static void on_arrival(void *context, cw_server s, enum node_point point, const struct cw_packet *p, cw_drop cause,
+                       cw_time now)
+{
+    struct queue *q = context;
+    (void)s;
+    (void)p;
+    (void)cause;
+    if (point == NODE_DELIVERED) {
+        q->waited += now.ns - q->sent[q->delivered++];
+    }
+}
+
+/* Poisson arrivals at one link wait as Pollaczek and Khinchine say: rho / 2(1 - rho) frame times. */
+START_TEST(a_link_is_an_m_d_1_queue)
+{
+    static struct queue q;
+    struct world *w = town_up((cw_dims){1, 1, 3}, 3);
+    struct prng p = prng_stream(3, 0, 1);
+    const double rho = 0.6;
+    town_run(w, CW_MS(100));
+    town_send(w, 0, town_key(w, 1), 1400);
+    world_watch(w, &(struct world_watch){.context = &q, .frame = on_size});
+    town_send(w, 0, town_key(w, 1), 1400);
+    town_run(w, CW_MS(1));
+    int64_t one = (int64_t)wire_bytes(q.size) * 8;
+    world_watch(w, &(struct world_watch){.context = &q, .packet = on_arrival});
+    for (uint32_t i = 0; i < ARRIVALS; i++) {
+        town_run(w, prng_span_exponential(&p, CW_NS((double)one / rho)));
+        q.sent[i] = world_now(w).ns;
+        town_send(w, 0, town_key(w, 1), 1400);
+    }
+    town_run(w, CW_MS(2));
+    ck_assert_uint_eq(q.delivered, ARRIVALS);
+    double wait = (double)q.waited / ARRIVALS - (double)(one + 1000), want = rho / (2 * (1 - rho)) * (double)one;
+    ck_assert_msg(wait > 0.95 * want && wait < 1.05 * want, "%.0f ns instead of %.0f", wait, want);
+    world_close(w);
+}
+END_TEST
+
 /* ---- The same again ------------------------------------------------------------------------------------------------ */
 
 static uint64_t run_once(uint64_t seed, bool watched)
@@ -285,6 +346,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(small_tori_boot_until_all_are_active),
     SUITE_TEST(everybody_reaches_everybody),
     SUITE_TEST(latency_without_load_is_exact),
+    SUITE_TEST(a_link_is_an_m_d_1_queue),
     SUITE_TEST(a_seed_is_a_run),
     SUITE_TEST(steps_change_nothing),
     SUITE_TEST(what_was_promised_happens_then),

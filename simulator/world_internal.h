@@ -25,8 +25,8 @@ struct host {
     int64_t clock_true; /* its clock showed clock_local at this true time, and since then runs off by ppm */
     int64_t clock_local;
     int32_t ppm;
-    uint8_t state;  /* enum world_server_state */
-    bool working;   /* an EVENT_WORK is queued */
+    uint8_t state;   /* enum world_server_state */
+    bool working;    /* an EVENT_WORK is queued */
     cw_links polled; /* links that a poll is queued for: they are busy until then */
     cw_links light;  /* carrier, as its node was told */
     bool powered;

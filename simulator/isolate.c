@@ -64,6 +64,7 @@ int isolate_start(struct isolate **out, const struct scenario *s, const char *fi
             _exit(EXIT_FAILURE);
         }
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would read what it finds */
+        (void)signal(SIGALRM, SIG_DFL);
         alarm(seconds);
         play_inside(s, file, replay, i->shared);
         fflush(stderr);

@@ -10,6 +10,7 @@
 #ifndef SIMULATOR_OPTIONS_H
 #define SIMULATOR_OPTIONS_H
 
+#include "cubeway/time.h"
 #include "cubeway/types.h"
 
 #include <stdio.h>

@@ -192,8 +192,8 @@ static int read_action(struct reader *r, cw_time from, cw_time to)
                                      : NULL;
     return lines_unexpected(
         w,
-        "what happens: workload, stop, quiet, kill, power, start, leave, pause, cut, mend, harm, loss, "
-        "duplicate, corrupt, clock, kill-plane, kill-row, partition or heal",
+        "what happens: workload, stop, quiet, kill, power-off, start, restart, leave, pause, cut, cut-out, mend, harm, "
+        "loss, duplicate, corrupt, clock, kill-plane, kill-row, partition, rejoin or heal",
         near);
 }
 

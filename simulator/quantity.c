@@ -24,7 +24,7 @@ static const struct unit count_units[] = {{"", 1}, {"k", 1000}, {"M", 1000000}, 
 static const struct unit ppm_units[] = {{"ppm", 1}, {"%", 10000}};
 static const struct unit millionth_units[] = {{"", 1000000}, {"%", 10000}};
 
-enum { DIGITS_MAX = 18 }; /* so that all digits together fit 64 bits */
+enum { DIGITS_MAX = 19 }; /* so that all digits together fit 64 bits */
 
 /* Reads digits[.digits]unit exactly: value = digits * scale / 10^fraction must be whole. */
 static int read_with_unit(const char *text, size_t length, const struct unit *units, size_t count, uint64_t *out)

@@ -45,7 +45,6 @@ static const char *const field_names[] = {
     "pauses",
     "cuts",
     "delivered_keys",
-    "reordered",
     "checks",
     "control_bytes_share",
 };

@@ -10,8 +10,8 @@
 
 enum {
     CONTROL_FRAME_MAX = 1500, /* control fits every device and does not make a data frame wait long */
-    FRAME_OVERHEAD =
-        14 + 4 + 20, /* Ethernet header, check sequence, preamble and gap: what a frame costs a link beside its bytes */
+    /* What a frame costs a link beside its packet: its head, Ethernet's header and check sequence, preamble and gap. */
+    FRAME_OVERHEAD = FRAME_HEAD_BYTES + 14 + 4 + 20,
 };
 
 /* Gives a frame of control packets, or NULL when there is nothing to say (or no memory: it is said later). */

@@ -156,7 +156,7 @@ static cw_verdict count_bytes(cw_svc *s, void *state, cw_packet *p, const cw_rx 
     (void)s, (void)state;
     size_t length;
     cw_packet_data(p, &length);
-    bytes_of[rx->job - 1] += length + cw_packet_pad(p) + 32 + 38;
+    bytes_of[rx->job - 1] += length + cw_packet_pad(p) + 8 + 32 + 38; /* heads of frame and packet, Ethernet */
     return CW_DROP;
 }
 

@@ -116,14 +116,13 @@ static int measure_round_trips(const struct latency *l, struct report *r)
     if (rc < 0) {
         return rc;
     }
+    struct report_span span;
+    trial_span_begin(&t, &span);
     rc = trial_boot(&t, CW_MS(BOOT_MS), CW_SEC(AGREE_LIMIT_S));
     for (uint32_t hops = 1; hops <= l->hops && rc == 0; hops = hops < 3 ? hops + 1 : hops + 3) {
         rc = ping(&t, l, hops, r);
     }
     if (rc == 0) {
-        struct report_span span;
-        trial_span_begin(&t, &span);
-        span.from = (struct world_totals){.events = 0};
         trial_span_end(&t, &span);
         report_run(r, t.world, &span);
     }

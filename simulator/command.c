@@ -84,6 +84,9 @@ int command_config(const struct command *c, const struct command_common *common,
     out->seed = common->seed;
     out->wire.bits_per_second = common->link_rate;
     out->replay = common->replay;
+    if ((uint32_t)common->dims.x * common->dims.y * common->dims.z < 2) {
+        return command_refuse(c, "--dims: expected at least two servers");
+    }
     if (common->mtu < 1500 || common->mtu > 9000) {
         return command_refuse(c, "--mtu %u: expected 1500 to 9000 bytes", common->mtu);
     }

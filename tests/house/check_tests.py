@@ -17,6 +17,12 @@ TESTED_WITH = {
 }
 
 
+# Programs are tested from outside: of a folder, which sources are a program's commands, and where their tests are.
+COMMANDS = {
+    "simulator": (re.compile(r"cmd_\w+|main"), "tests/sim"),
+}
+
+
 def check(tree, build):
     build.plain_or_skip()
     compiled = {command.source for command in build.commands}
@@ -28,14 +34,25 @@ def check(tree, build):
         stem = path[:-2]
         if path.endswith(".h") and (stem + ".c" in tree.files or not has_code(tree, path)):
             continue
-        test = TESTED_WITH.get(path) or f"{unit_folder(path.rpartition('/')[0])}/test_{stem.rpartition('/')[2]}.c"
+        test = test_of(path)
         if test not in tree.files:
-            findings.append(Finding(path, 1, "this source has no test file", f"write {test} (tests/kit/suite.h)"))
+            like = "tests/sim/cwsim_kit.py" if test.endswith(".py") else "tests/kit/suite.h"
+            findings.append(Finding(path, 1, "this source has no test file", f"write {test} ({like})"))
     for path in tree.sources(".c"):
         if path not in compiled:
             lists = path.rpartition("/")[0] + "/CMakeLists.txt"
             findings.append(Finding(path, 1, "no target of the build compiles this file", f"list it in {lists}, or remove it"))
     return findings
+
+
+def test_of(path):
+    """The test file that a source or header must have."""
+    folder, _, name = path.rpartition("/")
+    stem = name[:-2]
+    pattern, tests = COMMANDS.get(folder, (None, None))
+    if pattern and path.endswith(".c") and pattern.fullmatch(stem):
+        return f"{tests}/test_{stem}.py"
+    return TESTED_WITH.get(path) or f"{unit_folder(folder)}/test_{stem}.c"
 
 
 def has_code(tree, path):

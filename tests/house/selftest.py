@@ -344,6 +344,13 @@ class Tests(Planted):
         self.plant("runtime/base/limits.h", header("BASE_LIMITS_H", "enum { BASE_ONE = 1 };"))
         self.finds("tests", "runtime/base/ring.h:1", "no test file", self.build())
 
+    def test_command_without(self):
+        self.plant("simulator/cmd_run.c", SPDX)
+        self.plant("simulator/main.c", SPDX)
+        self.plant("tests/sim/test_main.py", "# SPDX-License-Identifier: Apache-2.0\n")
+        self.plant("tests/unit/simulator/test_cmd_run.c", SPDX)  # not what is asked for
+        self.finds("tests", "simulator/cmd_run.c:1", "no test file", self.build())
+
     def test_source_and_test_that_nobody_compiles(self):
         names = {"keyspace/torus.c", "tests/unit/base/test_pool.c"}
         self.finds("tests", "keyspace/torus.c:1", "no target of the build", self.build(leave_out=names), count=2)

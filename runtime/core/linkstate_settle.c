@@ -260,11 +260,12 @@ static void move_links(struct linkstate *ls)
     }
 }
 
-/* A pending link waits for a version of our record that was not made yet. */
-static bool wants_round(const struct linkstate *ls)
+/* A pending link waits for a version of our record that was not made yet, and it is time for it. */
+static bool wants_round(struct linkstate *ls)
 {
     return linkstate_own(ls)->pending != CW_LINKS_NONE &&
-           admission_wants_version(&ls->admission, linkstate_own(ls)->seq);
+           admission_wants_version(&ls->admission, linkstate_own(ls)->seq, views_optimistic(&ls->views),
+                                   &ls->views.held);
 }
 
 /* Links that are now up at both ends: the lease, the right to be active, and the end of waiting for the far end. */

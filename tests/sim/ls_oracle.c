@@ -9,6 +9,7 @@
  *   7          every active server of a serving server's component is in its O
  *   7, in time whoever was in the component less than `hold` ago and still serves is in O too: so nobody is replaced before it is
  *              fenced, and two halves of a component do not serve the same key at once
+ *   exchange   a link is announced only when its end knows all that the far end knew when the adjacency began
  *   closed     whoever holds a version knows all that its maker knew (docs/semantics.md); whoever counts an ack knows all that its giver knew
  *   13, 14     versions never go back, no version is newer than its maker's, equal versions have equal bytes
  *   15, 16     data uses links that both records list; who lets it in knows all that the sender knew
@@ -171,6 +172,7 @@ static void note_issue(struct world *w, cw_server s, const struct record *own)
     CHECK(issue != NULL);
     *issue = (struct issue){.record = *own, .older = w->issues[s]};
     copy_knowledge(w, s, issue->known);
+    issue->known[s] = version_of(own); /* the entry that made it may have made another since */
     w->issues[s] = issue;
     world_trace(w, "server %u: version %llu.%u up %02x pending %02x flags %x", s, (unsigned long long)own->incarnation,
                 own->seq, own->up, own->pending, own->flags);
@@ -427,6 +429,20 @@ static void check_admission(struct world *w, cw_server s, world_set before)
 
 /* ---- What the world calls ------------------------------------------------------------------------------------------ */
 
+static void check_exchange(struct world *w, cw_server s, cw_link link)
+{
+    const struct adjacency *adj = &world_ls(w, s)->links[link].adj;
+    cw_server peer = world_peer(w, s, link);
+    cw_link back = cw_link_opposite(link);
+    if (w->servers[peer].session[back] != adj->peer_session || w->delivery_only) {
+        return; /* it has another session by now */
+    }
+    cw_server lacking = lacks(w, s, w->servers[peer].began[back]);
+    if (lacking != CW_SERVER_NONE) {
+        world_fail(w, "exchange: server %u announces link %u without what %u knew of %u", s, link, peer, lacking);
+    }
+}
+
 /* What the truth of links and the rights of servers follow from. */
 static void note_shape(struct world *w, cw_server s)
 {
@@ -440,6 +456,14 @@ static void note_shape(struct world *w, cw_server s)
         news |= far != 0 && far != server->far[link];
         server->far[link] = far;
         announced |= ls->links[link].adj.state >= ADJ_PENDING ? cw_links_of(link) : 0;
+        if (announced & ~server->announced & cw_links_of(link)) {
+            check_exchange(w, s, link);
+        }
+        uint32_t session = adjacency_is_two_way(&ls->links[link].adj) ? ls->links[link].adj.session : 0;
+        if (session != server->session[link]) {
+            server->session[link] = session;
+            copy_knowledge(w, s, server->began[link]);
+        }
     }
     if (news || (announced & ~server->announced)) {
         faults_provoke(w, s);
@@ -464,6 +488,8 @@ void oracle_booted(struct world *w, cw_server s)
     server->admissions = 0;
     server->proof = (cw_time){0};
     server->optimistic = bit(s);
+    memset(server->session, 0, sizeof server->session);
+    server->announced = CW_LINKS_NONE;
     server->told = 0;
     renewed(w, s);
     note_issues(w, s);

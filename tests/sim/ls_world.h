@@ -78,7 +78,9 @@ struct server {
     bool active, serving;                /* when last looked at */
     uint64_t reborn;                     /* its incarnation when last looked at */
     uint64_t far[CW_LINK_COUNT];         /* incarnation it is up with, by link, when last looked at; 0: not up */
-    cw_links announced;                  /* links pending or up when last looked at */
+    uint32_t session[CW_LINK_COUNT];     /* in which the adjacency is two-way; 0: it is not */
+    struct version began[CW_LINK_COUNT][WORLD_SERVERS]; /* what it knew when that began */
+    cw_links announced;                                 /* links pending or up when last looked at */
     cw_time proof; /* when that was sent which a neighbour has heard last, in an adjacency with us */
 };
 

@@ -14,26 +14,27 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Levenshtein's distance of two short words. */
+/* Letters to insert, take away, change or swap to make one short word the other (Damerau, Levenshtein). */
 static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
-    size_t row[NAME_MAX_LENGTH + 1];
+    size_t row[3][NAME_MAX_LENGTH + 1];
     if (a_length > NAME_MAX_LENGTH || b_length > NAME_MAX_LENGTH) {
         return SIZE_MAX;
     }
-    for (size_t j = 0; j <= b_length; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 1; i <= a_length; i++) {
-        size_t corner = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= b_length; j++) {
-            size_t above = row[j];
-            row[j] = least(least(row[j - 1], above) + 1, corner + (a[i - 1] != b[j - 1]));
-            corner = above;
+    for (size_t i = 0; i <= a_length; i++) {
+        size_t *now = row[i % 3], *before = row[(i + 2) % 3], *earlier = row[(i + 1) % 3];
+        for (size_t j = 0; j <= b_length; j++) {
+            if (i == 0 || j == 0) {
+                now[j] = i + j;
+                continue;
+            }
+            now[j] = least(least(now[j - 1], before[j]) + 1, before[j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+                now[j] = least(now[j], earlier[j - 2] + 1);
+            }
         }
     }
-    return row[b_length];
+    return row[a_length % 3][b_length];
 }
 
 const char *options_nearest(const char *name, size_t length, const char *(*nth)(const void *context, size_t i),

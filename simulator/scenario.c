@@ -156,6 +156,10 @@ static int read_workload(struct reader *r, cw_time at)
             return lines_unexpected(w, "bytes=, or rate= (keys), load= (all), links= (neighbours)", NULL);
         }
     }
+    if ((load.load.kind == WORKLOAD_KEYS && load.load.rate == 0) ||
+        (load.load.kind == WORKLOAD_ALL_TO_ALL && load.load.load_ppm == 0)) {
+        return lines_wrong(w, "a workload of nothing: expected a rate or a load above 0");
+    }
     return add_load(r, &load);
 }
 

@@ -51,6 +51,7 @@ PURE_HEADERS = {
 SYSTEM_HOMES = {
     "openssl/*": ("keyspace/key.c", "runtime/nmu/seal.c"),
     "event2/*": ("runtime/daemon/pump.c", "services/*/gateway*.c"),
+    "jansson.h": ("simulator/report.c",),
     "pcap*": ("shim/pcap.c",),
     "sanitizer/*": ("runtime/base/poison.h",),
 }

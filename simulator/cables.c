@@ -38,7 +38,7 @@ static void see(struct world *w, void *arg)
         return;
     }
     h->light ^= cw_links_of(link);
-    pump_after(w, s, node_carrier(h->node, link, light, pump_local(w, h)), true);
+    pump_after(w, s, node_carrier(h->node, link, light, pump_local(w, h)));
 }
 
 void cables_tell(struct world *w, cw_server s, cw_link link)

@@ -105,7 +105,7 @@ static void check_roots(struct check *c)
     if (w->host[s].state == WORLD_DEAD) {
         return;
     }
-    const struct reach *committed = ls_committed(node_linkstate(w->host[s].node));
+    const struct reach *committed = ls_committed(w->host[s].linkstate);
     cw_server fast = owner_root(&w->torus, route, committed), slow = check_naive_root(c, route, committed);
     if (fast != slow) {
         check_violated(w, 2, 1, &s, "the root of key %016llx is not the one of the reference",

@@ -65,7 +65,7 @@ static void check_versions(struct check *c, cw_server s)
 static void check_links(struct check *c, cw_server s)
 {
     struct world *w = c->world;
-    struct linkstate *ls = node_linkstate(w->host[s].node);
+    struct linkstate *ls = w->host[s].linkstate;
     const struct record *own = ls_record(ls, s);
     for (cw_links up = ls_up_links(ls); up != CW_LINKS_NONE; up &= (cw_links)(up - 1)) {
         cw_link link = (cw_link)__builtin_ctz(up), back = cw_link_opposite(link);
@@ -119,7 +119,7 @@ void check_view(struct check *c, cw_server s, bool connected)
 {
     struct world *w = c->world;
     struct known *k = &c->known[s];
-    struct linkstate *ls = node_linkstate(w->host[s].node);
+    struct linkstate *ls = w->host[s].linkstate;
     uint64_t epoch = ls_epoch(ls), digest = ls_digest(ls);
     if (connected) {
         c->connected = true;
@@ -181,7 +181,7 @@ static void check_component(struct check *c, cw_server first)
         reach_add(&c->group, s);
     }
     for (cw_server s = first; s != CW_SERVER_NONE; s = c->next[s]) {
-        const struct reach *optimistic = ls_optimistic(node_linkstate(w->host[s].node));
+        const struct reach *optimistic = ls_optimistic(w->host[s].linkstate);
         for (uint32_t i = 0; i < reach_bytes(w->servers) / sizeof(uint64_t); i++) {
             uint64_t missing = c->group.word[i] & ~optimistic->word[i];
             if (missing != 0) {

@@ -210,8 +210,7 @@ static void arm(struct world *w, cw_server s, struct host *h)
 void pump_look(struct world *w, cw_server s)
 {
     struct host *h = &w->host[s];
-    struct linkstate *ls = node_linkstate(h->node);
-    h->epoch = ls_epoch(ls);
+    struct linkstate *ls = h->linkstate;
     uint64_t changes = w->oracle.changes;
     oracle_runs(&w->oracle, s, ls_incarnation(ls));
     /* Who leaves delivers no key any more and is in nobody's O; packets still pass through it. */
@@ -224,12 +223,14 @@ void pump_look(struct world *w, cw_server s)
     }
 }
 
-void pump_after(struct world *w, cw_server s, cw_links links, bool told)
+void pump_after(struct world *w, cw_server s, cw_links links)
 {
     struct host *h = &w->host[s];
     transmit(w, s, h, links);
     arm(w, s, h);
-    if (told || ls_epoch(node_linkstate(h->node)) != h->epoch) {
+    uint64_t notes = ls_notes(h->linkstate);
+    if (notes != h->notes) {
+        h->notes = notes;
         pump_look(w, s);
     }
 }
@@ -239,7 +240,7 @@ static void handle_frame(struct world *w, cw_server s, struct host *h, cw_link p
     uint32_t data = pump_data_packets(frame);
     w->totals.flying -= data;
     cw_links links = node_rx(h->node, port, frame, pump_local(w, h));
-    pump_after(w, s, links, data == 0);
+    pump_after(w, s, links);
 }
 
 static void wait_for_processor(struct world *w, cw_server s, struct host *h)
@@ -322,7 +323,7 @@ static void wake(struct world *w, cw_server s, struct host *h, int64_t at_ns)
         arm(w, s, h);
         return;
     }
-    pump_after(w, s, node_tick(h->node, local), true);
+    pump_after(w, s, node_tick(h->node, local));
 }
 
 void pump_resume(struct world *w, cw_server s)
@@ -337,7 +338,7 @@ void pump_resume(struct world *w, cw_server s)
     } else if (h->card_first != NULL && !h->working) {
         wait_for_processor(w, s, h);
     }
-    pump_after(w, s, node_tick(h->node, pump_local(w, h)), true);
+    pump_after(w, s, node_tick(h->node, pump_local(w, h)));
 }
 
 void pump_event(struct world *w, const struct wheel_event *e)
@@ -358,7 +359,7 @@ void pump_event(struct world *w, const struct wheel_event *e)
         cw_link link = (cw_link)(kind - EVENT_POLL);
         h->polled &= (cw_links)~cw_links_of(link);
         if (h->state == WORLD_RUNS) {
-            pump_after(w, s, cw_links_of(link), false);
+            pump_after(w, s, cw_links_of(link));
         }
     } else if (kind == EVENT_WAKE) {
         wake(w, s, h, e->at_ns);

@@ -15,8 +15,11 @@ enum { STAMP_WORDS = 4 };
 static uint64_t identify(const struct world *w, cw_server s, const struct cw_packet *p, cw_server source)
 {
     uint64_t words[STAMP_WORDS + 1] = {source};
+    if (p->head.kind != PACKET_KEY) {
+        words[0] |= (uint64_t)(s + 1) << 32; /* stamps may repeat to other servers */
+    }
     if (p->head.kind == PACKET_LINK) {
-        words[0] |= (uint64_t)(s + 1) << 32 | (uint64_t)p->in << 56; /* stamps may repeat on other links */
+        words[0] |= (uint64_t)p->in << 56; /* and on other links */
     }
     uint32_t at = packet_head_bytes(&p->head) + w->stamp.offset;
     if (p->head.job != w->stamp.job || w->stamp.bytes == 0 || at + w->stamp.bytes > p->length) {

@@ -46,7 +46,7 @@ void servers_offload_done(struct world *w, cw_server s, struct beside *b)
     }
     free(b);
     if (h->state == WORLD_RUNS && h->starts == done.starts) {
-        pump_after(w, s, node_offload_done(h->node, done.ticket, pump_local(w, h)), true);
+        pump_after(w, s, node_offload_done(h->node, done.ticket, pump_local(w, h)));
     }
 }
 
@@ -105,11 +105,12 @@ int world_start(struct world *w, cw_server s)
     if (rc < 0) {
         return rc;
     }
+    h->linkstate = node_linkstate(h->node);
     h->state = WORLD_RUNS;
     h->starts++;
     h->wake_ns = INT64_MAX;
     h->leaving = false;
-    h->epoch = 0;
+    h->notes = 0;
     w->running++;
     w->totals.starts++;
     cw_time local = pump_local(w, h);
@@ -131,7 +132,7 @@ int world_start(struct world *w, cw_server s)
     if (w->check != NULL) {
         check_server(w->check, s);
     }
-    pump_after(w, s, links, true);
+    pump_after(w, s, links);
     if (w->started != NULL) {
         w->started(w, s, w->started_context);
     }
@@ -221,6 +222,7 @@ void world_kill(struct world *w, cw_server s, bool power_off)
         node_close(h->node, pump_local(w, h));
         w->killing = false;
         h->node = NULL;
+        h->linkstate = NULL;
         h->state = WORLD_DEAD;
         h->working = false;
         w->running--;
@@ -291,7 +293,7 @@ void world_leave(struct world *w, cw_server s)
     h->leaving = true;
     node_leave(h->node, pump_local(w, h));
     announce(w, s);
-    pump_after(w, s, node_tx_links(h->node), true);
+    pump_after(w, s, node_tx_links(h->node));
     world_at(w, cw_time_add(w->now, CW_MS(1)), try_leave, (void *)(uintptr_t)s);
 }
 
@@ -314,7 +316,7 @@ void world_clock(struct world *w, cw_server s, int32_t ppm)
     }
     if (h->state == WORLD_RUNS) {
         h->wake_ns = INT64_MAX; /* the queued one is for another rate */
-        pump_after(w, s, CW_LINKS_NONE, false);
+        pump_after(w, s, CW_LINKS_NONE);
     }
 }
 
@@ -336,6 +338,6 @@ int world_command(struct world *w, cw_server s, const char *service, int argc, c
     if (h->state == WORLD_DEAD) {
         return -ENOENT;
     }
-    pump_after(w, s, node_command(h->node, service, argc, argv, sink, pump_local(w, h)), true);
+    pump_after(w, s, node_command(h->node, service, argc, argv, sink, pump_local(w, h)));
     return 0;
 }

@@ -159,15 +159,16 @@ void wheel_put(struct wheel *w, cw_time at, uint32_t order, void *what)
     uint32_t i = pool_take(w), b = (uint32_t)slot & w->mask;
     e.next = w->bucket[b];
     w->pool[i] = e;
+    w->filled += w->bucket[b] == NONE;
     w->bucket[b] = i;
     w->taken[b / WORD] |= UINT64_C(1) << (b % WORD);
     w->near++;
 }
 
-/* The next bucket behind the open one that holds something: its slot. There is one. */
-static int64_t next_slot(const struct wheel *w)
+/* The next bucket behind that slot which holds something: its slot. There is one. */
+static int64_t next_slot(const struct wheel *w, int64_t slot)
 {
-    uint32_t start = (uint32_t)(w->slot + 1) & w->mask, words = (w->mask + 1) / WORD;
+    uint32_t start = (uint32_t)(slot + 1) & w->mask, words = (w->mask + 1) / WORD;
     uint32_t i = start / WORD;
     uint64_t word = w->taken[i] & ~UINT64_C(0) << (start % WORD);
     while (word == 0) {
@@ -175,7 +176,27 @@ static int64_t next_slot(const struct wheel *w)
         word = w->taken[i]; /* coming round to the first word, what it has below start is the far end of the turn */
     }
     uint32_t b = i * WORD + (uint32_t)__builtin_ctzll(word);
-    return w->slot + 1 + (int64_t)((b - start) & w->mask);
+    return slot + 1 + (int64_t)((b - start) & w->mask);
+}
+
+/* A bucket was opened: looks one further. More than WHEEL_AHEAD others hold something. */
+static void look_ahead(struct wheel *w)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < w->seen; i++) {
+        if (w->ahead[i] > w->slot) {
+            w->ahead[kept++] = w->ahead[i];
+        }
+    }
+    int64_t last = kept > 0 ? w->ahead[kept - 1] : w->slot;
+    for (; kept < WHEEL_AHEAD; kept++) {
+        last = next_slot(w, last);
+        if (last - w->slot > w->mask) {
+            break; /* round again */
+        }
+        w->ahead[kept] = last;
+    }
+    w->seen = kept;
 }
 
 static uint32_t merge(struct wheel_event *pool, uint32_t a, uint32_t b)
@@ -240,13 +261,17 @@ static void open_bucket(struct wheel *w, int64_t slot)
     w->slot = slot;
     w->open = sort(w->pool, w->bucket[b]);
     w->bucket[b] = NONE;
+    w->filled--;
     w->taken[b / WORD] &= ~(UINT64_C(1) << (b % WORD));
+    if (w->filled > WHEEL_AHEAD) {
+        look_ahead(w);
+    }
 }
 
 bool wheel_take(struct wheel *w, cw_time until, struct wheel_event *out)
 {
     if (w->open == NONE && w->near > 0) {
-        int64_t slot = next_slot(w);
+        int64_t slot = next_slot(w, w->slot);
         /* A bucket is opened when its turn comes and not before: what is put until then still finds it. */
         if (slot <= until.ns >> w->shift && (w->heap_count == 0 || slot <= w->heap[0].at_ns >> w->shift)) {
             open_bucket(w, slot);
@@ -273,13 +298,24 @@ bool wheel_take(struct wheel *w, cw_time until, struct wheel_event *out)
     return true;
 }
 
-const struct wheel_event *wheel_hint(const struct wheel *w)
+/* Head of the bucket, NONE when it is not what it was. */
+static uint32_t head_ahead(const struct wheel *w, unsigned ahead)
 {
-    if (w->open != NONE) {
-        return &w->pool[w->open];
+    return ahead < w->seen && w->ahead[ahead] > w->slot ? w->bucket[(uint32_t)w->ahead[ahead] & w->mask] : NONE;
+}
+
+const struct wheel_event *wheel_ahead(const struct wheel *w, unsigned ahead)
+{
+    uint32_t i = head_ahead(w, ahead);
+    return i != NONE ? &w->pool[i] : NULL;
+}
+
+void wheel_prefetch(const struct wheel *w, unsigned ahead)
+{
+    uint32_t i = head_ahead(w, ahead);
+    if (i != NONE) {
+        __builtin_prefetch(&w->pool[i]);
     }
-    uint32_t b = (uint32_t)(w->slot + 1) & w->mask;
-    return w->bucket[b] != NONE ? &w->pool[w->bucket[b]] : NULL;
 }
 
 /* ---- Rare ---------------------------------------------------------------------------------------------------------- */
@@ -311,6 +347,7 @@ uint32_t wheel_sweep(struct wheel *w, bool (*remove)(void *context, const struct
         }
         removed += sweep_list(w, &w->bucket[b], remove, context);
         if (w->bucket[b] == NONE) {
+            w->filled--;
             w->taken[b / WORD] &= ~(UINT64_C(1) << (b % WORD));
         }
     }

@@ -38,19 +38,24 @@ enum event_kind {
 #define EVENT_KIND(order) ((order)&0xffu)
 enum { EVENT_SERVERS_MAX = (1 << 24) - 1 };
 
+enum { WHEEL_AHEAD = 3 };
+
 struct wheel {
     /* private */
     struct wheel_event *pool;
-    uint32_t free;    /* events to reuse, the last one given back first */
-    uint32_t made;    /* of the pool, ever used */
-    uint32_t room;    /* of the pool */
-    uint32_t open;    /* the rest of the open bucket, in order */
-    uint32_t near;    /* events in buckets, the open one included */
-    uint32_t mask;    /* buckets - 1 */
-    unsigned shift;   /* a bucket spans 2^shift ns */
-    int64_t slot;     /* of the open bucket: its start in ns >> shift */
-    uint32_t *bucket; /* by slot & mask: its events, newest first */
-    uint64_t *taken;  /* bit per bucket: not empty */
+    uint32_t free;              /* events to reuse, the last one given back first */
+    uint32_t made;              /* of the pool, ever used */
+    uint32_t room;              /* of the pool */
+    uint32_t open;              /* the rest of the open bucket, in order */
+    uint32_t near;              /* events in buckets, the open one included */
+    uint32_t filled;            /* buckets that hold something, the open one not counted */
+    uint32_t mask;              /* buckets - 1 */
+    unsigned shift;             /* a bucket spans 2^shift ns */
+    int64_t slot;               /* of the open bucket: its start in ns >> shift */
+    uint32_t *bucket;           /* by slot & mask: its events, newest first */
+    uint64_t *taken;            /* bit per bucket: not empty */
+    int64_t ahead[WHEEL_AHEAD]; /* slots of the next buckets that hold something, as far as was seen */
+    unsigned seen;              /* how many */
     uint64_t sequence;
     struct wheel_event *heap; /* far, or due in the open bucket already */
     uint32_t heap_count, heap_room;
@@ -70,9 +75,13 @@ void wheel_put(struct wheel *w, cw_time at, uint32_t order, void *what);
 /* Gives the first event that is due at `until` or before; false when there is none. */
 bool wheel_take(struct wheel *w, cw_time until, struct wheel_event *out);
 
-/* The event likely to be given after the next: something to prefetch. NULL when unknown. Lent until the next call. */
-const struct wheel_event *wheel_hint(const struct wheel *w);
-
+/*
+ * What is likely to be given soon: an event of the bucket `ahead` (0..WHEEL_AHEAD - 1) buckets behind the next one; NULL when
+ * unknown. Lent until the next call. For prefetching only: it may be wrong.
+ */
+const struct wheel_event *wheel_ahead(const struct wheel *w, unsigned ahead);
+/* Has the event itself brought near. */
+void wheel_prefetch(const struct wheel *w, unsigned ahead);
 /* Removes every queued event for which fn says so, in no stated order; O(buckets + events). fn must not touch the wheel. */
 uint32_t wheel_sweep(struct wheel *w, bool (*remove)(void *context, const struct wheel_event *event), void *context);
 

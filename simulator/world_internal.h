@@ -20,9 +20,10 @@
 /* One server as the engine sees it: a cache line for what every event touches, another for what is rare. */
 struct host {
     struct node *node;
-    int64_t wake_ns;    /* true time of the wake event that counts; INT64_MAX: none is queued */
-    uint64_t epoch;     /* of its link state, as last looked at */
-    int64_t clock_true; /* its clock showed clock_local at this true time, and since then runs off by ppm */
+    struct linkstate *linkstate; /* the node's */
+    int64_t wake_ns;             /* true time of the wake event that counts; INT64_MAX: none is queued */
+    uint64_t notes;              /* ls_notes(), as last looked at */
+    int64_t clock_true;          /* its clock showed clock_local at this true time, and since then runs off by ppm */
     int64_t clock_local;
     int32_t ppm;
     uint8_t state;   /* enum world_server_state */
@@ -83,8 +84,8 @@ struct world {
 
 /* The server's own time. */
 cw_time pump_local(const struct world *w, const struct host *h);
-/* After an entry of s: links have something to send. told: its adjacencies may have changed. */
-void pump_after(struct world *w, cw_server s, cw_links links, bool told);
+/* After an entry of s: links have something to send. */
+void pump_after(struct world *w, cw_server s, cw_links links);
 /* One event. */
 void pump_event(struct world *w, const struct wheel_event *e);
 /* What s is asked again after a pause. */

@@ -115,6 +115,19 @@ static struct expiry_item *freed_item(struct expiry *t)
     return item;
 }
 
+void expiry_share(struct expiry *t, cw_time *earliest)
+{
+    t->earliest = earliest;
+    *earliest = cw_time_min(*earliest, expiry_wake(t));
+}
+
+static void bring_forward(struct expiry *t, cw_time at)
+{
+    if (t->earliest != NULL && cw_time_before(at, *t->earliest)) {
+        *t->earliest = at;
+    }
+}
+
 void *expiry_take(struct expiry *t, cw_time at)
 {
     struct expiry_item *item = t->first_free != NO_INDEX ? freed_item(t) : fresh_item(t);
@@ -126,6 +139,7 @@ void *expiry_take(struct expiry *t, cw_time at)
     int rc = heap_insert(&t->heap, &item->due, at, item->sequence);
     CHECK(rc == 0);
     t->taken++;
+    bring_forward(t, at);
     return item;
 }
 
@@ -162,6 +176,7 @@ void expiry_move(struct expiry *t, void *taken, cw_time at)
     struct expiry_item *item = taken;
     item->sequence = ++t->sequence;
     heap_adjust(&t->heap, &item->due, at, item->sequence);
+    bring_forward(t, at);
 }
 
 void *expiry_due(const struct expiry *t, cw_time now)

@@ -37,6 +37,7 @@ struct expiry {
     uint32_t first_free,
         last_free; /* a list, longest free first: a slot rests as long as possible before it is used again */
     uint64_t sequence;
+    cw_time *earliest; /* of several tables: never after the first end of any; NULL */
 };
 
 enum { EXPIRY_LIMIT_MAX = 65536 };
@@ -47,6 +48,11 @@ enum { EXPIRY_LIMIT_MAX = 65536 };
  */
 CW_MUST_CHECK int expiry_open(struct expiry *t, size_t size, uint32_t limit, uint64_t salt);
 void expiry_close(struct expiry *t);
+/*
+ * From now on *earliest (borrowed) is brought forward whenever an item is set to end before it; whoever shares it among tables
+ * puts it back, to the first of their expiry_wake(), when it likes. So the question costs nothing where nothing was set.
+ */
+void expiry_share(struct expiry *t, cw_time *earliest);
 size_t expiry_bytes(const struct expiry *t);
 
 /* Gives an item that expires at `at` (CW_NEVER: never), its own members unspecified; NULL at the limit or out of memory. */

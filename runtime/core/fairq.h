@@ -24,9 +24,10 @@ enum {
 };
 
 struct fairq {
-    uint64_t start[FAIRQ_SERVICES]; /* virtual time at which the service's next packet starts */
-    uint64_t now[2];                /* virtual time of each class (1: background): start of its last packet served */
-    uint32_t wanted;                /* who wanted the link when it was last asked */
+    uint64_t now[2]; /* virtual time of each class (1: background): start of its last packet served */
+    uint32_t wanted; /* who wanted the link when it was last asked */
+    uint64_t start
+        [FAIRQ_SERVICES]; /* virtual time at which the service's next packet starts; the first are in one line with the rest */
 };
 
 /* What all links of a node agree on about its services. */

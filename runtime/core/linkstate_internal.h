@@ -53,7 +53,6 @@ struct ls_link {
     bool hello_soon;   /* something to say that should not wait for the next hello */
     uint8_t goodbye;   /* enum goodbye_reason of the goodbye to send; 0 */
     uint8_t strangers; /* hellos with another digest at equal positions, since the last with ours */
-    uint16_t frames;   /* sent */
     uint32_t listed;   /* first version of our record that lists the link as pending in this session; 0 */
     uint64_t offered;  /* position in the log of the SYNCED that ends our side of the exchange */
     cw_time hello_at;  /* the next hello */
@@ -63,7 +62,32 @@ struct ls_link {
     cw_time echo;      /* ours, the last that came back in this session; 0 */
 };
 
+/* One link as a data frame meets it. */
+struct ls_gate_link {
+    uint16_t session, peer_session; /* their low halves */
+    uint16_t frames;                /* sent */
+    uint16_t top, received;         /* of the control stream: last sent, last received */
+    bool two_way, up;               /* adjacency_is_two_way(), ADJ_UP */
+};
+
 struct linkstate {
+    /*
+     * What a data frame touches, in three lines of cache, and all that is asked between entries: as the last entry left it
+     * (linkstate_note). A data frame changes none of it but who was heard; what time changes, it changes at wake.
+     */
+    cw_time now;                 /* of the last entry */
+    cw_time wake;                /* ls_next_wake() */
+    cw_time lease;               /* while linked: we may deliver until then */
+    uint64_t notes;              /* entries that may have changed something, ls_notes() */
+    cw_links tx, owed, live, up; /* ls_tx_links(), ls_owed_links(), ls_live_links(), ls_up_links() */
+    bool calm;                   /* nothing happened since views were asked for: until wake they are what they were */
+    bool whole;                  /* routes are those of the whole torus */
+    bool linked;                 /* a link was up at both ends since this incarnation began */
+    bool leaving;
+    bool parted; /* left, and said goodbye: no more hellos */
+    struct ls_gate_link gate[CW_LINK_COUNT];
+    cw_time heard[CW_LINK_COUNT]; /* by data frames, not yet in adj.heard */
+
     struct ls_config config;
     struct adjacency_timing timing;
     struct arena arena;
@@ -75,15 +99,10 @@ struct linkstate {
     struct ls_link links[CW_LINK_COUNT];
     struct prng prng;
 
-    cw_time now;        /* of the last entry */
     cw_time judge_from; /* nobody is called silent before; after a stall */
     uint64_t incarnation;
     uint16_t nonce;
-    bool linked; /* a link was up at both ends since this incarnation began */
-    bool leaving;
-    bool parted;                   /* left, and said goodbye: no more hellos */
     bool acks_due;                 /* somebody may want an ack */
-    cw_time lease;                 /* while linked: we may deliver until then */
     cw_time version_at;            /* not before may a version that only adds be made */
     cw_time refresh_at;            /* when the own record is sent again though nothing changed */
     cw_time repeat_at;             /* when admission acks are repeated */
@@ -92,14 +111,6 @@ struct linkstate {
     uint64_t renewals;             /* mutant GAIN_BY_SERVER only */
     uint64_t epoch;                /* changes of the right to deliver that the views do not count */
     uint64_t counts[LS_COUNTERS];
-
-    /*
-     * What the last entry left behind (linkstate_note), so that a data frame costs a few loads: it changes none of it. What time
-     * changes, it changes at wake.
-     */
-    cw_links tx, owed, live, up; /* ls_tx_links(), ls_owed_links(), ls_live_links(), ls_up_links() */
-    cw_time wake;                /* ls_next_wake() */
-    bool calm;                   /* nothing happened since views were asked for: until wake they are what they were */
 };
 
 /* ---- linkstate_tx.c ----------------------------------------------------------------------------------------------- */
@@ -122,6 +133,8 @@ static inline void linkstate_enter(struct linkstate *ls, cw_time now)
 
 /* What every entry and every pull ends with: notes what is asked between them. */
 void linkstate_note(struct linkstate *ls);
+/* What data frames proved of the neighbours goes where it is judged. */
+void linkstate_fold_heard(struct linkstate *ls);
 
 /* New incarnation at least `incarnation`; all adjacencies are closed, nobody is in our views, we are not active (semantics 4.2). */
 void linkstate_fence(struct linkstate *ls, uint64_t incarnation);

@@ -15,19 +15,21 @@
 
 enum ls_gate ls_gate_again(const struct linkstate *ls, cw_link link, const struct frame_head *head)
 {
-    const struct ls_link *l = &ls->links[link];
-    if (l->adj.state != ADJ_UP || head->session != (uint16_t)l->adj.peer_session) {
+    const struct ls_gate_link *gate = &ls->gate[link];
+    if (!gate->up || head->session != gate->peer_session) {
         return LS_STALE;
     }
-    return feed_knows(&l->feed, head->position) || MUTANT(NO_GATE) ? LS_PASS : LS_WAIT;
+    /* All that is stamped with a position of the sender has been received here: data may pass (semantics 4.4). */
+    bool knows = !position16_before(gate->received, head->position);
+    return knows || MUTANT(NO_GATE) ? LS_PASS : LS_WAIT;
 }
 
 enum ls_gate ls_frame(struct linkstate *ls, cw_link link, const struct frame_head *head, cw_time now)
 {
     linkstate_enter(ls, now);
-    struct ls_link *l = &ls->links[link];
-    if (adjacency_is_two_way(&l->adj) && head->session == (uint16_t)l->adj.peer_session) {
-        adjacency_heard(&l->adj, now);
+    const struct ls_gate_link *gate = &ls->gate[link];
+    if (gate->two_way && head->session == gate->peer_session) {
+        ls->heard[link] = now;
     }
     return ls_gate_again(ls, link, head);
 }

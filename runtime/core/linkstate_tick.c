@@ -61,6 +61,7 @@ void linkstate_pass(struct linkstate *ls, cw_time now)
 
 static void judge_links(struct linkstate *ls)
 {
+    linkstate_fold_heard(ls);
     bool drained = !cw_time_before(ls->now, ls->judge_from);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         struct ls_link *l = &ls->links[link];
@@ -190,8 +191,34 @@ static cw_links blocked_links(const struct linkstate *ls)
     return links;
 }
 
+void linkstate_fold_heard(struct linkstate *ls)
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        struct adjacency *adj = &ls->links[link].adj;
+        adj->heard = cw_time_max(adj->heard, ls->heard[link]);
+    }
+}
+
+static void note_gates(struct linkstate *ls)
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        const struct ls_link *l = &ls->links[link];
+        struct ls_gate_link *gate = &ls->gate[link];
+        gate->session = (uint16_t)l->adj.session;
+        gate->peer_session = (uint16_t)l->adj.peer_session;
+        gate->top = (uint16_t)l->feed.top;
+        gate->received = (uint16_t)l->feed.received;
+        gate->two_way = adjacency_is_two_way(&l->adj);
+        gate->up = l->adj.state == ADJ_UP;
+    }
+}
+
 void linkstate_note(struct linkstate *ls)
 {
+    linkstate_fold_heard(ls);
+    note_gates(ls);
+    ls->whole = ls->views.whole;
+    ls->notes++;
     ls->tx = linkstate_tx_links(ls);
     ls->owed = linkstate_owed_links(ls);
     ls->live = live_links(ls);
@@ -199,6 +226,11 @@ void linkstate_note(struct linkstate *ls)
     ls->calm &= up == ls->up;
     ls->up = up;
     ls->wake = next_wake(ls);
+}
+
+uint64_t ls_notes(const struct linkstate *ls)
+{
+    return ls->notes;
 }
 
 cw_links ls_tx_links(const struct linkstate *ls)

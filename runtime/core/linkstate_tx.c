@@ -167,8 +167,8 @@ size_t ls_pull(struct linkstate *ls, cw_link link, uint8_t *out, size_t room, ui
 
 void ls_stamp(struct linkstate *ls, cw_link link, struct frame_head *head)
 {
-    struct ls_link *l = &ls->links[link];
-    head->session = (uint16_t)l->adj.session;
-    head->sequence = l->frames++;
-    head->position = (uint16_t)l->feed.top;
+    struct ls_gate_link *gate = &ls->gate[link];
+    head->session = gate->session;
+    head->sequence = gate->frames++;
+    head->position = gate->top;
 }

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     QUEUE_PACKETS = 1024,
@@ -68,13 +69,14 @@ int node_open(struct node **out, const struct node_config *config, const struct 
     if (rc < 0) {
         return rc;
     }
-    struct node *n = calloc(1, sizeof *n);
+    struct node *n = aligned_alloc(_Alignof(struct node), sizeof *n);
     void *told = calloc(1, reach_bytes(torus.servers));
     if (n == NULL || told == NULL) {
         free(told);
         free(n);
         return -ENOMEM;
     }
+    memset(n, 0, sizeof *n);
     n->config = *config;
     n->env = *env;
     n->torus = torus;

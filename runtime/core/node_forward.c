@@ -26,16 +26,16 @@ void node_drop_list(struct node *n, struct cw_packet *p, cw_drop cause)
     }
 }
 
-struct cw_svc *node_service_of(const struct node *n, cw_job job)
+struct cw_svc *node_service_look_up(struct node *n, cw_job job)
 {
-    for (unsigned slot = job % NODE_JOB_SLOTS;; slot = (slot + 1) % NODE_JOB_SLOTS) {
+    for (unsigned slot = job % NODE_JOB_SLOTS; n->job_slot[slot].job != 0; slot = (slot + 1) % NODE_JOB_SLOTS) {
         if (n->job_slot[slot].job == job) {
-            return n->service[n->job_slot[slot].index];
-        }
-        if (n->job_slot[slot].job == 0) {
-            return NULL;
+            n->last_job = job;
+            n->last_index = n->job_slot[slot].index;
+            return n->service[n->last_index];
         }
     }
+    return NULL;
 }
 
 bool node_is_root(struct node *n, uint64_t route)

@@ -58,6 +58,7 @@ struct cw_svc {
     const cw_service *table; /* own_table */
     void *state;
     uint8_t index;
+    bool on_path;       /* of its table */
     bool closing;       /* its close has begun: it starts nothing any more */
     uint32_t refused;   /* bit i: service i got -EAGAIN from this queue, on_writable is due when there is room */
     cw_links own_links; /* cw_poll_links(): its own queue has something for these */
@@ -90,31 +91,37 @@ struct node_local {
 };
 
 struct node {
-    struct node_config config;
-    struct node_env env;
-    struct torus torus;
+    /* What every packet touches, in a few lines of cache. */
+    cw_time now; /* instant of the entry under way */
+    struct linkstate *ls;
     cw_server self;
     cw_coord place;
-    struct linkstate *ls;
-    cw_time now;         /* instant of the entry under way */
-    uint64_t order;      /* of the last packet queued */
-    uint64_t seen_epoch; /* of ls: services have been told up to here, queues sorted */
-    uint64_t seen_routes;
+    cw_links wanted; /* links for which ready is not 0 */
     cw_links seen_up;
     bool seen_serving;
-    bool sorting;                  /* queues are being sorted anew: nothing is handed to a service meanwhile */
+    bool sorting;       /* queues are being sorted anew: nothing is handed to a service meanwhile */
+    uint8_t last_index; /* of the service asked for last: the next packet is likely to be for the same one */
+    cw_job last_job;    /* 0: none */
+    uint32_t writable;  /* bit i: service i was refused room, and has some again */
+    cw_time due;        /* no timer, call, handle or offload ends before */
+    struct node_local local;
+    uint64_t order; /* of the last packet queued */
+    uint64_t forwarded;
     uint32_t ready[CW_LINK_COUNT]; /* bit i: service i has something for the link */
-    cw_links wanted;               /* links for which ready is not 0 */
-    uint32_t writable;             /* bit i: service i was refused room, and has some again */
-    struct fairq_shares shares;
-    struct node_link link[CW_LINK_COUNT];
+    struct torus torus;
     struct cw_svc *service[NODE_SERVICES];
+    struct node_link link[CW_LINK_COUNT];
+    struct fairq_shares shares;
+    struct holdq held;
+
+    struct node_config config;
+    struct node_env env;
+    uint64_t seen_epoch; /* of ls: services have been told up to here, queues sorted */
+    uint64_t seen_routes;
     struct {
         cw_job job;
         uint8_t index;
     } job_slot[NODE_JOB_SLOTS]; /* job 0: empty */
-    struct node_local local;
-    struct holdq held;
     struct timers timers;
     struct calls calls;
     struct responses responses;
@@ -126,8 +133,8 @@ struct node {
     struct changes changes; /* the latest changes of it */
     uint64_t drops[CW_DROP_COUNT];
     /* Every packet sent is delivered, taken on its way, dropped, or still inside or on a cable (semantics 8.1, 8). */
-    uint64_t sent, delivered, taken, forwarded;
-};
+    uint64_t sent, delivered, taken;
+} __attribute__((aligned(64)));
 
 /* Tells the watch, if it wants to hear of this point. */
 static inline void node_point(const struct node *n, enum node_point point, const struct cw_packet *p, cw_drop cause)
@@ -154,7 +161,11 @@ bool node_is_root(struct node *n, uint64_t route);
 /* Delivers what was sent to ourselves; at the end of every entry. */
 void node_run_local(struct node *n);
 /* The service of a job here, or NULL. */
-struct cw_svc *node_service_of(const struct node *n, cw_job job);
+struct cw_svc *node_service_look_up(struct node *n, cw_job job);
+static inline struct cw_svc *node_service_of(struct node *n, cw_job job)
+{
+    return job == n->last_job && job != 0 ? n->service[n->last_index] : node_service_look_up(n, job);
+}
 /* After a change of svc's queue or own_links: its bits in ready[]. */
 void node_refresh_ready(struct node *n, const struct cw_svc *svc);
 void node_refresh_ready_link(struct node *n, const struct cw_svc *svc, cw_link link);

@@ -49,7 +49,7 @@ static void receive_packet(struct node *n, cw_link in, struct cw_packet *p)
     p->marks = 0;
     p->next = NULL;
     struct cw_svc *svc = node_service_of(n, p->head.job);
-    if (svc != NULL && svc->table->on_path && !node_arrives_here(n, p) && !node_pass_by(n, svc, p)) {
+    if (svc != NULL && svc->on_path && !node_arrives_here(n, p) && !node_pass_by(n, svc, p)) {
         return;
     }
     node_decide(n, p);

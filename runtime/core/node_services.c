@@ -48,6 +48,7 @@ static int check_table(const struct node *n, const cw_service *table, cw_service
 static void fill_job_slots(struct node *n)
 {
     memset(n->job_slot, 0, sizeof n->job_slot);
+    n->last_job = 0;
     for (unsigned i = 0; i < NODE_SERVICES; i++) {
         if (n->service[i] == NULL) {
             continue;
@@ -76,6 +77,7 @@ static struct cw_svc *new_service(struct node *n, const cw_service *table, unsig
     svc->node = n;
     svc->own_table = *table;
     svc->table = &svc->own_table;
+    svc->on_path = table->on_path;
     svc->state = state;
     svc->index = (uint8_t)index;
     svc->age = ++n->services_came;

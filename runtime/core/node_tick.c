@@ -32,7 +32,10 @@ cw_links node_tick(struct node *n, cw_time now)
         ls_tick(n->ls, now);
     }
     node_sync(n);
-    node_run_timers(n);
+    if (cw_time_due(n->due, now)) {
+        node_run_timers(n);
+        n->due = node_timers_wake(n);
+    }
     if (cw_time_due(holdq_wake(&n->held), now)) {
         node_try_held(n);
     }
@@ -45,7 +48,7 @@ cw_time node_next_wake(const struct node *n)
     if (n->local.head != NULL || n->writable != 0) {
         return n->now;
     }
-    cw_time wake = cw_time_min(ls_next_wake(n->ls), node_timers_wake(n));
+    cw_time wake = cw_time_min(ls_next_wake(n->ls), n->due);
     return cw_time_min(wake, holdq_wake(&n->held));
 }
 

@@ -31,7 +31,8 @@ static unsigned oldest_of(const struct packetq *q, uint64_t sets)
     unsigned best = (unsigned)__builtin_ctzll(sets);
     for (uint64_t rest = sets & (sets - 1); rest != 0; rest &= rest - 1) {
         unsigned set = (unsigned)__builtin_ctzll(rest);
-        if (q->oldest[set] < q->oldest[best]) {
+        /* What waits together came within 2^31 packets. */
+        if ((int32_t)(q->oldest[set] - q->oldest[best]) < 0) {
             best = set;
         }
     }
@@ -47,10 +48,9 @@ static struct cw_packet *take_from(struct packetq *q, unsigned set)
         fifo->tail = NULL;
         q->used &= ~(UINT64_C(1) << set);
     } else {
-        q->oldest[set] = fifo->head->order;
+        q->oldest[set] = (uint32_t)fifo->head->order;
     }
     p->next = NULL;
-    fifo->packets--;
     q->packets--;
     q->bytes -= weight_of(p);
     return p;
@@ -75,11 +75,10 @@ struct cw_packet *packetq_put(struct packetq *q, struct cw_packet *p)
         fifo->tail->next = p;
     } else {
         fifo->head = p;
-        q->oldest[p->links] = p->order;
+        q->oldest[p->links] = (uint32_t)p->order;
         q->used |= UINT64_C(1) << p->links;
     }
     fifo->tail = p;
-    fifo->packets++;
     q->packets++;
     q->bytes += weight_of(p);
     return out;
@@ -100,7 +99,9 @@ uint32_t packetq_count(const struct packetq *q, cw_link link)
 {
     uint32_t packets = 0;
     for (uint64_t sets = q->used & sets_with[link]; sets != 0; sets &= sets - 1) {
-        packets += q->fifo[__builtin_ctzll(sets)].packets;
+        for (const struct cw_packet *p = q->fifo[__builtin_ctzll(sets)].head; p != NULL; p = p->next) {
+            packets++;
+        }
     }
     return packets;
 }

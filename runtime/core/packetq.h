@@ -22,7 +22,6 @@ enum packetq_drop {
 
 struct packetq_fifo {
     struct cw_packet *head, *tail;
-    uint32_t packets;
 };
 
 struct packetq {
@@ -32,7 +31,7 @@ struct packetq {
     uint32_t packets_max;
     uint32_t bytes_max;
     enum packetq_drop drop;
-    uint64_t oldest[PACKETQ_SETS]; /* `order` of the head of the FIFO, when it is not empty: choosing reads no packet */
+    uint32_t oldest[PACKETQ_SETS]; /* low half of the `order` of a FIFO's head: choosing reads no packet */
     struct packetq_fifo fifo[PACKETQ_SETS];
 };
 
@@ -50,7 +49,7 @@ bool packetq_has_room(const struct packetq *q, const struct cw_packet *p);
 /* The links that have something to take here. O(1). */
 cw_links packetq_links(const struct packetq *q);
 
-/* How many packets may leave by link. */
+/* How many packets may leave by link; counted. */
 uint32_t packetq_count(const struct packetq *q, cw_link link);
 
 /* The oldest packet that may leave by link: borrowed, or NULL. */

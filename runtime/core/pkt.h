@@ -19,7 +19,11 @@
 #include "wire/packet.h"
 
 enum {
-    PKT_HEADROOM = 64, /* Ethernet header, frame header, link tag, rounded up */
+    /*
+     * Ethernet header, frame header, link tag; and so much more that the heads of frame and packet, which every hop reads and
+     * writes, share a line of cache.
+     */
+    PKT_HEADROOM = 88,
 };
 
 enum pkt_kind { PKT_SMALL, PKT_LARGE, PKT_SLICE };

@@ -150,8 +150,14 @@ int node_open_timers(struct node *n)
     }
     if (rc < 0) {
         node_close_timers(n);
+        return rc;
     }
-    return rc;
+    n->due = CW_NEVER;
+    expiry_share(&n->timers.table, &n->due);
+    expiry_share(&n->calls.table, &n->due);
+    expiry_share(&n->responses.table, &n->due);
+    expiry_share(&n->offloads, &n->due);
+    return 0;
 }
 
 void node_close_timers(struct node *n)

@@ -81,7 +81,8 @@ static void run(struct bench *b, unsigned ms)
 
 static void bench_open(struct bench *b)
 {
-    const struct pkt_home_config home = {.small_bytes = 256, .large_bytes = 9000 + PKT_HEADROOM, .packets_max = 4096};
+    const struct pkt_home_config home = {
+        .small_bytes = 192 + PKT_HEADROOM, .large_bytes = 9000 + PKT_HEADROOM, .packets_max = 4096};
     struct torus torus;
     struct node_config config = node_config_default();
     config.dims = (cw_dims){1, 1, RING};

@@ -265,7 +265,7 @@ struct bench *bench_open(cw_dims dims)
     b->heap_memory = malloc(heap_size(EVENTS));
     heap_init(&b->heap, b->heap_memory, EVENTS);
     const struct pkt_home_config home = {
-        .small_bytes = 256, .large_bytes = 9000 + PKT_HEADROOM, .packets_max = PACKETS};
+        .small_bytes = 192 + PKT_HEADROOM, .large_bytes = 9000 + PKT_HEADROOM, .packets_max = PACKETS};
     ck_assert_int_eq(pkt_home_open(&b->home, &home), 0);
     return b;
 }

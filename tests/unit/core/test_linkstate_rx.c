@@ -178,14 +178,14 @@ START_TEST(frames_of_another_session_are_stale)
     ls_bench_pair(&b);
     struct frame_head head = {.packets = 1};
     ls_stamp(b.ls[1], CW_LINK_XM, &head);
-    cw_time heard = b.ls[0]->links[CW_LINK_XP].adj.heard;
+    cw_time heard = b.ls[0]->heard[CW_LINK_XP];
     b.now = cw_time_add(b.now, CW_MS(1));
     head.session ^= 1;
     ck_assert_int_eq(ls_frame(b.ls[0], CW_LINK_XP, &head, b.now), LS_STALE);
-    ck_assert_int_eq(b.ls[0]->links[CW_LINK_XP].adj.heard.ns, heard.ns); /* and prove no life */
+    ck_assert_int_eq(b.ls[0]->heard[CW_LINK_XP].ns, heard.ns); /* and prove no life */
     head.session ^= 1;
     ck_assert_int_eq(ls_frame(b.ls[0], CW_LINK_XP, &head, b.now), LS_PASS);
-    ck_assert_int_eq(b.ls[0]->links[CW_LINK_XP].adj.heard.ns, b.now.ns);
+    ck_assert_int_eq(b.ls[0]->heard[CW_LINK_XP].ns, b.now.ns);
     ck_assert_int_eq(ls_frame(b.ls[0], CW_LINK_XM, &head, b.now), LS_STALE); /* no such adjacency */
     ls_bench_light(&b, 0, CW_LINK_XP, false);
     ck_assert_int_eq(ls_gate_again(b.ls[0], CW_LINK_XP, &head), LS_STALE);

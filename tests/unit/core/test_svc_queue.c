@@ -119,8 +119,8 @@ START_TEST(addressing_is_checked)
     ck_assert_int_eq(cw_packet_address(s, p, &bad, NULL), -EINVAL);
     ck_assert_int_eq(cw_packet_address(s, p, &to, NULL), 0);
     ck_assert_int_eq(cw_send(s, p, &to, NULL), 0); /* a change of mind */
-    cw_send_options trace = {CW_SEND_INIT, .trace = true};
-    p = cw_packet_new(s, 150);
+    cw_send_options trace = {CW_SEND_INIT, .trace = true, .record_path = true};
+    p = cw_packet_new(s, 160);
     ck_assert_int_eq(cw_packet_address(s, p, &to, &trace), -EMSGSIZE); /* its memory is small */
     ck_assert_int_eq(cw_send(s, p, &to, &trace), 0);                   /* which sending helps */
     bench_kick(b, 0);

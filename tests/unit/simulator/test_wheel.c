@@ -231,23 +231,34 @@ START_TEST(events_are_used_again)
 }
 END_TEST
 
-START_TEST(hint_is_an_event_of_the_wheel_or_nothing)
+START_TEST(what_is_seen_ahead_is_in_the_wheel)
 {
     struct wheel w;
     struct wheel_event e;
     int thing;
+    unsigned seen = 0;
+    struct prng p = prng_stream(9, 0, 0);
     ck_assert_int_eq(wheel_open(&w, CW_US(100), CW_NS(50)), 0);
-    ck_assert_ptr_null(wheel_hint(&w));
-    for (int64_t i = 0; i < 4; i++) {
-        wheel_put(&w, (cw_time){5000}, EVENT_ORDER(i, EVENT_WAKE), &thing);
+    ck_assert_ptr_null(wheel_ahead(&w, 0));
+    for (unsigned i = 0; i < 200; i++) {
+        wheel_put(&w, (cw_time){100 + (int64_t)prng_below(&p, 90000)}, EVENT_ORDER(i, EVENT_WAKE), &thing);
     }
-    for (uint32_t i = 0; i < 3; i++) {
-        ck_assert(wheel_take(&w, CW_NEVER, &e));
-        const struct wheel_event *next = wheel_hint(&w);
-        ck_assert_ptr_nonnull(next);
-        ck_assert_uint_eq(EVENT_SERVER(next->order), i + 1);
-        ck_assert_ptr_eq(next->what, &thing);
+    while (wheel_take(&w, CW_NEVER, &e)) {
+        if (prng_chance(&p, 1, 2)) {
+            wheel_put(&w, (cw_time){e.at_ns + (int64_t)prng_below(&p, 100000)}, e.order, &thing);
+        }
+        for (unsigned ahead = 0; ahead <= WHEEL_AHEAD; ahead++) {
+            const struct wheel_event *next = wheel_ahead(&w, ahead);
+            wheel_prefetch(&w, ahead);
+            if (next != NULL) {
+                seen++;
+                ck_assert_uint_lt(ahead, WHEEL_AHEAD);
+                ck_assert_int_ge(next->at_ns, e.at_ns);
+                ck_assert_ptr_eq(next->what, &thing);
+            }
+        }
     }
+    ck_assert_uint_gt(seen, 200);
     wheel_close(&w);
 }
 END_TEST
@@ -257,6 +268,6 @@ static const struct suite_test tests[] = {
     SUITE_TEST(ties_are_taken_by_order_then_insertion),
     SUITE_TEST(the_world_comes_before_servers_and_frames_before_wakes),
     SUITE_TEST(events_are_used_again),
-    SUITE_TEST(hint_is_an_event_of_the_wheel_or_nothing),
+    SUITE_TEST(what_is_seen_ahead_is_in_the_wheel),
 };
 SUITE_MAIN("simulator/wheel", tests)

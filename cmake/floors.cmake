@@ -16,4 +16,17 @@ function(cubeway_folder name)
   target_include_directories(${name} PUBLIC ${view})
   target_compile_options(${name} PUBLIC -fmacro-prefix-map=${view}/=)
   target_link_libraries(${name} PUBLIC ${ARG_LINKS} PRIVATE ${ARG_PRIVATE_LINKS})
+  if(CUBEWAY_WHOLE_PROGRAMS)
+    target_compile_options(${name} PRIVATE -flto -ffat-lto-objects)
+  endif()
+endfunction()
+
+# cubeway_whole_program(<executable>)
+#
+# Optimised at link time, across the floors: for programs that are run for their speed. Everything else, tests first,
+# links the machine code that the libraries hold beside (cmake/options.cmake).
+function(cubeway_whole_program name)
+  if(CUBEWAY_WHOLE_PROGRAMS)
+    target_link_options(${name} PRIVATE -flto=auto)
+  endif()
 endfunction()

@@ -58,3 +58,11 @@ if(CUBEWAY_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
 endif()
+
+# Libraries hold both machine code and what link-time optimisation wants; only cubeway_whole_program() uses the latter
+# (docs/architecture.md, "How it is built").
+set(CUBEWAY_WHOLE_PROGRAMS OFF)
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CUBEWAY_SANITIZE)
+  set(CUBEWAY_WHOLE_PROGRAMS ON)
+  add_link_options(-fno-lto)
+endif()

@@ -57,7 +57,8 @@ struct boot_fault {
     struct boot_who far;      /* where its cable goes; id 0: nowhere */
     struct boot_who expected; /* who should be there; id 0 with placed: that position, held by nobody known */
     struct boot_who other;
-    cw_dims dims;           /* TWISTED, JOINED, COUNT, DIMS: the dims in question */
+    cw_dims dims;           /* TWISTED, JOINED, COUNT: of the torus; DIMS: those that who was told, or has */
+    cw_dims found;          /* DIMS: what the cables say */
     int16_t shift[CW_AXES]; /* TWISTED: where a row arrives instead of where it started */
     uint32_t count;         /* TWISTED: cables; JOINED: servers beside; COUNT: servers found */
 };

@@ -13,6 +13,7 @@ static const char *const names[BOOT_FAULT_KINDS] = {
     [BOOT_FAULT_WRONG_END] = "wrong-end",
     [BOOT_FAULT_WRONG_PLACE] = "wrong-place",
     [BOOT_FAULT_CLUSTER] = "cluster",
+    [BOOT_FAULT_SAME_ID] = "same-id",
     [BOOT_FAULT_TWISTED] = "twisted",
     [BOOT_FAULT_JOINED] = "joined",
     [BOOT_FAULT_SAME_PLACE] = "same-place",
@@ -102,6 +103,10 @@ static void put_ports(struct text *t, const struct boot_fault *f)
         text_put(t, " of ");
         text_put_who(t, &f->far);
         put_expected(t, f);
+        break;
+    case BOOT_FAULT_SAME_ID:
+        put_here(t, f);
+        text_put(t, " leads to another server with the same id: ids must differ, as coordinates are given by them");
         break;
     default:
         put_here(t, f);

@@ -23,6 +23,7 @@ enum boot_fault_kind {
     BOOT_FAULT_WRONG_END,   /* the right kind of port, of the wrong server */
     BOOT_FAULT_WRONG_PLACE, /* the neighbour says it stands elsewhere, in another torus, or the like */
     BOOT_FAULT_CLUSTER,     /* a neighbour of another cluster */
+    BOOT_FAULT_SAME_ID,     /* a neighbour that has the id of this server */
     BOOT_FAULT_TWISTED,     /* the rows of an axis close shifted */
     BOOT_FAULT_JOINED,      /* two or more tori, joined by cables */
     BOOT_FAULT_SAME_PLACE,  /* two servers for one coordinate */

@@ -109,8 +109,8 @@ static void swap_and_judge(struct rng *r, cw_dims dims, bool labelled, bool exac
     judge(&y.g, &v);
     bool good = yard_is_torus(&y, &v.s);
     if ((v.verified == 0) != good || (v.list.grave == 0) != good) {
-        ck_abort_msg("%ux%ux%u %d: a bad torus is taken for good: verified %d, faults %u", dims.x, dims.y, dims.z, labelled,
-                     v.verified, v.list.grave);
+        ck_abort_msg("%ux%ux%u %d: a bad torus is taken for good: verified %d, faults %u", dims.x, dims.y, dims.z,
+                     labelled, v.verified, v.list.grave);
     }
     bool named = v.list.count == 2 && (fault_names(&v.fault[0], &y.g, a) || fault_names(&v.fault[1], &y.g, a)) &&
                  (fault_names(&v.fault[0], &y.g, b) || fault_names(&v.fault[1], &y.g, b));
@@ -161,8 +161,8 @@ START_TEST(swapped_cables_by_shape)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(every_good_torus),         SUITE_TEST(told_dims_name_the_axes),
-    SUITE_TEST(swapped_cables_by_label),  SUITE_TEST(swapped_cables_in_small_tori),
+    SUITE_TEST(every_good_torus),        SUITE_TEST(told_dims_name_the_axes),
+    SUITE_TEST(swapped_cables_by_label), SUITE_TEST(swapped_cables_in_small_tori),
     SUITE_TEST(swapped_cables_by_shape),
 };
 SUITE_MAIN("solve", tests)

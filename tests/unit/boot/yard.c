@@ -44,8 +44,8 @@ static struct yard make(cw_dims dims, bool labelled, struct rng *r)
         for (unsigned d = 0; d < CW_LINK_COUNT; d++) {
             y.port[i][d] = (uint8_t)ports[d];
             y.g.server[i].label[ports[d]] = (uint8_t)(dims_axis(dims, d / 2) == 1 ? (unsigned)BOOT_ABSENT
-                                                      : labelled                   ? d
-                                                                                   : (unsigned)BOOT_UNLABELLED);
+                                                      : labelled                  ? d
+                                                                                  : (unsigned)BOOT_UNLABELLED);
         }
     }
     return y;
@@ -112,7 +112,8 @@ bool yard_is_torus(const struct yard *y, const struct solution *s)
         return false;
     }
     for (uint32_t i = 0; i < n; i++) {
-        if (!s->spot[i].placed || s->spot[i].at.x >= s->dims.x || s->spot[i].at.y >= s->dims.y || s->spot[i].at.z >= s->dims.z) {
+        if (!s->spot[i].placed || s->spot[i].at.x >= s->dims.x || s->spot[i].at.y >= s->dims.y ||
+            s->spot[i].at.z >= s->dims.z) {
             return false;
         }
         for (uint32_t j = 0; j < i && n <= 256; j++) {

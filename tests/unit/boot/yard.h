@@ -13,8 +13,8 @@
 struct yard {
     struct graph g;
     cw_dims dims;
-    uint32_t *at_cell;             /* server by cell (dense id) */
-    uint32_t *cell_of;             /* and back */
+    uint32_t *at_cell;              /* server by cell (dense id) */
+    uint32_t *cell_of;              /* and back */
     uint8_t (*port)[CW_LINK_COUNT]; /* port of a server by direction */
     bool labelled;
 };

@@ -128,7 +128,7 @@ cw_links boot_stored(struct boot *b, cw_time now)
 {
     CHECK(b->state == BOOT_AGREED);
     if (b->placed) {
-        return boot_links(b);
+        return boot_links(b, now);
     }
     b->placed = true;
     uint32_t version = b->word.version;
@@ -143,7 +143,7 @@ cw_links boot_stored(struct boot *b, cw_time now)
         b->port[i].acks = 0;
         b->port[i].probe_now = b->port[i].carrier;
     }
-    return boot_links(b);
+    return boot_links(b, now);
 }
 
 enum boot_state boot_state(const struct boot *b)

@@ -234,5 +234,6 @@ cw_time boot_decide_wake(const struct boot *b)
     if (b->digest != 0 && b->recount) {
         wake = cw_time_min(wake, b->recount_due);
     }
-    return b->digest != 0 ? cw_time_min(wake, cw_time_add(b->unanimous_at, settle)) : wake;
+    bool may_agree = b->digest != 0 && !b->word_stale && !b->recount;
+    return may_agree ? cw_time_min(wake, cw_time_add(b->unanimous_at, settle)) : wake;
 }

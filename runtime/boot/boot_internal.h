@@ -22,6 +22,7 @@ struct boot_port {
     cw_time heard_at;
     cw_time probe_due;
     cw_time resend_due; /* CW_NEVER: nothing waits for an acknowledgement */
+    cw_time batch_due;  /* words are not sent before */
     uint8_t strange;    /* 0, or the local fault that this port has: CLUSTER, SAME_ID, LOOP; who is then in far */
     uint32_t acks;
     struct cabling_ack ack[BOOT_ACKS_MAX];
@@ -69,7 +70,8 @@ bool boot_same_word(const struct cabling *a, const struct cabling *b); /* but fo
 /* boot_check.c */
 void boot_check_ports(struct boot *b); /* faults of this server's own ports, added to those there are */
 /* boot_tx.c */
-cw_links boot_links(const struct boot *b);
+cw_links boot_links(const struct boot *b, cw_time now);
+bool boot_port_waits(const struct boot *b, unsigned port); /* words or acknowledgements for its neighbour */
 /* Somebody here or at the other end of the port searches. */
 static inline bool boot_port_is_busy(const struct boot *b, unsigned port)
 {

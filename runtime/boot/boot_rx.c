@@ -182,7 +182,7 @@ cw_links boot_rx(struct boot *b, unsigned port, const uint8_t *frame, uint32_t l
     struct frame_slice slice;
     if (frame_decode(frame, length, &head, &walk) != WIRE_OK) {
         b->refused_frames++;
-        return boot_links(b);
+        return boot_links(b, now);
     }
     bool good = true;
     while (b->config.port[port] != BOOT_ABSENT && frame_next(frame, &walk, &slice)) {
@@ -190,7 +190,7 @@ cw_links boot_rx(struct boot *b, unsigned port, const uint8_t *frame, uint32_t l
     }
     b->refused_frames += !good;
     boot_say(b, now);
-    return boot_links(b);
+    return boot_links(b, now);
 }
 
 cw_links boot_carrier(struct boot *b, unsigned port, bool up, cw_time now)
@@ -211,5 +211,5 @@ cw_links boot_carrier(struct boot *b, unsigned port, bool up, cw_time now)
         }
     }
     boot_say(b, now);
-    return boot_links(b);
+    return boot_links(b, now);
 }

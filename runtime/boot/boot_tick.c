@@ -47,7 +47,7 @@ cw_links boot_tick(struct boot *b, cw_time now)
     boot_say(b, now);
     boot_decide(b, now);
     boot_say(b, now);
-    return boot_links(b);
+    return boot_links(b, now);
 }
 
 cw_time boot_next_wake(const struct boot *b)
@@ -57,6 +57,9 @@ cw_time boot_next_wake(const struct boot *b)
         const struct boot_port *p = &b->port[i];
         if (p->carrier) {
             wake = cw_time_min(wake, cw_time_min(p->probe_due, p->resend_due));
+        }
+        if (boot_port_waits(b, i)) {
+            wake = cw_time_min(wake, p->batch_due);
         }
         if (p->heard) {
             wake = cw_time_min(wake, cw_time_add(p->heard_at, silence_allowed(b, i)));

@@ -5,13 +5,22 @@
 
 #include <string.h>
 
-cw_links boot_links(const struct boot *b)
+/* What is flooded waits this long for more of it, so that one frame carries many words; a flood is held up so long at every hop. */
+#define BATCH CW_MS(5)
+
+bool boot_port_waits(const struct boot *b, unsigned port)
+{
+    const struct boot_port *p = &b->port[port];
+    return p->carrier && p->heard && (p->acks > 0 || b->atlas.unsent_count[port] > 0);
+}
+
+cw_links boot_links(const struct boot *b, cw_time now)
 {
     cw_links links = CW_LINKS_NONE;
     for (unsigned i = 0; i < CW_LINK_COUNT; i++) {
         const struct boot_port *p = &b->port[i];
-        bool wants = p->probe_now || (p->heard && (p->acks > 0 || b->atlas.unsent_count[i] > 0));
-        links |= (cw_links)((p->carrier && wants) << i);
+        bool wants = (p->carrier && p->probe_now) || (boot_port_waits(b, i) && cw_time_due(p->batch_due, now));
+        links |= (cw_links)(wants << i);
     }
     return links;
 }
@@ -81,7 +90,7 @@ uint32_t boot_tx_pull(struct boot *b, unsigned port, uint8_t *frame, uint32_t ro
 {
     CHECK(port < CW_LINK_COUNT && room >= b->config.mtu);
     struct boot_port *p = &b->port[port];
-    if ((boot_links(b) & 1u << port) == 0) {
+    if ((boot_links(b, now) & 1u << port) == 0) {
         return 0;
     }
     uint32_t at = FRAME_HEAD_BYTES, size;
@@ -100,6 +109,9 @@ uint32_t boot_tx_pull(struct boot *b, unsigned port, uint8_t *frame, uint32_t ro
         at += size;
         packets++;
         p->resend_due = cw_time_add(now, b->config.timers.resend);
+    }
+    if (!boot_port_waits(b, port)) {
+        p->batch_due = cw_time_add(now, BATCH);
     }
     struct frame_head head = {.packets = packets, .session = (uint16_t)p->session, .sequence = p->sequence++};
     frame_encode(&head, frame);

@@ -127,9 +127,11 @@ static void inspect_silent(struct inspector *k, struct graph_end a)
 {
     const struct graph_spot *spot = &k->s->spot[a.server];
     unsigned direction = spot->direction[a.port];
-    if (direction == BOOT_ABSENT || k->g->server[a.server].placed ||
-        (direction < CW_LINK_COUNT && dims_axis(k->s->dims, direction / 2) == 1)) {
-        return;
+    const struct graph_server *server = &k->g->server[a.server];
+    bool idle = direction >= CW_LINK_COUNT || dims_axis(k->s->dims, direction / 2) == 1;
+    if (server->label[a.port] == BOOT_ABSENT || direction == BOOT_ABSENT || server->placed ||
+        (idle && (k->running || server->expected.x != 0))) {
+        return; /* nothing is due there, as far as anybody said */
     }
     struct graph_end expected = expected_end(k, a);
     if (spot->placed && direction < CW_LINK_COUNT &&

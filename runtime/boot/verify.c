@@ -34,6 +34,10 @@ static bool server_is_right(const struct graph *g, const struct solution *s, uin
         if (!end_is_right(g, s, i, port)) {
             return false;
         }
+        bool idle = direction >= CW_LINK_COUNT || dims_axis(s->dims, direction / 2) == 1;
+        if (idle && !running && server->label[port] != BOOT_ABSENT && server->expected.x == 0) {
+            return false; /* nobody said that this port has no cable: there may be more servers behind it */
+        }
         if (direction >= CW_LINK_COUNT) {
             continue;
         }

@@ -8,7 +8,8 @@
  * the direction of their label; and
  *
  *   - in a new torus (nobody was placed): there is a server for every coordinate and a cable for every direction of an axis longer
- *     than 1, and everybody who was told dims was told these;
+ *     than 1, and everybody who was told dims was told these; a port that takes no part is absent by its label, or the
+ *     dims were told: else a plane of a torus whose other planes are still off would pass for a torus of two axes;
  *   - in a torus that runs: each server without a place hears more than half of its neighbours, and all its ports
  *     have a direction.
  *

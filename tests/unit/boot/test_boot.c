@@ -66,7 +66,6 @@ START_TEST(late_starters_and_restarts)
                 town_run(&t, CW_MS(rng_below(&r, 2000)));
                 town_start(&t, again);
             }
-            if (town_count(&t, BOOT_AGREED)) printf("seed %u i %u agreed %u t %lld\n", seed, i, town_count(&t, BOOT_AGREED), (long long)t.now.ns/1000000);
             ck_assert_uint_eq(town_count(&t, BOOT_AGREED), 0); /* none before the last is there */
         }
         ck_assert_uint_eq(town_run_until_agreed(&t, CW_SEC(60)), 27);

@@ -130,10 +130,11 @@ const struct command command_churn = {
     .name = "churn",
     .summary = "servers fail and return while keys are used: nothing may be misdelivered",
     .words = "[--dims XxYxZ] [--churn R] [--down D%] [--seconds S] [--rate N] [options]",
-    .text = "Every server sends packets to random keys while servers fail, --churn of them a second, and\n"
-            "start again so that --down of them are down on average (CamCubeOS 4.2.3, figure 5c). Each\n"
-            "delivery is judged by an oracle that knows the whole cluster: misdelivered must be 0.\n"
-            "dropped_share is what was lost for any reason; dropped_by_cause says why.",
+    .text = "Every server sends packets to random keys while servers fail, --churn of them a second on average,\n"
+            "and as many start again, so that --down of them are down on average (CamCubeOS 4.2.5, figure 5c;\n"
+            "what it calls the churn rate counts failures and returns: twice --churn). Each delivery is\n"
+            "judged by an oracle that knows the whole cluster: misdelivered must be 0. dropped_share is what\n"
+            "was lost for any reason; dropped_by_cause says why.",
     .example = "  cwsim churn --dims 8x8x8 --churn 2 --down 10% --seconds 10 --rate 1000 --json\n"
                "  cwsim churn --dims 8x8x8 --churn 15 --timers default",
     .run = run,

@@ -152,7 +152,7 @@ const struct command command_throughput = {
     .summary = "all servers send to all: what each receives, against the exact bound",
     .words = "[--dims XxYxZ] [--fail F%] [--load L%] [options]",
     .text = "Every server sends full frames to servers drawn at random, at --load of the exact bound\n"
-            "6 L (N-1) / (3 h N) (CamCubeOS 4.2.3, figures 5a and 5b). achieved_gbps is the link time\n"
+            "6 L (N-1) / (3 h N) (CamCubeOS 4.2.3, 4.2.4: figures 5a, 5b). achieved_gbps is the link time\n"
             "that delivered packets take, for each running server: ratio = achieved / bound never\n"
             "exceeds 1. With --fail, servers drawn by the seed are dead; the bound stays that of the\n"
             "whole torus.",

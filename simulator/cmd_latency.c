@@ -9,7 +9,6 @@
 #include <string.h>
 
 enum {
-    BOOT_MS = 20,
     AGREE_LIMIT_S = 60,
     LOADS_MAX = 16,
     HEADS = FRAME_HEAD_BYTES + PACKET_HEAD_BYTES,
@@ -83,7 +82,7 @@ static int measure_load(const struct latency *l, uint32_t load_ppm, struct repor
     if (rc < 0) {
         return rc;
     }
-    rc = trial_boot(&t, CW_MS(BOOT_MS), CW_SEC(AGREE_LIMIT_S));
+    rc = trial_boot(&t, CW_NS(0), CW_SEC(AGREE_LIMIT_S));
     if (rc == 0) {
         t.goal = cw_time_add(world_now(t.world), cw_span_add(l->warm, l->measure));
         rc = workload_start(t.world, &load);
@@ -156,7 +155,7 @@ static int measure_round_trips(const struct latency *l, struct report *r)
     }
     struct report_span span;
     trial_span_begin(&t, &span);
-    rc = trial_boot(&t, CW_MS(BOOT_MS), CW_SEC(AGREE_LIMIT_S));
+    rc = trial_boot(&t, CW_NS(0), CW_SEC(AGREE_LIMIT_S));
     for (uint32_t hops = 1; hops <= l->hops && rc == 0; hops = hops < 3 ? hops + 1 : hops + 3) {
         rc = ping(&t, l, hops, r);
     }

@@ -66,7 +66,7 @@ int plot_write(const struct plot *p, const char *directory, const char *name)
     }
     fprintf(out, "# gnuplot %s.gp draws %s.png from %s.csv\n", name, name, name);
     fputs("set datafile separator ','\nset terminal pngcairo size 900,560 noenhanced font 'Sans,11'\n", out);
-    fprintf(out, "set output '%s.png'\nset grid lc rgb '#d0d0d0'\nset key below\n", name);
+    fprintf(out, "set output '%s.png'\nset grid lt 1 lw 1 lc rgb '#d8d8d8'\nset key above Left reverse\n", name);
     put_setting(out, "title", p->title);
     put_setting(out, "xlabel", p->x_label);
     put_setting(out, "ylabel", p->y_label);

@@ -50,7 +50,8 @@ static void put_series(FILE *out, const struct plot *p, unsigned i, const char *
             s->line ? "linespoints" : "points", s->point != NULL ? 8 : 7, colour);
     put_quoted(out, s->title);
     if (s->point != NULL) {
-        fprintf(out, ", \\\n     $series%u using 1:2:2 with labels offset character 0,-1.2 notitle", i);
+        fprintf(out, ", \\\n     $series%u using 1:($2 != 0 ? $2 : NaN):2 with labels offset character 0,-1.2 notitle",
+                i);
     }
 }
 
@@ -70,7 +71,9 @@ int plot_write(const struct plot *p, const char *directory, const char *name)
     put_setting(out, "title", p->title);
     put_setting(out, "xlabel", p->x_label);
     put_setting(out, "ylabel", p->y_label);
-    fputs(p->x_log ? "set logscale x\nset offsets graph 0.04, graph 0.04\n" : "set xrange [0:*]\n", out);
+    fputs(p->x_log ? "set logscale x\nset offsets graph 0.04, graph 0.04\n"
+                   : "set xrange [0:*]\nset offsets 0, graph 0.04\n",
+          out);
     fputs(p->y_log ? "set logscale y\nset format y '%g'\n" : "set yrange [0:*]\n", out);
     for (unsigned i = 0; i < p->count; i++) {
         const struct plot_series *s = &p->series[i];

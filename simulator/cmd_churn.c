@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/command.h"
 #include "simulator/faults.h"
+#include "wire/limits.h"
 
 #include <errno.h>
 
@@ -16,6 +17,17 @@ static void as_ratio(int64_t millionths, uint32_t *failures, cw_span *per)
     }
     *failures = (uint32_t)millionths;
     *per = CW_SEC(seconds);
+}
+
+/* Link time of what was delivered, as all-to-all has it: over the stretch in which packets were made, not while they drained. */
+static void report_use(struct report *r, struct world *w, const struct churn_plan *plan, const struct report_span *span)
+{
+    uint32_t bytes = plan->bytes == 0 ? plan->config.node.mtu : plan->bytes;
+    struct report_span made = *span;
+    made.to.now = cw_time_add(span->from.now, plan->measure);
+    uint64_t delivered = span->to.delivered - span->from.delivered;
+    report_throughput(r, w, &made, world_running(w), wire_bytes(bytes),
+                      delivered * (bytes - FRAME_HEAD_BYTES - PACKET_HEAD_BYTES));
 }
 
 static int measure(struct trial *t, const struct churn_plan *plan, struct report *r)
@@ -58,6 +70,7 @@ static int measure(struct trial *t, const struct churn_plan *plan, struct report
         trial_span_end(t, &span);
         uint64_t kills = span.to.kills - span.from.kills;
         report_run(r, t->world, &span);
+        report_use(r, t->world, plan, &span);
         double dropped = report_value(r, "dropped");
         report_real(r, "measured_seconds", (double)plan->measure.ns / 1e9);
         report_real(r, "churn", (double)plan->failures / 1e6);

@@ -33,7 +33,7 @@ struct ls_timers {
     cw_span retry;         /* 2 ms without progress: the control stream repeats itself */
     cw_span pending_limit; /* 500 ms: a link still pending is torn down and damped */
     cw_span pace;          /* 1 ms at least between two versions of the own record that only add */
-    cw_span damp;          /* 100 ms * 2^flaps, halved per quiet minute, at most damp_max */
+    cw_span damp;          /* 100 ms * 2^(flaps - 1), flaps halved per quiet minute, at most damp_max */
     cw_span damp_max;      /* 10 s */
     cw_span refresh;       /* 30 min: own record again */
 };

@@ -108,7 +108,7 @@ static void take_goodbye(struct linkstate *ls, cw_link link, const struct goodby
         ls->counts[LS_STRAYS]++;
         return;
     }
-    linkstate_step(ls, link, ADJ_GOODBYE);
+    linkstate_step(ls, link, goodbye->reason == GOODBYE_LEAVING ? ADJ_LEFT : ADJ_GOODBYE);
     if (goodbye->reason != GOODBYE_CLOSED) {
         views_goodbye(&ls->views, peer, goodbye->incarnation);
     }

@@ -168,9 +168,8 @@ static enum urgency compare_record(const struct linkstate *ls)
 static bool is_exchanged(const struct linkstate *ls, cw_link link)
 {
     const struct ls_link *l = &ls->links[link];
-    return MUTANT(NO_EXCHANGE) || MUTANT(RESURRECTION) ||
-           (l->synced && l->feed.base > l->offered &&
-            lsdb_incarnation(&ls->db, linkstate_peer(ls, link)) == l->adj.peer_incarnation);
+    return MUTANT(NO_EXCHANGE) || (l->synced && l->feed.base > l->offered &&
+                                   lsdb_incarnation(&ls->db, linkstate_peer(ls, link)) == l->adj.peer_incarnation);
 }
 
 /* The far end, as the session knows it, is in C: the link adds nobody. */

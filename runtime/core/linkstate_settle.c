@@ -347,4 +347,14 @@ void linkstate_settle(struct linkstate *ls, bool asked)
     ls->calm = false;
     settle(ls, asked);
     linkstate_note(ls);
+    ls->notes++;
+}
+
+void linkstate_settle_link(struct linkstate *ls, cw_link link)
+{
+    if (cw_time_due(ls->due, ls->now)) {
+        linkstate_settle(ls, false);
+    } else {
+        linkstate_note_link(ls, link);
+    }
 }

@@ -35,7 +35,7 @@ struct admission {
     uint32_t *answered;   /* by server: the newest seq of its incarnation of now that I acked; 0 */
     struct reach waiting; /* servers whose record lists a pending link: they want acks */
     struct reach frozen;  /* mutant FROZEN_WAIT_SET only: O when the round began */
-    cw_server missing;    /* whose ack was missing when last looked */
+    cw_server missing;    /* whose ack was missing when last looked; 0 at first */
 };
 
 /* Carves 8 bytes and 2 bits a server; over a measuring arena it only counts. */

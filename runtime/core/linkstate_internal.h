@@ -138,10 +138,8 @@ static inline void linkstate_enter(struct linkstate *ls, cw_time now)
 
 /* What every entry and every pull ends with: notes what is asked between them. */
 void linkstate_note(struct linkstate *ls);
-/* The same when nothing has happened since the last but to this link. */
-void linkstate_note_link(struct linkstate *ls, cw_link link);
-/* What data frames proved of the neighbours goes where it is judged. */
-void linkstate_fold_heard(struct linkstate *ls);
+/* The same when nothing has happened since but time, and something to these links. */
+void linkstate_note_links(struct linkstate *ls, cw_links links);
 
 /* New incarnation at least `incarnation`; all adjacencies are closed, nobody is in our views, we are not active (semantics 4.2). */
 void linkstate_fence(struct linkstate *ls, uint64_t incarnation);

@@ -355,6 +355,6 @@ void linkstate_settle_link(struct linkstate *ls, cw_link link)
     if (cw_time_due(ls->due, ls->now)) {
         linkstate_settle(ls, false);
     } else {
-        linkstate_note_link(ls, link);
+        linkstate_note_links(ls, cw_links_of(link));
     }
 }

@@ -60,12 +60,19 @@ void linkstate_pass(struct linkstate *ls, cw_time now)
     }
 }
 
+/* What data frames proved of the neighbour goes where it is judged. */
+static void fold_heard(struct linkstate *ls, cw_link link)
+{
+    struct adjacency *adj = &ls->links[link].adj;
+    adj->heard = cw_time_max(adj->heard, ls->heard[link]);
+}
+
 static void judge_links(struct linkstate *ls)
 {
-    linkstate_fold_heard(ls);
     bool drained = !cw_time_before(ls->now, ls->judge_from);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         struct ls_link *l = &ls->links[link];
+        fold_heard(ls, link);
         enum adjacency_event event = adjacency_due(&l->adj, &ls->timing, ls->now);
         if (event == ADJ_NOTHING || (event == ADJ_SILENT && !drained)) {
             continue;
@@ -90,7 +97,7 @@ void ls_tick(struct linkstate *ls, cw_time now)
 {
     linkstate_enter(ls, now);
     if (cw_time_before(now, ls->due)) {
-        linkstate_note(ls); /* nothing but hellos and acknowledgements to send */
+        linkstate_note_links(ls, CW_LINKS_NONE); /* nothing but hellos and acknowledgements to send */
         return;
     }
     judge_links(ls);
@@ -115,7 +122,7 @@ bool ls_refresh(struct linkstate *ls, cw_time now)
     linkstate_enter(ls, now);
     if (ls->calm && cw_time_before(now, ls->due)) {
         if (cw_time_due(ls->wake, now)) {
-            linkstate_note(ls);
+            linkstate_note_links(ls, CW_LINKS_NONE);
         }
         return false;
     }
@@ -171,14 +178,6 @@ static cw_time own_wake(const struct linkstate *ls)
 
 /* ---- What is asked between entries --------------------------------------------------------------------------------- */
 
-void linkstate_fold_heard(struct linkstate *ls)
-{
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        struct adjacency *adj = &ls->links[link].adj;
-        adj->heard = cw_time_max(adj->heard, ls->heard[link]);
-    }
-}
-
 static void put_bit(cw_links *set, cw_links bit, bool on)
 {
     *set = on ? *set | bit : *set & (cw_links)~bit;
@@ -224,27 +223,22 @@ static void sum_up(struct linkstate *ls)
     ls->due = cw_time_min(due, ls->repeat_at);
 }
 
-void linkstate_note(struct linkstate *ls)
+void linkstate_note_links(struct linkstate *ls, cw_links links)
 {
-    linkstate_fold_heard(ls);
-    ls->whole = ls->views.whole;
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        note_one(ls, link);
+        if ((links & cw_links_of(link)) || cw_time_due(ls->tx_wake[link], ls->now) ||
+            cw_time_due(ls->judge_wake[link], ls->now)) {
+            fold_heard(ls, link);
+            note_one(ls, link);
+        }
     }
     sum_up(ls);
 }
 
-void linkstate_note_link(struct linkstate *ls, cw_link link)
+void linkstate_note(struct linkstate *ls)
 {
-    /* What time does to the other links it does at wake. */
-    if (cw_time_due(ls->wake, ls->now)) {
-        linkstate_note(ls);
-        return;
-    }
-    struct adjacency *adj = &ls->links[link].adj;
-    adj->heard = cw_time_max(adj->heard, ls->heard[link]);
-    note_one(ls, link);
-    sum_up(ls);
+    ls->whole = ls->views.whole;
+    linkstate_note_links(ls, CW_LINKS_ALL);
 }
 
 uint64_t ls_notes(const struct linkstate *ls)

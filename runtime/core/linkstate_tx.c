@@ -148,7 +148,7 @@ size_t ls_pull(struct linkstate *ls, cw_link link, uint8_t *out, size_t room, ui
         used += put_stream(ls, l, link, out + used, room - used);
         ++*packets;
     }
-    linkstate_note_link(ls, link);
+    linkstate_note_links(ls, cw_links_of(link));
     return used;
 }
 

@@ -21,10 +21,10 @@ void admission_init(struct admission *a, cw_server self, uint32_t servers, struc
         .self = self,
         .round = 1,
         .acked = arena_carve(arena, servers, sizeof *a->acked, alignof(uint32_t)),
-        .answered = arena_carve(arena, servers, sizeof *a->answered, alignof(uint32_t)),
 
     };
     carve_set(&a->waiting, servers, arena);
+    carve_set(&a->owed, servers, arena);
     carve_set(&a->frozen, servers, arena);
 }
 
@@ -104,16 +104,20 @@ void admission_applied(struct admission *a, cw_server origin, const struct recor
 {
     if (renewed) {
         a->acked[origin] = 0;
-        a->answered[origin] = 0;
     }
-    if (record->pending != CW_LINKS_NONE) {
-        reach_add(&a->waiting, origin);
-    } else {
+    if (record->pending == CW_LINKS_NONE) {
         reach_remove(&a->waiting, origin);
+        reach_remove(&a->owed, origin);
+        return;
+    }
+    reach_add(&a->waiting, origin);
+    if (origin != a->self) {
+        reach_add(&a->owed, origin);
     }
 }
 
 void admission_repeat(struct admission *a)
 {
-    memset(a->answered, 0, a->servers * sizeof *a->answered);
+    reach_copy(&a->owed, &a->waiting);
+    reach_remove(&a->owed, a->self);
 }

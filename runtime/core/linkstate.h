@@ -106,7 +106,7 @@ void ls_stamp(struct linkstate *ls, cw_link link, struct frame_head *head);
  * changed since the last refresh.
  */
 bool ls_refresh(struct linkstate *ls, cw_time now);
-/* Grows with every entry that was more than a data frame: as long as it stays, so does all that can be asked. */
+/* As long as it stays, so does all that can be asked but by time: it grows with every entry from which something may follow. */
 uint64_t ls_notes(const struct linkstate *ls);
 /* Grows with every change of C, O, routes or the right to deliver: cache against it. */
 uint64_t ls_epoch(const struct linkstate *ls);

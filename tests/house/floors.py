@@ -52,7 +52,8 @@ SYSTEM_HOMES = {
     "openssl/*": ("keyspace/key.c", "runtime/nmu/seal.c"),
     "event2/*": ("runtime/daemon/pump.c", "services/*/gateway*.c"),
     "jansson.h": ("simulator/report.c",),
-    "pcap*": ("shim/pcap.c",),
+    "libmnl/*": ("shim/carrier.c", "testbed/*.c"),  # links are watched, links are built
+    "pcap*": ("shim/pcap.c", "shim/replay.c"),  # live, and from a file
     "sanitizer/*": ("runtime/base/poison.h",),
 }
 

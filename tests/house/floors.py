@@ -7,6 +7,7 @@ from typing import NamedTuple
 CONTRACTS, KEYSPACE, BASE, WIRE = "include/cubeway", "keyspace", "runtime/base", "runtime/wire"
 CORE, NMU, SHIM = "runtime/core", "runtime/nmu", "shim"
 SERVICES, SERVICE_LIST = "services/*", "services"
+SCENARIO = "scenario"
 SIMULATOR, DAEMON, CTL, TESTBED = "simulator", "runtime/daemon", "runtime/ctl", "testbed"
 
 
@@ -32,10 +33,11 @@ FOLDERS = (
     Folder(SHIM, 4, "shim", (CONTRACTS, BASE, WIRE), False),
     Folder(SERVICES, 4, "services", (CONTRACTS, KEYSPACE, BASE), False),
     Folder(SERVICE_LIST, 4, "services", (CONTRACTS, SERVICES), False),
-    Folder(SIMULATOR, 5, "simulator", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, SERVICES, SERVICE_LIST), False),
+    Folder(SCENARIO, 4, "scenario", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE), False),
+    Folder(SIMULATOR, 5, "simulator", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, SERVICES, SERVICE_LIST, SCENARIO), False),
     Folder(DAEMON, 5, "daemon", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, SHIM, SERVICES, SERVICE_LIST), False),
     Folder(CTL, 5, "ctl", (CONTRACTS, BASE), False),
-    Folder(TESTBED, 5, "testbed", (CONTRACTS, KEYSPACE, BASE), False),
+    Folder(TESTBED, 5, "testbed", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, SERVICES, SCENARIO), False),
 )
 
 # Folders of C that are not the product: they may include all of it.
@@ -51,7 +53,7 @@ PURE_HEADERS = {
 SYSTEM_HOMES = {
     "openssl/*": ("keyspace/key.c", "runtime/nmu/seal.c"),
     "event2/*": ("runtime/daemon/pump.c", "services/*/gateway*.c"),
-    "jansson.h": ("simulator/report.c",),
+    "jansson.h": ("scenario/report.c",),
     "pcap*": ("shim/pcap.c",),
     "sanitizer/*": ("runtime/base/poison.h",),
 }

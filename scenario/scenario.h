@@ -22,12 +22,11 @@
  * docs/simulator.md has every word. A file that was read is plain values: it can be written again, and reads as the same.
  * At one instant workloads come first, then commands, then faults, each in the order of the file.
  */
-#ifndef SIMULATOR_SCENARIO_H
-#define SIMULATOR_SCENARIO_H
+#ifndef SCENARIO_SCENARIO_H
+#define SCENARIO_SCENARIO_H
 
-#include "simulator/faults.h"
-#include "simulator/lines.h"
-#include "simulator/workload.h"
+#include "scenario/lines.h"
+#include "scenario/plan.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "simulator/progress.h"
+#include "scenario/progress.h"
 
 #include <inttypes.h>
 #include <time.h>

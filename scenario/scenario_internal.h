@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scenario_internal.h - what the readers of a scenario's lines share. */
-#ifndef SIMULATOR_SCENARIO_INTERNAL_H
-#define SIMULATOR_SCENARIO_INTERNAL_H
+#ifndef SCENARIO_SCENARIO_INTERNAL_H
+#define SCENARIO_SCENARIO_INTERNAL_H
 
-#include "simulator/scenario.h"
+#include "scenario/scenario.h"
 
 struct reader {
     struct lines w;

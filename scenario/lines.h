@@ -7,8 +7,8 @@
  *
  *     shop.txt:7: found 'kil', expected an action (kill, power, ...); did you mean kill?
  */
-#ifndef SIMULATOR_LINES_H
-#define SIMULATOR_LINES_H
+#ifndef SCENARIO_LINES_H
+#define SCENARIO_LINES_H
 
 #include "cubeway/time.h"
 #include "keyspace/torus.h"

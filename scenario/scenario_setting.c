@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scenario_setting.c - the lines of a scenario that say what the cluster is. */
-#include "simulator/quantity.h"
-#include "simulator/scenario_internal.h"
+#include "scenario/quantity.h"
+#include "scenario/scenario_internal.h"
 
 #include <errno.h>
 #include <stddef.h>

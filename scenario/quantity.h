@@ -6,8 +6,8 @@
  * length bytes, it need not end in NUL; all of it must be the number. Pure functions; 0, or -EINVAL (not of this form) or
  * -ERANGE (too large), and *out is untouched.
  */
-#ifndef SIMULATOR_QUANTITY_H
-#define SIMULATOR_QUANTITY_H
+#ifndef SCENARIO_QUANTITY_H
+#define SCENARIO_QUANTITY_H
 
 #include "cubeway/time.h"
 #include "cubeway/types.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a scenario says of the cluster, and the bounds of it. */
-#include "simulator/scenario.h"
+#include "scenario/scenario.h"
 
 #include "suite.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scenario_write.c - a scenario as a text file: what swarm found, made small, and can be run again. */
-#include "simulator/quantity.h"
-#include "simulator/scenario.h"
+#include "scenario/quantity.h"
+#include "scenario/scenario.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,8 +7,8 @@
  * An unknown option is an error that names the nearest known one; a value that does not read says what was expected.
  * Nothing is kept between calls.
  */
-#ifndef SIMULATOR_OPTIONS_H
-#define SIMULATOR_OPTIONS_H
+#ifndef SCENARIO_OPTIONS_H
+#define SCENARIO_OPTIONS_H
 
 #include "cubeway/time.h"
 #include "cubeway/types.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "simulator/scenario.h"
+#include "scenario/scenario.h"
 
-#include "simulator/options.h"
-#include "simulator/quantity.h"
-#include "simulator/report.h"
-#include "simulator/scenario_internal.h"
+#include "scenario/options.h"
+#include "scenario/quantity.h"
+#include "scenario/report.h"
+#include "scenario/scenario_internal.h"
 
 #include <errno.h>
 #include <stddef.h>

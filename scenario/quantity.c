@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "simulator/quantity.h"
+#include "scenario/quantity.h"
 
 #include <errno.h>
 #include <inttypes.h>

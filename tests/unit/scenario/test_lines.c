@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "simulator/lines.h"
+#include "scenario/lines.h"
 #include "suite.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every word for what goes wrong, what "from .. to" makes of it, and what it refuses. */
-#include "simulator/scenario.h"
+#include "scenario/scenario.h"
 
 #include "suite.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "simulator/options.h"
+#include "scenario/options.h"
 #include "suite.h"
 
 #include <errno.h>

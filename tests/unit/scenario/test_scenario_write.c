@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is written reads as the same scenario: of a person's file, and of hundreds that are drawn. */
-#include "simulator/scenario.h"
+#include "scenario/scenario.h"
+#include "simulator/faults.h"
 
 #include "suite.h"
 

@@ -55,8 +55,7 @@ struct config_service {
     char name[CONFIG_NAME];
     char file[CONFIG_PATH]; /* "": built in */
     bool enabled;
-    bool has_policy;
-    struct node_service_policy policy; /* when has_policy */
+    struct node_service_policy policy; /* whole: what the file leaves out is as by default */
 };
 
 struct daemon_config {
@@ -78,7 +77,7 @@ struct daemon_config {
     bool watcher;           /* a process that says goodbye for a daemon that died (watcher.h) */
 
     uint32_t mtu;       /* 0: the smallest of the links */
-    uint16_t ethertype; /* of raw and pcap links */
+    uint32_t ethertype; /* of raw and pcap links */
     bool alone;         /* may serve before it had a neighbour */
     struct ls_timers timers;
     uint32_t queue_packets, queue_bytes, hold_bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/lines.h"
 
-#include "simulator/quantity.h"
+#include "base/quantity.h"
 
 #include <errno.h>
 #include <stdarg.h>

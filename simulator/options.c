@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/options.h"
 
-#include "simulator/quantity.h"
+#include "base/quantity.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 #include "services/loader.h"
 #include "simulator/capture.h"
 #include "simulator/check.h"
-#include "simulator/quantity.h"
+#include "base/quantity.h"
 #include "simulator/tell.h"
 #include "simulator/trial.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "simulator/bound.h"
-#include "simulator/quantity.h"
+#include "base/quantity.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include "simulator/scenario.h"
 
 #include "simulator/options.h"
-#include "simulator/quantity.h"
+#include "base/quantity.h"
 #include "simulator/report.h"
 #include "simulator/scenario_internal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scenario/lines.h"
 
-#include "scenario/quantity.h"
+#include "base/quantity.h"
 
 #include <errno.h>
 #include <stdarg.h>

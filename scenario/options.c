@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scenario/options.h"
 
-#include "scenario/quantity.h"
+#include "base/quantity.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scenario/scenario.h"
 
+#include "base/quantity.h"
 #include "scenario/options.h"
-#include "scenario/quantity.h"
 #include "scenario/report.h"
 #include "scenario/scenario_internal.h"
 

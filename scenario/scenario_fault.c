@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scenario_fault.c - the words of scenario files for what goes wrong. faults.c writes them: fault_format(). */
-#include "scenario/quantity.h"
+#include "base/quantity.h"
 #include "scenario/scenario.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scenario_setting.c - the lines of a scenario that say what the cluster is. */
-#include "scenario/quantity.h"
+#include "base/quantity.h"
 #include "scenario/scenario_internal.h"
 
 #include <errno.h>

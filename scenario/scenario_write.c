@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scenario_write.c - a scenario as a text file: what swarm found, made small, and can be run again. */
-#include "scenario/quantity.h"
+#include "base/quantity.h"
 #include "scenario/scenario.h"
 
 #include <errno.h>

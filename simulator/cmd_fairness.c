@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scenario/quantity.h"
+#include "base/quantity.h"
 #include "services/bench/bench.h"
 #include "simulator/command.h"
 #include "wire/limits.h"

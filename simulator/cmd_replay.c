@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scenario/quantity.h"
+#include "base/quantity.h"
 #include "simulator/command.h"
 #include "simulator/play.h"
 #include "simulator/swarm.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/play.h"
 
-#include "scenario/quantity.h"
+#include "base/quantity.h"
 #include "services/loader.h"
 #include "simulator/capture.h"
 #include "simulator/check.h"

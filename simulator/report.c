@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/report.h"
 
-#include "scenario/quantity.h"
+#include "base/quantity.h"
 #include "simulator/bound.h"
 
 static void count(struct report *r, const char *cause, uint64_t packets)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_quantity.c - numbers with units: exact, or refused. */
-#include "scenario/quantity.h"
+#include "base/quantity.h"
 #include "suite.h"
 
 #include <errno.h>

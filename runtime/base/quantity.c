@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scenario/quantity.h"
+#include "base/quantity.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 struct unit {
@@ -159,6 +157,36 @@ const char *quantity_link_name(cw_link link)
     return link < CW_LINK_COUNT ? names[link] : "self";
 }
 
+/* Text that is being written, in a caller's QUANTITY_TEXT bytes; what would not fit is left out. */
+struct text {
+    char *out;
+    size_t length;
+};
+
+static void put(struct text *t, const char *word)
+{
+    for (; *word != '\0' && t->length + 1 < QUANTITY_TEXT; word++) {
+        t->out[t->length++] = *word;
+    }
+    t->out[t->length] = '\0';
+}
+
+/* In decimal, with zeros in front up to `digits` of them. */
+static void put_number(struct text *t, uint64_t value, unsigned digits)
+{
+    char reversed[QUANTITY_TEXT], word[QUANTITY_TEXT];
+    unsigned n = 0;
+    do {
+        reversed[n++] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value != 0 || n < digits);
+    for (unsigned i = 0; i < n; i++) {
+        word[i] = reversed[n - 1 - i];
+    }
+    word[n] = '\0';
+    put(t, word);
+}
+
 /* In the largest unit of which it is a whole number. */
 static int format_with_unit(uint64_t value, const struct unit *units, size_t count, char *out)
 {
@@ -168,7 +196,10 @@ static int format_with_unit(uint64_t value, const struct unit *units, size_t cou
             best = i;
         }
     }
-    return snprintf(out, QUANTITY_TEXT, "%" PRIu64 "%s", value / units[best].scale, units[best].name);
+    struct text t = {out, 0};
+    put_number(&t, value / units[best].scale, 1);
+    put(&t, units[best].name);
+    return (int)t.length;
 }
 
 int quantity_span_format(cw_span span, char out[static QUANTITY_TEXT])
@@ -194,11 +225,15 @@ static int format_decimal(uint64_t value, unsigned places, const char *before, c
         rest /= 10;
         places--;
     }
-    if (places == 0) {
-        return snprintf(out, QUANTITY_TEXT, "%s%" PRIu64 "%s", before, value / power, after);
+    struct text t = {out, 0};
+    put(&t, before);
+    put_number(&t, value / power, 1);
+    if (places > 0) {
+        put(&t, ".");
+        put_number(&t, rest, places);
     }
-    return snprintf(out, QUANTITY_TEXT, "%s%" PRIu64 ".%0*" PRIu64 "%s", before, value / power, (int)places, rest,
-                    after);
+    put(&t, after);
+    return (int)t.length;
 }
 
 int quantity_ppm_format(uint32_t ppm, char out[static QUANTITY_TEXT])
@@ -208,7 +243,13 @@ int quantity_ppm_format(uint32_t ppm, char out[static QUANTITY_TEXT])
 
 int quantity_dims_format(cw_dims dims, char out[static QUANTITY_TEXT])
 {
-    return snprintf(out, QUANTITY_TEXT, "%ux%ux%u", dims.x, dims.y, dims.z);
+    struct text t = {out, 0};
+    put_number(&t, dims.x, 1);
+    put(&t, "x");
+    put_number(&t, dims.y, 1);
+    put(&t, "x");
+    put_number(&t, dims.z, 1);
+    return (int)t.length;
 }
 
 int quantity_millionths_format(int64_t millionths, char out[static QUANTITY_TEXT])

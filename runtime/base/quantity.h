@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quantity.h - numbers with units, as people write them in scenario files and on the command line: "80ms", "2.5gbit", "0.3%".
+ * quantity.h - numbers with units, as people write them in files and on the command line: "80ms", "2.5gbit", "0.3%".
  *
  * Exact: a decimal that is no whole number of the base unit is refused, never rounded ("1.5ns", "0.00001%"). Text is
  * length bytes, it need not end in NUL; all of it must be the number. Pure functions; 0, or -EINVAL (not of this form) or
  * -ERANGE (too large), and *out is untouched.
  */
-#ifndef SCENARIO_QUANTITY_H
-#define SCENARIO_QUANTITY_H
+#ifndef BASE_QUANTITY_H
+#define BASE_QUANTITY_H
 
 #include "cubeway/time.h"
 #include "cubeway/types.h"
@@ -27,7 +27,7 @@ CW_MUST_CHECK int quantity_millionths(const char *text, size_t length, int64_t *
 /* "+x" .. "-z". */
 CW_MUST_CHECK int quantity_link(const char *text, size_t length, cw_link *out);
 
-/* The other way: what the functions above read back as the same value. Give the length, as snprintf does. */
+/* The other way: what the functions above read back as the same value. Give the length. */
 enum { QUANTITY_TEXT = 32 };
 int quantity_span_format(cw_span span, char out[static QUANTITY_TEXT]);
 int quantity_rate_format(uint64_t bits_per_second, char out[static QUANTITY_TEXT]);

@@ -65,7 +65,7 @@ static const char *argument_of(const struct option *o)
     static const char *const words[] = {
         [OPTION_FLAG] = "",      [OPTION_TEXT] = "TEXT",    [OPTION_COUNT] = "N",     [OPTION_SMALL] = "N",
         [OPTION_SPAN] = "TIME",  [OPTION_RATE] = "RATE",    [OPTION_PPM] = "PERCENT", [OPTION_DIMS] = "XxYxZ",
-        [OPTION_RANGE] = "A..B", [OPTION_RATIO] = "NUMBER",
+        [OPTION_RANGE] = "A..B", [OPTION_RATIO] = "NUMBER", [OPTION_LIST] = "TEXT",
     };
     return o->argument != NULL ? o->argument : words[o->kind];
 }
@@ -83,6 +83,7 @@ static const char *expected(enum option_kind kind)
         [OPTION_DIMS] = "dimensions of 1 to 256 each, as 8x8x8",
         [OPTION_RANGE] = "a number or a range, as 7 or 1..100",
         [OPTION_RATIO] = "a number, as 2 or 0.5",
+        [OPTION_LIST] = "a text, at most 16 of them",
     };
     return words[kind];
 }
@@ -119,6 +120,15 @@ static int read_small(const char *text, size_t length, uint32_t *out)
     return rc;
 }
 
+static int add_word(struct option_words *words, const char *text)
+{
+    if (words->count == OPTION_WORDS_MAX) {
+        return -ERANGE;
+    }
+    words->word[words->count++] = text;
+    return 0;
+}
+
 static int read_value(const struct option *o, const char *text)
 {
     size_t length = strlen(text);
@@ -144,6 +154,8 @@ static int read_value(const struct option *o, const char *text)
         return read_range(text, length, o->value);
     case OPTION_RATIO:
         return quantity_millionths(text, length, o->value);
+    case OPTION_LIST:
+        return add_word(o->value, text);
     }
     return -EINVAL;
 }
@@ -228,7 +240,9 @@ int options_parse(const char *program, const struct option *option, size_t count
             }
             continue;
         }
-        if (options && argv[i][0] == '-' && argv[i][1] != '\0') {
+        cw_link link;
+        if (options && argv[i][0] == '-' && argv[i][1] != '\0' &&
+            quantity_link(argv[i], strlen(argv[i]), &link) < 0) {
             fprintf(errors, "%s: unknown option %s; options have two dashes\n", program, argv[i]);
             return -EINVAL;
         }
@@ -247,6 +261,7 @@ static void show_default(const struct option *o, char *out, size_t room)
     char text[2 * QUANTITY_TEXT] = "";
     switch (o->kind) {
     case OPTION_FLAG:
+    case OPTION_LIST:
         break;
     case OPTION_TEXT:
         if (*(const char **)o->value != NULL) {

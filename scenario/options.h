@@ -26,10 +26,17 @@ enum option_kind {
     OPTION_DIMS,  /* cw_dims */
     OPTION_RANGE, /* struct option_range: "7" or "1..100" */
     OPTION_RATIO, /* int64_t, millionths: "0.5" */
+    OPTION_LIST,  /* struct option_words: a text, and one more each time it is given */
 };
 
 struct option_range {
     uint64_t first, last; /* both included */
+};
+
+enum { OPTION_WORDS_MAX = 16 };
+struct option_words {
+    const char *word[OPTION_WORDS_MAX];
+    int count;
 };
 
 struct option {
@@ -41,14 +48,8 @@ struct option {
     bool hidden;          /* understood, not shown */
 };
 
-enum { OPTION_WORDS_MAX = 16 };
-struct option_words {
-    const char *word[OPTION_WORDS_MAX];
-    int count;
-};
-
 /*
- * Reads argv[1..argc). 0; 1 when --help was asked for (the caller prints it); -EINVAL after one line on `errors` which begins with
+ * Reads argv[1..argc); the names of links ("-x") are words. 0; 1 when --help was asked for (the caller prints it); -EINVAL after one line on `errors` which begins with
  * "<program>: ". words may be NULL when the command takes none.
  */
 CW_MUST_CHECK int options_parse(const char *program, const struct option *option, size_t count, int argc,

@@ -60,6 +60,7 @@ struct ls_link {
     cw_time stream_at; /* not before does the stream send of its own accord */
     cw_time clock;     /* the neighbour's, of its last hello in this session; 0 */
     cw_time echo;      /* ours, the last that came back in this session; 0 */
+    struct ls_stranger stranger;
 };
 
 /* One link as a data frame meets it. */

@@ -87,6 +87,9 @@ int port_explain(const struct port *p, const struct port_options *o, int rc, cha
     case EADDRINUSE:
         snprintf(why, SHIM_WHY_BYTES, "%s: another process is on this interface", o->interface);
         return rc;
+    case ENETDOWN:
+        snprintf(why, SHIM_WHY_BYTES, "%s: the interface is down (ip link set %s up)", o->interface, o->interface);
+        return rc;
     default:
         snprintf(why, SHIM_WHY_BYTES, "%s: %s", o->interface, strerror(-rc));
         return rc;

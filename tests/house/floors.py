@@ -53,7 +53,7 @@ SYSTEM_HOMES = {
     "event2/*": ("runtime/daemon/pump.c", "services/*/gateway*.c"),
     "jansson.h": ("simulator/report.c",),
     "libmnl/*": ("shim/carrier.c", "testbed/*.c"),  # links are watched, links are built
-    "pcap*": ("shim/pcap.c",),
+    "pcap*": ("shim/pcap.c", "shim/replay.c"),  # live, and from a file
     "sanitizer/*": ("runtime/base/poison.h",),
 }
 

@@ -162,7 +162,6 @@ void cmd_key_explain(struct request *r)
         return;
     }
     x.ls = node_linkstate(x.here->node);
-    (void)ls_refresh(x.ls, host_now(command_host(r)));
     x.route = key_route64(&x.key);
     x.now = ls_committed(x.ls);
     void *memory = malloc(reach_bytes(x.t->servers));

@@ -49,7 +49,6 @@ static void tell_status(struct request *r, struct host_server *s, cw_time now)
     struct node_tally tally = node_tally(s->node);
     char dims[QUANTITY_TEXT];
     quantity_dims_format(torus_dims(t), dims);
-    (void)ls_refresh(ls, now);
     request_server(r, "server", s->self);
     request_text(r, "state", state_of(s, now));
     request_text(r, "name", config->name);

@@ -47,7 +47,6 @@ void cmd_servers(struct request *r)
     }
     struct linkstate *ls = node_linkstate(server->node);
     const struct torus *t = host_torus(command_host(r));
-    (void)ls_refresh(ls, host_now(command_host(r)));
     for (cw_server s = 0; s < t->servers; s++) {
         tell_server(r, ls, t, s);
     }
@@ -78,7 +77,6 @@ void cmd_routes(struct request *r)
         return;
     }
     struct linkstate *ls = node_linkstate(server->node);
-    (void)ls_refresh(ls, host_now(command_host(r)));
     if (line->argc > 0) {
         tell_route(r, ls, t, torus_id(t, to));
         request_done(r, ls_hops(ls, torus_id(t, to)) == UINT_MAX ? 1 : 0);

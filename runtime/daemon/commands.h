@@ -2,7 +2,8 @@
 /*
  * commands.h - what operators may ask of a daemon (docs/control-protocol.md lists every field): one cmd_*.c a group, one table.
  *
- * A command runs in the loop's thread, between two turns of the pump. It answers at once, or holds the request until a service does.
+ * A command runs in the loop's thread, between two turns of the pump. It answers at once, or holds the request until a service does. What it
+ * tells of views is as the node's last entry left them, some milliseconds ago: ls_refresh() is the node's alone, whose events hang on it.
  */
 #ifndef DAEMON_COMMANDS_H
 #define DAEMON_COMMANDS_H

@@ -255,11 +255,6 @@ void metrics_write(struct host *h, const struct metrics_out *out)
 {
     put(out, "# TYPE cubeway_build info\n# HELP cubeway_build What runs.\ncubeway_build_info{version=\"%s\"} 1\n",
         CW_VERSION);
-    for (unsigned i = 0; i < host_count(h); i++) {
-        if (host_server(h, i)->node != NULL) {
-            (void)ls_refresh(node_linkstate(host_server(h, i)->node), host_now(h));
-        }
-    }
     for (size_t i = 0; i < sizeof server_families / sizeof *server_families; i++) {
         put_server_family(h, &server_families[i], out);
     }

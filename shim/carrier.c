@@ -144,7 +144,9 @@ int carrier_open(struct carrier *c, const char *interface)
 
 void carrier_close(struct carrier *c)
 {
-    mnl_socket_close(c->netlink);
+    if (c->netlink != NULL) {
+        mnl_socket_close(c->netlink);
+    }
     c->netlink = NULL;
 }
 

@@ -2,10 +2,7 @@
 #define _GNU_SOURCE /* sendmmsg, recvmmsg */
 #include "shim/raw.h"
 
-#include "base/bytes.h"
 #include "base/container.h"
-#include "shim/carrier.h"
-#include "shim/claim.h"
 #include "shim/clock.h"
 #include "shim/outq.h"
 
@@ -16,6 +13,7 @@
 #include <linux/if_packet.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -27,14 +25,9 @@ enum {
 struct raw {
     struct shim shim;
     int fd;
-    int claim; /* -1 while the interface is gone, or somebody else was quicker to claim the new one */
-    struct carrier carrier;
-    uint32_t generation; /* of the device that fd is bound to; 0: of none */
+    struct port port;
     struct outq queue;
-    uint32_t mtu;
-    uint64_t bits_per_second;
-    cw_time full_until;
-    uint8_t header[ETH_HLEN];
+    cw_time full_until; /* 0: nothing of that kind */
     struct shim_counters counters;
     struct iovec vectors[SHIM_BATCH];
     struct mmsghdr messages[SHIM_BATCH];
@@ -52,17 +45,16 @@ static const struct raw *raw_of_const(const struct shim *s)
 
 static bool raw_carrier(const struct shim *s)
 {
-    const struct raw *r = raw_of_const(s);
-    return r->carrier.state == CARRIER_UP && r->carrier.mtu >= r->mtu && r->generation == r->carrier.generation;
+    return port_carrier(&raw_of_const(s)->port);
 }
 
 /* Messages i from frame i; returns how many of the frames are sound, from the first on. */
 static unsigned line_up(struct raw *r, const struct shim_frame *frames, unsigned count)
 {
     unsigned sound = 0;
-    while (sound < count && 1 <= frames[sound].length && frames[sound].length <= r->mtu) {
+    while (sound < count && 1 <= frames[sound].length && frames[sound].length <= r->port.mtu) {
         uint8_t *header = frames[sound].bytes - ETH_HLEN;
-        memcpy(header, r->header, ETH_HLEN);
+        memcpy(header, r->port.header, ETH_HLEN);
         r->vectors[sound] = (struct iovec){header, frames[sound].length + ETH_HLEN};
         sound++;
     }
@@ -179,53 +171,28 @@ static int raw_data_fd(const struct shim *s)
 
 static int raw_event_fd(const struct shim *s)
 {
-    return carrier_fd(&raw_of_const(s)->carrier);
+    return carrier_fd(&raw_of_const(s)->port.carrier);
 }
 
-/* The device has come, or another in its place: claims it and binds to it. 0 or -errno; then it is bound to none. */
-static int settle(struct raw *r)
+static int bind_to(const struct raw *r)
 {
-    if (r->claim >= 0) {
-        close(r->claim);
-    }
-    r->generation = 0;
-    r->claim = claim_interface(r->carrier.index, get_be16(r->header + 2 * ETH_ALEN));
-    if (r->claim < 0) {
-        return r->claim;
-    }
-    struct sockaddr_ll address = {.sll_family = AF_PACKET,
-                                  .sll_protocol = htons(get_be16(r->header + 2 * ETH_ALEN)),
-                                  .sll_ifindex = (int)r->carrier.index};
-    if (bind(r->fd, (const struct sockaddr *)&address, sizeof address) < 0) {
-        return -errno;
-    }
-    r->generation = r->carrier.generation;
-    return 0;
+    struct sockaddr_ll address = {
+        .sll_family = AF_PACKET, .sll_protocol = htons(r->port.ethertype), .sll_ifindex = (int)r->port.carrier.index};
+    return bind(r->fd, (const struct sockaddr *)&address, sizeof address) < 0 ? -errno : 0;
 }
 
 static void raw_service_events(struct shim *s)
 {
     struct raw *r = raw_of(s);
-    carrier_service(&r->carrier);
-    memcpy(r->header + ETH_ALEN, r->carrier.mac, ETH_ALEN);
-    if (r->carrier.index != 0 && r->carrier.generation != r->generation) {
-        (void)settle(r); /* without it there is no carrier, and info() says why */
+    if (port_service(&r->port) && bind_to(r) < 0) {
+        port_release(&r->port); /* gone again: netlink is about to say so */
     }
 }
 
 static void raw_info(const struct shim *s, struct shim_info *out)
 {
-    const struct raw *r = raw_of_const(s);
-    *out = (struct shim_info){
-        .kind = "raw", .mtu = r->mtu, .overhead = RAW_OVERHEAD, .bits_per_second = r->bits_per_second};
-    memcpy(out->name, r->carrier.name, sizeof r->carrier.name);
-    if (r->carrier.state == CARRIER_UP && r->carrier.mtu < r->mtu) {
-        snprintf(out->state, sizeof out->state, "interface's mtu is %u now, %u are needed", r->carrier.mtu, r->mtu);
-    } else if (r->carrier.state == CARRIER_UP && !raw_carrier(s)) {
-        snprintf(out->state, sizeof out->state, "another process is on this interface");
-    } else {
-        snprintf(out->state, sizeof out->state, "%s", carrier_text(r->carrier.state));
-    }
+    *out = (struct shim_info){.kind = "raw"};
+    port_info(&raw_of_const(s)->port, out);
 }
 
 static void raw_counters(struct shim *s, struct shim_counters *out)
@@ -243,7 +210,7 @@ static int raw_last_words(const struct shim *s, uint8_t *bytes, uint32_t length)
 {
     const struct raw *r = raw_of_const(s);
     uint8_t *header = bytes - ETH_HLEN;
-    memcpy(header, r->header, ETH_HLEN);
+    memcpy(header, r->port.header, ETH_HLEN);
     return send(r->fd, header, length + ETH_HLEN, MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
@@ -253,10 +220,7 @@ static void raw_close(struct shim *s)
     if (r->fd >= 0) {
         close(r->fd);
     }
-    if (r->claim >= 0) {
-        close(r->claim);
-    }
-    carrier_close(&r->carrier);
+    port_close(&r->port);
     free(r);
 }
 
@@ -303,83 +267,30 @@ static int open_socket(struct raw *r)
     if (setsockopt(r->fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) < 0) {
         (void)setsockopt(r->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes); /* as much as the system allows */
     }
-    return outq_open(&r->queue, r->fd, r->mtu + ETH_HLEN, r->bits_per_second);
+    return outq_open(&r->queue, r->fd, r->port.mtu + ETH_HLEN, r->port.bits_per_second);
 }
 
-static int explain(int rc, const struct raw *r, const struct raw_options *o, char why[static SHIM_WHY_BYTES])
+static int prepare(struct raw *r, const struct port_options *options)
 {
-    switch (-rc) {
-    case ENODEV:
-        snprintf(why, SHIM_WHY_BYTES, "%s: no such interface", o->interface);
-        break;
-    case ENAMETOOLONG:
-        snprintf(why, SHIM_WHY_BYTES, "%s: not a name of an interface (1 to %d letters)", o->interface, IFNAMSIZ - 1);
-        break;
-    case EPROTOTYPE:
-        snprintf(why, SHIM_WHY_BYTES, "%s: not an Ethernet interface", o->interface);
-        break;
-    case EMSGSIZE:
-        snprintf(why, SHIM_WHY_BYTES, "%s: frames of %u bytes are asked for, its mtu is %u (ip link set %s mtu %u)",
-                 o->interface, o->mtu, r->carrier.mtu, o->interface, o->mtu);
-        break;
-    case EPERM:
-    case EACCES:
-        snprintf(why, SHIM_WHY_BYTES, "%s: no permission to open a raw socket (needs CAP_NET_RAW)", o->interface);
-        return -EPERM;
-    case EADDRINUSE:
-        snprintf(why, SHIM_WHY_BYTES, "%s: another process is on this interface", o->interface);
-        break;
-    default:
-        snprintf(why, SHIM_WHY_BYTES, "%s: %s", o->interface, strerror(-rc));
-        break;
-    }
-    return rc;
-}
-
-static void fill_header(struct raw *r, const struct raw_options *o)
-{
-    static const uint8_t none[ETH_ALEN];
-    memcpy(r->header, o->destination, ETH_ALEN);
-    if (memcmp(o->destination, none, ETH_ALEN) == 0) {
-        memset(r->header, 0xff, ETH_ALEN);
-    }
-    memcpy(r->header + ETH_ALEN, r->carrier.mac, ETH_ALEN);
-    put_be16(r->header + 2 * ETH_ALEN, o->ethertype != 0 ? o->ethertype : RAW_ETHERTYPE);
     for (unsigned i = 0; i < SHIM_BATCH; i++) {
         r->messages[i].msg_hdr = (struct msghdr){.msg_iov = &r->vectors[i], .msg_iovlen = 1};
     }
+    int rc = port_open(&r->port, options);
+    rc = rc < 0 ? rc : open_socket(r);
+    return rc < 0 ? rc : bind_to(r);
 }
 
-static int prepare(struct raw *r, const struct raw_options *o)
-{
-    int rc = carrier_open(&r->carrier, o->interface);
-    if (rc < 0) {
-        return rc;
-    }
-    if (!r->carrier.ethernet) {
-        return -EPROTOTYPE;
-    }
-    if (o->mtu > r->carrier.mtu) {
-        return -EMSGSIZE;
-    }
-    r->mtu = o->mtu != 0 ? o->mtu : r->carrier.mtu;
-    r->bits_per_second = o->bits_per_second != 0 ? o->bits_per_second : carrier_speed(&r->carrier);
-    fill_header(r, o);
-    rc = open_socket(r);
-    return rc < 0 ? rc : settle(r);
-}
-
-int raw_open(struct shim **out, const struct raw_options *options, char why[static SHIM_WHY_BYTES])
+int raw_open(struct shim **out, const struct port_options *options, char why[static SHIM_WHY_BYTES])
 {
     struct raw *r = calloc(1, sizeof *r);
     if (r == NULL) {
         snprintf(why, SHIM_WHY_BYTES, "%s: out of memory", options->interface);
         return -ENOMEM;
     }
-    *r = (struct raw){.shim.ops = &raw_ops, .fd = -1, .claim = -1};
+    *r = (struct raw){.shim.ops = &raw_ops, .fd = -1};
     int rc = prepare(r, options);
     if (rc < 0) {
-        rc = explain(rc, r, options, why);
+        rc = port_explain(&r->port, options, rc, why);
         raw_close(&r->shim);
         return rc;
     }

@@ -10,22 +10,13 @@
 #ifndef SHIM_RAW_H
 #define SHIM_RAW_H
 
+#include "shim/port.h"
 #include "shim/shim.h"
-
-struct raw_options {
-    const char *interface;
-    uint32_t mtu;             /* 0: the interface's; at most that */
-    uint16_t ethertype;       /* 0: 0x88b5, the first of those for local experiments */
-    uint8_t destination[6];   /* all 0: broadcast, which needs no resolving: a cable has one other end */
-    uint64_t bits_per_second; /* the medium's, where it is shaped; 0: as the driver says */
-};
-
-enum { RAW_ETHERTYPE = 0x88b5, RAW_OVERHEAD = 38 /* header 14, check 4, preamble 8, gap 12 */ };
 
 /*
  * Gives the shim. 0, or with one sentence in why: -ENODEV no such interface, -EPERM no CAP_NET_RAW, -EADDRINUSE another process
  * is on this interface, -EMSGSIZE its mtu is smaller than asked for, -EPROTOTYPE it is not Ethernet, or another -errno.
  */
-CW_MUST_CHECK int raw_open(struct shim **out, const struct raw_options *options, char why[static SHIM_WHY_BYTES]);
+CW_MUST_CHECK int raw_open(struct shim **out, const struct port_options *options, char why[static SHIM_WHY_BYTES]);
 
 #endif

@@ -201,6 +201,18 @@ uint64_t ls_digest(const struct linkstate *ls)
     return lsdb_digest(&ls->db);
 }
 
+uint32_t ls_link_session(const struct linkstate *ls, cw_link link)
+{
+    CHECK(link < CW_LINK_COUNT);
+    return ls->links[link].adj.session;
+}
+
+struct ls_stranger ls_link_stranger(const struct linkstate *ls, cw_link link)
+{
+    CHECK(link < CW_LINK_COUNT);
+    return ls->links[link].stranger;
+}
+
 uint64_t ls_incarnation(const struct linkstate *ls)
 {
     return ls->incarnation;

@@ -128,6 +128,18 @@ uint64_t ls_digest(const struct linkstate *ls);       /* of the database: equal 
 uint64_t ls_incarnation(const struct linkstate *ls);
 /* The incarnation of the neighbour with which this end calls the link up; 0: it does not. */
 uint64_t ls_link_peer(const struct linkstate *ls, cw_link link);
+/* Our session on the link: what a goodbye in our name must say (wire/goodbye.h). Another one with every adjacency. */
+uint32_t ls_link_session(const struct linkstate *ls, cw_link link);
+/* Who was heard last on a link that he does not belong on, as he said himself. */
+struct ls_stranger {
+    uint64_t hellos; /* of such, since ls_open; 0: there was none, and nothing of the rest is set */
+    cw_time last;
+    uint32_t cluster;
+    uint32_t config_hash;
+    cw_coord server; /* perhaps outside our torus */
+    cw_link port;    /* of his, that the cable is in */
+};
+struct ls_stranger ls_link_stranger(const struct linkstate *ls, cw_link link);
 /* The record held of a server, borrowed until the next entry; NULL when none is. */
 const struct record *ls_record(const struct linkstate *ls, cw_server origin);
 

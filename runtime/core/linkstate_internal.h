@@ -61,6 +61,7 @@ struct ls_link {
     cw_time clock;        /* the neighbour's, of its last hello in this session; 0 */
     cw_time echo;         /* ours, the last that came back in this session; 0 */
     struct ls_heard seen; /* who says hello at the far end, right or wrong */
+    struct ls_stranger stranger;
 };
 
 /* One link as a data frame meets it. */

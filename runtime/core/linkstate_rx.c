@@ -72,6 +72,19 @@ static void compare_digests(struct linkstate *ls, cw_link link, const struct hel
     }
 }
 
+static void note_stranger(struct linkstate *ls, struct ls_link *l, const struct hello *hello)
+{
+    ls->counts[LS_MISWIRED]++;
+    l->stranger = (struct ls_stranger){
+        .hellos = l->stranger.hellos + 1,
+        .last = ls->now,
+        .cluster = hello->cluster,
+        .config_hash = hello->config_hash,
+        .server = hello->server,
+        .port = hello->port,
+    };
+}
+
 static void take_hello(struct linkstate *ls, cw_link link, const struct hello *hello)
 {
     struct ls_link *l = &ls->links[link];
@@ -85,7 +98,7 @@ static void take_hello(struct linkstate *ls, cw_link link, const struct hello *h
         .incarnation = hello->incarnation,
     };
     if (!is_well_wired(ls, link, hello)) {
-        ls->counts[LS_MISWIRED]++;
+        note_stranger(ls, l, hello);
         linkstate_step(ls, link, ADJ_WRONG);
         adjacency_heard(&l->adj, ls->now);
         return;

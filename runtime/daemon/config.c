@@ -18,6 +18,8 @@ static const char *const profile_words[] = {"default", "fast", NULL};
 static const char *const port_names[] = {"port0", "port1", "port2", "port3", "port4", "port5"};
 static const char default_socket[] = "/run/cubeway/<name>.sock";
 
+enum { SERVICE_WEIGHT = 10 }; /* as of a service that nobody gave one */
+
 struct reading {
     struct config_report report; /* first: tell() finds the reading by it */
     struct conf tree;
@@ -277,7 +279,7 @@ static void read_service(struct reading *r, const struct conf_item *section)
         return;
     }
     struct config_service *s = &c->service[c->service_count++];
-    *s = (struct config_service){.enabled = true, .policy.weight = 1};
+    *s = (struct config_service){.enabled = true, .policy.weight = SERVICE_WEIGHT};
     memcpy(s->name, section->name, strlen(section->name));
     for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
         if (!read_setting(r, config_service_keys, i, s)) {

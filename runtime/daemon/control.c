@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* accept4() */
 #include "daemon/control.h"
 
 #include "daemon/control_socket.h"

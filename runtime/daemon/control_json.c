@@ -53,11 +53,11 @@ static int read_arguments(struct control_line *line, const json_t *args, char wh
     return 0;
 }
 
-static int read_members(struct control_line *line, const json_t *root, char why[static CONTROL_WHY])
+static int read_members(struct control_line *line, json_t *root, char why[static CONTROL_WHY])
 {
     const char *name;
     json_t *value;
-    json_object_foreach((json_t *)root, name, value)
+    json_object_foreach(root, name, value)
     {
         if (strcmp(name, "id") == 0) {
             if (!json_is_integer(value)) {

@@ -25,6 +25,7 @@ struct host_link_tally {
     uint64_t sent, received;   /* frames, given to the shim and taken from it */
     uint64_t lost_carrier;     /* pulled, and the light went out before they left */
     uint64_t lost_memory;      /* no packet memory to receive into, or to send from */
+    uint64_t lost_errors;      /* the shim will not take it, whatever the time */
 };
 
 struct host_link {
@@ -37,9 +38,34 @@ struct host_server {
     struct host *host;
     unsigned index; /* below host_count() */
     cw_coord self;
-    struct node *node;
+    struct node *node; /* NULL while it is failed (host_fail) */
     struct host_link link[CW_LINK_COUNT];
 };
+
+/* ---- Opening and running ------------------------------------------------------------------------------------------- */
+
+struct host_options {
+    const struct daemon_config *config; /* copied */
+    struct log *log;                    /* borrowed; may be NULL */
+    cw_dims dims;                       /* those that hold: the configuration's, or found out */
+    cw_coord self;                      /* unless place is CONFIG_WHOLE */
+    uint64_t incarnation;               /* of every server here; store.h */
+    struct shim **shim;                 /* CW_LINK_COUNT, or NULL when CONFIG_WHOLE; taken on success, each may be NULL */
+    /* Called when the goodbye that should be sent for a link on our death is another one; length 0: none. May be NULL. */
+    void (*will)(void *context, cw_link link, const uint8_t *bytes, uint32_t length);
+    void *will_context;
+};
+/* Gives the servers, with pair links between them when CONFIG_WHOLE, and no services. -errno and why. */
+CW_MUST_CHECK int host_open(struct host **out, const struct host_options *options, char why[static HOST_WHY]);
+/* Built-in services that are not switched off, and those of the configuration. -errno and why. */
+CW_MUST_CHECK int host_load_configured(struct host *h, char why[static HOST_WHY]);
+/* Runs the loop until host_leave() has come to its end. */
+void host_run(struct host *h);
+/* One round of the loop that waits no longer than the span: for tests, and for programs with a loop of their own. */
+void host_turn(struct host *h, cw_span wait);
+void host_close(struct host *h);
+
+/* ---- Questions ------------------------------------------------------------------------------------------------------ */
 
 unsigned host_count(const struct host *h);
 struct host_server *host_server(struct host *h, unsigned index);
@@ -68,7 +94,15 @@ bool host_leaving(const struct host *h);
 typedef void host_tap_fn(void *context, bool out, const uint8_t *bytes, uint32_t length, cw_time now);
 CW_MUST_CHECK int host_tap(struct host_server *s, cw_link link, host_tap_fn *tap, void *context);
 
-/* Sees what a server's node tells its watch (packets held, queued, delivered, dropped; log lines go to the log anyway). NULL ends it. -EBUSY. */
+/* ---- A server of a torus inside one process fails, comes back, loses a cable ----------------------------------------- */
+
+/* As if its power went: no goodbye, frames to it are lost. -EOPNOTSUPP not in one process, -EALREADY. */
+CW_MUST_CHECK int host_fail(struct host_server *s);
+CW_MUST_CHECK int host_restore(struct host_server *s);
+/* Both ends lose their carrier, or find it again. -EOPNOTSUPP, -ENODEV no such link. */
+CW_MUST_CHECK int host_cut(struct host_server *s, cw_link link, bool cut);
+
+/* Sees the packets that are held (cause 0) and dropped on every server. NULL ends it. -EBUSY: somebody does already. */
 typedef void host_watch_fn(void *context, struct host_server *s, enum node_point point, const struct cw_packet *p,
                            cw_drop cause, cw_time now);
 CW_MUST_CHECK int host_watch(struct host *h, host_watch_fn *watch, void *context);

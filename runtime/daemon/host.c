@@ -58,6 +58,11 @@ const struct daemon_config *host_config(const struct host *h)
     return &h->config;
 }
 
+struct daemon_config *host_config_change(struct host *h)
+{
+    return &h->config;
+}
+
 const struct torus *host_torus(const struct host *h)
 {
     return &h->torus;

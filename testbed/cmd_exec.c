@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* namespaces */
 /* cmd_exec.c - other programs, for or in a lab: exec shell ctl capture. */
 #include "testbed/command.h"
 

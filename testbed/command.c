@@ -10,7 +10,7 @@
 const struct command *const commands[] = {
     &command_up,   &command_down,    &command_status, &command_list,  &command_pingall, &command_fail,
     &command_restore, &command_leave, &command_pause, &command_link,  &command_loss,    &command_churn,
-    &command_ctl,  &command_exec,    &command_shell,  &command_capture, &command_run,   NULL,
+    &command_ctl,  &command_exec,    &command_shell,  &command_capture, NULL,
 };
 
 /* ---- Command lines ----------------------------------------------------------------------------------------------------------- */

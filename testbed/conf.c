@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "testbed/conf.h"
 
-#include "scenario/quantity.h"
+#include "base/quantity.h"
 #include "testbed/veth.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* namespaces */
 #include "testbed/crew.h"
 
 #include "testbed/peer.h"
@@ -11,8 +12,6 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 const char *crew_state_name(enum crew_state state)
 {

@@ -7,6 +7,7 @@
 #define TESTBED_CREW_H
 
 #include "cubeway/time.h"
+#include "cubeway/types.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* namespaces */
 #include "testbed/keeper.h"
 
 #include "testbed/conf.h"
@@ -64,12 +65,10 @@ int keeper_start(struct keeper *k, cw_server s)
     return crew_start(&k->crew[s], &order);
 }
 
-static int fail(struct keeper *k, const char *format, const char *what, int rc)
+static int fail(struct keeper *k, const char *what, int rc)
 {
-    char text[LAB_WHY + 64], said[LAB_WHY];
-    snprintf(said, sizeof said, "%s%s%s", what, rc < 0 ? ": " : "", rc < 0 ? strerror(-rc) : "");
-    snprintf(text, sizeof text, format, said);
-    strcat(text, "\n");
+    char text[LAB_WHY + 64];
+    snprintf(text, sizeof text, "failed %s%s%s\n", what, rc < 0 ? ": " : "", rc < 0 ? strerror(-rc) : "");
     tell(k, text);
     return rc < 0 ? rc : -EINVAL;
 }
@@ -86,7 +85,7 @@ static int build_cables(struct keeper *k)
         .context = k,
     };
     int rc = veth_open(&k->veth, &plan, why);
-    return rc < 0 ? fail(k, "failed %s", why, 0) : 0;
+    return rc < 0 ? fail(k, why, 0) : 0;
 }
 
 static int build_crew(struct keeper *k)
@@ -96,18 +95,18 @@ static int build_crew(struct keeper *k)
     k->down = calloc(k->lab.torus.servers, sizeof *k->down);
     k->loss = calloc((size_t)k->lab.torus.servers * CW_LINK_COUNT, sizeof *k->loss);
     if (k->crew == NULL || k->down == NULL || k->loss == NULL) {
-        return fail(k, "failed %s", "no memory", 0);
+        return fail(k, "no memory", 0);
     }
     for (cw_server s = 0; s < k->daemons; s++) {
         char text[64];
         k->crew[s].status = -1;
         int rc = conf_save(&k->lab, s);
         if (rc < 0) {
-            return fail(k, "failed %s", "a configuration cannot be written", rc);
+            return fail(k, "a configuration cannot be written", rc);
         }
         rc = keeper_start(k, s);
         if (rc < 0) {
-            return fail(k, "failed %s", k->lab.daemon, rc);
+            return fail(k, k->lab.daemon, rc);
         }
         snprintf(text, sizeof text, "at %u %u daemons\n", s + 1, k->daemons);
         tell(k, text);
@@ -124,7 +123,7 @@ static int build_socket(struct keeper *k)
     k->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (k->listener < 0 || bind(k->listener, (const struct sockaddr *)&address, sizeof address) < 0 ||
         listen(k->listener, KEEPER_CLIENTS) < 0) {
-        return fail(k, "failed %s", path, -errno);
+        return fail(k, path, -errno);
     }
     return 0;
 }
@@ -144,7 +143,7 @@ static int build(struct keeper *k)
     k->journal = fopen(lab_path(&k->lab, "journal", "", path), "we");
     k->user_ns = open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
     if (k->signals < 0 || k->journal == NULL) {
-        return fail(k, "failed %s", "the keeper cannot begin", -errno);
+        return fail(k, "the keeper cannot begin", -errno);
     }
     int rc = build_socket(k);
     if (rc == 0 && k->lab.driver == LAB_NETNS) {

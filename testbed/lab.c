@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* nftw */
 #include "testbed/lab.h"
 
-#include "scenario/quantity.h"
+#include "base/quantity.h"
 #include "testbed/message.h"
 #include "testbed/peer.h"
 

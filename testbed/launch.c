@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* namespaces */
 #include "testbed/launch.h"
 
 #include "testbed/keeper.h"
@@ -37,7 +38,7 @@ static int enter_user_namespace(void)
     char users[64], groups[64];
     snprintf(users, sizeof users, "0 %u 1", (unsigned)geteuid());
     snprintf(groups, sizeof groups, "0 %u 1", (unsigned)getegid());
-    if (unshare(CLONE_NEWUSER) < 0) {
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0) {
         return -errno;
     }
     (void)write_file("/proc/self/setgroups", "deny");

@@ -6,6 +6,7 @@
 #define TESTBED_PEER_H
 
 #include "cubeway/time.h"
+#include "cubeway/types.h"
 #include "testbed/message.h"
 
 enum { PEER_WHY = 256, PEER_FDS = 2 };

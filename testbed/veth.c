@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* namespaces */
 #include "testbed/veth.h"
 
 #include "testbed/loss.h"
@@ -131,7 +132,7 @@ static void put_ifinfo(struct nlmsghdr *m, unsigned index, unsigned flags, unsig
     i->ifi_change = change;
 }
 
-/* One cable, made at its plus end. Both ends come up at once. */
+/* One cable, made at its plus end, which is up then; the other end cannot be before the pair is one. */
 static void add_cable(struct veth *v, struct batch *b, cw_server s, cw_link link)
 {
     cw_server far = torus_neighbour(&v->torus, s, link);
@@ -143,7 +144,7 @@ static void add_cable(struct veth *v, struct batch *b, cw_server s, cw_link link
     mnl_attr_put_strz(m, IFLA_INFO_KIND, "veth");
     struct nlattr *data = mnl_attr_nest_start(m, IFLA_INFO_DATA);
     struct nlattr *peer = mnl_attr_nest_start(m, VETH_INFO_PEER);
-    put_ifinfo(m, device_index(back), IFF_UP, IFF_UP);
+    put_ifinfo(m, device_index(back), 0, 0);
     put_device(v, m, far, back);
     mnl_attr_put_u32(m, IFLA_NET_NS_FD, (uint32_t)v->room[far].ns);
     mnl_attr_nest_end(m, peer);
@@ -199,6 +200,13 @@ static void add_address(struct veth *v, struct batch *b, cw_server s, cw_link li
     a->ifa_index = device_index(link);
     mnl_attr_put_u32(m, IFA_LOCAL, address);
     mnl_attr_put_u32(m, IFA_ADDRESS, address);
+    end(b, m);
+}
+
+static void add_up(struct veth *v, struct batch *b, cw_link link, bool up)
+{
+    struct nlmsghdr *m = begin(v, b, RTM_NEWLINK, 0);
+    put_ifinfo(m, device_index(link), up ? IFF_UP : 0, IFF_UP);
     end(b, m);
 }
 
@@ -294,6 +302,9 @@ static int finish_ends(struct veth *v, char *why)
             if (!(links & cw_links_of(link))) {
                 continue;
             }
+            if (link & 1) {
+                add_up(v, &b, link, true);
+            }
             if (v->plan.bits_per_second > 0) {
                 add_shaper(v, &b, link);
             }
@@ -303,8 +314,8 @@ static int finish_ends(struct veth *v, char *why)
         }
         int rc = carry_out(v, s, &b);
         if (rc < 0) {
-            snprintf(why, VETH_WHY, "%s on the links of server %u: %s",
-                     v->plan.bits_per_second > 0 ? "a rate (tbf) or address" : "an address", s, strerror(-rc));
+            snprintf(why, VETH_WHY, "the links of server %u cannot be brought up%s: %s", s,
+                     v->plan.bits_per_second > 0 ? " with a rate (tbf)" : "", strerror(-rc));
             return rc;
         }
     }
@@ -329,7 +340,7 @@ int veth_open(struct veth **out, const struct veth_plan *plan, char why[static V
     if (rc == 0) {
         rc = make_cables(v, why);
     }
-    if (rc == 0 && (plan->bits_per_second > 0 || plan->addresses)) {
+    if (rc == 0) {
         rc = finish_ends(v, why);
     }
     if (rc < 0) {
@@ -375,12 +386,7 @@ int veth_set_up(struct veth *v, cw_server s, cw_link link, bool up)
     if (!has_cable(v, s, link)) {
         return -ENODEV;
     }
-    struct nlmsghdr *m = begin(v, &b, RTM_NEWLINK, 0);
-    put_ifinfo(m, device_index(link), up ? IFF_UP : 0, IFF_UP);
-    end(&b, m);
-    if (up && v->plan.addresses) {
-        /* The address stayed. */
-    }
+    add_up(v, &b, link, up);
     return carry_out(v, s, &b);
 }
 

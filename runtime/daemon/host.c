@@ -2,8 +2,8 @@
 #include "daemon/host_internal.h"
 
 #include "base/prng.h"
+#include "daemon/links.h"
 #include "shim/clock.h"
-#include "shim/fault.h"
 #include "shim/pair.h"
 
 #include <errno.h>
@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+
+_Static_assert((int)LINKS_WHY == (int)HOST_WHY, "one writes where the other reads");
 
 enum {
     SMALL_PACKET = 256,
@@ -52,6 +54,11 @@ struct host_server *host_find(struct host *h, cw_coord self)
 }
 
 const struct daemon_config *host_config(const struct host *h)
+{
+    return &h->config;
+}
+
+struct daemon_config *host_config_change(struct host *h)
 {
     return &h->config;
 }
@@ -299,17 +306,16 @@ static int open_pairs(struct host *h, char why[static HOST_WHY])
     return 0;
 }
 
-static struct fault_options fault_of(const struct config_fault *f, uint64_t seed)
+static int wrap_pairs(struct host *h, char why[static HOST_WHY])
 {
-    return (struct fault_options){
-        .loss_ppm = f->loss_ppm,
-        .duplicate_ppm = f->duplicate_ppm,
-        .reorder_ppm = f->reorder_ppm,
-        .corrupt_ppm = f->corrupt_ppm,
-        .delay = f->delay,
-        .bits_per_second = f->bits_per_second,
-        .seed = seed,
-    };
+    int rc = 0;
+    for (unsigned i = 0; i < h->count && rc == 0; i++) {
+        for (cw_link link = 0; link < CW_LINK_COUNT && rc == 0; link++) {
+            struct shim **shim = &h->server[i].face.link[link].shim;
+            rc = *shim == NULL ? 0 : links_wrap(shim, &h->config.fault, (uint64_t)i * CW_LINK_COUNT + link, why);
+        }
+    }
+    return rc;
 }
 
 static int take_mtu(struct host *h, const struct host_options *o, char why[static HOST_WHY])

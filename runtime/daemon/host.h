@@ -65,6 +65,10 @@ void host_run(struct host *h);
 void host_turn(struct host *h, cw_span wait);
 void host_close(struct host *h);
 
+/* Calls fn on the loop's thread for every such signal, or every such span, until the host closes. 0 or -ENOMEM. */
+CW_MUST_CHECK int host_on_signal(struct host *h, int signal, void (*fn)(void *context, struct host *h), void *context);
+CW_MUST_CHECK int host_every(struct host *h, cw_span span, void (*fn)(void *context, struct host *h), void *context);
+
 /* ---- Questions ------------------------------------------------------------------------------------------------------ */
 
 unsigned host_count(const struct host *h);
@@ -72,6 +76,7 @@ struct host_server *host_server(struct host *h, unsigned index);
 /* NULL: not in this process. */
 struct host_server *host_find(struct host *h, cw_coord self);
 const struct daemon_config *host_config(const struct host *h);
+struct daemon_config *host_config_change(struct host *h); /* what may be changed while running: the log level */
 const struct torus *host_torus(const struct host *h);
 struct log *host_log(struct host *h);
 struct event_base *host_base(struct host *h);

@@ -56,6 +56,7 @@ struct look {
 struct pump_server {
     struct host_server face; /* first */
     struct pump_link pump[CW_LINK_COUNT];
+    struct shim *pair[CW_LINK_COUNT]; /* in one process: the cable itself, inside its fault */
     uint64_t incarnation;
     uint64_t notes; /* ls_notes() that look.c has seen */
     struct look look;
@@ -131,6 +132,7 @@ CW_MUST_CHECK int pump_open(struct host *h);
 void pump_close(struct host *h);
 /* Tells nodes what work of theirs is done. */
 void pump_collect(struct host *h);
+void pump_collect_all(struct host *h);
 /* The link waits for its descriptor to take more. */
 void pump_want_write(struct pump_link *l);
 

@@ -28,7 +28,7 @@ struct log_field {
     const char *value; /* borrowed; NULL: the field is left out */
 };
 /*
- * A message (a literal: it is what repetition is told by) and up to LOG_FIELDS fields behind it; made by LOG(). Nothing is done below
+ * A message (a literal: it is what repetition is told by) and the fields behind it, up to key NULL; made by LOG(). Nothing is done below
  * the level. log may be NULL: nothing is said.
  */
 void log_write(struct log *log, cw_level level, const char *message, const struct log_field *fields);

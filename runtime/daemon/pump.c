@@ -19,12 +19,15 @@ enum {
     COLLECT = 16,
 };
 
+struct host_watch;
+
 struct pump {
     struct event_base *base;
     struct event *timer, *offloaded, *leave, *nap;
     int timer_fd;
     cw_time armed; /* CW_NEVER: it is not */
     unsigned spins;
+    struct host_watch *watches;
 };
 
 struct event_base *host_base(struct host *h)
@@ -104,13 +107,78 @@ static void on_end_of_wait(evutil_socket_t fd, short what, void *context)
     (void)context;
 }
 
-void pump_collect(struct host *h)
+static void unwatch(struct event *e)
+{
+    if (e != NULL) {
+        event_free(e);
+    }
+}
+
+struct host_watch {
+    struct host_watch *next;
+    struct event *event;
+    struct host *host;
+    void (*fn)(void *context, struct host *h);
+    void *context;
+};
+
+static void on_watch(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd;
+    (void)what;
+    struct host_watch *w = context;
+    w->fn(w->context, w->host);
+}
+
+static int add_watch(struct host *h, int fd, short what, const struct timeval *every,
+                     void (*fn)(void *context, struct host *h), void *context)
+{
+    struct host_watch *w = calloc(1, sizeof *w);
+    if (w == NULL) {
+        return -ENOMEM;
+    }
+    *w = (struct host_watch){.next = h->pump->watches, .host = h, .fn = fn, .context = context};
+    w->event = event_new(h->pump->base, fd, what, on_watch, w);
+    if (w->event == NULL || event_add(w->event, every) < 0) {
+        unwatch(w->event);
+        free(w);
+        return -ENOMEM;
+    }
+    h->pump->watches = w;
+    return 0;
+}
+
+int host_on_signal(struct host *h, int signal, void (*fn)(void *context, struct host *h), void *context)
+{
+    return add_watch(h, signal, EV_SIGNAL | EV_PERSIST, NULL, fn, context);
+}
+
+int host_every(struct host *h, cw_span span, void (*fn)(void *context, struct host *h), void *context)
+{
+    struct timeval every = {span.ns / 1000000000, span.ns % 1000000000 / 1000};
+    return add_watch(h, -1, EV_PERSIST, &every, fn, context);
+}
+
+static unsigned collect(struct host *h)
 {
     struct offload_done done[COLLECT];
     unsigned count = offload_collect(h->offload, done, COLLECT);
     for (unsigned i = 0; i < count; i++) {
         struct pump_server *s = done[i].owner;
         host_after(&s->face, node_offload_done(s->face.node, done[i].ticket, clock_now()));
+    }
+    return count;
+}
+
+void pump_collect(struct host *h)
+{
+    collect(h);
+}
+
+void pump_collect_all(struct host *h)
+{
+    while (collect(h) > 0) {
+        /* each gives some */
     }
 }
 
@@ -180,13 +248,6 @@ int pump_open(struct host *h)
     return 0;
 }
 
-static void unwatch(struct event *e)
-{
-    if (e != NULL) {
-        event_free(e);
-    }
-}
-
 void pump_close(struct host *h)
 {
     struct pump *pump = h->pump;
@@ -200,6 +261,12 @@ void pump_close(struct host *h)
             unwatch(l->writable);
             unwatch(l->changed);
         }
+    }
+    while (pump->watches != NULL) {
+        struct host_watch *w = pump->watches;
+        pump->watches = w->next;
+        unwatch(w->event);
+        free(w);
     }
     unwatch(pump->timer);
     unwatch(pump->offloaded);

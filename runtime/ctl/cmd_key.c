@@ -56,7 +56,7 @@ static void show_order(const struct call *call, const struct rows *rows)
     free(order);
 }
 
-/* "0,0,0 --+x--> 1,0,0 --+y--> 1,1,0" */
+/* "0,0,0 -[+x]-> 1,0,0 -[+y]-> 1,1,0" */
 static void show_path(const struct call *call, const struct rows *rows, const char *leg, const char *title)
 {
     bool begun = false;
@@ -72,7 +72,7 @@ static void show_path(const struct call *call, const struct rows *rows, const ch
         begun = true;
         fputs(json_row_text(row, "server", "?"), call->out);
         if (strcmp(out, "self") != 0) {
-            fprintf(call->out, " %s--%s-->%s ", table_faint(call->style), out, table_plain(call->style));
+            fprintf(call->out, " %s-[%s]->%s ", table_faint(call->style), out, table_plain(call->style));
         }
     }
     if (begun) {

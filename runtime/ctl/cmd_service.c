@@ -77,7 +77,7 @@ int run_load(struct call *call)
 
 struct pinging {
     const struct call *call;
-    int64_t lost, miscounted;
+    int64_t sent, lost, miscounted;
 };
 
 static void span_of(const struct json_row *row, const char *field, char out[static UNITS_TEXT])
@@ -89,7 +89,7 @@ static void show_one(const struct call *call, const struct json_row *row)
 {
     char rtt[UNITS_TEXT];
     const char *server = json_row_text(row, "server", NULL);
-    fprintf(call->out, "%s%s%" PRId64 ": ", server != NULL ? server : "", server != NULL ? " " : "",
+    fprintf(call->out, "%s%sseq %" PRId64 ": ", server != NULL ? server : "", server != NULL ? " " : "",
             json_row_integer(row, "seq", 0));
     if (json_row_has(row, "lost")) {
         fprintf(call->out, "lost\n");
@@ -143,14 +143,15 @@ static void take_ping(void *context, struct json_row *row)
     struct pinging *p = context;
     bool sum = json_row_has(row, "sent");
     if (sum) {
+        p->sent = json_row_integer(row, "sent", 0);
         p->lost = json_row_integer(row, "lost", 0);
         p->miscounted = json_row_integer(row, "miscounted", 0);
     }
     if (p->call->arguments->json) {
         json_row_print(row, p->call->out);
-    } else if (sum) {
+    } else if (sum && p->sent > 0) {
         show_sum(p->call, row);
-    } else {
+    } else if (!sum) {
         show_one(p->call, row);
     }
     fflush(p->call->out);
@@ -200,6 +201,10 @@ int run_ping(struct call *call)
     }
     int rc = call_ask(call, request, patience_for(call), take_ping, &p, &code);
     json_request_close(request);
+    if (rc >= 0 && p.sent == 0) {
+        fprintf(call->errors, "cwctl: nobody else is in view; \"cwctl servers\" and \"cwctl links\" say why\n");
+        return EXIT_NO;
+    }
     return rc < 0 ? code : p.lost > 0 || p.miscounted > 0 ? EXIT_NO : EXIT_FINE;
 }
 

@@ -110,12 +110,12 @@ static const struct command table[] = {
      "round trips to a server, a key's root, everybody, or the long way round",
      "far: a path of N links over way-points (15), which the answer retraces. Exit code 1 when a packet was lost.",
      "  cwctl ping 1,2,0 --count 100\n  cwctl ping key hello --rows --count 5\n  cwctl ping all\n  cwctl ping far 12",
-     "count interval size lost-after rows", 1, 12, "ping", NULL, NULL, run_ping},
+     "count interval size lost-after rows job", 1, 12, "ping", NULL, NULL, run_ping},
     {"trace", "SERVER | [key] KEY", "the way of a packet: what every server on it did",
      "WAIT: from its coming to its leaving there. BEFORE IT: packets of the service that stood before it. The way "
      "back\n"
      "follows; it may be another. Exit code 1 when no answer came.",
-     "  cwctl trace 1,2,0\n  cwctl trace key hello", "size lost-after", 1, 2, "trace", NULL, NULL, run_trace},
+     "  cwctl trace 1,2,0\n  cwctl trace key hello", "size lost-after job", 1, 2, "trace", NULL, NULL, run_trace},
     {"services", "", "what runs on the server",
      "WEIGHT: share of a link against other services of its class. QUEUED: packets that wait to leave.",
      "  cwctl services", "", 0, 0, "services", service_columns, NULL, NULL},

@@ -169,6 +169,18 @@ static unsigned measure(struct json_row *const *rows, size_t count, const struct
     return n;
 }
 
+/* The last column in which the row has something: nothing is padded behind it. */
+static unsigned last_of(const struct json_row *row, const struct table_column *columns, unsigned n)
+{
+    char cell[TABLE_CELL];
+    unsigned last = 0;
+    for (unsigned c = 0; c < n; c++) {
+        table_cell(row, &columns[c], cell);
+        last = cell[0] != '\0' ? c : last;
+    }
+    return last;
+}
+
 void table_print(struct json_row *const *rows, size_t count, const struct table_column *columns,
                  struct table_style style, FILE *out)
 {
@@ -188,7 +200,8 @@ void table_print(struct json_row *const *rows, size_t count, const struct table_
     }
     fprintf(out, "%s\n", table_plain(style));
     for (size_t i = 0; i < count; i++) {
-        for (unsigned c = 0; c < n; c++) {
+        last = last_of(rows[i], columns, n);
+        for (unsigned c = 0; c <= last; c++) {
             if (width[c] > 0) {
                 table_cell(rows[i], &columns[c], cell);
                 print_cell(cell, &columns[c], width[c], c == last, style, out);

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 /*
- * What one processor handles of control frames a second with room to spare: beyond it hellos come late, and servers are called dead that
- * are not. A larger lab gets slower timers (docs/testbed.md).
+ * A lab of more servers than SMALL gets timers so much slower that a processor handles no more than so many hellos a second: otherwise they
+ * come late, and servers are called dead that are not (docs/testbed.md).
  */
-enum { FRAMES_PER_CPU = 25000, SERVERS_MAX = 4096 };
+enum { SMALL = 64, HELLOS_PER_CPU = 5000, SERVERS_MAX = 4096 };
 
 struct choice {
     const char *driver, *name, *shim, *timers;
@@ -38,8 +38,8 @@ static uint64_t scale_for(const struct lab *lab)
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t links = lab->torus.servers * (uint64_t)__builtin_popcount(torus_links(&lab->torus));
     uint64_t frames = links * (UINT64_C(1000000000) / (uint64_t)lab->timers.hello.ns);
-    uint64_t most = (uint64_t)(cpus > 0 ? cpus : 1) * FRAMES_PER_CPU;
-    return (frames + most - 1) / most;
+    uint64_t most = (uint64_t)(cpus > 0 ? cpus : 1) * HELLOS_PER_CPU;
+    return lab->torus.servers <= SMALL ? 1 : (frames + most - 1) / most;
 }
 
 static void set_timers(struct lab *lab, bool fast)
@@ -55,6 +55,7 @@ static void set_timers(struct lab *lab, bool fast)
         t->flood_bound = times(t->flood_bound, lab->scale);
         t->retry = times(t->retry, lab->scale);
         t->pending_limit = times(t->pending_limit, lab->scale);
+        t->pace = times(t->pace, lab->scale);
     }
 }
 

@@ -81,6 +81,7 @@ static int build_cables(struct keeper *k)
         .mtu = k->lab.mtu,
         .bits_per_second = k->lab.bits_per_second,
         .addresses = k->lab.shim == LAB_UDP,
+        .dark = k->lab.scale > 1,
         .progress = tell_progress,
         .context = k,
     };
@@ -149,7 +150,13 @@ static int build(struct keeper *k)
     if (rc == 0 && k->lab.driver == LAB_NETNS) {
         rc = build_cables(k);
     }
-    return rc == 0 ? build_crew(k) : rc;
+    if (rc == 0) {
+        rc = build_crew(k);
+    }
+    if (rc == 0 && k->veth != NULL && k->lab.scale > 1) {
+        rc = veth_light(k->veth);
+    }
+    return rc;
 }
 
 /* ---- Keeping --------------------------------------------------------------------------------------------------------------- */

@@ -21,6 +21,7 @@ struct veth_plan {
     uint32_t mtu;              /* bytes behind the Ethernet header */
     uint64_t bits_per_second;  /* of each direction, framing and gap included, by tbf; 0: as fast as it goes */
     bool addresses;            /* an IPv4 address on each end, for UDP */
+    bool dark;                 /* no cable has carrier until veth_light() */
     /* Called now and then, may be NULL. Done of total namespaces and cables. */
     void (*progress)(void *context, uint32_t done, uint32_t total);
     void *context;
@@ -32,6 +33,8 @@ struct veth;
  * Makes all of it. -EPERM or what the kernel said, and why says what was not possible; nothing is left then. Copies the plan.
  */
 CW_MUST_CHECK int veth_open(struct veth **out, const struct veth_plan *plan, char why[static VETH_WHY]);
+/* All cables have carrier: daemons of a large lab begin in the dark, and none floods while others are still to start. */
+CW_MUST_CHECK int veth_light(struct veth *v);
 void veth_close(struct veth *v); /* NULL is allowed */
 
 /* Borrows the descriptor of a server's namespace. */

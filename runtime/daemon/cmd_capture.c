@@ -20,9 +20,9 @@ struct capture {
     struct request *r;
     struct host_server *server;
     cw_link link;
-    int64_t wall_ns;   /* to add to the nodes' clock: what people's clocks show */
-    int64_t left;      /* frames to give, INT64_MAX: until cancelled */
-    uint64_t lost;     /* since the last row */
+    int64_t wall_ns; /* to add to the nodes' clock: what people's clocks show */
+    int64_t left;    /* frames to give, INT64_MAX: until cancelled */
+    uint64_t lost;   /* since the last row */
     char text[(FRAME_MAX + 2) / 3 * 4 + 1];
 };
 
@@ -107,7 +107,8 @@ void cmd_capture(struct request *r)
     int rc = host_tap(server, link, see, c);
     if (rc < 0) {
         free(c);
-        request_refuse(r, rc, rc == -EBUSY ? "link %s is being captured by somebody else" : "link %s cannot be captured",
+        request_refuse(r, rc,
+                       rc == -EBUSY ? "link %s is being captured by somebody else" : "link %s cannot be captured",
                        quantity_link_name(link));
         return;
     }

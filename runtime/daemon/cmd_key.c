@@ -9,7 +9,6 @@
 #include "daemon/path.h"
 #include "keyspace/key.h"
 #include "keyspace/owner.h"
-#include "services/builtin.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -129,35 +128,12 @@ static void explain(struct explanation *x)
     request_done(x->r, rc);
 }
 
-/* The job whose names a text is among: option "job", a number or the name of a service here. */
-static bool read_job(struct request *r, cw_job *out)
-{
-    const char *name = "ping";
-    int64_t number = 0;
-    if (control_line_text(request_line(r), "job", &name) < 0) {
-        if (!command_number(r, "job", 1, UINT32_MAX, &number)) {
-            return false;
-        }
-        *out = (cw_job)number;
-        return true;
-    }
-    const struct host_service *service = host_service_find(command_host(r), name);
-    const cw_service *builtin = builtin_service(name);
-    if (service == NULL && builtin == NULL) {
-        request_refuse(r, -ENOENT, "no service '%.31s' here whose names the key could be among; \"services\" lists them",
-                       name);
-        return false;
-    }
-    *out = service != NULL ? service->table->job : builtin->job;
-    return true;
-}
-
 void cmd_key_explain(struct request *r)
 {
     struct explanation x = {.r = r, .t = host_torus(command_host(r)), .heirs = HEIRS};
     cw_job job;
     x.here = command_server(r);
-    if (x.here == NULL || !command_number(r, "heirs", 1, HEIRS_MAX, &x.heirs) || !read_job(r, &job) ||
+    if (x.here == NULL || !command_number(r, "heirs", 1, HEIRS_MAX, &x.heirs) || !command_read_job(r, &job) ||
         !command_read_key(r, request_line(r)->argv[0], job, &x.key)) {
         return;
     }

@@ -9,14 +9,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* ---- status ------------------------------------------------------------------------------------------------------------ */
-
-static cw_links committed_links(const struct linkstate *ls)
-{
-    return ls_live_links(ls);
-}
 
 static const char *state_of(struct host_server *s, cw_time now)
 {
@@ -40,14 +36,26 @@ static uint64_t all_drops(const struct node *n)
     return sum;
 }
 
-static void tell_status(struct request *r, struct host_server *s, cw_time now)
+static void note_forwarded(void *context, const char *group, const char *name, uint64_t value)
+{
+    uint64_t *forwarded = context;
+    if (strcmp(group, "node") == 0 && strcmp(name, "forwarded") == 0) {
+        *forwarded = value;
+    }
+}
+
+/* True: it serves, and every link that there should be is up. */
+static bool tell_status(struct request *r, struct host_server *s, cw_time now)
 {
     struct host *h = command_host(r);
     const struct daemon_config *config = host_config(h);
     const struct torus *t = host_torus(h);
     struct linkstate *ls = node_linkstate(s->node);
     struct node_tally tally = node_tally(s->node);
+    cw_links missing = torus_links(t) & (cw_links)~ls_live_links(ls);
+    uint64_t forwarded = 0;
     char dims[QUANTITY_TEXT];
+    node_counters(s->node, note_forwarded, &forwarded);
     quantity_dims_format(torus_dims(t), dims);
     request_server(r, "server", s->self);
     request_text(r, "state", state_of(s, now));
@@ -56,12 +64,13 @@ static void tell_status(struct request *r, struct host_server *s, cw_time now)
     request_text(r, "torus", dims);
     request_integer(r, "servers", t->servers);
     request_integer(r, "reachable", ls_committed(ls)->members);
-    request_links(r, "links_up", committed_links(ls));
-    request_links(r, "links_missing", (cw_links)(torus_links(t) & ~committed_links(ls)));
+    request_links(r, "links_up", ls_live_links(ls));
+    request_links(r, "links_missing", missing);
     request_integer(r, "incarnation", (int64_t)ls_incarnation(ls));
     request_integer(r, "view", (int64_t)ls_epoch(ls));
     request_integer(r, "made", (int64_t)tally.made);
     request_integer(r, "delivered", (int64_t)tally.delivered);
+    request_integer(r, "forwarded", (int64_t)forwarded);
     request_integer(r, "dropped", (int64_t)all_drops(s->node));
     request_integer(r, "inside", (int64_t)node_packets_inside(s->node));
     request_integer(r, "services", host_service_count(h));
@@ -72,19 +81,21 @@ static void tell_status(struct request *r, struct host_server *s, cw_time now)
     request_integer(r, "pid", getpid());
     request_text(r, "version", CW_VERSION);
     request_row(r);
+    return missing == CW_LINKS_NONE && ls_serving(ls, now);
 }
 
 void cmd_status(struct request *r)
 {
     struct host *h = command_host(r);
     struct command_scope scope;
+    bool well = true;
     if (!command_scope(r, &scope)) {
         return;
     }
     for (unsigned i = scope.first; i < scope.end; i++) {
-        tell_status(r, host_server(h, i), host_now(h));
+        well = tell_status(r, host_server(h, i), host_now(h)) && well;
     }
-    request_done(r, 0);
+    request_done(r, well ? 0 : 1);
 }
 
 /* ---- links ------------------------------------------------------------------------------------------------------------- */

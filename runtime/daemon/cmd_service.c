@@ -5,8 +5,6 @@
 #include "daemon/commands.h"
 
 #include "keyspace/key.h"
-#include "services/ping/ping.h"
-#include "services/trace/trace.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -185,7 +183,8 @@ static const char *meaning(int rc)
 {
     switch (-rc) {
     case ETIMEDOUT:
-        return "no answer came in time; it or its answer was lost, or the other server is gone (\"drops\", \"servers\")";
+        return "no answer came in time; it or its answer was lost, or the other server is gone (\"drops\", "
+               "\"servers\")";
     case ENETUNREACH:
         return "that server cannot be reached from here; \"servers\" says how it is";
     case EBUSY:
@@ -264,10 +263,14 @@ static bool add_option(struct request *r, struct words *w, const char *option, c
 }
 
 /* The request's words, "key KEY" in its plain form. False: refused. */
-static bool add_words(struct request *r, struct words *w, cw_job job)
+static bool add_words(struct request *r, struct words *w)
 {
     const struct control_line *line = request_line(r);
+    cw_job job;
     cw_key key;
+    if (!command_read_job(r, &job)) {
+        return false;
+    }
     for (int i = 0; i < line->argc; i++) {
         w->word[w->count++] = line->argv[i];
     }
@@ -286,7 +289,7 @@ void cmd_ping(struct request *r)
     struct host_server *server = command_server(r);
     struct words w = {.count = 0};
     bool rows = false;
-    if (server == NULL || !add_words(r, &w, PING_JOB) || !add_option(r, &w, "count", "count", 1) ||
+    if (server == NULL || !add_words(r, &w) || !add_option(r, &w, "count", "count", 1) ||
         !add_option(r, &w, "interval_us", "interval", 0) || !add_option(r, &w, "size", "size", 0) ||
         !add_option(r, &w, "timeout_us", "timeout", 1) || !command_flag(r, "rows", &rows)) {
         return;
@@ -301,7 +304,7 @@ void cmd_trace(struct request *r)
 {
     struct host_server *server = command_server(r);
     struct words w = {.count = 0};
-    if (server == NULL || !add_words(r, &w, TRACE_JOB) || !add_option(r, &w, "size", "size", 0) ||
+    if (server == NULL || !add_words(r, &w) || !add_option(r, &w, "size", "size", 0) ||
         !add_option(r, &w, "timeout_us", "timeout", 1)) {
         return;
     }

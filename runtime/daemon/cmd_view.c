@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- servers ----------------------------------------------------------------------------------------------------------- */
 
@@ -114,18 +115,25 @@ static void judge(const struct host *h, const struct host_server *s, cw_link lin
         snprintf(out, 256, "no interface is configured for this port; its cable goes to %s of %s", port, expected);
     } else if (!s->link[link].carrier) {
         snprintf(out, 256, "no carrier: is the cable to %s of %s plugged in at both ends?", port, expected);
+    } else if (strcmp(info->state, "damped") == 0) {
+        snprintf(out, 256, "up and down too often lately, so that it rests a while; is the cable to %s of %s sound?",
+                 port, expected);
+    } else if (info->incarnation != 0) {
+        snprintf(out, 256, "coming up: %s of %s is heard, and the link is in state %s", port, expected, info->state);
     } else if (!info->miswired) {
-        snprintf(out, 256, heard->any ? "%s of %s was heard, and is not now; is its daemon running?"
-                                      : "nothing is heard; is the daemon at %s of %s running?",
+        snprintf(out, 256,
+                 heard->any ? "%s of %s was heard, and is not now; is its daemon running?"
+                            : "nothing is heard; is the daemon at %s of %s running?",
                  port, expected);
     } else if (heard->cluster != host_config(h)->cluster) {
         snprintf(out, 256, "the cable goes to a server of cluster %u, and this is cluster %u", heard->cluster,
                  host_config(h)->cluster);
     } else if (!same(heard->server, info->expected) || heard->port != cw_link_opposite(link)) {
-        snprintf(out, 256, "the cable goes to %s of %s; plug it into %s of %s", quantity_link_name(heard->port), seen, port,
-                 expected);
+        snprintf(out, 256, "the cable goes to %s of %s; plug it into %s of %s", quantity_link_name(heard->port), seen,
+                 port, expected);
     } else {
-        snprintf(out, 256, "the configurations of %s and of this server differ (torus, timers or mtu); make them the same",
+        snprintf(out, 256,
+                 "the configurations of %s and of this server differ (torus, timers or mtu); make them the same",
                  expected);
     }
 }

@@ -4,6 +4,7 @@
 #include "base/quantity.h"
 #include "base/words.h"
 #include "keyspace/key.h"
+#include "services/builtin.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,13 +18,14 @@ static const struct request_command commands[] = {
     {"servers", "", "", "every server of the torus as seen from here", 0, 0, cmd_servers},
     {"wiring", "", "all", "which cable should go where, and what is seen", 0, 0, cmd_wiring},
     {"key-explain", "KEY", "dead job heirs", "who is responsible for a key, and who would be", 1, 1, cmd_key_explain},
-    {"ping", "to SERVER | key KEY | all | far", "count interval_us size timeout_us rows", "round trips", 1, 20, cmd_ping},
-    {"trace", "to SERVER | key KEY", "size timeout_us", "a packet's way, server by server", 2, 2, cmd_trace},
+    {"ping", "to SERVER | key KEY | all | far", "count interval_us size timeout_us rows job", "round trips", 1, 20,
+     cmd_ping},
+    {"trace", "to SERVER | key KEY", "size timeout_us job", "a packet's way, server by server", 2, 2, cmd_trace},
     {"services", "", "", "what runs here", 0, 0, cmd_services},
     {"service-load", "FILE", "name weight background", "load a service from a file", 1, 1, cmd_service_load},
     {"service-unload", "NAME", "", "stop a service", 1, 1, cmd_service_unload},
-    {"service-weight", "NAME [WEIGHT]", "background queue_packets queue_bytes drop", "a service's share of the links", 1,
-     2, cmd_service_weight},
+    {"service-weight", "NAME [WEIGHT]", "background queue_packets queue_bytes drop", "a service's share of the links",
+     1, 2, cmd_service_weight},
     {"service", "NAME WORDS..", "", "a command of a service's own", 1, CONTROL_ARGS, cmd_service},
     {"counters", "", "", "every counter", 0, 0, cmd_counters},
     {"drops", "", "all", "packets dropped, by cause", 0, 0, cmd_drops},
@@ -112,8 +114,8 @@ bool command_read_server(struct request *r, const char *text, cw_coord *out)
     int rc = torus_parse(t, text, strlen(text), out);
     if (rc < 0) {
         cw_dims d = torus_dims(t);
-        request_refuse(r, -EINVAL, "'%.40s' is no server of this torus of %ux%ux%u; one is written x,y,z, as 0,%u,0", text,
-                       d.x, d.y, d.z, d.y - 1u);
+        request_refuse(r, -EINVAL, "'%.40s' is no server of this torus of %ux%ux%u; one is written x,y,z, as 0,%u,0",
+                       text, d.x, d.y, d.z, d.y - 1u);
     }
     return rc == 0;
 }
@@ -155,6 +157,28 @@ bool command_read_key(struct request *r, const char *text, cw_job job, cw_key *o
     if (rc == 0) {
         *out = key_of_name(job, text, length);
     }
+    return true;
+}
+
+bool command_read_job(struct request *r, cw_job *out)
+{
+    const char *name = "ping";
+    int64_t number = 0;
+    if (control_line_text(request_line(r), "job", &name) < 0) {
+        if (!command_number(r, "job", 1, UINT32_MAX, &number)) {
+            return false;
+        }
+        *out = (cw_job)number;
+        return true;
+    }
+    const struct host_service *service = host_service_find(command_host(r), name);
+    const cw_service *builtin = builtin_service(name);
+    if (service == NULL && builtin == NULL) {
+        request_refuse(r, -ENOENT,
+                       "no service '%.31s' here whose names the key could be among; \"services\" lists them", name);
+        return false;
+    }
+    *out = service != NULL ? service->table->job : builtin->job;
     return true;
 }
 

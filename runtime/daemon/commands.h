@@ -37,6 +37,8 @@ CW_MUST_CHECK bool command_read_server(struct request *r, const char *text, cw_c
 CW_MUST_CHECK bool command_read_link(struct request *r, const char *text, cw_link *out);
 /* 40 hex digits; "x,y,z" or "x,y,z:W", the key at place W of that home's; or any other text as a name of that job. */
 CW_MUST_CHECK bool command_read_key(struct request *r, const char *text, cw_job job, cw_key *out);
+/* Option "job", a number or the name of a service here: whose names keys are among. Those of ping when it is not there. */
+CW_MUST_CHECK bool command_read_job(struct request *r, cw_job *out);
 /* An option; *out keeps its value when it is not there. False: refused. */
 CW_MUST_CHECK bool command_number(struct request *r, const char *option, int64_t least, int64_t most, int64_t *out);
 CW_MUST_CHECK bool command_flag(struct request *r, const char *option, bool *out);

@@ -9,3 +9,19 @@ cubeway_folder(cw_control PREFIX daemon
   LINKS cw_keyspace cw_base cw_contracts
   PRIVATE_LINKS PkgConfig::LIBEVENT PkgConfig::JANSSON)
 
+
+# What they can ask for: over the daemon's host, and all of the node below it.
+cubeway_folder(cw_commands PREFIX daemon
+  SOURCES
+    cmd_capture.c
+    cmd_daemon.c
+    cmd_key.c
+    cmd_node.c
+    cmd_service.c
+    cmd_view.c
+    commands.c
+    metrics.c
+    metrics_text.c
+    path.c
+  LINKS cw_control cw_daemon
+  PRIVATE_LINKS PkgConfig::LIBEVENT)

@@ -30,7 +30,7 @@ enum {
 struct control_config {
     const char *path;
     unsigned mode;
-    const char *group; /* NULL or "": as it is */
+    const char *group;               /* NULL or "": as it is */
     const struct request_desk *desk; /* borrowed */
 };
 

@@ -15,8 +15,8 @@
 
 enum {
     CONTROL_WHY = 512,
-    CONTROL_ARGS = 64,          /* words of a request */
-    CONTROL_LINE = 64 * 1024,   /* bytes of a request, its newline not counted */
+    CONTROL_ARGS = 64,        /* words of a request */
+    CONTROL_LINE = 64 * 1024, /* bytes of a request, its newline not counted */
 };
 
 /* ---- Requests ------------------------------------------------------------------------------------------------------ */

@@ -58,10 +58,11 @@ static int check_place(const char *path, const struct sockaddr_un *address, char
         return refuse(why, alive, "%s: cannot tell whether a daemon uses it: %s", path, strerror(-alive));
     }
     if (alive > 0) {
-        return refuse(why, -EADDRINUSE,
-                      "%s: in use by a living daemon; stop that one (cwctl --socket %s leave), or give this one another "
-                      "name or socket",
-                      path, path);
+        return refuse(
+            why, -EADDRINUSE,
+            "%s: in use by a living daemon; stop that one (cwctl --socket %s leave), or give this one another "
+            "name or socket",
+            path, path);
     }
     return 0; /* left behind by a daemon that died: ours to replace */
 }
@@ -87,8 +88,9 @@ static int set_rights(const char *path, unsigned mode, const char *group, char w
         errno = 0;
         const struct group *entry = getgrnam(group);
         if (entry == NULL) {
-            return refuse(why, -ENOENT, "no group '%s' for the control socket; make it (groupadd --system %s), or take "
-                                        "control.group out of the configuration",
+            return refuse(why, -ENOENT,
+                          "no group '%s' for the control socket; make it (groupadd --system %s), or take "
+                          "control.group out of the configuration",
                           group, group);
         }
         if (chown(path, (uid_t)-1, entry->gr_gid) < 0) {

@@ -245,8 +245,8 @@ static void put_link_family(struct host *h, const struct link_family *f, const s
             }
             shim->ops->counters(shim, &counters);
             memcpy(&value, (const char *)&counters + f->at, sizeof value);
-            put(out, "cubeway_%s_total{server=\"%s\",link=\"%s\"} %" PRIu64 "\n", f->name, text, quantity_link_name(link),
-                value);
+            put(out, "cubeway_%s_total{server=\"%s\",link=\"%s\"} %" PRIu64 "\n", f->name, text,
+                quantity_link_name(link), value);
         }
     }
 }

@@ -11,8 +11,8 @@ static bool joined(const struct linkstate *ls, const struct torus *t, const stru
 {
     *b = torus_neighbour(t, a, link);
     const struct record *near = ls_record(ls, a), *far = ls_record(ls, *b);
-    return near != NULL && far != NULL && reach_has(over, a) && reach_has(over, *b) &&
-           (near->up & cw_links_of(link)) && (far->up & cw_links_of(cw_link_opposite(link)));
+    return near != NULL && far != NULL && reach_has(over, a) && reach_has(over, *b) && (near->up & cw_links_of(link)) &&
+           (far->up & cw_links_of(cw_link_opposite(link)));
 }
 
 /* Links to `to` by server, UINT32_MAX where there is no path; the search begins at `to`. */

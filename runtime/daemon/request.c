@@ -145,7 +145,8 @@ static void begin(struct request *r, const struct request_desk *desk)
     }
     const struct request_command *c = command_of(desk, line->command);
     if (c == NULL) {
-        request_refuse(r, -ENOENT, "unknown command '%.60s'; the command \"help\" lists those of this daemon", line->command);
+        request_refuse(r, -ENOENT, "unknown command '%.60s'; the command \"help\" lists those of this daemon",
+                       line->command);
         return;
     }
     if (line->argc < c->least || line->argc > c->most) {
@@ -172,7 +173,8 @@ void request_take(struct request_port *port, const struct request_desk *desk, co
     }
     int rc = control_line_open(&r->line, text, length, why);
     if (rc == 0 && port->count >= REQUEST_UNDER_WAY) {
-        snprintf(why, sizeof why, "%d requests of this connection are under way; wait for one to end", REQUEST_UNDER_WAY);
+        snprintf(why, sizeof why, "%d requests of this connection are under way; wait for one to end",
+                 REQUEST_UNDER_WAY);
         rc = -EBUSY;
     }
     if (rc == 0 && find(port, r->line.id) != NULL) {

@@ -18,9 +18,10 @@ static int open_line(const char *text)
 
 START_TEST(a_whole_request)
 {
-    ck_assert_int_eq(open_line("{\"id\": -7, \"command\": \"ping\", \"args\": [\"to\", \"1,2,0\", 5, true],"
-                               "\"options\": {\"count\": 3, \"rows\": false, \"dead\": [\"a\", \"b\"]}, \"server\": \"0,0,0\"}"),
-                     0);
+    ck_assert_int_eq(
+        open_line("{\"id\": -7, \"command\": \"ping\", \"args\": [\"to\", \"1,2,0\", 5, true],"
+                  "\"options\": {\"count\": 3, \"rows\": false, \"dead\": [\"a\", \"b\"]}, \"server\": \"0,0,0\"}"),
+        0);
     ck_assert(line.has_id);
     ck_assert_int_eq(line.id, -7);
     ck_assert_str_eq(line.command, "ping");
@@ -128,8 +129,9 @@ START_TEST(rows_and_ends)
     control_row_element(row, "by", "-y");
     char *text = control_row_line(row, 12, &length);
     ck_assert_uint_eq(length, strlen(text));
-    ck_assert_str_eq(text, "{\"id\":12,\"row\":{\"n\":-9223372036854775808,\"up\":true,\"name\":\"a \\\"quoted\\\" ? word\","
-                           "\"next\":[],\"by\":[\"+x\",\"-y\"]}}\n");
+    ck_assert_str_eq(text,
+                     "{\"id\":12,\"row\":{\"n\":-9223372036854775808,\"up\":true,\"name\":\"a \\\"quoted\\\" ? word\","
+                     "\"next\":[],\"by\":[\"+x\",\"-y\"]}}\n");
     free(text);
     text = control_done_line(true, 3, 0, NULL, &length);
     ck_assert_str_eq(text, "{\"id\":3,\"done\":true,\"rc\":0}\n");

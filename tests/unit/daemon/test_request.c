@@ -160,7 +160,8 @@ START_TEST(cancelling)
     ask("{\"id\":1,\"command\":\"stream\"}");
     ask("{\"id\":2,\"command\":\"hold\"}");
     ask("{\"id\":3,\"command\":\"cancel\",\"args\":[1]}");
-    ck_assert_str_eq(said, "{\"id\":1,\"done\":true,\"rc\":-125,\"error\":\"cancelled\"}\n{\"id\":3,\"done\":true,\"rc\":0}\n");
+    ck_assert_str_eq(
+        said, "{\"id\":1,\"done\":true,\"rc\":-125,\"error\":\"cancelled\"}\n{\"id\":3,\"done\":true,\"rc\":0}\n");
     ck_assert_uint_eq(cancelled, 1);
     ask("{\"id\":3,\"command\":\"cancel\",\"args\":[2]}");
     ck_assert_uint_eq(port.count, 0);
@@ -190,7 +191,8 @@ START_TEST(a_client_that_goes_away)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(rows_then_done), SUITE_TEST(what_the_desk_refuses), SUITE_TEST(help_lists_all),
-    SUITE_TEST(many_at_once),   SUITE_TEST(cancelling),            SUITE_TEST(a_client_that_goes_away),
+    SUITE_TEST(rows_then_done), SUITE_TEST(what_the_desk_refuses),
+    SUITE_TEST(help_lists_all), SUITE_TEST(many_at_once),
+    SUITE_TEST(cancelling),     SUITE_TEST(a_client_that_goes_away),
 };
 SUITE_MAIN("request", tests)

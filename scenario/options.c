@@ -241,8 +241,7 @@ int options_parse(const char *program, const struct option *option, size_t count
             continue;
         }
         cw_link link;
-        if (options && argv[i][0] == '-' && argv[i][1] != '\0' &&
-            quantity_link(argv[i], strlen(argv[i]), &link) < 0) {
+        if (options && argv[i][0] == '-' && argv[i][1] != '\0' && quantity_link(argv[i], strlen(argv[i]), &link) < 0) {
             fprintf(errors, "%s: unknown option %s; options have two dashes\n", program, argv[i]);
             return -EINVAL;
         }

@@ -82,7 +82,8 @@ const struct command command_churn = {
     .name = "churn",
     .summary = "servers die and start again, one at a time, for a while",
     .words = "[options]",
-    .text = "Servers are drawn from the seed; half of them die with their watcher, half without. In the end all must know all\n"
+    .text = "Servers are drawn from the seed; half of them die with their watcher, half without. In the end all must "
+            "know all\n"
             "again. cwlab run does the same under load, and judges every delivery.",
     .example = "  cwlab churn --for 30s --every 500ms --down 200ms",
     .run = run,

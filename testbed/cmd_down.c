@@ -68,7 +68,8 @@ const struct command command_down = {
     .name = "down",
     .summary = "end a lab: daemons in order, then everything",
     .words = "[--name LAB | --all]",
-    .text = "Daemons get SIGTERM and two seconds to leave in order, then SIGKILL. Namespaces, links and files go with them.",
+    .text = "Daemons get SIGTERM and two seconds to leave in order, then SIGKILL. Namespaces, links and files go with "
+            "them.",
     .example = "  cwlab down\n"
                "  cwlab down --all",
     .run = run,

@@ -65,7 +65,8 @@ static int begin(const struct command *self, int argc, char **argv, struct lab *
 {
     const char *name = NULL;
     const struct option option[] = {
-        {"name", OPTION_TEXT, &name, "LAB", "which lab, said before the server; not needed while there is only one", false},
+        {"name", OPTION_TEXT, &name, "LAB", "which lab, said before the server; not needed while there is only one",
+         false},
     };
     int code = command_leading(self, option, 1, argc, argv, rest);
     if (code == COMMAND_GO) {
@@ -118,7 +119,8 @@ static int shell(const struct command *self, int argc, char **argv)
     }
     char *sh = getenv("SHELL"), usual[] = "/bin/sh";
     char *const words[] = {sh != NULL && sh[0] == '/' ? sh : usual, NULL};
-    fprintf(stderr, "cwlab shell: %s of lab %s; its links are px mx py my pz mz; exit ends it\n", argv[rest - 1], lab.name);
+    fprintf(stderr, "cwlab shell: %s of lab %s; its links are px mx py my pz mz; exit ends it\n", argv[rest - 1],
+            lab.name);
     return carry_out(self, words);
 }
 

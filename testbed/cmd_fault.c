@@ -10,7 +10,8 @@ static int begin(const struct command *self, int argc, char **argv, const struct
                  struct option_words *words, int words_count, struct lab *lab)
 {
     const char *name = NULL;
-    struct option option[4] = {{"name", OPTION_TEXT, &name, "LAB", "which lab; not needed while there is only one", false}};
+    struct option option[4] = {
+        {"name", OPTION_TEXT, &name, "LAB", "which lab; not needed while there is only one", false}};
     memcpy(option + 1, more, more_count * sizeof *more);
     cw_server s;
     int code = command_options(self, option, 1 + more_count, argc, argv, words);
@@ -35,15 +36,17 @@ static int fail(const struct command *self, int argc, char **argv)
     struct lab lab;
     int code = begin(self, argc, argv, option, 2, &words, 1, &lab);
     const char *args[] = {words.word[0], "whole"};
-    return code != COMMAND_GO ? code
-                              : command_keeper(self, &lab, power ? "power-off" : "fail", whole ? 2 : 1, args, NULL, NULL);
+    return code != COMMAND_GO
+               ? code
+               : command_keeper(self, &lab, power ? "power-off" : "fail", whole ? 2 : 1, args, NULL, NULL);
 }
 
 const struct command command_fail = {
     .name = "fail",
     .summary = "kill -9 a server's daemon",
     .words = "SERVER [--whole | --power]",
-    .text = "The daemon gets SIGKILL. Its watcher then tells the neighbours, so that they need not wait for silence; with --whole\n"
+    .text = "The daemon gets SIGKILL. Its watcher then tells the neighbours, so that they need not wait for silence; "
+            "with --whole\n"
             "the watcher dies too, with --power the server's links go dark as well.",
     .example = "  cwlab fail 1,0,2\n"
                "  cwlab restore 1,0,2",
@@ -136,7 +139,9 @@ static int loss_one(const struct command *self, int argc, char **argv)
     if (code != COMMAND_GO) {
         return code;
     }
-    const char *share = strcmp(words.word[2], "none") == 0 ? "0%" : strcmp(words.word[2], "all") == 0 ? "100%" : words.word[2];
+    const char *share = strcmp(words.word[2], "none") == 0  ? "0%"
+                        : strcmp(words.word[2], "all") == 0 ? "100%"
+                                                            : words.word[2];
     if (quantity_ppm(share, strlen(share), &ppm) < 0 || ppm > 1000000) {
         return command_refuse(self, "'%s' is no share: expected as 5%%, none or all", words.word[2]);
     }
@@ -149,7 +154,8 @@ const struct command command_loss = {
     .name = "loss",
     .summary = "frames that a server sends on a link are lost, and nobody is told",
     .words = "SERVER LINK SHARE|all|none",
-    .text = "One direction of one cable. All of the frames (a cable that works one way only) can be lost by anybody; a share of\n"
+    .text = "One direction of one cable. All of the frames (a cable that works one way only) can be lost by anybody; a "
+            "share of\n"
             "them needs root of the machine, since the kernel then runs a program on the packet's way.",
     .example = "  cwlab loss 0,0,0 +x all\n"
                "  cwlab loss 0,0,0 +x 5%\n"

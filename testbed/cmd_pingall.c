@@ -58,7 +58,8 @@ static void add_up(struct pings *all, const struct pings *p)
     all->received += p->received;
     all->miscounted += p->miscounted;
     all->sum_ns += p->sum_ns;
-    all->least_ns = all->least_ns == 0 || (p->least_ns > 0 && p->least_ns < all->least_ns) ? p->least_ns : all->least_ns;
+    all->least_ns =
+        all->least_ns == 0 || (p->least_ns > 0 && p->least_ns < all->least_ns) ? p->least_ns : all->least_ns;
     all->most_ns = p->most_ns > all->most_ns ? p->most_ns : all->most_ns;
     all->hops_most = p->hops_most > all->hops_most ? p->hops_most : all->hops_most;
 }

@@ -95,8 +95,10 @@ const struct command command_status = {
     .name = "status",
     .summary = "a lab and its daemons: state, process, how many servers each reaches, memory",
     .words = "[SERVER] [options]",
-    .text = "One row for each daemon: running, paused or dead; its process as the machine numbers it; how often it was started\n"
-            "and how its last process ended; what its node says of itself. Memory is what is its own, shared pages apart.",
+    .text =
+        "One row for each daemon: running, paused or dead; its process as the machine numbers it; how often it was "
+        "started\n"
+        "and how its last process ended; what its node says of itself. Memory is what is its own, shared pages apart.",
     .example = "  cwlab status\n"
                "  cwlab status 1,0,2 --json",
     .run = run,
@@ -139,7 +141,8 @@ const struct command command_list = {
     .name = "list",
     .summary = "the labs of this user, and what dead ones have left",
     .words = "[--json]",
-    .text = "A lab is dead when its keeper was killed: everything went with it but a folder of logs, which the next cwlab up of\n"
+    .text = "A lab is dead when its keeper was killed: everything went with it but a folder of logs, which the next "
+            "cwlab up of\n"
             "that name, or cwlab down --all, removes.",
     .example = "  cwlab list",
     .run = list,

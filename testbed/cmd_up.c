@@ -67,8 +67,8 @@ static int add_service(const struct command *self, struct lab *lab, const char *
     char *whole = strchr(word, '/') != NULL || strstr(word, ".so") != NULL ? realpath(word, NULL) : NULL;
     if (whole == NULL || strlen(whole) >= LAB_PATH || lab->services == LAB_SERVICES) {
         free(whole);
-        return command_refuse(self, "--service %s: expected ping, bench, or the file of a service (.so); at most %d", word,
-                              LAB_SERVICES);
+        return command_refuse(self, "--service %s: expected ping, bench, or the file of a service (.so); at most %d",
+                              word, LAB_SERVICES);
     }
     snprintf(lab->service[lab->services++], LAB_PATH, "%s", whole);
     free(whole);
@@ -99,7 +99,8 @@ static int read_choice(const struct command *self, const struct choice *c, const
     cw_dims d;
     char why[LAB_WHY];
     *lab = (struct lab){.scale = 1};
-    if (quantity_dims(dims, strlen(dims), &d) < 0 || torus_init(&lab->torus, d) < 0 || lab->torus.servers > SERVERS_MAX) {
+    if (quantity_dims(dims, strlen(dims), &d) < 0 || torus_init(&lab->torus, d) < 0 ||
+        lab->torus.servers > SERVERS_MAX) {
         return command_refuse(self, "'%s' are no dimensions: expected as 3x3x3, at most %d servers", dims, SERVERS_MAX);
     }
     if (lab_place(lab, c->name, why) < 0) {
@@ -294,9 +295,11 @@ static int bring_up(const struct command *self, struct lab *lab, const struct ch
 static int run(const struct command *self, int argc, char **argv)
 {
     struct option_words words;
-    struct choice c = {.driver = "auto", .name = "lab", .shim = "raw", .timers = "default", .mtu = 9000, .patience = CW_MS(20000)};
+    struct choice c = {
+        .driver = "auto", .name = "lab", .shim = "raw", .timers = "default", .mtu = 9000, .patience = CW_MS(20000)};
     const struct option option[] = {
-        {"driver", OPTION_TEXT, &c.driver, "netns|process|auto", "a namespace for each server, or all in one process", false},
+        {"driver", OPTION_TEXT, &c.driver, "netns|process|auto", "a namespace for each server, or all in one process",
+         false},
         {"name", OPTION_TEXT, &c.name, "LAB", "several labs at once have several names", false},
         {"mtu", OPTION_SMALL, &c.mtu, "BYTES", "of a frame behind its Ethernet header, 1500 to 9000", false},
         {"rate", OPTION_RATE, &c.rate, NULL, "of every link, each way (tbf); 0: as fast as it goes", false},
@@ -325,10 +328,12 @@ const struct command command_up = {
     .name = "up",
     .summary = "bring up a torus of daemons; returns when all servers know each other",
     .words = "XxYxZ [options]",
-    .text = "Makes a network namespace for each server and a veth pair for each cable, starts a cubewayd in each, and waits\n"
-            "until every server reaches every other. As root, or as an ordinary user where user namespaces are allowed.\n"
-            "With --driver process one cubewayd holds all servers: for machines that allow neither.\n"
-            "The keeper stays behind and holds everything together; cwlab down ends it, and so does its death.",
+    .text =
+        "Makes a network namespace for each server and a veth pair for each cable, starts a cubewayd in each, and "
+        "waits\n"
+        "until every server reaches every other. As root, or as an ordinary user where user namespaces are allowed.\n"
+        "With --driver process one cubewayd holds all servers: for machines that allow neither.\n"
+        "The keeper stays behind and holds everything together; cwlab down ends it, and so does its death.",
     .example = "  cwlab up 3x3x3\n"
                "  cwlab up 4x4x2 --name small --rate 100mbit --mtu 1500 --timers fast\n"
                "  cwlab up 3x3x3 --service build/examples/libhitcount.so",

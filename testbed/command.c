@@ -8,9 +8,23 @@
 #include <unistd.h>
 
 const struct command *const commands[] = {
-    &command_up,   &command_down,    &command_status, &command_list,  &command_pingall, &command_fail,
-    &command_restore, &command_leave, &command_pause, &command_link,  &command_loss,    &command_churn,
-    &command_ctl,  &command_exec,    &command_shell,  &command_capture, NULL,
+    &command_up,
+    &command_down,
+    &command_status,
+    &command_list,
+    &command_pingall,
+    &command_fail,
+    &command_restore,
+    &command_leave,
+    &command_pause,
+    &command_link,
+    &command_loss,
+    &command_churn,
+    &command_ctl,
+    &command_exec,
+    &command_shell,
+    &command_capture,
+    NULL,
 };
 
 /* ---- Command lines ----------------------------------------------------------------------------------------------------------- */
@@ -36,7 +50,8 @@ int command_options(const struct command *c, const struct option *option, size_t
     return options_parse(program, option, count, argc, argv, words, stderr) != 0 ? EXIT_USAGE : COMMAND_GO;
 }
 
-int command_leading(const struct command *c, const struct option *option, size_t count, int argc, char **argv, int *rest)
+int command_leading(const struct command *c, const struct option *option, size_t count, int argc, char **argv,
+                    int *rest)
 {
     int end = 1;
     while (end < argc && strncmp(argv[end], "--", 2) == 0) {
@@ -108,7 +123,8 @@ int command_server(const struct command *c, const struct lab *lab, const char *w
 {
     cw_coord at;
     if (word == NULL || torus_parse(&lab->torus, word, strlen(word), &at) < 0) {
-        return command_refuse(c, "expected a server of the torus, as 0,1,2; found '%s'", word != NULL ? word : "nothing");
+        return command_refuse(c, "expected a server of the torus, as 0,1,2; found '%s'",
+                              word != NULL ? word : "nothing");
     }
     *out = torus_id(&lab->torus, at);
     return COMMAND_GO;

@@ -44,6 +44,8 @@ static int prepare(const struct crew_order *order, pid_t keeper)
     sigset_t none;
     sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
     (void)setpgid(0, 0); /* killed as a whole, and not by the terminal's keys */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != keeper) {
@@ -51,8 +53,8 @@ static int prepare(const struct crew_order *order, pid_t keeper)
     }
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     int log = open(order->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (null < 0 || log < 0 || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0 ||
-        chdir(order->folder) < 0 || (order->ns >= 0 && setns(order->ns, CLONE_NEWNET) < 0)) {
+    if (null < 0 || log < 0 || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0 || chdir(order->folder) < 0 ||
+        (order->ns >= 0 && setns(order->ns, CLONE_NEWNET) < 0)) {
         return -errno;
     }
     for (const char *const *e = order->extra; e != NULL && *e != NULL; e++) {

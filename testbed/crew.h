@@ -26,7 +26,7 @@ struct crew {
 };
 
 struct crew_order {
-    const char *const *argv; /* ended by NULL; argv[0] is a path */
+    const char *const *argv;  /* ended by NULL; argv[0] is a path */
     const char *const *extra; /* of the environment, ended by NULL; NULL: none */
     int ns;                   /* network namespace to be in; -1: the keeper's */
     const char *log;          /* standard output and error are added to it */

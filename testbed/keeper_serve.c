@@ -70,8 +70,9 @@ static int need_server(struct asked *a)
 static int need_process(struct asked *a)
 {
     if (a->k->lab.driver == LAB_PROCESS) {
-        return refuse(a, -EOPNOTSUPP, "all servers of this lab live in one process: it cannot be done to one of them "
-                                      "(cwlab up --driver netns gives each its own)");
+        return refuse(a, -EOPNOTSUPP,
+                      "all servers of this lab live in one process: it cannot be done to one of them "
+                      "(cwlab up --driver netns gives each its own)");
     }
     return need_server(a);
 }
@@ -248,8 +249,9 @@ static int run_loss(struct asked *a)
     }
     rc = veth_set_loss(a->k->veth, a->server, a->link, (uint32_t)ppm);
     if (rc == -EPERM) {
-        return refuse(a, rc, "losing a part of the frames needs root of the machine (a program in the kernel's packet "
-                             "path); all of them (100%) or none can be lost by anybody");
+        return refuse(a, rc,
+                      "losing a part of the frames needs root of the machine (a program in the kernel's packet "
+                      "path); all of them (100%) or none can be lost by anybody");
     }
     if (rc == 0) {
         a->k->loss[a->server * CW_LINK_COUNT + a->link] = (uint32_t)ppm;
@@ -303,7 +305,7 @@ static void serve_line(struct keeper *k, const struct keeper_client *c, const ch
     message_integer(m, "rc", rc);
     if (rc < 0) {
         message_text(m, "error",
-                     a.why[0] != '\0'   ? a.why
+                     a.why[0] != '\0'  ? a.why
                      : rc == -ESRCH    ? "its daemon is dead"
                      : rc == -EALREADY ? "it is so already"
                      : rc == -ENODEV   ? "it has no cable there"

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ROUNDS = 500, ROUND_US = 10000 };
+enum { ROUNDS = 3000, ROUND_US = 10000 };
 
 /* ---- Namespaces ------------------------------------------------------------------------------------------------------------ */
 
@@ -79,10 +79,11 @@ int launch_allowed(char why[static LAB_WHY])
         (void)waitpid(pid, NULL, 0);
     }
     if (rc < 0) {
-        snprintf(why, LAB_WHY,
-                 "network namespaces cannot be made here (%s): be root, or let the system allow user namespaces, or use "
-                 "--driver process",
-                 strerror(-rc));
+        snprintf(
+            why, LAB_WHY,
+            "network namespaces cannot be made here (%s): be root, or let the system allow user namespaces, or use "
+            "--driver process",
+            strerror(-rc));
     }
     return rc;
 }
@@ -156,8 +157,8 @@ static int make_place(const struct lab *lab, bool *cleaned, char *why)
     int rc = lab_make_folder(lab);
     if (rc == -EEXIST) {
         if (lab_lives(lab)) {
-            snprintf(why, LAB_WHY, "lab '%s' is up already: cwlab down --name %s ends it, or give another --name", lab->name,
-                     lab->name);
+            snprintf(why, LAB_WHY, "lab '%s' is up already: cwlab down --name %s ends it, or give another --name",
+                     lab->name, lab->name);
             return rc;
         }
         lab_remove_folder(lab);
@@ -219,7 +220,8 @@ static char *next_line(struct launch *l, char *line, size_t room)
             memmove(l->bytes, end + 1, l->used);
             return line;
         }
-        ssize_t got = l->used < sizeof l->bytes ? recv(l->lifeline, l->bytes + l->used, sizeof l->bytes - l->used, 0) : 0;
+        ssize_t got =
+            l->used < sizeof l->bytes ? recv(l->lifeline, l->bytes + l->used, sizeof l->bytes - l->used, 0) : 0;
         if (got < 0 && errno == EINTR) {
             continue;
         }
@@ -263,13 +265,16 @@ void launch_close(struct launch *l, const struct lab *lab)
     }
     close(l->lifeline);
     l->lifeline = -1;
-    for (int i = 0; i < ROUNDS && lab->keeper > 0 && kill(lab->keeper, 0) == 0; i++) {
-        usleep(ROUND_US);
+    /* Its last deed is to remove the folder. (Its process may stay a while longer, until somebody has seen its end.) */
+    bool there = lab->keeper > 0;
+    for (int i = 0; i < ROUNDS && there; i++) {
+        there = access(lab->folder, F_OK) == 0 && kill(lab->keeper, 0) == 0;
+        usleep(there ? ROUND_US : 0);
     }
-    if (lab->keeper > 0 && kill(lab->keeper, 0) == 0) {
+    if (there) {
         (void)kill(lab->keeper, SIGKILL);
     }
-    if (!lab_lives(lab)) {
+    if (access(lab->folder, F_OK) == 0 && !lab_lives(lab)) {
         lab_remove_folder(lab);
     }
 }

@@ -24,7 +24,8 @@ CW_MUST_CHECK int launch_allowed(char why[static LAB_WHY]);
  */
 CW_MUST_CHECK int launch_begin(struct launch *l, struct lab *lab, bool *cleaned, char why[static LAB_WHY]);
 /* Waits until the lab is up: all is built and every daemon has begun. -errno and why, and the lab is gone. */
-CW_MUST_CHECK int launch_wait(struct launch *l, void (*progress)(void *context, unsigned done, unsigned total, const char *what),
+CW_MUST_CHECK int launch_wait(struct launch *l,
+                              void (*progress)(void *context, unsigned done, unsigned total, const char *what),
                               void *context, char why[static LAB_WHY]);
 /* The lab lives on without us. */
 void launch_let_go(struct launch *l);

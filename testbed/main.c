@@ -9,7 +9,8 @@ static void print_usage(FILE *out)
 {
     fputs("usage: cwlab COMMAND [options]\n"
           "\n"
-          "Brings up a torus of real daemons on this machine: one network namespace for each server, a veth pair for each\n"
+          "Brings up a torus of real daemons on this machine: one network namespace for each server, a veth pair for "
+          "each\n"
           "cable. Nothing is installed and nothing is left behind: a lab lives as long as its keeper process.\n"
           "\n"
           "  cwlab up 3x3x3                      27 servers; returns when all know each other\n"
@@ -25,7 +26,8 @@ static void print_usage(FILE *out)
     }
     fputs("\n"
           "cwlab COMMAND --help explains one, with an example. cwlab --version\n"
-          "Exit codes: 0 all is well; 1 done, and not as it should be; 2 wrong usage, or not possible here; 3 no such lab.\n",
+          "Exit codes: 0 all is well; 1 done, and not as it should be; 2 wrong usage, or not possible here; 3 no such "
+          "lab.\n",
           out);
 }
 

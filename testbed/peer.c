@@ -81,8 +81,7 @@ static int fill(struct peer *p, cw_time until)
 {
     char control[CMSG_SPACE(sizeof p->passed)];
     struct iovec space = {p->bytes + p->used, p->room - p->used};
-    struct msghdr m = {
-        .msg_iov = &space, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    struct msghdr m = {.msg_iov = &space, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     int64_t left = cw_time_since(until, peer_clock()).ns;
     struct pollfd waits = {.fd = p->fd, .events = POLLIN};
     if (space.iov_len == 0) {

@@ -69,8 +69,7 @@ static bool next_chunk(struct witness *w)
 
 static void write_down(cw_svc *s, struct witness *w, struct witness_record r)
 {
-    if (w->file < 0 ||
-        ((w->chunk == NULL || w->used == CHUNK / sizeof *w->chunk) && !next_chunk(w))) {
+    if (w->file < 0 || ((w->chunk == NULL || w->used == CHUNK / sizeof *w->chunk) && !next_chunk(w))) {
         return;
     }
     struct witness_record *place = &w->chunk[w->used++];
@@ -109,7 +108,13 @@ static void on_bench(void *context, const cw_rx *rx, uint32_t number)
     cw_svc *s = context;
     struct witness *w = cw_state(s);
     if (rx->kind == CW_TO_KEY) {
-        write_down(s, w, (struct witness_record){.kind = WITNESS_DELIVERED, .key = route_of(&rx->key), .job = BENCH_JOB, .source = rx->src_process, .number = number, .hops = (uint16_t)rx->hops});
+        write_down(s, w,
+                   (struct witness_record){.kind = WITNESS_DELIVERED,
+                                           .key = route_of(&rx->key),
+                                           .job = BENCH_JOB,
+                                           .source = rx->src_process,
+                                           .number = number,
+                                           .hops = (uint16_t)rx->hops});
     }
 }
 
@@ -132,15 +137,16 @@ static cw_verdict witness_packet(cw_svc *s, void *state, cw_packet *p, const cw_
         return CW_DROP;
     }
     w->delivered++;
-    write_down(s, w, (struct witness_record){
-        .kind = WITNESS_DELIVERED,
-        .key = route_of(&rx->key),
-        .job = WITNESS_JOB,
-        .source = rx->src_process,
-        .number = get_be32(data),
-        .sent_ns = (int64_t)get_be64(data + 8),
-        .hops = (uint16_t)rx->hops,
-    });
+    write_down(s, w,
+               (struct witness_record){
+                   .kind = WITNESS_DELIVERED,
+                   .key = route_of(&rx->key),
+                   .job = WITNESS_JOB,
+                   .source = rx->src_process,
+                   .number = get_be32(data),
+                   .sent_ns = (int64_t)get_be64(data + 8),
+                   .hops = (uint16_t)rx->hops,
+               });
     return CW_FORWARD;
 }
 

@@ -20,6 +20,7 @@ TESTED_WITH = {
 # Programs are tested from outside: of a folder, which sources are a program's commands, and where their tests are.
 COMMANDS = {
     "simulator": (re.compile(r"cmd_\w+|main"), "tests/sim"),
+    "runtime/daemon": (re.compile(r"main"), "tests/net"),
 }
 
 

@@ -51,6 +51,7 @@ PURE_HEADERS = {
 SYSTEM_HOMES = {
     "openssl/*": ("keyspace/key.c", "runtime/nmu/seal.c"),
     "event2/*": ("runtime/daemon/pump.c", "services/*/gateway*.c"),
+    "cap-ng.h": ("runtime/daemon/privileges.c",),
     "jansson.h": ("simulator/report.c",),
     "libmnl/*": ("shim/carrier.c", "testbed/*.c"),  # links are watched, links are built
     "pcap*": ("shim/pcap.c", "shim/replay.c"),  # live, and from a file

@@ -54,6 +54,7 @@ SYSTEM_HOMES = {
     "openssl/*": ("keyspace/key.c", "runtime/nmu/seal.c"),
     "event2/*": ("runtime/daemon/pump.c", "runtime/daemon/control.c", "runtime/daemon/metrics.c", "services/*/gateway*.c"),
     "jansson.h": ("simulator/report.c", "runtime/daemon/control_json.c", "runtime/ctl/json.c"),
+    "cap-ng.h": ("runtime/daemon/privileges.c",),
     "libmnl/*": ("shim/carrier.c", "testbed/*.c"),  # links are watched, links are built
     "pcap*": ("shim/pcap.c", "shim/replay.c"),  # live, and from a file
     "sanitizer/*": ("runtime/base/poison.h",),

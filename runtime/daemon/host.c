@@ -236,6 +236,8 @@ void host_end_node(struct pump_server *s)
     }
     node_close(s->face.node, clock_now());
     s->face.node = NULL;
+    s->face.host->full -= s->look.full;
+    s->look.full = false;
 }
 
 int host_fail(struct host_server *s)

@@ -47,7 +47,7 @@ struct look {
     cw_links live;
     uint64_t epoch;
     unsigned servers;
-    bool serving;
+    bool serving, full; /* full: reaches all, and delivers keys */
     uint64_t duplicates, outbids, fences, conflicts;
     uint64_t strangers[CW_LINK_COUNT];
     cw_time stranger_said[CW_LINK_COUNT];
@@ -102,6 +102,7 @@ struct host {
     struct pump_server *active_first, *active_last;
     struct heap wakes;
     void *wakes_memory;
+    unsigned full; /* servers whose look says so */
     cw_time busy_until;
     bool leaving, done;
     struct cw_packet *stash[HOST_STASH]; /* memory that frames are received into */

@@ -138,6 +138,25 @@ static void look_at_servers(struct pump_server *s, const char *self, cw_time now
     }
 }
 
+/* Of a torus inside one process, one line for all: each server's own are at debug. */
+static void look_at_all(struct pump_server *s)
+{
+    struct host *h = s->face.host;
+    bool full = s->look.servers == h->torus.servers && s->look.serving;
+    if (full == s->look.full || h->count == 1) {
+        return;
+    }
+    bool before = h->full == h->count;
+    s->look.full = full;
+    h->full += full ? 1u : -1u;
+    if ((h->full == h->count) != before) {
+        char all[QUANTITY_TEXT];
+        snprintf(all, sizeof all, "%u", h->count);
+        LOG(h->log, CW_LOG_INFO, before ? "not every server reaches all others" : "every server reaches all others",
+            {"servers", all});
+    }
+}
+
 static bool grew(const struct linkstate *ls, enum ls_counter counter, uint64_t *seen)
 {
     uint64_t now = ls_count(ls, counter);
@@ -174,6 +193,7 @@ void look_at(struct pump_server *s, cw_time now)
     torus_format(s->face.self, self);
     look_at_links(s, self);
     look_at_servers(s, self, now);
+    look_at_all(s);
     look_at_counters(s, self);
     look_for_strangers(s, now);
     s->incarnation = ls_incarnation(ls);

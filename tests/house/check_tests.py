@@ -14,13 +14,16 @@ INLINE = re.compile(r"\bstatic\s+(inline|__inline__)\b[^;{]*\{")
 TESTED_WITH = {
     "runtime/wire/field.h": "tests/unit/wire/test_goodbye.c",
     "runtime/core/node_internal.h": "tests/unit/core/test_node.c",
+    "runtime/ctl/main.c": "tests/net/test_cwctl.py",
 }
 
 
 # Programs are tested from outside: of a folder, which sources are a program's commands, and where their tests are.
 COMMANDS = {
     "simulator": (re.compile(r"cmd_\w+|main"), "tests/sim"),
-    "testbed": (re.compile(r"cmd_\w+|main"), "tests/net"),
+    "runtime/daemon": (re.compile(r"cmd_\w+|main"), "tests/net"),
+    "runtime/ctl": (re.compile(r"cmd_\w+"), "tests/net"),
+    "testbed": (re.compile(r"cmd_\w+|main"), "tests/net/lab"),
 }
 
 

@@ -56,6 +56,7 @@ SYSTEM_HOMES = {
     "event2/*": ("runtime/daemon/pump.c", "runtime/daemon/control.c", "runtime/daemon/metrics.c", "services/*/gateway*.c"),
     "jansson.h": ("scenario/report.c", "runtime/daemon/control_json.c", "runtime/ctl/json.c", "testbed/message.c"),
     "libmnl/*": ("shim/carrier.c", "testbed/veth.c"),  # links are watched, links are built
+    "cap-ng.h": ("runtime/daemon/privileges.c",),
     "pcap*": ("shim/pcap.c", "shim/replay.c"),  # live, and from a file
     "sanitizer/*": ("runtime/base/poison.h",),
 }

@@ -2,6 +2,7 @@
 #include "ether.h"
 
 #include "netns.h"
+#include "shim/clock.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -128,4 +129,68 @@ void ether_try_errors(ether_open_fn *open)
     shim_info(first, &info);
     ck_assert_uint_eq(info.bits_per_second, 20000000);
     shim_close(first);
+}
+
+void ether_try_drops(ether_open_fn *open)
+{
+    enum { FRAMES = 2000, LENGTH = 9000 };
+    struct shim_counters counters;
+    uint8_t memory[MEMORY_BYTES];
+    uint64_t seen = 0;
+    netns_enter();
+    netns_veth("left", "right", LENGTH, -1);
+    struct shim *out = ether_open(open, &(struct port_options){.interface = "left"});
+    struct shim *in = ether_open(open, &(struct port_options){.interface = "right"});
+    for (uint32_t i = 0; i < FRAMES; i++) {
+        cable_send(out, i, LENGTH);
+    }
+    while (cable_receive(in, memory, 20) > 0) {
+        seen++;
+    }
+    for (int i = 0; i < 2; i++) { /* reading does not count twice */
+        shim_counters(in, &counters);
+        ck_assert_uint_eq(counters.rx_frames, seen);
+        ck_assert_uint_gt(counters.rx_dropped, 0);
+        ck_assert_uint_eq(seen + counters.rx_dropped, FRAMES);
+    }
+    shim_close(out);
+    shim_close(in);
+}
+
+void ether_try_shaped(ether_open_fn *open)
+{
+    enum { FRAMES = 200, LENGTH = 1500, RATE = 20000000 };
+    uint8_t memory[SHIM_HEADROOM + MEMORY_BYTES];
+    struct shim_frame frame = {.bytes = memory + SHIM_HEADROOM, .length = LENGTH};
+    struct shim_counters counters;
+    uint32_t sent = 0;
+    uint32_t seen = 0;
+    uint32_t waiting_most = 0;
+    netns_enter();
+    netns_veth("left", "right", LENGTH, -1);
+    netns_tbf("left", RATE, 2 * LENGTH, 1000000);
+    struct shim *out = ether_open(open, &(struct port_options){.interface = "left", .bits_per_second = RATE});
+    struct shim *in = ether_open(open, &(struct port_options){.interface = "right"});
+    cw_time start = clock_now();
+    while (seen < FRAMES) {
+        while (sent < FRAMES && shim_room(out) > 0) {
+            frame_fill(frame.bytes, sent, LENGTH);
+            ck_assert_int_eq(shim_send(out, &frame, 1), 1);
+            sent++;
+        }
+        uint8_t got[MEMORY_BYTES];
+        while (cable_receive(in, got, 1) > 0) {
+            ck_assert(frame_is(got, seen, LENGTH));
+            seen++;
+        }
+        waiting_most = sent - seen > waiting_most ? sent - seen : waiting_most;
+    }
+    int64_t took = cw_time_since(clock_now(), start).ns;
+    int64_t least = (int64_t)(FRAMES - 20) * LENGTH * 8 * 1000000000 / RATE;
+    ck_assert_int_ge(took, least);       /* it was shaped */
+    ck_assert_uint_le(waiting_most, 12); /* and what waited was not in the kernel */
+    shim_counters(out, &counters);
+    ck_assert_uint_eq(counters.tx_refused + counters.tx_errors, 0);
+    shim_close(out);
+    shim_close(in);
 }

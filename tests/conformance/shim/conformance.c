@@ -13,6 +13,7 @@
 enum { CANARY = 0xa5, CANARY_BYTES = 32, PATIENCE_MS = 10000, QUIET_MS = 30, MANY = 3000 };
 
 static const struct conformance_kind *kind;
+static struct shim *served[2]; /* the ends of the cable that is open */
 
 void frame_fill(uint8_t *bytes, uint32_t number, uint32_t length)
 {
@@ -47,14 +48,26 @@ void cable_open(struct cable *c)
     for (int i = 0; i < 2; i++) {
         c->end[i]->wake = woken;
         c->end[i]->wake_context = &c->woken[i];
+        served[i] = c->end[i];
     }
     for (int i = 0; i < 2; i++) {
         ck_assert(cable_carrier(c->end[i], true, PATIENCE_MS));
     }
 }
 
+/* What a pump does between: asks for room, which lets a shim send what has become due. */
+static void serve(void)
+{
+    for (int i = 0; i < 2; i++) {
+        if (served[i] != NULL) {
+            (void)shim_room(served[i]);
+        }
+    }
+}
+
 void cable_close(struct cable *c)
 {
+    served[0] = served[1] = NULL;
     shim_close(c->end[0]);
     shim_close(c->end[1]);
 }
@@ -134,6 +147,7 @@ uint32_t cable_receive(struct shim *s, uint8_t memory[static MEMORY_BYTES], int 
             memcpy(memory, frame.bytes, frame.length);
             return frame.length;
         }
+        serve();
         cable_await(s, 1);
     } while (!cw_time_due(end, clock_now()));
     return 0;
@@ -276,10 +290,10 @@ START_TEST(a_batch_is_given_from_the_front)
     for (uint32_t i = 0; i < 4; i++) {
         cable_send(c.end[0], i, 500 + i);
     }
-    ck_assert(cable_await(c.end[1], PATIENCE_MS));
     expect(c.end[1], 0, 500); /* one was asked for: the others are still there */
     unsigned seen = 1;
     while (seen < 4) {
+        serve();
         int got = shim_receive(c.end[1], b->frame, SHIM_BATCH);
         ck_assert_int_ge(got, 0);
         for (int i = 0; i < got; i++, seen++) {
@@ -311,7 +325,8 @@ START_TEST(only_the_headroom_is_written_beside_a_frame)
         in->frame[0].room = size < kind->shortest ? kind->shortest : size; /* exactly */
         int got = 0;
         while (got == 0) {
-            cable_await(c.end[1], 100);
+            serve();
+            cable_await(c.end[1], 1);
             got = shim_receive(c.end[1], in->frame, SHIM_BATCH);
         }
         ck_assert_int_eq(got, 1);
@@ -443,8 +458,9 @@ START_TEST(a_frame_longer_than_its_room_is_counted)
     cable_send(c.end[0], 1, 201);
     cable_send(c.end[0], 2, 200);
     unsigned seen = 0;
-    for (int i = 0; i < 100 && seen < 2; i++) {
-        cable_await(c.end[1], 20);
+    for (int i = 0; i < PATIENCE_MS && seen < 2; i++) {
+        serve();
+        cable_await(c.end[1], 1);
         int got = shim_receive(c.end[1], b->frame, 3);
         ck_assert_int_ge(got, 0);
         for (int j = 0; j < got; j++, seen++) {
@@ -499,7 +515,11 @@ START_TEST(who_waits_is_told)
     ck_assert(fd < 0 || !poll_for(fd, POLLIN, 0));
     unsigned before = c.woken[1];
     cable_send(c.end[0], 1, 64);
-    ck_assert(fd >= 0 ? poll_for(fd, POLLIN, PATIENCE_MS) : c.woken[1] > before);
+    int left = PATIENCE_MS;
+    while (c.woken[1] == before && !(fd >= 0 && poll_for(fd, POLLIN, 1)) && left-- > 0) {
+        serve();
+    }
+    ck_assert_int_gt(left, 0);
     expect(c.end[1], 1, 64);
     ck_assert_uint_eq(cable_receive(c.end[1], memory, 0), 0);
     ck_assert(fd < 0 || !poll_for(fd, POLLIN, 0));
@@ -615,6 +635,9 @@ START_TEST(a_closed_end_is_no_trouble_to_the_other)
     struct cable c;
     cable_open(&c);
     cable_send(c.end[1], 5, 100);
+    pause_us(1000); /* on its way, whatever the cable's delay */
+    serve();
+    served[1] = NULL;
     shim_close(c.end[1]);
     uint8_t memory[SHIM_HEADROOM + 64] = {0};
     struct shim_frame frame = {.bytes = memory + SHIM_HEADROOM, .length = 64};
@@ -623,6 +646,7 @@ START_TEST(a_closed_end_is_no_trouble_to_the_other)
         ck_assert(rc == 0 || rc == 1 || rc == -ENETDOWN);
     }
     expect(c.end[0], 5, 100);
+    served[0] = NULL;
     shim_close(c.end[0]);
 }
 END_TEST
@@ -658,6 +682,8 @@ int conformance_run(const struct conformance_kind *of, const struct suite_test *
     }
     kind = of;
     memcpy(all, conformance, sizeof conformance);
-    memcpy(all + CONFORMANCE, more, count * sizeof *more);
+    if (count > 0) {
+        memcpy(all + CONFORMANCE, more, count * sizeof *more);
+    }
     return suite_run(of->name, all, CONFORMANCE + count);
 }

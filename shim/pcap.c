@@ -51,7 +51,8 @@ static int send_one(struct live *l, const struct shim_frame *frame)
     memcpy(start, l->port.header, PORT_HEADER);
     int sent = pcap_inject(l->pcap, start, frame->length + PORT_HEADER);
     if (sent < 0 && errno == ENETDOWN) {
-        sent = pcap_inject(l->pcap, start, frame->length + PORT_HEADER); /* that it had been down was still to be said */
+        sent =
+            pcap_inject(l->pcap, start, frame->length + PORT_HEADER); /* that it had been down was still to be said */
     }
     if (sent >= 0) {
         return 1;

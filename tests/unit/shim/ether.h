@@ -28,7 +28,7 @@ void ether_try_errors(ether_open_fn *open);
 /* More than the receiver's queue holds: what came and what is counted as dropped are all there was. */
 void ether_try_drops(ether_open_fn *open);
 
-/* A link of 20 Mb/s: packets wait in the node and not in the kernel, room is told honestly, the line stays busy, nothing is lost. */
+/* Links of 40 Mb/s, told or not: packets wait in the node and not in the kernel, room is told honestly, the line stays busy, nothing is lost. */
 void ether_try_shaped(ether_open_fn *open);
 
 #endif

@@ -88,6 +88,15 @@ static void note_stranger(struct linkstate *ls, struct ls_link *l, const struct 
 static void take_hello(struct linkstate *ls, cw_link link, const struct hello *hello)
 {
     struct ls_link *l = &ls->links[link];
+    l->seen = (struct ls_heard){
+        .any = true,
+        .at = ls->now,
+        .server = hello->server,
+        .port = hello->port,
+        .cluster = hello->cluster,
+        .config_hash = hello->config_hash,
+        .incarnation = hello->incarnation,
+    };
     if (!is_well_wired(ls, link, hello)) {
         note_stranger(ls, l, hello);
         linkstate_step(ls, link, ADJ_WRONG);

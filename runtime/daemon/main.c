@@ -5,10 +5,12 @@
  * Order: configuration, stable storage, links (with rights), watcher, servers and services, operators' doors, no rights, ready.
  */
 #include "cubeway/version.h"
+#include "daemon/commands.h"
 #include "daemon/config.h"
 #include "daemon/host.h"
 #include "daemon/links.h"
 #include "daemon/log.h"
+#include "daemon/metrics.h"
 #include "daemon/notify.h"
 #include "daemon/privileges.h"
 #include "daemon/reload.h"
@@ -174,6 +176,9 @@ struct daemon {
     struct shim *shim[CW_LINK_COUNT];
     struct watcher *watcher;
     struct host *host;
+    struct request_desk desk;
+    struct control *control;
+    struct metrics *metrics;
 };
 
 static bool fail(struct daemon *d, const char *what, const char *why)
@@ -261,6 +266,16 @@ static bool open_host(struct daemon *d, uint64_t incarnation)
     return true;
 }
 
+/* The ways in for operators and collectors. */
+static bool open_doors(struct daemon *d)
+{
+    char why[CONTROL_WHY];
+    if (commands_open(&d->control, d->host, &d->desk, why) < 0) {
+        return fail(d, "the control socket cannot be opened", why);
+    }
+    return metrics_open(&d->metrics, d->host, why) == 0 || fail(d, "metrics cannot be served", why);
+}
+
 static void on_end(void *context, struct host *h)
 {
     (void)context;
@@ -302,7 +317,8 @@ static bool open_all(struct daemon *d)
     if (privileges_limit(why) < 0) {
         return fail(d, "rights cannot be limited", why);
     }
-    if (!open_store(d, &incarnation) || !open_links(d) || !open_host(d, incarnation) || !listen_to_signals(d)) {
+    if (!open_store(d, &incarnation) || !open_links(d) || !open_host(d, incarnation) || !listen_to_signals(d) ||
+        !open_doors(d)) {
         return false;
     }
     if (privileges_drop(d->config.user, why) < 0) {
@@ -313,6 +329,8 @@ static bool open_all(struct daemon *d)
 
 static void close_all(struct daemon *d)
 {
+    control_close(d->control);
+    metrics_close(d->metrics);
     if (d->host != NULL) {
         host_close(d->host);
     }

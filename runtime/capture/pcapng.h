@@ -5,8 +5,8 @@
  * pcapng 1.0 (IETF opsawg draft): a section header, an interface block for each interface, enhanced packet blocks. Little-endian on
  * every machine, so that equal runs give equal files. Frames need not come in order of time.
  */
-#ifndef SIMULATOR_PCAPNG_H
-#define SIMULATOR_PCAPNG_H
+#ifndef CAPTURE_PCAPNG_H
+#define CAPTURE_PCAPNG_H
 
 #include "cubeway/time.h"
 #include "cubeway/types.h"

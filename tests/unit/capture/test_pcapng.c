@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* memmem() */
 /* test_pcapng.c - the bytes of a capture file, walked block by block. Wireshark's opinion: tests/sim/capture.sh. */
-#include "simulator/pcapng.h"
+#include "capture/pcapng.h"
 #include "suite.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "simulator/pcapng.h"
+#include "capture/pcapng.h"
 
 #include <errno.h>
 #include <stdio.h>

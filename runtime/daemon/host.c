@@ -151,8 +151,8 @@ int host_watch(struct host *h, host_watch_fn *fn, void *context)
     return 0;
 }
 
-static void on_packet(void *context, const struct node *n, enum node_point point, const struct cw_packet *p, cw_drop cause,
-                      cw_time now)
+static void on_packet(void *context, const struct node *n, enum node_point point, const struct cw_packet *p,
+                      cw_drop cause, cw_time now)
 {
     struct host *h = context;
     if (h->watch != NULL) {
@@ -192,10 +192,7 @@ int host_start_node(struct pump_server *s, uint64_t incarnation)
         .packets = h->packets,
         .neighbours = h->neighbours,
         .seed = prng_next(&seeds),
-        .watch = {.context = h,
-                  .deaf = 1u << NODE_QUEUED | 1u << NODE_DELIVERED,
-                  .packet = on_packet,
-                  .log = look_log},
+        .watch = {.context = h, .deaf = 1u << NODE_QUEUED | 1u << NODE_DELIVERED, .packet = on_packet, .log = look_log},
         .offload = on_offload,
         .offload_context = s,
     };
@@ -335,7 +332,8 @@ static int take_mtu(struct host *h, const struct host_options *o, char why[stati
             return -EMSGSIZE;
         }
         h->mtu = info.mtu < h->mtu ? info.mtu : h->mtu;
-        bool slower = h->bits_per_second == 0 || (info.bits_per_second != 0 && info.bits_per_second < h->bits_per_second);
+        bool slower =
+            h->bits_per_second == 0 || (info.bits_per_second != 0 && info.bits_per_second < h->bits_per_second);
         h->bits_per_second = slower ? info.bits_per_second : h->bits_per_second;
     }
     return 0;

@@ -22,10 +22,10 @@ enum { HOST_WHY = 512 };
 
 /* What the pump did on one link, beside what its shim counts. */
 struct host_link_tally {
-    uint64_t sent, received;   /* frames, given to the shim and taken from it */
-    uint64_t lost_carrier;     /* pulled, and the light went out before they left */
-    uint64_t lost_memory;      /* no packet memory to receive into, or to send from */
-    uint64_t lost_errors;      /* the shim will not take it, whatever the time */
+    uint64_t sent, received; /* frames, given to the shim and taken from it */
+    uint64_t lost_carrier;   /* pulled, and the light went out before they left */
+    uint64_t lost_memory;    /* no packet memory to receive into, or to send from */
+    uint64_t lost_errors;    /* the shim will not take it, whatever the time */
 };
 
 struct host_link {
@@ -50,7 +50,7 @@ struct host_options {
     cw_dims dims;                       /* those that hold: the configuration's, or found out */
     cw_coord self;                      /* unless place is CONFIG_WHOLE */
     uint64_t incarnation;               /* of every server here; store.h */
-    struct shim **shim;                 /* CW_LINK_COUNT, or NULL when CONFIG_WHOLE; taken on success, each may be NULL */
+    struct shim **shim; /* CW_LINK_COUNT, or NULL when CONFIG_WHOLE; taken on success, each may be NULL */
     /* Called when the goodbye that should be sent for a link on our death is another one; length 0: none. May be NULL. */
     void (*will)(void *context, cw_link link, const uint8_t *bytes, uint32_t length);
     void *will_context;

@@ -25,7 +25,8 @@ enum {
     HOST_STALL_MS = 1,     /* a tick that is so late: first all that has come in meanwhile is heard (semantics 4.6) */
     HOST_STALL_TURNS = 16, /* and no longer than so many turns */
     HOST_LEAVE_MS = 3000,  /* an orderly end takes no longer */
-    HOST_INCARNATIONS = 1 << 20, /* so many beyond the first are ours (store.h): a node takes a new one when it is fenced */
+    HOST_INCARNATIONS =
+        1 << 20, /* so many beyond the first are ours (store.h): a node takes a new one when it is fenced */
 };
 
 struct pump_server;

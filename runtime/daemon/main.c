@@ -39,46 +39,52 @@ struct options {
 
 static void print_help(FILE *out)
 {
-    fprintf(out,
-            "usage: cubewayd [-c FILE]\n"
-            "\n"
-            "The daemon of one server of a cluster that is wired as a 3D torus: it finds its neighbours over six links, routes\n"
-            "packets to servers and to keys, and runs services. It stays in the foreground and logs to standard error;\n"
-            "a service manager, or a shell's &, keeps it in the background.\n"
-            "\n"
-            "  -c FILE             configuration (%s)\n"
-            "  --check-config [FILE]  say what is wrong with it, all of it, and end\n"
-            "  --show-config       print it with everything that it leaves out, and end\n"
-            "  --log-level LEVEL   error, warn, info or debug, whatever the file says\n"
-            "  --user NAME         run as this user once the links are open, whatever the file says\n"
-            "  --no-watcher        no process that says goodbye to the neighbours if this one is killed\n"
-            "  --version, --help\n"
-            "\n"
-            "First steps:\n"
-            "  a whole torus in this process, to try things on, without any right or cable:\n"
-            "      printf 'torus { dims = 3x3x3; coordinate = all }\\ncontrol.socket = /tmp/cubeway.sock' ...\n"
-            "  a server with cables:\n"
-            "      cluster = 7;\n"
-            "      torus { dims = \"4x4x4\"; coordinate = \"0,1,2\"; }\n"
-            "      links {\n"
-            "          \"+x\" { shim = raw; interface = eth1; }     # and so on for -x +y -y +z -z\n"
-            "      }\n"
-            "  cubewayd --check-config my.conf && cubewayd -c my.conf\n"
-            "\n"
-            "Signals: TERM and INT leave in order (a second one ends at once); HUP reads the log level again.\n"
-            "Exit codes: 0 left in order; 1 it could not start or run; 2 wrong option or configuration.\n"
-            "See cubewayd(8), cubewayd.conf(5); cwctl(1) talks to a running daemon.\n",
-            default_file);
+    fprintf(
+        out,
+        "usage: cubewayd [-c FILE]\n"
+        "\n"
+        "The daemon of one server of a cluster that is wired as a 3D torus: it finds its neighbours over six links, "
+        "routes\n"
+        "packets to servers and to keys, and runs services. It stays in the foreground and logs to standard error;\n"
+        "a service manager, or a shell's &, keeps it in the background.\n"
+        "\n"
+        "  -c FILE             configuration (%s)\n"
+        "  --check-config [FILE]  say what is wrong with it, all of it, and end\n"
+        "  --show-config       print it with everything that it leaves out, and end\n"
+        "  --log-level LEVEL   error, warn, info or debug, whatever the file says\n"
+        "  --user NAME         run as this user once the links are open, whatever the file says\n"
+        "  --no-watcher        no process that says goodbye to the neighbours if this one is killed\n"
+        "  --version, --help\n"
+        "\n"
+        "First steps:\n"
+        "  a whole torus in this process, to try things on, without any right or cable:\n"
+        "      printf 'torus { dims = 3x3x3; coordinate = all }\\ncontrol.socket = /tmp/cubeway.sock' ...\n"
+        "  a server with cables:\n"
+        "      cluster = 7;\n"
+        "      torus { dims = \"4x4x4\"; coordinate = \"0,1,2\"; }\n"
+        "      links {\n"
+        "          \"+x\" { shim = raw; interface = eth1; }     # and so on for -x +y -y +z -z\n"
+        "      }\n"
+        "  cubewayd --check-config my.conf && cubewayd -c my.conf\n"
+        "\n"
+        "Signals: TERM and INT leave in order (a second one ends at once); HUP reads the log level again.\n"
+        "Exit codes: 0 left in order; 1 it could not start or run; 2 wrong option or configuration.\n"
+        "See cubewayd(8), cubewayd.conf(5); cwctl(1) talks to a running daemon.\n",
+        default_file);
 }
 
 /* -1: go on; otherwise how to exit. */
 static int read_options(int argc, char **argv, struct options *o)
 {
     static const struct option words[] = {
-        {"check-config", no_argument, NULL, 'k'}, {"show-config", no_argument, NULL, 's'},
-        {"log-level", required_argument, NULL, 'l'}, {"user", required_argument, NULL, 'u'},
-        {"no-watcher", no_argument, NULL, 'w'},   {"foreground", no_argument, NULL, 'f'},
-        {"version", no_argument, NULL, 'v'},      {"help", no_argument, NULL, 'h'},
+        {"check-config", no_argument, NULL, 'k'},
+        {"show-config", no_argument, NULL, 's'},
+        {"log-level", required_argument, NULL, 'l'},
+        {"user", required_argument, NULL, 'u'},
+        {"no-watcher", no_argument, NULL, 'w'},
+        {"foreground", no_argument, NULL, 'f'},
+        {"version", no_argument, NULL, 'v'},
+        {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
     *o = (struct options){.file = default_file};
@@ -297,7 +303,8 @@ static bool listen_to_signals(struct daemon *d)
 {
     cw_span watchdog = notify_watchdog();
     signal(SIGPIPE, SIG_IGN);
-    bool good = host_on_signal(d->host, SIGTERM, on_end, NULL) == 0 && host_on_signal(d->host, SIGINT, on_end, NULL) == 0 &&
+    bool good = host_on_signal(d->host, SIGTERM, on_end, NULL) == 0 &&
+                host_on_signal(d->host, SIGINT, on_end, NULL) == 0 &&
                 host_on_signal(d->host, SIGHUP, on_hangup, NULL) == 0 &&
                 (watchdog.ns == 0 || host_every(d->host, watchdog, on_watchdog, NULL) == 0);
     return good || fail(d, "signals cannot be heard", strerror(ENOMEM));

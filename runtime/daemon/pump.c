@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 enum {
-    ROUNDS = 8,      /* servers of one process that wake one another are served so often before descriptors are looked at */
-    SPINS = 16,      /* rounds of busy polling between two looks at descriptors */
+    ROUNDS = 8, /* servers of one process that wake one another are served so often before descriptors are looked at */
+    SPINS = 16, /* rounds of busy polling between two looks at descriptors */
     COLLECT = 16,
 };
 

@@ -259,7 +259,7 @@ static bool transmit(struct pump_server *s, cw_time now)
         }
     }
     for (; left > 0; left--) {
-        cw_links links = node_tx_links(s->face.node) & (cw_links)~(s->blocked | dry);
+        cw_links links = node_tx_links(s->face.node) & (cw_links) ~(s->blocked | dry);
         if (links == CW_LINKS_NONE) {
             break;
         }

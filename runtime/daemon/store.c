@@ -54,7 +54,8 @@ static bool parse(const char *text, size_t length, struct store_state *out)
 {
     struct store_state s = {.incarnation = 0};
     char dims[QUANTITY_TEXT] = "", self[TORUS_TEXT] = "", again[FILE_BYTES];
-    int n = sscanf(text, "cubeway-state 1 incarnation %" SCNu64 " dims %31s coordinate %11s", &s.incarnation, dims, self);
+    int n =
+        sscanf(text, "cubeway-state 1 incarnation %" SCNu64 " dims %31s coordinate %11s", &s.incarnation, dims, self);
     struct torus torus;
     s.assigned = n == 3;
     if (n < 1 || (n == 2 && dims[0] != '\0')) {
@@ -83,7 +84,8 @@ static int take_lock(struct store *store, const char *name, char why[static STOR
     }
     if (flock(store->lock, LOCK_EX | LOCK_NB) < 0) {
         int rc = errno == EWOULDBLOCK ? -EBUSY : -errno;
-        return because(rc, why, rc == -EBUSY ? "%s: another daemon of this name runs (%s)" : "%s: %s", path, strerror(-rc));
+        return because(rc, why, rc == -EBUSY ? "%s: another daemon of this name runs (%s)" : "%s: %s", path,
+                       strerror(-rc));
     }
     return 0;
 }

@@ -4,6 +4,7 @@
  *
  * Order: configuration, stable storage, links (with rights), watcher, servers and services, operators' doors, no rights, ready.
  */
+#include "boot/place.h"
 #include "cubeway/version.h"
 #include "daemon/commands.h"
 #include "daemon/config.h"
@@ -23,6 +24,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -206,6 +208,11 @@ static bool open_store(struct daemon *d, uint64_t *incarnation)
         return fail(d, "stable storage cannot be had", why);
     }
     d->stored = true;
+    while (d->store.state.id == 0) { /* kept with the incarnations */
+        if (getrandom(&d->store.state.id, sizeof d->store.state.id, 0) < 0) {
+            return fail(d, "no random number can be had", strerror(errno));
+        }
+    }
     if (store_incarnations(&d->store, clock_us(), INCARNATIONS, incarnation, why) < 0) {
         return fail(d, "stable storage cannot be had", why);
     }
@@ -240,22 +247,42 @@ static bool open_links(struct daemon *d)
     return true;
 }
 
+/* The coordinate is this server's for ever once this has returned 0 (CamCubeOS 3.1). */
+static int keep_place(void *context, const struct boot_place *place)
+{
+    struct daemon *d = context;
+    char why[STORE_WHY];
+    struct store_state state = d->store.state;
+    state.assigned = true;
+    state.dims = place->dims;
+    state.self = place->self;
+    memcpy(state.direction, place->direction, sizeof state.direction);
+    int rc = store_save(&d->store, &state, why);
+    if (rc < 0) {
+        fail(d, "the place that was found cannot be kept", why);
+    }
+    return rc;
+}
+
 static bool open_host(struct daemon *d, uint64_t incarnation)
 {
     char why[HOST_WHY];
+    const struct store_state *state = &d->store.state;
+    struct boot_place place = {.dims = state->dims, .self = state->self};
+    memcpy(place.direction, state->direction, sizeof place.direction);
+    bool kept = d->config.place == CONFIG_AUTO && state->assigned;
     struct host_options options = {
         .config = &d->config,
         .log = d->log,
-        .dims = d->config.dims,
-        .self = d->config.self,
         .incarnation = incarnation,
+        .id = state->id,
+        .place = kept ? &place : NULL,
+        .placed = keep_place,
+        .placed_context = d,
         .shim = d->config.place == CONFIG_WHOLE ? NULL : d->shim,
         .will = d->watcher != NULL ? watcher_will : NULL,
         .will_context = d->watcher,
     };
-    if (d->config.place == CONFIG_AUTO) {
-        return fail(d, "coordinate = auto is not built in", "give dims and coordinate");
-    }
     if (host_open(&d->host, &options, why) < 0) {
         return fail(d, "the server cannot be opened", why);
     }

@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, INCARNATIONS = 1 << 20 };
+enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, INCARNATIONS = 1 << 20, RIVAL_TRIES = 25, RIVAL_PAUSE_MS = 20 };
 
 static const char default_file[] = "/etc/cubeway/cubewayd.conf";
 
@@ -60,7 +60,8 @@ static void print_help(FILE *out)
         "\n"
         "First steps:\n"
         "  a whole torus in this process, to try things on, without any right or cable:\n"
-        "      printf 'torus { dims = 3x3x3; coordinate = all }\\ncontrol.socket = /tmp/cubeway.sock' ...\n"
+        "      echo 'torus { dims = 3x3x3; coordinate = all } control { socket = cw.sock }' > all.conf\n"
+        "      cubewayd -c all.conf\n"
         "  a server with cables:\n"
         "      cluster = 7;\n"
         "      torus { dims = \"4x4x4\"; coordinate = \"0,1,2\"; }\n"
@@ -229,13 +230,24 @@ static void drop_in_watcher(void *context)
     }
 }
 
+/* The watcher of a daemon that has just died holds its interfaces for its last moment: that is waited for. */
+static int open_shims(struct daemon *d, char why[static LINKS_WHY])
+{
+    int rc = links_open_all(&d->config, d->shim, why);
+    for (int i = 0; i < RIVAL_TRIES && rc == -EADDRINUSE; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = RIVAL_PAUSE_MS * 1000000}, NULL);
+        rc = links_open_all(&d->config, d->shim, why);
+    }
+    return rc;
+}
+
 static bool open_links(struct daemon *d)
 {
     char why[LINKS_WHY];
     if (d->config.place == CONFIG_WHOLE) {
         return true;
     }
-    if (links_open_all(&d->config, d->shim, why) < 0) {
+    if (open_shims(d, why) < 0) {
         return fail(d, "links cannot be opened", why);
     }
     if (d->config.watcher) {

@@ -49,10 +49,10 @@ struct host_server {
 struct host_options {
     const struct daemon_config *config; /* copied */
     struct log *log;                    /* borrowed; may be NULL */
-    const struct boot_place *place;     /* where this server stands, as stored or configured, copied; NULL: it finds out */
-    uint64_t id;                        /* of this server, for the bootstrap; 0: no bootstrap, and place is needed */
-    uint64_t incarnation;               /* of every server here; store.h */
-    struct shim **shim; /* CW_LINK_COUNT, or NULL when CONFIG_WHOLE; taken on success, each may be NULL */
+    const struct boot_place *place; /* where this server stands, as stored or configured, copied; NULL: it finds out */
+    uint64_t id;                    /* of this server, for the bootstrap; 0: no bootstrap, and place is needed */
+    uint64_t incarnation;           /* of every server here; store.h */
+    struct shim **shim;             /* CW_LINK_COUNT, or NULL when CONFIG_WHOLE; taken on success, each may be NULL */
     /* A place was found: it is to be on stable storage when this returns 0. May be NULL. */
     int (*placed)(void *context, const struct boot_place *place);
     void *placed_context;

@@ -144,13 +144,22 @@ void seek_carrier(struct pump_server *s, cw_link link, bool up, cw_time now)
 
 /* ---- What people should know of it ---------------------------------------------------------------------------------- */
 
+/* While it searches, what is not heard yet is no fault; a server that has its place says by its links who is silent. */
+static bool is_worth_telling(const struct host *h, const struct boot_fault *fault)
+{
+    return boot_state(h->boot) == BOOT_REFUSED || fault->kind != BOOT_FAULT_SILENT;
+}
+
 static void tell_faults(struct host *h)
 {
-    unsigned count = boot_fault_count(h->boot);
-    for (unsigned i = 0; i < count && i < FAULTS_TOLD; i++) {
+    unsigned told = 0;
+    for (unsigned i = 0; i < boot_fault_count(h->boot) && told < FAULTS_TOLD; i++) {
         char text[BOOT_FAULT_TEXT];
-        boot_fault_text(boot_fault(h->boot, i), text);
-        LOG(h->log, CW_LOG_WARN, "a cable is wrong", {"why", text});
+        if (is_worth_telling(h, boot_fault(h->boot, i))) {
+            boot_fault_text(boot_fault(h->boot, i), text);
+            LOG(h->log, CW_LOG_WARN, "a cable is wrong", {"why", text});
+            told++;
+        }
     }
 }
 
@@ -159,8 +168,8 @@ static void tell_progress(struct host *h)
     struct boot_progress p;
     boot_progress(h->boot, &p);
     const struct boot_progress *old = &h->boot_told;
-    bool news = p.state != old->state || p.servers != old->servers || p.agreeing != old->agreeing ||
-                p.missing != old->missing;
+    bool news =
+        p.state != old->state || p.servers != old->servers || p.agreeing != old->agreeing || p.missing != old->missing;
     if (news && p.state != BOOT_AGREED) {
         char servers[24], missing[24], agreeing[24];
         snprintf(servers, sizeof servers, "%" PRIu32, p.servers);

@@ -39,14 +39,14 @@ static uint64_t digest_text(const char *text, size_t length)
 static size_t format(const struct store_state *s, char out[static FILE_BYTES])
 {
     size_t used = (size_t)snprintf(out, FILE_BYTES, "cubeway-state 1\nincarnation %" PRIu64 "\nid %016" PRIx64 "\n",
-                                 s->incarnation, s->id);
+                                   s->incarnation, s->id);
     if (s->assigned) {
         char dims[QUANTITY_TEXT], self[TORUS_TEXT];
         quantity_dims_format(s->dims, dims);
         torus_format(s->self, self);
         const uint8_t *d = s->direction;
-        used += (size_t)snprintf(out + used, FILE_BYTES - used, "dims %s\ncoordinate %s\nports %u %u %u %u %u %u\n", dims,
-                                 self, d[0], d[1], d[2], d[3], d[4], d[5]);
+        used += (size_t)snprintf(out + used, FILE_BYTES - used, "dims %s\ncoordinate %s\nports %u %u %u %u %u %u\n",
+                                 dims, self, d[0], d[1], d[2], d[3], d[4], d[5]);
     }
     uint64_t digest = digest_text(out, used);
     return used + (size_t)snprintf(out + used, FILE_BYTES - used, "digest %016" PRIx64 "\n", digest);

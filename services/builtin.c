@@ -3,12 +3,14 @@
 
 #include "services/bench/bench.h"
 #include "services/ping/ping.h"
+#include "services/trace/trace.h"
 
 #include <string.h>
 
 static const cw_service *const services[] = {
     &ping_service,
     &bench_service,
+    &trace_service,
 };
 enum { SERVICES = sizeof services / sizeof *services };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/capture.h"
 
-#include "simulator/quantity.h"
+#include "base/quantity.h"
 #include "wire/limits.h"
 
 #include <errno.h>

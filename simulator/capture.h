@@ -8,7 +8,7 @@
 #ifndef SIMULATOR_CAPTURE_H
 #define SIMULATOR_CAPTURE_H
 
-#include "simulator/pcapng.h"
+#include "capture/pcapng.h"
 #include "simulator/world.h"
 
 struct capture;

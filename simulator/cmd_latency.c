@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+#include "simulator/command.h"
 #include "simulator/figure.h"
-#include "simulator/quantity.h"
 
 #include "wire/limits.h"
 

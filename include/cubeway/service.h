@@ -146,6 +146,17 @@ uint8_t *cw_packet_data(cw_packet *p, size_t *length);
 CW_MUST_CHECK int cw_packet_resize(cw_packet *p, size_t length);
 /* Bytes on the wire behind the payload that are not in memory. */
 size_t cw_packet_pad(const cw_packet *p);
+/* What one server on the way reported of a packet that was sent with options.trace. */
+typedef struct cw_trace_hop {
+    size_t size; /* the caller sets it */
+    cw_coord server;
+    cw_link in;       /* the link it came by, CW_LINK_SELF: made there */
+    cw_link out;      /* the link it left by, CW_LINK_SELF: taken there */
+    uint64_t wait_ns; /* from its coming to its leaving, or to the upcall; at most some 4 s are told apart */
+    unsigned queued;  /* packets of the service that were before it when it came */
+} cw_trace_hop;
+/* Fills *out with report i, 0 the first. -ENOENT: there are not so many, or the packet is not traced; -EINVAL. */
+int cw_packet_trace(const cw_packet *p, unsigned i, cw_trace_hop *out);
 /*
  * The largest payload of one packet here. What goes with it takes from that: a full key 16 bytes, a call 24, its answer 20, a recorded
  * path 8 to 32, way-points 4 and 4 each, a trace 20 and more.

@@ -201,6 +201,18 @@ uint64_t ls_digest(const struct linkstate *ls)
     return lsdb_digest(&ls->db);
 }
 
+uint32_t ls_link_session(const struct linkstate *ls, cw_link link)
+{
+    CHECK(link < CW_LINK_COUNT);
+    return ls->links[link].adj.session;
+}
+
+struct ls_stranger ls_link_stranger(const struct linkstate *ls, cw_link link)
+{
+    CHECK(link < CW_LINK_COUNT);
+    return ls->links[link].stranger;
+}
+
 uint64_t ls_incarnation(const struct linkstate *ls)
 {
     return ls->incarnation;
@@ -210,6 +222,26 @@ uint64_t ls_link_peer(const struct linkstate *ls, cw_link link)
 {
     const struct adjacency *adj = &ls->links[link].adj;
     return adj->state == ADJ_UP ? adj->peer_incarnation : 0;
+}
+
+void ls_link_info(const struct linkstate *ls, cw_link link, struct ls_link_info *out)
+{
+    const struct ls_link *l = &ls->links[link];
+    *out = (struct ls_link_info){
+        .exists = l->exists,
+        .state = adjacency_state_name(l->adj.state),
+        .up = l->adj.state == ADJ_UP,
+        .committed = l->exists && linkstate_is_committed(ls, link),
+        .miswired = l->adj.state == ADJ_MISWIRED,
+        .expected = torus_coord(&ls->config.torus, linkstate_peer(ls, link)),
+        .incarnation = l->adj.state >= ADJ_INIT ? l->adj.peer_incarnation : 0,
+        .flaps = l->adj.flaps,
+        .rest = l->adj.rest,
+        .heard = l->seen,
+    };
+    if (l->adj.state >= ADJ_INIT) { /* data frames prove life as hellos do */
+        out->heard.at = cw_time_max(out->heard.at, cw_time_max(l->adj.heard, ls->heard[link]));
+    }
 }
 
 const struct record *ls_record(const struct linkstate *ls, cw_server origin)

@@ -128,8 +128,45 @@ uint64_t ls_digest(const struct linkstate *ls);       /* of the database: equal 
 uint64_t ls_incarnation(const struct linkstate *ls);
 /* The incarnation of the neighbour with which this end calls the link up; 0: it does not. */
 uint64_t ls_link_peer(const struct linkstate *ls, cw_link link);
+/* Our session on the link: what a goodbye in our name must say (wire/goodbye.h). Another one with every adjacency. */
+uint32_t ls_link_session(const struct linkstate *ls, cw_link link);
+/* Who was heard last on a link that he does not belong on, as he said himself. */
+struct ls_stranger {
+    uint64_t hellos; /* of such, since ls_open; 0: there was none, and nothing of the rest is set */
+    cw_time last;
+    uint32_t cluster;
+    uint32_t config_hash;
+    cw_coord server; /* perhaps outside our torus */
+    cw_link port;    /* of his, that the cable is in */
+};
+struct ls_stranger ls_link_stranger(const struct linkstate *ls, cw_link link);
 /* The record held of a server, borrowed until the next entry; NULL when none is. */
 const struct record *ls_record(const struct linkstate *ls, cw_server origin);
+
+/* Who said hello over a link last, right or wrong: by its own word. */
+struct ls_heard {
+    bool any; /* somebody has; false: the rest is zero */
+    cw_time at;
+    cw_coord server;
+    cw_link port; /* of the sender: the cable's other end */
+    uint32_t cluster;
+    uint32_t config_hash;
+    uint64_t incarnation;
+};
+/* One link as operators see it. */
+struct ls_link_info {
+    bool exists;       /* the torus has a cable there */
+    const char *state; /* "no-carrier", "damped", "down", "miswired", "init", "exchange", "pending" or "up"; static */
+    bool up;           /* at this end */
+    bool committed;    /* at both ends: data may go */
+    bool miswired;     /* whoever is heard does not belong there: what differs stands in heard */
+    cw_coord expected; /* who belongs at the other end, on the port opposite to link */
+    uint64_t incarnation; /* of whom the adjacency is with; 0: nobody */
+    unsigned flaps;       /* recent ones; halved with each quiet minute */
+    cw_time rest;         /* damped: until when */
+    struct ls_heard heard;
+};
+void ls_link_info(const struct linkstate *ls, cw_link link, struct ls_link_info *out);
 
 /* What happened, since ls_open. Those marked ! should never grow in a sound cluster: an operator wants to know. */
 enum ls_counter {

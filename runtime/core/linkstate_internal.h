@@ -57,9 +57,11 @@ struct ls_link {
     uint64_t offered;  /* position in the log of the SYNCED that ends our side of the exchange */
     cw_time hello_at;  /* the next hello */
     cw_time hello_last;
-    cw_time stream_at; /* not before does the stream send of its own accord */
-    cw_time clock;     /* the neighbour's, of its last hello in this session; 0 */
-    cw_time echo;      /* ours, the last that came back in this session; 0 */
+    cw_time stream_at;    /* not before does the stream send of its own accord */
+    cw_time clock;        /* the neighbour's, of its last hello in this session; 0 */
+    cw_time echo;         /* ours, the last that came back in this session; 0 */
+    struct ls_heard seen; /* who says hello at the far end, right or wrong */
+    struct ls_stranger stranger;
 };
 
 /* One link as a data frame meets it. */

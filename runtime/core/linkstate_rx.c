@@ -72,6 +72,19 @@ static bool repair(struct linkstate *ls, cw_link link, const struct hello *hello
     return true;
 }
 
+static void note_stranger(struct linkstate *ls, struct ls_link *l, const struct hello *hello)
+{
+    ls->counts[LS_MISWIRED]++;
+    l->stranger = (struct ls_stranger){
+        .hellos = l->stranger.hellos + 1,
+        .last = ls->now,
+        .cluster = hello->cluster,
+        .config_hash = hello->config_hash,
+        .server = hello->server,
+        .port = hello->port,
+    };
+}
+
 /* Nothing follows from a hello or an acknowledgement here but for the link itself: it has been up, and we active. */
 static bool is_steady(const struct linkstate *ls, const struct ls_link *l)
 {
@@ -82,8 +95,17 @@ static bool is_steady(const struct linkstate *ls, const struct ls_link *l)
 static bool take_hello(struct linkstate *ls, cw_link link, const struct hello *hello)
 {
     struct ls_link *l = &ls->links[link];
+    l->seen = (struct ls_heard){
+        .any = true,
+        .at = ls->now,
+        .server = hello->server,
+        .port = hello->port,
+        .cluster = hello->cluster,
+        .config_hash = hello->config_hash,
+        .incarnation = hello->incarnation,
+    };
     if (!is_well_wired(ls, link, hello)) {
-        ls->counts[LS_MISWIRED]++;
+        note_stranger(ls, l, hello);
         linkstate_step(ls, link, ADJ_WRONG);
         adjacency_heard(&l->adj, ls->now);
         return false;

@@ -100,6 +100,15 @@ struct node_service_policy {
 /* -ENOENT; -EINVAL out of range (a queue holds at least one packet of mtu bytes). What waits stays. */
 int node_service_policy(struct node *n, cw_job job, const struct node_service_policy *policy);
 
+/* The i-th service of the node; false when there are no more. Names are borrowed until the service is removed. */
+struct node_service_info {
+    const char *name, *version;
+    cw_job job;
+    struct node_service_policy policy;
+    uint32_t queued_packets, queued_bytes;
+};
+bool node_service_at(const struct node *n, unsigned i, struct node_service_info *out);
+
 /* A command for a service: fields go to the sink, done exactly once. Links with something to send as ever. */
 struct node_request_sink {
     void *context;

@@ -43,6 +43,20 @@ static bool upcall(struct cw_svc *svc, struct cw_packet *p, const cw_rx *rx, cw_
     return node_lend_end(svc, p, *verdict);
 }
 
+/* The last report of a traced packet: it is taken here, and waited for nothing but the right to be. */
+static void report_taken(const struct node *n, struct cw_packet *p)
+{
+    int64_t waited = p->marks & PKT_HELD ? n->now.ns - p->queued.ns : 0;
+    const struct ext_trace_entry entry = {
+        .server = n->place,
+        .in = p->in < CW_LINK_COUNT ? p->in : EXT_TRACE_IN_MADE_HERE,
+        .out = EXT_TRACE_OUT_TAKEN,
+        .wait_ns = (uint32_t)(waited > UINT32_MAX ? UINT32_MAX : waited),
+        .job = p->head.job,
+    };
+    ext_trace_append(packet_ext(p->data, &p->exts, EXT_TRACE), &entry);
+}
+
 /* The payload begins behind the head: what services see. Undone by node code never: a delivered packet does not travel on. */
 void node_deliver(struct node *n, struct cw_packet *p)
 {
@@ -53,6 +67,9 @@ void node_deliver(struct node *n, struct cw_packet *p)
         return;
     }
     n->delivered++;
+    if ((p->head.flags & packet_flag(EXT_TRACE)) && pkt_writable(p)) {
+        report_taken(n, p);
+    }
     node_point(n, NODE_DELIVERED, p, CW_DROP_COUNT);
     cw_rx rx;
     cw_verdict verdict;

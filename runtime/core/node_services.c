@@ -226,6 +226,33 @@ int node_service_policy(struct node *n, cw_job job, const struct node_service_po
     return 0;
 }
 
+bool node_service_at(const struct node *n, unsigned i, struct node_service_info *out)
+{
+    for (unsigned index = 0; index < NODE_SERVICES; index++) {
+        const struct cw_svc *svc = n->service[index];
+        if (svc == NULL || i-- > 0) {
+            continue;
+        }
+        *out = (struct node_service_info){
+            .name = svc->table->name,
+            .version = svc->table->version,
+            .job = svc->table->job,
+            .policy =
+                {
+                    .weight = n->shares.weight[index],
+                    .background = n->shares.background >> index & 1,
+                    .queue_packets = svc->queue.packets_max,
+                    .queue_bytes = svc->queue.bytes_max,
+                    .drop = svc->queue.drop == PACKETQ_DROP_OLDEST ? NODE_DROP_OLDEST : NODE_DROP_TAIL,
+                },
+            .queued_packets = svc->queue.packets,
+            .queued_bytes = svc->queue.bytes,
+        };
+        return true;
+    }
+    return false;
+}
+
 void node_wake_writers(struct node *n)
 {
     uint32_t due = n->writable;

@@ -147,6 +147,24 @@ int cw_packet_resize(cw_packet *p, size_t length)
     return 0;
 }
 
+int cw_packet_trace(const cw_packet *p, unsigned i, cw_trace_hop *out)
+{
+    if (p == NULL || out == NULL || out->size < sizeof *out) {
+        return -EINVAL;
+    }
+    const uint8_t *ext = p->head.flags & packet_flag(EXT_TRACE) ? packet_ext(p->data, &p->exts, EXT_TRACE) : NULL;
+    if (ext == NULL || i >= ext_trace_entries(ext)) {
+        return -ENOENT;
+    }
+    struct ext_trace_entry entry = ext_trace_get(ext, i);
+    out->server = entry.server;
+    out->in = entry.in;
+    out->out = entry.out < CW_LINK_COUNT ? entry.out : CW_LINK_SELF;
+    out->wait_ns = entry.wait_ns;
+    out->queued = entry.queued;
+    return 0;
+}
+
 void cw_packet_keep(cw_packet *p)
 {
     if (p->marks & PKT_LENT) {

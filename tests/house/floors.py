@@ -7,6 +7,7 @@ from typing import NamedTuple
 CONTRACTS, KEYSPACE, BASE, WIRE = "include/cubeway", "keyspace", "runtime/base", "runtime/wire"
 CORE, BOOT, NMU, SHIM = "runtime/core", "runtime/boot", "runtime/nmu", "shim"
 SERVICES, SERVICE_LIST = "services/*", "services"
+SCENARIO, CAPTURE = "scenario", "runtime/capture"
 SIMULATOR, DAEMON, CTL, TESTBED = "simulator", "runtime/daemon", "runtime/ctl", "testbed"
 
 
@@ -31,12 +32,14 @@ FOLDERS = (
     Folder(BOOT, 3, "boot", (CONTRACTS, KEYSPACE, BASE, WIRE), True),
     Folder(NMU, 3, "nmu", (CONTRACTS, KEYSPACE, BASE, WIRE), True),
     Folder(SHIM, 4, "shim", (CONTRACTS, BASE, WIRE), False),
+    Folder(CAPTURE, 4, "capture", (CONTRACTS,), False),
     Folder(SERVICES, 4, "services", (CONTRACTS, KEYSPACE, BASE), False),
     Folder(SERVICE_LIST, 4, "services", (CONTRACTS, SERVICES), False),
-    Folder(SIMULATOR, 5, "simulator", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, SERVICES, SERVICE_LIST), False),
+    Folder(SCENARIO, 4, "scenario", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE), False),
+    Folder(SIMULATOR, 5, "simulator", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, CAPTURE, SERVICES, SERVICE_LIST, SCENARIO), False),
     Folder(DAEMON, 5, "daemon", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, BOOT, NMU, SHIM, SERVICES, SERVICE_LIST), False),
-    Folder(CTL, 5, "ctl", (CONTRACTS, BASE), False),
-    Folder(TESTBED, 5, "testbed", (CONTRACTS, KEYSPACE, BASE), False),
+    Folder(CTL, 5, "ctl", (CONTRACTS, BASE, CAPTURE), False),
+    Folder(TESTBED, 5, "testbed", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, SERVICES, SCENARIO), False),
 )
 
 # Folders of C that are not the product: they may include all of it.
@@ -51,9 +54,11 @@ PURE_HEADERS = {
 # A system is met in one place: header pattern -> the files that may include it.
 SYSTEM_HOMES = {
     "openssl/*": ("keyspace/key.c", "runtime/nmu/seal.c"),
-    "event2/*": ("runtime/daemon/pump.c", "services/*/gateway*.c"),
-    "jansson.h": ("simulator/report.c",),
-    "pcap*": ("shim/pcap.c",),
+    "event2/*": ("runtime/daemon/pump.c", "runtime/daemon/control.c", "runtime/daemon/metrics.c", "services/*/gateway*.c"),
+    "jansson.h": ("scenario/report.c", "runtime/daemon/control_json.c", "runtime/ctl/json.c", "testbed/message.c"),
+    "libmnl/*": ("shim/carrier.c", "testbed/veth.c"),  # links are watched, links are built
+    "cap-ng.h": ("runtime/daemon/privileges.c",),
+    "pcap*": ("shim/pcap.c", "shim/replay.c"),  # live, and from a file
     "sanitizer/*": ("runtime/base/poison.h",),
 }
 

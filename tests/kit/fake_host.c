@@ -40,6 +40,7 @@ static cw_packet *take_packet(cw_svc *s, size_t length, size_t pad)
     p->home = s;
     p->holder = NULL;
     p->kept = false;
+    p->reports = 0;
     p->length = length;
     p->pad = pad;
     memset(p->data, 0, length);
@@ -118,6 +119,16 @@ int cw_packet_resize(cw_packet *p, size_t length)
         memset(p->data + p->length, 0, length - p->length);
     }
     p->length = length;
+    return 0;
+}
+
+int cw_packet_trace(const cw_packet *p, unsigned i, cw_trace_hop *out)
+{
+    must(out->size == sizeof *out, "a service asks for a report without its size");
+    if (i >= p->reports) {
+        return -ENOENT;
+    }
+    *out = p->trace[i];
     return 0;
 }
 

@@ -13,7 +13,7 @@
 #include "fake_result.h"
 #include "keyspace/torus.h"
 
-enum { FAKE_MTU = 8960, FAKE_COUNTERS = 8 };
+enum { FAKE_MTU = 8960, FAKE_COUNTERS = 8, FAKE_TRACE = 16 };
 
 struct cw_packet {
     cw_svc *home;   /* counts it */
@@ -21,6 +21,8 @@ struct cw_packet {
     cw_packet *next;
     bool kept;
     size_t length, pad, capacity;
+    unsigned reports; /* of a traced packet: the first FAKE_TRACE servers on its way */
+    cw_trace_hop trace[FAKE_TRACE];
     uint8_t data[];
 };
 

@@ -54,6 +54,23 @@ static bool arrives(struct fake_net *net, struct fake_flight *f)
     return target_of(net, f) == f->here && (f->send.to.kind != CW_TO_LINK || f->hops > 0);
 }
 
+/* What the server where it is reports of a traced packet that leaves by that link, or is taken there. */
+static void report(struct fake_net *net, struct fake_flight *f, cw_link out)
+{
+    cw_packet *p = f->send.packet;
+    if (f->send.options.trace && p->reports < FAKE_TRACE) {
+        p->trace[p->reports] = (cw_trace_hop){
+            .size = sizeof(cw_trace_hop),
+            .server = torus_coord(&net->torus, f->here),
+            .in = f->in,
+            .out = out,
+            .wait_ns = 100 + p->reports,
+            .queued = p->reports,
+        };
+        p->reports++;
+    }
+}
+
 static void next_link(struct fake_net *net, struct fake_flight *f)
 {
     cw_link link = f->send.to.link;
@@ -65,6 +82,7 @@ static void next_link(struct fake_net *net, struct fake_flight *f)
     if (f->hops < PATH_MAX_LINKS) {
         f->path[f->hops] = link;
     }
+    report(net, f, link);
     f->hops++;
     f->here = torus_neighbour(&net->torus, f->here, link);
     f->in = cw_link_opposite(link);
@@ -132,6 +150,7 @@ static void land(struct fake_net *net, struct fake_flight *f)
         }
         return;
     }
+    report(net, f, CW_LINK_SELF);
     if (f->send.reply) {
         fake_answer(s, f->send.call, f->send.status, f->send.packet, &rx);
     } else {

@@ -213,6 +213,45 @@ START_TEST(a_lone_server_leaves_too)
 }
 END_TEST
 
+START_TEST(a_link_says_who_is_at_its_end)
+{
+    struct ls_bench b;
+    ls_bench_pair(&b);
+    struct ls_link_info info;
+    ls_link_info(b.ls[0], 0, &info);
+    ck_assert(info.exists && info.up && info.committed && !info.miswired);
+    ck_assert_str_eq(info.state, "up");
+    ck_assert_uint_eq(info.expected.x, 1);
+    ck_assert_uint_eq(info.incarnation, ls_incarnation(b.ls[1]));
+    ck_assert(info.heard.any);
+    ck_assert_uint_eq(info.heard.port, 1);
+    ck_assert_uint_eq(info.heard.server.x, 1);
+    ck_assert_uint_eq(info.heard.incarnation, ls_incarnation(b.ls[1]));
+    ck_assert_int_ge(info.heard.at.ns, b.now.ns - 20 * 1000 * 1000);
+    ls_link_info(b.ls[0], 2, &info); /* an axis of 1 */
+    ck_assert(!info.exists && !info.up && !info.heard.any);
+    /* Its hello comes over another cable than it should: not let in, and named. */
+    struct note note = {0};
+    for (unsigned i = 0; i < 50 && note.size == 0; i++) {
+        ls_bench_run_for(&b, CW_MS(1));
+        b.now = cw_time_add(b.now, CW_MS(11));
+        ls_tick(b.ls[1], b.now);
+        note = ls_bench_pull(&b, 1, 1);
+    }
+    struct hello hello = ls_bench_hello(&note);
+    ls_carrier(b.ls[0], 1, true, b.now);
+    hello.port = 1;
+    uint8_t bytes[HELLO_BYTES];
+    hello_encode(&hello, bytes);
+    ck_assert_int_eq(ls_control(b.ls[0], 1, bytes, sizeof bytes, b.now), WIRE_OK);
+    ls_link_info(b.ls[0], 1, &info);
+    ck_assert(info.miswired && !info.up);
+    ck_assert_str_eq(info.state, "miswired");
+    ck_assert_uint_eq(info.heard.port, 1);
+    ls_bench_close(&b);
+}
+END_TEST
+
 START_TEST(counters_have_names_of_their_own)
 {
     for (int i = 0; i < LS_COUNTERS; i++) {
@@ -235,6 +274,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(light_out_ends_the_link_at_once),
     SUITE_TEST(an_orderly_leave_takes_two_flood_times),
     SUITE_TEST(a_lone_server_leaves_too),
+    SUITE_TEST(a_link_says_who_is_at_its_end),
     SUITE_TEST(counters_have_names_of_their_own),
 };
 

@@ -79,6 +79,31 @@ static struct bench *two(void)
     return b;
 }
 
+START_TEST(what_runs_is_told)
+{
+    struct bench *b = bench_open((cw_dims){1, 1, 2});
+    bench_start(b, 0);
+    struct node_service_info info;
+    ck_assert(node_service_at(b->node[0], 0, &info));
+    ck_assert_uint_eq(info.job, PROBE_JOB);
+    ck_assert_uint_eq(info.policy.weight, NODE_WEIGHT);
+    ck_assert_uint_eq(info.policy.queue_packets, b->config.queue_packets);
+    ck_assert_int_eq(info.policy.drop, NODE_DROP_TAIL);
+    ck_assert(!info.policy.background);
+    ck_assert(!node_service_at(b->node[0], 1, &info));
+    const struct node_service_policy policy = {7, true, 11, 100000, NODE_DROP_OLDEST};
+    ck_assert_int_eq(node_service_policy(b->node[0], PROBE_JOB, &policy), 0);
+    ck_assert(node_service_at(b->node[0], 0, &info));
+    ck_assert_uint_eq(info.policy.weight, 7);
+    ck_assert(info.policy.background);
+    ck_assert_uint_eq(info.policy.queue_packets, 11);
+    ck_assert_uint_eq(info.policy.queue_bytes, 100000);
+    ck_assert_int_eq(info.policy.drop, NODE_DROP_OLDEST);
+    ck_assert_uint_eq(info.queued_packets, 0);
+    bench_close(b);
+}
+END_TEST
+
 START_TEST(tables_are_checked)
 {
     struct bench *b = two();
@@ -269,7 +294,9 @@ START_TEST(removal_takes_everything)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(tables_are_checked),   SUITE_TEST(a_bare_service), SUITE_TEST(an_open_that_fails_leaves_nothing),
-    SUITE_TEST(so_many_and_any_jobs), SUITE_TEST(policies),       SUITE_TEST(removal_takes_everything),
+    SUITE_TEST(what_runs_is_told),        SUITE_TEST(tables_are_checked),
+    SUITE_TEST(a_bare_service),           SUITE_TEST(an_open_that_fails_leaves_nothing),
+    SUITE_TEST(so_many_and_any_jobs),     SUITE_TEST(policies),
+    SUITE_TEST(removal_takes_everything),
 };
 SUITE_MAIN("node_services", tests)

@@ -5,6 +5,49 @@
 #include <errno.h>
 #include <string.h>
 
+/* What a traced packet says on its arrival, as the probe sees it. */
+static unsigned reports;
+
+static cw_verdict read_trace(cw_svc *s, cw_packet *p, const cw_rx *rx)
+{
+    cw_trace_hop hop = {.size = sizeof hop};
+    for (reports = 0; cw_packet_trace(p, reports, &hop) == 0; reports++) {
+        bool last = reports == rx->hops;
+        ck_assert_uint_eq(hop.server.z, reports);
+        ck_assert_uint_eq(hop.in, reports == 0 ? CW_LINK_SELF : CW_LINK_ZM);
+        ck_assert_uint_eq(hop.out, last ? CW_LINK_SELF : CW_LINK_ZP);
+    }
+    hop.size = 1;
+    ck_assert_int_eq(cw_packet_trace(p, 0, &hop), -EINVAL);
+    ck_assert_int_eq(cw_packet_trace(p, 0, NULL), -EINVAL);
+    (void)s;
+    return CW_DROP;
+}
+
+START_TEST(a_trace_tells_the_whole_way)
+{
+    struct bench *b = bench_open((cw_dims){1, 1, 5});
+    bench_start_all(b);
+    bench_settle(b);
+    b->hooks.on_packet = read_trace;
+    cw_send_options options = {CW_SEND_INIT, .trace = true};
+    for (cw_server to = 0; to <= 2; to++) {
+        cw_svc *s = bench_svc(b, 0);
+        cw_to where = to_server(b, to);
+        reports = 99;
+        ck_assert_int_eq(cw_send(s, cw_packet_new(s, 4), &where, &options), 0);
+        bench_kick(b, 0);
+        bench_run(b, CW_MS(3));
+        ck_assert_uint_eq(reports, to + 1);
+        ck_assert_int_eq(cw_send(s, cw_packet_new(s, 4), &where, NULL), 0);
+        bench_kick(b, 0);
+        bench_run(b, CW_MS(3));
+        ck_assert_uint_eq(reports, 0);
+    }
+    bench_close(b);
+}
+END_TEST
+
 static struct bench *two(void)
 {
     struct bench *b = bench_open((cw_dims){1, 1, 2});
@@ -164,9 +207,8 @@ START_TEST(lent_packets_are_disposed_of_once)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(new_ones_are_zero_and_within_limits),
-    SUITE_TEST(a_service_has_so_many_in_hand),
-    SUITE_TEST(resize_within_its_memory),
+    SUITE_TEST(a_trace_tells_the_whole_way),       SUITE_TEST(new_ones_are_zero_and_within_limits),
+    SUITE_TEST(a_service_has_so_many_in_hand),     SUITE_TEST(resize_within_its_memory),
     SUITE_TEST(lent_packets_are_disposed_of_once),
 };
 SUITE_MAIN("svc_packet", tests)

@@ -182,7 +182,8 @@ static cw_verdict compare_packet(cw_svc *s, cw_packet *p, const cw_rx *rx)
     ck_assert_uint_eq(exts.at[EXT_TRACE] != 0, expect.options.trace);
     if (exts.at[EXT_TRACE] != 0) {
         unsigned places = ext_trace_places(p->data + exts.at[EXT_TRACE]);
-        ck_assert_uint_eq(ext_trace_entries(p->data + exts.at[EXT_TRACE]), rx->hops < places ? rx->hops : places);
+        unsigned reports = ext_trace_entries(p->data + exts.at[EXT_TRACE]);
+        ck_assert_uint_eq(reports, rx->hops + 1 < places ? rx->hops + 1 : places); /* and the one that took it */
     }
     if (exts.at[EXT_PATH] != 0) {
         struct ext_path path;

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct unit {
+    const char *name;
+    uint64_t scale; /* base units in one of it */
+};
+
+static const struct unit span_units[] = {
+    {"ns", 1},
+    {"us", 1000},
+    {"ms", 1000000},
+    {"s", 1000000000},
+    {"min", 60 * UINT64_C(1000000000)},
+    {"h", 3600 * UINT64_C(1000000000)},
+};
+static const struct unit rate_units[] = {{"bit", 1}, {"kbit", 1000}, {"mbit", 1000000}, {"gbit", 1000000000}};
+static const struct unit count_units[] = {{"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}};
+static const struct unit ppm_units[] = {{"ppm", 1}, {"%", 10000}};
+static const struct unit millionth_units[] = {{"", 1000000}, {"%", 10000}};
+
+enum { DIGITS_MAX = 19 }; /* so that all digits together fit 64 bits */
+
+/* Reads digits[.digits]unit exactly: value = digits * scale / 10^fraction must be whole. */
+static int read_with_unit(const char *text, size_t length, const struct unit *units, size_t count, uint64_t *out)
+{
+    uint64_t digits = 0, power = 1;
+    size_t at = 0, seen = 0;
+    bool fraction = false;
+    for (; at < length && ((text[at] >= '0' && text[at] <= '9') || (text[at] == '.' && !fraction)); at++) {
+        if (text[at] == '.') {
+            fraction = true;
+            continue;
+        }
+        if (++seen > DIGITS_MAX) {
+            return -ERANGE;
+        }
+        digits = digits * 10 + (uint64_t)(text[at] - '0');
+        power *= fraction ? 10 : 1;
+    }
+    if (seen == 0 || text[0] == '.' || text[at - 1] == '.') {
+        return -EINVAL;
+    }
+    const struct unit *unit = NULL;
+    for (size_t i = 0; i < count && unit == NULL; i++) {
+        if (strlen(units[i].name) == length - at && memcmp(units[i].name, text + at, length - at) == 0) {
+            unit = &units[i];
+        }
+    }
+    if (unit == NULL && at == length && digits == 0) {
+        unit = &units[0]; /* nothing is nothing in every unit */
+    }
+    if (unit == NULL) {
+        return -EINVAL;
+    }
+    unsigned __int128 value = (unsigned __int128)digits * unit->scale;
+    if (value % power != 0) {
+        return -EINVAL;
+    }
+    value /= power;
+    if (value > INT64_MAX) {
+        return -ERANGE;
+    }
+    *out = (uint64_t)value;
+    return 0;
+}
+
+#define READ(text, length, units, out) read_with_unit(text, length, units, sizeof(units) / sizeof *(units), out)
+
+int quantity_count(const char *text, size_t length, uint64_t *out)
+{
+    return READ(text, length, count_units, out);
+}
+
+int quantity_span(const char *text, size_t length, cw_span *out)
+{
+    uint64_t ns;
+    int rc = READ(text, length, span_units, &ns);
+    if (rc == 0) {
+        *out = (cw_span){(int64_t)ns};
+    }
+    return rc;
+}
+
+int quantity_rate(const char *text, size_t length, uint64_t *out)
+{
+    return READ(text, length, rate_units, out);
+}
+
+int quantity_ppm(const char *text, size_t length, uint32_t *out)
+{
+    uint64_t ppm;
+    int rc = READ(text, length, ppm_units, &ppm);
+    if (rc == 0 && ppm > UINT32_MAX) {
+        rc = -ERANGE;
+    }
+    if (rc == 0) {
+        *out = (uint32_t)ppm;
+    }
+    return rc;
+}
+
+int quantity_dims(const char *text, size_t length, cw_dims *out)
+{
+    uint32_t dim[CW_AXES] = {0};
+    unsigned axis = 0;
+    size_t digits = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == 'x' && digits > 0 && axis + 1 < CW_AXES) {
+            axis++;
+            digits = 0;
+            continue;
+        }
+        if (text[i] < '0' || text[i] > '9' || ++digits > 3) {
+            return -EINVAL;
+        }
+        dim[axis] = dim[axis] * 10 + (uint32_t)(text[i] - '0');
+    }
+    if (axis + 1 != CW_AXES || digits == 0) {
+        return -EINVAL;
+    }
+    for (unsigned i = 0; i < CW_AXES; i++) {
+        if (dim[i] < 1 || dim[i] > CW_DIM_MAX) {
+            return -ERANGE;
+        }
+    }
+    *out = (cw_dims){(uint16_t)dim[0], (uint16_t)dim[1], (uint16_t)dim[2]};
+    return 0;
+}
+
+int quantity_millionths(const char *text, size_t length, int64_t *out)
+{
+    bool minus = length > 0 && text[0] == '-';
+    uint64_t value;
+    int rc = READ(text + minus, length - minus, millionth_units, &value);
+    if (rc == 0) {
+        *out = minus ? -(int64_t)value : (int64_t)value;
+    }
+    return rc;
+}
+
+int quantity_link(const char *text, size_t length, cw_link *out)
+{
+    if (length != 2 || (text[0] != '+' && text[0] != '-') || text[1] < 'x' || text[1] > 'z') {
+        return -EINVAL;
+    }
+    *out = (cw_link)(2 * (text[1] - 'x') + (text[0] == '-'));
+    return 0;
+}
+
+const char *quantity_link_name(cw_link link)
+{
+    static const char *const names[] = {"+x", "-x", "+y", "-y", "+z", "-z"};
+    return link < CW_LINK_COUNT ? names[link] : "self";
+}
+
+/* Text that is being written, in a caller's QUANTITY_TEXT bytes; what would not fit is left out. */
+struct text {
+    char *out;
+    size_t length;
+};
+
+static void put(struct text *t, const char *word)
+{
+    for (; *word != '\0' && t->length + 1 < QUANTITY_TEXT; word++) {
+        t->out[t->length++] = *word;
+    }
+    t->out[t->length] = '\0';
+}
+
+/* In decimal, with zeros in front up to `digits` of them. */
+static void put_number(struct text *t, uint64_t value, unsigned digits)
+{
+    char reversed[QUANTITY_TEXT], word[QUANTITY_TEXT];
+    unsigned n = 0;
+    do {
+        reversed[n++] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value != 0 || n < digits);
+    for (unsigned i = 0; i < n; i++) {
+        word[i] = reversed[n - 1 - i];
+    }
+    word[n] = '\0';
+    put(t, word);
+}
+
+/* In the largest unit of which it is a whole number. */
+static int format_with_unit(uint64_t value, const struct unit *units, size_t count, char *out)
+{
+    size_t best = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (value != 0 && value % units[i].scale == 0 && units[i].scale >= units[best].scale) {
+            best = i;
+        }
+    }
+    struct text t = {out, 0};
+    put_number(&t, value / units[best].scale, 1);
+    put(&t, units[best].name);
+    return (int)t.length;
+}
+
+int quantity_span_format(cw_span span, char out[static QUANTITY_TEXT])
+{
+    return format_with_unit((uint64_t)(span.ns < 0 ? 0 : span.ns), span_units, 4,
+                            out); /* up to seconds: they read best */
+}
+
+int quantity_rate_format(uint64_t bits_per_second, char out[static QUANTITY_TEXT])
+{
+    return format_with_unit(bits_per_second, rate_units, 4, out);
+}
+
+/* value / 10^places with as few digits as it needs. */
+static int format_decimal(uint64_t value, unsigned places, const char *before, const char *after, char *out)
+{
+    uint64_t power = 1;
+    for (unsigned i = 0; i < places; i++) {
+        power *= 10;
+    }
+    uint64_t rest = value % power;
+    while (places > 0 && rest % 10 == 0) {
+        rest /= 10;
+        places--;
+    }
+    struct text t = {out, 0};
+    put(&t, before);
+    put_number(&t, value / power, 1);
+    if (places > 0) {
+        put(&t, ".");
+        put_number(&t, rest, places);
+    }
+    put(&t, after);
+    return (int)t.length;
+}
+
+int quantity_ppm_format(uint32_t ppm, char out[static QUANTITY_TEXT])
+{
+    return format_decimal(ppm, 4, "", "%", out);
+}
+
+int quantity_dims_format(cw_dims dims, char out[static QUANTITY_TEXT])
+{
+    struct text t = {out, 0};
+    put_number(&t, dims.x, 1);
+    put(&t, "x");
+    put_number(&t, dims.y, 1);
+    put(&t, "x");
+    put_number(&t, dims.z, 1);
+    return (int)t.length;
+}
+
+int quantity_millionths_format(int64_t millionths, char out[static QUANTITY_TEXT])
+{
+    uint64_t magnitude = millionths < 0 ? 0 - (uint64_t)millionths : (uint64_t)millionths;
+    return format_decimal(magnitude, 6, millionths < 0 ? "-" : "", "", out);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/commands.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const cw_span patience_default = {INT64_C(10) * 1000000000};
+
+/* ---- Rows ------------------------------------------------------------------------------------------------------------------ */
+
+void rows_add(void *context, struct json_row *row)
+{
+    struct rows *rows = context;
+    if (rows->count == rows->room) {
+        size_t room = rows->room == 0 ? 64 : 2 * rows->room;
+        struct json_row **more = realloc(rows->row, room * sizeof(struct json_row *));
+        if (more == NULL) {
+            json_row_close(row);
+            return;
+        }
+        rows->row = more;
+        rows->room = room;
+    }
+    rows->row[rows->count++] = row;
+}
+
+void rows_clear(struct rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        json_row_close(rows->row[i]);
+    }
+    free(rows->row);
+    *rows = (struct rows){NULL, 0, 0};
+}
+
+/* ---- Asking ---------------------------------------------------------------------------------------------------------------- */
+
+struct json_request *call_request(const struct call *call, const char *name)
+{
+    const struct arguments *a = call->arguments;
+    struct json_request *r = json_request_open(name, call->server);
+    for (int i = 0; i < a->options; i++) {
+        const struct arguments_option *o = a->given[i].option;
+        if (o->member == NULL) {
+            continue; /* ours, not the daemon's */
+        }
+        if (o->kind == ARGUMENTS_FLAG) {
+            json_request_flag(r, o->member);
+        } else if (o->kind != ARGUMENTS_TEXT) {
+            json_request_integer(r, o->member, a->given[i].number);
+        } else if (o->list) {
+            json_request_element(r, o->member, a->given[i].text);
+        } else {
+            json_request_text(r, o->member, a->given[i].text);
+        }
+    }
+    return r;
+}
+
+cw_span call_patience(const struct call *call)
+{
+    return call->arguments->timeout.ns > 0 ? call->arguments->timeout : patience_default;
+}
+
+static int code_of(const struct call *call, int rc)
+{
+    if (client_failed(call->client)) {
+        return rc == -ETIME ? EXIT_TIMEOUT : rc == -EINTR ? EXIT_FINE : EXIT_NOBODY;
+    }
+    return rc == -EINVAL ? EXIT_USAGE : EXIT_NO;
+}
+
+int call_ask(const struct call *call, const struct json_request *request, cw_span patience,
+             void (*row)(void *context, struct json_row *row), void *context, int *code)
+{
+    char why[CLIENT_WHY];
+    int rc = client_ask(call->client, request, patience, row, context, why);
+    if (rc < 0) {
+        *code = code_of(call, rc);
+        if (*code != EXIT_FINE) {
+            fprintf(call->errors, "cwctl: %s\n", why[0] != '\0' ? why : strerror(-rc));
+        }
+    }
+    return rc;
+}
+
+bool call_is_server(const char *word)
+{
+    unsigned commas = 0;
+    for (const char *c = word; *c != '\0'; c++) {
+        if (*c == ',') {
+            commas++;
+        } else if (*c < '0' || *c > '9') {
+            return false;
+        }
+    }
+    return commas == 2;
+}
+
+/* ---- One answer, shown ------------------------------------------------------------------------------------------------------ */
+
+static void show(const struct call *call, const struct rows *rows)
+{
+    const struct command *c = call->command;
+    if (call->arguments->json) {
+        for (size_t i = 0; i < rows->count; i++) {
+            json_row_print(rows->row[i], call->out);
+        }
+    } else if (c->show != NULL) {
+        c->show(call, rows);
+    } else {
+        table_print(rows->row, rows->count, c->columns, call->style, call->out);
+    }
+}
+
+static int ask_and_show(struct call *call)
+{
+    const struct arguments *a = call->arguments;
+    struct rows rows = {NULL, 0, 0};
+    struct json_request *request = call_request(call, call->command->request);
+    int used = 0, code = EXIT_FINE;
+    (void)commands_find(a->word, a->words, &used);
+    for (int i = used; i < a->words; i++) {
+        json_request_word(request, a->word[i]);
+    }
+    int rc = call_ask(call, request, call_patience(call), rows_add, &rows, &code);
+    if (rc >= 0 || rows.count > 0) {
+        show(call, &rows);
+    }
+    rows_clear(&rows);
+    json_request_close(request);
+    return rc < 0 ? code : rc > 0 ? EXIT_NO : EXIT_FINE;
+}
+
+/* ---- Again and again --------------------------------------------------------------------------------------------------------- */
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void rest_until(const struct call *call, int64_t end)
+{
+    for (int64_t left; !*call->stop && (left = end - now_ns()) > 0;) {
+        poll(NULL, 0, left > INT64_C(100000000) ? 100 : (int)(left / 1000000) + 1);
+    }
+}
+
+void call_rest(const struct call *call, cw_span span)
+{
+    rest_until(call, now_ns() + span.ns);
+}
+
+void call_wipe(const struct call *call)
+{
+    if (call->style.colour && !call->arguments->json) {
+        fputs("\033[H\033[2J", call->out);
+    }
+}
+
+static void begin_round(const struct call *call, uint64_t round)
+{
+    if (call->command->run != run_top) { /* which has nothing to show for a while */
+        call_wipe(call);
+    }
+    if (!call->style.colour && !call->arguments->json && round > 0) {
+        fputc('\n', call->out);
+    }
+}
+
+int call_run(struct call *call)
+{
+    const struct arguments *a = call->arguments;
+    int (*run)(struct call *) = call->command->run != NULL ? call->command->run : ask_and_show;
+    if (!a->watch) {
+        return run(call);
+    }
+    int code = EXIT_FINE;
+    int64_t next = now_ns();
+    for (uint64_t round = 0; !*call->stop && (a->rounds == 0 || round < a->rounds); round++) {
+        begin_round(call, round);
+        code = run(call);
+        fflush(call->out);
+        if (code == EXIT_NOBODY || code == EXIT_TIMEOUT || code == EXIT_USAGE) {
+            break;
+        }
+        next += a->every.ns;
+        if (a->rounds == 0 || round + 1 < a->rounds) {
+            rest_until(call, next);
+        }
+    }
+    return code;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/client.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LINE_MAX_BYTES = 32 * 1024 * 1024, READ_BYTES = 64 * 1024, STOP_MS = 100 };
+
+struct client {
+    int fd;
+    bool failed;
+    const volatile int *stop;
+    int64_t id;
+    char *bytes; /* read and not yet used */
+    size_t used, room, looked;
+    char path[128];
+};
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int refuse_connect(const char *path, int rc, char why[static CLIENT_WHY])
+{
+    switch (-rc) {
+    case ENOENT:
+        snprintf(why, CLIENT_WHY, "%s: no such socket; is cubewayd running?", path);
+        break;
+    case ECONNREFUSED:
+        snprintf(why, CLIENT_WHY, "%s: nobody answers there: the daemon that made it has died; start cubewayd again",
+                 path);
+        break;
+    case EACCES:
+    case EPERM:
+        snprintf(why, CLIENT_WHY, "%s: permission denied; be root, or of the group that the socket belongs to (ls -l)",
+                 path);
+        break;
+    default:
+        snprintf(why, CLIENT_WHY, "%s: %s", path, strerror(-rc));
+    }
+    return rc;
+}
+
+int client_open(struct client **out, const char *path, char why[static CLIENT_WHY])
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path) {
+        return refuse_connect(path, -ENAMETOOLONG, why);
+    }
+    strcpy(address.sun_path, path);
+    struct client *c = calloc(1, sizeof *c);
+    if (c == NULL) {
+        return refuse_connect(path, -ENOMEM, why);
+    }
+    snprintf(c->path, sizeof c->path, "%s", path);
+    c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (c->fd < 0 || connect(c->fd, (const struct sockaddr *)&address, sizeof address) < 0) {
+        int rc = -errno;
+        client_close(c);
+        return refuse_connect(path, rc, why);
+    }
+    *out = c;
+    return 0;
+}
+
+void client_close(struct client *c)
+{
+    if (c != NULL) {
+        if (c->fd >= 0) {
+            close(c->fd);
+        }
+        free(c->bytes);
+        free(c);
+    }
+}
+
+void client_stop_on(struct client *c, const volatile int *stop)
+{
+    c->stop = stop;
+}
+
+bool client_failed(const struct client *c)
+{
+    return c->failed;
+}
+
+static int fail(struct client *c, int rc, char why[static CLIENT_WHY], const char *what)
+{
+    c->failed = true;
+    snprintf(why, CLIENT_WHY, "%s: %s", c->path, what);
+    return rc;
+}
+
+/* Until the socket is ready for what: 0, -EINTR (stopped) or -ETIME. */
+static int await(struct client *c, short what, cw_span patience)
+{
+    int64_t end = patience.ns > 0 ? now_ns() + patience.ns : INT64_MAX;
+    for (;;) {
+        int64_t left = end - now_ns();
+        if (c->stop != NULL && *c->stop) {
+            return -EINTR;
+        }
+        if (left <= 0) {
+            return -ETIME;
+        }
+        struct pollfd p = {.fd = c->fd, .events = what};
+        int ms = left > INT64_C(1000000) * STOP_MS ? STOP_MS : (int)(left / 1000000) + 1;
+        if (poll(&p, 1, ms) > 0) {
+            return 0;
+        }
+    }
+}
+
+static int send_all(struct client *c, const char *text, size_t length, cw_span patience)
+{
+    while (length > 0) {
+        ssize_t n = send(c->fd, text, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n >= 0) {
+            text += n;
+            length -= (size_t)n;
+        } else if (errno == EAGAIN) {
+            int rc = await(c, POLLOUT, patience);
+            if (rc < 0) {
+                return rc;
+            }
+        } else if (errno != EINTR) {
+            return -EPIPE;
+        }
+    }
+    return 0;
+}
+
+/* More bytes. 0, -EPIPE at the end, or as await(). */
+static int read_more(struct client *c, cw_span patience)
+{
+    if (c->room - c->used < READ_BYTES) {
+        size_t room = c->room == 0 ? 2 * (size_t)READ_BYTES : 2 * c->room;
+        char *bytes = room <= 2 * (size_t)LINE_MAX_BYTES ? realloc(c->bytes, room) : NULL;
+        if (bytes == NULL) {
+            return -ENOMEM;
+        }
+        c->bytes = bytes;
+        c->room = room;
+    }
+    int rc = await(c, POLLIN, patience);
+    if (rc < 0) {
+        return rc;
+    }
+    ssize_t n = recv(c->fd, c->bytes + c->used, c->room - c->used, MSG_DONTWAIT);
+    if (n > 0) {
+        c->used += (size_t)n;
+        return 0;
+    }
+    return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -EPIPE;
+}
+
+/* Reads the lines there are; 1: the answer has ended, with *rc. */
+static int take_lines(struct client *c, void (*row)(void *context, struct json_row *row), void *context, int *rc,
+                      char why[static CLIENT_WHY])
+{
+    size_t from = 0;
+    int ended = 0;
+    char *end;
+    while (!ended && (end = memchr(c->bytes + c->looked, '\n', c->used - c->looked)) != NULL) {
+        struct json_answer answer;
+        json_answer_read(c->bytes + from, (size_t)(end - c->bytes) - from, &answer);
+        from = c->looked = (size_t)(end - c->bytes) + 1;
+        if (answer.kind == JSON_STRANGE) {
+            *rc = fail(c, -EPROTO, why, "what listens there does not speak the control protocol of cubewayd");
+            ended = 1;
+        } else if (answer.kind == JSON_DONE && !answer.has_id) {
+            *rc = fail(c, answer.rc < 0 ? answer.rc : -EPROTO, why, answer.error);
+            ended = 1;
+        } else if (answer.kind == JSON_DONE && answer.id == c->id) {
+            snprintf(why, CLIENT_WHY, "%s", answer.error);
+            *rc = answer.rc;
+            ended = 1;
+        } else if (answer.kind == JSON_ROW && answer.id == c->id) {
+            row(context, answer.row);
+        } else {
+            json_row_close(answer.row); /* of a request that was given up */
+        }
+    }
+    memmove(c->bytes, c->bytes + from, c->used - from);
+    c->used -= from;
+    c->looked = ended ? 0 : c->used;
+    return ended;
+}
+
+static int explain(struct client *c, int rc, char why[static CLIENT_WHY])
+{
+    switch (-rc) {
+    case EINTR:
+        return fail(c, rc, why, "stopped");
+    case ETIME:
+        return fail(c, rc, why, "no answer in time; is the daemon stopped or overloaded? --timeout waits longer");
+    case ENOMEM:
+        return fail(c, rc, why, "out of memory");
+    default:
+        return fail(c, -EPIPE, why, "the daemon closed the connection; has it ended? (journalctl -u cubewayd)");
+    }
+}
+
+int client_ask(struct client *c, const struct json_request *request, cw_span patience,
+               void (*row)(void *context, struct json_row *row), void *context, char why[static CLIENT_WHY])
+{
+    size_t length;
+    int rc = 0;
+    why[0] = '\0';
+    char *line = json_request_line(request, ++c->id, &length);
+    if (line == NULL) {
+        return explain(c, -ENOMEM, why);
+    }
+    int sent = send_all(c, line, length, patience);
+    free(line);
+    if (sent < 0 && sent != -EPIPE) {
+        return explain(c, sent, why);
+    }
+    /* Also when the daemon hung up: it may have said why. */
+    while (c->used == 0 || !take_lines(c, row, context, &rc, why)) {
+        int read = read_more(c, patience);
+        if (read < 0) {
+            return explain(c, read, why);
+        }
+    }
+    return rc;
+}

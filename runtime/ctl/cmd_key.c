@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_key.c - a key explained: its home, who comes after whom, the way there.
+ */
+#include "ctl/commands.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_part(const struct json_row *row, const char *part)
+{
+    return strcmp(json_row_text(row, "part", ""), part) == 0;
+}
+
+static void show_head(const struct call *call, const struct json_row *row)
+{
+    char by[TABLE_CELL];
+    const char *root = json_row_text(row, "root", "?"), *then = json_row_text(row, "root_then", NULL);
+    int64_t hops = json_row_integer(row, "hops", 0);
+    json_row_show(row, "by", by, sizeof by);
+    fprintf(call->out, "key    %s\n", json_row_text(row, "key", "?"));
+    fprintf(call->out, "home   %s, at place %s of its keys; order %" PRId64 " of 48\n", json_row_text(row, "home", "?"),
+            json_row_text(row, "place", "?"), json_row_integer(row, "order", 0));
+    fprintf(call->out, "root   %s%s%s", table_bold(call->style), root, table_plain(call->style));
+    if (hops > 0) {
+        fprintf(call->out, ", %" PRId64 " link%s from here, by %s\n", hops, hops == 1 ? "" : "s", by);
+    } else {
+        fprintf(call->out, ", here; %s\n",
+                json_row_flag(row, "may_deliver") ? "it may deliver now"
+                                                  : "it may not deliver yet: others may still own it");
+    }
+    if (then != NULL) {
+        fprintf(call->out, "then   %s%s%s, if those servers died\n", table_bold(call->style), then,
+                table_plain(call->style));
+    }
+}
+
+static void show_order(const struct call *call, const struct rows *rows)
+{
+    static const struct table_column columns[] = {
+        {"place", "PLACE", TABLE_COUNT}, {"server", "SERVER", TABLE_TEXT}, {"state", "STATE", TABLE_STATE},
+        {"role", "IS", TABLE_STATE},     {NULL, NULL, TABLE_TEXT},
+    };
+    struct json_row **order = calloc(rows->count + 1, sizeof(struct json_row *));
+    size_t count = 0;
+    for (size_t i = 0; order != NULL && i < rows->count; i++) {
+        if (is_part(rows->row[i], "order")) {
+            order[count++] = rows->row[i];
+        }
+    }
+    if (order != NULL && count > 0) {
+        fputc('\n', call->out);
+        table_print(order, count, columns, call->style, call->out);
+    }
+    free(order);
+}
+
+/* "0,0,0 -[+x]-> 1,0,0 -[+y]-> 1,1,0" */
+static void show_path(const struct call *call, const struct rows *rows, const char *leg, const char *title)
+{
+    bool begun = false;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct json_row *row = rows->row[i];
+        if (!is_part(row, "path") || strcmp(json_row_text(row, "leg", ""), leg) != 0) {
+            continue;
+        }
+        const char *out = json_row_text(row, "out", "self");
+        if (!begun) {
+            fprintf(call->out, "\n%s  ", title);
+        }
+        begun = true;
+        fputs(json_row_text(row, "server", "?"), call->out);
+        if (strcmp(out, "self") != 0) {
+            fprintf(call->out, " %s-[%s]->%s ", table_faint(call->style), out, table_plain(call->style));
+        }
+    }
+    if (begun) {
+        fputc('\n', call->out);
+    }
+}
+
+void show_key(const struct call *call, const struct rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        if (is_part(rows->row[i], "key")) {
+            show_head(call, rows->row[i]);
+        }
+    }
+    show_order(call, rows);
+    show_path(call, rows, "now", "path");
+    show_path(call, rows, "then", "then");
+}

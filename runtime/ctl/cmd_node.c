@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_node.c - one server by itself: status, counters, drops.
+ */
+#include "ctl/commands.h"
+
+#include "ctl/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void show_status(const struct call *call, const struct rows *rows)
+{
+    static const struct table_column columns[] = {
+        {"server", "server", TABLE_TEXT},
+        {"state", "state", TABLE_STATE},
+        {"name", "name", TABLE_TEXT},
+        {"torus", "torus", TABLE_TEXT},
+        {"cluster", "cluster", TABLE_TEXT},
+        {"reachable", "servers in view", TABLE_COUNT},
+        {"servers", "of", TABLE_COUNT},
+        {"links_up", "links up", TABLE_TEXT},
+        {"links_missing", "links missing", TABLE_TEXT},
+        {"made", "packets made", TABLE_COUNT},
+        {"delivered", "delivered here", TABLE_COUNT},
+        {"forwarded", "sent on", TABLE_COUNT},
+        {"dropped", "dropped here", TABLE_COUNT},
+        {"inside", "inside now", TABLE_COUNT},
+        {"services", "services", TABLE_COUNT},
+        {"mtu", "mtu", TABLE_BYTES},
+        {"memory_bytes", "memory", TABLE_BYTES},
+        {"uptime_ns", "running for", TABLE_SPAN},
+        {"incarnation", "incarnation", TABLE_TEXT},
+        {"pid", "process", TABLE_TEXT},
+        {"version", "version", TABLE_TEXT},
+        {NULL, NULL, TABLE_TEXT},
+    };
+    static const struct table_column many[] = {
+        {"server", "SERVER", TABLE_TEXT},
+        {"state", "STATE", TABLE_STATE},
+        {"reachable", "IN VIEW", TABLE_COUNT},
+        {"links_up", "LINKS UP", TABLE_TEXT},
+        {"made", "MADE", TABLE_SHORT},
+        {"delivered", "DELIVERED", TABLE_SHORT},
+        {"forwarded", "SENT ON", TABLE_SHORT},
+        {"dropped", "DROPPED", TABLE_SHORT},
+        {"inside", "INSIDE", TABLE_SHORT},
+        {"memory_bytes", "MEMORY", TABLE_BYTES},
+        {NULL, NULL, TABLE_TEXT},
+    };
+    if (rows->count == 1) {
+        table_print_record(rows->row[0], columns, call->style, call->out);
+    } else {
+        table_print(rows->row, rows->count, many, call->style, call->out);
+    }
+}
+
+/* Rows of more than one server. */
+static bool are_several(const struct rows *rows)
+{
+    for (size_t i = 1; i < rows->count; i++) {
+        if (strcmp(json_row_text(rows->row[i], "server", ""), json_row_text(rows->row[0], "server", "")) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void show_counters(const struct call *call, const struct rows *rows)
+{
+    static const struct table_column columns[] = {
+        {"server", "SERVER", TABLE_TEXT}, {"group", "OF", TABLE_TEXT}, {"counter", "COUNTER", TABLE_TEXT},
+        {"value", "VALUE", TABLE_COUNT},  {NULL, NULL, TABLE_TEXT},
+    };
+    struct json_row **some = calloc(rows->count + 1, sizeof(struct json_row *));
+    size_t count = 0;
+    for (size_t i = 0; some != NULL && i < rows->count; i++) {
+        if (json_row_integer(rows->row[i], "value", 0) != 0) {
+            some[count++] = rows->row[i];
+        }
+    }
+    if (some != NULL) {
+        table_print(some, count, columns + !are_several(rows), call->style, call->out);
+    }
+    free(some);
+}
+
+void show_drops(const struct call *call, const struct rows *rows)
+{
+    static const struct table_column columns[] = {
+        {"server", "SERVER", TABLE_TEXT},   {"cause", "CAUSE", TABLE_TEXT}, {"packets", "PACKETS", TABLE_COUNT},
+        {"meaning", "MEANING", TABLE_TEXT}, {NULL, NULL, TABLE_TEXT},
+    };
+    if (rows->count == 0) {
+        fprintf(call->out, "nothing was dropped\n");
+        return;
+    }
+    table_print(rows->row, rows->count, columns + !are_several(rows), call->style, call->out);
+}

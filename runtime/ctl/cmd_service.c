@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_service.c - services and what they are asked: ping, trace, and commands of their own.
+ */
+#include "ctl/commands.h"
+
+#include "ctl/units.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- A service's own command ------------------------------------------------------------------------------------------------ */
+
+static enum table_kind kind_of(const char *field)
+{
+    size_t length = strlen(field);
+    if (length > 3 && strcmp(field + length - 3, "_ns") == 0) {
+        return TABLE_SPAN;
+    }
+    return strstr(field, "bytes") != NULL ? TABLE_BYTES : TABLE_COUNT;
+}
+
+/* Columns of whatever fields the rows have, in the order in which they came. */
+void show_service(const struct call *call, const struct rows *rows)
+{
+    enum { MOST = 20 };
+    struct table_column columns[MOST + 1];
+    unsigned n = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const char *field;
+        for (size_t f = 0; (field = json_row_field(rows->row[i], f)) != NULL && n < MOST; f++) {
+            unsigned c = 0;
+            while (c < n && strcmp(columns[c].field, field) != 0) {
+                c++;
+            }
+            bool number = json_row_integer(rows->row[i], field, INT64_MIN) != INT64_MIN;
+            if (c == n) {
+                columns[n++] = (struct table_column){field, field, number ? kind_of(field) : TABLE_TEXT};
+            }
+        }
+    }
+    columns[n] = (struct table_column){NULL, NULL, TABLE_TEXT};
+    if (rows->count == 1) {
+        table_print_record(rows->row[0], columns, call->style, call->out);
+    } else {
+        table_print(rows->row, rows->count, columns, call->style, call->out);
+    }
+}
+
+/* A path on this machine becomes a whole one: the daemon does not stand in our folder. */
+int run_load(struct call *call)
+{
+    struct rows rows = {NULL, 0, 0};
+    const char *file = call->arguments->word[2];
+    char *whole = realpath(file, NULL);
+    int code = EXIT_FINE;
+    if (whole == NULL) {
+        fprintf(call->errors, "cwctl: %s: no such file, or it may not be read\n", file);
+        return EXIT_NO;
+    }
+    struct json_request *request = call_request(call, call->command->request);
+    json_request_word(request, whole);
+    int rc = call_ask(call, request, call_patience(call), rows_add, &rows, &code);
+    if (rc >= 0 && call->arguments->json && rows.count > 0) {
+        json_row_print(rows.row[0], call->out);
+    } else if (rc >= 0) {
+        show_done(call, &rows);
+    }
+    rows_clear(&rows);
+    json_request_close(request);
+    free(whole);
+    return code;
+}
+
+/* ---- ping --------------------------------------------------------------------------------------------------------------------- */
+
+struct pinging {
+    const struct call *call;
+    int64_t sent, lost, miscounted;
+};
+
+static void span_of(const struct json_row *row, const char *field, char out[static UNITS_TEXT])
+{
+    units_span(json_row_integer(row, field, 0), out);
+}
+
+static void show_one(const struct call *call, const struct json_row *row)
+{
+    char rtt[UNITS_TEXT];
+    const char *server = json_row_text(row, "server", NULL);
+    fprintf(call->out, "%s%sseq %" PRId64 ": ", server != NULL ? server : "", server != NULL ? " " : "",
+            json_row_integer(row, "seq", 0));
+    if (json_row_has(row, "lost")) {
+        fprintf(call->out, "lost\n");
+        return;
+    }
+    span_of(row, "rtt_ns", rtt);
+    fprintf(call->out, "%s, %" PRId64 " links there, %" PRId64 " back\n", rtt, json_row_integer(row, "hops_there", 0),
+            json_row_integer(row, "hops_back", 0));
+}
+
+/* "3", or "1 to 3". */
+static void show_range(const struct call *call, const struct json_row *row, const char *least, const char *most)
+{
+    int64_t a = json_row_integer(row, least, 0), b = json_row_integer(row, most, 0);
+    if (a == b) {
+        fprintf(call->out, "%" PRId64, a);
+    } else {
+        fprintf(call->out, "%" PRId64 " to %" PRId64, a, b);
+    }
+}
+
+static void show_sum(const struct call *call, const struct json_row *row)
+{
+    char least[UNITS_TEXT], mean[UNITS_TEXT], most[UNITS_TEXT];
+    int64_t received = json_row_integer(row, "received", 0);
+    const char *server = json_row_text(row, "server", NULL);
+    bool many = strcmp(call->arguments->word[1], "all") == 0;
+    if (server != NULL && !many) {
+        fprintf(call->out, "%s: ", server);
+    }
+    fprintf(call->out, "%" PRId64 " sent, %" PRId64 " answered, %" PRId64 " lost\n", json_row_integer(row, "sent", 0),
+            received, json_row_integer(row, "lost", 0));
+    if (received > 0) {
+        span_of(row, "rtt_min_ns", least);
+        span_of(row, "rtt_mean_ns", mean);
+        span_of(row, "rtt_max_ns", most);
+        fprintf(call->out, "round trip %s at least, %s on average, %s at most; ", least, mean, most);
+        show_range(call, row, "hops_there_min", "hops_there_max");
+        fprintf(call->out, " links there, ");
+        show_range(call, row, "hops_back_min", "hops_back_max");
+        fprintf(call->out, " back\n");
+    }
+    if (json_row_integer(row, "miscounted", 0) > 0) {
+        fprintf(call->out, "%" PRId64 " counted other links than the runtime: that is a fault of cubeway\n",
+                json_row_integer(row, "miscounted", 0));
+    }
+}
+
+static void take_ping(void *context, struct json_row *row)
+{
+    struct pinging *p = context;
+    bool sum = json_row_has(row, "sent");
+    if (sum) {
+        p->sent = json_row_integer(row, "sent", 0);
+        p->lost = json_row_integer(row, "lost", 0);
+        p->miscounted = json_row_integer(row, "miscounted", 0);
+    }
+    if (p->call->arguments->json) {
+        json_row_print(row, p->call->out);
+    } else if (sum && p->sent > 0) {
+        show_sum(p->call, row);
+    } else if (!sum) {
+        show_one(p->call, row);
+    }
+    fflush(p->call->out);
+    json_row_close(row);
+}
+
+static int64_t given(const struct arguments *a, const char *name, int64_t otherwise)
+{
+    for (int i = 0; i < a->options; i++) {
+        if (strcmp(a->given[i].option->name, name) == 0) {
+            otherwise = a->given[i].number;
+        }
+    }
+    return otherwise;
+}
+
+/* As long as all packets may take, one after the other, and then as for any answer. */
+static cw_span patience_for(const struct call *call)
+{
+    const struct arguments *a = call->arguments;
+    int64_t each = given(a, "lost-after", 1000000) + given(a, "interval", 0);
+    int64_t count = strcmp(a->word[1], "all") == 0 ? 4096 : given(a, "count", 1);
+    int64_t ns;
+    if (a->timeout.ns > 0 || __builtin_mul_overflow(each, count, &ns) || __builtin_mul_overflow(ns, 1000, &ns)) {
+        return a->timeout; /* zero: for ever */
+    }
+    return cw_span_add(call_patience(call), CW_NS(ns));
+}
+
+int run_ping(struct call *call)
+{
+    const struct arguments *a = call->arguments;
+    struct json_request *request = call_request(call, "ping");
+    struct pinging p = {.call = call};
+    int code = EXIT_FINE, from = 1;
+    char hops[64];
+    if (call_is_server(a->word[1])) {
+        json_request_word(request, "to");
+    } else if (a->words == 3 && strcmp(a->word[1], "far") == 0 && a->word[2][0] >= '0' && a->word[2][0] <= '9') {
+        snprintf(hops, sizeof hops, "hops=%.50s", a->word[2]);
+        json_request_word(request, "far");
+        json_request_word(request, hops);
+        from = 3;
+    }
+    for (int i = from; i < a->words; i++) {
+        json_request_word(request, a->word[i]);
+    }
+    int rc = call_ask(call, request, patience_for(call), take_ping, &p, &code);
+    json_request_close(request);
+    if (rc >= 0 && p.sent == 0) {
+        fprintf(call->errors, "cwctl: nobody else is in view; \"cwctl servers\" and \"cwctl links\" say why\n");
+        return EXIT_NO;
+    }
+    return rc < 0 ? code : p.lost > 0 || p.miscounted > 0 ? EXIT_NO : EXIT_FINE;
+}
+
+/* ---- trace -------------------------------------------------------------------------------------------------------------------- */
+
+static const char *verdict_of(const struct json_row *row)
+{
+    bool made = strcmp(json_row_text(row, "in", ""), "self") == 0;
+    bool taken = strcmp(json_row_text(row, "out", ""), "self") == 0;
+    return taken ? "taken" : made ? "made" : "sent on";
+}
+
+static void show_trace(const struct call *call, const struct rows *rows)
+{
+    static const struct table_column columns[] = {
+        {"leg", "WAY", TABLE_TEXT},      {"hop", "HOP", TABLE_COUNT},          {"server", "SERVER", TABLE_TEXT},
+        {"in", "CAME BY", TABLE_TEXT},   {"verdict", "WAS", TABLE_TEXT},       {"out", "LEFT BY", TABLE_TEXT},
+        {"wait_ns", "WAIT", TABLE_SPAN}, {"queued", "BEFORE IT", TABLE_COUNT}, {NULL, NULL, TABLE_TEXT},
+    };
+    size_t hops = 0;
+    const struct json_row *last = rows->count > 0 ? rows->row[rows->count - 1] : NULL;
+    for (; hops < rows->count && json_row_has(rows->row[hops], "leg"); hops++) {
+        json_row_set_text(rows->row[hops], "verdict", verdict_of(rows->row[hops]));
+    }
+    table_print(rows->row, hops, columns, call->style, call->out);
+    if (last != NULL && json_row_has(last, "rtt_ns")) {
+        char rtt[UNITS_TEXT];
+        units_span(json_row_integer(last, "rtt_ns", 0), rtt);
+        fprintf(call->out, "\n%s took it; there and back in %s, over %" PRId64 " links and %" PRId64 "\n",
+                json_row_text(last, "server", "?"), rtt, json_row_integer(last, "hops_there", 0),
+                json_row_integer(last, "hops_back", 0));
+        if (json_row_integer(last, "complete", 1) == 0) {
+            fprintf(call->out, "the way was longer than the reports that fit into the packet: some are missing\n");
+        }
+    }
+}
+
+int run_trace(struct call *call)
+{
+    const struct arguments *a = call->arguments;
+    struct json_request *request = call_request(call, "trace");
+    struct rows rows = {NULL, 0, 0};
+    int code = EXIT_FINE;
+    if (a->words == 2) {
+        json_request_word(request, call_is_server(a->word[1]) ? "to" : "key");
+    }
+    for (int i = 1; i < a->words; i++) {
+        json_request_word(request, a->word[i]);
+    }
+    cw_span patience = cw_span_add(call_patience(call), CW_US(given(a, "lost-after", 1000000)));
+    int rc = call_ask(call, request, a->timeout.ns > 0 ? a->timeout : patience, rows_add, &rows, &code);
+    for (size_t i = 0; rc >= 0 && a->json && i < rows.count; i++) {
+        json_row_print(rows.row[i], call->out);
+    }
+    if (rc >= 0 && !a->json) {
+        show_trace(call, &rows);
+    }
+    rows_clear(&rows);
+    json_request_close(request);
+    return code;
+}

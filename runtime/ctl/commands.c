@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/commands.h"
+
+#include <string.h>
+
+/* ---- Options of some commands --------------------------------------------------------------------------------------------- */
+
+static const struct arguments_option options[] = {
+    {"count", ARGUMENTS_NUMBER, "count", false, "N", "packets, or frames"},
+    {"interval", ARGUMENTS_SPAN, "interval_us", false, "TIME",
+     "from one packet to the next (when the last is answered)"},
+    {"size", ARGUMENTS_NUMBER, "size", false, "BYTES", "of payload"},
+    {"lost-after", ARGUMENTS_SPAN, "timeout_us", false, "TIME", "when a packet counts as lost (1s)"},
+    {"rows", ARGUMENTS_FLAG, "rows", false, "", "a line for every packet"},
+    {"dead", ARGUMENTS_TEXT, "dead", true, "SERVER", "suppose that this server has died; may be given again"},
+    {"job", ARGUMENTS_TEXT, "job", false, "SERVICE", "whose name it is, when KEY is a name (ping)"},
+    {"heirs", ARGUMENTS_NUMBER, "heirs", false, "N", "servers to list in the order of the key (4)"},
+    {"all", ARGUMENTS_FLAG, "all", false, "", "all there are, not only what matters"},
+    {"name", ARGUMENTS_TEXT, "name", false, "NAME", "that the service must have"},
+    {"weight", ARGUMENTS_NUMBER, "weight", false, "N", "share of a link against others, 1 to 1000 (10)"},
+    {"background", ARGUMENTS_FLAG, "background", false, "", "only when no other service wants the link"},
+    {"queue-packets", ARGUMENTS_NUMBER, "queue_packets", false, "N", "that may wait"},
+    {"queue-bytes", ARGUMENTS_NUMBER, "queue_bytes", false, "BYTES", "that may wait"},
+    {"drop", ARGUMENTS_TEXT, "drop", false, "tail|oldest", "what goes when the queue is full"},
+    {"effective", ARGUMENTS_FLAG, NULL, false, "", "what is in force, defaults too (always so)"},
+    {NULL, ARGUMENTS_FLAG, NULL, false, NULL, NULL},
+};
+
+const struct arguments_option *commands_options(void)
+{
+    return options;
+}
+
+/* ---- Columns ---------------------------------------------------------------------------------------------------------------- */
+
+static const struct table_column link_columns[] = {
+    {"server", "SERVER", TABLE_TEXT},
+    {"link", "LINK", TABLE_TEXT},
+    {"neighbour", "NEIGHBOUR", TABLE_TEXT},
+    {"state", "STATE", TABLE_STATE},
+    {"heard_ns", "HEARD", TABLE_SPAN},
+    {"shim", "SHIM", TABLE_TEXT},
+    {"on", "ON", TABLE_TEXT},
+    {"mtu", "MTU", TABLE_COUNT},
+    {"bits_per_second", "RATE", TABLE_RATE},
+    {"tx_frames", "SENT", TABLE_SHORT},
+    {"tx_bytes", "BYTES", TABLE_BYTES},
+    {"rx_frames", "RECEIVED", TABLE_SHORT},
+    {"rx_bytes", "BYTES", TABLE_BYTES},
+    {"rx_dropped", "OVERRUNS", TABLE_SHORT},
+    {"tx_errors", "ERRORS", TABLE_SHORT},
+    {"flaps", "FLAPS", TABLE_COUNT},
+    {NULL, NULL, TABLE_TEXT},
+};
+
+static const struct table_column server_columns[] = {
+    {"server", "SERVER", TABLE_TEXT}, {"state", "STATE", TABLE_STATE},      {"hops", "HOPS", TABLE_COUNT},
+    {"by", "BY", TABLE_TEXT},         {"links_up", "LINKS UP", TABLE_TEXT}, {NULL, NULL, TABLE_TEXT},
+};
+
+static const struct table_column route_columns[] = {
+    {"to", "TO", TABLE_TEXT},      {"reachable", "REACHABLE", TABLE_FLAG},
+    {"hops", "HOPS", TABLE_COUNT}, {"by", "BY", TABLE_TEXT},
+    {NULL, NULL, TABLE_TEXT},
+};
+
+static const struct table_column service_columns[] = {
+    {"service", "SERVICE", TABLE_TEXT},
+    {"job", "JOB", TABLE_TEXT},
+    {"version", "VERSION", TABLE_TEXT},
+    {"weight", "WEIGHT", TABLE_COUNT},
+    {"background", "BACKGROUND", TABLE_MARK},
+    {"queued_packets", "QUEUED", TABLE_COUNT},
+    {"queued_bytes", "BYTES", TABLE_BYTES},
+    {"queue_packets", "AT MOST", TABLE_COUNT},
+    {"queue_bytes", "BYTES", TABLE_BYTES},
+    {"drop", "DROPS", TABLE_TEXT},
+    {"file", "FILE", TABLE_TEXT},
+    {NULL, NULL, TABLE_TEXT},
+};
+
+/* ---- Commands --------------------------------------------------------------------------------------------------------------- */
+
+static const struct command table[] = {
+    {"status", "", "who the server is and how it is",
+     "State: joining (no link has been up yet), serving (it may deliver packets to keys), fenced (it may not, for now: "
+     "no\n"
+     "neighbour has confirmed it lately) or leaving. Exit code 1 when a link that should be there is not up.",
+     "  cwctl status\n  cwctl --node 0,1,2 status --watch", "", 0, 0, "status", NULL, show_status, NULL},
+    {"links", "[LINK]", "the six links: state, neighbour, traffic",
+     "State: up, or how far it is on its way: no-carrier, down (nobody heard), miswired (somebody else is heard: see\n"
+     "`cwctl wiring`), init, exchange, pending; damped after flapping. HEARD: since the neighbour was heard last.",
+     "  cwctl links\n  cwctl links +x --json", "", 0, 1, "links", link_columns, NULL, NULL},
+    {"servers", "", "every server of the torus, as seen from here",
+     "State: up (in the view that packets are routed by), feared (perhaps alive: keys that it may own are not "
+     "delivered\n"
+     "elsewhere yet), leaving, down. BY: the links on shortest paths to it.",
+     "  cwctl servers\n  cwctl servers --json | jq 'select(.state != \"up\")'", "", 0, 0, "servers", server_columns,
+     NULL, NULL},
+    {"routes", "[SERVER]", "hops and links from here to a server, or to all",
+     "BY: the links on shortest paths; a packet takes the one that is free first. Exit code 1: it cannot be reached.",
+     "  cwctl routes 1,2,0", "", 0, 1, "routes", route_columns, NULL, NULL},
+    {"key explain", "KEY", "who is responsible for a key, and who would be",
+     "KEY: 40 hex digits; x,y,z or x,y,z:W, the key at place W of the keys at home there; any other text is a name of\n"
+     "service --job. Shows its home, its order (in which servers take over from one another), its root now, the next\n"
+     "heirs and a path from here; with --dead all that if those servers died.",
+     "  cwctl key explain hello\n  cwctl key explain 1,1,1 --dead 1,1,1 --dead 1,1,2", "dead job heirs", 1, 1,
+     "key-explain", NULL, show_key, NULL},
+    {"ping", "SERVER | key KEY | all | far [N]",
+     "round trips to a server, a key's root, everybody, or the long way round",
+     "far: a path of N links over way-points (15), which the answer retraces. Exit code 1 when a packet was lost.",
+     "  cwctl ping 1,2,0 --count 100\n  cwctl ping key hello --rows --count 5\n  cwctl ping all\n  cwctl ping far 12",
+     "count interval size lost-after rows job", 1, 12, "ping", NULL, NULL, run_ping},
+    {"trace", "SERVER | [key] KEY", "the way of a packet: what every server on it did",
+     "WAIT: from its coming to its leaving there. BEFORE IT: packets of the service that stood before it. The way "
+     "back\n"
+     "follows; it may be another. Exit code 1 when no answer came.",
+     "  cwctl trace 1,2,0\n  cwctl trace key hello", "size lost-after job", 1, 2, "trace", NULL, NULL, run_trace},
+    {"services", "", "what runs on the server",
+     "WEIGHT: share of a link against other services of its class. QUEUED: packets that wait to leave.",
+     "  cwctl services", "", 0, 0, "services", service_columns, NULL, NULL},
+    {"services load", "FILE", "load a service from a .so", "On every server of the daemon, or on none.",
+     "  cwctl services load ./hitcount.so --weight 20", "name weight background", 1, 1, "service-load", NULL, NULL,
+     run_load},
+    {"services unload", "NAME", "stop a service", "Packets that wait in its queue are dropped, and counted as closed.",
+     "  cwctl services unload hitcount", "", 1, 1, "service-unload", NULL, show_done, NULL},
+    {"services weight", "NAME [WEIGHT]", "a service's share, class and queue", "What is not said stays as it is.",
+     "  cwctl services weight bench 5 --background --queue-packets 256", "background queue-packets queue-bytes drop", 1,
+     2, "service-weight", NULL, show_done, NULL},
+    {"service", "NAME WORDS..", "a command of a service's own",
+     "Words go to the service as they are; what they mean is in its documentation.",
+     "  cwctl service bench start mode=keys rate=1000\n  cwctl service bench stats\n  cwctl service bench stop", "", 2,
+     40, "service", NULL, show_service, NULL},
+    {"counters", "", "every counter of the server and its services", "Those that are zero are left out, but in JSON.",
+     "  cwctl counters\n  cwctl counters --json", "", 0, 0, "counters", NULL, show_counters, NULL},
+    {"drops", "", "packets dropped here, by cause, in words",
+     "Every packet that is not delivered is counted once, where it was dropped.",
+     "  cwctl drops\n  cwctl --server all drops --all", "all", 0, 0, "drops", NULL, show_drops, NULL},
+    {"top", "", "live rates of packets and links",
+     "Rates over the last interval (--watch says which; 1 s): packets made, delivered and dropped a second, and what "
+     "goes\n"
+     "over each link.",
+     "  cwctl top\n  cwctl --server all top --watch 500ms --rounds 10", "", 0, 0, NULL, NULL, NULL, run_top},
+    {"capture", "LINK FILE", "frames of a link into a file that Wireshark opens",
+     "Both ways, until Ctrl-C or --count. tools/wireshark/cubeway.lua shows what is in them. FILE - is standard "
+     "output.",
+     "  cwctl capture +x out.pcapng --count 1000\n  wireshark -X lua_script:tools/wireshark/cubeway.lua out.pcapng",
+     "count", 2, 2, "capture", NULL, NULL, run_capture},
+    {"wiring", "", "which cable should go where, and what is seen",
+     "The six ports of the server, each with what should be at the other end and what was heard there; with --all "
+     "every\n"
+     "cable of the torus. Exit code 1 when one is not right.",
+     "  cwctl wiring\n  cwctl wiring --all", "all", 0, 0, "wiring", NULL, show_wiring, NULL},
+    {"config show", "", "the configuration in force, defaults too", "", "  cwctl config show --effective", "effective",
+     0, 0, "config", NULL, show_config, NULL},
+    {"log level", "[LEVEL]", "how much the daemon logs", "LEVEL: error, warn, info or debug; until it ends.",
+     "  cwctl log level debug", "", 0, 1, "log-level", NULL, show_done, NULL},
+    {"fail", "", "of a torus in one process: --server loses its power",
+     "As if its plug were pulled: no goodbye, frames to it are lost.",
+     "  cwctl --server 1,1,1 fail\n  cwctl --server 1,1,1 restore", "", 0, 0, "fail", NULL, show_done, NULL},
+    {"restore", "", "of a torus in one process: --server has its power again",
+     "It starts anew, with nothing in memory.", "  cwctl --server 1,1,1 restore", "", 0, 0, "restore", NULL, show_done,
+     NULL},
+    {"cut", "LINK", "of a torus in one process: a cable is pulled out", "Both ends see their carrier go.",
+     "  cwctl --server 1,1,1 cut +x\n  cwctl --server 1,1,1 mend +x", "", 1, 1, "cut", NULL, show_done, NULL},
+    {"mend", "LINK", "of a torus in one process: a cable is put back", "Both ends see their carrier again.",
+     "  cwctl --server 1,1,1 mend +x", "", 1, 1, "mend", NULL, show_done, NULL},
+    {"leave", "", "leave the cluster in order, and end the daemon",
+     "Its keys go to their heirs first: nothing is lost that other servers hold copies of.",
+     "  cwctl --node 0,1,2 leave", "", 0, 0, "leave", NULL, show_done, NULL},
+};
+enum { COMMANDS = sizeof table / sizeof *table };
+
+const struct command *commands_table(size_t *count)
+{
+    *count = COMMANDS;
+    return table;
+}
+
+/* How many of the words the name is; 0: they do not begin with it. */
+static int words_of_name(const char *name, const char *const *words, int count)
+{
+    int used = 0;
+    while (*name != '\0') {
+        size_t length = strcspn(name, " ");
+        if (used == count || strlen(words[used]) != length || memcmp(words[used], name, length) != 0) {
+            return 0;
+        }
+        name += length + (name[length] == ' ');
+        used++;
+    }
+    return used;
+}
+
+/* The only command that begins with the only word: "config" for "config show". */
+static const struct command *abbreviated(const char *const *words, int count, int *used)
+{
+    const struct command *found = NULL;
+    for (size_t i = 0; i < COMMANDS && count == 1; i++) {
+        size_t length = strcspn(table[i].name, " ");
+        if (strlen(words[0]) == length && memcmp(table[i].name, words[0], length) == 0) {
+            if (found != NULL) {
+                return NULL;
+            }
+            found = &table[i];
+            *used = 1;
+        }
+    }
+    return found;
+}
+
+const struct command *commands_find(const char *const *words, int count, int *used)
+{
+    const struct command *best = NULL;
+    *used = 0;
+    for (size_t i = 0; i < COMMANDS; i++) {
+        int n = words_of_name(table[i].name, words, count);
+        if (n > *used) {
+            best = &table[i];
+            *used = n;
+        }
+    }
+    return best != NULL ? best : abbreviated(words, count, used);
+}
+
+const char *commands_nearest(const char *word)
+{
+    const char *near = NULL;
+    unsigned best = 1 + (unsigned)strlen(word) / 3;
+    for (size_t i = 0; i < COMMANDS; i++) {
+        char first[32];
+        snprintf(first, sizeof first, "%.*s", (int)strcspn(table[i].name, " "), table[i].name);
+        unsigned d = arguments_distance(word, first);
+        if (d <= best) {
+            near = d < best || near == NULL ? table[i].name : near;
+            best = d;
+        }
+    }
+    return near;
+}
+
+bool commands_takes(const struct command *c, const struct arguments_option *option)
+{
+    size_t length = strlen(option->name);
+    for (const char *at = c->options; *at != '\0';) {
+        size_t word = strcspn(at, " ");
+        if (word == length && memcmp(at, option->name, length) == 0) {
+            return true;
+        }
+        at += word + (at[word] == ' ');
+    }
+    return false;
+}
+
+/* ---- Help --------------------------------------------------------------------------------------------------------------------- */
+
+void commands_help(const struct command *c, FILE *out)
+{
+    fprintf(out, "usage: cwctl %s%s%s%s\n\n%s.\n", c->name, c->usage[0] != '\0' ? " " : "", c->usage,
+            c->options[0] != '\0' ? " [options]" : "", c->summary);
+    if (c->text[0] != '\0') {
+        fprintf(out, "\n%s\n", c->text);
+    }
+    if (c->options[0] != '\0') {
+        fprintf(out, "\nOptions:\n");
+    }
+    for (const struct arguments_option *o = options; o->name != NULL; o++) {
+        if (commands_takes(c, o)) {
+            arguments_help_option(o, out);
+        }
+    }
+    fprintf(out, "\nOptions of all commands:\n");
+    arguments_help(out);
+    fprintf(out, "\nFor example:\n%s\n", c->example);
+}
+
+void commands_help_all(FILE *out)
+{
+    fprintf(out,
+            "usage: cwctl [options] COMMAND [words] [options]\n\nTalks to a cubewayd on this machine.\n\nCommands:\n");
+    for (size_t i = 0; i < COMMANDS; i++) {
+        fprintf(out, "  %-24s %s\n", table[i].name, table[i].summary);
+    }
+    fprintf(out, "\nOptions of all commands:\n");
+    arguments_help(out);
+    fprintf(out,
+            "\ncwctl COMMAND --help says more of each. For example:\n"
+            "  cwctl status                          how is the daemon of this machine?\n"
+            "  cwctl ping all                        can it reach everybody?\n"
+            "  cwctl key explain hello --dead 0,1,2  who has a key, and who if that server died?\n"
+            "  cwctl --lab demo --node 0,1,2 top     live rates of a server of a lab\n"
+            "\nExit codes: 0 yes or done; 1 no or failed; 2 the command line is wrong; 3 no daemon, or no way to it;\n"
+            "4 the daemon did not answer in time.\n");
+}

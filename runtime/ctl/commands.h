@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * commands.h - what cwctl can do: a table of commands, each with the words that teach it, what it asks, and how the answer is shown.
+ */
+#ifndef CTL_COMMANDS_H
+#define CTL_COMMANDS_H
+
+#include "ctl/arguments.h"
+#include "ctl/client.h"
+#include "ctl/table.h"
+
+enum {
+    EXIT_FINE = 0,
+    EXIT_NO = 1,      /* the answer is no, or the command failed */
+    EXIT_USAGE = 2,   /* the command line, or what it asks for, makes no sense */
+    EXIT_NOBODY = 3,  /* no daemon, or no way to it */
+    EXIT_TIMEOUT = 4, /* the daemon did not answer in time */
+};
+
+/* An answer, all of it. */
+struct rows {
+    struct json_row **row;
+    size_t count, room;
+};
+void rows_add(void *context, struct json_row *row); /* for client_ask(): takes the row */
+void rows_clear(struct rows *rows);
+
+struct command;
+
+/* One command being done. */
+struct call {
+    const struct command *command;
+    const struct arguments *arguments;
+    struct client *client;
+    const char *server; /* which one of the daemon's; NULL: its first */
+    struct table_style style;
+    FILE *out, *errors;
+    const volatile int *stop; /* set by SIGINT and SIGTERM */
+};
+
+struct command {
+    const char *name;  /* one or two words: "services load" */
+    const char *usage; /* what follows them */
+    const char *summary;
+    const char *text;    /* what it shows, and what the columns mean */
+    const char *example; /* lines to paste */
+    const char *options; /* names of options it takes, parted by spaces */
+    int least, most;     /* words behind the name */
+    const char *request; /* the daemon's command; NULL: run does all */
+    const struct table_column *columns;
+    void (*show)(const struct call *call, const struct rows *rows); /* NULL: a table of the columns */
+    int (*run)(struct call *call);                                  /* NULL: one request, shown */
+};
+
+/* All of them, in the order of help. */
+const struct command *commands_table(size_t *count);
+/* All options of some command, ended by name NULL. */
+const struct arguments_option *commands_options(void);
+/* The command that the words begin with, and how many of them are its name; NULL. */
+const struct command *commands_find(const char *const *words, int count, int *used);
+/* The name nearest to a word, or NULL. */
+const char *commands_nearest(const char *word);
+bool commands_takes(const struct command *c, const struct arguments_option *option);
+void commands_help(const struct command *c, FILE *out);
+void commands_help_all(FILE *out);
+
+/* ---- Doing one ---------------------------------------------------------------------------------------------------------- */
+
+/* A request of that name with the options that were given, and no words; for call.c and commands that ask on their own. */
+struct json_request *call_request(const struct call *call, const char *name);
+/*
+ * Asks. Gives the daemon's rc (>= 0), or a negative one after a line on errors, whose exit code is in *code.
+ */
+CW_MUST_CHECK int call_ask(const struct call *call, const struct json_request *request, cw_span patience,
+                           void (*row)(void *context, struct json_row *row), void *context, int *code);
+/* The patience that is right where answers come at once. */
+cw_span call_patience(const struct call *call);
+/* Does the command, as often as --watch says; gives the exit code. */
+int call_run(struct call *call);
+
+/* True for "x,y,z". */
+bool call_is_server(const char *word);
+/* A terminal is wiped; elsewhere nothing happens. */
+void call_wipe(const struct call *call);
+void call_rest(const struct call *call, cw_span span);
+
+/* cmd_*.c: commands that ask otherwise than once (run_), and answers that are shown otherwise than as a plain table (show_) */
+void show_status(const struct call *call, const struct rows *rows);
+void show_counters(const struct call *call, const struct rows *rows);
+void show_drops(const struct call *call, const struct rows *rows);
+void show_key(const struct call *call, const struct rows *rows);
+void show_wiring(const struct call *call, const struct rows *rows);
+void show_service(const struct call *call, const struct rows *rows);
+void show_config(const struct call *call, const struct rows *rows);
+void show_done(const struct call *call, const struct rows *rows);
+int run_ping(struct call *call);
+int run_trace(struct call *call);
+int run_load(struct call *call);
+int run_top(struct call *call);
+int run_capture(struct call *call);
+
+#endif

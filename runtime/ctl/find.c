@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/find.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { NAMES_SHOWN = 6 };
+static const char suffix[] = ".sock";
+
+static int is_socket_name(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return length >= sizeof suffix && strcmp(entry->d_name + length - (sizeof suffix - 1), suffix) == 0;
+}
+
+static bool exists(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0;
+}
+
+static void folder_of(const struct find_wish *wish, unsigned i, char *out, size_t room)
+{
+    if (wish->lab != NULL) {
+        snprintf(out, room, "%s/lab/%s", wish->folder[i], wish->lab);
+    } else {
+        snprintf(out, room, "%s", wish->folder[i]);
+    }
+}
+
+unsigned find_each(const struct find_wish *wish, void (*visit)(void *context, const char *name), void *context)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; wish->folder[i] != NULL; i++) {
+        char folder[256];
+        struct dirent **entry;
+        folder_of(wish, i, folder, sizeof folder);
+        int n = scandir(folder, &entry, is_socket_name, alphasort);
+        for (int k = 0; k < n; k++) {
+            entry[k]->d_name[strlen(entry[k]->d_name) - (sizeof suffix - 1)] = '\0';
+            visit(context, entry[k]->d_name);
+            free(entry[k]);
+            count++;
+        }
+        if (n >= 0) {
+            free(entry);
+        }
+    }
+    return count;
+}
+
+/* The socket of that name, in the first folder that has it. */
+static bool take_named(const struct find_wish *wish, const char *name, struct find_result *out)
+{
+    for (unsigned i = 0; wish->folder[i] != NULL; i++) {
+        char folder[200];
+        folder_of(wish, i, folder, sizeof folder);
+        int n = snprintf(out->path, sizeof out->path, "%s/%s%s", folder, name, suffix);
+        if (n > 0 && (size_t)n < sizeof out->path && exists(out->path)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct names {
+    char text[512];
+    char only[200];
+    unsigned count;
+};
+
+static void note_name(void *context, const char *name)
+{
+    struct names *names = context;
+    size_t used = strlen(names->text);
+    if (names->count++ == 0) {
+        snprintf(names->only, sizeof names->only, "%s", name);
+    }
+    if (names->count <= NAMES_SHOWN) {
+        snprintf(names->text + used, sizeof names->text - used, "%s%.60s", used > 0 ? " " : "", name);
+    }
+}
+
+static int refuse_none(const struct find_wish *wish, const struct names *names, char why[static CLIENT_WHY])
+{
+    if (wish->node != NULL && names->count > 0) {
+        snprintf(why, CLIENT_WHY, "no daemon called '%s' is here%s%s; there is %s%s", wish->node,
+                 wish->lab != NULL ? ", in lab " : "", wish->lab != NULL ? wish->lab : "", names->text,
+                 names->count > NAMES_SHOWN ? " .." : "");
+    } else if (wish->lab != NULL) {
+        snprintf(why, CLIENT_WHY, "no lab '%s' is up here; cwlab status lists those that are", wish->lab);
+    } else if (wish->node != NULL) {
+        snprintf(why, CLIENT_WHY,
+                 "no daemon called '%s' is here: there is no %s/%s.sock; cubewayd makes it when it starts", wish->node,
+                 wish->folder[0], wish->node);
+    } else {
+        snprintf(why, CLIENT_WHY,
+                 "no daemon is here: there is no socket in %s; start cubewayd, or name its socket with --socket PATH",
+                 wish->folder[0]);
+    }
+    return -ENOENT;
+}
+
+static int refuse_many(const struct find_wish *wish, const struct names *names, char why[static CLIENT_WHY])
+{
+    snprintf(why, CLIENT_WHY, "%u daemons are here%s%s (%s%s); say which one with --node NAME", names->count,
+             wish->lab != NULL ? ", in lab " : "", wish->lab != NULL ? wish->lab : "", names->text,
+             names->count > NAMES_SHOWN ? " .." : "");
+    return -EEXIST;
+}
+
+int find_socket(const struct find_wish *wish, struct find_result *out, char why[static CLIENT_WHY])
+{
+    struct names names = {.count = 0};
+    *out = (struct find_result){.server = NULL};
+    const char *named = wish->socket;
+    if (named == NULL && wish->node == NULL && wish->lab == NULL) {
+        named = wish->environment;
+    }
+    if (named != NULL) {
+        snprintf(out->path, sizeof out->path, "%s", named);
+        return 0;
+    }
+    if (wish->node != NULL && take_named(wish, wish->node, out)) {
+        return 0;
+    }
+    if (wish->lab != NULL && take_named(wish, "all", out)) {
+        out->server = wish->node; /* the lab is one process */
+        return 0;
+    }
+    find_each(wish, note_name, &names);
+    if (names.count == 0 || wish->node != NULL) {
+        return refuse_none(wish, &names, why);
+    }
+    if (names.count > 1) {
+        return refuse_many(wish, &names, why);
+    }
+    return take_named(wish, names.only, out) ? 0 : refuse_none(wish, &names, why);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main.c - cwctl: finds the daemon, does one command, says how it went.
+ */
+#include "ctl/commands.h"
+#include "ctl/find.h"
+
+#include "cubeway/version.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static volatile int stopped;
+
+static void on_signal(int number)
+{
+    (void)number;
+    stopped = 1;
+}
+
+static void listen_to_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+/* Where daemons have their sockets: the system's, and the user's own. */
+static void fill_folders(struct find_wish *wish, char own[static 200])
+{
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    wish->folder[0] = "/run/cubeway";
+    if (runtime != NULL && runtime[0] == '/') {
+        snprintf(own, 200, "%s/cubeway", runtime);
+        wish->folder[1] = own;
+    }
+}
+
+static void print_name(void *context, const char *name)
+{
+    fprintf(context, "%s\n", name);
+}
+
+/* For the shell's completion: the names of commands, options or daemons, a line each. */
+static int complete(const struct arguments *a, const struct find_wish *wish)
+{
+    const char *what = a->words > 1 ? a->word[1] : "";
+    size_t count;
+    const struct command *c = commands_table(&count);
+    if (strcmp(what, "nodes") == 0) {
+        find_each(wish, print_name, stdout);
+        return EXIT_FINE;
+    }
+    if (strcmp(what, "commands") == 0) {
+        for (size_t i = 0; i < count; i++) {
+            print_name(stdout, c[i].name);
+        }
+        return EXIT_FINE;
+    }
+    int used;
+    c = commands_find(a->word + 1, a->words - 1, &used);
+    for (const struct arguments_option *o = commands_options(); c != NULL && o->name != NULL; o++) {
+        if (commands_takes(c, o)) {
+            printf("--%s\n", o->name);
+        }
+    }
+    return EXIT_FINE;
+}
+
+static int refuse_command(const char *word)
+{
+    const char *near = commands_nearest(word);
+    fprintf(stderr, "cwctl: unknown command '%s'%s%s\n", word,
+            near != NULL ? "; did you mean " : "; cwctl --help lists them", near != NULL ? near : "");
+    return EXIT_USAGE;
+}
+
+/* The words and options are those that the command takes. */
+static int check(const struct command *c, const struct arguments *a, int used)
+{
+    for (int i = 0; i < a->options; i++) {
+        if (!commands_takes(c, a->given[i].option)) {
+            fprintf(stderr, "cwctl: %s has no option --%s; cwctl %s --help lists its own\n", c->name,
+                    a->given[i].option->name, c->name);
+            return EXIT_USAGE;
+        }
+    }
+    if (a->words - used < c->least || a->words - used > c->most) {
+        fprintf(stderr, "cwctl: usage: cwctl %s %s\n", c->name, c->usage);
+        return EXIT_USAGE;
+    }
+    return EXIT_FINE;
+}
+
+static int run(const struct command *c, const struct arguments *a, const struct find_wish *wish)
+{
+    char why[CLIENT_WHY];
+    struct find_result found;
+    struct call call = {
+        .command = c,
+        .arguments = a,
+        .style = table_style_for(stdout),
+        .out = stdout,
+        .errors = stderr,
+        .stop = &stopped,
+    };
+    if (find_socket(wish, &found, why) < 0 || client_open(&call.client, found.path, why) < 0) {
+        fprintf(stderr, "cwctl: %s\n", why);
+        return EXIT_NOBODY;
+    }
+    call.server = a->server != NULL ? a->server : found.server;
+    listen_to_signals();
+    client_stop_on(call.client, &stopped);
+    int code = call_run(&call);
+    client_close(call.client);
+    if (fflush(stdout) != 0 && code == EXIT_FINE) {
+        fprintf(stderr, "cwctl: the answer could not be written\n");
+        code = EXIT_NO;
+    }
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments a;
+    char own[200];
+    int used;
+    if (arguments_parse(argc, argv, commands_options(), "service", &a, stderr) < 0) {
+        return EXIT_USAGE;
+    }
+    struct find_wish wish = {.socket = a.socket, .node = a.node, .lab = a.lab, .environment = getenv("CUBEWAY_SOCKET")};
+    fill_folders(&wish, own);
+    if (a.version) {
+        printf("cwctl %s\n", CW_VERSION);
+        return EXIT_FINE;
+    }
+    bool help = a.words > 0 && strcmp(a.word[0], "help") == 0;
+    if (a.words > 0 && strcmp(a.word[0], "complete") == 0) {
+        return complete(&a, &wish);
+    }
+    if (a.words - help == 0) {
+        commands_help_all(a.help || help ? stdout : stderr);
+        return a.help || help ? EXIT_FINE : EXIT_USAGE;
+    }
+    const struct command *c = commands_find(a.word + help, a.words - help, &used);
+    if (c == NULL) {
+        return refuse_command(a.word[help]);
+    }
+    if (a.help || help) {
+        commands_help(c, stdout);
+        return EXIT_FINE;
+    }
+    int code = check(c, &a, used);
+    return code != EXIT_FINE ? code : run(c, &a, &wish);
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/conf.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct reader {
+    const char *at, *end;
+    unsigned line;
+    struct conf conf;
+    char *string; /* where the next text goes */
+    char *why;
+};
+
+__attribute__((format(printf, 2, 3))) static int wrong(struct reader *r, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(r->why, CONF_WHY, format, args);
+    va_end(args);
+    return -EINVAL;
+}
+
+static bool at_end(const struct reader *r)
+{
+    return r->at == r->end;
+}
+
+static bool is_next(const struct reader *r, const char *word)
+{
+    size_t length = strlen(word);
+    return (size_t)(r->end - r->at) >= length && memcmp(r->at, word, length) == 0;
+}
+
+static void skip_line(struct reader *r)
+{
+    while (!at_end(r) && *r->at != '\n') {
+        r->at++;
+    }
+}
+
+static int skip_block(struct reader *r)
+{
+    unsigned line = r->line;
+    r->at += 2;
+    while (!is_next(r, "*/")) {
+        if (at_end(r)) {
+            r->line = line;
+            return wrong(r, "this comment is not ended by */");
+        }
+        r->line += *r->at++ == '\n';
+    }
+    r->at += 2;
+    return 0;
+}
+
+/* Blanks and comments; newlines too when they mean nothing here. */
+static int skip_blanks(struct reader *r, bool newlines)
+{
+    while (!at_end(r)) {
+        char c = *r->at;
+        if (c == '#' || is_next(r, "//")) {
+            skip_line(r);
+        } else if (is_next(r, "/*")) {
+            int rc = skip_block(r);
+            if (rc < 0) {
+                return rc;
+            }
+        } else if (c == ' ' || c == '\t' || c == '\r') {
+            r->at++;
+        } else if (c == '\n' && newlines) {
+            r->line++;
+            r->at++;
+        } else {
+            return 0;
+        }
+    }
+    return 0;
+}
+
+static bool is_bare(char c)
+{
+    return (unsigned char)c > ' ' && c != 0x7f && strchr("{}[]=:;,\"'#", c) == NULL;
+}
+
+/* A value without quotes ends at a blank, and may hold = and : ("10.0.0.1:7001"). */
+static bool is_bare_value(char c)
+{
+    return is_bare(c) || c == '=' || c == ':';
+}
+
+/* What stands behind a backslash inside quotes; 0: nothing that is known. */
+static char unescaped(char c)
+{
+    switch (c) {
+    case 'n':
+        return '\n';
+    case 't':
+        return '\t';
+    case '"':
+    case '\'':
+    case '\\':
+    case '/':
+        return c;
+    default:
+        return 0;
+    }
+}
+
+static int take_quoted(struct reader *r, const char **out)
+{
+    char quote = *r->at++;
+    char *to = r->string;
+    for (;;) {
+        if (at_end(r) || *r->at == '\n') {
+            return wrong(r, "this text is not ended by %c", quote);
+        }
+        char c = *r->at++;
+        if (c == quote) {
+            break;
+        }
+        if (c == '\\' && quote == '"') {
+            c = at_end(r) ? 0 : unescaped(*r->at);
+            if (c == 0) {
+                return wrong(r, "a \\ in a text is followed by n, t, \\, / or a quote");
+            }
+            r->at++;
+        } else if ((unsigned char)c < ' ' && c != '\t') {
+            return wrong(r, "a text holds no control characters");
+        }
+        *to++ = c;
+    }
+    *to++ = '\0';
+    *out = r->string;
+    r->string = to;
+    return 0;
+}
+
+static int take_text(struct reader *r, bool (*holds)(char), const char *what, const char **out)
+{
+    if (!at_end(r) && (*r->at == '"' || *r->at == '\'')) {
+        return take_quoted(r, out);
+    }
+    char *to = r->string;
+    while (!at_end(r) && holds(*r->at) && !is_next(r, "//") && !is_next(r, "/*")) {
+        *to++ = *r->at++;
+    }
+    if (to == r->string) {
+        if (at_end(r)) {
+            return wrong(r, "expected %s, found the end of the file", what);
+        }
+        if ((unsigned char)*r->at <= ' ') {
+            return wrong(r, "expected %s, found the end of the line", what);
+        }
+        return wrong(r, "expected %s, found '%c'", what, *r->at);
+    }
+    *to++ = '\0';
+    *out = r->string;
+    r->string = to;
+    return 0;
+}
+
+/* Gives the index of a new item, or -ENOMEM. */
+static int64_t add_item(struct reader *r, const struct conf_item *item)
+{
+    struct conf *c = &r->conf;
+    if (c->count == c->room) {
+        uint32_t room = c->room == 0 ? 64 : c->room * 2;
+        struct conf_item *more = realloc(c->item, room * sizeof *more);
+        if (more == NULL) {
+            return -ENOMEM;
+        }
+        c->item = more;
+        c->room = room;
+    }
+    c->item[c->count] = *item;
+    return c->count++;
+}
+
+/* Behind a value: ; or , or a newline, or what ends the section. */
+static int end_value(struct reader *r)
+{
+    int rc = skip_blanks(r, false);
+    if (rc < 0 || at_end(r) || *r->at == '\n' || *r->at == '}') {
+        return rc;
+    }
+    if (*r->at != ';' && *r->at != ',') {
+        return wrong(r, "expected ; or the end of the line after a value, found '%c'", *r->at);
+    }
+    r->at++;
+    return 0;
+}
+
+static int read_section(struct reader *r, uint32_t self, unsigned depth, bool braces);
+
+/* key, and what it is: item->value, or a section that begins at the reader (*section). */
+static int read_head(struct reader *r, struct conf_item *item, bool *section)
+{
+    item->line = r->line;
+    int rc = take_text(r, is_bare, "a key", &item->key);
+    rc = rc < 0 ? rc : skip_blanks(r, false);
+    bool sign = rc >= 0 && !at_end(r) && (*r->at == '=' || *r->at == ':');
+    if (sign) {
+        r->at++;
+        rc = skip_blanks(r, false);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    if (!at_end(r) && *r->at == '[') {
+        return wrong(r, "%.40s: lists are not read here", item->key);
+    }
+    *section = is_next(r, "{");
+    if (*section) {
+        return 0;
+    }
+    if (at_end(r) || *r->at == '\n' || *r->at == ';') {
+        return wrong(r, "%.40s has no value", item->key);
+    }
+    rc = take_text(r, is_bare_value, "a value", &item->value);
+    rc = rc < 0 ? rc : skip_blanks(r, false);
+    if (rc == 0 && !sign && is_next(r, "{")) { /* it was the section's name */
+        item->name = item->value;
+        item->value = NULL;
+        *section = true;
+    }
+    return rc;
+}
+
+static int read_item(struct reader *r, uint32_t *index, unsigned depth)
+{
+    struct conf_item item = {.key = NULL};
+    bool section = false;
+    int rc = read_head(r, &item, &section);
+    if (rc < 0) {
+        return rc;
+    }
+    int64_t at = add_item(r, &item);
+    if (at < 0) {
+        return (int)at;
+    }
+    *index = (uint32_t)at;
+    if (!section) {
+        return end_value(r);
+    }
+    if (depth == CONF_DEPTH) {
+        return wrong(r, "sections are at most %d deep", CONF_DEPTH);
+    }
+    r->at++;
+    rc = read_section(r, *index, depth + 1, true);
+    if (rc == 0 && !at_end(r) && (*r->at == ';' || *r->at == ',')) {
+        r->at++;
+    }
+    return rc;
+}
+
+/* Up to and with the brace that ends it, or the end of the file. */
+static int read_section(struct reader *r, uint32_t self, unsigned depth, bool braces)
+{
+    uint32_t last = CONF_NONE;
+    unsigned line = r->line;
+    for (;;) {
+        int rc = skip_blanks(r, true);
+        if (rc < 0) {
+            return rc;
+        }
+        if (at_end(r)) {
+            if (braces) {
+                r->line = line;
+                return wrong(r, "this section is not ended by }");
+            }
+            return 0;
+        }
+        if (*r->at == '}') {
+            if (!braces) {
+                return wrong(r, "a } that ends nothing");
+            }
+            r->at++;
+            return 0;
+        }
+        uint32_t item;
+        rc = read_item(r, &item, depth);
+        if (rc < 0) {
+            return rc;
+        }
+        if (last == CONF_NONE) {
+            r->conf.item[self].first = item;
+        } else {
+            r->conf.item[last].next = item;
+        }
+        last = item;
+    }
+}
+
+/* The whole may stand in braces, as JSON has it. */
+static int read_file(struct reader *r)
+{
+    int rc = skip_blanks(r, true);
+    bool braces = rc == 0 && is_next(r, "{");
+    r->at += braces;
+    rc = rc < 0 ? rc : read_section(r, 0, 1, braces);
+    if (rc == 0 && braces) {
+        rc = skip_blanks(r, true);
+        if (rc == 0 && !at_end(r)) {
+            rc = wrong(r, "something stands behind the brace that ends the file");
+        }
+    }
+    return rc;
+}
+
+int conf_open(struct conf *out, const char *text, size_t length, unsigned *line, char why[static CONF_WHY])
+{
+    struct reader r = {.at = text, .end = text + length, .line = 1, .why = why};
+    /* Every text is at least a byte of the file, and has a NUL here. */
+    r.conf.strings = r.string = malloc(2 * length + 1);
+    why[0] = '\0';
+    int rc = -ENOMEM;
+    if (r.string != NULL && add_item(&r, &(struct conf_item){.key = "", .line = 1}) == 0) {
+        rc = read_file(&r);
+    }
+    if (rc < 0) {
+        *line = r.line;
+        conf_close(&r.conf);
+        return rc;
+    }
+    *out = r.conf;
+    return 0;
+}
+
+void conf_close(struct conf *conf)
+{
+    free(conf->item);
+    free(conf->strings);
+    *conf = (struct conf){.item = NULL};
+}

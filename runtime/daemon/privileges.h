@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * privileges.h - a daemon that parses what neighbours send holds nothing that it needs no more.
+ *
+ * privileges_limit() while links and sockets are being opened, privileges_drop() once they are: from then on no capability is left, none can
+ * be had back, and what the daemon opens later (a service's file) it opens as its user. Sockets that are open stay good.
+ */
+#ifndef DAEMON_PRIVILEGES_H
+#define DAEMON_PRIVILEGES_H
+
+#include "cubeway/types.h"
+
+enum { PRIVILEGES_WHY = 256 };
+
+/*
+ * Keeps, of the capabilities that there are, CAP_NET_RAW (raw sockets), CAP_NET_ADMIN (their buffers), and those that opening files and
+ * changing user take. No new ones by exec. 0 or -errno.
+ */
+CW_MUST_CHECK int privileges_limit(char why[static PRIVILEGES_WHY]);
+/* Becomes the user, with its groups ("": stays who it is), and gives up every capability. -ENOENT no such user, -EPERM, or another. */
+CW_MUST_CHECK int privileges_drop(const char *user, char why[static PRIVILEGES_WHY]);
+
+#endif

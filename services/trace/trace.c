@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/trace/trace.h"
+
+#include "base/bytes.h"
+#include "base/words.h"
+#include "keyspace/key.h"
+#include "keyspace/torus.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ *  0       4      5         6  8      12     16
+ *  | magic | kind | reports |0 | call | hops | filler, in a probe | reports, in an answer, 16 bytes each      network order
+ *
+ *  report  0  server x y z   3  in:4 out:4   4  wait:32   8  queued:32   12  0
+ */
+enum { AT_MAGIC = 0, AT_KIND = 4, AT_REPORTS = 5, AT_CALL = 8, AT_HOPS = 12, TRACE_BYTES = 16, REPORT_BYTES = 16 };
+enum { PROBE = 1, ANSWER = 2 };
+enum { RUNS_MAX = 8, REPORTS_MAX = 63 };
+static const uint32_t magic = 0x43575472; /* "CWTr" */
+
+struct run {
+    cw_request *request; /* NULL: free */
+    cw_timer *timer;
+    cw_time sent;
+    uint32_t call;
+    bool rows;
+};
+
+struct trace {
+    uint32_t calls;
+    struct run run[RUNS_MAX];
+};
+
+/* ---- Reports ------------------------------------------------------------------------------------------------------- */
+
+static void put_report(uint8_t *at, const cw_trace_hop *hop)
+{
+    at[0] = hop->server.x;
+    at[1] = hop->server.y;
+    at[2] = hop->server.z;
+    at[3] = (uint8_t)(hop->in << 4 | hop->out);
+    put_be32(at + 4, hop->wait_ns > UINT32_MAX ? UINT32_MAX : (uint32_t)hop->wait_ns);
+    put_be32(at + 8, hop->queued);
+    put_be32(at + 12, 0);
+}
+
+static cw_trace_hop get_report(const uint8_t *at)
+{
+    return (cw_trace_hop){
+        .size = sizeof(cw_trace_hop),
+        .server = {at[0], at[1], at[2]},
+        .in = at[3] >> 4,
+        .out = at[3] & 15,
+        .wait_ns = get_be32(at + 4),
+        .queued = get_be32(at + 8),
+    };
+}
+
+static const char *link_name(cw_link link)
+{
+    static const char *const names[] = {"+x", "-x", "+y", "-y", "+z", "-z"};
+    return link < CW_LINK_COUNT ? names[link] : "self";
+}
+
+static void tell_report(struct run *run, const char *leg, unsigned i, const cw_trace_hop *hop)
+{
+    char text[TORUS_TEXT];
+    if (run->rows) {
+        cw_request_row(run->request);
+    }
+    run->rows = true;
+    torus_format(hop->server, text);
+    cw_request_text(run->request, "leg", leg);
+    cw_request_int(run->request, "hop", i);
+    cw_request_text(run->request, "server", text);
+    cw_request_text(run->request, "in", link_name(hop->in));
+    cw_request_text(run->request, "out", link_name(hop->out));
+    cw_request_int(run->request, "wait_ns", (int64_t)hop->wait_ns);
+    cw_request_int(run->request, "queued", hop->queued);
+}
+
+/* ---- The far end --------------------------------------------------------------------------------------------------- */
+
+/* Answers with all that the probe carries and as much of it as fits beside a trace of the answer's own. */
+static void answer(cw_svc *s, cw_packet *probe, const uint8_t *data, const cw_rx *rx)
+{
+    uint8_t reports[REPORTS_MAX * REPORT_BYTES];
+    cw_trace_hop hop = {.size = sizeof hop};
+    unsigned count = 0;
+    while (count < REPORTS_MAX && cw_packet_trace(probe, count, &hop) == 0) {
+        put_report(reports + count * REPORT_BYTES, &hop);
+        count++;
+    }
+    cw_packet *p = cw_packet_new(s, TRACE_BYTES + (size_t)count * REPORT_BYTES);
+    if (p == NULL) {
+        return; /* the sender hears nothing, and says so */
+    }
+    uint8_t *out = cw_packet_data(p, NULL);
+    put_be32(out + AT_MAGIC, magic);
+    out[AT_KIND] = ANSWER;
+    out[AT_REPORTS] = (uint8_t)count;
+    put_be32(out + AT_CALL, get_be32(data + AT_CALL));
+    put_be32(out + AT_HOPS, rx->hops);
+    memcpy(out + TRACE_BYTES, reports, (size_t)count * REPORT_BYTES);
+    const cw_to to = {.kind = CW_TO_SERVER, .job = TRACE_JOB, .server = rx->src_server, .process = rx->src_process};
+    const cw_send_options options = {CW_SEND_INIT, .trace = true};
+    cw_send_or_drop(s, p, &to, &options);
+}
+
+/* ---- Our end ------------------------------------------------------------------------------------------------------- */
+
+static void finish(cw_svc *s, struct run *run, int rc)
+{
+    cw_request *request = run->request;
+    cw_timer_stop(s, run->timer);
+    *run = (struct run){0};
+    cw_request_done(request, rc);
+}
+
+static struct run *run_of(struct trace *trace, uint32_t call)
+{
+    for (unsigned i = 0; i < RUNS_MAX; i++) {
+        if (trace->run[i].request != NULL && trace->run[i].call == call) {
+            return &trace->run[i];
+        }
+    }
+    return NULL;
+}
+
+static void answered(cw_svc *s, struct run *run, cw_packet *p, const uint8_t *data, const cw_rx *rx)
+{
+    char text[TORUS_TEXT];
+    cw_trace_hop hop = {.size = sizeof hop};
+    unsigned there = data[AT_REPORTS], back = 0;
+    uint32_t hops = get_be32(data + AT_HOPS);
+    for (unsigned i = 0; i < there; i++) {
+        hop = get_report(data + TRACE_BYTES + (size_t)i * REPORT_BYTES);
+        tell_report(run, "there", i, &hop);
+    }
+    while (cw_packet_trace(p, back, &hop) == 0) {
+        tell_report(run, "back", back, &hop);
+        back++;
+    }
+    if (run->rows) {
+        cw_request_row(run->request);
+    }
+    torus_format(rx->src_server, text);
+    cw_request_text(run->request, "server", text);
+    cw_request_int(run->request, "rtt_ns", cw_time_since(cw_now(s), run->sent).ns);
+    cw_request_int(run->request, "hops_there", hops);
+    cw_request_int(run->request, "hops_back", rx->hops);
+    /* Every server on the way reports, and the last one too. */
+    cw_request_int(run->request, "complete", there == hops + 1 && back == rx->hops + 1);
+    finish(s, run, 0);
+}
+
+static cw_verdict trace_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
+{
+    size_t length;
+    const uint8_t *data = cw_packet_data(p, &length);
+    if (length < TRACE_BYTES || get_be32(data + AT_MAGIC) != magic) {
+        return CW_DROP;
+    }
+    if (data[AT_KIND] == PROBE) {
+        answer(s, p, data, rx);
+        return CW_FORWARD;
+    }
+    size_t reports = data[AT_REPORTS];
+    struct run *run = data[AT_KIND] == ANSWER ? run_of(state, get_be32(data + AT_CALL)) : NULL;
+    if (run == NULL || reports > REPORTS_MAX || length != TRACE_BYTES + reports * REPORT_BYTES) {
+        return CW_DROP;
+    }
+    answered(s, run, p, data, rx);
+    return CW_FORWARD;
+}
+
+static void timed_out(cw_svc *s, void *state, void *arg)
+{
+    (void)state;
+    struct run *run = arg;
+    run->timer = NULL;
+    finish(s, run, -ETIMEDOUT);
+}
+
+/* ---- Commands ------------------------------------------------------------------------------------------------------ */
+
+static int refuse(cw_request *r, const char *what, const char *word)
+{
+    char text[160];
+    snprintf(text, sizeof text, "%s: '%s'", what, word);
+    cw_request_text(r, "error", text);
+    return -EINVAL;
+}
+
+static int read_target(const cw_svc *s, cw_request *r, int argc, const char *const *argv, cw_to *to)
+{
+    if (argc < 2 || (strcmp(argv[0], "to") != 0 && strcmp(argv[0], "key") != 0)) {
+        return refuse(r, "commands are to SERVER, key KEY; not", argc < 1 ? "" : argv[0]);
+    }
+    size_t length = strlen(argv[1]);
+    if (argv[0][0] == 'k') {
+        to->kind = CW_TO_KEY;
+        if (key_parse(argv[1], length, &to->key) < 0) {
+            to->key = cw_key_of(s, argv[1], length);
+        }
+        return 0;
+    }
+    struct torus t;
+    to->kind = CW_TO_SERVER;
+    if (torus_init(&t, cw_torus(s)) < 0 || torus_parse(&t, argv[1], length, &to->server) < 0) {
+        return refuse(r, "not a server of this torus (x,y,z)", argv[1]);
+    }
+    to->process = cw_server_id(s, to->server);
+    return 0;
+}
+
+static int send_probe(cw_svc *s, struct run *run, const cw_to *to, size_t size)
+{
+    cw_packet *p = cw_packet_new(s, size);
+    if (p == NULL) {
+        return -ENOMEM;
+    }
+    uint8_t *data = cw_packet_data(p, NULL);
+    put_be32(data + AT_MAGIC, magic);
+    data[AT_KIND] = PROBE;
+    put_be32(data + AT_CALL, run->call);
+    const cw_send_options options = {CW_SEND_INIT, .trace = true};
+    int rc = cw_send(s, p, to, &options);
+    if (rc < 0) {
+        cw_packet_free(s, p);
+    }
+    return rc;
+}
+
+static int trace_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
+{
+    struct trace *trace = state;
+    struct run *run = trace->run;
+    uint64_t timeout_us = 1000 * 1000, size = TRACE_BYTES;
+    const struct words_option options[] = {
+        {"timeout", 1, UINT64_C(3600) * 1000 * 1000, &timeout_us},
+        {"size", TRACE_BYTES, cw_mtu(s), &size},
+    };
+    cw_to to = {.job = TRACE_JOB};
+    int rc = read_target(s, r, argc, argv, &to);
+    if (rc < 0) {
+        return rc;
+    }
+    int words = 2 + words_options(argc - 2, argv + 2, options, sizeof options / sizeof *options);
+    if (words < argc) {
+        return refuse(r, "unknown option, or its value is out of range", argv[words]);
+    }
+    while (run < trace->run + RUNS_MAX && run->request != NULL) {
+        run++;
+    }
+    if (run == trace->run + RUNS_MAX) {
+        return -EBUSY;
+    }
+    *run = (struct run){.request = r, .sent = cw_now(s), .call = ++trace->calls};
+    run->timer = cw_timer_start(s, CW_US(timeout_us), timed_out, run);
+    rc = run->timer == NULL ? -EAGAIN : send_probe(s, run, &to, (size_t)size);
+    if (rc < 0) {
+        cw_timer_stop(s, run->timer);
+        *run = (struct run){0};
+        return rc;
+    }
+    return 1;
+}
+
+const cw_service trace_service = {
+    CW_SERVICE_INIT,
+    .name = "trace",
+    .version = "1.0",
+    .job = TRACE_JOB,
+    .state_size = sizeof(struct trace),
+    .on_packet = trace_packet,
+    .on_command = trace_command,
+};

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "shim/carrier.h"
+
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/ethtool.h>
+#include <linux/if_arp.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { ANSWER_BYTES = 32768 };
+
+static void gone(struct carrier *c)
+{
+    c->state = CARRIER_GONE;
+    c->index = 0;
+}
+
+static void take(struct carrier *c, const struct ifinfomsg *link, struct nlattr *const *found)
+{
+    if (c->index != (uint32_t)link->ifi_index) {
+        c->index = (uint32_t)link->ifi_index;
+        c->generation++;
+    }
+    unsigned carries = link->ifi_flags & IFF_LOWER_UP;
+    c->state = !(link->ifi_flags & IFF_UP) ? CARRIER_DOWN : carries ? CARRIER_UP : CARRIER_NONE;
+    c->ethernet = link->ifi_type == ARPHRD_ETHER;
+    if (found[IFLA_IFNAME] != NULL) {
+        snprintf(c->name, sizeof c->name, "%s", mnl_attr_get_str(found[IFLA_IFNAME]));
+    }
+    if (found[IFLA_MTU] != NULL) {
+        c->mtu = mnl_attr_get_u32(found[IFLA_MTU]);
+    }
+    if (found[IFLA_ADDRESS] != NULL && mnl_attr_get_payload_len(found[IFLA_ADDRESS]) == sizeof c->mac) {
+        memcpy(c->mac, mnl_attr_get_payload(found[IFLA_ADDRESS]), sizeof c->mac);
+    }
+}
+
+static int pick(const struct nlattr *attribute, void *data)
+{
+    const struct nlattr **found = data;
+    uint16_t type = mnl_attr_get_type(attribute);
+    bool sound = type != IFLA_IFNAME || mnl_attr_validate(attribute, MNL_TYPE_NUL_STRING) == 0;
+    if (type == IFLA_MTU && mnl_attr_validate(attribute, MNL_TYPE_U32) < 0) {
+        sound = false;
+    }
+    if (sound && (type == IFLA_IFNAME || type == IFLA_MTU || type == IFLA_ADDRESS)) {
+        found[type] = attribute;
+    }
+    return MNL_CB_OK;
+}
+
+/* One message about a link: ours by index, or, while ours is gone, by name. */
+static int heard(const struct nlmsghdr *message, void *data)
+{
+    struct carrier *c = data;
+    struct nlattr *found[IFLA_MTU + 1] = {NULL};
+    if (message->nlmsg_type != RTM_NEWLINK && message->nlmsg_type != RTM_DELLINK) {
+        return MNL_CB_OK;
+    }
+    if (mnl_nlmsg_get_payload_len(message) < sizeof(struct ifinfomsg)) {
+        return MNL_CB_OK;
+    }
+    const struct ifinfomsg *link = mnl_nlmsg_get_payload(message);
+    if (link->ifi_family != AF_UNSPEC) {
+        return MNL_CB_OK; /* a bridge's word on its port: says nothing of the device */
+    }
+    mnl_attr_parse(message, sizeof *link, pick, found);
+    if (message->nlmsg_type == RTM_DELLINK) {
+        if ((uint32_t)link->ifi_index == c->index) {
+            gone(c);
+        }
+        return MNL_CB_OK;
+    }
+    bool ours = c->index != 0
+                    ? (uint32_t)link->ifi_index == c->index
+                    : found[IFLA_IFNAME] != NULL && strcmp(mnl_attr_get_str(found[IFLA_IFNAME]), c->wanted) == 0;
+    if (ours) {
+        take(c, link, found);
+    }
+    return MNL_CB_OK;
+}
+
+/*
+ * Asks for the interface on a socket of its own, so that answers and notices do not mix. 0, or -ENODEV: then it is gone.
+ * By index while it is known, else by name.
+ */
+static int ask(struct carrier *c)
+{
+    struct mnl_socket *netlink = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
+    if (netlink == NULL) {
+        return -errno;
+    }
+    _Alignas(struct nlmsghdr) char bytes[ANSWER_BYTES];
+    struct nlmsghdr *request = mnl_nlmsg_put_header(bytes);
+    request->nlmsg_type = RTM_GETLINK;
+    request->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+    request->nlmsg_seq = 1;
+    struct ifinfomsg *link = mnl_nlmsg_put_extra_header(request, sizeof *link);
+    link->ifi_family = AF_UNSPEC;
+    link->ifi_index = (int)c->index;
+    if (c->index == 0) {
+        mnl_attr_put_strz(request, IFLA_IFNAME, c->wanted);
+    }
+    int rc = mnl_socket_bind(netlink, 0, MNL_SOCKET_AUTOPID) < 0 ||
+                     mnl_socket_sendto(netlink, request, request->nlmsg_len) < 0
+                 ? -errno
+                 : 1;
+    while (rc == 1) {
+        ssize_t size = mnl_socket_recvfrom(netlink, bytes, sizeof bytes);
+        rc = size < 0 ? -errno : mnl_cb_run(bytes, (size_t)size, 1, mnl_socket_get_portid(netlink), heard, c);
+        rc = rc < 0 && size >= 0 ? -errno : rc;
+    }
+    mnl_socket_close(netlink);
+    return rc;
+}
+
+int carrier_open(struct carrier *c, const char *interface)
+{
+    *c = (struct carrier){.state = CARRIER_GONE};
+    size_t length = strlen(interface);
+    if (length == 0 || length >= sizeof c->wanted) {
+        return -ENAMETOOLONG;
+    }
+    memcpy(c->wanted, interface, length);
+    memcpy(c->name, interface, length);
+    /* Listens first, asks then: what changes between is heard. */
+    c->netlink = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (c->netlink == NULL) {
+        return -errno;
+    }
+    int rc = mnl_socket_bind(c->netlink, RTMGRP_LINK, MNL_SOCKET_AUTOPID) < 0 ? -errno : ask(c);
+    if (rc < 0) {
+        carrier_close(c);
+    }
+    return rc;
+}
+
+void carrier_close(struct carrier *c)
+{
+    if (c->netlink != NULL) {
+        mnl_socket_close(c->netlink);
+    }
+    c->netlink = NULL;
+}
+
+int carrier_fd(const struct carrier *c)
+{
+    return mnl_socket_get_fd(c->netlink);
+}
+
+bool carrier_service(struct carrier *c)
+{
+    struct carrier before = *c;
+    _Alignas(struct nlmsghdr) char bytes[ANSWER_BYTES];
+    bool missed = false;
+    for (;;) {
+        ssize_t size = mnl_socket_recvfrom(c->netlink, bytes, sizeof bytes);
+        if (size < 0 && errno == ENOBUFS) {
+            missed = true; /* more links changed at once than the socket holds */
+            continue;
+        }
+        if (size <= 0) {
+            break;
+        }
+        bool was = c->index != 0;
+        mnl_cb_run(bytes, (size_t)size, 0, 0, heard, c);
+        missed = missed || (was && c->index == 0);
+    }
+    /* Gone, or notices lost: an interface of the name may be there already, its notice read before the other's end. */
+    if (missed && ask(c) == -ENODEV) {
+        gone(c);
+        (void)ask(c);
+    }
+    return c->state != before.state || c->index != before.index || c->mtu != before.mtu ||
+           strcmp(c->name, before.name) != 0 || memcmp(c->mac, before.mac, sizeof c->mac) != 0;
+}
+
+const char *carrier_text(enum carrier_state state)
+{
+    static const char *const text[] = {"up", "no carrier", "interface is down", "interface is gone"};
+    return text[state];
+}
+
+static bool ethtool(const struct carrier *c, int fd, void *command)
+{
+    struct ifreq request = {.ifr_data = command};
+    memcpy(request.ifr_name, c->name, sizeof request.ifr_name);
+    return ioctl(fd, SIOCETHTOOL, &request) == 0;
+}
+
+uint64_t carrier_speed(const struct carrier *c)
+{
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+        return 0;
+    }
+    struct ethtool_drvinfo driver = {.cmd = ETHTOOL_GDRVINFO};
+    struct ethtool_cmd speed = {.cmd = ETHTOOL_GSET};
+    bool told = ethtool(c, fd, &driver) && ethtool(c, fd, &speed);
+    close(fd);
+    uint32_t megabits = ethtool_cmd_speed(&speed);
+    if (!told || strcmp(driver.driver, "veth") == 0 || strcmp(driver.driver, "tun") == 0 ||
+        megabits == (uint32_t)SPEED_UNKNOWN) {
+        return 0;
+    }
+    return (uint64_t)megabits * 1000000;
+}

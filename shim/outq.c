@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "shim/outq.h"
+
+#include <errno.h>
+#include <linux/sockios.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+/* What a frame costs beside its bytes, each a little above what it is (Linux 6): room must never be promised twice. */
+enum {
+    DATA_EXTRA =
+        448, /* room for the device's header, and the shared info behind the data; then the allocator rounds up */
+    SKB_BYTES = 320, /* struct sk_buff */
+};
+
+static uint32_t charge_of(uint32_t wire_bytes)
+{
+    uint32_t size = 1024;
+    while (size < wire_bytes + DATA_EXTRA) {
+        size *= 2;
+    }
+    return size + SKB_BYTES;
+}
+
+int outq_open(struct outq *q, int fd, uint32_t wire_bytes, uint64_t bits_per_second)
+{
+    uint64_t bytes = bits_per_second != 0 ? bits_per_second / 8 * OUTQ_SPAN_US / 1000000 : OUTQ_BYTES_UNKNOWN;
+    uint64_t frames = bytes / wire_bytes;
+    frames = frames < OUTQ_FRAMES_MIN ? OUTQ_FRAMES_MIN : frames;
+    frames = frames > OUTQ_FRAMES_MAX ? OUTQ_FRAMES_MAX : frames;
+    uint32_t each = charge_of(wire_bytes);
+    int half = (int)((uint32_t)frames * each / 2); /* the kernel doubles what it is given, and gives back the double */
+    int set;
+    socklen_t size = sizeof set;
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &half, sizeof half) < 0 ||
+        getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &set, &size) < 0) {
+        return -errno;
+    }
+    *q = (struct outq){.fd = fd, .limit = (uint32_t)set, .each = each};
+    return 0;
+}
+
+unsigned outq_room(const struct outq *q)
+{
+    int charged;
+    if (ioctl(q->fd, SIOCOUTQ, &charged) < 0 || (uint32_t)charged >= q->limit) {
+        return 0;
+    }
+    /* The kernel looks before it charges: the last frame may go above the limit. */
+    return (q->limit - (uint32_t)charged + q->each - 1) / q->each;
+}

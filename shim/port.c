@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "shim/port.h"
+
+#include "base/bytes.h"
+#include "shim/claim.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static int claim(struct port *p)
+{
+    port_release(p);
+    p->claim = claim_interface(p->carrier.index, p->ethertype);
+    if (p->claim < 0) {
+        return p->claim;
+    }
+    p->generation = p->carrier.generation;
+    return 0;
+}
+
+static void fill_header(struct port *p, const uint8_t destination[static 6])
+{
+    static const uint8_t broadcast[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+    static const uint8_t none[6];
+    memcpy(p->header, memcmp(destination, none, sizeof none) == 0 ? broadcast : destination, sizeof none);
+    memcpy(p->header + sizeof none, p->carrier.mac, sizeof none);
+    put_be16(p->header + 2 * sizeof none, p->ethertype);
+}
+
+int port_open(struct port *p, const struct port_options *options)
+{
+    *p = (struct port){.claim = -1, .ethertype = options->ethertype != 0 ? options->ethertype : PORT_ETHERTYPE};
+    int rc = carrier_open(&p->carrier, options->interface);
+    if (rc < 0) {
+        return rc;
+    }
+    if (!p->carrier.ethernet) {
+        return -EPROTOTYPE;
+    }
+    if (options->mtu > p->carrier.mtu) {
+        return -EMSGSIZE;
+    }
+    p->mtu = options->mtu != 0 ? options->mtu : p->carrier.mtu;
+    p->bits_per_second = options->bits_per_second != 0 ? options->bits_per_second : carrier_speed(&p->carrier);
+    fill_header(p, options->destination);
+    return claim(p);
+}
+
+void port_release(struct port *p)
+{
+    if (p->claim >= 0) {
+        close(p->claim);
+    }
+    p->claim = -1;
+    p->generation = 0;
+}
+
+void port_close(struct port *p)
+{
+    port_release(p);
+    carrier_close(&p->carrier);
+}
+
+int port_explain(const struct port *p, const struct port_options *o, int rc, char why[static SHIM_WHY_BYTES])
+{
+    switch (-rc) {
+    case ENODEV:
+        snprintf(why, SHIM_WHY_BYTES, "%s: no such interface", o->interface);
+        return rc;
+    case ENAMETOOLONG:
+        snprintf(why, SHIM_WHY_BYTES, "%.32s: not a name of an interface (1 to %d letters)", o->interface,
+                 IFNAMSIZ - 1);
+        return rc;
+    case EPROTOTYPE:
+        snprintf(why, SHIM_WHY_BYTES, "%s: not an Ethernet interface", o->interface);
+        return rc;
+    case EMSGSIZE:
+        snprintf(why, SHIM_WHY_BYTES, "%s: its mtu is %u, frames of %u bytes are asked for (ip link set %s mtu %u)",
+                 o->interface, p->carrier.mtu, o->mtu, o->interface, o->mtu);
+        return rc;
+    case EPERM:
+    case EACCES:
+        snprintf(why, SHIM_WHY_BYTES, "%s: no permission to open a packet socket (CAP_NET_RAW is needed)",
+                 o->interface);
+        return -EPERM;
+    case EADDRINUSE:
+        snprintf(why, SHIM_WHY_BYTES, "%s: another process is on this interface", o->interface);
+        return rc;
+    case ENETDOWN:
+        snprintf(why, SHIM_WHY_BYTES, "%s: the interface is down (ip link set %s up)", o->interface, o->interface);
+        return rc;
+    default:
+        snprintf(why, SHIM_WHY_BYTES, "%s: %s", o->interface, strerror(-rc));
+        return rc;
+    }
+}
+
+bool port_service(struct port *p)
+{
+    carrier_service(&p->carrier);
+    memcpy(p->header + 6, p->carrier.mac, sizeof p->carrier.mac);
+    return p->carrier.index != 0 && p->carrier.generation != p->generation && claim(p) == 0;
+}
+
+void port_info(const struct port *p, struct shim_info *out)
+{
+    out->mtu = p->mtu;
+    out->overhead = PORT_OVERHEAD;
+    out->bits_per_second = p->bits_per_second;
+    memcpy(out->name, p->carrier.name, sizeof p->carrier.name);
+    const char *state = carrier_text(p->carrier.state);
+    if (p->carrier.state == CARRIER_UP && p->generation != p->carrier.generation) {
+        state = "not bound to the interface that came in its place: another process has it, or it is gone";
+    }
+    if (p->carrier.state == CARRIER_UP && p->carrier.mtu < p->mtu) {
+        snprintf(out->state, sizeof out->state, "the interface's mtu is now %u, below %u", p->carrier.mtu, p->mtu);
+        return;
+    }
+    snprintf(out->state, sizeof out->state, "%s", state);
+}

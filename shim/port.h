@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * port.h - an Ethernet interface that is ours: found, claimed, watched, with the header that its frames wear. What raw and pcap share.
+ */
+#ifndef SHIM_PORT_H
+#define SHIM_PORT_H
+
+#include "shim/carrier.h"
+#include "shim/shim.h"
+
+enum {
+    PORT_ETHERTYPE = 0x88b5, /* the first of those for local experiments (IEEE 802) */
+    PORT_HEADER = 14,
+    PORT_OVERHEAD = 38, /* of each frame: header 14, check 4, preamble 8, gap 12 */
+};
+
+struct port_options {
+    const char *interface;
+    uint32_t mtu;             /* 0: the interface's; at most that */
+    uint16_t ethertype;       /* 0: PORT_ETHERTYPE */
+    uint8_t destination[6];   /* all 0: broadcast, which needs no resolving: a cable has one other end */
+    uint64_t bits_per_second; /* the medium's, where it is shaped; 0: as the driver says */
+};
+
+struct port {
+    struct carrier carrier;
+    int claim;           /* descriptor that holds the interface, -1: nothing does */
+    uint32_t generation; /* of the device that we hold; 0: none */
+    uint32_t mtu;
+    uint16_t ethertype;
+    uint64_t bits_per_second;
+    uint8_t header[PORT_HEADER];
+};
+
+/*
+ * Finds the interface and claims it against other processes; it may be down. 0, or -ENODEV, -ENAMETOOLONG, -EPROTOTYPE (not
+ * Ethernet), -EMSGSIZE (its mtu is smaller than asked for), -EADDRINUSE (claimed), or another -errno. port_close() is due in any case.
+ */
+CW_MUST_CHECK int port_open(struct port *p, const struct port_options *options);
+void port_close(struct port *p);
+
+/* The sentence for an error of port_open() or of what was built on it. Returns rc. */
+int port_explain(const struct port *p, const struct port_options *options, int rc, char why[static SHIM_WHY_BYTES]);
+
+/* Is there a carrier, and is it for frames of our mtu, on the device that we hold? */
+static inline bool port_carrier(const struct port *p)
+{
+    return p->carrier.state == CARRIER_UP && p->carrier.mtu >= p->mtu && p->generation == p->carrier.generation;
+}
+
+/* Reads what netlink has; true when another device has taken the place of ours, and is claimed: sockets are to be bound to it. */
+bool port_service(struct port *p);
+
+/* The device has been lost again: it could not be bound to. */
+void port_release(struct port *p);
+
+/* Fills name, state and what is known of the medium. */
+void port_info(const struct port *p, struct shim_info *out);
+
+#endif

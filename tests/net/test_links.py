@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Daemons on real cables: they meet, they are killed, stopped, told to go; wrong cables and second daemons are named."""
+
+import signal
+import time
+
+import net_kit
+from net_kit import cable
+
+PAIR = 'torus {{ dims = "3x1x1"; coordinate = "{},0,0" }} links {{ "{}" {{ shim = raw; interface = {} }} }} {}'
+
+
+class Links(net_kit.Case):
+    def pair(self, second="", link="-x", place=1):
+        spaces = self.space(), self.space()
+        cable(spaces[0], "eth0", spaces[1], "eth0")
+        return (self.daemon("a", PAIR.format(0, "+x", "eth0", ""), spaces[0]),
+                self.daemon("b", PAIR.format(place, link, "eth0", second), spaces[1]), spaces)
+
+    def test_meet_and_leave(self):
+        a, b, _ = self.pair()
+        at = a.wait_for("link is up.*link=.x neighbour=1,0,0")
+        b.wait_for("count=2 of=3 delivers_keys=yes")
+        self.assertEqual(b.end(), 0)
+        a.wait_for("link is down", at)
+
+    def test_killed_and_back(self):
+        a, b, _ = self.pair()
+        at = a.wait_for("link is up")
+        b.wait_for("link is up")
+        self.assertEqual(b.end(signal.SIGKILL), -signal.SIGKILL)
+        at = a.wait_for("link is down", at)
+        b.start()
+        a.wait_for("link is up", at)
+
+    def test_stopped_and_back(self):
+        a, b, _ = self.pair()
+        at = a.wait_for("link is up")
+        b.process.send_signal(signal.SIGSTOP)
+        at = a.wait_for("link is down", at)
+        time.sleep(0.3)
+        b.process.send_signal(signal.SIGCONT)
+        a.wait_for("link is up", at)
+
+    def test_cable_pulled(self):
+        a, _, spaces = self.pair()
+        at = a.wait_for("link is up")
+        spaces[1].ip("link", "set", "eth0", "down")
+        at = a.wait_for("carrier is lost.*link=.x on=eth0", at)
+        spaces[1].ip("link", "set", "eth0", "up")
+        at = a.wait_for("carrier is there", at)
+        a.wait_for("link is up", at)
+
+    def test_wrong_cables_are_named(self):
+        wrong = "this cable leads to the wrong place.*link=.x why="
+        a, *_ = self.pair(link="+x")
+        a.wait_for(wrong + '"server 1,0,0 port .x was heard, expected server 1,0,0 port -x"')
+
+    def test_wrong_server_is_named(self):
+        a, *_ = self.pair(place=2)
+        a.wait_for('why="server 2,0,0 port -x was heard, expected server 1,0,0 port -x"')
+
+    def test_wrong_cluster_is_named(self):
+        a, *_ = self.pair(second="cluster = 9")
+        a.wait_for('why="a server of cluster 9 was heard, ours is 1"')
+
+    def test_two_on_one_interface(self):
+        a, _, spaces = self.pair()
+        a.wait_for("msg=ready")
+        other = self.daemon("other", "name = other; " + PAIR.format(0, "+x", "eth0", ""), spaces[0])
+        self.assertEqual(other.process.wait(net_kit.LIMIT_S), 1)
+        self.assertRegex(other.log(), "eth0: another process is on this interface")
+
+    def test_narrow_interface(self):
+        spaces = self.space(), self.space()
+        cable(spaces[0], "eth0", spaces[1], "eth0", mtu=1500)
+        a = self.daemon("a", PAIR.format(0, "+x", "eth0", "mtu = 9000"), spaces[0])
+        self.assertEqual(a.process.wait(net_kit.LIMIT_S), 1)
+        self.assertRegex(a.log(), "eth0: .*mtu is 1500.*frames of 9000 bytes are asked for")
+
+    def test_no_rights(self):
+        spaces = self.space(), self.space()
+        cable(spaces[0], "eth0", spaces[1], "eth0")
+        words = spaces[0].enter("setpriv", "--bounding-set=-all", "--inh-caps=-all")
+        a = net_kit.Daemon(self.folder, "a", f'state_dir = "{self.folder}/state"; ' + PAIR.format(0, "+x", "eth0", ""))
+        a.kill()
+        a.words = [*words, *a.words]
+        a.start()
+        self.addCleanup(a.kill)
+        self.assertEqual(a.process.wait(net_kit.LIMIT_S), 1)
+        self.assertIn("eth0: no permission to open a packet socket", a.log())
+
+    def test_rights_are_given_up(self):
+        a, *_ = self.pair()
+        a.wait_for("msg=ready")
+        with open(f"/proc/{a.process.pid}/status", encoding="utf-8") as status:
+            text = status.read()
+        self.assertIn("CapEff:\t0000000000000000\n", text)
+        self.assertIn("CapPrm:\t0000000000000000\n", text)
+        self.assertIn("NoNewPrivs:\t1\n", text)
+        a.wait_for("link is up")
+
+    def test_eight_servers(self):
+        daemons = self.torus((2, 2, 2))
+        for daemon in daemons.values():
+            daemon.wait_for("count=8 of=8 delivers_keys=yes")
+        victim = daemons[1, 1, 1]
+        rest = {place: d for place, d in daemons.items() if d is not victim}
+        marks = {place: len(d.log()) for place, d in rest.items()}
+        victim.end(signal.SIGKILL)
+        for place, daemon in rest.items():
+            marks[place] = daemon.wait_for("count=7 of=8 delivers_keys=yes", marks[place])
+        victim.start()
+        for place, daemon in rest.items():
+            daemon.wait_for("count=8 of=8 delivers_keys=yes", marks[place])
+        for daemon in daemons.values():
+            self.assertNotIn("wrong place", daemon.log())
+            self.assertNotIn("level=error", daemon.log())
+            daemon.process.send_signal(signal.SIGTERM)
+        for daemon in daemons.values():
+            self.assertEqual(daemon.process.wait(net_kit.LIMIT_S), 0)
+
+
+if __name__ == "__main__":
+    net_kit.main(network=True)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cubewayd as a program: help, mistakes in options and files, a torus in one process, signals, readiness."""
+
+import os
+import signal
+import socket
+
+import net_kit
+
+WHOLE = 'torus { dims = "3x3x3"; coordinate = all }\n'
+
+
+class Main(net_kit.Case):
+    def test_help_and_version(self):
+        text = self.cubewayd("--help").stdout
+        self.assertTrue(text.startswith("usage: cubewayd [-c FILE]\n"))
+        for word in "-c --check-config --show-config --log-level --user --no-watcher --version".split():
+            self.assertIn(word, text)
+        self.assertRegex(self.cubewayd("--version").stdout, r"^cubewayd \d+\.\d+\.\d+\n$")
+
+    def test_wrong_options(self):
+        self.assertIn("--help says", self.cubewayd("--nonsense", code=2).stderr)
+        self.assertIn("'word' is one word too many", self.cubewayd("word", code=2).stderr)
+        self.assertIn("expected error, warn", self.cubewayd("-c", self.file(WHOLE), "--log-level", "loud", code=2).stderr)
+        self.assertIn("No such file", self.cubewayd("-c", "/nowhere/x.conf", code=2).stderr)
+
+    def test_check_config(self):
+        good, bad = self.file(WHOLE), self.folder + "/bad.conf"
+        self.assertEqual(self.cubewayd("--check-config", good).stdout, f"{good}: good\n")
+        self.assertEqual(self.cubewayd("-c", good, "--check-config").stdout, f"{good}: good\n")
+        with open(bad, "w", encoding="utf-8") as out:
+            out.write("colour = red\n\nmtu = big\n")
+        said = self.cubewayd("--check-config", bad, code=2).stderr
+        self.assertIn(f"{bad}:1: colour: no such key", said)
+        self.assertIn(f"{bad}:3: mtu: 'big': expected a number from 1500 to 9000", said)
+        self.assertIn("torus.dims", said)
+
+    def test_the_example(self):
+        example = os.path.join(os.path.dirname(__file__), "../../packaging/cubewayd.conf")
+        self.cubewayd("--check-config", example)
+
+    def test_show_config(self):
+        shown = self.cubewayd("--show-config", "-c", self.file(WHOLE)).stdout
+        self.assertIn('coordinate = "all";', shown)
+        self.assertIn("hello = 10ms;", shown)
+        again = self.cubewayd("--show-config", "-c", self.file(shown)).stdout
+        self.assertEqual(shown, again)
+
+    def test_a_torus_in_one_process(self):
+        daemon = self.daemon("all", WHOLE)
+        daemon.wait_for("msg=ready")
+        daemon.wait_for('msg="every server reaches all others" servers=27')
+        self.assertEqual(daemon.end(), 0)
+        self.assertIn("ended in order", daemon.log())
+
+    def test_readiness(self):
+        name = "\0cubeway-test-%d" % os.getpid()
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind(name)
+            manager.settimeout(net_kit.LIMIT_S)
+            os.environ["NOTIFY_SOCKET"] = "@" + name[1:]
+            os.environ["WATCHDOG_USEC"] = "100000"
+            self.addCleanup(os.environ.pop, "NOTIFY_SOCKET")
+            self.addCleanup(os.environ.pop, "WATCHDOG_USEC")
+            daemon = self.daemon("all", WHOLE)
+            self.assertEqual(manager.recv(100), b"READY=1")
+            self.assertEqual(manager.recv(100), b"WATCHDOG=1")
+            daemon.process.send_signal(signal.SIGINT)
+            while manager.recv(100) != b"STOPPING=1":
+                pass
+            self.assertEqual(daemon.process.wait(net_kit.LIMIT_S), 0)
+
+    def test_hangup(self):
+        daemon = self.daemon("all", WHOLE)
+        daemon.wait_for("msg=ready")
+        with open(daemon.file, "w", encoding="utf-8") as out:
+            out.write('torus { dims = "3x3x4"; coordinate = all } log { level = warn }')
+        daemon.process.send_signal(signal.SIGHUP)
+        daemon.wait_for("this change needs a restart.* key=torus.dims now=3x3x3 file=3x3x4")
+        self.assertEqual(daemon.end(), 0)
+        self.assertNotIn("ended in order", daemon.log())  # the level is warn now
+
+    def test_what_cannot_be_opened(self):
+        link = 'torus { dims = "3x3x3"; coordinate = "0,0,0" } links { +x { %s } }'
+        for what, says in (
+                ("shim = raw; interface = cwnone", "no such interface"),
+                ("shim = udp; local = \"127.0.0.1:7001\"; remote = nowhere", "two addresses of one family"),
+                ("shim = udp; local = \"192.0.2.1:7001\"; remote = \"192.0.2.2:7001\"", r"192\.0\.2\.1")):
+            daemon = self.daemon("wrong", link % what)
+            self.assertEqual(daemon.process.wait(net_kit.LIMIT_S), 1)
+            self.assertRegex(daemon.log(), "level=error msg=\"links cannot be opened\" why=.*" + says)
+
+    def test_stable_storage(self):
+        config = 'torus { dims = "3x3x3"; coordinate = "0,0,0" }'
+        first = self.daemon("first", config)
+        first.wait_for("msg=ready")
+        second = self.daemon("second", config)
+        self.assertEqual(second.process.wait(net_kit.LIMIT_S), 1)
+        self.assertIn("another daemon of this name runs", second.log())
+        self.assertEqual(first.end(), 0)
+        with open(self.folder + "/state/0,0,0.state", "w", encoding="utf-8") as out:
+            out.write("incarnation 1\n")
+        first.start()
+        self.assertEqual(first.process.wait(net_kit.LIMIT_S), 1)
+        self.assertIn("this file is damaged", first.log())
+
+
+if __name__ == "__main__":
+    net_kit.main(network=False)

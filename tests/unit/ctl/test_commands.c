@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/commands.h"
+
+#include "suite.h"
+
+#include <string.h>
+
+static const struct command *find(const char *a, const char *b, int *used)
+{
+    const char *words[] = {a, b};
+    return commands_find(words, b != NULL ? 2 : 1, used);
+}
+
+START_TEST(by_their_names)
+{
+    int used;
+    ck_assert_str_eq(find("links", "+x", &used)->name, "links");
+    ck_assert_int_eq(used, 1);
+    ck_assert_str_eq(find("services", "load", &used)->name, "services load");
+    ck_assert_int_eq(used, 2);
+    ck_assert_str_eq(find("services", "x", &used)->name, "services");
+    ck_assert_str_eq(find("config", NULL, &used)->name, "config show");
+    ck_assert_int_eq(used, 1);
+    ck_assert_str_eq(find("key", NULL, &used)->name, "key explain");
+    ck_assert_ptr_null(find("nonsense", NULL, &used));
+    ck_assert_ptr_null(find("key", "nonsense", &used));
+    ck_assert_str_eq(commands_nearest("lniks"), "links");
+    ck_assert_str_eq(commands_nearest("sttus"), "status");
+    ck_assert_ptr_null(commands_nearest("qqqqqqqq"));
+}
+END_TEST
+
+/* Nothing in the table contradicts anything else in it. */
+START_TEST(the_table_is_sound)
+{
+    size_t count;
+    const struct command *c = commands_table(&count);
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_msg(c[i].request != NULL || c[i].run != NULL, "%s does nothing", c[i].name);
+        ck_assert_msg(c[i].run != NULL || c[i].show != NULL || c[i].columns != NULL, "%s shows nothing", c[i].name);
+        ck_assert_msg(c[i].least <= c[i].most, "%s", c[i].name);
+        ck_assert_msg(strstr(c[i].example, "cwctl ") != NULL, "%s has no example", c[i].name);
+        /* Every option that it names is there. */
+        size_t named = 0, taken = 0;
+        for (const char *at = c[i].options; *at != '\0'; at += strcspn(at, " "), at += *at == ' ') {
+            named++;
+        }
+        for (const struct arguments_option *o = commands_options(); o->name != NULL; o++) {
+            taken += commands_takes(&c[i], o);
+        }
+        ck_assert_msg(named == taken, "%s names %zu options and has %zu", c[i].name, named, taken);
+    }
+}
+END_TEST
+
+START_TEST(help)
+{
+    static char text[20000];
+    size_t count;
+    const struct command *c = commands_table(&count);
+    FILE *out = fmemopen(text, sizeof text, "w");
+    commands_help_all(out);
+    fclose(out);
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_ptr_nonnull(strstr(text, c[i].name));
+    }
+    ck_assert_ptr_nonnull(strstr(text, "Exit codes"));
+    out = fmemopen(text, sizeof text, "w");
+    commands_help(&c[4], out);
+    fclose(out);
+    ck_assert_ptr_nonnull(strstr(text, "usage: cwctl key explain KEY [options]"));
+    ck_assert_ptr_nonnull(strstr(text, "--dead SERVER"));
+    ck_assert_ptr_null(strstr(text, "--count"));
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(by_their_names), SUITE_TEST(the_table_is_sound), SUITE_TEST(help)};
+SUITE_MAIN("commands", tests)

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _XOPEN_SOURCE 700 /* nftw() */
+#include "ctl/find.h"
+
+#include "suite.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[64], second[80], why[CLIENT_WHY];
+static struct find_wish wish;
+static struct find_result found;
+
+static void make(const char *tail, bool is_folder)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/%s", folder, tail);
+    if (is_folder) {
+        ck_assert_int_eq(mkdir(path, 0700), 0);
+    } else {
+        FILE *file = fopen(path, "w");
+        ck_assert_ptr_nonnull(file);
+        fclose(file);
+    }
+}
+
+static void begin(void)
+{
+    strcpy(folder, "/tmp/cubeway-test-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(second, sizeof second, "%s/user", folder);
+    wish = (struct find_wish){.folder = {folder, second}};
+}
+
+static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+    (void)st, (void)flag, (void)ftw;
+    return remove(path);
+}
+
+static void end(void)
+{
+    ck_assert_int_eq(nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+static bool finds(const char *tail)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/%s", folder, tail);
+    int rc = find_socket(&wish, &found, why);
+    ck_assert_msg(rc == 0, "%s", why);
+    return strcmp(found.path, path) == 0;
+}
+
+START_TEST(named_outright)
+{
+    begin();
+    wish.environment = "from-environment";
+    ck_assert_int_eq(find_socket(&wish, &found, why), 0);
+    ck_assert_str_eq(found.path, "from-environment");
+    wish.socket = "there";
+    ck_assert_int_eq(find_socket(&wish, &found, why), 0);
+    ck_assert_str_eq(found.path, "there");
+    end();
+}
+END_TEST
+
+START_TEST(the_only_one)
+{
+    begin();
+    ck_assert_int_eq(find_socket(&wish, &found, why), -ENOENT);
+    ck_assert_ptr_nonnull(strstr(why, "start cubewayd"));
+    make("user", true);
+    make("user/mine.sock", false);
+    make("other.txt", false);
+    ck_assert(finds("user/mine.sock"));
+    make("0,1,2.sock", false);
+    ck_assert_int_eq(find_socket(&wish, &found, why), -EEXIST);
+    ck_assert_ptr_nonnull(strstr(why, "0,1,2 mine"));
+    wish.node = "mine";
+    ck_assert(finds("user/mine.sock"));
+    wish.node = "0,1,2";
+    wish.environment = "not-this";
+    ck_assert(finds("0,1,2.sock"));
+    wish.node = "nobody";
+    ck_assert_int_eq(find_socket(&wish, &found, why), -ENOENT);
+    ck_assert_ptr_nonnull(strstr(why, "there is 0,1,2 mine"));
+    end();
+}
+END_TEST
+
+START_TEST(in_labs)
+{
+    begin();
+    wish.lab = "demo";
+    ck_assert_int_eq(find_socket(&wish, &found, why), -ENOENT);
+    ck_assert_ptr_nonnull(strstr(why, "cwlab status"));
+    make("lab", true);
+    make("lab/demo", true);
+    make("lab/whole", true);
+    make("lab/demo/0,0,0.sock", false);
+    make("lab/whole/all.sock", false);
+    make("lab/demo/0,0,1.sock", false);
+    ck_assert_int_eq(find_socket(&wish, &found, why), -EEXIST);
+    wish.node = "0,0,1";
+    ck_assert(finds("lab/demo/0,0,1.sock"));
+    ck_assert_ptr_null(found.server);
+    wish.lab = "whole";
+    ck_assert(finds("lab/whole/all.sock"));
+    ck_assert_str_eq(found.server, "0,0,1");
+    wish.node = NULL;
+    ck_assert(finds("lab/whole/all.sock"));
+    ck_assert_ptr_null(found.server);
+    end();
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(named_outright), SUITE_TEST(the_only_one), SUITE_TEST(in_labs)};
+SUITE_MAIN("find", tests)

@@ -1,0 +1,7 @@
+foreach(source control_json control_socket request)
+  cubeway_unit(daemon ${source} LINKS cw_control)
+endforeach()
+cubeway_unit(daemon control LINKS cw_control PkgConfig::LIBEVENT)
+foreach(source commands metrics metrics_text path)
+  cubeway_unit(daemon ${source} LINKS cw_commands THREADS)
+endforeach()

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_conf.c - the text as a tree: what is read, and where what is wrong is. */
+#include "daemon/conf.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <string.h>
+
+static struct conf open_good(const char *text)
+{
+    struct conf conf;
+    unsigned line = 0;
+    char why[CONF_WHY];
+    int rc = conf_open(&conf, text, strlen(text), &line, why);
+    ck_assert_msg(rc == 0, "%s: line %u: %s", text, line, why);
+    return conf;
+}
+
+/* "a=1;b{c=2;}" and so on: all items in order, with names in parentheses. */
+static void flatten(const struct conf *conf, uint32_t at, char *out, size_t room)
+{
+    for (; at != CONF_NONE; at = conf->item[at].next) {
+        const struct conf_item *i = &conf->item[at];
+        size_t used = strlen(out);
+        if (i->value != NULL) {
+            snprintf(out + used, room - used, "%s=%s;", i->key, i->value);
+            continue;
+        }
+        snprintf(out + used, room - used, i->name != NULL ? "%s(%s){" : "%s%s{", i->key,
+                 i->name != NULL ? i->name : "");
+        flatten(conf, i->first, out, room);
+        used = strlen(out);
+        snprintf(out + used, room - used, "}");
+    }
+}
+
+START_TEST(all_forms)
+{
+    static const struct {
+        const char *text, *flat;
+    } rows[] = {
+        {"", ""},
+        {"a = 1", "a=1;"},
+        {"a=1;b=2", "a=1;b=2;"},
+        {"a: 1, b: 2", "a=1;b=2;"},
+        {"a 1\nb 2;\n", "a=1;b=2;"},
+        {"a = \"x y\";", "a=x y;"},
+        {"a = 'x \\n'", "a=x \\n;"},
+        {"a = \"q\\\"\\\\\\t\"", "a=q\"\\\t;"},
+        {"a = 10.0.0.1:7001", "a=10.0.0.1:7001;"},
+        {"a { b = 1 }", "a{b=1;}"},
+        {"a { b = 1; c { d 2 } } e = 3", "a{b=1;c{d=2;}}e=3;"},
+        {"a \"n\" { b = 1 }\na \"m\" {}", "a(n){b=1;}a(m){}"},
+        {"a n { }", "a(n){}"},
+        {"a = { b = 1 }", "a{b=1;}"},
+        {"\"+x\" { b = 1 }", "+x{b=1;}"},
+        {"+x { b = 1 }", "+x{b=1;}"},
+        {"# c\na = 1 # d\n// e\n/* f\n g */ b = 2 /* h */", "a=1;b=2;"},
+        {"{\"a\": 1, \"b\": {\"c\": \"d\"}}", "a=1;b{c=d;}"},
+        {"a = \"\"", "a=;"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct conf conf = open_good(rows[i].text);
+        char flat[256] = "";
+        flatten(&conf, conf.item[0].first, flat, sizeof flat);
+        ck_assert_msg(strcmp(flat, rows[i].flat) == 0, "%s: %s, not %s", rows[i].text, flat, rows[i].flat);
+        conf_close(&conf);
+    }
+}
+END_TEST
+
+START_TEST(mistakes_have_lines)
+{
+    static const struct {
+        const char *text;
+        unsigned line;
+        const char *why;
+    } rows[] = {
+        {"a", 1, "a has no value"},
+        {"\n\na =\n", 3, "a has no value"},
+        {"a = 1 2", 1, "expected ; or the end of the line after a value, found '2'"},
+        {"a = \"x", 1, "this text is not ended by \""},
+        {"a {\n b = 1\n", 1, "this section is not ended by }"},
+        {"a = 1\n}", 2, "a } that ends nothing"},
+        {"a = [1, 2]", 1, "a: lists are not read here"},
+        {"\n/* x\n", 2, "this comment is not ended by */"},
+        {"= 1", 1, "expected a key, found '='"},
+        {"a = \"\\q\"", 1, "a \\ in a text is followed by n, t, \\, / or a quote"},
+        {"a{b{c{d{e{f{g{h{i{}}}}}}}}}", 1, "sections are at most 8 deep"},
+        {"{a=1} b=2", 1, "something stands behind the brace that ends the file"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct conf conf;
+        unsigned line = 0;
+        char why[CONF_WHY];
+        ck_assert_int_eq(conf_open(&conf, rows[i].text, strlen(rows[i].text), &line, why), -EINVAL);
+        ck_assert_msg(line == rows[i].line && strcmp(why, rows[i].why) == 0, "%s: line %u: %s", rows[i].text, line,
+                      why);
+    }
+}
+END_TEST
+
+START_TEST(every_beginning_is_read_or_refused)
+{
+    static const char text[] = "a = 1; b \"n\" { c = \"x\\\"y\"; d: 'e' } /* f */ # g\n\"+x\" { h = { i 2 } }\n";
+    for (size_t length = 0; length < sizeof text; length++) {
+        struct conf conf;
+        unsigned line;
+        char why[CONF_WHY];
+        if (conf_open(&conf, text, length, &line, why) == 0) {
+            conf_close(&conf);
+        } else {
+            ck_assert_uint_ne(why[0], '\0');
+        }
+    }
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(all_forms),
+    SUITE_TEST(mistakes_have_lines),
+    SUITE_TEST(every_beginning_is_read_or_refused),
+};
+SUITE_MAIN("conf", tests)

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_look.c - the log says in words what an operator must know: links, strangers, another server with our coordinate. */
+#define _GNU_SOURCE /* pipe2 */
+#include "shim/pair.h"
+#include "suite.h"
+#include "town.h"
+
+#include "wire/frame.h"
+#include "wire/goodbye.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+static int ends[2];
+
+static const char *heard(void)
+{
+    static char text[65536];
+    ssize_t n = read(ends[0], text, sizeof text - 1);
+    text[n > 0 ? n : 0] = '\0';
+    return text;
+}
+
+struct wills {
+    unsigned count;
+    struct goodbye last;
+};
+
+static void will(void *context, cw_link link, const uint8_t *bytes, uint32_t length)
+{
+    struct wills *w = context;
+    struct frame_head head;
+    struct frame_walk walk;
+    struct frame_slice slice;
+    ck_assert(link < CW_LINK_COUNT);
+    ck_assert_int_eq(frame_decode(bytes, length, &head, &walk), WIRE_OK);
+    ck_assert(frame_next(bytes, &walk, &slice));
+    ck_assert_int_eq(goodbye_decode(bytes + slice.at, slice.size, &w->last), WIRE_OK);
+    w->count++;
+}
+
+static struct host *open_logged(const char *text, struct shim *xp, struct shim *xm, struct wills *wills)
+{
+    struct daemon_config config = town_config(text);
+    struct shim *shims[CW_LINK_COUNT] = {xp, xm};
+    if (ends[1] == 0) {
+        ck_assert_int_eq(pipe2(ends, O_NONBLOCK), 0);
+    }
+    struct host_options options = {
+        .config = &config,
+        .log = log_open(ends[1], CW_LOG_DEBUG, false),
+        .incarnation = 1000,
+        .shim = shims,
+        .will = wills != NULL ? will : NULL,
+        .will_context = wills,
+    };
+    struct host *h = NULL;
+    char why[HOST_WHY];
+    ck_assert_msg(host_open(&h, &options, why) == 0, "%s", why);
+    return h;
+}
+
+static void close_logged(struct host *h)
+{
+    struct log *log = host_log(h);
+    host_close(h);
+    log_close(log);
+}
+
+static void run_both(struct host *a, struct host *b, cw_span span)
+{
+    cw_time end = cw_time_add(clock_now(), span);
+    while (cw_time_before(clock_now(), end)) {
+        host_turn(a, CW_NS(0));
+        host_turn(b, CW_NS(0));
+    }
+}
+
+START_TEST(links_and_servers)
+{
+    struct shim *cable[2];
+    struct wills wills = {.count = 0};
+    ck_assert_int_eq(pair_open(cable, "blue cable", 1500, PAIR_DEPTH), 0);
+    struct host *a = open_logged("torus { dims = 3x1x1; coordinate = '0,0,0' }", cable[0], NULL, &wills);
+    struct host *b = open_logged("torus { dims = 3x1x1; coordinate = '1,0,0' }", NULL, cable[1], NULL);
+    run_both(a, b, CW_MS(200));
+    const char *text = heard();
+    ck_assert_msg(strstr(text, "msg=\"link is up\" server=0,0,0 link=+x neighbour=1,0,0") != NULL, "%s", text);
+    ck_assert_msg(strstr(text, "count=2 of=3 delivers_keys=yes") != NULL, "%s", text);
+    ck_assert_uint_gt(wills.count, 0);
+    ck_assert(wills.last.reason == GOODBYE_DIED &&
+              wills.last.incarnation == ls_incarnation(node_linkstate(host_server(a, 0)->node)));
+    pair_cut(cable[0], true);
+    run_both(a, b, CW_MS(50));
+    text = heard();
+    ck_assert_msg(strstr(text, "msg=\"carrier is lost\" server=0,0,0 link=+x on=\"blue cable\" why=cut") != NULL, "%s",
+                  text);
+    ck_assert_msg(strstr(text, "msg=\"link is down\" server=0,0,0") != NULL, "%s", text);
+    close_logged(a);
+    close_logged(b);
+}
+END_TEST
+
+static void try_stranger(const char *other, bool straight, const char *expected)
+{
+    struct shim *cable[2];
+    ck_assert_int_eq(pair_open(cable, "blue cable", 1500, PAIR_DEPTH), 0);
+    struct host *a = open_logged("torus { dims = 3x1x1; coordinate = '0,0,0' }", cable[0], NULL, NULL);
+    struct host *b = open_logged(other, straight ? NULL : cable[1], straight ? cable[1] : NULL, NULL);
+    run_both(a, b, CW_MS(100));
+    const char *text = heard();
+    ck_assert_msg(strstr(text, "msg=\"this cable leads to the wrong place\" server=0,0,0 link=+x") != NULL, "%s", text);
+    ck_assert_msg(strstr(text, expected) != NULL, "%s", text);
+    close_logged(a);
+    close_logged(b);
+}
+
+START_TEST(strangers_are_named)
+{
+    try_stranger("torus { dims = 3x1x1; coordinate = '2,0,0' }", true,
+                 "server 2,0,0 port -x was heard, expected server 1,0,0 port -x");
+    try_stranger("torus { dims = 3x1x1; coordinate = '1,0,0' }", false,
+                 "server 1,0,0 port +x was heard, expected server 1,0,0 port -x");
+    try_stranger("torus { dims = 3x1x1; coordinate = '1,0,0' } cluster = 9", true,
+                 "a server of cluster 9 was heard, ours is 1");
+    try_stranger("torus { dims = 3x1x1; coordinate = '1,0,0' } timers { hello = 11ms }", true,
+                 "server 1,0,0 has another configuration");
+}
+END_TEST
+
+/* 0 - 1 - 2 - 0', in a torus of four: the far end says that it is 0 as well. */
+START_TEST(a_second_server_with_our_coordinate)
+{
+    struct shim *cable[3][2];
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(pair_open(cable[i], "cable", 1500, PAIR_DEPTH), 0);
+    }
+    struct host *h[4] = {
+        open_logged("torus { dims = 3x1x1; coordinate = '0,0,0' }", cable[0][0], NULL, NULL),
+        open_logged("torus { dims = 3x1x1; coordinate = '1,0,0' }", cable[1][0], cable[0][1], NULL),
+        open_logged("torus { dims = 3x1x1; coordinate = '2,0,0' }", cable[2][0], cable[1][1], NULL),
+        open_logged("torus { dims = 3x1x1; coordinate = '0,0,0' }", NULL, cable[2][1], NULL),
+    };
+    bool said = false;
+    cw_time end = cw_time_add(clock_now(), CW_SEC(15));
+    while (!said && cw_time_before(clock_now(), end)) {
+        for (int turn = 0; turn < 1000; turn++) {
+            for (int i = 0; i < 4; i++) {
+                host_turn(h[i], CW_NS(0));
+            }
+        }
+        said = strstr(heard(), "another server says that it is us: two daemons have the same coordinate") != NULL;
+    }
+    ck_assert(said);
+    for (int i = 0; i < 4; i++) {
+        close_logged(h[i]);
+    }
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(links_and_servers),
+    SUITE_TEST(strangers_are_named),
+    SUITE_TEST(a_second_server_with_our_coordinate),
+};
+SUITE_MAIN("look", tests)

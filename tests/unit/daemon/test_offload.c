@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_offload.c - work is done once, elsewhere, and told once. */
+#include "daemon/offload.h"
+#include "suite.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+static _Atomic unsigned worked;
+static pthread_t here;
+static _Atomic bool elsewhere;
+
+static void work(void *arg)
+{
+    atomic_fetch_add(&worked, *(unsigned *)arg);
+    if (!pthread_equal(pthread_self(), here)) {
+        atomic_store(&elsewhere, true);
+    }
+}
+
+START_TEST(each_is_told_once)
+{
+    enum { JOBS = 1000 };
+    struct offload *o;
+    static bool told[JOBS];
+    unsigned one = 1, count = 0;
+    here = pthread_self();
+    ck_assert_int_eq(offload_open(&o, 2), 0);
+    for (uint64_t i = 0; i < JOBS; i++) {
+        offload_give(o, work, &one, &one, i);
+    }
+    while (count < JOBS) {
+        struct pollfd fd = {.fd = offload_fd(o), .events = POLLIN};
+        ck_assert_int_eq(poll(&fd, 1, 10000), 1);
+        struct offload_done done[7];
+        unsigned n = offload_collect(o, done, 7);
+        for (unsigned i = 0; i < n; i++) {
+            ck_assert(done[i].owner == &one && done[i].ticket < JOBS && !told[done[i].ticket]);
+            told[done[i].ticket] = true;
+        }
+        count += n;
+    }
+    ck_assert_uint_eq(atomic_load(&worked), JOBS);
+    ck_assert(atomic_load(&elsewhere));
+    offload_close(o);
+}
+END_TEST
+
+START_TEST(drained_is_done)
+{
+    struct offload *o;
+    unsigned one = 1;
+    struct offload_done done[4];
+    ck_assert_int_eq(offload_open(&o, 1), 0);
+    offload_drain(o);
+    for (unsigned i = 0; i < 3; i++) {
+        offload_give(o, work, &one, NULL, i);
+    }
+    offload_drain(o);
+    ck_assert_uint_eq(offload_collect(o, done, 4), 3);
+    ck_assert_uint_eq(offload_collect(o, done, 4), 0);
+    offload_give(o, work, &one, NULL, 9); /* nobody collects it */
+    offload_close(o);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(each_is_told_once), SUITE_TEST(drained_is_done)};
+SUITE_MAIN("offload", tests)

@@ -5,7 +5,9 @@
 #include "daemon/commands.h"
 
 #include "base/quantity.h"
+#include "boot/boot.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -199,11 +201,73 @@ static bool tell_plan(struct request *r, const struct linkstate *ls, const struc
     return well;
 }
 
+/* "+x", or "port 4" where the direction is not known. */
+static void tell_port(struct request *r, const char *field, unsigned port, unsigned direction)
+{
+    char text[16];
+    snprintf(text, sizeof text, "port %u", port + 1);
+    request_text(r, field, direction < CW_LINK_COUNT ? quantity_link_name((cw_link)direction) : text);
+}
+
+static void tell_who(struct request *r, const char *field, const struct boot_who *who)
+{
+    char text[BOOT_NAME_BYTES + 24];
+    snprintf(text, sizeof text, "%.*s", BOOT_NAME_BYTES, who->name);
+    if (text[0] == '\0') {
+        snprintf(text, sizeof text, "%016" PRIx64, who->id);
+    }
+    request_text(r, field, text);
+}
+
+/* A server that has no place yet: what its own ports hear, and all faults of the graph that it knows. */
+static void tell_search(struct request *r, const struct boot *b)
+{
+    struct boot_who self = {0};
+    size_t length = strlen(host_config(command_host(r))->name);
+    memcpy(self.name, host_config(command_host(r))->name, length < sizeof self.name ? length : sizeof self.name);
+    for (unsigned port = 0; port < CW_LINK_COUNT; port++) {
+        struct boot_plug plug;
+        boot_plug(b, port, &plug);
+        if (plug.direction == BOOT_ABSENT) {
+            continue;
+        }
+        tell_who(r, "server", &self);
+        tell_port(r, "link", port, plug.direction);
+        request_text(r, "state",
+                     !plug.carrier    ? "no-carrier"
+                     : !plug.heard    ? "silent"
+                     : plug.both_ways ? "heard"
+                                      : "one-way");
+        if (plug.heard) {
+            tell_who(r, "seen", &plug.far);
+            tell_port(r, "seen_port", plug.far_port, plug.far_direction);
+        }
+        request_flag(r, "ok", plug.both_ways);
+        request_row(r);
+    }
+    for (unsigned i = 0; i < boot_fault_count(b); i++) {
+        const struct boot_fault *fault = boot_fault(b, i);
+        char text[BOOT_FAULT_TEXT];
+        boot_fault_text(fault, text);
+        tell_who(r, "server", fault->who.id != 0 ? &fault->who : &self);
+        tell_port(r, "link", fault->port, fault->who.id != 0 ? fault->direction : BOOT_UNLABELLED);
+        request_text(r, "state", boot_fault_name(fault->kind));
+        request_flag(r, "ok", false);
+        request_text(r, "fault", text);
+        request_row(r);
+    }
+    request_done(r, 1);
+}
+
 void cmd_wiring(struct request *r)
 {
     struct host *h = command_host(r);
     struct command_scope scope;
     bool all = false, well = true;
+    if (host_boot(h) != NULL && host_server(h, 0)->node == NULL) {
+        tell_search(r, host_boot(h));
+        return;
+    }
     if (!command_scope(r, &scope) || !command_flag(r, "all", &all)) {
         return;
     }

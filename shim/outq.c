@@ -7,22 +7,26 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-/* What struct sk_buff, its shared info and headroom add to the data before the allocator rounds up; a little above what it is. */
-enum { SKB_EXTRA = 768, PAGE = 4096 };
+/* What a frame costs beside its bytes, each a little above what it is (Linux 6): room must never be promised twice. */
+enum {
+    DATA_EXTRA =
+        448, /* room for the device's header, and the shared info behind the data; then the allocator rounds up */
+    SKB_BYTES = 320, /* struct sk_buff */
+};
 
-/* Data above a page is rounded up to a power of two by the allocator: never too little, so that room is never promised twice. */
 static uint32_t charge_of(uint32_t wire_bytes)
 {
     uint32_t size = 1024;
-    while (size < wire_bytes + SKB_EXTRA) {
+    while (size < wire_bytes + DATA_EXTRA) {
         size *= 2;
     }
-    return size + SKB_EXTRA;
+    return size + SKB_BYTES;
 }
 
 int outq_open(struct outq *q, int fd, uint32_t wire_bytes, uint64_t bits_per_second)
 {
-    uint64_t frames = bits_per_second / 8 * OUTQ_SPAN_US / 1000000 / wire_bytes;
+    uint64_t bytes = bits_per_second != 0 ? bits_per_second / 8 * OUTQ_SPAN_US / 1000000 : OUTQ_BYTES_UNKNOWN;
+    uint64_t frames = bytes / wire_bytes;
     frames = frames < OUTQ_FRAMES_MIN ? OUTQ_FRAMES_MIN : frames;
     frames = frames > OUTQ_FRAMES_MAX ? OUTQ_FRAMES_MAX : frames;
     uint32_t each = charge_of(wire_bytes);

@@ -6,15 +6,16 @@
  * (tbf) and in a device's ring count, those that a veth pair has handed over do not. SO_SNDBUF bounds that charge and SIOCOUTQ
  * reads it. Both count memory, not bytes of frames: a frame of 9,000 bytes is charged as some 16 KiB.
  *
- * The queue holds what the medium sends in OUTQ_SPAN_US, and at least OUTQ_FRAMES_MIN frames: a socket is called writable
- * when half of its charge is gone, and the half that is left must keep the medium busy until the pump has come.
+ * The queue holds what the medium sends in OUTQ_SPAN_US, or OUTQ_BYTES_UNKNOWN where its speed is not known, and at least
+ * OUTQ_FRAMES_MIN frames: a socket is called writable when half of its charge is gone, and the half that is left must keep the medium
+ * busy until the pump has come.
  */
 #ifndef SHIM_OUTQ_H
 #define SHIM_OUTQ_H
 
 #include <stdint.h>
 
-enum { OUTQ_SPAN_US = 200, OUTQ_FRAMES_MIN = 4, OUTQ_FRAMES_MAX = 128 };
+enum { OUTQ_SPAN_US = 200, OUTQ_BYTES_UNKNOWN = 36000, OUTQ_FRAMES_MIN = 4, OUTQ_FRAMES_MAX = 128 };
 
 struct outq {
     int fd;
@@ -24,7 +25,7 @@ struct outq {
 
 /*
  * Bounds the queue of a socket (borrowed) that sends frames of wire_bytes at most, its own header included. bits_per_second 0:
- * unknown, the least queue. 0 or -errno.
+ * unknown. 0 or -errno.
  */
 int outq_open(struct outq *q, int fd, uint32_t wire_bytes, uint64_t bits_per_second);
 

@@ -49,7 +49,12 @@ static int send_one(struct live *l, const struct shim_frame *frame)
     }
     uint8_t *start = frame->bytes - PORT_HEADER;
     memcpy(start, l->port.header, PORT_HEADER);
-    if (pcap_inject(l->pcap, start, frame->length + PORT_HEADER) >= 0) {
+    int sent = pcap_inject(l->pcap, start, frame->length + PORT_HEADER);
+    if (sent < 0 && errno == ENETDOWN) {
+        sent =
+            pcap_inject(l->pcap, start, frame->length + PORT_HEADER); /* that it had been down was still to be said */
+    }
+    if (sent >= 0) {
         return 1;
     }
     int error = errno; /* of the system call that it made */

@@ -88,6 +88,9 @@ static int raw_send(struct shim *s, const struct shim_frame *frames, unsigned co
         return -EMSGSIZE;
     }
     int sent = sendmmsg(r->fd, r->messages, sound, MSG_DONTWAIT);
+    if (sent < 0 && errno == ENETDOWN) {
+        sent = sendmmsg(r->fd, r->messages, sound, MSG_DONTWAIT); /* that it had been down was still to be said */
+    }
     if (sent < 0) {
         return send_error(r, errno);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
 #include "services/bench/bench.h"
 #include "simulator/command.h"
-#include "base/quantity.h"
 #include "wire/limits.h"
 
 #include <errno.h>

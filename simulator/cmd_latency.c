@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "simulator/command.h"
 #include "base/quantity.h"
+#include "simulator/command.h"
 
 #include "wire/limits.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
 #include "simulator/command.h"
 #include "simulator/play.h"
-#include "base/quantity.h"
 #include "simulator/swarm.h"
 
 #include <errno.h>

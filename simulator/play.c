@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/play.h"
 
+#include "base/quantity.h"
 #include "services/loader.h"
 #include "simulator/capture.h"
 #include "simulator/check.h"
-#include "base/quantity.h"
 #include "simulator/tell.h"
 #include "simulator/trial.h"
 

@@ -2,8 +2,8 @@
 #include "simulator/report.h"
 
 #include "base/check.h"
-#include "simulator/bound.h"
 #include "base/quantity.h"
+#include "simulator/bound.h"
 
 #include <errno.h>
 #include <inttypes.h>

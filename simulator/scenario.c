@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/scenario.h"
 
-#include "simulator/options.h"
 #include "base/quantity.h"
+#include "simulator/options.h"
 #include "simulator/report.h"
 #include "simulator/scenario_internal.h"
 

@@ -21,9 +21,9 @@ enum { CONF_DEPTH = 8, CONF_WHY = 160, CONF_NONE = 0 };
 
 struct conf_item {
     const char *key;
-    const char *name;  /* of a section with a name, else NULL */
-    const char *value; /* NULL: a section */
-    unsigned line;     /* where its key is */
+    const char *name;     /* of a section with a name, else NULL */
+    const char *value;    /* NULL: a section */
+    unsigned line;        /* where its key is */
     uint32_t first, next; /* items; CONF_NONE: there is none */
 };
 

@@ -92,7 +92,8 @@ static bool want_section(struct reading *r, const struct conf_item *item, bool n
         return false;
     }
     if ((item->name != NULL) != named) {
-        wrong(r, item->line, item->key, named ? "this section needs a name: %s \"name\" { ... }" : "this section has no name: %s { ... }",
+        wrong(r, item->line, item->key,
+              named ? "this section needs a name: %s \"name\" { ... }" : "this section has no name: %s { ... }",
               item->key);
         return false;
     }
@@ -260,7 +261,8 @@ static void read_links(struct reading *r, const struct conf_item *section)
         } else if (link_of(r, i->key, &link)) {
             read_link(r, i, link);
         } else {
-            wrong(r, i->line, i->key, "expected a link: +x, -x, +y, -y, +z or -z, or port0 to port5 when coordinate is auto");
+            wrong(r, i->line, i->key,
+                  "expected a link: +x, -x, +y, -y, +z or -z, or port0 to port5 when coordinate is auto");
             continue;
         }
         is_first(r, section, i);
@@ -274,8 +276,8 @@ static void read_service(struct reading *r, const struct conf_item *section)
         return;
     }
     if (c->service_count == CONFIG_SERVICES || strlen(section->name) >= CONFIG_NAME || section->name[0] == '\0') {
-        wrong(r, section->line, section->key, "at most %d services, each with a name of at most %d letters", CONFIG_SERVICES,
-              CONFIG_NAME - 1);
+        wrong(r, section->line, section->key, "at most %d services, each with a name of at most %d letters",
+              CONFIG_SERVICES, CONFIG_NAME - 1);
         return;
     }
     struct config_service *s = &c->service[c->service_count++];

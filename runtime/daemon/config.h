@@ -20,8 +20,8 @@ enum {
     CONFIG_NAME = 64,  /* bytes of a name, its NUL included */
     CONFIG_TEXT = 128, /* of an address or interface */
     CONFIG_PATH = 512,
-    CONFIG_SERVICES = 32,  /* as many as a node runs */
-    CONFIG_MISTAKES = 20,  /* told at most */
+    CONFIG_SERVICES = 32,   /* as many as a node runs */
+    CONFIG_MISTAKES = 20,   /* told at most */
     CONFIG_BYTES = 1 << 20, /* of a file */
 };
 

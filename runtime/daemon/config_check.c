@@ -12,8 +12,8 @@ static const struct config_link no_link;
 
 static bool any_fault(const struct config_fault *f)
 {
-    return f->loss_ppm != 0 || f->duplicate_ppm != 0 || f->reorder_ppm != 0 || f->corrupt_ppm != 0 || f->delay.ns != 0 ||
-           f->bits_per_second != 0;
+    return f->loss_ppm != 0 || f->duplicate_ppm != 0 || f->reorder_ppm != 0 || f->corrupt_ppm != 0 ||
+           f->delay.ns != 0 || f->bits_per_second != 0;
 }
 
 static void tell(struct config_report *r, cw_link link, const struct daemon_config *c, const char *text)

@@ -8,9 +8,10 @@ static const char *const level_words[] = {"error", "warn", "info", "debug", NULL
 static const char *const shim_words[] = {"none", "raw", "pcap", "udp", NULL};
 static const char *const drop_words[] = {"tail", "oldest", NULL};
 
-#define KEY(struct_type, name, what, field, ...) \
-    {                                            \
-        .key = name, .kind = what, .at = offsetof(struct_type, field), __VA_ARGS__}
+#define KEY(struct_type, name, what, field, ...)                                   \
+    {                                                                              \
+        .key = name, .kind = what, .at = offsetof(struct_type, field), __VA_ARGS__ \
+    }
 #define TOP(name, what, field, ...) KEY(struct daemon_config, name, what, field, __VA_ARGS__)
 #define LINK(name, what, field, ...) KEY(struct config_link, name, what, field, __VA_ARGS__)
 #define FAULT(name, what, field, ...) KEY(struct config_fault, name, what, field, __VA_ARGS__)
@@ -69,8 +70,8 @@ static const struct setting pump_keys[] = {
 };
 
 const struct config_section config_sections[] = {
-    {NULL, top_keys},           {"control", control_keys}, {"metrics", metrics_keys}, {"log", log_keys},
-    {"timers", timer_keys},     {"queue", queue_keys},     {"pump", pump_keys},       {NULL, NULL},
+    {NULL, top_keys},       {"control", control_keys}, {"metrics", metrics_keys}, {"log", log_keys},
+    {"timers", timer_keys}, {"queue", queue_keys},     {"pump", pump_keys},       {NULL, NULL},
 };
 
 const struct setting config_torus_keys[] = {

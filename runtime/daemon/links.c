@@ -43,12 +43,15 @@ static int open_plain(const struct daemon_config *c, const struct config_link *l
     case CONFIG_PCAP:
         if (l->file[0] != '\0') {
             return replay_open(
-                out, &(struct replay_options){.file = l->file, .ethertype = (uint16_t)c->ethertype, .timed = true}, why);
+                out, &(struct replay_options){.file = l->file, .ethertype = (uint16_t)c->ethertype, .timed = true},
+                why);
         }
         return pcap_shim_open(out, &port, why);
     case CONFIG_UDP:
         return udp_open(
-            out, &(struct udp_options){.local = l->local, .remote = l->remote, .mtu = c->mtu, .bits_per_second = l->bits_per_second},
+            out,
+            &(struct udp_options){
+                .local = l->local, .remote = l->remote, .mtu = c->mtu, .bits_per_second = l->bits_per_second},
             why);
     case CONFIG_NO_SHIM:
         break;

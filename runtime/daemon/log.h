@@ -35,7 +35,7 @@ void log_write(struct log *log, cw_level level, const char *message, const struc
 
 /* LOG(log, CW_LOG_WARN, "no light", {"link", "+x"}, {"server", text}); */
 #define LOG(log, level, message, ...) \
-    log_write(log, level, message, (const struct log_field[]){__VA_ARGS__ __VA_OPT__(, ) {NULL, NULL}})
+    log_write(log, level, message, (const struct log_field[]){__VA_ARGS__ __VA_OPT__(, ){NULL, NULL}})
 
 /* "error" .. "debug"; static. */
 const char *log_level_name(cw_level level);

@@ -35,7 +35,7 @@ static void renew_will(struct pump_server *s, cw_link link)
     }
     uint32_t at = frame_encode(&head, bytes);
     goodbye_encode(&goodbye, bytes + at);
-    h->will(h->will_context, link, bytes, at + GOODBYE_BYTES);
+    h->will(h->will_context, h->port_of[link], bytes, at + GOODBYE_BYTES);
 }
 
 /* ---- Cables --------------------------------------------------------------------------------------------------------- */
@@ -52,14 +52,16 @@ static void say_stranger(struct pump_server *s, cw_link link, const struct ls_st
     if (stranger->cluster != h->config.cluster) {
         snprintf(text, sizeof text, "a server of cluster %" PRIu32 " was heard, ours is %" PRIu32, stranger->cluster,
                  h->config.cluster);
-    } else if (torus_holds(&h->torus, stranger->server) &&
-               torus_id(&h->torus, stranger->server) == far && stranger->port == cw_link_opposite(link)) {
-        snprintf(text, sizeof text, "server %s has another configuration: its dims, timers or mtu differ from ours", seen);
+    } else if (torus_holds(&h->torus, stranger->server) && torus_id(&h->torus, stranger->server) == far &&
+               stranger->port == cw_link_opposite(link)) {
+        snprintf(text, sizeof text, "server %s has another configuration: its dims, timers or mtu differ from ours",
+                 seen);
     } else {
-        snprintf(text, sizeof text, "server %s port %s was heard, expected server %s port %s", seen, port, expected, wanted);
+        snprintf(text, sizeof text, "server %s port %s was heard, expected server %s port %s", seen, port, expected,
+                 wanted);
     }
-    LOG(h->log, CW_LOG_WARN, "this cable leads to the wrong place", {"server", self}, {"link", quantity_link_name(link)},
-        {"why", text});
+    LOG(h->log, CW_LOG_WARN, "this cable leads to the wrong place", {"server", self},
+        {"link", quantity_link_name(link)}, {"why", text});
 }
 
 static void look_for_strangers(struct pump_server *s, cw_time now)
@@ -87,7 +89,8 @@ void look_carrier(struct pump_server *s, cw_link link)
     shim_info(l->shim, &info);
     torus_format(s->face.self, self);
     LOG(s->face.host->log, l->carrier ? CW_LOG_INFO : CW_LOG_WARN, l->carrier ? "carrier is there" : "carrier is lost",
-        {"server", self}, {"link", quantity_link_name(link)}, {"on", info.name}, {"why", l->carrier ? NULL : info.state});
+        {"server", self}, {"link", quantity_link_name(link)}, {"on", info.name},
+        {"why", l->carrier ? NULL : info.state});
 }
 
 /* ---- Links and servers ---------------------------------------------------------------------------------------------- */
@@ -105,8 +108,8 @@ static void look_at_links(struct pump_server *s, const char *self)
         bool up = live & cw_links_of(link);
         char peer[TORUS_TEXT];
         torus_format(torus_coord(&h->torus, torus_neighbour(&h->torus, torus_id(&h->torus, s->face.self), link)), peer);
-        LOG(h->log, CW_LOG_INFO, up ? "link is up" : "link is down", {"server", self}, {"link", quantity_link_name(link)},
-            {"neighbour", peer});
+        LOG(h->log, CW_LOG_INFO, up ? "link is up" : "link is down", {"server", self},
+            {"link", quantity_link_name(link)}, {"neighbour", peer});
     }
 }
 
@@ -170,14 +173,16 @@ static void look_at_counters(struct pump_server *s, const char *self)
     struct host *h = s->face.host;
     struct linkstate *ls = node_linkstate(s->face.node);
     if (grew(ls, LS_DUPLICATES, &s->look.duplicates)) {
-        LOG(h->log, CW_LOG_ERROR, "another server says that it is us: two daemons have the same coordinate", {"server", self},
-            {"what_to_do", "give one of them another coordinate, or stop it"});
+        LOG(h->log, CW_LOG_ERROR, "another server says that it is us: two daemons have the same coordinate",
+            {"server", self}, {"what_to_do", "give one of them another coordinate, or stop it"});
     }
     if (grew(ls, LS_CONFLICTS, &s->look.conflicts)) {
-        LOG(h->log, CW_LOG_WARN, "two records of one version were heard: two servers share an incarnation", {"server", self});
+        LOG(h->log, CW_LOG_WARN, "two records of one version were heard: two servers share an incarnation",
+            {"server", self});
     }
     if (grew(ls, LS_FENCES, &s->look.fences)) {
-        LOG(h->log, CW_LOG_WARN, "no neighbour has heard us for too long: we deliver no keys until one has", {"server", self});
+        LOG(h->log, CW_LOG_WARN, "no neighbour has heard us for too long: we deliver no keys until one has",
+            {"server", self});
     }
 }
 

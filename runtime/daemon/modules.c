@@ -207,7 +207,8 @@ int host_service_policy(struct host *h, const char *name, const struct node_serv
         struct node *n = h->server[i].face.node;
         int rc = n == NULL ? 0 : node_service_policy(n, m->face.table->job, policy);
         if (rc < 0) {
-            return because(rc, why, "%s: weight is 1 to 1000, and a queue holds at least one packet of %u bytes", name, h->mtu);
+            return because(rc, why, "%s: weight is 1 to 1000, and a queue holds at least one packet of %u bytes", name,
+                           h->mtu);
         }
     }
     m->face.policy = *policy;

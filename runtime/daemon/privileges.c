@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 static const unsigned opening[] = {
-    CAP_NET_RAW, CAP_NET_ADMIN, CAP_NET_BIND_SERVICE, CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_SETUID, CAP_SETGID,
-    CAP_SETPCAP,
+    CAP_NET_RAW, CAP_NET_ADMIN, CAP_NET_BIND_SERVICE, CAP_CHOWN,   CAP_DAC_OVERRIDE,
+    CAP_FOWNER,  CAP_SETUID,    CAP_SETGID,           CAP_SETPCAP,
 };
 
 static int because(int rc, char why[static PRIVILEGES_WHY], const char *what)

@@ -59,7 +59,8 @@ static const char *value_of(const struct list *l, const char *key)
 }
 
 unsigned reload_compare(const struct daemon_config *now, const struct daemon_config *next,
-                        void (*differ)(void *context, const char *key, const char *now, const char *next), void *context)
+                        void (*differ)(void *context, const char *key, const char *now, const char *next),
+                        void *context)
 {
     struct list a = {.entry = NULL}, b = {.entry = NULL};
     unsigned count = 0;

@@ -12,7 +12,8 @@ struct log;
  * for the call. How many.
  */
 unsigned reload_compare(const struct daemon_config *now, const struct daemon_config *next,
-                        void (*differ)(void *context, const char *key, const char *now, const char *next), void *context);
+                        void (*differ)(void *context, const char *key, const char *now, const char *next),
+                        void *context);
 
 /* Reads the file of *config again: the log's level is set, in *config too; for each other change the log says that it needs a restart. */
 void reload(struct daemon_config *config, struct log *log);

@@ -4,6 +4,11 @@
 #include "base/check.h"
 #include "wire/packet.h"
 
+static bool holds_entries(unsigned length, unsigned entry_bytes)
+{
+    return length > CABLING_HEAD_BYTES && (length - CABLING_HEAD_BYTES) % entry_bytes == 0;
+}
+
 static enum wire_reason judge(const struct control_head *head)
 {
     bool fits;
@@ -16,6 +21,15 @@ static enum wire_reason judge(const struct control_head *head)
         break;
     case CONTROL_STREAM:
         fits = head->length >= STREAM_HEAD_BYTES && head->length % 4 == 0;
+        break;
+    case CONTROL_PROBE:
+        fits = head->length == PROBE_BYTES;
+        break;
+    case CONTROL_CABLING:
+        fits = holds_entries(head->length, CABLING_ENTRY_BYTES);
+        break;
+    case CONTROL_CABLING_ACK:
+        fits = holds_entries(head->length, CABLING_ACK_ENTRY_BYTES);
         break;
     default:
         return WIRE_BAD_KIND;

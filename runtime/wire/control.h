@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * control.h - the head of every control packet: hello, goodbye, stream.
+ * control.h - the head of every control packet: hello, goodbye, stream; and the bootstrap's.
  *
  *      0       4       8              16                             32
  *    0 | ver=1 | kind=4|     type     |            length            |  length of the whole control packet
@@ -28,6 +28,9 @@ enum control_type {
     CONTROL_HELLO = 1,
     CONTROL_GOODBYE = 2,
     CONTROL_STREAM = 3,
+    CONTROL_PROBE = 4, /* these three are the bootstrap's: in frames of their own, never the node's */
+    CONTROL_CABLING = 5,
+    CONTROL_CABLING_ACK = 6,
 };
 
 struct control_head {
@@ -38,7 +41,8 @@ struct control_head {
 
 /*
  * Reads the head of bytes[size], which is one whole control packet. WIRE_OK says that the version, kind and type are
- * known, that length is size and fits the type (hello and goodbye exactly, stream STREAM_HEAD_BYTES or more in steps of 4).
+ * known, that length is size and fits the type (hello, goodbye and probe exactly, stream STREAM_HEAD_BYTES or more in steps of 4,
+ * cabling and its acknowledgement a head and whole entries, one at least).
  */
 CW_MUST_CHECK enum wire_reason control_decode(const uint8_t *bytes, size_t size, struct control_head *out);
 

@@ -22,4 +22,24 @@ static inline void field_put_coord(uint8_t *p, cw_coord c)
     p[2] = c.z;
 }
 
+/* Dims, each 1..256, as one less in three bytes. */
+static inline cw_dims field_get_dims(const uint8_t *p)
+{
+    return (cw_dims){(uint16_t)(p[0] + 1), (uint16_t)(p[1] + 1), (uint16_t)(p[2] + 1)};
+}
+
+static inline void field_put_dims(uint8_t *p, cw_dims dims)
+{
+    p[0] = (uint8_t)(dims.x - 1);
+    p[1] = (uint8_t)(dims.y - 1);
+    p[2] = (uint8_t)(dims.z - 1);
+}
+
+/* Dims that a torus can have, and a coordinate inside. */
+static inline bool field_is_place(cw_dims dims, cw_coord at)
+{
+    return dims.x >= 1 && dims.y >= 1 && dims.z >= 1 && dims.x <= CW_DIM_MAX && dims.y <= CW_DIM_MAX &&
+           dims.z <= CW_DIM_MAX && at.x < dims.x && at.y < dims.y && at.z < dims.z;
+}
+
 #endif

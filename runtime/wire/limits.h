@@ -38,6 +38,13 @@ enum wire_limits {
     GOODBYE_BYTES = 20,
     STREAM_HEAD_BYTES = 24,
 
+    /* Bootstrap. */
+    PROBE_NAME_BYTES = 16,
+    PROBE_BYTES = 56,
+    CABLING_HEAD_BYTES = 16,
+    CABLING_ENTRY_BYTES = 104, /* 14 in a frame of 1,500 bytes, 86 in one of 9,000 */
+    CABLING_ACK_ENTRY_BYTES = 12,
+
     /* Control stream items, with their 4-byte item header. */
     ITEM_HEAD_BYTES = 4,
     RECORD_BYTES = 32,

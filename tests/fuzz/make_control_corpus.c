@@ -5,6 +5,7 @@
  * files of a corpus were found by a fuzzer.
  */
 #include "control_codecs.h"
+#include "wire/frame.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -50,6 +51,30 @@ static void save_items(const char *folder, struct dice *d)
     }
 }
 
+/* What fuzz_boot reads: port, length, frame, and again. */
+static void save_boot(const char *folder, struct dice *d, unsigned number)
+{
+    uint8_t bytes[BYTES_MAX], packet[BYTES_MAX];
+    char name[32];
+    size_t at = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        struct probe probe = dice_probe(d);
+        size_t size = i == 0 ? PROBE_BYTES : dice_cablings(d, i, number == 2, packet);
+        if (i == 0) {
+            probe.cluster = 7;
+            probe_encode(&probe, packet);
+        }
+        bytes[at] = (uint8_t)number;
+        bytes[at + 1] = (uint8_t)(size + FRAME_HEAD_BYTES);
+        struct frame_head head = {.packets = 1};
+        frame_encode(&head, bytes + at + 2);
+        memcpy(bytes + at + 2 + FRAME_HEAD_BYTES, packet, size);
+        at += 2 + FRAME_HEAD_BYTES + size;
+    }
+    snprintf(name, sizeof name, "%u", number);
+    save(folder, "fuzz_boot", name, bytes, at);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -76,6 +101,18 @@ int main(int argc, char **argv)
     for (unsigned items = 0; items <= 12; items += 4) {
         snprintf(name, sizeof name, "%u-items", items);
         save(folder, "fuzz_stream", name, bytes, dice_stream(&d, items, bytes, sizeof bytes));
+    }
+    struct dice boot = {21};
+    for (unsigned i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "%u", i);
+        struct probe probe = dice_probe(&boot);
+        probe_encode(&probe, bytes);
+        save(folder, "fuzz_cabling", name, bytes, PROBE_BYTES);
+        snprintf(name, sizeof name, "words-%u", i + 1);
+        save(folder, "fuzz_cabling", name, bytes, dice_cablings(&boot, i + 1, false, bytes));
+        snprintf(name, sizeof name, "acks-%u", i + 1);
+        save(folder, "fuzz_cabling", name, bytes, dice_cablings(&boot, i + 1, true, bytes));
+        save_boot(folder, &boot, i);
     }
     return EXIT_SUCCESS;
 }

@@ -5,7 +5,7 @@ from fnmatch import fnmatch
 from typing import NamedTuple
 
 CONTRACTS, KEYSPACE, BASE, WIRE = "include/cubeway", "keyspace", "runtime/base", "runtime/wire"
-CORE, NMU, SHIM = "runtime/core", "runtime/nmu", "shim"
+CORE, BOOT, NMU, SHIM = "runtime/core", "runtime/boot", "runtime/nmu", "shim"
 SERVICES, SERVICE_LIST = "services/*", "services"
 CAPTURE = "runtime/capture"
 SIMULATOR, DAEMON, CTL, TESTBED = "simulator", "runtime/daemon", "runtime/ctl", "testbed"
@@ -29,13 +29,14 @@ FOLDERS = (
     Folder(BASE, 1, "base", (CONTRACTS,), True),
     Folder(WIRE, 2, "wire", (CONTRACTS, BASE), True),
     Folder(CORE, 3, "core", (CONTRACTS, KEYSPACE, BASE, WIRE), True),
+    Folder(BOOT, 3, "boot", (CONTRACTS, KEYSPACE, BASE, WIRE), True),
     Folder(NMU, 3, "nmu", (CONTRACTS, KEYSPACE, BASE, WIRE), True),
     Folder(SHIM, 4, "shim", (CONTRACTS, BASE, WIRE), False),
     Folder(CAPTURE, 4, "capture", (CONTRACTS,), False),
     Folder(SERVICES, 4, "services", (CONTRACTS, KEYSPACE, BASE), False),
     Folder(SERVICE_LIST, 4, "services", (CONTRACTS, SERVICES), False),
     Folder(SIMULATOR, 5, "simulator", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, CAPTURE, SERVICES, SERVICE_LIST), False),
-    Folder(DAEMON, 5, "daemon", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, SHIM, SERVICES, SERVICE_LIST), False),
+    Folder(DAEMON, 5, "daemon", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, BOOT, NMU, SHIM, SERVICES, SERVICE_LIST), False),
     Folder(CTL, 5, "ctl", (CONTRACTS, BASE, CAPTURE), False),
     Folder(TESTBED, 5, "testbed", (CONTRACTS, KEYSPACE, BASE), False),
 )
@@ -53,8 +54,8 @@ PURE_HEADERS = {
 SYSTEM_HOMES = {
     "openssl/*": ("keyspace/key.c", "runtime/nmu/seal.c"),
     "event2/*": ("runtime/daemon/pump.c", "runtime/daemon/control.c", "runtime/daemon/metrics.c", "services/*/gateway*.c"),
-    "jansson.h": ("simulator/report.c", "runtime/daemon/control_json.c", "runtime/ctl/json.c"),
     "cap-ng.h": ("runtime/daemon/privileges.c",),
+    "jansson.h": ("simulator/report.c", "runtime/daemon/control_json.c", "runtime/ctl/json.c"),
     "libmnl/*": ("shim/carrier.c", "testbed/*.c"),  # links are watched, links are built
     "pcap*": ("shim/pcap.c", "shim/replay.c"),  # live, and from a file
     "sanitizer/*": ("runtime/base/poison.h",),

@@ -8,6 +8,7 @@
 
 #include "codec.h"
 #include "dice.h"
+#include "wire/cabling.h"
 #include "wire/goodbye.h"
 #include "wire/hello.h"
 #include "wire/stream.h"
@@ -56,6 +57,84 @@ static inline struct goodbye dice_goodbye(struct dice *d)
     g.server = dice_coord(d);
     g.reason = (uint8_t)(1 + dice_below(d, 3));
     return g;
+}
+
+static inline void dice_name(struct dice *d, char name[static PROBE_NAME_BYTES])
+{
+    unsigned length = dice_below(d, PROBE_NAME_BYTES + 1);
+    memset(name, 0, PROBE_NAME_BYTES);
+    for (unsigned i = 0; i < length; i++) {
+        name[i] = (char)('!' + dice_below(d, '~' - '!' + 1));
+    }
+}
+
+static inline void dice_place(struct dice *d, cw_dims *dims, cw_coord *at)
+{
+    dims->x = (uint16_t)dice_nonzero(d, CW_DIM_MAX);
+    dims->y = (uint16_t)dice_nonzero(d, CW_DIM_MAX);
+    dims->z = (uint16_t)dice_nonzero(d, CW_DIM_MAX);
+    at->x = (uint8_t)dice_below(d, dims->x);
+    at->y = (uint8_t)dice_below(d, dims->y);
+    at->z = (uint8_t)dice_below(d, dims->z);
+}
+
+static inline struct probe dice_probe(struct dice *d)
+{
+    struct probe p = {0};
+    p.session = (uint32_t)dice_nonzero(d, UINT32_MAX);
+    p.cluster = (uint32_t)dice_word(d);
+    p.heard = dice_below(d, 2) != 0 ? (uint32_t)dice_word(d) : 0;
+    p.id = dice_nonzero(d, UINT64_MAX);
+    p.port = (uint8_t)dice_below(d, CW_LINK_COUNT);
+    p.label = (uint8_t)dice_below(d, PROBE_UNLABELLED + 1);
+    if (dice_below(d, 2) != 0) {
+        p.flags = (uint8_t)(PROBE_PLACED | (dice_below(d, 2) != 0 ? PROBE_TAKEN : 0));
+        dice_place(d, &p.dims, &p.at);
+    }
+    dice_name(d, p.name);
+    return p;
+}
+
+static inline struct cabling dice_cabling(struct dice *d)
+{
+    struct cabling c = {0};
+    c.id = dice_nonzero(d, UINT64_MAX);
+    c.version = (uint32_t)dice_nonzero(d, UINT32_MAX);
+    c.flags = (uint8_t)dice_below(d, 3);
+    if (c.flags != 0) {
+        dice_place(d, &c.dims, &c.at);
+        c.at = c.flags == CABLING_TOLD ? (cw_coord){0} : c.at;
+    }
+    c.solution = dice_below(d, 2) != 0 ? dice_word(d) : 0;
+    dice_name(d, c.name);
+    unsigned shift = dice_below(d, CW_LINK_COUNT);
+    for (unsigned i = 0; i < CW_LINK_COUNT; i++) {
+        unsigned kind = dice_below(d, 4);
+        c.port[i].label = (uint8_t)(kind == 0   ? CABLING_NO_PORT
+                                    : kind == 1 ? PROBE_UNLABELLED
+                                                : (i + shift) % CW_LINK_COUNT);
+        if (kind != 0 && dice_below(d, 4) != 0) {
+            c.port[i].far_id = dice_nonzero(d, UINT64_MAX);
+            c.port[i].far_port = (uint8_t)dice_below(d, CW_LINK_COUNT);
+        }
+    }
+    return c;
+}
+
+/* A packet of so many random words, or of their acknowledgements, in bytes[]; gives its length. */
+static inline size_t dice_cablings(struct dice *d, unsigned count, bool acks, uint8_t *bytes)
+{
+    for (unsigned i = 0; i < count; i++) {
+        struct cabling c = dice_cabling(d);
+        struct cabling_ack ack = {c.id, c.version};
+        if (acks) {
+            cabling_ack_put(&ack, bytes, i);
+        } else {
+            cabling_put(&c, bytes, i);
+        }
+    }
+    uint32_t session = (uint32_t)dice_nonzero(d, UINT32_MAX), heard = (uint32_t)dice_nonzero(d, UINT32_MAX);
+    return acks ? cabling_ack_finish(session, heard, count, bytes) : cabling_finish(session, heard, count, bytes);
 }
 
 static inline struct record dice_record(struct dice *d)
@@ -232,6 +311,55 @@ static inline size_t codec_goodbye_encode(const void *in, uint8_t *bytes)
 
 static const struct codec codec_goodbye = {"goodbye", sizeof(struct goodbye), codec_goodbye_decode,
                                            codec_goodbye_encode};
+
+static inline enum wire_reason codec_probe_decode(const uint8_t *bytes, size_t size, void *out)
+{
+    return probe_decode(bytes, size, out);
+}
+
+static inline size_t codec_probe_encode(const void *in, uint8_t *bytes)
+{
+    probe_encode(in, bytes);
+    return PROBE_BYTES;
+}
+
+static const struct codec codec_probe = {"probe", sizeof(struct probe), codec_probe_decode, codec_probe_encode};
+
+static inline enum wire_reason codec_cabling_decode(const uint8_t *bytes, size_t size, void *out)
+{
+    return cabling_decode(bytes, size, out);
+}
+
+static inline size_t codec_cabling_encode(const void *in, uint8_t *bytes)
+{
+    const struct cabling_list *list = in;
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct cabling c = cabling_get(list, i);
+        cabling_put(&c, bytes, i);
+    }
+    return cabling_finish(list->session, list->heard, list->count, bytes);
+}
+
+static const struct codec codec_cabling = {"cabling", sizeof(struct cabling_list), codec_cabling_decode,
+                                           codec_cabling_encode};
+
+static inline enum wire_reason codec_cabling_ack_decode(const uint8_t *bytes, size_t size, void *out)
+{
+    return cabling_ack_decode(bytes, size, out);
+}
+
+static inline size_t codec_cabling_ack_encode(const void *in, uint8_t *bytes)
+{
+    const struct cabling_list *list = in;
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct cabling_ack ack = cabling_ack_get(list, i);
+        cabling_ack_put(&ack, bytes, i);
+    }
+    return cabling_ack_finish(list->session, list->heard, list->count, bytes);
+}
+
+static const struct codec codec_cabling_ack = {"cabling ack", sizeof(struct cabling_list), codec_cabling_ack_decode,
+                                               codec_cabling_ack_encode};
 
 /* A record alone has no length of its own: the item around it has. */
 static inline enum wire_reason codec_record_decode(const uint8_t *bytes, size_t size, void *out)

@@ -26,7 +26,8 @@ static void flatten(const struct conf *conf, uint32_t at, char *out, size_t room
             snprintf(out + used, room - used, "%s=%s;", i->key, i->value);
             continue;
         }
-        snprintf(out + used, room - used, i->name != NULL ? "%s(%s){" : "%s%s{", i->key, i->name != NULL ? i->name : "");
+        snprintf(out + used, room - used, i->name != NULL ? "%s(%s){" : "%s%s{", i->key,
+                 i->name != NULL ? i->name : "");
         flatten(conf, i->first, out, room);
         used = strlen(out);
         snprintf(out + used, room - used, "}");
@@ -93,7 +94,8 @@ START_TEST(mistakes_have_lines)
         unsigned line = 0;
         char why[CONF_WHY];
         ck_assert_int_eq(conf_open(&conf, rows[i].text, strlen(rows[i].text), &line, why), -EINVAL);
-        ck_assert_msg(line == rows[i].line && strcmp(why, rows[i].why) == 0, "%s: line %u: %s", rows[i].text, line, why);
+        ck_assert_msg(line == rows[i].line && strcmp(why, rows[i].why) == 0, "%s: line %u: %s", rows[i].text, line,
+                      why);
     }
 }
 END_TEST

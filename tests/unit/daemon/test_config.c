@@ -72,7 +72,8 @@ START_TEST(what_is_left_out_has_defaults)
     ck_assert_int_eq(try_config("torus { coordinate = all; dims = 3x3x3 } control { socket = \"\" }", &c, &said), 0);
     ck_assert_str_eq(c.name, "all");
     ck_assert_str_eq(c.control_socket, "");
-    ck_assert_int_eq(try_config("torus { coordinate = auto } links { port0 { shim = raw; interface = a } }", &c, &said), 0);
+    ck_assert_int_eq(try_config("torus { coordinate = auto } links { port0 { shim = raw; interface = a } }", &c, &said),
+                     0);
     ck_assert(c.place == CONFIG_AUTO && !c.labelled && c.name[0] != '\0');
     ck_assert_str_eq(config_link_name(&c, 0), "port0");
 }

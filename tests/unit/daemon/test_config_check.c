@@ -36,9 +36,9 @@ START_TEST(what_does_not_fit)
          "c:1: links: links port0 to port5 need coordinate = auto, which finds out where they lead"},
         {"torus { coordinate = auto } links { port0 { shim = raw; interface = a } +x { shim = raw; interface = b } }",
          "c:1: links: either all links have directions (+x) or all have numbers (port0)"},
-        {TORUS "timers { hold = 20ms }",
-         "c:1: timers: expected hold >= dead + flood_bound, dead >= 2 hello and damp_max >= damp: otherwise keys could be "
-         "delivered at two servers"},
+        {TORUS "timers { hold = 20ms }", "c:1: timers: expected hold >= dead + flood_bound, dead >= 2 hello and "
+                                         "damp_max >= damp: otherwise keys could be "
+                                         "delivered at two servers"},
         {TORUS "service nobody { }",
          "c:1: service \"nobody\": no service of this name is built in: expected file, the path of its .so"},
         {TORUS "service ping { weight = 3 }", NULL},

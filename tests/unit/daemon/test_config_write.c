@@ -8,12 +8,14 @@
 static const char *const texts[] = {
     "torus { dims = 3x3x3; coordinate = '0,1,2' }",
     "torus { dims = 3x3x3; coordinate = all } links { fault { loss = 1%; duplicate = 2ppm; rate = 10mbit; seed = 3 } }",
-    "torus { coordinate = auto } links { port3 { shim = raw; interface = e0 } port4 { shim = pcap; file = \"a b.pcap\" } }",
+    "torus { coordinate = auto } links { port3 { shim = raw; interface = e0 } port4 { shim = pcap; file = \"a b.pcap\" "
+    "} }",
     "cluster = 9; name = \"q\\\"q\"; torus { dims = 4x1x2; coordinate = '3,0,1' } user = u; mtu = 2000;"
     "control { socket = \"\"; group = g; mode = 0777 } metrics { listen = \":9\" } log { level = error }"
     "timers { profile = fast; refresh = 90s } queue { packets = 5 } pump { busy_poll = 1us } watcher = no;"
     "links { -x { shim = udp; local = \"1.2.3.4:5\"; remote = \"6.7.8.9:1\"; rate = 5kbit; fault { delay = 1us } } }"
-    "service ping { weight = 77; queue_bytes = 20000 } service bench { enabled = no } service z { file = /z.so; drop = oldest }",
+    "service ping { weight = 77; queue_bytes = 20000 } service bench { enabled = no } service z { file = /z.so; drop = "
+    "oldest }",
 };
 
 START_TEST(there_and_back)

@@ -16,8 +16,9 @@ static struct daemon_config config_of(const char *text)
 
 START_TEST(udp_with_a_fault_around_it)
 {
-    struct daemon_config c = config_of(TORUS "mtu = 1500; links { +y { shim = udp; local = 127.0.0.1:46464; remote = 127.0.0.1:9;"
-                                             " rate = 1mbit; fault { loss = 100% } } }");
+    struct daemon_config c =
+        config_of(TORUS "mtu = 1500; links { +y { shim = udp; local = 127.0.0.1:46464; remote = 127.0.0.1:9;"
+                        " rate = 1mbit; fault { loss = 100% } } }");
     struct shim *shims[CW_LINK_COUNT];
     struct shim_info info;
     char why[LINKS_WHY];
@@ -49,7 +50,8 @@ END_TEST
 
 START_TEST(a_port_in_use_is_said)
 {
-    struct daemon_config c = config_of(TORUS "links { +x { shim = udp; local = 127.0.0.1:46463; remote = 127.0.0.1:9 } }");
+    struct daemon_config c =
+        config_of(TORUS "links { +x { shim = udp; local = 127.0.0.1:46463; remote = 127.0.0.1:9 } }");
     struct shim *first, *second;
     char why[LINKS_WHY];
     ck_assert_msg(links_open(&c, CW_LINK_XP, &first, why) == 0, "%s", why);

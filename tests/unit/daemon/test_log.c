@@ -29,8 +29,10 @@ static const char *heard(void)
 START_TEST(a_line)
 {
     struct log *log = open_piped(CW_LOG_INFO);
-    LOG(log, CW_LOG_WARN, "no light", {"link", "+x"}, {"why", "cable \"blue\"\nis out\x01"}, {"left_out", NULL}, {"empty", ""});
-    ck_assert_str_eq(heard(), "level=warn msg=\"no light\" link=+x why=\"cable \\\"blue\\\"\\nis out\\x01\" empty=\"\"\n");
+    LOG(log, CW_LOG_WARN, "no light", {"link", "+x"}, {"why", "cable \"blue\"\nis out\x01"}, {"left_out", NULL},
+        {"empty", ""});
+    ck_assert_str_eq(heard(),
+                     "level=warn msg=\"no light\" link=+x why=\"cable \\\"blue\\\"\\nis out\\x01\" empty=\"\"\n");
     LOG(log, CW_LOG_INFO, "bare");
     ck_assert_str_eq(heard(), "level=info msg=bare\n");
     LOG(NULL, CW_LOG_ERROR, "nobody listens");
@@ -115,7 +117,8 @@ START_TEST(a_full_pipe_stops_nobody)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(a_line), SUITE_TEST(levels),
+    SUITE_TEST(a_line),
+    SUITE_TEST(levels),
     SUITE_TEST(long_lines_are_cut),
     SUITE_TEST(repetition_is_counted),
     SUITE_TEST(a_full_pipe_stops_nobody),

@@ -49,8 +49,6 @@ static struct host *open_logged(const char *text, struct shim *xp, struct shim *
     struct host_options options = {
         .config = &config,
         .log = log_open(ends[1], CW_LOG_DEBUG, false),
-        .dims = config.dims,
-        .self = config.self,
         .incarnation = 1000,
         .shim = shims,
         .will = wills != NULL ? will : NULL,
@@ -90,11 +88,13 @@ START_TEST(links_and_servers)
     ck_assert_msg(strstr(text, "msg=\"link is up\" server=0,0,0 link=+x neighbour=1,0,0") != NULL, "%s", text);
     ck_assert_msg(strstr(text, "count=2 of=3 delivers_keys=yes") != NULL, "%s", text);
     ck_assert_uint_gt(wills.count, 0);
-    ck_assert(wills.last.reason == GOODBYE_DIED && wills.last.incarnation == ls_incarnation(node_linkstate(host_server(a, 0)->node)));
+    ck_assert(wills.last.reason == GOODBYE_DIED &&
+              wills.last.incarnation == ls_incarnation(node_linkstate(host_server(a, 0)->node)));
     pair_cut(cable[0], true);
     run_both(a, b, CW_MS(50));
     text = heard();
-    ck_assert_msg(strstr(text, "msg=\"carrier is lost\" server=0,0,0 link=+x on=\"blue cable\" why=cut") != NULL, "%s", text);
+    ck_assert_msg(strstr(text, "msg=\"carrier is lost\" server=0,0,0 link=+x on=\"blue cable\" why=cut") != NULL, "%s",
+                  text);
     ck_assert_msg(strstr(text, "msg=\"link is down\" server=0,0,0") != NULL, "%s", text);
     close_logged(a);
     close_logged(b);

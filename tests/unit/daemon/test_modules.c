@@ -30,7 +30,8 @@ END_TEST
 
 START_TEST(some_are_switched_off_and_some_are_heavy)
 {
-    struct host *h = town_open("torus { dims = 2x2x1; coordinate = all } service bench { enabled = no } service ping { weight = 77 }");
+    struct host *h = town_open(
+        "torus { dims = 2x2x1; coordinate = all } service bench { enabled = no } service ping { weight = 77 }");
     ck_assert_ptr_null(host_service_find(h, "bench"));
     ck_assert_uint_eq(host_service_find(h, "ping")->policy.weight, 77);
     struct node_service_policy policy = host_service_find(h, "ping")->policy;

@@ -21,7 +21,8 @@ START_TEST(differences_are_named)
     struct said said;
     char all[500] = "";
     ck_assert_int_eq(try_config("torus { dims = 3x3x3; coordinate = all } mtu = 2000", &a, &said), 0);
-    ck_assert_int_eq(try_config("torus { dims = 3x3x3; coordinate = all } log { level = warn } user = me", &b, &said), 0);
+    ck_assert_int_eq(try_config("torus { dims = 3x3x3; coordinate = all } log { level = warn } user = me", &b, &said),
+                     0);
     ck_assert_uint_eq(reload_compare(&a, &a, note, all), 0);
     ck_assert_uint_eq(reload_compare(&a, &b, note, all), 3);
     ck_assert_str_eq(all, "mtu:2000> log.level:info>warn user:>me ");

@@ -137,8 +137,10 @@ START_TEST(what_cannot_be_written_is_said)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(incarnations_only_grow), SUITE_TEST(a_place_is_kept),
-    SUITE_TEST(one_at_a_time),          SUITE_TEST(damage_is_seen),
+    SUITE_TEST(incarnations_only_grow),
+    SUITE_TEST(a_place_is_kept),
+    SUITE_TEST(one_at_a_time),
+    SUITE_TEST(damage_is_seen),
     SUITE_TEST(what_cannot_be_written_is_said),
 };
 SUITE_MAIN("store", tests)

@@ -61,7 +61,7 @@ START_TEST(refuses_by_name)
     for (unsigned type = 0; type < 256; type++) {
         good(b);
         b[1] = (uint8_t)type;
-        if (type == CONTROL_HELLO || type == CONTROL_GOODBYE) {
+        if (type != CONTROL_STREAM && type >= CONTROL_HELLO && type <= CONTROL_CABLING_ACK) {
             refused(b, 24, WIRE_BAD_LENGTH);
         } else if (type != CONTROL_STREAM) {
             refused(b, 24, WIRE_BAD_KIND);
@@ -75,13 +75,16 @@ END_TEST
 
 START_TEST(length_fits_the_type)
 {
-    uint8_t b[128] = {0x14};
+    uint8_t b[248] = {0x14};
     b[7] = 1;
-    for (unsigned type = CONTROL_HELLO; type <= CONTROL_STREAM; type++) {
+    for (unsigned type = CONTROL_HELLO; type <= CONTROL_CABLING_ACK; type++) {
         for (unsigned length = CONTROL_HEAD_BYTES; length <= sizeof b; length++) {
-            bool fits = type == CONTROL_HELLO     ? length == HELLO_BYTES
-                        : type == CONTROL_GOODBYE ? length == GOODBYE_BYTES
-                                                  : length >= STREAM_HEAD_BYTES && length % 4 == 0;
+            bool fits = type == CONTROL_HELLO         ? length == HELLO_BYTES
+                        : type == CONTROL_GOODBYE     ? length == GOODBYE_BYTES
+                        : type == CONTROL_PROBE       ? length == 56
+                        : type == CONTROL_CABLING     ? length == 120 || length == 224
+                        : type == CONTROL_CABLING_ACK ? length > 16 && (length - 16) % 12 == 0
+                                                      : length >= STREAM_HEAD_BYTES && length % 4 == 0;
             struct control_head head;
             b[1] = (uint8_t)type;
             b[3] = (uint8_t)length;

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "shim/raw.h"
+
+#include "conformance.h"
+#include "ether.h"
+#include "netns.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { MTU = 9000 };
+
+static struct shim *open_on(const char *interface, uint32_t mtu)
+{
+    struct shim *s;
+    char why[SHIM_WHY_BYTES] = "";
+    int rc = raw_open(&s, &(struct port_options){.interface = interface, .mtu = mtu}, why);
+    ck_assert_msg(rc == 0, "%d %s", rc, why);
+    return s;
+}
+
+static void set_up(void)
+{
+    netns_enter();
+    netns_veth("left", "right", MTU, -1);
+}
+
+static void open_raw(struct cable *c, uint32_t mtu)
+{
+    c->end[0] = open_on("left", mtu);
+    c->end[1] = open_on("right", mtu);
+}
+
+/* One end down: the other has no carrier. */
+static void cut(struct cable *c, bool is_cut)
+{
+    (void)c;
+    netns_up("right", !is_cut);
+}
+
+static const struct conformance_kind kind = {
+    .name = "raw",
+    .mtu = MTU,
+    .set_up = set_up,
+    .open = open_raw,
+    .cut = cut,
+    .stranger = ether_strangers,
+    .has_last_words = true,
+    .needs_namespace = true,
+    .shortest = 1,
+};
+
+START_TEST(errors_are_named)
+{
+    ether_try_errors(raw_open);
+}
+END_TEST
+
+START_TEST(what_the_kernel_drops_is_counted)
+{
+    ether_try_drops(raw_open);
+}
+END_TEST
+
+START_TEST(a_shaped_device_keeps_few)
+{
+    ether_try_shaped(raw_open);
+}
+END_TEST
+
+START_TEST(a_renamed_interface_is_the_same_cable)
+{
+    struct cable c;
+    struct shim_info info;
+    uint8_t memory[MEMORY_BYTES];
+    cable_open(&c);
+    netns_rename("left", "linke");
+    shim_service_events(c.end[0]);
+    ck_assert(shim_carrier(c.end[0]));
+    shim_info(c.end[0], &info);
+    ck_assert_str_eq(info.name, "linke");
+    cable_send(c.end[0], 1, 100);
+    ck_assert_uint_eq(cable_receive(c.end[1], memory, 1000), 100);
+    cable_close(&c);
+}
+END_TEST
+
+START_TEST(a_deleted_interface_comes_back_by_its_name)
+{
+    struct cable c;
+    struct shim_info info;
+    uint8_t memory[MEMORY_BYTES];
+    cable_open(&c);
+    for (uint32_t round = 0; round < 3; round++) {
+        netns_delete("left");
+        for (int i = 0; i < 2; i++) {
+            ck_assert(cable_carrier(c.end[i], false, 1000));
+            shim_info(c.end[i], &info);
+            ck_assert_str_eq(info.state, "interface is gone");
+            ck_assert_uint_eq(cable_receive(c.end[i], memory, 5), 0);
+            ck_assert(!cable_await(c.end[i], 5)); /* nothing that would keep a pump busy */
+        }
+        netns_veth("left", "right", MTU, -1);
+        for (int i = 0; i < 2; i++) {
+            ck_assert(cable_carrier(c.end[i], true, 1000));
+        }
+        for (uint32_t i = 0; i < 2; i++) {
+            cable_send(c.end[i], round, 200);
+            ck_assert_uint_eq(cable_receive(c.end[1 - i], memory, 1000), 200);
+            ck_assert(frame_is(memory, round, 200));
+        }
+    }
+    cable_close(&c);
+}
+END_TEST
+
+/* While the cable was away, somebody else took the new one. */
+START_TEST(a_new_interface_may_be_claimed_by_another)
+{
+    struct cable c;
+    struct shim_info info;
+    cable_open(&c);
+    netns_delete("left");
+    netns_veth("left", "right", MTU, -1);
+    struct shim *quicker = open_on("left", MTU);
+    ck_assert(!cable_carrier(c.end[0], true, 50));
+    shim_info(c.end[0], &info);
+    ck_assert_ptr_nonnull(strstr(info.state, "another process"));
+    shim_close(quicker);
+    netns_mtu("left", MTU - 1); /* any word about the link makes it try again */
+    netns_mtu("left", MTU);
+    ck_assert(cable_carrier(c.end[0], true, 1000));
+    cable_close(&c);
+}
+END_TEST
+
+START_TEST(an_interface_may_be_down_at_first)
+{
+    struct cable c;
+    struct shim_info info;
+    uint8_t memory[MEMORY_BYTES];
+    set_up();
+    netns_up("left", false);
+    open_raw(&c, MTU);
+    ck_assert(!shim_carrier(c.end[0]));
+    ck_assert(!shim_carrier(c.end[1]));
+    shim_info(c.end[0], &info);
+    ck_assert_str_eq(info.state, "interface is down");
+    shim_info(c.end[1], &info);
+    ck_assert_str_eq(info.state, "no carrier");
+    netns_up("left", true);
+    ck_assert(cable_carrier(c.end[0], true, 1000));
+    ck_assert(cable_carrier(c.end[1], true, 1000));
+    cable_send(c.end[1], 4, 100);
+    ck_assert_uint_eq(cable_receive(c.end[0], memory, 1000), 100);
+    cable_close(&c);
+}
+END_TEST
+
+START_TEST(a_device_that_narrows_carries_nothing)
+{
+    struct cable c;
+    struct shim_info info;
+    cable_open(&c);
+    netns_mtu("left", 1500);
+    ck_assert(cable_carrier(c.end[0], false, 1000));
+    shim_info(c.end[0], &info);
+    ck_assert_ptr_nonnull(strstr(info.state, "1500"));
+    ck_assert_uint_eq(info.mtu, MTU);
+    netns_mtu("left", MTU);
+    ck_assert(cable_carrier(c.end[0], true, 1000));
+    cable_close(&c);
+}
+END_TEST
+
+START_TEST(frames_go_to_whom_they_are_sent)
+{
+    uint8_t mac[6];
+    uint8_t memory[MEMORY_BYTES];
+    set_up();
+    ether_address("right", mac);
+    struct port_options options = {.interface = "left"};
+    memcpy(options.destination, mac, sizeof mac);
+    struct shim *out = ether_open(raw_open, &options);
+    struct shim *in = open_on("right", 0);
+    cable_send(out, 1, 100);
+    ck_assert_uint_eq(cable_receive(in, memory, 1000), 100);
+    shim_close(out);
+    options.destination[5] ^= 1; /* somebody else, on a cable that ends here */
+    out = ether_open(raw_open, &options);
+    cable_send(out, 1, 100);
+    ck_assert_uint_eq(cable_receive(in, memory, 20), 0);
+    shim_close(out);
+    shim_close(in);
+}
+END_TEST
+
+/* What loopback and some devices allow. */
+START_TEST(frames_may_be_longer_than_jumbo)
+{
+    uint8_t memory[MEMORY_BYTES];
+    netns_enter();
+    netns_veth("left", "right", 16000, -1);
+    struct shim *out = open_on("left", 0);
+    struct shim *in = open_on("right", 0);
+    cable_send(out, 1, 16000);
+    ck_assert_uint_eq(cable_receive(in, memory, 1000), 16000);
+    ck_assert(frame_is(memory, 1, 16000));
+    shim_close(out);
+    shim_close(in);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(errors_are_named),
+    SUITE_TEST(what_the_kernel_drops_is_counted),
+    SUITE_TEST(a_shaped_device_keeps_few),
+    SUITE_TEST(a_renamed_interface_is_the_same_cable),
+    SUITE_TEST(a_deleted_interface_comes_back_by_its_name),
+    SUITE_TEST(a_new_interface_may_be_claimed_by_another),
+    SUITE_TEST(an_interface_may_be_down_at_first),
+    SUITE_TEST(a_device_that_narrows_carries_nothing),
+    SUITE_TEST(frames_go_to_whom_they_are_sent),
+    SUITE_TEST(frames_may_be_longer_than_jumbo),
+};
+
+int main(void)
+{
+    return conformance_run(&kind, tests, sizeof tests / sizeof *tests);
+}

@@ -92,8 +92,8 @@ void cmd_status(struct request *r)
     if (!command_scope(r, &scope)) {
         return;
     }
-    for (unsigned i = scope.first; i < scope.end; i++) {
-        well = tell_status(r, host_server(h, i), host_now(h)) && well;
+    for (struct host_server *s; (s = command_next(r, &scope)) != NULL;) {
+        well = tell_status(r, s, host_now(h)) && well;
     }
     request_done(r, well ? 0 : 1);
 }
@@ -158,10 +158,10 @@ void cmd_links(struct request *r)
     if (!command_scope(r, &scope) || (line->argc > 0 && !command_read_link(r, line->argv[0], &only))) {
         return;
     }
-    for (unsigned i = scope.first; i < scope.end; i++) {
+    for (struct host_server *s; (s = command_next(r, &scope)) != NULL;) {
         for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
             if (only == CW_LINK_COUNT || link == only) {
-                tell_link(r, host_server(h, i), link, host_now(h));
+                tell_link(r, s, link, host_now(h));
             }
         }
     }
@@ -187,13 +187,11 @@ static void tell_counter(void *context, const char *group, const char *name, uin
 
 void cmd_counters(struct request *r)
 {
-    struct host *h = command_host(r);
     struct command_scope scope;
     if (!command_scope(r, &scope)) {
         return;
     }
-    for (unsigned i = scope.first; i < scope.end; i++) {
-        struct host_server *s = host_server(h, i);
+    for (struct host_server *s; (s = command_next(r, &scope)) != NULL;) {
         struct counter_visit visit = {r, s->self};
         node_counters(s->node, tell_counter, &visit);
         for (unsigned c = 0; c < LS_COUNTERS; c++) {
@@ -208,14 +206,12 @@ void cmd_counters(struct request *r)
 
 void cmd_drops(struct request *r)
 {
-    struct host *h = command_host(r);
     struct command_scope scope;
     bool all = false;
     if (!command_scope(r, &scope) || !command_flag(r, "all", &all)) {
         return;
     }
-    for (unsigned i = scope.first; i < scope.end; i++) {
-        struct host_server *s = host_server(h, i);
+    for (struct host_server *s; (s = command_next(r, &scope)) != NULL;) {
         for (unsigned cause = 0; cause < CW_DROP_COUNT; cause++) {
             uint64_t packets = node_drops(s->node, (cw_drop)cause);
             if (packets == 0 && !all) {

@@ -210,8 +210,8 @@ void cmd_wiring(struct request *r)
     if (all) {
         well = tell_plan(r, node_linkstate(host_server(h, scope.first)->node), host_torus(h));
     } else {
-        for (unsigned i = scope.first; i < scope.end; i++) {
-            well = tell_ports(r, host_server(h, i)) && well;
+        for (struct host_server *s; (s = command_next(r, &scope)) != NULL;) {
+            well = tell_ports(r, s) && well;
         }
     }
     request_done(r, well ? 0 : 1);

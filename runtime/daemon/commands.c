@@ -32,6 +32,10 @@ static const struct request_command commands[] = {
     {"capture", "LINK", "count", "frames of a link as they pass, until cancelled", 1, 1, cmd_capture},
     {"config", "", "", "the configuration in force", 0, 0, cmd_config},
     {"log-level", "[error|warn|info|debug]", "", "how much is logged", 0, 1, cmd_log_level},
+    {"fail", "", "", "a server of a torus in this process loses its power", 0, 0, cmd_fail},
+    {"restore", "", "", "and has it again", 0, 0, cmd_restore},
+    {"cut", "LINK", "", "a cable of a torus in this process is pulled out", 1, 1, cmd_cut},
+    {"mend", "LINK", "", "and put back", 1, 1, cmd_mend},
     {"leave", "", "", "leave the cluster in order, and end", 0, 0, cmd_leave},
 };
 
@@ -68,19 +72,20 @@ struct host *command_host(const struct request *r)
     return request_context(r);
 }
 
-bool command_scope(struct request *r, struct command_scope *out)
+/* The first server that runs; the count when none does. */
+static unsigned first_running(struct host *h)
+{
+    unsigned i = 0;
+    while (i < host_count(h) && host_server(h, i)->node == NULL) {
+        i++;
+    }
+    return i;
+}
+
+static bool scope_of(struct request *r, const char *name, struct command_scope *out)
 {
     struct host *h = command_host(r);
-    const char *name = request_line(r)->server;
     cw_coord self;
-    *out = (struct command_scope){0, name == NULL ? 1 : host_count(h)};
-    if (host_count(h) == 0 || host_server(h, 0)->node == NULL) {
-        request_refuse(r, -EAGAIN, "this server has no place in a torus yet; \"wiring\" says what is known so far");
-        return false;
-    }
-    if (name == NULL || strcmp(name, "all") == 0) {
-        return true;
-    }
     if (!command_read_server(r, name, &self)) {
         return false;
     }
@@ -93,6 +98,51 @@ bool command_scope(struct request *r, struct command_scope *out)
     }
     *out = (struct command_scope){s->index, s->index + 1};
     return true;
+}
+
+bool command_scope(struct request *r, struct command_scope *out)
+{
+    struct host *h = command_host(r);
+    const char *name = request_line(r)->server;
+    unsigned first = first_running(h);
+    if (first == host_count(h)) {
+        request_refuse(r, -EAGAIN, "no server runs here yet: it has no place in a torus, or it has failed");
+        return false;
+    }
+    *out = (struct command_scope){first, name == NULL ? first + 1 : host_count(h)};
+    if (name == NULL || strcmp(name, "all") == 0) {
+        return true;
+    }
+    if (!scope_of(r, name, out)) {
+        return false;
+    }
+    if (host_server(h, out->first)->node == NULL) {
+        request_refuse(r, -ENODEV, "server %s has failed; \"restore\" brings it back", name);
+        return false;
+    }
+    return true;
+}
+
+struct host_server *command_next(struct request *r, struct command_scope *scope)
+{
+    while (scope->first < scope->end) {
+        struct host_server *s = host_server(command_host(r), scope->first++);
+        if (s->node != NULL) {
+            return s;
+        }
+    }
+    return NULL;
+}
+
+struct host_server *command_hosted(struct request *r)
+{
+    struct command_scope scope;
+    const char *name = request_line(r)->server;
+    if (name == NULL) {
+        request_refuse(r, -EINVAL, "say which server: \"server\": \"x,y,z\"");
+        return NULL;
+    }
+    return scope_of(r, name, &scope) ? host_server(command_host(r), scope.first) : NULL;
 }
 
 struct host_server *command_server(struct request *r)

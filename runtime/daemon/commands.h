@@ -29,8 +29,12 @@ struct command_scope {
 };
 /* False: there is none, and the request has been refused. Servers whose node does not run yet are none. */
 CW_MUST_CHECK bool command_scope(struct request *r, struct command_scope *out);
-/* The one server that is meant; NULL: refused. */
+/* The next server of the scope that runs, NULL at the end: for (s; (s = command_next(r, &scope)) != NULL;) */
+struct host_server *command_next(struct request *r, struct command_scope *scope);
+/* The one server that is meant, running; NULL: refused. */
 struct host_server *command_server(struct request *r);
+/* The one that "server" names, running or not; NULL: refused. */
+struct host_server *command_hosted(struct request *r);
 
 /* False: refused. */
 CW_MUST_CHECK bool command_read_server(struct request *r, const char *text, cw_coord *out);
@@ -66,6 +70,11 @@ void cmd_trace(struct request *r);
 void cmd_config(struct request *r);
 void cmd_log_level(struct request *r);
 void cmd_leave(struct request *r);
+/* cmd_fault.c */
+void cmd_fail(struct request *r);
+void cmd_restore(struct request *r);
+void cmd_cut(struct request *r);
+void cmd_mend(struct request *r);
 /* cmd_capture.c */
 void cmd_capture(struct request *r);
 

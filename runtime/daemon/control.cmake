@@ -15,6 +15,7 @@ cubeway_folder(cw_commands PREFIX daemon
   SOURCES
     cmd_capture.c
     cmd_daemon.c
+    cmd_fault.c
     cmd_key.c
     cmd_node.c
     cmd_service.c

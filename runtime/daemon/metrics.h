@@ -28,8 +28,6 @@ struct metrics_out {
 void metrics_write(struct host *h, const struct metrics_out *out);
 /* text with backslash, quote and newline escaped, as a label's value needs it; cut to what fits. */
 void metrics_escape(const char *text, char *out, size_t room);
-/* A name of a-z 0-9 _: others become _ . */
-void metrics_name(const char *text, char *out, size_t room);
 /* "host:port", "[v6]:port", ":port". 0 or -EINVAL. */
 CW_MUST_CHECK int metrics_address(const char *text, char *host, size_t room, uint16_t *port);
 

@@ -7,7 +7,6 @@
 #include "base/quantity.h"
 #include "cubeway/version.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -35,15 +34,6 @@ void metrics_escape(const char *text, char *out, size_t room)
             out[used++] = '\\';
         }
         out[used++] = *text == '\n' ? 'n' : *text;
-    }
-    out[used] = '\0';
-}
-
-void metrics_name(const char *text, char *out, size_t room)
-{
-    size_t used = 0;
-    for (; *text != '\0' && used + 1 < room; text++) {
-        out[used++] = isalnum((unsigned char)*text) ? (char)tolower((unsigned char)*text) : '_';
     }
     out[used] = '\0';
 }

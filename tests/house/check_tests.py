@@ -24,6 +24,7 @@ COMMANDS = {
     "simulator": (re.compile(r"cmd_\w+|main"), "tests/sim"),
     "runtime/daemon": (re.compile(r"cmd_\w+|main"), "tests/net"),
     "runtime/ctl": (re.compile(r"cmd_\w+"), "tests/net"),
+    "testbed": (re.compile(r"cmd_\w+|main"), "tests/net/lab"),
 }
 
 

@@ -31,14 +31,14 @@ static void show_search(const struct call *call, const struct json_row *row)
     if (strcmp(state, "agreed") == 0) {
         return; /* the ports say the rest */
     }
-    fprintf(call->out, "%s: %" PRId64 " servers are known",
-            strcmp(state, "refused") == 0 ? "no torus can be made of these cables" : "searching for a place",
+    fprintf(call->out, "%s: %" PRId64 " of its servers known",
+            strcmp(state, "refused") == 0 ? "no torus can be made of these cables" : "searching for a place in a torus",
             json_row_integer(row, "servers", 0));
     if (missing > 0) {
-        fprintf(call->out, ", %" PRId64 " are named by others and not heard", missing);
+        fprintf(call->out, ", %" PRId64 " more named by others and not heard", missing);
     }
     if (torus[0] != '\0') {
-        fprintf(call->out, "; %" PRId64 " of them agree on %s", json_row_integer(row, "agreeing", 0), torus);
+        fprintf(call->out, "; %" PRId64 " agree on %s", json_row_integer(row, "agreeing", 0), torus);
     }
     fputs("\n\n", call->out);
 }

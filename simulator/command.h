@@ -8,7 +8,7 @@
 #ifndef SIMULATOR_COMMAND_H
 #define SIMULATOR_COMMAND_H
 
-#include "simulator/options.h"
+#include "scenario/options.h"
 #include "simulator/report.h"
 #include "simulator/trial.h"
 

@@ -5,6 +5,7 @@
 #include "services/loader.h"
 #include "simulator/capture.h"
 #include "simulator/check.h"
+#include "simulator/faults.h"
 #include "simulator/tell.h"
 #include "simulator/trial.h"
 

@@ -7,8 +7,8 @@
 #ifndef SIMULATOR_PLAY_H
 #define SIMULATOR_PLAY_H
 
+#include "scenario/scenario.h"
 #include "simulator/report.h"
-#include "simulator/scenario.h"
 
 struct play_options {
     const char *command; /* of the report */

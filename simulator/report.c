@@ -1,167 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/report.h"
 
-#include "base/check.h"
 #include "base/quantity.h"
 #include "simulator/bound.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
-
-struct report {
-    json_t *fields;
-};
-
-static const char *const field_names[] = {
-    "packets",
-    "delivered",
-    "dropped",
-    "dropped_share",
-    "dropped_by_cause",
-    "lost",
-    "misdelivered",
-    "duplicated",
-    "held",
-    "hops_mean",
-    "hops_max",
-    "achieved_gbps",
-    "goodput_gbps",
-    "bound_gbps",
-    "ratio",
-    "sim_seconds",
-    "packet_hops",
-    "bytes_per_node",
-    "running",
-    "active",
-    "agreeing",
-    "converged",
-    "inside",
-    "flying",
-    "starts",
-    "kills",
-    "pauses",
-    "cuts",
-    "delivered_keys",
-    "checks",
-    "control_bytes_share",
-};
-enum { FIELDS = sizeof field_names / sizeof *field_names };
-static const char causes[] = "dropped_by_cause.";
-
-const char *report_field_nth(size_t i)
+static void count(struct report *r, const char *cause, uint64_t packets)
 {
-    return field_names[i];
+    if (packets != 0) {
+        report_part(r, "dropped_by_cause", cause, (int64_t)packets);
+    }
 }
 
-size_t report_field_count(void)
+/* Each cause that is not 0: the nodes' own, and those of the cables. */
+static void report_causes(struct report *r, const struct world_totals *a, const struct world_totals *b)
 {
-    return FIELDS;
-}
-
-static bool cause_known(const char *name, size_t length)
-{
+    report_part(r, "dropped_by_cause", NULL, 0);
     for (unsigned i = 0; i < CW_DROP_COUNT; i++) {
-        const char *cause = cw_drop_name((cw_drop)i);
-        if (strlen(cause) == length && memcmp(cause, name, length) == 0) {
-            return true;
-        }
+        count(r, cw_drop_name((cw_drop)i), b->dropped[i] - a->dropped[i]);
     }
     for (unsigned i = 0; i < WORLD_LOSSES; i++) {
-        const char *cause = world_loss_name((enum world_loss)i);
-        if (strlen(cause) == length && memcmp(cause, name, length) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool report_field_known(const char *name, size_t length)
-{
-    size_t prefix = sizeof causes - 1;
-    if (length > prefix && memcmp(name, causes, prefix) == 0) {
-        return cause_known(name + prefix, length - prefix);
-    }
-    for (size_t i = 0; i < FIELDS; i++) {
-        if (strlen(field_names[i]) == length && memcmp(field_names[i], name, length) == 0) {
-            return strcmp(field_names[i], "dropped_by_cause") != 0;
-        }
-    }
-    return false;
-}
-
-/* ---- Fields ---------------------------------------------------------------------------------------------------------------- */
-
-static void set(json_t *object, const char *name, json_t *value)
-{
-    CHECK(value != NULL);
-    CHECK(json_object_set_new(object, name, value) == 0);
-}
-
-struct report *report_open(const char *command)
-{
-    struct report *r = malloc(sizeof *r);
-    CHECK(r != NULL);
-    r->fields = json_object();
-    CHECK(r->fields != NULL);
-    if (command != NULL) {
-        report_text(r, "command", command);
-        report_text(r, "commit", report_commit());
-    }
-    return r;
-}
-
-void report_close(struct report *r)
-{
-    if (r != NULL) {
-        json_decref(r->fields);
-        free(r);
-    }
-}
-
-void report_integer(struct report *r, const char *name, int64_t value)
-{
-    set(r->fields, name, json_integer(value));
-}
-
-void report_real(struct report *r, const char *name, double value)
-{
-    set(r->fields, name, json_real(value));
-}
-
-void report_flag(struct report *r, const char *name, bool value)
-{
-    set(r->fields, name, json_boolean(value));
-}
-
-void report_text(struct report *r, const char *name, const char *value)
-{
-    json_t *text = json_string(value);
-    set(r->fields, name, text != NULL ? text : json_string("(not UTF-8)"));
-}
-
-void report_hash(struct report *r, const char *name, uint64_t value)
-{
-    set(r->fields, name, json_sprintf("%016" PRIx64, value));
-}
-
-void report_append(struct report *r, const char *name, struct report *child)
-{
-    json_t *list = json_object_get(r->fields, name);
-    if (list == NULL) {
-        list = json_array();
-        set(r->fields, name, list);
-    }
-    CHECK(json_array_append(list, child->fields) == 0);
-    report_close(child);
-}
-
-static void count(json_t *object, const char *name, uint64_t value)
-{
-    if (value != 0) {
-        set(object, name, json_integer((json_int_t)value));
+        count(r, world_loss_name((enum world_loss)i), b->lost[i] - a->lost[i]);
     }
 }
 
@@ -176,19 +34,15 @@ void report_run(struct report *r, struct world *w, const struct report_span *spa
     const struct world_config *config = world_config(w);
     char dims[QUANTITY_TEXT];
     uint64_t dropped = 0, lost = 0;
-    json_t *by_cause = json_object();
-    CHECK(by_cause != NULL);
     for (unsigned i = 0; i < CW_DROP_COUNT; i++) {
-        count(by_cause, cw_drop_name((cw_drop)i), b->dropped[i] - a->dropped[i]);
         dropped += b->dropped[i] - a->dropped[i];
     }
     for (unsigned i = 0; i < WORLD_LOSSES; i++) {
-        count(by_cause, world_loss_name((enum world_loss)i), b->lost[i] - a->lost[i]);
         lost += b->lost[i] - a->lost[i];
     }
     uint64_t packets = b->made - a->made, delivered = b->delivered - a->delivered;
     quantity_dims_format(config->dims, dims);
-    report_integer(r, "seed", (json_int_t)config->seed);
+    report_integer(r, "seed", (int64_t)config->seed);
     report_text(r, "dims", dims);
     report_integer(r, "servers", world_torus(w)->servers);
     report_integer(r, "running", world_running(w));
@@ -201,7 +55,7 @@ void report_run(struct report *r, struct world *w, const struct report_span *spa
     report_integer(r, "dropped", (int64_t)(dropped + lost));
     report_real(r, "dropped_share", share(dropped + lost, packets));
     report_integer(r, "lost", (int64_t)lost);
-    set(r->fields, "dropped_by_cause", by_cause);
+    report_causes(r, a, b);
     report_integer(r, "misdelivered", (int64_t)(b->misdelivered - a->misdelivered));
     report_integer(r, "duplicated", (int64_t)(b->duplicated - a->duplicated));
     report_integer(r, "held", (int64_t)(b->held - a->held));
@@ -240,212 +94,4 @@ void report_throughput(struct report *r, struct world *w, const struct report_sp
     report_real(r, "goodput_gbps", (double)payload_bytes * per_server);
     report_real(r, "bound_gbps", bound);
     report_real(r, "ratio", bound > 0 ? achieved / bound : 0);
-}
-
-int report_number(const struct report *r, const char *name, double *out)
-{
-    char head[64];
-    const char *dot = strchr(name, '.');
-    size_t length = dot != NULL ? (size_t)(dot - name) : strlen(name);
-    if (length >= sizeof head) {
-        return -ENOENT;
-    }
-    memcpy(head, name, length);
-    head[length] = '\0';
-    const json_t *value = json_object_get(r->fields, head);
-    if (dot != NULL && json_is_object(value)) {
-        value = json_object_get(value, dot + 1);
-        if (value == NULL && cause_known(dot + 1, strlen(dot + 1))) {
-            *out = 0;
-            return 0;
-        }
-    }
-    if (json_is_boolean(value)) {
-        *out = json_is_true(value) ? 1 : 0;
-        return 0;
-    }
-    if (!json_is_number(value)) {
-        return -ENOENT;
-    }
-    *out = json_number_value(value);
-    return 0;
-}
-
-double report_value(const struct report *r, const char *name)
-{
-    double value;
-    return report_number(r, name, &value) == 0 ? value : 0;
-}
-
-uint64_t report_hash_value(const struct report *r, const char *name)
-{
-    const char *text = json_string_value(json_object_get(r->fields, name));
-    return text != NULL ? strtoull(text, NULL, 16) : 0;
-}
-
-/* ---- Out ------------------------------------------------------------------------------------------------------------------- */
-
-static int finish(FILE *out)
-{
-    return fflush(out) == 0 && ferror(out) == 0 ? 0 : -EIO;
-}
-
-int report_print_json(const struct report *r, FILE *out)
-{
-    if (json_dumpf(r->fields, out, JSON_INDENT(2) | JSON_REAL_PRECISION(10)) != 0) {
-        return -EIO;
-    }
-    fputc('\n', out);
-    return finish(out);
-}
-
-static void print_value(const json_t *value, FILE *out)
-{
-    const char *key;
-    json_t *inner;
-    switch (json_typeof(value)) {
-    case JSON_INTEGER:
-        fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-        break;
-    case JSON_REAL:
-        fprintf(out, "%.6g", json_real_value(value));
-        break;
-    case JSON_STRING:
-        fputs(json_string_value(value), out);
-        break;
-    case JSON_OBJECT: {
-        const char *comma = "";
-        void *at = json_object_iter((json_t *)(uintptr_t)value);
-        while (at != NULL) {
-            key = json_object_iter_key(at);
-            inner = json_object_iter_value(at);
-            fprintf(out, "%s%s ", comma, key);
-            print_value(inner, out);
-            comma = ", ";
-            at = json_object_iter_next((json_t *)(uintptr_t)value, at);
-        }
-        fputs(comma[0] == '\0' ? "none" : "", out);
-        break;
-    }
-    default:
-        fputs(json_is_true(value) ? "yes" : "no", out);
-        break;
-    }
-}
-
-/* How wide a value prints. */
-static int width_of(const json_t *value)
-{
-    char text[64];
-    if (json_is_string(value)) {
-        return (int)json_string_length(value);
-    }
-    if (json_is_real(value)) {
-        return snprintf(text, sizeof text, "%.6g", json_real_value(value));
-    }
-    if (json_is_integer(value)) {
-        return snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    }
-    return 3;
-}
-
-/* The names of all elements, each in the place where it was first seen; its value: how wide its column is. */
-static json_t *columns_of(const json_t *list)
-{
-    json_t *columns = json_object();
-    CHECK(columns != NULL);
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *key;
-        json_t *value;
-        json_object_foreach(json_array_get(list, i), key, value)
-        {
-            json_int_t width = json_integer_value(json_object_get(columns, key));
-            json_int_t name = (json_int_t)strlen(key), wide = width_of(value);
-            width = width > name ? width : name;
-            set(columns, key, json_integer(width > wide ? width : wide));
-        }
-    }
-    return columns;
-}
-
-/* A list of elements that are much alike: names across the top. Objects and lists inside are for JSON. */
-static void print_list(const json_t *list, FILE *out)
-{
-    json_t *columns = columns_of(list);
-    for (size_t row = 0; row <= json_array_size(list); row++) {
-        const char *key;
-        json_t *width;
-        json_object_foreach(columns, key, width)
-        {
-            const json_t *value = row > 0 ? json_object_get(json_array_get(list, row - 1), key) : NULL;
-            int room = (int)json_integer_value(width);
-            bool plain = value != NULL && !json_is_object(value) && !json_is_array(value);
-            fprintf(out, "  %*s", plain ? room - width_of(value) : room, row == 0 ? key : "");
-            if (plain) {
-                print_value(value, out);
-            }
-        }
-        fputc('\n', out);
-    }
-    json_decref(columns);
-}
-
-int report_print_table(const struct report *r, FILE *out)
-{
-    const char *key;
-    json_t *value;
-    json_object_foreach(r->fields, key, value)
-    {
-        if (!json_is_array(value)) {
-            fprintf(out, "%-24s ", key);
-            print_value(value, out);
-            fputc('\n', out);
-        }
-    }
-    json_object_foreach(r->fields, key, value)
-    {
-        if (json_is_array(value)) {
-            fprintf(out, "\n%s\n", key);
-            print_list(value, out);
-        }
-    }
-    return finish(out);
-}
-
-static void print_csv_value(const json_t *value, FILE *out)
-{
-    if (!json_is_string(value)) {
-        if (value != NULL && !json_is_object(value)) {
-            print_value(value, out);
-        }
-        return;
-    }
-    const char *text = json_string_value(value);
-    if (strpbrk(text, ",\"\n") == NULL) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text != '\0'; text++) {
-        fputs(*text == '"' ? "\"" : "", out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
-int report_print_csv(const struct report *r, const char *name, const char *const columns[], size_t count_of, FILE *out)
-{
-    const json_t *list = json_object_get(r->fields, name);
-    for (size_t c = 0; c < count_of; c++) {
-        fprintf(out, "%s%s", c > 0 ? "," : "", columns[c]);
-    }
-    fputc('\n', out);
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        for (size_t c = 0; c < count_of; c++) {
-            fputs(c > 0 ? "," : "", out);
-            print_csv_value(json_object_get(json_array_get(list, i), columns[c]), out);
-        }
-        fputc('\n', out);
-    }
-    return finish(out);
 }

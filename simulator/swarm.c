@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/swarm.h"
 
+#include "simulator/faults.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

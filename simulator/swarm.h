@@ -8,7 +8,7 @@
 #ifndef SIMULATOR_SWARM_H
 #define SIMULATOR_SWARM_H
 
-#include "simulator/scenario.h"
+#include "scenario/scenario.h"
 
 /* -ENOMEM. The scenario is the caller's to free. The same seed and limit: the same scenario, for ever. */
 CW_MUST_CHECK int swarm_draw(uint64_t seed, uint32_t servers_max, struct scenario *out);

@@ -5,8 +5,8 @@
 #ifndef SIMULATOR_TELL_H
 #define SIMULATOR_TELL_H
 
+#include "scenario/scenario.h"
 #include "simulator/report.h"
-#include "simulator/scenario.h"
 
 struct tell {
     const struct scenario_tell *what;

@@ -5,15 +5,6 @@
 
 enum { PS = 1000 /* of one ns */ };
 
-struct wire_config wire_config_default(void)
-{
-    return (struct wire_config){
-        .bits_per_second = 1000 * 1000 * 1000,
-        .propagation = CW_US(1),
-        .ring = 1,
-    };
-}
-
 uint32_t wire_ps_per_byte(const struct wire_config *c)
 {
     uint64_t byte_ps = UINT64_C(8) * 1000 * 1000 * 1000 * 1000;

@@ -18,26 +18,16 @@
 #include "base/prng.h"
 #include "cubeway/time.h"
 #include "cubeway/types.h"
+#include "scenario/cluster.h"
 
 enum {
-    WIRE_RING_MAX = 4,
     WIRE_FRAME_LEAST = 64,        /* Ethernet header and check sequence included */
     WIRE_FRAME_EXTRA = 14 + 4,    /* header and check sequence */
     WIRE_GAP = 8 + 12,            /* preamble and gap between frames */
     WIRE_PAYLOAD_LEAST = 64 - 18, /* shorter ones are padded */
-    WIRE_MILLION = 1000000,       /* chances are parts per million */
     WIRE_HARMED = 1,
     WIRE_DOWN = 2, /* wire.state */
 };
-
-struct wire_config {
-    uint64_t bits_per_second; /* 1,000,000,000; 8e12 / this is rounded to whole ps per byte */
-    cw_span propagation;      /* 1 us: cable and cards */
-    cw_span hop_delay;        /* what a frame waits in the host it reaches, in parallel with others: 0 */
-    uint32_t hop_ps_per_byte; /* the part of it that grows with the frame: 0 */
-    uint8_t ring;             /* 1, 2 or 4 frames */
-};
-struct wire_config wire_config_default(void);
 
 /* One direction, hot part: one cache line. Zeroed is an idle wire. Counters are read freely. */
 struct wire {
@@ -49,17 +39,6 @@ struct wire {
     uint32_t late_ns;               /* from when the last frame has left to when it arrives */
     uint8_t state;                  /* WIRE_HARMED, WIRE_DOWN */
 };
-
-/* What goes wrong. All zero: nothing. */
-struct wire_harm {
-    uint32_t loss, duplicate, corrupt; /* parts per million of the frames */
-    uint32_t delayed;                  /* parts per million that are delayed, and with them all that follow */
-    cw_span delay_most;                /* uniform up to this, at most 1 s */
-};
-static inline bool wire_harm_none(const struct wire_harm *h)
-{
-    return (h->loss | h->duplicate | h->corrupt | h->delayed) == 0;
-}
 
 /* What became of a frame. */
 enum wire_fate {

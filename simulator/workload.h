@@ -6,22 +6,8 @@
 #ifndef SIMULATOR_WORKLOAD_H
 #define SIMULATOR_WORKLOAD_H
 
+#include "scenario/plan.h"
 #include "simulator/world.h"
-
-enum workload_kind {
-    WORKLOAD_KEYS,       /* packets to random keys, `rate` per second and server */
-    WORKLOAD_ALL_TO_ALL, /* packets to servers in turn or at random, at `load` of what the torus carries */
-    WORKLOAD_NEIGHBOURS, /* every link of every server saturated */
-    WORKLOAD_KINDS,
-};
-
-struct workload {
-    enum workload_kind kind;
-    uint64_t rate;     /* keys: packets per second and server */
-    uint32_t load_ppm; /* all to all: of workload_bound() */
-    uint32_t bytes;    /* of a frame behind the Ethernet header; 0: a full one */
-    uint8_t links;     /* neighbours: how many, 1 to 6; 0: all */
-};
 
 /*
  * Starts on all running servers now, and on each that starts from now on. -ENOENT when they have no bench service, or

@@ -13,28 +13,12 @@
 #include <string.h>
 
 enum {
-    MTU = 9000,
     SMALL_PACKET = 512, /* memory of a small packet: a control frame of a few records, or padding only */
     PACKETS_PER_SERVER = 512,
     PACKETS_LEAST = 65536,
-    CARD_FRAMES = 1024,
     STILL_MAX = 50 * 1000 * 1000, /* events at one instant: something answers itself for ever */
     BUSY_LOAD = 2,                /* buckets are made for links that are half used */
 };
-
-struct world_config world_config_default(void)
-{
-    struct world_config config = {
-        .dims = {3, 3, 3},
-        .seed = 1,
-        .node = node_config_default(),
-        .wire = wire_config_default(),
-        .carrier = {-1},
-        .cpu_queue = CARD_FRAMES,
-    };
-    config.node.mtu = MTU;
-    return config;
-}
 
 /* ---- Opening ------------------------------------------------------------------------------------------------------- */
 
@@ -345,15 +329,6 @@ void world_stamps(struct world *w, const struct world_stamp *stamp)
 {
     CHECK(stamp->bytes <= 32);
     w->stamp = *stamp;
-}
-
-const char *world_loss_name(enum world_loss cause)
-{
-    static const char *const names[WORLD_LOSSES] = {
-        [WORLD_LOSS_INJECTED] = "injected", [WORLD_LOSS_CORRUPTED] = "corrupted", [WORLD_LOSS_CUT] = "cut",
-        [WORLD_LOSS_DEAD] = "dead",         [WORLD_LOSS_KILLED] = "killed",       [WORLD_LOSS_CARD] = "card",
-    };
-    return (unsigned)cause < WORLD_LOSSES ? names[cause] : "?";
 }
 
 void world_totals(struct world *w, struct world_totals *out)

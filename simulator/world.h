@@ -20,6 +20,7 @@
 #define SIMULATOR_WORLD_H
 
 #include "core/node.h"
+#include "scenario/cluster.h"
 #include "simulator/wire.h"
 
 struct world;
@@ -34,34 +35,6 @@ enum world_stream {
     WORLD_STREAM_CONFIG = 6, /* drawn worlds */
     WORLD_STREAM_BOOT = 7,   /* when servers start */
 };
-
-struct world_service {
-    const cw_service *table;           /* borrowed */
-    struct node_service_policy policy; /* weight 0: the node's default */
-};
-
-struct world_config {
-    cw_dims dims;
-    uint64_t seed;
-    struct node_config node; /* self and incarnation are the world's to fill in; hop_limit 0: the default */
-    const struct world_service *services; /* the same on every server; borrowed for the world's life */
-    unsigned service_count;
-    struct wire_config wire;
-    cw_span carrier; /* both ends see a cut cable, or a host without power, after this; negative: never (default) */
-    cw_span cpu_per_frame; /* one processor handles the frames of a server one after the other: 0, takes no time */
-    uint32_t cpu_ps_per_byte;
-    uint32_t cpu_queue;   /* frames that wait for it, or for a paused server: 1,024, then the card drops */
-    uint32_t clock_ppm;   /* each server's clock runs off by up to this, either way: 0 */
-    cw_span clock_offset; /* and starts at up to this: 0 */
-    uint32_t packets_max; /* in the world at one time: 0, 512 a server but at least 65,536 */
-    /* Corrupted frames are dropped by the card, as its check sequence would; true: they get through with bits flipped, to
-     * try the parsers. Nothing then protects what was flipped (there is no cluster key), so deliveries are not judged. */
-    bool corrupt_passes;
-    bool checks_off;    /* for measuring what the checks cost; never in a run that shows something */
-    const char *replay; /* the command that repeats this run, printed with a violation; borrowed; NULL: seed only */
-};
-/* 3x3x3, 1 Gb/s, 9,000-byte frames, default timers, no service. */
-struct world_config world_config_default(void);
 
 /*
  * -EINVAL (a bound is broken: timers that cannot keep the guarantee, dims, ring), -ERANGE (more hops than the budget), -ENOMEM. Gives a
@@ -132,18 +105,6 @@ struct world_watch {
     void (*server)(void *context, cw_server s, enum world_server_state state, cw_time now);
 };
 void world_watch(struct world *w, const struct world_watch *watch);
-
-/* Packets lost outside of nodes. */
-enum world_loss {
-    WORLD_LOSS_INJECTED,  /* wire_harm.loss */
-    WORLD_LOSS_CORRUPTED, /* the card's check sequence */
-    WORLD_LOSS_CUT,       /* on a cable that does not work, or when it was cut */
-    WORLD_LOSS_DEAD,      /* sent to a server that is dead */
-    WORLD_LOSS_KILLED,    /* inside a server, or not wholly sent, when it died */
-    WORLD_LOSS_CARD,      /* no room in the card of a busy or paused server */
-    WORLD_LOSSES,
-};
-const char *world_loss_name(enum world_loss cause);
 
 struct world_totals {
     cw_time now;

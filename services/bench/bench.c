@@ -185,6 +185,13 @@ static void api_link_stats(cw_svc *peer, cw_link link, struct bench_link_stats *
     engine_link_stats(cw_state(peer), link, out);
 }
 
+static void api_watch(cw_svc *peer, void (*told)(void *context, const cw_rx *rx, uint32_t number), void *context)
+{
+    struct engine *e = cw_state(peer);
+    e->told = told;
+    e->told_context = context;
+}
+
 static const struct bench_api bench_api = {
     .size = sizeof bench_api,
     .start = api_start,
@@ -192,6 +199,7 @@ static const struct bench_api bench_api = {
     .reset = api_reset,
     .stats = api_stats,
     .link_stats = api_link_stats,
+    .watch = api_watch,
 };
 
 /* ---- Upcalls ----------------------------------------------------------------------------------------------------- */

@@ -27,7 +27,7 @@
 
 #include "cubeway/service.h"
 
-enum { BENCH_JOB = 2, BENCH_RECORD_BYTES = 32, BENCH_API_VERSION = 1 };
+enum { BENCH_JOB = 2, BENCH_RECORD_BYTES = 32, BENCH_API_VERSION = 2 };
 
 enum bench_mode { BENCH_IDLE, BENCH_ALL, BENCH_KEYS, BENCH_LINKS };
 
@@ -70,6 +70,8 @@ struct bench_api {
     void (*reset)(cw_svc *peer);
     void (*stats)(cw_svc *peer, struct bench_stats *out);
     void (*link_stats)(cw_svc *peer, cw_link link, struct bench_link_stats *out);
+    /* Every packet of a run that arrives from now on is told, within its upcall; rx is borrowed for the call. NULL ends it. */
+    void (*watch)(cw_svc *peer, void (*told)(void *context, const cw_rx *rx, uint32_t number), void *context);
 };
 
 extern const cw_service bench_service;

@@ -424,6 +424,9 @@ cw_verdict engine_packet(struct engine *e, cw_packet *p, const cw_rx *rx, cw_tim
     } else if (data[AT_FLAGS] & FLAG_TRACKED) {
         track_sender(e, data[AT_MODE] == BENCH_KEYS, rx->src_process, run, number);
     }
+    if (e->told != NULL) {
+        e->told(e->told_context, rx, number);
+    }
     return CW_FORWARD;
 }
 

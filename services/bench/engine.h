@@ -35,6 +35,8 @@ struct engine {
     int64_t missing;
     struct bench_stats stats;
     struct engine_link link[CW_LINK_COUNT];
+    void (*told)(void *context, const cw_rx *rx, uint32_t number); /* NULL: nobody watches */
+    void *told_context;
 };
 
 int engine_open(cw_svc *s, struct engine *e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_scenario.c - any bytes as a scenario file: refused in words, or read, written, and read as the same again. */
 #include "base/check.h"
-#include "simulator/scenario.h"
+#include "scenario/scenario.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@ from typing import NamedTuple
 CONTRACTS, KEYSPACE, BASE, WIRE = "include/cubeway", "keyspace", "runtime/base", "runtime/wire"
 CORE, BOOT, NMU, SHIM = "runtime/core", "runtime/boot", "runtime/nmu", "shim"
 SERVICES, SERVICE_LIST = "services/*", "services"
-CAPTURE = "runtime/capture"
+SCENARIO, CAPTURE = "scenario", "runtime/capture"
 SIMULATOR, DAEMON, CTL, TESTBED = "simulator", "runtime/daemon", "runtime/ctl", "testbed"
 
 
@@ -35,10 +35,11 @@ FOLDERS = (
     Folder(CAPTURE, 4, "capture", (CONTRACTS,), False),
     Folder(SERVICES, 4, "services", (CONTRACTS, KEYSPACE, BASE), False),
     Folder(SERVICE_LIST, 4, "services", (CONTRACTS, SERVICES), False),
-    Folder(SIMULATOR, 5, "simulator", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, CAPTURE, SERVICES, SERVICE_LIST), False),
+    Folder(SCENARIO, 4, "scenario", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE), False),
+    Folder(SIMULATOR, 5, "simulator", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, CAPTURE, SERVICES, SERVICE_LIST, SCENARIO), False),
     Folder(DAEMON, 5, "daemon", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, BOOT, NMU, SHIM, SERVICES, SERVICE_LIST), False),
     Folder(CTL, 5, "ctl", (CONTRACTS, BASE, CAPTURE), False),
-    Folder(TESTBED, 5, "testbed", (CONTRACTS, KEYSPACE, BASE), False),
+    Folder(TESTBED, 5, "testbed", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, SERVICES, SCENARIO), False),
 )
 
 # Folders of C that are not the product: they may include all of it.
@@ -54,9 +55,9 @@ PURE_HEADERS = {
 SYSTEM_HOMES = {
     "openssl/*": ("keyspace/key.c", "runtime/nmu/seal.c"),
     "event2/*": ("runtime/daemon/pump.c", "runtime/daemon/control.c", "runtime/daemon/metrics.c", "services/*/gateway*.c"),
+    "jansson.h": ("scenario/report.c", "runtime/daemon/control_json.c", "runtime/ctl/json.c", "testbed/message.c"),
+    "libmnl/*": ("shim/carrier.c", "testbed/veth.c"),  # links are watched, links are built
     "cap-ng.h": ("runtime/daemon/privileges.c",),
-    "jansson.h": ("simulator/report.c", "runtime/daemon/control_json.c", "runtime/ctl/json.c"),
-    "libmnl/*": ("shim/carrier.c", "testbed/*.c"),  # links are watched, links are built
     "pcap*": ("shim/pcap.c", "shim/replay.c"),  # live, and from a file
     "sanitizer/*": ("runtime/base/poison.h",),
 }

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scenario_internal.h - what the readers of a scenario's lines share. */
+#ifndef SCENARIO_SCENARIO_INTERNAL_H
+#define SCENARIO_SCENARIO_INTERNAL_H
+
+#include "scenario/scenario.h"
+
+struct reader {
+    struct lines w;
+    struct scenario *s;
+    struct torus torus;
+    bool placed; /* a server was named: the torus stays */
+    bool ended;  /* an "end" line was read */
+    unsigned timers_line;
+};
+
+/* A kind of line: read is called behind its first word. */
+struct scenario_line {
+    const char *word;
+    int (*read)(struct reader *r);
+};
+/* The lines that say what the cluster is; the last has no word. */
+extern const struct scenario_line scenario_settings[];
+
+#endif

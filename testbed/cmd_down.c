@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "testbed/command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ROUNDS = 1000, ROUND_US = 10000 };
+
+static int end_one(const struct command *self, const struct lab *lab)
+{
+    int code = command_keeper(self, lab, "down", 0, NULL, NULL, NULL);
+    for (int i = 0; i < ROUNDS && code == EXIT_FINE && access(lab->folder, F_OK) == 0; i++) {
+        usleep(ROUND_US);
+    }
+    if (code == EXIT_FINE && access(lab->folder, F_OK) == 0) {
+        return command_refuse(self, "the keeper of lab '%s' (process %d) does not end", lab->name, (int)lab->keeper);
+    }
+    return code;
+}
+
+struct all {
+    const struct command *self;
+    int code;
+};
+
+static void end_each(void *context, const char *name)
+{
+    struct all *all = context;
+    struct lab lab;
+    char why[LAB_WHY];
+    if (lab_load(&lab, name, why) < 0) {
+        return;
+    }
+    if (!lab_lives(&lab)) {
+        lab_remove_folder(&lab);
+        fprintf(stderr, "cwlab down: removed what dead lab '%s' had left\n", name);
+        return;
+    }
+    int code = end_one(all->self, &lab);
+    all->code = code != EXIT_FINE ? code : all->code;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    const char *name = NULL;
+    bool everything = false;
+    const struct option option[] = {
+        {"name", OPTION_TEXT, &name, "LAB", "which one; not needed while there is only one", false},
+        {"all", OPTION_FLAG, &everything, NULL, "every lab of this user, and what dead ones left", false},
+    };
+    struct lab lab;
+    int code = command_options(self, option, sizeof option / sizeof *option, argc, argv, NULL);
+    if (code != COMMAND_GO) {
+        return code;
+    }
+    if (everything) {
+        struct all all = {self, EXIT_FINE};
+        lab_each(end_each, &all);
+        return all.code;
+    }
+    code = command_lab(self, name, &lab);
+    return code != COMMAND_GO ? code : end_one(self, &lab);
+}
+
+const struct command command_down = {
+    .name = "down",
+    .summary = "end a lab: daemons in order, then everything",
+    .words = "[--name LAB | --all]",
+    .text = "Daemons get SIGTERM and two seconds to leave in order, then SIGKILL. Namespaces, links and files go with "
+            "them.",
+    .example = "  cwlab down\n"
+               "  cwlab down --all",
+    .run = run,
+};

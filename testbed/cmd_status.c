@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "testbed/command.h"
+#include "testbed/converge.h"
+
+#include "base/quantity.h"
+
+#include <string.h>
+
+struct look {
+    const struct lab *lab;
+    struct report *report;
+    const char *only;
+    unsigned running, agreeing;
+    int64_t memory;
+};
+
+/* Kilobytes of memory that the process holds for itself. */
+static int64_t resident_of(int64_t pid)
+{
+    char path[64];
+    long size = 0, resident = 0, shared = 0;
+    snprintf(path, sizeof path, "/proc/%lld/statm", (long long)pid);
+    FILE *f = fopen(path, "re");
+    if (f == NULL || fscanf(f, "%ld %ld %ld", &size, &resident, &shared) != 3) {
+        resident = shared = 0;
+    }
+    if (f != NULL) {
+        fclose(f);
+    }
+    return (resident - shared) * 4;
+}
+
+static void add(void *context, const struct message *row)
+{
+    struct look *look = context;
+    const char *name = message_get_text(row, "server"), *state = message_get_text(row, "state");
+    cw_coord c;
+    if (look->only != NULL && (name == NULL || strcmp(name, look->only) != 0)) {
+        return;
+    }
+    struct report *r = report_open(NULL);
+    command_copy(r, row);
+    int64_t kilobytes = resident_of(message_get_integer(row, "pid", 0));
+    report_integer(r, "memory_kb", kilobytes);
+    look->memory += kilobytes;
+    struct converge_view view;
+    bool one = name != NULL && torus_parse(&look->lab->torus, name, strlen(name), &c) == 0;
+    if (state != NULL && strcmp(state, "running") == 0) {
+        look->running++;
+        if (converge_ask(look->lab, one ? torus_id(&look->lab->torus, c) : 0, &view) == 0) {
+            report_text(r, "node", view.state);
+            report_integer(r, "reachable", view.reachable);
+            look->agreeing += view.reachable == look->lab->torus.servers;
+        }
+    }
+    report_append(look->report, "daemons", r);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    const char *name = NULL;
+    bool json = false;
+    const struct option option[] = {
+        {"name", OPTION_TEXT, &name, "LAB", "which one; not needed while there is only one", false},
+        {"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false},
+    };
+    struct option_words words;
+    struct lab lab;
+    char dims[QUANTITY_TEXT], rate[QUANTITY_TEXT];
+    int code = command_options(self, option, sizeof option / sizeof *option, argc, argv, &words);
+    if (code == COMMAND_GO) {
+        code = command_lab(self, name, &lab);
+    }
+    if (code != COMMAND_GO) {
+        return code;
+    }
+    struct look look = {.lab = &lab, .report = report_open(NULL), .only = words.count > 0 ? words.word[0] : NULL};
+    quantity_dims_format(torus_dims(&lab.torus), dims);
+    quantity_rate_format(lab.bits_per_second, rate);
+    report_text(look.report, "lab", lab.name);
+    report_text(look.report, "dims", dims);
+    report_text(look.report, "driver", lab_driver_name(lab.driver));
+    report_text(look.report, "shim", lab.driver == LAB_PROCESS ? "pair" : lab_shim_name(lab.shim));
+    report_integer(look.report, "mtu", lab.mtu);
+    report_text(look.report, "rate", lab.bits_per_second > 0 ? rate : "not limited");
+    report_integer(look.report, "keeper", lab.keeper);
+    code = command_keeper(self, &lab, "status", 0, NULL, add, &look);
+    report_integer(look.report, "running", look.running);
+    report_integer(look.report, "know_all", look.agreeing);
+    report_integer(look.report, "memory_mb", look.memory / 1024);
+    return command_print(look.report, json, code);
+}
+
+const struct command command_status = {
+    .name = "status",
+    .summary = "a lab and its daemons: state, process, how many servers each reaches, memory",
+    .words = "[SERVER] [options]",
+    .text =
+        "One row for each daemon: running, paused or dead; its process as the machine numbers it; how often it was "
+        "started\n"
+        "and how its last process ended; what its node says of itself. Memory is what is its own, shared pages apart.",
+    .example = "  cwlab status\n"
+               "  cwlab status 1,0,2 --json",
+    .run = run,
+};
+
+/* ---- list ---------------------------------------------------------------------------------------------------------------------- */
+
+static void list_one(void *context, const char *name)
+{
+    struct report *all = context, *r = report_open(NULL);
+    struct lab lab;
+    char why[LAB_WHY], dims[QUANTITY_TEXT];
+    report_text(r, "lab", name);
+    if (lab_load(&lab, name, why) < 0) {
+        report_text(r, "state", "unreadable");
+    } else {
+        quantity_dims_format(torus_dims(&lab.torus), dims);
+        report_text(r, "state", lab_lives(&lab) ? "up" : "dead");
+        report_text(r, "dims", dims);
+        report_text(r, "driver", lab_driver_name(lab.driver));
+        report_integer(r, "keeper", lab.keeper);
+    }
+    report_append(all, "labs", r);
+}
+
+static int list(const struct command *self, int argc, char **argv)
+{
+    bool json = false;
+    const struct option option[] = {{"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false}};
+    int code = command_options(self, option, 1, argc, argv, NULL);
+    if (code != COMMAND_GO) {
+        return code;
+    }
+    struct report *r = report_open(NULL);
+    lab_each(list_one, r);
+    return command_print(r, json, EXIT_FINE);
+}
+
+const struct command command_list = {
+    .name = "list",
+    .summary = "the labs of this user, and what dead ones have left",
+    .words = "[--json]",
+    .text = "A lab is dead when its keeper was killed: everything went with it but a folder of logs, which the next "
+            "cwlab up of\n"
+            "that name, or cwlab down --all, removes.",
+    .example = "  cwlab list",
+    .run = list,
+};

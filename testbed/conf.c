@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "testbed/conf.h"
+
+#include "base/quantity.h"
+#include "testbed/veth.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CLUSTER = 7, UDP_PORT = 7000 };
+
+static void put_timer(FILE *out, const char *name, cw_span span)
+{
+    char text[QUANTITY_TEXT];
+    quantity_span_format(span, text);
+    fprintf(out, "    %s = \"%s\";\n", name, text);
+}
+
+static void put_timers(const struct lab *lab, FILE *out)
+{
+    const struct ls_timers *t = &lab->timers;
+    fprintf(out, "timers {\n");
+    put_timer(out, "hello", t->hello);
+    put_timer(out, "dead", t->dead);
+    put_timer(out, "hold", t->hold);
+    put_timer(out, "flood_bound", t->flood_bound);
+    put_timer(out, "retry", t->retry);
+    put_timer(out, "pending_limit", t->pending_limit);
+    put_timer(out, "pace", t->pace);
+    put_timer(out, "damp", t->damp);
+    put_timer(out, "damp_max", t->damp_max);
+    put_timer(out, "refresh", t->refresh);
+    fprintf(out, "}\n");
+}
+
+static void put_address(FILE *out, const char *what, uint32_t address)
+{
+    char text[INET_ADDRSTRLEN];
+    struct in_addr a = {htonl(address)};
+    inet_ntop(AF_INET, &a, text, sizeof text);
+    fprintf(out, " %s = \"%s:%d\";", what, text, UDP_PORT);
+}
+
+static void put_links(const struct lab *lab, cw_server s, FILE *out)
+{
+    cw_links links = torus_links(&lab->torus);
+    char rate[QUANTITY_TEXT];
+    fprintf(out, "links {\n");
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (!(links & cw_links_of(link))) {
+            continue;
+        }
+        fprintf(out, "    \"%s\" { shim = \"%s\";", quantity_link_name(link), lab_shim_name(lab->shim));
+        if (lab->shim == LAB_UDP) {
+            uint32_t own = veth_address(s, link, &lab->torus);
+            put_address(out, "local", own);
+            put_address(out, "remote", own ^ 3);
+        } else {
+            fprintf(out, " interface = \"%s\";", veth_device(link));
+        }
+        if (lab->bits_per_second > 0) {
+            quantity_rate_format(lab->bits_per_second, rate);
+            fprintf(out, " rate = \"%s\";", rate);
+        }
+        fprintf(out, " }\n");
+    }
+    fprintf(out, "}\n");
+}
+
+/* "libkv.so" and "/path/kv.so" are "kv". */
+static void put_service(FILE *out, const char *file)
+{
+    const char *slash = strrchr(file, '/'), *stem = slash != NULL ? slash + 1 : file;
+    stem = strncmp(stem, "lib", 3) == 0 ? stem + 3 : stem;
+    fprintf(out, "service \"%.*s\" { file = \"%s\"; }\n", (int)strcspn(stem, "."), stem, file);
+}
+
+int conf_write(const struct lab *lab, cw_server s, FILE *out)
+{
+    char name[TORUS_TEXT], path[LAB_PATH], dims[QUANTITY_TEXT];
+    lab_daemon_name(lab, s, name);
+    quantity_dims_format(torus_dims(&lab->torus), dims);
+    fprintf(out,
+            "# Made by cwlab for lab %s.\n"
+            "cluster = %d\n"
+            "torus { dims = \"%s\"; coordinate = \"%s\"; }\n"
+            "name = \"%s\"\n",
+            lab->name, CLUSTER, dims, name, name);
+    fprintf(out, "state_dir = \"%s\"\n", lab_path(lab, name, ".state", path));
+    fprintf(out, "control { socket = \"%s\"; }\n", lab_path(lab, name, ".sock", path));
+    fprintf(out, "mtu = %u\n", lab->mtu);
+    put_timers(lab, out);
+    if (lab->driver == LAB_NETNS) {
+        put_links(lab, s, out);
+    }
+    for (unsigned i = 0; i < lab->services; i++) {
+        if (strchr(lab->service[i], '/') != NULL) {
+            put_service(out, lab->service[i]);
+        }
+    }
+    if (lab->witness[0] != '\0') {
+        put_service(out, lab->witness);
+    }
+    return fflush(out) == 0 && ferror(out) == 0 ? 0 : -EIO;
+}
+
+int conf_save(const struct lab *lab, cw_server s)
+{
+    char name[TORUS_TEXT], path[LAB_PATH];
+    lab_daemon_name(lab, s, name);
+    if (mkdir(lab_path(lab, name, ".state", path), 0700) < 0 && errno != EEXIST) {
+        return -errno;
+    }
+    FILE *out = fopen(lab_path(lab, name, ".conf", path), "we");
+    if (out == NULL) {
+        return -errno;
+    }
+    int rc = conf_write(lab, s, out);
+    return fclose(out) == 0 ? rc : -EIO;
+}

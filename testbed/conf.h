@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* conf.h - the configuration files of a lab's daemons: cubewayd.conf(5), as an operator would write them. */
+#ifndef TESTBED_CONF_H
+#define TESTBED_CONF_H
+
+#include "testbed/lab.h"
+
+/* Writes the file of the daemon that has server s (all servers, in one process). -EIO. */
+CW_MUST_CHECK int conf_write(const struct lab *lab, cw_server s, FILE *out);
+/* The same, to <folder>/<daemon>.conf, and makes the folder of its stable storage. */
+CW_MUST_CHECK int conf_save(const struct lab *lab, cw_server s);
+
+#endif

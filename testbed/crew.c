@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* namespaces */
+#include "testbed/crew.h"
+
+#include "testbed/peer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+const char *crew_state_name(enum crew_state state)
+{
+    static const char *const names[] = {[CREW_DEAD] = "dead", [CREW_RUNS] = "running", [CREW_PAUSED] = "paused"};
+    return names[state];
+}
+
+/* What a new process says before it becomes the daemon; what is not said when it has become one. */
+struct news {
+    int outside; /* its number as /proc has it */
+    int error;
+};
+
+static void say(int pipe, int outside, int error)
+{
+    struct news news = {outside, error};
+    (void)!write(pipe, &news, sizeof news);
+}
+
+/* /proc belongs to the machine, not to the lab's own process namespace: there we have the number that others use. */
+static int number_outside(void)
+{
+    char text[16] = "";
+    ssize_t length = readlink("/proc/self", text, sizeof text - 1);
+    return length > 0 ? atoi(text) : (int)getpid();
+}
+
+static int prepare(const struct crew_order *order, pid_t keeper)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
+    (void)setpgid(0, 0); /* killed as a whole, and not by the terminal's keys */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != keeper) {
+        return -ESRCH; /* it died before we asked to be told */
+    }
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int log = open(order->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (null < 0 || log < 0 || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0 || chdir(order->folder) < 0 ||
+        (order->ns >= 0 && setns(order->ns, CLONE_NEWNET) < 0)) {
+        return -errno;
+    }
+    for (const char *const *e = order->extra; e != NULL && *e != NULL; e++) {
+        if (putenv((char *)(uintptr_t)*e) != 0) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+_Noreturn static void become(const struct crew_order *order, pid_t keeper, int pipe)
+{
+    int rc = prepare(order, keeper);
+    say(pipe, number_outside(), 0);
+    if (rc == 0) {
+        execve(order->argv[0], (char *const *)(uintptr_t)order->argv, environ);
+        rc = -errno;
+    }
+    say(pipe, 0, rc);
+    _exit(127);
+}
+
+int crew_start(struct crew *c, const struct crew_order *order)
+{
+    int ends[2];
+    pid_t keeper = getpid();
+    if (c->state != CREW_DEAD) {
+        return -EALREADY;
+    }
+    if (pipe2(ends, O_CLOEXEC) < 0) {
+        return -errno;
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        become(order, keeper, ends[1]);
+    }
+    int failed = pid < 0 ? -errno : 0;
+    close(ends[1]);
+    struct news news;
+    while (failed == 0 && read(ends[0], &news, sizeof news) == (ssize_t)sizeof news) {
+        c->outside = news.outside != 0 ? news.outside : c->outside;
+        failed = news.error;
+    }
+    close(ends[0]);
+    if (failed < 0) {
+        if (pid > 0) {
+            (void)waitpid(pid, NULL, 0);
+        }
+        return failed;
+    }
+    c->state = CREW_RUNS;
+    c->pid = pid;
+    c->started = peer_clock();
+    c->resume = CW_NEVER;
+    c->starts++;
+    c->asked = false;
+    return 0;
+}
+
+int crew_kill(struct crew *c, bool whole)
+{
+    if (c->state == CREW_DEAD) {
+        return -ESRCH;
+    }
+    c->asked = true;
+    return kill(whole ? -c->pid : c->pid, SIGKILL) < 0 ? -errno : 0;
+}
+
+int crew_terminate(struct crew *c)
+{
+    if (c->state == CREW_DEAD) {
+        return -ESRCH;
+    }
+    c->asked = true;
+    (void)kill(c->pid, SIGCONT);
+    return kill(c->pid, SIGTERM) < 0 ? -errno : 0;
+}
+
+int crew_pause(struct crew *c, cw_time resume)
+{
+    if (c->state != CREW_RUNS) {
+        return c->state == CREW_DEAD ? -ESRCH : -EALREADY;
+    }
+    if (kill(c->pid, SIGSTOP) < 0) {
+        return -errno;
+    }
+    c->state = CREW_PAUSED;
+    c->resume = resume;
+    return 0;
+}
+
+int crew_continue(struct crew *c)
+{
+    if (c->state != CREW_PAUSED) {
+        return c->state == CREW_DEAD ? -ESRCH : -EALREADY;
+    }
+    c->state = CREW_RUNS;
+    c->resume = CW_NEVER;
+    return kill(c->pid, SIGCONT) < 0 ? -errno : 0;
+}
+
+void crew_ended(struct crew *c, int status)
+{
+    c->state = CREW_DEAD;
+    c->pid = 0;
+    c->outside = 0;
+    c->status = status;
+    c->resume = CW_NEVER;
+    c->ended = peer_clock();
+}

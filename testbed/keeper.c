@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* namespaces */
+#include "testbed/keeper.h"
+
+#include "testbed/conf.h"
+#include "testbed/peer.h"
+#include "testbed/witness.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const cw_span grace = CW_MS(2000); /* from SIGTERM to SIGKILL, when everything ends */
+
+/* ---- What is told ---------------------------------------------------------------------------------------------------------- */
+
+static void tell(struct keeper *k, const char *text)
+{
+    (void)send(k->lifeline, text, strlen(text), MSG_NOSIGNAL);
+}
+
+static void tell_progress(void *context, uint32_t done, uint32_t total)
+{
+    char text[64];
+    snprintf(text, sizeof text, "at %u %u cables\n", done, total);
+    tell(context, text);
+}
+
+void keeper_note(struct keeper *k, const char *what, cw_server s, const char *more)
+{
+    char name[TORUS_TEXT];
+    if (k->journal != NULL) {
+        lab_daemon_name(&k->lab, s, name);
+        fprintf(k->journal, "%lld %s %s%s%s\n", (long long)peer_clock().ns, what, name, more[0] != '\0' ? " " : "",
+                more);
+        fflush(k->journal);
+    }
+}
+
+/* ---- Building -------------------------------------------------------------------------------------------------------------- */
+
+int keeper_start(struct keeper *k, cw_server s)
+{
+    char name[TORUS_TEXT], conf[LAB_PATH], log[LAB_PATH], trails[LAB_PATH + 32];
+    lab_daemon_name(&k->lab, s, name);
+    const char *const argv[] = {k->lab.daemon, "-c", lab_path(&k->lab, name, ".conf", conf), NULL};
+    snprintf(trails, sizeof trails, WITNESS_FOLDER "=%s", k->lab.folder);
+    const char *const extra[] = {trails, NULL};
+    const struct crew_order order = {
+        .argv = argv,
+        .extra = extra,
+        .ns = k->veth != NULL ? veth_namespace(k->veth, s) : -1,
+        .log = lab_path(&k->lab, name, ".log", log),
+        .folder = k->lab.folder,
+    };
+    keeper_note(k, "start", s, "");
+    return crew_start(&k->crew[s], &order);
+}
+
+static int fail(struct keeper *k, const char *what, int rc)
+{
+    char text[LAB_WHY + 64];
+    snprintf(text, sizeof text, "failed %s%s%s\n", what, rc < 0 ? ": " : "", rc < 0 ? strerror(-rc) : "");
+    tell(k, text);
+    return rc < 0 ? rc : -EINVAL;
+}
+
+static int build_cables(struct keeper *k)
+{
+    char why[VETH_WHY];
+    const struct veth_plan plan = {
+        .torus = &k->lab.torus,
+        .mtu = k->lab.mtu,
+        .bits_per_second = k->lab.bits_per_second,
+        .addresses = k->lab.shim == LAB_UDP,
+        .dark = k->lab.scale > 1,
+        .progress = tell_progress,
+        .context = k,
+    };
+    int rc = veth_open(&k->veth, &plan, why);
+    return rc < 0 ? fail(k, why, 0) : 0;
+}
+
+static int build_crew(struct keeper *k)
+{
+    k->daemons = k->lab.driver == LAB_PROCESS ? 1 : k->lab.torus.servers;
+    k->crew = calloc(k->daemons, sizeof *k->crew);
+    k->down = calloc(k->lab.torus.servers, sizeof *k->down);
+    k->loss = calloc((size_t)k->lab.torus.servers * CW_LINK_COUNT, sizeof *k->loss);
+    if (k->crew == NULL || k->down == NULL || k->loss == NULL) {
+        return fail(k, "no memory", 0);
+    }
+    for (cw_server s = 0; s < k->daemons; s++) {
+        char text[64];
+        k->crew[s].status = -1;
+        int rc = conf_save(&k->lab, s);
+        if (rc < 0) {
+            return fail(k, "a configuration cannot be written", rc);
+        }
+        rc = keeper_start(k, s);
+        if (rc < 0) {
+            return fail(k, k->lab.daemon, rc);
+        }
+        snprintf(text, sizeof text, "at %u %u daemons\n", s + 1, k->daemons);
+        tell(k, text);
+    }
+    return 0;
+}
+
+static int build_socket(struct keeper *k)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char path[LAB_PATH];
+    lab_path(&k->lab, "keeper", ".sock", path);
+    snprintf(address.sun_path, sizeof address.sun_path, "%.107s", path);
+    k->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (k->listener < 0 || bind(k->listener, (const struct sockaddr *)&address, sizeof address) < 0 ||
+        listen(k->listener, KEEPER_CLIENTS) < 0) {
+        return fail(k, path, -errno);
+    }
+    return 0;
+}
+
+static int build(struct keeper *k)
+{
+    char path[LAB_PATH];
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    k->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    k->journal = fopen(lab_path(&k->lab, "journal", "", path), "we");
+    k->user_ns = open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
+    if (k->signals < 0 || k->journal == NULL) {
+        return fail(k, "the keeper cannot begin", -errno);
+    }
+    int rc = build_socket(k);
+    if (rc == 0 && k->lab.driver == LAB_NETNS) {
+        rc = build_cables(k);
+    }
+    if (rc == 0) {
+        rc = build_crew(k);
+    }
+    if (rc == 0 && k->veth != NULL && k->lab.scale > 1) {
+        rc = veth_light(k->veth);
+    }
+    return rc;
+}
+
+/* ---- Keeping --------------------------------------------------------------------------------------------------------------- */
+
+/* Everybody who ended; the first process of a namespace also gets those that others left behind. */
+static void reap(struct keeper *k)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        for (cw_server s = 0; s < k->daemons; s++) {
+            if (k->crew[s].pid == pid) {
+                crew_ended(&k->crew[s], status);
+                keeper_note(k, "ended", s, "");
+            }
+        }
+    }
+}
+
+static void on_signal(struct keeper *k)
+{
+    struct signalfd_siginfo info;
+    while (read(k->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        k->done |= info.ssi_signo != SIGCHLD;
+    }
+    reap(k);
+}
+
+static void on_lifeline(struct keeper *k)
+{
+    char text[16];
+    ssize_t length = recv(k->lifeline, text, sizeof text, MSG_DONTWAIT);
+    if (length > 0) {
+        k->tied = k->tied && memcmp(text, "stay", (size_t)length < 4 ? (size_t)length : 4) != 0;
+    } else if (length == 0 || (errno != EAGAIN && errno != EINTR)) {
+        close(k->lifeline);
+        k->lifeline = -1;
+        k->done |= k->tied;
+    }
+}
+
+static void on_client(struct keeper *k)
+{
+    int fd = accept4(k->listener, NULL, NULL, SOCK_CLOEXEC);
+    for (unsigned i = 0; i < KEEPER_CLIENTS && fd >= 0; i++) {
+        if (k->client[i].fd < 0) {
+            k->client[i].fd = fd;
+            return;
+        }
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+/* Ends pauses that are over; gives when the next one is, in ns from now, or -1. */
+static int64_t end_pauses(struct keeper *k)
+{
+    int64_t next = -1;
+    for (cw_server s = 0; s < k->daemons; s++) {
+        struct crew *c = &k->crew[s];
+        if (c->state != CREW_PAUSED || !cw_time_before(c->resume, CW_NEVER)) {
+            continue;
+        }
+        int64_t left = cw_time_since(c->resume, peer_clock()).ns;
+        if (left <= 0) {
+            (void)crew_continue(c);
+            keeper_note(k, "continued", s, "");
+        } else if (next < 0 || left < next) {
+            next = left;
+        }
+    }
+    return next;
+}
+
+static void turn(struct keeper *k)
+{
+    struct pollfd waits[3 + KEEPER_CLIENTS] = {
+        {.fd = k->signals, .events = POLLIN},
+        {.fd = k->listener, .events = POLLIN},
+        {.fd = k->lifeline, .events = POLLIN},
+    };
+    for (unsigned i = 0; i < KEEPER_CLIENTS; i++) {
+        waits[3 + i] = (struct pollfd){.fd = k->client[i].fd, .events = POLLIN};
+    }
+    int64_t left = end_pauses(k);
+    struct timespec most = {left / 1000000000, left % 1000000000};
+    if (ppoll(waits, 3 + KEEPER_CLIENTS, left >= 0 ? &most : NULL, NULL) <= 0) {
+        return;
+    }
+    if (waits[0].revents != 0) {
+        on_signal(k);
+    }
+    if (waits[2].revents != 0) {
+        on_lifeline(k);
+    }
+    for (unsigned i = 0; i < KEEPER_CLIENTS; i++) {
+        if (waits[3 + i].revents != 0 && !keeper_serve(k, &k->client[i])) {
+            close(k->client[i].fd);
+            free(k->client[i].bytes);
+            k->client[i] = (struct keeper_client){.fd = -1};
+        }
+    }
+    if (waits[1].revents != 0) {
+        on_client(k);
+    }
+}
+
+static unsigned living(const struct keeper *k)
+{
+    unsigned count = 0;
+    for (cw_server s = 0; s < k->daemons && k->crew != NULL; s++) {
+        count += k->crew[s].state != CREW_DEAD;
+    }
+    return count;
+}
+
+/* In order first; who has not ended then is killed. */
+static void finish(struct keeper *k)
+{
+    cw_time until = cw_time_add(peer_clock(), grace);
+    for (cw_server s = 0; s < k->daemons && k->crew != NULL; s++) {
+        (void)crew_terminate(&k->crew[s]);
+    }
+    while (living(k) > 0 && cw_time_before(peer_clock(), until)) {
+        struct pollfd waits = {.fd = k->signals, .events = POLLIN};
+        (void)poll(&waits, 1, 20);
+        on_signal(k);
+    }
+    for (cw_server s = 0; s < k->daemons && k->crew != NULL; s++) {
+        (void)crew_kill(&k->crew[s], true);
+    }
+    while (living(k) > 0 && waitpid(-1, NULL, 0) > 0) {
+    }
+    for (unsigned i = 0; i < KEEPER_CLIENTS; i++) {
+        if (k->client[i].fd >= 0) {
+            close(k->client[i].fd);
+        }
+        free(k->client[i].bytes);
+    }
+    veth_close(k->veth);
+    if (k->journal != NULL) {
+        fclose(k->journal);
+    }
+    free(k->crew);
+    free(k->down);
+    free(k->loss);
+}
+
+int keeper_run(const struct lab *lab, int lifeline)
+{
+    struct keeper *k = calloc(1, sizeof *k);
+    if (k == NULL) {
+        return 1;
+    }
+    k->lab = *lab;
+    k->lifeline = lifeline;
+    k->tied = true;
+    for (unsigned i = 0; i < KEEPER_CLIENTS; i++) {
+        k->client[i].fd = -1;
+    }
+    int rc = build(k);
+    if (rc == 0) {
+        tell(k, "up\n");
+    }
+    while (rc == 0 && !k->done) {
+        turn(k);
+    }
+    finish(k);
+    /* Whoever waits for the end sees it by the closing of this socket: nothing is left to be removed then. */
+    lab_remove_folder(lab);
+    free(k);
+    return rc < 0;
+}

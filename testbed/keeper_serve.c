@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* keeper_serve.c - what a keeper is asked for. */
+#include "testbed/keeper.h"
+
+#include "base/check.h"
+#include "base/quantity.h"
+#include "testbed/message.h"
+#include "testbed/peer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct asked {
+    struct keeper *k;
+    const struct keeper_client *client;
+    const struct message *request;
+    int64_t id;
+    cw_server server;
+    cw_link link;
+    int passed[2]; /* descriptors for the last answer */
+    char why[LAB_WHY];
+};
+
+static void answer(const struct asked *a, struct message *m)
+{
+    size_t length;
+    message_integer(m, "id", a->id);
+    char *line = message_line(m, &length);
+    struct iovec bytes = {line, length};
+    char control[CMSG_SPACE(sizeof a->passed)] = {0};
+    struct msghdr out = {.msg_iov = &bytes, .msg_iovlen = 1};
+    if (a->passed[0] >= 0 && message_get_flag(m, "done")) {
+        out.msg_control = control;
+        out.msg_controllen = sizeof control;
+        struct cmsghdr *c = CMSG_FIRSTHDR(&out);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof a->passed);
+        memcpy(CMSG_DATA(c), a->passed, sizeof a->passed);
+    }
+    (void)sendmsg(a->client->fd, &out, MSG_NOSIGNAL);
+    free(line);
+    message_close(m);
+}
+
+static int refuse(struct asked *a, int rc, const char *why)
+{
+    snprintf(a->why, sizeof a->why, "%s", why);
+    return rc;
+}
+
+/* ---- Words ----------------------------------------------------------------------------------------------------------------- */
+
+static int need_server(struct asked *a)
+{
+    const char *word = message_get_item(a->request, "args", 0);
+    cw_coord c;
+    if (word == NULL || torus_parse(&a->k->lab.torus, word, strlen(word), &c) < 0) {
+        return refuse(a, -EINVAL, "expected a server of the torus, as 0,1,2");
+    }
+    a->server = torus_id(&a->k->lab.torus, c);
+    return 0;
+}
+
+/* Of a lab whose servers are processes of their own. */
+static int need_process(struct asked *a)
+{
+    if (a->k->lab.driver == LAB_PROCESS) {
+        return refuse(a, -EOPNOTSUPP,
+                      "all servers of this lab live in one process: it cannot be done to one of them "
+                      "(cwlab up --driver netns gives each its own)");
+    }
+    return need_server(a);
+}
+
+static int need_link(struct asked *a)
+{
+    int rc = need_process(a);
+    const char *word = message_get_item(a->request, "args", 1);
+    if (rc == 0 && (word == NULL || quantity_link(word, strlen(word), &a->link) < 0)) {
+        rc = refuse(a, -EINVAL, "expected a link: +x -x +y -y +z -z");
+    }
+    return rc;
+}
+
+static bool says(const struct asked *a, size_t i, const char *word)
+{
+    const char *said = message_get_item(a->request, "args", i);
+    return said != NULL && strcmp(said, word) == 0;
+}
+
+/* ---- Commands -------------------------------------------------------------------------------------------------------------- */
+
+static void describe_end(struct message *row, const struct crew *c)
+{
+    char text[64] = "";
+    if (c->status == -1) {
+        return;
+    }
+    if (WIFSIGNALED(c->status)) {
+        snprintf(text, sizeof text, "signal %d%s", WTERMSIG(c->status), c->asked ? ", as ordered" : "");
+    } else {
+        snprintf(text, sizeof text, "exit code %d%s", WEXITSTATUS(c->status), c->asked ? ", as ordered" : "");
+    }
+    message_text(row, "ended", text);
+}
+
+static int run_status(struct asked *a)
+{
+    struct keeper *k = a->k;
+    cw_time now = peer_clock();
+    for (cw_server s = 0; s < k->daemons; s++) {
+        const struct crew *c = &k->crew[s];
+        struct message *row = message_open(), *m = message_open();
+        char name[TORUS_TEXT];
+        message_text(row, "server", lab_daemon_name(&k->lab, s, name));
+        message_text(row, "state", crew_state_name(c->state));
+        message_integer(row, "pid", c->outside);
+        message_integer(row, "starts", c->starts);
+        message_real(row, "seconds",
+                     (double)cw_time_since(now, c->state == CREW_DEAD ? c->ended : c->started).ns / 1e9);
+        if (c->state == CREW_DEAD) {
+            describe_end(row, c);
+        }
+        message_inner(m, "row", row);
+        answer(a, m);
+    }
+    return 0;
+}
+
+static int kill_one(struct asked *a, bool whole)
+{
+    keeper_note(a->k, "kill", a->server, "");
+    int rc = crew_kill(&a->k->crew[a->server], whole);
+    if (rc == 0) {
+        /* Dead when we say so: what a watcher still says for it is on its way already. */
+        struct crew *c = &a->k->crew[a->server];
+        int status;
+        if (waitpid(c->pid, &status, 0) == c->pid) {
+            crew_ended(c, status);
+            keeper_note(a->k, "ended", a->server, "");
+        }
+    }
+    return rc;
+}
+
+static int run_fail(struct asked *a)
+{
+    int rc = need_process(a);
+    return rc < 0 ? rc : kill_one(a, says(a, 1, "whole"));
+}
+
+static void set_links(struct asked *a, bool up)
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        (void)veth_set_up(a->k->veth, a->server, link, up);
+    }
+}
+
+static int run_power_off(struct asked *a)
+{
+    int rc = need_process(a);
+    if (rc == 0 && a->k->veth != NULL) {
+        rc = kill_one(a, true);
+        set_links(a, false);
+        a->k->down[a->server] = CW_LINKS_ALL;
+    }
+    return rc;
+}
+
+static int run_leave(struct asked *a)
+{
+    int rc = need_process(a);
+    if (rc == 0) {
+        keeper_note(a->k, "leave", a->server, "");
+        rc = crew_terminate(&a->k->crew[a->server]);
+    }
+    return rc;
+}
+
+static int run_restore(struct asked *a)
+{
+    int rc = need_process(a);
+    if (rc < 0) {
+        return rc;
+    }
+    if (a->k->down[a->server] != CW_LINKS_NONE) {
+        set_links(a, true);
+        a->k->down[a->server] = CW_LINKS_NONE;
+    }
+    return keeper_start(a->k, a->server);
+}
+
+static int run_pause(struct asked *a)
+{
+    int rc = need_process(a);
+    const char *word = message_get_item(a->request, "args", 1);
+    if (rc < 0) {
+        return rc;
+    }
+    cw_span span = CW_NS(word != NULL ? atoll(word) : 0);
+    keeper_note(a->k, "pause", a->server, word != NULL ? word : "");
+    return crew_pause(&a->k->crew[a->server], span.ns > 0 ? cw_time_add(peer_clock(), span) : CW_NEVER);
+}
+
+static int run_continue(struct asked *a)
+{
+    int rc = need_process(a);
+    if (rc == 0) {
+        rc = crew_continue(&a->k->crew[a->server]);
+        keeper_note(a->k, "continued", a->server, "");
+    }
+    return rc;
+}
+
+static int run_link(struct asked *a)
+{
+    int rc = need_link(a);
+    bool up = says(a, 2, "up");
+    if (rc < 0) {
+        return rc;
+    }
+    if (!up && !says(a, 2, "down")) {
+        return refuse(a, -EINVAL, "expected up or down");
+    }
+    rc = veth_set_up(a->k->veth, a->server, a->link, up);
+    if (rc == 0) {
+        cw_links *down = &a->k->down[a->server];
+        *down = up ? *down & (cw_links)~cw_links_of(a->link) : *down | cw_links_of(a->link);
+        keeper_note(a->k, up ? "link-up" : "link-down", a->server, quantity_link_name(a->link));
+    }
+    return rc;
+}
+
+static int run_loss(struct asked *a)
+{
+    int rc = need_link(a);
+    const char *word = message_get_item(a->request, "args", 2);
+    if (rc < 0) {
+        return rc;
+    }
+    long ppm = word != NULL ? atol(word) : -1;
+    if (ppm < 0 || ppm > VETH_MILLION) {
+        return refuse(a, -EINVAL, "expected parts per million from 0 to 1000000");
+    }
+    rc = veth_set_loss(a->k->veth, a->server, a->link, (uint32_t)ppm);
+    if (rc == -EPERM) {
+        return refuse(a, rc,
+                      "losing a part of the frames needs root of the machine (a program in the kernel's packet "
+                      "path); all of them (100%) or none can be lost by anybody");
+    }
+    if (rc == 0) {
+        a->k->loss[a->server * CW_LINK_COUNT + a->link] = (uint32_t)ppm;
+        keeper_note(a->k, "loss", a->server, word);
+    }
+    return rc;
+}
+
+static int run_namespace(struct asked *a)
+{
+    int rc = need_process(a);
+    if (rc == 0) {
+        a->passed[0] = a->k->user_ns;
+        a->passed[1] = veth_namespace(a->k->veth, a->server);
+    }
+    return rc;
+}
+
+static int run_down(struct asked *a)
+{
+    a->k->done = true;
+    return 0;
+}
+
+static const struct {
+    const char *name;
+    int (*run)(struct asked *a);
+} commands[] = {
+    {"status", run_status}, {"fail", run_fail},       {"power-off", run_power_off}, {"leave", run_leave},
+    {"pause", run_pause},   {"restore", run_restore}, {"continue", run_continue},   {"link", run_link},
+    {"loss", run_loss},     {"down", run_down},       {"namespace", run_namespace},
+};
+
+static void serve_line(struct keeper *k, const struct keeper_client *c, const char *line, size_t length)
+{
+    struct message *request = message_parse(line, length), *m = message_open();
+    struct asked a = {.k = k, .client = c, .request = request, .passed = {-1, -1}};
+    int rc = refuse(&a, -EPROTO, "a request is one line of JSON with an id and a command");
+    const char *command = request != NULL ? message_get_text(request, "command") : NULL;
+    if (command != NULL) {
+        a.id = message_get_integer(request, "id", 0);
+        rc = refuse(&a, -ENOSYS, "the keeper knows no such command");
+        for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+            if (strcmp(commands[i].name, command) == 0) {
+                a.why[0] = '\0';
+                rc = commands[i].run(&a);
+            }
+        }
+    }
+    message_flag(m, "done", true);
+    message_integer(m, "rc", rc);
+    if (rc < 0) {
+        message_text(m, "error",
+                     a.why[0] != '\0'  ? a.why
+                     : rc == -ESRCH    ? "its daemon is dead"
+                     : rc == -EALREADY ? "it is so already"
+                     : rc == -ENODEV   ? "it has no cable there"
+                                       : strerror(-rc));
+    }
+    answer(&a, m);
+    message_close(request);
+}
+
+bool keeper_serve(struct keeper *k, struct keeper_client *c)
+{
+    if (c->bytes == NULL) {
+        c->bytes = malloc(MESSAGE_LINE_MAX);
+        CHECK(c->bytes != NULL);
+    }
+    ssize_t got = recv(c->fd, c->bytes + c->used, MESSAGE_LINE_MAX - c->used, MSG_DONTWAIT);
+    if (got <= 0) {
+        return got < 0 && (errno == EAGAIN || errno == EINTR);
+    }
+    c->used += (size_t)got;
+    char *end;
+    while ((end = memchr(c->bytes, '\n', c->used)) != NULL) {
+        size_t length = (size_t)(end - c->bytes);
+        serve_line(k, c, c->bytes, length);
+        c->used -= length + 1;
+        memmove(c->bytes, end + 1, c->used);
+    }
+    return c->used < MESSAGE_LINE_MAX;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* nftw */
+#include "testbed/lab.h"
+
+#include "base/quantity.h"
+#include "testbed/message.h"
+#include "testbed/peer.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SOCKET_ROOM = 24 /* of a socket's name behind the folder's */, FILE_MAX = 16 * 1024 };
+
+/* ---- Names --------------------------------------------------------------------------------------------------------------- */
+
+static const char *const drivers[] = {[LAB_NETNS] = "netns", [LAB_PROCESS] = "process"};
+static const char *const shims[] = {[LAB_RAW] = "raw", [LAB_PCAP] = "pcap", [LAB_UDP] = "udp"};
+
+const char *lab_driver_name(enum lab_driver driver)
+{
+    return drivers[driver];
+}
+
+const char *lab_shim_name(enum lab_shim shim)
+{
+    return shims[shim];
+}
+
+static int find(const char *const names[], size_t count, const char *word)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(names[i], word) == 0) {
+            return (int)i;
+        }
+    }
+    return -EINVAL;
+}
+
+int lab_driver_parse(const char *word, enum lab_driver *out)
+{
+    int i = find(drivers, sizeof drivers / sizeof *drivers, word);
+    *out = i >= 0 ? (enum lab_driver)i : *out;
+    return i < 0 ? i : 0;
+}
+
+int lab_shim_parse(const char *word, enum lab_shim *out)
+{
+    int i = find(shims, sizeof shims / sizeof *shims, word);
+    *out = i >= 0 ? (enum lab_shim)i : *out;
+    return i < 0 ? i : 0;
+}
+
+bool lab_name_good(const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < length; i++) {
+        if (!isalnum((unsigned char)name[i]) && (i == 0 || strchr("-_", name[i]) == NULL)) {
+            return false;
+        }
+    }
+    return length > 0 && length < LAB_NAME;
+}
+
+/* ---- Places -------------------------------------------------------------------------------------------------------------- */
+
+int lab_root(char out[static LAB_PATH])
+{
+    const char *own = getenv("CWLAB_DIR"), *runtime = getenv("XDG_RUNTIME_DIR");
+    int length;
+    if (own != NULL && own[0] == '/') {
+        length = snprintf(out, LAB_PATH, "%s", own);
+    } else if (geteuid() == 0) {
+        length = snprintf(out, LAB_PATH, "/run/cubeway/lab");
+    } else if (runtime != NULL && runtime[0] == '/') {
+        length = snprintf(out, LAB_PATH, "%s/cubeway/lab", runtime);
+    } else {
+        length = snprintf(out, LAB_PATH, "/tmp/cubeway-%u/lab", (unsigned)geteuid());
+    }
+    return length < LAB_PATH ? 0 : -ENAMETOOLONG;
+}
+
+int lab_place(struct lab *lab, const char *name, char why[static LAB_WHY])
+{
+    char root[LAB_PATH];
+    if (!lab_name_good(name)) {
+        snprintf(why, LAB_WHY, "'%.40s' is no name for a lab: letters, digits, - and _, at most %d", name,
+                 LAB_NAME - 1);
+        return -EINVAL;
+    }
+    snprintf(lab->name, sizeof lab->name, "%s", name);
+    int rc = lab_root(root);
+    if (rc < 0 || snprintf(lab->folder, LAB_PATH, "%s/%s", root, name) + SOCKET_ROOM >= 108) {
+        snprintf(why, LAB_WHY, "the folder of labs has too long a name for sockets: %s", root);
+        return -ENAMETOOLONG;
+    }
+    return 0;
+}
+
+char *lab_path(const struct lab *lab, const char *stem, const char *end, char out[static LAB_PATH])
+{
+    snprintf(out, LAB_PATH, "%.120s/%.40s%.40s", lab->folder, stem != NULL ? stem : "", end);
+    return out;
+}
+
+const char *lab_daemon_name(const struct lab *lab, cw_server s, char out[static TORUS_TEXT])
+{
+    if (lab->driver == LAB_PROCESS) {
+        memcpy(out, "all", 4);
+    } else {
+        torus_format(torus_coord(&lab->torus, s), out);
+    }
+    return out;
+}
+
+int lab_make_folder(const struct lab *lab)
+{
+    char path[LAB_PATH];
+    snprintf(path, sizeof path, "%s", lab->folder);
+    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(path, 0755) < 0 && errno != EEXIST) {
+            return -errno;
+        }
+        *slash = '/';
+    }
+    return mkdir(path, 0700) < 0 ? -errno : 0;
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *at)
+{
+    (void)status;
+    (void)kind;
+    (void)at;
+    (void)remove(path);
+    return 0;
+}
+
+void lab_remove_folder(const struct lab *lab)
+{
+    (void)nftw(lab->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+/* ---- lab.json ------------------------------------------------------------------------------------------------------------ */
+
+int lab_save(const struct lab *lab)
+{
+    char path[LAB_PATH], fresh[LAB_PATH], text[QUANTITY_TEXT];
+    struct message *m = message_open();
+    size_t length;
+    quantity_dims_format(torus_dims(&lab->torus), text);
+    message_text(m, "name", lab->name);
+    message_text(m, "dims", text);
+    message_text(m, "driver", lab_driver_name(lab->driver));
+    message_text(m, "shim", lab_shim_name(lab->shim));
+    message_integer(m, "mtu", lab->mtu);
+    message_integer(m, "rate", (int64_t)lab->bits_per_second);
+    message_flag(m, "fast", lab->fast);
+    message_integer(m, "scale", (int64_t)lab->scale);
+    message_text(m, "daemon", lab->daemon);
+    message_text(m, "witness", lab->witness);
+    message_integer(m, "keeper", lab->keeper);
+    for (unsigned i = 0; i < lab->services; i++) {
+        message_item(m, "services", lab->service[i]);
+    }
+    char *line = message_line(m, &length);
+    message_close(m);
+    FILE *f = fopen(lab_path(lab, "lab", ".json.new", fresh), "we");
+    int rc = f == NULL ? -errno : 0;
+    if (f != NULL) {
+        rc = fwrite(line, 1, length, f) == length ? 0 : -EIO;
+        rc = fclose(f) == 0 ? rc : -EIO;
+    }
+    free(line);
+    if (rc == 0 && rename(fresh, lab_path(lab, "lab", ".json", path)) < 0) {
+        rc = -errno;
+    }
+    return rc;
+}
+
+static int read_fields(struct lab *lab, const struct message *m)
+{
+    const char *dims = message_get_text(m, "dims"), *driver = message_get_text(m, "driver");
+    const char *shim = message_get_text(m, "shim"), *daemon = message_get_text(m, "daemon");
+    const char *witness = message_get_text(m, "witness"), *service;
+    cw_dims d;
+    if (dims == NULL || driver == NULL || shim == NULL || daemon == NULL || witness == NULL ||
+        quantity_dims(dims, strlen(dims), &d) < 0 || torus_init(&lab->torus, d) < 0 ||
+        lab_driver_parse(driver, &lab->driver) < 0 || lab_shim_parse(shim, &lab->shim) < 0) {
+        return -EINVAL;
+    }
+    snprintf(lab->daemon, LAB_PATH, "%s", daemon);
+    snprintf(lab->witness, LAB_PATH, "%s", witness);
+    lab->mtu = (uint32_t)message_get_integer(m, "mtu", 0);
+    lab->bits_per_second = (uint64_t)message_get_integer(m, "rate", 0);
+    lab->fast = message_get_flag(m, "fast");
+    lab->scale = (uint64_t)message_get_integer(m, "scale", 1);
+    lab->keeper = (pid_t)message_get_integer(m, "keeper", 0);
+    while (lab->services < LAB_SERVICES && (service = message_get_item(m, "services", lab->services)) != NULL) {
+        snprintf(lab->service[lab->services++], LAB_PATH, "%s", service);
+    }
+    return 0;
+}
+
+int lab_load(struct lab *lab, const char *name, char why[static LAB_WHY])
+{
+    char path[LAB_PATH], text[FILE_MAX];
+    *lab = (struct lab){.scale = 1};
+    int rc = lab_place(lab, name, why);
+    if (rc < 0) {
+        return rc;
+    }
+    FILE *f = fopen(lab_path(lab, "lab", ".json", path), "re");
+    if (f == NULL) {
+        snprintf(why, LAB_WHY, "there is no lab '%s': cwlab list shows those there are, cwlab up makes one", name);
+        return -ENOENT;
+    }
+    size_t length = fread(text, 1, sizeof text, f);
+    fclose(f);
+    struct message *m = message_parse(text, length);
+    rc = m == NULL ? -EINVAL : read_fields(lab, m);
+    message_close(m);
+    if (rc < 0) {
+        snprintf(why, LAB_WHY, "%s cannot be read: is it of another version?", path);
+    }
+    return rc;
+}
+
+bool lab_lives(const struct lab *lab)
+{
+    char path[LAB_PATH];
+    struct peer p;
+    if (peer_open(&p, lab_path(lab, "keeper", ".sock", path)) < 0) {
+        return false;
+    }
+    peer_close(&p);
+    return true;
+}
+
+void lab_each(void (*visit)(void *context, const char *name), void *context)
+{
+    char root[LAB_PATH];
+    struct dirent **entry = NULL;
+    int count = lab_root(root) < 0 ? 0 : scandir(root, &entry, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        if (lab_name_good(entry[i]->d_name)) {
+            visit(context, entry[i]->d_name);
+        }
+        free(entry[i]);
+    }
+    free(entry);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "testbed/peer.h"
+
+#include "base/check.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+cw_time peer_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (cw_time){t.tv_sec * INT64_C(1000000000) + t.tv_nsec};
+}
+
+int peer_open(struct peer *p, const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    *p = (struct peer){.fd = -1, .passed = {-1, -1}};
+    if (strlen(path) >= sizeof address.sun_path) {
+        return -ENAMETOOLONG;
+    }
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    p->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (p->fd < 0) {
+        return -errno;
+    }
+    if (connect(p->fd, (const struct sockaddr *)&address, sizeof address) < 0) {
+        int rc = -errno;
+        close(p->fd);
+        p->fd = -1;
+        return rc;
+    }
+    p->room = MESSAGE_LINE_MAX;
+    p->bytes = malloc(p->room);
+    CHECK(p->bytes != NULL);
+    return 0;
+}
+
+void peer_close(struct peer *p)
+{
+    if (p->fd >= 0) {
+        close(p->fd);
+    }
+    free(p->bytes);
+    *p = (struct peer){.fd = -1, .passed = {-1, -1}};
+}
+
+struct message *peer_request(const char *command, int argc, const char *const *argv)
+{
+    struct message *m = message_open();
+    message_text(m, "command", command);
+    for (int i = 0; i < argc; i++) {
+        message_item(m, "args", argv[i]);
+    }
+    return m;
+}
+
+static int send_all(int fd, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t sent = send(fd, bytes, length, MSG_NOSIGNAL);
+        if (sent < 0) {
+            return -errno;
+        }
+        bytes += sent;
+        length -= (size_t)sent;
+    }
+    return 0;
+}
+
+/* Reads what is there, and descriptors that come with it. */
+static int fill(struct peer *p, cw_time until)
+{
+    char control[CMSG_SPACE(sizeof p->passed)];
+    struct iovec space = {p->bytes + p->used, p->room - p->used};
+    struct msghdr m = {.msg_iov = &space, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    int64_t left = cw_time_since(until, peer_clock()).ns;
+    struct pollfd waits = {.fd = p->fd, .events = POLLIN};
+    if (space.iov_len == 0) {
+        return -EPROTO;
+    }
+    if (left <= 0 || poll(&waits, 1, (int)(left / 1000000 + 1)) == 0) {
+        return -ETIMEDOUT;
+    }
+    ssize_t got = recvmsg(p->fd, &m, MSG_CMSG_CLOEXEC);
+    if (got < 0) {
+        return errno == EINTR ? 0 : -errno;
+    }
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+        size_t bytes = c->cmsg_len - CMSG_LEN(0);
+        memcpy(p->passed, CMSG_DATA(c), bytes < sizeof p->passed ? bytes : sizeof p->passed);
+    }
+    p->used += (size_t)got;
+    return got == 0 ? -ECONNRESET : 0;
+}
+
+/* Gives the next line as a message, or *rc says why not. */
+static struct message *next(struct peer *p, cw_time until, int *rc)
+{
+    for (*rc = 0; *rc == 0; *rc = fill(p, until)) {
+        char *end = memchr(p->bytes, '\n', p->used);
+        if (end != NULL) {
+            size_t length = (size_t)(end - p->bytes);
+            struct message *m = message_parse(p->bytes, length);
+            p->used -= length + 1;
+            memmove(p->bytes, end + 1, p->used);
+            *rc = m == NULL ? -EPROTO : 0;
+            return m;
+        }
+    }
+    return NULL;
+}
+
+int peer_ask(struct peer *p, struct message *request, cw_span patience,
+             void (*row)(void *context, const struct message *row), void *context, char why[static PEER_WHY])
+{
+    cw_time until = cw_time_add(peer_clock(), patience);
+    size_t length;
+    message_integer(request, "id", ++p->id);
+    char *line = message_line(request, &length);
+    message_close(request);
+    why[0] = '\0';
+    int rc = send_all(p->fd, line, length);
+    free(line);
+    while (rc == 0) {
+        struct message *m = next(p, until, &rc);
+        if (m == NULL) {
+            break;
+        }
+        const struct message *inner = message_get_inner(m, "row");
+        bool ours = message_get_integer(m, "id", 0) == p->id, done = ours && message_get_flag(m, "done");
+        if (ours && inner != NULL && row != NULL) {
+            row(context, inner);
+        }
+        if (done) {
+            const char *error = message_get_text(m, "error");
+            int result = (int)message_get_integer(m, "rc", 0);
+            snprintf(why, PEER_WHY, "%s", error != NULL ? error : result < 0 ? strerror(-result) : "");
+            message_close(m);
+            return result;
+        }
+        message_close(m);
+    }
+    snprintf(why, PEER_WHY, "%s",
+             rc == -ETIMEDOUT    ? "no answer in time"
+             : rc == -ECONNRESET ? "it closed the connection"
+             : rc == -EPROTO     ? "its answer cannot be read"
+                                 : strerror(-rc));
+    return rc;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scenario/report.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROOM = 4000 };
+
+static char *print(const struct report *r, int (*how)(const struct report *r, FILE *out))
+{
+    static char text[ROOM];
+    FILE *out = fmemopen(text, ROOM, "w");
+    ck_assert_int_eq(how(r, out), 0);
+    fclose(out);
+    return text;
+}
+
+static struct report *example(void)
+{
+    struct report *r = report_open(NULL);
+    report_integer(r, "packets", 12);
+    report_real(r, "ratio", 0.25);
+    report_flag(r, "converged", true);
+    report_text(r, "dims", "3x3x3");
+    report_hash(r, "digest", UINT64_C(0xfedcba9876543210));
+    for (int i = 0; i < 2; i++) {
+        struct report *point = report_open(NULL);
+        report_integer(point, "servers", 27 << i);
+        report_text(point, "name", i == 0 ? "a,\"b\"" : "c");
+        if (i == 1) {
+            report_real(point, "only_here", 1.5);
+        }
+        report_append(r, "points", point);
+    }
+    return r;
+}
+
+START_TEST(json)
+{
+    struct report *r = example();
+    const char *text = print(r, report_print_json);
+    ck_assert(strstr(text, "\"packets\": 12,") != NULL && strstr(text, "\"ratio\": 0.25,") != NULL);
+    ck_assert(strstr(text, "\"converged\": true,") != NULL &&
+              strstr(text, "\"digest\": \"fedcba9876543210\",") != NULL);
+    ck_assert(strstr(text, "\"points\": [") != NULL && strstr(text, "\"name\": \"a,\\\"b\\\"\"") != NULL);
+    ck_assert(strstr(text, "packets") < strstr(text, "ratio") && strstr(text, "ratio") < strstr(text, "dims"));
+    report_close(r);
+    r = report_open("throughput");
+    text = print(r, report_print_json);
+    ck_assert(strstr(text, "\"command\": \"throughput\"") != NULL && strstr(text, "\"commit\": \"") != NULL);
+    report_close(r);
+}
+END_TEST
+
+START_TEST(table)
+{
+    struct report *r = example();
+    ck_assert_str_eq(print(r, report_print_table), "packets                  12\n"
+                                                   "ratio                    0.25\n"
+                                                   "converged                yes\n"
+                                                   "dims                     3x3x3\n"
+                                                   "digest                   fedcba9876543210\n"
+                                                   "\n"
+                                                   "points\n"
+                                                   "  servers   name  only_here\n"
+                                                   "       27  a,\"b\"           \n"
+                                                   "       54      c        1.5\n");
+    report_close(r);
+}
+END_TEST
+
+static int csv(const struct report *r, FILE *out)
+{
+    static const char *const columns[] = {"name", "servers", "only_here"};
+    return report_print_csv(r, "points", columns, 3, out);
+}
+
+START_TEST(csv_rows)
+{
+    struct report *r = example();
+    ck_assert_str_eq(print(r, csv), "name,servers,only_here\n\"a,\"\"b\"\"\",27,\nc,54,1.5\n");
+    report_close(r);
+}
+END_TEST
+
+START_TEST(numbers)
+{
+    struct report *r = example();
+    double value = -1;
+    ck_assert(report_number(r, "packets", &value) == 0 && value >= 12 && value <= 12);
+    ck_assert(report_number(r, "converged", &value) == 0 && value >= 1 && value <= 1);
+    ck_assert(report_number(r, "dims", &value) == -ENOENT && report_number(r, "none", &value) == -ENOENT);
+    ck_assert(report_value(r, "none") <= 0 && report_value(r, "ratio") > 0.2);
+    ck_assert(report_hash_value(r, "digest") == UINT64_C(0xfedcba9876543210) && report_hash_value(r, "none") == 0);
+    report_close(r);
+    report_close(NULL);
+}
+END_TEST
+
+START_TEST(known)
+{
+    ck_assert(report_field_known("misdelivered", 12) && !report_field_known("misdelivere", 11));
+    ck_assert(report_field_known("dropped_by_cause.no-route", 25) &&
+              report_field_known("dropped_by_cause.injected", 25));
+    ck_assert(!report_field_known("dropped_by_cause", 16) && !report_field_known("dropped_by_cause.", 17));
+    for (size_t i = 0; i < report_field_count(); i++) {
+        ck_assert_ptr_nonnull(report_field_nth(i));
+    }
+    ck_assert_ptr_nonnull(report_commit());
+}
+END_TEST
+
+START_TEST(parts)
+{
+    struct report *r = report_open(NULL);
+    double value = -1;
+    report_part(r, "dropped_by_cause", NULL, 0);
+    ck_assert(report_number(r, "dropped_by_cause.cut", &value) == 0 && value <= 0);
+    report_part(r, "dropped_by_cause", "cut", 7);
+    ck_assert(report_number(r, "dropped_by_cause.cut", &value) == 0 && value >= 7 && value <= 7);
+    report_close(r);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(json),    SUITE_TEST(table), SUITE_TEST(csv_rows),
+                                          SUITE_TEST(numbers), SUITE_TEST(known), SUITE_TEST(parts)};
+SUITE_MAIN("report", tests)

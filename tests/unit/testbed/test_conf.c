@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "place.h"
+#include "testbed/conf.h"
+
+static char *conf(const struct lab *lab, cw_server s)
+{
+    static char text[8192];
+    FILE *out = fmemopen(text, sizeof text, "w");
+    ck_assert_int_eq(conf_write(lab, s, out), 0);
+    fclose(out);
+    return text;
+}
+
+/* tests/net has cubewayd read such files; here: the parts that differ. */
+START_TEST(what_a_daemon_is_told)
+{
+    struct lab lab = {.name = "t", .folder = "/x/t", .mtu = 9000, .timers = ls_timers_default(), .services = 1};
+    ck_assert_int_eq(torus_init(&lab.torus, (cw_dims){3, 3, 1}), 0);
+    strcpy(lab.service[0], "/a/libhitcount.so");
+    const char *text = conf(&lab, 4);
+    ck_assert(strstr(text, "dims = \"3x3x1\"; coordinate = \"1,1,0\";") != NULL);
+    ck_assert(strstr(text, "\"-y\" { shim = \"raw\"; interface = \"my\"; }") != NULL);
+    ck_assert(strstr(text, "\"+z\"") == NULL); /* an axis of one has no cable */
+    ck_assert(strstr(text, "socket = \"/x/t/1,1,0.sock\"") != NULL);
+    ck_assert(strstr(text, "hello = \"10ms\"") != NULL);
+    ck_assert(strstr(text, "service \"hitcount\" { file = \"/a/libhitcount.so\"; }") != NULL);
+    lab.shim = LAB_UDP;
+    lab.bits_per_second = 1000000;
+    text = conf(&lab, 0);
+    ck_assert(strstr(text, "local = \"10.0.0.1:7000\"; remote = \"10.0.0.2:7000\"; rate = \"1mbit\";") != NULL);
+    lab.driver = LAB_PROCESS;
+    text = conf(&lab, 0);
+    ck_assert(strstr(text, "coordinate = \"all\"") != NULL && strstr(text, "links {") == NULL);
+}
+END_TEST
+
+START_TEST(files)
+{
+    char why[LAB_WHY], path[LAB_PATH];
+    char *place = place_make();
+    struct lab lab = {.mtu = 9000};
+    ck_assert_int_eq(torus_init(&lab.torus, (cw_dims){2, 2, 2}), 0);
+    ck_assert(lab_place(&lab, "f", why) == 0 && lab_make_folder(&lab) == 0);
+    ck_assert(conf_save(&lab, 7) == 0 && conf_save(&lab, 7) == 0);
+    ck_assert_int_eq(access(lab_path(&lab, "1,1,1", ".conf", path), R_OK), 0);
+    ck_assert_int_eq(access(lab_path(&lab, "1,1,1", ".state", path), W_OK), 0);
+    place_remove(place);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(what_a_daemon_is_told), SUITE_TEST(files)};
+SUITE_MAIN("conf", tests)

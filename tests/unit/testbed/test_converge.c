@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "place.h"
+#include "testbed/converge.h"
+#include "testbed/peer.h"
+
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+/* A daemon of all servers that reaches one server more each time it is asked, up to most. */
+static pid_t growing(const struct lab *lab, int most)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    char path[LAB_PATH];
+    lab_path(lab, "all", ".sock", path);
+    snprintf(a.sun_path, sizeof a.sun_path, "%.100s", path);
+    int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    ck_assert(bind(listener, (struct sockaddr *)&a, sizeof a) == 0 && listen(listener, 100) == 0);
+    pid_t pid = fork();
+    for (int n = 0; pid == 0;) {
+        char request[4096], text[200];
+        int fd = accept(listener, NULL, NULL);
+        (void)!read(fd, request, sizeof request);
+        n += n < most;
+        int length = snprintf(
+            text, sizeof text,
+            "{\"id\":1,\"row\":{\"reachable\":%d,\"state\":\"serving\"}}\n{\"id\":1,\"done\":true,\"rc\":0}\n", n);
+        (void)!write(fd, text, (size_t)length);
+        close(fd);
+    }
+    close(listener);
+    return pid;
+}
+
+static bool thrice(void *context, unsigned done, unsigned total)
+{
+    int *left = context;
+    (void)done;
+    ck_assert_uint_eq(total, 8);
+    return --*left > 0;
+}
+
+START_TEST(until_all_know_all)
+{
+    char *place = place_make(), why[LAB_WHY];
+    struct lab lab = {.driver = LAB_PROCESS};
+    struct converge_view view;
+    ck_assert_int_eq(torus_init(&lab.torus, (cw_dims){2, 2, 2}), 0);
+    ck_assert(lab_place(&lab, "c", why) == 0 && lab_make_folder(&lab) == 0);
+    ck_assert_int_lt(converge_ask(&lab, 0, &view), 0);
+    pid_t pid = growing(&lab, 8);
+    ck_assert_uint_eq(converge_wait(&lab, NULL, 8, cw_time_add(peer_clock(), CW_MS(20000)), NULL, NULL), 8);
+    int left = 3;
+    ck_assert_uint_eq(converge_wait(&lab, NULL, 9, cw_time_add(peer_clock(), CW_MS(20000)), thrice, &left), 0);
+    bool who[8] = {[3] = true};
+    ck_assert_uint_eq(converge_wait(&lab, who, 8, cw_time_add(peer_clock(), CW_MS(20000)), NULL, NULL), 1);
+    ck_assert_uint_eq(converge_wait(&lab, NULL, 9, peer_clock(), NULL, NULL), 0);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    place_remove(place);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(until_all_know_all)};
+SUITE_MAIN("converge", tests)

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "place.h"
+#include "testbed/lab.h"
+
+#include <errno.h>
+
+START_TEST(good_names)
+{
+    ck_assert(lab_name_good("lab") && lab_name_good("a-1_B"));
+    ck_assert(!lab_name_good("") && !lab_name_good("../x") && !lab_name_good("a/b") && !lab_name_good("-a"));
+    ck_assert(!lab_name_good("a234567890123456789012345678901234567890"));
+    enum lab_driver d;
+    enum lab_shim s;
+    ck_assert(lab_driver_parse("process", &d) == 0 && d == LAB_PROCESS && lab_driver_parse("vm", &d) == -EINVAL);
+    ck_assert(lab_shim_parse("udp", &s) == 0 && s == LAB_UDP && lab_shim_parse("pair", &s) == -EINVAL);
+}
+END_TEST
+
+static void collect(void *context, const char *name)
+{
+    strcat(strcat(context, name), " ");
+}
+
+START_TEST(saved_and_loaded)
+{
+    char why[LAB_WHY], names[100] = "", path[LAB_PATH], name[TORUS_TEXT];
+    char *place = place_make();
+    struct lab a = {.driver = LAB_NETNS,
+                    .shim = LAB_UDP,
+                    .mtu = 1500,
+                    .bits_per_second = 1000,
+                    .scale = 3,
+                    .services = 1},
+               b;
+    ck_assert_int_eq(torus_init(&a.torus, (cw_dims){4, 3, 2}), 0);
+    strcpy(a.service[0], "/x/kv.so");
+    strcpy(a.daemon, "/bin/cubewayd");
+    ck_assert_int_eq(lab_place(&a, "one", why), 0);
+    ck_assert_int_eq(lab_load(&b, "one", why), -ENOENT);
+    ck_assert_int_eq(lab_make_folder(&a), 0);
+    ck_assert_int_eq(lab_make_folder(&a), -EEXIST);
+    ck_assert_int_eq(lab_save(&a), 0);
+    ck_assert_int_eq(lab_load(&b, "one", why), 0);
+    ck_assert(b.torus.servers == 24 && b.shim == LAB_UDP && b.mtu == 1500 && b.bits_per_second == 1000 && b.scale == 3);
+    ck_assert(b.services == 1 && strcmp(b.service[0], "/x/kv.so") == 0 && strcmp(b.folder, a.folder) == 0);
+    ck_assert(!lab_lives(&b));
+    lab_each(collect, names);
+    ck_assert_str_eq(names, "one ");
+    snprintf(path, sizeof path, "%s/one/0,0,1.sock", place);
+    ck_assert_str_eq(lab_path(&a, lab_daemon_name(&a, 1, name), ".sock", why), path);
+    a.driver = LAB_PROCESS;
+    ck_assert_str_eq(lab_daemon_name(&a, 1, name), "all");
+    lab_remove_folder(&a);
+    ck_assert(access(a.folder, F_OK) < 0);
+    place_remove(place);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(good_names), SUITE_TEST(saved_and_loaded)};
+SUITE_MAIN("lab", tests)

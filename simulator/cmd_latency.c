@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
+#include "simulator/command.h"
 #include "simulator/figure.h"
 
 #include "wire/limits.h"

@@ -162,6 +162,9 @@ static void tell_plugs(struct request *r, const struct boot *b)
     for (unsigned port = 0; port < CW_LINK_COUNT; port++) {
         struct boot_plug plug;
         boot_plug(b, port, &plug);
+        if (plug.direction == BOOT_ABSENT) {
+            continue;
+        }
         request_text(r, "part", "plug");
         request_integer(r, "port_number", port);
         if (plug.direction < CW_LINK_COUNT) {

@@ -84,7 +84,11 @@ cw_time fault_due(const struct shim *s)
 static void arm(struct fault *f)
 {
     cw_time due = fault_due(&f->shim);
-    if (f->clock.now != NULL || due.ns == f->armed.ns) {
+    if (f->clock.now != NULL) {
+        return;
+    }
+    due = due.ns == CW_NEVER.ns ? due : clock_system(due);
+    if (due.ns == f->armed.ns) {
         return;
     }
     struct itimerspec when = {{0}, {0}};

@@ -536,5 +536,8 @@ void host_close(struct host *h)
     free(h->server);
     free(h->wakes_memory);
     free(h->neighbours);
+    if (h->config.place == CONFIG_WHOLE) {
+        clock_hold(CW_NEVER);
+    }
     free(h);
 }

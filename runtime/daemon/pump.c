@@ -317,15 +317,34 @@ static void serve_round(struct host *h)
     }
 }
 
+/*
+ * A torus inside this process holds time while its servers wait to be served: a turn lasts no longer than half a hello's
+ * distance for them, however long the process had no processor. Otherwise a stall would be longer than `dead` for all of them at
+ * once, each would be fenced, and the work of coming back would be the next stall.
+ */
+static void let_time_pass(struct host *h, cw_time from)
+{
+    if (h->config.place == CONFIG_WHOLE) {
+        clock_hold(cw_time_add(from, (cw_span){h->config.timers.hello.ns / 2}));
+    }
+}
+
+/* When the first server has something to do though nothing comes in; CW_NEVER: never. */
+static cw_time first_wake(const struct host *h)
+{
+    return h->wakes.end > HEAP_ROOT ? (cw_time){h->wakes.slots[HEAP_ROOT].at_ns} : CW_NEVER;
+}
+
 /* Before the loop sleeps: the timer must ring for the first that is due. Ringing too early costs a look, no more. */
 static void set_timer(struct host *h)
 {
     struct pump *pump = h->pump;
-    cw_time first = h->wakes.end > HEAP_ROOT ? (cw_time){h->wakes.slots[HEAP_ROOT].at_ns} : CW_NEVER;
+    cw_time first = first_wake(h);
     if (!cw_time_before(first, pump->armed)) {
         return;
     }
-    struct itimerspec at = {.it_value = {first.ns / 1000000000, first.ns % 1000000000}};
+    int64_t ns = clock_system(first).ns;
+    struct itimerspec at = {.it_value = {ns / 1000000000, ns % 1000000000}};
     CHECK(timerfd_settime(pump->timer_fd, TFD_TIMER_ABSTIME, &at, NULL) == 0);
     pump->armed = first;
 }
@@ -345,6 +364,7 @@ static bool all_left(struct host *h, cw_time now)
 static void look_outside(struct host *h, bool may_sleep)
 {
     if (may_sleep) {
+        let_time_pass(h, cw_time_max(first_wake(h), clock_now()));
         set_timer(h);
     }
     event_base_loop(h->pump->base, may_sleep ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK);
@@ -367,6 +387,7 @@ static void turn(struct host *h, bool may_sleep)
     } else {
         look_outside(h, may_sleep && !busy && h->active_first == NULL && !h->done);
     }
+    let_time_pass(h, clock_now());
     wake_due(h, clock_now());
     for (unsigned round = 0; round < ROUNDS && h->active_first != NULL; round++) {
         serve_round(h);

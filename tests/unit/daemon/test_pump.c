@@ -73,6 +73,23 @@ START_TEST(a_cable_is_cut_and_mended)
 }
 END_TEST
 
+/* Every turn comes later than neighbours would wait for a word: the whole torus was without a processor, and nobody in it is dead. */
+START_TEST(a_stall_that_all_share_kills_nobody)
+{
+    struct host *h = town_open("torus { dims = 2x2x2; coordinate = all }");
+    town_settle(h, 8);
+    uint64_t fences = sum(h, LS_FENCES), teardowns = sum(h, LS_TEARDOWNS);
+    for (int i = 0; i < 20; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 70000000}, NULL);
+        host_turn(h, CW_MS(1));
+    }
+    ck_assert_uint_eq(sum(h, LS_FENCES), fences);
+    ck_assert_uint_eq(sum(h, LS_TEARDOWNS), teardowns);
+    ck_assert(town_is_whole(h, 8));
+    host_close(h);
+}
+END_TEST
+
 START_TEST(all_leave)
 {
     struct host *h = town_open("torus { dims = 2x2x1; coordinate = all }");
@@ -90,6 +107,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(twenty_seven_come_together_and_rest),
     SUITE_TEST(one_dies_and_comes_back),
     SUITE_TEST(a_cable_is_cut_and_mended),
+    SUITE_TEST(a_stall_that_all_share_kills_nobody),
     SUITE_TEST(all_leave),
 };
 SUITE_MAIN("pump", tests)

@@ -116,6 +116,11 @@ bool host_leaving(const struct host *h)
     return h->leaving;
 }
 
+bool host_failed(const struct host *h)
+{
+    return h->failed;
+}
+
 /* ---- Marks, taps ---------------------------------------------------------------------------------------------------- */
 
 void host_activate(struct pump_server *s)

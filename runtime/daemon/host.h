@@ -103,6 +103,8 @@ void host_after(struct host_server *s, cw_links links);
 /* The process is to end in order (as SIGTERM asks for): every server leaves, then the loop stops. Again: it stops now. */
 void host_leave(struct host *h);
 bool host_leaving(const struct host *h);
+/* It leaves, or has left, because it cannot go on; the log says why. */
+bool host_failed(const struct host *h);
 
 /* Sees every frame of a link, both ways, with the bytes as they are on it; NULL ends it. -EBUSY: somebody does already. */
 typedef void host_tap_fn(void *context, bool out, const uint8_t *bytes, uint32_t length, cw_time now);

@@ -119,7 +119,7 @@ struct host {
     void *wakes_memory;
     unsigned full; /* servers whose look says so */
     cw_time busy_until;
-    bool leaving, done;
+    bool leaving, done, failed;
     struct cw_packet *stash[HOST_STASH]; /* memory that frames are received into */
     struct shim_frame in[HOST_STASH];
 };

@@ -351,7 +351,7 @@ static bool listen_to_signals(struct daemon *d)
 
 static bool open_all(struct daemon *d)
 {
-    char why[PRIVILEGES_WHY];
+    char why[PRIVILEGES_WHY + STORE_WHY];
     uint64_t incarnation = 0;
     if (privileges_limit(why) < 0) {
         return fail(d, "rights cannot be limited", why);
@@ -360,8 +360,15 @@ static bool open_all(struct daemon *d)
         !open_doors(d)) {
         return false;
     }
+    if (d->stored && store_give(&d->store, d->config.user, why) < 0) {
+        return fail(d, "stable storage cannot be had", why);
+    }
     if (privileges_drop(d->config.user, why) < 0) {
         return fail(d, "rights cannot be given up", why);
+    }
+    bool seeks = d->stored && d->config.place == CONFIG_AUTO && !d->store.state.assigned;
+    if (seeks && store_check(&d->store, why) < 0) {
+        return fail(d, "stable storage cannot be had", why); /* now, and not when the whole torus has been found */
     }
     return true;
 }
@@ -396,7 +403,8 @@ int main(int argc, char **argv)
         LOG(d->log, CW_LOG_INFO, "ready", {"version", CW_VERSION}, {"name", d->config.name}, {"file", d->config.file});
         notify_send("READY=1");
         host_run(d->host);
-        LOG(d->log, CW_LOG_INFO, "ended in order");
+        good = !host_failed(d->host);
+        LOG(d->log, good ? CW_LOG_INFO : CW_LOG_ERROR, good ? "ended in order" : "ended: the server could not go on");
     }
     close_all(d);
     log_close(d->log);

@@ -201,7 +201,8 @@ static void take_place(struct host *h, cw_time now)
     torus_format(place->self, self);
     LOG(h->log, CW_LOG_INFO, "this server has its place", {"server", self}, {"dims", dims});
     if (h->placed != NULL && h->placed(h->placed_context, place) < 0) {
-        host_leave(h); /* it said why: without stable storage there is no place */
+        h->failed = true; /* it said why: without stable storage there is no place */
+        host_leave(h);
         return;
     }
     h->boot_ports |= boot_stored(h->boot, now);
@@ -209,6 +210,7 @@ static void take_place(struct host *h, cw_time now)
     int rc = host_settle(h, place->dims, place->self, why);
     if (rc < 0) {
         LOG(h->log, CW_LOG_ERROR, "the server cannot be opened", {"why", why});
+        h->failed = true;
         host_leave(h);
     }
 }

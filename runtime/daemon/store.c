@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,7 +85,7 @@ static int take_lock(struct store *store, const char *name, char why[static STOR
 {
     char path[STORE_PATH + 8];
     snprintf(path, sizeof path, "%s/%s.lock", store->folder, name);
-    store->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    store->lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (store->lock < 0) {
         return because(-errno, why, "%s: %s", path, strerror(errno));
     }
@@ -130,7 +131,8 @@ int store_open(struct store *store, const char *folder, const char *name, char w
         (size_t)snprintf(store->path, sizeof store->path, "%s/%s.state", folder, name) >= sizeof store->path) {
         return because(-ENAMETOOLONG, why, "%s: too long a path", folder);
     }
-    if (mkdir(folder, 0755) < 0 && errno != EEXIST) {
+    store->made = mkdir(folder, 0755) == 0;
+    if (!store->made && errno != EEXIST) {
         return because(-errno, why, "%s: %s (state_dir; it is made when its parent is there)", folder, strerror(errno));
     }
     int rc = take_lock(store, name, why);
@@ -149,10 +151,13 @@ void store_close(struct store *store)
     }
 }
 
-/* The whole text and on the disk, or an error. */
+/* The whole text and on the disk, or an error. Never through what somebody else has put there: the folder may be a user's, we root. */
 static int write_file(const char *path, const char *text, size_t length)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (unlink(path) < 0 && errno != ENOENT) {
+        return -errno;
+    }
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (fd < 0) {
         return -errno;
     }
@@ -205,4 +210,31 @@ int store_incarnations(struct store *store, uint64_t now_us, uint64_t count, uin
         *first = at;
     }
     return rc;
+}
+
+int store_give(const struct store *store, const char *user, char why[static STORE_WHY])
+{
+    why[0] = '\0';
+    if (!store->made || user[0] == '\0') {
+        return 0;
+    }
+    const struct passwd *who = getpwnam(user);
+    if (who == NULL) {
+        return because(-ENOENT, why, "user %.100s: no such user (key user)", user);
+    }
+    if (lchown(store->folder, who->pw_uid, who->pw_gid) < 0) {
+        return because(-errno, why, "%s: cannot give it to user %.100s: %s", store->folder, user, strerror(errno));
+    }
+    return 0;
+}
+
+int store_check(const struct store *store, char why[static STORE_WHY])
+{
+    why[0] = '\0';
+    if (access(store->folder, W_OK | X_OK) < 0) {
+        return because(-errno, why,
+                       "%s: the place that will be found could not be kept there: %s (chown it to the user)",
+                       store->folder, strerror(errno));
+    }
+    return 0;
 }

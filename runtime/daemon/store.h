@@ -25,7 +25,8 @@ struct store_state {
 struct store {
     char path[STORE_PATH];
     char folder[STORE_PATH];
-    int lock; /* descriptor */
+    int lock;  /* descriptor */
+    bool made; /* the folder was not there before */
     struct store_state state;
 };
 
@@ -37,6 +38,13 @@ CW_MUST_CHECK int store_open(struct store *store, const char *folder, const char
 /* When this returns 0, the state is on the disk. */
 CW_MUST_CHECK int store_save(struct store *store, const struct store_state *state, char why[static STORE_WHY]);
 void store_close(struct store *store);
+/*
+ * Called by root before it becomes another user: a folder that was made by store_open is that user's from now on, so that what is found later can
+ * be kept. 0 or -errno and why.
+ */
+CW_MUST_CHECK int store_give(const struct store *store, const char *user, char why[static STORE_WHY]);
+/* Whether store_save could write, as the user of now. 0 or -errno and why. */
+CW_MUST_CHECK int store_check(const struct store *store, char why[static STORE_WHY]);
 
 /*
  * Gives the first of `count` incarnations that were never used and that nobody will use again: above all stored ones, and at least the

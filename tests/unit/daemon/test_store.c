@@ -136,11 +136,59 @@ START_TEST(what_cannot_be_written_is_said)
 }
 END_TEST
 
+/* A user's folder and a root that writes there: a link laid in the way leads nowhere. */
+START_TEST(links_in_the_way_are_not_followed)
+{
+    struct store s;
+    char why[STORE_WHY], path[100], target[100];
+    uint64_t first;
+    make_folder();
+    snprintf(target, sizeof target, "%s/a.lock", folder);
+    snprintf(path, sizeof path, "%s/a.state.new", folder);
+    open_good(&s);
+    ck_assert(!s.made);
+    ck_assert_int_eq(symlink(target, path), 0);
+    ck_assert_int_eq(store_incarnations(&s, 500, 100, &first, why), 0);
+    struct stat st;
+    ck_assert_int_eq(stat(target, &st), 0);
+    ck_assert_int_eq(st.st_size, 0); /* nothing was written to it */
+    store_close(&s);
+    ck_assert_int_eq(unlink(target), 0);
+    ck_assert_int_eq(symlink("/nowhere", target), 0);
+    ck_assert_int_eq(store_open(&s, folder, "a", why), -ELOOP);
+    remove_folder();
+}
+END_TEST
+
+START_TEST(a_folder_that_was_made_is_given_to_the_user)
+{
+    struct store s;
+    char why[STORE_WHY];
+    make_folder();
+    ck_assert_int_eq(rmdir(folder), 0);
+    open_good(&s);
+    ck_assert(s.made);
+    ck_assert_int_eq(store_give(&s, "", why), 0);
+    ck_assert_int_eq(store_check(&s, why), 0);
+    ck_assert_int_eq(store_give(&s, "no-such-user-here", why), -ENOENT);
+    if (geteuid() == 0) {
+        struct stat st;
+        ck_assert_int_eq(store_give(&s, "nobody", why), 0);
+        ck_assert_int_eq(stat(folder, &st), 0);
+        ck_assert_uint_ne(st.st_uid, 0);
+    }
+    store_close(&s);
+    remove_folder();
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(incarnations_only_grow),
     SUITE_TEST(a_place_is_kept),
     SUITE_TEST(one_at_a_time),
     SUITE_TEST(damage_is_seen),
     SUITE_TEST(what_cannot_be_written_is_said),
+    SUITE_TEST(links_in_the_way_are_not_followed),
+    SUITE_TEST(a_folder_that_was_made_is_given_to_the_user),
 };
 SUITE_MAIN("store", tests)

@@ -58,6 +58,9 @@ struct config_service {
     struct node_service_policy policy; /* whole: what the file leaves out is as by default */
 };
 
+/* Among the processes of the machine. A neighbour that hears nothing for `dead` counts us out: high unless somebody says otherwise. */
+enum config_priority { CONFIG_HIGH, CONFIG_NORMAL };
+
 struct daemon_config {
     char file[CONFIG_PATH]; /* where it was read from; "": nowhere */
     char name[CONFIG_NAME]; /* of this daemon: sockets, logs, state */
@@ -74,7 +77,8 @@ struct daemon_config {
     char metrics_listen[CONFIG_TEXT]; /* "": none */
     cw_level log_level;
     char user[CONFIG_NAME]; /* to run as once the links are open; "": as started */
-    bool watcher;           /* a process that says goodbye for a daemon that died (watcher.h) */
+    enum config_priority priority;
+    bool watcher; /* a process that says goodbye for a daemon that died (watcher.h) */
 
     uint32_t mtu;       /* 0: the smallest of the links */
     uint32_t ethertype; /* of raw and pcap links */

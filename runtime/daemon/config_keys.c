@@ -6,6 +6,7 @@
 
 static const char *const level_words[] = {"error", "warn", "info", "debug", NULL};
 static const char *const shim_words[] = {"none", "raw", "pcap", "udp", NULL};
+static const char *const priority_words[] = {"high", "normal", NULL};
 static const char *const drop_words[] = {"tail", "oldest", NULL};
 
 #define KEY(struct_type, name, what, field, ...)                                   \
@@ -25,6 +26,7 @@ static const struct setting top_keys[] = {
     TOP("cluster", SETTING_COUNT, cluster, .most = UINT32_MAX),
     TOP("state_dir", SETTING_TEXT, state_dir, .least = 1, .most = CONFIG_PATH),
     TOP("user", SETTING_TEXT, user, .most = CONFIG_NAME, .optional = true),
+    TOP("priority", SETTING_WORD, priority, .words = priority_words),
     TOP("watcher", SETTING_BOOL, watcher),
     TOP("alone", SETTING_BOOL, alone),
     TOP("mtu", SETTING_COUNT, mtu, .least = MTU_LEAST, .most = MTU_MOST, .optional = true),

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { THREADS_MAX = 16 };
@@ -70,6 +71,9 @@ static void finished(struct offload *o, struct job *job)
 static void *run(void *arg)
 {
     struct offload *o = arg;
+    if (getpriority(PRIO_PROCESS, 0) < 0) {
+        (void)setpriority(PRIO_PROCESS, 0, 0); /* this thread only (Linux): what is given away is not urgent */
+    }
     pthread_mutex_lock(&o->lock);
     for (;;) {
         struct job *job;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static const unsigned opening[] = {
@@ -66,6 +67,16 @@ static int become(const char *user, char why[static PRIVILEGES_WHY])
         return rc;
     }
     return 0;
+}
+
+int privileges_hurry(void)
+{
+    errno = 0;
+    int nice = getpriority(PRIO_PROCESS, 0);
+    if (nice <= PRIVILEGES_NICE && errno == 0) {
+        return 0;
+    }
+    return setpriority(PRIO_PROCESS, 0, PRIVILEGES_NICE) < 0 ? -EACCES : 0;
 }
 
 int privileges_drop(const char *user, char why[static PRIVILEGES_WHY])

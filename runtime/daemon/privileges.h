@@ -10,13 +10,18 @@
 
 #include "cubeway/types.h"
 
-enum { PRIVILEGES_WHY = 256 };
+enum { PRIVILEGES_WHY = 256, PRIVILEGES_NICE = -10 };
 
 /*
  * Keeps, of the capabilities that there are, CAP_NET_RAW (raw sockets), CAP_NET_ADMIN (their buffers), and those that opening files and
  * changing user take. No new ones by exec. 0 or -errno.
  */
 CW_MUST_CHECK int privileges_limit(char why[static PRIVILEGES_WHY]);
+/*
+ * Goes before processes of usual priority (nice -10), if it may; called first, while the right to do so is there. Not real time: a daemon that runs
+ * wild must not take the machine with it. 0, or -EACCES: it may not, and goes on as it is.
+ */
+int privileges_hurry(void);
 /* Becomes the user, with its groups ("": stays who it is), and gives up every capability. -ENOENT no such user, -EPERM, or another. */
 CW_MUST_CHECK int privileges_drop(const char *user, char why[static PRIVILEGES_WHY]);
 

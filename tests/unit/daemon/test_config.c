@@ -18,7 +18,7 @@ static const char whole[] = "cluster = 7\n"
                             "timers { hello = 2ms; profile = fast }\n"
                             "queue { packets = 99; bytes = 1M; hold_bytes = 2M }\n"
                             "pump { busy_poll = 50us }\n"
-                            "user = nobody; watcher = no; alone = yes\n"
+                            "user = nobody; watcher = no; priority = normal; alone = yes\n"
                             "links {\n"
                             "  +x { shim = raw; interface = eth0 }\n"
                             "  \"-x\" { shim = udp; local = 10.0.0.1:7001; remote = \"10.0.0.2:7002\"; rate = 1gbit;\n"
@@ -44,7 +44,7 @@ START_TEST(every_key_arrives)
     ck_assert(c.log_level == CW_LOG_DEBUG && c.mtu == 4000 && c.ethertype == 0x88b6);
     ck_assert(c.timers.hello.ns == CW_MS(2).ns && c.timers.dead.ns == CW_MS(15).ns); /* the profile first */
     ck_assert(c.queue_packets == 99 && c.queue_bytes == 1000000 && c.hold_bytes == 2000000);
-    ck_assert(c.busy_poll.ns == 50000 && !c.watcher && c.alone);
+    ck_assert(c.busy_poll.ns == 50000 && !c.watcher && c.priority == CONFIG_NORMAL && c.alone);
     ck_assert_str_eq(c.user, "nobody");
     ck_assert(c.link[0].shim == CONFIG_RAW && c.link[1].shim == CONFIG_UDP && c.link[2].shim == CONFIG_PCAP);
     ck_assert_str_eq(c.link[0].interface, "eth0");
@@ -68,7 +68,7 @@ START_TEST(what_is_left_out_has_defaults)
     ck_assert_str_eq(c.name, "1,0,2");
     ck_assert_str_eq(c.control_socket, "/run/cubeway/1,0,2.sock");
     ck_assert_str_eq(c.state_dir, "/var/lib/cubeway");
-    ck_assert(c.watcher && c.mtu == 0 && c.log_level == CW_LOG_INFO);
+    ck_assert(c.watcher && c.priority == CONFIG_HIGH && c.mtu == 0 && c.log_level == CW_LOG_INFO);
     ck_assert_int_eq(try_config("torus { coordinate = all; dims = 3x3x3 } control { socket = \"\" }", &c, &said), 0);
     ck_assert_str_eq(c.name, "all");
     ck_assert_str_eq(c.control_socket, "");

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -42,6 +43,19 @@ START_TEST(nothing_is_left)
 }
 END_TEST
 
+START_TEST(in_a_hurry)
+{
+    char why[PRIVILEGES_WHY];
+    int before = getpriority(PRIO_PROCESS, 0);
+    int rc = privileges_hurry();
+    ck_assert_int_eq(getpriority(PRIO_PROCESS, 0), rc == 0 && before > PRIVILEGES_NICE ? PRIVILEGES_NICE : before);
+    ck_assert(rc == 0 || rc == -EACCES);
+    ck_assert_int_eq(privileges_limit(why), 0);
+    ck_assert_int_eq(privileges_drop("", why), 0);
+    ck_assert_int_eq(privileges_hurry(), rc); /* what is there stays */
+}
+END_TEST
+
 START_TEST(another_user)
 {
     char why[PRIVILEGES_WHY];
@@ -66,6 +80,7 @@ END_TEST
 
 static const struct suite_test tests[] = {
     SUITE_TEST(nothing_is_left),
+    SUITE_TEST(in_a_hurry),
     SUITE_TEST(another_user),
     SUITE_TEST(no_such_user),
 };

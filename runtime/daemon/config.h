@@ -59,7 +59,7 @@ struct config_service {
 };
 
 /* Among the processes of the machine. A neighbour that hears nothing for `dead` counts us out: high unless somebody says otherwise. */
-enum config_priority { CONFIG_HIGH, CONFIG_NORMAL };
+enum config_priority { CONFIG_HIGH, CONFIG_NORMAL, CONFIG_REALTIME };
 
 struct daemon_config {
     char file[CONFIG_PATH]; /* where it was read from; "": nowhere */

@@ -354,9 +354,9 @@ static bool open_all(struct daemon *d)
     char why[PRIVILEGES_WHY + STORE_WHY];
     uint64_t incarnation = 0;
     /* With cables: a torus inside this process holds time instead (clock.h), and need not stand in anybody's way. */
-    bool hurry = d->config.place != CONFIG_WHOLE && d->config.priority == CONFIG_HIGH;
-    if (hurry && privileges_hurry() < 0) {
-        LOG(d->log, CW_LOG_INFO, "no priority over other processes: on a busy machine neighbours may count us out",
+    bool hurry = d->config.place != CONFIG_WHOLE && d->config.priority != CONFIG_NORMAL;
+    if (hurry && privileges_hurry(d->config.priority == CONFIG_REALTIME) < 0) {
+        LOG(d->log, CW_LOG_INFO, "not the priority that was asked for: on a busy machine neighbours may count us out",
             {"why", "it takes CAP_SYS_NICE or a limit on nice; priority = normal does without"});
     }
     if (privileges_limit(why) < 0) {

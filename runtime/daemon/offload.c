@@ -2,13 +2,13 @@
 #include "daemon/offload.h"
 
 #include "base/check.h"
+#include "daemon/privileges.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 enum { THREADS_MAX = 16 };
@@ -71,9 +71,7 @@ static void finished(struct offload *o, struct job *job)
 static void *run(void *arg)
 {
     struct offload *o = arg;
-    if (getpriority(PRIO_PROCESS, 0) < 0) {
-        (void)setpriority(PRIO_PROCESS, 0, 0); /* this thread only (Linux): what is given away is not urgent */
-    }
+    privileges_take_time(); /* what is given away is not urgent */
     pthread_mutex_lock(&o->lock);
     for (;;) {
         struct job *job;

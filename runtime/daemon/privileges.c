@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -69,7 +70,7 @@ static int become(const char *user, char why[static PRIVILEGES_WHY])
     return 0;
 }
 
-int privileges_hurry(void)
+static int be_nice(void)
 {
     errno = 0;
     int nice = getpriority(PRIO_PROCESS, 0);
@@ -77,6 +78,27 @@ int privileges_hurry(void)
         return 0;
     }
     return setpriority(PRIO_PROCESS, 0, PRIVILEGES_NICE) < 0 ? -EACCES : 0;
+}
+
+int privileges_hurry(bool realtime)
+{
+    int nice = be_nice();
+    if (!realtime) {
+        return nice;
+    }
+    struct sched_param lowest = {.sched_priority = sched_get_priority_min(SCHED_RR)};
+    return sched_setscheduler(0, SCHED_RR, &lowest) < 0 ? -EACCES : 0;
+}
+
+/* Both calls are of the thread, not of the process (Linux). */
+void privileges_take_time(void)
+{
+    if (sched_getscheduler(0) == SCHED_RR) {
+        (void)sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){.sched_priority = 0});
+    }
+    if (getpriority(PRIO_PROCESS, 0) < 0) {
+        (void)setpriority(PRIO_PROCESS, 0, 0);
+    }
 }
 
 int privileges_drop(const char *user, char why[static PRIVILEGES_WHY])

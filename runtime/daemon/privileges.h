@@ -10,6 +10,8 @@
 
 #include "cubeway/types.h"
 
+#include <stdbool.h>
+
 enum { PRIVILEGES_WHY = 256, PRIVILEGES_NICE = -10 };
 
 /*
@@ -18,10 +20,12 @@ enum { PRIVILEGES_WHY = 256, PRIVILEGES_NICE = -10 };
  */
 CW_MUST_CHECK int privileges_limit(char why[static PRIVILEGES_WHY]);
 /*
- * Goes before processes of usual priority (nice -10), if it may; called first, while the right to do so is there. Not real time: a daemon that runs
- * wild must not take the machine with it. 0, or -EACCES: it may not, and goes on as it is.
+ * Goes before processes of usual priority: by nice -10, or, in real time, by SCHED_RR of the lowest rank, if it may; called first, while the right to
+ * do so is there. 0, or -EACCES: it may not, and goes on with what it got (nice, where real time cannot be had).
  */
-int privileges_hurry(void);
+int privileges_hurry(bool realtime);
+/* The calling thread is of usual priority from now on, whatever its process is. */
+void privileges_take_time(void);
 /* Becomes the user, with its groups ("": stays who it is), and gives up every capability. -ENOENT no such user, -EPERM, or another. */
 CW_MUST_CHECK int privileges_drop(const char *user, char why[static PRIVILEGES_WHY]);
 

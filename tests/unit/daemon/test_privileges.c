@@ -5,6 +5,7 @@
 #include "suite.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -47,12 +48,23 @@ START_TEST(in_a_hurry)
 {
     char why[PRIVILEGES_WHY];
     int before = getpriority(PRIO_PROCESS, 0);
-    int rc = privileges_hurry();
+    int rc = privileges_hurry(false);
     ck_assert_int_eq(getpriority(PRIO_PROCESS, 0), rc == 0 && before > PRIVILEGES_NICE ? PRIVILEGES_NICE : before);
     ck_assert(rc == 0 || rc == -EACCES);
     ck_assert_int_eq(privileges_limit(why), 0);
     ck_assert_int_eq(privileges_drop("", why), 0);
-    ck_assert_int_eq(privileges_hurry(), rc); /* what is there stays */
+    ck_assert_int_eq(privileges_hurry(false), rc); /* what is there stays */
+}
+END_TEST
+
+START_TEST(in_real_time)
+{
+    int rc = privileges_hurry(true);
+    ck_assert(rc == 0 || rc == -EACCES);
+    ck_assert_int_eq(sched_getscheduler(0), rc == 0 ? SCHED_RR : SCHED_OTHER);
+    privileges_take_time();
+    ck_assert_int_eq(sched_getscheduler(0), SCHED_OTHER);
+    ck_assert_int_ge(getpriority(PRIO_PROCESS, 0), 0);
 }
 END_TEST
 
@@ -79,9 +91,7 @@ START_TEST(no_such_user)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(nothing_is_left),
-    SUITE_TEST(in_a_hurry),
-    SUITE_TEST(another_user),
-    SUITE_TEST(no_such_user),
+    SUITE_TEST(nothing_is_left), SUITE_TEST(in_a_hurry),   SUITE_TEST(in_real_time),
+    SUITE_TEST(another_user),    SUITE_TEST(no_such_user),
 };
 SUITE_MAIN("privileges", tests)

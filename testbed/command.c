@@ -23,8 +23,7 @@ const struct command *const commands[] = {
     &command_ctl,
     &command_exec,
     &command_shell,
-    &command_capture,
-    NULL,
+    &command_capture, &command_judge, NULL,
 };
 
 /* ---- Command lines ----------------------------------------------------------------------------------------------------------- */

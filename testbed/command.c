@@ -23,7 +23,7 @@ const struct command *const commands[] = {
     &command_ctl,
     &command_exec,
     &command_shell,
-    &command_capture, &command_judge, NULL,
+    &command_capture, &command_judge, &command_run, NULL,
 };
 
 /* ---- Command lines ----------------------------------------------------------------------------------------------------------- */

@@ -19,7 +19,7 @@ static const cw_span patience = CW_MS(20000);
 
 struct wish {
     const char *driver, *shim, *file;
-    bool json, alone, unshaped;
+    bool json, alone, unshaped, hasty;
 };
 
 /* ---- The lab of a scenario --------------------------------------------------------------------------------------------------- */
@@ -28,6 +28,11 @@ static int plan_lab(const struct command *self, const struct wish *wish, const s
 {
     char why[LAB_WHY], name[LAB_NAME];
     *lab = (struct lab){.scale = 1, .mtu = s->config.node.mtu, .timers = s->config.node.timers};
+    if (!wish->hasty && lab->timers.dead.ns < ls_timers_default().dead.ns) {
+        lab->timers = ls_timers_default();
+        fprintf(stderr, "cwlab run: timers are the default ones, not the scenario's: processes of one machine are kept waiting for "
+                        "longer than those allow (--hasty takes them)\n");
+    }
     lab->bits_per_second = wish->unshaped ? 0 : s->config.wire.bits_per_second;
     snprintf(name, sizeof name, "run-%d", (int)getpid());
     if (torus_init(&lab->torus, s->config.dims) < 0 || lab_place(lab, name, why) < 0) {
@@ -144,6 +149,7 @@ static int run(const struct command *self, int argc, char **argv)
         {"driver", OPTION_TEXT, &wish.driver, "netns|process", "a namespace for each server, or all in one process", false},
         {"shim", OPTION_TEXT, &wish.shim, "raw|pcap|udp", "how daemons reach their links", false},
         {"unshaped", OPTION_FLAG, &wish.unshaped, NULL, "links as fast as they go, not at the scenario's rate", false},
+        {"hasty", OPTION_FLAG, &wish.hasty, NULL, "the scenario's timers, also when they are faster than the default ones", false},
         {"alone", OPTION_FLAG, &wish.alone, NULL, "no comparison with the simulator", false},
         {"json", OPTION_FLAG, &wish.json, NULL, "print JSON, not a table", false},
     };

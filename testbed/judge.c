@@ -93,8 +93,8 @@ static void charge(struct court *c, const struct trail_event *e, cw_server right
     if (c->result->misdelivered++ == 0) {
         torus_format(torus_coord(c->torus, e->server), at);
         torus_format(torus_coord(c->torus, rightful), who);
-        snprintf(c->result->first, JUDGE_TEXT, "at %" PRId64 " ns %s delivered key %016" PRIx64 ", but %s %s", e->at, at,
-                 e->record.key, who, why);
+        snprintf(c->result->first, JUDGE_TEXT, "at %" PRId64 " ns %s delivered key %016" PRIx64 ", but %s %s (its turn had begun %" PRId64 " us before)",
+                 e->at, at, e->record.key, who, why, (e->record.written_ns - e->record.turn_ns) / 1000);
     }
 }
 

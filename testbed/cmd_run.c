@@ -30,8 +30,10 @@ static int plan_lab(const struct command *self, const struct wish *wish, const s
     *lab = (struct lab){.scale = 1, .mtu = s->config.node.mtu, .timers = s->config.node.timers};
     if (!wish->hasty && lab->timers.dead.ns < ls_timers_default().dead.ns) {
         lab->timers = ls_timers_default();
-        fprintf(stderr, "cwlab run: timers are the default ones, not the scenario's: processes of one machine are kept waiting for "
-                        "longer than those allow (--hasty takes them)\n");
+        fprintf(
+            stderr,
+            "cwlab run: timers are the default ones, not the scenario's: processes of one machine are kept waiting for "
+            "longer than those allow (--hasty takes them)\n");
     }
     lab->bits_per_second = wish->unshaped ? 0 : s->config.wire.bits_per_second;
     snprintf(name, sizeof name, "run-%d", (int)getpid());
@@ -49,7 +51,8 @@ static int plan_lab(const struct command *self, const struct wish *wish, const s
     }
     if (command_find("CUBEWAYD", "cubewayd", lab->daemon) < 0 ||
         command_find("CWLAB_WITNESS", "witness.so", lab->witness) < 0) {
-        return command_refuse(self, "cubewayd and witness.so are not beside cwlab; CUBEWAYD= and CWLAB_WITNESS= name them");
+        return command_refuse(self,
+                              "cubewayd and witness.so are not beside cwlab; CUBEWAYD= and CWLAB_WITNESS= name them");
     }
     for (unsigned i = 0; i < s->services; i++) {
         char *whole = realpath(s->service[i], NULL);
@@ -114,8 +117,8 @@ static int run_on(const struct command *self, const struct wish *wish, const str
     if (rc == 0) {
         rc = launch_wait(&l, NULL, NULL, why);
     }
-    unsigned count = rc < 0 ? 0
-                            : converge_wait(lab, NULL, lab->torus.servers, cw_time_add(peer_clock(), patience), NULL, NULL);
+    unsigned count =
+        rc < 0 ? 0 : converge_wait(lab, NULL, lab->torus.servers, cw_time_add(peer_clock(), patience), NULL, NULL);
     if (rc < 0 || count < lab->torus.servers) {
         launch_close(&l, lab);
         return command_refuse(self, "the lab does not come up: %s", rc < 0 ? why : "not all servers know each other");
@@ -146,10 +149,12 @@ static int run(const struct command *self, int argc, char **argv)
 {
     struct wish wish = {.driver = "netns", .shim = "raw"};
     const struct option option[] = {
-        {"driver", OPTION_TEXT, &wish.driver, "netns|process", "a namespace for each server, or all in one process", false},
+        {"driver", OPTION_TEXT, &wish.driver, "netns|process", "a namespace for each server, or all in one process",
+         false},
         {"shim", OPTION_TEXT, &wish.shim, "raw|pcap|udp", "how daemons reach their links", false},
         {"unshaped", OPTION_FLAG, &wish.unshaped, NULL, "links as fast as they go, not at the scenario's rate", false},
-        {"hasty", OPTION_FLAG, &wish.hasty, NULL, "the scenario's timers, also when they are faster than the default ones", false},
+        {"hasty", OPTION_FLAG, &wish.hasty, NULL,
+         "the scenario's timers, also when they are faster than the default ones", false},
         {"alone", OPTION_FLAG, &wish.alone, NULL, "no comparison with the simulator", false},
         {"json", OPTION_FLAG, &wish.json, NULL, "print JSON, not a table", false},
     };
@@ -181,9 +186,12 @@ const struct command command_run = {
     .name = "run",
     .summary = "a scenario file on real daemons: the same file, checks and numbers as cwsim run, and both side by side",
     .words = "SCENARIO [options]",
-    .text = "Brings up a lab of its own, lets happen what the scenario says, judges every delivery of a key packet, looks at the\n"
-            "scenario's expectations, and compares with what the simulator makes of the same file, within bounds that are shown.\n"
-            "kill is SIGKILL, pause SIGSTOP, cut and partition lose all frames (or carrier, when the scenario has one). Clocks that\n"
+    .text = "Brings up a lab of its own, lets happen what the scenario says, judges every delivery of a key packet, "
+            "looks at the\n"
+            "scenario's expectations, and compares with what the simulator makes of the same file, within bounds that "
+            "are shown.\n"
+            "kill is SIGKILL, pause SIGSTOP, cut and partition lose all frames (or carrier, when the scenario has "
+            "one). Clocks that\n"
             "run off, frames that come twice, late or corrupted, and 'workload all' are for the simulator: it says so.",
     .example = "  cwlab run simulator/scenarios/kill-root.txt",
     .run = run,

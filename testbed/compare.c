@@ -14,9 +14,9 @@ static const struct {
     const char *field;
     double relative, absolute;
 } bounds[] = {
-    {"misdelivered", 0, 0},      {"running", 0, 0},    {"agreeing", 0, 0},         {"kills", 0, 0},
-    {"pauses", 0, 0},            {"packets", 0.05, 50}, {"delivered", 0.05, 50},   {"dropped_share", 0, 0.02},
-    {"hops_mean", 0.05, 0.05},
+    {"misdelivered", 0, 0},  {"running", 0, 0},          {"agreeing", 0, 0},
+    {"kills", 0, 0},         {"pauses", 0, 0},           {"packets", 0.05, 50},
+    {"delivered", 0.05, 50}, {"dropped_share", 0, 0.02}, {"hops_mean", 0.05, 0.05},
 };
 
 struct wanted {

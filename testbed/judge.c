@@ -11,11 +11,11 @@
 
 struct court {
     const struct torus *torus;
-    cw_links *claim;       /* by server: links it calls up */
-    bool *active;          /* it has had one since it started */
-    int64_t *alone;        /* when it lost its last true link; INT64_MAX: it has one */
-    int64_t changed;       /* when anything changed last */
-    cw_server *group;      /* components, when `fresh` */
+    cw_links *claim;  /* by server: links it calls up */
+    bool *active;     /* it has had one since it started */
+    int64_t *alone;   /* when it lost its last true link; INT64_MAX: it has one */
+    int64_t changed;  /* when anything changed last */
+    cw_server *group; /* components, when `fresh` */
     cw_server *stack;
     bool fresh;
     const struct trail *trail;
@@ -93,7 +93,9 @@ static void charge(struct court *c, const struct trail_event *e, cw_server right
     if (c->result->misdelivered++ == 0) {
         torus_format(torus_coord(c->torus, e->server), at);
         torus_format(torus_coord(c->torus, rightful), who);
-        snprintf(c->result->first, JUDGE_TEXT, "at %" PRId64 " ns %s delivered key %016" PRIx64 ", but %s %s (its turn had begun %" PRId64 " us before)",
+        snprintf(c->result->first, JUDGE_TEXT,
+                 "at %" PRId64 " ns %s delivered key %016" PRIx64 ", but %s %s (its turn had begun %" PRId64
+                 " us before)",
                  e->at, at, e->record.key, who, why, (e->record.written_ns - e->record.turn_ns) / 1000);
     }
 }
@@ -177,7 +179,8 @@ static void change(struct court *c, const struct trail_event *e)
     }
 }
 
-int judge(const struct trail *t, const struct torus *torus, int64_t from, int64_t to, bool cut, struct judge_result *out)
+int judge(const struct trail *t, const struct torus *torus, int64_t from, int64_t to, bool cut,
+          struct judge_result *out)
 {
     struct court c = {.torus = torus, .trail = t, .result = out, .changed = INT64_MIN};
     *out = (struct judge_result){.delivered = 0};

@@ -33,6 +33,7 @@ struct judge_stream {
     int64_t latency_median_ns, latency_worst_ns;
     uint32_t receivers; /* servers that were the root at one time */
 };
-CW_MUST_CHECK int judge_stream(const struct trail *t, cw_server source, int64_t from, int64_t to, struct judge_stream *out);
+CW_MUST_CHECK int judge_stream(const struct trail *t, cw_server source, int64_t from, int64_t to,
+                               struct judge_stream *out);
 
 #endif

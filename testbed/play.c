@@ -16,9 +16,9 @@
 
 enum {
     HEADS = FRAME_HEAD_BYTES + PACKET_HEAD_BYTES,
-    SOON_MS = 20,            /* from now to the scenario's beginning */
+    SOON_MS = 20, /* from now to the scenario's beginning */
     ANSWER_MS = 5000,
-    STARTED_ROUNDS = 1000,   /* of a millisecond: until a daemon that was started answers */
+    STARTED_ROUNDS = 1000, /* of a millisecond: until a daemon that was started answers */
     QUIET_MS = 5000,
     DRAINED_MS = 100,
 };
@@ -285,8 +285,8 @@ static void check_quiet(struct player *p, cw_time at)
     unsigned count = running(p), agree = agreeing(p);
     if (agree < count) {
         p->broken = 1;
-        fprintf(p->errors, "cwlab run: at %" PRId64 " ms only %u of %u servers know all that run\n", at.ns / 1000000, agree,
-                count);
+        fprintf(p->errors, "cwlab run: at %" PRId64 " ms only %u of %u servers know all that run\n", at.ns / 1000000,
+                agree, count);
     }
 }
 
@@ -310,7 +310,8 @@ static void tell(struct player *p, const struct scenario_tell *t)
          word = strtok_r(NULL, " ", &save)) {
         argv[count++] = word;
     }
-    if (command_daemon(p->lab, t->server, peer_request("service", count, argv), CW_MS(ANSWER_MS), NULL, NULL, why) < 0) {
+    if (command_daemon(p->lab, t->server, peer_request("service", count, argv), CW_MS(ANSWER_MS), NULL, NULL, why) <
+        0) {
         fprintf(p->errors, "cwlab run: tell %s: %s\n", t->service, why);
     }
 }

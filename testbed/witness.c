@@ -22,7 +22,8 @@ enum {
     SIZE_LEAST = RECORD_BYTES,
     BURST_MAX = 64,
 };
-_Static_assert(sizeof(struct witness_record) == 48 && CHUNK % 4096 == 0 && CHUNK % 48 == 0, "records are read by their place");
+_Static_assert(sizeof(struct witness_record) == 48 && CHUNK % 4096 == 0 && CHUNK % 48 == 0,
+               "records are read by their place");
 
 struct witness {
     int file; /* -1: nothing is written down */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "testbed/compare.h"
 #include "suite.h"
+#include "testbed/compare.h"
 
 #include <string.h>
 
@@ -19,7 +19,8 @@ static unsigned outside(const char *simulated, int64_t packets, int64_t misdeliv
 
 START_TEST(bounds)
 {
-    static const char simulated[] = "{\"packets\": 10000, \"misdelivered\": 0, \"dropped_share\": 0.01, \"hops_mean\": 2}";
+    static const char simulated[] =
+        "{\"packets\": 10000, \"misdelivered\": 0, \"dropped_share\": 0.01, \"hops_mean\": 2}";
     ck_assert_uint_eq(outside(simulated, 10000, 0, 0.01), 0);
     ck_assert_uint_eq(outside(simulated, 10500, 0, 0.03), 0);
     ck_assert_uint_eq(outside(simulated, 10501, 0, 0.01), 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What can be carried out on real daemons; tests/net/lab/test_cmd_run.py carries it out. */
-#include "testbed/play.h"
 #include "suite.h"
+#include "testbed/play.h"
 
 #include <errno.h>
 #include <string.h>
@@ -23,11 +23,16 @@ static int possible(const char *lines, enum lab_driver driver)
 
 START_TEST(what_is_possible)
 {
-    static const char *const good[] = {"at 1s kill 0,0,0",  "at 1s pause 0,0,0 80ms",   "at 1s cut 0,0,0 +x oneway",
-                                       "from 0s to 1s loss 5%", "at 1s workload keys rate=5", "at 1s kill-plane x 1",
-                                       "at 1s partition x 1", "at 1s heal",             "at 1s workload neighbours"};
-    static const char *const bad[] = {"at 1s clock 0,0,0 100ppm", "clocks 1%", "corrupted pass", "at 1s duplicate 1%",
-                                      "at 1s harm all all delay=2ms", "at 1s workload all load=50%"};
+    static const char *const good[] = {
+        "at 1s kill 0,0,0",           "at 1s pause 0,0,0 80ms", "at 1s cut 0,0,0 +x oneway", "from 0s to 1s loss 5%",
+        "at 1s workload keys rate=5", "at 1s kill-plane x 1",   "at 1s partition x 1",       "at 1s heal",
+        "at 1s workload neighbours"};
+    static const char *const bad[] = {"at 1s clock 0,0,0 100ppm",
+                                      "clocks 1%",
+                                      "corrupted pass",
+                                      "at 1s duplicate 1%",
+                                      "at 1s harm all all delay=2ms",
+                                      "at 1s workload all load=50%"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         ck_assert_msg(possible(good[i], LAB_NETNS) == 0, "%s", good[i]);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "testbed/trail.h"
 #include "place.h"
+#include "testbed/trail.h"
 
 #include <errno.h>
 

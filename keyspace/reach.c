@@ -52,6 +52,14 @@ void reach_clear(struct reach *set)
     set->members = 0;
 }
 
+void reach_put_word(struct reach *set, uint32_t index, uint64_t members)
+{
+    assert(index < reach_bytes(set->servers) / sizeof *set->word);
+    assert(set->servers - index * 64 >= 64 || members < bit_of(set->servers));
+    set->members += (uint32_t)__builtin_popcountll(members) - (uint32_t)__builtin_popcountll(set->word[index]);
+    set->word[index] = members;
+}
+
 void reach_copy(struct reach *to, const struct reach *from)
 {
     assert(to->servers == from->servers);

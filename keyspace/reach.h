@@ -41,6 +41,8 @@ bool reach_remove(struct reach *set, cw_server s);
 
 void reach_fill(struct reach *set);
 void reach_clear(struct reach *set);
+/* Of servers 64 * index to 64 * index + 63 those are in the set whose bits are set; bits at and above servers must be 0. */
+void reach_put_word(struct reach *set, uint32_t index, uint64_t members);
 void reach_copy(struct reach *to, const struct reach *from);
 bool reach_equal(const struct reach *a, const struct reach *b);
 

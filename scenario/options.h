@@ -4,7 +4,7 @@
  *
  *     --name value    --name=value    --flag    and words without dashes, in any order; "--" ends the options
  *
- * An unknown option is an error that names the nearest known one; a value that does not read says what was expected.
+ * An unknown option is an error that names the nearest known one, if one is near; a value that does not read says what was expected.
  * Nothing is kept between calls.
  */
 #ifndef SCENARIO_OPTIONS_H
@@ -58,7 +58,11 @@ CW_MUST_CHECK int options_parse(const char *program, const struct option *option
 /* Two columns: "  --dims XxYxZ    shape of the torus (3x3x3)". Call it before the values are changed: they are the defaults. */
 void options_print(const struct option *option, size_t count, FILE *out);
 
-/* The name nearest to `name`, or NULL when none is near: at most a third of its letters differ. */
+/*
+ * The first of the names that are nearest to `name`, or NULL when none is near. Far apart are names by the letters to insert, take
+ * away, change or swap between neighbours to make one the other; near is at most one of these, and one more for every three
+ * letters of `name`. A name that begins with `name`, of two letters or more, is as near as one letter.
+ */
 const char *options_nearest(const char *name, size_t length, const char *(*nth)(const void *context, size_t i),
                             const void *context, size_t count);
 

@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-enum { OUTQ_SPAN_US = 200, OUTQ_BYTES_UNKNOWN = 36000, OUTQ_FRAMES_MIN = 4, OUTQ_FRAMES_MAX = 128 };
+enum { OUTQ_SPAN_US = 200, OUTQ_BYTES_UNKNOWN = 72000, OUTQ_FRAMES_MIN = 4, OUTQ_FRAMES_MAX = 128 };
 
 struct outq {
     int fd;

@@ -13,7 +13,7 @@
  *   - what the medium has no room for is refused, not lost: its queue is short, because packets that wait must wait in the
  *     queues of services, where fairness is decided (CamCubeOS 3.3);
  *   - a frame of somebody else never comes out.
- * One thread at a time. A shim made in a network namespace stays in it.
+ * One thread at a time, in the network namespace in which the shim was opened.
  */
 #ifndef SHIM_SHIM_H
 #define SHIM_SHIM_H

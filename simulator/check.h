@@ -27,6 +27,7 @@
 enum {
     CHECK_ALL_SERVERS = 64, /* up to so many, what is quadratic is looked at every time */
     CHECK_ORIGINS = 64,     /* beyond, the records of so many origins, drawn by the seed, are followed */
+    CHECK_ORIGINS_EACH = 4, /* of these so many in turn whenever a server has learned something */
     CHECK_SAMPLE_US = 1000,
     CHECK_SWEEP_US = 100 * 1000,
 };

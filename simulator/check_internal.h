@@ -49,6 +49,7 @@ struct check {
     struct version *versions;
     cw_server *origin; /* followed */
     uint32_t origins;
+    uint32_t turn;          /* of these, whose it is */
     struct version *newest; /* by server: its own record, as far as was seen */
     bool connected;         /* who is connected changed since members were looked at */
     cw_time members_at;     /* when they were */

@@ -16,10 +16,16 @@ struct converge {
     bool power, quiet;
 };
 
+/* Of all deaths, or of all births. */
+struct changes {
+    int64_t us[ROUNDS_MAX];
+    uint64_t control; /* bytes, above rest */
+    uint64_t dropped; /* packets */
+};
+
 struct sample {
-    int64_t death_us[ROUNDS_MAX], birth_us[ROUNDS_MAX];
-    uint64_t control_death, control_birth; /* bytes, above rest */
-    double rest;                           /* bytes a second and link direction */
+    struct changes death, birth;
+    double rest; /* control, bytes a second and link direction */
     double cold_ms;
 };
 
@@ -28,6 +34,18 @@ static uint64_t control_bytes(struct trial *t)
     struct world_totals totals;
     world_totals(t->world, &totals);
     return totals.control_bytes;
+}
+
+static uint64_t dropped(const struct world_totals *totals)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < CW_DROP_COUNT; i++) {
+        sum += totals->dropped[i];
+    }
+    for (unsigned i = 0; i < WORLD_LOSSES; i++) {
+        sum += totals->lost[i];
+    }
+    return sum;
 }
 
 /* From now until every view is right. */
@@ -45,14 +63,31 @@ static int time_agreement(struct trial *t, int64_t *us)
     return rc;
 }
 
-/* Runs a round's rest, and gives what control took beyond what it takes at rest. */
-static int settle(struct trial *t, const struct converge *c, uint64_t from, cw_time since, double rest, uint64_t *extra)
+/* One server dies or starts; what that takes goes to the round's place in *out. */
+static int change(struct trial *t, const struct converge *c, cw_server s, bool dies, double rest, struct changes *out,
+                  unsigned round)
 {
-    int rc = trial_run_for(t, c->rest);
-    double links = (double)world_torus(t->world)->servers * CW_LINK_COUNT;
-    double usual = rest * links * (double)cw_time_since(world_now(t->world), since).ns / 1e9;
-    double above = (double)(control_bytes(t) - from) - usual;
-    *extra += above > 0 ? (uint64_t)above : 0;
+    struct world_totals before, after;
+    int rc = 0;
+    world_totals(t->world, &before);
+    if (dies) {
+        world_kill(t->world, s, c->power);
+    } else {
+        rc = world_start(t->world, s);
+    }
+    if (rc == 0) {
+        rc = time_agreement(t, &out->us[round]);
+    }
+    if (rc == 0) {
+        rc = trial_run_for(t, c->rest);
+    }
+    world_totals(t->world, &after);
+    /* A dead server says nothing on its links. */
+    double links = (double)world_running(t->world) * CW_LINK_COUNT;
+    double usual = rest * links * (double)cw_time_since(after.now, before.now).ns / 1e9;
+    double above = (double)(after.control_bytes - before.control_bytes) - usual;
+    out->control += above > 0 ? (uint64_t)above : 0;
+    out->dropped += dropped(&after) - dropped(&before);
     return rc;
 }
 
@@ -61,26 +96,10 @@ static int one_round(struct trial *t, const struct converge *c, struct prng *ran
     cw_server victim = (cw_server)prng_below(random, world_torus(t->world)->servers);
     /* Not in step with the hellos, which all began together. */
     int rc = trial_run_for(t, prng_span(random, CW_NS(0), c->config.node.timers.hello));
-    cw_time since = world_now(t->world);
-    uint64_t from = control_bytes(t);
-    if (rc != 0) {
-        return rc;
-    }
-    world_kill(t->world, victim, c->power);
-    rc = time_agreement(t, &s->death_us[round]);
     if (rc == 0) {
-        rc = settle(t, c, from, since, s->rest, &s->control_death);
+        rc = change(t, c, victim, true, s->rest, &s->death, round);
     }
-    if (rc != 0) {
-        return rc;
-    }
-    since = world_now(t->world);
-    from = control_bytes(t);
-    rc = world_start(t->world, victim);
-    if (rc == 0) {
-        rc = time_agreement(t, &s->birth_us[round]);
-    }
-    return rc != 0 ? rc : settle(t, c, from, since, s->rest, &s->control_birth);
+    return rc != 0 ? rc : change(t, c, victim, false, s->rest, &s->birth, round);
 }
 
 static int compare(const void *a, const void *b)
@@ -91,18 +110,20 @@ static int compare(const void *a, const void *b)
 
 static void tell(struct report *r, const struct converge *c, struct sample *s)
 {
-    qsort(s->death_us, c->rounds, sizeof *s->death_us, compare);
-    qsort(s->birth_us, c->rounds, sizeof *s->birth_us, compare);
+    qsort(s->death.us, c->rounds, sizeof *s->death.us, compare);
+    qsort(s->birth.us, c->rounds, sizeof *s->birth.us, compare);
     report_integer(r, "rounds", c->rounds);
     report_real(r, "cold_start_ms", s->cold_ms);
-    report_real(r, "death_median_ms", (double)s->death_us[c->rounds / 2] / 1e3);
-    report_real(r, "death_worst_ms", (double)s->death_us[c->rounds - 1] / 1e3);
-    report_real(r, "birth_median_ms", (double)s->birth_us[c->rounds / 2] / 1e3);
-    report_real(r, "birth_worst_ms", (double)s->birth_us[c->rounds - 1] / 1e3);
+    report_real(r, "death_median_ms", (double)s->death.us[c->rounds / 2] / 1e3);
+    report_real(r, "death_worst_ms", (double)s->death.us[c->rounds - 1] / 1e3);
+    report_real(r, "birth_median_ms", (double)s->birth.us[c->rounds / 2] / 1e3);
+    report_real(r, "birth_worst_ms", (double)s->birth.us[c->rounds - 1] / 1e3);
     report_real(r, "rest_bytes_per_second_and_link", s->rest);
     report_real(r, "rest_share_of_link", s->rest * 8 / (double)c->config.wire.bits_per_second);
-    report_real(r, "control_bytes_per_death", (double)s->control_death / c->rounds);
-    report_real(r, "control_bytes_per_birth", (double)s->control_birth / c->rounds);
+    report_real(r, "control_bytes_per_death", (double)s->death.control / c->rounds);
+    report_real(r, "control_bytes_per_birth", (double)s->birth.control / c->rounds);
+    report_real(r, "dropped_per_death", (double)s->death.dropped / c->rounds);
+    report_real(r, "dropped_per_birth", (double)s->birth.dropped / c->rounds);
     report_real(r, "hello_ms", (double)c->config.node.timers.hello.ns / 1e6);
     report_real(r, "dead_ms", (double)c->config.node.timers.dead.ns / 1e6);
     report_real(r, "hold_ms", (double)c->config.node.timers.hold.ns / 1e6);
@@ -133,8 +154,6 @@ static int measure(struct trial *t, const struct converge *c, struct report *r, 
         trial_span_end(t, &span);
         report_run(r, t->world, &span);
         tell(r, c, s);
-        double dropped = report_value(r, "dropped");
-        report_real(r, "dropped_per_failure", dropped / c->rounds);
     }
     return rc;
 }
@@ -185,8 +204,9 @@ const struct command command_converge = {
     .words = "[--dims XxYxZ] [--rounds N] [options]",
     .text = "All servers start at once, and then die and come back one at a time. Times are from the event until\n"
             "the committed view of every running server is exactly the component it is in, seen every 0.25 ms;\n"
-            "control traffic is given at rest, and what each change adds to it over the whole cluster.",
-    .example = "  cwsim converge --dims 8x8x8 --rounds 50\n"
+            "control traffic is given at rest, and what each change adds to it over the whole cluster; with --rate,\n"
+            "also how many packets each change costs.",
+    .example = "  cwsim converge --dims 8x8x8 --rounds 50 --rate 1000\n"
                "  cwsim converge --dims 16x16x16 --rounds 3 --timers fast --json",
     .run = run,
 };

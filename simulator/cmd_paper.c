@@ -3,15 +3,12 @@
  * cmd_paper.c - the figures 5a, 5b and 5c of CamCubeOS again, each as CSV, JSON and a picture with the points that the paper gives in
  * its text.
  */
-#include "simulator/command.h"
-#include "simulator/plot.h"
+#include "simulator/figure.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
-enum { POINTS_MAX = 8, COLUMNS_MAX = 12, PATH_ROOM = 4096 };
+enum { POINTS_MAX = 8 };
 
 /* How much is run. */
 struct scale {
@@ -29,12 +26,12 @@ static const struct scale whole = {
     .sizes = {{3, 3, 3}, {4, 4, 4}, {5, 5, 5}, {6, 6, 6}, {8, 8, 8}, {10, 10, 10}, {16, 16, 16}},
     .size_count = 7,
     .dims = {8, 8, 8},
-    .fails = {0, 25000, 50000, 100000, 150000, 200000},
-    .fail_count = 6,
-    .churns = {500000, 1000000, 2000000, 5000000, 10000000, 15000000, 30000000},
+    .fails = {0, 50000, 100000, 150000, 200000},
+    .fail_count = 5,
+    .churns = {500000, 1000000, 2000000, 4000000, 8000000, 15000000, 30000000},
     .churn_count = 7,
-    .warm = {200000000},
-    .measure = {200000000},
+    .warm = {100000000},
+    .measure = {100000000},
     .settle = {1000000000},
     .churn = {60000000000},
     .rate = 1000,
@@ -79,60 +76,21 @@ struct paper {
     struct report *summary;
 };
 
-/* ---- Files --------------------------------------------------------------------------------------------------------------- */
-
-static FILE *open_file(const struct paper *p, const char *name, const char *suffix)
+/* Takes what was measured as one more point of r, and saves what there is so far. */
+static int add_point(const struct figure *f, struct report *r, struct report *point)
 {
-    char path[PATH_ROOM];
-    snprintf(path, sizeof path, "%s/%s.%s", p->out, name, suffix);
-    FILE *f = fopen(path, "w");
-    if (f == NULL) {
-        command_refuse(p->self, "%s: %s", path, strerror(errno));
-    }
-    return f;
+    report_append(r, f->list, point);
+    return figure_save(f, r);
 }
 
-static int close_file(const struct paper *p, FILE *f, int rc, const char *name)
+/* Takes r: all its points are there, or rc says why not. */
+static int finish(struct paper *p, const struct figure *f, struct report *r, int rc)
 {
-    if (fclose(f) != 0 && rc == 0) {
-        rc = -EIO;
+    if (rc == 0 && p->draw) {
+        figure_draw(f);
     }
-    if (rc < 0) {
-        command_refuse(p->self, "%s/%s.*: %s", p->out, name, strerror(-rc));
-    }
+    report_append(p->summary, "figures", r);
     return rc;
-}
-
-/* The list "points" of r as CSV, all of r as JSON, and the picture. */
-static int write_figure(const struct paper *p, const struct report *r, const char *name, const char *const columns[],
-                        const struct plot *plot)
-{
-    size_t count = 0;
-    while (columns[count] != NULL) {
-        count++;
-    }
-    FILE *f = open_file(p, name, "csv");
-    int rc = f == NULL ? -EIO : close_file(p, f, report_print_csv(r, "points", columns, count, f), name);
-    f = rc < 0 ? NULL : open_file(p, name, "json");
-    if (rc == 0) {
-        rc = f == NULL ? -EIO : close_file(p, f, report_print_json(r, f), name);
-    }
-    if (rc == 0) {
-        rc = plot_write(plot, p->out, name);
-    }
-    if (rc < 0 || !p->draw) {
-        return rc;
-    }
-    int drawn = plot_draw(p->out, name);
-    if (drawn == -ENOENT) {
-        fprintf(stderr,
-                "cwsim paper: no gnuplot here, so no %s.png (apt-get install gnuplot-nox); "
-                "`gnuplot %s.gp` in %s draws it later\n",
-                name, name, p->out);
-    } else if (drawn < 0) {
-        fprintf(stderr, "cwsim paper: gnuplot could not draw %s/%s.gp\n", p->out, name);
-    }
-    return 0;
 }
 
 /* ---- 5a and 5b: throughput ------------------------------------------------------------------------------------------------ */
@@ -156,42 +114,60 @@ static int measure_throughput(const struct paper *p, cw_dims dims, uint32_t fail
 static int figure_5a(struct paper *p)
 {
     static const char *const columns[] = {
-        "servers",   "dims",         "achieved_gbps", "offered_gbps",           "bound_gbps", "ratio", "median_gbps",
-        "hops_mean", "goodput_gbps", "packets",       "packet_hops_per_second", NULL};
+        "servers",   "dims",         "achieved_gbps", "offered_gbps", "achieved_of_offered", "bound_gbps", "ratio",
+        "hops_mean", "goodput_gbps", "median_gbps",   "packets",      "packet_hops",         "digest",     NULL};
     static const double said[] = {27, 2.7, 512, 1.0, 4096, 0.5};
     const struct plot_series series[] = {
-        {.title = "bound 6L(N-1)/(3hN)", .x = "servers", .y = "bound_gbps", .line = true},
-        {.title = "cubeway, 98 % of the bound offered", .x = "servers", .y = "achieved_gbps", .line = true},
-        {.title = "CamCubeOS, figure 5a (text of 4.2.3)", .point = said, .points = 3},
+        {.title = "exact bound", .x = "servers", .y = "bound_gbps", .line = true},
+        {.title = "cubeway, 98 % of it offered", .x = "servers", .y = "achieved_gbps", .line = true},
+        {.title = "CamCubeOS, section 4.2.3", .point = said, .points = 3},
     };
-    const struct plot plot = {"All to all: what each server receives", "servers", "Gb/s", true, series, 3};
+    const struct figure figure = {
+        .self = p->self,
+        .folder = p->out,
+        .name = "fig5a",
+        .list = "points",
+        .columns = columns,
+        .plot = {.title = "All to all: what each server receives",
+                 .x_label = "servers",
+                 .y_label = "Gb/s of link time, links of 1 Gb/s",
+                 .x_log = true,
+                 .series = series,
+                 .count = 3},
+    };
     struct report *r = report_open("paper 5a");
     int rc = 0;
     for (unsigned i = 0; i < p->scale->size_count && rc == 0; i++) {
         struct report *point;
         rc = measure_throughput(p, p->scale->sizes[i], 0, &point);
         if (rc == 0) {
-            report_append(r, "points", point);
+            rc = add_point(&figure, r, point);
         }
     }
-    if (rc == 0) {
-        rc = write_figure(p, r, "fig5a", columns, &plot);
-    }
-    report_append(p->summary, "figures", r);
-    return rc;
+    return finish(p, &figure, r, rc);
 }
 
 static int figure_5b(struct paper *p)
 {
-    static const char *const columns[] = {"failed_percent", "failed",       "servers",       "achieved_gbps",
-                                          "median_gbps",    "fall_percent", "dropped_share", NULL};
+    static const char *const columns[] = {"failed_percent", "failed",       "servers",       "achieved_gbps", "ratio",
+                                          "median_gbps",    "fall_percent", "dropped_share", "digest",        NULL};
     static const double said[] = {0, 0, 20, 38.77};
     const struct plot_series series[] = {
         {.title = "cubeway", .x = "failed_percent", .y = "fall_percent", .line = true},
-        {.title = "CamCubeOS, figure 5b (text of 4.2.3)", .point = said, .points = 2, .line = true},
+        {.title = "CamCubeOS, section 4.2.4: linear, 38.77 % at 20 %", .point = said, .points = 2, .line = true},
     };
-    const struct plot plot = {
-        "All to all: throughput lost when servers fail", "failed servers, %", "less throughput, %", false, series, 2};
+    const struct figure figure = {
+        .self = p->self,
+        .folder = p->out,
+        .name = "fig5b",
+        .list = "points",
+        .columns = columns,
+        .plot = {.title = "All to all, 512 servers: the median server's throughput lost when servers fail",
+                 .x_label = "failed servers, %",
+                 .y_label = "throughput lost, %",
+                 .series = series,
+                 .count = 2},
+    };
     struct report *r = report_open("paper 5b");
     double best = 0;
     int rc = 0;
@@ -203,34 +179,40 @@ static int figure_5b(struct paper *p)
             best = i == 0 ? median : best;
             report_real(point, "failed_percent", p->scale->fails[i] / 1e4);
             report_real(point, "fall_percent", best > 0 ? 100 * (1 - median / best) : 0);
-            report_append(r, "points", point);
+            rc = add_point(&figure, r, point);
         }
     }
-    if (rc == 0) {
-        rc = write_figure(p, r, "fig5b", columns, &plot);
-    }
-    report_append(p->summary, "figures", r);
-    return rc;
+    return finish(p, &figure, r, rc);
 }
 
 /* ---- 5c: churn --------------------------------------------------------------------------------------------------------------- */
 
 static int figure_5c(struct paper *p)
 {
-    static const char *const columns[] = {"churn",     "dropped_percent", "misdelivered", "packets",
-                                          "delivered", "dropped",         "kills",        "dropped_per_failure",
-                                          "hello_ms",  "dead_ms",         "sim_seconds",  NULL};
+    static const char *const columns[] = {
+        "churn",   "dropped_percent", "misdelivered",        "packets",     "delivered",
+        "dropped", "kills",           "dropped_per_failure", "hello_ms",    "dead_ms",
+        "hold_ms", "hops_max",        "measured_seconds",    "packet_hops", "digest",
+        NULL};
     static const double said[] = {2, 1.0, 15, 27.41};
     const struct plot_series series[] = {
         {.title = "cubeway, none misdelivered", .x = "churn", .y = "dropped_percent", .line = true},
-        {.title = "CamCubeOS, figure 5c (text of 4.2.3; below 1 % at 2)", .point = said, .points = 2},
+        {.title = "CamCubeOS, section 4.2.5: below 1 % at 2, 27.41 % at 15", .point = said, .points = 2},
     };
-    const struct plot plot = {"Keys under churn: packets lost, 10 % of the servers down",
-                              "failures a second",
-                              "packets lost, %",
-                              false,
-                              series,
-                              2};
+    const struct figure figure = {
+        .self = p->self,
+        .folder = p->out,
+        .name = "fig5c",
+        .list = "points",
+        .columns = columns,
+        .plot = {.title = "Keys under churn, 512 servers, 10 % of them down: packets dropped",
+                 .x_label = "failures a second, and as many returns",
+                 .y_label = "packets dropped, %",
+                 .x_log = true,
+                 .y_log = true,
+                 .series = series,
+                 .count = 2},
+    };
     struct report *r = report_open("paper 5c");
     int rc = 0;
     for (unsigned i = 0; i < p->scale->churn_count && rc == 0; i++) {
@@ -250,14 +232,10 @@ static int figure_5c(struct paper *p)
         rc = churn_measure(&plan, &point);
         if (rc == 0) {
             report_real(point, "dropped_percent", 100 * report_value(point, "dropped_share"));
-            report_append(r, "points", point);
+            rc = add_point(&figure, r, point);
         }
     }
-    if (rc == 0) {
-        rc = write_figure(p, r, "fig5c", columns, &plot);
-    }
-    report_append(p->summary, "figures", r);
-    return rc;
+    return finish(p, &figure, r, rc);
 }
 
 /* ---- The command --------------------------------------------------------------------------------------------------------------- */
@@ -315,8 +293,8 @@ static int run(const struct command *self, int argc, char **argv)
     if (set == 0) {
         return command_refuse(self, "--figures %s: expected some of 5a, 5b, 5c with commas", which);
     }
-    if (mkdir(p.out, 0777) < 0 && errno != EEXIST) {
-        return command_refuse(self, "%s: %s", p.out, strerror(errno));
+    if (figure_folder(self, p.out) < 0) {
+        return EXIT_USAGE;
     }
     struct scale scale = is_tiny ? tiny : is_quick ? quick : whole;
     scale.churn = churn.ns > 0 ? churn : scale.churn;
@@ -349,7 +327,8 @@ const struct command command_paper = {
         "5b  throughput lost when servers fail, 512 servers             (paper: 38.77 % at 20 %)\n"
         "5c  key packets lost under churn, 512 servers, 10 % down       (paper: below 1 % at 2 a second, 27.41 % at "
         "15)\n"
-        "Each figure is written to DIR as fig5x.csv, fig5x.json, and fig5x.gp, which gnuplot draws as fig5x.png.",
+        "Each figure is written to DIR as fig5x.csv, fig5x.json, and fig5x.gp, which gnuplot draws as fig5x.png; its\n"
+        "points are written as they are measured.",
     .example = "  cwsim paper --quick --out paper\n"
                "  cwsim paper --figures 5c --time 600s",
     .run = run,

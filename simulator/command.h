@@ -72,6 +72,7 @@ struct throughput_plan {
     struct world_config config;
     uint32_t fail_ppm; /* of the servers are dead */
     uint32_t load_ppm; /* of the bound */
+    cw_span boot;      /* servers start within this */
     cw_span warm, measure;
     bool quiet;
 };

@@ -14,14 +14,15 @@
 struct plot_series {
     const char *title;
     const char *x, *y;   /* columns of the CSV file */
-    const double *point; /* or, instead of columns: x, y, x, y, ... */
+    const double *point; /* or, instead of columns: x, y, x, y, ...; what others have said, marked with their values */
     unsigned points;
     bool line; /* joined; otherwise marks only */
 };
 
 struct plot {
     const char *title, *x_label, *y_label;
-    bool x_log; /* of base 2 */
+    bool x_log; /* with a tick where the first series has a point */
+    bool y_log; /* otherwise y begins at 0 */
     const struct plot_series *series;
     unsigned count;
 };
@@ -29,7 +30,8 @@ struct plot {
 /* The script. -errno. */
 CW_MUST_CHECK int plot_write(const struct plot *p, const char *directory, const char *name);
 /*
- * Runs gnuplot on the script that plot_write() wrote. -ENOENT: there is no gnuplot; -EIO: it failed, and has said why on standard error.
+ * Runs gnuplot on the script that plot_write() wrote. -ENOENT, -EACCES: the script cannot be read; -ENOPKG: there is no gnuplot
+ * here; -EIO: it failed, and has said why on standard error.
  */
 CW_MUST_CHECK int plot_draw(const char *directory, const char *name);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEP_MS = 5, AGREE_STEP_MS = 5 };
+enum { STEP_MS = 1, AGREE_STEP_MS = 5 };
 
 const struct world_service trial_services[TRIAL_SERVICES] = {{.table = &ping_service}, {.table = &bench_service}};
 

@@ -16,7 +16,7 @@
  *   - a place, once agreed on, is never changed nor taken back: not by any frame, and a stored one not by any neighbour;
  *   - it agrees on a place only when every cable it knows of is right (verify.h), and in a new torus only when all servers have
  *     announced the same solution;
- *   - memory is bounded by servers_max (about 250 bytes a server while searching, none once it has a place), and so is the work of
+ *   - memory is bounded by servers_max (about 500 bytes a server while searching, none once it has a place), and so is the work of
  *     a call; frames that do not fit the format are counted and otherwise ignored.
  */
 #ifndef BOOT_BOOT_H

@@ -7,7 +7,7 @@ static const int64_t quiet_ns = INT64_C(60) * 1000000000; /* after which recent 
 
 enum { FLAPS_MAX = 31 };
 
-/* What is not in the table leaves everything as it is. */
+/* What is not in the table leaves everything as it is. ADJ_LEFT is a goodbye that is no flap. */
 static const struct step {
     uint8_t next; /* enum adjacency_state; ADJ_STAY: the same */
     uint8_t actions;
@@ -126,7 +126,7 @@ static void flap(struct adjacency *a, const struct adjacency_timing *timing, cw_
 unsigned adjacency_step(struct adjacency *a, enum adjacency_event event, uint32_t fresh,
                         const struct adjacency_timing *timing, cw_time now)
 {
-    const struct step *step = &table[a->state][event];
+    const struct step *step = &table[a->state][event == ADJ_LEFT ? ADJ_GOODBYE : event];
     if (step->next == ADJ_STAY) {
         return 0;
     }
@@ -135,7 +135,7 @@ unsigned adjacency_step(struct adjacency *a, enum adjacency_event event, uint32_
     if (step->actions & ADJ_END) {
         CHECK(fresh != 0 && (uint16_t)fresh != (uint16_t)a->session);
         a->session = fresh;
-        if (before >= ADJ_PENDING) {
+        if (before >= ADJ_PENDING && event != ADJ_LEFT) {
             flap(a, timing, now);
         }
     }
@@ -232,12 +232,23 @@ const char *adjacency_state_name(enum adjacency_state state)
 const char *adjacency_event_name(enum adjacency_event event)
 {
     static const char *const names[ADJ_EVENTS] = {
-        [ADJ_NOTHING] = "nothing",   [ADJ_CARRIER_UP] = "carrier-up", [ADJ_CARRIER_DOWN] = "carrier-down",
-        [ADJ_HEARD] = "heard",       [ADJ_ANSWERED] = "answered",     [ADJ_REPLACED] = "replaced",
-        [ADJ_WRONG] = "wrong",       [ADJ_GOODBYE] = "goodbye",       [ADJ_SILENT] = "silent",
-        [ADJ_RESTED] = "rested",     [ADJ_FOUND_NEW] = "found-new",   [ADJ_FOUND_KNOWN] = "found-known",
-        [ADJ_ADMITTED] = "admitted", [ADJ_DOUBTED] = "doubted",       [ADJ_OVERDUE] = "overdue",
+        [ADJ_NOTHING] = "nothing",
+        [ADJ_CARRIER_UP] = "carrier-up",
+        [ADJ_CARRIER_DOWN] = "carrier-down",
+        [ADJ_HEARD] = "heard",
+        [ADJ_ANSWERED] = "answered",
+        [ADJ_REPLACED] = "replaced",
+        [ADJ_WRONG] = "wrong",
+        [ADJ_GOODBYE] = "goodbye",
+        [ADJ_SILENT] = "silent",
+        [ADJ_RESTED] = "rested",
+        [ADJ_FOUND_NEW] = "found-new",
+        [ADJ_FOUND_KNOWN] = "found-known",
+        [ADJ_ADMITTED] = "admitted",
+        [ADJ_DOUBTED] = "doubted",
+        [ADJ_OVERDUE] = "overdue",
         [ADJ_CLOSED] = "closed",
+        [ADJ_LEFT] = "left",
     };
     return (unsigned)event < ADJ_EVENTS ? names[event] : "?";
 }

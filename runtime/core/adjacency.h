@@ -6,7 +6,8 @@
  *  1. from EXCHANGE on, both ends have heard each other in this very pair of sessions;
  *  2. whoever leaves EXCHANGE, PENDING or UP for a state below takes another session, so that no frame, hello or stream item of
  *     the former adjacency is ever taken for one of the next;
- *  3. the way up is delayed after flaps (damping), the way down never.
+ *  3. the way up is delayed after flaps (damping), the way down never. A flap is whatever ends an announced link but an
+ *     orderly leave.
  *
  *   NO_CARRIER <-> DOWN -> INIT -> EXCHANGE -> PENDING <-> UP         and from each to those before it;
  *                DAMPED stands before DOWN, MISWIRED beside it; a link to somebody already in C skips PENDING.
@@ -40,7 +41,8 @@ enum adjacency_event {
     ADJ_ANSWERED, /* a good hello that does */
     ADJ_REPLACED, /* a good hello from another session or incarnation than the adjacency's, or that no longer names ours */
     ADJ_WRONG,    /* a hello of another cluster, configuration, server or port */
-    ADJ_GOODBYE,     /* the neighbour closes */
+    ADJ_GOODBYE,     /* the neighbour closes, or has died */
+    ADJ_LEFT,        /* the neighbour goes in good order: no flap, it may come back at once */
     ADJ_SILENT,      /* not heard for `dead` */
     ADJ_RESTED,      /* damping is over */
     ADJ_FOUND_NEW,   /* exchange done, the far end is not in C */

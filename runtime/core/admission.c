@@ -21,10 +21,10 @@ void admission_init(struct admission *a, cw_server self, uint32_t servers, struc
         .self = self,
         .round = 1,
         .acked = arena_carve(arena, servers, sizeof *a->acked, alignof(uint32_t)),
-        .answered = arena_carve(arena, servers, sizeof *a->answered, alignof(uint32_t)),
-        .missing = CW_SERVER_NONE,
+
     };
     carve_set(&a->waiting, servers, arena);
+    carve_set(&a->owed, servers, arena);
     carve_set(&a->frozen, servers, arena);
 }
 
@@ -32,7 +32,7 @@ void admission_reset(struct admission *a)
 {
     memset(a->acked, 0, a->servers * sizeof *a->acked);
     a->round = 1;
-    a->missing = CW_SERVER_NONE;
+    a->missing = 0;
 }
 
 void admission_gained(struct admission *a, uint32_t seq)
@@ -61,19 +61,22 @@ void admission_acked(struct admission *a, cw_server s, uint32_t seq)
     a->acked[s] = seq > a->acked[s] ? seq : a->acked[s];
 }
 
-/* Everybody in O has acked version least or a newer one, but for self and those in except (NULL: nobody). */
+/*
+ * Everybody in O has acked version least or a newer one, but for self and those in except (NULL: nobody). Begins with whom it found
+ * missing last: over a round everybody is looked at about once, not once for every ack.
+ */
 static bool all_acked(struct admission *a, uint32_t least, const struct reach *optimistic, const struct reach *except)
 {
-    cw_server hint = a->missing;
-    if (hint != CW_SERVER_NONE && a->acked[hint] < least && reach_has(optimistic, hint) &&
-        !(except != NULL && reach_has(except, hint))) {
-        return false;
-    }
-    for (cw_server s = reach_next(optimistic, 0); s != CW_SERVER_NONE; s = reach_next(optimistic, s + 1)) {
-        if (a->acked[s] < least && s != a->self && !(except != NULL && reach_has(except, s))) {
-            a->missing = s;
-            return false;
+    cw_server start = a->missing, end = a->servers;
+    for (unsigned part = 0; part < 2; part++) {
+        for (cw_server s = reach_next(optimistic, start); s < end; s = reach_next(optimistic, s + 1)) {
+            if (a->acked[s] < least && s != a->self && !(except != NULL && reach_has(except, s))) {
+                a->missing = s;
+                return false;
+            }
         }
+        end = start;
+        start = 0;
     }
     return true;
 }
@@ -101,16 +104,20 @@ void admission_applied(struct admission *a, cw_server origin, const struct recor
 {
     if (renewed) {
         a->acked[origin] = 0;
-        a->answered[origin] = 0;
     }
-    if (record->pending != CW_LINKS_NONE) {
-        reach_add(&a->waiting, origin);
-    } else {
+    if (record->pending == CW_LINKS_NONE) {
         reach_remove(&a->waiting, origin);
+        reach_remove(&a->owed, origin);
+        return;
+    }
+    reach_add(&a->waiting, origin);
+    if (origin != a->self) {
+        reach_add(&a->owed, origin);
     }
 }
 
 void admission_repeat(struct admission *a)
 {
-    memset(a->answered, 0, a->servers * sizeof *a->answered);
+    reach_copy(&a->owed, &a->waiting);
+    reach_remove(&a->owed, a->self);
 }

@@ -32,13 +32,13 @@ struct admission {
     cw_server self;
     uint32_t round;  /* the least seq of my record whose ack counts (3b); above my seq while no such version was made */
     uint32_t *acked; /* by server: the newest seq of my incarnation that its incarnation of now acked; 0 */
-    uint32_t *answered;   /* by server: the newest seq of its incarnation of now that I acked; 0 */
     struct reach waiting; /* servers whose record lists a pending link: they want acks */
+    struct reach owed;    /* of these, the others whose newest version I have not acked yet */
     struct reach frozen;  /* mutant FROZEN_WAIT_SET only: O when the round began */
-    cw_server missing;    /* whose ack was missing when last looked */
+    cw_server missing;    /* whose ack was missing when last looked; 0 at first */
 };
 
-/* Carves 8 bytes and 2 bits a server; over a measuring arena it only counts. */
+/* Carves 4 bytes and 3 bits a server; over a measuring arena it only counts. */
 void admission_init(struct admission *a, cw_server self, uint32_t servers, struct arena *arena);
 
 /* ---- My own rounds ------------------------------------------------------------------------------------------------ */
@@ -74,15 +74,10 @@ bool admission_complete(struct admission *a, uint32_t listed, const struct reach
 /* A newer record of origin was applied; renewed when its incarnation is another one than before. */
 void admission_applied(struct admission *a, cw_server origin, const struct record *record, bool renewed);
 
-/* True when version seq of origin's record, its newest, still wants my ack; admission_answer() notes that it left. */
-static inline bool admission_owes(const struct admission *a, cw_server origin, uint32_t seq)
+/* My ack of the newest version of origin's record, which is in owed, leaves. */
+static inline void admission_answer(struct admission *a, cw_server origin)
 {
-    return a->answered[origin] != seq;
-}
-
-static inline void admission_answer(struct admission *a, cw_server origin, uint32_t seq)
-{
-    a->answered[origin] = seq;
+    reach_remove(&a->owed, origin);
 }
 
 /* Acks may have been lost with a link: all are owed again. */

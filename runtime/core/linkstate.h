@@ -33,7 +33,7 @@ struct ls_timers {
     cw_span retry;         /* 2 ms without progress: the control stream repeats itself */
     cw_span pending_limit; /* 500 ms: a link still pending is torn down and damped */
     cw_span pace;          /* 1 ms at least between two versions of the own record that only add */
-    cw_span damp;          /* 100 ms * 2^flaps, halved per quiet minute, at most damp_max */
+    cw_span damp;          /* 100 ms * 2^(flaps - 1), flaps halved per quiet minute, at most damp_max */
     cw_span damp_max;      /* 10 s */
     cw_span refresh;       /* 30 min: own record again */
 };
@@ -106,7 +106,7 @@ void ls_stamp(struct linkstate *ls, cw_link link, struct frame_head *head);
  * changed since the last refresh.
  */
 bool ls_refresh(struct linkstate *ls, cw_time now);
-/* Grows with every entry that was more than a data frame: as long as it stays, so does all that can be asked. */
+/* As long as it stays, so does all that can be asked but by time: it grows with every entry from which something may follow. */
 uint64_t ls_notes(const struct linkstate *ls);
 /* Grows with every change of C, O, routes or the right to deliver: cache against it. */
 uint64_t ls_epoch(const struct linkstate *ls);

@@ -77,18 +77,23 @@ struct linkstate {
      * What a data frame touches, in three lines of cache, and all that is asked between entries: as the last entry left it
      * (linkstate_note). A data frame changes none of it but who was heard; what time changes, it changes at wake.
      */
-    cw_time now;                 /* of the last entry */
-    cw_time wake;                /* ls_next_wake() */
-    cw_time lease;               /* while linked: we may deliver until then */
-    uint64_t notes;              /* entries that may have changed something, ls_notes() */
+    cw_time now;    /* of the last entry */
+    cw_time wake;   /* ls_next_wake() */
+    cw_time due;    /* until then time changes nothing but what there is to send; not after wake otherwise */
+    cw_time lease;  /* while linked: we may deliver until then */
+    uint64_t notes; /* entries that may have changed something, ls_notes() */
     cw_links tx, owed, live, up; /* ls_tx_links(), ls_owed_links(), ls_live_links(), ls_up_links() */
-    bool calm;                   /* nothing happened since views were asked for: until wake they are what they were */
+    bool calm;                   /* nothing happened since views were asked for: until due they are what they were */
     bool whole;                  /* routes are those of the whole torus */
     bool linked;                 /* a link was up at both ends since this incarnation began */
     bool leaving;
     bool parted; /* left, and said goodbye: no more hellos */
     struct ls_gate_link gate[CW_LINK_COUNT];
     cw_time heard[CW_LINK_COUNT]; /* by data frames, not yet in adj.heard */
+
+    /* What wake, due and the sets above are made of, link by link. */
+    cw_time tx_wake[CW_LINK_COUNT], judge_wake[CW_LINK_COUNT];
+    cw_links blocked; /* live links whose window holds control back */
 
     struct ls_config config;
     struct adjacency_timing timing;
@@ -117,10 +122,10 @@ struct linkstate {
 
 /* ---- linkstate_tx.c ----------------------------------------------------------------------------------------------- */
 
-/* Links that have something to say now. */
-cw_links linkstate_tx_links(const struct linkstate *ls);
-/* Links whose streams have items to send, whether they may wait or not. */
-cw_links linkstate_owed_links(const struct linkstate *ls);
+/* The link has something to say now. */
+bool linkstate_has_tx(const struct linkstate *ls, const struct ls_link *l);
+/* Its stream has items to send, whether they may wait or not. */
+bool linkstate_owes(const struct ls_link *l);
 
 /* ---- linkstate_tick.c -------------------------------------------------------------------------------------------- */
 
@@ -135,8 +140,8 @@ static inline void linkstate_enter(struct linkstate *ls, cw_time now)
 
 /* What every entry and every pull ends with: notes what is asked between them. */
 void linkstate_note(struct linkstate *ls);
-/* What data frames proved of the neighbours goes where it is judged. */
-void linkstate_fold_heard(struct linkstate *ls);
+/* The same when nothing has happened since but time, and something to these links. */
+void linkstate_note_links(struct linkstate *ls, cw_links links);
 
 /* New incarnation at least `incarnation`; all adjacencies are closed, nobody is in our views, we are not active (semantics 4.2). */
 void linkstate_fence(struct linkstate *ls, uint64_t incarnation);
@@ -151,6 +156,11 @@ void linkstate_renew_lease(struct linkstate *ls);
  * the views; otherwise a search may be put off (views.h).
  */
 void linkstate_settle(struct linkstate *ls, bool asked);
+/*
+ * The same when all was settled and nothing has happened since but to the clocks and the stream of this link, which is up: that
+ * changes nothing else.
+ */
+void linkstate_settle_link(struct linkstate *ls, cw_link link);
 
 /* Applies records that are one piece of knowledge, and owes what was new to all links but `from` (CW_LINK_SELF: to all). */
 void linkstate_apply(struct linkstate *ls, const struct record *records, uint32_t count, cw_link from);

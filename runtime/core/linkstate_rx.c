@@ -51,25 +51,25 @@ static bool is_well_wired(const struct linkstate *ls, cw_link link, const struct
 
 /*
  * At rest and with nothing on its way, equal knowledge has equal digests. Three hellos that say otherwise: tell it all again. What comes
- * between them in motion says nothing either way: the other end may be the first to repair, again and again, and know less.
+ * between them in motion says nothing either way: the other end may be the first to repair, again and again, and know less. True when it
+ * was told.
  */
-static void compare_digests(struct linkstate *ls, cw_link link, const struct hello *hello)
+static bool repair(struct linkstate *ls, cw_link link, const struct hello *hello)
 {
     struct ls_link *l = &ls->links[link];
     bool still = l->synced && l->batch.count == 0 && feed_is_idle(&l->feed) && hello->position == l->feed.received &&
                  hello->ack == l->feed.top;
     if (hello->digest == lsdb_digest(&ls->db)) {
         l->strangers = 0;
-        return;
+        return false;
     }
-    if (!still) {
-        return;
+    if (!still || ++l->strangers < LS_REPAIR_HELLOS) {
+        return false;
     }
-    if (++l->strangers >= LS_REPAIR_HELLOS) {
-        l->strangers = 0;
-        ls->counts[LS_REPAIRS]++;
-        linkstate_owe_all(ls, link);
-    }
+    l->strangers = 0;
+    ls->counts[LS_REPAIRS]++;
+    linkstate_owe_all(ls, link);
+    return true;
 }
 
 static void note_stranger(struct linkstate *ls, struct ls_link *l, const struct hello *hello)
@@ -85,7 +85,14 @@ static void note_stranger(struct linkstate *ls, struct ls_link *l, const struct 
     };
 }
 
-static void take_hello(struct linkstate *ls, cw_link link, const struct hello *hello)
+/* Nothing follows from a hello or an acknowledgement here but for the link itself: it has been up, and we active. */
+static bool is_steady(const struct linkstate *ls, const struct ls_link *l)
+{
+    return ls->linked && l->adj.state == ADJ_UP;
+}
+
+/* The functions below say whether only the clocks and the stream of the link have changed. */
+static bool take_hello(struct linkstate *ls, cw_link link, const struct hello *hello)
 {
     struct ls_link *l = &ls->links[link];
     l->seen = (struct ls_heard){
@@ -101,23 +108,28 @@ static void take_hello(struct linkstate *ls, cw_link link, const struct hello *h
         note_stranger(ls, l, hello);
         linkstate_step(ls, link, ADJ_WRONG);
         adjacency_heard(&l->adj, ls->now);
-        return;
+        return false;
     }
-    linkstate_step(ls, link, adjacency_judge(&l->adj, hello->session, hello->heard, hello->incarnation));
+    enum adjacency_event event = adjacency_judge(&l->adj, hello->session, hello->heard, hello->incarnation);
+    bool steady = event == ADJ_NOTHING && is_steady(ls, l);
+    if (event != ADJ_NOTHING) {
+        linkstate_step(ls, link, event);
+    }
     adjacency_note(&l->adj, hello->session, hello->incarnation, ls->now);
     if (l->adj.state < ADJ_INIT) {
-        return;
+        return false;
     }
     l->clock = hello->clock;
     if (!adjacency_is_two_way(&l->adj)) {
-        return;
+        return false;
     }
     if (hello->echo.ns <= ls->now.ns) { /* a clock we did not reach yet is not ours */
         l->echo = cw_time_max(l->echo, hello->echo);
     }
     (void)feed_acked(&l->feed, &ls->flood, link, hello->ack, ls->now);
-    compare_digests(ls, link, hello);
+    steady &= !repair(ls, link, hello);
     linkstate_renew_lease(ls);
+    return steady;
 }
 
 static void take_goodbye(struct linkstate *ls, cw_link link, const struct goodbye *goodbye)
@@ -130,7 +142,7 @@ static void take_goodbye(struct linkstate *ls, cw_link link, const struct goodby
         ls->counts[LS_STRAYS]++;
         return;
     }
-    linkstate_step(ls, link, ADJ_GOODBYE);
+    linkstate_step(ls, link, goodbye->reason == GOODBYE_LEAVING ? ADJ_LEFT : ADJ_GOODBYE);
     if (goodbye->reason != GOODBYE_CLOSED) {
         views_goodbye(&ls->views, peer, goodbye->incarnation);
     }
@@ -236,29 +248,32 @@ static void take_item(struct linkstate *ls, cw_link link, const struct item *ite
     }
 }
 
-static void take_stream(struct linkstate *ls, cw_link link, const struct stream *stream)
+static bool take_stream(struct linkstate *ls, cw_link link, const struct stream *stream)
 {
     struct ls_link *l = &ls->links[link];
     if (!adjacency_is_two_way(&l->adj) || stream->head.session != l->adj.peer_session ||
         stream->head.heard != l->adj.session) {
         ls->counts[LS_STRAYS]++;
-        return;
+        return false;
     }
+    bool steady = is_steady(ls, l);
     adjacency_heard(&l->adj, ls->now);
     if (!feed_acked(&l->feed, &ls->flood, link, stream->head.ack, ls->now)) {
         ls->counts[LS_STRAYS]++;
-        return;
+        return false;
     }
     uint32_t number;
     struct item item;
     struct stream_cursor cursor = stream_items(stream);
     while (l->feed.running && stream_next(&cursor, &number, &item)) {
+        steady = false;
         if (feed_receive(&l->feed, number, cw_time_add(ls->now, CW_US(LS_ACK_DELAY_US)))) {
             take_item(ls, link, &item);
         } else if (MUTANT(ACK_OVERTAKES) && item.type == ITEM_ACK) {
             take_ack(ls, &item.ack); /* records before it were lost and will come again */
         }
     }
+    return steady;
 }
 
 enum wire_reason ls_control(struct linkstate *ls, cw_link link, const uint8_t *bytes, size_t length, cw_time now)
@@ -289,13 +304,18 @@ enum wire_reason ls_control(struct linkstate *ls, cw_link link, const uint8_t *b
     if (ls->links[link].adj.state == ADJ_NO_CARRIER) {
         return WIRE_OK; /* the light is out by now */
     }
+    bool steady = false;
     if (head.type == CONTROL_HELLO) {
-        take_hello(ls, link, &hello);
+        steady = take_hello(ls, link, &hello);
     } else if (head.type == CONTROL_GOODBYE) {
         take_goodbye(ls, link, &goodbye);
     } else {
-        take_stream(ls, link, &stream);
+        steady = take_stream(ls, link, &stream);
     }
-    linkstate_settle(ls, false);
+    if (steady) {
+        linkstate_settle_link(ls, link);
+    } else {
+        linkstate_settle(ls, false);
+    }
     return WIRE_OK;
 }

@@ -168,9 +168,8 @@ static enum urgency compare_record(const struct linkstate *ls)
 static bool is_exchanged(const struct linkstate *ls, cw_link link)
 {
     const struct ls_link *l = &ls->links[link];
-    return MUTANT(NO_EXCHANGE) || MUTANT(RESURRECTION) ||
-           (l->synced && l->feed.base > l->offered &&
-            lsdb_incarnation(&ls->db, linkstate_peer(ls, link)) == l->adj.peer_incarnation);
+    return MUTANT(NO_EXCHANGE) || (l->synced && l->feed.base > l->offered &&
+                                   lsdb_incarnation(&ls->db, linkstate_peer(ls, link)) == l->adj.peer_incarnation);
 }
 
 /* The far end, as the session knows it, is in C: the link adds nobody. */
@@ -211,16 +210,20 @@ static bool is_admitted(struct linkstate *ls, cw_link link)
            admission_complete(&ls->admission, l->listed, views_optimistic(&ls->views), &ls->views.held);
 }
 
-static enum adjacency_event decide(struct linkstate *ls, cw_link link)
+/* What follows for the link; what only adds, only when a version of the record may be made now. */
+static enum adjacency_event decide(struct linkstate *ls, cw_link link, bool may_add)
 {
     const struct ls_link *l = &ls->links[link];
     switch (l->adj.state) {
     case ADJ_EXCHANGE:
-        if (!is_exchanged(ls, link)) {
+        if (!may_add || !is_exchanged(ls, link)) {
             return ADJ_NOTHING;
         }
         return is_known(ls, link) ? ADJ_FOUND_KNOWN : ADJ_FOUND_NEW;
     case ADJ_PENDING:
+        if (!may_add) {
+            return ADJ_NOTHING;
+        }
         if (is_known(ls, link) && !MUTANT(ONE_ROUND)) {
             return ADJ_FOUND_KNOWN;
         }
@@ -239,7 +242,6 @@ static enum adjacency_event decide(struct linkstate *ls, cw_link link)
     }
 }
 
-/* Moves links on; what only adds, only when a version of the record may be made now. */
 static void move_links(struct linkstate *ls)
 {
     /* After a stall what waits in the rings comes first: the neighbours may have counted us out long ago. */
@@ -247,8 +249,8 @@ static void move_links(struct linkstate *ls)
     bool may_add = !ls->leaving && drained && !cw_time_before(ls->now, ls->version_at);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         struct ls_link *l = &ls->links[link];
-        enum adjacency_event event = decide(ls, link);
-        if (event == ADJ_NOTHING || (event != ADJ_DOUBTED && !may_add)) {
+        enum adjacency_event event = decide(ls, link, may_add);
+        if (event == ADJ_NOTHING) {
             continue;
         }
         linkstate_step(ls, link, event);
@@ -286,18 +288,15 @@ static void note_commits(struct linkstate *ls)
 /* Whoever has a pending link wants to hear that we know it; those in our O, by the way that O's graph shows. */
 static void give_acks(struct linkstate *ls)
 {
-    const struct reach *waiting = &ls->admission.waiting;
+    const struct reach *owed = &ls->admission.owed;
     ls->acks_due = false;
-    for (cw_server s = reach_next(waiting, 0); s != CW_SERVER_NONE; s = reach_next(waiting, s + 1)) {
+    for (cw_server s = reach_next(owed, 0); s != CW_SERVER_NONE; s = reach_next(owed, s + 1)) {
         const struct record *record = &ls->db.records[s];
-        if (s == ls->config.self || !admission_owes(&ls->admission, s, record->seq)) {
-            continue;
-        }
         cw_links way = views_wide_next_hops(&ls->views, s);
         if (way == CW_LINKS_NONE) {
             continue;
         }
-        admission_answer(&ls->admission, s, record->seq);
+        admission_answer(&ls->admission, s);
         struct ack ack = {
             .acker = ls->self,
             .acker_incarnation = ls->incarnation,
@@ -329,7 +328,7 @@ static void settle(struct linkstate *ls, bool asked)
         move_links(ls);
         enum urgency urgency = compare_record(ls);
         bool may_add = !cw_time_before(ls->now, ls->version_at);
-        if (urgency == RECORD_IS_TRUE && !(wants_round(ls) && may_add)) {
+        if (urgency == RECORD_IS_TRUE && !(may_add && wants_round(ls))) {
             break;
         }
         if (urgency != RECORD_IS_WRONG && !may_add) {
@@ -347,4 +346,14 @@ void linkstate_settle(struct linkstate *ls, bool asked)
     ls->calm = false;
     settle(ls, asked);
     linkstate_note(ls);
+    ls->notes++;
+}
+
+void linkstate_settle_link(struct linkstate *ls, cw_link link)
+{
+    if (cw_time_due(ls->due, ls->now)) {
+        linkstate_settle(ls, false);
+    } else {
+        linkstate_note_links(ls, cw_links_of(link));
+    }
 }

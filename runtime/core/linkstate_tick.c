@@ -55,16 +55,24 @@ void linkstate_pass(struct linkstate *ls, cw_time now)
         ls->counts[LS_FENCES]++;
         linkstate_fence(ls, ls->incarnation + 1);
         linkstate_note(ls);
+        ls->notes++;
         ls->calm = false;
     }
 }
 
+/* What data frames proved of the neighbour goes where it is judged. */
+static void fold_heard(struct linkstate *ls, cw_link link)
+{
+    struct adjacency *adj = &ls->links[link].adj;
+    adj->heard = cw_time_max(adj->heard, ls->heard[link]);
+}
+
 static void judge_links(struct linkstate *ls)
 {
-    linkstate_fold_heard(ls);
     bool drained = !cw_time_before(ls->now, ls->judge_from);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         struct ls_link *l = &ls->links[link];
+        fold_heard(ls, link);
         enum adjacency_event event = adjacency_due(&l->adj, &ls->timing, ls->now);
         if (event == ADJ_NOTHING || (event == ADJ_SILENT && !drained)) {
             continue;
@@ -88,6 +96,10 @@ static void part(struct linkstate *ls)
 void ls_tick(struct linkstate *ls, cw_time now)
 {
     linkstate_enter(ls, now);
+    if (cw_time_before(now, ls->due)) {
+        linkstate_note_links(ls, CW_LINKS_NONE); /* nothing but hellos and acknowledgements to send */
+        return;
+    }
     judge_links(ls);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         if (ls->links[link].feed.running) {
@@ -108,7 +120,10 @@ void ls_tick(struct linkstate *ls, cw_time now)
 bool ls_refresh(struct linkstate *ls, cw_time now)
 {
     linkstate_enter(ls, now);
-    if (ls->calm && cw_time_before(now, ls->wake)) {
+    if (ls->calm && cw_time_before(now, ls->due)) {
+        if (cw_time_due(ls->wake, now)) {
+            linkstate_note_links(ls, CW_LINKS_NONE);
+        }
         return false;
     }
     linkstate_settle(ls, true);
@@ -131,24 +146,20 @@ static cw_time tx_wake(const struct linkstate *ls, const struct ls_link *l)
     return cw_time_min(cw_time_due(hello, ls->now) ? CW_NEVER : hello, cw_time_due(ack, ls->now) ? CW_NEVER : ack);
 }
 
-static cw_time link_wake(const struct linkstate *ls, const struct ls_link *l)
+/* When the link's silence, its rest or its stream is to be judged. */
+static cw_time judge_wake(const struct linkstate *ls, const struct ls_link *l)
 {
     cw_time wake = adjacency_wake(&l->adj, &ls->timing);
     if (cw_time_due(wake, ls->now)) {
         wake = ls->judge_from; /* a silence that may not be judged yet */
     }
-    if (l->feed.running) {
-        wake = cw_time_min(wake, feed_wake(&l->feed, ls->config.timers.retry));
-    }
-    return cw_time_min(wake, tx_wake(ls, l));
+    return l->feed.running ? cw_time_min(wake, feed_wake(&l->feed, ls->config.timers.retry)) : wake;
 }
 
-static cw_time next_wake(const struct linkstate *ls)
+/* When something is due that is of no one link. */
+static cw_time own_wake(const struct linkstate *ls)
 {
     cw_time wake = cw_time_min(views_wake(&ls->views), cw_time_max(ls->refresh_at, ls->version_at));
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        wake = cw_time_min(wake, link_wake(ls, &ls->links[link]));
-    }
     if (ls->leaving && !ls->parted) {
         wake = cw_time_min(wake, ls->left_at);
     }
@@ -167,65 +178,67 @@ static cw_time next_wake(const struct linkstate *ls)
 
 /* ---- What is asked between entries --------------------------------------------------------------------------------- */
 
-static cw_links live_links(const struct linkstate *ls)
+static void put_bit(cw_links *set, cw_links bit, bool on)
 {
-    cw_links links = CW_LINKS_NONE;
+    *set = on ? *set | bit : *set & (cw_links)~bit;
+}
+
+static void note_one(struct linkstate *ls, cw_link link)
+{
+    const struct ls_link *l = &ls->links[link];
+    const struct feed *feed = &l->feed;
+    cw_links bit = cw_links_of(link);
+    ls->gate[link] = (struct ls_gate_link){
+        .session = (uint16_t)l->adj.session,
+        .peer_session = (uint16_t)l->adj.peer_session,
+        .frames = ls->gate[link].frames,
+        .top = (uint16_t)feed->top,
+        .received = (uint16_t)feed->received,
+        .two_way = adjacency_is_two_way(&l->adj),
+        .up = l->adj.state == ADJ_UP,
+    };
+    put_bit(&ls->tx, bit, linkstate_has_tx(ls, l));
+    put_bit(&ls->owed, bit, linkstate_owes(l));
+    put_bit(&ls->live, bit, l->adj.state == ADJ_UP && linkstate_is_committed(ls, link));
+    /* Control before data (semantics 4.4): what the window holds back holds back the data behind it. */
+    put_bit(&ls->blocked, bit, feed->unsent > 0 && !feed_has_more(feed));
+    ls->tx_wake[link] = tx_wake(ls, l);
+    ls->judge_wake[link] = judge_wake(ls, l);
+}
+
+static void sum_up(struct linkstate *ls)
+{
+    cw_links up = ls->live & (cw_links)~ls->blocked;
+    if (up != ls->up) {
+        ls->up = up;
+        ls->calm = false;
+        ls->notes++;
+    }
+    cw_time due = own_wake(ls), tx = CW_NEVER;
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        if (ls->links[link].adj.state == ADJ_UP && linkstate_is_committed(ls, link)) {
-            links |= cw_links_of(link);
+        due = cw_time_min(due, ls->judge_wake[link]);
+        tx = cw_time_min(tx, ls->tx_wake[link]);
+    }
+    ls->wake = cw_time_min(due, tx);
+    ls->due = cw_time_min(due, ls->repeat_at);
+}
+
+void linkstate_note_links(struct linkstate *ls, cw_links links)
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if ((links & cw_links_of(link)) || cw_time_due(ls->tx_wake[link], ls->now) ||
+            cw_time_due(ls->judge_wake[link], ls->now)) {
+            fold_heard(ls, link);
+            note_one(ls, link);
         }
     }
-    return links;
-}
-
-/* Control before data (semantics 4.4): what the window holds back holds back the data behind it. */
-static cw_links blocked_links(const struct linkstate *ls)
-{
-    cw_links links = CW_LINKS_NONE;
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        const struct feed *feed = &ls->links[link].feed;
-        if (feed->unsent > 0 && !feed_has_more(feed)) {
-            links |= cw_links_of(link);
-        }
-    }
-    return links;
-}
-
-void linkstate_fold_heard(struct linkstate *ls)
-{
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        struct adjacency *adj = &ls->links[link].adj;
-        adj->heard = cw_time_max(adj->heard, ls->heard[link]);
-    }
-}
-
-static void note_gates(struct linkstate *ls)
-{
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        const struct ls_link *l = &ls->links[link];
-        struct ls_gate_link *gate = &ls->gate[link];
-        gate->session = (uint16_t)l->adj.session;
-        gate->peer_session = (uint16_t)l->adj.peer_session;
-        gate->top = (uint16_t)l->feed.top;
-        gate->received = (uint16_t)l->feed.received;
-        gate->two_way = adjacency_is_two_way(&l->adj);
-        gate->up = l->adj.state == ADJ_UP;
-    }
+    sum_up(ls);
 }
 
 void linkstate_note(struct linkstate *ls)
 {
-    linkstate_fold_heard(ls);
-    note_gates(ls);
     ls->whole = ls->views.whole;
-    ls->notes++;
-    ls->tx = linkstate_tx_links(ls);
-    ls->owed = linkstate_owed_links(ls);
-    ls->live = live_links(ls);
-    cw_links up = ls->live & (cw_links)~blocked_links(ls);
-    ls->calm &= up == ls->up;
-    ls->up = up;
-    ls->wake = next_wake(ls);
+    linkstate_note_links(ls, CW_LINKS_ALL);
 }
 
 uint64_t ls_notes(const struct linkstate *ls)

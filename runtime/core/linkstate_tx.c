@@ -30,27 +30,14 @@ static bool stream_is_due(const struct linkstate *ls, const struct ls_link *l)
     return (gathered && stream_is_owed(l)) || (l->feed.running && cw_time_due(l->feed.ack_at, ls->now));
 }
 
-cw_links linkstate_tx_links(const struct linkstate *ls)
+bool linkstate_has_tx(const struct linkstate *ls, const struct ls_link *l)
 {
-    cw_links links = CW_LINKS_NONE;
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        const struct ls_link *l = &ls->links[link];
-        if (l->adj.state != ADJ_NO_CARRIER && (l->goodbye != 0 || hello_is_due(ls, l) || stream_is_due(ls, l))) {
-            links |= cw_links_of(link);
-        }
-    }
-    return links;
+    return l->adj.state != ADJ_NO_CARRIER && (l->goodbye != 0 || hello_is_due(ls, l) || stream_is_due(ls, l));
 }
 
-cw_links linkstate_owed_links(const struct linkstate *ls)
+bool linkstate_owes(const struct ls_link *l)
 {
-    cw_links links = CW_LINKS_NONE;
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        if (ls->links[link].adj.state != ADJ_NO_CARRIER && stream_is_owed(&ls->links[link])) {
-            links |= cw_links_of(link);
-        }
-    }
-    return links;
+    return l->adj.state != ADJ_NO_CARRIER && stream_is_owed(l);
 }
 
 static size_t put_goodbye(const struct linkstate *ls, struct ls_link *l, uint8_t *out)
@@ -161,7 +148,7 @@ size_t ls_pull(struct linkstate *ls, cw_link link, uint8_t *out, size_t room, ui
         used += put_stream(ls, l, link, out + used, room - used);
         ++*packets;
     }
-    linkstate_note(ls);
+    linkstate_note_links(ls, cw_links_of(link));
     return used;
 }
 

@@ -2,9 +2,9 @@
 /*
  * mutant.h - plausible bugs on purpose, to test the tests (semantics 8.3).
  *
- * MUTANT(NAME) marks in the code where a rule would be forgotten. It is the constant false, and what it guards is not
- * in the program, unless the library is built with -DCW_MUT=<number>: then that one bug is in, and the
- * tests must find it. A number names a bug for ever.
+ * MUTANT(NAME) marks in the code where a rule would be forgotten. It is the constant false, and what it guards is in no
+ * program, but for one build of these sources with CW_MUTANTS, which tests/sim makes for itself: there mutants_in says
+ * which bugs are in, and tests/sim/mutants.py demands that each is found. A number names a bug for ever.
  */
 #ifndef CORE_MUTANT_H
 #define CORE_MUTANT_H
@@ -28,12 +28,12 @@ enum mutant {
     MUTANT_OPEN_EXCHANGE = 15,    /* records of an exchange are applied and passed on one by one */
     MUTANT_ONE_ROUND =
         16, /* only the lower end asks everybody; the far end follows when it has seen the link pending */
-    MUTANT_RESURRECTION = 18,   /* 5 and 6 together: each is the other's second line of defence */
     MUTANT_GAIN_BY_SERVER = 17, /* a round starts again for a new server only, not for a new link */
 };
 
-#ifdef CW_MUT
-#define MUTANT(name) (CW_MUT == MUTANT_##name)
+#ifdef CW_MUTANTS
+extern unsigned mutants_in; /* set of 1 << enum mutant */
+#define MUTANT(name) ((mutants_in >> MUTANT_##name & 1) != 0)
 #else
 #define MUTANT(name) false
 #endif

@@ -47,8 +47,9 @@ void views_applied(struct views *v, const struct lsdb_change *change)
         reach_add(&v->renewed, change->origin);
     }
     /* What changes no link, no flag and no incarnation (a refresh, a repeated round) is seen by nobody. */
-    v->stale |= change->renewed || change->flags || (change->opt_gained | change->opt_lost) != 0 ||
-                (change->up_gained | change->up_lost) != 0;
+    v->up_moved |= (change->up_gained | change->up_lost) != 0;
+    v->opt_moved |= (change->opt_gained | change->opt_lost) != 0;
+    v->stale |= change->renewed || change->flags || v->up_moved || v->opt_moved;
 }
 
 void views_goodbye(struct views *v, cw_server s, uint64_t incarnation)
@@ -65,11 +66,14 @@ void views_goodbye(struct views *v, cw_server s, uint64_t incarnation)
 /* Makes *set what the table reaches, without those who are leaving: they are passed through and own no key. */
 static void members_of(const struct routes *r, const struct lsdb *db, struct reach *set)
 {
-    reach_fill(set);
-    for (cw_server s = 0; s < r->servers; s++) {
-        if (!routes_reaches(r, s)) {
-            reach_remove(set, s);
+    enum { WORD = 64 };
+    for (cw_server first = 0; first < r->servers; first += WORD) {
+        uint32_t count = r->servers - first < WORD ? r->servers - first : WORD;
+        uint64_t word = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            word |= (uint64_t)routes_reaches(r, first + i) << i;
         }
+        reach_put_word(set, first / WORD, word);
     }
     for (cw_server s = reach_next(&db->leaving, 0); s != CW_SERVER_NONE; s = reach_next(&db->leaving, s + 1)) {
         reach_remove(set, s);
@@ -91,13 +95,17 @@ static bool publish_links(struct views *v, const struct lsdb *db)
 /* C and the routes over it. True when C or its links changed. */
 static bool search_committed(struct views *v, const struct lsdb *db)
 {
-    if (!lsdb_is_whole(db)) {
-        routes_search(&v->routes, db->neighbours, db->up, v->self, v->order);
-    } else if (!v->whole) {
-        routes_whole(&v->routes, &db->torus, v->self);
+    bool changed = false;
+    if (v->up_moved) {
+        v->up_moved = false;
+        if (!lsdb_is_whole(db)) {
+            routes_search(&v->routes, db->neighbours, db->up, v->self, v->order);
+        } else if (!v->whole) {
+            routes_whole(&v->routes, &db->torus, v->self);
+        }
+        v->whole = lsdb_is_whole(db);
+        changed = publish_links(v, db);
     }
-    v->whole = lsdb_is_whole(db);
-    bool changed = publish_links(v, db);
     members_of(&v->routes, db, &v->scratch);
     if (!reach_equal(&v->committed, &v->scratch)) {
         reach_copy(&v->committed, &v->scratch);
@@ -126,6 +134,8 @@ static void see_own_pending_only(struct views *v, const struct lsdb *db, struct 
 /* Whom O's graph reaches; borrowed until the next search. */
 static const struct reach *search_optimistic(struct views *v, const struct lsdb *db)
 {
+    bool current = v->pending && !v->opt_moved;
+    v->opt_moved = false;
     v->pending = lsdb_has_pending(db);
     if (!v->pending) {
         return &v->committed;
@@ -136,7 +146,9 @@ static const struct reach *search_optimistic(struct views *v, const struct lsdb 
         routes_search(&v->wide, db->neighbours, db->opt, v->self, v->order);
         return &v->scratch;
     }
-    routes_search(&v->wide, db->neighbours, db->opt, v->self, v->order);
+    if (!current) {
+        routes_search(&v->wide, db->neighbours, db->opt, v->self, v->order);
+    }
     members_of(&v->wide, db, &v->scratch);
     return &v->scratch;
 }
@@ -266,7 +278,7 @@ void views_shrink(struct views *v)
     v->pending = false;
     v->whole = false;
     v->equal = true;
-    v->stale = true;
+    v->stale = v->up_moved = v->opt_moved = true;
     v->routes_epoch += committed;
     v->epoch += committed || optimistic;
 }

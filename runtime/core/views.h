@@ -43,6 +43,8 @@ struct views {
     struct routes wide; /* over O's graph; out of date unless pending */
     bool pending;       /* the O graph is not the C graph */
     bool stale;         /* the database changed since the last search */
+    bool up_moved;      /* links of C's graph did */
+    bool opt_moved;     /* links of O's graph did */
     bool whole;         /* routes were made by routes_whole() */
     cw_span hold;
     cw_span spacing;       /* between two searches that nobody asked for */

@@ -3,6 +3,7 @@
 
 #include "base/prng.h"
 #include "daemon/links.h"
+#include "daemon/seek.h"
 #include "shim/clock.h"
 #include "shim/pair.h"
 
@@ -66,6 +67,17 @@ struct daemon_config *host_config_change(struct host *h)
 const struct torus *host_torus(const struct host *h)
 {
     return &h->torus;
+}
+
+struct boot *host_boot(struct host *h)
+{
+    return h->boot;
+}
+
+cw_link host_port(const struct host *h, cw_link link)
+{
+    CHECK(link < CW_LINK_COUNT);
+    return h->port_of[link];
 }
 
 struct log *host_log(struct host *h)
@@ -284,11 +296,11 @@ static int because(int rc, char why[static HOST_WHY], const char *text)
 }
 
 /* Each cable once: from the server whose positive end it is. */
-static int open_pairs(struct host *h, char why[static HOST_WHY])
+static int open_pairs(struct host *h, const struct torus *torus, char why[static HOST_WHY])
 {
     for (unsigned i = 0; i < h->count; i++) {
         for (cw_link link = 0; link < CW_LINK_COUNT; link += 2) {
-            if (!(torus_links(&h->torus) & cw_links_of(link))) {
+            if (!(torus_links(torus) & cw_links_of(link))) {
                 continue;
             }
             struct shim *ends[2];
@@ -296,7 +308,7 @@ static int open_pairs(struct host *h, char why[static HOST_WHY])
             if (rc < 0) {
                 return because(rc, why, "links inside the process");
             }
-            cw_server far = torus_neighbour(&h->torus, i, link);
+            cw_server far = torus_neighbour(torus, i, link);
             struct pump_server *near_end = &h->server[i], *far_end = &h->server[far];
             near_end->face.link[link].shim = near_end->pair[link] = ends[0];
             far_end->face.link[link ^ 1].shim = far_end->pair[link ^ 1] = ends[1];
@@ -347,19 +359,17 @@ static int open_memory(struct host *h)
         .large_bytes = h->mtu + PKT_HEADROOM,
         .packets_max = (uint32_t)(most < PACKETS_MOST ? most : PACKETS_MOST),
     };
-    h->neighbours = malloc((size_t)h->torus.servers * CW_LINK_COUNT * sizeof *h->neighbours);
     h->wakes_memory = malloc(heap_size(h->count));
-    if (h->neighbours == NULL || h->wakes_memory == NULL) {
+    if (h->wakes_memory == NULL) {
         return -ENOMEM;
     }
-    torus_neighbours_fill(&h->torus, h->neighbours);
     heap_init(&h->wakes, h->wakes_memory, h->count);
     int rc = pkt_home_open(&h->packets, &packets);
     rc = rc < 0 ? rc : serve_open(h);
     return rc < 0 ? rc : offload_open(&h->offload, OFFLOAD_THREADS);
 }
 
-static int open_servers(struct host *h, const struct host_options *o)
+static int open_servers(struct host *h)
 {
     h->server = calloc(h->count, sizeof *h->server);
     if (h->server == NULL) {
@@ -369,7 +379,6 @@ static int open_servers(struct host *h, const struct host_options *o)
         struct pump_server *s = &h->server[i];
         s->face.host = h;
         s->face.index = i;
-        s->face.self = h->config.place == CONFIG_WHOLE ? torus_coord(&h->torus, i) : o->self;
         for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
             s->pump[link].server = s;
             s->pump[link].link = link;
@@ -377,6 +386,54 @@ static int open_servers(struct host *h, const struct host_options *o)
         }
     }
     return 0;
+}
+
+/* The shape of the torus, and what every node needs of it. */
+static int set_torus(struct host *h, cw_dims dims)
+{
+    int rc = torus_init(&h->torus, dims);
+    if (rc < 0) {
+        return rc;
+    }
+    h->neighbours = malloc((size_t)h->torus.servers * CW_LINK_COUNT * sizeof *h->neighbours);
+    if (h->neighbours == NULL) {
+        return -ENOMEM;
+    }
+    torus_neighbours_fill(&h->torus, h->neighbours);
+    h->config_hash = config_hash(&h->config, dims, h->mtu);
+    return 0;
+}
+
+int host_settle(struct host *h, cw_dims dims, cw_coord self, char why[static HOST_WHY])
+{
+    int rc = set_torus(h, dims);
+    if (rc < 0) {
+        return because(rc, why, "torus");
+    }
+    for (unsigned i = 0; rc == 0 && i < h->count; i++) {
+        struct pump_server *s = &h->server[i];
+        s->face.self = h->config.place == CONFIG_WHOLE ? torus_coord(&h->torus, i) : self;
+        rc = host_start_node(s, h->incarnation);
+    }
+    return rc < 0 ? because(rc, why, "node") : 0;
+}
+
+/* Where the server stands, if that is known by now. */
+static bool known_place(const struct daemon_config *c, const struct host_options *o, struct boot_place *out)
+{
+    struct torus torus;
+    if (o->place != NULL) {
+        *out = *o->place;
+        return true;
+    }
+    if (c->place == CONFIG_AUTO || torus_init(&torus, c->dims) < 0) {
+        return false;
+    }
+    *out = (struct boot_place){.dims = c->dims, .self = c->self};
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        out->direction[link] = torus_links(&torus) & cw_links_of(link) ? link : BOOT_ABSENT;
+    }
+    return true;
 }
 
 /* The shims of the caller become ours only at the end, when nothing can fail any more but the nodes. */
@@ -388,7 +445,9 @@ static int open_links(struct host *h, const struct host_options *o, char why[sta
         }
         return 0;
     }
-    int rc = open_pairs(h, why);
+    struct torus torus;
+    int rc = torus_init(&torus, h->config.dims);
+    rc = rc < 0 ? because(rc, why, "dims") : open_pairs(h, &torus, why);
     return rc < 0 ? rc : wrap_pairs(h, why);
 }
 
@@ -414,25 +473,32 @@ int host_open(struct host **out, const struct host_options *o, char why[static H
     if (getrandom(&h->seed, sizeof h->seed, 0) != sizeof h->seed) {
         h->seed = (uint64_t)h->started.ns;
     }
-    int rc = torus_init(&h->torus, o->dims);
-    h->count = h->config.place == CONFIG_WHOLE ? h->torus.servers : 1;
-    rc = rc < 0 ? because(rc, why, "dims") : take_mtu(h, o, why);
-    h->config_hash = config_hash(&h->config, o->dims, h->mtu);
+    h->placed = o->placed;
+    h->placed_context = o->placed_context;
+    h->incarnation = o->incarnation;
+    const cw_dims *dims = &h->config.dims;
+    h->count = h->config.place == CONFIG_WHOLE ? (unsigned)dims->x * dims->y * dims->z : 1;
+    struct boot_place place;
+    bool known = known_place(&h->config, o, &place);
+    int rc = take_mtu(h, o, why);
+    if (rc == 0 && (h->count == 0 || (!known && o->id == 0))) {
+        rc = because(-EINVAL, why, "no place, and no way to find one");
+    }
     if (rc == 0 && (rc = open_memory(h)) < 0) {
         because(rc, why, "memory");
     }
-    if (rc == 0 && (rc = open_servers(h, o)) < 0) {
+    if (rc == 0 && (rc = open_servers(h)) < 0) {
         because(rc, why, "servers");
     }
     rc = rc < 0 ? rc : open_links(h, o, why);
     if (rc == 0 && (rc = pump_open(h)) < 0) {
         because(rc, why, "event loop");
     }
-    for (unsigned i = 0; rc == 0 && i < h->count; i++) {
-        rc = host_start_node(&h->server[i], o->incarnation);
-        if (rc < 0) {
-            because(rc, why, "node");
-        }
+    if (rc == 0 && (rc = seek_open(h, o, known ? &place : NULL)) < 0) {
+        because(rc, why, "bootstrap");
+    }
+    if (rc == 0 && known) {
+        rc = host_settle(h, place.dims, place.self, why);
     }
     if (rc < 0) {
         if (h->config.place != CONFIG_WHOLE) {
@@ -447,6 +513,7 @@ int host_open(struct host **out, const struct host_options *o, char why[static H
 
 void host_close(struct host *h)
 {
+    seek_close(h);
     for (unsigned i = 0; h->server != NULL && i < h->count; i++) {
         host_end_node(&h->server[i]);
     }

@@ -15,6 +15,8 @@
 #include "shim/shim.h"
 
 struct event_base;
+struct boot;
+struct boot_place;
 struct host;
 struct log;
 
@@ -38,7 +40,7 @@ struct host_server {
     struct host *host;
     unsigned index; /* below host_count() */
     cw_coord self;
-    struct node *node; /* NULL while it is failed (host_fail) */
+    struct node *node; /* NULL while it is failed (host_fail), or has no place yet */
     struct host_link link[CW_LINK_COUNT];
 };
 
@@ -47,10 +49,13 @@ struct host_server {
 struct host_options {
     const struct daemon_config *config; /* copied */
     struct log *log;                    /* borrowed; may be NULL */
-    cw_dims dims;                       /* those that hold: the configuration's, or found out */
-    cw_coord self;                      /* unless place is CONFIG_WHOLE */
-    uint64_t incarnation;               /* of every server here; store.h */
-    struct shim **shim; /* CW_LINK_COUNT, or NULL when CONFIG_WHOLE; taken on success, each may be NULL */
+    const struct boot_place *place; /* where this server stands, as stored or configured, copied; NULL: it finds out */
+    uint64_t id;                    /* of this server, for the bootstrap; 0: no bootstrap, and place is needed */
+    uint64_t incarnation;           /* of every server here; store.h */
+    struct shim **shim;             /* CW_LINK_COUNT, or NULL when CONFIG_WHOLE; taken on success, each may be NULL */
+    /* A place was found: it is to be on stable storage when this returns 0. May be NULL. */
+    int (*placed)(void *context, const struct boot_place *place);
+    void *placed_context;
     /* Called when the goodbye that should be sent for a link on our death is another one; length 0: none. May be NULL. */
     void (*will)(void *context, cw_link link, const uint8_t *bytes, uint32_t length);
     void *will_context;
@@ -77,7 +82,11 @@ struct host_server *host_server(struct host *h, unsigned index);
 struct host_server *host_find(struct host *h, cw_coord self);
 const struct daemon_config *host_config(const struct host *h);
 struct daemon_config *host_config_change(struct host *h); /* what may be changed while running: the log level */
+/* All zero while no place is known. */
 const struct torus *host_torus(const struct host *h);
+/* The bootstrap, for who wants to know about cables; NULL: there is none. Links are its ports as host_port() says. */
+struct boot *host_boot(struct host *h);
+cw_link host_port(const struct host *h, cw_link link);
 struct log *host_log(struct host *h);
 struct event_base *host_base(struct host *h);
 /* Bytes of a frame, on every link of this process. */

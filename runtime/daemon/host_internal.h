@@ -6,12 +6,14 @@
  *   modules.c    services of all servers
  *   pump.c       libevent: descriptors and time become marks on servers; whoever is marked is served
  *   serve.c      one server's turn: carriers, frames in, tick, frames out, next wake
+ *   seek.c       the bootstrap, while there is no node and beside it
  *   look.c       what an operator should read in the log
  */
 #ifndef DAEMON_HOST_INTERNAL_H
 #define DAEMON_HOST_INTERNAL_H
 
 #include "base/heap.h"
+#include "boot/boot.h"
 #include "daemon/host.h"
 #include "daemon/log.h"
 #include "daemon/offload.h"
@@ -99,6 +101,16 @@ struct host {
     void (*will)(void *context, cw_link link, const uint8_t *bytes, uint32_t length);
     void *will_context;
 
+    uint64_t incarnation; /* of the first node, when it gets its place */
+
+    struct boot *boot; /* NULL: there is nothing to find out */
+    cw_link port_of[CW_LINK_COUNT];
+    cw_links boot_ports; /* it has something to send by these */
+    bool boot_news;
+    struct boot_progress boot_told;
+    int (*placed)(void *context, const struct boot_place *place);
+    void *placed_context;
+
     struct pump *pump;
     struct pump_server *active_first, *active_last;
     struct heap wakes;
@@ -117,6 +129,9 @@ void host_activate(struct pump_server *s);
 CW_MUST_CHECK int host_start_node(struct pump_server *s, uint64_t incarnation);
 void host_end_node(struct pump_server *s);
 
+/* The torus and the server's place in it are known now: its node is opened. 0 or -errno and why. */
+CW_MUST_CHECK int host_settle(struct host *h, cw_dims dims, cw_coord self, char why[static HOST_WHY]);
+
 /* modules.c */
 /* All services on a node that has just been opened. */
 CW_MUST_CHECK int host_add_services(struct host *h, struct node *n, cw_time now);
@@ -132,6 +147,9 @@ void serve_close(struct host *h);
 /* pump.c */
 CW_MUST_CHECK int pump_open(struct host *h);
 void pump_close(struct host *h);
+/* Watches the descriptors of the server's shims, and hears their wakes; or no more. 0 or -ENOMEM. */
+CW_MUST_CHECK int pump_watch(struct pump_server *s);
+void pump_unwatch(struct pump_server *s);
 /* Tells nodes what work of theirs is done. */
 void pump_collect(struct host *h);
 void pump_collect_all(struct host *h);

@@ -35,7 +35,7 @@ static void renew_will(struct pump_server *s, cw_link link)
     }
     uint32_t at = frame_encode(&head, bytes);
     goodbye_encode(&goodbye, bytes + at);
-    h->will(h->will_context, link, bytes, at + GOODBYE_BYTES);
+    h->will(h->will_context, h->port_of[link], bytes, at + GOODBYE_BYTES);
 }
 
 /* ---- Cables --------------------------------------------------------------------------------------------------------- */

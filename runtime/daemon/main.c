@@ -4,6 +4,7 @@
  *
  * Order: configuration, stable storage, links (with rights), watcher, servers and services, operators' doors, no rights, ready.
  */
+#include "boot/place.h"
 #include "cubeway/version.h"
 #include "daemon/commands.h"
 #include "daemon/config.h"
@@ -23,10 +24,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, INCARNATIONS = 1 << 20 };
+enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, INCARNATIONS = 1 << 20, RIVAL_TRIES = 25, RIVAL_PAUSE_MS = 20 };
 
 static const char default_file[] = "/etc/cubeway/cubewayd.conf";
 
@@ -58,7 +60,8 @@ static void print_help(FILE *out)
         "\n"
         "First steps:\n"
         "  a whole torus in this process, to try things on, without any right or cable:\n"
-        "      printf 'torus { dims = 3x3x3; coordinate = all }\\ncontrol.socket = /tmp/cubeway.sock' ...\n"
+        "      echo 'torus { dims = 3x3x3; coordinate = all } control { socket = cw.sock }' > all.conf\n"
+        "      cubewayd -c all.conf\n"
         "  a server with cables:\n"
         "      cluster = 7;\n"
         "      torus { dims = \"4x4x4\"; coordinate = \"0,1,2\"; }\n"
@@ -206,6 +209,11 @@ static bool open_store(struct daemon *d, uint64_t *incarnation)
         return fail(d, "stable storage cannot be had", why);
     }
     d->stored = true;
+    while (d->store.state.id == 0) { /* kept with the incarnations */
+        if (getrandom(&d->store.state.id, sizeof d->store.state.id, 0) < 0) {
+            return fail(d, "no random number can be had", strerror(errno));
+        }
+    }
     if (store_incarnations(&d->store, clock_us(), INCARNATIONS, incarnation, why) < 0) {
         return fail(d, "stable storage cannot be had", why);
     }
@@ -222,13 +230,24 @@ static void drop_in_watcher(void *context)
     }
 }
 
+/* The watcher of a daemon that has just died holds its interfaces for its last moment: that is waited for. */
+static int open_shims(struct daemon *d, char why[static LINKS_WHY])
+{
+    int rc = links_open_all(&d->config, d->shim, why);
+    for (int i = 0; i < RIVAL_TRIES && rc == -EADDRINUSE; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = RIVAL_PAUSE_MS * 1000000}, NULL);
+        rc = links_open_all(&d->config, d->shim, why);
+    }
+    return rc;
+}
+
 static bool open_links(struct daemon *d)
 {
     char why[LINKS_WHY];
     if (d->config.place == CONFIG_WHOLE) {
         return true;
     }
-    if (links_open_all(&d->config, d->shim, why) < 0) {
+    if (open_shims(d, why) < 0) {
         return fail(d, "links cannot be opened", why);
     }
     if (d->config.watcher) {
@@ -240,22 +259,42 @@ static bool open_links(struct daemon *d)
     return true;
 }
 
+/* The coordinate is this server's for ever once this has returned 0 (CamCubeOS 3.1). */
+static int keep_place(void *context, const struct boot_place *place)
+{
+    struct daemon *d = context;
+    char why[STORE_WHY];
+    struct store_state state = d->store.state;
+    state.assigned = true;
+    state.dims = place->dims;
+    state.self = place->self;
+    memcpy(state.direction, place->direction, sizeof state.direction);
+    int rc = store_save(&d->store, &state, why);
+    if (rc < 0) {
+        fail(d, "the place that was found cannot be kept", why);
+    }
+    return rc;
+}
+
 static bool open_host(struct daemon *d, uint64_t incarnation)
 {
     char why[HOST_WHY];
+    const struct store_state *state = &d->store.state;
+    struct boot_place place = {.dims = state->dims, .self = state->self};
+    memcpy(place.direction, state->direction, sizeof place.direction);
+    bool kept = d->config.place == CONFIG_AUTO && state->assigned;
     struct host_options options = {
         .config = &d->config,
         .log = d->log,
-        .dims = d->config.dims,
-        .self = d->config.self,
         .incarnation = incarnation,
+        .id = state->id,
+        .place = kept ? &place : NULL,
+        .placed = keep_place,
+        .placed_context = d,
         .shim = d->config.place == CONFIG_WHOLE ? NULL : d->shim,
         .will = d->watcher != NULL ? watcher_will : NULL,
         .will_context = d->watcher,
     };
-    if (d->config.place == CONFIG_AUTO) {
-        return fail(d, "coordinate = auto is not built in", "give dims and coordinate");
-    }
     if (host_open(&d->host, &options, why) < 0) {
         return fail(d, "the server cannot be opened", why);
     }

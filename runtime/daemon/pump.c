@@ -217,6 +217,28 @@ static int watch_link(struct host *h, struct pump_link *l, struct shim *shim)
     return failed ? -ENOMEM : 0;
 }
 
+int pump_watch(struct pump_server *s)
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        struct shim *shim = s->face.link[link].shim;
+        if (shim != NULL && watch_link(s->face.host, &s->pump[link], shim) < 0) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+void pump_unwatch(struct pump_server *s)
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        struct pump_link *l = &s->pump[link];
+        unwatch(l->readable);
+        unwatch(l->writable);
+        unwatch(l->changed);
+        l->readable = l->writable = l->changed = NULL;
+    }
+}
+
 int pump_open(struct host *h)
 {
     struct pump *pump = h->pump = calloc(1, sizeof *pump);
@@ -237,12 +259,8 @@ int pump_open(struct host *h)
         return -ENOMEM;
     }
     for (unsigned i = 0; i < h->count; i++) {
-        struct pump_server *s = &h->server[i];
-        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-            struct shim *shim = s->face.link[link].shim;
-            if (shim != NULL && watch_link(h, &s->pump[link], shim) < 0) {
-                return -ENOMEM;
-            }
+        if (pump_watch(&h->server[i]) < 0) {
+            return -ENOMEM;
         }
     }
     return 0;
@@ -255,12 +273,7 @@ void pump_close(struct host *h)
         return;
     }
     for (unsigned i = 0; i < h->count; i++) {
-        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-            struct pump_link *l = &h->server[i].pump[link];
-            unwatch(l->readable);
-            unwatch(l->writable);
-            unwatch(l->changed);
-        }
+        pump_unwatch(&h->server[i]);
     }
     while (pump->watches != NULL) {
         struct host_watch *w = pump->watches;

@@ -7,6 +7,7 @@
  * small packet and its memory received into again, so that no frame costs an allocation of more than it needs.
  */
 #include "daemon/host_internal.h"
+#include "daemon/seek.h"
 
 #include "shim/clock.h"
 
@@ -76,8 +77,8 @@ static void take_frames(struct pump_server *s, cw_link link, unsigned count, cw_
         if (pump->tap != NULL) {
             pump->tap(pump->tap_context, false, h->in[i].bytes, h->in[i].length, now);
         }
-        if (s->face.node == NULL) {
-            continue; /* nobody is at home */
+        if (seek_rx(s, link, h->in[i].bytes, h->in[i].length, now) || s->face.node == NULL) {
+            continue; /* the bootstrap's, or nobody is at home */
         }
         struct cw_packet *frame = frame_of(h, i);
         if (frame == NULL) {
@@ -243,6 +244,34 @@ static unsigned measure(struct pump_server *s, cw_link link)
     return room < SHIM_BATCH ? room : SHIM_BATCH;
 }
 
+/* Frames of the bootstrap: few, and before the node's. */
+static void transmit_seeking(struct pump_server *s, cw_time now)
+{
+    struct host *h = s->face.host;
+    cw_links links = seek_links(s) & (cw_links)~s->blocked;
+    for (; links != CW_LINKS_NONE; links &= (cw_links)(links - 1)) {
+        cw_link link = (cw_link)__builtin_ctz(links);
+        struct pump_link *l = &s->pump[link];
+        if (s->face.link[link].shim == NULL) {
+            continue;
+        }
+        flush(s, link, now);
+        unsigned room = l->held_count == 0 ? measure(s, link) : 0;
+        while (l->held_count < room) {
+            struct cw_packet *p = pkt_take(h->packets, h->mtu);
+            uint32_t length = p != NULL ? seek_pull(s, link, p->data, h->mtu, now) : 0;
+            if (length == 0) {
+                pkt_release(p);
+                break;
+            }
+            p->length = length;
+            l->held[l->held_count] = p;
+            l->out[l->held_count++] = (struct shim_frame){.bytes = p->data, .length = length};
+        }
+        flush(s, link, now);
+    }
+}
+
 /* True: there is more, for the next turn. */
 static bool transmit(struct pump_server *s, cw_time now)
 {
@@ -312,6 +341,7 @@ static void see_carriers(struct pump_server *s, cw_time now, cw_links *links)
         }
         s->blocked &= (cw_links)~cw_links_of(link);
         s->pump[link].until = CW_NEVER;
+        seek_carrier(s, link, carrier, now);
         if (s->face.node != NULL) {
             *links |= node_carrier(s->face.node, link, carrier, now);
         }
@@ -387,6 +417,8 @@ void serve(struct pump_server *s)
     }
     receive(s, now, &links);
     cw_time wake = unblock(s, now);
+    seek_tick(s, now);
+    transmit_seeking(s, now);
     if (s->face.node != NULL) {
         tick(s, now, &links);
         now = clock_now();
@@ -399,5 +431,5 @@ void serve(struct pump_server *s)
     if (s->readable != CW_LINKS_NONE || s->changed != CW_LINKS_NONE) {
         host_activate(s);
     }
-    arm(s, wake, now);
+    arm(s, cw_time_min(wake, seek_wake(s)), now);
 }

@@ -38,12 +38,15 @@ static uint64_t digest_text(const char *text, size_t length)
 
 static size_t format(const struct store_state *s, char out[static FILE_BYTES])
 {
-    size_t used = (size_t)snprintf(out, FILE_BYTES, "cubeway-state 1\nincarnation %" PRIu64 "\n", s->incarnation);
+    size_t used = (size_t)snprintf(out, FILE_BYTES, "cubeway-state 1\nincarnation %" PRIu64 "\nid %016" PRIx64 "\n",
+                                   s->incarnation, s->id);
     if (s->assigned) {
         char dims[QUANTITY_TEXT], self[TORUS_TEXT];
         quantity_dims_format(s->dims, dims);
         torus_format(s->self, self);
-        used += (size_t)snprintf(out + used, FILE_BYTES - used, "dims %s\ncoordinate %s\n", dims, self);
+        const uint8_t *d = s->direction;
+        used += (size_t)snprintf(out + used, FILE_BYTES - used, "dims %s\ncoordinate %s\nports %u %u %u %u %u %u\n",
+                                 dims, self, d[0], d[1], d[2], d[3], d[4], d[5]);
     }
     uint64_t digest = digest_text(out, used);
     return used + (size_t)snprintf(out + used, FILE_BYTES - used, "digest %016" PRIx64 "\n", digest);
@@ -54,11 +57,14 @@ static bool parse(const char *text, size_t length, struct store_state *out)
 {
     struct store_state s = {.incarnation = 0};
     char dims[QUANTITY_TEXT] = "", self[TORUS_TEXT] = "", again[FILE_BYTES];
-    int n =
-        sscanf(text, "cubeway-state 1 incarnation %" SCNu64 " dims %31s coordinate %11s", &s.incarnation, dims, self);
+    uint8_t *d = s.direction;
+    int n = sscanf(text,
+                   "cubeway-state 1 incarnation %" SCNu64 " id %" SCNx64 " dims %31s coordinate %11s ports %" SCNu8
+                   " %" SCNu8 " %" SCNu8 " %" SCNu8 " %" SCNu8 " %" SCNu8,
+                   &s.incarnation, &s.id, dims, self, d, d + 1, d + 2, d + 3, d + 4, d + 5);
     struct torus torus;
-    s.assigned = n == 3;
-    if (n < 1 || (n == 2 && dims[0] != '\0')) {
+    s.assigned = n == 10;
+    if (n < 2 || (n > 2 && !s.assigned)) {
         return false;
     }
     if (s.assigned && (quantity_dims(dims, strlen(dims), &s.dims) < 0 || torus_init(&torus, s.dims) < 0 ||

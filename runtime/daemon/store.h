@@ -15,9 +15,11 @@ enum { STORE_WHY = 512, STORE_PATH = 640 };
 
 struct store_state {
     uint64_t incarnation; /* the highest that may have been used; 0: none */
-    bool assigned;        /* dims and self are set */
+    uint64_t id;          /* of this server, drawn once; 0: not yet */
+    bool assigned;        /* dims, self and direction are set */
     cw_dims dims;
     cw_coord self;
+    uint8_t direction[CW_LINK_COUNT]; /* of each port, 7 where there is none (boot/place.h) */
 };
 
 struct store {

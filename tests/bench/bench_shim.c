@@ -346,28 +346,46 @@ static uint32_t length_of(enum contender who, uint32_t size)
     return udp && size + UDP_HEADERS > MTU ? MTU - UDP_HEADERS : size;
 }
 
+/* One figure of all contenders at one size: the middle of the rounds. */
+struct column {
+    double of[CONTENDERS][ROUNDS];
+    double middle[CONTENDERS];
+};
+
+static void column_close(struct column *c, unsigned rounds)
+{
+    for (enum contender who = 0; who < CONTENDERS; who++) {
+        c->middle[who] = median(c->of[who], rounds);
+    }
+}
+
+static double of_peer(const struct column *c, enum contender who)
+{
+    return c->middle[who] / c->middle[peer_of[who]];
+}
+
 static void throughput(struct shared *s, int ns, unsigned rounds, cw_span span)
 {
-    printf("%-11s %6s %12s %8s %10s %10s %8s\n", "", "bytes", "frames/s", "Gb/s", "tx us/fr", "rx us/fr", "of peer");
+    printf("%-11s %6s %10s %7s %8s %9s %8s %9s %8s\n", "", "bytes", "frames/s", "Gb/s", "of peer", "tx us/fr",
+           "of peer", "rx us/fr", "of peer");
     for (unsigned i = 0; i < SIZES; i++) {
-        double rate[CONTENDERS][ROUNDS], tx[CONTENDERS][ROUNDS], rx[CONTENDERS][ROUNDS];
+        struct column rate, tx, rx;
         for (unsigned round = 0; round < rounds; round++) {
             for (enum contender who = 0; who < CONTENDERS; who++) {
                 struct figure f = blast(s, who, length_of(who, sizes[i]), ns, span);
-                rate[who][round] = f.frames_per_second;
-                tx[who][round] = f.tx_us;
-                rx[who][round] = f.rx_us;
+                rate.of[who][round] = f.frames_per_second;
+                tx.of[who][round] = f.tx_us;
+                rx.of[who][round] = f.rx_us;
             }
         }
-        double middle[CONTENDERS];
-        for (enum contender who = 0; who < CONTENDERS; who++) {
-            middle[who] = median(rate[who], rounds);
-        }
+        column_close(&rate, rounds);
+        column_close(&tx, rounds);
+        column_close(&rx, rounds);
         for (enum contender who = 0; who < CONTENDERS; who++) {
             uint32_t length = length_of(who, sizes[i]);
-            printf("%-11s %6u %12.0f %8.2f %10.2f %10.2f %8.2f\n", names[who], length, middle[who],
-                   middle[who] * length * 8e-9, median(tx[who], rounds), median(rx[who], rounds),
-                   middle[who] / middle[peer_of[who]]);
+            printf("%-11s %6u %10.0f %7.2f %8.2f %9.2f %8.2f %9.2f %8.2f\n", names[who], length, rate.middle[who],
+                   rate.middle[who] * length * 8e-9, of_peer(&rate, who), tx.middle[who], of_peer(&tx, who),
+                   rx.middle[who], of_peer(&rx, who));
         }
     }
 }
@@ -377,19 +395,16 @@ static void round_trips(struct shared *s, int ns, unsigned rounds, unsigned trip
     printf("\nround trip, %s\n%-11s %6s %10s %8s %8s\n",
            blocking ? "blocking in poll(), one core" : "spinning, two cores", "", "bytes", "us", "of peer", "of UDP");
     for (unsigned i = 0; i < SIZES; i++) {
-        double us[CONTENDERS][ROUNDS];
-        double middle[CONTENDERS];
+        struct column us;
         for (unsigned round = 0; round < rounds; round++) {
             for (enum contender who = 0; who < CONTENDERS; who++) {
-                us[who][round] = ping(s, who, length_of(who, sizes[i]), ns, trips, blocking);
+                us.of[who][round] = ping(s, who, length_of(who, sizes[i]), ns, trips, blocking);
             }
         }
+        column_close(&us, rounds);
         for (enum contender who = 0; who < CONTENDERS; who++) {
-            middle[who] = median(us[who], rounds);
-        }
-        for (enum contender who = 0; who < CONTENDERS; who++) {
-            printf("%-11s %6u %10.2f %8.2f %8.2f\n", names[who], length_of(who, sizes[i]), middle[who],
-                   middle[who] / middle[peer_of[who]], middle[who] / middle[UDP_SOCKET]);
+            printf("%-11s %6u %10.2f %8.2f %8.2f\n", names[who], length_of(who, sizes[i]), us.middle[who],
+                   of_peer(&us, who), us.middle[who] / us.middle[UDP_SOCKET]);
         }
     }
 }

@@ -12,6 +12,7 @@
  *   exchange   a link is announced only when its end knows all that the far end knew when the adjacency began
  *   closed     whoever holds a version knows all that its maker knew (docs/semantics.md); whoever counts an ack knows all that its giver knew
  *   13, 14     versions never go back, no version is newer than its maker's, equal versions have equal bytes
+ *   names      two records that list one link, in one database, name each other's incarnations (why mutant 6 alone breaks nothing)
  *   15, 16     data uses links that both records list; who lets it in knows all that the sender knew
  *   18, 20     nobody serves when no neighbour has heard anything that it sent less than `dead` ago
  *   19         when a link goes up by a round, O of every server in O contains O
@@ -198,6 +199,22 @@ static void note_issues(struct world *w, cw_server s)
     note_issue(w, s, own);
 }
 
+/* Between entries: while the records of an exchange are applied one by one it need not hold. */
+static void check_names(struct world *w, cw_server s, cw_server u)
+{
+    const struct lsdb *db = &world_ls(w, s)->db;
+    const struct record *near = &db->records[u];
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        cw_link back = cw_link_opposite(link);
+        const struct record *far = &db->records[world_peer(w, u, link)];
+        bool listed = ((near->up | near->pending) >> link & (far->up | far->pending) >> back & 1) != 0;
+        if (listed && (near->neighbour[link] != (uint16_t)far->incarnation ||
+                       far->neighbour[back] != (uint16_t)near->incarnation)) {
+            world_fail(w, "names: in the database of %u both ends list link %u of %u, in other lives", s, link, u);
+        }
+    }
+}
+
 static void check_versions(struct world *w, cw_server s)
 {
     struct server *server = &w->servers[s];
@@ -221,6 +238,9 @@ static void check_versions(struct world *w, cw_server s)
             return;
         }
         server->known[u] = held;
+        if (!w->delivery_only) {
+            check_names(w, s, u);
+        }
         cw_server lacking = lacks(w, s, issue->known);
         if (lacking != CW_SERVER_NONE && !w->delivery_only) {
             world_fail(w, "closed: server %u holds version %llu.%u of %u without what that knew of %u", s,

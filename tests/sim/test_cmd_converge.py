@@ -13,6 +13,16 @@ class Converge(cwsim_kit.Case):
         self.assertLessEqual(report["death_median_ms"], report["death_worst_ms"])
         self.assertGreater(report["death_median_ms"], report["dead_ms"] - report["hello_ms"] - 1)
         self.assertTrue(report["converged"])
+        self.assertEqual((report["dropped_per_death"], report["dropped_per_birth"]), (0, 0))
+
+    def test_costs(self):
+        report = self.report("converge --dims 3x3x3 --rounds 3 --rest 40ms --timers fast --rate 500")
+        self.sound(report)
+        self.assertGreater(report["dropped_per_death"], 0)
+        self.assertEqual(report["dropped_per_birth"], 0)
+        self.assertGreater(report["control_bytes_per_death"], 0)
+        dropped = 3 * (report["dropped_per_death"] + report["dropped_per_birth"])
+        self.assertAlmostEqual(dropped, report["dropped"], delta=3)
 
     def test_refusals(self):
         self.refused("converge --rounds 0", "--rounds")

@@ -22,7 +22,8 @@ cubeway.prefs.ethertype = Pref.uint("EtherType", 0x88b5, "EtherType of cubeway f
 
 local LINKS = { [0] = "+x", "-x", "+y", "-y", "+z", "-z" }
 local KINDS = { [1] = "key", [2] = "server", [3] = "link", [4] = "control" }
-local CONTROLS = { [1] = "hello", [2] = "goodbye", [3] = "stream" }
+local CONTROLS = { [1] = "hello", [2] = "goodbye", [3] = "stream", [4] = "probe", [5] = "cabling", [6] = "cabling ack" }
+local LABELS = { [0] = "+x", "-x", "+y", "-y", "+z", "-z", "none", "no such port" }
 local GOODBYES = { [1] = "leaving", [2] = "died", [3] = "link closed" }
 local PATH_MODES = { [0] = "record", [1] = "retrace", [2] = "overflow" }
 local TRACE_IN = { [0] = "+x", "-x", "+y", "-y", "+z", "-z", "made here" }
@@ -155,6 +156,32 @@ field("hello.digest", "uint64", "Digest", base.HEX)
 field("goodbye.incarnation", "uint64", "Incarnation")
 server_field("goodbye.server", "Server")
 field("goodbye.reason", "uint8", "Reason", base.DEC, GOODBYES)
+
+field("probe.cluster", "uint32", "Cluster id", base.HEX)
+field("probe.heard", "uint32", "Heard session", base.HEX)
+field("probe.id", "uint64", "Id", base.HEX)
+field("probe.port", "uint8", "Port")
+field("probe.label", "uint8", "Label", base.DEC, LABELS)
+field("probe.flags", "uint8", "Flags", base.HEX)
+field("probe.flags.placed", "bool", "Placed", 8, nil, 0x01)
+field("probe.flags.taken", "bool", "Taken", 8, nil, 0x02)
+field("probe.dims", "string", "Dims")
+server_field("probe.at", "Stands at")
+field("probe.name", "string", "Name")
+
+field("cabling.heard", "uint32", "Heard session", base.HEX)
+field("cabling.id", "uint64", "Id", base.HEX)
+field("cabling.version", "uint32", "Version")
+field("cabling.flags", "uint8", "Flags", base.HEX)
+field("cabling.flags.placed", "bool", "Placed", 8, nil, 0x01)
+field("cabling.flags.told", "bool", "Told", 8, nil, 0x02)
+field("cabling.dims", "string", "Dims")
+server_field("cabling.at", "Stands at")
+field("cabling.solution", "uint64", "Solution", base.HEX)
+field("cabling.name", "string", "Name")
+field("cabling.label", "uint8", "Label", base.DEC, LABELS, 0xf0)
+field("cabling.far_port", "uint8", "Far port", base.DEC, nil, 0x0f)
+field("cabling.far_id", "uint64", "Far id", base.HEX)
 
 field("stream.heard", "uint32", "Heard session", base.HEX)
 field("stream.ack", "uint32", "Ack")
@@ -683,11 +710,131 @@ control[3] = function(judge, tree, p)
     return items == 0 and "stream ack " .. p(12, 4):uint() or string.format("stream %d items", items)
 end
 
+-- ---- the bootstrap ----
+
+-- Printable ASCII, then zeros.
+local function name_text(range)
+    local text = range:string():match("^[^%z]*")
+    local rest = range:len() - #text
+    local good = not text:find("[^!-~]") and (rest == 0 or all_zero(range(#text, rest)))
+    return good and text or nil
+end
+
+local function dims_text(range)
+    return string.format("%dx%dx%d", range(0, 1):uint() + 1, range(1, 1):uint() + 1, range(2, 1):uint() + 1)
+end
+
+-- Is the coordinate inside the dims, of which each is one more than its byte?
+local function inside(dims, at)
+    for axis = 0, 2 do
+        if at(axis, 1):uint() > dims(axis, 1):uint() then
+            return false
+        end
+    end
+    return true
+end
+
+control[4] = function(judge, tree, p)
+    add_all(tree, p, 8, { "probe.cluster", 4, "probe.heard", 4, "probe.id", 8, "probe.port", 1, "probe.label", 1 })
+    local flags = tree:add(f["probe.flags"], p(26, 1))
+    flags:add(f["probe.flags.placed"], p(26, 1))
+    flags:add(f["probe.flags.taken"], p(26, 1))
+    local name, bits = name_text(p(36, 16)), p(26, 1):uint()
+    local placed = bits % 2 == 1
+    if placed then
+        tree:add(f["probe.dims"], p(28, 3), dims_text(p(28, 3)))
+        add_server(tree, "probe.at", p(32, 3))
+    end
+    tree:add(f["probe.name"], p(36, 16), name or "?")
+    local reserved = { p(27, 1), p(31, 1), p(35, 1), p(52, 4) }
+    for _, range in ipairs(reserved) do
+        must(judge, all_zero(range), range, "reserved", "bytes that are kept for later")
+    end
+    must(judge, bits <= 3, p(26, 1), "reserved", "flags of the probe")
+    must(judge, not all_zero(p(16, 8)), p(16, 8), "bad-value", "id 0")
+    must(judge, p(24, 1):uint() <= 5, p(24, 1), "bad-value", "no such port")
+    must(judge, p(25, 1):uint() <= 6, p(25, 1), "bad-value", "no such label")
+    must(judge, name, p(36, 16), "bad-value", "name")
+    must(judge, placed or (bits == 0 and all_zero(p(28, 3)) and all_zero(p(32, 3))), p(26, 9), "bad-value", "a place without PLACED")
+    must(judge, not placed or inside(p(28, 3), p(32, 3)), p(32, 3), "bad-value", "outside the dims")
+    return string.format("probe %s%s", name or "?", placed and " at " .. server_text(p(32, 3)) or "")
+end
+
+local function cabling_ports(judge, tree, e)
+    local used = {}
+    for port = 0, 5 do
+        local byte, id = e(44 + port, 1), e(52 + 8 * port, 8)
+        local label, far_port, silent = byte:bitfield(0, 4), byte:bitfield(4, 4), all_zero(id)
+        tree:add(f["cabling.label"], byte)
+        tree:add(f["cabling.far_port"], byte)
+        tree:add(f["cabling.far_id"], id)
+        must(judge, label <= 7 and far_port <= 5, byte, "bad-value", "no such label or port")
+        must(judge, not silent or far_port == 0, byte, "bad-value", "a port of nobody")
+        must(judge, label ~= 7 or silent, byte, "bad-value", "a cable without a port")
+        must(judge, label > 5 or not used[label], byte, "bad-value", "two ports with one direction")
+        used[label] = true
+    end
+end
+
+local function cabling_entry(judge, tree, e)
+    local bits, name = e(12, 1):uint(), name_text(e(28, 16))
+    add_all(tree, e, 0, { "cabling.id", 8, "cabling.version", 4 })
+    local flags = tree:add(f["cabling.flags"], e(12, 1))
+    flags:add(f["cabling.flags.placed"], e(12, 1))
+    flags:add(f["cabling.flags.told"], e(12, 1))
+    if bits ~= 0 then
+        tree:add(f["cabling.dims"], e(13, 3), dims_text(e(13, 3)))
+    end
+    if bits == 1 then
+        add_server(tree, "cabling.at", e(16, 3))
+    end
+    tree:add(f["cabling.solution"], e(20, 8))
+    tree:add(f["cabling.name"], e(28, 16), name or "?")
+    for _, range in ipairs({ e(19, 1), e(50, 2), e(100, 4) }) do
+        must(judge, all_zero(range), range, "reserved", "bytes that are kept for later")
+    end
+    must(judge, not all_zero(e(0, 8)), e(0, 8), "bad-value", "id 0")
+    must(judge, not all_zero(e(8, 4)), e(8, 4), "bad-value", "version 0")
+    must(judge, bits <= 2, e(12, 1), "bad-value", "flags of the entry")
+    must(judge, bits ~= 0 or all_zero(e(13, 3)), e(13, 3), "bad-value", "dims of nothing")
+    must(judge, bits == 1 or all_zero(e(16, 3)), e(16, 3), "bad-value", "a coordinate without PLACED")
+    must(judge, inside(e(13, 3), e(16, 3)), e(16, 3), "bad-value", "outside the dims")
+    must(judge, name, e(28, 16), "bad-value", "name")
+    cabling_ports(judge, tree, e)
+    tree:append_text(": " .. (name or "?"))
+end
+
+local function cabling_ack_entry(judge, tree, e)
+    add_all(tree, e, 0, { "cabling.id", 8, "cabling.version", 4 })
+    must(judge, not all_zero(e(0, 8)) and not all_zero(e(8, 4)), e, "bad-value", "id or version 0")
+end
+
+local function cabling_list(judge, tree, p, size, dissect)
+    tree:add(f["cabling.heard"], p(8, 4))
+    must(judge, all_zero(p(12, 4)), p(12, 4), "reserved", "bytes after the session")
+    must(judge, not all_zero(p(8, 4)), p(8, 4), "bad-value", "heard session 0")
+    for at = 16, p:len() - size, size do
+        dissect(judge, tree:add(p(at, size), "Server"), p(at, size))
+    end
+    return (p:len() - 16) / size
+end
+
+control[5] = function(judge, tree, p)
+    return string.format("cabling of %d servers", cabling_list(judge, tree, p, 104, cabling_entry))
+end
+
+control[6] = function(judge, tree, p)
+    return string.format("cabling ack of %d servers", cabling_list(judge, tree, p, 12, cabling_ack_entry))
+end
+
 local function control_fits(type, length)
+    if type >= 5 then
+        return length > 16 and (length - 16) % (type == 5 and 104 or 12) == 0
+    end
     if type == 3 then
         return length >= 24 and length % 4 == 0
     end
-    return length == (type == 1 and 64 or 20)
+    return length == ({ 64, 20, 0, 56 })[type]
 end
 
 local function dissect_control(judge, tree, p)

@@ -2,156 +2,14 @@
 #include "conformance.h"
 
 #include "netns.h"
-#include "shim/clock.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
-#include <time.h>
 
-enum { CANARY = 0xa5, CANARY_BYTES = 32, PATIENCE_MS = 10000, QUIET_MS = 30, MANY = 3000 };
+enum { CANARY = 0xa5, CANARY_BYTES = 32, QUIET_MS = 30, MANY = 3000 };
 
 static const struct conformance_kind *kind;
-static struct shim *served[2]; /* the ends of the cable that is open */
-
-void frame_fill(uint8_t *bytes, uint32_t number, uint32_t length)
-{
-    uint32_t x = number * 2654435761u + length;
-    for (uint32_t i = 0; i < length; i++) {
-        x = x * 1664525u + 1013904223u;
-        bytes[i] = (uint8_t)(x >> 24);
-    }
-}
-
-bool frame_is(const uint8_t *bytes, uint32_t number, uint32_t length)
-{
-    uint8_t want[MEMORY_BYTES];
-    frame_fill(want, number, length);
-    return memcmp(bytes, want, length) == 0;
-}
-
-static void woken(void *context)
-{
-    ++*(unsigned *)context;
-}
-
-void cable_open(struct cable *c)
-{
-    static bool is_set_up;
-    if (!is_set_up && kind->set_up != NULL) {
-        kind->set_up();
-    }
-    is_set_up = true;
-    *c = (struct cable){.more = NULL};
-    kind->open(c, kind->mtu);
-    for (int i = 0; i < 2; i++) {
-        c->end[i]->wake = woken;
-        c->end[i]->wake_context = &c->woken[i];
-        served[i] = c->end[i];
-    }
-    for (int i = 0; i < 2; i++) {
-        ck_assert(cable_carrier(c->end[i], true, PATIENCE_MS));
-    }
-}
-
-/* What a pump does between: asks for room, which lets a shim send what has become due. */
-static void serve(void)
-{
-    for (int i = 0; i < 2; i++) {
-        if (served[i] != NULL) {
-            (void)shim_room(served[i]);
-        }
-    }
-}
-
-void cable_close(struct cable *c)
-{
-    served[0] = served[1] = NULL;
-    shim_close(c->end[0]);
-    shim_close(c->end[1]);
-}
-
-static void pause_us(long us)
-{
-    struct timespec span = {us / 1000000, us % 1000000 * 1000};
-    nanosleep(&span, NULL);
-}
-
-static bool poll_for(int fd, short events, int ms)
-{
-    struct pollfd one = {.fd = fd, .events = events};
-    return poll(&one, 1, ms) > 0;
-}
-
-bool cable_await(struct shim *s, int ms)
-{
-    if (shim_data_fd(s) >= 0) {
-        return poll_for(shim_data_fd(s), POLLIN, ms);
-    }
-    return true;
-}
-
-bool cable_carrier(struct shim *s, bool carrier, int ms)
-{
-    cw_time end = cw_time_add(clock_now(), CW_MS(ms));
-    shim_service_events(s);
-    while (shim_carrier(s) != carrier) {
-        if (cw_time_due(end, clock_now())) {
-            return false;
-        }
-        if (shim_event_fd(s) >= 0 && poll_for(shim_event_fd(s), POLLIN, 10)) {
-            shim_service_events(s);
-        }
-    }
-    return true;
-}
-
-/* What the shim says must happen before there can be room. */
-static void wait_for_room(struct shim *s)
-{
-    cw_time until = CW_NEVER;
-    enum shim_wait what = shim_wait(s, &until);
-    if (what == SHIM_WAIT_WRITABLE) {
-        ck_assert(poll_for(shim_data_fd(s), POLLOUT, PATIENCE_MS));
-    } else if (what == SHIM_WAIT_TIME) {
-        int64_t ns = cw_time_since(until, clock_now()).ns;
-        ck_assert(ns < (int64_t)PATIENCE_MS * 1000000);
-        pause_us(ns > 0 ? (long)(ns / 1000) + 1 : 0);
-    } else {
-        pause_us(10);
-    }
-}
-
-void cable_send(struct shim *s, uint32_t number, uint32_t length)
-{
-    uint8_t memory[SHIM_HEADROOM + MEMORY_BYTES];
-    struct shim_frame frame = {.bytes = memory + SHIM_HEADROOM, .length = length};
-    frame_fill(frame.bytes, number, length);
-    int sent;
-    while ((sent = shim_send(s, &frame, 1)) == 0) {
-        wait_for_room(s);
-    }
-    ck_assert_int_eq(sent, 1);
-}
-
-uint32_t cable_receive(struct shim *s, uint8_t memory[static MEMORY_BYTES], int ms)
-{
-    static uint8_t room[SHIM_HEADROOM + MEMORY_BYTES];
-    struct shim_frame frame = {.bytes = room + SHIM_HEADROOM, .room = MEMORY_BYTES};
-    cw_time end = cw_time_add(clock_now(), CW_MS(ms));
-    do {
-        int got = shim_receive(s, &frame, 1);
-        ck_assert_int_ge(got, 0);
-        if (got == 1) {
-            memcpy(memory, frame.bytes, frame.length);
-            return frame.length;
-        }
-        serve();
-        cable_await(s, 1);
-    } while (!cw_time_due(end, clock_now()));
-    return 0;
-}
 
 static void expect(struct shim *s, uint32_t number, uint32_t length)
 {
@@ -293,7 +151,7 @@ START_TEST(a_batch_is_given_from_the_front)
     expect(c.end[1], 0, 500); /* one was asked for: the others are still there */
     unsigned seen = 1;
     while (seen < 4) {
-        serve();
+        cable_serve();
         int got = shim_receive(c.end[1], b->frame, SHIM_BATCH);
         ck_assert_int_ge(got, 0);
         for (int i = 0; i < got; i++, seen++) {
@@ -325,7 +183,7 @@ START_TEST(only_the_headroom_is_written_beside_a_frame)
         in->frame[0].room = size < kind->shortest ? kind->shortest : size; /* exactly */
         int got = 0;
         while (got == 0) {
-            serve();
+            cable_serve();
             cable_await(c.end[1], 1);
             got = shim_receive(c.end[1], in->frame, SHIM_BATCH);
         }
@@ -459,7 +317,7 @@ START_TEST(a_frame_longer_than_its_room_is_counted)
     cable_send(c.end[0], 2, 200);
     unsigned seen = 0;
     for (int i = 0; i < PATIENCE_MS && seen < 2; i++) {
-        serve();
+        cable_serve();
         cable_await(c.end[1], 1);
         int got = shim_receive(c.end[1], b->frame, 3);
         ck_assert_int_ge(got, 0);
@@ -512,17 +370,17 @@ START_TEST(who_waits_is_told)
     uint8_t memory[MEMORY_BYTES];
     ck_assert_uint_eq(cable_receive(c.end[1], memory, 0), 0);
     int fd = shim_data_fd(c.end[1]);
-    ck_assert(fd < 0 || !poll_for(fd, POLLIN, 0));
+    ck_assert(fd < 0 || !cable_poll(fd, POLLIN, 0));
     unsigned before = c.woken[1];
     cable_send(c.end[0], 1, 64);
     int left = PATIENCE_MS;
-    while (c.woken[1] == before && !(fd >= 0 && poll_for(fd, POLLIN, 1)) && left-- > 0) {
-        serve();
+    while (c.woken[1] == before && !(fd >= 0 && cable_poll(fd, POLLIN, 1)) && left-- > 0) {
+        cable_serve();
     }
     ck_assert_int_gt(left, 0);
     expect(c.end[1], 1, 64);
     ck_assert_uint_eq(cable_receive(c.end[1], memory, 0), 0);
-    ck_assert(fd < 0 || !poll_for(fd, POLLIN, 0));
+    ck_assert(fd < 0 || !cable_poll(fd, POLLIN, 0));
     ck_assert_int_eq(fd, shim_data_fd(c.end[1]));
     cable_close(&c);
 }
@@ -635,9 +493,9 @@ START_TEST(a_closed_end_is_no_trouble_to_the_other)
     struct cable c;
     cable_open(&c);
     cable_send(c.end[1], 5, 100);
-    pause_us(1000); /* on its way, whatever the cable's delay */
-    serve();
-    served[1] = NULL;
+    cable_pause(1000); /* on its way, whatever the cable's delay */
+    cable_serve();
+    cable_forget(1);
     shim_close(c.end[1]);
     uint8_t memory[SHIM_HEADROOM + 64] = {0};
     struct shim_frame frame = {.bytes = memory + SHIM_HEADROOM, .length = 64};
@@ -646,7 +504,7 @@ START_TEST(a_closed_end_is_no_trouble_to_the_other)
         ck_assert(rc == 0 || rc == 1 || rc == -ENETDOWN);
     }
     expect(c.end[0], 5, 100);
-    served[0] = NULL;
+    cable_forget(0);
     shim_close(c.end[0]);
 }
 END_TEST
@@ -681,6 +539,7 @@ int conformance_run(const struct conformance_kind *of, const struct suite_test *
         return SUITE_SKIP;
     }
     kind = of;
+    cable_kind(of);
     memcpy(all, conformance, sizeof conformance);
     if (count > 0) {
         memcpy(all + CONFORMANCE, more, count * sizeof *more);

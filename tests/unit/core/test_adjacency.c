@@ -79,21 +79,24 @@ static const struct row rows[] = {
     {ADJ_INIT, ADJ_REPLACED, ADJ_INIT, H},
     {ADJ_INIT, ADJ_WRONG, ADJ_MISWIRED, 0},
     {ADJ_INIT, ADJ_GOODBYE, ADJ_DOWN, 0},
+    {ADJ_INIT, ADJ_LEFT, ADJ_DOWN, 0},
     {ADJ_INIT, ADJ_SILENT, ADJ_DOWN, 0},
     {ADJ_INIT, ADJ_CLOSED, ADJ_DOWN, H},
     {ADJ_EXCHANGE, ADJ_CARRIER_DOWN, ADJ_NO_CARRIER, E},
     {ADJ_EXCHANGE, ADJ_REPLACED, ADJ_INIT, E | H},
     {ADJ_EXCHANGE, ADJ_WRONG, ADJ_MISWIRED, E | H},
     {ADJ_EXCHANGE, ADJ_GOODBYE, ADJ_DOWN, E | H},
+    {ADJ_EXCHANGE, ADJ_LEFT, ADJ_DOWN, E | H},
     {ADJ_EXCHANGE, ADJ_SILENT, ADJ_DOWN, E | H},
     {ADJ_EXCHANGE, ADJ_FOUND_NEW, ADJ_PENDING, H},
     {ADJ_EXCHANGE, ADJ_FOUND_KNOWN, ADJ_UP, H},
     {ADJ_EXCHANGE, ADJ_CLOSED, ADJ_DOWN, E | H},
-    /* Those that end an announced link are flaps: the link rests before it is down. */
+    /* Those that end an announced link are flaps: the link rests before it is down. But for an orderly leave. */
     {ADJ_PENDING, ADJ_CARRIER_DOWN, ADJ_NO_CARRIER, E},
     {ADJ_PENDING, ADJ_REPLACED, ADJ_DAMPED, E | H},
     {ADJ_PENDING, ADJ_WRONG, ADJ_MISWIRED, E | H},
     {ADJ_PENDING, ADJ_GOODBYE, ADJ_DAMPED, E | H},
+    {ADJ_PENDING, ADJ_LEFT, ADJ_DOWN, E | H},
     {ADJ_PENDING, ADJ_SILENT, ADJ_DAMPED, E | H},
     {ADJ_PENDING, ADJ_FOUND_KNOWN, ADJ_UP, H},
     {ADJ_PENDING, ADJ_ADMITTED, ADJ_UP, H},
@@ -103,6 +106,7 @@ static const struct row rows[] = {
     {ADJ_UP, ADJ_REPLACED, ADJ_DAMPED, E | H},
     {ADJ_UP, ADJ_WRONG, ADJ_MISWIRED, E | H},
     {ADJ_UP, ADJ_GOODBYE, ADJ_DAMPED, E | H},
+    {ADJ_UP, ADJ_LEFT, ADJ_DOWN, E | H},
     {ADJ_UP, ADJ_SILENT, ADJ_DAMPED, E | H},
     {ADJ_UP, ADJ_DOUBTED, ADJ_PENDING, H},
     {ADJ_UP, ADJ_OVERDUE, ADJ_DAMPED, E | H},
@@ -333,6 +337,29 @@ START_TEST(an_exchange_that_fails_is_no_flap)
 }
 END_TEST
 
+START_TEST(an_orderly_leave_is_no_flap)
+{
+    struct adjacency a = in_state(ADJ_UP, ms(0));
+    (void)step(&a, ADJ_LEFT, ms(50));
+    ck_assert_int_eq(a.state, ADJ_DOWN);
+    ck_assert_uint_eq(a.flaps, 0);
+    (void)step(&a, ADJ_ANSWERED, ms(51)); /* back at once */
+    ck_assert_int_eq(a.state, ADJ_EXCHANGE);
+    (void)step(&a, ADJ_FOUND_NEW, ms(52));
+    (void)step(&a, ADJ_GOODBYE, ms(53));
+    ck_assert_uint_eq(a.flaps, 1);
+    /* What earlier flaps asked for still holds. */
+    struct adjacency flapped = in_state(ADJ_UP, ms(0));
+    (void)step(&flapped, ADJ_CLOSED, ms(1));
+    (void)step(&flapped, ADJ_RESTED, ms(101));
+    (void)step(&flapped, ADJ_ANSWERED, ms(102));
+    (void)step(&flapped, ADJ_FOUND_NEW, ms(103));
+    (void)step(&flapped, ADJ_LEFT, ms(104));
+    ck_assert_int_eq(flapped.state, ADJ_DOWN);
+    ck_assert_uint_eq(flapped.flaps, 1);
+}
+END_TEST
+
 START_TEST(a_rest_can_be_ordered)
 {
     struct adjacency a = in_state(ADJ_EXCHANGE, ms(0));
@@ -377,6 +404,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_quiet_minute_halves_the_flaps),
     SUITE_TEST(light_out_and_on_again_does_not_end_the_rest),
     SUITE_TEST(an_exchange_that_fails_is_no_flap),
+    SUITE_TEST(an_orderly_leave_is_no_flap),
     SUITE_TEST(a_rest_can_be_ordered),
     SUITE_TEST(names_are_different_and_never_null),
 };

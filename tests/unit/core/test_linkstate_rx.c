@@ -374,7 +374,12 @@ START_TEST(a_goodbye_counts_out_the_incarnation_it_names)
     static const struct {
         enum goodbye_reason reason;
         bool held;
-    } cases[] = {{GOODBYE_LEAVING, false}, {GOODBYE_DIED, false}, {GOODBYE_CLOSED, true}};
+        enum adjacency_state state; /* whoever leaves in good order may come back at once */
+    } cases[] = {
+        {GOODBYE_LEAVING, false, ADJ_DOWN},
+        {GOODBYE_DIED, false, ADJ_DAMPED},
+        {GOODBYE_CLOSED, true, ADJ_DAMPED},
+    };
     for (size_t i = 0; i < 3; i++) {
         struct ls_bench b;
         ls_bench_pair(&b);
@@ -389,7 +394,7 @@ START_TEST(a_goodbye_counts_out_the_incarnation_it_names)
             ck_assert_int_eq(ls_bench_state(&b, 0, CW_LINK_XP), ADJ_UP);
         }
         give_goodbye(&b, &good);
-        ck_assert_int_eq(ls_bench_state(&b, 0, CW_LINK_XP), ADJ_DAMPED);
+        ck_assert_int_eq(ls_bench_state(&b, 0, CW_LINK_XP), cases[i].state);
         ck_assert(!reach_has(ls_committed(b.ls[0]), 1));
         ck_assert(reach_has(ls_optimistic(b.ls[0]), 1) == cases[i].held);
         ls_bench_close(&b);

@@ -2,6 +2,8 @@
 #include "ls_bench.h"
 #include "suite.h"
 
+#include <string.h>
+
 /* Servers 0, 1 and 2 of a ring of three, all awake; nobody sees light yet. */
 static void three(struct ls_bench *b)
 {
@@ -255,6 +257,52 @@ START_TEST(what_was_learned_is_passed_on_to_all_but_its_bringer)
 }
 END_TEST
 
+/* What is asked between entries, but for what a data frame changes. */
+struct answers {
+    cw_time wake, due, lease;
+    cw_links tx, owed, live, up;
+    bool whole, linked;
+};
+
+static struct answers answers_of(const struct linkstate *ls)
+{
+    struct answers a;
+    memset(&a, 0, sizeof a); /* compared with what lies between */
+    a.wake = ls->wake;
+    a.due = ls->due;
+    a.lease = ls->lease;
+    a.tx = ls->tx;
+    a.owed = ls->owed;
+    a.live = ls->live;
+    a.up = ls->up;
+    a.whole = ls->whole;
+    a.linked = ls->linked;
+    return a;
+}
+
+START_TEST(a_hello_at_rest_settles_its_link_and_leaves_nothing_to_settle)
+{
+    struct ls_bench b;
+    line(&b);
+    unsigned frames = b.frames, settled = 0;
+    for (unsigned i = 0; i < 400; i++) {
+        uint64_t notes = ls_notes(b.ls[1]), version = ls_record(b.ls[1], 1)->seq;
+        ls_bench_run_for(&b, CW_US(330));
+        ck_assert_uint_eq(ls_record(b.ls[1], 1)->seq, version);
+        settled += ls_notes(b.ls[1]) != notes;
+        for (cw_server s = 0; s < 3; s++) {
+            struct answers links = answers_of(b.ls[s]);
+            linkstate_settle(b.ls[s], true);
+            struct answers all = answers_of(b.ls[s]);
+            ck_assert_mem_eq(&links, &all, sizeof all);
+        }
+    }
+    ck_assert_uint_ge(b.frames - frames, 4 * 13); /* hellos */
+    ck_assert_uint_le(settled, 2);                /* repeat_at, every 100 ms */
+    ls_bench_close(&b);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(two_servers_boot_in_four_ms),
     SUITE_TEST(a_pending_neighbour_is_in_o_and_not_in_c),
@@ -266,6 +314,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_leaving_server_admits_nobody),
     SUITE_TEST(databases_that_differ_at_rest_are_repaired),
     SUITE_TEST(what_was_learned_is_passed_on_to_all_but_its_bringer),
+    SUITE_TEST(a_hello_at_rest_settles_its_link_and_leaves_nothing_to_settle),
 };
 
 SUITE_MAIN("linkstate_settle", tests)

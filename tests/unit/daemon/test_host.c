@@ -29,8 +29,7 @@ static struct host *open_one(const char *text, struct shim *xp, struct shim *xm)
 {
     struct daemon_config config = town_config(text);
     struct shim *shims[CW_LINK_COUNT] = {xp, xm};
-    struct host_options options = {
-        .config = &config, .dims = config.dims, .self = config.self, .incarnation = 1000, .shim = shims};
+    struct host_options options = {.config = &config, .incarnation = 1000, .shim = shims};
     struct host *h = NULL;
     char why[HOST_WHY];
     ck_assert_msg(host_open(&h, &options, why) == 0, "%s", why);
@@ -66,8 +65,7 @@ START_TEST(a_link_that_is_too_narrow)
     struct daemon_config config = town_config("torus { dims = 2x1x1; coordinate = '0,0,0' } mtu = 5000");
     ck_assert_int_eq(pair_open(ends, "thin", 1500, PAIR_DEPTH), 0);
     struct shim *shims[CW_LINK_COUNT] = {ends[0]};
-    struct host_options options = {
-        .config = &config, .dims = config.dims, .self = config.self, .incarnation = 1, .shim = shims};
+    struct host_options options = {.config = &config, .incarnation = 1, .shim = shims};
     struct host *h = NULL;
     char why[HOST_WHY];
     ck_assert_int_eq(host_open(&h, &options, why), -EMSGSIZE);

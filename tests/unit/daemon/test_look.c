@@ -49,8 +49,6 @@ static struct host *open_logged(const char *text, struct shim *xp, struct shim *
     struct host_options options = {
         .config = &config,
         .log = log_open(ends[1], CW_LOG_DEBUG, false),
-        .dims = config.dims,
-        .self = config.self,
         .incarnation = 1000,
         .shim = shims,
         .will = wills != NULL ? will : NULL,

@@ -103,8 +103,7 @@ static struct host *open_one(const char *text, struct shim *xp, struct shim *xm)
 {
     struct daemon_config config = town_config(text);
     struct shim *shims[CW_LINK_COUNT] = {xp, xm};
-    struct host_options options = {
-        .config = &config, .dims = config.dims, .self = config.self, .incarnation = 1000, .shim = shims};
+    struct host_options options = {.config = &config, .incarnation = 1000, .shim = shims};
     struct host *h = NULL;
     char why[HOST_WHY];
     ck_assert_msg(host_open(&h, &options, why) == 0, "%s", why);

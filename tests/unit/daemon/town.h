@@ -29,7 +29,7 @@ static inline struct daemon_config town_config(const char *text)
 static inline struct host *town_open(const char *text)
 {
     struct daemon_config config = town_config(text);
-    struct host_options options = {.config = &config, .dims = config.dims, .incarnation = 1000};
+    struct host_options options = {.config = &config, .incarnation = 1000};
     struct host *h = NULL;
     char why[HOST_WHY];
     int rc = host_open(&h, &options, why);

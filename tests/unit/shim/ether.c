@@ -82,14 +82,19 @@ void ether_open_fails(ether_open_fn *open, const struct port_options *options, i
     ck_assert_ptr_null(s);
 }
 
+void ether_drop_capabilities(void)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct none[2] = {{0}};
+    ck_assert_int_eq(syscall(SYS_capset, &head, none), 0);
+}
+
 /* In a child, without any capability. */
 static void try_without_permission(ether_open_fn *open)
 {
     pid_t child = fork();
     if (child == 0) {
-        struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-        struct __user_cap_data_struct none[2] = {{0}};
-        ck_assert_int_eq(syscall(SYS_capset, &head, none), 0);
+        ether_drop_capabilities();
         ether_open_fails(open, &(struct port_options){.interface = "left"}, -EPERM, "permission");
         _exit(0);
     }
@@ -172,13 +177,13 @@ static void try_shaped(ether_open_fn *open, uint32_t length, uint64_t told)
     struct shim *in = ether_open(open, &(struct port_options){.interface = "right"});
     cw_time start = clock_now();
     while (seen < FRAMES) {
-        while (sent < FRAMES && shim_room(out) > 0) {
+        if (sent < FRAMES && shim_room(out) > 0) {
             frame_fill(frame.bytes, sent, length);
             ck_assert_int_eq(shim_send(out, &frame, 1), 1);
             sent++;
         }
         uint8_t got[MEMORY_BYTES];
-        while (cable_receive(in, got, 1) > 0) {
+        while (cable_receive(in, got, sent < FRAMES && shim_room(out) > 0 ? 0 : 1) > 0) {
             ck_assert(frame_is(got, seen, length));
             seen++;
         }
@@ -187,7 +192,7 @@ static void try_shaped(ether_open_fn *open, uint32_t length, uint64_t told)
     int64_t took = cw_time_since(clock_now(), start).ns;
     int64_t least = (int64_t)(FRAMES - 30) * length * 8 * 1000000000 / RATE;
     ck_assert_int_ge(took, least);                        /* it was shaped */
-    ck_assert_uint_le(waiting_most, told != 0 ? 12 : 30); /* and what waited was not in the kernel */
+    ck_assert_uint_le(waiting_most, told != 0 ? 12 : 60); /* and what waited was not in the kernel */
     shim_counters(out, &counters);
     ck_assert_uint_eq(counters.tx_refused + counters.tx_errors, 0);
     shim_close(out);

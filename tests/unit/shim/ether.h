@@ -16,6 +16,9 @@ void ether_strangers(const struct cable *c);
 void ether_send(const char *interface, const uint8_t to[6], uint16_t ethertype, const void *bytes, size_t length);
 void ether_address(const char *interface, uint8_t mac[6]);
 
+/* The process has no capability any more. */
+void ether_drop_capabilities(void);
+
 typedef int ether_open_fn(struct shim **out, const struct port_options *options, char why[SHIM_WHY_BYTES]);
 
 /* The shim opens with these options, or fails as told, with a sentence that has the words. */

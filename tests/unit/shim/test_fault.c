@@ -407,11 +407,11 @@ START_TEST(the_descriptor_tells_when_something_is_due)
     struct shim *s;
     char why[SHIM_WHY_BYTES];
     uint8_t memory[MEMORY_BYTES];
-    struct fault_options o = {.delay = CW_MS(20)};
+    struct fault_options o = {.delay = CW_MS(200)};
     ck_assert_int_eq(pair_open(inside, "memory", MTU, 64), 0);
     ck_assert_int_eq(fault_open(&s, inside[0], &o, 0, NULL, why), 0);
     struct pollfd one = {.fd = shim_data_fd(s), .events = POLLIN};
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
         ck_assert_int_eq(poll(&one, 1, 0), 0);
         cable_send(s, 1, 100);
         ck_assert_int_eq(poll(&one, 1, 1), 0);

@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { MTU = 9000 };
 
@@ -114,6 +116,39 @@ START_TEST(a_deleted_interface_comes_back_by_its_name)
 }
 END_TEST
 
+/* Privileges are needed to open, and not to come back: one process makes interfaces, the other has the shims and no right to anything. */
+START_TEST(no_privilege_is_needed_afterwards)
+{
+    struct cable c;
+    uint8_t memory[MEMORY_BYTES];
+    int seen[2];
+    char byte = 0;
+    cable_open(&c);
+    ck_assert_int_eq(pipe(seen), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        netns_delete("left");
+        (void)!read(seen[0], &byte, 1);
+        netns_veth("left", "right", MTU, -1);
+        _exit(0);
+    }
+    ether_drop_capabilities();
+    for (int i = 0; i < 2; i++) {
+        ck_assert(cable_carrier(c.end[i], false, 5000));
+    }
+    ck_assert_int_eq(write(seen[1], &byte, 1), 1);
+    for (int i = 0; i < 2; i++) {
+        ck_assert(cable_carrier(c.end[i], true, 10000));
+    }
+    cable_send(c.end[0], 1, 200);
+    ck_assert_uint_eq(cable_receive(c.end[1], memory, 1000), 200);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    close(seen[0]);
+    close(seen[1]);
+    cable_close(&c);
+}
+END_TEST
+
 /* While the cable was away, somebody else took the new one. */
 START_TEST(a_new_interface_may_be_claimed_by_another)
 {
@@ -217,6 +252,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_shaped_device_keeps_few),
     SUITE_TEST(a_renamed_interface_is_the_same_cable),
     SUITE_TEST(a_deleted_interface_comes_back_by_its_name),
+    SUITE_TEST(no_privilege_is_needed_afterwards),
     SUITE_TEST(a_new_interface_may_be_claimed_by_another),
     SUITE_TEST(an_interface_may_be_down_at_first),
     SUITE_TEST(a_device_that_narrows_carries_nothing),

@@ -14,7 +14,8 @@ static const struct plot_series series[] = {
     {.title = "it's measured", .x = "a", .y = "b", .line = true},
     {.title = "said", .point = said, .points = 2},
 };
-static const struct plot example = {"A title", "x, in it's units", "y", true, series, 2};
+static const struct plot example = {
+    .title = "A title", .x_label = "x, in it's units", .y_label = "y", .x_log = true, .series = series, .count = 2};
 
 static void make_folder(char path[static 32])
 {
@@ -49,11 +50,13 @@ START_TEST(script)
     fclose(f);
     ck_assert_ptr_nonnull(strstr(text, "set output 'f.png'\n"));
     ck_assert_ptr_nonnull(strstr(text, "set xlabel 'x, in it''s units'\n"));
-    ck_assert_ptr_nonnull(strstr(text, "set logscale x 2\n"));
+    ck_assert_ptr_nonnull(strstr(text, "set logscale x\n"));
     ck_assert_ptr_nonnull(strstr(text, "$series1 << END\n1,2\n3,4.5\nEND\n"));
-    ck_assert_ptr_nonnull(strstr(
-        text, "plot 'f.csv' using (column('a')):(column('b')) with linespoints pointsize 1.5 title 'it''s measured'"));
-    ck_assert_ptr_nonnull(strstr(text, "     $series1 using 1:2 with points pointsize 1.5 title 'said'\n"));
+    ck_assert_ptr_nonnull(strstr(text, "set yrange [0:*]\n"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "plot 'f.csv' using (column('a')):(column('b')):xtic(stringcolumn('a')) with linespoints "));
+    ck_assert_ptr_nonnull(strstr(text, " title 'it''s measured', \\\n     $series1 using 1:2 with points "));
+    ck_assert_ptr_nonnull(strstr(text, " title 'said', \\\n     $series1 using 1:($2 != 0 ? $2 : NaN):2 with labels "));
     clean(folder);
     ck_assert_int_eq(plot_write(&example, "no/such/folder", "f"), -ENOENT);
 }
@@ -71,7 +74,7 @@ START_TEST(picture)
     ck_assert_int_eq(plot_write(&example, folder, "f"), 0);
     int rc = plot_draw(folder, "f");
     file_of(path, folder, "png");
-    if (rc == -ENOENT) {
+    if (rc == -ENOPKG) {
         puts("no gnuplot here: the picture is not drawn");
     } else {
         ck_assert_int_eq(rc, 0);
@@ -81,16 +84,40 @@ START_TEST(picture)
 }
 END_TEST
 
-START_TEST(no_gnuplot)
+START_TEST(logarithm_of_y)
 {
-    char folder[32];
+    char folder[32], path[64], text[4000] = "";
+    struct plot both = example;
+    both.x_log = false;
+    both.y_log = true;
     make_folder(folder);
-    ck_assert_int_eq(setenv("PATH", "/nowhere", 1), 0);
-    ck_assert_int_eq(plot_write(&example, folder, "f"), 0);
-    ck_assert_int_eq(plot_draw(folder, "f"), -ENOENT);
+    ck_assert_int_eq(plot_write(&both, folder, "f"), 0);
+    file_of(path, folder, "gp");
+    FILE *f = fopen(path, "r");
+    ck_assert_uint_gt(fread(text, 1, sizeof text - 1, f), 100);
+    fclose(f);
+    ck_assert_ptr_nonnull(strstr(text, "set logscale y\n"));
+    ck_assert_ptr_null(strstr(text, "yrange"));
+    ck_assert_ptr_null(strstr(text, "xtic"));
     clean(folder);
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(script), SUITE_TEST(picture), SUITE_TEST(no_gnuplot)};
+/* What is missing is told apart: the script, its folder, gnuplot. */
+START_TEST(missing)
+{
+    char folder[32];
+    make_folder(folder);
+    ck_assert_int_eq(plot_draw(folder, "f"), -ENOENT);
+    ck_assert_int_eq(plot_draw("no/such/folder", "f"), -ENOENT);
+    ck_assert_int_eq(setenv("PATH", "/nowhere", 1), 0);
+    ck_assert_int_eq(plot_draw(folder, "f"), -ENOENT);
+    ck_assert_int_eq(plot_write(&example, folder, "f"), 0);
+    ck_assert_int_eq(plot_draw(folder, "f"), -ENOPKG);
+    clean(folder);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(script), SUITE_TEST(logarithm_of_y), SUITE_TEST(picture),
+                                          SUITE_TEST(missing)};
 SUITE_MAIN("plot", tests)

@@ -398,6 +398,8 @@ static enum wire_reason judge_packet(const uint8_t *bytes, size_t size)
     struct hello hello;
     struct goodbye goodbye;
     struct stream stream;
+    struct probe probe;
+    struct cabling_list list;
     enum wire_reason reason = control_decode(bytes, size, &head);
     if (reason != WIRE_OK) {
         return reason;
@@ -407,6 +409,12 @@ static enum wire_reason judge_packet(const uint8_t *bytes, size_t size)
         return hello_decode(bytes, size, &hello);
     case CONTROL_GOODBYE:
         return goodbye_decode(bytes, size, &goodbye);
+    case CONTROL_PROBE:
+        return probe_decode(bytes, size, &probe);
+    case CONTROL_CABLING:
+        return cabling_decode(bytes, size, &list);
+    case CONTROL_CABLING_ACK:
+        return cabling_ack_decode(bytes, size, &list);
     default:
         return stream_decode(bytes, size, &stream);
     }
@@ -436,7 +444,15 @@ static size_t draw_packet(struct dice *d, uint8_t *bytes, size_t limit)
     struct packet_head head;
     struct hello hello;
     struct goodbye goodbye;
-    switch (dice_below(d, 8)) {
+    struct probe probe;
+    switch (dice_below(d, 11)) {
+    case 8:
+        probe = dice_probe(d);
+        probe_encode(&probe, bytes);
+        return PROBE_BYTES;
+    case 9:
+    case 10:
+        return dice_cablings(d, 1 + dice_below(d, 3), dice_below(d, 3) == 0, bytes);
     case 0:
         hello = dice_hello(d);
         hello_encode(&hello, bytes);

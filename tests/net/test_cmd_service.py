@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cwctl ping, trace, services and service: what services do when they are asked."""
+
+import os
+import unittest
+
+import ctl_kit
+
+
+class Service(ctl_kit.Case):
+    def test_ping(self):
+        [row] = self.rows("ping 1,1,1 --count 20 --size 1000")
+        self.assertEqual((row["sent"], row["received"], row["lost"], row["miscounted"]), (20, 20, 0, 0))
+        self.assertEqual((row["hops_there_min"], row["hops_there_max"]), (3, 3))
+        text = self.cwctl("ping 1,1,1 --count 2 --rows --interval 1ms")
+        self.assertRegex(text, r"^1,1,1 seq 0: [0-9.]+ .s, 3 links there, 3 back\n1,1,1 seq 1: ")
+        self.assertRegex(text, r"1,1,1: 2 sent, 2 answered, 0 lost\nround trip [0-9.]+ .s at least, ")
+        self.assertRegex(self.cwctl("ping all"), "^26 sent, 26 answered, 0 lost\n")
+        [row] = self.rows("ping far 12")
+        self.assertEqual((row["hops_there_min"], row["hops_back_min"]), (12, 12))
+        self.refused("ping 1,1", "commands are to SERVER", code=2)
+        self.refused("ping 3,3,3", "not a server of this torus", code=2)
+        self.refused("ping 1,1,1 --size 5", "out of range", code=2)
+
+    def test_lost(self):
+        done = self.raw("ping", "1,1,1", "--lost-after", "1us")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("1 sent, 0 answered, 1 lost", done.stdout)
+
+    def test_trace(self):
+        rows = self.rows("trace 1,1,1")
+        there = [row for row in rows if row.get("leg") == "there"]
+        back = [row for row in rows if row.get("leg") == "back"]
+        self.assertEqual((there[0]["server"], there[0]["in"], there[-1]["server"], there[-1]["out"]),
+                         ("0,0,0", "self", "1,1,1", "self"))
+        self.assertEqual(([row["hop"] for row in there], len(back)), ([0, 1, 2, 3], 4))
+        self.assertEqual((rows[-1]["complete"], rows[-1]["hops_there"], rows[-1]["hops_back"]), (1, 3, 3))
+        for here, following in zip(there, there[1:]):  # in by the opposite of out
+            self.assertEqual(following["in"], here["out"].translate(str.maketrans("+-", "-+")))
+        titles, shown = self.table("trace 0,0,0")
+        self.assertEqual(titles[:3], ["WAY", "HOP", "SERVER"])
+        self.assertEqual(shown[0][:5], ["there", "0", "0,0,0", "self", "taken"])
+        self.refused("trace 9,9,9", "not a server", code=2)
+
+    def test_services(self):
+        titles, rows = self.table("services")
+        self.assertEqual(titles[:4], ["SERVICE", "JOB", "VERSION", "WEIGHT"])
+        self.assertEqual([row[:2] for row in rows], [["ping", "1"], ["bench", "2"], ["trace", "3"]])
+        self.cwctl("services weight bench 3 --background --queue-packets 77 --drop oldest")
+        [bench] = [row for row in self.rows("--server 2,2,2 services") if row["service"] == "bench"]
+        self.assertEqual((bench["weight"], bench["background"], bench["queue_packets"], bench["drop"]), (3, True, 77, "oldest"))
+        self.refused("services weight bench 0", "from 1 to 1000", code=2)
+        self.refused("services weight kv 3", "no service 'kv' runs here", code=1)
+        self.refused("services weight bench 3 --drop first", 'is "tail" or "oldest"', code=2)
+        self.refused("services unload kv", "no service 'kv'", code=1)
+        self.refused("services load /nonexistent.so", "no such file", code=1)
+
+    def test_a_module(self):
+        if not ctl_kit.OPTIONS.module:
+            self.skipTest("no module given")
+        folder, name = os.path.split(ctl_kit.OPTIONS.module)
+        link = os.path.join(self.folder, "a module.so")
+        os.symlink(os.path.join(folder, name), link)
+        self.assertRegex(self.cwctl("services load", link, "--weight", "20"), "^service hitcount runs, job [0-9]+\n$")
+        [row] = [row for row in self.rows("--server 1,2,1 services") if row["service"] == "hitcount"]
+        self.assertEqual(row["weight"], 20)
+        self.assertEqual(self.raw("services", "load", link).returncode, 1)  # it is there already
+        self.assertEqual(self.cwctl("services unload hitcount"), "service hitcount has ended\n")
+        self.assertNotIn("hitcount", self.cwctl("services"))
+        bad = os.path.join(self.folder, "bad.so")
+        with open(bad, "w", encoding="utf-8") as out:
+            out.write("no module\n")
+        self.refused(f"services load {bad}", bad, code=1)
+
+    def test_service(self):
+        text = self.cwctl("service bench stats")
+        self.assertRegex(text, r"(?m)^sent +0$")
+        self.cwctl("service bench start mode=keys rate=1000")
+        self.cwctl("service bench stop")
+        self.assertGreaterEqual(self.rows("service bench stats")[0]["sent"], 0)
+        self.refused("service kv get", "no such service runs here", code=1)
+        self.refused("service bench dance", "'dance'", code=2)
+
+
+if __name__ == "__main__":
+    ctl_kit.main()

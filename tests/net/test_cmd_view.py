@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cwctl servers, routes and wiring: the cluster as a server sees it."""
+
+import ctl_kit
+
+
+class View(ctl_kit.Case):
+    def test_servers(self):
+        titles, rows = self.table("servers")
+        self.assertEqual(titles, ["SERVER", "STATE", "HOPS", "BY", "LINKS", "UP"])
+        self.assertEqual([row[:2] for row in rows], [[server, "up"] for server in ctl_kit.SERVERS])
+        by_name = {row["server"]: row for row in self.rows("servers")}
+        self.assertEqual(by_name["0,0,0"]["hops"], 0)
+        self.assertEqual((by_name["1,1,0"]["hops"], by_name["1,1,0"]["by"]), (2, ["+x", "+y"]))
+        self.refused("--server all servers", "name it as x,y,z", code=2)
+        self.refused("--server 9,9,9 servers", "is no server of this torus of 3x3x3", code=2)
+
+    def test_routes(self):
+        self.assertEqual(self.table("routes 2,1,0"), (["TO", "REACHABLE", "HOPS", "BY"],
+                                                      [["2,1,0", "yes", "2", "-x", "+y"]]))
+        self.assertEqual(len(self.rows("routes")), 26)
+        self.refused("routes 3,0,0", "'3,0,0' is no server", code=2)
+
+    def test_wiring(self):
+        text = self.cwctl("wiring")
+        self.assertIn("0,0,0   -z    +z of 0,0,2   +z of 0,0,2  up     yes\n", text)
+        self.assertTrue(text.endswith("\n6 of 6 are right\n"))
+        rows = self.rows("wiring --all")
+        self.assertEqual(len(rows), 81)
+        self.assertEqual({(row["state"], row["ok"]) for row in rows}, {("up", True)})
+
+    def test_a_cut_cable(self):
+        self.cwctl("--server 1,1,1 cut +x")
+        text = self.cwctl("--server 1,1,1 wiring", code=1)
+        self.assertIn("5 of 6 are right", text)
+        self.assertIn("+x of 1,1,1: no carrier: is the cable to -x of 2,1,1 plugged in at both ends?", text)
+        [row] = self.rows("--server 2,1,1 links -x")
+        self.assertEqual((row["state"], row["up"], row["carrier"]), ("no-carrier", False, False))
+        self.cwctl("--server 1,1,1 status", code=1)
+        self.cwctl("--server 1,1,1 mend +x")
+        self.settle()
+
+    def test_a_dead_server(self):
+        self.cwctl("--server 2,0,2 fail")
+        self.refused("--server 2,0,2 status", "has failed", code=1)
+        self.refused("--server 2,0,2 fail", "so already", code=1)
+        self.wait_for_state("2,0,2", "down")
+        self.cwctl("routes 2,0,2", code=1)
+        self.cwctl("wiring --all", code=1)
+        self.cwctl("--server 2,0,2 restore")
+        self.settle()
+        self.wait_for_state("2,0,2", "up")
+
+    def wait_for_state(self, server, state):
+        for _ in range(200):
+            states = {row["server"]: row["state"] for row in self.rows("servers")}
+            if states[server] == state:
+                return
+            self.assertIn(states[server], ("up", "down", "feared"))
+            self.raw("top", "--watch", "50ms", "--rounds", "1")  # waits a little
+        self.fail(f"{server} is {states[server]}")
+
+
+if __name__ == "__main__":
+    ctl_kit.main()

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Servers that know only their ports find the torus, keep their place, and name what is wrong with a cable."""
+
+import random
+import re
+import signal
+
+import net_kit
+from net_kit import AXES, cable
+
+DIMS = (3, 2, 1)
+LINKS = {"+x": "px", "-x": "mx", "+y": "py", "-y": "my"}
+
+
+def places():
+    return [(x, y, z) for x in range(DIMS[0]) for y in range(DIMS[1]) for z in range(DIMS[2])]
+
+
+class Seek(net_kit.Case):
+    def cabled(self, crossed=False):
+        """Namespaces with the cables of a torus of DIMS between them; crossed: one cable ends in the wrong port."""
+        spaces = {place: self.space() for place in places()}
+        for place in places():
+            for axis in range(2):
+                far = list(place)
+                far[axis] = (far[axis] + 1) % DIMS[axis]
+                near, end = "p" + AXES[axis], "m" + AXES[axis]
+                if crossed and place == (0, 0, 0):
+                    near = {"px": "py", "py": "px"}[near]
+                cable(spaces[place], near, spaces[tuple(far)], end)
+        return spaces
+
+    def start(self, spaces, ports):
+        return [self.daemon(f"server{i}", f'name = server{i}; torus {{ coordinate = auto }} links {{ {ports(i)} }}', space)
+                for i, space in enumerate(spaces.values())]
+
+    @staticmethod
+    def labelled(_):
+        return " ".join(f'"{link}" {{ shim = raw; interface = {port} }}' for link, port in LINKS.items())
+
+    @staticmethod
+    def unlabelled(i):
+        ports = list(LINKS.values())
+        random.Random(i).shuffle(ports)
+        return " ".join(f"port{n} {{ shim = raw; interface = {port} }}" for n, port in enumerate(ports))
+
+    def agreed(self, daemons):
+        found = []
+        for daemon in daemons:
+            daemon.wait_for("this server has its place")
+            found += re.findall(r"has its place\" server=(\S+) dims=(\S+)", daemon.log())
+        for daemon in daemons:
+            daemon.wait_for("count=6 of=6 delivers_keys=yes")
+        self.assertEqual(len({server for server, _ in found}), 6)
+        self.assertEqual(len({dims for _, dims in found}), 1)
+        self.assertEqual(sorted(found[0][1].split("x")), ["1", "2", "3"])
+        return [server for server, _ in found]
+
+    def test_labelled(self):
+        daemons = self.start(self.cabled(), self.labelled)
+        first = self.agreed(daemons)
+        victim = daemons[4]
+        victim.end(signal.SIGKILL)
+        victim.start()
+        victim.wait_for("count=6 of=6 delivers_keys=yes")
+        self.assertIn(f"server={first[4]} ", victim.log())
+        self.assertNotIn("this server has its place", victim.log())  # it knew
+
+    def test_unlabelled(self):
+        self.agreed(self.start(self.cabled(), self.unlabelled))
+
+    def test_a_crossed_cable_is_named(self):
+        daemons = self.start(self.cabled(crossed=True), self.labelled)
+        for daemon in daemons:
+            daemon.wait_for('msg="a cable is wrong" why="')
+            self.assertNotIn("this server has its place", daemon.log())
+
+
+if __name__ == "__main__":
+    net_kit.main(network=True)

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "boot/fault.h"
+#include "suite.h"
+
+#include <string.h>
+
+START_TEST(every_kind_has_a_name_and_a_sentence)
+{
+    for (unsigned kind = 1; kind < BOOT_FAULT_KINDS; kind++) {
+        char text[BOOT_FAULT_TEXT];
+        struct boot_fault fault = {.kind = (uint8_t)kind, .direction = 6, .far_direction = 6};
+        fault.who.id = fault.far.id = 1;
+        ck_assert_str_ne(boot_fault_name((uint8_t)kind), "unknown");
+        ck_assert_uint_gt(boot_fault_text(&fault, text), 15);
+        ck_assert_uint_eq(strlen(text), boot_fault_text(&fault, text));
+        for (unsigned other = 1; other < kind; other++) {
+            ck_assert_str_ne(boot_fault_name((uint8_t)kind), boot_fault_name((uint8_t)other));
+        }
+    }
+    ck_assert_str_eq(boot_fault_name(BOOT_FAULT_KINDS), "unknown");
+}
+END_TEST
+
+START_TEST(says_where_and_what)
+{
+    char text[BOOT_FAULT_TEXT];
+    struct boot_fault fault = {
+        .kind = BOOT_FAULT_WRONG_END,
+        .direction = CW_LINK_XP,
+        .far_direction = CW_LINK_XM,
+        .who = {.id = 1, .name = "a", .placed = true, .at = {0, 0, 0}},
+        .far = {.id = 2, .name = "b", .placed = true, .at = {2, 0, 1}},
+        .expected = {.id = 3, .name = "c", .placed = true, .at = {1, 0, 0}},
+    };
+    boot_fault_text(&fault, text);
+    ck_assert_str_eq(text, "+x of a (0000000000000001) at 0,0,0 is cabled to the wrong server, to -x of b "
+                           "(0000000000000002) at 2,0,1; expected -x of c (0000000000000003) at 1,0,0");
+    fault = (struct boot_fault){.kind = BOOT_FAULT_TWISTED, .dims = {4, 3, 2}, .shift = {0, 1, 0}, .count = 6};
+    boot_fault_text(&fault, text);
+    ck_assert_str_eq(text,
+                     "the rows of +x of the 4x3x2 torus close shifted by 0,1,0: 6 cables, all those from one plane "
+                     "to the next, are off by that");
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(every_kind_has_a_name_and_a_sentence),
+    SUITE_TEST(says_where_and_what),
+};
+SUITE_MAIN("fault", tests)

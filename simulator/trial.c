@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/trial.h"
 
-#include "simulator/memory.h"
 #include "services/bench/bench.h"
 #include "services/ping/ping.h"
+#include "simulator/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -83,7 +83,9 @@ static int by_time(const void *left, const void *right)
 
 void trail_sort(struct trail *t)
 {
-    qsort(t->event, t->count, sizeof *t->event, by_time);
+    if (t->count > 0) {
+        qsort(t->event, t->count, sizeof *t->event, by_time);
+    }
 }
 
 int trail_load(struct trail *t, const struct lab *lab)

@@ -280,7 +280,8 @@ cw_timer *cw_timer_start(cw_svc *s, cw_span after, cw_timer_fn fn, void *arg);
 void cw_timer_stop(cw_svc *s, cw_timer *t);
 /*
  * Runs work away from the server's thread (in the simulator: inline, and its end is reported after cost), then done on it. work must
- * not call anything of this interface. -EAGAIN too much is under way, -EINVAL.
+ * not call anything of this interface. -EAGAIN too much is under way, -EBUSY the service is still opening (a timer of no time comes
+ * after), -ESHUTDOWN it, or its server, is closing, -EINVAL.
  */
 CW_MUST_CHECK int cw_offload(cw_svc *s, void (*work)(void *arg), void (*done)(cw_svc *s, void *state, void *arg),
                              void *arg, cw_span cost);

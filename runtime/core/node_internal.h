@@ -58,6 +58,7 @@ struct cw_svc {
     const cw_service *table; /* own_table */
     void *state;
     uint8_t index;
+    bool opening;       /* its open has not returned: it may yet fail, and no work may be away then */
     bool on_path;       /* of its table */
     bool closing;       /* its close has begun: it starts nothing any more */
     uint32_t refused;   /* bit i: service i got -EAGAIN from this queue, on_writable is due when there is room */
@@ -125,6 +126,7 @@ struct node {
     struct timers timers;
     struct calls calls;
     struct responses responses;
+    bool closing;           /* node_end_offloads() */
     struct expiry offloads;
     struct cw_packet *lent; /* to the upcall under way, until it sends, frees or keeps it */
     struct cw_request request[NODE_REQUESTS];

@@ -155,7 +155,9 @@ int node_service_add(struct node *n, const cw_service *table, cw_time now)
     fill_job_slots(n);
     if (svc->table->open != NULL) {
         rc = svc->table->open(svc, svc->state);
+        svc->opening = true;
         if (rc < 0) {
+        svc->opening = false;
             svc->closing = true;
             node_cancel_calls(svc);
             node_end_work(svc);

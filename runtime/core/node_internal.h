@@ -45,11 +45,10 @@ enum {
     PKT_CHARGED = 1, /* counts against its service's packet memory (made by cw_packet_new, still its own) */
     PKT_LENT = 2,    /* lent to an upcall: cw_packet_keep() makes it the service's */
     PKT_KEPT = 4,
-    PKT_HELD = 8,        /* has been held: `queued` is since when */
-    PKT_LOCAL = 16,      /* to ourselves, and the upcall that sent it has returned */
-    PKT_RETRACES = 32,   /* walks back along its recorded path: `links` is not ours to choose */
-    PKT_REQUEUED = 64,   /* routed anew: keeps its place in the order */
-    PKT_ADDRESSED = 128, /* by cw_packet_address(): next_packet may give it */
+    PKT_HELD = 8,       /* has been held: `queued` is since when */
+    PKT_LOCAL = 16,     /* to ourselves, and the upcall that sent it has returned */
+    PKT_RETRACES = 32,  /* walks back along its recorded path: `links` is not ours to choose */
+    PKT_ADDRESSED = 64, /* by cw_packet_address(): next_packet may give it */
 };
 
 /* One service on this server: what services see as cw_svc. */
@@ -58,7 +57,6 @@ struct cw_svc {
     const cw_service *table; /* own_table */
     void *state;
     uint8_t index;
-    bool opening;       /* its open has not returned: it may yet fail, and no work may be away then */
     bool on_path;       /* of its table */
     bool closing;       /* its close has begun: it starts nothing any more */
     uint32_t refused;   /* bit i: service i got -EAGAIN from this queue, on_writable is due when there is room */

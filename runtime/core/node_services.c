@@ -102,6 +102,7 @@ static void discard(struct node *n, struct cw_svc *svc)
     }
     n->shares.weight[svc->index] = 0;
     n->shares.background &= ~bit;
+    node_note_room(n, svc); /* who waited for its queue learns that it is gone */
     n->writable &= ~bit;
     n->service[svc->index] = NULL;
     for (unsigned i = 0; i < NODE_SERVICES; i++) {
@@ -154,7 +155,6 @@ int node_service_add(struct node *n, const cw_service *table, cw_time now)
     n->shares.weight[index] = NODE_WEIGHT;
     fill_job_slots(n);
     if (svc->table->open != NULL) {
-        rc = svc->table->open(svc, svc->state);
         svc->opening = true;
         if (rc < 0) {
         svc->opening = false;

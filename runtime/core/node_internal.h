@@ -58,6 +58,7 @@ struct cw_svc {
     void *state;
     uint8_t index;
     bool on_path;       /* of its table */
+    bool opening;       /* its open has not returned: it may yet fail, and no work may be away then */
     bool closing;       /* its close has begun: it starts nothing any more */
     uint32_t refused;   /* bit i: service i got -EAGAIN from this queue, on_writable is due when there is room */
     cw_links own_links; /* cw_poll_links(): its own queue has something for these */
@@ -124,8 +125,8 @@ struct node {
     struct timers timers;
     struct calls calls;
     struct responses responses;
-    bool closing;           /* node_end_offloads() */
     struct expiry offloads;
+    bool closing;           /* node_end_offloads() */
     struct cw_packet *lent; /* to the upcall under way, until it sends, frees or keeps it */
     struct cw_request request[NODE_REQUESTS];
     uint64_t services_came;
@@ -143,6 +144,13 @@ static inline void node_point(const struct node *n, enum node_point point, const
     if (watch->packet != NULL && !(watch->deaf >> point & 1)) {
         watch->packet(watch->context, n, point, p, cause, n->now);
     }
+}
+
+/* Packets have left svc's queue: whoever was refused there is told at the next tick. */
+static inline void node_note_room(struct node *n, struct cw_svc *svc)
+{
+    n->writable |= svc->refused;
+    svc->refused = 0;
 }
 
 /* node_rx.c */

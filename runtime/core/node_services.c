@@ -156,8 +156,9 @@ int node_service_add(struct node *n, const cw_service *table, cw_time now)
     fill_job_slots(n);
     if (svc->table->open != NULL) {
         svc->opening = true;
-        if (rc < 0) {
+        rc = svc->table->open(svc, svc->state);
         svc->opening = false;
+        if (rc < 0) {
             svc->closing = true;
             node_cancel_calls(svc);
             node_end_work(svc);
@@ -225,6 +226,7 @@ int node_service_policy(struct node *n, cw_job job, const struct node_service_po
     svc->queue.packets_max = policy->queue_packets;
     svc->queue.bytes_max = policy->queue_bytes;
     svc->queue.drop = policy->drop == NODE_DROP_OLDEST ? PACKETQ_DROP_OLDEST : PACKETQ_DROP_TAIL;
+    node_note_room(n, svc); /* perhaps; whoever finds none is refused again */
     return 0;
 }
 

@@ -157,6 +157,8 @@ static inline void node_note_room(struct node *n, struct cw_svc *svc)
 /* node_rx.c */
 /* Takes a frame that is not let in: its data packets are dropped, each with the cause. */
 void node_refuse_frame(struct node *n, struct cw_packet *frame, cw_drop cause);
+/* Time has passed: frames that wait on links which silence has ended are refused. */
+void node_look_at_gates(struct node *n);
 
 /* node_forward.c */
 /* Takes p, decoded, with `in` set: delivers, queues, holds or drops it. Way-points it has reached are passed. */

@@ -200,26 +200,40 @@ int command_print(struct report *r, bool json, int code)
 
 /* ---- Programs ---------------------------------------------------------------------------------------------------------------- */
 
+static bool whole_path(const char *path, char out[static LAB_PATH])
+{
+    char *whole = realpath(path, NULL);
+    int length = whole != NULL ? snprintf(out, LAB_PATH, "%s", whole) : -1;
+    free(whole);
+    return length > 0 && length < LAB_PATH;
+}
+
+/* In a build folder all lie beside cwlab; installed, where a user's PATH need not lead. */
 static bool beside(const char *name, char out[static LAB_PATH])
 {
-    ssize_t length = readlink("/proc/self/exe", out, LAB_PATH - 1);
-    out[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(out, '/');
-    if (slash == NULL || (size_t)(slash - out) + strlen(name) + 2 > LAB_PATH) {
+    static const char *const folders[] = {"", "../sbin/", "../lib/cubeway/"};
+    char self[LAB_PATH], path[2 * LAB_PATH];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(self, '/');
+    if (slash == NULL) {
         return false;
     }
-    memcpy(slash + 1, name, strlen(name) + 1);
-    return access(out, R_OK) == 0;
+    slash[1] = '\0';
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        int n = snprintf(path, sizeof path, "%s%s%s", self, folders[i], name);
+        if (n < (int)sizeof path && access(path, R_OK) == 0) {
+            return whole_path(path, out);
+        }
+    }
+    return false;
 }
 
 int command_find(const char *variable, const char *name, char out[static LAB_PATH])
 {
     const char *said = getenv(variable), *path = getenv("PATH");
     if (said != NULL && said[0] != '\0') {
-        char *whole = realpath(said, NULL);
-        int length = whole != NULL ? snprintf(out, LAB_PATH, "%s", whole) : -1;
-        free(whole);
-        return length > 0 && length < LAB_PATH ? 0 : -ENOENT;
+        return whole_path(said, out) ? 0 : -ENOENT;
     }
     if (beside(name, out)) {
         return 0;

@@ -188,7 +188,7 @@ enum ls_counter {
     LS_MISWIRED,   /* ! hellos of another server, port, cluster or configuration */
     LS_CONFLICTS,  /* ! two records of one version */
     LS_REFUSED,    /* ! records that do not fit the torus, acks of nobody */
-    LS_REPAIRS,    /* ! databases that differed at rest */
+    LS_REPAIRS,    /* ! databases that differed at rest, streams that lost count */
     LS_OVERFLOWS,  /* ! links cut off because they held up the log, or for want of memory */
     LS_COUNTERS,
 };

@@ -52,6 +52,7 @@ struct ls_link {
     bool shown;        /* mutant ONE_ROUND only: the far end's record has listed the link as pending in this session */
     bool hello_soon;   /* something to say that should not wait for the next hello */
     uint8_t goodbye;   /* enum goodbye_reason of the goodbye to send; 0 */
+    uint8_t misfits;   /* hellos with an impossible ack, one after another */
     uint8_t strangers; /* hellos with another digest at equal positions, since the last with ours */
     uint32_t listed;   /* first version of our record that lists the link as pending in this session; 0 */
     uint64_t offered;  /* position in the log of the SYNCED that ends our side of the exchange */

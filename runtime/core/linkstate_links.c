@@ -36,6 +36,7 @@ static void end_session(struct linkstate *ls, struct ls_link *l)
     l->by_round = false;
     l->shown = false;
     l->strangers = 0;
+    l->misfits = 0;
     l->listed = 0;
     l->offered = 0;
     ls->counts[LS_TEARDOWNS]++;

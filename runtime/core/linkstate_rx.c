@@ -72,6 +72,20 @@ static bool repair(struct linkstate *ls, cw_link link, const struct hello *hello
     return true;
 }
 
+/*
+ * False after three hellos that say of our stream what cannot be: that more of it has come than was sent, or, with nothing on its way, less
+ * than was acknowledged. Bytes that were changed on the cable did that (no checksum of ours finds them), and a stream that has lost
+ * count never finds it again; another session begins with both at 0.
+ */
+static bool streams_fit(struct linkstate *ls, cw_link link, const struct hello *hello)
+{
+    struct ls_link *l = &ls->links[link];
+    bool fits = feed_acked(&l->feed, &ls->flood, link, hello->ack, ls->now) &&
+                (hello->ack == l->feed.acked || !feed_is_idle(&l->feed));
+    l->misfits = fits ? 0 : (uint8_t)(l->misfits + 1);
+    return l->misfits < LS_REPAIR_HELLOS;
+}
+
 static void note_stranger(struct linkstate *ls, struct ls_link *l, const struct hello *hello)
 {
     ls->counts[LS_MISWIRED]++;
@@ -126,7 +140,11 @@ static bool take_hello(struct linkstate *ls, cw_link link, const struct hello *h
     if (hello->echo.ns <= ls->now.ns) { /* a clock we did not reach yet is not ours */
         l->echo = cw_time_max(l->echo, hello->echo);
     }
-    (void)feed_acked(&l->feed, &ls->flood, link, hello->ack, ls->now);
+    if (!streams_fit(ls, link, hello)) {
+        ls->counts[LS_REPAIRS]++;
+        linkstate_step(ls, link, ADJ_CLOSED);
+        return false;
+    }
     steady &= !repair(ls, link, hello);
     linkstate_renew_lease(ls);
     return steady;

@@ -188,6 +188,7 @@ def main(network):
     global OPTIONS
     parser = argparse.ArgumentParser()
     parser.add_argument("--cubewayd", required=True)
+    parser.add_argument("--cwctl")
     OPTIONS, rest = parser.parse_known_args()
     OPTIONS.cubewayd = os.path.abspath(OPTIONS.cubewayd)
     if network and INSIDE not in os.environ:

@@ -6,13 +6,9 @@
 
 /* ---- Hellos -------------------------------------------------------------------------------------------------------- */
 
-/* Server 0 of a 2x1x1 torus with light on both cables, and a good hello of server 1 on cable 0 for it. */
-static struct hello lone_server(struct ls_bench *b)
+/* A good hello of server 1's on cable 0. */
+static struct hello lone_hello(void)
 {
-    ls_bench_open(b, (cw_dims){2, 1, 1});
-    ls_bench_boot(b, 0, 100);
-    ls_bench_light(b, 0, CW_LINK_XP, true);
-    ls_bench_light(b, 0, CW_LINK_XM, true);
     return (struct hello){
         .session = 5,
         .cluster = 7,
@@ -22,6 +18,16 @@ static struct hello lone_server(struct ls_bench *b)
         .incarnation = 200,
         .clock = {1},
     };
+}
+
+/* Server 0 of a 2x1x1 torus with light on both cables, and a good hello of server 1 on cable 0 for it. */
+static struct hello lone_server(struct ls_bench *b)
+{
+    ls_bench_open(b, (cw_dims){2, 1, 1});
+    ls_bench_boot(b, 0, 100);
+    ls_bench_light(b, 0, CW_LINK_XP, true);
+    ls_bench_light(b, 0, CW_LINK_XM, true);
+    return lone_hello();
 }
 
 static void give_hello(struct ls_bench *b, cw_link link, const struct hello *hello)
@@ -256,6 +262,33 @@ START_TEST(streams_of_another_session_or_with_an_impossible_ack_are_strays)
 }
 END_TEST
 
+/* What bytes changed on a cable can do: the far end has counted items that nobody sent, or we believe that it has some that were lost. */
+START_TEST(a_stream_that_lost_count_begins_anew)
+{
+    for (int wrong = -1; wrong <= 1; wrong += 2) {
+        struct ls_bench b;
+        ls_bench_pair(&b);
+        const struct ls_link *l = &b.ls[0]->links[CW_LINK_XP];
+        uint32_t session = l->adj.session;
+        struct hello hello = lone_hello();
+        hello.session = l->adj.peer_session;
+        hello.incarnation = l->adj.peer_incarnation;
+        hello.heard = session;
+        hello.flags = HELLO_SYNCED | HELLO_UP;
+        hello.digest = lsdb_digest(&b.ls[0]->db);
+        const uint32_t acks[] = {wrong, wrong, 0, wrong, wrong, wrong};
+        for (unsigned i = 0; i < sizeof acks / sizeof *acks; i++) {
+            ck_assert_int_eq(ls_bench_state(&b, 0, CW_LINK_XP), ADJ_UP);
+            hello.ack = l->feed.top + acks[i];
+            give_hello(&b, CW_LINK_XP, &hello);
+        }
+        ck_assert_uint_ne(l->adj.session, session);
+        ck_assert_uint_eq(ls_count(b.ls[0], LS_REPAIRS), 1);
+        ls_bench_close(&b);
+    }
+}
+END_TEST
+
 START_TEST(records_that_cannot_be_are_refused)
 {
     struct ls_bench b;
@@ -453,6 +486,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(frames_of_another_session_are_stale),
     SUITE_TEST(data_waits_for_control_that_was_lost),
     SUITE_TEST(streams_of_another_session_or_with_an_impossible_ack_are_strays),
+    SUITE_TEST(a_stream_that_lost_count_begins_anew),
     SUITE_TEST(records_that_cannot_be_are_refused),
     SUITE_TEST(an_ack_counts_for_the_incarnations_and_versions_of_now),
     SUITE_TEST(an_ack_finds_the_way_that_came_just_before_it),

@@ -5,52 +5,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM_LEAST = 64 };
-
 void flood_init(struct flood *f, uint32_t servers, uint32_t limit, struct arena *arena)
 {
-    CHECK(limit >= ROOM_LEAST && (limit & (limit - 1)) == 0);
+    CHECK(limit >= FLOOD_CHUNK && (limit & (limit - 1)) == 0);
     *f = (struct flood){
         .limit = limit,
+        .chunk = arena_carve(arena, limit / FLOOD_CHUNK, sizeof *f->chunk, alignof(struct flood_entry *)),
         .latest = arena_carve(arena, servers, sizeof *f->latest, alignof(uint32_t)),
         .first = 1,
         .end = 1,
     };
 }
 
-void flood_close(struct flood *f)
+static void drop_chunk(struct flood *f, struct flood_entry **chunk)
 {
-    free(f->ring);
-    f->ring = NULL;
-    f->room = 0;
+    f->held -= *chunk != NULL;
+    free(*chunk);
+    *chunk = NULL;
 }
 
-/* Doubles the ring. False when it may not or cannot. */
-static bool grow(struct flood *f)
+void flood_close(struct flood *f)
 {
-    uint32_t room = f->room == 0 ? ROOM_LEAST : f->room * 2;
-    if (room > f->limit) {
-        return false;
+    for (uint32_t i = 0; i < f->limit / FLOOD_CHUNK; i++) {
+        drop_chunk(f, &f->chunk[i]);
     }
-    struct flood_entry *ring = malloc(room * sizeof *ring);
-    if (ring == NULL) {
-        return false;
-    }
-    for (uint64_t position = f->first; position < f->end; position++) {
-        ring[position & (room - 1)] = *flood_at(f, position);
-    }
-    free(f->ring);
-    f->ring = ring;
-    f->room = room;
-    return true;
 }
 
 struct flood_entry *flood_append(struct flood *f, enum flood_kind kind, cw_links owed)
 {
-    if (f->end - f->first == f->room && !grow(f)) {
+    if (f->end - f->first == f->limit) {
         return NULL;
     }
-    struct flood_entry *entry = &f->ring[f->end & (f->room - 1)];
+    struct flood_entry **chunk = flood_chunk(f, f->end);
+    if (*chunk == NULL) {
+        *chunk = malloc(FLOOD_CHUNK * sizeof **chunk);
+        if (*chunk == NULL) {
+            return NULL;
+        }
+        f->held++;
+    }
+    struct flood_entry *entry = *chunk + f->end % FLOOD_CHUNK;
     memset(entry, 0, sizeof *entry);
     entry->kind = (uint8_t)kind;
     entry->owed = owed;
@@ -80,8 +74,11 @@ bool flood_find(const struct flood *f, cw_server origin, const cw_coord *coord, 
 void flood_trim(struct flood *f, uint64_t position)
 {
     CHECK(position >= f->first && position <= f->end);
-    f->first = position;
-    if (f->first == f->end && f->room > ROOM_LEAST) {
-        flood_close(f);
+    for (; position / FLOOD_CHUNK > f->first / FLOOD_CHUNK; f->first += FLOOD_CHUNK - f->first % FLOOD_CHUNK) {
+        /* In a full log the last entries share a chunk with the first. */
+        if (f->end - f->first + f->first % FLOOD_CHUNK <= f->limit) {
+            drop_chunk(f, flood_chunk(f, f->first));
+        }
     }
+    f->first = position;
 }

@@ -10,6 +10,9 @@
  * was learned earlier, would break that. So nothing is replaced and nothing overtakes; instead the log is bounded, and a
  * reader that holds it up for too long is cut off (flood_append() returns NULL) and starts again with a whole exchange.
  *
+ * Entries lie in chunks that come when the log reaches them and go when all readers have passed: it takes the memory of what it holds now,
+ * not of the most it ever held, and nothing is copied when it grows.
+ *
  * What need not be told is struck out: flood_forget() when the neighbour shows that it knows the record already.
  */
 #ifndef CORE_FLOOD_H
@@ -38,16 +41,18 @@ struct flood_entry {
     cw_links owed; /* links it is for */
 };
 
+enum { FLOOD_CHUNK = 64 }; /* entries, a power of two */
+
 /* Positions count entries since the beginning of time; those in [first, end) are here. */
 struct flood {
-    struct flood_entry *ring;
+    struct flood_entry **chunk; /* limit / FLOOD_CHUNK of them, in turns; NULL where no entry is */
     uint64_t first, end;
-    uint32_t room;    /* entries the ring holds now: 0 or a power of two */
+    uint32_t held;    /* chunks */
     uint32_t limit;   /* entries it may ever hold, a power of two */
     uint32_t *latest; /* by origin: low bits of the position of the newest record appended */
 };
 
-/* Carves 4 bytes a server; over a measuring arena it only counts. The ring grows on demand up to limit. */
+/* Carves 4 bytes a server and 8 a chunk; over a measuring arena it only counts. */
 void flood_init(struct flood *f, uint32_t servers, uint32_t limit, struct arena *arena);
 void flood_close(struct flood *f);
 
@@ -66,15 +71,27 @@ bool flood_find(const struct flood *f, cw_server origin, const cw_coord *coord, 
 /* Lets go of everything before position. */
 void flood_trim(struct flood *f, uint64_t position);
 
+/* Where the chunk of a position is found: positions that are `limit` apart are never here together. */
+static inline struct flood_entry **flood_chunk(const struct flood *f, uint64_t position)
+{
+    return &f->chunk[(position & (f->limit - 1)) / FLOOD_CHUNK];
+}
+
 static inline struct flood_entry *flood_at(const struct flood *f, uint64_t position)
 {
     CHECK_SLOW(position >= f->first && position < f->end);
-    return &f->ring[position & (f->room - 1)];
+    return *flood_chunk(f, position) + position % FLOOD_CHUNK;
+}
+
+/* True when one entry more takes memory, or is one too many: time to let go of old ones. */
+static inline bool flood_is_full(const struct flood *f)
+{
+    return f->end - f->first == f->limit || *flood_chunk(f, f->end) == NULL;
 }
 
 static inline size_t flood_bytes(const struct flood *f)
 {
-    return (size_t)f->room * sizeof(struct flood_entry);
+    return (size_t)f->held * FLOOD_CHUNK * sizeof(struct flood_entry);
 }
 
 #endif

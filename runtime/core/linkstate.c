@@ -197,7 +197,7 @@ void ls_expect(const struct linkstate *ls, cw_server to)
 
 unsigned ls_hops(struct linkstate *ls, cw_server to)
 {
-    unsigned hops = views_hops(&ls->views, to);
+    unsigned hops = views_hops(&ls->views, ls->db.neighbours, to);
     return hops == ROUTES_UNREACHABLE ? UINT_MAX : hops;
 }
 

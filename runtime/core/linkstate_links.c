@@ -101,7 +101,7 @@ static struct flood_entry *append(struct linkstate *ls, enum flood_kind kind, cw
         if (owed == CW_LINKS_NONE) {
             return NULL;
         }
-        if (ls->flood.end - ls->flood.first >= ls->flood.room) {
+        if (flood_is_full(&ls->flood)) {
             trim(ls);
         }
         struct flood_entry *entry = flood_append(&ls->flood, kind, owed);

@@ -6,25 +6,29 @@
  * here, because always taking one of two equal ways costs 20 % of the throughput of a 512-server torus (facts 7). It is
  * empty for the source itself and for what cannot be reached.
  *
+ * A byte a server: the set, and its level modulo 3. Neighbours are at most one level apart, so that is enough to tell
+ * nearer, level and farther; how many hops it is, routes_hops() finds by walking. A node in transit reads the table at
+ * random: small is fast.
+ *
  * A pure function of (links, source): no history, so a table need only be equal to be right. O(servers).
  */
 #ifndef CORE_ROUTES_H
 #define CORE_ROUTES_H
 
 #include "base/arena.h"
+#include "keyspace/reach.h"
 #include "keyspace/torus.h"
 
 enum {
-    ROUTES_LINK_BITS = CW_LINK_COUNT,
-    ROUTES_UNREACHABLE = UINT32_MAX >> ROUTES_LINK_BITS, /* hops; no torus is that long: 2^26 - 1 */
+    ROUTES_UNREACHABLE = INT32_MAX, /* hops; no torus is that long */
 };
 
 struct routes {
     uint32_t servers;
-    uint32_t *way; /* by server, private: hops << ROUTES_LINK_BITS | next */
+    uint8_t *way; /* by server, private: mark of the level << CW_LINK_COUNT | next; 0 unreachable */
 };
 
-/* Carves servers * 4 bytes and clears the table; over a measuring arena it only counts. */
+/* Carves a byte a server, rounded up to words, and clears the table; over a measuring arena it only counts. */
 void routes_init(struct routes *r, uint32_t servers, cw_server from, struct arena *arena);
 
 /* Links of the source that start a shortest path to s. A load. */
@@ -33,16 +37,19 @@ static inline cw_links routes_next(const struct routes *r, cw_server s)
     return r->way[s] & CW_LINKS_ALL;
 }
 
-/* Links from the source to s; ROUTES_UNREACHABLE when there is no path. */
-static inline uint32_t routes_hops(const struct routes *r, cw_server s)
-{
-    return r->way[s] >> ROUTES_LINK_BITS;
-}
-
 static inline bool routes_reaches(const struct routes *r, cw_server s)
 {
-    return routes_hops(r, s) != ROUTES_UNREACHABLE;
+    return r->way[s] != 0;
 }
+
+/*
+ * Links from the source to s; ROUTES_UNREACHABLE when there is no path. O(hops): neighbours and links as the table was
+ * made of.
+ */
+uint32_t routes_hops(const struct routes *r, const cw_server *neighbours, const cw_links *links, cw_server s);
+
+/* Makes *set what the table reaches, the source included. */
+void routes_members(const struct routes *r, struct reach *set);
 
 /* Makes the table that of a source without links. */
 void routes_clear(struct routes *r, cw_server from);

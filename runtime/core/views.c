@@ -66,15 +66,7 @@ void views_goodbye(struct views *v, cw_server s, uint64_t incarnation)
 /* Makes *set what the table reaches, without those who are leaving: they are passed through and own no key. */
 static void members_of(const struct routes *r, const struct lsdb *db, struct reach *set)
 {
-    enum { WORD = 64 };
-    for (cw_server first = 0; first < r->servers; first += WORD) {
-        uint32_t count = r->servers - first < WORD ? r->servers - first : WORD;
-        uint64_t word = 0;
-        for (uint32_t i = 0; i < count; i++) {
-            word |= (uint64_t)routes_reaches(r, first + i) << i;
-        }
-        reach_put_word(set, first / WORD, word);
-    }
+    routes_members(r, set);
     for (cw_server s = reach_next(&db->leaving, 0); s != CW_SERVER_NONE; s = reach_next(&db->leaving, s + 1)) {
         reach_remove(set, s);
     }
@@ -83,11 +75,13 @@ static void members_of(const struct routes *r, const struct lsdb *db, struct rea
 /* Publishes the links inside the component; true when that changed anything. */
 static bool publish_links(struct views *v, const struct lsdb *db)
 {
-    cw_links changed = CW_LINKS_NONE;
-    for (cw_server s = 0; s < v->routes.servers; s++) {
-        cw_links links = routes_reaches(&v->routes, s) ? db->up[s] : CW_LINKS_NONE;
-        changed |= links ^ v->links[s];
-        v->links[s] = links;
+    cw_links changed = CW_LINKS_NONE, *restrict published = v->links;
+    const cw_links *restrict up = db->up;
+    const struct routes routes = v->routes;
+    for (cw_server s = 0; s < routes.servers; s++) {
+        cw_links links = routes_reaches(&routes, s) ? up[s] : CW_LINKS_NONE;
+        changed |= links ^ published[s];
+        published[s] = links;
     }
     return changed != CW_LINKS_NONE;
 }

@@ -3,7 +3,7 @@
 
 #include "suite.h"
 
-enum { SERVERS = 8, LIMIT = 256 };
+enum { SERVERS = 8, LIMIT = 256, CHUNK_BYTES = FLOOD_CHUNK * sizeof(struct flood_entry) };
 
 struct fixture {
     struct arena arena;
@@ -79,7 +79,7 @@ END_TEST
 START_TEST(the_log_grows_keeps_order_and_stops_at_its_limit)
 {
     struct fixture f = fixture_open();
-    for (uint32_t i = 0; i < 40; i++) { /* so that the entries lie across the ring's end when it grows */
+    for (uint32_t i = 0; i < 40; i++) { /* so that the first entries and the last share a chunk */
         ck_assert(append(&f, i % SERVERS, i));
     }
     flood_trim(&f.flood, 41);
@@ -87,7 +87,6 @@ START_TEST(the_log_grows_keeps_order_and_stops_at_its_limit)
         ck_assert(append(&f, i % SERVERS, i));
     }
     ck_assert(!append(&f, 0, 1));
-    ck_assert_uint_eq(f.flood.room, LIMIT);
     ck_assert_uint_eq(flood_bytes(&f.flood), LIMIT * sizeof(struct flood_entry));
     for (uint64_t p = f.flood.first; p < f.flood.end; p++) {
         ck_assert_uint_eq(flood_at(&f.flood, p)->record.seq, p - 1);
@@ -134,21 +133,51 @@ START_TEST(what_is_found_is_a_record)
 }
 END_TEST
 
-START_TEST(a_log_that_ran_empty_gives_its_memory_back)
+START_TEST(a_chunk_that_first_and_last_entries_share_stays)
+{
+    struct fixture f = fixture_open();
+    for (uint32_t i = 1; i <= 20; i++) {
+        ck_assert(append(&f, 0, i));
+    }
+    flood_trim(&f.flood, 21);
+    for (uint32_t i = 21; i < 21 + LIMIT; i++) {
+        ck_assert(append(&f, 0, i));
+    }
+    ck_assert(flood_is_full(&f.flood));
+    for (uint64_t first = 22; first < f.flood.end; first++) { /* one at a time: everything else is as it was */
+        flood_trim(&f.flood, first);
+        for (uint64_t p = first; p < f.flood.end; p++) {
+            ck_assert_uint_eq(flood_at(&f.flood, p)->record.seq, p);
+        }
+    }
+    ck_assert_uint_eq(flood_bytes(&f.flood), CHUNK_BYTES);
+    fixture_close(&f);
+}
+END_TEST
+
+START_TEST(a_log_gives_back_the_memory_of_what_all_have_read)
 {
     struct fixture f = fixture_open();
     for (uint32_t i = 0; i < 65; i++) {
         ck_assert(append(&f, 0, i));
     }
-    flood_trim(&f.flood, f.flood.end - 1);
-    ck_assert_uint_eq(f.flood.room, 128);
-    flood_trim(&f.flood, f.flood.end);
-    ck_assert_uint_eq(flood_bytes(&f.flood), 0);
+    ck_assert_uint_eq(flood_bytes(&f.flood), 2 * CHUNK_BYTES);
+    flood_trim(&f.flood, 63);
+    ck_assert_uint_eq(flood_bytes(&f.flood), 2 * CHUNK_BYTES);
+    flood_trim(&f.flood, 64);
+    ck_assert_uint_eq(flood_bytes(&f.flood), CHUNK_BYTES);
+    flood_trim(&f.flood, f.flood.end); /* where it goes on stays */
+    ck_assert_uint_eq(flood_bytes(&f.flood), CHUNK_BYTES);
     ck_assert(append(&f, 0, 7)); /* positions go on */
     ck_assert_uint_eq(f.flood.end, 67);
     ck_assert_uint_eq(flood_at(&f.flood, 66)->record.seq, 7);
-    flood_trim(&f.flood, f.flood.end); /* the smallest ring stays */
-    ck_assert_uint_eq(f.flood.room, 64);
+    while (f.flood.end % FLOOD_CHUNK != 0) {
+        ck_assert(!flood_is_full(&f.flood));
+        ck_assert(append(&f, 0, 7));
+    }
+    ck_assert(flood_is_full(&f.flood));
+    flood_trim(&f.flood, f.flood.end);
+    ck_assert_uint_eq(flood_bytes(&f.flood), 0);
     fixture_close(&f);
 }
 END_TEST
@@ -174,7 +203,8 @@ static const struct suite_test tests[] = {
     SUITE_TEST(the_log_grows_keeps_order_and_stops_at_its_limit),
     SUITE_TEST(the_newest_record_of_an_origin_is_found),
     SUITE_TEST(what_is_found_is_a_record),
-    SUITE_TEST(a_log_that_ran_empty_gives_its_memory_back),
+    SUITE_TEST(a_chunk_that_first_and_last_entries_share_stays),
+    SUITE_TEST(a_log_gives_back_the_memory_of_what_all_have_read),
     SUITE_ABORTS(trimming_beyond_the_end_is_our_mistake),
     SUITE_ABORTS(a_limit_is_a_power_of_two),
 };

@@ -46,6 +46,11 @@ static uint32_t search(struct table *t, cw_server from)
     return routes_search(&t->routes, t->neighbours, t->links, from, t->order);
 }
 
+static uint32_t hops_to(const struct table *t, cw_server s)
+{
+    return routes_hops(&t->routes, t->neighbours, t->links, s);
+}
+
 static void set_both(struct table *t, cw_server s, cw_link link)
 {
     t->links[s] |= cw_links_of(link);
@@ -69,7 +74,7 @@ START_TEST(whole_torus_by_search_and_by_formula)
                 }
                 for (cw_server to = 0; to < t->torus.servers; to++) {
                     if (routes_next(&t->routes, to) != torus_minimal_links(&t->torus, from, to) ||
-                        routes_hops(&t->routes, to) != torus_distance(&t->torus, from, to)) {
+                        hops_to(t, to) != torus_distance(&t->torus, from, to)) {
                         ck_abort_msg("shape %zu, %s: %u to %u", i, formula ? "formula" : "search", from, to);
                     }
                 }
@@ -85,14 +90,14 @@ static void check_order(const struct table *t, cw_server from, uint32_t count)
 {
     uint32_t reached = 0;
     for (cw_server s = 0; s < t->torus.servers; s++) {
-        reached += routes_hops(&t->routes, s) != ROUTES_UNREACHABLE;
+        reached += hops_to(t, s) != ROUTES_UNREACHABLE;
     }
     ck_assert_uint_eq(count, reached);
     bool seen[LINKS_SERVERS_MAX] = {[0] = false};
     for (uint32_t i = 0; i < count - 1; i++) {
         cw_server s = t->order[i];
-        ck_assert(s != from && !seen[s] && routes_hops(&t->routes, s) != ROUTES_UNREACHABLE);
-        ck_assert(i == 0 || routes_hops(&t->routes, t->order[i - 1]) <= routes_hops(&t->routes, s));
+        ck_assert(s != from && !seen[s] && hops_to(t, s) != ROUTES_UNREACHABLE);
+        ck_assert(i == 0 || hops_to(t, t->order[i - 1]) <= hops_to(t, s));
         seen[s] = true;
     }
 }
@@ -105,9 +110,9 @@ static void compare_with_floyd(struct table *t, struct naive_distances *naive)
         for (cw_server to = 0; to < t->torus.servers; to++) {
             int d = naive->d[from][to];
             unsigned hops = d == LINKS_FAR ? ROUTES_UNREACHABLE : (unsigned)d;
-            if (routes_hops(&t->routes, to) != hops ||
+            if (hops_to(t, to) != hops ||
                 routes_next(&t->routes, to) != naive_next(&t->torus, t->links, naive, from, to)) {
-                ck_abort_msg("%u to %u: %u hops by %#x, not %u by %#x", from, to, routes_hops(&t->routes, to),
+                ck_abort_msg("%u to %u: %u hops by %#x, not %u by %#x", from, to, hops_to(t, to),
                              routes_next(&t->routes, to), hops, naive_next(&t->torus, t->links, naive, from, to));
             }
         }
@@ -165,7 +170,7 @@ START_TEST(nothing_of_the_last_search_is_left)
     ck_assert_uint_eq(search(t, 7), 1);
     for (cw_server s = 0; s < t->torus.servers; s++) {
         ck_assert_uint_eq(routes_next(&t->routes, s), CW_LINKS_NONE);
-        ck_assert_uint_eq(routes_hops(&t->routes, s), s == 7 ? 0 : ROUTES_UNREACHABLE);
+        ck_assert_uint_eq(hops_to(t, s), s == 7 ? 0 : ROUTES_UNREACHABLE);
     }
     table_close(t);
 }
@@ -183,9 +188,9 @@ START_TEST(a_way_of_65536_hops)
     }
     ck_assert_uint_eq(search(t, 0), 65537);
     uint32_t far = t->order[65535];
-    ck_assert_uint_eq(routes_hops(&t->routes, far), 65536);
-    ck_assert_uint_eq(routes_hops(&t->routes, t->order[65533]), 65534);
-    ck_assert_uint_eq(routes_hops(&t->routes, t->order[65532]), 65533);
+    ck_assert_uint_eq(hops_to(t, far), 65536);
+    ck_assert_uint_eq(hops_to(t, t->order[65533]), 65534);
+    ck_assert_uint_eq(hops_to(t, t->order[65532]), 65533);
     ck_assert_uint_eq(routes_next(&t->routes, far), cw_links_of(CW_LINK_ZP));
     table_close(t);
 }

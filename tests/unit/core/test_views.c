@@ -51,8 +51,8 @@ START_TEST(alone_at_first)
     check_views(f, "2", "2");
     ck_assert(!refresh(f));
     ck_assert_int_eq(views_wake(&f->views).ns, CW_NEVER.ns);
-    ck_assert_uint_eq(views_hops(&f->views, 2), 0);
-    ck_assert_uint_eq(views_hops(&f->views, 1), ROUTES_UNREACHABLE);
+    ck_assert_uint_eq(views_hops(&f->views, f->cluster.neighbours, 2), 0);
+    ck_assert_uint_eq(views_hops(&f->views, f->cluster.neighbours, 1), ROUTES_UNREACHABLE);
     ck_assert_uint_eq(f->views.epoch, 0);
     /* Records of unconnected servers change nothing but what is known. */
     hear_all(f);
@@ -89,7 +89,7 @@ START_TEST(pending_then_up)
     ck_assert_uint_eq(f->views.routes_epoch, 1);
     ck_assert_uint_eq(f->views.renewals, renewals + 2);
     ck_assert_uint_eq(views_next_hops(&f->views, 2), cw_links_of(CW_LINK_ZP));
-    ck_assert_uint_eq(views_hops(&f->views, 2), 2);
+    ck_assert_uint_eq(views_hops(&f->views, f->cluster.neighbours, 2), 2);
     ck_assert_uint_eq(views_wide_next_hops(&f->views, 2), cw_links_of(CW_LINK_ZP));
     fixture_close(f);
 }
@@ -231,7 +231,7 @@ START_TEST(leaving_owns_nothing_but_is_passed_through)
     refresh(f);
     check_views(f, "0 2", "0 1 2");
     ck_assert_uint_eq(views_next_hops(&f->views, 2), cw_links_of(CW_LINK_ZM));
-    ck_assert_uint_eq(views_hops(&f->views, 3), 1);
+    ck_assert_uint_eq(views_hops(&f->views, f->cluster.neighbours, 3), 1);
     /* A held server that turns out to have been leaving is released. */
     f->cluster.record[1].flags = RECORD_LEAVING;
     f->cluster.record[1].seq++;
@@ -347,7 +347,7 @@ START_TEST(shrinking_and_all_as_before)
         refresh(f);
         check_views(f, "0 1 2 3", "0 1 2 3");
         ck_assert_uint_eq(views_next_hops(&f->views, 3), cw_links_of(CW_LINK_ZM));
-        ck_assert_uint_eq(views_hops(&f->views, 2), 2);
+        ck_assert_uint_eq(views_hops(&f->views, f->cluster.neighbours, 2), 2);
         views_shrink(&f->views);
     }
     fixture_close(f);

@@ -61,7 +61,7 @@ static void digest_packet(struct digest *d, const struct cw_packet *p)
 static void digest_list(struct digest *d, const struct cw_packet *p)
 {
     for (; p != NULL; p = p->next) {
-        digest_u64(d, (uint64_t)p->in << 8 | p->marks);
+        digest_u64(d, (uint64_t)p->priority << 16 | (uint64_t)p->in << 8 | p->marks);
         digest_packet(d, p);
     }
 }

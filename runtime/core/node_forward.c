@@ -85,7 +85,7 @@ static void mark_ready(struct node *n, const struct cw_svc *svc, cw_links links)
 
 bool node_enqueue(struct node *n, struct cw_svc *svc, struct cw_packet *p, bool local)
 {
-    if (local && svc->queue.drop == PACKETQ_DROP_TAIL && !packetq_has_room(&svc->queue, p)) {
+    if (local && !packetq_takes(&svc->queue, p)) {
         svc->refused |= UINT32_C(1) << svc->index;
         return false;
     }

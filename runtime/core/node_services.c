@@ -204,6 +204,17 @@ void node_close_services(struct node *n)
     }
 }
 
+static const enum packetq_drop drop_of[] = {
+    [NODE_DROP_TAIL] = PACKETQ_DROP_TAIL,
+    [NODE_DROP_OLDEST] = PACKETQ_DROP_OLDEST,
+    [NODE_DROP_PRIORITY] = PACKETQ_DROP_PRIORITY,
+};
+static const enum node_drop_policy drop_to[] = {
+    [PACKETQ_DROP_TAIL] = NODE_DROP_TAIL,
+    [PACKETQ_DROP_OLDEST] = NODE_DROP_OLDEST,
+    [PACKETQ_DROP_PRIORITY] = NODE_DROP_PRIORITY,
+};
+
 int node_service_policy(struct node *n, cw_job job, const struct node_service_policy *policy)
 {
     struct cw_svc *svc = node_service_of(n, job);
@@ -211,7 +222,7 @@ int node_service_policy(struct node *n, cw_job job, const struct node_service_po
         return -ENOENT;
     }
     if (policy->weight < 1 || policy->weight > FAIRQ_WEIGHT_MAX || policy->queue_packets < 1 ||
-        policy->queue_bytes < n->config.mtu || (policy->drop != NODE_DROP_TAIL && policy->drop != NODE_DROP_OLDEST)) {
+        policy->queue_bytes < n->config.mtu || (unsigned)policy->drop > NODE_DROP_PRIORITY) {
         return -EINVAL;
     }
     uint32_t bit = UINT32_C(1) << svc->index;
@@ -226,7 +237,7 @@ int node_service_policy(struct node *n, cw_job job, const struct node_service_po
     n->shares.weight[svc->index] = (uint16_t)policy->weight;
     svc->queue.packets_max = policy->queue_packets;
     svc->queue.bytes_max = policy->queue_bytes;
-    svc->queue.drop = policy->drop == NODE_DROP_OLDEST ? PACKETQ_DROP_OLDEST : PACKETQ_DROP_TAIL;
+    svc->queue.drop = drop_of[policy->drop];
     node_note_room(n, svc); /* perhaps; whoever finds none is refused again */
     return 0;
 }
@@ -248,7 +259,7 @@ bool node_service_at(const struct node *n, unsigned i, struct node_service_info 
                     .background = n->shares.background >> index & 1,
                     .queue_packets = svc->queue.packets_max,
                     .queue_bytes = svc->queue.bytes_max,
-                    .drop = svc->queue.drop == PACKETQ_DROP_OLDEST ? NODE_DROP_OLDEST : NODE_DROP_TAIL,
+                    .drop = drop_to[svc->queue.drop],
                 },
             .queued_packets = svc->queue.packets,
             .queued_bytes = svc->queue.bytes,

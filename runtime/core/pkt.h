@@ -43,6 +43,7 @@ struct cw_packet {
     uint8_t service;  /* index of the service whose queue it is in */
     cw_links links;   /* links it may leave by */
     cw_link in;       /* link it came by */
+    uint8_t priority; /* as it was sent with here; 0 for what came by a cable: packets do not carry it */
     uint16_t ahead;   /* packets that were in its queue when it came */
     cw_server target; /* where it is going now: next way-point, server, or root of its key */
     uint64_t order;   /* arrival order inside the node */

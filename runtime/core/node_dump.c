@@ -172,6 +172,7 @@ void node_counters(const struct node *n,
     visit(context, "node", "taken", n->taken);
     visit(context, "node", "forwarded", n->forwarded);
     visit(context, "node", "inside", node_packets_inside(n));
+    visit(context, "node", "kept", n->kept);
     for (unsigned cause = 0; cause < CW_DROP_COUNT; cause++) {
         visit(context, "drop", cw_drop_name((cw_drop)cause), n->drops[cause]);
     }

@@ -88,6 +88,24 @@ static struct cw_svc *new_service(struct node *n, const cw_service *table, unsig
     return svc;
 }
 
+/* What a service still has in its hands would be missed by the pool for ever. */
+static void empty_hands(struct node *n, struct cw_svc *svc)
+{
+    if (svc->hands == NULL) {
+        return;
+    }
+    n->kept += svc->in_hand;
+    if (n->env.watch.log != NULL) {
+        n->env.watch.log(n->env.watch.context, n, CW_LOG_ERROR, svc->table->name,
+                         "the service closed with packets in its hands: they are freed", n->now);
+    }
+    while (svc->hands != NULL) {
+        struct cw_packet *p = svc->hands;
+        node_let_go(svc, p);
+        pkt_release(p);
+    }
+}
+
 /* Takes the service off the node: its packets are dropped, its memory goes. It is told nothing more. */
 static void discard(struct node *n, struct cw_svc *svc)
 {
@@ -112,10 +130,7 @@ static void discard(struct node *n, struct cw_svc *svc)
         }
     }
     fill_job_slots(n);
-    if (svc->in_hand > 0 && n->env.watch.log != NULL) {
-        n->env.watch.log(n->env.watch.context, n, CW_LOG_ERROR, svc->table->name,
-                         "the service closed with packets in its hands: their memory is lost", n->now);
-    }
+    empty_hands(n, svc);
     free(svc->state);
     free(svc);
     node_try_held(n); /* its held packets have no service now: dropped as such */

@@ -326,6 +326,32 @@ START_TEST(removal_takes_everything)
 }
 END_TEST
 
+/* Made and never sent, and taken off a cable: whatever a service leaves behind goes home, from any place of its list. */
+START_TEST(hands_are_emptied)
+{
+    struct bench *b = two();
+    cw_service t = table("s9", 9);
+    ck_assert_int_eq(node_service_add(b->node[0], &t, b->now), 0);
+    uint32_t out = pkt_home_out(b->home);
+    unsigned logs = b->logs;
+    cw_svc *s = node_service_of(b->node[0], 9);
+    cw_packet *p[6];
+    for (unsigned i = 0; i < 6; i++) {
+        p[i] = cw_packet_new(s, 100 * i);
+        ck_assert_ptr_nonnull(p[i]);
+    }
+    cw_packet_free(s, p[0]);
+    cw_packet_free(s, p[3]);
+    cw_packet_free(s, p[5]);
+    ck_assert_uint_eq(pkt_home_out(b->home), out + 3);
+    ck_assert_int_eq(node_service_remove(b->node[0], 9, b->now), 0);
+    ck_assert_uint_eq(pkt_home_out(b->home), out);
+    ck_assert_uint_eq(b->node[0]->kept, 3);
+    ck_assert_uint_eq(b->logs, logs + 1);
+    bench_close(b);
+}
+END_TEST
+
 /* The probe waits for room in the queue of a service that goes: it is told, and finds out. */
 START_TEST(whoever_waits_for_the_queue_is_told)
 {
@@ -357,6 +383,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(policies),
     SUITE_TEST(priority_where_it_is_sent),
     SUITE_TEST(removal_takes_everything),
+    SUITE_TEST(hands_are_emptied),
     SUITE_TEST(whoever_waits_for_the_queue_is_told),
 };
 SUITE_MAIN("node_services", tests)

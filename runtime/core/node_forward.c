@@ -90,12 +90,15 @@ bool node_enqueue(struct node *n, struct cw_svc *svc, struct cw_packet *p, bool 
         return false;
     }
     p->service = svc->index;
-    if (!n->sorting) { /* what is only routed anew keeps its place */
-        p->order = ++n->order;
-        p->queued = n->now;
-        p->ahead = svc->queue.packets > UINT16_MAX ? UINT16_MAX : (uint16_t)svc->queue.packets;
-    }
     mark_ready(n, svc, p->links);
+    if (n->sorting) { /* what is only routed anew keeps its place, whatever the limits are by now */
+        packetq_put_back(&svc->queue, p);
+        node_point(n, NODE_QUEUED, p, CW_DROP_COUNT);
+        return true;
+    }
+    p->order = ++n->order;
+    p->queued = n->now;
+    p->ahead = svc->queue.packets > UINT16_MAX ? UINT16_MAX : (uint16_t)svc->queue.packets;
     struct cw_packet *out = packetq_put(&svc->queue, p);
     if (out != p) {
         node_point(n, NODE_QUEUED, p, CW_DROP_COUNT);

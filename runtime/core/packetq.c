@@ -114,18 +114,9 @@ static struct cw_packet *take_least(struct packetq *q)
     return least;
 }
 
-struct cw_packet *packetq_put(struct packetq *q, struct cw_packet *p)
+void packetq_put_back(struct packetq *q, struct cw_packet *p)
 {
-    CHECK(p->links != CW_LINKS_NONE && p->links < PACKETQ_SETS && q->packets_max > 0);
-    struct cw_packet *out = NULL, **last = &out;
-    if (!packetq_takes(q, p)) {
-        p->next = NULL;
-        return p;
-    }
-    while (!packetq_has_room(q, p)) {
-        *last = q->drop == PACKETQ_DROP_PRIORITY ? take_least(q) : take_from(q, oldest_of(q, q->used));
-        last = &(*last)->next;
-    }
+    CHECK(p->links != CW_LINKS_NONE && p->links < PACKETQ_SETS);
     if (p->priority < q->floor || q->packets == 0) {
         q->floor = p->priority;
     }
@@ -142,6 +133,21 @@ struct cw_packet *packetq_put(struct packetq *q, struct cw_packet *p)
     fifo->tail = p;
     q->packets++;
     q->bytes += weight_of(p);
+}
+
+struct cw_packet *packetq_put(struct packetq *q, struct cw_packet *p)
+{
+    CHECK(q->packets_max > 0);
+    struct cw_packet *out = NULL, **last = &out;
+    if (!packetq_takes(q, p)) {
+        p->next = NULL;
+        return p;
+    }
+    while (!packetq_has_room(q, p)) {
+        *last = q->drop == PACKETQ_DROP_PRIORITY ? take_least(q) : take_from(q, oldest_of(q, q->used));
+        last = &(*last)->next;
+    }
+    packetq_put_back(q, p);
     return out;
 }
 

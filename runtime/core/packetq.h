@@ -3,7 +3,7 @@
  * packetq.h - the default queue of a service: each packet waits once, with the set of links it may leave by.
  *
  * Guarantee: a link takes the oldest packet that may leave by it; so, over all links, the oldest packet leaves by whichever of its links
- * has room first (CamCubeOS 3.3). Never more than the limits inside. Nothing here allocates: packets are linked through `next`.
+ * has room first (CamCubeOS 3.3). Nothing comes in beyond the limits. Nothing here allocates: packets are linked through `next`.
  *
  * Packets with the same link set share one FIFO; 64 sets, a bitmap of those in use, and a link looks only at the heads of the sets that
  * contain it. Packets are owned by the queue from put to take.
@@ -49,6 +49,9 @@ void packetq_init(struct packetq *q, uint32_t packets_max, uint32_t bytes_max, e
  */
 CW_MUST_CHECK struct cw_packet *packetq_put(struct packetq *q, struct cw_packet *p);
 
+/* Takes p, that was drained, in any case: limits, lowered perhaps since it came, are for newcomers. links and order as above. */
+void packetq_put_back(struct packetq *q, struct cw_packet *p);
+
 /* True when p would fit now without dropping anything. */
 bool packetq_has_room(const struct packetq *q, const struct cw_packet *p);
 /* True when p would be let in now, if need be at the cost of others. */
@@ -70,7 +73,7 @@ struct cw_packet *packetq_peek(const struct packetq *q, cw_link link);
 /* Gives that packet, or NULL. */
 struct cw_packet *packetq_take(struct packetq *q, cw_link link);
 
-/* Gives everything, oldest first, linked by next: to route anew after a change (put again in that order), or to drop. */
+/* Gives everything, oldest first, linked by next: to route anew after a change (put back in that order), or to drop. */
 struct cw_packet *packetq_drain(struct packetq *q);
 
 #endif

@@ -128,7 +128,8 @@ int lines_wrong(struct lines *w, const char *format, ...)
     if (w->error[0] != '\0') {
         return -EINVAL;
     }
-    int n = snprintf(w->error, LINES_ERROR, "%s:%u: ", w->file, w->line);
+    int n = w->line == 0 ? snprintf(w->error, LINES_ERROR, "%s: ", w->file)
+                         : snprintf(w->error, LINES_ERROR, "%s:%u: ", w->file, w->line);
     if (n > 0 && n < LINES_ERROR) {
         va_list args;
         va_start(args, format);

@@ -23,7 +23,7 @@ struct word {
 struct lines {
     const char *file; /* its name, for errors */
     const char *rest, *end;
-    unsigned line; /* from 1 */
+    unsigned line; /* from 1; 0: none was read */
     struct word word[LINES_WORDS_MAX];
     unsigned count, at; /* of this line; the next to take */
     char *error;        /* LINES_ERROR bytes */

@@ -319,7 +319,10 @@ static int check_whole(struct reader *r)
     for (unsigned i = 0; i < s->quiets; i++) {
         last = cw_time_max(last, s->quiet[i]);
     }
-    if (!r->ended) {
+    if (w->line == 0) {
+        return lines_wrong(w, "the file is empty: a scenario has at least an 'end TIME' line");
+    }
+    if (r->end_line == 0) {
         return lines_wrong(w, "the file ends without an 'end TIME' line");
     }
     if (cw_time_before(s->end, last)) {

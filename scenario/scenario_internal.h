@@ -9,8 +9,8 @@ struct reader {
     struct lines w;
     struct scenario *s;
     struct torus torus;
-    bool placed; /* a server was named: the torus stays */
-    bool ended;  /* an "end" line was read */
+    bool placed;                   /* a server was named: the torus stays */
+    unsigned torus_line, end_line; /* where they were said; 0: not yet */
     unsigned timers_line;
 };
 

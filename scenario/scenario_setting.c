@@ -11,6 +11,9 @@ static int read_torus(struct reader *r)
 {
     struct lines *w = &r->w;
     cw_dims dims;
+    if (r->torus_line != 0) {
+        return lines_wrong(w, "the torus was said before, in line %u", r->torus_line);
+    }
     if (r->placed) {
         return lines_wrong(w, "the torus must be said before the first line that names a server");
     }
@@ -20,6 +23,7 @@ static int read_torus(struct reader *r)
     }
     w->at++;
     r->s->config.dims = dims;
+    r->torus_line = w->line;
     return 0;
 }
 
@@ -212,10 +216,13 @@ static int read_corrupted(struct reader *r)
 static int read_end(struct reader *r)
 {
     cw_span span;
+    if (r->end_line != 0) {
+        return lines_wrong(&r->w, "the end was said before, in line %u", r->end_line);
+    }
     int rc = lines_span(&r->w, &span);
     if (rc == 0) {
         r->s->end = (cw_time){span.ns};
-        r->ended = true;
+        r->end_line = r->w.line;
     }
     return rc;
 }

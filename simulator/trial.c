@@ -34,6 +34,7 @@ int trial_open(struct trial *t, const struct world_config *config, const char *w
     int rc = world_open(&t->world, &full);
     if (rc < 0) {
         const char *why = rc == -ERANGE   ? "a path may have more links than the hop budget"
+                          : rc == -E2BIG  ? "more than 16777214 servers"
                           : rc == -ENOMEM ? "no memory"
                                           : "its limits or timers are not possible together";
         fprintf(errors, "cwsim: this cluster cannot be built: %s\n", why);

@@ -31,7 +31,7 @@ static int check_config(const struct world_config *c, struct torus *torus)
         return -EINVAL;
     }
     if (torus->servers > EVENT_SERVERS_MAX - 1) {
-        return -EINVAL;
+        return -E2BIG;
     }
     struct node_config any = c->node; /* what no server could start with */
     any.self = (cw_coord){0, 0, 0};

@@ -37,7 +37,8 @@ enum world_stream {
 };
 
 /*
- * -EINVAL (a bound is broken: timers that cannot keep the guarantee, dims, ring), -ERANGE (more hops than the budget), -ENOMEM. Gives a
+ * -EINVAL (a bound is broken: timers that cannot keep the guarantee, dims, ring), -ERANGE (more hops than the budget), -E2BIG (more servers than
+ * events can name), -ENOMEM. Gives a
  * world at time 0 where nobody runs yet.
  */
 CW_MUST_CHECK int world_open(struct world **out, const struct world_config *config);

@@ -174,6 +174,8 @@ typedef struct cw_send_options {
     bool record_path;         /* note the links taken, so that a reply may retrace them */
     bool trace;               /* every hop reports (cwctl trace) */
     uint8_t hop_limit;        /* 0: the server's default */
+    uint8_t
+        priority; /* 0: ordinary; larger: the later it is dropped from a full queue of this server (drop = priority) */
 } cw_send_options;
 #define CW_SEND_INIT .size = sizeof(cw_send_options)
 

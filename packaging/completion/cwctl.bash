@@ -77,7 +77,7 @@ _cwctl()
         --server) all=$(echo all && _cwctl_field server servers) ;;
         --dead) all=$(_cwctl_field server servers) ;;
         --job) all=$(_cwctl_field service services) ;;
-        --drop) all='tail oldest' ;;
+        --drop) all='tail oldest priority' ;;
         --timeout | --rounds | --lab | --count | --interval | --size | --lost-after | --heirs | --name | --weight | --queue-*) return ;;
         *)
             if [[ $cur == -* && ! $cur =~ ^-[xyz]?$ ]]; then

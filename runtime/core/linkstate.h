@@ -180,7 +180,7 @@ enum ls_counter {
     LS_SILENCES,   /* of these, because nothing was heard */
     LS_OVERDUE,    /* of these, because the link stayed announced and did not come up */
     LS_REPEATS,    /* times a stream went back */
-    LS_ACKS_LOST,  /* admission acks dropped in a rush; their senders repeat them */
+    LS_ACKS_LOST,  /* admission acks dropped in a rush or for want of a way; their senders repeat them */
     LS_STRAYS,     /* control packets of another session */
     LS_FENCES,     /* times our lease ran out */
     LS_OUTBIDS,    /* ! records of another boot of ours outbid: a restart with too low an incarnation, or ... */

@@ -231,6 +231,8 @@ static void take_ack(struct linkstate *ls, const struct ack *ack)
         }
         if (way != CW_LINKS_NONE) {
             linkstate_owe_ack(ls, ack, (cw_link)__builtin_ctz(way));
+        } else {
+            ls->counts[LS_ACKS_LOST]++;
         }
         return;
     }

@@ -102,7 +102,11 @@ struct node_service_policy {
     bool background;        /* only when no foreground service wants the link */
     uint32_t queue_packets; /* limits */
     uint32_t queue_bytes;
-    enum { NODE_DROP_TAIL, NODE_DROP_OLDEST } drop;
+    enum node_drop_policy {
+        NODE_DROP_TAIL,     /* full: the newcomer is refused */
+        NODE_DROP_OLDEST,   /* full: the oldest makes room */
+        NODE_DROP_PRIORITY, /* full: the youngest of the least important goes, the newcomer if it is that */
+    } drop;
 };
 /* -ENOENT; -EINVAL out of range (a queue holds at least one packet of mtu bytes). What waits stays. */
 int node_service_policy(struct node *n, cw_job job, const struct node_service_policy *policy);

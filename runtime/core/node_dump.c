@@ -61,7 +61,7 @@ static void digest_packet(struct digest *d, const struct cw_packet *p)
 static void digest_list(struct digest *d, const struct cw_packet *p)
 {
     for (; p != NULL; p = p->next) {
-        digest_u64(d, (uint64_t)p->in << 8 | p->marks);
+        digest_u64(d, (uint64_t)p->priority << 16 | (uint64_t)p->in << 8 | p->marks);
         digest_packet(d, p);
     }
 }
@@ -172,6 +172,7 @@ void node_counters(const struct node *n,
     visit(context, "node", "taken", n->taken);
     visit(context, "node", "forwarded", n->forwarded);
     visit(context, "node", "inside", node_packets_inside(n));
+    visit(context, "node", "kept", n->kept);
     for (unsigned cause = 0; cause < CW_DROP_COUNT; cause++) {
         visit(context, "drop", cw_drop_name((cw_drop)cause), n->drops[cause]);
     }

@@ -85,17 +85,20 @@ static void mark_ready(struct node *n, const struct cw_svc *svc, cw_links links)
 
 bool node_enqueue(struct node *n, struct cw_svc *svc, struct cw_packet *p, bool local)
 {
-    if (local && svc->queue.drop == PACKETQ_DROP_TAIL && !packetq_has_room(&svc->queue, p)) {
+    if (local && !packetq_takes(&svc->queue, p)) {
         svc->refused |= UINT32_C(1) << svc->index;
         return false;
     }
     p->service = svc->index;
-    if (!n->sorting) { /* what is only routed anew keeps its place */
-        p->order = ++n->order;
-        p->queued = n->now;
-        p->ahead = svc->queue.packets > UINT16_MAX ? UINT16_MAX : (uint16_t)svc->queue.packets;
-    }
     mark_ready(n, svc, p->links);
+    if (n->sorting) { /* what is only routed anew keeps its place, whatever the limits are by now */
+        packetq_put_back(&svc->queue, p);
+        node_point(n, NODE_QUEUED, p, CW_DROP_COUNT);
+        return true;
+    }
+    p->order = ++n->order;
+    p->queued = n->now;
+    p->ahead = svc->queue.packets > UINT16_MAX ? UINT16_MAX : (uint16_t)svc->queue.packets;
     struct cw_packet *out = packetq_put(&svc->queue, p);
     if (out != p) {
         node_point(n, NODE_QUEUED, p, CW_DROP_COUNT);

@@ -63,8 +63,9 @@ struct cw_svc {
     uint32_t refused;   /* bit i: service i got -EAGAIN from this queue, on_writable is due when there is room */
     cw_links own_links; /* cw_poll_links(): its own queue has something for these */
     struct packetq queue;
-    uint32_t in_hand; /* packets charged to it */
-    uint64_t age;     /* services of a node are numbered as they come */
+    uint32_t in_hand;        /* packets charged to it */
+    struct cw_packet *hands; /* they, linked by next and hand */
+    uint64_t age;            /* services of a node are numbered as they come */
     struct prng random;
     struct counter_set counters;
     cw_service own_table; /* the table it came with, as this build knows tables */
@@ -136,6 +137,7 @@ struct node {
     uint64_t drops[CW_DROP_COUNT];
     /* Every packet sent is delivered, taken on its way, dropped, or still inside or on a cable (semantics 8.1, 8). */
     uint64_t sent, delivered, taken;
+    uint64_t kept; /* packets that services had in their hands when they closed */
 } __attribute__((aligned(64)));
 
 /* Tells the watch, if it wants to hear of this point. */

@@ -41,12 +41,15 @@ static bool head_is_stored(const struct cw_packet *p)
 /* Takes p, whose bytes start at a data packet's head. */
 static void receive_packet(struct node *n, cw_link in, struct cw_packet *p)
 {
-    if (!head_is_stored(p) || packet_decode(p->data, (size_t)p->length + p->pad, &p->head, &p->exts) != WIRE_OK) {
+    /* Services answer its source and index by it: nobody outside the torus has sent anything. */
+    if (!head_is_stored(p) || packet_decode(p->data, (size_t)p->length + p->pad, &p->head, &p->exts) != WIRE_OK ||
+        !torus_holds(&n->torus, p->head.source)) {
         node_drop(n, p, CW_DROP_MALFORMED);
         return;
     }
     p->in = in;
     p->marks = 0;
+    p->priority = 0; /* the neighbour may have handed over its very descriptor */
     p->next = NULL;
     struct cw_svc *svc = node_service_of(n, p->head.job);
     if (svc != NULL && svc->on_path && !node_arrives_here(n, p) && !node_pass_by(n, svc, p)) {

@@ -88,6 +88,24 @@ static struct cw_svc *new_service(struct node *n, const cw_service *table, unsig
     return svc;
 }
 
+/* What a service still has in its hands would be missed by the pool for ever. */
+static void empty_hands(struct node *n, struct cw_svc *svc)
+{
+    if (svc->hands == NULL) {
+        return;
+    }
+    n->kept += svc->in_hand;
+    if (n->env.watch.log != NULL) {
+        n->env.watch.log(n->env.watch.context, n, CW_LOG_ERROR, svc->table->name,
+                         "the service closed with packets in its hands: they are freed", n->now);
+    }
+    while (svc->hands != NULL) {
+        struct cw_packet *p = svc->hands;
+        node_let_go(svc, p);
+        pkt_release(p);
+    }
+}
+
 /* Takes the service off the node: its packets are dropped, its memory goes. It is told nothing more. */
 static void discard(struct node *n, struct cw_svc *svc)
 {
@@ -112,10 +130,7 @@ static void discard(struct node *n, struct cw_svc *svc)
         }
     }
     fill_job_slots(n);
-    if (svc->in_hand > 0 && n->env.watch.log != NULL) {
-        n->env.watch.log(n->env.watch.context, n, CW_LOG_ERROR, svc->table->name,
-                         "the service closed with packets in its hands: their memory is lost", n->now);
-    }
+    empty_hands(n, svc);
     free(svc->state);
     free(svc);
     node_try_held(n); /* its held packets have no service now: dropped as such */
@@ -204,6 +219,17 @@ void node_close_services(struct node *n)
     }
 }
 
+static const enum packetq_drop drop_of[] = {
+    [NODE_DROP_TAIL] = PACKETQ_DROP_TAIL,
+    [NODE_DROP_OLDEST] = PACKETQ_DROP_OLDEST,
+    [NODE_DROP_PRIORITY] = PACKETQ_DROP_PRIORITY,
+};
+static const enum node_drop_policy drop_to[] = {
+    [PACKETQ_DROP_TAIL] = NODE_DROP_TAIL,
+    [PACKETQ_DROP_OLDEST] = NODE_DROP_OLDEST,
+    [PACKETQ_DROP_PRIORITY] = NODE_DROP_PRIORITY,
+};
+
 int node_service_policy(struct node *n, cw_job job, const struct node_service_policy *policy)
 {
     struct cw_svc *svc = node_service_of(n, job);
@@ -211,7 +237,7 @@ int node_service_policy(struct node *n, cw_job job, const struct node_service_po
         return -ENOENT;
     }
     if (policy->weight < 1 || policy->weight > FAIRQ_WEIGHT_MAX || policy->queue_packets < 1 ||
-        policy->queue_bytes < n->config.mtu || (policy->drop != NODE_DROP_TAIL && policy->drop != NODE_DROP_OLDEST)) {
+        policy->queue_bytes < n->config.mtu || (unsigned)policy->drop > NODE_DROP_PRIORITY) {
         return -EINVAL;
     }
     uint32_t bit = UINT32_C(1) << svc->index;
@@ -226,7 +252,7 @@ int node_service_policy(struct node *n, cw_job job, const struct node_service_po
     n->shares.weight[svc->index] = (uint16_t)policy->weight;
     svc->queue.packets_max = policy->queue_packets;
     svc->queue.bytes_max = policy->queue_bytes;
-    svc->queue.drop = policy->drop == NODE_DROP_OLDEST ? PACKETQ_DROP_OLDEST : PACKETQ_DROP_TAIL;
+    svc->queue.drop = drop_of[policy->drop];
     node_note_room(n, svc); /* perhaps; whoever finds none is refused again */
     return 0;
 }
@@ -248,7 +274,7 @@ bool node_service_at(const struct node *n, unsigned i, struct node_service_info 
                     .background = n->shares.background >> index & 1,
                     .queue_packets = svc->queue.packets_max,
                     .queue_bytes = svc->queue.bytes_max,
-                    .drop = svc->queue.drop == PACKETQ_DROP_OLDEST ? NODE_DROP_OLDEST : NODE_DROP_TAIL,
+                    .drop = drop_to[svc->queue.drop],
                 },
             .queued_packets = svc->queue.packets,
             .queued_bytes = svc->queue.bytes,

@@ -56,17 +56,69 @@ static struct cw_packet *take_from(struct packetq *q, unsigned set)
     return p;
 }
 
-struct cw_packet *packetq_put(struct packetq *q, struct cw_packet *p)
+/* True when all that is less important than p, gone, would leave room for it: nobody goes in vain. */
+static bool outranks_enough(const struct packetq *q, const struct cw_packet *p)
 {
-    CHECK(p->links != CW_LINKS_NONE && p->links < PACKETQ_SETS && q->packets_max > 0);
-    struct cw_packet *out = NULL, **last = &out;
-    while (!packetq_has_room(q, p)) {
-        if (q->drop == PACKETQ_DROP_TAIL || weight_of(p) > q->bytes_max) {
-            p->next = NULL;
-            return p;
+    uint32_t packets = 0, bytes = 0;
+    for (uint64_t sets = q->used; sets != 0; sets &= sets - 1) {
+        for (const struct cw_packet *i = q->fifo[__builtin_ctzll(sets)].head; i != NULL; i = i->next) {
+            if (i->priority < p->priority) {
+                packets++;
+                bytes += weight_of(i);
+            }
         }
-        *last = take_from(q, oldest_of(q, q->used));
-        last = &(*last)->next;
+    }
+    return q->packets - packets < q->packets_max && (uint64_t)q->bytes - bytes + weight_of(p) <= q->bytes_max;
+}
+
+bool packetq_takes(const struct packetq *q, const struct cw_packet *p)
+{
+    if (packetq_has_room(q, p)) {
+        return true;
+    }
+    switch (q->drop) {
+    case PACKETQ_DROP_OLDEST:
+        return weight_of(p) <= q->bytes_max;
+    case PACKETQ_DROP_PRIORITY:
+        return p->priority > q->floor && outranks_enough(q, p);
+    default:
+        return false;
+    }
+}
+
+/* The youngest of the lowest priority; the queue is not empty. */
+static struct cw_packet *take_least(struct packetq *q)
+{
+    struct cw_packet *least = NULL, *least_before = NULL;
+    for (uint64_t sets = q->used; sets != 0; sets &= sets - 1) {
+        struct cw_packet *before = NULL;
+        for (struct cw_packet *i = q->fifo[__builtin_ctzll(sets)].head; i != NULL; before = i, i = i->next) {
+            if (least == NULL || i->priority < least->priority ||
+                (i->priority == least->priority && i->order > least->order)) {
+                least = i;
+                least_before = before;
+            }
+        }
+    }
+    q->floor = least->priority;
+    if (least_before == NULL) {
+        return take_from(q, least->links);
+    }
+    least_before->next = least->next;
+    if (least->next == NULL) {
+        q->fifo[least->links].tail = least_before;
+    }
+    least->next = NULL;
+    q->packets--;
+    q->bytes -= weight_of(least);
+    return least;
+}
+
+void packetq_put_back(struct packetq *q, struct cw_packet *p)
+{
+    CHECK(p->links != CW_LINKS_NONE && p->links < PACKETQ_SETS);
+    if (p->priority < q->floor || q->packets == 0) {
+        q->floor = p->priority;
     }
     struct packetq_fifo *fifo = &q->fifo[p->links];
     p->next = NULL;
@@ -81,6 +133,21 @@ struct cw_packet *packetq_put(struct packetq *q, struct cw_packet *p)
     fifo->tail = p;
     q->packets++;
     q->bytes += weight_of(p);
+}
+
+struct cw_packet *packetq_put(struct packetq *q, struct cw_packet *p)
+{
+    CHECK(q->packets_max > 0);
+    struct cw_packet *out = NULL, **last = &out;
+    if (!packetq_takes(q, p)) {
+        p->next = NULL;
+        return p;
+    }
+    while (!packetq_has_room(q, p)) {
+        *last = q->drop == PACKETQ_DROP_PRIORITY ? take_least(q) : take_from(q, oldest_of(q, q->used));
+        last = &(*last)->next;
+    }
+    packetq_put_back(q, p);
     return out;
 }
 

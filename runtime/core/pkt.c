@@ -115,6 +115,7 @@ struct cw_packet *pkt_take(struct pkt_home *home, uint32_t length)
     p->room = memory - PKT_HEADROOM;
     p->refs = 1;
     p->back = PKT_HEADROOM;
+    p->priority = 0;
     p->kind = small ? PKT_SMALL : PKT_LARGE;
     p->home = home;
     p->lender = NULL;
@@ -136,6 +137,7 @@ struct cw_packet *pkt_slice(struct cw_packet *frame, uint32_t offset, uint32_t l
     p->room = p->length; /* what lies behind is another packet's */
     p->refs = 1;
     p->back = 0;
+    p->priority = 0;
     p->kind = PKT_SLICE;
     p->home = frame->home;
     p->lender = pkt_ref(frame);
@@ -152,6 +154,7 @@ struct cw_packet *pkt_copy(const struct cw_packet *p)
     copy->pad = p->pad;
     copy->head = p->head;
     copy->exts = p->exts;
+    copy->priority = p->priority;
     return copy;
 }
 

@@ -43,9 +43,13 @@ struct cw_packet {
     uint8_t service;  /* index of the service whose queue it is in */
     cw_links links;   /* links it may leave by */
     cw_link in;       /* link it came by */
+    uint8_t priority; /* as it was sent with here; 0 for what came by a cable: packets do not carry it */
     uint16_t ahead;   /* packets that were in its queue when it came */
     cw_server target; /* where it is going now: next way-point, server, or root of its key */
-    uint64_t order;   /* arrival order inside the node */
+    union {
+        uint64_t order;          /* in a queue: arrival order inside the node */
+        struct cw_packet **hand; /* in a service's hands: what points at it in their list */
+    };
 
     /* The rest is read by the node only when a packet arrives, is sent, or is delivered. */
     struct packet_head head; /* decoded */

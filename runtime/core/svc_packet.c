@@ -22,12 +22,23 @@ void node_charge_packet(struct cw_svc *svc, struct cw_packet *p)
     p->marks |= PKT_CHARGED;
     p->service = svc->index;
     svc->in_hand++;
+    p->next = svc->hands;
+    p->hand = &svc->hands;
+    if (p->next != NULL) {
+        p->next->hand = &p->next;
+    }
+    svc->hands = p;
 }
 
 void node_uncharge_packet(struct cw_svc *svc, struct cw_packet *p)
 {
     p->marks &= (uint8_t)~PKT_CHARGED;
     svc->in_hand--;
+    *p->hand = p->next;
+    if (p->next != NULL) {
+        p->next->hand = p->hand;
+    }
+    p->next = NULL;
 }
 
 bool node_in_hand(const struct cw_svc *svc, const struct cw_packet *p)

@@ -280,6 +280,7 @@ int node_address_packet(struct cw_svc *svc, struct cw_packet *p, const struct no
     p->head = d.head;
     packet_encode(&p->head, p->data);
     write_extensions(p, a, &d);
+    p->priority = d.options.priority;
     p->links = a->to->kind == CW_TO_LINK ? cw_links_of(a->to->link) : CW_LINKS_NONE;
     p->in = CW_LINK_SELF;
     return 0;
@@ -300,7 +301,7 @@ static int may_launch(struct cw_svc *svc, const struct cw_packet *p)
         n->writable |= UINT32_C(1) << svc->index; /* some are delivered before the next tick asks */
         return -EAGAIN;
     }
-    if (queue->queue.drop != PACKETQ_DROP_TAIL || packetq_has_room(&queue->queue, p)) {
+    if (packetq_takes(&queue->queue, p)) {
         return 0;
     }
     queue->refused |= UINT32_C(1) << svc->index;

@@ -21,7 +21,7 @@ static const struct arguments_option options[] = {
     {"background", ARGUMENTS_FLAG, "background", false, "", "only when no other service wants the link"},
     {"queue-packets", ARGUMENTS_NUMBER, "queue_packets", false, "N", "that may wait"},
     {"queue-bytes", ARGUMENTS_NUMBER, "queue_bytes", false, "BYTES", "that may wait"},
-    {"drop", ARGUMENTS_TEXT, "drop", false, "tail|oldest", "what goes when the queue is full"},
+    {"drop", ARGUMENTS_TEXT, "drop", false, "tail|oldest|priority", "what goes when the queue is full"},
     {"effective", ARGUMENTS_FLAG, NULL, false, "", "what is in force, defaults too (always so)"},
     {NULL, ARGUMENTS_FLAG, NULL, false, NULL, NULL},
 };

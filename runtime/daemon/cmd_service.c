@@ -12,7 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WEIGHT_MAX = 1000 };
+enum { WEIGHT_MAX = 1000, DROP_WORDS = 3 };
+
+static const char *const drop_words[DROP_WORDS] = {
+    [NODE_DROP_TAIL] = "tail", [NODE_DROP_OLDEST] = "oldest", [NODE_DROP_PRIORITY] = "priority"};
 
 /* ---- What runs --------------------------------------------------------------------------------------------------------- */
 
@@ -28,7 +31,7 @@ static void tell_service(struct request *r, const struct host *h, const struct n
     request_integer(r, "queued_bytes", info->queued_bytes);
     request_integer(r, "queue_packets", info->policy.queue_packets);
     request_integer(r, "queue_bytes", info->policy.queue_bytes);
-    request_text(r, "drop", info->policy.drop == NODE_DROP_OLDEST ? "oldest" : "tail");
+    request_text(r, "drop", drop_words[info->policy.drop]);
     request_text(r, "file", service != NULL ? service->file : "");
     request_row(r);
 }
@@ -51,20 +54,24 @@ void cmd_services(struct request *r)
 static bool read_policy(struct request *r, struct node_service_policy *policy)
 {
     int64_t packets = policy->queue_packets, bytes = policy->queue_bytes;
-    const char *drop = policy->drop == NODE_DROP_OLDEST ? "oldest" : "tail";
+    const char *drop = drop_words[policy->drop];
+    unsigned chosen = 0;
     if (!command_flag(r, "background", &policy->background) ||
         !command_number(r, "queue_packets", 1, UINT32_MAX, &packets) ||
         !command_number(r, "queue_bytes", 1, UINT32_MAX, &bytes)) {
         return false;
     }
-    if (control_line_text(request_line(r), "drop", &drop) < 0 ||
-        (strcmp(drop, "tail") != 0 && strcmp(drop, "oldest") != 0)) {
-        request_refuse(r, -EINVAL, "option drop is \"tail\" or \"oldest\"");
+    int rc = control_line_text(request_line(r), "drop", &drop);
+    while (rc >= 0 && chosen < DROP_WORDS && strcmp(drop, drop_words[chosen]) != 0) {
+        chosen++;
+    }
+    if (rc < 0 || chosen == DROP_WORDS) {
+        request_refuse(r, -EINVAL, "option drop is \"tail\", \"oldest\" or \"priority\"");
         return false;
     }
     policy->queue_packets = (uint32_t)packets;
     policy->queue_bytes = (uint32_t)bytes;
-    policy->drop = drop[0] == 't' ? NODE_DROP_TAIL : NODE_DROP_OLDEST;
+    policy->drop = (enum node_drop_policy)chosen;
     return true;
 }
 

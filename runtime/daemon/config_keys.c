@@ -7,7 +7,7 @@
 static const char *const level_words[] = {"error", "warn", "info", "debug", NULL};
 static const char *const shim_words[] = {"none", "raw", "pcap", "udp", NULL};
 static const char *const priority_words[] = {"high", "normal", "realtime", NULL};
-static const char *const drop_words[] = {"tail", "oldest", NULL};
+static const char *const drop_words[] = {"tail", "oldest", "priority", NULL}; /* as enum node_drop_policy */
 
 #define KEY(struct_type, name, what, field, ...)                                   \
     {                                                                              \

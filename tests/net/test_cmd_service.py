@@ -51,7 +51,7 @@ class Service(ctl_kit.Case):
         self.assertEqual((bench["weight"], bench["background"], bench["queue_packets"], bench["drop"]), (3, True, 77, "oldest"))
         self.refused("services weight bench 0", "from 1 to 1000", code=2)
         self.refused("services weight kv 3", "no service 'kv' runs here", code=1)
-        self.refused("services weight bench 3 --drop first", 'is "tail" or "oldest"', code=2)
+        self.refused("services weight bench 3 --drop first", 'is "tail", "oldest" or "priority"', code=2)
         self.refused("services unload kv", "no service 'kv'", code=1)
         self.refused("services load /nonexistent.so", "no such file", code=1)
 

@@ -377,6 +377,23 @@ START_TEST(an_ack_finds_the_way_that_came_just_before_it)
 }
 END_TEST
 
+START_TEST(an_ack_without_a_way_is_counted)
+{
+    struct ls_bench b;
+    ls_bench_open(&b, (cw_dims){3, 1, 1});
+    ls_bench_boot(&b, 0, 100);
+    ls_bench_boot(&b, 1, 200);
+    ls_bench_light(&b, 0, CW_LINK_XP, true);
+    ls_bench_run(&b, ls_bench_ms(100));
+    uint64_t lost = ls_count(b.ls[0], LS_ACKS_LOST);
+    struct item item = {.type = ITEM_ACK};
+    item.ack = (struct ack){.acker = {1, 0, 0}, .origin = {2, 0, 0}, .seq = 1, 200, 300}; /* nobody has heard of it */
+    give_item(&b, &item);
+    ck_assert_uint_eq(ls_count(b.ls[0], LS_ACKS_LOST), lost + 1);
+    ls_bench_close(&b);
+}
+END_TEST
+
 /* ---- Our own name --------------------------------------------------------------------------------------------------- */
 
 /* Somebody says that we are of this incarnation, booted another time. */
@@ -490,6 +507,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(records_that_cannot_be_are_refused),
     SUITE_TEST(an_ack_counts_for_the_incarnations_and_versions_of_now),
     SUITE_TEST(an_ack_finds_the_way_that_came_just_before_it),
+    SUITE_TEST(an_ack_without_a_way_is_counted),
     SUITE_TEST(a_newer_record_in_our_name_is_outbid),
     SUITE_TEST(four_fights_in_ten_seconds_are_a_duplicate),
     SUITE_TEST(a_goodbye_counts_out_the_incarnation_it_names),

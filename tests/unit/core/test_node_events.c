@@ -128,6 +128,30 @@ START_TEST(queues_are_sorted_anew)
 }
 END_TEST
 
+/* Limits were lowered since they came: what waits stays, under every policy, when it is routed anew. */
+START_TEST(what_waits_stays)
+{
+    for (enum node_drop_policy drop = NODE_DROP_TAIL; drop <= NODE_DROP_PRIORITY; drop++) {
+        struct bench *b = bench_open((cw_dims){1, 4, 4});
+        bench_start_all(b);
+        bench_settle(b);
+        bench_forget_notes(b);
+        cw_to to = to_server(b, 1);
+        for (unsigned i = 0; i < 50; i++) {
+            ck_assert_int_eq(cw_send(bench_svc(b, 0), packet_of(b, 0, "wait", 1000), &to, NULL), 0);
+        }
+        const struct node_service_policy less = {.weight = 5, .queue_packets = 3, .queue_bytes = 20000, .drop = drop};
+        ck_assert_int_eq(node_service_policy(b->node[0], PROBE_JOB, &less), 0);
+        bench_cut(b, 0, CW_LINK_ZP, true);
+        ck_assert_uint_eq(bench_svc(b, 0)->queue.packets, 50);
+        bench_run(b, CW_MS(10));
+        ck_assert_uint_eq(bench_notes(b, 1, NOTE_PACKET, NULL), 50);
+        ck_assert_uint_eq(node_drops(b->node[0], CW_DROP_QUEUE_FULL), 0);
+        bench_close(b);
+    }
+}
+END_TEST
+
 /* Packets to a key wait for its root, which dies: they go to the heir. To the server itself: no way. */
 START_TEST(the_heir_gets_what_waited)
 {
@@ -218,8 +242,12 @@ START_TEST(what_was_held_goes_behind_what_came_since)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(everybody_is_told_once),          SUITE_TEST(told_and_answered_alike),
-    SUITE_TEST(queues_are_sorted_anew),          SUITE_TEST(the_heir_gets_what_waited),
-    SUITE_TEST(room_that_a_death_makes_is_told), SUITE_TEST(what_was_held_goes_behind_what_came_since),
+    SUITE_TEST(everybody_is_told_once),
+    SUITE_TEST(told_and_answered_alike),
+    SUITE_TEST(queues_are_sorted_anew),
+    SUITE_TEST(the_heir_gets_what_waited),
+    SUITE_TEST(room_that_a_death_makes_is_told),
+    SUITE_TEST(what_was_held_goes_behind_what_came_since),
+    SUITE_TEST(what_waits_stays),
 };
 SUITE_MAIN("node_events", tests)

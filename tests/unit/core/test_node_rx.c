@@ -168,8 +168,34 @@ START_TEST(any_bytes)
 }
 END_TEST
 
+/* The torus is 1x1x2. */
+START_TEST(sources_outside_the_torus)
+{
+    static const struct {
+        cw_coord source;
+        bool holds;
+    } table[] = {{{0, 0, 0}, true},  {{0, 0, 1}, true},  {{0, 0, 2}, false},
+                 {{0, 1, 0}, false}, {{1, 0, 0}, false}, {{255, 255, 255}, false}};
+    struct bench *b = two();
+    for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
+        struct cw_packet *frame = frame_of(b, 1, 10, 0);
+        uint8_t *at = frame->data + FRAME_HEAD_BYTES + PACKET_AT_SOURCE;
+        at[0] = table[i].source.x;
+        at[1] = table[i].source.y;
+        at[2] = table[i].source.z;
+        uint64_t malformed = b->dropped[CW_DROP_MALFORMED];
+        bench_forget_notes(b);
+        node_rx(b->node[1], CW_LINK_ZM, frame, b->now);
+        ck_assert_uint_eq(bench_notes(b, 1, NOTE_PACKET, NULL), table[i].holds);
+        ck_assert_uint_eq(b->dropped[CW_DROP_MALFORMED] - malformed, !table[i].holds);
+    }
+    bench_close(b);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(one_packet_keeps_its_memory), SUITE_TEST(many_packets_in_their_order),   SUITE_TEST(stale_frames),
     SUITE_TEST(data_waits_for_control),      SUITE_TEST(what_waits_ends_with_its_link), SUITE_TEST(any_bytes),
+    SUITE_TEST(sources_outside_the_torus),
 };
 SUITE_MAIN("node_rx", tests)

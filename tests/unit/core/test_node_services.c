@@ -264,6 +264,39 @@ START_TEST(policies)
 }
 END_TEST
 
+/* The important one takes the place of the youngest ordinary one; at the next server it is as the others. */
+START_TEST(priority_where_it_is_sent)
+{
+    struct bench *b = two();
+    struct node *n = b->node[0];
+    const struct node_service_policy policy = {
+        .weight = 5, .queue_packets = 2, .queue_bytes = 20000, .drop = NODE_DROP_PRIORITY};
+    struct node_service_info info;
+    ck_assert_int_eq(node_service_policy(n, PROBE_JOB, &policy), 0);
+    ck_assert(node_service_at(n, 0, &info));
+    ck_assert_int_eq(info.policy.drop, NODE_DROP_PRIORITY);
+    cw_svc *s = bench_svc(b, 0);
+    cw_to to = to_server(b, 1);
+    const cw_send_options important = {CW_SEND_INIT, .priority = 200};
+    for (unsigned i = 0; i < 2; i++) {
+        ck_assert_int_eq(cw_send(s, packet_of(b, 0, "x", 0), &to, NULL), 0);
+    }
+    cw_packet *p = packet_of(b, 0, "x", 0);
+    ck_assert_int_eq(cw_send(s, p, &to, NULL), -EAGAIN);
+    ck_assert_int_eq(cw_send(s, p, &to, &important), 0);
+    ck_assert_uint_eq(node_drops(n, CW_DROP_QUEUE_FULL), 1);
+    ck_assert_int_eq(packetq_peek(&s->queue, CW_LINK_ZP)->priority, 0);
+    p = packet_of(b, 0, "x", 0);
+    ck_assert_int_eq(cw_send(s, p, &to, &important), 0);
+    ck_assert_uint_eq(node_drops(n, CW_DROP_QUEUE_FULL), 2);
+    ck_assert_int_eq(packetq_peek(&s->queue, CW_LINK_ZP)->priority, 200);
+    bench_kick(b, 0);
+    bench_run(b, CW_MS(1));
+    ck_assert_uint_eq(bench_notes(b, 1, NOTE_PACKET, NULL), 2);
+    bench_close(b);
+}
+END_TEST
+
 /* With packets in every place: queued, held in hand by others' calls, timers; and one that arrives after. */
 START_TEST(removal_takes_everything)
 {
@@ -293,6 +326,32 @@ START_TEST(removal_takes_everything)
 }
 END_TEST
 
+/* Made and never sent, and taken off a cable: whatever a service leaves behind goes home, from any place of its list. */
+START_TEST(hands_are_emptied)
+{
+    struct bench *b = two();
+    cw_service t = table("s9", 9);
+    ck_assert_int_eq(node_service_add(b->node[0], &t, b->now), 0);
+    uint32_t out = pkt_home_out(b->home);
+    unsigned logs = b->logs;
+    cw_svc *s = node_service_of(b->node[0], 9);
+    cw_packet *p[6];
+    for (unsigned i = 0; i < 6; i++) {
+        p[i] = cw_packet_new(s, 100 * i);
+        ck_assert_ptr_nonnull(p[i]);
+    }
+    cw_packet_free(s, p[0]);
+    cw_packet_free(s, p[3]);
+    cw_packet_free(s, p[5]);
+    ck_assert_uint_eq(pkt_home_out(b->home), out + 3);
+    ck_assert_int_eq(node_service_remove(b->node[0], 9, b->now), 0);
+    ck_assert_uint_eq(pkt_home_out(b->home), out);
+    ck_assert_uint_eq(b->node[0]->kept, 3);
+    ck_assert_uint_eq(b->logs, logs + 1);
+    bench_close(b);
+}
+END_TEST
+
 /* The probe waits for room in the queue of a service that goes: it is told, and finds out. */
 START_TEST(whoever_waits_for_the_queue_is_told)
 {
@@ -316,9 +375,15 @@ START_TEST(whoever_waits_for_the_queue_is_told)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(what_runs_is_told),        SUITE_TEST(tables_are_checked),
-    SUITE_TEST(a_bare_service),           SUITE_TEST(an_open_that_fails_leaves_nothing),
-    SUITE_TEST(so_many_and_any_jobs),     SUITE_TEST(policies),
-    SUITE_TEST(removal_takes_everything), SUITE_TEST(whoever_waits_for_the_queue_is_told),
+    SUITE_TEST(what_runs_is_told),
+    SUITE_TEST(tables_are_checked),
+    SUITE_TEST(a_bare_service),
+    SUITE_TEST(an_open_that_fails_leaves_nothing),
+    SUITE_TEST(so_many_and_any_jobs),
+    SUITE_TEST(policies),
+    SUITE_TEST(priority_where_it_is_sent),
+    SUITE_TEST(removal_takes_everything),
+    SUITE_TEST(hands_are_emptied),
+    SUITE_TEST(whoever_waits_for_the_queue_is_told),
 };
 SUITE_MAIN("node_services", tests)

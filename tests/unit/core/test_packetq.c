@@ -130,7 +130,7 @@ static void life(uint64_t seed)
                 struct cw_packet *next = all->next;
                 ck_assert_ptr_eq(all, m.list[i]);
                 all->links = (cw_links)(1 + rng_below(&rng, 63));
-                ck_assert_ptr_null(packetq_put(&q, all));
+                packetq_put_back(&q, all);
                 all = next;
             }
             ck_assert_ptr_null(all);
@@ -162,8 +162,64 @@ START_TEST(too_large_for_the_whole_queue)
 }
 END_TEST
 
+/* Four packets inside, 100 bytes each; one more comes: which go, in which order? */
+START_TEST(priority_by_table)
+{
+    enum { INSIDE = 4, NEW = INSIDE, NONE = -1 };
+    static const struct {
+        uint8_t inside[INSIDE]; /* oldest first */
+        uint8_t came;
+        uint32_t length;
+        uint32_t bytes_max;
+        int gone[INSIDE + 1];
+    } table[] = {
+        {{0, 0, 0, 0}, 0, 100, 9999, {NEW, NONE}},      /* all equal: drop tail */
+        {{0, 0, 0, 0}, 1, 100, 9999, {3, NONE}},        /* the youngest of the equal */
+        {{5, 1, 1, 5}, 1, 100, 9999, {NEW, NONE}},      /* the newcomer is the youngest of the lowest */
+        {{5, 1, 1, 5}, 2, 100, 9999, {2, NONE}},        /* from the middle */
+        {{1, 5, 5, 5}, 255, 100, 9999, {0, NONE}},      /* from the head */
+        {{7, 7, 7, 7}, 6, 100, 9999, {NEW, NONE}},      /* the newcomer alone is lowest */
+        {{3, 0, 2, 1}, 3, 250, 400, {1, 3, 2, NONE}},   /* bytes: as many as it takes, the lowest first */
+        {{3, 0, 2, 1}, 2, 250, 400, {NEW, NONE}},       /* two would not be enough: nobody goes in vain */
+        {{0, 0, 0, 0}, 9, 500, 400, {NEW, NONE}},       /* larger than the whole queue */
+        {{0, 0, 0, 0}, 9, 400, 400, {3, 2, 1, 0, NONE}} /* as large */
+    };
+    for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
+        for (unsigned spread = 0; spread < 2; spread++) {
+            struct packetq q;
+            struct cw_packet p[INSIDE + 1];
+            packetq_init(&q, INSIDE, table[i].bytes_max, PACKETQ_DROP_PRIORITY);
+            for (unsigned k = 0; k < INSIDE; k++) {
+                cw_links links = (cw_links)(spread ? 1 + k % 3 : 1);
+                p[k] = (struct cw_packet){.order = k, .links = links, .length = 100, .priority = table[i].inside[k]};
+                ck_assert_ptr_null(packetq_put(&q, &p[k]));
+            }
+            p[NEW] = (struct cw_packet){.order = NEW, .links = 2, .length = table[i].length, .priority = table[i].came};
+            ck_assert_int_eq(packetq_takes(&q, &p[NEW]), table[i].gone[0] != NEW);
+            struct cw_packet *out = packetq_put(&q, &p[NEW]);
+            bool gone[INSIDE + 1] = {false};
+            for (unsigned k = 0; table[i].gone[k] != NONE; k++, out = out->next) {
+                ck_assert_ptr_eq(out, &p[table[i].gone[k]]);
+                gone[table[i].gone[k]] = true;
+            }
+            ck_assert_ptr_null(out);
+            struct cw_packet *left = packetq_drain(&q);
+            for (unsigned k = 0; k <= INSIDE; k++) {
+                if (!gone[k]) {
+                    ck_assert_ptr_eq(left, &p[k]);
+                    left = left->next;
+                }
+            }
+            ck_assert_ptr_null(left);
+            ck_assert_uint_eq(q.bytes, 0);
+        }
+    }
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(oldest_first_like_a_list),
     SUITE_TEST(too_large_for_the_whole_queue),
+    SUITE_TEST(priority_by_table),
 };
 SUITE_MAIN("packetq", tests)

@@ -147,7 +147,10 @@ START_TEST(mistakes)
         {"expect delivered = many\n", "found 'many', expected a number, as 0, 0.96 or 0.3%"},
         {"at 2s kill 0,0,0\nend 1s\n", "something happens at 2s, after the end"},
         {"torus 3x3x3\n", "t.txt:1: the file ends without an 'end TIME' line"},
-        {"", "the file ends without an 'end TIME' line"},
+        {"# nothing\n", "t.txt:1: the file ends without an 'end TIME' line"},
+        {"", "t.txt: the file is empty: a scenario has at least an 'end TIME' line"},
+        {"torus 3x3x3\n\ntorus 3x3x3\nend 1s\n", "t.txt:3: the torus was said before, in line 1"},
+        {"end 1s\nat 1ms kill 0,0,0\nend 2s\n", "t.txt:3: the end was said before, in line 1"},
         {"at 1s tell 0,0,0\n", "expected the name of a service, as ping"},
         {"service\n", "found the end of the line, expected the path of a service's .so"},
     };

@@ -82,6 +82,8 @@ START_TEST(an_impossible_cluster)
     ck_assert_int_eq(r.verdict, PLAY_IMPOSSIBLE);
     ck_assert_ptr_null(r.report);
     ck_assert_ptr_nonnull(strstr(said, "cannot be built"));
+    ck_assert_int_eq(play_text("torus 256x256x256\nend 1s\n", said, sizeof said).verdict, PLAY_IMPOSSIBLE);
+    ck_assert_ptr_nonnull(strstr(said, "more than 16777214 servers"));
 }
 END_TEST
 

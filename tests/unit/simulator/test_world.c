@@ -297,6 +297,8 @@ START_TEST(impossible_worlds_are_refused)
     struct world_config good = town_config((cw_dims){2, 2, 2}, 1), c = good;
     c.dims = (cw_dims){0, 2, 2};
     ck_assert_int_eq(world_open(&w, &c), -EINVAL);
+    c.dims = (cw_dims){256, 256, 256};
+    ck_assert_int_eq(world_open(&w, &c), -E2BIG);
     c = good;
     c.wire.ring = 3;
     ck_assert_int_eq(world_open(&w, &c), -EINVAL);

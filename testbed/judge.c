@@ -124,6 +124,22 @@ static cw_server replaced_by(const struct court *c, const struct trail_event *e)
     return CW_SERVER_NONE;
 }
 
+/*
+ * One of its neighbours was about to write down that a link to it is up: the neighbour's record, which says so to others, goes out in the
+ * same turn and may overtake what the neighbour itself writes, by as long as that one is kept waiting.
+ */
+static bool rising(const struct court *c, const struct trail_event *e)
+{
+    for (const struct trail_event *p = e + 1; p < c->trail->event + c->trail->count; p++) {
+        if (p->record.kind == WITNESS_LINK_UP && p->record.turn_ns <= e->at &&
+            torus_neighbour(c->torus, p->server, p->record.link) == e->server &&
+            (c->claim[e->server] & cw_links_of(cw_link_opposite(p->record.link)))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void judge_delivery(struct court *c, const struct trail_event *e, bool cut)
 {
     uint64_t turn = (uint64_t)(e->record.written_ns - e->record.turn_ns);
@@ -143,7 +159,7 @@ static void judge_delivery(struct court *c, const struct trail_event *e, bool cu
     }
     if (!cut && c->claim[e->server] != CW_LINKS_NONE && true_links(c, e->server) == CW_LINKS_NONE) {
         cw_server other = replaced_by(c, e);
-        if (other != CW_SERVER_NONE) {
+        if (other != CW_SERVER_NONE && !rising(c, e)) {
             charge(c, e, other, "has replaced it");
         }
     }

@@ -136,6 +136,24 @@ START_TEST(a_zombie)
 }
 END_TEST
 
+/* B let A in, A heard of it and delivers, and only then comes B to writing it down. */
+START_TEST(one_that_just_returns)
+{
+    for (int64_t turn = 315; turn <= 325; turn += 10) {
+        ring();
+        happens(200, B, WITNESS_LINK_DOWN, XM);
+        happens(200, D, WITNESS_LINK_DOWN, XP);
+        delivers(300, 301, B, key_of(A, B));
+        delivers(320, 321, A, key_of(A, B));
+        struct trail_event up = {.at = 330, .server = B, .record = {.turn_ns = turn, .written_ns = 330}};
+        up.record.kind = WITNESS_LINK_UP;
+        up.record.link = XM;
+        ck_assert_int_eq(trail_add(&trail, &up), 0);
+        ck_assert_uint_eq(judged(false).misdelivered, turn > 321);
+    }
+}
+END_TEST
+
 START_TEST(a_stream)
 {
     struct judge_stream s;
@@ -174,5 +192,6 @@ static const struct suite_test tests[] = {SUITE_TEST(the_root_and_another),
                                           SUITE_TEST(the_heir_of_one_that_leaves),
                                           SUITE_TEST(what_changes_meanwhile_is_not_judged),
                                           SUITE_TEST(a_zombie),
+                                          SUITE_TEST(one_that_just_returns),
                                           SUITE_TEST(a_stream)};
 SUITE_MAIN("judge", tests)

@@ -7,12 +7,12 @@
 
 static const cw_span settle = CW_MS(200);
 
-static void add_stream(struct report *all, const struct lab *lab, const struct trail *t, cw_server s)
+static void add_stream(struct report *all, const struct lab *lab, const struct trail *t, cw_server s, int64_t from)
 {
     struct judge_stream stream;
     char name[TORUS_TEXT];
     int64_t to = cw_time_add(peer_clock(), (cw_span){-settle.ns}).ns; /* what is under way is not lost */
-    if (judge_stream(t, s, 0, to, &stream) < 0 || stream.sent + stream.refused == 0) {
+    if (judge_stream(t, s, from, to, &stream) < 0 || stream.sent + stream.refused == 0) {
         return;
     }
     struct report *r = report_open(NULL);
@@ -31,14 +31,14 @@ static void add_stream(struct report *all, const struct lab *lab, const struct t
 }
 
 /* Who delivered how many packets of streams. */
-static void add_receivers(struct report *all, const struct lab *lab, const struct trail *t)
+static void add_receivers(struct report *all, const struct lab *lab, const struct trail *t, int64_t from)
 {
     for (cw_server s = 0; s < lab->torus.servers; s++) {
         uint64_t count = 0;
         char name[TORUS_TEXT];
         for (size_t i = 0; i < t->count; i++) {
             count += t->event[i].server == s && t->event[i].record.kind == WITNESS_DELIVERED &&
-                     t->event[i].record.job == WITNESS_JOB;
+                     t->event[i].record.job == WITNESS_JOB && t->event[i].record.sent_ns >= from;
         }
         if (count > 0) {
             struct report *r = report_open(NULL);
@@ -54,9 +54,11 @@ static int run(const struct command *self, int argc, char **argv)
 {
     const char *name = NULL;
     bool json = false, cut = false;
+    cw_span last = {0};
     const struct option option[] = {
         {"name", OPTION_TEXT, &name, "LAB", "which one; not needed while there is only one", false},
         {"cut", OPTION_FLAG, &cut, NULL, "cables were taken out: a server may rightly have been alone", false},
+        {"last", OPTION_SPAN, &last, NULL, "look at so long before now only", false},
         {"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false},
     };
     struct lab lab;
@@ -69,8 +71,9 @@ static int run(const struct command *self, int argc, char **argv)
     if (code != COMMAND_GO) {
         return code;
     }
+    int64_t from = last.ns > 0 ? peer_clock().ns - last.ns : 0;
     int rc = trail_load(&t, &lab);
-    if (rc < 0 || judge(&t, &lab.torus, 0, INT64_MAX, cut, &result) < 0) {
+    if (rc < 0 || judge(&t, &lab.torus, from, INT64_MAX, cut, &result) < 0) {
         return command_refuse(self, "the trails cannot be read: %s", strerror(-rc));
     }
     struct report *r = report_open(NULL);
@@ -82,9 +85,9 @@ static int run(const struct command *self, int argc, char **argv)
         report_text(r, "first", result.first);
     }
     for (cw_server s = 0; s < lab.torus.servers; s++) {
-        add_stream(r, &lab, &t, s);
+        add_stream(r, &lab, &t, s, from);
     }
-    add_receivers(r, &lab, &t);
+    add_receivers(r, &lab, &t, from);
     trail_free(&t);
     return command_print(r, json, result.misdelivered == 0 ? EXIT_FINE : EXIT_BROKEN);
 }

@@ -17,6 +17,8 @@
  * Otherwise hellos come late, and servers are called dead that are not (docs/testbed.md).
  */
 enum { SMALL = 32, HELLOS_PER_CPU = 5000, PAIRS_PER_CPU = 1000, SERVERS_MAX = 4096 };
+/* One process has one thread for them all, but no frame of it passes a kernel. */
+enum { HELLOS_INSIDE = 100000, PAIRS_INSIDE = 8192 };
 
 struct choice {
     const char *driver, *name, *shim, *timers;
@@ -44,9 +46,10 @@ static uint64_t scale_for(const struct lab *lab)
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t cpus = online > 0 ? (uint64_t)online : 1, servers = lab->torus.servers;
     uint64_t links = servers * (uint64_t)__builtin_popcount(torus_links(&lab->torus));
-    uint64_t hellos =
-        times_needed(links * (UINT64_C(1000000000) / (uint64_t)lab->timers.hello.ns), cpus * HELLOS_PER_CPU);
-    uint64_t pairs = times_needed(servers * servers, cpus * PAIRS_PER_CPU);
+    bool inside = lab->driver == LAB_PROCESS;
+    uint64_t hellos = times_needed(links * (UINT64_C(1000000000) / (uint64_t)lab->timers.hello.ns),
+                                   inside ? HELLOS_INSIDE : cpus * HELLOS_PER_CPU);
+    uint64_t pairs = times_needed(servers * servers, inside ? PAIRS_INSIDE : cpus * PAIRS_PER_CPU);
     return servers <= SMALL ? 1 : hellos > pairs ? hellos : pairs;
 }
 
@@ -54,7 +57,7 @@ static void set_timers(struct lab *lab, bool fast)
 {
     lab->fast = fast;
     lab->timers = fast ? ls_timers_fast() : ls_timers_default();
-    lab->scale = lab->driver == LAB_PROCESS ? 1 : scale_for(lab);
+    lab->scale = scale_for(lab);
     if (lab->scale > 1) {
         struct ls_timers *t = &lab->timers;
         t->hello = times(t->hello, lab->scale);

@@ -12,7 +12,8 @@
 struct court {
     const struct torus *torus;
     cw_links *claim;  /* by server: links it calls up */
-    bool *active;     /* it has had one since it started */
+    bool *active;     /* it has had one since it started, and does not leave */
+    bool *leaving;    /* keys pass to others while packets still pass through it */
     int64_t *alone;   /* when it lost its last true link; INT64_MAX: it has one */
     int64_t changed;  /* when anything changed last */
     cw_server *group; /* components, when `fresh` */
@@ -123,6 +124,22 @@ static cw_server replaced_by(const struct court *c, const struct trail_event *e)
     return CW_SERVER_NONE;
 }
 
+/*
+ * One of its neighbours was about to write down that a link to it is up: the neighbour's record, which says so to others, goes out in the
+ * same turn and may overtake what the neighbour itself writes, by as long as that one is kept waiting.
+ */
+static bool rising(const struct court *c, const struct trail_event *e)
+{
+    for (const struct trail_event *p = e + 1; p < c->trail->event + c->trail->count; p++) {
+        if (p->record.kind == WITNESS_LINK_UP && p->record.turn_ns <= e->at &&
+            torus_neighbour(c->torus, p->server, p->record.link) == e->server &&
+            (c->claim[e->server] & cw_links_of(cw_link_opposite(p->record.link)))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void judge_delivery(struct court *c, const struct trail_event *e, bool cut)
 {
     uint64_t turn = (uint64_t)(e->record.written_ns - e->record.turn_ns);
@@ -142,7 +159,7 @@ static void judge_delivery(struct court *c, const struct trail_event *e, bool cu
     }
     if (!cut && c->claim[e->server] != CW_LINKS_NONE && true_links(c, e->server) == CW_LINKS_NONE) {
         cw_server other = replaced_by(c, e);
-        if (other != CW_SERVER_NONE) {
+        if (other != CW_SERVER_NONE && !rising(c, e)) {
             charge(c, e, other, "has replaced it");
         }
     }
@@ -157,7 +174,11 @@ static void change(struct court *c, const struct trail_event *e)
     switch (r->kind) {
     case WITNESS_LINK_UP:
         c->claim[s] |= cw_links_of(r->link);
-        c->active[s] = true;
+        c->active[s] = !c->leaving[s];
+        break;
+    case TRAIL_LEAVES:
+        c->leaving[s] = true;
+        c->active[s] = false;
         break;
     case WITNESS_LINK_DOWN:
         c->claim[s] &= (cw_links)~cw_links_of(r->link);
@@ -166,7 +187,7 @@ static void change(struct court *c, const struct trail_event *e)
     case WITNESS_CLOSED:
     case TRAIL_KILLED:
         c->claim[s] = CW_LINKS_NONE;
-        c->active[s] = false;
+        c->active[s] = c->leaving[s] = false;
         break;
     default:
         return;
@@ -186,10 +207,11 @@ int judge(const struct trail *t, const struct torus *torus, int64_t from, int64_
     *out = (struct judge_result){.delivered = 0};
     c.claim = calloc(torus->servers, sizeof *c.claim);
     c.active = calloc(torus->servers, sizeof *c.active);
+    c.leaving = calloc(torus->servers, sizeof *c.leaving);
     c.alone = calloc(torus->servers, sizeof *c.alone);
     c.group = calloc(torus->servers, sizeof *c.group);
     c.stack = calloc(torus->servers, sizeof *c.stack);
-    int rc = c.claim && c.active && c.alone && c.group && c.stack ? 0 : -ENOMEM;
+    int rc = c.claim && c.active && c.leaving && c.alone && c.group && c.stack ? 0 : -ENOMEM;
     for (size_t i = 0; i < t->count && rc == 0; i++) {
         const struct trail_event *e = &t->event[i];
         if (e->record.kind != WITNESS_DELIVERED) {
@@ -200,6 +222,7 @@ int judge(const struct trail *t, const struct torus *torus, int64_t from, int64_
     }
     free(c.claim);
     free(c.active);
+    free(c.leaving);
     free(c.alone);
     free(c.group);
     free(c.stack);

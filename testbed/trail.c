@@ -50,7 +50,7 @@ static int load_one(struct trail *t, const struct lab *lab, cw_server s)
     return rc;
 }
 
-/* "123456 kill 0,1,2": noted before the signal. A daemon that died by itself is dead when its keeper sees it: later, but not earlier. */
+/* "123456 kill 0,1,2", or leave: noted before the signal. A daemon that died by itself is dead when its keeper sees it: later, but not earlier. */
 static int load_journal(struct trail *t, const struct lab *lab)
 {
     char path[LAB_PATH], line[200], what[16], name[16];
@@ -59,10 +59,11 @@ static int load_journal(struct trail *t, const struct lab *lab)
     int rc = 0;
     while (f != NULL && rc == 0 && fgets(line, sizeof line, f) != NULL) {
         cw_coord c;
-        if (sscanf(line, "%lld %15s %15s", &at, what, name) == 3 && strcmp(what, "kill") == 0 &&
-            torus_parse(&lab->torus, name, strlen(name), &c) == 0) {
+        bool whole = sscanf(line, "%lld %15s %15s", &at, what, name) == 3;
+        bool kill = whole && strcmp(what, "kill") == 0;
+        if ((kill || (whole && strcmp(what, "leave") == 0)) && torus_parse(&lab->torus, name, strlen(name), &c) == 0) {
             struct trail_event e = {.at = at, .server = torus_id(&lab->torus, c)};
-            e.record.kind = TRAIL_KILLED;
+            e.record.kind = kill ? TRAIL_KILLED : TRAIL_LEAVES;
             rc = trail_add(t, &e);
         }
     }

@@ -6,12 +6,13 @@
 #include "testbed/lab.h"
 #include "testbed/witness.h"
 
-enum { TRAIL_KILLED = WITNESS_KINDS }; /* the keeper's: from then on it is dead */
+/* The keeper's: from then on it is dead; it leaves, and may have told its neighbours so. */
+enum { TRAIL_KILLED = WITNESS_KINDS, TRAIL_LEAVES };
 
 struct trail_event {
     int64_t at; /* of what ends something: its earliest instant; of all else: its latest */
     cw_server server;
-    struct witness_record record; /* .kind: enum witness_kind or TRAIL_KILLED */
+    struct witness_record record; /* .kind: enum witness_kind, or one of the above */
 };
 
 struct trail {

@@ -119,6 +119,7 @@ struct host {
     void *wakes_memory;
     unsigned full; /* servers whose look says so */
     cw_time busy_until;
+    cw_span turn_longest; /* between two looks at the clock in a turn */
     bool leaving, done, failed;
     struct cw_packet *stash[HOST_STASH]; /* memory that frames are received into */
     struct shim_frame in[HOST_STASH];
@@ -161,6 +162,8 @@ void pump_want_write(struct pump_link *l);
 /* look.c */
 void look_at(struct pump_server *s, cw_time now);
 void look_carrier(struct pump_server *s, cw_link link);
+/* So long lay between two looks at the clock: what was delivered meanwhile may have been delivered so late. */
+void look_turn(struct host *h, cw_span span);
 void look_log(void *context, const struct node *n, cw_level level, const char *service, const char *text, cw_time now);
 
 #endif

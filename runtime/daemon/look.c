@@ -93,6 +93,25 @@ void look_carrier(struct pump_server *s, cw_link link)
         {"why", l->carrier ? NULL : info.state});
 }
 
+/* ---- Time ----------------------------------------------------------------------------------------------------------- */
+
+void look_turn(struct host *h, cw_span span)
+{
+    const struct ls_timers *t = &h->config.timers;
+    char lasted[QUANTITY_TEXT], most[QUANTITY_TEXT];
+    if (span.ns <= h->turn_longest.ns) {
+        return;
+    }
+    h->turn_longest = span;
+    if (span.ns > t->hold.ns - t->dead.ns) {
+        quantity_span_format(span, lasted);
+        quantity_span_format((cw_span){t->hold.ns - t->dead.ns}, most);
+        LOG(h->log, CW_LOG_WARN, "kept waiting in the middle of a turn, for longer than hold less dead",
+            {"for", lasted}, {"at_most", most},
+            {"what_to_do", "a processor of its own, a higher priority, or a longer timers.hold"});
+    }
+}
+
 /* ---- Links and servers ---------------------------------------------------------------------------------------------- */
 
 static void look_at_links(struct pump_server *s, const char *self)

@@ -67,6 +67,13 @@ static struct cw_packet *frame_of(struct host *h, unsigned i)
     return p;
 }
 
+static void look_at_clock(struct host *h, cw_time *now)
+{
+    cw_time later = clock_now();
+    look_turn(h, cw_time_since(later, *now));
+    *now = later;
+}
+
 /*
  * The clock is read for every frame: whether a packet may be delivered is judged against the lease at that instant (semantics 4.2), and a
  * process that loses its processor between two frames must not judge the second by the time of the first.
@@ -78,7 +85,7 @@ static void take_frames(struct pump_server *s, cw_link link, unsigned count, cw_
     struct host_link_tally *tally = &s->face.link[link].tally;
     tally->received += count;
     for (unsigned i = 0; i < count; i++) {
-        *now = clock_now();
+        look_at_clock(h, now);
         if (pump->tap != NULL) {
             pump->tap(pump->tap_context, false, h->in[i].bytes, h->in[i].length, *now);
         }
@@ -391,7 +398,7 @@ static void tick(struct pump_server *s, cw_time *now, cw_links *links)
         }
     }
     s->stalled = 0;
-    *now = clock_now();
+    look_at_clock(s->face.host, now);
     *links |= node_tick(s->face.node, *now);
 }
 
@@ -427,7 +434,7 @@ void serve(struct pump_server *s)
     transmit_seeking(s, now);
     if (s->face.node != NULL) {
         tick(s, &now, &links);
-        now = clock_now();
+        look_at_clock(s->face.host, &now);
         if (transmit(s, now)) {
             host_activate(s);
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_look.c - the log says in words what an operator must know: links, strangers, another server with our coordinate. */
 #define _GNU_SOURCE /* pipe2 */
+#include "daemon/host_internal.h"
 #include "shim/pair.h"
 #include "suite.h"
 #include "town.h"
@@ -158,7 +159,24 @@ START_TEST(a_second_server_with_our_coordinate)
 }
 END_TEST
 
+/* What lasts longer than anything before is said, when it is longer than hold less dead. */
+START_TEST(a_long_turn)
+{
+    struct host *h = open_logged("torus { dims = 3x1x1; coordinate = '0,0,0' } timers { dead = 50ms; hold = 60ms }",
+                                 NULL, NULL, NULL);
+    h->turn_longest = CW_MS(0);
+    look_turn(h, CW_MS(10));
+    ck_assert(h->turn_longest.ns == CW_MS(10).ns && strstr(heard(), "in the middle of a turn") == NULL);
+    look_turn(h, CW_MS(25));
+    ck_assert(strstr(heard(), "for longer than hold less dead\" for=25ms at_most=10ms") != NULL);
+    look_turn(h, CW_MS(24));
+    ck_assert(h->turn_longest.ns == CW_MS(25).ns && strstr(heard(), "24ms") == NULL);
+    close_logged(h);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
+    SUITE_TEST(a_long_turn),
     SUITE_TEST(links_and_servers),
     SUITE_TEST(strangers_are_named),
     SUITE_TEST(a_second_server_with_our_coordinate),

@@ -91,6 +91,23 @@ START_TEST(the_heir_of_the_dead)
 }
 END_TEST
 
+START_TEST(the_heir_of_one_that_leaves)
+{
+    ring();
+    happens(200, A, TRAIL_LEAVES, 0); /* its links stay for what passes through it */
+    delivers(210, 211, B, key_of(A, B));
+    happens(220, A, WITNESS_LINK_UP, XP);
+    delivers(230, 231, B, key_of(A, B));
+    ck_assert_uint_eq(judged(false).misdelivered, 0);
+    delivers(240, 241, C, key_of(B, C)); /* the others are judged as ever */
+    ck_assert_uint_eq(judged(false).misdelivered, 1);
+    happens(300, A, WITNESS_OPENED, 0);
+    happens(310, A, WITNESS_LINK_UP, XP);
+    delivers(320, 321, B, key_of(A, B));
+    ck_assert_uint_eq(judged(false).misdelivered, 2);
+}
+END_TEST
+
 START_TEST(what_changes_meanwhile_is_not_judged)
 {
     ring();
@@ -115,6 +132,24 @@ START_TEST(a_zombie)
         struct judge_result r = judged(cut);
         ck_assert_uint_eq(r.misdelivered, !cut); /* cut off, both sides may */
         ck_assert(cut || strstr(r.first, "has replaced it") != NULL);
+    }
+}
+END_TEST
+
+/* B let A in, A heard of it and delivers, and only then comes B to writing it down. */
+START_TEST(one_that_just_returns)
+{
+    for (int64_t turn = 315; turn <= 325; turn += 10) {
+        ring();
+        happens(200, B, WITNESS_LINK_DOWN, XM);
+        happens(200, D, WITNESS_LINK_DOWN, XP);
+        delivers(300, 301, B, key_of(A, B));
+        delivers(320, 321, A, key_of(A, B));
+        struct trail_event up = {.at = 330, .server = B, .record = {.turn_ns = turn, .written_ns = 330}};
+        up.record.kind = WITNESS_LINK_UP;
+        up.record.link = XM;
+        ck_assert_int_eq(trail_add(&trail, &up), 0);
+        ck_assert_uint_eq(judged(false).misdelivered, turn > 321);
     }
 }
 END_TEST
@@ -152,7 +187,11 @@ START_TEST(a_stream)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(the_root_and_another), SUITE_TEST(the_heir_of_the_dead),
-                                          SUITE_TEST(what_changes_meanwhile_is_not_judged), SUITE_TEST(a_zombie),
+static const struct suite_test tests[] = {SUITE_TEST(the_root_and_another),
+                                          SUITE_TEST(the_heir_of_the_dead),
+                                          SUITE_TEST(the_heir_of_one_that_leaves),
+                                          SUITE_TEST(what_changes_meanwhile_is_not_judged),
+                                          SUITE_TEST(a_zombie),
+                                          SUITE_TEST(one_that_just_returns),
                                           SUITE_TEST(a_stream)};
 SUITE_MAIN("judge", tests)

@@ -25,19 +25,20 @@ START_TEST(one_list)
                                          {.turn_ns = 0, .written_ns = 0},
                                          {.turn_ns = 20, .written_ns = 29, .kind = WITNESS_LINK_DOWN}};
     const struct witness_record two[] = {{.turn_ns = 21, .written_ns = 22, .kind = WITNESS_DELIVERED}};
-    const char journal[] = "2 start 0,0,0\n25 kill 1,0,0\n26 ended 1,0,0\nnonsense\n";
+    const char journal[] = "2 start 0,0,0\n24 leave 1,0,0\n25 kill 1,0,0\n26 ended 1,0,0\nnonsense\n";
     write_file(&lab, "0,0,0", ".trail", one, sizeof one);
     write_file(&lab, "1,0,0", ".trail", two, sizeof two);
     write_file(&lab, "journal", "", journal, sizeof journal - 1);
     ck_assert_int_eq(trail_load(&t, &lab), 0);
-    ck_assert_uint_eq(t.count, 4);
+    ck_assert_uint_eq(t.count, 5);
     /* What ends counts from its earliest instant, what begins from its latest. */
-    static const int64_t at[] = {6, 20, 22, 25};
-    static const cw_server who[] = {0, 0, 1, 1};
-    for (size_t i = 0; i < 4; i++) {
+    static const int64_t at[] = {6, 20, 22, 24, 25};
+    static const cw_server who[] = {0, 0, 1, 1, 1};
+    for (size_t i = 0; i < 5; i++) {
         ck_assert(t.event[i].at == at[i] && t.event[i].server == who[i]);
     }
-    ck_assert_uint_eq(t.event[3].record.kind, TRAIL_KILLED);
+    ck_assert_uint_eq(t.event[3].record.kind, TRAIL_LEAVES);
+    ck_assert_uint_eq(t.event[4].record.kind, TRAIL_KILLED);
     trail_free(&t);
     place_remove(place);
 }

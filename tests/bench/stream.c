@@ -97,7 +97,9 @@ static cw_verdict stream_packet(cw_svc *s, void *state, cw_packet *p, const cw_r
     t->last = now;
     t->received++;
     t->hops += rx->hops;
-    t->bytes += (int64_t)cw_packet_pad(p) + RECORD;
+    size_t length;
+    (void)cw_packet_data(p, &length);
+    t->bytes += (int64_t)(length + cw_packet_pad(p));
     return CW_FORWARD;
 }
 

@@ -81,6 +81,14 @@ class Server:
                 return rows
         raise RuntimeError(f"{self.name}: {command} {words}: the daemon has gone")
 
+    def settle(self, *links):
+        """Until these links are up: one that heard nothing for too long, behind a flood, waits a moment before it serves again."""
+        end = time.monotonic() + LIMIT_S
+        while any(row["link"] in links and row["state"] != "up" for row in self.ask("links")):
+            if time.monotonic() > end:
+                raise RuntimeError(f"{self.name}: a link stays down")
+            time.sleep(0.01)
+
     def service(self, *words):
         rows = self.ask("service", *words)
         return rows[0] if rows else {}

@@ -23,6 +23,7 @@ def span():
 def one_cubeway(lab, size):
     """Over +x of the left server, as bench sends and the middle one counts."""
     sender, receiver = lab[LEFT], lab[MIDDLE]
+    sender.settle("+x")
     sender.service("bench", "start", "mode=links", "count=1", f"size={size}")
     rest(smoke(0.02, WARM_S))
     before, begin, tx, rx = receiver.service("bench", "stats"), time.monotonic(), sender.cpu_ns(), receiver.cpu_ns()
@@ -66,6 +67,8 @@ def one():
 
 def transit_cubeway(lab, size, rate, burst):
     middle, right = lab[MIDDLE], lab[RIGHT]
+    lab[LEFT].settle("+x", "-x")
+    middle.settle("+x", "-x")
     lab[LEFT].service("stream", "start", f"to={RIGHT}", f"size={size}", f"rate={rate}", f"burst={burst}")
     rest(smoke(0.02, WARM_S))
     before, cpu = right.service("stream", "stats"), middle.cpu_ns()

@@ -89,8 +89,11 @@ class Server:
                 raise RuntimeError(f"{self.name}: a link stays down")
             time.sleep(0.01)
 
+    def service_rows(self, *words):
+        return self.ask("service", *words)
+
     def service(self, *words):
-        rows = self.ask("service", *words)
+        rows = self.service_rows(*words)
         return rows[0] if rows else {}
 
     def cpu_ns(self):

@@ -4,12 +4,12 @@
  *
  *   blast END bytes=N [ms=N] [rate=N burst=N]   frames as fast as they go, or bursts at a rate
  *   sink END                                    receives until SIGTERM
- *   echo END                                    answers until SIGTERM
- *   ping END bytes=N count=N                    one after another, waiting in recv()
+ *   echo END [events=1]                         answers until SIGTERM
+ *   ping END bytes=N count=N [events=1]         one after another
  *   forward INTERFACE INTERFACE                 frames of either go out of the other, until SIGTERM
  *
  * END is an interface (raw frames of an EtherType that no daemon hears) or OWN-ADDRESS@OTHER-ADDRESS (a UDP socket). bytes are those behind the
- * Ethernet header or the UDP header. What was done is one JSON object on standard output; CPU is the process's own, the kernel's work for it
+ * Ethernet header or the UDP header. events: waits in epoll_wait() as a program does that has more than one thing to wait for, else in recv(). What was done is one JSON object on standard output; CPU is the process's own, the kernel's work for it
  * included.
  */
 #define _GNU_SOURCE /* sendmmsg, recvmmsg */
@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -242,10 +243,34 @@ static void sink(struct end *e)
            (unsigned long)received, (double)(last - first) * 1e-9, cpu_ns(), (long)gap, (long)gap_at);
 }
 
-static void echo(struct end *e)
+/* Descriptor to wait with, or -1: recv() waits. */
+static int open_events(const struct end *e, bool wanted)
 {
+    if (!wanted) {
+        return -1;
+    }
+    struct epoll_event event = {.events = EPOLLIN};
+    int events = epoll_create1(0);
+    if (events < 0 || epoll_ctl(events, EPOLL_CTL_ADD, e->fd, &event) < 0) {
+        die("epoll");
+    }
+    return events;
+}
+
+static ssize_t wait_and_receive(const struct end *e, int events, uint8_t *bytes)
+{
+    struct epoll_event event;
+    if (events >= 0 && epoll_wait(events, &event, 1, LOST_AFTER_MS) <= 0) {
+        return -1;
+    }
+    return recv(e->fd, bytes, ROOM, events >= 0 ? MSG_DONTWAIT : 0);
+}
+
+static void echo(struct end *e, int argc, char **argv)
+{
+    int events = open_events(e, option(argc, argv, "events", 0) != 0);
     while (!ended) {
-        ssize_t length = recv(e->fd, memory[0], ROOM, 0);
+        ssize_t length = wait_and_receive(e, events, memory[0]);
         if (length <= 0) {
             continue;
         }
@@ -271,13 +296,14 @@ static void ping(struct end *e, int argc, char **argv)
     if (rtt == NULL || setsockopt(e->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0) {
         die("ping");
     }
+    int events = open_events(e, option(argc, argv, "events", 0) != 0);
     line_up(e, option(argc, argv, "bytes", 64));
     for (size_t i = 0; i < count && !ended; i++) {
         int64_t begin = now_ns();
         if (sendmsg(e->fd, &messages[0].msg_hdr, 0) < 0) {
             die("send");
         }
-        if (recv(e->fd, memory[1], ROOM, 0) > 0) {
+        if (wait_and_receive(e, events, memory[1]) > 0) {
             rtt[answered] = now_ns() - begin;
             sum += rtt[answered++];
         }
@@ -340,7 +366,7 @@ int main(int argc, char **argv)
     } else if (strcmp(argv[1], "sink") == 0) {
         sink(&e);
     } else if (strcmp(argv[1], "echo") == 0) {
-        echo(&e);
+        echo(&e, argc, argv);
     } else if (strcmp(argv[1], "ping") == 0) {
         ping(&e, argc, argv);
     } else if (strcmp(argv[1], "forward") == 0 && argc > 3) {

@@ -5,7 +5,8 @@
  *   blast END bytes=N [ms=N] [rate=N burst=N]   frames as fast as they go, or bursts at a rate
  *   sink END                                    receives until SIGTERM
  *   echo END [events=1]                         answers until SIGTERM
- *   ping END bytes=N count=N [events=1]         one after another
+ *   ping END bytes=N [events=1] [groups=N count=N]
+ *                                               one after another; the median of the means of groups
  *   forward INTERFACE INTERFACE                 frames of either go out of the other, until SIGTERM
  *
  * END is an interface (raw frames of an EtherType that no daemon hears) or OWN-ADDRESS@OTHER-ADDRESS (a UDP socket). bytes are those behind the
@@ -290,29 +291,27 @@ static int by_value(const void *a, const void *b)
 
 static void ping(struct end *e, int argc, char **argv)
 {
-    size_t count = option(argc, argv, "count", 1000), answered = 0;
-    int64_t *rtt = calloc(count, sizeof *rtt), sum = 0;
+    size_t groups = option(argc, argv, "groups", 20), count = option(argc, argv, "count", 50), lost = 0;
+    int64_t *mean = calloc(groups, sizeof *mean);
     struct timeval patience = {0, LOST_AFTER_MS * 1000};
-    if (rtt == NULL || setsockopt(e->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0) {
+    if (mean == NULL || setsockopt(e->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0) {
         die("ping");
     }
     int events = open_events(e, option(argc, argv, "events", 0) != 0);
     line_up(e, option(argc, argv, "bytes", 64));
-    for (size_t i = 0; i < count && !ended; i++) {
+    for (size_t g = 0; g < groups; g++) {
         int64_t begin = now_ns();
-        if (sendmsg(e->fd, &messages[0].msg_hdr, 0) < 0) {
-            die("send");
+        for (size_t i = 0; i < count && !ended; i++) {
+            if (sendmsg(e->fd, &messages[0].msg_hdr, 0) < 0) {
+                die("send");
+            }
+            lost += wait_and_receive(e, events, memory[1]) <= 0;
         }
-        if (wait_and_receive(e, events, memory[1]) > 0) {
-            rtt[answered] = now_ns() - begin;
-            sum += rtt[answered++];
-        }
+        mean[g] = (now_ns() - begin) / (int64_t)count;
     }
-    qsort(rtt, answered, sizeof *rtt, by_value);
-    printf("{\"sent\":%lu,\"answered\":%lu,\"min_ns\":%ld,\"median_ns\":%ld,\"mean_ns\":%ld}\n", (unsigned long)count,
-           (unsigned long)answered, (long)rtt[0], (long)rtt[answered / 2],
-           (long)(answered > 0 ? sum / (int64_t)answered : 0));
-    free(rtt);
+    qsort(mean, groups, sizeof *mean, by_value);
+    printf("{\"lost\":%lu,\"mean_ns\":%ld}\n", (unsigned long)lost, (long)mean[groups / 2]);
+    free(mean);
 }
 
 static uint64_t pass_on(int from, int to)

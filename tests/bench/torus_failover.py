@@ -148,14 +148,18 @@ class Ours:
         self.lab = lab
 
     def settle(self):
+        self.lab[FROM].settle("+x")
         end = time.monotonic() + LIMIT_S
-        while time.monotonic() < end:
-            rows = self.lab[FROM].ask("links") + self.lab[VICTIM].ask("links")
-            if all(row["state"] == "up" for row in rows if row["state"] != "none"):
-                time.sleep(0.2)
-                return
-            time.sleep(0.02)
-        raise RuntimeError("the victim does not come back")
+        while True:
+            try:
+                self.lab[VICTIM].settle("+x", "-x")
+                break
+            except OSError:  # a daemon that was just started, and is no more the one that we asked
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.1)
+                self.lab.again(VICTIM)
+        time.sleep(0.2)
 
     def stream(self, break_it, mend_it):
         near, far = self.lab[FROM], self.lab[TO]

@@ -84,9 +84,9 @@ class Server:
     def settle(self, *links):
         """Until these links are up: one that heard nothing for too long, behind a flood, waits a moment before it serves again."""
         end = time.monotonic() + LIMIT_S
-        while any(row["link"] in links and row["state"] != "up" for row in self.ask("links")):
+        while down := [row for row in self.ask("links") if row["link"] in links and row["state"] != "up"]:
             if time.monotonic() > end:
-                raise RuntimeError(f"{self.name}: a link stays down")
+                raise RuntimeError(f"{self.name}: down for too long: {down}")
             time.sleep(0.01)
 
     def service_rows(self, *words):
@@ -159,8 +159,9 @@ class Lab:
         self.folder = None
         atexit.register(self.down)
         module = os.path.join(os.path.dirname(OPTIONS.bin), "tests", "bench", "stream.so")
-        subprocess.run([program("cwlab"), "up", dims, "--name", self.name, "--driver", "netns", "--quiet", "--service", module,
-                        *words], check=True, stdout=subprocess.DEVNULL, timeout=2 * LIMIT_S)
+        subprocess.run([program("cwlab"), "up", dims, "--name", self.name, "--driver", "netns", "--quiet", "--patience", "50s",
+                        "--service", module, *words], check=True, stdout=subprocess.DEVNULL,
+                       timeout=2 * LIMIT_S)
         rows = self.status()["daemons"]
         with open(f"/proc/{rows[0]['pid']}/cmdline", encoding="utf-8") as text:
             self.folder = os.path.dirname(text.read().rstrip("\0").split("\0")[-1])

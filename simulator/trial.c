@@ -3,12 +3,19 @@
 
 #include "services/bench/bench.h"
 #include "services/ping/ping.h"
+#include "simulator/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEP_MS = 1, AGREE_STEP_MS = 5 };
+enum {
+    STEP_MS = 1,
+    AGREE_STEP_MS = 5,
+    MANY_SERVERS = 64,
+    NODE_BYTES = 64 << 10, /* about what a node takes, and for each server that it knows */
+    NODE_BYTES_EACH = 160,
+};
 
 const struct world_service trial_services[TRIAL_SERVICES] = {{.table = &ping_service}, {.table = &bench_service}};
 
@@ -20,6 +27,10 @@ int trial_open(struct trial *t, const struct world_config *config, const char *w
         full.service_count = TRIAL_SERVICES;
     }
     *t = (struct trial){.errors = errors};
+    size_t servers = (size_t)full.dims.x * full.dims.y * full.dims.z;
+    if (servers > MANY_SERVERS) {
+        (void)memory_expect(servers * (NODE_BYTES + servers * NODE_BYTES_EACH));
+    }
     int rc = world_open(&t->world, &full);
     if (rc < 0) {
         const char *why = rc == -ERANGE   ? "a path may have more links than the hop budget"

@@ -38,7 +38,7 @@ enum event_kind {
 #define EVENT_KIND(order) ((order)&0xffu)
 enum { EVENT_SERVERS_MAX = (1 << 24) - 1 };
 
-enum { WHEEL_AHEAD = 3 };
+enum { WHEEL_AHEAD = 4 };
 
 struct wheel {
     /* private */

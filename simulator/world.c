@@ -152,11 +152,16 @@ int world_open(struct world **out, const struct world_config *config)
     return 0;
 }
 
+static bool is_frame(const struct wheel_event *e)
+{
+    unsigned kind = EVENT_KIND(e->order);
+    return e->order >= EVENT_ORDER(0, 0) && kind >= EVENT_FRAME && kind < EVENT_FRAME + CW_LINK_COUNT;
+}
+
 static bool discard(void *context, const struct wheel_event *e)
 {
     (void)context;
-    unsigned kind = EVENT_KIND(e->order);
-    if (e->order >= EVENT_ORDER(0, 0) && kind >= EVENT_FRAME && kind < EVENT_FRAME + CW_LINK_COUNT) {
+    if (is_frame(e)) {
         pkt_release(e->what);
     } else {
         free(e->what);
@@ -198,14 +203,15 @@ void world_at(struct world *w, cw_time at, void (*fn)(struct world *w, void *arg
 }
 
 /*
- * Thousands of nodes do not fit into a cache, and their order is known a little ahead: first the event is brought near, then
- * its host and its frame, then, from the host, what the node reads first.
+ * Thousands of nodes do not fit into a cache, and their order is known a little ahead. Each step brings near what the next one reads:
+ * the event; its host and its frame; from the host, what the node reads first; from the node and the frame, what the node
+ * will ask of where the frame is going.
  */
 static void prefetch(const struct world *w)
 {
-    enum { NODE_LINES = 3, LINE = 64 };
-    wheel_prefetch(&w->wheel, 2);
-    const struct wheel_event *e = wheel_ahead(&w->wheel, 1);
+    enum { NODE_LINES = 3, LINKSTATE_LINES = 4, LINE = 64 };
+    wheel_prefetch(&w->wheel, 3);
+    const struct wheel_event *e = wheel_ahead(&w->wheel, 2);
     if (e != NULL && e->order >= EVENT_ORDER(0, 0)) {
         __builtin_prefetch(&w->host[EVENT_SERVER(e->order)]);
         if (e->what != NULL) {
@@ -215,12 +221,21 @@ static void prefetch(const struct world *w)
             __builtin_prefetch(frame + sizeof(struct cw_packet) + PKT_HEADROOM);
         }
     }
-    e = wheel_ahead(&w->wheel, 0);
+    e = wheel_ahead(&w->wheel, 1);
     if (e != NULL && e->order >= EVENT_ORDER(0, 0)) {
         const struct host *h = &w->host[EVENT_SERVER(e->order)];
         for (unsigned i = 0; i < NODE_LINES; i++) {
             __builtin_prefetch((const char *)h->node + i * LINE);
+        }
+        for (unsigned i = 0; i < LINKSTATE_LINES; i++) {
             __builtin_prefetch((const char *)h->linkstate + i * LINE);
+        }
+    }
+    e = wheel_ahead(&w->wheel, 0);
+    if (e != NULL && is_frame(e)) {
+        const struct host *h = &w->host[EVENT_SERVER(e->order)];
+        if (h->node != NULL) {
+            node_expect(h->node, e->what);
         }
     }
 }

@@ -12,10 +12,11 @@
 #include <unistd.h>
 
 /*
- * A lab of more servers than SMALL gets timers so much slower that a processor handles no more than so many hellos a second: otherwise they
- * come late, and servers are called dead that are not (docs/testbed.md).
+ * A lab of more servers than SMALL gets slower timers: so that a processor handles no more hellos a second than this, and no more than so many
+ * pairs of a server and another's record in the time of a hello, for every record goes to every server when the lab comes together.
+ * Otherwise hellos come late, and servers are called dead that are not (docs/testbed.md).
  */
-enum { SMALL = 64, HELLOS_PER_CPU = 5000, SERVERS_MAX = 4096 };
+enum { SMALL = 32, HELLOS_PER_CPU = 5000, PAIRS_PER_CPU = 1000, SERVERS_MAX = 4096 };
 
 struct choice {
     const char *driver, *name, *shim, *timers;
@@ -33,13 +34,20 @@ static cw_span times(cw_span span, uint64_t by)
     return (cw_span){span.ns * (int64_t)by};
 }
 
+static uint64_t times_needed(uint64_t work, uint64_t most)
+{
+    return (work + most - 1) / most;
+}
+
 static uint64_t scale_for(const struct lab *lab)
 {
-    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t links = lab->torus.servers * (uint64_t)__builtin_popcount(torus_links(&lab->torus));
-    uint64_t frames = links * (UINT64_C(1000000000) / (uint64_t)lab->timers.hello.ns);
-    uint64_t most = (uint64_t)(cpus > 0 ? cpus : 1) * HELLOS_PER_CPU;
-    return lab->torus.servers <= SMALL ? 1 : (frames + most - 1) / most;
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t cpus = online > 0 ? (uint64_t)online : 1, servers = lab->torus.servers;
+    uint64_t links = servers * (uint64_t)__builtin_popcount(torus_links(&lab->torus));
+    uint64_t hellos =
+        times_needed(links * (UINT64_C(1000000000) / (uint64_t)lab->timers.hello.ns), cpus * HELLOS_PER_CPU);
+    uint64_t pairs = times_needed(servers * servers, cpus * PAIRS_PER_CPU);
+    return servers <= SMALL ? 1 : hellos > pairs ? hellos : pairs;
 }
 
 static void set_timers(struct lab *lab, bool fast)

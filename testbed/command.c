@@ -8,23 +8,10 @@
 #include <unistd.h>
 
 const struct command *const commands[] = {
-    &command_up,
-    &command_down,
-    &command_status,
-    &command_list,
-    &command_pingall,
-    &command_fail,
-    &command_restore,
-    &command_leave,
-    &command_pause,
-    &command_link,
-    &command_loss,
-    &command_churn,
-    &command_ctl,
-    &command_exec,
-    &command_shell,
-    &command_capture,
-    NULL,
+    &command_up,      &command_down,    &command_status, &command_list,  &command_pingall,
+    &command_fail,    &command_restore, &command_leave,  &command_pause, &command_link,
+    &command_loss,    &command_churn,   &command_ctl,    &command_exec,  &command_shell,
+    &command_capture, &command_judge,   &command_run,    NULL,
 };
 
 /* ---- Command lines ----------------------------------------------------------------------------------------------------------- */

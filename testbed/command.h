@@ -26,7 +26,7 @@ struct command {
 
 extern const struct command command_up, command_down, command_status, command_list, command_pingall, command_fail,
     command_restore, command_leave, command_pause, command_link, command_loss, command_churn, command_ctl, command_exec,
-    command_shell, command_capture;
+    command_shell, command_capture, command_judge, command_run;
 
 /* All of them, in the order of --help, ended by NULL. */
 extern const struct command *const commands[];

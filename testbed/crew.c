@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { ROUNDS = 1000, ROUND_US = 1000 };
+
 const char *crew_state_name(enum crew_state state)
 {
     static const char *const names[] = {[CREW_DEAD] = "dead", [CREW_RUNS] = "running", [CREW_PAUSED] = "paused"};
@@ -77,6 +79,24 @@ _Noreturn static void become(const struct crew_order *order, pid_t keeper, int p
     _exit(127);
 }
 
+/* Also takes what the process namespace has made ours. */
+static bool group_lives(pid_t group)
+{
+    while (waitpid(-group, NULL, WNOHANG) > 0) {
+    }
+    return kill(-group, 0) == 0;
+}
+
+static void wait_for_group(const struct crew *c)
+{
+    for (int i = 0; i < ROUNDS && c->group > 0 && group_lives(c->group); i++) {
+        (void)usleep(ROUND_US);
+    }
+    if (c->group > 0) {
+        (void)kill(-c->group, SIGKILL);
+    }
+}
+
 int crew_start(struct crew *c, const struct crew_order *order)
 {
     int ends[2];
@@ -84,6 +104,7 @@ int crew_start(struct crew *c, const struct crew_order *order)
     if (c->state != CREW_DEAD) {
         return -EALREADY;
     }
+    wait_for_group(c);
     if (pipe2(ends, O_CLOEXEC) < 0) {
         return -errno;
     }
@@ -106,7 +127,7 @@ int crew_start(struct crew *c, const struct crew_order *order)
         return failed;
     }
     c->state = CREW_RUNS;
-    c->pid = pid;
+    c->pid = c->group = pid;
     c->started = peer_clock();
     c->resume = CW_NEVER;
     c->starts++;

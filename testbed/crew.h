@@ -17,6 +17,7 @@ enum crew_state { CREW_DEAD, CREW_RUNS, CREW_PAUSED };
 struct crew {
     enum crew_state state;
     pid_t pid;     /* as the keeper sees it: 0 when dead */
+    pid_t group;   /* of it and what it started; stays when it is dead, for those may live a moment longer */
     pid_t outside; /* as the rest of the machine sees it, where /proc is mounted for it */
     cw_time started, ended;
     cw_time resume; /* when a pause ends; CW_NEVER: nobody said */
@@ -33,7 +34,10 @@ struct crew_order {
     const char *folder;       /* to be in */
 };
 
-/* -EALREADY it runs, -errno of what failed, exec included: returns when the program has begun. */
+/*
+ * -EALREADY it runs, -errno of what failed, exec included: returns when the program has begun. What a killed one had started and still
+ * ends (a watcher that says goodbye) is waited for, and after a second killed.
+ */
 CW_MUST_CHECK int crew_start(struct crew *c, const struct crew_order *order);
 /* SIGKILL. whole: with everything it started (nobody is left to say goodbye). -ESRCH: it does not run. */
 int crew_kill(struct crew *c, bool whole);

@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { UDP_HEADERS = 28 }; /* of IPv4 and UDP: on devices so much longer, frames are as long as on the others */
+
 static const cw_span grace = CW_MS(2000); /* from SIGTERM to SIGKILL, when everything ends */
 
 /* ---- What is told ---------------------------------------------------------------------------------------------------------- */
@@ -78,7 +80,7 @@ static int build_cables(struct keeper *k)
     char why[VETH_WHY];
     const struct veth_plan plan = {
         .torus = &k->lab.torus,
-        .mtu = k->lab.mtu,
+        .mtu = k->lab.mtu + (k->lab.shim == LAB_UDP ? UDP_HEADERS : 0),
         .bits_per_second = k->lab.bits_per_second,
         .addresses = k->lab.shim == LAB_UDP,
         .dark = k->lab.scale > 1,

@@ -17,12 +17,13 @@
 #include <unistd.h>
 
 enum {
-    CHUNK = 1 << 18, /* bytes of the file that are mapped at a time: whole pages, whole records */
+    CHUNK = 48 * 4096, /* bytes of the file that are mapped at a time: whole pages, whole records */
     RECORD_BYTES = 16,
     SIZE_LEAST = RECORD_BYTES,
     BURST_MAX = 64,
 };
-_Static_assert(sizeof(struct witness_record) == 48 && CHUNK % 4096 == 0, "records are read by their place");
+_Static_assert(sizeof(struct witness_record) == 48 && CHUNK % 4096 == 0 && CHUNK % 48 == 0,
+               "records are read by their place");
 
 struct witness {
     int file; /* -1: nothing is written down */

@@ -151,7 +151,7 @@ void atlas_acked(struct atlas *a, unsigned port, uint64_t id, uint32_t version)
 void atlas_resend(struct atlas *a, unsigned port)
 {
     for (uint32_t i = 0; i < a->count; i++) {
-        a->unsent[i] |= a->owed[i] & (uint8_t)(1u << port);
+        a->unsent[i] = (uint8_t)(a->unsent[i] | (a->owed[i] & 1u << port));
     }
     a->unsent_count[port] = a->owed_count[port];
 }

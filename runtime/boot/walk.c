@@ -147,7 +147,7 @@ static void take_steps(struct walker *w)
 static bool closure(const struct walker *w, uint32_t u, unsigned direction, struct steps *out)
 {
     uint32_t v = w->next[u][direction];
-    if (w->island[u] == GRAPH_NONE || v == GRAPH_NONE || (w->trust_max > 0 && w->trust[u][direction] == 0)) {
+    if (w->island[u] == GRAPH_NONE || v == GRAPH_NONE) {
         return false;
     }
     for (unsigned axis = 0; axis < CW_AXES; axis++) {
@@ -161,7 +161,7 @@ struct votes {
     uint32_t of[CW_AXES][LENGTHS];
 };
 
-/* How many + cables of each axis close after so many steps; at 0, those that an axis has at all. */
+/* How many + cables of each axis close after so many steps. One counts the more, the more squares vouch for it. */
 static void count_votes(const struct walker *w, struct votes *votes)
 {
     for (uint32_t u = 0; u < w->g->count; u++) {
@@ -169,8 +169,7 @@ static void count_votes(const struct walker *w, struct votes *votes)
             struct steps c;
             if (closure(w, u, 2 * axis, &c)) {
                 uint32_t length = (uint32_t)abs(c.by[axis]);
-                votes->of[axis][0]++;
-                votes->of[axis][length < LENGTHS ? length : 0] += length > 0;
+                votes->of[axis][length < LENGTHS ? length : 0] += 1u + 4u * w->trust[u][2 * axis];
             }
         }
     }
@@ -191,8 +190,8 @@ static unsigned best_lengths(const uint32_t of[LENGTHS], unsigned out[CANDIDATES
                 best = length;
             }
         }
-        if (best == 0) {
-            break;
+        if (best == 0 || (found > 0 && 8 * (uint64_t)of[best] < of[out[0]])) {
+            break; /* a few cables that lead elsewhere do not make a length */
         }
         out[found] = best;
     }
@@ -267,7 +266,8 @@ static void find_shift(struct walker *w, unsigned axis)
     for (unsigned pass = 0; pass < 2 && length > 1; pass++) {
         for (uint32_t u = 0; u < w->g->count; u++) {
             struct steps c;
-            if (!closure(w, u, 2 * axis, &c) || (uint32_t)abs(c.by[axis]) != length) {
+            bool vouched = w->trust_max == 0 || w->trust[u][2 * axis] > 0;
+            if (!vouched || !closure(w, u, 2 * axis, &c) || (uint32_t)abs(c.by[axis]) != length) {
                 continue;
             }
             int16_t shift[CW_AXES] = {0};

@@ -190,6 +190,11 @@ cw_links ls_next_hops(struct linkstate *ls, cw_server to)
     return views_next_hops(&ls->views, to);
 }
 
+void ls_expect(const struct linkstate *ls, cw_server to)
+{
+    views_expect(&ls->views, to);
+}
+
 unsigned ls_hops(struct linkstate *ls, cw_server to)
 {
     unsigned hops = views_hops(&ls->views, to);

@@ -123,6 +123,8 @@ cw_links ls_live_links(const struct linkstate *ls);
 cw_links ls_up_links(const struct linkstate *ls);
 /* Links of ours on shortest paths over the surviving torus; none for self and for the unreachable. O(1). */
 cw_links ls_next_hops(struct linkstate *ls, cw_server to);
+/* Brings near what ls_next_hops() and the views will be asked of `to`, which is in the torus. */
+void ls_expect(const struct linkstate *ls, cw_server to);
 unsigned ls_hops(struct linkstate *ls, cw_server to); /* UINT_MAX: unreachable */
 uint64_t ls_digest(const struct linkstate *ls);       /* of the database: equal in all servers of a quiet component */
 uint64_t ls_incarnation(const struct linkstate *ls);

@@ -90,6 +90,7 @@ struct linkstate {
     bool parted; /* left, and said goodbye: no more hellos */
     struct ls_gate_link gate[CW_LINK_COUNT];
     cw_time heard[CW_LINK_COUNT]; /* by data frames, not yet in adj.heard */
+    struct views views;
 
     /* What wake, due and the sets above are made of, link by link. */
     cw_time tx_wake[CW_LINK_COUNT], judge_wake[CW_LINK_COUNT];
@@ -100,7 +101,6 @@ struct linkstate {
     struct arena arena;
     cw_coord self;
     struct lsdb db;
-    struct views views;
     struct flood flood;
     struct admission admission;
     struct ls_link links[CW_LINK_COUNT];

@@ -91,6 +91,20 @@ static void judge_link(struct lsdb *db, cw_server a, cw_link link)
     set_link(db->opt, &db->opt_ends, a, link, b, opt);
 }
 
+/* The links of which the two records of one origin do not say the same: only these can change. */
+static cw_links retold(const struct record *a, const struct record *b)
+{
+    cw_links said = a->up | a->pending | b->up | b->pending;
+    if (a->incarnation != b->incarnation) {
+        return said;
+    }
+    cw_links changed = (a->up ^ b->up) | (a->pending ^ b->pending);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        changed |= a->neighbour[link] != b->neighbour[link] ? cw_links_of(link) : CW_LINKS_NONE;
+    }
+    return changed & said;
+}
+
 static void replace(struct lsdb *db, cw_server origin, const struct record *record)
 {
     struct record *held = &db->records[origin];
@@ -125,13 +139,12 @@ enum lsdb_verdict lsdb_apply(struct lsdb *db, const struct record *record, struc
         return verdict;
     }
     bool renewed = record->incarnation != held->incarnation, flags = record->flags != held->flags;
+    cw_links links = retold(held, record);
     replace(db, origin, record);
 
     cw_links up = db->up[origin], opt = db->opt[origin];
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        if (torus_links(&db->torus) & cw_links_of(link)) {
-            judge_link(db, origin, link);
-        }
+    for (; links != CW_LINKS_NONE; links &= (cw_links)(links - 1)) {
+        judge_link(db, origin, (cw_link)__builtin_ctz(links));
     }
     *change = (struct lsdb_change){
         .origin = origin,

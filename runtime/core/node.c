@@ -112,6 +112,7 @@ static void drop_waiting(struct node *n)
         }
         l->waiting_count = 0;
     }
+    n->gated = CW_LINKS_NONE;
     node_drop_list(n, holdq_drain(&n->held), CW_DROP_CLOSED);
     node_drop_list(n, n->local.head, CW_DROP_CLOSED);
     n->local = (struct node_local){.head = NULL};

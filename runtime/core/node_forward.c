@@ -31,8 +31,8 @@ struct cw_svc *node_service_look_up(struct node *n, cw_job job)
     for (unsigned slot = job % NODE_JOB_SLOTS; n->job_slot[slot].job != 0; slot = (slot + 1) % NODE_JOB_SLOTS) {
         if (n->job_slot[slot].job == job) {
             n->last_job = job;
-            n->last_index = n->job_slot[slot].index;
-            return n->service[n->last_index];
+            n->last = n->service[n->job_slot[slot].index];
+            return n->last;
         }
     }
     return NULL;
@@ -135,6 +135,7 @@ static void hold(struct node *n, struct cw_svc *svc, struct cw_packet *p)
         node_drop(n, p, CW_DROP_HOLD_OVERFLOW);
         return;
     }
+    n->due = cw_time_min(n->due, holdq_wake(&n->held));
     node_point(n, NODE_HELD, p, CW_DROP_COUNT);
 }
 

@@ -99,11 +99,12 @@ struct node {
     cw_links wanted; /* links for which ready is not 0 */
     cw_links seen_up;
     bool seen_serving;
-    bool sorting;       /* queues are being sorted anew: nothing is handed to a service meanwhile */
-    uint8_t last_index; /* of the service asked for last: the next packet is likely to be for the same one */
-    cw_job last_job;    /* 0: none */
-    uint32_t writable;  /* bit i: service i was refused room, and has some again */
-    cw_time due;        /* no timer, call, handle or offload ends before */
+    bool sorting;    /* queues are being sorted anew: nothing is handed to a service meanwhile */
+    cw_links gated;  /* links with frames that wait behind the gate */
+    cw_job last_job; /* of the service asked for last: the next packet is likely to be for the same one; 0: none */
+    struct cw_svc *last;
+    uint32_t writable; /* bit i: service i was refused room, and has some again */
+    cw_time due;       /* no timer, call, handle, offload or patience with a held packet ends before */
     struct node_local local;
     uint64_t order; /* of the last packet queued */
     uint64_t forwarded;
@@ -164,7 +165,7 @@ void node_run_local(struct node *n);
 struct cw_svc *node_service_look_up(struct node *n, cw_job job);
 static inline struct cw_svc *node_service_of(struct node *n, cw_job job)
 {
-    return job == n->last_job && job != 0 ? n->service[n->last_index] : node_service_look_up(n, job);
+    return job == n->last_job && job != 0 ? n->last : node_service_look_up(n, job);
 }
 /* After a change of svc's queue or own_links: its bits in ready[]. */
 void node_refresh_ready(struct node *n, const struct cw_svc *svc);

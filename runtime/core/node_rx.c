@@ -138,13 +138,14 @@ static void wait_at_gate(struct node *n, cw_link in, struct cw_packet *frame)
         return;
     }
     link->waiting[link->waiting_count++] = frame;
+    n->gated |= cw_links_of(in);
 }
 
 /* Control has come in on the link: frames that waited for it go on, in their order. */
 static void reopen_gate(struct node *n, cw_link in)
 {
     struct node_link *link = &n->link[in];
-    while (link->waiting_count > 0) {
+    while (n->gated & cw_links_of(in)) {
         struct cw_packet *frame = link->waiting[0];
         struct frame_head head;
         struct frame_walk walk;
@@ -157,11 +158,29 @@ static void reopen_gate(struct node *n, cw_link in)
         for (unsigned i = 0; i < link->waiting_count; i++) {
             link->waiting[i] = link->waiting[i + 1];
         }
+        if (link->waiting_count == 0) {
+            n->gated &= (cw_links)~cw_links_of(in);
+        }
         if (gate == LS_PASS) {
             receive_data(n, in, frame, head.packets, walk);
         } else {
             node_refuse_frame(n, frame, CW_DROP_STALE_LINK);
         }
+    }
+}
+
+void node_expect(const struct node *n, const struct cw_packet *frame)
+{
+    if (n->last == NULL || frame->length < FRAME_HEAD_BYTES + PACKET_HEAD_BYTES) {
+        return;
+    }
+    const uint8_t *packet = frame->data + FRAME_HEAD_BYTES, *to = packet + PACKET_AT_DESTINATION;
+    __builtin_prefetch(n->last);
+    __builtin_prefetch(&n->last->queue.packets_max);
+    if (packet_kind_of(packet) == PACKET_KEY) {
+        ls_expect(n->ls, key_home(&n->torus, get_be64(to)));
+    } else if (packet_kind_of(packet) == PACKET_SERVER && torus_holds(&n->torus, (cw_coord){to[0], to[1], to[2]})) {
+        ls_expect(n->ls, torus_id(&n->torus, (cw_coord){to[0], to[1], to[2]}));
     }
 }
 
@@ -181,7 +200,7 @@ cw_links node_rx(struct node *n, cw_link in, struct cw_packet *frame, cw_time no
     if (head.packets > 1 || packet_kind_of(frame->data + frame_head_bytes(head.flags)) == PACKET_CONTROL) {
         has = receive_control(n, in, frame, walk);
     }
-    if (!(has & HAS_DATA) && n->link[in].waiting_count == 0) {
+    if (!(has & HAS_DATA) && !(n->gated & cw_links_of(in))) {
         /* Nobody asks for the new view yet: link state searches when it is due, once for a burst of records (views.h). */
         pkt_release(frame);
         return node_leave_entry(n);
@@ -193,7 +212,7 @@ cw_links node_rx(struct node *n, cw_link in, struct cw_packet *frame, cw_time no
     }
     if (!(has & HAS_DATA)) {
         pkt_release(frame);
-    } else if (gate == LS_PASS && n->link[in].waiting_count == 0) {
+    } else if (gate == LS_PASS && !(n->gated & cw_links_of(in))) {
         receive_data(n, in, frame, head.packets, walk);
     } else if (gate == LS_STALE) {
         node_refuse_frame(n, frame, CW_DROP_STALE_LINK);

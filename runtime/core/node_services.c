@@ -49,6 +49,7 @@ static void fill_job_slots(struct node *n)
 {
     memset(n->job_slot, 0, sizeof n->job_slot);
     n->last_job = 0;
+    n->last = NULL;
     for (unsigned i = 0; i < NODE_SERVICES; i++) {
         if (n->service[i] == NULL) {
             continue;

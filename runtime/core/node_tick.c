@@ -34,10 +34,10 @@ cw_links node_tick(struct node *n, cw_time now)
     node_sync(n);
     if (cw_time_due(n->due, now)) {
         node_run_timers(n);
-        n->due = node_timers_wake(n);
-    }
-    if (cw_time_due(holdq_wake(&n->held), now)) {
-        node_try_held(n);
+        if (cw_time_due(holdq_wake(&n->held), now)) {
+            node_try_held(n);
+        }
+        n->due = cw_time_min(node_timers_wake(n), holdq_wake(&n->held));
     }
     node_wake_writers(n);
     return node_leave_entry(n);
@@ -48,8 +48,7 @@ cw_time node_next_wake(const struct node *n)
     if (n->local.head != NULL || n->writable != 0) {
         return n->now;
     }
-    cw_time wake = cw_time_min(ls_next_wake(n->ls), n->due);
-    return cw_time_min(wake, holdq_wake(&n->held));
+    return cw_time_min(ls_next_wake(n->ls), n->due);
 }
 
 void node_leave(struct node *n, cw_time now)

@@ -29,15 +29,16 @@
 
 /* Read freely what is not marked private; written by the functions below only. */
 struct views {
+    /* What a packet in transit needs lies together. */
+    struct reach committed;
+    struct reach optimistic;
+    struct routes routes; /* over C's graph, leaving servers included */
+    bool equal;           /* committed and optimistic are the same set */
     cw_server self;
     uint64_t epoch;
     uint64_t routes_epoch;
     uint64_t renewals;
-    struct reach committed;
-    struct reach optimistic;
-    struct reach held;    /* members of optimistic that are there by their hold only */
-    bool equal;           /* committed and optimistic are the same set */
-    struct routes routes; /* over C's graph, leaving servers included */
+    struct reach held; /* members of optimistic that are there by their hold only */
 
     /* private */
     struct routes wide; /* over O's graph; out of date unless pending */
@@ -115,6 +116,13 @@ static inline const struct reach *views_optimistic(const struct views *v)
 static inline cw_links views_next_hops(const struct views *v, cw_server to)
 {
     return routes_next(&v->routes, to);
+}
+
+/* Brings near what will be asked of s. */
+static inline void views_expect(const struct views *v, cw_server s)
+{
+    __builtin_prefetch(&v->routes.way[s]);
+    __builtin_prefetch(&v->committed.word[s / 64]);
 }
 
 /* ROUTES_UNREACHABLE when there is no path over C's graph. */

@@ -58,8 +58,8 @@ static const char *colour_of(const char *text)
     static const char *const good[] = {"up", "serving", "yes", "root", "self", NULL};
     static const char *const bad[] = {"down", "no-carrier",    "no-interface", "miswired", "fenced",
                                       "no",   "supposed-dead", "half",         NULL};
-    static const char *const between[] = {"init",    "exchange", "pending",   "damped", "joining",
-                                          "leaving", "feared",   "root-then", NULL};
+    static const char *const between[] = {"init",      "exchange", "pending", "damped",    "joining",
+                                          "searching", "leaving",  "feared",  "root-then", NULL};
     if (among(text, good)) {
         return "\033[32m";
     }

@@ -89,6 +89,14 @@ void cmd_status(struct request *r)
     struct host *h = command_host(r);
     struct command_scope scope;
     bool well = true;
+    if (host_boot(h) != NULL && host_count(h) == 1 && host_server(h, 0)->node == NULL) {
+        request_text(r, "state", "searching");
+        request_text(r, "name", host_config(h)->name);
+        request_integer(r, "pid", getpid());
+        request_text(r, "version", CW_VERSION);
+        request_done(r, 1);
+        return;
+    }
     if (!command_scope(r, &scope)) {
         return;
     }

@@ -55,6 +55,7 @@ void cmd_drops(struct request *r);
 /* cmd_view.c */
 void cmd_servers(struct request *r);
 void cmd_routes(struct request *r);
+/* cmd_wiring.c */
 void cmd_wiring(struct request *r);
 /* cmd_key.c */
 void cmd_key_explain(struct request *r);

@@ -20,9 +20,10 @@ cubeway_folder(cw_commands PREFIX daemon
     cmd_node.c
     cmd_service.c
     cmd_view.c
+    cmd_wiring.c
     commands.c
     metrics.c
     metrics_text.c
     path.c
-  LINKS cw_control cw_daemon
+  LINKS cw_control cw_daemon cw_boot
   PRIVATE_LINKS PkgConfig::LIBEVENT)

@@ -21,12 +21,12 @@
 
 enum {
     HOST_STASH = SHIM_BATCH,
-    HOST_SERVICES = 32,    /* a node runs no more */
-    HOST_RECEIVES = 4,     /* batches of one link in a turn */
-    HOST_PULLS = 512,      /* frames of one server in a turn */
-    HOST_STALL_MS = 1,     /* a tick that is so late: first all that has come in meanwhile is heard (semantics 4.6) */
-    HOST_STALL_TURNS = 16, /* and no longer than so many turns */
-    HOST_LEAVE_MS = 3000,  /* an orderly end takes no longer */
+    HOST_SERVICES = 32,   /* a node runs no more */
+    HOST_RECEIVES = 8,    /* batches of one link in a turn */
+    HOST_PULLS = 64,      /* frames of one server in a turn: whoever sends for long does not hear */
+    HOST_STALL_MS = 5,    /* a tick that is so late: first what has come in meanwhile is heard (semantics 4.6) */
+    HOST_STALL_TURNS = 4, /* for so many turns: in a flood there is always more, and hellos must leave */
+    HOST_LEAVE_MS = 3000, /* an orderly end takes no longer */
     HOST_INCARNATIONS =
         1 << 20, /* so many beyond the first are ours (store.h): a node takes a new one when it is fenced */
 };
@@ -108,6 +108,8 @@ struct host {
     cw_links boot_ports; /* it has something to send by these */
     bool boot_news;
     struct boot_progress boot_told;
+    cw_time faults_since;
+    bool faults_told;
     int (*placed)(void *context, const struct boot_place *place);
     void *placed_context;
 

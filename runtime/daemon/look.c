@@ -108,7 +108,7 @@ static void look_at_links(struct pump_server *s, const char *self)
         bool up = live & cw_links_of(link);
         char peer[TORUS_TEXT];
         torus_format(torus_coord(&h->torus, torus_neighbour(&h->torus, torus_id(&h->torus, s->face.self), link)), peer);
-        LOG(h->log, CW_LOG_INFO, up ? "link is up" : "link is down", {"server", self},
+        LOG(h->log, h->count > 1 ? CW_LOG_DEBUG : CW_LOG_INFO, up ? "link is up" : "link is down", {"server", self},
             {"link", quantity_link_name(link)}, {"neighbour", peer});
     }
 }

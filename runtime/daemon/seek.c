@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FAULTS_TOLD = 12 };
+enum { FAULTS_TOLD = 12, FAULTS_STAY_SEC = 2 };
 
 /* Ports and links are the same until a server with unlabelled ports has found its place. */
 static cw_links to_links(const struct host *h, cw_links ports)
@@ -144,10 +144,10 @@ void seek_carrier(struct pump_server *s, cw_link link, bool up, cw_time now)
 
 /* ---- What people should know of it ---------------------------------------------------------------------------------- */
 
-/* While it searches, what is not heard yet is no fault; a server that has its place says by its links who is silent. */
+/* A server that has its place says by its links who is silent. */
 static bool is_worth_telling(const struct host *h, const struct boot_fault *fault)
 {
-    return boot_state(h->boot) == BOOT_REFUSED || fault->kind != BOOT_FAULT_SILENT;
+    return boot_state(h->boot) != BOOT_AGREED || fault->kind != BOOT_FAULT_SILENT;
 }
 
 static void tell_faults(struct host *h)
@@ -163,7 +163,7 @@ static void tell_faults(struct host *h)
     }
 }
 
-static void tell_progress(struct host *h)
+static void tell_progress(struct host *h, cw_time now)
 {
     struct boot_progress p;
     boot_progress(h->boot, &p);
@@ -179,7 +179,13 @@ static void tell_progress(struct host *h)
             p.state == BOOT_REFUSED ? "the cables make no torus yet" : "the torus is being found from its cables",
             {"servers", servers}, {"missing", missing}, {"agreeing", agreeing});
     }
+    /* While servers start and cables are plugged in, much is half done: a fault is told when it has stayed. */
     if (p.faults != old->faults || p.state != old->state) {
+        h->faults_since = now;
+        h->faults_told = false;
+    }
+    if (!h->faults_told && cw_time_since(now, h->faults_since).ns >= CW_SEC(FAULTS_STAY_SEC).ns) {
+        h->faults_told = true;
         tell_faults(h);
     }
     h->boot_told = p;
@@ -221,7 +227,7 @@ void seek_tick(struct pump_server *s, cw_time now)
         return;
     }
     h->boot_news = false;
-    tell_progress(h);
+    tell_progress(h, now);
     if (boot_state(h->boot) == BOOT_AGREED && s->face.node == NULL && !h->leaving) {
         take_place(h, now);
     }

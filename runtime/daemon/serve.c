@@ -67,17 +67,22 @@ static struct cw_packet *frame_of(struct host *h, unsigned i)
     return p;
 }
 
-static void take_frames(struct pump_server *s, cw_link link, unsigned count, cw_time now, cw_links *links)
+/*
+ * The clock is read for every frame: whether a packet may be delivered is judged against the lease at that instant (semantics 4.2), and a
+ * process that loses its processor between two frames must not judge the second by the time of the first.
+ */
+static void take_frames(struct pump_server *s, cw_link link, unsigned count, cw_time *now, cw_links *links)
 {
     struct host *h = s->face.host;
     struct pump_link *pump = &s->pump[link];
     struct host_link_tally *tally = &s->face.link[link].tally;
     tally->received += count;
     for (unsigned i = 0; i < count; i++) {
+        *now = clock_now();
         if (pump->tap != NULL) {
-            pump->tap(pump->tap_context, false, h->in[i].bytes, h->in[i].length, now);
+            pump->tap(pump->tap_context, false, h->in[i].bytes, h->in[i].length, *now);
         }
-        if (seek_rx(s, link, h->in[i].bytes, h->in[i].length, now) || s->face.node == NULL) {
+        if (seek_rx(s, link, h->in[i].bytes, h->in[i].length, *now) || s->face.node == NULL) {
             continue; /* the bootstrap's, or nobody is at home */
         }
         struct cw_packet *frame = frame_of(h, i);
@@ -85,15 +90,15 @@ static void take_frames(struct pump_server *s, cw_link link, unsigned count, cw_
             tally->lost_memory++;
             continue;
         }
-        *links |= node_rx(s->face.node, link, frame, now);
+        *links |= node_rx(s->face.node, link, frame, *now);
     }
     for (unsigned i = 0; i < HOST_STASH; i++) {
         h->in[i].length = 0;
     }
 }
 
-/* Links that still have frames stay in s->readable. */
-static void receive(struct pump_server *s, cw_time now, cw_links *links)
+/* Links that still have frames stay in s->readable. *now goes on with the clock. */
+static void receive(struct pump_server *s, cw_time *now, cw_links *links)
 {
     struct host *h = s->face.host;
     cw_links from = s->readable;
@@ -109,7 +114,7 @@ static void receive(struct pump_server *s, cw_time now, cw_links *links)
             count = shim_receive(shim, h->in, SHIM_BATCH);
             if (count > 0) {
                 take_frames(s, link, (unsigned)count, now, links);
-                h->busy_until = cw_time_add(now, h->config.busy_poll);
+                h->busy_until = cw_time_add(*now, h->config.busy_poll);
             }
         }
         if (count == SHIM_BATCH) {
@@ -367,14 +372,14 @@ static cw_time unblock(struct pump_server *s, cw_time now)
 }
 
 /* Time, unless frames that are here already should be heard first. */
-static void tick(struct pump_server *s, cw_time now, cw_links *links)
+static void tick(struct pump_server *s, cw_time *now, cw_links *links)
 {
     cw_time due = node_next_wake(s->face.node);
-    if (!cw_time_due(due, now)) {
+    if (!cw_time_due(due, *now)) {
         s->stalled = 0;
         return;
     }
-    bool late = cw_time_since(now, due).ns > CW_MS(HOST_STALL_MS).ns;
+    bool late = cw_time_since(*now, due).ns > CW_MS(HOST_STALL_MS).ns;
     if (late && s->stalled < HOST_STALL_TURNS) {
         if (s->stalled == 0) {
             s->readable = CW_LINKS_ALL; /* whatever has come in meanwhile, the descriptors need not have said so yet */
@@ -386,7 +391,8 @@ static void tick(struct pump_server *s, cw_time now, cw_links *links)
         }
     }
     s->stalled = 0;
-    *links |= node_tick(s->face.node, now);
+    *now = clock_now();
+    *links |= node_tick(s->face.node, *now);
 }
 
 static void arm(struct pump_server *s, cw_time wake, cw_time now)
@@ -415,12 +421,12 @@ void serve(struct pump_server *s)
     if (s->changed != CW_LINKS_NONE) {
         see_carriers(s, now, &links);
     }
-    receive(s, now, &links);
+    receive(s, &now, &links);
     cw_time wake = unblock(s, now);
     seek_tick(s, now);
     transmit_seeking(s, now);
     if (s->face.node != NULL) {
-        tick(s, now, &links);
+        tick(s, &now, &links);
         now = clock_now();
         if (transmit(s, now)) {
             host_activate(s);

@@ -129,8 +129,8 @@ class Case(unittest.TestCase):
         self.addCleanup(space.close)
         return space
 
-    def daemon(self, name, config, space=None, words=()):
-        common = f'state_dir = "{self.folder}/state"; control {{ socket = "" }} log {{ level = debug }}\n'
+    def daemon(self, name, config, space=None, words=(), control=""):
+        common = f'state_dir = "{self.folder}/state"; control {{ socket = "{control}" }} log {{ level = debug }}\n'
         common += "" if "timers" in config else PATIENT
         daemon = Daemon(self.folder, name, common + config, space, words)
         self.addCleanup(daemon.kill)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cwctl servers, routes and wiring: the cluster as a server sees it."""
+"""cwctl servers and routes: the cluster as a server sees it."""
 
 import ctl_kit
 
@@ -20,25 +20,6 @@ class View(ctl_kit.Case):
                                                       [["2,1,0", "yes", "2", "-x", "+y"]]))
         self.assertEqual(len(self.rows("routes")), 26)
         self.refused("routes 3,0,0", "'3,0,0' is no server", code=2)
-
-    def test_wiring(self):
-        text = self.cwctl("wiring")
-        self.assertIn("0,0,0   -z    +z of 0,0,2   +z of 0,0,2  up     yes\n", text)
-        self.assertTrue(text.endswith("\n6 of 6 are right\n"))
-        rows = self.rows("wiring --all")
-        self.assertEqual(len(rows), 81)
-        self.assertEqual({(row["state"], row["ok"]) for row in rows}, {("up", True)})
-
-    def test_a_cut_cable(self):
-        self.cwctl("--server 1,1,1 cut +x")
-        text = self.cwctl("--server 1,1,1 wiring", code=1)
-        self.assertIn("5 of 6 are right", text)
-        self.assertIn("+x of 1,1,1: no carrier: is the cable to -x of 2,1,1 plugged in at both ends?", text)
-        [row] = self.rows("--server 2,1,1 links -x")
-        self.assertEqual((row["state"], row["up"], row["carrier"]), ("no-carrier", False, False))
-        self.cwctl("--server 1,1,1 status", code=1)
-        self.cwctl("--server 1,1,1 mend +x")
-        self.settle()
 
     def test_a_dead_server(self):
         self.cwctl("--server 2,0,2 fail")

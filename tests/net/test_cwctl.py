@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -60,6 +61,34 @@ class Program(ctl_kit.Case):
     def test_completion_helpers(self):
         self.assertIn("key explain\n", self.cwctl("complete commands"))
         self.assertIn("--dead\n", self.cwctl("complete key explain"))
+
+    def complete(self, line):
+        """What bash offers at the end of the line."""
+        if shutil.which("bash") is None:
+            self.skipTest("no bash")
+        words = line.split(" ")
+        script = """
+            . "$1"; shift
+            COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cwctl; printf '%s\\n' "${COMPREPLY[@]}"
+        """
+        completion = os.path.join(os.path.dirname(__file__), "../../packaging/completion/cwctl.bash")
+        path = os.path.dirname(os.path.abspath(ctl_kit.OPTIONS.cwctl)) + ":" + os.environ["PATH"]
+        done = subprocess.run(["bash", "--norc", "-c", script, "-", completion, *words], capture_output=True, text=True,
+                              check=False, env={"PATH": path, "CUBEWAY_SOCKET": self.socket}, timeout=ctl_kit.LIMIT_S)
+        self.assertEqual(done.stderr, "")
+        return done.stdout.split()
+
+    def test_completion(self):
+        self.assertEqual(self.complete("cwctl st"), ["status"])
+        self.assertEqual(self.complete("cwctl services w"), ["weight"])
+        self.assertEqual(self.complete("cwctl services weight "), ["ping", "bench", "trace"])
+        self.assertEqual(self.complete("cwctl ping 1,"), ["1,0,0", "1,1,0"])
+        self.assertEqual(self.complete("cwctl links -"), ["-x", "-y", "-z"])
+        self.assertEqual(self.complete("cwctl key ex"), ["explain"])
+        self.assertEqual(self.complete("cwctl key explain hello --d"), ["--dead"])
+        self.assertEqual(self.complete("cwctl --js"), ["--json"])
+        self.assertEqual(self.complete("cwctl --server "), ["all", "0,0,0", "0,1,0", "1,0,0", "1,1,0"])
+        self.assertEqual(self.complete("cwctl log level d"), ["debug"])
 
     def test_a_full_disk(self):
         with open("/dev/full", "w", encoding="utf-8") as full:

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Servers that know only their ports find the torus, keep their place, and name what is wrong with a cable."""
 
+import json
+import os
 import random
 import re
 import signal
+import socket
 
 import net_kit
 from net_kit import AXES, cable
@@ -31,7 +34,8 @@ class Seek(net_kit.Case):
         return spaces
 
     def start(self, spaces, ports):
-        return [self.daemon(f"server{i}", f'name = server{i}; torus {{ coordinate = auto }} links {{ {ports(i)} }}', space)
+        return [self.daemon(f"server{i}", f'name = server{i}; torus {{ coordinate = auto }} links {{ {ports(i)} }}', space,
+                            control=self.control(i))
                 for i, space in enumerate(spaces.values())]
 
     @staticmethod
@@ -74,6 +78,27 @@ class Seek(net_kit.Case):
         for daemon in daemons:
             daemon.wait_for('msg="a cable is wrong" why="')
             self.assertNotIn("this server has its place", daemon.log())
+        for row in self.wiring(0):  # the same by cwctl wiring, while no node runs
+            if row.get("fault"):
+                self.assertRegex(row["fault"], "cabled across axes.*swapped with the cable")
+                break
+        else:
+            self.fail("no fault is told")
+
+    def control(self, i):
+        return os.path.join(self.folder, f"server{i}.sock")
+
+    def wiring(self, i):
+        with socket.socket(socket.AF_UNIX) as line:
+            line.connect(self.control(i))
+            line.sendall(b'{"id": 1, "command": "wiring", "args": [], "options": {}}\n')
+            rows = []
+            for text in line.makefile():
+                answer = json.loads(text)
+                if answer.get("done"):
+                    return rows
+                rows.append(answer["row"])
+            return rows
 
 
 if __name__ == "__main__":

@@ -171,6 +171,77 @@ START_TEST(wrong_cables_are_refused_then_mended)
 }
 END_TEST
 
+/* Two tori in one yard, of which the second is new, and one cable of each exchanged. */
+static struct yard two_tori(void)
+{
+    struct yard one = yard_make_plain((cw_dims){3, 3, 3}, true);
+    struct yard y = {.dims = {3, 3, 6}, .labelled = true};
+    ck_assert_int_eq(graph_make(&y.g, 54), 0);
+    for (uint32_t i = 0; i < 54; i++) {
+        y.g.server[i] = one.g.server[i % 27];
+        y.g.server[i].id += i / 27 * 100;
+        for (unsigned port = 0; port < CW_LINK_COUNT; port++) {
+            y.g.server[i].far[port].server += i / 27 * 27;
+        }
+    }
+    yard_free(&one);
+    return y;
+}
+
+START_TEST(two_tori_joined_by_cables_stay_two)
+{
+    struct yard y = two_tori();
+    struct graph_end a = {4, 2}, b = {40, 2};
+    struct town t = town_make(&y, 1);
+    for (uint32_t i = 0; i < 27; i++) {
+        town_start(&t, i);
+    }
+    ck_assert_uint_eq(town_run_until_agreed(&t, CW_SEC(20)), 27);
+    yard_swap(&y, a, b);
+    for (uint32_t i = 27; i < 54; i++) {
+        town_start(&t, i);
+    }
+    town_run(&t, CW_SEC(12));
+    ck_assert_uint_eq(town_count(&t, BOOT_AGREED), 27); /* those that had a place; the new ones refuse */
+    ck_assert_uint_eq(town_count(&t, BOOT_REFUSED), 27);
+    yard_swap(&y, a, b);
+    ck_assert_uint_eq(town_run_until_agreed(&t, CW_SEC(20)), 54);
+    town_run(&t, CW_SEC(15));
+    yard_swap(&y, a, b); /* both run now: a fault on four servers, and nobody moves */
+    town_run(&t, CW_SEC(15));
+    ck_assert_uint_eq(town_count(&t, BOOT_AGREED), 54);
+    unsigned faulty = 0;
+    for (uint32_t i = 0; i < 54; i++) {
+        faulty += boot_fault_count(t.server[i].boot) > 0;
+    }
+    ck_assert_uint_eq(faulty, coord_equal(t.server[4].stored.self, t.server[40].stored.self) ? 0 : 4);
+    town_free(&t);
+    yard_free(&y);
+}
+END_TEST
+
+/* A plane that starts long before the others is no torus of two axes. */
+START_TEST(a_plane_waits_for_the_others)
+{
+    struct rng r = {700};
+    struct yard y = yard_make((cw_dims){3, 3, 3}, true, &r);
+    struct town t = town_make(&y, 1);
+    for (uint32_t z = 0; z < 3; z++) {
+        for (uint32_t cell = z; cell < 27; cell += 3) {
+            town_start(&t, y.at_cell[cell]);
+        }
+        if (z < 2) {
+            town_run(&t, CW_SEC(10));
+            ck_assert_uint_eq(town_count(&t, BOOT_AGREED), 0);
+        }
+    }
+    ck_assert_uint_eq(town_run_until_agreed(&t, CW_SEC(20)), 27);
+    town_check(&t);
+    town_free(&t);
+    yard_free(&y);
+}
+END_TEST
+
 START_TEST(five_hundred_and_twelve)
 {
     struct rng r = {600};
@@ -195,6 +266,8 @@ static const struct suite_test tests[] = {
     SUITE_TEST(death_in_the_middle),
     SUITE_TEST(replaced_servers_take_their_place),
     SUITE_TEST(wrong_cables_are_refused_then_mended),
+    SUITE_TEST(two_tori_joined_by_cables_stay_two),
+    SUITE_TEST(a_plane_waits_for_the_others),
     SUITE_TEST(five_hundred_and_twelve),
 };
 SUITE_MAIN("boot", tests)

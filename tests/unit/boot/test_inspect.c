@@ -55,6 +55,20 @@ START_TEST(ports_of_one_server_swapped)
 }
 END_TEST
 
+/* In a torus so small that half of its cables stand beside the wrong one. */
+START_TEST(ports_swapped_in_six_servers)
+{
+    struct yard y = yard_make_plain((cw_dims){3, 2, 1}, true);
+    struct found f;
+    yard_swap(&y, (struct graph_end){0, CW_LINK_XP}, (struct graph_end){0, CW_LINK_YP});
+    find(&y, &f);
+    ck_assert_uint_eq(f.list.count, 2);
+    ck_assert_uint_eq(f.fault[0].kind, BOOT_FAULT_CROSSED);
+    ck_assert(f.fault[0].swapped);
+    yard_free(&y);
+}
+END_TEST
+
 START_TEST(equal_signs)
 {
     struct yard y = yard_make_plain((cw_dims){4, 4, 4}, true);
@@ -163,6 +177,7 @@ END_TEST
 
 static const struct suite_test tests[] = {
     SUITE_TEST(ports_of_one_server_swapped),
+    SUITE_TEST(ports_swapped_in_six_servers),
     SUITE_TEST(equal_signs),
     SUITE_TEST(cables_of_two_servers_swapped),
     SUITE_TEST(a_missing_cable_is_told_once),

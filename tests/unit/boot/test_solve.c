@@ -160,9 +160,80 @@ START_TEST(swapped_cables_by_shape)
 }
 END_TEST
 
+/* Some cables swapped, some cut, some looped back: each that is wrong is named, and nothing that is right. */
+START_TEST(many_mistakes_by_label)
+{
+    struct rng r = {6};
+    for (unsigned run = 0; run < 300; run++) {
+        struct yard y = yard_make(random_dims(&r, 4, 6), true, &r);
+        for (unsigned mistakes = 1 + (unsigned)rng_below(&r, 4); mistakes > 0; mistakes--) {
+            struct graph_end a = yard_end(&y, &r), b = yard_end(&y, &r), far = graph_far(&y.g, a.server, a.port);
+            unsigned kind = (unsigned)rng_below(&r, 3);
+            if ((b.server == a.server && b.port == a.port) || (b.server == far.server && b.port == far.port) ||
+                kind == 0) {
+                graph_cut(&y.g, a);
+            } else if (kind == 1) {
+                yard_swap(&y, a, b);
+            } else {
+                uint8_t other = (uint8_t)((a.port + 1) % CW_LINK_COUNT);
+                graph_cut(&y.g, a);
+                graph_cut(&y.g, (struct graph_end){a.server, other});
+                graph_join(&y.g, a, (struct graph_end){a.server, other});
+            }
+        }
+        struct verdict v;
+        judge(&y.g, &v);
+        ck_assert_int_eq(v.verified, yard_is_torus(&y, &v.s) ? 0 : 1);
+        ck_assert(dims_equal(v.s.dims, y.dims));
+        uint32_t wrong = 0;
+        for (uint32_t i = 0; i < y.g.count; i++) {
+            for (uint8_t port = 0; port < CW_LINK_COUNT; port++) {
+                struct graph_end far = graph_far(&y.g, i, port), should;
+                cw_coord at = {(uint8_t)(y.cell_of[i] / y.dims.z / y.dims.y),
+                               (uint8_t)(y.cell_of[i] / y.dims.z % y.dims.y), (uint8_t)(y.cell_of[i] % y.dims.z)};
+                should = (struct graph_end){y.at_cell[coord_cell(y.dims, coord_step(y.dims, at, port))], port ^ 1};
+                bool right = far.server == should.server && far.port == should.port;
+                bool both_silent =
+                    far.server == GRAPH_NONE && graph_far(&y.g, should.server, should.port).server == GRAPH_NONE;
+                wrong += !right &&
+                         (far.server == GRAPH_NONE ? !both_silent || i < should.server : graph_is_first(&y.g, i, port));
+            }
+        }
+        ck_assert_uint_eq(v.list.count, wrong);
+        solution_free(&v.s);
+        yard_free(&y);
+    }
+}
+END_TEST
+
+START_TEST(many_mistakes_by_shape_are_never_taken_for_good)
+{
+    struct rng r = {7};
+    for (unsigned run = 0; run < 150; run++) {
+        struct yard y = yard_make(random_dims(&r, 1, 5), false, &r);
+        for (unsigned mistakes = 1 + (unsigned)rng_below(&r, 6); mistakes > 0 && y.g.count > 4; mistakes--) {
+            struct graph_end a = yard_end(&y, &r), b = yard_end(&y, &r), far = graph_far(&y.g, a.server, a.port);
+            if ((b.server != a.server || b.port != a.port) && (b.server != far.server || b.port != far.port)) {
+                yard_swap(&y, a, b);
+            }
+        }
+        struct verdict v;
+        judge(&y.g, &v);
+        ck_assert_int_eq(v.verified, yard_is_torus(&y, &v.s) ? 0 : 1);
+        ck_assert_int_eq(v.list.grave > 0, v.verified == 1);
+        solution_free(&v.s);
+        yard_free(&y);
+    }
+}
+END_TEST
+
 static const struct suite_test tests[] = {
-    SUITE_TEST(every_good_torus),        SUITE_TEST(told_dims_name_the_axes),
-    SUITE_TEST(swapped_cables_by_label), SUITE_TEST(swapped_cables_in_small_tori),
+    SUITE_TEST(every_good_torus),
+    SUITE_TEST(told_dims_name_the_axes),
+    SUITE_TEST(swapped_cables_by_label),
+    SUITE_TEST(swapped_cables_in_small_tori),
     SUITE_TEST(swapped_cables_by_shape),
+    SUITE_TEST(many_mistakes_by_label),
+    SUITE_TEST(many_mistakes_by_shape_are_never_taken_for_good),
 };
 SUITE_MAIN("solve", tests)

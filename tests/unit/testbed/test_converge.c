@@ -18,7 +18,8 @@ static pid_t growing(const struct lab *lab, int most)
     int listener = socket(AF_UNIX, SOCK_STREAM, 0);
     ck_assert(bind(listener, (struct sockaddr *)&a, sizeof a) == 0 && listen(listener, 100) == 0);
     pid_t pid = fork();
-    for (int n = 0; pid == 0;) {
+    int n = 0;
+    while (pid == 0) {
         char request[4096], text[200];
         int fd = accept(listener, NULL, NULL);
         (void)!read(fd, request, sizeof request);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_wiring.c - the cables as a server sees them: ports, what the search for a place has found, and what is wrong.
+ */
+#include "ctl/commands.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_part(const struct json_row *row, const char *part)
+{
+    return strcmp(json_row_text(row, "part", ""), part) == 0;
+}
+
+/* "-x of 1,0,0", or nothing. */
+static void set_end(struct json_row *row, const char *field, const char *port, const char *server)
+{
+    char text[80];
+    if (json_row_has(row, server)) {
+        snprintf(text, sizeof text, "%s of %s", json_row_text(row, port, "?"), json_row_text(row, server, "?"));
+        json_row_set_text(row, field, text);
+    }
+}
+
+static void show_search(const struct call *call, const struct json_row *row)
+{
+    const char *torus = json_row_text(row, "torus", "");
+    const char *state = json_row_text(row, "state", "");
+    int64_t missing = json_row_integer(row, "missing", 0);
+    if (strcmp(state, "agreed") == 0) {
+        return; /* the ports say the rest */
+    }
+    fprintf(call->out, "%s: %" PRId64 " of its servers known",
+            strcmp(state, "refused") == 0 ? "no torus can be made of these cables" : "searching for a place in a torus",
+            json_row_integer(row, "servers", 0));
+    if (missing > 0) {
+        fprintf(call->out, ", %" PRId64 " more named by others and not heard", missing);
+    }
+    if (torus[0] != '\0') {
+        fprintf(call->out, "; %" PRId64 " agree on %s", json_row_integer(row, "agreeing", 0), torus);
+    }
+    fputs("\n\n", call->out);
+}
+
+void show_wiring(const struct call *call, const struct rows *rows)
+{
+    static const struct table_column columns[] = {
+        {"server", "SERVER", TABLE_TEXT},
+        {"port_number", "NUMBER", TABLE_COUNT},
+        {"link", "PORT", TABLE_TEXT},
+        {"plan", "SHOULD GO TO", TABLE_TEXT},
+        {"heard", "IS HEARD", TABLE_TEXT},
+        {"far", "FAR END", TABLE_TEXT},
+        {"far_port_number", "ITS NUMBER", TABLE_COUNT},
+        {"far_link", "ITS PORT", TABLE_TEXT},
+        {"state", "STATE", TABLE_STATE},
+        {"ok", "RIGHT", TABLE_FLAG},
+        {NULL, NULL, TABLE_TEXT},
+    };
+    struct json_row **cables = calloc(rows->count + 1, sizeof(struct json_row *));
+    size_t count = 0, right = 0, judged = 0;
+    for (size_t i = 0; cables != NULL && i < rows->count; i++) {
+        struct json_row *row = rows->row[i];
+        if (is_part(row, "search")) {
+            show_search(call, row);
+        } else if (!is_part(row, "fault")) {
+            set_end(row, "plan", "port", "leads_to");
+            set_end(row, "heard", "seen_port", "seen");
+            judged += json_row_has(row, "ok");
+            right += json_row_flag(row, "ok");
+            cables[count++] = row;
+        }
+    }
+    if (cables != NULL) {
+        table_print(cables, count, columns, call->style, call->out);
+    }
+    free(cables);
+    if (judged > 0) {
+        fprintf(call->out, "\n%zu of %zu are right\n", right, judged);
+    }
+    for (size_t i = 0; i < rows->count; i++) {
+        const char *fault = json_row_text(rows->row[i], "fault", NULL);
+        if (fault != NULL && is_part(rows->row[i], "fault")) {
+            fprintf(call->out, "%s\n", fault);
+        } else if (fault != NULL) {
+            fprintf(call->out, "%s of %s: %s\n", json_row_text(rows->row[i], "link", "?"),
+                    json_row_text(rows->row[i], "server", "?"), fault);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cwlab up: 27 daemons that know each other, several labs at once, and what is not possible."""
+
+import os
+import signal
+import subprocess
+
+import lab_kit
+from lab_kit import ask, run
+
+
+class Up(lab_kit.Case):
+    def test_27_servers(self):
+        up = self.up("3x3x3", "--driver", "netns")
+        self.assertEqual((up["servers"], up["driver"], up["timers_scale"]), (27, "netns", 1))
+        status = ask("status")
+        self.assertEqual((status["running"], status["know_all"]), (27, 27))
+        pids = self.pids()
+        run("down")
+        self.nothing_left(pids + [up["keeper"]])
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_one_process(self):
+        self.up("3x3x3", "--driver", "process")
+        self.assertEqual(ask("pingall")["received"], 702)
+        self.assertIn("one process", run("fail", "0,0,0", code=2).stderr)
+
+    def test_two_labs(self):
+        self.up("2x2x2", "--name", "one", "--timers", "fast", "--mtu", "1500")
+        self.up("2x2x1", "--name", "two", "--shim", "udp", "--rate", "100mbit")
+        self.assertIn("several labs", run("status", code=3).stderr)
+        self.assertEqual([lab["state"] for lab in ask("list")["labs"]], ["up", "up"])
+        self.assertEqual(ask("pingall", "--name", "two")["lost"], 0)
+        self.assertIn("up already", run("up", "2x2x2", "--name", "one", code=2).stderr)
+        run("down", "--name", "one")
+        self.assertEqual(ask("status")["know_all"], 4)
+
+    def test_pcap(self):
+        self.up("2x2x1", "--shim", "pcap")
+        self.assertEqual(ask("pingall")["lost"], 0)
+
+    def test_foreground_ends_with_its_command(self):
+        words = [lab_kit.OPTIONS.cwlab, "up", "2x2x1", "--foreground", "--json"]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as up:
+            while up.stdout.readline() != "}\n":
+                pass
+            pids = self.pids()
+            up.send_signal(signal.SIGKILL)
+        self.nothing_left(pids)
+        lab_kit.until("the folder is gone", lambda: os.listdir(self.folder) == [])
+
+    def test_what_is_wrong(self):
+        for words, said in (
+                (["3x3"], "no dimensions"), (["3x3x3", "--driver", "vm"], "expected netns"), ([], "shape of the torus"),
+                (["3x3x3", "--mtu", "100"], "expected 1500"), (["3x3x3", "--name", "a/b"], "no name for a lab"),
+                (["3x3x3", "--service", "nosuch"], "expected ping, bench"), (["3x3x3", "--shim", "wire"], "expected raw"),
+                (["3x3x3", "--timers", "slow"], "expected fast")):
+            self.assertIn(said, run("up", *words, code=2).stderr)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_a_daemon_that_fails_is_quoted(self):
+        script = os.path.join(self.folder, "..", os.path.basename(self.folder) + ".sh")
+        with open(script, "w", encoding="utf-8") as out:
+            out.write("#!/bin/sh\necho this is why >&2\nexit 3\n")
+        os.chmod(script, 0o755)
+        self.addCleanup(os.unlink, script)
+        os.environ["CUBEWAYD"] = script
+        self.addCleanup(os.environ.pop, "CUBEWAYD")
+        said = run("up", "2x2x1", "--patience", "500ms", code=1).stderr
+        self.assertIn("exit code 3", said)
+        self.assertIn("this is why", said)
+        self.assertEqual(os.listdir(self.folder), [])
+
+
+if __name__ == "__main__":
+    lab_kit.main()

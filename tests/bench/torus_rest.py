@@ -36,7 +36,7 @@ def main():
         begin = time.monotonic()
         sent = [server.device_bytes(device)[1] for server in servers for device in DEVICES]
         cpu = [server.cpu_ns() for server in servers]
-        rest(smoke(0.5, 20))
+        rest(smoke(0.5, 10))
         cpu = [server.cpu_ns() - before for server, before in zip(servers, cpu)]
         now = [server.device_bytes(device)[1] for server in servers for device in DEVICES]
         seconds = time.monotonic() - begin

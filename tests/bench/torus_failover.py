@@ -147,36 +147,7 @@ class Ours:
     def __init__(self, lab):
         self.lab = lab
 
-    def back(self):
-        try:
-            self.lab[VICTIM].settle("+x", "-x")
-            return True
-        except OSError:  # it was started again, and is no more the one that we asked
-            pass
-        try:
-            self.lab.again(VICTIM)
-        except OSError:
-            pass  # not yet
-        return False
-
-    def settle(self):
-        self.lab[FROM].settle("+x")
-        end = time.monotonic() + LIMIT_S
-        while not self.back():
-            if time.monotonic() > end:
-                raise RuntimeError("the victim does not come back")
-            time.sleep(0.1)
-        time.sleep(0.2)
-
-    def stream(self, break_it, mend_it):
-        """A round in which nothing flowed at all says nothing: once more."""
-        for _ in range(5):
-            gap, lost = self.try_stream(break_it, mend_it)
-            if gap > 0:
-                return gap, lost
-        raise RuntimeError("no stream flows")
-
-    def try_stream(self, break_it, mend_it):
+    def stream(self, break_it):
         near, far = self.lab[FROM], self.lab[TO]
         for server in (near, far):
             server.service("stream", "reset")
@@ -187,8 +158,6 @@ class Ours:
         near.service("stream", "stop")
         time.sleep(0.02)
         sent, got = near.service("stream", "stats"), far.service("stream", "stats")
-        mend_it()
-        self.settle()
         return got["gap"] / 1e6, sent["sent"] - got["received"]
 
 
@@ -199,11 +168,11 @@ def cables(server, state):
 
 
 def ways(part, lab, routing):
-    """(break, mend) for cubeway and for the routers."""
+    """What breaks it for cubeway; (break, mend) for the routers."""
     victim = lab[VICTIM]
     if part == "power":
-        both = (lambda: cables(victim, "down"), lambda: cables(victim, "up"))
-        return both, both
+        down = lambda: cables(victim, "down")
+        return down, (down, lambda: cables(victim, "up"))
     if part == "silence":
         def stop():
             victim.run("sysctl", "-q", "net.ipv4.ip_forward=0")
@@ -212,29 +181,34 @@ def ways(part, lab, routing):
         def go_on():
             victim.run("sysctl", "-q", "net.ipv4.ip_forward=1")
             routing.routers[VICTIM].signal(signal.SIGCONT)
-        return (lambda: os.kill(victim.pid, signal.SIGSTOP), lambda: os.kill(victim.pid, signal.SIGCONT)), (stop, go_on)
+        return lambda: os.kill(victim.pid, signal.SIGSTOP), (stop, go_on)
 
-    def again():
-        lab.cwlab("restore", VICTIM)
-        lab.again(VICTIM)
-    return (lambda: os.kill(lab[VICTIM].pid, signal.SIGKILL), again), None
+    return lambda: os.kill(victim.pid, signal.SIGKILL), None
+
+
+def torus():
+    return Lab("x".join(map(str, DIMS)))
+
+
+def our_round(part):
+    """In a torus that is new: one whose links went down before waits longer for them each time (damping)."""
+    with torus() as lab:
+        return Ours(lab).stream(ways(part, lab, None)[0])
 
 
 def main():
     parts = options(PARTS)
-    with Lab("x".join(map(str, DIMS))) as lab:
-        ours = Ours(lab)
+    with torus() as lab:
         routing = Routing(lab) if os.path.exists(os.path.join(FRR, "ospfd")) and not torus_kit.OPTIONS.smoke else None
         try:
             rows = []
             for part in parts:
                 mine, theirs = [], []
-                our_way, their_way = ways(part, lab, routing)
+                their_way = ways(part, lab, routing)[1]
                 for _ in range(torus_kit.OPTIONS.rounds):
-                    mine.append(ours.stream(*our_way))
+                    mine.append(our_round(part))
                     if routing is not None and their_way is not None:
                         theirs.append(routing.stream(*their_way))
-                print(part, mine, theirs, flush=True)
                 rows.append([part, *figures(mine), *(figures(theirs) if theirs else ["-"] * 3),
                              statistics.median(g for g, _ in theirs) / statistics.median(g for g, _ in mine) if theirs else "-"])
         finally:

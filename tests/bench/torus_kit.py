@@ -154,8 +154,11 @@ class Peer:
 class Lab:
     """A torus of daemons in namespaces; with every server by its name, "x,y,z"."""
 
+    count = 0
+
     def __init__(self, dims, *words):
-        self.name = f"bench{os.getpid()}"
+        Lab.count += 1
+        self.name = f"bench{os.getpid()}n{Lab.count}"
         self.folder = None
         atexit.register(self.down)
         module = os.path.join(os.path.dirname(OPTIONS.bin), "tests", "bench", "stream.so")

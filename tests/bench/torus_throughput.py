@@ -12,7 +12,7 @@ from torus_kit import (ETHERNET_HEADER, FRAME_HEADER, PACKET_HEADER, Lab, median
                        table, title)
 
 PARTS = ["one", "transit", "shaped"]
-SPAN_S, WARM_S = 0.5, 0.15
+SPAN_S, WARM_S = 0.3, 0.1
 LEFT, MIDDLE, RIGHT = "0,0,0", "1,0,0", "2,0,0"
 
 

@@ -101,6 +101,11 @@ int throughput_measure(const struct throughput_plan *plan, struct report **out)
     }
     uint64_t servers = world_torus(t.world)->servers;
     uint32_t failed = (uint32_t)((servers * plan->fail_ppm + 500000) / 1000000);
+    if (failed + 2 > servers) {
+        fprintf(stderr, "cwsim: of %u servers %u would fail, and two are needed to send\n", (unsigned)servers, failed);
+        trial_close(&t);
+        return -EINVAL;
+    }
     rc = trial_boot(&t, plan->boot, CW_SEC(AGREE_LIMIT_S));
     if (rc == 0 && failed > 0) {
         rc = kill_some(&t, plan, failed);

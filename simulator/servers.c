@@ -21,6 +21,7 @@ static void announce(struct world *w, cw_server s)
 /* ---- Work beside a node -------------------------------------------------------------------------------------------- */
 
 struct beside {
+    struct beside *next; /* while a server ends */
     uint64_t ticket;
     uint32_t starts; /* of the server, when it was given */
 };
@@ -31,7 +32,7 @@ void servers_offload(void *context, struct node *n, void (*work)(void *), void *
     cw_server s = node_self(n);
     struct beside *b = malloc(sizeof *b);
     CHECK(b != NULL);
-    *b = (struct beside){ticket, w->host[s].starts};
+    *b = (struct beside){NULL, ticket, w->host[s].starts};
     work(arg);
     wheel_put(&w->wheel, cw_time_add(w->now, cost), EVENT_ORDER(s, EVENT_OFFLOAD), b);
 }
@@ -47,6 +48,19 @@ void servers_offload_done(struct world *w, cw_server s, struct beside *b)
     free(b);
     if (h->state == WORLD_RUNS && h->starts == done.starts) {
         pump_after(w, s, node_offload_done(h->node, done.ticket, pump_local(w, h)));
+    }
+}
+
+/* A server ends: its node wants all that was begun reported before (node.h). Takes the list. */
+static void end_offloads(struct world *w, struct host *h, struct beside *first)
+{
+    node_end_offloads(h->node);
+    for (struct beside *b = first, *next; b != NULL; b = next) {
+        next = b->next;
+        if (b->starts == h->starts) {
+            (void)node_offload_done(h->node, b->ticket, pump_local(w, h));
+        }
+        free(b);
     }
 }
 
@@ -160,7 +174,8 @@ void world_start_all(struct world *w, cw_span spread)
 struct ending {
     struct world *world;
     cw_server server;
-    int64_t whole_ns; /* frames of the server that arrive later had not left it wholly */
+    int64_t whole_ns;     /* frames of the server that arrive later had not left it wholly */
+    struct beside *first; /* its work */
 };
 
 static bool ends_with(void *context, const struct wheel_event *e)
@@ -176,7 +191,11 @@ static bool ends_with(void *context, const struct wheel_event *e)
         if (EVENT_SERVER(e->order) != end->server) {
             return false;
         }
-        free(e->what); /* of work beside it; NULL otherwise */
+        if (kind == EVENT_OFFLOAD) {
+            struct beside *b = e->what;
+            b->next = end->first;
+            end->first = b;
+        }
         return true;
     }
     cw_server from = w->neighbours[(size_t)EVENT_SERVER(e->order) * CW_LINK_COUNT + (kind - EVENT_FRAME)];
@@ -217,6 +236,9 @@ void world_kill(struct world *w, cw_server s, bool power_off)
         pump_look(w, s); /* for the last time: what it said of itself stays true */
         uint64_t incarnation = ls_incarnation(node_linkstate(h->node));
         h->stored = incarnation > h->stored ? incarnation : h->stored;
+        struct ending end = {w, s, w->now.ns + w->config.wire.propagation.ns + w->config.wire.hop_delay.ns, NULL};
+        (void)wheel_sweep(&w->wheel, ends_with, &end);
+        end_offloads(w, h, end.first);
         w->killing = true;
         keep_tally(w, h->node);
         node_close(h->node, pump_local(w, h));
@@ -228,8 +250,6 @@ void world_kill(struct world *w, cw_server s, bool power_off)
         w->running--;
         w->totals.kills++;
         servers_empty_card(w, s, WORLD_LOSS_KILLED);
-        struct ending end = {w, s, w->now.ns + w->config.wire.propagation.ns + w->config.wire.hop_delay.ns};
-        (void)wheel_sweep(&w->wheel, ends_with, &end);
         h->polled = CW_LINKS_NONE;
         oracle_runs(&w->oracle, s, 0);
         announce(w, s);

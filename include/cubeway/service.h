@@ -133,11 +133,12 @@ cw_packet *cw_packet_new_padded(cw_svc *s, size_t length, size_t pad);
 /*
  * A packet is in a service's hands from cw_packet_new() until it is sent or freed, and a packet that came from its upcall on: within
  * the upcall it may be changed, sent, answered with or freed (and then whatever the verdict, it is gone), and with CW_TAKE it
- * stays. A packet that is not in its hands is not touched: -EINVAL, or nothing happens.
+ * stays. A packet that is not in its hands is not touched: -EINVAL, or nothing happens. So many are in its hands at one time (4,096):
+ * beyond that no new ones are made, and those that come for it are dropped.
  */
 /* Takes p. NULL is allowed. */
 void cw_packet_free(cw_svc *s, cw_packet *p);
-/* Borrows: the payload, writable while the packet is in the service's hands; *length (may be NULL) its bytes. */
+/* Borrows: the payload, writable while the packet is in the service's hands; *length (may be NULL) its bytes. NULL of NULL. */
 uint8_t *cw_packet_data(cw_packet *p, size_t *length);
 /*
  * Cuts or extends the payload at its end (new bytes are zero). -EMSGSIZE when it would not fit a packet, or the memory it has: make a
@@ -280,7 +281,8 @@ cw_timer *cw_timer_start(cw_svc *s, cw_span after, cw_timer_fn fn, void *arg);
 void cw_timer_stop(cw_svc *s, cw_timer *t);
 /*
  * Runs work away from the server's thread (in the simulator: inline, and its end is reported after cost), then done on it. work must
- * not call anything of this interface. -EAGAIN too much is under way, -EINVAL.
+ * not call anything of this interface. -EAGAIN too much is under way, -EBUSY the service is still opening (a timer of no time comes
+ * after), -ESHUTDOWN it, or its server, is closing, -EINVAL.
  */
 CW_MUST_CHECK int cw_offload(cw_svc *s, void (*work)(void *arg), void (*done)(cw_svc *s, void *state, void *arg),
                              void *arg, cw_span cost);

@@ -206,7 +206,12 @@ static void take_ack(struct linkstate *ls, const struct ack *ack)
     cw_server acker = torus_id(torus, ack->acker), origin = torus_id(torus, ack->origin);
     if (origin != ls->config.self) {
         cw_links way = views_wide_next_hops(&ls->views, origin);
-        if (way != CW_LINKS_NONE) { /* otherwise lost: its sender will repeat it */
+        /* Records came before it that were not searched yet: they may show the way, and its sender repeats it late. */
+        if (way == CW_LINKS_NONE && views_is_stale(&ls->views)) {
+            ls->acks_due |= views_refresh(&ls->views, &ls->db, ls->now);
+            way = views_wide_next_hops(&ls->views, origin);
+        }
+        if (way != CW_LINKS_NONE) {
             linkstate_owe_ack(ls, ack, (cw_link)__builtin_ctz(way));
         }
         return;

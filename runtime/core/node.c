@@ -34,7 +34,8 @@ struct node_config node_config_default(void)
 static int check_config(const struct node_config *config, struct torus *torus)
 {
     if (torus_init(torus, config->dims) < 0 || !torus_holds(torus, config->self) || config->mtu < MTU_LEAST ||
-        config->mtu > MTU_MOST || config->hop_limit == 0 || config->queue_packets == 0 || config->incarnation == 0) {
+        config->mtu > MTU_MOST || config->hop_limit == 0 || config->queue_packets == 0 ||
+        config->queue_bytes < config->mtu || config->incarnation == 0) {
         return -EINVAL;
     }
     return torus_diameter(torus) > config->hop_limit ? -ERANGE : 0;

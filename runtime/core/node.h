@@ -71,6 +71,8 @@ struct node_env {
 };
 
 CW_MUST_CHECK int node_open(struct node **out, const struct node_config *config, const struct node_env *env);
+/* From now on services start no work away from the thread, so that what is away comes to an end: before node_close(). */
+void node_end_offloads(struct node *n);
 /* Closes the services, drops what is inside (CW_DROP_CLOSED); every packet goes home. Offloaded work must have been reported. */
 void node_close(struct node *n, cw_time now);
 

@@ -35,6 +35,12 @@ void node_fill_rx(const struct node *n, const struct cw_packet *p, cw_where wher
     }
 }
 
+/* A service that takes and takes must not take what all the others need: it is asked again when its hands are empty enough. */
+static bool hands_are_full(const struct cw_svc *svc)
+{
+    return svc->in_hand >= NODE_HANDS_MAX;
+}
+
 /* Runs the upcall with p lent to it. True: p is the runtime's again, with the verdict in *verdict. */
 static bool upcall(struct cw_svc *svc, struct cw_packet *p, const cw_rx *rx, cw_verdict *verdict)
 {
@@ -66,6 +72,10 @@ void node_deliver(struct node *n, struct cw_packet *p)
         node_take_response(n, p);
         return;
     }
+    if (hands_are_full(svc)) {
+        node_drop(n, p, CW_DROP_NO_MEMORY);
+        return;
+    }
     n->delivered++;
     if ((p->head.flags & packet_flag(EXT_TRACE)) && pkt_writable(p)) {
         report_taken(n, p);
@@ -86,6 +96,10 @@ bool node_pass_by(struct node *n, struct cw_svc *svc, struct cw_packet *p)
 {
     cw_rx rx;
     cw_verdict verdict;
+    if (hands_are_full(svc)) {
+        node_drop(n, p, CW_DROP_NO_MEMORY);
+        return false;
+    }
     node_fill_rx(n, p, CW_TRANSIT, &rx);
     if (p->head.flags & packet_flag(EXT_REQUEST)) {
         rx.call = node_open_handle(n, p);

@@ -63,15 +63,18 @@ static void sort_queues(struct node *n)
         if (svc == NULL || svc->queue.packets == 0) {
             continue;
         }
+        uint32_t before = svc->queue.packets;
         struct cw_packet *p = packetq_drain(&svc->queue);
         node_refresh_ready(n, svc);
         while (p != NULL) {
             struct cw_packet *next = p->next;
-            p->marks |= PKT_REQUEUED;
             node_decide(n, p);
             p = next;
         }
         node_refresh_ready(n, svc);
+        if (svc->queue.packets < before) {
+            node_note_room(n, svc); /* what has no way any more, or is held, leaves it by no link */
+        }
     }
     n->sorting = false;
 }

@@ -90,9 +90,7 @@ bool node_enqueue(struct node *n, struct cw_svc *svc, struct cw_packet *p, bool 
         return false;
     }
     p->service = svc->index;
-    if (p->marks & PKT_REQUEUED) {
-        p->marks &= (uint8_t)~PKT_REQUEUED; /* routed anew: it keeps its place */
-    } else {
+    if (!n->sorting) { /* what is only routed anew keeps its place */
         p->order = ++n->order;
         p->queued = n->now;
         p->ahead = svc->queue.packets > UINT16_MAX ? UINT16_MAX : (uint16_t)svc->queue.packets;

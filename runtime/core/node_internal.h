@@ -45,11 +45,10 @@ enum {
     PKT_CHARGED = 1, /* counts against its service's packet memory (made by cw_packet_new, still its own) */
     PKT_LENT = 2,    /* lent to an upcall: cw_packet_keep() makes it the service's */
     PKT_KEPT = 4,
-    PKT_HELD = 8,        /* has been held: `queued` is since when */
-    PKT_LOCAL = 16,      /* to ourselves, and the upcall that sent it has returned */
-    PKT_RETRACES = 32,   /* walks back along its recorded path: `links` is not ours to choose */
-    PKT_REQUEUED = 64,   /* routed anew: keeps its place in the order */
-    PKT_ADDRESSED = 128, /* by cw_packet_address(): next_packet may give it */
+    PKT_HELD = 8,       /* has been held: `queued` is since when */
+    PKT_LOCAL = 16,     /* to ourselves, and the upcall that sent it has returned */
+    PKT_RETRACES = 32,  /* walks back along its recorded path: `links` is not ours to choose */
+    PKT_ADDRESSED = 64, /* by cw_packet_address(): next_packet may give it */
 };
 
 /* One service on this server: what services see as cw_svc. */
@@ -59,6 +58,7 @@ struct cw_svc {
     void *state;
     uint8_t index;
     bool on_path;       /* of its table */
+    bool opening;       /* its open has not returned: it may yet fail, and no work may be away then */
     bool closing;       /* its close has begun: it starts nothing any more */
     uint32_t refused;   /* bit i: service i got -EAGAIN from this queue, on_writable is due when there is room */
     cw_links own_links; /* cw_poll_links(): its own queue has something for these */
@@ -127,6 +127,7 @@ struct node {
     struct calls calls;
     struct responses responses;
     struct expiry offloads;
+    bool closing;           /* node_end_offloads() */
     struct cw_packet *lent; /* to the upcall under way, until it sends, frees or keeps it */
     struct cw_request request[NODE_REQUESTS];
     uint64_t services_came;
@@ -146,9 +147,18 @@ static inline void node_point(const struct node *n, enum node_point point, const
     }
 }
 
+/* Packets have left svc's queue: whoever was refused there is told at the next tick. */
+static inline void node_note_room(struct node *n, struct cw_svc *svc)
+{
+    n->writable |= svc->refused;
+    svc->refused = 0;
+}
+
 /* node_rx.c */
 /* Takes a frame that is not let in: its data packets are dropped, each with the cause. */
 void node_refuse_frame(struct node *n, struct cw_packet *frame, cw_drop cause);
+/* Time has passed: frames that wait on links which silence has ended are refused. */
+void node_look_at_gates(struct node *n);
 
 /* node_forward.c */
 /* Takes p, decoded, with `in` set: delivers, queues, holds or drops it. Way-points it has reached are passed. */

@@ -184,6 +184,15 @@ void node_expect(const struct node *n, const struct cw_packet *frame)
     }
 }
 
+void node_look_at_gates(struct node *n)
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (n->link[link].waiting_count > 0) {
+            reopen_gate(n, link);
+        }
+    }
+}
+
 cw_links node_rx(struct node *n, cw_link in, struct cw_packet *frame, cw_time now)
 {
     CHECK(in < CW_LINK_COUNT && pkt_writable(frame));

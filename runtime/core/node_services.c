@@ -103,6 +103,7 @@ static void discard(struct node *n, struct cw_svc *svc)
     }
     n->shares.weight[svc->index] = 0;
     n->shares.background &= ~bit;
+    node_note_room(n, svc); /* who waited for its queue learns that it is gone */
     n->writable &= ~bit;
     n->service[svc->index] = NULL;
     for (unsigned i = 0; i < NODE_SERVICES; i++) {
@@ -155,7 +156,9 @@ int node_service_add(struct node *n, const cw_service *table, cw_time now)
     n->shares.weight[index] = NODE_WEIGHT;
     fill_job_slots(n);
     if (svc->table->open != NULL) {
+        svc->opening = true;
         rc = svc->table->open(svc, svc->state);
+        svc->opening = false;
         if (rc < 0) {
             svc->closing = true;
             node_cancel_calls(svc);
@@ -224,6 +227,7 @@ int node_service_policy(struct node *n, cw_job job, const struct node_service_po
     svc->queue.packets_max = policy->queue_packets;
     svc->queue.bytes_max = policy->queue_bytes;
     svc->queue.drop = policy->drop == NODE_DROP_OLDEST ? PACKETQ_DROP_OLDEST : PACKETQ_DROP_TAIL;
+    node_note_room(n, svc); /* perhaps; whoever finds none is refused again */
     return 0;
 }
 

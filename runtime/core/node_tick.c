@@ -28,10 +28,14 @@ cw_links node_leave_entry(struct node *n)
 cw_links node_tick(struct node *n, cw_time now)
 {
     node_enter(n, now);
-    if (cw_time_due(ls_next_wake(n->ls), now)) {
+    bool moved = cw_time_due(ls_next_wake(n->ls), now);
+    if (moved) {
         ls_tick(n->ls, now);
     }
     node_sync(n);
+    if (moved) {
+        node_look_at_gates(n);
+    }
     if (cw_time_due(n->due, now)) {
         node_run_timers(n);
         if (cw_time_due(holdq_wake(&n->held), now)) {

@@ -72,8 +72,7 @@ static struct cw_packet *take_from(struct node *n, struct cw_svc *svc, cw_link l
         node_refresh_ready(n, svc); /* it was the last of its set: nobody is asked in vain for one of these links */
     }
     if (svc->refused != 0 && p != NULL) {
-        n->writable |= svc->refused; /* told at the next tick: a pull runs no upcall */
-        svc->refused = 0;
+        node_note_room(n, svc);
     }
     return p;
 }

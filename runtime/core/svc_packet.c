@@ -118,6 +118,12 @@ void cw_packet_free(cw_svc *s, cw_packet *p)
 
 uint8_t *cw_packet_data(cw_packet *p, size_t *length)
 {
+    if (p == NULL) {
+        if (length != NULL) {
+            *length = 0;
+        }
+        return NULL;
+    }
     uint32_t head = packet_head_bytes(&p->head);
     if (length != NULL) {
         *length = p->length - head;
@@ -127,11 +133,14 @@ uint8_t *cw_packet_data(cw_packet *p, size_t *length)
 
 size_t cw_packet_pad(const cw_packet *p)
 {
-    return p->pad;
+    return p != NULL ? p->pad : 0;
 }
 
 int cw_packet_resize(cw_packet *p, size_t length)
 {
+    if (p == NULL || !(p->marks & PKT_CHARGED)) {
+        return -EINVAL; /* in a queue by now: what it counts there stays */
+    }
     uint32_t head = packet_head_bytes(&p->head);
     uint32_t most = pkt_home_longest(p->home) - FRAME_HEAD_BYTES - head - p->pad;
     if (length > most || head + length > p->room) {
@@ -167,7 +176,7 @@ int cw_packet_trace(const cw_packet *p, unsigned i, cw_trace_hop *out)
 
 void cw_packet_keep(cw_packet *p)
 {
-    if (p->marks & PKT_LENT) {
+    if (p != NULL && (p->marks & PKT_LENT)) {
         p->marks |= PKT_KEPT;
     }
 }

@@ -13,14 +13,15 @@
 
 enum {
     FRONT_BYTES = 14 + FRAME_HEAD_BYTES + FRAME_TAG_BYTES, /* what the frame layer likes to find before a packet */
-    PATH_SPARE = 6, /* links beyond the shortest path that a recorded path has places for, at least */
+    ADOPT_MAX = 4096, /* bytes of the largest structure that a later API may have: more is no size but chance */
+    PATH_SPARE = 6,   /* links beyond the shortest path that a recorded path has places for, at least */
 };
 
 bool node_adopt(void *out, size_t size, const void *src)
 {
     size_t theirs;
     memcpy(&theirs, src, sizeof theirs);
-    if (theirs < size) {
+    if (theirs < size || theirs > ADOPT_MAX) {
         return false;
     }
     const uint8_t *bytes = src;

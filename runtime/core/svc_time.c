@@ -10,10 +10,11 @@
 
 /* Work that runs, or ran, away from the node; its handle is the pump's ticket. */
 struct offload {
-    struct expiry_item item; /* due: when its end is reported; never while the pump has it */
+    struct expiry_item item; /* due: when its end is reported; never when the pump says so */
     void (*done)(cw_svc *s, void *state, void *arg);
     void *arg;
     uint8_t service;
+    bool away; /* the pump has it */
 };
 
 cw_time cw_now(const cw_svc *s)
@@ -53,8 +54,11 @@ int cw_offload(cw_svc *s, void (*work)(void *arg), void (*done)(cw_svc *s, void 
     if (work == NULL || done == NULL || cost.ns < 0) {
         return -EINVAL;
     }
-    if (s->closing) {
+    if (s->closing || n->closing) {
         return -ESHUTDOWN;
+    }
+    if (s->opening) {
+        return -EBUSY;
     }
     bool away = n->env.offload != NULL;
     struct offload *offload = expiry_take(&n->offloads, away ? CW_NEVER : cw_time_add(n->now, cost));
@@ -64,12 +68,18 @@ int cw_offload(cw_svc *s, void (*work)(void *arg), void (*done)(cw_svc *s, void 
     offload->done = done;
     offload->arg = arg;
     offload->service = s->index;
+    offload->away = away;
     if (away) {
         n->env.offload(n->env.offload_context, n, work, arg, offload->item.handle, cost);
     } else {
         work(arg);
     }
     return 0;
+}
+
+void node_end_offloads(struct node *n)
+{
+    n->closing = true;
 }
 
 static void report(struct node *n, struct offload *offload)
@@ -95,7 +105,7 @@ bool node_has_work_away(const struct cw_svc *svc)
 {
     uint32_t place = 0;
     for (const struct offload *o; (o = expiry_each(&svc->node->offloads, &place)) != NULL;) {
-        if (o->service == svc->index && o->item.due.at.ns == CW_NEVER.ns) {
+        if (o->service == svc->index && o->away) {
             return true;
         }
     }

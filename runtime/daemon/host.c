@@ -238,6 +238,7 @@ void host_end_node(struct pump_server *s)
     if (s->face.node == NULL) {
         return;
     }
+    node_end_offloads(s->face.node); /* or what is done would start more */
     offload_drain(s->face.host->offload);
     pump_collect_all(s->face.host);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {

@@ -40,6 +40,7 @@ class Throughput(cwsim_kit.Case):
         self.refused("throughput --dims 2x2", "2x2", "8x8x8")
         self.refused("throughput --mtu 100", "1500 to 9000")
         self.refused("throughput --dims 1x1x1", "two servers")
+        self.refused("throughput --dims 2x2x2 --fail 99%", "8 would fail")
 
 
 if __name__ == "__main__":

@@ -214,8 +214,8 @@ START_TEST(data_waits_for_control_that_was_lost)
 }
 END_TEST
 
-/* One item to server 0 from server 1, as the next of the stream. */
-static void give_item(struct ls_bench *b, const struct item *item)
+/* Items to server 0 from server 1 in one packet, as the next of the stream. */
+static void give_items(struct ls_bench *b, const struct item *item, unsigned count)
 {
     const struct adjacency *adj = &b->ls[0]->links[CW_LINK_XP].adj;
     uint8_t bytes[LS_BENCH_BYTES];
@@ -223,8 +223,15 @@ static void give_item(struct ls_bench *b, const struct item *item)
     struct stream_head head = {adj->peer_session, adj->session, b->ls[0]->links[CW_LINK_XP].feed.acked,
                                b->ls[0]->links[CW_LINK_XP].feed.received + 1};
     stream_begin(&w, bytes, sizeof bytes);
-    ck_assert(stream_put(&w, item));
+    for (unsigned i = 0; i < count; i++) {
+        ck_assert(stream_put(&w, &item[i]));
+    }
     ck_assert_int_eq(ls_bench_control(b, 0, CW_LINK_XP, bytes, stream_finish(&w, &head)), WIRE_OK);
+}
+
+static void give_item(struct ls_bench *b, const struct item *item)
+{
+    give_items(b, item, 1);
 }
 
 START_TEST(streams_of_another_session_or_with_an_impossible_ack_are_strays)
@@ -300,6 +307,39 @@ START_TEST(an_ack_counts_for_the_incarnations_and_versions_of_now)
         give_item(&b, &item);
         ck_assert_uint_eq(b.ls[0]->admission.acked[1], cases[i].acked);
     }
+    ls_bench_close(&b);
+}
+END_TEST
+
+/* A newcomer's records and an ack for it in one packet: the ack goes on, though nobody asked for the views in between. */
+START_TEST(an_ack_finds_the_way_that_came_just_before_it)
+{
+    struct ls_bench b;
+    ls_bench_open(&b, (cw_dims){3, 1, 1});
+    ls_bench_boot(&b, 0, 100);
+    ls_bench_boot(&b, 1, 200);
+    ls_bench_light(&b, 0, CW_LINK_XP, true);
+    ls_bench_run(&b, ls_bench_ms(100));
+    struct item items[3] = {{.type = ITEM_RECORD, .record = *ls_record(b.ls[0], 1)},
+                            {.type = ITEM_RECORD, .record = {.incarnation = 300, .seq = 1, .origin = {2, 0, 0}}},
+                            {.type = ITEM_ACK}};
+    items[0].record.seq++;
+    items[0].record.pending = cw_links_of(CW_LINK_XP);
+    items[0].record.neighbour[CW_LINK_XP] = 300;
+    items[1].record.pending = cw_links_of(CW_LINK_XM);
+    items[1].record.neighbour[CW_LINK_XM] = 200;
+    items[2].ack = (struct ack){.acker = {1, 0, 0}, .origin = {2, 0, 0}, .seq = 1, 200, 300};
+    give_items(&b, items, 3);
+    struct note note = ls_bench_pull(&b, 0, CW_LINK_XP);
+    struct stream stream = ls_bench_stream(&note);
+    struct stream_cursor cursor = stream_items(&stream);
+    struct item item;
+    uint32_t number;
+    unsigned passed = 0;
+    while (stream_next(&cursor, &number, &item)) {
+        passed += item.type == ITEM_ACK && item.ack.acker.x == 1 && item.ack.origin.x == 2;
+    }
+    ck_assert_uint_eq(passed, 1);
     ls_bench_close(&b);
 }
 END_TEST
@@ -415,6 +455,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(streams_of_another_session_or_with_an_impossible_ack_are_strays),
     SUITE_TEST(records_that_cannot_be_are_refused),
     SUITE_TEST(an_ack_counts_for_the_incarnations_and_versions_of_now),
+    SUITE_TEST(an_ack_finds_the_way_that_came_just_before_it),
     SUITE_TEST(a_newer_record_in_our_name_is_outbid),
     SUITE_TEST(four_fights_in_ten_seconds_are_a_duplicate),
     SUITE_TEST(a_goodbye_counts_out_the_incarnation_it_names),

@@ -104,7 +104,7 @@ START_TEST(config_is_checked)
     struct node_env env = {.packets = b->home, .neighbours = b->neighbours, .seed = 1};
     struct node_config good = b->config;
     good.incarnation = 1;
-    for (unsigned bad = 0; bad < 8; bad++) {
+    for (unsigned bad = 0; bad < 9; bad++) {
         struct node *n = NULL;
         struct node_config config = good;
         switch (bad) {
@@ -129,11 +129,14 @@ START_TEST(config_is_checked)
         case 6:
             config.timers.hold = config.timers.dead;
             break;
+        case 7:
+            config.queue_bytes = config.mtu - 1u; /* a full packet would be refused for ever */
+            break;
         default:
             config.hop_limit = 2;
             break;
         }
-        ck_assert_int_eq(node_open(&n, &config, &env), bad == 7 ? -ERANGE : -EINVAL);
+        ck_assert_int_eq(node_open(&n, &config, &env), bad == 8 ? -ERANGE : -EINVAL);
         ck_assert_ptr_null(n);
     }
     bench_close(b);

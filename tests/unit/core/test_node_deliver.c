@@ -86,6 +86,51 @@ START_TEST(transit_is_dropped_or_taken)
 }
 END_TEST
 
+/* A service that gives nothing back: its hands are full some day, and the packets of others have memory still. */
+static unsigned took;
+static cw_packet *hoard[NODE_HANDS_MAX];
+static cw_verdict take_all(cw_svc *s, cw_packet *p, const cw_rx *rx)
+{
+    (void)s;
+    (void)rx;
+    ck_assert_uint_lt(took, NODE_HANDS_MAX);
+    hoard[took++] = p;
+    return CW_TAKE;
+}
+
+static void offer(struct bench *b, unsigned packets)
+{
+    cw_to to = to_server(b, 0);
+    for (unsigned i = 0; i < packets; i++) {
+        if (cw_send(bench_svc(b, 1), packet_of(b, 1, "x", 0), &to, NULL) < 0) {
+            ck_abort_msg("packet %u", i);
+        }
+    }
+    bench_kick(b, 1);
+    bench_run(b, CW_MS(20));
+}
+
+START_TEST(full_hands_are_given_nothing)
+{
+    struct bench *b = bench_open((cw_dims){1, 1, 2});
+    b->config.queue_packets = NODE_HANDS_MAX + 5;
+    b->hooks.on_packet = take_all;
+    bench_start_all(b);
+    bench_settle(b);
+    offer(b, NODE_HANDS_MAX + 5);
+    ck_assert_uint_eq(took, NODE_HANDS_MAX);
+    ck_assert_uint_eq(b->dropped[CW_DROP_NO_MEMORY], 5);
+    cw_packet_free(bench_svc(b, 0), hoard[--took]);
+    offer(b, 2);
+    ck_assert_uint_eq(took, NODE_HANDS_MAX);
+    ck_assert_uint_eq(b->dropped[CW_DROP_NO_MEMORY], 6);
+    while (took > 0) {
+        cw_packet_free(bench_svc(b, 0), hoard[--took]);
+    }
+    bench_close(b);
+}
+END_TEST
+
 /* Not asked for: not told. */
 START_TEST(most_services_do_not_see_transit)
 {
@@ -173,10 +218,8 @@ START_TEST(held_until_it_is_ours)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(transit_is_seen_and_let_go),
-    SUITE_TEST(transit_is_dropped_or_taken),
-    SUITE_TEST(most_services_do_not_see_transit),
-    SUITE_TEST(upcalls_do_not_nest),
-    SUITE_TEST(held_until_it_is_ours),
+    SUITE_TEST(transit_is_seen_and_let_go),   SUITE_TEST(transit_is_dropped_or_taken),
+    SUITE_TEST(full_hands_are_given_nothing), SUITE_TEST(most_services_do_not_see_transit),
+    SUITE_TEST(upcalls_do_not_nest),          SUITE_TEST(held_until_it_is_ours),
 };
 SUITE_MAIN("node_deliver", tests)

@@ -4,6 +4,8 @@
 #include "rng.h"
 #include "suite.h"
 
+#include <errno.h>
+
 /* Events at a server, by kind and about a server (or link), since notes were forgotten. */
 static unsigned events(struct bench *b, cw_server at, cw_event_kind kind, int about)
 {
@@ -151,10 +153,73 @@ START_TEST(the_heir_gets_what_waited)
 }
 END_TEST
 
+static struct bench *two_cables(void)
+{
+    struct bench *b = bench_open((cw_dims){1, 1, 2});
+    b->config.timers.damp = b->config.timers.damp_max = CW_MS(0);
+    return b;
+}
+
+/* Refused for want of room, and the room comes by the death of whom all that waits is for. */
+START_TEST(room_that_a_death_makes_is_told)
+{
+    struct bench *b = two_cables();
+    b->config.queue_packets = 3;
+    bench_start_all(b);
+    bench_settle(b);
+    bench_forget_notes(b);
+    cw_to to = to_server(b, 1);
+    cw_packet *p[4];
+    for (unsigned i = 0; i < 4; i++) {
+        p[i] = packet_of(b, 0, "x", 0);
+        ck_assert_int_eq(cw_send(bench_svc(b, 0), p[i], &to, NULL), i < 3 ? 0 : -EAGAIN);
+    }
+    cw_packet_free(bench_svc(b, 0), p[3]);
+    bench_kill(b, 1, true);
+    bench_run(b, CW_MS(1));
+    ck_assert_uint_eq(b->dropped[CW_DROP_NO_ROUTE], 3);
+    ck_assert_uint_eq(bench_notes(b, 0, NOTE_WRITABLE, NULL), 1);
+    bench_close(b);
+}
+END_TEST
+
+static struct bench *sender;
+static void send_to_newcomer(cw_svc *s, const cw_event *e)
+{
+    cw_to to = {.kind = CW_TO_SERVER, .job = PROBE_JOB, .server = e->server};
+    if (e->kind == CW_EVENT_SERVER_UP && cw_server_id(s, cw_self(s)) == 0) {
+        cw_send_or_drop(s, packet_of(sender, 0, "new", 0), &to, NULL);
+    }
+}
+
+/*
+ * It waited in a queue, then for a right, and then the root came back before that was given: it is queued behind what came
+ * meanwhile, or the queue is out of order (which slow checks find).
+ */
+START_TEST(what_was_held_goes_behind_what_came_since)
+{
+    struct bench *b = sender = two_cables();
+    bench_start_all(b);
+    bench_settle(b);
+    bench_forget_notes(b);
+    b->hooks.on_event = send_to_newcomer;
+    cw_to key = {.kind = CW_TO_KEY, .job = PROBE_JOB};
+    key.key = cw_key_at(bench_svc(b, 0), torus_coord(&b->torus, 1), 99);
+    ck_assert_int_eq(cw_send(bench_svc(b, 0), packet_of(b, 0, "old", 0), &key, NULL), 0);
+    bench_kill(b, 1, true);
+    ck_assert_uint_eq(b->node[0]->held.packets, 1);
+    bench_start(b, 1);
+    bench_run(b, CW_MS(30));
+    const struct note *note = NULL;
+    ck_assert_uint_eq(bench_notes(b, 1, NOTE_PACKET, &note), 2);
+    ck_assert_int_eq(note->first[0], 'o');
+    bench_close(b);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
-    SUITE_TEST(everybody_is_told_once),
-    SUITE_TEST(told_and_answered_alike),
-    SUITE_TEST(queues_are_sorted_anew),
-    SUITE_TEST(the_heir_gets_what_waited),
+    SUITE_TEST(everybody_is_told_once),          SUITE_TEST(told_and_answered_alike),
+    SUITE_TEST(queues_are_sorted_anew),          SUITE_TEST(the_heir_gets_what_waited),
+    SUITE_TEST(room_that_a_death_makes_is_told), SUITE_TEST(what_was_held_goes_behind_what_came_since),
 };
 SUITE_MAIN("node_events", tests)

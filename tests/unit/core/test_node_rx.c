@@ -117,6 +117,21 @@ START_TEST(data_waits_for_control)
 }
 END_TEST
 
+/* It never comes: what waited for it ends with the link, though nothing is ever heard on that again. */
+START_TEST(what_waits_ends_with_its_link)
+{
+    struct bench *b = two();
+    bench_cut(b, 0, CW_LINK_ZM, true);
+    b->link[1][CW_LINK_ZM].cut = true; /* in silence */
+    node_rx(b->node[1], CW_LINK_ZM, frame_of(b, 2, 10, 0), b->now);
+    ck_assert_uint_eq(node_packets_inside(b->node[1]), 2);
+    bench_run(b, CW_MS(100));
+    ck_assert_uint_eq(node_packets_inside(b->node[1]), 0);
+    ck_assert_uint_eq(b->dropped[CW_DROP_STALE_LINK], 2);
+    bench_close(b);
+}
+END_TEST
+
 /* Bytes from anybody: no crash, no leak, one count each. */
 START_TEST(any_bytes)
 {
@@ -154,10 +169,7 @@ START_TEST(any_bytes)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(one_packet_keeps_its_memory),
-    SUITE_TEST(many_packets_in_their_order),
-    SUITE_TEST(stale_frames),
-    SUITE_TEST(data_waits_for_control),
-    SUITE_TEST(any_bytes),
+    SUITE_TEST(one_packet_keeps_its_memory), SUITE_TEST(many_packets_in_their_order),   SUITE_TEST(stale_frames),
+    SUITE_TEST(data_waits_for_control),      SUITE_TEST(what_waits_ends_with_its_link), SUITE_TEST(any_bytes),
 };
 SUITE_MAIN("node_rx", tests)

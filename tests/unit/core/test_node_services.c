@@ -293,10 +293,32 @@ START_TEST(removal_takes_everything)
 }
 END_TEST
 
+/* The probe waits for room in the queue of a service that goes: it is told, and finds out. */
+START_TEST(whoever_waits_for_the_queue_is_told)
+{
+    struct bench *b = two();
+    cw_service t = table("s9", 9);
+    ck_assert_int_eq(node_service_add(b->node[0], &t, b->now), 0);
+    const struct node_service_policy small = {.weight = 5, .queue_packets = 1, .queue_bytes = 20000};
+    ck_assert_int_eq(node_service_policy(b->node[0], 9, &small), 0);
+    cw_to to = {.kind = CW_TO_SERVER, .job = 9, .server = {0, 0, 1}};
+    cw_svc *s = bench_svc(b, 0);
+    cw_send_or_drop(s, cw_packet_new(s, 100), &to, NULL);
+    cw_packet *p = cw_packet_new(s, 100);
+    ck_assert_int_eq(cw_send(s, p, &to, NULL), -EAGAIN);
+    ck_assert_int_eq(node_service_remove(b->node[0], 9, b->now), 0);
+    bench_kick(b, 0);
+    ck_assert_uint_eq(bench_notes(b, 0, NOTE_WRITABLE, NULL), 1);
+    ck_assert_int_eq(cw_send(s, p, &to, NULL), -ENOENT);
+    cw_packet_free(s, p);
+    bench_close(b);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(what_runs_is_told),        SUITE_TEST(tables_are_checked),
     SUITE_TEST(a_bare_service),           SUITE_TEST(an_open_that_fails_leaves_nothing),
     SUITE_TEST(so_many_and_any_jobs),     SUITE_TEST(policies),
-    SUITE_TEST(removal_takes_everything),
+    SUITE_TEST(removal_takes_everything), SUITE_TEST(whoever_waits_for_the_queue_is_told),
 };
 SUITE_MAIN("node_services", tests)

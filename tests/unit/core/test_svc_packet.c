@@ -138,6 +138,33 @@ START_TEST(resize_within_its_memory)
 }
 END_TEST
 
+/* What a queue counts of a packet must not be changed behind its back; and nothing follows from no packet at all. */
+START_TEST(out_of_its_hands_it_keeps_its_length)
+{
+    struct bench *b = two();
+    cw_svc *s = bench_svc(b, 0);
+    cw_to to = to_server(b, 1);
+    size_t length = 1;
+    cw_packet *p = cw_packet_new(s, 100);
+    ck_assert_int_eq(cw_send(s, p, &to, NULL), 0);
+    uint32_t bytes = s->queue.bytes;
+    ck_assert_int_eq(cw_packet_resize(p, 10), -EINVAL);
+    ck_assert_int_eq(cw_packet_resize(p, 110), -EINVAL);
+    bench_kick(b, 0);
+    ck_assert_uint_eq(s->queue.bytes, bytes - 100 - PACKET_HEAD_BYTES);
+    bench_run(b, CW_MS(1));
+    const struct note *note = NULL;
+    ck_assert_uint_eq(bench_notes(b, 1, NOTE_PACKET, &note), 1);
+    ck_assert_uint_eq(note->length, 100);
+    ck_assert_int_eq(cw_packet_resize(NULL, 1), -EINVAL);
+    ck_assert_ptr_null(cw_packet_data(NULL, NULL));
+    ck_assert_ptr_null(cw_packet_data(NULL, &length));
+    ck_assert_uint_eq(length + cw_packet_pad(NULL), 0);
+    cw_packet_keep(NULL);
+    bench_close(b);
+}
+END_TEST
+
 /* What the receiver does with the packet it was lent. */
 enum habit { TAKE, KEEP, KEEP_AND_FORWARD, FREE_AND_TAKE, FREE_AND_DROP, SEND_AND_DROP, RETURN, HABITS };
 static struct {
@@ -207,8 +234,8 @@ START_TEST(lent_packets_are_disposed_of_once)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(a_trace_tells_the_whole_way),       SUITE_TEST(new_ones_are_zero_and_within_limits),
-    SUITE_TEST(a_service_has_so_many_in_hand),     SUITE_TEST(resize_within_its_memory),
-    SUITE_TEST(lent_packets_are_disposed_of_once),
+    SUITE_TEST(a_trace_tells_the_whole_way),          SUITE_TEST(new_ones_are_zero_and_within_limits),
+    SUITE_TEST(a_service_has_so_many_in_hand),        SUITE_TEST(resize_within_its_memory),
+    SUITE_TEST(out_of_its_hands_it_keeps_its_length), SUITE_TEST(lent_packets_are_disposed_of_once),
 };
 SUITE_MAIN("svc_packet", tests)

@@ -52,6 +52,7 @@ START_TEST(bad_arguments_are_refused)
         {.to = {.kind = CW_TO_LINK, .job = PROBE_JOB, .link = CW_LINK_XP}, .rc = -EINVAL}, /* no such cable */
         {.to = {.kind = CW_TO_LINK, .job = PROBE_JOB, .link = CW_LINK_ZP}, .rc = 0},
         {.to = server, .options = {.size = 1}, .rc = -EINVAL},
+        {.to = server, .options = {.size = SIZE_MAX}, .rc = -EINVAL},
         {.to = server, .options = {.size = sizeof(cw_send_options), .full_key = true}, .rc = -EINVAL},
         {.to = server, .options = {.size = sizeof(cw_send_options), .waypoints = 1}, .rc = -EINVAL},
         {.to = server, .options = {.size = sizeof(cw_send_options), .waypoints = 17, .waypoint = many}, .rc = -EINVAL},

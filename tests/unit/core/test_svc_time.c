@@ -155,11 +155,80 @@ START_TEST(work_away_is_reported_by_its_ticket)
 }
 END_TEST
 
+/* Work of a cost beyond time itself is not work that is away: its service closes like any other. */
+START_TEST(work_may_cost_for_ever)
+{
+    struct bench *b = alone();
+    ck_assert_int_eq(cw_offload(bench_svc(b, 0), do_work, work_done, &work, (cw_span){INT64_MAX}), 0);
+    bench_run(b, CW_SEC(1));
+    ck_assert_uint_eq(work.done, 0);
+    ck_assert_int_eq(node_service_remove(b->node[0], PROBE_JOB, b->now), 0);
+    ck_assert_uint_eq(work.done, 1);
+    bench_close(b);
+}
+END_TEST
+
+static int offered;
+static int open_with_work(cw_svc *s, void *state)
+{
+    (void)state;
+    offered = cw_offload(s, do_work, work_done, &work, CW_NS(9));
+    return -EPERM;
+}
+
+static cw_verdict drop(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
+{
+    (void)s;
+    (void)state;
+    (void)p;
+    (void)rx;
+    return CW_DROP;
+}
+
+/* It may fail, and its state is gone then, whoever still works on it. */
+START_TEST(no_work_goes_away_before_a_service_is_open)
+{
+    struct bench *b = alone();
+    const cw_service table = {CW_SERVICE_INIT, .name = "late", .job = 99, .open = open_with_work, .on_packet = drop};
+    ck_assert_int_eq(node_service_add(b->node[0], &table, b->now), -EPERM);
+    ck_assert_int_eq(offered, -EBUSY);
+    ck_assert_uint_eq(work.worked, 0);
+    bench_close(b);
+}
+END_TEST
+
+/* Each piece begins the next: without an end to that no host could ever close the node. */
+static void work_goes_on(cw_svc *s, void *state, void *arg)
+{
+    (void)state;
+    work.done++;
+    offered = cw_offload(s, do_work, work_goes_on, arg, CW_NS(9));
+}
+
+START_TEST(a_node_that_ends_starts_no_work)
+{
+    struct bench *b = alone();
+    b->node[0]->env.offload = take_away;
+    b->node[0]->env.offload_context = &work;
+    ck_assert_int_eq(cw_offload(bench_svc(b, 0), do_work, work_goes_on, &work, CW_NS(9)), 0);
+    node_offload_done(b->node[0], work.ticket, b->now);
+    ck_assert_int_eq(offered, 0);
+    node_end_offloads(b->node[0]);
+    node_offload_done(b->node[0], work.ticket, b->now);
+    ck_assert_int_eq(offered, -ESHUTDOWN);
+    ck_assert_uint_eq(work.done, 2);
+    bench_close(b);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(timers_run_when_due),
     SUITE_TEST(a_timer_of_no_time_waits_for_the_next_tick),
     SUITE_TEST(chance_repeats),
     SUITE_TEST(work_inline_is_reported_after_its_cost),
     SUITE_TEST(work_away_is_reported_by_its_ticket),
+    SUITE_TEST(work_may_cost_for_ever),
+    SUITE_TEST(no_work_goes_away_before_a_service_is_open),
+    SUITE_TEST(a_node_that_ends_starts_no_work),
 };
 SUITE_MAIN("svc_time", tests)

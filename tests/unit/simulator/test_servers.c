@@ -227,6 +227,69 @@ START_TEST(clocks_are_drawn_within_what_was_asked_for)
 }
 END_TEST
 
+static unsigned begun, ended, refused;
+
+static void labour(void *arg)
+{
+    (void)arg;
+    begun++;
+}
+
+static void labour_done(cw_svc *s, void *state, void *arg)
+{
+    (void)state;
+    ended++;
+    if (cw_offload(s, labour, labour_done, arg, CW_MS(5)) < 0) {
+        refused++;
+    }
+}
+
+static int labour_begins(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
+{
+    (void)state;
+    (void)r;
+    (void)argc;
+    (void)argv;
+    return cw_offload(s, labour, labour_done, NULL, CW_MS(5));
+}
+
+/* A service that always has work away dies as others do; what it began is ended once. */
+START_TEST(who_works_may_die)
+{
+    static const cw_service service = {
+        CW_SERVICE_INIT,
+        .name = "town",
+        .version = "1",
+        .job = TOWN_JOB,
+        .on_packet = town_packet,
+        .state_size = sizeof(struct townsman),
+        .on_command = labour_begins,
+    };
+    static const struct world_service list[] = {{.table = &service}};
+    struct world_config config = world_config_default();
+    config.dims = (cw_dims){1, 1, 2};
+    config.services = list;
+    config.service_count = 1;
+    struct world *w;
+    ck_assert_int_eq(world_open(&w, &config), 0);
+    world_start_all(w, CW_NS(0));
+    town_run(w, CW_MS(1));
+    for (cw_server s = 0; s < 2; s++) {
+        town_tell(w, s, 0, NULL);
+        town_tell(w, s, 0, NULL);
+    }
+    town_run(w, CW_MS(12));
+    ck_assert_uint_eq(begun, 12);
+    ck_assert_uint_eq(ended, 8);
+    world_kill(w, 0, false);
+    ck_assert_uint_eq(begun, 12);
+    ck_assert_uint_eq(ended, 10);
+    world_close(w);
+    ck_assert_uint_eq(ended, 12);
+    ck_assert_uint_eq(refused, 4);
+}
+END_TEST
+
 START_TEST(commands_to_the_dead_are_refused)
 {
     struct world *w = up(11);
@@ -248,6 +311,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(who_leaves_is_gone_without_loss),
     SUITE_TEST(a_clock_goes_on_from_where_it_is),
     SUITE_TEST(clocks_are_drawn_within_what_was_asked_for),
+    SUITE_TEST(who_works_may_die),
     SUITE_TEST(commands_to_the_dead_are_refused),
 };
 SUITE_MAIN("simulator/servers", tests)

@@ -27,6 +27,8 @@ struct raw {
     int fd;
     struct port port;
     struct outq queue;
+    unsigned
+        promised; /* frames that there was room for when last asked, less those sent: only our own sends use it up */
     cw_time full_until; /* 0: nothing of that kind */
     struct shim_counters counters;
     struct iovec vectors[SHIM_BATCH];
@@ -67,6 +69,7 @@ static int send_error(struct raw *r, int error)
     if (error == ENOBUFS) {
         r->full_until = cw_time_add(clock_now(), CW_US(FULL_PAUSE_US));
     }
+    r->promised = 0;
     if (error == EAGAIN || error == ENOBUFS || error == EINTR) {
         r->counters.tx_refused++;
         return 0;
@@ -98,6 +101,7 @@ static int raw_send(struct shim *s, const struct shim_frame *frames, unsigned co
         r->counters.tx_bytes += frames[i].length;
     }
     r->counters.tx_frames += (unsigned)sent;
+    r->promised -= (unsigned)sent < r->promised ? (unsigned)sent : r->promised;
     return sent;
 }
 
@@ -154,7 +158,11 @@ static unsigned raw_room(struct shim *s)
         }
         r->full_until.ns = 0;
     }
-    return outq_room(&r->queue);
+    /* A system call is worth it when little is left of what was promised, not for every frame of a conversation. */
+    if (r->promised <= r->queue.limit / r->queue.each / 2) {
+        r->promised = outq_room(&r->queue);
+    }
+    return r->promised;
 }
 
 static enum shim_wait raw_wait(struct shim *s, cw_time *until)

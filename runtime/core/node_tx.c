@@ -103,7 +103,7 @@ static uint32_t peek_size(struct node *n, cw_link link)
     }
     const struct cw_svc *svc = n->service[fairq_pick(&n->link[link].turns, &n->shares, n->ready[link])];
     const struct cw_packet *p = packetq_peek(&svc->queue, link);
-    return p == NULL || p->pad != 0 ? 0 : p->length;
+    return p == NULL ? 0 : p->length + p->pad;
 }
 
 /* Puts the frame head in front of a packet that leaves alone, in its own memory where it can. */
@@ -139,15 +139,16 @@ static struct cw_packet *frame_gathered(struct node *n, cw_link link, struct cw_
     struct cw_svc *from;
     frame_open(&plan, n->config.mtu, 0);
     for (;;) {
-        uint32_t at = frame_add(&plan, p->length);
+        uint32_t at = frame_add(&plan, p->length + p->pad);
         memcpy(frame->data + at, p->data, p->length);
+        memset(frame->data + at + p->length, 0, p->pad);
         pkt_release(p);
         uint32_t size = peek_size(n, link);
         if (size == 0 || size > NODE_GATHER_MAX || !frame_fits(&plan, size)) {
             break;
         }
         p = take_next(n, link, &from);
-        CHECK(p != NULL && p->length == size);
+        CHECK(p != NULL && p->length + p->pad == size);
         depart(n, link, p);
     }
     struct frame_head head = {.packets = plan.packets};
@@ -181,9 +182,9 @@ struct cw_packet *node_tx_pull(struct node *n, cw_link link, cw_time now)
         return NULL;
     }
     depart(n, link, p);
-    bool more = p->pad == 0 && p->length <= NODE_GATHER_MAX;
-    uint32_t next = more ? peek_size(n, link) : 0;
-    if (next != 0 && next <= NODE_GATHER_MAX && FRAME_HEAD_BYTES + p->length + next <= n->config.mtu) {
+    uint32_t size = p->length + p->pad;
+    uint32_t next = size <= NODE_GATHER_MAX ? peek_size(n, link) : 0;
+    if (next != 0 && next <= NODE_GATHER_MAX && FRAME_HEAD_BYTES + size + next <= n->config.mtu) {
         return frame_gathered(n, link, p);
     }
     return frame_alone(n, link, p);

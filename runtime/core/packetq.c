@@ -51,6 +51,7 @@ static struct cw_packet *take_from(struct packetq *q, unsigned set)
         q->oldest[set] = (uint32_t)fifo->head->order;
     }
     p->next = NULL;
+    q->count[set]--;
     q->packets--;
     q->bytes -= weight_of(p);
     return p;
@@ -131,6 +132,7 @@ void packetq_put_back(struct packetq *q, struct cw_packet *p)
         q->used |= UINT64_C(1) << p->links;
     }
     fifo->tail = p;
+    q->count[p->links]++;
     q->packets++;
     q->bytes += weight_of(p);
 }
@@ -166,9 +168,7 @@ uint32_t packetq_count(const struct packetq *q, cw_link link)
 {
     uint32_t packets = 0;
     for (uint64_t sets = q->used & sets_with[link]; sets != 0; sets &= sets - 1) {
-        for (const struct cw_packet *p = q->fifo[__builtin_ctzll(sets)].head; p != NULL; p = p->next) {
-            packets++;
-        }
+        packets += q->count[__builtin_ctzll(sets)];
     }
     return packets;
 }

@@ -38,6 +38,7 @@ struct packetq {
     enum packetq_drop drop;
     uint8_t floor;                 /* nothing inside has a lower priority; may be too low */
     uint32_t oldest[PACKETQ_SETS]; /* low half of the `order` of a FIFO's head: choosing reads no packet */
+    uint32_t count[PACKETQ_SETS];  /* of a FIFO's packets */
     struct packetq_fifo fifo[PACKETQ_SETS];
 };
 
@@ -60,7 +61,7 @@ bool packetq_takes(const struct packetq *q, const struct cw_packet *p);
 /* The links that have something to take here. O(1). */
 cw_links packetq_links(const struct packetq *q);
 
-/* How many packets may leave by link; counted. */
+/* How many packets may leave by link. O(sets in use). */
 uint32_t packetq_count(const struct packetq *q, cw_link link);
 
 /* The oldest packet that may leave by link: borrowed, or NULL. */

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long a stream of one packet a millisecond is interrupted when the server that passes it on goes away.
+
+power    all cables of the server lose carrier at once
+silence  the server stops, and its cables show nothing
+kill     its daemon is killed, and the watcher beside it says goodbye (cubeway only)
+
+Against Debian's FRR (ospfd with bfdd) in the same namespaces over the same cables: BFD every 10 ms, dead after 5, as the daemons' own
+timers are; no delay before the shortest path is computed, none between link states. Without FRR here, without the peer.
+"""
+
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import tempfile
+import time
+
+from torus_kit import LIMIT_S, Lab, options, smoke, table, title
+import torus_kit
+
+PARTS = ["power", "silence", "kill"]
+FRR = "/usr/lib/frr"
+DIMS = (5, 3, 1)  # two hops along x: one shortest path, through the victim; all others are longer
+FROM, VICTIM, TO = "0,0,0", "1,0,0", "2,0,0"
+DEVICES = ("px", "mx", "py", "my")
+RATE = 1000
+
+
+def index(name):
+    x, y, _ = map(int, name.split(","))
+    return x + DIMS[0] * y
+
+
+def loopback(name):
+    return f"10.255.0.{index(name) + 1}"
+
+
+def cable(name, device):
+    """(address, prefix length) of a device: a /30 for each cable, counted by its lower end."""
+    place, axis = list(map(int, name.split(","))), "xyz".index(device[1])
+    if device[0] == "m":
+        place[axis] = (place[axis] - 1) % DIMS[axis]
+    number = 2 * index(",".join(map(str, place))) + axis
+    return f"10.78.{number}.{1 if device[0] == 'p' else 2}"
+
+
+class Router:
+    """zebra, ospfd and bfdd in a server's namespace."""
+
+    def __init__(self, server, folder):
+        self.server, self.folder = server, os.path.join(folder, server.name)
+        os.mkdir(self.folder)
+        shutil.chown(self.folder, "frr", "frr")
+        server.run("sysctl", "-q", "net.ipv4.ip_forward=1")
+        server.run("ip", "link", "set", "lo", "up")
+        server.address("lo", loopback(server.name) + "/32")
+        for device in DEVICES:
+            server.address(device, cable(server.name, device) + "/30")
+        links = "".join(f"interface {device}\n ip ospf area 0\n ip ospf network point-to-point\n ip ospf hello-interval 1\n"
+                        f" ip ospf dead-interval 4\n ip ospf bfd\n ip ospf bfd profile fast\nexit\n" for device in DEVICES)
+        texts = {
+            "zebra": "",
+            "bfdd": "bfd\n profile fast\n  transmit-interval 10\n  receive-interval 10\n  detect-multiplier 5\n exit\nexit\n",
+            "ospfd": links + "interface lo\n ip ospf area 0\nexit\n"
+                     f"router ospf\n ospf router-id {loopback(server.name)}\n timers throttle spf 0 0 0\n"
+                     " timers throttle lsa all 0\n timers lsa min-arrival 0\nexit\n",
+        }
+        self.processes = [self.start(name, text) for name, text in texts.items()]
+
+    def start(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path + ".conf", "w", encoding="ascii") as out:
+            out.write(text)
+        words = [os.path.join(FRR, name), "-u", "frr", "-g", "frr", "-f", path + ".conf", "-i", path + ".pid",
+                 "-z", os.path.join(self.folder, "zserv.api"), "--vty_socket", self.folder, "-P", "0", "--log", f"file:{path}.log"]
+        if name == "bfdd":
+            words += ["--bfdctl", os.path.join(self.folder, "bfdd.sock")]
+        process = subprocess.Popen(self.server.inside(*words), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        if name == "zebra":
+            end = time.monotonic() + LIMIT_S
+            while not os.path.exists(os.path.join(self.folder, "zserv.api")):
+                if process.poll() is not None or time.monotonic() > end:
+                    raise RuntimeError(f"{' '.join(words)} does not start")
+                time.sleep(0.01)
+        return process
+
+    def signal(self, number):
+        for process in self.processes:
+            process.send_signal(number)
+
+    def end(self):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
+class Routing:
+    def __init__(self, lab):
+        self.lab, self.folder = lab, tempfile.mkdtemp(prefix="cubeway-bench-")
+        os.chmod(self.folder, 0o755)
+        self.routers = {}
+        try:
+            for name, server in lab.servers.items():
+                self.routers[name] = Router(server, self.folder)
+            self.settle()
+        except BaseException:
+            self.end()
+            raise
+
+    def way(self):
+        done = subprocess.run(self.lab[FROM].inside("ip", "route", "get", loopback(TO)), capture_output=True, text=True, check=False)
+        return done.stdout
+
+    def settle(self):
+        """Until the stream's way leads through the victim, to its end."""
+        end = time.monotonic() + 2 * LIMIT_S
+        via, last = cable(VICTIM, "mx"), cable(TO, "mx")
+        while time.monotonic() < end:
+            there = self.lab[VICTIM].run("ip", "route", "get", loopback(TO)) if via + " " in self.way() else ""
+            if last + " " in there:
+                time.sleep(1.0)  # the other adjacencies
+                return
+            time.sleep(0.05)
+        raise RuntimeError("FRR finds no way: " + self.way())
+
+    def end(self):
+        for router in self.routers.values():
+            router.end()
+        shutil.rmtree(self.folder)
+
+    def stream(self, break_it, mend_it):
+        sink = self.lab[TO].peer("sink", f"{loopback(TO)}@{loopback(FROM)}")
+        blast = self.lab[FROM].peer("blast", f"{loopback(FROM)}@{loopback(TO)}", "bytes=64", f"rate={RATE}", "burst=1", "ms=20000")
+        time.sleep(0.3)
+        break_it()
+        time.sleep(smoke(0.5, 2.0))
+        sent, sunk = blast.end(), sink.end()
+        mend_it()
+        self.settle()
+        return sunk["gap_ns"] / 1e6, sent["sent"] - sunk["received"]
+
+
+class Ours:
+    def __init__(self, lab):
+        self.lab = lab
+
+    def stream(self, break_it):
+        near, far = self.lab[FROM], self.lab[TO]
+        for server in (near, far):
+            server.service("stream", "reset")
+        near.service("stream", "start", f"to={TO}", "size=64", f"rate={RATE}", "burst=1")
+        time.sleep(0.3)
+        break_it()
+        time.sleep(smoke(0.3, 0.7))
+        near.service("stream", "stop")
+        time.sleep(0.02)
+        sent, got = near.service("stream", "stats"), far.service("stream", "stats")
+        return got["gap"] / 1e6, sent["sent"] - got["received"]
+
+
+def cables(server, state):
+    """All at once, as near as one process can."""
+    text = "".join(f"link set {device} {state}\n" for device in DEVICES)
+    subprocess.run(server.inside("ip", "-batch", "-"), input=text, text=True, check=True, timeout=LIMIT_S)
+
+
+def ways(part, lab, routing):
+    """What breaks it for cubeway; (break, mend) for the routers."""
+    victim = lab[VICTIM]
+    if part == "power":
+        down = lambda: cables(victim, "down")
+        return down, (down, lambda: cables(victim, "up"))
+    if part == "silence":
+        def stop():
+            victim.run("sysctl", "-q", "net.ipv4.ip_forward=0")
+            routing.routers[VICTIM].signal(signal.SIGSTOP)
+
+        def go_on():
+            victim.run("sysctl", "-q", "net.ipv4.ip_forward=1")
+            routing.routers[VICTIM].signal(signal.SIGCONT)
+        return lambda: os.kill(victim.pid, signal.SIGSTOP), (stop, go_on)
+
+    return lambda: os.kill(victim.pid, signal.SIGKILL), None
+
+
+def torus():
+    return Lab("x".join(map(str, DIMS)))
+
+
+def our_round(part):
+    """In a torus that is new: one whose links went down before waits longer for them each time (damping)."""
+    with torus() as lab:
+        return Ours(lab).stream(ways(part, lab, None)[0])
+
+
+def main():
+    parts = options(PARTS)
+    with torus() as lab:
+        routing = Routing(lab) if os.path.exists(os.path.join(FRR, "ospfd")) and not torus_kit.OPTIONS.smoke else None
+        try:
+            rows = []
+            for part in parts:
+                mine, theirs = [], []
+                their_way = ways(part, lab, routing)[1]
+                for _ in range(torus_kit.OPTIONS.rounds):
+                    mine.append(our_round(part))
+                    if routing is not None and their_way is not None:
+                        theirs.append(routing.stream(*their_way))
+                rows.append([part, *figures(mine), *(figures(theirs) if theirs else ["-"] * 3),
+                             statistics.median(g for g, _ in theirs) / statistics.median(g for g, _ in mine) if theirs else "-"])
+        finally:
+            if routing is not None:
+                routing.end()
+        title("longest gap of a stream of 1 packet/ms across a server that goes away, ms")
+        table(["", "median", "worst", "lost", "FRR", "worst", "lost", "times shorter"], rows)
+
+
+def figures(results):
+    gaps = [gap for gap, _ in results]
+    return statistics.median(gaps), max(gaps), statistics.median(lost for _, lost in results)
+
+
+main()

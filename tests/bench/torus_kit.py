@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the benches of daemons on veth cables share: a lab of cwlab's, its daemons' control sockets, plain peers in the same namespaces.
+
+    torus_x.py --bin <folder of cwlab and wire_peer> [--smoke] [--rounds N] [names of parts]
+
+Every figure stands beside its peer's, measured in alternating rounds of the same run over the same cables; what is printed are medians, and the
+ratio is the result. Needs root or user namespaces; ends with 77 and the reason where cwlab has neither. Whatever happens, the lab goes
+with this process.
+"""
+
+import argparse
+import atexit
+import glob
+import json
+import os
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import time
+
+SKIP = 77
+LIMIT_S = 30
+FRAME_HEADER, PACKET_HEADER, ETHERNET_HEADER = 8, 32, 14
+UDP_HEADERS = 28
+OPTIONS = None
+
+
+def options(parts):
+    """The command line; those of the parts that were asked for."""
+    global OPTIONS
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", default="build/bin")
+    parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("part", nargs="*", choices=[*parts, []])
+    OPTIONS = parser.parse_args()
+    OPTIONS.bin = os.path.abspath(OPTIONS.bin)
+    OPTIONS.rounds = 1 if OPTIONS.smoke else OPTIONS.rounds
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    if subprocess.run(["unshare", "--net", "true"], capture_output=True, check=False).returncode != 0 or \
+            shutil.which("nsenter") is None or os.geteuid() != 0:
+        print("skipped: network namespaces need root here")
+        sys.exit(SKIP)
+    return OPTIONS.part or list(parts)
+
+
+def program(name):
+    return os.path.join(OPTIONS.bin, name)
+
+
+def smoke(short, otherwise):
+    return short if OPTIONS.smoke else otherwise
+
+
+class Server:
+    """A daemon: its control socket, its namespace, its clock of processor time."""
+
+    def __init__(self, lab, row):
+        self.name, self.pid = row["server"], row["pid"]
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(LIMIT_S)
+        self.socket.connect(os.path.join(lab.folder, self.name + ".sock"))
+        self.lines = self.socket.makefile("r")
+        self.id = 0
+
+    def ask(self, command, *words):
+        """The rows of the answer."""
+        self.id += 1
+        self.socket.sendall(json.dumps({"id": self.id, "command": command, "args": words}).encode() + b"\n")
+        rows = []
+        for line in self.lines:
+            answer = json.loads(line)
+            if "row" in answer:
+                rows.append(answer["row"])
+            elif answer.get("rc", 0) < 0:
+                raise RuntimeError(f"{self.name}: {command} {words}: {answer}")
+            elif "done" in answer:
+                return rows
+        raise RuntimeError(f"{self.name}: {command} {words}: the daemon has gone")
+
+    def settle(self, *links):
+        """Until these links are up: one that heard nothing for too long, behind a flood, waits a moment before it serves again."""
+        end = time.monotonic() + LIMIT_S
+        while down := [row for row in self.ask("links") if row["link"] in links and row["state"] != "up"]:
+            if time.monotonic() > end:
+                raise RuntimeError(f"{self.name}: down for too long: {down}")
+            time.sleep(0.01)
+
+    def service_rows(self, *words):
+        return self.ask("service", *words)
+
+    def service(self, *words):
+        rows = self.service_rows(*words)
+        return rows[0] if rows else {}
+
+    def cpu_ns(self):
+        total = 0
+        for path in glob.glob(f"/proc/{self.pid}/task/*/schedstat"):
+            with open(path, encoding="ascii") as text:
+                total += int(text.read().split()[0])
+        return total
+
+    def inside(self, *words):
+        return ["nsenter", "-t", str(self.pid), "--net", *words]
+
+    def run(self, *words):
+        return subprocess.run(self.inside(*words), check=True, capture_output=True, text=True, timeout=LIMIT_S).stdout
+
+    def address(self, device, address):
+        self.run("ip", "address", "add", address, "dev", device)
+
+    def peer(self, *words, cpu=None):
+        """A plain program in the server's namespace; begins at once."""
+        pin = [] if cpu is None else ["taskset", "-c", str(cpu)]
+        return Peer(self.inside(*pin, program("wire_peer"), *words))
+
+    def pin(self, cpu):
+        """None: any processor."""
+        cpus = f"0-{os.cpu_count() - 1}" if cpu is None else str(cpu)
+        subprocess.run(["taskset", "-a", "-p", "-c", cpus, str(self.pid)], check=True, capture_output=True)
+
+    def device_bytes(self, device):
+        """(received, sent), Ethernet headers included."""
+        with open(f"/proc/{self.pid}/net/dev", encoding="ascii") as text:
+            for line in text:
+                if line.strip().startswith(device + ":"):
+                    words = line.split(":")[1].split()
+                    return int(words[0]), int(words[8])
+        raise RuntimeError(f"{self.name}: no {device}")
+
+
+class Peer:
+    def __init__(self, words):
+        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        atexit.register(self.process.kill)
+        if words[-1] != "-" and any(mode in words for mode in ("sink", "echo", "forward")):
+            self.process.stderr.readline()  # "ready"
+
+    def result(self):
+        out, err = self.process.communicate(timeout=LIMIT_S)
+        atexit.unregister(self.process.kill)
+        if self.process.returncode != 0:
+            raise RuntimeError(f"{self.process.args}: {out}{err}")
+        return json.loads(out) if out else {}
+
+    def end(self):
+        self.process.terminate()
+        return self.result()
+
+
+class Lab:
+    """A torus of daemons in namespaces; with every server by its name, "x,y,z"."""
+
+    count = 0
+
+    def __init__(self, dims, *words):
+        Lab.count += 1
+        self.name = f"bench{os.getpid()}n{Lab.count}"
+        self.folder = None
+        atexit.register(self.down)
+        module = os.path.join(os.path.dirname(OPTIONS.bin), "tests", "bench", "stream.so")
+        subprocess.run([program("cwlab"), "up", dims, "--name", self.name, "--driver", "netns", "--quiet", "--patience", "50s",
+                        "--service", module, *words], check=True, stdout=subprocess.DEVNULL,
+                       timeout=2 * LIMIT_S)
+        rows = self.status()["daemons"]
+        with open(f"/proc/{rows[0]['pid']}/cmdline", encoding="utf-8") as text:
+            self.folder = os.path.dirname(text.read().rstrip("\0").split("\0")[-1])
+        self.servers = {row["server"]: Server(self, row) for row in rows}
+
+    def __getitem__(self, name):
+        return self.servers[name]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.down()
+
+    def status(self):
+        done = subprocess.run([program("cwlab"), "status", "--name", self.name, "--json"], capture_output=True, text=True,
+                              timeout=LIMIT_S, check=False)
+        return json.loads(done.stdout)
+
+    def cwlab(self, command, *words):
+        subprocess.run([program("cwlab"), command, "--name", self.name, *words], check=True, stdout=subprocess.DEVNULL,
+                       timeout=LIMIT_S)
+
+    def again(self, name):
+        """A server whose daemon was started again."""
+        row = next(r for r in self.status()["daemons"] if r["server"] == name)
+        self.servers[name] = Server(self, row)
+
+    def down(self):
+        atexit.unregister(self.down)
+        subprocess.run([program("cwlab"), "down", "--name", self.name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       timeout=LIMIT_S, check=False)
+
+
+def rounds(*contenders):
+    """Each of them in turn, as often as rounds were asked for: a list of results for each."""
+    results = [[] for _ in contenders]
+    for number in range(OPTIONS.rounds):
+        order = range(len(contenders)) if number % 2 == 0 else reversed(range(len(contenders)))
+        for i in order:
+            results[i].append(contenders[i]())
+    return results
+
+
+def median(results, field):
+    return statistics.median(result[field] for result in results)
+
+
+def load():
+    return "load " + " ".join(f"{x:.1f}" for x in os.getloadavg())
+
+
+def title(text):
+    print(f"\n{text} ({load()})")
+
+
+def table(heads, rows):
+    cells = [heads] + [[f"{cell:.3g}" if isinstance(cell, float) and cell < 100 else
+                        f"{cell:.0f}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(heads))]
+    for row in cells:
+        print("  " + "  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths))))
+    sys.stdout.flush()
+
+
+def rest(seconds):
+    time.sleep(seconds)

@@ -59,7 +59,8 @@ cw_server check_rival(struct check *c, uint64_t route, cw_server s)
 {
     struct world *w = c->world;
     cw_server island = oracle_island(&w->oracle, s);
-    for (cw_server other = 0; other < w->servers; other++) {
+    const struct reach *mates = ls_committed(node_linkstate(w->host[s].node));
+    for (cw_server other = reach_next(mates, 0); other != CW_SERVER_NONE; other = reach_next(mates, other + 1)) {
         if (other != s && may_deliver(w, other, route) && oracle_island(&w->oracle, other) == island) {
             return other;
         }

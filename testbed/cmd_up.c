@@ -347,6 +347,6 @@ const struct command command_up = {
         "The keeper stays behind and holds everything together; cwlab down ends it, and so does its death.",
     .example = "  cwlab up 3x3x3\n"
                "  cwlab up 4x4x2 --name small --rate 100mbit --mtu 1500 --timers fast\n"
-               "  cwlab up 3x3x3 --service build/examples/libhitcount.so",
+               "  cwlab up 3x3x3 --service hitcount-build/hitcount.so",
     .run = run,
 };

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static volatile int stopped;
 
@@ -34,6 +35,9 @@ static void fill_folders(struct find_wish *wish, char own[static 200])
     wish->folder[0] = "/run/cubeway";
     if (runtime != NULL && runtime[0] == '/') {
         snprintf(own, 200, "%s/cubeway", runtime);
+        wish->folder[1] = own;
+    } else if (geteuid() != 0) {
+        snprintf(own, 200, "/tmp/cubeway-%u", (unsigned)geteuid()); /* as cwlab does */
         wish->folder[1] = own;
     }
 }

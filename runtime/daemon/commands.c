@@ -193,6 +193,18 @@ static int read_place(const struct torus *t, const char *text, cw_key *out)
     return key_at(t, torus_id(t, home), place, out) < 0 ? -ERANGE : 1;
 }
 
+/* Three numbers: meant as a server, even when there is none of that place. */
+static bool looks_like_server(const char *text)
+{
+    for (unsigned numbers = 1;; numbers++) {
+        size_t digits = strspn(text, "0123456789");
+        if (digits == 0 || text[digits] != ',') {
+            return digits > 0 && numbers == 3 && (text[digits] == '\0' || text[digits] == ':');
+        }
+        text += digits + 1;
+    }
+}
+
 bool command_read_key(struct request *r, const char *text, cw_job job, cw_key *out)
 {
     size_t length = strlen(text);
@@ -203,6 +215,10 @@ bool command_read_key(struct request *r, const char *text, cw_job job, cw_key *o
     if (rc < 0) {
         request_refuse(r, -ERANGE, "'%.60s': that server has not so many keys", text);
         return false;
+    }
+    if (rc == 0 && looks_like_server(text)) {
+        cw_coord none;
+        return command_read_server(r, text, &none);
     }
     if (rc == 0) {
         *out = key_of_name(job, text, length);

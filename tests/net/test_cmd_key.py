@@ -58,6 +58,7 @@ class Key(ctl_kit.Case):
         self.assertIn("root   0,0,0, here; it may deliver now\n", self.cwctl("key explain 0,0,0"))
         self.refused("key explain", "usage: cwctl key explain KEY", code=2)
         self.refused("key explain 1,1,1:999999999999999999", "has not so many keys", code=1)
+        self.refused("key explain 9,9,9", "is no server of this torus of 3x3x3", code=2)
         self.refused("key explain a --job kv", "no service 'kv' here", code=1)
 
 

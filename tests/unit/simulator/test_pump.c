@@ -71,7 +71,7 @@ START_TEST(a_processor_handles_one_frame_after_the_other)
     struct world *w = up_with(&config);
     cw_time start = world_now(w);
     for (int i = 0; i < 20; i++) {
-        town_send(w, 0, town_key(w, 1), 100);
+        town_send(w, 0, town_key(w, 1), 600); /* too long to share a frame */
     }
     int64_t delivered = -1;
     while (town_totals(w).delivered < 20) {

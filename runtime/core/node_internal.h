@@ -17,7 +17,7 @@
 #include "core/holdq.h"
 #include "core/node.h"
 #include "core/packetq.h"
-#include "core/responses.h"
+#include "nmu/response.h"
 #include "core/timers.h"
 
 enum {
@@ -125,7 +125,7 @@ struct node {
     } job_slot[NODE_JOB_SLOTS]; /* job 0: empty */
     struct timers timers;
     struct calls calls;
-    struct responses responses;
+    struct response_table responses;
     struct expiry offloads;
     struct cw_packet *lent; /* to the upcall under way, until it sends, frees or keeps it */
     struct cw_request request[NODE_REQUESTS];

@@ -8,7 +8,7 @@ static bool covers(const struct privilege *p, uint32_t home, const struct privil
     if (grant == NULL) {
         return false;
     }
-    return to->key ? privilege_holds_all(grant) : privilege_holds(p, home, grant, to->process);
+    return to->key ? grant->spans == 0 : privilege_holds(p, home, grant, to->process);
 }
 
 enum nmu_cause nmu_check(const struct nmu_tables *t, uint32_t speaker, const struct nmu_to *to, struct nmu_pass *pass)
@@ -17,8 +17,8 @@ enum nmu_cause nmu_check(const struct nmu_tables *t, uint32_t speaker, const str
     if (who == NULL) {
         return NMU_NO_SPEAKER;
     }
-    const struct map_job *own = &t->map.job[who->home];
-    if (!own->known || (who->generation != 0 && who->generation != own->generation)) {
+    bool same = who->generation == 0 || who->generation == t->map.job[who->home].generation;
+    if (!t->map.door[who->home].known || !same) {
         return NMU_STALE;
     }
     const struct privilege *p = &t->privilege;
@@ -30,7 +30,7 @@ enum nmu_cause nmu_check(const struct nmu_tables *t, uint32_t speaker, const str
             return port == NULL && grant == NULL ? NMU_NO_GRANT : NMU_NO_REACH;
         }
     }
-    if (!t->map.job[grant->remote].known) {
+    if (!t->map.door[grant->remote].known) {
         return NMU_NO_JOB;
     }
     cw_server server = to->key ? CW_SERVER_NONE : map_server(&t->map, grant->remote, to->process);

@@ -15,8 +15,9 @@ int map_open(struct map *m, uint32_t jobs, uint32_t ranges)
     }
     *m = (struct map){.jobs = jobs, .slot_mask = slots - 1};
     m->job = calloc(jobs, sizeof *m->job);
+    m->door = calloc(jobs, sizeof *m->door);
     m->slot = calloc(slots, sizeof *m->slot);
-    if (m->job == NULL || m->slot == NULL || spans_open(&m->ranges, ranges, jobs) < 0) {
+    if (m->job == NULL || m->door == NULL || m->slot == NULL || spans_open(&m->ranges, ranges, jobs) < 0) {
         map_close(m);
         return -ENOMEM;
     }
@@ -26,6 +27,7 @@ int map_open(struct map *m, uint32_t jobs, uint32_t ranges)
 void map_close(struct map *m)
 {
     free(m->job);
+    free(m->door);
     free(m->slot);
     spans_close(&m->ranges);
     *m = (struct map){0};
@@ -33,7 +35,8 @@ void map_close(struct map *m)
 
 size_t map_bytes(const struct map *m)
 {
-    return m->jobs * sizeof *m->job + (m->slot_mask + 1) * sizeof *m->slot + spans_bytes(&m->ranges);
+    return m->jobs * (sizeof *m->job + sizeof *m->door) + (m->slot_mask + 1) * sizeof *m->slot +
+           spans_bytes(&m->ranges);
 }
 
 static uint32_t home_of(const struct map *m, cw_job job)
@@ -88,10 +91,11 @@ void map_give(struct map *m, uint32_t place)
     }
     m->slot[hole] = 0;
     m->job[place] = (struct map_job){.job = 0};
+    m->door[place] = (struct map_door){.known = false};
     m->used--;
 }
 
-/* A single range stands in the job itself. */
+/* A single range stands in the door itself. */
 static uint32_t listed(uint32_t ranges)
 {
     return ranges == 1 ? 0 : ranges;
@@ -104,8 +108,8 @@ bool map_fits(const struct map *m, uint32_t place, uint32_t ranges)
 
 struct nmu_span *map_replace(struct map *m, uint32_t place, uint32_t count)
 {
-    struct map_job *job = &m->job[place];
+    struct map_door *door = &m->door[place];
     struct nmu_span *list = spans_replace(&m->ranges, place, listed(count));
-    job->ranges = count;
-    return count == 1 ? &job->only : list;
+    door->ranges = (uint16_t)count;
+    return count == 1 ? &door->only : list;
 }

@@ -14,12 +14,16 @@
 enum { MAP_JOBS_MAX = 32767 }; /* places are 15 bits of a key (privilege.h) */
 #define MAP_NONE UINT32_MAX
 
+/* Where a job's processes live: all that the check of a packet reads of the remote job, four to a line of cache. */
+struct map_door {
+    struct nmu_span only; /* when there is one range */
+    uint16_t ranges;      /* else they are a list in the map's spans */
+    bool known;           /* the job's record is here, and it is not destroyed */
+};
+
 struct map_job {
-    cw_job job;      /* 0: a free place */
-    bool known;      /* its record is here, and it is not destroyed */
-    bool ruled;      /* resident, and its grants are here */
-    uint32_t ranges; /* of the list in the map's spans; 1: `only`, and no list */
-    struct nmu_span only;
+    cw_job job;         /* 0: a free place */
+    bool ruled;         /* resident, and its grants are here */
     uint32_t residents; /* speakers of the job */
     uint32_t wanted;    /* privileges that lead to it */
     uint32_t rules;     /* privileges it has itself */
@@ -28,8 +32,9 @@ struct map_job {
 };
 
 struct map {
-    struct map_job *job; /* by place */
-    uint32_t *slot;      /* open addressing over jobs: place + 1, 0 empty; at most half full */
+    struct map_job *job;   /* by place */
+    struct map_door *door; /* by place */
+    uint32_t *slot;        /* open addressing over jobs: place + 1, 0 empty; at most half full */
     uint32_t slot_mask;
     uint32_t jobs; /* places there are */
     uint32_t used;
@@ -56,9 +61,9 @@ struct nmu_span *map_replace(struct map *m, uint32_t place, uint32_t count);
 /* The server of a process; CW_SERVER_NONE: the job has no such process. */
 static inline cw_server map_server(const struct map *m, uint32_t place, cw_process process)
 {
-    const struct map_job *job = &m->job[place];
+    const struct map_door *door = &m->door[place];
     const struct nmu_span *span =
-        job->ranges == 1 ? &job->only : spans_search(spans_of(&m->ranges, place), job->ranges, process);
+        door->ranges == 1 ? &door->only : spans_search(spans_of(&m->ranges, place), door->ranges, process);
     bool there = span != NULL && process >= span->first && process <= span->last;
     return there ? span->server + (process - span->first) : CW_SERVER_NONE;
 }

@@ -95,7 +95,7 @@ static struct needs needs_of(const struct nmu_tables *t, const struct job_record
     for (unsigned i = 0; i < r->grants; i++) {
         struct job_grant g = job_record_next_grant(&at);
         needs.privileges += g.all_ports ? 1 : g.ports;
-        needs.spans += g.spans > 1 ? g.spans : 0;
+        needs.spans += g.spans;
         needs.strangers += g.job != before && map_find(&t->map, g.job) == MAP_NONE;
         before = g.job;
     }
@@ -116,21 +116,14 @@ static bool fits(const struct nmu_tables *t, uint32_t home, const struct job_rec
            needs.strangers <= t->map.jobs - t->map.used && spans_fit(&t->privilege.sets, home, needs.spans);
 }
 
-/* Adds one grant; the spans of its set, when there are several, at list[*used]. */
+/* Adds one grant; the spans of its set, when it is not of all processes, at list[*used]. */
 static void rule_grant(struct nmu_tables *t, uint32_t home, const struct job_grant *g, struct nmu_span *list,
                        uint32_t *used)
 {
-    struct privilege_entry entry = {.first = 0, .last = UINT32_MAX, .at = *used};
-    if (!g->all_processes) {
-        entry.first = job_grant_span(g, 0).first;
-        entry.last = job_grant_span(g, g->spans - 1u).last;
-    }
-    if (g->spans > 1) {
-        entry.spans = g->spans;
-        for (unsigned i = 0; i < g->spans; i++) {
-            struct job_span s = job_grant_span(g, i);
-            list[(*used)++] = (struct nmu_span){s.first, s.last, 0};
-        }
+    struct privilege_entry entry = {.spans = g->spans, .at = *used};
+    for (unsigned i = 0; i < g->spans; i++) {
+        struct job_span s = job_grant_span(g, i);
+        list[(*used)++] = (struct nmu_span){s.first, s.last, 0};
     }
     uint32_t remote = map_take(&t->map, g->job);
     CHECK(remote != MAP_NONE);
@@ -185,7 +178,7 @@ int nmu_job_put(struct nmu *n, const struct job_record *r)
         struct job_range range = job_record_range(r, i);
         ranges[i] = (struct nmu_span){range.first, range.first + (range.count - 1), range.server};
     }
-    job->known = !r->destroyed;
+    t->map.door[place].known = !r->destroyed;
     job->version = r->version;
     job->generation = r->generation;
     if (job->residents > 0) {
@@ -205,7 +198,7 @@ void nmu_job_drop(struct nmu *n, cw_job job)
     }
     unrule(t, place);
     (void)map_replace(&t->map, place, 0);
-    t->map.job[place].known = false;
+    t->map.door[place].known = false;
     t->map.job[place].version = 0;
     t->map.job[place].generation = 0;
     sweep(&t->map);

@@ -22,7 +22,7 @@ struct nmu_config {
     uint32_t speakers;       /* who may speak at one time */
     uint32_t jobs;           /* resident and reachable, at most MAP_JOBS_MAX */
     uint32_t privileges;     /* of all resident jobs: (remote job, port) pairs */
-    uint32_t spans;          /* of grants to more than one span of processes */
+    uint32_t spans;          /* of grants that are not to all processes */
     uint32_t ranges;         /* of jobs on more than one range of servers */
     uint32_t denied;         /* rows of refusals */
     uint32_t receives;       /* ports with a template */

@@ -10,7 +10,7 @@ int privilege_open(struct privilege *p, uint32_t limit, uint32_t jobs, uint32_t 
 {
     CHECK(limit >= 1 && limit <= UINT32_C(1) << 24);
     uint32_t bits = 1;
-    while (UINT32_C(1) << bits < 2 * limit) {
+    while ((UINT64_C(5) << bits) < UINT64_C(8) * limit) {
         bits++;
     }
     *p = (struct privilege){.mask = (UINT32_C(1) << bits) - 1, .shift = 64 - bits, .limit = limit};
@@ -50,7 +50,7 @@ struct privilege_entry *privilege_any_of(const struct privilege *p, uint32_t hom
 {
     for (; *from <= p->mask; ++*from) {
         struct privilege_entry *entry = &p->slot[*from];
-        if (entry->key != 0 && entry->key >> 49 == home) {
+        if (entry->key >> 49 == home + 1) {
             return entry;
         }
     }

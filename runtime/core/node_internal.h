@@ -17,8 +17,8 @@
 #include "core/holdq.h"
 #include "core/node.h"
 #include "core/packetq.h"
-#include "nmu/response.h"
 #include "core/timers.h"
+#include "nmu/response.h"
 
 enum {
     NODE_SERVICES = FAIRQ_SERVICES,

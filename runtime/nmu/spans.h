@@ -42,16 +42,15 @@ static inline const struct nmu_span *spans_of(const struct spans *s, uint32_t ow
 /* Borrows the span of a rising list that holds the process, or NULL. Logarithmic. */
 static inline const struct nmu_span *spans_search(const struct nmu_span *span, uint32_t count, cw_process process)
 {
-    while (count > 0) {
-        uint32_t half = count / 2;
+    uint32_t from = 0, to = count;
+    while (from < to) {
+        uint32_t half = from + (to - from) / 2;
         if (span[half].last < process) {
-            span += half + 1;
-            count -= half + 1;
+            from = half + 1;
+        } else if (span[half].first > process) {
+            to = half;
         } else {
-            count = half;
-            if (span[half].first <= process) {
-                return span + half;
-            }
+            return &span[half];
         }
     }
     return NULL;

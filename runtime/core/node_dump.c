@@ -155,7 +155,7 @@ uint64_t node_digest(const struct node *n)
 size_t node_bytes(const struct node *n)
 {
     size_t bytes = sizeof *n + ls_bytes(n->ls) + reach_bytes(n->torus.servers);
-    bytes += expiry_bytes(&n->timers.table) + expiry_bytes(&n->calls.table) + responses_bytes(&n->responses) +
+    bytes += expiry_bytes(&n->timers.table) + expiry_bytes(&n->calls.table) + response_bytes(&n->responses) +
              expiry_bytes(&n->offloads);
     for (unsigned i = 0; i < NODE_SERVICES; i++) {
         const struct cw_svc *svc = n->service[i];

@@ -17,8 +17,8 @@
 #include "core/holdq.h"
 #include "core/node.h"
 #include "core/packetq.h"
-#include "core/responses.h"
 #include "core/timers.h"
+#include "nmu/response.h"
 
 enum {
     NODE_SERVICES = FAIRQ_SERVICES,
@@ -126,7 +126,7 @@ struct node {
     } job_slot[NODE_JOB_SLOTS]; /* job 0: empty */
     struct timers timers;
     struct calls calls;
-    struct responses responses;
+    struct response_table responses;
     struct expiry offloads;
     bool closing;           /* node_end_offloads() */
     struct cw_packet *lent; /* to the upcall under way, until it sends, frees or keeps it */

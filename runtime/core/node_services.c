@@ -111,7 +111,7 @@ static void discard(struct node *n, struct cw_svc *svc)
 {
     uint32_t bit = UINT32_C(1) << svc->index;
     timers_stop_all(&n->timers, svc->index);
-    responses_end_all(&n->responses, svc->index);
+    response_end_all(&n->responses, svc->index);
     node_end_requests(svc);
     node_drop_list(n, packetq_drain(&svc->queue), CW_DROP_CLOSED);
     svc->own_links = CW_LINKS_NONE;

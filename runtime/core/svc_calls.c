@@ -3,7 +3,7 @@
  * svc_calls.c - a request that is answered once or times out (NMU 4.2), for requester and responder.
  *
  *   cw_call     opens a call (calls.h); the request says where the answer goes and the number of the call
- *   arrival     opens a one-time right to answer (responses.h), named by a handle that the responder is given
+ *   arrival     opens a one-time right to answer (response.h), named by a handle that the responder is given
  *   cw_reply    spends the right; the answer retraces the request's path when that was recorded and lasts
  *   arrival     ends the call: done() with the answer, exactly once, whatever retries and late answers come
  */
@@ -161,7 +161,7 @@ static void try_again(struct node *n, struct call *call)
 
 void node_run_calls(struct node *n)
 {
-    responses_expire(&n->responses, n->now);
+    response_expire(&n->responses, n->now);
     for (struct call *call; (call = calls_due(&n->calls, n->now)) != NULL;) {
         if (call->retries > 0) {
             try_again(n, call);
@@ -213,14 +213,14 @@ uint32_t node_open_handle(struct node *n, const struct cw_packet *p)
     if (svc == NULL || !torus_holds(&n->torus, p->head.source) || !torus_holds(&n->torus, request.server)) {
         return 0;
     }
-    struct responses_requester requester = {
+    struct response_requester requester = {
         .job = p->head.source_job,
         .process = p->head.source_process,
         .server = torus_id(&n->torus, p->head.source),
     };
     int64_t us = request.limit_us != 0 ? request.limit_us : LIMIT_DEFAULT_US;
     struct response_right *right =
-        responses_open_right(&n->responses, svc->index, &requester, &request, cw_time_add(n->now, CW_US(us)));
+        response_open_right(&n->responses, svc->index, &requester, &request, cw_time_add(n->now, CW_US(us)));
     if (right == NULL) {
         return 0;
     }
@@ -237,7 +237,7 @@ void node_close_handle(struct node *n, uint32_t handle)
 {
     struct response_right *right = expiry_find(&n->responses.table, handle);
     if (right != NULL) {
-        responses_end(&n->responses, right);
+        response_end(&n->responses, right);
     }
 }
 
@@ -279,7 +279,7 @@ int cw_reply(cw_svc *s, uint32_t handle, int status, cw_packet *p)
     if (!node_in_hand(s, p)) {
         return -EINVAL;
     }
-    struct response_right *right = responses_find(&n->responses, s->index, handle);
+    struct response_right *right = response_find(&n->responses, s->index, handle);
     if (right == NULL) {
         node_drop_unsent(s, p, CW_DROP_REPLY_DEAD);
         return -ENOENT;
@@ -289,6 +289,6 @@ int cw_reply(cw_svc *s, uint32_t handle, int status, cw_packet *p)
         node_drop_unsent(s, p, node_drop_of(rc));
         return rc;
     }
-    responses_end(&n->responses, right);
+    response_end(&n->responses, right);
     return 0;
 }

@@ -140,7 +140,7 @@ void node_run_timers(struct node *n)
 cw_time node_timers_wake(const struct node *n)
 {
     cw_time wake = cw_time_min(timers_wake(&n->timers), calls_wake(&n->calls));
-    wake = cw_time_min(wake, responses_wake(&n->responses));
+    wake = cw_time_min(wake, response_wake(&n->responses));
     return cw_time_min(wake, expiry_wake(&n->offloads));
 }
 
@@ -153,7 +153,7 @@ int node_open_timers(struct node *n)
         rc = calls_open(&n->calls, NODE_CALLS, prng_next(&random));
     }
     if (rc == 0) {
-        rc = responses_open(&n->responses, NODE_RESPONSES, NODE_RESPONSES_EACH, prng_next(&random));
+        rc = response_open(&n->responses, NODE_RESPONSES, NODE_RESPONSES_EACH, prng_next(&random));
     }
     if (rc == 0) {
         rc = expiry_open(&n->offloads, sizeof(struct offload), NODE_OFFLOADS, prng_next(&random));
@@ -173,7 +173,7 @@ int node_open_timers(struct node *n)
 void node_close_timers(struct node *n)
 {
     expiry_close(&n->offloads);
-    responses_close(&n->responses);
+    response_close(&n->responses);
     calls_close(&n->calls);
     timers_close(&n->timers);
 }

@@ -11,7 +11,7 @@
 #ifndef CORE_TIMERS_H
 #define CORE_TIMERS_H
 
-#include "core/expiry.h"
+#include "base/expiry.h"
 #include "core/fairq.h"
 #include "cubeway/service.h"
 

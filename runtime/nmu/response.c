@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/responses.h"
+#include "nmu/response.h"
 
 #include "base/check.h"
 #include "base/digest.h"
@@ -7,10 +7,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int responses_open(struct responses *r, uint32_t limit, uint32_t quota, uint64_t salt)
+int response_open(struct response_table *r, uint32_t limit, uint32_t quota, uint64_t salt)
 {
     CHECK(quota >= 1);
-    *r = (struct responses){.quota = quota, .salt = salt, .counts_mask = 1};
+    *r = (struct response_table){.quota = quota, .salt = salt, .counts_mask = 1};
     /* At most half full, so that probes are short. */
     while (r->counts_mask < 2 * limit) {
         r->counts_mask = r->counts_mask << 1;
@@ -19,20 +19,20 @@ int responses_open(struct responses *r, uint32_t limit, uint32_t quota, uint64_t
     return expiry_open(&r->table, sizeof(struct response_right), limit, salt);
 }
 
-void responses_close(struct responses *r)
+void response_close(struct response_table *r)
 {
     free(r->counts);
     r->counts = NULL;
     expiry_close(&r->table);
 }
 
-size_t responses_bytes(const struct responses *r)
+size_t response_bytes(const struct response_table *r)
 {
     return expiry_bytes(&r->table) + (r->counts != NULL ? (r->counts_mask + 1) * sizeof *r->counts : 0);
 }
 
 /* A requester as one number that is not 0: a keyed digest, so that nobody can choose two that meet. */
-static uint64_t who_is(const struct responses *r, const struct responses_requester *requester)
+static uint64_t who_is(const struct response_table *r, const struct response_requester *requester)
 {
     const uint64_t words[] = {r->salt, requester->job, (uint64_t)requester->process << 32 | requester->server};
     uint64_t who = digest_of_words(words, sizeof words / sizeof *words);
@@ -40,7 +40,7 @@ static uint64_t who_is(const struct responses *r, const struct responses_request
 }
 
 /* The place of a requester's count, or the empty one where it would be. */
-static uint32_t place_of(const struct responses *r, uint64_t who)
+static uint32_t place_of(const struct response_table *r, uint64_t who)
 {
     uint32_t at = (uint32_t)who & r->counts_mask;
     while (r->counts[at].who != 0 && r->counts[at].who != who) {
@@ -50,7 +50,7 @@ static uint32_t place_of(const struct responses *r, uint64_t who)
 }
 
 /* Empties a place and moves those behind it that would no longer be found. */
-static void empty_place(struct responses *r, uint32_t hole)
+static void empty_place(struct response_table *r, uint32_t hole)
 {
     for (uint32_t at = (hole + 1) & r->counts_mask; r->counts[at].who != 0; at = (at + 1) & r->counts_mask) {
         uint32_t home = (uint32_t)r->counts[at].who & r->counts_mask;
@@ -59,12 +59,12 @@ static void empty_place(struct responses *r, uint32_t hole)
             hole = at;
         }
     }
-    r->counts[hole] = (struct responses_count){.who = 0};
+    r->counts[hole] = (struct response_count){.who = 0};
 }
 
-struct response_right *responses_open_right(struct responses *r, unsigned service,
-                                            const struct responses_requester *requester,
-                                            const struct ext_request *request, cw_time until)
+struct response_right *response_open_right(struct response_table *r, unsigned service,
+                                           const struct response_requester *requester,
+                                           const struct ext_request *request, cw_time until)
 {
     if (r->counts == NULL) {
         r->counts = calloc(r->counts_mask + 1, sizeof *r->counts);
@@ -73,7 +73,7 @@ struct response_right *responses_open_right(struct responses *r, unsigned servic
         }
     }
     uint64_t who = who_is(r, requester);
-    struct responses_count *count = &r->counts[place_of(r, who)];
+    struct response_count *count = &r->counts[place_of(r, who)];
     if (count->rights >= r->quota) {
         return NULL;
     }
@@ -91,13 +91,13 @@ struct response_right *responses_open_right(struct responses *r, unsigned servic
     return right;
 }
 
-struct response_right *responses_find(const struct responses *r, unsigned service, uint32_t handle)
+struct response_right *response_find(const struct response_table *r, unsigned service, uint32_t handle)
 {
     struct response_right *right = expiry_find(&r->table, handle);
     return right != NULL && right->service == service ? right : NULL;
 }
 
-void responses_end(struct responses *r, struct response_right *right)
+void response_end(struct response_table *r, struct response_right *right)
 {
     uint32_t at = place_of(r, right->who);
     CHECK(r->counts[at].rights > 0);
@@ -107,19 +107,19 @@ void responses_end(struct responses *r, struct response_right *right)
     expiry_give(&r->table, right);
 }
 
-void responses_expire(struct responses *r, cw_time now)
+void response_expire(struct response_table *r, cw_time now)
 {
     for (struct response_right *right; (right = expiry_due(&r->table, now)) != NULL;) {
-        responses_end(r, right);
+        response_end(r, right);
     }
 }
 
-void responses_end_all(struct responses *r, unsigned service)
+void response_end_all(struct response_table *r, unsigned service)
 {
     uint32_t place = 0;
     for (struct response_right *right; (right = expiry_each(&r->table, &place)) != NULL;) {
         if (right->service == service) {
-            responses_end(r, right);
+            response_end(r, right);
         }
     }
 }

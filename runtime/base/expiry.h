@@ -9,8 +9,8 @@
  * The item embeds a struct expiry_item as its FIRST member. Memory comes in chunks as the table fills and goes back at close; the limit is
  * chosen at open. Numbers only: knows no clock and calls nobody.
  */
-#ifndef CORE_EXPIRY_H
-#define CORE_EXPIRY_H
+#ifndef BASE_EXPIRY_H
+#define BASE_EXPIRY_H
 
 #include "base/heap.h"
 #include "cubeway/time.h"

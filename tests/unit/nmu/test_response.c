@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/responses.h"
+#include "nmu/response.h"
 #include "rng.h"
 #include "suite.h"
 
 static const struct ext_request request = {.port = 1, .server = {1, 2, 3}, .job = 9, .process = 4, .call = 77};
 
-static struct response_right *ask(struct responses *r, unsigned service, uint32_t who, int64_t until)
+static struct response_right *ask(struct response_table *r, unsigned service, uint32_t who, int64_t until)
 {
-    const struct responses_requester requester = {.job = 5, .process = who, .server = who};
-    return responses_open_right(r, service, &requester, &request, (cw_time){until});
+    const struct response_requester requester = {.job = 5, .process = who, .server = who};
+    return response_open_right(r, service, &requester, &request, (cw_time){until});
 }
 
 START_TEST(a_right_is_used_once_by_its_owner)
 {
-    struct responses r;
-    ck_assert_int_eq(responses_open(&r, 16, 4, 1), 0);
+    struct response_table r;
+    ck_assert_int_eq(response_open(&r, 16, 4, 1), 0);
     struct response_right *right = ask(&r, 2, 1, 100);
     uint32_t handle = right->item.handle;
     ck_assert_uint_ne(handle, 0);
     ck_assert_uint_eq(right->request.call, 77);
-    ck_assert_ptr_null(responses_find(&r, 1, handle)); /* another service's */
-    ck_assert_ptr_eq(responses_find(&r, 2, handle), right);
-    responses_end(&r, right);
-    ck_assert_ptr_null(responses_find(&r, 2, handle));
+    ck_assert_ptr_null(response_find(&r, 1, handle)); /* another service's */
+    ck_assert_ptr_eq(response_find(&r, 2, handle), right);
+    response_end(&r, right);
+    ck_assert_ptr_null(response_find(&r, 2, handle));
     right = ask(&r, 2, 1, 100);
     handle = right->item.handle;
-    responses_expire(&r, (cw_time){99});
-    ck_assert_ptr_eq(responses_find(&r, 2, handle), right);
-    responses_expire(&r, (cw_time){100});
-    ck_assert_ptr_null(responses_find(&r, 2, handle));
-    responses_close(&r);
+    response_expire(&r, (cw_time){99});
+    ck_assert_ptr_eq(response_find(&r, 2, handle), right);
+    response_expire(&r, (cw_time){100});
+    ck_assert_ptr_null(response_find(&r, 2, handle));
+    response_close(&r);
 }
 END_TEST
 
 START_TEST(one_requester_cannot_fill_the_table)
 {
-    struct responses r;
-    ck_assert_int_eq(responses_open(&r, 64, 4, 1), 0);
+    struct response_table r;
+    ck_assert_int_eq(response_open(&r, 64, 4, 1), 0);
     for (uint32_t who = 0; who < 16; who++) {
         for (unsigned i = 0; i < 4; i++) {
             ck_assert_ptr_nonnull(ask(&r, i, who, 10 + who));
@@ -44,17 +44,17 @@ START_TEST(one_requester_cannot_fill_the_table)
         ck_assert_ptr_null(ask(&r, 0, who, 10));
     }
     ck_assert_ptr_null(ask(&r, 0, 99, 10)); /* full */
-    responses_end_all(&r, 3);
+    response_end_all(&r, 3);
     ck_assert_uint_eq(expiry_count(&r.table), 48);
     for (uint32_t who = 0; who < 16; who++) {
         ck_assert_ptr_nonnull(ask(&r, 5, who, 10));
         ck_assert_ptr_null(ask(&r, 5, who, 10));
     }
-    responses_expire(&r, (cw_time){1000});
+    response_expire(&r, (cw_time){1000});
     for (uint32_t i = 0; i <= r.counts_mask; i++) {
         ck_assert_uint_eq(r.counts[i].who, 0);
     }
-    responses_close(&r);
+    response_close(&r);
 }
 END_TEST
 
@@ -64,11 +64,11 @@ START_TEST(quota_is_exact)
     enum { WHO = 40, LIMIT = 32 };
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct rng rng = {seed};
-        struct responses r;
+        struct response_table r;
         struct response_right *open[LIMIT];
         uint32_t owner[LIMIT], count = 0, of[WHO] = {0};
         uint32_t quota = 1 + (uint32_t)rng_below(&rng, 6);
-        ck_assert_int_eq(responses_open(&r, LIMIT, quota, seed), 0);
+        ck_assert_int_eq(response_open(&r, LIMIT, quota, seed), 0);
         for (unsigned step = 0; step < 20000; step++) {
             uint32_t who = (uint32_t)rng_below(&rng, WHO);
             if (rng_below(&rng, 2) == 0) {
@@ -83,13 +83,13 @@ START_TEST(quota_is_exact)
                 }
             } else if (count > 0) {
                 uint32_t i = (uint32_t)rng_below(&rng, count);
-                responses_end(&r, open[i]);
+                response_end(&r, open[i]);
                 of[owner[i]]--;
                 open[i] = open[--count];
                 owner[i] = owner[count];
             }
         }
-        responses_close(&r);
+        response_close(&r);
     }
 }
 END_TEST

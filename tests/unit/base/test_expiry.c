@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/expiry.h"
+#include "base/expiry.h"
 #include "rng.h"
 #include "suite.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/expiry.h"
+#include "base/expiry.h"
 
 #include "base/check.h"
 

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cause.h - why a packet was not let into the network.
+ */
+#ifndef NMU_CAUSE_H
+#define NMU_CAUSE_H
+
+enum nmu_cause {
+    NMU_ALLOWED = 0,
+    NMU_NO_SPEAKER, /* nobody was let in there */
+    NMU_STALE,      /* the speaker's job is unknown, destroyed, or another generation than the one it was let in with */
+    NMU_NO_GRANT,   /* no grant names that job and port */
+    NMU_NO_REACH,   /* one does, but not that process; for a key: not all processes */
+    NMU_NO_JOB,     /* the remote job is not known here, or destroyed */
+    NMU_NO_PROCESS, /* the remote job has no such process */
+    NMU_CAUSES,
+};
+
+/* The words for people. */
+const char *cause_text(enum nmu_cause cause);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * denied.h - how often who was refused what: a row for each (source, destination, port), so that `explain` and `audit` can say so.
+ *
+ * Bounded: when all rows are taken, refusals of new kinds are counted together in `overflow`; a sender that tries everything costs nothing
+ * more than that. Rows are never lost.
+ */
+#ifndef NMU_DENIED_H
+#define NMU_DENIED_H
+
+#include "cubeway/types.h"
+#include "nmu/cause.h"
+
+struct denied_row {
+    cw_job source_job;
+    cw_process source_process;
+    cw_job job;
+    cw_process process; /* 0 when key */
+    cw_port port;
+    bool key;
+    uint8_t cause;  /* of the latest, enum nmu_cause */
+    uint64_t times; /* 0: a free row */
+};
+
+struct denied {
+    struct denied_row *row; /* open addressing, at most half full */
+    uint32_t mask;
+    uint32_t limit, used;
+    uint64_t overflow;
+    uint64_t total;
+    uint64_t salt; /* senders choose what they are refused: not where it is counted */
+};
+
+/* At most limit rows. -ENOMEM. */
+CW_MUST_CHECK int denied_open(struct denied *d, uint32_t limit, uint64_t salt);
+void denied_close(struct denied *d);
+size_t denied_bytes(const struct denied *d);
+
+/* Counts one: all of what but times. */
+void denied_count(struct denied *d, const struct denied_row *what);
+/* Borrows the first row at or after *from, and puts *from behind it; NULL: no more. */
+const struct denied_row *denied_next(const struct denied *d, uint32_t *from);
+
+#endif

@@ -35,11 +35,11 @@ FOLDERS = (
     Folder(CAPTURE, 4, "capture", (CONTRACTS,), False),
     Folder(SERVICES, 4, "services", (CONTRACTS, KEYSPACE, BASE), False),
     Folder(SERVICE_LIST, 4, "services", (CONTRACTS, SERVICES), False),
-    Folder(SCENARIO, 4, "scenario", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE), False),
+    Folder(SCENARIO, 4, "scenario", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU), False),
     Folder(SIMULATOR, 5, "simulator", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, CAPTURE, SERVICES, SERVICE_LIST, SCENARIO), False),
     Folder(DAEMON, 5, "daemon", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, BOOT, NMU, SHIM, SERVICES, SERVICE_LIST), False),
     Folder(CTL, 5, "ctl", (CONTRACTS, BASE, CAPTURE), False),
-    Folder(TESTBED, 5, "testbed", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, SERVICES, SCENARIO), False),
+    Folder(TESTBED, 5, "testbed", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, SERVICES, SCENARIO), False),
 )
 
 # Folders of C that are not the product: they may include all of it.

@@ -281,7 +281,7 @@ static int read_section(struct reader *r, uint32_t self, unsigned depth, bool br
             r->at++;
             return 0;
         }
-        uint32_t item;
+        uint32_t item = 0;
         rc = read_item(r, &item, depth);
         if (rc < 0) {
             return rc;

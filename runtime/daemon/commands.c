@@ -199,7 +199,7 @@ static bool looks_like_server(const char *text)
     for (unsigned numbers = 1;; numbers++) {
         size_t digits = strspn(text, "0123456789");
         if (digits == 0 || text[digits] != ',') {
-            return digits > 0 && numbers == 3 && (text[digits] == '\0' || text[digits] == ':');
+            return digits > 0 && numbers == 3 && text[digits] == '\0';
         }
         text += digits + 1;
     }

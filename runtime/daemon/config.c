@@ -335,10 +335,20 @@ static void default_name(struct daemon_config *c)
     }
 }
 
+static bool has_link(const struct daemon_config *c)
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (c->link[link].shim != CONFIG_NO_SHIM) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void complete(struct reading *r)
 {
     struct daemon_config *c = r->config;
-    c->labelled = !r->ports;
+    c->labelled = !r->ports || !has_link(c); /* names of ports that are not there say nothing */
     default_name(c);
     if (strcmp(c->control_socket, default_socket) == 0) {
         memset(c->control_socket, 0, sizeof c->control_socket);

@@ -42,6 +42,7 @@ static void start(struct linkstate *ls, const struct ls_config *config)
 {
     const struct ls_timers *t = &config->timers;
     ls->config = *config;
+    ls->spans = ls_spans_of(&config->timers);
     ls->timing = (struct adjacency_timing){
         .dead = t->dead,
         .limit = t->pending_limit,

@@ -25,16 +25,34 @@
 #include "core/views.h"
 
 enum {
-    LS_DRAIN_US = 1000, /* after a stall: first hear what waits in the rings, then judge who is dead (semantics 4.6) */
-    LS_HELLO_LEAST_US = 1000, /* between two hellos of a link, whatever happens */
-    LS_GATHER_US = 50,     /* between two frames of a stream that nobody waits for: a burst of records shares frames */
-    LS_GATHER_ITEMS = 32,  /* unless they fill one */
-    LS_ACK_DELAY_US = 200, /* an acknowledgement waits this long for company */
-    LS_REPEAT_MS = 100,    /* admission acks are repeated while they are wanted */
-    LS_REPAIR_HELLOS = 3,  /* hellos with another digest at equal positions: the databases differ */
-    LS_FIGHTS = 3,         /* outbids of another boot's records in LS_FIGHT_SEC that are still taken for our own past */
+    LS_GATHER_ITEMS = 32, /* a stream that nobody waits for gathers, unless they fill a frame */
+    LS_REPAIR_HELLOS = 3, /* hellos with another digest at equal positions: the databases differ */
+    LS_FIGHTS = 3,        /* outbids of another boot's records in LS_FIGHT_SEC that are still taken for our own past */
     LS_FIGHT_SEC = 10,
 };
+
+/*
+ * Smaller spans follow from the timers, so that one who makes those longer, because his processors are few or his links slow, makes all
+ * that is repeated rarer. The numbers are those of the retry of 2 ms and the flood bound of 5 ms that both profiles have.
+ */
+struct ls_spans {
+    cw_span drain; /* 1 ms: after a stall, first hear what waits in the rings, then judge who is dead (semantics 4.6) */
+    cw_span hello_least; /* 1 ms between two hellos of a link, whatever happens */
+    cw_span gather; /* 50 us between two frames of a stream that nobody waits for: a burst of records shares frames */
+    cw_span ack_delay; /* 200 us: an acknowledgement waits this long for company */
+    cw_span repeat;    /* 100 ms: admission acks are repeated while they are wanted, N squared of them each time */
+};
+
+static inline struct ls_spans ls_spans_of(const struct ls_timers *t)
+{
+    return (struct ls_spans){
+        .drain = CW_NS(t->retry.ns / 2),
+        .hello_least = CW_NS(t->retry.ns / 2),
+        .gather = CW_NS(t->flood_bound.ns / 100), /* bounded by what a flood may take, over every hop of it */
+        .ack_delay = CW_NS(t->retry.ns / 10),
+        .repeat = CW_NS(t->retry.ns * 50),
+    };
+}
 
 /* Records that are to be applied together (docs/semantics.md, "Closed knowledge"). */
 struct ls_batch {
@@ -99,6 +117,7 @@ struct linkstate {
 
     struct ls_config config;
     struct adjacency_timing timing;
+    struct ls_spans spans;
     struct arena arena;
     cw_coord self;
     struct lsdb db;

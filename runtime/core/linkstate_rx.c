@@ -292,7 +292,7 @@ static bool take_stream(struct linkstate *ls, cw_link link, const struct stream 
     struct stream_cursor cursor = stream_items(stream);
     while (l->feed.running && stream_next(&cursor, &number, &item)) {
         steady = false;
-        if (feed_receive(&l->feed, number, cw_time_add(ls->now, CW_US(LS_ACK_DELAY_US)))) {
+        if (feed_receive(&l->feed, number, cw_time_add(ls->now, ls->spans.ack_delay))) {
             take_item(ls, link, &item);
         } else if (MUTANT(ACK_OVERTAKES) && item.type == ITEM_ACK) {
             take_ack(ls, &item.ack); /* records before it were lost and will come again */

@@ -43,7 +43,7 @@ void linkstate_pass(struct linkstate *ls, cw_time now)
     bool first = ls->now.ns == INT64_MIN;
     /* Paused, or starved: what waits in the rings may be proof of life. */
     if (stall_ns > dead_ns / 2) {
-        ls->judge_from = cw_time_add(now, CW_US(LS_DRAIN_US));
+        ls->judge_from = cw_time_add(now, ls->spans.drain);
     }
     ls->now = now;
     /*
@@ -110,7 +110,7 @@ void ls_tick(struct linkstate *ls, cw_time now)
         part(ls);
     }
     if (cw_time_due(ls->repeat_at, now)) {
-        ls->repeat_at = cw_time_add(now, CW_MS(LS_REPEAT_MS));
+        ls->repeat_at = cw_time_add(now, ls->spans.repeat);
         admission_repeat(&ls->admission);
         ls->acks_due = true;
     }
@@ -137,7 +137,7 @@ static cw_time tx_wake(const struct linkstate *ls, const struct ls_link *l)
     if (l->adj.state == ADJ_NO_CARRIER || ls->parted) {
         return CW_NEVER;
     }
-    cw_time soon = l->hello_soon ? cw_time_add(l->hello_last, CW_US(LS_HELLO_LEAST_US)) : CW_NEVER;
+    cw_time soon = l->hello_soon ? cw_time_add(l->hello_last, ls->spans.hello_least) : CW_NEVER;
     cw_time hello = cw_time_min(l->hello_at, soon);
     cw_time ack = l->feed.running ? l->feed.ack_at : CW_NEVER;
     if (l->feed.running && feed_has_more(&l->feed) && !cw_time_due(l->stream_at, ls->now)) {

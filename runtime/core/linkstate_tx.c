@@ -14,7 +14,7 @@
 
 static bool hello_is_due(const struct linkstate *ls, const struct ls_link *l)
 {
-    cw_time soon = l->hello_soon ? cw_time_add(l->hello_last, CW_US(LS_HELLO_LEAST_US)) : CW_NEVER;
+    cw_time soon = l->hello_soon ? cw_time_add(l->hello_last, ls->spans.hello_least) : CW_NEVER;
     return !ls->parted && cw_time_due(cw_time_min(l->hello_at, soon), ls->now);
 }
 
@@ -120,10 +120,7 @@ static size_t put_stream(struct linkstate *ls, struct ls_link *l, cw_link link, 
         feed_sent(&l->feed, ls->now);
     }
     feed_ack_left(&l->feed);
-    /* Bounded by what a flood may take, over every hop of it. */
-    int64_t gather_ns = ls->config.timers.flood_bound.ns / 100;
-    gather_ns = gather_ns < CW_US(LS_GATHER_US).ns ? gather_ns : CW_US(LS_GATHER_US).ns;
-    l->stream_at = cw_time_add(ls->now, CW_NS(gather_ns));
+    l->stream_at = cw_time_add(ls->now, ls->spans.gather);
     return stream_finish(&w, &head);
 }
 

@@ -50,10 +50,29 @@ START_TEST(a_link_is_committed_when_both_records_list_it_up)
 }
 END_TEST
 
+/* Whoever makes his timers longer repeats less: acks of an admission are N squared each time, */
+START_TEST(smaller_spans_follow_from_the_timers)
+{
+    struct ls_timers both[] = {ls_timers_default(), ls_timers_fast()};
+    for (size_t i = 0; i < 2; i++) {
+        struct ls_spans s = ls_spans_of(&both[i]);
+        ck_assert(s.drain.ns == CW_MS(1).ns && s.hello_least.ns == CW_MS(1).ns && s.gather.ns == CW_US(50).ns);
+        ck_assert(s.ack_delay.ns == CW_US(200).ns && s.repeat.ns == CW_MS(100).ns);
+    }
+    struct ls_timers slow = ls_timers_default();
+    slow.retry = CW_MS(200);
+    slow.flood_bound = CW_MS(500);
+    struct ls_spans s = ls_spans_of(&slow);
+    ck_assert(s.drain.ns == CW_MS(100).ns && s.hello_least.ns == CW_MS(100).ns && s.gather.ns == CW_MS(5).ns);
+    ck_assert(s.ack_delay.ns == CW_MS(20).ns && s.repeat.ns == CW_SEC(10).ns);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(who_is_at_the_other_end),
     SUITE_TEST(the_own_record_is_the_newest_version_of_ours),
     SUITE_TEST(a_link_is_committed_when_both_records_list_it_up),
+    SUITE_TEST(smaller_spans_follow_from_the_timers),
 };
 
 SUITE_MAIN("linkstate_internal", tests)

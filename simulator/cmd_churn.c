@@ -106,7 +106,7 @@ int churn_measure(const struct churn_plan *plan, struct report **out)
     return rc;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct program_command *self, int argc, char **argv)
 {
     struct churn_plan plan = {
         .failures = 2000000, .down_ppm = 100000, .rate = 1000, .settle = CW_SEC(1), .measure = CW_SEC(10)};
@@ -124,22 +124,23 @@ static int run(const struct command *self, int argc, char **argv)
     };
     command_common(&common, option + 7, (cw_dims){8, 8, 8}, "fast");
     int code = command_options(self, option, 7 + COMMAND_COMMON, argc, argv, NULL, &common);
-    if (code == COMMAND_GO) {
+    if (code == PROGRAM_GO) {
         code = command_config(self, &common, &plan.config);
     }
-    if (code != COMMAND_GO) {
+    if (code != PROGRAM_GO) {
         return code;
     }
     if (plan.failures <= 0 || plan.down_ppm >= 1000000 || seconds <= 0 || plan.rate == 0) {
-        return command_refuse(self, "expected --churn, --seconds and --rate above 0, and --down below 100%%");
+        return program_refuse(self, "expected --churn, --seconds and --rate above 0, and --down below 100%%");
     }
     plan.measure = (cw_span){seconds * 1000};
     plan.quiet = common.quiet;
     int rc = churn_measure(&plan, &r);
-    return rc == 0 ? command_print(r, common.json, EXIT_FINE) : command_exit(rc);
+    return rc == 0 ? program_print(self, r, common.json, EXIT_FINE) : command_exit(rc);
 }
 
-const struct command command_churn = {
+const struct program_command command_churn = {
+    .program = &program_cwsim,
     .name = "churn",
     .summary = "servers fail and return while keys are used: nothing may be misdelivered",
     .words = "[--dims XxYxZ] [--churn R] [--down D%] [--seconds S] [--rate N] [options]",

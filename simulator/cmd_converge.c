@@ -158,7 +158,7 @@ static int measure(struct trial *t, const struct converge *c, struct report *r, 
     return rc;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct program_command *self, int argc, char **argv)
 {
     struct converge c = {.rounds = 20, .rest = CW_MS(300), .boot = CW_MS(0)};
     struct command_common common;
@@ -172,14 +172,14 @@ static int run(const struct command *self, int argc, char **argv)
     };
     command_common(&common, option + 5, (cw_dims){8, 8, 8}, "default");
     int code = command_options(self, option, 5 + COMMAND_COMMON, argc, argv, NULL, &common);
-    if (code == COMMAND_GO) {
+    if (code == PROGRAM_GO) {
         code = command_config(self, &common, &c.config);
     }
-    if (code != COMMAND_GO) {
+    if (code != PROGRAM_GO) {
         return code;
     }
     if (c.rounds < 1 || c.rounds > ROUNDS_MAX) {
-        return command_refuse(self, "--rounds %u: expected 1 to %d", c.rounds, ROUNDS_MAX);
+        return program_refuse(self, "--rounds %u: expected 1 to %d", c.rounds, ROUNDS_MAX);
     }
     struct sample *s = calloc(1, sizeof *s);
     int rc = s == NULL ? -ENOMEM : trial_open(&t, &c.config, self->name, common.quiet, stderr);
@@ -192,13 +192,14 @@ static int run(const struct command *self, int argc, char **argv)
     trial_close(&t);
     free(s);
     if (rc == 0) {
-        return command_print(r, common.json, EXIT_FINE);
+        return program_print(self, r, common.json, EXIT_FINE);
     }
     report_close(r);
     return command_exit(rc);
 }
 
-const struct command command_converge = {
+const struct program_command command_converge = {
+    .program = &program_cwsim,
     .name = "converge",
     .summary = "how long until every view is right after a death, a birth and a cold start",
     .words = "[--dims XxYxZ] [--rounds N] [options]",

@@ -159,7 +159,7 @@ static int measure(struct fairness *f, struct report *r)
     return rc;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct program_command *self, int argc, char **argv)
 {
     struct fairness f = {.warm = CW_MS(20), .measure = CW_SEC(2)};
     uint32_t services = 4;
@@ -176,20 +176,20 @@ static int run(const struct command *self, int argc, char **argv)
     };
     command_common(&common, option + 6, (cw_dims){2, 1, 1}, "default");
     int code = command_options(self, option, 6 + COMMAND_COMMON, argc, argv, NULL, &common);
-    if (code == COMMAND_GO) {
+    if (code == PROGRAM_GO) {
         code = command_config(self, &common, &f.config);
     }
-    if (code != COMMAND_GO) {
+    if (code != PROGRAM_GO) {
         return code;
     }
     if (services < 1 || services > SERVICES_MAX || common.dims.x < 2 || f.measure.ns <= 0) {
-        return command_refuse(self, "expected 1 to %d services, a torus of at least 2 along x, and some time",
+        return program_refuse(self, "expected 1 to %d services, a torus of at least 2 along x, and some time",
                               SERVICES_MAX);
     }
     f.count = services;
     if (read_list(sizes, common.mtu, f.count, &f.service[0].size, sizeof f.service[0]) < 0 ||
         read_list(weights, 1000, f.count, &f.service[0].weight, sizeof f.service[0]) < 0) {
-        return command_refuse(self, "--sizes and --weights: expected numbers with commas, as 100,9000");
+        return program_refuse(self, "--sizes and --weights: expected numbers with commas, as 100,9000");
     }
     make_services(&f);
     f.quiet = common.quiet;
@@ -197,13 +197,14 @@ static int run(const struct command *self, int argc, char **argv)
     int rc = measure(&f, r);
     if (rc == 0) {
         bool fair = report_value(r, "worst_off") <= (double)within / 1e6;
-        return command_print(r, common.json, fair ? EXIT_FINE : EXIT_BROKEN);
+        return program_print(self, r, common.json, fair ? EXIT_FINE : EXIT_BROKEN);
     }
     report_close(r);
     return command_exit(rc);
 }
 
-const struct command command_fairness = {
+const struct program_command command_fairness = {
+    .program = &program_cwsim,
     .name = "fairness",
     .summary = "several services want one link: what each gets, whatever its packets' sizes",
     .words = "[--services N] [--sizes N,N..] [--weights N,N..] [options]",

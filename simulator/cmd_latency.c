@@ -168,7 +168,7 @@ static int measure_round_trips(const struct latency *l, struct report *r)
     return rc;
 }
 
-static int measure_loads(const struct latency *l, const struct command *self, struct report *r)
+static int measure_loads(const struct latency *l, const struct program_command *self, struct report *r)
 {
     static const char *const columns[] = {
         "load_percent", "wait_per_hop_us", "random_wait_us", "mean_us",     "idle_us", "hops_mean",
@@ -223,7 +223,7 @@ static int read_loads(const char *text, struct latency *l)
     return 0;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct program_command *self, int argc, char **argv)
 {
     struct latency l = {.warm = CW_MS(50), .measure = CW_MS(200), .hops = 6};
     const char *loads = "10%,30%,50%,70%,90%";
@@ -240,19 +240,19 @@ static int run(const struct command *self, int argc, char **argv)
     };
     command_common(&common, option + 7, (cw_dims){4, 4, 4}, "default");
     int code = command_options(self, option, 7 + COMMAND_COMMON, argc, argv, NULL, &common);
-    if (code == COMMAND_GO) {
+    if (code == PROGRAM_GO) {
         code = command_config(self, &common, &l.config);
     }
-    if (code != COMMAND_GO) {
+    if (code != PROGRAM_GO) {
         return code;
     }
     if (read_loads(loads, &l) < 0) {
-        return command_refuse(self, "--loads %s: expected up to %d percentages with commas, as 10%%,50%%", loads,
+        return program_refuse(self, "--loads %s: expected up to %d percentages with commas, as 10%%,50%%", loads,
                               LOADS_MAX);
     }
     l.bytes = l.bytes == 0 ? common.mtu : l.bytes;
     if (l.bytes < HEADS + 64 || l.bytes > common.mtu || l.hops > 60) {
-        return command_refuse(self, "expected --bytes from %d to the mtu, and --hops up to 60", HEADS + 64);
+        return program_refuse(self, "expected --bytes from %d to the mtu, and --hops up to 60", HEADS + 64);
     }
     if (testbed) {
         l.config.wire.hop_delay = CW_NS(TESTBED_NS);
@@ -269,13 +269,14 @@ static int run(const struct command *self, int argc, char **argv)
         rc = measure_loads(&l, self, r);
     }
     if (rc == 0) {
-        return command_print(r, common.json, EXIT_FINE);
+        return program_print(self, r, common.json, EXIT_FINE);
     }
     report_close(r);
     return command_exit(rc);
 }
 
-const struct command command_latency = {
+const struct program_command command_latency = {
+    .program = &program_cwsim,
     .name = "latency",
     .summary = "how long packets take, against the number of links and against load",
     .words = "[--dims XxYxZ] [--loads L%,L%..] [--hops N] [--out DIR] [options]",

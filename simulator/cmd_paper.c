@@ -67,7 +67,7 @@ static const struct scale tiny = {
 };
 
 struct paper {
-    const struct command *self;
+    const struct program_command *self;
     const struct command_common *common;
     const struct scale *scale;
     struct world_config config;
@@ -265,7 +265,7 @@ static unsigned read_figures(const char *text)
     return set;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct program_command *self, int argc, char **argv)
 {
     struct command_common common;
     struct paper p = {.self = self, .common = &common, .out = "paper"};
@@ -283,15 +283,15 @@ static int run(const struct command *self, int argc, char **argv)
     command_common(&common, option + 6, (cw_dims){8, 8, 8}, "fast");
     option[6].hidden = true; /* dims: the figures say which */
     int code = command_options(self, option, 6 + COMMAND_COMMON, argc, argv, NULL, &common);
-    if (code == COMMAND_GO) {
+    if (code == PROGRAM_GO) {
         code = command_config(self, &common, &p.config);
     }
-    if (code != COMMAND_GO) {
+    if (code != PROGRAM_GO) {
         return code;
     }
     unsigned set = read_figures(which);
     if (set == 0) {
-        return command_refuse(self, "--figures %s: expected some of 5a, 5b, 5c with commas", which);
+        return program_refuse(self, "--figures %s: expected some of 5a, 5b, 5c with commas", which);
     }
     if (figure_folder(self, p.out) < 0) {
         return EXIT_USAGE;
@@ -311,14 +311,15 @@ static int run(const struct command *self, int argc, char **argv)
         return command_exit(rc);
     }
     if (common.json) {
-        return command_print(p.summary, true, EXIT_FINE);
+        return program_print(self, p.summary, true, EXIT_FINE);
     }
     report_close(p.summary);
     printf("wrote %s/fig%s.{csv,json,gp%s}\n", p.out, which, undrawn ? "" : ",png");
     return EXIT_FINE;
 }
 
-const struct command command_paper = {
+const struct program_command command_paper = {
+    .program = &program_cwsim,
     .name = "paper",
     .summary = "figures 5a, 5b and 5c of CamCubeOS again: CSV, JSON and pictures",
     .words = "[--figures 5a,5b,5c] [--out DIR] [--quick] [options]",

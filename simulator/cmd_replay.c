@@ -9,7 +9,7 @@
 
 enum { SERVERS_MAX = 125 };
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct program_command *self, int argc, char **argv)
 {
     struct option_words words;
     uint32_t servers_max = SERVERS_MAX;
@@ -27,14 +27,14 @@ static int run(const struct command *self, int argc, char **argv)
     struct command_common line;
     uint64_t seed;
     int code = command_options(self, option, sizeof option / sizeof *option, argc, argv, &words, &line);
-    if (code != COMMAND_GO) {
+    if (code != PROGRAM_GO) {
         return code;
     }
     if (words.count != 1 || quantity_count(words.word[0], strlen(words.word[0]), &seed) < 0) {
-        return command_refuse(self, "expected one seed, as swarm printed it; a scenario file is for cwsim run");
+        return program_refuse(self, "expected one seed, as swarm printed it; a scenario file is for cwsim run");
     }
     if (swarm_draw(seed, servers_max, &s) < 0) {
-        return command_refuse(self, "no memory");
+        return program_refuse(self, "no memory");
     }
     if (show) {
         int rc = scenario_write(&s, stdout);
@@ -57,10 +57,11 @@ static int run(const struct command *self, int argc, char **argv)
         return EXIT_USAGE;
     }
     report_text(result.report, "verdict", play_verdict_name(result.verdict));
-    return command_print(result.report, json, result.verdict == PLAY_FINE ? EXIT_FINE : EXIT_BROKEN);
+    return program_print(self, result.report, json, result.verdict == PLAY_FINE ? EXIT_FINE : EXIT_BROKEN);
 }
 
-const struct command command_replay = {
+const struct program_command command_replay = {
+    .program = &program_cwsim,
     .name = "replay",
     .summary = "one seed of swarm again, with all that can be seen of it",
     .words = "SEED [options]",

@@ -2,7 +2,7 @@
 #include "simulator/command.h"
 #include "simulator/play.h"
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct program_command *self, int argc, char **argv)
 {
     struct option_words words;
     uint64_t seed = 0;
@@ -20,11 +20,11 @@ static int run(const struct command *self, int argc, char **argv)
     char error[LINES_ERROR];
     struct command_common line;
     int code = command_options(self, option, sizeof option / sizeof *option, argc, argv, &words, &line);
-    if (code != COMMAND_GO) {
+    if (code != PROGRAM_GO) {
         return code;
     }
     if (words.count != 1) {
-        return command_refuse(self, "expected one scenario file; cwsim run --help says more");
+        return program_refuse(self, "expected one scenario file; cwsim run --help says more");
     }
     if (scenario_load_file(&s, words.word[0], error) < 0) {
         fprintf(stderr, "%s\n", error);
@@ -54,10 +54,11 @@ static int run(const struct command *self, int argc, char **argv)
     }
     report_text(result.report, "verdict", play_verdict_name(result.verdict));
     code = result.verdict == PLAY_FINE ? EXIT_FINE : result.verdict == PLAY_IMPOSSIBLE ? EXIT_USAGE : EXIT_BROKEN;
-    return command_print(result.report, json, code);
+    return program_print(self, result.report, json, code);
 }
 
-const struct command command_run = {
+const struct program_command command_run = {
+    .program = &program_cwsim,
     .name = "run",
     .summary = "a scenario file: a cluster, what happens to it and when, what must be true",
     .words = "SCENARIO [options]",

@@ -169,7 +169,7 @@ static int run_all(struct swarm *w)
     return rc;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct program_command *self, int argc, char **argv)
 {
     struct option_range seeds = {1, 100};
     struct swarm w = {.servers_max = SERVERS_MAX, .jobs = 1, .seconds = RUN_SECONDS, .tries = SHRINK_TRIES, .out = "."};
@@ -187,18 +187,18 @@ static int run(const struct command *self, int argc, char **argv)
         {"quiet", OPTION_FLAG, &w.quiet, NULL, "no progress line on the terminal", false},
     };
     int code = command_options(self, option, sizeof option / sizeof *option, argc, argv, NULL, NULL);
-    if (code != COMMAND_GO) {
+    if (code != PROGRAM_GO) {
         return code;
     }
     if (w.jobs < 1 || w.jobs > JOBS_MAX || w.servers_max < 2) {
-        return command_refuse(self, "expected 1 to %d jobs, and at least 2 servers", JOBS_MAX);
+        return program_refuse(self, "expected 1 to %d jobs, and at least 2 servers", JOBS_MAX);
     }
     w.first = w.next = seeds.first;
     w.last = seeds.last;
     double start = progress_seconds();
     int rc = run_all(&w);
     if (rc < 0) {
-        return command_refuse(self, "%s", strerror(-rc));
+        return program_refuse(self, "%s", strerror(-rc));
     }
     struct report *r = report_open(self->name);
     report_integer(r, "seed_first", (int64_t)w.first);
@@ -210,10 +210,11 @@ static int run(const struct command *self, int argc, char **argv)
     report_integer(r, "events", (int64_t)w.events);
     report_real(r, "wall_seconds", progress_seconds() - start);
     report_hash(r, "digest", w.digests);
-    return command_print(r, json, w.failed == 0 ? EXIT_FINE : EXIT_BROKEN);
+    return program_print(self, r, json, w.failed == 0 ? EXIT_FINE : EXIT_BROKEN);
 }
 
-const struct command command_swarm = {
+const struct program_command command_swarm = {
+    .program = &program_cwsim,
     .name = "swarm",
     .summary = "many seeds, each a cluster and faults of its own: what breaks?",
     .words = "[--seeds A..B] [--jobs N] [--shrink] [options]",

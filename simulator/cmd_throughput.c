@@ -124,7 +124,7 @@ int throughput_measure(const struct throughput_plan *plan, struct report **out)
     return rc;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct program_command *self, int argc, char **argv)
 {
     struct throughput_plan plan = {.load_ppm = 980000, .warm = CW_MS(200), .measure = CW_MS(200)};
     struct command_common common;
@@ -138,22 +138,23 @@ static int run(const struct command *self, int argc, char **argv)
     };
     command_common(&common, option + 5, (cw_dims){3, 3, 3}, "default");
     int code = command_options(self, option, 5 + COMMAND_COMMON, argc, argv, NULL, &common);
-    if (code == COMMAND_GO) {
+    if (code == PROGRAM_GO) {
         code = command_config(self, &common, &plan.config);
     }
-    if (code != COMMAND_GO) {
+    if (code != PROGRAM_GO) {
         return code;
     }
     if (plan.load_ppm == 0 || plan.load_ppm > 2000000 || plan.fail_ppm >= 1000000 || plan.measure.ns <= 0) {
-        return command_refuse(self,
+        return program_refuse(self,
                               "expected a load of up to 200%%, fewer than 100%% failed, and some time to measure");
     }
     plan.quiet = common.quiet;
     int rc = throughput_measure(&plan, &r);
-    return rc == 0 ? command_print(r, common.json, EXIT_FINE) : command_exit(rc);
+    return rc == 0 ? program_print(self, r, common.json, EXIT_FINE) : command_exit(rc);
 }
 
-const struct command command_throughput = {
+const struct program_command command_throughput = {
+    .program = &program_cwsim,
     .name = "throughput",
     .summary = "all servers send to all: what each receives, against the exact bound",
     .words = "[--dims XxYxZ] [--fail F%] [--load L%] [options]",

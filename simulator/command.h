@@ -8,26 +8,13 @@
 #ifndef SIMULATOR_COMMAND_H
 #define SIMULATOR_COMMAND_H
 
-#include "scenario/options.h"
+#include "scenario/program.h"
 #include "simulator/report.h"
 #include "simulator/trial.h"
 
-enum { EXIT_FINE = 0, EXIT_BROKEN = 1, EXIT_USAGE = 2 };
-
-struct command {
-    const char *name;
-    const char *summary; /* one line, in the list of commands */
-    const char *words;   /* what follows the name on its usage line: "SCENARIO [options]" */
-    const char *text;    /* what it does and shows; a few lines */
-    const char *example; /* lines that can be pasted */
-    int (*run)(const struct command *self, int argc, char **argv);
-};
-
-extern const struct command command_run, command_throughput, command_churn, command_latency, command_fairness,
+extern const struct program program_cwsim;
+extern const struct program_command command_run, command_throughput, command_churn, command_latency, command_fairness,
     command_converge, command_paper, command_swarm, command_replay;
-
-/* All of them, in the order of --help, ended by NULL. */
-extern const struct command *const commands[];
 
 /* ---- What many commands take --------------------------------------------------------------------------------------------- */
 
@@ -46,25 +33,18 @@ enum { COMMAND_OPTIONS_MAX = 24, COMMAND_COMMON = 7 };
 void command_common(struct command_common *common, struct option *option, cw_dims dims, const char *timers);
 
 /*
- * Parses; shows help. COMMAND_GO: go on; else the exit code. words may be NULL. common may be NULL, and is otherwise
+ * Parses; shows help. PROGRAM_GO: go on; else the exit code. words may be NULL. common may be NULL, and is otherwise
  * completed with the command line.
  */
-enum { COMMAND_GO = -1 };
-CW_MUST_CHECK int command_options(const struct command *c, const struct option *option, size_t count, int argc,
+CW_MUST_CHECK int command_options(const struct program_command *c, const struct option *option, size_t count, int argc,
                                   char **argv, struct option_words *words, struct command_common *common);
 
-/* The world that the common options describe. COMMAND_GO, or EXIT_USAGE after a line on standard error. */
-CW_MUST_CHECK int command_config(const struct command *c, const struct command_common *common,
+/* The world that the common options describe. PROGRAM_GO, or EXIT_USAGE after a line on standard error. */
+CW_MUST_CHECK int command_config(const struct program_command *c, const struct command_common *common,
                                  struct world_config *out);
-
-/* One line on standard error, "cwsim <command>: ..."; gives EXIT_USAGE. */
-__attribute__((format(printf, 2, 3))) int command_refuse(const struct command *c, const char *format, ...);
 
 /* What a trial's result means: EXIT_BROKEN for TRIAL_BROKEN and a time-out, EXIT_USAGE for what was not possible. */
 int command_exit(int trial_result);
-
-/* Prints it on standard output, closes it, and gives `code`, or EXIT_USAGE when it cannot be written. */
-int command_print(struct report *r, bool json, int code);
 
 /* ---- What is measured by more than one command --------------------------------------------------------------------------- */
 

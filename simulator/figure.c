@@ -8,11 +8,11 @@
 
 enum { PATH_ROOM = 4096 };
 
-int figure_folder(const struct command *self, const char *folder)
+int figure_folder(const struct program_command *self, const char *folder)
 {
     if (mkdir(folder, 0777) < 0 && errno != EEXIST) {
         int rc = -errno;
-        (void)command_refuse(self, "%s: %s", folder, strerror(-rc));
+        (void)program_refuse(self, "%s: %s", folder, strerror(-rc));
         return rc;
     }
     return 0;
@@ -58,7 +58,7 @@ int figure_save(const struct figure *f, const struct report *r)
         rc = plot_write(&f->plot, f->folder, f->name);
     }
     if (rc < 0) {
-        (void)command_refuse(f->self, "%s/%s.*: %s", f->folder, f->name, strerror(-rc));
+        (void)program_refuse(f->self, "%s/%s.*: %s", f->folder, f->name, strerror(-rc));
     }
     return rc;
 }
@@ -67,12 +67,12 @@ void figure_draw(const struct figure *f)
 {
     int rc = plot_draw(f->folder, f->name);
     if (rc == -ENOPKG) {
-        (void)command_refuse(f->self,
+        (void)program_refuse(f->self,
                              "no gnuplot here, so no %s.png (apt-get install gnuplot-nox); "
                              "`gnuplot %s.gp` in %s draws it later",
                              f->name, f->name, f->folder);
     } else if (rc < 0) {
-        (void)command_refuse(f->self, "%s/%s.gp was not drawn: %s", f->folder, f->name,
+        (void)program_refuse(f->self, "%s/%s.gp was not drawn: %s", f->folder, f->name,
                              rc == -EIO ? "gnuplot failed" : strerror(-rc));
     }
 }

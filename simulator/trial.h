@@ -10,7 +10,7 @@
 #ifndef SIMULATOR_TRIAL_H
 #define SIMULATOR_TRIAL_H
 
-#include "scenario/progress.h"
+#include "simulator/progress.h"
 #include "simulator/report.h"
 #include "simulator/workload.h"
 

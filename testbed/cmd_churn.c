@@ -13,7 +13,7 @@ static void sleep_until(cw_time at)
 }
 
 struct churn {
-    const struct command *self;
+    const struct program_command *self;
     const struct lab *lab;
     uint64_t seed;
     cw_span between, down;
@@ -39,7 +39,7 @@ static void carry_out(struct churn *c)
     }
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct program_command *self, int argc, char **argv)
 {
     const char *name = NULL;
     bool json = false;
@@ -54,14 +54,14 @@ static int run(const struct command *self, int argc, char **argv)
         {"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false},
     };
     struct lab lab;
-    int code = command_options(self, option, sizeof option / sizeof *option, argc, argv, NULL);
-    if (code == COMMAND_GO && c.down.ns >= c.between.ns) {
-        return command_refuse(self, "--down must be less than --every: one server is dead at a time");
+    int code = program_options(self, option, sizeof option / sizeof *option, argc, argv, NULL);
+    if (code == PROGRAM_GO && c.down.ns >= c.between.ns) {
+        return program_refuse(self, "--down must be less than --every: one server is dead at a time");
     }
-    if (code == COMMAND_GO) {
+    if (code == PROGRAM_GO) {
         code = command_lab(self, name, &lab);
     }
-    if (code != COMMAND_GO) {
+    if (code != PROGRAM_GO) {
         return code;
     }
     c.lab = &lab;
@@ -75,10 +75,11 @@ static int run(const struct command *self, int argc, char **argv)
     report_integer(r, "servers", lab.torus.servers);
     report_integer(r, "know_all", count);
     report_real(r, "settled_seconds", (double)cw_time_since(peer_clock(), began).ns / 1e9);
-    return command_print(r, json, count == lab.torus.servers && c.refused == 0 ? EXIT_FINE : EXIT_BROKEN);
+    return program_print(self, r, json, count == lab.torus.servers && c.refused == 0 ? EXIT_FINE : EXIT_BROKEN);
 }
 
-const struct command command_churn = {
+const struct program_command command_churn = {
+    .program = &program_cwlab,
     .name = "churn",
     .summary = "servers die and start again, one at a time, for a while",
     .words = "[options]",

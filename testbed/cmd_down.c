@@ -8,20 +8,20 @@
 
 enum { ROUNDS = 1000, ROUND_US = 10000 };
 
-static int end_one(const struct command *self, const struct lab *lab)
+static int end_one(const struct program_command *self, const struct lab *lab)
 {
     int code = command_keeper(self, lab, "down", 0, NULL, NULL, NULL);
     for (int i = 0; i < ROUNDS && code == EXIT_FINE && access(lab->folder, F_OK) == 0; i++) {
         usleep(ROUND_US);
     }
     if (code == EXIT_FINE && access(lab->folder, F_OK) == 0) {
-        return command_refuse(self, "the keeper of lab '%s' (process %d) does not end", lab->name, (int)lab->keeper);
+        return program_refuse(self, "the keeper of lab '%s' (process %d) does not end", lab->name, (int)lab->keeper);
     }
     return code;
 }
 
 struct all {
-    const struct command *self;
+    const struct program_command *self;
     int code;
 };
 
@@ -42,7 +42,7 @@ static void end_each(void *context, const char *name)
     all->code = code != EXIT_FINE ? code : all->code;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct program_command *self, int argc, char **argv)
 {
     const char *name = NULL;
     bool everything = false;
@@ -51,8 +51,8 @@ static int run(const struct command *self, int argc, char **argv)
         {"all", OPTION_FLAG, &everything, NULL, "every lab of this user, and what dead ones left", false},
     };
     struct lab lab;
-    int code = command_options(self, option, sizeof option / sizeof *option, argc, argv, NULL);
-    if (code != COMMAND_GO) {
+    int code = program_options(self, option, sizeof option / sizeof *option, argc, argv, NULL);
+    if (code != PROGRAM_GO) {
         return code;
     }
     if (everything) {
@@ -61,10 +61,11 @@ static int run(const struct command *self, int argc, char **argv)
         return all.code;
     }
     code = command_lab(self, name, &lab);
-    return code != COMMAND_GO ? code : end_one(self, &lab);
+    return code != PROGRAM_GO ? code : end_one(self, &lab);
 }
 
-const struct command command_down = {
+const struct program_command command_down = {
+    .program = &program_cwlab,
     .name = "down",
     .summary = "end a lab: daemons in order, then everything",
     .words = "[--name LAB | --all]",

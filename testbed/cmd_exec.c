@@ -15,7 +15,7 @@
 /* ---- In a server's namespace ------------------------------------------------------------------------------------------------- */
 
 /* The keeper lends its user namespace and the server's network namespace. */
-static int enter(const struct command *self, const struct lab *lab, const char *server)
+static int enter(const struct program_command *self, const struct lab *lab, const char *server)
 {
     static const cw_span patience = CW_MS(10000);
     char path[LAB_PATH], why[PEER_WHY];
@@ -25,19 +25,19 @@ static int enter(const struct command *self, const struct lab *lab, const char *
         rc = peer_ask(&p, peer_request("namespace", 1, &server), patience, NULL, NULL, why);
     }
     if (rc < 0) {
-        return command_refuse(self, "%s: %s", server, why);
+        return program_refuse(self, "%s: %s", server, why);
     }
     /* Into the user namespace only when it is not ours already: then it cannot be entered, and need not. */
     (void)setns(p.passed[0], CLONE_NEWUSER);
     if (setns(p.passed[1], CLONE_NEWNET) < 0) {
-        rc = command_refuse(self, "the namespace of %s cannot be entered: %s", server, strerror(errno));
+        rc = program_refuse(self, "the namespace of %s cannot be entered: %s", server, strerror(errno));
     }
     peer_close(&p);
-    return rc == 0 ? COMMAND_GO : rc;
+    return rc == 0 ? PROGRAM_GO : rc;
 }
 
 /* Runs it as a child that dies with us; gives its exit code, or 128 and its signal as shells do. */
-static int carry_out(const struct command *self, char *const argv[])
+static int carry_out(const struct program_command *self, char *const argv[])
 {
     int status;
     pid_t parent = getpid(), pid = fork();
@@ -54,48 +54,49 @@ static int carry_out(const struct command *self, char *const argv[])
     signal(SIGQUIT, SIG_IGN);
     while (pid < 0 || waitpid(pid, &status, 0) < 0) {
         if (pid < 0 || errno != EINTR) {
-            return command_refuse(self, "%s: %s", argv[0], strerror(errno));
+            return program_refuse(self, "%s: %s", argv[0], strerror(errno));
         }
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Options, then SERVER and the rest. COMMAND_GO, *rest: behind the server's name. */
-static int begin(const struct command *self, int argc, char **argv, struct lab *lab, cw_server *s, int *rest)
+/* Options, then SERVER and the rest. PROGRAM_GO, *rest: behind the server's name. */
+static int begin(const struct program_command *self, int argc, char **argv, struct lab *lab, cw_server *s, int *rest)
 {
     const char *name = NULL;
     const struct option option[] = {
         {"name", OPTION_TEXT, &name, "LAB", "which lab, said before the server; not needed while there is only one",
          false},
     };
-    int code = command_leading(self, option, 1, argc, argv, rest);
-    if (code == COMMAND_GO) {
+    int code = program_leading(self, option, 1, argc, argv, rest);
+    if (code == PROGRAM_GO) {
         code = command_lab(self, name, lab);
     }
-    if (code == COMMAND_GO) {
+    if (code == PROGRAM_GO) {
         code = command_server(self, lab, *rest < argc ? argv[*rest] : NULL, s);
     }
     ++*rest;
     return code;
 }
 
-static int exec_in(const struct command *self, int argc, char **argv)
+static int exec_in(const struct program_command *self, int argc, char **argv)
 {
     struct lab lab;
     cw_server s;
     int rest;
     int code = begin(self, argc, argv, &lab, &s, &rest);
-    if (code != COMMAND_GO) {
+    if (code != PROGRAM_GO) {
         return code;
     }
     if (rest >= argc) {
-        return command_refuse(self, "expected a command behind the server");
+        return program_refuse(self, "expected a command behind the server");
     }
     code = enter(self, &lab, argv[rest - 1]);
-    return code != COMMAND_GO ? code : carry_out(self, argv + rest);
+    return code != PROGRAM_GO ? code : carry_out(self, argv + rest);
 }
 
-const struct command command_exec = {
+const struct program_command command_exec = {
+    .program = &program_cwlab,
     .name = "exec",
     .summary = "run a command in a server's network namespace",
     .words = "[--name LAB] SERVER COMMAND...",
@@ -105,16 +106,16 @@ const struct command command_exec = {
     .run = exec_in,
 };
 
-static int shell(const struct command *self, int argc, char **argv)
+static int shell(const struct program_command *self, int argc, char **argv)
 {
     struct lab lab;
     cw_server s;
     int rest;
     int code = begin(self, argc, argv, &lab, &s, &rest);
-    if (code == COMMAND_GO) {
+    if (code == PROGRAM_GO) {
         code = enter(self, &lab, argv[rest - 1]);
     }
-    if (code != COMMAND_GO) {
+    if (code != PROGRAM_GO) {
         return code;
     }
     char *sh = getenv("SHELL"), usual[] = "/bin/sh";
@@ -124,7 +125,8 @@ static int shell(const struct command *self, int argc, char **argv)
     return carry_out(self, words);
 }
 
-const struct command command_shell = {
+const struct program_command command_shell = {
+    .program = &program_cwlab,
     .name = "shell",
     .summary = "a shell in a server's network namespace",
     .words = "[--name LAB] SERVER",
@@ -135,14 +137,15 @@ const struct command command_shell = {
 
 /* ---- The daemon's own client --------------------------------------------------------------------------------------------------- */
 
-static int run_cwctl(const struct command *self, const struct lab *lab, cw_server s, char *const words[], int count)
+static int run_cwctl(const struct program_command *self, const struct lab *lab, cw_server s, char *const words[],
+                     int count)
 {
     char cwctl[LAB_PATH], socket[LAB_PATH], name[TORUS_TEXT], server[TORUS_TEXT];
     static char on_socket[] = "--socket", of_server[] = "--server";
     char **argv = calloc((size_t)count + 6, sizeof *argv);
     if (argv == NULL || command_find("CWCTL", "cwctl", cwctl) < 0) {
         free(argv);
-        return command_refuse(self, "cwctl is not beside cwlab, and not on the PATH; CWCTL=FILE names it");
+        return program_refuse(self, "cwctl is not beside cwlab, and not on the PATH; CWCTL=FILE names it");
     }
     lab_path(lab, lab_daemon_name(lab, s, name), ".sock", socket);
     torus_format(torus_coord(&lab->torus, s), server);
@@ -160,16 +163,17 @@ static int run_cwctl(const struct command *self, const struct lab *lab, cw_serve
     return code;
 }
 
-static int ctl(const struct command *self, int argc, char **argv)
+static int ctl(const struct program_command *self, int argc, char **argv)
 {
     struct lab lab;
     cw_server s;
     int rest;
     int code = begin(self, argc, argv, &lab, &s, &rest);
-    return code != COMMAND_GO ? code : run_cwctl(self, &lab, s, argv + rest, argc - rest);
+    return code != PROGRAM_GO ? code : run_cwctl(self, &lab, s, argv + rest, argc - rest);
 }
 
-const struct command command_ctl = {
+const struct program_command command_ctl = {
+    .program = &program_cwlab,
     .name = "ctl",
     .summary = "cwctl for a server's daemon",
     .words = "[--name LAB] SERVER WORDS...",
@@ -180,17 +184,17 @@ const struct command command_ctl = {
     .run = ctl,
 };
 
-static int capture(const struct command *self, int argc, char **argv)
+static int capture(const struct program_command *self, int argc, char **argv)
 {
     struct lab lab;
     cw_server s;
     int rest;
     int code = begin(self, argc, argv, &lab, &s, &rest);
-    if (code != COMMAND_GO) {
+    if (code != PROGRAM_GO) {
         return code;
     }
     if (argc - rest < 2) {
-        return command_refuse(self, "expected %s", self->words);
+        return program_refuse(self, "expected %s", self->words);
     }
     static char word[] = "capture";
     char *words[OPTION_WORDS_MAX] = {word};
@@ -201,7 +205,8 @@ static int capture(const struct command *self, int argc, char **argv)
     return run_cwctl(self, &lab, s, words, count);
 }
 
-const struct command command_capture = {
+const struct program_command command_capture = {
+    .program = &program_cwlab,
     .name = "capture",
     .summary = "write the frames of a link to a file (pcapng), both ways, until a key ends it",
     .words = "[--name LAB] SERVER LINK FILE [--count N]",

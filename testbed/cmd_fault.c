@@ -5,27 +5,27 @@
 
 #include <string.h>
 
-/* Options, then words; all that these commands have in common. COMMAND_GO: *lab is there, and words->word[0] a server. */
-static int begin(const struct command *self, int argc, char **argv, const struct option *more, size_t more_count,
-                 struct option_words *words, int words_count, struct lab *lab)
+/* Options, then words; all that these commands have in common. PROGRAM_GO: *lab is there, and words->word[0] a server. */
+static int begin(const struct program_command *self, int argc, char **argv, const struct option *more,
+                 size_t more_count, struct option_words *words, int words_count, struct lab *lab)
 {
     const char *name = NULL;
     struct option option[4] = {
         {"name", OPTION_TEXT, &name, "LAB", "which lab; not needed while there is only one", false}};
     memcpy(option + 1, more, more_count * sizeof *more);
     cw_server s;
-    int code = command_options(self, option, 1 + more_count, argc, argv, words);
-    if (code != COMMAND_GO) {
+    int code = program_options(self, option, 1 + more_count, argc, argv, words);
+    if (code != PROGRAM_GO) {
         return code;
     }
     if (words->count != words_count) {
-        return command_refuse(self, "expected %s", self->words);
+        return program_refuse(self, "expected %s", self->words);
     }
     code = command_lab(self, name, lab);
-    return code != COMMAND_GO ? code : command_server(self, lab, words->word[0], &s);
+    return code != PROGRAM_GO ? code : command_server(self, lab, words->word[0], &s);
 }
 
-static int fail(const struct command *self, int argc, char **argv)
+static int fail(const struct program_command *self, int argc, char **argv)
 {
     bool whole = false, power = false;
     const struct option option[] = {
@@ -36,12 +36,13 @@ static int fail(const struct command *self, int argc, char **argv)
     struct lab lab;
     int code = begin(self, argc, argv, option, 2, &words, 1, &lab);
     const char *args[] = {words.word[0], "whole"};
-    return code != COMMAND_GO
+    return code != PROGRAM_GO
                ? code
                : command_keeper(self, &lab, power ? "power-off" : "fail", whole ? 2 : 1, args, NULL, NULL);
 }
 
-const struct command command_fail = {
+const struct program_command command_fail = {
+    .program = &program_cwlab,
     .name = "fail",
     .summary = "kill -9 a server's daemon",
     .words = "SERVER [--whole | --power]",
@@ -53,15 +54,16 @@ const struct command command_fail = {
     .run = fail,
 };
 
-static int plain(const struct command *self, int argc, char **argv)
+static int plain(const struct program_command *self, int argc, char **argv)
 {
     struct option_words words;
     struct lab lab;
     int code = begin(self, argc, argv, NULL, 0, &words, 1, &lab);
-    return code != COMMAND_GO ? code : command_keeper(self, &lab, self->name, 1, words.word, NULL, NULL);
+    return code != PROGRAM_GO ? code : command_keeper(self, &lab, self->name, 1, words.word, NULL, NULL);
 }
 
-const struct command command_restore = {
+const struct program_command command_restore = {
+    .program = &program_cwlab,
     .name = "restore",
     .summary = "start a server's daemon again",
     .words = "SERVER",
@@ -70,7 +72,8 @@ const struct command command_restore = {
     .run = plain,
 };
 
-const struct command command_leave = {
+const struct program_command command_leave = {
+    .program = &program_cwlab,
     .name = "leave",
     .summary = "a server leaves in order (SIGTERM)",
     .words = "SERVER",
@@ -79,20 +82,20 @@ const struct command command_leave = {
     .run = plain,
 };
 
-static int pause_one(const struct command *self, int argc, char **argv)
+static int pause_one(const struct program_command *self, int argc, char **argv)
 {
     struct option_words words;
     struct lab lab;
     cw_span span;
     char ns[24];
     int code = begin(self, argc, argv, NULL, 0, &words, 2, &lab);
-    if (code != COMMAND_GO) {
+    if (code != PROGRAM_GO) {
         return code;
     }
     uint64_t ms;
     if (quantity_span(words.word[1], strlen(words.word[1]), &span) < 0) {
         if (quantity_count(words.word[1], strlen(words.word[1]), &ms) < 0 || ms > 3600000) {
-            return command_refuse(self, "'%s' is no time: expected milliseconds, or as 80ms or 2s", words.word[1]);
+            return program_refuse(self, "'%s' is no time: expected milliseconds, or as 80ms or 2s", words.word[1]);
         }
         span = CW_MS(ms);
     }
@@ -101,7 +104,8 @@ static int pause_one(const struct command *self, int argc, char **argv)
     return command_keeper(self, &lab, "pause", 2, args, NULL, NULL);
 }
 
-const struct command command_pause = {
+const struct program_command command_pause = {
+    .program = &program_cwlab,
     .name = "pause",
     .summary = "stop a server's daemon for some milliseconds (SIGSTOP), as if its machine were too busy",
     .words = "SERVER MS",
@@ -111,15 +115,16 @@ const struct command command_pause = {
     .run = pause_one,
 };
 
-static int link_one(const struct command *self, int argc, char **argv)
+static int link_one(const struct program_command *self, int argc, char **argv)
 {
     struct option_words words;
     struct lab lab;
     int code = begin(self, argc, argv, NULL, 0, &words, 3, &lab);
-    return code != COMMAND_GO ? code : command_keeper(self, &lab, "link", 3, words.word, NULL, NULL);
+    return code != PROGRAM_GO ? code : command_keeper(self, &lab, "link", 3, words.word, NULL, NULL);
 }
 
-const struct command command_link = {
+const struct program_command command_link = {
+    .program = &program_cwlab,
     .name = "link",
     .summary = "take a cable out, or put it back: both ends lose carrier",
     .words = "SERVER LINK up|down",
@@ -129,28 +134,29 @@ const struct command command_link = {
     .run = link_one,
 };
 
-static int loss_one(const struct command *self, int argc, char **argv)
+static int loss_one(const struct program_command *self, int argc, char **argv)
 {
     struct option_words words;
     struct lab lab;
     uint32_t ppm;
     char text[16];
     int code = begin(self, argc, argv, NULL, 0, &words, 3, &lab);
-    if (code != COMMAND_GO) {
+    if (code != PROGRAM_GO) {
         return code;
     }
     const char *share = strcmp(words.word[2], "none") == 0  ? "0%"
                         : strcmp(words.word[2], "all") == 0 ? "100%"
                                                             : words.word[2];
     if (quantity_ppm(share, strlen(share), &ppm) < 0 || ppm > 1000000) {
-        return command_refuse(self, "'%s' is no share: expected as 5%%, none or all", words.word[2]);
+        return program_refuse(self, "'%s' is no share: expected as 5%%, none or all", words.word[2]);
     }
     snprintf(text, sizeof text, "%u", ppm);
     const char *args[] = {words.word[0], words.word[1], text};
     return command_keeper(self, &lab, "loss", 3, args, NULL, NULL);
 }
 
-const struct command command_loss = {
+const struct program_command command_loss = {
+    .program = &program_cwlab,
     .name = "loss",
     .summary = "frames that a server sends on a link are lost, and nobody is told",
     .words = "SERVER LINK SHARE|all|none",

@@ -50,7 +50,7 @@ static void add_receivers(struct report *all, const struct lab *lab, const struc
     }
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct program_command *self, int argc, char **argv)
 {
     const char *name = NULL;
     bool json = false, cut = false;
@@ -64,17 +64,17 @@ static int run(const struct command *self, int argc, char **argv)
     struct lab lab;
     struct trail t;
     struct judge_result result;
-    int code = command_options(self, option, sizeof option / sizeof *option, argc, argv, NULL);
-    if (code == COMMAND_GO) {
+    int code = program_options(self, option, sizeof option / sizeof *option, argc, argv, NULL);
+    if (code == PROGRAM_GO) {
         code = command_lab(self, name, &lab);
     }
-    if (code != COMMAND_GO) {
+    if (code != PROGRAM_GO) {
         return code;
     }
     int64_t from = last.ns > 0 ? peer_clock().ns - last.ns : 0;
     int rc = trail_load(&t, &lab);
     if (rc < 0 || judge(&t, &lab.torus, from, INT64_MAX, cut, &result) < 0) {
-        return command_refuse(self, "the trails cannot be read: %s", strerror(-rc));
+        return program_refuse(self, "the trails cannot be read: %s", strerror(-rc));
     }
     struct report *r = report_open(NULL);
     report_integer(r, "delivered", (int64_t)result.delivered);
@@ -89,10 +89,11 @@ static int run(const struct command *self, int argc, char **argv)
     }
     add_receivers(r, &lab, &t, from);
     trail_free(&t);
-    return command_print(r, json, result.misdelivered == 0 ? EXIT_FINE : EXIT_BROKEN);
+    return program_print(self, r, json, result.misdelivered == 0 ? EXIT_FINE : EXIT_BROKEN);
 }
 
-const struct command command_judge = {
+const struct program_command command_judge = {
+    .program = &program_cwlab,
     .name = "judge",
     .summary = "was every key packet delivered at the right server? and what became of the streams",
     .words = "[options]",

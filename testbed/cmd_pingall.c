@@ -64,7 +64,7 @@ static void add_up(struct pings *all, const struct pings *p)
     all->hops_most = p->hops_most > all->hops_most ? p->hops_most : all->hops_most;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct program_command *self, int argc, char **argv)
 {
     const char *name = NULL;
     bool json = false, rows = false;
@@ -75,11 +75,11 @@ static int run(const struct command *self, int argc, char **argv)
     };
     struct lab lab;
     struct pings all = {.sent = 0};
-    int code = command_options(self, option, sizeof option / sizeof *option, argc, argv, NULL);
-    if (code == COMMAND_GO) {
+    int code = program_options(self, option, sizeof option / sizeof *option, argc, argv, NULL);
+    if (code == PROGRAM_GO) {
         code = command_lab(self, name, &lab);
     }
-    if (code != COMMAND_GO) {
+    if (code != PROGRAM_GO) {
         return code;
     }
     struct report *r = report_open(NULL);
@@ -104,10 +104,11 @@ static int run(const struct command *self, int argc, char **argv)
     report_real(r, "rtt_mean_us", all.received > 0 ? (double)all.sum_ns / 1e3 / (double)all.received : 0);
     report_real(r, "rtt_max_us", (double)all.most_ns / 1e3);
     report_integer(r, "hops_max", all.hops_most);
-    return command_print(r, json, all.received == pairs && all.miscounted == 0 ? EXIT_FINE : EXIT_BROKEN);
+    return program_print(self, r, json, all.received == pairs && all.miscounted == 0 ? EXIT_FINE : EXIT_BROKEN);
 }
 
-const struct command command_pingall = {
+const struct program_command command_pingall = {
+    .program = &program_cwlab,
     .name = "pingall",
     .summary = "every server pings every other; says what was lost and how long it took",
     .words = "[options]",

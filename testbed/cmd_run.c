@@ -24,7 +24,8 @@ struct wish {
 
 /* ---- The lab of a scenario --------------------------------------------------------------------------------------------------- */
 
-static int plan_lab(const struct command *self, const struct wish *wish, const struct scenario *s, struct lab *lab)
+static int plan_lab(const struct program_command *self, const struct wish *wish, const struct scenario *s,
+                    struct lab *lab)
 {
     char why[LAB_WHY], name[LAB_NAME];
     *lab = (struct lab){.scale = 1, .mtu = s->config.node.mtu, .timers = s->config.node.timers};
@@ -38,32 +39,32 @@ static int plan_lab(const struct command *self, const struct wish *wish, const s
     lab->bits_per_second = wish->unshaped ? 0 : s->config.wire.bits_per_second;
     snprintf(name, sizeof name, "run-%d", (int)getpid());
     if (torus_init(&lab->torus, s->config.dims) < 0 || lab_place(lab, name, why) < 0) {
-        return command_refuse(self, "%s", why);
+        return program_refuse(self, "%s", why);
     }
     if (lab_driver_parse(wish->driver, &lab->driver) < 0 || lab_shim_parse(wish->shim, &lab->shim) < 0) {
-        return command_refuse(self, "expected --driver netns or process, --shim raw, pcap or udp");
+        return program_refuse(self, "expected --driver netns or process, --shim raw, pcap or udp");
     }
     if (play_possible(s, lab, why) < 0) {
-        return command_refuse(self, "%s: %s", wish->file, why);
+        return program_refuse(self, "%s: %s", wish->file, why);
     }
     if (lab->driver == LAB_NETNS && launch_allowed(why) < 0) {
-        return command_refuse(self, "%s", why);
+        return program_refuse(self, "%s", why);
     }
     if (command_find("CUBEWAYD", "cubewayd", lab->daemon) < 0 ||
         command_find("CWLAB_WITNESS", "witness.so", lab->witness) < 0) {
-        return command_refuse(self,
+        return program_refuse(self,
                               "cubewayd and witness.so are not beside cwlab; CUBEWAYD= and CWLAB_WITNESS= name them");
     }
     for (unsigned i = 0; i < s->services; i++) {
         char *whole = realpath(s->service[i], NULL);
         if (whole == NULL || lab->services == LAB_SERVICES || strlen(whole) >= LAB_PATH) {
             free(whole);
-            return command_refuse(self, "service %s cannot be loaded", s->service[i]);
+            return program_refuse(self, "service %s cannot be loaded", s->service[i]);
         }
         snprintf(lab->service[lab->services++], LAB_PATH, "%s", whole);
         free(whole);
     }
-    return COMMAND_GO;
+    return PROGRAM_GO;
 }
 
 /* ---- What was expected ------------------------------------------------------------------------------------------------------- */
@@ -108,7 +109,8 @@ static struct message *simulate(const char *file)
     return m;
 }
 
-static int run_on(const struct command *self, const struct wish *wish, const struct scenario *s, struct lab *lab)
+static int run_on(const struct program_command *self, const struct wish *wish, const struct scenario *s,
+                  struct lab *lab)
 {
     struct launch l;
     char why[LAB_WHY];
@@ -121,7 +123,7 @@ static int run_on(const struct command *self, const struct wish *wish, const str
         rc < 0 ? 0 : converge_wait(lab, NULL, lab->torus.servers, cw_time_add(peer_clock(), patience), NULL, NULL);
     if (rc < 0 || count < lab->torus.servers) {
         launch_close(&l, lab);
-        return command_refuse(self, "the lab does not come up: %s", rc < 0 ? why : "not all servers know each other");
+        return program_refuse(self, "the lab does not come up: %s", rc < 0 ? why : "not all servers know each other");
     }
     struct report *r = report_open("run");
     report_text(r, "scenario", wish->file);
@@ -129,7 +131,7 @@ static int run_on(const struct command *self, const struct wish *wish, const str
     launch_close(&l, lab);
     if (rc < 0) {
         report_close(r);
-        return command_refuse(self, "%s", strerror(-rc));
+        return program_refuse(self, "%s", strerror(-rc));
     }
     bool fine = judge_expectations(wish, s, r) && rc == 0;
     struct message *simulated = wish->alone ? NULL : simulate(wish->file);
@@ -142,10 +144,10 @@ static int run_on(const struct command *self, const struct wish *wish, const str
         fprintf(stderr, "cwlab run: cwsim does not say what the simulator makes of it: not compared\n");
     }
     report_text(r, "verdict", fine ? "fine" : "not fine");
-    return command_print(r, wish->json, fine ? EXIT_FINE : EXIT_BROKEN);
+    return program_print(self, r, wish->json, fine ? EXIT_FINE : EXIT_BROKEN);
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct program_command *self, int argc, char **argv)
 {
     struct wish wish = {.driver = "netns", .shim = "raw"};
     const struct option option[] = {
@@ -162,12 +164,12 @@ static int run(const struct command *self, int argc, char **argv)
     struct scenario s;
     struct lab lab;
     char error[LINES_ERROR];
-    int code = command_options(self, option, sizeof option / sizeof *option, argc, argv, &words);
-    if (code != COMMAND_GO) {
+    int code = program_options(self, option, sizeof option / sizeof *option, argc, argv, &words);
+    if (code != PROGRAM_GO) {
         return code;
     }
     if (words.count != 1) {
-        return command_refuse(self, "expected one scenario file");
+        return program_refuse(self, "expected one scenario file");
     }
     wish.file = words.word[0];
     if (scenario_load_file(&s, wish.file, error) < 0) {
@@ -175,14 +177,15 @@ static int run(const struct command *self, int argc, char **argv)
         return EXIT_USAGE;
     }
     code = plan_lab(self, &wish, &s, &lab);
-    if (code == COMMAND_GO) {
+    if (code == PROGRAM_GO) {
         code = run_on(self, &wish, &s, &lab);
     }
     scenario_free(&s);
     return code;
 }
 
-const struct command command_run = {
+const struct program_command command_run = {
+    .program = &program_cwlab,
     .name = "run",
     .summary = "a scenario file on real daemons: the same file, checks and numbers as cwsim run, and both side by side",
     .words = "SCENARIO [options]",

@@ -56,7 +56,7 @@ static void add(void *context, const struct message *row)
     report_append(look->report, "daemons", r);
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct program_command *self, int argc, char **argv)
 {
     const char *name = NULL;
     bool json = false;
@@ -67,11 +67,11 @@ static int run(const struct command *self, int argc, char **argv)
     struct option_words words;
     struct lab lab;
     char dims[QUANTITY_TEXT], rate[QUANTITY_TEXT];
-    int code = command_options(self, option, sizeof option / sizeof *option, argc, argv, &words);
-    if (code == COMMAND_GO) {
+    int code = program_options(self, option, sizeof option / sizeof *option, argc, argv, &words);
+    if (code == PROGRAM_GO) {
         code = command_lab(self, name, &lab);
     }
-    if (code != COMMAND_GO) {
+    if (code != PROGRAM_GO) {
         return code;
     }
     struct look look = {.lab = &lab, .report = report_open(NULL), .only = words.count > 0 ? words.word[0] : NULL};
@@ -88,10 +88,11 @@ static int run(const struct command *self, int argc, char **argv)
     report_integer(look.report, "running", look.running);
     report_integer(look.report, "know_all", look.agreeing);
     report_integer(look.report, "memory_mb", look.memory / 1024);
-    return command_print(look.report, json, code);
+    return program_print(self, look.report, json, code);
 }
 
-const struct command command_status = {
+const struct program_command command_status = {
+    .program = &program_cwlab,
     .name = "status",
     .summary = "a lab and its daemons: state, process, how many servers each reaches, memory",
     .words = "[SERVER] [options]",
@@ -124,20 +125,21 @@ static void list_one(void *context, const char *name)
     report_append(all, "labs", r);
 }
 
-static int list(const struct command *self, int argc, char **argv)
+static int list(const struct program_command *self, int argc, char **argv)
 {
     bool json = false;
     const struct option option[] = {{"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false}};
-    int code = command_options(self, option, 1, argc, argv, NULL);
-    if (code != COMMAND_GO) {
+    int code = program_options(self, option, 1, argc, argv, NULL);
+    if (code != PROGRAM_GO) {
         return code;
     }
     struct report *r = report_open(NULL);
     lab_each(list_one, r);
-    return command_print(r, json, EXIT_FINE);
+    return program_print(self, r, json, EXIT_FINE);
 }
 
-const struct command command_list = {
+const struct program_command command_list = {
+    .program = &program_cwlab,
     .name = "list",
     .summary = "the labs of this user, and what dead ones have left",
     .words = "[--json]",

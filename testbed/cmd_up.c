@@ -23,7 +23,7 @@ enum { HELLOS_INSIDE = 100000, PAIRS_INSIDE = 8192 };
 struct choice {
     const char *driver, *name, *shim, *timers;
     uint32_t mtu;
-    uint64_t rate;
+    uint64_t rate, scale;
     cw_span patience;
     struct option_words services;
     bool json, quiet, foreground, no_wait;
@@ -53,11 +53,11 @@ static uint64_t scale_for(const struct lab *lab)
     return servers <= SMALL ? 1 : hellos > pairs ? hellos : pairs;
 }
 
-static void set_timers(struct lab *lab, bool fast)
+static void set_timers(struct lab *lab, bool fast, uint64_t scale)
 {
     lab->fast = fast;
     lab->timers = fast ? ls_timers_fast() : ls_timers_default();
-    lab->scale = scale_for(lab);
+    lab->scale = scale != 0 ? scale : scale_for(lab);
     if (lab->scale > 1) {
         struct ls_timers *t = &lab->timers;
         t->hello = times(t->hello, lab->scale);
@@ -70,23 +70,23 @@ static void set_timers(struct lab *lab, bool fast)
     }
 }
 
-static int add_service(const struct command *self, struct lab *lab, const char *word)
+static int add_service(const struct program_command *self, struct lab *lab, const char *word)
 {
     if (strcmp(word, "ping") == 0 || strcmp(word, "bench") == 0 || strcmp(word, "trace") == 0) {
-        return COMMAND_GO; /* always there */
+        return PROGRAM_GO; /* always there */
     }
     char *whole = strchr(word, '/') != NULL || strstr(word, ".so") != NULL ? realpath(word, NULL) : NULL;
     if (whole == NULL || strlen(whole) >= LAB_PATH || lab->services == LAB_SERVICES) {
         free(whole);
-        return command_refuse(self, "--service %s: expected ping, bench, or the file of a service (.so); at most %d",
+        return program_refuse(self, "--service %s: expected ping, bench, or the file of a service (.so); at most %d",
                               word, LAB_SERVICES);
     }
     snprintf(lab->service[lab->services++], LAB_PATH, "%s", whole);
     free(whole);
-    return COMMAND_GO;
+    return PROGRAM_GO;
 }
 
-static int choose_driver(const struct command *self, struct lab *lab, const char *word)
+static int choose_driver(const struct program_command *self, struct lab *lab, const char *word)
 {
     char why[LAB_WHY];
     if (strcmp(word, "auto") == 0) {
@@ -94,55 +94,55 @@ static int choose_driver(const struct command *self, struct lab *lab, const char
         if (lab->driver == LAB_PROCESS) {
             fprintf(stderr, "cwlab up: %s; all servers will live in one process\n", why);
         }
-        return COMMAND_GO;
+        return PROGRAM_GO;
     }
     if (lab_driver_parse(word, &lab->driver) < 0) {
-        return command_refuse(self, "--driver %s: expected netns, process or auto", word);
+        return program_refuse(self, "--driver %s: expected netns, process or auto", word);
     }
     if (lab->driver == LAB_NETNS && launch_allowed(why) < 0) {
-        return command_refuse(self, "%s", why);
+        return program_refuse(self, "%s", why);
     }
-    return COMMAND_GO;
+    return PROGRAM_GO;
 }
 
-static int read_choice(const struct command *self, const struct choice *c, const char *dims, struct lab *lab)
+static int read_choice(const struct program_command *self, const struct choice *c, const char *dims, struct lab *lab)
 {
     cw_dims d;
     char why[LAB_WHY];
     *lab = (struct lab){.scale = 1};
     if (quantity_dims(dims, strlen(dims), &d) < 0 || torus_init(&lab->torus, d) < 0 ||
         lab->torus.servers > SERVERS_MAX) {
-        return command_refuse(self, "'%s' are no dimensions: expected as 3x3x3, at most %d servers", dims, SERVERS_MAX);
+        return program_refuse(self, "'%s' are no dimensions: expected as 3x3x3, at most %d servers", dims, SERVERS_MAX);
     }
     if (lab_place(lab, c->name, why) < 0) {
-        return command_refuse(self, "%s", why);
+        return program_refuse(self, "%s", why);
     }
     if (lab_shim_parse(c->shim, &lab->shim) < 0) {
-        return command_refuse(self, "--shim %s: expected raw, pcap or udp", c->shim);
+        return program_refuse(self, "--shim %s: expected raw, pcap or udp", c->shim);
     }
     if (c->mtu < 1500 || c->mtu > 9000) {
-        return command_refuse(self, "--mtu %u: expected 1500 to 9000", c->mtu);
+        return program_refuse(self, "--mtu %u: expected 1500 to 9000", c->mtu);
     }
     if (strcmp(c->timers, "fast") != 0 && strcmp(c->timers, "default") != 0) {
-        return command_refuse(self, "--timers %s: expected fast or default", c->timers);
+        return program_refuse(self, "--timers %s: expected fast or default", c->timers);
     }
     lab->mtu = c->mtu;
     lab->bits_per_second = c->rate;
     int code = choose_driver(self, lab, c->driver);
-    for (int i = 0; i < c->services.count && code == COMMAND_GO; i++) {
+    for (int i = 0; i < c->services.count && code == PROGRAM_GO; i++) {
         code = add_service(self, lab, c->services.word[i]);
     }
-    if (code != COMMAND_GO) {
+    if (code != PROGRAM_GO) {
         return code;
     }
-    set_timers(lab, strcmp(c->timers, "fast") == 0);
+    set_timers(lab, strcmp(c->timers, "fast") == 0, c->scale);
     if (command_find("CUBEWAYD", "cubewayd", lab->daemon) < 0) {
-        return command_refuse(self, "cubewayd is not beside cwlab, and not on the PATH; CUBEWAYD=FILE names it");
+        return program_refuse(self, "cubewayd is not beside cwlab, and not on the PATH; CUBEWAYD=FILE names it");
     }
     if (command_find("CWLAB_WITNESS", "witness.so", lab->witness) < 0) {
         lab->witness[0] = '\0';
     }
-    return COMMAND_GO;
+    return PROGRAM_GO;
 }
 
 /* ---- Bringing it up -------------------------------------------------------------------------------------------------------------- */
@@ -209,7 +209,7 @@ static void quote_log(const struct lab *lab, const char *name)
 }
 
 /* Why it did not become what it should. */
-static void explain(const struct command *self, const struct lab *lab, unsigned count)
+static void explain(const struct program_command *self, const struct lab *lab, unsigned count)
 {
     struct dead dead = {.name = ""};
     fprintf(stderr, "cwlab up: %u of %u servers know all others; the rest do not in time\n", count, lab->torus.servers);
@@ -225,7 +225,8 @@ static double seconds_since(cw_time from)
     return (double)cw_time_since(peer_clock(), from).ns / 1e9;
 }
 
-static int tell(const struct lab *lab, const struct choice *c, double built, double converged)
+static int tell(const struct program_command *self, const struct lab *lab, const struct choice *c, double built,
+                double converged)
 {
     char dims[QUANTITY_TEXT];
     quantity_dims_format(torus_dims(&lab->torus), dims);
@@ -247,7 +248,7 @@ static int tell(const struct lab *lab, const struct choice *c, double built, dou
     report_integer(r, "timers_scale", (int64_t)lab->scale);
     report_real(r, "built_seconds", built);
     report_real(r, "converged_seconds", converged);
-    return command_print(r, true, EXIT_FINE);
+    return program_print(self, r, true, EXIT_FINE);
 }
 
 /* Until a key ends us, or the lab ends. */
@@ -258,7 +259,7 @@ static void stay(const struct launch *l)
     }
 }
 
-static int bring_up(const struct command *self, struct lab *lab, const struct choice *c)
+static int bring_up(const struct program_command *self, struct lab *lab, const struct choice *c)
 {
     struct show show = {.on = !c->quiet && !c->json && isatty(STDERR_FILENO), .lab = lab};
     struct launch l;
@@ -275,7 +276,7 @@ static int bring_up(const struct command *self, struct lab *lab, const struct ch
     hide(&show);
     if (rc < 0) {
         launch_close(&l, lab);
-        return command_refuse(self, "%s", why);
+        return program_refuse(self, "%s", why);
     }
     double built = seconds_since(began), converged = 0;
     if (lab->scale > 1) {
@@ -293,7 +294,7 @@ static int bring_up(const struct command *self, struct lab *lab, const struct ch
             return EXIT_BROKEN;
         }
     }
-    int code = tell(lab, c, built, converged);
+    int code = tell(self, lab, c, built, converged);
     if (c->foreground) {
         fflush(stdout);
         stay(&l);
@@ -303,7 +304,7 @@ static int bring_up(const struct command *self, struct lab *lab, const struct ch
     return code;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct program_command *self, int argc, char **argv)
 {
     struct option_words words;
     struct choice c = {
@@ -317,6 +318,8 @@ static int run(const struct command *self, int argc, char **argv)
         {"shim", OPTION_TEXT, &c.shim, "raw|pcap|udp", "how daemons reach their links", false},
         {"service", OPTION_LIST, &c.services, "FILE.so", "one more service on every server; may be repeated", false},
         {"timers", OPTION_TEXT, &c.timers, "fast|default", "hello 5 ms and dead 15 ms, or 10 ms and 50 ms", false},
+        {"scale", OPTION_COUNT, &c.scale, "N", "timers are so many times as long; 0: as many as this machine needs",
+         false},
         {"patience", OPTION_SPAN, &c.patience, NULL, "for all servers to know each other", false},
         {"no-wait", OPTION_FLAG, &c.no_wait, NULL, "return when all daemons have begun", false},
         {"foreground", OPTION_FLAG, &c.foreground, NULL, "stay; the lab ends with this command", false},
@@ -324,18 +327,19 @@ static int run(const struct command *self, int argc, char **argv)
         {"quiet", OPTION_FLAG, &c.quiet, NULL, "no progress on the terminal", false},
     };
     struct lab lab;
-    int code = command_options(self, option, sizeof option / sizeof *option, argc, argv, &words);
-    if (code != COMMAND_GO) {
+    int code = program_options(self, option, sizeof option / sizeof *option, argc, argv, &words);
+    if (code != PROGRAM_GO) {
         return code;
     }
     if (words.count != 1) {
-        return command_refuse(self, "expected the shape of the torus, as 3x3x3");
+        return program_refuse(self, "expected the shape of the torus, as 3x3x3");
     }
     code = read_choice(self, &c, words.word[0], &lab);
-    return code != COMMAND_GO ? code : bring_up(self, &lab, &c);
+    return code != PROGRAM_GO ? code : bring_up(self, &lab, &c);
 }
 
-const struct command command_up = {
+const struct program_command command_up = {
+    .program = &program_cwlab,
     .name = "up",
     .summary = "bring up a torus of daemons; returns when all servers know each other",
     .words = "XxYxZ [options]",

@@ -2,66 +2,33 @@
 #include "testbed/command.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-const struct command *const commands[] = {
+static const struct program_command *const commands[] = {
     &command_up,      &command_down,    &command_status, &command_list,  &command_pingall,
     &command_fail,    &command_restore, &command_leave,  &command_pause, &command_link,
     &command_loss,    &command_churn,   &command_ctl,    &command_exec,  &command_shell,
     &command_capture, &command_judge,   &command_run,    NULL,
 };
 
-/* ---- Command lines ----------------------------------------------------------------------------------------------------------- */
-
-static void print_help(const struct command *c, const struct option *option, size_t count)
-{
-    printf("usage: cwlab %s %s\n\n%s\n\nOptions (with their defaults):\n", c->name, c->words, c->text);
-    options_print(option, count, stdout);
-    printf("\nFor example:\n%s\n", c->example);
-}
-
-int command_options(const struct command *c, const struct option *option, size_t count, int argc, char **argv,
-                    struct option_words *words)
-{
-    char program[48];
-    snprintf(program, sizeof program, "cwlab %s", c->name);
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            print_help(c, option, count); /* before anything is parsed: the values are the defaults */
-            return EXIT_FINE;
-        }
-    }
-    return options_parse(program, option, count, argc, argv, words, stderr) != 0 ? EXIT_USAGE : COMMAND_GO;
-}
-
-int command_leading(const struct command *c, const struct option *option, size_t count, int argc, char **argv,
-                    int *rest)
-{
-    int end = 1;
-    while (end < argc && strncmp(argv[end], "--", 2) == 0) {
-        bool value = strchr(argv[end], '=') != NULL || strcmp(argv[end], "--") == 0;
-        for (size_t i = 0; i < count; i++) {
-            value |= option[i].kind == OPTION_FLAG && strcmp(argv[end] + 2, option[i].name) == 0;
-        }
-        end += value || strcmp(argv[end], "--help") == 0 || end + 1 == argc ? 1 : 2;
-    }
-    *rest = end;
-    return command_options(c, option, count, end, argv, NULL);
-}
-
-int command_refuse(const struct command *c, const char *format, ...)
-{
-    va_list args;
-    fprintf(stderr, "cwlab %s: ", c->name);
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fputc('\n', stderr);
-    return EXIT_USAGE;
-}
+const struct program program_cwlab = {
+    .name = "cwlab",
+    .purpose =
+        "Brings up a torus of real daemons on this machine: one network namespace for each server, a veth pair for "
+        "each\n"
+        "cable. Nothing is installed and nothing is left behind: a lab lives as long as its keeper process.\n"
+        "\n"
+        "  cwlab up 3x3x3                      27 servers; returns when all know each other\n"
+        "  cwlab pingall                       everybody pings everybody\n"
+        "  cwlab ctl 0,0,0 key explain hello   ask a server's daemon\n"
+        "  cwlab fail 1,0,2                    kill -9\n"
+        "  cwlab down",
+    .ending = "Exit codes: 0 all is well; 1 done, and not as it should be; 2 wrong usage, or not possible here; 3 no "
+              "such lab.",
+    .commands = commands,
+};
 
 /* ---- Labs -------------------------------------------------------------------------------------------------------------------- */
 
@@ -81,59 +48,59 @@ static void count_living(void *context, const char *name)
     }
 }
 
-int command_lab(const struct command *c, const char *name, struct lab *lab)
+int command_lab(const struct program_command *c, const char *name, struct lab *lab)
 {
     struct living only = {.count = 0};
     char why[LAB_WHY];
     if (name == NULL) {
         lab_each(count_living, &only);
         if (only.count != 1) {
-            command_refuse(c, only.count == 0 ? "no lab is up: cwlab up makes one"
+            program_refuse(c, only.count == 0 ? "no lab is up: cwlab up makes one"
                                               : "several labs are up: say which with --name (cwlab list)");
             return EXIT_NO_LAB;
         }
         name = only.name;
     }
     if (lab_load(lab, name, why) < 0) {
-        command_refuse(c, "%s", why);
+        program_refuse(c, "%s", why);
         return EXIT_NO_LAB;
     }
     if (!lab_lives(lab)) {
-        command_refuse(c, "lab '%s' is dead: its keeper was killed, and all went with it (the next cwlab up cleans up)",
+        program_refuse(c, "lab '%s' is dead: its keeper was killed, and all went with it (the next cwlab up cleans up)",
                        name);
         return EXIT_NO_LAB;
     }
-    return COMMAND_GO;
+    return PROGRAM_GO;
 }
 
-int command_server(const struct command *c, const struct lab *lab, const char *word, cw_server *out)
+int command_server(const struct program_command *c, const struct lab *lab, const char *word, cw_server *out)
 {
     cw_coord at;
     if (word == NULL || torus_parse(&lab->torus, word, strlen(word), &at) < 0) {
-        return command_refuse(c, "expected a server of the torus, as 0,1,2; found '%s'",
+        return program_refuse(c, "expected a server of the torus, as 0,1,2; found '%s'",
                               word != NULL ? word : "nothing");
     }
     *out = torus_id(&lab->torus, at);
-    return COMMAND_GO;
+    return PROGRAM_GO;
 }
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------------------ */
 
-int command_keeper(const struct command *c, const struct lab *lab, const char *what, int argc, const char *const *argv,
-                   void (*row)(void *context, const struct message *row), void *context)
+int command_keeper(const struct program_command *c, const struct lab *lab, const char *what, int argc,
+                   const char *const *argv, void (*row)(void *context, const struct message *row), void *context)
 {
     static const cw_span patience = CW_MS(30000);
     char path[LAB_PATH], why[PEER_WHY];
     struct peer p;
     int rc = peer_open(&p, lab_path(lab, "keeper", ".sock", path));
     if (rc < 0) {
-        command_refuse(c, "lab '%s' is dead", lab->name);
+        program_refuse(c, "lab '%s' is dead", lab->name);
         return EXIT_NO_LAB;
     }
     rc = peer_ask(&p, peer_request(what, argc, argv), patience, row, context, why);
     peer_close(&p);
     if (rc < 0) {
-        command_refuse(c, "%s%s%s", argc > 0 ? argv[0] : "", argc > 0 ? ": " : "", why);
+        program_refuse(c, "%s%s%s", argc > 0 ? argv[0] : "", argc > 0 ? ": " : "", why);
         return EXIT_USAGE;
     }
     return EXIT_FINE;
@@ -185,17 +152,6 @@ void command_copy(struct report *r, const struct message *row)
     const struct message_visitor copy = {
         .context = r, .text = copy_text, .integer = copy_integer, .real = copy_real, .flag = copy_flag};
     message_visit(row, &copy);
-}
-
-int command_print(struct report *r, bool json, int code)
-{
-    int rc = json ? report_print_json(r, stdout) : report_print_table(r, stdout);
-    report_close(r);
-    if (rc < 0) {
-        fprintf(stderr, "cwlab: standard output: %s\n", strerror(-rc));
-        return EXIT_USAGE;
-    }
-    return code;
 }
 
 /* ---- Programs ---------------------------------------------------------------------------------------------------------------- */

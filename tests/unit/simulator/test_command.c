@@ -9,14 +9,14 @@
 START_TEST(list)
 {
     size_t count = 0;
-    for (; commands[count] != NULL; count++) {
-        const struct command *c = commands[count];
+    for (; program_cwsim.commands[count] != NULL; count++) {
+        const struct program_command *c = program_cwsim.commands[count];
         char line[64];
         ck_assert(c->name != NULL && c->summary != NULL && c->words != NULL && c->text != NULL && c->run != NULL);
         snprintf(line, sizeof line, "  cwsim %s ", c->name);
         ck_assert_msg(strncmp(c->example, line, strlen(line)) == 0, "%s", c->example);
         for (size_t i = 0; i < count; i++) {
-            ck_assert_str_ne(c->name, commands[i]->name);
+            ck_assert_str_ne(c->name, program_cwsim.commands[i]->name);
         }
     }
     ck_assert_uint_eq(count, 9);
@@ -36,7 +36,7 @@ static int config_of(const char *timers, uint32_t mtu, uint64_t rate, struct wor
 START_TEST(configs)
 {
     struct world_config config;
-    ck_assert_int_eq(config_of("fast", 1500, 10000000, &config), COMMAND_GO);
+    ck_assert_int_eq(config_of("fast", 1500, 10000000, &config), PROGRAM_GO);
     ck_assert(config.dims.x == 4 && config.node.mtu == 1500 && config.wire.bits_per_second == 10000000);
     ck_assert_int_eq(config.node.timers.hello.ns, ls_timers_fast().hello.ns);
     ck_assert_int_eq(config_of("quick", 1500, 10000000, &config), EXIT_USAGE);
@@ -53,7 +53,7 @@ START_TEST(replay_line)
     struct option option[COMMAND_COMMON];
     char *argv[] = {(char[]){"churn"}, (char[]){"--dims"}, (char[]){"2x2x2"}, (char[]){"--timers"}, (char[]){"a b"}};
     command_common(&common, option, (cw_dims){4, 4, 4}, "fast");
-    ck_assert_int_eq(command_options(&command_churn, option, COMMAND_COMMON, 5, argv, NULL, &common), COMMAND_GO);
+    ck_assert_int_eq(command_options(&command_churn, option, COMMAND_COMMON, 5, argv, NULL, &common), PROGRAM_GO);
     ck_assert_str_eq(common.replay, "cwsim churn --dims 2x2x2 --timers 'a b'");
     ck_assert(common.dims.x == 2);
     char *wrong[] = {(char[]){"churn"}, (char[]){"--dim"}};

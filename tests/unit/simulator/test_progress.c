@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* posix_openpt() */
-#include "scenario/progress.h"
+#include "simulator/progress.h"
 #include "suite.h"
 
 #include <fcntl.h>

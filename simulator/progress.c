@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scenario/progress.h"
+#include "simulator/progress.h"
 
 #include <inttypes.h>
 #include <time.h>

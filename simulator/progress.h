@@ -4,8 +4,8 @@
  *
  * It looks at the wall clock and writes to standard error; a run never depends on it.
  */
-#ifndef SCENARIO_PROGRESS_H
-#define SCENARIO_PROGRESS_H
+#ifndef SIMULATOR_PROGRESS_H
+#define SIMULATOR_PROGRESS_H
 
 #include "cubeway/time.h"
 

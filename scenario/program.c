@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scenario/program.h"
+
+#include "cubeway/version.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+/* ---- The program ------------------------------------------------------------------------------------------------------- */
+
+static void print_usage(const struct program *p, FILE *out)
+{
+    int width = 0;
+    for (size_t i = 0; p->commands[i] != NULL; i++) {
+        int length = (int)strlen(p->commands[i]->name);
+        width = length > width ? length : width;
+    }
+    fprintf(out, "usage: %s COMMAND [options]\n\n%s\n\nCommands:\n", p->name, p->purpose);
+    for (size_t i = 0; p->commands[i] != NULL; i++) {
+        fprintf(out, "  %-*s  %s\n", width, p->commands[i]->name, p->commands[i]->summary);
+    }
+    fprintf(out, "\n%s COMMAND --help explains one, with an example; %s --version\n\n%s\n", p->name, p->name,
+            p->ending);
+}
+
+static const char *command_name(const void *context, size_t i)
+{
+    return ((const struct program *)context)->commands[i]->name;
+}
+
+int program_main(const struct program *p, int argc, char **argv)
+{
+    if (argc < 2) {
+        print_usage(p, stderr);
+        return EXIT_USAGE;
+    }
+    const char *word = argv[1];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || (strcmp(word, "help") == 0 && argc == 2)) {
+        print_usage(p, stdout);
+        return EXIT_FINE;
+    }
+    if (strcmp(word, "--version") == 0) {
+        printf("%s %s (%s)\n", p->name, CW_VERSION, report_commit());
+        return EXIT_FINE;
+    }
+    static char help[] = "--help";
+    char *asked[] = {argv[0], help, NULL};
+    bool about = strcmp(word, "help") == 0;
+    word = about ? argv[2] : word;
+    size_t count = 0;
+    for (; p->commands[count] != NULL; count++) {
+        const struct program_command *c = p->commands[count];
+        if (strcmp(c->name, word) == 0) {
+            return about ? c->run(c, 2, asked) : c->run(c, argc - 1, argv + 1);
+        }
+    }
+    const char *near = options_nearest(word, strlen(word), command_name, p, count);
+    if (near != NULL) {
+        fprintf(stderr, "%s: unknown command '%s'; did you mean %s?\n", p->name, word, near);
+    } else {
+        fprintf(stderr, "%s: unknown command '%s'; %s --help lists them\n", p->name, word, p->name);
+    }
+    return EXIT_USAGE;
+}
+
+/* ---- A command --------------------------------------------------------------------------------------------------------- */
+
+static void print_help(const struct program_command *c, const struct option *option, size_t count)
+{
+    printf("usage: %s %s %s\n\n%s\n\nOptions (with their defaults):\n", c->program->name, c->name, c->words, c->text);
+    options_print(option, count, stdout);
+    printf("\nFor example:\n%s\n", c->example);
+}
+
+int program_options(const struct program_command *c, const struct option *option, size_t count, int argc, char **argv,
+                    struct option_words *words)
+{
+    char called[64];
+    snprintf(called, sizeof called, "%s %s", c->program->name, c->name);
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            print_help(c, option, count); /* before anything is parsed: the values are the defaults */
+            return EXIT_FINE;
+        }
+    }
+    return options_parse(called, option, count, argc, argv, words, stderr) != 0 ? EXIT_USAGE : PROGRAM_GO;
+}
+
+int program_leading(const struct program_command *c, const struct option *option, size_t count, int argc, char **argv,
+                    int *rest)
+{
+    int end = 1;
+    while (end < argc && strncmp(argv[end], "--", 2) == 0) {
+        bool value = strchr(argv[end], '=') != NULL || strcmp(argv[end], "--") == 0;
+        for (size_t i = 0; i < count; i++) {
+            value |= option[i].kind == OPTION_FLAG && strcmp(argv[end] + 2, option[i].name) == 0;
+        }
+        end += value || strcmp(argv[end], "--help") == 0 || end + 1 == argc ? 1 : 2;
+    }
+    *rest = end;
+    return program_options(c, option, count, end, argv, NULL);
+}
+
+int program_refuse(const struct program_command *c, const char *format, ...)
+{
+    va_list args;
+    fprintf(stderr, "%s %s: ", c->program->name, c->name);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return EXIT_USAGE;
+}
+
+int program_print(const struct program_command *c, struct report *r, bool json, int code)
+{
+    int rc = json ? report_print_json(r, stdout) : report_print_table(r, stdout);
+    report_close(r);
+    return rc < 0 ? program_refuse(c, "standard output: %s", strerror(-rc)) : code;
+}

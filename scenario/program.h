@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * program.h - a program that is one word and a command: the table of commands is the dispatch, the help and the exit codes.
+ *
+ *     PROGRAM COMMAND [options]    PROGRAM --help    PROGRAM help COMMAND    PROGRAM --version
+ *
+ * A command is a table of options, words that teach, and a function. Its exit code: 0 all is well; 1 it was done, and is not as it
+ * should be; 2 the command line, a file or the machine does not allow it. A program may add codes above these.
+ */
+#ifndef SCENARIO_PROGRAM_H
+#define SCENARIO_PROGRAM_H
+
+#include "scenario/options.h"
+#include "scenario/report.h"
+
+enum { EXIT_FINE = 0, EXIT_BROKEN = 1, EXIT_USAGE = 2, PROGRAM_GO = -1 };
+
+struct program_command;
+
+struct program {
+    const char *name;
+    const char *purpose;                           /* what it is for; what --help begins with, behind the usage line */
+    const char *ending;                            /* what --help ends with: first steps, exit codes */
+    const struct program_command *const *commands; /* in the order of --help, ended by NULL */
+};
+
+struct program_command {
+    const struct program *program;
+    const char *name;
+    const char *summary; /* one line, in the list of commands */
+    const char *words;   /* what follows the name on its usage line: "SCENARIO [options]" */
+    const char *text;    /* what it does and shows; a few lines */
+    const char *example; /* lines that can be pasted */
+    int (*run)(const struct program_command *self, int argc,
+               char **argv); /* argv[0] is the command's name; gives the exit code */
+};
+
+/* All of main(): finds the command and runs it. An unknown one is an error that names the nearest. Gives the exit code. */
+int program_main(const struct program *p, int argc, char **argv);
+
+/* Parses; shows help. PROGRAM_GO: go on; else the exit code. words may be NULL when the command takes none. */
+CW_MUST_CHECK int program_options(const struct program_command *c, const struct option *option, size_t count, int argc,
+                                  char **argv, struct option_words *words);
+/* The same for commands that pass words on: options end at the first word. PROGRAM_GO, and *rest is the place of that word in argv. */
+CW_MUST_CHECK int program_leading(const struct program_command *c, const struct option *option, size_t count, int argc,
+                                  char **argv, int *rest);
+
+/* One line on standard error, "<program> <command>: ..."; gives EXIT_USAGE. */
+__attribute__((format(printf, 2, 3))) int program_refuse(const struct program_command *c, const char *format, ...);
+
+/* Prints it on standard output, closes it, and gives `code`, or EXIT_USAGE when it cannot be written. */
+int program_print(const struct program_command *c, struct report *r, bool json, int code);
+
+#endif

@@ -77,7 +77,7 @@ int run_load(struct call *call)
 
 struct pinging {
     const struct call *call;
-    int64_t sent, lost, miscounted;
+    int64_t sent, lost, unreachable, miscounted;
 };
 
 static void span_of(const struct json_row *row, const char *field, char out[static UNITS_TEXT])
@@ -132,6 +132,11 @@ static void show_sum(const struct call *call, const struct json_row *row)
         show_range(call, row, "hops_back_min", "hops_back_max");
         fprintf(call->out, " back\n");
     }
+    int64_t unreachable = json_row_integer(row, "unreachable", 0);
+    if (unreachable > 0) {
+        fprintf(call->out, "%" PRId64 " server%s cannot be reached, and %s not asked; \"cwctl servers\" says which\n",
+                unreachable, unreachable == 1 ? "" : "s", unreachable == 1 ? "was" : "were");
+    }
     if (json_row_integer(row, "miscounted", 0) > 0) {
         fprintf(call->out, "%" PRId64 " counted other links than the runtime: that is a fault of cubeway\n",
                 json_row_integer(row, "miscounted", 0));
@@ -145,6 +150,7 @@ static void take_ping(void *context, struct json_row *row)
     if (sum) {
         p->sent = json_row_integer(row, "sent", 0);
         p->lost = json_row_integer(row, "lost", 0);
+        p->unreachable = json_row_integer(row, "unreachable", 0);
         p->miscounted = json_row_integer(row, "miscounted", 0);
     }
     if (p->call->arguments->json) {
@@ -205,7 +211,7 @@ int run_ping(struct call *call)
         fprintf(call->errors, "cwctl: nobody else is in view; \"cwctl servers\" and \"cwctl links\" say why\n");
         return EXIT_NO;
     }
-    return rc < 0 ? code : p.lost > 0 || p.miscounted > 0 ? EXIT_NO : EXIT_FINE;
+    return rc < 0 ? code : p.lost > 0 || p.unreachable > 0 || p.miscounted > 0 ? EXIT_NO : EXIT_FINE;
 }
 
 /* ---- trace -------------------------------------------------------------------------------------------------------------------- */

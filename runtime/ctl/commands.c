@@ -108,7 +108,8 @@ static const struct command table[] = {
      "key-explain", NULL, show_key, NULL},
     {"ping", "SERVER | key KEY | all | far [N]",
      "round trips to a server, a key's root, everybody, or the long way round",
-     "far: a path of N links over way-points (15), which the answer retraces. Exit code 1 when a packet was lost.",
+     "far: a path of N links over way-points (15), which the answer retraces. Exit code 1 when a packet was\n"
+     "lost, or when all are asked for and one cannot be reached.",
      "  cwctl ping 1,2,0 --count 100\n  cwctl ping key hello --rows --count 5\n  cwctl ping all\n  cwctl ping far 12",
      "count interval size lost-after rows job", 1, 12, "ping", NULL, NULL, run_ping},
     {"trace", "SERVER | [key] KEY", "the way of a packet: what every server on it did",

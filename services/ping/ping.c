@@ -57,6 +57,7 @@ struct run {
     cw_timer *timer;
     int error;
     uint64_t sent, received, lost, miscounted;
+    uint64_t unreachable; /* all: servers that are not in view, to which nothing was sent */
     cw_coord last;
     struct range rtt, there, back;
     struct probe probe[FLYING_MAX];
@@ -136,6 +137,9 @@ static void tell_summary(struct run *run)
     tell_number(run, "sent", run->sent);
     tell_number(run, "received", run->received);
     tell_number(run, "lost", run->lost);
+    if (run->all) {
+        tell_number(run, "unreachable", run->unreachable);
+    }
     tell_number(run, "miscounted", run->miscounted);
     if (run->received > 0) {
         tell_number(run, "rtt_min_ns", run->rtt.least);
@@ -232,11 +236,13 @@ static bool aim_next(cw_svc *s, struct run *run)
         if (cw_server_id(s, c) != run->cursor) {
             return false;
         }
-        if (run->cursor != cw_server_id(s, cw_self(s)) && cw_reachable(s, c)) {
+        bool self = run->cursor == cw_server_id(s, cw_self(s));
+        if (!self && cw_reachable(s, c)) {
             run->to.server = c;
             run->to.process = run->cursor;
             return true;
         }
+        run->unreachable += !self;
         run->cursor++;
     }
 }

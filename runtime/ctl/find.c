@@ -10,10 +10,12 @@
 enum { NAMES_SHOWN = 6 };
 static const char suffix[] = ".sock";
 
+/* The keeper of a lab is no daemon. */
 static int is_socket_name(const struct dirent *entry)
 {
     size_t length = strlen(entry->d_name);
-    return length >= sizeof suffix && strcmp(entry->d_name + length - (sizeof suffix - 1), suffix) == 0;
+    return strcmp(entry->d_name, "keeper.sock") != 0 && length >= sizeof suffix &&
+           strcmp(entry->d_name + length - (sizeof suffix - 1), suffix) == 0;
 }
 
 static bool exists(const char *path)
@@ -22,10 +24,16 @@ static bool exists(const char *path)
     return lstat(path, &st) == 0;
 }
 
+static bool is_searched(const struct find_wish *wish, unsigned i)
+{
+    return wish->folder[i] != NULL && (i == 0 || wish->lab == NULL || wish->labs == NULL);
+}
+
 static void folder_of(const struct find_wish *wish, unsigned i, char *out, size_t room)
 {
     if (wish->lab != NULL) {
-        snprintf(out, room, "%s/lab/%s", wish->folder[i], wish->lab);
+        snprintf(out, room, wish->labs != NULL ? "%s/%s" : "%s/lab/%s",
+                 wish->labs != NULL ? wish->labs : wish->folder[i], wish->lab);
     } else {
         snprintf(out, room, "%s", wish->folder[i]);
     }
@@ -34,7 +42,7 @@ static void folder_of(const struct find_wish *wish, unsigned i, char *out, size_
 unsigned find_each(const struct find_wish *wish, void (*visit)(void *context, const char *name), void *context)
 {
     unsigned count = 0;
-    for (unsigned i = 0; wish->folder[i] != NULL; i++) {
+    for (unsigned i = 0; is_searched(wish, i); i++) {
         char folder[256];
         struct dirent **entry;
         folder_of(wish, i, folder, sizeof folder);
@@ -55,7 +63,7 @@ unsigned find_each(const struct find_wish *wish, void (*visit)(void *context, co
 /* The socket of that name, in the first folder that has it. */
 static bool take_named(const struct find_wish *wish, const char *name, struct find_result *out)
 {
-    for (unsigned i = 0; wish->folder[i] != NULL; i++) {
+    for (unsigned i = 0; is_searched(wish, i); i++) {
         char folder[200];
         folder_of(wish, i, folder, sizeof folder);
         int n = snprintf(out->path, sizeof out->path, "%s/%s%s", folder, name, suffix);
@@ -91,7 +99,7 @@ static int refuse_none(const struct find_wish *wish, const struct names *names, 
                  wish->lab != NULL ? ", in lab " : "", wish->lab != NULL ? wish->lab : "", names->text,
                  names->count > NAMES_SHOWN ? " .." : "");
     } else if (wish->lab != NULL) {
-        snprintf(why, CLIENT_WHY, "no lab '%s' is up here; cwlab status lists those that are", wish->lab);
+        snprintf(why, CLIENT_WHY, "no lab '%s' is up here; cwlab list shows those that are", wish->lab);
     } else if (wish->node != NULL) {
         snprintf(why, CLIENT_WHY,
                  "no daemon called '%s' is here: there is no %s/%s.sock; cubewayd makes it when it starts", wish->node,

@@ -12,7 +12,8 @@ struct find_wish {
     const char *node;
     const char *lab;
     const char *environment; /* $CUBEWAY_SOCKET */
-    const char *folder[3];   /* where daemons have their sockets, ended by NULL */
+    const char *folder[3];   /* where daemons have their sockets, ended by NULL; labs are in lab/ of these */
+    const char *labs;        /* $CWLAB_DIR: labs are here instead */
 };
 
 struct find_result {

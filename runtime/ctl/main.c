@@ -32,6 +32,8 @@ static void listen_to_signals(void)
 static void fill_folders(struct find_wish *wish, char own[static 200])
 {
     const char *runtime = getenv("XDG_RUNTIME_DIR");
+    const char *labs = getenv("CWLAB_DIR");
+    wish->labs = labs != NULL && labs[0] == '/' ? labs : NULL; /* as cwlab does */
     wish->folder[0] = "/run/cubeway";
     if (runtime != NULL && runtime[0] == '/') {
         snprintf(own, 200, "%s/cubeway", runtime);

@@ -16,7 +16,10 @@ static void end(struct request *r, int rc)
         request_done(r, 0);
         break;
     case EOPNOTSUPP:
-        request_refuse(r, rc, "only for a torus inside one process (torus.coordinate = all); here, pull the plug");
+        request_refuse(
+            r, rc,
+            "only for a torus inside one process (torus.coordinate = all); here, pull the plug; in a lab, cwlab "
+            "fail SERVER or cwlab link SERVER LINK down");
         break;
     case EALREADY:
         request_refuse(r, rc, "it is so already");

@@ -97,13 +97,14 @@ START_TEST(in_labs)
     begin();
     wish.lab = "demo";
     ck_assert_int_eq(find_socket(&wish, &found, why), -ENOENT);
-    ck_assert_ptr_nonnull(strstr(why, "cwlab status"));
+    ck_assert_ptr_nonnull(strstr(why, "cwlab list"));
     make("lab", true);
     make("lab/demo", true);
     make("lab/whole", true);
     make("lab/demo/0,0,0.sock", false);
     make("lab/whole/all.sock", false);
     make("lab/demo/0,0,1.sock", false);
+    make("lab/demo/keeper.sock", false);
     ck_assert_int_eq(find_socket(&wish, &found, why), -EEXIST);
     wish.node = "0,0,1";
     ck_assert(finds("lab/demo/0,0,1.sock"));
@@ -118,5 +119,33 @@ START_TEST(in_labs)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(named_outright), SUITE_TEST(the_only_one), SUITE_TEST(in_labs)};
+static void count_one(void *context, const char *name)
+{
+    (void)name;
+    ++*(unsigned *)context;
+}
+
+START_TEST(labs_elsewhere)
+{
+    unsigned count = 0;
+    char labs[120];
+    begin();
+    make("here", true);
+    make("here/demo", true);
+    make("here/demo/0,0,0.sock", false);
+    make("here/demo/0,0,1.sock", false);
+    make("here/demo/keeper.sock", false);
+    snprintf(labs, sizeof labs, "%s/here", folder);
+    wish.labs = labs;
+    wish.lab = "demo";
+    ck_assert_uint_eq(find_each(&wish, count_one, &count), 2);
+    ck_assert_uint_eq(count, 2);
+    wish.node = "0,0,1";
+    ck_assert(finds("here/demo/0,0,1.sock"));
+    end();
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(named_outright), SUITE_TEST(the_only_one), SUITE_TEST(in_labs),
+                                          SUITE_TEST(labs_elsewhere)};
 SUITE_MAIN("find", tests)

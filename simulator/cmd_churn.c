@@ -106,6 +106,51 @@ int churn_measure(const struct churn_plan *plan, struct report **out)
     return rc;
 }
 
+/* Every failure, and every return, is told to every server over every link: so many events for each server, measured. */
+enum { EVENTS_A_FAILURE_AND_SERVER = 170, EVENTS_A_PACKET_HOP = 3, EVENTS_WORTH_A_WORD = 100000000 };
+
+/* What the run is going to cost, said before it begins when somebody may take it for a hang. */
+static void foretell(const struct program_command *self, const struct churn_plan *plan)
+{
+    struct torus t;
+    if (plan->quiet || torus_init(&t, plan->config.dims) < 0) {
+        return;
+    }
+    double seconds = (double)(plan->settle.ns + plan->measure.ns) / 1e9, servers = t.servers;
+    double failures = (double)plan->failures / 1e6 * seconds;
+    double hops = (plan->config.dims.x + plan->config.dims.y + plan->config.dims.z) / 4.0;
+    double events = failures * servers * EVENTS_A_FAILURE_AND_SERVER +
+                    servers * (double)plan->rate * seconds * hops * EVENTS_A_PACKET_HOP;
+    if (events >= EVENTS_WORTH_A_WORD) {
+        fprintf(
+            stderr,
+            "cwsim %s: %.0f failures in %.0f servers, and %.0f packets, are some %.0f million events: at a million or "
+            "less a second that takes its time (--seconds, --settle, --rate and --dims make it less)\n",
+            self->name, failures, servers, servers * (double)plan->rate * seconds, events / 1e6);
+    }
+}
+
+/* A server that lives for less than it takes the others to let go of its life before is never seen: no churn, but noise. */
+static int check_rate(const struct program_command *self, const struct churn_plan *plan)
+{
+    const struct ls_timers *timers = &plan->config.node.timers;
+    struct torus t;
+    double least_s = (double)(timers->dead.ns + timers->hold.ns) / 1e9;
+    if (torus_init(&t, plan->config.dims) < 0) {
+        return PROGRAM_GO; /* whoever opens the world says it */
+    }
+    double up = t.servers * (1 - plan->down_ppm / 1e6), most = up / least_s;
+    if ((double)plan->failures / 1e6 > most) {
+        return program_refuse(
+            self,
+            "--churn %g: each of the %.0f servers that are up would live for %.1f ms, less than dead and "
+            "hold together (%.0f ms), in which the others let go of its life before; at most %.0f for "
+            "these --dims, --down and --timers",
+            (double)plan->failures / 1e6, up, up / ((double)plan->failures / 1e6) * 1e3, least_s * 1e3, most);
+    }
+    return PROGRAM_GO;
+}
+
 static int run(const struct program_command *self, int argc, char **argv)
 {
     struct churn_plan plan = {
@@ -135,6 +180,11 @@ static int run(const struct program_command *self, int argc, char **argv)
     }
     plan.measure = (cw_span){seconds * 1000};
     plan.quiet = common.quiet;
+    code = check_rate(self, &plan);
+    if (code != PROGRAM_GO) {
+        return code;
+    }
+    foretell(self, &plan);
     int rc = churn_measure(&plan, &r);
     return rc == 0 ? program_print(self, r, common.json, EXIT_FINE) : command_exit(rc);
 }

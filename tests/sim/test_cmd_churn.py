@@ -22,6 +22,7 @@ class Churn(cwsim_kit.Case):
     def test_refusals(self):
         self.refused("churn --churn 0", "--churn")
         self.refused("churn --down 100%", "--down")
+        self.refused("churn --dims 2x2x2 --churn 500", "would live for")
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ static int run(const struct program_command *self, int argc, char **argv)
     c.until = cw_time_add(peer_clock(), lasts);
     carry_out(&c);
     cw_time began = peer_clock(), most = cw_time_add(began, CW_MS(20000));
-    unsigned count = converge_wait(&lab, NULL, lab.torus.servers, most, NULL, NULL);
+    unsigned count = converge_wait(&lab, &(struct converge_goal){.want = lab.torus.servers}, most, NULL, NULL);
     struct report *r = report_open(NULL);
     report_integer(r, "kills", c.kills);
     report_integer(r, "refused", c.refused);

@@ -137,6 +137,41 @@ const struct program_command command_shell = {
 
 /* ---- The daemon's own client --------------------------------------------------------------------------------------------------- */
 
+/* Words of cwctl that are for one process with all servers, and what they are here. */
+static int refuse_harm(const struct program_command *self, const struct lab *lab, const char *word, const char *server)
+{
+    static const struct {
+        const char *word, *here;
+    } harm[] = {{"fail", "fail"}, {"restore", "restore"}, {"cut", "link"}, {"mend", "link"}};
+    for (size_t i = 0; word != NULL && lab->driver == LAB_NETNS && i < sizeof harm / sizeof *harm; i++) {
+        if (strcmp(harm[i].word, word) == 0) {
+            bool link = strcmp(harm[i].here, "link") == 0;
+            return program_refuse(self, "each server of this lab is a process: cwlab %s --name %s %s%s does that",
+                                  harm[i].here, lab->name, server,
+                                  !link            ? ""
+                                  : word[0] == 'c' ? " LINK down"
+                                                   : " LINK up");
+        }
+    }
+    return PROGRAM_GO;
+}
+
+/* Is there somebody to talk to? PROGRAM_GO; or it was said that there is not, and the code is what cwctl gives then. */
+static int need_daemon(const struct program_command *self, const struct lab *lab, const char *socket,
+                       const char *server)
+{
+    struct peer p;
+    if (peer_open(&p, socket) < 0) {
+        program_refuse(self,
+                       "the daemon of %s is dead: cwlab restore --name %s %s starts it again, cwlab status says "
+                       "how it ended",
+                       server, lab->name, server);
+        return EXIT_NO_LAB;
+    }
+    peer_close(&p);
+    return PROGRAM_GO;
+}
+
 static int run_cwctl(const struct program_command *self, const struct lab *lab, cw_server s, char *const words[],
                      int count)
 {
@@ -149,6 +184,14 @@ static int run_cwctl(const struct program_command *self, const struct lab *lab, 
     }
     lab_path(lab, lab_daemon_name(lab, s, name), ".sock", socket);
     torus_format(torus_coord(&lab->torus, s), server);
+    int code = refuse_harm(self, lab, count > 0 ? words[0] : NULL, server);
+    if (code == PROGRAM_GO) {
+        code = need_daemon(self, lab, socket, server);
+    }
+    if (code != PROGRAM_GO) {
+        free(argv);
+        return code;
+    }
     int n = 0;
     argv[n++] = cwctl;
     argv[n++] = on_socket;
@@ -158,7 +201,7 @@ static int run_cwctl(const struct program_command *self, const struct lab *lab, 
         argv[n++] = server;
     }
     memcpy(argv + n, words, (size_t)count * sizeof *words);
-    int code = carry_out(self, argv);
+    code = carry_out(self, argv);
     free(argv);
     return code;
 }

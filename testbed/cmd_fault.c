@@ -5,24 +5,60 @@
 
 #include <string.h>
 
-/* Options, then words; all that these commands have in common. PROGRAM_GO: *lab is there, and words->word[0] a server. */
-static int begin(const struct program_command *self, int argc, char **argv, const struct option *more,
-                 size_t more_count, struct option_words *words, int words_count, struct lab *lab)
+/* What all of these commands have in common. */
+struct fault {
+    const struct program_command *self;
+    struct lab lab;
+    struct option_words words;
+    const char *name;
+    bool json, quiet;
+};
+
+enum { SHARED = 3, SAID = 200 };
+
+/* Options, then words. PROGRAM_GO: *f is filled in, and the first word is a server. */
+static int begin(struct fault *f, const struct program_command *self, int argc, char **argv, const struct option *more,
+                 size_t more_count, int words_count)
 {
-    const char *name = NULL;
-    struct option option[4] = {
-        {"name", OPTION_TEXT, &name, "LAB", "which lab; not needed while there is only one", false}};
-    memcpy(option + 1, more, more_count * sizeof *more);
+    *f = (struct fault){.self = self};
+    struct option option[SHARED + 2] = {
+        {"name", OPTION_TEXT, &f->name, "LAB", "which lab; not needed while there is only one", false},
+        {"json", OPTION_FLAG, &f->json, NULL, "say what was done in JSON, on standard output", false},
+        {"quiet", OPTION_FLAG, &f->quiet, NULL, "do not say what was done", false},
+    };
+    if (more_count > 0) {
+        memcpy(option + SHARED, more, more_count * sizeof *more);
+    }
     cw_server s;
-    int code = program_options(self, option, 1 + more_count, argc, argv, words);
+    int code = program_options(self, option, SHARED + more_count, argc, argv, &f->words);
     if (code != PROGRAM_GO) {
         return code;
     }
-    if (words->count != words_count) {
+    if (f->words.count != words_count) {
         return program_refuse(self, "expected %s", self->words);
     }
-    code = command_lab(self, name, lab);
-    return code != PROGRAM_GO ? code : command_server(self, lab, words->word[0], &s);
+    code = command_lab(self, f->name, &f->lab);
+    return code != PROGRAM_GO ? code : command_server(self, &f->lab, f->words.word[0], &s);
+}
+
+/* The keeper does it; then it is said what was done. */
+static int carry_out(const struct fault *f, const char *what, int argc, const char *const *argv, const char *done)
+{
+    int code = command_keeper(f->self, &f->lab, what, argc, argv, NULL, NULL);
+    if (code != EXIT_FINE) {
+        return code;
+    }
+    if (!f->json) {
+        if (!f->quiet) {
+            fprintf(stderr, "%s\n", done);
+        }
+        return code;
+    }
+    struct report *r = report_open(f->self->name);
+    report_text(r, "lab", f->lab.name);
+    report_text(r, "server", argv[0]);
+    report_text(r, "done", done);
+    return program_print(f->self, r, true, code);
 }
 
 static int fail(const struct program_command *self, int argc, char **argv)
@@ -32,13 +68,19 @@ static int fail(const struct program_command *self, int argc, char **argv)
         {"whole", OPTION_FLAG, &whole, NULL, "no process of it is left to say goodbye to its neighbours", false},
         {"power", OPTION_FLAG, &power, NULL, "the host dies: its links lose carrier, too", false},
     };
-    struct option_words words;
-    struct lab lab;
-    int code = begin(self, argc, argv, option, 2, &words, 1, &lab);
-    const char *args[] = {words.word[0], "whole"};
-    return code != PROGRAM_GO
-               ? code
-               : command_keeper(self, &lab, power ? "power-off" : "fail", whole ? 2 : 1, args, NULL, NULL);
+    struct fault f;
+    char done[SAID];
+    int code = begin(&f, self, argc, argv, option, 2, 1);
+    if (code != PROGRAM_GO) {
+        return code;
+    }
+    const char *args[] = {f.words.word[0], "whole"};
+    snprintf(done, sizeof done, "the daemon of %s is killed%s; cwlab restore %s starts it again", args[0],
+             power   ? ", and its links are dark"
+             : whole ? " with its watcher"
+                     : "; its watcher says goodbye for it",
+             args[0]);
+    return carry_out(&f, power ? "power-off" : "fail", whole ? 2 : 1, args, done);
 }
 
 const struct program_command command_fail = {
@@ -56,10 +98,15 @@ const struct program_command command_fail = {
 
 static int plain(const struct program_command *self, int argc, char **argv)
 {
-    struct option_words words;
-    struct lab lab;
-    int code = begin(self, argc, argv, NULL, 0, &words, 1, &lab);
-    return code != PROGRAM_GO ? code : command_keeper(self, &lab, self->name, 1, words.word, NULL, NULL);
+    struct fault f;
+    char done[SAID];
+    int code = begin(&f, self, argc, argv, NULL, 0, 1);
+    if (code != PROGRAM_GO) {
+        return code;
+    }
+    snprintf(done, sizeof done, "the daemon of %s %s", f.words.word[0],
+             strcmp(self->name, "leave") == 0 ? "is told to leave" : "runs again, with all its links");
+    return carry_out(&f, self->name, 1, f.words.word, done);
 }
 
 const struct program_command command_restore = {
@@ -84,24 +131,26 @@ const struct program_command command_leave = {
 
 static int pause_one(const struct program_command *self, int argc, char **argv)
 {
-    struct option_words words;
-    struct lab lab;
+    struct fault f;
     cw_span span;
-    char ns[24];
-    int code = begin(self, argc, argv, NULL, 0, &words, 2, &lab);
+    char ns[24], text[QUANTITY_TEXT], done[SAID];
+    int code = begin(&f, self, argc, argv, NULL, 0, 2);
     if (code != PROGRAM_GO) {
         return code;
     }
+    const char *word = f.words.word[1];
     uint64_t ms;
-    if (quantity_span(words.word[1], strlen(words.word[1]), &span) < 0) {
-        if (quantity_count(words.word[1], strlen(words.word[1]), &ms) < 0 || ms > 3600000) {
-            return program_refuse(self, "'%s' is no time: expected milliseconds, or as 80ms or 2s", words.word[1]);
+    if (quantity_span(word, strlen(word), &span) < 0) {
+        if (quantity_count(word, strlen(word), &ms) < 0 || ms > 3600000) {
+            return program_refuse(self, "'%s' is no time: expected milliseconds, or as 80ms or 2s", word);
         }
         span = CW_MS(ms);
     }
     snprintf(ns, sizeof ns, "%lld", (long long)span.ns);
-    const char *args[] = {words.word[0], ns};
-    return command_keeper(self, &lab, "pause", 2, args, NULL, NULL);
+    const char *args[] = {f.words.word[0], ns};
+    quantity_span_format(span, text);
+    snprintf(done, sizeof done, "the daemon of %s is stopped for %s", args[0], text);
+    return carry_out(&f, "pause", 2, args, done);
 }
 
 const struct program_command command_pause = {
@@ -117,10 +166,15 @@ const struct program_command command_pause = {
 
 static int link_one(const struct program_command *self, int argc, char **argv)
 {
-    struct option_words words;
-    struct lab lab;
-    int code = begin(self, argc, argv, NULL, 0, &words, 3, &lab);
-    return code != PROGRAM_GO ? code : command_keeper(self, &lab, "link", 3, words.word, NULL, NULL);
+    struct fault f;
+    char done[SAID];
+    int code = begin(&f, self, argc, argv, NULL, 0, 3);
+    if (code != PROGRAM_GO) {
+        return code;
+    }
+    snprintf(done, sizeof done, "the cable on link %s of %s is %s", f.words.word[1], f.words.word[0],
+             strcmp(f.words.word[2], "up") == 0 ? "in" : "out: both ends have lost carrier");
+    return carry_out(&f, "link", 3, f.words.word, done);
 }
 
 const struct program_command command_link = {
@@ -136,23 +190,26 @@ const struct program_command command_link = {
 
 static int loss_one(const struct program_command *self, int argc, char **argv)
 {
-    struct option_words words;
-    struct lab lab;
+    struct fault f;
     uint32_t ppm;
-    char text[16];
-    int code = begin(self, argc, argv, NULL, 0, &words, 3, &lab);
+    char text[16], done[SAID];
+    int code = begin(&f, self, argc, argv, NULL, 0, 3);
     if (code != PROGRAM_GO) {
         return code;
     }
-    const char *share = strcmp(words.word[2], "none") == 0  ? "0%"
-                        : strcmp(words.word[2], "all") == 0 ? "100%"
-                                                            : words.word[2];
+    const char *said = f.words.word[2];
+    const char *share = strcmp(said, "none") == 0 ? "0%" : strcmp(said, "all") == 0 ? "100%" : said;
     if (quantity_ppm(share, strlen(share), &ppm) < 0 || ppm > 1000000) {
-        return program_refuse(self, "'%s' is no share: expected as 5%%, none or all", words.word[2]);
+        return program_refuse(self, "'%s' is no share: expected as 5%%, none or all", said);
     }
     snprintf(text, sizeof text, "%u", ppm);
-    const char *args[] = {words.word[0], words.word[1], text};
-    return command_keeper(self, &lab, "loss", 3, args, NULL, NULL);
+    const char *args[] = {f.words.word[0], f.words.word[1], text};
+    snprintf(done, sizeof done, "%s of the frames that %s sends on link %s are lost",
+             ppm == 0         ? "none"
+             : ppm == 1000000 ? "all"
+                              : share,
+             args[0], args[1]);
+    return carry_out(&f, "loss", 3, args, done);
 }
 
 const struct program_command command_loss = {

@@ -7,11 +7,11 @@
 
 static const cw_span settle = CW_MS(200);
 
-static void add_stream(struct report *all, const struct lab *lab, const struct trail *t, cw_server s, int64_t from)
+static void add_stream(struct report *all, const struct lab *lab, const struct trail *t, cw_server s, int64_t from,
+                       int64_t to)
 {
     struct judge_stream stream;
     char name[TORUS_TEXT];
-    int64_t to = cw_time_add(peer_clock(), (cw_span){-settle.ns}).ns; /* what is under way is not lost */
     if (judge_stream(t, s, from, to, &stream) < 0 || stream.sent + stream.refused == 0) {
         return;
     }
@@ -30,15 +30,16 @@ static void add_stream(struct report *all, const struct lab *lab, const struct t
     report_append(all, "streams", r);
 }
 
-/* Who delivered how many packets of streams. */
-static void add_receivers(struct report *all, const struct lab *lab, const struct trail *t, int64_t from)
+/* Who delivered how many packets of streams: of those that add_stream() counts. */
+static void add_receivers(struct report *all, const struct lab *lab, const struct trail *t, int64_t from, int64_t to)
 {
     for (cw_server s = 0; s < lab->torus.servers; s++) {
         uint64_t count = 0;
         char name[TORUS_TEXT];
         for (size_t i = 0; i < t->count; i++) {
             count += t->event[i].server == s && t->event[i].record.kind == WITNESS_DELIVERED &&
-                     t->event[i].record.job == WITNESS_JOB && t->event[i].record.sent_ns >= from;
+                     t->event[i].record.job == WITNESS_JOB && t->event[i].record.sent_ns >= from &&
+                     t->event[i].record.sent_ns < to;
         }
         if (count > 0) {
             struct report *r = report_open(NULL);
@@ -71,7 +72,9 @@ static int run(const struct program_command *self, int argc, char **argv)
     if (code != PROGRAM_GO) {
         return code;
     }
-    int64_t from = last.ns > 0 ? peer_clock().ns - last.ns : 0;
+    int64_t now = peer_clock().ns, from = last.ns > 0 ? now - last.ns : 0;
+    /* Trails are read one after the other while streams go on: of what is younger than this, some have one half only. */
+    int64_t to = now - settle.ns;
     int rc = trail_load(&t, &lab);
     if (rc < 0 || judge(&t, &lab.torus, from, INT64_MAX, cut, &result) < 0) {
         return program_refuse(self, "the trails cannot be read: %s", strerror(-rc));
@@ -85,9 +88,9 @@ static int run(const struct program_command *self, int argc, char **argv)
         report_text(r, "first", result.first);
     }
     for (cw_server s = 0; s < lab.torus.servers; s++) {
-        add_stream(r, &lab, &t, s, from);
+        add_stream(r, &lab, &t, s, from, to);
     }
-    add_receivers(r, &lab, &t, from);
+    add_receivers(r, &lab, &t, from, to);
     trail_free(&t);
     return program_print(self, r, json, result.misdelivered == 0 ? EXIT_FINE : EXIT_BROKEN);
 }

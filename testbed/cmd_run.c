@@ -5,8 +5,10 @@
 #include "testbed/command.h"
 #include "testbed/compare.h"
 #include "testbed/converge.h"
+#include "testbed/explain.h"
 #include "testbed/launch.h"
 #include "testbed/play.h"
+#include "testbed/scale.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,8 +16,6 @@
 #include <unistd.h>
 
 enum { SIMULATED_BYTES = 256 * 1024 };
-
-static const cw_span patience = CW_MS(20000);
 
 struct wish {
     const char *driver, *shim, *file;
@@ -109,6 +109,19 @@ static struct message *simulate(const char *file)
     return m;
 }
 
+/* Says, when that is wanted, why the lab is not as it should be; gives the share of time that daemons waited for a processor. */
+static double tell_why(const struct lab *lab, bool aloud)
+{
+    struct explain e;
+    if (!explain_look(&e, lab)) {
+        return 0;
+    }
+    if (aloud) {
+        explain_tell(&e, lab, stderr);
+    }
+    return e.waited;
+}
+
 static int run_on(const struct program_command *self, const struct wish *wish, const struct scenario *s,
                   struct lab *lab)
 {
@@ -119,15 +132,19 @@ static int run_on(const struct program_command *self, const struct wish *wish, c
     if (rc == 0) {
         rc = launch_wait(&l, NULL, NULL, why);
     }
-    unsigned count =
-        rc < 0 ? 0 : converge_wait(lab, NULL, lab->torus.servers, cw_time_add(peer_clock(), patience), NULL, NULL);
+    const struct converge_goal goal = {.want = lab->torus.servers, .links = true};
+    unsigned count = rc < 0 ? 0 : converge_wait(lab, &goal, cw_time_add(peer_clock(), scale_patience(lab)), NULL, NULL);
     if (rc < 0 || count < lab->torus.servers) {
+        program_refuse(self, "the lab does not come up: %s", rc < 0 ? why : "not all servers know each other");
+        tell_why(lab, true);
         launch_close(&l, lab);
-        return program_refuse(self, "the lab does not come up: %s", rc < 0 ? why : "not all servers know each other");
+        return EXIT_USAGE;
     }
     struct report *r = report_open("run");
     report_text(r, "scenario", wish->file);
     rc = play(s, lab, r, stderr);
+    double waited = tell_why(lab, rc > 0);
+    report_real(r, "waited_share", waited);
     launch_close(&l, lab);
     if (rc < 0) {
         report_close(r);
@@ -144,6 +161,13 @@ static int run_on(const struct program_command *self, const struct wish *wish, c
         fprintf(stderr, "cwlab run: cwsim does not say what the simulator makes of it: not compared\n");
     }
     report_text(r, "verdict", fine ? "fine" : "not fine");
+    if (!fine) {
+        fprintf(stderr, "cwlab run: not fine; daemons waited %.0f %% of their time for a processor%s\n", waited * 100,
+                waited >= 0.05
+                    ? ": what servers are late with may be the machine's fault; try again when it is idle, or with "
+                      "--unshaped"
+                    : "");
+    }
     return program_print(self, r, wish->json, fine ? EXIT_FINE : EXIT_BROKEN);
 }
 
@@ -194,8 +218,11 @@ const struct program_command command_run = {
             "scenario's expectations, and compares with what the simulator makes of the same file, within bounds that "
             "are shown.\n"
             "kill is SIGKILL, pause SIGSTOP, cut and partition lose all frames (or carrier, when the scenario has "
-            "one). Clocks that\n"
-            "run off, frames that come twice, late or corrupted, and 'workload all' are for the simulator: it says so.",
-    .example = "  cwlab run simulator/scenarios/kill-root.txt",
+            "one). Faults need\n"
+            "--driver netns, where each server is a process. Clocks that run off, frames that come twice, late or "
+            "corrupted,\n"
+            "and 'workload all' are for the simulator: it says so.",
+    .example = "  cwlab run testbed/scenarios/kill-root.txt\n"
+               "  cwlab run testbed/scenarios/calm.txt --driver process",
     .run = run,
 };

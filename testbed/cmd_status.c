@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "testbed/command.h"
 #include "testbed/converge.h"
+#include "testbed/explain.h"
+#include "testbed/scale.h"
 
 #include "base/quantity.h"
 
 #include <string.h>
 
+enum { SEEN = 4096 };
+
 struct look {
     const struct lab *lab;
     struct report *report;
     const char *only;
-    unsigned running, agreeing;
+    unsigned whole;       /* servers that have all their links */
+    uint32_t reach[SEEN]; /* how many servers each reaches */
+    unsigned seen;
+    bool well; /* nobody is dead or paused, and all asked know all */
     int64_t memory;
+    struct explain explain;
 };
 
 /* Kilobytes of memory that the process holds for itself. */
@@ -35,6 +43,7 @@ static void add(void *context, const struct message *row)
     struct look *look = context;
     const char *name = message_get_text(row, "server"), *state = message_get_text(row, "state");
     cw_coord c;
+    explain_row(&look->explain, row);
     if (look->only != NULL && (name == NULL || strcmp(name, look->only) != 0)) {
         return;
     }
@@ -46,14 +55,37 @@ static void add(void *context, const struct message *row)
     struct converge_view view;
     bool one = name != NULL && torus_parse(&look->lab->torus, name, strlen(name), &c) == 0;
     if (state != NULL && strcmp(state, "running") == 0) {
-        look->running++;
         if (converge_ask(look->lab, one ? torus_id(&look->lab->torus, c) : 0, &view) == 0) {
             report_text(r, "node", view.state);
             report_integer(r, "reachable", view.reachable);
-            look->agreeing += view.reachable == look->lab->torus.servers;
+            report_text(r, "links", view.whole ? "all" : "missing");
+            look->whole += view.whole;
+            if (look->seen < SEEN) {
+                look->reach[look->seen++] = view.reachable;
+            }
+        } else {
+            report_text(r, "node", "does not answer");
         }
     }
     report_append(look->report, "daemons", r);
+}
+
+/* Who knows all knows all that run: a dead server is missed by nobody. */
+static void sum_up(struct look *look)
+{
+    const struct explain *e = &look->explain;
+    uint32_t want = look->lab->driver == LAB_PROCESS ? look->lab->torus.servers : e->running;
+    unsigned know = 0;
+    for (unsigned i = 0; i < look->seen; i++) {
+        know += look->reach[i] >= want;
+    }
+    look->well = e->dead == 0 && e->paused == 0 && know == look->seen;
+    report_integer(look->report, "running", e->running);
+    report_integer(look->report, "dead", e->dead);
+    report_integer(look->report, "know_all", know);
+    report_integer(look->report, "all_links_up", look->whole);
+    report_integer(look->report, "memory_mb", look->memory / 1024);
+    report_integer(look->report, "waited_for_processor_percent", (int64_t)(e->waited * 100 + 0.5));
 }
 
 static int run(const struct program_command *self, int argc, char **argv)
@@ -74,7 +106,15 @@ static int run(const struct program_command *self, int argc, char **argv)
     if (code != PROGRAM_GO) {
         return code;
     }
-    struct look look = {.lab = &lab, .report = report_open(NULL), .only = words.count > 0 ? words.word[0] : NULL};
+    cw_server s;
+    if (words.count > 1 || (words.count == 1 && (code = command_server(self, &lab, words.word[0], &s)) != PROGRAM_GO)) {
+        return words.count > 1 ? program_refuse(self, "expected at most one server") : code;
+    }
+    static struct look look;
+    look = (struct look){.lab = &lab,
+                         .report = report_open(NULL),
+                         .only = words.count > 0 && lab.driver == LAB_NETNS ? words.word[0] : NULL,
+                         .explain = {.processors = scale_processors()}};
     quantity_dims_format(torus_dims(&lab.torus), dims);
     quantity_rate_format(lab.bits_per_second, rate);
     report_text(look.report, "lab", lab.name);
@@ -85,10 +125,13 @@ static int run(const struct program_command *self, int argc, char **argv)
     report_text(look.report, "rate", lab.bits_per_second > 0 ? rate : "not limited");
     report_integer(look.report, "keeper", lab.keeper);
     code = command_keeper(self, &lab, "status", 0, NULL, add, &look);
-    report_integer(look.report, "running", look.running);
-    report_integer(look.report, "know_all", look.agreeing);
-    report_integer(look.report, "memory_mb", look.memory / 1024);
-    return program_print(self, look.report, json, code);
+    sum_up(&look);
+    code = program_print(self, look.report, json, code);
+    if (!json && !look.well) {
+        fflush(stdout);
+        explain_tell(&look.explain, &lab, stderr);
+    }
+    return code;
 }
 
 const struct program_command command_status = {
@@ -99,7 +142,8 @@ const struct program_command command_status = {
     .text =
         "One row for each daemon: running, paused or dead; its process as the machine numbers it; how often it was "
         "started\n"
-        "and how its last process ended; what its node says of itself. Memory is what is its own, shared pages apart.",
+        "and how its last process ended; what its node says of itself. Memory is what is its own, shared pages apart.\n"
+        "know_all counts those who reach all servers whose daemons run. What is wrong is said in words behind it.",
     .example = "  cwlab status\n"
                "  cwlab status 1,0,2 --json",
     .run = run,

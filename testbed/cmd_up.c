@@ -2,8 +2,9 @@
 #include "base/quantity.h"
 #include "testbed/command.h"
 #include "testbed/converge.h"
+#include "testbed/explain.h"
 #include "testbed/launch.h"
-#include "testbed/veth.h"
+#include "testbed/scale.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -11,14 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/*
- * A lab of more servers than SMALL gets slower timers: so that a processor handles no more hellos a second than this, and no more than so many
- * pairs of a server and another's record in the time of a hello, for every record goes to every server when the lab comes together.
- * Otherwise hellos come late, and servers are called dead that are not (docs/testbed.md).
- */
-enum { SMALL = 32, HELLOS_PER_CPU = 5000, PAIRS_PER_CPU = 1000, SERVERS_MAX = 4096 };
-/* One process has one thread for them all, but no frame of it passes a kernel. */
-enum { HELLOS_INSIDE = 100000, PAIRS_INSIDE = 8192 };
+enum { SERVERS_MAX = 4096 };
+static const cw_span between_looks = CW_MS(1000);
 
 struct choice {
     const char *driver, *name, *shim, *timers;
@@ -30,45 +25,6 @@ struct choice {
 };
 
 /* ---- What is wanted -------------------------------------------------------------------------------------------------------------- */
-
-static cw_span times(cw_span span, uint64_t by)
-{
-    return (cw_span){span.ns * (int64_t)by};
-}
-
-static uint64_t times_needed(uint64_t work, uint64_t most)
-{
-    return (work + most - 1) / most;
-}
-
-static uint64_t scale_for(const struct lab *lab)
-{
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t cpus = online > 0 ? (uint64_t)online : 1, servers = lab->torus.servers;
-    uint64_t links = servers * (uint64_t)__builtin_popcount(torus_links(&lab->torus));
-    bool inside = lab->driver == LAB_PROCESS;
-    uint64_t hellos = times_needed(links * (UINT64_C(1000000000) / (uint64_t)lab->timers.hello.ns),
-                                   inside ? HELLOS_INSIDE : cpus * HELLOS_PER_CPU);
-    uint64_t pairs = times_needed(servers * servers, inside ? PAIRS_INSIDE : cpus * PAIRS_PER_CPU);
-    return servers <= SMALL ? 1 : hellos > pairs ? hellos : pairs;
-}
-
-static void set_timers(struct lab *lab, bool fast, uint64_t scale)
-{
-    lab->fast = fast;
-    lab->timers = fast ? ls_timers_fast() : ls_timers_default();
-    lab->scale = scale != 0 ? scale : scale_for(lab);
-    if (lab->scale > 1) {
-        struct ls_timers *t = &lab->timers;
-        t->hello = times(t->hello, lab->scale);
-        t->dead = times(t->dead, lab->scale);
-        t->hold = times(t->hold, lab->scale);
-        t->flood_bound = times(t->flood_bound, lab->scale);
-        t->retry = times(t->retry, lab->scale);
-        t->pending_limit = times(t->pending_limit, lab->scale);
-        t->pace = times(t->pace, lab->scale);
-    }
-}
 
 static int add_service(const struct program_command *self, struct lab *lab, const char *word)
 {
@@ -126,6 +82,9 @@ static int read_choice(const struct program_command *self, const struct choice *
     if (strcmp(c->timers, "fast") != 0 && strcmp(c->timers, "default") != 0) {
         return program_refuse(self, "--timers %s: expected fast or default", c->timers);
     }
+    if (c->scale > SCALE_MOST) {
+        return program_refuse(self, "--scale %lu: expected 1 to %d, or 0", (unsigned long)c->scale, SCALE_MOST);
+    }
     lab->mtu = c->mtu;
     lab->bits_per_second = c->rate;
     int code = choose_driver(self, lab, c->driver);
@@ -135,7 +94,9 @@ static int read_choice(const struct program_command *self, const struct choice *
     if (code != PROGRAM_GO) {
         return code;
     }
-    set_timers(lab, strcmp(c->timers, "fast") == 0, c->scale);
+    bool fast = strcmp(c->timers, "fast") == 0;
+    scale_timers(lab, fast, 1);
+    scale_timers(lab, fast, c->scale != 0 ? c->scale : scale_needed(lab, scale_processors()));
     if (command_find("CUBEWAYD", "cubewayd", lab->daemon) < 0) {
         return program_refuse(self, "cubewayd is not beside cwlab, and not on the PATH; CUBEWAYD=FILE names it");
     }
@@ -150,22 +111,38 @@ static int read_choice(const struct program_command *self, const struct choice *
 struct show {
     bool on;
     const struct lab *lab;
-    bool dead; /* a daemon is */
+    cw_time began, look; /* when it is time to see whether daemons have died */
 };
+
+static double seconds_since(cw_time from)
+{
+    return (double)cw_time_since(peer_clock(), from).ns / 1e9;
+}
 
 static void show_building(void *context, unsigned done, unsigned total, const char *what)
 {
     const struct show *show = context;
     if (show->on) {
-        fprintf(stderr, "\r\033[K%s %u of %u", what, done, total);
+        fprintf(stderr, "\r\033[K%s %u of %u, %.0f s", what, done, total, seconds_since(show->began));
     }
 }
 
-static bool show_converging(void *context, unsigned done, unsigned total)
+/* False when a daemon has died by itself: then there is nothing to wait for. */
+static bool show_converging(void *context, const struct converge_sight *sight)
 {
-    const struct show *show = context;
+    struct show *show = context;
+    struct explain e;
+    char name[TORUS_TEXT];
+    if (cw_time_due(show->look, peer_clock())) {
+        show->look = cw_time_add(peer_clock(), between_looks);
+        if (explain_look(&e, show->lab) && e.unordered > 0) {
+            return false;
+        }
+    }
     if (show->on) {
-        fprintf(stderr, "\r\033[Kservers that know all others: %u of %u", done, total);
+        torus_format(torus_coord(&show->lab->torus, sight->server), name);
+        fprintf(stderr, "\r\033[Kservers that know all others: %u of %u (%s reaches %u), %.0f s", sight->done,
+                sight->total, name, sight->reachable, seconds_since(show->began));
     }
     return true;
 }
@@ -177,52 +154,23 @@ static void hide(const struct show *show)
     }
 }
 
-struct dead {
-    char name[TORUS_TEXT], ended[64];
-};
-
-static void find_dead(void *context, const struct message *row)
-{
-    struct dead *d = context;
-    const char *state = message_get_text(row, "state"), *name = message_get_text(row, "server");
-    const char *ended = message_get_text(row, "ended");
-    if (d->name[0] == '\0' && state != NULL && name != NULL && strcmp(state, "dead") == 0) {
-        snprintf(d->name, sizeof d->name, "%s", name);
-        snprintf(d->ended, sizeof d->ended, "%s", ended != NULL ? ended : "");
-    }
-}
-
-/* The last lines of a log, for somebody who will not see the file. */
-static void quote_log(const struct lab *lab, const char *name)
-{
-    char path[LAB_PATH], text[1500];
-    FILE *f = fopen(lab_path(lab, name, ".log", path), "re");
-    if (f == NULL) {
-        return;
-    }
-    if (fseek(f, -(long)sizeof text, SEEK_END) != 0) {
-        rewind(f);
-    }
-    size_t length = fread(text, 1, sizeof text, f);
-    fclose(f);
-    fprintf(stderr, "its log ends:\n%.*s", (int)length, text);
-}
-
 /* Why it did not become what it should. */
-static void explain(const struct program_command *self, const struct lab *lab, unsigned count)
+static void tell_failure(const struct program_command *self, const struct lab *lab, unsigned count, double seconds)
 {
-    struct dead dead = {.name = ""};
-    fprintf(stderr, "cwlab up: %u of %u servers know all others; the rest do not in time\n", count, lab->torus.servers);
-    (void)command_keeper(self, lab, "status", 0, NULL, find_dead, &dead);
-    if (dead.name[0] != '\0') {
-        fprintf(stderr, "the daemon of %s is dead: %s\n", dead.name, dead.ended);
-        quote_log(lab, dead.name);
+    struct explain e;
+    program_refuse(self, "%u of %u servers know all others after %.1f s; the rest do not in time (--patience)", count,
+                   lab->torus.servers, seconds);
+    if (explain_look(&e, lab)) {
+        explain_tell(&e, lab, stderr);
+        if (e.dead == 0 && !explain_is_starved(&e)) {
+            fprintf(stderr, "no daemon is dead, and processors are not too few (%.0f processes want one of %u)\n",
+                    e.load, e.processors);
+        }
     }
-}
-
-static double seconds_since(cw_time from)
-{
-    return (double)cw_time_since(peer_clock(), from).ns / 1e9;
+    fprintf(stderr,
+            "The lab is taken down, and its logs with it; with --no-wait it stays as it is, for cwlab status and "
+            "%s/*.log\n",
+            lab->folder);
 }
 
 static int tell(const struct program_command *self, const struct lab *lab, const struct choice *c, double built,
@@ -246,6 +194,9 @@ static int tell(const struct program_command *self, const struct lab *lab, const
     report_integer(r, "servers", lab->torus.servers);
     report_integer(r, "keeper", lab->keeper);
     report_integer(r, "timers_scale", (int64_t)lab->scale);
+    report_real(r, "hello_ms", (double)lab->timers.hello.ns / 1e6);
+    report_real(r, "dead_ms", (double)lab->timers.dead.ns / 1e6);
+    report_real(r, "hold_ms", (double)lab->timers.hold.ns / 1e6);
     report_real(r, "built_seconds", built);
     report_real(r, "converged_seconds", converged);
     return program_print(self, r, true, EXIT_FINE);
@@ -261,11 +212,19 @@ static void stay(const struct launch *l)
 
 static int bring_up(const struct program_command *self, struct lab *lab, const struct choice *c)
 {
-    struct show show = {.on = !c->quiet && !c->json && isatty(STDERR_FILENO), .lab = lab};
-    struct launch l;
-    char why[LAB_WHY];
-    bool cleaned;
     cw_time began = peer_clock();
+    struct show show = {
+        .on = !c->quiet && !c->json && isatty(STDERR_FILENO),
+        .lab = lab,
+        .began = began,
+        .look = cw_time_add(began, between_looks),
+    };
+    struct launch l;
+    char why[LAB_WHY], timers[SCALE_TEXT];
+    bool cleaned;
+    if (lab->scale > 1 && !c->quiet) {
+        fprintf(stderr, "cwlab up: timers are longer: %s\n", scale_describe(lab, scale_processors(), timers));
+    }
     int rc = launch_begin(&l, lab, &cleaned, why);
     if (cleaned) {
         fprintf(stderr, "cwlab up: removed what a dead lab '%s' had left\n", lab->name);
@@ -279,17 +238,14 @@ static int bring_up(const struct program_command *self, struct lab *lab, const s
         return program_refuse(self, "%s", why);
     }
     double built = seconds_since(began), converged = 0;
-    if (lab->scale > 1) {
-        fprintf(stderr, "cwlab up: so many servers ask more than this machine has: timers are %lu times as long\n",
-                (unsigned long)lab->scale);
-    }
     if (!c->no_wait) {
-        cw_time until = cw_time_add(began, times(c->patience, lab->scale));
-        unsigned count = converge_wait(lab, NULL, lab->torus.servers, until, show_converging, &show);
+        const struct converge_goal goal = {.want = lab->torus.servers, .links = true};
+        cw_span patience = c->patience.ns > 0 ? c->patience : scale_patience(lab);
+        unsigned count = converge_wait(lab, &goal, cw_time_add(began, patience), show_converging, &show);
         hide(&show);
         converged = seconds_since(began);
         if (count < lab->torus.servers) {
-            explain(self, lab, count);
+            tell_failure(self, lab, count, converged);
             launch_close(&l, lab);
             return EXIT_BROKEN;
         }
@@ -307,8 +263,7 @@ static int bring_up(const struct program_command *self, struct lab *lab, const s
 static int run(const struct program_command *self, int argc, char **argv)
 {
     struct option_words words;
-    struct choice c = {
-        .driver = "auto", .name = "lab", .shim = "raw", .timers = "default", .mtu = 9000, .patience = CW_MS(20000)};
+    struct choice c = {.driver = "auto", .name = "lab", .shim = "raw", .timers = "default", .mtu = 9000};
     const struct option option[] = {
         {"driver", OPTION_TEXT, &c.driver, "netns|process|auto", "a namespace for each server, or all in one process",
          false},
@@ -320,7 +275,8 @@ static int run(const struct program_command *self, int argc, char **argv)
         {"timers", OPTION_TEXT, &c.timers, "fast|default", "hello 5 ms and dead 15 ms, or 10 ms and 50 ms", false},
         {"scale", OPTION_COUNT, &c.scale, "N", "timers are so many times as long; 0: as many as this machine needs",
          false},
-        {"patience", OPTION_SPAN, &c.patience, NULL, "for all servers to know each other", false},
+        {"patience", OPTION_SPAN, &c.patience, NULL,
+         "for all servers to know each other; 0: 20 s, and 200 ms more for each server", false},
         {"no-wait", OPTION_FLAG, &c.no_wait, NULL, "return when all daemons have begun", false},
         {"foreground", OPTION_FLAG, &c.foreground, NULL, "stay; the lab ends with this command", false},
         {"json", OPTION_FLAG, &c.json, NULL, "print JSON", false},
@@ -348,7 +304,10 @@ const struct program_command command_up = {
         "waits\n"
         "until every server reaches every other. As root, or as an ordinary user where user namespaces are allowed.\n"
         "With --driver process one cubewayd holds all servers: for machines that allow neither.\n"
-        "The keeper stays behind and holds everything together; cwlab down ends it, and so does its death.",
+        "The keeper stays behind and holds everything together; cwlab down ends it, and so does its death.\n"
+        "Many servers on few processors get longer timers, and it says which. A lab that does not come together is "
+        "taken\n"
+        "down, and it says why.",
     .example = "  cwlab up 3x3x3\n"
                "  cwlab up 4x4x2 --name small --rate 100mbit --mtu 1500 --timers fast\n"
                "  cwlab up 3x3x3 --service hitcount-build/hitcount.so",

@@ -92,6 +92,9 @@ int conf_write(const struct lab *lab, cw_server s, FILE *out)
     fprintf(out, "state_dir = \"%s\"\n", lab_path(lab, name, ".state", path));
     fprintf(out, "control { socket = \"%s\"; }\n", lab_path(lab, name, ".sock", path));
     fprintf(out, "mtu = %u\n", lab->mtu);
+    if (lab->torus.servers == 1) {
+        fprintf(out, "alone = true\n"); /* it will never have a neighbour to wait for */
+    }
     put_timers(lab, out);
     if (lab->driver == LAB_NETNS) {
         put_links(lab, s, out);

@@ -3,7 +3,6 @@
 
 #include "testbed/command.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -21,32 +20,40 @@ int converge_ask(const struct lab *lab, cw_server s, struct converge_view *out)
 {
     char why[PEER_WHY];
     *out = (struct converge_view){.reachable = 0};
-    return command_daemon(lab, s, peer_request("status", 0, NULL), patience, take, out, why);
+    int rc = command_daemon(lab, s, peer_request("status", 0, NULL), patience, take, out, why);
+    out->whole = rc == 0;
+    return rc < 0 ? rc : 0; /* 1: it answered, and is not whole */
 }
 
-unsigned converge_wait(const struct lab *lab, const bool *who, uint32_t want, cw_time until,
-                       bool (*progress)(void *context, unsigned done, unsigned total), void *context)
+static bool has_arrived(const struct lab *lab, const struct converge_goal *goal, cw_server s, uint32_t *reachable)
 {
+    struct converge_view v;
+    bool there = converge_ask(lab, s, &v) == 0 && v.reachable == goal->want && strcmp(v.state, "serving") == 0;
+    *reachable = v.reachable;
+    return there && (v.whole || !goal->links);
+}
+
+unsigned converge_wait(const struct lab *lab, const struct converge_goal *goal, cw_time until,
+                       bool (*progress)(void *context, const struct converge_sight *sight), void *context)
+{
+    struct converge_sight sight = {.done = 0};
     uint32_t servers = lab->torus.servers;
-    bool *done = calloc(servers, sizeof *done);
-    unsigned count = 0, total = 0;
-    for (cw_server s = 0; s < servers && done != NULL; s++) {
-        done[s] = who != NULL && !who[s];
-        total += !done[s];
+    for (cw_server s = 0; s < servers; s++) {
+        sight.total += goal->who == NULL || goal->who[s];
     }
     /* From the first who has not arrived: while that one has not, the others are not asked either. Nearly all is sleep. */
-    for (cw_server s = 0; done != NULL && s < servers && cw_time_before(peer_clock(), until);) {
-        struct converge_view v;
-        if (done[s] || (converge_ask(lab, s, &v) == 0 && v.reachable == want && strcmp(v.state, "serving") == 0)) {
-            count += !done[s];
+    for (cw_server s = 0; s < servers && cw_time_before(peer_clock(), until);) {
+        bool asked = goal->who == NULL || goal->who[s];
+        if (!asked || has_arrived(lab, goal, s, &sight.reachable)) {
+            sight.done += asked;
             s++;
             continue;
         }
-        if (progress != NULL && !progress(context, count, total)) {
+        sight.server = s;
+        if (progress != NULL && !progress(context, &sight)) {
             break;
         }
         nanosleep(&(struct timespec){0, (long)pause_between.ns}, NULL);
     }
-    free(done);
-    return count;
+    return sight.done;
 }

@@ -109,6 +109,12 @@ int64_t message_get_integer(const struct message *m, const char *name, int64_t o
     return json_is_integer(value) ? json_integer_value(value) : otherwise;
 }
 
+double message_get_real(const struct message *m, const char *name, double otherwise)
+{
+    const json_t *value = field(m, name);
+    return json_is_number(value) ? json_number_value(value) : otherwise;
+}
+
 bool message_get_flag(const struct message *m, const char *name)
 {
     return json_is_true(field(m, name));

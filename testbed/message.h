@@ -37,6 +37,7 @@ const char *message_get_text(const struct message *m, const char *name);
 const struct message *message_get_inner(const struct message *m, const char *name);
 const char *message_get_item(const struct message *m, const char *name, size_t i);
 int64_t message_get_integer(const struct message *m, const char *name, int64_t otherwise);
+double message_get_real(const struct message *m, const char *name, double otherwise); /* of any number */
 bool message_get_flag(const struct message *m, const char *name);
 
 /* Every field that is a text, a number or a flag, in order. */

@@ -277,7 +277,8 @@ static unsigned running(const struct player *p)
 static unsigned agreeing(struct player *p)
 {
     unsigned count = running(p);
-    return converge_wait(p->lab, p->alive, count, cw_time_add(peer_clock(), CW_MS(QUIET_MS)), NULL, NULL);
+    const struct converge_goal goal = {.who = p->alive, .want = count};
+    return converge_wait(p->lab, &goal, cw_time_add(peer_clock(), CW_MS(QUIET_MS)), NULL, NULL);
 }
 
 static void check_quiet(struct player *p, cw_time at)

@@ -67,7 +67,10 @@ class Case(unittest.TestCase):
         return [daemon["pid"] for daemon in ask("status")["daemons"]]
 
     def wait_all(self, count=27):
-        until(f"{count} servers that know each other", lambda: ask("status")["know_all"] == count)
+        def whole():
+            said = ask("status")
+            return said["know_all"] == count and said["all_links_up"] == count
+        until(f"{count} servers that know each other", whole)
 
     def nothing_left(self, pids):
         until("all processes ended", lambda: not any(map(alive, pids)))

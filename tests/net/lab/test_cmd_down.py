@@ -3,6 +3,7 @@
 
 import os
 import signal
+import subprocess
 
 import lab_kit
 from lab_kit import ask, run
@@ -26,8 +27,22 @@ class Down(lab_kit.Case):
         keeper = self.up("2x2x1", "--name", "b")["keeper"]
         os.kill(keeper, signal.SIGKILL)
         lab_kit.until("b is dead", lambda: "dead" in [lab["state"] for lab in ask("list")["labs"]])
-        run("down", "--all")
+        said = run("down", "--all").stderr
+        self.assertIn("lab 'a' of 4 servers has ended", said)
+        self.assertIn("dead lab 'b'", said)
         self.assertEqual(os.listdir(self.folder), [])
+        self.assertIn("no lab is up", run("down", "--all").stderr)
+
+    def test_a_terminal_is_asked(self):
+        for name in "a", "b":
+            self.up("2x1x1", "--name", name)
+        here, there = os.openpty()
+        with subprocess.Popen([lab_kit.OPTIONS.cwlab, "down", "--all"], stdin=there, stderr=there) as down:
+            os.write(here, b"n\ny\n")
+            self.assertEqual(down.wait(timeout=lab_kit.LIMIT_S), 0)
+        os.close(here)
+        os.close(there)
+        self.assertEqual([lab["lab"] for lab in ask("list")["labs"]], ["a"])
 
     def test_a_paused_daemon_is_no_obstacle(self):
         self.up("2x2x1")

@@ -28,6 +28,13 @@ class Exec(lab_kit.Case):
             run("ctl", "1,1,1", "no-such-command", code=2)
             run("down")
 
+    def test_ctl_names_the_commands_of_the_lab(self):
+        self.up("2x2x1")
+        self.assertIn("cwlab fail --name lab 1,0,0 does that", run("ctl", "1,0,0", "fail", code=2).stderr)
+        self.assertIn("cwlab link --name lab 1,0,0 LINK down", run("ctl", "1,0,0", "cut", "+x", code=2).stderr)
+        run("fail", "1,0,0")
+        self.assertIn("cwlab restore --name lab 1,0,0", run("ctl", "1,0,0", "status", code=3).stderr)
+
     def test_capture(self):
         self.up("2x2x1")
         path = os.path.join(self.folder, "link.pcapng")

@@ -31,6 +31,8 @@ class Fault(lab_kit.Case):
         self.reach(26)
         self.reach(27)
         self.assertIn("expected", run("pause", "1,0,2", "long", code=2).stderr)
+        self.assertIn("is stopped for 1ms", run("pause", "1,0,2", "1").stderr)
+        self.assertEqual(run("pause", "0,0,2", "1", "--quiet").stderr, "")
         self.assertIn("so already", run("restore", "1,0,2", code=2).stderr)
 
     def test_cables(self):
@@ -43,6 +45,9 @@ class Fault(lab_kit.Case):
             self.assertEqual(ask("pingall")["lost"], 0)
             run(*up)
             until("the link is up", lambda: links("0,0,0")["+x"]["up"])
+        self.assertEqual(ask("loss", "0,0,0", "+x", "none")["server"], "0,0,0")
+        self.assertIn("none of the frames that 0,0,0 sends on link +x are lost", run("loss", "0,0,0", "+x", "none").stderr)
+        self.assertIn("is out: both ends", run("link", "0,0,0", "+x", "down").stderr)
         self.assertIn("expected a link", run("link", "0,0,0", "+w", "down", code=2).stderr)
         self.assertIn("no share", run("loss", "0,0,0", "+x", "much", code=2).stderr)
 

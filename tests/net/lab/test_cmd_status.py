@@ -11,6 +11,10 @@ class Status(lab_kit.Case):
         run("fail", "1,0,1")
         status = ask("status")
         self.assertEqual((status["dims"], status["running"], status["rate"]), ("2x2x2", 7, "1gbit"))
+        lab_kit.until("all that run know all that run", lambda: ask("status")["know_all"] == 7)
+        status = ask("status")
+        self.assertEqual((status["dead"], status["all_links_up"]), (1, 4))
+        self.assertIn("cwlab restore 1,0,1 --name lab", run("status").stderr)
         rows = {row["server"]: row for row in status["daemons"]}
         self.assertEqual((rows["1,0,1"]["state"], rows["1,0,1"]["ended"]), ("dead", "signal 9, as ordered"))
         self.assertEqual(rows["0,0,0"]["node"], "serving")

@@ -20,6 +20,17 @@ class Up(lab_kit.Case):
         self.nothing_left(pids + [up["keeper"]])
         self.assertEqual(os.listdir(self.folder), [])
 
+    def test_one_server_waits_for_nobody(self):
+        self.assertLess(self.up("1x1x1")["converged_seconds"], 10)
+        self.assertEqual(ask("status")["know_all"], 1)
+
+    def test_timers_by_scale(self):
+        up = self.up("2x2x1", "--scale", "3")
+        self.assertEqual((up["timers_scale"], up["hello_ms"], up["dead_ms"], up["hold_ms"]), (3, 30, 150, 180))
+        self.assertEqual(ask("pingall")["lost"], 0)
+        self.assertIn("3 times the default", run("up", "2x1x1", "--scale", "3", "--name", "two").stderr)
+        self.assertIn("expected 1 to", run("up", "2x1x1", "--scale", "1000000", "--name", "three", code=2).stderr)
+
     def test_one_process(self):
         self.up("3x3x3", "--driver", "process")
         self.assertEqual(ask("pingall")["received"], 702)
@@ -66,7 +77,8 @@ class Up(lab_kit.Case):
         self.addCleanup(os.unlink, script)
         os.environ["CUBEWAYD"] = script
         self.addCleanup(os.environ.pop, "CUBEWAYD")
-        said = run("up", "2x2x1", "--patience", "500ms", code=1).stderr
+        said = run("up", "2x2x1", code=1).stderr  # at once: there is nothing to wait for
+        self.assertIn("of 4 servers know all others", said)
         self.assertIn("exit code 3", said)
         self.assertIn("this is why", said)
         self.assertEqual(os.listdir(self.folder), [])

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scale.h - how much longer the timers of a lab must be than their profile's, for as many servers share as few processors.
+ *
+ * Hellos that come late are deaths that were none. So a lab of more than SCALE_SMALL servers gets timers so many times as long that a
+ * processor handles at most a bounded number of hellos a second, and in the time of one hello a bounded number of pairs of a server and
+ * another's record: every record goes to every server when a lab comes together.
+ */
+#ifndef TESTBED_SCALE_H
+#define TESTBED_SCALE_H
+
+#include "testbed/lab.h"
+
+enum { SCALE_SMALL = 32, SCALE_MOST = 10000, SCALE_TEXT = 240 };
+
+/* Processors of this machine that we may use; at least 1. */
+unsigned scale_processors(void);
+/* For a lab of this torus and driver, with timers that are not scaled yet. At least 1. */
+uint64_t scale_needed(const struct lab *lab, unsigned processors);
+/* Sets the lab's timers to the profile's, `scale` (1 to SCALE_MOST) times as long, but those of a link that flaps. */
+void scale_timers(struct lab *lab, bool fast, uint64_t scale);
+/* How long such a lab may take to come together, unless somebody says it: more for more servers, whatever the timers. */
+cw_span scale_patience(const struct lab *lab);
+/* "hello 530ms, dead 2.65s, hold 3.18s: 53 times the default ones, for 512 servers on 2 processors". Gives out. */
+char *scale_describe(const struct lab *lab, unsigned processors, char out[static SCALE_TEXT]);
+
+#endif

@@ -26,6 +26,7 @@ class View(ctl_kit.Case):
         self.refused("--server 2,0,2 status", "has failed", code=1)
         self.refused("--server 2,0,2 fail", "so already", code=1)
         self.wait_for_state("2,0,2", "down")
+        self.assertEqual([row["links_up"] for row in self.rows("servers") if row["server"] == "2,0,2"], [[]])
         self.cwctl("routes 2,0,2", code=1)
         self.cwctl("wiring --all", code=1)
         self.cwctl("--server 2,0,2 restore")

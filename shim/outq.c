@@ -11,7 +11,9 @@
 enum {
     DATA_EXTRA =
         448, /* room for the device's header, and the shared info behind the data; then the allocator rounds up */
-    SKB_BYTES = 320, /* struct sk_buff */
+    SKB_BYTES = 320,  /* struct sk_buff */
+    HEAD_BYTES = 512, /* of a frame that is longer than a page: its bytes lie in pages, and its head beside them */
+    PAGE_BYTES = 4096,
 };
 
 uint32_t outq_charge(uint32_t wire_bytes)
@@ -20,7 +22,7 @@ uint32_t outq_charge(uint32_t wire_bytes)
     while (size < wire_bytes + DATA_EXTRA) {
         size *= 2;
     }
-    return size + SKB_BYTES;
+    return size + SKB_BYTES + (wire_bytes > PAGE_BYTES ? HEAD_BYTES : 0);
 }
 
 int outq_open(struct outq *q, int fd, uint32_t wire_bytes, uint64_t bits_per_second)

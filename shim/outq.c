@@ -11,16 +11,18 @@
 enum {
     DATA_EXTRA =
         448, /* room for the device's header, and the shared info behind the data; then the allocator rounds up */
-    SKB_BYTES = 320, /* struct sk_buff */
+    SKB_BYTES = 320,  /* struct sk_buff */
+    HEAD_BYTES = 512, /* of a frame that is longer than a page: its bytes lie in pages, and its head beside them */
+    PAGE_BYTES = 4096,
 };
 
-static uint32_t charge_of(uint32_t wire_bytes)
+uint32_t outq_charge(uint32_t wire_bytes)
 {
     uint32_t size = 1024;
     while (size < wire_bytes + DATA_EXTRA) {
         size *= 2;
     }
-    return size + SKB_BYTES;
+    return size + SKB_BYTES + (wire_bytes > PAGE_BYTES ? HEAD_BYTES : 0);
 }
 
 int outq_open(struct outq *q, int fd, uint32_t wire_bytes, uint64_t bits_per_second)
@@ -29,7 +31,7 @@ int outq_open(struct outq *q, int fd, uint32_t wire_bytes, uint64_t bits_per_sec
     uint64_t frames = bytes / wire_bytes;
     frames = frames < OUTQ_FRAMES_MIN ? OUTQ_FRAMES_MIN : frames;
     frames = frames > OUTQ_FRAMES_MAX ? OUTQ_FRAMES_MAX : frames;
-    uint32_t each = charge_of(wire_bytes);
+    uint32_t each = outq_charge(wire_bytes);
     int half = (int)((uint32_t)frames * each / 2); /* the kernel doubles what it is given, and gives back the double */
     int set;
     socklen_t size = sizeof set;
@@ -41,12 +43,16 @@ int outq_open(struct outq *q, int fd, uint32_t wire_bytes, uint64_t bits_per_sec
     return 0;
 }
 
-unsigned outq_room(const struct outq *q)
+uint32_t outq_left(const struct outq *q)
 {
     int charged;
     if (ioctl(q->fd, SIOCOUTQ, &charged) < 0 || (uint32_t)charged >= q->limit) {
         return 0;
     }
-    /* The kernel looks before it charges: the last frame may go above the limit. */
-    return (q->limit - (uint32_t)charged + q->each - 1) / q->each;
+    return q->limit - (uint32_t)charged;
+}
+
+unsigned outq_room(const struct outq *q)
+{
+    return outq_frames(q, outq_left(q));
 }

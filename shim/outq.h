@@ -31,5 +31,15 @@ int outq_open(struct outq *q, int fd, uint32_t wire_bytes, uint64_t bits_per_sec
 
 /* Frames of wire_bytes that a send would take now. */
 unsigned outq_room(const struct outq *q);
+/* Charge that a send would take now, by one question to the system. Not below 0. */
+uint32_t outq_left(const struct outq *q);
+/* What a frame of so many bytes is charged as at most. */
+uint32_t outq_charge(uint32_t wire_bytes);
+/* Frames of wire_bytes that so much takes. */
+static inline unsigned outq_frames(const struct outq *q, uint32_t left)
+{
+    /* The kernel looks before it charges: the last frame may go above the limit. */
+    return (left + q->each - 1) / q->each;
+}
 
 #endif

@@ -27,8 +27,8 @@ struct raw {
     int fd;
     struct port port;
     struct outq queue;
-    unsigned
-        promised; /* frames that there was room for when last asked, less those sent: only our own sends use it up */
+    uint32_t promised;  /* charge that there was room for when last asked, less what was sent: nobody else uses it up */
+    unsigned expected;  /* frames of a receive, by the last one */
     cw_time full_until; /* 0: nothing of that kind */
     struct shim_counters counters;
     struct iovec vectors[SHIM_BATCH];
@@ -80,6 +80,15 @@ static int send_error(struct raw *r, int error)
     return -error;
 }
 
+/* How many were sent, or -1 and errno. One frame is cheaper by a call that is for one: 50 of 600 ns. */
+static int send_lined_up(struct raw *r, unsigned count)
+{
+    if (count > 1) {
+        return sendmmsg(r->fd, r->messages, count, MSG_DONTWAIT);
+    }
+    return send(r->fd, r->vectors[0].iov_base, r->vectors[0].iov_len, MSG_DONTWAIT) < 0 ? -1 : 1;
+}
+
 static int raw_send(struct shim *s, const struct shim_frame *frames, unsigned count)
 {
     struct raw *r = raw_of(s);
@@ -90,18 +99,20 @@ static int raw_send(struct shim *s, const struct shim_frame *frames, unsigned co
     if (sound == 0) {
         return -EMSGSIZE;
     }
-    int sent = sendmmsg(r->fd, r->messages, sound, MSG_DONTWAIT);
+    int sent = send_lined_up(r, sound);
     if (sent < 0 && errno == ENETDOWN) {
-        sent = sendmmsg(r->fd, r->messages, sound, MSG_DONTWAIT); /* that it had been down was still to be said */
+        sent = send_lined_up(r, sound); /* that it had been down was still to be said */
     }
     if (sent < 0) {
         return send_error(r, errno);
     }
+    uint32_t charge = 0;
     for (int i = 0; i < sent; i++) {
         r->counters.tx_bytes += frames[i].length;
+        charge += outq_charge(frames[i].length + ETH_HLEN);
     }
     r->counters.tx_frames += (unsigned)sent;
-    r->promised -= (unsigned)sent < r->promised ? (unsigned)sent : r->promised;
+    r->promised -= charge < r->promised ? charge : r->promised;
     return sent;
 }
 
@@ -126,21 +137,36 @@ static unsigned close_ranks(struct raw *r, struct shim_frame *frames, unsigned r
     return given;
 }
 
+/* Receives into frames from..below; how many, or -errno. */
+static int receive_some(struct raw *r, const struct shim_frame *frames, unsigned from, unsigned below)
+{
+    for (unsigned i = from; i < below; i++) {
+        r->vectors[i] = (struct iovec){frames[i].bytes - ETH_HLEN, frames[i].room + ETH_HLEN};
+    }
+    /* MSG_TRUNC: the length that it had, not the length that found room. */
+    int received = recvmmsg(r->fd, r->messages + from, below - from, MSG_DONTWAIT | MSG_TRUNC, NULL);
+    return received < 0 ? -errno : received;
+}
+
 static int raw_receive(struct shim *s, struct shim_frame *frames, unsigned count)
 {
     struct raw *r = raw_of(s);
-    for (unsigned i = 0; i < count; i++) {
-        r->vectors[i] = (struct iovec){frames[i].bytes - ETH_HLEN, frames[i].room + ETH_HLEN};
-    }
     unsigned given = 0;
     do {
-        /* MSG_TRUNC: the length that it had, not the length that found room. */
-        int received = recvmmsg(r->fd, r->messages, count, MSG_DONTWAIT | MSG_TRUNC, NULL);
+        /* One more than last time, then all: to line up memory for many frames where one comes is a fifth of the pump's own work. */
+        unsigned few = r->expected + 1 < count ? r->expected + 1 : count;
+        int received = receive_some(r, frames, 0, few);
+        if (received == (int)few && few < count) {
+            int more = receive_some(r, frames, few, count);
+            received += more > 0 ? more : 0; /* an error comes again */
+        }
         if (received <= 0) {
             /* An interface that went down is said once here, and by netlink. */
-            bool nothing = received == 0 || errno == EAGAIN || errno == EINTR || errno == ENETDOWN || errno == ENXIO;
-            return nothing ? 0 : -errno;
+            bool nothing = received == 0 || received == -EAGAIN || received == -EINTR || received == -ENETDOWN ||
+                           received == -ENXIO;
+            return nothing ? 0 : received;
         }
+        r->expected = (unsigned)received;
         given = close_ranks(r, frames, (unsigned)received);
     } while (given == 0);
     return (int)given;
@@ -159,10 +185,10 @@ static unsigned raw_room(struct shim *s)
         r->full_until.ns = 0;
     }
     /* A system call is worth it when little is left of what was promised, not for every frame of a conversation. */
-    if (r->promised <= r->queue.limit / r->queue.each / 2) {
-        r->promised = outq_room(&r->queue);
+    if (r->promised <= r->queue.limit / 2) {
+        r->promised = outq_left(&r->queue);
     }
-    return r->promised;
+    return outq_frames(&r->queue, r->promised);
 }
 
 static enum shim_wait raw_wait(struct shim *s, cw_time *until)

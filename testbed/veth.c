@@ -26,8 +26,11 @@ enum {
     INDEX_FIRST = 10, /* of px; those of a server's other devices follow. A cable joins px to mx: never equal */
     BATCH_BYTES = 8192,
     SHAPED_OVERHEAD = 24, /* preamble, check sequence and gap: what a frame costs beyond what the kernel counts */
-    QUEUE_FRAMES = 8,     /* of tbf: short, packets are to wait in the queues of services */
+    QUEUE_FRAMES =
+        8, /* of tbf, at least: what a server that knows its rate leaves there (shim/outq.h) must find room */
     QUEUE_BYTES_LEAST = 64 * 1024,
+    QUEUES_PER_SEC = 500,
+    BURSTS_PER_SEC = 1000,
     ADDRESS_FIRST = 0x0a000000, /* 10.0.0.0: four addresses a cable, the second and third are used */
 };
 
@@ -168,14 +171,15 @@ static void add_shaper(struct veth *v, struct batch *b, cw_link link)
 {
     uint64_t bytes = v->plan.bits_per_second / 8;
     uint32_t frame = v->plan.mtu + ETH_HLEN;
-    uint32_t limit = frame * QUEUE_FRAMES > QUEUE_BYTES_LEAST ? frame * QUEUE_FRAMES : QUEUE_BYTES_LEAST;
-    /* Wake-ups come late by tens of microseconds: what a burst may catch up. */
-    uint64_t burst = bytes / 10000 > 2 * frame ? bytes / 10000 : 2 * frame;
+    uint64_t limit = frame * QUEUE_FRAMES > QUEUE_BYTES_LEAST ? frame * QUEUE_FRAMES : QUEUE_BYTES_LEAST;
+    limit = bytes / QUEUES_PER_SEC > limit ? bytes / QUEUES_PER_SEC : limit;
+    /* Wake-ups, tbf's own timer above all, come late: what a burst may catch up. With less nobody gets the rate that the cable says. */
+    uint64_t burst = bytes / BURSTS_PER_SEC > 2 * frame ? bytes / BURSTS_PER_SEC : 2 * frame;
     struct tc_tbf_qopt options = {
         .rate = {.rate = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX,
                  .overhead = SHAPED_OVERHEAD,
                  .linklayer = TC_LINKLAYER_ETHERNET},
-        .limit = limit,
+        .limit = limit < UINT32_MAX ? (uint32_t)limit : UINT32_MAX,
     };
     struct nlmsghdr *m = begin(v, b, RTM_NEWQDISC, NLM_F_CREATE | NLM_F_REPLACE);
     put_tc(m, link, TC_H_ROOT, 0);

@@ -96,7 +96,7 @@ static void part(struct linkstate *ls)
 void ls_tick(struct linkstate *ls, cw_time now)
 {
     linkstate_enter(ls, now);
-    if (cw_time_before(now, ls->due)) {
+    if (cw_time_before(now, cw_time_min(ls->due, ls->repeat_at))) {
         linkstate_note_links(ls, CW_LINKS_NONE); /* nothing but hellos and acknowledgements to send */
         return;
     }
@@ -220,7 +220,11 @@ static void sum_up(struct linkstate *ls)
         tx = cw_time_min(tx, ls->tx_wake[link]);
     }
     ls->wake = cw_time_min(due, tx);
-    ls->due = cw_time_min(due, ls->repeat_at);
+    /*
+     * Not repeat_at, unless somebody waits (own_wake): it passes while nobody ticks, and until the next tick every packet would have
+     * settled what is settled.
+     */
+    ls->due = due;
 }
 
 void linkstate_note_links(struct linkstate *ls, cw_links links)

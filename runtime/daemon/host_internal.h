@@ -69,6 +69,7 @@ struct pump_server {
     cw_links readable; /* may have frames */
     cw_links changed;  /* carrier may have */
     cw_links blocked;  /* no room until somebody says so */
+    cw_links holding;  /* have pulled frames that the shim has not taken yet */
     cw_links owed;     /* host_after() */
     cw_link turn;      /* the link that was given a frame last */
     unsigned stalled;  /* turns that the tick has waited for frames to be heard */
@@ -107,6 +108,8 @@ struct host {
     cw_link port_of[CW_LINK_COUNT];
     cw_links boot_ports; /* it has something to send by these */
     bool boot_news;
+    bool boot_moved;   /* boot_wake is to be asked for again */
+    cw_time boot_wake; /* boot_next_wake(), which looks at every port: too much for every packet */
     struct boot_progress boot_told;
     cw_time faults_since;
     bool faults_told;
@@ -141,7 +144,8 @@ CW_MUST_CHECK int host_add_services(struct host *h, struct node *n, cw_time now)
 void host_close_modules(struct host *h);
 
 /* serve.c */
-void serve(struct pump_server *s);
+/* now: read since the last wait, or since the last server's turn. */
+void serve(struct pump_server *s, cw_time now);
 /* Frames that a link holds go home unsent. */
 void serve_forget(struct pump_link *l);
 CW_MUST_CHECK int serve_open(struct host *h);

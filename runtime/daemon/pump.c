@@ -304,7 +304,8 @@ static void wake_due(struct host *h, cw_time now)
     }
 }
 
-static void serve_round(struct host *h)
+/* now: of the first server's turn; each takes its time, so the next looks again. */
+static void serve_round(struct host *h, cw_time now)
 {
     struct pump_server *last = h->active_last;
     for (bool more = last != NULL; more;) {
@@ -313,7 +314,8 @@ static void serve_round(struct host *h)
         h->active_first = s->next_active;
         h->active_last = h->active_first == NULL ? NULL : h->active_last;
         s->active = false;
-        serve(s);
+        serve(s, now);
+        now = more ? clock_now() : now;
     }
 }
 
@@ -322,11 +324,9 @@ static void serve_round(struct host *h)
  * distance for them, however long the process had no processor. Otherwise a stall would be longer than `dead` for all of them at
  * once, each would be fenced, and the work of coming back would be the next stall.
  */
-static void let_time_pass(struct host *h, cw_time from)
+static void let_time_pass(const struct host *h, cw_time from)
 {
-    if (h->config.place == CONFIG_WHOLE) {
-        clock_hold(cw_time_add(from, (cw_span){h->config.timers.hello.ns / 2}));
-    }
+    clock_hold(cw_time_add(from, (cw_span){h->config.timers.hello.ns / 2}));
 }
 
 /* When the first server has something to do though nothing comes in; CW_NEVER: never. */
@@ -364,7 +364,9 @@ static bool all_left(struct host *h, cw_time now)
 static void look_outside(struct host *h, bool may_sleep)
 {
     if (may_sleep) {
-        let_time_pass(h, cw_time_max(first_wake(h), clock_now()));
+        if (h->config.place == CONFIG_WHOLE) {
+            let_time_pass(h, cw_time_max(first_wake(h), clock_now()));
+        }
         set_timer(h);
     }
     event_base_loop(h->pump->base, may_sleep ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK);
@@ -387,14 +389,18 @@ static void turn(struct host *h, bool may_sleep)
     } else {
         look_outside(h, may_sleep && !busy && h->active_first == NULL && !h->done);
     }
-    let_time_pass(h, clock_now());
-    wake_due(h, clock_now());
+    if (h->config.place == CONFIG_WHOLE) {
+        let_time_pass(h, clock_now());
+    }
+    cw_time now = clock_now();
+    wake_due(h, now);
     for (unsigned round = 0; round < ROUNDS && h->active_first != NULL; round++) {
-        serve_round(h);
+        serve_round(h, now);
+        now = clock_now();
     }
     if (h->leaving && !h->done && all_left(h, clock_now())) {
         for (unsigned i = 0; i < h->count; i++) {
-            serve(&h->server[i]); /* the last goodbyes */
+            serve(&h->server[i], clock_now()); /* the last goodbyes */
         }
         h->done = true;
     }

@@ -11,6 +11,15 @@
 
 enum { FAULTS_TOLD = 12, FAULTS_STAY_SEC = 2 };
 
+static cw_time next_wake(struct host *h)
+{
+    if (h->boot_moved) {
+        h->boot_moved = false;
+        h->boot_wake = boot_next_wake(h->boot);
+    }
+    return h->boot_wake;
+}
+
 /* Ports and links are the same until a server with unlabelled ports has found its place. */
 static cw_links to_links(const struct host *h, cw_links ports)
 {
@@ -128,7 +137,7 @@ int seek_open(struct host *h, const struct host_options *o, const struct boot_pl
         bool light = o->shim[i] != NULL && shim_carrier(o->shim[i]);
         h->boot_ports |= boot_carrier(h->boot, i, light, h->started);
     }
-    h->boot_news = true;
+    h->boot_news = h->boot_moved = true;
     return rc;
 }
 
@@ -145,7 +154,7 @@ bool seek_rx(struct pump_server *s, cw_link link, const uint8_t *bytes, uint32_t
         return false;
     }
     h->boot_ports |= boot_rx(h->boot, h->port_of[link], bytes, length, now);
-    h->boot_news = true;
+    h->boot_news = h->boot_moved = true;
     return true;
 }
 
@@ -154,7 +163,7 @@ void seek_carrier(struct pump_server *s, cw_link link, bool up, cw_time now)
     struct host *h = s->face.host;
     if (h->boot != NULL) {
         h->boot_ports |= boot_carrier(h->boot, h->port_of[link], up, now);
-        h->boot_news = true;
+        h->boot_news = h->boot_moved = true;
     }
 }
 
@@ -222,6 +231,7 @@ static void take_place(struct host *h, cw_time now)
         return;
     }
     h->boot_ports |= boot_stored(h->boot, now);
+    h->boot_moved = true;
     turn_ports(h, place);
     int rc = host_settle(h, place->dims, place->self, why);
     if (rc < 0) {
@@ -237,9 +247,9 @@ void seek_tick(struct pump_server *s, cw_time now)
     if (h->boot == NULL) {
         return;
     }
-    if (cw_time_due(boot_next_wake(h->boot), now)) {
+    if (cw_time_due(next_wake(h), now)) {
         h->boot_ports |= boot_tick(h->boot, now);
-        h->boot_news = true;
+        h->boot_news = h->boot_moved = true;
     }
     if (!h->boot_news) {
         return;
@@ -254,13 +264,14 @@ void seek_tick(struct pump_server *s, cw_time now)
 cw_links seek_links(const struct pump_server *s)
 {
     const struct host *h = s->face.host;
-    return h->boot != NULL ? to_links(h, h->boot_ports) : CW_LINKS_NONE;
+    return h->boot_ports != CW_LINKS_NONE && h->boot != NULL ? to_links(h, h->boot_ports) : CW_LINKS_NONE;
 }
 
 uint32_t seek_pull(struct pump_server *s, cw_link link, uint8_t *bytes, uint32_t room, cw_time now)
 {
     struct host *h = s->face.host;
     uint32_t length = boot_tx_pull(h->boot, h->port_of[link], bytes, room, now);
+    h->boot_moved = true;
     if (length == 0) {
         h->boot_ports &= (cw_links)~cw_links_of(h->port_of[link]);
     }
@@ -269,6 +280,6 @@ uint32_t seek_pull(struct pump_server *s, cw_link link, uint8_t *bytes, uint32_t
 
 cw_time seek_wake(const struct pump_server *s)
 {
-    const struct host *h = s->face.host;
-    return h->boot != NULL ? boot_next_wake(h->boot) : CW_NEVER;
+    struct host *h = s->face.host;
+    return h->boot != NULL ? next_wake(h) : CW_NEVER;
 }

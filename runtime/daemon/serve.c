@@ -70,7 +70,10 @@ static struct cw_packet *frame_of(struct host *h, unsigned i)
 static void look_at_clock(struct host *h, cw_time *now)
 {
     cw_time later = clock_now();
-    look_turn(h, cw_time_since(later, *now));
+    cw_span span = cw_time_since(later, *now);
+    if (span.ns > h->turn_longest.ns) {
+        look_turn(h, span);
+    }
     *now = later;
 }
 
@@ -99,7 +102,7 @@ static void take_frames(struct pump_server *s, cw_link link, unsigned count, cw_
         }
         *links |= node_rx(s->face.node, link, frame, *now);
     }
-    for (unsigned i = 0; i < HOST_STASH; i++) {
+    for (unsigned i = 0; i < count; i++) {
         h->in[i].length = 0;
     }
 }
@@ -110,9 +113,10 @@ static void receive(struct pump_server *s, cw_time *now, cw_links *links)
     struct host *h = s->face.host;
     cw_links from = s->readable;
     s->readable = CW_LINKS_NONE;
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+    for (; from != CW_LINKS_NONE; from &= (cw_links)(from - 1)) {
+        cw_link link = (cw_link)__builtin_ctz(from);
         struct shim *shim = s->face.link[link].shim;
-        if (!(from & cw_links_of(link)) || shim == NULL) {
+        if (shim == NULL) {
             continue;
         }
         unsigned batch = 0;
@@ -138,6 +142,14 @@ void serve_forget(struct pump_link *l)
         pkt_release(l->held[i]);
     }
     l->held_count = 0;
+    l->server->holding &= (cw_links)~cw_links_of(l->link);
+}
+
+static void hold(struct pump_link *l, struct cw_packet *p)
+{
+    l->held[l->held_count] = p;
+    l->out[l->held_count++] = (struct shim_frame){.bytes = p->data, .length = p->length};
+    l->server->holding |= cw_links_of(l->link);
 }
 
 static void block(struct pump_server *s, cw_link link)
@@ -187,6 +199,10 @@ static void drop_first(struct pump_link *l, unsigned count)
         pkt_release(l->held[i]);
     }
     l->held_count -= count;
+    if (l->held_count == 0) {
+        l->server->holding &= (cw_links)~cw_links_of(l->link);
+        return;
+    }
     memmove(l->held, l->held + count, l->held_count * sizeof *l->held);
     memmove(l->out, l->out + count, l->held_count * sizeof *l->out);
 }
@@ -224,7 +240,6 @@ static void flush(struct pump_server *s, cw_link link, cw_time now)
 /* Pulls one frame for the link into what it holds. False: it has none. */
 static bool pull(struct pump_server *s, cw_link link, cw_time now)
 {
-    struct pump_link *l = &s->pump[link];
     struct cw_packet *p = node_tx_pull(s->face.node, link, now);
     if (p == NULL) {
         return false;
@@ -234,8 +249,7 @@ static bool pull(struct pump_server *s, cw_link link, cw_time now)
         s->face.link[link].tally.lost_memory++;
         return true;
     }
-    l->held[l->held_count] = p;
-    l->out[l->held_count++] = (struct shim_frame){.bytes = p->data, .length = p->length};
+    hold(&s->pump[link], p);
     return true;
 }
 
@@ -277,10 +291,18 @@ static void transmit_seeking(struct pump_server *s, cw_time now)
                 break;
             }
             p->length = length;
-            l->held[l->held_count] = p;
-            l->out[l->held_count++] = (struct shim_frame){.bytes = p->data, .length = length};
+            hold(l, p);
         }
         flush(s, link, now);
+    }
+}
+
+/* Gives shims that have room, as far as is known, what their links hold. */
+static void flush_all(struct pump_server *s, cw_time now)
+{
+    cw_links links = s->holding & (cw_links)~s->blocked;
+    for (; links != CW_LINKS_NONE; links &= (cw_links)(links - 1)) {
+        flush(s, (cw_link)__builtin_ctz(links), now);
     }
 }
 
@@ -291,20 +313,17 @@ static bool transmit(struct pump_server *s, cw_time now)
     cw_links dry = CW_LINKS_NONE, measured = CW_LINKS_NONE;
     unsigned left = HOST_PULLS;
     bool some = false;
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        if (!(s->blocked & cw_links_of(link))) {
-            flush(s, link, now); /* what was refused goes first */
-        }
-        if (!s->face.link[link].carrier) {
-            dry |= cw_links_of(link);
-        }
-    }
+    flush_all(s, now); /* what was refused goes first */
     for (; left > 0; left--) {
         cw_links links = node_tx_links(s->face.node) & (cw_links) ~(s->blocked | dry);
         if (links == CW_LINKS_NONE) {
             break;
         }
         cw_link link = next_turn(links, s->turn);
+        if (!s->face.link[link].carrier) {
+            dry |= cw_links_of(link);
+            continue;
+        }
         if (!(measured & cw_links_of(link))) {
             room[link] = measure(s, link);
             measured |= cw_links_of(link);
@@ -321,11 +340,7 @@ static bool transmit(struct pump_server *s, cw_time now)
             measured &= (cw_links)~cw_links_of(link);
         }
     }
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        if (!(s->blocked & cw_links_of(link))) {
-            flush(s, link, now);
-        }
-    }
+    flush_all(s, now);
     /* A pull may have made work for a link that had none before (a change of view runs services). */
     return left == 0 || (some && (node_tx_links(s->face.node) & (cw_links)~s->blocked & dry));
 }
@@ -365,10 +380,8 @@ static void see_carriers(struct pump_server *s, cw_time now, cw_links *links)
 static cw_time unblock(struct pump_server *s, cw_time now)
 {
     cw_time first = CW_NEVER;
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        if (!(s->blocked & cw_links_of(link))) {
-            continue;
-        }
+    for (cw_links links = s->blocked; links != CW_LINKS_NONE; links &= (cw_links)(links - 1)) {
+        cw_link link = (cw_link)__builtin_ctz(links);
         if (cw_time_due(s->pump[link].until, now)) {
             s->blocked &= (cw_links)~cw_links_of(link);
         } else {
@@ -420,9 +433,8 @@ static void arm(struct pump_server *s, cw_time wake, cw_time now)
     }
 }
 
-void serve(struct pump_server *s)
+void serve(struct pump_server *s, cw_time now)
 {
-    cw_time now = clock_now();
     cw_links links = s->owed;
     s->owed = CW_LINKS_NONE;
     if (s->changed != CW_LINKS_NONE) {

@@ -4,6 +4,7 @@
  *
  *   start to=X,Y,Z [size=BYTES] [rate=PACKETS/S] [burst=N]    N packets every N / rate seconds
  *   stop, stats, reset
+ *   mark                                                      the longest gap begins anew; nothing else does
  */
 #include "cubeway/service.h"
 
@@ -116,6 +117,10 @@ static int stream_command(cw_svc *s, void *state, cw_request *r, int argc, const
     }
     if (strcmp(word, "reset") == 0) {
         t->sent = t->refused = t->received = t->bytes = t->gap_ns = t->gap_at_ns = t->hops = 0;
+        return 0;
+    }
+    if (strcmp(word, "mark") == 0) {
+        t->gap_ns = t->gap_at_ns = 0;
         return 0;
     }
     if (strcmp(word, "stats") == 0) {

@@ -146,6 +146,10 @@ class Peer:
             raise RuntimeError(f"{self.process.args}: {out}{err}")
         return json.loads(out) if out else {}
 
+    def mark(self):
+        """A sink's longest gap begins anew."""
+        self.process.send_signal(signal.SIGUSR1)
+
     def end(self):
         self.process.terminate()
         return self.result()

@@ -3,7 +3,7 @@
  * wire_peer - the plain programs that daemons are measured against: sockets and nothing else, in the daemons' namespaces, on the same cables.
  *
  *   blast END bytes=N [ms=N] [rate=N burst=N]   frames as fast as they go, or bursts at a rate
- *   sink END                                    receives until SIGTERM
+ *   sink END                                    receives until SIGTERM; SIGUSR1: the longest gap begins anew
  *   echo END [events=1]                         answers until SIGTERM
  *   ping END bytes=N [events=1] [groups=N count=N]
  *                                               one after another; the median of the means of groups
@@ -49,7 +49,7 @@ struct end {
 static struct mmsghdr messages[BATCH];
 static struct iovec vectors[BATCH];
 static uint8_t memory[BATCH][ROOM];
-static volatile sig_atomic_t ended;
+static volatile sig_atomic_t ended, marked;
 static int64_t begun_ns; /* processor time of starting, which is not to be told */
 
 static void die(const char *what)
@@ -62,6 +62,12 @@ static void on_term(int signal)
 {
     (void)signal;
     ended = 1;
+}
+
+static void on_mark(int signal)
+{
+    (void)signal;
+    marked = 1;
 }
 
 static int64_t clock_ns(clockid_t clock)
@@ -226,6 +232,10 @@ static void sink(struct end *e)
     struct pollfd one = {e->fd, POLLIN, 0};
     line_up_to_receive();
     while (!ended) {
+        if (marked) {
+            marked = 0;
+            gap = gap_at = 0;
+        }
         int count = recvmmsg(e->fd, messages, BATCH, MSG_DONTWAIT, NULL);
         if (count <= 0) {
             poll(&one, 1, 100);
@@ -354,7 +364,9 @@ int main(int argc, char **argv)
         return 2;
     }
     const struct sigaction act = {.sa_handler = on_term};
+    const struct sigaction mark = {.sa_handler = on_mark};
     sigaction(SIGTERM, &act, NULL); /* no SA_RESTART: a receive that waits ends */
+    sigaction(SIGUSR1, &mark, NULL);
     struct end e = open_end(argv[2]);
     begun_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     if (strcmp(argv[1], "sink") == 0 || strcmp(argv[1], "echo") == 0 || strcmp(argv[1], "forward") == 0) {

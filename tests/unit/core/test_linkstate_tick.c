@@ -181,6 +181,24 @@ START_TEST(the_own_record_is_refreshed)
 }
 END_TEST
 
+/* Packets between a tick and the next must not settle, each of them, what is settled. */
+START_TEST(acks_that_nobody_waits_for_settle_nothing)
+{
+    struct ls_bench b;
+    ls_bench_pair(&b);
+    b.ls[0]->repeat_at = cw_time_add(b.now, CW_NS(1));
+    b.now = cw_time_add(b.now, CW_NS(2));
+    ck_assert(cw_time_before(b.now, ls_next_wake(b.ls[0])));
+    ls_refresh(b.ls[0], b.now);
+    uint64_t notes = ls_notes(b.ls[0]);
+    ck_assert(!ls_refresh(b.ls[0], b.now));
+    ck_assert_uint_eq(ls_notes(b.ls[0]), notes);
+    ls_tick(b.ls[0], b.now);
+    ck_assert_int_gt(b.ls[0]->repeat_at.ns, b.now.ns);
+    ls_bench_close(&b);
+}
+END_TEST
+
 START_TEST(time_does_not_go_back)
 {
     struct ls_bench b;
@@ -201,6 +219,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(who_slept_for_dead_is_fenced_even_without_a_lease),
     SUITE_TEST(a_link_that_stays_pending_is_torn_down_at_the_limit),
     SUITE_TEST(the_own_record_is_refreshed),
+    SUITE_TEST(acks_that_nobody_waits_for_settle_nothing),
     SUITE_ABORTS(time_does_not_go_back),
 };
 

@@ -67,6 +67,26 @@ START_TEST(what_there_is_room_for_is_taken)
 }
 END_TEST
 
+/* Short frames among long ones, too: what was promised less what they are charged as is still there. */
+START_TEST(no_frame_is_charged_as_more_than_it_is_called)
+{
+    static uint8_t frame[9014] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1, 0x88, 0xb5};
+    struct outq q;
+    netns_enter();
+    netns_veth("left", "right", 9000, -1);
+    netns_tbf("left", 8000, 20000, 100000000);
+    for (uint32_t size = 15; size <= sizeof frame; size += 1 + size / 16) {
+        int fd = packet_socket();
+        ck_assert_int_eq(outq_open(&q, fd, sizeof frame, 0), 0);
+        uint32_t left = outq_left(&q);
+        ck_assert_uint_eq(outq_frames(&q, left), outq_room(&q));
+        ck_assert_int_eq(send(fd, frame, size, MSG_DONTWAIT), size);
+        ck_assert_uint_ge(outq_left(&q) + outq_charge(size), left);
+        close(fd);
+    }
+}
+END_TEST
+
 START_TEST(room_comes_back_before_the_line_is_idle)
 {
     struct outq q;
@@ -100,6 +120,7 @@ END_TEST
 
 static const struct suite_test tests[] = {
     SUITE_TEST(what_there_is_room_for_is_taken),
+    SUITE_TEST(no_frame_is_charged_as_more_than_it_is_called),
     SUITE_TEST(room_comes_back_before_the_line_is_idle),
     SUITE_TEST(a_descriptor_that_is_none),
 };

@@ -90,10 +90,8 @@ bool cable_poll(int fd, short events, int ms)
 
 bool cable_await(struct shim *s, int ms)
 {
-    if (shim_data_fd(s) >= 0) {
-        return cable_poll(shim_data_fd(s), POLLIN, ms);
-    }
-    return true;
+    struct pollfd both[] = {{.fd = shim_data_fd(s), .events = POLLIN}, {.fd = shim_urgent_fd(s), .events = POLLIN}};
+    return both[0].fd < 0 || poll(both, 2, ms) > 0;
 }
 
 bool cable_carrier(struct shim *s, bool carrier, int ms)

@@ -450,7 +450,8 @@ static int open_fds(struct fault *f)
         return -errno;
     }
     int rc = watch(f, f->timer);
-    return rc < 0 ? rc : watch(f, shim_data_fd(f->inside));
+    rc = rc < 0 ? rc : watch(f, shim_data_fd(f->inside));
+    return rc < 0 ? rc : watch(f, shim_urgent_fd(f->inside));
 }
 
 /* Memory is touched only where frames are under way: the place given back last is taken first. */

@@ -4,11 +4,11 @@
 
 #include "base/container.h"
 #include "shim/clock.h"
+#include "shim/lane.h"
 #include "shim/outq.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <stdio.h>
@@ -19,17 +19,20 @@
 
 enum {
     RECEIVE_QUEUE_BYTES = 4 << 20, /* charged as in outq.h: some 250 jumbo frames, what arrives in 2 ms at 10 Gb/s */
+    CONTROL_QUEUE_BYTES = 1 << 20, /* some 450 frames of 1,500 bytes: four whole databases of 4,096 servers */
     FULL_PAUSE_US = 50,            /* after a device dropped for want of room, and no writability will tell of any */
 };
 
 struct raw {
     struct shim shim;
-    int fd;
+    int fd;            /* sends all, hears data */
+    int control_fd;    /* hears control (lane.h) */
+    bool control_next; /* there was no room to look for control behind the data that was given last: first now */
     struct port port;
     struct outq queue;
-    uint32_t promised;  /* charge that there was room for when last asked, less what was sent: nobody else uses it up */
-    unsigned expected;  /* frames of a receive, by the last one */
-    cw_time full_until; /* 0: nothing of that kind */
+    uint32_t promised; /* charge that there was room for when last asked, less what was sent: nobody else uses it up */
+    unsigned expected[2]; /* frames of a receive of each lane, by the last one */
+    cw_time full_until;   /* 0: nothing of that kind */
     struct shim_counters counters;
     struct iovec vectors[SHIM_BATCH];
     struct mmsghdr messages[SHIM_BATCH];
@@ -138,26 +141,26 @@ static unsigned close_ranks(struct raw *r, struct shim_frame *frames, unsigned r
 }
 
 /* Receives into frames from..below; how many, or -errno. */
-static int receive_some(struct raw *r, const struct shim_frame *frames, unsigned from, unsigned below)
+static int receive_some(struct raw *r, int fd, const struct shim_frame *frames, unsigned from, unsigned below)
 {
     for (unsigned i = from; i < below; i++) {
         r->vectors[i] = (struct iovec){frames[i].bytes - ETH_HLEN, frames[i].room + ETH_HLEN};
     }
     /* MSG_TRUNC: the length that it had, not the length that found room. */
-    int received = recvmmsg(r->fd, r->messages + from, below - from, MSG_DONTWAIT | MSG_TRUNC, NULL);
+    int received = recvmmsg(fd, r->messages + from, below - from, MSG_DONTWAIT | MSG_TRUNC, NULL);
     return received < 0 ? -errno : received;
 }
 
-static int raw_receive(struct shim *s, struct shim_frame *frames, unsigned count)
+/* Frames of one lane; 0 when there are none. *expected: how many came the last time. */
+static int receive_lane(struct raw *r, int fd, unsigned *expected, struct shim_frame *frames, unsigned count)
 {
-    struct raw *r = raw_of(s);
     unsigned given = 0;
     do {
         /* One more than last time, then all: to line up memory for many frames where one comes is a fifth of the pump's own work. */
-        unsigned few = r->expected + 1 < count ? r->expected + 1 : count;
-        int received = receive_some(r, frames, 0, few);
+        unsigned few = *expected + 1 < count ? *expected + 1 : count;
+        int received = receive_some(r, fd, frames, 0, few);
         if (received == (int)few && few < count) {
-            int more = receive_some(r, frames, few, count);
+            int more = receive_some(r, fd, frames, few, count);
             received += more > 0 ? more : 0; /* an error comes again */
         }
         if (received <= 0) {
@@ -166,9 +169,32 @@ static int raw_receive(struct shim *s, struct shim_frame *frames, unsigned count
                            received == -ENXIO;
             return nothing ? 0 : received;
         }
-        r->expected = (unsigned)received;
+        *expected = (unsigned)received;
         given = close_ranks(r, frames, (unsigned)received);
     } while (given == 0);
+    return (int)given;
+}
+
+/*
+ * Data, then control: what was sent before the last data that is given here has then been given too, and data that waits in
+ * the node for control (semantics 4.4) waits no longer than this call. In a flood, when data takes all places, control is first in the
+ * next call.
+ */
+static int raw_receive(struct shim *s, struct shim_frame *frames, unsigned count)
+{
+    struct raw *r = raw_of(s);
+    const int lanes[] = {r->fd, r->control_fd};
+    unsigned first = r->control_next;
+    unsigned given = 0;
+    for (unsigned i = 0; i < 2 && given < count; i++) {
+        unsigned lane = i ^ first;
+        int got = receive_lane(r, lanes[lane], &r->expected[lane], frames + given, count - given);
+        if (got < 0) {
+            return given > 0 ? (int)given : got;
+        }
+        given += (unsigned)got;
+    }
+    r->control_next = given == count;
     return (int)given;
 }
 
@@ -206,16 +232,27 @@ static int raw_data_fd(const struct shim *s)
     return raw_of_const(s)->fd;
 }
 
+static int raw_urgent_fd(const struct shim *s)
+{
+    return raw_of_const(s)->control_fd;
+}
+
 static int raw_event_fd(const struct shim *s)
 {
     return carrier_fd(&raw_of_const(s)->port.carrier);
 }
 
+/*
+ * The control lane last: the kernel asks the sockets of a protocol from the last one to the first, and has to make a copy of what one takes
+ * unless it is the first. So data costs no copy.
+ */
 static int bind_to(const struct raw *r)
 {
     struct sockaddr_ll address = {
         .sll_family = AF_PACKET, .sll_protocol = htons(r->port.ethertype), .sll_ifindex = (int)r->port.carrier.index};
-    return bind(r->fd, (const struct sockaddr *)&address, sizeof address) < 0 ? -errno : 0;
+    bool bound = bind(r->fd, (const struct sockaddr *)&address, sizeof address) == 0 &&
+                 bind(r->control_fd, (const struct sockaddr *)&address, sizeof address) == 0;
+    return bound ? 0 : -errno;
 }
 
 static void raw_service_events(struct shim *s)
@@ -235,10 +272,13 @@ static void raw_info(const struct shim *s, struct shim_info *out)
 static void raw_counters(struct shim *s, struct shim_counters *out)
 {
     struct raw *r = raw_of(s);
-    struct tpacket_stats statistics; /* since the last reading */
-    socklen_t size = sizeof statistics;
-    if (getsockopt(r->fd, SOL_PACKET, PACKET_STATISTICS, &statistics, &size) == 0) {
-        r->counters.rx_dropped += statistics.tp_drops;
+    const int lanes[] = {r->fd, r->control_fd};
+    for (unsigned i = 0; i < 2; i++) {
+        struct tpacket_stats statistics; /* since the last reading */
+        socklen_t size = sizeof statistics;
+        if (getsockopt(lanes[i], SOL_PACKET, PACKET_STATISTICS, &statistics, &size) == 0) {
+            r->counters.rx_dropped += statistics.tp_drops;
+        }
     }
     *out = r->counters;
 }
@@ -257,6 +297,9 @@ static void raw_close(struct shim *s)
     if (r->fd >= 0) {
         close(r->fd);
     }
+    if (r->control_fd >= 0) {
+        close(r->control_fd);
+    }
     port_close(&r->port);
     free(r);
 }
@@ -267,6 +310,7 @@ static const struct shim_ops raw_ops = {
     .room = raw_room,
     .carrier = raw_carrier,
     .data_fd = raw_data_fd,
+    .urgent_fd = raw_urgent_fd,
     .event_fd = raw_event_fd,
     .service_events = raw_service_events,
     .wait = raw_wait,
@@ -276,35 +320,29 @@ static const struct shim_ops raw_ops = {
     .close = raw_close,
 };
 
-/* Only what was sent to us or to all: not what the interface shows because somebody made it promiscuous. */
-static int filter_strangers(int fd)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_PKTTYPE)),
-        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, PACKET_OTHERHOST, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, 0),
-        BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
-    };
-    struct sock_fprog program = {sizeof code / sizeof *code, code};
-    return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
-}
-
 /* Everything is set before the socket is bound to a protocol: until then it hears nothing. */
-static int open_socket(struct raw *r)
+static int open_lane(int *fd, enum lane lane, int queue_bytes)
 {
-    r->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (r->fd < 0) {
+    *fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (*fd < 0) {
         return -errno;
     }
     int one = 1;
-    int bytes = RECEIVE_QUEUE_BYTES / 2; /* the kernel doubles it */
-    if (filter_strangers(r->fd) < 0 || setsockopt(r->fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof one) < 0) {
+    int bytes = queue_bytes / 2; /* the kernel doubles it */
+    if (setsockopt(*fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof one) < 0) {
         return -errno;
     }
-    if (setsockopt(r->fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) < 0) {
-        (void)setsockopt(r->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes); /* as much as the system allows */
+    if (setsockopt(*fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) < 0) {
+        (void)setsockopt(*fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes); /* as much as the system allows */
     }
-    return outq_open(&r->queue, r->fd, r->port.mtu + ETH_HLEN, r->port.bits_per_second);
+    return lane_filter(*fd, lane);
+}
+
+static int open_sockets(struct raw *r)
+{
+    int rc = open_lane(&r->fd, LANE_DATA, RECEIVE_QUEUE_BYTES);
+    rc = rc < 0 ? rc : open_lane(&r->control_fd, LANE_CONTROL, CONTROL_QUEUE_BYTES);
+    return rc < 0 ? rc : outq_open(&r->queue, r->fd, r->port.mtu + ETH_HLEN, r->port.bits_per_second);
 }
 
 static int prepare(struct raw *r, const struct port_options *options)
@@ -313,7 +351,7 @@ static int prepare(struct raw *r, const struct port_options *options)
         r->messages[i].msg_hdr = (struct msghdr){.msg_iov = &r->vectors[i], .msg_iovlen = 1};
     }
     int rc = port_open(&r->port, options);
-    rc = rc < 0 ? rc : open_socket(r);
+    rc = rc < 0 ? rc : open_sockets(r);
     return rc < 0 ? rc : bind_to(r);
 }
 
@@ -324,7 +362,7 @@ int raw_open(struct shim **out, const struct port_options *options, char why[sta
         snprintf(why, SHIM_WHY_BYTES, "%s: out of memory", options->interface);
         return -ENOMEM;
     }
-    *r = (struct raw){.shim.ops = &raw_ops, .fd = -1};
+    *r = (struct raw){.shim.ops = &raw_ops, .fd = -1, .control_fd = -1};
     int rc = prepare(r, options);
     if (rc < 0) {
         rc = port_explain(&r->port, options, rc, why);

@@ -4,11 +4,12 @@
  * memory (docs/shims.md).
  *
  * A frame here is what lies behind the 14 bytes of an Ethernet header: runtime/wire's frame head, its packets, perhaps padding.
- * A shim that speaks Ethernet writes and removes that header itself; none looks into the frame. Frames are 1..mtu bytes.
+ * A shim that speaks Ethernet writes and removes that header itself. None looks into the frame, but for its lane. Frames are 1..mtu bytes.
  *
  * What holds for every kind, and is tried on every kind by tests/conformance/shim:
  *   - no call blocks, none calls back but for wake, none keeps memory of the caller's past the call;
- *   - what send took arrives whole, once and in order, or not at all (a medium may lose; fault may do worse, by order);
+ *   - what send took arrives whole, once and in order, or not at all (a medium may lose; fault may do worse, by order). A shim may keep
+ *     two lanes (lane.h): control frames then overtake data, and each of both keeps its order;
  *   - send never takes fewer frames of mtu bytes than room() has just promised, while the carrier stays;
  *   - what the medium has no room for is refused, not lost: its queue is short, because packets that wait must wait in the
  *     queues of services, where fairness is decided (CamCubeOS 3.3);
@@ -78,6 +79,7 @@ struct shim_ops {
     unsigned (*room)(struct shim *s);
     bool (*carrier)(const struct shim *s);
     int (*data_fd)(const struct shim *s);
+    int (*urgent_fd)(const struct shim *s); /* NULL: -1 */
     int (*event_fd)(const struct shim *s);
     void (*service_events)(struct shim *s);
     enum shim_wait (*wait)(struct shim *s, cw_time *until);
@@ -140,6 +142,15 @@ static inline bool shim_carrier(const struct shim *s)
 static inline int shim_data_fd(const struct shim *s)
 {
     return s->ops->data_fd(s);
+}
+
+/*
+ * A second descriptor that is readable when receive has something, -1: there is none. For a shim that keeps what must not wait apart (lanes);
+ * receive gives both. Never waited on for room. The same as long as the shim lives.
+ */
+static inline int shim_urgent_fd(const struct shim *s)
+{
+    return s->ops->urgent_fd != NULL ? s->ops->urgent_fd(s) : -1;
 }
 
 /* The descriptor that is readable when the carrier may have changed: then call service_events, and ask. -1: only wake says it. */

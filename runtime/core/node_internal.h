@@ -22,8 +22,9 @@
 
 enum {
     NODE_SERVICES = FAIRQ_SERVICES,
-    NODE_JOB_SLOTS = 64,    /* open addressing over jobs, half full at most */
-    NODE_GATE_FRAMES = 16,  /* frames a link may keep while lost control is repeated */
+    NODE_JOB_SLOTS = 64, /* open addressing over jobs, half full at most */
+    /* Frames a link may keep while control is on its way: lost and repeated, or read behind a batch of data (shim/lane.h). */
+    NODE_GATE_FRAMES = 64,
     NODE_GATHER_MAX = 512,  /* packets up to this size are gathered into one frame */
     NODE_LOCAL_BURST = 256, /* packets delivered to ourselves in one entry; the rest at once after */
     NODE_LOCAL_MAX = 4096,  /* packets to ourselves that may wait */

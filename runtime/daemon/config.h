@@ -48,6 +48,7 @@ struct config_link {
     char local[CONFIG_TEXT];     /* udp: "address:port" */
     char remote[CONFIG_TEXT];
     uint64_t bits_per_second; /* told by the operator; 0: what the device says */
+    bool io_thread;           /* a thread of its own makes its system calls (shim/threaded.h) */
     struct config_fault fault;
 };
 
@@ -86,6 +87,7 @@ struct daemon_config {
     struct ls_timers timers;
     uint32_t queue_packets, queue_bytes, hold_bytes;
     cw_span busy_poll; /* how long after the last frame the pump looks again without sleeping */
+    bool io_threads;   /* every link has a thread of its own */
     struct config_link link[CW_LINK_COUNT];
     struct config_fault fault; /* place CONFIG_WHOLE: of every pair link */
     unsigned service_count;

@@ -30,7 +30,7 @@ static void check_link(const struct daemon_config *c, cw_link link, struct confi
     bool addresses = l->local[0] != '\0' || l->remote[0] != '\0';
     switch (l->shim) {
     case CONFIG_NO_SHIM:
-        if (interface || file || addresses) {
+        if (interface || file || addresses || l->io_thread) {
             tell(r, link, c, "expected shim = raw, pcap or udp");
         }
         return;
@@ -74,6 +74,10 @@ static void check_links(const struct daemon_config *c, struct config_report *r)
             !(torus_links(&torus) & cw_links_of(link))) {
             tell(r, link, c, "this axis of the torus is 1 long and has no links");
         }
+    }
+    if (c->place == CONFIG_WHOLE && c->io_threads) {
+        r->tell(r, 1, "pump.io_threads",
+                "only for links with cables: a torus inside one process has no system calls to make");
     }
     if (c->place != CONFIG_WHOLE && any_fault(&c->fault)) {
         r->tell(r, 1, "links.fault", "only for a torus inside one process; a cable's is links.+x.fault");

@@ -68,6 +68,7 @@ static const struct setting queue_keys[] = {
 };
 static const struct setting pump_keys[] = {
     TOP("busy_poll", SETTING_SPAN, busy_poll, .most = HOUR_NS),
+    TOP("io_threads", SETTING_BOOL, io_threads),
     {.key = NULL},
 };
 
@@ -87,6 +88,7 @@ const struct setting config_link_keys[] = {
     LINK("local", SETTING_TEXT, local, .least = 1, .most = CONFIG_TEXT, .optional = true),
     LINK("remote", SETTING_TEXT, remote, .least = 1, .most = CONFIG_TEXT, .optional = true),
     LINK("rate", SETTING_RATE, bits_per_second, .optional = true),
+    LINK("io_thread", SETTING_BOOL, io_thread),
     {.key = NULL},
 };
 const struct setting config_fault_keys[] = {

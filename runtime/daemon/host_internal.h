@@ -42,7 +42,7 @@ struct pump_link {
     cw_time until;                      /* while blocked, when to try again; CW_NEVER: something else will say */
     host_tap_fn *tap;
     void *tap_context;
-    struct event *readable, *writable, *changed; /* of the shim's descriptors; NULL: it has none */
+    struct event *readable, *writable, *urgent, *changed; /* of the shim's descriptors; NULL: it has none */
 };
 
 /* What look.c has said already. */

@@ -6,6 +6,7 @@
 #include "shim/pcap.h"
 #include "shim/raw.h"
 #include "shim/replay.h"
+#include "shim/threaded.h"
 #include "shim/udp.h"
 
 #include <stdio.h>
@@ -64,9 +65,11 @@ int links_open(const struct daemon_config *config, cw_link link, struct shim **o
     char text[LINKS_WHY] = "";
     *out = NULL;
     why[0] = '\0';
-    int rc = open_plain(config, &config->link[link], out, text);
+    const struct config_link *l = &config->link[link];
+    int rc = open_plain(config, l, out, text);
     if (rc == 0 && *out != NULL) {
-        rc = links_wrap(out, &config->link[link].fault, link, text);
+        rc = l->io_thread || config->io_threads ? threaded_open(out, *out, text) : 0;
+        rc = rc < 0 ? rc : links_wrap(out, &l->fault, link, text);
         if (rc < 0) {
             shim_close(*out);
         }

@@ -9,7 +9,7 @@
 enum { LINKS_WHY = 512 };
 
 /*
- * Opens the shim of a link as configured, its fault around it; *out is NULL when the link has none. 0, or the -errno of the shim
+ * Opens the shim of a link as configured, its thread around it if it has one, and its fault around that; *out is NULL when the link has none. 0, or the -errno of the shim
  * and in why one sentence that begins with the link ("+x: eth3: no such interface").
  */
 CW_MUST_CHECK int links_open(const struct daemon_config *config, cw_link link, struct shim **out,

@@ -203,17 +203,21 @@ static struct event *watch(struct host *h, int fd, short what, event_callback_fn
 
 static int watch_link(struct host *h, struct pump_link *l, struct shim *shim)
 {
-    int data = shim_data_fd(shim), event = shim_event_fd(shim);
+    int data = shim_data_fd(shim), urgent = shim_urgent_fd(shim), event = shim_event_fd(shim);
     shim->wake = on_wake;
     shim->wake_context = l;
     if (data >= 0) {
         l->readable = watch(h, data, EV_READ | EV_PERSIST, on_readable, l);
         l->writable = watch(h, data, EV_WRITE, on_writable, l);
     }
+    if (urgent >= 0) {
+        l->urgent = watch(h, urgent, EV_READ | EV_PERSIST, on_readable, l);
+    }
     if (event >= 0) {
         l->changed = watch(h, event, EV_READ | EV_PERSIST, on_changed, l);
     }
-    bool failed = (data >= 0 && (l->readable == NULL || l->writable == NULL)) || (event >= 0 && l->changed == NULL);
+    bool failed = (data >= 0 && (l->readable == NULL || l->writable == NULL)) || (urgent >= 0 && l->urgent == NULL) ||
+                  (event >= 0 && l->changed == NULL);
     return failed ? -ENOMEM : 0;
 }
 
@@ -234,8 +238,9 @@ void pump_unwatch(struct pump_server *s)
         struct pump_link *l = &s->pump[link];
         unwatch(l->readable);
         unwatch(l->writable);
+        unwatch(l->urgent);
         unwatch(l->changed);
-        l->readable = l->writable = l->changed = NULL;
+        l->readable = l->writable = l->urgent = l->changed = NULL;
     }
 }
 

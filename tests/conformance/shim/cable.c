@@ -90,10 +90,8 @@ bool cable_poll(int fd, short events, int ms)
 
 bool cable_await(struct shim *s, int ms)
 {
-    if (shim_data_fd(s) >= 0) {
-        return cable_poll(shim_data_fd(s), POLLIN, ms);
-    }
-    return true;
+    struct pollfd both[] = {{.fd = shim_data_fd(s), .events = POLLIN}, {.fd = shim_urgent_fd(s), .events = POLLIN}};
+    return both[0].fd < 0 || poll(both, 2, ms) > 0;
 }
 
 bool cable_carrier(struct shim *s, bool carrier, int ms)
@@ -111,8 +109,7 @@ bool cable_carrier(struct shim *s, bool carrier, int ms)
     return true;
 }
 
-/* What the shim says must happen before there can be room. */
-static void wait_for_room(struct shim *s)
+void cable_wait_for_room(struct shim *s)
 {
     cw_time until = CW_NEVER;
     enum shim_wait what = shim_wait(s, &until);
@@ -134,7 +131,7 @@ void cable_send(struct shim *s, uint32_t number, uint32_t length)
     frame_fill(frame.bytes, number, length);
     int sent;
     while ((sent = shim_send(s, &frame, 1)) == 0) {
-        wait_for_room(s);
+        cable_wait_for_room(s);
     }
     ck_assert_int_eq(sent, 1);
 }

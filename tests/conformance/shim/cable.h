@@ -40,6 +40,8 @@ void cable_close(struct cable *c);
 bool cable_await(struct shim *s, int ms);
 /* Sends frame number of length; waits for room as long as it takes (10 s at most), and while it waits drains nothing. */
 void cable_send(struct shim *s, uint32_t number, uint32_t length);
+/* Waits for what the shim says must happen before there can be room. */
+void cable_wait_for_room(struct shim *s);
 /* Receives the next frame, waiting for it; its length, or 0 when none came within ms. Bytes are in memory. */
 uint32_t cable_receive(struct shim *s, uint8_t memory[static MEMORY_BYTES], int ms);
 /* Waits until the carrier of s is as it should be, heeding event_fd; false: not within ms. */

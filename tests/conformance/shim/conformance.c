@@ -258,6 +258,10 @@ START_TEST(nothing_is_lost_while_the_receiver_drains)
         frame_fill(frame.bytes, i, length);
         int sent;
         while ((sent = shim_send(c.end[0], &frame, 1)) == 0) {
+            if (seen == i) {
+                cable_wait_for_room(c.end[0]); /* all has come, and the shim does not know it yet */
+                continue;
+            }
             expect(c.end[1], seen, 60 + seen * 31 % (kind->mtu - 60));
             seen++;
         }

@@ -33,6 +33,26 @@ START_TEST(udp_with_a_fault_around_it)
 }
 END_TEST
 
+START_TEST(a_link_may_have_a_thread)
+{
+    static const char *const ways[] = {"mtu = 1500; links { +y { shim = udp; local = 127.0.0.1:46464;"
+                                       " remote = 127.0.0.1:9; io_thread = yes; fault { loss = 1% } } }",
+                                       "mtu = 1500; pump { io_threads = yes } links { +y { shim = udp;"
+                                       " local = 127.0.0.1:46464; remote = 127.0.0.1:9 } }"};
+    for (size_t i = 0; i < 2; i++) {
+        char text[512], why[LINKS_WHY];
+        struct shim *shim;
+        struct shim_info info;
+        snprintf(text, sizeof text, TORUS "%s", ways[i]);
+        struct daemon_config c = config_of(text);
+        ck_assert_msg(links_open(&c, CW_LINK_YP, &shim, why) == 0, "%s", why);
+        shim_info(shim, &info);
+        ck_assert_ptr_nonnull(strstr(info.name, "on a thread"));
+        shim_close(shim);
+    }
+}
+END_TEST
+
 START_TEST(all_that_fail_are_named)
 {
     struct daemon_config c =
@@ -72,9 +92,7 @@ START_TEST(no_fault_no_wrapper)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(udp_with_a_fault_around_it),
-    SUITE_TEST(all_that_fail_are_named),
-    SUITE_TEST(a_port_in_use_is_said),
-    SUITE_TEST(no_fault_no_wrapper),
+    SUITE_TEST(udp_with_a_fault_around_it), SUITE_TEST(a_link_may_have_a_thread), SUITE_TEST(all_that_fail_are_named),
+    SUITE_TEST(a_port_in_use_is_said),      SUITE_TEST(no_fault_no_wrapper),
 };
 SUITE_MAIN("links", tests)

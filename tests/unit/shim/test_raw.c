@@ -4,8 +4,11 @@
 #include "conformance.h"
 #include "ether.h"
 #include "netns.h"
+#include "wire/control.h"
+#include "wire/frame.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -246,7 +249,65 @@ START_TEST(frames_may_be_longer_than_jumbo)
 }
 END_TEST
 
+/* A hello as the wire has it, in 72 bytes. */
+static void make_hello(uint8_t frame[static 72])
+{
+    frame_fill(frame, 1, 72);
+    frame_encode(&(struct frame_head){.packets = 1, .session = 7}, frame);
+    control_encode(&(struct control_head){.type = CONTROL_HELLO, .length = HELLO_BYTES, .session = 7},
+                   frame + FRAME_HEAD_BYTES);
+}
+
+/* More data than the queue holds, and a hello behind it: the hello is there, and is told by a descriptor of its own. */
+START_TEST(control_does_not_wait_behind_data)
+{
+    struct cable c;
+    struct shim_counters counters;
+    uint8_t hello[SHIM_HEADROOM + 72], memory[MEMORY_BYTES];
+    cable_open(&c);
+    ck_assert(!cable_poll(shim_urgent_fd(c.end[1]), POLLIN, 0));
+    make_hello(hello + SHIM_HEADROOM);
+    for (unsigned flood = 0; flood < 2; flood++) {
+        do {
+            cable_send(c.end[0], 1, 1000);
+            shim_counters(c.end[1], &counters);
+        } while (counters.rx_dropped == flood);
+        struct shim_frame frame = {.bytes = hello + SHIM_HEADROOM, .length = 72};
+        ck_assert_int_eq(shim_send(c.end[0], &frame, 1), 1);
+        ck_assert(cable_poll(shim_urgent_fd(c.end[1]), POLLIN, 1000));
+        unsigned before = 0;
+        while (cable_receive(c.end[1], memory, 1000) != 72) {
+            before++;
+        }
+        ck_assert_mem_eq(memory, hello + SHIM_HEADROOM, 72);
+        ck_assert_uint_le(before, SHIM_BATCH);
+        ck_assert(!cable_poll(shim_urgent_fd(c.end[1]), POLLIN, 0));
+    }
+    cable_close(&c);
+}
+END_TEST
+
+/* Goodbyes are data: what was sent before one is given before it. */
+START_TEST(a_goodbye_waits_for_its_turn)
+{
+    struct cable c;
+    uint8_t bytes[SHIM_HEADROOM + FRAME_HEAD_BYTES + GOODBYE_BYTES] = {0}, memory[MEMORY_BYTES];
+    struct shim_frame frame = {.bytes = bytes + SHIM_HEADROOM, .length = FRAME_HEAD_BYTES + GOODBYE_BYTES};
+    cable_open(&c);
+    frame_encode(&(struct frame_head){.packets = 1, .session = 7}, frame.bytes);
+    control_encode(&(struct control_head){.type = CONTROL_GOODBYE, .length = GOODBYE_BYTES, .session = 7},
+                   frame.bytes + FRAME_HEAD_BYTES);
+    cable_send(c.end[0], 1, 1000);
+    ck_assert_int_eq(shim_send(c.end[0], &frame, 1), 1);
+    ck_assert_uint_eq(cable_receive(c.end[1], memory, 1000), 1000);
+    ck_assert_uint_eq(cable_receive(c.end[1], memory, 1000), frame.length);
+    cable_close(&c);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
+    SUITE_TEST(control_does_not_wait_behind_data),
+    SUITE_TEST(a_goodbye_waits_for_its_turn),
     SUITE_TEST(errors_are_named),
     SUITE_TEST(what_the_kernel_drops_is_counted),
     SUITE_TEST(a_shaped_device_keeps_few),

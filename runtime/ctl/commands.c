@@ -31,6 +31,30 @@ const struct arguments_option *commands_options(void)
     return options;
 }
 
+#define HOUR_US (INT64_C(3600) * 1000 * 1000)
+
+/* Of values that are wrong for every daemon; the others know theirs. */
+static const struct {
+    const char *option;
+    int64_t least, most;
+    const char *text;
+} ranges[] = {
+    {"count", 1, INT64_MAX, "a whole number from 1 on"},  {"interval", 0, HOUR_US, "a time from 0 to 1h"},
+    {"lost-after", 1, HOUR_US, "a time from 1us to 1h"},  {"heirs", 1, 4096, "a whole number from 1 to 4096"},
+    {"weight", 1, 1000, "a whole number from 1 to 1000"},
+};
+
+const char *commands_refusal(const struct arguments_given *given)
+{
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        bool good = ranges[i].least <= given->number && given->number <= ranges[i].most;
+        if (strcmp(ranges[i].option, given->option->name) == 0 && !good) {
+            return ranges[i].text;
+        }
+    }
+    return NULL;
+}
+
 /* ---- Columns ---------------------------------------------------------------------------------------------------------------- */
 
 static const struct table_column link_columns[] = {

@@ -252,8 +252,8 @@ bool command_number(struct request *r, const char *option, int64_t least, int64_
 {
     int rc = control_line_number(request_line(r), option, least, most, out);
     if (rc < 0) {
-        request_refuse(r, rc, "%s: option %s is a whole number from %" PRId64 " to %" PRId64, request_line(r)->command,
-                       option, least, most);
+        request_refuse(r, -EINVAL, "%s: option %s is a whole number from %" PRId64 " to %" PRId64,
+                       request_line(r)->command, option, least, most);
     }
     return rc >= 0;
 }

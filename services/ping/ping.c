@@ -335,6 +335,14 @@ static int refuse(cw_request *r, const char *what, const char *word)
     return -EINVAL;
 }
 
+static int refuse_option(cw_request *r, const char *word, const struct words_option *options, size_t n)
+{
+    char text[160];
+    words_explain(word, options, n, text, sizeof text);
+    cw_request_text(r, "error", text);
+    return -EINVAL;
+}
+
 static int read_server(const cw_svc *s, cw_request *r, const char *word, cw_coord *out)
 {
     struct torus t;
@@ -429,7 +437,7 @@ static int read_command(const cw_svc *s, struct run *run, int argc, const char *
     n -= run->all; /* asks every server once: no count */
     words += words_options(argc - words, argv + words, options, n);
     if (words < argc) {
-        return refuse(run->request, "unknown option, or its value is out of range", argv[words]);
+        return refuse_option(run->request, argv[words], options, n);
     }
     run->rows = rows != 0;
     if (run->interval_us > 0) {

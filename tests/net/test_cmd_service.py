@@ -20,7 +20,11 @@ class Service(ctl_kit.Case):
         self.assertEqual((row["hops_there_min"], row["hops_back_min"]), (12, 12))
         self.refused("ping 1,1", "commands are to SERVER", code=2)
         self.refused("ping 3,3,3", "not a server of this torus", code=2)
-        self.refused("ping 1,1,1 --size 5", "out of range", code=2)
+        self.refused("ping 1,1,1 --size 5", "size is a whole number from 16 to ", code=2)
+        self.refused("ping 1,1,1 --lost-after 0", "--lost-after 0: expected a time from 1us to 1h", code=2)
+        self.refused("ping 1,1,1 --interval 2h", "--interval 2h: expected a time from 0 to 1h", code=2)
+        self.refused("ping 1,1,1 --count 0", "--count 0: expected a whole number from 1 on", code=2)
+        self.refused("service ping to 1,1,1 colour=red", "no such option; there are interval=N", code=2)
 
     def test_lost(self):
         done = self.raw("ping", "1,1,1", "--lost-after", "1us")

@@ -37,6 +37,11 @@ class Program(ctl_kit.Case):
         self.refused("links --jsno", "did you mean --json?", code=2)
         self.refused("links --count 3", "links has no option --count", code=2)
         self.refused("status now", "usage: cwctl status", code=2)
+        self.refused("status 1,0,0", "usage: cwctl status; which server: --server x,y,z", code=2)
+        self.refused("trace 1 0 0", "a server is one word, as 1,2,0", code=2)
+        self.refused("ping -1,0,0", "no number here is below 0", code=2)
+        self.refused("--server 9,9,9 status", "is no server of this torus of 2x2x1", code=2)
+        self.refused("routes 9,9,9", "is no server of this torus of 2x2x1", code=2)
         self.refused("--timeout never status", "expected a time", code=2)
 
     def test_finding_the_daemon(self):

@@ -4,8 +4,11 @@
 #include "base/bytes.h"
 #include "shim/claim.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <linux/if_packet.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static int claim(struct port *p)
@@ -54,6 +57,13 @@ void port_release(struct port *p)
     }
     p->claim = -1;
     p->generation = 0;
+}
+
+int port_bind(const struct port *p, int fd)
+{
+    struct sockaddr_ll address = {
+        .sll_family = AF_PACKET, .sll_protocol = htons(p->ethertype), .sll_ifindex = (int)p->carrier.index};
+    return bind(fd, (const struct sockaddr *)&address, sizeof address) < 0 ? -errno : 0;
 }
 
 void port_close(struct port *p)

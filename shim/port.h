@@ -51,6 +51,9 @@ static inline bool port_carrier(const struct port *p)
 /* Reads what netlink has; true when another device has taken the place of ours, and is claimed: sockets are to be bound to it. */
 bool port_service(struct port *p);
 
+/* Binds a packet socket, perhaps again, to the device that we hold and to our EtherType. 0 or -errno. */
+CW_MUST_CHECK int port_bind(const struct port *p, int fd);
+
 /* The device has been lost again: it could not be bound to. */
 void port_release(struct port *p);
 

@@ -132,7 +132,7 @@ static int raw_receive(struct shim *s, struct shim_frame *frames, unsigned count
     for (unsigned i = 0; i < count; i++) {
         r->vectors[i] = (struct iovec){frames[i].bytes - ETH_HLEN, frames[i].room + ETH_HLEN};
     }
-    unsigned given = 0;
+    unsigned given = 0, batches = 0;
     do {
         /* MSG_TRUNC: the length that it had, not the length that found room. */
         int received = recvmmsg(r->fd, r->messages, count, MSG_DONTWAIT | MSG_TRUNC, NULL);
@@ -142,7 +142,7 @@ static int raw_receive(struct shim *s, struct shim_frame *frames, unsigned count
             return nothing ? 0 : -errno;
         }
         given = close_ranks(r, frames, (unsigned)received);
-    } while (given == 0);
+    } while (given == 0 && ++batches < SHIM_STRANGE_BATCHES);
     return (int)given;
 }
 

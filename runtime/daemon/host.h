@@ -28,6 +28,7 @@ struct host_link_tally {
     uint64_t lost_carrier;   /* pulled, and the light went out before they left */
     uint64_t lost_memory;    /* no packet memory to receive into, or to send from */
     uint64_t lost_errors;    /* the shim will not take it, whatever the time */
+    uint64_t failed;         /* receptions that ended in an error; what was lost with them is not known */
 };
 
 struct host_link {

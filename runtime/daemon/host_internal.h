@@ -162,6 +162,8 @@ void pump_want_write(struct pump_link *l);
 /* look.c */
 void look_at(struct pump_server *s, cw_time now);
 void look_carrier(struct pump_server *s, cw_link link);
+/* The link's shim could not receive: -errno. */
+void look_error(struct pump_server *s, cw_link link, int rc);
 /* So long lay between two looks at the clock: what was delivered meanwhile may have been delivered so late. */
 void look_turn(struct host *h, cw_span span);
 void look_log(void *context, const struct node *n, cw_level level, const char *service, const char *text, cw_time now);

@@ -173,8 +173,9 @@ static int filter(struct live *l)
 static void live_service_events(struct shim *s)
 {
     struct live *l = live_of(s);
-    if (port_service(&l->port) && (port_bind(&l->port, l->queue.fd) < 0 || filter(l) < 0)) {
-        port_release(&l->port); /* gone again: netlink is about to say so */
+    if (port_service(&l->port) &&
+        (port_bind(&l->port, l->queue.fd) < 0 || port_claim(&l->port, &l->queue.fd, 1) < 0 || filter(l) < 0)) {
+        port_release(&l->port); /* gone again, and netlink is about to say so; or another's */
     }
 }
 
@@ -262,8 +263,9 @@ static int start(struct live *l)
     if (pcap_setnonblock(l->pcap, 1, text) < 0) {
         return -EIO;
     }
-    int rc = filter(l);
-    return rc < 0 ? rc : outq_open(&l->queue, pcap_fileno(l->pcap), l->port.mtu + PORT_HEADER, l->port.bits_per_second);
+    int fd = pcap_fileno(l->pcap), rc = port_claim(&l->port, &fd, 1);
+    rc = rc < 0 ? rc : filter(l);
+    return rc < 0 ? rc : outq_open(&l->queue, fd, l->port.mtu + PORT_HEADER, l->port.bits_per_second);
 }
 
 int pcap_shim_open(struct shim **out, const struct port_options *options, char why[static SHIM_WHY_BYTES])

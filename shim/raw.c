@@ -195,8 +195,8 @@ static int bind_to(const struct raw *r)
 static void raw_service_events(struct shim *s)
 {
     struct raw *r = raw_of(s);
-    if (port_service(&r->port) && bind_to(r) < 0) {
-        port_release(&r->port); /* gone again: netlink is about to say so */
+    if (port_service(&r->port) && (bind_to(r) < 0 || port_claim(&r->port, &r->fd, 1) < 0)) {
+        port_release(&r->port); /* gone again, and netlink is about to say so; or another's */
     }
 }
 
@@ -288,7 +288,8 @@ static int prepare(struct raw *r, const struct port_options *options)
     }
     int rc = port_open(&r->port, options);
     rc = rc < 0 ? rc : open_socket(r);
-    return rc < 0 ? rc : bind_to(r);
+    rc = rc < 0 ? rc : bind_to(r);
+    return rc < 0 ? rc : port_claim(&r->port, &r->fd, 1);
 }
 
 int raw_open(struct shim **out, const struct port_options *options, char why[static SHIM_WHY_BYTES])

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,8 +57,8 @@ int metrics_address(const char *text, char *host, size_t room, uint16_t *port)
     if (*end != '\0' || number > UINT16_MAX || length >= room) {
         return -EINVAL;
     }
-    memcpy(host, text, length);
-    host[length] = '\0';
+    bool loopback = length == 0 || (length == strlen("localhost") && memcmp(text, "localhost", length) == 0);
+    snprintf(host, room, "%.*s", loopback ? INT_MAX : (int)length, loopback ? "127.0.0.1" : text);
     *port = (uint16_t)number;
     return 0;
 }

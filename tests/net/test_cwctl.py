@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -28,6 +29,13 @@ class Program(ctl_kit.Case):
             self.assertIn("For example:\n  cwctl ", text)
             self.assertEqual(self.cwctl(f"help {command}"), text)
         self.assertRegex(self.cwctl("--version"), r"^cwctl \d+\.\d+\.\d+\n$")
+
+    def test_every_command_is_in_the_man_page(self):
+        page = os.path.join(os.path.dirname(__file__), "../../docs/man/cwctl.1")
+        with open(page, encoding="utf-8") as text:
+            page = re.sub(r"\\f.|\\|\"", "", text.read())
+        for command in self.cwctl("complete commands").splitlines():
+            self.assertRegex(page, rf"(?m)^\.B[RI]*.*\b{command}\b", f"cwctl.1 has no {command}")
 
     def test_mistakes(self):
         done = self.raw()

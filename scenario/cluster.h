@@ -44,6 +44,9 @@ struct world_config {
     struct node_config node; /* self and incarnation are the world's to fill in; hop_limit 0: the default */
     const struct world_service *services; /* the same on every server; borrowed for the world's life */
     unsigned service_count;
+    const char *(*option)(void *context, const char *service,
+                          const char *name); /* node_env.option, of every server; may be NULL */
+    void *option_context;
     struct wire_config wire;
     cw_span carrier; /* both ends see a cut cable, or a host without power, after this; negative: never (default) */
     cw_span cpu_per_frame; /* one processor handles the frames of a server one after the other: 0, takes no time */

@@ -135,6 +135,9 @@ int scenario_write(const struct scenario *s, FILE *out)
     for (unsigned i = 0; i < s->services; i++) {
         fprintf(out, "service %s\n", s->service[i]);
     }
+    for (unsigned i = 0; i < s->options; i++) {
+        fprintf(out, "option %s %s %s\n", s->option[i].service, s->option[i].name, s->option[i].value);
+    }
     for (unsigned i = 0; i < s->captures; i++) {
         char server[TORUS_TEXT];
         torus_format(torus_coord(&torus, s->capture[i].server), server);

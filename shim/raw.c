@@ -154,7 +154,7 @@ static int receive_some(struct raw *r, int fd, const struct shim_frame *frames, 
 /* Frames of one lane; 0 when there are none. *expected: how many came the last time. */
 static int receive_lane(struct raw *r, int fd, unsigned *expected, struct shim_frame *frames, unsigned count)
 {
-    unsigned given = 0;
+    unsigned given = 0, batches = 0;
     do {
         /* One more than last time, then all: to line up memory for many frames where one comes is a fifth of the pump's own work. */
         unsigned few = *expected + 1 < count ? *expected + 1 : count;
@@ -171,7 +171,7 @@ static int receive_lane(struct raw *r, int fd, unsigned *expected, struct shim_f
         }
         *expected = (unsigned)received;
         given = close_ranks(r, frames, (unsigned)received);
-    } while (given == 0);
+    } while (given == 0 && ++batches < SHIM_STRANGE_BATCHES);
     return (int)given;
 }
 
@@ -255,11 +255,17 @@ static int bind_to(const struct raw *r)
     return bound ? 0 : -errno;
 }
 
+static int claim(const struct raw *r)
+{
+    const int ours[] = {r->fd, r->control_fd};
+    return port_claim(&r->port, ours, 2);
+}
+
 static void raw_service_events(struct shim *s)
 {
     struct raw *r = raw_of(s);
-    if (port_service(&r->port) && bind_to(r) < 0) {
-        port_release(&r->port); /* gone again: netlink is about to say so */
+    if (port_service(&r->port) && (bind_to(r) < 0 || claim(r) < 0)) {
+        port_release(&r->port); /* gone again, and netlink is about to say so; or another's */
     }
 }
 
@@ -352,7 +358,8 @@ static int prepare(struct raw *r, const struct port_options *options)
     }
     int rc = port_open(&r->port, options);
     rc = rc < 0 ? rc : open_sockets(r);
-    return rc < 0 ? rc : bind_to(r);
+    rc = rc < 0 ? rc : bind_to(r);
+    return rc < 0 ? rc : claim(r);
 }
 
 int raw_open(struct shim **out, const struct port_options *options, char why[static SHIM_WHY_BYTES])

@@ -114,6 +114,8 @@ int world_start(struct world *w, cw_server s)
         .watch = seen_watch(w),
         .offload = servers_offload,
         .offload_context = w,
+        .option = w->config.option,
+        .option_context = w->config.option_context,
     };
     int rc = node_open(&h->node, &config, &env);
     if (rc < 0) {

@@ -68,6 +68,9 @@ struct node_env {
     /* Runs service work away from the thread; NULL: inline at once. The pump calls node_offload_done later. */
     void (*offload)(void *context, struct node *n, void (*work)(void *), void *arg, uint64_t ticket, cw_span cost);
     void *offload_context;
+    /* The value that an operator gave a service's option, borrowed until the service is removed, or NULL (cw_option). NULL: there are none. */
+    const char *(*option)(void *context, const char *service, const char *name);
+    void *option_context;
 };
 
 CW_MUST_CHECK int node_open(struct node **out, const struct node_config *config, const struct node_env *env);

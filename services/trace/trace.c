@@ -196,6 +196,14 @@ static int refuse(cw_request *r, const char *what, const char *word)
     return -EINVAL;
 }
 
+static int refuse_option(cw_request *r, const char *word, const struct words_option *options, size_t n)
+{
+    char text[160];
+    words_explain(word, options, n, text, sizeof text);
+    cw_request_text(r, "error", text);
+    return -EINVAL;
+}
+
 static int read_target(const cw_svc *s, cw_request *r, int argc, const char *const *argv, cw_to *to)
 {
     if (argc < 2 || (strcmp(argv[0], "to") != 0 && strcmp(argv[0], "key") != 0)) {
@@ -252,7 +260,7 @@ static int trace_command(cw_svc *s, void *state, cw_request *r, int argc, const 
     }
     int words = 2 + words_options(argc - 2, argv + 2, options, sizeof options / sizeof *options);
     if (words < argc) {
-        return refuse(r, "unknown option, or its value is out of range", argv[words]);
+        return refuse_option(r, argv[words], options, sizeof options / sizeof *options);
     }
     while (run < trace->run + RUNS_MAX && run->request != NULL) {
         run++;

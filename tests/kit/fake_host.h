@@ -96,11 +96,18 @@ struct cw_svc {
     bool closing;
     cw_counter counter[FAKE_COUNTERS];
     unsigned counters;
-    char logged[FAKE_TEXT]; /* the last line */
+    char logged[FAKE_TEXT];     /* the last line */
+    const char *const *options; /* "name=value", ended by NULL; may be NULL */
+    uint32_t asked;             /* bit i: options[i] was asked for */
 };
 
 /* Opens the service on a server of its own; its open() must succeed. */
 cw_svc *fake_open(const cw_service *table, cw_dims dims, cw_coord self);
+/*
+ * The same with options ("name=value", ended by NULL; borrowed). Gives NULL, and in *rc what open() said, or -EINVAL when it did not ask for one of
+ * them: then nothing of it is left.
+ */
+cw_svc *fake_open_with(const cw_service *table, cw_dims dims, cw_coord self, const char *const *options, int *rc);
 /* Cancels its calls, closes it, and gives how many of its packets nobody freed: those the test holds count too. */
 size_t fake_close(cw_svc *s);
 

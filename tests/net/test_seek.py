@@ -74,10 +74,15 @@ class Seek(net_kit.Case):
         self.agreed(self.start(self.cabled(), self.unlabelled))
 
     def test_a_crossed_cable_is_named(self):
-        daemons = self.start(self.cabled(crossed=True), self.labelled)
+        spaces = self.cabled(crossed=True)
+        daemons = self.start(spaces, self.labelled)
         for daemon in daemons:
             daemon.wait_for('msg="a cable is wrong" why="')
             self.assertNotIn("this server has its place", daemon.log())
+        self.assertNotIn("carrier is lost", daemons[0].log())
+        spaces[0, 0, 0].ip("link", "set", "mx", "down")
+        daemons[0].wait_for('msg="carrier is lost"')
+        self.assertRegex(daemons[0].log(), r'msg="carrier is lost" link=-x on=mx')  # no server: nobody has a place
         for row in self.wiring(0):  # the same by cwctl wiring, while no node runs
             if row.get("fault"):
                 self.assertRegex(row["fault"], "cabled across axes.*swapped with the cable")

@@ -534,7 +534,7 @@ START_TEST(a_closed_end_is_no_trouble_to_the_other)
     struct cable c;
     cable_open(&c);
     cable_send(c.end[1], 5, 100);
-    cable_pause(1000); /* on its way, whatever the cable's delay */
+    cable_pause(50000); /* on its way, whatever the cable's delay, and a thread has had its turn */
     cable_serve();
     cable_forget(1);
     shim_close(c.end[1]);

@@ -77,6 +77,7 @@ static void live_and_die(enum end how)
             lose_watcher(w);
         }
         if (how == CRASHED) {
+            signal(SIGSEGV, SIG_DFL); /* a sanitizer has a handler of its own, which is left alone */
             watcher_on_crash(w);
             if (fork() == 0) { /* as a dump that takes long, it keeps the descriptors open */
                 sleep(5);

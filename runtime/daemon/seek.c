@@ -90,19 +90,6 @@ static void label_ports(const struct host *h, const struct host_options *o, cons
     }
 }
 
-struct boot_timers seek_timers(cw_span hello)
-{
-    enum { TIMES_MOST = 1000 };
-    struct boot_timers t = boot_config_default().timers;
-    int64_t by = hello.ns / ls_timers_default().hello.ns;
-    by = by < 1 ? 1 : by > TIMES_MOST ? TIMES_MOST : by;
-    cw_span *const spans[] = {&t.probe, &t.probe_rest, &t.dead, &t.hold, &t.settle, &t.resend};
-    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
-        spans[i]->ns *= by;
-    }
-    return t;
-}
-
 int seek_open(struct host *h, const struct host_options *o, const struct boot_place *place)
 {
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
@@ -126,9 +113,6 @@ int seek_open(struct host *h, const struct host_options *o, const struct boot_pl
     config.dims = h->config.dims;
     config.mtu = (uint16_t)h->mtu;
     config.seed = h->seed;
-    if (place != NULL) {
-        config.timers = seek_timers(h->config.timers.hello);
-    }
     config.alive = is_alive;
     config.alive_context = h;
     label_ports(h, o, place, config.port);

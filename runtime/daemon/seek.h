@@ -13,11 +13,6 @@
 /* Ports become links by the place, NULL: it is to be found. Without an id, and inside one process, nothing is sought. 0 or -errno. */
 CW_MUST_CHECK int seek_open(struct host *h, const struct host_options *options, const struct boot_place *place);
 void seek_close(struct host *h);
-/*
- * The bootstrap's timers of a server that has its place, and only watches its cables: as many times as long as hello is longer than the
- * default one. Whoever has few processors for many servers must not be told that cables are wrong because probes are late.
- */
-struct boot_timers seek_timers(cw_span hello);
 
 /* True when the frame was the bootstrap's. Borrows it. */
 bool seek_rx(struct pump_server *s, cw_link link, const uint8_t *bytes, uint32_t length, cw_time now);

@@ -4,6 +4,8 @@
  */
 #include "simulator/world_internal.h"
 
+#include "nmu/book.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +118,7 @@ int world_start(struct world *w, cw_server s)
         .offload_context = w,
         .option = w->config.option,
         .option_context = w->config.option_context,
+        .records = {w->book, book_record},
     };
     int rc = node_open(&h->node, &config, &env);
     if (rc < 0) {

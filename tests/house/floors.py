@@ -36,7 +36,7 @@ FOLDERS = (
     Folder(CAPTURE, 4, "capture", (CONTRACTS,), False),
     Folder(SERVICE_JOBS, 4, "services/jobs", (CONTRACTS, KEYSPACE, BASE, WIRE, NMU), False),  # the one service that governs the NMU
     Folder(SERVICES, 4, "services", (CONTRACTS, KEYSPACE, BASE), False),
-    Folder(SERVICE_LIST, 4, "services", (CONTRACTS, SERVICES, SERVICE_JOBS), False),
+    Folder(SERVICE_LIST, 4, "services", (CONTRACTS, BASE, WIRE, NMU, SERVICES, SERVICE_JOBS), False),
     Folder(SCENARIO, 4, "scenario", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU), False),
     Folder(SIMULATOR, 5, "simulator", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, CAPTURE, SERVICES, SERVICE_JOBS, SERVICE_LIST, SCENARIO), False),
     Folder(DAEMON, 5, "daemon", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, BOOT, NMU, SHIM, SERVICES, SERVICE_JOBS, SERVICE_LIST), False),

@@ -29,6 +29,21 @@ int node_may_still_send(struct cw_svc *svc, const struct packet_head *head)
     return node_may_send(svc, head, target);
 }
 
+int node_may_be_told(struct cw_svc *svc, const cw_to *recipient)
+{
+    struct node *n = svc->node;
+    if (recipient->kind != CW_TO_SERVER || recipient->job == 0 || !torus_holds(&n->torus, recipient->server)) {
+        return -EINVAL;
+    }
+    const struct packet_head head = {
+        .kind = PACKET_SERVER,
+        .job = recipient->job,
+        .port = recipient->port,
+        .to = {.server = recipient->server, .process = recipient->process},
+    };
+    return node_may_send(svc, &head, torus_id(&n->torus, recipient->server));
+}
+
 /* ---- Records ------------------------------------------------------------------------------------------------------- */
 
 /* Rights to answer that a destroyed job has here end with it (semantics 7.4). */

@@ -452,7 +452,7 @@ bool jobs_world_agrees(struct jobs_world *j, char digest[static 17])
         jobs_world_command(j, s, "status", &r);
         const char *here = fake_text(&r, 0, "digest");
         if (first) {
-            snprintf(digest, 17, "%s", here);
+            snprintf(digest, 17, "%.16s", here);
         }
         agrees = agrees && strcmp(digest, here) == 0;
         first = false;

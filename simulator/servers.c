@@ -120,6 +120,9 @@ int world_start(struct world *w, cw_server s)
         .option_context = w->config.option_context,
         .records = {w->book, book_record},
     };
+    if (w->config.objects != NULL) {
+        env.objects = w->config.objects(w->config.objects_context, s);
+    }
     int rc = node_open(&h->node, &config, &env);
     if (rc < 0) {
         return rc;

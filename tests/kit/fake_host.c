@@ -608,8 +608,14 @@ void fake_run(cw_svc *s, cw_span span)
 
 /* ---- Operators --------------------------------------------------------------------------------------------------- */
 
+const void *(*fake_offers)(cw_svc *s, const char *name, unsigned version);
+
 const void *cw_find(cw_svc *s, const char *name, unsigned version, cw_svc **peer)
 {
+    const void *object = fake_offers != NULL ? fake_offers(s, name, version) : NULL;
+    if (object != NULL) {
+        return object;
+    }
     if (strcmp(name, s->table->name) != 0 || version != s->table->exports_version) {
         return NULL;
     }
@@ -739,8 +745,11 @@ cw_svc *fake_open_with(const cw_service *table, cw_dims dims, cw_coord self, con
     return NULL;
 }
 
-size_t fake_close(cw_svc *s)
+void fake_shut(cw_svc *s)
 {
+    if (s->closing) {
+        return;
+    }
     s->closing = true;
     for (size_t i = 0; i < s->calls_capacity; i++) {
         fake_answer(s, s->calls[i].number, -ECANCELED, NULL, NULL);
@@ -751,6 +760,11 @@ size_t fake_close(cw_svc *s)
     for (struct fake_send send; fake_take(s, &send);) {
         fake_free(send.packet);
     }
+}
+
+size_t fake_close(cw_svc *s)
+{
+    fake_shut(s);
     while (s->timers != NULL) { /* a service need not stop its timers: they go with it */
         cw_timer_stop(s, s->timers);
     }

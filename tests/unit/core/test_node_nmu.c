@@ -181,6 +181,8 @@ START_TEST(built_in_services_find_what_the_host_offers)
     ck_assert_ptr_nonnull(seen.desk);
     ck_assert_int_eq(seen.open_sends, -EACCES);
     ck_assert_ptr_eq(seen.desk->nmu(seen.desk->node), node_nmu(n));
+    ck_assert(seen.desk->in_reach(seen.desk->node, 0)); /* itself */
+    ck_assert(!seen.desk->in_reach(seen.desk->node, 1));
     ck_assert_int_eq(node_service_remove(n, 1023, b->now), 0);
     /* A service that is loaded does not; one whose exports would be taken for an object does not load. */
     t = clerk_table(1024);
@@ -256,6 +258,10 @@ START_TEST(a_service_may_be_the_source)
     ck_assert_int_eq(node_service_add(n, &t, b->now), 0);
     ck_assert_int_eq(seen.open_sends, -EACCES);
     ck_assert_uint_eq(nmu_job(desk->nmu(desk->node), 5)->version, 3);
+    /* Dropped, an older one may follow. */
+    desk->drop(desk->node, 5);
+    ck_assert_uint_eq(nmu_job(desk->nmu(desk->node), 5)->version, 0);
+    ck_assert_int_eq(desk->put(desk->node, newer, newer_size), 1);
     /* What a source gives for another job than it was asked for is not taken. */
     t = clerk_table(9);
     t.name = "nine";

@@ -5,7 +5,7 @@
 #include "ctl/commands.h"
 
 #include "capture/pcapng.h"
-#include "ctl/base64.h"
+#include "base/base64.h"
 
 #include <errno.h>
 #include <inttypes.h>

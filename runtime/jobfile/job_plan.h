@@ -9,15 +9,9 @@
 #ifndef JOBFILE_JOB_PLAN_H
 #define JOBFILE_JOB_PLAN_H
 
+#include "jobfile/job_ports.h"
 #include "jobfile/processes.h"
 #include "nmu/job_record.h"
-
-/* The ports that a right or a change of rights is about: all_ports, which is one port more, or those listed, which rise. */
-struct job_ports {
-    bool all;
-    unsigned count;
-    cw_port *port;
-};
 
 struct job_right {
     cw_job job; /* the remote one */

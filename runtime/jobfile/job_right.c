@@ -5,65 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Ports -------------------------------------------------------------------------------------------------------------- */
-
-void job_ports_close(struct job_ports *ports)
-{
-    free(ports->port);
-    *ports = (struct job_ports){.all = false};
-}
-
-int job_ports_copy(struct job_ports *to, const struct job_ports *from)
-{
-    *to = (struct job_ports){.all = from->all};
-    if (from->count > 0) {
-        to->port = malloc(from->count * sizeof *to->port);
-        if (to->port == NULL) {
-            return -ENOMEM;
-        }
-        memcpy(to->port, from->port, from->count * sizeof *to->port);
-        to->count = from->count;
-    }
-    return 0;
-}
-
-/* Where the port is, or would be. */
-static unsigned place_of(const struct job_ports *ports, cw_port port)
-{
-    unsigned from = 0, to = ports->count;
-    while (from < to) {
-        unsigned half = from + (to - from) / 2;
-        if (ports->port[half] < port) {
-            from = half + 1;
-        } else {
-            to = half;
-        }
-    }
-    return from;
-}
-
-bool job_ports_hold(const struct job_ports *ports, cw_port port)
-{
-    unsigned at = place_of(ports, port);
-    return ports->all || (at < ports->count && ports->port[at] == port);
-}
-
-int job_ports_add(struct job_ports *ports, cw_port port)
-{
-    if (job_ports_hold(ports, port)) {
-        return 0;
-    }
-    unsigned at = place_of(ports, port);
-    cw_port *more = realloc(ports->port, (ports->count + 1) * sizeof *more);
-    if (more == NULL) {
-        return -ENOMEM;
-    }
-    memmove(more + at + 1, more + at, (ports->count - at) * sizeof *more);
-    more[at] = port;
-    ports->port = more;
-    ports->count++;
-    return 0;
-}
+/* ---- Ports ----------------------------------------------------------------------------------------------------------- */
 
 /* Takes those in `with` out of *ports and puts them into *common, which was empty. Neither is all. */
 static int take_common(struct job_ports *ports, const struct job_ports *with, struct job_ports *common)
@@ -365,7 +307,7 @@ static int grant_listed(struct job_plan *p, cw_job job, const struct job_ports *
     return rc;
 }
 
-int job_plan_grant(struct job_plan *p, cw_job job, const struct job_ports *ports, const struct processes *who)
+int job_plan_grant_unsettled(struct job_plan *p, cw_job job, const struct job_ports *ports, const struct processes *who)
 {
     struct job_right *all = right_to_all_ports(p, job);
     if (processes_is_empty(who) || (!ports->all && ports->count == 0)) {
@@ -375,15 +317,15 @@ int job_plan_grant(struct job_plan *p, cw_job job, const struct job_ports *ports
     if (held != 0) {
         return held < 0 ? held : 0;
     }
-    int rc;
     if (!ports->all) {
-        rc = grant_listed(p, job, ports, who);
-    } else if (all != NULL) {
-        rc = processes_join(&all->who, who);
-        rc = rc < 0 ? rc : 1;
-    } else {
-        rc = add_right(p, job, ports, who);
+        return grant_listed(p, job, ports, who);
     }
+    return all == NULL ? add_right(p, job, ports, who) : processes_join(&all->who, who) < 0 ? -ENOMEM : 1;
+}
+
+int job_plan_grant(struct job_plan *p, cw_job job, const struct job_ports *ports, const struct processes *who)
+{
+    int rc = job_plan_grant_unsettled(p, job, ports, who);
     return rc > 0 && job_plan_settle(p) < 0 ? -ENOMEM : rc;
 }
 

@@ -182,7 +182,9 @@ typedef struct cw_send_options {
 /*
  * Takes p on success (>= 0) and leaves it the service's on failure: -EAGAIN queue full (on_writable follows),
  * -ENETUNREACH no such server in view or the link down, -ENOENT no service with that job, -EACCES no privilege, -EMSGSIZE,
- * -ENOMEM, -ESHUTDOWN (the service is closing), -EINVAL. options may be NULL.
+ * -ENOMEM, -ESHUTDOWN (the service is closing), -EINVAL (also: the process does not live on that server). options may be NULL.
+ * The privilege is one of the service's job, its own job's too (NMU 3): to->job and port, on to->process or, for a key, on all
+ * processes. Asked before anything else: who may not send does not learn whether anybody is there. Answers need none: cw_reply().
  */
 CW_MUST_CHECK int cw_send(cw_svc *s, cw_packet *p, const cw_to *to, const cw_send_options *options);
 /* As cw_send, but always takes p: what cannot be sent is dropped and counted. */
@@ -293,7 +295,8 @@ CW_MUST_CHECK int cw_offload(cw_svc *s, void (*work)(void *arg), void (*done)(cw
 
 /*
  * Borrows another service's exported functions of that version on this server, and its instance in *peer (may be NULL); NULL when it
- * is not there. Good until that service closes; services close in the reverse order of their loading.
+ * is not there. Good until that service closes; services close in the reverse order of their loading. Built-in services find what
+ * their host offers too, with *peer NULL, for as long as they run.
  */
 const void *cw_find(cw_svc *s, const char *name, unsigned version, cw_svc **peer);
 void *cw_state(cw_svc *s);

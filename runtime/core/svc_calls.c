@@ -44,7 +44,7 @@ static void finish(struct node *n, struct call *call, int status, struct cw_pack
 
 static int check_call(const cw_call_options *options, cw_reply_fn done, cw_call_options *out)
 {
-    if (options != NULL && !node_adopt(out, sizeof *out, options)) {
+    if (options != NULL && !node_adopt(out, sizeof *out, sizeof *out, options)) {
         return -EINVAL;
     }
     if (out->send.size == 0) {
@@ -137,6 +137,10 @@ void node_cancel_calls(struct cw_svc *svc)
 static void try_again(struct node *n, struct call *call)
 {
     struct cw_packet *p = call->again;
+    if (node_may_still_send(n->service[call->service], &p->head) < 0) {
+        finish(n, call, -EACCES, NULL, NULL); /* what was allowed is not any more */
+        return;
+    }
     if (call->retries > 1) {
         p = pkt_copy(call->again);
     } else {
@@ -161,7 +165,7 @@ static void try_again(struct node *n, struct call *call)
 
 void node_run_calls(struct node *n)
 {
-    response_expire(&n->responses, n->now);
+    response_expire(&n->nmu.responses, n->now);
     for (struct call *call; (call = calls_due(&n->calls, n->now)) != NULL;) {
         if (call->retries > 0) {
             try_again(n, call);
@@ -220,7 +224,7 @@ uint32_t node_open_handle(struct node *n, const struct cw_packet *p)
     };
     int64_t us = request.limit_us != 0 ? request.limit_us : LIMIT_DEFAULT_US;
     struct response_right *right =
-        response_open_right(&n->responses, svc->index, &requester, &request, cw_time_add(n->now, CW_US(us)));
+        response_open_right(&n->nmu.responses, svc->index, &requester, &request, cw_time_add(n->now, CW_US(us)));
     if (right == NULL) {
         return 0;
     }
@@ -235,9 +239,9 @@ uint32_t node_open_handle(struct node *n, const struct cw_packet *p)
 
 void node_close_handle(struct node *n, uint32_t handle)
 {
-    struct response_right *right = expiry_find(&n->responses.table, handle);
+    struct response_right *right = expiry_find(&n->nmu.responses.table, handle);
     if (right != NULL) {
-        response_end(&n->responses, right);
+        response_end(&n->nmu.responses, right);
     }
 }
 
@@ -279,7 +283,7 @@ int cw_reply(cw_svc *s, uint32_t handle, int status, cw_packet *p)
     if (!node_in_hand(s, p)) {
         return -EINVAL;
     }
-    struct response_right *right = response_find(&n->responses, s->index, handle);
+    struct response_right *right = response_find(&n->nmu.responses, s->index, handle);
     if (right == NULL) {
         node_drop_unsent(s, p, CW_DROP_REPLY_DEAD);
         return -ENOENT;
@@ -289,6 +293,6 @@ int cw_reply(cw_svc *s, uint32_t handle, int status, cw_packet *p)
         node_drop_unsent(s, p, node_drop_of(rc));
         return rc;
     }
-    response_end(&n->responses, right);
+    response_end(&n->nmu.responses, right);
     return 0;
 }

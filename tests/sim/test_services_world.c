@@ -2,6 +2,7 @@
 /* The services on the real node, in a simulated torus: what the fakes of the unit tests promise is what they get. */
 #include "fake_result.h"
 #include "keyspace/torus.h"
+#include "nmu/book.h"
 #include "services/bench/bench.h"
 #include "services/loader.h"
 #include "services/ping/ping.h"
@@ -25,6 +26,14 @@ static void open_world(cw_dims dims, const cw_service *third)
     config.seed = 11;
     config.services = services;
     config.service_count = third != NULL ? 3 : 2;
+    static struct book_grant grants[3] = {
+        {.from = PING_JOB, .to = PING_JOB, .port = 0, .all_processes = true},
+        {.from = BENCH_JOB, .to = BENCH_JOB, .port = 0, .all_processes = true},
+        {.any_port = true, .all_processes = true},
+    };
+    grants[2].from = grants[2].to = third != NULL ? third->job : PING_JOB;
+    config.grants = grants;
+    config.grant_count = 3;
     ck_assert_int_eq(world_open(&world, &config), 0);
     world_start_all(world, CW_MS(1));
     unsigned servers = world_torus(world)->servers;

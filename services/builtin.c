@@ -3,6 +3,7 @@
 
 #include "nmu/book.h"
 #include "services/bench/bench.h"
+#include "services/jobs/jobs.h"
 #include "services/ping/ping.h"
 #include "services/trace/trace.h"
 
@@ -12,6 +13,7 @@ static const cw_service *const services[] = {
     &ping_service,
     &bench_service,
     &trace_service,
+    &jobs_service,
 };
 enum { SERVICES = sizeof services / sizeof *services };
 
@@ -26,6 +28,7 @@ static const struct book_grant grants[] = {
     {.from = PING_JOB, .to = PING_JOB, .port = 0, .all_processes = true},
     {.from = BENCH_JOB, .to = BENCH_JOB, .port = 0, .all_processes = true},
     {.from = TRACE_JOB, .to = TRACE_JOB, .port = 0, .all_processes = true},
+    {.from = JOBS_JOB, .to = JOBS_JOB, .port = JOBS_PORT, .all_processes = true},
 };
 enum { GRANTS = sizeof grants / sizeof *grants };
 

@@ -118,6 +118,9 @@ int world_start(struct world *w, cw_server s)
         .offload_context = w,
         .records = {w->book, book_record},
     };
+    if (w->config.objects != NULL) {
+        env.objects = w->config.objects(w->config.objects_context, s);
+    }
     int rc = node_open(&h->node, &config, &env);
     if (rc < 0) {
         return rc;

@@ -14,11 +14,11 @@
 #ifndef CORE_NODE_H
 #define CORE_NODE_H
 
-#include "core/desk.h"
 #include "core/linkstate.h"
 #include "core/pkt.h"
 #include "cubeway/err.h"
 #include "cubeway/service.h"
+#include "nmu/desk.h"
 
 struct node;
 

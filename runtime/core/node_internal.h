@@ -258,6 +258,8 @@ bool node_adopt(void *out, size_t size, size_t least, const void *src);
  * process does not live on that server.
  */
 int node_may_send(struct cw_svc *svc, const struct packet_head *head, cw_server target);
+/* May svc name that recipient of an answer? As node_may_send(). */
+int node_may_be_told(struct cw_svc *svc, const cw_to *recipient);
 /* The same for a packet that was addressed earlier: privileges end. */
 int node_may_still_send(struct cw_svc *svc, const struct packet_head *head);
 /* The service comes: it speaks from now on, by the records that are found. -ENOSPC. */
@@ -273,8 +275,11 @@ int node_open_nmu(struct node *n, uint64_t salt);
 struct cw_packet *node_ask_own_queue(struct node *n, struct cw_svc *svc, cw_link link);
 
 /* svc_calls.c */
-/* Takes p, a response to us: hands it to the call it answers, or drops it. */
-void node_take_response(struct node *n, struct cw_packet *p);
+/*
+ * Takes p, an answer, if we asked: hands it to the call it answers, or drops it. False: another asked and wants us to have it, which its NMU
+ * has checked; a packet like any other.
+ */
+bool node_take_response(struct node *n, struct cw_packet *p);
 /* A request arrived for a service: opens a handle; 0 when it is none or no handle is to be had. */
 uint32_t node_open_handle(struct node *n, const struct cw_packet *p);
 /* A handle that was opened for an on-path upcall which let the request go on. */

@@ -29,6 +29,21 @@ int node_may_still_send(struct cw_svc *svc, const struct packet_head *head)
     return node_may_send(svc, head, target);
 }
 
+int node_may_be_told(struct cw_svc *svc, const cw_to *recipient)
+{
+    struct node *n = svc->node;
+    if (recipient->kind != CW_TO_SERVER || recipient->job == 0 || !torus_holds(&n->torus, recipient->server)) {
+        return -EINVAL;
+    }
+    const struct packet_head head = {
+        .kind = PACKET_SERVER,
+        .job = recipient->job,
+        .port = recipient->port,
+        .to = {.server = recipient->server, .process = recipient->process},
+    };
+    return node_may_send(svc, &head, torus_id(&n->torus, recipient->server));
+}
+
 /* ---- Records ------------------------------------------------------------------------------------------------------- */
 
 /* Rights to answer that a destroyed job has here end with it (semantics 7.4). */
@@ -104,6 +119,12 @@ static int desk_put(void *node, const uint8_t *record, size_t size)
     return node_job_put(node, record, size);
 }
 
+static void desk_drop(void *node, cw_job job)
+{
+    struct node *n = node;
+    nmu_job_drop(&n->nmu, job);
+}
+
 static size_t desk_missing(void *node, cw_job *out, size_t max)
 {
     const struct node *n = node;
@@ -129,6 +150,12 @@ static void desk_source(void *node, const struct nmu_source *source)
     node_seek_records(n);
 }
 
+static bool desk_in_reach(void *node, cw_server server)
+{
+    struct node *n = node;
+    return server < n->torus.servers && (server == n->self || reach_has(ls_optimistic(n->ls), server));
+}
+
 const void *node_object(const struct node *n, const char *name, unsigned version)
 {
     if (version == NMU_DESK_VERSION && strcmp(name, NMU_DESK_NAME) == 0) {
@@ -148,6 +175,14 @@ int node_open_nmu(struct node *n, uint64_t salt)
 {
     struct nmu_config config = nmu_config_default();
     config.salt = salt;
-    n->desk = (struct nmu_desk){n, desk_put, desk_missing, desk_nmu, desk_source};
+    n->desk = (struct nmu_desk){
+        .node = n,
+        .put = desk_put,
+        .drop = desk_drop,
+        .missing = desk_missing,
+        .nmu = desk_nmu,
+        .source = desk_source,
+        .in_reach = desk_in_reach,
+    };
     return nmu_open(&n->nmu, &config);
 }

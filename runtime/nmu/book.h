@@ -32,7 +32,7 @@ struct book_grant {
 /* Adds the grant to what its job may already; both jobs are in the book afterwards. -EINVAL, -ENOSPC: nothing is changed but that. */
 CW_MUST_CHECK int book_allow(struct book *b, const struct book_grant *grant);
 
-/* Lends the record of a job until the book changes or is asked again, or NULL: it is not in the book. The shape of nmu_source (core/desk.h). */
+/* Lends the record of a job until the book changes or is asked again, or NULL: it is not in the book. The shape of nmu_source (nmu/desk.h). */
 const uint8_t *book_record(void *book, cw_job job, size_t *size);
 
 #endif

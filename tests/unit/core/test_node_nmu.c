@@ -25,12 +25,7 @@ static struct plain_job plain(cw_job job, uint64_t version)
 static int put(struct bench *b, cw_server s, const struct plain_job *job)
 {
     static uint8_t bytes[JOBS_BYTES];
-    struct job_record r = plain_record(job, bytes, sizeof bytes);
-    size_t size = 0;
-    for (size_t at = JOB_RECORD_HEAD_BYTES; size == 0; at += 4) {
-        size = job_record_decode(bytes, at, &r) == WIRE_OK ? at : 0;
-    }
-    return node_job_put(b->node[s], bytes, size);
+    return node_job_put(b->node[s], bytes, plain_write(job, bytes, sizeof bytes));
 }
 
 START_TEST(without_a_record_nothing_is_allowed)
@@ -185,6 +180,8 @@ START_TEST(built_in_services_find_what_the_host_offers)
     ck_assert_ptr_nonnull(seen.desk);
     ck_assert_int_eq(seen.open_sends, -EACCES);
     ck_assert_ptr_eq(seen.desk->nmu(seen.desk->node), node_nmu(n));
+    ck_assert(seen.desk->in_reach(seen.desk->node, 0)); /* itself */
+    ck_assert(!seen.desk->in_reach(seen.desk->node, 1));
     ck_assert_int_eq(node_service_remove(n, 1023, b->now), 0);
     /* A service that is loaded does not; one whose exports would be taken for an object does not load. */
     t = clerk_table(1024);
@@ -252,9 +249,7 @@ START_TEST(a_service_may_be_the_source)
     /* Version 3 of job 5 has no grants any more. */
     struct plain_job job = plain(5, 3);
     job.range[0].count = 1;
-    struct job_record r = plain_record(&job, newer, sizeof newer);
-    newer_size = JOB_RECORD_HEAD_BYTES + JOB_RECORD_RANGE_BYTES;
-    ck_assert_int_eq(job_record_decode(newer, newer_size, &r), WIRE_OK);
+    newer_size = plain_write(&job, newer, sizeof newer);
     const struct nmu_source source = {NULL, newer_record};
     desk->source(desk->node, &source);
     t = clerk_table(5);
@@ -262,13 +257,17 @@ START_TEST(a_service_may_be_the_source)
     ck_assert_int_eq(node_service_add(n, &t, b->now), 0);
     ck_assert_int_eq(seen.open_sends, -EACCES);
     ck_assert_uint_eq(nmu_job(desk->nmu(desk->node), 5)->version, 3);
+    /* Dropped, an older one may follow. */
+    desk->drop(desk->node, 5);
+    ck_assert_uint_eq(nmu_job(desk->nmu(desk->node), 5)->version, 0);
+    ck_assert_int_eq(desk->put(desk->node, newer, newer_size), 1);
     /* What a source gives for another job than it was asked for is not taken. */
     t = clerk_table(9);
     t.name = "nine";
     ck_assert_int_eq(node_service_add(n, &t, b->now), 0);
     ck_assert_uint_eq(nmu_job(desk->nmu(desk->node), 9)->version, 0);
     job.job = 4;
-    r = plain_record(&job, newer, sizeof newer);
+    newer_size = plain_write(&job, newer, sizeof newer);
     ck_assert_int_eq(desk->put(desk->node, newer, newer_size), 1);
     desk->source(desk->node, NULL);
     ck_assert_uint_eq(desk->missing(desk->node, missing, 2), 1);

@@ -7,6 +7,7 @@
  *         keeper.sock                  the keeper: where somebody answers, the lab lives
  *         X,Y,Z.conf .sock .log        of the server's daemon (driver process: all.conf, all.sock, all.log)
  *         X,Y,Z.state/                 its stable storage
+ *         operator.key .pub, jobs.conf    see grants.h
  *         X,Y,Z.trail                  what its witness saw (witness.h)
  */
 #ifndef TESTBED_LAB_H
@@ -37,6 +38,7 @@ struct lab {
     bool fast;      /* the fast profile */
     char service[LAB_SERVICES][LAB_PATH];
     unsigned services;
+    bool no_grants;         /* they begin with no right to send */
     char daemon[LAB_PATH];  /* cubewayd */
     char witness[LAB_PATH]; /* the module; "": none */
     pid_t keeper;           /* as seen from where cwlab runs; 0: not yet */

@@ -92,16 +92,16 @@ static int begin_plan(struct change *c, cw_job job, struct job_plan *plan)
     if (!c->begins) {
         return job_world_fail(&c->w, EXIT_NO, "job %s has no record: there is nothing to take away", name);
     }
+    if (c->wanted == NULL && !job_world_runs(&c->w, job)) {
+        return job_world_fail(&c->w, EXIT_NO,
+                              "job %s has no record, and is no service here: cwctl job create FILE makes it", name);
+    }
     if (c->wanted == NULL && job < FIRST_LOADED) {
         return job_world_fail(
             &c->w, EXIT_NO,
             "job %s is built in, and has no record: write a job file with all that it is to have, and "
             "cwctl job create it",
             name);
-    }
-    if (c->wanted == NULL && !job_world_runs(&c->w, job)) {
-        return job_world_fail(&c->w, EXIT_NO,
-                              "job %s has no record, and is no service here: cwctl job create FILE makes it", name);
     }
     job_plan_open(plan, job, job_plan_name_good(name) ? name : "job");
     plan->version = job < FIRST_LOADED ? 1 : 0; /* it grows: 1 is what is built in */

@@ -186,6 +186,9 @@ static void refuse(struct jobs *j, struct jobs_collect *c, int rc)
     case -ESTALE:
         why = "a later record of the job is held (show it): change that one";
         break;
+    case -EEXIST:
+        why = "another change of the job was faster: look at what it is now, and change that";
+        break;
     case -ENOTSUP:
         why = "this server takes no signed jobs: no operator's key is configured";
         break;

@@ -153,6 +153,9 @@ static int accept(struct jobs *j, const struct jobs_taking *t, struct shelf_item
         *item = shelf_find(&j->shelf, t->mark.job);
         return verdict == SHELF_SAME ? 0 : -ESTALE;
     }
+    if (fork && t->collect != NULL) {
+        return -EEXIST; /* another command was faster, and has been told that it holds: this one did not know of it */
+    }
     int rc = shelf_put(&j->shelf, &t->mark, t->bytes, t->size, item);
     if (rc < 0) {
         jobs_count(j, JOBS_COUNT_FULL);

@@ -72,7 +72,7 @@ static void show_result(const struct change *c, const struct job_plan *plan, con
         show_states(c, rows, "missing");
     }
     if (absent > 0) {
-        fprintf(out, "%" PRId64 " not in view: learn it when they return, before they may send\n", absent);
+        fprintf(out, "%" PRId64 " not in view: learn it when they return\n", absent);
     }
     if (unkept > 0) {
         fprintf(out,

@@ -349,7 +349,8 @@ static void judge_complete(struct under_way *u)
     for (cw_server s = 0; s < j->servers; s++) {
         struct node *n = world_node(j->world, s);
         const struct map_job *held = n != NULL ? nmu_job(node_nmu(n), put->mark.job) : NULL;
-        if (held == NULL || !reach_has(o, s)) {
+        /* Without a link that is up it sends nothing: it has just started again, and its neighbours do not know yet. */
+        if (held == NULL || !reach_has(o, s) || ls_live_links(node_linkstate(n)) == CW_LINKS_NONE) {
             continue;
         }
         struct jobs_mark mark = mark_held(j, held);
@@ -452,7 +453,7 @@ bool jobs_world_agrees(struct jobs_world *j, char digest[static 17])
         jobs_world_command(j, s, "status", &r);
         const char *here = fake_text(&r, 0, "digest");
         if (first) {
-            snprintf(digest, 17, "%s", here);
+            snprintf(digest, 17, "%.16s", here);
         }
         agrees = agrees && strcmp(digest, here) == 0;
         first = false;

@@ -181,6 +181,32 @@ START_TEST(what_an_operator_may_not_do)
 }
 END_TEST
 
+/* Two who did not know of one another, within the time of a signature: one is told that the other was faster. */
+START_TEST(two_at_once)
+{
+    open_town();
+    static struct fake_result first;
+    char text[1024];
+    struct kit_job k = {.job = 9, .version = 5, .generation = 1};
+    base64_encode(town_room, kit_record(&k, KIT_KEY, KIT_CLUSTER, town_room, KIT_RECORD_MAX), text);
+    const char *const words[] = {"put", text};
+    cw_svc *s = town.net->server[0];
+    fake_result_init(&first);
+    ck_assert_int_eq(jobs_service.on_command(s, s->state, (cw_request *)&first, 2, words), 1);
+    k.processes = 3;
+    town_put_room(0, kit_record(&k, KIT_KEY, KIT_CLUSTER, town_room, KIT_RECORD_MAX), NULL, true);
+    fake_net_finish(town.net, &first);
+    ck_assert_int_eq(first.rc, 0);
+    ck_assert(town_result.rc == -EEXIST || town_result.rc == -ESTALE);
+    ck_assert_int_eq(fake_int(&first, first.rows - 1, "superseded"), 0);
+    struct job_record held;
+    const struct shelf_item *item = town_item(3, 9);
+    ck_assert_int_eq(job_record_decode(item->blob->bytes, item->blob->size - JOBS_SIGNATURE_BYTES, &held), WIRE_OK);
+    ck_assert_uint_eq(held.ranges, 0);
+    ck_assert_uint_eq(town_close(), 0);
+}
+END_TEST
+
 START_TEST(in_pieces)
 {
     open_town();
@@ -259,6 +285,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(superseded),
     SUITE_TEST(not_stored_is_said),
     SUITE_TEST(what_an_operator_may_not_do),
+    SUITE_TEST(two_at_once),
     SUITE_TEST(in_pieces),
     SUITE_TEST(bad_words),
     SUITE_TEST(so_many_at_a_time_and_closed),

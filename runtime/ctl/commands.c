@@ -159,7 +159,7 @@ static const struct command table[] = {
      "IS: alive or destroyed. KEPT: on this server's disk. cwctl services lists what runs, with and without a record.",
      "  cwctl job list", "", 0, 0, NULL, NULL, NULL, run_job_list},
     {"job show", "JOB", "a job as a job file: where its processes live, its ports, what it may reach",
-     "JOB: a number or a name. What is shown, signature and all, can be put on another cluster member by job create.",
+     "JOB: a number or a name. What is shown is a job file, signature and all.",
      "  cwctl job show web\n  cwctl job show web --json", "", 1, 1, NULL, NULL, NULL, run_job_show},
     {"job create", "FILE", "make the jobs of a job file, or with --replace change them to it",
      "FILE: job \"web\" { id = 5001; processes = \"0-8\"; ports { http = 1 }\n"

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """cwctl job explain and audit: may it, by which entry, or which one is missing; and who was refused what."""
 
+import os
+import shutil
+import subprocess
+import tempfile
+
 import ctl_kit
 
 
@@ -51,6 +56,39 @@ class Ask(ctl_kit.Job):
         self.refused("job explain hitcount:0 ping:1:echo", "ports of job ping", code=2)
         self.refused("job explain hitcount:0 ping:1:1-2", "expected one port", code=2)
         self.refused("job explain hitcount:999 ping:1:1", "no such process", code=1)
+
+
+class Local(ctl_kit.Case):
+    """No operator's key: a job file is taken as it is."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.place = tempfile.mkdtemp(prefix="cubeway-test-")
+        cls.addClassCleanup(shutil.rmtree, cls.place)
+        file = os.path.join(cls.place, "jobs.conf")
+        with open(file, "w", encoding="utf-8") as out:
+            out.write('job "hitcount" { id = 4096; processes = "0-26"\n grant hitcount { processes = "0-13"; ports = 1 } }\n')
+        cls.config = f'job_file = "{file}"\n' + ctl_kit.Case.config
+        super().setUpClass()
+
+    def test_a_job_file(self):
+        if ctl_kit.OPTIONS.module is None:
+            self.skipTest("no module given")
+        self.cwctl("services load", ctl_kit.OPTIONS.module)
+        self.cwctl("service hitcount walk 1,1,1")
+        self.refused("service hitcount walk 2,2,2", "no privilege", code=1)
+        [row] = self.rows("job explain hitcount:0 hitcount:13:1")
+        self.assertEqual((row["allowed"], row["leads_to"], row["version"]), (1, "1,1,1", 1))
+        self.assertIn("no signed records", self.cwctl("job list"))
+        done = subprocess.run([ctl_kit.OPTIONS.cubewayd, "--check-config", os.path.join(self.folder, "all.conf")],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(os.path.join(self.place, "jobs.conf"), "a", encoding="utf-8") as out:
+            out.write("job b { }\n")
+        done = subprocess.run([ctl_kit.OPTIONS.cubewayd, "--check-config", os.path.join(self.folder, "all.conf")],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("jobs.conf:3: job b: expected id, the number of the job: id = 5001", done.stderr)
 
 
 if __name__ == "__main__":

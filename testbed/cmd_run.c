@@ -27,7 +27,7 @@ struct wish {
 static int plan_lab(const struct command *self, const struct wish *wish, const struct scenario *s, struct lab *lab)
 {
     char why[LAB_WHY], name[LAB_NAME];
-    *lab = (struct lab){.scale = 1, .mtu = s->config.node.mtu, .timers = s->config.node.timers};
+    *lab = (struct lab){.scale = 1, .plays = s, .mtu = s->config.node.mtu, .timers = s->config.node.timers};
     if (!wish->hasty && lab->timers.dead.ns < ls_timers_default().dead.ns) {
         lab->timers = ls_timers_default();
         fprintf(

@@ -2,8 +2,11 @@
 #include "testbed/grants.h"
 
 #include "jobfile/jobfile.h"
+#include "nmu/book.h"
+#include "scenario/scenario.h"
 #include "seal/job_seal.h"
 #include "seal/keyfile.h"
+#include "services/builtin.h"
 #include "services/loader.h"
 #include "testbed/conf.h"
 
@@ -14,6 +17,22 @@
 
 static const char key_name[] = "operator.key", public_name[] = "operator.key.pub", file_name[] = "jobs.conf";
 
+static int write_plan(const struct seal_key *key, const struct job_plan *plan, FILE *out, char why[static GRANTS_WHY])
+{
+    uint8_t *bytes, signature[SEAL_SIGNATURE_BYTES];
+    size_t size;
+    int rc = job_plan_record(plan, &bytes, &size, why);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = job_seal_sign(key, CONF_CLUSTER, bytes, size, signature);
+    if (rc == 0) {
+        jobfile_write(plan, signature, out);
+    }
+    free(bytes);
+    return rc;
+}
+
 /* To its own job, whole: what it needs beyond that is for the operator to say. */
 static int write_job(const struct lab *lab, const struct seal_key *key, const cw_service *service, FILE *out,
                      char why[static GRANTS_WHY])
@@ -21,17 +40,10 @@ static int write_job(const struct lab *lab, const struct seal_key *key, const cw
     const struct job_ports ports = {.all = true};
     const struct processes who = {.all = true};
     struct job_plan plan;
-    uint8_t *bytes = NULL, signature[SEAL_SIGNATURE_BYTES];
-    size_t size;
     job_plan_open(&plan, service->job, job_plan_name_good(service->name) ? service->name : "service");
     int rc = job_plan_add_range(&plan, 0, lab->torus.servers - 1, 0, why);
     rc = rc < 0 ? rc : job_plan_grant(&plan, service->job, &ports, &who);
-    rc = rc < 0 ? rc : job_plan_record(&plan, &bytes, &size, why);
-    rc = rc < 0 ? rc : job_seal_sign(key, CONF_CLUSTER, bytes, size, signature);
-    if (rc == 0) {
-        jobfile_write(&plan, signature, out);
-    }
-    free(bytes);
+    rc = rc < 0 ? rc : write_plan(key, &plan, out, why);
     job_plan_close(&plan);
     return rc;
 }
@@ -48,11 +60,103 @@ static int write_service(const struct lab *lab, const struct seal_key *key, cons
     return rc;
 }
 
+/* ---- Of a scenario ------------------------------------------------------------------------------------------------------ */
+
+enum { SCENARIO_JOBS = 64, BUILT_IN = 1024 /* numbers below are services' that are linked in */ };
+
+struct town {
+    const struct lab *lab;
+    struct job_plan plan[SCENARIO_JOBS];
+    unsigned plans;
+};
+
+static int add_grant(struct job_plan *plan, cw_job to, bool any_port, cw_port port, bool all, cw_process first,
+                     cw_process last)
+{
+    struct job_ports ports = {.all = any_port, .count = !any_port, .port = any_port ? NULL : &port};
+    struct processes who = {.all = all};
+    int rc = all ? 0 : processes_add(&who, first, last);
+    rc = rc < 0 ? rc : job_plan_grant(plan, to, &ports, &who);
+    processes_close(&who);
+    return rc < 0 ? rc : 0;
+}
+
+/* A built-in service keeps what it came with. */
+static int begin_built_in(struct job_plan *plan)
+{
+    size_t count;
+    const struct book_grant *grant = builtin_grants(&count);
+    int rc = 0;
+    plan->version = 2;
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        const struct book_grant *g = &grant[i];
+        if (g->from == plan->id) {
+            rc = add_grant(plan, g->to, g->any_port, g->port, g->all_processes, g->processes.first, g->processes.last);
+        }
+    }
+    return rc;
+}
+
+/* The plan of the job, begun when it is new. */
+static int plan_of(struct town *t, cw_job job, struct job_plan **out, char why[static GRANTS_WHY])
+{
+    char name[JOB_RECORD_NAME_BYTES];
+    for (unsigned i = 0; i < t->plans; i++) {
+        if (t->plan[i].id == job) {
+            *out = &t->plan[i];
+            return 0;
+        }
+    }
+    if (t->plans == SCENARIO_JOBS) {
+        snprintf(why, GRANTS_WHY, "grants of the scenario are about more than %d jobs", SCENARIO_JOBS);
+        return -ENOSPC;
+    }
+    *out = &t->plan[t->plans++];
+    snprintf(name, sizeof name, "job-%u", job);
+    job_plan_open(*out, job, name);
+    int rc = job_plan_add_range(*out, 0, t->lab->torus.servers - 1, 0, why);
+    return rc < 0 || job >= BUILT_IN ? rc : begin_built_in(*out);
+}
+
+static int add_scenario(struct town *t, const struct scenario *s, char why[static GRANTS_WHY])
+{
+    struct job_plan *plan;
+    int rc = 0;
+    for (unsigned i = 0; rc == 0 && i < s->grants; i++) {
+        const struct scenario_grant *g = &s->grant[i];
+        rc = g->to >= BUILT_IN ? plan_of(t, g->to, &plan, why) : 0; /* it is to be reached: it needs a record */
+        rc = rc < 0 ? rc : plan_of(t, g->from, &plan, why);
+        rc = rc < 0 ? rc : add_grant(plan, g->to, g->any_port, g->port, g->all_processes, g->first, g->last);
+    }
+    return rc;
+}
+
+static int write_scenario(const struct lab *lab, const struct seal_key *key, FILE *out, char why[static GRANTS_WHY])
+{
+    struct town *t = calloc(1, sizeof *t);
+    if (t == NULL) {
+        return -ENOMEM;
+    }
+    t->lab = lab;
+    int rc = add_scenario(t, lab->plays, why);
+    for (unsigned i = 0; i < t->plans; i++) {
+        rc = rc < 0 ? rc : write_plan(key, &t->plan[i], out, why);
+        job_plan_close(&t->plan[i]);
+    }
+    free(t);
+    return rc;
+}
+
+/* ---- All ---------------------------------------------------------------------------------------------------------------- */
+
 static int write_all(const struct lab *lab, const struct seal_key *key, FILE *out, char why[static GRANTS_WHY])
 {
     int rc = 0;
     fprintf(out, "# Made by cwlab for lab %s.\n", lab->name);
-    for (unsigned i = 0; rc == 0 && i < lab->services && !lab->no_grants; i++) {
+    if (lab->plays != NULL) {
+        rc = write_scenario(lab, key, out, why);
+    }
+    for (unsigned i = 0; rc == 0 && i < lab->services && lab->plays == NULL && !lab->no_grants; i++) {
         rc = write_service(lab, key, lab->service[i], out, why);
     }
     return rc == 0 && lab->witness[0] != '\0' ? write_service(lab, key, lab->witness, out, why) : rc;
@@ -83,7 +187,10 @@ int grants_make(const struct lab *lab, char why[static GRANTS_WHY])
 
 static bool has_jobs(const struct lab *lab)
 {
-    return lab->witness[0] != '\0' || (lab->services > 0 && !lab->no_grants);
+    if (lab->plays != NULL && lab->plays->grants > 0) {
+        return true;
+    }
+    return lab->witness[0] != '\0' || (lab->services > 0 && lab->plays == NULL && !lab->no_grants);
 }
 
 void grants_write(const struct lab *lab, FILE *out)

@@ -4,6 +4,7 @@
 
 #include "jobfile/jobfile.h"
 #include "place.h"
+#include "scenario/scenario.h"
 #include "seal/job_seal.h"
 #include "seal/keyfile.h"
 #include "testbed/conf.h"
@@ -81,6 +82,37 @@ START_TEST(or_nothing)
 }
 END_TEST
 
+START_TEST(or_what_a_scenario_says)
+{
+    static const struct jobfile_options options = {.names = NULL};
+    static struct scenario s;
+    char path[LAB_PATH];
+    struct jobfile file;
+    char *place = place_make();
+    make_lab();
+    scenario_init(&s);
+    s.grant[s.grants++] = (struct scenario_grant){.from = 4096, .to = 4096, .first = 2, .last = 3, .port = 7};
+    s.grant[s.grants++] = (struct scenario_grant){.from = 4096, .to = 4097, .all_processes = true, .any_port = true};
+    s.grant[s.grants++] = (struct scenario_grant){.from = 1, .to = 4096, .all_processes = true, .port = 7};
+    lab.plays = &s;
+    ck_assert_msg(grants_make(&lab, why) == 0, "%s", why);
+    ck_assert_ptr_nonnull(strstr(written(), "job_file"));
+    ck_assert_int_eq(jobfile_load(&file, lab_path(&lab, NULL, "jobs.conf", path), &options, tell, NULL), 0);
+    ck_assert_uint_eq(file.count, 3);
+    const struct job_plan *p = &jobfile_find(&file, "job-4096")->plan;
+    ck_assert_ptr_nonnull(job_plan_allows(p, 4096, false, 3, 7));
+    ck_assert_ptr_null(job_plan_allows(p, 4096, false, 4, 7));
+    ck_assert_ptr_nonnull(job_plan_allows(p, 4097, true, 0, 99));
+    ck_assert_uint_eq(jobfile_find(&file, "job-4097")->plan.rights, 0);
+    p = &jobfile_find(&file, "job-1")->plan;
+    ck_assert_uint_eq(p->version, 2);
+    ck_assert_ptr_nonnull(job_plan_allows(p, 4096, true, 0, 7));
+    ck_assert_ptr_nonnull(job_plan_allows(p, 1, false, 0, 0)); /* as it came */
+    jobfile_close(&file);
+    place_remove(place);
+}
+END_TEST
+
 START_TEST(what_is_no_service_is_told)
 {
     char *place = place_make();
@@ -111,9 +143,7 @@ START_TEST(the_key_is_lent)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(a_service_reaches_its_own_job),
-    SUITE_TEST(or_nothing),
-    SUITE_TEST(what_is_no_service_is_told),
-    SUITE_TEST(the_key_is_lent),
+    SUITE_TEST(a_service_reaches_its_own_job), SUITE_TEST(or_nothing),      SUITE_TEST(or_what_a_scenario_says),
+    SUITE_TEST(what_is_no_service_is_told),    SUITE_TEST(the_key_is_lent),
 };
 SUITE_MAIN("grants", tests)

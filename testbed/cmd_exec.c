@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* namespaces */
 /* cmd_exec.c - other programs, for or in a lab: exec shell ctl capture. */
 #include "testbed/command.h"
+#include "testbed/grants.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -201,6 +202,7 @@ static int run_cwctl(const struct program_command *self, const struct lab *lab, 
         argv[n++] = server;
     }
     memcpy(argv + n, words, (size_t)count * sizeof *words);
+    grants_lend_key(lab);
     code = carry_out(self, argv);
     free(argv);
     return code;

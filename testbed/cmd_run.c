@@ -28,7 +28,7 @@ static int plan_lab(const struct program_command *self, const struct wish *wish,
                     struct lab *lab)
 {
     char why[LAB_WHY], name[LAB_NAME];
-    *lab = (struct lab){.scale = 1, .mtu = s->config.node.mtu, .timers = s->config.node.timers};
+    *lab = (struct lab){.scale = 1, .plays = s, .mtu = s->config.node.mtu, .timers = s->config.node.timers};
     if (!wish->hasty && lab->timers.dead.ns < ls_timers_default().dead.ns) {
         lab->timers = ls_timers_default();
         fprintf(

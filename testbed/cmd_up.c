@@ -21,7 +21,7 @@ struct choice {
     uint64_t rate, scale;
     cw_span patience;
     struct option_words services;
-    bool json, quiet, foreground, no_wait;
+    bool json, quiet, foreground, no_wait, no_grants;
 };
 
 /* ---- What is wanted -------------------------------------------------------------------------------------------------------------- */
@@ -87,6 +87,7 @@ static int read_choice(const struct program_command *self, const struct choice *
     }
     lab->mtu = c->mtu;
     lab->bits_per_second = c->rate;
+    lab->no_grants = c->no_grants;
     int code = choose_driver(self, lab, c->driver);
     for (int i = 0; i < c->services.count && code == PROGRAM_GO; i++) {
         code = add_service(self, lab, c->services.word[i]);
@@ -272,6 +273,8 @@ static int run(const struct program_command *self, int argc, char **argv)
         {"rate", OPTION_RATE, &c.rate, NULL, "of every link, each way (tbf); 0: as fast as it goes", false},
         {"shim", OPTION_TEXT, &c.shim, "raw|pcap|udp", "how daemons reach their links", false},
         {"service", OPTION_LIST, &c.services, "FILE.so", "one more service on every server; may be repeated", false},
+        {"no-grants", OPTION_FLAG, &c.no_grants, NULL, "services of --service may send nothing before cwctl job grant",
+         false},
         {"timers", OPTION_TEXT, &c.timers, "fast|default", "hello 5 ms and dead 15 ms, or 10 ms and 50 ms", false},
         {"scale", OPTION_COUNT, &c.scale, "N", "timers are so many times as long; 0: as many as this machine needs",
          false},

@@ -2,6 +2,7 @@
 #include "testbed/conf.h"
 
 #include "base/quantity.h"
+#include "testbed/grants.h"
 #include "testbed/veth.h"
 
 #include <arpa/inet.h>
@@ -10,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CLUSTER = 7, UDP_PORT = 7000 };
+enum { UDP_PORT = 7000 };
 
 static void put_timer(FILE *out, const char *name, cw_span span)
 {
@@ -88,13 +89,14 @@ int conf_write(const struct lab *lab, cw_server s, FILE *out)
             "cluster = %d\n"
             "torus { dims = \"%s\"; coordinate = \"%s\"; }\n"
             "name = \"%s\"\n",
-            lab->name, CLUSTER, dims, name, name);
+            lab->name, CONF_CLUSTER, dims, name, name);
     fprintf(out, "state_dir = \"%s\"\n", lab_path(lab, name, ".state", path));
     fprintf(out, "control { socket = \"%s\"; }\n", lab_path(lab, name, ".sock", path));
     fprintf(out, "mtu = %u\n", lab->mtu);
     if (lab->torus.servers == 1) {
         fprintf(out, "alone = true\n"); /* it will never have a neighbour to wait for */
     }
+    grants_write(lab, out);
     put_timers(lab, out);
     if (lab->driver == LAB_NETNS) {
         put_links(lab, s, out);

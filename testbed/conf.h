@@ -5,6 +5,8 @@
 
 #include "testbed/lab.h"
 
+enum { CONF_CLUSTER = 7 }; /* of every lab */
+
 /* Writes the file of the daemon that has server s (all servers, in one process). -EIO. */
 CW_MUST_CHECK int conf_write(const struct lab *lab, cw_server s, FILE *out);
 /* The same, to <folder>/<daemon>.conf, and makes the folder of its stable storage. */

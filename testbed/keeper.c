@@ -3,6 +3,7 @@
 #include "testbed/keeper.h"
 
 #include "testbed/conf.h"
+#include "testbed/grants.h"
 #include "testbed/peer.h"
 #include "testbed/witness.h"
 
@@ -70,7 +71,7 @@ int keeper_start(struct keeper *k, cw_server s)
 static int fail(struct keeper *k, const char *what, int rc)
 {
     char text[LAB_WHY + 64];
-    snprintf(text, sizeof text, "failed %s%s%s\n", what, rc < 0 ? ": " : "", rc < 0 ? strerror(-rc) : "");
+    snprintf(text, sizeof text, "failed %.*s%s%s\n", LAB_WHY, what, rc < 0 ? ": " : "", rc < 0 ? strerror(-rc) : "");
     tell(k, text);
     return rc < 0 ? rc : -EINVAL;
 }
@@ -99,6 +100,10 @@ static int build_crew(struct keeper *k)
     k->loss = calloc((size_t)k->lab.torus.servers * CW_LINK_COUNT, sizeof *k->loss);
     if (k->crew == NULL || k->down == NULL || k->loss == NULL) {
         return fail(k, "no memory", 0);
+    }
+    char why[GRANTS_WHY];
+    if (grants_make(&k->lab, why) < 0) {
+        return fail(k, why, 0);
     }
     for (cw_server s = 0; s < k->daemons; s++) {
         char text[64];

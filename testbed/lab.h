@@ -7,6 +7,7 @@
  *         keeper.sock                  the keeper: where somebody answers, the lab lives
  *         X,Y,Z.conf .sock .log        of the server's daemon (driver process: all.conf, all.sock, all.log)
  *         X,Y,Z.state/                 its stable storage
+ *         operator.key .pub, jobs.conf    see grants.h
  *         X,Y,Z.trail                  what its witness saw (witness.h)
  */
 #ifndef TESTBED_LAB_H
@@ -24,6 +25,8 @@ enum { LAB_NAME = 32, LAB_SERVICES = 8, LAB_WHY = 320, LAB_PATH = 256 };
 enum lab_driver { LAB_NETNS, LAB_PROCESS };
 enum lab_shim { LAB_RAW, LAB_PCAP, LAB_UDP };
 
+struct scenario; /* scenario/scenario.h */
+
 struct lab {
     char name[LAB_NAME];
     char folder[LAB_PATH]; /* its own, without a slash at the end */
@@ -37,9 +40,11 @@ struct lab {
     bool fast;      /* the fast profile */
     char service[LAB_SERVICES][LAB_PATH];
     unsigned services;
-    char daemon[LAB_PATH];  /* cubewayd */
-    char witness[LAB_PATH]; /* the module; "": none */
-    pid_t keeper;           /* as seen from where cwlab runs; 0: not yet */
+    bool no_grants;               /* they begin with no right to send */
+    const struct scenario *plays; /* borrowed; its grants are the services', and no others; NULL: none */
+    char daemon[LAB_PATH];        /* cubewayd */
+    char witness[LAB_PATH];       /* the module; "": none */
+    pid_t keeper;                 /* as seen from where cwlab runs; 0: not yet */
 };
 
 /* Letters, digits, - and _; so the name is a file name, and short enough for sockets. */

@@ -32,7 +32,7 @@ _cwctl_plain()
     for ((i = 1; i < cword; i++)); do
         case ${words[i]} in
             --socket | --node | --lab | --server | --timeout | --rounds | --count | --interval | --size | --lost-after | --dead | \
-                --job | --heirs | --name | --weight | --queue-packets | --queue-bytes | --drop) ((i++)) ;;
+                --job | --key | --cluster | --heirs | --name | --weight | --queue-packets | --queue-bytes | --drop) ((i++)) ;;
             -*) ;;
             *) plain+=("${words[i]}") ;;
         esac
@@ -50,6 +50,8 @@ _cwctl_values()
         trace) echo key && _cwctl_field server servers ;;
         services) echo 'load unload weight' ;;
         'services unload' | 'services weight' | service) _cwctl_field service services ;;
+        job) cwctl complete commands | sed -n 's/^job //p' ;;
+        'job show' | 'job destroy' | 'job grant'* | 'job revoke'*) _cwctl_field name job list && _cwctl_field service services ;;
         'log level') echo 'error warn info debug' ;;
         key | config | log) cwctl complete commands | sed -n "s/^${plain[0]} //p" ;;
         help) cwctl complete commands ;;

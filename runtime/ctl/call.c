@@ -65,6 +65,17 @@ cw_span call_patience(const struct call *call)
     return call->arguments->timeout.ns > 0 ? call->arguments->timeout : patience_default;
 }
 
+const struct arguments_given *call_given(const struct call *call, const char *name)
+{
+    const struct arguments *a = call->arguments;
+    for (int i = a->options; i > 0; i--) {
+        if (strcmp(a->given[i - 1].option->name, name) == 0) {
+            return &a->given[i - 1];
+        }
+    }
+    return NULL;
+}
+
 static int code_of(const struct call *call, int rc)
 {
     if (client_failed(call->client)) {

@@ -23,6 +23,10 @@ static const struct arguments_option options[] = {
     {"queue-packets", ARGUMENTS_NUMBER, "queue_packets", false, "N", "that may wait"},
     {"queue-bytes", ARGUMENTS_NUMBER, "queue_bytes", false, "BYTES", "that may wait"},
     {"drop", ARGUMENTS_TEXT, "drop", false, "tail|oldest|priority", "what goes when the queue is full"},
+    {"key", ARGUMENTS_TEXT, NULL, false, "FILE", "the operator's private key (CUBEWAY_OPERATOR_KEY)"},
+    {"no-wait", ARGUMENTS_FLAG, NULL, false, "", "do not wait until all servers have it"},
+    {"replace", ARGUMENTS_FLAG, NULL, false, "", "put what the file says in the place of jobs that are there"},
+    {"cluster", ARGUMENTS_NUMBER, NULL, false, "N", "the cluster that it is signed for"},
     {"effective", ARGUMENTS_FLAG, NULL, false, "", "what is in force, defaults too (always so)"},
     {NULL, ARGUMENTS_FLAG, NULL, false, NULL, NULL},
 };
@@ -177,6 +181,44 @@ static const struct command table[] = {
      "every\n"
      "cable of the torus. Exit code 1 when one is not right.",
      "  cwctl wiring\n  cwctl wiring --all", "all", 0, 0, "wiring", NULL, show_wiring, NULL},
+    {"job list", "", "jobs whose records an operator has signed",
+     "IS: alive or destroyed. KEPT: on this server's disk. cwctl services lists what runs, with and without a record.",
+     "  cwctl job list", "", 0, 0, NULL, NULL, NULL, run_job_list},
+    {"job show", "JOB", "a job as a job file: where its processes live, its ports, what it may reach",
+     "JOB: a number or a name. What is shown is a job file, signature and all.",
+     "  cwctl job show web\n  cwctl job show web --json", "", 1, 1, NULL, NULL, NULL, run_job_show},
+    {"job create", "FILE", "make the jobs of a job file, or with --replace change them to it",
+     "FILE: job \"web\" { id = 5001; processes = \"0-8\"; ports { http = 1 }\n"
+     "            grant \"store\" { processes = all; ports = \"get, put\" } }\n"
+     "Signed here by --key, unless the file is signed already (job sign). Exit code as of job grant.",
+     "  cwctl job create web.jobs --key operator.key", "key replace no-wait", 1, 1, NULL, NULL, NULL, run_job_create},
+    {"job grant", "JOB TO[:PROCESSES[:PORTS]]..", "let a job send to processes and ports of another, or its own",
+     "PROCESSES: all, or as 0-3,7. PORTS: all, or as 1-3,get. Left out: all of them. The change is signed here, and\n"
+     "waited for (--timeout, 10 s) until every server in view has it. Exit codes: 0 all have it; 1 refused, or it "
+     "could\n"
+     "not be made; 5 it counts, but some servers did not answer in time.",
+     "  cwctl job grant web store:0-8:get --key operator.key", "key no-wait", 2, 40, NULL, NULL, NULL, run_job_grant},
+    {"job revoke", "JOB FROM[:PROCESSES[:PORTS]]..", "take that away again",
+     "Complete when no server can send by what was before: each has it, or is fenced. Exit codes as of job grant.",
+     "  cwctl job revoke web store --key operator.key", "key no-wait", 2, 40, NULL, NULL, NULL, run_job_revoke},
+    {"job destroy", "JOB", "end a job: it may send nothing, and nobody can reach it",
+     "Its number can be used again, by job create. Exit codes as of job grant.",
+     "  cwctl job destroy web --key operator.key", "key no-wait", 1, 1, NULL, NULL, NULL, run_job_destroy},
+    {"job explain", "JOB:PROCESS TO:PROCESS:PORT", "may it send there, by which entry, or which one is missing",
+     "Asked where the sender lives, for there it is decided. TO:*:PORT: packets to keys, which need the port on all\n"
+     "processes. Exit code 1: it may not.",
+     "  cwctl job explain web:3 store:7:get", "", 2, 2, NULL, NULL, NULL, run_job_explain},
+    {"job audit", "", "who was refused what, how often, on every server in view",
+     "Since the server started. Exit code 5: some servers did not answer.", "  cwctl job audit", "", 0, 0, NULL, NULL,
+     NULL, run_job_audit},
+    {"job keygen", "FILE", "draw an operator's key: FILE private, FILE.pub public",
+     "Whoever has FILE may change every job. No daemon is asked.", "  cwctl job keygen operator.key", "", 1, 1, NULL,
+     NULL, NULL, run_job_keygen},
+    {"job sign", "FILE", "a job file with signatures, on standard output",
+     "Where the key is: no daemon is asked. Versions are signed as they stand in the file: they have to grow. For\n"
+     "job create anywhere, and for job_file in cubewayd.conf. Jobs are named by number, or within the file.",
+     "  cwctl job sign web.jobs --key operator.key --cluster 7 > web.signed", "key cluster", 1, 1, NULL, NULL, NULL,
+     run_job_sign},
     {"config show", "", "the configuration in force, defaults too", "", "  cwctl config show --effective", "effective",
      0, 0, "config", NULL, show_config, NULL},
     {"log level", "[LEVEL]", "how much the daemon logs", "LEVEL: error, warn, info or debug; until it ends.",
@@ -276,6 +318,11 @@ bool commands_takes(const struct command *c, const struct arguments_option *opti
         at += word + (at[word] == ' ');
     }
     return false;
+}
+
+bool commands_alone(const struct command *c)
+{
+    return c->run == run_job_keygen || c->run == run_job_sign;
 }
 
 /* ---- Help --------------------------------------------------------------------------------------------------------------------- */

@@ -11,10 +11,11 @@
 
 enum {
     EXIT_FINE = 0,
-    EXIT_NO = 1,      /* the answer is no, or the command failed */
-    EXIT_USAGE = 2,   /* the command line, or what it asks for, makes no sense */
-    EXIT_NOBODY = 3,  /* no daemon, or no way to it */
-    EXIT_TIMEOUT = 4, /* the daemon did not answer in time */
+    EXIT_NO = 1,         /* the answer is no, or the command failed */
+    EXIT_USAGE = 2,      /* the command line, or what it asks for, makes no sense */
+    EXIT_NOBODY = 3,     /* no daemon, or no way to it */
+    EXIT_TIMEOUT = 4,    /* the daemon did not answer in time */
+    EXIT_INCOMPLETE = 5, /* it is so, but not everywhere yet: some servers did not answer */
 };
 
 /* An answer, all of it. */
@@ -63,6 +64,8 @@ const struct command *commands_find(const char *const *words, int count, int *us
 /* The name nearest to a word, or NULL. */
 const char *commands_nearest(const char *word);
 bool commands_takes(const struct command *c, const struct arguments_option *option);
+/* It needs no daemon. */
+bool commands_alone(const struct command *c);
 void commands_help(const struct command *c, FILE *out);
 void commands_help_all(FILE *out);
 
@@ -80,6 +83,8 @@ cw_span call_patience(const struct call *call);
 /* Does the command, as often as --watch says; gives the exit code. */
 int call_run(struct call *call);
 
+/* The option of that name when it was given, the last time; or NULL. */
+const struct arguments_given *call_given(const struct call *call, const char *name);
 /* True for "x,y,z". */
 bool call_is_server(const char *word);
 /* A terminal is wiped; elsewhere nothing happens. */
@@ -100,5 +105,15 @@ int run_trace(struct call *call);
 int run_load(struct call *call);
 int run_top(struct call *call);
 int run_capture(struct call *call);
+int run_job_list(struct call *call);
+int run_job_show(struct call *call);
+int run_job_create(struct call *call);
+int run_job_grant(struct call *call);
+int run_job_revoke(struct call *call);
+int run_job_destroy(struct call *call);
+int run_job_explain(struct call *call);
+int run_job_audit(struct call *call);
+int run_job_keygen(struct call *call);
+int run_job_sign(struct call *call);
 
 #endif

@@ -138,6 +138,9 @@ static int run(const struct command *c, const struct arguments *a, const struct 
         .errors = stderr,
         .stop = &stopped,
     };
+    if (commands_alone(c)) {
+        return c->run(&call);
+    }
     if (find_socket(wish, &found, why) < 0 || client_open(&call.client, found.path, why) < 0) {
         fprintf(stderr, "cwctl: %s\n", why);
         return EXIT_NOBODY;

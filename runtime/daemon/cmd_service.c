@@ -220,6 +220,8 @@ static const char *meaning(int rc)
                "\"servers\")";
     case ENETUNREACH:
         return "that server cannot be reached from here; \"servers\" says how it is";
+    case EACCES:
+        return "the service's job has no privilege to send there; \"job explain\" says which grant is missing";
     case EBUSY:
         return "too many commands of this kind are under way here; try again when one has ended";
     case ENOENT:

@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "base/digest.h"
 #include "base/quantity.h"
-#include "daemon/conf.h"
+#include "conf/conf.h"
 #include "keyspace/torus.h"
 
 #include <errno.h>

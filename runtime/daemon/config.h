@@ -88,7 +88,9 @@ struct daemon_config {
     char control_group[CONFIG_NAME];  /* "": as it is */
     char metrics_listen[CONFIG_TEXT]; /* "": none */
     cw_level log_level;
-    char user[CONFIG_NAME]; /* to run as once the links are open; "": as started */
+    char operator_key[CONFIG_PATH]; /* public, 64 hex digits or a file; "": job records are not signed */
+    char job_file[CONFIG_PATH];     /* jobs to begin with; "": none */
+    char user[CONFIG_NAME];         /* to run as once the links are open; "": as started */
     enum config_priority priority;
     bool watcher; /* a process that says goodbye for a daemon that died (watcher.h) */
 

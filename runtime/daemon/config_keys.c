@@ -25,6 +25,8 @@ static const struct setting top_keys[] = {
     TOP("name", SETTING_TEXT, name, .least = 1, .most = CONFIG_NAME),
     TOP("cluster", SETTING_COUNT, cluster, .most = UINT32_MAX),
     TOP("state_dir", SETTING_TEXT, state_dir, .least = 1, .most = CONFIG_PATH),
+    TOP("operator_key", SETTING_TEXT, operator_key, .most = CONFIG_PATH, .optional = true),
+    TOP("job_file", SETTING_TEXT, job_file, .most = CONFIG_PATH, .optional = true),
     TOP("user", SETTING_TEXT, user, .most = CONFIG_NAME, .optional = true),
     TOP("priority", SETTING_WORD, priority, .words = priority_words),
     TOP("watcher", SETTING_BOOL, watcher),

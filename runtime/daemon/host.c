@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/host_internal.h"
+#include "daemon/job_desk.h"
 
 #include "base/prng.h"
 #include "daemon/links.h"
@@ -200,6 +201,14 @@ static int open_book(struct host *h)
     return rc < 0 ? rc : builtin_jobs(h->book);
 }
 
+/* Of the job file before what is built in: an operator may say otherwise. */
+static const uint8_t *on_record(void *context, cw_job job, size_t *size)
+{
+    struct host *h = context;
+    const uint8_t *record = h->jobs != NULL ? job_desk_record(h->jobs, job, size) : NULL;
+    return record != NULL ? record : book_record(h->book, job, size);
+}
+
 int host_start_node(struct pump_server *s, uint64_t incarnation)
 {
     struct host *h = s->face.host;
@@ -226,9 +235,10 @@ int host_start_node(struct pump_server *s, uint64_t incarnation)
         .offload_context = s,
         .option = host_option,
         .option_context = h,
+        .objects = h->jobs != NULL ? job_desk_objects(h->jobs) : NULL,
+        .records = {h, on_record},
     };
     int rc = open_book(h);
-    env.records = (struct nmu_source){h->book, book_record};
     rc = rc < 0 ? rc : node_open(&s->face.node, &config, &env);
     if (rc < 0) {
         s->face.node = NULL;
@@ -489,6 +499,7 @@ int host_open(struct host **out, const struct host_options *o, char why[static H
     }
     h->config = *o->config;
     h->log = o->log;
+    h->jobs = o->jobs;
     h->will = o->will;
     h->will_context = o->will_context;
     h->started = clock_now();

@@ -18,6 +18,7 @@ struct event_base;
 struct boot;
 struct boot_place;
 struct host;
+struct job_desk;
 struct log;
 
 enum { HOST_WHY = 512 };
@@ -51,6 +52,7 @@ struct host_options {
     const struct daemon_config *config; /* copied */
     struct log *log;                    /* borrowed; may be NULL */
     const struct boot_place *place; /* where this server stands, as stored or configured, copied; NULL: it finds out */
+    struct job_desk *jobs;          /* borrowed; NULL: no records but those of built-in services */
     uint64_t id;                    /* of this server, for the bootstrap; 0: no bootstrap, and place is needed */
     uint64_t incarnation;           /* of every server here; store.h */
     struct shim **shim;             /* CW_LINK_COUNT, or NULL when CONFIG_WHOLE; taken on success, each may be NULL */

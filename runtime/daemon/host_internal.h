@@ -92,7 +92,8 @@ struct host {
     uint32_t mtu, config_hash;
     uint64_t bits_per_second, seed;
     cw_time started;
-    struct book *book; /* jobs of services that are built in; NULL until the torus is known */
+    struct job_desk *jobs; /* borrowed; may be NULL */
+    struct book *book;     /* jobs of services that are built in; NULL until the torus is known */
     struct pkt_home *packets;
     cw_server *neighbours;
     struct offload *offload;

@@ -9,6 +9,7 @@
 #include "daemon/commands.h"
 #include "daemon/config.h"
 #include "daemon/host.h"
+#include "daemon/job_desk.h"
 #include "daemon/links.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
@@ -162,6 +163,9 @@ static int read_config(const struct options *o, struct daemon_config *config)
         config_write(config, stdout);
         return EXIT_FINE;
     }
+    if (job_desk_check(config, print_mistake, NULL) < 0) {
+        return EXIT_USAGE;
+    }
     if (o->check) {
         printf("%s: good\n", o->file);
         return EXIT_FINE;
@@ -179,6 +183,7 @@ struct daemon {
     bool dropped; /* privileges are */
     struct shim *shim[CW_LINK_COUNT];
     struct watcher *watcher;
+    struct job_desk *jobs;
     struct host *host;
     struct request_desk desk;
     struct control *control;
@@ -280,6 +285,12 @@ static int keep_place(void *context, const struct boot_place *place)
     return rc;
 }
 
+static bool open_jobs(struct daemon *d)
+{
+    char why[JOB_DESK_WHY];
+    return job_desk_open(&d->jobs, &d->config, d->log, why) == 0 || fail(d, "job records cannot be had", why);
+}
+
 static bool open_host(struct daemon *d, uint64_t incarnation)
 {
     char why[HOST_WHY];
@@ -290,6 +301,7 @@ static bool open_host(struct daemon *d, uint64_t incarnation)
     struct host_options options = {
         .config = &d->config,
         .log = d->log,
+        .jobs = d->jobs,
         .incarnation = incarnation,
         .id = state->id,
         .place = kept ? &place : NULL,
@@ -379,8 +391,8 @@ static bool open_all(struct daemon *d)
     if (privileges_limit(why) < 0) {
         return fail(d, "rights cannot be limited", why);
     }
-    if (!open_store(d, &incarnation) || !open_links(d) || !open_host(d, incarnation) || !listen_to_signals(d) ||
-        !open_doors(d)) {
+    if (!open_store(d, &incarnation) || !open_links(d) || !open_jobs(d) || !open_host(d, incarnation) ||
+        !listen_to_signals(d) || !open_doors(d)) {
         return false;
     }
     if (d->stored && store_give(&d->store, d->config.user, why) < 0) {
@@ -404,6 +416,7 @@ static void close_all(struct daemon *d)
     if (d->host != NULL) {
         host_close(d->host);
     }
+    job_desk_close(d->jobs);
     watcher_end(d->watcher);
     links_close_all(d->shim);
     if (d->stored) {

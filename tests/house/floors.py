@@ -8,7 +8,7 @@ CONTRACTS, KEYSPACE, BASE, WIRE = "include/cubeway", "keyspace", "runtime/base",
 CORE, BOOT, NMU, SHIM = "runtime/core", "runtime/boot", "runtime/nmu", "shim"
 SERVICES, SERVICE_LIST = "services/*", "services"
 SERVICE_JOBS = "services/jobs"
-SCENARIO, CAPTURE = "scenario", "runtime/capture"
+SCENARIO, CAPTURE, CONF, SEAL, JOBFILE = "scenario", "runtime/capture", "runtime/conf", "runtime/seal", "runtime/jobfile"
 SIMULATOR, DAEMON, CTL, TESTBED = "simulator", "runtime/daemon", "runtime/ctl", "testbed"
 
 
@@ -34,14 +34,17 @@ FOLDERS = (
     Folder(NMU, 3, "nmu", (CONTRACTS, BASE, WIRE), True),
     Folder(SHIM, 4, "shim", (CONTRACTS, BASE, WIRE), False),
     Folder(CAPTURE, 4, "capture", (CONTRACTS,), False),
+    Folder(CONF, 4, "conf", (CONTRACTS,), False),
+    Folder(SEAL, 4, "seal", (CONTRACTS,), False),
+    Folder(JOBFILE, 4, "jobfile", (CONTRACTS, BASE, WIRE, NMU, CONF), False),
     Folder(SERVICE_JOBS, 4, "services/jobs", (CONTRACTS, KEYSPACE, BASE, WIRE, NMU), False),  # the one service that governs the NMU
     Folder(SERVICES, 4, "services", (CONTRACTS, KEYSPACE, BASE), False),
     Folder(SERVICE_LIST, 4, "services", (CONTRACTS, BASE, WIRE, NMU, SERVICES, SERVICE_JOBS), False),
     Folder(SCENARIO, 4, "scenario", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU), False),
-    Folder(SIMULATOR, 5, "simulator", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, CAPTURE, SERVICES, SERVICE_JOBS, SERVICE_LIST, SCENARIO), False),
-    Folder(DAEMON, 5, "daemon", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, BOOT, NMU, SHIM, SERVICES, SERVICE_JOBS, SERVICE_LIST), False),
-    Folder(CTL, 5, "ctl", (CONTRACTS, BASE, CAPTURE), False),
-    Folder(TESTBED, 5, "testbed", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, SERVICES, SERVICE_JOBS, SCENARIO), False),
+    Folder(SIMULATOR, 5, "simulator", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, CAPTURE, SEAL, SERVICES, SERVICE_JOBS, SERVICE_LIST, SCENARIO), False),
+    Folder(DAEMON, 5, "daemon", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, BOOT, NMU, SHIM, CONF, SEAL, JOBFILE, SERVICES, SERVICE_JOBS, SERVICE_LIST), False),
+    Folder(CTL, 5, "ctl", (CONTRACTS, BASE, WIRE, NMU, CAPTURE, SEAL, JOBFILE), False),
+    Folder(TESTBED, 5, "testbed", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, SEAL, JOBFILE, SERVICES, SERVICE_JOBS, SERVICE_LIST, SCENARIO), False),
 )
 
 # Folders of C that are not the product: they may include all of it.
@@ -55,7 +58,7 @@ PURE_HEADERS = {
 
 # A system is met in one place: header pattern -> the files that may include it.
 SYSTEM_HOMES = {
-    "openssl/*": ("keyspace/key.c", "runtime/nmu/seal.c"),
+    "openssl/*": ("keyspace/key.c", "runtime/seal/seal.c"),
     "event2/*": ("runtime/daemon/pump.c", "runtime/daemon/control.c", "runtime/daemon/metrics.c", "services/*/gateway*.c"),
     "jansson.h": ("scenario/report.c", "runtime/daemon/control_json.c", "runtime/ctl/json.c", "testbed/message.c"),
     "libmnl/*": ("shim/carrier.c", "testbed/veth.c"),  # links are watched, links are built

@@ -91,6 +91,29 @@ class Case(unittest.TestCase):
         return lines[0].split(), [row.split() for row in lines[1:]]
 
 
+class Job(Case):
+    """With an operator, whose private key cwctl finds by itself."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.keys = tempfile.mkdtemp(prefix="cubeway-test-")
+        cls.addClassCleanup(shutil.rmtree, cls.keys)
+        cls.key = os.path.join(cls.keys, "operator.key")
+        subprocess.run([OPTIONS.cwctl, "job", "keygen", cls.key], check=True, capture_output=True, timeout=LIMIT_S)
+        cls.config = f'cluster = 7; operator_key = "{cls.key}.pub"\n' + Case.config
+        super().setUpClass()
+
+    @classmethod
+    def raw(cls, *words, env=None):
+        return super().raw(*words, env={"CUBEWAY_OPERATOR_KEY": cls.key, **(env or {})})
+
+    def file(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(text)
+        return path
+
+
 def main():
     global OPTIONS
     parser = argparse.ArgumentParser()

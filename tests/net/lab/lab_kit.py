@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of cwlab share: a folder for labs of their own, the programs, and a lab.
 
-    test_x.py --bin <folder of programs> [--long] [unittest's words]
+    test_x.py --bin <folder of programs> [--module <a service's .so>] [--long] [unittest's words]
 
 Labs are in namespaces that cwlab makes; all of them are taken down in the end, and what a test leaves is a failure. Exit code 77, with
 the reason, where namespaces cannot be had.
@@ -81,6 +81,7 @@ def main(needs_namespaces=True):
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     parser.add_argument("--long", action="store_true")
+    parser.add_argument("--module")
     OPTIONS, rest = parser.parse_known_args()
     OPTIONS.bin = os.path.abspath(OPTIONS.bin)
     OPTIONS.cwlab = os.path.join(OPTIONS.bin, "cwlab")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_conf.c - the text as a tree: what is read, and where what is wrong is. */
-#include "daemon/conf.h"
+#include "conf/conf.h"
 #include "suite.h"
 
 #include <errno.h>

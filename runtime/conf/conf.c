@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/conf.h"
+#include "conf/conf.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -12,8 +12,8 @@
  *
  * Written here because no library of it is packaged for Debian 12. Pure but for memory; one thread at a time.
  */
-#ifndef DAEMON_CONF_H
-#define DAEMON_CONF_H
+#ifndef CONF_CONF_H
+#define CONF_CONF_H
 
 #include "cubeway/types.h"
 

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_job_ask.c - may this job send there, and why not; who was refused what. The NMU where the sender lives has the last word; which entry is
+ * missing is found in the sender's record.
+ */
+#include "ctl/job_words.h"
+#include "ctl/job_world.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct question {
+    struct job_words from_words, to_words;
+    cw_job from, to;
+    cw_process from_process, to_process;
+    cw_port port;
+    bool key;
+    char from_name[JOB_RECORD_NAME_BYTES], to_name[JOB_RECORD_NAME_BYTES];
+};
+
+/* ---- explain ------------------------------------------------------------------------------------------------------------- */
+
+static int read_question(struct job_world *w, struct question *q)
+{
+    const struct arguments *a = w->call->arguments;
+    char why[JOB_WORDS_WHY];
+    struct job_ports ports;
+    if (job_words_process(a->word[2], &q->from_words, &q->from_process, why) < 0 ||
+        job_words_door(a->word[3], &q->to_words, &q->key, &q->to_process, why) < 0) {
+        return job_world_fail(w, EXIT_USAGE, "%s", why);
+    }
+    q->from = job_world_job(w, q->from_words.job);
+    q->to = q->from != 0 ? job_world_job(w, q->to_words.job) : 0;
+    if (q->to == 0 || job_world_ports(w, q->to, q->to_words.ports, &ports) < 0) {
+        return -1;
+    }
+    bool one = !ports.all && ports.count == 1;
+    q->port = one ? ports.port[0] : 0;
+    job_ports_close(&ports);
+    job_world_name(w, q->from, q->from_name);
+    job_world_name(w, q->to, q->to_name);
+    return one ? 0 : job_world_fail(w, EXIT_USAGE, "'%s': expected one port", q->to_words.ports);
+}
+
+static int ask_question(struct job_world *w, const struct question *q, struct rows *rows)
+{
+    char from[32], to[48], process[16] = "*", why[CLIENT_WHY];
+    const char *const words[] = {"explain", from, to, NULL};
+    if (!q->key) {
+        snprintf(process, sizeof process, "%" PRIu32, q->to_process);
+    }
+    snprintf(from, sizeof from, "%" PRIu32 ":%" PRIu32, q->from, q->from_process);
+    snprintf(to, sizeof to, "%" PRIu32 ":%s:%u", q->to, process, q->port);
+    int rc = job_world_ask(w, words, call_patience(w->call), rows, why);
+    if (rc < 0 && !client_failed(w->call->client)) {
+        return job_world_fail(w, EXIT_NO, "%s", why);
+    }
+    return rc < 0 || rows->count > 0 ? rc : job_world_fail(w, EXIT_NO, "the daemon said nothing");
+}
+
+/* Which entry the plan lacks, in words. */
+static void find_missing(const struct question *q, const struct job_plan *plan, char *missing, size_t room)
+{
+    const struct job_right *near = NULL, *job = NULL;
+    char where[32] = "packets to keys";
+    if (!q->key) {
+        snprintf(where, sizeof where, "process %" PRIu32, q->to_process);
+    }
+    for (unsigned i = 0; i < plan->rights; i++) {
+        const struct job_right *r = &plan->right[i];
+        job = r->job == q->to ? r : job;
+        for (unsigned k = 0; r->job == q->to && k < r->ports.count; k++) {
+            near = r->ports.port[k] == q->port ? r : near;
+        }
+        near = r->job == q->to && r->ports.all && near == NULL ? r : near;
+    }
+    if (plan->destroyed) {
+        snprintf(missing, room, "job %s was destroyed", q->from_name);
+    } else if (near != NULL) {
+        snprintf(missing, room, "%s may use port %u of job %s, but not for %s%s", q->from_name, q->port, q->to_name,
+                 where, q->key ? ", which need it on all processes" : "");
+    } else if (job != NULL) {
+        snprintf(missing, room, "%s may use other ports of job %s, but not port %u", q->from_name, q->to_name, q->port);
+    } else {
+        snprintf(missing, room, "%s has no grant to job %s", q->from_name, q->to_name);
+    }
+}
+
+/* Adds to a refusal what is missing, and how it would be given. */
+static void add_remedy(struct job_world *w, const struct question *q, struct json_row *row)
+{
+    struct job_plan plan;
+    char missing[256], remedy[256], process[16] = "all";
+    int there = job_world_fetch(w, q->from, &plan, NULL);
+    if (there < 0) {
+        return;
+    }
+    if (there > 0 && job_plan_allows(&plan, q->to, q->key, q->to_process, q->port) != NULL) {
+        job_plan_close(&plan);
+        return; /* by its record it may: what the NMU says is then all there is to say */
+    }
+    if (there > 0) {
+        find_missing(q, &plan, missing, sizeof missing);
+        job_plan_close(&plan);
+    } else {
+        snprintf(missing, sizeof missing, "no signed record of job %s is held", q->from_name);
+    }
+    if (!q->key) {
+        snprintf(process, sizeof process, "%" PRIu32, q->to_process);
+    }
+    snprintf(remedy, sizeof remedy, "cwctl job grant %s %s:%s:%u", q->from_name, q->to_name, process, q->port);
+    json_row_set_text(row, "missing", missing);
+    json_row_set_text(row, "remedy", remedy);
+}
+
+static void show_answer(const struct call *call, const struct question *q, const struct json_row *row)
+{
+    static const struct table_column columns[] = {
+        {"answer", "answer", TABLE_STATE},
+        {"because", "because", TABLE_TEXT},
+        {"entry", "entry", TABLE_TEXT},
+        {"missing", "missing", TABLE_TEXT},
+        {"remedy", "to grant it", TABLE_TEXT},
+        {"leads_to", "leads to", TABLE_TEXT},
+        {"asked", "asked on", TABLE_TEXT},
+        {"version", "version there", TABLE_COUNT},
+        {"held_version", "and here", TABLE_COUNT},
+        {"refused", "refused there", TABLE_COUNT},
+        {NULL, NULL, TABLE_TEXT},
+    };
+    char process[16] = "*";
+    if (!q->key) {
+        snprintf(process, sizeof process, "%" PRIu32, q->to_process);
+    }
+    fprintf(call->out, "%s:%" PRIu32 " to %s:%s:%u\n", q->from_name, q->from_process, q->to_name, process, q->port);
+    table_print_record(row, columns, call->style, call->out);
+}
+
+int run_job_explain(struct call *call)
+{
+    struct job_world w;
+    struct question q;
+    struct rows rows = {NULL, 0, 0};
+    if (job_world_open(&w, call) >= 0 && read_question(&w, &q) >= 0 && ask_question(&w, &q, &rows) >= 0) {
+        struct json_row *row = rows.row[0];
+        bool allowed = json_row_integer(row, "allowed", 0) != 0;
+        if (!allowed) {
+            add_remedy(&w, &q, row);
+        }
+        if (call->arguments->json) {
+            json_row_print(row, call->out);
+        } else {
+            json_row_set_text(row, "answer", allowed ? "allowed" : "denied");
+            show_answer(call, &q, row);
+        }
+        w.code = w.code == EXIT_FINE && !allowed ? EXIT_NO : w.code;
+    }
+    rows_clear(&rows);
+    job_world_close(&w);
+    return w.code;
+}
+
+/* ---- audit --------------------------------------------------------------------------------------------------------------- */
+
+/* "5001:3" and "5002:7:1" with the names of the jobs. */
+static void set_named(const struct job_world *w, struct json_row *row, const char *field)
+{
+    char number[16], name[JOB_RECORD_NAME_BYTES], text[128];
+    const char *is = json_row_text(row, field, "");
+    size_t length = strcspn(is, ":");
+    snprintf(number, sizeof number, "%.*s", (int)(length < sizeof number ? length : sizeof number - 1), is);
+    cw_job job = job_words_number(number);
+    if (job != 0) {
+        job_world_name(w, job, name);
+        snprintf(text, sizeof text, "%s%.60s", name, is + length);
+        json_row_set_text(row, field, text);
+    }
+}
+
+static void show_audit(const struct job_world *w, const struct rows *rows)
+{
+    static const struct table_column columns[] = {
+        {"server", "SERVER", TABLE_TEXT},  {"source", "FROM", TABLE_TEXT},     {"destination", "TO", TABLE_TEXT},
+        {"times", "REFUSED", TABLE_COUNT}, {"because", "BECAUSE", TABLE_TEXT}, {NULL, NULL, TABLE_TEXT},
+    };
+    FILE *out = w->call->out;
+    const struct json_row *last = rows->row[rows->count - 1];
+    int64_t more = json_row_integer(last, "in_no_row", 0);
+    for (size_t i = 0; i + 1 < rows->count; i++) {
+        set_named(w, rows->row[i], "source");
+        set_named(w, rows->row[i], "destination");
+    }
+    if (rows->count > 1) {
+        table_print(rows->row, rows->count - 1, columns, w->call->style, out);
+    }
+    fprintf(out, "%" PRId64 " refused on %" PRId64 " servers", json_row_integer(last, "refused", 0),
+            json_row_integer(last, "servers", 0));
+    fprintf(out, more > 0 ? ", %" PRId64 " of them of kinds that there was no room to tell apart\n" : "\n", more);
+}
+
+int run_job_audit(struct call *call)
+{
+    static const char *const words[] = {"audit", NULL};
+    struct job_world w;
+    struct rows rows = {NULL, 0, 0};
+    char why[CLIENT_WHY];
+    int rc = job_world_open(&w, call);
+    rc = rc < 0 ? rc : job_world_ask(&w, words, call_patience(call), &rows, why);
+    if (rc >= 0 && rows.count > 0) {
+        int64_t silent = json_row_integer(rows.row[rows.count - 1], "silent", 0);
+        for (size_t i = 0; call->arguments->json && i < rows.count; i++) {
+            json_row_print(rows.row[i], call->out);
+        }
+        if (!call->arguments->json) {
+            show_audit(&w, &rows);
+        }
+        if (silent > 0) {
+            (void)job_world_fail(&w, EXIT_INCOMPLETE, "%" PRId64 " servers did not answer", silent);
+        }
+    } else if (rc < 0 && w.code == EXIT_FINE) {
+        (void)job_world_fail(&w, EXIT_NO, "%s", why);
+    }
+    rows_clear(&rows);
+    job_world_close(&w);
+    return w.code;
+}

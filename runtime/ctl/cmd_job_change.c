@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_job_change.c - jobs changed: the record as it is now is read, changed, signed here, put, and waited for. When another operator was
+ * faster, all that again: no change is lost, and none is made to what was not seen.
+ */
+#include "ctl/job_words.h"
+#include "ctl/job_world.h"
+
+#include "ctl/units.h"
+#include "seal/seal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRIES = 5, FIRST_LOADED = 1024 /* numbers below are those of services that are built in */ };
+
+struct change {
+    struct job_world w;
+    struct seal_key *key;
+    /* Makes the plan what it is to be. 1; 0: it is that already; < 0: told. there: there is a record of it. */
+    int (*apply)(struct change *c, struct job_plan *plan, bool there);
+    bool begins;                   /* it may be of a job without a record */
+    const struct job_plan *wanted; /* by create */
+};
+
+/* ---- How it went --------------------------------------------------------------------------------------------------------- */
+
+static int64_t last_of(const struct rows *rows, const char *field)
+{
+    return rows->count > 0 ? json_row_integer(rows->row[rows->count - 1], field, 0) : 0;
+}
+
+static void show_states(const struct change *c, const struct rows *rows, const char *state)
+{
+    for (size_t i = 0; i + 1 < rows->count; i++) {
+        if (strcmp(json_row_text(rows->row[i], "state", ""), state) == 0) {
+            fprintf(c->w.call->out, " %s", json_row_text(rows->row[i], "server", "?"));
+        }
+    }
+    fputc('\n', c->w.call->out);
+}
+
+static void show_result(const struct change *c, const struct job_plan *plan, const struct rows *rows, bool wait)
+{
+    FILE *out = c->w.call->out;
+    char took[UNITS_TEXT];
+    bool complete = last_of(rows, "complete") != 0;
+    int64_t have = last_of(rows, "acked") + last_of(rows, "superseded"), fenced = last_of(rows, "fenced");
+    int64_t missing = last_of(rows, "missing"), absent = last_of(rows, "absent"), unkept = last_of(rows, "unkept");
+    if (c->w.call->arguments->json) {
+        for (size_t i = 0; i < rows->count; i++) {
+            json_row_print(rows->row[i], out);
+        }
+        return;
+    }
+    units_span(last_of(rows, "took_us") * 1000, took);
+    fprintf(out, "job %s, version %" PRIu64 "%s: ", plan->name, plan->version, plan->destroyed ? ", destroyed" : "");
+    if (!wait) {
+        fprintf(out, "on its way\n");
+        return;
+    }
+    fprintf(out, "%s after %s: %" PRId64 " server%s %s it\n", complete ? "complete" : "not complete", took, have,
+            have == 1 ? "" : "s", have == 1 ? "has" : "have");
+    if (fenced > 0) {
+        fprintf(out, "fenced, and may send nothing before they have it:");
+        show_states(c, rows, "fenced");
+    }
+    if (missing > 0) {
+        fprintf(out, "did not answer, and may still go by what was before:");
+        show_states(c, rows, "missing");
+    }
+    if (absent > 0) {
+        fprintf(out, "%" PRId64 " not in view: learn it when they return\n", absent);
+    }
+    if (unkept > 0) {
+        fprintf(out,
+                "%" PRId64
+                " do not keep it over a restart (their logs say why; a torus in one process keeps nothing)\n",
+                unkept);
+    }
+}
+
+/* ---- Reading, changing, putting ------------------------------------------------------------------------------------------ */
+
+/* A job without a record: a service that was loaded, with a process on each server. */
+static int begin_plan(struct change *c, cw_job job, struct job_plan *plan)
+{
+    char name[JOB_RECORD_NAME_BYTES], why[JOB_PLAN_WHY];
+    job_world_name(&c->w, job, name);
+    if (!c->begins) {
+        return job_world_fail(&c->w, EXIT_NO, "job %s has no record: there is nothing to take away", name);
+    }
+    if (c->wanted == NULL && !job_world_runs(&c->w, job)) {
+        return job_world_fail(&c->w, EXIT_NO,
+                              "job %s has no record, and is no service here: cwctl job create FILE makes it", name);
+    }
+    if (c->wanted == NULL && job < FIRST_LOADED) {
+        return job_world_fail(
+            &c->w, EXIT_NO,
+            "job %s is built in, and has no record: write a job file with all that it is to have, and "
+            "cwctl job create it",
+            name);
+    }
+    job_plan_open(plan, job, job_plan_name_good(name) ? name : "job");
+    plan->version = job < FIRST_LOADED ? 1 : 0; /* it grows: 1 is what is built in */
+    if (c->wanted == NULL && job_plan_add_range(plan, 0, c->w.servers - 1, 0, why) < 0) {
+        return job_world_fail(&c->w, EXIT_NO, "%s", why);
+    }
+    return 0;
+}
+
+/* 1: done, or not to be had; 0: another operator was faster. */
+static int put(struct change *c, const struct job_plan *plan, const uint8_t *bytes, size_t size)
+{
+    bool wait = call_given(c->w.call, "no-wait") == NULL;
+    char why[CLIENT_WHY];
+    struct rows rows = {NULL, 0, 0};
+    int rc = job_world_put(&c->w, bytes, size, wait, &rows, why), again = 0;
+    if (rc < 0 && client_failed(c->w.call->client)) {
+        /* told */
+    } else if (rc == -EEXIST || rc == -ESTALE || (rc == 0 && last_of(&rows, "superseded") > 0)) {
+        again = 1;
+    } else if (rc == -ETIMEDOUT) {
+        show_result(c, plan, &rows, wait);
+        c->w.code = EXIT_INCOMPLETE;
+    } else if (rc < 0) {
+        (void)job_world_fail(&c->w, EXIT_NO, "job %s, version %" PRIu64 " was refused: %s", plan->name, plan->version,
+                             why[0] != '\0' ? why : strerror(-rc));
+    } else {
+        show_result(c, plan, &rows, wait);
+    }
+    rows_clear(&rows);
+    return !again;
+}
+
+static int sign_and_put(struct change *c, const struct job_plan *plan)
+{
+    char why[JOB_PLAN_WHY];
+    uint8_t *bytes;
+    size_t size;
+    if (job_sign(c->key, c->w.cluster, plan, &bytes, &size, why) < 0) {
+        (void)job_world_fail(&c->w, EXIT_NO, "%s", why);
+        return 1;
+    }
+    int done = put(c, plan, bytes, size);
+    free(bytes);
+    return done;
+}
+
+/* One time. 1: done, or not to be had, which was told; 0: again. */
+static int try_change(struct change *c, cw_job job)
+{
+    struct job_plan plan;
+    int there = job_world_fetch(&c->w, job, &plan, NULL);
+    if (there < 0 || (there == 0 && begin_plan(c, job, &plan) < 0)) {
+        return 1;
+    }
+    int rc = c->apply(c, &plan, there > 0), done = 1;
+    if (rc == 0 && !c->w.call->arguments->json) {
+        fprintf(c->w.call->out, "job %s, version %" PRIu64 ": it is so already\n", plan.name, plan.version);
+    } else if (rc > 0) {
+        plan.version++;
+        done = sign_and_put(c, &plan);
+    }
+    job_plan_close(&plan);
+    return done;
+}
+
+static void change_job(struct change *c, cw_job job)
+{
+    for (int i = 0; i < TRIES; i++) {
+        if (try_change(c, job)) {
+            return;
+        }
+        if (i + 1 < TRIES) {
+            fprintf(c->w.call->errors, "cwctl: another operator changed the job meanwhile: once more\n");
+        }
+    }
+    (void)job_world_fail(&c->w, EXIT_NO,
+                         "job %" PRIu32 " was changed by others %d times meanwhile: look (cwctl job show "
+                         "%" PRIu32 ") and try again",
+                         job, TRIES, job);
+}
+
+static int open_change(struct change *c, struct call *call)
+{
+    c->w = (struct job_world){.call = call, .code = EXIT_FINE};
+    c->key = job_key(call, &c->w.code);
+    return c->key != NULL ? job_world_open(&c->w, call) : -1;
+}
+
+static int close_change(struct change *c)
+{
+    job_world_close(&c->w);
+    seal_key_close(c->key);
+    return c->w.code;
+}
+
+static int run_change(struct call *call, struct change *c)
+{
+    cw_job job = open_change(c, call) >= 0 ? job_world_job(&c->w, call->arguments->word[2]) : 0;
+    if (job != 0) {
+        change_job(c, job);
+    }
+    return close_change(c);
+}
+
+/* ---- grant and revoke ---------------------------------------------------------------------------------------------------- */
+
+/* JOB[:PROCESSES[:PORTS]], looked up. < 0: told. */
+static int read_target(struct job_world *w, const char *word, cw_job *job, struct job_ports *ports,
+                       struct processes *who)
+{
+    struct job_words parts;
+    char why[JOB_WORDS_WHY];
+    *ports = (struct job_ports){.all = true};
+    *who = (struct processes){.all = true};
+    if (job_words_target(word, &parts, why) < 0) {
+        return job_world_fail(w, EXIT_USAGE, "%s", why);
+    }
+    *job = job_world_job(w, parts.job);
+    if (*job == 0) {
+        return -1;
+    }
+    if (parts.processes != NULL) {
+        *who = (struct processes){.all = false};
+        if (processes_read(who, parts.processes) < 0) {
+            return job_world_fail(w, EXIT_USAGE, "'%.60s': expected processes: all, or numbers such as 0-3,7",
+                                  parts.processes);
+        }
+    }
+    return parts.ports != NULL ? job_world_ports(w, *job, parts.ports, ports) : 0;
+}
+
+static int refuse_dead(struct change *c, const struct job_plan *plan)
+{
+    return job_world_fail(&c->w, EXIT_NO, "job %s was destroyed; cwctl job create FILE begins its next generation",
+                          plan->name);
+}
+
+static int for_targets(struct change *c, struct job_plan *plan, bool grant)
+{
+    const struct arguments *a = c->w.call->arguments;
+    int changed = 0;
+    if (plan->destroyed) {
+        return refuse_dead(c, plan);
+    }
+    for (int i = 3; i < a->words && changed >= 0; i++) {
+        cw_job job = 0;
+        struct job_ports ports;
+        struct processes who;
+        int rc = read_target(&c->w, a->word[i], &job, &ports, &who);
+        if (rc == 0) {
+            rc = grant ? job_plan_grant(plan, job, &ports, &who) : job_plan_revoke(plan, job, &ports, &who);
+        }
+        if (rc == -ENOTSUP) {
+            rc = job_world_fail(&c->w, EXIT_NO,
+                                "job %s may use all ports of job %" PRIu32 ": some of them cannot be taken from all; "
+                                "revoke the whole of it, and grant the ports that are to stay",
+                                plan->name, job);
+        } else if (rc == -ENOMEM) {
+            rc = job_world_fail(&c->w, EXIT_NO, "out of memory");
+        }
+        job_ports_close(&ports);
+        processes_close(&who);
+        changed = rc < 0 ? rc : changed | rc;
+    }
+    return changed;
+}
+
+static int apply_grant(struct change *c, struct job_plan *plan, bool there)
+{
+    (void)there;
+    return for_targets(c, plan, true);
+}
+
+static int apply_revoke(struct change *c, struct job_plan *plan, bool there)
+{
+    (void)there;
+    return for_targets(c, plan, false);
+}
+
+int run_job_grant(struct call *call)
+{
+    struct change c = {.apply = apply_grant, .begins = true};
+    return run_change(call, &c);
+}
+
+int run_job_revoke(struct call *call)
+{
+    struct change c = {.apply = apply_revoke};
+    return run_change(call, &c);
+}
+
+/* ---- destroy ------------------------------------------------------------------------------------------------------------- */
+
+static int apply_destroy(struct change *c, struct job_plan *plan, bool there)
+{
+    (void)c;
+    (void)there;
+    if (plan->destroyed) {
+        return 0;
+    }
+    job_plan_destroy(plan);
+    return 1;
+}
+
+int run_job_destroy(struct call *call)
+{
+    struct change c = {.apply = apply_destroy};
+    return run_change(call, &c);
+}
+
+/* ---- create -------------------------------------------------------------------------------------------------------------- */
+
+/* A copy of what is wanted, in the version and generation that are next. */
+static int apply_create(struct change *c, struct job_plan *plan, bool there)
+{
+    const struct job_plan *wanted = c->wanted;
+    char why[JOB_PLAN_WHY];
+    uint8_t *bytes;
+    size_t size;
+    struct job_record record;
+    struct job_plan next;
+    if (there && !plan->destroyed && call_given(c->w.call, "replace") == NULL) {
+        return job_world_fail(&c->w, EXIT_NO,
+                              "job %s is there, in version %" PRIu64 "; --replace puts what the file says in its place",
+                              plan->name, plan->version);
+    }
+    int rc = job_plan_record(wanted, &bytes, &size, why);
+    if (rc == 0) {
+        rc = job_record_decode(bytes, size, &record) == WIRE_OK ? job_plan_from(&next, &record) : -1;
+        free(bytes);
+    }
+    if (rc < 0) {
+        return job_world_fail(&c->w, EXIT_NO, "out of memory");
+    }
+    next.version = wanted->version - 1 > plan->version ? wanted->version - 1 : plan->version; /* it grows by one */
+    next.generation = !there ? wanted->generation : plan->destroyed ? plan->generation + 1 : plan->generation;
+    job_plan_close(plan);
+    *plan = next;
+    return 1;
+}
+
+/* Signed where the key is: put as it stands, whatever is held. */
+static void put_sealed(struct change *c, const struct jobfile_entry *e)
+{
+    char why[JOB_PLAN_WHY];
+    uint8_t *bytes;
+    size_t size;
+    int rc = job_plan_record(&e->plan, &bytes, &size, why);
+    uint8_t *whole = rc == 0 ? realloc(bytes, size + JOB_RECORD_SIGNATURE_BYTES) : NULL;
+    if (whole == NULL) {
+        if (rc == 0) {
+            free(bytes);
+        }
+        (void)job_world_fail(&c->w, EXIT_NO, "out of memory");
+        return;
+    }
+    memcpy(whole + size, e->signature, JOB_RECORD_SIGNATURE_BYTES);
+    if (!put(c, &e->plan, whole, size + JOB_RECORD_SIGNATURE_BYTES)) {
+        (void)job_world_fail(&c->w, EXIT_NO,
+                             "job %s: version %" PRIu64
+                             " or a later one is held; sign the file again with a higher version",
+                             e->plan.name, e->plan.version);
+    }
+    free(whole);
+}
+
+static void tell(void *context, const char *text)
+{
+    struct job_world *w = context;
+    (void)job_world_fail(w, EXIT_USAGE, "%s", text);
+}
+
+static void create_all(struct change *c, const struct jobfile *file)
+{
+    for (unsigned i = 0; i < file->count && c->w.code == EXIT_FINE; i++) {
+        const struct jobfile_entry *e = &file->entry[i];
+        if (e->sealed) {
+            put_sealed(c, e);
+            continue;
+        }
+        if (c->key == NULL && (c->key = job_key(c->w.call, &c->w.code)) == NULL) {
+            return;
+        }
+        c->wanted = &e->plan;
+        change_job(c, e->plan.id);
+    }
+}
+
+int run_job_create(struct call *call)
+{
+    struct change c = {.apply = apply_create, .begins = true};
+    if (job_world_open(&c.w, call) >= 0) {
+        struct jobfile_names names = job_world_names(&c.w);
+        const struct jobfile_options options = {.dims = c.w.dims, .names = &names};
+        struct jobfile file;
+        if (jobfile_load(&file, call->arguments->word[2], &options, tell, &c.w) == 0) {
+            create_all(&c, &file);
+            jobfile_close(&file);
+        }
+    }
+    return close_change(&c);
+}

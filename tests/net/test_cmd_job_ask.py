@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cwctl job explain and audit: may it, by which entry, or which one is missing; and who was refused what."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+
+import ctl_kit
+
+
+class Ask(ctl_kit.Job):
+    def setUp(self):
+        if ctl_kit.OPTIONS.module is None:
+            self.skipTest("no module given")
+        if "hitcount" not in self.cwctl("services"):
+            self.cwctl("services load", ctl_kit.OPTIONS.module)
+
+    def test_from_refusal_to_grant_and_back(self):
+        self.refused("service hitcount walk 1,1,1", "no privilege", "job explain", code=1)
+        self.refused("--server 0,0,1 service hitcount walk 1,1,1", "no privilege", code=1)
+        [row] = self.rows("job explain hitcount:0 hitcount:13:1", code=1)
+        self.assertEqual((row["allowed"], row["refused"], row["asked"]), (0, 1, "0,0,0"))
+        self.assertEqual(row["missing"], "no signed record of job hitcount is held")
+        self.assertEqual(row["remedy"], "cwctl job grant hitcount hitcount:13:1")
+        self.cwctl("job grant hitcount hitcount:13:1")
+        self.cwctl("service hitcount walk 1,1,1")
+        text = self.cwctl("job explain hitcount:0 hitcount:13:1")
+        self.assertRegex(text, r"(?m)^answer +allowed$")
+        self.assertRegex(text, r"(?m)^entry +grant 1 of 1: job 4096")
+        self.assertRegex(text, r"(?m)^leads to +1,1,1$")
+        self.assertRegex(text, r"(?m)^refused there +1$")
+        self.refused("service hitcount walk 2,2,2", "no privilege", code=1)
+        text = self.cwctl("job explain hitcount:0 hitcount:26:1", code=1)
+        self.assertRegex(text, r"(?m)^missing +hitcount may use port 1 of job hitcount, but not for process 26$")
+        text = self.cwctl("job explain hitcount:0 hitcount:*:1", code=1)
+        self.assertIn("not for packets to keys, which need it on all processes", text)
+        text = self.cwctl("job explain hitcount:0 hitcount:13:2", code=1)
+        self.assertIn("may use other ports of job hitcount, but not port 2", text)
+        text = self.cwctl("job explain hitcount:0 ping:13:2", code=1)
+        self.assertIn("hitcount has no grant to job ping", text)
+        self.cwctl("job revoke hitcount hitcount")
+        self.refused("service hitcount walk 1,1,1", "no privilege", code=1)
+        titles, rows = self.table("job audit")
+        self.assertEqual(titles[:4], ["SERVER", "FROM", "TO", "REFUSED"])
+        self.assertIn(["0,0,0", "hitcount:0", "hitcount:13:1", "2"], [row[:4] for row in rows])
+        self.assertIn(["0,0,1", "hitcount:1", "hitcount:13:1", "1"], [row[:4] for row in rows])
+        self.assertEqual(rows[-1][:5], ["4", "refused", "on", "27", "servers"])
+        last = self.rows("job audit")[-1]
+        self.assertEqual((last["servers"], last["silent"], last["refused"]), (27, 0, 4))
+
+    def test_what_is_no_question(self):
+        self.refused("job explain hitcount ping:1:1", "expected JOB:PROCESS, the one that sends", code=2)
+        self.refused("job explain hitcount:0 ping:1", "expected JOB:PROCESS:PORT", code=2)
+        self.refused("job explain hitcount:0 nobody:1:1", "no job has this name", code=2)
+        self.refused("job explain hitcount:0 ping:1:echo", "ports of job ping", code=2)
+        self.refused("job explain hitcount:0 ping:1:1-2", "expected one port", code=2)
+        self.refused("job explain hitcount:999 ping:1:1", "no such process", code=1)
+
+
+class Local(ctl_kit.Case):
+    """No operator's key: a job file is taken as it is."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.place = tempfile.mkdtemp(prefix="cubeway-test-")
+        cls.addClassCleanup(shutil.rmtree, cls.place)
+        file = os.path.join(cls.place, "jobs.conf")
+        with open(file, "w", encoding="utf-8") as out:
+            out.write('job "hitcount" { id = 4096; processes = "0-26"\n grant hitcount { processes = "0-13"; ports = 1 } }\n')
+        cls.config = f'job_file = "{file}"\n' + ctl_kit.Case.config
+        super().setUpClass()
+
+    def test_a_job_file(self):
+        if ctl_kit.OPTIONS.module is None:
+            self.skipTest("no module given")
+        self.cwctl("services load", ctl_kit.OPTIONS.module)
+        self.cwctl("service hitcount walk 1,1,1")
+        self.refused("service hitcount walk 2,2,2", "no privilege", code=1)
+        [row] = self.rows("job explain hitcount:0 hitcount:13:1")
+        self.assertEqual((row["allowed"], row["leads_to"], row["version"]), (1, "1,1,1", 1))
+        self.assertIn("no signed records", self.cwctl("job list"))
+        done = subprocess.run([ctl_kit.OPTIONS.cubewayd, "--check-config", os.path.join(self.folder, "all.conf")],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(os.path.join(self.place, "jobs.conf"), "a", encoding="utf-8") as out:
+            out.write("job b { }\n")
+        done = subprocess.run([ctl_kit.OPTIONS.cubewayd, "--check-config", os.path.join(self.folder, "all.conf")],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("jobs.conf:3: job b: expected id, the number of the job: id = 5001", done.stderr)
+
+
+if __name__ == "__main__":
+    ctl_kit.main()

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cwctl job create, grant, revoke, destroy: what is changed, what is refused, and two operators at one time."""
+
+import os
+import subprocess
+import threading
+
+import ctl_kit
+
+STORE = 'job "store" { id = 5002; processes = "0-26"; ports { get = 7; put = 8 } }\n'
+WEB = 'job "web" { id = 5001; processes = "0-8"; ports { http = 1 } }\n'
+
+
+class Change(ctl_kit.Job):
+    def setUp(self):
+        self.cwctl("job create --replace", self.file("both.jobs", WEB + STORE))
+
+    def grants(self, job="web"):
+        return [(row["to"], row["to_processes"], row["to_ports"]) for row in self.rows("job show " + job) if row.get("what") == "grant"]
+
+    def version(self, job="web"):
+        return self.rows("job show " + job)[0]["version"]
+
+    def test_grant_and_revoke(self):
+        before = self.version()
+        text = self.cwctl("job grant web store:0-3,7:get,9 web")
+        self.assertRegex(text, rf"^job web, version {before + 1}: complete after [0-9.]+ .?s: 27 servers have it\n")
+        self.assertEqual(self.grants(), [(5001, "all", "all"), (5002, "0-3,7", "7,9")])
+        self.assertRegex(self.cwctl("job grant web store:2:get"), "it is so already")
+        self.assertEqual(self.version(), before + 1)
+        rows = self.rows("job revoke web store:2-3:get")
+        self.assertEqual({row["state"] for row in rows[:-1]}, {"acked"})
+        self.assertEqual((len(rows), rows[-1]["complete"], rows[-1]["acked"], rows[-1]["missing"]), (28, 1, 27, 0))
+        self.assertEqual(self.grants()[1:], [(5002, "0-1,7", "7"), (5002, "0-3,7", "9")])
+        self.cwctl("job revoke web store")
+        self.assertEqual(self.grants(), [(5001, "all", "all")])
+        self.assertRegex(self.cwctl("job grant web store:1:put --no-wait"), "on its way")
+        self.assertEqual(len(self.grants()), 2)
+
+    def test_what_is_refused(self):
+        self.refused("job grant nobody store", "'nobody': no job has this name", code=2)
+        self.refused("job grant web nobody", "'nobody': no job has this name", code=2)
+        self.refused("job grant web store:x", "'x': expected processes", code=2)
+        self.refused("job grant web store:all:gat", "ports of job store: 'gat': expected all", code=2)
+        self.refused("job grant web store:1:2:3", "expected JOB, JOB:PROCESSES or JOB:PROCESSES:PORTS", code=2)
+        self.refused("job grant ping store", "job ping is built in, and has no record", code=1)
+        self.refused("job revoke ping store", "has no record: there is nothing to take away", code=1)
+        self.refused("job grant 77 store", "job 77 has no record, and is no service here", code=1)
+        self.refused(f"job create {self.file('w', WEB)}", "job web is there, in version", "--replace", code=1)
+        self.refused(f"job create {self.file('w', 'job a { id = 1; colour = 3 }')}", "w:1: job a: colour: no such key", code=2)
+        self.cwctl("job grant web store")
+        self.refused("job revoke web store:1:get", "may use all ports of job 5002", code=1)
+        other = os.path.join(self.folder, "wrong.key")
+        if not os.path.exists(other):
+            self.cwctl("job keygen", other)
+        self.refused(f"job revoke web store --key {other}", "was refused: the operator of this cluster did not sign", code=1)
+        os.chmod(other, 0o644)
+        self.refused(f"job revoke web store --key {other}", "others may read this key", code=1)
+        none = self.raw("job", "revoke", "web", "store", env={"CUBEWAY_OPERATOR_KEY": ""})
+        self.assertEqual(none.returncode, 2)
+        self.assertIn("--key FILE is needed", none.stderr)
+        self.assertEqual(len(self.grants()), 1)
+
+    def test_destroyed_and_begun_again(self):
+        self.assertRegex(self.cwctl("job destroy web"), "^job web, version [0-9]+, destroyed: complete")
+        [row] = [row for row in self.rows("job list") if row["name"] == "web"]
+        self.assertEqual((row["destroyed"], row["processes"]), (1, 0))
+        self.refused("job grant web store", "was destroyed; cwctl job create FILE begins its next generation", code=1)
+        self.assertRegex(self.cwctl("job destroy web"), "it is so already")
+        generation = row["generation"]
+        self.cwctl("job create", self.file("w", WEB))
+        [row] = [row for row in self.rows("job list") if row["name"] == "web"]
+        self.assertEqual((row["destroyed"], row["generation"]), (0, generation + 1))
+
+    def test_several_operators_lose_nothing(self):
+        ports = range(100, 112)
+        failed = []
+
+        def grant(port):
+            done = self.raw("job", "grant", "web", f"store:all:{port}")
+            if done.returncode != 0:
+                failed.append(done.stderr)
+
+        threads = [threading.Thread(target=grant, args=(port,)) for port in ports[:4]]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failed, [])
+        self.assertEqual(self.grants(), [(5002, "all", "100,101,102,103")])
+
+    def test_a_large_record(self):
+        lines = "".join(f"grant {10000 + i} {{ processes = \"{i}-{i + 5},{i + 9}\"; ports = \"1-9\" }}\n" for i in range(3000))
+        file = self.file("large", f'job "large" {{ id = 7000; processes = "0-26"\n{lines}}}\n')
+        self.assertRegex(self.cwctl("job create --replace", file), "^job large, version [0-9]+: complete")
+        self.assertEqual(self.rows("job list")[-1]["grants"], 3000)
+        text = self.cwctl("job show large")
+        self.assertEqual(text.count("grant "), 3000)
+        self.cwctl("job destroy large")
+
+    def test_not_complete(self):
+        self.cwctl("--server 2,2,2 fail")
+        try:
+            done = self.raw("job", "grant", "web", "store:3:get", "--timeout", "100ms")
+            self.assertEqual(done.returncode, 5, done.stdout + done.stderr)
+            self.assertIn("not complete after", done.stdout)
+            self.assertIn("did not answer, and may still go by what was before: 2,2,2", done.stdout)
+        finally:
+            self.cwctl("--server 2,2,2 restore")
+            self.settle()
+        self.assertRegex(self.cwctl("job grant web store:4:get"), "complete after .*: 27 servers have it")
+
+
+class NoKey(ctl_kit.Case):
+    def test_no_operator_key(self):
+        key = os.path.join(self.folder, "k")
+        subprocess.run([ctl_kit.OPTIONS.cwctl, "job", "keygen", key], check=True, capture_output=True)
+        file = os.path.join(self.folder, "w")
+        with open(file, "w", encoding="utf-8") as out:
+            out.write(WEB)
+        self.refused(f"job create {file} --key {key}", "no operator's key is configured", code=1)
+
+
+if __name__ == "__main__":
+    ctl_kit.main()

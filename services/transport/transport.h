@@ -102,7 +102,7 @@ struct transport_config {
     size_t memory_max;      /* bytes allocated in all, but for peers and messages themselves: 64 MiB */
     size_t peer_memory_max; /* of it, for messages from one peer that come: 32 MiB */
     unsigned peers_max;     /* that are remembered: 1,024, each some 2 KiB; idle ones are forgotten for new ones */
-    unsigned messages_max;  /* being sent, to all: 4,096 */
+    unsigned messages_max;  /* being sent, to all, requests until they are answered: 1,024 */
     unsigned incoming_max;  /* of several packets, coming from one peer at a time: 32 */
     size_t piece_window;    /* 256 KiB */
     size_t window_max;      /* bytes on their way to one peer at a time: 4 MiB */
@@ -162,7 +162,7 @@ struct transport_send_options {
 
 /*
  * status: 0, or what the receiver refused with, or -ETIMEDOUT, -ECANCELED, -ENETUNREACH (not in view), -ECONNRESET (the receiver began a
- * new incarnation, or forgot us), -ESTALE (the key has another root), -EACCES, -EMSGSIZE, what read() gave, -ENOMEM.
+ * new incarnation, or forgot us), -ESTALE (the key's root left with it, and nobody knows whether it was taken), -EACCES, -EMSGSIZE, what read() gave, -ENOMEM.
  */
 typedef void (*transport_done_fn)(void *context, void *arg, int status);
 

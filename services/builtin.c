@@ -4,6 +4,7 @@
 #include "services/bench/bench.h"
 #include "services/ping/ping.h"
 #include "services/trace/trace.h"
+#include "services/transport/transport.h"
 
 #include <string.h>
 
@@ -11,6 +12,7 @@ static const cw_service *const services[] = {
     &ping_service,
     &bench_service,
     &trace_service,
+    &transport_service,
 };
 enum { SERVICES = sizeof services / sizeof *services };
 

@@ -72,7 +72,8 @@ static void set_timers(struct lab *lab, bool fast)
 
 static int add_service(const struct command *self, struct lab *lab, const char *word)
 {
-    if (strcmp(word, "ping") == 0 || strcmp(word, "bench") == 0 || strcmp(word, "trace") == 0) {
+    if (strcmp(word, "ping") == 0 || strcmp(word, "bench") == 0 || strcmp(word, "trace") == 0 ||
+        strcmp(word, "transport") == 0) {
         return COMMAND_GO; /* always there */
     }
     char *whole = strchr(word, '/') != NULL || strstr(word, ".so") != NULL ? realpath(word, NULL) : NULL;

@@ -33,7 +33,7 @@ FOLDERS = (
     Folder(NMU, 3, "nmu", (CONTRACTS, BASE, WIRE), True),
     Folder(SHIM, 4, "shim", (CONTRACTS, BASE, WIRE), False),
     Folder(CAPTURE, 4, "capture", (CONTRACTS,), False),
-    Folder(TRANSPORT, 4, "services/transport", (CONTRACTS, BASE), False),  # what other services are built on
+    Folder(TRANSPORT, 4, "services/transport", (CONTRACTS, KEYSPACE, BASE), False),  # what other services are built on
     Folder(SERVICES, 4, "services", (CONTRACTS, KEYSPACE, BASE, TRANSPORT), False),
     Folder(SERVICE_LIST, 4, "services", (CONTRACTS, SERVICES, TRANSPORT), False),
     Folder(SCENARIO, 4, "scenario", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU), False),

@@ -29,6 +29,7 @@ START_TEST(by_name)
     ck_assert_ptr_nonnull(builtin_service("ping"));
     ck_assert_ptr_nonnull(builtin_service("bench"));
     ck_assert_ptr_nonnull(builtin_service("trace"));
+    ck_assert_ptr_nonnull(builtin_service("transport"));
     ck_assert_ptr_null(builtin_service("pin"));
     ck_assert_ptr_null(builtin_service(""));
 }

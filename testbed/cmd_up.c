@@ -79,8 +79,9 @@ static int add_service(const struct command *self, struct lab *lab, const char *
     char *whole = strchr(word, '/') != NULL || strstr(word, ".so") != NULL ? realpath(word, NULL) : NULL;
     if (whole == NULL || strlen(whole) >= LAB_PATH || lab->services == LAB_SERVICES) {
         free(whole);
-        return command_refuse(self, "--service %s: expected ping, bench, or the file of a service (.so); at most %d",
-                              word, LAB_SERVICES);
+        return command_refuse(
+            self, "--service %s: expected ping, bench, trace, transport, or the file of a service (.so); at most %d",
+            word, LAB_SERVICES);
     }
     snprintf(lab->service[lab->services++], LAB_PATH, "%s", whole);
     free(whole);

@@ -315,7 +315,8 @@ static void say_last(struct talker *k, cw_server to_whom)
                       .port = TALKER_PORT,
                       .server = cw_server_coord(k->s, to_whom),
                       .process = to_whom};
-    ledger->message[number] = (struct ledger_message){.bytes = LAST_BYTES, .life = k->life, .must = true};
+    ledger->message[number] = (struct ledger_message){
+        .bytes = LAST_BYTES, .from = cw_server_id(k->s, cw_self(k->s)), .life = k->life, .must = true};
     *g = (struct going){.used = true, .number = number, .talker = k};
     int64_t rc = transport_send(k->t, &to, &data, &options, done, g);
     if (rc < 0) {

@@ -4,6 +4,8 @@
  */
 #include "simulator/world_internal.h"
 
+#include "nmu/book.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +116,7 @@ int world_start(struct world *w, cw_server s)
         .watch = seen_watch(w),
         .offload = servers_offload,
         .offload_context = w,
+        .records = {w->book, book_record},
     };
     int rc = node_open(&h->node, &config, &env);
     if (rc < 0) {

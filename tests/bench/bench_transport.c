@@ -5,6 +5,7 @@
  */
 #include "fake_result.h"
 #include "keyspace/torus.h"
+#include "nmu/book.h"
 #include "services/ping/ping.h"
 #include "services/transport/transport.h"
 #include "simulator/world.h"
@@ -33,6 +34,12 @@ static void open_world(cw_dims dims, uint16_t mtu, uint64_t seed)
     config.node.mtu = mtu;
     config.services = services;
     config.service_count = 2;
+    static const struct book_grant grants[] = {
+        {.from = PING_JOB, .to = PING_JOB, .all_processes = true},
+        {.from = TRANSPORT_JOB, .to = TRANSPORT_JOB, .all_processes = true},
+    };
+    config.grants = grants;
+    config.grant_count = 2;
     if (world_open(&world, &config) != 0) {
         exit(1);
     }

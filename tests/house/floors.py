@@ -35,7 +35,7 @@ FOLDERS = (
     Folder(CAPTURE, 4, "capture", (CONTRACTS,), False),
     Folder(TRANSPORT, 4, "services/transport", (CONTRACTS, KEYSPACE, BASE), False),  # what other services are built on
     Folder(SERVICES, 4, "services", (CONTRACTS, KEYSPACE, BASE, TRANSPORT), False),
-    Folder(SERVICE_LIST, 4, "services", (CONTRACTS, SERVICES, TRANSPORT), False),
+    Folder(SERVICE_LIST, 4, "services", (CONTRACTS, BASE, WIRE, NMU, SERVICES, TRANSPORT), False),
     Folder(SCENARIO, 4, "scenario", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU), False),
     Folder(SIMULATOR, 5, "simulator", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, CAPTURE, SERVICES, TRANSPORT, SERVICE_LIST, SCENARIO), False),
     Folder(DAEMON, 5, "daemon", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, BOOT, NMU, SHIM, SERVICES, TRANSPORT, SERVICE_LIST), False),

@@ -34,6 +34,7 @@ struct fake_send {
     cw_coord waypoint[CW_WAYPOINTS_MAX];
     uint32_t call; /* the number of the call it asks for or (reply) answers; 0: neither */
     bool reply;    /* to.server is who asked */
+    cw_to told;    /* of a call for somebody else: who gets the answer; kind 0: the service itself */
     int status;
 };
 

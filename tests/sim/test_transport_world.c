@@ -7,6 +7,7 @@
  *   test_transport_world [--first SEED] [--seeds COUNT] [--all] [--say]     exit code 1: a seed failed
  */
 #include "fake_result.h"
+#include "nmu/book.h"
 #include "simulator/faults.h"
 #include "simulator/world.h"
 #include "tp_ledger.h"
@@ -145,6 +146,10 @@ static void run_world(uint64_t seed)
     draw(&config, &talker_plan, seed);
     config.services = services;
     config.service_count = 1;
+    static const struct book_grant grants[] = {
+        {.from = TALKER_JOB, .to = TALKER_JOB, .port = TALKER_PORT, .all_processes = true}};
+    config.grants = grants;
+    config.grant_count = 1;
     if (world_open(&w, &config) != 0) {
         ledger_wrong("world", "it does not open");
         return;

@@ -6,14 +6,12 @@
 #include "services/jobs/jobs.h"
 #include "services/ping/ping.h"
 #include "services/trace/trace.h"
+#include "services/transport/transport.h"
 
 #include <string.h>
 
 static const cw_service *const services[] = {
-    &ping_service,
-    &bench_service,
-    &trace_service,
-    &jobs_service,
+    &ping_service, &bench_service, &trace_service, &jobs_service, &transport_service,
 };
 enum { SERVICES = sizeof services / sizeof *services };
 
@@ -29,6 +27,7 @@ static const struct book_grant grants[] = {
     {.from = BENCH_JOB, .to = BENCH_JOB, .port = 0, .all_processes = true},
     {.from = TRACE_JOB, .to = TRACE_JOB, .port = 0, .all_processes = true},
     {.from = JOBS_JOB, .to = JOBS_JOB, .port = JOBS_PORT, .all_processes = true},
+    {.from = TRANSPORT_JOB, .to = TRANSPORT_JOB, .port = 0, .all_processes = true},
 };
 enum { GRANTS = sizeof grants / sizeof *grants };
 

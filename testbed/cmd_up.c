@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
+#include "services/builtin.h"
 #include "testbed/command.h"
 #include "testbed/converge.h"
 #include "testbed/explain.h"
@@ -28,13 +29,14 @@ struct choice {
 
 static int add_service(const struct program_command *self, struct lab *lab, const char *word)
 {
-    if (strcmp(word, "ping") == 0 || strcmp(word, "bench") == 0 || strcmp(word, "trace") == 0) {
+    if (builtin_service(word) != NULL) {
         return PROGRAM_GO; /* always there */
     }
     char *whole = strchr(word, '/') != NULL || strstr(word, ".so") != NULL ? realpath(word, NULL) : NULL;
     if (whole == NULL || strlen(whole) >= LAB_PATH || lab->services == LAB_SERVICES) {
         free(whole);
-        return program_refuse(self, "--service %s: expected ping, bench, or the file of a service (.so); at most %d",
+        return program_refuse(self,
+                              "--service %s: expected a service that is built in, or the file of one (.so); at most %d",
                               word, LAB_SERVICES);
     }
     snprintf(lab->service[lab->services++], LAB_PATH, "%s", whole);

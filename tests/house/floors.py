@@ -7,7 +7,7 @@ from typing import NamedTuple
 CONTRACTS, KEYSPACE, BASE, WIRE = "include/cubeway", "keyspace", "runtime/base", "runtime/wire"
 CORE, BOOT, NMU, SHIM = "runtime/core", "runtime/boot", "runtime/nmu", "shim"
 SERVICES, SERVICE_LIST = "services/*", "services"
-SERVICE_JOBS = "services/jobs"
+SERVICE_JOBS, TRANSPORT = "services/jobs", "services/transport"
 SCENARIO, CAPTURE, CONF, SEAL, JOBFILE = "scenario", "runtime/capture", "runtime/conf", "runtime/seal", "runtime/jobfile"
 SIMULATOR, DAEMON, CTL, TESTBED = "simulator", "runtime/daemon", "runtime/ctl", "testbed"
 
@@ -38,13 +38,14 @@ FOLDERS = (
     Folder(SEAL, 4, "seal", (CONTRACTS,), False),
     Folder(JOBFILE, 4, "jobfile", (CONTRACTS, BASE, WIRE, NMU, CONF), False),
     Folder(SERVICE_JOBS, 4, "services/jobs", (CONTRACTS, KEYSPACE, BASE, WIRE, NMU), False),  # the one service that governs the NMU
-    Folder(SERVICES, 4, "services", (CONTRACTS, KEYSPACE, BASE), False),
-    Folder(SERVICE_LIST, 4, "services", (CONTRACTS, BASE, WIRE, NMU, SERVICES, SERVICE_JOBS), False),
+    Folder(TRANSPORT, 4, "services/transport", (CONTRACTS, KEYSPACE, BASE), False),  # what other services are built on
+    Folder(SERVICES, 4, "services", (CONTRACTS, KEYSPACE, BASE, TRANSPORT), False),
+    Folder(SERVICE_LIST, 4, "services", (CONTRACTS, BASE, WIRE, NMU, SERVICES, SERVICE_JOBS, TRANSPORT), False),
     Folder(SCENARIO, 4, "scenario", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU), False),
-    Folder(SIMULATOR, 5, "simulator", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, CAPTURE, SEAL, SERVICES, SERVICE_JOBS, SERVICE_LIST, SCENARIO), False),
-    Folder(DAEMON, 5, "daemon", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, BOOT, NMU, SHIM, CONF, SEAL, JOBFILE, SERVICES, SERVICE_JOBS, SERVICE_LIST), False),
+    Folder(SIMULATOR, 5, "simulator", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, CAPTURE, SEAL, SERVICES, SERVICE_JOBS, TRANSPORT, SERVICE_LIST, SCENARIO), False),
+    Folder(DAEMON, 5, "daemon", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, BOOT, NMU, SHIM, CONF, SEAL, JOBFILE, SERVICES, SERVICE_JOBS, TRANSPORT, SERVICE_LIST), False),
     Folder(CTL, 5, "ctl", (CONTRACTS, BASE, WIRE, NMU, CAPTURE, SEAL, JOBFILE), False),
-    Folder(TESTBED, 5, "testbed", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, SEAL, JOBFILE, SERVICES, SERVICE_JOBS, SERVICE_LIST, SCENARIO), False),
+    Folder(TESTBED, 5, "testbed", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, SEAL, JOBFILE, SERVICES, SERVICE_JOBS, TRANSPORT, SERVICE_LIST, SCENARIO), False),
 )
 
 # Folders of C that are not the product: they may include all of it.

@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct torus torus;
     struct node_env env = {.neighbours = neighbours, .seed = 1};
     struct node_config config = node_config_default();
-    struct node *n;
+    struct node *n = NULL;
     config.dims = (cw_dims){3, 3, 3};
     config.incarnation = 1;
     config.alone = true;

@@ -225,7 +225,14 @@ int host_start_node(struct pump_server *s, uint64_t incarnation)
         .offload = on_offload,
         .offload_context = s,
     };
+    struct siphash_key seal;
     int rc = open_book(h);
+    if (rc == 0 && h->config.seal_tables) {
+        rc = getrandom(&seal, sizeof seal, 0) == sizeof seal
+                 ? 0
+                 : -EIO; /* of this life: what can be guessed seals nothing */
+        env.seal = &seal;
+    }
     env.records = (struct nmu_source){h->book, book_record};
     rc = rc < 0 ? rc : node_open(&s->face.node, &config, &env);
     if (rc < 0) {

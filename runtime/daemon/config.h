@@ -87,7 +87,7 @@ struct daemon_config {
     uint32_t queue_packets, queue_bytes, hold_bytes;
     cw_span busy_poll; /* how long after the last frame the pump looks again without sleeping */
     struct config_link link[CW_LINK_COUNT];
-    bool seal_tables; /* of the NMU (NMU 6.2) */
+    bool seal_tables;          /* of the NMU (NMU 6.2) */
     struct config_fault fault; /* place CONFIG_WHOLE: of every pair link */
     unsigned service_count;
     struct config_service service[CONFIG_SERVICES];

@@ -261,7 +261,8 @@ cw_job nmu_missing(const struct nmu *n, uint32_t *from)
 
 const struct map_job *nmu_job(const struct nmu *n, cw_job job)
 {
-    uint32_t place = map_find(&n->tables.map, job); /* bounded by what map.slot says, which a sweep or a change looks at first */
+    uint32_t place =
+        map_find(&n->tables.map, job); /* bounded by what map.slot says, which a sweep or a change looks at first */
     return place != MAP_NONE ? &n->tables.map.job[place] : NULL;
 }
 

@@ -14,6 +14,7 @@
 #ifndef CORE_NODE_H
 #define CORE_NODE_H
 
+#include "base/siphash.h"
 #include "core/linkstate.h"
 #include "core/pkt.h"
 #include "cubeway/err.h"
@@ -81,6 +82,8 @@ struct node_env {
     void *option_context;
     const struct node_object
         *objects; /* borrowed; NULL: none. A service whose exports have name and version of one does not load */
+    const struct siphash_key *
+        seal; /* borrowed for node_open(); NULL: the NMU's tables are not sealed (NMU 6.2). Chance that nobody else has */
     struct nmu_source records; /* of jobs, where the node looks for those it needs; without any: default deny */
 };
 

@@ -190,6 +190,7 @@ void node_counters(const struct node *n,
     visit(context, "node", "inside", node_packets_inside(n));
     visit(context, "node", "kept", n->kept);
     visit(context, "node", "denied", n->nmu.denied.total);
+    visit(context, "node", "tampered", n->nmu.seals.found);
     for (unsigned cause = 0; cause < CW_DROP_COUNT; cause++) {
         visit(context, "drop", cw_drop_name((cw_drop)cause), n->drops[cause]);
     }

@@ -127,6 +127,7 @@ struct node {
     struct timers timers;
     struct calls calls;
     struct nmu nmu;            /* a service speaks there by its place among the services */
+    uint64_t tampered;         /* bad seals known of */
     struct nmu_source records; /* of the service that has them, asked before env.records */
     struct nmu_desk desk;
     struct expiry offloads;
@@ -267,6 +268,8 @@ int node_may_still_send(struct cw_svc *svc, const struct packet_head *head);
 int node_reside(struct cw_svc *svc);
 /* Looks for the records that are missing, where there may be some. */
 void node_seek_records(struct node *n);
+/* Looks at some entries of sealed tables. When one, or one met since the last time, is not as it was left: all are written anew. */
+void node_look_at_seals(struct node *n);
 /* Borrows a host's object, or NULL. */
 const void *node_object(const struct node *n, const char *name, unsigned version);
 int node_open_nmu(struct node *n, uint64_t salt);

@@ -4,6 +4,7 @@
  */
 #include "core/node_internal.h"
 
+#include "base/check.h"
 #include "base/prng.h"
 #include "nmu/job_record.h"
 
@@ -112,6 +113,40 @@ int node_reside(struct cw_svc *svc)
     return rc;
 }
 
+/* ---- Seals --------------------------------------------------------------------------------------------------------- */
+
+enum { SWEEP_ENTRIES = 64 }; /* each time something is due: microseconds */
+
+static void tell_tampered(struct node *n)
+{
+    char text[128] = "tables of the NMU were tampered with and are written anew from the records; found in table ";
+    size_t used = strlen(text), name = strlen(sealed_name(n->nmu.seals.bad_table));
+    CHECK(used + name < sizeof text);
+    memcpy(text + used, sealed_name(n->nmu.seals.bad_table), name + 1);
+    if (n->env.watch.log != NULL) {
+        n->env.watch.log(n->env.watch.context, n, CW_LOG_ERROR, "node", text, n->now);
+    }
+}
+
+void node_look_at_seals(struct node *n)
+{
+    (void)nmu_sweep(&n->nmu, SWEEP_ENTRIES);
+    if (n->nmu.seals.found == n->tampered) {
+        return;
+    }
+    tell_tampered(n);
+    nmu_clear(&n->nmu);
+    for (unsigned i = 0; i < NODE_SERVICES; i++) {
+        const struct cw_svc *svc = n->service[i];
+        if (svc != NULL) {
+            int rc = nmu_reside(&n->nmu, svc->index, svc->table->job, n->self, 0);
+            CHECK(rc == 0); /* there was room for all of them */
+        }
+    }
+    node_seek_records(n);
+    n->tampered = n->nmu.seals.found;
+}
+
 /* ---- The desk ------------------------------------------------------------------------------------------------------ */
 
 static int desk_put(void *node, const uint8_t *record, size_t size)
@@ -184,5 +219,10 @@ int node_open_nmu(struct node *n, uint64_t salt)
         .source = desk_source,
         .in_reach = desk_in_reach,
     };
-    return nmu_open(&n->nmu, &config);
+    int rc = nmu_open(&n->nmu, &config);
+    if (rc == 0 && n->env.seal != NULL) {
+        rc = nmu_seal(&n->nmu, n->env.seal);
+        n->env.seal = NULL; /* it was lent for opening */
+    }
+    return rc;
 }

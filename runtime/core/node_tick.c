@@ -35,6 +35,7 @@ cw_links node_tick(struct node *n, cw_time now)
     node_sync(n);
     if (moved) {
         node_look_at_gates(n);
+        node_look_at_seals(n);
     }
     if (cw_time_due(n->due, now)) {
         node_run_timers(n);

@@ -102,6 +102,7 @@ struct daemon_config {
     cw_span busy_poll; /* how long after the last frame the pump looks again without sleeping */
     bool io_threads;   /* every link has a thread of its own */
     struct config_link link[CW_LINK_COUNT];
+    bool seal_tables;          /* of the NMU (NMU 6.2) */
     struct config_fault fault; /* place CONFIG_WHOLE: of every pair link */
     unsigned service_count;
     struct config_service service[CONFIG_SERVICES];

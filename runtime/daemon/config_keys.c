@@ -74,9 +74,15 @@ static const struct setting pump_keys[] = {
     {.key = NULL},
 };
 
+static const struct setting nmu_keys[] = {
+    TOP("seal_tables", SETTING_BOOL, seal_tables),
+    {.key = NULL},
+};
+
 const struct config_section config_sections[] = {
-    {NULL, top_keys},       {"control", control_keys}, {"metrics", metrics_keys}, {"log", log_keys},
-    {"timers", timer_keys}, {"queue", queue_keys},     {"pump", pump_keys},       {NULL, NULL},
+    {NULL, top_keys},    {"control", control_keys}, {"metrics", metrics_keys},
+    {"log", log_keys},   {"timers", timer_keys},    {"queue", queue_keys},
+    {"pump", pump_keys}, {"nmu", nmu_keys},         {NULL, NULL},
 };
 
 const struct setting config_torus_keys[] = {

@@ -238,7 +238,14 @@ int host_start_node(struct pump_server *s, uint64_t incarnation)
         .objects = h->jobs != NULL ? job_desk_objects(h->jobs) : NULL,
         .records = {h, on_record},
     };
+    struct siphash_key seal;
     int rc = open_book(h);
+    if (rc == 0 && h->config.seal_tables) {
+        rc = getrandom(&seal, sizeof seal, 0) == sizeof seal
+                 ? 0
+                 : -EIO; /* of this life: what can be guessed seals nothing */
+        env.seal = &seal;
+    }
     rc = rc < 0 ? rc : node_open(&s->face.node, &config, &env);
     if (rc < 0) {
         s->face.node = NULL;

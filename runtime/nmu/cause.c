@@ -13,6 +13,7 @@ const char *cause_text(enum nmu_cause cause)
         [NMU_NO_REACH] = "the grant does not cover that process",
         [NMU_NO_JOB] = "the job is not known here, or destroyed",
         [NMU_NO_PROCESS] = "the job has no such process",
+        [NMU_TAMPERED] = "an entry of the tables does not bear its seal",
     };
     CHECK(cause < NMU_CAUSES);
     return text[cause];

@@ -13,6 +13,7 @@ enum nmu_cause {
     NMU_NO_REACH,   /* one does, but not that process; for a key: not all processes */
     NMU_NO_JOB,     /* the remote job is not known here, or destroyed */
     NMU_NO_PROCESS, /* the remote job has no such process */
+    NMU_TAMPERED,   /* what decides does not bear its seal: somebody else wrote to the tables (seals.h) */
     NMU_CAUSES,
 };
 

@@ -2,6 +2,7 @@
 #include "nmu/nmu.h"
 
 #include "base/check.h"
+#include "nmu/evidence.h"
 
 #include <errno.h>
 
@@ -38,6 +39,7 @@ int nmu_open(struct nmu *n, const struct nmu_config *c)
 
 void nmu_close(struct nmu *n)
 {
+    seals_close(&n->seals);
     response_close(&n->responses);
     receive_close(&n->receive);
     denied_close(&n->denied);
@@ -50,7 +52,41 @@ size_t nmu_bytes(const struct nmu *n)
 {
     const struct nmu_tables *t = &n->tables;
     return access_bytes(&t->access) + map_bytes(&t->map) + privilege_bytes(&t->privilege) + denied_bytes(&n->denied) +
-           receive_bytes(&n->receive) + response_bytes(&n->responses);
+           receive_bytes(&n->receive) + response_bytes(&n->responses) + seals_bytes(&n->seals);
+}
+
+/* ---- Seals --------------------------------------------------------------------------------------------------------- */
+
+int nmu_seal(struct nmu *n, const struct siphash_key *key)
+{
+    CHECK(n->seals.tag == NULL);
+    return seals_open(&n->seals, key, &n->tables);
+}
+
+uint32_t nmu_sweep(struct nmu *n, uint32_t entries)
+{
+    return n->seals.tag != NULL ? seals_sweep(&n->seals, &n->tables, entries) : 0;
+}
+
+void nmu_clear(struct nmu *n)
+{
+    seals_clear(&n->seals, &n->tables);
+}
+
+/* What is changed is sealed anew, and what somebody else wrote must not be. */
+static struct nmu_tables *begin_change(struct nmu *n)
+{
+    if (n->seals.tag != NULL && !seals_hold_all(&n->seals, &n->tables)) {
+        nmu_clear(n);
+    }
+    return &n->tables;
+}
+
+static void end_change(struct nmu *n)
+{
+    if (n->seals.tag != NULL) {
+        seals_write(&n->seals, &n->tables);
+    }
 }
 
 /* ---- What the tables say of one resident job --------------------------------------------------------------------- */
@@ -156,9 +192,8 @@ static bool is_missing(const struct map_job *job)
     return job->job != 0 && (job->version == 0 || (job->residents > 0 && !job->ruled));
 }
 
-int nmu_job_put(struct nmu *n, const struct job_record *r)
+static int put(struct nmu_tables *t, const struct job_record *r)
 {
-    struct nmu_tables *t = &n->tables;
     uint32_t place = map_find(&t->map, r->job);
     if (place == MAP_NONE) {
         return 0;
@@ -189,9 +224,16 @@ int nmu_job_put(struct nmu *n, const struct job_record *r)
     return 1;
 }
 
+int nmu_job_put(struct nmu *n, const struct job_record *r)
+{
+    int rc = put(begin_change(n), r);
+    end_change(n);
+    return rc;
+}
+
 void nmu_job_drop(struct nmu *n, cw_job job)
 {
-    struct nmu_tables *t = &n->tables;
+    struct nmu_tables *t = begin_change(n);
     uint32_t place = map_find(&t->map, job);
     if (place == MAP_NONE) {
         return;
@@ -202,6 +244,7 @@ void nmu_job_drop(struct nmu *n, cw_job job)
     t->map.job[place].version = 0;
     t->map.job[place].generation = 0;
     sweep(&t->map);
+    end_change(n);
 }
 
 cw_job nmu_missing(const struct nmu *n, uint32_t *from)
@@ -218,7 +261,8 @@ cw_job nmu_missing(const struct nmu *n, uint32_t *from)
 
 const struct map_job *nmu_job(const struct nmu *n, cw_job job)
 {
-    uint32_t place = map_find(&n->tables.map, job);
+    uint32_t place =
+        map_find(&n->tables.map, job); /* bounded by what map.slot says, which a sweep or a change looks at first */
     return place != MAP_NONE ? &n->tables.map.job[place] : NULL;
 }
 
@@ -226,7 +270,7 @@ const struct map_job *nmu_job(const struct nmu *n, cw_job job)
 
 int nmu_reside(struct nmu *n, uint32_t speaker, cw_job job, cw_process process, uint64_t generation)
 {
-    struct nmu_tables *t = &n->tables;
+    struct nmu_tables *t = begin_change(n);
     if (speaker >= t->access.speakers || job == 0) {
         return -EINVAL;
     }
@@ -239,12 +283,13 @@ int nmu_reside(struct nmu *n, uint32_t speaker, cw_job job, cw_process process, 
     }
     t->map.job[home].residents++;
     access_set(&t->access, speaker, &(struct access_entry){job, process, generation, home});
+    end_change(n);
     return 0;
 }
 
 void nmu_vacate(struct nmu *n, uint32_t speaker)
 {
-    struct nmu_tables *t = &n->tables;
+    struct nmu_tables *t = begin_change(n);
     const struct access_entry *who = access_of(&t->access, speaker);
     if (who == NULL) {
         return;
@@ -255,6 +300,7 @@ void nmu_vacate(struct nmu *n, uint32_t speaker)
         unrule(t, home);
         sweep(&t->map);
     }
+    end_change(n);
 }
 
 uint32_t nmu_speaker_of(const struct nmu *n, cw_job job, cw_process process)
@@ -270,7 +316,10 @@ uint32_t nmu_speaker_of(const struct nmu *n, cw_job job, cw_process process)
 
 enum nmu_cause nmu_ask(struct nmu *n, uint32_t speaker, const struct nmu_to *to, struct nmu_pass *pass)
 {
-    enum nmu_cause cause = nmu_check(&n->tables, speaker, to, pass);
+    enum nmu_cause cause = NMU_TAMPERED;
+    if (n->seals.tag == NULL || evidence_holds(&n->seals, &n->tables, speaker, to)) {
+        cause = nmu_check(&n->tables, speaker, to, pass);
+    }
     if (cause == NMU_ALLOWED) {
         return cause;
     }

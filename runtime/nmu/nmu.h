@@ -17,6 +17,7 @@
 #include "nmu/job_record.h"
 #include "nmu/receive.h"
 #include "nmu/response.h"
+#include "nmu/seals.h"
 
 struct nmu_config {
     uint32_t speakers;       /* who may speak at one time */
@@ -38,10 +39,21 @@ struct nmu {
     struct denied denied;
     struct receive receive;
     struct response_table responses;
+    struct seals seals;
 };
 
 /* -ENOMEM. */
 CW_MUST_CHECK int nmu_open(struct nmu *n, const struct nmu_config *config);
+/*
+ * From now on every entry of the access, privilege and map tables bears a seal (NMU 6.2): nmu_ask() refuses (NMU_TAMPERED) where one that it reads does not,
+ * and a change of the tables, which looks at all of them first, empties them then: default deny, until records are put again. Once,
+ * behind open. -ENOMEM.
+ */
+CW_MUST_CHECK int nmu_seal(struct nmu *n, const struct siphash_key *key);
+/* Looks at so many entries, those after the last time's; how many did not bear their seal. 0 without seals. */
+uint32_t nmu_sweep(struct nmu *n, uint32_t entries);
+/* Empties the access, privilege and map tables: nobody speaks, no record is here. */
+void nmu_clear(struct nmu *n);
 void nmu_close(struct nmu *n);
 size_t nmu_bytes(const struct nmu *n);
 

@@ -10,7 +10,7 @@ int privilege_open(struct privilege *p, uint32_t limit, uint32_t jobs, uint32_t 
 {
     CHECK(limit >= 1 && limit <= UINT32_C(1) << 24);
     uint32_t bits = 1;
-    while ((UINT64_C(5) << bits) < UINT64_C(8) * limit) {
+    while ((UINT64_C(1) << bits) < UINT64_C(2) * limit) {
         bits++;
     }
     *p = (struct privilege){.mask = (UINT32_C(1) << bits) - 1, .shift = 64 - bits, .limit = limit};

@@ -123,3 +123,13 @@ void response_end_all(struct response_table *r, unsigned service)
         }
     }
 }
+
+void response_end_of(struct response_table *r, cw_server requester)
+{
+    uint32_t place = 0;
+    for (struct response_right *right; (right = expiry_each(&r->table, &place)) != NULL;) {
+        if (right->requester.server == requester) {
+            response_end(r, right);
+        }
+    }
+}

@@ -64,6 +64,8 @@ void response_end(struct response_table *r, struct response_right *right);
 /* Ends all rights that are due at now, or all of one service. */
 void response_expire(struct response_table *r, cw_time now);
 void response_end_all(struct response_table *r, unsigned service);
+/* Ends the rights to answer requests of a server: it is gone, and with it whoever asked. Linear in the rights that are open. */
+void response_end_of(struct response_table *r, cw_server requester);
 
 static inline cw_time response_wake(const struct response_table *r)
 {

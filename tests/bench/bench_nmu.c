@@ -8,6 +8,9 @@
 #include "nmu/nmu.h"
 #include "rng.h"
 
+#include <openssl/core_names.h>
+#include <openssl/evp.h>
+#include <openssl/params.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +118,62 @@ static double empty_ns(struct bench *b, unsigned repeats)
     return (now_ns() - start) / repeats / QUESTIONS;
 }
 
+/* One entry under a seal: the tag that is in use, and what HMAC-SHA-256 would be, its key set once. */
+static double seal_ns(unsigned repeats)
+{
+    const struct siphash_key key = {{1, 2}};
+    uint8_t entry[24] = {0};
+    double start = now_ns();
+    for (unsigned k = 0; k < repeats * 1000; k++) {
+        memcpy(entry, &k, sizeof k);
+        struct siphash_tag tag = siphash(&key, entry, sizeof entry);
+        __asm__ volatile("" : : "r"(&tag) : "memory");
+    }
+    return (now_ns() - start) / repeats / 1000;
+}
+
+static double hmac_ns(unsigned repeats)
+{
+    uint8_t entry[24] = {0}, secret[32] = {1}, tag[32];
+    char digest[] = "SHA256";
+    const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
+                                 OSSL_PARAM_construct_end()};
+    EVP_MAC *mac = EVP_MAC_fetch(NULL, "HMAC", NULL);
+    EVP_MAC_CTX *context = EVP_MAC_CTX_new(mac);
+    demand(context != NULL && EVP_MAC_init(context, secret, sizeof secret, params) == 1, "no HMAC");
+    double start = now_ns();
+    for (unsigned k = 0; k < repeats * 100; k++) {
+        size_t size;
+        memcpy(entry, &k, sizeof k);
+        demand(EVP_MAC_init(context, NULL, 0, NULL) == 1 && EVP_MAC_update(context, entry, sizeof entry) == 1 &&
+                   EVP_MAC_final(context, tag, &size, sizeof tag) == 1,
+               "HMAC");
+    }
+    double took = (now_ns() - start) / repeats / 100;
+    EVP_MAC_CTX_free(context);
+    EVP_MAC_free(mac);
+    return took;
+}
+
+/* The other answer: a flood to a job that no grant names. */
+static double refused_ns(struct bench *b, unsigned repeats)
+{
+    double start = now_ns();
+    for (unsigned k = 0; k < repeats * 1000; k++) {
+        struct nmu_pass pass;
+        struct nmu_to to = {.job = 99999, .port = (cw_port)(k % 8), .process = 3};
+        demand(nmu_ask(&b->nmu[1], 0, &to, &pass) == NMU_NO_GRANT, "not refused");
+    }
+    return (now_ns() - start) / repeats / 1000;
+}
+
+static double put_ns(struct bench *b, unsigned i)
+{
+    double start = now_ns();
+    put(b, &b->nmu[i], 1, 0, 0);
+    return now_ns() - start;
+}
+
 static double sha_ns(unsigned repeats)
 {
     uint8_t name[32] = {0};
@@ -161,7 +220,19 @@ int main(int argc, char **argv)
         printf("%6u grants: %6.2f ns a packet, %.3f of a SHA-1, %.2f of the check with one grant\n", sizes[i], median,
                median / sha, median / one);
     }
+    printf("refused, and counted in one of 8 rows: %.1f ns\n", refused_ns(b, repeats));
+    printf("a seal on 24 bytes: %.1f ns; HMAC-SHA-256 of them: %.1f ns\n", seal_ns(repeats), hmac_ns(repeats));
+    const struct siphash_key key = {{1, 2}};
     for (unsigned i = 0; i < SIZES; i++) {
+        double plain = put_ns(b, i);
+        demand(nmu_seal(&b->nmu[i], &key) == 0, "no memory");
+        double sealed[ROUNDS];
+        for (unsigned round = 0; round < ROUNDS; round++) {
+            sealed[round] = check_ns(b, i, repeats > 1 ? repeats / 8 : 1);
+        }
+        qsort(sealed, ROUNDS, sizeof sealed[0], ascending);
+        printf("%6u grants, sealed: %6.1f ns a packet, %8zu bytes of seals, a put %8.1f us more\n", sizes[i],
+               sealed[ROUNDS / 2], seals_bytes(&b->nmu[i].seals), (put_ns(b, i) - plain) / 1e3);
         nmu_close(&b->nmu[i]);
     }
     free(b);

@@ -9,6 +9,7 @@
 #include "nmu/book.h"
 #include "wire/frame.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,6 +242,20 @@ static unsigned do_send(struct bench *b)
     return BATCH;
 }
 
+/* To a job that no grant names: what a flood of such takes of its own server's processor. */
+static unsigned do_refused(struct bench *b)
+{
+    const cw_to to = {.kind = CW_TO_LINK, .job = JOB + 1000, .link = CW_LINK_ZP, .process = 2};
+    for (unsigned i = 0; i < BATCH; i++) {
+        cw_packet *p = cw_packet_new(instance, b->payload);
+        if (p == NULL || cw_send(instance, p, &to, NULL) != -EACCES) {
+            stop("not refused");
+        }
+        cw_packet_free(instance, p);
+    }
+    return BATCH;
+}
+
 /* Frames of twenty packets: apart on the way in, together on the way out. */
 static unsigned do_gathered(struct bench *b)
 {
@@ -261,7 +276,7 @@ static const struct {
 } works[] = {
     {"copy of the frame", do_copy, 9000},    {"heads only, no node", do_heads, 9000}, {"transit", do_transit, 9000},
     {"transit, watched", do_watched, 9000},  {"delivery", do_deliver, 9000},          {"send", do_send, 9000},
-    {"transit, gathered", do_gathered, 400},
+    {"transit, gathered", do_gathered, 400}, {"refused send", do_refused, 9000},
 };
 enum { WORKS = sizeof works / sizeof *works };
 

@@ -309,6 +309,7 @@ void bench_start(struct bench *b, cw_server s)
     struct node_env env = {.packets = b->home, .neighbours = b->neighbours, .seed = 1000 + s};
     env.watch = (struct node_watch){.context = b, .packet = watch_packet, .log = watch_log};
     env.records = b->records;
+    env.seal = b->seal;
     b->config.self = torus_coord(&b->torus, s);
     b->config.incarnation = ++b->incarnation;
     ck_assert_ptr_null(b->node[s]);

@@ -59,9 +59,10 @@ struct bench {
     void *heap_memory;
     uint64_t sequence;
     cw_time now;
-    struct node_config config; /* of nodes started from now on */
-    struct book *book;         /* who may send what: see bench_open() */
-    struct nmu_source records; /* it; for nodes started from now on */
+    struct node_config config;      /* of nodes started from now on */
+    struct book *book;              /* who may send what: see bench_open() */
+    struct nmu_source records;      /* it; for nodes started from now on */
+    const struct siphash_key *seal; /* of their NMU's tables; NULL: none */
     struct probe_hooks hooks;
     uint64_t bits_per_second;
     cw_span delay;

@@ -381,6 +381,27 @@ START_TEST(rights_to_answer_end_with_their_job)
 }
 END_TEST
 
+/* Whoever asked is gone with its server: the right ends there and then, not with its time. */
+START_TEST(rights_to_answer_end_with_the_requesters_server)
+{
+    struct bench *b = lawless();
+    struct plain_job job = free_job(1);
+    cw_to to = to_server(b, 1);
+    b->hooks.on_packet = keep_right;
+    ck_assert_int_eq(put(b, 0, &job), 1);
+    const cw_call_options patient = {CW_CALL_INIT, .timeout = CW_SEC(60)};
+    ck_assert_int_gt(cw_call(bench_svc(b, 0), packet_of(b, 0, "?", 0), &to, &patient, probe_reply, NULL), 0);
+    bench_kick(b, 0);
+    bench_run(b, CW_MS(1));
+    ck_assert_uint_eq(b->node[1]->nmu.responses.table.taken, 1);
+    bench_kill(b, 0, true);
+    bench_run(b, CW_SEC(1)); /* it has left the view */
+    ck_assert_uint_eq(b->node[1]->nmu.responses.table.taken, 0);
+    ck_assert_int_eq(cw_reply(bench_svc(b, 1), right, 0, NULL), -ENOENT);
+    bench_close(b);
+}
+END_TEST
+
 /* ---- Fenced -------------------------------------------------------------------------------------------------------- */
 
 static cw_packet *give_one(cw_svc *s, cw_link link)
@@ -457,6 +478,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(who_may_not_learns_nothing),          SUITE_TEST(built_in_services_find_what_the_host_offers),
     SUITE_TEST(records_are_there_before_who_speaks), SUITE_TEST(a_service_may_be_the_source),
     SUITE_TEST(a_retry_is_asked_for_anew),           SUITE_TEST(a_packet_addressed_earlier_is_asked_for_anew),
-    SUITE_TEST(rights_to_answer_end_with_their_job), SUITE_TEST(a_fenced_server_lets_nothing_in),
+    SUITE_TEST(rights_to_answer_end_with_their_job), SUITE_TEST(rights_to_answer_end_with_the_requesters_server),
+    SUITE_TEST(a_fenced_server_lets_nothing_in),
 };
 SUITE_MAIN("node_nmu", tests)

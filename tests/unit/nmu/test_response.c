@@ -33,6 +33,30 @@ START_TEST(a_right_is_used_once_by_its_owner)
 }
 END_TEST
 
+/* With a server go the rights to answer those that asked from there. */
+START_TEST(rights_end_with_the_requesters_server)
+{
+    struct response_table r;
+    ck_assert_int_eq(response_open(&r, 64, 16, 1), 0);
+    for (cw_server server = 0; server < 8; server++) {
+        for (unsigned i = 0; i < 5; i++) {
+            const struct response_requester from = {.job = 7, .process = i, .server = server};
+            ck_assert_ptr_nonnull(response_open_right(&r, 0, &from, &request, (cw_time){1000}));
+        }
+    }
+    response_end_of(&r, 3);
+    ck_assert_uint_eq(expiry_count(&r.table), 35);
+    response_end_of(&r, 3);
+    response_end_of(&r, 99);
+    ck_assert_uint_eq(expiry_count(&r.table), 35);
+    uint32_t place = 0;
+    for (const struct response_right *right; (right = expiry_each(&r.table, &place)) != NULL;) {
+        ck_assert_uint_ne(right->requester.server, 3);
+    }
+    response_close(&r);
+}
+END_TEST
+
 START_TEST(one_requester_cannot_fill_the_table)
 {
     struct response_table r;
@@ -96,6 +120,7 @@ END_TEST
 
 static const struct suite_test tests[] = {
     SUITE_TEST(a_right_is_used_once_by_its_owner),
+    SUITE_TEST(rights_end_with_the_requesters_server),
     SUITE_TEST(one_requester_cannot_fill_the_table),
     SUITE_TEST(quota_is_exact),
 };

@@ -159,12 +159,13 @@ static void doze(struct io_thread *t, int64_t most_ns)
     struct io_worker *w = &t->worker;
     bool takes = w->room_count + ring_count(&t->in_back) > 0;
     bool writes = w->blocked && w->why_blocked == SHIM_WAIT_WRITABLE;
-    int data = shim_data_fd(t->inside), urgent = shim_urgent_fd(t->inside);
+    int data = shim_data_fd(t->inside), urgent = shim_urgent_fd(t->inside), room = shim_room_fd(t->inside);
     struct pollfd fds[] = {
         {.fd = t->kick, .events = POLLIN},
         {.fd = shim_event_fd(t->inside), .events = POLLIN},
-        {.fd = takes || writes ? data : -1, .events = (short)((takes ? POLLIN : 0) | (writes ? POLLOUT : 0))},
+        {.fd = takes ? data : -1, .events = POLLIN},
         {.fd = takes ? urgent : -1, .events = POLLIN},
+        {.fd = writes ? room : -1, .events = POLLOUT},
     };
     if (w->blocked && w->why_blocked == SHIM_WAIT_TIME) {
         int64_t left = cw_time_since(w->until, clock_now()).ns;
@@ -172,13 +173,13 @@ static void doze(struct io_thread *t, int64_t most_ns)
         most_ns = most_ns < 0 || left < most_ns ? left : most_ns;
     }
     struct timespec span = {most_ns / 1000000000, most_ns % 1000000000};
-    (void)ppoll(fds, 4, most_ns >= 0 ? &span : NULL, NULL);
+    (void)ppoll(fds, sizeof fds / sizeof *fds, most_ns >= 0 ? &span : NULL, NULL);
     if (fds[0].revents != 0) {
         io_thread_clear(t->kick);
     }
     w->changed = w->changed || fds[1].revents != 0;
-    w->readable = w->readable || (fds[2].revents & ~POLLOUT) != 0 || fds[3].revents != 0;
-    if (fds[2].revents & (POLLOUT | POLLERR | POLLHUP)) {
+    w->readable = w->readable || fds[2].revents != 0 || fds[3].revents != 0;
+    if (fds[4].revents != 0) {
         w->blocked = false;
     }
 }

@@ -20,18 +20,23 @@
 enum {
     RECEIVE_QUEUE_BYTES = 4 << 20, /* charged as in outq.h: some 250 jumbo frames, what arrives in 2 ms at 10 Gb/s */
     CONTROL_QUEUE_BYTES = 1 << 20, /* some 450 frames of 1,500 bytes: four whole databases of 4,096 servers */
+    ALONE_LEAST = 2,               /* frames that came alone, one after another: so will the next */
+    ALONE_LOOK = 8,                /* but of so many the first ALONE_LEAST are received as if there could be more */
     FULL_PAUSE_US = 50,            /* after a device dropped for want of room, and no writability will tell of any */
 };
 
 struct raw {
     struct shim shim;
-    int fd;            /* sends all, hears data */
+    int send_fd;       /* hears nothing: who watches for frames is not told of every frame that has left */
+    int fd;            /* hears data */
     int control_fd;    /* hears control (lane.h) */
     bool control_next; /* there was no room to look for control behind the data that was given last: first now */
     struct port port;
     struct outq queue;
     uint32_t promised; /* charge that there was room for when last asked, less what was sent: nobody else uses it up */
     unsigned expected[2]; /* frames of a receive of each lane, by the last one */
+    unsigned alone;       /* receives in a row that gave one frame of data */
+    unsigned unlooked;    /* frames of data since the last look for control */
     cw_time full_until;   /* 0: nothing of that kind */
     struct shim_counters counters;
     struct iovec vectors[SHIM_BATCH];
@@ -87,9 +92,9 @@ static int send_error(struct raw *r, int error)
 static int send_lined_up(struct raw *r, unsigned count)
 {
     if (count > 1) {
-        return sendmmsg(r->fd, r->messages, count, MSG_DONTWAIT);
+        return sendmmsg(r->send_fd, r->messages, count, MSG_DONTWAIT);
     }
-    return send(r->fd, r->vectors[0].iov_base, r->vectors[0].iov_len, MSG_DONTWAIT) < 0 ? -1 : 1;
+    return send(r->send_fd, r->vectors[0].iov_base, r->vectors[0].iov_len, MSG_DONTWAIT) < 0 ? -1 : 1;
 }
 
 static int raw_send(struct shim *s, const struct shim_frame *frames, unsigned count)
@@ -151,6 +156,14 @@ static int receive_some(struct raw *r, int fd, const struct shim_frame *frames, 
     return received < 0 ? -errno : received;
 }
 
+/* One frame into the first place, by a call that is for one: it need not look for a second. 1 or -errno. */
+static int receive_alone(struct raw *r, const struct shim_frame *frame)
+{
+    ssize_t length = recv(r->fd, frame->bytes - ETH_HLEN, frame->room + ETH_HLEN, MSG_DONTWAIT | MSG_TRUNC);
+    r->messages[0].msg_len = (unsigned)length;
+    return length < 0 ? -errno : 1;
+}
+
 /* Frames of one lane; 0 when there are none. *expected: how many came the last time. */
 static int receive_lane(struct raw *r, int fd, unsigned *expected, struct shim_frame *frames, unsigned count)
 {
@@ -158,8 +171,9 @@ static int receive_lane(struct raw *r, int fd, unsigned *expected, struct shim_f
     do {
         /* One more than last time, then all: to line up memory for many frames where one comes is a fifth of the pump's own work. */
         unsigned few = *expected + 1 < count ? *expected + 1 : count;
-        int received = receive_some(r, fd, frames, 0, few);
-        if (received == (int)few && few < count) {
+        bool conversation = fd == r->fd && r->alone % ALONE_LOOK >= ALONE_LEAST;
+        int received = conversation ? receive_alone(r, frames) : receive_some(r, fd, frames, 0, few);
+        if (!conversation && received == (int)few && few < count) {
             int more = receive_some(r, fd, frames, few, count);
             received += more > 0 ? more : 0; /* an error comes again */
         }
@@ -170,6 +184,9 @@ static int receive_lane(struct raw *r, int fd, unsigned *expected, struct shim_f
             return nothing ? 0 : received;
         }
         *expected = (unsigned)received;
+        if (fd == r->fd) {
+            r->alone = received == 1 ? r->alone + 1 : 0;
+        }
         given = close_ranks(r, frames, (unsigned)received);
     } while (given == 0 && ++batches < SHIM_STRANGE_BATCHES);
     return (int)given;
@@ -178,7 +195,8 @@ static int receive_lane(struct raw *r, int fd, unsigned *expected, struct shim_f
 /*
  * Data, then control: what was sent before the last data that is given here has then been given too, and data that waits in
  * the node for control (semantics 4.4) waits no longer than this call. In a flood, when data takes all places, control is first in the
- * next call.
+ * next call. An attentive owner says when there is control: without that a call that gives data looks once in SHIM_BATCH frames, and what data waits for
+ * is told by the descriptor before the owner sleeps.
  */
 static int raw_receive(struct shim *s, struct shim_frame *frames, unsigned count)
 {
@@ -186,13 +204,22 @@ static int raw_receive(struct shim *s, struct shim_frame *frames, unsigned count
     const int lanes[] = {r->fd, r->control_fd};
     unsigned first = r->control_next;
     unsigned given = 0;
+    bool look = r->control_next || !s->attentive || s->urgent || r->unlooked >= SHIM_BATCH;
     for (unsigned i = 0; i < 2 && given < count; i++) {
         unsigned lane = i ^ first;
+        if (lane == LANE_CONTROL) {
+            if (!look && given > 0) {
+                break;
+            }
+            s->urgent = false;
+            r->unlooked = 0;
+        }
         int got = receive_lane(r, lanes[lane], &r->expected[lane], frames + given, count - given);
         if (got < 0) {
             return given > 0 ? (int)given : got;
         }
         given += (unsigned)got;
+        r->unlooked += lane == LANE_DATA ? (unsigned)got : 0;
     }
     r->control_next = given == count;
     return (int)given;
@@ -237,6 +264,11 @@ static int raw_urgent_fd(const struct shim *s)
     return raw_of_const(s)->control_fd;
 }
 
+static int raw_room_fd(const struct shim *s)
+{
+    return raw_of_const(s)->send_fd;
+}
+
 static int raw_event_fd(const struct shim *s)
 {
     return carrier_fd(&raw_of_const(s)->port.carrier);
@@ -250,7 +282,10 @@ static int bind_to(const struct raw *r)
 {
     struct sockaddr_ll address = {
         .sll_family = AF_PACKET, .sll_protocol = htons(r->port.ethertype), .sll_ifindex = (int)r->port.carrier.index};
-    bool bound = bind(r->fd, (const struct sockaddr *)&address, sizeof address) == 0 &&
+    struct sockaddr_ll deaf = address;
+    deaf.sll_protocol = 0;
+    bool bound = bind(r->send_fd, (const struct sockaddr *)&deaf, sizeof deaf) == 0 &&
+                 bind(r->fd, (const struct sockaddr *)&address, sizeof address) == 0 &&
                  bind(r->control_fd, (const struct sockaddr *)&address, sizeof address) == 0;
     return bound ? 0 : -errno;
 }
@@ -294,17 +329,17 @@ static int raw_last_words(const struct shim *s, uint8_t *bytes, uint32_t length)
     const struct raw *r = raw_of_const(s);
     uint8_t *header = bytes - ETH_HLEN;
     memcpy(header, r->port.header, ETH_HLEN);
-    return send(r->fd, header, length + ETH_HLEN, MSG_DONTWAIT) < 0 ? -errno : 0;
+    return send(r->send_fd, header, length + ETH_HLEN, MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
 static void raw_close(struct shim *s)
 {
     struct raw *r = raw_of(s);
-    if (r->fd >= 0) {
-        close(r->fd);
-    }
-    if (r->control_fd >= 0) {
-        close(r->control_fd);
+    const int fds[] = {r->send_fd, r->fd, r->control_fd};
+    for (unsigned i = 0; i < sizeof fds / sizeof *fds; i++) {
+        if (fds[i] >= 0) {
+            close(fds[i]);
+        }
     }
     port_close(&r->port);
     free(r);
@@ -317,6 +352,7 @@ static const struct shim_ops raw_ops = {
     .carrier = raw_carrier,
     .data_fd = raw_data_fd,
     .urgent_fd = raw_urgent_fd,
+    .room_fd = raw_room_fd,
     .event_fd = raw_event_fd,
     .service_events = raw_service_events,
     .wait = raw_wait,
@@ -348,7 +384,11 @@ static int open_sockets(struct raw *r)
 {
     int rc = open_lane(&r->fd, LANE_DATA, RECEIVE_QUEUE_BYTES);
     rc = rc < 0 ? rc : open_lane(&r->control_fd, LANE_CONTROL, CONTROL_QUEUE_BYTES);
-    return rc < 0 ? rc : outq_open(&r->queue, r->fd, r->port.mtu + ETH_HLEN, r->port.bits_per_second);
+    if (rc < 0) {
+        return rc;
+    }
+    r->send_fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    return r->send_fd < 0 ? -errno : outq_open(&r->queue, r->send_fd, r->port.mtu + ETH_HLEN, r->port.bits_per_second);
 }
 
 static int prepare(struct raw *r, const struct port_options *options)
@@ -369,7 +409,7 @@ int raw_open(struct shim **out, const struct port_options *options, char why[sta
         snprintf(why, SHIM_WHY_BYTES, "%s: out of memory", options->interface);
         return -ENOMEM;
     }
-    *r = (struct raw){.shim.ops = &raw_ops, .fd = -1, .control_fd = -1};
+    *r = (struct raw){.shim.ops = &raw_ops, .send_fd = -1, .fd = -1, .control_fd = -1};
     int rc = prepare(r, options);
     if (rc < 0) {
         rc = port_explain(&r->port, options, rc, why);

@@ -67,7 +67,7 @@ struct shim_counters {
 
 /* What must happen before room() can grow, after it gave 0 or send took fewer than it was given. */
 enum shim_wait {
-    SHIM_WAIT_WRITABLE, /* data_fd is writable */
+    SHIM_WAIT_WRITABLE, /* room_fd is writable */
     SHIM_WAIT_WAKE,     /* wake is called */
     SHIM_WAIT_TIME,     /* the instant *until has come (CLOCK_MONOTONIC) */
 };
@@ -81,6 +81,7 @@ struct shim_ops {
     bool (*carrier)(const struct shim *s);
     int (*data_fd)(const struct shim *s);
     int (*urgent_fd)(const struct shim *s); /* NULL: -1 */
+    int (*room_fd)(const struct shim *s);   /* NULL: data_fd */
     int (*event_fd)(const struct shim *s);
     void (*service_events)(struct shim *s);
     enum shim_wait (*wait)(struct shim *s, cw_time *until);
@@ -96,6 +97,11 @@ struct shim {
     /* Set by the owner before the first call, or NULL: something may be received, sent or seen now. Only marks; calls no shim. */
     void (*wake)(void *context);
     void *wake_context;
+    /*
+     * An owner who watches urgent_fd may say so (attentive), and then sets urgent whenever that descriptor is readable or may be: a receive that
+     * gives data need not look there each time. It clears urgent when it has looked. Else both stay false, and every receive looks.
+     */
+    bool attentive, urgent;
 };
 
 /*
@@ -148,11 +154,18 @@ static inline int shim_data_fd(const struct shim *s)
 
 /*
  * A second descriptor that is readable when receive has something, -1: there is none. For a shim that keeps what must not wait apart (lanes);
- * receive gives both. Never waited on for room. The same as long as the shim lives.
+ * receive gives both, or, with an attentive owner who has not set urgent, control only within SHIM_BATCH frames of data or when there is no data. Never
+ * waited on for room. The same as long as the shim lives.
  */
 static inline int shim_urgent_fd(const struct shim *s)
 {
     return s->ops->urgent_fd != NULL ? s->ops->urgent_fd(s) : -1;
+}
+
+/* The descriptor that is writable when there is room again, after SHIM_WAIT_WRITABLE. The same as long as the shim lives. */
+static inline int shim_room_fd(const struct shim *s)
+{
+    return s->ops->room_fd != NULL ? s->ops->room_fd(s) : shim_data_fd(s);
 }
 
 /* The descriptor that is readable when the carrier may have changed: then call service_events, and ask. -1: only wake says it. */

@@ -86,7 +86,9 @@ int node_open(struct node **out, const struct node_config *config, const struct 
     reach_init(&n->told, torus.servers, told);
     reach_add(&n->told, n->self);
     holdq_init(&n->held, config->hold_bytes, cw_span_add(config->timers.hold, hold_grace));
+    n->cabled = torus_links(&torus);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        n->neighbour[link] = torus_coord(&torus, torus_neighbour(&torus, n->self, link));
         fairq_init(&n->link[link].turns);
     }
     changes_init(&n->changes, 0);

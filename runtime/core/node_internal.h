@@ -97,6 +97,7 @@ struct node {
     struct linkstate *ls;
     cw_server self;
     cw_coord place;
+    cw_links cabled; /* torus_links() */
     cw_links wanted; /* links for which ready is not 0 */
     cw_links seen_up;
     bool seen_serving;
@@ -111,6 +112,7 @@ struct node {
     uint64_t forwarded;
     uint32_t ready[CW_LINK_COUNT]; /* bit i: service i has something for the link */
     struct torus torus;
+    cw_coord neighbour[CW_LINK_COUNT]; /* places of those that have a cable to us */
     struct cw_svc *service[NODE_SERVICES];
     struct node_link link[CW_LINK_COUNT];
     struct fairq_shares shares;

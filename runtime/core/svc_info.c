@@ -82,11 +82,11 @@ int cw_link_get(const cw_svc *s, cw_link link, cw_link_info *out)
     if (link >= CW_LINK_COUNT || out == NULL || out->size < sizeof *out) {
         return -EINVAL;
     }
-    if (!(torus_links(&n->torus) & cw_links_of(link))) {
+    if (!(n->cabled & cw_links_of(link))) {
         return -ENODEV;
     }
     out->up = ls_live_links(n->ls) & cw_links_of(link);
-    out->neighbour = torus_coord(&n->torus, torus_neighbour(&n->torus, n->self, link));
+    out->neighbour = n->neighbour[link];
     out->bits_per_second = n->config.bits_per_second;
     out->queued_packets = packetq_count(&s->queue, link);
     return 0;

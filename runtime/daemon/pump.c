@@ -46,6 +46,21 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
     host_activate(l->server);
 }
 
+static void mark_urgent(struct pump_link *l)
+{
+    struct shim *shim = l->server->face.link[l->link].shim;
+    if (shim != NULL) {
+        shim->urgent = true;
+    }
+}
+
+/* The urgent lane of the link's shim has something. */
+static void on_urgent(evutil_socket_t fd, short what, void *context)
+{
+    mark_urgent(context);
+    on_readable(fd, what, context);
+}
+
 static void on_writable(evutil_socket_t fd, short what, void *context)
 {
     (void)fd;
@@ -70,6 +85,7 @@ static void on_wake(void *context)
     struct pump_link *l = context;
     struct pump_server *s = l->server;
     cw_links link = cw_links_of(l->link);
+    mark_urgent(l);
     s->readable |= link;
     s->changed |= link;
     s->blocked &= (cw_links)~link;
@@ -208,10 +224,11 @@ static int watch_link(struct host *h, struct pump_link *l, struct shim *shim)
     shim->wake_context = l;
     if (data >= 0) {
         l->readable = watch(h, data, EV_READ | EV_PERSIST, on_readable, l);
-        l->writable = watch(h, data, EV_WRITE, on_writable, l);
+        l->writable = watch(h, shim_room_fd(shim), EV_WRITE, on_writable, l);
     }
     if (urgent >= 0) {
-        l->urgent = watch(h, urgent, EV_READ | EV_PERSIST, on_readable, l);
+        l->urgent = watch(h, urgent, EV_READ | EV_PERSIST, on_urgent, l);
+        shim->attentive = shim->urgent = true;
     }
     if (event >= 0) {
         l->changed = watch(h, event, EV_READ | EV_PERSIST, on_changed, l);
@@ -236,6 +253,9 @@ void pump_unwatch(struct pump_server *s)
 {
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         struct pump_link *l = &s->pump[link];
+        if (s->face.link[link].shim != NULL) {
+            s->face.link[link].shim->attentive = false;
+        }
         unwatch(l->readable);
         unwatch(l->writable);
         unwatch(l->urgent);

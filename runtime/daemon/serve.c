@@ -395,6 +395,17 @@ static cw_time unblock(struct pump_server *s, cw_time now)
     return first;
 }
 
+static void listen_everywhere(struct pump_server *s)
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        struct shim *shim = s->face.link[link].shim;
+        if (shim != NULL) {
+            shim->urgent = true;
+            s->readable |= cw_links_of(link);
+        }
+    }
+}
+
 /* Time, unless frames that are here already should be heard first. */
 static void tick(struct pump_server *s, cw_time *now, cw_links *links)
 {
@@ -406,7 +417,7 @@ static void tick(struct pump_server *s, cw_time *now, cw_links *links)
     bool late = cw_time_since(*now, due).ns > CW_MS(HOST_STALL_MS).ns;
     if (late && s->stalled < HOST_STALL_TURNS) {
         if (s->stalled == 0) {
-            s->readable = CW_LINKS_ALL; /* whatever has come in meanwhile, the descriptors need not have said so yet */
+            listen_everywhere(s); /* whatever has come in meanwhile, the descriptors need not have said so yet */
             receive(s, now, links);
         }
         if (s->readable != CW_LINKS_NONE) {

@@ -6,6 +6,7 @@ transit  processor time of a packet in a server between two others, against a ra
 shaped   1 to 6 links of a known rate kept full, against what the cables bear, and against raw sockets that fill the same links
 """
 
+import os
 import time
 
 from torus_kit import (ETHERNET_HEADER, FRAME_HEADER, PACKET_HEADER, Lab, median, options, rest, rounds, smoke,
@@ -13,6 +14,8 @@ from torus_kit import (ETHERNET_HEADER, FRAME_HEADER, PACKET_HEADER, Lab, median
 
 PARTS = ["one", "transit", "shaped"]
 SPAN_S, WARM_S = 0.3, 0.1
+# The scheduler puts both ends on one processor or on two, as it likes, and half or all of the rate comes out.
+SENDER_CPU, RECEIVER_CPU = 0, os.cpu_count() - 1
 LEFT, MIDDLE, RIGHT = "0,0,0", "1,0,0", "2,0,0"
 # The links of the left server of 3x3x3, as the service bench takes them: the neighbour, our device, its device.
 CABLES = [("1,0,0", "px", "mx"), ("2,0,0", "mx", "px"), ("0,1,0", "py", "my"), ("0,2,0", "my", "py"), ("0,0,1", "pz", "mz"),
@@ -26,6 +29,8 @@ def span():
 def one_cubeway(lab, size):
     """Over +x of the left server, as bench sends and the middle one counts."""
     sender, receiver = lab[LEFT], lab[MIDDLE]
+    sender.pin(SENDER_CPU)
+    receiver.pin(RECEIVER_CPU)
     sender.settle("+x")
     sender.service("bench", "start", "mode=links", "count=1", f"size={size}")
     rest(smoke(0.02, WARM_S))
@@ -41,8 +46,8 @@ def one_cubeway(lab, size):
 
 
 def one_plain(lab, left, right, size):
-    sink = lab[MIDDLE].peer("sink", right)
-    blast = lab[LEFT].peer("blast", left, f"bytes={size}", f"ms={span() * 1000:.0f}").result()
+    sink = lab[MIDDLE].peer("sink", right, cpu=RECEIVER_CPU)
+    blast = lab[LEFT].peer("blast", left, f"bytes={size}", f"ms={span() * 1000:.0f}", cpu=SENDER_CPU).result()
     rest(0.02)
     sunk = sink.end()
     return {"rate": sunk["received"] / max(sunk["seconds"], 1e-3), "tx_us": blast["cpu_ns"] / max(blast["sent"], 1) / 1e3,

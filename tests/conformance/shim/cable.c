@@ -114,7 +114,7 @@ void cable_wait_for_room(struct shim *s)
     cw_time until = CW_NEVER;
     enum shim_wait what = shim_wait(s, &until);
     if (what == SHIM_WAIT_WRITABLE) {
-        ck_assert(cable_poll(shim_data_fd(s), POLLOUT, PATIENCE_MS));
+        ck_assert(cable_poll(shim_room_fd(s), POLLOUT, PATIENCE_MS));
     } else if (what == SHIM_WAIT_TIME) {
         int64_t ns = cw_time_since(until, clock_now()).ns;
         ck_assert(ns < (int64_t)PATIENCE_MS * 1000000);

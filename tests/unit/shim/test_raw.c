@@ -294,6 +294,85 @@ START_TEST(control_does_not_wait_behind_data)
 }
 END_TEST
 
+enum { PLACES = 4, PLACE_BYTES = 1500 };
+
+/* As a pump receives: with room for more than comes. The lengths of what came. */
+static int receive_with_room(struct shim *s, uint32_t length[static PLACES])
+{
+    static uint8_t memory[PLACES][SHIM_HEADROOM + PLACE_BYTES];
+    struct shim_frame in[PLACES];
+    for (unsigned i = 0; i < PLACES; i++) {
+        in[i] = (struct shim_frame){.bytes = memory[i] + SHIM_HEADROOM, .room = PLACE_BYTES};
+    }
+    int got = shim_receive(s, in, PLACES);
+    for (int i = 0; i < got; i++) {
+        length[i] = in[i].length;
+    }
+    return got;
+}
+
+/* Control that an attentive owner has not been told of comes when there is no data, or within a batch of it; told, with the next call. */
+START_TEST(control_is_looked_for_when_it_is_told)
+{
+    struct cable c;
+    uint8_t hello[SHIM_HEADROOM + 72];
+    uint32_t length[PLACES];
+    struct shim_frame frame = {.bytes = hello + SHIM_HEADROOM, .length = 72};
+    cable_open(&c);
+    make_hello(frame.bytes);
+    c.end[1]->attentive = true;
+    for (unsigned told = 0; told < 2; told++) {
+        c.end[1]->urgent = told;
+        ck_assert_int_eq(shim_send(c.end[0], &frame, 1), 1);
+        cable_send(c.end[0], 2, 1000);
+        ck_assert(cable_poll(shim_data_fd(c.end[1]), POLLIN, 1000));
+        ck_assert(cable_poll(shim_urgent_fd(c.end[1]), POLLIN, 1000));
+        ck_assert_int_eq(receive_with_room(c.end[1], length), told ? 2 : 1);
+        ck_assert_uint_eq(length[0], 1000);
+        if (!told) {
+            ck_assert_int_eq(receive_with_room(c.end[1], length), 1); /* no data: it is looked for */
+            ck_assert_uint_eq(length[0], 72);
+        }
+        ck_assert(!c.end[1]->urgent);
+        ck_assert(!cable_poll(shim_urgent_fd(c.end[1]), POLLIN, 0));
+    }
+    ck_assert_int_eq(shim_send(c.end[0], &frame, 1), 1);
+    unsigned before = 0;
+    int got;
+    do {
+        cable_send(c.end[0], 3, 1000);
+        ck_assert(cable_poll(shim_data_fd(c.end[1]), POLLIN, 1000));
+        got = receive_with_room(c.end[1], length);
+        ck_assert_uint_eq(length[0], 1000);
+    } while (got == 1 && before++ < SHIM_BATCH);
+    ck_assert_int_eq(got, 2);
+    ck_assert_uint_eq(length[1], 72);
+    cable_close(&c);
+}
+END_TEST
+
+/* Frames one by one, then many at once: however they are asked for, all come, each once and in order. */
+START_TEST(conversations_and_bursts)
+{
+    struct cable c;
+    uint8_t memory[MEMORY_BYTES];
+    uint32_t number = 0;
+    cable_open(&c);
+    for (unsigned round = 0; round < 40; round++) {
+        unsigned burst = round % 10 == 9 ? 20 : 1;
+        for (unsigned i = 0; i < burst; i++) {
+            cable_send(c.end[0], number + i, 500 + i);
+        }
+        for (unsigned i = 0; i < burst; i++) {
+            ck_assert_uint_eq(cable_receive(c.end[1], memory, 1000), 500 + i);
+            ck_assert(frame_is(memory, number + i, 500 + i));
+        }
+        number += burst;
+    }
+    cable_close(&c);
+}
+END_TEST
+
 /* Goodbyes are data: what was sent before one is given before it. */
 START_TEST(a_goodbye_waits_for_its_turn)
 {
@@ -314,6 +393,8 @@ END_TEST
 
 static const struct suite_test tests[] = {
     SUITE_TEST(control_does_not_wait_behind_data),
+    SUITE_TEST(control_is_looked_for_when_it_is_told),
+    SUITE_TEST(conversations_and_bursts),
     SUITE_TEST(a_goodbye_waits_for_its_turn),
     SUITE_TEST(errors_are_named),
     SUITE_TEST(what_the_kernel_drops_is_counted),

@@ -160,7 +160,23 @@ START_TEST(a_batch_too_large_is_our_mistake)
 }
 END_TEST
 
+/* A shim without lanes, and one whose room is told elsewhere than its frames. */
+START_TEST(descriptors_that_a_shim_need_not_have)
+{
+    struct shim_ops own = ops;
+    struct probe p = {.shim.ops = &own};
+    ck_assert_int_eq(shim_urgent_fd(&p.shim), -1);
+    ck_assert_int_eq(shim_room_fd(&p.shim), 6);
+    own.room_fd = probe_event_fd;
+    own.urgent_fd = probe_event_fd;
+    ck_assert_int_eq(shim_room_fd(&p.shim), 8);
+    ck_assert_int_eq(shim_urgent_fd(&p.shim), 8);
+    ck_assert_int_eq(shim_data_fd(&p.shim), 6);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
+    SUITE_TEST(descriptors_that_a_shim_need_not_have),
     SUITE_TEST(each_call_reaches_the_shim),
     SUITE_ABORTS(an_empty_batch_is_our_mistake),
     SUITE_ABORTS(a_batch_too_large_is_our_mistake),

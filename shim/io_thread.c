@@ -4,10 +4,10 @@
 
 #include "shim/clock.h"
 #include "shim/outq.h"
+#include "shim/thread.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -241,15 +241,11 @@ static void *work(void *context)
 
 int io_thread_start(struct io_thread *t)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int rc = pthread_create(&t->thread, NULL, work, t);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (rc != 0) {
+    int rc = thread_start(&t->thread, work, t);
+    if (rc < 0) {
         atomic_store_explicit(&t->carrier, false, memory_order_release);
     }
-    return -rc;
+    return rc;
 }
 
 void io_thread_end(struct io_thread *t)

@@ -67,7 +67,7 @@ struct io_thread {
 CW_MUST_CHECK int io_thread_open(struct io_thread *t, struct shim *inside);
 void io_thread_free(struct io_thread *t);
 
-/* Starts the thread, with the rights and the priority of the caller and no signals. 0 or -errno: then there is no carrier. */
+/* Starts the thread, as thread.h has it. 0 or -errno: then there is no carrier. */
 CW_MUST_CHECK int io_thread_start(struct io_thread *t);
 /* Ends it; what was given to it leaves before, if that takes no longer than IO_THREAD_LINGER_MS. */
 void io_thread_end(struct io_thread *t);

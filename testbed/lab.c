@@ -69,6 +69,17 @@ bool lab_name_good(const char *name)
 
 /* ---- Places -------------------------------------------------------------------------------------------------------------- */
 
+/* /tmp is everybody's: whoever makes the folder there first would choose which programs a lab runs, and which process cwlab ends. */
+static int check_owner(const char *path)
+{
+    struct stat st;
+    if (lstat(path, &st) < 0) {
+        return errno == ENOENT ? 0 : -errno;
+    }
+    bool ours = S_ISDIR(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+    return ours ? 0 : -EPERM;
+}
+
 int lab_root(char out[static LAB_PATH])
 {
     const char *own = getenv("CWLAB_DIR"), *runtime = getenv("XDG_RUNTIME_DIR");
@@ -80,7 +91,12 @@ int lab_root(char out[static LAB_PATH])
     } else if (runtime != NULL && runtime[0] == '/') {
         length = snprintf(out, LAB_PATH, "%s/cubeway/lab", runtime);
     } else {
-        length = snprintf(out, LAB_PATH, "/tmp/cubeway-%u/lab", (unsigned)geteuid());
+        length = snprintf(out, LAB_PATH, "/tmp/cubeway-%u", (unsigned)geteuid());
+        int rc = check_owner(out);
+        strcpy(out + length, "/lab");
+        if (rc < 0) {
+            return rc;
+        }
     }
     return length < LAB_PATH ? 0 : -ENAMETOOLONG;
 }
@@ -95,6 +111,11 @@ int lab_place(struct lab *lab, const char *name, char why[static LAB_WHY])
     }
     snprintf(lab->name, sizeof lab->name, "%s", name);
     int rc = lab_root(root);
+    if (rc == -EPERM) {
+        snprintf(why, LAB_WHY, "%.*s belongs to somebody else, or others may write to it: remove it, or set CWLAB_DIR",
+                 (int)(strlen(root) - strlen("/lab")), root);
+        return rc;
+    }
     if (rc < 0 || snprintf(lab->folder, LAB_PATH, "%s/%s", root, name) + SOCKET_ROOM >= 108) {
         snprintf(why, LAB_WHY, "the folder of labs has too long a name for sockets: %s", root);
         return -ENAMETOOLONG;
@@ -129,7 +150,8 @@ int lab_make_folder(const struct lab *lab)
         }
         *slash = '/';
     }
-    return mkdir(path, 0700) < 0 ? -errno : 0;
+    int rc = lab_root(path); /* once more: somebody may have been faster */
+    return rc < 0 ? rc : mkdir(lab->folder, 0700) < 0 ? -errno : 0;
 }
 
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *at)

@@ -3,10 +3,10 @@
 
 #include "base/check.h"
 #include "daemon/privileges.h"
+#include "shim/thread.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -72,6 +72,7 @@ static void *run(void *arg)
 {
     struct offload *o = arg;
     privileges_take_time(); /* what is given away is not urgent */
+    privileges_have_none(); /* a service may give work away while it opens, before the daemon has given up its rights */
     pthread_mutex_lock(&o->lock);
     for (;;) {
         struct job *job;
@@ -90,16 +91,9 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* Signals are the loop's: threads take none. */
 static void start_thread(struct offload *o)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_create(&o->thread[o->threads], NULL, run, o) == 0) {
-        o->threads++;
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    o->threads += thread_start(&o->thread[o->threads], run, o) == 0;
 }
 
 int offload_open(struct offload **out, unsigned threads)

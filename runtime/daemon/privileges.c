@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* setresuid, setresgid */
+#define _GNU_SOURCE /* setresuid, setresgid, syscall */
 #include "daemon/privileges.h"
 
 #include <cap-ng.h>
 #include <errno.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <pwd.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static const unsigned opening[] = {
@@ -99,6 +101,14 @@ void privileges_take_time(void)
     if (getpriority(PRIO_PROCESS, 0) < 0) {
         (void)setpriority(PRIO_PROCESS, 0, 0);
     }
+}
+
+/* Not by libcap-ng, whose state is one for all threads. */
+void privileges_have_none(void)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    (void)syscall(SYS_capset, &head, none); /* to have less is never refused */
 }
 
 int privileges_drop(const char *user, char why[static PRIVILEGES_WHY])

@@ -26,6 +26,8 @@ CW_MUST_CHECK int privileges_limit(char why[static PRIVILEGES_WHY]);
 int privileges_hurry(bool realtime);
 /* The calling thread is of usual priority from now on, whatever its process is. */
 void privileges_take_time(void);
+/* The calling thread has no capability from now on: to be called by one that may begin before privileges_drop(), which is of its caller's thread only (Linux). */
+void privileges_have_none(void);
 /* Becomes the user, with its groups ("": stays who it is), and gives up every capability. -ENOENT no such user, -EPERM, or another. */
 CW_MUST_CHECK int privileges_drop(const char *user, char why[static PRIVILEGES_WHY]);
 

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TRIES = 5, PAUSE_US = 1000, KNOWN_FDS = 1024, STACK_BYTES = 16384 };
+enum { TRIES = 5, PAUSE_US = 1000, END_TRIES = 200, KNOWN_FDS = 1024, STACK_BYTES = 16384 };
 
 /* In shared memory: odd while it is being written; who died then leaves no will for the link. */
 struct will {
@@ -239,6 +239,20 @@ void watcher_will(void *context, cw_link link, const uint8_t *bytes, uint32_t le
     atomic_fetch_add_explicit(&will->version, 1, memory_order_release);
 }
 
+/* One that has been stopped, or has no processor, keeps nobody waiting: our links are free for the next daemon once we are gone. */
+static void wait_for(pid_t child)
+{
+    pid_t ended = 0;
+    for (unsigned i = 0; i < END_TRIES && (ended = waitpid(child, NULL, WNOHANG)) == 0; i++) {
+        pause_for(PAUSE_US);
+    }
+    if (ended == 0) {
+        (void)kill(child, SIGKILL);
+        while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
+        }
+    }
+}
+
 void watcher_end(struct watcher *w)
 {
     if (w == NULL) {
@@ -249,8 +263,7 @@ void watcher_end(struct watcher *w)
         ssize_t rc = write(w->pipe, &fine, 1);
         (void)rc;
         close(w->pipe);
-        while (waitpid(w->child, NULL, 0) < 0 && errno == EINTR) {
-        }
+        wait_for(w->child);
     }
     munmap(w->will, CW_LINK_COUNT * sizeof(struct will));
     free(w);

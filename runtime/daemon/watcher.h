@@ -42,7 +42,7 @@ int watcher_look(struct watcher *w);
 void watcher_on_crash(struct watcher *w);
 /* Its process, for the log and for tests. */
 pid_t watcher_process(const struct watcher *w);
-/* We end in order: the watcher ends without a word. NULL is allowed. */
+/* We end in order: the watcher ends without a word; one that has not ended after 0.2 s (somebody stopped it) is killed. NULL is allowed. */
 void watcher_end(struct watcher *w);
 
 #endif

@@ -163,6 +163,7 @@ START_TEST(a_file_is_read)
     unlink(path);
     ck_assert_int_eq(config_load(path, &c, say, &said), -ENOENT);
     ck_assert_uint_eq(said.count, 1);
+    ck_assert_int_eq(config_load("/", &c, say, &said), -EISDIR);
 }
 END_TEST
 

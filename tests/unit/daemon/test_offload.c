@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 
 static _Atomic unsigned worked;
 static pthread_t here;
@@ -65,5 +66,37 @@ START_TEST(drained_is_done)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(each_is_told_once), SUITE_TEST(drained_is_done)};
+static void read_rights(void *arg)
+{
+    char line[256];
+    FILE *status = fopen("/proc/thread-self/status", "re");
+    while (status != NULL && fgets(line, sizeof line, status) != NULL) {
+        (void)sscanf(line, "CapPrm: %llx", (unsigned long long *)arg);
+    }
+    if (status != NULL) {
+        fclose(status);
+    }
+}
+
+/* Whatever the thread that gives it may do (nothing, when the test is no root's). */
+START_TEST(work_is_done_without_rights)
+{
+    struct offload *o;
+    unsigned long long before = ~0ULL, there = ~0ULL, after = ~0ULL;
+    read_rights(&before);
+    ck_assert_int_eq(offload_open(&o, 1), 0);
+    offload_give(o, read_rights, &there, NULL, 0);
+    offload_drain(o);
+    read_rights(&after);
+    ck_assert_uint_eq(there, 0);
+    ck_assert_uint_eq(after, before);
+    offload_close(o);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(each_is_told_once),
+    SUITE_TEST(drained_is_done),
+    SUITE_TEST(work_is_done_without_rights),
+};
 SUITE_MAIN("offload", tests)

@@ -165,7 +165,22 @@ START_TEST(a_watcher_that_dies_again_and_again_is_given_up)
 }
 END_TEST
 
+/* Neither is the end of its daemon delayed for ever, nor is a word said. */
+START_TEST(a_stopped_watcher_holds_nobody_up)
+{
+    struct shim *none[CW_LINK_COUNT] = {NULL};
+    struct watcher *w;
+    ck_assert_int_eq(watcher_start(&w, none, NULL, NULL), 0);
+    pid_t child = watcher_process(w);
+    ck_assert_int_eq(kill(child, SIGSTOP), 0);
+    watcher_end(w);
+    ck_assert_int_lt(kill(child, 0), 0);
+    ck_assert_int_eq(errno, ESRCH);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
+    SUITE_TEST(a_stopped_watcher_holds_nobody_up),
     SUITE_TEST(a_watcher_that_died_is_replaced),
     SUITE_TEST(the_crashed_say_goodbye_at_once),
     SUITE_TEST(a_watcher_that_dies_again_and_again_is_given_up),

@@ -3,6 +3,7 @@
 #include "testbed/lab.h"
 
 #include <errno.h>
+#include <sys/wait.h>
 
 START_TEST(good_names)
 {
@@ -56,5 +57,47 @@ START_TEST(saved_and_loaded)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(good_names), SUITE_TEST(saved_and_loaded)};
+/* What lab_root() says to a user without a folder of his own at login, whose place in /tmp is there already. */
+static int root_of(uid_t user)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        char path[LAB_PATH];
+        unsetenv("CWLAB_DIR");
+        unsetenv("XDG_RUNTIME_DIR");
+        _exit(setuid(user) < 0 ? EINVAL : -lab_root(path));
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status));
+    return -WEXITSTATUS(status);
+}
+
+START_TEST(what_somebody_else_made_is_not_trusted)
+{
+    char path[64];
+    uid_t user = 100000 + (uid_t)getpid();
+    if (geteuid() != 0) {
+        return; /* cannot be somebody else */
+    }
+    snprintf(path, sizeof path, "/tmp/cubeway-%u", (unsigned)user);
+    ck_assert_int_eq(root_of(user), 0);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    ck_assert_int_eq(root_of(user), -EPERM);
+    ck_assert_int_eq(chown(path, user, (gid_t)-1), 0);
+    ck_assert_int_eq(root_of(user), 0);
+    ck_assert_int_eq(chmod(path, 0777), 0);
+    ck_assert_int_eq(root_of(user), -EPERM);
+    ck_assert_int_eq(rmdir(path), 0);
+    ck_assert_int_eq(symlink("/", path), 0);
+    ck_assert_int_eq(root_of(user), -EPERM);
+    ck_assert_int_eq(unlink(path), 0);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(good_names),
+    SUITE_TEST(saved_and_loaded),
+    SUITE_TEST(what_somebody_else_made_is_not_trusted),
+};
 SUITE_MAIN("lab", tests)

@@ -21,12 +21,15 @@ static const cw_span hold_grace = {200 * 1000 * 1000}; /* semantics 8.1, 12 */
 
 struct node_config node_config_default(void)
 {
+    struct nmu_config nmu = nmu_config_default();
     return (struct node_config){
         .mtu = MTU_LEAST,
         .hop_limit = HOP_LIMIT_DEFAULT,
         .queue_packets = QUEUE_PACKETS,
         .queue_bytes = QUEUE_BYTES,
         .hold_bytes = HOLD_BYTES,
+        .nmu_jobs = nmu.jobs,
+        .nmu_grants = nmu.privileges,
         .timers = ls_timers_default(),
     };
 }
@@ -35,7 +38,8 @@ static int check_config(const struct node_config *config, struct torus *torus)
 {
     if (torus_init(torus, config->dims) < 0 || !torus_holds(torus, config->self) || config->mtu < MTU_LEAST ||
         config->mtu > MTU_MOST || config->hop_limit == 0 || config->queue_packets == 0 ||
-        config->queue_bytes < config->mtu || config->incarnation == 0) {
+        config->queue_bytes < config->mtu || config->incarnation == 0 || config->nmu_jobs < NODE_SERVICES ||
+        config->nmu_jobs > MAP_JOBS_MAX || config->nmu_grants == 0 || config->nmu_grants > NODE_GRANTS_MAX) {
         return -EINVAL;
     }
     return torus_diameter(torus) > config->hop_limit ? -ERANGE : 0;

@@ -36,6 +36,9 @@ struct node_config {
     uint32_t queue_bytes;     /* per service: 8 MiB */
     uint32_t hold_bytes;      /* held packets, all services: 8 MiB (semantics 4.5) */
     uint64_t bits_per_second; /* of a link, told to services; 0 unknown */
+    uint32_t nmu_jobs;        /* room in the NMU for jobs, resident and reachable: 64 */
+    uint32_t
+        nmu_grants; /* and for (remote job, port) pairs, spans of processes, ranges of servers, so many each: 256 */
     struct ls_timers timers;
 };
 /* Everything but dims, self, cluster and incarnation filled with the defaults. */

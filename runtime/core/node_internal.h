@@ -26,11 +26,12 @@ enum {
     NODE_JOB_SLOTS = 64,     /* open addressing over jobs, half full at most */
     /* Frames a link may keep while control is on its way: lost and repeated, or read behind a batch of data (shim/lane.h). */
     NODE_GATE_FRAMES = 64,
-    NODE_GATHER_MAX = 512,  /* packets up to this size are gathered into one frame */
-    NODE_LOCAL_BURST = 256, /* packets delivered to ourselves in one entry; the rest at once after */
-    NODE_LOCAL_MAX = 4096,  /* packets to ourselves that may wait */
-    NODE_HANDS_MAX = 4096,  /* packets in one service's hands: made or kept, not yet sent or freed */
-    NODE_REQUESTS = 16,     /* commands being answered at one time */
+    NODE_GATHER_MAX = 512,     /* packets up to this size are gathered into one frame */
+    NODE_LOCAL_BURST = 256,    /* packets delivered to ourselves in one entry; the rest at once after */
+    NODE_LOCAL_MAX = 4096,     /* packets to ourselves that may wait */
+    NODE_HANDS_MAX = 4096,     /* packets in one service's hands: made or kept, not yet sent or freed */
+    NODE_REQUESTS = 16,        /* commands being answered at one time */
+    NODE_GRANTS_MAX = 1 << 20, /* room for them, in the NMU: 60 MB */
     NODE_TIMERS = 1024,
     NODE_CALLS = 4096,
     NODE_OFFLOADS = 256,

@@ -69,11 +69,22 @@ static int take_in(struct node *n, const uint8_t *bytes, size_t size, cw_job onl
     return rc;
 }
 
-/* True when the source had the job's record and it was taken in. */
-static bool take_from(struct node *n, const struct nmu_source *source, cw_job job)
+static const uint8_t *record_in(const struct nmu_source *source, cw_job job, size_t *size)
+{
+    return source->record != NULL ? source->record(source->context, job, size) : NULL;
+}
+
+/*
+ * True when the job's record was found and taken in. Where the service has one and there is no room for it, the job may do nothing: what
+ * the server was started with is older, and would bring back what the operator has taken away.
+ */
+static bool seek_record(struct node *n, cw_job job)
 {
     size_t size = 0;
-    const uint8_t *record = source->record != NULL ? source->record(source->context, job, &size) : NULL;
+    const uint8_t *record = record_in(&n->records, job, &size);
+    if (record == NULL) {
+        record = record_in(&n->env.records, job, &size);
+    }
     return record != NULL && take_in(n, record, size, job) > 0;
 }
 
@@ -84,7 +95,7 @@ void node_seek_records(struct node *n)
         more = false;
         uint32_t from = 0;
         for (cw_job job; (job = nmu_missing(&n->nmu, &from)) != 0;) {
-            more = take_from(n, &n->records, job) || take_from(n, &n->env.records, job) || more;
+            more = seek_record(n, job) || more;
         }
     }
 }
@@ -191,6 +202,12 @@ static bool desk_in_reach(void *node, cw_server server)
     return server < n->torus.servers && (server == n->self || reach_has(ls_optimistic(n->ls), server));
 }
 
+static bool desk_serving(void *node)
+{
+    const struct node *n = node;
+    return ls_serving(n->ls, n->now);
+}
+
 const void *node_object(const struct node *n, const char *name, unsigned version)
 {
     if (version == NMU_DESK_VERSION && strcmp(name, NMU_DESK_NAME) == 0) {
@@ -209,6 +226,8 @@ const void *node_object(const struct node *n, const char *name, unsigned version
 int node_open_nmu(struct node *n, uint64_t salt)
 {
     struct nmu_config config = nmu_config_default();
+    config.jobs = n->config.nmu_jobs;
+    config.privileges = config.spans = config.ranges = n->config.nmu_grants;
     config.salt = salt;
     n->desk = (struct nmu_desk){
         .node = n,
@@ -218,6 +237,7 @@ int node_open_nmu(struct node *n, uint64_t salt)
         .nmu = desk_nmu,
         .source = desk_source,
         .in_reach = desk_in_reach,
+        .serving = desk_serving,
     };
     int rc = nmu_open(&n->nmu, &config);
     if (rc == 0 && n->env.seal != NULL) {

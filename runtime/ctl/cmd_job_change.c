@@ -71,6 +71,9 @@ static void show_result(const struct change *c, const struct job_plan *plan, con
         fprintf(out, "did not answer, and may still go by what was before:");
         show_states(c, rows, "missing");
     }
+    if (!complete && missing == 0) {
+        fprintf(out, "that server has lost the others and may send nothing itself: ask one that sees them\n");
+    }
     if (absent > 0) {
         fprintf(out, "%" PRId64 " not in view: learn it when they return\n", absent);
     }

@@ -19,6 +19,9 @@
 _Static_assert((int)LINKS_WHY == (int)HOST_WHY, "one writes where the other reads");
 
 enum {
+    /* Room in a server's NMU: pages of it that no record needs are never touched. */
+    NMU_JOBS = 1024,
+    NMU_GRANTS = 16384,
     SMALL_PACKET = 256,
     PACKETS_PER_SERVER = 1 << 17, /* a bound against our own mistakes; queues have bounds of their own */
     PACKETS_MOST = 1 << 28,
@@ -225,6 +228,8 @@ int host_start_node(struct pump_server *s, uint64_t incarnation)
     config.queue_bytes = h->config.queue_bytes;
     config.hold_bytes = h->config.hold_bytes;
     config.bits_per_second = h->bits_per_second;
+    config.nmu_jobs = NMU_JOBS;
+    config.nmu_grants = NMU_GRANTS;
     config.timers = h->config.timers;
     struct node_env env = {
         .packets = h->packets,

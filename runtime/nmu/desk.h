@@ -42,6 +42,8 @@ struct nmu_desk {
      * is fenced (the optimistic view, semantics 4.2). Until the next event.
      */
     bool (*in_reach)(void *node, cw_server server);
+    /* False while this server is in no view, or fenced: then others may speak to one another, and it knows nothing of them (semantics 4.2). */
+    bool (*serving)(void *node);
 };
 
 #endif

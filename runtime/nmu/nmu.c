@@ -231,6 +231,23 @@ int nmu_job_put(struct nmu *n, const struct job_record *r)
     return rc;
 }
 
+bool nmu_could_hold(const struct nmu *n, const struct job_record *r)
+{
+    const struct nmu_tables *t = &n->tables;
+    const uint8_t *at = r->grant_bytes;
+    uint64_t privileges = 0, spans = 0, jobs = 1;
+    cw_job before = r->job;
+    for (unsigned i = 0; i < r->grants; i++) {
+        struct job_grant g = job_record_next_grant(&at);
+        privileges += g.all_ports ? 1 : g.ports;
+        spans += g.spans;
+        jobs += g.job != before && g.job != r->job;
+        before = g.job;
+    }
+    return privileges <= t->privilege.limit && spans <= t->privilege.sets.limit && jobs <= t->map.jobs &&
+           r->ranges <= t->map.ranges.limit;
+}
+
 void nmu_job_drop(struct nmu *n, cw_job job)
 {
     struct nmu_tables *t = begin_change(n);

@@ -72,6 +72,8 @@ uint32_t nmu_speaker_of(const struct nmu *n, cw_job job, cw_process process);
  * the tables cannot hold it, and all is as before. Linear in the record and in the tables: records change seldom.
  */
 CW_MUST_CHECK int nmu_job_put(struct nmu *n, const struct job_record *record);
+/* Is there room for the record in tables that hold nothing else? Where not, no order of changes makes any. */
+bool nmu_could_hold(const struct nmu *n, const struct job_record *record);
 /* The job's record is not held any more; the job may do nothing and nobody can reach it. */
 void nmu_job_drop(struct nmu *n, cw_job job);
 /* A job whose record is needed, at or after *from, which moves behind it; 0: no more. */

@@ -8,6 +8,7 @@
 #include "base/base64.h"
 #include "base/words.h"
 #include "keyspace/torus.h"
+#include "nmu/job_record.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,6 +32,12 @@ struct jobs_collect {
 uint64_t jobs_collect_ticket(const struct jobs_collect *c)
 {
     return c->change.ticket;
+}
+
+/* A server that has lost the others may not speak for them: that they are out of its reach says nothing of what they may send. */
+static bool is_complete(const struct jobs *j, const struct jobs_collect *c)
+{
+    return change_complete(&c->change) && (j->desk == NULL || j->desk->serving(j->desk->node));
 }
 
 /* ---- Its end ------------------------------------------------------------------------------------------------------- */
@@ -89,7 +96,7 @@ static void tell(const struct jobs *j, const struct jobs_collect *c, bool comple
 static void finish(struct jobs *j, struct jobs_collect *c, int rc)
 {
     if (c->open) {
-        tell(j, c, c->wait != 0 && change_complete(&c->change));
+        tell(j, c, c->wait != 0 && is_complete(j, c));
     }
     cw_request_done(c->request, rc);
     drop(j, c);
@@ -133,7 +140,7 @@ static void look_again(cw_svc *s, void *state, void *arg)
     struct jobs_collect *c = arg;
     c->timer = NULL;
     look(j, c);
-    if (change_complete(&c->change)) {
+    if (is_complete(j, c)) {
         finish(j, c, 0);
         return;
     }
@@ -157,7 +164,7 @@ void jobs_collect_ack(struct jobs *j, cw_server from, uint64_t ticket, const str
         if (change_complete(&c->change)) {
             look(j, c); /* by now */
         }
-        if (change_complete(&c->change)) {
+        if (is_complete(j, c)) {
             finish(j, c, 0);
         }
         return;
@@ -260,11 +267,43 @@ static int judge(const struct jobs *j, cw_request *r, const struct jobs_mark *ma
     return fork ? -EEXIST : -ESTALE;
 }
 
+/* A record that no server's NMU has room for would be held everywhere, and its job could do nothing anywhere. */
+static int judge_size(const struct jobs *j, const struct jobs_collect *c)
+{
+    struct job_record record;
+    char text[200];
+    if (j->desk == NULL || job_record_decode(c->bytes, c->size - JOBS_SIGNATURE_BYTES, &record) != WIRE_OK) {
+        return 0;
+    }
+    const struct nmu *nmu = j->desk->nmu(j->desk->node);
+    if (nmu_could_hold(nmu, &record)) {
+        return 0;
+    }
+    snprintf(text, sizeof text,
+             "it is more than a server has room for: %u pairs of remote job and port, %u spans of processes, %u jobs",
+             nmu->tables.privilege.limit, nmu->tables.privilege.sets.limit, nmu->tables.map.jobs);
+    cw_request_text(c->request, "error", text);
+    return -ENOSPC;
+}
+
 /* An option has something other than padding behind its first '='. */
 static bool is_option(const char *word)
 {
     const char *sign = strchr(word, '=');
     return sign != NULL && sign[strspn(sign, "=")] != '\0';
+}
+
+/* The words stand for themselves, or for the end of what was staged: perhaps by somebody else, who gave up or is not done. */
+static void join_staged(struct jobs *j, struct jobs_collect *c, size_t got)
+{
+    struct jobs_mark mark;
+    const uint8_t *tail = c->bytes + j->staged;
+    bool whole = got > JOBS_SIGNATURE_BYTES && jobs_mark_of(tail, got - JOBS_SIGNATURE_BYTES, &mark);
+    if (whole) {
+        memmove(c->bytes, tail, got);
+    }
+    c->size = whole ? got : j->staged + got;
+    j->staged = whole ? j->staged : 0;
 }
 
 /* Joins what was staged and the words of base64 in *c. Gives the number of words read, or -errno. */
@@ -292,8 +331,7 @@ static int read_bytes(struct jobs *j, struct jobs_collect *c, int argc, const ch
     }
     int got = base64_decode(text, c->bytes + j->staged, SHELF_RECORD_MAX - j->staged);
     free(text);
-    c->size = j->staged + (got > 0 ? (size_t)got : 0);
-    j->staged = 0;
+    join_staged(j, c, got > 0 ? (size_t)got : 0);
     return got < 0 ? got : words;
 }
 
@@ -326,7 +364,8 @@ static int read_put(struct jobs *j, struct jobs_collect *c, int argc, const char
     if (mark->job == JOBS_JOB) {
         return jobs_refuse(c->request, "that job carries these changes: what it may do is built in", "jobs");
     }
-    return judge(j, c->request, mark);
+    int rc = judge_size(j, c);
+    return rc < 0 ? rc : judge(j, c->request, mark);
 }
 
 int jobs_command_put(struct jobs *j, cw_request *r, int argc, const char *const *argv)

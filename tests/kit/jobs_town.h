@@ -23,6 +23,7 @@ struct town_host {
     unsigned verified, stored;
     int verify_is, store_is; /* < 0: what they give instead */
     bool far[TOWN_SERVERS];  /* not in reach */
+    bool lost;               /* in no view */
     const uint8_t *kept;     /* what load gives */
     size_t kept_size;
     int load_is;
@@ -107,6 +108,11 @@ static inline bool town_in_reach(void *node, cw_server s)
     return !((struct town_host *)node)->far[s];
 }
 
+static inline bool town_serving(void *node)
+{
+    return !((struct town_host *)node)->lost;
+}
+
 static inline const void *town_offers(cw_svc *s, const char *name, unsigned version)
 {
     struct town_host *h = &town.at[torus_id(&s->torus, s->self)];
@@ -133,7 +139,8 @@ static inline void town_prepare(void)
                                     .missing = town_missing,
                                     .nmu = town_nmu,
                                     .source = town_source,
-                                    .in_reach = town_in_reach};
+                                    .in_reach = town_in_reach,
+                                    .serving = town_serving};
     }
     fake_offers = town_offers;
 }

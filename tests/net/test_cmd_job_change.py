@@ -90,13 +90,15 @@ class Change(ctl_kit.Job):
         self.assertEqual(self.grants(), [(5002, "all", "100,101,102,103")])
 
     def test_a_large_record(self):
-        lines = "".join(f"grant {10000 + i} {{ processes = \"{i}-{i + 5},{i + 9}\"; ports = \"1-9\" }}\n" for i in range(3000))
+        lines = "".join(f"grant {10000 + i} {{ processes = \"{i}-{i + 5},{i + 9}\"; ports = \"1-9\" }}\n" for i in range(1000))
         file = self.file("large", f'job "large" {{ id = 7000; processes = "0-26"\n{lines}}}\n')
         self.assertRegex(self.cwctl("job create --replace", file), "^job large, version [0-9]+: complete")
-        self.assertEqual(self.rows("job list")[-1]["grants"], 3000)
+        self.assertEqual(self.rows("job list")[-1]["grants"], 1000)
         text = self.cwctl("job show large")
-        self.assertEqual(text.count("grant "), 3000)
+        self.assertEqual(text.count("grant "), 1000)
         self.cwctl("job destroy large")
+        file = self.file("larger", 'job "larger" { id = 7001; processes = "0-26"; ports { a = 1 }; grant 7000 { processes = all; ports = "0-16384" } }\n')
+        self.refused(f"job create {file}", "more than a server has room for", code=1)
 
     def test_not_complete(self):
         self.cwctl("--server 2,2,2 fail")

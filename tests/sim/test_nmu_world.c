@@ -38,6 +38,7 @@ struct handle {
     uint32_t call;
     uint32_t number;
     cw_time until;
+    uint64_t epoch; /* here, when it came: the requester's server may have left the view after a later one */
     bool used;
 };
 
@@ -52,7 +53,7 @@ static struct universe {
     uint32_t sends;
     struct handle handle[SERVERS_MAX][JOBS][HANDLES];
     unsigned handles[SERVERS_MAX][JOBS];
-    uint64_t allowed, refused, entered, replies, stale, told, ended, puts;
+    uint64_t allowed, refused, entered, replies, stale, told, ended, ended_rights, puts;
 } u;
 
 /* ---- Jobs drawn ---------------------------------------------------------------------------------------------------- */
@@ -272,10 +273,12 @@ static void act_reply(cw_svc *s)
         ck_assert_int_eq(rc, -ENOENT);
         u.stale++;
     } else {
-        ck_assert_int_ne(rc, -ENOENT);
+        /* Rights end with the requester's server: only where the view has changed since. */
+        ck_assert(rc != -ENOENT || cw_epoch(s) != h->epoch);
         ck_assert_int_ne(rc, -EACCES);
+        u.ended_rights += rc == -ENOENT;
     }
-    h->used = h->used || rc == 0;
+    h->used = h->used || rc == 0 || rc == -ENOENT;
     u.replies += rc == 0;
 }
 
@@ -331,7 +334,7 @@ static cw_verdict act_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *
         uint64_t number = get_be64(cw_packet_data(p, NULL));
         const struct response_right *right = response_find(&node_nmu(s->node)->responses, s->index, rx->call);
         ck_assert_ptr_nonnull(right);
-        u.handle[self][i][at] = (struct handle){rx->call, (uint32_t)number, right->item.due.at, false};
+        u.handle[self][i][at] = (struct handle){rx->call, (uint32_t)number, right->item.due.at, cw_epoch(s), false};
     }
     return CW_DROP;
 }

@@ -106,7 +106,7 @@ START_TEST(config_is_checked)
     struct node_env env = {.packets = b->home, .neighbours = b->neighbours, .seed = 1};
     struct node_config good = b->config;
     good.incarnation = 1;
-    for (unsigned bad = 0; bad < 9; bad++) {
+    for (unsigned bad = 0; bad < 13; bad++) {
         struct node *n = NULL;
         struct node_config config = good;
         switch (bad) {
@@ -133,6 +133,18 @@ START_TEST(config_is_checked)
             break;
         case 7:
             config.queue_bytes = config.mtu - 1u; /* a full packet would be refused for ever */
+            break;
+        case 9:
+            config.nmu_jobs = 31; /* services alone are 32 */
+            break;
+        case 10:
+            config.nmu_jobs = 32768;
+            break;
+        case 11:
+            config.nmu_grants = 0;
+            break;
+        case 12:
+            config.nmu_grants = (1 << 20) + 1;
             break;
         default:
             config.hop_limit = 2;

@@ -183,6 +183,7 @@ START_TEST(built_in_services_find_what_the_host_offers)
     ck_assert_ptr_eq(seen.desk->nmu(seen.desk->node), node_nmu(n));
     ck_assert(seen.desk->in_reach(seen.desk->node, 0)); /* itself */
     ck_assert(!seen.desk->in_reach(seen.desk->node, 1));
+    ck_assert(seen.desk->serving(seen.desk->node));
     ck_assert_int_eq(node_service_remove(n, 1023, b->now), 0);
     /* A service that is loaded does not; one whose exports would be taken for an object does not load. */
     t = clerk_table(1024);
@@ -273,6 +274,35 @@ START_TEST(a_service_may_be_the_source)
     desk->source(desk->node, NULL);
     ck_assert_uint_eq(desk->missing(desk->node, missing, 2), 1);
     ck_assert_uint_eq(missing[0], 9);
+    node_close(n, b->now);
+    bench_close(b);
+}
+END_TEST
+
+/* The record that the service has does not fit: the one that the node was started with, which granted more, does not come back. */
+START_TEST(what_does_not_fit_gives_no_older_one_its_place)
+{
+    struct bench *b = bench_open((cw_dims){1, 1, 1});
+    b->config.nmu_grants = 2;
+    struct node *n = alone(b, NULL, b->records);
+    bench_allow(b, 5, 5);
+    cw_service t = clerk_table(4);
+    ck_assert_int_eq(node_service_add(n, &t, b->now), 0);
+    const struct nmu_desk *desk = seen.desk;
+    struct plain_job job = plain(5, 3);
+    job.range[0].count = 1;
+    job.grants = 1;
+    job.grant[0] = (struct plain_grant){.job = 5, .all_processes = true, .ports = 3, .port = {1, 2, 3}};
+    newer_size = plain_write(&job, newer, sizeof newer);
+    const struct nmu_source source = {NULL, newer_record};
+    desk->source(desk->node, &source);
+    t = clerk_table(5);
+    t.name = "five";
+    ck_assert_int_eq(node_service_add(n, &t, b->now), 0);
+    ck_assert_int_eq(seen.open_sends, -EACCES);
+    ck_assert_uint_eq(nmu_job(desk->nmu(desk->node), 5)->version, 0);
+    desk->source(desk->node, NULL); /* now nobody knows better */
+    ck_assert_uint_eq(nmu_job(desk->nmu(desk->node), 5)->version, 1);
     node_close(n, b->now);
     bench_close(b);
 }
@@ -474,11 +504,17 @@ START_TEST(a_fenced_server_lets_nothing_in)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(without_a_record_nothing_is_allowed), SUITE_TEST(a_record_allows_what_it_names),
-    SUITE_TEST(who_may_not_learns_nothing),          SUITE_TEST(built_in_services_find_what_the_host_offers),
-    SUITE_TEST(records_are_there_before_who_speaks), SUITE_TEST(a_service_may_be_the_source),
-    SUITE_TEST(a_retry_is_asked_for_anew),           SUITE_TEST(a_packet_addressed_earlier_is_asked_for_anew),
-    SUITE_TEST(rights_to_answer_end_with_their_job), SUITE_TEST(rights_to_answer_end_with_the_requesters_server),
+    SUITE_TEST(without_a_record_nothing_is_allowed),
+    SUITE_TEST(a_record_allows_what_it_names),
+    SUITE_TEST(who_may_not_learns_nothing),
+    SUITE_TEST(built_in_services_find_what_the_host_offers),
+    SUITE_TEST(records_are_there_before_who_speaks),
+    SUITE_TEST(a_service_may_be_the_source),
+    SUITE_TEST(what_does_not_fit_gives_no_older_one_its_place),
+    SUITE_TEST(a_retry_is_asked_for_anew),
+    SUITE_TEST(a_packet_addressed_earlier_is_asked_for_anew),
+    SUITE_TEST(rights_to_answer_end_with_their_job),
+    SUITE_TEST(rights_to_answer_end_with_the_requesters_server),
     SUITE_TEST(a_fenced_server_lets_nothing_in),
 };
 SUITE_MAIN("node_nmu", tests)

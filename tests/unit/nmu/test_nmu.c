@@ -150,6 +150,51 @@ START_TEST(a_record_is_taken_in_whole_or_not_at_all)
 }
 END_TEST
 
+static bool could(const struct nmu *n, const struct plain_job *job)
+{
+    uint8_t bytes[JOBS_BYTES];
+    struct job_record record = plain_record(job, bytes, sizeof bytes);
+    return nmu_could_hold(n, &record);
+}
+
+/* Whatever else is held: jobs with its own, pairs, spans, ranges. */
+START_TEST(what_no_tables_of_that_size_hold)
+{
+    struct nmu n;
+    open_small(&n);
+    struct plain_job job = job_of(1, 1, 0);
+    job.grants = 4; /* to itself and three others */
+    for (unsigned i = 0; i < 5; i++) {
+        job.grant[i] = (struct plain_grant){.job = 1 + i, .all_processes = true, .ports = 1, .port = {7}};
+    }
+    ck_assert(could(&n, &job));
+    job.grant[3].ports = 2;
+    job.grant[3].port[1] = 8;
+    ck_assert(!could(&n, &job));
+    job.grants = 3;
+    ck_assert(could(&n, &job));
+    job = job_of(1, 1, 2);
+    job.grants = 4;
+    for (unsigned i = 0; i < 4; i++) {
+        job.grant[i] = (struct plain_grant){.job = 2 + i, .all_processes = true, .all_ports = true};
+    }
+    ck_assert(!could(&n, &job));
+    job.grants = 1;
+    job.grant[0].all_processes = false;
+    job.grant[0].spans = 5;
+    for (cw_process i = 0; i < 5; i++) {
+        job.grant[0].span[i] = (struct job_span){2 * i, 2 * i};
+        job.range[i] = (struct job_range){2 * i, 1, 0};
+    }
+    ck_assert(!could(&n, &job));
+    job.grant[0].spans = 4;
+    ck_assert(could(&n, &job));
+    job.ranges = 5;
+    ck_assert(!could(&n, &job));
+    nmu_close(&n);
+}
+END_TEST
+
 START_TEST(speakers_come_and_go)
 {
     struct nmu n;
@@ -188,6 +233,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(only_what_is_needed_is_held),
     SUITE_TEST(an_older_record_is_refused),
     SUITE_TEST(a_record_is_taken_in_whole_or_not_at_all),
+    SUITE_TEST(what_no_tables_of_that_size_hold),
     SUITE_TEST(speakers_come_and_go),
 };
 SUITE_MAIN("nmu", tests)

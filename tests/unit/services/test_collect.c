@@ -103,6 +103,33 @@ START_TEST(who_is_silent_is_missing_until_it_is_fenced)
 }
 END_TEST
 
+/* All others are out of reach of a server that is in no view: nobody can be told that they are fenced. */
+START_TEST(nothing_is_complete_where_the_others_are_lost)
+{
+    open_town();
+    town.at[0].lost = true;
+    for (cw_server s = 1; s < TOWN_SERVERS; s++) {
+        town.at[0].far[s] = true;
+    }
+    town_put_room(0, kit_version(9, 2, town_room), "timeout=100", true);
+    ck_assert_int_eq(town_result.rc, -ETIMEDOUT);
+    ck_assert_int_eq(last("complete"), 0);
+    ck_assert_int_eq(last("missing"), 0);
+    ck_assert_int_eq(last("absent"), 5);
+    town_put_room(0, kit_version(9, 3, town_room), "timeout=1000", false);
+    town_run(50);
+    ck_assert(!town_result.done);
+    memset(town.at[0].far, 0, sizeof town.at[0].far);
+    town.at[0].lost = false; /* it is among them again */
+    town_run(200);
+    ck_assert(town_result.done);
+    ck_assert_int_eq(town_result.rc, 0);
+    ck_assert_int_eq(last("complete"), 1);
+    ck_assert_int_eq(last("absent"), 0);
+    ck_assert_uint_eq(town_close(), 0);
+}
+END_TEST
+
 /* Another change wins meanwhile: this one is superseded there, and complete. */
 START_TEST(superseded)
 {
@@ -172,6 +199,14 @@ START_TEST(what_an_operator_may_not_do)
     ck_assert_int_eq(town_result.rc, 0);
     k.job = JOBS_JOB;
     refused(&k, -EINVAL);
+    k.job = 11;
+    k.grants = nmu_config_default().jobs;
+    refused(&k, -ENOSPC); /* all would hold it, and the job could do nothing */
+    ck_assert_ptr_nonnull(strstr(fake_text(&town_result, 0, "error"), "has room for"));
+    k.grants--;
+    town_put_room(0, kit_record(&k, KIT_KEY, KIT_CLUSTER, town_room, KIT_RECORD_MAX), NULL, true);
+    ck_assert_int_eq(town_result.rc, 0);
+    k.grants = 0;
     k.job = 10;
     town_put_room(0, kit_record(&k, KIT_KEY + 1, KIT_CLUSTER, town_room, KIT_RECORD_MAX), NULL, true);
     ck_assert_int_eq(town_result.rc, -EBADMSG);
@@ -218,6 +253,13 @@ START_TEST(in_pieces)
     ck_assert_int_eq(last("bytes"), 60);
     town_line(0, "more 30 AAAA");
     ck_assert_int_eq(town_result.rc, -EINVAL);
+    /* Somebody else's that needs no pieces is put as it is, and harms nothing. */
+    static uint8_t other[KIT_RECORD_MAX];
+    base64_encode(other, kit_version(10, 1, other), text);
+    snprintf(line, sizeof line, "put %s", text);
+    town_line(0, line);
+    ck_assert_int_eq(town_result.rc, 0);
+    ck_assert_int_eq(last("job"), 10);
     base64_encode(town_room + 60, 30, text);
     snprintf(line, sizeof line, "more 60 %s", text);
     town_line(0, line);
@@ -287,6 +329,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(what_an_operator_may_not_do),
     SUITE_TEST(two_at_once),
     SUITE_TEST(in_pieces),
+    SUITE_TEST(nothing_is_complete_where_the_others_are_lost),
     SUITE_TEST(bad_words),
     SUITE_TEST(so_many_at_a_time_and_closed),
 };

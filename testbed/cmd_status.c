@@ -15,9 +15,11 @@ struct look {
     struct report *report;
     const char *only;
     unsigned whole;       /* servers that have all their links */
+    unsigned know;        /* that reach all that run */
     uint32_t reach[SEEN]; /* how many servers each reaches */
     unsigned seen;
-    bool well; /* nobody is dead or paused, and all asked know all */
+    bool well;  /* nobody is dead or paused, and all asked know all */
+    bool apart; /* some asked do not reach all that run, or, though nobody is dead or paused, miss a link */
     int64_t memory;
     struct explain explain;
 };
@@ -79,13 +81,35 @@ static void sum_up(struct look *look)
     for (unsigned i = 0; i < look->seen; i++) {
         know += look->reach[i] >= want;
     }
-    look->well = e->dead == 0 && e->paused == 0 && know == look->seen;
+    bool calm = e->dead == 0 && e->paused == 0;
+    look->well = calm && know == look->seen;
+    look->apart = know < look->seen || (calm && look->whole < look->seen);
+    look->know = know;
     report_integer(look->report, "running", e->running);
     report_integer(look->report, "dead", e->dead);
     report_integer(look->report, "know_all", know);
     report_integer(look->report, "all_links_up", look->whole);
     report_integer(look->report, "memory_mb", look->memory / 1024);
     report_integer(look->report, "waited_for_processor_percent", (int64_t)(e->waited * 100 + 0.5));
+}
+
+/* For a lab that is in pieces while every daemon runs: a busy machine does that long before daemons starve. */
+static void tell_apart(const struct look *look)
+{
+    const struct explain *e = &look->explain;
+    if (look->know < look->seen) {
+        fprintf(stderr, "%u of %u servers do not reach all that run\n", look->seen - look->know, look->seen);
+    }
+    if (look->whole < look->seen) {
+        fprintf(stderr, "%u of %u servers miss a link: cwlab ctl --name %s SERVER wiring says which, and why\n",
+                look->seen - look->whole, look->seen, look->lab->name);
+    }
+    if (look->know < look->seen && e->dead == 0 && e->paused == 0 && !explain_is_starved(e)) {
+        fprintf(stderr,
+                "daemons have waited %.0f %% of their lives for a processor; where that is why, longer timers help: "
+                "cwlab up --scale %lu\nlogs: %s/*.log\n",
+                e->waited * 100, (unsigned long)look->lab->scale * 2, look->lab->folder);
+    }
 }
 
 static int run(const struct program_command *self, int argc, char **argv)
@@ -127,8 +151,11 @@ static int run(const struct program_command *self, int argc, char **argv)
     code = command_keeper(self, &lab, "status", 0, NULL, add, &look);
     sum_up(&look);
     code = program_print(self, look.report, json, code);
+    fflush(stdout);
+    if (!json && look.apart) {
+        tell_apart(&look);
+    }
     if (!json && !look.well) {
-        fflush(stdout);
         explain_tell(&look.explain, &lab, stderr);
     }
     return code;
@@ -151,9 +178,15 @@ const struct program_command command_status = {
 
 /* ---- list ---------------------------------------------------------------------------------------------------------------------- */
 
+struct listing {
+    struct report *all;
+    unsigned count;
+};
+
 static void list_one(void *context, const char *name)
 {
-    struct report *all = context, *r = report_open(NULL);
+    struct listing *listing = context;
+    struct report *r = report_open(NULL);
     struct lab lab;
     char why[LAB_WHY], dims[QUANTITY_TEXT];
     report_text(r, "lab", name);
@@ -166,7 +199,8 @@ static void list_one(void *context, const char *name)
         report_text(r, "driver", lab_driver_name(lab.driver));
         report_integer(r, "keeper", lab.keeper);
     }
-    report_append(all, "labs", r);
+    report_append(listing->all, "labs", r);
+    listing->count++;
 }
 
 static int list(const struct program_command *self, int argc, char **argv)
@@ -178,7 +212,11 @@ static int list(const struct program_command *self, int argc, char **argv)
         return code;
     }
     struct report *r = report_open(NULL);
-    lab_each(list_one, r);
+    struct listing listing = {r, 0};
+    lab_each(list_one, &listing);
+    if (!json && listing.count == 0) {
+        fprintf(stderr, "no lab is up: cwlab up makes one\n");
+    }
     return program_print(self, r, json, EXIT_FINE);
 }
 

@@ -27,7 +27,7 @@ void show_status(const struct call *call, const struct rows *rows)
         {"dropped", "dropped here", TABLE_COUNT},
         {"inside", "inside now", TABLE_COUNT},
         {"services", "services", TABLE_COUNT},
-        {"mtu", "mtu", TABLE_BYTES},
+        {"mtu", "mtu", TABLE_COUNT},
         {"memory_bytes", "memory", TABLE_BYTES},
         {"uptime_ns", "running for", TABLE_SPAN},
         {"incarnation", "incarnation", TABLE_TEXT},

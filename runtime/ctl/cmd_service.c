@@ -190,6 +190,10 @@ static cw_span patience_for(const struct call *call)
 int run_ping(struct call *call)
 {
     const struct arguments *a = call->arguments;
+    if (strcmp(a->word[1], "all") == 0 && given(a, "count", -1) >= 0) {
+        fprintf(call->errors, "cwctl: --count is not for ping all: each server gets one packet\n");
+        return EXIT_USAGE;
+    }
     struct json_request *request = call_request(call, "ping");
     struct pinging p = {.call = call};
     int code = EXIT_FINE, from = 1;

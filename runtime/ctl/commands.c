@@ -93,6 +93,16 @@ static const struct table_column route_columns[] = {
     {NULL, NULL, TABLE_TEXT},
 };
 
+static const struct table_column policy_columns[] = {
+    {"service", "SERVICE", TABLE_TEXT},
+    {"weight", "WEIGHT", TABLE_COUNT},
+    {"background", "BACKGROUND", TABLE_MARK},
+    {"queue_packets", "AT MOST", TABLE_COUNT},
+    {"queue_bytes", "BYTES", TABLE_BYTES},
+    {"drop", "DROPS", TABLE_TEXT},
+    {NULL, NULL, TABLE_TEXT},
+};
+
 static const struct table_column service_columns[] = {
     {"service", "SERVICE", TABLE_TEXT},
     {"job", "JOB", TABLE_TEXT},
@@ -152,11 +162,17 @@ static const struct command table[] = {
     {"services load", "FILE", "load a service from a .so", "On every server of the daemon, or on none.",
      "  cwctl services load ./hitcount.so --weight 20 --option patience_ms=500", "name weight background option", 1, 1,
      "service-load", NULL, NULL, run_load},
-    {"services unload", "NAME", "stop a service", "Packets that wait in its queue are dropped, and counted as closed.",
+    {"services unload", "NAME", "stop a service",
+     "Packets that wait in its queue are dropped, and counted as closed; those that others send through this server "
+     "to\n"
+     "the same service elsewhere are dropped too from then on (\"drops\": no-service). So unload it on every server. "
+     "One\n"
+     "that is built in starts again with the daemon.",
      "  cwctl services unload hitcount", "", 1, 1, "service-unload", NULL, show_done, NULL},
-    {"services weight", "NAME [WEIGHT]", "a service's share, class and queue", "What is not said stays as it is.",
+    {"services weight", "NAME [WEIGHT]", "a service's share, class and queue",
+     "What is not said stays as it is. Shows what is in force now.",
      "  cwctl services weight bench 5 --background --queue-packets 256", "background queue-packets queue-bytes drop", 1,
-     2, "service-weight", NULL, show_done, NULL},
+     2, "service-weight", policy_columns, NULL, NULL},
     {"service", "NAME WORDS..", "a command of a service's own",
      "Words go to the service as they are; what they mean is in its documentation.",
      "  cwctl service bench start mode=keys rate=1000\n  cwctl service bench stats\n  cwctl service bench stop", "", 2,

@@ -7,6 +7,7 @@
 
 #include "cubeway/version.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,7 +152,9 @@ static int run(const struct command *c, const struct arguments *a, const struct 
     int code = call_run(&call);
     client_close(call.client);
     if (fflush(stdout) != 0 && code == EXIT_FINE) {
-        fprintf(stderr, "cwctl: the answer could not be written\n");
+        if (errno != EPIPE) { /* whoever reads may have seen enough, as head(1) */
+            fprintf(stderr, "cwctl: the answer could not be written: %s\n", strerror(errno));
+        }
         code = EXIT_NO;
     }
     return code;

@@ -5,6 +5,7 @@
 #include "daemon/commands.h"
 
 #include "keyspace/key.h"
+#include "services/builtin.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -179,6 +180,12 @@ void cmd_service_weight(struct request *r)
         request_refuse(r, rc, "%s", why);
         return;
     }
+    request_text(r, "service", service->table->name);
+    request_integer(r, "weight", policy.weight);
+    request_flag(r, "background", policy.background);
+    request_integer(r, "queue_packets", policy.queue_packets);
+    request_integer(r, "queue_bytes", policy.queue_bytes);
+    request_text(r, "drop", drop_words[policy.drop]);
     request_done(r, 0);
 }
 
@@ -224,8 +231,6 @@ static const char *meaning(int rc)
         return "the service's job has no privilege to send there; \"job explain\" says which grant is missing";
     case EBUSY:
         return "too many commands of this kind are under way here; try again when one has ended";
-    case ENOENT:
-        return "no such service runs here; \"services\" lists those that do";
     case EOPNOTSUPP:
         return "this service takes no commands";
     case ECANCELED:
@@ -246,9 +251,26 @@ static void relay_done(void *context, int rc)
     free(relay);
 }
 
+static bool is_built_in(const char *name)
+{
+    size_t count;
+    const cw_service *const *builtin = builtin_services(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(builtin[i]->name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Takes r. */
 static void ask(struct request *r, struct host_server *server, const char *service, int argc, const char *const *argv)
 {
+    if (host_service_find(command_host(r), service) == NULL) {
+        request_refuse(r, -ENOENT, "no service '%.31s' runs here%s; \"services\" lists those that do", service,
+                       is_built_in(service) ? ": it was unloaded or switched off, and starts with the daemon" : "");
+        return;
+    }
     struct relay *relay = calloc(1, sizeof *relay);
     if (relay == NULL) {
         request_done(r, -ENOMEM);

@@ -139,7 +139,7 @@ struct host_server *command_hosted(struct request *r)
     struct command_scope scope;
     const char *name = request_line(r)->server;
     if (name == NULL) {
-        request_refuse(r, -EINVAL, "say which server: \"server\": \"x,y,z\"");
+        request_refuse(r, -EINVAL, "say which server: cwctl --server x,y,z, or \"server\" of the request");
         return NULL;
     }
     return scope_of(r, name, &scope) ? host_server(command_host(r), scope.first) : NULL;

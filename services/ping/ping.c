@@ -412,7 +412,12 @@ static int read_target(const cw_svc *s, struct run *run, int argc, const char *c
         }
     } else {
         const struct words_option option = {"hops", 1, FAR_HOPS_MAX, &hops};
-        words += argc >= 2 && words_options(1, argv + 1, &option, 1) == 1;
+        if (argc >= 2 && words_value(argv[1], "hops") != NULL) {
+            if (words_options(1, argv + 1, &option, 1) < 1) {
+                return refuse_option(r, argv[1], &option, 1);
+            }
+            words++;
+        }
         legs = detour_plan(s, (unsigned)hops, run->via);
         if (legs < 0) {
             cw_request_text(r, "error", "no such path here: too long for its way-points, or servers are down");

@@ -18,6 +18,8 @@ class Service(ctl_kit.Case):
         self.assertRegex(self.cwctl("ping all"), "^26 sent, 26 answered, 0 lost\n")
         [row] = self.rows("ping far 12")
         self.assertEqual((row["hops_there_min"], row["hops_back_min"]), (12, 12))
+        self.refused("ping far 0", "hops is a whole number from 1 to ", code=2)
+        self.refused("ping all --count 2", "--count is not for ping all: each server gets one packet", code=2)
         self.refused("ping 1,1", "commands are to SERVER", code=2)
         self.refused("ping 3,3,3", "not a server of this torus", code=2)
         self.refused("ping 1,1,1 --size 5", "size is a whole number from 16 to ", code=2)
@@ -50,11 +52,13 @@ class Service(ctl_kit.Case):
         titles, rows = self.table("services")
         self.assertEqual(titles[:4], ["SERVICE", "JOB", "VERSION", "WEIGHT"])
         self.assertEqual([row[:2] for row in rows], [["ping", "1"], ["bench", "2"], ["trace", "3"], ["jobs", "4"], ["transport", "5"]])
-        self.cwctl("services weight bench 3 --background --queue-packets 77 --drop oldest")
+        text = self.cwctl("services weight bench 3 --background --queue-packets 77 --drop oldest")
+        self.assertRegex(text, r"(?s)bench.* 3\b.*yes.* 77\b.*oldest")
+        self.assertEqual(self.cwctl("services weight bench"), text)
         [bench] = [row for row in self.rows("--server 2,2,2 services") if row["service"] == "bench"]
         self.assertEqual((bench["weight"], bench["background"], bench["queue_packets"], bench["drop"]), (3, True, 77, "oldest"))
         self.refused("services weight bench 0", "from 1 to 1000", code=2)
-        self.refused("services weight kv 3", "no service 'kv' runs here", code=1)
+        self.refused("services weight kv 3","no service 'kv' runs here", code=1)
         self.refused("services weight bench 3 --drop first", 'is "tail", "oldest" or "priority"', code=2)
         self.refused("services unload kv", "no service 'kv'", code=1)
         self.refused("services load /nonexistent.so", "no such file", code=1)
@@ -92,8 +96,12 @@ class Service(ctl_kit.Case):
         self.cwctl("service bench start mode=keys rate=1000")
         self.cwctl("service bench stop")
         self.assertGreaterEqual(self.rows("service bench stats")[0]["sent"], 0)
-        self.refused("service kv get", "no such service runs here", code=1)
+        self.refused("service kv get", "no service 'kv' runs here; \"services\" lists", code=1)
         self.refused("service bench dance", "'dance'", code=2)
+
+    def test_without_one_that_is_built_in(self):  # the last: the daemon is without it from then on
+        self.assertEqual(self.cwctl("services unload trace"), "service trace has ended\n")
+        self.refused("trace 1,1,1", "no service 'trace' runs here: it was unloaded or switched off, and starts with", code=1)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,18 @@ class Status(lab_kit.Case):
         self.assertIn("0,0,1", run("status").stdout)
         self.assertIn("2x2x2", run("list").stdout)
 
+    def test_what_is_wrong_is_said(self):
+        self.assertIn("no lab is up", run("list").stderr)
+        self.up("2x2x2")
+        lab_kit.until("all is well, and nothing is said", lambda: run("status").stderr == "")
+        run("link", "0,0,0", "+x", "down")
+        lab_kit.until("a link is missed", lambda: ask("status")["all_links_up"] == 6)
+        self.assertIn("2 of 8 servers miss a link: cwlab ctl --name lab SERVER wiring", run("status").stderr)
+        for link in "-x", "+y", "-y", "+z", "-z":
+            run("link", "0,0,0", link, "down")
+        lab_kit.until("a server is alone", lambda: ask("status")["know_all"] == 0)
+        self.assertRegex(run("status").stderr, "8 of 8 servers do not reach all that run\n(.*\n)*logs: ")
+
 
 if __name__ == "__main__":
     lab_kit.main()

@@ -158,7 +158,7 @@ static int run(const struct program_command *self, int argc, char **argv)
     if (!json && !look.well) {
         explain_tell(&look.explain, &lab, stderr);
     }
-    return code;
+    return code == EXIT_FINE && (look.apart || !look.well) ? EXIT_BROKEN : code;
 }
 
 const struct program_command command_status = {
@@ -170,7 +170,8 @@ const struct program_command command_status = {
         "One row for each daemon: running, paused or dead; its process as the machine numbers it; how often it was "
         "started\n"
         "and how its last process ended; what its node says of itself. Memory is what is its own, shared pages apart.\n"
-        "know_all counts those who reach all servers whose daemons run. What is wrong is said in words behind it.",
+        "know_all counts those who reach all servers whose daemons run. What is wrong is said in words behind it,\n"
+        "and the exit code is 1 then.",
     .example = "  cwlab status\n"
                "  cwlab status 1,0,2 --json",
     .run = run,

@@ -22,6 +22,7 @@ struct choice {
     uint64_t rate, scale;
     cw_span patience;
     struct option_words services;
+    double wanted; /* scale_wanted(), once it was asked */
     bool json, quiet, foreground, no_wait, no_grants;
 };
 
@@ -63,7 +64,26 @@ static int choose_driver(const struct program_command *self, struct lab *lab, co
     return PROGRAM_GO;
 }
 
-static int read_choice(const struct program_command *self, const struct choice *c, const char *dims, struct lab *lab)
+/* By the number of servers, and by what else the machine does. A torus inside one process stops with its time (clock.h): others do it no harm. */
+static void choose_timers(struct choice *c, struct lab *lab)
+{
+    bool fast = strcmp(c->timers, "fast") == 0;
+    c->wanted = lab->driver == LAB_PROCESS ? 0 : scale_wanted();
+    uint64_t busy = scale_busy(c->wanted, scale_machine());
+    scale_timers(lab, fast, 1);
+    uint64_t scale = scale_needed(lab, scale_processors()) * busy;
+    scale = scale < SCALE_MOST ? scale : SCALE_MOST;
+    if (c->scale != 0 && c->scale < scale && busy > 1) {
+        fprintf(stderr,
+                "cwlab up: this machine is busy (%.0f other processes want its %u processor%s): servers may count one "
+                "another out with --scale %lu; without it, timers would be %lu times as long\n",
+                c->wanted, scale_machine(), scale_machine() == 1 ? "" : "s", (unsigned long)c->scale,
+                (unsigned long)scale);
+    }
+    scale_timers(lab, fast, c->scale != 0 ? c->scale : scale);
+}
+
+static int read_choice(const struct program_command *self, struct choice *c, const char *dims, struct lab *lab)
 {
     cw_dims d;
     char why[LAB_WHY];
@@ -97,9 +117,7 @@ static int read_choice(const struct program_command *self, const struct choice *
     if (code != PROGRAM_GO) {
         return code;
     }
-    bool fast = strcmp(c->timers, "fast") == 0;
-    scale_timers(lab, fast, 1);
-    scale_timers(lab, fast, c->scale != 0 ? c->scale : scale_needed(lab, scale_processors()));
+    choose_timers(c, lab);
     if (command_find("CUBEWAYD", "cubewayd", lab->daemon) < 0) {
         return program_refuse(self, "cubewayd is not beside cwlab, and not on the PATH; CUBEWAYD=FILE names it");
     }
@@ -197,6 +215,7 @@ static int tell(const struct program_command *self, const struct lab *lab, const
     report_integer(r, "servers", lab->torus.servers);
     report_integer(r, "keeper", lab->keeper);
     report_integer(r, "timers_scale", (int64_t)lab->scale);
+    report_real(r, "processors_wanted", c->wanted);
     report_real(r, "hello_ms", (double)lab->timers.hello.ns / 1e6);
     report_real(r, "dead_ms", (double)lab->timers.dead.ns / 1e6);
     report_real(r, "hold_ms", (double)lab->timers.hold.ns / 1e6);
@@ -226,7 +245,8 @@ static int bring_up(const struct program_command *self, struct lab *lab, const s
     char why[LAB_WHY], timers[SCALE_TEXT];
     bool cleaned;
     if (lab->scale > 1 && !c->quiet) {
-        fprintf(stderr, "cwlab up: timers are longer: %s\n", scale_describe(lab, scale_processors(), timers));
+        fprintf(stderr, "cwlab up: timers are longer: %s\n",
+                scale_describe(lab, scale_processors(), c->wanted, timers));
     }
     int rc = launch_begin(&l, lab, &cleaned, why);
     if (cleaned) {
@@ -278,7 +298,7 @@ static int run(const struct program_command *self, int argc, char **argv)
         {"no-grants", OPTION_FLAG, &c.no_grants, NULL, "services of --service may send nothing before cwctl job grant",
          false},
         {"timers", OPTION_TEXT, &c.timers, "fast|default", "hello 5 ms and dead 15 ms, or 10 ms and 50 ms", false},
-        {"scale", OPTION_COUNT, &c.scale, "N", "timers are so many times as long; 0: as many as this machine needs",
+        {"scale", OPTION_COUNT, &c.scale, "N", "timers are so many times as long; 0: as many as this machine needs now",
          false},
         {"patience", OPTION_SPAN, &c.patience, NULL,
          "for all servers to know each other; 0: 20 s, and 200 ms more for each server", false},
@@ -310,9 +330,9 @@ const struct program_command command_up = {
         "until every server reaches every other. As root, or as an ordinary user where user namespaces are allowed.\n"
         "With --driver process one cubewayd holds all servers: for machines that allow neither.\n"
         "The keeper stays behind and holds everything together; cwlab down ends it, and so does its death.\n"
-        "Many servers on few processors get longer timers, and it says which. A lab that does not come together is "
-        "taken\n"
-        "down, and it says why.",
+        "Many servers on few processors, and any number on a busy machine, get longer timers, and it says which. A lab "
+        "that\n"
+        "does not come together is taken down, and it says why.",
     .example = "  cwlab up 3x3x3\n"
                "  cwlab up 4x4x2 --name small --rate 100mbit --mtu 1500 --timers fast\n"
                "  cwlab up 3x3x3 --service hitcount-build/hitcount.so",

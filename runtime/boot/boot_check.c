@@ -15,6 +15,16 @@ static uint8_t judge_neighbour(const struct boot *b, unsigned port, cw_coord exp
     return dims_equal(far->dims, b->place.dims) && coord_equal(far->at, expected) ? 0 : BOOT_FAULT_WRONG_PLACE;
 }
 
+/* The cable may be right, and the coordinate as well: then it is the extent of the torus about which the two do not agree. */
+static void note_dims(const struct boot *b, unsigned port, struct boot_fault *fault)
+{
+    const struct probe *far = &b->port[port].far;
+    if (!dims_equal(far->dims, b->place.dims)) {
+        fault->dims = far->dims;
+        fault->expected.placed = false;
+    }
+}
+
 static uint8_t judge_placed_port(const struct boot *b, unsigned port, struct boot_fault *fault)
 {
     const struct boot_port *p = &b->port[port];
@@ -30,7 +40,11 @@ static uint8_t judge_placed_port(const struct boot *b, unsigned port, struct boo
         fault->tells_only = true;
         return BOOT_FAULT_SILENT;
     }
-    return judge_neighbour(b, port, expected);
+    uint8_t kind = judge_neighbour(b, port, expected);
+    if (kind == BOOT_FAULT_WRONG_PLACE) {
+        note_dims(b, port, fault);
+    }
+    return kind;
 }
 
 static void check_port(struct boot *b, unsigned port)

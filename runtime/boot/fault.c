@@ -102,6 +102,11 @@ static void put_ports(struct text *t, const struct boot_fault *f)
         text_put_port(t, f->far_port, f->far_direction);
         text_put(t, " of ");
         text_put_who(t, &f->far);
+        if (f->dims.x != 0) {
+            text_put(t, ", which is in a torus of ");
+            text_put_dims(t, f->dims);
+            text_put(t, ": give both servers the same dims");
+        }
         put_expected(t, f);
         break;
     case BOOT_FAULT_SAME_ID:

@@ -188,9 +188,9 @@ static const struct command table[] = {
      "over each link.",
      "  cwctl top\n  cwctl --server all top --watch 500ms --rounds 10", "", 0, 0, NULL, NULL, NULL, run_top},
     {"capture", "LINK FILE", "frames of a link into a file that Wireshark opens",
-     "Both ways, until Ctrl-C or --count. tools/wireshark/cubeway.lua shows what is in them. FILE - is standard "
+     "Both ways, until Ctrl-C or --count. Wireshark shows what is in them by cubeway.lua. FILE - is standard "
      "output.",
-     "  cwctl capture +x out.pcapng --count 1000\n  wireshark -X lua_script:tools/wireshark/cubeway.lua out.pcapng",
+     "  cwctl capture +x out.pcapng --count 1000\n  wireshark -X lua_script:/usr/share/cubeway/cubeway.lua out.pcapng",
      "count", 2, 2, "capture", NULL, NULL, run_capture},
     {"wiring", "", "which cable should go where, and what is seen",
      "The six ports of the server, each with what should be at the other end and what was heard there; with --all "

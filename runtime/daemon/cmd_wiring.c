@@ -57,10 +57,10 @@ static void judge(const struct host *h, const struct host_server *s, cw_link lin
     }
 }
 
-/* The six ports of one server: what should be there, what is. True: all is well. */
-static bool tell_ports(struct request *r, const struct host_server *s)
+/* The six ports of one server: what should be there, what is. Gives those of which it has said what is wrong. */
+static cw_links tell_ports(struct request *r, const struct host_server *s)
 {
-    bool well = true;
+    cw_links faulty = CW_LINKS_NONE;
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         struct ls_link_info info;
         char fault[256];
@@ -82,11 +82,11 @@ static bool tell_ports(struct request *r, const struct host_server *s)
         request_flag(r, "ok", fault[0] == '\0');
         if (fault[0] != '\0') {
             request_text(r, "fault", fault);
-            well = false;
+            faulty |= cw_links_of(link);
         }
         request_row(r);
     }
-    return well;
+    return faulty;
 }
 
 static bool lists(const struct linkstate *ls, cw_server s, cw_link link)
@@ -182,19 +182,29 @@ static void tell_plugs(struct request *r, const struct boot *b)
     }
 }
 
-/* True: nothing that it found stands in the way. */
-static bool tell_faults(struct request *r, const struct boot *b)
+/* What the ports have said is not said again, unless the bootstrap knows with which cable this one was swapped. */
+static bool was_said(const struct boot_fault *fault, cw_coord self, cw_links said)
+{
+    return fault->who.placed && same(fault->who.at, self) && fault->direction < CW_LINK_COUNT && !fault->swapped &&
+           (said & cw_links_of((cw_link)fault->direction)) != 0;
+}
+
+/* `said`: links of `self` whose faults need not be told. True: nothing that it found stands in the way. */
+static bool tell_faults(struct request *r, const struct boot *b, cw_coord self, cw_links said)
 {
     bool well = true;
     for (unsigned i = 0; i < boot_fault_count(b); i++) {
         const struct boot_fault *fault = boot_fault(b, i);
         char text[BOOT_FAULT_TEXT];
+        well = well && fault->tells_only;
+        if (was_said(fault, self, said)) {
+            continue;
+        }
         boot_fault_text(fault, text);
         request_text(r, "part", "fault");
         request_text(r, "kind", boot_fault_name(fault->kind));
         request_text(r, "fault", text);
         request_row(r);
-        well = well && fault->tells_only;
     }
     return well;
 }
@@ -205,13 +215,15 @@ void cmd_wiring(struct request *r)
     const struct boot *b = host_boot(h);
     struct command_scope scope;
     bool all = false, well = true;
+    cw_links said = CW_LINKS_NONE;
+    cw_coord self = {0, 0, 0};
     if (!command_flag(r, "all", &all)) {
         return;
     }
     if (b != NULL && host_count(h) == 1 && host_server(h, 0)->node == NULL) {
         tell_progress(r, b);
         tell_plugs(r, b);
-        (void)tell_faults(r, b);
+        (void)tell_faults(r, b, (cw_coord){0, 0, 0}, CW_LINKS_NONE);
         request_done(r, 1); /* as long as it has no place, something is missing */
         return;
     }
@@ -222,11 +234,13 @@ void cmd_wiring(struct request *r)
         well = tell_plan(r, node_linkstate(host_server(h, scope.first)->node), host_torus(h));
     }
     for (struct host_server *s; !all && (s = command_next(r, &scope)) != NULL;) {
-        well = tell_ports(r, s) && well;
+        said = tell_ports(r, s); /* with a bootstrap there is one server */
+        self = s->self;
+        well = well && said == CW_LINKS_NONE;
     }
     if (b != NULL) {
         tell_progress(r, b);
-        well = tell_faults(r, b) && well;
+        well = tell_faults(r, b, self, said) && well;
     }
     request_done(r, well ? 0 : 1);
 }

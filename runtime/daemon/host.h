@@ -72,6 +72,8 @@ void host_run(struct host *h);
 /* One round of the loop that waits no longer than the span: for tests, and for programs with a loop of their own. */
 void host_turn(struct host *h, cw_span wait);
 void host_close(struct host *h);
+/* Logs, for each server, the links with an interface whose neighbours are not there. False: a server has no place yet, nothing was looked at. */
+bool host_look_neighbours(struct host *h);
 
 /* Calls fn on the loop's thread for every such signal, or every such span, until the host closes. 0 or -ENOMEM. */
 CW_MUST_CHECK int host_on_signal(struct host *h, int signal, void (*fn)(void *context, struct host *h), void *context);

@@ -253,6 +253,37 @@ void look_at(struct pump_server *s, cw_time now)
     }
 }
 
+/* "+x -z": links that have an interface, and whose neighbours are not there. False: there are none. */
+static bool lonely_links(const struct pump_server *s, char out[static 24])
+{
+    cw_links lonely = torus_links(&s->face.host->torus) & ~ls_live_links(node_linkstate(s->face.node));
+    size_t used = 0;
+    out[0] = '\0';
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (lonely & cw_links_of(link) && s->face.link[link].shim != NULL) {
+            used += (size_t)snprintf(out + used, 24 - used, "%s%s", used > 0 ? " " : "", quantity_link_name(link));
+        }
+    }
+    return used > 0;
+}
+
+bool host_look_neighbours(struct host *h)
+{
+    char self[TORUS_TEXT], links[24];
+    for (unsigned i = 0; i < h->count; i++) {
+        struct pump_server *s = &h->server[i];
+        if (s->face.node == NULL) {
+            return false;
+        }
+        torus_format(s->face.self, self);
+        if (lonely_links(s, links)) {
+            LOG(h->log, CW_LOG_WARN, "no neighbour yet", {"server", self}, {"links", links},
+                {"what_to_do", "cwctl wiring says for each which server is expected, and what is heard"});
+        }
+    }
+    return true;
+}
+
 void look_log(void *context, const struct node *n, cw_level level, const char *service, const char *text, cw_time now)
 {
     struct host *h = context;

@@ -8,6 +8,7 @@
 #include "cubeway/version.h"
 #include "daemon/commands.h"
 #include "daemon/config.h"
+#include "daemon/doubts.h"
 #include "daemon/host.h"
 #include "daemon/job_desk.h"
 #include "daemon/links.h"
@@ -29,7 +30,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, INCARNATIONS = 1 << 20, RIVAL_TRIES = 25, RIVAL_PAUSE_MS = 20 };
+enum {
+    EXIT_FINE = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,
+    INCARNATIONS = 1 << 20,
+    RIVAL_TRIES = 25,
+    RIVAL_PAUSE_MS = 20,
+    PATIENCE_SEC = 5
+};
 
 static const char default_file[] = "/etc/cubeway/cubewayd.conf";
 
@@ -141,6 +150,40 @@ static void print_mistake(void *context, const char *text)
     fprintf(stderr, "cubewayd: %s\n", text);
 }
 
+static const char realtime_takes[] =
+    "it takes CAP_SYS_NICE, and under systemd a unit without RestrictRealtime: the drop-in "
+    "/usr/share/doc/cubeway/examples/realtime.conf";
+
+static void print_doubt(void *context, const char *text)
+{
+    const char *file = context;
+    fprintf(stderr, "cubewayd: %s: warning: %s\n", file, text);
+}
+
+/* What the start would find, beyond what stands in the file. Gives how to exit. */
+static int check_more(const struct options *o, const struct daemon_config *config)
+{
+    if (doubts_services(config, print_mistake, NULL) < 0) {
+        return EXIT_USAGE;
+    }
+    if (config->priority == CONFIG_REALTIME && config->place != CONFIG_WHOLE) {
+        printf("%s: priority = realtime is not tried now: %s\n", o->file, realtime_takes);
+    }
+    unsigned warnings = doubts_links(config, print_doubt, (void *)(uintptr_t)o->file);
+    for (unsigned i = 0; i < config->service_count; i++) {
+        if (config->service[i].enabled && config->service[i].options > 0) {
+            printf("%s: options of service \"%s\" are checked when it starts, not now\n", o->file,
+                   config->service[i].name);
+        }
+    }
+    if (warnings > 0) {
+        printf("%s: good, with %u warning%s\n", o->file, warnings, warnings == 1 ? "" : "s");
+    } else {
+        printf("%s: good\n", o->file);
+    }
+    return EXIT_FINE;
+}
+
 /* -1: go on. */
 static int read_config(const struct options *o, struct daemon_config *config)
 {
@@ -166,11 +209,7 @@ static int read_config(const struct options *o, struct daemon_config *config)
     if (job_desk_check(config, print_mistake, NULL) < 0) {
         return EXIT_USAGE;
     }
-    if (o->check) {
-        printf("%s: good\n", o->file);
-        return EXIT_FINE;
-    }
-    return -1;
+    return o->check ? check_more(o, config) : -1;
 }
 
 /* ---- What a running daemon holds, in the order of its opening ------------------------------------------------------ */
@@ -181,6 +220,7 @@ struct daemon {
     struct store store;
     bool stored;  /* store is open */
     bool dropped; /* privileges are */
+    bool looked;  /* for neighbours that have not come */
     struct shim *shim[CW_LINK_COUNT];
     struct watcher *watcher;
     struct job_desk *jobs;
@@ -366,13 +406,27 @@ static void on_child(void *context, struct host *h)
     }
 }
 
+static void log_doubt(void *context, const char *text)
+{
+    struct daemon *d = context;
+    LOG(d->log, CW_LOG_WARN, "the configuration leaves a link out", {"why", text});
+}
+
+/* Neighbours that start together come within a second or two: whoever is missing after this is worth a line, once. */
+static void on_patience(void *context, struct host *h)
+{
+    struct daemon *d = context;
+    d->looked = d->looked || host_look_neighbours(h);
+}
+
 static bool listen_to_signals(struct daemon *d)
 {
-    cw_span watchdog = notify_watchdog();
+    cw_span watchdog = notify_watchdog(), patience = CW_SEC(PATIENCE_SEC);
     signal(SIGPIPE, SIG_IGN);
     bool good = host_on_signal(d->host, SIGTERM, on_end, NULL) == 0 &&
                 host_on_signal(d->host, SIGINT, on_end, NULL) == 0 &&
                 host_on_signal(d->host, SIGHUP, on_hangup, NULL) == 0 &&
+                (d->config.place == CONFIG_WHOLE || host_every(d->host, patience, on_patience, d) == 0) &&
                 (d->watcher == NULL || host_on_signal(d->host, SIGCHLD, on_child, d) == 0) &&
                 (watchdog.ns == 0 || host_every(d->host, watchdog, on_watchdog, NULL) == 0);
     return good || fail(d, "signals cannot be heard", strerror(ENOMEM));
@@ -384,13 +438,18 @@ static bool open_all(struct daemon *d)
     uint64_t incarnation = 0;
     /* With cables: a torus inside this process holds time instead (clock.h), and need not stand in anybody's way. */
     bool hurry = d->config.place != CONFIG_WHOLE && d->config.priority != CONFIG_NORMAL;
-    if (hurry && privileges_hurry(d->config.priority == CONFIG_REALTIME) < 0) {
+    bool realtime = d->config.priority == CONFIG_REALTIME;
+    if (hurry && privileges_hurry(realtime) < 0 && realtime) {
+        LOG(d->log, CW_LOG_WARN, "priority = realtime was refused: on a busy machine neighbours may count us out",
+            {"why", realtime_takes});
+    } else if (hurry && !realtime && privileges_hurry(false) < 0) {
         LOG(d->log, CW_LOG_INFO, "not the priority that was asked for: on a busy machine neighbours may count us out",
             {"why", "it takes CAP_SYS_NICE or a limit on nice; priority = normal does without"});
     }
     if (privileges_limit(why) < 0) {
         return fail(d, "rights cannot be limited", why);
     }
+    (void)doubts_links(&d->config, log_doubt, d);
     if (!open_store(d, &incarnation) || !open_links(d) || !open_jobs(d) || !open_host(d, incarnation) ||
         !listen_to_signals(d) || !open_doors(d)) {
         return false;

@@ -52,7 +52,7 @@ class Lab:
 
     def whole(self):
         end = time.monotonic() + LIMIT_S
-        while [self.ask("status")[field] for field in ("know_all", "all_links_up")] != [27, 27]:
+        while [self.ask("status", fine=(0, 1))[field] for field in ("know_all", "all_links_up")] != [27, 27]:
             if time.monotonic() > end:
                 raise RuntimeError("the servers do not come together")
             time.sleep(0.05)
@@ -60,7 +60,7 @@ class Lab:
     def drops(self):
         """Packets by server and cause."""
         found = {}
-        for daemon in self.ask("status")["daemons"]:
+        for daemon in self.ask("status", fine=(0, 1))["daemons"]:
             if daemon["state"] == "running":
                 for row in self.rows(daemon["server"], "drops"):
                     if "cause" in row:

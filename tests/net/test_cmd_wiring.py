@@ -52,7 +52,7 @@ class Daemons(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         self.ports = free_ports(4)
 
-    def start(self, name, coordinate, links, more=""):
+    def start(self, name, coordinate, links, more="", dims="2x1x1"):
         """links: {link: (our port, the other's)}, by their places in self.ports."""
         name = os.path.join(self.folder, name)
         flows = "".join(f'"{link}" {{ shim = udp; local = "127.0.0.1:{self.ports[near]}"; '
@@ -60,7 +60,7 @@ class Daemons(unittest.TestCase):
         with open(name + ".conf", "w", encoding="utf-8") as out:
             out.write(ctl_kit.TIMERS + f'''
                 name = "{os.path.basename(name)}"
-                torus {{ dims = 2x1x1; coordinate = "{coordinate}" }}
+                torus {{ dims = {dims}; coordinate = "{coordinate}" }}
                 state_dir = "{self.folder}/state"; watcher = no
                 control {{ socket = "{name}.sock"; mode = 0600 }}
                 links {{ {flows} }}
@@ -108,7 +108,16 @@ class Miswired(Daemons):
 
     def test_nobody_there(self):
         self.start_one("0,0,0", "+x", 0)
-        self.wiring("0,0,0", "+x", "nothing is heard; is the daemon at -x of 1,0,0 running?")
+        text = self.wiring("0,0,0", "+x", "nothing is heard; is the daemon at -x of 1,0,0 running?")
+        self.assertNotIn("hears nothing", text)  # the same fault, as the bootstrap says it
+
+    def test_other_dims(self):
+        """What is wrong is said once, and is not the cable."""
+        self.start_one("0,0,0", "+x", 0)
+        self.start("1,0,0", "1,0,0", {"-x": (1, 0)}, dims="3x1x1")
+        text = self.wiring("0,0,0", "+x", "the configurations of 1,0,0 and of this server differ")
+        self.assertNotIn("leads to", text)
+        self.assertEqual(text.count("\n+x of 0,0,0: "), 1)
 
 
 class Found(Daemons):

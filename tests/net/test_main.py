@@ -35,6 +35,23 @@ class Main(net_kit.Case):
         self.assertIn(f"{bad}:3: mtu: 'big': expected a number from 1500 to 9000", said)
         self.assertIn("torus.dims", said)
 
+    def test_check_config_looks_further(self):
+        part = 'torus { dims = "3x3x3"; coordinate = "0,0,0" } links { +x { shim = udp; local = "127.0.0.1:1"; remote = "127.0.0.1:2" } }\n'
+        done = self.cubewayd("--check-config", self.file(part))
+        self.assertIn("warning: links.-x: not configured: there will be no link to +x of 2,0,0", done.stderr)
+        self.assertTrue(done.stdout.endswith(": good, with 5 warnings\n"))
+        said = self.cubewayd("--check-config", self.file(WHOLE + 'service gone { file = "/nowhere/gone.so" }'), code=2).stderr
+        self.assertIn('service "gone": /nowhere/gone.so', said)
+        said = self.cubewayd("--check-config", self.file(WHOLE + "service ping { options { a = b } }")).stdout
+        self.assertIn('options of service "ping" are checked when it starts', said)
+
+    def test_links_that_are_missing(self):
+        part = 'torus { dims = "2x1x1"; coordinate = "0,0,0" } links { +x { shim = udp; local = "127.0.0.1:47001"; remote = "127.0.0.1:47002" } }'
+        daemon = self.daemon("part", part)
+        daemon.wait_for("level=warn .*links.-x: not configured")
+        daemon.wait_for('level=warn msg="no neighbour yet" server=0,0,0 links=\\+x ')
+        self.assertEqual(daemon.end(), 0)
+
     def test_the_example(self):
         example = os.path.join(os.path.dirname(__file__), "../../packaging/cubewayd.conf")
         self.cubewayd("--check-config", example)

@@ -149,6 +149,22 @@ class Contents(Case):
         file = self.root.file("usr/share/bash-completion/completions/cwctl")
         self.assertIn("_cwctl", run("bash", "-euc", f"source '{file}'; complete -p cwctl"))
 
+    def test_completion_of_programs(self):
+        needs("bash")
+        for program, words, wanted in (("cwlab", ["pinga"], "pingall"), ("cwlab", ["up", "--ti"], "--timers"),
+                                       ("cwlab", ["up", "--shim", "pc"], "pcap"), ("cwsim", ["th"], "throughput"),
+                                       ("cwsim", ["churn", "--dim"], "--dims")):
+            file = self.root.file("usr/share/bash-completion/completions", program)
+            words = [self.root.file("usr/bin", program), *words]
+            given = " ".join(f"'{word}'" for word in words)
+            script = f"source '{file}'; COMP_WORDS=({given}); COMP_CWORD={len(words) - 1}; _cubeway_program; echo \"${{COMPREPLY[*]}}\""
+            self.assertEqual(run("bash", "-uc", script).strip(), wanted)
+
+    def test_what_is_pointed_to(self):
+        for file in ("usr/share/cubeway/cubeway.lua", "usr/share/doc/cubeway/operating.md", "usr/share/doc/cubeway/simulator.md",
+                     "usr/share/doc/cubeway/control-protocol.md", "usr/share/doc/cubeway/examples/realtime.conf"):
+            self.assertTrue(os.path.exists(self.root.file(file)), file)
+
     def test_unit(self):
         needs("systemd-analyze")
         unit = os.path.join(self.folder, "cubewayd.service")

@@ -15,19 +15,19 @@ def links(server):
 
 class Fault(lab_kit.Case):
     def reach(self, count, server="0,0,0"):
-        until(f"{server} reaches {count}", lambda: ask("status", server)["daemons"][0].get("reachable") == count)
+        until(f"{server} reaches {count}", lambda: ask("status", server, code=None)["daemons"][0].get("reachable") == count)
 
     def test_servers(self):
         self.up("3x3x3")
         for words in ["fail", "1,0,2"], ["fail", "1,0,2", "--whole"], ["fail", "1,0,2", "--power"], ["leave", "1,0,2"]:
             run(*words)
             self.reach(26)
-            until("it is dead", lambda: ask("status", "1,0,2")["daemons"][0]["state"] == "dead")
+            until("it is dead", lambda: ask("status", "1,0,2", code=None)["daemons"][0]["state"] == "dead")
             run("restore", "1,0,2")
             self.reach(27)
         self.wait_all()
         run("pause", "1,0,2", "300")
-        self.assertEqual(ask("status", "1,0,2")["daemons"][0]["state"], "paused")
+        self.assertEqual(ask("status", "1,0,2", code=None)["daemons"][0]["state"], "paused")
         self.reach(26)
         self.reach(27)
         self.assertIn("expected", run("pause", "1,0,2", "long", code=2).stderr)

@@ -87,14 +87,14 @@ class Judge(lab_kit.Case):
     def test_drops_have_causes(self):
         self.stream(["fail", self.root, "--whole"])
         causes = {}
-        for daemon in ask("status")["daemons"]:
+        for daemon in ask("status", code=None)["daemons"]:
             if daemon["state"] == "running":
                 for line in run("ctl", daemon["server"], "drops", "--json").stdout.splitlines():
                     row = json.loads(line)
                     if "cause" in row:
                         causes[row["cause"]] = causes.get(row["cause"], 0) + row["packets"]
         self.assertTrue(all(causes), causes)
-        until("the rest know each other", lambda: ask("status", SENDER)["daemons"][0]["reachable"] == 26)
+        until("the rest know each other", lambda: ask("status", SENDER, code=None)["daemons"][0]["reachable"] == 26)
 
 
 if __name__ == "__main__":

@@ -9,32 +9,33 @@ class Status(lab_kit.Case):
     def test_what_is_shown(self):
         self.up("2x2x2", "--rate", "1gbit")
         run("fail", "1,0,1")
-        status = ask("status")
+        status = ask("status", code=None)
         self.assertEqual((status["dims"], status["running"], status["rate"]), ("2x2x2", 7, "1gbit"))
-        lab_kit.until("all that run know all that run", lambda: ask("status")["know_all"] == 7)
-        status = ask("status")
+        lab_kit.until("all that run know all that run", lambda: ask("status", code=None)["know_all"] == 7)
+        status = ask("status", code=None)
         self.assertEqual((status["dead"], status["all_links_up"]), (1, 4))
-        self.assertIn("cwlab restore 1,0,1 --name lab", run("status").stderr)
+        self.assertIn("cwlab restore 1,0,1 --name lab", run("status", code=1).stderr)
         rows = {row["server"]: row for row in status["daemons"]}
         self.assertEqual((rows["1,0,1"]["state"], rows["1,0,1"]["ended"]), ("dead", "signal 9, as ordered"))
         self.assertEqual(rows["0,0,0"]["node"], "serving")
         self.assertTrue(alive(rows["0,0,0"]["pid"]))
         self.assertLess(rows["0,0,0"]["memory_kb"], 16 * 1024)
-        self.assertEqual(len(ask("status", "0,0,0")["daemons"]), 1)
-        self.assertIn("0,0,1", run("status").stdout)
+        self.assertEqual(len(ask("status", "0,0,0", code=None)["daemons"]), 1)
+        self.assertIn("0,0,1", run("status", code=None).stdout)
         self.assertIn("2x2x2", run("list").stdout)
 
     def test_what_is_wrong_is_said(self):
         self.assertIn("no lab is up", run("list").stderr)
         self.up("2x2x2")
-        lab_kit.until("all is well, and nothing is said", lambda: run("status").stderr == "")
+        lab_kit.until("all is well, and nothing is said", lambda: run("status", code=None).stderr == "")
+        run("status")  # and the exit code is 0
         run("link", "0,0,0", "+x", "down")
-        lab_kit.until("a link is missed", lambda: ask("status")["all_links_up"] == 6)
-        self.assertIn("2 of 8 servers miss a link: cwlab ctl --name lab SERVER wiring", run("status").stderr)
+        lab_kit.until("a link is missed", lambda: ask("status", code=None)["all_links_up"] == 6)
+        self.assertIn("2 of 8 servers miss a link: cwlab ctl --name lab SERVER wiring", run("status", code=1).stderr)
         for link in "-x", "+y", "-y", "+z", "-z":
             run("link", "0,0,0", link, "down")
-        lab_kit.until("a server is alone", lambda: ask("status")["know_all"] == 0)
-        self.assertRegex(run("status").stderr, "8 of 8 servers do not reach all that run\n(.*\n)*logs: ")
+        lab_kit.until("a server is alone", lambda: ask("status", code=None)["know_all"] == 0)
+        self.assertRegex(run("status", code=None).stderr, "8 of 8 servers do not reach all that run\n(.*\n)*logs: ")
 
 
 if __name__ == "__main__":

@@ -67,6 +67,7 @@ static void says(unsigned lie, uint8_t kind)
     if (kind != 0 && boot_fault(b, 0)->kind != kind) {
         ck_abort_msg("lie %u: %s", lie, boot_fault_name(boot_fault(b, 0)->kind));
     }
+    ck_assert(lie != 2 || (boot_fault(b, 0)->dims.z == 4 && !boot_fault(b, 0)->expected.placed));
     ck_assert_uint_eq(boot_fault(b, 5 - (kind == 0))->kind, BOOT_FAULT_SILENT);
     ck_assert(boot_fault(b, 4)->tells_only);
     boot_close(b);

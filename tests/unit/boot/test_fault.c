@@ -35,6 +35,13 @@ START_TEST(says_where_and_what)
     boot_fault_text(&fault, text);
     ck_assert_str_eq(text, "+x of a (0000000000000001) at 0,0,0 is cabled to the wrong server, to -x of b "
                            "(0000000000000002) at 2,0,1; expected -x of c (0000000000000003) at 1,0,0");
+    fault.kind = BOOT_FAULT_WRONG_PLACE;
+    fault.dims = (cw_dims){3, 3, 2};
+    fault.expected = (struct boot_who){.id = 0};
+    boot_fault_text(&fault, text);
+    ck_assert_str_eq(text,
+                     "+x of a (0000000000000001) at 0,0,0 leads to -x of b (0000000000000002) at 2,0,1, which is in "
+                     "a torus of 3x3x2: give both servers the same dims");
     fault = (struct boot_fault){.kind = BOOT_FAULT_TWISTED, .dims = {4, 3, 2}, .shift = {0, 1, 0}, .count = 6};
     boot_fault_text(&fault, text);
     ck_assert_str_eq(text,

@@ -110,6 +110,24 @@ START_TEST(links_and_servers)
 }
 END_TEST
 
+START_TEST(neighbours_that_do_not_come)
+{
+    struct shim *cable[2];
+    ck_assert_int_eq(pair_open(cable, "blue cable", 1500, PAIR_DEPTH), 0);
+    struct host *a = open_logged("torus { dims = 3x1x1; coordinate = '0,0,0' }", cable[0], NULL, NULL);
+    (void)heard();
+    ck_assert(host_look_neighbours(a));
+    ck_assert_ptr_nonnull(strstr(heard(), "msg=\"no neighbour yet\" server=0,0,0 links=+x "));
+    struct host *b = open_logged("torus { dims = 3x1x1; coordinate = '1,0,0' }", NULL, cable[1], NULL);
+    RUN_UNTIL(a, b, "msg=\"link is up\" server=0,0,0 link=+x neighbour=1,0,0");
+    (void)heard();
+    ck_assert(host_look_neighbours(a));
+    ck_assert_ptr_null(strstr(heard(), "no neighbour yet"));
+    close_logged(a);
+    close_logged(b);
+}
+END_TEST
+
 static void try_stranger(const char *other, bool straight, const char *expected)
 {
     struct shim *cable[2];
@@ -183,6 +201,7 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(a_long_turn),
     SUITE_TEST(links_and_servers),
+    SUITE_TEST(neighbours_that_do_not_come),
     SUITE_TEST(strangers_are_named),
     SUITE_TEST(a_second_server_with_our_coordinate),
 };

@@ -54,17 +54,34 @@ START_TEST(timers_keep_their_guarantee)
 }
 END_TEST
 
+START_TEST(others_work_on_the_machine)
+{
+    ck_assert_uint_eq(scale_busy(0, 2), 1);
+    ck_assert_uint_eq(scale_busy(1.4, 2), 1);
+    ck_assert_uint_eq(scale_busy(1.5, 2), 2);
+    ck_assert_uint_eq(scale_busy(2, 2), 3);
+    ck_assert_uint_eq(scale_busy(2, 4), 1);
+    ck_assert_uint_eq(scale_busy(8, 2), 6);
+    ck_assert_uint_eq(scale_busy(100000, 1), SCALE_BUSY_MOST);
+    double wanted = scale_wanted();
+    ck_assert(wanted >= 0 && wanted < 1e6);
+    ck_assert_uint_ge(scale_machine(), scale_processors() > 0);
+}
+END_TEST
+
 START_TEST(what_it_says)
 {
     char text[SCALE_TEXT];
     struct lab lab = lab_of((cw_dims){8, 8, 8}, LAB_NETNS, false);
     scale_timers(&lab, false, 53);
     ck_assert_str_eq(
-        scale_describe(&lab, 2, text),
+        scale_describe(&lab, 2, 0.5, text),
         "hello 530ms, dead 2650ms, hold 3180ms: 53 times the default ones, for 512 servers on 2 processors");
+    ck_assert_ptr_nonnull(strstr(scale_describe(&lab, 2, 1.2, text), "2 processors, which 1 other process wants now"));
     scale_timers(&lab, true, 1);
-    ck_assert_str_eq(scale_describe(&lab, 1, text),
-                     "hello 5ms, dead 15ms, hold 20ms: the fast ones, for 512 servers on 1 processor");
+    ck_assert_str_eq(scale_describe(&lab, 1, 7, text),
+                     "hello 5ms, dead 15ms, hold 20ms: the fast ones, for 512 servers "
+                     "on 1 processor, which 7 other processes want now");
     ck_assert_int_eq(scale_patience(&lab).ns, CW_MS(20000 + 512 * 200).ns);
     ck_assert_uint_ge(scale_processors(), 1);
 }
@@ -73,6 +90,7 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(more_servers_and_fewer_processors_need_more),
     SUITE_TEST(timers_keep_their_guarantee),
+    SUITE_TEST(others_work_on_the_machine),
     SUITE_TEST(what_it_says),
 };
 

@@ -279,7 +279,7 @@ static void draw_grants(struct jobs_world *j, struct job_record_writer *w)
     }
 }
 
-unsigned jobs_world_sign(struct jobs_world *j, cw_job job, bool destroy)
+unsigned jobs_world_sign(struct jobs_world *j, cw_job job, enum sign how)
 {
     must(j->logged < LOG_MAX, "a full log");
     struct jobs_mark last = {.job = job, .generation = 1, .version = 1}; /* the book's, which grants nothing */
@@ -290,11 +290,12 @@ unsigned jobs_world_sign(struct jobs_world *j, cw_job job, bool destroy)
     }
     /* Now and then an operator does not know of the latest: two records claim one version. */
     bool fork = !last.destroyed && last.version > 1 && prng_below(&j->random, 20) == 0;
+    bool late = last.destroyed && how == SIGN_LATE;
     struct job_record head = {
         .job = job,
         .version = fork ? last.version : last.version + 1,
-        .generation = last.destroyed ? last.generation + 1 : last.generation,
-        .destroyed = destroy && !last.destroyed,
+        .generation = last.destroyed && !late ? last.generation + 1 : last.generation,
+        .destroyed = how == SIGN_DESTROY && !last.destroyed,
     };
     snprintf(head.name, sizeof head.name, "talker-%u", job - TALK_FIRST);
     struct signed_job *l = &j->log[j->logged];
@@ -324,6 +325,20 @@ static struct under_way {
     struct fake_result result;
 } under_way[CHANGES_MAX];
 
+/* The mark of what an NMU holds: the highest of those that claim its version. */
+static struct jobs_mark mark_held(const struct jobs_world *j, const struct map_job *held)
+{
+    struct jobs_mark mark = {.job = held->job, .generation = held->generation, .version = held->version};
+    for (unsigned i = 0; i < j->logged; i++) {
+        const struct jobs_mark *m = &j->log[i].mark;
+        if (m->job == held->job && m->generation == held->generation && m->version == held->version &&
+            jobs_mark_compare(m, &mark, NULL) > 0) {
+            mark = *m;
+        }
+    }
+    return mark;
+}
+
 /* Whoever the origin can reach, and runs, must hold it by now: told complete is complete. */
 static void judge_complete(struct under_way *u)
 {
@@ -337,8 +352,8 @@ static void judge_complete(struct under_way *u)
         if (held == NULL || !reach_has(o, s)) {
             continue;
         }
-        bool older = held->generation < put->mark.generation ||
-                     (held->generation == put->mark.generation && held->version < put->mark.version);
+        struct jobs_mark mark = mark_held(j, held);
+        bool older = jobs_mark_compare(&mark, &put->mark, NULL) < 0;
         j->unlawful += older;
     }
 }

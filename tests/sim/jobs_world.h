@@ -51,8 +51,13 @@ void jobs_world_open(struct jobs_world *j, cw_dims dims, uint64_t seed, cw_span 
 void jobs_world_close(struct jobs_world *j);
 void jobs_world_run(struct jobs_world *j, cw_span span);
 
+enum sign {
+    SIGN_NEXT,    /* of the next generation, when it is destroyed */
+    SIGN_DESTROY, /* the same, when it is destroyed already */
+    SIGN_LATE,    /* as one who does not know that it is destroyed */
+};
 /* Signs the next version of that job, with rights drawn at random, by what is in the log; gives its index in the log. */
-unsigned jobs_world_sign(struct jobs_world *j, cw_job job, bool destroy);
+unsigned jobs_world_sign(struct jobs_world *j, cw_job job, enum sign how);
 /* Puts a signed record at a server, and judges the answer when it comes. False: too many are under way, or it does not run. */
 bool jobs_world_put(struct jobs_world *j, cw_server s, unsigned signed_index);
 /* Runs until all answers have come. */

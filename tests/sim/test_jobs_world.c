@@ -110,10 +110,16 @@ static void all_hold_the_latest(void)
     }
 }
 
+static enum sign draw_sign(void)
+{
+    static const enum sign signs[] = {SIGN_NEXT, SIGN_NEXT, SIGN_NEXT, SIGN_DESTROY, SIGN_LATE, SIGN_LATE};
+    return signs[prng_below(&j.random, sizeof signs / sizeof *signs)];
+}
+
 static void churn(cw_dims dims, uint64_t seed, unsigned steps)
 {
     jobs_world_open(&j, dims, seed, CW_MS(2));
-    j.disk_fails = 50;
+    j.disk_fails = 10;
     const struct wire_harm harm = {.loss = (uint32_t)prng_below(&j.random, 20000)};
     for (cw_server s = 0; s < j.servers && seed % 2 == 0; s++) {
         for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
@@ -124,7 +130,7 @@ static void churn(cw_dims dims, uint64_t seed, unsigned steps)
         stir(j.servers / 3);
         if (prng_below(&j.random, 3) == 0) {
             cw_job job = TALK_FIRST + (cw_job)prng_below(&j.random, TALK_JOBS);
-            unsigned l = jobs_world_sign(&j, job, prng_below(&j.random, 8) == 0);
+            unsigned l = jobs_world_sign(&j, job, draw_sign());
             (void)jobs_world_put(&j, any(), l);
         }
         if (j.logged > 0 && prng_below(&j.random, 10) == 0) { /* a replay of anything ever signed */
@@ -174,14 +180,15 @@ START_TEST(both_sides_of_a_partition)
 {
     for (unsigned turn = 0; turn < 2; turn++) {
         jobs_world_open(&j, (cw_dims){4, 1, 1}, 7 + turn, CW_MS(5));
-        unsigned first = jobs_world_sign(&j, TALK_FIRST, false);
+        unsigned first = jobs_world_sign(&j, TALK_FIRST, SIGN_NEXT);
         ck_assert(jobs_world_put(&j, 0, first));
         jobs_world_settle(&j);
         ck_assert_uint_eq(j.complete, 1);
         world_cable(j.world, 0, 1, true, false); /* -x */
         world_cable(j.world, 1, 0, true, false);
         jobs_world_run(&j, CW_MS(500));
-        unsigned low = jobs_world_sign(&j, TALK_FIRST, false), high = jobs_world_sign(&j, TALK_FIRST, turn == 1);
+        unsigned low = jobs_world_sign(&j, TALK_FIRST, SIGN_NEXT),
+                 high = jobs_world_sign(&j, TALK_FIRST, turn == 1 ? SIGN_DESTROY : SIGN_NEXT);
         ck_assert(jobs_world_put(&j, 0, low));
         jobs_world_settle(&j);
         ck_assert(jobs_world_put(&j, 2, high));
@@ -197,15 +204,44 @@ START_TEST(both_sides_of_a_partition)
 }
 END_TEST
 
+/* One side destroys the job; the other, which does not know, goes on to higher versions of it. It is no more, on both. */
+START_TEST(destroyed_on_one_side)
+{
+    jobs_world_open(&j, (cw_dims){4, 1, 1}, 9, CW_MS(5));
+    ck_assert(jobs_world_put(&j, 0, jobs_world_sign(&j, TALK_FIRST, SIGN_NEXT)));
+    jobs_world_settle(&j);
+    unsigned low = jobs_world_sign(&j, TALK_FIRST, SIGN_DESTROY), high = jobs_world_sign(&j, TALK_FIRST, SIGN_LATE);
+    ck_assert_uint_gt(j.log[high].mark.version, j.log[low].mark.version);
+    world_cable(j.world, 0, 1, true, false); /* -x */
+    world_cable(j.world, 1, 0, true, false);
+    jobs_world_run(&j, CW_MS(500));
+    ck_assert(jobs_world_put(&j, 0, low));
+    ck_assert(jobs_world_put(&j, 2, high));
+    jobs_world_settle(&j);
+    ck_assert_uint_eq(j.complete, 3);
+    mend();
+    jobs_world_run(&j, CW_SEC(5));
+    char digest[17];
+    ck_assert(jobs_world_agrees(&j, digest));
+    for (cw_server s = 0; s < j.servers; s++) {
+        jobs_world_command(&j, s, "show 2000", &r);
+        ck_assert_int_eq(fake_int(&r, 0, "destroyed"), 1);
+        ck_assert_uint_eq(nmu_job(node_nmu(world_node(j.world, s)), TALK_FIRST)->version, j.log[low].mark.version);
+    }
+    ck_assert_uint_eq(j.wrong + j.unlawful, 0);
+    jobs_world_close(&j);
+}
+END_TEST
+
 /* It was away when its job was destroyed, and has the old record on its disk. */
 START_TEST(no_resurrection)
 {
     jobs_world_open(&j, (cw_dims){3, 1, 1}, 5, CW_MS(5));
-    ck_assert(jobs_world_put(&j, 0, jobs_world_sign(&j, TALK_FIRST, false)));
+    ck_assert(jobs_world_put(&j, 0, jobs_world_sign(&j, TALK_FIRST, SIGN_NEXT)));
     jobs_world_settle(&j);
     world_kill(j.world, 2, true);
     jobs_world_run(&j, CW_MS(500));
-    ck_assert(jobs_world_put(&j, 0, jobs_world_sign(&j, TALK_FIRST, true)));
+    ck_assert(jobs_world_put(&j, 0, jobs_world_sign(&j, TALK_FIRST, SIGN_DESTROY)));
     jobs_world_settle(&j);
     ck_assert_uint_eq(j.complete, 2);
     ck_assert_int_eq(world_start(j.world, 2), 0);
@@ -216,7 +252,7 @@ START_TEST(no_resurrection)
     ck_assert(jobs_world_put(&j, 2, 0));
     jobs_world_settle(&j);
     ck_assert_uint_eq(j.declined, 1);
-    ck_assert(jobs_world_put(&j, 2, jobs_world_sign(&j, TALK_FIRST, false))); /* the next generation */
+    ck_assert(jobs_world_put(&j, 2, jobs_world_sign(&j, TALK_FIRST, SIGN_NEXT))); /* the next generation */
     jobs_world_settle(&j);
     ck_assert_uint_eq(j.complete, 3);
     all_hold_the_latest();
@@ -230,7 +266,7 @@ START_TEST(over_a_restart_of_all)
     char before[17], after[17];
     jobs_world_open(&j, (cw_dims){2, 2, 1}, 6, CW_MS(5));
     for (cw_job job = TALK_FIRST; job < TALK_FIRST + TALK_JOBS; job++) {
-        ck_assert(jobs_world_put(&j, 0, jobs_world_sign(&j, job, false)));
+        ck_assert(jobs_world_put(&j, 0, jobs_world_sign(&j, job, SIGN_NEXT)));
         jobs_world_settle(&j);
     }
     ck_assert(jobs_world_agrees(&j, before));
@@ -249,7 +285,7 @@ END_TEST
 START_TEST(who_is_dead_is_fenced_and_named)
 {
     jobs_world_open(&j, (cw_dims){3, 3, 1}, 8, CW_MS(5));
-    unsigned l = jobs_world_sign(&j, TALK_FIRST, false);
+    unsigned l = jobs_world_sign(&j, TALK_FIRST, SIGN_NEXT);
     world_kill(j.world, 4, false); /* its neighbours still believe in it */
     char *text = malloc(4096);
     ck_assert_ptr_nonnull(text);
@@ -268,6 +304,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(churn_27),
     SUITE_TEST(both_sides_of_a_partition),
     SUITE_TEST(no_resurrection),
+    SUITE_TEST(destroyed_on_one_side),
     SUITE_TEST(over_a_restart_of_all),
     SUITE_TEST(who_is_dead_is_fenced_and_named),
 };

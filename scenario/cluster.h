@@ -8,6 +8,8 @@
 
 #include "core/node.h"
 
+struct book_grant; /* nmu/book.h */
+
 enum {
     WIRE_RING_MAX = 4,
     WIRE_MILLION = 1000000, /* chances are parts per million */
@@ -44,6 +46,11 @@ struct world_config {
     struct node_config node; /* self and incarnation are the world's to fill in; hop_limit 0: the default */
     const struct world_service *services; /* the same on every server; borrowed for the world's life */
     unsigned service_count;
+    const struct book_grant *grants; /* what they may send (nmu/book.h), nothing else; borrowed for world_open() */
+    unsigned grant_count;
+    /* What the host of server s offers its built-in services (node_env.objects), whenever that starts; NULL: nothing. */
+    const struct node_object *(*objects)(void *context, cw_server s);
+    void *objects_context;
     struct wire_config wire;
     cw_span carrier; /* both ends see a cut cable, or a host without power, after this; negative: never (default) */
     cw_span cpu_per_frame; /* one processor handles the frames of a server one after the other: 0, takes no time */

@@ -62,7 +62,7 @@ static const char *field_nth(const void *context, size_t i)
     return report_field_nth(i);
 }
 
-static int read_expect(struct reader *r)
+static int read_expect(struct scenario_reader *r)
 {
     struct lines *w = &r->w;
     struct scenario *s = r->s;
@@ -107,7 +107,7 @@ static int read_time(struct lines *w, cw_time *out)
     return rc;
 }
 
-static int add_load(struct reader *r, const struct scenario_load *load)
+static int add_load(struct scenario_reader *r, const struct scenario_load *load)
 {
     struct scenario *s = r->s;
     if (s->loads == SCENARIO_LOADS_MAX) {
@@ -117,7 +117,7 @@ static int add_load(struct reader *r, const struct scenario_load *load)
     return 0;
 }
 
-static int read_workload(struct reader *r, cw_time at)
+static int read_workload(struct scenario_reader *r, cw_time at)
 {
     struct lines *w = &r->w;
     struct scenario_load load = {.at = at};
@@ -164,7 +164,7 @@ static int read_workload(struct reader *r, cw_time at)
 }
 
 /* SERVER SERVICE word.. */
-static int read_tell(struct reader *r, cw_time at)
+static int read_tell(struct scenario_reader *r, cw_time at)
 {
     struct lines *w = &r->w;
     struct scenario *s = r->s;
@@ -201,7 +201,7 @@ static const char *action_nth(const void *context, size_t i)
     return i < 4 ? others[i] : scenario_fault_nth(context, i - 4);
 }
 
-static int read_action(struct reader *r, cw_time from, cw_time to)
+static int read_action(struct scenario_reader *r, cw_time from, cw_time to)
 {
     struct lines *w = &r->w;
     bool ends = cw_time_before(to, CW_NEVER);
@@ -236,14 +236,14 @@ static int read_action(struct reader *r, cw_time from, cw_time to)
         near);
 }
 
-static int read_at(struct reader *r)
+static int read_at(struct scenario_reader *r)
 {
     cw_time at;
     int rc = read_time(&r->w, &at);
     return rc < 0 ? rc : read_action(r, at, CW_NEVER);
 }
 
-static int read_from(struct reader *r)
+static int read_from(struct scenario_reader *r)
 {
     cw_time from = {0}, to = {0};
     if (read_time(&r->w, &from) < 0) {
@@ -281,7 +281,7 @@ static const struct scenario_line *find_line(struct lines *w, const struct scena
     return line->word != NULL ? line : NULL;
 }
 
-static int read_line(struct reader *r)
+static int read_line(struct scenario_reader *r)
 {
     struct lines *w = &r->w;
     const struct scenario_line *line = find_line(w, events);
@@ -302,7 +302,7 @@ static int read_line(struct reader *r)
 }
 
 /* What no single line can say: things fit together. */
-static int check_whole(struct reader *r)
+static int check_whole(struct scenario_reader *r)
 {
     struct scenario *s = r->s;
     struct lines *w = &r->w;
@@ -341,7 +341,7 @@ static int check_whole(struct reader *r)
 
 int scenario_read(struct scenario *s, const char *file, const char *text, size_t length, char error[static LINES_ERROR])
 {
-    struct reader r = {.s = s};
+    struct scenario_reader r = {.s = s};
     int rc;
     scenario_init(s);
     lines_open(&r.w, file, text, length, error);

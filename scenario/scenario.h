@@ -13,6 +13,7 @@
  *     at 1200ms pause 2,2,2 80ms
  *     from 1s to 2s loss 5%                of all frames; `harm 0,0,0 +x loss=5% delay=2ms` for one direction of one cable
  *     service libhitcount.so               loaded on every server, besides ping and bench
+ *     grant 4096 -> 4096:*:0               what its job may send: job, processes and ports (semantics 7); else nothing
  *     at 2s tell 0,0,0 ping to 2,2,2       a command to a service; the answer is in the report
  *     at 2500ms stop                       the workload
  *     at 3s quiet                          all views agree, all packets have arrived: checked
@@ -37,6 +38,7 @@ enum {
     SCENARIO_CAPTURES_MAX = 64,
     SCENARIO_TELLS_MAX = 64,
     SCENARIO_SERVICES_MAX = 8,
+    SCENARIO_GRANTS_MAX = 128,
     SCENARIO_FIELD_MAX = 48,
     SCENARIO_TELL_TEXT = 160,
     SCENARIO_TELL_WORDS = 16,
@@ -65,13 +67,21 @@ struct scenario_tell {
     char text[SCENARIO_TELL_TEXT];
 };
 
+/* Job from may send to these processes of job to, by that port. */
+struct scenario_grant {
+    cw_job from, to;
+    bool all_processes, any_port;
+    cw_process first, last;
+    cw_port port;
+};
+
 struct scenario_capture {
     cw_server server;
     cw_links links; /* both directions of each */
 };
 
 struct scenario {
-    struct world_config config; /* services and replay are the player's to fill in */
+    struct world_config config; /* services, grants and replay are the player's to fill in */
     cw_span boot;               /* servers start within this */
     struct fault_plan plan;
     struct scenario_load load[SCENARIO_LOADS_MAX];
@@ -80,6 +90,8 @@ struct scenario {
     struct scenario_capture capture[SCENARIO_CAPTURES_MAX];
     struct scenario_tell tell[SCENARIO_TELLS_MAX];
     char service[SCENARIO_SERVICES_MAX][SCENARIO_PATH]; /* files with services to load, besides ping and bench */
+    struct scenario_grant grant[SCENARIO_GRANTS_MAX];   /* besides what built-in services need */
+    unsigned grants;
     unsigned loads, quiets, expects, captures, tells, services;
     cw_time end;
 };

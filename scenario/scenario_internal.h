@@ -5,7 +5,7 @@
 
 #include "scenario/scenario.h"
 
-struct reader {
+struct scenario_reader {
     struct lines w;
     struct scenario *s;
     struct torus torus;
@@ -17,8 +17,13 @@ struct reader {
 /* A kind of line: read is called behind its first word. */
 struct scenario_line {
     const char *word;
-    int (*read)(struct reader *r);
+    int (*read)(struct scenario_reader *r);
 };
+/* Behind "grant". */
+CW_MUST_CHECK int scenario_grant_read(struct scenario_reader *r);
+/* A whole line. */
+void scenario_grant_write(const struct scenario_grant *grant, FILE *out);
+
 /* The lines that say what the cluster is; the last has no word. */
 extern const struct scenario_line scenario_settings[];
 

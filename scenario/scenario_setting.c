@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static int read_torus(struct reader *r)
+static int read_torus(struct scenario_reader *r)
 {
     struct lines *w = &r->w;
     cw_dims dims;
@@ -27,12 +27,12 @@ static int read_torus(struct reader *r)
     return 0;
 }
 
-static int read_seed(struct reader *r)
+static int read_seed(struct scenario_reader *r)
 {
     return lines_count(&r->w, INT64_MAX, &r->s->config.seed);
 }
 
-static int read_rate(struct reader *r)
+static int read_rate(struct scenario_reader *r)
 {
     int rc = lines_rate(&r->w, &r->s->config.wire.bits_per_second);
     if (rc == 0 &&
@@ -43,12 +43,12 @@ static int read_rate(struct reader *r)
     return rc;
 }
 
-static int read_propagation(struct reader *r)
+static int read_propagation(struct scenario_reader *r)
 {
     return lines_span(&r->w, &r->s->config.wire.propagation);
 }
 
-static int read_ring(struct reader *r)
+static int read_ring(struct scenario_reader *r)
 {
     uint64_t ring;
     if (lines_count(&r->w, WIRE_RING_MAX, &ring) < 0) {
@@ -62,7 +62,7 @@ static int read_ring(struct reader *r)
     return 0;
 }
 
-static int read_mtu(struct reader *r)
+static int read_mtu(struct scenario_reader *r)
 {
     uint64_t mtu;
     if (lines_count(&r->w, 9000, &mtu) < 0) {
@@ -76,7 +76,7 @@ static int read_mtu(struct reader *r)
     return 0;
 }
 
-static int read_timers(struct reader *r)
+static int read_timers(struct scenario_reader *r)
 {
     r->timers_line = r->w.line;
     if (lines_skip(&r->w, "fast")) {
@@ -102,7 +102,7 @@ static const struct {
 };
 enum { TIMER_WORDS = sizeof timer_words / sizeof *timer_words };
 
-static int read_timer(struct reader *r)
+static int read_timer(struct scenario_reader *r)
 {
     for (size_t i = 0; i < TIMER_WORDS; i++) {
         if (lines_skip(&r->w, timer_words[i].word)) {
@@ -117,7 +117,7 @@ static int read_timer(struct reader *r)
         &r->w, "hello, dead, hold, flood-bound, retry, pending-limit, pace, damp, damp-max or refresh", NULL);
 }
 
-static int read_limit(struct reader *r)
+static int read_limit(struct scenario_reader *r)
 {
     struct node_config *node = &r->s->config.node;
     uint64_t value;
@@ -145,7 +145,7 @@ static int read_limit(struct reader *r)
 }
 
 /* "49.7us" for each frame, "8.2ns" for each byte of it: the second in picoseconds. */
-static int read_cost(struct reader *r, cw_span *frame, uint32_t *ps_per_byte)
+static int read_cost(struct scenario_reader *r, cw_span *frame, uint32_t *ps_per_byte)
 {
     struct lines *w = &r->w;
     if (lines_span(w, frame) < 0) {
@@ -167,17 +167,17 @@ static int read_cost(struct reader *r, cw_span *frame, uint32_t *ps_per_byte)
     return 0;
 }
 
-static int read_host(struct reader *r)
+static int read_host(struct scenario_reader *r)
 {
     return read_cost(r, &r->s->config.wire.hop_delay, &r->s->config.wire.hop_ps_per_byte);
 }
 
-static int read_cpu(struct reader *r)
+static int read_cpu(struct scenario_reader *r)
 {
     return read_cost(r, &r->s->config.cpu_per_frame, &r->s->config.cpu_ps_per_byte);
 }
 
-static int read_clocks(struct reader *r)
+static int read_clocks(struct scenario_reader *r)
 {
     int rc = lines_ppm(&r->w, 100000, &r->s->config.clock_ppm);
     if (rc == 0 && lines_key(&r->w, "offset") == 1) {
@@ -186,7 +186,7 @@ static int read_clocks(struct reader *r)
     return rc;
 }
 
-static int read_carrier(struct reader *r)
+static int read_carrier(struct scenario_reader *r)
 {
     if (lines_skip(&r->w, "never")) {
         r->s->config.carrier = (cw_span){-1};
@@ -195,12 +195,12 @@ static int read_carrier(struct reader *r)
     return lines_span(&r->w, &r->s->config.carrier);
 }
 
-static int read_boot(struct reader *r)
+static int read_boot(struct scenario_reader *r)
 {
     return lines_span(&r->w, &r->s->boot);
 }
 
-static int read_corrupted(struct reader *r)
+static int read_corrupted(struct scenario_reader *r)
 {
     if (lines_skip(&r->w, "pass")) {
         r->s->config.corrupt_passes = true;
@@ -213,7 +213,7 @@ static int read_corrupted(struct reader *r)
     return lines_unexpected(&r->w, "drop (the card sees it) or pass (bits are flipped)", NULL);
 }
 
-static int read_end(struct reader *r)
+static int read_end(struct scenario_reader *r)
 {
     cw_span span;
     if (r->end_line != 0) {
@@ -227,7 +227,7 @@ static int read_end(struct reader *r)
     return rc;
 }
 
-static int read_capture(struct reader *r)
+static int read_capture(struct scenario_reader *r)
 {
     struct scenario *s = r->s;
     struct scenario_capture capture = {.links = torus_links(&r->torus)};
@@ -249,7 +249,7 @@ static int read_capture(struct reader *r)
     return 0;
 }
 
-static int read_service(struct reader *r)
+static int read_service(struct scenario_reader *r)
 {
     struct lines *w = &r->w;
     struct scenario *s = r->s;
@@ -264,23 +264,14 @@ static int read_service(struct reader *r)
 }
 
 const struct scenario_line scenario_settings[] = {
-    {"torus", read_torus},
-    {"seed", read_seed},
-    {"rate", read_rate},
-    {"propagation", read_propagation},
-    {"ring", read_ring},
-    {"mtu", read_mtu},
-    {"timers", read_timers},
-    {"timer", read_timer},
-    {"limit", read_limit},
-    {"host", read_host},
-    {"cpu", read_cpu},
-    {"clocks", read_clocks},
-    {"carrier", read_carrier},
-    {"corrupted", read_corrupted},
-    {"boot", read_boot},
-    {"capture", read_capture},
-    {"service", read_service},
-    {"end", read_end},
-    {NULL, NULL},
+    {"torus", read_torus},     {"seed", read_seed},
+    {"rate", read_rate},       {"propagation", read_propagation},
+    {"ring", read_ring},       {"mtu", read_mtu},
+    {"timers", read_timers},   {"timer", read_timer},
+    {"limit", read_limit},     {"host", read_host},
+    {"cpu", read_cpu},         {"clocks", read_clocks},
+    {"carrier", read_carrier}, {"corrupted", read_corrupted},
+    {"boot", read_boot},       {"capture", read_capture},
+    {"service", read_service}, {"grant", scenario_grant_read},
+    {"end", read_end},         {NULL, NULL},
 };

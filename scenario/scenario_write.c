@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scenario_write.c - a scenario as a text file: what swarm found, made small, and can be run again. */
 #include "base/quantity.h"
-#include "scenario/scenario.h"
+#include "scenario/scenario_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -134,6 +134,9 @@ int scenario_write(const struct scenario *s, FILE *out)
     write_config(s, out);
     for (unsigned i = 0; i < s->services; i++) {
         fprintf(out, "service %s\n", s->service[i]);
+    }
+    for (unsigned i = 0; i < s->grants; i++) {
+        scenario_grant_write(&s->grant[i], out);
     }
     for (unsigned i = 0; i < s->captures; i++) {
         char server[TORUS_TEXT];

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/builtin.h"
 
+#include "nmu/book.h"
 #include "services/bench/bench.h"
+#include "services/jobs/jobs.h"
 #include "services/ping/ping.h"
 #include "services/trace/trace.h"
 
@@ -11,6 +13,7 @@ static const cw_service *const services[] = {
     &ping_service,
     &bench_service,
     &trace_service,
+    &jobs_service,
 };
 enum { SERVICES = sizeof services / sizeof *services };
 
@@ -18,6 +21,33 @@ const cw_service *const *builtin_services(size_t *count)
 {
     *count = SERVICES;
     return services;
+}
+
+/* Port 0 is the one that each of them uses. */
+static const struct book_grant grants[] = {
+    {.from = PING_JOB, .to = PING_JOB, .port = 0, .all_processes = true},
+    {.from = BENCH_JOB, .to = BENCH_JOB, .port = 0, .all_processes = true},
+    {.from = TRACE_JOB, .to = TRACE_JOB, .port = 0, .all_processes = true},
+    {.from = JOBS_JOB, .to = JOBS_JOB, .port = JOBS_PORT, .all_processes = true},
+};
+enum { GRANTS = sizeof grants / sizeof *grants };
+
+const struct book_grant *builtin_grants(size_t *count)
+{
+    *count = GRANTS;
+    return grants;
+}
+
+int builtin_jobs(struct book *book)
+{
+    int rc = 0;
+    for (size_t i = 0; i < SERVICES && rc == 0; i++) {
+        rc = book_add(book, services[i]->job, services[i]->name);
+    }
+    for (size_t i = 0; i < GRANTS && rc == 0; i++) {
+        rc = book_allow(book, &grants[i]);
+    }
+    return rc;
 }
 
 const cw_service *builtin_service(const char *name)

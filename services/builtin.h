@@ -8,10 +8,22 @@
 
 #include "cubeway/service.h"
 
+struct book; /* nmu/book.h */
+struct book_grant;
+
 /* All of them, in the order of their jobs; *count says how many. Constant data. */
 const cw_service *const *builtin_services(size_t *count);
 
 /* The one of that name, or NULL. */
 const cw_service *builtin_service(const char *name);
+
+/*
+ * What they may do, the least that they need: each reaches its own instances by its one port. *count says how many. Answers need no
+ * privilege. Constant data.
+ */
+const struct book_grant *builtin_grants(size_t *count);
+
+/* Writes their jobs, with these privileges, into the book of a server. book_allow()'s results. */
+CW_MUST_CHECK int builtin_jobs(struct book *book);
 
 #endif

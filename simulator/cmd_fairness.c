@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
+#include "nmu/book.h"
 #include "services/bench/bench.h"
 #include "simulator/command.h"
 #include "wire/limits.h"
@@ -23,6 +24,7 @@ struct fairness {
     struct world_config config;
     struct contender service[SERVICES_MAX];
     struct world_service services[SERVICES_MAX];
+    struct book_grant grants[SERVICES_MAX]; /* each reaches itself */
     unsigned count;
     cw_span warm, measure;
     bool quiet;
@@ -61,7 +63,10 @@ static void make_services(struct fairness *f)
             .table = &c->table,
             .policy = {.weight = c->weight, .queue_packets = 1024, .queue_bytes = 8 << 20, .drop = NODE_DROP_TAIL},
         };
+        f->grants[i] = (struct book_grant){.from = c->table.job, .to = c->table.job, .port = 0, .all_processes = true};
     }
+    f->config.grants = f->grants;
+    f->config.grant_count = f->count;
     f->config.services = f->services;
     f->config.service_count = f->count;
 }

@@ -2,6 +2,7 @@
 #include "simulator/play.h"
 
 #include "base/quantity.h"
+#include "nmu/book.h"
 #include "services/loader.h"
 #include "simulator/capture.h"
 #include "simulator/check.h"
@@ -21,6 +22,7 @@ struct player {
     struct tell *tells;
     struct loader_module module[SCENARIO_SERVICES_MAX];
     struct world_service services[TRIAL_SERVICES + SCENARIO_SERVICES_MAX];
+    struct book_grant grants[SCENARIO_GRANTS_MAX];
     unsigned modules;
     int failed; /* of what happens inside the run: -errno */
 };
@@ -215,6 +217,19 @@ static int load_services(struct player *p, struct world_config *config)
         p->services[TRIAL_SERVICES + p->modules].table = p->module[p->modules].service;
         p->modules++;
     }
+    for (unsigned i = 0; i < p->s->grants; i++) {
+        const struct scenario_grant *g = &p->s->grant[i];
+        p->grants[i] = (struct book_grant){
+            .from = g->from,
+            .to = g->to,
+            .any_port = g->any_port,
+            .port = g->port,
+            .all_processes = g->all_processes,
+            .processes = {g->first, g->last},
+        };
+    }
+    config->grants = p->grants;
+    config->grant_count = p->s->grants;
     config->services = p->services;
     config->service_count = TRIAL_SERVICES + p->modules;
     return 0;

@@ -4,6 +4,8 @@
  */
 #include "simulator/world_internal.h"
 
+#include "nmu/book.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +116,11 @@ int world_start(struct world *w, cw_server s)
         .watch = seen_watch(w),
         .offload = servers_offload,
         .offload_context = w,
+        .records = {w->book, book_record},
     };
+    if (w->config.objects != NULL) {
+        env.objects = w->config.objects(w->config.objects_context, s);
+    }
     int rc = node_open(&h->node, &config, &env);
     if (rc < 0) {
         return rc;

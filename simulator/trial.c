@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/trial.h"
 
+#include "nmu/book.h"
 #include "services/bench/bench.h"
+#include "services/builtin.h"
 #include "services/ping/ping.h"
 #include "simulator/memory.h"
 
@@ -19,6 +21,22 @@ enum {
 
 const struct world_service trial_services[TRIAL_SERVICES] = {{.table = &ping_service}, {.table = &bench_service}};
 
+/* Gives the grants of the configuration and those that built-in services need, for the caller to free; NULL: no memory. */
+static struct book_grant *all_grants(const struct world_config *config, unsigned *count)
+{
+    size_t own;
+    const struct book_grant *builtin = builtin_grants(&own);
+    struct book_grant *all = malloc((own + config->grant_count) * sizeof *all);
+    if (all != NULL) {
+        memcpy(all, builtin, own * sizeof *all);
+        if (config->grant_count > 0) {
+            memcpy(all + own, config->grants, config->grant_count * sizeof *all);
+        }
+        *count = (unsigned)own + config->grant_count;
+    }
+    return all;
+}
+
 int trial_open(struct trial *t, const struct world_config *config, const char *what, bool quiet, FILE *errors)
 {
     struct world_config full = *config;
@@ -31,7 +49,10 @@ int trial_open(struct trial *t, const struct world_config *config, const char *w
     if (servers > MANY_SERVERS) {
         (void)memory_expect(servers * (NODE_BYTES + servers * NODE_BYTES_EACH));
     }
-    int rc = world_open(&t->world, &full);
+    struct book_grant *grants = all_grants(config, &full.grant_count);
+    full.grants = grants;
+    int rc = grants != NULL ? world_open(&t->world, &full) : -ENOMEM;
+    free(grants);
     if (rc < 0) {
         const char *why = rc == -ERANGE   ? "a path may have more links than the hop budget"
                           : rc == -E2BIG  ? "more than 16777214 servers"

@@ -28,7 +28,10 @@ struct trial {
 enum { TRIAL_SERVICES = 2 };
 extern const struct world_service trial_services[TRIAL_SERVICES];
 
-/* config.services: NULL means those. Borrows what config borrows. what: for the progress line. */
+/*
+ * config.services: NULL means those. What services that are built in need to send is granted, besides config.grants. Borrows what config
+ * borrows. what: for the progress line.
+ */
 CW_MUST_CHECK int trial_open(struct trial *t, const struct world_config *config, const char *what, bool quiet,
                              FILE *errors);
 void trial_close(struct trial *t);

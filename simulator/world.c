@@ -5,6 +5,7 @@
 #include "simulator/world_internal.h"
 
 #include "base/digest.h"
+#include "nmu/book.h"
 #include "wire/limits.h"
 
 #include <errno.h>
@@ -84,6 +85,7 @@ static void release(struct world *w)
     if (w->packets != NULL) {
         pkt_home_close(w->packets);
     }
+    book_close(w->book);
     free(w->harm);
     free(w->harm_random);
     free(w->started_context);
@@ -91,6 +93,22 @@ static void release(struct world *w)
     free(w->wire);
     free(w->host);
     free(w);
+}
+
+/* The services are jobs, with the privileges that the configuration names. */
+static int open_book(struct world *w)
+{
+    int rc = book_open(&w->book, w->servers);
+    for (unsigned i = 0; i < w->config.service_count && rc == 0; i++) {
+        const cw_service *table = w->config.services[i].table;
+        rc = book_add(w->book, table->job, table->name);
+    }
+    for (unsigned i = 0; i < w->config.grant_count && rc == 0; i++) {
+        rc = book_allow(w->book, &w->config.grants[i]);
+    }
+    w->config.grants = NULL;
+    w->config.grant_count = 0;
+    return rc;
 }
 
 static int build(struct world *w)
@@ -109,6 +127,9 @@ static int build(struct world *w)
     int rc = open_wheel(w);
     if (rc == 0) {
         rc = open_packets(w);
+    }
+    if (rc == 0) {
+        rc = open_book(w);
     }
     if (rc == 0) {
         rc = oracle_open(&w->oracle, &w->torus, w->neighbours);

@@ -63,6 +63,7 @@ struct world {
     struct wire *wire;     /* [server * 6 + link], outwards */
     cw_server *neighbours; /* the same */
     struct wheel wheel;
+    struct book *book; /* the jobs of the services */
     struct pkt_home *packets;
     struct check *check; /* NULL: off */
     struct oracle oracle;

@@ -68,6 +68,12 @@ typedef struct cw_rx {
     cw_process src_process;
     cw_coord src_server;
     uint32_t call; /* a call that may be answered with cw_reply(); 0: none */
+    /* An answer (NMU 4.2): who asked, by which number of its own, and what the one who answers, the source, gave as status (0 or -errno). */
+    cw_job requester_job; /* 0: no answer */
+    cw_process requester_process;
+    cw_coord requester_server;
+    uint32_t requester_call;
+    int status;
 } cw_rx;
 
 typedef enum cw_verdict {
@@ -182,7 +188,9 @@ typedef struct cw_send_options {
 /*
  * Takes p on success (>= 0) and leaves it the service's on failure: -EAGAIN queue full (on_writable follows),
  * -ENETUNREACH no such server in view or the link down, -ENOENT no service with that job, -EACCES no privilege, -EMSGSIZE,
- * -ENOMEM, -ESHUTDOWN (the service is closing), -EINVAL. options may be NULL.
+ * -ENOMEM, -ESHUTDOWN (the service is closing), -EINVAL (also: the process does not live on that server). options may be NULL.
+ * The privilege is one of the service's job, its own job's too (NMU 3): to->job and port, on to->process or, for a key, on all
+ * processes. Asked before anything else: who may not send does not learn whether anybody is there. Answers need none: cw_reply().
  */
 CW_MUST_CHECK int cw_send(cw_svc *s, cw_packet *p, const cw_to *to, const cw_send_options *options);
 /* As cw_send, but always takes p: what cannot be sent is dropped and counted. */
@@ -192,9 +200,10 @@ void cw_send_or_drop(cw_svc *s, cw_packet *p, const cw_to *to, const cw_send_opt
 typedef void (*cw_reply_fn)(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx);
 typedef struct cw_call_options {
     size_t size;
-    cw_span timeout;      /* of one attempt; 0: 1 s */
-    unsigned retries;     /* further attempts after the first */
-    cw_send_options send; /* its size may be left 0 */
+    cw_span timeout;       /* of one attempt; 0: 1 s */
+    unsigned retries;      /* further attempts after the first */
+    cw_send_options send;  /* its size may be left 0 */
+    const cw_to *reply_to; /* CW_TO_SERVER: who gets the answer; borrowed for the call. NULL: the caller */
 } cw_call_options;
 #define CW_CALL_INIT .size = sizeof(cw_call_options)
 /*
@@ -202,6 +211,11 @@ typedef struct cw_call_options {
  * cw_packet_keep()), or -ETIMEDOUT, -ECANCELED (cancelled, or the service closes), or the responder's status.
  * Takes p on success. Gives the call's number (> 0), or -errno and p stays the service's: cw_send's, or -ENOBUFS (the service has
  * too many calls out). options may be NULL. Only the job that was called can answer.
+ *
+ * With reply_to somebody else gets the answer (three-way, NMU 4.2): its on_packet is called with it, and with who asked in
+ * cw_rx.requester_*. That needs the caller's privilege for it as for the one who is called, and neither of these needs any. The caller
+ * hears nothing more: done is NULL, retries is 0 (else -EINVAL), timeout is how long the answer may be given, and the number given is
+ * the recipient's requester_call.
  */
 CW_MUST_CHECK int64_t cw_call(cw_svc *s, cw_packet *p, const cw_to *to, const cw_call_options *options,
                               cw_reply_fn done, void *arg);
@@ -293,7 +307,8 @@ CW_MUST_CHECK int cw_offload(cw_svc *s, void (*work)(void *arg), void (*done)(cw
 
 /*
  * Borrows another service's exported functions of that version on this server, and its instance in *peer (may be NULL); NULL when it
- * is not there. Good until that service closes; services close in the reverse order of their loading.
+ * is not there. Good until that service closes; services close in the reverse order of their loading. Built-in services find what
+ * their host offers too, with *peer NULL, for as long as they run.
  */
 const void *cw_find(cw_svc *s, const char *name, unsigned version, cw_svc **peer);
 void *cw_state(cw_svc *s);

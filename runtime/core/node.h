@@ -18,6 +18,7 @@
 #include "core/pkt.h"
 #include "cubeway/err.h"
 #include "cubeway/service.h"
+#include "nmu/desk.h"
 
 struct node;
 
@@ -60,6 +61,13 @@ struct node_watch { /* all may be NULL; borrowed for the node's life */
                 cw_time now);
 };
 
+/* Something of the host's that cw_find() gives to built-in services: names and versions are the host's and the service's affair. */
+struct node_object {
+    const char *name; /* NULL: the end of the table */
+    unsigned version;
+    const void *object; /* borrowed for the node's life, not NULL */
+};
+
 struct node_env {
     struct pkt_home *packets;    /* borrowed */
     const cw_server *neighbours; /* borrowed; see ls_config */
@@ -68,6 +76,9 @@ struct node_env {
     /* Runs service work away from the thread; NULL: inline at once. The pump calls node_offload_done later. */
     void (*offload)(void *context, struct node *n, void (*work)(void *), void *arg, uint64_t ticket, cw_span cost);
     void *offload_context;
+    const struct node_object
+        *objects; /* borrowed; NULL: none. A service whose exports have name and version of one does not load */
+    struct nmu_source records; /* of jobs, where the node looks for those it needs; without any: default deny */
 };
 
 CW_MUST_CHECK int node_open(struct node **out, const struct node_config *config, const struct node_env *env);
@@ -133,6 +144,15 @@ cw_links node_command(struct node *n, const char *service, int argc, const char 
 
 void node_leave(struct node *n, cw_time now);
 bool node_left(const struct node *n, cw_time now);
+
+/*
+ * Job protection (NMU 4; semantics 7.4). Takes in the record of a job, in bytes that are borrowed for the call and were judged by whoever
+ * calls: 1; 0: nothing of it is needed here. -EBADMSG: no record; -ESTALE: a later one is here; -ENOSPC: the tables cannot hold it,
+ * and all is as before. What this names and is not here yet is looked for (node_env.records, desk.h).
+ */
+CW_MUST_CHECK int node_job_put(struct node *n, const uint8_t *record, size_t size);
+/* Borrows what the NMU holds, until the next put or the coming or going of a service. */
+const struct nmu *node_nmu(const struct node *n);
 
 /* What operators and tests look at. */
 struct linkstate *node_linkstate(struct node *n);

@@ -7,6 +7,17 @@
 #include "base/bytes.h"
 #include "base/check.h"
 
+/* An answer says who asked for it: as its NMU stamped the request, and the responder's kept it. */
+static void fill_answer(const struct cw_packet *p, cw_rx *rx)
+{
+    struct ext_response response = ext_response_read(packet_ext(p->data, &p->exts, EXT_RESPONSE));
+    rx->requester_job = response.job;
+    rx->requester_process = response.process;
+    rx->requester_server = response.server;
+    rx->requester_call = response.call;
+    rx->status = -(int)response.status;
+}
+
 void node_fill_rx(const struct node *n, const struct cw_packet *p, cw_where where, cw_rx *rx)
 {
     *rx = (cw_rx){
@@ -20,6 +31,9 @@ void node_fill_rx(const struct node *n, const struct cw_packet *p, cw_where wher
         .src_process = p->head.source_process,
         .src_server = p->head.source,
     };
+    if (p->head.flags & packet_flag(EXT_RESPONSE)) {
+        fill_answer(p, rx);
+    }
     if (p->head.kind == PACKET_KEY) {
         const uint8_t *ext = packet_ext(p->data, &p->exts, EXT_KEY);
         rx->kind = CW_TO_KEY;
@@ -68,8 +82,7 @@ void node_deliver(struct node *n, struct cw_packet *p)
 {
     struct cw_svc *svc = node_service_of(n, p->head.job);
     CHECK(svc != NULL);
-    if (p->head.flags & packet_flag(EXT_RESPONSE)) {
-        node_take_response(n, p);
+    if ((p->head.flags & packet_flag(EXT_RESPONSE)) && node_take_response(n, p)) {
         return;
     }
     if (hands_are_full(svc)) {

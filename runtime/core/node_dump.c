@@ -112,6 +112,22 @@ static void digest_link(struct digest *d, const struct node_link *link)
     }
 }
 
+/* Its tables follow from the records of the jobs that are held. */
+static void digest_nmu(struct digest *d, const struct nmu *nmu)
+{
+    const struct map *map = &nmu->tables.map;
+    for (uint32_t place = 0; place < map->jobs; place++) {
+        const struct map_job *job = &map->job[place];
+        if (job->job != 0) {
+            digest_u64(d, (uint64_t)job->job << 32 | (uint32_t)job->residents << 1 | job->ruled);
+            digest_u64(d, job->version);
+            digest_u64(d, job->generation);
+        }
+    }
+    digest_u64(d, nmu->denied.total);
+    digest_table(d, &nmu->responses.table);
+}
+
 uint64_t node_digest(const struct node *n)
 {
     struct digest d;
@@ -138,7 +154,7 @@ uint64_t node_digest(const struct node *n)
     digest_u64(&d, (uint64_t)holdq_wake(&n->held).ns);
     digest_table(&d, &n->timers.table);
     digest_table(&d, &n->calls.table);
-    digest_table(&d, &n->responses.table);
+    digest_nmu(&d, &n->nmu);
     digest_table(&d, &n->offloads);
     for (unsigned i = 0; i < CW_DROP_COUNT; i++) {
         digest_u64(&d, n->drops[i]);
@@ -155,7 +171,7 @@ uint64_t node_digest(const struct node *n)
 size_t node_bytes(const struct node *n)
 {
     size_t bytes = sizeof *n + ls_bytes(n->ls) + reach_bytes(n->torus.servers);
-    bytes += expiry_bytes(&n->timers.table) + expiry_bytes(&n->calls.table) + response_bytes(&n->responses) +
+    bytes += expiry_bytes(&n->timers.table) + expiry_bytes(&n->calls.table) + nmu_bytes(&n->nmu) +
              expiry_bytes(&n->offloads);
     for (unsigned i = 0; i < NODE_SERVICES; i++) {
         const struct cw_svc *svc = n->service[i];
@@ -173,6 +189,7 @@ void node_counters(const struct node *n,
     visit(context, "node", "forwarded", n->forwarded);
     visit(context, "node", "inside", node_packets_inside(n));
     visit(context, "node", "kept", n->kept);
+    visit(context, "node", "denied", n->nmu.denied.total);
     for (unsigned cause = 0; cause < CW_DROP_COUNT; cause++) {
         visit(context, "drop", cw_drop_name((cw_drop)cause), n->drops[cause]);
     }

@@ -4,7 +4,7 @@
  *
  * Only node_*.c include this. One file per way in: node_rx.c (frames), node_forward.c (what becomes of one packet), node_tx.c (a link
  * has room), node_tick.c (time), node_events.c (the view changed), node_services.c (services come and go), svc_send.c, svc_calls.c,
- * svc_info.c (what services call), node_command.c, node_dump.c. No function is on the stack twice: upcalls queue what they send.
+ * svc_info.c (what services call), node_nmu.c (may they?), node_command.c, node_dump.c. No function is on the stack twice: upcalls queue what they send.
  */
 #ifndef CORE_NODE_INTERNAL_H
 #define CORE_NODE_INTERNAL_H
@@ -18,21 +18,20 @@
 #include "core/node.h"
 #include "core/packetq.h"
 #include "core/timers.h"
-#include "nmu/response.h"
+#include "nmu/nmu.h"
 
 enum {
     NODE_SERVICES = FAIRQ_SERVICES,
-    NODE_JOB_SLOTS = 64,    /* open addressing over jobs, half full at most */
-    NODE_GATE_FRAMES = 16,  /* frames a link may keep while lost control is repeated */
-    NODE_GATHER_MAX = 512,  /* packets up to this size are gathered into one frame */
-    NODE_LOCAL_BURST = 256, /* packets delivered to ourselves in one entry; the rest at once after */
-    NODE_LOCAL_MAX = 4096,  /* packets to ourselves that may wait */
-    NODE_HANDS_MAX = 4096,  /* packets in one service's hands: made or kept, not yet sent or freed */
-    NODE_REQUESTS = 16,     /* commands being answered at one time */
+    NODE_JOBS_LOADED = 1024, /* from here on jobs are of services that are loaded: no host object for them */
+    NODE_JOB_SLOTS = 64,     /* open addressing over jobs, half full at most */
+    NODE_GATE_FRAMES = 16,   /* frames a link may keep while lost control is repeated */
+    NODE_GATHER_MAX = 512,   /* packets up to this size are gathered into one frame */
+    NODE_LOCAL_BURST = 256,  /* packets delivered to ourselves in one entry; the rest at once after */
+    NODE_LOCAL_MAX = 4096,   /* packets to ourselves that may wait */
+    NODE_HANDS_MAX = 4096,   /* packets in one service's hands: made or kept, not yet sent or freed */
+    NODE_REQUESTS = 16,      /* commands being answered at one time */
     NODE_TIMERS = 1024,
     NODE_CALLS = 4096,
-    NODE_RESPONSES = 4096,
-    NODE_RESPONSES_EACH = 256, /* of one requester */
     NODE_OFFLOADS = 256,
     NODE_WEIGHT = 10, /* of a service that nobody gave one */
 };
@@ -126,7 +125,9 @@ struct node {
     } job_slot[NODE_JOB_SLOTS]; /* job 0: empty */
     struct timers timers;
     struct calls calls;
-    struct response_table responses;
+    struct nmu nmu;            /* a service speaks there by its place among the services */
+    struct nmu_source records; /* of the service that has them, asked before env.records */
+    struct nmu_desk desk;
     struct expiry offloads;
     bool closing;           /* node_end_offloads() */
     struct cw_packet *lent; /* to the upcall under way, until it sends, frees or keeps it */
@@ -245,16 +246,40 @@ int node_hand_over(struct cw_svc *svc, struct cw_packet *p, struct cw_packet *ad
 void node_drop_unsent(struct cw_svc *svc, struct cw_packet *p, cw_drop cause);
 /* The cause that goes with an -errno of sending. */
 cw_drop node_drop_of(int rc);
-/* The size-led structure src of a caller, as this build knows it. False: its size is none, or it says what we do not know. */
-bool node_adopt(void *out, size_t size, const void *src);
+/*
+ * The size-led structure src of a caller, as this build knows it, the members behind `least` bytes zero where an earlier API ended. False: its
+ * size is none, or it says what we do not know.
+ */
+bool node_adopt(void *out, size_t size, size_t least, const void *src);
+
+/* node_nmu.c */
+/*
+ * May svc put a packet of that head, for that server (CW_SERVER_NONE: for a key), into the network now? 0, -EACCES (counted), or -EINVAL: the
+ * process does not live on that server.
+ */
+int node_may_send(struct cw_svc *svc, const struct packet_head *head, cw_server target);
+/* May svc name that recipient of an answer? As node_may_send(). */
+int node_may_be_told(struct cw_svc *svc, const cw_to *recipient);
+/* The same for a packet that was addressed earlier: privileges end. */
+int node_may_still_send(struct cw_svc *svc, const struct packet_head *head);
+/* The service comes: it speaks from now on, by the records that are found. -ENOSPC. */
+int node_reside(struct cw_svc *svc);
+/* Looks for the records that are missing, where there may be some. */
+void node_seek_records(struct node *n);
+/* Borrows a host's object, or NULL. */
+const void *node_object(const struct node *n, const char *name, unsigned version);
+int node_open_nmu(struct node *n, uint64_t salt);
 
 /* svc_queue.c */
 /* Asks a service's own queue for a packet for the link: addressed, checked, or NULL (and then not asked again until it polls). */
 struct cw_packet *node_ask_own_queue(struct node *n, struct cw_svc *svc, cw_link link);
 
 /* svc_calls.c */
-/* Takes p, a response to us: hands it to the call it answers, or drops it. */
-void node_take_response(struct node *n, struct cw_packet *p);
+/*
+ * Takes p, an answer, if we asked: hands it to the call it answers, or drops it. False: another asked and wants us to have it, which its NMU
+ * has checked; a packet like any other.
+ */
+bool node_take_response(struct node *n, struct cw_packet *p);
 /* A request arrived for a service: opens a handle; 0 when it is none or no handle is to be had. */
 uint32_t node_open_handle(struct node *n, const struct cw_packet *p);
 /* A handle that was opened for an on-path upcall which let the request go on. */

@@ -29,9 +29,12 @@ static bool sound_name(const char *name)
 
 static int check_table(const struct node *n, const cw_service *table, cw_service *own)
 {
-    if (table == NULL || !node_adopt(own, sizeof *own, table) || own->api != CW_API_VERSION || !sound_name(own->name) ||
-        own->job == 0 || own->on_packet == NULL || own->state_size > STATE_MAX) {
+    if (table == NULL || !node_adopt(own, sizeof *own, sizeof *own, table) || own->api != CW_API_VERSION ||
+        !sound_name(own->name) || own->job == 0 || own->on_packet == NULL || own->state_size > STATE_MAX) {
         return -EINVAL;
+    }
+    if (own->exports != NULL && node_object(n, own->name, own->exports_version) != NULL) {
+        return -EEXIST;
     }
     for (unsigned i = 0; i < NODE_SERVICES; i++) {
         const struct cw_svc *svc = n->service[i];
@@ -111,7 +114,8 @@ static void discard(struct node *n, struct cw_svc *svc)
 {
     uint32_t bit = UINT32_C(1) << svc->index;
     timers_stop_all(&n->timers, svc->index);
-    response_end_all(&n->responses, svc->index);
+    response_end_all(&n->nmu.responses, svc->index);
+    nmu_vacate(&n->nmu, svc->index);
     node_end_requests(svc);
     node_drop_list(n, packetq_drain(&svc->queue), CW_DROP_CLOSED);
     svc->own_links = CW_LINKS_NONE;
@@ -170,17 +174,18 @@ int node_service_add(struct node *n, const cw_service *table, cw_time now)
     n->service[index] = svc;
     n->shares.weight[index] = NODE_WEIGHT;
     fill_job_slots(n);
-    if (svc->table->open != NULL) {
+    rc = node_reside(svc);
+    if (rc == 0 && svc->table->open != NULL) {
         svc->opening = true;
         rc = svc->table->open(svc, svc->state);
         svc->opening = false;
-        if (rc < 0) {
-            svc->closing = true;
-            node_cancel_calls(svc);
-            node_end_work(svc);
-            discard(n, svc);
-            return rc;
-        }
+    }
+    if (rc < 0) {
+        svc->closing = true;
+        node_cancel_calls(svc);
+        node_end_work(svc);
+        discard(n, svc);
+        return rc;
     }
     node_run_local(n);
     return 0;

@@ -2,10 +2,12 @@
 /*
  * svc_calls.c - a request that is answered once or times out (NMU 4.2), for requester and responder.
  *
- *   cw_call     opens a call (calls.h); the request says where the answer goes and the number of the call
+ *   cw_call     opens a call (calls.h); the request says where the answer goes and the number of the call. When somebody else is to
+ *               have the answer, nothing stays open here
  *   arrival     opens a one-time right to answer (response.h), named by a handle that the responder is given
  *   cw_reply    spends the right; the answer retraces the request's path when that was recorded and lasts
- *   arrival     ends the call: done() with the answer, exactly once, whatever retries and late answers come
+ *   arrival     ends the call: done() with the answer, exactly once, whatever retries and late answers come; or it is a packet for a
+ *               third party, with the name of who asked
  */
 #include "core/node_internal.h"
 
@@ -13,6 +15,7 @@
 #include "keyspace/key.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 enum {
@@ -42,9 +45,11 @@ static void finish(struct node *n, struct call *call, int status, struct cw_pack
     last.done(svc, svc->state, last.arg, status, reply, rx);
 }
 
-static int check_call(const cw_call_options *options, cw_reply_fn done, cw_call_options *out)
+static int check_call(const cw_call_options *options, cw_call_options *out)
 {
-    if (options != NULL && !node_adopt(out, sizeof *out, options)) {
+    /* Before there was a third party the structure ended there. */
+    size_t least = offsetof(cw_call_options, reply_to);
+    if (options != NULL && !node_adopt(out, sizeof *out, least, options)) {
         return -EINVAL;
     }
     if (out->send.size == 0) {
@@ -53,9 +58,15 @@ static int check_call(const cw_call_options *options, cw_reply_fn done, cw_call_
     if (out->timeout.ns == 0) {
         out->timeout = timeout_default;
     }
-    bool sound =
-        done != NULL && out->timeout.ns > 0 && out->timeout.ns <= timeout_max_ns && out->retries <= CALL_RETRIES_MAX;
+    bool sound = out->timeout.ns > 0 && out->timeout.ns <= timeout_max_ns && out->retries <= CALL_RETRIES_MAX;
     return sound ? 0 : -EINVAL;
+}
+
+static bool is_caller(const struct cw_svc *svc, const cw_to *to)
+{
+    const struct node *n = svc->node;
+    return to->kind == CW_TO_SERVER && to->job == svc->table->job && torus_holds(&n->torus, to->server) &&
+           torus_id(&n->torus, to->server) == n->self && to->process == n->self;
 }
 
 /* Addresses p as the call's request and sends it; keeps a copy in the call when there may be another attempt. */
@@ -63,11 +74,12 @@ static int send_request(struct cw_svc *svc, struct cw_packet *p, const cw_to *to
                         struct call *call)
 {
     struct node *n = svc->node;
+    const cw_to *told = options->reply_to;
     struct ext_request request = {
-        .port = to->port,
-        .server = n->place,
-        .job = svc->table->job,
-        .process = n->self,
+        .port = told != NULL ? told->port : to->port,
+        .server = told != NULL ? told->server : n->place,
+        .job = told != NULL ? told->job : svc->table->job,
+        .process = told != NULL ? told->process : n->self,
         .call = call->item.handle,
         .limit_us = limit_us(options->timeout, options->retries + 1),
     };
@@ -94,7 +106,15 @@ int64_t cw_call(cw_svc *s, cw_packet *p, const cw_to *to, const cw_call_options 
 {
     struct node *n = s->node;
     cw_call_options chosen = {.size = sizeof chosen};
-    int rc = node_in_hand(s, p) && to != NULL ? check_call(options, done, &chosen) : -EINVAL;
+    int rc = node_in_hand(s, p) && to != NULL ? check_call(options, &chosen) : -EINVAL;
+    if (rc < 0) {
+        return rc;
+    }
+    bool third = chosen.reply_to != NULL && !is_caller(s, chosen.reply_to);
+    if (third ? done != NULL || chosen.retries > 0 : done == NULL) {
+        return -EINVAL;
+    }
+    rc = third ? node_may_be_told(s, chosen.reply_to) : 0;
     if (rc < 0) {
         return rc;
     }
@@ -107,12 +127,11 @@ int64_t cw_call(cw_svc *s, cw_packet *p, const cw_to *to, const cw_call_options 
     call->job = to->job;
     uint32_t number = call->item.handle;
     rc = send_request(s, p, to, &chosen, call);
-    if (rc < 0) {
+    if (rc < 0 || third) { /* a number is all that the caller has of what another is to hear */
         pkt_release(call->again);
         calls_end(&n->calls, call);
-        return rc;
     }
-    return number;
+    return rc < 0 ? rc : (int64_t)number;
 }
 
 int cw_call_cancel(cw_svc *s, int64_t number)
@@ -137,6 +156,10 @@ void node_cancel_calls(struct cw_svc *svc)
 static void try_again(struct node *n, struct call *call)
 {
     struct cw_packet *p = call->again;
+    if (node_may_still_send(n->service[call->service], &p->head) < 0) {
+        finish(n, call, -EACCES, NULL, NULL); /* what was allowed is not any more */
+        return;
+    }
     if (call->retries > 1) {
         p = pkt_copy(call->again);
     } else {
@@ -161,7 +184,7 @@ static void try_again(struct node *n, struct call *call)
 
 void node_run_calls(struct node *n)
 {
-    response_expire(&n->responses, n->now);
+    response_expire(&n->nmu.responses, n->now);
     for (struct call *call; (call = calls_due(&n->calls, n->now)) != NULL;) {
         if (call->retries > 0) {
             try_again(n, call);
@@ -176,21 +199,29 @@ static struct call *answered_call(struct node *n, const struct cw_packet *p, con
 {
     const struct cw_svc *svc = node_service_of(n, p->head.job);
     struct call *call = calls_find(&n->calls, response->call);
-    if (svc == NULL || call == NULL || call->service != svc->index || call->job != p->head.source_job ||
-        response->job != svc->table->job || response->process != n->self || !torus_holds(&n->torus, response->server) ||
-        torus_id(&n->torus, response->server) != n->self) {
+    if (svc == NULL || call == NULL || call->service != svc->index || call->job != p->head.source_job) {
         return NULL;
     }
     return call;
 }
 
-void node_take_response(struct node *n, struct cw_packet *p)
+/* Did the process that p is for ask for it itself? */
+static bool asked_ourselves(const struct node *n, const struct cw_packet *p, const struct ext_response *response)
+{
+    return response->job == p->head.job && response->process == n->self && torus_holds(&n->torus, response->server) &&
+           torus_id(&n->torus, response->server) == n->self;
+}
+
+bool node_take_response(struct node *n, struct cw_packet *p)
 {
     struct ext_response response = ext_response_read(packet_ext(p->data, &p->exts, EXT_RESPONSE));
+    if (!asked_ourselves(n, p, &response)) {
+        return false;
+    }
     struct call *call = answered_call(n, p, &response);
     if (call == NULL) {
         node_drop(n, p, CW_DROP_REPLY_DEAD);
-        return;
+        return true;
     }
     n->delivered++;
     node_point(n, NODE_DELIVERED, p, CW_DROP_COUNT);
@@ -198,10 +229,11 @@ void node_take_response(struct node *n, struct cw_packet *p)
     cw_rx rx;
     node_fill_rx(n, p, CW_ARRIVED, &rx);
     node_lend(svc, p);
-    finish(n, call, -(int)response.status, p, &rx);
+    finish(n, call, rx.status, p, &rx);
     if (node_lend_end(svc, p, CW_FORWARD)) {
         pkt_release(p);
     }
+    return true;
 }
 
 /* ---- The responder ------------------------------------------------------------------------------------------------- */
@@ -220,12 +252,13 @@ uint32_t node_open_handle(struct node *n, const struct cw_packet *p)
     };
     int64_t us = request.limit_us != 0 ? request.limit_us : LIMIT_DEFAULT_US;
     struct response_right *right =
-        response_open_right(&n->responses, svc->index, &requester, &request, cw_time_add(n->now, CW_US(us)));
+        response_open_right(&n->nmu.responses, svc->index, &requester, &request, cw_time_add(n->now, CW_US(us)));
     if (right == NULL) {
         return 0;
     }
     const uint8_t *path = packet_ext(p->data, &p->exts, EXT_PATH);
-    if (path != NULL && ext_path_mode(path) == EXT_PATH_RECORD && ext_path_hops(path) > 0) {
+    bool back = torus_id(&n->torus, request.server) == requester.server; /* a third party is not where it came from */
+    if (path != NULL && back && ext_path_mode(path) == EXT_PATH_RECORD && ext_path_hops(path) > 0) {
         right->path_bytes = (uint8_t)ext_bytes(path);
         memcpy(right->path, path, right->path_bytes);
         ext_path_turn(right->path);
@@ -235,9 +268,9 @@ uint32_t node_open_handle(struct node *n, const struct cw_packet *p)
 
 void node_close_handle(struct node *n, uint32_t handle)
 {
-    struct response_right *right = expiry_find(&n->responses.table, handle);
+    struct response_right *right = expiry_find(&n->nmu.responses.table, handle);
     if (right != NULL) {
-        response_end(&n->responses, right);
+        response_end(&n->nmu.responses, right);
     }
 }
 
@@ -279,7 +312,7 @@ int cw_reply(cw_svc *s, uint32_t handle, int status, cw_packet *p)
     if (!node_in_hand(s, p)) {
         return -EINVAL;
     }
-    struct response_right *right = response_find(&n->responses, s->index, handle);
+    struct response_right *right = response_find(&n->nmu.responses, s->index, handle);
     if (right == NULL) {
         node_drop_unsent(s, p, CW_DROP_REPLY_DEAD);
         return -ENOENT;
@@ -289,6 +322,6 @@ int cw_reply(cw_svc *s, uint32_t handle, int status, cw_packet *p)
         node_drop_unsent(s, p, node_drop_of(rc));
         return rc;
     }
-    response_end(&n->responses, right);
+    response_end(&n->nmu.responses, right);
     return 0;
 }

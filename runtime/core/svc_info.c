@@ -152,6 +152,13 @@ uint64_t cw_epoch(const cw_svc *s)
 const void *cw_find(cw_svc *s, const char *name, unsigned version, cw_svc **peer)
 {
     const struct node *n = s->node;
+    const void *object = name != NULL && s->table->job < NODE_JOBS_LOADED ? node_object(n, name, version) : NULL;
+    if (object != NULL) {
+        if (peer != NULL) {
+            *peer = NULL;
+        }
+        return object;
+    }
     for (unsigned i = 0; name != NULL && i < NODE_SERVICES; i++) {
         struct cw_svc *svc = n->service[i];
         if (svc != NULL && !svc->closing && svc->table->exports != NULL && svc->table->exports_version == version &&

@@ -42,7 +42,9 @@ static bool may_leave_by(struct node *n, struct cw_packet *p, cw_link link)
 struct cw_packet *node_ask_own_queue(struct node *n, struct cw_svc *svc, cw_link link)
 {
     struct cw_packet *p = svc->table->next_packet(svc, svc->state, link);
-    if (node_in_hand(svc, p) && (p->marks & PKT_ADDRESSED)) {
+    if (node_in_hand(svc, p) && (p->marks & PKT_ADDRESSED) && node_may_still_send(svc, &p->head) < 0) {
+        node_drop_unsent(svc, p, CW_DROP_DENIED); /* what was allowed when it was addressed is not any more */
+    } else if (node_in_hand(svc, p) && (p->marks & PKT_ADDRESSED)) {
         node_let_go(svc, p);
         p->marks = 0;
         p->next = NULL;

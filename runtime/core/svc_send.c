@@ -17,11 +17,11 @@ enum {
     PATH_SPARE = 6,   /* links beyond the shortest path that a recorded path has places for, at least */
 };
 
-bool node_adopt(void *out, size_t size, const void *src)
+bool node_adopt(void *out, size_t size, size_t least, const void *src)
 {
     size_t theirs;
     memcpy(&theirs, src, sizeof theirs);
-    if (theirs < size || theirs > ADOPT_MAX) {
+    if (theirs < least || theirs > ADOPT_MAX) {
         return false;
     }
     const uint8_t *bytes = src;
@@ -30,7 +30,8 @@ bool node_adopt(void *out, size_t size, const void *src)
             return false; /* an option of a later API that this server does not know */
         }
     }
-    memcpy(out, src, size);
+    memset(out, 0, size);
+    memcpy(out, src, theirs < size ? theirs : size);
     return true;
 }
 
@@ -44,51 +45,63 @@ struct draft {
     uint8_t trace_places;
 };
 
-static int draft_destination(struct cw_svc *svc, const cw_to *to, struct draft *d)
+/* Where `to` leads, as words: the head, and the server (CW_SERVER_NONE for a key). */
+static int draft_place(const struct node *n, const cw_to *to, struct draft *d, cw_server *target)
 {
-    struct node *n = svc->node;
-    if (to->job == 0) {
-        return -EINVAL;
-    }
-    if (node_service_of(n, to->job) == NULL) {
-        return -ENOENT;
-    }
     d->head.job = to->job;
     d->head.port = to->port;
+    *target = CW_SERVER_NONE;
     switch (to->kind) {
     case CW_TO_KEY:
         d->head.kind = PACKET_KEY;
         d->head.to.key = key_route64(&to->key);
         d->distance = (uint16_t)torus_distance(&n->torus, n->self, key_home(&n->torus, d->head.to.key));
         return 0;
-    case CW_TO_SERVER: {
+    case CW_TO_SERVER:
         if (!torus_holds(&n->torus, to->server)) {
             return -EINVAL;
         }
-        cw_server s = torus_id(&n->torus, to->server);
-        if (!reach_has(ls_committed(n->ls), s)) {
-            return -ENETUNREACH;
-        }
+        *target = torus_id(&n->torus, to->server);
         d->head.kind = PACKET_SERVER;
-        d->head.to.server = to->server;
-        d->head.to.process = to->process;
-        d->distance = (uint16_t)torus_distance(&n->torus, n->self, s);
-        return 0;
-    }
+        d->distance = (uint16_t)torus_distance(&n->torus, n->self, *target);
+        break;
     case CW_TO_LINK:
         if (to->link >= CW_LINK_COUNT || !(torus_links(&n->torus) & cw_links_of(to->link))) {
             return -EINVAL;
         }
-        if (!(ls_live_links(n->ls) & cw_links_of(to->link))) {
-            return -ENETUNREACH;
-        }
+        *target = torus_neighbour(&n->torus, n->self, to->link);
         d->head.kind = PACKET_LINK;
-        d->head.to.server = torus_coord(&n->torus, torus_neighbour(&n->torus, n->self, to->link));
-        d->head.to.process = to->process;
         d->distance = 1;
-        return 0;
+        break;
+    default:
+        return -EINVAL;
     }
-    return -EINVAL;
+    d->head.to.server = torus_coord(&n->torus, *target);
+    d->head.to.process = to->process;
+    return 0;
+}
+
+/* Is it there? */
+static int find_destination(struct node *n, const cw_to *to, cw_server target)
+{
+    if (node_service_of(n, to->job) == NULL) {
+        return -ENOENT;
+    }
+    bool there = to->kind == CW_TO_LINK     ? (ls_live_links(n->ls) & cw_links_of(to->link)) != 0
+                 : to->kind == CW_TO_SERVER ? reach_has(ls_committed(n->ls), target)
+                                            : true;
+    return there ? 0 : -ENETUNREACH;
+}
+
+/* First what is asked, then whether it is allowed - an answer is (NMU 4.2) -, and only then whether it is there: who may not, learns nothing. */
+static int draft_destination(struct cw_svc *svc, const struct node_address *a, struct draft *d)
+{
+    cw_server target;
+    int rc = a->to->job != 0 ? draft_place(svc->node, a->to, d, &target) : -EINVAL;
+    if (rc == 0 && a->response == NULL) {
+        rc = node_may_send(svc, &d->head, target);
+    }
+    return rc < 0 ? rc : find_destination(svc->node, a->to, target);
 }
 
 static int draft_options(struct cw_svc *svc, const cw_send_options *options, struct draft *d)
@@ -98,7 +111,7 @@ static int draft_options(struct cw_svc *svc, const cw_send_options *options, str
     if (options == NULL) {
         return 0;
     }
-    if (!node_adopt(&d->options, sizeof d->options, options)) {
+    if (!node_adopt(&d->options, sizeof d->options, sizeof d->options, options)) {
         return -EINVAL;
     }
     const cw_send_options *o = &d->options;
@@ -251,7 +264,7 @@ int node_address_packet(struct cw_svc *svc, struct cw_packet *p, const struct no
     if (svc->closing) {
         return -ESHUTDOWN;
     }
-    int rc = draft_destination(svc, a->to, &d);
+    int rc = draft_destination(svc, a, &d);
     if (rc == 0) {
         rc = draft_options(svc, a->options, &d);
     }

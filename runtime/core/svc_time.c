@@ -140,7 +140,7 @@ void node_run_timers(struct node *n)
 cw_time node_timers_wake(const struct node *n)
 {
     cw_time wake = cw_time_min(timers_wake(&n->timers), calls_wake(&n->calls));
-    wake = cw_time_min(wake, response_wake(&n->responses));
+    wake = cw_time_min(wake, response_wake(&n->nmu.responses));
     return cw_time_min(wake, expiry_wake(&n->offloads));
 }
 
@@ -153,7 +153,7 @@ int node_open_timers(struct node *n)
         rc = calls_open(&n->calls, NODE_CALLS, prng_next(&random));
     }
     if (rc == 0) {
-        rc = response_open(&n->responses, NODE_RESPONSES, NODE_RESPONSES_EACH, prng_next(&random));
+        rc = node_open_nmu(n, prng_next(&random));
     }
     if (rc == 0) {
         rc = expiry_open(&n->offloads, sizeof(struct offload), NODE_OFFLOADS, prng_next(&random));
@@ -165,7 +165,7 @@ int node_open_timers(struct node *n)
     n->due = CW_NEVER;
     expiry_share(&n->timers.table, &n->due);
     expiry_share(&n->calls.table, &n->due);
-    expiry_share(&n->responses.table, &n->due);
+    expiry_share(&n->nmu.responses.table, &n->due);
     expiry_share(&n->offloads, &n->due);
     return 0;
 }
@@ -173,7 +173,7 @@ int node_open_timers(struct node *n)
 void node_close_timers(struct node *n)
 {
     expiry_close(&n->offloads);
-    response_close(&n->responses);
+    nmu_close(&n->nmu);
     calls_close(&n->calls);
     timers_close(&n->timers);
 }

@@ -4,8 +4,8 @@
  */
 #include "ctl/commands.h"
 
+#include "base/base64.h"
 #include "capture/pcapng.h"
-#include "ctl/base64.h"
 
 #include <errno.h>
 #include <inttypes.h>

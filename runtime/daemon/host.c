@@ -4,6 +4,8 @@
 #include "base/prng.h"
 #include "daemon/links.h"
 #include "daemon/seek.h"
+#include "nmu/book.h"
+#include "services/builtin.h"
 #include "shim/clock.h"
 #include "shim/pair.h"
 
@@ -188,6 +190,16 @@ static void on_offload(void *context, struct node *n, void (*work)(void *), void
 
 /* ---- Servers start and end ------------------------------------------------------------------------------------------ */
 
+/* What built-in services may send: known as soon as it is known how many servers there are. */
+static int open_book(struct host *h)
+{
+    if (h->book != NULL) {
+        return 0;
+    }
+    int rc = book_open(&h->book, h->torus.servers);
+    return rc < 0 ? rc : builtin_jobs(h->book);
+}
+
 int host_start_node(struct pump_server *s, uint64_t incarnation)
 {
     struct host *h = s->face.host;
@@ -213,7 +225,9 @@ int host_start_node(struct pump_server *s, uint64_t incarnation)
         .offload = on_offload,
         .offload_context = s,
     };
-    int rc = node_open(&s->face.node, &config, &env);
+    int rc = open_book(h);
+    env.records = (struct nmu_source){h->book, book_record};
+    rc = rc < 0 ? rc : node_open(&s->face.node, &config, &env);
     if (rc < 0) {
         s->face.node = NULL;
         return rc;
@@ -539,6 +553,7 @@ void host_close(struct host *h)
         serve_close(h);
         pkt_home_close(h->packets);
     }
+    book_close(h->book);
     free(h->server);
     free(h->wakes_memory);
     free(h->neighbours);

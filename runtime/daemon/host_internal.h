@@ -31,6 +31,7 @@ enum {
         1 << 20, /* so many beyond the first are ours (store.h): a node takes a new one when it is fenced */
 };
 
+struct book;
 struct pump_server;
 
 struct pump_link {
@@ -87,6 +88,7 @@ struct host {
     uint32_t mtu, config_hash;
     uint64_t bits_per_second, seed;
     cw_time started;
+    struct book *book; /* jobs of services that are built in; NULL until the torus is known */
     struct pkt_home *packets;
     cw_server *neighbours;
     struct offload *offload;

@@ -6,6 +6,7 @@
  * alternating rounds.
  */
 #include "core/node.h"
+#include "nmu/book.h"
 #include "wire/frame.h"
 
 #include <stdio.h>
@@ -18,6 +19,7 @@ enum { ROUNDS = 9, BATCH = 32, RING = 4, JOB = 7, WATCHER = 8, SMALL_FRAME = 20 
 struct bench {
     struct node *node[RING];
     cw_server neighbours[RING * CW_LINK_COUNT];
+    struct book *book;
     struct pkt_home *home;
     cw_time now;
     cw_job job;
@@ -91,8 +93,13 @@ static void bench_open(struct bench *b)
         stop("no memory");
     }
     torus_neighbours_fill(&torus, b->neighbours);
+    const struct book_grant own = {.from = JOB, .to = JOB, .any_port = true, .all_processes = true};
+    if (book_open(&b->book, RING) < 0 || book_allow(b->book, &own) < 0) {
+        stop("no book");
+    }
     for (unsigned s = 0; s < RING; s++) {
-        const struct node_env env = {.packets = b->home, .neighbours = b->neighbours, .seed = s};
+        const struct node_env env = {
+            .packets = b->home, .neighbours = b->neighbours, .seed = s, .records = {b->book, book_record}};
         config.self = torus_coord(&torus, s);
         config.incarnation = s + 1;
         cw_service service = {CW_SERVICE_INIT, .name = "bench", .job = JOB};
@@ -223,7 +230,7 @@ static unsigned do_deliver(struct bench *b)
 
 static unsigned do_send(struct bench *b)
 {
-    const cw_to to = {.kind = CW_TO_LINK, .job = JOB, .link = CW_LINK_ZP};
+    const cw_to to = {.kind = CW_TO_LINK, .job = JOB, .link = CW_LINK_ZP, .process = 2};
     for (unsigned i = 0; i < BATCH; i++) {
         cw_packet *p = cw_packet_new(instance, b->payload);
         if (p == NULL || cw_send(instance, p, &to, NULL) < 0) {
@@ -331,5 +338,6 @@ int main(int argc, char **argv)
         node_close(b.node[s], b.now);
     }
     pkt_home_close(b.home);
+    book_close(b.book);
     return b.sink == 1;
 }

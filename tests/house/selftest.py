@@ -177,7 +177,7 @@ class Floors(Planted):
     def test_only_their_list_knows_services(self):
         self.plant_include("services/builtin.c", '"services/store/store.h"')
         self.sound("floors")
-        self.plant_include("services/builtin.c", '"base/list.h"')
+        self.plant_include("services/builtin.c", '"keyspace/key.h"')
         self.finds("floors", "services/builtin.c:3", "past what this folder may know")
         os.remove(os.path.join(self.root, "services/builtin.c"))
         self.plant_include("services/store/store.c", '"services/builtin.h"')

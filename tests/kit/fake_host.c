@@ -166,6 +166,8 @@ static int check_send(cw_svc *s, const cw_packet *p, const cw_to *to)
         return id == CW_SERVER_NONE ? -EINVAL : s->down[id] ? -ENETUNREACH : 0;
     }
     if (to->kind == CW_TO_LINK) {
+        must(to->link >= CW_LINK_COUNT || to->process == torus_neighbour(&s->torus, cw_server_id(s, s->self), to->link),
+             "a process is not the id of the neighbour");
         return to->link >= CW_LINK_COUNT ? -EINVAL : s->up & cw_links_of(to->link) ? 0 : -ENETUNREACH;
     }
     return to->kind == CW_TO_KEY ? 0 : -EINVAL;
@@ -288,9 +290,15 @@ static struct fake_call *call_numbered(cw_svc *s, uint32_t number)
 int64_t cw_call(cw_svc *s, cw_packet *p, const cw_to *to, const cw_call_options *options, cw_reply_fn done, void *arg)
 {
     uint32_t number = ++s->call_numbers;
-    int rc = put_send(s, p, to, options != NULL ? &options->send : NULL, (struct fake_send){.call = number});
-    if (rc < 0) {
-        return rc;
+    struct fake_send send = {.call = number};
+    bool third = options != NULL && options->size == sizeof *options && options->reply_to != NULL;
+    if (third) {
+        must(done == NULL && options->retries == 0, "who has somebody else told hears nothing itself");
+        send.told = *options->reply_to;
+    }
+    int rc = put_send(s, p, to, options != NULL ? &options->send : NULL, send);
+    if (rc < 0 || third) {
+        return rc < 0 ? rc : (int64_t)number;
     }
     struct fake_call *call = call_numbered(s, 0);
     if (call == NULL) {
@@ -600,8 +608,14 @@ void fake_run(cw_svc *s, cw_span span)
 
 /* ---- Operators --------------------------------------------------------------------------------------------------- */
 
+const void *(*fake_offers)(cw_svc *s, const char *name, unsigned version);
+
 const void *cw_find(cw_svc *s, const char *name, unsigned version, cw_svc **peer)
 {
+    const void *object = fake_offers != NULL ? fake_offers(s, name, version) : NULL;
+    if (object != NULL) {
+        return object;
+    }
     if (strcmp(name, s->table->name) != 0 || version != s->table->exports_version) {
         return NULL;
     }
@@ -688,8 +702,11 @@ cw_svc *fake_open(const cw_service *table, cw_dims dims, cw_coord self)
     return s;
 }
 
-size_t fake_close(cw_svc *s)
+void fake_shut(cw_svc *s)
 {
+    if (s->closing) {
+        return;
+    }
     s->closing = true;
     for (size_t i = 0; i < s->calls_capacity; i++) {
         fake_answer(s, s->calls[i].number, -ECANCELED, NULL, NULL);
@@ -700,6 +717,11 @@ size_t fake_close(cw_svc *s)
     for (struct fake_send send; fake_take(s, &send);) {
         fake_free(send.packet);
     }
+}
+
+size_t fake_close(cw_svc *s)
+{
+    fake_shut(s);
     while (s->timers != NULL) { /* a service need not stop its timers: they go with it */
         cw_timer_stop(s, s->timers);
     }

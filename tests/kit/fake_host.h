@@ -13,7 +13,7 @@
 #include "fake_result.h"
 #include "keyspace/torus.h"
 
-enum { FAKE_MTU = 8960, FAKE_COUNTERS = 8, FAKE_TRACE = 16 };
+enum { FAKE_MTU = 8960, FAKE_COUNTERS = 16, FAKE_TRACE = 16 };
 
 struct cw_packet {
     cw_svc *home;   /* counts it */
@@ -34,6 +34,7 @@ struct fake_send {
     cw_coord waypoint[CW_WAYPOINTS_MAX];
     uint32_t call; /* the number of the call it asks for or (reply) answers; 0: neither */
     bool reply;    /* to.server is who asked */
+    cw_to told;    /* of a call for somebody else: who gets the answer; kind 0: the service itself */
     int status;
 };
 
@@ -99,8 +100,13 @@ struct cw_svc {
     char logged[FAKE_TEXT]; /* the last line */
 };
 
+/* What the host offers besides, to cw_find(); NULL: nothing. */
+extern const void *(*fake_offers)(cw_svc *s, const char *name, unsigned version);
+
 /* Opens the service on a server of its own; its open() must succeed. */
 cw_svc *fake_open(const cw_service *table, cw_dims dims, cw_coord self);
+/* Cancels its calls and closes it; what it sent goes. The first half of fake_close(), for several that have one another's packets. */
+void fake_shut(cw_svc *s);
 /* Cancels its calls, closes it, and gives how many of its packets nobody freed: those the test holds count too. */
 size_t fake_close(cw_svc *s);
 

@@ -191,6 +191,9 @@ size_t fake_net_close(struct fake_net *net)
         f = next;
     }
     for (cw_server id = 0; id < net->torus.servers; id++) {
+        fake_shut(net->server[id]);
+    }
+    for (cw_server id = 0; id < net->torus.servers; id++) {
         left += fake_close(net->server[id]);
     }
     free(net);

@@ -30,8 +30,8 @@ struct plain_job {
     struct plain_grant grant[JOBS_GRANTS];
 };
 
-/* The job in bytes[size], decoded; its bytes must outlive it. Aborts when it is not a good record. */
-static inline struct job_record plain_record(const struct plain_job *job, uint8_t *bytes, size_t size)
+/* Writes the job as a record and gives its size. Aborts when it is not a good one. */
+static inline size_t plain_write(const struct plain_job *job, uint8_t *bytes, size_t size)
 {
     struct job_record head = {.job = job->job,
                               .version = job->version,
@@ -49,8 +49,17 @@ static inline struct job_record plain_record(const struct plain_job *job, uint8_
                              g->ports);
     }
     size_t used;
+    if (job_record_finish(&w, &used) != WIRE_OK) {
+        abort();
+    }
+    return used;
+}
+
+/* The job in bytes[size], decoded; its bytes must outlive it. */
+static inline struct job_record plain_record(const struct plain_job *job, uint8_t *bytes, size_t size)
+{
     struct job_record record;
-    if (job_record_finish(&w, &used) != WIRE_OK || job_record_decode(bytes, used, &record) != WIRE_OK) {
+    if (job_record_decode(bytes, plain_write(job, bytes, size), &record) != WIRE_OK) {
         abort();
     }
     return record;

@@ -2,11 +2,15 @@
 /* The services on the real node, in a simulated torus: what the fakes of the unit tests promise is what they get. */
 #include "fake_result.h"
 #include "keyspace/torus.h"
+#include "nmu/book.h"
+#include "nmu/nmu.h"
 #include "services/bench/bench.h"
 #include "services/loader.h"
 #include "services/ping/ping.h"
 #include "simulator/world.h"
 #include "suite.h"
+
+#include <errno.h>
 
 static struct world *world;
 static struct fake_result r;
@@ -15,6 +19,8 @@ static void run(cw_span span)
 {
     ck_assert_int_eq(world_run(world, cw_time_add(world_now(world), span)), 0);
 }
+
+static bool ungranted; /* the third service may send nothing */
 
 static void open_world(cw_dims dims, const cw_service *third)
 {
@@ -25,6 +31,14 @@ static void open_world(cw_dims dims, const cw_service *third)
     config.seed = 11;
     config.services = services;
     config.service_count = third != NULL ? 3 : 2;
+    static struct book_grant grants[3] = {
+        {.from = PING_JOB, .to = PING_JOB, .port = 0, .all_processes = true},
+        {.from = BENCH_JOB, .to = BENCH_JOB, .port = 0, .all_processes = true},
+        {.any_port = true, .all_processes = true},
+    };
+    grants[2].from = grants[2].to = third != NULL ? third->job : PING_JOB;
+    config.grants = grants;
+    config.grant_count = ungranted ? 2 : 3;
     ck_assert_int_eq(world_open(&world, &config), 0);
     world_start_all(world, CW_MS(1));
     unsigned servers = world_torus(world)->servers;
@@ -178,8 +192,40 @@ START_TEST(a_loaded_service)
 }
 END_TEST
 
+/* It may answer; it may not ask, nor be asked by itself. Everybody else goes on. */
+START_TEST(without_a_grant_it_cannot_send)
+{
+    struct loader_module module;
+    char why[TABLE_WHY_BYTES];
+    struct fake_words words = fake_words_of("walk 2,0,0");
+    struct node_request_sink sink = {&r, fake_result_row, fake_result_int, fake_result_text, fake_result_done};
+    ck_assert_msg(loader_open(HITCOUNT, &module, why) == 0, "%s", why);
+    ungranted = true;
+    open_world((cw_dims){5, 1, 1}, module.service);
+    for (unsigned i = 0; i < 2; i++) {
+        fake_result_init(&r);
+        ck_assert_int_eq(world_command(world, 0, "hitcount", words.argc, words.argv, &sink), 0);
+        run(CW_MS(10));
+        ck_assert(r.done && r.rc == -EACCES);
+        words = fake_words_of("ask 1,0,0");
+    }
+    command(2, "hitcount", "show");
+    ck_assert_uint_eq(r.fields, 0);
+    const struct denied *denied = &node_nmu(world_node(world, 0))->denied;
+    uint32_t from = 0;
+    const struct denied_row *row = denied_next(denied, &from);
+    ck_assert_uint_eq(denied->total, 2);
+    ck_assert(row != NULL && row->source_job == 4096 && row->job == 4096 && row->source_process == 0);
+    command(0, "ping", "to 2,0,0");
+    ck_assert_int_eq(last("received"), 1);
+    world_close(world);
+    loader_close(&module);
+    ungranted = false;
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(ping_everybody),        SUITE_TEST(ping_far),         SUITE_TEST(bench_all_to_all_and_keys),
-    SUITE_TEST(bench_saturates_links), SUITE_TEST(a_loaded_service),
+    SUITE_TEST(bench_saturates_links), SUITE_TEST(a_loaded_service), SUITE_TEST(without_a_grant_it_cannot_send),
 };
 SUITE_MAIN("services_world", tests)

@@ -247,6 +247,12 @@ static void watch_log(void *context, const struct node *n, cw_level level, const
     b->logs++;
 }
 
+void bench_allow(struct bench *bench, cw_job a, cw_job b)
+{
+    const struct book_grant all = {.from = a, .to = b, .any_port = true, .all_processes = true};
+    ck_assert_int_eq(book_allow(bench->book, &all), 0);
+}
+
 struct bench *bench_open(cw_dims dims)
 {
     struct bench *b = calloc(1, sizeof *b);
@@ -267,6 +273,9 @@ struct bench *bench_open(cw_dims dims)
     const struct pkt_home_config home = {
         .small_bytes = 192 + PKT_HEADROOM, .large_bytes = 9000 + PKT_HEADROOM, .packets_max = PACKETS};
     ck_assert_int_eq(pkt_home_open(&b->home, &home), 0);
+    ck_assert_int_eq(book_open(&b->book, b->torus.servers), 0);
+    b->records = (struct nmu_source){b->book, book_record};
+    bench_allow(b, PROBE_JOB, PROBE_JOB);
     return b;
 }
 
@@ -299,6 +308,7 @@ void bench_start(struct bench *b, cw_server s)
     };
     struct node_env env = {.packets = b->home, .neighbours = b->neighbours, .seed = 1000 + s};
     env.watch = (struct node_watch){.context = b, .packet = watch_packet, .log = watch_log};
+    env.records = b->records;
     b->config.self = torus_coord(&b->torus, s);
     b->config.incarnation = ++b->incarnation;
     ck_assert_ptr_null(b->node[s]);
@@ -353,6 +363,7 @@ void bench_close(struct bench *b)
         free(c);
     }
     pkt_home_close(b->home);
+    book_close(b->book);
     free(b->heap_memory);
     free(b);
 }

@@ -12,6 +12,7 @@
 #include "base/heap.h"
 #include "core/node_internal.h"
 #include "keyspace/torus.h"
+#include "nmu/book.h"
 
 enum { BENCH_SERVERS = 64, PROBE_JOB = 77, PROBE_NOTES = 4096 };
 
@@ -59,6 +60,8 @@ struct bench {
     uint64_t sequence;
     cw_time now;
     struct node_config config; /* of nodes started from now on */
+    struct book *book;         /* who may send what: see bench_open() */
+    struct nmu_source records; /* it; for nodes started from now on */
     struct probe_hooks hooks;
     uint64_t bits_per_second;
     cw_span delay;
@@ -73,10 +76,16 @@ struct bench {
     unsigned logs;
 };
 
-/* A torus of dims, no server started. config and hooks may be changed before nodes are started. */
+/*
+ * A torus of dims, no server started. config and hooks may be changed before nodes are started. The probe, and the jobs that a test
+ * names with bench_allow(), may send anything to one another; to have it otherwise, change records.
+ */
 struct bench *bench_open(cw_dims dims);
 /* Closes what runs; every packet must come home. */
 void bench_close(struct bench *b);
+
+/* Job a may reach all of b, on all ports. Before a node with a starts. */
+void bench_allow(struct bench *bench, cw_job a, cw_job b);
 
 void bench_start(struct bench *b, cw_server s);
 void bench_start_all(struct bench *b);

@@ -68,8 +68,10 @@ static void use(cw_svc *s)
 START_TEST(every_allocation_may_fail)
 {
     struct bench *b = bench_open((cw_dims){1, 1, 2});
-    struct node_env env = {.packets = b->home, .neighbours = b->neighbours, .seed = 1};
+    struct node_env env = {
+        .packets = b->home, .neighbours = b->neighbours, .seed = 1, .records = {b->book, book_record}};
     const cw_service service = {CW_SERVICE_INIT, .name = "s", .job = 5, .on_packet = drop, .state_size = 100};
+    bench_allow(b, 5, 5);
     b->config.incarnation = 1;
     b->config.alone = true;
     unsigned opened = 0, added = 0, nth = 0;

@@ -155,7 +155,7 @@ static cw_verdict echo(cw_svc *s, cw_packet *p, const cw_rx *rx)
 {
     (void)p;
     deepest = ++depth > deepest ? depth : deepest;
-    cw_to to = {.kind = CW_TO_SERVER, .job = PROBE_JOB, .server = rx->src_server};
+    cw_to to = {.kind = CW_TO_SERVER, .job = PROBE_JOB, .server = rx->src_server, .process = rx->src_process};
     if (++echoes < 2000) {
         ck_assert_int_eq(cw_send(s, cw_packet_new(s, 1), &to, NULL), 0);
     }

@@ -114,7 +114,7 @@ START_TEST(counters_and_bytes)
     node_counters(b->node[0], visit, &visits);
     ck_assert_uint_eq(found[0], 1);
     ck_assert_uint_eq(found[2], 5);
-    ck_assert_uint_eq(visits, 6 + CW_DROP_COUNT + 1);
+    ck_assert_uint_eq(visits, 7 + CW_DROP_COUNT + 1);
     unsigned hop_drops = 0;
     for (cw_server s = 0; s < 8; s++) {
         hop_drops += (unsigned)node_drops(b->node[s], CW_DROP_HOP_LIMIT);

@@ -210,7 +210,7 @@ END_TEST
 static struct bench *sender;
 static void send_to_newcomer(cw_svc *s, const cw_event *e)
 {
-    cw_to to = {.kind = CW_TO_SERVER, .job = PROBE_JOB, .server = e->server};
+    cw_to to = {.kind = CW_TO_SERVER, .job = PROBE_JOB, .server = e->server, .process = cw_server_id(s, e->server)};
     if (e->kind == CW_EVENT_SERVER_UP && cw_server_id(s, cw_self(s)) == 0) {
         cw_send_or_drop(s, packet_of(sender, 0, "new", 0), &to, NULL);
     }

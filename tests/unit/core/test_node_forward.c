@@ -68,6 +68,7 @@ static void traffic(struct bench *b, struct rng *rng)
     cw_to to = rng_below(rng, 2) ? to_route(rng_next(rng)) : to_server(b, (cw_server)rng_below(rng, b->torus.servers));
     if (rng_below(rng, 8) == 0) {
         to = (cw_to){.kind = CW_TO_LINK, .job = PROBE_JOB, .link = (cw_link)rng_below(rng, 6)};
+        to.process = b->neighbours[from * CW_LINK_COUNT + to.link];
     } else if (rng_below(rng, 4) == 0) {
         options.waypoints = 1 + (unsigned)rng_below(rng, 3);
         for (unsigned i = 0; i < 3; i++) {
@@ -171,12 +172,13 @@ START_TEST(services_share_a_link_by_weight)
     for (unsigned i = 0; i < 3; i++) {
         const cw_service t = {CW_SERVICE_INIT, .name = names[i], .job = 1 + i, .on_packet = count_bytes};
         const struct node_service_policy policy = {.weight = weight[i], .queue_packets = 5000, .queue_bytes = 8 << 20};
+        bench_allow(b, 1 + i, 1 + i);
         for (cw_server s = 0; s < 2; s++) {
             ck_assert_int_eq(node_service_add(b->node[s], &t, b->now), 0);
             ck_assert_int_eq(node_service_policy(b->node[s], 1 + i, &policy), 0);
         }
         cw_svc *s = node_service_of(b->node[0], 1 + i);
-        cw_to to = {.kind = CW_TO_SERVER, .job = 1 + i, .server = {0, 0, 1}};
+        cw_to to = {.kind = CW_TO_SERVER, .job = 1 + i, .server = {0, 0, 1}, .process = 1};
         for (unsigned k = 0; k < 4000; k++) {
             ck_assert_int_eq(cw_send(s, cw_packet_new_padded(s, 0, size[i]), &to, NULL), 0);
         }

@@ -42,11 +42,12 @@ static unsigned cancelled;
 static int open_badly(cw_svc *s, void *state)
 {
     (void)state;
-    cw_to to = {.kind = CW_TO_SERVER, .job = 9, .server = {0, 0, 1}};
+    cw_to to = {.kind = CW_TO_SERVER, .job = 9, .server = {0, 0, 1}, .process = 1};
     cw_send_or_drop(s, cw_packet_new(s, 5), &to, NULL);
     ck_assert_ptr_nonnull(cw_timer_start(s, CW_MS(1), fired, NULL));
     ck_assert_int_gt(cw_call(s, cw_packet_new(s, 5), &to, NULL, called, &cancelled), 0);
     to.server.z = 0;
+    to.process = 0;
     cw_send_or_drop(s, cw_packet_new(s, 5), &to, NULL);
     return -EPERM;
 }
@@ -72,6 +73,9 @@ static cw_service table(const char *name, cw_job job)
 static struct bench *two(void)
 {
     struct bench *b = bench_open((cw_dims){1, 1, 2});
+    bench_allow(b, PROBE_JOB, 9);
+    bench_allow(b, PROBE_JOB, UINT32_MAX);
+    bench_allow(b, 9, 9);
     bench_start_all(b);
     bench_settle(b);
     bench_forget_notes(b);
@@ -161,7 +165,7 @@ START_TEST(a_bare_service)
     const cw_service bare = {CW_SERVICE_INIT, .name = "b", .job = UINT32_MAX, .on_packet = keep, .state_size = 4};
     ck_assert_int_eq(node_service_add(b->node[0], &bare, b->now), 0);
     ck_assert_int_eq(node_service_add(b->node[1], &bare, b->now), 0);
-    cw_to to = {.kind = CW_TO_SERVER, .job = UINT32_MAX, .server = {0, 0, 1}};
+    cw_to to = {.kind = CW_TO_SERVER, .job = UINT32_MAX, .server = {0, 0, 1}, .process = 1};
     ck_assert_int_eq(send_text(b, 0, "across services", &to, NULL), 0);
     bench_run(b, CW_MS(1));
     ck_assert_uint_eq(*(unsigned *)node_service_of(b->node[1], UINT32_MAX)->state, 1);
@@ -306,7 +310,7 @@ START_TEST(removal_takes_everything)
         ck_assert_int_eq(node_service_add(b->node[s], &t, b->now), 0);
     }
     cw_svc *s = node_service_of(b->node[0], 9);
-    cw_to to = {.kind = CW_TO_SERVER, .job = 9, .server = {0, 0, 1}};
+    cw_to to = {.kind = CW_TO_SERVER, .job = 9, .server = {0, 0, 1}, .process = 1};
     for (unsigned i = 0; i < 10; i++) {
         cw_send_or_drop(s, cw_packet_new(s, 100), &to, NULL);
         ck_assert_ptr_nonnull(cw_timer_start(s, CW_MS(1), fired, NULL));
@@ -318,6 +322,7 @@ START_TEST(removal_takes_everything)
     ck_assert_uint_eq(b->dropped[CW_DROP_CLOSED], 20);
     s = node_service_of(b->node[1], 9);
     to.server.z = 0;
+    to.process = 0;
     cw_send_or_drop(s, cw_packet_new(s, 100), &to, NULL);
     bench_kick(b, 1);
     bench_run(b, CW_MS(10));
@@ -360,7 +365,7 @@ START_TEST(whoever_waits_for_the_queue_is_told)
     ck_assert_int_eq(node_service_add(b->node[0], &t, b->now), 0);
     const struct node_service_policy small = {.weight = 5, .queue_packets = 1, .queue_bytes = 20000};
     ck_assert_int_eq(node_service_policy(b->node[0], 9, &small), 0);
-    cw_to to = {.kind = CW_TO_SERVER, .job = 9, .server = {0, 0, 1}};
+    cw_to to = {.kind = CW_TO_SERVER, .job = 9, .server = {0, 0, 1}, .process = 1};
     cw_svc *s = bench_svc(b, 0);
     cw_send_or_drop(s, cw_packet_new(s, 100), &to, NULL);
     cw_packet *p = cw_packet_new(s, 100);

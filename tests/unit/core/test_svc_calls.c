@@ -43,6 +43,7 @@ static cw_verdict answer(cw_svc *s, cw_packet *p, const cw_rx *rx)
 static struct bench *calling(cw_dims dims, bool on_path)
 {
     struct bench *b = bench_open(dims);
+    bench_allow(b, PROBE_JOB, 6);
     memset(&habit, 0, sizeof habit);
     b->hooks.on_path = on_path;
     b->hooks.on_packet = answer;
@@ -91,7 +92,7 @@ START_TEST(asked_and_answered)
         ck_assert_int_eq(memcmp(note->first, "answer", note->length > 0 ? 6 : 0), 0);
         ck_assert_uint_eq(note->rx.src_process, 26);
         ck_assert_uint_eq(note->rx.hops, 3);
-        ck_assert_uint_eq(expiry_count(&b->node[26]->responses.table), 0);
+        ck_assert_uint_eq(expiry_count(&b->node[26]->nmu.responses.table), 0);
         bench_run(b, CW_MS(50));
         one_reply(b, statuses[i / 3][1]);
         bench_close(b);
@@ -102,8 +103,10 @@ END_TEST
 START_TEST(to_itself_by_key_and_by_link)
 {
     struct bench *b = calling((cw_dims){2, 2, 2}, false);
-    cw_to to[] = {
-        to_server(b, 0), to_route(7), to_route(UINT64_MAX), {.kind = CW_TO_LINK, .job = PROBE_JOB, .link = 3}};
+    cw_to to[] = {to_server(b, 0),
+                  to_route(7),
+                  to_route(UINT64_MAX),
+                  {.kind = CW_TO_LINK, .job = PROBE_JOB, .link = 3, .process = 2}};
     for (unsigned i = 0; i < 4; i++) {
         ck_assert_int_gt(call(b, 0, &to[i], NULL), 0);
         bench_run(b, CW_MS(2));
@@ -130,7 +133,7 @@ START_TEST(retried_until_answered)
         ck_assert_int_lt(took, CW_MS(10 * (ignore <= 3 ? ignore : 4) + 1).ns);
         ck_assert_uint_eq(habit.requests, ignore <= 3 ? ignore + 1 : 4);
         /* Rights to answer end with the call that they were for. */
-        ck_assert_uint_eq(expiry_count(&b->node[2]->responses.table), 0);
+        ck_assert_uint_eq(expiry_count(&b->node[2]->nmu.responses.table), 0);
         bench_close(b);
     }
 }
@@ -257,7 +260,7 @@ START_TEST(transit_leaves_no_rights)
     bench_run(b, CW_MS(1));
     ck_assert_uint_eq(one_reply(b, 0)->rx.src_process, 3);
     for (cw_server s = 0; s < 8; s++) {
-        ck_assert_uint_eq(expiry_count(&b->node[s]->responses.table), 0);
+        ck_assert_uint_eq(expiry_count(&b->node[s]->nmu.responses.table), 0);
     }
     bench_close(b);
 }
@@ -287,7 +290,7 @@ START_TEST(bad_calls)
 {
     struct bench *b = calling((cw_dims){1, 1, 2}, false);
     cw_svc *s = bench_svc(b, 0);
-    cw_to to = to_server(b, 1), nobody = {.kind = CW_TO_SERVER, .job = 5};
+    cw_to to = to_server(b, 1), nobody = {.kind = CW_TO_SERVER, .job = 5}, not_here = {.kind = CW_TO_SERVER, .job = 6};
     cw_packet *p = packet_of(b, 0, "x", 0);
     cw_call_options bad[] = {{.size = 3},
                              {CW_CALL_INIT, .timeout = {-1}},
@@ -299,7 +302,8 @@ START_TEST(bad_calls)
     ck_assert_int_eq(cw_call(s, p, &to, NULL, NULL, NULL), -EINVAL);
     ck_assert_int_eq(cw_call(s, p, NULL, NULL, probe_reply, NULL), -EINVAL);
     ck_assert_int_eq(cw_call(s, NULL, &to, NULL, probe_reply, NULL), -EINVAL);
-    ck_assert_int_eq(cw_call(s, p, &nobody, NULL, probe_reply, NULL), -ENOENT);
+    ck_assert_int_eq(cw_call(s, p, &nobody, NULL, probe_reply, NULL), -EACCES);
+    ck_assert_int_eq(cw_call(s, p, &not_here, NULL, probe_reply, NULL), -ENOENT);
     ck_assert_int_eq(cw_call_cancel(s, 0), -ENOENT);
     ck_assert_int_eq(cw_call_cancel(s, -1), -ENOENT);
     ck_assert_int_eq(cw_call_cancel(s, INT64_MAX), -ENOENT);
@@ -338,12 +342,12 @@ START_TEST(too_many)
     bench_run(b, CW_MS(20));
     /* Beyond the quota requests arrive, but cannot be answered. */
     ck_assert_uint_eq(bench_notes(b, 1, NOTE_PACKET, NULL), calls);
-    ck_assert_uint_eq(habit.requests, NODE_RESPONSES_EACH);
-    ck_assert_uint_eq(expiry_count(&b->node[1]->responses.table), NODE_RESPONSES_EACH);
+    ck_assert_uint_eq(habit.requests, nmu_config_default().responses_each);
+    ck_assert_uint_eq(expiry_count(&b->node[1]->nmu.responses.table), nmu_config_default().responses_each);
     bench_probe(b, 0)->count = 0;
     bench_run(b, CW_SEC(1));
     ck_assert_uint_eq(bench_notes(b, 0, NOTE_REPLY, NULL), calls);
-    ck_assert_uint_eq(expiry_count(&b->node[1]->responses.table), 0);
+    ck_assert_uint_eq(expiry_count(&b->node[1]->nmu.responses.table), 0);
     bench_close(b);
 }
 END_TEST
@@ -357,7 +361,7 @@ static void count_end(cw_svc *s, void *state, void *arg, int status, cw_packet *
     unsigned *count = arg;
     (*count)++;
     ck_assert_int_eq(status, -ECANCELED);
-    cw_to to = {.kind = CW_TO_SERVER, .job = PROBE_JOB, .server = {0, 0, 1}};
+    cw_to to = {.kind = CW_TO_SERVER, .job = PROBE_JOB, .server = {0, 0, 1}, .process = 1};
     cw_packet *p = cw_packet_new(s, 1);
     ck_assert_int_eq(cw_call(s, p, &to, NULL, count_end, arg), -ESHUTDOWN); /* it would never end */
     cw_packet_free(s, p);

@@ -174,7 +174,7 @@ static struct {
 
 static cw_verdict lent_packet(cw_svc *s, cw_packet *p, const cw_rx *rx)
 {
-    cw_to back = {.kind = CW_TO_SERVER, .job = PROBE_JOB, .server = rx->src_server};
+    cw_to back = {.kind = CW_TO_SERVER, .job = PROBE_JOB, .server = rx->src_server, .process = rx->src_process};
     if (cw_server_id(s, cw_self(s)) == 0) {
         return CW_DROP;
     }

@@ -26,6 +26,7 @@ static cw_packet *next(cw_svc *s, cw_link link)
     }
     cw_packet *p = cw_packet_new_padded(s, 10, 1000);
     cw_to to = {.kind = CW_TO_LINK, .job = PROBE_JOB, .link = own.say < CW_LINK_COUNT ? own.say : link};
+    to.process = s->node->env.neighbours[s->node->self * CW_LINK_COUNT + to.link];
     if (!own.forget) {
         ck_assert_int_eq(cw_packet_address(s, p, &to, NULL), 0);
     }

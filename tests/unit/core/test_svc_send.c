@@ -8,9 +8,12 @@
 #include <errno.h>
 #include <string.h>
 
+enum { NOT_HERE = 2000 }; /* a job that may be reached, and is no service */
+
 static struct bench *torus_of(cw_dims dims)
 {
     struct bench *b = bench_open(dims);
+    bench_allow(b, PROBE_JOB, NOT_HERE);
     bench_start_all(b);
     bench_settle(b);
     bench_forget_notes(b);
@@ -44,13 +47,14 @@ START_TEST(bad_arguments_are_refused)
         int rc;
     } table[] = {
         {.to = {.kind = CW_TO_SERVER, .server = inside}, .rc = -EINVAL}, /* no job */
-        {.to = {.kind = CW_TO_SERVER, .server = inside, .job = 99}, .rc = -ENOENT},
+        {.to = {.kind = CW_TO_SERVER, .server = inside, .job = 99}, .rc = -EACCES},
+        {.to = {.kind = CW_TO_SERVER, .server = inside, .process = 5, .job = NOT_HERE}, .rc = -ENOENT},
         {.to = {.kind = CW_TO_SERVER, .server = outside, .job = PROBE_JOB}, .rc = -EINVAL},
         {.to = {.job = PROBE_JOB}, .rc = -EINVAL},
         {.to = {.kind = (cw_to_kind)4, .job = PROBE_JOB}, .rc = -EINVAL},
         {.to = {.kind = CW_TO_LINK, .job = PROBE_JOB, .link = 6}, .rc = -EINVAL},
         {.to = {.kind = CW_TO_LINK, .job = PROBE_JOB, .link = CW_LINK_XP}, .rc = -EINVAL}, /* no such cable */
-        {.to = {.kind = CW_TO_LINK, .job = PROBE_JOB, .link = CW_LINK_ZP}, .rc = 0},
+        {.to = {.kind = CW_TO_LINK, .job = PROBE_JOB, .link = CW_LINK_ZP, .process = 1}, .rc = 0},
         {.to = server, .options = {.size = 1}, .rc = -EINVAL},
         {.to = server, .options = {.size = SIZE_MAX}, .rc = -EINVAL},
         {.to = server, .options = {.size = sizeof(cw_send_options), .full_key = true}, .rc = -EINVAL},
@@ -62,10 +66,10 @@ START_TEST(bad_arguments_are_refused)
         {.to = server, .options = {.size = sizeof(cw_send_options), .waypoints = 2, .waypoint = mixed}, .rc = -EINVAL},
         {.to = server, .options = {.size = sizeof(cw_send_options), .waypoints = 16, .waypoint = many}, .rc = 0},
         {.to = key, .options = {.size = sizeof(cw_send_options), .full_key = true, .hop_limit = 255}, .rc = 0},
-        {.to = {.kind = CW_TO_LINK, .job = PROBE_JOB, .link = CW_LINK_ZP},
+        {.to = {.kind = CW_TO_LINK, .job = PROBE_JOB, .link = CW_LINK_ZP, .process = 1},
          .options = {.size = sizeof(cw_send_options), .waypoints = 1, .waypoint = many},
          .rc = -EINVAL},
-        {.to = {.kind = CW_TO_LINK, .job = PROBE_JOB, .link = CW_LINK_ZP},
+        {.to = {.kind = CW_TO_LINK, .job = PROBE_JOB, .link = CW_LINK_ZP, .process = 1},
          .options = {.size = sizeof(cw_send_options), .hop_limit = 2},
          .rc = -EINVAL},
     };
@@ -79,7 +83,7 @@ START_TEST(bad_arguments_are_refused)
     ck_assert_int_eq(cw_send(s, NULL, &server, NULL), -EINVAL);
     cw_packet_free(s, p);
     uint64_t drops = node_drops(b->node[0], CW_DROP_NO_SERVICE);
-    cw_to nobody = {.kind = CW_TO_KEY, .job = 99};
+    cw_to nobody = {.kind = CW_TO_KEY, .job = NOT_HERE};
     cw_send_or_drop(s, cw_packet_new(s, 1), &nobody, NULL);
     cw_send_or_drop(s, NULL, &nobody, NULL);
     ck_assert_uint_eq(node_drops(b->node[0], CW_DROP_NO_SERVICE), drops + 1);
@@ -361,13 +365,14 @@ START_TEST(nobody_there)
     struct bench *b = torus_of((cw_dims){1, 1, 3});
     bench_kill(b, 1, true);
     bench_settle(b);
-    cw_to to = to_server(b, 1), link = {.kind = CW_TO_LINK, .job = PROBE_JOB, .link = CW_LINK_ZP};
+    cw_to to = to_server(b, 1), link = {.kind = CW_TO_LINK, .job = PROBE_JOB, .link = CW_LINK_ZP, .process = 1};
     ck_assert_int_eq(try_send(b, 1, &to, NULL), -ENETUNREACH);
     ck_assert_int_eq(try_send(b, 1, &link, NULL), -ENETUNREACH);
     uint64_t drops = node_drops(b->node[0], CW_DROP_NO_ROUTE);
     cw_send_or_drop(bench_svc(b, 0), cw_packet_new(bench_svc(b, 0), 1), &to, NULL);
     ck_assert_uint_eq(node_drops(b->node[0], CW_DROP_NO_ROUTE), drops + 1);
     link.link = CW_LINK_ZM;
+    link.process = 2;
     ck_assert_int_eq(send_text(b, 0, "x", &link, NULL), 0);
     bench_run(b, CW_MS(1));
     const struct note *note = NULL;

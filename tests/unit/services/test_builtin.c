@@ -2,6 +2,7 @@
 #include "services/builtin.h"
 
 #include "fake_host.h"
+#include "nmu/book.h"
 #include "services/table.h"
 #include "suite.h"
 
@@ -29,6 +30,7 @@ START_TEST(by_name)
     ck_assert_ptr_nonnull(builtin_service("ping"));
     ck_assert_ptr_nonnull(builtin_service("bench"));
     ck_assert_ptr_nonnull(builtin_service("trace"));
+    ck_assert_ptr_nonnull(builtin_service("jobs"));
     ck_assert_ptr_null(builtin_service("pin"));
     ck_assert_ptr_null(builtin_service(""));
 }
@@ -50,9 +52,36 @@ START_TEST(each_opens_and_closes_anywhere)
 }
 END_TEST
 
+/* Each is a job that reaches itself, by one port, and nobody else. */
+START_TEST(each_may_do_what_it_needs)
+{
+    size_t count, grants, size;
+    const cw_service *const *services = builtin_services(&count);
+    const struct book_grant *grant = builtin_grants(&grants);
+    ck_assert_uint_eq(grants, count);
+    struct book *b;
+    ck_assert_int_eq(book_open(&b, 27), 0);
+    ck_assert_int_eq(builtin_jobs(b), 0);
+    for (size_t i = 0; i < count; i++) {
+        struct job_record r;
+        const uint8_t *bytes = book_record(b, services[i]->job, &size);
+        ck_assert_ptr_nonnull(bytes);
+        ck_assert_int_eq(job_record_decode(bytes, size, &r), WIRE_OK);
+        ck_assert_str_eq(r.name, services[i]->name);
+        ck_assert(r.grants == 1 && grant[i].from == services[i]->job && grant[i].to == services[i]->job);
+        const uint8_t *at = r.grant_bytes;
+        struct job_grant g = job_record_next_grant(&at);
+        ck_assert(g.job == services[i]->job && g.all_processes && !g.all_ports && g.ports == 1);
+        ck_assert_uint_eq(job_grant_port(&g, 0), 0);
+    }
+    book_close(b);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(each_is_sound_and_alone),
     SUITE_TEST(by_name),
+    SUITE_TEST(each_may_do_what_it_needs),
     SUITE_TEST(each_opens_and_closes_anywhere),
 };
 SUITE_MAIN("builtin", tests)

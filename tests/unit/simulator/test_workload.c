@@ -9,7 +9,10 @@ static struct world *up(cw_dims dims)
 {
     static const struct world_service bench[] = {{.table = &bench_service}};
     struct world_config config = town_config(dims, 1);
+    static const struct book_grant own = {.from = BENCH_JOB, .to = BENCH_JOB, .port = 0, .all_processes = true};
     config.services = bench;
+    config.grants = &own;
+    config.grant_count = 1;
     config.service_count = 1;
     struct world *w = town_open(&config);
     town_boot(w);

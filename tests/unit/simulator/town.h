@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "cubeway/service.h"
 #include "keyspace/key.h"
+#include "nmu/book.h"
 #include "simulator/check.h"
 #include "simulator/oracle.h"
 #include "simulator/world.h"
@@ -118,6 +119,14 @@ static inline const struct world_service *town_services(void)
     return list;
 }
 
+/* The people of the town may say anything to one another. */
+static inline void town_grants(struct world_config *config)
+{
+    static const struct book_grant own = {.from = TOWN_JOB, .to = TOWN_JOB, .any_port = true, .all_processes = true};
+    config->grants = &own;
+    config->grant_count = 1;
+}
+
 static inline struct world_config town_config(cw_dims dims, uint64_t seed)
 {
     struct world_config config = world_config_default();
@@ -126,6 +135,7 @@ static inline struct world_config town_config(cw_dims dims, uint64_t seed)
     config.node.timers = ls_timers_fast();
     config.services = town_services();
     config.service_count = 1;
+    town_grants(&config);
     return config;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/base64.h"
+#include "base/base64.h"
 
 #include <errno.h>
 #include <string.h>
@@ -45,4 +45,20 @@ int base64_decode(const char *text, uint8_t *out, size_t room)
         }
     }
     return (int)used;
+}
+
+void base64_encode(const uint8_t *bytes, size_t size, char *out)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < size; i += 3) {
+        size_t left = size - i < 3 ? size - i : 3;
+        uint32_t word = 0;
+        for (size_t k = 0; k < 3; k++) {
+            word = word << 8 | (k < left ? bytes[i + k] : 0u);
+        }
+        for (unsigned k = 0; k < 4; k++) {
+            *out++ = k <= left ? digits[word >> (18 - 6 * k) & 63] : '=';
+        }
+    }
+    *out = '\0';
 }

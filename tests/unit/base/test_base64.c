@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/base64.h"
+#include "base/base64.h"
 
 #include "suite.h"
 
@@ -23,6 +23,12 @@ START_TEST(the_standards_own)
     for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
         ck_assert_int_eq(base64_decode(table[i].text, out, sizeof out), (int)strlen(table[i].is));
         ck_assert_int_eq(memcmp(out, table[i].is, strlen(table[i].is)), 0);
+    }
+    for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
+        char text[16];
+        base64_encode((const uint8_t *)table[i].is, strlen(table[i].is), text);
+        ck_assert_str_eq(text, table[i].text);
+        ck_assert_uint_eq(base64_length(strlen(table[i].is)), strlen(table[i].text));
     }
     ck_assert_int_eq(base64_decode("//79", out, 3), 3);
     ck_assert_uint_eq(out[0], 0xff);

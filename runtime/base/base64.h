@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * base64.h - bytes as text and back (RFC 4648, section 4).
+ */
+#ifndef BASE_BASE64_H
+#define BASE_BASE64_H
+
+#include "cubeway/types.h"
+
+/* Writes the bytes and gives their number; -EINVAL: it is no base64, -EMSGSIZE: they do not fit in room. */
+CW_MUST_CHECK int base64_decode(const char *text, uint8_t *out, size_t room);
+
+/* Characters of so many bytes, the NUL at their end not counted. */
+static inline size_t base64_length(size_t size)
+{
+    return (size + 2) / 3 * 4;
+}
+
+/* Writes base64_length(size) characters and a NUL. */
+void base64_encode(const uint8_t *bytes, size_t size, char *out);
+
+#endif

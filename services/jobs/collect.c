@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * collect.c - `put`: a change, from the operator's bytes until nobody who can send does so by an older record. Acknowledgements come by themselves;
+ * the silent are given the record again, and who is in reach is looked at again every few milliseconds while anybody is.
+ */
+#include "services/jobs/jobs_internal.h"
+
+#include "base/base64.h"
+#include "base/words.h"
+#include "keyspace/torus.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const cw_span look_span = CW_MS(5);
+
+struct jobs_collect {
+    struct jobs *jobs;
+    struct jobs_collect *next;
+    cw_request *request; /* NULL: answered */
+    uint8_t *bytes;      /* of the record, until it is judged */
+    size_t size;
+    uint64_t wait, timeout_ms, rows;
+    struct change change; /* once it is open */
+    bool open;
+    cw_time deadline;
+    cw_timer *timer;
+};
+
+uint64_t jobs_collect_ticket(const struct jobs_collect *c)
+{
+    return c->change.ticket;
+}
+
+/* ---- Its end ------------------------------------------------------------------------------------------------------- */
+
+static void drop(struct jobs *j, struct jobs_collect *c)
+{
+    struct jobs_collect **at = &j->collects;
+    while (*at != c) {
+        at = &(*at)->next;
+    }
+    *at = c->next;
+    j->collect_count--;
+    cw_timer_stop(j->svc, c->timer);
+    if (c->open) {
+        change_close(&c->change);
+    }
+    free(c->bytes);
+    free(c);
+}
+
+static void tell(const struct jobs *j, const struct jobs_collect *c, bool complete)
+{
+    unsigned of[CHANGE_FENCED + 1] = {0}, unkept = 0;
+    for (cw_server s = 0; s < c->change.servers; s++) {
+        const struct change_server *server = &c->change.server[s];
+        bool holds = server->state == CHANGE_ACKED || server->state == CHANGE_SUPERSEDED;
+        of[server->state]++;
+        unkept += holds && !server->kept;
+        if (server->state == CHANGE_ABSENT || (server->state == CHANGE_ACKED && c->rows == 0)) {
+            continue;
+        }
+        char text[TORUS_TEXT];
+        torus_format(cw_server_coord(j->svc, s), text);
+        cw_request_text(c->request, "server", text);
+        cw_request_text(c->request, "state", change_state_name((enum change_state)server->state));
+        cw_request_int(c->request, "after_us", server->after.ns / 1000);
+        if (holds) {
+            cw_request_int(c->request, "kept", server->kept);
+        }
+        cw_request_row(c->request);
+    }
+    cw_request_int(c->request, "job", c->change.mark.job);
+    cw_request_int(c->request, "version", (int64_t)c->change.mark.version);
+    cw_request_int(c->request, "generation", (int64_t)c->change.mark.generation);
+    cw_request_int(c->request, "destroyed", c->change.mark.destroyed);
+    cw_request_int(c->request, "complete", complete);
+    cw_request_int(c->request, "took_us", cw_time_since(cw_now(j->svc), c->change.put).ns / 1000);
+    cw_request_int(c->request, "acked", of[CHANGE_ACKED]);
+    cw_request_int(c->request, "superseded", of[CHANGE_SUPERSEDED]);
+    cw_request_int(c->request, "fenced", of[CHANGE_FENCED]);
+    cw_request_int(c->request, "missing", of[CHANGE_WAITING]);
+    cw_request_int(c->request, "absent", of[CHANGE_ABSENT]);
+    cw_request_int(c->request, "unkept", unkept);
+}
+
+static void finish(struct jobs *j, struct jobs_collect *c, int rc)
+{
+    if (c->open) {
+        tell(j, c, c->wait != 0 && change_complete(&c->change));
+    }
+    cw_request_done(c->request, rc);
+    drop(j, c);
+}
+
+/* ---- On the way ---------------------------------------------------------------------------------------------------- */
+
+static bool in_reach(const struct jobs *j, cw_server s)
+{
+    if (s == j->self) {
+        return true;
+    }
+    return j->desk != NULL ? j->desk->in_reach(j->desk->node, s) : cw_reachable(j->svc, cw_server_coord(j->svc, s));
+}
+
+static void look(struct jobs *j, struct jobs_collect *c)
+{
+    for (cw_server s = 0; s < j->servers; s++) {
+        change_reach(&c->change, s, in_reach(j, s), cw_now(j->svc));
+    }
+}
+
+static void ask_the_silent(struct jobs *j, struct jobs_collect *c)
+{
+    const struct shelf_item *item = shelf_find(&j->shelf, c->change.mark.job);
+    cw_server from = 0;
+    for (unsigned i = 0; i < JOBS_ASK_BURST && item != NULL; i++) {
+        cw_server s = change_ask(&c->change, &from, cw_now(j->svc));
+        if (s == CW_SERVER_NONE) {
+            return;
+        }
+        if (s != j->self && cw_reachable(j->svc, cw_server_coord(j->svc, s))) {
+            jobs_give(j, s, item, j->self, c->change.ticket);
+        }
+    }
+}
+
+static void look_again(cw_svc *s, void *state, void *arg)
+{
+    struct jobs *j = state;
+    struct jobs_collect *c = arg;
+    c->timer = NULL;
+    look(j, c);
+    if (change_complete(&c->change)) {
+        finish(j, c, 0);
+        return;
+    }
+    if (cw_time_due(c->deadline, cw_now(s))) {
+        finish(j, c, -ETIMEDOUT);
+        return;
+    }
+    ask_the_silent(j, c);
+    c->timer = cw_timer_start(s, look_span, look_again, c);
+    if (c->timer == NULL) {
+        finish(j, c, -EAGAIN);
+    }
+}
+
+void jobs_collect_ack(struct jobs *j, cw_server from, uint64_t ticket, const struct jobs_mark *mark, bool kept)
+{
+    for (struct jobs_collect *c = j->collects; c != NULL; c = c->next) {
+        if (!c->open || !change_ack(&c->change, from, ticket, mark, kept, cw_now(j->svc))) {
+            continue;
+        }
+        if (change_complete(&c->change)) {
+            look(j, c); /* by now */
+        }
+        if (change_complete(&c->change)) {
+            finish(j, c, 0);
+        }
+        return;
+    }
+}
+
+void jobs_collect_doubt(struct jobs *j, cw_server s)
+{
+    for (struct jobs_collect *c = j->collects; c != NULL; c = c->next) {
+        if (c->open && s < j->servers && s != j->self) {
+            change_doubt(&c->change, s, cw_now(j->svc));
+        }
+    }
+}
+
+/* ---- Its beginning ------------------------------------------------------------------------------------------------- */
+
+static void refuse(struct jobs *j, struct jobs_collect *c, int rc)
+{
+    const char *why = "it cannot be taken in";
+    switch (rc) {
+    case -EBADMSG:
+        why =
+            "the operator of this cluster did not sign these bytes: another key, another cluster, or they were changed";
+        break;
+    case -ESTALE:
+        why = "a later record of the job is held (show it): change that one";
+        break;
+    case -ENOTSUP:
+        why = "this server takes no signed jobs: no operator's key is configured";
+        break;
+    case -ENOSPC:
+        why = "this server holds as many jobs, or bytes of them, as it may";
+        break;
+    case -EBUSY:
+        why = "too many records are being checked here: try again";
+        break;
+    default:
+        break;
+    }
+    cw_request_text(c->request, "error", why);
+    finish(j, c, rc);
+}
+
+void jobs_collect_taken(struct jobs *j, struct jobs_collect *c, int rc)
+{
+    free(c->bytes);
+    c->bytes = NULL;
+    struct jobs_mark mark = c->change.mark;
+    uint64_t ticket = c->change.ticket;
+    if (rc == 0) {
+        rc = change_open(&c->change, j->servers, &mark, ticket, c->change.put);
+    }
+    if (rc < 0) {
+        refuse(j, c, rc);
+        return;
+    }
+    c->open = true;
+    look(j, c);
+    if (c->wait == 0) {
+        finish(j, c, 0);
+        return;
+    }
+    c->timer = cw_timer_start(j->svc, look_span, look_again, c);
+    if (c->timer == NULL) {
+        finish(j, c, -EAGAIN);
+    }
+}
+
+/* What an operator may not do although the record would win: -errno, told. */
+static int judge(const struct jobs *j, cw_request *r, const struct jobs_mark *mark)
+{
+    const struct shelf_item *item = shelf_find(&j->shelf, mark->job);
+    char text[200];
+    bool fork;
+    if (item == NULL || jobs_mark_compare(mark, &item->mark, &fork) == 0) {
+        return 0;
+    }
+    unsigned long long version = item->mark.version, generation = item->mark.generation;
+    if (fork) {
+        snprintf(text, sizeof text, "version %llu is held with other contents: sign version %llu or higher", version,
+                 version + 1);
+    } else if (mark->version <= item->mark.version) {
+        snprintf(text, sizeof text, "version %llu of generation %llu is held: sign version %llu or higher", version,
+                 generation, version + 1);
+    } else if (mark->generation > item->mark.generation && !item->mark.destroyed) {
+        snprintf(text, sizeof text, "generation %llu lives: destroy it before the next begins", generation);
+    } else if (item->mark.destroyed && mark->generation <= item->mark.generation) {
+        snprintf(text, sizeof text, "generation %llu was destroyed: a new job of that number is of generation %llu",
+                 generation, generation + 1);
+    } else if (mark->generation < item->mark.generation) {
+        snprintf(text, sizeof text, "generation %llu is held", generation);
+    } else {
+        return 0;
+    }
+    cw_request_text(r, "error", text);
+    return fork ? -EEXIST : -ESTALE;
+}
+
+/* An option has something other than padding behind its first '='. */
+static bool is_option(const char *word)
+{
+    const char *sign = strchr(word, '=');
+    return sign != NULL && sign[strspn(sign, "=")] != '\0';
+}
+
+/* Joins what was staged and the words of base64 in *c. Gives the number of words read, or -errno. */
+static int read_bytes(struct jobs *j, struct jobs_collect *c, int argc, const char *const *argv)
+{
+    int words = 0;
+    size_t length = 0;
+    while (words < argc && !is_option(argv[words])) {
+        length += strlen(argv[words++]);
+    }
+    char *text = malloc(length + 1);
+    c->bytes = malloc(SHELF_RECORD_MAX);
+    if (text == NULL || c->bytes == NULL) {
+        free(text);
+        return -ENOMEM;
+    }
+    text[0] = '\0';
+    for (int i = 0, at = 0; i < words; i++) {
+        size_t n = strlen(argv[i]);
+        memcpy(text + at, argv[i], n + 1);
+        at += (int)n;
+    }
+    if (j->staged > 0) {
+        memcpy(c->bytes, j->stage, j->staged);
+    }
+    int got = base64_decode(text, c->bytes + j->staged, SHELF_RECORD_MAX - j->staged);
+    free(text);
+    c->size = j->staged + (got > 0 ? (size_t)got : 0);
+    j->staged = 0;
+    return got < 0 ? got : words;
+}
+
+static int read_put(struct jobs *j, struct jobs_collect *c, int argc, const char *const *argv)
+{
+    const struct words_option options[] = {
+        {"wait", 0, 1, &c->wait},
+        {"rows", 0, 1, &c->rows},
+        {"timeout", 1, UINT64_C(3600) * 1000, &c->timeout_ms},
+    };
+    int words = read_bytes(j, c, argc, argv);
+    if (words == -EMSGSIZE) {
+        char text[80];
+        snprintf(text, sizeof text, "a signed record has at most %d bytes", SHELF_RECORD_MAX);
+        cw_request_text(c->request, "error", text);
+        return words;
+    }
+    if (words < 0) {
+        return words == -EINVAL ? jobs_refuse(c->request, "no base64 of a signed record", argc > 0 ? argv[0] : "")
+                                : words;
+    }
+    int good = words + words_options(argc - words, argv + words, options, sizeof options / sizeof *options);
+    if (good < argc) {
+        return jobs_refuse(c->request, "put BASE64 [wait=0|1] [timeout=MILLISECONDS] [rows=0|1]; not", argv[good]);
+    }
+    struct jobs_mark *mark = &c->change.mark;
+    if (c->size <= JOBS_SIGNATURE_BYTES || !jobs_mark_of(c->bytes, c->size - JOBS_SIGNATURE_BYTES, mark)) {
+        return jobs_refuse(c->request, "no job record with a signature of 64 bytes behind it", argc > 0 ? argv[0] : "");
+    }
+    if (mark->job == JOBS_JOB) {
+        return jobs_refuse(c->request, "that job carries these changes: what it may do is built in", "jobs");
+    }
+    return judge(j, c->request, mark);
+}
+
+int jobs_command_put(struct jobs *j, cw_request *r, int argc, const char *const *argv)
+{
+    if (j->collect_count == JOBS_CHANGES) {
+        return -EBUSY;
+    }
+    struct jobs_collect *c = calloc(1, sizeof *c);
+    if (c == NULL) {
+        return -ENOMEM;
+    }
+    *c = (struct jobs_collect){.jobs = j, .request = r, .wait = 1, .timeout_ms = 10000};
+    int rc = read_put(j, c, argc, argv);
+    if (rc < 0) {
+        free(c->bytes);
+        free(c);
+        return rc;
+    }
+    do {
+        c->change.ticket = cw_random(j->svc);
+    } while (c->change.ticket == 0);
+    c->change.put = cw_now(j->svc);
+    c->deadline = cw_time_add(c->change.put, CW_MS((int64_t)c->timeout_ms));
+    c->next = j->collects;
+    j->collects = c;
+    j->collect_count++;
+    const struct jobs_taking taking = {
+        .bytes = c->bytes,
+        .size = c->size,
+        .from = CW_SERVER_NONE,
+        .origin = CW_SERVER_NONE,
+        .collect = c,
+    };
+    rc = jobs_take(j, &taking);
+    if (rc == 0) { /* held already: who else holds it is asked all the same */
+        uint64_t ticket = c->change.ticket;
+        struct shelf_item *item = shelf_find(&j->shelf, c->change.mark.job);
+        jobs_collect_taken(j, c, 0);
+        jobs_owe(j, item, j->self, ticket);
+    } else if (rc < 0) {
+        refuse(j, c, rc);
+    }
+    return 1;
+}
+
+int jobs_command_more(struct jobs *j, cw_request *r, int argc, const char *const *argv)
+{
+    uint64_t offset;
+    if (argc != 2 || words_number(argv[0], 0, SHELF_RECORD_MAX, &offset) < 0) {
+        return jobs_refuse(r, "more OFFSET BASE64: bytes that a put shall begin with; not", argc > 0 ? argv[0] : "");
+    }
+    if (offset != 0 && offset != j->staged) {
+        char text[120];
+        snprintf(text, sizeof text, "%zu bytes are here: go on from there, or begin again at 0", j->staged);
+        cw_request_text(r, "error", text);
+        return -EINVAL;
+    }
+    if (j->stage == NULL) {
+        j->stage = malloc(SHELF_RECORD_MAX);
+    }
+    if (j->stage == NULL) {
+        return -ENOMEM;
+    }
+    int got = base64_decode(argv[1], j->stage + offset, SHELF_RECORD_MAX - offset);
+    if (got < 0) {
+        return jobs_refuse(r, got == -EMSGSIZE ? "more than a record may have" : "no base64", argv[1]);
+    }
+    j->staged = offset + (size_t)got;
+    cw_request_int(r, "bytes", (int64_t)j->staged);
+    return 0;
+}
+
+void jobs_collect_close(struct jobs *j)
+{
+    while (j->collects != NULL) {
+        cw_request_done(j->collects->request, -ECANCELED);
+        drop(j, j->collects);
+    }
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gossip.c - from neighbour to neighbour. News is flooded: whoever takes it gives it to all neighbours but the one it had it from. What a flood
+ * lost, and what was put while servers were apart, comes by hellos: on a link that comes up, and in turn to one neighbour every two seconds.
+ * A hello is 24 bytes with a digest of all that is held; those who differ tell one another what they hold, and each fetches what it lacks.
+ */
+#include "services/jobs/jobs_internal.h"
+
+/* ---- Records ------------------------------------------------------------------------------------------------------- */
+
+void jobs_give(struct jobs *j, cw_server to, const struct shelf_item *item, cw_server origin, uint64_t ticket)
+{
+    struct jobs_frame frame = {.kind = JOBS_RECORD, .origin = origin, .ticket = ticket, .mark = item->mark};
+    size_t size = item->blob->size;
+    if (jobs_frame_size(JOBS_RECORD) + size > cw_mtu(j->svc)) {
+        frame.kind = JOBS_OFFER;
+        size = 0;
+    }
+    uint8_t *at;
+    cw_packet *p = jobs_packet(j, &frame, size, &at);
+    if (p != NULL) {
+        cw_to where = jobs_to(j, to);
+        memcpy(at, item->blob->bytes, size);
+        cw_send_or_drop(j->svc, p, &where, NULL);
+    }
+}
+
+/* The neighbour over the link, when that is up; CW_SERVER_NONE: none, or there is a link before it that leads there too. */
+static cw_server neighbour(const struct jobs *j, cw_link link)
+{
+    cw_server found = CW_SERVER_NONE;
+    for (cw_link l = 0; l <= link; l++) {
+        cw_link_info info = {.size = sizeof info};
+        if (cw_link_get(j->svc, l, &info) < 0 || !info.up) {
+            continue;
+        }
+        cw_server there = cw_server_id(j->svc, info.neighbour);
+        if (l == link) {
+            return there == found || there == j->self ? CW_SERVER_NONE : there;
+        }
+        cw_link_info last = {.size = sizeof last};
+        if (cw_link_get(j->svc, link, &last) == 0 && cw_server_id(j->svc, last.neighbour) == there) {
+            found = there;
+        }
+    }
+    return CW_SERVER_NONE;
+}
+
+void jobs_flood(struct jobs *j, const struct shelf_item *item, cw_server except, cw_server origin, uint64_t ticket)
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        cw_server to = neighbour(j, link);
+        if (to != CW_SERVER_NONE && to != except) {
+            jobs_give(j, to, item, origin, ticket);
+        }
+    }
+}
+
+/* ---- Who lacks what ------------------------------------------------------------------------------------------------ */
+
+void jobs_hello(struct jobs *j, cw_server to, bool answer)
+{
+    struct jobs_frame frame = {
+        .kind = JOBS_HELLO,
+        .flag = answer,
+        .count = j->shelf.count,
+        .sum = j->shelf.sum.value,
+    };
+    jobs_send(j, to, &frame);
+}
+
+/* All that is held, in as many packets as it takes. The jobs that they cover follow one another without a gap. */
+static void tell_all(struct jobs *j, cw_server to)
+{
+    size_t room = cw_mtu(j->svc) - jobs_frame_size(JOBS_SUMMARY);
+    uint32_t each = (uint32_t)(room / JOBS_MARK_BYTES), i = 0;
+    cw_job first = 1;
+    do {
+        uint32_t n = j->shelf.count - i < each ? j->shelf.count - i : each;
+        bool last = i + n == j->shelf.count;
+        struct jobs_frame frame = {
+            .kind = JOBS_SUMMARY,
+            .first = first,
+            .last = last ? UINT32_MAX : j->shelf.item[i + n - 1].mark.job,
+            .count = n,
+        };
+        uint8_t *at;
+        cw_packet *p = jobs_packet(j, &frame, (size_t)n * JOBS_MARK_BYTES, &at);
+        if (p == NULL) {
+            return;
+        }
+        for (uint32_t k = 0; k < n; k++) {
+            jobs_mark_put(&j->shelf.item[i + k].mark, at, k);
+        }
+        cw_to where = jobs_to(j, to);
+        cw_send_or_drop(j->svc, p, &where, NULL);
+        first = last ? 0 : frame.last + 1;
+        i += n;
+    } while (i < j->shelf.count);
+}
+
+void jobs_heard_hello(struct jobs *j, cw_server from, const struct jobs_frame *frame)
+{
+    if (frame->count == j->shelf.count && frame->sum == j->shelf.sum.value) {
+        return;
+    }
+    tell_all(j, from);
+    if (!frame->flag) {
+        jobs_hello(j, from, true);
+    }
+}
+
+void jobs_heard_summary(struct jobs *j, cw_server from, const struct jobs_frame *frame)
+{
+    for (size_t i = 0; i < frame->count; i++) {
+        const struct jobs_want want = {.mark = jobs_mark_at(frame, i), .from = from, .origin = CW_SERVER_NONE};
+        jobs_want(j, &want);
+    }
+}
+
+/* ---- Rounds -------------------------------------------------------------------------------------------------------- */
+
+static void next_round(cw_svc *s, void *state, void *arg)
+{
+    (void)arg;
+    struct jobs *j = state;
+    for (unsigned i = 0; i < CW_LINK_COUNT; i++) {
+        j->turn = (cw_link)((j->turn + 1u) % CW_LINK_COUNT);
+        cw_server to = neighbour(j, j->turn);
+        if (to != CW_SERVER_NONE) {
+            jobs_hello(j, to, false);
+            break;
+        }
+    }
+    /* Not all at once: servers that started together would go on so. */
+    int64_t ms = JOBS_ROUND_MS / 2 + (int64_t)cw_random_below(s, JOBS_ROUND_MS);
+    j->round = cw_timer_start(s, CW_MS(ms), next_round, NULL);
+}
+
+void jobs_start_rounds(struct jobs *j)
+{
+    if (j->host == NULL) { /* nothing can come of it */
+        return;
+    }
+    j->round = cw_timer_start(j->svc, CW_MS((int64_t)cw_random_below(j->svc, JOBS_ROUND_MS)), next_round, NULL);
+}
+
+void jobs_link_up(struct jobs *j, cw_link link)
+{
+    cw_server to = neighbour(j, link);
+    if (to != CW_SERVER_NONE && j->host != NULL) {
+        jobs_hello(j, to, false);
+    }
+}

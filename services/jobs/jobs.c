@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/jobs/jobs_internal.h"
+
+#include "keyspace/torus.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+const struct jobs_count_name jobs_count_names[JOBS_COUNTS] = {
+    [JOBS_COUNT_ACCEPTED] = {"accepted", "Records taken in."},
+    [JOBS_COUNT_REPEATED] = {"repeated", "Records that came again."},
+    [JOBS_COUNT_OLD] = {"old", "Records refused: a later one is held."},
+    [JOBS_COUNT_FORKS] = {"forks", "Records that claim a version that is held with other contents, and won."},
+    [JOBS_COUNT_UNSIGNED] = {"unsigned", "Records refused: not signed by the operator for this cluster."},
+    [JOBS_COUNT_FOREIGN] = {"foreign", "Frames of another cluster."},
+    [JOBS_COUNT_MALFORMED] = {"malformed", "Frames and records that are none, or of a job that has none."},
+    [JOBS_COUNT_STRANGERS] = {"strangers", "Packets of other jobs."},
+    [JOBS_COUNT_FULL] = {"full", "Records refused: too many jobs, or bytes."},
+    [JOBS_COUNT_BUSY] = {"busy", "Records put off: too many signatures under way."},
+    [JOBS_COUNT_NMU] = {"nmu_full", "Records that the tables of the NMU cannot hold: the job may do nothing."},
+    [JOBS_COUNT_UNKEPT] = {"unkept", "Records that could not be stored."},
+};
+
+/* ---- Packets ------------------------------------------------------------------------------------------------------- */
+
+cw_packet *jobs_packet(struct jobs *j, struct jobs_frame *frame, size_t rest, uint8_t **at)
+{
+    size_t size = jobs_frame_size(frame->kind);
+    cw_packet *p = cw_packet_new(j->svc, size + rest);
+    if (p != NULL) {
+        uint8_t *bytes = cw_packet_data(p, NULL);
+        frame->cluster = j->cluster;
+        jobs_encode(frame, bytes);
+        if (at != NULL) {
+            *at = bytes + size;
+        }
+    }
+    return p;
+}
+
+cw_to jobs_to(const struct jobs *j, cw_server server)
+{
+    return (cw_to){
+        .kind = CW_TO_SERVER,
+        .job = JOBS_JOB,
+        .port = JOBS_PORT,
+        .server = cw_server_coord(j->svc, server),
+        .process = server,
+    };
+}
+
+void jobs_send(struct jobs *j, cw_server to, struct jobs_frame *frame)
+{
+    cw_packet *p = jobs_packet(j, frame, 0, NULL);
+    if (p != NULL) {
+        cw_to where = jobs_to(j, to);
+        cw_send_or_drop(j->svc, p, &where, NULL);
+    }
+}
+
+/* True when the packet is the service's now. */
+static bool heard(struct jobs *j, cw_packet *p, const cw_rx *rx, const struct jobs_frame *frame)
+{
+    cw_server from = rx->src_process;
+    switch (frame->kind) {
+    case JOBS_RECORD: {
+        const struct jobs_taking taking = {
+            .packet = p,
+            .bytes = frame->rest,
+            .size = frame->rest_size,
+            .from = from,
+            .origin = frame->origin,
+            .ticket = frame->ticket,
+        };
+        return jobs_take(j, &taking) == 1;
+    }
+    case JOBS_OFFER: {
+        const struct jobs_want want = {frame->mark, from, frame->origin, frame->ticket};
+        jobs_want(j, &want);
+        return false;
+    }
+    case JOBS_ACK:
+        jobs_collect_ack(j, from, frame->ticket, &frame->mark, frame->flag);
+        return false;
+    case JOBS_HELLO:
+        jobs_heard_hello(j, from, frame);
+        return false;
+    case JOBS_SUMMARY:
+        jobs_heard_summary(j, from, frame);
+        return false;
+    default:
+        break;
+    }
+    if (rx->call != 0 && frame->kind == JOBS_FETCH) {
+        jobs_give_part(j, rx->call, p, frame);
+    } else if (rx->call != 0 && frame->kind == JOBS_ASK) {
+        jobs_say(j, rx->call, p, frame);
+    } else if (rx->call != 0 && frame->kind == JOBS_AUDIT) {
+        jobs_give_rows(j, rx->call, p, frame);
+    } else {
+        jobs_count(j, JOBS_COUNT_MALFORMED);
+        return false;
+    }
+    return true;
+}
+
+static cw_verdict jobs_on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
+{
+    (void)s;
+    struct jobs *j = state;
+    struct jobs_frame frame;
+    size_t size;
+    const uint8_t *bytes = cw_packet_data(p, &size);
+    if (rx->src_job != JOBS_JOB || rx->src_process >= j->servers) {
+        jobs_count(j, JOBS_COUNT_STRANGERS);
+        return CW_DROP;
+    }
+    enum jobs_fault fault = jobs_decode(bytes, size, j->cluster, &frame);
+    if (fault != JOBS_GOOD) {
+        jobs_count(j, fault == JOBS_FOREIGN ? JOBS_COUNT_FOREIGN : JOBS_COUNT_MALFORMED);
+        return CW_DROP;
+    }
+    return heard(j, p, rx, &frame) ? CW_TAKE : CW_FORWARD;
+}
+
+static void jobs_on_event(cw_svc *s, void *state, const cw_event *ev)
+{
+    struct jobs *j = state;
+    if (ev->kind == CW_EVENT_LINK_UP) {
+        jobs_link_up(j, ev->link);
+    }
+    if (ev->kind == CW_EVENT_SERVER_DOWN) {
+        jobs_collect_doubt(j, cw_server_id(s, ev->server));
+    }
+}
+
+/* ---- Commands ------------------------------------------------------------------------------------------------------ */
+
+int jobs_refuse(cw_request *r, const char *what, const char *word)
+{
+    char text[160];
+    snprintf(text, sizeof text, "%s: '%.60s'", what, word);
+    cw_request_text(r, "error", text);
+    return -EINVAL;
+}
+
+static int jobs_on_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
+{
+    (void)s;
+    struct jobs *j = state;
+    const char *word = argc >= 1 ? argv[0] : "";
+    if (argc == 1 && strcmp(word, "list") == 0) {
+        return jobs_command_list(j, r);
+    }
+    if (argc == 1 && strcmp(word, "status") == 0) {
+        return jobs_command_status(j, r);
+    }
+    if (strcmp(word, "show") == 0) {
+        return jobs_command_show(j, r, argc - 1, argv + 1);
+    }
+    if (strcmp(word, "put") == 0) {
+        return jobs_command_put(j, r, argc - 1, argv + 1);
+    }
+    if (strcmp(word, "more") == 0) {
+        return jobs_command_more(j, r, argc - 1, argv + 1);
+    }
+    if (strcmp(word, "explain") == 0) {
+        return jobs_command_explain(j, r, argc - 1, argv + 1);
+    }
+    if (strcmp(word, "audit") == 0) {
+        return jobs_command_audit(j, r, argc - 1, argv + 1);
+    }
+    return jobs_refuse(r,
+                       "commands are list, show JOB, put BASE64, more OFFSET BASE64, status, "
+                       "explain SOURCE:PROCESS JOB:PROCESS:PORT, audit; not",
+                       word);
+}
+
+/* ---- Opening and closing ------------------------------------------------------------------------------------------- */
+
+/* Where the node finds the records that its NMU needs. */
+static const uint8_t *record_of(void *context, cw_job job, size_t *size)
+{
+    const struct jobs *j = context;
+    const struct shelf_item *item = shelf_find(&j->shelf, job);
+    if (item == NULL) {
+        return NULL;
+    }
+    *size = item->blob->size - JOBS_SIGNATURE_BYTES;
+    return item->blob->bytes;
+}
+
+static void load(struct jobs *j)
+{
+    if (j->host == NULL || j->host->load == NULL) {
+        return;
+    }
+    int rc = j->host->load(j->host->context, jobs_take_kept, j);
+    if (rc < 0) {
+        char text[128];
+        snprintf(text, sizeof text, "not all stored job records could be read (error %d): they are learnt from others",
+                 -rc);
+        cw_log(j->svc, CW_LOG_ERROR, text);
+    }
+}
+
+static int jobs_open(cw_svc *s, void *state)
+{
+    struct jobs *j = state;
+    cw_dims dims = cw_torus(s);
+    j->svc = s;
+    j->self = cw_server_id(s, cw_self(s));
+    j->servers = (uint32_t)dims.x * dims.y * dims.z;
+    j->desk = cw_find(s, NMU_DESK_NAME, NMU_DESK_VERSION, NULL);
+    j->host = cw_find(s, JOBS_HOST_NAME, JOBS_HOST_VERSION, NULL);
+    if (j->host != NULL && j->host->size < sizeof *j->host) {
+        cw_log(s, CW_LOG_ERROR, "the host's signatures are of an older version: no signed jobs here");
+        j->host = NULL;
+    }
+    j->cluster = j->host != NULL ? j->host->cluster : 0;
+    j->fetch.overflow = CW_SERVER_NONE;
+    for (unsigned i = 0; i < JOBS_COUNTS; i++) {
+        j->counter[i] = cw_counter_new(s, jobs_count_names[i].name, jobs_count_names[i].help);
+    }
+    j->fetch.room = malloc(SHELF_RECORD_MAX);
+    if (j->fetch.room == NULL) {
+        return -ENOMEM;
+    }
+    load(j);
+    if (j->desk != NULL) {
+        j->source = (struct nmu_source){j, record_of};
+        j->desk->source(j->desk->node, &j->source);
+    }
+    jobs_start_rounds(j);
+    return 0;
+}
+
+static void jobs_close(cw_svc *s, void *state)
+{
+    (void)s;
+    struct jobs *j = state;
+    if (j->desk != NULL) {
+        j->desk->source(j->desk->node, NULL);
+    }
+    jobs_collect_close(j);
+    jobs_ask_close(j);
+    jobs_take_close(j);
+    shelf_close(&j->shelf);
+    free(j->fetch.room);
+    free(j->stage);
+}
+
+const cw_service jobs_service = {
+    CW_SERVICE_INIT,
+    .name = "jobs",
+    .version = "1.0",
+    .job = JOBS_JOB,
+    .state_size = sizeof(struct jobs),
+    .open = jobs_open,
+    .close = jobs_close,
+    .on_packet = jobs_on_packet,
+    .on_event = jobs_on_event,
+    .on_command = jobs_on_command,
+};

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wire.h - what the service jobs says from server to server, in bytes and decoded.
+ *
+ * Every frame begins with  0  format:8 kind:8 0:16   4  cluster:32, and goes on, by kind:
+ *
+ *   RECORD   8 origin:32 0:32  16 ticket:64  24 a signed record: take it, and when ticket is not 0 tell the origin that you hold it
+ *   OFFER    8 origin:32 0:32  16 ticket:64  24 mark             as RECORD, of one that does not fit a packet: fetch it from who says so
+ *   ACK      8 flags:32 0:32   16 ticket:64  24 mark             I hold this of the job (1: and after a restart too)
+ *   HELLO    8 flags:32 count:32  16 sum:64                      I hold so many, and their digest (1: this answers yours)
+ *   SUMMARY  8 first:32 last:32   16 count:16 0:48  24 marks     all that I hold of the jobs first .. last
+ *   FETCH    8 offset:32 0:32     16 mark                        a call: bytes of that record, please
+ *   PART     8 offset:32 total:32 16 mark   48 bytes             its answer
+ *   ASK      8 source job:32 source process:32  16 job:32 process:32  24 port:16 flags:16 0:32    a call: would this be let in? (1: to keys)
+ *   SAID     8 cause:32 0:32  16 server:32 0:32  24 refused:64  32 version:64      its answer; the version is that of the source's record there
+ *   AUDIT    8 from:32 0:32                                      a call: your rows of refusals, please
+ *   ROWS     8 next:32 count:16 0:16  16 total:64  24 overflow:64  32 rows         its answer; next 0: these were the last
+ *
+ *   mark     0 job:32 flags:32 (1 destroyed)  8 generation:64  16 version:64  24 digest:64
+ *   row      0 source job:32 source process:32  8 job:32 process:32  16 port:16 key:8 cause:8 0:32  24 times:64
+ *
+ * A decoder accepts what an encoder writes and nothing else; what is 0 above must be.
+ */
+#ifndef SERVICES_JOBS_WIRE_H
+#define SERVICES_JOBS_WIRE_H
+
+#include "nmu/denied.h"
+#include "services/jobs/host.h"
+
+enum jobs_kind {
+    JOBS_RECORD = 1,
+    JOBS_OFFER,
+    JOBS_ACK,
+    JOBS_HELLO,
+    JOBS_SUMMARY,
+    JOBS_FETCH,
+    JOBS_PART,
+    JOBS_ASK,
+    JOBS_SAID,
+    JOBS_AUDIT,
+    JOBS_ROWS,
+    JOBS_KINDS,
+};
+
+enum {
+    JOBS_FORMAT = 1,
+    JOBS_HEAD_BYTES = 8,
+    JOBS_MARK_BYTES = 32,
+    JOBS_ROW_BYTES = 32,
+    JOBS_RECORD_AT = 24,
+    JOBS_SUMMARY_AT = 24,
+    JOBS_PART_AT = 48,
+    JOBS_ROWS_AT = 32,
+    JOBS_FRAME_BYTES_MAX = 56, /* of a frame without a record, marks, bytes or rows behind it */
+};
+
+/*
+ * One state of one job's record. Marks of a job are in a total order, the same everywhere: generation, destroyed, version, digest. So the end of a
+ * generation is final whatever else was said of it elsewhere, and two records that claim one version have one winner.
+ */
+struct jobs_mark {
+    cw_job job; /* not 0 */
+    bool destroyed;
+    uint64_t generation, version; /* not 0 */
+    uint64_t digest;              /* of the record's bytes, without the signature */
+};
+
+struct jobs_frame {
+    uint8_t kind;
+    uint32_t cluster;
+    cw_server origin; /* RECORD, OFFER */
+    uint64_t ticket;
+    bool flag;             /* ACK, HELLO, ASK: the 1 above */
+    struct jobs_mark mark; /* OFFER, ACK, FETCH, PART */
+    uint32_t count;        /* HELLO, SUMMARY, ROWS */
+    uint64_t sum;
+    cw_job first, last;     /* SUMMARY */
+    uint32_t offset, total; /* FETCH, PART */
+    struct denied_row row;  /* ASK: who to whom; SAID: cause, times */
+    cw_server server;       /* SAID: where the destination lives, CW_SERVER_NONE */
+    uint64_t version;       /* SAID */
+    uint32_t from;          /* AUDIT, ROWS */
+    uint64_t all, overflow; /* ROWS */
+    const uint8_t *rest;    /* borrowed: a signed record, marks, bytes, rows; as decoded */
+    size_t rest_size;
+};
+
+enum jobs_fault { JOBS_GOOD, JOBS_MALFORMED, JOBS_FOREIGN };
+/* Reads a frame of this cluster. *out, which borrows its bytes, only when it is good. Allocates nothing; linear in the frame at most. */
+CW_MUST_CHECK enum jobs_fault jobs_decode(const uint8_t *bytes, size_t size, uint32_t cluster, struct jobs_frame *out);
+
+/* The bytes that jobs_encode() writes: what stands before the rest, which is not counted. */
+size_t jobs_frame_size(unsigned kind);
+/* Writes everything of the frame but its rest. */
+void jobs_encode(const struct jobs_frame *frame, uint8_t *bytes);
+
+/* Mark or row i of a decoded SUMMARY or ROWS; and for who writes them, behind the frame. */
+struct jobs_mark jobs_mark_at(const struct jobs_frame *frame, size_t i);
+void jobs_mark_put(const struct jobs_mark *mark, uint8_t *rest, size_t i);
+struct denied_row jobs_row_at(const struct jobs_frame *frame, size_t i);
+void jobs_row_put(const struct denied_row *row, uint8_t *rest, size_t i);
+
+/* < 0, 0, > 0: which of two marks of one job wins. fork (may be NULL): they claim the same and are not. */
+int jobs_mark_compare(const struct jobs_mark *a, const struct jobs_mark *b, bool *fork);
+/* The mark of a record, which must decode (false: it does not). Linear. */
+bool jobs_mark_of(const uint8_t *record, size_t size, struct jobs_mark *out);
+
+#endif

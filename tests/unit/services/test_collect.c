@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jobs_town.h"
+#include "suite.h"
+
+static int64_t last(const char *name)
+{
+    return fake_int(&town_result, town_result.rows - 1, name);
+}
+
+static void open_town(void)
+{
+    town_prepare();
+    town_open((cw_dims){3, 2, 1});
+    town_run(1);
+}
+
+START_TEST(put_is_answered_when_all_hold_it)
+{
+    open_town();
+    town_put_room(0, kit_version(TOWN_RESIDENT, 2, town_room), "rows=1", true);
+    ck_assert_int_eq(town_result.rc, 0);
+    ck_assert_uint_eq(town_result.rows, 7);
+    ck_assert_int_eq(last("complete"), 1);
+    ck_assert_int_eq(last("acked"), 6);
+    ck_assert_int_eq(last("missing") + last("fenced") + last("unkept") + last("absent"), 0);
+    ck_assert_int_gt(last("took_us"), 1000);
+    ck_assert_int_lt(last("took_us"), 5000);
+    ck_assert_str_eq(fake_text(&town_result, 5, "server"), "2,1,0");
+    ck_assert_str_eq(fake_text(&town_result, 5, "state"), "acked");
+    ck_assert_int_eq(fake_int(&town_result, 5, "kept"), 1);
+    for (cw_server s = 0; s < town.servers; s++) {
+        ck_assert_uint_eq(town_decides(s, TOWN_RESIDENT), 2);
+    }
+    /* Again: who holds it is asked all the same. */
+    town_put_room(4, kit_version(TOWN_RESIDENT, 2, town_room), NULL, true);
+    ck_assert_int_eq(town_result.rc, 0);
+    ck_assert_uint_eq(town_result.rows, 1);
+    ck_assert_int_eq(last("acked"), 6);
+    ck_assert_uint_eq(town_jobs(4)->collect_count, 0);
+    ck_assert_uint_eq(town_close(), 0);
+}
+END_TEST
+
+START_TEST(nobody_is_waited_for)
+{
+    open_town();
+    town_put_room(0, kit_version(9, 2, town_room), "wait=0", true);
+    ck_assert_int_eq(town_result.rc, 0);
+    ck_assert_int_eq(last("complete"), 0);
+    town_run(5);
+    ck_assert_uint_eq(town_item(5, 9)->mark.version, 2);
+    ck_assert_uint_eq(town_close(), 0);
+}
+END_TEST
+
+/* Acks and records are lost: the silent are asked again. */
+START_TEST(over_bad_links)
+{
+    open_town();
+    town.net->lose = 3;
+    for (uint64_t v = 2; v < 12; v++) {
+        town_put_room(0, kit_version(9, v, town_room), NULL, true);
+        ck_assert_int_eq(town_result.rc, 0);
+        ck_assert_int_eq(last("complete"), 1);
+    }
+    ck_assert_uint_eq(town_close(), 0);
+}
+END_TEST
+
+START_TEST(who_is_silent_is_missing_until_it_is_fenced)
+{
+    open_town();
+    cw_svc *silent = town.net->server[5];
+    silent->swallow = true;
+    town_put_room(0, kit_version(9, 2, town_room), "timeout=400", true);
+    ck_assert_int_eq(town_result.rc, -ETIMEDOUT);
+    ck_assert_int_eq(last("complete"), 0);
+    ck_assert_int_eq(last("missing"), 1);
+    ck_assert_str_eq(fake_text(&town_result, 0, "state"), "missing");
+    ck_assert_str_eq(fake_text(&town_result, 0, "server"), "2,1,0");
+    ck_assert_int_ge(last("took_us"), 400000);
+    /* It leaves the view: its word is void, and it is waited for until its fence time is over. */
+    town_put_room(0, kit_version(9, 3, town_room), NULL, false);
+    town_run(20);
+    ck_assert(!town_result.done);
+    town.net->server[0]->down[5] = true;
+    const cw_event event = {.size = sizeof event, .kind = CW_EVENT_SERVER_DOWN, .server = {2, 1, 0}};
+    jobs_service.on_event(town.net->server[0], town.net->server[0]->state, &event);
+    town_run(60);
+    ck_assert(!town_result.done);
+    town.at[0].far[5] = true;
+    town_run(10);
+    ck_assert(town_result.done);
+    ck_assert_int_eq(town_result.rc, 0);
+    ck_assert_int_eq(last("fenced"), 1);
+    ck_assert_int_eq(last("complete"), 1);
+    ck_assert_str_eq(fake_text(&town_result, 0, "state"), "fenced");
+    /* It was away before the next: nothing is to be said of it. */
+    town_put_room(0, kit_version(9, 4, town_room), NULL, true);
+    ck_assert_int_eq(last("absent"), 1);
+    ck_assert_uint_eq(town_result.rows, 1);
+    ck_assert_uint_eq(town_close(), 0);
+}
+END_TEST
+
+/* Another change wins meanwhile: this one is superseded there, and complete. */
+START_TEST(superseded)
+{
+    open_town();
+    struct fake_result first;
+    town.net->server[5]->swallow = true;
+    town_put_room(0, kit_version(9, 2, town_room), NULL, false);
+    town_run(10);
+    ck_assert(!town_result.done);
+    jobs_take_kept(town_jobs(5), town_room, kit_version(9, 3, town_room));
+    town.net->server[5]->swallow = false;
+    fake_net_finish(town.net, &town_result);
+    first = town_result;
+    ck_assert_int_eq(first.rc, 0);
+    ck_assert_int_ge(last("superseded"), 1);
+    ck_assert_int_eq(last("complete"), 1);
+    ck_assert_uint_eq(town_close(), 0);
+}
+END_TEST
+
+START_TEST(not_stored_is_said)
+{
+    town_prepare();
+    town.at[3].store_is = -ENOSPC;
+    town_open((cw_dims){3, 2, 1});
+    town_put_room(0, kit_version(9, 2, town_room), "rows=1", true);
+    ck_assert_int_eq(last("complete"), 1);
+    ck_assert_int_eq(last("unkept"), 1);
+    ck_assert_int_eq(fake_int(&town_result, 3, "kept"), 0);
+    ck_assert_uint_eq(town_close(), 0);
+}
+END_TEST
+
+static void refused(const struct kit_job *job, int rc)
+{
+    town_put_room(0, kit_record(job, KIT_KEY, KIT_CLUSTER, town_room, KIT_RECORD_MAX), NULL, true);
+    ck_assert_msg(town_result.rc == rc, "gave %d", town_result.rc);
+    ck_assert_uint_gt(strlen(fake_text(&town_result, 0, "error")), 10);
+}
+
+START_TEST(what_an_operator_may_not_do)
+{
+    open_town();
+    struct kit_job k = {.job = 9, .version = 5, .generation = 1};
+    town_put_room(0, kit_record(&k, KIT_KEY, KIT_CLUSTER, town_room, KIT_RECORD_MAX), NULL, true);
+    ck_assert_int_eq(town_result.rc, 0);
+    k.version = 4;
+    refused(&k, -ESTALE);
+    k.version = 5;
+    k.processes = 3;
+    refused(&k, -EEXIST);
+    k.version = 6;
+    k.generation = 2;
+    refused(&k, -ESTALE); /* the first lives */
+    k.generation = 1;
+    k.destroyed = true;
+    town_put_room(0, kit_record(&k, KIT_KEY, KIT_CLUSTER, town_room, KIT_RECORD_MAX), NULL, true);
+    ck_assert_int_eq(town_result.rc, 0);
+    k.version = 7;
+    k.destroyed = false;
+    refused(&k, -ESTALE);
+    k.generation = 2;
+    k.version = 6;
+    refused(&k, -ESTALE);
+    k.version = 7;
+    town_put_room(0, kit_record(&k, KIT_KEY, KIT_CLUSTER, town_room, KIT_RECORD_MAX), NULL, true);
+    ck_assert_int_eq(town_result.rc, 0);
+    k.job = JOBS_JOB;
+    refused(&k, -EINVAL);
+    k.job = 10;
+    town_put_room(0, kit_record(&k, KIT_KEY + 1, KIT_CLUSTER, town_room, KIT_RECORD_MAX), NULL, true);
+    ck_assert_int_eq(town_result.rc, -EBADMSG);
+    ck_assert_ptr_nonnull(strstr(fake_text(&town_result, 0, "error"), "did not sign"));
+    ck_assert_uint_eq(town_jobs(0)->collect_count, 0);
+    ck_assert_uint_eq(town_close(), 0);
+}
+END_TEST
+
+START_TEST(in_pieces)
+{
+    open_town();
+    size_t size = kit_version(9, 5, town_room);
+    char text[1024], line[1200];
+    base64_encode(town_room, 60, text);
+    snprintf(line, sizeof line, "more 0 %s", text);
+    town_line(0, line);
+    ck_assert_int_eq(last("bytes"), 60);
+    town_line(0, "more 30 AAAA");
+    ck_assert_int_eq(town_result.rc, -EINVAL);
+    base64_encode(town_room + 60, 30, text);
+    snprintf(line, sizeof line, "more 60 %s", text);
+    town_line(0, line);
+    ck_assert_int_eq(last("bytes"), 90);
+    base64_encode(town_room + 90, size - 90, text);
+    memmove(text + 5, text + 4, strlen(text + 4) + 1); /* and in two words */
+    text[4] = ' ';
+    snprintf(line, sizeof line, "put %s wait=1", text);
+    town_line(0, line);
+    ck_assert_int_eq(town_result.rc, 0);
+    ck_assert_int_eq(last("acked"), 6);
+    ck_assert_uint_eq(town_close(), 0);
+}
+END_TEST
+
+START_TEST(bad_words)
+{
+    static const char *const lines[] = {"put",  "put AAAA", "put A",       "put AAAA x=1", "put AAAA wait=2",
+                                        "more", "more 0",   "more x AAAA", "more 0 A",     "more 4 AAAA"};
+    open_town();
+    for (unsigned i = 0; i < sizeof lines / sizeof *lines; i++) {
+        town_line(0, lines[i]);
+        ck_assert_msg(town_result.rc == -EINVAL, "%s", lines[i]);
+        ck_assert_uint_gt(strlen(fake_text(&town_result, 0, "error")), 10);
+    }
+    memset(town_room, 0, sizeof town_room);
+    town_put_room(0, SHELF_RECORD_MAX, NULL, true);
+    ck_assert_int_eq(town_result.rc, -EINVAL);
+    ck_assert_uint_eq(town_close(), 0);
+}
+END_TEST
+
+START_TEST(so_many_at_a_time_and_closed)
+{
+    open_town();
+    for (cw_server s = 1; s < town.servers; s++) {
+        town.net->server[s]->swallow = true;
+    }
+    static struct fake_result results[JOBS_CHANGES];
+    for (cw_job i = 0; i < JOBS_CHANGES; i++) {
+        char text[1024];
+        size_t size = kit_version(100 + i, 1, town_room);
+        base64_encode(town_room, size, text);
+        const char *const words[] = {"put", text};
+        fake_result_init(&results[i]);
+        cw_svc *s = town.net->server[0];
+        ck_assert_int_eq(jobs_service.on_command(s, s->state, (cw_request *)&results[i], 2, words), 1);
+    }
+    town_put_room(0, kit_version(9, 1, town_room), NULL, false);
+    ck_assert_int_eq(town_result.rc, -EBUSY);
+    town_run(10);
+    ck_assert_uint_eq(town_close(), 0);
+    for (unsigned i = 0; i < JOBS_CHANGES; i++) {
+        ck_assert(results[i].done);
+        ck_assert_int_eq(results[i].rc, -ECANCELED);
+    }
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(put_is_answered_when_all_hold_it),
+    SUITE_TEST(nobody_is_waited_for),
+    SUITE_TEST(over_bad_links),
+    SUITE_TEST(who_is_silent_is_missing_until_it_is_fenced),
+    SUITE_TEST(superseded),
+    SUITE_TEST(not_stored_is_said),
+    SUITE_TEST(what_an_operator_may_not_do),
+    SUITE_TEST(in_pieces),
+    SUITE_TEST(bad_words),
+    SUITE_TEST(so_many_at_a_time_and_closed),
+};
+SUITE_MAIN("collect", tests)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 CONTRACTS, KEYSPACE, BASE, WIRE = "include/cubeway", "keyspace", "runtime/base", "runtime/wire"
 CORE, BOOT, NMU, SHIM = "runtime/core", "runtime/boot", "runtime/nmu", "shim"
 SERVICES, SERVICE_LIST = "services/*", "services"
-SERVICE_JOBS = "services/jobs"
+SERVICE_JOBS, TRANSPORT = "services/jobs", "services/transport"
 SCENARIO, CAPTURE = "scenario", "runtime/capture"
 SIMULATOR, DAEMON, CTL, TESTBED = "simulator", "runtime/daemon", "runtime/ctl", "testbed"
 
@@ -35,13 +35,14 @@ FOLDERS = (
     Folder(SHIM, 4, "shim", (CONTRACTS, BASE, WIRE), False),
     Folder(CAPTURE, 4, "capture", (CONTRACTS,), False),
     Folder(SERVICE_JOBS, 4, "services/jobs", (CONTRACTS, KEYSPACE, BASE, WIRE, NMU), False),  # the one service that governs the NMU
-    Folder(SERVICES, 4, "services", (CONTRACTS, KEYSPACE, BASE), False),
-    Folder(SERVICE_LIST, 4, "services", (CONTRACTS, BASE, WIRE, NMU, SERVICES, SERVICE_JOBS), False),
+    Folder(TRANSPORT, 4, "services/transport", (CONTRACTS, BASE), False),  # what other services are built on
+    Folder(SERVICES, 4, "services", (CONTRACTS, KEYSPACE, BASE, TRANSPORT), False),
+    Folder(SERVICE_LIST, 4, "services", (CONTRACTS, BASE, WIRE, NMU, SERVICES, SERVICE_JOBS, TRANSPORT), False),
     Folder(SCENARIO, 4, "scenario", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU), False),
-    Folder(SIMULATOR, 5, "simulator", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, CAPTURE, SERVICES, SERVICE_JOBS, SERVICE_LIST, SCENARIO), False),
-    Folder(DAEMON, 5, "daemon", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, BOOT, NMU, SHIM, SERVICES, SERVICE_JOBS, SERVICE_LIST), False),
+    Folder(SIMULATOR, 5, "simulator", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, CAPTURE, SERVICES, SERVICE_JOBS, TRANSPORT, SERVICE_LIST, SCENARIO), False),
+    Folder(DAEMON, 5, "daemon", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, BOOT, NMU, SHIM, SERVICES, SERVICE_JOBS, TRANSPORT, SERVICE_LIST), False),
     Folder(CTL, 5, "ctl", (CONTRACTS, BASE, CAPTURE), False),
-    Folder(TESTBED, 5, "testbed", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, SERVICES, SERVICE_JOBS, SCENARIO), False),
+    Folder(TESTBED, 5, "testbed", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, SERVICES, SERVICE_JOBS, TRANSPORT, SCENARIO), False),
 )
 
 # Folders of C that are not the product: they may include all of it.

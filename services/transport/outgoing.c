@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outgoing.c - messages being sent, from birth to end. Nothing here sends: what is to be sent is in peer->ready, and sending.c asks for it.
+ */
+#include "services/transport/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BACKOFF_LEAST CW_US(200)
+#define BACKOFF_MOST CW_MS(20)
+
+struct outgoing *outgoing_find(const struct transport *t, int64_t id)
+{
+    uint64_t index = (uint64_t)id & 0xffff;
+    if (id <= 0 || index >= t->config.messages_max || t->slot[index] == NULL || t->slot[index]->id != id) {
+        return NULL;
+    }
+    return t->slot[index];
+}
+
+struct outgoing *outgoing_of_request(const struct transport *t, uint64_t request)
+{
+    struct outgoing *m = outgoing_find(t, (int64_t)(request ^ t->salt));
+    return m != NULL && m->kind == OUTGOING_REQUEST && m->state != OUTGOING_FINISHED ? m : NULL;
+}
+
+/* ---- Its place ------------------------------------------------------------------------------------------------------ */
+
+/* Its number is spoken for: the floor rises over all that are. */
+static void resolve_number(struct transport *t, struct outgoing *m)
+{
+    struct peer *p = m->peer;
+    p->slot[m->number % SEGMENT_NUMBERS] = NULL;
+    while (p->floor != p->number_next && p->slot[p->floor % SEGMENT_NUMBERS] == NULL) {
+        p->floor++;
+    }
+    peer_touch(t, p);
+}
+
+static bool has_number(const struct outgoing *m)
+{
+    return m->state == OUTGOING_READY || m->state == OUTGOING_SENT;
+}
+
+void outgoing_detach(struct transport *t, struct outgoing *m)
+{
+    if (m->answering != NULL && !m->answering->calling) {
+        incoming_drop(t, m->answering);
+    }
+    transport_due(t, &m->due, CW_NEVER);
+    if (list_is_linked(&m->link)) {
+        list_remove(&m->link);
+    }
+    if (m->peer != NULL && has_number(m)) {
+        resolve_number(t, m);
+    }
+    if (m->peer != NULL) {
+        peer_touch(t, m->peer);
+    }
+    m->peer = NULL;
+    m->state = OUTGOING_FINISHED;
+}
+
+/* The receiver may have parts of it in memory. */
+static void say_given_up(struct transport *t, const struct outgoing *m)
+{
+    const struct peer *p = m->peer;
+    if (p == NULL || p->state != PEER_OPEN || !has_number(m) || m->next == 0 || t->closing) {
+        return;
+    }
+    const struct segment s = {.kind = SEGMENT_GIVEN_UP, .out = p->out_name, .in = p->out_in, .number = m->number};
+    sending_control(t, p, &s);
+}
+
+void outgoing_finish(struct transport *t, struct outgoing *m, int status)
+{
+    if (m->state == OUTGOING_FINISHED) {
+        return;
+    }
+    outgoing_detach(t, m);
+    m->status = status;
+    list_push_back(&t->finished, &m->link);
+}
+
+void outgoing_give_up(struct transport *t, struct outgoing *m, int status)
+{
+    say_given_up(t, m);
+    outgoing_finish(t, m, status);
+}
+
+void outgoing_free(struct transport *t, struct outgoing *m)
+{
+    unsigned index = (unsigned)(m->id & 0xffff);
+    t->slot[index] = NULL;
+    t->free_slot[--t->outgoing_count] = (uint16_t)index;
+    if (!TP_MUTANT(FOREVER)) {
+        transport_uncharge(t, m->charged);
+    }
+    free(m->copy);
+    if (m->came_bits != m->few) {
+        free(m->came_bits);
+    }
+    free(m);
+}
+
+/* From its first byte: another attempt. */
+static void rewind_parts(struct outgoing *m)
+{
+    size_t words = ((size_t)m->parts + 63) / 64;
+    memset(m->came_bits, 0, words * sizeof *m->came_bits);
+    memset(m->lost_bits, 0, words * sizeof *m->lost_bits);
+    m->next = 0;
+    m->lost = 0;
+    m->lost_from = 0;
+    m->limit = SEGMENT_FIRST;
+}
+
+static void retry_at(struct transport *t, struct outgoing *m, cw_span wait)
+{
+    outgoing_detach(t, m);
+    rewind_parts(m);
+    m->state = OUTGOING_RETRY;
+    m->retry_at = cw_time_add(t->now, wait);
+    list_push_back(&t->retry, &m->link);
+    transport_due(t, &m->due, cw_time_min(m->deadline, m->retry_at));
+}
+
+static void retry_later(struct transport *t, struct outgoing *m)
+{
+    m->backoff.ns = m->backoff.ns == 0 ? BACKOFF_LEAST.ns : m->backoff.ns * 2;
+    m->backoff.ns = m->backoff.ns > BACKOFF_MOST.ns ? BACKOFF_MOST.ns : m->backoff.ns;
+    retry_at(t, m, CW_NS(m->backoff.ns / 2 + (int64_t)cw_random_below(t->user, (uint64_t)m->backoff.ns)));
+}
+
+void outgoing_route(struct transport *t, struct outgoing *m)
+{
+    cw_coord server = m->to.server;
+    cw_process process = m->to.process;
+    if (m->to.kind == CW_TO_KEY) {
+        if (cw_servers_for_key(t->user, &m->to.key, 1, &server) != 1) {
+            retry_later(t, m);
+            return;
+        }
+        process = cw_server_id(t->user, server);
+    } else if (!cw_reachable(t->user, server) && !(m->flags & TRANSPORT_WAIT)) {
+        outgoing_finish(t, m, -ENETUNREACH);
+        return;
+    }
+    struct peer *p = peer_get(t, m->to.job, process, m->to.port, server);
+    if (p == NULL) {
+        retry_later(t, m); /* all that are remembered are busy */
+        return;
+    }
+    m->peer = p;
+    m->state = OUTGOING_WAITING;
+    list_push_back(&p->waiting, &m->link);
+    transport_due(t, &m->due, m->deadline);
+    peer_touch(t, p);
+}
+
+void outgoing_due(struct transport *t, struct outgoing *m)
+{
+    if (cw_time_due(m->deadline, t->now)) {
+        outgoing_give_up(t, m, -ETIMEDOUT);
+    } else if (m->state == OUTGOING_RETRY) {
+        list_remove(&m->link);
+        outgoing_route(t, m);
+    } else {
+        transport_due(t, &m->due, m->deadline);
+    }
+}
+
+/* ---- Parts ---------------------------------------------------------------------------------------------------------- */
+
+static bool bit_has(const uint64_t *bits, uint32_t i)
+{
+    return bits[i / 64] >> i % 64 & 1;
+}
+
+bool outgoing_next(const struct outgoing *m, uint32_t *index)
+{
+    if (m->lost > 0) {
+        uint32_t words = (m->parts + 63) / 64;
+        for (uint32_t w = m->lost_from / 64; w < words; w++) {
+            if (m->lost_bits[w] != 0) {
+                *index = w * 64 + (uint32_t)__builtin_ctzll(m->lost_bits[w]);
+                return true;
+            }
+        }
+    }
+    *index = m->next;
+    return m->next < m->parts && m->next < m->limit;
+}
+
+void outgoing_sort(struct outgoing *m)
+{
+    uint32_t index;
+    bool ready = outgoing_next(m, &index);
+    if (has_number(m) && ready != (m->state == OUTGOING_READY)) {
+        m->state = ready ? OUTGOING_READY : OUTGOING_SENT;
+        list_move_back(ready ? &m->peer->ready : &m->peer->sent, &m->link);
+    }
+}
+
+void outgoing_left(struct transport *t, struct peer *p, struct outgoing *m, uint32_t index)
+{
+    if (index < m->next) {
+        t->stats.repeated++;
+        if (bit_has(m->lost_bits, index)) {
+            m->lost_bits[index / 64] &= ~(UINT64_C(1) << index % 64);
+            m->lost--;
+            m->lost_from = index;
+        }
+    } else {
+        m->next = index + 1;
+    }
+    if (p->flight.out == 1) {
+        p->progress = t->now; /* it was the first of them */
+    }
+    outgoing_sort(m);
+}
+
+/* May this incarnation have taken it already? */
+static bool was_tried(const struct outgoing *m, uint64_t instance)
+{
+    bool tried = false;
+    for (unsigned i = 0; i < m->tried_count; i++) {
+        tried |= m->tried[i] == instance;
+    }
+    return tried && !TP_MUTANT(TRIED_AGAIN);
+}
+
+void outgoing_number(struct transport *t, struct peer *p)
+{
+    while (!list_is_empty(&p->waiting) && p->number_next - p->floor < SEGMENT_NUMBERS) {
+        struct outgoing *m = container_of(list_first(&p->waiting), struct outgoing, link);
+        if (was_tried(m, p->instance)) {
+            outgoing_finish(t, m, m->to.kind == CW_TO_KEY ? -ESTALE : -ECONNRESET);
+            continue;
+        }
+        list_remove(&m->link);
+        m->number = p->number_next++;
+        p->slot[m->number % SEGMENT_NUMBERS] = m;
+        m->state = OUTGOING_READY;
+        list_push_back(&p->ready, &m->link);
+    }
+}
+
+static struct outgoing *numbered(const struct peer *p, uint32_t number)
+{
+    struct outgoing *m = p->slot[number % SEGMENT_NUMBERS];
+    return m != NULL && m->number == number ? m : NULL;
+}
+
+/* ---- What the receiver says ------------------------------------------------------------------------------------------- */
+
+struct acking {
+    struct transport *t;
+    struct peer *p;
+    uint64_t bytes;
+    bool useful;
+};
+
+static void packet_came(void *context, const struct flight_packet *packet, bool lost)
+{
+    struct acking *a = context;
+    struct peer *p = a->p;
+    a->bytes += lost ? 0 : packet->bytes;
+    if (lost) {
+        a->t->stats.needless++;
+        p->patience = p->patience < 8 ? p->patience * 2 : p->patience;
+    }
+    struct outgoing *m = numbered(p, packet->number);
+    if (m == NULL || bit_has(m->came_bits, packet->index)) {
+        return;
+    }
+    a->useful = true;
+    m->came_bits[packet->index / 64] |= UINT64_C(1) << packet->index % 64;
+    if (bit_has(m->lost_bits, packet->index)) {
+        m->lost_bits[packet->index / 64] &= ~(UINT64_C(1) << packet->index % 64);
+        m->lost--;
+        outgoing_sort(m);
+    }
+    if (TP_MUTANT(DONE_WHEN_SENT) && m->parts == 1 && m->kind != OUTGOING_REQUEST) {
+        outgoing_finish(a->t, m, 0);
+    }
+}
+
+static void packet_lost(void *context, const struct flight_packet *packet, bool lost)
+{
+    (void)lost;
+    struct acking *a = context;
+    struct outgoing *m = numbered(a->p, packet->number);
+    if (m == NULL || bit_has(m->came_bits, packet->index) || bit_has(m->lost_bits, packet->index) ||
+        TP_MUTANT(NO_REPEAT)) {
+        return;
+    }
+    m->lost_bits[packet->index / 64] |= UINT64_C(1) << packet->index % 64;
+    m->lost++;
+    m->lost_from = packet->index < m->lost_from ? packet->index : m->lost_from;
+    outgoing_sort(m);
+}
+
+/* A server that was forgotten by the one it asked, or that has no such key, may ask again: nothing was taken. */
+static void take_result(struct transport *t, struct peer *p, struct outgoing *m, uint32_t value)
+{
+    switch (value) {
+    case 0:
+        if (m->kind != OUTGOING_REQUEST) {
+            outgoing_finish(t, m, 0);
+            return;
+        }
+        list_remove(&m->link);
+        resolve_number(t, m);
+        m->state = OUTGOING_AWAITING;
+        list_push_back(&p->awaiting, &m->link);
+        return;
+    case RESULT_BUSY:
+        t->stats.waits++;
+        retry_later(t, m);
+        return;
+    case RESULT_NOT_ROOT:
+        if (m->to.kind == CW_TO_KEY) {
+            t->stats.restarts += m->next > 0;
+            retry_later(t, m);
+            return;
+        }
+        outgoing_finish(t, m, -EPROTO);
+        return;
+    default:
+        outgoing_finish(t, m, -(int)value);
+        return;
+    }
+}
+
+static bool take_note(struct transport *t, struct peer *p, const struct segment_note *note)
+{
+    struct outgoing *m = numbered(p, note->number);
+    if (m == NULL) {
+        return false;
+    }
+    if (note->kind == NOTE_RESULT) {
+        take_result(t, p, m, note->value);
+        return true;
+    }
+    if (note->value <= m->limit) {
+        return false;
+    }
+    m->limit = note->value;
+    outgoing_sort(m);
+    return true;
+}
+
+static cw_span loss_wait(const struct peer *p)
+{
+    int64_t smooth = rtt_smooth(&p->rtt).ns;
+    return CW_NS(smooth + (smooth / 4 + 4 * rtt_spread(&p->rtt).ns) * p->patience);
+}
+
+void outgoing_losses(struct transport *t, struct peer *p)
+{
+    struct acking a = {.t = t, .p = p};
+    uint32_t out = p->flight.out;
+    p->loss_due = flight_detect(&p->flight, loss_wait(p), t->now, packet_lost, &a);
+    if (p->flight.out != out) {
+        congestion_lost(&p->congestion, t->now, rtt_smooth(&p->rtt));
+    }
+    peer_touch(t, p);
+}
+
+void outgoing_ack(struct transport *t, struct peer *p, const struct segment_ack *ack)
+{
+    if (p->state != PEER_OPEN || ack->out != p->out_name || ack->in != p->out_in) {
+        t->stats.strange++;
+        return;
+    }
+    struct acking a = {.t = t, .p = p};
+    cw_time sent = CW_NEVER;
+    if (!flight_ack(&p->flight, ack->newest, ack->word, ack->words, packet_came, &a, &sent)) {
+        t->stats.malformed++;
+        return;
+    }
+    p->silent = 0;
+    cw_span rtt = CW_NS(0);
+    if (sent.ns != INT64_MAX) {
+        rtt = CW_NS(cw_time_since(t->now, sent).ns - (int64_t)ack->delay_ns);
+        rtt = rtt.ns < 1 ? CW_NS(1) : rtt;
+        if (rtt_sample(&p->rtt, rtt, t->now)) {
+            congestion_drain(&p->congestion);
+        }
+    }
+    congestion_acked(&p->congestion, a.bytes, rtt);
+    if ((int32_t)(ack->newest - p->round) >= 0) {
+        p->round = p->flight.next;
+        congestion_round(&p->congestion, rtt_least(&p->rtt));
+    }
+    for (unsigned i = 0; i < ack->notes; i++) {
+        a.useful |= take_note(t, p, &ack->note[i]);
+    }
+    if (a.useful) {
+        p->progress = t->now;
+        p->probes = 0;
+    }
+    outgoing_losses(t, p);
+    if (p->floor == p->number_next) {
+        flight_rest(&p->flight);
+    }
+}
+
+void outgoing_silence(struct transport *t, struct peer *p)
+{
+    t->stats.probes++;
+    p->probes += p->probes < 20;
+    p->silent++;
+    p->progress = t->now;
+    if (p->silent >= 2 || p->floor == p->number_next) {
+        struct acking a = {.t = t, .p = p};
+        flight_lose_all(&p->flight, packet_lost, &a);
+        congestion_silence(&p->congestion, t->now);
+    }
+    p->probe = p->floor != p->number_next;
+    peer_touch(t, p);
+}
+
+/* ---- Associations ------------------------------------------------------------------------------------------------------ */
+
+/* Where it was sent to is no more, and what became of it there is not known (unless nothing was sent). */
+static void lost_sight(struct transport *t, struct outgoing *m, bool may_restart, int status)
+{
+    bool unsent = m->state == OUTGOING_WAITING || (has_number(m) && m->next == 0);
+    bool wanted =
+        may_restart && m->tried_count < OUTGOING_TRIED && ((m->flags & TRANSPORT_RESTART) || TP_MUTANT(BLIND_RESTART));
+    wanted =
+        wanted && (m->answering == NULL || m->accept.piece == NULL); /* what was handed over cannot be taken back */
+    if (unsent || wanted) {
+        if (!unsent) {
+            t->stats.restarts++;
+            m->tried[m->tried_count++] = m->peer->instance;
+        }
+        retry_later(t, m);
+    } else {
+        outgoing_finish(t, m, status);
+    }
+}
+
+/* Calls fn for all messages of the peer's list; fn takes each out of it. */
+static void lost_sight_of_list(struct transport *t, struct list *list, bool may_restart, int status)
+{
+    struct list taken;
+    list_init(&taken);
+    list_splice_back(&taken, list);
+    while (!list_is_empty(&taken)) {
+        lost_sight(t, container_of(list_first(&taken), struct outgoing, link), may_restart, status);
+    }
+}
+
+void outgoing_welcome(struct transport *t, struct peer *p, const struct segment *s)
+{
+    if (p->state != PEER_HELLO || s->out != p->out_name) {
+        t->stats.strange += p->state != PEER_OPEN;
+        return;
+    }
+    if (p->instance != 0 && p->instance != s->instance) {
+        lost_sight_of_list(t, &p->awaiting, true, -ECONNRESET); /* who was to answer is gone */
+    }
+    p->state = PEER_OPEN;
+    p->out_in = s->in;
+    p->instance = s->instance;
+    p->hello_due = CW_NEVER;
+    p->number_next = 1;
+    p->floor = 1;
+    flight_restart(&p->flight, 1);
+    if (p->hellos == 1) {
+        rtt_sample(&p->rtt, cw_time_since(t->now, p->hello_sent), t->now);
+    }
+    congestion_init(&p->congestion, t->mtu, peer_target(t, p), t->config.window_max);
+    p->round = 1;
+    p->progress = t->now;
+    p->probes = 0;
+    p->silent = 0;
+    p->probe = false;
+    p->loss_due = CW_NEVER;
+    peer_touch(t, p);
+}
+
+void outgoing_reset(struct transport *t, struct peer *p, uint64_t instance)
+{
+    bool restarted = instance != p->instance;
+    p->state = PEER_CLOSED;
+    lost_sight_of_list(t, &p->ready, restarted, -ECONNRESET);
+    lost_sight_of_list(t, &p->sent, restarted, -ECONNRESET);
+    if (restarted) {
+        lost_sight_of_list(t, &p->awaiting, true, -ECONNRESET);
+    }
+    flight_restart(&p->flight, p->flight.next);
+    p->loss_due = CW_NEVER;
+    p->instance = instance;
+    peer_touch(t, p);
+}
+
+static void unreachable_list(struct transport *t, struct list *list)
+{
+    for (struct list_node *node = list_first(list), *next; node != NULL; node = next) {
+        next = list_next(list, node);
+        struct outgoing *m = container_of(node, struct outgoing, link);
+        if (m->to.kind == CW_TO_KEY) {
+            lost_sight(t, m, true, -ESTALE);
+        } else if (!(m->flags & TRANSPORT_WAIT)) {
+            outgoing_finish(t, m, -ENETUNREACH);
+        }
+    }
+}
+
+void outgoing_unreachable(struct transport *t, struct peer *p)
+{
+    if (TP_MUTANT(NO_SERVER_LOSS)) {
+        return;
+    }
+    unreachable_list(t, &p->waiting);
+    unreachable_list(t, &p->ready);
+    unreachable_list(t, &p->sent);
+    unreachable_list(t, &p->awaiting);
+}
+
+void outgoing_fail_all(struct transport *t, struct peer *p, int status)
+{
+    struct list *lists[] = {&p->waiting, &p->ready, &p->sent};
+    for (unsigned i = 0; i < sizeof lists / sizeof *lists; i++) {
+        while (!list_is_empty(lists[i])) {
+            outgoing_finish(t, container_of(list_first(lists[i]), struct outgoing, link), status);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * peers.c - who is remembered: a table of bounded size. An idle peer makes room for a new one; both ends then begin a new association, so that
+ * nothing is taken twice for having been forgotten.
+ */
+#include "services/transport/internal.h"
+
+#include <stdlib.h>
+
+static uint32_t bucket_of(const struct transport *t, cw_job job, cw_process process, cw_port port)
+{
+    uint64_t mixed = ((uint64_t)job << 32 | process) * UINT64_C(0x9e3779b97f4a7c15) + port;
+    mixed ^= mixed >> 29;
+    mixed *= UINT64_C(0xbf58476d1ce4e5b9);
+    return (uint32_t)(mixed >> 32) & (t->buckets - 1);
+}
+
+struct peer *peer_find(const struct transport *t, cw_job job, cw_process process, cw_port port)
+{
+    struct peer *p = t->bucket[bucket_of(t, job, process, port)];
+    while (p != NULL && (p->process != process || p->job != job || p->port != port)) {
+        p = p->next;
+    }
+    return p;
+}
+
+bool peer_idle(const struct peer *p)
+{
+    return list_is_empty(&p->waiting) && list_is_empty(&p->ready) && list_is_empty(&p->sent) &&
+           list_is_empty(&p->awaiting) && list_is_empty(&p->incoming) && p->flight.out == 0 &&
+           p->ack_due.ns == INT64_MAX;
+}
+
+/* The one idle longest makes room. */
+static bool forget_one(struct transport *t)
+{
+    for (struct list_node *node = list_first(&t->age); node != NULL; node = list_next(&t->age, node)) {
+        struct peer *p = container_of(node, struct peer, age);
+        if (peer_idle(p) && !list_is_linked(&p->touched)) {
+            t->stats.forgotten++;
+            peer_free(t, p);
+            return true;
+        }
+    }
+    return false;
+}
+
+struct peer *peer_get(struct transport *t, cw_job job, cw_process process, cw_port port, cw_coord server)
+{
+    struct peer *p = peer_find(t, job, process, port);
+    if (p != NULL) {
+        p->server = server;
+        return p;
+    }
+    if (t->stats.peers >= t->config.peers_max && !forget_one(t)) {
+        return NULL;
+    }
+    p = calloc(1, sizeof *p);
+    if (p == NULL) {
+        return NULL;
+    }
+    p->job = job;
+    p->process = process;
+    p->port = port;
+    p->server = server;
+    p->hello_due = CW_NEVER;
+    p->loss_due = CW_NEVER;
+    p->ack_due = CW_NEVER;
+    p->patience = 1;
+    list_init(&p->waiting);
+    list_init(&p->ready);
+    list_init(&p->sent);
+    list_init(&p->awaiting);
+    list_init(&p->incoming);
+    rtt_init(&p->rtt, t->now);
+    p->due = (struct due){.kind = DUE_PEER, .order = ++t->orders};
+    uint32_t bucket = bucket_of(t, job, process, port);
+    p->next = t->bucket[bucket];
+    t->bucket[bucket] = p;
+    list_push_back(&t->age, &p->age);
+    t->stats.peers++;
+    return p;
+}
+
+void peer_touch(struct transport *t, struct peer *p)
+{
+    list_move_back(&t->age, &p->age);
+    if (!list_is_linked(&p->touched)) {
+        list_push_back(&t->touched, &p->touched);
+    }
+}
+
+void peer_free(struct transport *t, struct peer *p)
+{
+    struct peer **at = &t->bucket[bucket_of(t, p->job, p->process, p->port)];
+    while (*at != p) {
+        at = &(*at)->next;
+    }
+    *at = p->next;
+    list_remove(&p->age);
+    if (list_is_linked(&p->touched)) {
+        list_remove(&p->touched);
+    }
+    transport_due(t, &p->due, CW_NEVER);
+    flight_close(&p->flight);
+    t->stats.peers--;
+    free(p);
+}
+
+cw_span peer_timeout(const struct transport *t, const struct peer *p)
+{
+    cw_span wait = rtt_timeout(&p->rtt, t->config.rto_min, t->config.rto_max);
+    for (unsigned i = 0; i < p->probes && wait.ns < t->config.rto_max.ns; i++) {
+        wait.ns *= 2;
+    }
+    return wait.ns > t->config.rto_max.ns ? t->config.rto_max : wait;
+}
+
+cw_time peer_wake(const struct transport *t, const struct peer *p)
+{
+    cw_time at = p->ack_due;
+    bool unsent = !list_is_empty(&p->waiting) || !list_is_empty(&p->ready);
+    if (p->state == PEER_OPEN) {
+        at = cw_time_min(at, p->loss_due);
+        if (p->flight.out > 0 || !list_is_empty(&p->sent)) {
+            at = cw_time_min(at, cw_time_add(p->progress, peer_timeout(t, p)));
+        }
+    }
+    if (unsent && cw_time_before(t->now, p->retry_at)) {
+        at = cw_time_min(at, p->retry_at);
+    } else if (unsent && p->state == PEER_HELLO) {
+        at = cw_time_min(at, p->hello_due);
+    }
+    for (struct list_node *node = list_first(&p->incoming); node != NULL; node = list_next(&p->incoming, node)) {
+        at = cw_time_min(at, cw_time_add(container_of(node, struct incoming, link)->heard, t->config.silence));
+    }
+    return at;
+}
+
+uint64_t peer_target(const struct transport *t, const struct peer *p)
+{
+    unsigned links = (unsigned)__builtin_popcount(cw_links_to(t->user, p->server));
+    return (uint64_t)t->config.queue_target * (links == 0 ? 1 : links);
+}

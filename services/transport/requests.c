@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * requests.c - what the service asks for: messages, requests, answers; begun, cancelled, resumed.
+ */
+#include "services/transport/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ERRNO_MOST = 4095 };
+
+static struct outgoing *make(struct transport *t, const cw_to *to, const struct transport_data *data,
+                             const struct transport_send_options *options, int *why)
+{
+    *why = -EINVAL;
+    if (to->kind != CW_TO_SERVER && to->kind != CW_TO_KEY) {
+        return NULL;
+    }
+    if (options->size < sizeof *options || options->timeout.ns < 0 ||
+        (data->size > 0 && data->bytes == NULL && data->read == NULL) ||
+        ((options->flags & TRANSPORT_COPY) && data->read != NULL) ||
+        segment_parts(data->size, t->part) > SEGMENT_PARTS_MAX ||
+        (to->kind == CW_TO_SERVER && !cw_server_valid(t->user, to->server))) {
+        return NULL;
+    }
+    *why = -ESHUTDOWN;
+    if (t->closing) {
+        return NULL;
+    }
+    *why = -ENOBUFS;
+    if (t->outgoing_count >= t->config.messages_max) {
+        return NULL;
+    }
+    uint32_t parts = (uint32_t)segment_parts(data->size, t->part);
+    size_t words = ((size_t)parts + 63) / 64;
+    bool copies = (options->flags & TRANSPORT_COPY) && data->size > 0;
+    if (copies && data->size > t->config.memory_max) {
+        return NULL;
+    }
+    size_t need = (copies ? (size_t)data->size : 0) + (words > 1 ? words * 2 * sizeof(uint64_t) : 0);
+    if (!transport_charge(t, need)) {
+        return NULL;
+    }
+    struct outgoing *m = calloc(1, sizeof *m);
+    uint64_t *bits = words > 1 && m != NULL ? calloc(words * 2, sizeof *bits) : NULL;
+    void *copy = copies && m != NULL ? malloc((size_t)data->size) : NULL;
+    if (m == NULL || (words > 1 && bits == NULL) || (copies && copy == NULL)) {
+        transport_uncharge(t, need);
+        free(copy);
+        free(bits);
+        free(m);
+        return NULL;
+    }
+    m->came_bits = words > 1 ? bits : m->few;
+    m->lost_bits = m->came_bits + (words > 1 ? words : 1);
+    m->data = *data;
+    if (copies) {
+        memcpy(copy, data->bytes, (size_t)data->size);
+        m->copy = copy;
+        m->data.bytes = copy;
+    }
+    unsigned index = t->free_slot[t->outgoing_count++];
+    m->id = (int64_t)((++t->generation & INT64_MAX >> 17) << 16 | index);
+    t->slot[index] = m;
+    m->due = (struct due){.kind = DUE_MESSAGE, .order = ++t->orders};
+    m->to = *to;
+    m->flags = options->flags;
+    m->tag = options->tag;
+    m->deadline = cw_time_add(t->now, options->timeout.ns > 0 ? options->timeout : t->config.timeout);
+    m->parts = parts;
+    m->limit = SEGMENT_FIRST;
+    m->charged = need;
+    m->reply_max = options->reply_max != 0 ? options->reply_max : t->config.message_max;
+    m->accept = options->accept;
+    return m;
+}
+
+/* Sends m, made, on its way. */
+static int64_t begin(struct transport *t, struct outgoing *m)
+{
+    int64_t id = m->id;
+    t->stats.sent++;
+    outgoing_route(t, m);
+    return id;
+}
+
+static int64_t start(struct transport *t, const cw_to *to, const struct transport_data *data,
+                     const struct transport_send_options *options, struct outgoing **out)
+{
+    static const struct transport_send_options none = {TRANSPORT_SEND_INIT};
+    static const struct transport_data nothing = {.bytes = NULL};
+    const struct transport_send_options *chosen = options != NULL ? options : &none;
+    int why;
+    cw_coord root;
+    if (to->kind == CW_TO_SERVER && cw_server_valid(t->user, to->server) && !cw_reachable(t->user, to->server) &&
+        !(chosen->flags & TRANSPORT_WAIT)) {
+        return -ENETUNREACH;
+    }
+    if (to->kind == CW_TO_KEY && cw_servers_for_key(t->user, &to->key, 1, &root) != 1) {
+        return -ENOENT;
+    }
+    *out = make(t, to, data != NULL ? data : &nothing, chosen, &why);
+    return *out == NULL ? why : 0;
+}
+
+int64_t transport_send(struct transport *t, const cw_to *to, const struct transport_data *data,
+                       const struct transport_send_options *options, transport_done_fn done, void *arg)
+{
+    struct outgoing *m;
+    transport_enter(t);
+    int64_t rc = start(t, to, data, options, &m);
+    if (rc == 0) {
+        m->kind = OUTGOING_SEND;
+        m->done = done;
+        m->arg = arg;
+        rc = begin(t, m);
+    }
+    transport_leave(t, false);
+    return rc;
+}
+
+int64_t transport_request(struct transport *t, const cw_to *to, const struct transport_data *data,
+                          const struct transport_send_options *options, transport_answer_fn done, void *arg)
+{
+    struct outgoing *m;
+    if (done == NULL) {
+        return -EINVAL;
+    }
+    transport_enter(t);
+    int64_t rc = start(t, to, data, options, &m);
+    if (rc == 0) {
+        m->kind = OUTGOING_REQUEST;
+        m->answer = done;
+        m->arg = arg;
+        m->request = (uint64_t)m->id ^ t->salt;
+        rc = begin(t, m);
+    }
+    transport_leave(t, false);
+    return rc;
+}
+
+int64_t transport_reply(struct transport *t, const struct transport_reply_to *to, int status,
+                        const struct transport_data *data, const struct transport_send_options *options,
+                        transport_done_fn done, void *arg)
+{
+    struct outgoing *m;
+    const cw_to where = {
+        .kind = CW_TO_SERVER, .job = to->job, .port = to->port, .server = to->server, .process = to->process};
+    if (status > ERRNO_MOST || status < -ERRNO_MOST) {
+        return -EINVAL;
+    }
+    transport_enter(t);
+    int64_t rc = start(t, &where, data, options, &m);
+    if (rc == 0) {
+        m->kind = OUTGOING_ANSWER;
+        m->done = done;
+        m->arg = arg;
+        m->request = to->request;
+        m->answer_status = (uint16_t)(status < 0 ? -status : status);
+        rc = begin(t, m);
+    }
+    transport_leave(t, false);
+    return rc;
+}
+
+int transport_cancel(struct transport *t, int64_t number)
+{
+    struct outgoing *m = outgoing_find(t, number);
+    if (m == NULL || m->state == OUTGOING_FINISHED) {
+        return -ENOENT;
+    }
+    transport_enter(t);
+    outgoing_give_up(t, m, -ECANCELED);
+    list_remove(&m->link);
+    transport_tell_end(t, m);
+    transport_leave(t, false);
+    return 0;
+}
+
+int transport_resume(struct transport *t, uint64_t incoming)
+{
+    transport_enter(t);
+    int rc = incoming_resume(t, incoming);
+    transport_leave(t, false);
+    return rc;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * segment.h - the transport's packets, as bytes and as a struct. Network order.
+ *
+ *      0            1       2             4
+ *  all | 1:4 kind:4 | flags | source port | ...
+ *
+ *  HELLO    4 out | 8 instance (8)                    may I send to you? out: the sender's name for the association
+ *  WELCOME  4 out | 8 instance (8) | 16 in            yes: in is the receiver's name for it
+ *  STRANGE  4 out | 8 in | 12 instance (8)            I know no such association (any more)
+ *  GIVEN_UP 4 out | 8 in | 12 number                  that message will not be finished
+ *  SEGMENT  4 acknowledgement if FLAG_ACK, then data if FLAG_DATA
+ *
+ *  acknowledgement, of packets that came to us:
+ *      out (4) in (4) newest packet (4) delay ns (4) words (1) notes (1) 0 (2)
+ *      words of 64: bit i of word w: packet newest - 1 - (64 w + i) has come
+ *      notes of 12: kind (1) 0 (3) number (4) value (4)
+ *  data:
+ *      out (4) in (4) packet (4) number (4) floor (4) total bytes (8) index (4) part bytes (2) data flags (1) 0 (1) tag (4)
+ *      request (8) and status (2) if DATA_REQUEST or DATA_ANSWER; key (20) if DATA_KEY
+ *      the bytes: `part` of them, but for the last part
+ *
+ * An association is one direction between two instances; both names in it are fresh, so that nothing from an earlier one is taken for
+ * one of a later one. Packets are numbered as they leave, also those that repeat a part: an acknowledgement says which one came.
+ */
+#ifndef SERVICES_TRANSPORT_SEGMENT_H
+#define SERVICES_TRANSPORT_SEGMENT_H
+
+#include "cubeway/types.h"
+
+enum {
+    SEGMENT_VERSION = 1,
+    SEGMENT_WORDS = 4,  /* of 64 packets, at most */
+    SEGMENT_NOTES = 32, /* at most */
+    SEGMENT_HEAD_BYTES = 4,
+    SEGMENT_ACK_BYTES = 20,
+    SEGMENT_NOTE_BYTES = 12,
+    SEGMENT_DATA_BYTES = 40,
+    SEGMENT_DATA_MOST = SEGMENT_DATA_BYTES + 10 + CW_KEY_BYTES,
+    SEGMENT_PART_LEAST = 64, /* no part but the last is shorter */
+    SEGMENT_FIRST = 16,      /* parts that may be sent of a message before its receiver has said how many */
+    SEGMENT_NUMBERS = 128,   /* messages of one association that may be unfinished: number - floor is below it */
+};
+#define SEGMENT_PARTS_MAX (UINT32_C(1) << 30)
+
+enum segment_kind {
+    SEGMENT_HELLO = 1,
+    SEGMENT_WELCOME = 2,
+    SEGMENT_STRANGE = 3,
+    SEGMENT_GIVEN_UP = 4,
+    SEGMENT_SEGMENT = 5,
+};
+
+enum { FLAG_ACK = 1, FLAG_DATA = 2, FLAG_NOW = 4 /* the sender waits for the acknowledgement */ };
+enum { DATA_KEY = 1, DATA_REQUEST = 2, DATA_ANSWER = 4 };
+
+enum segment_note_kind {
+    NOTE_RESULT = 1, /* value: what became of the message, 0 or an errno or RESULT_... */
+    NOTE_CREDIT = 2, /* value: parts below it may be sent */
+};
+enum {
+    RESULT_NOT_ROOT = 0x8001, /* not taken: the receiver is not the key's root */
+    RESULT_BUSY = 0x8002,     /* not taken: no memory now */
+};
+
+struct segment_note {
+    uint8_t kind;
+    uint32_t number, value;
+};
+
+struct segment_ack {
+    uint32_t out, in;
+    uint32_t newest, delay_ns;
+    unsigned words, notes;
+    uint64_t word[SEGMENT_WORDS];
+    struct segment_note note[SEGMENT_NOTES];
+};
+
+struct segment_data {
+    uint32_t out, in;
+    uint32_t packet, number, floor;
+    uint64_t total;
+    uint32_t index;
+    uint16_t part;
+    uint8_t flags;
+    uint32_t tag;
+    uint64_t request;
+    uint16_t status; /* of an answer: 0 or an errno */
+    cw_key key;
+    const uint8_t *bytes; /* decoded: borrowed */
+    size_t length;
+};
+
+struct segment {
+    enum segment_kind kind;
+    uint8_t flags;
+    cw_port port;
+    uint32_t out, in, number; /* of all kinds but SEGMENT */
+    uint64_t instance;
+    struct segment_ack ack;   /* FLAG_ACK */
+    struct segment_data data; /* FLAG_DATA */
+};
+
+/* Parts that a message of so many bytes has; at least 1. part > 0. */
+uint64_t segment_parts(uint64_t total, uint32_t part);
+/* Bytes of part `index`. */
+size_t segment_part_bytes(uint64_t total, uint32_t part, uint32_t index);
+
+/* Bytes before the data's own, for the kind and flags of s. */
+size_t segment_head(const struct segment *s);
+/* Writes segment_head(s) bytes to out: the data's own are the caller's to append. */
+void segment_encode(const struct segment *s, uint8_t *out);
+/*
+ * Fills *out, which borrows bytes. -EPROTO: too short or too long, unknown, or impossible: then nothing in *out means anything. What
+ * is decoded has parts that fit together: index below segment_parts(), length that of the part, packets and numbers as they are.
+ */
+CW_MUST_CHECK int segment_decode(const uint8_t *bytes, size_t length, struct segment *out);
+
+#endif

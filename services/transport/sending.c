@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sending.c - what leaves now. The peers that were touched send in turns, one packet each, until windows are full, nothing is left, or the
+ * service's queue is full: then on_writable goes on with whose turn it is.
+ */
+#include "services/transport/internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+    ACK_EVERY = 4, /* packets */
+    ACK_MOST = SEGMENT_ACK_BYTES + 8 * SEGMENT_WORDS + SEGMENT_NOTE_BYTES * SEGMENT_NOTES,
+};
+#define BLOCKED_MOST CW_MS(1) /* on_writable should come before */
+#define UNREACHABLE_WAIT CW_MS(2)
+
+static cw_to address_of(const struct peer *p)
+{
+    return (cw_to){.kind = CW_TO_SERVER, .job = p->job, .port = p->port, .server = p->server, .process = p->process};
+}
+
+/* Sends head and, behind it, room bytes that the caller fills at *body. NULL: no memory. */
+static cw_packet *make(struct transport *t, const struct segment *s, size_t room, uint8_t **body)
+{
+    size_t head = segment_head(s);
+    cw_packet *packet = cw_packet_new(t->user, head + room);
+    if (packet == NULL) {
+        return NULL;
+    }
+    uint8_t *bytes = cw_packet_data(packet, NULL);
+    segment_encode(s, bytes);
+    *body = bytes + head;
+    return packet;
+}
+
+static int launch(struct transport *t, const struct peer *p, cw_packet *packet)
+{
+    const cw_to to = address_of(p);
+    int rc = cw_send(t->user, packet, &to, NULL);
+    if (rc < 0) {
+        cw_packet_free(t->user, packet);
+        return rc;
+    }
+    t->stats.packets++;
+    return 0;
+}
+
+void sending_control(struct transport *t, const struct peer *p, const struct segment *s)
+{
+    struct segment named = *s;
+    uint8_t *body;
+    named.port = t->config.port;
+    cw_packet *packet = make(t, &named, 0, &body);
+    if (packet != NULL) {
+        (void)launch(t, p, packet);
+    }
+}
+
+/* ---- Acknowledgements ------------------------------------------------------------------------------------------------- */
+
+static bool owes(const struct peer *p)
+{
+    return p->in_open && p->ack_due.ns != INT64_MAX;
+}
+
+static bool owes_now(const struct transport *t, const struct peer *p)
+{
+    return owes(p) && (p->ack_now || p->unacked >= ACK_EVERY || cw_time_due(p->ack_due, t->now));
+}
+
+/* Takes what is to be told; most: notes. */
+static void fill_ack(struct transport *t, struct peer *p, struct segment_ack *a, unsigned most)
+{
+    a->out = p->in_out;
+    a->in = p->in_name;
+    a->newest = p->arrivals.newest;
+    int64_t delay = cw_time_since(t->now, p->arrivals.at).ns;
+    a->delay_ns = delay < 0 ? 0 : delay > UINT32_MAX ? UINT32_MAX : (uint32_t)delay;
+    a->words = arrivals_words(&p->arrivals);
+    memcpy(a->word, p->arrivals.word, sizeof a->word);
+    a->notes = outcomes_notes(&p->outcomes, a->note, most);
+    a->notes += incoming_notes(p, a->note + a->notes, most - a->notes);
+}
+
+static void acked(struct transport *t, struct peer *p)
+{
+    bool more = outcomes_untold(&p->outcomes);
+    p->unacked = 0;
+    p->ack_now = more;
+    p->ack_due = more ? t->now : CW_NEVER;
+}
+
+/* An acknowledgement alone. */
+static int send_ack(struct transport *t, struct peer *p)
+{
+    struct segment s = {.kind = SEGMENT_SEGMENT, .flags = FLAG_ACK, .port = t->config.port};
+    struct outcomes before = p->outcomes;
+    uint8_t *body;
+    fill_ack(t, p, &s.ack, SEGMENT_NOTES);
+    cw_packet *packet = make(t, &s, 0, &body);
+    int rc = packet == NULL ? -ENOMEM : launch(t, p, packet);
+    if (rc == -EAGAIN) {
+        p->outcomes = before;
+        return rc;
+    }
+    t->stats.acks += rc == 0;
+    acked(t, p); /* what could not be said will be asked for again */
+    return rc;
+}
+
+/* ---- Data -------------------------------------------------------------------------------------------------------------- */
+
+static void fill_data(const struct transport *t, const struct peer *p, const struct outgoing *m, uint32_t index,
+                      struct segment_data *d)
+{
+    *d = (struct segment_data){
+        .out = p->out_name,
+        .in = p->out_in,
+        .packet = p->flight.next,
+        .number = m->number,
+        .floor = p->floor,
+        .total = m->data.size,
+        .index = index,
+        .part = (uint16_t)t->part,
+        .tag = m->tag,
+        .request = m->request,
+        .status = m->kind == OUTGOING_ANSWER ? m->answer_status : 0,
+    };
+    d->flags |= m->kind == OUTGOING_REQUEST ? DATA_REQUEST : 0;
+    d->flags |= m->kind == OUTGOING_ANSWER ? DATA_ANSWER : 0;
+    if (m->to.kind == CW_TO_KEY) {
+        d->flags |= DATA_KEY;
+        d->key = m->to.key;
+    }
+}
+
+static bool window_open(const struct peer *p, size_t bytes)
+{
+    return p->flight.out == 0 || p->flight.out_bytes + bytes <= p->congestion.window;
+}
+
+/* Nothing more may leave after this packet, or it is the last of a long message: whoever gets it should say so at once. */
+static bool wants_answer(const struct transport *t, const struct peer *p, const struct outgoing *m, uint32_t index)
+{
+    return !window_open(p, t->mtu + t->mtu) || (m->parts > 1 && index + 1 == m->parts) || index + 1 == m->limit ||
+           index < m->next;
+}
+
+/* Part index of m. Gives 0, or why it could not leave: -EAGAIN queue full, -ECANCELED the message has ended. */
+static int send_part(struct transport *t, struct peer *p, struct outgoing *m, uint32_t index)
+{
+    int rc = flight_reserve(&p->flight);
+    if (rc < 0) {
+        return -ENOMEM;
+    }
+    size_t length = segment_part_bytes(m->data.size, t->part, index);
+    struct segment s = {.kind = SEGMENT_SEGMENT, .flags = FLAG_DATA, .port = t->config.port};
+    struct outcomes before;
+    fill_data(t, p, m, index, &s.data);
+    s.flags |= wants_answer(t, p, m, index) ? FLAG_NOW : 0;
+    size_t head = segment_head(&s);
+    bool with_ack = owes(p) && head + length + ACK_MOST <= t->mtu;
+    if (with_ack) {
+        before = p->outcomes;
+        s.flags |= FLAG_ACK;
+        fill_ack(t, p, &s.ack, SEGMENT_NOTES);
+    }
+    uint8_t *body;
+    cw_packet *packet = make(t, &s, length, &body);
+    rc = packet == NULL ? -ENOMEM : 0;
+    uint64_t offset = (uint64_t)index * t->part;
+    if (packet != NULL && m->data.read != NULL) {
+        int failed = m->data.read(t->config.context, m->arg, offset, body, length);
+        if (failed < 0) {
+            cw_packet_free(t->user, packet);
+            outgoing_finish(t, m, failed);
+            rc = -ECANCELED;
+            packet = NULL;
+        }
+    } else if (packet != NULL && length > 0) {
+        memcpy(body, (const uint8_t *)m->data.bytes + offset, length);
+    }
+    rc = packet == NULL ? rc : launch(t, p, packet);
+    if (rc < 0) {
+        if (with_ack) {
+            p->outcomes = before;
+        }
+        return rc;
+    }
+    if (with_ack) {
+        acked(t, p);
+    }
+    flight_add(&p->flight, t->now, m->number, index, (uint32_t)(head + length));
+    outgoing_left(t, p, m, index);
+    return 0;
+}
+
+/* The message and part that the time-out repeats: the oldest that is not over. */
+static struct outgoing *probe_part(const struct peer *p, uint32_t *index)
+{
+    struct outgoing *m = p->slot[p->floor % SEGMENT_NUMBERS];
+    if (m == NULL || p->floor == p->number_next) {
+        return NULL;
+    }
+    for (*index = 0; *index + 1 < m->next && (m->came_bits[*index / 64] >> *index % 64 & 1); (*index)++) {
+    }
+    return m;
+}
+
+static int send_hello(struct transport *t, struct peer *p)
+{
+    if (p->state == PEER_CLOSED) {
+        p->state = PEER_HELLO;
+        p->out_name = ++t->names;
+        p->hellos = 0;
+    } else if (!cw_time_due(p->hello_due, t->now)) {
+        return -EAGAIN;
+    }
+    const struct segment s = {
+        .kind = SEGMENT_HELLO, .port = t->config.port, .out = p->out_name, .instance = t->instance};
+    cw_span wait = rtt_timeout(&p->rtt, t->config.rto_min, t->config.rto_max);
+    for (unsigned i = 0; i < p->hellos && wait.ns < t->config.rto_max.ns; i++) {
+        wait.ns *= 2;
+    }
+    p->hello_sent = t->now;
+    p->hello_due = cw_time_add(t->now, wait.ns > t->config.rto_max.ns ? t->config.rto_max : wait);
+    p->hellos += p->hellos < 30;
+    uint8_t *body;
+    cw_packet *packet = make(t, &s, 0, &body);
+    return packet == NULL ? -ENOMEM : launch(t, p, packet);
+}
+
+/* What cannot be sent now: later, or never. */
+static void refused(struct transport *t, struct peer *p, int rc)
+{
+    switch (rc) {
+    case -EAGAIN:
+        t->blocked = true;
+        t->blocked_until = cw_time_add(t->now, BLOCKED_MOST);
+        return;
+    case -ENETUNREACH:
+        p->retry_at = cw_time_add(t->now, UNREACHABLE_WAIT);
+        outgoing_unreachable(t, p);
+        return;
+    case -ENOMEM:
+    case -ENOBUFS:
+        p->retry_at = cw_time_add(t->now, UNREACHABLE_WAIT);
+        return;
+    case -ECANCELED:
+        return;
+    default:
+        outgoing_fail_all(t, p, rc);
+        return;
+    }
+}
+
+/* One packet of the peer's; true when there may be more. */
+static bool send_one(struct transport *t, struct peer *p)
+{
+    if (cw_time_before(t->now, p->retry_at)) {
+        return false;
+    }
+    if (p->state != PEER_OPEN) {
+        if (list_is_empty(&p->waiting)) {
+            return false;
+        }
+        int rc = send_hello(t, p);
+        if (rc < 0 && rc != -EAGAIN) {
+            refused(t, p, rc);
+        }
+        return false;
+    }
+    outgoing_number(t, p);
+    uint32_t index;
+    struct outgoing *m = NULL;
+    if (p->probe) {
+        m = probe_part(p, &index);
+        p->probe = false;
+    } else if (!list_is_empty(&p->ready)) {
+        m = container_of(list_first(&p->ready), struct outgoing, link);
+        CHECK(outgoing_next(m, &index));
+        if (!window_open(p, t->mtu)) {
+            p->congestion.limited = true;
+            return false;
+        }
+    }
+    if (m == NULL) {
+        return false;
+    }
+    int rc = send_part(t, p, m, index);
+    if (rc < 0) {
+        refused(t, p, rc);
+        return rc == -ECANCELED;
+    }
+    if (m->state == OUTGOING_READY) {
+        list_move_back(&p->ready, &m->link);
+    }
+    return true;
+}
+
+static void rest(struct transport *t, struct peer *p)
+{
+    list_remove(&p->touched);
+    transport_due(t, &p->due, peer_wake(t, p));
+}
+
+void sending_flush(struct transport *t)
+{
+    while (!t->blocked && !list_is_empty(&t->touched)) {
+        struct peer *p = container_of(list_first(&t->touched), struct peer, touched);
+        if (send_one(t, p)) {
+            list_move_back(&t->touched, &p->touched);
+            continue;
+        }
+        if (t->blocked) {
+            break; /* its turn comes first when there is room */
+        }
+        if (owes_now(t, p) && send_ack(t, p) == -EAGAIN) {
+            refused(t, p, -EAGAIN);
+            break;
+        }
+        rest(t, p);
+    }
+}

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * transport.c - the ways in: packets, events, time; opened and closed. What the service asks for is in requests.c.
+ */
+#include "services/transport/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MESSAGES_MOST = 0xffff, PEERS_MOST = 1 << 20 };
+
+/* ---- In and out -------------------------------------------------------------------------------------------------------- */
+
+void transport_enter(struct transport *t)
+{
+    t->now = cw_now(t->user);
+    t->depth++;
+}
+
+static void on_timer(cw_svc *s, void *state, void *arg);
+
+/* The timer may ring too early, never too late: it is set anew only when something is due before it. */
+static void set_timer(struct transport *t, bool soon)
+{
+    const struct heap_entry *first = heap_min(&t->due);
+    cw_time at = soon ? t->now : first == NULL ? CW_NEVER : first->at;
+    if (t->blocked) {
+        at = cw_time_min(at, t->blocked_until);
+    }
+    if (at.ns == INT64_MAX || (t->timer != NULL && t->timer_at.ns <= at.ns)) {
+        return;
+    }
+    cw_timer_stop(t->user, t->timer);
+    int64_t wait = cw_time_since(at, t->now).ns;
+    t->timer = cw_timer_start(t->user, CW_NS(wait < 0 ? 0 : wait), on_timer, t);
+    t->timer_at = at;
+}
+
+static void count(struct transport *t)
+{
+    if (!t->config.counters) {
+        return;
+    }
+    const uint64_t now[TRANSPORT_COUNTERS] = {
+        t->stats.done,        t->stats.failed,
+        t->stats.taken,       t->stats.bytes_sent,
+        t->stats.bytes_taken, t->stats.packets,
+        t->stats.repeated,    t->stats.probes,
+        t->stats.restarts,    t->stats.malformed + t->stats.strange,
+    };
+    for (unsigned i = 0; i < TRANSPORT_COUNTERS; i++) {
+        if (now[i] != t->counted[i]) {
+            cw_counter_add(t->counter[i], now[i] - t->counted[i]);
+            t->counted[i] = now[i];
+        }
+    }
+}
+
+void transport_tell_end(struct transport *t, struct outgoing *m)
+{
+    int status = m->status;
+    void *arg = m->arg;
+    transport_done_fn done = m->done;
+    transport_answer_fn answer = m->answer;
+    bool request = m->kind == OUTGOING_REQUEST;
+    t->stats.done += status == 0;
+    t->stats.failed += status != 0;
+    t->stats.bytes_sent += status == 0 ? m->data.size : 0;
+    outgoing_free(t, m);
+    if (request) {
+        answer(t->config.context, arg, status, NULL, 0, NULL);
+    } else if (done != NULL) {
+        done(t->config.context, arg, status);
+    }
+}
+
+void transport_leave(struct transport *t, bool upcall)
+{
+    if (t->depth > 1) {
+        t->depth--;
+        return;
+    }
+    while (upcall && !list_is_empty(&t->finished)) {
+        transport_tell_end(t, container_of(list_pop_front(&t->finished), struct outgoing, link));
+    }
+    sending_flush(t);
+    set_timer(t, !list_is_empty(&t->finished)); /* sending may have ended some */
+    count(t);
+    t->depth--;
+}
+
+static void wake_peer(struct transport *t, struct peer *p)
+{
+    if (p->state == PEER_OPEN) {
+        if (cw_time_due(p->loss_due, t->now)) {
+            outgoing_losses(t, p);
+        }
+        bool waits = p->flight.out > 0 || !list_is_empty(&p->sent);
+        if (waits && cw_time_due(cw_time_add(p->progress, peer_timeout(t, p)), t->now)) {
+            outgoing_silence(t, p);
+        }
+    }
+    if (!list_is_empty(&p->incoming)) {
+        incoming_silence(t, p);
+    }
+    peer_touch(t, p);
+}
+
+static void on_timer(cw_svc *s, void *state, void *arg)
+{
+    struct transport *t = arg;
+    (void)s;
+    (void)state;
+    transport_enter(t);
+    t->timer = NULL;
+    if (t->blocked && cw_time_due(t->blocked_until, t->now)) {
+        t->blocked = false;
+    }
+    for (const struct heap_entry *first; (first = heap_min(&t->due)) != NULL && cw_time_due(first->at, t->now);) {
+        struct due *due = container_of(heap_pop(&t->due), struct due, entry);
+        if (due->kind == DUE_PEER) {
+            wake_peer(t, container_of(due, struct peer, due));
+        } else {
+            outgoing_due(t, container_of(due, struct outgoing, due));
+        }
+    }
+    transport_leave(t, true);
+}
+
+void transport_due(struct transport *t, struct due *due, cw_time at)
+{
+    bool queued = due->entry.place != 0;
+    if (at.ns == INT64_MAX) {
+        if (queued) {
+            heap_remove(&t->due, &due->entry);
+        }
+        return;
+    }
+    if (queued) {
+        if (due->entry.at.ns != at.ns) {
+            heap_adjust(&t->due, &due->entry, at, due->order);
+        }
+        return;
+    }
+    int rc = heap_insert(&t->due, &due->entry, at, due->order);
+    CHECK(rc == 0); /* there is a place for every peer and every message */
+}
+
+bool transport_charge(struct transport *t, size_t bytes)
+{
+    if (bytes > t->config.memory_max - t->stats.memory) {
+        return false;
+    }
+    t->stats.memory += bytes;
+    t->stats.memory_most = t->stats.memory > t->stats.memory_most ? t->stats.memory : t->stats.memory_most;
+    return true;
+}
+
+void transport_uncharge(struct transport *t, size_t bytes)
+{
+    CHECK(bytes <= t->stats.memory);
+    t->stats.memory -= bytes;
+}
+
+/* ---- Life ---------------------------------------------------------------------------------------------------------------- */
+
+struct transport_config transport_config_default(cw_port port, void *context)
+{
+    return (struct transport_config){
+        .size = sizeof(struct transport_config),
+        .port = port,
+        .context = context,
+        .message_max = UINT64_C(16) << 20,
+        .memory_max = (size_t)64 << 20,
+        .peer_memory_max = (size_t)32 << 20,
+        .peers_max = 1024,
+        .messages_max = 1024,
+        .incoming_max = 32,
+        .piece_window = (size_t)256 << 10,
+        .window_max = (size_t)4 << 20,
+        .timeout = CW_SEC(5),
+        .silence = CW_SEC(10),
+        .rto_min = CW_US(500),
+        .rto_max = CW_MS(200),
+        .ack_delay = CW_US(50),
+        .queue_target = (size_t)32 << 10,
+    };
+}
+
+static bool config_is_good(const struct transport_config *c)
+{
+    return c->size >= sizeof *c && c->message != NULL && c->peers_max >= 1 && c->peers_max <= PEERS_MOST &&
+           c->messages_max >= 1 && c->messages_max <= MESSAGES_MOST && c->incoming_max >= 1 && c->memory_max > 0 &&
+           c->peer_memory_max > 0 && c->timeout.ns > 0 && c->silence.ns > 0 && c->rto_min.ns > 0 &&
+           c->rto_max.ns >= c->rto_min.ns && c->ack_delay.ns >= 0 && c->window_max > 0 &&
+           c->window_max <= UINT64_C(1) << 32 && c->queue_target <= c->window_max;
+}
+
+static void name_counters(struct transport *t)
+{
+    static const char *const names[TRANSPORT_COUNTERS][2] = {
+        {"transport_done", "messages sent that were taken, requests that were answered"},
+        {"transport_failed", "messages and requests that ended otherwise"},
+        {"transport_taken", "messages that came and were taken"},
+        {"transport_bytes_sent", "bytes of messages that were taken"},
+        {"transport_bytes_taken", "bytes of messages that came and were taken"},
+        {"transport_packets", "packets sent"},
+        {"transport_repeated", "parts of messages that were sent again"},
+        {"transport_probes", "times that nothing was heard for a time-out"},
+        {"transport_restarts", "messages sent again to an heir or a new incarnation"},
+        {"transport_strange", "packets that made no sense, or were of no association"},
+    };
+    for (unsigned i = 0; i < TRANSPORT_COUNTERS; i++) {
+        t->counter[i] = cw_counter_new(t->user, names[i][0], names[i][1]);
+    }
+}
+
+static uint32_t buckets_for(unsigned peers)
+{
+    uint32_t buckets = 16;
+    while (buckets < peers && buckets < 4096) {
+        buckets *= 2;
+    }
+    return buckets;
+}
+
+static void release(struct transport *t)
+{
+    free(t->due_memory);
+    free(t->bucket);
+    free(t->slot);
+    free(t->free_slot);
+    free(t);
+}
+
+int transport_open(cw_svc *user, const struct transport_config *config, struct transport **out)
+{
+    size_t head = SEGMENT_HEAD_BYTES + SEGMENT_DATA_MOST;
+    size_t mtu = cw_mtu(user);
+    if (!config_is_good(config) || mtu < head + SEGMENT_PART_LEAST || mtu - head > UINT16_MAX) {
+        return -EINVAL;
+    }
+    struct transport *t = calloc(1, sizeof *t);
+    if (t == NULL) {
+        return -ENOMEM;
+    }
+    uint32_t capacity = config->peers_max + config->messages_max + 2;
+    t->user = user;
+    t->config = *config;
+    t->mtu = mtu;
+    t->part = (uint32_t)(mtu - head);
+    t->now = cw_now(user);
+    t->instance = cw_random(user) | 1;
+    t->salt = cw_random(user);
+    t->names = (uint32_t)cw_random(user);
+    t->buckets = buckets_for(config->peers_max);
+    t->stats.size = sizeof t->stats;
+    t->due_memory = malloc(heap_size(capacity));
+    t->bucket = calloc(t->buckets, sizeof(struct peer *));
+    t->slot = calloc(config->messages_max, sizeof(struct outgoing *));
+    t->free_slot = calloc(config->messages_max, sizeof *t->free_slot);
+    if (t->due_memory == NULL || t->bucket == NULL || t->slot == NULL || t->free_slot == NULL) {
+        release(t);
+        return -ENOMEM;
+    }
+    heap_init(&t->due, t->due_memory, capacity);
+    for (unsigned i = 0; i < config->messages_max; i++) {
+        t->free_slot[i] = (uint16_t)i;
+    }
+    list_init(&t->touched);
+    list_init(&t->age);
+    list_init(&t->finished);
+    list_init(&t->retry);
+    list_init(&t->incoming);
+    if (config->counters) {
+        name_counters(t);
+    }
+    *out = t;
+    return 0;
+}
+
+void transport_close(struct transport *t)
+{
+    if (t == NULL) {
+        return;
+    }
+    transport_enter(t);
+    t->closing = true;
+    cw_timer_stop(t->user, t->timer);
+    for (unsigned i = 0; i < t->config.messages_max; i++) {
+        if (t->slot[i] != NULL) {
+            outgoing_finish(t, t->slot[i], -ECANCELED);
+        }
+    }
+    incoming_close(t);
+    while (!list_is_empty(&t->finished)) {
+        transport_tell_end(t, container_of(list_pop_front(&t->finished), struct outgoing, link));
+    }
+    while (!list_is_empty(&t->age)) {
+        peer_free(t, container_of(list_first(&t->age), struct peer, age));
+    }
+    count(t);
+    release(t);
+}
+
+/* ---- Packets ------------------------------------------------------------------------------------------------------------- */
+
+/* Whoever sends is told that we know nothing of this. */
+static void answer_strange(struct transport *t, struct peer *p, uint32_t out, uint32_t in)
+{
+    const struct segment s = {.kind = SEGMENT_STRANGE, .out = out, .in = in, .instance = t->instance};
+    t->stats.strange++;
+    sending_control(t, p, &s);
+}
+
+static void take_hello(struct transport *t, struct peer *p, const struct segment *s)
+{
+    struct segment welcome = {.kind = SEGMENT_WELCOME, .out = s->out, .instance = t->instance};
+    if (p->in_open && p->in_out == s->out && p->in_instance == s->instance) {
+        welcome.in = p->in_name; /* it is open, and our welcome was late or lost */
+    } else {
+        if (!p->in_pending || p->pending_out != s->out || p->pending_instance != s->instance) {
+            p->in_pending = true;
+            p->pending_out = s->out;
+            p->pending_instance = s->instance;
+            p->pending_name = ++t->names;
+        }
+        welcome.in = p->pending_name;
+    }
+    sending_control(t, p, &welcome);
+}
+
+/* Is this of the association that is open? One that is pending opens with it: only who has heard our welcome knows its name. */
+static bool is_open(struct transport *t, struct peer *p, uint32_t out, uint32_t in)
+{
+    if (p->in_open && p->in_out == out && p->in_name == in) {
+        return true;
+    }
+    if (TP_MUTANT(ANY_ASSOCIATION) && p->in_open) {
+        return true;
+    }
+    if (!p->in_pending || p->pending_out != out || p->pending_name != in) {
+        return false;
+    }
+    p->in_pending = false;
+    p->in_open = true;
+    p->in_out = out;
+    p->in_name = in;
+    p->in_instance = p->pending_instance;
+    incoming_restart(t, p);
+    if (p->instance != 0 && p->instance != p->in_instance && p->state != PEER_HELLO) {
+        outgoing_reset(t, p, p->in_instance); /* it has begun anew: what it had of ours is gone */
+    }
+    return true;
+}
+
+static void take(struct transport *t, struct peer *p, const struct segment *s, const cw_rx *rx)
+{
+    switch (s->kind) {
+    case SEGMENT_HELLO:
+        take_hello(t, p, s);
+        return;
+    case SEGMENT_WELCOME:
+        outgoing_welcome(t, p, s);
+        return;
+    case SEGMENT_STRANGE:
+        if (p->state == PEER_OPEN && s->out == p->out_name && s->in == p->out_in) {
+            outgoing_reset(t, p, s->instance);
+        }
+        return;
+    case SEGMENT_GIVEN_UP:
+        if (p->in_open && p->in_out == s->out && p->in_name == s->in) {
+            incoming_given_up(t, p, s->number);
+        }
+        return;
+    case SEGMENT_SEGMENT:
+        break;
+    }
+    if (s->flags & FLAG_ACK) {
+        outgoing_ack(t, p, &s->ack);
+    }
+    if (s->flags & FLAG_DATA) {
+        if (is_open(t, p, s->data.out, s->data.in)) {
+            incoming_data(t, p, &s->data, (s->flags & FLAG_NOW) != 0, rx);
+        } else {
+            answer_strange(t, p, s->data.out, s->data.in);
+        }
+    }
+}
+
+cw_verdict transport_packet(struct transport *t, cw_packet *p, const cw_rx *rx)
+{
+    struct segment s;
+    size_t length;
+    const uint8_t *bytes = cw_packet_data(p, &length);
+    if (rx->where != CW_ARRIVED || segment_decode(bytes, length, &s) < 0) {
+        t->stats.malformed++;
+        return CW_DROP;
+    }
+    transport_enter(t);
+    struct peer *peer = peer_get(t, rx->src_job, rx->src_process, s.port, rx->src_server);
+    if (peer != NULL) {
+        peer_touch(t, peer);
+        take(t, peer, &s, rx);
+    }
+    transport_leave(t, true);
+    return peer != NULL ? CW_FORWARD : CW_DROP;
+}
+
+void transport_event(struct transport *t, const cw_event *ev)
+{
+    if (ev->kind == CW_EVENT_ROOTS) {
+        return;
+    }
+    transport_enter(t);
+    bool server = ev->kind == CW_EVENT_SERVER_UP || ev->kind == CW_EVENT_SERVER_DOWN;
+    for (struct list_node *node = list_first(&t->age), *next; node != NULL; node = next) {
+        next = list_next(&t->age, node);
+        struct peer *p = container_of(node, struct peer, age);
+        if (p->state == PEER_OPEN) {
+            rtt_new_way(&p->rtt, t->now);
+            p->congestion.target = peer_target(t, p);
+        }
+        if (!server || memcmp(&p->server, &ev->server, sizeof p->server) != 0) {
+            continue;
+        }
+        if (ev->kind == CW_EVENT_SERVER_DOWN) {
+            outgoing_unreachable(t, p);
+        } else if (!peer_idle(p)) {
+            p->retry_at = t->now;
+            p->hello_due = cw_time_min(p->hello_due, t->now);
+            if (!list_is_linked(&p->touched)) {
+                list_push_back(&t->touched, &p->touched);
+            }
+        }
+    }
+    transport_leave(t, true);
+}
+
+void transport_writable(struct transport *t)
+{
+    transport_enter(t);
+    t->blocked = false;
+    transport_leave(t, true);
+}
+
+/* ---- What is seen ---------------------------------------------------------------------------------------------------------- */
+
+void transport_stats(const struct transport *t, struct transport_stats *out)
+{
+    *out = t->stats;
+}
+
+int transport_path_get(const struct transport *t, cw_job job, cw_process process, cw_port port,
+                       struct transport_path *out)
+{
+    const struct peer *p = peer_find(t, job, process, port);
+    if (p == NULL || p->state != PEER_OPEN) {
+        return -ENOENT;
+    }
+    *out = (struct transport_path){
+        .size = sizeof *out,
+        .rtt = rtt_smooth(&p->rtt),
+        .rtt_least = rtt_least(&p->rtt),
+        .rto = peer_timeout(t, p),
+        .window = p->congestion.window,
+        .in_flight = p->flight.out_bytes,
+    };
+    return 0;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_transport_world.c - the transport on real nodes in a simulated torus where everything goes wrong: each seed draws a torus, limits and
+ * faults (loss, duplication, delay, cuts, churn, pauses, partitions), lets every server talk to everybody, heals the world, and asks the
+ * ledger: every message taken once or reported, byte for byte, nothing left behind.
+ *
+ *   test_transport_world [--first SEED] [--seeds COUNT] [--all] [--say]     exit code 1: a seed failed
+ */
+#include "fake_result.h"
+#include "simulator/faults.h"
+#include "simulator/world.h"
+#include "tp_ledger.h"
+#include "tp_talker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SERVERS_MOST = 27, FAIL = 1 };
+
+static cw_time world_clock_now(void *context)
+{
+    return world_now(context);
+}
+
+/* An even seed: mild faults of one world; an odd one: everything drawn. */
+static void draw(struct world_config *config, struct talker_plan *plan, uint64_t seed)
+{
+    static const struct {
+        size_t memory;
+        unsigned peers, messages, incoming;
+    } tight[] = {{0, 0, 0, 0}, {300 << 10, 0, 0, 0}, {0, 3, 0, 0}, {0, 0, 4, 1}, {600 << 10, 6, 16, 2}};
+    *config = world_config_default();
+    config->seed = seed;
+    if (seed % 2 == 1) {
+        world_config_draw(config, seed, SERVERS_MOST);
+        config->seed = seed;
+    } else if (seed % 4 == 0) {
+        config->node.mtu = 1500;
+    }
+    uint64_t mix = ledger_mix(seed, 1);
+    unsigned which = (unsigned)(mix % (sizeof tight / sizeof *tight));
+    *plan = (struct talker_plan){
+        .seed = seed,
+        .pause_most = CW_US(300 + (int64_t)(mix >> 8) % 4000),
+        .bytes_most = (mix >> 24) % 4 == 0 ? UINT64_C(3) << 20 : 200 << 10,
+        .limits = {.memory = tight[which].memory,
+                   .peer_memory = tight[which].memory / 2,
+                   .peers = tight[which].peers,
+                   .messages = tight[which].messages,
+                   .incoming = tight[which].incoming,
+                   .piece_window = (mix >> 32) % 2 ? 150 << 10 : 0},
+    };
+}
+
+static int run_for(struct world *w, cw_span span)
+{
+    cw_time end = cw_time_add(world_now(w), span);
+    while (cw_time_before(world_now(w), end) && ledger->wrong[0] == '\0') {
+        if (world_run(w, cw_time_min(end, cw_time_add(world_now(w), CW_MS(1)))) != 0) {
+            const struct world_violation *v = world_violation(w);
+            ledger_wrong("world", "%s", v != NULL ? v->text : "stopped");
+        }
+    }
+    return ledger->wrong[0] != '\0' ? FAIL : 0;
+}
+
+static int64_t ask(struct world *w, cw_server s, const char *name)
+{
+    static struct fake_result r;
+    struct node_request_sink sink = {&r, fake_result_row, fake_result_int, fake_result_text, fake_result_done};
+    const char *const words[] = {"show"};
+    fake_result_init(&r);
+    if (world_command(w, s, "talker", 1, words, &sink) != 0 || !r.done) {
+        ledger_wrong("command", "server %u does not answer", s);
+        return 0;
+    }
+    return fake_int(&r, 0, name);
+}
+
+/* Nothing is left of anything, where nobody has died. */
+static void look_at_rest(struct world *w, cw_server s)
+{
+    if (ask(w, s, "open") != 0) {
+        ledger_wrong("silent", "server %u was not told of %lld messages", s, (long long)ask(w, s, "open"));
+    }
+    if (ask(w, s, "memory") != 0 || ask(w, s, "coming") != 0) {
+        ledger_wrong("memory", "server %u still has %lld bytes and %lld messages that come", s,
+                     (long long)ask(w, s, "memory"), (long long)ask(w, s, "coming"));
+    }
+}
+
+static void run_world(uint64_t seed)
+{
+    static const struct world_service services[] = {{.table = &talker_service}};
+    struct world_config config;
+    struct world *w;
+    draw(&config, &talker_plan, seed);
+    config.services = services;
+    config.service_count = 1;
+    if (world_open(&w, &config) != 0) {
+        ledger_wrong("world", "it does not open");
+        return;
+    }
+    talker_plan.now = world_clock_now;
+    talker_plan.context = w;
+    cw_time from = {CW_MS(50).ns}, to = {CW_MS(550).ns};
+    talker_plan.quiet = to;
+    struct fault_plan plan = {.count = 0};
+    if (fault_plan_draw(&plan, world_torus(w), &config.node.timers, ledger_mix(seed, 2), from, to) != 0) {
+        abort();
+    }
+    world_start_all(w, CW_MS(20));
+    fault_plan_schedule(&plan, w);
+    if (run_for(w, CW_MS(600)) == 0 && run_for(w, CW_SEC(9)) == 0) {
+        for (cw_server s = 0; s < world_torus(w)->servers && ledger->wrong[0] == '\0'; s++) {
+            if (world_state(w, s) == WORLD_RUNS) {
+                look_at_rest(w, s);
+            }
+        }
+    }
+    bool well = ledger->wrong[0] == '\0';
+    world_close(w);
+    for (uint32_t i = 0; i < ledger->count && well; i++) {
+        const struct ledger_message *m = &ledger->message[i];
+        if (m->ends != (m->refused ? 0 : 1)) {
+            ledger_wrong("silent", "the end of message %u of server %u was told %u times", i, m->from, m->ends);
+        }
+    }
+    fault_plan_free(&plan);
+}
+
+static double seconds(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t first = 1, count = 12;
+    bool all = false, say = false, inside = false;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--first") == 0 && i + 1 < argc) {
+            first = strtoull(argv[++i], NULL, 10);
+        } else if (strcmp(argv[i], "--seeds") == 0 && i + 1 < argc) {
+            count = strtoull(argv[++i], NULL, 10);
+        } else if (strcmp(argv[i], "--all") == 0) {
+            all = true;
+        } else if (strcmp(argv[i], "--say") == 0) {
+            say = true;
+        } else if (strcmp(argv[i], "--inside") == 0) {
+            inside = true; /* no child: for a debugger */
+        } else {
+            fprintf(stderr, "%s: what is '%s'?\n", argv[0], argv[i]);
+            return 2;
+        }
+    }
+    ledger = mmap(NULL, sizeof *ledger, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (ledger == MAP_FAILED) {
+        return 2;
+    }
+    uint64_t failed = 0, tried = 0, taken = 0, lost = 0;
+    double cpu = seconds();
+    for (uint64_t seed = first; seed < first + count && (failed == 0 || all); seed++, tried++) {
+        memset(ledger, 0, sizeof *ledger);
+        pid_t child = inside ? 0 : fork();
+        if (child == 0) {
+            run_world(seed);
+            if (!inside) {
+                _exit(0);
+            }
+        }
+        int status = 0;
+        if (child > 0 && (waitpid(child, &status, 0) != child || status != 0)) {
+            ledger_wrong("stopped", "the program stopped itself (%d)", status);
+        }
+        if (ledger->wrong[0] != '\0') {
+            failed++;
+            printf("seed %llu: %s\n", (unsigned long long)seed, ledger->wrong);
+        } else if (say) {
+            printf("seed %llu is well: %u messages, %llu taken, %llu failed, %llu bytes\n", (unsigned long long)seed,
+                   ledger->count, (unsigned long long)ledger->taken, (unsigned long long)ledger->failed,
+                   (unsigned long long)ledger->bytes);
+        }
+        taken += ledger->taken;
+        lost += ledger->failed;
+        fflush(stdout);
+    }
+    printf("%llu seeds, %.1f s: %llu failed; %llu messages taken, %llu reported as failed\n", (unsigned long long)tried,
+           seconds() - cpu, (unsigned long long)failed, (unsigned long long)taken, (unsigned long long)lost);
+    return failed == 0 ? 0 : 1;
+}

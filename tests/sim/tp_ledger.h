@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tp_ledger.h - what was asked of the transport and what came of it, in one place that sees all servers: too simple to be wrong.
+ *
+ * Every message has a number, its tag. Its bytes follow from the number, and so does everything that its receiver does with it.
+ */
+#ifndef SIM_TP_LEDGER_H
+#define SIM_TP_LEDGER_H
+
+#include "cubeway/types.h"
+
+#include <stdint.h>
+
+enum { LEDGER_MESSAGES = 1 << 16, LEDGER_TAKERS = 6 };
+
+struct ledger_message {
+    uint64_t bytes;
+    cw_server from;
+    uint64_t life; /* of the sender's instance */
+    bool restart;  /* TRANSPORT_RESTART: may be taken once by each of several */
+    bool request;
+    bool refused;                  /* started, and refused at once: no end is told */
+    unsigned ends;                 /* how often its sender was told */
+    int status;                    /* what */
+    unsigned takers;               /* how often it was taken */
+    uint64_t taker[LEDGER_TAKERS]; /* lives of the instances that took it */
+};
+
+struct ledger {
+    uint32_t count;
+    struct ledger_message message[LEDGER_MESSAGES];
+    uint64_t taken, done, failed, bytes;
+    char wrong[300]; /* the first thing that was wrong; "" all is well */
+};
+
+extern struct ledger *ledger;
+
+/* A mix of a and b that is the same everywhere. */
+uint64_t ledger_mix(uint64_t a, uint64_t b);
+/* Byte number at of message number. */
+static inline uint8_t ledger_byte(uint32_t number, uint64_t at)
+{
+    return (uint8_t)(number * 31u + (uint32_t)at * 7u + (uint32_t)(at >> 8) * 13u + (uint32_t)(at >> 16));
+}
+void ledger_fill(uint32_t number, uint64_t offset, uint8_t *out, size_t length);
+bool ledger_same(uint32_t number, uint64_t offset, const uint8_t *bytes, size_t length);
+
+/* Bytes of the answer to a request. */
+uint64_t ledger_answer_bytes(uint32_t number);
+uint32_t ledger_answer_number(uint32_t number); /* under which its bytes are made */
+
+__attribute__((format(printf, 2, 3))) void ledger_wrong(const char *rule, const char *format, ...);
+void ledger_taken(uint32_t number, uint64_t bytes, uint64_t life);
+void ledger_ended(uint32_t number, uint64_t life, int status);
+
+#endif

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tp_talker.h"
+
+#include "services/transport/transport.h"
+#include "tp_ledger.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct talker_plan talker_plan;
+
+/* What the receiver does with a message follows from its number. */
+enum way { WAY_WHOLE, WAY_INTO, WAY_PIECES, WAY_SLOW_PIECES, WAY_REFUSE, WAY_REFUSE_LATE, WAYS };
+
+/* A message that comes in pieces or into memory of ours. */
+struct coming {
+    bool used;
+    uint32_t number;
+    enum way way;
+    uint64_t at;
+    uint8_t *into;
+    uint64_t bytes;
+    uint64_t incoming; /* stalled: to be resumed */
+    unsigned stalls;
+};
+
+struct talker;
+/* A message that was sent. */
+struct going {
+    bool used;
+    uint32_t number;
+    bool request;
+    uint8_t *bytes;
+    uint8_t *into; /* for the answer */
+    uint64_t got;
+    int64_t id;
+    struct talker *talker;
+};
+
+struct talker {
+    cw_svc *s;
+    struct transport *t;
+    uint64_t life;
+    struct transport_config config;
+    struct going going[TALKER_OUT];
+    struct coming coming[256];
+    struct transport_reply_to owed[8]; /* answers to be given later */
+    uint32_t owed_number[8];
+    unsigned owed_count;
+};
+
+static enum way way_of(uint32_t number)
+{
+    static const enum way ways[] = {WAY_WHOLE,       WAY_WHOLE,  WAY_WHOLE,       WAY_INTO,  WAY_PIECES, WAY_PIECES,
+                                    WAY_SLOW_PIECES, WAY_REFUSE, WAY_REFUSE_LATE, WAY_WHOLE, WAY_INTO,   WAY_WHOLE};
+    return ways[ledger_mix(number, 3) % (sizeof ways / sizeof *ways)];
+}
+
+/* ---- Coming ------------------------------------------------------------------------------------------------------------ */
+
+static int piece(void *context, void *arg, const struct transport_message *m, uint64_t offset, const uint8_t *bytes,
+                 size_t length)
+{
+    struct coming *c = arg;
+    (void)context;
+    if (!c->used || c->number != m->tag || offset != c->at || offset + length > m->bytes) {
+        ledger_wrong("pieces", "message %u: piece at %llu, expected %llu", m->tag, (unsigned long long)offset,
+                     (unsigned long long)c->at);
+        return -EIO;
+    }
+    if (!ledger_same(m->tag, offset, bytes, length)) {
+        ledger_wrong("bytes", "message %u: wrong bytes in the piece at %llu", m->tag, (unsigned long long)offset);
+    }
+    if (c->way == WAY_SLOW_PIECES && c->stalls < 40 && ledger_mix(m->tag, offset + ++c->stalls) % 3 == 0) {
+        c->incoming = m->incoming;
+        return -EAGAIN;
+    }
+    c->at += length;
+    return 0;
+}
+
+static int begin(void *context, const struct transport_message *m, struct transport_accept *accept)
+{
+    struct talker *k = context;
+    enum way way = way_of(m->tag);
+    if (m->to_key && !cw_is_root(k->s, &m->key)) {
+        ledger_wrong("root", "message %u begins at who is not its root", m->tag);
+    }
+    if (way == WAY_REFUSE) {
+        return -EPERM;
+    }
+    for (unsigned i = 0; i < 256; i++) {
+        struct coming *c = &k->coming[i];
+        if (!c->used) {
+            *c = (struct coming){.used = true, .number = m->tag, .way = way, .bytes = m->bytes};
+            accept->arg = c;
+            if (way == WAY_INTO) {
+                c->into = malloc(m->bytes + 1);
+                accept->into = c->into;
+            }
+            if (way == WAY_PIECES || way == WAY_SLOW_PIECES) {
+                accept->piece = piece;
+            }
+            return 0;
+        }
+    }
+    return -EBUSY;
+}
+
+static void answer(struct talker *k, const struct transport_reply_to *to, uint32_t number)
+{
+    uint64_t bytes = ledger_answer_bytes(number);
+    uint8_t *made = malloc(bytes + 1);
+    ledger_fill(ledger_answer_number(number), 0, made, bytes);
+    const struct transport_data data = {.bytes = made, .size = bytes};
+    const struct transport_send_options options = {TRANSPORT_SEND_INIT, .tag = number, .flags = TRANSPORT_COPY};
+    int status = ledger_mix(number, 11) % 8 == 0 ? -EDOM : 0;
+    int64_t rc = transport_reply(k->t, to, status, &data, &options, NULL, NULL);
+    (void)rc; /* no memory for it: whoever asked waits for its time-out */
+    free(made);
+}
+
+static int message(void *context, void *arg, const struct transport_message *m, const uint8_t *bytes, int status)
+{
+    struct talker *k = context;
+    struct coming *c = arg;
+    if (c == NULL || !c->used || c->number != m->tag) {
+        ledger_wrong("began", "the end of message %u comes without its beginning, or twice", m->tag);
+        return -EIO;
+    }
+    c->used = false;
+    if (status == 0) {
+        bool pieces = c->way == WAY_PIECES || c->way == WAY_SLOW_PIECES;
+        if (pieces ? c->at != m->bytes : !ledger_same(m->tag, 0, bytes, m->bytes)) {
+            ledger_wrong("bytes", "message %u of %llu bytes is not what was sent", m->tag,
+                         (unsigned long long)m->bytes);
+        }
+        if (m->to_key && !cw_is_root(k->s, &m->key)) {
+            ledger_wrong("root", "message %u is taken by who is not its root", m->tag);
+        }
+        if (c->way == WAY_REFUSE_LATE) {
+            free(c->into);
+            return -EDOM;
+        }
+        ledger_taken(m->tag, m->bytes, k->life);
+    }
+    free(c->into);
+    if (status == 0 && m->request) {
+        if (ledger_mix(m->tag, 5) % 3 != 0) {
+            answer(k, &m->reply_to, m->tag);
+        } else if (k->owed_count < 8) {
+            k->owed[k->owed_count] = m->reply_to;
+            k->owed_number[k->owed_count++] = m->tag;
+        }
+    }
+    return 0;
+}
+
+/* ---- Going --------------------------------------------------------------------------------------------------------------- */
+
+static void ended(struct going *g, int status)
+{
+    ledger_ended(g->number, g->talker->life, status);
+    free(g->bytes);
+    free(g->into);
+    g->used = false;
+}
+
+static void done(void *context, void *arg, int status)
+{
+    (void)context;
+    ended(arg, status);
+}
+
+static void answered(void *context, void *arg, int status, const uint8_t *bytes, uint64_t size,
+                     const struct transport_message *m)
+{
+    struct going *g = arg;
+    (void)context;
+    if (m != NULL) {
+        bool stated = ledger_mix(g->number, 11) % 8 == 0;
+        if (m->tag != g->number || size != ledger_answer_bytes(g->number) || status != (stated ? -EDOM : 0)) {
+            ledger_wrong("answer", "request %u got the answer of %u, of %llu bytes, status %d", g->number, m->tag,
+                         (unsigned long long)size, status);
+        } else if (bytes == NULL ? g->got != size : !ledger_same(ledger_answer_number(g->number), 0, bytes, size)) {
+            ledger_wrong("bytes", "the answer to request %u is not what was given", g->number);
+        }
+        status = 0;
+    }
+    ended(g, status);
+}
+
+static int answer_piece(void *context, void *arg, const struct transport_message *m, uint64_t offset,
+                        const uint8_t *bytes, size_t length)
+{
+    struct going *g = arg;
+    (void)context;
+    (void)m;
+    if (offset != g->got || !ledger_same(ledger_answer_number(g->number), offset, bytes, length)) {
+        ledger_wrong("bytes", "a piece of the answer to request %u", g->number);
+    }
+    g->got += length;
+    return 0;
+}
+
+static int read_bytes(void *context, void *arg, uint64_t offset, uint8_t *out, size_t length)
+{
+    (void)context;
+    struct going *g = arg;
+    ledger_fill(g->number, offset, out, length);
+    return 0;
+}
+
+static uint64_t draw_bytes(struct talker *k)
+{
+    switch (cw_random_below(k->s, 12)) {
+    case 0:
+        return 0;
+    case 1:
+        return 1 + cw_random_below(k->s, 8950);
+    case 2:
+    case 3:
+        return 8700 + cw_random_below(k->s, 400);
+    case 4:
+    case 5:
+        return cw_random_below(k->s, 60000);
+    case 6:
+        return cw_random_below(k->s, talker_plan.bytes_most);
+    default:
+        return cw_random_below(k->s, 500);
+    }
+}
+
+static void say(struct talker *k)
+{
+    struct going *g = NULL;
+    for (unsigned i = 0; i < TALKER_OUT && g == NULL; i++) {
+        g = k->going[i].used ? NULL : &k->going[i];
+    }
+    if (g == NULL || ledger->count == LEDGER_MESSAGES) {
+        return;
+    }
+    uint32_t number = ledger->count++;
+    struct ledger_message *m = &ledger->message[number];
+    uint64_t chance = cw_random(k->s);
+    *m = (struct ledger_message){.bytes = draw_bytes(k), .from = cw_server_id(k->s, cw_self(k->s)), .life = k->life};
+    m->request = chance % 3 == 0;
+    m->restart = (chance >> 4) % 3 == 0;
+    *g = (struct going){.used = true, .number = number, .request = m->request, .talker = k};
+    cw_to to = {.job = TALKER_JOB, .port = TALKER_PORT};
+    cw_dims dims = cw_torus(k->s);
+    cw_server servers = (cw_server)dims.x * dims.y * dims.z;
+    if ((chance >> 8) % 3 == 0) {
+        to.kind = CW_TO_KEY;
+        uint64_t name = cw_random(k->s);
+        to.key = cw_key_of(k->s, &name, sizeof name);
+    } else {
+        to.kind = CW_TO_SERVER;
+        to.process = (cw_server)cw_random_below(k->s, servers);
+        to.server = cw_server_coord(k->s, to.process);
+    }
+    struct transport_data data = {.size = m->bytes};
+    struct transport_send_options options = {TRANSPORT_SEND_INIT, .tag = number};
+    options.flags |= m->restart ? TRANSPORT_RESTART : 0;
+    options.flags |= (chance >> 12) % 4 == 0 ? TRANSPORT_WAIT : 0;
+    options.timeout = CW_US(2000 + (int64_t)cw_random_below(k->s, (chance >> 16) % 2 ? 3000000 : 30000));
+    if ((chance >> 20) % 3 == 0) {
+        data.read = read_bytes;
+    } else {
+        g->bytes = malloc(m->bytes + 1);
+        ledger_fill(number, 0, g->bytes, m->bytes);
+        data.bytes = g->bytes;
+        options.flags |= (chance >> 24) % 3 == 0 ? TRANSPORT_COPY : 0;
+    }
+    if (m->request && (chance >> 28) % 3 == 0) {
+        options.accept.piece = answer_piece;
+        options.accept.arg = g;
+    } else if (m->request && (chance >> 28) % 3 == 1) {
+        options.reply_max = 70000;
+        g->into = malloc(options.reply_max);
+        options.accept.into = g->into;
+    }
+    g->id = m->request ? transport_request(k->t, &to, &data, &options, answered, g)
+                       : transport_send(k->t, &to, &data, &options, done, g);
+    if (options.flags & TRANSPORT_COPY) {
+        memset(g->bytes, 0xee, m->bytes); /* ours again */
+    }
+    if (g->id < 0) {
+        m->refused = true;
+        free(g->bytes);
+        free(g->into);
+        g->used = false;
+    }
+}
+
+static void look(struct talker *k)
+{
+    struct transport_stats stats;
+    transport_stats(k->t, &stats);
+    if (stats.memory_most > k->config.memory_max || stats.peers > k->config.peers_max) {
+        ledger_wrong("memory", "%llu bytes at most of %zu, %llu peers", (unsigned long long)stats.memory_most,
+                     k->config.memory_max, (unsigned long long)stats.peers);
+    }
+    /* Reads are left to the addresses that a sanitizer watches. */
+}
+
+static void tick(cw_svc *s, void *state, void *arg)
+{
+    struct talker *k = state;
+    (void)arg;
+    bool quiet = !cw_time_before(talker_plan.now(talker_plan.context), talker_plan.quiet);
+    for (unsigned n = (unsigned)cw_random_below(s, 4); n > 0 && !quiet; n--) {
+        say(k);
+    }
+    for (unsigned i = 0; i < 256; i++) {
+        if (k->coming[i].used && k->coming[i].incoming != 0) {
+            uint64_t incoming = k->coming[i].incoming;
+            k->coming[i].incoming = 0;
+            transport_resume(k->t, incoming);
+        }
+    }
+    if (cw_random_below(s, 30) == 0) {
+        struct going *g = &k->going[cw_random_below(s, TALKER_OUT)];
+        if (g->used) {
+            transport_cancel(k->t, g->id); /* or it has ended in this very moment */
+        }
+    }
+    while (k->owed_count > 0 && cw_random_below(s, 2) == 0) {
+        k->owed_count--;
+        answer(k, &k->owed[k->owed_count], k->owed_number[k->owed_count]);
+    }
+    look(k);
+    if (cw_timer_start(s, CW_NS(1 + cw_random_below(s, (uint64_t)talker_plan.pause_most.ns)), tick, NULL) == NULL) {
+        abort();
+    }
+}
+
+/* ---- Upcalls --------------------------------------------------------------------------------------------------------------- */
+
+static int talker_open(cw_svc *s, void *state)
+{
+    struct talker *k = state;
+    k->s = s;
+    k->life = cw_random(s);
+    struct transport_config config = transport_config_default(TALKER_PORT, k);
+    config.begin = begin;
+    config.message = message;
+    config.counters = true;
+    config.silence = CW_SEC(2);
+#define LIMIT(field, limit) config.field = talker_plan.limits.limit != 0 ? talker_plan.limits.limit : config.field
+    LIMIT(memory_max, memory);
+    LIMIT(peer_memory_max, peer_memory);
+    LIMIT(piece_window, piece_window);
+    LIMIT(window_max, window);
+    LIMIT(message_max, message);
+    LIMIT(peers_max, peers);
+    LIMIT(messages_max, messages);
+    LIMIT(incoming_max, incoming);
+    config.queue_target = config.queue_target < config.window_max ? config.queue_target : config.window_max;
+    k->config = config;
+    int rc = transport_open(s, &config, &k->t);
+    if (rc < 0) {
+        return rc;
+    }
+    return cw_timer_start(s, CW_MS(1), tick, NULL) != NULL ? 0 : -ENOMEM;
+}
+
+static void talker_close(cw_svc *s, void *state)
+{
+    struct talker *k = state;
+    (void)s;
+    transport_close(k->t);
+    for (unsigned i = 0; i < 256; i++) {
+        if (k->coming[i].used) {
+            ledger_wrong("began", "message %u began, and its end was not told", k->coming[i].number);
+        }
+    }
+}
+
+static cw_verdict talker_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
+{
+    struct talker *k = state;
+    (void)s;
+    return transport_packet(k->t, p, rx);
+}
+
+static void talker_event(cw_svc *s, void *state, const cw_event *ev)
+{
+    struct talker *k = state;
+    (void)s;
+    transport_event(k->t, ev);
+}
+
+static void talker_writable(cw_svc *s, void *state)
+{
+    struct talker *k = state;
+    (void)s;
+    transport_writable(k->t);
+}
+
+static int talker_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
+{
+    struct talker *k = state;
+    (void)s;
+    (void)argc;
+    (void)argv;
+    struct transport_stats stats;
+    transport_stats(k->t, &stats);
+    unsigned open = 0, coming = 0;
+    for (unsigned i = 0; i < TALKER_OUT; i++) {
+        open += k->going[i].used;
+    }
+    for (unsigned i = 0; i < 256; i++) {
+        coming += k->coming[i].used;
+    }
+    cw_request_int(r, "memory", (int64_t)stats.memory);
+    cw_request_int(r, "open", open);
+    cw_request_int(r, "coming", coming);
+    cw_request_int(r, "malformed", (int64_t)stats.malformed);
+    return 0;
+}
+
+const cw_service talker_service = {
+    CW_SERVICE_INIT,
+    .name = "talker",
+    .version = "1.0",
+    .job = TALKER_JOB,
+    .state_size = sizeof(struct talker),
+    .open = talker_open,
+    .close = talker_close,
+    .on_packet = talker_packet,
+    .on_event = talker_event,
+    .on_command = talker_command,
+    .on_writable = talker_writable,
+};

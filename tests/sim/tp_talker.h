@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tp_talker.h - a service that says everything the transport can say, to everybody, at random, and writes it into the ledger.
+ */
+#ifndef SIM_TP_TALKER_H
+#define SIM_TP_TALKER_H
+
+#include "cubeway/service.h"
+
+enum { TALKER_JOB = 2000, TALKER_PORT = 9, TALKER_OUT = 24 };
+
+/* For all instances of a world; set before it is opened. */
+struct talker_plan {
+    uint64_t seed;
+    cw_time quiet;      /* nothing new is said from then on, by the clock of the world */
+    cw_span pause_most; /* between two messages of one server */
+    uint64_t bytes_most;
+    cw_time (*now)(void *context); /* of the world: servers' clocks may be wrong */
+    void *context;
+    struct {
+        size_t memory, peer_memory, piece_window, window;
+        uint64_t message;
+        unsigned peers, messages, incoming;
+    } limits; /* 0: the default */
+};
+extern struct talker_plan talker_plan;
+
+extern const cw_service talker_service;
+
+#endif

@@ -2,6 +2,7 @@
 #include "jobs.h"
 #include "node_bench.h"
 #include "suite.h"
+#include "wire/frame.h"
 
 #include <errno.h>
 
@@ -380,11 +381,82 @@ START_TEST(rights_to_answer_end_with_their_job)
 }
 END_TEST
 
+/* ---- Fenced -------------------------------------------------------------------------------------------------------- */
+
+static cw_packet *give_one(cw_svc *s, cw_link link)
+{
+    cw_to to = {.kind = CW_TO_LINK, .job = PROBE_JOB, .link = link};
+    to.process = s->node->env.neighbours[s->node->self * CW_LINK_COUNT + link];
+    cw_packet *p = cw_packet_new(s, 4);
+    if (cw_packet_address(s, p, &to, NULL) < 0) {
+        cw_packet_free(s, p);
+        return NULL;
+    }
+    return p;
+}
+
+/* Data packets among what the node gives for all its links now. */
+static unsigned data_out(struct bench *b, cw_server s)
+{
+    unsigned data = 0;
+    for (unsigned i = 0; i < 20 * CW_LINK_COUNT; i++) {
+        struct cw_packet *frame = node_tx_pull(b->node[s], (cw_link)(i % CW_LINK_COUNT), b->now);
+        struct frame_head head;
+        struct frame_walk walk;
+        struct frame_slice slice;
+        if (frame != NULL) {
+            ck_assert_int_eq(frame_decode(frame->data, (size_t)frame->length + frame->pad, &head, &walk), WIRE_OK);
+            while (frame_next(frame->data, &walk, &slice)) {
+                data += packet_kind_of(frame->data + slice.at) != PACKET_CONTROL;
+            }
+            pkt_release(frame);
+        }
+    }
+    return data;
+}
+
+/* With packets of every kind queued: once the lease is over, whatever entry comes first, nothing of any job leaves. */
+START_TEST(a_fenced_server_lets_nothing_in)
+{
+    for (unsigned late = 0; late < 2; late++) {
+        struct bench *b = bench_open((cw_dims){1, 1, 4});
+        b->hooks.next_packet = give_one;
+        bench_start_all(b);
+        bench_settle(b);
+        cw_svc *s = bench_svc(b, 0);
+        cw_to to = to_server(b, 2), link = to_server(b, 1);
+        link.kind = CW_TO_LINK;
+        link.link = CW_LINK_ZP;
+        for (unsigned i = 0; i < 8; i++) {
+            cw_to key = to_route(UINT64_MAX / 4 * (i % 4) + i);
+            cw_send_or_drop(s, packet_of(b, 0, "server", 0), &to, NULL);
+            cw_send_or_drop(s, packet_of(b, 0, "link", 0), &link, NULL);
+            cw_send_or_drop(s, packet_of(b, 0, "key", 0), &key, NULL);
+        }
+        cw_poll_links(s, CW_LINKS_ALL);
+        if (late == 0) {
+            ck_assert_uint_gt(data_out(b, 0), 20); /* so it would have been */
+        } else {
+            b->now =
+                cw_time_add(b->now, CW_MS(100)); /* nobody has heard of it, nor it of anybody, for longer than `dead` */
+            ck_assert_uint_eq(data_out(b, 0), 0);
+            ck_assert(!ls_serving(b->node[0]->ls, b->now));
+            cw_packet *p = packet_of(b, 0, "late", 0);
+            ck_assert_int_eq(cw_send(bench_svc(b, 0), p, &to, NULL), -ENETUNREACH);
+            ck_assert_int_eq(cw_send(bench_svc(b, 0), p, &link, NULL), -ENETUNREACH);
+            cw_packet_free(bench_svc(b, 0), p);
+            ck_assert_uint_eq(data_out(b, 0), 0);
+        }
+        bench_close(b);
+    }
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(without_a_record_nothing_is_allowed), SUITE_TEST(a_record_allows_what_it_names),
     SUITE_TEST(who_may_not_learns_nothing),          SUITE_TEST(built_in_services_find_what_the_host_offers),
     SUITE_TEST(records_are_there_before_who_speaks), SUITE_TEST(a_service_may_be_the_source),
     SUITE_TEST(a_retry_is_asked_for_anew),           SUITE_TEST(a_packet_addressed_earlier_is_asked_for_anew),
-    SUITE_TEST(rights_to_answer_end_with_their_job),
+    SUITE_TEST(rights_to_answer_end_with_their_job), SUITE_TEST(a_fenced_server_lets_nothing_in),
 };
 SUITE_MAIN("node_nmu", tests)

@@ -8,7 +8,7 @@
  *   root.c      the root's side: values, order, copies taken back before a write (semantics 5.2, rules 1, 3, 6, 9..11)
  *   reader.c    the asker's side: where to, once more, until when (rule 10)
  *   copies.c    fetched copies: served, kept, poisoned, taken back (rules 2, 4, 5, 7, 8)
- *   wire, items, holders, done, op: tables and rules without a network
+ *   frames, items, holders, done, op: tables and rules without a network
  */
 #ifndef SERVICES_KVCACHE_INTERNAL_H
 #define SERVICES_KVCACHE_INTERNAL_H
@@ -17,7 +17,7 @@
 #include "services/kvcache/holders.h"
 #include "services/kvcache/kvcache.h"
 #include "services/kvcache/mutant.h"
-#include "services/kvcache/wire.h"
+#include "services/kvcache/frames.h"
 #include "services/transport/transport.h"
 
 enum {

@@ -13,7 +13,7 @@
 #include "fake_result.h"
 #include "keyspace/torus.h"
 
-enum { FAKE_MTU = 8960, FAKE_COUNTERS = 16, FAKE_TRACE = 16 };
+enum { FAKE_MTU = 8960, FAKE_COUNTERS = 32, FAKE_TRACE = 16 };
 
 struct cw_packet {
     cw_svc *home;   /* counts it */

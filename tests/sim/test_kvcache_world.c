@@ -69,7 +69,7 @@ static int run_for(struct world *w, cw_span span)
     while (cw_time_before(world_now(w), end) && kv_ledger->wrong[0] == '\0') {
         if (world_run(w, cw_time_min(end, cw_time_add(world_now(w), CW_MS(1)))) != 0) {
             const struct world_violation *v = world_violation(w);
-            snprintf(kv_ledger->wrong, sizeof kv_ledger->wrong, "world: %s", v != NULL ? v->text : "stopped");
+            snprintf(kv_ledger->wrong, sizeof kv_ledger->wrong, "world: %.300s", v != NULL ? v->text : "stopped");
         }
     }
     return kv_ledger->wrong[0] != '\0' ? FAIL : 0;

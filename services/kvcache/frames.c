@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/kvcache/wire.h"
+#include "services/kvcache/frames.h"
 
 #include "base/bytes.h"
 #include "services/kvcache/op.h"

@@ -336,10 +336,7 @@ static void wait_for_copies(struct kvcache *k, struct held_key *held, const stru
         refuse(k, asker, KV_BUSY, d);
         return;
     }
-    w->asker = *asker;
-    w->done = d;
-    w->epoch = cw_epoch(k->svc);
-    w->ask = *ask;
+    *w = (struct root_write){.asker = *asker, .done = d, .epoch = cw_epoch(k->svc), .ask = *ask};
     kv_keep_bytes(&w->ask.r, w->bytes);
     if (d != NULL) {
         d->under_way = w;

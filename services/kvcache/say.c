@@ -37,7 +37,7 @@ static void call_ended(cw_svc *s, void *state, void *arg, int status, cw_packet 
     (void)s;
     (void)state;
     size_t size = 0;
-    const uint8_t *bytes = cw_packet_data(reply, &size);
+    const uint8_t *bytes = status == 0 && reply != NULL ? cw_packet_data(reply, &size) : NULL;
     end(arg, status, bytes, size, status == 0 ? rx->src_process : CW_SERVER_NONE);
 }
 

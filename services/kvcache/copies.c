@@ -19,7 +19,7 @@ static bool is_good(struct kvcache *k, const struct item *i)
     if (KV_MUTANT(NO_LEASE) && !cw_is_root(k->svc, &ours)) {
         return true;
     }
-    return cw_key_steady(k->svc, &i->id, i->epoch);
+    return kv_steady(k, &i->id, i->epoch);
 }
 
 struct item *copies_value(struct kvcache *k, const struct item_name *name)
@@ -87,7 +87,7 @@ bool copies_fetched(struct kvcache *k, struct question *q, const struct kv_answe
     cw_coord root;
     bool ours = cw_servers_for_key(s, &q->id, 1, &root) == 1 && cw_server_id(s, root) == from;
     if (!answer->copyable || q->poisoned || answer->status != KV_OK || !ours ||
-        (!cw_key_steady(s, &q->id, q->epoch) && !KV_MUTANT(NO_FLUSH))) {
+        (!kv_steady(k, &q->id, q->epoch) && !KV_MUTANT(NO_FLUSH))) {
         return false;
     }
     struct item_name name = kv_name(&q->id, &q->r);

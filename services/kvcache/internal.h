@@ -14,10 +14,10 @@
 #define SERVICES_KVCACHE_INTERNAL_H
 
 #include "services/kvcache/done.h"
+#include "services/kvcache/frames.h"
 #include "services/kvcache/holders.h"
 #include "services/kvcache/kvcache.h"
 #include "services/kvcache/mutant.h"
-#include "services/kvcache/frames.h"
 #include "services/transport/transport.h"
 
 enum {
@@ -124,6 +124,8 @@ struct kvcache {
     uint64_t instance; /* drawn at open */
     uint64_t cas;      /* the last given: drawn, then counts */
     uint64_t number;   /* of the last write asked for */
+    uint64_t minority; /* the latest epoch in which we were not of the majority, when ever_minority */
+    bool ever_minority;
     cw_time quiet; /* until then another instance of this server's life may have registrations that we do not know */
     struct kv_limits limits;
     struct transport *transport;
@@ -144,6 +146,8 @@ struct kvcache {
 };
 
 void kv_note(struct kvcache *k, enum kv_count what);
+/* cw_key_steady(), and since that epoch we were always of the majority: the others' writes while we were not are unknown to us. */
+bool kv_steady(const struct kvcache *k, const cw_key *id, uint64_t since);
 struct item_name kv_name(const cw_key *id, const struct kv_request *r);
 cw_key kv_mem_id(struct kvcache *k, cw_job job, const uint8_t *key, size_t length);
 /* What of a request with these bytes behind it: copies key and value to at, and points there. */

@@ -65,6 +65,12 @@ void kv_note(struct kvcache *k, enum kv_count what)
     cw_counter_add(k->counter[what], 1);
 }
 
+bool kv_steady(const struct kvcache *k, const cw_key *id, uint64_t since)
+{
+    bool ours = cw_in_majority(k->svc) && (!k->ever_minority || since > k->minority);
+    return (ours || KV_MUTANT(KEEPS_MINORITY)) && cw_key_steady(k->svc, id, since);
+}
+
 struct item_name kv_name(const cw_key *id, const struct kv_request *r)
 {
     return (struct item_name){.id = *id, .job = r->job, .key = r->key, .key_length = (uint8_t)r->key_length};
@@ -176,7 +182,7 @@ static bool has_moved(void *context, struct item *i)
     if (!k->sweeping_copies) {
         kept |= KV_MUTANT(NO_TENURE);
     }
-    if (!cw_key_steady(k->svc, &i->id, i->epoch) && !kept) {
+    if (!kv_steady(k, &i->id, i->epoch) && !kept) {
         kv_note(k, KV_COUNT_MOVED);
         return true;
     }
@@ -232,13 +238,16 @@ static void forget_holders(struct kvcache *k)
 
 static void on_event(cw_svc *s, void *state, const cw_event *ev)
 {
-    (void)s;
     struct kvcache *k = state;
     transport_event(k->transport, ev);
     if (KV_MUTANT(FORGETS) && (ev->kind == CW_EVENT_SERVER_UP || ev->kind == CW_EVENT_SERVER_DOWN)) {
         forget_holders(k);
     }
     if (ev->kind == CW_EVENT_ROOTS) {
+        if (!cw_in_majority(s)) {
+            k->ever_minority = true;
+            k->minority = ev->epoch;
+        }
         root_review(k);
         begin_sweep(k);
     }

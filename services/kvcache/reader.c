@@ -224,7 +224,7 @@ static void go_read(struct question *q)
             return;
         }
         /* Rule 8: only who is active keeps copies, and only of a key whose root is not in doubt. */
-        if (cw_key_steady(k->svc, &q->id, cw_epoch(k->svc))) {
+        if (kv_steady(k, &q->id, cw_epoch(k->svc))) {
             begin_fetch(q);
             return;
         }
@@ -375,7 +375,7 @@ void reader_fetch_for(struct kvcache *k, const struct asker *asker, const struct
     q->direct = true;
     if (!cw_in_majority(k->svc)) {
         finish_with(q, KV_MISS);
-    } else if (cw_key_steady(k->svc, id, cw_epoch(k->svc))) {
+    } else if (kv_steady(k, id, cw_epoch(k->svc))) {
         begin_fetch(q);
     } else {
         go(q);

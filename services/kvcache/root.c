@@ -34,7 +34,7 @@ static struct item_name name_of_drop(const struct drop *d)
 struct item *root_value(struct kvcache *k, const struct item_name *name)
 {
     struct item *i = items_find(&k->values, name, cw_now(k->svc));
-    if (i != NULL && !cw_key_steady(k->svc, &i->id, i->epoch) && !KV_MUTANT(NO_TENURE)) {
+    if (i != NULL && !kv_steady(k, &i->id, i->epoch) && !KV_MUTANT(NO_TENURE)) {
         items_remove(&k->values, i);
         kv_note(k, KV_COUNT_MOVED);
         return NULL;
@@ -271,7 +271,7 @@ static void run_writes(struct kvcache *k, struct held_key *held)
     held->busy = true;
     while (!list_is_empty(&held->writes)) {
         struct root_write *w = container_of(list_first(&held->writes), struct root_write, node);
-        bool steady = cw_key_steady(k->svc, &held->name.id, w->epoch);
+        bool steady = kv_steady(k, &held->name.id, w->epoch);
         if (steady && held->count > 0 && !KV_MUTANT(ACK_FIRST)) {
             break;
         }

@@ -108,7 +108,7 @@ void ls_stamp(struct linkstate *ls, cw_link link, struct frame_head *head);
 bool ls_refresh(struct linkstate *ls, cw_time now);
 /* As long as it stays, so does all that can be asked but by time: it grows with every entry from which something may follow. */
 uint64_t ls_notes(const struct linkstate *ls);
-/* Grows with every change of C, O, routes or the right to deliver: cache against it. */
+/* Grows with every change of C, O, routes, the life of a member of O or the right to deliver: cache against it. */
 uint64_t ls_epoch(const struct linkstate *ls);
 /* Grows with every change of C or its links only: routes computed for one value stay right while it stays. */
 uint64_t ls_routes_epoch(const struct linkstate *ls);

@@ -29,7 +29,8 @@ void views_init(struct views *v, cw_server self, uint32_t servers, cw_span hold,
         .until = arena_carve(arena, servers, sizeof *v->until, alignof(cw_time)),
         .order = arena_carve(arena, servers + 1, sizeof *v->order, alignof(cw_server)),
     };
-    struct reach *const sets[] = {&v->committed, &v->optimistic, &v->held, &v->touched, &v->renewed, &v->ended, &v->scratch};
+    struct reach *const sets[] = {&v->committed, &v->optimistic, &v->held,   &v->touched,
+                                  &v->renewed,   &v->ended,      &v->scratch};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         carve_set(sets[i], servers, arena);
     }
@@ -248,9 +249,8 @@ bool views_refresh(struct views *v, const struct lsdb *db, cw_time now)
     optimistic |= release_held(v, db, now);
     v->equal = reach_equal(&v->committed, &v->optimistic);
     v->routes_epoch += committed;
-    bool renewed = v->renewals != renewals;
-    v->epoch += committed || optimistic || renewed;
-    return committed || optimistic || renewed;
+    v->epoch += committed || optimistic;
+    return committed || optimistic || v->renewals != renewals;
 }
 
 cw_time views_wake(const struct views *v)

@@ -9,7 +9,7 @@
  *  1. C is a subset of O;
  *  2. nobody leaves O before `hold` has passed since views_refresh() first missed it, except a server that says LEAVING
  *     or whose incarnation is known to have ended (views_goodbye()), or by views_shrink();
- *  3. a refresh makes epoch grow exactly when C, O, a link inside C or the life of a member of O is not what the last one found, routes_epoch
+ *  3. a refresh makes epoch grow exactly when C, O or a link inside C is not what the last one found, routes_epoch
  *     exactly when C or a link inside C is not, renewals exactly when O gains a server or one it has a new incarnation;
  *     every server on account of which C, O or renewals changed is in touched, however short its coming or going was.
  *

@@ -4,7 +4,7 @@
  * duplication, delay, cuts, churn, pauses, partitions), lets every server read, write and delete a few keys, and checks that the history of each
  * key is linearizable (kv_history.h). Afterwards all is well again, and every server must be served.
  *
- *   test_kvcache_world [--first SEED] [--seeds COUNT] [--span MS] [--all] [--say] [--inside]     exit code 1: a seed failed
+ *   test_kvcache_world [--first SEED] [--seeds COUNT] [--span MS] [--extras K] [--all] [--say] [--inside]     exit code 1: a seed failed
  */
 #include "fake_result.h"
 #include "kv_history.h"
@@ -110,12 +110,13 @@ static void last_words(struct world *w)
     }
 }
 
-static void run_world(uint64_t seed, cw_span span)
+static void run_world(uint64_t seed, cw_span span, int extras)
 {
     static const struct world_service services[] = {{.table = &kvcache_service}, {.table = &kv_talker_service}};
     struct world_config config;
     struct world *w;
     draw(&config, seed);
+    kv_talker_plan.extras = extras >= 0 ? (unsigned)extras : kv_talker_plan.extras;
     config.services = services;
     config.service_count = 2;
     config.grants = grants;
@@ -150,6 +151,7 @@ static void run_world(uint64_t seed, cw_span span)
 struct options {
     uint64_t first, count;
     cw_span span;
+    int extras; /* k; < 0: drawn */
     bool all, say, inside;
 };
 
@@ -162,6 +164,8 @@ static int read_options(struct options *o, int argc, char **argv)
             o->count = strtoull(argv[++i], NULL, 10);
         } else if (strcmp(argv[i], "--span") == 0 && i + 1 < argc) {
             o->span = CW_MS(strtoull(argv[++i], NULL, 10));
+        } else if (strcmp(argv[i], "--extras") == 0 && i + 1 < argc) {
+            o->extras = atoi(argv[++i]);
         } else if (strcmp(argv[i], "--all") == 0) {
             o->all = true;
         } else if (strcmp(argv[i], "--say") == 0) {
@@ -181,7 +185,7 @@ static void run_seed(const struct options *o, uint64_t seed)
     memset(kv_ledger, 0, offsetof(struct kv_ledger, event));
     pid_t child = o->inside ? 0 : fork();
     if (child == 0) {
-        run_world(seed, o->span);
+        run_world(seed, o->span, o->extras);
         if (!o->inside) {
             _exit(0);
         }
@@ -194,7 +198,7 @@ static void run_seed(const struct options *o, uint64_t seed)
 
 int main(int argc, char **argv)
 {
-    struct options o = {.first = 1, .count = 12, .span = CW_MS(500)};
+    struct options o = {.first = 1, .count = 12, .span = CW_MS(500), .extras = -1};
     int rc = read_options(&o, argc, argv);
     kv_ledger = mmap(NULL, sizeof *kv_ledger, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (rc != 0 || kv_ledger == MAP_FAILED) {

@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum {
-    BULK_PORT = 1,
+    BULK_PORT = 0,
     RUNS = 4,
     TAG_BULK = 1,
     TAG_ECHO = 2,

@@ -26,7 +26,7 @@
  * Two services that talk through it need the privilege to send to one another's transport port, both ways (acknowledgements); both use the
  * same port number or tell theirs by sending first. For a service with itself one grant of its own job does.
  *
- * Threading: that of the service. Callbacks come from within transport_packet(), _event(), _writable(), _cancel(), _close() and timers, never
+ * Threading: that of the service. Callbacks come from within transport_packet(), _event(), _writable(), _cancel(), _resume(), _close() and timers, never
  * from within the call that started what they are about; they may call everything here but transport_close(). Nothing here is thread-safe.
  */
 #ifndef SERVICES_TRANSPORT_TRANSPORT_H
@@ -162,7 +162,8 @@ struct transport_send_options {
 
 /*
  * status: 0, or what the receiver refused with, or -ETIMEDOUT, -ECANCELED, -ENETUNREACH (not in view), -ECONNRESET (the receiver began a
- * new incarnation, or forgot us), -ESTALE (the key's root left with it, and nobody knows whether it was taken), -EACCES, -EMSGSIZE, what read() gave, -ENOMEM.
+ * new incarnation, or forgot us), -ESTALE (the key's root left with it, and nobody knows whether it was taken), -EACCES, -EMSGSIZE, -ENOBUFS (it will never fit
+ * there), what read() gave.
  */
 typedef void (*transport_done_fn)(void *context, void *arg, int status);
 

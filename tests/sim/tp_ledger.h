@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-enum { LEDGER_MESSAGES = 1 << 16, LEDGER_TAKERS = 6 };
+enum { LEDGER_MESSAGES = 1 << 16, LEDGER_TAKERS = 6, LEDGER_LAST = 8192 /* kept for the last words */ };
 
 struct ledger_message {
     uint64_t bytes;

@@ -240,7 +240,7 @@ static void say(struct talker *k)
     for (unsigned i = 0; i < TALKER_OUT && g == NULL; i++) {
         g = k->going[i].used ? NULL : &k->going[i];
     }
-    if (g == NULL || ledger->count == LEDGER_MESSAGES) {
+    if (g == NULL || ledger->count >= LEDGER_MESSAGES - LEDGER_LAST) {
         return;
     }
     uint32_t number = ledger->count++;
@@ -303,7 +303,7 @@ static void say_last(struct talker *k, cw_server to_whom)
     for (unsigned i = 0; i < TALKER_OUT && g == NULL; i++) {
         g = k->going[i].used ? NULL : &k->going[i];
     }
-    while (ledger->count < LEDGER_MESSAGES - 1 && way_of(ledger->count) != WAY_WHOLE) {
+    while (ledger->count < LEDGER_MESSAGES - LEDGER_LAST / 8 && way_of(ledger->count) != WAY_WHOLE) {
         ledger->message[ledger->count++].refused = true; /* a number that nobody uses */
     }
     uint32_t number = ledger->count++;
@@ -315,7 +315,8 @@ static void say_last(struct talker *k, cw_server to_whom)
                       .port = TALKER_PORT,
                       .server = cw_server_coord(k->s, to_whom),
                       .process = to_whom};
-    ledger->message[number] = (struct ledger_message){.bytes = LAST_BYTES, .life = k->life, .must = true};
+    ledger->message[number] = (struct ledger_message){
+        .bytes = LAST_BYTES, .from = cw_server_id(k->s, cw_self(k->s)), .life = k->life, .must = true};
     *g = (struct going){.used = true, .number = number, .talker = k};
     int64_t rc = transport_send(k->t, &to, &data, &options, done, g);
     if (rc < 0) {

@@ -22,15 +22,15 @@ const cw_service *const *builtin_services(size_t *count)
     return services;
 }
 
-/* The ports that each of them uses: 0, but for the transport, whose port is its bulk transfers'. */
+/* The port that each of them uses: 0. */
 static const struct book_grant grants[] = {
     {.from = PING_JOB, .to = PING_JOB, .port = 0, .all_processes = true},
     {.from = BENCH_JOB, .to = BENCH_JOB, .port = 0, .all_processes = true},
     {.from = TRACE_JOB, .to = TRACE_JOB, .port = 0, .all_processes = true},
     {.from = JOBS_JOB, .to = JOBS_JOB, .port = JOBS_PORT, .all_processes = true},
-    {.from = TRANSPORT_JOB, .to = TRANSPORT_JOB, .port = 1, .all_processes = true},
+    {.from = TRANSPORT_JOB, .to = TRANSPORT_JOB, .port = 0, .all_processes = true},
     {.from = KVCACHE_JOB, .to = KVCACHE_JOB, .port = 0, .all_processes = true},
-    {.from = KVCACHE_JOB, .to = KVCACHE_JOB, .port = 1, .all_processes = true}, /* large values */
+    {.from = KVCACHE_JOB, .to = KVCACHE_JOB, .port = 1, .all_processes = true}, /* the cache's large values */
 };
 enum { GRANTS = sizeof grants / sizeof *grants };
 

@@ -145,7 +145,17 @@ bool ls_left(const struct linkstate *ls, cw_time now)
 
 uint64_t ls_epoch(const struct linkstate *ls)
 {
-    return ls->epoch + ls->views.epoch;
+    return ls->epoch + ls->views.epoch + ls->views.renewals;
+}
+
+const struct reach *ls_touched(const struct linkstate *ls)
+{
+    return &ls->views.touched;
+}
+
+void ls_forget_touched(struct linkstate *ls)
+{
+    views_forget_touched(&ls->views);
 }
 
 uint64_t ls_routes_epoch(const struct linkstate *ls)

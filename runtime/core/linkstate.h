@@ -108,12 +108,18 @@ void ls_stamp(struct linkstate *ls, cw_link link, struct frame_head *head);
 bool ls_refresh(struct linkstate *ls, cw_time now);
 /* As long as it stays, so does all that can be asked but by time: it grows with every entry from which something may follow. */
 uint64_t ls_notes(const struct linkstate *ls);
-/* Grows with every change of C, O, routes or the right to deliver: cache against it. */
+/* Grows with every change of C, O, routes, the life of a member of O or the right to deliver: cache against it. */
 uint64_t ls_epoch(const struct linkstate *ls);
 /* Grows with every change of C or its links only: routes computed for one value stay right while it stays. */
 uint64_t ls_routes_epoch(const struct linkstate *ls);
 const struct reach *ls_committed(const struct linkstate *ls);
 const struct reach *ls_optimistic(const struct linkstate *ls); /* same pointer as committed while they are equal */
+/*
+ * Who came to or left C or O, or began another life in O, since ls_forget_touched(), however shortly: what was true of keys before them in
+ * their sequence is no more (semantics 5.2, 6).
+ */
+const struct reach *ls_touched(const struct linkstate *ls);
+void ls_forget_touched(struct linkstate *ls);
 /* True while we may deliver as root: active, not fenced, lease valid at now. */
 bool ls_serving(const struct linkstate *ls, cw_time now);
 bool ls_active(const struct linkstate *ls);

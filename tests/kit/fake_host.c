@@ -502,7 +502,7 @@ int cw_servers_for_key(const cw_svc *s, const cw_key *key, unsigned r, cw_coord 
 
 bool cw_is_root(const cw_svc *s, const cw_key *key)
 {
-    return root_of(s, key) == torus_id(&s->torus, s->self);
+    return !s->fenced && root_of(s, key) == torus_id(&s->torus, s->self);
 }
 
 bool cw_key_moved(const cw_svc *s, const cw_key *key, uint64_t since_epoch)
@@ -513,10 +513,21 @@ bool cw_key_moved(const cw_svc *s, const cw_key *key, uint64_t since_epoch)
     return false;
 }
 
+/* The test says since when; what is known of the first epoch and later is good while it does not. */
+bool cw_key_steady(const cw_svc *s, const cw_key *key, uint64_t since_epoch)
+{
+    (void)key;
+    return !s->fenced && since_epoch >= s->steady_since;
+}
+
+bool cw_gone(const cw_svc *s, cw_coord c)
+{
+    return !torus_holds(&s->torus, c) || s->down[torus_id(&s->torus, c)];
+}
+
 uint64_t cw_epoch(const cw_svc *s)
 {
-    (void)s;
-    return 1;
+    return 1 + s->steady_since;
 }
 
 /* ---- Time and chance --------------------------------------------------------------------------------------------- */

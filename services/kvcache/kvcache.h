@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kvcache.h - the key-value cache (CamCubeOS 5.1, memcached's operations): what gateways and other services of this server ask of it.
+ *
+ * Guarantee (G-cache, semantics 5.1): among operations of servers in the majority component, the acknowledged writes and deletes and the
+ * hits of each key are linearizable. A miss may come at any time and says nothing. Values may be lost at any time: this is a cache. Values
+ * of one job are never given to another. A write whose result is KV_UNKNOWN or KV_TIMED_OUT may have taken effect, may still, or never will.
+ *
+ * Threading: that of the server.
+ */
+#ifndef SERVICES_KVCACHE_KVCACHE_H
+#define SERVICES_KVCACHE_KVCACHE_H
+
+#include "cubeway/service.h"
+
+enum { KVCACHE_JOB = 6, KVCACHE_API_VERSION = 1 };
+enum { KV_KEY_MAX = 250, KV_VALUE_MAX = 1024 * 1024 }; /* memcached's */
+
+enum kv_op {
+    KV_GET = 1,
+    KV_SET,
+    KV_ADD,     /* only if there is none: else KV_NOT_STORED */
+    KV_REPLACE, /* only if there is one: else KV_NOT_STORED */
+    KV_APPEND,  /* only if there is one: else KV_NOT_STORED; flags and expiry stay */
+    KV_PREPEND,
+    KV_CAS,   /* only if it is still the one with that cas: KV_EXISTS when it is another, KV_MISS when there is none */
+    KV_INCR,  /* of a decimal of 64 bits, wraps; KV_NOT_NUMBER. With create, a missing one becomes initial */
+    KV_DECR,  /* stops at 0 */
+    KV_TOUCH, /* a new expiry */
+    KV_GAT,   /* the value, and a new expiry */
+    KV_DELETE,
+    KV_OPS,
+};
+
+/* expiry: from now on; these two besides. */
+#define KV_NEVER ((cw_span){0})
+#define KV_AT_ONCE ((cw_span){-1})
+
+struct kv_request {
+    size_t size; /* KV_REQUEST_INIT */
+    enum kv_op op;
+    cw_job job;         /* whose name space: the gateway's, or the asking service's */
+    const uint8_t *key; /* 1..KV_KEY_MAX bytes, borrowed for the call, as is value */
+    size_t key_length;
+    const uint8_t *value; /* SET, ADD, REPLACE, APPEND, PREPEND, CAS */
+    size_t value_length;
+    uint32_t flags; /* the client's, kept beside the value */
+    cw_span expiry;
+    uint64_t cas;            /* CAS; for the other writes and DELETE too, unless 0 */
+    uint64_t delta, initial; /* INCR, DECR */
+    bool create;
+};
+#define KV_REQUEST_INIT .size = sizeof(struct kv_request)
+
+enum kv_status {
+    KV_OK,
+    KV_MISS,
+    KV_EXISTS,
+    KV_NOT_STORED,
+    KV_NOT_NUMBER,
+    KV_TOO_LARGE,
+    KV_NO_MEMORY,
+    KV_NO_MAJORITY, /* this side of a partition takes no writes */
+    KV_TIMED_OUT,
+    KV_UNKNOWN, /* a write that may have taken effect at a server that died */
+    KV_DENIED,  /* the job has no privilege */
+    KV_STATUSES,
+};
+/* The words for people. */
+const char *kv_status_text(enum kv_status status);
+
+enum kv_source { KV_FROM_HERE, KV_FROM_COPY, KV_FROM_ROOT };
+
+struct kv_result {
+    size_t size;
+    enum kv_status status;
+    const uint8_t *value; /* GET, GAT; INCR and DECR: the new number in decimal. Borrowed for the upcall */
+    size_t value_length;
+    uint32_t flags;
+    uint64_t cas; /* of what is there now; no two values of a key ever have the same */
+    enum kv_source source;
+};
+
+typedef void (*kv_done_fn)(void *arg, const struct kv_result *r);
+
+/*
+ * Asks; done is called exactly once, perhaps before this returns (a hit here), and else when the answer is there or the time is over.
+ * -EINVAL (no such op, a key of no or too many bytes), -EMSGSIZE (a value above KV_VALUE_MAX), -ENOBUFS (too many under way), -ESHUTDOWN,
+ * -ENOMEM: then done is not called. kvcache: the peer of cw_find().
+ */
+CW_MUST_CHECK int kv_do(cw_svc *kvcache, const struct kv_request *request, kv_done_fn done, void *arg);
+
+/* For services that come as files: cw_find(s, "kvcache", KVCACHE_API_VERSION, &peer). */
+struct kvcache_api {
+    size_t size;
+    int (*run)(cw_svc *kvcache, const struct kv_request *request, kv_done_fn done, void *arg);
+};
+
+extern const cw_service kvcache_service;
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * op.h - what an operation makes of the value that is there: memcached's rules (its doc/protocol.txt), and nothing but them. Pure: stores
+ * nothing, so that the root can ask before it takes the copies back, and a checker can ask the same.
+ */
+#ifndef SERVICES_KVCACHE_OP_H
+#define SERVICES_KVCACHE_OP_H
+
+#include "services/kvcache/kvcache.h"
+
+/* The value of a key, as far as operations look at it. */
+struct op_value {
+    bool there;
+    const uint8_t *bytes;
+    size_t length;
+    uint32_t flags;
+    uint64_t cas;
+};
+
+/* What becomes of it. */
+enum op_change {
+    OP_KEEPS,   /* nothing changes */
+    OP_STORES,  /* a new value: of so many bytes, which op_write() gives */
+    OP_RENEWS,  /* the same value, with the expiry of the request */
+    OP_REMOVES, /* there is none any more */
+};
+
+enum { OP_NUMBER_MAX = 20 }; /* digits of 2^64 - 1 */
+
+struct op_outcome {
+    enum kv_status status;
+    enum op_change change;
+    bool answers; /* the value, the old or the new one, is part of the answer */
+    size_t length;
+    uint32_t flags;
+    bool expiry_stays; /* of a stored value: that of the one before */
+    uint8_t digits;
+    uint8_t number[OP_NUMBER_MAX]; /* of INCR and DECR */
+};
+
+/* Borrows both for the call. The request is one that kv_do() has let through. */
+struct op_outcome op_decide(const struct kv_request *request, const struct op_value *now);
+/* Writes the new value, outcome->length bytes at out, when outcome->change is OP_STORES; out is not where now->bytes is. */
+void op_write(const struct kv_request *request, const struct op_value *now, const struct op_outcome *outcome,
+              uint8_t *out);
+/* True for those that only look. GAT and TOUCH do not only look. */
+bool op_reads(enum kv_op op);
+/* True for those that carry a value. */
+bool op_carries(enum kv_op op);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_kvcache_world.c - the cache on real nodes in a simulated torus where everything goes wrong: each seed draws a torus and faults (loss,
+ * duplication, delay, cuts, churn, pauses, partitions), lets every server read, write and delete a few keys, and checks that the history of each
+ * key is linearizable (kv_history.h). Afterwards all is well again, and every server must be served.
+ *
+ *   test_kvcache_world [--first SEED] [--seeds COUNT] [--span MS] [--extras K] [--all] [--say] [--inside]     exit code 1: a seed failed
+ */
+#include "fake_result.h"
+#include "kv_history.h"
+#include "kv_talker.h"
+#include "nmu/book.h"
+#include "services/kvcache/kvcache.h"
+#include "simulator/faults.h"
+#include "simulator/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SERVERS_MOST = 27, FAIL = 1 };
+
+static const struct book_grant grants[] = {
+    {.from = KVCACHE_JOB, .to = KVCACHE_JOB, .port = 0, .all_processes = true},
+    {.from = KVCACHE_JOB, .to = KVCACHE_JOB, .port = 1, .all_processes = true},
+};
+
+static cw_time world_clock_now(void *context)
+{
+    return world_now(context);
+}
+
+static uint64_t mix(uint64_t seed, uint64_t salt)
+{
+    uint64_t z = seed * UINT64_C(0x9e3779b97f4a7c15) + salt * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* An even seed: mild faults of one world; an odd one: everything drawn. */
+static void draw(struct world_config *config, uint64_t seed)
+{
+    static const unsigned extras[] = {0, 2, 4, 8};
+    static const unsigned keys[] = {1, 3, 8, 40};
+    static const unsigned writes[] = {4, 12, 30};
+    *config = world_config_default();
+    config->seed = seed;
+    if (seed % 2 == 1) {
+        world_config_draw(config, seed, SERVERS_MOST);
+        config->seed = seed;
+    }
+    uint64_t m = mix(seed, 1);
+    kv_talker_plan.extras = extras[m % 8 < 6 ? 1 + m % 3 : 0];
+    kv_talker_plan.keys = keys[m >> 8 & 3];
+    kv_talker_plan.writes = writes[(m >> 16) % 3];
+    kv_talker_plan.pause_most = CW_US(300 + (int64_t)(m >> 24 & 1023));
+    kv_talker_plan.large = (m >> 40) % 4 == 0 ? 20 : 0;
+    kv_talker_plan.attempt = CW_MS((m >> 44) % 2 == 0 ? 5 : 50);
+}
+
+static int run_for(struct world *w, cw_span span)
+{
+    cw_time end = cw_time_add(world_now(w), span);
+    while (cw_time_before(world_now(w), end) && kv_ledger->wrong[0] == '\0') {
+        if (world_run(w, cw_time_min(end, cw_time_add(world_now(w), CW_MS(1)))) != 0) {
+            const struct world_violation *v = world_violation(w);
+            snprintf(kv_ledger->wrong, sizeof kv_ledger->wrong, "world: %.300s", v != NULL ? v->text : "stopped");
+        }
+    }
+    return kv_ledger->wrong[0] != '\0' ? FAIL : 0;
+}
+
+static bool command(struct world *w, cw_server s, int argc, const char *const *argv, const char *field, const char *is)
+{
+    static struct fake_result r;
+    struct node_request_sink sink = {&r, fake_result_row, fake_result_int, fake_result_text, fake_result_done};
+    fake_result_init(&r);
+    if (world_command(w, s, "kvcache", argc, argv, &sink) < 0 || run_for(w, CW_MS(400)) != 0) {
+        return false;
+    }
+    const char *text = r.done ? fake_text(&r, 0, field) : NULL;
+    return text != NULL && strcmp(text, is) == 0;
+}
+
+/* Everything works again: whoever is of the majority sets, and somebody else reads it. */
+static void last_words(struct world *w)
+{
+    cw_server servers = world_torus(w)->servers;
+    if (world_running(w) <= servers / 2 || world_agreeing(w) < world_running(w)) {
+        return;
+    }
+    for (cw_server s = 0; s < servers && kv_ledger->wrong[0] == '\0'; s += 5) {
+        char key[24], value[24];
+        cw_server other = (s + 7) % servers;
+        if (world_state(w, s) != WORLD_RUNS || world_state(w, other) != WORLD_RUNS) {
+            continue;
+        }
+        snprintf(key, sizeof key, "last-%u", s);
+        snprintf(value, sizeof value, "word-%u", s);
+        const char *const set[] = {"set", key, value}, *const get[] = {"get", key};
+        if (!command(w, s, 3, set, "status", "done") || !command(w, other, 2, get, "value", value)) {
+            snprintf(kv_ledger->wrong, sizeof kv_ledger->wrong, "alive: all being well, what %u set, %u does not read",
+                     s, other);
+        }
+    }
+}
+
+static void run_world(uint64_t seed, cw_span span, int extras)
+{
+    static const struct world_service services[] = {{.table = &kvcache_service}, {.table = &kv_talker_service}};
+    struct world_config config;
+    struct world *w;
+    draw(&config, seed);
+    kv_talker_plan.extras = extras >= 0 ? (unsigned)extras : kv_talker_plan.extras;
+    config.services = services;
+    config.service_count = 2;
+    config.grants = grants;
+    config.grant_count = sizeof grants / sizeof *grants;
+    if (world_open(&w, &config) != 0) {
+        snprintf(kv_ledger->wrong, sizeof kv_ledger->wrong, "the world does not open");
+        return;
+    }
+    kv_talker_plan.now = world_clock_now;
+    kv_talker_plan.context = w;
+    cw_time from = {CW_MS(60).ns}, to = cw_time_add(from, span);
+    kv_talker_plan.quiet = to;
+    struct fault_plan plan = {.count = 0};
+    if (fault_plan_draw(&plan, world_torus(w), &config.node.timers, mix(seed, 2), from, to) != 0) {
+        abort();
+    }
+    world_start_all(w, CW_MS(20));
+    fault_plan_schedule(&plan, w);
+    if (run_for(w, cw_span_add(span, CW_MS(60))) == 0 && run_for(w, CW_SEC(5)) == 0) {
+        last_words(w);
+    }
+    bool well = kv_ledger->wrong[0] == '\0';
+    char why[300];
+    size_t count = kv_ledger->count;
+    world_close(w);
+    if (well && !kv_history_check(kv_ledger->event, count, why, sizeof why)) {
+        snprintf(kv_ledger->wrong, sizeof kv_ledger->wrong, "stale: %s", why);
+    }
+    fault_plan_free(&plan);
+}
+
+struct options {
+    uint64_t first, count;
+    cw_span span;
+    int extras; /* k; < 0: drawn */
+    bool all, say, inside;
+};
+
+static int read_options(struct options *o, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--first") == 0 && i + 1 < argc) {
+            o->first = strtoull(argv[++i], NULL, 10);
+        } else if (strcmp(argv[i], "--seeds") == 0 && i + 1 < argc) {
+            o->count = strtoull(argv[++i], NULL, 10);
+        } else if (strcmp(argv[i], "--span") == 0 && i + 1 < argc) {
+            o->span = CW_MS(strtoull(argv[++i], NULL, 10));
+        } else if (strcmp(argv[i], "--extras") == 0 && i + 1 < argc) {
+            o->extras = atoi(argv[++i]);
+        } else if (strcmp(argv[i], "--all") == 0) {
+            o->all = true;
+        } else if (strcmp(argv[i], "--say") == 0) {
+            o->say = true;
+        } else if (strcmp(argv[i], "--inside") == 0) {
+            o->inside = true; /* no child: for a debugger */
+        } else {
+            fprintf(stderr, "%s: what is '%s'?\n", argv[0], argv[i]);
+            return 2;
+        }
+    }
+    return 0;
+}
+
+static void run_seed(const struct options *o, uint64_t seed)
+{
+    memset(kv_ledger, 0, offsetof(struct kv_ledger, event));
+    pid_t child = o->inside ? 0 : fork();
+    if (child == 0) {
+        run_world(seed, o->span, o->extras);
+        if (!o->inside) {
+            _exit(0);
+        }
+    }
+    int status = 0;
+    if (child > 0 && (waitpid(child, &status, 0) != child || status != 0)) {
+        snprintf(kv_ledger->wrong, sizeof kv_ledger->wrong, "stopped: the program stopped itself (%d)", status);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {.first = 1, .count = 12, .span = CW_MS(500), .extras = -1};
+    int rc = read_options(&o, argc, argv);
+    kv_ledger = mmap(NULL, sizeof *kv_ledger, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (rc != 0 || kv_ledger == MAP_FAILED) {
+        return 2;
+    }
+    unsigned long long failed = 0, tried = 0, asked = 0, acked = 0, hits[3] = {0}, unknown = 0;
+    for (uint64_t seed = o.first; seed < o.first + o.count && (failed == 0 || o.all); seed++, tried++) {
+        run_seed(&o, seed);
+        const struct kv_ledger *l = kv_ledger;
+        if (l->wrong[0] != '\0') {
+            failed++;
+            printf("seed %llu: %s\n", (unsigned long long)seed, l->wrong);
+        } else if (o.say) {
+            printf("seed %llu is well: %llu asked, %llu acked, hits %llu here %llu copy %llu root, %llu indeterminate, "
+                   "%llu refused\n",
+                   (unsigned long long)seed, (unsigned long long)l->asked, (unsigned long long)l->acked,
+                   (unsigned long long)l->hits[0], (unsigned long long)l->hits[1], (unsigned long long)l->hits[2],
+                   (unsigned long long)l->indeterminate, (unsigned long long)l->refused);
+        }
+        asked += l->asked;
+        acked += l->acked;
+        unknown += l->indeterminate;
+        for (unsigned i = 0; i < 3; i++) {
+            hits[i] += l->hits[i];
+        }
+        fflush(stdout);
+    }
+    printf("%llu seeds: %llu failed; %llu questions, %llu writes acknowledged, hits %llu here, %llu of copies, %llu of "
+           "roots, "
+           "%llu without an answer\n",
+           tried, failed, asked, acked, hits[0], hits[1], hits[2], unknown);
+    return failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kv_town.h"
+#include "suite.h"
+
+#include <string.h>
+
+static struct fake_result r;
+
+static const char *says(struct fake_net *net, const char *line, const char *field)
+{
+    fake_command(net->server[0], line, &r);
+    fake_net_run(net, CW_MS(50));
+    return fake_text(&r, 0, field);
+}
+
+START_TEST(what_operators_ask)
+{
+    struct fake_net *net = kv_town_open(3, 0);
+    for (cw_server root = 0; root < 3; root++) {
+        char line[80];
+        const char *key = kv_town_key(net, root, 0);
+        snprintf(line, sizeof line, "set %s va\\lue", key);
+        ck_assert_str_eq(says(net, line, "status"), "done");
+        snprintf(line, sizeof line, "get %s", key);
+        ck_assert_str_eq(says(net, line, "value"), "va\\x5clue");
+        snprintf(line, sizeof line, "get %s job=9", key);
+        ck_assert_str_eq(says(net, line, "status"), "not found");
+        snprintf(line, sizeof line, "delete %s", key);
+        ck_assert_str_eq(says(net, line, "status"), "done");
+    }
+    fake_command(net->server[0], "stats", &r);
+    ck_assert_int_eq(fake_int(&r, 0, "gets"), 6);
+    fake_command(net->server[0], "extras 4", &r);
+    ck_assert_uint_eq(kv_town_cache(net, 0)->limits.extras, 4);
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
+START_TEST(what_they_ask_wrongly)
+{
+    struct fake_net *net = kv_town_open(3, 0);
+    static const char *const lines[] = {"sing", "extras 9", "extras x", "get", "get key job=x", "set key"};
+    for (unsigned i = 0; i < sizeof lines / sizeof *lines; i++) {
+        ck_assert_ptr_nonnull(says(net, lines[i], "error"));
+    }
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(what_operators_ask), SUITE_TEST(what_they_ask_wrongly)};
+SUITE_MAIN("command", tests)

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kv_town.h"
+#include "suite.h"
+
+static struct fake_net *net;
+static const char *key;
+static cw_server reader;
+
+/* A row of nine with a key at server 0 that somebody reads from a copy. */
+static void open_hot(void)
+{
+    net = kv_town_open(9, 8);
+    key = kv_town_key(net, 0, 0);
+    ck_assert_int_eq(kv_town_do(net, 0, KV_SET, key, "one"), KV_OK);
+    for (reader = 1; reader < 9; reader++) {
+        ck_assert_int_eq(kv_town_do(net, reader, KV_GET, key, NULL), KV_OK);
+        ck_assert_int_eq(kv_town_do(net, reader, KV_GET, key, NULL), KV_OK);
+        if (kv_town_answer.source == KV_FROM_COPY) {
+            return;
+        }
+    }
+    ck_abort_msg("nobody is nearer to a copy than to the root");
+}
+
+START_TEST(reads_come_from_a_copy_until_a_write)
+{
+    open_hot();
+    uint64_t reads = kv_town_cache(net, 0)->count[KV_COUNT_ROOT_GETS];
+    for (unsigned i = 0; i < 10; i++) {
+        ck_assert_int_eq(kv_town_do(net, reader, KV_GET, key, NULL), KV_OK);
+        ck_assert_str_eq(kv_town_answer.value, "one");
+    }
+    ck_assert_uint_eq(kv_town_cache(net, 0)->count[KV_COUNT_ROOT_GETS], reads);
+    ck_assert_int_eq(kv_town_do(net, (reader + 1) % 9, KV_SET, key, "two"), KV_OK);
+    ck_assert_uint_gt(kv_town_cache(net, 0)->count[KV_COUNT_DROPS], 0);
+    for (cw_server s = 0; s < 9; s++) {
+        ck_assert_uint_eq(kv_town_cache(net, s)->copies.count, 0);
+    }
+    ck_assert_int_eq(kv_town_do(net, reader, KV_GET, key, NULL), KV_OK);
+    ck_assert_str_eq(kv_town_answer.value, "two");
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
+START_TEST(a_copy_ends_with_its_age_its_root_and_the_lease)
+{
+    open_hot();
+    for (cw_server s = 0; s < 9; s++) {
+        net->server[s]->steady_since = 7;
+    }
+    ck_assert_int_eq(kv_town_do(net, reader, KV_GET, key, NULL), KV_MISS);
+    ck_assert_int_eq(kv_town_do(net, 0, KV_SET, key, "two"), KV_OK);
+    ck_assert_int_eq(kv_town_do(net, reader, KV_GET, key, NULL), KV_OK);
+    ck_assert_int_eq(kv_town_do(net, reader, KV_GET, key, NULL), KV_OK);
+    ck_assert_int_eq(kv_town_answer.source, KV_FROM_COPY);
+    fake_net_run(net, CW_SEC(11));
+    uint64_t fetches = 0, again = 0;
+    for (cw_server s = 0; s < 9; s++) {
+        fetches += kv_town_cache(net, s)->count[KV_COUNT_FETCHES];
+    }
+    ck_assert_int_eq(kv_town_do(net, reader, KV_GET, key, NULL), KV_OK);
+    for (cw_server s = 0; s < 9; s++) {
+        again += kv_town_cache(net, s)->count[KV_COUNT_FETCHES];
+    }
+    ck_assert_uint_eq(again, fetches + 1);
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
+START_TEST(a_write_waits_for_a_holder_until_it_is_gone)
+{
+    open_hot();
+    cw_server holder = CW_SERVER_NONE;
+    for (cw_server s = 1; s < 9; s++) {
+        holder = kv_town_cache(net, s)->copies.count > 0 ? s : holder;
+    }
+    ck_assert_uint_ne(holder, CW_SERVER_NONE);
+    struct kv_request r = kv_town_request(KV_SET, key, "two");
+    net->lose = 1; /* every packet */
+    ck_assert_int_eq(kv_town_ask(net, 0, &r), 0);
+    fake_net_run(net, CW_MS(300));
+    ck_assert_uint_eq(kv_town_answer.times, 0);
+    for (cw_server s = 1; s < 9; s++) {
+        net->server[0]->down[s] = s % 2 == 0; /* somebody else */
+    }
+    net->server[0]->down[holder] = false;
+    fake_net_run(net, CW_MS(300));
+    ck_assert_uint_eq(kv_town_answer.times, 0);
+    net->server[0]->down[holder] = true;
+    for (cw_server s = 1; s < 9; s++) {
+        net->server[0]->down[s] = kv_town_cache(net, s)->copies.count > 0;
+    }
+    fake_net_run(net, CW_MS(300));
+    ck_assert_uint_eq(kv_town_answer.times, 1);
+    ck_assert_int_eq(kv_town_answer.status, KV_OK);
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(reads_come_from_a_copy_until_a_write),
+                                          SUITE_TEST(a_copy_ends_with_its_age_its_root_and_the_lease),
+                                          SUITE_TEST(a_write_waits_for_a_holder_until_it_is_gone)};
+SUITE_MAIN("copies", tests)

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values in memory: against a plain list where nothing is evicted, and within their bytes where it is. */
+#include "services/kvcache/items.h"
+
+#include "base/prng.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const cw_time never = {INT64_MAX};
+static const cw_time start = {1000};
+
+/* Names 0..: the id is a hash's stand-in; `alike` of them share one id, so that the whole key has to be compared. */
+struct named {
+    uint8_t key[8];
+    struct item_name name;
+};
+
+static struct item_name *name_of(struct named *n, unsigned number, unsigned alike)
+{
+    *n = (struct named){.name = {.job = 1 + number % 3, .key_length = sizeof(n->key)}};
+    memcpy(n->key, &number, sizeof(number));
+    n->name.key = n->key;
+    uint64_t mixed = (number / alike) * UINT64_C(0x9e3779b97f4a7c15);
+    memcpy(n->name.id.b, &mixed, sizeof(mixed));
+    return &n->name;
+}
+
+static bool put(struct items *t, unsigned number, size_t length, uint8_t fill)
+{
+    struct named n;
+    struct item *i = items_put(t, name_of(&n, number, 4), length, start);
+    if (i == NULL) {
+        return false;
+    }
+    memset(item_value(i), fill, length);
+    return true;
+}
+
+static struct item *find(struct items *t, unsigned number, cw_time now)
+{
+    struct named n;
+    return items_find(t, name_of(&n, number, 4), now);
+}
+
+enum { NAMES = 5000 };
+
+START_TEST(as_a_list)
+{
+    static struct {
+        bool there;
+        uint8_t fill;
+        size_t length;
+    } naive[NAMES];
+    struct items t;
+    struct prng rng = prng_stream(7, 0, 0);
+    ck_assert_int_eq(items_open(&t, 64 * 1024 * 1024), 0);
+    size_t count = 0;
+    for (unsigned step = 0; step < 200000; step++) {
+        unsigned number = (unsigned)prng_below(&rng, NAMES);
+        struct item *i = find(&t, number, start);
+        ck_assert(naive[number].there == (i != NULL));
+        if (i != NULL) {
+            ck_assert_uint_eq(i->length, naive[number].length);
+            for (size_t b = 0; b < i->length; b++) {
+                ck_assert_uint_eq(item_value(i)[b], naive[number].fill);
+            }
+        }
+        if (prng_below(&rng, 3) > 0) {
+            count += !naive[number].there;
+            naive[number].there = true;
+            naive[number].fill = (uint8_t)step;
+            naive[number].length = prng_below(&rng, 100);
+            ck_assert(put(&t, number, naive[number].length, (uint8_t)step));
+        } else if (i != NULL) {
+            items_remove(&t, i);
+            naive[number].there = false;
+            count--;
+        }
+        ck_assert_uint_eq(t.count, count);
+    }
+    ck_assert_uint_eq(t.evicted, 0);
+    items_close(&t);
+}
+END_TEST
+
+START_TEST(within_its_bytes)
+{
+    struct items t;
+    struct prng rng = prng_stream(8, 0, 0);
+    ck_assert_int_eq(items_open(&t, 256 * 1024), 0);
+    for (unsigned step = 0; step < 100000; step++) {
+        put(&t, (unsigned)prng_below(&rng, 100000), prng_below(&rng, 3000), 1);
+        ck_assert_uint_le(items_bytes(&t), 256 * 1024 + 2 * 8 * t.mask); /* a table that has just grown */
+    }
+    ck_assert_uint_gt(t.evicted, 1000);
+    ck_assert(!put(&t, 1, 200 * 1024, 1)); /* above a half */
+    items_close(&t);
+}
+END_TEST
+
+/* What is asked for again stays, whatever passes by once. */
+START_TEST(a_scan_takes_nothing_that_is_used)
+{
+    struct items t;
+    ck_assert_int_eq(items_open(&t, 1024 * 1024), 0);
+    enum { HOT = 500 };
+    for (unsigned n = 0; n < HOT; n++) {
+        put(&t, n, 500, 1);
+    }
+    for (unsigned round = 0; round < 3; round++) {
+        for (unsigned n = 0; n < HOT; n++) {
+            ck_assert_ptr_nonnull(find(&t, n, start));
+        }
+    }
+    for (unsigned n = 0; n < 50000; n++) {
+        put(&t, 10000 + n, 500, 2);
+    }
+    unsigned left = 0;
+    for (unsigned n = 0; n < HOT; n++) {
+        left += find(&t, n, start) != NULL;
+    }
+    ck_assert_uint_eq(left, HOT);
+    items_close(&t);
+}
+END_TEST
+
+static unsigned went;
+
+static void count_left(void *context, const struct item *i)
+{
+    (void)i;
+    ck_assert_ptr_eq(context, &went);
+    went++;
+}
+
+START_TEST(expiry)
+{
+    struct items t;
+    went = 0;
+    ck_assert_int_eq(items_open(&t, 1024 * 1024), 0);
+    t.left = count_left;
+    t.context = &went;
+    put(&t, 1, 10, 1);
+    put(&t, 2, 10, 1);
+    struct item *i = find(&t, 1, start);
+    ck_assert_int_eq(i->expires.ns, never.ns);
+    i->expires = (cw_time){2000};
+    ck_assert_ptr_nonnull(find(&t, 1, (cw_time){1999}));
+    ck_assert_ptr_null(find(&t, 1, (cw_time){2000}));
+    ck_assert_ptr_nonnull(find(&t, 2, (cw_time){2000}));
+    ck_assert_uint_eq(t.count, 1);
+    ck_assert_uint_eq(t.expired, 1);
+    ck_assert_uint_eq(went, 1);
+    items_close(&t);
+}
+END_TEST
+
+static bool odd(void *context, const struct item *i)
+{
+    unsigned number;
+    (void)context;
+    memcpy(&number, item_key(i), sizeof(number));
+    return number % 2 == 1;
+}
+
+START_TEST(a_sweep)
+{
+    struct items t;
+    ck_assert_int_eq(items_open(&t, 1024 * 1024), 0);
+    for (unsigned n = 0; n < 1000; n++) {
+        put(&t, n, 10, 1);
+    }
+    ck_assert_uint_eq(items_sweep(&t, odd, NULL), 500);
+    for (unsigned n = 0; n < 1000; n++) {
+        ck_assert(n % 2 == 1 ? find(&t, n, start) == NULL : find(&t, n, start) != NULL);
+    }
+    items_close(&t);
+}
+END_TEST
+
+START_TEST(limits)
+{
+    struct items t;
+    ck_assert_int_eq(items_open(&t, ITEMS_BYTES_LEAST - 1), -EINVAL);
+    ck_assert_int_eq(items_open(&t, ITEMS_BYTES_LEAST), 0);
+    ck_assert(put(&t, 1, 0, 0));
+    ck_assert_uint_eq(find(&t, 1, start)->length, 0);
+    items_close(&t);
+    items_close(&t);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(as_a_list), SUITE_TEST(within_its_bytes), SUITE_TEST(a_scan_takes_nothing_that_is_used),
+    SUITE_TEST(expiry),    SUITE_TEST(a_sweep),          SUITE_TEST(limits)};
+SUITE_MAIN("items", tests)

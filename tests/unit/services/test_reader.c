@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kv_town.h"
+#include "suite.h"
+
+#include <errno.h>
+
+static struct fake_net *net;
+
+START_TEST(a_write_without_an_answer_is_unknown)
+{
+    net = kv_town_open(3, 0);
+    const char *key = kv_town_key(net, 1, 0);
+    net->lose = 1;
+    ck_assert_int_eq(kv_town_do(net, 0, KV_SET, key, "value"), KV_UNKNOWN);
+    ck_assert_int_eq(kv_town_do(net, 0, KV_GET, key, NULL), KV_TIMED_OUT);
+    net->lose = 0;
+    ck_assert_int_eq(kv_town_do(net, 0, KV_SET, key, "value"), KV_OK);
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
+START_TEST(the_minority_stores_nothing)
+{
+    net = kv_town_open(3, 0);
+    net->server[0]->down[1] = net->server[0]->down[2] = true;
+    ck_assert_int_eq(kv_town_do(net, 0, KV_SET, "key", "value"), KV_NO_MAJORITY);
+    ck_assert_int_eq(kv_town_do(net, 0, KV_GET, "key", NULL), KV_MISS);
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
+START_TEST(without_a_privilege_it_is_denied)
+{
+    net = kv_town_open(3, 0);
+    const char *key = kv_town_key(net, 1, 0);
+    net->server[0]->refuse = -EACCES;
+    ck_assert_int_eq(kv_town_do(net, 0, KV_SET, key, "value"), KV_DENIED);
+    ck_assert_int_eq(kv_town_do(net, 0, KV_GET, key, NULL), KV_DENIED);
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
+START_TEST(who_waits_when_it_closes_is_told)
+{
+    net = kv_town_open(3, 0);
+    struct kv_request r = kv_town_request(KV_SET, kv_town_key(net, 1, 0), "value");
+    ck_assert_int_eq(kv_town_ask(net, 0, &r), 0);
+    ck_assert_uint_eq(kv_town_answer.times, 0);
+    fake_net_close(net);
+    ck_assert_uint_eq(kv_town_answer.times, 1);
+    ck_assert_int_eq(kv_town_answer.status, KV_UNKNOWN);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(a_write_without_an_answer_is_unknown), SUITE_TEST(the_minority_stores_nothing),
+    SUITE_TEST(without_a_privilege_it_is_denied), SUITE_TEST(who_waits_when_it_closes_is_told)};
+SUITE_MAIN("reader", tests)

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kv_town.h"
+#include "suite.h"
+
+static struct fake_net *net;
+
+START_TEST(one_value_for_all)
+{
+    net = kv_town_open(5, 0);
+    for (cw_server s = 0; s < 5; s++) {
+        ck_assert_int_eq(kv_town_do(net, s, KV_SET, "key", "value"), KV_OK);
+        uint64_t cas = kv_town_answer.cas;
+        ck_assert_int_eq(kv_town_do(net, (s + 2) % 5, KV_GET, "key", NULL), KV_OK);
+        ck_assert_str_eq(kv_town_answer.value, "value");
+        ck_assert_uint_eq(kv_town_answer.cas, cas);
+        ck_assert_int_eq(kv_town_do(net, (s + 3) % 5, KV_APPEND, "key", "s"), KV_OK);
+        ck_assert_int_eq(kv_town_do(net, (s + 1) % 5, KV_GET, "key", NULL), KV_OK);
+        ck_assert_str_eq(kv_town_answer.value, "values");
+        ck_assert_int_eq(kv_town_do(net, s, KV_DELETE, "key", NULL), KV_OK);
+        ck_assert_int_eq(kv_town_do(net, s, KV_GET, "key", NULL), KV_MISS);
+    }
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
+START_TEST(jobs_do_not_see_one_anothers_values)
+{
+    net = kv_town_open(3, 0);
+    struct kv_request r = kv_town_request(KV_GET, "key", NULL);
+    r.job = 99;
+    ck_assert_int_eq(kv_town_do(net, 0, KV_SET, "key", "value"), KV_OK);
+    ck_assert_int_eq(kv_town_ask(net, 1, &r), 0);
+    fake_net_run(net, CW_MS(50));
+    ck_assert_int_eq(kv_town_answer.status, KV_MISS);
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
+START_TEST(numbers_count_once_though_packets_are_lost)
+{
+    net = kv_town_open(3, 0);
+    const char *key = kv_town_key(net, 1, 0);
+    ck_assert_int_eq(kv_town_do(net, 0, KV_SET, key, "0"), KV_OK); /* and the instance is known */
+    struct kv_request r = kv_town_request(KV_INCR, key, NULL);
+    r.delta = 1;
+    for (unsigned i = 1; i <= 20; i++) {
+        net->lose = 3 + i % 3;
+        ck_assert_int_eq(kv_town_ask(net, 0, &r), 0);
+        fake_net_run(net, CW_SEC(3));
+        ck_assert_int_eq(kv_town_answer.status, KV_OK);
+        ck_assert_int_eq(atoi(kv_town_answer.value), (int)i);
+    }
+    ck_assert_uint_gt(kv_town_cache(net, 1)->count[KV_COUNT_REPEATED], 0);
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
+START_TEST(what_moved_is_gone)
+{
+    net = kv_town_open(3, 0);
+    const char *key = kv_town_key(net, 1, 0);
+    ck_assert_int_eq(kv_town_do(net, 0, KV_SET, key, "value"), KV_OK);
+    net->server[1]->steady_since = 5;
+    ck_assert_int_eq(kv_town_do(net, 0, KV_GET, key, NULL), KV_MISS);
+    ck_assert_uint_eq(kv_town_cache(net, 1)->count[KV_COUNT_MOVED], 1);
+    ck_assert_int_eq(kv_town_do(net, 0, KV_SET, key, "value"), KV_OK);
+    ck_assert_int_eq(kv_town_do(net, 0, KV_GET, key, NULL), KV_OK);
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(one_value_for_all), SUITE_TEST(jobs_do_not_see_one_anothers_values),
+    SUITE_TEST(numbers_count_once_though_packets_are_lost), SUITE_TEST(what_moved_is_gone)};
+SUITE_MAIN("root", tests)

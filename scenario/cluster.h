@@ -51,6 +51,9 @@ struct world_config {
     /* What the host of server s offers its built-in services (node_env.objects), whenever that starts; NULL: nothing. */
     const struct node_object *(*objects)(void *context, cw_server s);
     void *objects_context;
+    const char *(*option)(void *context, const char *service,
+                          const char *name); /* node_env.option, of every server; may be NULL */
+    void *option_context;
     struct wire_config wire;
     cw_span carrier; /* both ends see a cut cable, or a host without power, after this; negative: never (default) */
     cw_span cpu_per_frame; /* one processor handles the frames of a server one after the other: 0, takes no time */

@@ -14,6 +14,7 @@
  *     from 1s to 2s loss 5%                of all frames; `harm 0,0,0 +x loss=5% delay=2ms` for one direction of one cable
  *     service libhitcount.so               loaded on every server, besides ping and bench
  *     grant 4096 -> 4096:*:0               what its job may send: job, processes and ports (semantics 7); else nothing
+ *     option hitcount patience_ms 500       of a service that is loaded or built in
  *     at 2s tell 0,0,0 ping to 2,2,2       a command to a service; the answer is in the report
  *     at 2500ms stop                       the workload
  *     at 3s quiet                          all views agree, all packets have arrived: checked
@@ -43,6 +44,7 @@ enum {
     SCENARIO_TELL_TEXT = 160,
     SCENARIO_TELL_WORDS = 16,
     SCENARIO_PATH = 256,
+    SCENARIO_OPTIONS_MAX = 16,
 };
 
 struct scenario_load {
@@ -57,6 +59,13 @@ struct scenario_expect {
     char field[SCENARIO_FIELD_MAX];
     enum scenario_relation relation;
     int64_t millionths;
+};
+
+/* What a service is told when it opens, on every server (cw_option). */
+struct scenario_option {
+    char service[32];
+    char name[32];
+    char value[160];
 };
 
 /* A command to a service of a server; text: its words, a blank between them. */
@@ -92,7 +101,8 @@ struct scenario {
     char service[SCENARIO_SERVICES_MAX][SCENARIO_PATH]; /* files with services to load, besides ping and bench */
     struct scenario_grant grant[SCENARIO_GRANTS_MAX];   /* besides what built-in services need */
     unsigned grants;
-    unsigned loads, quiets, expects, captures, tells, services;
+    struct scenario_option option[SCENARIO_OPTIONS_MAX];
+    unsigned loads, quiets, expects, captures, tells, services, options;
     cw_time end;
 };
 

@@ -263,6 +263,32 @@ static int read_service(struct scenario_reader *r)
     return 0;
 }
 
+static int read_option(struct reader *r)
+{
+    struct lines *w = &r->w;
+    struct scenario *s = r->s;
+    struct scenario_option *o = &s->option[s->options];
+    if (s->options == SCENARIO_OPTIONS_MAX) {
+        return lines_wrong(w, "more than %d options", SCENARIO_OPTIONS_MAX);
+    }
+    if (lines_take(w, o->service, sizeof o->service) < 0) {
+        return lines_unexpected(w, "the name of a service, as ping", NULL);
+    }
+    if (lines_take(w, o->name, sizeof o->name) < 0) {
+        return lines_unexpected(w, "the name of an option of the service", NULL);
+    }
+    if (lines_take(w, o->value, sizeof o->value) < 0) {
+        return lines_unexpected(w, "the option's value, one word", NULL);
+    }
+    for (unsigned i = 0; i < s->options; i++) {
+        if (strcmp(s->option[i].service, o->service) == 0 && strcmp(s->option[i].name, o->name) == 0) {
+            return lines_wrong(w, "option %s of %s was given already", o->name, o->service);
+        }
+    }
+    s->options++;
+    return 0;
+}
+
 const struct scenario_line scenario_settings[] = {
     {"torus", read_torus},     {"seed", read_seed},
     {"rate", read_rate},       {"propagation", read_propagation},
@@ -273,5 +299,6 @@ const struct scenario_line scenario_settings[] = {
     {"carrier", read_carrier}, {"corrupted", read_corrupted},
     {"boot", read_boot},       {"capture", read_capture},
     {"service", read_service}, {"grant", scenario_grant_read},
+    {"service", read_service}, {"option", read_option},
     {"end", read_end},         {NULL, NULL},
 };

@@ -2,26 +2,37 @@
 #include "shim/claim.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
-int claim_interface(uint32_t index, uint16_t ethertype)
+static bool is_ours(unsigned long inode, const int *fds, unsigned count)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    /* A zero byte first: abstract. */
-    int length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "cubeway/link/%u/%04x", index, ethertype);
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) {
-        return -errno;
+    struct stat st;
+    for (unsigned i = 0; i < count; i++) {
+        if (fstat(fds[i], &st) == 0 && st.st_ino == inode) {
+            return true;
+        }
     }
-    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
-    if (bind(fd, (const struct sockaddr *)&address, size) < 0) {
-        int error = errno;
-        close(fd);
-        return -error;
+    return false;
+}
+
+/* Columns: sk RefCnt Type Proto(hex) Iface R Rmem User Inode. */
+int claim_interface(uint32_t index, uint16_t ethertype, const int *fds, unsigned count)
+{
+    char line[256];
+    FILE *list = fopen("/proc/thread-self/net/packet", "re");
+    int rc = 0;
+    if (list == NULL) {
+        return 0;
     }
-    return fd;
+    while (rc == 0 && fgets(line, sizeof line, list) != NULL) {
+        unsigned type, at;
+        unsigned long inode;
+        bool read = sscanf(line, "%*s %*u %*u %x %u %*u %*u %*u %lu", &type, &at, &inode) == 3;
+        if (read && type == ethertype && at == index && !is_ours(inode, fds, count)) {
+            rc = -EADDRINUSE;
+        }
+    }
+    fclose(list);
+    return rc;
 }

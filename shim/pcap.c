@@ -105,8 +105,11 @@ static int live_receive(struct shim *s, struct shim_frame *frames, unsigned coun
     struct live *l = live_of(s);
     l->frames = frames;
     l->given = 0;
-    /* Strange frames count for libpcap: ask until it has no more. */
-    while (l->given < count && pcap_dispatch(l->pcap, (int)(count - l->given), take, (u_char *)l) > 0) {
+    /* Strange frames count for libpcap: ask until it has no more, or too many of that kind. */
+    for (unsigned rounds = 0; l->given < count && rounds < SHIM_STRANGE_BATCHES; rounds++) {
+        if (pcap_dispatch(l->pcap, (int)(count - l->given), take, (u_char *)l) <= 0) {
+            break;
+        }
     }
     l->counters.rx_frames += l->given;
     return (int)l->given;
@@ -147,11 +150,32 @@ static int live_event_fd(const struct shim *s)
     return carrier_fd(&live_of_const(s)->port.carrier);
 }
 
+/* Only our EtherType, sent to us or to all, by others. */
+static int filter(struct live *l)
+{
+    char text[128];
+    const uint8_t *mac = l->port.carrier.mac;
+    struct bpf_program program;
+    snprintf(text, sizeof text, "ether proto 0x%04x and (ether dst %02x:%02x:%02x:%02x:%02x:%02x or ether[0] & 1 == 1)",
+             l->port.ethertype, mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
+    if (pcap_compile(l->pcap, &program, text, 1, PCAP_NETMASK_UNKNOWN) < 0) {
+        return -EINVAL;
+    }
+    int rc = pcap_setfilter(l->pcap, &program);
+    pcap_freecode(&program);
+    return rc < 0 || pcap_setdirection(l->pcap, PCAP_D_IN) < 0 ? -EINVAL : 0;
+}
+
+/*
+ * libpcap cannot open a capture again under the descriptor that the pump watches; but beneath it is a packet socket, which binds to another device and keeps its
+ * ring. The filter names our address, which may be another one now.
+ */
 static void live_service_events(struct shim *s)
 {
     struct live *l = live_of(s);
-    if (port_service(&l->port)) {
-        port_release(&l->port);
+    if (port_service(&l->port) &&
+        (port_bind(&l->port, l->queue.fd) < 0 || port_claim(&l->port, &l->queue.fd, 1) < 0 || filter(l) < 0)) {
+        port_release(&l->port); /* gone again, and netlink is about to say so; or another's */
     }
 }
 
@@ -204,22 +228,6 @@ static const struct shim_ops live_ops = {
     .close = live_close,
 };
 
-/* Only our EtherType, sent to us or to all, by others. */
-static int filter(struct live *l)
-{
-    char text[128];
-    const uint8_t *mac = l->port.carrier.mac;
-    struct bpf_program program;
-    snprintf(text, sizeof text, "ether proto 0x%04x and (ether dst %02x:%02x:%02x:%02x:%02x:%02x or ether[0] & 1 == 1)",
-             l->port.ethertype, mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
-    if (pcap_compile(l->pcap, &program, text, 1, PCAP_NETMASK_UNKNOWN) < 0) {
-        return -EINVAL;
-    }
-    int rc = pcap_setfilter(l->pcap, &program);
-    pcap_freecode(&program);
-    return rc < 0 || pcap_setdirection(l->pcap, PCAP_D_IN) < 0 ? -EINVAL : 0;
-}
-
 static int error_of(int status)
 {
     switch (status) {
@@ -255,8 +263,9 @@ static int start(struct live *l)
     if (pcap_setnonblock(l->pcap, 1, text) < 0) {
         return -EIO;
     }
-    int rc = filter(l);
-    return rc < 0 ? rc : outq_open(&l->queue, pcap_fileno(l->pcap), l->port.mtu + PORT_HEADER, l->port.bits_per_second);
+    int fd = pcap_fileno(l->pcap), rc = port_claim(&l->port, &fd, 1);
+    rc = rc < 0 ? rc : filter(l);
+    return rc < 0 ? rc : outq_open(&l->queue, fd, l->port.mtu + PORT_HEADER, l->port.bits_per_second);
 }
 
 int pcap_shim_open(struct shim **out, const struct port_options *options, char why[static SHIM_WHY_BYTES])

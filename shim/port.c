@@ -4,20 +4,13 @@
 #include "base/bytes.h"
 #include "shim/claim.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <linux/if_packet.h>
 #include <stdio.h>
-#include <unistd.h>
+#include <sys/socket.h>
 
-static int claim(struct port *p)
-{
-    port_release(p);
-    p->claim = claim_interface(p->carrier.index, p->ethertype);
-    if (p->claim < 0) {
-        return p->claim;
-    }
-    p->generation = p->carrier.generation;
-    return 0;
-}
+enum { NOBODYS_ETHERTYPE = 0xffff }; /* reserved (RFC 1701): a bound socket cannot be unbound, but may hear nothing */
 
 static void fill_header(struct port *p, const uint8_t destination[static 6])
 {
@@ -30,7 +23,7 @@ static void fill_header(struct port *p, const uint8_t destination[static 6])
 
 int port_open(struct port *p, const struct port_options *options)
 {
-    *p = (struct port){.claim = -1, .ethertype = options->ethertype != 0 ? options->ethertype : PORT_ETHERTYPE};
+    *p = (struct port){.ethertype = options->ethertype != 0 ? options->ethertype : PORT_ETHERTYPE};
     int rc = carrier_open(&p->carrier, options->interface);
     if (rc < 0) {
         return rc;
@@ -44,16 +37,33 @@ int port_open(struct port *p, const struct port_options *options)
     p->mtu = options->mtu != 0 ? options->mtu : p->carrier.mtu;
     p->bits_per_second = options->bits_per_second != 0 ? options->bits_per_second : carrier_speed(&p->carrier);
     fill_header(p, options->destination);
-    return claim(p);
+    p->generation = p->carrier.generation;
+    return 0;
 }
 
 void port_release(struct port *p)
 {
-    if (p->claim >= 0) {
-        close(p->claim);
-    }
-    p->claim = -1;
     p->generation = 0;
+}
+
+static int bind_as(int fd, uint32_t index, uint16_t ethertype)
+{
+    struct sockaddr_ll address = {.sll_family = AF_PACKET, .sll_protocol = htons(ethertype), .sll_ifindex = (int)index};
+    return bind(fd, (const struct sockaddr *)&address, sizeof address) < 0 ? -errno : 0;
+}
+
+int port_bind(const struct port *p, int fd)
+{
+    return bind_as(fd, p->carrier.index, p->ethertype);
+}
+
+int port_claim(const struct port *p, const int *fds, unsigned count)
+{
+    int rc = claim_interface(p->carrier.index, p->ethertype, fds, count);
+    for (unsigned i = 0; rc < 0 && i < count; i++) {
+        (void)bind_as(fds[i], p->carrier.index, NOBODYS_ETHERTYPE);
+    }
+    return rc;
 }
 
 void port_close(struct port *p)
@@ -100,7 +110,11 @@ bool port_service(struct port *p)
 {
     carrier_service(&p->carrier);
     memcpy(p->header + 6, p->carrier.mac, sizeof p->carrier.mac);
-    return p->carrier.index != 0 && p->carrier.generation != p->generation && claim(p) == 0;
+    if (p->carrier.index == 0 || p->carrier.generation == p->generation) {
+        return false;
+    }
+    p->generation = p->carrier.generation;
+    return true;
 }
 
 void port_info(const struct port *p, struct shim_info *out)

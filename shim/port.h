@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * port.h - an Ethernet interface that is ours: found, claimed, watched, with the header that its frames wear. What raw and pcap share.
+ * port.h - an Ethernet interface that is ours: found, watched, claimed, with the header that its frames wear. What raw and pcap share.
  */
 #ifndef SHIM_PORT_H
 #define SHIM_PORT_H
@@ -24,7 +24,6 @@ struct port_options {
 
 struct port {
     struct carrier carrier;
-    int claim;           /* descriptor that holds the interface, -1: nothing does */
     uint32_t generation; /* of the device that we hold; 0: none */
     uint32_t mtu;
     uint16_t ethertype;
@@ -33,8 +32,8 @@ struct port {
 };
 
 /*
- * Finds the interface and claims it against other processes; it may be down. 0, or -ENODEV, -ENAMETOOLONG, -EPROTOTYPE (not
- * Ethernet), -EMSGSIZE (its mtu is smaller than asked for), -EADDRINUSE (claimed), or another -errno. port_close() is due in any case.
+ * Finds the interface; it may be down. 0, or -ENODEV, -ENAMETOOLONG, -EPROTOTYPE (not Ethernet), -EMSGSIZE (its mtu is smaller than
+ * asked for), or another -errno. port_close() is due in any case.
  */
 CW_MUST_CHECK int port_open(struct port *p, const struct port_options *options);
 void port_close(struct port *p);
@@ -48,10 +47,19 @@ static inline bool port_carrier(const struct port *p)
     return p->carrier.state == CARRIER_UP && p->carrier.mtu >= p->mtu && p->generation == p->carrier.generation;
 }
 
-/* Reads what netlink has; true when another device has taken the place of ours, and is claimed: sockets are to be bound to it. */
+/* Reads what netlink has; true when another device has taken the place of ours: sockets are to be bound to it, and it is to be claimed. */
 bool port_service(struct port *p);
 
-/* The device has been lost again: it could not be bound to. */
+/* Binds a packet socket, perhaps again, to the device that we hold and to our EtherType. 0 or -errno. */
+CW_MUST_CHECK int port_bind(const struct port *p, int fd);
+
+/*
+ * Is the interface ours alone, now that the packet sockets fds[count] (all of this port) are bound to it? 0; or -EADDRINUSE: another process's is (claim.h). Ours
+ * then hear nothing, and stand in nobody's way, until they are bound again.
+ */
+CW_MUST_CHECK int port_claim(const struct port *p, const int *fds, unsigned count);
+
+/* The device has been lost again: it could not be bound to, or is another's. The next port_service() tries again. */
 void port_release(struct port *p);
 
 /* Fills name, state and what is known of the medium. */

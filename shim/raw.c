@@ -132,7 +132,7 @@ static int raw_receive(struct shim *s, struct shim_frame *frames, unsigned count
     for (unsigned i = 0; i < count; i++) {
         r->vectors[i] = (struct iovec){frames[i].bytes - ETH_HLEN, frames[i].room + ETH_HLEN};
     }
-    unsigned given = 0;
+    unsigned given = 0, batches = 0;
     do {
         /* MSG_TRUNC: the length that it had, not the length that found room. */
         int received = recvmmsg(r->fd, r->messages, count, MSG_DONTWAIT | MSG_TRUNC, NULL);
@@ -142,7 +142,7 @@ static int raw_receive(struct shim *s, struct shim_frame *frames, unsigned count
             return nothing ? 0 : -errno;
         }
         given = close_ranks(r, frames, (unsigned)received);
-    } while (given == 0);
+    } while (given == 0 && ++batches < SHIM_STRANGE_BATCHES);
     return (int)given;
 }
 
@@ -195,8 +195,8 @@ static int bind_to(const struct raw *r)
 static void raw_service_events(struct shim *s)
 {
     struct raw *r = raw_of(s);
-    if (port_service(&r->port) && bind_to(r) < 0) {
-        port_release(&r->port); /* gone again: netlink is about to say so */
+    if (port_service(&r->port) && (bind_to(r) < 0 || port_claim(&r->port, &r->fd, 1) < 0)) {
+        port_release(&r->port); /* gone again, and netlink is about to say so; or another's */
     }
 }
 
@@ -288,7 +288,8 @@ static int prepare(struct raw *r, const struct port_options *options)
     }
     int rc = port_open(&r->port, options);
     rc = rc < 0 ? rc : open_socket(r);
-    return rc < 0 ? rc : bind_to(r);
+    rc = rc < 0 ? rc : bind_to(r);
+    return rc < 0 ? rc : port_claim(&r->port, &r->fd, 1);
 }
 
 int raw_open(struct shim **out, const struct port_options *options, char why[static SHIM_WHY_BYTES])

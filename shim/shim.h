@@ -27,7 +27,8 @@
 #include <stdint.h>
 
 enum {
-    SHIM_BATCH = 32,    /* frames that a call takes or gives at most */
+    SHIM_BATCH = 32,          /* frames that a call takes or gives at most */
+    SHIM_STRANGE_BATCHES = 4, /* system calls of a receive that meet strangers' frames only */
     SHIM_HEADROOM = 16, /* writable bytes before each frame's bytes, sending and receiving: for the shim's own header */
     SHIM_NAME_BYTES = 128,
     SHIM_STATE_BYTES = 96,
@@ -112,8 +113,9 @@ static inline int shim_send(struct shim *s, const struct shim_frame *frames, uns
 }
 
 /*
- * Fills up to count (1..SHIM_BATCH) frames, from the first on, and returns how many: 0 when there is nothing now. A frame longer
- * than the room it met is counted in rx_strange, not cut. Without a carrier it gives what had arrived before, then 0.
+ * Fills up to count (1..SHIM_BATCH) frames, from the first on, and returns how many: 0 when there is nothing now, or when
+ * SHIM_STRANGE_BATCHES times count frames were not for us (then data_fd stays readable: others who send on our cable get no more
+ * of a turn). A frame longer than the room it met is counted in rx_strange, not cut. Without a carrier it gives what had arrived before, then 0.
  */
 static inline int shim_receive(struct shim *s, struct shim_frame *frames, unsigned count)
 {

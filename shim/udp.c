@@ -171,7 +171,7 @@ static int udp_receive(struct shim *s, struct shim_frame *frames, unsigned count
         u->vectors[i] = (struct iovec){frames[i].bytes, frames[i].room};
     }
     unsigned given = 0;
-    while (given == 0) {
+    for (unsigned batches = 0; given == 0 && batches < SHIM_STRANGE_BATCHES; batches++) {
         int received = recvmmsg(u->fd, u->messages, count, MSG_DONTWAIT | MSG_TRUNC, NULL);
         if (received <= 0) {
             if (received < 0 && errno != EAGAIN && (passes(u, errno) || u->trouble == ECONNREFUSED)) {

@@ -24,8 +24,42 @@ struct player {
     struct world_service services[TRIAL_SERVICES + SCENARIO_SERVICES_MAX];
     struct book_grant grants[SCENARIO_GRANTS_MAX];
     unsigned modules;
-    int failed; /* of what happens inside the run: -errno */
+    bool asked[SCENARIO_OPTIONS_MAX]; /* options that some service asked for */
+    int failed;                       /* of what happens inside the run: -errno */
 };
+
+static const char *option_of(void *context, const char *service, const char *name)
+{
+    struct player *p = context;
+    for (unsigned i = 0; i < p->s->options; i++) {
+        const struct scenario_option *o = &p->s->option[i];
+        if (strcmp(o->service, service) == 0 && strcmp(o->name, name) == 0) {
+            p->asked[i] = true;
+            return o->value;
+        }
+    }
+    return NULL;
+}
+
+/* All servers have started: did their services open, and know their options? */
+static void on_started(struct world *w, void *arg)
+{
+    struct player *p = arg;
+    if (world_running(w) == 0) {
+        fprintf(p->options->errors, "cwsim: no server runs: a service did not open (an option of it may be wrong)\n");
+        p->failed = -EINVAL;
+    }
+    for (unsigned i = 0; i < p->s->options && p->failed == 0; i++) {
+        if (!p->asked[i]) {
+            fprintf(p->options->errors, "cwsim: no service %s that knows an option %s\n", p->s->option[i].service,
+                    p->s->option[i].name);
+            p->failed = -EINVAL;
+        }
+    }
+    if (p->failed < 0) {
+        world_stop(w);
+    }
+}
 
 struct player_load {
     struct player *player;
@@ -184,6 +218,9 @@ static void carry_out(struct player *p, struct play_result *out)
     }
     fault_plan_schedule(&s->plan, t->world);
     world_start_all(t->world, s->boot);
+    if (s->options > 0) {
+        world_at(t->world, cw_time_add(world_now(t->world), CW_NS(s->boot.ns + 1)), on_started, p);
+    }
     t->goal = s->end;
     trial_span_begin(t, &span);
     int rc = run(p);
@@ -230,6 +267,8 @@ static int load_services(struct player *p, struct world_config *config)
     }
     config->grants = p->grants;
     config->grant_count = p->s->grants;
+    config->option = option_of;
+    config->option_context = p;
     config->services = p->services;
     config->service_count = TRIAL_SERVICES + p->modules;
     return 0;

@@ -117,6 +117,8 @@ int world_start(struct world *w, cw_server s)
         .offload = servers_offload,
         .offload_context = w,
         .records = {w->book, book_record},
+        .option = w->config.option,
+        .option_context = w->config.option_context,
     };
     if (w->config.objects != NULL) {
         env.objects = w->config.objects(w->config.objects_context, s);

@@ -446,6 +446,10 @@ int play_possible(const struct scenario *s, const struct lab *lab, char why[stat
         snprintf(why, PLAY_WHY, "clocks that run off and corrupted frames are for the simulator");
         return -EOPNOTSUPP;
     }
+    if (s->options > 0) {
+        snprintf(why, PLAY_WHY, "'option' of services is for the simulator, and for cubewayd.conf");
+        return -EOPNOTSUPP;
+    }
     for (unsigned i = 0; i < s->loads; i++) {
         if (!s->load[i].stop && s->load[i].load.kind == WORKLOAD_ALL_TO_ALL) {
             snprintf(why, PLAY_WHY, "'workload all' is a share of a bound that this machine does not reach: use keys");

@@ -22,6 +22,7 @@ struct hitcount {
     uint64_t *seen; /* by the id of the sender */
     cw_server servers;
     cw_counter *hits;
+    unsigned patience_ms; /* option of that name: how long an answer may take */
 };
 
 static int hitcount_open(cw_svc *s, void *state)
@@ -31,6 +32,14 @@ static int hitcount_open(cw_svc *s, void *state)
     h->servers = (cw_server)dims.x * dims.y * dims.z;
     h->seen = calloc(h->servers, sizeof *h->seen);
     h->hits = cw_counter_new(s, "hits", "packets seen, passing or arriving");
+    h->patience_ms = 200;
+    const char *patience = cw_option(s, "patience_ms"); /* service "hitcount" { options { patience_ms = 500 } } */
+    char end;
+    if (patience != NULL && (sscanf(patience, "%u%c", &h->patience_ms, &end) != 1 || h->patience_ms - 1 >= 60000)) {
+        cw_log(s, CW_LOG_ERROR, "option patience_ms is a whole number from 1 to 60000");
+        free(h->seen);
+        return -EINVAL;
+    }
     return h->seen != NULL ? 0 : -ENOMEM;
 }
 
@@ -90,9 +99,9 @@ static int walk(cw_svc *s, const cw_to *to)
     return rc < 0 ? rc : 0;
 }
 
-static int ask(cw_svc *s, cw_request *r, const cw_to *to)
+static int ask(cw_svc *s, const struct hitcount *h, cw_request *r, const cw_to *to)
 {
-    const cw_call_options options = {CW_CALL_INIT, .timeout = CW_MS(200), .retries = 2};
+    const cw_call_options options = {CW_CALL_INIT, .timeout = CW_MS(h->patience_ms), .retries = 2};
     cw_packet *p = cw_packet_new(s, ANSWER_BYTES); /* as long as the answer, which will be in it */
     int64_t call = p != NULL ? cw_call(s, p, to, &options, asked, r) : -ENOMEM;
     if (call < 0) {
@@ -126,12 +135,19 @@ static int hitcount_command(cw_svc *s, void *state, cw_request *r, int argc, con
     if (argc == 1 && strcmp(argv[0], "show") == 0) {
         return show(s, state, r);
     }
-    if (argc != 2 || sscanf(argv[1], "%3hhu,%3hhu,%3hhu", &c.x, &c.y, &c.z) != 3 || !cw_server_valid(s, c)) {
+    bool walks = argc == 2 && strcmp(argv[0], "walk") == 0;
+    if (!walks && (argc != 2 || strcmp(argv[0], "ask") != 0)) {
+        cw_request_text(r, "error",
+                        "commands are walk SERVER, ask SERVER, show"); /* a field of this name says why it failed */
+        return -EINVAL;
+    }
+    if (sscanf(argv[1], "%3hhu,%3hhu,%3hhu", &c.x, &c.y, &c.z) != 3 || !cw_server_valid(s, c)) {
+        cw_request_text(r, "error", "no such server: one is written x,y,z, as 1,2,0");
         return -EINVAL;
     }
     cw_to to = {.kind = CW_TO_SERVER, .job = JOB, .server = c, .process = cw_server_id(s, c)};
-    to.port = strcmp(argv[0], "walk") == 0 ? PORT_WALK : PORT_ASK;
-    return to.port == PORT_WALK ? walk(s, &to) : ask(s, r, &to);
+    to.port = walks ? PORT_WALK : PORT_ASK;
+    return walks ? walk(s, &to) : ask(s, state, r, &to);
 }
 
 static const cw_service hitcount = {

@@ -321,6 +321,13 @@ cw_counter *cw_counter_new(cw_svc *s, const char *name, const char *help);
 void cw_counter_add(cw_counter *c, uint64_t n);
 
 /*
+ * What the operator set for this service: `service NAME { options { name = value } }` of a daemon, `option SERVICE NAME VALUE` of a scenario. Borrowed,
+ * as long as the service lives; NULL: not set (or name is NULL). A service asks for all that it knows in open(), and refuses bad values there (-EINVAL, and cw_log() says which):
+ * when open() has succeeded and there is an option it has not asked for, the host does not let it run and names the option.
+ */
+const char *cw_option(const cw_svc *s, const char *name);
+
+/*
  * Commands: on_command returns 0 (answered), -errno, or 1: cw_request_done() follows, or was called by now. Fields are typed, for tables and JSON
  * alike. After it is done a request ignores what is said; those still open when the service closes end with -ECANCELED.
  */

@@ -62,3 +62,53 @@ int words_options(int count, const char *const *words, const struct words_option
     }
     return count;
 }
+
+/* ---- What was wrong ------------------------------------------------------------------------------------------------- */
+
+struct sentence {
+    char *out;
+    size_t room, used;
+};
+
+static void say(struct sentence *s, const char *text)
+{
+    while (*text != '\0' && s->used + 1 < s->room) {
+        s->out[s->used++] = *text++;
+    }
+    s->out[s->used] = '\0';
+}
+
+static void say_number(struct sentence *s, uint64_t number)
+{
+    char text[24];
+    size_t at = sizeof text - 1;
+    text[at] = '\0';
+    do {
+        text[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    say(s, text + at);
+}
+
+void words_explain(const char *word, const struct words_option *options, size_t n, char *out, size_t room)
+{
+    struct sentence s = {out, room, 0};
+    say(&s, word);
+    for (size_t k = 0; k < n; k++) {
+        if (words_value(word, options[k].name) != NULL) {
+            say(&s, ": ");
+            say(&s, options[k].name);
+            say(&s, " is a whole number from ");
+            say_number(&s, options[k].least);
+            say(&s, " to ");
+            say_number(&s, options[k].most);
+            return;
+        }
+    }
+    say(&s, ": no such option; there are");
+    for (size_t k = 0; k < n; k++) {
+        say(&s, " ");
+        say(&s, options[k].name);
+        say(&s, "=N");
+    }
+}

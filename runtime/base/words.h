@@ -31,4 +31,10 @@ struct words_option {
  */
 int words_options(int count, const char *const *words, const struct words_option *options, size_t n);
 
+/*
+ * Why words_options() ended at this word, for people: "size=5: size is a whole number from 16 to 8952", or "colour=red: no such option; there
+ * are count=N size=N". In out, ended by NUL, cut to what fits; room > 0.
+ */
+void words_explain(const char *word, const struct words_option *options, size_t n, char *out, size_t room);
+
 #endif

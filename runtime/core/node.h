@@ -79,6 +79,9 @@ struct node_env {
     const struct node_object
         *objects; /* borrowed; NULL: none. A service whose exports have name and version of one does not load */
     struct nmu_source records; /* of jobs, where the node looks for those it needs; without any: default deny */
+    /* The value that an operator gave a service's option, borrowed until the service is removed, or NULL (cw_option). NULL: there are none. */
+    const char *(*option)(void *context, const char *service, const char *name);
+    void *option_context;
 };
 
 CW_MUST_CHECK int node_open(struct node **out, const struct node_config *config, const struct node_env *env);

@@ -8,7 +8,6 @@
 #include "core/node_internal.h"
 
 #include "base/check.h"
-#include "core/mutant.h"
 
 void node_drop(struct node *n, struct cw_packet *p, cw_drop cause)
 {

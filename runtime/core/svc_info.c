@@ -172,6 +172,12 @@ const void *cw_find(cw_svc *s, const char *name, unsigned version, cw_svc **peer
     return NULL;
 }
 
+const char *cw_option(const cw_svc *s, const char *name)
+{
+    const struct node_env *env = &s->node->env;
+    return env->option != NULL && name != NULL ? env->option(env->option_context, s->table->name, name) : NULL;
+}
+
 void *cw_state(cw_svc *s)
 {
     return s->state;

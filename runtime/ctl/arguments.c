@@ -240,7 +240,10 @@ int arguments_parse(int argc, char *const argv[], const struct arguments_option 
             }
         } else if (!plain && word[0] == '-' && word[1] != '\0' &&
                    quantity_link(word, strlen(word), &(cw_link){0}) < 0) {
-            fprintf(errors, "cwctl: unknown option %s; options have two dashes\n", word);
+            bool number = word[1] >= '0' && word[1] <= '9';
+            fprintf(errors, "cwctl: %s%s%s\n", number ? "" : "unknown option ", word,
+                    number ? ": no number here is below 0; a server is x,y,z, counted from 0,0,0"
+                           : "; options have two dashes");
             return -EINVAL;
         } else if (out->words == ARGUMENTS_WORDS) {
             fprintf(errors, "cwctl: more than %d words\n", ARGUMENTS_WORDS);

@@ -28,7 +28,7 @@ struct arguments_option {
 
 struct arguments_given {
     const struct arguments_option *option;
-    const char *text; /* ARGUMENTS_TEXT, borrowed from argv */
+    const char *text; /* as it was written, borrowed from argv; NULL: ARGUMENTS_FLAG */
     int64_t number;   /* ARGUMENTS_NUMBER; ARGUMENTS_SPAN in microseconds */
 };
 

@@ -17,6 +17,7 @@ static const struct arguments_option options[] = {
     {"heirs", ARGUMENTS_NUMBER, "heirs", false, "N", "servers to list in the order of the key (4)"},
     {"all", ARGUMENTS_FLAG, "all", false, "", "all there are, not only what matters"},
     {"name", ARGUMENTS_TEXT, "name", false, "NAME", "that the service must have"},
+    {"option", ARGUMENTS_TEXT, "option", true, "NAME=VALUE", "an option of the service's own; may be given again"},
     {"weight", ARGUMENTS_NUMBER, "weight", false, "N", "share of a link against others, 1 to 1000 (10)"},
     {"background", ARGUMENTS_FLAG, "background", false, "", "only when no other service wants the link"},
     {"queue-packets", ARGUMENTS_NUMBER, "queue_packets", false, "N", "that may wait"},
@@ -29,6 +30,30 @@ static const struct arguments_option options[] = {
 const struct arguments_option *commands_options(void)
 {
     return options;
+}
+
+#define HOUR_US (INT64_C(3600) * 1000 * 1000)
+
+/* Of values that are wrong for every daemon; the others know theirs. */
+static const struct {
+    const char *option;
+    int64_t least, most;
+    const char *text;
+} ranges[] = {
+    {"count", 1, INT64_MAX, "a whole number from 1 on"},  {"interval", 0, HOUR_US, "a time from 0 to 1h"},
+    {"lost-after", 1, HOUR_US, "a time from 1us to 1h"},  {"heirs", 1, 4096, "a whole number from 1 to 4096"},
+    {"weight", 1, 1000, "a whole number from 1 to 1000"},
+};
+
+const char *commands_refusal(const struct arguments_given *given)
+{
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        bool good = ranges[i].least <= given->number && given->number <= ranges[i].most;
+        if (strcmp(ranges[i].option, given->option->name) == 0 && !good) {
+            return ranges[i].text;
+        }
+    }
+    return NULL;
 }
 
 /* ---- Columns ---------------------------------------------------------------------------------------------------------------- */
@@ -120,8 +145,8 @@ static const struct command table[] = {
      "WEIGHT: share of a link against other services of its class. QUEUED: packets that wait to leave.",
      "  cwctl services", "", 0, 0, "services", service_columns, NULL, NULL},
     {"services load", "FILE", "load a service from a .so", "On every server of the daemon, or on none.",
-     "  cwctl services load ./hitcount.so --weight 20", "name weight background", 1, 1, "service-load", NULL, NULL,
-     run_load},
+     "  cwctl services load ./hitcount.so --weight 20 --option patience_ms=500", "name weight background option", 1, 1,
+     "service-load", NULL, NULL, run_load},
     {"services unload", "NAME", "stop a service", "Packets that wait in its queue are dropped, and counted as closed.",
      "  cwctl services unload hitcount", "", 1, 1, "service-unload", NULL, show_done, NULL},
     {"services weight", "NAME [WEIGHT]", "a service's share, class and queue", "What is not said stays as it is.",

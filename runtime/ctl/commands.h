@@ -56,6 +56,8 @@ struct command {
 const struct command *commands_table(size_t *count);
 /* All options of some command, ended by name NULL. */
 const struct arguments_option *commands_options(void);
+/* What was expected of an option's value, where it is out of range; NULL: it is not, as far as can be known here. Static. */
+const char *commands_refusal(const struct arguments_given *given);
 /* The command that the words begin with, and how many of them are its name; NULL. */
 const struct command *commands_find(const char *const *words, int count, int *used);
 /* The name nearest to a word, or NULL. */

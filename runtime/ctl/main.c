@@ -81,6 +81,26 @@ static int refuse_command(const char *word)
     return EXIT_USAGE;
 }
 
+/* "1": of a coordinate that the shell took apart. */
+static bool is_number(const char *word)
+{
+    return word[0] != '\0' && strspn(word, "0123456789,") == strlen(word);
+}
+
+/* What people may have meant who gave too many words. */
+static const char *hint(const struct command *c, const struct arguments *a, int used)
+{
+    for (int i = used; i + 1 < a->words; i++) {
+        if (is_number(a->word[i]) && is_number(a->word[i + 1])) {
+            return "; a server is one word, as 1,2,0: without spaces or braces";
+        }
+    }
+    bool server = a->words > used && call_is_server(a->word[used]);
+    return c->most == 0 && server
+               ? "; which server: --server x,y,z of a daemon with several, --node NAME of daemons here"
+               : "";
+}
+
 /* The words and options are those that the command takes. */
 static int check(const struct command *c, const struct arguments *a, int used)
 {
@@ -90,9 +110,15 @@ static int check(const struct command *c, const struct arguments *a, int used)
                     a->given[i].option->name, c->name);
             return EXIT_USAGE;
         }
+        const char *expected = commands_refusal(&a->given[i]);
+        if (expected != NULL) {
+            fprintf(stderr, "cwctl: --%s %s: expected %s\n", a->given[i].option->name, a->given[i].text, expected);
+            return EXIT_USAGE;
+        }
     }
     if (a->words - used < c->least || a->words - used > c->most) {
-        fprintf(stderr, "cwctl: usage: cwctl %s %s\n", c->name, c->usage);
+        fprintf(stderr, "cwctl: usage: cwctl %s%s%s%s\n", c->name, c->usage[0] != '\0' ? " " : "", c->usage,
+                hint(c, a, used));
         return EXIT_USAGE;
     }
     return EXIT_FINE;

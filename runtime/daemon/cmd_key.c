@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HEIRS = 4, HEIRS_MAX = 64, PLACES_MAX = 4096 };
+enum { HEIRS = 4, PLACES_MAX = 4096 };
 
 struct explanation {
     struct request *r;
@@ -133,7 +133,7 @@ void cmd_key_explain(struct request *r)
     struct explanation x = {.r = r, .t = host_torus(command_host(r)), .heirs = HEIRS};
     cw_job job;
     x.here = command_server(r);
-    if (x.here == NULL || !command_number(r, "heirs", 1, HEIRS_MAX, &x.heirs) || !command_read_job(r, &job) ||
+    if (x.here == NULL || !command_number(r, "heirs", 1, PLACES_MAX, &x.heirs) || !command_read_job(r, &job) ||
         !command_read_key(r, request_line(r)->argv[0], job, &x.key)) {
         return;
     }

@@ -128,6 +128,8 @@ static void tell_shim(struct request *r, const struct host_link *link)
     request_integer(r, "rx_strange", (int64_t)counters.rx_strange);
     request_integer(r, "lost_carrier", (int64_t)link->tally.lost_carrier);
     request_integer(r, "lost_memory", (int64_t)link->tally.lost_memory);
+    request_integer(r, "lost_errors", (int64_t)link->tally.lost_errors);
+    request_integer(r, "rx_failed", (int64_t)link->tally.failed);
 }
 
 static void tell_link(struct request *r, struct host_server *s, cw_link link, cw_time now)

@@ -75,8 +75,30 @@ static bool read_policy(struct request *r, struct node_service_policy *policy)
     return true;
 }
 
+/* The request's "option" elements, "name=value". Their count, or -1: refused. */
+static int read_options(struct request *r, struct config_option out[static CONFIG_OPTIONS])
+{
+    const char *text;
+    unsigned count = 0;
+    for (; (text = control_line_element(request_line(r), "option", count)) != NULL; count++) {
+        const char *value = strchr(text, '=');
+        size_t length = value != NULL ? (size_t)(value - text) : 0;
+        if (length == 0 || count == CONFIG_OPTIONS || length >= sizeof out->name ||
+            strlen(value + 1) >= sizeof out->value) {
+            request_refuse(r, -EINVAL,
+                           "option '%.100s': a service's options are written name=value, at most %d of them", text,
+                           CONFIG_OPTIONS);
+            return -1;
+        }
+        snprintf(out[count].name, sizeof out->name, "%.*s", (int)length, text);
+        snprintf(out[count].value, sizeof out->value, "%s", value + 1);
+    }
+    return (int)count;
+}
+
 void cmd_service_load(struct request *r)
 {
+    struct config_option options[CONFIG_OPTIONS];
     struct host *h = command_host(r);
     const char *name = NULL, *file = request_line(r)->argv[0];
     char why[HOST_WHY] = "";
@@ -98,7 +120,11 @@ void cmd_service_load(struct request *r)
         return;
     }
     policy.weight = (uint32_t)weight;
-    int rc = host_service_load(h, name, file, &policy, why);
+    int count = read_options(r, options);
+    if (count < 0) {
+        return;
+    }
+    int rc = host_service_load_with(h, name, file, &policy, options, (unsigned)count, why);
     if (rc < 0) {
         request_refuse(r, rc, "%s", why);
         return;

@@ -22,7 +22,7 @@ static const struct request_command commands[] = {
      cmd_ping},
     {"trace", "to SERVER | key KEY", "size timeout_us job", "a packet's way, server by server", 2, 2, cmd_trace},
     {"services", "", "", "what runs here", 0, 0, cmd_services},
-    {"service-load", "FILE", "name weight background", "load a service from a file", 1, 1, cmd_service_load},
+    {"service-load", "FILE", "name weight background option", "load a service from a file", 1, 1, cmd_service_load},
     {"service-unload", "NAME", "", "stop a service", 1, 1, cmd_service_unload},
     {"service-weight", "NAME [WEIGHT]", "background queue_packets queue_bytes drop", "a service's share of the links",
      1, 2, cmd_service_weight},
@@ -252,8 +252,8 @@ bool command_number(struct request *r, const char *option, int64_t least, int64_
 {
     int rc = control_line_number(request_line(r), option, least, most, out);
     if (rc < 0) {
-        request_refuse(r, rc, "%s: option %s is a whole number from %" PRId64 " to %" PRId64, request_line(r)->command,
-                       option, least, most);
+        request_refuse(r, -EINVAL, "%s: option %s is a whole number from %" PRId64 " to %" PRId64,
+                       request_line(r)->command, option, least, most);
     }
     return rc >= 0;
 }

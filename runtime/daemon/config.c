@@ -269,6 +269,28 @@ static void read_links(struct reading *r, const struct conf_item *section)
     }
 }
 
+/* What they mean is not ours to know. */
+static void read_options(struct reading *r, const struct conf_item *section, struct config_service *s)
+{
+    if (!want_section(r, section, false)) {
+        return;
+    }
+    for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
+        struct config_option *o = &s->option[s->options];
+        if (i->value == NULL || s->options == CONFIG_OPTIONS || strlen(i->key) >= sizeof o->name ||
+            strlen(i->value) >= sizeof o->value) {
+            wrong(r, i->line, i->key,
+                  "expected name = value: at most %d of a service, names of %d letters, values of %d", CONFIG_OPTIONS,
+                  CONFIG_OPTION_NAME - 1, CONFIG_OPTION_VALUE - 1);
+            continue;
+        }
+        is_first(r, section, i);
+        snprintf(o->name, sizeof o->name, "%s", i->key);
+        snprintf(o->value, sizeof o->value, "%s", i->value);
+        s->options++;
+    }
+}
+
 static void read_service(struct reading *r, const struct conf_item *section)
 {
     struct daemon_config *c = r->config;
@@ -284,7 +306,10 @@ static void read_service(struct reading *r, const struct conf_item *section)
     *s = (struct config_service){.enabled = true, .policy.weight = SERVICE_WEIGHT};
     memcpy(s->name, section->name, strlen(section->name));
     for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
-        if (!read_setting(r, config_service_keys, i, s)) {
+        if (strcmp(i->key, "options") == 0) {
+            is_first(r, section, i);
+            read_options(r, i, s);
+        } else if (!read_setting(r, config_service_keys, i, s)) {
             unknown(r, i, "of a service");
         } else {
             is_first(r, section, i);

@@ -20,7 +20,10 @@ enum {
     CONFIG_NAME = 64,  /* bytes of a name, its NUL included */
     CONFIG_TEXT = 128, /* of an address or interface */
     CONFIG_PATH = 512,
-    CONFIG_SERVICES = 32,   /* as many as a node runs */
+    CONFIG_SERVICES = 32, /* as many as a node runs */
+    CONFIG_OPTIONS = 16,  /* of one service */
+    CONFIG_OPTION_NAME = 32,
+    CONFIG_OPTION_VALUE = 160,
     CONFIG_MISTAKES = 20,   /* told at most */
     CONFIG_BYTES = 1 << 20, /* of a file */
 };
@@ -51,11 +54,19 @@ struct config_link {
     struct config_fault fault;
 };
 
+/* The service knows what it means (cw_option). */
+struct config_option {
+    char name[CONFIG_OPTION_NAME];
+    char value[CONFIG_OPTION_VALUE];
+};
+
 struct config_service {
     char name[CONFIG_NAME];
     char file[CONFIG_PATH]; /* "": built in */
     bool enabled;
     struct node_service_policy policy; /* whole: what the file leaves out is as by default */
+    unsigned options;
+    struct config_option option[CONFIG_OPTIONS];
 };
 
 /* Among the processes of the machine. A neighbour that hears nothing for `dead` counts us out: high unless somebody says otherwise. */

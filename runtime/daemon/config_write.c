@@ -60,6 +60,18 @@ static void write_links(struct writer *w, const struct daemon_config *c)
     w->end(w);
 }
 
+static void write_options(struct writer *w, const struct config_service *s)
+{
+    if (s->options == 0) {
+        return;
+    }
+    w->begin(w, "options", NULL);
+    for (unsigned i = 0; i < s->options; i++) {
+        w->value(w, s->option[i].name, s->option[i].value, true);
+    }
+    w->end(w);
+}
+
 static void write_all(struct writer *w, const struct daemon_config *c)
 {
     write_keys(w, config_sections[0].of, c);
@@ -73,6 +85,7 @@ static void write_all(struct writer *w, const struct daemon_config *c)
     for (unsigned i = 0; i < c->service_count; i++) {
         w->begin(w, "service", c->service[i].name);
         write_keys(w, config_service_keys, &c->service[i]);
+        write_options(w, &c->service[i]);
         w->end(w);
     }
 }
@@ -103,7 +116,8 @@ static void list_end(struct writer *w)
         l->path[used - 1] = '\0';
     }
     char *dot = strrchr(l->path, '.');
-    if (dot == NULL || strncmp(l->path, "service.", 8) == 0) { /* a service's name may hold dots, and is not nested */
+    bool service = strncmp(l->path, "service.", 8) == 0; /* its name may hold dots; only its options are nested */
+    if (dot == NULL || (service && strcmp(dot, ".options") != 0)) {
         l->path[0] = '\0';
     } else {
         dot[1] = '\0';

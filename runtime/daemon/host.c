@@ -224,6 +224,8 @@ int host_start_node(struct pump_server *s, uint64_t incarnation)
         .watch = {.context = h, .deaf = 1u << NODE_QUEUED | 1u << NODE_DELIVERED, .packet = on_packet, .log = look_log},
         .offload = on_offload,
         .offload_context = s,
+        .option = host_option,
+        .option_context = h,
     };
     int rc = open_book(h);
     env.records = (struct nmu_source){h->book, book_record};

@@ -28,6 +28,7 @@ struct host_link_tally {
     uint64_t lost_carrier;   /* pulled, and the light went out before they left */
     uint64_t lost_memory;    /* no packet memory to receive into, or to send from */
     uint64_t lost_errors;    /* the shim will not take it, whatever the time */
+    uint64_t failed;         /* receptions that ended in an error; what was lost with them is not known */
 };
 
 struct host_link {
@@ -140,6 +141,10 @@ const struct host_service *host_service_find(const struct host *h, const char *n
  */
 CW_MUST_CHECK int host_service_load(struct host *h, const char *name, const char *file,
                                     const struct node_service_policy *policy, char why[static HOST_WHY]);
+/* The same with options[count] (borrowed; at most CONFIG_OPTIONS) for cw_option(); -EINVAL too when it knows one of them not. */
+CW_MUST_CHECK int host_service_load_with(struct host *h, const char *name, const char *file,
+                                         const struct node_service_policy *policy, const struct config_option *options,
+                                         unsigned count, char why[static HOST_WHY]);
 /* -ENOENT, or -EBUSY (why says what with); else no server runs it any more, and its file is closed. */
 CW_MUST_CHECK int host_service_unload(struct host *h, const char *name, char why[static HOST_WHY]);
 CW_MUST_CHECK int host_service_policy(struct host *h, const char *name, const struct node_service_policy *policy,

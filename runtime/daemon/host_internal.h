@@ -79,6 +79,9 @@ struct pump_server {
 struct host_module {
     struct host_service face;
     struct loader_module loaded; /* handle NULL: built in */
+    unsigned options;
+    struct config_option option[CONFIG_OPTIONS];
+    uint32_t asked; /* bit i: option[i] was asked for */
 };
 
 struct host {
@@ -99,6 +102,7 @@ struct host {
     void *watch_context;
     struct host_module module[HOST_SERVICES];
     unsigned module_count;
+    struct host_module *opening; /* is asking for its options, and not among them yet; NULL: none is */
     /* Tells the watcher what to say should we die (watcher.h); may be NULL. */
     void (*will)(void *context, cw_link link, const uint8_t *bytes, uint32_t length);
     void *will_context;
@@ -141,6 +145,8 @@ CW_MUST_CHECK int host_settle(struct host *h, cw_dims dims, cw_coord self, char 
 /* All services on a node that has just been opened. */
 CW_MUST_CHECK int host_add_services(struct host *h, struct node *n, cw_time now);
 void host_close_modules(struct host *h);
+/* node_env.option; the context is the host. */
+const char *host_option(void *context, const char *service, const char *name);
 
 /* serve.c */
 void serve(struct pump_server *s);
@@ -164,6 +170,8 @@ void pump_want_write(struct pump_link *l);
 /* look.c */
 void look_at(struct pump_server *s, cw_time now);
 void look_carrier(struct pump_server *s, cw_link link);
+/* The link's shim could not receive: -errno. */
+void look_error(struct pump_server *s, cw_link link, int rc);
 /* So long lay between two looks at the clock: what was delivered meanwhile may have been delivered so late. */
 void look_turn(struct host *h, cw_span span);
 void look_log(void *context, const struct node *n, cw_level level, const char *service, const char *text, cw_time now);

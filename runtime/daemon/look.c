@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { STRANGER_SEC = 10, TEXT = 200 };
 
@@ -81,16 +82,42 @@ static void look_for_strangers(struct pump_server *s, cw_time now)
     }
 }
 
+/* "1,2,0", or NULL while the server has no place. */
+static const char *name_of(const struct pump_server *s, char text[static TORUS_TEXT])
+{
+    if (s->face.host->torus.servers == 0) {
+        return NULL;
+    }
+    torus_format(s->face.self, text);
+    return text;
+}
+
+/* The link's direction, or the port's name as long as nobody knows which direction it is. */
+static const char *port_name(const struct pump_server *s, cw_link link)
+{
+    const struct host *h = s->face.host;
+    return h->torus.servers != 0 ? quantity_link_name(link) : config_link_name(&h->config, h->port_of[link]);
+}
+
 void look_carrier(struct pump_server *s, cw_link link)
 {
     const struct host_link *l = &s->face.link[link];
+    struct host *h = s->face.host;
     struct shim_info info;
     char self[TORUS_TEXT];
     shim_info(l->shim, &info);
-    torus_format(s->face.self, self);
-    LOG(s->face.host->log, l->carrier ? CW_LOG_INFO : CW_LOG_WARN, l->carrier ? "carrier is there" : "carrier is lost",
-        {"server", self}, {"link", quantity_link_name(link)}, {"on", info.name},
+    LOG(h->log, l->carrier ? CW_LOG_INFO : CW_LOG_WARN, l->carrier ? "carrier is there" : "carrier is lost",
+        {"server", name_of(s, self)}, {"link", port_name(s, link)}, {"on", info.name},
         {"why", l->carrier ? NULL : info.state});
+}
+
+void look_error(struct pump_server *s, cw_link link, int rc)
+{
+    struct shim_info info;
+    char self[TORUS_TEXT];
+    shim_info(s->face.link[link].shim, &info);
+    LOG(s->face.host->log, CW_LOG_WARN, "frames cannot be received", {"server", name_of(s, self)},
+        {"link", port_name(s, link)}, {"on", info.name}, {"why", strerror(-rc)});
 }
 
 /* ---- Time ----------------------------------------------------------------------------------------------------------- */

@@ -175,7 +175,8 @@ struct daemon {
     struct daemon_config config;
     struct log *log;
     struct store store;
-    bool stored; /* store is open */
+    bool stored;  /* store is open */
+    bool dropped; /* privileges are */
     struct shim *shim[CW_LINK_COUNT];
     struct watcher *watcher;
     struct host *host;
@@ -224,7 +225,9 @@ static void drop_in_watcher(void *context)
 {
     struct daemon *d = context;
     char why[PRIVILEGES_WHY];
-    (void)!privileges_drop(d->config.user, why);
+    if (!d->dropped) { /* else it has none, and is a child of a process with threads */
+        (void)!privileges_drop(d->config.user, why);
+    }
     if (d->stored) {
         store_close(&d->store); /* its lock is the daemon's */
     }
@@ -255,6 +258,7 @@ static bool open_links(struct daemon *d)
         if (rc < 0) {
             return fail(d, "the watcher cannot be started", strerror(-rc));
         }
+        watcher_on_crash(d->watcher);
     }
     return true;
 }
@@ -338,6 +342,18 @@ static void on_watchdog(void *context, struct host *h)
     notify_send("WATCHDOG=1");
 }
 
+static void on_child(void *context, struct host *h)
+{
+    struct daemon *d = context;
+    int rc = watcher_look(d->watcher);
+    if (rc == 1) {
+        LOG(host_log(h), CW_LOG_WARN, "the watcher has died; another one watches now");
+    } else if (rc < 0) {
+        LOG(host_log(h), CW_LOG_ERROR, "the watcher has died, and no other one watches: nobody will say goodbye for us",
+            {"why", rc == -ELOOP ? "it has died too often" : strerror(-rc)});
+    }
+}
+
 static bool listen_to_signals(struct daemon *d)
 {
     cw_span watchdog = notify_watchdog();
@@ -345,6 +361,7 @@ static bool listen_to_signals(struct daemon *d)
     bool good = host_on_signal(d->host, SIGTERM, on_end, NULL) == 0 &&
                 host_on_signal(d->host, SIGINT, on_end, NULL) == 0 &&
                 host_on_signal(d->host, SIGHUP, on_hangup, NULL) == 0 &&
+                (d->watcher == NULL || host_on_signal(d->host, SIGCHLD, on_child, d) == 0) &&
                 (watchdog.ns == 0 || host_every(d->host, watchdog, on_watchdog, NULL) == 0);
     return good || fail(d, "signals cannot be heard", strerror(ENOMEM));
 }
@@ -372,6 +389,7 @@ static bool open_all(struct daemon *d)
     if (privileges_drop(d->config.user, why) < 0) {
         return fail(d, "rights cannot be given up", why);
     }
+    d->dropped = true;
     bool seeks = d->stored && d->config.place == CONFIG_AUTO && !d->store.state.assigned;
     if (seeks && store_check(&d->store, why) < 0) {
         return fail(d, "stable storage cannot be had", why); /* now, and not when the whole torus has been found */

@@ -10,8 +10,10 @@
 
 struct metrics;
 
+enum { METRICS_CLIENTS = 16 }; /* at one time; who comes beyond is turned away */
+
 /*
- * Listens where the host's configuration says ("127.0.0.1:9464", "[::1]:9464"); *out is NULL when it says nowhere. Borrows the host. On
+ * Listens where the host's configuration says ("127.0.0.1:9464", "[::1]:9464"; all addresses only when it says "0.0.0.0:9464"); *out is NULL when it says nowhere. Borrows the host. On
  * -errno why says what and what to do.
  */
 CW_MUST_CHECK int metrics_open(struct metrics **out, struct host *h, char why[static CONTROL_WHY]);
@@ -28,7 +30,7 @@ struct metrics_out {
 void metrics_write(struct host *h, const struct metrics_out *out);
 /* text with backslash, quote and newline escaped, as a label's value needs it; cut to what fits. */
 void metrics_escape(const char *text, char *out, size_t room);
-/* "host:port", "[v6]:port", ":port". 0 or -EINVAL. */
+/* "host:port", "[v6]:port"; ":port" and "localhost:port" are 127.0.0.1's. 0 or -EINVAL. */
 CW_MUST_CHECK int metrics_address(const char *text, char *host, size_t room, uint16_t *port);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,8 +57,8 @@ int metrics_address(const char *text, char *host, size_t room, uint16_t *port)
     if (*end != '\0' || number > UINT16_MAX || length >= room) {
         return -EINVAL;
     }
-    memcpy(host, text, length);
-    host[length] = '\0';
+    bool loopback = length == 0 || (length == strlen("localhost") && memcmp(text, "localhost", length) == 0);
+    snprintf(host, room, "%.*s", loopback ? INT_MAX : (int)length, loopback ? "127.0.0.1" : text);
     *port = (uint16_t)number;
     return 0;
 }
@@ -205,18 +206,21 @@ static void put_counters(struct host *h, const struct metrics_out *out)
 
 struct link_family {
     const char *name, *help;
-    size_t at; /* in struct shim_counters */
+    size_t at;  /* in struct shim_counters */
+    bool tally; /* in struct host_link_tally instead */
 };
 
 static const struct link_family link_families[] = {
-    {"link_sent_frames", "Frames sent.", offsetof(struct shim_counters, tx_frames)},
-    {"link_sent_bytes", "Bytes sent, behind the Ethernet header.", offsetof(struct shim_counters, tx_bytes)},
-    {"link_received_frames", "Frames received.", offsetof(struct shim_counters, rx_frames)},
-    {"link_received_bytes", "Bytes received, behind the Ethernet header.", offsetof(struct shim_counters, rx_bytes)},
-    {"link_refused", "Frames that the system did not take at once.", offsetof(struct shim_counters, tx_refused)},
-    {"link_errors", "Frames that the system lost in sending.", offsetof(struct shim_counters, tx_errors)},
-    {"link_overruns", "Frames lost on arrival for want of room.", offsetof(struct shim_counters, rx_dropped)},
-    {"link_strange", "Frames received that are not ours.", offsetof(struct shim_counters, rx_strange)},
+    {"link_sent_frames", "Frames sent.", offsetof(struct shim_counters, tx_frames), false},
+    {"link_sent_bytes", "Bytes sent, behind the Ethernet header.", offsetof(struct shim_counters, tx_bytes), false},
+    {"link_received_frames", "Frames received.", offsetof(struct shim_counters, rx_frames), false},
+    {"link_received_bytes", "Bytes received, behind the Ethernet header.", offsetof(struct shim_counters, rx_bytes),
+     false},
+    {"link_refused", "Frames that the system did not take at once.", offsetof(struct shim_counters, tx_refused), false},
+    {"link_errors", "Frames that the system lost in sending.", offsetof(struct shim_counters, tx_errors), false},
+    {"link_overruns", "Frames lost on arrival for want of room.", offsetof(struct shim_counters, rx_dropped), false},
+    {"link_strange", "Frames received that are not ours.", offsetof(struct shim_counters, rx_strange), false},
+    {"link_receive_failures", "Receptions that ended in an error.", offsetof(struct host_link_tally, failed), true},
 };
 
 static void put_link_family(struct host *h, const struct link_family *f, const struct metrics_out *out)
@@ -224,8 +228,10 @@ static void put_link_family(struct host *h, const struct link_family *f, const s
     put_family(out, f->name, "counter", f->help);
     for (unsigned i = 0; i < host_count(h); i++) {
         const struct host_server *s = host_server(h, i);
-        char text[TORUS_TEXT];
-        torus_format(s->self, text);
+        char text[TORUS_TEXT] = "";
+        if (host_torus(h)->servers != 0) { /* it has its place */
+            torus_format(s->self, text);
+        }
         for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
             struct shim *shim = s->link[link].shim;
             struct shim_counters counters = {0};
@@ -234,7 +240,8 @@ static void put_link_family(struct host *h, const struct link_family *f, const s
                 continue;
             }
             shim->ops->counters(shim, &counters);
-            memcpy(&value, (const char *)&counters + f->at, sizeof value);
+            const void *from = f->tally ? (const void *)&s->link[link].tally : (const void *)&counters;
+            memcpy(&value, (const char *)from + f->at, sizeof value);
             put(out, "cubeway_%s_total{server=\"%s\",link=\"%s\"} %" PRIu64 "\n", f->name, text,
                 quantity_link_name(link), value);
         }

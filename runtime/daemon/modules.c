@@ -50,16 +50,56 @@ const struct host_service *host_service_find(const struct host *h, const char *n
     return NULL;
 }
 
-static int add_one(struct node *n, const struct host_module *m, cw_time now)
+static const char *option_of(struct host_module *m, const char *name)
 {
+    for (unsigned i = 0; i < m->options; i++) {
+        if (strcmp(m->option[i].name, name) == 0) {
+            m->asked |= UINT32_C(1) << i;
+            return m->option[i].value;
+        }
+    }
+    return NULL;
+}
+
+const char *host_option(void *context, const char *service, const char *name)
+{
+    struct host *h = context;
+    struct host_module *m = h->opening;
+    if (m == NULL || strcmp(m->face.table->name, service) != 0) {
+        m = find(h, service);
+    }
+    return m != NULL ? option_of(m, name) : NULL;
+}
+
+/* An option that the service has not asked for while it opened: it knows none of that name. NULL: there is none. */
+static const char *unknown_option(const struct host_module *m)
+{
+    for (unsigned i = 0; i < m->options; i++) {
+        if (!(m->asked & UINT32_C(1) << i)) {
+            return m->option[i].name;
+        }
+    }
+    return NULL;
+}
+
+static int add_one(struct host *h, struct node *n, struct host_module *m, cw_time now)
+{
+    m->asked = 0;
     int rc = node_service_add(n, m->face.table, now);
+    const char *unknown = unknown_option(m);
+    if (rc == 0 && unknown != NULL) {
+        LOG(h->log, CW_LOG_ERROR, "a service does not know an option that it was given",
+            {"service", m->face.table->name}, {"option", unknown});
+        (void)node_service_remove(n, m->face.table->job, now);
+        return -ENOKEY;
+    }
     return rc < 0 ? rc : node_service_policy(n, m->face.table->job, &m->face.policy);
 }
 
 int host_add_services(struct host *h, struct node *n, cw_time now)
 {
     for (unsigned i = 0; i < h->module_count; i++) {
-        int rc = add_one(n, &h->module[i], now);
+        int rc = add_one(h, n, &h->module[i], now);
         if (rc < 0) {
             return rc;
         }
@@ -86,22 +126,26 @@ static const char *refusal(int rc)
     case ENOSPC:
         return "no more services run on one server";
     case EINVAL:
-        return "its table, or its policy, is not one this server can run";
+        return "its table, its policy, or an option (the log says which) is not one that can be";
     default:
         return strerror(-rc);
     }
 }
 
-static int add_to_all(struct host *h, const struct host_module *m, char why[static HOST_WHY])
+static int add_to_all(struct host *h, struct host_module *m, char why[static HOST_WHY])
 {
     for (unsigned i = 0; i < h->count; i++) {
         struct pump_server *s = &h->server[i];
-        int rc = s->face.node == NULL ? 0 : add_one(s->face.node, m, clock_now());
+        int rc = s->face.node == NULL ? 0 : add_one(h, s->face.node, m, clock_now());
         if (rc < 0) {
-            if (rc != -EEXIST) {
+            const char *unknown = rc == -ENOKEY ? unknown_option(m) : NULL;
+            if (rc != -EEXIST && unknown == NULL) {
                 (void)node_service_remove(s->face.node, m->face.table->job, clock_now());
             }
             remove_from(h, i, m->face.table->job);
+            if (unknown != NULL) {
+                return because(-EINVAL, why, "service %s: it has no option %s", m->face.table->name, unknown);
+            }
             return because(rc, why, "service %s: %s", m->face.table->name, refusal(rc));
         }
         host_after(&s->face, CW_LINKS_NONE);
@@ -145,7 +189,18 @@ static int open_module(struct host_module *m, const char *name, const char *file
 int host_service_load(struct host *h, const char *name, const char *file, const struct node_service_policy *policy,
                       char why[static HOST_WHY])
 {
+    return host_service_load_with(h, name, file, policy, NULL, 0, why);
+}
+
+int host_service_load_with(struct host *h, const char *name, const char *file, const struct node_service_policy *policy,
+                           const struct config_option *options, unsigned count, char why[static HOST_WHY])
+{
     struct host_module m = {.face.policy = policy != NULL ? *policy : default_policy(h)};
+    CHECK(count <= CONFIG_OPTIONS);
+    m.options = count;
+    if (count > 0) {
+        memcpy(m.option, options, count * sizeof *options);
+    }
     why[0] = '\0';
     if (h->module_count == HOST_SERVICES) {
         return because(-ENOSPC, why, "%d services run already, no more can", HOST_SERVICES);
@@ -154,7 +209,9 @@ int host_service_load(struct host *h, const char *name, const char *file, const 
     if (rc < 0) {
         return rc;
     }
+    h->opening = &m;
     rc = add_to_all(h, &m, why);
+    h->opening = NULL;
     if (rc < 0) {
         if (m.loaded.handle != NULL) {
             loader_close(&m.loaded);
@@ -248,7 +305,8 @@ int host_load_configured(struct host *h, char why[static HOST_WHY])
     }
     for (unsigned i = 0; i < c->service_count && rc == 0; i++) {
         if (!switched_off(c, c->service[i].name)) {
-            rc = host_service_load(h, c->service[i].name, c->service[i].file, &c->service[i].policy, why);
+            const struct config_service *s = &c->service[i];
+            rc = host_service_load_with(h, s->name, s->file, &s->policy, s->option, s->options, why);
         }
     }
     return rc;

@@ -124,6 +124,10 @@ static void receive(struct pump_server *s, cw_time *now, cw_links *links)
                 h->busy_until = cw_time_add(*now, h->config.busy_poll);
             }
         }
+        if (count < 0) {
+            s->face.link[link].tally.failed++;
+            look_error(s, link, count);
+        }
         if (count == SHIM_BATCH) {
             s->readable |= cw_links_of(link);
         }

@@ -212,17 +212,31 @@ int store_incarnations(struct store *store, uint64_t now_us, uint64_t count, uin
     return rc;
 }
 
+/*
+ * An empty file of root's with no other name: nothing else is given away, whatever a user whose folder this is may have put in the lock's place.
+ */
+static bool is_ours(int lock)
+{
+    struct stat st;
+    return fstat(lock, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 && st.st_size == 0 &&
+           st.st_uid == geteuid();
+}
+
 int store_give(const struct store *store, const char *user, char why[static STORE_WHY])
 {
     why[0] = '\0';
-    if (!store->made || user[0] == '\0') {
+    if (user[0] == '\0' || geteuid() != 0) {
         return 0;
     }
     const struct passwd *who = getpwnam(user);
     if (who == NULL) {
         return because(-ENOENT, why, "user %.100s: no such user (key user)", user);
     }
-    if (lchown(store->folder, who->pw_uid, who->pw_gid) < 0) {
+    if (is_ours(store->lock) && fchown(store->lock, who->pw_uid, who->pw_gid) < 0) {
+        return because(-errno, why, "%s/: cannot give its lock to user %.100s: %s", store->folder, user,
+                       strerror(errno));
+    }
+    if (store->made && lchown(store->folder, who->pw_uid, who->pw_gid) < 0) {
         return because(-errno, why, "%s: cannot give it to user %.100s: %s", store->folder, user, strerror(errno));
     }
     return 0;

@@ -39,8 +39,8 @@ CW_MUST_CHECK int store_open(struct store *store, const char *folder, const char
 CW_MUST_CHECK int store_save(struct store *store, const struct store_state *state, char why[static STORE_WHY]);
 void store_close(struct store *store);
 /*
- * Called by root before it becomes another user: a folder that was made by store_open is that user's from now on, so that what is found later can
- * be kept. 0 or -errno and why.
+ * Called by root before it becomes another user (does nothing for others, and for user ""): a folder that was made by store_open is that user's from
+ * now on, so that what is found later can be kept, and so is the lock, so that a daemon that is started as that user can take it. 0 or -errno and why.
  */
 CW_MUST_CHECK int store_give(const struct store *store, const char *user, char why[static STORE_WHY]);
 /* Whether store_save could write, as the user of now. 0 or -errno and why. */

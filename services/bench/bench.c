@@ -49,9 +49,13 @@ static int start(cw_svc *s, struct engine *e, cw_request *r, int argc, const cha
         {"count", 1, CW_LINK_COUNT, &count},
         {"own", 0, 1, &own},
     };
-    int good = words_options(argc - 2, argv + 2, mode == BENCH_LINKS ? links : paced, 4);
+    const struct words_option *options = mode == BENCH_LINKS ? links : paced;
+    int good = words_options(argc - 2, argv + 2, options, 4);
     if (good < argc - 2) {
-        return refuse(r, "unknown option, or its value is out of range", argv[2 + good]);
+        char text[160];
+        words_explain(argv[2 + good], options, 4, text, sizeof text);
+        cw_request_text(r, "error", text);
+        return -EINVAL;
     }
     if (mode != BENCH_LINKS && rate == 0) {
         return refuse(r, "an option is missing", "rate");

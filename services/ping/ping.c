@@ -65,6 +65,7 @@ struct run {
 struct ping {
     struct run *runs;
     unsigned open;
+    uint64_t timeout_us; /* option of that name: of commands that do not say */
 };
 
 /* ---- On the way -------------------------------------------------------------------------------------------------- */
@@ -335,6 +336,14 @@ static int refuse(cw_request *r, const char *what, const char *word)
     return -EINVAL;
 }
 
+static int refuse_option(cw_request *r, const char *word, const struct words_option *options, size_t n)
+{
+    char text[160];
+    words_explain(word, options, n, text, sizeof text);
+    cw_request_text(r, "error", text);
+    return -EINVAL;
+}
+
 static int read_server(const cw_svc *s, cw_request *r, const char *word, cw_coord *out)
 {
     struct torus t;
@@ -429,7 +438,7 @@ static int read_command(const cw_svc *s, struct run *run, int argc, const char *
     n -= run->all; /* asks every server once: no count */
     words += words_options(argc - words, argv + words, options, n);
     if (words < argc) {
-        return refuse(run->request, "unknown option, or its value is out of range", argv[words]);
+        return refuse_option(run->request, argv[words], options, n);
     }
     run->rows = rows != 0;
     if (run->interval_us > 0) {
@@ -455,7 +464,7 @@ static int ping_command(cw_svc *s, void *state, cw_request *r, int argc, const c
         .send = {CW_SEND_INIT},
         .count = 1,
         .size = PING_BYTES,
-        .timeout_us = 1000 * 1000,
+        .timeout_us = ping->timeout_us,
         .window = 1,
         .due = cw_now(s),
     };
@@ -469,6 +478,18 @@ static int ping_command(cw_svc *s, void *state, cw_request *r, int argc, const c
     ping->open++;
     go_on(s, run);
     return 1;
+}
+
+static int ping_open(cw_svc *s, void *state)
+{
+    struct ping *ping = state;
+    const char *timeout = cw_option(s, "timeout_us");
+    ping->timeout_us = UINT64_C(1000) * 1000;
+    if (timeout != NULL && words_number(timeout, 1, time_max_us, &ping->timeout_us) < 0) {
+        cw_log(s, CW_LOG_ERROR, "option timeout_us is a whole number from 1 to 3600000000");
+        return -EINVAL;
+    }
+    return 0;
 }
 
 /* Calls have been cancelled by now, which ended their runs; left are those that wait for the time of a packet. */
@@ -488,6 +509,7 @@ const cw_service ping_service = {
     .job = PING_JOB,
     .state_size = sizeof(struct ping),
     .on_path = true,
+    .open = ping_open,
     .close = ping_close,
     .on_packet = ping_packet,
     .on_command = ping_command,

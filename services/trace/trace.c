@@ -28,6 +28,7 @@ struct run {
     cw_time sent;
     uint32_t call;
     bool rows;
+    cw_to to;
 };
 
 struct trace {
@@ -178,11 +179,35 @@ static cw_verdict trace_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx
     return CW_FORWARD;
 }
 
+/* Reports are in the packet, and were lost with it: what is left to say is where it went from here. */
+static void tell_loss(cw_svc *s, const struct run *run)
+{
+    char server[TORUS_TEXT], links[CW_LINK_COUNT * 3 + 1] = "", text[240];
+    cw_coord to = run->to.server;
+    bool key = run->to.kind == CW_TO_KEY;
+    if (key && cw_servers_for_key(s, &run->to.key, 1, &to) < 1) {
+        return;
+    }
+    torus_format(to, server);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (cw_links_to(s, to) & cw_links_of(link)) {
+            strcat(strcat(links, " "), link_name(link));
+        }
+    }
+    snprintf(
+        text, sizeof text,
+        "no answer came in time: lost on the way to %s%s or back, with the reports of its way; it leaves here by%s "
+        "(\"drops\" of the servers that way, \"trace\" to them)",
+        server, key ? ", the key's root," : "", links[0] != '\0' ? links : " no link now");
+    cw_request_text(run->request, "error", text);
+}
+
 static void timed_out(cw_svc *s, void *state, void *arg)
 {
     (void)state;
     struct run *run = arg;
     run->timer = NULL;
+    tell_loss(s, run);
     finish(s, run, -ETIMEDOUT);
 }
 
@@ -192,6 +217,14 @@ static int refuse(cw_request *r, const char *what, const char *word)
 {
     char text[160];
     snprintf(text, sizeof text, "%s: '%s'", what, word);
+    cw_request_text(r, "error", text);
+    return -EINVAL;
+}
+
+static int refuse_option(cw_request *r, const char *word, const struct words_option *options, size_t n)
+{
+    char text[160];
+    words_explain(word, options, n, text, sizeof text);
     cw_request_text(r, "error", text);
     return -EINVAL;
 }
@@ -252,7 +285,7 @@ static int trace_command(cw_svc *s, void *state, cw_request *r, int argc, const 
     }
     int words = 2 + words_options(argc - 2, argv + 2, options, sizeof options / sizeof *options);
     if (words < argc) {
-        return refuse(r, "unknown option, or its value is out of range", argv[words]);
+        return refuse_option(r, argv[words], options, sizeof options / sizeof *options);
     }
     while (run < trace->run + RUNS_MAX && run->request != NULL) {
         run++;
@@ -260,7 +293,7 @@ static int trace_command(cw_svc *s, void *state, cw_request *r, int argc, const 
     if (run == trace->run + RUNS_MAX) {
         return -EBUSY;
     }
-    *run = (struct run){.request = r, .sent = cw_now(s), .call = ++trace->calls};
+    *run = (struct run){.request = r, .sent = cw_now(s), .call = ++trace->calls, .to = to};
     run->timer = cw_timer_start(s, CW_US(timeout_us), timed_out, run);
     rc = run->timer == NULL ? -EAGAIN : send_probe(s, run, &to, (size_t)size);
     if (rc < 0) {

@@ -685,7 +685,19 @@ void fake_command(cw_svc *s, const char *line, struct fake_result *r)
 
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
 
-cw_svc *fake_open(const cw_service *table, cw_dims dims, cw_coord self)
+const char *cw_option(const cw_svc *s, const char *name)
+{
+    size_t length = strlen(name);
+    for (unsigned i = 0; s->options != NULL && s->options[i] != NULL; i++) {
+        if (strncmp(s->options[i], name, length) == 0 && s->options[i][length] == '=') {
+            ((cw_svc *)(uintptr_t)s)->asked |= UINT32_C(1) << i;
+            return s->options[i] + length + 1;
+        }
+    }
+    return NULL;
+}
+
+static cw_svc *make_service(const cw_service *table, cw_dims dims, cw_coord self)
 {
     cw_svc *s = make(1, sizeof *s);
     must(torus_init(&s->torus, dims) == 0 && torus_holds(&s->torus, self), "no such torus, or no such server in it");
@@ -698,8 +710,39 @@ cw_svc *fake_open(const cw_service *table, cw_dims dims, cw_coord self)
     s->room = SIZE_MAX;
     s->timers_max = SIZE_MAX;
     s->packets_max = SIZE_MAX;
-    must(table->open == NULL || table->open(s, s->state) == 0, "the service did not open");
     return s;
+}
+
+cw_svc *fake_open(const cw_service *table, cw_dims dims, cw_coord self)
+{
+    int rc;
+    cw_svc *s = fake_open_with(table, dims, self, NULL, &rc);
+    must(s != NULL, "the service did not open");
+    return s;
+}
+
+cw_svc *fake_open_with(const cw_service *table, cw_dims dims, cw_coord self, const char *const *options, int *rc)
+{
+    cw_svc *s = make_service(table, dims, self);
+    unsigned count = 0;
+    while (options != NULL && options[count] != NULL) {
+        count++;
+    }
+    must(count < 32, "too many options");
+    s->options = options;
+    *rc = table->open != NULL ? table->open(s, s->state) : 0;
+    if (*rc >= 0 && s->asked == (UINT32_C(1) << count) - 1) {
+        return s;
+    }
+    cw_service unopened = *table;
+    if (*rc < 0) {
+        unopened.close = NULL;
+        s->table = &unopened;
+    } else {
+        *rc = -EINVAL;
+    }
+    (void)fake_close(s);
+    return NULL;
 }
 
 void fake_shut(cw_svc *s)

@@ -97,7 +97,9 @@ struct cw_svc {
     bool closing;
     cw_counter counter[FAKE_COUNTERS];
     unsigned counters;
-    char logged[FAKE_TEXT]; /* the last line */
+    char logged[FAKE_TEXT];     /* the last line */
+    const char *const *options; /* "name=value", ended by NULL; may be NULL */
+    uint32_t asked;             /* bit i: options[i] was asked for */
 };
 
 /* What the host offers besides, to cw_find(); NULL: nothing. */
@@ -107,6 +109,11 @@ extern const void *(*fake_offers)(cw_svc *s, const char *name, unsigned version)
 cw_svc *fake_open(const cw_service *table, cw_dims dims, cw_coord self);
 /* Cancels its calls and closes it; what it sent goes. The first half of fake_close(), for several that have one another's packets. */
 void fake_shut(cw_svc *s);
+/*
+ * The same with options ("name=value", ended by NULL; borrowed). Gives NULL, and in *rc what open() said, or -EINVAL when it did not ask for one of
+ * them: then nothing of it is left.
+ */
+cw_svc *fake_open_with(const cw_service *table, cw_dims dims, cw_coord self, const char *const *options, int *rc);
 /* Cancels its calls, closes it, and gives how many of its packets nobody freed: those the test holds count too. */
 size_t fake_close(cw_svc *s);
 

@@ -30,7 +30,7 @@ class Key(ctl_kit.Case):
         self.assertEqual(self.rows("ping key 1,2,2:9")[-1]["server"], "1,2,2")
 
     def test_order_and_path(self):
-        rows = self.rows("key explain 1,1,1 --heirs 27")
+        rows = self.rows("key explain 1,1,1 --heirs 100")
         order = [row["server"] for row in self.part(rows, "order")]
         self.assertEqual(order[0], "1,1,1")
         self.assertEqual(sorted(order), ctl_kit.SERVERS)
@@ -56,6 +56,7 @@ class Key(ctl_kit.Case):
                                  r"root   1,1,1, 3 links from here, by \+x \+y \+z\nthen   ", text), text)
         self.assertRegex(text, r"(?m)^path  0,0,0 -\[\+x\]-> 1,0,0 -\[\+y\]-> 1,1,0 -\[\+z\]-> 1,1,1$")
         self.assertIn("root   0,0,0, here; it may deliver now\n", self.cwctl("key explain 0,0,0"))
+        self.refused("key explain hello --heirs 0", "--heirs 0: expected a whole number from 1 to 4096", code=2)
         self.refused("key explain", "usage: cwctl key explain KEY", code=2)
         self.refused("key explain 1,1,1:999999999999999999", "has not so many keys", code=1)
         self.refused("key explain 9,9,9", "is no server of this torus of 3x3x3", code=2)

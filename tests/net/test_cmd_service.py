@@ -20,7 +20,11 @@ class Service(ctl_kit.Case):
         self.assertEqual((row["hops_there_min"], row["hops_back_min"]), (12, 12))
         self.refused("ping 1,1", "commands are to SERVER", code=2)
         self.refused("ping 3,3,3", "not a server of this torus", code=2)
-        self.refused("ping 1,1,1 --size 5", "out of range", code=2)
+        self.refused("ping 1,1,1 --size 5", "size is a whole number from 16 to ", code=2)
+        self.refused("ping 1,1,1 --lost-after 0", "--lost-after 0: expected a time from 1us to 1h", code=2)
+        self.refused("ping 1,1,1 --interval 2h", "--interval 2h: expected a time from 0 to 1h", code=2)
+        self.refused("ping 1,1,1 --count 0", "--count 0: expected a whole number from 1 on", code=2)
+        self.refused("service ping to 1,1,1 colour=red", "no such option; there are interval=N", code=2)
 
     def test_lost(self):
         done = self.raw("ping", "1,1,1", "--lost-after", "1us")
@@ -55,15 +59,25 @@ class Service(ctl_kit.Case):
         self.refused("services unload kv", "no service 'kv'", code=1)
         self.refused("services load /nonexistent.so", "no such file", code=1)
 
+    def refused_with(self, words, says):
+        done = self.raw(*words)
+        self.assertIn(done.returncode, (1, 2), done.stdout)
+        self.assertIn(says, done.stderr)
+
     def test_a_module(self):
         if not ctl_kit.OPTIONS.module:
             self.skipTest("no module given")
         folder, name = os.path.split(ctl_kit.OPTIONS.module)
         link = os.path.join(self.folder, "a module.so")
         os.symlink(os.path.join(folder, name), link)
-        self.assertRegex(self.cwctl("services load", link, "--weight", "20"), "^service hitcount runs, job [0-9]+\n$")
+        self.refused_with(["services", "load", link, "--option", "colour=red"], "service hitcount: it has no option colour")
+        self.refused_with(["services", "load", link, "--option", "patience_ms=soon"], "an option (the log says which)")
+        self.refused_with(["services", "load", link, "--option", "patience_ms"], "written name=value")
+        self.assertRegex(self.cwctl("services load", link, "--weight", "20", "--option", "patience_ms=500"), "^service hitcount runs, job [0-9]+\n$")
         [row] = [row for row in self.rows("--server 1,2,1 services") if row["service"] == "hitcount"]
         self.assertEqual(row["weight"], 20)
+        self.refused("service hitcount dance 1,1,1", "commands are walk SERVER, ask SERVER, show", code=2)
+        self.refused("service hitcount ask 9,9,9", "no such server: one is written x,y,z", code=2)
         self.assertEqual(self.raw("services", "load", link).returncode, 1)  # it is there already
         self.assertEqual(self.cwctl("services unload hitcount"), "service hitcount has ended\n")
         self.assertNotIn("hitcount", self.cwctl("services"))

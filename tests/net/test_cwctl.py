@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -29,6 +30,13 @@ class Program(ctl_kit.Case):
             self.assertEqual(self.cwctl(f"help {command}"), text)
         self.assertRegex(self.cwctl("--version"), r"^cwctl \d+\.\d+\.\d+\n$")
 
+    def test_every_command_is_in_the_man_page(self):
+        page = os.path.join(os.path.dirname(__file__), "../../docs/man/cwctl.1")
+        with open(page, encoding="utf-8") as text:
+            page = re.sub(r"\\f.|\\|\"", "", text.read())
+        for command in self.cwctl("complete commands").splitlines():
+            self.assertRegex(page, rf"(?m)^\.B[RI]*.*\b{command}\b", f"cwctl.1 has no {command}")
+
     def test_mistakes(self):
         done = self.raw()
         self.assertEqual((done.returncode, done.stdout), (2, ""))
@@ -37,6 +45,11 @@ class Program(ctl_kit.Case):
         self.refused("links --jsno", "did you mean --json?", code=2)
         self.refused("links --count 3", "links has no option --count", code=2)
         self.refused("status now", "usage: cwctl status", code=2)
+        self.refused("status 1,0,0", "usage: cwctl status; which server: --server x,y,z", code=2)
+        self.refused("trace 1 0 0", "a server is one word, as 1,2,0", code=2)
+        self.refused("ping -1,0,0", "no number here is below 0", code=2)
+        self.refused("--server 9,9,9 status", "is no server of this torus of 2x2x1", code=2)
+        self.refused("routes 9,9,9", "is no server of this torus of 2x2x1", code=2)
         self.refused("--timeout never status", "expected a time", code=2)
 
     def test_finding_the_daemon(self):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Daemons on real cables: they meet, they are killed, stopped, told to go; wrong cables and second daemons are named."""
 
+import os
+import re
 import signal
 import time
 
@@ -11,10 +13,10 @@ PAIR = 'torus {{ dims = "3x1x1"; coordinate = "{},0,0" }} links {{ "{}" {{ shim 
 
 
 class Links(net_kit.Case):
-    def pair(self, second="", link="-x", place=1):
+    def pair(self, second="", link="-x", place=1, first=""):
         spaces = self.space(), self.space()
         cable(spaces[0], "eth0", spaces[1], "eth0")
-        return (self.daemon("a", PAIR.format(0, "+x", "eth0", ""), spaces[0]),
+        return (self.daemon("a", PAIR.format(0, "+x", "eth0", first), spaces[0]),
                 self.daemon("b", PAIR.format(place, link, "eth0", second), spaces[1]), spaces)
 
     def test_meet_and_leave(self):
@@ -32,6 +34,45 @@ class Links(net_kit.Case):
         at = a.wait_for("link is down", at)
         b.start()
         a.wait_for("link is up", at)
+
+    def watcher(self, daemon):
+        """The process that watches it, once it has its name."""
+        end = time.monotonic() + net_kit.LIMIT_S
+        while (found := self.find_watcher(daemon)) is None:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.005)
+        return found
+
+    @staticmethod
+    def find_watcher(daemon):
+        for entry in os.listdir("/proc"):
+            try:
+                with open(f"/proc/{entry}/stat", encoding="utf-8") as stat:
+                    _, name, state, parent = re.match(r"(\d+) \((.*)\) (\w) (\d+)", stat.read()).groups()
+            except (OSError, AttributeError):
+                continue
+            if name == "cubewayd-watch" and int(parent) == daemon.process.pid and state != "Z":
+                return int(entry)
+        return None
+
+    def test_the_watcher_is_watched(self):
+        a, b, _ = self.pair(second="timers { hello = 100ms; dead = 20s; hold = 21s; pending_limit = 5s }",
+                            first="timers { hello = 100ms; dead = 20s; hold = 21s; pending_limit = 5s }")
+        at = a.wait_for("link is up")
+        b.wait_for("link is up")
+        first = self.watcher(b)
+        os.kill(first, signal.SIGKILL)
+        b.wait_for("the watcher has died; another one watches now")
+        second = self.watcher(b)
+        self.assertNotEqual(second, first)
+        with open(f"/proc/{second}/status", encoding="utf-8") as status:
+            self.assertIn("CapEff:\t0000000000000000\n", status.read())
+        begin = time.monotonic()
+        self.assertEqual(b.end(signal.SIGSEGV), -signal.SIGSEGV)
+        a.wait_for("link is down", at)
+        self.assertLess(time.monotonic() - begin, 10)  # it was told: `dead` is 20 s
+        b.start()  # meets no rest of the former one
+        b.wait_for("link is up")
 
     def test_stopped_and_back(self):
         a, b, _ = self.pair()

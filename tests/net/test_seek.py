@@ -7,6 +7,7 @@ import random
 import re
 import signal
 import socket
+import time
 
 import net_kit
 from net_kit import AXES, cable
@@ -73,11 +74,32 @@ class Seek(net_kit.Case):
     def test_unlabelled(self):
         self.agreed(self.start(self.cabled(), self.unlabelled))
 
+    def test_a_cable_that_is_moved_later_is_named(self):
+        spaces = self.cabled()
+        daemons = self.start(spaces, self.labelled)
+        self.agreed(daemons)
+        self.assertEqual([row for row in self.wiring(0) if row["part"] == "fault"], [])
+        spaces[0, 0, 0].ip("link", "delete", "px")
+        spaces[1, 0, 0].ip("link", "delete", "my")
+        cable(spaces[0, 0, 0], "px", spaces[1, 0, 0], "my")
+        end = time.monotonic() + net_kit.LIMIT_S
+        while not (faults := [row for row in self.wiring(0) if row["part"] == "fault" and row["kind"] not in ("silent", "one-way")]):
+            self.assertLess(time.monotonic(), end, str(self.wiring(0)))
+            time.sleep(0.05)
+        self.assertRegex(faults[0]["fault"], r"^\+x of .* is cabled across axes, to -y of .*; expected -x of the server at ")
+        [search] = [row for row in self.wiring(0) if row["part"] == "search"]
+        self.assertEqual(search["state"], "agreed")  # told beside a node that runs
+
     def test_a_crossed_cable_is_named(self):
-        daemons = self.start(self.cabled(crossed=True), self.labelled)
+        spaces = self.cabled(crossed=True)
+        daemons = self.start(spaces, self.labelled)
         for daemon in daemons:
             daemon.wait_for('msg="a cable is wrong" why="')
             self.assertNotIn("this server has its place", daemon.log())
+        self.assertNotIn("carrier is lost", daemons[0].log())
+        spaces[0, 0, 0].ip("link", "set", "mx", "down")
+        daemons[0].wait_for('msg="carrier is lost"')
+        self.assertRegex(daemons[0].log(), r'msg="carrier is lost" link=-x on=mx')  # no server: nobody has a place
         for row in self.wiring(0):  # the same by cwctl wiring, while no node runs
             if row.get("fault"):
                 self.assertRegex(row["fault"], "cabled across axes.*swapped with the cable")

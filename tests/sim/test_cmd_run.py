@@ -44,6 +44,15 @@ class Run(cwsim_kit.Case):
         done = self.cwsim("run --quiet", self.path, code=1)
         self.assertIn(f"{self.path}:11: expected kills = 2, but it is 1", done.stderr)
 
+    def test_options_of_services(self):
+        self.write(SMALL + "option ping timeout_us 5000\n")
+        self.sound(self.report("run", self.path))
+        for line, says in (("option ping colour red", "no service ping that knows an option colour"),
+                           ("option nobody colour red", "no service nobody that knows an option colour"),
+                           ("option ping timeout_us 0", "no server runs: a service did not open")):
+            self.write(SMALL + line + "\n")
+            self.assertIn(says, self.cwsim("run --quiet", self.path, code=2).stderr)
+
     def test_broken_scenario(self):
         self.write(SMALL.replace("kill 1,0,0", "kil 1,0,0"))
         done = self.cwsim("run", self.path, code=2)

@@ -83,10 +83,27 @@ START_TEST(options_stop_at_the_first_bad_word)
 }
 END_TEST
 
+START_TEST(explains_a_bad_word)
+{
+    uint64_t count = 1, size = 2;
+    const struct words_option options[] = {{"count", 1, 9, &count}, {"size", 0, UINT64_MAX, &size}};
+    char text[80], small[8];
+    words_explain("count=10", options, 2, text, sizeof text);
+    ck_assert_str_eq(text, "count=10: count is a whole number from 1 to 9");
+    words_explain("size=x", options, 2, text, sizeof text);
+    ck_assert_str_eq(text, "size=x: size is a whole number from 0 to 18446744073709551615");
+    words_explain("rate=1", options, 2, text, sizeof text);
+    ck_assert_str_eq(text, "rate=1: no such option; there are count=N size=N");
+    words_explain("rate=1", options, 2, small, sizeof small);
+    ck_assert_str_eq(small, "rate=1:");
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(numbers),
     SUITE_TEST(numbers_keep_their_range),
     SUITE_TEST(values),
     SUITE_TEST(options_stop_at_the_first_bad_word),
+    SUITE_TEST(explains_a_bad_word),
 };
 SUITE_MAIN("words", tests)

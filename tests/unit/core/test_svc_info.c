@@ -188,6 +188,26 @@ static cw_verdict drop(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
     return CW_DROP;
 }
 
+static const char *only_option(void *context, const char *service, const char *name)
+{
+    return strcmp(service, "probe") == 0 && strcmp(name, "depth") == 0 ? context : NULL;
+}
+
+START_TEST(options_are_the_hosts)
+{
+    struct bench *b = torus_of((cw_dims){1, 1, 2});
+    cw_svc *s = bench_svc(b, 0);
+    char seven[] = "7";
+    ck_assert_ptr_null(cw_option(s, "depth")); /* this host gives none */
+    b->node[0]->env.option = only_option;
+    b->node[0]->env.option_context = seven;
+    ck_assert_ptr_eq(cw_option(s, "depth"), seven);
+    ck_assert_ptr_null(cw_option(s, "colour"));
+    ck_assert_ptr_null(cw_option(s, NULL));
+    bench_close(b);
+}
+END_TEST
+
 START_TEST(peers_and_counters)
 {
     struct bench *b = torus_of((cw_dims){1, 1, 2});
@@ -219,7 +239,12 @@ START_TEST(peers_and_counters)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(place), SUITE_TEST(who_is_there), SUITE_TEST(links),
-    SUITE_TEST(keys),  SUITE_TEST(moved_keys),   SUITE_TEST(peers_and_counters),
+    SUITE_TEST(place),
+    SUITE_TEST(who_is_there),
+    SUITE_TEST(links),
+    SUITE_TEST(keys),
+    SUITE_TEST(moved_keys),
+    SUITE_TEST(options_are_the_hosts),
+    SUITE_TEST(peers_and_counters),
 };
 SUITE_MAIN("svc_info", tests)

@@ -90,6 +90,7 @@ START_TEST(mistakes_are_named)
         {"--all=3", "takes no value"},
         {"--json=1", "takes no value"},
         {"-q", "two dashes"},
+        {"-1,0,0", "cwctl: -1,0,0: no number here is below 0; a server is x,y,z"},
         {"--node", "needs a value"},
         {"--watch=0", "expected a time"},
         {"--rounds 0", "expected a whole number"},

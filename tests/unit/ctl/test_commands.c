@@ -74,5 +74,27 @@ START_TEST(help)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(by_their_names), SUITE_TEST(the_table_is_sound), SUITE_TEST(help)};
+START_TEST(values_have_ranges)
+{
+    unsigned bounded = 0;
+    for (const struct arguments_option *o = commands_options(); o->name != NULL; o++) {
+        struct arguments_given given = {.option = o, .number = 1};
+        ck_assert_msg(commands_refusal(&given) == NULL, "%s", o->name);
+        given.number = -1;
+        bounded += commands_refusal(&given) != NULL;
+        if (strcmp(o->name, "lost-after") == 0) {
+            given.number = 0;
+            ck_assert_str_eq(commands_refusal(&given), "a time from 1us to 1h");
+        }
+    }
+    ck_assert_uint_eq(bounded, 5); /* each entry is of an option that there is */
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(by_their_names),
+    SUITE_TEST(the_table_is_sound),
+    SUITE_TEST(values_have_ranges),
+    SUITE_TEST(help),
+};
 SUITE_MAIN("commands", tests)

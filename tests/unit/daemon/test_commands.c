@@ -38,7 +38,7 @@ START_TEST(options)
 {
     desk_open(&d, "torus { dims = 2x1x1; coordinate = all }");
     desk_says(&d, "\"command\":\"key-explain\",\"args\":[\"a\"],\"options\":{\"heirs\":0}",
-              "option heirs is a whole number from 1 to 64");
+              "option heirs is a whole number from 1 to 4096");
     desk_says(&d, "\"command\":\"key-explain\",\"args\":[\"a\"],\"options\":{\"heirs\":\"2\"}", DONE(-22));
     desk_says(&d, "\"command\":\"drops\",\"options\":{\"all\":1}", "option all is true or false");
     desk_says(&d, "\"command\":\"key-explain\",\"args\":[\"a\"],\"options\":{\"job\":\"kv\"}", "no service 'kv'");
@@ -57,6 +57,8 @@ START_TEST(keys)
     desk_says(&d, "\"command\":\"key-explain\",\"args\":[\"1,2,0\"]", "\"home\":\"1,2,0\",\"place\":\"0\"");
     desk_says(&d, "\"command\":\"key-explain\",\"args\":[\"1,2,0:77\"]", "\"home\":\"1,2,0\",\"place\":\"77\"");
     desk_says(&d, "\"command\":\"key-explain\",\"args\":[\"1,2,0:18446744073709551615\"]", DONE(-34));
+    desk_says(&d, "\"command\":\"key-explain\",\"args\":[\"a\"],\"options\":{\"heirs\":100}", DONE(0));
+    desk_says(&d, "\"command\":\"key-explain\",\"args\":[\"a\"],\"options\":{\"heirs\":5000}", DONE(-22));
     desk_says(&d, "\"command\":\"key-explain\",\"args\":[\"1,2,0:x\"]", DONE(0)); /* a name like any other */
     desk_close(&d);
 }

@@ -25,7 +25,8 @@ static const char whole[] = "cluster = 7\n"
                             "         fault { loss = 1%; delay = 2ms; seed = 5 } }\n"
                             "  +y { shim = pcap; interface = eth1 }\n"
                             "}\n"
-                            "service kv { file = /lib/kv.so; weight = 2; background = yes; drop = oldest }\n"
+                            "service kv { file = /lib/kv.so; weight = 2; background = yes; drop = oldest; options { "
+                            "depth = 7; where = \"a b\" } }\n"
                             "service bench { enabled = false }\n";
 
 START_TEST(every_key_arrives)
@@ -54,7 +55,11 @@ START_TEST(every_key_arrives)
     ck_assert_uint_eq(c.service_count, 2);
     ck_assert(c.service[0].policy.weight == 2 && c.service[0].policy.background);
     ck_assert(c.service[0].policy.drop == NODE_DROP_OLDEST && c.service[0].policy.queue_packets == 99);
-    ck_assert(!c.service[1].enabled);
+    ck_assert(!c.service[1].enabled && c.service[1].options == 0);
+    ck_assert_uint_eq(c.service[0].options, 2);
+    ck_assert_str_eq(c.service[0].option[0].name, "depth");
+    ck_assert_str_eq(c.service[0].option[0].value, "7");
+    ck_assert_str_eq(c.service[0].option[1].value, "a b");
     ck_assert_str_eq(config_shim_name(c.link[2].shim), "pcap");
     ck_assert_str_eq(config_link_name(&c, 1), "-x");
 }
@@ -114,6 +119,22 @@ START_TEST(all_mistakes_are_said_at_once)
 }
 END_TEST
 
+START_TEST(options_have_bounds)
+{
+    char text[2000] = "torus { dims = 2x2x2; coordinate = all } service ping { options { ";
+    struct daemon_config c;
+    struct said said;
+    for (int i = 0; i <= CONFIG_OPTIONS; i++) {
+        snprintf(text + strlen(text), sizeof text - strlen(text), "k%d = 1\n", i);
+    }
+    strcat(text, "k0 = 2\n nested { a = 1 } } options { a = 1 } }");
+    try_config(text, &c, &said);
+    ck_assert(was_said(
+        &said, "c:17: k16: expected name = value: at most 16 of a service, names of 31 letters, values of 159"));
+    ck_assert(was_said(&said, "c:19: options: it was given before, in line 1"));
+}
+END_TEST
+
 START_TEST(mistakes_without_end_are_counted)
 {
     char text[4000] = "";
@@ -148,6 +169,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(every_key_arrives),
     SUITE_TEST(what_is_left_out_has_defaults),
     SUITE_TEST(all_mistakes_are_said_at_once),
+    SUITE_TEST(options_have_bounds),
     SUITE_TEST(mistakes_without_end_are_counted),
     SUITE_TEST(a_file_is_read),
 };

@@ -14,7 +14,8 @@ static const char *const texts[] = {
     "control { socket = \"\"; group = g; mode = 0777 } metrics { listen = \":9\" } log { level = error }"
     "timers { profile = fast; refresh = 90s } queue { packets = 5 } pump { busy_poll = 1us } watcher = no;"
     "links { -x { shim = udp; local = \"1.2.3.4:5\"; remote = \"6.7.8.9:1\"; rate = 5kbit; fault { delay = 1us } } }"
-    "service ping { weight = 77; queue_bytes = 20000 } service bench { enabled = no } service z { file = /z.so; drop = "
+    "service ping { weight = 77; queue_bytes = 20000; options { timeout_us = 5000; b = c } } service bench { enabled = "
+    "no } service z { file = /z.so; drop = "
     "oldest }",
 };
 
@@ -62,6 +63,8 @@ START_TEST(as_a_list)
         "\ntimers.refresh=90s\n",
         "\nlinks.-x.fault.delay=1us\n",
         "\nservice.ping.weight=77\n",
+        "\nservice.ping.options.timeout_us=5000\n",
+        "\nservice.ping.options.b=c\n",
         "\nservice.bench.enabled=false\n",
         "\nservice.z.file=/z.so\n",
     };

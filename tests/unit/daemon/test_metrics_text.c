@@ -131,7 +131,7 @@ START_TEST(labels_and_addresses)
     ck_assert_int_eq(metrics_address("[::1]:80", host, sizeof host, &port), 0);
     ck_assert_str_eq(host, "::1");
     ck_assert_int_eq(metrics_address(":80", host, sizeof host, &port), 0);
-    ck_assert_str_eq(host, "");
+    ck_assert_str_eq(host, "127.0.0.1");
     static const char *const bad[] = {"", "127.0.0.1", "::1:80", "a:", "a:x", "a:99999", "a:80x"};
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         ck_assert_msg(metrics_address(bad[i], host, sizeof host, &port) == -EINVAL, "%s", bad[i]);

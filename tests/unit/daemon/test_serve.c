@@ -15,6 +15,7 @@ struct narrow {
     struct shim shim;
     struct shim *inside;
     unsigned calls, refusals, frames, gaps;
+    unsigned deaf; /* so many receptions end in an error */
     uint16_t next; /* sequence that the next frame should have */
 };
 
@@ -45,7 +46,12 @@ static int narrow_send(struct shim *s, const struct shim_frame *frames, unsigned
 
 static int narrow_receive(struct shim *s, struct shim_frame *frames, unsigned count)
 {
-    return shim_receive(narrow_of(s)->inside, frames, count);
+    struct narrow *n = narrow_of(s);
+    if (n->deaf > 0) {
+        n->deaf--;
+        return -EIO;
+    }
+    return shim_receive(n->inside, frames, count);
 }
 
 static unsigned narrow_room(struct shim *s)
@@ -199,7 +205,25 @@ START_TEST(a_light_that_goes_out_loses_what_is_held)
 }
 END_TEST
 
+START_TEST(an_error_is_counted_and_passes)
+{
+    struct shim *cable[2];
+    static struct narrow n;
+    ck_assert_int_eq(pair_open(cable, "cable", 1500, PAIR_DEPTH), 0);
+    n = (struct narrow){.shim.ops = &narrow_ops, .inside = cable[0], .deaf = 3};
+    struct host *left = open_one(left_text, &n.shim, NULL), *right = open_one(right_text, NULL, cable[1]);
+    cable[0]->wake = wake_outer;
+    cable[0]->wake_context = &n;
+    settle(left, right);
+    ck_assert_uint_eq(host_server(left, 0)->link[0].tally.failed, 3);
+    ck_assert_uint_eq(host_server(right, 0)->link[1].tally.failed, 0);
+    host_close(left);
+    host_close(right);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
+    SUITE_TEST(an_error_is_counted_and_passes),
     SUITE_TEST(what_is_refused_goes_first),
     SUITE_TEST(frames_are_heard_before_time),
     SUITE_TEST(a_light_that_goes_out_loses_what_is_held),

@@ -170,14 +170,40 @@ START_TEST(a_folder_that_was_made_is_given_to_the_user)
     ck_assert(s.made);
     ck_assert_int_eq(store_give(&s, "", why), 0);
     ck_assert_int_eq(store_check(&s, why), 0);
-    ck_assert_int_eq(store_give(&s, "no-such-user-here", why), -ENOENT);
     if (geteuid() == 0) {
         struct stat st;
+        ck_assert_int_eq(store_give(&s, "no-such-user-here", why), -ENOENT);
         ck_assert_int_eq(store_give(&s, "nobody", why), 0);
+        ck_assert_int_eq(fstat(s.lock, &st), 0);
+        ck_assert_uint_ne(st.st_uid, 0);
         ck_assert_int_eq(stat(folder, &st), 0);
         ck_assert_uint_ne(st.st_uid, 0);
     }
     store_close(&s);
+    remove_folder();
+}
+END_TEST
+
+/* A user laid another of root's files where the lock is: it stays root's. */
+START_TEST(only_the_lock_is_given)
+{
+    struct store s;
+    struct stat st;
+    char why[STORE_WHY], lock[100], other[100];
+    if (geteuid() != 0) {
+        return;
+    }
+    make_folder();
+    snprintf(lock, sizeof lock, "%s/a.lock", folder);
+    snprintf(other, sizeof other, "%s/other", folder);
+    close(open(other, O_CREAT | O_WRONLY, 0600));
+    ck_assert_int_eq(link(other, lock), 0);
+    open_good(&s);
+    ck_assert_int_eq(store_give(&s, "nobody", why), 0);
+    ck_assert_int_eq(stat(other, &st), 0);
+    ck_assert_uint_eq(st.st_uid, 0);
+    store_close(&s);
+    ck_assert_int_eq(unlink(other), 0);
     remove_folder();
 }
 END_TEST
@@ -190,5 +216,6 @@ static const struct suite_test tests[] = {
     SUITE_TEST(what_cannot_be_written_is_said),
     SUITE_TEST(links_in_the_way_are_not_followed),
     SUITE_TEST(a_folder_that_was_made_is_given_to_the_user),
+    SUITE_TEST(only_the_lock_is_given),
 };
 SUITE_MAIN("store", tests)

@@ -24,7 +24,7 @@ START_TEST(settings)
         read_good("torus 2x3x4\nseed 99\nrate 10gbit\npropagation 200ns\nring 4\nmtu 1500\ntimers fast\n"
                   "timer damp 7ms\nlimit queue-packets 3\nlimit hops 20\nlimit cpu-queue 5\n"
                   "host 49700ns byte=8.2ns\ncpu 2us\nclocks 1% offset=5s\ncarrier 1ms\ncorrupted pass\n"
-                  "boot 3ms\ncapture 1,2,3 +x -z\ncapture 0,0,0\nservice a.so\nend 2s\n");
+                  "boot 3ms\ncapture 1,2,3 +x -z\ncapture 0,0,0\nservice a.so\noption ping timeout_us 5000\nend 2s\n");
     const struct world_config *c = &s.config;
     ck_assert(c->dims.x == 2 && c->dims.y == 3 && c->dims.z == 4 && c->seed == 99);
     ck_assert(c->wire.bits_per_second == UINT64_C(10000000000) && c->wire.propagation.ns == 200 && c->wire.ring == 4);
@@ -35,6 +35,8 @@ START_TEST(settings)
     ck_assert(c->carrier.ns == 1000000 && c->corrupt_passes && s.boot.ns == 3000000 && s.end.ns == 2000000000);
     ck_assert(s.captures == 2 && s.capture[0].server == 23 && s.capture[0].links == 0x21 && s.capture[1].links == 0x3f);
     ck_assert(s.services == 1 && strcmp(s.service[0], "a.so") == 0);
+    ck_assert(s.options == 1 && strcmp(s.option[0].service, "ping") == 0);
+    ck_assert(strcmp(s.option[0].name, "timeout_us") == 0 && strcmp(s.option[0].value, "5000") == 0);
     scenario_free(&s);
 }
 END_TEST
@@ -152,6 +154,8 @@ START_TEST(mistakes)
         {"torus 3x3x3\n\ntorus 3x3x3\nend 1s\n", "t.txt:3: the torus was said before, in line 1"},
         {"end 1s\nat 1ms kill 0,0,0\nend 2s\n", "t.txt:3: the end was said before, in line 1"},
         {"at 1s tell 0,0,0\n", "expected the name of a service, as ping"},
+        {"option ping a\n", "expected the option's value, one word"},
+        {"option ping a 1\noption ping a 2\n", "option a of ping was given already"},
         {"service\n", "found the end of the line, expected the path of a service's .so"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -202,7 +206,7 @@ START_TEST(round_trip)
         read_good("torus 2x3x4\nseed 99\nrate 10gbit\npropagation 200ns\nring 4\nmtu 1500\ntimers fast\n"
                   "timer damp 7ms\nlimit queue-packets 3\nlimit hops 20\nlimit hold-bytes 9000\n"
                   "host 49700ns byte=8.2ns\ncpu 2us byte=0.5ns\nclocks 1% offset=5s\ncarrier 1ms\n"
-                  "corrupted pass\nboot 3ms\ncapture 1,2,3 +x -z\nservice a.so\n"
+                  "corrupted pass\nboot 3ms\ncapture 1,2,3 +x -z\nservice a.so\noption a b c\n"
                   "at 1s tell 0,0,0 ping to 1,1,1\nat 1ms workload neighbours links=3\n"
                   "at 2ms workload keys rate=5\nat 3ms workload all load=0.1%\nat 9ms stop\nat 10ms quiet\n"
                   "end 2s\nexpect hops_mean >= 1.25\nexpect dropped != 7\nexpect lost > 0\n");

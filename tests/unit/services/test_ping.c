@@ -22,6 +22,27 @@ static int64_t last(const char *name)
     return fake_int(&r, r.rows - 1, name);
 }
 
+START_TEST(options_are_checked_when_it_opens)
+{
+    static const char *const good[] = {"timeout_us=5000", NULL}, *const bad[] = {"timeout_us=0", NULL},
+                             *const strange[] = {"colour=red", NULL};
+    int rc;
+    ck_assert_ptr_null(fake_open_with(&ping_service, (cw_dims){4, 1, 1}, (cw_coord){0, 0, 0}, bad, &rc));
+    ck_assert_int_eq(rc, -EINVAL);
+    ck_assert_ptr_null(fake_open_with(&ping_service, (cw_dims){4, 1, 1}, (cw_coord){0, 0, 0}, strange, &rc));
+    ck_assert_int_eq(rc, -EINVAL);
+    cw_svc *s = fake_open_with(&ping_service, (cw_dims){4, 1, 1}, (cw_coord){0, 0, 0}, good, &rc);
+    ck_assert_int_eq(rc, 0);
+    fake_command(s, "to 1,0,0", &r); /* nobody answers: lost after the option's time, and not after a second */
+    fake_run(s, CW_MS(4));
+    ck_assert_int_eq(r.done, false);
+    fake_run(s, CW_MS(2));
+    ck_assert_int_eq(r.done, true);
+    ck_assert_int_eq(last("lost"), 1);
+    ck_assert_uint_eq(fake_close(s), 0);
+}
+END_TEST
+
 START_TEST(one_there_and_back)
 {
     net = fake_net_open(&ping_service, (cw_dims){4, 4, 4});
@@ -346,6 +367,7 @@ START_TEST(strange_answers_are_losses)
 END_TEST
 
 static const struct suite_test tests[] = {
+    SUITE_TEST(options_are_checked_when_it_opens),
     SUITE_TEST(one_there_and_back),
     SUITE_TEST(many_one_after_the_other),
     SUITE_TEST(many_at_an_interval),

@@ -61,6 +61,8 @@ START_TEST(a_lost_probe_times_out)
     net = fake_net_open(&trace_service, (cw_dims){3, 1, 1});
     net->lose = 1;
     run("to 1,0,0 timeout=2000", -ETIMEDOUT);
+    ck_assert_ptr_nonnull(strstr(fake_text(&r, 0, "error"), "lost on the way to 1,0,0 or back"));
+    ck_assert_ptr_nonnull(strstr(fake_text(&r, 0, "error"), "it leaves here by +x ("));
     ck_assert_int_eq(net->now.ns, 2000 * 1000);
     net->lose = 0;
     run("to 1,0,0", 0);

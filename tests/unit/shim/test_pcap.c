@@ -59,21 +59,32 @@ START_TEST(a_shaped_device_keeps_few)
 }
 END_TEST
 
-START_TEST(a_deleted_interface_stays_gone)
+START_TEST(a_deleted_interface_comes_back_by_its_name)
 {
+    struct cable c;
     struct shim_info info;
-    set_up();
-    struct shim *s = ether_open(pcap_shim_open, &(struct port_options){.interface = "left"});
-    netns_delete("left");
-    ck_assert(cable_carrier(s, false, 1000));
     uint8_t memory[MEMORY_BYTES];
-    ck_assert_uint_eq(cable_receive(s, memory, 5), 0);
-    ck_assert(!cable_await(s, 5)); /* nothing that would keep a pump busy */
-    netns_veth("left", "right", MTU, -1);
-    ck_assert(!cable_carrier(s, true, 100));
-    shim_info(s, &info);
-    ck_assert_str_ne(info.state, "up");
-    shim_close(s);
+    cable_open(&c);
+    for (uint32_t round = 0; round < 3; round++) {
+        netns_delete("left");
+        for (int i = 0; i < 2; i++) {
+            ck_assert(cable_carrier(c.end[i], false, 1000));
+            shim_info(c.end[i], &info);
+            ck_assert_str_eq(info.state, "interface is gone");
+            ck_assert_uint_eq(cable_receive(c.end[i], memory, 5), 0);
+            ck_assert(!cable_await(c.end[i], 5)); /* nothing that would keep a pump busy */
+        }
+        netns_veth("left", "right", MTU, -1);
+        for (int i = 0; i < 2; i++) {
+            ck_assert(cable_carrier(c.end[i], true, 1000));
+        }
+        for (uint32_t i = 0; i < 2; i++) {
+            cable_send(c.end[i], round, 200);
+            ck_assert_uint_eq(cable_receive(c.end[1 - i], memory, 1000), 200);
+            ck_assert(frame_is(memory, round, 200));
+        }
+    }
+    cable_close(&c);
 }
 END_TEST
 
@@ -81,7 +92,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(errors_are_named),
     SUITE_TEST(what_the_kernel_drops_is_counted),
     SUITE_TEST(a_shaped_device_keeps_few),
-    SUITE_TEST(a_deleted_interface_stays_gone),
+    SUITE_TEST(a_deleted_interface_comes_back_by_its_name),
 };
 
 int main(void)

@@ -71,7 +71,7 @@ END_TEST
 START_TEST(every_error_has_a_sentence)
 {
     static const int errors[] = {ENODEV, ENAMETOOLONG, EPROTOTYPE, EMSGSIZE, EPERM, EADDRINUSE, ENETDOWN, ENOMEM, EIO};
-    struct port p = {.claim = -1};
+    struct port p = {.generation = 0};
     struct port_options o = {.interface = "eth3", .mtu = 9000};
     char first[SHIM_WHY_BYTES] = "";
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {

@@ -161,7 +161,14 @@ START_TEST(a_new_interface_may_be_claimed_by_another)
     ck_assert(!cable_carrier(c.end[0], true, 50));
     shim_info(c.end[0], &info);
     ck_assert_ptr_nonnull(strstr(info.state, "another process"));
+    ck_assert(cable_carrier(c.end[1], true, 1000));
+    cable_send(c.end[1], 1, 100);
+    uint8_t memory[MEMORY_BYTES];
+    ck_assert_uint_eq(cable_receive(quicker, memory, 1000), 100);
+    ck_assert_uint_eq(cable_receive(c.end[0], memory, 5),
+                      0); /* it gave way: it hears nothing, and is in nobody's way */
     shim_close(quicker);
+    shim_close(open_on("left", MTU));
     netns_mtu("left", MTU - 1); /* any word about the link makes it try again */
     netns_mtu("left", MTU);
     ck_assert(cable_carrier(c.end[0], true, 1000));

@@ -4,16 +4,15 @@
 #include "nmu/book.h"
 #include "services/bench/bench.h"
 #include "services/jobs/jobs.h"
+#include "services/kvcache/kvcache.h"
 #include "services/ping/ping.h"
 #include "services/trace/trace.h"
+#include "services/transport/transport.h"
 
 #include <string.h>
 
 static const cw_service *const services[] = {
-    &ping_service,
-    &bench_service,
-    &trace_service,
-    &jobs_service,
+    &ping_service, &bench_service, &trace_service, &jobs_service, &transport_service, &kvcache_service,
 };
 enum { SERVICES = sizeof services / sizeof *services };
 
@@ -23,12 +22,15 @@ const cw_service *const *builtin_services(size_t *count)
     return services;
 }
 
-/* Port 0 is the one that each of them uses. */
+/* The ports that each of them uses: 0, but for the transport, whose port is its bulk transfers'. */
 static const struct book_grant grants[] = {
     {.from = PING_JOB, .to = PING_JOB, .port = 0, .all_processes = true},
     {.from = BENCH_JOB, .to = BENCH_JOB, .port = 0, .all_processes = true},
     {.from = TRACE_JOB, .to = TRACE_JOB, .port = 0, .all_processes = true},
     {.from = JOBS_JOB, .to = JOBS_JOB, .port = JOBS_PORT, .all_processes = true},
+    {.from = TRANSPORT_JOB, .to = TRANSPORT_JOB, .port = 1, .all_processes = true},
+    {.from = KVCACHE_JOB, .to = KVCACHE_JOB, .port = 0, .all_processes = true},
+    {.from = KVCACHE_JOB, .to = KVCACHE_JOB, .port = 1, .all_processes = true}, /* large values */
 };
 enum { GRANTS = sizeof grants / sizeof *grants };
 

@@ -72,14 +72,16 @@ static void set_timers(struct lab *lab, bool fast)
 
 static int add_service(const struct command *self, struct lab *lab, const char *word)
 {
-    if (strcmp(word, "ping") == 0 || strcmp(word, "bench") == 0 || strcmp(word, "trace") == 0) {
+    if (strcmp(word, "ping") == 0 || strcmp(word, "bench") == 0 || strcmp(word, "trace") == 0 ||
+        strcmp(word, "transport") == 0) {
         return COMMAND_GO; /* always there */
     }
     char *whole = strchr(word, '/') != NULL || strstr(word, ".so") != NULL ? realpath(word, NULL) : NULL;
     if (whole == NULL || strlen(whole) >= LAB_PATH || lab->services == LAB_SERVICES) {
         free(whole);
-        return command_refuse(self, "--service %s: expected ping, bench, or the file of a service (.so); at most %d",
-                              word, LAB_SERVICES);
+        return command_refuse(
+            self, "--service %s: expected ping, bench, trace, transport, or the file of a service (.so); at most %d",
+            word, LAB_SERVICES);
     }
     snprintf(lab->service[lab->services++], LAB_PATH, "%s", whole);
     free(whole);

@@ -281,6 +281,14 @@ int cw_servers_for_key(const cw_svc *s, const cw_key *key, unsigned r, cw_coord 
 bool cw_is_root(const cw_svc *s, const cw_key *key);
 /* True when the key's root changed after epoch, exactly; also when that epoch is older than the 128 changes remembered. */
 bool cw_key_moved(const cw_svc *s, const cw_key *key, uint64_t since_epoch);
+/*
+ * True when what was learned of the key in that epoch can be relied on: this server's lease holds, and without a break since then the key
+ * has had one root, in one life, in view, with nobody about to take its place (first in both views; semantics 4.2, 5.2). It turns false before
+ * this server admits whoever ends it.
+ */
+bool cw_key_steady(const cw_svc *s, const cw_key *key, uint64_t since_epoch);
+/* True when the server is in neither view: as what it was, it serves nothing any more (semantics 4.2, remove). */
+bool cw_gone(const cw_svc *s, cw_coord c);
 uint64_t cw_epoch(const cw_svc *s);
 
 /* ---- Time, chance, timers, long work ------------------------------------------------------------------------------- */

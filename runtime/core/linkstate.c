@@ -147,6 +147,16 @@ uint64_t ls_epoch(const struct linkstate *ls)
     return ls->epoch + ls->views.epoch;
 }
 
+const struct reach *ls_touched(const struct linkstate *ls)
+{
+    return &ls->views.touched;
+}
+
+void ls_forget_touched(struct linkstate *ls)
+{
+    views_forget_touched(&ls->views);
+}
+
 uint64_t ls_routes_epoch(const struct linkstate *ls)
 {
     return ls->views.routes_epoch;

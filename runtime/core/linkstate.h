@@ -114,6 +114,12 @@ uint64_t ls_epoch(const struct linkstate *ls);
 uint64_t ls_routes_epoch(const struct linkstate *ls);
 const struct reach *ls_committed(const struct linkstate *ls);
 const struct reach *ls_optimistic(const struct linkstate *ls); /* same pointer as committed while they are equal */
+/*
+ * Who came to or left C or O, or began another life in O, since ls_forget_touched(), however shortly: what was true of keys before them in
+ * their sequence is no more (semantics 5.2, 6).
+ */
+const struct reach *ls_touched(const struct linkstate *ls);
+void ls_forget_touched(struct linkstate *ls);
 /* True while we may deliver as root: active, not fenced, lease valid at now. */
 bool ls_serving(const struct linkstate *ls, cw_time now);
 bool ls_active(const struct linkstate *ls);

@@ -90,6 +90,7 @@ int node_open(struct node **out, const struct node_config *config, const struct 
         fairq_init(&n->link[link].turns);
     }
     changes_init(&n->changes, 0);
+    changes_init(&n->unrest, 0);
     rc = node_open_timers(n);
     if (rc == 0) {
         rc = open_linkstate(n);

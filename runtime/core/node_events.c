@@ -89,6 +89,16 @@ void node_try_held(struct node *n)
     }
 }
 
+/* Before anybody is told anything: what is stored in one of those upcalls is of the new epoch already. */
+static void note_unrest(struct node *n)
+{
+    const struct reach *touched = ls_touched(n->ls);
+    for (cw_server s = reach_next(touched, 0); s != CW_SERVER_NONE; s = reach_next(touched, s + 1)) {
+        changes_note(&n->unrest, n->seen_epoch, s);
+    }
+    ls_forget_touched(n->ls);
+}
+
 void node_sync(struct node *n)
 {
     while (ls_refresh(n->ls, n->now)) {
@@ -102,6 +112,7 @@ void node_sync(struct node *n)
         n->seen_epoch = epoch;
         n->seen_routes = routes;
         n->seen_serving = serving;
+        note_unrest(n);
         tell_servers(n);
         tell_links(n, up);
         tell(n, CW_EVENT_ROOTS, n->self, CW_LINK_SELF);

@@ -135,6 +135,7 @@ struct node {
     uint64_t services_came;
     struct reach told;      /* the committed view services know */
     struct changes changes; /* the latest changes of it */
+    struct changes unrest;  /* the same of both views, and of the lives of servers */
     uint64_t drops[CW_DROP_COUNT];
     /* Every packet sent is delivered, taken on its way, dropped, or still inside or on a cable (semantics 8.1, 8). */
     uint64_t sent, delivered, taken;

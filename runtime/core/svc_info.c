@@ -142,6 +142,26 @@ bool cw_key_moved(const cw_svc *s, const cw_key *key, uint64_t since_epoch)
     return changes_moved(&n->changes, &n->torus, route, owner_root(&n->torus, route, &n->told), since_epoch);
 }
 
+bool cw_key_steady(const cw_svc *s, const cw_key *key, uint64_t since_epoch)
+{
+    const struct node *n = s->node;
+    if (key == NULL || !ls_serving(n->ls, n->now)) {
+        return false;
+    }
+    uint64_t route = key_route64(key);
+    cw_server root = owner_root(&n->torus, route, &n->told);
+    const struct reach *feared = ls_optimistic(n->ls);
+    return root != CW_SERVER_NONE &&
+           (feared->members == n->told.members || owner_root(&n->torus, route, feared) == root) &&
+           !changes_moved(&n->unrest, &n->torus, route, root, since_epoch);
+}
+
+bool cw_gone(const cw_svc *s, cw_coord c)
+{
+    const struct node *n = s->node;
+    return !torus_holds(&n->torus, c) || !reach_has(ls_optimistic(n->ls), torus_id(&n->torus, c));
+}
+
 uint64_t cw_epoch(const cw_svc *s)
 {
     return s->node->seen_epoch;

@@ -29,7 +29,7 @@ void views_init(struct views *v, cw_server self, uint32_t servers, cw_span hold,
         .until = arena_carve(arena, servers, sizeof *v->until, alignof(cw_time)),
         .order = arena_carve(arena, servers + 1, sizeof *v->order, alignof(cw_server)),
     };
-    struct reach *const sets[] = {&v->committed, &v->optimistic, &v->held, &v->renewed, &v->ended, &v->scratch};
+    struct reach *const sets[] = {&v->committed, &v->optimistic, &v->held, &v->touched, &v->renewed, &v->ended, &v->scratch};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         carve_set(sets[i], servers, arena);
     }
@@ -86,6 +86,14 @@ static bool publish_links(struct views *v, const struct lsdb *db)
     return changed != CW_LINKS_NONE;
 }
 
+static void touch_changes(struct views *v, const struct reach *before, const struct reach *after)
+{
+    for (cw_server s = reach_next_change(before, after, 0); s != CW_SERVER_NONE;
+         s = reach_next_change(before, after, s + 1)) {
+        reach_add(&v->touched, s);
+    }
+}
+
 /* C and the routes over it. True when C or its links changed. */
 static bool search_committed(struct views *v, const struct lsdb *db)
 {
@@ -102,6 +110,7 @@ static bool search_committed(struct views *v, const struct lsdb *db)
     }
     members_of(&v->routes, db, &v->scratch);
     if (!reach_equal(&v->committed, &v->scratch)) {
+        touch_changes(v, &v->committed, &v->scratch);
         reach_copy(&v->committed, &v->scratch);
         changed = true;
     }
@@ -156,6 +165,7 @@ static bool admit(struct views *v, const struct lsdb *db, cw_server s)
     if (joined || v->incarnation[s] != incarnation) {
         v->incarnation[s] = incarnation;
         v->renewals++;
+        reach_add(&v->touched, s);
         reach_remove(&v->ended, s);
     }
     return joined;
@@ -171,6 +181,7 @@ static void forget(struct views *v, cw_server s)
 {
     reach_remove(&v->held, s);
     reach_remove(&v->optimistic, s);
+    reach_add(&v->touched, s);
 }
 
 /*
@@ -237,8 +248,9 @@ bool views_refresh(struct views *v, const struct lsdb *db, cw_time now)
     optimistic |= release_held(v, db, now);
     v->equal = reach_equal(&v->committed, &v->optimistic);
     v->routes_epoch += committed;
-    v->epoch += committed || optimistic;
-    return committed || optimistic || v->renewals != renewals;
+    bool renewed = v->renewals != renewals;
+    v->epoch += committed || optimistic || renewed;
+    return committed || optimistic || renewed;
 }
 
 cw_time views_wake(const struct views *v)
@@ -261,6 +273,10 @@ static bool shrink(struct reach *set, cw_server self)
 void views_shrink(struct views *v)
 {
     cw_links links = v->links[v->self];
+    for (cw_server s = reach_next(&v->optimistic, 0); s != CW_SERVER_NONE; s = reach_next(&v->optimistic, s + 1)) {
+        reach_add(&v->touched, s);
+    }
+    reach_add(&v->touched, v->self); /* another life of ours begins */
     routes_clear(&v->routes, v->self);
     for (cw_server s = 0; s < v->routes.servers; s++) {
         v->links[s] = CW_LINKS_NONE;

@@ -9,8 +9,9 @@
  *  1. C is a subset of O;
  *  2. nobody leaves O before `hold` has passed since views_refresh() first missed it, except a server that says LEAVING
  *     or whose incarnation is known to have ended (views_goodbye()), or by views_shrink();
- *  3. a refresh makes epoch grow exactly when C, O or a link inside C is not what the last one found, routes_epoch
- *     exactly when C or a link inside C is not, renewals exactly when O gains a server or one it has a new incarnation.
+ *  3. a refresh makes epoch grow exactly when C, O, a link inside C or the life of a member of O is not what the last one found, routes_epoch
+ *     exactly when C or a link inside C is not, renewals exactly when O gains a server or one it has a new incarnation;
+ *     every server on account of which C, O or renewals changed is in touched, however short its coming or going was.
  *
  * A LEAVING server is in neither set, at once and without hold; routes lead to it and through it nevertheless. Self
  * belongs to both unless it is leaving.
@@ -38,7 +39,8 @@ struct views {
     uint64_t epoch;
     uint64_t routes_epoch;
     uint64_t renewals;
-    struct reach held; /* members of optimistic that are there by their hold only */
+    struct reach held;    /* members of optimistic that are there by their hold only */
+    struct reach touched; /* came to or left C or O, or began another life in O, since views_forget_touched() */
 
     /* private */
     struct routes wide; /* over O's graph; out of date unless pending */
@@ -76,6 +78,12 @@ void views_applied(struct views *v, const struct lsdb_change *change);
  * renewals grew.
  */
 bool views_refresh(struct views *v, const struct lsdb *db, cw_time now);
+
+/* What touched said has been noted. */
+static inline void views_forget_touched(struct views *v)
+{
+    reach_clear(&v->touched);
+}
 
 /* When views_refresh() wants to be called though nobody asks; CW_NEVER when nothing is under way. */
 cw_time views_wake(const struct views *v);

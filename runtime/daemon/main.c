@@ -9,6 +9,7 @@
 #include "daemon/commands.h"
 #include "daemon/config.h"
 #include "daemon/host.h"
+#include "daemon/kvdoor.h"
 #include "daemon/links.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
@@ -183,6 +184,7 @@ struct daemon {
     struct request_desk desk;
     struct control *control;
     struct metrics *metrics;
+    struct kvdoor *kvdoor;
 };
 
 static bool fail(struct daemon *d, const char *what, const char *why)
@@ -309,14 +311,17 @@ static bool open_host(struct daemon *d, uint64_t incarnation)
     return true;
 }
 
-/* The ways in for operators and collectors. */
+/* The ways in for operators, collectors and memcached's clients. */
 static bool open_doors(struct daemon *d)
 {
     char why[CONTROL_WHY];
     if (commands_open(&d->control, d->host, &d->desk, why) < 0) {
         return fail(d, "the control socket cannot be opened", why);
     }
-    return metrics_open(&d->metrics, d->host, why) == 0 || fail(d, "metrics cannot be served", why);
+    if (metrics_open(&d->metrics, d->host, why) < 0) {
+        return fail(d, "metrics cannot be served", why);
+    }
+    return kvdoor_open(&d->kvdoor, d->host, why) == 0 || fail(d, "memcached's clients cannot be served", why);
 }
 
 static void on_end(void *context, struct host *h)
@@ -401,6 +406,7 @@ static void close_all(struct daemon *d)
 {
     control_close(d->control);
     metrics_close(d->metrics);
+    kvdoor_close(d->kvdoor);
     if (d->host != NULL) {
         host_close(d->host);
     }

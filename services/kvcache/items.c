@@ -267,6 +267,28 @@ size_t items_sweep(struct items *t, bool (*goes)(void *context, const struct ite
     return sweep_queue(t, &t->small.list, goes, context) + sweep_queue(t, &t->main.list, goes, context);
 }
 
+bool items_sweep_some(struct items *t, size_t *cursor, size_t chains, bool (*goes)(void *context, struct item *i),
+                      void *context)
+{
+    while (t->old != NULL) {
+        move_chains(t);
+    }
+    for (; chains > 0 && *cursor <= t->mask; chains--, ++*cursor) {
+        struct item *next;
+        for (struct item *i = t->chain[*cursor]; i != NULL; i = next) {
+            next = i->chain;
+            if (goes(context, i)) {
+                items_remove(t, i);
+            }
+        }
+    }
+    if (*cursor <= t->mask) {
+        return false;
+    }
+    *cursor = 0;
+    return true;
+}
+
 size_t items_bytes(const struct items *t)
 {
     size_t chains = t->mask + 1 + (t->old != NULL ? t->old_mask + 1 : 0);

@@ -22,6 +22,7 @@ struct item {
     cw_key id; /* memId: SHA-1 of job and key; routes, and is hashed here by its last bytes */
     cw_time expires;
     uint64_t cas;
+    uint64_t epoch; /* cw_epoch() when it was learned: the user's */
     cw_job job;
     uint32_t flags;
     uint32_t length; /* of the value */
@@ -85,6 +86,12 @@ struct item *items_put(struct items *t, const struct item_name *name, size_t len
 void items_remove(struct items *t, struct item *i);
 /* Removes all that the question says go; how many. Linear. */
 size_t items_sweep(struct items *t, bool (*goes)(void *context, const struct item *i), void *context);
+/*
+ * The same by steps: looks at so many chains from *cursor on, which begins as 0. True when that was the last, and *cursor is 0 again; what is
+ * put meanwhile may be looked at or not. The question may change what is not the table's.
+ */
+bool items_sweep_some(struct items *t, size_t *cursor, size_t chains, bool (*goes)(void *context, struct item *i),
+                      void *context);
 /* Items, queues and table. */
 size_t items_bytes(const struct items *t);
 

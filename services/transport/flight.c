@@ -95,7 +95,7 @@ static void leave(struct flight *f, struct flight_packet *p, enum flight_state s
     p->state = state;
 }
 
-static bool came(struct flight *f, uint32_t packet, flight_fn fn, void *context, cw_time *sent)
+static bool came(struct flight *f, uint32_t packet, flight_fn fn, void *context, struct flight_packet *sent)
 {
     if (packet - f->first >= f->next - f->first || at(f, packet)->state == FLIGHT_GONE) {
         return false;
@@ -104,14 +104,14 @@ static bool came(struct flight *f, uint32_t packet, flight_fn fn, void *context,
     bool lost = p->state == FLIGHT_LOST;
     leave(f, p, FLIGHT_GONE);
     if (sent != NULL) {
-        *sent = p->sent;
+        *sent = *p;
     }
     fn(context, p, lost);
     return true;
 }
 
 bool flight_ack(struct flight *f, uint32_t newest, const uint64_t *word, unsigned words, flight_fn fn, void *context,
-                cw_time *sent)
+                struct flight_packet *sent)
 {
     if (!before(newest, f->next)) {
         return false;

@@ -44,11 +44,11 @@ CW_MUST_CHECK int flight_reserve(struct flight *f);
 /* After flight_reserve(): notes a packet, gives its number. */
 uint32_t flight_add(struct flight *f, cw_time now, uint32_t number, uint32_t index, uint32_t bytes);
 /*
- * Packet newest has come, and of those before it the ones in word (segment.h). fn for each that had not; *sent is set to when newest left, if it is
- * news, and untouched if not. False: no such packet was ever sent.
+ * Packet newest has come, and of those before it the ones in word (segment.h). fn for each that had not; *sent (its
+ * state apart) is newest, if it is news, and untouched if not. False: no such packet was ever sent.
  */
 bool flight_ack(struct flight *f, uint32_t newest, const uint64_t *word, unsigned words, flight_fn fn, void *context,
-                cw_time *sent);
+                struct flight_packet *sent);
 /* fn for each that is lost by now. Gives when the next one may be, or CW_NEVER. */
 cw_time flight_detect(struct flight *f, cw_span wait, cw_time now, flight_fn fn, void *context);
 /* All that is out is lost. */

@@ -58,6 +58,7 @@ struct outgoing {
     unsigned flags;
     uint32_t tag;
     cw_time deadline, retry_at;
+    cw_time left; /* when the first part of this attempt left */
     cw_span backoff;
     uint64_t request;       /* REQUEST: ours; ANSWER: theirs */
     uint16_t answer_status; /* ANSWER */
@@ -72,10 +73,10 @@ struct outgoing {
     struct incoming *answering; /* the answer to it, coming; another one is refused meanwhile */
     /* This attempt. */
     uint32_t number;
-    uint32_t parts;
-    uint32_t next;  /* the first part that was never sent */
-    uint32_t limit; /* parts that the receiver lets us send */
-    uint32_t lost;  /* parts to be sent again */
+    uint32_t part, parts; /* bytes of one, how many */
+    uint32_t next;        /* the first part that was never sent */
+    uint32_t limit;       /* parts that the receiver lets us send */
+    uint32_t lost;        /* parts to be sent again */
     uint32_t lost_from;
     uint64_t *came_bits, *lost_bits; /* by part; of one allocation, or `few` */
     uint64_t few[2];
@@ -108,11 +109,15 @@ struct incoming {
 
 enum peer_state { PEER_CLOSED, PEER_HELLO, PEER_OPEN };
 
+/* Who has an association with us is not forgotten before it was silent for so long. Then what was sent to us later cannot have been taken. */
+#define PEER_QUIET CW_SEC(1)
+
 struct peer {
     struct peer *next; /* in its bucket */
     struct list_node age;
     struct list_node touched;
     struct due due;
+    cw_time used;
     cw_job job;
     cw_process process;
     cw_port port;
@@ -129,6 +134,7 @@ struct peer {
     struct list waiting, ready, sent, awaiting;
     struct flight flight;
     struct rtt rtt;
+    cw_span idle; /* what a hello takes there and back when nobody queues; 0: not known */
     struct congestion congestion;
     uint32_t round;    /* the packet whose acknowledgement ends the round */
     unsigned patience; /* with those that are overtaken: grows with needless repetitions */
@@ -161,9 +167,9 @@ struct transport {
     cw_svc *user;
     struct transport_config config;
     uint64_t instance; /* never 0 */
-    uint64_t salt;     /* of the numbers of requests on the wire */
-    uint32_t names;    /* of associations: the last one */
-    uint32_t part;     /* bytes of a part */
+    cw_time opened;
+    uint64_t salt;  /* of the numbers of requests on the wire */
+    uint32_t names; /* of associations: the last one */
     size_t mtu;
     cw_time now;
     unsigned depth; /* of ways in, one within another */
@@ -218,6 +224,8 @@ cw_time peer_wake(const struct transport *t, const struct peer *p);
 void peer_free(struct transport *t, struct peer *p);
 /* How many bytes it means to keep queued: by its first links. */
 uint64_t peer_target(const struct transport *t, const struct peer *p);
+/* What a full packet takes there and back when nobody queues, as far as is known; 0: nothing is. */
+cw_span peer_least(const struct transport *t, const struct peer *p);
 /* The bound after which something sent is repeated. */
 cw_span peer_timeout(const struct transport *t, const struct peer *p);
 
@@ -242,9 +250,11 @@ void outgoing_number(struct transport *t, struct peer *p);
 /* What the receiver says of messages and packets. */
 void outgoing_ack(struct transport *t, struct peer *p, const struct segment_ack *ack);
 void outgoing_losses(struct transport *t, struct peer *p);
-/* The association is open, or is no more: their instance is that. */
-void outgoing_welcome(struct transport *t, struct peer *p, const struct segment *s);
-void outgoing_reset(struct transport *t, struct peer *p, uint64_t instance);
+/* The association is open, or is no more: their instance is that, and has been for at least so long. */
+void outgoing_welcome(struct transport *t, struct peer *p, const struct segment *s, uint32_t wait_ns);
+void outgoing_reset(struct transport *t, struct peer *p, uint64_t instance, cw_span age);
+/* Its instance has ended: nobody answers what that one was asked. */
+void outgoing_orphan(struct transport *t, struct peer *p);
 /* The peer's server is out of view. */
 void outgoing_unreachable(struct transport *t, struct peer *p);
 /* Nothing can be sent to it, for that reason. */
@@ -283,5 +293,7 @@ unsigned incoming_notes(struct peer *p, struct segment_note *note, unsigned most
 void sending_flush(struct transport *t);
 /* One packet of no consequence: dropped when it cannot be sent. */
 void sending_control(struct transport *t, const struct peer *p, const struct segment *s);
+/* How long such a packet waited in queues on its way here. */
+uint32_t sending_waited(const cw_packet *p);
 
 #endif

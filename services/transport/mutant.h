@@ -12,13 +12,12 @@ enum transport_mutant {
     TP_MUTANT_ANY_ASSOCIATION = 2, /* the receiver does not look whether a packet is of the association that is open */
     TP_MUTANT_NO_GOT = 3,          /* parts that came twice count twice */
     TP_MUTANT_NO_REPEAT = 4,       /* what is lost is not sent again */
-    TP_MUTANT_NO_SERVER_LOSS = 5,  /* a server that left the view is not noticed */
-    TP_MUTANT_BLIND_RESTART = 6,   /* after a reset all is sent again, asked or not */
-    TP_MUTANT_DONE_WHEN_SENT = 7,  /* a message is done when its parts have come, not when it was taken */
-    TP_MUTANT_FOREVER = 8,         /* memory of messages that end unfinished is not given back */
-    TP_MUTANT_WRONG_SLOT = 9,      /* pieces out of order go one slot further */
-    TP_MUTANT_NO_ROOT_CHECK = 10,  /* whoever gets a message for a key takes it */
-    TP_MUTANT_TRIED_AGAIN = 11,    /* a restarted message goes again to one that may have taken it */
+    TP_MUTANT_BLIND_RESTART = 5,   /* after a reset all is sent again, asked or not */
+    TP_MUTANT_DONE_WHEN_SENT = 6,  /* a message is done when its parts have come, not when it was taken */
+    TP_MUTANT_FOREVER = 7,         /* memory of messages that end unfinished is not given back */
+    TP_MUTANT_WRONG_SLOT = 8,      /* pieces out of order go one slot further */
+    TP_MUTANT_NO_ROOT_CHECK = 9,   /* whoever gets a message for a key takes it */
+    TP_MUTANT_TRIED_AGAIN = 10,    /* a restarted message goes again to one that may have taken it */
 };
 
 #ifdef CW_MUTANTS

@@ -214,6 +214,7 @@ void outgoing_left(struct transport *t, struct peer *p, struct outgoing *m, uint
             m->lost_from = index;
         }
     } else {
+        m->left = m->next == 0 ? t->now : m->left;
         m->next = index + 1;
     }
     if (p->flight.out == 1) {
@@ -268,11 +269,11 @@ static void packet_came(void *context, const struct flight_packet *packet, bool 
     struct acking *a = context;
     struct peer *p = a->p;
     a->bytes += lost ? 0 : packet->bytes;
+    struct outgoing *m = numbered(p, packet->number);
     if (lost) {
-        a->t->stats.needless++;
+        a->t->stats.needless += m != NULL && !bit_has(m->lost_bits, packet->index);
         p->patience = p->patience < 8 ? p->patience * 2 : p->patience;
     }
-    struct outgoing *m = numbered(p, packet->number);
     if (m == NULL || bit_has(m->came_bits, packet->index)) {
         return;
     }
@@ -377,24 +378,26 @@ void outgoing_ack(struct transport *t, struct peer *p, const struct segment_ack 
         return;
     }
     struct acking a = {.t = t, .p = p};
-    cw_time sent = CW_NEVER;
+    struct flight_packet sent = {.sent = CW_NEVER};
     if (!flight_ack(&p->flight, ack->newest, ack->word, ack->words, packet_came, &a, &sent)) {
         t->stats.malformed++;
         return;
     }
     p->silent = 0;
     cw_span rtt = CW_NS(0);
-    if (sent.ns != INT64_MAX) {
-        rtt = CW_NS(cw_time_since(t->now, sent).ns - (int64_t)ack->delay_ns);
+    if (sent.sent.ns != INT64_MAX) {
+        bool full = sent.bytes >= t->mtu - t->mtu / 4;
+        rtt = CW_NS(cw_time_since(t->now, sent.sent).ns - (int64_t)ack->delay_ns);
         rtt = rtt.ns < 1 ? CW_NS(1) : rtt;
-        if (rtt_sample(&p->rtt, rtt, t->now)) {
+        if (rtt_sample(&p->rtt, rtt, full, t->now)) {
             congestion_drain(&p->congestion);
         }
+        rtt = full ? rtt : CW_NS(0);
     }
     congestion_acked(&p->congestion, a.bytes, rtt);
     if ((int32_t)(ack->newest - p->round) >= 0) {
         p->round = p->flight.next;
-        congestion_round(&p->congestion, rtt_least(&p->rtt));
+        congestion_round(&p->congestion, peer_least(t, p));
     }
     for (unsigned i = 0; i < ack->notes; i++) {
         a.useful |= take_note(t, p, &ack->note[i]);
@@ -420,16 +423,16 @@ void outgoing_silence(struct transport *t, struct peer *p)
         flight_lose_all(&p->flight, packet_lost, &a);
         congestion_silence(&p->congestion, t->now);
     }
-    p->probe = p->floor != p->number_next;
+    p->probe = p->floor != p->number_next && !TP_MUTANT(NO_REPEAT);
     peer_touch(t, p);
 }
 
 /* ---- Associations ------------------------------------------------------------------------------------------------------ */
 
-/* Where it was sent to is no more, and what became of it there is not known (unless nothing was sent). */
-static void lost_sight(struct transport *t, struct outgoing *m, bool may_restart, int status)
+/* Where m was sent to is no more, and what became of it there is not known, but when none of it left before `since`. */
+static void lost_sight(struct transport *t, struct outgoing *m, cw_time since, bool may_restart, int status)
 {
-    bool unsent = m->state == OUTGOING_WAITING || (has_number(m) && m->next == 0);
+    bool unsent = m->state == OUTGOING_WAITING || (has_number(m) && (m->next == 0 || !cw_time_before(m->left, since)));
     bool wanted =
         may_restart && m->tried_count < OUTGOING_TRIED && ((m->flags & TRANSPORT_RESTART) || TP_MUTANT(BLIND_RESTART));
     wanted =
@@ -445,25 +448,30 @@ static void lost_sight(struct transport *t, struct outgoing *m, bool may_restart
     }
 }
 
-/* Calls fn for all messages of the peer's list; fn takes each out of it. */
-static void lost_sight_of_list(struct transport *t, struct list *list, bool may_restart, int status)
+/* All messages of the peer's list leave it. */
+static void lost_sight_of_list(struct transport *t, struct list *list, cw_time since, bool may_restart, int status)
 {
     struct list taken;
     list_init(&taken);
     list_splice_back(&taken, list);
     while (!list_is_empty(&taken)) {
-        lost_sight(t, container_of(list_first(&taken), struct outgoing, link), may_restart, status);
+        lost_sight(t, container_of(list_first(&taken), struct outgoing, link), since, may_restart, status);
     }
 }
 
-void outgoing_welcome(struct transport *t, struct peer *p, const struct segment *s)
+void outgoing_orphan(struct transport *t, struct peer *p)
+{
+    lost_sight_of_list(t, &p->awaiting, CW_NEVER, true, -ECONNRESET);
+}
+
+void outgoing_welcome(struct transport *t, struct peer *p, const struct segment *s, uint32_t wait_ns)
 {
     if (p->state != PEER_HELLO || s->out != p->out_name) {
         t->stats.strange += p->state != PEER_OPEN;
         return;
     }
     if (p->instance != 0 && p->instance != s->instance) {
-        lost_sight_of_list(t, &p->awaiting, true, -ECONNRESET); /* who was to answer is gone */
+        outgoing_orphan(t, p);
     }
     p->state = PEER_OPEN;
     p->out_in = s->in;
@@ -473,7 +481,10 @@ void outgoing_welcome(struct transport *t, struct peer *p, const struct segment 
     p->floor = 1;
     flight_restart(&p->flight, 1);
     if (p->hellos == 1) {
-        rtt_sample(&p->rtt, cw_time_since(t->now, p->hello_sent), t->now);
+        cw_span took = cw_time_since(t->now, p->hello_sent);
+        int64_t idle = took.ns - (int64_t)s->wait_ns - (int64_t)wait_ns;
+        rtt_sample(&p->rtt, took, false, t->now);
+        p->idle = CW_NS(idle > 0 ? idle : 0);
     }
     congestion_init(&p->congestion, t->mtu, peer_target(t, p), t->config.window_max);
     p->round = 1;
@@ -485,14 +496,20 @@ void outgoing_welcome(struct transport *t, struct peer *p, const struct segment 
     peer_touch(t, p);
 }
 
-void outgoing_reset(struct transport *t, struct peer *p, uint64_t instance)
+void outgoing_reset(struct transport *t, struct peer *p, uint64_t instance, cw_span age)
 {
     bool restarted = instance != p->instance;
+    /*
+     * What left after the new instance began cannot have been taken by the old one; nor what left so late that whoever has forgotten us must
+     * have been silent since before (peers.c). Clocks may run apart by some parts in a hundred.
+     */
+    int64_t ago = restarted ? age.ns - age.ns / 32 : PEER_QUIET.ns / 2;
+    cw_time since = cw_time_add(t->now, CW_NS(-ago));
     p->state = PEER_CLOSED;
-    lost_sight_of_list(t, &p->ready, restarted, -ECONNRESET);
-    lost_sight_of_list(t, &p->sent, restarted, -ECONNRESET);
+    lost_sight_of_list(t, &p->ready, since, restarted, -ECONNRESET);
+    lost_sight_of_list(t, &p->sent, since, restarted, -ECONNRESET);
     if (restarted) {
-        lost_sight_of_list(t, &p->awaiting, true, -ECONNRESET);
+        outgoing_orphan(t, p);
     }
     flight_restart(&p->flight, p->flight.next);
     p->loss_due = CW_NEVER;
@@ -506,7 +523,7 @@ static void unreachable_list(struct transport *t, struct list *list)
         next = list_next(list, node);
         struct outgoing *m = container_of(node, struct outgoing, link);
         if (m->to.kind == CW_TO_KEY) {
-            lost_sight(t, m, true, -ESTALE);
+            lost_sight(t, m, CW_NEVER, true, -ESTALE);
         } else if (!(m->flags & TRANSPORT_WAIT)) {
             outgoing_finish(t, m, -ENETUNREACH);
         }
@@ -515,9 +532,6 @@ static void unreachable_list(struct transport *t, struct list *list)
 
 void outgoing_unreachable(struct transport *t, struct peer *p)
 {
-    if (TP_MUTANT(NO_SERVER_LOSS)) {
-        return;
-    }
     unreachable_list(t, &p->waiting);
     unreachable_list(t, &p->ready);
     unreachable_list(t, &p->sent);

@@ -36,7 +36,9 @@ static bool forget_one(struct transport *t)
 {
     for (struct list_node *node = list_first(&t->age); node != NULL; node = list_next(&t->age, node)) {
         struct peer *p = container_of(node, struct peer, age);
-        if (peer_idle(p) && !list_is_linked(&p->touched)) {
+        bool known = p->in_open || p->in_pending; /* it may rely on what we remember */
+        bool quiet = !known || cw_time_since(t->now, p->used).ns >= PEER_QUIET.ns;
+        if (quiet && peer_idle(p) && !list_is_linked(&p->touched)) {
             t->stats.forgotten++;
             peer_free(t, p);
             return true;
@@ -84,6 +86,7 @@ struct peer *peer_get(struct transport *t, cw_job job, cw_process process, cw_po
 
 void peer_touch(struct transport *t, struct peer *p)
 {
+    p->used = t->now;
     list_move_back(&t->age, &p->age);
     if (!list_is_linked(&p->touched)) {
         list_push_back(&t->touched, &p->touched);
@@ -135,6 +138,24 @@ cw_time peer_wake(const struct transport *t, const struct peer *p)
         at = cw_time_min(at, cw_time_add(container_of(node, struct incoming, link)->heard, t->config.silence));
     }
     return at;
+}
+
+cw_span peer_least(const struct transport *t, const struct peer *p)
+{
+    cw_span least = rtt_least(&p->rtt);
+    cw_link_info info = {.size = sizeof info};
+    if (p->idle.ns == 0) {
+        return least;
+    }
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (cw_link_get(t->user, link, &info) == 0 && info.bits_per_second > 0) {
+            /* Every server on the way has it whole before it sends it on. */
+            uint64_t each = (uint64_t)t->mtu * 8 * 1000000000 / info.bits_per_second;
+            int64_t full = p->idle.ns + (int64_t)(each * cw_distance(t->user, cw_self(t->user), p->server));
+            return least.ns == 0 || full < least.ns ? CW_NS(full) : least;
+        }
+    }
+    return least;
 }
 
 uint64_t peer_target(const struct transport *t, const struct peer *p)

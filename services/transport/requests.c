@@ -10,17 +10,27 @@
 
 enum { ERRNO_MOST = 4095 };
 
-static struct outgoing *make(struct transport *t, const cw_to *to, const struct transport_data *data,
-                             const struct transport_send_options *options, int *why)
+/* Bytes of one part: what a packet has room for behind the heads. */
+static uint32_t part_for(const struct transport *t, enum outgoing_kind kind, const cw_to *to)
+{
+    struct segment s = {.kind = SEGMENT_SEGMENT, .flags = FLAG_DATA};
+    s.data.flags |= kind != OUTGOING_SEND ? DATA_REQUEST : 0;
+    s.data.flags |= to->kind == CW_TO_KEY ? DATA_KEY : 0;
+    return (uint32_t)(t->mtu - segment_head(&s));
+}
+
+static struct outgoing *make(struct transport *t, enum outgoing_kind kind, const cw_to *to,
+                             const struct transport_data *data, const struct transport_send_options *options, int *why)
 {
     *why = -EINVAL;
     if (to->kind != CW_TO_SERVER && to->kind != CW_TO_KEY) {
         return NULL;
     }
+    uint32_t part = part_for(t, kind, to);
     if (options->size < sizeof *options || options->timeout.ns < 0 ||
         (data->size > 0 && data->bytes == NULL && data->read == NULL) ||
         ((options->flags & TRANSPORT_COPY) && data->read != NULL) ||
-        segment_parts(data->size, t->part) > SEGMENT_PARTS_MAX ||
+        segment_parts(data->size, part) > SEGMENT_PARTS_MAX ||
         (to->kind == CW_TO_SERVER && !cw_server_valid(t->user, to->server))) {
         return NULL;
     }
@@ -32,7 +42,7 @@ static struct outgoing *make(struct transport *t, const cw_to *to, const struct 
     if (t->outgoing_count >= t->config.messages_max) {
         return NULL;
     }
-    uint32_t parts = (uint32_t)segment_parts(data->size, t->part);
+    uint32_t parts = (uint32_t)segment_parts(data->size, part);
     size_t words = ((size_t)parts + 63) / 64;
     bool copies = (options->flags & TRANSPORT_COPY) && data->size > 0;
     if (copies && data->size > t->config.memory_max) {
@@ -68,7 +78,9 @@ static struct outgoing *make(struct transport *t, const cw_to *to, const struct 
     m->flags = options->flags;
     m->tag = options->tag;
     m->deadline = cw_time_add(t->now, options->timeout.ns > 0 ? options->timeout : t->config.timeout);
+    m->part = part;
     m->parts = parts;
+    m->kind = kind;
     m->limit = SEGMENT_FIRST;
     m->charged = need;
     m->reply_max = options->reply_max != 0 ? options->reply_max : t->config.message_max;
@@ -85,7 +97,7 @@ static int64_t begin(struct transport *t, struct outgoing *m)
     return id;
 }
 
-static int64_t start(struct transport *t, const cw_to *to, const struct transport_data *data,
+static int64_t start(struct transport *t, enum outgoing_kind kind, const cw_to *to, const struct transport_data *data,
                      const struct transport_send_options *options, struct outgoing **out)
 {
     static const struct transport_send_options none = {TRANSPORT_SEND_INIT};
@@ -100,7 +112,7 @@ static int64_t start(struct transport *t, const cw_to *to, const struct transpor
     if (to->kind == CW_TO_KEY && cw_servers_for_key(t->user, &to->key, 1, &root) != 1) {
         return -ENOENT;
     }
-    *out = make(t, to, data != NULL ? data : &nothing, chosen, &why);
+    *out = make(t, kind, to, data != NULL ? data : &nothing, chosen, &why);
     return *out == NULL ? why : 0;
 }
 
@@ -109,9 +121,8 @@ int64_t transport_send(struct transport *t, const cw_to *to, const struct transp
 {
     struct outgoing *m;
     transport_enter(t);
-    int64_t rc = start(t, to, data, options, &m);
+    int64_t rc = start(t, OUTGOING_SEND, to, data, options, &m);
     if (rc == 0) {
-        m->kind = OUTGOING_SEND;
         m->done = done;
         m->arg = arg;
         rc = begin(t, m);
@@ -128,9 +139,8 @@ int64_t transport_request(struct transport *t, const cw_to *to, const struct tra
         return -EINVAL;
     }
     transport_enter(t);
-    int64_t rc = start(t, to, data, options, &m);
+    int64_t rc = start(t, OUTGOING_REQUEST, to, data, options, &m);
     if (rc == 0) {
-        m->kind = OUTGOING_REQUEST;
         m->answer = done;
         m->arg = arg;
         m->request = (uint64_t)m->id ^ t->salt;
@@ -151,9 +161,8 @@ int64_t transport_reply(struct transport *t, const struct transport_reply_to *to
         return -EINVAL;
     }
     transport_enter(t);
-    int64_t rc = start(t, &where, data, options, &m);
+    int64_t rc = start(t, OUTGOING_ANSWER, &where, data, options, &m);
     if (rc == 0) {
-        m->kind = OUTGOING_ANSWER;
         m->done = done;
         m->arg = arg;
         m->request = to->request;

@@ -16,7 +16,7 @@ void rtt_new_way(struct rtt *r, cw_time now)
     r->epoch = now;
 }
 
-bool rtt_sample(struct rtt *r, cw_span sample, cw_time now)
+bool rtt_sample(struct rtt *r, cw_span sample, bool full, cw_time now)
 {
     int64_t ns = sample.ns < 1 ? 1 : sample.ns > SAMPLE_MOST.ns ? SAMPLE_MOST.ns : sample.ns;
     if (r->smooth8 == 0) {
@@ -34,7 +34,9 @@ bool rtt_sample(struct rtt *r, cw_span sample, cw_time now)
         r->least[1] = r->least[0];
         r->least[0] = INT64_MAX;
     }
-    r->least[0] = ns < r->least[0] ? ns : r->least[0];
+    if (full && ns < r->least[0]) {
+        r->least[0] = ns;
+    }
     return epoch;
 }
 

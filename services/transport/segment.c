@@ -30,9 +30,9 @@ size_t segment_head(const struct segment *s)
     case SEGMENT_HELLO:
     case SEGMENT_GIVEN_UP:
         return 16;
-    case SEGMENT_WELCOME:
     case SEGMENT_STRANGE:
-        return 20;
+    case SEGMENT_WELCOME:
+        return 24;
     case SEGMENT_SEGMENT:
         break;
     }
@@ -108,12 +108,14 @@ void segment_encode(const struct segment *s, uint8_t *out)
         put_be64(p + 4, s->instance);
         if (s->kind == SEGMENT_WELCOME) {
             put_be32(p + 12, s->in);
+            put_be32(p + 16, s->wait_ns);
         }
         return;
     case SEGMENT_STRANGE:
         put_be32(p, s->out);
         put_be32(p + 4, s->in);
         put_be64(p + 8, s->instance);
+        put_be32(p + 16, s->age_us);
         return;
     case SEGMENT_GIVEN_UP:
         put_be32(p, s->out);
@@ -275,10 +277,12 @@ int segment_decode(const uint8_t *bytes, size_t length, struct segment *out)
     case SEGMENT_WELCOME:
         out->instance = get_be64(p + 4);
         out->in = get_be32(p + 12);
+        out->wait_ns = get_be32(p + 16);
         return 0;
     case SEGMENT_STRANGE:
         out->in = get_be32(p + 4);
         out->instance = get_be64(p + 8);
+        out->age_us = get_be32(p + 16);
         return 0;
     default:
         out->in = get_be32(p + 4);

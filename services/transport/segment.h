@@ -6,8 +6,8 @@
  *  all | 1:4 kind:4 | flags | source port | ...
  *
  *  HELLO    4 out | 8 instance (8)                    may I send to you? out: the sender's name for the association
- *  WELCOME  4 out | 8 instance (8) | 16 in            yes: in is the receiver's name for it
- *  STRANGE  4 out | 8 in | 12 instance (8)            I know no such association (any more)
+ *  WELCOME  4 out | 8 instance (8) | 16 in | 20 wait ns    yes: in is the receiver's name for it; wait: of the hello, in queues
+ *  STRANGE  4 out | 8 in | 12 instance (8) | 20 age us     I know no such association (any more); I am so old
  *  GIVEN_UP 4 out | 8 in | 12 number                  that message will not be finished
  *  SEGMENT  4 acknowledgement if FLAG_ACK, then data if FLAG_DATA
  *
@@ -97,6 +97,8 @@ struct segment {
     cw_port port;
     uint32_t out, in, number; /* of all kinds but SEGMENT */
     uint64_t instance;
+    uint32_t wait_ns;         /* WELCOME */
+    uint32_t age_us;          /* STRANGE; the most: that or more */
     struct segment_ack ack;   /* FLAG_ACK */
     struct segment_data data; /* FLAG_DATA */
 };

@@ -34,10 +34,21 @@ static cw_packet *make(struct transport *t, const struct segment *s, size_t room
     return packet;
 }
 
-static int launch(struct transport *t, const struct peer *p, cw_packet *packet)
+uint32_t sending_waited(const cw_packet *p)
+{
+    uint64_t waited = 0;
+    cw_trace_hop hop = {.size = sizeof hop};
+    for (unsigned i = 0; cw_packet_trace(p, i, &hop) == 0; i++) {
+        waited += hop.wait_ns;
+    }
+    return waited > UINT32_MAX ? UINT32_MAX : (uint32_t)waited;
+}
+
+static int launch(struct transport *t, const struct peer *p, cw_packet *packet, bool traced)
 {
     const cw_to to = address_of(p);
-    int rc = cw_send(t->user, packet, &to, NULL);
+    const cw_send_options options = {CW_SEND_INIT, .trace = true};
+    int rc = cw_send(t->user, packet, &to, traced ? &options : NULL);
     if (rc < 0) {
         cw_packet_free(t->user, packet);
         return rc;
@@ -53,7 +64,7 @@ void sending_control(struct transport *t, const struct peer *p, const struct seg
     named.port = t->config.port;
     cw_packet *packet = make(t, &named, 0, &body);
     if (packet != NULL) {
-        (void)launch(t, p, packet);
+        (void)launch(t, p, packet, s->kind == SEGMENT_WELCOME);
     }
 }
 
@@ -99,7 +110,7 @@ static int send_ack(struct transport *t, struct peer *p)
     uint8_t *body;
     fill_ack(t, p, &s.ack, SEGMENT_NOTES);
     cw_packet *packet = make(t, &s, 0, &body);
-    int rc = packet == NULL ? -ENOMEM : launch(t, p, packet);
+    int rc = packet == NULL ? -ENOMEM : launch(t, p, packet, false);
     if (rc == -EAGAIN) {
         p->outcomes = before;
         return rc;
@@ -111,8 +122,7 @@ static int send_ack(struct transport *t, struct peer *p)
 
 /* ---- Data -------------------------------------------------------------------------------------------------------------- */
 
-static void fill_data(const struct transport *t, const struct peer *p, const struct outgoing *m, uint32_t index,
-                      struct segment_data *d)
+static void fill_data(const struct peer *p, const struct outgoing *m, uint32_t index, struct segment_data *d)
 {
     *d = (struct segment_data){
         .out = p->out_name,
@@ -122,7 +132,7 @@ static void fill_data(const struct transport *t, const struct peer *p, const str
         .floor = p->floor,
         .total = m->data.size,
         .index = index,
-        .part = (uint16_t)t->part,
+        .part = (uint16_t)m->part,
         .tag = m->tag,
         .request = m->request,
         .status = m->kind == OUTGOING_ANSWER ? m->answer_status : 0,
@@ -154,10 +164,10 @@ static int send_part(struct transport *t, struct peer *p, struct outgoing *m, ui
     if (rc < 0) {
         return -ENOMEM;
     }
-    size_t length = segment_part_bytes(m->data.size, t->part, index);
+    size_t length = segment_part_bytes(m->data.size, m->part, index);
     struct segment s = {.kind = SEGMENT_SEGMENT, .flags = FLAG_DATA, .port = t->config.port};
     struct outcomes before;
-    fill_data(t, p, m, index, &s.data);
+    fill_data(p, m, index, &s.data);
     s.flags |= wants_answer(t, p, m, index) ? FLAG_NOW : 0;
     size_t head = segment_head(&s);
     bool with_ack = owes(p) && head + length + ACK_MOST <= t->mtu;
@@ -169,7 +179,7 @@ static int send_part(struct transport *t, struct peer *p, struct outgoing *m, ui
     uint8_t *body;
     cw_packet *packet = make(t, &s, length, &body);
     rc = packet == NULL ? -ENOMEM : 0;
-    uint64_t offset = (uint64_t)index * t->part;
+    uint64_t offset = (uint64_t)index * m->part;
     if (packet != NULL && m->data.read != NULL) {
         int failed = m->data.read(t->config.context, m->arg, offset, body, length);
         if (failed < 0) {
@@ -181,7 +191,7 @@ static int send_part(struct transport *t, struct peer *p, struct outgoing *m, ui
     } else if (packet != NULL && length > 0) {
         memcpy(body, (const uint8_t *)m->data.bytes + offset, length);
     }
-    rc = packet == NULL ? rc : launch(t, p, packet);
+    rc = packet == NULL ? rc : launch(t, p, packet, false);
     if (rc < 0) {
         if (with_ack) {
             p->outcomes = before;
@@ -228,7 +238,7 @@ static int send_hello(struct transport *t, struct peer *p)
     p->hellos += p->hellos < 30;
     uint8_t *body;
     cw_packet *packet = make(t, &s, 0, &body);
-    return packet == NULL ? -ENOMEM : launch(t, p, packet);
+    return packet == NULL ? -ENOMEM : launch(t, p, packet, true);
 }
 
 /* What cannot be sent now: later, or never. */

@@ -249,8 +249,8 @@ int transport_open(cw_svc *user, const struct transport_config *config, struct t
     t->user = user;
     t->config = *config;
     t->mtu = mtu;
-    t->part = (uint32_t)(mtu - head);
     t->now = cw_now(user);
+    t->opened = t->now;
     t->instance = cw_random(user) | 1;
     t->salt = cw_random(user);
     t->names = (uint32_t)cw_random(user);
@@ -309,14 +309,19 @@ void transport_close(struct transport *t)
 /* Whoever sends is told that we know nothing of this. */
 static void answer_strange(struct transport *t, struct peer *p, uint32_t out, uint32_t in)
 {
-    const struct segment s = {.kind = SEGMENT_STRANGE, .out = out, .in = in, .instance = t->instance};
+    int64_t age_us = cw_time_since(t->now, t->opened).ns / 1000;
+    const struct segment s = {.kind = SEGMENT_STRANGE,
+                              .out = out,
+                              .in = in,
+                              .instance = t->instance,
+                              .age_us = age_us > UINT32_MAX ? UINT32_MAX : (uint32_t)age_us};
     t->stats.strange++;
     sending_control(t, p, &s);
 }
 
-static void take_hello(struct transport *t, struct peer *p, const struct segment *s)
+static void take_hello(struct transport *t, struct peer *p, const struct segment *s, uint32_t wait_ns)
 {
-    struct segment welcome = {.kind = SEGMENT_WELCOME, .out = s->out, .instance = t->instance};
+    struct segment welcome = {.kind = SEGMENT_WELCOME, .out = s->out, .instance = t->instance, .wait_ns = wait_ns};
     if (p->in_open && p->in_out == s->out && p->in_instance == s->instance) {
         welcome.in = p->in_name; /* it is open, and our welcome was late or lost */
     } else {
@@ -349,24 +354,24 @@ static bool is_open(struct transport *t, struct peer *p, uint32_t out, uint32_t 
     p->in_name = in;
     p->in_instance = p->pending_instance;
     incoming_restart(t, p);
-    if (p->instance != 0 && p->instance != p->in_instance && p->state != PEER_HELLO) {
-        outgoing_reset(t, p, p->in_instance); /* it has begun anew: what it had of ours is gone */
+    if (p->instance != 0 && p->instance != p->in_instance) {
+        outgoing_orphan(t, p);
     }
     return true;
 }
 
-static void take(struct transport *t, struct peer *p, const struct segment *s, const cw_rx *rx)
+static void take(struct transport *t, struct peer *p, const struct segment *s, const cw_packet *packet, const cw_rx *rx)
 {
     switch (s->kind) {
     case SEGMENT_HELLO:
-        take_hello(t, p, s);
+        take_hello(t, p, s, sending_waited(packet));
         return;
     case SEGMENT_WELCOME:
-        outgoing_welcome(t, p, s);
+        outgoing_welcome(t, p, s, sending_waited(packet));
         return;
     case SEGMENT_STRANGE:
         if (p->state == PEER_OPEN && s->out == p->out_name && s->in == p->out_in) {
-            outgoing_reset(t, p, s->instance);
+            outgoing_reset(t, p, s->instance, CW_US(s->age_us));
         }
         return;
     case SEGMENT_GIVEN_UP:
@@ -402,7 +407,7 @@ cw_verdict transport_packet(struct transport *t, cw_packet *p, const cw_rx *rx)
     struct peer *peer = peer_get(t, rx->src_job, rx->src_process, s.port, rx->src_server);
     if (peer != NULL) {
         peer_touch(t, peer);
-        take(t, peer, &s, rx);
+        take(t, peer, &s, p, rx);
     }
     transport_leave(t, true);
     return peer != NULL ? CW_FORWARD : CW_DROP;

@@ -35,7 +35,7 @@ FOLDERS = (
     Folder(SHIM, 4, "shim", (CONTRACTS, BASE, WIRE), False),
     Folder(CAPTURE, 4, "capture", (CONTRACTS,), False),
     Folder(SERVICE_JOBS, 4, "services/jobs", (CONTRACTS, KEYSPACE, BASE, WIRE, NMU), False),  # the one service that governs the NMU
-    Folder(TRANSPORT, 4, "services/transport", (CONTRACTS, BASE), False),  # what other services are built on
+    Folder(TRANSPORT, 4, "services/transport", (CONTRACTS, KEYSPACE, BASE), False),  # what other services are built on
     Folder(SERVICES, 4, "services", (CONTRACTS, KEYSPACE, BASE, TRANSPORT), False),
     Folder(SERVICE_LIST, 4, "services", (CONTRACTS, BASE, WIRE, NMU, SERVICES, SERVICE_JOBS, TRANSPORT), False),
     Folder(SCENARIO, 4, "scenario", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU), False),

@@ -478,19 +478,31 @@ cw_key cw_key_at(const cw_svc *s, cw_coord home, uint64_t w)
     return key;
 }
 
-/* The fake knows the home only: all servers that are asked about are up. */
+/* The fake's heirs are simple: those behind the home, by their numbers. */
+static cw_server root_of(const cw_svc *s, const cw_key *key)
+{
+    cw_server home = key_home(&s->torus, key_route64(key));
+    for (cw_server i = 0; i < s->torus.servers; i++) {
+        cw_server heir = (home + i) % s->torus.servers;
+        if (!s->down[heir]) {
+            return heir;
+        }
+    }
+    return home;
+}
+
 int cw_servers_for_key(const cw_svc *s, const cw_key *key, unsigned r, cw_coord *out)
 {
     if (r == 0) {
         return 0;
     }
-    out[0] = torus_coord(&s->torus, key_home(&s->torus, key_route64(key)));
+    out[0] = torus_coord(&s->torus, root_of(s, key));
     return 1;
 }
 
 bool cw_is_root(const cw_svc *s, const cw_key *key)
 {
-    return key_home(&s->torus, key_route64(key)) == torus_id(&s->torus, s->self);
+    return !s->fenced && root_of(s, key) == torus_id(&s->torus, s->self);
 }
 
 bool cw_key_moved(const cw_svc *s, const cw_key *key, uint64_t since_epoch)
@@ -501,10 +513,21 @@ bool cw_key_moved(const cw_svc *s, const cw_key *key, uint64_t since_epoch)
     return false;
 }
 
+/* The test says since when; what is known of the first epoch and later is good while it does not. */
+bool cw_key_steady(const cw_svc *s, const cw_key *key, uint64_t since_epoch)
+{
+    (void)key;
+    return !s->fenced && since_epoch >= s->steady_since;
+}
+
+bool cw_gone(const cw_svc *s, cw_coord c)
+{
+    return !torus_holds(&s->torus, c) || s->down[torus_id(&s->torus, c)];
+}
+
 uint64_t cw_epoch(const cw_svc *s)
 {
-    (void)s;
-    return 1;
+    return 1 + s->steady_since;
 }
 
 /* ---- Time and chance --------------------------------------------------------------------------------------------- */

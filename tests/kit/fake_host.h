@@ -71,13 +71,15 @@ struct cw_svc {
     struct torus torus;
     cw_coord self;
     cw_time now;
-    uint64_t random;   /* of a generator that any value seeds */
-    bool *down;        /* by server id: not in view */
-    cw_links up;       /* links; all at first */
-    size_t room;       /* sends that are accepted until -EAGAIN; counts down, SIZE_MAX at first */
-    int refuse;        /* < 0: what every send gets */
-    size_t timers_max; /* SIZE_MAX at first */
-    bool swallow;      /* sends are freed at once */
+    uint64_t random;       /* of a generator that any value seeds */
+    bool *down;            /* by server id: not in view */
+    bool fenced;           /* the lease does not hold */
+    uint64_t steady_since; /* epoch: what was learned of keys before it cannot be relied on */
+    cw_links up;           /* links; all at first */
+    size_t room;           /* sends that are accepted until -EAGAIN; counts down, SIZE_MAX at first */
+    int refuse;            /* < 0: what every send gets */
+    size_t timers_max;     /* SIZE_MAX at first */
+    bool swallow;          /* sends are freed at once */
     uint64_t swallowed;
     size_t queued[CW_LINK_COUNT]; /* over one link: sent and not taken */
     struct fake_send *sent;

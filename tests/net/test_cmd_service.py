@@ -49,7 +49,7 @@ class Service(ctl_kit.Case):
     def test_services(self):
         titles, rows = self.table("services")
         self.assertEqual(titles[:4], ["SERVICE", "JOB", "VERSION", "WEIGHT"])
-        self.assertEqual([row[:2] for row in rows], [["ping", "1"], ["bench", "2"], ["trace", "3"]])
+        self.assertEqual([row[:2] for row in rows], [["ping", "1"], ["bench", "2"], ["trace", "3"], ["transport", "5"]])
         self.cwctl("services weight bench 3 --background --queue-packets 77 --drop oldest")
         [bench] = [row for row in self.rows("--server 2,2,2 services") if row["service"] == "bench"]
         self.assertEqual((bench["weight"], bench["background"], bench["queue_packets"], bench["drop"]), (3, True, 77, "oldest"))

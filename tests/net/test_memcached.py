@@ -131,7 +131,9 @@ def main():
         with theirs(memcached) as other:
             failed += sum(compare(mine, other, said) for said in cases.CASES)
             failed += sum(compare(mine, other, said, 1) for said in cases.CASES if len(said) < 400)
-            failed += sum(compare(mine, other, said, 1000) for said in cases.CASES if 400 <= len(said) < 20000)
+            # Not of lines that are too long (DIFFERENT), whose end memcached may have seen in time.
+            failed += sum(compare(mine, other, said, 1000) for said in cases.CASES
+                          if 400 <= len(said) < 20000 and (said.startswith(b"get") or max(map(len, said.split(b"\n"))) < 2000))
             rng = random.Random(args.seed)
             for _ in range(args.chats):
                 failed += compare(mine, other, chat(rng), rng.choice([None, None, 7, 1400]))

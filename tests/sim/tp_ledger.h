@@ -20,6 +20,7 @@ struct ledger_message {
     bool restart;  /* TRANSPORT_RESTART: may be taken once by each of several */
     bool request;
     bool refused;                  /* started, and refused at once: no end is told */
+    bool must;                     /* nothing was wrong any more: it must be taken */
     unsigned ends;                 /* how often its sender was told */
     int status;                    /* what */
     unsigned takers;               /* how often it was taken */

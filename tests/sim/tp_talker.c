@@ -12,6 +12,7 @@
 struct talker_plan talker_plan;
 
 /* What the receiver does with a message follows from its number. */
+enum { LAST_BYTES = 60000 };
 enum way { WAY_WHOLE, WAY_INTO, WAY_PIECES, WAY_SLOW_PIECES, WAY_REFUSE, WAY_REFUSE_LATE, WAYS };
 
 /* A message that comes in pieces or into memory of ours. */
@@ -295,6 +296,34 @@ static void say(struct talker *k)
     }
 }
 
+/* One that must be taken: whole, with time enough, to a server that is there. */
+static void say_last(struct talker *k, cw_server to_whom)
+{
+    struct going *g = NULL;
+    for (unsigned i = 0; i < TALKER_OUT && g == NULL; i++) {
+        g = k->going[i].used ? NULL : &k->going[i];
+    }
+    while (ledger->count < LEDGER_MESSAGES - 1 && way_of(ledger->count) != WAY_WHOLE) {
+        ledger->message[ledger->count++].refused = true; /* a number that nobody uses */
+    }
+    uint32_t number = ledger->count++;
+    const struct transport_data data = {.size = LAST_BYTES, .read = read_bytes};
+    const struct transport_send_options options = {TRANSPORT_SEND_INIT, .tag = number, .timeout = CW_SEC(4),
+                                                   .flags = TRANSPORT_WAIT};
+    const cw_to to = {.kind = CW_TO_SERVER,
+                      .job = TALKER_JOB,
+                      .port = TALKER_PORT,
+                      .server = cw_server_coord(k->s, to_whom),
+                      .process = to_whom};
+    ledger->message[number] = (struct ledger_message){.bytes = LAST_BYTES, .life = k->life, .must = true};
+    *g = (struct going){.used = true, .number = number, .talker = k};
+    int64_t rc = transport_send(k->t, &to, &data, &options, done, g);
+    if (rc < 0) {
+        ledger_wrong("alive", "the last message of server %u is refused: %lld", cw_server_id(k->s, cw_self(k->s)),
+                     (long long)rc);
+    }
+}
+
 static void look(struct talker *k)
 {
     struct transport_stats stats;
@@ -403,10 +432,12 @@ static void talker_writable(cw_svc *s, void *state)
 static int talker_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
 {
     struct talker *k = state;
-    (void)s;
-    (void)argc;
-    (void)argv;
     struct transport_stats stats;
+    if (argc == 2) {
+        say_last(k, (cw_server)strtoul(argv[1], NULL, 10));
+        return 0;
+    }
+    (void)s;
     transport_stats(k->t, &stats);
     unsigned open = 0, coming = 0;
     for (unsigned i = 0; i < TALKER_OUT; i++) {

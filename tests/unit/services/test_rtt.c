@@ -27,7 +27,7 @@ END_TEST
 START_TEST(the_first_sample)
 {
     setup();
-    ck_assert(!rtt_sample(&r, CW_US(40), at(1)));
+    ck_assert(!rtt_sample(&r, CW_US(40), true, at(1)));
     ck_assert(rtt_known(&r));
     ck_assert_int_eq(rtt_smooth(&r).ns, 40000);
     ck_assert_int_eq(rtt_spread(&r).ns, 20000);
@@ -42,14 +42,14 @@ START_TEST(it_settles)
 {
     setup();
     for (int i = 0; i < 100; i++) {
-        rtt_sample(&r, CW_US(i % 2 ? 101 : 99), at(i * 100));
+        rtt_sample(&r, CW_US(i % 2 ? 101 : 99), true, at(i * 100));
     }
     ck_assert_int_ge(rtt_smooth(&r).ns, 98000);
     ck_assert_int_le(rtt_smooth(&r).ns, 102000);
     ck_assert_int_lt(rtt_spread(&r).ns, 3000);
     ck_assert_int_eq(rtt_least(&r).ns, 99000);
     for (int i = 0; i < 60; i++) {
-        rtt_sample(&r, CW_US(400), at(20000 + i * 400));
+        rtt_sample(&r, CW_US(400), true, at(20000 + i * 400));
     }
     ck_assert_int_ge(rtt_smooth(&r).ns, 390000);
     ck_assert_int_eq(rtt_least(&r).ns, 99000);
@@ -61,31 +61,43 @@ START_TEST(epochs)
 {
     setup();
     const int64_t epoch = RTT_EPOCH.ns / 1000;
-    rtt_sample(&r, CW_US(10), at(1));
-    ck_assert(rtt_sample(&r, CW_US(50), at(epoch)));
+    rtt_sample(&r, CW_US(10), true, at(1));
+    ck_assert(rtt_sample(&r, CW_US(50), true, at(epoch)));
     ck_assert_int_eq(rtt_least(&r).ns, 10000);
-    ck_assert(!rtt_sample(&r, CW_US(60), at(epoch + 1)));
-    ck_assert(rtt_sample(&r, CW_US(70), at(2 * epoch)));
+    ck_assert(!rtt_sample(&r, CW_US(60), true, at(epoch + 1)));
+    ck_assert(rtt_sample(&r, CW_US(70), true, at(2 * epoch)));
     ck_assert_int_eq(rtt_least(&r).ns, 50000);
     rtt_new_way(&r, at(2 * epoch));
     ck_assert_int_eq(rtt_least(&r).ns, 0);
     ck_assert(rtt_known(&r));
-    rtt_sample(&r, CW_US(90), at(2 * epoch + 1));
+    rtt_sample(&r, CW_US(90), true, at(2 * epoch + 1));
     ck_assert_int_eq(rtt_least(&r).ns, 90000);
+}
+END_TEST
+
+START_TEST(small_packets_are_no_measure)
+{
+    setup();
+    rtt_sample(&r, CW_US(5), false, at(1));
+    ck_assert_int_eq(rtt_least(&r).ns, 0);
+    ck_assert_int_eq(rtt_smooth(&r).ns, 5000);
+    rtt_sample(&r, CW_US(80), true, at(2));
+    rtt_sample(&r, CW_US(6), false, at(3));
+    ck_assert_int_eq(rtt_least(&r).ns, 80000);
 }
 END_TEST
 
 START_TEST(impossible_samples)
 {
     setup();
-    rtt_sample(&r, CW_NS(-5), at(1));
+    rtt_sample(&r, CW_NS(-5), true, at(1));
     ck_assert_int_eq(rtt_least(&r).ns, 1);
     for (int i = 0; i < 200; i++) {
-        rtt_sample(&r, CW_NS(INT64_MAX), at(i));
+        rtt_sample(&r, CW_NS(INT64_MAX), true, at(i));
     }
     ck_assert_int_le(rtt_smooth(&r).ns, CW_SEC(61).ns);
     for (int i = 0; i < 2000; i++) {
-        rtt_sample(&r, CW_NS(0), at(i));
+        rtt_sample(&r, CW_NS(0), true, at(i));
     }
     ck_assert(rtt_known(&r));
     ck_assert_int_gt(rtt_timeout(&r, CW_NS(1), CW_SEC(1)).ns, 0);
@@ -94,6 +106,6 @@ END_TEST
 
 static const struct suite_test tests[] = {
     SUITE_TEST(nothing_known), SUITE_TEST(the_first_sample),   SUITE_TEST(it_settles),
-    SUITE_TEST(epochs),        SUITE_TEST(impossible_samples),
+    SUITE_TEST(epochs),        SUITE_TEST(impossible_samples), SUITE_TEST(small_packets_are_no_measure),
 };
 SUITE_MAIN("services.transport.rtt", tests)

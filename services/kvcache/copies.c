@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * copies.c - copies of hot values at extra keys (CamCubeOS 5.1): e_j = H(memId, j), and whoever is root of e_j keeps a copy for those who are
+ * nearer to it than to the root.
+ *
+ * A copy is served while its root has been, without a break since it was fetched, the root in one life, in view, with nobody about to take its
+ * place, and while our own lease holds (rules 4 to 8: cw_key_steady()). It is dropped when the root takes it back, and is at most limits.age old.
+ */
+#include "services/kvcache/internal.h"
+
+#include <string.h>
+
+static bool is_good(struct kvcache *k, const struct item *i)
+{
+    cw_key ours = cw_key_at(k->svc, cw_self(k->svc), 0);
+    if (KV_MUTANT(NO_FLUSH)) {
+        return cw_is_root(k->svc, &ours);
+    }
+    if (KV_MUTANT(NO_LEASE) && !cw_is_root(k->svc, &ours)) {
+        return true;
+    }
+    return cw_key_steady(k->svc, &i->id, i->epoch);
+}
+
+struct item *copies_value(struct kvcache *k, const struct item_name *name)
+{
+    struct item *i = items_find(&k->copies, name, cw_now(k->svc));
+    if (i != NULL && !is_good(k, i)) {
+        items_remove(&k->copies, i);
+        kv_note(k, KV_COUNT_MOVED);
+        return NULL;
+    }
+    return i;
+}
+
+static struct list *chain_of(struct kvcache *k, const cw_key *id)
+{
+    return &k->fetches[id->b[0] % KV_FETCH_CHAINS];
+}
+
+static bool is_of(const struct question *q, const struct item_name *name)
+{
+    return q->r.job == name->job && q->r.key_length == name->key_length &&
+           memcmp(q->r.key, name->key, name->key_length) == 0;
+}
+
+struct question *copies_fetch_of(struct kvcache *k, const cw_key *id, const struct kv_request *r)
+{
+    struct list *chain = chain_of(k, id);
+    struct item_name name = kv_name(id, r);
+    for (struct list_node *n = list_first(chain); n != NULL; n = list_next(chain, n)) {
+        struct question *q = container_of(n, struct question, fetch);
+        /* What a poisoned one brings may be older than the question that would join it. */
+        if (is_of(q, &name) && (!q->poisoned || KV_MUTANT(JOIN_POISONED))) {
+            return q;
+        }
+    }
+    return NULL;
+}
+
+void copies_fetch_began(struct kvcache *k, struct question *q)
+{
+    list_push_back(chain_of(k, &q->id), &q->fetch);
+    kv_note(k, KV_COUNT_FETCHES);
+}
+
+/* Rule 2: the copy goes, and what is on its way may be given to who asked for it, never kept. */
+void copies_drop(struct kvcache *k, const struct item_name *name)
+{
+    struct list *chain = chain_of(k, &name->id);
+    for (struct list_node *n = list_first(chain); n != NULL; n = list_next(chain, n)) {
+        struct question *q = container_of(n, struct question, fetch);
+        if (is_of(q, name) && !q->poisoned && !KV_MUTANT(NO_POISON)) {
+            q->poisoned = true;
+            kv_note(k, KV_COUNT_POISONED);
+        }
+    }
+    struct item *i = items_find(&k->copies, name, cw_now(k->svc));
+    if (i != NULL) {
+        items_remove(&k->copies, i);
+    }
+}
+
+bool copies_fetched(struct kvcache *k, struct question *q, const struct kv_answer *answer, cw_server from)
+{
+    cw_svc *s = k->svc;
+    cw_coord root;
+    bool ours = cw_servers_for_key(s, &q->id, 1, &root) == 1 && cw_server_id(s, root) == from;
+    if (!answer->copyable || q->poisoned || answer->status != KV_OK || !ours ||
+        (!cw_key_steady(s, &q->id, q->epoch) && !KV_MUTANT(NO_FLUSH))) {
+        return false;
+    }
+    struct item_name name = kv_name(&q->id, &q->r);
+    cw_time now = cw_now(s);
+    struct item *i = items_put(&k->copies, &name, answer->length, now);
+    if (i == NULL) {
+        return true; /* good, but there is no room to keep it */
+    }
+    if (answer->length > 0) {
+        memcpy(item_value(i), answer->value, answer->length);
+    }
+    i->flags = answer->flags;
+    i->cas = answer->cas;
+    i->epoch = q->epoch;
+    i->expires = cw_time_add(q->begun, k->limits.age);
+    if (answer->left.ns > 0) {
+        i->expires = cw_time_min(i->expires, cw_time_add(q->begun, answer->left));
+    }
+    return true;
+}
+
+static cw_key extra_key(struct kvcache *k, const cw_key *id, unsigned j)
+{
+    uint8_t name[CW_KEY_BYTES + 1];
+    memcpy(name, id->b, CW_KEY_BYTES);
+    name[CW_KEY_BYTES] = (uint8_t)j;
+    return cw_key_of(k->svc, name, sizeof name);
+}
+
+unsigned copies_choose(struct kvcache *k, const cw_key *id, cw_key *key, cw_server *at)
+{
+    cw_svc *s = k->svc;
+    cw_coord root;
+    unsigned best = 0;
+    if (cw_servers_for_key(s, id, 1, &root) != 1) {
+        return 0;
+    }
+    unsigned nearest = cw_distance(s, cw_self(s), root);
+    for (unsigned j = 1; j <= k->limits.extras && nearest > 0; j++) {
+        cw_key extra = extra_key(k, id, j);
+        cw_coord c;
+        if (cw_servers_for_key(s, &extra, 1, &c) == 1 && cw_distance(s, cw_self(s), c) < nearest) {
+            nearest = cw_distance(s, cw_self(s), c);
+            *key = extra;
+            *at = cw_server_id(s, c);
+            best = j;
+        }
+    }
+    return best;
+}
+
+void copies_serve(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const cw_key *id)
+{
+    struct item_name name = kv_name(id, &ask->r);
+    const struct item *i = copies_value(k, &name);
+    if (i == NULL) {
+        reader_fetch_for(k, asker, ask, id);
+        return;
+    }
+    struct kv_answer answer = {.state = KV_DONE,
+                               .status = KV_OK,
+                               .source = KV_FROM_COPY,
+                               .flags = i->flags,
+                               .cas = i->cas,
+                               .value = i->bytes + i->key_length,
+                               .length = i->length};
+    kv_note(k, KV_COUNT_SERVED_COPY);
+    say_answer(k, asker, &answer);
+}

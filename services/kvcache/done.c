@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/kvcache/done.h"
+
+#include "services/kvcache/mutant.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static struct done_write **chain_of(struct done *d, const struct done_asker *asker, uint64_t number)
+{
+    uint64_t mix = (asker->instance ^ number * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
+    return &d->chain[mix >> 52 & (DONE_CHAINS - 1)];
+}
+
+void done_forget(struct done *d, struct done_write *w)
+{
+    struct done_write **at = chain_of(d, w->asker, w->number);
+    while (*at != w) {
+        at = &(*at)->chain;
+    }
+    *at = w->chain;
+    list_remove(&w->of_asker);
+    list_remove(&w->by_age);
+    d->count--;
+    free(w);
+}
+
+/* Those below the floor that have a result; one under way is somebody's. */
+static void sweep_asker(struct done *d, struct done_asker *asker)
+{
+    struct list_node *next;
+    for (struct list_node *n = list_first(&asker->writes); n != NULL; n = next) {
+        next = list_next(&asker->writes, n);
+        struct done_write *w = container_of(n, struct done_write, of_asker);
+        if (w->number >= asker->floor) {
+            return; /* they come about in order: the rest waits for the next time */
+        }
+        if (w->under_way == NULL) {
+            done_forget(d, w);
+        }
+    }
+}
+
+static void sweep_old(struct done *d, cw_time now)
+{
+    struct list_node *next;
+    for (struct list_node *n = list_first(&d->ages); n != NULL; n = next) {
+        next = list_next(&d->ages, n);
+        struct done_write *w = container_of(n, struct done_write, by_age);
+        if (d->count <= d->most && cw_time_before(now, cw_time_add(w->at, d->life))) {
+            return;
+        }
+        if (w->under_way != NULL) {
+            continue;
+        }
+        if (w->asker->floor <= w->number) {
+            w->asker->floor = w->number + 1;
+        }
+        done_forget(d, w);
+    }
+}
+
+/* Another life of that server takes the place of the one that was heard of least lately. */
+static struct done_asker *asker_of(struct done *d, cw_server server, uint64_t instance)
+{
+    struct done_asker *lives = &d->askers[(size_t)server * DONE_LIVES], *oldest = NULL;
+    for (unsigned i = 0; i < DONE_LIVES; i++) {
+        if (lives[i].instance == instance) {
+            return &lives[i];
+        }
+        if (list_is_empty(&lives[i].writes) && (oldest == NULL || lives[i].used < oldest->used)) {
+            oldest = &lives[i];
+        }
+    }
+    for (unsigned i = 0; i < DONE_LIVES && oldest == NULL; i++) {
+        lives[i].floor = UINT64_MAX; /* an old life: what it wrote is over but for what is under way */
+        sweep_asker(d, &lives[i]);
+        if (list_is_empty(&lives[i].writes)) {
+            oldest = &lives[i];
+        }
+    }
+    if (oldest != NULL) {
+        oldest->instance = instance;
+        oldest->floor = 0;
+    }
+    return oldest;
+}
+
+enum done_known done_meet(struct done *d, cw_server server, uint64_t instance, uint64_t number, uint64_t floor,
+                          cw_time now, struct done_write **out)
+{
+    struct done_asker *asker = server < d->servers && instance != 0 ? asker_of(d, server, instance) : NULL;
+    *out = NULL;
+    if (asker == NULL) {
+        return DONE_NO_MEMORY;
+    }
+    asker->used = ++d->clock;
+    if (floor > asker->floor) {
+        asker->floor = floor;
+        sweep_asker(d, asker);
+    }
+    sweep_old(d, now);
+    if (number < asker->floor && !KV_MUTANT(NO_MEMORY)) {
+        return DONE_OVER;
+    }
+    struct done_write **chain = chain_of(d, asker, number);
+    for (struct done_write *w = *chain; w != NULL && !KV_MUTANT(NO_MEMORY); w = w->chain) {
+        if (w->asker == asker && w->number == number) {
+            *out = w;
+            return DONE_KNOWN;
+        }
+    }
+    struct done_write *w = calloc(1, sizeof *w);
+    if (w == NULL) {
+        return DONE_NO_MEMORY;
+    }
+    w->asker = asker;
+    w->number = number;
+    w->at = now;
+    w->chain = *chain;
+    *chain = w;
+    list_push_back(&asker->writes, &w->of_asker);
+    list_push_back(&d->ages, &w->by_age);
+    d->count++;
+    *out = w;
+    return DONE_NEW;
+}
+
+int done_open(struct done *d, uint32_t servers, size_t most, cw_span life)
+{
+    *d = (struct done){.servers = servers, .most = most, .life = life};
+    list_init(&d->ages);
+    d->askers = calloc((size_t)servers * DONE_LIVES, sizeof *d->askers);
+    if (d->askers == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < (size_t)servers * DONE_LIVES; i++) {
+        list_init(&d->askers[i].writes);
+    }
+    return 0;
+}
+
+void done_close(struct done *d)
+{
+    struct list_node *n;
+    while (d->askers != NULL && (n = list_first(&d->ages)) != NULL) {
+        done_forget(d, container_of(n, struct done_write, by_age));
+    }
+    free(d->askers);
+    d->askers = NULL;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * internal.h - one instance of the service, and what its files know of one another. Only they include it.
+ *
+ *   kvcache.c   the table: packets, messages and events go to the others; kv_do()
+ *   command.c   what operators ask
+ *   say.c       asks and answers on their way, by calls or by the transport
+ *   root.c      the root's side: values, order, copies taken back before a write (semantics 5.2, rules 1, 3, 6, 9..11)
+ *   reader.c    the asker's side: where to, once more, until when (rule 10)
+ *   copies.c    fetched copies: served, kept, poisoned, taken back (rules 2, 4, 5, 7, 8)
+ *   wire, items, holders, done, op: tables and rules without a network
+ */
+#ifndef SERVICES_KVCACHE_INTERNAL_H
+#define SERVICES_KVCACHE_INTERNAL_H
+
+#include "services/kvcache/done.h"
+#include "services/kvcache/holders.h"
+#include "services/kvcache/kvcache.h"
+#include "services/kvcache/mutant.h"
+#include "services/kvcache/wire.h"
+#include "services/transport/transport.h"
+
+enum {
+    KV_PORT = 0,
+    KV_BULK_PORT = 1,
+    KV_EXTRAS_MOST = 8, /* extra keys */
+    KV_QUESTIONS_MOST = 65536,
+    KV_DONE_MOST = 65536,
+    KV_HELD_KEYS_MOST = 65536,
+    KV_FETCH_CHAINS = 256,
+    KV_SWEEP_CHAINS = 256, /* of a table, at one go */
+};
+
+/* What may be tuned (docs/services/kvcache.md). */
+struct kv_limits {
+    size_t value_bytes; /* of values as root */
+    size_t copy_bytes;
+    unsigned extras; /* k */
+    cw_span timeout; /* of a request */
+    cw_span attempt; /* before it is asked again */
+    cw_span age;     /* of a copy, at most */
+};
+
+enum kv_count {
+    KV_COUNT_GETS,
+    KV_COUNT_WRITES,
+    KV_COUNT_HITS_HERE,
+    KV_COUNT_HITS_COPY,
+    KV_COUNT_HITS_ROOT,
+    KV_COUNT_MISSES,
+    KV_COUNT_ROOT_GETS,
+    KV_COUNT_ROOT_WRITES,
+    KV_COUNT_SERVED_COPY,
+    KV_COUNT_FETCHES,
+    KV_COUNT_POISONED,
+    KV_COUNT_DROPS,
+    KV_COUNT_MOVED,
+    KV_COUNT_RETRIES,
+    KV_COUNT_REPEATED,
+    KV_COUNT_UNKNOWN,
+    KV_COUNT_TIMED_OUT,
+    KV_COUNT_BULK,
+    KV_COUNT_MALFORMED,
+    KV_COUNTS,
+};
+struct kv_count_name {
+    const char *name, *help;
+};
+extern const struct kv_count_name kv_count_names[KV_COUNTS];
+
+struct kvcache;
+struct question;
+
+/* Who is to be answered. */
+struct asker {
+    enum { ASKER_HERE, ASKER_CALL, ASKER_BULK } kind;
+    struct question *question; /* HERE */
+    uint32_t call;
+    struct transport_reply_to bulk;
+    cw_server server;
+};
+
+/* A write at its root that waits until the copies are back. */
+struct root_write {
+    struct list_node node;
+    struct asker asker;
+    struct done_write *done; /* NULL: asked here, by an asker that does not repeat itself */
+    uint64_t epoch;
+    struct kv_ask ask; /* its bytes are behind */
+    uint8_t bytes[];
+};
+
+/* Something asked for at this server, until it is answered. */
+struct question {
+    struct list_node node;  /* in the order of their numbers */
+    struct list_node fetch; /* of fetches: in their chain */
+    struct list followers;  /* of fetches: questions with the same key, by fetch */
+    struct kvcache *k;
+    kv_done_fn done; /* NULL: proxy is answered */
+    void *arg;
+    struct asker proxy;
+    cw_key id;
+    struct kv_request r; /* its bytes are behind */
+    uint64_t number;     /* of writes */
+    uint64_t epoch;      /* when it was first sent */
+    uint64_t addressed;  /* the instance of the latest attempt */
+    cw_server target;
+    cw_time begun, until;
+    unsigned attempts;
+    bool write, fetches, follows, poisoned;
+    bool doubt; /* an attempt was not answered: it may have been done */
+    bool bulk;
+    bool direct;   /* no extra keys */
+    bool finished; /* waits for nothing but its own end */
+    int64_t call, message;
+    cw_timer *timer;
+    uint8_t bytes[];
+};
+
+struct kvcache {
+    cw_svc *svc;
+    cw_server self;
+    uint32_t servers;
+    uint64_t instance; /* drawn at open */
+    uint64_t cas;      /* the last given: drawn, then counts */
+    uint64_t number;   /* of the last write asked for */
+    cw_time quiet; /* until then another instance of this server's life may have registrations that we do not know */
+    struct kv_limits limits;
+    struct transport *transport;
+    struct items values, copies;
+    struct holders holders;
+    struct done done;
+    uint64_t *instances;           /* of the others, as they answered; 0: not known */
+    struct list waiting;           /* keys of holders for which writes wait */
+    struct list questions, writes; /* asked for here and not answered; writes by their numbers */
+    size_t question_count;
+    struct list fetches[KV_FETCH_CHAINS];
+    cw_timer *sweep, *house, *expiry;
+    bool sweeping_copies;
+    size_t sweep_at;
+    bool closing;
+    uint64_t count[KV_COUNTS];
+    cw_counter *counter[KV_COUNTS];
+};
+
+void kv_note(struct kvcache *k, enum kv_count what);
+struct item_name kv_name(const cw_key *id, const struct kv_request *r);
+cw_key kv_mem_id(struct kvcache *k, cw_job job, const uint8_t *key, size_t length);
+/* What of a request with these bytes behind it: copies key and value to at, and points there. */
+void kv_keep_bytes(struct kv_request *r, uint8_t *at);
+
+/* ---- say.c --------------------------------------------------------------------------------------------------------- */
+
+/* Sends the ask of a question's latest attempt; reader_heard() follows. 0, or -errno: nothing was sent. */
+CW_MUST_CHECK int say_ask(struct question *q, const cw_to *to, const struct kv_ask *ask, cw_span timeout);
+/* Ends what was sent; reader_heard() does not follow. */
+void say_hush(struct question *q);
+/* True when a value of so many bytes fits an answer by a call. */
+bool say_fits(const struct kvcache *k, size_t length);
+/* Answers; a value that fits no packet, over a call, becomes KV_LARGE. */
+void say_answer(struct kvcache *k, const struct asker *asker, struct kv_answer *answer);
+
+/* ---- root.c -------------------------------------------------------------------------------------------------------- */
+
+/* An ask for this server as root; borrows its bytes. Answers now or later. id is its memId. */
+void root_take(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const cw_key *id);
+/* The value here, if there is one that may be served; borrowed until the next call. */
+struct item *root_value(struct kvcache *k, const struct item_name *name);
+/* The view has changed: holders may be gone, waiting writes may be somebody else's. */
+void root_review(struct kvcache *k);
+/* The question that asked is over: nobody is answered any more. */
+void root_abandon(struct kvcache *k, const struct question *q);
+void root_close(struct kvcache *k);
+
+/* ---- copies.c ------------------------------------------------------------------------------------------------------ */
+
+struct item *copies_value(struct kvcache *k, const struct item_name *name);
+/* The root takes it back. */
+void copies_drop(struct kvcache *k, const struct item_name *name);
+/* An ask that came by an extra key: answered from a copy, or fetched. */
+void copies_serve(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const cw_key *id);
+/* The fetch under way that one more may join, or NULL. */
+struct question *copies_fetch_of(struct kvcache *k, const cw_key *id, const struct kv_request *r);
+void copies_fetch_began(struct kvcache *k, struct question *q);
+/* It was answered: keeps a copy if it may be kept. True: followers may have it too. */
+bool copies_fetched(struct kvcache *k, struct question *q, const struct kv_answer *answer, cw_server from);
+/* Where to read: the extra key (1..k) whose server is nearest, 0: the root is. */
+unsigned copies_choose(struct kvcache *k, const cw_key *id, cw_key *key, cw_server *at);
+
+/* ---- reader.c ------------------------------------------------------------------------------------------------------ */
+
+int reader_do(struct kvcache *k, const struct kv_request *r, kv_done_fn done, void *arg);
+/* Fetches for another server, who is answered. */
+void reader_fetch_for(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const cw_key *id);
+/* The latest attempt: answered (status 0), or not. */
+void reader_heard(struct question *q, int status, const struct kv_answer *answer, cw_server from);
+void reader_answer(struct question *q, const struct kv_answer *answer);
+void reader_close(struct kvcache *k);
+
+/* ---- command.c ----------------------------------------------------------------------------------------------------- */
+
+int kv_command(struct kvcache *k, cw_request *r, int argc, const char *const *argv);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mutant.h - plausible bugs on purpose, to test the tests. KV_MUTANT(NAME) is the constant false, and what it guards is in no program, but for
+ * one build of these sources with CW_MUTANTS that tests/sim makes for itself (as core/mutant.h). A number names a bug for ever. The rules
+ * are those of semantics 5.2.
+ */
+#ifndef SERVICES_KVCACHE_MUTANT_H
+#define SERVICES_KVCACHE_MUTANT_H
+
+enum kvcache_mutant {
+    KV_MUTANT_NONE = 0,
+    KV_MUTANT_ACK_FIRST = 1,      /* rule 1: a write takes effect without waiting for the holders */
+    KV_MUTANT_REGISTER_BUSY = 2,  /* rule 1: copies are given out while a write waits */
+    KV_MUTANT_NO_POISON = 3,      /* rule 2: a fetch under way does not mind that its key was taken back */
+    KV_MUTANT_REGISTER_LATE = 4,  /* rule 3: a holder is registered some time after its copy was sent */
+    KV_MUTANT_NO_FLUSH = 5,       /* rules 4, 6, 7: copies stay when the root of their key changes */
+    KV_MUTANT_NO_LEASE = 6,       /* rule 5: copies are served without a lease */
+    KV_MUTANT_NO_TENURE = 7,      /* rule 6: values stay when the key goes to another and comes back */
+    KV_MUTANT_FORGETS = 8,        /* rule 9: registrations go with any change of the view */
+    KV_MUTANT_RETRY_ANYWHERE = 9, /* rule 10: a write that may have been done elsewhere is done again */
+    KV_MUTANT_NO_MEMORY = 10,     /* rule 11: operations that were done are not remembered */
+    KV_MUTANT_JOIN_POISONED = 11, /* rule 2: whoever asks joins a fetch, poisoned or not */
+};
+
+#ifdef CW_MUTANTS
+extern unsigned kvcache_mutants_in; /* set of 1 << enum kvcache_mutant */
+#define KV_MUTANT(name) ((kvcache_mutants_in >> KV_MUTANT_##name & 1) != 0)
+#else
+#define KV_MUTANT(name) false
+#endif
+
+#endif

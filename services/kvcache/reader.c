@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reader.c - the asker's side: a question goes to the key's root, or for reads to the nearest of k + 1 places, again until it is answered or
+ * its time is over.
+ *
+ * Rule 10: a write goes to one server, and names the instance it means there, and the same number with every attempt. Answered "not me" it
+ * was not done, and begins anew under another number. Once an attempt was not answered it may have been done: from then on it goes
+ * to that instance only, who remembers; and when that one is not the root any more nobody knows (KV_UNKNOWN).
+ */
+#include "services/kvcache/internal.h"
+
+#include "services/kvcache/op.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BACKOFF_US = 500, BACKOFF_DOUBLINGS = 5 };
+
+static void go(struct question *q);
+
+/* ---- The end ----------------------------------------------------------------------------------------------------------- */
+
+static enum kv_count count_of_hit(enum kv_source source)
+{
+    return source == KV_FROM_HERE   ? KV_COUNT_HITS_HERE
+           : source == KV_FROM_COPY ? KV_COUNT_HITS_COPY
+                                    : KV_COUNT_HITS_ROOT;
+}
+
+static void tell(struct kvcache *k, bool read, kv_done_fn done, void *arg, const struct kv_answer *answer)
+{
+    struct kv_result result = {.size = sizeof result,
+                               .status = answer->status,
+                               .value = answer->value,
+                               .value_length = answer->length,
+                               .flags = answer->flags,
+                               .cas = answer->cas,
+                               .source = answer->source};
+    if (read) {
+        kv_note(k, answer->status == KV_OK ? count_of_hit(answer->source) : KV_COUNT_MISSES);
+    }
+    if (answer->status == KV_UNKNOWN || answer->status == KV_TIMED_OUT) {
+        kv_note(k, answer->status == KV_UNKNOWN ? KV_COUNT_UNKNOWN : KV_COUNT_TIMED_OUT);
+    }
+    done(arg, &result);
+}
+
+static void end(struct question *q, struct kv_answer *answer)
+{
+    struct kvcache *k = q->k;
+    if (q->done != NULL) {
+        tell(k, !q->write, q->done, q->arg, answer);
+    } else {
+        if (answer->status == KV_TIMED_OUT) {
+            answer->state = KV_BUSY; /* whoever asked asks the root */
+        }
+        answer->copyable = false;
+        say_answer(k, &q->proxy, answer);
+    }
+    free(q);
+}
+
+/* Takes q off everything. What it was sent is heard no more. */
+static void detach(struct question *q)
+{
+    struct kvcache *k = q->k;
+    say_hush(q);
+    cw_timer_stop(k->svc, q->timer);
+    q->timer = NULL;
+    list_remove(&q->node);
+    k->question_count--;
+    if (list_is_linked(&q->fetch)) {
+        list_remove(&q->fetch);
+    }
+    if (q->write) {
+        root_abandon(k, q);
+    }
+}
+
+/* Those who joined the fetch get the same, if it was a copy that could be kept; else each asks for itself. */
+static void finish(struct question *q, struct kv_answer *answer, bool share)
+{
+    struct list followers;
+    list_init(&followers);
+    list_splice_back(&followers, &q->followers);
+    detach(q);
+    struct list_node *n;
+    while ((n = list_pop_front(&followers)) != NULL) {
+        struct question *f = container_of(n, struct question, fetch);
+        f->follows = false;
+        if (share) {
+            struct kv_answer same = *answer;
+            same.source = KV_FROM_COPY;
+            detach(f);
+            end(f, &same);
+        } else {
+            f->direct = true;
+            go(f);
+        }
+    }
+    end(q, answer);
+}
+
+static void finish_with(struct question *q, enum kv_status status)
+{
+    struct kv_answer answer = {.state = KV_DONE, .status = status};
+    finish(q, &answer, false);
+}
+
+static void give_up(struct question *q)
+{
+    finish_with(q, q->doubt ? KV_UNKNOWN : KV_TIMED_OUT);
+}
+
+/* ---- Once more --------------------------------------------------------------------------------------------------------- */
+
+static void again_due(cw_svc *s, void *state, void *arg)
+{
+    (void)s;
+    (void)state;
+    struct question *q = arg;
+    q->timer = NULL;
+    go(q);
+}
+
+static void later(struct question *q)
+{
+    unsigned doublings = q->attempts < BACKOFF_DOUBLINGS ? q->attempts : BACKOFF_DOUBLINGS;
+    int64_t span = CW_US(BACKOFF_US).ns << doublings;
+    span += (int64_t)cw_random_below(q->k->svc, (uint64_t)span);
+    kv_note(q->k, KV_COUNT_RETRIES);
+    q->timer = cw_timer_start(q->k->svc, CW_NS(span), again_due, q);
+    if (q->timer == NULL) {
+        give_up(q);
+    }
+}
+
+static void renumber(struct question *q)
+{
+    q->number = ++q->k->number;
+    list_move_back(&q->k->writes, &q->node);
+}
+
+/* ---- An attempt ---------------------------------------------------------------------------------------------------------- */
+
+static struct kv_ask ask_of(const struct question *q)
+{
+    const struct kvcache *k = q->k;
+    struct kv_ask ask = {.kind = KV_ASK_OP, .from = k->instance, .r = q->r};
+    if (q->write) {
+        struct list_node *first = list_first(&k->writes);
+        ask.number = q->number;
+        ask.floor = container_of(first, struct question, node)->number;
+        ask.to = q->addressed;
+    }
+    ask.bits = q->fetches ? KV_BIT_COPY : 0;
+    return ask;
+}
+
+static cw_span patience(const struct question *q)
+{
+    cw_span left = cw_time_since(q->until, cw_now(q->k->svc));
+    return left.ns < q->k->limits.attempt.ns || q->bulk ? left : q->k->limits.attempt;
+}
+
+static void ask_here(struct question *q)
+{
+    struct asker asker = {.kind = ASKER_HERE, .question = q, .server = q->k->self};
+    struct kv_ask ask = ask_of(q);
+    ask.to = 0;
+    root_take(q->k, &asker, &ask, &q->id);
+}
+
+static void send(struct question *q, const cw_to *to, const struct kv_ask *ask)
+{
+    q->attempts++;
+    int rc = say_ask(q, to, ask, patience(q));
+    if (rc == -EACCES) {
+        finish_with(q, KV_DENIED);
+    } else if (rc == -ESHUTDOWN) {
+        give_up(q);
+    } else if (rc < 0) {
+        later(q); /* nothing was sent */
+    }
+}
+
+static void send_read(struct question *q, const cw_key *key, unsigned bits)
+{
+    struct kv_ask ask = ask_of(q);
+    const cw_to to = {.kind = CW_TO_KEY, .job = KVCACHE_JOB, .port = KV_PORT, .key = *key};
+    ask.bits |= bits;
+    send(q, &to, &ask);
+}
+
+static void begin_fetch(struct question *q)
+{
+    struct kvcache *k = q->k;
+    struct question *other = copies_fetch_of(k, &q->id, &q->r);
+    if (other != NULL && other != q) {
+        q->follows = true;
+        list_push_back(&other->followers, &q->fetch);
+        return;
+    }
+    q->fetches = true;
+    q->epoch = cw_epoch(k->svc);
+    copies_fetch_began(k, q);
+    send_read(q, &q->id, 0);
+}
+
+static void go_read(struct question *q)
+{
+    struct kvcache *k = q->k;
+    cw_key key;
+    cw_server at;
+    if (cw_is_root(k->svc, &q->id)) {
+        ask_here(q);
+        return;
+    }
+    if (q->r.op == KV_GET && !q->direct && k->limits.extras > 0 && copies_choose(k, &q->id, &key, &at) > 0) {
+        q->direct = true; /* this once */
+        if (at != k->self) {
+            send_read(q, &key, KV_BIT_EXTRA);
+            return;
+        }
+        /* Rule 8: only who is active keeps copies, and only of a key whose root is not in doubt. */
+        if (cw_key_steady(k->svc, &q->id, cw_epoch(k->svc))) {
+            begin_fetch(q);
+            return;
+        }
+    }
+    send_read(q, &q->id, 0);
+}
+
+static void go_write(struct question *q)
+{
+    struct kvcache *k = q->k;
+    cw_coord root;
+    if (cw_servers_for_key(k->svc, &q->id, 1, &root) != 1) {
+        later(q);
+        return;
+    }
+    cw_server target = cw_server_id(k->svc, root);
+    if (q->doubt && target != q->target && !KV_MUTANT(RETRY_ANYWHERE)) {
+        give_up(q);
+        return;
+    }
+    q->target = target;
+    if (target == k->self) {
+        ask_here(q);
+        return;
+    }
+    if (!q->doubt) {
+        q->addressed = KV_MUTANT(RETRY_ANYWHERE) ? 0 : k->instances[target];
+    }
+    struct kv_ask ask = ask_of(q);
+    const cw_to to = {.kind = CW_TO_SERVER, .job = KVCACHE_JOB, .port = KV_PORT, .server = root, .process = target};
+    send(q, &to, &ask);
+}
+
+static void go(struct question *q)
+{
+    struct kvcache *k = q->k;
+    if (cw_time_due(q->until, cw_now(k->svc)) || k->closing) {
+        give_up(q);
+    } else if (!cw_in_majority(k->svc) && !q->doubt) {
+        finish_with(q, q->write ? KV_NO_MAJORITY : KV_MISS);
+    } else if (q->write) {
+        go_write(q);
+    } else {
+        go_read(q);
+    }
+}
+
+/* ---- What came back ------------------------------------------------------------------------------------------------------- */
+
+/* A copy that may be kept was good when it came; and a miss says nothing, so that everybody may have it. */
+static bool may_share(struct question *q, const struct kv_answer *answer, cw_server from)
+{
+    return q->fetches && (copies_fetched(q->k, q, answer, from) || answer->status == KV_MISS ||
+                          (KV_MUTANT(JOIN_POISONED) && answer->status == KV_OK));
+}
+
+static void answered(struct question *q, const struct kv_answer *answer, cw_server from)
+{
+    struct kv_answer same = *answer;
+    switch (answer->state) {
+    case KV_DONE:
+        if (from == CW_SERVER_NONE && same.source == KV_FROM_ROOT) {
+            same.source = KV_FROM_HERE;
+        }
+        finish(q, &same, may_share(q, answer, from));
+        return;
+    case KV_NOT_ME:
+        q->direct = true;
+        if (q->doubt && !KV_MUTANT(RETRY_ANYWHERE)) {
+            give_up(q);
+            return;
+        }
+        if (q->write) {
+            renumber(q);
+        }
+        break;
+    case KV_LARGE:
+        q->bulk = true;
+        go(q);
+        return;
+    case KV_BUSY:
+    case KV_STATES:
+        break;
+    }
+    q->attempts += from == CW_SERVER_NONE;
+    later(q);
+}
+
+void reader_answer(struct question *q, const struct kv_answer *answer)
+{
+    answered(q, answer, CW_SERVER_NONE);
+}
+
+void reader_heard(struct question *q, int status, const struct kv_answer *answer, cw_server from)
+{
+    struct kvcache *k = q->k;
+    if (q->finished) {
+        return;
+    }
+    if (status == 0) {
+        if (from < k->servers) {
+            k->instances[from] = answer->instance;
+        }
+        answered(q, answer, from);
+        return;
+    }
+    q->doubt |= q->write;
+    q->direct = true;
+    if (status == -ECANCELED || k->closing || (q->doubt && q->addressed == 0 && !KV_MUTANT(RETRY_ANYWHERE))) {
+        give_up(q); /* an instance that was not named could be another by now */
+    } else if (status == -ETIMEDOUT) {
+        kv_note(k, KV_COUNT_RETRIES);
+        go(q);
+    } else {
+        later(q);
+    }
+}
+
+/* ---- The beginning -------------------------------------------------------------------------------------------------------- */
+
+static struct question *question_new(struct kvcache *k, const struct kv_request *r, const cw_key *id)
+{
+    struct question *q =
+        k->question_count < KV_QUESTIONS_MOST ? malloc(sizeof *q + r->key_length + r->value_length) : NULL;
+    if (q == NULL) {
+        return NULL;
+    }
+    *q = (struct question){.k = k, .id = *id, .r = *r, .target = CW_SERVER_NONE, .write = !op_reads(r->op)};
+    kv_keep_bytes(&q->r, q->bytes);
+    q->begun = cw_now(k->svc);
+    q->until = cw_time_add(q->begun, k->limits.timeout);
+    list_init(&q->followers);
+    if (q->write) {
+        q->number = ++k->number;
+    }
+    list_push_back(q->write ? &k->writes : &k->questions, &q->node);
+    k->question_count++;
+    return q;
+}
+
+void reader_fetch_for(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const cw_key *id)
+{
+    struct question *q = question_new(k, &ask->r, id);
+    if (q == NULL || k->closing) {
+        return; /* asked again, elsewhere */
+    }
+    q->proxy = *asker;
+    q->direct = true;
+    if (!cw_in_majority(k->svc)) {
+        finish_with(q, KV_MISS);
+    } else if (cw_key_steady(k->svc, id, cw_epoch(k->svc))) {
+        begin_fetch(q);
+    } else {
+        go(q);
+    }
+}
+
+/* A hit at this server needs no question. */
+static bool is_here(struct kvcache *k, const struct kv_request *r, const cw_key *id, kv_done_fn done, void *arg)
+{
+    if (!op_reads(r->op)) {
+        return false;
+    }
+    struct item_name name = kv_name(id, r);
+    bool root = cw_is_root(k->svc, id);
+    struct item *i = root ? root_value(k, &name) : copies_value(k, &name);
+    if (i == NULL && !root) {
+        return false;
+    }
+    struct kv_answer answer = {.state = KV_DONE, .status = KV_MISS};
+    if (i != NULL) {
+        answer = (struct kv_answer){.state = KV_DONE,
+                                    .status = KV_OK,
+                                    .source = root ? KV_FROM_HERE : KV_FROM_COPY,
+                                    .flags = i->flags,
+                                    .cas = i->cas,
+                                    .value = item_value(i),
+                                    .length = i->length};
+    }
+    tell(k, true, done, arg, &answer);
+    return true;
+}
+
+int reader_do(struct kvcache *k, const struct kv_request *r, kv_done_fn done, void *arg)
+{
+    cw_key id = kv_mem_id(k, r->job, r->key, r->key_length);
+    bool read = op_reads(r->op);
+    kv_note(k, read ? KV_COUNT_GETS : KV_COUNT_WRITES);
+    if (!cw_in_majority(k->svc)) {
+        struct kv_answer answer = {.state = KV_DONE, .status = read ? KV_MISS : KV_NO_MAJORITY};
+        tell(k, read, done, arg, &answer);
+        return 0;
+    }
+    if (is_here(k, r, &id, done, arg)) {
+        return 0;
+    }
+    struct question *q = question_new(k, r, &id);
+    if (q == NULL) {
+        return k->question_count < KV_QUESTIONS_MOST ? -ENOMEM : -ENOBUFS;
+    }
+    q->done = done;
+    q->arg = arg;
+    go(q);
+    return 0;
+}
+
+void reader_close(struct kvcache *k)
+{
+    struct list *lists[] = {&k->questions, &k->writes};
+    for (unsigned i = 0; i < 2; i++) {
+        struct list_node *n;
+        while ((n = list_first(lists[i])) != NULL) {
+            struct question *q = container_of(n, struct question, node);
+            q->doubt |= q->write;
+            struct kv_answer answer = {.state = KV_DONE, .status = q->doubt ? KV_UNKNOWN : KV_TIMED_OUT};
+            while (list_pop_front(&q->followers) != NULL) {
+            }
+            detach(q);
+            if (q->done != NULL) {
+                tell(k, !q->write, q->done, q->arg, &answer);
+            }
+            free(q);
+        }
+    }
+}

@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * root.c - the root's side of a key: what reads and writes make of its value, one write after the other (op.h); and before a write takes
+ * effect, every copy of the key is taken back (semantics 5.2, rule 1).
+ */
+#include "services/kvcache/internal.h"
+
+#include "services/kvcache/op.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DROP_TIMEOUT_MS = 10, REVIEW_MS = 5, LATE_MS = 3 };
+
+/* Who was asked to drop a copy. */
+struct drop {
+    struct kvcache *k;
+    cw_key id;
+    cw_job job;
+    cw_server server;
+    uint64_t stamp;
+    size_t key_length;
+    uint8_t key[KV_KEY_MAX];
+};
+
+static struct item_name name_of_drop(const struct drop *d)
+{
+    return (struct item_name){.id = d->id, .job = d->job, .key = d->key, .key_length = (uint8_t)d->key_length};
+}
+
+/* ---- Values -------------------------------------------------------------------------------------------------------- */
+
+/* Rule 6: what was put here before the key was, for however short a time, about to be somebody else's, is gone. */
+struct item *root_value(struct kvcache *k, const struct item_name *name)
+{
+    struct item *i = items_find(&k->values, name, cw_now(k->svc));
+    if (i != NULL && !cw_key_steady(k->svc, &i->id, i->epoch) && !KV_MUTANT(NO_TENURE)) {
+        items_remove(&k->values, i);
+        kv_note(k, KV_COUNT_MOVED);
+        return NULL;
+    }
+    return i;
+}
+
+static cw_time expires_at(const struct kvcache *k, cw_span expiry)
+{
+    cw_time now = cw_now(k->svc);
+    if (expiry.ns == 0) {
+        return CW_NEVER;
+    }
+    return expiry.ns < 0 ? now : cw_time_add(now, expiry);
+}
+
+static cw_span left_of(const struct kvcache *k, const struct item *i)
+{
+    return i->expires.ns == CW_NEVER.ns ? CW_NS(0) : cw_time_since(i->expires, cw_now(k->svc));
+}
+
+static struct op_value value_now(struct item *i)
+{
+    if (i == NULL) {
+        return (struct op_value){.there = false};
+    }
+    return (struct op_value){
+        .there = true, .bytes = item_value(i), .length = i->length, .flags = i->flags, .cas = i->cas};
+}
+
+/* Gives the new item, or NULL: there is no room for it, and all is as before. */
+static struct item *store(struct kvcache *k, const struct item_name *name, const struct kv_request *r,
+                          struct item *before, const struct op_outcome *o)
+{
+    struct op_value now = value_now(before);
+    cw_time expires = o->expiry_stays && before != NULL ? before->expires : expires_at(k, r->expiry);
+    uint8_t *joined = NULL;
+    if (r->op == KV_APPEND || r->op == KV_PREPEND) {
+        joined = malloc(o->length + 1); /* the value before goes when there is room for the new one */
+        if (joined == NULL) {
+            return NULL;
+        }
+        op_write(r, &now, o, joined);
+    }
+    struct item *i = items_put(&k->values, name, o->length, cw_now(k->svc));
+    if (i != NULL) {
+        if (joined != NULL) {
+            memcpy(item_value(i), joined, o->length);
+        } else {
+            op_write(r, &now, o, item_value(i));
+        }
+        i->flags = o->flags;
+        i->expires = expires;
+        i->cas = ++k->cas;
+        i->epoch = cw_epoch(k->svc);
+    }
+    free(joined);
+    return i;
+}
+
+/* Carries the operation out, now, and fills the answer. */
+static void carry_out(struct kvcache *k, const struct item_name *name, const struct kv_request *r,
+                      struct kv_answer *answer)
+{
+    struct item *i = root_value(k, name);
+    struct op_value now = value_now(i);
+    struct op_outcome o = op_decide(r, &now);
+    *answer = (struct kv_answer){
+        .state = KV_DONE, .status = o.status, .source = KV_FROM_ROOT, .flags = o.flags, .cas = now.cas};
+    switch (o.change) {
+    case OP_KEEPS:
+        break;
+    case OP_STORES:
+        i = store(k, name, r, i, &o);
+        if (i == NULL) {
+            answer->status = KV_NO_MEMORY;
+            return;
+        }
+        answer->cas = i->cas;
+        break;
+    case OP_RENEWS:
+        i->expires = expires_at(k, r->expiry);
+        break;
+    case OP_REMOVES:
+        items_remove(&k->values, i);
+        return;
+    }
+    if (o.answers && i != NULL) {
+        answer->value = item_value(i);
+        answer->length = i->length;
+        answer->left = left_of(k, i);
+    }
+}
+
+/* ---- Writes that others may ask for again --------------------------------------------------------------------------- */
+
+static void remember(struct done_write *d, const struct kv_answer *answer)
+{
+    if (d == NULL) {
+        return;
+    }
+    d->under_way = NULL;
+    d->refused = answer->state == KV_NOT_ME;
+    d->status = answer->status;
+    d->cas = answer->cas;
+    d->flags = answer->flags;
+    d->digits = 0;
+    if (answer->length <= OP_NUMBER_MAX && answer->length > 0) {
+        d->digits = (uint8_t)answer->length;
+        memcpy(d->number_text, answer->value, answer->length);
+    }
+}
+
+static void recall(const struct done_write *d, struct kv_answer *answer)
+{
+    *answer = (struct kv_answer){.state = d->refused ? KV_NOT_ME : KV_DONE,
+                                 .status = d->status,
+                                 .source = KV_FROM_ROOT,
+                                 .flags = d->flags,
+                                 .cas = d->cas,
+                                 .value = d->number_text,
+                                 .length = d->digits};
+}
+
+static void answer_now(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask,
+                       const struct item_name *name, struct done_write *d)
+{
+    struct kv_answer answer;
+    kv_note(k, KV_COUNT_ROOT_WRITES);
+    carry_out(k, name, &ask->r, &answer);
+    remember(d, &answer);
+    say_answer(k, asker, &answer);
+}
+
+static void refuse(struct kvcache *k, const struct asker *asker, enum kv_state state, struct done_write *d)
+{
+    struct kv_answer answer = {.state = state};
+    if (d != NULL) {
+        if (state == KV_NOT_ME) {
+            remember(d, &answer); /* a late repetition is refused, too */
+        } else {
+            done_forget(&k->done, d);
+        }
+    }
+    say_answer(k, asker, &answer);
+}
+
+/* ---- Taking copies back ----------------------------------------------------------------------------------------------- */
+
+static void settle(struct kvcache *k, struct held_key *held);
+
+static void dropped(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
+{
+    (void)s;
+    (void)reply;
+    (void)rx;
+    struct kvcache *k = state;
+    struct drop *d = arg;
+    struct item_name name = name_of_drop(d);
+    struct held_key *held = holders_find(&k->holders, &name);
+    struct holder *h = held != NULL ? holders_at(held, d->server) : NULL;
+    if (h != NULL && h->stamp == d->stamp) {
+        h->asked = false;
+        if (status == 0) {
+            holders_drop(held, h);
+        }
+        if (!k->closing) {
+            settle(k, held);
+        }
+    }
+    free(d);
+}
+
+static void ask_to_drop(struct kvcache *k, const struct held_key *held, struct holder *h)
+{
+    cw_svc *s = k->svc;
+    struct drop *d = malloc(sizeof *d);
+    struct kv_ask ask = {.kind = KV_ASK_DROP, .from = k->instance};
+    ask.r = (struct kv_request){KV_REQUEST_INIT, .op = KV_GET, .job = held->name.job, .key = held->key,
+                                .key_length = held->name.key_length};
+    cw_packet *p = d != NULL ? cw_packet_new(s, kv_ask_size(&ask)) : NULL;
+    if (p == NULL) {
+        free(d);
+        return; /* the review asks again */
+    }
+    kv_ask_encode(&ask, cw_packet_data(p, NULL));
+    *d = (struct drop){.k = k,
+                       .id = held->name.id,
+                       .job = held->name.job,
+                       .server = h->server,
+                       .stamp = h->stamp,
+                       .key_length = held->name.key_length};
+    memcpy(d->key, held->key, held->name.key_length);
+    const cw_to to = {.kind = CW_TO_SERVER,
+                      .job = KVCACHE_JOB,
+                      .port = KV_PORT,
+                      .server = cw_server_coord(s, h->server),
+                      .process = h->server};
+    const cw_call_options options = {CW_CALL_INIT, .timeout = CW_MS(DROP_TIMEOUT_MS)};
+    if (cw_call(s, p, &to, &options, dropped, d) < 0) {
+        cw_packet_free(s, p);
+        free(d);
+        return;
+    }
+    h->asked = true;
+    kv_note(k, KV_COUNT_DROPS);
+}
+
+static void review_due(cw_svc *s, void *state, void *arg)
+{
+    (void)s;
+    (void)arg;
+    struct kvcache *k = state;
+    k->house = NULL;
+    root_review(k);
+}
+
+static void end_write(struct kvcache *k, struct root_write *w, const struct item_name *name, bool steady)
+{
+    if (w->done != NULL) {
+        w->done->under_way = NULL;
+    }
+    if (steady) {
+        answer_now(k, &w->asker, &w->ask, name, w->done);
+    } else {
+        refuse(k, &w->asker, KV_NOT_ME, w->done);
+    }
+    free(w);
+}
+
+/* Writes in their order, as far as nobody holds a copy. Somebody else's key: none of them is done. */
+static void run_writes(struct kvcache *k, struct held_key *held)
+{
+    held->busy = true;
+    while (!list_is_empty(&held->writes)) {
+        struct root_write *w = container_of(list_first(&held->writes), struct root_write, node);
+        bool steady = cw_key_steady(k->svc, &held->name.id, w->epoch);
+        if (steady && held->count > 0 && !KV_MUTANT(ACK_FIRST)) {
+            break;
+        }
+        list_remove(&w->node);
+        end_write(k, w, &held->name, steady);
+    }
+    held->busy = false;
+}
+
+/* Rule 1: asks all who hold copies, again if need be; when none is left the writes take effect. */
+static void settle(struct kvcache *k, struct held_key *held)
+{
+    if (held->busy) {
+        return;
+    }
+    for (unsigned i = 0; i < held->count && !list_is_empty(&held->writes);) {
+        struct holder *h = &held->holder[i];
+        if (cw_gone(k->svc, cw_server_coord(k->svc, h->server))) {
+            holders_drop(held, h);
+            continue;
+        }
+        if (!h->asked) {
+            ask_to_drop(k, held, h);
+        }
+        i++;
+    }
+    run_writes(k, held);
+    if (list_is_empty(&held->writes)) {
+        if (list_is_linked(&held->waiting)) {
+            list_remove(&held->waiting);
+        }
+        holders_put(&k->holders, held);
+        return;
+    }
+    if (!list_is_linked(&held->waiting)) {
+        list_push_back(&k->waiting, &held->waiting);
+    }
+    if (k->house == NULL) {
+        k->house = cw_timer_start(k->svc, CW_MS(REVIEW_MS), review_due, NULL);
+    }
+}
+
+void root_review(struct kvcache *k)
+{
+    struct list round;
+    list_init(&round);
+    list_splice_back(&round, &k->waiting);
+    struct list_node *n;
+    while ((n = list_pop_front(&round)) != NULL) {
+        list_push_back(&k->waiting, n);
+        settle(k, container_of(n, struct held_key, waiting));
+    }
+}
+
+/* ---- What is asked ------------------------------------------------------------------------------------------------------ */
+
+static void wait_for_copies(struct kvcache *k, struct held_key *held, const struct asker *asker,
+                            const struct kv_ask *ask, struct done_write *d)
+{
+    struct root_write *w = malloc(sizeof *w + ask->r.key_length + ask->r.value_length);
+    if (w == NULL) {
+        refuse(k, asker, KV_BUSY, d);
+        return;
+    }
+    w->asker = *asker;
+    w->done = d;
+    w->epoch = cw_epoch(k->svc);
+    w->ask = *ask;
+    kv_keep_bytes(&w->ask.r, w->bytes);
+    if (d != NULL) {
+        d->under_way = w;
+    }
+    list_push_back(&held->writes, &w->node);
+    settle(k, held);
+}
+
+/* True when the operation would change nothing as things are: then no copy has to come back for it. */
+static bool changes_nothing(struct kvcache *k, const struct item_name *name, const struct kv_request *r)
+{
+    struct op_value now = value_now(root_value(k, name));
+    return op_decide(r, &now).change == OP_KEEPS;
+}
+
+static void write_value(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask,
+                        const struct item_name *name, struct done_write *d)
+{
+    struct held_key *held = holders_find(&k->holders, name);
+    bool waits =
+        held != NULL && (!list_is_empty(&held->writes) || (held->count > 0 && !changes_nothing(k, name, &ask->r)));
+    if (waits) {
+        wait_for_copies(k, held, asker, ask, d);
+    } else {
+        answer_now(k, asker, ask, name, d);
+    }
+}
+
+static void register_late(cw_svc *s, void *state, void *arg)
+{
+    struct kvcache *k = state;
+    struct drop *d = arg;
+    struct item_name name = name_of_drop(d);
+    struct held_key *held = holders_get(&k->holders, &name);
+    if (held != NULL && !holders_register(&k->holders, held, d->server, cw_now(s))) {
+        holders_put(&k->holders, held);
+    }
+    free(d);
+}
+
+/* Rule 3: registered first, sent second; rule 1: not while a write waits. */
+static bool may_keep(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask,
+                     const struct item_name *name)
+{
+    if (!(ask->bits & KV_BIT_COPY) || asker->server == k->self || asker->kind == ASKER_HERE) {
+        return false;
+    }
+    if (KV_MUTANT(REGISTER_LATE)) {
+        struct drop *d = malloc(sizeof *d);
+        *d = (struct drop){.id = name->id, .job = name->job, .server = asker->server, .key_length = name->key_length};
+        memcpy(d->key, name->key, name->key_length);
+        return cw_timer_start(k->svc, CW_MS(LATE_MS), register_late, d) != NULL;
+    }
+    struct held_key *held = holders_get(&k->holders, name);
+    if (held == NULL) {
+        return false;
+    }
+    if ((!list_is_empty(&held->writes) || held->busy) && !KV_MUTANT(REGISTER_BUSY)) {
+        return false;
+    }
+    bool registered = holders_register(&k->holders, held, asker->server, cw_now(k->svc));
+    holders_put(&k->holders, held);
+    return registered;
+}
+
+static void read_value(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask,
+                       const struct item_name *name)
+{
+    struct kv_answer answer;
+    kv_note(k, KV_COUNT_ROOT_GETS);
+    carry_out(k, name, &ask->r, &answer);
+    bool fits = asker->kind != ASKER_CALL || say_fits(k, answer.length);
+    answer.copyable = answer.status == KV_OK && fits && may_keep(k, asker, ask, name);
+    say_answer(k, asker, &answer);
+}
+
+/* Rules 10 and 11. True: it has not come before; *d is its place. */
+static bool is_new(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, struct done_write **d)
+{
+    *d = NULL;
+    if (asker->kind == ASKER_HERE) {
+        return true;
+    }
+    struct kv_answer answer;
+    switch (done_meet(&k->done, asker->server, ask->from, ask->number, ask->floor, cw_now(k->svc), d)) {
+    case DONE_NEW:
+        return true;
+    case DONE_KNOWN:
+        kv_note(k, KV_COUNT_REPEATED);
+        if ((*d)->under_way != NULL) {
+            ((struct root_write *)(*d)->under_way)->asker = *asker;
+        } else {
+            recall(*d, &answer);
+            say_answer(k, asker, &answer);
+        }
+        return false;
+    case DONE_OVER:
+        kv_note(k, KV_COUNT_REPEATED);
+        return false;
+    case DONE_NO_MEMORY:
+        break;
+    }
+    refuse(k, asker, KV_BUSY, NULL);
+    return false;
+}
+
+/* A large value is not given away by a packet: asked again by the transport, before anything is done. */
+static bool is_too_large(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask,
+                         const struct item_name *name)
+{
+    if (asker->kind != ASKER_CALL || ask->r.op != KV_GAT) {
+        return false;
+    }
+    const struct item *i = root_value(k, name);
+    return i != NULL && !say_fits(k, i->length);
+}
+
+void root_take(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const cw_key *id)
+{
+    struct item_name name = kv_name(id, &ask->r);
+    struct done_write *d = NULL;
+    bool reads = op_reads(ask->r.op);
+    bool here = cw_is_root(k->svc, id) && (ask->to == 0 || ask->to == k->instance);
+    if (here && is_too_large(k, asker, ask, &name)) {
+        refuse(k, asker, KV_LARGE, NULL);
+        return;
+    }
+    if (!reads && !is_new(k, asker, ask, &d)) {
+        return;
+    }
+    if (!here) {
+        refuse(k, asker, KV_NOT_ME, d);
+    } else if (!reads && cw_time_before(cw_now(k->svc), k->quiet)) {
+        refuse(k, asker, KV_BUSY, d);
+    } else if (!cw_in_majority(k->svc)) {
+        struct kv_answer answer = {.state = KV_DONE, .status = reads ? KV_MISS : KV_NO_MAJORITY};
+        remember(d, &answer);
+        say_answer(k, asker, &answer);
+    } else if (reads) {
+        read_value(k, asker, ask, &name);
+    } else {
+        write_value(k, asker, ask, &name, d);
+    }
+}
+
+void root_abandon(struct kvcache *k, const struct question *q)
+{
+    struct item_name name = kv_name(&q->id, &q->r);
+    struct held_key *held = holders_find(&k->holders, &name);
+    for (struct list_node *n = held != NULL ? list_first(&held->writes) : NULL; n != NULL;
+         n = list_next(&held->writes, n)) {
+        struct root_write *w = container_of(n, struct root_write, node);
+        if (w->asker.kind == ASKER_HERE && w->asker.question == q) {
+            w->asker.question = NULL;
+        }
+    }
+}
+
+void root_close(struct kvcache *k)
+{
+    struct list_node *n, *w;
+    while ((n = list_pop_front(&k->waiting)) != NULL) {
+        struct held_key *held = container_of(n, struct held_key, waiting);
+        while ((w = list_pop_front(&held->writes)) != NULL) {
+            free(container_of(w, struct root_write, node));
+        }
+    }
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wire.h - what instances of the cache say to one another: an ask and an answer, each one packet, or one message of the transport. Pure.
+ *
+ * All numbers are in network order. Lengths are checked against the bytes that are there; nothing beyond them is read, and nothing may follow.
+ */
+#ifndef SERVICES_KVCACHE_WIRE_H
+#define SERVICES_KVCACHE_WIRE_H
+
+#include "services/kvcache/kvcache.h"
+
+enum { KV_WIRE_VERSION = 1, KV_ASK_BYTES = 84, KV_ANSWER_BYTES = 44 };
+
+enum kv_kind {
+    KV_ASK_OP = 1,   /* an operation: for the root of the key, or (bit EXTRA) for one who keeps copies */
+    KV_ASK_DROP = 2, /* the root takes copies of the key back */
+};
+
+enum {
+    KV_BIT_CREATE = 1,
+    KV_BIT_COPY = 2,  /* the asker would keep a copy of the answer */
+    KV_BIT_EXTRA = 4, /* the packet went to an extra key: whoever gets it answers from a copy, or fetches */
+    KV_BITS = 7,
+};
+
+struct kv_ask {
+    enum kv_kind kind;
+    unsigned bits;
+    uint64_t to;            /* the instance that is meant; 0: whichever gets it, and then it is never sent again */
+    uint64_t from;          /* the asker's instance */
+    uint64_t number, floor; /* of this write; of the asker's first that is not over. 0 with reads */
+    struct kv_request r;    /* key and value borrowed from the bytes */
+};
+
+enum kv_state {
+    KV_DONE = 1, /* the result stands below */
+    KV_NOT_ME, /* not the root of the key, or not the instance that is meant: nothing was done on account of this ask */
+    KV_BUSY,   /* not now, ask again: nothing was done */
+    KV_LARGE,  /* the answer fits no packet, ask by the transport: nothing was done */
+    KV_STATES,
+};
+
+struct kv_answer {
+    enum kv_state state;
+    enum kv_status status;
+    enum kv_source source;
+    bool copyable;     /* the asker has been registered and may keep a copy */
+    uint64_t instance; /* of who answers */
+    uint32_t flags;
+    uint64_t cas;
+    cw_span left; /* until the value expires; 0: never */
+    const uint8_t *value;
+    size_t length;
+};
+
+/* Bytes of the whole, at most KV_ASK_BYTES + KV_KEY_MAX + KV_VALUE_MAX. */
+size_t kv_ask_size(const struct kv_ask *ask);
+size_t kv_answer_size(const struct kv_answer *answer);
+/* Write exactly so many. */
+void kv_ask_encode(const struct kv_ask *ask, uint8_t *out);
+void kv_answer_encode(const struct kv_answer *answer, uint8_t *out);
+/* False: it is none. Borrow bytes for as long as *out is used. */
+CW_MUST_CHECK bool kv_ask_decode(const uint8_t *bytes, size_t size, struct kv_ask *out);
+CW_MUST_CHECK bool kv_answer_decode(const uint8_t *bytes, size_t size, struct kv_answer *out);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages that come: whole, into memory, in pieces; refused; slow; too large. */
+#include "messenger.h"
+#include "suite.h"
+
+#include <errno.h>
+
+static struct fake_net *net;
+static struct messenger *from, *to;
+
+static void setup(struct transport_config config)
+{
+    messenger_config = config;
+    net = fake_net_open(&messenger_service, (cw_dims){4, 1, 1});
+    from = messenger_of(net, 0);
+    to = messenger_of(net, 2);
+}
+
+static void plain(void)
+{
+    setup((struct transport_config){.size = 0});
+}
+
+static const uint64_t sizes[] = {0, 1, 8000, 8875, 8876, 8877, 9000, 17752, 100000, 3000000};
+
+START_TEST(every_size_every_way)
+{
+    plain();
+    for (int way = 0; way < 3; way++) {
+        to->into = way == 1;
+        to->pieces = way == 2;
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            from->ended = 0;
+            ck_assert_int_gt(messenger_send(net, 0, 2, sizes[i], NULL), 0);
+            fake_net_run(net, CW_MS(50));
+            ck_assert_uint_eq(from->ended, 1);
+            ck_assert_int_eq(from->status, 0);
+            ck_assert(messenger_got(net, 2, sizes[i]));
+        }
+    }
+    ck_assert_uint_eq(to->taken, 30);
+    struct transport_stats stats;
+    transport_stats(to->t, &stats);
+    ck_assert_uint_eq(stats.memory, 0);
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
+START_TEST(every_third_packet_is_lost)
+{
+    plain();
+    net->lose = 3;
+    for (int way = 0; way < 3; way++) {
+        to->into = way == 1;
+        to->pieces = way == 2;
+        from->ended = 0;
+        ck_assert_int_gt(messenger_send(net, 0, 2, 400000, NULL), 0);
+        fake_net_run(net, CW_SEC(3));
+        ck_assert_uint_eq(from->ended, 1);
+        ck_assert_int_eq(from->status, 0);
+        ck_assert(messenger_got(net, 2, 400000));
+    }
+    ck_assert_uint_eq(to->taken, 3);
+    fake_net_close(net);
+}
+END_TEST
+
+START_TEST(refused)
+{
+    plain();
+    to->refuse = -EPERM;
+    ck_assert_int_gt(messenger_send(net, 0, 2, 100000, NULL), 0);
+    fake_net_run(net, CW_MS(5));
+    ck_assert_int_eq(from->status, -EPERM);
+    ck_assert_uint_eq(to->taken + to->given_up, 0);
+    to->refuse = 0;
+    to->result = -EDOM; /* at the end */
+    ck_assert_int_gt(messenger_send(net, 0, 2, 100000, NULL), 0);
+    fake_net_run(net, CW_MS(5));
+    ck_assert_uint_eq(from->ended, 2);
+    ck_assert_int_eq(from->status, -EDOM);
+    fake_net_close(net);
+}
+END_TEST
+
+START_TEST(too_large)
+{
+    struct transport_config c = transport_config_default(0, NULL);
+    c.message_max = 50000;
+    c.memory_max = 200000;
+    setup(c);
+    ck_assert_int_gt(messenger_send(net, 0, 2, 50001, NULL), 0);
+    fake_net_run(net, CW_MS(5));
+    ck_assert_int_eq(from->status, -EMSGSIZE);
+    ck_assert_uint_eq(to->began, to->given_up);
+    to->pieces = true; /* has no such limit, but its window */
+    ck_assert_int_gt(messenger_send(net, 0, 2, 1000000, NULL), 0);
+    fake_net_run(net, CW_MS(50));
+    ck_assert_int_eq(from->status, -ENOBUFS);
+    fake_net_close(net);
+}
+END_TEST
+
+/* Memory for one at a time: the others wait, and all come. */
+START_TEST(little_memory)
+{
+    struct transport_config c = transport_config_default(0, NULL);
+    c.peer_memory_max = 120000;
+    setup(c);
+    for (int i = 0; i < 5; i++) {
+        ck_assert_int_gt(messenger_send(net, 0, 2, 100000, NULL), 0);
+    }
+    fake_net_run(net, CW_SEC(2));
+    ck_assert_uint_eq(from->ended, 5);
+    ck_assert_int_eq(from->status, 0);
+    ck_assert_uint_eq(to->taken, 5);
+    struct transport_stats stats;
+    transport_stats(to->t, &stats);
+    ck_assert_uint_le(stats.memory_most, 120000);
+    fake_net_close(net);
+}
+END_TEST
+
+START_TEST(slow_pieces)
+{
+    plain();
+    to->pieces = true;
+    to->stall = 3;
+    ck_assert_int_gt(messenger_send(net, 0, 2, 2000000, NULL), 0);
+    for (int i = 0; i < 3; i++) {
+        fake_net_run(net, CW_MS(100));
+        ck_assert_uint_eq(from->ended, 0);
+        ck_assert_uint_ne(to->stalled, 0);
+        ck_assert_int_eq(transport_resume(to->t, to->stalled), 0);
+    }
+    fake_net_run(net, CW_MS(300));
+    ck_assert_uint_eq(from->ended, 1);
+    ck_assert_int_eq(from->status, 0);
+    ck_assert(messenger_got(net, 2, 2000000));
+    ck_assert_int_eq(transport_resume(to->t, to->stalled), -ENOENT);
+    fake_net_close(net);
+}
+END_TEST
+
+START_TEST(its_sender_falls_silent)
+{
+    struct transport_config c = transport_config_default(0, NULL);
+    c.silence = CW_MS(100);
+    setup(c);
+    net->hop = CW_US(100);
+    ck_assert_int_gt(messenger_send(net, 0, 2, 3000000, NULL), 0);
+    fake_net_run(net, CW_US(700));
+    ck_assert_uint_eq(to->began, 1);
+    ck_assert_uint_eq(to->taken, 0);
+    net->lose = 1;
+    fake_net_run(net, CW_MS(200));
+    ck_assert_uint_eq(to->given_up, 1);
+    ck_assert_int_eq(to->last_status, -ETIMEDOUT);
+    fake_net_close(net);
+}
+END_TEST
+
+START_TEST(its_sender_gives_up)
+{
+    plain();
+    net->hop = CW_US(100);
+    int64_t id = messenger_send(net, 0, 2, 3000000, NULL);
+    fake_net_run(net, CW_US(700));
+    ck_assert_uint_eq(to->began, 1);
+    ck_assert_int_eq(transport_cancel(from->t, id), 0);
+    ck_assert_int_eq(from->status, -ECANCELED);
+    ck_assert_int_eq(transport_cancel(from->t, id), -ENOENT);
+    fake_net_run(net, CW_MS(1));
+    ck_assert_uint_eq(to->given_up, 1);
+    ck_assert_int_eq(to->last_status, -ECONNRESET);
+    fake_net_close(net);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(every_size_every_way),
+    SUITE_TEST(every_third_packet_is_lost),
+    SUITE_TEST(refused),
+    SUITE_TEST(too_large),
+    SUITE_TEST(little_memory),
+    SUITE_TEST(slow_pieces),
+    SUITE_TEST(its_sender_falls_silent),
+    SUITE_TEST(its_sender_gives_up),
+};
+SUITE_MAIN("services.transport.incoming", tests)

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests and answers; what the service may ask for, and what not. */
+#include "messenger.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <string.h>
+
+static struct fake_net *net;
+static struct messenger *from, *to;
+
+static void setup(void)
+{
+    messenger_config = (struct transport_config){.size = 0};
+    net = fake_net_open(&messenger_service, (cw_dims){3, 1, 1});
+    from = messenger_of(net, 0);
+    to = messenger_of(net, 1);
+}
+
+START_TEST(asked_and_answered)
+{
+    static const uint64_t sizes[] = {0, 1, 100, 9000, 500000};
+    setup();
+    for (unsigned i = 0; i < 5; i++) {
+        ck_assert_int_gt(messenger_ask(net, 0, 1, sizes[i], NULL), 0);
+        fake_net_run(net, CW_MS(20));
+        ck_assert_uint_eq(from->ended, i + 1);
+        ck_assert_int_eq(from->status, 0);
+        ck_assert_uint_eq(from->answer_bytes, sizes[i]);
+        for (uint64_t k = 0; k < sizes[i]; k++) {
+            ck_assert_uint_eq(from->answer[k], messenger_byte(k));
+        }
+    }
+    to->result = -EDOM; /* an answer with a status, and bytes */
+    ck_assert_int_gt(messenger_ask(net, 0, 1, 5, NULL), 0);
+    fake_net_run(net, CW_MS(20));
+    ck_assert_int_eq(from->status, -EDOM);
+    ck_assert_uint_eq(from->answer_bytes, 5);
+    fake_net_close(net);
+}
+END_TEST
+
+/* One packet each way when both are small. */
+START_TEST(small_ones_are_cheap)
+{
+    setup();
+    ck_assert_int_gt(messenger_ask(net, 0, 1, 10, NULL), 0);
+    fake_net_run(net, CW_MS(20));
+    struct transport_stats a, b;
+    transport_stats(from->t, &a);
+    for (int i = 0; i < 100; i++) {
+        ck_assert_int_gt(messenger_ask(net, 0, 1, 10, NULL), 0);
+        fake_net_run(net, CW_US(20));
+    }
+    ck_assert_uint_eq(from->ended, 101);
+    transport_stats(from->t, &b);
+    ck_assert_uint_le(b.packets - a.packets, 101);
+    fake_net_close(net);
+}
+END_TEST
+
+START_TEST(too_long_an_answer)
+{
+    setup();
+    const struct transport_send_options options = {TRANSPORT_SEND_INIT, .reply_max = 99999};
+    ck_assert_int_gt(messenger_ask(net, 0, 1, 100000, &options), 0);
+    fake_net_run(net, CW_MS(20));
+    ck_assert_int_eq(from->status, -EMSGSIZE);
+    ck_assert_int_gt(messenger_ask(net, 0, 1, 99999, &options), 0);
+    fake_net_run(net, CW_MS(20));
+    ck_assert_int_eq(from->status, 0);
+    fake_net_close(net);
+}
+END_TEST
+
+START_TEST(an_answer_into_memory)
+{
+    static uint8_t into[50000];
+    setup();
+    const struct transport_send_options options = {TRANSPORT_SEND_INIT, .reply_max = sizeof into,
+                                                   .accept = {.into = into}};
+    ck_assert_int_gt(messenger_ask(net, 0, 1, sizeof into, &options), 0);
+    fake_net_run(net, CW_MS(20));
+    ck_assert_int_eq(from->status, 0);
+    for (size_t i = 0; i < sizeof into; i++) {
+        ck_assert_uint_eq(into[i], messenger_byte(i));
+    }
+    fake_net_close(net);
+}
+END_TEST
+
+START_TEST(no_answer)
+{
+    setup();
+    to->silent = true;
+    const struct transport_send_options options = {TRANSPORT_SEND_INIT, .timeout = CW_MS(30)};
+    int64_t id = messenger_ask(net, 0, 1, 10, &options);
+    fake_net_run(net, CW_MS(20));
+    ck_assert_uint_eq(to->taken, 1);
+    ck_assert_uint_eq(from->ended, 0);
+    fake_net_run(net, CW_MS(20));
+    ck_assert_uint_eq(from->ended, 1);
+    ck_assert_int_eq(from->status, -ETIMEDOUT);
+    ck_assert_int_eq(transport_cancel(from->t, id), -ENOENT);
+    /* And one that comes too late. */
+    ck_assert_int_gt(transport_reply(to->t, &to->last.reply_to, 0, NULL, NULL, NULL, NULL), 0);
+    fake_net_run(net, CW_MS(20));
+    struct transport_stats stats;
+    transport_stats(to->t, &stats);
+    ck_assert_uint_eq(stats.failed, 1);
+    ck_assert_uint_eq(from->ended, 1);
+    fake_net_close(net);
+}
+END_TEST
+
+START_TEST(bytes_are_copied_when_asked)
+{
+    setup();
+    uint8_t *mine = malloc(100000);
+    for (int i = 0; i < 100000; i++) {
+        mine[i] = messenger_byte((uint64_t)i);
+    }
+    const struct transport_data data = {.bytes = mine, .size = 100000};
+    const struct transport_send_options options = {TRANSPORT_SEND_INIT, .flags = TRANSPORT_COPY};
+    const cw_to where = {
+        .kind = CW_TO_SERVER, .job = MESSENGER_JOB, .port = MESSENGER_PORT, .server = {1, 0, 0}, .process = 1};
+    ck_assert_int_gt(transport_send(from->t, &where, &data, &options, NULL, NULL), 0);
+    memset(mine, 0, 100000);
+    free(mine);
+    fake_net_run(net, CW_MS(20));
+    ck_assert(messenger_got(net, 1, 100000));
+    struct transport_stats stats;
+    transport_stats(from->t, &stats);
+    ck_assert_uint_eq(stats.memory, 0);
+    ck_assert_uint_ge(stats.memory_most, 100000);
+    fake_net_close(net);
+}
+END_TEST
+
+START_TEST(wrong_use)
+{
+    setup();
+    const struct transport_data nothing = {.size = 5};
+    cw_to where = {.kind = CW_TO_LINK, .job = MESSENGER_JOB, .port = MESSENGER_PORT};
+    ck_assert_int_eq(transport_send(from->t, &where, NULL, NULL, NULL, NULL), -EINVAL);
+    where.kind = CW_TO_SERVER;
+    ck_assert_int_eq(transport_send(from->t, &where, &nothing, NULL, NULL, NULL), -EINVAL);
+    where.server = (cw_coord){9, 9, 9};
+    ck_assert_int_eq(transport_send(from->t, &where, NULL, NULL, NULL, NULL), -EINVAL);
+    where.server = (cw_coord){1, 0, 0};
+    ck_assert_int_eq(transport_request(from->t, &where, NULL, NULL, NULL, NULL), -EINVAL);
+    const struct transport_send_options none = {.size = 0};
+    ck_assert_int_eq(transport_send(from->t, &where, NULL, &none, NULL, NULL), -EINVAL);
+    const struct transport_reply_to reply = {.job = MESSENGER_JOB};
+    ck_assert_int_eq(transport_reply(from->t, &reply, 5000, NULL, NULL, NULL, NULL), -EINVAL);
+    ck_assert_int_eq(transport_cancel(from->t, 0), -ENOENT);
+    ck_assert_int_eq(transport_cancel(from->t, INT64_MAX), -ENOENT);
+    fake_net_close(net);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(asked_and_answered), SUITE_TEST(small_ones_are_cheap),
+    SUITE_TEST(too_long_an_answer), SUITE_TEST(an_answer_into_memory),
+    SUITE_TEST(no_answer),          SUITE_TEST(bytes_are_copied_when_asked),
+    SUITE_TEST(wrong_use),
+};
+SUITE_MAIN("services.transport.requests", tests)

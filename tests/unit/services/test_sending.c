@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What leaves when: full queues, refusals, acknowledgements. */
+#include "messenger.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <string.h>
+
+static struct fake_net *net;
+static struct messenger *from, *to;
+
+static void setup(void)
+{
+    messenger_config = (struct transport_config){.size = 0};
+    net = fake_net_open(&messenger_service, (cw_dims){3, 3, 1});
+    from = messenger_of(net, 0);
+    to = messenger_of(net, 4);
+}
+
+static struct transport_stats stats(const struct messenger *k)
+{
+    struct transport_stats out;
+    transport_stats(k->t, &out);
+    return out;
+}
+
+START_TEST(a_full_queue)
+{
+    setup();
+    ck_assert_int_gt(messenger_send(net, 0, 4, 10, NULL), 0);
+    fake_net_run(net, CW_MS(1));
+    net->server[0]->room = 3;
+    ck_assert_int_gt(messenger_send(net, 0, 4, 100000, NULL), 0);
+    ck_assert_uint_eq(fake_sends(net->server[0]), 3);
+    fake_net_run(net, CW_US(400)); /* nobody says that there is room */
+    ck_assert_uint_eq(from->ended, 1);
+    net->server[0]->room = SIZE_MAX;
+    messenger_service.on_writable(net->server[0], from);
+    fake_net_run(net, CW_MS(5));
+    ck_assert_uint_eq(from->ended, 2);
+    ck_assert(messenger_got(net, 4, 100000));
+    ck_assert_uint_eq(stats(from).repeated, 0);
+    fake_net_close(net);
+}
+END_TEST
+
+START_TEST(refusals)
+{
+    static const int reasons[] = {-EACCES, -ENOENT};
+    for (unsigned i = 0; i < 2; i++) {
+        setup();
+        net->server[0]->refuse = reasons[i];
+        ck_assert_int_gt(messenger_send(net, 0, 4, 10, NULL), 0);
+        fake_net_run(net, CW_MS(1));
+        ck_assert_uint_eq(from->ended, 1);
+        ck_assert_int_eq(from->status, reasons[i]);
+        fake_net_close(net);
+    }
+}
+END_TEST
+
+/* Many packets one way need few the other way. */
+START_TEST(acknowledgements_are_few)
+{
+    setup();
+    ck_assert_int_gt(messenger_send(net, 0, 4, 3000000, NULL), 0);
+    fake_net_run(net, CW_MS(50));
+    ck_assert_int_eq(from->status, 0);
+    ck_assert_uint_eq(from->ended, 1);
+    ck_assert_uint_ge(stats(from).packets, 338);
+    ck_assert_uint_le(stats(to).acks, 338 / 2);
+    ck_assert_uint_eq(stats(from).acks, 0);
+    fake_net_close(net);
+}
+END_TEST
+
+/* The window is what bounds what is on its way. */
+START_TEST(the_window_holds)
+{
+    messenger_config = transport_config_default(0, NULL);
+    messenger_config.window_max = 40000;
+    messenger_config.queue_target = 20000;
+    net = fake_net_open(&messenger_service, (cw_dims){3, 3, 1});
+    from = messenger_of(net, 0);
+    net->hop = CW_MS(1);
+    ck_assert_int_gt(messenger_send(net, 0, 4, 1000000, NULL), 0);
+    struct transport_path path;
+    for (int i = 0; i < 60; i++) {
+        fake_net_run(net, CW_MS(1));
+        if (transport_path_get(from->t, MESSENGER_JOB, 4, MESSENGER_PORT, &path) == 0) {
+            ck_assert_uint_le(path.in_flight, 40000 + 9000); /* and one that probes */
+        }
+    }
+    fake_net_close(net);
+}
+END_TEST
+
+static int fails_later(void *context, void *arg, uint64_t offset, uint8_t *out, size_t length)
+{
+    (void)context;
+    (void)arg;
+    memset(out, 0, length);
+    return offset > 50000 ? -EIO : 0;
+}
+
+START_TEST(a_source_that_fails)
+{
+    setup();
+    const struct transport_data data = {.size = 100000, .read = fails_later};
+    const cw_to where = {
+        .kind = CW_TO_SERVER, .job = MESSENGER_JOB, .port = MESSENGER_PORT, .server = {1, 1, 0}, .process = 4};
+    ck_assert_int_gt(transport_send(from->t, &where, &data, NULL, NULL, NULL), 0);
+    fake_net_run(net, CW_MS(10));
+    ck_assert_uint_eq(stats(from).failed, 1);
+    ck_assert_uint_eq(to->taken, 0);
+    fake_net_close(net);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(a_full_queue),
+    SUITE_TEST(refusals),
+    SUITE_TEST(acknowledgements_are_few),
+    SUITE_TEST(the_window_holds),
+    SUITE_TEST(a_source_that_fails),
+};
+SUITE_MAIN("services.transport.sending", tests)

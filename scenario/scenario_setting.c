@@ -263,7 +263,7 @@ static int read_service(struct scenario_reader *r)
     return 0;
 }
 
-static int read_option(struct reader *r)
+static int read_option(struct scenario_reader *r)
 {
     struct lines *w = &r->w;
     struct scenario *s = r->s;

@@ -137,6 +137,7 @@ int scenario_write(const struct scenario *s, FILE *out)
     }
     for (unsigned i = 0; i < s->grants; i++) {
         scenario_grant_write(&s->grant[i], out);
+    }
     for (unsigned i = 0; i < s->options; i++) {
         fprintf(out, "option %s %s %s\n", s->option[i].service, s->option[i].name, s->option[i].value);
     }

@@ -17,10 +17,12 @@ enum { PORTS = 4 };
 static unsigned port;
 static char text[256];
 
-static struct host *open_town(const char *format)
+static struct host *open_town(void)
 {
     port = 20000 + (unsigned)getpid() % 20000;
-    snprintf(text, sizeof text, format, port);
+    snprintf(text, sizeof text,
+             "torus { dims = 2x2x1; coordinate = all } service kvcache { options { listen = \"127.0.0.1:%u\" } }",
+             port);
     return town_open(text);
 }
 
@@ -54,8 +56,7 @@ static const char *ask(struct host *h, int fd, const char *line)
 
 START_TEST(every_server_has_the_values_of_all)
 {
-    struct host *h =
-        open_town("torus { dims = 2x2x1; coordinate = all } service kvcache { options { listen = \"127.0.0.1:%u\" } }");
+    struct host *h = open_town();
     struct kvdoor *door = NULL;
     char why[HOST_WHY];
     ck_assert_msg(kvdoor_open(&door, h, why) == 0, "%s", why);
@@ -87,8 +88,7 @@ END_TEST
 
 START_TEST(a_port_in_use_is_said)
 {
-    struct host *h =
-        open_town("torus { dims = 2x2x1; coordinate = all } service kvcache { options { listen = \"127.0.0.1:%u\" } }");
+    struct host *h = open_town();
     struct kvdoor *door = NULL, *other = NULL;
     char why[HOST_WHY];
     ck_assert_int_eq(kvdoor_open(&door, h, why), 0);
@@ -101,7 +101,7 @@ END_TEST
 
 START_TEST(built_in_alone_listens_nowhere)
 {
-    struct host *h = open_town("torus { dims = 2x2x1; coordinate = all } log { level = error }");
+    struct host *h = town_open("torus { dims = 2x2x1; coordinate = all } log { level = error }");
     struct kvdoor *door = NULL;
     char why[HOST_WHY];
     ck_assert_int_eq(kvdoor_open(&door, h, why), 0);

@@ -118,7 +118,7 @@ START_TEST(each_error_has_its_words)
         {"gat x k", "CLIENT_ERROR invalid exptime argument", false},
         {"delete", "ERROR", false},
         {"delete a 1", "CLIENT_ERROR bad command line format.  Usage: delete <key> [noreply]", false},
-        {"delete a b c", "ERROR", false},
+        {"delete a b c d", "ERROR", false},
         {"incr a", "ERROR", false},
         {"incr a x", "CLIENT_ERROR invalid numeric delta argument", false},
         {"touch a x", "CLIENT_ERROR invalid exptime argument", false},

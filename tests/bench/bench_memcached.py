@@ -51,7 +51,7 @@ def servers(args, stack, folder):
     stack.enter_context(running([os.path.join(args.bin, "mc_host"), f"127.0.0.1:{ports['cache']}"], ports["cache"]))
     config = os.path.join(folder, "one.conf")
     with open(config, "w", encoding="utf-8") as f:
-        f.write(f'torus {{ dims = 1x1x1; coordinate = all }} control {{ socket = {folder}/cw.sock }}\n'
+        f.write(f'alone = true\ntorus {{ dims = 1x1x1; coordinate = all }} control {{ socket = {folder}/cw.sock }}\n'
                 f'service kvcache {{ options {{ listen = "127.0.0.1:{ports["cubewayd"]}" }} }}\n')
     stack.enter_context(running([os.path.join(args.bin, "cubewayd"), "-c", config], ports["cubewayd"]))
     return ports

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The memcached front end of one server beside Debian's memcached with one thread: the same clients, alternating rounds, medians.
 
-Both hold all values themselves: what is compared is sockets, protocol and a look-up. `cache` is the front end over a plain table (mc_host), `cubewayd` the
-daemon of a torus of one server, with the service. The goal is 0.9 of memcached (performance.md, P10).
+Both hold all values themselves, cubewayd as the one server of its torus: what is compared is sockets, protocol and a look-up. The goal is 0.9 of memcached (performance.md,
+P10).
 """
 
 import argparse
@@ -46,9 +46,8 @@ def running(command, port, **options):
 
 def servers(args, stack, folder):
     """{name: port}"""
-    ports = {"memcached": free_port(), "cache": free_port(), "cubewayd": free_port()}
+    ports = {"memcached": free_port(), "cubewayd": free_port()}
     stack.enter_context(running(["memcached", "-u", "nobody", "-t", "1", "-l", "127.0.0.1", "-p", str(ports["memcached"]), "-U", "0"], ports["memcached"]))
-    stack.enter_context(running([os.path.join(args.bin, "mc_host"), f"127.0.0.1:{ports['cache']}"], ports["cache"]))
     config = os.path.join(folder, "one.conf")
     with open(config, "w", encoding="utf-8") as f:
         f.write(f'alone = true\ntorus {{ dims = 1x1x1; coordinate = all }} control {{ socket = {folder}/cw.sock }}\n'
@@ -68,8 +67,8 @@ def main():
         print("skipped: there is no memcached to compare with (apt-get install memcached)")
         return SKIP
     rounds, ms = (1, 50) if args.smoke else (args.rounds, args.ms)
-    print(f"{'':22}{'memcached -t 1':>26}{'front end, plain cache':>34}{'cubewayd':>34}\n"
-          f"{'':22}{'req/s  p50  p95  p99 us':>26}{'req/s  p50  p95  p99 us  ratio':>34}{'req/s  p50  p95  p99 us  ratio':>34}")
+    print(f"{'':22}{'memcached -t 1':>26}{'cubewayd':>34}\n"
+          f"{'':22}{'req/s  p50  p95  p99 us':>26}{'req/s  p50  p95  p99 us  ratio':>34}")
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         ports = servers(args, stack, folder)
         for op in ("get", "set"):

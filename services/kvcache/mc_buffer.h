@@ -24,7 +24,7 @@ static inline size_t mc_buffer_length(const struct mc_buffer *b)
 
 static inline const uint8_t *mc_buffer_bytes(const struct mc_buffer *b)
 {
-    return b->bytes + b->first;
+    return b->bytes != NULL ? b->bytes + b->first : NULL;
 }
 
 /* Borrows so many writable bytes at the end, until the next call; mc_buffer_put() says how many were written. NULL: no memory. */

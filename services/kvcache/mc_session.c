@@ -16,8 +16,10 @@ struct input {
 
 static void skip(struct input *in, size_t length)
 {
-    in->at += length;
-    in->length -= length;
+    if (length > 0) {
+        in->at += length;
+        in->length -= length;
+    }
 }
 
 /* Commands whose value is too long take the old one away, so that nobody is served what should have been replaced. */
@@ -427,7 +429,7 @@ static void read_all(struct mc_session *s, struct input *in)
 /* What was kept is read, and what is left of it kept. */
 static void read_kept(struct mc_session *s)
 {
-    struct input in = {s->kept.bytes + s->kept.first, mc_buffer_length(&s->kept)};
+    struct input in = {mc_buffer_bytes(&s->kept), mc_buffer_length(&s->kept)};
     read_all(s, &in);
     mc_buffer_take(&s->kept, mc_buffer_length(&s->kept) - in.length);
 }

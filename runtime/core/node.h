@@ -151,6 +151,14 @@ struct node_request_sink {
 cw_links node_command(struct node *n, const char *service, int argc, const char *const *argv,
                       const struct node_request_sink *sink, cw_time now);
 
+/*
+ * Calls visit as an upcall of the service, with what it exports: how a gateway that serves clients of this machine asks it. False: no service of that name
+ * runs here with exports of that version, and visit was not called. *links: what has something to send, as ever.
+ */
+bool node_visit(struct node *n, const char *service, unsigned version,
+                void (*visit)(void *context, cw_svc *s, const void *exports), void *context, cw_time now,
+                cw_links *links);
+
 void node_leave(struct node *n, cw_time now);
 bool node_left(const struct node *n, cw_time now);
 

@@ -62,6 +62,21 @@ cw_links node_command(struct node *n, const char *service, int argc, const char 
     return node_leave_entry(n);
 }
 
+bool node_visit(struct node *n, const char *service, unsigned version,
+                void (*visit)(void *context, cw_svc *s, const void *exports), void *context, cw_time now,
+                cw_links *links)
+{
+    node_enter(n, now);
+    node_sync(n);
+    struct cw_svc *svc = service_named(n, service);
+    bool here = svc != NULL && svc->table->exports != NULL && svc->table->exports_version == version;
+    if (here) {
+        visit(context, svc, svc->table->exports);
+    }
+    *links = node_leave_entry(n);
+    return here;
+}
+
 void node_end_requests(struct cw_svc *svc)
 {
     for (unsigned i = 0; i < NODE_REQUESTS; i++) {

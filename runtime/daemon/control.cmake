@@ -22,8 +22,9 @@ cubeway_folder(cw_commands PREFIX daemon
     cmd_view.c
     cmd_wiring.c
     commands.c
+    kvdoor.c
     metrics.c
     metrics_text.c
     path.c
-  LINKS cw_control cw_daemon cw_boot
+  LINKS cw_control cw_daemon cw_boot cw_kvcache_gateway
   PRIVATE_LINKS PkgConfig::LIBEVENT)

@@ -153,5 +153,15 @@ CW_MUST_CHECK int host_service_load_with(struct host *h, const char *name, const
 CW_MUST_CHECK int host_service_unload(struct host *h, const char *name, char why[static HOST_WHY]);
 CW_MUST_CHECK int host_service_policy(struct host *h, const char *name, const struct node_service_policy *policy,
                                       char why[static HOST_WHY]);
+/*
+ * Calls visit as an upcall of the service on that server, with what it exports (node_visit()), and sees to it that what the server then has to do is
+ * done in this turn of the loop. -ENODEV: the server has no node now; -ENOENT: no such service runs on it.
+ */
+CW_MUST_CHECK int host_visit(struct host_server *s, const char *service, unsigned version,
+                             void (*visit)(void *context, cw_svc *svc, const void *exports), void *context);
+/* The value of a service's option; NULL: it was given none, or does not run. The context is the host (node_env.option). */
+const char *host_option(void *context, const char *service, const char *name);
+/* fn is called whenever a service has come or gone. One at a time; NULL ends it. */
+void host_on_services(struct host *h, void (*fn)(void *context, struct host *h), void *context);
 
 #endif

@@ -104,6 +104,8 @@ struct host {
     void *watch_context;
     struct host_module module[HOST_SERVICES];
     unsigned module_count;
+    void (*services_changed)(void *context, struct host *h);
+    void *services_context;
     struct host_module *opening; /* is asking for its options, and not among them yet; NULL: none is */
     /* Tells the watcher what to say should we die (watcher.h); may be NULL. */
     void (*will)(void *context, cw_link link, const uint8_t *bytes, uint32_t length);
@@ -149,8 +151,6 @@ CW_MUST_CHECK int host_settle(struct host *h, cw_dims dims, cw_coord self, char 
 /* All services on a node that has just been opened. */
 CW_MUST_CHECK int host_add_services(struct host *h, struct node *n, cw_time now);
 void host_close_modules(struct host *h);
-/* node_env.option; the context is the host. */
-const char *host_option(void *context, const char *service, const char *name);
 
 /* serve.c */
 /* now: read since the last wait, or since the last server's turn. */

@@ -11,6 +11,7 @@
 #include "daemon/doubts.h"
 #include "daemon/host.h"
 #include "daemon/job_desk.h"
+#include "daemon/kvdoor.h"
 #include "daemon/links.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
@@ -228,6 +229,7 @@ struct daemon {
     struct request_desk desk;
     struct control *control;
     struct metrics *metrics;
+    struct kvdoor *kvdoor;
 };
 
 static bool fail(struct daemon *d, const char *what, const char *why)
@@ -361,14 +363,17 @@ static bool open_host(struct daemon *d, uint64_t incarnation)
     return true;
 }
 
-/* The ways in for operators and collectors. */
+/* The ways in for operators, collectors and memcached's clients. */
 static bool open_doors(struct daemon *d)
 {
     char why[CONTROL_WHY];
     if (commands_open(&d->control, d->host, &d->desk, why) < 0) {
         return fail(d, "the control socket cannot be opened", why);
     }
-    return metrics_open(&d->metrics, d->host, why) == 0 || fail(d, "metrics cannot be served", why);
+    if (metrics_open(&d->metrics, d->host, why) < 0) {
+        return fail(d, "metrics cannot be served", why);
+    }
+    return kvdoor_open(&d->kvdoor, d->host, why) == 0 || fail(d, "memcached's clients cannot be served", why);
 }
 
 static void on_end(void *context, struct host *h)
@@ -472,6 +477,7 @@ static void close_all(struct daemon *d)
 {
     control_close(d->control);
     metrics_close(d->metrics);
+    kvdoor_close(d->kvdoor);
     if (d->host != NULL) {
         host_close(d->host);
     }

@@ -29,6 +29,36 @@ static struct host_module *find(struct host *h, const char *name)
     return NULL;
 }
 
+void host_on_services(struct host *h, void (*fn)(void *context, struct host *h), void *context)
+{
+    h->services_changed = fn;
+    h->services_context = context;
+}
+
+static void tell_change(struct host *h)
+{
+    if (h->services_changed != NULL) {
+        h->services_changed(h->services_context, h);
+    }
+}
+
+/* A visit that gave the server nothing to send and no earlier instant to wake at costs no turn of it. */
+int host_visit(struct host_server *s, const char *service, unsigned version,
+               void (*visit)(void *context, cw_svc *svc, const void *exports), void *context)
+{
+    struct pump_server *p = host_pump_server(s);
+    cw_links links = CW_LINKS_NONE;
+    if (s->node == NULL) {
+        return -ENODEV;
+    }
+    bool here = node_visit(s->node, service, version, visit, context, clock_now(), &links);
+    cw_time armed = p->wake.place != 0 ? p->wake.at : CW_NEVER;
+    if (links != CW_LINKS_NONE || cw_time_before(node_next_wake(s->node), armed)) {
+        host_after(s, links);
+    }
+    return here ? 0 : -ENOENT;
+}
+
 unsigned host_service_count(const struct host *h)
 {
     return h->module_count;
@@ -221,6 +251,7 @@ int host_service_load_with(struct host *h, const char *name, const char *file, c
     h->module[h->module_count++] = m;
     LOG(h->log, CW_LOG_INFO, "service runs", {"service", m.face.table->name}, {"version", m.face.table->version},
         {"file", m.face.file[0] != '\0' ? m.face.file : NULL});
+    tell_change(h);
     return 0;
 }
 
@@ -249,6 +280,7 @@ int host_service_unload(struct host *h, const char *name, char why[static HOST_W
     }
     h->module_count--;
     memmove(m, m + 1, (size_t)(h->module + h->module_count - m) * sizeof *m);
+    tell_change(h);
     return 0;
 }
 

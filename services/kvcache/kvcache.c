@@ -2,6 +2,7 @@
 #include "services/kvcache/internal.h"
 
 #include "base/bytes.h"
+#include "services/kvcache/mc_config.h"
 #include "services/kvcache/op.h"
 
 #include <errno.h>
@@ -304,6 +305,9 @@ static int kvcache_open(cw_svc *s, void *state)
 {
     struct kvcache *k = state;
     cw_dims dims = cw_torus(s);
+    if (mc_config_check(s) < 0) {
+        return -EINVAL;
+    }
     k->svc = s;
     k->self = cw_server_id(s, cw_self(s));
     k->servers = (uint32_t)dims.x * dims.y * dims.z;

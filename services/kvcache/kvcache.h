@@ -94,6 +94,8 @@ CW_MUST_CHECK int kv_do(cw_svc *kvcache, const struct kv_request *request, kv_do
 struct kvcache_api {
     size_t size;
     int (*run)(cw_svc *kvcache, const struct kv_request *request, kv_done_fn done, void *arg);
+    /* Drops all values of the job, on all servers; done as with run. May be NULL, or beyond size: it cannot. */
+    int (*flush)(cw_svc *kvcache, cw_job job, kv_done_fn done, void *arg);
 };
 
 extern const cw_service kvcache_service;

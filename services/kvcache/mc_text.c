@@ -6,6 +6,7 @@
 const char mc_error_unknown[] = "ERROR";
 const char mc_error_format[] = "CLIENT_ERROR bad command line format";
 const char mc_error_chunk[] = "CLIENT_ERROR bad data chunk";
+const char mc_error_expiry[] = "CLIENT_ERROR invalid exptime argument";
 const char mc_error_too_large[] = "SERVER_ERROR object too large for cache";
 
 /* ---- Words ----------------------------------------------------------------------------------------------------------- */
@@ -31,7 +32,8 @@ bool mc_is(struct mc_word w, const char *text)
 bool mc_number(struct mc_word w, uint64_t most, uint64_t *out)
 {
     uint64_t n = 0;
-    for (size_t i = 0; i < w.length; i++) {
+    size_t first = w.length > 1 && w.at[0] == '+' ? 1 : 0;
+    for (size_t i = first; i < w.length; i++) {
         if (w.at[i] < '0' || w.at[i] > '9' || __builtin_mul_overflow(n, 10, &n) ||
             __builtin_add_overflow(n, (uint64_t)(w.at[i] - '0'), &n)) {
             return false;
@@ -44,9 +46,10 @@ bool mc_number(struct mc_word w, uint64_t most, uint64_t *out)
 bool mc_expiry(struct mc_word w, const struct mc_clock *clock, cw_span *out)
 {
     enum { SPAN_MAX = 60 * 60 * 24 * 30 };
+    static const uint64_t DATE_MAX = UINT32_MAX; /* in the year 2106 */
     bool negative = w.length > 0 && w.at[0] == '-';
     uint64_t n;
-    if (!mc_number(negative ? (struct mc_word){w.at + 1, w.length - 1} : w, INT32_MAX, &n)) {
+    if (!mc_number(negative ? (struct mc_word){w.at + 1, w.length - 1} : w, DATE_MAX, &n)) {
         return false;
     }
     int64_t seconds = (int64_t)n;
@@ -74,66 +77,75 @@ static bool take_key(struct mc_command *c, struct mc_word *rest)
     return w.length > 0 && w.length <= KV_KEY_MAX;
 }
 
-/* What is left of the line is "noreply", or nothing. memcached lets anything else there go by, too. */
-static void take_noreply(struct mc_command *c, struct mc_word *rest)
+/*
+ * What is left of the line is "noreply", or nothing: at most so many words, of which memcached looks at the last only. False: there are more.
+ */
+static bool take_noreply(struct mc_command *c, struct mc_word *rest, unsigned most)
 {
     struct mc_word last = {rest->at, 0};
+    unsigned words = 0;
     for (struct mc_word w = mc_word(rest); w.length > 0; w = mc_word(rest)) {
         last = w;
+        words++;
+    }
+    if (words > most) {
+        refuse(c, mc_error_unknown);
+        return false;
     }
     c->no_reply = mc_is(last, "noreply");
+    return true;
 }
 
-/* <key> <flags> <exptime> <bytes> [<cas>] [noreply]. The length comes first into the struct: what follows is swallowed by it. */
+/*
+ * <key> <flags> <exptime> <bytes> [<cas>] [noreply]. After a line that is wrong memcached takes the block for commands, and so does this; a
+ * value that is too long is swallowed.
+ */
 static void read_write(struct mc_command *c, struct mc_word rest, const struct mc_clock *clock)
 {
     bool key = take_key(c, &rest);
     struct mc_word flags = mc_word(&rest);
     struct mc_word expiry = mc_word(&rest);
     struct mc_word bytes = mc_word(&rest);
+    struct mc_word cas = c->request.op == KV_CAS ? mc_word(&rest) : bytes;
     uint64_t n = 0;
-    if (bytes.length == 0) {
+    if (cas.length == 0) {
         refuse(c, mc_error_unknown);
         return;
     }
-    bool sized = mc_number(bytes, INT32_MAX - 2, &c->bytes);
-    bool fine = mc_number(flags, UINT32_MAX, &n) && mc_expiry(expiry, clock, &c->request.expiry);
-    c->request.flags = (uint32_t)n;
-    if (c->request.op == KV_CAS) {
-        struct mc_word cas = mc_word(&rest);
-        if (cas.length == 0) {
-            refuse(c, mc_error_unknown);
-            return;
-        }
-        fine = fine && mc_number(cas, UINT64_MAX, &c->request.cas);
+    if (!take_noreply(c, &rest, 1)) {
+        return;
     }
-    take_noreply(c, &rest);
-    c->swallow = sized;
-    if (!key || !sized || !fine) {
+    bool fine = key && mc_number(flags, UINT32_MAX, &n) && mc_expiry(expiry, clock, &c->request.expiry) &&
+                mc_number(bytes, INT32_MAX - 2, &c->bytes) &&
+                (c->request.op != KV_CAS || mc_number(cas, UINT64_MAX, &c->request.cas));
+    c->request.flags = (uint32_t)n;
+    if (!fine) {
         refuse(c, mc_error_format);
     } else if (c->bytes > KV_VALUE_MAX) {
         refuse(c, mc_error_too_large);
+        c->swallow = true;
     }
 }
 
 static void read_get(struct mc_command *c, struct mc_word rest, const struct mc_clock *clock)
 {
-    if (c->request.op == KV_GAT && !mc_expiry(mc_word(&rest), clock, &c->request.expiry)) {
-        refuse(c, "CLIENT_ERROR invalid exptime argument");
-        return;
-    }
     struct mc_word peek = rest;
-    c->keys = rest;
     if (mc_word(&peek).length == 0) {
         refuse(c, mc_error_unknown);
+    } else if (c->request.op == KV_GAT && !mc_expiry(mc_word(&rest), clock, &c->request.expiry)) {
+        refuse(c, mc_error_expiry);
     }
+    c->keys = rest;
 }
 
-bool mc_next_key(struct mc_command *c, struct mc_word *key, const char **error)
+bool mc_keys_fit(struct mc_word keys)
 {
-    *key = mc_word(&c->keys);
-    *error = key->length > KV_KEY_MAX ? mc_error_format : NULL;
-    return key->length > 0;
+    for (struct mc_word key = mc_word(&keys); key.length > 0; key = mc_word(&keys)) {
+        if (key.length > KV_KEY_MAX) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* delete <key> [0] [noreply]: an old form had a time there, of which only 0 is taken. */
@@ -147,7 +159,7 @@ static void read_delete(struct mc_command *c, struct mc_word rest)
         refuse(c, mc_error_unknown);
         return;
     }
-    c->no_reply = mc_is(first, "noreply") || mc_is(second, "noreply");
+    c->no_reply = mc_is(second.length > 0 ? second : first, "noreply");
     bool fine = first.length == 0 || (second.length == 0 && (mc_is(first, "0") || mc_is(first, "noreply"))) ||
                 (mc_is(first, "0") && mc_is(second, "noreply"));
     if (!fine) {
@@ -161,9 +173,10 @@ static void read_step(struct mc_command *c, struct mc_word rest)
 {
     bool key = take_key(c, &rest);
     struct mc_word delta = mc_word(&rest);
-    take_noreply(c, &rest);
     if (delta.length == 0) {
         refuse(c, mc_error_unknown);
+    } else if (!take_noreply(c, &rest, 1)) {
+        return;
     } else if (!key) {
         refuse(c, mc_error_format);
     } else if (!mc_number(delta, UINT64_MAX, &c->request.delta)) {
@@ -175,27 +188,40 @@ static void read_touch(struct mc_command *c, struct mc_word rest, const struct m
 {
     bool key = take_key(c, &rest);
     struct mc_word expiry = mc_word(&rest);
-    take_noreply(c, &rest);
     if (expiry.length == 0) {
         refuse(c, mc_error_unknown);
+    } else if (!take_noreply(c, &rest, 1)) {
+        return;
     } else if (!key) {
         refuse(c, mc_error_format);
     } else if (!mc_expiry(expiry, clock, &c->request.expiry)) {
-        refuse(c, "CLIENT_ERROR invalid exptime argument");
+        refuse(c, mc_error_expiry);
     }
 }
 
+/* flush_all [<delay>] [noreply] */
 static void read_flush(struct mc_command *c, struct mc_word rest, const struct mc_clock *clock)
 {
-    struct mc_word peek = rest;
-    struct mc_word first = mc_word(&peek);
-    if (first.length > 0 && !mc_is(first, "noreply")) {
-        rest = peek;
-        if (!mc_expiry(first, clock, &c->delay)) {
-            refuse(c, mc_error_format);
-        }
+    struct mc_word first = mc_word(&rest);
+    if (mc_is(first, "noreply")) {
+        c->no_reply = true;
+    } else if (take_noreply(c, &rest, 1) && first.length > 0 && !mc_expiry(first, clock, &c->delay)) {
+        refuse(c, mc_error_expiry);
     }
-    take_noreply(c, &rest);
+}
+
+/* verbosity [<level>] [noreply] */
+static void read_verbosity(struct mc_command *c, struct mc_word rest)
+{
+    struct mc_word level = mc_word(&rest);
+    uint64_t n;
+    if (level.length == 0) {
+        refuse(c, mc_error_unknown);
+    } else if (mc_is(level, "noreply")) {
+        c->no_reply = true;
+    } else if (take_noreply(c, &rest, 1) && !mc_number(level, UINT32_MAX, &n)) {
+        refuse(c, mc_error_format);
+    }
 }
 
 struct named {
@@ -224,7 +250,7 @@ static const struct named names[] = {
 static const struct named *find_name(struct mc_word w)
 {
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        if (mc_is(w, names[i].name)) {
+        if (w.length > 0 && w.at[0] == (uint8_t)names[i].name[0] && mc_is(w, names[i].name)) {
             return &names[i];
         }
     }
@@ -263,9 +289,8 @@ struct mc_command mc_read(const uint8_t *line, size_t length, const struct mc_cl
         read_simple(&c, rest, clock);
     } else if (c.kind == MC_FLUSH) {
         read_flush(&c, rest, clock);
-    } else if (c.kind == MC_STATS || c.kind == MC_VERBOSITY) {
-        c.keys = mc_word(&rest);
-        take_noreply(&c, &rest);
+    } else if (c.kind == MC_VERBOSITY) {
+        read_verbosity(&c, rest);
     }
     return c;
 }

@@ -163,9 +163,39 @@ START_TEST(some_take_no_commands)
 }
 END_TEST
 
+static const int exported = 42;
+static unsigned visits;
+
+static void visit(void *context, cw_svc *s, const void *exports)
+{
+    ck_assert_ptr_eq(context, &visits);
+    ck_assert_ptr_eq(exports, &exported);
+    ck_assert_uint_eq(cw_job_of(s), 3);
+    visits++;
+}
+
+START_TEST(gateways_visit_services)
+{
+    struct bench *b = listening();
+    const cw_service mute = {CW_SERVICE_INIT,   .name = "mute",       .job = 3,
+                             .on_packet = drop, .exports = &exported, .exports_version = 2};
+    ck_assert_int_eq(node_service_add(b->node[0], &mute, b->now), 0);
+    cw_links links = CW_LINKS_ALL;
+    ck_assert(node_visit(b->node[0], "mute", 2, visit, &visits, b->now, &links));
+    ck_assert_uint_eq(visits, 1);
+    ck_assert_uint_eq(links, CW_LINKS_NONE);
+    ck_assert(!node_visit(b->node[0], "mute", 1, visit, &visits, b->now, &links));  /* another version */
+    ck_assert(!node_visit(b->node[0], "probe", 2, visit, &visits, b->now, &links)); /* exports nothing */
+    ck_assert(!node_visit(b->node[0], "nobody", 2, visit, &visits, b->now, &links));
+    ck_assert_uint_eq(visits, 1);
+    bench_close(b);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(answers),
     SUITE_TEST(answers_later_and_too_late),
     SUITE_TEST(some_take_no_commands),
+    SUITE_TEST(gateways_visit_services),
 };
 SUITE_MAIN("node_command", tests)

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Answers stand in the order of the commands, whatever the order in which the cache gives them. */
+#include "services/kvcache/mc_order.h"
+
+#include "mc_talk.h"
+#include "suite.h"
+
+START_TEST(answers_wait_for_those_before)
+{
+    struct talk t;
+    talk_open(&t);
+    say(&t, "set a 0 0 1\r\n1\r\nset b 0 0 1\r\n2\r\nset c 0 0 1\r\n3\r\n");
+    (void)hear(&t);
+    t.cache.deferred = true;
+    say(&t, "get a b nope c\r\nmn\r\n");
+    ck_assert_uint_eq(t.cache.waits, 4);
+    ck_assert_str_eq(hear(&t), "");
+    standin_answer(&t.cache, 3); /* c */
+    standin_answer(&t.cache, 1); /* b */
+    ck_assert_str_eq(hear(&t), "");
+    ck_assert_uint_gt(t.hub.answers, 0);
+    standin_answer(&t.cache, 0); /* a */
+    ck_assert_str_eq(hear(&t), "VALUE a 0 1\r\n1\r\nVALUE b 0 1\r\n2\r\n");
+    standin_answer(&t.cache, 0);
+    ck_assert_str_eq(hear(&t), "VALUE c 0 1\r\n3\r\nEND\r\nMN\r\n");
+    ck_assert_uint_eq(t.hub.answers, 0);
+    ck_assert_uint_eq(t.readied, 4);
+    talk_close(&t);
+}
+END_TEST
+
+START_TEST(a_key_sees_its_commands_in_their_order)
+{
+    struct talk t;
+    talk_open(&t);
+    t.cache.deferred = true;
+    say(&t, "set a 0 0 1\r\n1\r\nset b 0 0 1\r\n2\r\nget a\r\n");
+    ck_assert_uint_eq(t.cache.waits, 2); /* b does not wait for a, the look at a does */
+    ck_assert(!mc_session_wants(t.session));
+    standin_answer(&t.cache, 1);
+    mc_session_resume(t.session);
+    ck_assert_uint_eq(t.cache.waits, 1);
+    standin_answer(&t.cache, 0);
+    mc_session_resume(t.session);
+    ck_assert_uint_eq(t.cache.waits, 1);
+    standin_answer_all(&t.cache);
+    ck_assert_str_eq(hear(&t), "STORED\r\nSTORED\r\nVALUE a 0 1\r\n1\r\nEND\r\n");
+    say(&t, "get a\r\nget a\r\ndelete a\r\nget b\r\n");
+    ck_assert_uint_eq(t.cache.waits, 2); /* looks pass one another, the delete waits */
+    standin_answer_all(&t.cache);
+    mc_session_resume(t.session);
+    standin_answer_all(&t.cache);
+    ck_assert_str_eq(hear(&t),
+                     "VALUE a 0 1\r\n1\r\nEND\r\nVALUE a 0 1\r\n1\r\nEND\r\nDELETED\r\nVALUE b 0 1\r\n2\r\nEND\r\n");
+    talk_close(&t);
+}
+END_TEST
+
+START_TEST(nothing_passes_a_flush)
+{
+    struct talk t;
+    talk_open(&t);
+    t.cache.deferred = true;
+    say(&t, "set a 0 0 1\r\n1\r\nflush_all\r\nget a\r\n");
+    ck_assert_uint_eq(t.cache.waits, 1);
+    for (int i = 0; i < 3; i++) {
+        standin_answer_all(&t.cache);
+        mc_session_resume(t.session);
+    }
+    ck_assert_str_eq(hear(&t), "STORED\r\nOK\r\nEND\r\n");
+    talk_close(&t);
+}
+END_TEST
+
+START_TEST(so_many_are_under_way)
+{
+    struct talk t;
+    talk_open(&t);
+    t.cache.deferred = true;
+    char line[4096] = "get";
+    for (unsigned i = 0; i < 200; i++) {
+        snprintf(line + strlen(line), 16, " k%u", i);
+    }
+    strcat(line, "\r\n");
+    say(&t, line);
+    ck_assert_uint_eq(t.cache.waits, MC_WINDOW);
+    unsigned asked = 0;
+    while (t.cache.waits > 0) {
+        standin_answer(&t.cache, 0);
+        mc_session_resume(t.session);
+        ck_assert_uint_le(t.cache.waits, MC_WINDOW);
+        asked++;
+    }
+    ck_assert_uint_eq(asked, 200);
+    ck_assert_str_eq(hear(&t), "END\r\n");
+    t.hub.answers = t.config.memory + 1; /* too many bytes are on their way: one at a time */
+    say(&t, "get a b c\r\n");
+    ck_assert_uint_eq(t.cache.waits, 1);
+    t.hub.answers = 0;
+    talk_close(&t);
+}
+END_TEST
+
+START_TEST(a_client_that_left_is_not_told)
+{
+    struct talk t;
+    talk_open(&t);
+    t.cache.deferred = true;
+    say(&t, "get a b\r\nset c 0 0 1\r\n1\r\n");
+    mc_session_close(t.session);
+    t.session = NULL;
+    ck_assert_uint_eq(t.hub.sessions, 1);
+    standin_answer_all(&t.cache);
+    ck_assert_uint_eq(t.hub.sessions, 0);
+    ck_assert_uint_eq(t.gone, 1);
+    ck_assert_uint_eq(t.readied, 0);
+    ck_assert_uint_eq(t.hub.answers, 0);
+    talk_close(&t);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(answers_wait_for_those_before), SUITE_TEST(a_key_sees_its_commands_in_their_order),
+    SUITE_TEST(nothing_passes_a_flush), SUITE_TEST(so_many_are_under_way), SUITE_TEST(a_client_that_left_is_not_told)};
+SUITE_MAIN("mc_order", tests)

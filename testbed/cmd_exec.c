@@ -214,7 +214,18 @@ static int ctl(const struct program_command *self, int argc, char **argv)
     cw_server s;
     int rest;
     int code = begin(self, argc, argv, &lab, &s, &rest);
-    return code != PROGRAM_GO ? code : run_cwctl(self, &lab, s, argv + rest, argc - rest);
+    if (code != PROGRAM_GO) {
+        return code;
+    }
+    code = run_cwctl(self, &lab, s, argv + rest, argc - rest);
+    for (int i = rest; code == EXIT_USAGE && i < argc; i++) {
+        if (strcmp(argv[i], "--name") == 0) {
+            fprintf(stderr, "cwlab ctl: which lab is said before the server: cwlab ctl --name %s %s ..\n", lab.name,
+                    argv[rest - 1]);
+            break;
+        }
+    }
+    return code;
 }
 
 const struct program_command command_ctl = {

@@ -100,11 +100,13 @@ const struct program_command command_judge = {
     .name = "judge",
     .summary = "was every key packet delivered at the right server? and what became of the streams",
     .words = "[options]",
-    .text =
-        "Every daemon of a lab runs a witness: a service that writes down when its links come and go and which key "
-        "packets are\n"
-        "delivered. From that the same rule as the simulator's is applied to every delivery. Streams are made with\n"
-        "'cwlab ctl SERVER service witness stream KEY rate=1000', and end with '... stop'.",
+    .text = "Every daemon of a lab runs a witness: a service that writes down when its links come and go and which key "
+            "packets are\n"
+            "delivered. delivered and judged are of every key packet until now; streams and receivers leave out the "
+            "last 200 ms,\n"
+            "of which trails may have one half only. From that the same rule as the simulator's is applied to every "
+            "delivery. Streams are made with\n"
+            "'cwlab ctl SERVER service witness stream KEY rate=1000', and end with '... stop'.",
     .example = "  cwlab ctl 0,0,0 service witness stream hello rate=1000\n"
                "  cwlab fail 1,0,2; sleep 1; cwlab ctl 0,0,0 service witness stop\n"
                "  cwlab judge",

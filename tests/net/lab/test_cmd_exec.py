@@ -26,6 +26,8 @@ class Exec(lab_kit.Case):
             self.up("2x2x2", "--driver", driver)
             self.assertIn("1,1,1", run("ctl", "1,1,1", "status").stdout)
             run("ctl", "1,1,1", "no-such-command", code=2)
+            said = run("ctl", "1,1,1", "key", "explain", "hello", "--name", "lab", code=2).stderr
+            self.assertIn("which lab is said before the server: cwlab ctl --name", said)
             run("down")
 
     def test_ctl_names_the_commands_of_the_lab(self):

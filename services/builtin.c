@@ -4,6 +4,7 @@
 #include "nmu/book.h"
 #include "services/bench/bench.h"
 #include "services/jobs/jobs.h"
+#include "services/multicast/multicast.h"
 #include "services/ping/ping.h"
 #include "services/trace/trace.h"
 #include "services/transport/transport.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 
 static const cw_service *const services[] = {
-    &ping_service, &bench_service, &trace_service, &jobs_service, &transport_service,
+    &ping_service, &bench_service, &trace_service, &jobs_service, &transport_service, &multicast_service,
 };
 enum { SERVICES = sizeof services / sizeof *services };
 
@@ -28,6 +29,7 @@ static const struct book_grant grants[] = {
     {.from = TRACE_JOB, .to = TRACE_JOB, .port = 0, .all_processes = true},
     {.from = JOBS_JOB, .to = JOBS_JOB, .port = JOBS_PORT, .all_processes = true},
     {.from = TRANSPORT_JOB, .to = TRANSPORT_JOB, .port = 0, .all_processes = true},
+    {.from = MULTICAST_JOB, .to = MULTICAST_JOB, .port = MULTICAST_PORT, .all_processes = true},
 };
 enum { GRANTS = sizeof grants / sizeof *grants };
 

@@ -5,6 +5,7 @@
 #include "services/bench/bench.h"
 #include "services/jobs/jobs.h"
 #include "services/kvcache/kvcache.h"
+#include "services/multicast/multicast.h"
 #include "services/ping/ping.h"
 #include "services/trace/trace.h"
 #include "services/transport/transport.h"
@@ -12,7 +13,8 @@
 #include <string.h>
 
 static const cw_service *const services[] = {
-    &ping_service, &bench_service, &trace_service, &jobs_service, &transport_service, &kvcache_service,
+    &ping_service,      &bench_service,   &trace_service,     &jobs_service,
+    &transport_service, &kvcache_service, &multicast_service,
 };
 enum { SERVICES = sizeof services / sizeof *services };
 
@@ -31,6 +33,7 @@ static const struct book_grant grants[] = {
     {.from = TRANSPORT_JOB, .to = TRANSPORT_JOB, .port = 0, .all_processes = true},
     {.from = KVCACHE_JOB, .to = KVCACHE_JOB, .port = 0, .all_processes = true},
     {.from = KVCACHE_JOB, .to = KVCACHE_JOB, .port = 1, .all_processes = true}, /* the cache's large values */
+    {.from = MULTICAST_JOB, .to = MULTICAST_JOB, .port = MULTICAST_PORT, .all_processes = true},
 };
 enum { GRANTS = sizeof grants / sizeof *grants };
 

@@ -32,6 +32,7 @@ START_TEST(by_name)
     ck_assert_ptr_nonnull(builtin_service("trace"));
     ck_assert_ptr_nonnull(builtin_service("jobs"));
     ck_assert_ptr_nonnull(builtin_service("transport"));
+    ck_assert_ptr_nonnull(builtin_service("multicast"));
     ck_assert_ptr_null(builtin_service("pin"));
     ck_assert_ptr_null(builtin_service(""));
 }

@@ -83,10 +83,10 @@ class Seek(net_kit.Case):
         spaces[1, 0, 0].ip("link", "delete", "my")
         cable(spaces[0, 0, 0], "px", spaces[1, 0, 0], "my")
         end = time.monotonic() + net_kit.LIMIT_S
-        while not (faults := [row for row in self.wiring(0) if row["part"] == "fault" and row["kind"] not in ("silent", "one-way")]):
+        while not (faults := [row for row in self.wiring(0) if row["part"] == "port" and row["state"] == "miswired"]):
             self.assertLess(time.monotonic(), end, str(self.wiring(0)))
             time.sleep(0.05)
-        self.assertRegex(faults[0]["fault"], r"^\+x of .* is cabled across axes, to -y of .*; expected -x of the server at ")
+        self.assertRegex(faults[0]["fault"], "^the cable goes to -y of .*; plug it into -x of ")
         [search] = [row for row in self.wiring(0) if row["part"] == "search"]
         self.assertEqual(search["state"], "agreed")  # told beside a node that runs
 

@@ -61,7 +61,8 @@ class Case(unittest.TestCase):
         self.addCleanup(run, "down", "--all", code=None)
 
     def up(self, *words):
-        return ask("up", *words)
+        """With the timers as they are: what is tested here must not depend on how busy the machine is."""
+        return ask("up", *words, *([] if "--scale" in words else ["--scale", "1"]))
 
     def pids(self):
         return [daemon["pid"] for daemon in ask("status", code=None)["daemons"]]

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIES = 5, FIRST_LOADED = 1024 /* numbers below are those of services that are built in */ };
+enum { TRIES = 5 };
 
 struct change {
     struct job_world w;
@@ -270,6 +270,11 @@ static int for_targets(struct change *c, struct job_plan *plan, bool grant)
         int rc = read_target(&c->w, a->word[i], &job, &ports, &who);
         if (rc == 0) {
             rc = grant ? job_plan_grant(plan, job, &ports, &who) : job_plan_revoke(plan, job, &ports, &who);
+        }
+        if (grant && rc > 0 && !job_world_knows(&c->w, job)) {
+            fprintf(c->w.call->errors,
+                    "cwctl: nobody knows a job %" PRIu32 " yet: the grant counts when there is one (cwctl job list)\n",
+                    job);
         }
         if (rc == -ENOTSUP) {
             rc = job_world_fail(&c->w, EXIT_NO,

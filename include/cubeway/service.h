@@ -200,7 +200,7 @@ void cw_send_or_drop(cw_svc *s, cw_packet *p, const cw_to *to, const cw_send_opt
 typedef void (*cw_reply_fn)(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx);
 typedef struct cw_call_options {
     size_t size;
-    cw_span timeout;       /* of one attempt; 0: 1 s */
+    cw_span timeout;       /* of one attempt; 0: 1 s. Whoever is asked has 30 s at most to answer one */
     unsigned retries;      /* further attempts after the first */
     cw_send_options send;  /* its size may be left 0 */
     const cw_to *reply_to; /* CW_TO_SERVER: who gets the answer; borrowed for the call. NULL: the caller */

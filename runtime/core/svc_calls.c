@@ -20,8 +20,8 @@
 
 enum {
     CALL_RETRIES_MAX = 1000,
-    STATUS_MAX = 4095,                   /* the errors of Linux */
-    LIMIT_DEFAULT_US = 30 * 1000 * 1000, /* semantics 7.4 */
+    STATUS_MAX = 4095,                /* the errors of Linux */
+    LIMIT_MOST_US = 30 * 1000 * 1000, /* of a right, whatever a request says, and when it says nothing: semantics 7.4 */
 };
 static const cw_span timeout_default = {1000 * 1000 * 1000};
 static const int64_t timeout_max_ns = INT64_C(3600) * 1000 * 1000 * 1000;
@@ -250,7 +250,7 @@ uint32_t node_open_handle(struct node *n, const struct cw_packet *p)
         .process = p->head.source_process,
         .server = torus_id(&n->torus, p->head.source),
     };
-    int64_t us = request.limit_us != 0 ? request.limit_us : LIMIT_DEFAULT_US;
+    int64_t us = request.limit_us != 0 && request.limit_us < LIMIT_MOST_US ? request.limit_us : LIMIT_MOST_US;
     struct response_right *right =
         response_open_right(&n->nmu.responses, svc->index, &requester, &request, cw_time_add(n->now, CW_US(us)));
     if (right == NULL) {

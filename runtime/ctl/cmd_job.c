@@ -4,6 +4,7 @@
  */
 #include "ctl/job_world.h"
 
+#include "base/quantity.h"
 #include "seal/job_seal.h"
 #include "seal/keyfile.h"
 
@@ -64,6 +65,8 @@ static void show_plan(const struct job_world *w, const struct job_plan *p, const
         job_world_name(w, p->right[i].job, name);
         if (first && job_plan_name_good(name)) {
             fprintf(out, "# job %" PRIu32 " is %s\n", p->right[i].job, name);
+        } else if (first && !job_world_knows(w, p->right[i].job)) {
+            fprintf(out, "# job %" PRIu32 " is known to nobody\n", p->right[i].job);
         }
     }
     jobfile_write(p, signature, out);
@@ -90,6 +93,12 @@ int run_job_show(struct call *call)
             (void)job_world_fail(&w, EXIT_NO, "%s", why);
         }
         for (size_t i = 0; i < rows.count; i++) {
+            int64_t to = json_row_integer(rows.row[i], "to", 0);
+            if (to > 0 && to <= UINT32_MAX && job_world_knows(&w, (cw_job)to)) {
+                char name[JOB_RECORD_NAME_BYTES];
+                job_world_name(&w, (cw_job)to, name);
+                json_row_set_text(rows.row[i], "to_name", name);
+            }
             json_row_print(rows.row[i], call->out);
         }
         rows_clear(&rows);
@@ -192,12 +201,17 @@ static int sign_all(const struct call *call, const struct seal_key *key, uint32_
 
 int run_job_sign(struct call *call)
 {
-    static const struct jobfile_options options = {.names = NULL};
+    struct jobfile_options options = {.names = NULL};
     struct jobfile file;
     int code = EXIT_FINE;
     const struct arguments_given *cluster = call_given(call, "cluster");
     if (cluster == NULL || cluster->number > UINT32_MAX) {
         fprintf(call->errors, "cwctl: --cluster N is needed: what is signed is good for one cluster (cubewayd.conf)\n");
+        return EXIT_USAGE;
+    }
+    const struct arguments_given *dims = call_given(call, "dims");
+    if (dims != NULL && quantity_dims(dims->text, strlen(dims->text), &options.dims) < 0) {
+        fprintf(call->errors, "cwctl: --dims '%.40s': expected the torus as XxYxZ, such as 4x4x4\n", dims->text);
         return EXIT_USAGE;
     }
     struct seal_key *key = job_key(call, &code);

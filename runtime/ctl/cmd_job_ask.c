@@ -86,13 +86,69 @@ static void find_missing(const struct question *q, const struct job_plan *plan, 
     }
 }
 
+static void set_remedy(struct json_row *row, const char *missing, const char *remedy)
+{
+    json_row_set_text(row, "missing", missing);
+    json_row_set_text(row, "remedy", remedy);
+}
+
+static bool is_cause(const struct json_row *row, const char *cause)
+{
+    return strcmp(json_row_text(row, "cause", ""), cause) == 0;
+}
+
+/* The same for refusals that no grant would help. */
+static bool add_other_remedy(const struct job_world *w, const struct question *q, struct json_row *row)
+{
+    char missing[256], remedy[256];
+    const char *asked = json_row_text(row, "asked", "there");
+    if (is_cause(row, "no-speaker")) {
+        snprintf(missing, sizeof missing, "process %" PRIu32 " of job %s does not run on %s", q->from_process,
+                 q->from_name, asked);
+        snprintf(
+            remedy, sizeof remedy,
+            "load the service there (cwctl --server %s services load FILE), or name a job that cwctl services lists",
+            asked);
+    } else if (is_cause(row, "destroyed")) {
+        snprintf(missing, sizeof missing, "job %s was destroyed", q->from_name);
+        snprintf(remedy, sizeof remedy, "cwctl job create FILE, which begins its next generation");
+    } else if (is_cause(row, "stale")) {
+        snprintf(missing, sizeof missing, "what runs on %s belongs to another generation of job %s", asked,
+                 q->from_name);
+        snprintf(remedy, sizeof remedy, "unload and load the service there");
+    } else if (is_cause(row, "no-job")) {
+        snprintf(missing, sizeof missing, "there is a grant, but %s knows no record of job %s, or it was destroyed",
+                 asked, q->to_name);
+        snprintf(remedy, sizeof remedy, "cwctl job create FILE, with job %s in it", q->to_name);
+    } else if (is_cause(row, "no-process")) {
+        snprintf(missing, sizeof missing, "there is a grant, but job %s has no process %" PRIu32, q->to_name,
+                 q->to_process);
+        snprintf(remedy, sizeof remedy, "name a process that there is (%s)",
+                 job_world_runs(w, q->to) ? "a service has one on each server" : "cwctl job show says which");
+    } else {
+        return false;
+    }
+    set_remedy(row, missing, remedy);
+    return true;
+}
+
 /* Adds to a refusal what is missing, and how it would be given. */
 static void add_remedy(struct job_world *w, const struct question *q, struct json_row *row)
 {
     struct job_plan plan;
     char missing[256], remedy[256], process[16] = "all";
+    if (add_other_remedy(w, q, row)) {
+        return;
+    }
     int there = job_world_fetch(w, q->from, &plan, NULL);
     if (there < 0) {
+        return;
+    }
+    if (there > 0 && is_cause(row, "no-record")) {
+        job_plan_close(&plan);
+        set_remedy(row, "that server's NMU has no room for the record of the job, or it has not come there yet",
+                   "take grants away from jobs that live there (cwctl job list counts them): it is open again as soon "
+                   "as there is room");
         return;
     }
     if (there > 0 && job_plan_allows(&plan, q->to, q->key, q->to_process, q->port) != NULL) {
@@ -104,13 +160,16 @@ static void add_remedy(struct job_world *w, const struct question *q, struct jso
         job_plan_close(&plan);
     } else {
         snprintf(missing, sizeof missing, "no signed record of job %s is held", q->from_name);
+        if (q->from < FIRST_LOADED || !job_world_runs(w, q->from)) { /* job grant would not begin one */
+            set_remedy(row, missing, "cwctl job create FILE, with all that the job is to have");
+            return;
+        }
     }
     if (!q->key) {
         snprintf(process, sizeof process, "%" PRIu32, q->to_process);
     }
     snprintf(remedy, sizeof remedy, "cwctl job grant %s %s:%s:%u", q->from_name, q->to_name, process, q->port);
-    json_row_set_text(row, "missing", missing);
-    json_row_set_text(row, "remedy", remedy);
+    set_remedy(row, missing, remedy);
 }
 
 static void show_answer(const struct call *call, const struct question *q, const struct json_row *row)
@@ -120,7 +179,7 @@ static void show_answer(const struct call *call, const struct question *q, const
         {"because", "because", TABLE_TEXT},
         {"entry", "entry", TABLE_TEXT},
         {"missing", "missing", TABLE_TEXT},
-        {"remedy", "to grant it", TABLE_TEXT},
+        {"remedy", "remedy", TABLE_TEXT},
         {"leads_to", "leads to", TABLE_TEXT},
         {"asked", "asked on", TABLE_TEXT},
         {"version", "version there", TABLE_COUNT},

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIES = 5, FIRST_LOADED = 1024 /* numbers below are those of services that are built in */ };
+enum { TRIES = 5 };
 
 struct change {
     struct job_world w;
@@ -32,10 +32,13 @@ static int64_t last_of(const struct rows *rows, const char *field)
     return rows->count > 0 ? json_row_integer(rows->row[rows->count - 1], field, 0) : 0;
 }
 
+/* The servers of that state, or, when it is NULL, that closed the job. */
 static void show_states(const struct change *c, const struct rows *rows, const char *state)
 {
     for (size_t i = 0; i + 1 < rows->count; i++) {
-        if (strcmp(json_row_text(rows->row[i], "state", ""), state) == 0) {
+        const struct json_row *row = rows->row[i];
+        if (state != NULL ? strcmp(json_row_text(row, "state", ""), state) == 0
+                          : json_row_integer(row, "closed", 0) != 0) {
             fprintf(c->w.call->out, " %s", json_row_text(rows->row[i], "server", "?"));
         }
     }
@@ -74,8 +77,18 @@ static void show_result(const struct change *c, const struct job_plan *plan, con
     if (!complete && missing == 0) {
         fprintf(out, "that server has lost the others and may send nothing itself: ask one that sees them\n");
     }
+    if (last_of(rows, "closed") > 0) {
+        fprintf(out, "no room there for what all jobs together may, so that this one may do NOTHING there:");
+        show_states(c, rows, NULL);
+        fprintf(out,
+                "take grants away from it, or from others that live there (cwctl job list counts them): it is open "
+                "again as soon as there is room\n");
+    }
     if (absent > 0) {
-        fprintf(out, "%" PRId64 " not in view: learn it when they return\n", absent);
+        fprintf(out,
+                "%" PRId64 " server%s not in view and will learn it on return; until then what %s by what was before\n",
+                absent, absent == 1 ? " is" : "s are",
+                absent == 1 ? "it sends to servers beyond our view goes" : "they send to one another goes");
     }
     if (unkept > 0) {
         fprintf(out,
@@ -125,7 +138,7 @@ static int put(struct change *c, const struct job_plan *plan, const uint8_t *byt
         /* told */
     } else if (rc == -EEXIST || rc == -ESTALE || (rc == 0 && last_of(&rows, "superseded") > 0)) {
         again = 1;
-    } else if (rc == -ETIMEDOUT) {
+    } else if (rc == -ETIMEDOUT || (rc == 0 && last_of(&rows, "closed") > 0)) {
         show_result(c, plan, &rows, wait);
         c->w.code = EXIT_INCOMPLETE;
     } else if (rc < 0) {
@@ -257,6 +270,11 @@ static int for_targets(struct change *c, struct job_plan *plan, bool grant)
         int rc = read_target(&c->w, a->word[i], &job, &ports, &who);
         if (rc == 0) {
             rc = grant ? job_plan_grant(plan, job, &ports, &who) : job_plan_revoke(plan, job, &ports, &who);
+        }
+        if (grant && rc > 0 && !job_world_knows(&c->w, job)) {
+            fprintf(c->w.call->errors,
+                    "cwctl: nobody knows a job %" PRIu32 " yet: the grant counts when there is one (cwctl job list)\n",
+                    job);
         }
         if (rc == -ENOTSUP) {
             rc = job_world_fail(&c->w, EXIT_NO,

@@ -27,6 +27,7 @@ static const struct arguments_option options[] = {
     {"no-wait", ARGUMENTS_FLAG, NULL, false, "", "do not wait until all servers have it"},
     {"replace", ARGUMENTS_FLAG, NULL, false, "", "put what the file says in the place of jobs that are there"},
     {"cluster", ARGUMENTS_NUMBER, NULL, false, "N", "the cluster that it is signed for"},
+    {"dims", ARGUMENTS_TEXT, NULL, false, "XxYxZ", "the torus, for coordinates in the file"},
     {"effective", ARGUMENTS_FLAG, NULL, false, "", "what is in force, defaults too (always so)"},
     {NULL, ARGUMENTS_FLAG, NULL, false, NULL, NULL},
 };
@@ -212,7 +213,7 @@ static const struct command table[] = {
      "PROCESSES: all, or as 0-3,7. PORTS: all, or as 1-3,get. Left out: all of them. The change is signed here, and\n"
      "waited for (--timeout, 10 s) until every server in view has it. Exit codes: 0 all have it; 1 refused, or it "
      "could\n"
-     "not be made; 5 it counts, but some servers did not answer in time.",
+     "not be made; 5 it counts, but some servers did not answer in time, or have no room for it and shut the job.",
      "  cwctl job grant web store:0-8:get --key operator.key", "key no-wait", 2, 40, NULL, NULL, NULL, run_job_grant},
     {"job revoke", "JOB FROM[:PROCESSES[:PORTS]]..", "take that away again",
      "Complete when no server can send by what was before: each has it, or is fenced. Exit codes as of job grant.",
@@ -232,9 +233,10 @@ static const struct command table[] = {
      NULL, NULL, run_job_keygen},
     {"job sign", "FILE", "a job file with signatures, on standard output",
      "Where the key is: no daemon is asked. Versions are signed as they stand in the file: they have to grow. For\n"
-     "job create anywhere, and for job_file in cubewayd.conf. Jobs are named by number, or within the file.",
-     "  cwctl job sign web.jobs --key operator.key --cluster 7 > web.signed", "key cluster", 1, 1, NULL, NULL, NULL,
-     run_job_sign},
+     "job create anywhere, and for job_file in cubewayd.conf. Jobs are named by number, or within the file;\n"
+     "servers by number, or with --dims by x,y,z.",
+     "  cwctl job sign web.jobs --key operator.key --cluster 7 --dims 4x4x4 > web.signed", "key cluster dims", 1, 1,
+     NULL, NULL, NULL, run_job_sign},
     {"config show", "", "the configuration in force, defaults too", "", "  cwctl config show --effective", "effective",
      0, 0, "config", NULL, show_config, NULL},
     {"log level", "[LEVEL]", "how much the daemon logs", "LEVEL: error, warn, info or debug; until it ends.",

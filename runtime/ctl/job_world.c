@@ -171,6 +171,16 @@ bool job_world_runs(const struct job_world *w, cw_job job)
     return false;
 }
 
+bool job_world_knows(const struct job_world *w, cw_job job)
+{
+    for (size_t i = 0; i < w->jobs.count; i++) {
+        if (number_of(w->jobs.row[i]) == job) {
+            return true;
+        }
+    }
+    return job_world_runs(w, job);
+}
+
 static int see(struct job_world *w, cw_job job)
 {
     if (w->seen.id == job) {

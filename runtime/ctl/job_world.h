@@ -10,6 +10,8 @@
 #include "ctl/commands.h"
 #include "jobfile/jobfile.h"
 
+enum { FIRST_LOADED = 1024 /* numbers of jobs below are those of services that are built in */ };
+
 struct job_world {
     const struct call *call;
     uint32_t cluster;
@@ -31,6 +33,8 @@ __attribute__((format(printf, 3, 4))) int job_world_fail(struct job_world *w, in
 cw_job job_world_job(struct job_world *w, const char *text);
 /* The name, or the number as text when it has none. */
 void job_world_name(const struct job_world *w, cw_job job, char out[static JOB_RECORD_NAME_BYTES]);
+/* True when there is a record of the job, or a service of it on the server. */
+bool job_world_knows(const struct job_world *w, cw_job job);
 /* True when a service of that job runs on the server. */
 bool job_world_runs(const struct job_world *w, cw_job job);
 

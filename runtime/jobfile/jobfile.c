@@ -119,7 +119,7 @@ static bool read_server(struct reading *r, struct spot at, cw_server *out)
     uint64_t most = servers > 0 ? servers - 1 : CW_SERVER_NONE - 1;
     if (words_number(text, 0, most, &number) < 0) {
         wrong(r, at, "'%.40s': expected a server: a number from 0 to %" PRIu64 "%s", text, most,
-              servers > 0 ? ", or x,y,z" : " (x,y,z only where the torus is known)");
+              servers > 0 ? ", or x,y,z" : " (x,y,z only where the torus is known: --dims)");
         return false;
     }
     *out = (cw_server)number;

@@ -7,8 +7,10 @@
 
 enum nmu_cause {
     NMU_ALLOWED = 0,
-    NMU_NO_SPEAKER, /* nobody was let in there */
-    NMU_STALE,      /* the speaker's job is unknown, destroyed, or another generation than the one it was let in with */
+    NMU_NO_SPEAKER, /* no such process of the job lives there */
+    NMU_NO_RECORD,  /* no record of the speaker's job is here: none came, or there is no room for it */
+    NMU_DESTROYED,  /* the speaker's job was */
+    NMU_STALE,      /* the speaker's job is of another generation than the one it was let in with */
     NMU_NO_GRANT,   /* no grant names that job and port */
     NMU_NO_REACH,   /* one does, but not that process; for a key: not all processes */
     NMU_NO_JOB,     /* the remote job is not known here, or destroyed */
@@ -17,7 +19,8 @@ enum nmu_cause {
     NMU_CAUSES,
 };
 
-/* The words for people. */
+/* The words for people, and one word for programs ("no-grant"). */
 const char *cause_text(enum nmu_cause cause);
+const char *cause_name(enum nmu_cause cause);
 
 #endif

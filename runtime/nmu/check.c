@@ -11,6 +11,15 @@ static bool covers(const struct privilege *p, uint32_t home, const struct privil
     return to->key ? grant->spans == 0 : privilege_holds(p, home, grant, to->process);
 }
 
+/* Why the job at that place may do nothing. */
+static enum nmu_cause of_no_use(const struct map *m, uint32_t home)
+{
+    if (m->job[home].version == 0) {
+        return NMU_NO_RECORD;
+    }
+    return m->door[home].known ? NMU_STALE : NMU_DESTROYED;
+}
+
 enum nmu_cause nmu_check(const struct nmu_tables *t, uint32_t speaker, const struct nmu_to *to, struct nmu_pass *pass)
 {
     const struct access_entry *who = access_of(&t->access, speaker);
@@ -19,7 +28,7 @@ enum nmu_cause nmu_check(const struct nmu_tables *t, uint32_t speaker, const str
     }
     bool same = who->generation == 0 || who->generation == t->map.job[who->home].generation;
     if (!t->map.door[who->home].known || !same) {
-        return NMU_STALE;
+        return of_no_use(&t->map, who->home);
     }
     const struct privilege *p = &t->privilege;
     const struct privilege_entry *port = privilege_find(p, privilege_key(who->home, to->job, to->port));

@@ -11,8 +11,8 @@ int response_open(struct response_table *r, uint32_t limit, uint32_t quota, uint
 {
     CHECK(quota >= 1);
     *r = (struct response_table){.quota = quota, .salt = salt, .counts_mask = 1};
-    /* At most half full, so that probes are short. */
-    while (r->counts_mask < 2 * limit) {
+    /* A requester and a job for each right at most: then half full, so that probes are short. */
+    while (r->counts_mask < 4 * limit) {
         r->counts_mask = r->counts_mask << 1;
     }
     r->counts_mask--;
@@ -31,12 +31,23 @@ size_t response_bytes(const struct response_table *r)
     return expiry_bytes(&r->table) + (r->counts != NULL ? (r->counts_mask + 1) * sizeof *r->counts : 0);
 }
 
-/* A requester as one number that is not 0: a keyed digest, so that nobody can choose two that meet. */
+/* As one number that is not 0: a keyed digest, so that nobody can choose two that meet. */
+static uint64_t one_number(const uint64_t *words, size_t count)
+{
+    uint64_t who = digest_of_words(words, count);
+    return who != 0 ? who : 1;
+}
+
 static uint64_t who_is(const struct response_table *r, const struct response_requester *requester)
 {
     const uint64_t words[] = {r->salt, requester->job, (uint64_t)requester->process << 32 | requester->server};
-    uint64_t who = digest_of_words(words, sizeof words / sizeof *words);
-    return who != 0 ? who : 1;
+    return one_number(words, sizeof words / sizeof *words);
+}
+
+static uint64_t job_is(const struct response_table *r, cw_job job)
+{
+    const uint64_t words[] = {r->salt, job};
+    return one_number(words, sizeof words / sizeof *words);
 }
 
 /* The place of a requester's count, or the empty one where it would be. */
@@ -62,6 +73,22 @@ static void empty_place(struct response_table *r, uint32_t hole)
     r->counts[hole] = (struct response_count){.who = 0};
 }
 
+static void count_one(struct response_table *r, uint64_t who)
+{
+    struct response_count *count = &r->counts[place_of(r, who)];
+    count->who = who;
+    count->rights++;
+}
+
+static void count_off(struct response_table *r, uint64_t who)
+{
+    uint32_t at = place_of(r, who);
+    CHECK(r->counts[at].rights > 0);
+    if (--r->counts[at].rights == 0) {
+        empty_place(r, at);
+    }
+}
+
 struct response_right *response_open_right(struct response_table *r, unsigned service,
                                            const struct response_requester *requester,
                                            const struct ext_request *request, cw_time until)
@@ -72,18 +99,19 @@ struct response_right *response_open_right(struct response_table *r, unsigned se
             return NULL;
         }
     }
-    uint64_t who = who_is(r, requester);
-    struct response_count *count = &r->counts[place_of(r, who)];
-    if (count->rights >= r->quota) {
+    uint64_t who = who_is(r, requester), job = job_is(r, requester->job);
+    uint32_t left = r->table.limit - expiry_count(&r->table);
+    if (r->counts[place_of(r, who)].rights >= r->quota || r->counts[place_of(r, job)].rights >= left) {
         return NULL;
     }
     struct response_right *right = expiry_take(&r->table, until);
     if (right == NULL) {
         return NULL;
     }
-    count->who = who;
-    count->rights++;
+    count_one(r, who);
+    count_one(r, job);
     right->who = who;
+    right->of_job = job;
     right->requester = *requester;
     right->request = *request;
     right->path_bytes = 0;
@@ -99,11 +127,8 @@ struct response_right *response_find(const struct response_table *r, unsigned se
 
 void response_end(struct response_table *r, struct response_right *right)
 {
-    uint32_t at = place_of(r, right->who);
-    CHECK(r->counts[at].rights > 0);
-    if (--r->counts[at].rights == 0) {
-        empty_place(r, at);
-    }
+    count_off(r, right->who);
+    count_off(r, right->of_job);
     expiry_give(&r->table, right);
 }
 

@@ -3,8 +3,9 @@
  * response.h - the response table: one-time rights of local services to answer a request (NMU 4.2; semantics 7.4).
  *
  * Guarantee: a right is used at most once, only by the service it was given to, and not after its time; one requester never has
- * more than the quota of them open here, so that no client can fill a server's table. Rights are named by handles (base/expiry.h) that
- * are never 0. Numbers in, numbers out: knows no packet.
+ * more than the quota of them open here, and a right is given only while all requesters of its job have fewer than are free. So no client
+ * fills a server's table, and no job does from however many servers: alone it gets half, and whoever comes next half of what is left.
+ * Rights are named by handles (base/expiry.h) that are never 0. Numbers in, numbers out: knows no packet.
  */
 #ifndef NMU_RESPONSE_H
 #define NMU_RESPONSE_H
@@ -24,6 +25,7 @@ struct response_requester {
 struct response_right {
     struct expiry_item item; /* item.handle names the right */
     uint64_t who;            /* the requester, as one number */
+    uint64_t of_job;         /* its job */
     struct response_requester requester;
     struct ext_request request; /* where the answer goes, and the requester's number of the call */
     uint8_t path_bytes;         /* 0: the request recorded no path */
@@ -31,7 +33,7 @@ struct response_right {
     uint8_t service;
 };
 
-/* How many rights each requester has: open addressing, allocated with the first right. */
+/* How many rights each requester has, and each requesting job: open addressing, allocated with the first right. */
 struct response_count {
     uint64_t who; /* 0: empty */
     uint32_t rights;
@@ -52,7 +54,7 @@ size_t response_bytes(const struct response_table *r);
 
 /*
  * Opens a right for a service until `until`. Gives the right, whose path the caller may fill, or NULL: the table is full, the requester
- * is at its quota, or no memory.
+ * is at its quota, its job has its share, or no memory.
  */
 struct response_right *response_open_right(struct response_table *r, unsigned service,
                                            const struct response_requester *requester,

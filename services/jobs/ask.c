@@ -210,6 +210,7 @@ static void explained(cw_svc *s, void *state, void *arg, int status, cw_packet *
         tell_row(&a->row, a->request);
         cw_request_int(a->request, "allowed", cause == NMU_ALLOWED);
         cw_request_text(a->request, "because", cause_text(cause));
+        cw_request_text(a->request, "cause", cause_name(cause));
         tell_entry(j, a);
         tell_server(j, a->request, "asked", a->source);
         if (cause == NMU_ALLOWED && !a->row.key) {

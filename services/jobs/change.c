@@ -47,7 +47,8 @@ void change_doubt(struct change *c, cw_server s, cw_time now)
     }
 }
 
-bool change_ack(struct change *c, cw_server s, uint64_t ticket, const struct jobs_mark *mark, bool kept, cw_time now)
+bool change_ack(struct change *c, cw_server s, uint64_t ticket, const struct jobs_mark *mark, unsigned word,
+                cw_time now)
 {
     if (s >= c->servers || ticket != c->ticket || mark->job != c->mark.job) {
         return false;
@@ -60,7 +61,8 @@ bool change_ack(struct change *c, cw_server s, uint64_t ticket, const struct job
     if (server->state == CHANGE_WAITING) {
         turn(c, s, order == 0 ? CHANGE_ACKED : CHANGE_SUPERSEDED, now);
     }
-    server->kept = kept;
+    server->kept = (word & CHANGE_KEPT) != 0;
+    server->closed = (word & CHANGE_CLOSED) != 0;
     return true;
 }
 

@@ -25,6 +25,7 @@ enum change_state {
 struct change_server {
     uint8_t state; /* enum change_state */
     bool kept;     /* it holds it after a restart too */
+    bool closed;   /* its NMU has no room for it: the job may do nothing there */
     uint8_t asks;  /* times it was asked again */
     cw_span after; /* since the change was put: of the state */
     cw_time ask;   /* when it is asked again */
@@ -53,8 +54,14 @@ void change_close(struct change *c);
 void change_reach(struct change *c, cw_server s, bool in_reach, cw_time now);
 /* It may have lost what it held: it left the view, whatever its fence time. */
 void change_doubt(struct change *c, cw_server s, cw_time now);
-/* It holds mark, and kept: after a restart too. False: an ack that counts for nothing (another ticket or job, an older record, out of reach). */
-bool change_ack(struct change *c, cw_server s, uint64_t ticket, const struct jobs_mark *mark, bool kept, cw_time now);
+/* What a server says of the record that it holds. */
+enum change_word {
+    CHANGE_KEPT = 1,   /* after a restart too */
+    CHANGE_CLOSED = 2, /* without room in its NMU: the job may do nothing there */
+};
+/* It holds mark; word: of enum change_word, joined. False: an ack that counts for nothing (another ticket or job, an older record, out of reach). */
+bool change_ack(struct change *c, cw_server s, uint64_t ticket, const struct jobs_mark *mark, unsigned word,
+                cw_time now);
 
 static inline bool change_complete(const struct change *c)
 {

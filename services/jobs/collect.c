@@ -60,13 +60,15 @@ static void drop(struct jobs *j, struct jobs_collect *c)
 
 static void tell(const struct jobs *j, const struct jobs_collect *c, bool complete)
 {
-    unsigned of[CHANGE_FENCED + 1] = {0}, unkept = 0;
+    unsigned of[CHANGE_FENCED + 1] = {0}, unkept = 0, closed = 0;
     for (cw_server s = 0; s < c->change.servers; s++) {
         const struct change_server *server = &c->change.server[s];
         bool holds = server->state == CHANGE_ACKED || server->state == CHANGE_SUPERSEDED;
         of[server->state]++;
         unkept += holds && !server->kept;
-        if (server->state == CHANGE_ABSENT || (server->state == CHANGE_ACKED && c->rows == 0)) {
+        closed += holds && server->closed;
+        bool simply = server->state == CHANGE_ACKED && !server->closed;
+        if (server->state == CHANGE_ABSENT || (simply && c->rows == 0)) {
             continue;
         }
         char text[TORUS_TEXT];
@@ -76,6 +78,7 @@ static void tell(const struct jobs *j, const struct jobs_collect *c, bool comple
         cw_request_int(c->request, "after_us", server->after.ns / 1000);
         if (holds) {
             cw_request_int(c->request, "kept", server->kept);
+            cw_request_int(c->request, "closed", server->closed);
         }
         cw_request_row(c->request);
     }
@@ -91,6 +94,7 @@ static void tell(const struct jobs *j, const struct jobs_collect *c, bool comple
     cw_request_int(c->request, "missing", of[CHANGE_WAITING]);
     cw_request_int(c->request, "absent", of[CHANGE_ABSENT]);
     cw_request_int(c->request, "unkept", unkept);
+    cw_request_int(c->request, "closed", closed);
 }
 
 static void finish(struct jobs *j, struct jobs_collect *c, int rc)
@@ -155,10 +159,10 @@ static void look_again(cw_svc *s, void *state, void *arg)
     }
 }
 
-void jobs_collect_ack(struct jobs *j, cw_server from, uint64_t ticket, const struct jobs_mark *mark, bool kept)
+void jobs_collect_ack(struct jobs *j, cw_server from, uint64_t ticket, const struct jobs_mark *mark, unsigned word)
 {
     for (struct jobs_collect *c = j->collects; c != NULL; c = c->next) {
-        if (!c->open || !change_ack(&c->change, from, ticket, mark, kept, cw_now(j->svc))) {
+        if (!c->open || !change_ack(&c->change, from, ticket, mark, word, cw_now(j->svc))) {
             continue;
         }
         if (change_complete(&c->change)) {

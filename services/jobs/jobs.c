@@ -81,7 +81,8 @@ static bool heard(struct jobs *j, cw_packet *p, const cw_rx *rx, const struct jo
         return false;
     }
     case JOBS_ACK:
-        jobs_collect_ack(j, from, frame->ticket, &frame->mark, frame->flag);
+        jobs_collect_ack(j, from, frame->ticket, &frame->mark,
+                         (frame->flag ? CHANGE_KEPT : 0u) | (frame->closed ? CHANGE_CLOSED : 0u));
         return false;
     case JOBS_HELLO:
         jobs_heard_hello(j, from, frame);

@@ -163,7 +163,7 @@ int jobs_command_more(struct jobs *j, cw_request *r, int argc, const char *const
 /* What came of jobs_take(): 0: it is held, and this is the first flood's ticket; else why not. The collect may be gone afterwards. */
 void jobs_collect_taken(struct jobs *j, struct jobs_collect *c, int rc);
 uint64_t jobs_collect_ticket(const struct jobs_collect *c);
-void jobs_collect_ack(struct jobs *j, cw_server from, uint64_t ticket, const struct jobs_mark *mark, bool kept);
+void jobs_collect_ack(struct jobs *j, cw_server from, uint64_t ticket, const struct jobs_mark *mark, unsigned word);
 void jobs_collect_doubt(struct jobs *j, cw_server s);
 void jobs_collect_close(struct jobs *j);
 

@@ -21,13 +21,27 @@ void jobs_count(struct jobs *j, enum jobs_count what)
 
 /* ---- Who wants to know --------------------------------------------------------------------------------------------- */
 
+/* The NMU needs this record and does not go by it: there is no room (govern()). Perhaps there is later: so it is looked at, not noted. */
+static bool is_closed(const struct jobs *j, const struct jobs_mark *mark)
+{
+    const struct map_job *held = j->desk != NULL ? nmu_job(j->desk->nmu(j->desk->node), mark->job) : NULL;
+    if (held == NULL || mark->destroyed) {
+        return false;
+    }
+    bool here = held->version == mark->version && held->generation == mark->generation;
+    return !here || (held->residents > 0 && !held->ruled);
+}
+
 static void acknowledge(struct jobs *j, const struct shelf_item *item, cw_server origin, uint64_t ticket)
 {
+    bool closed = is_closed(j, &item->mark);
     if (origin == j->self) {
-        jobs_collect_ack(j, j->self, ticket, &item->mark, item->kept);
+        unsigned word = (item->kept ? CHANGE_KEPT : 0u) | (closed ? CHANGE_CLOSED : 0u);
+        jobs_collect_ack(j, j->self, ticket, &item->mark, word);
         return;
     }
-    struct jobs_frame frame = {.kind = JOBS_ACK, .flag = item->kept, .ticket = ticket, .mark = item->mark};
+    struct jobs_frame frame = {
+        .kind = JOBS_ACK, .flag = item->kept, .closed = closed, .ticket = ticket, .mark = item->mark};
     jobs_send(j, origin, &frame);
 }
 

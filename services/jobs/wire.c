@@ -212,9 +212,10 @@ static bool read_kind(const uint8_t *p, struct jobs_frame *f)
     case JOBS_OFFER:
         return read_ticket(p, f) && get_mark(p + JOBS_RECORD_AT, &f->mark);
     case JOBS_ACK:
-        f->flag = word == 1;
+        f->flag = (word & 1) != 0;
+        f->closed = (word & 2) != 0;
         f->ticket = get_be64(p + 16);
-        return word <= 1 && get_be32(p + 12) == 0 && get_mark(p + JOBS_RECORD_AT, &f->mark);
+        return word <= 3 && get_be32(p + 12) == 0 && get_mark(p + JOBS_RECORD_AT, &f->mark);
     case JOBS_HELLO:
         f->flag = word == 1;
         f->count = get_be32(p + 12);
@@ -293,7 +294,7 @@ void jobs_encode(const struct jobs_frame *f, uint8_t *p)
         }
         break;
     case JOBS_ACK:
-        put_be32(p + 8, f->flag);
+        put_be32(p + 8, (uint32_t)f->flag | (uint32_t)f->closed << 1);
         put_be64(p + 16, f->ticket);
         jobs_mark_put(&f->mark, p + JOBS_RECORD_AT, 0);
         break;

@@ -6,7 +6,7 @@
  *
  *   RECORD   8 origin:32 0:32  16 ticket:64  24 a signed record: take it, and when ticket is not 0 tell the origin that you hold it
  *   OFFER    8 origin:32 0:32  16 ticket:64  24 mark             as RECORD, of one that does not fit a packet: fetch it from who says so
- *   ACK      8 flags:32 0:32   16 ticket:64  24 mark             I hold this of the job (1: and after a restart too)
+ *   ACK      8 flags:32 0:32   16 ticket:64  24 mark             I hold this of the job (1: and after a restart too; 2: my NMU has no room for it)
  *   HELLO    8 flags:32 count:32  16 sum:64                      I hold so many, and their digest (1: this answers yours)
  *   SUMMARY  8 first:32 last:32   16 count:16 0:48  24 marks     all that I hold of the jobs first .. last
  *   FETCH    8 offset:32 0:32     16 mark                        a call: bytes of that record, please
@@ -71,6 +71,7 @@ struct jobs_frame {
     cw_server origin; /* RECORD, OFFER */
     uint64_t ticket;
     bool flag;             /* ACK, HELLO, ASK: the 1 above */
+    bool closed;           /* ACK: the 2 above: the job may do nothing there */
     struct jobs_mark mark; /* OFFER, ACK, FETCH, PART */
     uint32_t count;        /* HELLO, SUMMARY, ROWS */
     uint64_t sum;

@@ -74,7 +74,7 @@ static void take_in(const struct job_record *r)
         enum nmu_cause cause = nmu_ask(&n, 0, &to, &pass);
         /* Only the own job's record is here. */
         bool may = cause == NMU_ALLOWED || cause == NMU_NO_PROCESS;
-        demand(rc == 1 ? (g.job == r->job ? may : cause == NMU_NO_JOB) : cause == NMU_STALE);
+        demand(rc == 1 ? (g.job == r->job ? may : cause == NMU_NO_JOB) : cause == NMU_NO_RECORD);
     }
     nmu_vacate(&n, 0);
     demand(n.tables.privilege.used == 0 && n.tables.privilege.sets.used == 0 && n.tables.map.used == 0 &&

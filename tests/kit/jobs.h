@@ -90,7 +90,13 @@ static inline enum nmu_cause plain_check(const struct plain_job *jobs, unsigned 
                                          const struct nmu_to *to, cw_server *server)
 {
     const struct plain_job *own = &jobs[me];
-    if (own->job == 0 || own->destroyed || (generation != 0 && own->generation != generation)) {
+    if (own->job == 0) {
+        return NMU_NO_RECORD;
+    }
+    if (own->destroyed) {
+        return NMU_DESTROYED;
+    }
+    if (generation != 0 && own->generation != generation) {
         return NMU_STALE;
     }
     bool named = false, granted = false;

@@ -49,6 +49,14 @@ class Ask(ctl_kit.Job):
         last = self.rows("job audit")[-1]
         self.assertEqual((last["servers"], last["silent"], last["refused"]), (27, 0, 4))
 
+    def test_remedies_that_are_no_grants(self):
+        jobs = 'job "web" { id = 5001; processes = "0-8"; grant 5009 { processes = all; ports = all } }\njob "gone" { id = 5003; processes = "0" }\n'
+        self.cwctl("job create --replace", self.file("web.jobs", jobs))
+        [row] = self.rows("job explain web:3 5009:1:1", code=1)
+        self.assertEqual((row["because"], row["cause"]), ("no process of that job runs on that server", "no-speaker"))
+        self.assertEqual(row["missing"], "process 3 of job web does not run on 0,1,0")
+        self.assertIn("load the service there (cwctl --server 0,1,0 services load FILE)", row["remedy"])
+
     def test_what_is_no_question(self):
         self.refused("job explain hitcount ping:1:1", "expected JOB:PROCESS, the one that sends", code=2)
         self.refused("job explain hitcount:0 ping:1", "expected JOB:PROCESS:PORT", code=2)

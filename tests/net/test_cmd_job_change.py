@@ -100,6 +100,15 @@ class Change(ctl_kit.Job):
         file = self.file("larger", 'job "larger" { id = 7001; processes = "0-26"; ports { a = 1 }; grant 7000 { processes = all; ports = "0-16384" } }\n')
         self.refused(f"job create {file}", "more than a server has room for", code=1)
 
+    def test_to_a_job_that_nobody_knows(self):
+        done = self.raw("job", "grant", "web", "77777")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("nobody knows a job 77777 yet", done.stderr)
+        self.assertIn("# job 77777 is known to nobody\n", self.cwctl("job show web"))
+        self.cwctl("job grant web store")
+        names = [row.get("to_name") for row in self.rows("job show web") if row.get("what") == "grant"]
+        self.assertEqual(names, ["store", None])
+
     def test_not_complete(self):
         self.cwctl("--server 2,2,2 fail")
         try:

@@ -317,6 +317,27 @@ START_TEST(bad_calls)
 }
 END_TEST
 
+/* However long the requester would wait, its right to an answer ends. */
+START_TEST(a_right_has_an_end)
+{
+    struct bench *b = bench_open((cw_dims){1, 1, 2});
+    bench_start_all(b);
+    bench_settle(b);
+    cw_to to = to_server(b, 1);
+    const cw_call_options options = {CW_CALL_INIT, .timeout = CW_SEC(3000)};
+    const struct response_table *rights = &b->node[1]->nmu.responses;
+    memset(&habit, 0, sizeof habit);
+    habit.later = true;
+    b->hooks.on_packet = answer;
+    ck_assert_int_gt(cw_call(bench_svc(b, 0), packet_of(b, 0, "x", 0), &to, &options, probe_reply, NULL), 0);
+    bench_kick(b, 0);
+    bench_run(b, CW_MS(1));
+    ck_assert_uint_eq(expiry_count(&rights->table), 1);
+    ck_assert_int_le(response_wake(rights).ns, cw_time_add(b->node[1]->now, CW_SEC(30)).ns);
+    bench_close(b);
+}
+END_TEST
+
 START_TEST(too_many)
 {
     struct bench *b = bench_open((cw_dims){1, 1, 2});
@@ -394,6 +415,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(transit_leaves_no_rights),
     SUITE_TEST(a_call_to_a_key_survives_its_root),
     SUITE_TEST(bad_calls),
+    SUITE_TEST(a_right_has_an_end),
     SUITE_TEST(too_many),
     SUITE_TEST(closing_ends_all_calls),
 };

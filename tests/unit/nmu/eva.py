@@ -47,6 +47,7 @@ int main(void)
         slot[i].at = BELOW(2);
     }
     for (unsigned i = 0; i < JOBS; i++) {
+        job[i].version = ANY64;
         job[i].generation = ANY64;
         door[i].only = (struct nmu_span){ANY32, ANY32, ANY32};
         door[i].ranges = (uint16_t)BELOW(LIST + 1);

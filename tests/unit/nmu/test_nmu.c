@@ -91,7 +91,7 @@ START_TEST(an_older_record_is_refused)
     v3.ranges = 0;
     ck_assert_int_eq(put(&n, &v3), 1);
     struct nmu_pass pass;
-    ck_assert_uint_eq(nmu_ask(&n, 0, &(struct nmu_to){.job = 1}, &pass), NMU_STALE);
+    ck_assert_uint_eq(nmu_ask(&n, 0, &(struct nmu_to){.job = 1}, &pass), NMU_DESTROYED);
     struct plain_job again = job_of(1, 5, 1);
     again.generation = 2;
     ck_assert_int_eq(put(&n, &again), 1);

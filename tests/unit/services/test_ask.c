@@ -45,6 +45,7 @@ START_TEST(may_a_reach_b)
     ck_assert_int_eq(fake_int(&town_result, 0, "allowed"), 1);
     town_line(0, "explain 51:2 50:1:7"); /* a service that is not there: nobody speaks */
     ck_assert_str_eq(fake_text(&town_result, 0, "because"), cause_text(NMU_NO_SPEAKER));
+    ck_assert_str_eq(fake_text(&town_result, 0, "cause"), "no-speaker");
     ck_assert_uint_eq(town_close(), 0);
 }
 END_TEST

@@ -24,21 +24,22 @@ static void open_change(void)
 START_TEST(complete_when_all_have_said_so)
 {
     open_change();
-    ck_assert(change_ack(&c, 0, TICKET, &mark, true, at(1)));
-    ck_assert(change_ack(&c, 1, TICKET, &newer, false, at(2)));
-    ck_assert(!change_ack(&c, 2, TICKET, &older, true, at(2)));
-    ck_assert(!change_ack(&c, 2, TICKET, &other, true, at(2)));
-    ck_assert(!change_ack(&c, 2, TICKET + 1, &mark, true, at(2)));
-    ck_assert(!change_ack(&c, 4, TICKET, &mark, true, at(2))); /* not in reach: it may be anybody's old word */
-    ck_assert(!change_ack(&c, SERVERS, TICKET, &mark, true, at(2)));
+    ck_assert(change_ack(&c, 0, TICKET, &mark, CHANGE_KEPT, at(1)));
+    ck_assert(change_ack(&c, 1, TICKET, &newer, CHANGE_CLOSED, at(2)));
+    ck_assert(!change_ack(&c, 2, TICKET, &older, CHANGE_KEPT, at(2)));
+    ck_assert(!change_ack(&c, 2, TICKET, &other, CHANGE_KEPT, at(2)));
+    ck_assert(!change_ack(&c, 2, TICKET + 1, &mark, CHANGE_KEPT, at(2)));
+    ck_assert(!change_ack(&c, 4, TICKET, &mark, CHANGE_KEPT, at(2))); /* not in reach: it may be anybody's old word */
+    ck_assert(!change_ack(&c, SERVERS, TICKET, &mark, CHANGE_KEPT, at(2)));
     ck_assert(!change_complete(&c));
-    ck_assert(change_ack(&c, 2, TICKET, &mark, true, at(3)));
-    ck_assert(change_ack(&c, 2, TICKET, &mark, true, at(9))); /* again: still of the first instant */
-    ck_assert(change_ack(&c, 3, TICKET, &mark, true, at(4)));
+    ck_assert(change_ack(&c, 2, TICKET, &mark, CHANGE_KEPT, at(3)));
+    ck_assert(change_ack(&c, 2, TICKET, &mark, CHANGE_KEPT, at(9))); /* again: still of the first instant */
+    ck_assert(change_ack(&c, 3, TICKET, &mark, CHANGE_KEPT, at(4)));
     ck_assert(change_complete(&c));
     ck_assert_int_eq(c.server[0].state, CHANGE_ACKED);
     ck_assert_int_eq(c.server[1].state, CHANGE_SUPERSEDED);
-    ck_assert(!c.server[1].kept);
+    ck_assert(!c.server[1].kept && c.server[1].closed);
+    ck_assert(c.server[0].kept && !c.server[0].closed);
     ck_assert_int_eq(c.server[2].after.ns, 3000000);
     ck_assert_int_eq(c.server[4].state, CHANGE_ABSENT);
     change_close(&c);
@@ -49,7 +50,7 @@ START_TEST(fenced_counts_and_who_returns_must_say_it_again)
 {
     open_change();
     for (cw_server s = 0; s < 3; s++) {
-        ck_assert(change_ack(&c, s, TICKET, &mark, true, at(1)));
+        ck_assert(change_ack(&c, s, TICKET, &mark, CHANGE_KEPT, at(1)));
     }
     change_reach(&c, 3, true, at(2)); /* nothing new */
     ck_assert(!change_complete(&c));
@@ -59,8 +60,8 @@ START_TEST(fenced_counts_and_who_returns_must_say_it_again)
     change_reach(&c, 3, true, at(70));
     change_reach(&c, 4, true, at(71));
     ck_assert_uint_eq(c.waiting, 2);
-    ck_assert(change_ack(&c, 3, TICKET, &mark, true, at(72)));
-    ck_assert(change_ack(&c, 4, TICKET, &mark, true, at(72)));
+    ck_assert(change_ack(&c, 3, TICKET, &mark, CHANGE_KEPT, at(72)));
+    ck_assert(change_ack(&c, 4, TICKET, &mark, CHANGE_KEPT, at(72)));
     ck_assert(change_complete(&c));
     /* It left the view, its fence time runs: what it said is void. */
     change_doubt(&c, 2, at(80));
@@ -76,7 +77,7 @@ START_TEST(the_silent_are_asked_less_and_less_often)
 {
     open_change();
     for (cw_server s = 1; s < SERVERS; s++) {
-        ck_assert(s == 4 || change_ack(&c, s, TICKET, &mark, true, at(1)));
+        ck_assert(s == 4 || change_ack(&c, s, TICKET, &mark, CHANGE_KEPT, at(1)));
     }
     int64_t gaps[6], last = 0;
     unsigned asks = 0;
@@ -93,7 +94,7 @@ START_TEST(the_silent_are_asked_less_and_less_often)
     for (unsigned i = 0; i < 6; i++) {
         ck_assert_int_eq(gaps[i], are[i]);
     }
-    ck_assert(change_ack(&c, 0, TICKET, &mark, true, at(5000)));
+    ck_assert(change_ack(&c, 0, TICKET, &mark, CHANGE_KEPT, at(5000)));
     ck_assert_int_eq(change_wake(&c).ns, CW_NEVER.ns);
     change_close(&c);
 }

@@ -103,6 +103,41 @@ START_TEST(who_is_silent_is_missing_until_it_is_fenced)
 }
 END_TEST
 
+/* Each of two jobs fits the tables, and both do not: where both live, the later one is shut, and that is said. */
+START_TEST(where_there_is_no_room_it_is_closed)
+{
+    open_town();
+    struct kit_job first = {.job = 60, .version = 2, .generation = 1, .processes = 6, .grants = 40};
+    struct kit_job second = {.job = TOWN_RESIDENT, .version = 2, .generation = 1, .processes = 6, .grants = 20};
+    struct nmu_config small = nmu_config_default();
+    small.privileges = 50;
+    nmu_close(&town.at[3].nmu);
+    ck_assert_int_eq(nmu_open(&town.at[3].nmu, &small), 0);
+    ck_assert_int_eq(nmu_reside(&town.at[3].nmu, 0, TOWN_RESIDENT, 3, 0), 0);
+    ck_assert_int_eq(nmu_reside(&town.at[3].nmu, 1, 60, 3, 0), 0);
+    town_put_room(0, kit_record(&first, KIT_KEY, KIT_CLUSTER, town_room, KIT_RECORD_MAX), NULL, true);
+    ck_assert_int_eq(town_result.rc, 0);
+    ck_assert_int_eq(last("closed"), 0);
+    town_put_room(0, kit_record(&second, KIT_KEY, KIT_CLUSTER, town_room, KIT_RECORD_MAX), NULL, true);
+    ck_assert_int_eq(town_result.rc, 0);
+    ck_assert_int_eq(last("complete"), 1); /* nobody sends by what was before */
+    ck_assert_int_eq(last("closed"), 1);
+    ck_assert_uint_eq(town_result.rows, 2);
+    ck_assert_str_eq(fake_text(&town_result, 0, "server"), "1,1,0");
+    ck_assert_str_eq(fake_text(&town_result, 0, "state"), "acked");
+    ck_assert_int_eq(fake_int(&town_result, 0, "closed"), 1);
+    ck_assert_uint_eq(town_decides(3, TOWN_RESIDENT), 0);
+    ck_assert_uint_eq(town_decides(2, TOWN_RESIDENT), 2);
+    /* With less it is open again. */
+    second.version = 3;
+    second.grants = 5;
+    town_put_room(3, kit_record(&second, KIT_KEY, KIT_CLUSTER, town_room, KIT_RECORD_MAX), NULL, true);
+    ck_assert_int_eq(last("closed"), 0);
+    ck_assert_uint_eq(town_decides(3, TOWN_RESIDENT), 3);
+    ck_assert_uint_eq(town_close(), 0);
+}
+END_TEST
+
 /* All others are out of reach of a server that is in no view: nobody can be told that they are fenced. */
 START_TEST(nothing_is_complete_where_the_others_are_lost)
 {
@@ -330,6 +365,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(two_at_once),
     SUITE_TEST(in_pieces),
     SUITE_TEST(nothing_is_complete_where_the_others_are_lost),
+    SUITE_TEST(where_there_is_no_room_it_is_closed),
     SUITE_TEST(bad_words),
     SUITE_TEST(so_many_at_a_time_and_closed),
 };

@@ -16,6 +16,7 @@ static size_t sample(unsigned kind)
         .origin = 5,
         .ticket = 6,
         .flag = true,
+        .closed = true,
         .mark = a_mark,
         .count = kind == JOBS_HELLO ? 12345 : 2,
         .sum = 99,

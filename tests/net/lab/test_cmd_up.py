@@ -36,14 +36,14 @@ class Up(lab_kit.Case):
     def test_timers_of_a_busy_machine(self):
         busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2 * os.cpu_count())]
         try:
-            up = self.up("2x1x1")
+            up = ask("up", "2x1x1")
             self.assertGreaterEqual(up["processors_wanted"], os.cpu_count())
             self.assertGreaterEqual(up["timers_scale"], 3)
             said = run("up", "2x1x1", "--name", "two", "--scale", "1").stderr
             self.assertIn("this machine is busy", said)
             said = run("up", "2x1x1", "--name", "three").stderr
             self.assertRegex(said, "timers are longer: .* other processes want now")
-            self.assertEqual(self.up("2x1x1", "--name", "four", "--driver", "process")["timers_scale"], 1)
+            self.assertEqual(ask("up", "2x1x1", "--name", "four", "--driver", "process")["timers_scale"], 1)
         finally:
             for one in busy:
                 one.kill()

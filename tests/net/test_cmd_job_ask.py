@@ -57,6 +57,24 @@ class Ask(ctl_kit.Job):
         self.assertEqual(row["missing"], "process 3 of job web does not run on 0,1,0")
         self.assertIn("load the service there (cwctl --server 0,1,0 services load FILE)", row["remedy"])
 
+    def test_no_room_for_two(self):
+        """Each fits the NMU, both do not: the later one is shut, exit code 5, and open again when there is room."""
+        one = 'job "{}" {{ id = {}; processes = "0-26"; ports {{ a = 1 }}; grant 7000 {{ processes = all; ports = "0-{}" }} }}\n'
+        [number] = [row["job"] for row in self.rows("services") if row["service"] == "trace"]
+        self.cwctl("job create --replace", self.file("first", one.format("trace", number, 9999)))
+        second = self.file("second", one.format("hitcount", 4096, 9999))
+        text = self.cwctl("job create --replace", second, code=5)
+        self.assertIn("so that this one may do NOTHING there: 0,0,0 0,0,1", text)
+        self.assertIn("take grants away from it, or from others that live there", text)
+        [row] = self.rows("job explain hitcount:0 7000:1:1", code=1)
+        self.assertEqual(row["cause"], "no-record")
+        self.assertIn("take grants away", row["remedy"])
+        self.cwctl("job create --replace", self.file("first", one.format("trace", number, 9)))
+        [row] = self.rows("job explain hitcount:0 7000:1:1", code=1)
+        self.assertEqual(row["cause"], "no-job")
+        self.cwctl("job create --replace", self.file("second", one.format("hitcount", 4096, 0)))
+        self.cwctl("job revoke hitcount 7000")
+
     def test_what_is_no_question(self):
         self.refused("job explain hitcount ping:1:1", "expected JOB:PROCESS, the one that sends", code=2)
         self.refused("job explain hitcount:0 ping:1", "expected JOB:PROCESS:PORT", code=2)

@@ -27,6 +27,7 @@ const char *cause_name(enum nmu_cause cause)
         [NMU_ALLOWED] = "allowed",     [NMU_NO_SPEAKER] = "no-speaker", [NMU_NO_RECORD] = "no-record",
         [NMU_DESTROYED] = "destroyed", [NMU_STALE] = "stale",           [NMU_NO_GRANT] = "no-grant",
         [NMU_NO_REACH] = "no-reach",   [NMU_NO_JOB] = "no-job",         [NMU_NO_PROCESS] = "no-process",
+        [NMU_TAMPERED] = "tampered",
     };
     CHECK(cause < NMU_CAUSES);
     return name[cause];

@@ -44,7 +44,7 @@ END_TEST
 START_TEST(rights_end_with_the_requesters_server)
 {
     struct response_table r;
-    ck_assert_int_eq(response_open(&r, 64, 16, 1), 0);
+    ck_assert_int_eq(response_open(&r, 128, 16, 1), 0); /* a job alone has half */
     for (cw_server server = 0; server < 8; server++) {
         for (unsigned i = 0; i < 5; i++) {
             const struct response_requester from = {.job = 7, .process = i, .server = server};
@@ -156,10 +156,8 @@ START_TEST(one_job_cannot_fill_the_table)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(a_right_is_used_once_by_its_owner),
-    SUITE_TEST(rights_end_with_the_requesters_server),
-    SUITE_TEST(one_requester_cannot_fill_the_table),
-    SUITE_TEST(quota_is_exact),
+    SUITE_TEST(a_right_is_used_once_by_its_owner),   SUITE_TEST(rights_end_with_the_requesters_server),
+    SUITE_TEST(one_requester_cannot_fill_the_table), SUITE_TEST(quota_is_exact),
     SUITE_TEST(one_job_cannot_fill_the_table),
 };
 SUITE_MAIN("responses", tests)

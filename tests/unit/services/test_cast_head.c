@@ -29,23 +29,38 @@ static void same_name(const struct cast_head *a, const struct cast_head *b)
 START_TEST(every_kind_comes_back)
 {
     struct cast_head out, h = full(CAST_OPEN);
-    h.edge = 1, h.order = 2, h.index = 3, h.piece_bytes = 8920, h.bytes = UINT64_C(1) << 40, h.tag = 7, h.servers = 27;
+    h.edge = 1;
+    h.order = 2;
+    h.index = 3;
+    h.piece_bytes = 8920;
+    h.bytes = UINT64_C(1) << 40;
+    h.tag = 7;
+    h.servers = 27;
     ck_assert_int_eq(through(&h, 4, &out), 0);
     same_name(&h, &out);
     ck_assert(out.piece_bytes == 8920 && out.bytes == h.bytes && out.tag == 7 && out.servers == 27);
     ck_assert(out.rest == bytes + CAST_OPEN_HEAD && out.rest_bytes == 4);
     h = full(CAST_DATA);
-    h.edge = 1, h.order = 2, h.index = 3, h.sum = 4;
+    h.edge = 1;
+    h.order = 2;
+    h.index = 3;
+    h.sum = 4;
     ck_assert_int_eq(through(&h, 9, &out), 0);
     same_name(&h, &out);
     ck_assert(out.rest == bytes + CAST_DATA_HEAD && out.rest_bytes == 9);
     h = full(CAST_ACK);
-    h.edge = 1, h.order = 2, h.index = 3, h.serial = 5, h.have[0] = 6, h.have[1] = UINT64_C(1) << 63;
+    h.edge = 1;
+    h.order = 2;
+    h.index = 3;
+    h.serial = 5;
+    h.have[0] = 6;
+    h.have[1] = UINT64_C(1) << 63;
     ck_assert_int_eq(through(&h, 0, &out), 0);
     same_name(&h, &out);
     ck_assert(out.serial == 5 && out.have[0] == 6 && out.have[1] == UINT64_C(1) << 63);
     h = full(CAST_DONE);
-    h.status = -EBADMSG, h.sum = 9;
+    h.status = -EBADMSG;
+    h.sum = 9;
     ck_assert_int_eq(through(&h, 0, &out), 0);
     same_name(&h, &out);
     ck_assert_int_eq(out.status, -EBADMSG);
@@ -60,7 +75,8 @@ START_TEST(no_other_length)
     struct cast_head out;
     for (int kind = CAST_OPEN; kind <= CAST_DONE_ACK; kind++) {
         struct cast_head h = full((enum cast_kind)kind);
-        h.servers = 27, h.piece_bytes = 64;
+        h.servers = 27;
+        h.piece_bytes = 64;
         size_t rest = kind == CAST_OPEN ? 4 : kind == CAST_DATA ? 1 : 0;
         ck_assert_int_eq(through(&h, rest, &out), 0);
         for (size_t n = 0; n < cast_head_bytes(h.kind) + rest; n++) {
@@ -81,7 +97,8 @@ START_TEST(nonsense_is_refused)
         ck_assert_int_eq(cast_head_decode(bytes, CAST_DATA_HEAD + 8, &out), -EBADMSG);
     }
     h = full(CAST_OPEN);
-    h.servers = 27, h.piece_bytes = CAST_PIECE_LEAST - 1;
+    h.servers = 27;
+    h.piece_bytes = CAST_PIECE_LEAST - 1;
     ck_assert_int_eq(through(&h, 4, &out), -EBADMSG);
     h.piece_bytes = CAST_PIECE_MOST + 1;
     ck_assert_int_eq(through(&h, 4, &out), -EBADMSG);

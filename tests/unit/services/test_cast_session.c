@@ -58,11 +58,14 @@ START_TEST(what_cannot_be)
     struct cast_head h = message(100);
     h.servers = 8;
     ck_assert_int_eq(cast_session_open(&c, host, &torus, trees, &h), -EINVAL);
-    h = message(100), h.origin = 9;
+    h = message(100);
+    h.origin = 9;
     ck_assert_int_eq(cast_session_open(&c, host, &torus, trees, &h), -EINVAL);
-    h = message(100), h.number = 0;
+    h = message(100);
+    h.number = 0;
     ck_assert_int_eq(cast_session_open(&c, host, &torus, trees, &h), -EINVAL);
-    h = message(100), h.piece_bytes = 65;
+    h = message(100);
+    h.piece_bytes = 65;
     ck_assert_int_eq(cast_session_open(&c, host, &torus, trees, &h), -EINVAL);
     h = message(UINT64_C(1) << 50);
     ck_assert_int_eq(cast_session_open(&c, host, &torus, trees, &h), -E2BIG);

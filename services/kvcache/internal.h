@@ -98,6 +98,7 @@ struct question {
     cw_time begun, until;
     unsigned attempts;
     bool write, fetches, follows, poisoned;
+    bool names; /* the attempt under way asks for nothing but the instance */
     bool doubt; /* an attempt was not answered: it may have been done */
     bool bulk;
     bool direct;   /* no extra keys */

@@ -120,6 +120,11 @@ static void take(struct kvcache *k, const struct asker *asker, const uint8_t *by
         kv_note(k, KV_COUNT_MALFORMED);
         return;
     }
+    if (ask.kind == KV_ASK_NAME) {
+        struct kv_answer name = {.state = KV_DONE};
+        say_answer(k, asker, &name);
+        return;
+    }
     cw_key id = kv_mem_id(k, ask.r.job, ask.r.key, ask.r.key_length);
     struct item_name name = kv_name(&id, &ask.r);
     if (ask.kind == KV_ASK_DROP) {

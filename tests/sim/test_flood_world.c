@@ -9,6 +9,7 @@
 #include "keyspace/torus.h"
 #include "nmu/book.h"
 #include "nmu/nmu.h"
+#include "sanitized.h"
 #include "services/bench/bench.h"
 #include "simulator/world.h"
 #include "suite.h"
@@ -17,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FLOOD_JOB = 2000, TRIES = 20, SIZE = 1000, SERVERS = 27 };
+enum { FLOOD_JOB = 2000, TRIES = 20, SIZE = 1000, SERVERS = 27, SPAN_MS = SANITIZED ? 10 : 50 };
 
 /* ---- The flood ----------------------------------------------------------------------------------------------------- */
 
@@ -132,10 +133,10 @@ static struct outcome measure(const char *load, bool flooded)
     open_world();
     command_all(load, NULL);
     flood.on = flooded;
-    run(CW_MS(50));
+    run(CW_MS(SPAN_MS));
     command_all("reset", NULL);
     uint64_t before = flood.tries;
-    run(CW_MS(50));
+    run(CW_MS(SPAN_MS));
     struct outcome o = {.tries = flood.tries - before};
     o.bytes = command_all("stats", "bytes");
     o.lost = command_all("stats", "lost");

@@ -163,8 +163,9 @@ START_TEST(a_bystander_notices_nothing)
     for (unsigned i = 0; i < sizeof loads / sizeof loads[0]; i++) {
         struct outcome calm = measure(loads[i], false), flooded = measure(loads[i], true);
         printf("%-42s %10.3f Gb/s a server; with %.1f M refused sends a second on each of 13 servers %.3f: %+.4f %%\n",
-               loads[i], (double)calm.bytes * 8 / 50e6 / SERVERS, (double)flooded.tries / 13 / 50e-3 / 1e6,
-               (double)flooded.bytes * 8 / 50e6 / SERVERS,
+               loads[i], (double)calm.bytes * 8 / (SPAN_MS * 1e6) / SERVERS,
+               (double)flooded.tries / 13 / (SPAN_MS * 1e-3) / 1e6,
+               (double)flooded.bytes * 8 / (SPAN_MS * 1e6) / SERVERS,
                100.0 * (double)(flooded.bytes - calm.bytes) / (double)calm.bytes);
         ck_assert_uint_eq(calm.tries, 0);
         ck_assert_uint_gt(flooded.tries, 13u * 1900u * SPAN_MS);

@@ -4,7 +4,7 @@
  * duplication, delay, cuts, churn, pauses, partitions), lets every server ask for everything on a few keys, and checks that the history of each
  * key is linearizable (kv_ledger.h, kv_history.h). Afterwards all is well again, and every server must be served.
  *
- *   test_kvcache_world [--first SEED] [--seeds COUNT] [--span MS] [--extras K] [--all] [--say] [--inside]     exit code 1: a seed failed
+ *   test_kvcache_world [--first SEED] [--seeds COUNT] [--span MS] [--extras K] [--key NUMBER] [--all] [--say] [--inside]     exit code 1: a seed failed
  */
 #include "fake_result.h"
 #include "kv_history.h"
@@ -14,6 +14,7 @@
 #include "simulator/faults.h"
 #include "simulator/world.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,6 +186,7 @@ struct options {
     uint64_t first, count;
     cw_span span;
     int extras; /* k; < 0: drawn */
+    int key;    /* of which everything is printed; < 0: none */
     bool all, say, inside;
 };
 
@@ -199,6 +201,8 @@ static int read_options(struct options *o, int argc, char **argv)
             o->span = CW_MS(strtoull(argv[++i], NULL, 10));
         } else if (strcmp(argv[i], "--extras") == 0 && i + 1 < argc) {
             o->extras = atoi(argv[++i]);
+        } else if (strcmp(argv[i], "--key") == 0 && i + 1 < argc) {
+            o->key = atoi(argv[++i]);
         } else if (strcmp(argv[i], "--all") == 0) {
             o->all = true;
         } else if (strcmp(argv[i], "--say") == 0) {
@@ -211,6 +215,26 @@ static int read_options(struct options *o, int argc, char **argv)
         }
     }
     return 0;
+}
+
+static const char *const op_names[KV_OPS] = {
+    [KV_GET] = "get",       [KV_SET] = "set", [KV_ADD] = "add",       [KV_REPLACE] = "replace",
+    [KV_APPEND] = "append", [KV_CAS] = "cas", [KV_INCR] = "incr",     [KV_DECR] = "decr",
+    [KV_TOUCH] = "touch",   [KV_GAT] = "gat", [KV_DELETE] = "delete", [KV_PREPEND] = "prepend"};
+
+/* Everything about one key, for who looks for what went wrong. */
+static void print_key(uint32_t key)
+{
+    for (size_t i = 0; i < kv_ledger->count; i++) {
+        const struct kv_entry *e = &kv_ledger->entry[i];
+        if (e->key == key && e->op != 0) {
+            printf("%10.3f .. %10.3f us  question %zu at %u: %s, %s; saw %llu, made of %llu, cas %llu, meant %llu\n",
+                   (double)e->begun / 1e3, e->ended == KV_NO_END ? INFINITY : (double)e->ended / 1e3, i + 1, e->server,
+                   op_names[e->op], e->answered ? kv_status_text(e->status) : "never answered",
+                   (unsigned long long)e->value, (unsigned long long)e->before, (unsigned long long)e->cas,
+                   (unsigned long long)e->want);
+        }
+    }
 }
 
 static void run_seed(const struct options *o, uint64_t seed)
@@ -263,14 +287,10 @@ static void add(struct sums *s, const struct kv_ledger *l)
 
 static void say_sums(const struct sums *s)
 {
-    static const char *const names[KV_OPS] = {
-        [KV_GET] = "get",       [KV_SET] = "set", [KV_ADD] = "add",       [KV_REPLACE] = "replace",
-        [KV_APPEND] = "append", [KV_CAS] = "cas", [KV_INCR] = "incr",     [KV_DECR] = "decr",
-        [KV_TOUCH] = "touch",   [KV_GAT] = "gat", [KV_DELETE] = "delete", [KV_PREPEND] = "prepend"};
     printf("questions:");
     for (unsigned i = KV_GET; i < KV_OPS; i++) {
         if (s->asked[i] > 0) {
-            printf(" %s %llu", names[i], s->asked[i]);
+            printf(" %s %llu", op_names[i], s->asked[i]);
         }
     }
     printf("\n%llu seeds (%llu with copies read): %llu failed; %llu questions, %llu writes acknowledged, hits %llu "
@@ -282,7 +302,7 @@ static void say_sums(const struct sums *s)
 
 int main(int argc, char **argv)
 {
-    struct options o = {.first = 1, .count = 40, .span = CW_MS(500), .extras = -1};
+    struct options o = {.first = 1, .count = 40, .span = CW_MS(500), .extras = -1, .key = -1};
     int rc = read_options(&o, argc, argv);
     kv_ledger = mmap(NULL, sizeof *kv_ledger, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (rc != 0 || kv_ledger == MAP_FAILED) {
@@ -293,6 +313,9 @@ int main(int argc, char **argv)
         const struct kv_ledger *l = kv_ledger;
         run_seed(&o, seed);
         add(&sums, l);
+        if (o.key >= 0) {
+            print_key((uint32_t)o.key);
+        }
         if (l->wrong[0] != '\0') {
             printf("seed %llu: %s\n", (unsigned long long)seed, l->wrong);
         } else if (o.say) {

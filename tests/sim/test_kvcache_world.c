@@ -147,7 +147,21 @@ static void judge(uint64_t seed)
     }
 }
 
-static void run_world(uint64_t seed, cw_span span, int extras)
+static void print_faults(const struct world_config *config, const struct world *w, const struct fault_plan *plan)
+{
+    const struct ls_timers *t = &config->node.timers;
+    printf("torus %ux%ux%u; hello %.2f ms, dead %.2f, hold %.2f, flood %.2f\n", config->dims.x, config->dims.y,
+           config->dims.z, (double)t->hello.ns / 1e6, (double)t->dead.ns / 1e6, (double)t->hold.ns / 1e6,
+           (double)t->flood_bound.ns / 1e6);
+    for (uint32_t i = 0; i < plan->count; i++) {
+        char text[160];
+        fault_format(&plan->fault[i], world_torus(w), text, sizeof text);
+        printf("at %10.3f us %s\n", (double)plan->fault[i].at.ns / 1e3, text);
+    }
+    fflush(stdout);
+}
+
+static void run_world(uint64_t seed, cw_span span, int extras, bool faults)
 {
     static const struct world_service services[] = {{.table = &kvcache_service}, {.table = &kv_talker_service}};
     struct world_config config;
@@ -174,6 +188,9 @@ static void run_world(uint64_t seed, cw_span span, int extras)
     }
     world_start_all(w, CW_MS(20));
     fault_plan_schedule(&plan, w);
+    if (faults) {
+        print_faults(&config, w, &plan);
+    }
     if (run_for(w, cw_span_add(span, CW_MS(60))) == 0 && run_for(w, CW_SEC(5)) == 0) {
         last_words(w);
     }
@@ -186,7 +203,7 @@ struct options {
     uint64_t first, count;
     cw_span span;
     int extras; /* k; < 0: drawn */
-    int key;    /* of which everything is printed; < 0: none */
+    int key;    /* of which everything is printed, and all faults; < 0: none */
     bool all, say, inside;
 };
 
@@ -242,7 +259,7 @@ static void run_seed(const struct options *o, uint64_t seed)
     memset(kv_ledger, 0, offsetof(struct kv_ledger, entry));
     pid_t child = o->inside ? 0 : fork();
     if (child == 0) {
-        run_world(seed, o->span, o->extras);
+        run_world(seed, o->span, o->extras, o->key >= 0);
         if (!o->inside) {
             _exit(0);
         }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kv_town.h"
+#include "services/kvcache/op.h"
 #include "suite.h"
+
+#include <string.h>
 
 static struct fake_net *net;
 static const char *key;
@@ -97,7 +100,33 @@ START_TEST(a_write_waits_for_a_holder_until_it_is_gone)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(reads_come_from_a_copy_until_a_write),
-                                          SUITE_TEST(a_copy_ends_with_its_age_its_root_and_the_lease),
-                                          SUITE_TEST(a_write_waits_for_a_holder_until_it_is_gone)};
+/* Copies outlive a value that is evicted. Who is told that there is none, by a write, does not read it afterwards; what changes nothing leaves them. */
+START_TEST(a_write_that_finds_nothing_takes_copies_back)
+{
+    static const enum kv_op ops[] = {KV_DELETE, KV_REPLACE, KV_APPEND, KV_INCR, KV_TOUCH, KV_CAS};
+    static const enum kv_status said[] = {KV_MISS, KV_NOT_STORED, KV_NOT_STORED, KV_MISS, KV_MISS, KV_MISS};
+    open_hot();
+    for (unsigned i = 0; i < sizeof ops / sizeof *ops; i++) {
+        struct kvcache *root = kv_town_cache(net, 0);
+        ck_assert_int_eq(kv_town_do(net, 0, KV_SET, key, "one"), KV_OK);
+        ck_assert_int_eq(kv_town_do(net, reader, KV_GET, key, NULL), KV_OK);
+        ck_assert_int_eq(kv_town_do(net, 0, KV_ADD, key, "two"), KV_NOT_STORED);
+        ck_assert_int_eq(kv_town_do(net, reader, KV_GET, key, NULL), KV_OK);
+        ck_assert_int_eq(kv_town_answer.source, KV_FROM_COPY);
+        cw_key id = kv_mem_id(root, KVCACHE_JOB, (const uint8_t *)key, strlen(key));
+        struct kv_request r = kv_town_request(KV_GET, key, NULL);
+        struct item_name name = kv_name(&id, &r);
+        items_remove(&root->values, root_value(root, &name)); /* as eviction does */
+        ck_assert_int_eq(kv_town_do(net, reader, KV_GET, key, NULL), KV_OK);
+        ck_assert_int_eq(kv_town_answer.source, KV_FROM_COPY);
+        ck_assert_int_eq(kv_town_do(net, 0, ops[i], key, op_carries(ops[i]) ? "x" : NULL), said[i]);
+        ck_assert_int_eq(kv_town_do(net, reader, KV_GET, key, NULL), KV_MISS);
+    }
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(reads_come_from_a_copy_until_a_write), SUITE_TEST(a_copy_ends_with_its_age_its_root_and_the_lease),
+    SUITE_TEST(a_write_waits_for_a_holder_until_it_is_gone), SUITE_TEST(a_write_that_finds_nothing_takes_copies_back)};
 SUITE_MAIN("copies", tests)

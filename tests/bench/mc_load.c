@@ -103,7 +103,12 @@ static void store_all(int fd)
     for (unsigned i = 0; i < names; i++) {
         size_t length = write_set(i);
         must(send(fd, request, length, 0) == (ssize_t)length, "send");
-        must(recv(fd, reply, 8, MSG_WAITALL) == 8 && memcmp(reply, "STORED\r\n", 8) == 0, "a value was not stored");
+        must(recv(fd, reply, 8, MSG_WAITALL) == 8, "recv");
+        if (memcmp(reply, "STORED\r\n", 8) != 0) {
+            ssize_t more = recv(fd, reply + 8, sizeof reply - 8, MSG_DONTWAIT);
+            fprintf(stderr, "%s was not stored: %.*s", name[i], 8 + (more > 0 ? (int)more : 0), reply);
+            exit(1);
+        }
     }
 }
 

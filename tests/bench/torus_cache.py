@@ -3,6 +3,7 @@
 
 local   values whose root is the server that is asked, beside a memcached in the same namespace
 across  values whose root is one, two and three hops away, beside a memcached there that is reached by the kernel's routed IP over the same cables
+copies  the same gets, two hops, with extra keys as they are by default: of a key that is read again copies come near
 total   27 servers, each asked for values of all, beside one twemproxy (Debian's nutcracker) in front of 27 memcacheds
 
 What is compared is requests a second and the time to an answer, of a closed loop of 1, 16 and 150 connections (mc_load). With one connection everything is on one
@@ -10,31 +11,23 @@ processor: a wake-up across processors would be most of what is measured. With m
 """
 
 import contextlib
-import hashlib
 import os
 import shutil
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 
 import torus_kit
+from cache_kit import PORT, keys_at, wait_for_writes
 from torus_kit import LIMIT_S, SKIP, Lab, options, program, rounds, smoke, table, title
 
-PARTS = ["local", "across", "total"]
-JOB = 6  # of kvcache
+PARTS = ["local", "across", "copies", "total"]
 KEYS = 1000
-OUR_PORT, PEER_PORT, PROXY_PORT = 11211, 11222, 11233
+PEER_PORT, PROXY_PORT = 11222, 11233
 FIELDS = ["rate", "p50", "p95", "p99"]
 FOLDER = tempfile.TemporaryDirectory(prefix="cubeway-bench-")
-
-
-def home_of(name, servers):
-    """The id of the server that has a key when all are up: memId is the SHA-1 of the service's job, the asking job, and the key."""
-    digest = hashlib.sha1(struct.pack(">II", JOB, JOB) + name.encode()).digest()
-    return int.from_bytes(digest[-8:], "big") * servers >> 64
 
 
 def keys_of(servers, home=None):
@@ -42,13 +35,7 @@ def keys_of(servers, home=None):
     path = os.path.join(FOLDER.name, f"keys-{servers}-{home}")
     if not os.path.exists(path):
         with open(path, "w", encoding="ascii") as out:
-            found = number = 0
-            while found < KEYS:
-                name = f"load:key:{number:07}"
-                number += 1
-                if home is None or home_of(name, servers) == home:
-                    out.write(name + "\n")
-                    found += 1
+            out.write("\n".join(keys_at(KEYS, servers, home)) + "\n")
     return path
 
 
@@ -164,22 +151,11 @@ def row(words, connections, ours, peer):
     return [words, connections, *(ours[f] for f in FIELDS), *(peer[f] for f in FIELDS), ours["rate"] / peer["rate"], ours["p50"] / peer["p50"]]
 
 
-def cases():
-    for op in ("get", "set"):
+def cases(ops=("get", "set")):
+    for op in ops:
         for size in (100, 3550):
             for connections in smoke((1, 16), (1, 16, 150)):
                 yield op, size, connections
-
-
-def wait_for_writes(server):
-    """Until this server's cache takes a write."""
-    words = ["python3", "-c", "import socket,sys\ns=socket.create_connection(('127.0.0.1',11211))\ns.sendall(b'set ready 0 0 1\\r\\n1\\r\\n')\n"
-             "sys.exit(s.recv(99) != b'STORED\\r\\n')"]
-    end = time.monotonic() + LIMIT_S
-    while subprocess.run(server.inside(*words), capture_output=True, timeout=LIMIT_S, check=False).returncode != 0:
-        if time.monotonic() > end:
-            raise RuntimeError(f"{server.name}: its cache takes no writes")
-        time.sleep(0.05)
 
 
 # ---- Parts
@@ -189,11 +165,11 @@ def local():
     ms = smoke(50, 300)
     with Lab("3x1x1", "--service", "kvcache") as lab:
         server, keys, rows = lab["0,0,0"], keys_of(3, 0), []
-        wait_for_writes(server)
+        wait_for_writes(server.pid)
         peer = memcached(server, "127.0.0.1", 0)
         server.pin(0)
         for op, size, connections in cases():
-            ports = [(OUR_PORT, server.pid), (PEER_PORT, peer.pid)]
+            ports = [(PORT, server.pid), (PEER_PORT, peer.pid)]
             results = rounds(*(lambda port=port, pid=pid: load([pid], server, "127.0.0.1", port, op, connections, size, keys, ms=ms, cpu=0 if connections == 1 else 1)
                                for port, pid in ports))
             ours, its = map(medians, results)
@@ -203,26 +179,41 @@ def local():
         table(HEADS + ["cpu us", "memcached", "of it"], rows)
 
 
+def extras(lab, number):
+    for server in lab.servers.values():
+        server.service("kvcache", "extras", str(number))
+
+
 def across():
+    chain(smoke([2], [1, 2, 3]), ("get", "set"), 0)
+
+
+def copies():
+    chain([2], ["get"], None)
+
+
+def chain(all_hops, ops, extra_keys):
     ms = smoke(50, 200)
     with Lab("7x1x1", "--service", "kvcache") as lab:
         network = Network(lab, (7, 1, 1))
         near = lab["0,0,0"]
-        wait_for_writes(near)
-        for hops in smoke([2], [1, 2, 3]):
+        wait_for_writes(near.pid)
+        if extra_keys is not None:
+            extras(lab, extra_keys)
+        for hops in all_hops:
             far, keys, rows = lab[f"{hops},0,0"], keys_of(7, hops), []
             address = network.address((hops, 0, 0))
             peer = memcached(far, address)
-            for op, size, connections in cases():
+            for op, size, connections in cases(ops):
                 cpu = 0 if connections == 1 else None
                 for server in lab.servers.values():
                     server.pin(cpu)
                 peer.pin(cpu)
-                ours, its = map(medians, rounds(lambda: load([], near, "127.0.0.1", OUR_PORT, op, connections, size, keys, ms=ms, cpu=cpu),
+                ours, its = map(medians, rounds(lambda: load([], near, "127.0.0.1", PORT, op, connections, size, keys, ms=ms, cpu=cpu),
                                                 lambda: load([], near, address, PEER_PORT, op, connections, size, keys, ms=ms, cpu=cpu)))
                 rows.append(row(f"{op} {size}", connections, ours, its))
             peer.end()
-            title(f"values {hops} hop{'s' if hops > 1 else ''} away, beside memcached over routed IP, us")
+            title(f"values {hops} hop{'s' if hops > 1 else ''} away, {'no' if extra_keys == 0 else 'with'} copies, beside memcached over routed IP, us")
             table(HEADS, rows)
 
 
@@ -262,14 +253,14 @@ def total():
     ms = smoke(100, 1000)
     with Lab("3x3x3", "--service", "kvcache") as lab, contextlib.ExitStack() as stack:
         network, keys, rows = Network(lab, (3, 3, 3)), keys_of(27), []
-        wait_for_writes(lab["0,0,0"])
+        wait_for_writes(lab["0,0,0"].pid)
         for peer in proxy(lab, network):
             stack.callback(peer.end)
         for size in (100, 3550):
-            for target in (("127.0.0.1", OUR_PORT), (network.address((0, 0, 0)), PROXY_PORT)):
+            for target in (("127.0.0.1", PORT), (network.address((0, 0, 0)), PROXY_PORT)):
                 subprocess.run(load_words(lab["0,0,0"], *target, "set", 1, size, 0, keys), check=True, capture_output=True, timeout=LIMIT_S)
             for connections in smoke((1,), (1, 16)):
-                ours, its = map(medians, rounds(lambda: all_at_once(lab, ("127.0.0.1", OUR_PORT), "get", connections, size, ms, keys),
+                ours, its = map(medians, rounds(lambda: all_at_once(lab, ("127.0.0.1", PORT), "get", connections, size, ms, keys),
                                                 lambda: all_at_once(lab, (network.address((0, 0, 0)), PROXY_PORT), "get", connections, size, ms, keys)))
                 rows.append(row(f"get {size}", connections, ours, its))
         title("27 servers, clients at each, values of all; beside one twemproxy before 27 memcacheds, us")
@@ -282,7 +273,7 @@ def main():
         print("skipped: there is no memcached to compare with (apt-get install memcached)")
         return SKIP
     for part in parts:
-        {"local": local, "across": across, "total": total}[part]()
+        {"local": local, "across": across, "copies": copies, "total": total}[part]()
     return 0
 
 

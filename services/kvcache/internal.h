@@ -158,6 +158,8 @@ void say_answer(struct kvcache *k, const struct asker *asker, struct kv_answer *
 
 /* An ask for this server as root; borrows its bytes. Answers now or later. id is its memId. */
 void root_take(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const cw_key *id);
+/* What a read of this server's finds here as root; it changes nothing but uses. The answer borrows until the next call. */
+void root_look(struct kvcache *k, const struct item_name *name, const struct kv_request *r, struct kv_answer *answer);
 /* The value here, if there is one that may be served; borrowed until the next call. */
 struct item *root_value(struct kvcache *k, const struct item_name *name);
 /* The view has changed: holders may be gone, waiting writes may be somebody else's. */

@@ -94,7 +94,7 @@ int kv_do(cw_svc *kvcache, const struct kv_request *r, kv_done_fn done, void *ar
 {
     struct kvcache *k = cw_state(kvcache);
     if (r == NULL || done == NULL || r->size < sizeof *r || r->op < KV_GET || r->op >= KV_OPS || r->key == NULL ||
-        r->key_length < 1 || r->key_length > KV_KEY_MAX ||
+        r->key_length < 1 || r->key_length > KV_KEY_MAX || r->meta > KV_METAS ||
         (r->value_length > 0 && (r->value == NULL || !op_carries(r->op)))) {
         return -EINVAL;
     }
@@ -282,7 +282,7 @@ static int open_transport(struct kvcache *k)
 {
     struct transport_config config = transport_config_default(KV_BULK_PORT, k);
     config.message = on_message;
-    config.message_max = KV_ASK_BYTES + KV_KEY_MAX + KV_VALUE_MAX;
+    config.message_max = KV_ASK_MOST;
     config.timeout = k->limits.timeout;
     return transport_open(k->svc, &config, &k->transport);
 }

@@ -77,9 +77,23 @@ static bool are_steps(uint16_t steps)
 
 static bool is_op(const struct kv_request *r)
 {
-    return r->op >= KV_GET && r->op < KV_OPS && r->key_length >= 1 && r->key_length <= KV_KEY_MAX &&
-           r->value_length <= KV_VALUE_MAX && (r->value_length == 0 || op_carries(r->op)) && r->meta <= KV_METAS &&
-           are_steps(r->steps);
+    return r->op >= KV_GET && r->op < KV_OPS && r->key_length <= KV_KEY_MAX && r->value_length <= KV_VALUE_MAX &&
+           (r->value_length == 0 || op_carries(r->op)) && r->meta <= KV_METAS && are_steps(r->steps);
+}
+
+/* One that is about a key has one, and no other has. */
+static bool is_of_kind(const struct kv_ask *ask)
+{
+    switch (ask->kind) {
+    case KV_ASK_OP:
+    case KV_ASK_DROP:
+        return ask->r.key_length >= 1;
+    case KV_ASK_NAME:
+    case KV_ASK_CUT:
+    case KV_ASK_RENEW:
+        return ask->r.key_length == 0;
+    }
+    return false;
 }
 
 bool kv_ask_decode(const uint8_t *bytes, size_t size, struct kv_ask *out)
@@ -108,7 +122,7 @@ bool kv_ask_decode(const uint8_t *bytes, size_t size, struct kv_ask *out)
         r->recache.ns = (int64_t)get_be64(bytes + KV_ASK_BYTES + 8);
     }
     r->value = r->key + r->key_length;
-    return (out->kind == KV_ASK_OP || out->kind == KV_ASK_DROP) && is_op(r) && size == kv_ask_size(out);
+    return is_of_kind(out) && is_op(r) && size == kv_ask_size(out);
 }
 
 void kv_answer_encode(const struct kv_answer *answer, uint8_t *out)

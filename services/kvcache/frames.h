@@ -13,8 +13,11 @@ enum { KV_WIRE_VERSION = 2, KV_ASK_BYTES = 84, KV_ASK_STEPS_BYTES = 16, KV_ANSWE
 enum { KV_ASK_MOST = KV_ASK_BYTES + KV_ASK_STEPS_BYTES + KV_KEY_MAX + KV_VALUE_MAX };
 
 enum kv_kind {
-    KV_ASK_OP = 1,   /* an operation: for the root of the key, or (bit EXTRA) for one who keeps copies */
-    KV_ASK_DROP = 2, /* the root takes copies of the key back */
+    KV_ASK_OP = 1,    /* an operation: for the root of the key, or (bit EXTRA) for one who keeps copies */
+    KV_ASK_DROP = 2,  /* the root takes copies of the key back */
+    KV_ASK_NAME = 3,  /* nothing but the instance, which every answer has: without a key */
+    KV_ASK_CUT = 4,   /* flush.c: the values of the job go; without a key */
+    KV_ASK_RENEW = 5, /* flush.c: all copies go; without a key */
 };
 
 enum {
@@ -27,7 +30,7 @@ enum {
 struct kv_ask {
     enum kv_kind kind;
     unsigned bits;
-    uint64_t to;            /* the instance that is meant; 0: whichever gets it, and then it is never sent again */
+    uint64_t to;            /* the instance that is meant; 0 (reads): whichever gets it */
     uint64_t from;          /* the asker's instance */
     uint64_t number, floor; /* of this write; of the asker's first that is not over. 0 with reads */
     struct kv_request r;    /* key and value borrowed from the bytes */

@@ -130,11 +130,18 @@ typedef void (*kv_done_fn)(void *arg, const struct kv_result *r);
  */
 CW_MUST_CHECK int kv_do(cw_svc *kvcache, const struct kv_request *request, kv_done_fn done, void *arg);
 
+/*
+ * Drops all values of the job, on all servers; done is called exactly once, perhaps before this returns. KV_OK: a value whose write was acknowledged before this was
+ * asked is read by nobody any more, wherever it is; one written after it stays. KV_NO_MAJORITY: nothing was dropped. KV_TIMED_OUT, KV_UNKNOWN: some server has not
+ * answered, and may serve such values still. -ENOBUFS (too many at once), -ENOMEM, -ESHUTDOWN, -EINVAL: then done is not called.
+ */
+CW_MUST_CHECK int kv_flush(cw_svc *kvcache, cw_job job, kv_done_fn done, void *arg);
+
 /* For services that come as files: cw_find(s, "kvcache", KVCACHE_API_VERSION, &peer). */
 struct kvcache_api {
     size_t size;
     int (*run)(cw_svc *kvcache, const struct kv_request *request, kv_done_fn done, void *arg);
-    /* Drops all values of the job, on all servers; done as with run. May be NULL, or beyond size: it cannot. */
+    /* kv_flush(). May be NULL, or beyond size: it cannot. */
     int (*flush)(cw_svc *kvcache, cw_job job, kv_done_fn done, void *arg);
 };
 

@@ -115,6 +115,13 @@ static bool write_value(const struct mc_answer *a, const struct kv_result *r, st
     return true;
 }
 
+/* What became of a flush that was not done everywhere. */
+static const char *flush_failure(enum kv_status status)
+{
+    bool some = status == KV_TIMED_OUT || status == KV_UNKNOWN;
+    return some ? "SERVER_ERROR not all servers have answered; some may keep old values, flush again" : failure(status);
+}
+
 /* The line of a classic command for a status. */
 static const char *word_of(enum mc_shape shape, enum kv_status status)
 {
@@ -132,7 +139,7 @@ static const char *word_of(enum mc_shape shape, enum kv_status status)
     case KV_NOT_STORED:
         return "NOT_STORED";
     default:
-        return failure(status);
+        return shape == MC_ANSWER_OK ? flush_failure(status) : failure(status);
     }
 }
 

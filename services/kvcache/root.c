@@ -35,6 +35,10 @@ static struct item_name name_of_drop(const struct drop *d)
 struct item *root_value(struct kvcache *k, const struct item_name *name)
 {
     struct item *i = items_find(&k->values, name, cw_now(k->svc));
+    if (i != NULL && k->cuts > 0 && flush_has_cut(k, i)) {
+        items_remove(&k->values, i);
+        return NULL;
+    }
     if (i != NULL && !kv_steady(k, &i->id, i->epoch) && !KV_MUTANT(NO_TENURE)) {
         items_remove(&k->values, i);
         kv_note(k, KV_COUNT_MOVED);

@@ -67,6 +67,7 @@ static void draw(struct world_config *config, uint64_t seed)
         .writes = writes[(m >> 16) % 3],
         .pause_most = CW_US(300 + (int64_t)(m >> 24 & 1023)),
         .large = (m >> 40) % 4 == 0 ? 20 : 0,
+        .flushes = n >> 32 & 1 ? 20 : 0,
         .attempt = CW_MS((m >> 44) % 2 == 0 ? 5 : 50),
         .plain = n % 8 == 0,
         .expiring = (n >> 8) % 3 == 0 ? 30 : 0,
@@ -264,9 +265,10 @@ static void add(struct sums *s, const struct kv_ledger *l)
 static void say_sums(const struct sums *s)
 {
     static const char *const names[KV_OPS] = {
-        [KV_GET] = "get",       [KV_SET] = "set", [KV_ADD] = "add",       [KV_REPLACE] = "replace",
-        [KV_APPEND] = "append", [KV_CAS] = "cas", [KV_INCR] = "incr",     [KV_DECR] = "decr",
-        [KV_TOUCH] = "touch",   [KV_GAT] = "gat", [KV_DELETE] = "delete", [KV_PREPEND] = "prepend"};
+        [KV_GET] = "get",        [KV_SET] = "set", [KV_ADD] = "add",       [KV_REPLACE] = "replace",
+        [KV_APPEND] = "append",  [KV_CAS] = "cas", [KV_INCR] = "incr",     [KV_DECR] = "decr",
+        [KV_TOUCH] = "touch",    [KV_GAT] = "gat", [KV_DELETE] = "delete", [KV_LOOK] = "look",
+        [KV_PREPEND] = "prepend"};
     printf("questions:");
     for (unsigned i = KV_GET; i < KV_OPS; i++) {
         if (s->asked[i] > 0) {

@@ -61,6 +61,19 @@ struct kv_count_name {
 };
 extern const struct kv_count_name kv_count_names[KV_COUNTS];
 
+/* What took how long, by what was asked and where it was answered. */
+enum kv_time {
+    KV_TIME_GET_HERE,
+    KV_TIME_GET_COPY,
+    KV_TIME_GET_ROOT,
+    KV_TIME_MISS,
+    KV_TIME_SET,
+    KV_TIME_DELETE,
+    KV_TIME_OTHER,
+    KV_TIMES
+};
+extern const struct kv_count_name kv_time_names[KV_TIMES];
+
 struct kvcache;
 struct question;
 
@@ -157,6 +170,7 @@ struct kvcache {
     bool closing;
     uint64_t count[KV_COUNTS];
     cw_counter *counter[KV_COUNTS];
+    cw_histogram *took[KV_TIMES];
 };
 
 void kv_note(struct kvcache *k, enum kv_count what);

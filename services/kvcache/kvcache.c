@@ -38,6 +38,16 @@ const struct kv_count_name kv_count_names[KV_COUNTS] = {
     [KV_COUNT_MALFORMED] = {"malformed", "Packets and messages that are none of ours."},
 };
 
+const struct kv_count_name kv_time_names[KV_TIMES] = {
+    [KV_TIME_GET_HERE] = {"get_here", "Reads that hit at this server as root."},
+    [KV_TIME_GET_COPY] = {"get_copy", "Reads that hit a copy."},
+    [KV_TIME_GET_ROOT] = {"get_root", "Reads that hit at another server as root."},
+    [KV_TIME_MISS] = {"get_miss", "Reads without a value."},
+    [KV_TIME_SET] = {"set", "Writes that carry a value."},
+    [KV_TIME_DELETE] = {"delete", "Deletes."},
+    [KV_TIME_OTHER] = {"other", "All other writes."},
+};
+
 const char *kv_status_text(enum kv_status status)
 {
     static const char *const text[KV_STATUSES] = {
@@ -348,6 +358,9 @@ static int kvcache_open(cw_svc *s, void *state)
     }
     for (unsigned i = 0; i < KV_COUNTS; i++) {
         k->counter[i] = cw_counter_new(s, kv_count_names[i].name, kv_count_names[i].help);
+    }
+    for (unsigned i = 0; i < KV_TIMES; i++) {
+        k->took[i] = cw_histogram_new(s, kv_time_names[i].name, kv_time_names[i].help);
     }
     holders_open(&k->holders, KV_HELD_KEYS_MOST);
     k->instances = calloc(k->servers, sizeof *k->instances);

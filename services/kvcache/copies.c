@@ -86,6 +86,12 @@ void copies_drop(struct kvcache *k, const struct item_name *name)
     }
 }
 
+void copies_forget(struct kvcache *k)
+{
+    k->generation++;
+    kv_sweep(k);
+}
+
 bool copies_fetched(struct kvcache *k, struct question *q, const struct kv_answer *answer, cw_server from)
 {
     cw_svc *s = k->svc;

@@ -234,6 +234,8 @@ void flush_close(struct kvcache *k);
 struct item *copies_value(struct kvcache *k, const struct item_name *name);
 /* The root takes it back. */
 void copies_drop(struct kvcache *k, const struct item_name *name);
+/* None that is here or was asked for by now is ever served. At once; their memory comes back by the sweep. */
+void copies_forget(struct kvcache *k);
 /* An ask that came by an extra key: answered from a copy, or fetched. */
 void copies_serve(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const cw_key *id);
 /* The fetch under way that one more may join, or NULL. */

@@ -111,6 +111,24 @@ static int message(void *context, void *arg, const struct transport_message *m, 
 
 /* ---- Commands ------------------------------------------------------------------------------------------------------------ */
 
+static const char *why(int rc)
+{
+    switch (rc) {
+    case -ENETUNREACH:
+        return "the server is not in view";
+    case -ETIMEDOUT:
+        return "no answer in time";
+    case -ECONNRESET:
+        return "the server began anew";
+    case -ESTALE:
+        return "the key's root is gone";
+    case -EACCES:
+        return "no privilege";
+    default:
+        return "refused";
+    }
+}
+
 static void finish(struct run *run, int rc)
 {
     struct transport_stats now;
@@ -134,9 +152,9 @@ static void finish(struct run *run, int rc)
     cw_request_int(run->request, "needless", (int64_t)(now.needless - run->before.needless));
     cw_request_int(run->request, "probes", (int64_t)(now.probes - run->before.probes));
     if (rc < 0) {
-        char text[80];
-        snprintf(text, sizeof text, "message %llu of %llu ended with error %d", (unsigned long long)run->done + 1,
-                 (unsigned long long)run->count, -rc);
+        char text[120];
+        snprintf(text, sizeof text, "message %llu of %llu: %s (%d)", (unsigned long long)run->done + 1,
+                 (unsigned long long)run->count, why(rc), -rc);
         cw_request_text(run->request, "error", text);
     }
     cw_request *request = run->request;

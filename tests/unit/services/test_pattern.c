@@ -2,6 +2,8 @@
 #include "services/transport/pattern.h"
 #include "suite.h"
 
+#include <string.h>
+
 /* As it is defined. */
 static uint8_t byte_of(uint64_t place)
 {
@@ -11,9 +13,9 @@ static uint8_t byte_of(uint64_t place)
 START_TEST(every_place_and_length)
 {
     static const uint64_t from[] = {0, 1, 7, 8, 255, 65531, 0xfffff9, UINT64_C(0x123456789b)};
-    uint8_t out[64];
+    uint8_t out[704];
     for (unsigned f = 0; f < sizeof from / sizeof *from; f++) {
-        for (size_t length = 0; length < 40; length++) {
+        for (size_t length = 0; length < 700; length += length < 40 ? 1 : 33) {
             memset(out, 0xee, sizeof out);
             pattern_fill(from[f], out, length);
             for (size_t i = 0; i < length; i++) {

@@ -25,6 +25,10 @@ static bool is_good(struct kvcache *k, const struct item *i)
 struct item *copies_value(struct kvcache *k, const struct item_name *name)
 {
     struct item *i = items_find(&k->copies, name, cw_now(k->svc));
+    if (i != NULL && i->stamp != k->generation) {
+        items_remove(&k->copies, i);
+        return NULL;
+    }
     if (i != NULL && !is_good(k, i)) {
         items_remove(&k->copies, i);
         kv_note(k, KV_COUNT_MOVED);
@@ -51,7 +55,7 @@ struct question *copies_fetch_of(struct kvcache *k, const cw_key *id, const stru
     for (struct list_node *n = list_first(chain); n != NULL; n = list_next(chain, n)) {
         struct question *q = container_of(n, struct question, fetch);
         /* What a poisoned one brings may be older than the question that would join it. */
-        if (is_of(q, &name) && (!q->poisoned || KV_MUTANT(JOIN_POISONED))) {
+        if (is_of(q, &name) && q->generation == k->generation && (!q->poisoned || KV_MUTANT(JOIN_POISONED))) {
             return q;
         }
     }
@@ -61,6 +65,7 @@ struct question *copies_fetch_of(struct kvcache *k, const cw_key *id, const stru
 void copies_fetch_began(struct kvcache *k, struct question *q)
 {
     list_push_back(chain_of(k, &q->id), &q->fetch);
+    q->generation = k->generation;
     kv_note(k, KV_COUNT_FETCHES);
 }
 
@@ -86,7 +91,7 @@ bool copies_fetched(struct kvcache *k, struct question *q, const struct kv_answe
     cw_svc *s = k->svc;
     cw_coord root;
     bool ours = cw_servers_for_key(s, &q->id, 1, &root) == 1 && cw_server_id(s, root) == from;
-    if (!answer->copyable || q->poisoned || answer->status != KV_OK || !ours ||
+    if (!answer->copyable || q->poisoned || q->generation != k->generation || answer->status != KV_OK || !ours ||
         (!kv_steady(k, &q->id, q->epoch) && !KV_MUTANT(NO_FLUSH))) {
         return false;
     }
@@ -102,6 +107,7 @@ bool copies_fetched(struct kvcache *k, struct question *q, const struct kv_answe
     i->flags = answer->flags;
     i->cas = answer->cas;
     i->epoch = q->epoch;
+    i->stamp = q->generation;
     i->expires = cw_time_add(q->begun, k->limits.age);
     if (answer->left.ns > 0) {
         i->expires = cw_time_min(i->expires, cw_time_add(q->begun, answer->left));

@@ -106,10 +106,51 @@ static void fill(struct talker *t, struct kv_entry *e, struct kv_request *r)
     }
 }
 
+struct flushing {
+    size_t keys;
+    struct kv_entry *entry[KV_TALKER_KEYS];
+};
+
+static void flushed(void *arg, const struct kv_result *r)
+{
+    struct flushing *f = arg;
+    for (size_t i = 0; i < f->keys; i++) {
+        kv_ledger_answer(kv_ledger, f->entry[i], r, now());
+    }
+    free(f);
+}
+
+static void flush(struct talker *t)
+{
+    struct flushing *f = calloc(1, sizeof *f);
+    while (f != NULL && f->keys < kv_talker_plan.keys) {
+        struct kv_entry *e = kv_ledger_new(kv_ledger);
+        if (e == NULL) {
+            break;
+        }
+        e->key = (uint32_t)f->keys;
+        e->op = KV_DELETE;
+        e->server = cw_server_id(t->svc, cw_self(t->svc));
+        e->begun = now();
+        kv_ledger->asked[e->op]++;
+        f->entry[f->keys++] = e;
+    }
+    if (f != NULL && t->api->flush(t->cache, KV_TALKER_JOB, flushed, f) < 0) {
+        for (size_t i = 0; i < f->keys; i++) {
+            f->entry[i]->op = 0;
+        }
+        free(f);
+    }
+}
+
 static void ask(struct talker *t)
 {
     const struct kv_talker_plan *plan = &kv_talker_plan;
     char key[32];
+    if (plan->flushes > 0 && cw_random_below(t->svc, 10000) < plan->flushes) {
+        flush(t);
+        return;
+    }
     struct kv_entry *e = kv_ledger_new(kv_ledger);
     struct asked *a = malloc(sizeof *a);
     if (e == NULL || a == NULL) {

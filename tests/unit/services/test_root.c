@@ -55,6 +55,40 @@ START_TEST(numbers_count_once_though_packets_are_lost)
 }
 END_TEST
 
+START_TEST(looks_that_are_asked_again_tell_the_same)
+{
+    net = kv_town_open(3, 0);
+    const char *key = kv_town_key(net, 1, 0);
+    const char *text = "a value of more than twenty bytes";
+    for (unsigned i = 0; i < 12; i++) {
+        ck_assert_int_eq(kv_town_do(net, 0, KV_SET, key, text), KV_OK);
+        struct kv_request r = kv_town_request(KV_DELETE, key, NULL);
+        r.meta = KV_META_STALE;
+        ck_assert_int_eq(kv_town_ask(net, 0, &r), 0);
+        fake_net_run(net, CW_SEC(3));
+        ck_assert_int_eq(kv_town_answer.status, KV_OK);
+        net->lose = 3 + i % 3;
+        r = kv_town_request(KV_GET, key, NULL);
+        r.meta = KV_META;
+        ck_assert_int_eq(kv_town_ask(net, 0, &r), 0);
+        fake_net_run(net, CW_SEC(3));
+        net->lose = 0;
+        ck_assert_int_eq(kv_town_answer.status, KV_OK);
+        ck_assert_str_eq(kv_town_answer.value, text);
+        ck_assert(kv_town_answer.marks & KV_MARK_WON); /* however often it was asked */
+        ck_assert_int_eq(kv_town_ask(net, 2, &r), 0);
+        fake_net_run(net, CW_SEC(3));
+        ck_assert((kv_town_answer.marks & (KV_MARK_WON | KV_MARK_SENT)) == KV_MARK_SENT);
+        net->lose = 3 + i % 3;
+        ck_assert_int_eq(kv_town_do(net, 2, KV_GAT, key, NULL), KV_OK);
+        net->lose = 0;
+        ck_assert_str_eq(kv_town_answer.value, text);
+    }
+    ck_assert_uint_gt(kv_town_cache(net, 1)->count[KV_COUNT_REPEATED], 0);
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
 START_TEST(what_moved_is_gone)
 {
     net = kv_town_open(3, 0);
@@ -71,5 +105,6 @@ END_TEST
 
 static const struct suite_test tests[] = {
     SUITE_TEST(one_value_for_all), SUITE_TEST(jobs_do_not_see_one_anothers_values),
-    SUITE_TEST(numbers_count_once_though_packets_are_lost), SUITE_TEST(what_moved_is_gone)};
+    SUITE_TEST(numbers_count_once_though_packets_are_lost), SUITE_TEST(looks_that_are_asked_again_tell_the_same),
+    SUITE_TEST(what_moved_is_gone)};
 SUITE_MAIN("root", tests)

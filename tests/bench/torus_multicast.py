@@ -236,13 +236,15 @@ def bare_message(lab, size):
 
 def bare():
     rows = []
-    for lab_name, words, size, speeds in (("links without a rate", [], smoke(2_000_000, 60_000_000), smoke(["2000"], ["2000", "4000", "6000"])),
-                                          ("links of 20 Mb/s", ["--rate", "20mbit"], smoke(1_000_000, 30_000_000), [None])):
+    # Frames a second, and how many at once. A link of 20 Mb/s bears 276, one at a time.
+    free, full = [(2000, 32), (4000, 32), (6000, 32), (4000, 4)], [(270, 1)]
+    for lab_name, words, size, speeds in (("links without a rate", [], smoke(2_000_000, 60_000_000), smoke(free[:1], free)),
+                                          ("links of 20 Mb/s", ["--rate", "20mbit"], smoke(1_000_000, 30_000_000), full)):
         with lab_of(*words) as lab:
-            chains = [lambda speed=speed: chain(lab, *([f"rate={speed}", "burst=32"] if speed else [])) for speed in speeds]
+            chains = [lambda speed=speed: chain(lab, f"rate={speed[0]}", f"burst={speed[1]}") for speed in speeds]
             mine, *raw = rounds(lambda: bare_message(lab, size), *chains)
-        for result in raw:
-            print(f"# {lab_name}: chain: {median(result, 'bits') / 1e6:.0f} Mb/s, {median(result, 'arrived'):.3f} arrived, {median(result, 's_per_gb'):.2f} s/GB")
+        for speed, result in zip(speeds, raw):
+            print(f"# {lab_name}: chain, {speed[1]} at once: {median(result, 'bits') / 1e6:.0f} Mb/s, {median(result, 'arrived'):.3f} arrived, {median(result, 's_per_gb'):.2f} s/GB")
         fine = [result for result in raw if median(result, "arrived") > 0.98] or raw
         raw_cost = min(median(result, "s_per_gb") for result in fine)
         rows.append([lab_name, median(mine, "bits") / 1e6, 26 * median(mine, "bits") / 1e9, median(mine, "cpu_s") / median(mine, "s"), median(mine, "s_per_gb"), raw_cost,

@@ -22,7 +22,7 @@ class Multicast(lab_kit.Case):
     def setUp(self):
         super().setUp()
         # Patient: a server that the machine keeps waiting must not be called dead here.
-        self.up("2x2x2", "--driver", "netns", "--mtu", "9000", "--rate", "20mbit", "--scale", "4")
+        self.up("2x2x2", "--driver", "netns", "--mtu", "9000", "--rate", "20mbit", "--scale", "8")
 
     def ctl(self, server, *words, code=0):
         done = subprocess.run([lab_kit.OPTIONS.cwlab, "ctl", server, "--json", *words], capture_output=True, text=True, check=False,

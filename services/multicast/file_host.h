@@ -8,7 +8,7 @@
  * Threads: claim is called on the server's thread and does not wait. Everything else may wait for a disk and is called away from it (cw_offload()), each
  * file by one caller at a time, different ones at the same time.
  *
- * Names are those of file_label.h: one word below the folder, never with a slash.
+ * Names are those of file_label.h: one word below the folder, never with a slash. A folder that is missing is made where its parent is there.
  */
 #ifndef SERVICES_MULTICAST_FILE_HOST_H
 #define SERVICES_MULTICAST_FILE_HOST_H

@@ -178,11 +178,12 @@ static int desk_have(void *context, const char *folder, const char *name, uint64
     if (at < 0) {
         return at;
     }
-    int fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), has = 0;
+    int fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int has = fd < 0 && errno == ENOENT ? FILES_NONE : FILES_OTHER;
     if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == bytes &&
         fgetxattr(fd, mark_name, mark, sizeof mark) == (ssize_t)sizeof mark) {
         mark_of(&st, digest, expected);
-        has = memcmp(mark, expected, sizeof mark) == 0;
+        has = memcmp(mark, expected, sizeof mark) == 0 ? FILES_SAME : FILES_OTHER;
     }
     if (fd >= 0) {
         close(fd);

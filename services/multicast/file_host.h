@@ -36,6 +36,12 @@ struct files_end {
     uint8_t digest[FILES_DIGEST_BYTES];
 };
 
+enum files_have {
+    FILES_NONE,
+    FILES_OTHER, /* something */
+    FILES_SAME,  /* a file of that length, which this host once finished with that digest, untouched since */
+};
+
 /* Functions give 0 or -errno where nothing else is said. Texts and bytes are borrowed for the call. */
 struct files_host {
     size_t size; /* of this struct, as the host knows it */
@@ -49,8 +55,8 @@ struct files_host {
     int (*read)(void *context, struct files_file *f, uint64_t offset, uint8_t *out, size_t length);
 
     /*
-     * 1: a file of that name and length is in the folder that this host once finished with that digest, untouched since. 0: not so, as far as is known. -errno: the
-     * folder is of no use: -ENOENT, -EACCES, -EROFS, -EPERM (others may change what is in it).
+     * What stands under that name in the folder: enum files_have, as far as is known. -errno: the folder is of no use: -ENOENT, -EACCES, -EROFS, -EPERM (others
+     * may change what is in it).
      */
     int (*have)(void *context, const char *folder, const char *name, uint64_t bytes, const uint8_t *digest);
     /* Opens a part file, makes it when it is not there, and has room for all its bytes on the disk. -EBUSY: somebody writes it already; -ENOSPC. */

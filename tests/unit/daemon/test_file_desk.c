@@ -162,20 +162,20 @@ START_TEST(what_is_there_already)
 {
     static const uint8_t other[FILES_DIGEST_BYTES] = {1};
     begin();
-    ck_assert_int_eq(h->have(h->context, folder, "n", 3, digest), 0);
+    ck_assert_int_eq(h->have(h->context, folder, "n", 3, digest), FILES_NONE);
     struct files_file *f = open_part(3);
     ck_assert_int_eq(h->write(h->context, f, 0, (const uint8_t *)"abc", 3), 0);
     ck_assert_int_eq(finish(f, false), 0);
     h->close(h->context, f);
     char mark[64];
     if (getxattr(path_of("n"), "user.cubeway.sha256", mark, sizeof mark) > 0) { /* else the file system has no marks */
-        ck_assert_int_eq(h->have(h->context, folder, "n", 3, digest), 1);
+        ck_assert_int_eq(h->have(h->context, folder, "n", 3, digest), FILES_SAME);
     }
-    ck_assert_int_eq(h->have(h->context, folder, "n", 3, other), 0);
-    ck_assert_int_eq(h->have(h->context, folder, "n", 4, digest), 0);
+    ck_assert_int_eq(h->have(h->context, folder, "n", 3, other), FILES_OTHER);
+    ck_assert_int_eq(h->have(h->context, folder, "n", 4, digest), FILES_OTHER);
     struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000}};
     ck_assert_int_eq(utimensat(AT_FDCWD, path_of("n"), times, 0), 0);
-    ck_assert_int_eq(h->have(h->context, folder, "n", 3, digest), 0);
+    ck_assert_int_eq(h->have(h->context, folder, "n", 3, digest), FILES_OTHER);
     end();
 }
 END_TEST

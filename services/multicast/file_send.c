@@ -48,6 +48,14 @@ static void fail(struct file_send *send, int status, const char *why)
     answer(send, status);
 }
 
+static void end_goal(const struct file_send *send, struct file_goal *goal, int status, cw_span took)
+{
+    goal->ended = true;
+    goal->status = status;
+    goal->took = took;
+    goal->there = status == 0 ? send->label.bytes : goal->there;
+}
+
 /* The engine's done(). */
 static void on_result(void *context, const struct cast_result *result)
 {
@@ -55,19 +63,15 @@ static void on_result(void *context, const struct cast_result *result)
     unsigned has = 0;
     for (unsigned i = 0; i < send->goals; i++) {
         struct file_goal *goal = &send->goal[i];
-        const struct cast_member *m = i < result->count ? &result->book[i] : NULL;
-        goal->ended = true;
-        if (m == NULL || m->server != goal->server) {
-            goal->status = -ENETUNREACH;
-            continue;
-        }
-        goal->status = m->state == CAST_HAS    ? 0
-                       : m->state == CAST_LOST ? m->status
-                       : result->status < 0    ? result->status
-                                               : -ETIMEDOUT;
-        goal->took = m->took;
-        goal->there = goal->status == 0 ? send->label.bytes : goal->there;
-        has += goal->status == 0;
+        const struct cast_member *m =
+            i < result->count && result->book[i].server == goal->server ? &result->book[i] : NULL;
+        int status = m == NULL || m->state == CAST_AWAY ? -ENETUNREACH
+                     : m->state == CAST_HAS             ? 0
+                     : m->state == CAST_LOST            ? m->status
+                     : result->status < 0               ? result->status
+                                                        : -ETIMEDOUT;
+        end_goal(send, goal, status, m != NULL ? m->took : CW_NS(0));
+        has += status == 0;
     }
     send->repeated = result->repeated;
     end(send, result->status);
@@ -346,16 +350,10 @@ void file_send_note(struct files *f, cw_server from, const struct file_note *not
 static void look(struct file_send *send)
 {
     const struct cast_session *c = cast_engine_look(send->files->engine, send->ticket);
-    for (unsigned i = 0, at = 0; c != NULL && i < c->book_count; i++) {
-        while (at < send->goals && send->goal[at].server < c->book[i].server) {
-            at++;
-        }
-        if (at < send->goals && send->goal[at].server == c->book[i].server && c->book[i].state != CAST_WAITING) {
-            struct file_goal *goal = &send->goal[at];
-            goal->ended = true;
-            goal->status = c->book[i].state == CAST_HAS ? 0 : c->book[i].status;
-            goal->took = c->book[i].took;
-            goal->there = goal->status == 0 ? send->label.bytes : goal->there;
+    for (unsigned i = 0; c != NULL && i < send->goals; i++) {
+        const struct cast_member *m = cast_book_find(&c->out.book, send->goal[i].server);
+        if (m != NULL && (m->state == CAST_HAS || m->state == CAST_LOST)) {
+            end_goal(send, &send->goal[i], m->state == CAST_HAS ? 0 : m->status, m->took);
         }
     }
 }

@@ -137,6 +137,21 @@ static int begin(struct files *f, const struct cast_offer *offer, const struct f
     return -EAGAIN;
 }
 
+/* It is asked for again when a part is over. */
+static void wait_for_part(struct files *f, uint64_t ticket)
+{
+    for (unsigned i = 0; i < f->waitings; i++) {
+        if (f->waiting[i] == ticket) {
+            return;
+        }
+    }
+    if (f->waitings < FILES_SLOTS) {
+        f->waiting[f->waitings++] = ticket;
+    }
+}
+
+static void reap(struct files *f);
+
 int file_take(void *context, const struct cast_offer *offer, struct cast_sink *sink)
 {
     struct files *f = context;
@@ -150,6 +165,7 @@ int file_take(void *context, const struct cast_offer *offer, struct cast_sink *s
         cw_counter_add(f->failed, 1);
         return -EOPNOTSUPP;
     }
+    reap(f);
     struct file_slot *slot = find(f, offer->ticket);
     if (slot == NULL) {
         struct file_slot *old = rival(f, &label);
@@ -157,6 +173,7 @@ int file_take(void *context, const struct cast_offer *offer, struct cast_sink *s
             return begin(f, offer, &label, now);
         }
         yield_to(old, offer, now);
+        wait_for_part(f, offer->ticket);
         return -EAGAIN;
     }
     slot->asked = now;
@@ -183,20 +200,18 @@ static void look_after(struct file_slot *slot, cw_time now)
         file_part_abandon(slot->part);
         slot->detached = true;
     }
-    if (file_part_is_over(slot->part)) {
-        file_part_close(slot->part);
-        slot->part = NULL;
-    } else if (cw_time_since(now, slot->noted).ns >= note_every.ns && !slot->detached) {
+    if (cw_time_since(now, slot->noted).ns >= note_every.ns && !slot->detached) {
         note(slot, now);
     }
 }
 
-void file_take_tick(struct files *f, cw_time now)
+static void reap(struct files *f)
 {
     for (struct file_slot **at = &f->slots; *at != NULL;) {
         struct file_slot *slot = *at;
-        if (slot->part != NULL) {
-            look_after(slot, now);
+        if (slot->part != NULL && file_part_is_over(slot->part)) {
+            file_part_close(slot->part);
+            slot->part = NULL;
         }
         if (slot->part == NULL && !slot->open) {
             *at = slot->next;
@@ -204,6 +219,26 @@ void file_take_tick(struct files *f, cw_time now)
             free(slot);
         } else {
             at = &slot->next;
+        }
+    }
+}
+
+void file_take_tick(struct files *f, cw_time now)
+{
+    unsigned parts = f->slot_count;
+    for (struct file_slot *slot = f->slots; slot != NULL; slot = slot->next) {
+        if (slot->part != NULL) {
+            look_after(slot, now);
+        }
+    }
+    reap(f);
+    if (f->slot_count < parts || f->slot_count == 0) {
+        uint64_t waiting[FILES_SLOTS];
+        unsigned count = f->waitings;
+        memcpy(waiting, f->waiting, sizeof waiting);
+        f->waitings = 0; /* who still waits says so again */
+        for (unsigned i = 0; i < count; i++) {
+            f->env.resume(f->env.context, waiting[i]);
         }
     }
 }

@@ -63,6 +63,8 @@ struct files {
     struct file_slot *slots;
     struct file_send *sends;
     unsigned slot_count, send_count;
+    uint64_t waiting[FILES_SLOTS]; /* tickets of messages whose part another one has */
+    unsigned waitings;
     uint32_t ids;
     cw_timer *timer, *sweeper;
     struct file_work sweep;

@@ -78,7 +78,7 @@ class Files(ctl_kit.Case):
         self.cwctl("file send", path, "--to", "1,0,0", "--to", "2,2,2 1,1,1", "--as", "other name", "--mode", "755")
         self.check(["1,0,0", "2,2,2", "1,1,1"], "other name", self.bytes(70_000), 0o755)
         self.assertEqual(sorted(os.listdir(self.top + "/in")), ["1,0,0", "1,1,1", "2,2,2"])
-        other = self.file("image", 50_000, seed=2)
+        other = self.file("newer", 50_000, seed=2)
         self.cwctl("file send", other, "--to", "1,0,0", "--as", "other name")
         self.check(["1,0,0"], "other name", self.bytes(50_000, 2))
         text = self.cwctl("file send", path, "--to", "1,0,0 1,0,1", "--as", "other name", "--keep", code=5)
@@ -89,7 +89,7 @@ class Files(ctl_kit.Case):
     def test_sizes(self):
         for size in (0, 1, 8000, 9000, 100_000):
             path = self.file(f"size{size}", size)
-            self.cwctl("--server", "1,2,1", "file send", path, "--to", "0,0,0 2,0,1")
+            self.cwctl("--server 1,2,1 file send", path, "--to", "0,0,0 2,0,1")
             self.check(["0,0,0", "2,0,1"], f"size{size}", self.bytes(size))
 
     def test_who_cannot_is_named_and_stops_nobody(self):
@@ -178,6 +178,9 @@ class Files(ctl_kit.Case):
         done.set()
         thread.join()
         self.assertIn("another digest", rows[1]["reason"])
+        end = time.monotonic() + ctl_kit.LIMIT_S  # the part goes behind the member's word
+        while os.listdir(os.path.dirname(self.there("1,0,0", "log"))) and time.monotonic() < end:
+            time.sleep(0.05)
         self.assertEqual(os.listdir(os.path.dirname(self.there("1,0,0", "log"))), [])
 
 

@@ -103,6 +103,7 @@ void show_done(const struct call *call, const struct rows *rows);
 int run_ping(struct call *call);
 int run_trace(struct call *call);
 int run_load(struct call *call);
+int run_file_send(struct call *call);
 int run_top(struct call *call);
 int run_capture(struct call *call);
 int run_job_list(struct call *call);

@@ -5,6 +5,8 @@
 #include "base/words.h"
 #include "services/multicast/cast_engine.h"
 #include "services/multicast/cast_pattern.h"
+#include "services/multicast/file_tell.h"
+#include "services/multicast/files.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,6 +17,7 @@ struct multicast {
     cw_svc *s;
     struct torus torus;
     struct cast_engine *engine;
+    struct files *files;
 };
 
 static int refuse(cw_request *r, const char *what, const char *word)
@@ -84,6 +87,11 @@ static int read_members(const struct multicast *m, cw_request *r, int argc, cons
         set[id / 8] |= (uint8_t)(1 << id % 8);
     }
     return 0;
+}
+
+static int members_of_file(void *context, cw_request *r, int argc, const char *const *argv, uint8_t *set)
+{
+    return read_members(context, r, argc, argv, set);
 }
 
 /* The source is the engine's when it gives 0. */
@@ -171,8 +179,11 @@ static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const cha
     if (strcmp(word, "send") == 0) {
         return send(m, r, argc, argv);
     }
+    if (strncmp(word, "file-", 5) == 0) {
+        return files_command(m->files, r, argc, argv);
+    }
     if (argc != 1 || strcmp(word, "status") != 0) {
-        return refuse(r, "there are: send BYTES to all|SERVER..., status; not", word);
+        return refuse(r, "there are: send BYTES to all|SERVER..., status, file-status, file-stop ID; not", word);
     }
     const struct cast_session *c = NULL;
     while ((c = cast_engine_each(m->engine, c)) != NULL) {
@@ -192,6 +203,9 @@ static cw_verdict on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *r
     size_t length;
     const uint8_t *data = cw_packet_data(p, &length);
     (void)s;
+    if (rx->port == FILE_PORT) {
+        return files_packet(m->files, data, length, rx) < 0 ? CW_DROP : CW_FORWARD;
+    }
     return cast_engine_packet(m->engine, data, length, rx);
 }
 
@@ -217,6 +231,12 @@ static int multicast_open(cw_svc *s, void *state)
     rc = rc == 0 ? cast_engine_open(&m->engine, s) : rc;
     if (rc == 0) {
         cast_engine_kind(m->engine, CAST_PATTERN, cast_pattern_accept, NULL);
+        const struct files_config files = {
+            .s = s, .engine = m->engine, .torus = &m->torus, .members = members_of_file, .context = m};
+        rc = files_open(&m->files, &files);
+    }
+    if (rc < 0) {
+        cast_engine_close(m->engine);
     }
     return rc;
 }
@@ -226,6 +246,7 @@ static void multicast_close(cw_svc *s, void *state)
     struct multicast *m = state;
     (void)s;
     cast_engine_close(m->engine);
+    files_close(m->files);
 }
 
 const cw_service multicast_service = {

@@ -228,10 +228,10 @@ void servers_empty_card(struct world *w, cw_server s, enum world_loss cause)
     h->card_count = 0;
 }
 
-/* Keeps what the counters of a node that goes away had counted. */
-static void keep_tally(struct world *w, struct node *n)
+/* Ends the node, and keeps what it had counted up to its very end. */
+static void close_node(struct world *w, struct node *n, cw_time local)
 {
-    struct node_tally tally = node_tally(n);
+    struct node_tally tally = node_close(n, local);
     w->totals.made += tally.made;
     w->totals.ended += tally.ended;
 }
@@ -248,13 +248,13 @@ void world_kill(struct world *w, cw_server s, bool power_off)
         (void)wheel_sweep(&w->wheel, ends_with, &end);
         end_offloads(w, h, end.first);
         w->killing = true;
-        keep_tally(w, h->node);
-        node_close(h->node, pump_local(w, h));
+        close_node(w, h->node, pump_local(w, h));
         w->killing = false;
         h->node = NULL;
         h->linkstate = NULL;
         h->state = WORLD_DEAD;
         h->working = false;
+        h->busy_ns = 0;
         w->running--;
         w->totals.kills++;
         servers_empty_card(w, s, WORLD_LOSS_KILLED);
@@ -346,6 +346,12 @@ void world_clock(struct world *w, cw_server s, int32_t ppm)
         h->wake_ns = INT64_MAX; /* the queued one is for another rate */
         pump_after(w, s, CW_LINKS_NONE);
     }
+}
+
+cw_time world_occupy(struct world *w, cw_server s, cw_span work)
+{
+    CHECK(s < w->servers && work.ns >= 0);
+    return pump_occupy(w, &w->host[s], work);
 }
 
 enum world_server_state world_state(const struct world *w, cw_server s)

@@ -73,8 +73,9 @@ bool kv_ask_decode(const uint8_t *bytes, size_t size, struct kv_ask *out)
     };
     const struct kv_request *r = &out->r;
     out->r.value = r->key + r->key_length;
-    return (out->kind == KV_ASK_OP || out->kind == KV_ASK_DROP) && r->op >= KV_GET && r->op < KV_OPS &&
-           r->key_length >= 1 && r->key_length <= KV_KEY_MAX && r->value_length <= KV_VALUE_MAX &&
+    bool keyed = out->kind == KV_ASK_OP || out->kind == KV_ASK_DROP;
+    return (keyed ? r->key_length >= 1 : out->kind == KV_ASK_NAME && r->key_length == 0) && r->op >= KV_GET &&
+           r->op < KV_OPS && r->key_length <= KV_KEY_MAX && r->value_length <= KV_VALUE_MAX &&
            (r->value_length == 0 || op_carries(r->op)) && size == kv_ask_size(out);
 }
 

@@ -14,6 +14,7 @@ enum { KV_WIRE_VERSION = 1, KV_ASK_BYTES = 84, KV_ANSWER_BYTES = 44 };
 enum kv_kind {
     KV_ASK_OP = 1,   /* an operation: for the root of the key, or (bit EXTRA) for one who keeps copies */
     KV_ASK_DROP = 2, /* the root takes copies of the key back */
+    KV_ASK_NAME = 3, /* nothing but the instance, which every answer has: without a key */
 };
 
 enum {
@@ -26,7 +27,7 @@ enum {
 struct kv_ask {
     enum kv_kind kind;
     unsigned bits;
-    uint64_t to;            /* the instance that is meant; 0: whichever gets it, and then it is never sent again */
+    uint64_t to;            /* the instance that is meant; 0 (reads): whichever gets it */
     uint64_t from;          /* the asker's instance */
     uint64_t number, floor; /* of this write; of the asker's first that is not over. 0 with reads */
     struct kv_request r;    /* key and value borrowed from the bytes */

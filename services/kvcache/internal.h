@@ -8,7 +8,7 @@
  *   root.c      the root's side: values, order, copies taken back before a write (semantics 5.2, rules 1, 3, 6, 9..11)
  *   reader.c    the asker's side: where to, once more, until when (rule 10)
  *   copies.c    fetched copies: served, kept, poisoned, taken back (rules 2, 4, 5, 7, 8)
- *   frames, items, holders, done, op: tables and rules without a network
+ *   frames, items, holders, done, op, limits: tables and rules without a network
  */
 #ifndef SERVICES_KVCACHE_INTERNAL_H
 #define SERVICES_KVCACHE_INTERNAL_H
@@ -17,28 +17,18 @@
 #include "services/kvcache/frames.h"
 #include "services/kvcache/holders.h"
 #include "services/kvcache/kvcache.h"
+#include "services/kvcache/limits.h"
 #include "services/kvcache/mutant.h"
 #include "services/transport/transport.h"
 
 enum {
     KV_PORT = 0,
     KV_BULK_PORT = 1,
-    KV_EXTRAS_MOST = 8, /* extra keys */
     KV_QUESTIONS_MOST = 65536,
     KV_DONE_MOST = 65536,
     KV_HELD_KEYS_MOST = 65536,
     KV_FETCH_CHAINS = 256,
     KV_SWEEP_CHAINS = 256, /* of a table, at one go */
-};
-
-/* What may be tuned (docs/services/kvcache.md). */
-struct kv_limits {
-    size_t value_bytes; /* of values as root */
-    size_t copy_bytes;
-    unsigned extras; /* k */
-    cw_span timeout; /* of a request */
-    cw_span attempt; /* before it is asked again */
-    cw_span age;     /* of a copy, at most */
 };
 
 enum kv_count {
@@ -108,6 +98,7 @@ struct question {
     cw_time begun, until;
     unsigned attempts;
     bool write, fetches, follows, poisoned;
+    bool names; /* the attempt under way asks for nothing but the instance */
     bool doubt; /* an attempt was not answered: it may have been done */
     bool bulk;
     bool direct;   /* no extra keys */

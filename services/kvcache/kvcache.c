@@ -10,12 +10,7 @@
 #include <string.h>
 
 enum {
-    KV_VALUE_MIB = 64,
-    KV_COPY_MIB = 8,
-    KV_TIMEOUT_MS = 2000,
-    KV_ATTEMPT_MS = 100,
-    KV_AGE_MS = 10000,
-    KV_REGISTERED_MS = 11000, /* a copy's age and the drift of clocks, with room */
+    KV_REGISTERED_MS = KV_AGE_MOST_MS + 1000, /* a copy's age and the drift of clocks, with room */
     KV_DONE_LIFE_MS = 10000,
     KV_EXPIRY_MS = 1000,
 };
@@ -123,6 +118,11 @@ static void take(struct kvcache *k, const struct asker *asker, const uint8_t *by
     struct kv_ask ask;
     if (!kv_ask_decode(bytes, size, &ask)) {
         kv_note(k, KV_COUNT_MALFORMED);
+        return;
+    }
+    if (ask.kind == KV_ASK_NAME) {
+        struct kv_answer name = {.state = KV_DONE};
+        say_answer(k, asker, &name);
         return;
     }
     cw_key id = kv_mem_id(k, ask.r.job, ask.r.key, ask.r.key_length);
@@ -301,11 +301,27 @@ static uint64_t draw(cw_svc *s)
     return n;
 }
 
+static const char *option(void *context, const char *name)
+{
+    return cw_option(context, name);
+}
+
+static int read_limits(cw_svc *s, struct kv_limits *limits)
+{
+    char why[KV_LIMITS_WHY];
+    int rc = kv_limits_read(limits, option, s, why);
+    if (rc < 0) {
+        cw_log(s, CW_LOG_ERROR, why);
+    }
+    return rc;
+}
+
 static int kvcache_open(cw_svc *s, void *state)
 {
     struct kvcache *k = state;
     cw_dims dims = cw_torus(s);
-    if (mc_config_check(s) < 0) {
+    int wrong = mc_config_check(s);
+    if (read_limits(s, &k->limits) < 0 || wrong < 0) { /* both are asked, whatever the first says */
         return -EINVAL;
     }
     k->svc = s;
@@ -313,11 +329,6 @@ static int kvcache_open(cw_svc *s, void *state)
     k->servers = (uint32_t)dims.x * dims.y * dims.z;
     k->instance = draw(s);
     k->cas = draw(s) >> 1;
-    k->limits = (struct kv_limits){.value_bytes = (size_t)KV_VALUE_MIB << 20,
-                                   .copy_bytes = (size_t)KV_COPY_MIB << 20,
-                                   .timeout = CW_MS(KV_TIMEOUT_MS),
-                                   .attempt = CW_MS(KV_ATTEMPT_MS),
-                                   .age = CW_MS(KV_AGE_MS)};
     list_init(&k->waiting);
     list_init(&k->questions);
     list_init(&k->writes);

@@ -5,7 +5,8 @@
  *
  * Rule 10: a write goes to one server, and names the instance it means there, and the same number with every attempt. Answered "not me" it
  * was not done, and begins anew under another number. Once an attempt was not answered it may have been done: from then on it goes
- * to that instance only, who remembers; and when that one is not the root any more nobody knows (KV_UNKNOWN).
+ * to that instance only, who remembers; and when that one is not the root any more nobody knows (KV_UNKNOWN). So that the first write to a
+ * server can be repeated as any other, its instance is asked for before.
  */
 #include "services/kvcache/internal.h"
 
@@ -250,11 +251,15 @@ static void go_write(struct question *q)
         ask_here(q);
         return;
     }
+    const cw_to to = {.kind = CW_TO_SERVER, .job = KVCACHE_JOB, .port = KV_PORT, .server = root, .process = target};
     if (!q->doubt) {
         q->addressed = KV_MUTANT(RETRY_ANYWHERE) ? 0 : k->instances[target];
     }
+    q->names = q->addressed == 0 && !KV_MUTANT(RETRY_ANYWHERE);
     struct kv_ask ask = ask_of(q);
-    const cw_to to = {.kind = CW_TO_SERVER, .job = KVCACHE_JOB, .port = KV_PORT, .server = root, .process = target};
+    if (q->names) {
+        ask = (struct kv_ask){.kind = KV_ASK_NAME, .from = k->instance, .r = {KV_REQUEST_INIT, .op = KV_GET}};
+    }
     send(q, &to, &ask);
 }
 
@@ -328,13 +333,17 @@ void reader_heard(struct question *q, int status, const struct kv_answer *answer
         if (from < k->servers) {
             k->instances[from] = answer->instance;
         }
-        answered(q, answer, from);
+        if (q->names) {
+            go(q);
+        } else {
+            answered(q, answer, from);
+        }
         return;
     }
-    q->doubt |= q->write;
+    q->doubt |= q->write && !q->names;
     q->direct = true;
-    if (status == -ECANCELED || k->closing || (q->doubt && q->addressed == 0 && !KV_MUTANT(RETRY_ANYWHERE))) {
-        give_up(q); /* an instance that was not named could be another by now */
+    if (status == -ECANCELED || k->closing) {
+        give_up(q);
     } else if (status == -ETIMEDOUT) {
         kv_note(k, KV_COUNT_RETRIES);
         go(q);

@@ -345,11 +345,14 @@ static void wait_for_copies(struct kvcache *k, struct held_key *held, const stru
     settle(k, held);
 }
 
-/* True when the operation would change nothing as things are: then no copy has to come back for it. */
+/*
+ * True when the operation would leave the value that is there as it is: then no copy has to come back for it. When there is none any more (it was
+ * evicted) copies of it may be out still: whoever is told so must not read it afterwards.
+ */
 static bool changes_nothing(struct kvcache *k, const struct item_name *name, const struct kv_request *r)
 {
     struct op_value now = value_now(root_value(k, name));
-    return op_decide(r, &now).change == OP_KEEPS;
+    return now.there && op_decide(r, &now).change == OP_KEEPS;
 }
 
 static void write_value(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask,

@@ -41,6 +41,26 @@ START_TEST(an_ask_comes_as_it_went)
 }
 END_TEST
 
+/* One that asks for a name has no key; every other has one. */
+START_TEST(an_ask_has_the_key_that_its_kind_needs)
+{
+    static const struct {
+        unsigned kind;
+        size_t length;
+        bool good;
+    } rows[] = {{KV_ASK_OP, 5, true},    {KV_ASK_OP, 0, false},  {KV_ASK_DROP, 5, true},
+                {KV_ASK_DROP, 0, false}, {KV_ASK_NAME, 0, true}, {KV_ASK_NAME, 5, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint8_t bytes[200];
+        struct kv_ask ask = sample(), out;
+        ask.kind = (enum kv_kind)rows[i].kind;
+        ask.r.key_length = rows[i].length;
+        kv_ask_encode(&ask, bytes);
+        ck_assert_int_eq(kv_ask_decode(bytes, kv_ask_size(&ask), &out), rows[i].good);
+    }
+}
+END_TEST
+
 START_TEST(an_answer_comes_as_it_went)
 {
     uint8_t bytes[200];
@@ -93,6 +113,7 @@ START_TEST(nothing_else_is_one)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(an_ask_comes_as_it_went), SUITE_TEST(an_answer_comes_as_it_went),
-                                          SUITE_TEST(nothing_else_is_one)};
+static const struct suite_test tests[] = {SUITE_TEST(an_ask_comes_as_it_went),
+                                          SUITE_TEST(an_ask_has_the_key_that_its_kind_needs),
+                                          SUITE_TEST(an_answer_comes_as_it_went), SUITE_TEST(nothing_else_is_one)};
 SUITE_MAIN("frames", tests)

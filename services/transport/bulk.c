@@ -9,6 +9,7 @@
  */
 #include "base/words.h"
 #include "keyspace/torus.h"
+#include "services/reply/refuse.h"
 #include "services/transport/transport.h"
 
 #include <errno.h>
@@ -191,19 +192,11 @@ static int next(struct run *run)
     return rc < 0 ? (int)rc : 0;
 }
 
-static int refuse(cw_request *r, const char *what, const char *word)
-{
-    char text[160];
-    snprintf(text, sizeof text, "%s: '%s'", what, word);
-    cw_request_text(r, "error", text);
-    return -EINVAL;
-}
-
 static int read_server(const cw_svc *s, cw_request *r, const char *word, cw_coord *out)
 {
     struct torus t;
     if (torus_init(&t, cw_torus(s)) < 0 || torus_parse(&t, word, strlen(word), out) < 0) {
-        return refuse(r, "not a server of this torus", word);
+        return refuse_request(r, "not a server of this torus: '%s'", word);
     }
     return 0;
 }
@@ -219,17 +212,18 @@ static int start(struct bulk *b, cw_request *r, bool echo, int argc, const char 
     cw_coord server;
     int used = echo ? 2 : 3;
     if (argc < used) {
-        return refuse(r, echo ? "echo needs a server" : "bulk needs a server and a number of bytes", argv[0]);
+        return refuse_request(r, "%s: '%s'", echo ? "echo needs a server" : "bulk needs a server and a number of bytes",
+                              argv[0]);
     }
     if (read_server(b->s, r, argv[1], &server) < 0) {
         return -EINVAL;
     }
     if (!echo && words_number(argv[2], 0, BULK_MOST, &bytes) < 0) {
-        return refuse(r, "not a number of bytes, up to 1 TiB", argv[2]);
+        return refuse_request(r, "not a number of bytes, up to 1 TiB: '%s'", argv[2]);
     }
     int good = words_options(argc - used, argv + used, options, echo ? 3 : 2);
     if (good < argc - used) {
-        return refuse(r, "unknown option, or its value is out of range", argv[used + good]);
+        return refuse_request(r, "unknown option, or its value is out of range: '%s'", argv[used + good]);
     }
     struct run *run = NULL;
     for (unsigned i = 0; i < RUNS && run == NULL; i++) {
@@ -260,7 +254,7 @@ static int start(struct bulk *b, cw_request *r, bool echo, int argc, const char 
     if (rc < 0) {
         run->request = NULL;
         if (rc == -ENETUNREACH) {
-            (void)refuse(r, "the server is not in view", argv[1]);
+            (void)refuse_request(r, "the server is not in view: '%s'", argv[1]);
         }
         return rc;
     }
@@ -339,7 +333,7 @@ static int bulk_command(cw_svc *s, void *state, cw_request *r, int argc, const c
     if (strcmp(word, "path") == 0 && argc == 2) {
         return tell_path(b, r, argv[1]);
     }
-    return refuse(r, "commands are bulk SERVER BYTES, echo SERVER, path SERVER, stats; not", word);
+    return refuse_request(r, "commands are bulk SERVER BYTES, echo SERVER, path SERVER, stats; not: '%s'", word);
 }
 
 /* ---- Upcalls --------------------------------------------------------------------------------------------------------------- */

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BY_CAS_ALONE (UINT64_C(1) << 63) /* a number for a value that has none */
 #define OF_DELETE (UINT64_C(1) << 62)
 
 /* A value: all events that saw it, and those that made it and took its place. */
@@ -86,10 +85,13 @@ static uint64_t value_of(const struct pair *pair, size_t count, uint64_t cas)
             high = middle;
         }
     }
-    return low < count && pair[low].cas == cas ? pair[low].value : cas | BY_CAS_ALONE;
+    return low < count && pair[low].cas == cas ? pair[low].value : 0;
 }
 
-/* One cas for one value, and one value for one cas; then events that know a value by its cas get to know it. */
+/*
+ * One cas for one value, and one value for one cas; then events that know a value by its cas get to know it. Where nobody knows both it could be any
+ * that was made without an answer: then nothing is said.
+ */
 static void resolve(struct judge *j)
 {
     struct pair *pair = malloc((j->count + 1) * sizeof *pair);
@@ -117,6 +119,7 @@ static void resolve(struct judge *j)
         struct kv_event *e = &j->event[i];
         if (e->value == 0 && e->kind == KV_EVENT_READ) {
             e->value = value_of(pair, pairs, e->cas);
+            e->kind = e->value != 0 ? KV_EVENT_READ : KV_EVENT_NONE;
         }
         if (e->before == 0 && e->before_cas != 0) {
             e->before = value_of(pair, pairs, e->before_cas);
@@ -162,7 +165,10 @@ static void gather(struct judge *j)
     j->nodes = 0;
     for (size_t i = 0; i < j->count; i++) {
         const struct kv_event *e = &j->event[i];
-        if (i == 0 || e->value != e[-1].value) {
+        if (e->kind == KV_EVENT_NONE) {
+            continue; /* they stand first: 0 is no value */
+        }
+        if (j->nodes == 0 || e->value != e[-1].value) {
             j->node[j->nodes++] = (struct node){.value = e->value, .first = i};
         }
         struct node *n = &j->node[j->nodes - 1];
@@ -187,13 +193,13 @@ static void count_in(struct judge *j)
         }
         while (n != NULL && !n->counts) {
             n->counts = true;
-            if (n->maker == NULL && !(n->value & BY_CAS_ALONE)) {
+            if (n->maker == NULL) {
                 const struct kv_event *e = &j->event[n->first];
                 blame(j, "a hit at server %u of %" PRIu64 ", which nobody wrote", e->server, n->value);
             }
             uint64_t before = n->maker != NULL ? n->maker->before : 0;
             struct node *up = before != 0 ? node_of(j, before) : NULL;
-            if (before != 0 && up == NULL && !(before & BY_CAS_ALONE)) {
+            if (before != 0 && up == NULL) {
                 blame(j, "%" PRIu64 " took the place of %" PRIu64 ", which nobody wrote", n->value, before);
             }
             n = up;
@@ -201,7 +207,7 @@ static void count_in(struct judge *j)
     }
 }
 
-/* What took the place of what. A value that only its successor knows of is no cluster: its end is not known, and nobody else is asked. */
+/* What took the place of what. */
 static void link_chains(struct judge *j)
 {
     for (size_t i = 0; i < j->nodes && j->good; i++) {

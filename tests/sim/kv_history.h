@@ -43,8 +43,8 @@ struct kv_event {
 };
 
 /*
- * Sorts and changes the events. True: linearizable; else *why says of which key and values. A value known by its cas alone, of
- * which nobody was told the number, is one whose WRITE is not known: all but that it was made is judged.
+ * Sorts and changes the events. True: linearizable; else *why says of which key and values. What is known by a cas alone, of which nobody
+ * was told the value, says nothing: it may be that of any WRITE without an answer.
  */
 bool kv_history_check(struct kv_event *events, size_t count, char *why, size_t room);
 

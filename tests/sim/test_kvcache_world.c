@@ -4,7 +4,7 @@
  * duplication, delay, cuts, churn, pauses, partitions), lets every server ask for everything on a few keys, and checks that the history of each
  * key is linearizable (kv_ledger.h, kv_history.h). Afterwards all is well again, and every server must be served.
  *
- *   test_kvcache_world [--first SEED] [--seeds COUNT] [--span MS] [--extras K] [--all] [--say] [--inside]     exit code 1: a seed failed
+ *   test_kvcache_world [--first SEED] [--seeds COUNT] [--span MS] [--extras K] [--key NUMBER] [--all] [--say] [--inside]     exit code 1: a seed failed
  */
 #include "fake_result.h"
 #include "kv_history.h"
@@ -14,6 +14,7 @@
 #include "simulator/faults.h"
 #include "simulator/world.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,7 +148,21 @@ static void judge(uint64_t seed)
     }
 }
 
-static void run_world(uint64_t seed, cw_span span, int extras)
+static void print_faults(const struct world_config *config, const struct world *w, const struct fault_plan *plan)
+{
+    const struct ls_timers *t = &config->node.timers;
+    printf("torus %ux%ux%u; hello %.2f ms, dead %.2f, hold %.2f, flood %.2f\n", config->dims.x, config->dims.y,
+           config->dims.z, (double)t->hello.ns / 1e6, (double)t->dead.ns / 1e6, (double)t->hold.ns / 1e6,
+           (double)t->flood_bound.ns / 1e6);
+    for (uint32_t i = 0; i < plan->count; i++) {
+        char text[160];
+        fault_format(&plan->fault[i], world_torus(w), text, sizeof text);
+        printf("at %10.3f us %s\n", (double)plan->fault[i].at.ns / 1e3, text);
+    }
+    fflush(stdout);
+}
+
+static void run_world(uint64_t seed, cw_span span, int extras, bool faults)
 {
     static const struct world_service services[] = {{.table = &kvcache_service}, {.table = &kv_talker_service}};
     struct world_config config;
@@ -174,6 +189,9 @@ static void run_world(uint64_t seed, cw_span span, int extras)
     }
     world_start_all(w, CW_MS(20));
     fault_plan_schedule(&plan, w);
+    if (faults) {
+        print_faults(&config, w, &plan);
+    }
     if (run_for(w, cw_span_add(span, CW_MS(60))) == 0 && run_for(w, CW_SEC(5)) == 0) {
         last_words(w);
     }
@@ -186,6 +204,7 @@ struct options {
     uint64_t first, count;
     cw_span span;
     int extras; /* k; < 0: drawn */
+    int key;    /* of which everything is printed, and all faults; < 0: none */
     bool all, say, inside;
 };
 
@@ -200,6 +219,8 @@ static int read_options(struct options *o, int argc, char **argv)
             o->span = CW_MS(strtoull(argv[++i], NULL, 10));
         } else if (strcmp(argv[i], "--extras") == 0 && i + 1 < argc) {
             o->extras = atoi(argv[++i]);
+        } else if (strcmp(argv[i], "--key") == 0 && i + 1 < argc) {
+            o->key = atoi(argv[++i]);
         } else if (strcmp(argv[i], "--all") == 0) {
             o->all = true;
         } else if (strcmp(argv[i], "--say") == 0) {
@@ -214,12 +235,33 @@ static int read_options(struct options *o, int argc, char **argv)
     return 0;
 }
 
+static const char *const op_names[KV_OPS] = {
+    [KV_GET] = "get",       [KV_SET] = "set", [KV_ADD] = "add",       [KV_REPLACE] = "replace",
+    [KV_APPEND] = "append", [KV_CAS] = "cas", [KV_INCR] = "incr",     [KV_DECR] = "decr",
+    [KV_TOUCH] = "touch",   [KV_GAT] = "gat", [KV_DELETE] = "delete", [KV_PREPEND] = "prepend",
+    [KV_LOOK] = "look"};
+
+/* Everything about one key, for who looks for what went wrong. */
+static void print_key(uint32_t key)
+{
+    for (size_t i = 0; i < kv_ledger->count; i++) {
+        const struct kv_entry *e = &kv_ledger->entry[i];
+        if (e->key == key && e->op != 0) {
+            printf("%10.3f .. %10.3f us  question %zu at %u: %s, %s; saw %llu, made of %llu, cas %llu, meant %llu\n",
+                   (double)e->begun / 1e3, e->ended == KV_NO_END ? INFINITY : (double)e->ended / 1e3, i + 1, e->server,
+                   op_names[e->op], e->answered ? kv_status_text(e->status) : "never answered",
+                   (unsigned long long)e->value, (unsigned long long)e->before, (unsigned long long)e->cas,
+                   (unsigned long long)e->want);
+        }
+    }
+}
+
 static void run_seed(const struct options *o, uint64_t seed)
 {
     memset(kv_ledger, 0, offsetof(struct kv_ledger, entry));
     pid_t child = o->inside ? 0 : fork();
     if (child == 0) {
-        run_world(seed, o->span, o->extras);
+        run_world(seed, o->span, o->extras, o->key >= 0);
         if (!o->inside) {
             _exit(0);
         }
@@ -264,15 +306,10 @@ static void add(struct sums *s, const struct kv_ledger *l)
 
 static void say_sums(const struct sums *s)
 {
-    static const char *const names[KV_OPS] = {
-        [KV_GET] = "get",        [KV_SET] = "set", [KV_ADD] = "add",       [KV_REPLACE] = "replace",
-        [KV_APPEND] = "append",  [KV_CAS] = "cas", [KV_INCR] = "incr",     [KV_DECR] = "decr",
-        [KV_TOUCH] = "touch",    [KV_GAT] = "gat", [KV_DELETE] = "delete", [KV_LOOK] = "look",
-        [KV_PREPEND] = "prepend"};
     printf("questions:");
     for (unsigned i = KV_GET; i < KV_OPS; i++) {
         if (s->asked[i] > 0) {
-            printf(" %s %llu", names[i], s->asked[i]);
+            printf(" %s %llu", op_names[i], s->asked[i]);
         }
     }
     printf("\n%llu seeds (%llu with copies read): %llu failed; %llu questions, %llu writes acknowledged, hits %llu "
@@ -284,7 +321,7 @@ static void say_sums(const struct sums *s)
 
 int main(int argc, char **argv)
 {
-    struct options o = {.first = 1, .count = 40, .span = CW_MS(500), .extras = -1};
+    struct options o = {.first = 1, .count = 40, .span = CW_MS(500), .extras = -1, .key = -1};
     int rc = read_options(&o, argc, argv);
     kv_ledger = mmap(NULL, sizeof *kv_ledger, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (rc != 0 || kv_ledger == MAP_FAILED) {
@@ -295,6 +332,9 @@ int main(int argc, char **argv)
         const struct kv_ledger *l = kv_ledger;
         run_seed(&o, seed);
         add(&sums, l);
+        if (o.key >= 0) {
+            print_key((uint32_t)o.key);
+        }
         if (l->wrong[0] != '\0') {
             printf("seed %llu: %s\n", (unsigned long long)seed, l->wrong);
         } else if (o.say) {

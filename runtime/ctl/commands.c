@@ -31,6 +31,12 @@ static const struct arguments_option options[] = {
     {"replace", ARGUMENTS_FLAG, NULL, false, "", "put what the file says in the place of jobs that are there"},
     {"cluster", ARGUMENTS_NUMBER, NULL, false, "N", "the cluster that it is signed for"},
     {"dims", ARGUMENTS_TEXT, NULL, false, "XxYxZ", "the torus, for coordinates in the file"},
+    {"to", ARGUMENTS_TEXT, NULL, true, "all|SERVER|GROUP", "who gets it; may be given again"},
+    {"as", ARGUMENTS_TEXT, NULL, false, "NAME", "what it is to be called there (as here)"},
+    {"mode", ARGUMENTS_TEXT, "mode", false, "OCTAL", "its rights there, as 644 (as here)"},
+    {"keep", ARGUMENTS_FLAG, "keep", false, "", "where a file of that name is, leave it, and say so"},
+    {"progress", ARGUMENTS_FLAG, NULL, false, "", "show how far it is, on standard error (always on a terminal)"},
+    {"members", ARGUMENTS_FLAG, "members", false, "", "a line for every server that gets it"},
     {"effective", ARGUMENTS_FLAG, NULL, false, "", "what is in force, defaults too (always so)"},
     {NULL, ARGUMENTS_FLAG, NULL, false, NULL, NULL},
 };
@@ -108,6 +114,29 @@ static const struct table_column policy_columns[] = {
     {"queue_packets", "AT MOST", TABLE_COUNT},
     {"queue_bytes", "BYTES", TABLE_BYTES},
     {"drop", "DROPS", TABLE_TEXT},
+    {NULL, NULL, TABLE_TEXT},
+};
+
+static const struct table_column file_columns[] = {
+    {"id", "ID", TABLE_COUNT},
+    {"name", "NAME", TABLE_TEXT},
+    {"from", "FROM", TABLE_TEXT},
+    {"server", "TO", TABLE_TEXT},
+    {"state", "STATE", TABLE_STATE},
+    {"bytes", "BYTES", TABLE_BYTES},
+    {"there_bytes", "THERE", TABLE_BYTES},
+    {"before_bytes", "BEFORE", TABLE_BYTES},
+    {"members", "MEMBERS", TABLE_COUNT},
+    {"complete", "COMPLETE", TABLE_COUNT},
+    {"failed", "FAILED", TABLE_COUNT},
+    {"slowest", "SLOWEST", TABLE_TEXT},
+    {"slowest_bytes", "HAS", TABLE_BYTES},
+    {"sent_bytes", "SENT", TABLE_BYTES},
+    {"took_ns", "SINCE", TABLE_SPAN},
+    {"bits_per_s", "RATE", TABLE_RATE},
+    {"trees", "TREES", TABLE_TEXT},
+    {"links", "LINKS", TABLE_TEXT},
+    {"reason", "REASON", TABLE_TEXT},
     {NULL, NULL, TABLE_TEXT},
 };
 
@@ -274,6 +303,19 @@ static const struct command table[] = {
      "servers by number, or with --dims by x,y,z.",
      "  cwctl job sign web.jobs --key operator.key --cluster 7 --dims 4x4x4 > web.signed", "key cluster dims", 1, 1,
      NULL, NULL, NULL, run_job_sign},
+    {"file send", "FILE --to all|SERVER..|GROUP", "a file to other servers, all at the same time",
+     "FILE is opened here, with your rights; it appears on each server whole or not at all, in the folder that is set "
+     "there\n(option folder of service multicast). Sent again, only what is missing goes. Exit codes: 0 all have it; "
+     "5 some have\nit, the others are named with the reason; 1 nobody has it.",
+     "  cwctl file send image.qcow2 --to all\n  cwctl file send kernel --as vmlinuz --to 1,0,0 --to 1,0,1 --mode 644",
+     "to as mode keep progress no-wait", 1, 1, NULL, NULL, NULL, run_file_send},
+    {"file status", "", "files on their way from this server, and to it",
+     "THERE: bytes on the disk, on average of all that get it. SLOWEST HAS: who has least, and how much. SENT: by this "
+     "server, what\nwas sent again too. TREES, LINKS: that it sends by now. What has ended is shown for 10 minutes.",
+     "  cwctl file status --watch\n  cwctl file status --members", "members", 0, 0, "file-status", file_columns, NULL,
+     NULL},
+    {"file stop", "ID", "end a sending of a file", "What the members have of it stays there for the next time.",
+     "  cwctl file stop 3", "", 1, 1, "file-stop", NULL, show_done, NULL},
     {"config show", "", "the configuration in force, defaults too", "", "  cwctl config show --effective", "effective",
      0, 0, "config", NULL, show_config, NULL},
     {"log level", "[LEVEL]", "how much the daemon logs", "LEVEL: error, warn, info or debug; until it ends.",

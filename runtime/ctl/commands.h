@@ -109,6 +109,7 @@ int run_kv_delete(struct call *call);
 int run_kv_flush(struct call *call);
 int run_kv_stats(struct call *call);
 int run_kv_hot(struct call *call);
+int run_file_send(struct call *call);
 int run_top(struct call *call);
 int run_capture(struct call *call);
 int run_job_list(struct call *call);

@@ -207,6 +207,11 @@ void root_take(struct kvcache *k, const struct asker *asker, const struct kv_ask
 void root_look(struct kvcache *k, const struct item_name *name, const struct kv_request *r, struct kv_answer *answer);
 /* The value here, if there is one that may be served; borrowed until the next call. */
 struct item *root_value(struct kvcache *k, const struct item_name *name);
+/*
+ * A write asked for at this server, the root, of the majority: done at once, and *answer borrows the value until the next call. False: it has to wait,
+ * and nothing was done; a question waits (root_take()).
+ */
+bool root_write(struct kvcache *k, const struct item_name *name, const struct kv_request *r, struct kv_answer *answer);
 /* The view has changed: holders may be gone, waiting writes may be somebody else's. */
 void root_review(struct kvcache *k);
 /* The question that asked is over: nobody is answered any more. */

@@ -444,15 +444,17 @@ void reader_fetch_for(struct kvcache *k, const struct asker *asker, const struct
     }
 }
 
-/* A hit at this server needs no question. */
+/* A hit at this server needs no question, nor does a write that waits for nobody. */
 static bool is_here(struct kvcache *k, const struct kv_request *r, const cw_key *id, kv_done_fn done, void *arg)
 {
-    if (!op_reads(r->op)) {
-        return false;
-    }
     struct item_name name = kv_name(id, r);
     struct kv_answer answer;
-    if (cw_is_root(k->svc, id)) {
+    if (!op_reads(r->op)) {
+        if (!cw_is_root(k->svc, id) || !root_write(k, &name, r, &answer)) {
+            return false;
+        }
+        answer.source = KV_FROM_HERE;
+    } else if (cw_is_root(k->svc, id)) {
         root_look(k, &name, r, &answer);
         answer.source = KV_FROM_HERE;
         if (answer.win_due) {

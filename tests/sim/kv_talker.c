@@ -50,10 +50,10 @@ struct share {
 static enum kv_op draw_op(struct talker *t, bool counter)
 {
     static const struct share plain[] = {{KV_SET, 3}, {KV_DELETE, 1}, {0, 0}};
-    static const struct share words[] = {{KV_SET, 20},    {KV_DELETE, 12}, {KV_ADD, 10},  {KV_REPLACE, 8},
-                                         {KV_APPEND, 16}, {KV_CAS, 20},    {KV_TOUCH, 6}, {0, 0}};
-    static const struct share counters[] = {{KV_SET, 8},   {KV_DELETE, 8}, {KV_ADD, 4},   {KV_INCR, 40},
-                                            {KV_DECR, 20}, {KV_CAS, 10},   {KV_TOUCH, 3}, {0, 0}};
+    static const struct share words[] = {{KV_SET, 20}, {KV_DELETE, 12}, {KV_ADD, 10}, {KV_REPLACE, 8}, {KV_APPEND, 16},
+                                         {KV_CAS, 20}, {KV_TOUCH, 6},   {KV_GAT, 6},  {0, 0}};
+    static const struct share counters[] = {{KV_SET, 8},  {KV_DELETE, 8}, {KV_ADD, 4}, {KV_INCR, 40}, {KV_DECR, 20},
+                                            {KV_CAS, 10}, {KV_TOUCH, 3},  {KV_GAT, 3}, {0, 0}};
     const struct share *table = kv_talker_plan.plain ? plain : counter ? counters : words, *s;
     unsigned all = 0;
     for (s = table; s->parts > 0; s++) {

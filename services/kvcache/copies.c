@@ -196,5 +196,6 @@ void copies_serve(struct kvcache *k, const struct asker *asker, const struct kv_
                                .value = i->bytes + i->key_length,
                                .length = i->length};
     kv_note(k, KV_COUNT_SERVED_COPY);
+    hot_note(&k->hot, &name, cw_now(k->svc));
     say_answer(k, asker, &answer);
 }

@@ -228,10 +228,10 @@ void servers_empty_card(struct world *w, cw_server s, enum world_loss cause)
     h->card_count = 0;
 }
 
-/* Keeps what the counters of a node that goes away had counted. */
-static void keep_tally(struct world *w, struct node *n)
+/* Ends the node, and keeps what it had counted up to its very end. */
+static void close_node(struct world *w, struct node *n, cw_time local)
 {
-    struct node_tally tally = node_tally(n);
+    struct node_tally tally = node_close(n, local);
     w->totals.made += tally.made;
     w->totals.ended += tally.ended;
 }
@@ -248,8 +248,7 @@ void world_kill(struct world *w, cw_server s, bool power_off)
         (void)wheel_sweep(&w->wheel, ends_with, &end);
         end_offloads(w, h, end.first);
         w->killing = true;
-        keep_tally(w, h->node);
-        node_close(h->node, pump_local(w, h));
+        close_node(w, h->node, pump_local(w, h));
         w->killing = false;
         h->node = NULL;
         h->linkstate = NULL;

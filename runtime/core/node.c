@@ -126,15 +126,17 @@ static void drop_waiting(struct node *n)
     n->local = (struct node_local){.head = NULL};
 }
 
-void node_close(struct node *n, cw_time now)
+struct node_tally node_close(struct node *n, cw_time now)
 {
     node_enter(n, now);
     node_close_services(n);
     drop_waiting(n);
     ls_close(n->ls);
     node_close_timers(n);
+    struct node_tally tally = node_tally(n);
     free(n->told.word);
     free(n);
+    return tally;
 }
 
 struct linkstate *node_linkstate(struct node *n)

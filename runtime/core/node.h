@@ -93,8 +93,16 @@ struct node_env {
 CW_MUST_CHECK int node_open(struct node **out, const struct node_config *config, const struct node_env *env);
 /* From now on services start no work away from the thread, so that what is away comes to an end: before node_close(). */
 void node_end_offloads(struct node *n);
-/* Closes the services, drops what is inside (CW_DROP_CLOSED); every packet goes home. Offloaded work must have been reported. */
-void node_close(struct node *n, cw_time now);
+struct node_tally { /* of data packets; conservation: made + received = the rest */
+    uint64_t made;  /* sent, or given up before they were sent */
+    uint64_t delivered;
+    uint64_t ended; /* taken by services they passed by */
+};
+/*
+ * Closes the services, drops what is inside (CW_DROP_CLOSED); every packet goes home. Offloaded work must have been reported. Gives the
+ * tally of its whole life: services make packets to the very end, answers that cannot be sent any more.
+ */
+struct node_tally node_close(struct node *n, cw_time now);
 
 cw_links node_rx(struct node *n, cw_link in, struct cw_packet *frame, cw_time now); /* takes the frame */
 /*
@@ -176,11 +184,6 @@ struct linkstate *node_linkstate(struct node *n);
 cw_server node_self(const struct node *n);
 uint64_t node_drops(const struct node *n, cw_drop cause);
 size_t node_packets_inside(const struct node *n); /* queued and held */
-struct node_tally {                               /* of data packets; conservation: made + received = the rest */
-    uint64_t made;                                /* sent, or given up before they were sent */
-    uint64_t delivered;
-    uint64_t ended; /* taken by services they passed by */
-};
 struct node_tally node_tally(const struct node *n);
 uint64_t node_digest(const struct node *n); /* of all state that decides what it does next */
 size_t node_bytes(const struct node *n);

@@ -217,9 +217,35 @@ START_TEST(closing_drops_what_is_inside)
 }
 END_TEST
 
+/* A service that sends as it closes: the packet goes nowhere, and was made all the same. */
+static void last_words(cw_svc *s, void *state)
+{
+    (void)state;
+    const cw_to to = {.kind = CW_TO_SERVER, .job = 5};
+    cw_send_or_drop(s, cw_packet_new(s, 4), &to, NULL);
+}
+
+START_TEST(what_is_made_while_it_closes_is_counted)
+{
+    struct bench *b = bench_open((cw_dims){1, 1, 2});
+    const cw_service service = {CW_SERVICE_INIT, .name = "s", .job = 5, .on_packet = drop, .close = last_words};
+    bench_start_all(b);
+    bench_settle(b);
+    ck_assert_int_eq(node_service_add(b->node[0], &service, b->now), 0);
+    struct node_tally before = node_tally(b->node[0]);
+    uint64_t closed = b->dropped[CW_DROP_CLOSED];
+    struct node_tally after = node_close(b->node[0], b->now);
+    b->node[0] = NULL;
+    ck_assert_uint_eq(b->dropped[CW_DROP_CLOSED], closed + 1);
+    ck_assert_uint_eq(after.made, before.made + 1);
+    ck_assert_uint_eq(after.delivered, before.delivered);
+    bench_close(b);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(every_allocation_may_fail),    SUITE_TEST(config_is_checked),
     SUITE_TEST(alone_it_serves_itself),       SUITE_TEST(two_meet_and_talk),
-    SUITE_TEST(closing_drops_what_is_inside),
+    SUITE_TEST(closing_drops_what_is_inside), SUITE_TEST(what_is_made_while_it_closes_is_counted),
 };
 SUITE_MAIN("node", tests)

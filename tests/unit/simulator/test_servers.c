@@ -290,6 +290,37 @@ START_TEST(who_works_may_die)
 }
 END_TEST
 
+/* The answer of a service that closes, to who is not told any more. */
+static void last_words(cw_svc *s, void *state)
+{
+    (void)state;
+    const cw_to to = {.kind = CW_TO_SERVER, .job = TOWN_JOB};
+    cw_send_or_drop(s, cw_packet_new(s, 4), &to, NULL);
+}
+
+START_TEST(what_is_made_while_it_dies_is_counted)
+{
+    static const cw_service service = {CW_SERVICE_INIT,          .name = "town",
+                                       .version = "1",           .job = TOWN_JOB,
+                                       .on_packet = town_packet, .state_size = sizeof(struct townsman),
+                                       .close = last_words};
+    static const struct world_service list[] = {{.table = &service}};
+    struct world_config config = world_config_default();
+    config.dims = (cw_dims){1, 1, 2};
+    config.services = list;
+    config.service_count = 1;
+    struct world *w;
+    ck_assert_int_eq(world_open(&w, &config), 0);
+    world_start_all(w, CW_NS(0));
+    town_run(w, CW_MS(1));
+    uint64_t killed = town_totals(w).lost[WORLD_LOSS_KILLED];
+    world_kill(w, 0, false);
+    ck_assert_uint_eq(town_totals(w).lost[WORLD_LOSS_KILLED], killed + 1);
+    ck_assert_int_eq(check_conservation(w), 0);
+    world_close(w);
+}
+END_TEST
+
 START_TEST(commands_to_the_dead_are_refused)
 {
     struct world *w = up(11);
@@ -312,6 +343,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_clock_goes_on_from_where_it_is),
     SUITE_TEST(clocks_are_drawn_within_what_was_asked_for),
     SUITE_TEST(who_works_may_die),
+    SUITE_TEST(what_is_made_while_it_dies_is_counted),
     SUITE_TEST(commands_to_the_dead_are_refused),
 };
 SUITE_MAIN("simulator/servers", tests)

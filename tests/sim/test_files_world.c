@@ -62,6 +62,7 @@ static void settle(void)
     for (int i = 0; i < 500 && (world_active(world) < SERVERS || world_agreeing(world) < SERVERS); i++) {
         run(CW_MS(10));
     }
+    run(CW_MS(100)); /* services hear of it */
 }
 
 static void open_world(uint64_t seed)

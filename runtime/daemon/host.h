@@ -9,6 +9,7 @@
 #ifndef DAEMON_HOST_H
 #define DAEMON_HOST_H
 
+#include "base/list.h"
 #include "core/node.h"
 #include "daemon/config.h"
 #include "keyspace/torus.h"
@@ -80,6 +81,18 @@ bool host_look_neighbours(struct host *h);
 /* Calls fn on the loop's thread for every such signal, or every such span, until the host closes. 0 or -ENOMEM. */
 CW_MUST_CHECK int host_on_signal(struct host *h, int signal, void (*fn)(void *context, struct host *h), void *context);
 CW_MUST_CHECK int host_every(struct host *h, cw_span span, void (*fn)(void *context, struct host *h), void *context);
+
+/*
+ * Something that fn does at the end of this turn of the loop, outside of all servers: before the loop sleeps, and without asking the system what else
+ * there is. All zero but for fn and context. Borrowed until fn has been called, once for each host_later(); asked for twice: once.
+ */
+struct host_errand {
+    struct list_node node;
+    void (*fn)(void *context);
+    void *context;
+};
+void host_later(struct host *h, struct host_errand *e);
+void host_not_later(struct host_errand *e);
 
 /* ---- Questions ------------------------------------------------------------------------------------------------------ */
 

@@ -9,11 +9,15 @@
 
 #include "services/kvcache/kvcache.h"
 
-enum { KV_WIRE_VERSION = 1, KV_ASK_BYTES = 84, KV_ANSWER_BYTES = 44 };
+enum { KV_WIRE_VERSION = 2, KV_ASK_BYTES = 84, KV_ASK_STEPS_BYTES = 16, KV_ANSWER_BYTES = 44 };
+enum { KV_ASK_MOST = KV_ASK_BYTES + KV_ASK_STEPS_BYTES + KV_KEY_MAX + KV_VALUE_MAX };
 
 enum kv_kind {
-    KV_ASK_OP = 1,   /* an operation: for the root of the key, or (bit EXTRA) for one who keeps copies */
-    KV_ASK_DROP = 2, /* the root takes copies of the key back */
+    KV_ASK_OP = 1,    /* an operation: for the root of the key, or (bit EXTRA) for one who keeps copies */
+    KV_ASK_DROP = 2,  /* the root takes copies of the key back */
+    KV_ASK_NAME = 3,  /* nothing but the instance, which every answer has: without a key */
+    KV_ASK_CUT = 4,   /* flush.c: the values of the job go; without a key */
+    KV_ASK_RENEW = 5, /* flush.c: all copies go; without a key */
 };
 
 enum {
@@ -26,7 +30,7 @@ enum {
 struct kv_ask {
     enum kv_kind kind;
     unsigned bits;
-    uint64_t to;            /* the instance that is meant; 0: whichever gets it, and then it is never sent again */
+    uint64_t to;            /* the instance that is meant; 0 (reads): whichever gets it */
     uint64_t from;          /* the asker's instance */
     uint64_t number, floor; /* of this write; of the asker's first that is not over. 0 with reads */
     struct kv_request r;    /* key and value borrowed from the bytes */
@@ -44,7 +48,10 @@ struct kv_answer {
     enum kv_state state;
     enum kv_status status;
     enum kv_source source;
-    bool copyable;     /* the asker has been registered and may keep a copy */
+    bool copyable;  /* the asker has been registered and may keep a copy */
+    bool win_due;   /* who asked may win, if it asks by KV_LOOK */
+    unsigned marks; /* of enum kv_mark */
+    uint32_t idle_s;
     uint64_t instance; /* of who answers */
     uint32_t flags;
     uint64_t cas;
@@ -53,7 +60,7 @@ struct kv_answer {
     size_t length;
 };
 
-/* Bytes of the whole, at most KV_ASK_BYTES + KV_KEY_MAX + KV_VALUE_MAX. */
+/* Bytes of the whole, at most KV_ASK_MOST. */
 size_t kv_ask_size(const struct kv_ask *ask);
 size_t kv_answer_size(const struct kv_answer *answer);
 /* Write exactly so many. */

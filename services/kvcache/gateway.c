@@ -107,6 +107,15 @@ static int hub_flush(void *context, cw_span delay, kv_done_fn done, void *arg)
     return 0;
 }
 
+static void work_later(struct gateway *g)
+{
+    if (g->host.later != NULL) {
+        g->host.later(g->host.context);
+    } else {
+        event_active(g->work, EV_TIMEOUT, 0);
+    }
+}
+
 /* An operation that the client waits for has come to its end; called from the server, so that the rest is for later. */
 static void hub_ready(void *context, void *owner)
 {
@@ -115,7 +124,7 @@ static void hub_ready(void *context, void *owner)
     if (!c->marked) {
         c->marked = true;
         if (list_is_empty(&g->ready)) {
-            event_active(g->work, EV_TIMEOUT, 0);
+            work_later(g);
         }
         list_push_back(&g->ready, &c->ready);
     }
@@ -309,11 +318,9 @@ static void on_writable(evutil_socket_t fd, short what, void *context)
 }
 
 /* Connections whose operations have ended meanwhile. */
-static void on_work(evutil_socket_t fd, short what, void *context)
+void gateway_work(struct gateway *g)
 {
-    struct gateway *g = context;
     struct list_node *last = list_is_empty(&g->ready) ? NULL : list_last(&g->ready);
-    (void)fd, (void)what;
     for (bool more = last != NULL; more;) {
         struct list_node *first = list_first(&g->ready);
         struct connection *c = container_of(first, struct connection, ready);
@@ -326,8 +333,14 @@ static void on_work(evutil_socket_t fd, short what, void *context)
         (void)settle(c);
     }
     if (!list_is_empty(&g->ready)) {
-        event_active(g->work, EV_TIMEOUT, 0);
+        work_later(g);
     }
+}
+
+static void on_work(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd, (void)what;
+    gateway_work(context);
 }
 
 /* ---- Coming and going ------------------------------------------------------------------------------------------------- */

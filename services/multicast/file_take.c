@@ -74,8 +74,10 @@ static int slot_end(void *context, int status)
     struct cast_sink sink = sink_of(slot);
     int rc = sink.end(sink.context, status);
     cw_counter_add(rc == 0 ? f->taken : f->failed, rc != -EINPROGRESS);
-    note(slot, cw_now(f->s));
-    files_wake(f);
+    if (status == 0) { /* else the service may be closing, and sends nothing any more */
+        note(slot, cw_now(f->s));
+        files_wake(f);
+    }
     return rc;
 }
 

@@ -34,8 +34,7 @@ class Crowd(unittest.TestCase):
                       f'answers_mib = {ANSWERS_MIB}; output_kib = {OUTPUT_KIB} }} }}\n')
         with open(os.path.join(folder, "log"), "wb") as log:
             self.process = subprocess.Popen([CUBEWAYD, "-c", config], stdin=subprocess.DEVNULL, stderr=log)
-        self.addCleanup(self.process.wait, LIMIT_S)
-        self.addCleanup(self.process.terminate)
+        self.addCleanup(self.leave)
         end = time.monotonic() + LIMIT_S
         while True:
             with contextlib.suppress(OSError), self.client() as s:
@@ -44,6 +43,11 @@ class Crowd(unittest.TestCase):
                     return
             self.assertLess(time.monotonic(), end)
             time.sleep(0.05)
+
+    def leave(self):
+        """In order; a sanitizer would say here what it found."""
+        self.process.terminate()
+        self.assertEqual(self.process.wait(LIMIT_S), 0)
 
     def client(self, buffer=None):
         s = self.stack.enter_context(socket.socket())

@@ -51,6 +51,7 @@ struct item *root_value(struct kvcache *k, const struct item_name *name)
 static void carry_out(struct kvcache *k, const struct item_name *name, const struct kv_request *r,
                       struct kv_answer *answer)
 {
+    hot_note(&k->hot, name, cw_now(k->svc));
     struct performed p = perform(&k->values, root_value(k, name), name, r, cw_now(k->svc), &k->cas);
     *answer = (struct kv_answer){.state = KV_DONE,
                                  .status = p.status,
@@ -330,7 +331,7 @@ static bool must_wait(struct kvcache *k, const struct held_key *held, const stru
 
 bool root_write(struct kvcache *k, const struct item_name *name, const struct kv_request *r, struct kv_answer *answer)
 {
-    if (must_wait(k, holders_find(&k->holders, name), name, r) || cw_time_before(cw_now(k->svc), k->quiet)) {
+    if (!kv_may_change(k, &name->id) || must_wait(k, holders_find(&k->holders, name), name, r)) {
         return false;
     }
     kv_note(k, KV_COUNT_ROOT_WRITES);

@@ -15,8 +15,10 @@
 
 struct cast_plan_edge {
     uint8_t tree;
-    cw_server to;  /* who has the vertex now */
-    cw_key vertex; /* what packets are sent to */
+    uint8_t rank;   /* of the trees that share a link the lower goes first */
+    uint8_t height; /* edges below, on the longest way down */
+    cw_server to;
+    cw_key vertex;
 };
 
 struct cast_plan {

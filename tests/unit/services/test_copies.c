@@ -3,6 +3,7 @@
 #include "services/kvcache/op.h"
 #include "suite.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct fake_net *net;
@@ -126,7 +127,41 @@ START_TEST(a_write_that_finds_nothing_takes_copies_back)
 }
 END_TEST
 
+/* Of the places that are nearest each reader has one, always the same; where there are several, no place has all readers. */
+START_TEST(readers_share_the_nearest_places)
+{
+    net = kv_town_open(9, 2);
+    unsigned as_near = 0, to_root = 0;
+    for (unsigned n = 0; n < 900; n++) {
+        struct kvcache *k = kv_town_cache(net, n % 9);
+        char name[24];
+        cw_coord root;
+        cw_key id = cw_key_of(k->svc, name, (size_t)snprintf(name, sizeof name, "key %u", n)), chosen[2];
+        cw_server at[2], best;
+        unsigned number = copies_choose(k, &id, &chosen[0], &at[0]);
+        ck_assert_uint_eq(copies_choose(k, &id, &chosen[1], &at[1]), number);
+        ck_assert_uint_eq(at[0], at[1]);
+        ck_assert_mem_eq(&chosen[0], &chosen[1], sizeof chosen[0]);
+        ck_assert_int_eq(cw_servers_for_key(k->svc, &id, 1, &root), 1);
+        ck_assert(number != 0 || at[0] == cw_server_id(k->svc, root));
+        unsigned far = cw_distance(k->svc, cw_self(k->svc), root);
+        unsigned near = cw_distance(k->svc, cw_self(k->svc), cw_server_coord(k->svc, at[0]));
+        ck_assert_uint_le(near, far);
+        k->limits.extras = 1; /* fewer places are not nearer */
+        (void)copies_choose(k, &id, &chosen[1], &best);
+        k->limits.extras = 2;
+        ck_assert_uint_le(near, cw_distance(k->svc, cw_self(k->svc), cw_server_coord(k->svc, best)));
+        as_near += near == far && number > 0;
+        to_root += near == far && far > 0 && number == 0;
+    }
+    ck_assert_uint_gt(as_near, 10); /* the root was as near, and had to share */
+    ck_assert_uint_gt(to_root, 10);
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(reads_come_from_a_copy_until_a_write), SUITE_TEST(a_copy_ends_with_its_age_its_root_and_the_lease),
-    SUITE_TEST(a_write_waits_for_a_holder_until_it_is_gone), SUITE_TEST(a_write_that_finds_nothing_takes_copies_back)};
+    SUITE_TEST(a_write_waits_for_a_holder_until_it_is_gone), SUITE_TEST(a_write_that_finds_nothing_takes_copies_back),
+    SUITE_TEST(readers_share_the_nearest_places)};
 SUITE_MAIN("copies", tests)

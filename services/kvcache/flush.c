@@ -227,7 +227,7 @@ static unsigned ask_all(struct flush *f)
 static bool is_current(const struct kvcache *k)
 {
     cw_key ours = cw_key_at(k->svc, cw_self(k->svc), 0);
-    return cw_in_majority(k->svc) && cw_is_root(k->svc, &ours);
+    return kv_settled(k) && cw_is_root(k->svc, &ours);
 }
 
 static void go(struct flush *f)

@@ -50,6 +50,7 @@ START_TEST(who_is_there)
     cw_svc *s = bench_svc(b, 0);
     ck_assert_uint_eq(cw_servers_reachable(s), 5);
     ck_assert(cw_in_majority(s));
+    ck_assert_int_eq(cw_hold(s).ns, b->config.timers.hold.ns);
     uint64_t epoch = cw_epoch(s);
     bench_kill(b, 2, true);
     bench_settle(b);

@@ -225,7 +225,7 @@ void root_look(struct kvcache *k, const struct item_name *name, const struct kv_
 /* The value here, if there is one that may be served; borrowed until the next call. */
 struct item *root_value(struct kvcache *k, const struct item_name *name);
 /*
- * A write asked for at this server, the root, of the majority: done at once, and *answer borrows the value until the next call. False: it has to wait,
+ * A write asked for at this server, the root: done at once, and *answer borrows the value until the next call. False: it has to wait,
  * and nothing was done; a question waits (root_take()).
  */
 bool root_write(struct kvcache *k, const struct item_name *name, const struct kv_request *r, struct kv_answer *answer);

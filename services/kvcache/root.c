@@ -331,7 +331,7 @@ static bool must_wait(struct kvcache *k, const struct held_key *held, const stru
 
 bool root_write(struct kvcache *k, const struct item_name *name, const struct kv_request *r, struct kv_answer *answer)
 {
-    if (must_wait(k, holders_find(&k->holders, name), name, r) || cw_time_before(cw_now(k->svc), k->quiet)) {
+    if (!kv_may_change(k, &name->id) || must_wait(k, holders_find(&k->holders, name), name, r)) {
         return false;
     }
     kv_note(k, KV_COUNT_ROOT_WRITES);

@@ -246,6 +246,8 @@ struct flush_result {
 typedef void (*flush_done_fn)(void *arg, const struct flush_result *result);
 /* done is called exactly once, perhaps before this returns. -ENOBUFS (too many under way), -ENOMEM, -ESHUTDOWN: then it is not. */
 int flush_begin(struct kvcache *k, cw_job job, flush_done_fn done, void *arg);
+/* Asks all to drop all copies; k->quiet ends when they have. From open(). */
+void flush_renew(struct kvcache *k);
 /* Another server's, who is answered. */
 void flush_take(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask);
 /* True: a value of here that is as good as gone. */

@@ -375,6 +375,7 @@ static int kvcache_open(cw_svc *s, void *state)
     cw_key ours = cw_key_at(s, cw_self(s), 0);
     if (k->servers > 1 && cw_is_root(s, &ours)) {
         k->quiet = cw_time_add(cw_now(s), CW_MS(KV_REGISTERED_MS));
+        flush_renew(k);
     }
     expiry_due(s, k, NULL);
     return 0;

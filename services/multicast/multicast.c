@@ -237,6 +237,7 @@ static int multicast_open(cw_svc *s, void *state)
     }
     if (rc < 0) {
         cast_engine_close(m->engine);
+        files_close(m->files);
     }
     return rc;
 }

@@ -5,6 +5,7 @@
 #include "base/words.h"
 #include "services/multicast/cast_engine.h"
 #include "services/multicast/cast_pattern.h"
+#include "services/multicast/post.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@ struct multicast {
     cw_svc *s;
     struct torus torus;
     struct cast_engine *engine;
+    struct post *post; /* groups, messages of services */
 };
 
 static int refuse(cw_request *r, const char *what, const char *word)
@@ -171,8 +173,11 @@ static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const cha
     if (strcmp(word, "send") == 0) {
         return send(m, r, argc, argv);
     }
+    if (strcmp(word, "group") == 0) {
+        return post_command(m->post, r, argc, argv);
+    }
     if (argc != 1 || strcmp(word, "status") != 0) {
-        return refuse(r, "there are: send BYTES to all|SERVER..., status; not", word);
+        return refuse(r, "there are: send BYTES to all|SERVER..., status, group ...; not", word);
     }
     const struct cast_session *c = NULL;
     while ((c = cast_engine_each(m->engine, c)) != NULL) {
@@ -192,6 +197,9 @@ static cw_verdict on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *r
     size_t length;
     const uint8_t *data = cw_packet_data(p, &length);
     (void)s;
+    if (rx->port == MULTICAST_PORT_GROUPS) {
+        return post_packet(m->post, p, rx);
+    }
     return cast_engine_packet(m->engine, data, length, rx);
 }
 
@@ -200,6 +208,7 @@ static void on_event(cw_svc *s, void *state, const cw_event *ev)
     struct multicast *m = state;
     (void)s;
     cast_engine_event(m->engine, ev);
+    post_event(m->post, ev);
 }
 
 static cw_packet *next_packet(cw_svc *s, void *state, cw_link link)
@@ -217,6 +226,10 @@ static int multicast_open(cw_svc *s, void *state)
     rc = rc == 0 ? cast_engine_open(&m->engine, s) : rc;
     if (rc == 0) {
         cast_engine_kind(m->engine, CAST_PATTERN, cast_pattern_accept, NULL);
+        rc = post_open(&m->post, s, m->engine);
+    }
+    if (rc < 0) {
+        cast_engine_close(m->engine);
     }
     return rc;
 }
@@ -225,8 +238,40 @@ static void multicast_close(cw_svc *s, void *state)
 {
     struct multicast *m = state;
     (void)s;
+    post_stop(m->post);
     cast_engine_close(m->engine);
+    post_close(m->post);
 }
+
+static void on_writable(cw_svc *s, void *state)
+{
+    struct multicast *m = state;
+    (void)s;
+    post_writable(m->post);
+}
+
+/* ---- For other services ------------------------------------------------------------------------------------------- */
+
+static int attach(cw_svc *multicast, cw_svc *user, const cw_multicast_config *config, cw_multicast **out)
+{
+    struct multicast *m = cw_state(multicast);
+    return users_attach(post_users(m->post), user, config, out);
+}
+
+static const cw_multicast_api api = {
+    .size = sizeof(cw_multicast_api),
+    .open = attach,
+    .close = users_detach,
+    .create = users_create,
+    .join = users_join,
+    .leave = users_leave,
+    .listen = users_listen,
+    .ignore = users_ignore,
+    .publish = users_publish,
+    .send = users_send,
+    .members = users_members,
+    .packet_max = users_packet_max,
+};
 
 const cw_service multicast_service = {
     CW_SERVICE_INIT,
@@ -239,5 +284,8 @@ const cw_service multicast_service = {
     .on_packet = on_packet,
     .on_event = on_event,
     .on_command = on_command,
+    .on_writable = on_writable,
     .next_packet = next_packet,
+    .exports = &api,
+    .exports_version = CW_MULTICAST_API,
 };

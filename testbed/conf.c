@@ -105,6 +105,7 @@ int conf_write(const struct lab *lab, cw_server s, FILE *out)
     if (lab->driver == LAB_NETNS) {
         put_links(lab, s, out);
     }
+    fprintf(out, "service \"multicast\" { options { folder = \"%s\"; } }\n", lab_path(lab, name, ".files", path));
     for (unsigned i = 0; i < lab->services; i++) {
         put_service(out, lab->service[i]);
     }

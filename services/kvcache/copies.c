@@ -8,8 +8,6 @@
  */
 #include "services/kvcache/internal.h"
 
-#include "base/bytes.h"
-
 #include <limits.h>
 #include <string.h>
 
@@ -28,6 +26,10 @@ static bool is_good(struct kvcache *k, const struct item *i)
 struct item *copies_value(struct kvcache *k, const struct item_name *name)
 {
     struct item *i = items_find(&k->copies, name, cw_now(k->svc));
+    if (i != NULL && i->stamp != k->generation) {
+        items_remove(&k->copies, i);
+        return NULL;
+    }
     if (i != NULL && !is_good(k, i)) {
         items_remove(&k->copies, i);
         kv_note(k, KV_COUNT_MOVED);
@@ -54,7 +56,7 @@ struct question *copies_fetch_of(struct kvcache *k, const cw_key *id, const stru
     for (struct list_node *n = list_first(chain); n != NULL; n = list_next(chain, n)) {
         struct question *q = container_of(n, struct question, fetch);
         /* What a poisoned one brings may be older than the question that would join it. */
-        if (is_of(q, &name) && (!q->poisoned || KV_MUTANT(JOIN_POISONED))) {
+        if (is_of(q, &name) && q->generation == k->generation && (!q->poisoned || KV_MUTANT(JOIN_POISONED))) {
             return q;
         }
     }
@@ -64,6 +66,7 @@ struct question *copies_fetch_of(struct kvcache *k, const cw_key *id, const stru
 void copies_fetch_began(struct kvcache *k, struct question *q)
 {
     list_push_back(chain_of(k, &q->id), &q->fetch);
+    q->generation = k->generation;
     kv_note(k, KV_COUNT_FETCHES);
 }
 
@@ -84,12 +87,18 @@ void copies_drop(struct kvcache *k, const struct item_name *name)
     }
 }
 
+void copies_forget(struct kvcache *k)
+{
+    k->generation++;
+    kv_sweep(k);
+}
+
 bool copies_fetched(struct kvcache *k, struct question *q, const struct kv_answer *answer, cw_server from)
 {
     cw_svc *s = k->svc;
     cw_coord root;
     bool ours = cw_servers_for_key(s, &q->id, 1, &root) == 1 && cw_server_id(s, root) == from;
-    if (!answer->copyable || q->poisoned || answer->status != KV_OK || !ours ||
+    if (!answer->copyable || q->poisoned || q->generation != k->generation || answer->status != KV_OK || !ours ||
         (!kv_steady(k, &q->id, q->epoch) && !KV_MUTANT(NO_FLUSH))) {
         return false;
     }
@@ -105,6 +114,7 @@ bool copies_fetched(struct kvcache *k, struct question *q, const struct kv_answe
     i->flags = answer->flags;
     i->cas = answer->cas;
     i->epoch = q->epoch;
+    i->stamp = q->generation;
     i->expires = cw_time_add(q->begun, k->limits.age);
     if (answer->left.ns > 0) {
         i->expires = cw_time_min(i->expires, cw_time_add(q->begun, answer->left));
@@ -120,18 +130,10 @@ static cw_key extra_key(struct kvcache *k, const cw_key *id, unsigned j)
     return cw_key_of(k->svc, name, sizeof name);
 }
 
-/* The same number for one reader and one key always, and evenly among readers. */
-static uint64_t lot(const struct kvcache *k, const cw_key *id)
-{
-    uint64_t z = get_be64(id->b) + k->self * UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 /*
  * In a small torus most readers are equally far from several places. If all of them went to the root then, it would keep twice its share of
- * a hot key's reads; so each draws one of these places, and stays with it. A server that has two of the places counts once.
+ * a hot key's reads; so one of these places is drawn for each read. (A reader that stays with one leaves shares as uneven as chance makes
+ * them for a few readers.) A server that has two of the places counts once.
  */
 unsigned copies_choose(struct kvcache *k, const cw_key *id, cw_key *key, cw_server *at)
 {
@@ -162,7 +164,7 @@ unsigned copies_choose(struct kvcache *k, const cw_key *id, cw_key *key, cw_serv
         place[places] = server;
         number[places++] = j;
     }
-    unsigned drawn = (unsigned)(lot(k, id) % places);
+    unsigned drawn = places > 1 ? (unsigned)cw_random_below(s, places) : 0;
     *key = extra[number[drawn]];
     *at = place[drawn];
     return number[drawn];
@@ -184,5 +186,6 @@ void copies_serve(struct kvcache *k, const struct asker *asker, const struct kv_
                                .value = i->bytes + i->key_length,
                                .length = i->length};
     kv_note(k, KV_COUNT_SERVED_COPY);
+    hot_note(&k->hot, &name, cw_now(k->svc));
     say_answer(k, asker, &answer);
 }

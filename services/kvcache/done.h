@@ -35,6 +35,7 @@ struct done_write {
     enum kv_status status;
     uint64_t cas;
     uint32_t flags;
+    uint8_t marks; /* of enum kv_mark */
     uint8_t digits;
     uint8_t number_text[OP_NUMBER_MAX]; /* INCR and DECR */
 };

@@ -9,12 +9,17 @@
 
 #include "services/kvcache/kvcache.h"
 
-enum { KV_WIRE_VERSION = 1, KV_ASK_BYTES = 84, KV_ANSWER_BYTES = 44 };
+enum { KV_WIRE_VERSION = 2, KV_ASK_BYTES = 84, KV_ASK_STEPS_BYTES = 16, KV_ANSWER_BYTES = 44 };
+enum { KV_ASK_MOST = KV_ASK_BYTES + KV_ASK_STEPS_BYTES + KV_KEY_MAX + KV_VALUE_MAX };
 
 enum kv_kind {
-    KV_ASK_OP = 1,   /* an operation: for the root of the key, or (bit EXTRA) for one who keeps copies */
-    KV_ASK_DROP = 2, /* the root takes copies of the key back */
-    KV_ASK_NAME = 3, /* nothing but the instance, which every answer has: without a key */
+    KV_ASK_OP = 1,    /* an operation: for the root of the key, or (bit EXTRA) for one who keeps copies */
+    KV_ASK_DROP = 2,  /* the root takes copies of the key back */
+    KV_ASK_NAME = 3,  /* nothing but the instance, which every answer has: without a key */
+    KV_ASK_CUT = 4,   /* flush.c: the values of the job go; without a key */
+    KV_ASK_RENEW = 5, /* flush.c: all copies go; without a key */
+    KV_ASK_STATS = 6, /* report.c: numbers, and the keys that are asked for most; without a key */
+    KV_ASK_HOT = 7,
 };
 
 enum {
@@ -45,7 +50,10 @@ struct kv_answer {
     enum kv_state state;
     enum kv_status status;
     enum kv_source source;
-    bool copyable;     /* the asker has been registered and may keep a copy */
+    bool copyable;  /* the asker has been registered and may keep a copy */
+    bool win_due;   /* who asked may win, if it asks by KV_LOOK */
+    unsigned marks; /* of enum kv_mark */
+    uint32_t idle_s;
     uint64_t instance; /* of who answers */
     uint32_t flags;
     uint64_t cas;
@@ -54,7 +62,7 @@ struct kv_answer {
     size_t length;
 };
 
-/* Bytes of the whole, at most KV_ASK_BYTES + KV_KEY_MAX + KV_VALUE_MAX. */
+/* Bytes of the whole, at most KV_ASK_MOST. */
 size_t kv_ask_size(const struct kv_ask *ask);
 size_t kv_answer_size(const struct kv_answer *answer);
 /* Write exactly so many. */

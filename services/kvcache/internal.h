@@ -3,10 +3,12 @@
  * internal.h - one instance of the service, and what its files know of one another. Only they include it.
  *
  *   kvcache.c   the table: packets, messages and events go to the others; kv_do()
- *   command.c   what operators ask
+ *   command.c   what operators ask; overview.c, of all servers
+ *   survey.c    a question to all servers; report.c, what each answers
  *   say.c       asks and answers on their way, by calls or by the transport
  *   root.c      the root's side: values, order, copies taken back before a write (semantics 5.2, rules 1, 3, 6, 9..11)
  *   reader.c    the asker's side: where to, once more, until when (rule 10)
+ *   flush.c     all values of a job dropped, on all servers
  *   copies.c    fetched copies: served, kept, poisoned, taken back (rules 2, 4, 5, 7, 8)
  *   frames, items, holders, done, op, limits: tables and rules without a network
  */
@@ -16,9 +18,11 @@
 #include "services/kvcache/done.h"
 #include "services/kvcache/frames.h"
 #include "services/kvcache/holders.h"
+#include "services/kvcache/hot.h"
 #include "services/kvcache/kvcache.h"
 #include "services/kvcache/limits.h"
 #include "services/kvcache/mutant.h"
+#include "services/kvcache/stage.h"
 #include "services/transport/transport.h"
 
 enum {
@@ -28,6 +32,7 @@ enum {
     KV_DONE_MOST = 65536,
     KV_HELD_KEYS_MOST = 65536,
     KV_FETCH_CHAINS = 256,
+    KV_CUTS_MOST = 16,
     KV_SWEEP_CHAINS = 256, /* of a table, at one go */
 };
 
@@ -50,6 +55,7 @@ enum kv_count {
     KV_COUNT_UNKNOWN,
     KV_COUNT_TIMED_OUT,
     KV_COUNT_BULK,
+    KV_COUNT_FLUSHES,
     KV_COUNT_MALFORMED,
     KV_COUNTS,
 };
@@ -57,6 +63,19 @@ struct kv_count_name {
     const char *name, *help;
 };
 extern const struct kv_count_name kv_count_names[KV_COUNTS];
+
+/* What took how long, by what was asked and where it was answered. */
+enum kv_time {
+    KV_TIME_GET_HERE,
+    KV_TIME_GET_COPY,
+    KV_TIME_GET_ROOT,
+    KV_TIME_MISS,
+    KV_TIME_SET,
+    KV_TIME_DELETE,
+    KV_TIME_OTHER,
+    KV_TIMES
+};
+extern const struct kv_count_name kv_time_names[KV_TIMES];
 
 struct kvcache;
 struct question;
@@ -93,6 +112,7 @@ struct question {
     struct kv_request r; /* its bytes are behind */
     uint64_t number;     /* of writes */
     uint64_t epoch;      /* when it was first sent */
+    uint32_t generation; /* of fetches: of copies, when it began */
     uint64_t addressed;  /* the instance of the latest attempt */
     cw_server target;
     cw_time begun, until;
@@ -106,6 +126,18 @@ struct question {
     int64_t call, message;
     cw_timer *timer;
     uint8_t bytes[];
+};
+
+/* Values of a job (KV_EVERY_JOB: of each) with a cas up to that are as good as gone. */
+enum { KV_EVERY_JOB = 0 };
+struct kv_cut {
+    cw_job job;
+    uint64_t cas;
+};
+
+/* The latest that a server's instance asked for. */
+struct flush_seen {
+    uint64_t instance, cut, renewed;
 };
 
 struct kvcache {
@@ -128,12 +160,22 @@ struct kvcache {
     struct list questions, writes; /* asked for here and not answered; writes by their numbers */
     size_t question_count;
     struct list fetches[KV_FETCH_CHAINS];
-    cw_timer *sweep, *house, *expiry;
+    struct list flushes; /* asked for here */
+    unsigned flush_count;
+    uint64_t flush_number;
+    struct flush_seen *seen; /* of each server */
+    struct kv_cut cut[KV_CUTS_MOST];
+    unsigned cuts;
+    uint32_t generation; /* of copies: those of another are not served */
+    cw_timer *sweep, *house, *expiry, *flush_timer;
+    struct hot hot;
+    struct stages stages;
     bool sweeping_copies;
     size_t sweep_at;
     bool closing;
     uint64_t count[KV_COUNTS];
     cw_counter *counter[KV_COUNTS];
+    cw_histogram *took[KV_TIMES];
 };
 
 void kv_note(struct kvcache *k, enum kv_count what);
@@ -143,6 +185,8 @@ struct item_name kv_name(const cw_key *id, const struct kv_request *r);
 cw_key kv_mem_id(struct kvcache *k, cw_job job, const uint8_t *key, size_t length);
 /* What of a request with these bytes behind it: copies key and value to at, and points there. */
 void kv_keep_bytes(struct kv_request *r, uint8_t *at);
+/* Looks at all values and copies, by steps and from the beginning, and gives back what is as good as gone. */
+void kv_sweep(struct kvcache *k);
 
 /* ---- say.c --------------------------------------------------------------------------------------------------------- */
 
@@ -159,19 +203,49 @@ void say_answer(struct kvcache *k, const struct asker *asker, struct kv_answer *
 
 /* An ask for this server as root; borrows its bytes. Answers now or later. id is its memId. */
 void root_take(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const cw_key *id);
+/* What a read of this server's finds here as root; it changes nothing but uses. The answer borrows until the next call. */
+void root_look(struct kvcache *k, const struct item_name *name, const struct kv_request *r, struct kv_answer *answer);
 /* The value here, if there is one that may be served; borrowed until the next call. */
 struct item *root_value(struct kvcache *k, const struct item_name *name);
+/*
+ * A write asked for at this server, the root, of the majority: done at once, and *answer borrows the value until the next call. False: it has to wait,
+ * and nothing was done; a question waits (root_take()).
+ */
+bool root_write(struct kvcache *k, const struct item_name *name, const struct kv_request *r, struct kv_answer *answer);
 /* The view has changed: holders may be gone, waiting writes may be somebody else's. */
 void root_review(struct kvcache *k);
 /* The question that asked is over: nobody is answered any more. */
 void root_abandon(struct kvcache *k, const struct question *q);
 void root_close(struct kvcache *k);
 
+/* ---- flush.c ------------------------------------------------------------------------------------------------------- */
+
+struct flush_result {
+    enum kv_status
+        status; /* KV_OK; NO_MAJORITY: nothing was done; TIMED_OUT, UNKNOWN: who is missing may have values left */
+    unsigned told, missing; /* servers that did it in the last round; that are there and did not answer */
+    cw_server first;        /* of these */
+};
+typedef void (*flush_done_fn)(void *arg, const struct flush_result *result);
+/* done is called exactly once, perhaps before this returns. -ENOBUFS (too many under way), -ENOMEM, -ESHUTDOWN: then it is not. */
+int flush_begin(struct kvcache *k, cw_job job, flush_done_fn done, void *arg);
+/* Another server's, who is answered. */
+void flush_take(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask);
+/* True: a value of here that is as good as gone. */
+bool flush_has_cut(const struct kvcache *k, const struct item *i);
+/* All values have been looked at since the last cut. */
+void flush_swept(struct kvcache *k);
+/* The view has changed. */
+void flush_review(struct kvcache *k);
+void flush_close(struct kvcache *k);
+
 /* ---- copies.c ------------------------------------------------------------------------------------------------------ */
 
 struct item *copies_value(struct kvcache *k, const struct item_name *name);
 /* The root takes it back. */
 void copies_drop(struct kvcache *k, const struct item_name *name);
+/* None that is here or was asked for by now is ever served. At once; their memory comes back by the sweep. */
+void copies_forget(struct kvcache *k);
 /* An ask that came by an extra key: answered from a copy, or fetched. */
 void copies_serve(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const cw_key *id);
 /* The fetch under way that one more may join, or NULL. */
@@ -192,8 +266,47 @@ void reader_heard(struct question *q, int status, const struct kv_answer *answer
 void reader_answer(struct question *q, const struct kv_answer *answer);
 void reader_close(struct kvcache *k);
 
+/* ---- report.c ------------------------------------------------------------------------------------------------------ */
+
+enum { SURVEY_BYTES = 8000 }; /* of what one server reports, at most; and no more than fits a packet */
+
+size_t report_stats(const struct kvcache *k, uint8_t out[static SURVEY_BYTES]);
+/* As fields of a row. */
+void report_tell_stats(cw_request *r, const uint8_t *bytes, size_t length);
+size_t report_hot(struct kvcache *k, uint8_t out[static SURVEY_BYTES]);
+
+struct report_hot_row {
+    cw_job job;
+    uint64_t rate, error; /* hot.h */
+    bool root;            /* who reports is */
+    const uint8_t *holders;
+    unsigned holder_count; /* of 32 bits each */
+    const uint8_t *key;
+    size_t key_length;
+};
+/* The first of the rows, borrowed, and its bytes; 0: there is none. */
+size_t report_hot_next(const uint8_t *bytes, size_t length, struct report_hot_row *out);
+
+/* ---- survey.c ------------------------------------------------------------------------------------------------------ */
+
+/* What one server says, borrowed; NULL: nothing. */
+typedef void (*survey_row_fn)(void *arg, cw_server s, const uint8_t *bytes, size_t length);
+/* Asks all servers in view; row for each, then done, perhaps before this returns. Below 0: no memory, and neither is called. */
+CW_MUST_CHECK int survey_begin(struct kvcache *k, enum kv_kind kind, survey_row_fn row, void (*done)(void *arg),
+                               void *arg);
+/* Another server's, who is answered. */
+void survey_take(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask);
+
+/* ---- overview.c: commands; as on_command() ----------------------------------------------------------------------- */
+
+int overview_stats(struct kvcache *k, cw_request *r);
+int overview_hot(struct kvcache *k, cw_request *r, unsigned most);
+int overview_flush(struct kvcache *k, cw_request *r, cw_job job);
+
 /* ---- command.c ----------------------------------------------------------------------------------------------------- */
 
+/* Bytes for people: what does not print is an escape. As many as fit, and a NUL. */
+void kv_text(const uint8_t *bytes, size_t length, char *out, size_t room);
 int kv_command(struct kvcache *k, cw_request *r, int argc, const char *const *argv);
 
 #endif

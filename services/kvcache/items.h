@@ -19,7 +19,8 @@
 struct item {
     struct list_node queue;
     struct item *chain;
-    cw_key id; /* memId: SHA-1 of job and key; routes, and is hashed here by its last bytes */
+    cw_key id;      /* memId: SHA-1 of job and key; routes, and is hashed here by its last bytes */
+    uint32_t stamp; /* the user's, as is marks */
     cw_time expires;
     uint64_t cas;
     uint64_t epoch; /* cw_epoch() when it was learned: the user's */
@@ -27,8 +28,9 @@ struct item {
     uint32_t flags;
     uint32_t length; /* of the value */
     uint8_t key_length;
-    uint8_t uses;    /* asked for again, 0..3 */
-    bool main;       /* in the main queue */
+    uint8_t uses; /* asked for again, 0..3 */
+    bool main;    /* in the main queue */
+    uint8_t marks;
     uint8_t bytes[]; /* the key, then the value */
 };
 
@@ -78,7 +80,7 @@ void items_close(struct items *t);
 /* Borrows the item, until the next call that may remove one; NULL: not here, or expired by now (then it goes). Counts as a use. */
 struct item *items_find(struct items *t, const struct item_name *name, cw_time now);
 /*
- * Gives room for a value under that name: the new item, its value not yet written, flags and cas 0, never expiring. The one of that name
+ * Gives room for a value under that name: the new item, its value not yet written, flags, cas, stamp and marks 0, never expiring. The one of that name
  * before it is gone. NULL: it would take more than half of all bytes, or there is no memory; then all is as before.
  */
 struct item *items_put(struct items *t, const struct item_name *name, size_t length, cw_time now);

@@ -34,7 +34,18 @@ const struct kv_count_name kv_count_names[KV_COUNTS] = {
     [KV_COUNT_UNKNOWN] = {"unknown", "Writes of which nobody knows whether they were done."},
     [KV_COUNT_TIMED_OUT] = {"timed_out", "Questions without an answer."},
     [KV_COUNT_BULK] = {"bulk", "Questions that went by the transport."},
+    [KV_COUNT_FLUSHES] = {"flushes", "Times this server was asked to drop all values of a job everywhere."},
     [KV_COUNT_MALFORMED] = {"malformed", "Packets and messages that are none of ours."},
+};
+
+const struct kv_count_name kv_time_names[KV_TIMES] = {
+    [KV_TIME_GET_HERE] = {"get_here", "Reads that hit at this server as root."},
+    [KV_TIME_GET_COPY] = {"get_copy", "Reads that hit a copy."},
+    [KV_TIME_GET_ROOT] = {"get_root", "Reads that hit at another server as root."},
+    [KV_TIME_MISS] = {"get_miss", "Reads without a value."},
+    [KV_TIME_SET] = {"set", "Writes that carry a value."},
+    [KV_TIME_DELETE] = {"delete", "Deletes."},
+    [KV_TIME_OTHER] = {"other", "All other writes."},
 };
 
 const char *kv_status_text(enum kv_status status)
@@ -94,7 +105,7 @@ int kv_do(cw_svc *kvcache, const struct kv_request *r, kv_done_fn done, void *ar
 {
     struct kvcache *k = cw_state(kvcache);
     if (r == NULL || done == NULL || r->size < sizeof *r || r->op < KV_GET || r->op >= KV_OPS || r->key == NULL ||
-        r->key_length < 1 || r->key_length > KV_KEY_MAX ||
+        r->key_length < 1 || r->key_length > KV_KEY_MAX || r->meta > KV_METAS ||
         (r->value_length > 0 && (r->value == NULL || !op_carries(r->op)))) {
         return -EINVAL;
     }
@@ -123,6 +134,14 @@ static void take(struct kvcache *k, const struct asker *asker, const uint8_t *by
     if (ask.kind == KV_ASK_NAME) {
         struct kv_answer name = {.state = KV_DONE};
         say_answer(k, asker, &name);
+        return;
+    }
+    if (ask.kind == KV_ASK_CUT || ask.kind == KV_ASK_RENEW) {
+        flush_take(k, asker, &ask);
+        return;
+    }
+    if (ask.kind == KV_ASK_STATS || ask.kind == KV_ASK_HOT) {
+        survey_take(k, asker, &ask);
         return;
     }
     cw_key id = kv_mem_id(k, ask.r.job, ask.r.key, ask.r.key_length);
@@ -177,6 +196,9 @@ static bool has_moved(void *context, struct item *i)
 {
     struct kvcache *k = context;
     bool kept = KV_MUTANT(NO_LEASE);
+    if (k->sweeping_copies ? i->stamp != k->generation : flush_has_cut(k, i)) {
+        return true;
+    }
     if (k->sweeping_copies) {
         kept |= KV_MUTANT(NO_FLUSH);
     }
@@ -205,12 +227,13 @@ static void sweep_due(cw_svc *s, void *state, void *arg)
         if (k->sweeping_copies) {
             return;
         }
+        flush_swept(k);
         k->sweeping_copies = true;
     }
     k->sweep = cw_timer_start(s, CW_US(100), sweep_due, NULL);
 }
 
-static void begin_sweep(struct kvcache *k)
+void kv_sweep(struct kvcache *k)
 {
     k->sweeping_copies = false;
     k->sweep_at = 0;
@@ -250,7 +273,8 @@ static void on_event(cw_svc *s, void *state, const cw_event *ev)
             k->minority = ev->epoch;
         }
         root_review(k);
-        begin_sweep(k);
+        flush_review(k);
+        kv_sweep(k);
     }
 }
 
@@ -287,7 +311,7 @@ static int open_transport(struct kvcache *k)
 {
     struct transport_config config = transport_config_default(KV_BULK_PORT, k);
     config.message = on_message;
-    config.message_max = KV_ASK_BYTES + KV_KEY_MAX + KV_VALUE_MAX;
+    config.message_max = KV_ASK_MOST;
     config.timeout = k->limits.timeout;
     return transport_open(k->svc, &config, &k->transport);
 }
@@ -329,22 +353,29 @@ static int kvcache_open(cw_svc *s, void *state)
     k->servers = (uint32_t)dims.x * dims.y * dims.z;
     k->instance = draw(s);
     k->cas = draw(s) >> 1;
+    hot_open(&k->hot, draw(s), cw_now(s));
     list_init(&k->waiting);
     list_init(&k->questions);
     list_init(&k->writes);
+    list_init(&k->flushes);
     for (unsigned i = 0; i < KV_FETCH_CHAINS; i++) {
         list_init(&k->fetches[i]);
     }
     for (unsigned i = 0; i < KV_COUNTS; i++) {
         k->counter[i] = cw_counter_new(s, kv_count_names[i].name, kv_count_names[i].help);
     }
+    for (unsigned i = 0; i < KV_TIMES; i++) {
+        k->took[i] = cw_histogram_new(s, kv_time_names[i].name, kv_time_names[i].help);
+    }
     holders_open(&k->holders, KV_HELD_KEYS_MOST);
     k->instances = calloc(k->servers, sizeof *k->instances);
-    int rc = k->instances != NULL ? open_tables(k) : -ENOMEM;
+    k->seen = calloc(k->servers, sizeof *k->seen);
+    int rc = k->instances != NULL && k->seen != NULL ? open_tables(k) : -ENOMEM;
     rc = rc == 0 ? open_transport(k) : rc;
     if (rc < 0) {
         close_tables(k);
         free(k->instances);
+        free(k->seen);
         return rc;
     }
     /* Loaded into a server that serves already: one before us may have given copies away that we do not know of. */
@@ -361,11 +392,14 @@ static void kvcache_close(cw_svc *s, void *state)
     (void)s;
     struct kvcache *k = state;
     k->closing = true;
+    flush_close(k);
     reader_close(k);
     root_close(k);
     transport_close(k->transport);
+    stage_close(&k->stages);
     close_tables(k);
     free(k->instances);
+    free(k->seen);
 }
 
 static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
@@ -374,7 +408,7 @@ static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const cha
     return kv_command(state, r, argc, argv);
 }
 
-static const struct kvcache_api api = {.size = sizeof api, .run = kv_do};
+static const struct kvcache_api api = {.size = sizeof api, .run = kv_do, .flush = kv_flush};
 
 const cw_service kvcache_service = {
     CW_SERVICE_INIT,

@@ -23,14 +23,38 @@ enum kv_op {
     KV_REPLACE, /* only if there is one: else KV_NOT_STORED */
     KV_APPEND,  /* only if there is one: else KV_NOT_STORED; flags and expiry stay */
     KV_PREPEND,
-    KV_CAS,   /* only if it is still the one with that cas: KV_EXISTS when it is another, KV_MISS when there is none */
-    KV_INCR,  /* of a decimal of 64 bits, wraps; KV_NOT_NUMBER. With create, a missing one becomes initial */
-    KV_DECR,  /* stops at 0 */
-    KV_TOUCH, /* a new expiry */
-    KV_GAT,   /* the value, and a new expiry */
-    KV_DELETE,
+    KV_CAS,    /* only if it is still the one with that cas: KV_EXISTS when it is another, KV_MISS when there is none */
+    KV_INCR,   /* of a decimal of 64 bits, wraps; KV_NOT_NUMBER. With create, a missing one becomes initial */
+    KV_DECR,   /* stops at 0 */
+    KV_TOUCH,  /* a new expiry */
+    KV_GAT,    /* the value, and a new expiry */
+    KV_DELETE, /* with KV_META_STALE: the value stays and is stale, under a new cas */
+    KV_LOOK,   /* as GET, and what the steps say. Numbered like a write, so that nobody wins twice */
     KV_OPS,
 };
+
+/*
+ * What memcached's meta commands ask besides. A stale value is served, and told to be stale; of those who look at one, or at one that lives no
+ * longer than they wish, the first wins: it is told to make the value anew, and the others are told that somebody does.
+ */
+enum kv_meta {
+    KV_META = 1,        /* the value's marks are told, and who looks may win */
+    KV_META_TIMES = 2,  /* how it was used and how long it lives: only its root knows */
+    KV_META_UNUSED = 4, /* this does not count as a use */
+    KV_META_STALE =
+        8, /* DELETE; and the writes with a cas: an older one than is there does not refuse, but stores what is stale */
+    KV_METAS = 15,
+};
+
+/* Of GAT, LOOK, INCR, DECR and the DELETE that makes stale: what happens to times, in that order. Nibbles of steps, the lowest is the first. */
+enum kv_step {
+    KV_STEP_RENEW = 1, /* the value lives for expiry from now on */
+    KV_STEP_VIVIFY,    /* a missing one is made, empty or as initial says, and lives for vivify; who makes it wins */
+    KV_STEP_RECACHE,   /* wins when the value lives for less than recache */
+    KV_STEP_LEFT,      /* left is told as it is at this step */
+    KV_STEPS,
+};
+enum { KV_STEPS_MOST = 4 };
 
 /* expiry: from now on; these two besides. */
 #define KV_NEVER ((cw_span){0})
@@ -49,6 +73,9 @@ struct kv_request {
     uint64_t cas;            /* CAS; for the other writes and DELETE too, unless 0 */
     uint64_t delta, initial; /* INCR, DECR */
     bool create;
+    uint8_t meta;            /* of enum kv_meta */
+    uint16_t steps;          /* 0: none, and GAT renews */
+    cw_span vivify, recache; /* as expiry */
 };
 #define KV_REQUEST_INIT .size = sizeof(struct kv_request)
 
@@ -69,6 +96,14 @@ enum kv_status {
 /* The words for people. */
 const char *kv_status_text(enum kv_status status);
 
+/* Of a value that is the answer: what it was before. */
+enum kv_mark {
+    KV_MARK_FETCHED = 1, /* somebody has looked at it */
+    KV_MARK_STALE = 2,
+    KV_MARK_SENT = 4, /* somebody has won it */
+    KV_MARK_WON = 8,  /* whoever asked now */
+};
+
 enum kv_source { KV_FROM_HERE, KV_FROM_COPY, KV_FROM_ROOT };
 
 struct kv_result {
@@ -77,8 +112,13 @@ struct kv_result {
     const uint8_t *value; /* GET, GAT; INCR and DECR: the new number in decimal. Borrowed for the upcall */
     size_t value_length;
     uint32_t flags;
-    uint64_t cas; /* of what is there now; no two values of a key ever have the same */
+    uint64_t
+        cas; /* of what is there now; no two values of a key ever have the same; they grow while the key has the same root */
     enum kv_source source;
+    unsigned marks; /* when meta was asked for: of enum kv_mark */
+    /* With KV_META_TIMES: seconds since it was looked at or written, and how long it lives still (0: for ever; never negative) */
+    uint32_t idle_s;
+    cw_span left;
 };
 
 typedef void (*kv_done_fn)(void *arg, const struct kv_result *r);
@@ -90,11 +130,18 @@ typedef void (*kv_done_fn)(void *arg, const struct kv_result *r);
  */
 CW_MUST_CHECK int kv_do(cw_svc *kvcache, const struct kv_request *request, kv_done_fn done, void *arg);
 
+/*
+ * Drops all values of the job, on all servers; done is called exactly once, perhaps before this returns. KV_OK: a value whose write was acknowledged before this was
+ * asked is read by nobody any more, wherever it is; one written after it stays. KV_NO_MAJORITY: nothing was dropped. KV_TIMED_OUT, KV_UNKNOWN: some server has not
+ * answered, and may serve such values still. -ENOBUFS (too many at once), -ENOMEM, -ESHUTDOWN, -EINVAL: then done is not called.
+ */
+CW_MUST_CHECK int kv_flush(cw_svc *kvcache, cw_job job, kv_done_fn done, void *arg);
+
 /* For services that come as files: cw_find(s, "kvcache", KVCACHE_API_VERSION, &peer). */
 struct kvcache_api {
     size_t size;
     int (*run)(cw_svc *kvcache, const struct kv_request *request, kv_done_fn done, void *arg);
-    /* Drops all values of the job, on all servers; done as with run. May be NULL, or beyond size: it cannot. */
+    /* kv_flush(). May be NULL, or beyond size: it cannot. */
     int (*flush)(cw_svc *kvcache, cw_job job, kv_done_fn done, void *arg);
 };
 

@@ -115,6 +115,13 @@ static bool write_value(const struct mc_answer *a, const struct kv_result *r, st
     return true;
 }
 
+/* What became of a flush that was not done everywhere. */
+static const char *flush_failure(enum kv_status status)
+{
+    bool some = status == KV_TIMED_OUT || status == KV_UNKNOWN;
+    return some ? "SERVER_ERROR not all servers have answered; some may keep old values, flush again" : failure(status);
+}
+
 /* The line of a classic command for a status. */
 static const char *word_of(enum mc_shape shape, enum kv_status status)
 {
@@ -132,7 +139,7 @@ static const char *word_of(enum mc_shape shape, enum kv_status status)
     case KV_NOT_STORED:
         return "NOT_STORED";
     default:
-        return failure(status);
+        return shape == MC_ANSWER_OK ? flush_failure(status) : failure(status);
     }
 }
 
@@ -169,7 +176,47 @@ static uint8_t *put_key(uint8_t *at, const struct mc_answer *a)
     return put(at, text, base64_length(a->key_length));
 }
 
-enum { META_MOST = 2 + 2 + (KV_KEY_MAX + 2) / 3 * 4 + MC_OPAQUE_MAX + (MC_META_FLAGS + 2) * (MC_DIGITS + 2) + 16 };
+enum {
+    META_MOST = 2 + 2 + (KV_KEY_MAX + 2) / 3 * 4 + MC_OPAQUE_MAX + (MC_META_FLAGS + 2) * (MC_DIGITS + 2) + 64,
+};
+
+/* Whole seconds, the nearest, that a value lives still; "-1" for ever. */
+static uint8_t *put_left(uint8_t *at, cw_span left)
+{
+    if (left.ns == KV_NEVER.ns) {
+        return put(at, "-1", 2);
+    }
+    return at + mc_digits((uint64_t)((left.ns + CW_SEC(1).ns / 2) / CW_SEC(1).ns), at);
+}
+
+/* One that tells of the value. */
+static uint8_t *put_fact(uint8_t *at, char flag, const struct kv_result *r)
+{
+    *at++ = ' ';
+    switch (flag) {
+    case 'c':
+        return put_number(at, 'c', r->status == KV_OK ? r->cas : 0);
+    case 'f':
+        return put_number(at, 'f', r->flags);
+    case 'h':
+        return put_number(at, 'h', (r->marks & KV_MARK_FETCHED) != 0);
+    case 'l':
+        return put_number(at, 'l', r->idle_s);
+    case 't':
+        *at++ = 't';
+        return put_left(at, r->left);
+    default:
+        return put_number(at, 's', r->value_length);
+    }
+}
+
+/* mg: who has won it, and that it is stale. */
+static uint8_t *put_marks(uint8_t *at, unsigned marks)
+{
+    at = marks & KV_MARK_SENT ? put(at, " Z", 2) : at;
+    at = marks & KV_MARK_STALE ? put(at, " X", 2) : at;
+    return marks & KV_MARK_WON ? put(at, " W", 2) : at;
+}
 
 /* What was asked for; on anything but success what the value would tell is left out, as there is none. */
 static uint8_t *put_flags(uint8_t *at, const struct mc_answer *a, const struct kv_result *r)
@@ -185,23 +232,24 @@ static uint8_t *put_flags(uint8_t *at, const struct mc_answer *a, const struct k
             at = put_key(put(at, " k", 2), a);
             key = true;
         } else if (good || (flag == 'c' && a->meta == 's')) {
-            *at++ = ' ';
-            at = put_number(at, (uint8_t)flag,
-                            !good         ? 0
-                            : flag == 'c' ? r->cas
-                            : flag == 'f' ? r->flags
-                                          : r->value_length);
+            at = put_fact(at, flag, r);
         }
     }
-    return key && w->binary ? put(at, " b", 2) : at;
+    at = key && w->binary ? put(at, " b", 2) : at;
+    return good && a->meta == 'g' ? put_marks(at, r->marks) : at;
 }
 
-/* me: what is known of it. */
+/* me: what is known of it. exp is -1 for ever, and else below that by the seconds it lives, as memcached has it. */
 static uint8_t *put_debug(uint8_t *at, const struct mc_answer *a, const struct kv_result *r)
 {
     *at++ = ' ';
     at = put_key(at, a);
+    at = put(at, " exp=", 5);
+    at = r->left.ns == KV_NEVER.ns ? at : put(at, "-", 1);
+    at = put_left(at, r->left);
+    at = put_number(put(at, " la", 3), '=', r->idle_s);
     at = put_number(put(at, " cas", 4), '=', r->cas);
+    at = put(at, r->marks & KV_MARK_FETCHED ? " fetch=yes" : " fetch=no", r->marks & KV_MARK_FETCHED ? 10 : 9);
     return put_number(put(at, " size", 5), '=', r->value_length);
 }
 

@@ -8,23 +8,21 @@
 static const char error_token[] = "CLIENT_ERROR bad token in command line format";
 static const char error_key[] = "CLIENT_ERROR error decoding key";
 
-/* What a command knows: flags of its own, flags that memcached has and this cache cannot do, and memcached's words for the others. */
+/* All commands take all flags; what means nothing to one is read, as far as it is a number, and passed over. */
+static const char all_flags[] = "bcfhklqstuvCDFIJLMNOPRT";
+
+/* What flags mean something to a command, and memcached's words for those that are none. */
 struct meta_command {
     char name;
     const char *flags;
-    const char *missing;
-    const char *error_invalid, *error_duplicate, *error_missing;
+    const char *error_invalid, *error_duplicate;
 };
 
 static const struct meta_command commands[] = {
-    {'g', "bcfkOqsvTuPL", "hltNR", "CLIENT_ERROR invalid flag", "CLIENT_ERROR duplicate flag",
-     "CLIENT_ERROR invalid flag: mg has no h, l, t, N and R here"},
-    {'s', "bcCFkOqTMPL", "I", "CLIENT_ERROR invalid flag", "CLIENT_ERROR duplicate flag",
-     "CLIENT_ERROR invalid flag: ms has no I here"},
-    {'d', "bCkOqvPL", "IT", "CLIENT_ERROR invalid or duplicate flag", "CLIENT_ERROR invalid or duplicate flag",
-     "CLIENT_ERROR invalid flag: md has no I and T here"},
-    {'a', "bcCNJDkOqvMPL", "tT", "CLIENT_ERROR invalid or duplicate flag", "CLIENT_ERROR invalid or duplicate flag",
-     "CLIENT_ERROR invalid flag: ma has no t and T here"},
+    {'g', "bcfhklOqstuvNRT", "CLIENT_ERROR invalid flag", "CLIENT_ERROR duplicate flag"},
+    {'s', "bckOqCFIMT", "CLIENT_ERROR invalid flag", "CLIENT_ERROR duplicate flag"},
+    {'d', "bkOqCIT", "CLIENT_ERROR invalid or duplicate flag", "CLIENT_ERROR invalid or duplicate flag"},
+    {'a', "bckOqtvCDJMNT", "CLIENT_ERROR invalid or duplicate flag", "CLIENT_ERROR invalid or duplicate flag"},
 };
 
 static const struct meta_command *command_of(char name)
@@ -56,20 +54,17 @@ static const char *take_set_mode(struct mc_meta *m, struct mc_word token)
         enum kv_op op;
     } modes[] = {{'E', KV_ADD}, {'A', KV_APPEND}, {'P', KV_PREPEND}, {'R', KV_REPLACE}, {'S', KV_SET},
                  {'e', KV_ADD}, {'a', KV_APPEND}, {'p', KV_PREPEND}, {'r', KV_REPLACE}, {'s', KV_SET}};
-    for (size_t i = 0; token.length == 1 && i < sizeof modes / sizeof *modes; i++) {
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         if (token.at[0] == (uint8_t)modes[i].letter) {
             m->request.op = modes[i].op;
             return NULL;
         }
     }
-    return token.length == 1 ? "CLIENT_ERROR invalid mode for ms M token" : "CLIENT_ERROR incorrect length for M token";
+    return "CLIENT_ERROR invalid mode for ms M token";
 }
 
 static const char *take_step_mode(struct mc_meta *m, struct mc_word token)
 {
-    if (token.length != 1) {
-        return "CLIENT_ERROR incorrect length for M token";
-    }
     switch (token.at[0]) {
     case 'I':
     case 'i':
@@ -86,25 +81,67 @@ static const char *take_step_mode(struct mc_meta *m, struct mc_word token)
     }
 }
 
-/* A flag that memcached calls bad by the words of its command. */
-static const char *number_error(const struct mc_meta *m, char flag)
+/* What memcached says of a flag whose token is none. */
+static const char *token_error(const struct mc_meta *m, char flag)
 {
-    const struct meta_command *c = command_of(m->name);
-    return m->name == 'd' || m->name == 'a' ? c->error_invalid : flag == 'F' ? mc_error_format : error_token;
+    if (m->name == 'd' || m->name == 'a') {
+        return command_of(m->name)->error_invalid;
+    }
+    switch (flag) {
+    case 'F':
+        return mc_error_format;
+    case 'D':
+        return "CLIENT_ERROR invalid numeric delta value";
+    case 'J':
+        return "CLIENT_ERROR invalid numeric initial value";
+    case 'M':
+        return "CLIENT_ERROR incorrect length for M token";
+    default:
+        return error_token;
+    }
 }
 
-static const char *take_number(struct mc_meta *m, char flag, struct mc_word token, const struct mc_clock *clock)
+static void add_step(struct mc_meta *m, enum kv_step step)
+{
+    unsigned at = 0;
+    while (m->request.steps >> at != 0) {
+        at += 4;
+    }
+    m->request.steps |= (uint16_t)((unsigned)step << at);
+}
+
+static bool means(const struct mc_meta *m, char flag)
+{
+    return strchr(command_of(m->name)->flags, flag) != NULL;
+}
+
+/* Flags that are times. */
+static const char *take_time(struct mc_meta *m, char flag, struct mc_word token, const struct mc_clock *clock)
+{
+    struct kv_request *r = &m->request;
+    cw_span *to = flag == 'N' ? &r->vivify : flag == 'R' ? &r->recache : &r->expiry;
+    cw_span span;
+    if (!mc_expiry(token, clock, &span)) {
+        return token_error(m, flag);
+    }
+    if (!means(m, flag)) {
+        return NULL;
+    }
+    *to = span;
+    if (m->name != 's') { /* there it is the value's own */
+        add_step(m, flag == 'N' ? KV_STEP_VIVIFY : flag == 'R' ? KV_STEP_RECACHE : KV_STEP_RENEW);
+    }
+    return NULL;
+}
+
+static const char *take_number(struct mc_meta *m, char flag, struct mc_word token)
 {
     uint64_t n = 0;
-    bool good;
-    if (flag == 'T' || flag == 'N') {
-        m->request.create = flag == 'N';
-        if (flag == 'T' && m->name == 'g') {
-            m->request.op = KV_GAT;
-        }
-        good = mc_expiry(token, clock, &m->request.expiry);
-    } else {
-        good = mc_number(token, flag == 'F' ? UINT32_MAX : UINT64_MAX, &n);
+    if (!mc_number(token, flag == 'F' ? UINT32_MAX : UINT64_MAX, &n)) {
+        return token_error(m, flag);
+    }
+    if (!means(m, flag)) {
+        return NULL;
     }
     switch (flag) {
     case 'F':
@@ -116,30 +153,18 @@ static const char *take_number(struct mc_meta *m, char flag, struct mc_word toke
     case 'J':
         m->request.initial = n;
         break;
-    case 'D':
+    default:
         m->request.delta = n;
         break;
-    default:
-        break;
     }
-    return good ? NULL : number_error(m, flag);
+    return NULL;
 }
 
-static const char *take_flag(struct mc_meta *m, char flag, struct mc_word token, const struct mc_clock *clock)
+/* Flags that are a letter alone. */
+static void take_letter(struct mc_meta *m, char flag)
 {
     struct mc_meta_wants *w = &m->wants;
-    const char *error = NULL;
     switch (flag) {
-    case 'O':
-        error = take_opaque(w, token);
-        w->flag[w->flags++] = flag;
-        break;
-    case 'c':
-    case 'f':
-    case 's':
-    case 'k':
-        w->flag[w->flags++] = flag;
-        break;
     case 'b':
         w->binary = true;
         break;
@@ -147,23 +172,47 @@ static const char *take_flag(struct mc_meta *m, char flag, struct mc_word token,
         w->quiet = true;
         break;
     case 'v':
-        w->value = m->name != 'd';
+        w->value = true;
         break;
-    case 'M':
-        error = m->name == 's' ? take_set_mode(m, token) : take_step_mode(m, token);
+    case 'u':
+        m->request.meta |= KV_META_UNUSED;
         break;
-    case 'T':
-    case 'N':
-    case 'F':
-    case 'C':
-    case 'J':
-    case 'D':
-        error = take_number(m, flag, token, clock);
+    case 'I':
+        m->request.meta |= KV_META_STALE;
         break;
-    default: /* u, P, L: nothing here */
+    default: /* to be told */
+        w->flag[w->flags++] = flag;
+        m->request.meta |= strchr("hlt", flag) != NULL ? KV_META_TIMES : 0;
+        if (flag == 't') {
+            add_step(m, KV_STEP_LEFT);
+        }
         break;
     }
-    return error;
+}
+
+static const char *take_flag(struct mc_meta *m, char flag, struct mc_word token, const struct mc_clock *clock)
+{
+    if (strchr("TNR", flag) != NULL) {
+        return take_time(m, flag, token, clock);
+    }
+    if (strchr("FCJD", flag) != NULL) {
+        return take_number(m, flag, token);
+    }
+    if (flag == 'O') {
+        m->wants.flag[m->wants.flags++] = flag;
+        return take_opaque(&m->wants, token);
+    }
+    if (flag == 'M' && token.length != 1) {
+        return token_error(m, flag);
+    }
+    if (!means(m, flag)) {
+        return NULL;
+    }
+    if (flag == 'M') {
+        return m->name == 's' ? take_set_mode(m, token) : take_step_mode(m, token);
+    }
+    take_letter(m, flag);
+    return NULL;
 }
 
 static const char *take_flags(struct mc_meta *m, struct mc_word rest, const struct mc_clock *clock)
@@ -172,9 +221,8 @@ static const char *take_flags(struct mc_meta *m, struct mc_word rest, const stru
     bool seen[128] = {false};
     for (struct mc_word w = mc_word(&rest); w.length > 0; w = mc_word(&rest)) {
         char flag = (char)(w.at[0] & 0x7f);
-        if (flag == '\0' || w.at[0] > 0x7f || strchr(c->flags, flag) == NULL) {
-            bool missing = flag != '\0' && w.at[0] <= 0x7f && strchr(c->missing, flag) != NULL;
-            return missing ? c->error_missing : c->error_invalid;
+        if (flag == '\0' || w.at[0] > 0x7f || strchr(all_flags, flag) == NULL) {
+            return c->error_invalid;
         }
         if (seen[(unsigned)flag]) {
             return c->error_duplicate;
@@ -187,6 +235,10 @@ static const char *take_flags(struct mc_meta *m, struct mc_word rest, const stru
     }
     if (m->name == 's' && m->request.op == KV_SET && seen['C']) {
         m->request.op = KV_CAS;
+    }
+    if (m->name == 'g') {
+        m->request.meta |= KV_META;
+        m->request.op = seen['T'] ? KV_GAT : seen['N'] || seen['R'] ? KV_LOOK : KV_GET;
     }
     return NULL;
 }
@@ -221,6 +273,7 @@ static const char *read_debug(struct mc_meta *m, struct mc_word rest)
     const char *error = take_key(m, &rest);
     struct mc_word b = mc_word(&rest);
     m->wants.binary = mc_is(b, "b");
+    m->request.meta = KV_META_TIMES | KV_META_UNUSED;
     return error == NULL && m->wants.binary && decode_key(m) != NULL ? mc_error_format : error;
 }
 
@@ -241,7 +294,10 @@ static const char *read_other(struct mc_meta *m, struct mc_word rest, const stru
 {
     const char *error = take_key(m, &rest);
     error = error == NULL ? take_flags(m, rest, clock) : error;
-    return error == NULL && m->wants.binary ? decode_key(m) : error;
+    if (error == NULL && m->wants.binary && decode_key(m) != NULL) {
+        error = m->name == 'g' ? error_key : command_of(m->name)->error_invalid;
+    }
+    return error;
 }
 
 void mc_meta_read(struct mc_meta *m, struct mc_word name, struct mc_word rest, const struct mc_clock *clock)

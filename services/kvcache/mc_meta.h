@@ -2,18 +2,16 @@
 /*
  * mc_meta.h - memcached's meta commands (mn, mg, ms, md, ma, me; "Meta Commands" in its doc/protocol.txt), read into operations of the cache.
  *
- * Flags that ask for what this cache does not keep beside a value are refused by name: of mg h, l and t (used before, when, and how long it
- * still lives) and N and R (one client is told to make it anew), of ms and md I (stale values), of md and ma T, of ma t. The flag u of mg is
- * taken and means nothing. Pure; borrows the line, what points into it lives as long.
+ * Flags of a proxy (P, L) are taken and mean nothing. Pure; borrows the line, what points into it lives as long.
  */
 #ifndef SERVICES_KVCACHE_MC_META_H
 #define SERVICES_KVCACHE_MC_META_H
 
 #include "services/kvcache/mc_text.h"
 
-enum { MC_OPAQUE_MAX = 31, MC_META_FLAGS = 8 };
+enum { MC_OPAQUE_MAX = 31, MC_META_FLAGS = 12 };
 
-/* What the answer tells besides its code: c, f, s, k, O in the order they were asked for. */
+/* What the answer tells besides its code: c, f, h, k, l, O, s, t in the order they were asked for. */
 struct mc_meta_wants {
     uint8_t flags, opaque_length;
     bool quiet;  /* q */

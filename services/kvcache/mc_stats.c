@@ -47,6 +47,7 @@ void mc_tally_count(struct mc_tally *t, enum kv_op op, const struct kv_result *r
         count_look(t, r);
         break;
     case KV_GET:
+    case KV_LOOK:
         count_look(t, r);
         break;
     case KV_CAS:

@@ -203,7 +203,8 @@ static void read_touch(struct mc_command *c, struct mc_word rest, const struct m
 static void read_flush(struct mc_command *c, struct mc_word rest, const struct mc_clock *clock)
 {
     struct mc_word first = mc_word(&rest);
-    if (mc_is(first, "noreply")) {
+    struct mc_word peek = rest;
+    if (mc_is(first, "noreply") && mc_word(&peek).length == 0) {
         c->no_reply = true;
     } else if (take_noreply(c, &rest, 1) && first.length > 0 && !mc_expiry(first, clock, &c->delay)) {
         refuse(c, mc_error_expiry);

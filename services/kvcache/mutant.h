@@ -21,6 +21,8 @@ enum kvcache_mutant {
     KV_MUTANT_NO_MEMORY = 10,      /* rule 11: operations that were done are not remembered */
     KV_MUTANT_JOIN_POISONED = 11,  /* rule 2: whoever asks joins a fetch, poisoned or not */
     KV_MUTANT_KEEPS_MINORITY = 12, /* who was not of the majority for a while goes on with what it had */
+    KV_MUTANT_FLUSH_SOME = 13,     /* a flush does not ask those who did not answer at once */
+    KV_MUTANT_FLUSH_ONCE = 14,     /* a flush drops copies in the round in which it cuts values */
 };
 
 #ifdef CW_MUTANTS

@@ -15,13 +15,15 @@ struct op_value {
     size_t length;
     uint32_t flags;
     uint64_t cas;
+    unsigned marks; /* of enum kv_mark, without WON */
+    cw_span left;   /* 0: for ever */
 };
 
 /* What becomes of it. */
 enum op_change {
     OP_KEEPS,   /* nothing changes */
     OP_STORES,  /* a new value: of so many bytes, which op_write() gives */
-    OP_RENEWS,  /* the same value, with the expiry of the request */
+    OP_RENEWS,  /* the same value, with another expiry or other marks, or as stale under another cas */
     OP_REMOVES, /* there is none any more */
 };
 
@@ -33,7 +35,12 @@ struct op_outcome {
     bool answers; /* the value, the old or the new one, is part of the answer */
     size_t length;
     uint32_t flags;
-    bool expiry_stays; /* of a stored value: that of the one before */
+    bool expiry_stays; /* of a stored or renewed value: that of the one before; else it lives for: */
+    cw_span expiry;
+    unsigned marks;    /* of a stored or renewed value */
+    bool another_cas;  /* of a renewed one */
+    bool won, win_due; /* who asks has won; would have, if it had not only looked */
+    cw_span left;      /* what the answer tells of it, after the steps before KV_STEP_LEFT */
     uint8_t digits;
     uint8_t number[OP_NUMBER_MAX]; /* of INCR and DECR */
 };

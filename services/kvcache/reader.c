@@ -29,16 +29,38 @@ static enum kv_count count_of_hit(enum kv_source source)
                                     : KV_COUNT_HITS_ROOT;
 }
 
-static void tell(struct kvcache *k, bool read, kv_done_fn done, void *arg, const struct kv_answer *answer)
+static bool counts_as_read(enum kv_op op)
 {
+    return op == KV_GET || op == KV_LOOK;
+}
+
+static enum kv_time time_of(enum kv_op op, const struct kv_answer *answer)
+{
+    if (counts_as_read(op)) {
+        return answer->status != KV_OK          ? KV_TIME_MISS
+               : answer->source == KV_FROM_HERE ? KV_TIME_GET_HERE
+               : answer->source == KV_FROM_COPY ? KV_TIME_GET_COPY
+                                                : KV_TIME_GET_ROOT;
+    }
+    return op_carries(op) ? KV_TIME_SET : op == KV_DELETE ? KV_TIME_DELETE : KV_TIME_OTHER;
+}
+
+/* The answer, to who asked at that time. */
+static void tell(struct kvcache *k, enum kv_op op, cw_time begun, kv_done_fn done, void *arg,
+                 const struct kv_answer *answer)
+{
+    cw_histogram_note(k->took[time_of(op, answer)], cw_time_since(cw_now(k->svc), begun));
     struct kv_result result = {.size = sizeof result,
                                .status = answer->status,
                                .value = answer->value,
                                .value_length = answer->length,
                                .flags = answer->flags,
                                .cas = answer->cas,
-                               .source = answer->source};
-    if (read) {
+                               .source = answer->source,
+                               .marks = answer->marks,
+                               .idle_s = answer->idle_s,
+                               .left = answer->left};
+    if (counts_as_read(op)) {
         kv_note(k, answer->status == KV_OK ? count_of_hit(answer->source) : KV_COUNT_MISSES);
     }
     if (answer->status == KV_UNKNOWN || answer->status == KV_TIMED_OUT) {
@@ -51,7 +73,7 @@ static void end(struct question *q, struct kv_answer *answer)
 {
     struct kvcache *k = q->k;
     if (q->done != NULL) {
-        tell(k, !q->write, q->done, q->arg, answer);
+        tell(k, q->r.op, q->begun, q->done, q->arg, answer);
     } else {
         if (answer->status == KV_TIMED_OUT) {
             answer->state = KV_BUSY; /* whoever asked asks the root */
@@ -80,14 +102,10 @@ static void detach(struct question *q)
 }
 
 /* Those who joined the fetch get the same, if it was a copy that could be kept; else each asks for itself. */
-static void finish(struct question *q, struct kv_answer *answer, bool share)
+static void let_followers_go(struct list *followers, const struct kv_answer *answer, bool share)
 {
-    struct list followers;
-    list_init(&followers);
-    list_splice_back(&followers, &q->followers);
-    detach(q);
     struct list_node *n;
-    while ((n = list_pop_front(&followers)) != NULL) {
+    while ((n = list_pop_front(followers)) != NULL) {
         struct question *f = container_of(n, struct question, fetch);
         f->follows = false;
         if (share) {
@@ -100,6 +118,15 @@ static void finish(struct question *q, struct kv_answer *answer, bool share)
             go(f);
         }
     }
+}
+
+static void finish(struct question *q, struct kv_answer *answer, bool share)
+{
+    struct list followers;
+    list_init(&followers);
+    list_splice_back(&followers, &q->followers);
+    detach(q);
+    let_followers_go(&followers, answer, share);
     end(q, answer);
 }
 
@@ -141,6 +168,23 @@ static void renumber(struct question *q)
 {
     q->number = ++q->k->number;
     list_move_back(&q->k->writes, &q->node);
+}
+
+/* Who only looked may win: it asks again, by an operation that is done once. */
+static void look_to_win(struct question *q)
+{
+    struct list followers;
+    list_init(&followers);
+    list_splice_back(&followers, &q->followers);
+    if (list_is_linked(&q->fetch)) {
+        list_remove(&q->fetch);
+    }
+    q->fetches = false;
+    q->direct = q->write = true;
+    q->r.op = KV_LOOK;
+    renumber(q);
+    let_followers_go(&followers, NULL, false);
+    go(q);
 }
 
 /* ---- An attempt ---------------------------------------------------------------------------------------------------------- */
@@ -291,6 +335,10 @@ static void answered(struct question *q, const struct kv_answer *answer, cw_serv
     struct kv_answer same = *answer;
     switch (answer->state) {
     case KV_DONE:
+        if (answer->win_due && q->done != NULL && q->r.op == KV_GET) {
+            look_to_win(q);
+            return;
+        }
         if (from == CW_SERVER_NONE && same.source == KV_FROM_ROOT) {
             same.source = KV_FROM_HERE;
         }
@@ -361,7 +409,12 @@ static struct question *question_new(struct kvcache *k, const struct kv_request 
     if (q == NULL) {
         return NULL;
     }
-    *q = (struct question){.k = k, .id = *id, .r = *r, .target = CW_SERVER_NONE, .write = !op_reads(r->op)};
+    *q = (struct question){.k = k,
+                           .id = *id,
+                           .r = *r,
+                           .target = CW_SERVER_NONE,
+                           .write = !op_reads(r->op),
+                           .direct = r->meta & KV_META_TIMES};
     kv_keep_bytes(&q->r, q->bytes);
     q->begun = cw_now(k->svc);
     q->until = cw_time_add(q->begun, k->limits.timeout);
@@ -391,29 +444,37 @@ void reader_fetch_for(struct kvcache *k, const struct asker *asker, const struct
     }
 }
 
-/* A hit at this server needs no question. */
+/* A hit at this server needs no question, nor does a write that waits for nobody. */
 static bool is_here(struct kvcache *k, const struct kv_request *r, const cw_key *id, kv_done_fn done, void *arg)
 {
-    if (!op_reads(r->op)) {
-        return false;
-    }
     struct item_name name = kv_name(id, r);
-    bool root = cw_is_root(k->svc, id);
-    struct item *i = root ? root_value(k, &name) : copies_value(k, &name);
-    if (i == NULL && !root) {
-        return false;
-    }
-    struct kv_answer answer = {.state = KV_DONE, .status = KV_MISS};
-    if (i != NULL) {
+    struct kv_answer answer;
+    if (!op_reads(r->op)) {
+        if (!cw_is_root(k->svc, id) || !root_write(k, &name, r, &answer)) {
+            return false;
+        }
+        answer.source = KV_FROM_HERE;
+    } else if (cw_is_root(k->svc, id)) {
+        root_look(k, &name, r, &answer);
+        answer.source = KV_FROM_HERE;
+        if (answer.win_due) {
+            return false;
+        }
+    } else {
+        struct item *i = r->meta & KV_META_TIMES ? NULL : copies_value(k, &name);
+        if (i == NULL) {
+            return false;
+        }
+        hot_note(&k->hot, &name, cw_now(k->svc));
         answer = (struct kv_answer){.state = KV_DONE,
                                     .status = KV_OK,
-                                    .source = root ? KV_FROM_HERE : KV_FROM_COPY,
+                                    .source = KV_FROM_COPY,
                                     .flags = i->flags,
                                     .cas = i->cas,
                                     .value = item_value(i),
                                     .length = i->length};
     }
-    tell(k, true, done, arg, &answer);
+    tell(k, r->op, cw_now(k->svc), done, arg, &answer);
     return true;
 }
 
@@ -421,10 +482,10 @@ int reader_do(struct kvcache *k, const struct kv_request *r, kv_done_fn done, vo
 {
     cw_key id = kv_mem_id(k, r->job, r->key, r->key_length);
     bool read = op_reads(r->op);
-    kv_note(k, read ? KV_COUNT_GETS : KV_COUNT_WRITES);
+    kv_note(k, counts_as_read(r->op) ? KV_COUNT_GETS : KV_COUNT_WRITES);
     if (!cw_in_majority(k->svc)) {
         struct kv_answer answer = {.state = KV_DONE, .status = read ? KV_MISS : KV_NO_MAJORITY};
-        tell(k, read, done, arg, &answer);
+        tell(k, r->op, cw_now(k->svc), done, arg, &answer);
         return 0;
     }
     if (is_here(k, r, &id, done, arg)) {
@@ -453,7 +514,7 @@ void reader_close(struct kvcache *k)
             }
             detach(q);
             if (q->done != NULL) {
-                tell(k, !q->write, q->done, q->arg, &answer);
+                tell(k, q->r.op, q->begun, q->done, q->arg, &answer);
             }
             free(q);
         }

@@ -6,6 +6,7 @@
 #include "services/kvcache/internal.h"
 
 #include "services/kvcache/op.h"
+#include "services/kvcache/perform.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,10 @@ static struct item_name name_of_drop(const struct drop *d)
 struct item *root_value(struct kvcache *k, const struct item_name *name)
 {
     struct item *i = items_find(&k->values, name, cw_now(k->svc));
+    if (i != NULL && k->cuts > 0 && flush_has_cut(k, i)) {
+        items_remove(&k->values, i);
+        return NULL;
+    }
     if (i != NULL && !kv_steady(k, &i->id, i->epoch) && !KV_MUTANT(NO_TENURE)) {
         items_remove(&k->values, i);
         kv_note(k, KV_COUNT_MOVED);
@@ -42,91 +47,33 @@ struct item *root_value(struct kvcache *k, const struct item_name *name)
     return i;
 }
 
-static cw_time expires_at(const struct kvcache *k, cw_span expiry)
-{
-    cw_time now = cw_now(k->svc);
-    if (expiry.ns == 0) {
-        return CW_NEVER;
-    }
-    return expiry.ns < 0 ? now : cw_time_add(now, expiry);
-}
-
-static cw_span left_of(const struct kvcache *k, const struct item *i)
-{
-    return i->expires.ns == CW_NEVER.ns ? CW_NS(0) : cw_time_since(i->expires, cw_now(k->svc));
-}
-
-static struct op_value value_now(struct item *i)
-{
-    if (i == NULL) {
-        return (struct op_value){.there = false};
-    }
-    return (struct op_value){
-        .there = true, .bytes = item_value(i), .length = i->length, .flags = i->flags, .cas = i->cas};
-}
-
-/* Gives the new item, or NULL: there is no room for it, and all is as before. */
-static struct item *store(struct kvcache *k, const struct item_name *name, const struct kv_request *r,
-                          struct item *before, const struct op_outcome *o)
-{
-    struct op_value now = value_now(before);
-    cw_time expires = o->expiry_stays && before != NULL ? before->expires : expires_at(k, r->expiry);
-    uint8_t *joined = NULL;
-    if (r->op == KV_APPEND || r->op == KV_PREPEND) {
-        joined = malloc(o->length + 1); /* the value before goes when there is room for the new one */
-        if (joined == NULL) {
-            return NULL;
-        }
-        op_write(r, &now, o, joined);
-    }
-    struct item *i = items_put(&k->values, name, o->length, cw_now(k->svc));
-    if (i != NULL) {
-        if (joined != NULL) {
-            memcpy(item_value(i), joined, o->length);
-        } else {
-            op_write(r, &now, o, item_value(i));
-        }
-        i->flags = o->flags;
-        i->expires = expires;
-        i->cas = ++k->cas;
-        i->epoch = cw_epoch(k->svc);
-    }
-    free(joined);
-    return i;
-}
-
 /* Carries the operation out, now, and fills the answer. */
 static void carry_out(struct kvcache *k, const struct item_name *name, const struct kv_request *r,
                       struct kv_answer *answer)
 {
-    struct item *i = root_value(k, name);
-    struct op_value now = value_now(i);
-    struct op_outcome o = op_decide(r, &now);
-    *answer = (struct kv_answer){
-        .state = KV_DONE, .status = o.status, .source = KV_FROM_ROOT, .flags = o.flags, .cas = now.cas};
-    switch (o.change) {
-    case OP_KEEPS:
-        break;
-    case OP_STORES:
-        i = store(k, name, r, i, &o);
-        if (i == NULL) {
-            answer->status = KV_NO_MEMORY;
-            return;
-        }
-        answer->cas = i->cas;
-        break;
-    case OP_RENEWS:
-        i->expires = expires_at(k, r->expiry);
-        break;
-    case OP_REMOVES:
-        items_remove(&k->values, i);
-        return;
+    hot_note(&k->hot, name, cw_now(k->svc));
+    struct performed p = perform(&k->values, root_value(k, name), name, r, cw_now(k->svc), &k->cas);
+    *answer = (struct kv_answer){.state = KV_DONE,
+                                 .status = p.status,
+                                 .source = KV_FROM_ROOT,
+                                 .flags = p.flags,
+                                 .cas = p.cas,
+                                 .marks = p.marks,
+                                 .win_due = p.win_due,
+                                 .idle_s = p.idle_s,
+                                 .left = p.left};
+    if (p.item != NULL && p.stored) {
+        p.item->epoch = cw_epoch(k->svc);
     }
-    if (o.answers && i != NULL) {
-        answer->value = item_value(i);
-        answer->length = i->length;
-        answer->left = left_of(k, i);
+    if (p.item != NULL && p.answers) {
+        answer->value = item_value(p.item);
+        answer->length = p.item->length;
     }
+}
+
+void root_look(struct kvcache *k, const struct item_name *name, const struct kv_request *r, struct kv_answer *answer)
+{
+    carry_out(k, name, r, answer);
 }
 
 /* ---- Writes that others may ask for again --------------------------------------------------------------------------- */
@@ -141,6 +88,7 @@ static void remember(struct done_write *d, const struct kv_answer *answer)
     d->status = answer->status;
     d->cas = answer->cas;
     d->flags = answer->flags;
+    d->marks = (uint8_t)answer->marks;
     d->digits = 0;
     if (answer->length <= OP_NUMBER_MAX && answer->length > 0) {
         d->digits = (uint8_t)answer->length;
@@ -148,15 +96,35 @@ static void remember(struct done_write *d, const struct kv_answer *answer)
     }
 }
 
-static void recall(const struct done_write *d, struct kv_answer *answer)
+/* The value that a look got then, if it is there still; one that was replaced or lost meanwhile is a miss, which may come at any time. */
+static void recall_look(struct kvcache *k, const struct item_name *name, const struct done_write *d,
+                        struct kv_answer *answer)
+{
+    struct item *i = root_value(k, name);
+    if (i == NULL || i->cas != d->cas) {
+        answer->status = KV_MISS;
+        return;
+    }
+    struct op_value now = perform_value(i, cw_now(k->svc));
+    answer->value = item_value(i);
+    answer->length = i->length;
+    answer->left = now.left;
+}
+
+static void recall(struct kvcache *k, const struct item_name *name, enum kv_op op, const struct done_write *d,
+                   struct kv_answer *answer)
 {
     *answer = (struct kv_answer){.state = d->refused ? KV_NOT_ME : KV_DONE,
                                  .status = d->status,
                                  .source = KV_FROM_ROOT,
                                  .flags = d->flags,
+                                 .marks = d->marks,
                                  .cas = d->cas,
                                  .value = d->number_text,
                                  .length = d->digits};
+    if ((op == KV_GAT || op == KV_LOOK) && !d->refused && d->status == KV_OK) {
+        recall_look(k, name, d, answer);
+    }
 }
 
 static void answer_now(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask,
@@ -351,17 +319,31 @@ static void wait_for_copies(struct kvcache *k, struct held_key *held, const stru
  */
 static bool changes_nothing(struct kvcache *k, const struct item_name *name, const struct kv_request *r)
 {
-    struct op_value now = value_now(root_value(k, name));
+    struct op_value now = perform_value(root_value(k, name), cw_now(k->svc));
     return now.there && op_decide(r, &now).change == OP_KEEPS;
+}
+
+static bool must_wait(struct kvcache *k, const struct held_key *held, const struct item_name *name,
+                      const struct kv_request *r)
+{
+    return held != NULL && (!list_is_empty(&held->writes) || (held->count > 0 && !changes_nothing(k, name, r)));
+}
+
+bool root_write(struct kvcache *k, const struct item_name *name, const struct kv_request *r, struct kv_answer *answer)
+{
+    if (must_wait(k, holders_find(&k->holders, name), name, r) || cw_time_before(cw_now(k->svc), k->quiet)) {
+        return false;
+    }
+    kv_note(k, KV_COUNT_ROOT_WRITES);
+    carry_out(k, name, r, answer);
+    return true;
 }
 
 static void write_value(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask,
                         const struct item_name *name, struct done_write *d)
 {
     struct held_key *held = holders_find(&k->holders, name);
-    bool waits =
-        held != NULL && (!list_is_empty(&held->writes) || (held->count > 0 && !changes_nothing(k, name, &ask->r)));
-    if (waits) {
+    if (must_wait(k, held, name, &ask->r)) {
         wait_for_copies(k, held, asker, ask, d);
     } else {
         answer_now(k, asker, ask, name, d);
@@ -412,12 +394,14 @@ static void read_value(struct kvcache *k, const struct asker *asker, const struc
     kv_note(k, KV_COUNT_ROOT_GETS);
     carry_out(k, name, &ask->r, &answer);
     bool fits = asker->kind != ASKER_CALL || say_fits(k, answer.length);
-    answer.copyable = answer.status == KV_OK && fits && may_keep(k, asker, ask, name);
+    answer.copyable = answer.status == KV_OK && (answer.marks & (KV_MARK_STALE | KV_MARK_SENT)) == 0 && fits &&
+                      may_keep(k, asker, ask, name);
     say_answer(k, asker, &answer);
 }
 
 /* Rules 10 and 11. True: it has not come before; *d is its place. */
-static bool is_new(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, struct done_write **d)
+static bool is_new(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const struct item_name *name,
+                   struct done_write **d)
 {
     *d = NULL;
     if (asker->kind == ASKER_HERE) {
@@ -432,7 +416,7 @@ static bool is_new(struct kvcache *k, const struct asker *asker, const struct kv
         if ((*d)->under_way != NULL) {
             ((struct root_write *)(*d)->under_way)->asker = *asker;
         } else {
-            recall(*d, &answer);
+            recall(k, name, ask->r.op, *d, &answer);
             say_answer(k, asker, &answer);
         }
         return false;
@@ -450,7 +434,7 @@ static bool is_new(struct kvcache *k, const struct asker *asker, const struct kv
 static bool is_too_large(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask,
                          const struct item_name *name)
 {
-    if (asker->kind != ASKER_CALL || ask->r.op != KV_GAT) {
+    if (asker->kind != ASKER_CALL || (ask->r.op != KV_GAT && ask->r.op != KV_LOOK)) {
         return false;
     }
     const struct item *i = root_value(k, name);
@@ -467,7 +451,7 @@ void root_take(struct kvcache *k, const struct asker *asker, const struct kv_ask
         refuse(k, asker, KV_LARGE, NULL);
         return;
     }
-    if (!reads && !is_new(k, asker, ask, &d)) {
+    if (!reads && !is_new(k, asker, ask, &name, &d)) {
         return;
     }
     if (!here) {

@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { MILLION = 1000 * 1000 };
-static const cw_span beat = {500 * 1000};
+static const cw_span beat = {2000 * 1000};
 static const cw_span beat_quiet = {100 * 1000 * 1000};
 static const cw_span keep_quiet = {40 *
                                    INT64_C(1000000000)}; /* a quiet session is remembered, longer than a source waits */
@@ -56,13 +56,13 @@ static int ask_kind(struct cast_engine *e, const struct cast_session *c, struct 
     return k->accept(k->context, &offer, sink);
 }
 
-/* What comes again, from a source that begins anew, takes the place of what came before. */
+/* What comes again, from a source that begins anew, takes the place of what came before. Two sources of the same bytes are the sinks' affair. */
 static void end_same(struct cast_engine *e, const struct cast_session *c)
 {
     struct cast_session *next;
     for (struct cast_session *old = e->shelf.sessions; old != NULL; old = next) {
         next = old->next;
-        if (old != c && old->part.accepted && !old->ended && old->content == c->content &&
+        if (old != c && old->origin == c->origin && old->part.accepted && !old->ended && old->content == c->content &&
             memcmp(old->id, c->id, CAST_ID_BYTES) == 0) {
             cast_shelf_remove(&e->shelf, old, -ECANCELED);
         }
@@ -74,6 +74,9 @@ static void accept_message(struct cast_engine *e, struct cast_session *c)
     struct cast_sink sink;
     end_same(e, c);
     int rc = ask_kind(e, c, &sink);
+    if (rc == -EAGAIN) {
+        return;
+    }
     if (rc == 0) {
         rc = cast_taker_open(&c->part.taker, &sink, &c->cut);
         if (rc < 0) {
@@ -450,6 +453,9 @@ void cast_engine_resume(struct cast_engine *e, uint64_t ticket)
         return;
     }
     c->out.starved = false;
+    if (c->wanted && !c->part.accepted) {
+        accept_message(e, c);
+    }
     cast_flow_tick(c);
     wake(e);
 }

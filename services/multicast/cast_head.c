@@ -2,7 +2,7 @@
 #include "services/multicast/cast_head.h"
 
 #include "base/bytes.h"
-#include "base/digest.h"
+#include "base/sum.h"
 
 #include <errno.h>
 #include <string.h>
@@ -165,9 +165,5 @@ int cast_head_decode(const uint8_t *bytes, size_t length, struct cast_head *out)
 
 uint64_t cast_sum(uint32_t piece, const uint8_t *bytes, size_t length)
 {
-    struct digest d;
-    digest_init(&d);
-    digest_u64(&d, piece);
-    digest_bytes(&d, bytes, length);
-    return digest_value(&d);
+    return sum_of(piece, bytes, length);
 }

@@ -57,7 +57,10 @@ struct cast_offer {
     size_t label_bytes;
 };
 
-/* Finds the sink. 0: *sink is filled; -errno: the member ends with it, and forwards. */
+/*
+ * Finds the sink. 0: *sink is filled; -EAGAIN: it is being opened, and asked for again when the parent asks, or at cast_engine_resume(); any other -errno: the
+ * member ends with it, and forwards.
+ */
 typedef int (*cast_accept_fn)(void *context, const struct cast_offer *offer, struct cast_sink *sink);
 
 #endif

@@ -5,6 +5,9 @@
 #include "base/words.h"
 #include "services/multicast/cast_engine.h"
 #include "services/multicast/cast_pattern.h"
+#include "services/multicast/file_tell.h"
+#include "services/multicast/files.h"
+#include "services/multicast/group_to.h"
 #include "services/multicast/post.h"
 
 #include <errno.h>
@@ -17,6 +20,8 @@ struct multicast {
     struct torus torus;
     struct cast_engine *engine;
     struct post *post; /* groups, messages of services */
+    struct group_to *to;
+    struct files *files;
 };
 
 static int refuse(cw_request *r, const char *what, const char *word)
@@ -70,9 +75,14 @@ static void tell_result(void *context, const struct cast_result *result)
     free(w);
 }
 
-/* Reads "all" or servers into a set. */
+/* Reads "all", servers, or the group that group_to.h has asked for into a set. */
 static int read_members(const struct multicast *m, cw_request *r, int argc, const char *const *argv, uint8_t *set)
 {
+    const uint8_t *group = argc == 1 ? group_to_set(m->to, argv[0]) : NULL;
+    if (group != NULL) {
+        memcpy(set, group, cast_members_bytes(m->torus.servers));
+        return 0;
+    }
     bool all = argc == 1 && strcmp(argv[0], "all") == 0;
     for (cw_server i = 0; all && i < m->torus.servers; i++) {
         set[i / 8] |= (uint8_t)(1 << i % 8);
@@ -86,6 +96,11 @@ static int read_members(const struct multicast *m, cw_request *r, int argc, cons
         set[id / 8] |= (uint8_t)(1 << id % 8);
     }
     return 0;
+}
+
+static int members_of_file(void *context, cw_request *r, int argc, const char *const *argv, uint8_t *set)
+{
+    return read_members(context, r, argc, argv, set);
 }
 
 /* The source is the engine's when it gives 0. */
@@ -165,19 +180,22 @@ static void tell_session(cw_request *r, const struct cast_session *c)
     cw_request_int(r, "memory", (int64_t)cast_session_memory(c));
 }
 
-static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
+static int run_command(void *context, cw_request *r, int argc, const char *const *argv)
 {
-    struct multicast *m = state;
-    (void)s;
+    struct multicast *m = context;
     const char *word = argc >= 1 ? argv[0] : "";
     if (strcmp(word, "send") == 0) {
         return send(m, r, argc, argv);
+    }
+    if (strncmp(word, "file-", 5) == 0) {
+        return files_command(m->files, r, argc, argv);
     }
     if (strcmp(word, "group") == 0) {
         return post_command(m->post, r, argc, argv);
     }
     if (argc != 1 || strcmp(word, "status") != 0) {
-        return refuse(r, "there are: send BYTES to all|SERVER..., status, group ...; not", word);
+        return refuse(r, "there are: send BYTES to all|SERVER..., status, file-status, file-stop ID, group ...; not",
+                      word);
     }
     const struct cast_session *c = NULL;
     while ((c = cast_engine_each(m->engine, c)) != NULL) {
@@ -187,6 +205,14 @@ static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const cha
         tell_session(r, c);
     }
     return 0;
+}
+
+static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
+{
+    struct multicast *m = state;
+    (void)s;
+    bool named = argc >= 1 && strcmp(argv[0], "group") != 0 && group_to_named(argc, argv);
+    return named ? group_to_ask(m->to, r, argc, argv, run_command, m) : run_command(m, r, argc, argv);
 }
 
 /* ---- The service -------------------------------------------------------------------------------------------------- */
@@ -199,6 +225,9 @@ static cw_verdict on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *r
     (void)s;
     if (rx->port == MULTICAST_PORT_GROUPS) {
         return post_packet(m->post, p, rx);
+    }
+    if (rx->port == FILE_PORT) {
+        return files_packet(m->files, data, length, rx) < 0 ? CW_DROP : CW_FORWARD;
     }
     return cast_engine_packet(m->engine, data, length, rx);
 }
@@ -218,6 +247,16 @@ static cw_packet *next_packet(cw_svc *s, void *state, cw_link link)
     return cast_engine_next(m->engine, link);
 }
 
+/* Sinks and sources end with the engine, and need what is theirs until then. */
+static void close_all(struct multicast *m)
+{
+    group_to_close(m->to);
+    post_stop(m->post);
+    cast_engine_close(m->engine);
+    post_close(m->post);
+    files_close(m->files);
+}
+
 static int multicast_open(cw_svc *s, void *state)
 {
     struct multicast *m = state;
@@ -226,21 +265,22 @@ static int multicast_open(cw_svc *s, void *state)
     rc = rc == 0 ? cast_engine_open(&m->engine, s) : rc;
     if (rc == 0) {
         cast_engine_kind(m->engine, CAST_PATTERN, cast_pattern_accept, NULL);
-        rc = post_open(&m->post, s, m->engine);
+        const struct files_config files = {
+            .s = s, .engine = m->engine, .torus = &m->torus, .members = members_of_file, .context = m};
+        rc = files_open(&m->files, &files);
+        rc = rc == 0 ? post_open(&m->post, s, m->engine) : rc;
+        rc = rc == 0 ? group_to_open(&m->to, s, post_groups(m->post)) : rc;
     }
     if (rc < 0) {
-        cast_engine_close(m->engine);
+        close_all(m);
     }
     return rc;
 }
 
 static void multicast_close(cw_svc *s, void *state)
 {
-    struct multicast *m = state;
     (void)s;
-    post_stop(m->post);
-    cast_engine_close(m->engine);
-    post_close(m->post);
+    close_all(state);
 }
 
 static void on_writable(cw_svc *s, void *state)

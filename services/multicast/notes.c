@@ -126,8 +126,7 @@ static int send_down(struct notes *n, const struct cast_plan *plan, uint8_t tree
     bool any = false;
     for (unsigned i = 0; i < plan->count; i++) {
         if (plan->edge[i].tree == tree) {
-            const cw_to to = {
-                .kind = CW_TO_KEY, .job = MULTICAST_JOB, .port = MULTICAST_PORT_GROUPS, .key = plan->edge[i].vertex};
+            const cw_to to = to_server(n, plan->edge[i].to);
             int rc = send_to(n, bytes, length, &to);
             first = any ? first : rc;
             any = true;

@@ -10,6 +10,7 @@
 #include "base/words.h"
 #include "keyspace/torus.h"
 #include "services/reply/refuse.h"
+#include "services/transport/pattern.h"
 #include "services/transport/transport.h"
 
 #include <errno.h>
@@ -48,29 +49,12 @@ struct bulk {
     uint64_t bytes_taken, bytes_wrong;
 };
 
-/* The bytes of every bulk message: their place says what they are. */
-static uint8_t byte_at(uint64_t offset)
-{
-    return (uint8_t)(offset ^ offset >> 8 ^ offset >> 16);
-}
-
 static int read_bytes(void *context, void *arg, uint64_t offset, uint8_t *out, size_t length)
 {
     (void)context;
     (void)arg;
-    for (size_t i = 0; i < length; i++) {
-        out[i] = byte_at(offset + i);
-    }
+    pattern_fill(offset, out, length);
     return 0;
-}
-
-static uint64_t count_wrong(uint64_t offset, const uint8_t *bytes, size_t length)
-{
-    uint64_t wrong = 0;
-    for (size_t i = 0; i < length; i++) {
-        wrong += bytes[i] != byte_at(offset + i);
-    }
-    return wrong;
 }
 
 /* ---- What comes ---------------------------------------------------------------------------------------------------------- */
@@ -81,7 +65,7 @@ static int piece(void *context, void *arg, const struct transport_message *m, ui
     struct bulk *b = context;
     (void)arg;
     (void)m;
-    uint64_t wrong = count_wrong(offset, bytes, length);
+    uint64_t wrong = pattern_wrong(offset, bytes, length);
     b->bytes_taken += length;
     b->bytes_wrong += wrong;
     return wrong == 0 ? 0 : -EBADMSG;
@@ -112,6 +96,24 @@ static int message(void *context, void *arg, const struct transport_message *m, 
 
 /* ---- Commands ------------------------------------------------------------------------------------------------------------ */
 
+static const char *why(int rc)
+{
+    switch (rc) {
+    case -ENETUNREACH:
+        return "the server is not in view";
+    case -ETIMEDOUT:
+        return "no answer in time";
+    case -ECONNRESET:
+        return "the server began anew";
+    case -ESTALE:
+        return "the key's root is gone";
+    case -EACCES:
+        return "no privilege";
+    default:
+        return "refused";
+    }
+}
+
 static void finish(struct run *run, int rc)
 {
     struct transport_stats now;
@@ -135,9 +137,9 @@ static void finish(struct run *run, int rc)
     cw_request_int(run->request, "needless", (int64_t)(now.needless - run->before.needless));
     cw_request_int(run->request, "probes", (int64_t)(now.probes - run->before.probes));
     if (rc < 0) {
-        char text[80];
-        snprintf(text, sizeof text, "message %llu of %llu ended with error %d", (unsigned long long)run->done + 1,
-                 (unsigned long long)run->count, -rc);
+        char text[120];
+        snprintf(text, sizeof text, "message %llu of %llu: %s (%d)", (unsigned long long)run->done + 1,
+                 (unsigned long long)run->count, why(rc), -rc);
         cw_request_text(run->request, "error", text);
     }
     cw_request *request = run->request;
@@ -175,7 +177,7 @@ static void echo_done(void *context, void *arg, int status, const uint8_t *bytes
     (void)context;
     (void)m;
     if (status == 0) {
-        run->wrong += size == run->bytes ? count_wrong(0, bytes, size) : run->bytes;
+        run->wrong += size == run->bytes ? pattern_wrong(0, bytes, size) : run->bytes;
     }
     ended(run, status);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kv_standin.h"
 
-#include "services/kvcache/op.h"
+#include "services/kvcache/perform.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -44,62 +44,28 @@ static cw_key id_of(const struct kv_request *r)
     return key;
 }
 
-static cw_time expires(const struct standin *k, cw_span expiry)
-{
-    return expiry.ns == 0 ? CW_NEVER : cw_time_add(k->now, expiry);
-}
-
-static struct item *store(struct standin *k, const struct kv_request *r, const struct item_name *name,
-                          const struct op_value *now, const struct op_outcome *o, cw_time kept)
-{
-    uint8_t *value = malloc(o->length + 1);
-    must(value != NULL, "no memory");
-    op_write(r, now, o, value); /* the old value goes with items_put() */
-    struct item *i = items_put(&k->items, name, o->length, k->now);
-    if (i != NULL) {
-        if (o->length > 0) {
-            memcpy(item_value(i), value, o->length);
-        }
-        i->flags = o->flags;
-        i->cas = ++k->cas;
-        i->expires = o->expiry_stays ? kept : expires(k, r->expiry);
-    }
-    free(value);
-    return i;
-}
-
-static void perform(struct standin *k, const struct kv_request *r, kv_done_fn done, void *arg)
+static void perform_here(struct standin *k, const struct kv_request *r, kv_done_fn done, void *arg)
 {
     struct item_name name = {id_of(r), r->job, r->key, (uint8_t)r->key_length};
-    struct item *i = items_find(&k->items, &name, k->now);
-    struct op_value now = {.there = i != NULL};
-    if (i != NULL) {
-        now = (struct op_value){true, item_value(i), i->length, i->flags, i->cas};
+    struct performed p = perform(&k->items, items_find(&k->items, &name, k->now), &name, r, k->now, &k->cas);
+    if (p.win_due) {
+        struct kv_request again = *r;
+        again.op = KV_LOOK;
+        perform_here(k, &again, done, arg);
+        return;
     }
-    struct op_outcome o = op_decide(r, &now);
-    struct kv_result result = {.size = sizeof result, .status = o.status, .source = KV_FROM_HERE};
-    cw_time kept = i != NULL ? i->expires : CW_NEVER;
-    switch (o.change) {
-    case OP_STORES:
-        i = store(k, r, &name, &now, &o, kept);
-        result.status = i != NULL ? KV_OK : KV_NO_MEMORY;
-        break;
-    case OP_RENEWS:
-        i->expires = expires(k, r->expiry);
-        break;
-    case OP_REMOVES:
-        items_remove(&k->items, i);
-        i = NULL;
-        break;
-    case OP_KEEPS:
-        break;
-    }
-    if (i != NULL && result.status == KV_OK) {
-        result.cas = i->cas;
-        result.flags = i->flags;
-        if (o.answers) {
-            result.value = item_value(i);
-            result.value_length = i->length;
+    struct kv_result result = {.size = sizeof result,
+                               .status = p.status,
+                               .source = KV_FROM_HERE,
+                               .marks = p.marks,
+                               .idle_s = p.idle_s,
+                               .left = p.left};
+    if (p.item != NULL && p.status == KV_OK) {
+        result.cas = p.cas;
+        result.flags = p.flags;
+        if (p.answers) {
+            result.value = item_value(p.item);
+            result.value_length = p.item->length;
         }
     }
     if (k->fails != KV_OK) {
@@ -154,7 +120,7 @@ int standin_run(void *context, const struct kv_request *r, kv_done_fn done, void
     if (k->deferred) {
         defer(k, r, false, done, arg);
     } else {
-        perform(k, r, done, arg);
+        perform_here(k, r, done, arg);
     }
     return 0;
 }
@@ -190,7 +156,7 @@ void standin_answer(struct standin *k, unsigned i)
     if (w->flush) {
         flush(k, w->done, w->arg);
     } else {
-        perform(k, &w->request, w->done, w->arg);
+        perform_here(k, &w->request, w->done, w->arg);
     }
     free(w);
 }

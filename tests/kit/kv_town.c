@@ -51,6 +51,7 @@ static void answered(void *arg, const struct kv_result *r)
     a->source = r->source;
     a->cas = r->cas;
     a->flags = r->flags;
+    a->marks = r->marks;
     a->length = r->value_length < KV_TOWN_VALUE ? r->value_length : KV_TOWN_VALUE;
     if (a->length > 0) {
         memcpy(a->value, r->value, a->length);

@@ -18,6 +18,7 @@ struct kv_town_answer {
     size_t length;
     uint64_t cas;
     uint32_t flags;
+    unsigned marks;
     char value[KV_TOWN_VALUE + 1]; /* ended by 0 */
 };
 extern struct kv_town_answer kv_town_answer;

@@ -91,6 +91,8 @@ def chat(rng):
     keys = [b"k%d" % i for i in range(8)]
     # Numbers do not become shorter, as memcached then leaves spaces behind them; of white space and "" it makes numbers of what lies behind it.
     values = [b"7", b"99", b"hello", b"x" * 5000, b"a\r\nb", b"-", b"1844674407370955161"]
+    # A number that is changed keeps its marks there when no earlier answer of the connection is still in memory.
+    counts = rng.random() < 0.5
     said = []
     for _ in range(rng.randrange(2, 40)):
         key, value = rng.choice(keys), rng.choice(values)
@@ -99,12 +101,12 @@ def chat(rng):
             b"%s %s %d %d %d%s\r\n%s\r\n" % (rng.choice([b"set", b"add", b"replace", b"append", b"prepend"]), key, rng.randrange(99),
                                              rng.choice([0, 100, -1]), len(value), rng.choice([b"", b" noreply"]), value),
             b"delete %s\r\n" % key,
-            b"incr %s %d\r\n" % (key, rng.randrange(1 << 40)),
+            b"incr %s %d\r\n" % (key, rng.randrange(1 << 40)) if counts else b"mn\r\n",
             b"touch %s %d\r\n" % (key, rng.choice([0, 100, -1])),
-            b"mg %s v f s k\r\n" % key,
-            b"ms %s %d T0\r\n%s\r\n" % (key, len(value), value),
-            b"ma %s v D3\r\n" % key,
-            b"md %s q\r\n" % key,
+            b"mg %s v f s k%s\r\n" % (key, rng.choice([b"", b" t", b" h", b" l t", b" T70", b" u h", b"" if counts else b" N30", b"" if counts else b" R50 t"])),
+            b"ms %s %d T%d%s\r\n%s\r\n" % (key, len(value), rng.choice([0, 100]), rng.choice([b"", b"" if counts else b" I", b"" if counts else b" I C1", b" C1"]), value),
+            b"ma %s v D3%s\r\n" % (key, rng.choice([b"", b" t", b" N40 t J7"])) if counts else b"mn\r\n",
+            b"md %s q%s\r\n" % (key, b"" if counts else rng.choice([b"", b" I", b" I T50", b" T9"])),
             b"mn\r\n",
             rng.choice([b"\r\n", b"get\r\n", b"set a b c d\r\n", b"nonsense\r\n"]),
         ]))

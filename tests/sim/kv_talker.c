@@ -50,10 +50,10 @@ struct share {
 static enum kv_op draw_op(struct talker *t, bool counter)
 {
     static const struct share plain[] = {{KV_SET, 3}, {KV_DELETE, 1}, {0, 0}};
-    static const struct share words[] = {{KV_SET, 20},    {KV_DELETE, 12}, {KV_ADD, 10},  {KV_REPLACE, 8},
-                                         {KV_APPEND, 16}, {KV_CAS, 20},    {KV_TOUCH, 6}, {0, 0}};
-    static const struct share counters[] = {{KV_SET, 8},   {KV_DELETE, 8}, {KV_ADD, 4},   {KV_INCR, 40},
-                                            {KV_DECR, 20}, {KV_CAS, 10},   {KV_TOUCH, 3}, {0, 0}};
+    static const struct share words[] = {{KV_SET, 20}, {KV_DELETE, 12}, {KV_ADD, 10}, {KV_REPLACE, 8}, {KV_APPEND, 16},
+                                         {KV_CAS, 20}, {KV_TOUCH, 6},   {KV_GAT, 6},  {0, 0}};
+    static const struct share counters[] = {{KV_SET, 8},  {KV_DELETE, 8}, {KV_ADD, 4}, {KV_INCR, 40}, {KV_DECR, 20},
+                                            {KV_CAS, 10}, {KV_TOUCH, 3},  {KV_GAT, 3}, {0, 0}};
     const struct share *table = kv_talker_plan.plain ? plain : counter ? counters : words, *s;
     unsigned all = 0;
     for (s = table; s->parts > 0; s++) {
@@ -106,10 +106,51 @@ static void fill(struct talker *t, struct kv_entry *e, struct kv_request *r)
     }
 }
 
+struct flushing {
+    size_t keys;
+    struct kv_entry *entry[KV_TALKER_KEYS];
+};
+
+static void flushed(void *arg, const struct kv_result *r)
+{
+    struct flushing *f = arg;
+    for (size_t i = 0; i < f->keys; i++) {
+        kv_ledger_answer(kv_ledger, f->entry[i], r, now());
+    }
+    free(f);
+}
+
+static void flush(struct talker *t)
+{
+    struct flushing *f = calloc(1, sizeof *f);
+    while (f != NULL && f->keys < kv_talker_plan.keys) {
+        struct kv_entry *e = kv_ledger_new(kv_ledger);
+        if (e == NULL) {
+            break;
+        }
+        e->key = (uint32_t)f->keys;
+        e->op = KV_DELETE;
+        e->server = cw_server_id(t->svc, cw_self(t->svc));
+        e->begun = now();
+        kv_ledger->asked[e->op]++;
+        f->entry[f->keys++] = e;
+    }
+    if (f != NULL && t->api->flush(t->cache, KV_TALKER_JOB, flushed, f) < 0) {
+        for (size_t i = 0; i < f->keys; i++) {
+            f->entry[i]->op = 0;
+        }
+        free(f);
+    }
+}
+
 static void ask(struct talker *t)
 {
     const struct kv_talker_plan *plan = &kv_talker_plan;
     char key[32];
+    if (plan->flushes > 0 && cw_random_below(t->svc, 10000) < plan->flushes) {
+        flush(t);
+        return;
+    }
     struct kv_entry *e = kv_ledger_new(kv_ledger);
     struct asked *a = malloc(sizeof *a);
     if (e == NULL || a == NULL) {

@@ -17,6 +17,7 @@ struct kv_talker_plan {
     unsigned keys;      /* up to KV_TALKER_KEYS; each fourth of several is a counter */
     unsigned extras;
     unsigned writes;   /* in 100 questions */
+    unsigned flushes;  /* in 10,000: all values dropped, which is a DELETE of every key */
     bool plain;        /* writes are SET and DELETE; else every operation */
     unsigned large;    /* in 1,000 writes: a value that fits no packet */
     unsigned expiring; /* in 100 values: expire within expiry_most */

@@ -68,6 +68,7 @@ static void draw(struct world_config *config, uint64_t seed)
         .writes = writes[(m >> 16) % 3],
         .pause_most = CW_US(300 + (int64_t)(m >> 24 & 1023)),
         .large = (m >> 40) % 4 == 0 ? 20 : 0,
+        .flushes = n >> 32 & 1 ? 20 : 0,
         .attempt = CW_MS((m >> 44) % 2 == 0 ? 5 : 50),
         .plain = n % 8 == 0,
         .expiring = (n >> 8) % 3 == 0 ? 30 : 0,
@@ -237,7 +238,8 @@ static int read_options(struct options *o, int argc, char **argv)
 static const char *const op_names[KV_OPS] = {
     [KV_GET] = "get",       [KV_SET] = "set", [KV_ADD] = "add",       [KV_REPLACE] = "replace",
     [KV_APPEND] = "append", [KV_CAS] = "cas", [KV_INCR] = "incr",     [KV_DECR] = "decr",
-    [KV_TOUCH] = "touch",   [KV_GAT] = "gat", [KV_DELETE] = "delete", [KV_PREPEND] = "prepend"};
+    [KV_TOUCH] = "touch",   [KV_GAT] = "gat", [KV_DELETE] = "delete", [KV_PREPEND] = "prepend",
+    [KV_LOOK] = "look"};
 
 /* Everything about one key, for who looks for what went wrong. */
 static void print_key(uint32_t key)

@@ -41,6 +41,31 @@ START_TEST(an_ask_comes_as_it_went)
 }
 END_TEST
 
+START_TEST(steps_come_as_they_went)
+{
+    uint8_t bytes[200];
+    struct kv_ask ask = sample(), out;
+    ask.r.meta = KV_META | KV_META_STALE;
+    ask.r.steps = KV_STEP_LEFT << 4 | KV_STEP_RECACHE;
+    ask.r.vivify = CW_NS(-1);
+    ask.r.recache = CW_NS(99);
+    kv_ask_encode(&ask, bytes);
+    ck_assert_uint_eq(kv_ask_size(&ask), KV_ASK_BYTES + KV_ASK_STEPS_BYTES + 10);
+    ck_assert(kv_ask_decode(bytes, kv_ask_size(&ask), &out));
+    ck_assert(out.r.meta == ask.r.meta && out.r.steps == ask.r.steps);
+    ck_assert(out.r.vivify.ns == -1 && out.r.recache.ns == 99);
+    ck_assert_mem_eq(out.r.key, "a key", 5);
+    ck_assert_mem_eq(out.r.value, "value", 5);
+    ck_assert(!kv_ask_decode(bytes, KV_ASK_BYTES, &out));
+    bytes[82] = 1; /* a step behind none */
+    bytes[83] = 0x05;
+    ck_assert(!kv_ask_decode(bytes, kv_ask_size(&ask), &out));
+    bytes[81] = KV_METAS + 1;
+    bytes[82] = bytes[83] = 0;
+    ck_assert(!kv_ask_decode(bytes, kv_ask_size(&ask) - KV_ASK_STEPS_BYTES, &out));
+}
+END_TEST
+
 /* One that asks for a name has no key; every other has one. */
 START_TEST(an_ask_has_the_key_that_its_kind_needs)
 {
@@ -48,8 +73,11 @@ START_TEST(an_ask_has_the_key_that_its_kind_needs)
         unsigned kind;
         size_t length;
         bool good;
-    } rows[] = {{KV_ASK_OP, 5, true},    {KV_ASK_OP, 0, false},  {KV_ASK_DROP, 5, true},
-                {KV_ASK_DROP, 0, false}, {KV_ASK_NAME, 0, true}, {KV_ASK_NAME, 5, false}};
+    } rows[] = {{KV_ASK_OP, 5, true},    {KV_ASK_OP, 0, false},
+                {KV_ASK_DROP, 5, true},  {KV_ASK_DROP, 0, false},
+                {KV_ASK_NAME, 0, true},  {KV_ASK_NAME, 5, false},
+                {KV_ASK_CUT, 0, true},   {KV_ASK_CUT, 5, false},
+                {KV_ASK_RENEW, 0, true}, {6, 0, false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint8_t bytes[200];
         struct kv_ask ask = sample(), out;
@@ -72,6 +100,9 @@ START_TEST(an_answer_comes_as_it_went)
                           .flags = 6,
                           .cas = 7,
                           .left = {8},
+                          .marks = KV_MARK_WON | KV_MARK_STALE,
+                          .win_due = true,
+                          .idle_s = 9,
                           .value = (const uint8_t *)"xyz",
                           .length = 3},
                      out;
@@ -82,6 +113,7 @@ START_TEST(an_answer_comes_as_it_went)
     ck_assert(out.copyable);
     ck_assert_uint_eq(out.instance + out.flags + out.cas, 18);
     ck_assert_int_eq(out.left.ns, 8);
+    ck_assert(out.marks == a.marks && out.win_due && out.idle_s == 9);
     ck_assert_mem_eq(out.value, "xyz", 3);
 }
 END_TEST
@@ -113,7 +145,7 @@ START_TEST(nothing_else_is_one)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(an_ask_comes_as_it_went),
+static const struct suite_test tests[] = {SUITE_TEST(an_ask_comes_as_it_went), SUITE_TEST(steps_come_as_they_went),
                                           SUITE_TEST(an_ask_has_the_key_that_its_kind_needs),
                                           SUITE_TEST(an_answer_comes_as_it_went), SUITE_TEST(nothing_else_is_one)};
 SUITE_MAIN("frames", tests)

@@ -94,7 +94,7 @@ START_TEST(meta_words)
     a.wants.quiet = true;
     ck_assert_str_eq(answer(&a, KV_OK, NULL), "");
     a = (struct mc_answer){.shape = MC_ANSWER_META, .meta = 'e', .key_length = 1, .key = "a"};
-    ck_assert_str_eq(answer(&a, KV_OK, "hi"), "ME a cas=99 size=2\r\n");
+    ck_assert_str_eq(answer(&a, KV_OK, "hi"), "ME a exp=-1 la=0 cas=99 fetch=no size=2\r\n");
     ck_assert_str_eq(answer(&a, KV_MISS, NULL), "EN\r\n");
 }
 END_TEST
@@ -108,6 +108,28 @@ START_TEST(numbers_have_their_digits)
 }
 END_TEST
 
+START_TEST(marks_and_times)
+{
+    struct mc_answer a = {.shape = MC_ANSWER_META, .meta = 'g', .key_length = 1, .key = "a"};
+    struct kv_result r = {.size = sizeof r, .status = KV_OK, .idle_s = 7, .left = CW_MS(29900)};
+    struct mc_buffer out = {0};
+    memcpy(a.wants.flag, "hlt", 3);
+    a.wants.flags = 3;
+    r.marks = KV_MARK_STALE | KV_MARK_WON;
+    ck_assert(mc_answer_write(&a, &r, &out));
+    r.marks = KV_MARK_STALE | KV_MARK_SENT | KV_MARK_FETCHED;
+    r.left = KV_NEVER;
+    ck_assert(mc_answer_write(&a, &r, &out));
+    r.status = KV_MISS; /* then there is nothing to tell */
+    ck_assert(mc_answer_write(&a, &r, &out));
+    static const char said[] = "HD h0 l7 t30 X W\r\nHD h1 l7 t-1 Z X\r\nEN\r\n";
+    ck_assert_uint_eq(mc_buffer_length(&out), strlen(said));
+    ck_assert(memcmp(mc_buffer_bytes(&out), said, strlen(said)) == 0);
+    mc_buffer_drop(&out);
+}
+END_TEST
+
 static const struct suite_test tests[] = {SUITE_TEST(classic_words), SUITE_TEST(all_that_can_go_wrong_has_words),
-                                          SUITE_TEST(meta_words), SUITE_TEST(numbers_have_their_digits)};
+                                          SUITE_TEST(meta_words), SUITE_TEST(numbers_have_their_digits),
+                                          SUITE_TEST(marks_and_times)};
 SUITE_MAIN("mc_answer", tests)

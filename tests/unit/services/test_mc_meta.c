@@ -32,7 +32,18 @@ START_TEST(flags_become_operations)
     ck_assert_str_eq(read_meta("ms key 10 MA C5"), "");
     ck_assert(m.request.op == KV_APPEND && m.request.cas == 5);
     ck_assert_str_eq(read_meta("ma key N60 J13 D2 MD"), "");
-    ck_assert(m.request.op == KV_DECR && m.request.create && m.request.initial == 13 && m.request.delta == 2);
+    ck_assert(m.request.op == KV_DECR && m.request.initial == 13 && m.request.delta == 2);
+    ck_assert(m.request.steps == KV_STEP_VIVIFY && m.request.vivify.ns == CW_SEC(60).ns);
+    ck_assert_str_eq(read_meta("mg key t N30 T-1 R5 h u"), "");
+    ck_assert(m.request.op == KV_GAT && m.request.meta == (KV_META | KV_META_TIMES | KV_META_UNUSED));
+    ck_assert_uint_eq(m.request.steps, KV_STEP_LEFT | KV_STEP_VIVIFY << 4 | KV_STEP_RENEW << 8 | KV_STEP_RECACHE << 12);
+    ck_assert_int_eq(m.request.recache.ns, CW_SEC(5).ns);
+    ck_assert_str_eq(read_meta("mg key R5"), "");
+    ck_assert(m.request.op == KV_LOOK);
+    ck_assert_str_eq(read_meta("md key I T7"), "");
+    ck_assert(m.request.meta == KV_META_STALE && m.request.steps == KV_STEP_RENEW);
+    ck_assert_str_eq(read_meta("ms key 1 I C4 T7 t h"), ""); /* those that say nothing of a store are passed over */
+    ck_assert(m.request.op == KV_CAS && m.request.meta == KV_META_STALE && m.request.steps == 0 && m.wants.flags == 0);
     ck_assert_str_eq(read_meta("ma key"), "");
     ck_assert(m.request.op == KV_INCR && m.request.delta == 1 && !m.request.create);
     ck_assert_str_eq(read_meta("md key C9 q"), "");
@@ -69,8 +80,11 @@ START_TEST(each_error_has_its_words)
         {"ms k 2 MX", "CLIENT_ERROR invalid mode for ms M token", true},
         {"ms k 2 M", "CLIENT_ERROR incorrect length for M token", true},
         {"ms k 1048577", "SERVER_ERROR object too large for cache", true},
-        {"mg k t", "CLIENT_ERROR invalid flag: mg has no h, l, t, N and R here", false},
-        {"md k I", "CLIENT_ERROR invalid flag: md has no I and T here", false},
+        {"mg k Dx", "CLIENT_ERROR invalid numeric delta value", false},
+        {"mg k J", "CLIENT_ERROR invalid numeric initial value", false},
+        {"mg k Rx", "CLIENT_ERROR bad token in command line format", false},
+        {"ma k M", "CLIENT_ERROR invalid or duplicate flag", false},
+        {"md ! b", "CLIENT_ERROR invalid or duplicate flag", false},
         {"ma k Dx", "CLIENT_ERROR invalid or duplicate flag", false},
         {"ma k v v", "CLIENT_ERROR invalid or duplicate flag", false},
         {"mg k O12345678901234567890123456789012", "CLIENT_ERROR opaque token too long", false},

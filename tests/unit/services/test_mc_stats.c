@@ -38,9 +38,9 @@ START_TEST(what_happened_is_counted)
     count(KV_CAS, KV_EXISTS);
     count(KV_SET, KV_NO_MAJORITY);
     const char *said = stats("");
-    static const char *const rows[] = {"cmd_get 4",           "get_hits 2",    "get_misses 2",  "cmd_set 14",
+    static const char *const rows[] = {"cmd_get 6",           "get_hits 3",    "get_misses 3",  "cmd_set 14",
                                        "cas_badval 1",        "cas_hits 1",    "cas_misses 1",  "touch_hits 2",
-                                       "incr_hits 1",         "decr_misses 1", "delete_hits 1", "get_hits_copy 2",
+                                       "incr_hits 1",         "decr_misses 1", "delete_hits 1", "get_hits_copy 3",
                                        "failed_operations 1", "uptime 5",      "pid 12",        "rusage_user 1.500000"};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char row[64];

@@ -4,6 +4,7 @@
 
 #include "suite.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static struct kv_request request(enum kv_op op, const char *value)
@@ -151,7 +152,127 @@ START_TEST(kinds)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(every_rule), SUITE_TEST(a_missing_number_is_made),
-                                          SUITE_TEST(what_stays_and_what_is_told), SUITE_TEST(too_large_by_joining),
-                                          SUITE_TEST(kinds)};
+/* ---- Marks: rows of what is there, what is asked, what becomes of it ------------------------------------------------- */
+
+struct mark_row {
+    unsigned marks; /* of what is there; MISSING: nothing */
+    int64_t left_s; /* 0: for ever */
+    enum kv_op op;
+    unsigned steps, meta;
+    enum op_change change;
+    unsigned after;
+    int64_t after_s; /* -1: as it was */
+    bool won;
+    int64_t told_s;
+};
+
+enum {
+    MISSING = 64,
+    STALE = KV_MARK_STALE,
+    SENT = KV_MARK_SENT,
+    FETCHED = KV_MARK_FETCHED,
+    T = KV_STEP_RENEW,
+    N = KV_STEP_VIVIFY,
+    R = KV_STEP_RECACHE,
+    LEFT = KV_STEP_LEFT,
+};
+
+/* T says 10 s, N 20 s, R 50 s. */
+static const struct mark_row mark_rows[] = {
+    {MISSING, 0, KV_LOOK, R, 0, OP_KEEPS, 0, 0, false, 0},
+    {MISSING, 0, KV_LOOK, N | R << 4, 0, OP_STORES, SENT, 20, true, 20},
+    {MISSING, 0, KV_GAT, N | T << 4, 0, OP_STORES, SENT, 10, true, 10},
+    {MISSING, 0, KV_GAT, T | LEFT << 4 | N << 8, 0, OP_STORES, SENT, 20, true, 10},
+    {MISSING, 0, KV_GAT, T, 0, OP_KEEPS, 0, 0, false, 0},
+    {0, 40, KV_LOOK, R, 0, OP_RENEWS, SENT, -1, true, 40},
+    {SENT, 40, KV_LOOK, R, 0, OP_KEEPS, SENT, -1, false, 40},
+    {0, 60, KV_LOOK, R, 0, OP_KEEPS, 0, -1, false, 60},
+    {0, 0, KV_LOOK, R, 0, OP_KEEPS, 0, -1, false, 0},
+    {0, 60, KV_GAT, T | R << 4, 0, OP_RENEWS, SENT, 10, true, 10},
+    {0, 60, KV_GAT, R | LEFT << 4 | T << 8, 0, OP_RENEWS, 0, 10, false, 60},
+    {STALE, 60, KV_LOOK, N, 0, OP_RENEWS, STALE | SENT, -1, true, 60},
+    {STALE | SENT, 60, KV_LOOK, N | R << 4, 0, OP_KEEPS, STALE | SENT, -1, false, 60},
+    {STALE | FETCHED, 60, KV_GAT, 0, 0, OP_RENEWS, STALE | FETCHED, 10, false, 10},
+    {STALE, 60, KV_TOUCH, 0, 0, OP_RENEWS, STALE, 10, false, 10},
+    {SENT | FETCHED, 60, KV_DELETE, 0, KV_META_STALE, OP_RENEWS, STALE | FETCHED, -1, false, 60},
+    {0, 60, KV_DELETE, T, KV_META_STALE, OP_RENEWS, STALE, 10, false, 60},
+    {MISSING, 0, KV_DELETE, 0, KV_META_STALE, OP_KEEPS, 0, 0, false, 0},
+    {STALE | SENT, 60, KV_SET, 0, KV_META_STALE, OP_STORES, 0, 10, false, 0},
+    {STALE, 60, KV_INCR, LEFT | T << 4, 0, OP_STORES, STALE, 10, false, 60},
+    {MISSING, 0, KV_INCR, N | LEFT << 4, 0, OP_STORES, 0, 20, false, 20},
+};
+
+static struct op_value marked(const struct mark_row *row)
+{
+    struct op_value now = value(row->marks == MISSING ? NULL : "1");
+    now.marks = row->marks & ~(unsigned)MISSING;
+    now.left = CW_SEC(row->left_s);
+    return now;
+}
+
+START_TEST(every_mark)
+{
+    for (size_t i = 0; i < sizeof mark_rows / sizeof *mark_rows; i++) {
+        const struct mark_row *row = &mark_rows[i];
+        struct op_value now = marked(row);
+        struct kv_request r = request(row->op, "");
+        r.steps = (uint16_t)row->steps;
+        r.meta = (uint8_t)row->meta;
+        r.expiry = CW_SEC(10);
+        r.vivify = CW_SEC(20);
+        r.recache = CW_SEC(50);
+        struct op_outcome o = op_decide(&r, &now);
+        ck_assert_msg(o.change == row->change && o.won == row->won, "row %zu", i);
+        if (o.change == OP_STORES || o.change == OP_RENEWS) {
+            ck_assert_msg(o.marks == row->after, "row %zu: marks %u", i, o.marks);
+            ck_assert_msg(o.expiry_stays == (row->after_s < 0), "row %zu", i);
+            ck_assert_msg(row->after_s < 0 || o.expiry.ns == CW_SEC(row->after_s).ns, "row %zu", i);
+        }
+        ck_assert_msg(o.left.ns == CW_SEC(row->told_s).ns, "row %zu: left %" PRId64, i, o.left.ns);
+    }
+}
+END_TEST
+
+START_TEST(who_only_looks_is_told_to_win)
+{
+    struct op_value now = value("1");
+    now.marks = KV_MARK_STALE;
+    struct kv_request r = request(KV_GET, "");
+    ck_assert(!op_decide(&r, &now).win_due);
+    r.meta = KV_META;
+    ck_assert(op_decide(&r, &now).win_due);
+    now.marks |= KV_MARK_SENT;
+    ck_assert(!op_decide(&r, &now).win_due);
+}
+END_TEST
+
+START_TEST(late_values_are_stored_as_stale)
+{
+    struct op_value now = value("1");
+    now.marks = KV_MARK_SENT;
+    now.left = CW_SEC(5);
+    static const enum kv_op ops[] = {KV_CAS, KV_SET, KV_REPLACE};
+    for (size_t i = 0; i < 3; i++) {
+        struct kv_request r = request(ops[i], "new");
+        r.cas = 8;
+        ck_assert_int_eq(op_decide(&r, &now).status, KV_EXISTS);
+        r.meta = KV_META_STALE;
+        struct op_outcome o = op_decide(&r, &now);
+        ck_assert(o.change == OP_STORES && o.expiry_stays && o.marks == (KV_MARK_STALE | KV_MARK_SENT));
+        r.cas = 10; /* newer than what is there: not from here */
+        ck_assert_int_eq(op_decide(&r, &now).status, KV_EXISTS);
+        r.cas = 9;
+        ck_assert_uint_eq(op_decide(&r, &now).marks, 0);
+    }
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(every_rule),
+                                          SUITE_TEST(a_missing_number_is_made),
+                                          SUITE_TEST(what_stays_and_what_is_told),
+                                          SUITE_TEST(too_large_by_joining),
+                                          SUITE_TEST(kinds),
+                                          SUITE_TEST(every_mark),
+                                          SUITE_TEST(who_only_looks_is_told_to_win),
+                                          SUITE_TEST(late_values_are_stored_as_stale)};
 SUITE_MAIN("op", tests)

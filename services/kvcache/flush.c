@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flush.c - all values of a job dropped, on all servers. In two rounds over everybody who may serve anything (who is in a view):
+ *
+ *   cut     every root gives no value of the job any more that it has now: their numbers (cas) grow, so that one number tells them apart
+ *   renew   when a root has given copies away: every server begins a new generation of copies. Those of the former, and what was asked for in its
+ *           time and is not here yet, are never served
+ *
+ * The second begins when the first is over, so that no copy is fetched again from one who has not heard of it. When both are over the flush is acknowledged: a value whose
+ * write was acknowledged before the flush was asked for is read by nobody any more, and what was written after it stays (rule 1 holds for it: a write takes
+ * effect when no copy of what was there before is served). A server that comes later has nothing; one that goes takes what it had with it
+ * (rule 6), which is why those who are gone are not asked. Who is there and who is gone is asked of the view at one moment, at the end of each round, when the
+ * lease holds: a server that is current knows all who may serve (semantics 4.2).
+ *
+ * An ask that comes twice cuts once. When somebody has not answered in time that is what the result says: there, values may be left.
+ */
+#include "services/kvcache/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FLUSHES_MOST = 16, ASKED_MOST = 64, ATTEMPT_MS = 50, REVIEW_MS = 10 };
+
+enum { COPIES_OUT = 1 }; /* flags of an answer: to a cut, that there may be copies */
+
+enum progress { TO_ASK = 0, ASKED, TOLD };
+
+struct flush {
+    struct list_node node;
+    struct kvcache *k;
+    cw_job job;
+    uint64_t number;
+    cw_time until;
+    bool renews;    /* the second round */
+    bool copies;    /* it is needed */
+    unsigned calls; /* under way */
+    bool over;      /* waits for them alone */
+    flush_done_fn done;
+    void *arg;
+    uint8_t at[]; /* of each server, enum progress */
+};
+
+struct flush_call {
+    struct flush *flush;
+    cw_server server;
+    bool renews;
+};
+
+/* ---- What a server does of it ------------------------------------------------------------------------------------------ */
+
+bool flush_has_cut(const struct kvcache *k, const struct item *i)
+{
+    for (unsigned n = 0; n < k->cuts; n++) {
+        if ((k->cut[n].job == i->job || k->cut[n].job == KV_EVERY_JOB) && i->cas <= k->cut[n].cas) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void flush_swept(struct kvcache *k)
+{
+    k->cuts = 0;
+}
+
+/* From now on values of the job that are here now are as good as gone; the sweep gives their memory back and ends the cut. */
+static void cut(struct kvcache *k, cw_job job)
+{
+    unsigned n = 0;
+    while (n < k->cuts && k->cut[n].job != job && k->cut[n].job != KV_EVERY_JOB) {
+        n++;
+    }
+    if (n == KV_CUTS_MOST) {
+        k->cuts = n = 0;
+        job = KV_EVERY_JOB; /* too many to remember: values may be lost at any time */
+    }
+    k->cut[n] = (struct kv_cut){n < k->cuts ? k->cut[n].job : job, k->cas};
+    k->cuts = n < k->cuts ? k->cuts : n + 1;
+    kv_sweep(k);
+}
+
+static bool copies_may_be_out(const struct kvcache *k)
+{
+    return k->holders.count > 0 || cw_time_before(cw_now(k->svc), k->quiet);
+}
+
+void flush_take(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask)
+{
+    struct kv_answer answer = {.state = KV_DONE};
+    struct flush_seen *seen = &k->seen[asker->server];
+    if (seen->instance != ask->from) {
+        *seen = (struct flush_seen){.instance = ask->from};
+    }
+    uint64_t *last = ask->kind == KV_ASK_CUT ? &seen->cut : &seen->renewed;
+    if (ask->number > *last) {
+        *last = ask->number;
+        if (ask->kind == KV_ASK_CUT) {
+            cut(k, ask->r.job);
+            k->generation += KV_MUTANT(FLUSH_ONCE);
+        } else {
+            copies_forget(k);
+        }
+    }
+    answer.flags = copies_may_be_out(k) ? COPIES_OUT : 0;
+    say_answer(k, asker, &answer);
+}
+
+/* ---- Asking everybody --------------------------------------------------------------------------------------------------- */
+
+static void go(struct flush *f);
+
+static void let_go(struct flush *f)
+{
+    if (f->over && f->calls == 0) {
+        free(f);
+    }
+}
+
+static void end(struct flush *f, enum kv_status status)
+{
+    struct kvcache *k = f->k;
+    struct flush_result result = {.status = status, .first = CW_SERVER_NONE};
+    for (cw_server s = 0; s < k->servers; s++) {
+        bool gone = cw_gone(k->svc, cw_server_coord(k->svc, s));
+        result.told += f->at[s] == TOLD;
+        if (status != KV_OK && f->at[s] != TOLD && !gone) {
+            result.first = result.missing++ == 0 ? s : result.first;
+        }
+    }
+    f->over = true;
+    list_remove(&f->node);
+    k->flush_count--;
+    f->done(f->arg, &result);
+}
+
+static void told(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
+{
+    (void)s;
+    (void)state;
+    struct flush_call *call = arg;
+    struct flush *f = call->flush;
+    struct kv_answer answer;
+    size_t size = 0;
+    const uint8_t *bytes = status == 0 && reply != NULL ? cw_packet_data(reply, &size) : NULL;
+    bool good = bytes != NULL && kv_answer_decode(bytes, size, &answer) && answer.state == KV_DONE;
+    bool ours = !f->over && call->renews == f->renews;
+    (void)rx;
+    f->calls--;
+    if (ours) {
+        f->at[call->server] = good ? TOLD : TO_ASK;
+        f->copies |= good && (answer.flags & COPIES_OUT);
+    }
+    free(call);
+    if (ours && status == -ECANCELED) {
+        end(f, KV_UNKNOWN);
+    } else if (ours && good) {
+        go(f);
+    } /* else the review asks again */
+    let_go(f);
+}
+
+static bool ask_one(struct flush *f, cw_server to_whom)
+{
+    cw_svc *s = f->k->svc;
+    struct kv_ask ask = {.kind = f->renews ? KV_ASK_RENEW : KV_ASK_CUT, .from = f->k->instance, .number = f->number};
+    ask.r = (struct kv_request){KV_REQUEST_INIT, .op = KV_DELETE, .job = f->job};
+    struct flush_call *call = malloc(sizeof *call);
+    cw_packet *p = call != NULL ? cw_packet_new(s, kv_ask_size(&ask)) : NULL;
+    if (p == NULL) {
+        free(call);
+        return false;
+    }
+    kv_ask_encode(&ask, cw_packet_data(p, NULL));
+    *call = (struct flush_call){f, to_whom, f->renews};
+    const cw_to to = {.kind = CW_TO_SERVER,
+                      .job = KVCACHE_JOB,
+                      .port = KV_PORT,
+                      .server = cw_server_coord(s, to_whom),
+                      .process = to_whom};
+    const cw_call_options options = {CW_CALL_INIT, .timeout = CW_MS(ATTEMPT_MS)};
+    if (cw_call(s, p, &to, &options, told, call) < 0) {
+        cw_packet_free(s, p);
+        free(call);
+        return false;
+    }
+    f->at[to_whom] = ASKED;
+    f->calls++;
+    return true;
+}
+
+static void do_here(struct flush *f)
+{
+    struct kvcache *k = f->k;
+    if (f->renews) {
+        copies_forget(k);
+    } else {
+        cut(k, f->job);
+        f->copies |= copies_may_be_out(k);
+    }
+    f->at[k->self] = TOLD;
+}
+
+/* Asks whom there is to be asked; how many of those in a view have not answered yet. */
+static unsigned ask_all(struct flush *f)
+{
+    struct kvcache *k = f->k;
+    unsigned left = 0, asked = 0;
+    bool room = true;
+    for (cw_server s = 0; s < k->servers; s++) {
+        if (f->at[s] == TOLD || cw_gone(k->svc, cw_server_coord(k->svc, s))) {
+            continue;
+        }
+        left++;
+        asked += f->at[s] == ASKED;
+    }
+    for (cw_server s = 0; s < k->servers && room && asked < ASKED_MOST && asked < left; s++) {
+        if (f->at[s] == TO_ASK && !cw_gone(k->svc, cw_server_coord(k->svc, s))) {
+            room = ask_one(f, s);
+            asked++;
+        }
+    }
+    return left;
+}
+
+/* This server's view is the one that counts, now. */
+static bool is_current(const struct kvcache *k)
+{
+    cw_key ours = cw_key_at(k->svc, cw_self(k->svc), 0);
+    return cw_in_majority(k->svc) && cw_is_root(k->svc, &ours);
+}
+
+static void go(struct flush *f)
+{
+    struct kvcache *k = f->k;
+    if (f->at[k->self] != TOLD) {
+        do_here(f);
+    }
+    if ((ask_all(f) > 0 && !KV_MUTANT(FLUSH_SOME)) || !is_current(k)) {
+        return;
+    }
+    if (f->renews || !f->copies || KV_MUTANT(FLUSH_ONCE)) {
+        end(f, KV_OK);
+        return;
+    }
+    f->renews = true;
+    memset(f->at, TO_ASK, k->servers);
+    go(f);
+}
+
+void flush_review(struct kvcache *k)
+{
+    struct list_node *next;
+    for (struct list_node *n = list_first(&k->flushes); n != NULL; n = next) {
+        struct flush *f = container_of(n, struct flush, node);
+        next = list_next(&k->flushes, n);
+        if (cw_time_due(f->until, cw_now(k->svc))) {
+            end(f, cw_in_majority(k->svc) ? KV_TIMED_OUT : KV_UNKNOWN);
+        } else {
+            go(f);
+        }
+        let_go(f);
+    }
+}
+
+static void review_due(cw_svc *s, void *state, void *arg)
+{
+    (void)arg;
+    struct kvcache *k = state;
+    k->flush_timer = NULL;
+    flush_review(k);
+    if (k->flush_count > 0) {
+        k->flush_timer = cw_timer_start(s, CW_MS(REVIEW_MS), review_due, NULL);
+    }
+}
+
+int flush_begin(struct kvcache *k, cw_job job, flush_done_fn done, void *arg)
+{
+    if (k->closing) {
+        return -ESHUTDOWN;
+    }
+    if (k->flush_count >= FLUSHES_MOST) {
+        return -ENOBUFS;
+    }
+    if (!cw_in_majority(k->svc)) {
+        done(arg, &(struct flush_result){.status = KV_NO_MAJORITY, .first = CW_SERVER_NONE});
+        return 0;
+    }
+    struct flush *f = calloc(1, sizeof *f + k->servers);
+    if (f == NULL) {
+        return -ENOMEM;
+    }
+    f->k = k;
+    f->job = job;
+    f->number = ++k->flush_number;
+    f->until = cw_time_add(cw_now(k->svc), k->limits.timeout);
+    f->done = done;
+    f->arg = arg;
+    list_push_back(&k->flushes, &f->node);
+    k->flush_count++;
+    kv_note(k, KV_COUNT_FLUSHES);
+    if (k->flush_timer == NULL) {
+        k->flush_timer = cw_timer_start(k->svc, CW_MS(REVIEW_MS), review_due, NULL);
+    }
+    go(f);
+    let_go(f);
+    return 0;
+}
+
+/* ---- For gateways and other services --------------------------------------------------------------------------------- */
+
+struct flush_for {
+    kv_done_fn done;
+    void *arg;
+};
+
+static void tell(void *arg, const struct flush_result *result)
+{
+    struct flush_for *who = arg;
+    who->done(who->arg, &(struct kv_result){.size = sizeof(struct kv_result), .status = result->status});
+    free(who);
+}
+
+int kv_flush(cw_svc *kvcache, cw_job job, kv_done_fn done, void *arg)
+{
+    if (done == NULL || job == KV_EVERY_JOB) {
+        return -EINVAL;
+    }
+    struct flush_for *who = malloc(sizeof *who);
+    if (who == NULL) {
+        return -ENOMEM;
+    }
+    *who = (struct flush_for){done, arg};
+    int rc = flush_begin(cw_state(kvcache), job, tell, who);
+    if (rc < 0) {
+        free(who);
+    }
+    return rc;
+}
+
+void flush_close(struct kvcache *k)
+{
+    struct list_node *n;
+    while ((n = list_first(&k->flushes)) != NULL) {
+        struct flush *f = container_of(n, struct flush, node);
+        end(f, KV_UNKNOWN);
+        let_go(f);
+    }
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/kvcache/perform.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t seconds(cw_time now)
+{
+    return (uint32_t)(now.ns / CW_SEC(1).ns);
+}
+
+static cw_time expires_at(cw_span left, cw_time now)
+{
+    if (left.ns == KV_NEVER.ns) {
+        return CW_NEVER;
+    }
+    return left.ns < 0 ? now : cw_time_add(now, left);
+}
+
+struct op_value perform_value(struct item *i, cw_time now)
+{
+    if (i == NULL) {
+        return (struct op_value){.there = false};
+    }
+    return (struct op_value){
+        .there = true,
+        .bytes = item_value(i),
+        .length = i->length,
+        .flags = i->flags,
+        .cas = i->cas,
+        .marks = i->marks,
+        .left = i->expires.ns == CW_NEVER.ns ? KV_NEVER : cw_time_since(i->expires, now),
+    };
+}
+
+/* Gives the new item, or NULL: there is no room for it, and all is as before. */
+static struct item *store(struct items *t, const struct item_name *name, const struct kv_request *r,
+                          const struct op_value *before, const struct op_outcome *o, cw_time now)
+{
+    uint8_t *joined = NULL;
+    if (r->op == KV_APPEND || r->op == KV_PREPEND) {
+        joined = malloc(o->length + 1); /* the value before goes when there is room for the new one */
+        if (joined == NULL) {
+            return NULL;
+        }
+        op_write(r, before, o, joined);
+    }
+    struct item *i = items_put(t, name, o->length, now);
+    if (i != NULL) {
+        if (joined != NULL) {
+            memcpy(item_value(i), joined, o->length);
+        } else {
+            op_write(r, before, o, item_value(i));
+        }
+        i->flags = o->flags;
+        i->stamp = seconds(now);
+    }
+    free(joined);
+    return i;
+}
+
+static void note_use(struct item *i, const struct kv_request *r, cw_time now)
+{
+    bool looks = r->op == KV_GET || r->op == KV_GAT || r->op == KV_LOOK || r->op == KV_TOUCH;
+    if (looks && !(r->meta & KV_META_UNUSED)) {
+        i->marks |= KV_MARK_FETCHED;
+        i->stamp = seconds(now);
+    }
+}
+
+struct performed perform(struct items *t, struct item *i, const struct item_name *name, const struct kv_request *r,
+                         cw_time now, uint64_t *cas)
+{
+    struct op_value before = perform_value(i, now);
+    struct op_outcome o = op_decide(r, &before);
+    cw_time expires = i != NULL && o.expiry_stays ? i->expires : expires_at(o.expiry, now);
+    struct performed p = {.status = o.status,
+                          .stored = o.change == OP_STORES,
+                          .answers = o.answers,
+                          .win_due = o.win_due,
+                          .flags = o.flags,
+                          .cas = before.cas,
+                          .marks = before.marks | (o.won ? KV_MARK_WON : 0),
+                          .idle_s = i != NULL ? seconds(now) - i->stamp : 0,
+                          .left = o.left.ns < 0 ? CW_NS(1) : o.left};
+    switch (o.change) {
+    case OP_KEEPS:
+        break;
+    case OP_STORES:
+        i = store(t, name, r, &before, &o, now);
+        if (i == NULL) {
+            p.status = KV_NO_MEMORY;
+            return p;
+        }
+        break;
+    case OP_REMOVES:
+        items_remove(t, i);
+        return p;
+    case OP_RENEWS:
+        break;
+    }
+    if (o.change == OP_STORES || o.change == OP_RENEWS) {
+        i->expires = expires;
+        i->marks = (uint8_t)o.marks;
+        i->cas = o.change == OP_STORES || o.another_cas ? ++*cas : i->cas;
+        p.cas = i->cas;
+    }
+    if (i != NULL && !o.win_due) { /* else it looks again */
+        note_use(i, r, now);
+    }
+    p.item = i;
+    return p;
+}

@@ -8,8 +8,6 @@
  */
 #include "services/kvcache/internal.h"
 
-#include "base/bytes.h"
-
 #include <limits.h>
 #include <string.h>
 
@@ -132,18 +130,10 @@ static cw_key extra_key(struct kvcache *k, const cw_key *id, unsigned j)
     return cw_key_of(k->svc, name, sizeof name);
 }
 
-/* The same number for one reader and one key always, and evenly among readers. */
-static uint64_t lot(const struct kvcache *k, const cw_key *id)
-{
-    uint64_t z = get_be64(id->b) + k->self * UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 /*
  * In a small torus most readers are equally far from several places. If all of them went to the root then, it would keep twice its share of
- * a hot key's reads; so each draws one of these places, and stays with it. A server that has two of the places counts once.
+ * a hot key's reads; so one of these places is drawn for each read. (A reader that stays with one leaves shares as uneven as chance makes
+ * them for a few readers.) A server that has two of the places counts once.
  */
 unsigned copies_choose(struct kvcache *k, const cw_key *id, cw_key *key, cw_server *at)
 {
@@ -174,7 +164,7 @@ unsigned copies_choose(struct kvcache *k, const cw_key *id, cw_key *key, cw_serv
         place[places] = server;
         number[places++] = j;
     }
-    unsigned drawn = (unsigned)(lot(k, id) % places);
+    unsigned drawn = places > 1 ? (unsigned)cw_random_below(s, places) : 0;
     *key = extra[number[drawn]];
     *at = place[drawn];
     return number[drawn];
@@ -196,5 +186,6 @@ void copies_serve(struct kvcache *k, const struct asker *asker, const struct kv_
                                .value = i->bytes + i->key_length,
                                .length = i->length};
     kv_note(k, KV_COUNT_SERVED_COPY);
+    hot_note(&k->hot, &name, cw_now(k->svc));
     say_answer(k, asker, &answer);
 }

@@ -140,6 +140,10 @@ static void take(struct kvcache *k, const struct asker *asker, const uint8_t *by
         flush_take(k, asker, &ask);
         return;
     }
+    if (ask.kind == KV_ASK_STATS || ask.kind == KV_ASK_HOT) {
+        survey_take(k, asker, &ask);
+        return;
+    }
     cw_key id = kv_mem_id(k, ask.r.job, ask.r.key, ask.r.key_length);
     struct item_name name = kv_name(&id, &ask.r);
     if (ask.kind == KV_ASK_DROP) {
@@ -349,6 +353,7 @@ static int kvcache_open(cw_svc *s, void *state)
     k->servers = (uint32_t)dims.x * dims.y * dims.z;
     k->instance = draw(s);
     k->cas = draw(s) >> 1;
+    hot_open(&k->hot, draw(s), cw_now(s));
     list_init(&k->waiting);
     list_init(&k->questions);
     list_init(&k->writes);
@@ -391,6 +396,7 @@ static void kvcache_close(cw_svc *s, void *state)
     reader_close(k);
     root_close(k);
     transport_close(k->transport);
+    stage_close(&k->stages);
     close_tables(k);
     free(k->instances);
     free(k->seen);

@@ -71,6 +71,9 @@ void order_settle(struct mc_slot *slot, const struct kv_result *r, int rc);
 void order_say(struct mc_session *s, const char *text);
 /* The hub learns how many bytes of answers there are. */
 void order_account(struct mc_session *s);
+/* The cache has been asked for the session, and has answered or refused. */
+void order_began(struct mc_session *s);
+void order_ended(struct mc_session *s);
 /* Frees a session of which nothing is under way. */
 void order_end(struct mc_session *s);
 

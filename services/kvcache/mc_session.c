@@ -189,11 +189,11 @@ static bool take_flush(struct mc_session *s, const struct mc_command *c)
     slot->answer.key_length = 0;
     slot->barrier = true;
     order_push(s, slot);
-    s->under_way++;
+    order_began(s);
     s->hub->tally.flushes++;
     int rc = s->hub->flush(s->hub->context, c->delay, order_done, slot);
     if (rc < 0) {
-        s->under_way--;
+        order_ended(s);
         order_settle(slot, NULL, rc);
     }
     return true;

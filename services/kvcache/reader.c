@@ -465,6 +465,7 @@ static bool is_here(struct kvcache *k, const struct kv_request *r, const cw_key 
         if (i == NULL) {
             return false;
         }
+        hot_note(&k->hot, &name, cw_now(k->svc));
         answer = (struct kv_answer){.state = KV_DONE,
                                     .status = KV_OK,
                                     .source = KV_FROM_COPY,

@@ -51,6 +51,7 @@ struct item *root_value(struct kvcache *k, const struct item_name *name)
 static void carry_out(struct kvcache *k, const struct item_name *name, const struct kv_request *r,
                       struct kv_answer *answer)
 {
+    hot_note(&k->hot, name, cw_now(k->svc));
     struct performed p = perform(&k->values, root_value(k, name), name, r, cw_now(k->svc), &k->cas);
     *answer = (struct kv_answer){.state = KV_DONE,
                                  .status = p.status,

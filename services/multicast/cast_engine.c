@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { MILLION = 1000 * 1000 };
-static const cw_span beat = {500 * 1000};
+static const cw_span beat = {2000 * 1000};
 static const cw_span beat_quiet = {100 * 1000 * 1000};
 static const cw_span keep_quiet = {40 *
                                    INT64_C(1000000000)}; /* a quiet session is remembered, longer than a source waits */

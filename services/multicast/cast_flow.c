@@ -8,12 +8,13 @@
 #include <string.h>
 
 enum {
-    TELL_AFTER = 4,    /* pieces, or of the base */
+    TELL_AFTER = 8,    /* pieces that came, and steps of the base: mostly two for each piece */
     LAST_IN_TURN = 32, /* of a link's packets that go to several trees one in so many is the last tree's */
     LACK_BITS = 1024,  /* bytes, at most */
 };
 static const cw_span say_least = {2 * 1000 * 1000};
 static const cw_span say_most = {500 * INT64_C(1000000)};
+static const cw_span tell_late = {15 * 1000000};  /* what comes slowly is told of together */
 static const cw_span tell_again = {50 * 1000000}; /* while something is missing: what we said may have been lost */
 static const cw_span upstream_silent = {3000 * INT64_C(1000000)};
 static const cw_span behind_again = {2 * 1000 * 1000};
@@ -222,9 +223,9 @@ static void tell(struct cast_session *c, uint8_t tree)
 static void tell_if(struct cast_session *c, uint8_t tree, bool now)
 {
     const struct cast_tree *t = &c->tree[tree];
-    bool moved = t->ring.base - t->told >= TELL_AFTER;
+    bool enough = t->fresh + (t->ring.base - t->told) >= TELL_AFTER;
     bool over = cast_ring_whole(&t->ring) >= t->length && (t->fresh > 0 || t->told != t->ring.base);
-    if (t->open && (now || t->fresh >= TELL_AFTER || moved || over)) {
+    if (t->open && (now || enough || over)) {
         tell(c, tree);
     }
 }
@@ -407,7 +408,8 @@ void cast_flow_tick(struct cast_session *c)
         forget_silent(t, now);
         cast_session_settle(c, tree);
         bool again = t->ring.base < t->length && cw_time_since(now, t->told_at).ns > tell_again.ns;
-        tell_if(c, tree, t->fresh > 0 || (t->open && (again || t->told != t->ring.base)));
+        bool late = cw_time_since(now, t->told_at).ns > tell_late.ns && (t->fresh > 0 || t->told != t->ring.base);
+        tell_if(c, tree, again || late);
     }
     if (!c->source && !c->part.over && cast_session_over(c)) {
         c->part.over = true;

@@ -255,7 +255,8 @@ int cast_session_replan(struct cast_session *c)
         }
         edge[i].rank = p->rank;
         edge[i].height = p->height;
-        edge[i].links = cw_links_to(c->s, torus_coord(c->torus, p->to));
+        cw_links ways = cw_links_to(c->s, torus_coord(c->torus, p->to)), cable = cw_links_of(p->link);
+        edge[i].links = ways & cable ? cable : ways;
     }
     free(c->edge);
     c->edge = edge;

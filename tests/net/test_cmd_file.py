@@ -161,6 +161,16 @@ class Files(ctl_kit.Case):
         self.assertEqual(codes, [0, 0])
         self.check(ctl_kit.SERVERS, "image", self.bytes(5_000_000))
 
+    def test_to_a_group(self):
+        path = self.file("image", 100_000)
+        for server in ("1,0,0", "2,2,2", "0,0,0"):
+            self.cwctl(f"--server {server} service multicast group join web")
+        rows = self.rows("file send", path, "--to", "web")
+        self.assertEqual([row["server"] for row in rows[1:]], ["1,0,0", "2,2,2"])
+        self.check(["1,0,0", "2,2,2"], "image", self.bytes(100_000))
+        self.assertEqual(sorted(os.listdir(self.top + "/in")), ["1,0,0", "2,2,2"])
+        self.refused(f"file send {path} --to nobodys", "nobody is in that group", code=1)
+
     def test_a_file_that_changes(self):
         path = self.file("log", 30_000_000)
         done = threading.Event()

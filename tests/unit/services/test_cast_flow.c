@@ -105,15 +105,17 @@ START_TEST(a_piece_is_passed_on_and_acknowledged)
     ck_assert_int_eq(cast_flow_take(c, &ack, e->to), 0);
     while (sent(CAST_ACK, &h, &to)) {
     }
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 8; i++) {
+        ck_assert(!sent(CAST_ACK, &h, &to));
         ck_assert_int_eq(take(CAST_DATA, i), 0);
     }
-    ck_assert(sent(CAST_ACK, &h, &to) && to == 8 && h.have[0] == 15); /* four, at once */
-    ck_assert_int_eq(take(CAST_DATA, 4), 0);
+    ck_assert(sent(CAST_ACK, &h, &to) && to == 8 &&
+              h.have[0] == 255); /* eight that the children do not have yet: at once */
+    ck_assert_int_eq(take(CAST_DATA, 8), 0);
     ck_assert(!sent(CAST_ACK, &h, &to));
     order++;
-    ck_assert_int_eq(take(CAST_DATA, 6), 0); /* one is missing: told at once */
-    ck_assert(sent(CAST_ACK, &h, &to) && h.have[0] == 0x5f);
+    ck_assert_int_eq(take(CAST_DATA, 10), 0); /* one is missing: told at once */
+    ck_assert(sent(CAST_ACK, &h, &to) && h.have[0] == 0x5ff);
     cw_packet *p = cast_flow_next(c, link);
     ck_assert_ptr_nonnull(p);
     size_t length;
@@ -122,6 +124,28 @@ START_TEST(a_piece_is_passed_on_and_acknowledged)
     ck_assert(h.kind == CAST_DATA && h.index == 0 && h.edge == e->id && h.rest_bytes == PIECE);
     cw_packet_free(host, p);
     ck_assert(cast_flow_links(c, tree) & cw_links_of(link));
+    teardown();
+}
+END_TEST
+
+/* Few pieces are told of when they have waited, and not at each beat. */
+START_TEST(a_slow_piece_is_acknowledged_later)
+{
+    struct cast_head h;
+    cw_server to;
+    setup(4);
+    ck_assert_int_eq(take(CAST_OPEN, 0), 0);
+    ck_assert(sent(CAST_ACK, &h, &to));
+    ck_assert_int_eq(take(CAST_DATA, 0), 0);
+    fake_run(host, CW_MS(10));
+    cast_flow_tick(c);
+    ck_assert(!sent(CAST_ACK, &h, &to));
+    ck_assert_int_eq(take(CAST_DATA, 1), 0);
+    fake_run(host, CW_MS(6));
+    cast_flow_tick(c);
+    ck_assert(sent(CAST_ACK, &h, &to) && h.have[0] == 3);
+    cast_flow_tick(c);
+    ck_assert(!sent(CAST_ACK, &h, &to)); /* nothing is new */
     teardown();
 }
 END_TEST
@@ -233,6 +257,8 @@ END_TEST
 
 static const struct suite_test tests[] = {SUITE_TEST(an_open_is_answered_and_passed_on),
                                           SUITE_TEST(a_piece_is_passed_on_and_acknowledged),
+                                          SUITE_TEST(a_slow_piece_is_acknowledged_later),
                                           SUITE_TEST(the_end_is_said_until_it_is_heard),
-                                          SUITE_TEST(what_is_lacking_is_said), SUITE_TEST(who_is_gone_hears_nothing)};
+                                          SUITE_TEST(what_is_lacking_is_said),
+                                          SUITE_TEST(who_is_gone_hears_nothing)};
 SUITE_MAIN("cast_flow", tests)

@@ -17,9 +17,12 @@ static void open_hot(void)
     key = kv_town_key(net, 0, 0);
     ck_assert_int_eq(kv_town_do(net, 0, KV_SET, key, "one"), KV_OK);
     for (reader = 1; reader < 9; reader++) {
-        ck_assert_int_eq(kv_town_do(net, reader, KV_GET, key, NULL), KV_OK);
-        ck_assert_int_eq(kv_town_do(net, reader, KV_GET, key, NULL), KV_OK);
-        if (kv_town_answer.source == KV_FROM_COPY) {
+        unsigned copies = 0;
+        for (unsigned i = 0; i < 9; i++) {
+            ck_assert_int_eq(kv_town_do(net, reader, KV_GET, key, NULL), KV_OK);
+            copies += kv_town_answer.source == KV_FROM_COPY;
+        }
+        if (copies == 8) { /* the first one fetched it; no other place is as near */
             return;
         }
     }
@@ -127,11 +130,11 @@ START_TEST(a_write_that_finds_nothing_takes_copies_back)
 }
 END_TEST
 
-/* Of the places that are nearest each reader has one, always the same; where there are several, no place has all readers. */
+/* A read goes to one of the places that are nearest; where there are several, none of them has all reads. */
 START_TEST(readers_share_the_nearest_places)
 {
     net = kv_town_open(9, 2);
-    unsigned as_near = 0, to_root = 0;
+    unsigned as_near = 0, to_root = 0, again = 0;
     for (unsigned n = 0; n < 900; n++) {
         struct kvcache *k = kv_town_cache(net, n % 9);
         char name[24];
@@ -139,9 +142,7 @@ START_TEST(readers_share_the_nearest_places)
         cw_key id = cw_key_of(k->svc, name, (size_t)snprintf(name, sizeof name, "key %u", n)), chosen[2];
         cw_server at[2], best;
         unsigned number = copies_choose(k, &id, &chosen[0], &at[0]);
-        ck_assert_uint_eq(copies_choose(k, &id, &chosen[1], &at[1]), number);
-        ck_assert_uint_eq(at[0], at[1]);
-        ck_assert_mem_eq(&chosen[0], &chosen[1], sizeof chosen[0]);
+        again += copies_choose(k, &id, &chosen[1], &at[1]) == number && at[0] == at[1];
         ck_assert_int_eq(cw_servers_for_key(k->svc, &id, 1, &root), 1);
         ck_assert(number != 0 || at[0] == cw_server_id(k->svc, root));
         unsigned far = cw_distance(k->svc, cw_self(k->svc), root);
@@ -154,6 +155,8 @@ START_TEST(readers_share_the_nearest_places)
         as_near += near == far && number > 0;
         to_root += near == far && far > 0 && number == 0;
     }
+    ck_assert_uint_gt(again, 450);
+    ck_assert_uint_lt(again, 900);
     ck_assert_uint_gt(as_near, 10); /* the root was as near, and had to share */
     ck_assert_uint_gt(to_root, 10);
     ck_assert_uint_eq(fake_net_close(net), 0);

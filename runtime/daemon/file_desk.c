@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -466,6 +467,23 @@ int file_desk_open(struct file_desk **out, bool several)
     };
     *out = d;
     return 0;
+}
+
+int file_desk_prepare(const char *folder, const char *user)
+{
+    const struct passwd *who = user[0] != '\0' ? getpwnam(user) : NULL;
+    if (mkdir(folder, FOLDER_MODE) < 0) {
+        return errno == EEXIST ? 0 : -errno;
+    }
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int rc = fd < 0 ? -errno : 0;
+    if (rc == 0 && who != NULL && who->pw_uid != geteuid() && fchown(fd, who->pw_uid, (gid_t)-1) < 0) {
+        rc = -errno;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return rc;
 }
 
 void file_desk_close(struct file_desk *d)

@@ -17,6 +17,11 @@ struct file_desk;
 
 /* several: as in struct files_host. Files that would be larger than a limit of the process are an error from now on, and no signal (SIGXFSZ). -ENOMEM. */
 CW_MUST_CHECK int file_desk_open(struct file_desk **out, bool several);
+/*
+ * Makes the folder if it is missing and the one above it is there, and gives it to the user (name "": nobody else), who has the rights to neither later. One that is
+ * there stays as it is. 0 or -errno.
+ */
+CW_MUST_CHECK int file_desk_prepare(const char *folder, const char *user);
 /* After the nodes. NULL is allowed. */
 void file_desk_close(struct file_desk *d);
 

@@ -41,7 +41,7 @@ static int64_t rate_of(uint64_t bytes, cw_span took)
 static const char *state_of(const struct file_send *send)
 {
     if (!send->over) {
-        return send->sending ? "sending" : "digesting";
+        return send->sending ? "sending" : send->digested ? "asking" : "digesting";
     }
     return send->status < 0 ? "ended" : "done";
 }

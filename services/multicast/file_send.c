@@ -29,6 +29,10 @@ static void answer(struct file_send *send, int rc)
 static void end(struct file_send *send, int status)
 {
     struct files *f = send->files;
+    if (send->asking) {
+        send->asking = false;
+        f->group_cancel(f->context, send);
+    }
     send->over = true;
     send->status = status;
     send->over_at = cw_now(f->s);
@@ -131,16 +135,11 @@ static const char *explain(int rc)
     }
 }
 
-/* The reader's ready(). */
-static void on_ready(void *context, int status)
+/* What is sent, and to whom, is known. */
+static void start(struct file_send *send)
 {
-    struct file_send *send = context;
     struct files *f = send->files;
     uint8_t label[FILE_LABEL_MOST];
-    if (status < 0) {
-        fail(send, status, status == -ENODATA ? "it became shorter while it was read" : strerror(-status));
-        return;
-    }
     send->label.bytes = file_reader_facts(send->reader)->bytes;
     send->label.mode = send->mode_given ? send->label.mode : (uint16_t)file_reader_facts(send->reader)->mode;
     memcpy(send->label.digest, file_reader_digest(send->reader), sizeof send->label.digest);
@@ -169,6 +168,58 @@ static void on_ready(void *context, int status)
     file_reader_ticket(send->reader, send->ticket);
     send->sending = true;
     send->sent = cw_now(f->s);
+}
+
+/* The reader's ready(). */
+static void on_ready(void *context, int status)
+{
+    struct file_send *send = context;
+    if (status < 0) {
+        fail(send, status, status == -ENODATA ? "it became shorter while it was read" : strerror(-status));
+        return;
+    }
+    send->digested = true;
+    if (!send->asking) {
+        start(send);
+    }
+}
+
+static const char no_member[] = "no member but this server itself: it has the file already";
+
+static void on_group(void *arg, int status, const uint8_t *set, unsigned count)
+{
+    struct file_send *send = arg;
+    (void)count;
+    send->asking = false;
+    if (status == 0) {
+        memcpy(send->set, set, cast_members_bytes(send->files->torus->servers));
+        status = make_goals(send);
+    }
+    if (status < 0) {
+        fail(send, status,
+             status == -ENOENT         ? "nobody is in that group"
+             : status == -EDESTADDRREQ ? no_member
+             : status == -ETIMEDOUT    ? "who is in that group is not known now: try again in a second"
+                                       : strerror(-status));
+        return;
+    }
+    if (send->digested) {
+        start(send);
+    }
+}
+
+/* Whom it is for: at once, or, of a group, later. */
+static int find_members(struct file_send *send, cw_request *r, int argc, const char *const *argv)
+{
+    struct files *f = send->files;
+    int rc = argc == 1 && f->group != NULL ? f->group(f->context, argv[0], on_group, send) : 1;
+    send->asking = rc == 0;
+    if (rc != 1) {
+        return rc;
+    }
+    rc = f->members(f->context, r, argc, argv, send->set);
+    rc = rc < 0 ? rc : make_goals(send);
+    return rc == -EDESTADDRREQ ? files_refuse(r, -EINVAL, "%s", no_member) : rc;
 }
 
 struct words {
@@ -229,6 +280,9 @@ static int read_label(cw_request *r, const struct words *w, struct file_send *se
 
 static void forget(struct file_send *send)
 {
+    if (send->asking) {
+        send->files->group_cancel(send->files->context, send);
+    }
     file_reader_free(send->reader);
     free(send->set);
     free(send->goal);
@@ -254,11 +308,7 @@ static int prepare(struct files *f, cw_request *r, int argc, const char *const *
     if (rc == 0 && (send->set = calloc(cast_members_bytes(f->torus->servers), 1)) == NULL) {
         rc = -ENOMEM;
     }
-    rc = rc < 0 ? rc : f->members(f->context, r, argc - w.to, argv + w.to, send->set);
-    rc = rc < 0 ? rc : make_goals(send);
-    if (rc == -EDESTADDRREQ) {
-        return files_refuse(r, -EINVAL, "no member but this server itself: it has the file already");
-    }
+    rc = rc < 0 ? rc : find_members(send, r, argc - w.to, argv + w.to);
     rc = rc < 0 ? rc : f->env.host->claim(f->env.host->context, w.ticket, &file);
     if (rc == -ENOENT) {
         return files_refuse(r, rc, "no file was passed under ticket %llu; \"cwctl file send\" passes one",

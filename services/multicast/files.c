@@ -138,6 +138,8 @@ int files_open(struct files **out, const struct files_config *config)
     f->engine = config->engine;
     f->torus = config->torus;
     f->members = config->members;
+    f->group = config->group;
+    f->group_cancel = config->group_cancel;
     f->context = config->context;
     f->env = (struct file_env){.s = f->s, .crew = {.s = f->s}, .context = f, .resume = resume, .ended = ended};
     f->env.host = cw_find(f->s, FILES_HOST_NAME, FILES_HOST_VERSION, NULL);

@@ -15,12 +15,21 @@
 
 struct files;
 
+/* status 0: the group's members, as a set of servers; borrowed for the call. Else -ENOENT nobody, -ETIMEDOUT nobody knows. */
+typedef void (*files_group_fn)(void *arg, int status, const uint8_t *set, unsigned count);
+
 struct files_config {
     cw_svc *s;
     struct cast_engine *engine;
     const struct torus *torus;
-    /* Reads "all", servers or a group's name into a set of servers (cast_members_bytes()), as multicast.c does for messages. 0, or -errno with "error" said. */
+    /* Reads "all" or servers into a set of servers (cast_members_bytes()), as multicast.c does for messages. 0, or -errno with "error" said. */
     int (*members)(void *context, cw_request *r, int argc, const char *const *argv, uint8_t *set);
+    /*
+     * Who is in a group. 1: that is no group's name (members() reads it). 0: done is told once, from a later upcall, unless group_cancel(arg) came before. -errno.
+     * NULL: there are no groups.
+     */
+    int (*group)(void *context, const char *name, files_group_fn done, void *arg);
+    void (*group_cancel)(void *context, const void *arg);
     void *context;
 };
 

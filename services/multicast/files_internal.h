@@ -45,6 +45,8 @@ struct file_send {
     struct file_reader *reader; /* NULL: closed */
     uint8_t *set;               /* of members, while it is digested */
     uint64_t ticket;
+    bool asking;   /* who is in the group */
+    bool digested; /* and is not sent yet */
     bool sending, over;
     int status;
     struct file_goal *goal;
@@ -57,6 +59,8 @@ struct files {
     struct cast_engine *engine;
     const struct torus *torus;
     int (*members)(void *context, cw_request *r, int argc, const char *const *argv, uint8_t *set);
+    int (*group)(void *context, const char *name, files_group_fn done, void *arg);
+    void (*group_cancel)(void *context, const void *arg);
     void *context;
     struct file_env env;
     cw_span part_age;

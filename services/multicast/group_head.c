@@ -44,7 +44,7 @@ static void encode_note(const struct group_head *h, uint8_t *out)
     if (h->length > 0) {
         memcpy(rest + set + h->name_bytes, h->bytes, h->length);
     }
-    put_be64(out + 32, cast_sum((uint32_t)h->number ^ (uint32_t)h->tree << 29, rest, set + h->name_bytes + h->length));
+    put_be64(out + 32, cast_sum((uint32_t)h->number ^ h->job, rest, set + h->name_bytes + h->length));
 }
 
 void group_head_encode(const struct group_head *h, uint8_t *out)
@@ -97,7 +97,7 @@ static int decode_note(const uint8_t *bytes, size_t length, struct group_head *o
     if (out->tree >= CW_LINK_COUNT || out->flags > NOTE_FLAGS || out->name_bytes < 1 ||
         out->name_bytes > GROUP_NAME_MOST || out->origin >= out->servers || set > left ||
         left - set < out->name_bytes ||
-        cast_sum((uint32_t)out->number ^ (uint32_t)out->tree << 29, bytes + GROUP_NOTE_HEAD, left) != out->sum) {
+        cast_sum((uint32_t)out->number ^ out->job, bytes + GROUP_NOTE_HEAD, left) != out->sum) {
         return -EBADMSG;
     }
     out->set = bytes + GROUP_NOTE_HEAD;

@@ -9,8 +9,8 @@
  *  NOTED     0 kind | 1 0 0 0 | 4 status (4) | 8 life (8) | 16 number (8)                                        a member to the origin
  *
  * The answer to MEMBERS is a SET: 0 servers (4) | 4 members, as above. That to ANNOUNCE is empty. Who announces, and who noted, is the runtime's word.
- * life names one run of the sender's service; sum is cast_sum() of the tree, the number and all that
- * stands behind it.
+ * life names one run of the sender's service; sum is cast_sum() of the number, the job and
+ * all that stands behind it.
  */
 #ifndef SERVICES_MULTICAST_GROUP_HEAD_H
 #define SERVICES_MULTICAST_GROUP_HEAD_H

@@ -155,6 +155,9 @@ void group_mine_heard(const struct group_mine_set *s, struct group_mine *m, int 
         settle(m, m->said, status);
     }
     bool unsure = cw_time_due(m->due, now);
+    if (status == -EINPROGRESS && m->acked && m->said == m->serial) {
+        status = 0; /* it was acknowledged before, and the new root has it */
+    }
     if (status == 0) {
         settle(m, m->said, 0);
         m->acked = m->said == m->serial;
@@ -168,9 +171,10 @@ void group_mine_heard(const struct group_mine_set *s, struct group_mine *m, int 
         m->due = cw_time_add(now, (cw_span){s->refresh.ns - (int64_t)(draw % (uint64_t)(quarter > 0 ? quarter : 1))});
         return;
     }
-    m->tries++;
+    m->tries = status == -EINPROGRESS ? 0 : m->tries + 1;
     bool often = m->tries < TRIES_OFTEN && status != -ENOSPC;
     cw_span pause = {often ? s->again.ns : SELDOM * s->again.ns};
+    pause.ns += status == -EINPROGRESS ? s->again.ns : 0;
     m->due = status == 0 || (status == -ETIMEDOUT && often) ? now : cw_time_add(now, pause);
 }
 

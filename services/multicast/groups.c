@@ -45,6 +45,7 @@ struct groups {
     struct sample
         sample[SAMPLES]; /* the newest at [samples - 1], each sample_apart later than the one before, at least */
     unsigned samples;
+    cw_time came; /* the last server that came into view; at first, this one */
     cw_time sweep;
     cw_timer *timer;
     cw_counter *announced, *acknowledged, *stale, *refused, *unsettled;
@@ -73,10 +74,16 @@ static void take_sample(struct groups *g)
     g->sample[g->samples++] = (struct sample){now, cw_epoch(g->s)};
 }
 
-/* This server has been the key's root, undisputed, for GROUP_SETTLE. */
+/*
+ * This server has been the key's root, undisputed, for GROUP_SETTLE, and nobody has come into view since: whoever came may be a member, of a group that had
+ * another root where it was.
+ */
 static bool settled(struct groups *g, const cw_key *key)
 {
     take_sample(g);
+    if (cw_time_since(cw_now(g->s), g->came).ns < GROUP_SETTLE.ns) {
+        return false;
+    }
     for (unsigned i = g->samples; i-- > 0;) {
         if (cw_time_since(cw_now(g->s), g->sample[i].at).ns >= GROUP_SETTLE.ns) {
             return cw_is_root(g->s, key) && cw_key_steady(g->s, key, g->sample[i].epoch);
@@ -125,8 +132,8 @@ static void reply_empty(struct groups *g, uint32_t call, int status, cw_packet *
     cw_reply(g->s, call, status, p);
 }
 
-static void take_announcement(struct groups *g, const struct group_name *name, const struct group_head *h,
-                              const cw_rx *rx, cw_packet *p)
+static void take_announcement(struct groups *g, const struct group_name *name, const cw_key *key,
+                              const struct group_head *h, const cw_rx *rx, cw_packet *p)
 {
     const struct group_entry e = {.server = rx->src_process,
                                   .flags = h->flags,
@@ -139,6 +146,9 @@ static void take_announcement(struct groups *g, const struct group_name *name, c
         rc = group_table_told(&g->table, name, &e);
     }
     cw_counter_add(rc == -ESTALE ? g->stale : rc < 0 ? g->refused : g->acknowledged, 1);
+    if (rc == 0 && h->flags != 0 && !settled(g, key)) {
+        rc = -EINPROGRESS; /* it is known, but publishers may ask another root still */
+    }
     if (g->timer == NULL) {
         work(g);
     }
@@ -173,7 +183,7 @@ bool groups_packet(struct groups *g, cw_packet *p, const struct group_head *h, c
         return false; /* asks again, where it belongs */
     }
     if (h->kind == GROUP_ANNOUNCE) {
-        take_announcement(g, &name, h, rx, p);
+        take_announcement(g, &name, &key, h, rx, p);
     } else {
         take_question(g, &name, &key, rx, p);
     }
@@ -414,8 +424,8 @@ static void tick(cw_svc *s, void *state, void *arg)
 
 void groups_event(struct groups *g, const cw_event *ev)
 {
-    (void)ev;
     take_sample(g);
+    g->came = ev->kind == CW_EVENT_SERVER_UP ? cw_now(g->s) : g->came;
     for (unsigned i = 0; i < g->mine.count; i++) {
         struct group_mine *m = g->mine.mine[i];
         if (!cw_key_steady(g->s, &m->key, m->epoch)) {
@@ -452,6 +462,7 @@ int groups_open(struct groups **out, cw_svc *s)
     g->refused = cw_counter_new(s, "group_refused", "announcements there was no room for");
     g->unsettled = cw_counter_new(s, "group_unsettled", "questions that came too soon after a change of the root");
     take_sample(g);
+    g->came = cw_now(s);
     *out = g;
     return 0;
 }

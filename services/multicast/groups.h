@@ -5,8 +5,9 @@
  *
  *  1. A join is acknowledged by the root: then it is in. Members announce themselves anew when the key may have another root, and every GROUP_REFRESH; what is not
  *     announced for GROUP_LASTS is gone.
- *  2. A root answers who the members are only when it has been the key's only root for GROUP_SETTLE, time enough for all to announce themselves; before,
- *     whoever asks waits. So whoever joined, acknowledged, before the question was asked is in the answer, unless its announcements were lost for that long.
+ *  2. A root is settled when for GROUP_SETTLE it has been the key's only root and nobody has come into its view: time enough for all members to announce
+ *     themselves. Only then it acknowledges new joins and says who the members are; before, whoever asks waits. So whoever joined, acknowledged, before the
+ *     question was asked is in the answer, unless its announcements were lost for that long or a partition lies between.
  *  3. Members that this server cannot reach are not in an answer; when they come back within GROUP_LASTS they are again.
  *  4. Two jobs' groups of one name are two groups.
  *

@@ -7,6 +7,8 @@
 #include "services/multicast/cast_pattern.h"
 #include "services/multicast/file_tell.h"
 #include "services/multicast/files.h"
+#include "services/multicast/group_to.h"
+#include "services/multicast/post.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,6 +19,8 @@ struct multicast {
     cw_svc *s;
     struct torus torus;
     struct cast_engine *engine;
+    struct post *post; /* groups, messages of services */
+    struct group_to *to;
     struct files *files;
 };
 
@@ -71,9 +75,14 @@ static void tell_result(void *context, const struct cast_result *result)
     free(w);
 }
 
-/* Reads "all" or servers into a set. */
+/* Reads "all", servers, or the group that group_to.h has asked for into a set. */
 static int read_members(const struct multicast *m, cw_request *r, int argc, const char *const *argv, uint8_t *set)
 {
+    const uint8_t *group = argc == 1 ? group_to_set(m->to, argv[0]) : NULL;
+    if (group != NULL) {
+        memcpy(set, group, cast_members_bytes(m->torus.servers));
+        return 0;
+    }
     bool all = argc == 1 && strcmp(argv[0], "all") == 0;
     for (cw_server i = 0; all && i < m->torus.servers; i++) {
         set[i / 8] |= (uint8_t)(1 << i % 8);
@@ -92,6 +101,24 @@ static int read_members(const struct multicast *m, cw_request *r, int argc, cons
 static int members_of_file(void *context, cw_request *r, int argc, const char *const *argv, uint8_t *set)
 {
     return read_members(context, r, argc, argv, set);
+}
+
+/* A file's command cannot wait and be run again, as group_to.h does it: the file is passed to it once. It asks by itself. */
+static int group_of_file(void *context, const char *text, files_group_fn done, void *arg)
+{
+    struct multicast *m = context;
+    struct group_name name;
+    if (!groups_plain_name(text) || m->post == NULL) {
+        return 1;
+    }
+    int rc = group_name_make(&name, MULTICAST_JOB, text, strlen(text));
+    return rc < 0 ? rc : groups_members(post_groups(m->post), &name, done, arg);
+}
+
+static void cancel_of_file(void *context, const void *arg)
+{
+    struct multicast *m = context;
+    groups_cancel(post_groups(m->post), arg);
 }
 
 /* The source is the engine's when it gives 0. */
@@ -171,10 +198,9 @@ static void tell_session(cw_request *r, const struct cast_session *c)
     cw_request_int(r, "memory", (int64_t)cast_session_memory(c));
 }
 
-static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
+static int run_command(void *context, cw_request *r, int argc, const char *const *argv)
 {
-    struct multicast *m = state;
-    (void)s;
+    struct multicast *m = context;
     const char *word = argc >= 1 ? argv[0] : "";
     if (strcmp(word, "send") == 0) {
         return send(m, r, argc, argv);
@@ -182,8 +208,12 @@ static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const cha
     if (strncmp(word, "file-", 5) == 0) {
         return files_command(m->files, r, argc, argv);
     }
+    if (strcmp(word, "group") == 0) {
+        return post_command(m->post, r, argc, argv);
+    }
     if (argc != 1 || strcmp(word, "status") != 0) {
-        return refuse(r, "there are: send BYTES to all|SERVER..., status, file-status, file-stop ID; not", word);
+        return refuse(r, "there are: send BYTES to all|SERVER..., status, file-status, file-stop ID, group ...; not",
+                      word);
     }
     const struct cast_session *c = NULL;
     while ((c = cast_engine_each(m->engine, c)) != NULL) {
@@ -195,6 +225,16 @@ static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const cha
     return 0;
 }
 
+static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
+{
+    struct multicast *m = state;
+    (void)s;
+    const char *word = argc >= 1 ? argv[0] : "";
+    bool own = strcmp(word, "group") == 0 || strncmp(word, "file-", 5) == 0;
+    bool named = !own && group_to_named(argc, argv);
+    return named ? group_to_ask(m->to, r, argc, argv, run_command, m) : run_command(m, r, argc, argv);
+}
+
 /* ---- The service -------------------------------------------------------------------------------------------------- */
 
 static cw_verdict on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
@@ -203,6 +243,9 @@ static cw_verdict on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *r
     size_t length;
     const uint8_t *data = cw_packet_data(p, &length);
     (void)s;
+    if (rx->port == MULTICAST_PORT_GROUPS) {
+        return post_packet(m->post, p, rx);
+    }
     if (rx->port == FILE_PORT) {
         return files_packet(m->files, data, length, rx) < 0 ? CW_DROP : CW_FORWARD;
     }
@@ -214,6 +257,7 @@ static void on_event(cw_svc *s, void *state, const cw_event *ev)
     struct multicast *m = state;
     (void)s;
     cast_engine_event(m->engine, ev);
+    post_event(m->post, ev);
 }
 
 static cw_packet *next_packet(cw_svc *s, void *state, cw_link link)
@@ -221,6 +265,16 @@ static cw_packet *next_packet(cw_svc *s, void *state, cw_link link)
     struct multicast *m = state;
     (void)s;
     return cast_engine_next(m->engine, link);
+}
+
+/* Sinks and sources end with the engine, and need what is theirs until then. */
+static void close_all(struct multicast *m)
+{
+    group_to_close(m->to);
+    post_stop(m->post);
+    cast_engine_close(m->engine);
+    files_close(m->files);
+    post_close(m->post);
 }
 
 static int multicast_open(cw_svc *s, void *state)
@@ -231,23 +285,58 @@ static int multicast_open(cw_svc *s, void *state)
     rc = rc == 0 ? cast_engine_open(&m->engine, s) : rc;
     if (rc == 0) {
         cast_engine_kind(m->engine, CAST_PATTERN, cast_pattern_accept, NULL);
-        const struct files_config files = {
-            .s = s, .engine = m->engine, .torus = &m->torus, .members = members_of_file, .context = m};
+        const struct files_config files = {.s = s,
+                                           .engine = m->engine,
+                                           .torus = &m->torus,
+                                           .members = members_of_file,
+                                           .group = group_of_file,
+                                           .group_cancel = cancel_of_file,
+                                           .context = m};
         rc = files_open(&m->files, &files);
+        rc = rc == 0 ? post_open(&m->post, s, m->engine) : rc;
+        rc = rc == 0 ? group_to_open(&m->to, s, post_groups(m->post)) : rc;
     }
     if (rc < 0) {
-        cast_engine_close(m->engine);
+        close_all(m);
     }
     return rc;
 }
 
 static void multicast_close(cw_svc *s, void *state)
 {
+    (void)s;
+    close_all(state);
+}
+
+static void on_writable(cw_svc *s, void *state)
+{
     struct multicast *m = state;
     (void)s;
-    cast_engine_close(m->engine);
-    files_close(m->files);
+    post_writable(m->post);
 }
+
+/* ---- For other services ------------------------------------------------------------------------------------------- */
+
+static int attach(cw_svc *multicast, cw_svc *user, const cw_multicast_config *config, cw_multicast **out)
+{
+    struct multicast *m = cw_state(multicast);
+    return users_attach(post_users(m->post), user, config, out);
+}
+
+static const cw_multicast_api api = {
+    .size = sizeof(cw_multicast_api),
+    .open = attach,
+    .close = users_detach,
+    .create = users_create,
+    .join = users_join,
+    .leave = users_leave,
+    .listen = users_listen,
+    .ignore = users_ignore,
+    .publish = users_publish,
+    .send = users_send,
+    .members = users_members,
+    .packet_max = users_packet_max,
+};
 
 const cw_service multicast_service = {
     CW_SERVICE_INIT,
@@ -260,5 +349,8 @@ const cw_service multicast_service = {
     .on_packet = on_packet,
     .on_event = on_event,
     .on_command = on_command,
+    .on_writable = on_writable,
     .next_packet = next_packet,
+    .exports = &api,
+    .exports_version = CW_MULTICAST_API,
 };

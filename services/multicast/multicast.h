@@ -5,6 +5,9 @@
  *
  *   send BYTES to all|SERVER...   a message of a pattern, compared byte for byte by every member; answered when all members that live have it
  *   status                        the messages this server has to do with
+ *   group ...                     groups by name, and texts to them (group_command.h)
+ *
+ * What other services have of it is cubeway/multicast.h.
  */
 #ifndef SERVICES_MULTICAST_MULTICAST_H
 #define SERVICES_MULTICAST_MULTICAST_H

@@ -314,6 +314,12 @@ static void mark(const struct notes *n, struct note_out *o, struct cast_member *
     }
 }
 
+/* Whoever is new may be in the root's view and not yet in ours. */
+static bool is_gone(const struct notes *n, const struct note_out *o, const struct cast_member *m)
+{
+    return cw_time_since(cw_now(n->s), o->began).ns >= NOTE_GRACE.ns && cw_gone(n->s, torus_coord(n->torus, m->server));
+}
+
 static void send_again(struct notes *n, struct note_out *o)
 {
     cw_time now = cw_now(n->s);
@@ -323,7 +329,7 @@ static void send_again(struct notes *n, struct note_out *o)
         if (m->state != CAST_WAITING) {
             continue;
         }
-        if (cw_gone(n->s, torus_coord(n->torus, m->server))) {
+        if (is_gone(n, o, m)) {
             mark(n, o, m, -ENETUNREACH);
         } else if (cw_time_due(o->until, now)) {
             mark(n, o, m, -ETIMEDOUT);
@@ -375,7 +381,7 @@ void notes_event(struct notes *n)
 {
     for (struct note_out *o = n->out; o != NULL; o = o->next) {
         for (unsigned i = 0; i < o->count; i++) {
-            if (cw_gone(n->s, torus_coord(n->torus, o->book[i].server))) {
+            if (is_gone(n, o, &o->book[i])) {
                 mark(n, o, &o->book[i], -ENETUNREACH);
             }
         }

@@ -110,10 +110,36 @@ static int members(void *context, cw_request *r, int argc, const char *const *ar
     return 0;
 }
 
+/* There is one group, "g"; a test answers for it. */
+static int group(void *context, const char *name, files_group_fn done, void *arg)
+{
+    (void)context;
+    if (strcmp(name, "g") != 0) {
+        return 1;
+    }
+    town.group = done;
+    town.group_arg = arg;
+    return 0;
+}
+
+static void group_cancel(void *context, const void *arg)
+{
+    (void)context;
+    if (town.group_arg != arg) {
+        abort();
+    }
+    town.group = NULL;
+}
+
 static int open_files(cw_svc *s, void *state)
 {
     (void)state;
-    const struct files_config config = {.s = s, .engine = &town.engine, .torus = &s->torus, .members = members};
+    const struct files_config config = {.s = s,
+                                        .engine = &town.engine,
+                                        .torus = &s->torus,
+                                        .members = members,
+                                        .group = group,
+                                        .group_cancel = group_cancel};
     return files_open(&town.files, &config);
 }
 
@@ -151,6 +177,7 @@ int fake_town_begin(const char *const *options)
     int rc = 0;
     memset(&town.engine, 0, sizeof town.engine);
     town.files = NULL;
+    town.group = NULL;
     fake_files_init(&town.disk);
     fake_offers = offers;
     town.s = fake_open_with(&service, (cw_dims){3, 3, 3}, (cw_coord){0, 0, 0}, options, &rc);

@@ -34,6 +34,8 @@ struct fake_town {
     struct files *files;
     cw_svc *s;
     bool no_host;
+    files_group_fn group; /* the question for group "g" that waits */
+    void *group_arg;
 };
 extern struct fake_town town;
 

@@ -233,6 +233,23 @@ START_TEST(folders_that_are_refused)
 }
 END_TEST
 
+START_TEST(a_folder_for_a_user)
+{
+    struct stat st;
+    begin();
+    ck_assert_int_eq(file_desk_prepare("/nonexistent/a/b", ""), -ENOENT);
+    ck_assert_int_eq(file_desk_prepare(folder, geteuid() == 0 ? "nobody" : ""), 0);
+    ck_assert_int_eq(stat(folder, &st), 0);
+    ck_assert_uint_eq(st.st_mode & 022, 0);
+    ck_assert(geteuid() != 0 || st.st_uid != 0);
+    ck_assert_int_eq(file_desk_prepare(folder, ""), 0); /* and stays as it is */
+    uid_t before = st.st_uid;
+    ck_assert_int_eq(stat(folder, &st), 0);
+    ck_assert_uint_eq(st.st_uid, before);
+    end();
+}
+END_TEST
+
 START_TEST(no_room)
 {
     struct files_file *f;
@@ -293,9 +310,8 @@ START_TEST(digests)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(what_is_passed),           SUITE_TEST(a_file_appears_at_once),
-    SUITE_TEST(what_is_there_already),    SUITE_TEST(parts_of_others),
-    SUITE_TEST(folders_that_are_refused), SUITE_TEST(no_room),
-    SUITE_TEST(small_files_and_sweeping), SUITE_TEST(digests),
+    SUITE_TEST(what_is_passed),      SUITE_TEST(a_file_appears_at_once),   SUITE_TEST(what_is_there_already),
+    SUITE_TEST(parts_of_others),     SUITE_TEST(folders_that_are_refused), SUITE_TEST(no_room),
+    SUITE_TEST(a_folder_for_a_user), SUITE_TEST(small_files_and_sweeping), SUITE_TEST(digests),
 };
 SUITE_MAIN("file_desk", tests)

@@ -164,6 +164,54 @@ START_TEST(stopped)
 }
 END_TEST
 
+static void answer_group(int status, const uint8_t *set)
+{
+    files_group_fn done = town.group;
+    ck_assert_ptr_nonnull(done);
+    town.group = NULL;
+    done(town.group_arg, status, set, 0);
+}
+
+/* A group's members are asked for while the file is digested; either may be known first. */
+START_TEST(to_a_group)
+{
+    static const uint8_t set[4] = {1 << 0 | 1 << 3, 1 << 1}, alone[4] = {1};
+    for (int late = 0; late < 2; late++) {
+        begin();
+        send("name=image to g");
+        if (late) {
+            fake_run(town.s, CW_MS(50));
+            ck_assert(!town.engine.sending);
+        }
+        answer_group(0, set);
+        fake_run(town.s, CW_MS(50));
+        ck_assert(town.engine.sending);
+        ck_assert_uint_eq(town.engine.order.members[0], 1 << 3);
+        ck_assert_uint_eq(town.engine.order.members[1], 1 << 1);
+        fake_engine_done(0);
+        ck_assert(r.done);
+        send("name=image to g");
+        answer_group(-ENOENT, NULL);
+        ck_assert(r.done && r.rc == -ENOENT);
+        ck_assert_ptr_nonnull(strstr(fake_text(&r, 0, "error"), "nobody is in that group"));
+        send("name=image to g");
+        answer_group(0, alone);
+        ck_assert(r.done && r.rc == -EDESTADDRREQ);
+        send("name=image to g"); /* stopped, and the service closes */
+        struct fake_result s;
+        fake_command(town.s, "file-stop 4", &s);
+        ck_assert(r.done && r.rc == -ECANCELED && town.group == NULL);
+        send("name=image to g");
+        ck_assert_uint_eq(fake_town_end(), 0);
+        ck_assert_ptr_null(town.group);
+    }
+    begin();
+    fake_command(town.s, "file-send ticket=99 name=image to g", &r);
+    ck_assert(r.done && r.rc == -ENOENT && town.group == NULL);
+    end();
+}
+END_TEST
+
 /* The service closes in every state: nothing is left. */
 START_TEST(closed_early)
 {
@@ -198,5 +246,6 @@ static const struct suite_test tests[] = {
     SUITE_TEST(stopped),
     SUITE_TEST(closed_early),
     SUITE_TEST(too_many),
+    SUITE_TEST(to_a_group),
 };
 SUITE_MAIN("file_send", tests)

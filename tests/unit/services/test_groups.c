@@ -200,7 +200,7 @@ START_TEST(a_new_root_waits)
     ask(0, 7, "g");
     fake_net_run(net, CW_MS(200));
     ck_assert_uint_eq(answers, 0);
-    fake_net_run(net, CW_MS(60));
+    fake_net_run(net, CW_MS(90));
     ck_assert(answers == 1 && status == 0 && set[0] == 0x02);
     teardown();
 }

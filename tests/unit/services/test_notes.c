@@ -217,7 +217,7 @@ START_TEST(a_member_goes)
     setup();
     net->server[5]->refuse = -ENOMEM;
     ck_assert_int_eq(send(0, 0x030, true, 7, 50), 0);
-    fake_net_run(net, CW_MS(50));
+    fake_net_run(net, CW_MS(250));
     ck_assert_uint_eq(dones, 0);
     net->server[0]->down[5] = true;
     notes_event(notes_of(0));

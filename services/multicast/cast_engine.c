@@ -308,8 +308,12 @@ static int take_answer(struct cast_engine *e, struct cast_session *c, const stru
 static int take_open(struct cast_engine *e, struct cast_session **at, const struct cast_head *h)
 {
     struct cast_session *c = *at;
-    if (h->origin == cw_server_id(e->s, cw_self(e->s)) || h->servers != e->shelf.torus.servers) {
+    if (h->origin == cw_server_id(e->s, cw_self(e->s)) || h->servers != e->shelf.torus.servers ||
+        h->origin >= h->servers) {
         return -EINVAL;
+    }
+    if (c == NULL && !cw_reachable(e->s, torus_coord(&e->shelf.torus, h->origin))) {
+        return -ENETUNREACH; /* from one who has not heard yet that the source is gone: we would wait for it for long */
     }
     if (c == NULL) {
         int rc = cast_shelf_begin(&e->shelf, h, &c);

@@ -5,11 +5,22 @@ import base64
 import json
 import os
 import subprocess
+import time
 
 import ctl_kit
 
 
 class Kv(ctl_kit.Case):
+    @classmethod
+    def settle(cls):
+        """And until roots take writes, for a hold after the start."""
+        super().settle()
+        end = time.monotonic() + ctl_kit.LIMIT_S
+        for key in range(40):
+            while cls.raw("kv", "set", f"first-{key}", "1").returncode != 0:
+                if time.monotonic() > end:
+                    raise AssertionError("no writes are taken")
+
     def bytes_of(self, *words, given=None, code=0):
         """Standard output of cwctl as it is."""
         environment = {"PATH": os.environ["PATH"], "CUBEWAY_SOCKET": self.socket}

@@ -34,6 +34,7 @@ static const struct book_grant grants[] = {
     {.from = KVCACHE_JOB, .to = KVCACHE_JOB, .port = 0, .all_processes = true},
     {.from = KVCACHE_JOB, .to = KVCACHE_JOB, .port = 1, .all_processes = true}, /* the cache's large values */
     {.from = MULTICAST_JOB, .to = MULTICAST_JOB, .port = MULTICAST_PORT, .all_processes = true},
+    {.from = MULTICAST_JOB, .to = MULTICAST_JOB, .port = 1, .all_processes = true}, /* how far its files are */
 };
 enum { GRANTS = sizeof grants / sizeof *grants };
 

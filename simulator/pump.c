@@ -243,12 +243,18 @@ static void handle_frame(struct world *w, cw_server s, struct host *h, cw_link p
     pump_after(w, s, links);
 }
 
+cw_time pump_occupy(const struct world *w, struct host *h, cw_span work)
+{
+    h->busy_ns = (h->busy_ns > w->now.ns ? h->busy_ns : w->now.ns) + work.ns;
+    return (cw_time){h->busy_ns};
+}
+
 static void wait_for_processor(struct world *w, cw_server s, struct host *h)
 {
     uint32_t size = h->card_first->length + h->card_first->pad + WIRE_FRAME_EXTRA;
     int64_t cost = w->config.cpu_per_frame.ns + (int64_t)size * w->config.cpu_ps_per_byte / 1000;
     h->working = true;
-    wheel_put(&w->wheel, cw_time_add(w->now, CW_NS(cost)), EVENT_ORDER(s, EVENT_WORK), NULL);
+    wheel_put(&w->wheel, pump_occupy(w, h, CW_NS(cost)), EVENT_ORDER(s, EVENT_WORK), NULL);
 }
 
 static void put_into_card(struct world *w, cw_server s, struct host *h, cw_link port, struct cw_packet *frame)

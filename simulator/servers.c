@@ -254,6 +254,7 @@ void world_kill(struct world *w, cw_server s, bool power_off)
         h->linkstate = NULL;
         h->state = WORLD_DEAD;
         h->working = false;
+        h->busy_ns = 0;
         w->running--;
         w->totals.kills++;
         servers_empty_card(w, s, WORLD_LOSS_KILLED);
@@ -345,6 +346,12 @@ void world_clock(struct world *w, cw_server s, int32_t ppm)
         h->wake_ns = INT64_MAX; /* the queued one is for another rate */
         pump_after(w, s, CW_LINKS_NONE);
     }
+}
+
+cw_time world_occupy(struct world *w, cw_server s, cw_span work)
+{
+    CHECK(s < w->servers && work.ns >= 0);
+    return pump_occupy(w, &w->host[s], work);
 }
 
 enum world_server_state world_state(const struct world *w, cw_server s)

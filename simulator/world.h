@@ -74,6 +74,12 @@ void world_harm(struct world *w, cw_server s, cw_link link, const struct wire_ha
 /* The server's clock goes on from where it is, at this rate. */
 void world_clock(struct world *w, cw_server s, int32_t ppm);
 
+/*
+ * The processor of s does work that is not a frame's (a client's, say) behind what it has begun, and frames wait for it where processors take
+ * time. When it is done; who asked waits until then by itself. Work of a server that dies is forgotten.
+ */
+cw_time world_occupy(struct world *w, cw_server s, cw_span work);
+
 enum world_server_state world_state(const struct world *w, cw_server s);
 /* NULL when dead. */
 struct node *world_node(struct world *w, cw_server s);

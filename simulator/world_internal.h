@@ -35,6 +35,7 @@ struct host {
     struct cw_packet *card_first,
         *card_last; /* frames that wait for its processor, by their `next`; `in` is the port */
 
+    int64_t busy_ns; /* its processor is free from this true time on */
     uint32_t card_count;
     uint32_t starts;
     uint64_t stored; /* stable storage: the highest incarnation it ever used */
@@ -89,6 +90,8 @@ cw_time pump_local(const struct world *w, const struct host *h);
 void pump_after(struct world *w, cw_server s, cw_links links);
 /* One event. */
 void pump_event(struct world *w, const struct wheel_event *e);
+/* The processor of h does this work behind what it has begun; when that is done. */
+cw_time pump_occupy(const struct world *w, struct host *h, cw_span work);
 /* What s is asked again after a pause. */
 void pump_resume(struct world *w, cw_server s);
 /* Data packets in a frame. */

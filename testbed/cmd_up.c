@@ -30,10 +30,17 @@ struct choice {
 
 static int add_service(const struct program_command *self, struct lab *lab, const char *word)
 {
-    if (builtin_service(word) != NULL) {
-        return PROGRAM_GO; /* always there */
+    char *whole = NULL;
+    for (unsigned i = 0; i < lab->services; i++) {
+        if (strcmp(lab->service[i], word) == 0) {
+            return PROGRAM_GO;
+        }
     }
-    char *whole = strchr(word, '/') != NULL || strstr(word, ".so") != NULL ? realpath(word, NULL) : NULL;
+    if (builtin_service(word) != NULL) {
+        whole = strdup(word);
+    } else if (strchr(word, '/') != NULL || strstr(word, ".so") != NULL) {
+        whole = realpath(word, NULL);
+    }
     if (whole == NULL || strlen(whole) >= LAB_PATH || lab->services == LAB_SERVICES) {
         free(whole);
         return program_refuse(self,
@@ -294,7 +301,9 @@ static int run(const struct program_command *self, int argc, char **argv)
         {"mtu", OPTION_SMALL, &c.mtu, "BYTES", "of a frame behind its Ethernet header, 1500 to 9000", false},
         {"rate", OPTION_RATE, &c.rate, NULL, "of every link, each way (tbf); 0: as fast as it goes", false},
         {"shim", OPTION_TEXT, &c.shim, "raw|pcap|udp", "how daemons reach their links", false},
-        {"service", OPTION_LIST, &c.services, "FILE.so", "one more service on every server; may be repeated", false},
+        {"service", OPTION_LIST, &c.services, "FILE.so|NAME",
+         "one more service on every server, or a built-in one that is to serve as if configured; may be repeated",
+         false},
         {"no-grants", OPTION_FLAG, &c.no_grants, NULL, "services of --service may send nothing before cwctl job grant",
          false},
         {"timers", OPTION_TEXT, &c.timers, "fast|default", "hello 5 ms and dead 15 ms, or 10 ms and 50 ms", false},
@@ -335,6 +344,7 @@ const struct program_command command_up = {
         "does not come together is taken down, and it says why.",
     .example = "  cwlab up 3x3x3\n"
                "  cwlab up 4x4x2 --name small --rate 100mbit --mtu 1500 --timers fast\n"
-               "  cwlab up 3x3x3 --service hitcount-build/hitcount.so",
+               "  cwlab up 3x3x3 --service hitcount-build/hitcount.so\n"
+               "  cwlab up 3x3x3 --service kvcache && cwlab exec 0,0,0 memcstat --servers=127.0.0.1",
     .run = run,
 };

@@ -71,9 +71,13 @@ static void put_links(const struct lab *lab, cw_server s, FILE *out)
     fprintf(out, "}\n");
 }
 
-/* "libkv.so" and "/path/kv.so" are "kv". */
+/* "libkv.so" and "/path/kv.so" are "kv"; one without a path is built in, and to be named may change what it does (kvcache: listens). */
 static void put_service(FILE *out, const char *file)
 {
+    if (!lab_service_is_file(file)) {
+        fprintf(out, "service \"%s\" { }\n", file);
+        return;
+    }
     const char *slash = strrchr(file, '/'), *stem = slash != NULL ? slash + 1 : file;
     stem = strncmp(stem, "lib", 3) == 0 ? stem + 3 : stem;
     fprintf(out, "service \"%.*s\" { file = \"%s\"; }\n", (int)strcspn(stem, "."), stem, file);
@@ -101,10 +105,9 @@ int conf_write(const struct lab *lab, cw_server s, FILE *out)
     if (lab->driver == LAB_NETNS) {
         put_links(lab, s, out);
     }
+    fprintf(out, "service \"multicast\" { options { folder = \"%s\"; } }\n", lab_path(lab, name, ".files", path));
     for (unsigned i = 0; i < lab->services; i++) {
-        if (strchr(lab->service[i], '/') != NULL) {
-            put_service(out, lab->service[i]);
-        }
+        put_service(out, lab->service[i]);
     }
     if (lab->witness[0] != '\0') {
         put_service(out, lab->witness);

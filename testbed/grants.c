@@ -157,7 +157,9 @@ static int write_all(const struct lab *lab, const struct seal_key *key, FILE *ou
         rc = write_scenario(lab, key, out, why);
     }
     for (unsigned i = 0; rc == 0 && i < lab->services && lab->plays == NULL && !lab->no_grants; i++) {
-        rc = write_service(lab, key, lab->service[i], out, why);
+        if (lab_service_is_file(lab->service[i])) { /* those that are built in come with theirs */
+            rc = write_service(lab, key, lab->service[i], out, why);
+        }
     }
     return rc == 0 && lab->witness[0] != '\0' ? write_service(lab, key, lab->witness, out, why) : rc;
 }

@@ -56,6 +56,11 @@ int lab_shim_parse(const char *word, enum lab_shim *out)
     return i < 0 ? i : 0;
 }
 
+bool lab_service_is_file(const char *service)
+{
+    return strchr(service, '/') != NULL;
+}
+
 bool lab_name_good(const char *name)
 {
     size_t length = strlen(name);

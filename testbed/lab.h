@@ -38,7 +38,7 @@ struct lab {
     struct ls_timers timers;
     uint64_t scale; /* timers are so many times the profile's, on a machine that is too small for it */
     bool fast;      /* the fast profile */
-    char service[LAB_SERVICES][LAB_PATH];
+    char service[LAB_SERVICES][LAB_PATH]; /* whole paths, and names of built-in ones */
     unsigned services;
     bool no_grants;               /* they begin with no right to send */
     const struct scenario *plays; /* borrowed; its grants are the services', and no others; NULL: none */
@@ -47,6 +47,8 @@ struct lab {
     pid_t keeper;                 /* as seen from where cwlab runs; 0: not yet */
 };
 
+/* A service of a lab is a file's, or one that every daemon has. */
+bool lab_service_is_file(const char *service);
 /* Letters, digits, - and _; so the name is a file name, and short enough for sockets. */
 bool lab_name_good(const char *name);
 /* The folder that holds all labs of this user. -ENAMETOOLONG. */

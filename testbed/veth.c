@@ -23,7 +23,8 @@
 #include <linux/pkt_cls.h>
 
 enum {
-    INDEX_FIRST = 10, /* of px; those of a server's other devices follow. A cable joins px to mx: never equal */
+    LOOPBACK_INDEX = 1, /* in every namespace */
+    INDEX_FIRST = 10,   /* of px; those of a server's other devices follow. A cable joins px to mx: never equal */
     BATCH_BYTES = 8192,
     SHAPED_OVERHEAD = 24, /* preamble, check sequence and gap: what a frame costs beyond what the kernel counts */
     QUEUE_FRAMES =
@@ -207,11 +208,16 @@ static void add_address(struct veth *v, struct batch *b, cw_server s, cw_link li
     end(b, m);
 }
 
-static void add_up(struct veth *v, struct batch *b, cw_link link, bool up)
+static void add_index_up(struct veth *v, struct batch *b, unsigned index, bool up)
 {
     struct nlmsghdr *m = begin(v, b, RTM_NEWLINK, 0);
-    put_ifinfo(m, device_index(link), up ? IFF_UP : 0, IFF_UP);
+    put_ifinfo(m, index, up ? IFF_UP : 0, IFF_UP);
     end(b, m);
+}
+
+static void add_up(struct veth *v, struct batch *b, cw_link link, bool up)
+{
+    add_index_up(v, b, device_index(link), up);
 }
 
 /* ---- Namespaces ---------------------------------------------------------------------------------------------------------- */
@@ -302,6 +308,7 @@ static int finish_ends(struct veth *v, char *why)
     struct batch b = {.used = 0};
     cw_links links = torus_links(&v->torus);
     for (cw_server s = 0; s < v->torus.servers; s++) {
+        add_index_up(v, &b, LOOPBACK_INDEX, true); /* daemons and their clients meet there */
         for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
             if (!(links & cw_links_of(link))) {
                 continue;

@@ -4,6 +4,7 @@
  *
  * One namespace for each server, with an Ethernet device for each of its cables: px mx py my pz mz. A namespace has no name outside: it
  * lives as long as a descriptor of it or a process in it, so that whoever holds a struct veth takes everything along when it dies.
+ * Loopback is up in each, so that a daemon can serve clients of its server on 127.0.0.1.
  * Nothing speaks on the cables by itself: no IPv6, and no IPv4 address unless asked for.
  *
  * The two ends of a cable never have the same interface index: the kernel would tell the loss of carrier late (docs/testbed.md).

@@ -23,11 +23,12 @@
 
 #define CW_API_VERSION 1
 
-typedef struct cw_svc cw_svc;         /* this service on this server */
-typedef struct cw_packet cw_packet;   /* a packet, reference counted, one owner at a time */
-typedef struct cw_timer cw_timer;     /* a running timer */
-typedef struct cw_request cw_request; /* a control command being answered */
-typedef struct cw_counter cw_counter; /* a number operators see */
+typedef struct cw_svc cw_svc;             /* this service on this server */
+typedef struct cw_packet cw_packet;       /* a packet, reference counted, one owner at a time */
+typedef struct cw_timer cw_timer;         /* a running timer */
+typedef struct cw_request cw_request;     /* a control command being answered */
+typedef struct cw_counter cw_counter;     /* a number operators see */
+typedef struct cw_histogram cw_histogram; /* times operators see */
 
 /* ---- Destinations ------------------------------------------------------------------------------------------------ */
 
@@ -332,6 +333,14 @@ void *cw_state(cw_svc *s);
  */
 cw_counter *cw_counter_new(cw_svc *s, const char *name, const char *help);
 void cw_counter_add(cw_counter *c, uint64_t n);
+/*
+ * The same for how long things take: a histogram from 1 us to 17 s, in the metrics of the daemon. NULL: 16 are made, the name is none, or there is
+ * no memory; what is noted in NULL is not. permille 500 is the median, read off with an error of at most an eighth; 0: nothing was noted.
+ */
+cw_histogram *cw_histogram_new(cw_svc *s, const char *name, const char *help);
+void cw_histogram_note(cw_histogram *h, cw_span took);
+uint64_t cw_histogram_count(const cw_histogram *h);
+cw_span cw_histogram_quantile(const cw_histogram *h, unsigned permille);
 
 /*
  * What the operator set for this service: `service NAME { options { name = value } }` of a daemon, `option SERVICE NAME VALUE` of a scenario. Borrowed,

@@ -32,7 +32,8 @@ _cwctl_plain()
     for ((i = 1; i < cword; i++)); do
         case ${words[i]} in
             --socket | --node | --lab | --server | --timeout | --rounds | --count | --interval | --size | --lost-after | --dead | \
-                --job | --key | --cluster | --heirs | --name | --weight | --queue-packets | --queue-bytes | --drop) ((i++)) ;;
+                --job | --key | --cluster | --heirs | --name | --weight | --queue-packets | --queue-bytes | --drop | \
+                --to | --as | --mode) ((i++)) ;;
             -*) ;;
             *) plain+=("${words[i]}") ;;
         esac
@@ -53,7 +54,7 @@ _cwctl_values()
         job) cwctl complete commands | sed -n 's/^job //p' ;;
         'job show' | 'job destroy' | 'job grant'* | 'job revoke'*) _cwctl_field name job list && _cwctl_field service services ;;
         'log level') echo 'error warn info debug' ;;
-        key | config | log) cwctl complete commands | sed -n "s/^${plain[0]} //p" ;;
+        key | config | log | file) cwctl complete commands | sed -n "s/^${plain[0]} //p" ;;
         help) cwctl complete commands ;;
     esac
 }
@@ -80,12 +81,13 @@ _cwctl()
         --dead) all=$(_cwctl_field server servers) ;;
         --job) all=$(_cwctl_field service services) ;;
         --drop) all='tail oldest priority' ;;
-        --timeout | --rounds | --lab | --count | --interval | --size | --lost-after | --heirs | --name | --weight | --queue-*) return ;;
+        --to) all=$(echo all && _cwctl_field server servers) ;;
+        --timeout | --rounds | --lab | --count | --interval | --size | --lost-after | --heirs | --name | --weight | --queue-* | --as | --mode) return ;;
         *)
             if [[ $cur == -* && ! $cur =~ ^-[xyz]?$ ]]; then
                 all="--socket --node --lab --server --json --watch --rounds --timeout --help --version
                     $(cwctl complete "${plain[@]}" 2>/dev/null)"
-            elif [[ ${plain[*]} == 'services load' || ${plain[0]} == capture && ${#plain[@]} -eq 2 ]]; then
+            elif [[ ${plain[*]} == 'services load' || ${plain[*]} == 'file send' || ${plain[0]} == capture && ${#plain[@]} -eq 2 ]]; then
                 compopt -o filenames 2>/dev/null
                 mapfile -t COMPREPLY < <(compgen -f -- "$cur")
                 return

@@ -14,8 +14,7 @@ static bool is_name_byte(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
 
-/* Length of a sound name, 0 for anything else. */
-static size_t name_length(const char *name)
+size_t counter_name_length(const char *name)
 {
     size_t length = 0;
     while (name != NULL && length < COUNTER_NAME && name[length] != '\0') {
@@ -29,7 +28,7 @@ static size_t name_length(const char *name)
 
 struct cw_counter *counters_get(struct counter_set *set, const char *name, const char *help)
 {
-    size_t length = name_length(name);
+    size_t length = counter_name_length(name);
     if (length == 0) {
         return &set->overflow;
     }

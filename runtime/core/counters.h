@@ -35,6 +35,9 @@ void counters_init(struct counter_set *set);
  */
 struct cw_counter *counters_get(struct counter_set *set, const char *name, const char *help);
 
+/* Length of a sound name, 0 for anything else, NULL too. */
+size_t counter_name_length(const char *name);
+
 /* Borrows counter i in the order they were made, the overflow counter last and only when it was used; NULL behind the last. */
 const struct cw_counter *counters_at(const struct counter_set *set, uint32_t i);
 

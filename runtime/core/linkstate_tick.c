@@ -48,9 +48,11 @@ void linkstate_pass(struct linkstate *ls, cw_time now)
     ls->now = now;
     /*
      * Before anything else: whoever has no lease must not act on what it knew while it had one. And whoever slept so long that
-     * everybody has counted it out must not go on with a round that it slept through, though it had no lease to lose.
+     * everybody has counted it out must not go on with a round that it slept through, though it had no lease to lose. In a torus of
+     * one there is nobody to count it out, and nothing that wakes it: what looks like sleep is rest.
      */
-    bool expired = (ls->linked && !cw_time_before(now, ls->lease)) || (stall_ns >= dead_ns && !first);
+    bool slept = stall_ns >= dead_ns && !first && ls->config.torus.servers > 1;
+    bool expired = (ls->linked && !cw_time_before(now, ls->lease)) || slept;
     if (expired && !MUTANT(NO_FENCE)) {
         ls->counts[LS_FENCES]++;
         linkstate_fence(ls, ls->incarnation + 1);

@@ -190,5 +190,10 @@ size_t node_bytes(const struct node *n);
 /* Calls visit for each counter, the node's own first. */
 void node_counters(const struct node *n,
                    void (*visit)(void *context, const char *service, const char *name, uint64_t value), void *context);
+/* The same for the times that services note. */
+struct histogram;
+void node_histograms(const struct node *n,
+                     void (*visit)(void *context, const char *service, const char *name, const struct histogram *h),
+                     void *context);
 
 #endif

@@ -10,7 +10,8 @@
 static struct cw_svc *service_named(const struct node *n, const char *name)
 {
     for (unsigned i = 0; i < NODE_SERVICES; i++) {
-        if (n->service[i] != NULL && strcmp(n->service[i]->table->name, name) == 0) {
+        const char *own = n->service[i] != NULL ? n->service[i]->table->name : NULL;
+        if (own != NULL && own[0] == name[0] && strcmp(own, name) == 0) { /* asked for by every question of a gateway */
             return n->service[i];
         }
     }

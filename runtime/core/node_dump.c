@@ -176,6 +176,7 @@ size_t node_bytes(const struct node *n)
     for (unsigned i = 0; i < NODE_SERVICES; i++) {
         const struct cw_svc *svc = n->service[i];
         bytes += svc != NULL ? sizeof *svc + svc->table->state_size : 0;
+        bytes += svc != NULL ? svc->histograms.count * sizeof(struct cw_histogram) : 0;
     }
     return bytes;
 }
@@ -199,6 +200,18 @@ void node_counters(const struct node *n,
         const struct cw_counter *counter;
         for (uint32_t k = 0; svc != NULL && (counter = counters_at(&svc->counters, k)) != NULL; k++) {
             visit(context, svc->table->name, counter->name, counter->value);
+        }
+    }
+}
+
+void node_histograms(const struct node *n,
+                     void (*visit)(void *context, const char *service, const char *name, const struct histogram *h),
+                     void *context)
+{
+    for (unsigned i = 0; i < NODE_SERVICES; i++) {
+        const struct cw_svc *svc = n->service[i];
+        for (uint32_t k = 0; svc != NULL && k < svc->histograms.count; k++) {
+            visit(context, svc->table->name, svc->histograms.histogram[k]->name, &svc->histograms.histogram[k]->times);
         }
     }
 }

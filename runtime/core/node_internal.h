@@ -14,6 +14,7 @@
 #include "core/changes.h"
 #include "core/counters.h"
 #include "core/fairq.h"
+#include "core/histograms.h"
 #include "core/holdq.h"
 #include "core/node.h"
 #include "core/packetq.h"
@@ -69,6 +70,7 @@ struct cw_svc {
     uint64_t age;            /* services of a node are numbered as they come */
     struct prng random;
     struct counter_set counters;
+    struct histogram_set histograms;
     cw_service own_table; /* the table it came with, as this build knows tables */
 };
 

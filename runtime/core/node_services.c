@@ -136,6 +136,7 @@ static void discard(struct node *n, struct cw_svc *svc)
     fill_job_slots(n);
     empty_hands(n, svc);
     free(svc->state);
+    histograms_close(&svc->histograms);
     free(svc);
     node_try_held(n); /* its held packets have no service now: dropped as such */
 }

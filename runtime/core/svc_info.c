@@ -220,6 +220,28 @@ void cw_counter_add(cw_counter *c, uint64_t n)
     }
 }
 
+cw_histogram *cw_histogram_new(cw_svc *s, const char *name, const char *help)
+{
+    return histograms_get(&s->histograms, name, help);
+}
+
+void cw_histogram_note(cw_histogram *h, cw_span took)
+{
+    if (h != NULL) {
+        histogram_note(&h->times, took.ns);
+    }
+}
+
+uint64_t cw_histogram_count(const cw_histogram *h)
+{
+    return h != NULL ? h->times.count : 0;
+}
+
+cw_span cw_histogram_quantile(const cw_histogram *h, unsigned permille)
+{
+    return CW_NS(h != NULL ? histogram_quantile(&h->times, permille <= 1000 ? permille : 1000) : 0);
+}
+
 void cw_log(cw_svc *s, cw_level level, const char *text)
 {
     const struct node_watch *watch = &s->node->env.watch;

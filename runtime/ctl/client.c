@@ -14,6 +14,7 @@ enum { LINE_MAX_BYTES = 32 * 1024 * 1024, READ_BYTES = 64 * 1024, STOP_MS = 100 
 
 struct client {
     int fd;
+    int file; /* goes with the next request; -1: none */
     bool failed;
     const volatile int *stop;
     int64_t id;
@@ -85,6 +86,7 @@ int client_open(struct client **out, const char *path, char why[static CLIENT_WH
         return refuse_connect(path, -ENOMEM, why);
     }
     snprintf(c->path, sizeof c->path, "%s", path);
+    c->file = -1;
     c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (c->fd < 0 || connect(c->fd, (const struct sockaddr *)&address, sizeof address) < 0) {
         int rc = -errno;
@@ -104,6 +106,11 @@ void client_close(struct client *c)
         free(c->bytes);
         free(c);
     }
+}
+
+void client_attach(struct client *c, int file)
+{
+    c->file = file;
 }
 
 void client_stop_on(struct client *c, const volatile int *stop)
@@ -143,10 +150,30 @@ static int await(struct client *c, short what, cw_span patience)
     }
 }
 
+/* As send(); the file that is attached goes with the first byte. */
+static ssize_t send_some(struct client *c, const char *text, size_t length)
+{
+    _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {0};
+    struct iovec bytes = {(void *)(uintptr_t)text, length};
+    struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1};
+    if (c->file >= 0) {
+        message.msg_control = room;
+        message.msg_controllen = sizeof room;
+        struct cmsghdr *m = CMSG_FIRSTHDR(&message);
+        m->cmsg_level = SOL_SOCKET;
+        m->cmsg_type = SCM_RIGHTS;
+        m->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(m), &c->file, sizeof(int));
+    }
+    ssize_t n = sendmsg(c->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    c->file = n >= 0 ? -1 : c->file;
+    return n;
+}
+
 static int send_all(struct client *c, const char *text, size_t length, cw_span patience)
 {
     while (length > 0) {
-        ssize_t n = send(c->fd, text, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t n = send_some(c, text, length);
         if (n >= 0) {
             text += n;
             length -= (size_t)n;

@@ -25,6 +25,9 @@ CW_MUST_CHECK int client_ask(struct client *c, const struct json_request *reques
                              void (*row)(void *context, struct json_row *row), void *context,
                              char why[static CLIENT_WHY]);
 
+/* The next request goes with this open file beside it (SCM_RIGHTS). Borrowed until that has been asked; the daemon gets a descriptor of its own. */
+void client_attach(struct client *c, int file);
+
 /* What a handler of signals sets to end client_ask() soon. */
 void client_stop_on(struct client *c, const volatile int *stop);
 

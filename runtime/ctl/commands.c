@@ -24,10 +24,19 @@ static const struct arguments_option options[] = {
     {"queue-bytes", ARGUMENTS_NUMBER, "queue_bytes", false, "BYTES", "that may wait"},
     {"drop", ARGUMENTS_TEXT, "drop", false, "tail|oldest|priority", "what goes when the queue is full"},
     {"key", ARGUMENTS_TEXT, NULL, false, "FILE", "the operator's private key (CUBEWAY_OPERATOR_KEY)"},
+    {"file", ARGUMENTS_TEXT, NULL, false, "FILE", "whose bytes are the value"},
+    {"flags", ARGUMENTS_NUMBER, NULL, false, "N", "32 bits that are kept beside the value"},
+    {"expire", ARGUMENTS_SPAN, NULL, false, "TIME", "when the value goes by itself (never)"},
     {"no-wait", ARGUMENTS_FLAG, NULL, false, "", "do not wait until all servers have it"},
     {"replace", ARGUMENTS_FLAG, NULL, false, "", "put what the file says in the place of jobs that are there"},
     {"cluster", ARGUMENTS_NUMBER, NULL, false, "N", "the cluster that it is signed for"},
     {"dims", ARGUMENTS_TEXT, NULL, false, "XxYxZ", "the torus, for coordinates in the file"},
+    {"to", ARGUMENTS_TEXT, NULL, true, "all|SERVER|GROUP", "who gets it; may be given again"},
+    {"as", ARGUMENTS_TEXT, NULL, false, "NAME", "what it is to be called there (as here)"},
+    {"mode", ARGUMENTS_TEXT, "mode", false, "OCTAL", "its rights there, as 644 (as here)"},
+    {"keep", ARGUMENTS_FLAG, "keep", false, "", "where a file of that name is, leave it, and say so"},
+    {"progress", ARGUMENTS_FLAG, NULL, false, "", "show how far it is, on standard error (always on a terminal)"},
+    {"members", ARGUMENTS_FLAG, "members", false, "", "a line for every server that gets it"},
     {"effective", ARGUMENTS_FLAG, NULL, false, "", "what is in force, defaults too (always so)"},
     {NULL, ARGUMENTS_FLAG, NULL, false, NULL, NULL},
 };
@@ -45,9 +54,13 @@ static const struct {
     int64_t least, most;
     const char *text;
 } ranges[] = {
-    {"count", 1, INT64_MAX, "a whole number from 1 on"},  {"interval", 0, HOUR_US, "a time from 0 to 1h"},
-    {"lost-after", 1, HOUR_US, "a time from 1us to 1h"},  {"heirs", 1, 4096, "a whole number from 1 to 4096"},
+    {"count", 1, INT64_MAX, "a whole number from 1 on"},
+    {"interval", 0, HOUR_US, "a time from 0 to 1h"},
+    {"lost-after", 1, HOUR_US, "a time from 1us to 1h"},
+    {"heirs", 1, 4096, "a whole number from 1 to 4096"},
     {"weight", 1, 1000, "a whole number from 1 to 1000"},
+    {"flags", 0, UINT32_MAX, "a whole number from 0 to 4294967295"},
+    {"expire", 1, 30 * 24 * HOUR_US, "a time from 1us to 720h"},
 };
 
 const char *commands_refusal(const struct arguments_given *given)
@@ -101,6 +114,29 @@ static const struct table_column policy_columns[] = {
     {"queue_packets", "AT MOST", TABLE_COUNT},
     {"queue_bytes", "BYTES", TABLE_BYTES},
     {"drop", "DROPS", TABLE_TEXT},
+    {NULL, NULL, TABLE_TEXT},
+};
+
+static const struct table_column file_columns[] = {
+    {"id", "ID", TABLE_COUNT},
+    {"name", "NAME", TABLE_TEXT},
+    {"from", "FROM", TABLE_TEXT},
+    {"server", "TO", TABLE_TEXT},
+    {"state", "STATE", TABLE_STATE},
+    {"bytes", "BYTES", TABLE_BYTES},
+    {"there_bytes", "THERE", TABLE_BYTES},
+    {"before_bytes", "BEFORE", TABLE_BYTES},
+    {"members", "MEMBERS", TABLE_COUNT},
+    {"complete", "COMPLETE", TABLE_COUNT},
+    {"failed", "FAILED", TABLE_COUNT},
+    {"slowest", "SLOWEST", TABLE_TEXT},
+    {"slowest_bytes", "HAS", TABLE_BYTES},
+    {"sent_bytes", "SENT", TABLE_BYTES},
+    {"took_ns", "SINCE", TABLE_SPAN},
+    {"bits_per_s", "RATE", TABLE_RATE},
+    {"trees", "TREES", TABLE_TEXT},
+    {"links", "LINKS", TABLE_TEXT},
+    {"reason", "REASON", TABLE_TEXT},
     {NULL, NULL, TABLE_TEXT},
 };
 
@@ -178,6 +214,36 @@ static const struct command table[] = {
      "Words go to the service as they are; what they mean is in its documentation.",
      "  cwctl service bench start mode=keys rate=1000\n  cwctl service bench stats\n  cwctl service bench stop", "", 2,
      40, "service", NULL, show_service, NULL},
+    {"kv get", "KEY", "a value of the cache, as it is, to standard output",
+     "Exit codes: 0 here it is; 1 there is none; 3 this side of the cluster has no majority; 4 no answer in time.\n"
+     "--job: of which job (6, that of memcached's clients). --json: in base64, with its flags and where it came from.",
+     "  cwctl kv get greeting\n  cwctl kv get picture > picture.png", "job", 1, 1, NULL, NULL, NULL, run_kv_get},
+    {"kv set", "KEY [VALUE | -]", "put a value into the cache",
+     "-: what standard input gives, any bytes up to 1 MiB. Exit codes: 0 done; 1 it could not be; 3 no majority; 4 no\n"
+     "answer in time, or nobody knows: then it may have been done.",
+     "  cwctl kv set greeting hello --expire 10min\n  cwctl kv set picture --file picture.png\n  date | cwctl kv set "
+     "now -",
+     "job file flags expire", 1, 2, NULL, NULL, NULL, run_kv_set},
+    {"kv delete", "KEY", "take a value out of the cache", "Exit codes: 0 done; 1 there was none; 3 and 4 as kv set.",
+     "  cwctl kv delete greeting", "job", 1, 1, NULL, NULL, NULL, run_kv_delete},
+    {"kv flush", "", "drop all values of a job, on all servers",
+     "When it ends with 0, nobody reads a value that was there before. Exit code 5: some servers did not answer in "
+     "time,\n"
+     "and may have values left; flush again.",
+     "  cwctl kv flush\n  cwctl kv flush --job 5001", "job", 0, 0, NULL, NULL, NULL, run_kv_flush},
+    {"kv stats", "", "the cache of every server at a glance",
+     "GETS and WRITES: asked for at the server. HERE, COPY, ROOT: hits of them at the server itself, at a copy, at "
+     "the\n"
+     "key's root elsewhere. GET, SET: median of those that crossed the torus, and what 99 of 100 did not exceed. "
+     "--json\n"
+     "has every number.",
+     "  cwctl kv stats --watch\n  cwctl kv stats --json | jq '{server, evicted, timed_out}'", "", 0, 0, NULL, NULL,
+     NULL, run_kv_stats},
+    {"kv hot", "[N]", "the keys that are asked for most, anywhere",
+     "Over the last some ten seconds; one in four is counted, so that small rates are rough. ERROR: how much of the "
+     "rate\n"
+     "may be of other keys. AT ROOT: what of it the root answered; the rest copies did. Exit code 1: there are none.",
+     "  cwctl kv hot\n  cwctl kv hot 50 --json", "", 0, 1, NULL, NULL, NULL, run_kv_hot},
     {"counters", "", "every counter of the server and its services", "Those that are zero are left out, but in JSON.",
      "  cwctl counters\n  cwctl counters --json", "", 0, 0, "counters", NULL, show_counters, NULL},
     {"drops", "", "packets dropped here, by cause, in words",
@@ -237,6 +303,19 @@ static const struct command table[] = {
      "servers by number, or with --dims by x,y,z.",
      "  cwctl job sign web.jobs --key operator.key --cluster 7 --dims 4x4x4 > web.signed", "key cluster dims", 1, 1,
      NULL, NULL, NULL, run_job_sign},
+    {"file send", "FILE --to all|SERVER..|GROUP", "a file to other servers, all at the same time",
+     "FILE is opened here, with your rights; it appears on each server whole or not at all, in the folder that is set "
+     "there\n(option folder of service multicast). Sent again, only what is missing goes. Exit codes: 0 all have it; "
+     "5 some have\nit, the others are named with the reason; 1 nobody has it.",
+     "  cwctl file send image.qcow2 --to all\n  cwctl file send kernel --as vmlinuz --to 1,0,0 --to 1,0,1 --mode 644",
+     "to as mode keep progress no-wait", 1, 1, NULL, NULL, NULL, run_file_send},
+    {"file status", "", "files on their way from this server, and to it",
+     "THERE: bytes on the disk, on average of all that get it. SLOWEST HAS: who has least, and how much. SENT: by this "
+     "server, what\nwas sent again too. TREES, LINKS: that it sends by now. What has ended is shown for 10 minutes.",
+     "  cwctl file status --watch\n  cwctl file status --members", "members", 0, 0, "file-status", file_columns, NULL,
+     NULL},
+    {"file stop", "ID", "end a sending of a file", "What the members have of it stays there for the next time.",
+     "  cwctl file stop 3", "", 1, 1, "file-stop", NULL, show_done, NULL},
     {"config show", "", "the configuration in force, defaults too", "", "  cwctl config show --effective", "effective",
      0, 0, "config", NULL, show_config, NULL},
     {"log level", "[LEVEL]", "how much the daemon logs", "LEVEL: error, warn, info or debug; until it ends.",

@@ -263,8 +263,8 @@ static bool is_built_in(const char *name)
     return false;
 }
 
-/* Takes r. */
-static void ask(struct request *r, struct host_server *server, const char *service, int argc, const char *const *argv)
+void command_relay(struct request *r, struct host_server *server, const char *service, int argc,
+                   const char *const *argv)
 {
     if (host_service_find(command_host(r), service) == NULL) {
         request_refuse(r, -ENOENT, "no service '%.31s' runs here%s; \"services\" lists those that do", service,
@@ -292,7 +292,7 @@ void cmd_service(struct request *r)
     const struct control_line *line = request_line(r);
     struct host_server *server = command_server(r);
     if (server != NULL) {
-        ask(r, server, line->argv[0], line->argc - 1, line->argv + 1);
+        command_relay(r, server, line->argv[0], line->argc - 1, line->argv + 1);
     }
 }
 
@@ -354,7 +354,7 @@ void cmd_ping(struct request *r)
     if (rows) {
         w.word[w.count++] = "rows=1";
     }
-    ask(r, server, "ping", w.count, w.word);
+    command_relay(r, server, "ping", w.count, w.word);
 }
 
 void cmd_trace(struct request *r)
@@ -365,5 +365,5 @@ void cmd_trace(struct request *r)
         !add_option(r, &w, "timeout_us", "timeout", 1)) {
         return;
     }
-    ask(r, server, "trace", w.count, w.word);
+    command_relay(r, server, "trace", w.count, w.word);
 }

@@ -46,6 +46,9 @@ CW_MUST_CHECK bool command_read_job(struct request *r, cw_job *out);
 /* An option; *out keeps its value when it is not there. False: refused. */
 CW_MUST_CHECK bool command_number(struct request *r, const char *option, int64_t least, int64_t most, int64_t *out);
 CW_MUST_CHECK bool command_flag(struct request *r, const char *option, bool *out);
+/* Takes r: a command of the service's own on that server, whose rows and end are the answer's (cmd_service.c). */
+void command_relay(struct request *r, struct host_server *server, const char *service, int argc,
+                   const char *const *argv);
 
 /* cmd_node.c */
 void cmd_status(struct request *r);
@@ -76,6 +79,10 @@ void cmd_fail(struct request *r);
 void cmd_restore(struct request *r);
 void cmd_cut(struct request *r);
 void cmd_mend(struct request *r);
+/* cmd_file.c */
+void cmd_file_send(struct request *r);
+void cmd_file_status(struct request *r);
+void cmd_file_stop(struct request *r);
 /* cmd_capture.c */
 void cmd_capture(struct request *r);
 

@@ -15,11 +15,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+enum { READ_BYTES = 16 * 1024, FILES_AT_ONCE = 4 };
+
 /* One client. It is freed by the loop's callbacks only, never while one of its requests runs. */
 struct connection {
     struct list_node node;
     struct control *control;
-    struct bufferevent *io;
+    struct bufferevent *io; /* writes only: what is read may bring an open file along, which a bufferevent would lose */
+    struct event *readable;
+    struct evbuffer *input;
+    int file; /* came with the newest bytes that brought one, and nobody has taken it; -1: none */
     struct request_port port;
     bool paused; /* has more to read than it reads: its requests wait */
     bool ended;  /* by the client: what it has written is still taken */
@@ -48,10 +53,21 @@ static size_t unread(const struct connection *c)
     return evbuffer_get_length(bufferevent_get_output(c->io));
 }
 
+static void drop_file(struct connection *c)
+{
+    if (c->file >= 0) {
+        close(c->file);
+        c->file = -1;
+    }
+}
+
 static void hang_up(struct connection *c)
 {
     c->over = true;
     request_port_leave(&c->port);
+    drop_file(c);
+    event_free(c->readable);
+    evbuffer_free(c->input);
     bufferevent_free(c->io);
     list_remove(&c->node);
     c->control->count--;
@@ -62,7 +78,7 @@ static void hang_up(struct connection *c)
 static void wind_up(struct connection *c)
 {
     c->over = true;
-    bufferevent_disable(c->io, EV_READ);
+    event_del(c->readable);
     request_port_leave(&c->port);
     if (unread(c) == 0) {
         hang_up(c);
@@ -91,7 +107,7 @@ static void port_write(struct request_port *port, const char *bytes, size_t leng
     if (unread(c) + length > CONTROL_BACKLOG) {
         say(c, -ENOBUFS, "cut off: too much of the answers was left unread; read faster, or ask for less");
         c->over = true; /* the loop's next callback winds it up */
-        bufferevent_disable(c->io, EV_READ);
+        event_del(c->readable);
         return;
     }
     bufferevent_write(c->io, bytes, length);
@@ -102,18 +118,32 @@ static size_t port_backlog(const struct request_port *port)
     return unread(container_of_const(port, struct connection, port));
 }
 
+static int port_file(struct request_port *port)
+{
+    struct connection *c = container_of(port, struct connection, port);
+    int file = c->file;
+    c->file = -1;
+    return file;
+}
+
+/* Reads when there is something; at once: what has been read already is looked at in the loop's next round. */
+static void listen_on(struct connection *c, bool at_once)
+{
+    event_add(c->readable, at_once ? &(struct timeval){0, 0} : NULL);
+}
+
 /* All that was written has gone. */
 static void on_drained(struct bufferevent *io, void *context)
 {
     struct connection *c = context;
+    (void)io;
     if (c->over) {
         hang_up(c);
         return;
     }
     if (c->paused) {
         c->paused = false;
-        bufferevent_enable(io, EV_READ);
-        bufferevent_trigger(io, EV_READ, BEV_OPT_DEFER_CALLBACKS);
+        listen_on(c, true);
     }
 }
 
@@ -139,43 +169,90 @@ static bool take_line(struct connection *c, struct evbuffer *input)
     return true;
 }
 
-static void on_readable(struct bufferevent *io, void *context)
+/* The first file that came along stays, all others are closed. */
+static void take_files(struct connection *c, struct msghdr *message)
+{
+    for (struct cmsghdr *m = CMSG_FIRSTHDR(message); m != NULL; m = CMSG_NXTHDR(message, m)) {
+        if (m->cmsg_level != SOL_SOCKET || m->cmsg_type != SCM_RIGHTS) {
+            continue;
+        }
+        size_t count = (m->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < count; i++) {
+            int file;
+            memcpy(&file, CMSG_DATA(m) + i * sizeof file, sizeof file);
+            if (i == 0) {
+                drop_file(c);
+                c->file = file;
+            } else {
+                close(file);
+            }
+        }
+    }
+}
+
+/* 0: as much as there is room for, and sets c->ended; -errno: the client has gone. */
+static int take_bytes(struct connection *c)
+{
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(FILES_AT_ONCE * sizeof(int))];
+    uint8_t bytes[READ_BYTES];
+    size_t length = evbuffer_get_length(c->input), room = CONTROL_LINE + 2; /* beyond a line nothing is read ahead */
+    struct iovec into = {bytes, length < room ? room - length : 0};
+    if (into.iov_len > sizeof bytes) {
+        into.iov_len = sizeof bytes;
+    }
+    if (into.iov_len == 0 || c->ended) {
+        return 0;
+    }
+    struct msghdr message = {
+        .msg_iov = &into, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    ssize_t n = recvmsg(bufferevent_getfd(c->io), &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    if (n < 0) {
+        return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+    }
+    take_files(c, &message);
+    c->ended = n == 0;
+    return evbuffer_add(c->input, bytes, (size_t)n) < 0 ? -ENOMEM : 0;
+}
+
+static void on_readable(int fd, short what, void *context)
 {
     struct connection *c = context;
-    struct evbuffer *input = bufferevent_get_input(io);
+    (void)fd;
+    if ((what & EV_READ) != 0 && take_bytes(c) < 0) {
+        hang_up(c);
+        return;
+    }
     for (unsigned taken = 0; !c->over && !c->paused; taken++) {
         if (taken == CONTROL_BURST) {
-            bufferevent_trigger(io, EV_READ, BEV_OPT_DEFER_CALLBACKS); /* others first */
+            listen_on(c, true); /* others first */
             return;
         }
         if (unread(c) > CONTROL_PAUSE) {
             c->paused = true;
-            bufferevent_disable(io, EV_READ);
             return;
         }
-        if (!take_line(c, input)) {
+        if (!take_line(c, c->input)) {
             break;
         }
     }
     if (c->over || c->paused) {
         return;
     }
-    if (evbuffer_get_length(input) > CONTROL_LINE) {
+    if (evbuffer_get_length(c->input) > CONTROL_LINE) {
         say(c, -EMSGSIZE, "cut off: a request longer than 65536 bytes");
         wind_up(c);
     } else if (c->ended) {
         wind_up(c); /* what was answered by now still goes out */
+    } else {
+        listen_on(c, false);
     }
 }
 
 static void on_event(struct bufferevent *io, short what, void *context)
 {
-    struct connection *c = context;
-    if (what & BEV_EVENT_EOF) {
-        c->ended = true;
-        on_readable(io, c);
-    } else if (what & (BEV_EVENT_ERROR | BEV_EVENT_TIMEOUT)) {
-        hang_up(c);
+    (void)io;
+    if (what & (BEV_EVENT_ERROR | BEV_EVENT_TIMEOUT)) {
+        hang_up(context);
     }
 }
 
@@ -196,22 +273,35 @@ static void welcome(struct control *control, int fd)
 {
     struct connection *c = calloc(1, sizeof *c);
     struct bufferevent *io = c != NULL ? bufferevent_socket_new(control->base, fd, BEV_OPT_CLOSE_ON_FREE) : NULL;
-    if (io == NULL) {
+    struct event *readable = io != NULL ? event_new(control->base, fd, EV_READ, on_readable, c) : NULL;
+    struct evbuffer *input = readable != NULL ? evbuffer_new() : NULL;
+    if (input == NULL) {
+        refuse_client(io != NULL ? dup(fd) : fd, "the daemon is out of memory");
+        if (readable != NULL) {
+            event_free(readable);
+        }
+        if (io != NULL) {
+            bufferevent_free(io);
+        }
         free(c);
-        refuse_client(fd, "the daemon is out of memory");
         return;
     }
     c->control = control;
     c->io = io;
+    c->readable = readable;
+    c->input = input;
+    c->file = -1;
     request_port_init(&c->port);
     c->port.write = port_write;
     c->port.backlog = port_backlog;
+    c->port.file = port_file;
     list_push_back(&control->connections, &c->node);
     control->count++;
-    bufferevent_setcb(io, on_readable, on_drained, on_event, c);
-    bufferevent_setwatermark(io, EV_READ, 0, CONTROL_LINE + 2); /* beyond a line nothing is read ahead */
+    bufferevent_setcb(io, NULL, on_drained, on_event, c);
     bufferevent_set_timeouts(io, NULL, &patience);
-    bufferevent_enable(io, EV_READ | EV_WRITE);
+    bufferevent_disable(io, EV_READ);
+    bufferevent_enable(io, EV_WRITE);
+    listen_on(c, false);
 }
 
 static void on_client(int listening, short what, void *context)

@@ -16,6 +16,7 @@ cubeway_folder(cw_commands PREFIX daemon
     cmd_capture.c
     cmd_daemon.c
     cmd_fault.c
+    cmd_file.c
     cmd_key.c
     cmd_node.c
     cmd_service.c

@@ -7,7 +7,8 @@
  *  2. what a client holds here is bounded: a line by CONTROL_LINE, requests under way by REQUEST_UNDER_WAY, what it does not read by
  *     CONTROL_BACKLOG; a turn of the loop serves it CONTROL_BURST requests at most. One that lets more pile up is cut off, and a last
  *     line says so; so is one that reads nothing for CONTROL_PATIENCE_S seconds, without a word that it would not read either;
- *  3. a client that goes away cancels what it asked for.
+ *  3. a client that goes away cancels what it asked for;
+ *  4. of the open files that a client sends along (SCM_RIGHTS) one is kept, the newest, until a request takes it (request_file()) or the client goes.
  *
  * Knows no command and no node. One thread, the loop's.
  */

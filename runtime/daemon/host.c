@@ -27,7 +27,7 @@ enum {
     PACKETS_MOST = 1 << 28,
     MTU_LEAST = 1500,
     MTU_MOST = 9000,
-    OFFLOAD_THREADS = 2,
+    OFFLOAD_THREADS = 4, /* two may stand still with a disk (services/multicast/file_crew.h), and two are left */
 };
 
 struct pump_server *host_pump_server(struct host_server *s)
@@ -89,6 +89,11 @@ cw_link host_port(const struct host *h, cw_link link)
 struct log *host_log(struct host *h)
 {
     return h->log;
+}
+
+struct file_desk *host_files(struct host *h)
+{
+    return h->files;
 }
 
 uint32_t host_mtu(const struct host *h)
@@ -240,7 +245,7 @@ int host_start_node(struct pump_server *s, uint64_t incarnation)
         .offload_context = s,
         .option = host_option,
         .option_context = h,
-        .objects = h->jobs != NULL ? job_desk_objects(h->jobs) : NULL,
+        .objects = h->object,
         .records = {h, on_record},
     };
     struct siphash_key seal;
@@ -509,9 +514,12 @@ int host_open(struct host **out, const struct host_options *o, char why[static H
     if (h == NULL) {
         return because(-ENOMEM, why, "servers");
     }
+    list_init(&h->errands);
     h->config = *o->config;
     h->log = o->log;
     h->jobs = o->jobs;
+    h->files = o->files;
+    host_gather_objects(h);
     h->will = o->will;
     h->will_context = o->will_context;
     h->started = clock_now();

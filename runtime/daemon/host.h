@@ -9,6 +9,7 @@
 #ifndef DAEMON_HOST_H
 #define DAEMON_HOST_H
 
+#include "base/list.h"
 #include "core/node.h"
 #include "daemon/config.h"
 #include "keyspace/torus.h"
@@ -17,6 +18,7 @@
 struct event_base;
 struct boot;
 struct boot_place;
+struct file_desk;
 struct host;
 struct job_desk;
 struct log;
@@ -53,6 +55,7 @@ struct host_options {
     struct log *log;                    /* borrowed; may be NULL */
     const struct boot_place *place; /* where this server stands, as stored or configured, copied; NULL: it finds out */
     struct job_desk *jobs;          /* borrowed; NULL: no records but those of built-in services */
+    struct file_desk *files;        /* borrowed; NULL: no files of this machine for services */
     uint64_t id;                    /* of this server, for the bootstrap; 0: no bootstrap, and place is needed */
     uint64_t incarnation;           /* of every server here; store.h */
     struct shim **shim;             /* CW_LINK_COUNT, or NULL when CONFIG_WHOLE; taken on success, each may be NULL */
@@ -79,6 +82,18 @@ bool host_look_neighbours(struct host *h);
 CW_MUST_CHECK int host_on_signal(struct host *h, int signal, void (*fn)(void *context, struct host *h), void *context);
 CW_MUST_CHECK int host_every(struct host *h, cw_span span, void (*fn)(void *context, struct host *h), void *context);
 
+/*
+ * Something that fn does at the end of this turn of the loop, outside of all servers: before the loop sleeps, and without asking the system what else
+ * there is. All zero but for fn and context. Borrowed until fn has been called, once for each host_later(); asked for twice: once.
+ */
+struct host_errand {
+    struct list_node node;
+    void (*fn)(void *context);
+    void *context;
+};
+void host_later(struct host *h, struct host_errand *e);
+void host_not_later(struct host_errand *e);
+
 /* ---- Questions ------------------------------------------------------------------------------------------------------ */
 
 unsigned host_count(const struct host *h);
@@ -93,6 +108,8 @@ const struct torus *host_torus(const struct host *h);
 struct boot *host_boot(struct host *h);
 cw_link host_port(const struct host *h, cw_link link);
 struct log *host_log(struct host *h);
+/* As given; may be NULL. */
+struct file_desk *host_files(struct host *h);
 struct event_base *host_base(struct host *h);
 /* Bytes of a frame, on every link of this process. */
 uint32_t host_mtu(const struct host *h);

@@ -21,7 +21,8 @@
 
 enum {
     HOST_STASH = SHIM_BATCH,
-    HOST_SERVICES = 32,   /* a node runs no more */
+    HOST_SERVICES = 32, /* a node runs no more */
+    HOST_OBJECTS = 4,
     HOST_RECEIVES = 8,    /* batches of one link in a turn */
     HOST_PULLS = 64,      /* frames of one server in a turn: whoever sends for long does not hear */
     HOST_STALL_MS = 5,    /* a tick that is so late: first what has come in meanwhile is heard (semantics 4.6) */
@@ -93,7 +94,9 @@ struct host {
     uint64_t bits_per_second, seed;
     cw_time started;
     struct job_desk *jobs; /* borrowed; may be NULL */
-    struct book *book;     /* jobs of services that are built in; NULL until the torus is known */
+    struct file_desk *files;
+    struct node_object object[HOST_OBJECTS + 1]; /* what both offer to services */
+    struct book *book;                           /* jobs of services that are built in; NULL until the torus is known */
     struct pkt_home *packets;
     cw_server *neighbours;
     struct offload *offload;
@@ -127,6 +130,7 @@ struct host {
 
     struct pump *pump;
     struct pump_server *active_first, *active_last;
+    struct list errands;
     struct heap wakes;
     void *wakes_memory;
     unsigned full; /* servers whose look says so */
@@ -148,6 +152,8 @@ void host_end_node(struct pump_server *s);
 CW_MUST_CHECK int host_settle(struct host *h, cw_dims dims, cw_coord self, char why[static HOST_WHY]);
 
 /* modules.c */
+/* What the host's parts offer to services goes into one table. */
+void host_gather_objects(struct host *h);
 /* All services on a node that has just been opened. */
 CW_MUST_CHECK int host_add_services(struct host *h, struct node *n, cw_time now);
 void host_close_modules(struct host *h);

@@ -14,11 +14,18 @@ enum { PORT_MAX = 65535 };
 static const char service_name[] = "kvcache";
 static const char usual[] = "127.0.0.1:11211";
 
+/* One server's. */
+struct entrance {
+    struct host_server *server;
+    struct gateway *gateway;
+    struct host_errand work;
+};
+
 struct kvdoor {
     struct host *host;
     unsigned count; /* servers of the process */
     bool open;
-    struct gateway *gateway[]; /* of each */
+    struct entrance entrance[];
 };
 
 /* ---- Into the server ------------------------------------------------------------------------------------------------ */
@@ -36,8 +43,22 @@ static void on_visit(void *context, cw_svc *svc, const void *exports)
 
 static int enter(void *context, void (*visit)(void *arg, cw_svc *kvcache, const struct kvcache_api *api), void *arg)
 {
+    const struct entrance *entrance = context;
     struct errand e = {visit, arg};
-    return host_visit(context, service_name, KVCACHE_API_VERSION, on_visit, &e);
+    return host_visit(entrance->server, service_name, KVCACHE_API_VERSION, on_visit, &e);
+}
+
+/* An answer leaves in the turn in which it came: by the event loop it would leave in the next. */
+static void later(void *context)
+{
+    struct entrance *entrance = context;
+    host_later(entrance->server->host, &entrance->work);
+}
+
+static void work(void *context)
+{
+    struct entrance *entrance = context;
+    gateway_work(entrance->gateway);
 }
 
 /* ---- Opening and closing --------------------------------------------------------------------------------------------- */
@@ -63,8 +84,9 @@ static bool address_of(const char *listen, unsigned i, char out[static MC_ADDRES
 static void shut(struct kvdoor *door)
 {
     for (unsigned i = 0; i < door->count; i++) {
-        gateway_close(door->gateway[i]);
-        door->gateway[i] = NULL;
+        host_not_later(&door->entrance[i].work);
+        gateway_close(door->entrance[i].gateway);
+        door->entrance[i].gateway = NULL;
     }
     door->open = false;
 }
@@ -72,7 +94,8 @@ static void shut(struct kvdoor *door)
 static int open_one(struct kvdoor *door, unsigned i, const struct mc_config *config, char why[static HOST_WHY])
 {
     struct mc_config own = *config;
-    const struct gateway_host host = {host_server(door->host, i), enter};
+    struct entrance *entrance = &door->entrance[i];
+    const struct gateway_host host = {entrance, enter, later};
     char problem[GATEWAY_WHY];
     if (!address_of(config->listen, i, own.listen)) {
         snprintf(why, HOST_WHY,
@@ -80,7 +103,8 @@ static int open_one(struct kvdoor *door, unsigned i, const struct mc_config *con
                  config->listen, door->count);
         return -EINVAL;
     }
-    int rc = gateway_open(&door->gateway[i], host_base(door->host), &own, &host, problem);
+    *entrance = (struct entrance){.server = host_server(door->host, i), .work = {.fn = work, .context = entrance}};
+    int rc = gateway_open(&entrance->gateway, host_base(door->host), &own, &host, problem);
     if (rc < 0) {
         snprintf(why, HOST_WHY, "%s", problem);
     }
@@ -140,7 +164,7 @@ static bool configured(const struct daemon_config *config)
 int kvdoor_open(struct kvdoor **out, struct host *h, char why[static HOST_WHY])
 {
     unsigned count = host_count(h);
-    struct kvdoor *door = calloc(1, sizeof *door + count * sizeof door->gateway[0]);
+    struct kvdoor *door = calloc(1, sizeof *door + count * sizeof door->entrance[0]);
     if (door == NULL) {
         snprintf(why, HOST_WHY, "out of memory");
         return -ENOMEM;
@@ -171,7 +195,7 @@ unsigned kvdoor_clients(const struct kvdoor *door)
 {
     unsigned clients = 0;
     for (unsigned i = 0; i < door->count; i++) {
-        clients += door->gateway[i] != NULL ? gateway_clients(door->gateway[i]) : 0;
+        clients += door->entrance[i].gateway != NULL ? gateway_clients(door->entrance[i].gateway) : 0;
     }
     return clients;
 }

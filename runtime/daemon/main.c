@@ -9,6 +9,7 @@
 #include "daemon/commands.h"
 #include "daemon/config.h"
 #include "daemon/doubts.h"
+#include "daemon/file_desk.h"
 #include "daemon/host.h"
 #include "daemon/job_desk.h"
 #include "daemon/kvdoor.h"
@@ -225,6 +226,7 @@ struct daemon {
     struct shim *shim[CW_LINK_COUNT];
     struct watcher *watcher;
     struct job_desk *jobs;
+    struct file_desk *files;
     struct host *host;
     struct request_desk desk;
     struct control *control;
@@ -333,6 +335,12 @@ static bool open_jobs(struct daemon *d)
     return job_desk_open(&d->jobs, &d->config, d->log, why) == 0 || fail(d, "job records cannot be had", why);
 }
 
+static bool open_files(struct daemon *d)
+{
+    int rc = file_desk_open(&d->files, d->config.place == CONFIG_WHOLE);
+    return rc == 0 || fail(d, "files cannot be had", strerror(-rc));
+}
+
 static bool open_host(struct daemon *d, uint64_t incarnation)
 {
     char why[HOST_WHY];
@@ -344,6 +352,7 @@ static bool open_host(struct daemon *d, uint64_t incarnation)
         .config = &d->config,
         .log = d->log,
         .jobs = d->jobs,
+        .files = d->files,
         .incarnation = incarnation,
         .id = state->id,
         .place = kept ? &place : NULL,
@@ -455,8 +464,8 @@ static bool open_all(struct daemon *d)
         return fail(d, "rights cannot be limited", why);
     }
     (void)doubts_links(&d->config, log_doubt, d);
-    if (!open_store(d, &incarnation) || !open_links(d) || !open_jobs(d) || !open_host(d, incarnation) ||
-        !listen_to_signals(d) || !open_doors(d)) {
+    if (!open_store(d, &incarnation) || !open_links(d) || !open_jobs(d) || !open_files(d) ||
+        !open_host(d, incarnation) || !listen_to_signals(d) || !open_doors(d)) {
         return false;
     }
     if (d->stored && store_give(&d->store, d->config.user, why) < 0) {
@@ -482,6 +491,7 @@ static void close_all(struct daemon *d)
         host_close(d->host);
     }
     job_desk_close(d->jobs);
+    file_desk_close(d->files);
     watcher_end(d->watcher);
     links_close_all(d->shim);
     if (d->stored) {

@@ -4,6 +4,7 @@
  */
 #include "daemon/metrics.h"
 
+#include "base/histogram.h"
 #include "base/quantity.h"
 #include "cubeway/version.h"
 
@@ -202,6 +203,42 @@ static void put_counters(struct host *h, const struct metrics_out *out)
     }
 }
 
+/* ---- How long things take ------------------------------------------------------------------------------------------------- */
+
+/* Powers of two are enough for collectors: a quarter of the buckets. */
+static void put_histogram(void *context, const char *service, const char *name, const struct histogram *h)
+{
+    const struct counter_visit *visit = context;
+    char label[2][NAME], of[3 * NAME];
+    metrics_escape(service, label[0], NAME);
+    metrics_escape(name, label[1], NAME);
+    snprintf(of, sizeof of, "server=\"%s\",service=\"%s\",histogram=\"%s\"", visit->server, label[0], label[1]);
+    for (unsigned i = 0; i < HISTOGRAM_BUCKETS - 1; i += HISTOGRAM_PARTS) {
+        int64_t ns = histogram_bound(i);
+        put(visit->out, "cubeway_service_seconds_bucket{%s,le=\"%" PRId64 ".%09" PRId64 "\"} %" PRIu64 "\n", of,
+            ns / CW_SEC(1).ns, ns % CW_SEC(1).ns, histogram_up_to(h, i));
+    }
+    put(visit->out, "cubeway_service_seconds_bucket{%s,le=\"+Inf\"} %" PRIu64 "\n", of, h->count);
+    put(visit->out, "cubeway_service_seconds_sum{%s} %" PRIu64 ".%09" PRIu64 "\n", of, h->sum_ns / 1000000000,
+        h->sum_ns % 1000000000);
+    put(visit->out, "cubeway_service_seconds_count{%s} %" PRIu64 "\n", of, h->count);
+}
+
+static void put_histograms(struct host *h, const struct metrics_out *out)
+{
+    char text[TORUS_TEXT];
+    put_family(out, "service_seconds", "histogram", "How long things took, by service and kind.");
+    put(out, "# UNIT cubeway_service_seconds seconds\n");
+    for (unsigned i = 0; i < host_count(h); i++) {
+        const struct host_server *s = host_server(h, i);
+        struct counter_visit visit = {out, text};
+        torus_format(s->self, text);
+        if (s->node != NULL) {
+            node_histograms(s->node, put_histogram, &visit);
+        }
+    }
+}
+
 /* ---- Families of links ------------------------------------------------------------------------------------------------------ */
 
 struct link_family {
@@ -260,5 +297,6 @@ void metrics_write(struct host *h, const struct metrics_out *out)
         put_link_family(h, &link_families[i], out);
     }
     put_counters(h, out);
+    put_histograms(h, out);
     put(out, "# EOF\n");
 }

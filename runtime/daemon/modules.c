@@ -2,6 +2,8 @@
 /* modules.c - services come and go, on all servers of the process at once or on none. */
 #include "daemon/host_internal.h"
 
+#include "daemon/file_desk.h"
+#include "daemon/job_desk.h"
 #include "services/builtin.h"
 #include "shim/clock.h"
 
@@ -124,6 +126,20 @@ static int add_one(struct host *h, struct node *n, struct host_module *m, cw_tim
         return -ENOKEY;
     }
     return rc < 0 ? rc : node_service_policy(n, m->face.table->job, &m->face.policy);
+}
+
+void host_gather_objects(struct host *h)
+{
+    const struct node_object *of_jobs = h->jobs != NULL ? job_desk_objects(h->jobs) : NULL;
+    unsigned count = 0;
+    for (; of_jobs != NULL && of_jobs->name != NULL; of_jobs++) {
+        CHECK(count < HOST_OBJECTS);
+        h->object[count++] = *of_jobs;
+    }
+    if (h->files != NULL) {
+        CHECK(count < HOST_OBJECTS);
+        h->object[count] = (struct node_object){FILES_HOST_NAME, FILES_HOST_VERSION, file_desk_host(h->files)};
+    }
 }
 
 int host_add_services(struct host *h, struct node *n, cw_time now)

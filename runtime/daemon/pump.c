@@ -385,6 +385,33 @@ static bool all_left(struct host *h, cw_time now)
     return true;
 }
 
+void host_later(struct host *h, struct host_errand *e)
+{
+    if (!list_is_linked(&e->node)) {
+        list_push_back(&h->errands, &e->node);
+    }
+}
+
+void host_not_later(struct host_errand *e)
+{
+    if (list_is_linked(&e->node)) {
+        list_remove(&e->node);
+    }
+}
+
+/* Those there are; what they make is for the next turn, which does not sleep. */
+static void run_errands(struct host *h)
+{
+    struct list now;
+    struct list_node *n;
+    list_init(&now);
+    list_splice_back(&now, &h->errands);
+    while ((n = list_pop_front(&now)) != NULL) {
+        struct host_errand *e = container_of(n, struct host_errand, node);
+        e->fn(e->context);
+    }
+}
+
 /* Looks at descriptors; may_sleep: until one of them or the timer says something. */
 static void look_outside(struct host *h, bool may_sleep)
 {
@@ -412,7 +439,8 @@ static void turn(struct host *h, bool may_sleep)
     if (busy && h->pump->spins++ % SPINS != 0) {
         mark_all(h);
     } else {
-        look_outside(h, may_sleep && !busy && h->active_first == NULL && !h->done);
+        bool rest = h->active_first == NULL && list_is_empty(&h->errands);
+        look_outside(h, may_sleep && !busy && rest && !h->done);
     }
     if (h->config.place == CONFIG_WHOLE) {
         let_time_pass(h, clock_now());
@@ -423,6 +451,7 @@ static void turn(struct host *h, bool may_sleep)
         serve_round(h, now);
         now = clock_now();
     }
+    run_errands(h);
     if (h->leaving && !h->done && all_left(h, clock_now())) {
         for (unsigned i = 0; i < h->count; i++) {
             serve(&h->server[i], clock_now()); /* the last goodbyes */

@@ -208,6 +208,11 @@ const struct control_line *request_line(const struct request *r)
     return &r->line;
 }
 
+int request_file(struct request *r)
+{
+    return r->port != NULL && r->port->file != NULL ? r->port->file(r->port) : -1;
+}
+
 /* The row that fields go to; NULL when nobody listens. */
 static struct control_row *row_of(struct request *r)
 {

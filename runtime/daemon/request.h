@@ -36,6 +36,7 @@ struct request_desk {
 struct request_port {
     void (*write)(struct request_port *port, const char *bytes, size_t length);
     size_t (*backlog)(const struct request_port *port); /* bytes written and not yet read by the client; NULL: none */
+    int (*file)(struct request_port *port);             /* as request_file(); NULL: none ever comes */
     struct list requests;
     unsigned count;
 };
@@ -54,6 +55,12 @@ void request_take(struct request_port *port, const struct request_desk *desk, co
 void *request_context(const struct request *r);
 /* args, options and "server", as the client sent them; good until request_done(). */
 const struct control_line *request_line(const struct request *r);
+
+/*
+ * Gives the open file that the client sent along (SCM_RIGHTS) with the request or before it, the caller's to close; -1: none. It was opened with
+ * the client's rights, whatever they are: who is asked to read it asks it, and nothing by its name. Once, and only inside run().
+ */
+int request_file(struct request *r);
 
 /* Fields go to the row under way; a row begins with its first field and ends with request_row() or request_done(). */
 void request_integer(struct request *r, const char *name, int64_t value);

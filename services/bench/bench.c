@@ -3,20 +3,13 @@
 
 #include "base/words.h"
 #include "services/bench/engine.h"
+#include "services/reply/refuse.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- What operators say ------------------------------------------------------------------------------------------ */
-
-static int refuse(cw_request *r, const char *what, const char *word)
-{
-    char text[160];
-    snprintf(text, sizeof text, "%s: '%s'", what, word);
-    cw_request_text(r, "error", text);
-    return -EINVAL;
-}
 
 static enum bench_mode mode_of(const char *word)
 {
@@ -34,7 +27,8 @@ static int start(cw_svc *s, struct engine *e, cw_request *r, int argc, const cha
 {
     enum bench_mode mode = argc >= 2 ? mode_of(argv[1]) : BENCH_IDLE;
     if (mode == BENCH_IDLE) {
-        return refuse(r, "start needs mode=all, mode=keys or mode=links first, not", argc >= 2 ? argv[1] : "");
+        return refuse_request(r, "start needs mode=all, mode=keys or mode=links first, not: '%s'",
+                              argc >= 2 ? argv[1] : "");
     }
     uint64_t size = 1024, run = 0, rate = 0, track = 1, count = CW_LINK_COUNT, own = 0;
     const struct words_option paced[] = {
@@ -54,11 +48,10 @@ static int start(cw_svc *s, struct engine *e, cw_request *r, int argc, const cha
     if (good < argc - 2) {
         char text[160];
         words_explain(argv[2 + good], options, 4, text, sizeof text);
-        cw_request_text(r, "error", text);
-        return -EINVAL;
+        return refuse_request(r, "%s", text);
     }
     if (mode != BENCH_LINKS && rate == 0) {
-        return refuse(r, "an option is missing", "rate");
+        return refuse_request(r, "an option is missing: '%s'", "rate");
     }
     const struct bench_plan plan = {
         .mode = mode,
@@ -159,7 +152,7 @@ static int bench_command(cw_svc *s, void *state, cw_request *r, int argc, const 
         engine_reset(e);
         return 0;
     }
-    return refuse(r, "commands are start mode=.., stop, stats [links], reset; not", word);
+    return refuse_request(r, "commands are start mode=.., stop, stats [links], reset; not: '%s'", word);
 }
 
 /* ---- What others on this server call ----------------------------------------------------------------------------- */

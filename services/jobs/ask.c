@@ -9,6 +9,7 @@
 #include "keyspace/torus.h"
 #include "nmu/check.h"
 #include "nmu/job_record.h"
+#include "services/reply/refuse.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -286,12 +287,13 @@ int jobs_command_explain(struct jobs *j, cw_request *r, int argc, const char *co
     uint64_t from[3], to[3];
     bool key, none;
     if (argc != 2 || !read_end(j, argv[0], 2, from, &none) || !read_end(j, argv[1], 3, to, &key)) {
-        return jobs_refuse(r, "explain SOURCE:PROCESS JOB:PROCESS:PORT, jobs by number or name, * for keys; not",
-                           argc > 0 ? argv[argc - 1] : "");
+        return refuse_request(
+            r, "explain SOURCE:PROCESS JOB:PROCESS:PORT, jobs by number or name, * for keys; not: '%.60s'",
+            argc > 0 ? argv[argc - 1] : "");
     }
     cw_server home = home_of(j, (cw_job)from[0], (cw_process)from[1]);
     if (home == CW_SERVER_NONE) {
-        (void)jobs_refuse(r, "by its record the source has no such process here", argv[0]);
+        (void)refuse_request(r, "by its record the source has no such process here: '%.60s'", argv[0]);
         return -ENOENT;
     }
     struct jobs_asking *a = begin(j, r);
@@ -402,7 +404,7 @@ static void audit_on(struct jobs *j, struct jobs_asking *a)
 int jobs_command_audit(struct jobs *j, cw_request *r, int argc, const char *const *argv)
 {
     if (argc != 0) {
-        return jobs_refuse(r, "audit takes no words", argv[0]);
+        return refuse_request(r, "audit takes no words: '%.60s'", argv[0]);
     }
     struct jobs_asking *a = begin(j, r);
     if (a == NULL) {

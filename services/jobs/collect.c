@@ -9,6 +9,7 @@
 #include "base/words.h"
 #include "keyspace/torus.h"
 #include "nmu/job_record.h"
+#include "services/reply/refuse.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -354,19 +355,23 @@ static int read_put(struct jobs *j, struct jobs_collect *c, int argc, const char
         return words;
     }
     if (words < 0) {
-        return words == -EINVAL ? jobs_refuse(c->request, "no base64 of a signed record", argc > 0 ? argv[0] : "")
-                                : words;
+        return words == -EINVAL
+                   ? refuse_request(c->request, "no base64 of a signed record: '%.60s'", argc > 0 ? argv[0] : "")
+                   : words;
     }
     int good = words + words_options(argc - words, argv + words, options, sizeof options / sizeof *options);
     if (good < argc) {
-        return jobs_refuse(c->request, "put BASE64 [wait=0|1] [timeout=MILLISECONDS] [rows=0|1]; not", argv[good]);
+        return refuse_request(c->request, "put BASE64 [wait=0|1] [timeout=MILLISECONDS] [rows=0|1]; not: '%.60s'",
+                              argv[good]);
     }
     struct jobs_mark *mark = &c->change.mark;
     if (c->size <= JOBS_SIGNATURE_BYTES || !jobs_mark_of(c->bytes, c->size - JOBS_SIGNATURE_BYTES, mark)) {
-        return jobs_refuse(c->request, "no job record with a signature of 64 bytes behind it", argc > 0 ? argv[0] : "");
+        return refuse_request(c->request, "no job record with a signature of 64 bytes behind it: '%.60s'",
+                              argc > 0 ? argv[0] : "");
     }
     if (mark->job == JOBS_JOB) {
-        return jobs_refuse(c->request, "that job carries these changes: what it may do is built in", "jobs");
+        return refuse_request(c->request, "that job carries these changes: what it may do is built in: '%.60s'",
+                              "jobs");
     }
     int rc = judge_size(j, c);
     return rc < 0 ? rc : judge(j, c->request, mark);
@@ -419,13 +424,11 @@ int jobs_command_more(struct jobs *j, cw_request *r, int argc, const char *const
 {
     uint64_t offset;
     if (argc != 2 || words_number(argv[0], 0, SHELF_RECORD_MAX, &offset) < 0) {
-        return jobs_refuse(r, "more OFFSET BASE64: bytes that a put shall begin with; not", argc > 0 ? argv[0] : "");
+        return refuse_request(r, "more OFFSET BASE64: bytes that a put shall begin with; not: '%.60s'",
+                              argc > 0 ? argv[0] : "");
     }
     if (offset != 0 && offset != j->staged) {
-        char text[120];
-        snprintf(text, sizeof text, "%zu bytes are here: go on from there, or begin again at 0", j->staged);
-        cw_request_text(r, "error", text);
-        return -EINVAL;
+        return refuse_request(r, "%zu bytes are here: go on from there, or begin again at 0", j->staged);
     }
     if (j->stage == NULL) {
         j->stage = malloc(SHELF_RECORD_MAX);
@@ -435,7 +438,8 @@ int jobs_command_more(struct jobs *j, cw_request *r, int argc, const char *const
     }
     int got = base64_decode(argv[1], j->stage + offset, SHELF_RECORD_MAX - offset);
     if (got < 0) {
-        return jobs_refuse(r, got == -EMSGSIZE ? "more than a record may have" : "no base64", argv[1]);
+        return refuse_request(r, "%s: '%.60s'", got == -EMSGSIZE ? "more than a record may have" : "no base64",
+                              argv[1]);
     }
     j->staged = offset + (size_t)got;
     cw_request_int(r, "bytes", (int64_t)j->staged);

@@ -2,6 +2,7 @@
 #include "services/jobs/jobs_internal.h"
 
 #include "keyspace/torus.h"
+#include "services/reply/refuse.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -138,14 +139,6 @@ static void jobs_on_event(cw_svc *s, void *state, const cw_event *ev)
 
 /* ---- Commands ------------------------------------------------------------------------------------------------------ */
 
-int jobs_refuse(cw_request *r, const char *what, const char *word)
-{
-    char text[160];
-    snprintf(text, sizeof text, "%s: '%.60s'", what, word);
-    cw_request_text(r, "error", text);
-    return -EINVAL;
-}
-
 static int jobs_on_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
 {
     (void)s;
@@ -172,10 +165,10 @@ static int jobs_on_command(cw_svc *s, void *state, cw_request *r, int argc, cons
     if (strcmp(word, "audit") == 0) {
         return jobs_command_audit(j, r, argc - 1, argv + 1);
     }
-    return jobs_refuse(r,
-                       "commands are list, show JOB, put BASE64, more OFFSET BASE64, status, "
-                       "explain SOURCE:PROCESS JOB:PROCESS:PORT, audit; not",
-                       word);
+    return refuse_request(r,
+                          "commands are list, show JOB, put BASE64, more OFFSET BASE64, status, "
+                          "explain SOURCE:PROCESS JOB:PROCESS:PORT, audit; not: '%.60s'",
+                          word);
 }
 
 /* ---- Opening and closing ------------------------------------------------------------------------------------------- */

@@ -120,8 +120,6 @@ cw_packet *jobs_packet(struct jobs *j, struct jobs_frame *frame, size_t rest, ui
 cw_to jobs_to(const struct jobs *j, cw_server server);
 /* As jobs_packet(), to a server; not sent: somebody will ask again. */
 void jobs_send(struct jobs *j, cw_server to, struct jobs_frame *frame);
-/* Tells an error, and gives -EINVAL. */
-int jobs_refuse(cw_request *r, const char *what, const char *word);
 
 /* ---- take.c -------------------------------------------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include "base/words.h"
 #include "keyspace/torus.h"
 #include "nmu/job_record.h"
+#include "services/reply/refuse.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -171,15 +172,15 @@ int jobs_command_show(struct jobs *j, cw_request *r, int argc, const char *const
     uint64_t raw = 0;
     const struct words_option options[] = {{"raw", 0, 1, &raw}};
     if (argc < 1) {
-        return jobs_refuse(r, "show JOB [raw=0|1]; a job is missing", "");
+        return refuse_request(r, "show JOB [raw=0|1]; a job is missing: '%.60s'", "");
     }
     if (1 + words_options(argc - 1, argv + 1, options, 1) < argc) {
-        return jobs_refuse(r, "show JOB [raw=0|1]; not", argv[argc - 1]);
+        return refuse_request(r, "show JOB [raw=0|1]; not: '%.60s'", argv[argc - 1]);
     }
     cw_job job = jobs_named(j, argv[0], strlen(argv[0]));
     const struct shelf_item *item = job != 0 ? shelf_find(&j->shelf, job) : NULL;
     if (item == NULL) {
-        (void)jobs_refuse(r, "no signed record is held of the job", argv[0]);
+        (void)refuse_request(r, "no signed record is held of the job: '%.60s'", argv[0]);
         return -ENOENT;
     }
     struct job_record record;

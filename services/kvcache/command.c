@@ -1,44 +1,116 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * command.c - get, set, delete, stats and limits for operators: cwctl and the simulator alike.
+ * command.c - what operators ask in words: `cwctl kv`, `cwctl service kvcache` and the simulator alike. overview.c has what is asked of all servers.
  */
 #include "services/kvcache/internal.h"
+
+#include "base/base64.h"
+#include "services/reply/refuse.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MAX = 1000 };
+enum { TEXT_MAX = 1000, HOT_SHOWN = 10 };
 
-/* A value as text: what does not print is an escape, what is long is cut. */
-static void say_value(cw_request *r, const uint8_t *value, size_t length)
+void kv_text(const uint8_t *bytes, size_t length, char *out, size_t room)
 {
-    char text[TEXT_MAX + 8];
     size_t at = 0;
-    for (size_t i = 0; i < length && at < TEXT_MAX - 4; i++) {
-        if (value[i] >= ' ' && value[i] <= '~' && value[i] != '\\') {
-            text[at++] = (char)value[i];
+    for (size_t i = 0; i < length && at + 5 <= room; i++) {
+        if (bytes[i] >= ' ' && bytes[i] <= '~' && bytes[i] != '\\') {
+            out[at++] = (char)bytes[i];
         } else {
-            at += (size_t)snprintf(text + at, 5, "\\x%02x", value[i]);
+            at += (size_t)snprintf(out + at, 5, "\\x%02x", bytes[i]);
         }
     }
-    text[at] = '\0';
-    cw_request_text(r, "value", text);
+    out[at] = '\0';
 }
 
-static int refuse(cw_request *r, const char *what, const char *word)
+/* ---- Words behind a command -------------------------------------------------------------------------------------------- */
+
+/* name=value, behind what the command needs. */
+struct wishes {
+    cw_job job;
+    bool base64;    /* values are */
+    uint64_t stage; /* the value is what was brought under that number */
+    uint32_t flags;
+    cw_span expiry;
+};
+
+static bool number_word(const char *text, uint64_t most, uint64_t *out)
 {
-    char text[200];
-    snprintf(text, sizeof text, "%s: '%.60s'", what, word);
-    cw_request_text(r, "error", text);
-    return -EINVAL;
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(text, &end, 10);
+    *out = n;
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && n <= most;
 }
+
+static int read_wish(struct wishes *w, cw_request *r, const char *word)
+{
+    uint64_t n = 0;
+    const char *value = strchr(word, '=');
+    size_t name = value != NULL ? (size_t)(value - word) : 0;
+    if (value == NULL) {
+        return refuse_request(r, "behind what it needs a command takes name=value: '%.60s'", word);
+    }
+    value++;
+    if (name == 3 && memcmp(word, "job", 3) == 0) {
+        w->job = number_word(value, UINT32_MAX, &n) ? (cw_job)n : 0;
+        return w->job != 0 ? 0 : refuse_request(r, "a job is a number from 1 on: '%.60s'", word);
+    }
+    if (strcmp(word, "form=base64") == 0) {
+        w->base64 = true;
+        return 0;
+    }
+    if (name == 5 && memcmp(word, "stage", 5) == 0) {
+        return number_word(value, UINT64_MAX, &w->stage) ? 0 : refuse_request(r, "no number: '%.60s'", word);
+    }
+    if (name == 5 && memcmp(word, "flags", 5) == 0) {
+        w->flags = number_word(value, UINT32_MAX, &n) ? (uint32_t)n : 0;
+        return w->flags == n ? 0 : refuse_request(r, "flags are a number of 32 bits: '%.60s'", word);
+    }
+    if (name == 9 && memcmp(word, "expire_us", 9) == 0) {
+        bool good = number_word(value, UINT32_MAX * UINT64_C(1000000), &n);
+        w->expiry = CW_US((int64_t)n);
+        return good ? 0 : refuse_request(r, "expire_us is a time in microseconds: '%.60s'", word);
+    }
+    return refuse_request(r, "it takes job=N, form=base64, stage=N, flags=N and expire_us=N, not '%.60s'", word);
+}
+
+static int read_wishes(struct wishes *w, cw_request *r, int argc, const char *const *argv)
+{
+    *w = (struct wishes){.job = KVCACHE_JOB};
+    int rc = 0;
+    for (int i = 0; i < argc && rc == 0; i++) {
+        rc = read_wish(w, r, argv[i]);
+    }
+    return rc;
+}
+
+/* ---- get, set, delete -------------------------------------------------------------------------------------------------- */
 
 struct asked {
     cw_request *request;
-    bool get, sync, answered;
+    bool get, base64, sync, answered;
 };
+
+static void say_value(const struct asked *a, const struct kv_result *result)
+{
+    char text[TEXT_MAX + 8];
+    if (!a->base64) { /* what is long is cut */
+        kv_text(result->value, result->value_length, text, TEXT_MAX);
+        cw_request_text(a->request, "value", text);
+        return;
+    }
+    char *whole = malloc(base64_length(result->value_length) + 1);
+    if (whole != NULL) {
+        base64_encode(result->value, result->value_length, whole);
+        cw_request_text(a->request, "base64", whole);
+    }
+    free(whole);
+}
 
 static void answered(void *arg, const struct kv_result *result)
 {
@@ -46,8 +118,9 @@ static void answered(void *arg, const struct kv_result *result)
     struct asked *a = arg;
     cw_request *r = a->request;
     cw_request_text(r, "status", kv_status_text(result->status));
+    cw_request_int(r, "code", result->status);
     if (result->status == KV_OK && a->get) {
-        say_value(r, result->value, result->value_length);
+        say_value(a, result);
         cw_request_int(r, "bytes", (int64_t)result->value_length);
         cw_request_int(r, "flags", result->flags);
         cw_request_text(r, "from", sources[result->source]);
@@ -59,26 +132,23 @@ static void answered(void *arg, const struct kv_result *result)
     }
 }
 
-static int run(struct kvcache *k, cw_request *r, enum kv_op op, const char *key, const char *value, cw_job job)
+static int run(struct kvcache *k, cw_request *r, struct kv_request *request, const char *key, const struct wishes *w)
 {
-    struct kv_request request = {KV_REQUEST_INIT,
-                                 .op = op,
-                                 .job = job,
-                                 .key = (const uint8_t *)key,
-                                 .key_length = strlen(key),
-                                 .value = (const uint8_t *)value,
-                                 .value_length = value != NULL ? strlen(value) : 0};
-    if (request.key_length < 1 || request.key_length > KV_KEY_MAX) {
-        return refuse(r, "a key has 1 to 250 bytes", key);
+    request->size = sizeof *request;
+    request->job = w->job;
+    request->flags = w->flags;
+    request->expiry = w->expiry;
+    request->key = (const uint8_t *)key;
+    request->key_length = strlen(key);
+    if (request->key_length < 1 || request->key_length > KV_KEY_MAX) {
+        return refuse_request(r, "a key has 1 to 250 bytes: '%.60s'", key);
     }
     struct asked *a = calloc(1, sizeof *a);
     if (a == NULL) {
         return -ENOMEM;
     }
-    a->request = r;
-    a->get = op == KV_GET;
-    a->sync = true;
-    int rc = kv_do(k->svc, &request, answered, a);
+    *a = (struct asked){.request = r, .get = request->op == KV_GET, .base64 = w->base64, .sync = true};
+    int rc = kv_do(k->svc, request, answered, a);
     a->sync = false;
     if (rc == 0 && !a->answered) {
         return 1;
@@ -87,73 +157,139 @@ static int run(struct kvcache *k, cw_request *r, enum kv_op op, const char *key,
     return rc;
 }
 
+/* Gives the bytes that the word stands for, to be freed; NULL after a refusal, whose number is in *rc. */
+static uint8_t *value_of(struct kvcache *k, cw_request *r, const char *word, const struct wishes *w, size_t *length,
+                         int *rc)
+{
+    uint8_t *bytes;
+    if (w->stage != 0) {
+        bytes = stage_take(&k->stages, w->stage, length);
+        *rc = bytes != NULL ? 0
+                            : refuse_request(r, "nothing was brought under %llu, or it was too long ago",
+                                             (unsigned long long)w->stage);
+        return bytes;
+    }
+    size_t room = strlen(word) + 1;
+    bytes = malloc(room);
+    *rc = bytes != NULL ? 0 : -ENOMEM;
+    if (bytes != NULL && w->base64) {
+        int n = base64_decode(word, bytes, room);
+        *length = n >= 0 ? (size_t)n : 0;
+        if (n < 0) {
+            free(bytes);
+            *rc = refuse_request(r, "no base64: '%.60s'", word);
+            return NULL;
+        }
+    } else if (bytes != NULL) {
+        *length = room - 1;
+        memcpy(bytes, word, room);
+    }
+    return bytes;
+}
+
+static int set(struct kvcache *k, cw_request *r, const char *key, const char *word, const struct wishes *w)
+{
+    struct kv_request request = {.op = KV_SET};
+    int rc;
+    uint8_t *bytes = value_of(k, r, word, w, &request.value_length, &rc);
+    if (bytes == NULL) {
+        return rc;
+    }
+    request.value = bytes;
+    rc = run(k, r, &request, key, w);
+    free(bytes);
+    return rc;
+}
+
+/* stage N BASE64: one piece more of a value that a set with stage=N will store. */
+static int bring(struct kvcache *k, cw_request *r, const char *number, const char *word)
+{
+    struct wishes w = {.base64 = true};
+    uint64_t id;
+    size_t length;
+    int rc;
+    if (!number_word(number, UINT64_MAX, &id) || id == 0) {
+        return refuse_request(r, "a number from 1 on: '%.60s'", number);
+    }
+    uint8_t *bytes = value_of(k, r, word, &w, &length, &rc);
+    if (bytes == NULL) {
+        return rc;
+    }
+    rc = stage_add(&k->stages, id, bytes, length, cw_now(k->svc));
+    free(bytes);
+    return rc == -EMSGSIZE ? refuse_request(r, "a value has at most %d bytes", KV_VALUE_MAX) : rc;
+}
+
+/* ---- The others -------------------------------------------------------------------------------------------------------- */
+
 static int stats(struct kvcache *k, cw_request *r)
 {
-    for (unsigned i = 0; i < KV_COUNTS; i++) {
-        cw_request_int(r, kv_count_names[i].name, (int64_t)k->count[i]);
-    }
-    cw_request_int(r, "values", (int64_t)k->values.count);
-    cw_request_int(r, "value_bytes", (int64_t)items_bytes(&k->values));
-    cw_request_int(r, "value_bytes_max", (int64_t)k->values.bytes_max);
-    cw_request_int(r, "evicted", (int64_t)k->values.evicted);
-    cw_request_int(r, "copies", (int64_t)k->copies.count);
-    cw_request_int(r, "copy_bytes", (int64_t)items_bytes(&k->copies));
-    cw_request_int(r, "held_keys", (int64_t)k->holders.count);
-    cw_request_int(r, "extras", k->limits.extras);
-    cw_request_int(r, "under_way", (int64_t)k->question_count);
+    uint8_t bytes[SURVEY_BYTES];
+    report_tell_stats(r, bytes, report_stats(k, bytes));
     return 0;
 }
 
 static int extras(struct kvcache *k, cw_request *r, const char *word)
 {
-    char *end;
-    long n = strtol(word, &end, 10);
-    if (end == word || *end != '\0' || n < 0 || n > KV_EXTRAS_MOST) {
-        return refuse(r, "extra keys are 0 to 8", word);
+    uint64_t n;
+    if (!number_word(word, KV_EXTRAS_MOST, &n)) {
+        return refuse_request(r, "extra keys are 0 to 8: '%.60s'", word);
     }
     k->limits.extras = (unsigned)n;
-    cw_request_int(r, "extras", n);
+    cw_request_int(r, "extras", (int64_t)n);
     return 0;
 }
 
-/* job=N, the last word: in whose name space. True: it was there, and *job is set (0: it is no number). */
-static bool job_word(const char *word, cw_job *job)
+static int hot(struct kvcache *k, cw_request *r, const char *word)
 {
-    if (strncmp(word, "job=", 4) != 0) {
-        return false;
+    uint64_t n = HOT_SHOWN;
+    if (word != NULL && (!number_word(word, 1000, &n) || n == 0)) {
+        return refuse_request(r, "how many keys to show is 1 to 1000: '%.60s'", word);
     }
-    char *end;
-    unsigned long n = strtoul(word + 4, &end, 10);
-    *job = end != word + 4 && *end == '\0' && n <= UINT32_MAX ? (cw_job)n : 0;
-    return true;
+    return overview_hot(k, r, (unsigned)n);
+}
+
+static int keyed(struct kvcache *k, cw_request *r, int argc, const char *const *argv, bool *known)
+{
+    struct kv_request request = {.op = strcmp(argv[0], "get") == 0 ? KV_GET : KV_DELETE};
+    bool sets = strcmp(argv[0], "set") == 0;
+    int needs = sets ? 3 : 2;
+    struct wishes w;
+    *known = (sets || strcmp(argv[0], "get") == 0 || strcmp(argv[0], "delete") == 0) && argc >= needs;
+    int rc = *known ? read_wishes(&w, r, argc - needs, argv + needs) : 0;
+    if (!*known || rc < 0) {
+        return rc;
+    }
+    return sets ? set(k, r, argv[1], argv[2], &w) : run(k, r, &request, argv[1], &w);
 }
 
 int kv_command(struct kvcache *k, cw_request *r, int argc, const char *const *argv)
 {
-    cw_job job = KVCACHE_JOB;
     const char *word = argc >= 1 ? argv[0] : "";
-    if (argc >= 3 && job_word(argv[argc - 1], &job)) {
-        if (job == 0) {
-            return refuse(r, "a job is a number from 1 on", argv[argc - 1]);
-        }
-        argc--;
+    struct wishes w;
+    bool known = false;
+    int rc = argc >= 1 ? keyed(k, r, argc, argv, &known) : 0;
+    if (known) {
+        return rc;
     }
-    if (argc == 2 && strcmp(word, "get") == 0) {
-        return run(k, r, KV_GET, argv[1], NULL, job);
+    if (argc == 3 && strcmp(word, "stage") == 0) {
+        return bring(k, r, argv[1], argv[2]);
     }
-    if (argc == 3 && strcmp(word, "set") == 0) {
-        return run(k, r, KV_SET, argv[1], argv[2], job);
+    if (argc >= 1 && argc <= 2 && strcmp(word, "flush") == 0) {
+        rc = read_wishes(&w, r, argc - 1, argv + 1);
+        return rc < 0 ? rc : overview_flush(k, r, w.job);
     }
-    if (argc == 2 && strcmp(word, "delete") == 0) {
-        return run(k, r, KV_DELETE, argv[1], NULL, job);
+    if (strcmp(word, "stats") == 0 && (argc == 1 || (argc == 2 && strcmp(argv[1], "all") == 0))) {
+        return argc == 1 ? stats(k, r) : overview_stats(k, r);
     }
-    if (argc == 1 && strcmp(word, "stats") == 0) {
-        return stats(k, r);
+    if (argc >= 1 && argc <= 2 && strcmp(word, "hot") == 0) {
+        return hot(k, r, argc == 2 ? argv[1] : NULL);
     }
     if (argc == 2 && strcmp(word, "extras") == 0) {
         return extras(k, r, argv[1]);
     }
-    return refuse(
-        r, "commands are get KEY, set KEY VALUE, delete KEY (each with job=N at its end), stats, extras 0..8; not",
-        word);
+    return refuse_request(r,
+                          "commands are get KEY, set KEY VALUE, delete KEY, flush (each with job=N behind it), stats "
+                          "[all], hot [N], extras 0..8; not '%.60s'",
+                          word);
 }

@@ -8,6 +8,7 @@
  */
 #include "services/kvcache/internal.h"
 
+#include <limits.h>
 #include <string.h>
 
 static bool is_good(struct kvcache *k, const struct item *i)
@@ -86,6 +87,12 @@ void copies_drop(struct kvcache *k, const struct item_name *name)
     }
 }
 
+void copies_forget(struct kvcache *k)
+{
+    k->generation++;
+    kv_sweep(k);
+}
+
 bool copies_fetched(struct kvcache *k, struct question *q, const struct kv_answer *answer, cw_server from)
 {
     cw_svc *s = k->svc;
@@ -126,26 +133,44 @@ static cw_key extra_key(struct kvcache *k, const cw_key *id, unsigned j)
     return cw_key_of(k->svc, name, sizeof name);
 }
 
+/*
+ * In a small torus most readers are equally far from several places. If all of them went to the root then, it would keep twice its share of
+ * a hot key's reads; so one of these places is drawn for each read. (A reader that stays with one leaves shares as uneven as chance makes
+ * them for a few readers.) A server that has two of the places counts once.
+ */
 unsigned copies_choose(struct kvcache *k, const cw_key *id, cw_key *key, cw_server *at)
 {
     cw_svc *s = k->svc;
-    cw_coord root;
-    unsigned best = 0;
-    if (cw_servers_for_key(s, id, 1, &root) != 1) {
-        return 0;
-    }
-    unsigned nearest = cw_distance(s, cw_self(s), root);
-    for (unsigned j = 1; j <= k->limits.extras && nearest > 0; j++) {
-        cw_key extra = extra_key(k, id, j);
+    cw_key extra[1 + KV_EXTRAS_MOST];
+    cw_server place[1 + KV_EXTRAS_MOST];
+    unsigned number[1 + KV_EXTRAS_MOST], places = 0, nearest = UINT_MAX;
+    for (unsigned j = 0; j <= k->limits.extras && nearest > 0; j++) {
         cw_coord c;
-        if (cw_servers_for_key(s, &extra, 1, &c) == 1 && cw_distance(s, cw_self(s), c) < nearest) {
-            nearest = cw_distance(s, cw_self(s), c);
-            *key = extra;
-            *at = cw_server_id(s, c);
-            best = j;
+        extra[j] = j == 0 ? *id : extra_key(k, id, j);
+        if (cw_servers_for_key(s, &extra[j], 1, &c) != 1) {
+            if (j == 0) {
+                return 0;
+            }
+            continue;
         }
+        unsigned distance = cw_distance(s, cw_self(s), c);
+        cw_server server = cw_server_id(s, c);
+        bool known = false;
+        for (unsigned i = 0; i < places; i++) {
+            known |= place[i] == server;
+        }
+        if (distance > nearest || known) {
+            continue;
+        }
+        places = distance < nearest ? 0 : places;
+        nearest = distance;
+        place[places] = server;
+        number[places++] = j;
     }
-    return best;
+    unsigned drawn = places > 1 ? (unsigned)cw_random_below(s, places) : 0;
+    *key = extra[number[drawn]];
+    *at = place[drawn];
+    return number[drawn];
 }
 
 void copies_serve(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const cw_key *id)
@@ -164,5 +189,6 @@ void copies_serve(struct kvcache *k, const struct asker *asker, const struct kv_
                                .value = i->bytes + i->key_length,
                                .length = i->length};
     kv_note(k, KV_COUNT_SERVED_COPY);
+    hot_note(&k->hot, &name, cw_now(k->svc));
     say_answer(k, asker, &answer);
 }

@@ -88,12 +88,6 @@ static bool copies_may_be_out(const struct kvcache *k)
     return k->holders.count > 0 || cw_time_before(cw_now(k->svc), k->quiet);
 }
 
-static void renew(struct kvcache *k)
-{
-    k->generation++;
-    kv_sweep(k);
-}
-
 void flush_take(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask)
 {
     struct kv_answer answer = {.state = KV_DONE};
@@ -108,7 +102,7 @@ void flush_take(struct kvcache *k, const struct asker *asker, const struct kv_as
             cut(k, ask->r.job);
             k->generation += KV_MUTANT(FLUSH_ONCE);
         } else {
-            renew(k);
+            copies_forget(k);
         }
     }
     answer.flags = copies_may_be_out(k) ? COPIES_OUT : 0;
@@ -202,7 +196,7 @@ static void do_here(struct flush *f)
 {
     struct kvcache *k = f->k;
     if (f->renews) {
-        renew(k);
+        copies_forget(k);
     } else {
         cut(k, f->job);
         f->copies |= copies_may_be_out(k);

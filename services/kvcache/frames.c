@@ -91,6 +91,8 @@ static bool is_of_kind(const struct kv_ask *ask)
     case KV_ASK_NAME:
     case KV_ASK_CUT:
     case KV_ASK_RENEW:
+    case KV_ASK_STATS:
+    case KV_ASK_HOT:
         return ask->r.key_length == 0;
     }
     return false;

@@ -18,6 +18,8 @@ enum kv_kind {
     KV_ASK_NAME = 3,  /* nothing but the instance, which every answer has: without a key */
     KV_ASK_CUT = 4,   /* flush.c: the values of the job go; without a key */
     KV_ASK_RENEW = 5, /* flush.c: all copies go; without a key */
+    KV_ASK_STATS = 6, /* report.c: numbers, and the keys that are asked for most; without a key */
+    KV_ASK_HOT = 7,
 };
 
 enum {

@@ -28,6 +28,8 @@ struct gateway_host {
      * -errno: the server or its service do not run now, and visit was not called.
      */
     int (*enter)(void *context, void (*visit)(void *arg, cw_svc *kvcache, const struct kvcache_api *api), void *arg);
+    /* Calls gateway_work() soon, outside of the server, and not when the gateway has closed. May be NULL: the event loop does. */
+    void (*later)(void *context);
 };
 
 /* Copies both. *out listens. -errno and why, in one sentence with the address: in use, not an address of this machine, ... */
@@ -35,6 +37,8 @@ CW_MUST_CHECK int gateway_open(struct gateway **out, struct event_base *base, co
                                const struct gateway_host *host, char why[static GATEWAY_WHY]);
 /* Hangs up on all. What the cache still owes them may come before or after. NULL is allowed. */
 void gateway_close(struct gateway *g);
+/* Answers that have come are given to their clients. */
+void gateway_work(struct gateway *g);
 /* Connections now. */
 unsigned gateway_clients(const struct gateway *g);
 

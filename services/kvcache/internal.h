@@ -3,7 +3,8 @@
  * internal.h - one instance of the service, and what its files know of one another. Only they include it.
  *
  *   kvcache.c   the table: packets, messages and events go to the others; kv_do()
- *   command.c   what operators ask
+ *   command.c   what operators ask; overview.c, of all servers
+ *   survey.c    a question to all servers; report.c, what each answers
  *   tenure.c    may this server speak for a key? (rules 4, 6, 7, 8)
  *   say.c       asks and answers on their way, by calls or by the transport
  *   root.c      the root's side: values, order, copies taken back before a write (semantics 5.2, rules 1, 3, 6, 9..11)
@@ -18,9 +19,11 @@
 #include "services/kvcache/done.h"
 #include "services/kvcache/frames.h"
 #include "services/kvcache/holders.h"
+#include "services/kvcache/hot.h"
 #include "services/kvcache/kvcache.h"
 #include "services/kvcache/limits.h"
 #include "services/kvcache/mutant.h"
+#include "services/kvcache/stage.h"
 #include "services/transport/transport.h"
 
 enum {
@@ -61,6 +64,19 @@ struct kv_count_name {
     const char *name, *help;
 };
 extern const struct kv_count_name kv_count_names[KV_COUNTS];
+
+/* What took how long, by what was asked and where it was answered. */
+enum kv_time {
+    KV_TIME_GET_HERE,
+    KV_TIME_GET_COPY,
+    KV_TIME_GET_ROOT,
+    KV_TIME_MISS,
+    KV_TIME_SET,
+    KV_TIME_DELETE,
+    KV_TIME_OTHER,
+    KV_TIMES
+};
+extern const struct kv_count_name kv_time_names[KV_TIMES];
 
 struct kvcache;
 struct question;
@@ -157,11 +173,14 @@ struct kvcache {
     unsigned cuts;
     uint32_t generation; /* of copies: those of another are not served */
     cw_timer *sweep, *house, *expiry, *flush_timer;
+    struct hot hot;
+    struct stages stages;
     bool sweeping_copies;
     size_t sweep_at;
     bool closing;
     uint64_t count[KV_COUNTS];
     cw_counter *counter[KV_COUNTS];
+    cw_histogram *took[KV_TIMES];
 };
 
 void kv_note(struct kvcache *k, enum kv_count what);
@@ -205,6 +224,11 @@ void root_take(struct kvcache *k, const struct asker *asker, const struct kv_ask
 void root_look(struct kvcache *k, const struct item_name *name, const struct kv_request *r, struct kv_answer *answer);
 /* The value here, if there is one that may be served; borrowed until the next call. */
 struct item *root_value(struct kvcache *k, const struct item_name *name);
+/*
+ * A write asked for at this server, the root: done at once, and *answer borrows the value until the next call. False: it has to wait,
+ * and nothing was done; a question waits (root_take()).
+ */
+bool root_write(struct kvcache *k, const struct item_name *name, const struct kv_request *r, struct kv_answer *answer);
 /* The view has changed: holders may be gone, waiting writes may be somebody else's. */
 void root_review(struct kvcache *k);
 /* The question that asked is over: nobody is answered any more. */
@@ -239,6 +263,8 @@ void flush_close(struct kvcache *k);
 struct item *copies_value(struct kvcache *k, const struct item_name *name);
 /* The root takes it back. */
 void copies_drop(struct kvcache *k, const struct item_name *name);
+/* None that is here or was asked for by now is ever served. At once; their memory comes back by the sweep. */
+void copies_forget(struct kvcache *k);
 /* An ask that came by an extra key: answered from a copy, or fetched. */
 void copies_serve(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const cw_key *id);
 /* The fetch under way that one more may join, or NULL. */
@@ -259,8 +285,47 @@ void reader_heard(struct question *q, int status, const struct kv_answer *answer
 void reader_answer(struct question *q, const struct kv_answer *answer);
 void reader_close(struct kvcache *k);
 
+/* ---- report.c ------------------------------------------------------------------------------------------------------ */
+
+enum { SURVEY_BYTES = 8000 }; /* of what one server reports, at most; and no more than fits a packet */
+
+size_t report_stats(const struct kvcache *k, uint8_t out[static SURVEY_BYTES]);
+/* As fields of a row. */
+void report_tell_stats(cw_request *r, const uint8_t *bytes, size_t length);
+size_t report_hot(struct kvcache *k, uint8_t out[static SURVEY_BYTES]);
+
+struct report_hot_row {
+    cw_job job;
+    uint64_t rate, error; /* hot.h */
+    bool root;            /* who reports is */
+    const uint8_t *holders;
+    unsigned holder_count; /* of 32 bits each */
+    const uint8_t *key;
+    size_t key_length;
+};
+/* The first of the rows, borrowed, and its bytes; 0: there is none. */
+size_t report_hot_next(const uint8_t *bytes, size_t length, struct report_hot_row *out);
+
+/* ---- survey.c ------------------------------------------------------------------------------------------------------ */
+
+/* What one server says, borrowed; NULL: nothing. */
+typedef void (*survey_row_fn)(void *arg, cw_server s, const uint8_t *bytes, size_t length);
+/* Asks all servers in view; row for each, then done, perhaps before this returns. Below 0: no memory, and neither is called. */
+CW_MUST_CHECK int survey_begin(struct kvcache *k, enum kv_kind kind, survey_row_fn row, void (*done)(void *arg),
+                               void *arg);
+/* Another server's, who is answered. */
+void survey_take(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask);
+
+/* ---- overview.c: commands; as on_command() ----------------------------------------------------------------------- */
+
+int overview_stats(struct kvcache *k, cw_request *r);
+int overview_hot(struct kvcache *k, cw_request *r, unsigned most);
+int overview_flush(struct kvcache *k, cw_request *r, cw_job job);
+
 /* ---- command.c ----------------------------------------------------------------------------------------------------- */
 
+/* Bytes for people: what does not print is an escape. As many as fit, and a NUL. */
+void kv_text(const uint8_t *bytes, size_t length, char *out, size_t room);
 int kv_command(struct kvcache *k, cw_request *r, int argc, const char *const *argv);
 
 #endif

@@ -210,17 +210,32 @@ struct item *items_find(struct items *t, const struct item_name *name, cw_time n
     return i;
 }
 
+/* A value of the same length takes the place of the one before in its memory and its chain, and is as new as any in its queue. */
+static struct item *put_again(struct items *t, struct item *i)
+{
+    dequeue(t, i);
+    i->expires = CW_NEVER;
+    i->cas = i->epoch = 0;
+    i->flags = i->stamp = 0;
+    i->marks = 0;
+    enqueue(t, i, i->main);
+    return i;
+}
+
 struct item *items_put(struct items *t, const struct item_name *name, size_t length, cw_time now)
 {
     size_t cost = cost_of(name->key_length, length);
     if (cost > t->bytes_max / 2 || length > UINT32_MAX) {
         return NULL;
     }
+    struct item *before = look_up(t, name);
+    if (before != NULL && before->length == length) {
+        return put_again(t, before);
+    }
     struct item *i = malloc(sizeof(struct item) + name->key_length + length);
     if (i == NULL) {
         return NULL;
     }
-    struct item *before = look_up(t, name);
     bool main = before != NULL ? before->main : ghost_knows(t, hash_of(&name->id));
     uint8_t uses = before != NULL ? before->uses : 0;
     if (before != NULL) {

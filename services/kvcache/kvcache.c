@@ -38,6 +38,16 @@ const struct kv_count_name kv_count_names[KV_COUNTS] = {
     [KV_COUNT_MALFORMED] = {"malformed", "Packets and messages that are none of ours."},
 };
 
+const struct kv_count_name kv_time_names[KV_TIMES] = {
+    [KV_TIME_GET_HERE] = {"get_here", "Reads that hit at this server as root."},
+    [KV_TIME_GET_COPY] = {"get_copy", "Reads that hit a copy."},
+    [KV_TIME_GET_ROOT] = {"get_root", "Reads that hit at another server as root."},
+    [KV_TIME_MISS] = {"get_miss", "Reads without a value."},
+    [KV_TIME_SET] = {"set", "Writes that carry a value."},
+    [KV_TIME_DELETE] = {"delete", "Deletes."},
+    [KV_TIME_OTHER] = {"other", "All other writes."},
+};
+
 const char *kv_status_text(enum kv_status status)
 {
     static const char *const text[KV_STATUSES] = {
@@ -122,6 +132,10 @@ static void take(struct kvcache *k, const struct asker *asker, const uint8_t *by
     }
     if (ask.kind == KV_ASK_CUT || ask.kind == KV_ASK_RENEW) {
         flush_take(k, asker, &ask);
+        return;
+    }
+    if (ask.kind == KV_ASK_STATS || ask.kind == KV_ASK_HOT) {
+        survey_take(k, asker, &ask);
         return;
     }
     cw_key id = kv_mem_id(k, ask.r.job, ask.r.key, ask.r.key_length);
@@ -332,6 +346,7 @@ static int kvcache_open(cw_svc *s, void *state)
     k->servers = (uint32_t)dims.x * dims.y * dims.z;
     k->instance = draw(s);
     k->cas = draw(s) >> 1;
+    hot_open(&k->hot, draw(s), cw_now(s));
     list_init(&k->waiting);
     list_init(&k->questions);
     list_init(&k->writes);
@@ -341,6 +356,9 @@ static int kvcache_open(cw_svc *s, void *state)
     }
     for (unsigned i = 0; i < KV_COUNTS; i++) {
         k->counter[i] = cw_counter_new(s, kv_count_names[i].name, kv_count_names[i].help);
+    }
+    for (unsigned i = 0; i < KV_TIMES; i++) {
+        k->took[i] = cw_histogram_new(s, kv_time_names[i].name, kv_time_names[i].help);
     }
     holders_open(&k->holders, KV_HELD_KEYS_MOST);
     k->instances = calloc(k->servers, sizeof *k->instances);
@@ -372,6 +390,7 @@ static void kvcache_close(cw_svc *s, void *state)
     reader_close(k);
     root_close(k);
     transport_close(k->transport);
+    stage_close(&k->stages);
     close_tables(k);
     free(k->instances);
     free(k->seen);

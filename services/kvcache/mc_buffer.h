@@ -15,7 +15,7 @@ struct mc_buffer {
     size_t first, end, room; /* bytes[first..end) are in it */
 };
 
-enum { MC_BUFFER_LEAST = 2048, MC_BUFFER_KEEP = 64 * 1024 };
+enum { MC_BUFFER_LEAST = 2048, MC_BUFFER_KEEP = 8 * 1024 };
 
 static inline size_t mc_buffer_length(const struct mc_buffer *b)
 {

@@ -13,6 +13,18 @@ void order_account(struct mc_session *s)
     s->counted = now;
 }
 
+void order_began(struct mc_session *s)
+{
+    s->under_way++;
+    s->hub->under_way++;
+}
+
+void order_ended(struct mc_session *s)
+{
+    s->under_way--;
+    s->hub->under_way--;
+}
+
 /* ---- Slots ----------------------------------------------------------------------------------------------------------- */
 
 struct mc_slot *order_slot(struct mc_session *s)
@@ -123,7 +135,7 @@ void order_done(void *arg, const struct kv_result *r)
 {
     struct mc_slot *slot = arg;
     struct mc_session *s = slot->session;
-    s->under_way--;
+    order_ended(s);
     if (slot->op != KV_OPS) {
         mc_tally_count(&s->hub->tally, slot->op, r);
     }
@@ -170,7 +182,9 @@ bool order_may_begin(const struct mc_session *s, const uint8_t *key, size_t leng
     if (s->head == NULL) {
         return true;
     }
-    if (s->queued >= MC_WINDOW || s->hub->answers > s->hub->config->memory) {
+    size_t most = s->hub->config->memory;
+    /* Each that is under way may bring a value of any length. */
+    if (s->queued >= MC_WINDOW || s->hub->answers > most || s->hub->under_way >= most / KV_VALUE_MAX) {
         return false;
     }
     for (const struct mc_slot *slot = s->head; slot != NULL; slot = slot->next) {
@@ -195,10 +209,10 @@ void order_begin(struct mc_session *s, struct mc_slot *slot, const struct kv_req
 {
     slot->op = r->op;
     order_push(s, slot);
-    s->under_way++;
+    order_began(s);
     int rc = s->hub->run(s->hub->context, r, order_done, slot);
     if (rc < 0) {
-        s->under_way--;
+        order_ended(s);
         s->hub->tally.failed++;
         order_settle(slot, NULL, rc);
     }

@@ -34,7 +34,9 @@ struct mc_session {
     unsigned queued, under_way;
     bool inside; /* feed or resume are at work */
     bool closed, over, failed;
-    bool stuck; /* what it has read must wait for something under way, or for answers to be taken */
+    bool
+        stuck; /* what it has read must wait for something under way, or for answers to be taken, or for others' turns */
+    unsigned steps; /* commands and keys since it was fed or resumed */
 
     enum mc_state state;
     struct mc_buffer kept;   /* what came and cannot be read yet */
@@ -71,6 +73,9 @@ void order_settle(struct mc_slot *slot, const struct kv_result *r, int rc);
 void order_say(struct mc_session *s, const char *text);
 /* The hub learns how many bytes of answers there are. */
 void order_account(struct mc_session *s);
+/* The cache has been asked for the session, and has answered or refused. */
+void order_began(struct mc_session *s);
+void order_ended(struct mc_session *s);
 /* Frees a session of which nothing is under way. */
 void order_end(struct mc_session *s);
 

@@ -34,8 +34,22 @@ static bool counts_as_read(enum kv_op op)
     return op == KV_GET || op == KV_LOOK;
 }
 
-static void tell(struct kvcache *k, enum kv_op op, kv_done_fn done, void *arg, const struct kv_answer *answer)
+static enum kv_time time_of(enum kv_op op, const struct kv_answer *answer)
 {
+    if (counts_as_read(op)) {
+        return answer->status != KV_OK          ? KV_TIME_MISS
+               : answer->source == KV_FROM_HERE ? KV_TIME_GET_HERE
+               : answer->source == KV_FROM_COPY ? KV_TIME_GET_COPY
+                                                : KV_TIME_GET_ROOT;
+    }
+    return op_carries(op) ? KV_TIME_SET : op == KV_DELETE ? KV_TIME_DELETE : KV_TIME_OTHER;
+}
+
+/* The answer, to who asked at that time. */
+static void tell(struct kvcache *k, enum kv_op op, cw_time begun, kv_done_fn done, void *arg,
+                 const struct kv_answer *answer)
+{
+    cw_histogram_note(k->took[time_of(op, answer)], cw_time_since(cw_now(k->svc), begun));
     struct kv_result result = {.size = sizeof result,
                                .status = answer->status,
                                .value = answer->value,
@@ -59,7 +73,7 @@ static void end(struct question *q, struct kv_answer *answer)
 {
     struct kvcache *k = q->k;
     if (q->done != NULL) {
-        tell(k, q->r.op, q->done, q->arg, answer);
+        tell(k, q->r.op, q->begun, q->done, q->arg, answer);
     } else {
         if (answer->status == KV_TIMED_OUT) {
             answer->state = KV_BUSY; /* whoever asked asks the root */
@@ -430,15 +444,17 @@ void reader_fetch_for(struct kvcache *k, const struct asker *asker, const struct
     }
 }
 
-/* A hit at this server needs no question. */
+/* A hit at this server needs no question, nor does a write that waits for nobody. */
 static bool is_here(struct kvcache *k, const struct kv_request *r, const cw_key *id, kv_done_fn done, void *arg)
 {
-    if (!op_reads(r->op)) {
-        return false;
-    }
     struct item_name name = kv_name(id, r);
     struct kv_answer answer;
-    if (cw_is_root(k->svc, id)) {
+    if (!op_reads(r->op)) {
+        if (!cw_is_root(k->svc, id) || !root_write(k, &name, r, &answer)) {
+            return false;
+        }
+        answer.source = KV_FROM_HERE;
+    } else if (cw_is_root(k->svc, id)) {
         root_look(k, &name, r, &answer);
         answer.source = KV_FROM_HERE;
         if (answer.win_due) {
@@ -449,6 +465,7 @@ static bool is_here(struct kvcache *k, const struct kv_request *r, const cw_key 
         if (i == NULL) {
             return false;
         }
+        hot_note(&k->hot, &name, cw_now(k->svc));
         answer = (struct kv_answer){.state = KV_DONE,
                                     .status = KV_OK,
                                     .source = KV_FROM_COPY,
@@ -457,7 +474,7 @@ static bool is_here(struct kvcache *k, const struct kv_request *r, const cw_key 
                                     .value = item_value(i),
                                     .length = i->length};
     }
-    tell(k, r->op, done, arg, &answer);
+    tell(k, r->op, cw_now(k->svc), done, arg, &answer);
     return true;
 }
 
@@ -468,7 +485,7 @@ int reader_do(struct kvcache *k, const struct kv_request *r, kv_done_fn done, vo
     kv_note(k, counts_as_read(r->op) ? KV_COUNT_GETS : KV_COUNT_WRITES);
     if (!cw_in_majority(k->svc)) {
         struct kv_answer answer = {.state = KV_DONE, .status = read ? KV_MISS : KV_NO_MAJORITY};
-        tell(k, r->op, done, arg, &answer);
+        tell(k, r->op, cw_now(k->svc), done, arg, &answer);
         return 0;
     }
     if (is_here(k, r, &id, done, arg)) {
@@ -497,7 +514,7 @@ void reader_close(struct kvcache *k)
             }
             detach(q);
             if (q->done != NULL) {
-                tell(k, q->r.op, q->done, q->arg, &answer);
+                tell(k, q->r.op, q->begun, q->done, q->arg, &answer);
             }
             free(q);
         }

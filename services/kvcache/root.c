@@ -51,6 +51,7 @@ struct item *root_value(struct kvcache *k, const struct item_name *name)
 static void carry_out(struct kvcache *k, const struct item_name *name, const struct kv_request *r,
                       struct kv_answer *answer)
 {
+    hot_note(&k->hot, name, cw_now(k->svc));
     struct performed p = perform(&k->values, root_value(k, name), name, r, cw_now(k->svc), &k->cas);
     *answer = (struct kv_answer){.state = KV_DONE,
                                  .status = p.status,
@@ -322,13 +323,27 @@ static bool changes_nothing(struct kvcache *k, const struct item_name *name, con
     return now.there && op_decide(r, &now).change == OP_KEEPS;
 }
 
+static bool must_wait(struct kvcache *k, const struct held_key *held, const struct item_name *name,
+                      const struct kv_request *r)
+{
+    return held != NULL && (!list_is_empty(&held->writes) || (held->count > 0 && !changes_nothing(k, name, r)));
+}
+
+bool root_write(struct kvcache *k, const struct item_name *name, const struct kv_request *r, struct kv_answer *answer)
+{
+    if (!kv_may_change(k, &name->id) || must_wait(k, holders_find(&k->holders, name), name, r)) {
+        return false;
+    }
+    kv_note(k, KV_COUNT_ROOT_WRITES);
+    carry_out(k, name, r, answer);
+    return true;
+}
+
 static void write_value(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask,
                         const struct item_name *name, struct done_write *d)
 {
     struct held_key *held = holders_find(&k->holders, name);
-    bool waits =
-        held != NULL && (!list_is_empty(&held->writes) || (held->count > 0 && !changes_nothing(k, name, &ask->r)));
-    if (waits) {
+    if (must_wait(k, held, name, &ask->r)) {
         wait_for_copies(k, held, asker, ask, d);
     } else {
         answer_now(k, asker, ask, name, d);

@@ -1,137 +1,203 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/cast_flow.h"
 
+#include "services/multicast/cast_rounds.h"
 #include "services/multicast/multicast.h"
 
 #include <errno.h>
 #include <string.h>
 
-enum { TELL_AFTER = 4 /* pieces, or of the base */ };
-static const cw_span say_again = {20 * 1000 * 1000};
+enum {
+    TELL_AFTER = 8,    /* pieces that came, and steps of the base: mostly two for each piece */
+    LAST_IN_TURN = 32, /* of a link's packets that go to several trees one in so many is the last tree's */
+    LACK_BITS = 1024,  /* bytes, at most */
+};
+static const cw_span say_least = {2 * 1000 * 1000};
+static const cw_span say_most = {500 * INT64_C(1000000)};
+static const cw_span tell_late = {15 * 1000000};  /* what comes slowly is told of together */
 static const cw_span tell_again = {50 * 1000000}; /* while something is missing: what we said may have been lost */
 static const cw_span upstream_silent = {3000 * INT64_C(1000000)};
+static const cw_span behind_again = {2 * 1000 * 1000};
 
 /* ---- Packets out -------------------------------------------------------------------------------------------------- */
 
 static struct cast_head head_of(const struct cast_session *c, enum cast_kind kind, uint8_t tree)
 {
-    return (struct cast_head){.kind = kind, .tree = tree, .origin = c->origin, .number = c->number};
+    return (struct cast_head){.kind = kind, .tree = tree, .round = c->round, .origin = c->origin, .number = c->number};
+}
+
+static cw_to to_server(const cw_svc *s, cw_server server)
+{
+    return (cw_to){.kind = CW_TO_SERVER,
+                   .job = MULTICAST_JOB,
+                   .port = MULTICAST_PORT,
+                   .server = cw_server_coord(s, server),
+                   .process = server};
+}
+
+void cast_flow_reply(cw_svc *s, cw_server to, const struct cast_head *h)
+{
+    size_t head = cast_head_bytes(h->kind);
+    cw_packet *p = cw_packet_new(s, head + h->rest_bytes);
+    if (p == NULL) {
+        return;
+    }
+    uint8_t *data = cw_packet_data(p, NULL);
+    cast_head_encode(h, data);
+    if (h->rest_bytes > 0) {
+        memcpy(data + head, h->rest, h->rest_bytes);
+    }
+    const cw_to where = to_server(s, to);
+    cw_send_or_drop(s, p, &where, NULL);
 }
 
 void cast_flow_send(struct cast_session *c, cw_server to, const struct cast_head *h)
 {
-    cw_packet *p = cw_packet_new(c->s, cast_head_bytes(h->kind));
-    if (p == NULL) {
-        return;
-    }
-    cast_head_encode(h, cw_packet_data(p, NULL));
-    const cw_to where = {.kind = CW_TO_SERVER,
-                         .job = MULTICAST_JOB,
-                         .port = MULTICAST_PORT,
-                         .server = torus_coord(c->torus, to),
-                         .process = to};
-    cw_send_or_drop(c->s, p, &where, NULL);
+    cast_flow_reply(c->s, to, h);
 }
 
-static cw_to to_vertex(const struct cast_edge *e)
+static cw_packet *piece_packet(struct cast_session *c, const struct cast_edge *e, uint32_t index)
 {
-    return (cw_to){.kind = CW_TO_KEY, .job = MULTICAST_JOB, .port = MULTICAST_PORT, .key = e->key};
-}
-
-static cw_packet *piece_packet(struct cast_session *c, struct cast_edge *e, uint32_t index)
-{
-    size_t most =
-        CAST_DATA_HEAD + (c->stripe.piece_bytes > CAST_TRAILER_BYTES ? c->stripe.piece_bytes : CAST_TRAILER_BYTES);
-    cw_packet *p = cw_packet_new(c->s, most);
+    cw_packet *p = cw_packet_new(c->s, CAST_DATA_HEAD + c->cut.piece_bytes);
     if (p == NULL) {
         return NULL;
     }
     struct cast_head h = head_of(c, CAST_DATA, e->tree);
     uint8_t *data = cw_packet_data(p, NULL);
-    size_t length = 0;
+    bool good = true;
     if (c->source) {
-        length = cast_session_make(c, e->tree, index, data + CAST_DATA_HEAD, &h.sum);
+        good = cast_rounds_read(c, e->tree, index, data + CAST_DATA_HEAD, &h) == 0;
     } else {
-        const uint8_t *bytes = cast_ring_get(&c->tree[e->tree].ring, index, &length, &h.sum);
-        memcpy(data + CAST_DATA_HEAD, bytes, length);
+        const uint8_t *bytes = cast_ring_get(&c->tree[e->tree].ring, index, &h);
+        memcpy(data + CAST_DATA_HEAD, bytes, h.rest_bytes);
     }
     h.edge = e->id;
     h.order = e->order + 1;
     h.index = index;
     cast_head_encode(&h, data);
-    const cw_to to = to_vertex(e);
-    if (cw_packet_resize(p, CAST_DATA_HEAD + length) < 0 || cw_packet_address(c->s, p, &to, NULL) < 0) {
+    const cw_to to = to_server(c->s, e->to);
+    if (!good || cw_packet_resize(p, CAST_DATA_HEAD + h.rest_bytes) < 0 || cw_packet_address(c->s, p, &to, NULL) < 0) {
         cw_packet_free(c->s, p);
         return NULL;
     }
     return p;
 }
 
-cw_packet *cast_flow_next(struct cast_session *c, cw_link link)
+/* What an edge would send now. True; and *fresh: the source would deal it. */
+static bool would_send(const struct cast_session *c, const struct cast_edge *e, uint32_t *index, bool *fresh)
 {
-    for (unsigned i = 0; i < c->edges; i++) {
-        unsigned at = (c->turn[link] + i) % c->edges;
-        struct cast_edge *e = &c->edge[at];
-        struct cast_mine mine = cast_session_mine(c, e->tree);
-        uint32_t index;
-        if (!(e->links & cw_links_of(link)) || !cast_edge_next(e, &mine, &index)) {
-            continue;
-        }
-        cw_packet *p = piece_packet(c, e, index);
-        if (p != NULL) {
-            uint64_t before = e->repeated;
-            cast_edge_sent(e, index, cw_now(c->s));
-            c->repeated += e->repeated - before;
-            c->turn[link] = at + 1;
-            return p;
-        }
+    struct cast_mine mine = cast_session_mine(c, e);
+    *fresh = false;
+    if (cast_edge_next(e, &mine, index)) {
+        return true;
     }
-    return NULL;
+    *fresh = c->source && e->heard && !e->out && mine.base - e->base < CAST_WINDOW && cast_rounds_may_deal(c, e->tree);
+    return *fresh;
 }
 
-cw_links cast_flow_links(const struct cast_session *c)
+/* The edge of a link whose turn it is: that of the best tree, now and then that of the worst, so that no tree stands still. */
+static struct cast_edge *choose(struct cast_session *c, cw_link link, uint32_t *index, bool *fresh)
+{
+    struct cast_edge *best = NULL;
+    unsigned turn = c->turn[link];
+    bool last = turn % LAST_IN_TURN == LAST_IN_TURN - 1;
+    for (unsigned i = 0; i < c->edges; i++) {
+        struct cast_edge *e = &c->edge[(turn + i) % c->edges];
+        uint32_t at;
+        bool deals;
+        if (!(e->links & cw_links_of(link)) || !would_send(c, e, &at, &deals)) {
+            continue;
+        }
+        if (best == NULL || (last ? e->rank > best->rank : e->rank < best->rank)) {
+            best = e;
+            *index = at;
+            *fresh = deals;
+        }
+    }
+    return best;
+}
+
+cw_packet *cast_flow_next(struct cast_session *c, cw_link link)
+{
+    uint32_t index = 0;
+    bool fresh = false;
+    struct cast_edge *e = choose(c, link, &index, &fresh);
+    if (e == NULL || (fresh && !cast_deal_next(&c->out.deal, e->tree, &index))) {
+        return NULL;
+    }
+    bool again = fresh && cast_rounds_made(c, e->tree, index);
+    cw_packet *p = piece_packet(c, e, index);
+    if (p == NULL) {
+        if (fresh) {
+            cast_deal_undo(&c->out.deal, e->tree);
+        }
+        return NULL;
+    }
+    uint64_t before = e->repeated;
+    cast_edge_sent(e, index, cw_now(c->s));
+    c->repeated += e->repeated - before + again;
+    c->turn[link]++;
+    if (fresh) {
+        cast_rounds_dealt(c);
+    }
+    return p;
+}
+
+cw_links cast_flow_links(const struct cast_session *c, uint8_t tree)
 {
     cw_links links = CW_LINKS_NONE;
     for (unsigned i = 0; i < c->edges; i++) {
-        links |= cast_edge_complete(&c->edge[i]) ? CW_LINKS_NONE : c->edge[i].links;
+        const struct cast_edge *e = &c->edge[i];
+        links |= (tree != e->tree && tree != CW_LINK_COUNT) || cast_edge_complete(e) ? CW_LINKS_NONE : e->links;
     }
     return links;
 }
 
+/* ---- Probes ------------------------------------------------------------------------------------------------------- */
+
 /* Only who has something of the tree asks its children for anything. */
 static void probe(struct cast_session *c, struct cast_edge *e)
 {
-    if (!c->source && !c->tree[e->tree].open) {
-        return;
-    }
     size_t set = cast_members_bytes(c->torus->servers);
-    cw_packet *p = cw_packet_new(c->s, CAST_OPEN_HEAD + set);
+    cw_packet *p = c->tree[e->tree].open ? cw_packet_new(c->s, CAST_OPEN_HEAD + set + c->label_bytes) : NULL;
     if (p == NULL) {
         return;
     }
     struct cast_head h = head_of(c, CAST_OPEN, e->tree);
     h.edge = e->id;
     h.order = cast_edge_probed(e, cw_now(c->s));
-    h.index = c->source ? cast_session_settle(c, e->tree) : c->tree[e->tree].ring.base;
-    h.piece_bytes = c->stripe.piece_bytes;
-    h.bytes = c->stripe.bytes;
-    h.tag = c->tag;
+    h.index = cast_session_mine(c, e).oldest;
+    h.length = e->length;
+    h.piece_bytes = c->cut.piece_bytes;
+    h.bytes = c->cut.bytes;
     h.servers = c->torus->servers;
+    memcpy(h.id, c->id, CAST_ID_BYTES);
+    h.content = c->content;
+    h.label_bytes = c->label_bytes;
     uint8_t *data = cw_packet_data(p, NULL);
     cast_head_encode(&h, data);
     memcpy(data + CAST_OPEN_HEAD, c->members, set);
-    const cw_to to = to_vertex(e);
+    memcpy(data + CAST_OPEN_HEAD + set, c->label, c->label_bytes);
+    const cw_to to = to_server(c->s, e->to);
     cw_send_or_drop(c->s, p, &to, NULL);
+    e->probed_at = cw_now(c->s);
 }
 
 static void probe_due(struct cast_session *c)
 {
+    cw_time now = cw_now(c->s);
     for (unsigned i = 0; i < c->edges; i++) {
-        if (cast_edge_due(&c->edge[i], cw_now(c->s))) {
-            probe(c, &c->edge[i]);
+        struct cast_edge *e = &c->edge[i];
+        /* A child that lacks what nobody keeps any more is to hear that it will not come. */
+        bool behind = e->heard && !cast_edge_complete(e) && cw_time_since(now, e->probed_at).ns > behind_again.ns &&
+                      e->base < cast_session_mine(c, e).oldest;
+        if (behind || cast_edge_due(e, now)) {
+            probe(c, e);
         }
     }
 }
+
+/* ---- Acknowledgements --------------------------------------------------------------------------------------------- */
 
 /* Says to those who send us the tree what we have of it. */
 static void tell(struct cast_session *c, uint8_t tree)
@@ -157,9 +223,9 @@ static void tell(struct cast_session *c, uint8_t tree)
 static void tell_if(struct cast_session *c, uint8_t tree, bool now)
 {
     const struct cast_tree *t = &c->tree[tree];
-    bool moved = t->ring.base < t->told || t->ring.base - t->told >= TELL_AFTER;
-    bool over = cast_ring_whole(&t->ring) == t->ring.pieces && (t->fresh > 0 || t->told != t->ring.base);
-    if (t->open && (now || t->fresh >= TELL_AFTER || moved || over)) {
+    bool enough = t->fresh + (t->ring.base - t->told) >= TELL_AFTER;
+    bool over = cast_ring_whole(&t->ring) >= t->length && (t->fresh > 0 || t->told != t->ring.base);
+    if (t->open && (now || enough || over)) {
         tell(c, tree);
     }
 }
@@ -198,14 +264,29 @@ static int take_ack(struct cast_session *c, const struct cast_head *h, cw_server
     if (e == NULL || !cast_edge_told(e, h, cw_now(c->s))) {
         return -ESTALE;
     }
+    if (e->out && e->base >= cast_session_mine(c, e).oldest) {
+        e->out = false;
+    }
     if (e->base != before) {
-        c->progress = cw_now(c->s);
         cast_session_settle(c, h->tree);
         if (!c->source) {
             tell_if(c, h->tree, false);
         }
     }
     return 0;
+}
+
+static void after_data(struct cast_session *c, uint8_t tree, bool tell_now)
+{
+    cast_session_settle(c, tree);
+    tell_if(c, tree, tell_now);
+    if (!c->part.over && cast_session_over(c)) {
+        c->part.over = true;
+        c->part.say_at = cw_now(c->s);
+    }
+    if (c->part.accepted && (c->ended || c->part.over) && cw_time_due(c->part.say_at, cw_now(c->s))) {
+        cast_flow_tick(c);
+    }
 }
 
 int cast_flow_take(struct cast_session *c, const struct cast_head *h, cw_server from)
@@ -220,14 +301,10 @@ int cast_flow_take(struct cast_session *c, const struct cast_head *h, cw_server 
     }
     if (h->kind == CAST_OPEN) {
         bool first = !t->open;
-        int rc = cast_session_tree(c, h->tree, h->index);
-        if (rc < 0) {
-            return rc;
-        }
+        bool news = cast_session_tree(c, h->tree, h->index, h->length);
         note_upstream(c, t, h, from);
-        cast_session_settle(c, h->tree);
-        tell_if(c, h->tree, true);
-        if (first) {
+        after_data(c, h->tree, true);
+        if (first || news) {
             probe_due(c);
         }
         return 0;
@@ -238,28 +315,60 @@ int cast_flow_take(struct cast_session *c, const struct cast_head *h, cw_server 
     bool gap = note_upstream(c, t, h, from);
     int rc = cast_session_put(c, h);
     t->fresh += rc == 0 || rc == -EEXIST;
-    cast_session_settle(c, h->tree);
-    tell_if(c, h->tree, gap);
-    if (c->ended && cw_time_due(c->say_done, cw_now(c->s))) {
-        cast_flow_tick(c);
-    }
+    after_data(c, h->tree, gap);
     return rc == -EEXIST ? 0 : rc;
 }
 
-/* ---- Time --------------------------------------------------------------------------------------------------------- */
+/* ---- A member's word ---------------------------------------------------------------------------------------------- */
 
-static void say_done(struct cast_session *c)
+void cast_flow_heard(struct cast_session *c, uint32_t first)
 {
-    cw_time now = cw_now(c->s);
-    if (!c->ended || c->done_heard || c->source || !cw_time_due(c->say_done, now)) {
+    struct cast_taking_part *p = &c->part;
+    if (c->ended) {
+        p->heard = true;
         return;
     }
-    struct cast_head h = head_of(c, CAST_DONE, 0);
-    h.status = c->status;
-    h.sum = c->sum;
-    cast_flow_send(c, c->origin, &h);
-    c->say_done = cw_time_add(now, say_again);
+    if (!p->over || p->said || first < p->lack_at) {
+        return;
+    }
+    struct cast_head h;
+    uint8_t bits[LACK_BITS];
+    cast_taker_lack(&p->taker, p->lack_at, sizeof bits, &h, bits);
+    if (h.piece != first) {
+        return;
+    }
+    p->said = h.count == 0;
+    p->lack_at = h.piece + h.count;
+    p->say_at = cw_now(c->s);
+    p->tries = 0;
 }
+
+static void say(struct cast_session *c)
+{
+    struct cast_taking_part *p = &c->part;
+    cw_time now = cw_now(c->s);
+    if (!p->accepted || !cw_time_due(p->say_at, now)) {
+        return;
+    }
+    struct cast_head h = head_of(c, c->ended ? CAST_DONE : CAST_LACK, 0);
+    uint8_t bits[LACK_BITS];
+    if (c->ended && !p->heard) {
+        h.status = p->taker.status;
+        h.sum = cast_taker_sum(&p->taker);
+    } else if (!c->ended && p->over && !p->said) {
+        size_t room = cw_mtu(c->s) - CAST_LACK_HEAD;
+        cast_taker_lack(&p->taker, p->lack_at, room < sizeof bits ? room : sizeof bits, &h, bits);
+        h.rest = bits;
+    } else {
+        return;
+    }
+    cast_flow_send(c, c->origin, &h);
+    int64_t ns = say_least.ns << (p->tries < 8 ? p->tries : 8);
+    p->tries++;
+    p->say_at = cw_time_add(now, (cw_span){ns < say_most.ns ? ns : say_most.ns});
+}
+
+/* ---- Time --------------------------------------------------------------------------------------------------------- */
 
 /* Whoever has not been heard for long, while another was, does not send us the tree any more. */
 static void forget_silent(struct cast_tree *t, cw_time now)
@@ -275,17 +384,39 @@ static void forget_silent(struct cast_tree *t, cw_time now)
     }
 }
 
+/* Nobody waits for ever for a child that does not get on. */
+static void watch(struct cast_session *c)
+{
+    for (unsigned i = 0; i < c->edges; i++) {
+        struct cast_edge *e = &c->edge[i];
+        if (!cast_edge_complete(e) && c->tree[e->tree].open &&
+            cast_edge_watch(e, cast_session_whole(c, e->tree), c->limits->patience, cw_now(c->s))) {
+            cast_session_settle(c, e->tree);
+        }
+    }
+}
+
 void cast_flow_tick(struct cast_session *c)
 {
     cw_time now = cw_now(c->s);
-    for (uint8_t tree = 0; tree < CW_LINK_COUNT; tree++) {
+    watch(c);
+    if (!c->source) {
+        cast_session_retry(c);
+    }
+    for (uint8_t tree = 0; tree < CW_LINK_COUNT && !c->source; tree++) {
         struct cast_tree *t = &c->tree[tree];
         forget_silent(t, now);
-        bool again = t->ring.base < t->ring.pieces && cw_time_since(now, t->told_at).ns > tell_again.ns;
-        tell_if(c, tree, t->fresh > 0 || (t->open && (again || t->told != t->ring.base)));
+        cast_session_settle(c, tree);
+        bool again = t->ring.base < t->length && cw_time_since(now, t->told_at).ns > tell_again.ns;
+        bool late = cw_time_since(now, t->told_at).ns > tell_late.ns && (t->fresh > 0 || t->told != t->ring.base);
+        tell_if(c, tree, again || late);
+    }
+    if (!c->source && !c->part.over && cast_session_over(c)) {
+        c->part.over = true;
+        c->part.say_at = now;
     }
     probe_due(c);
-    say_done(c);
+    say(c);
 }
 
 void cast_flow_gone(struct cast_session *c, cw_server server)

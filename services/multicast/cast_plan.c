@@ -1,43 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/cast_plan.h"
 
+#include "services/multicast/cast_mend.h"
+
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* One making of a plan. */
+/* One making of a plan. In offsets from the source. */
 struct draft {
     struct cast_plan *plan;
-    cw_svc *s;
     const struct torus *torus;
     const struct trees *trees;
+    const struct cast_mend *mend;
     cw_server source, self;
-    cw_link tree;
-    const uint64_t *needed;
-    cw_server *entry; /* by server: an offset */
+    const uint8_t *wanted; /* by offset: a member that lives */
+    uint8_t *height;       /* by offset: edges below it on the way to members, and one; 0: it is not needed */
 };
 
-cw_key cast_plan_vertex(const cw_svc *s, const struct torus *torus, const struct trees *trees, cw_link tree,
-                        cw_server source, cw_server offset)
+static int add(struct cast_plan *plan, const struct cast_plan_edge *edge)
 {
-    cw_coord home = torus_coord(torus, torus_shift(torus, source, offset));
-    return cw_key_at(s, home, trees_vertex_index(trees, tree, offset));
-}
-
-/* Who has a vertex; CW_SERVER_NONE: nobody. */
-static cw_server host_of(const struct draft *d, cw_server offset, cw_key *key)
-{
-    cw_server home = torus_shift(d->torus, d->source, offset);
-    *key = cast_plan_vertex(d->s, d->torus, d->trees, d->tree, d->source, offset);
-    if (cw_reachable(d->s, torus_coord(d->torus, home))) {
-        return home;
-    }
-    cw_coord heir;
-    return cw_servers_for_key(d->s, key, 1, &heir) == 1 ? torus_id(d->torus, heir) : CW_SERVER_NONE;
-}
-
-static int add(struct draft *d, cw_server to, const cw_key *vertex)
-{
-    struct cast_plan *plan = d->plan;
     if (plan->count == plan->room) {
         unsigned room = plan->room == 0 ? 16 : 2 * plan->room;
         struct cast_plan_edge *grown = realloc(plan->edge, room * sizeof *grown);
@@ -47,41 +29,42 @@ static int add(struct draft *d, cw_server to, const cw_key *vertex)
         plan->edge = grown;
         plan->room = room;
     }
-    plan->edge[plan->count++] = (struct cast_plan_edge){.tree = (uint8_t)d->tree, .to = to, .vertex = *vertex};
+    plan->edge[plan->count++] = *edge;
     return 0;
 }
 
-/* What is nearest to the root of what a server has of the tree: there it hears by it, and nowhere else. */
-static void find_entries(struct draft *d)
+/* Marks the ways from the members up to the source; each goes no further than where another was as long. */
+static void prune(const struct draft *d, cw_link tree)
 {
-    cw_server servers = d->torus->servers;
-    for (cw_server i = 0; i < servers; i++) {
-        d->entry[i] = CW_SERVER_NONE;
-    }
-    for (cw_server offset = 0; offset < servers; offset++) {
-        cw_key key;
-        cw_server host = trees_set_has(d->needed, offset) ? host_of(d, offset, &key) : CW_SERVER_NONE;
-        if (host != CW_SERVER_NONE &&
-            (d->entry[host] == CW_SERVER_NONE ||
-             trees_depth(d->trees, d->tree, offset) < trees_depth(d->trees, d->tree, d->entry[host]))) {
-            d->entry[host] = offset;
+    memset(d->height, 0, d->torus->servers);
+    for (cw_server o = 1; o < d->torus->servers; o++) {
+        unsigned height = 1;
+        for (cw_server at = o; d->wanted[o] && height > d->height[at]; height += height < UINT8_MAX) {
+            d->height[at] = (uint8_t)height;
+            cw_link link = cast_mend_parent(d->mend, tree, at);
+            if (link == CAST_NO_PARENT) {
+                break;
+            }
+            at = torus_neighbour(d->torus, at, link);
         }
     }
 }
 
-static int add_tree(struct draft *d)
+static int add_tree(const struct draft *d, cw_link tree)
 {
     int rc = 0;
-    find_entries(d);
-    for (cw_server to = 0; to < d->torus->servers && rc == 0; to++) {
-        cw_server offset = d->entry[to];
-        if (to == d->self || offset == CW_SERVER_NONE || offset == 0) {
-            continue;
-        }
-        cw_key above, vertex;
-        if (host_of(d, torus_neighbour(d->torus, offset, trees_parent(d->trees, d->tree, offset)), &above) == d->self) {
-            vertex = cast_plan_vertex(d->s, d->torus, d->trees, d->tree, d->source, offset);
-            rc = add(d, to, &vertex);
+    cw_server self = torus_offset(d->torus, d->source, d->self);
+    prune(d, tree);
+    for (cw_links left = trees_all(d->trees); left != 0 && rc == 0; left &= (cw_links)(left - 1)) {
+        cw_link link = (cw_link)__builtin_ctz(left);
+        cw_server below = torus_neighbour(d->torus, self, link);
+        if (below != 0 && d->height[below] > 0 && cast_mend_parent(d->mend, tree, below) == cw_link_opposite(link)) {
+            const struct cast_plan_edge edge = {.tree = (uint8_t)tree,
+                                                .rank = d->mend->rank[tree],
+                                                .height = (uint8_t)(d->height[below] - 1),
+                                                .link = link,
+                                                .to = torus_shift(d->torus, d->source, below)};
+            rc = add(d->plan, &edge);
         }
     }
     return rc;
@@ -90,35 +73,31 @@ static int add_tree(struct draft *d)
 int cast_plan_make(struct cast_plan *plan, cw_svc *s, const struct torus *torus, const struct trees *trees,
                    cw_server source, const uint8_t *members)
 {
-    if (source >= torus->servers) {
+    cw_server n = torus->servers;
+    if (source >= n) {
         return -EINVAL;
     }
-    size_t words = trees_set_words(torus);
-    uint64_t *sets = calloc(2 * words, sizeof *sets);
-    cw_server *entry = malloc(torus->servers * sizeof *entry);
-    if (sets == NULL || entry == NULL) {
-        free(sets);
-        free(entry);
+    uint8_t *live = calloc(n, 3);
+    if (live == NULL) {
         return -ENOMEM;
     }
-    for (cw_server i = 0; i < torus->servers; i++) {
-        if ((members[i / 8] >> i % 8 & 1) && i != source && cw_reachable(s, torus_coord(torus, i))) {
-            trees_set_add(sets, torus_offset(torus, source, i));
-        }
+    uint8_t *wanted = live + n;
+    for (cw_server o = 0; o < n; o++) {
+        cw_server i = torus_shift(torus, source, o);
+        live[o] = o == 0 || cw_reachable(s, torus_coord(torus, i));
+        wanted[o] = o != 0 && live[o] && (members[i / 8] >> i % 8 & 1);
     }
-    struct draft d = {.plan = plan, .s = s, .torus = torus, .trees = trees, .source = source, .needed = sets + words};
-    d.entry = entry;
+    struct cast_mend mend;
+    int rc = cast_mend_make(&mend, torus, trees, live);
+    struct draft d = {.plan = plan, .torus = torus, .trees = trees, .mend = &mend, .source = source, .wanted = wanted};
+    d.height = wanted + n;
     d.self = cw_server_id(s, cw_self(s));
     plan->count = 0;
-    int rc = 0;
-    for (cw_links left = trees_all(trees); left != 0 && rc == 0; left &= (cw_links)(left - 1)) {
-        d.tree = (cw_link)__builtin_ctz(left);
-        if (trees_prune(trees, d.tree, sets, sets + words) > 0) {
-            rc = add_tree(&d);
-        }
+    for (cw_link tree = 0; tree < CW_LINK_COUNT && rc == 0; tree++) {
+        rc = trees_all(trees) >> tree & 1 ? add_tree(&d, tree) : 0;
     }
-    free(entry);
-    free(sets);
+    cast_mend_free(&mend);
+    free(live);
     return rc;
 }
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cast_plan.h - whom a server sends to: the trees of one source, pruned to the members, as they lie on the servers that live.
+ * cast_plan.h - whom a server sends to: the trees of one source, pruned to the members, mended where servers are dead.
  *
- * A vertex (server, tree) is a key at that server whose w (trees_vertex_index()) makes its parent in the tree its first heir. A server has the
- * vertices whose keys it is the root of, and hears at the one that is nearest to the source, from who has the vertex above that. So in each tree
- * every server has one parent that is nearer to the source than itself: there is no circle, however many are dead. All that live agree once
- * their views do; while every vertex has a server, every member that lives hears by every tree (CamCubeOS 6.1).
+ * With nobody dead these are the arc-disjoint trees of keyspace/trees.h (CamCubeOS 6.1). A server whose parent in a tree is dead gets another one, among its
+ * neighbours where it can, and never one that hears from it: there is no circle, and every member that lives and can be reached hears by every tree.
+ * The new edge shares its link with another tree, as a dead server takes a link from each of its neighbours. Which, is chosen so that the loss falls on few
+ * trees: trees have ranks, those with most dead parents last, and where two share a link the one of lower rank goes first. So after one death five trees go on at
+ * full speed where the torus allows it, and the sixth has what is left.
+ *
+ * All servers make the same plan from the same view: integers, no chance, no history.
  */
 #ifndef SERVICES_MULTICAST_CAST_PLAN_H
 #define SERVICES_MULTICAST_CAST_PLAN_H
@@ -15,8 +18,10 @@
 
 struct cast_plan_edge {
     uint8_t tree;
-    cw_server to;  /* who has the vertex now */
-    cw_key vertex; /* what packets are sent to */
+    uint8_t rank;   /* of the trees that share a link the lower goes first */
+    uint8_t height; /* edges below, on the longest way down */
+    cw_link link;   /* the cable it is meant for */
+    cw_server to;
 };
 
 struct cast_plan {
@@ -31,8 +36,5 @@ struct cast_plan {
 CW_MUST_CHECK int cast_plan_make(struct cast_plan *plan, cw_svc *s, const struct torus *torus,
                                  const struct trees *trees, cw_server source, const uint8_t *members);
 void cast_plan_free(struct cast_plan *plan);
-/* The key of a vertex. */
-cw_key cast_plan_vertex(const cw_svc *s, const struct torus *torus, const struct trees *trees, cw_link tree,
-                        cw_server source, cw_server offset);
 
 #endif

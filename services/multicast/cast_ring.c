@@ -32,18 +32,30 @@ void cast_bits_up(uint64_t have[2], uint32_t n)
     }
 }
 
-int cast_ring_open(struct cast_ring *r, uint32_t base, uint32_t pieces, uint32_t piece_bytes)
+void cast_bits_first(uint64_t have[2], uint32_t n)
 {
-    *r = (struct cast_ring){.base = base, .pieces = pieces, .piece_bytes = piece_bytes};
-    r->bytes = malloc((size_t)CAST_WINDOW * piece_bytes);
-    return r->bytes != NULL ? 0 : -ENOMEM;
+    have[0] = n >= 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
+    have[1] = n >= 128 ? UINT64_MAX : n <= 64 ? 0 : (UINT64_C(1) << (n - 64)) - 1;
+}
+
+uint32_t cast_bits_lowest(const uint64_t have[2])
+{
+    if (have[0] != 0) {
+        return (uint32_t)__builtin_ctzll(have[0]);
+    }
+    return have[1] != 0 ? 64 + (uint32_t)__builtin_ctzll(have[1]) : CAST_WINDOW;
+}
+
+void cast_ring_init(struct cast_ring *r, uint32_t base, uint32_t piece_bytes)
+{
+    *r = (struct cast_ring){.base = base, .piece_bytes = piece_bytes};
 }
 
 void cast_ring_close(struct cast_ring *r)
 {
     free(r->bytes);
     r->bytes = NULL;
-    r->have[0] = r->have[1] = 0;
+    memset(r->length, 0, sizeof r->length);
 }
 
 size_t cast_ring_memory(const struct cast_ring *r)
@@ -53,45 +65,64 @@ size_t cast_ring_memory(const struct cast_ring *r)
 
 bool cast_ring_has(const struct cast_ring *r, uint32_t index)
 {
-    return index >= r->base && index - r->base < CAST_WINDOW && cast_bits_has(r->have, index - r->base);
+    uint32_t slot = index % CAST_WINDOW;
+    return r->length[slot] != 0 && r->index[slot] == index;
 }
 
-int cast_ring_put(struct cast_ring *r, uint32_t index, const uint8_t *bytes, size_t length, uint64_t sum)
+int cast_ring_put(struct cast_ring *r, const struct cast_head *data)
 {
-    if (index < r->base || cast_ring_has(r, index)) {
+    if (data->index < r->base) {
         return -EEXIST;
     }
-    if (index >= r->pieces || index - r->base >= CAST_WINDOW || r->bytes == NULL) {
+    uint32_t at = data->index - r->base, slot = data->index % CAST_WINDOW;
+    if (at >= CAST_WINDOW) {
         return -ERANGE;
     }
-    if (length > r->piece_bytes) {
+    if (cast_bits_has(r->have, at)) {
+        return -EEXIST;
+    }
+    if (data->rest_bytes > r->piece_bytes || data->rest_bytes == 0) {
         return -EMSGSIZE;
     }
-    uint32_t at = index - r->base, slot = index % CAST_WINDOW;
-    memcpy(r->bytes + (size_t)slot * r->piece_bytes, bytes, length);
-    r->length[slot] = (uint32_t)length;
-    r->sum[slot] = sum;
-    r->have[at / 64] |= UINT64_C(1) << at % 64;
+    if (r->bytes == NULL && (r->bytes = malloc((size_t)CAST_WINDOW * r->piece_bytes)) == NULL) {
+        return -ENOMEM;
+    }
+    memcpy(r->bytes + (size_t)slot * r->piece_bytes, data->rest, data->rest_bytes);
+    r->length[slot] = (uint32_t)data->rest_bytes;
+    r->index[slot] = data->index;
+    r->piece[slot] = data->piece;
+    r->sum[slot] = data->sum;
+    cast_bits_add(r->have, at);
     return 0;
 }
 
-const uint8_t *cast_ring_get(const struct cast_ring *r, uint32_t index, size_t *length, uint64_t *sum)
+const uint8_t *cast_ring_get(const struct cast_ring *r, uint32_t index, struct cast_head *data)
 {
     if (!cast_ring_has(r, index)) {
         return NULL;
     }
     uint32_t slot = index % CAST_WINDOW;
-    *length = r->length[slot];
-    *sum = r->sum[slot];
-    return r->bytes + (size_t)slot * r->piece_bytes;
+    data->index = index;
+    data->piece = r->piece[slot];
+    data->sum = r->sum[slot];
+    data->rest = r->bytes + (size_t)slot * r->piece_bytes;
+    data->rest_bytes = r->length[slot];
+    return data->rest;
 }
 
 uint32_t cast_ring_whole(const struct cast_ring *r)
 {
-    if (~r->have[0] != 0) {
-        return r->base + (uint32_t)__builtin_ctzll(~r->have[0]);
+    const uint64_t lacks[2] = {~r->have[0], ~r->have[1]};
+    return r->base + cast_bits_lowest(lacks);
+}
+
+uint32_t cast_ring_oldest(const struct cast_ring *r)
+{
+    uint32_t at = r->base;
+    while (at > 0 && cast_ring_has(r, at - 1)) {
+        at--;
     }
-    return r->base + 64 + (~r->have[1] != 0 ? (uint32_t)__builtin_ctzll(~r->have[1]) : 64);
+    return at;
 }
 
 void cast_ring_advance(struct cast_ring *r, uint32_t to)
@@ -101,10 +132,17 @@ void cast_ring_advance(struct cast_ring *r, uint32_t to)
     r->base = to;
 }
 
-void cast_ring_rewind(struct cast_ring *r, uint32_t to)
+uint32_t cast_ring_skip(struct cast_ring *r, uint32_t to)
 {
-    if (to < r->base) {
-        cast_bits_up(r->have, r->base - to);
-        r->base = to;
+    if (to <= r->base) {
+        return 0;
     }
+    uint64_t below[2];
+    cast_bits_first(below, to - r->base < CAST_WINDOW ? to - r->base : CAST_WINDOW);
+    uint32_t there =
+        (uint32_t)(__builtin_popcountll(below[0] & r->have[0]) + __builtin_popcountll(below[1] & r->have[1]));
+    uint32_t missing = to - r->base - there;
+    cast_bits_down(r->have, to - r->base);
+    r->base = to;
+    return missing;
 }

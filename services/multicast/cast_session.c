@@ -1,42 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/cast_session.h"
 
-#include "base/bytes.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- The pattern -------------------------------------------------------------------------------------------------- */
-
-/* The finalizer of SplitMix64 (Steele, Lea, Flood, 2014). */
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-void cast_pattern(uint64_t tag, uint64_t offset, uint8_t *out, size_t length)
-{
-    uint8_t word[8];
-    for (size_t at = 0; at < length; at += 8) {
-        put_be64(word, mix(tag + (offset + at) / 8));
-        memcpy(out + at, word, length - at < 8 ? length - at : 8);
-    }
-}
-
-static bool is_pattern(uint64_t tag, uint64_t offset, const uint8_t *bytes, size_t length)
-{
-    uint8_t word[8];
-    for (size_t at = 0; at < length; at += 8) {
-        put_be64(word, mix(tag + (offset + at) / 8));
-        if (memcmp(bytes + at, word, length - at < 8 ? length - at : 8) != 0) {
-            return false;
-        }
-    }
-    return true;
-}
 
 /* ---- Life --------------------------------------------------------------------------------------------------------- */
 
@@ -45,32 +12,35 @@ static bool in_set(const uint8_t *set, cw_server i)
     return set[i / 8] >> i % 8 & 1;
 }
 
-static int open_book(struct cast_session *c)
+static int open_parts(struct cast_session *c, const struct cast_head *open)
 {
-    c->book = calloc(c->torus->servers, sizeof *c->book);
-    if (c->book == NULL) {
+    size_t set = cast_members_bytes(c->torus->servers);
+    c->members = malloc(set);
+    c->label = malloc((size_t)open->label_bytes + 1);
+    if (c->members == NULL || c->label == NULL) {
         return -ENOMEM;
     }
-    for (cw_server i = 0; i < c->torus->servers; i++) {
-        if (i != c->self && in_set(c->members, i)) {
-            c->book[c->book_count++] = (struct cast_member){.server = i};
-        }
+    memcpy(c->members, open->rest, set);
+    memcpy(c->label, open->rest + set, open->label_bytes);
+    if (!c->source) {
+        c->wanted = in_set(c->members, c->self);
+        return cast_session_round(c, open->round, c->members);
     }
-    c->book_open = c->book_count;
-    for (unsigned i = 0; i < c->book_count; i++) {
-        if (!cw_reachable(c->s, torus_coord(c->torus, c->book[i].server))) {
-            cast_session_mark(c, c->book[i].server, -ENETUNREACH);
-        }
+    c->out.made = calloc(c->cut.pieces / 8 + 1, 1);
+    if (c->out.made == NULL) {
+        return -ENOMEM;
     }
-    return 0;
+    int rc = cast_deal_open(&c->out.deal, c->cut.pieces);
+    return rc == 0 ? cast_book_open(&c->out.book, c->members, c->torus->servers, c->self, c->began) : rc;
 }
 
 int cast_session_open(struct cast_session **out, cw_svc *s, const struct torus *torus, const struct trees *trees,
-                      const struct cast_head *open)
+                      const struct cast_limits *limits, const struct cast_head *open)
 {
-    if (open->servers != torus->servers || open->origin >= torus->servers || open->number == 0 ||
-        open->piece_bytes % 8 != 0) {
-        return -EINVAL;
+    struct cast_cut cut;
+    int rc = cast_cut_init(&cut, open->bytes, open->piece_bytes);
+    if (open->servers != torus->servers || open->origin >= torus->servers || open->number == 0 || rc < 0) {
+        return rc < 0 ? rc : -EINVAL;
     }
     struct cast_session *c = calloc(1, sizeof *c);
     if (c == NULL) {
@@ -79,27 +49,17 @@ int cast_session_open(struct cast_session **out, cw_svc *s, const struct torus *
     c->s = s;
     c->torus = torus;
     c->trees = trees;
+    c->limits = limits;
     c->self = cw_server_id(s, cw_self(s));
     c->origin = open->origin;
     c->number = open->number;
-    c->tag = open->tag;
+    memcpy(c->id, open->id, CAST_ID_BYTES);
+    c->content = open->content;
+    c->label_bytes = open->label_bytes;
+    c->cut = cut;
     c->source = c->origin == c->self;
-    c->wanted = !c->source && in_set(open->rest, c->self);
-    c->began = c->heard = c->progress = cw_now(s);
-    int rc = cast_stripe_init(&c->stripe, open->bytes, open->piece_bytes, trees_all(trees));
-    size_t set = cast_members_bytes(torus->servers);
-    c->members = rc == 0 ? malloc(set) : NULL;
-    c->got = rc == 0 && (c->source || c->wanted) ? calloc(c->stripe.pieces / 8 + 1, 1) : NULL;
-    if (rc == 0 && (c->members == NULL || (c->got == NULL && (c->source || c->wanted)))) {
-        rc = -ENOMEM;
-    }
-    if (rc == 0) {
-        memcpy(c->members, open->rest, set);
-        rc = c->source ? open_book(c) : 0;
-    }
-    if (rc == 0) {
-        rc = cast_session_replan(c);
-    }
+    c->began = c->heard = cw_now(s);
+    rc = open_parts(c, open);
     if (rc < 0) {
         cast_session_close(c);
         return rc;
@@ -114,120 +74,151 @@ void cast_session_close(struct cast_session *c)
         cast_ring_close(&c->tree[t].ring);
     }
     cast_plan_free(&c->plan);
+    cast_taker_close(&c->part.taker);
+    cast_deal_close(&c->out.deal);
+    cast_book_close(&c->out.book);
+    free(c->out.made);
     free(c->members);
-    free(c->got);
+    free(c->label);
     free(c->edge);
-    free(c->book);
     free(c);
 }
 
 size_t cast_session_memory(const struct cast_session *c)
 {
-    size_t bytes = sizeof *c + c->edges * sizeof *c->edge + (c->got != NULL ? c->stripe.pieces / 8 + 1 : 0);
+    size_t bytes =
+        sizeof *c + c->edges * sizeof *c->edge + cast_taker_memory(&c->part.taker) + 2 * cast_deal_memory(&c->out.deal);
     for (unsigned t = 0; t < CW_LINK_COUNT; t++) {
         bytes += cast_ring_memory(&c->tree[t].ring);
     }
     return bytes;
 }
 
-/* ---- Pieces ------------------------------------------------------------------------------------------------------- */
-
-int cast_session_tree(struct cast_session *c, uint8_t tree, uint32_t from)
+int cast_session_round(struct cast_session *c, uint16_t round, const uint8_t *members)
 {
-    struct cast_tree *t = &c->tree[tree];
-    if (t->open || c->source) {
-        return 0;
+    c->round = round;
+    memmove(c->members, members, cast_members_bytes(c->torus->servers));
+    c->wanted = c->wanted || (!c->source && in_set(c->members, c->self));
+    for (unsigned t = 0; t < CW_LINK_COUNT; t++) {
+        cast_ring_close(&c->tree[t].ring);
+        c->tree[t] = (struct cast_tree){.open = c->source, .length = CAST_OPEN_ENDED};
+        cast_ring_init(&c->tree[t].ring, 0, c->cut.piece_bytes);
     }
-    uint32_t pieces = cast_stripe_count(&c->stripe, tree);
-    from = c->from_start || from > pieces ? 0 : from; /* who has been there from the first piece on misses none */
-    int rc = cast_ring_open(&t->ring, from, pieces, c->stripe.piece_bytes);
-    if (rc < 0) {
-        return rc;
-    }
-    t->open = true;
-    t->told = from;
-    c->from_start = c->from_start || (from == 0 && !c->late);
-    c->late = !c->from_start;
-    if (c->late && c->wanted && !c->ended) {
-        c->ended = true; /* what went before does not come again */
-        c->status = -ESTALE;
-        c->ended_at = c->say_done = cw_now(c->s);
-    }
-    for (unsigned i = 0; i < c->edges; i++) {
-        if (c->edge[i].tree == tree && c->edge[i].base < from) {
-            c->edge[i].base = from;
-        }
-    }
-    return 0;
+    c->part.over = c->part.said = false;
+    c->part.lack_at = 0;
+    c->part.tries = 0;
+    cast_taker_round(&c->part.taker);
+    c->edges = 0;
+    return cast_session_replan(c);
 }
 
-static void deliver(struct cast_session *c, uint64_t piece, const struct cast_head *data)
+/* ---- Pieces ------------------------------------------------------------------------------------------------------- */
+
+/* The ring's base has gone from where it was to where it is. */
+static void follow(struct cast_tree *t, uint32_t was)
 {
-    if (!c->wanted || c->ended || (c->got[piece / 8] >> piece % 8 & 1)) {
-        return;
+    cast_bits_down(t->owed, t->ring.base - was);
+}
+
+bool cast_session_tree(struct cast_session *c, uint8_t tree, uint32_t from, uint32_t length)
+{
+    struct cast_tree *t = &c->tree[tree];
+    if (c->source) {
+        return false;
     }
-    c->got[piece / 8] |= (uint8_t)(1 << piece % 8);
-    c->got_count++;
-    if (cast_stripe_trailer(&c->stripe, piece)) {
-        c->trailer = get_be64(data->rest);
+    if (!t->open) {
+        t->open = true;
+        t->told = from;
+        cast_ring_init(&t->ring, from, c->cut.piece_bytes);
+        for (unsigned i = 0; i < c->edges; i++) {
+            if (c->edge[i].tree == tree && !c->edge[i].heard) {
+                c->edge[i].base = c->edge[i].mark = from;
+            }
+        }
     } else {
-        c->sum += data->sum;
-        c->wrong += !is_pattern(c->tag, piece * c->stripe.piece_bytes, data->rest, data->rest_bytes);
+        uint32_t was = t->ring.base;
+        c->skipped += cast_ring_skip(&t->ring, from);
+        follow(t, was);
     }
-    if (c->got_count == c->stripe.pieces) {
+    if (length == CAST_OPEN_ENDED || t->length != CAST_OPEN_ENDED) {
+        return false;
+    }
+    t->length = length;
+    for (unsigned i = 0; i < c->edges; i++) {
+        if (c->edge[i].tree == tree) {
+            cast_edge_ends(&c->edge[i], length, cw_now(c->s));
+        }
+    }
+    return true;
+}
+
+/* 0: the member is done with this piece; -EAGAIN: it is not. */
+static int give(struct cast_session *c, const struct cast_head *data)
+{
+    if (!c->part.accepted) {
+        return 0;
+    }
+    int rc = cast_taker_give(&c->part.taker, data, c->limits->patience, cw_now(c->s));
+    if (c->part.taker.state == CAST_ENDED && !c->ended) {
         c->ended = true;
-        c->status = c->sum == c->trailer && c->wrong == 0 ? 0 : -EBADMSG;
-        c->ended_at = c->say_done = cw_now(c->s);
+        c->ended_at = c->part.say_at = cw_now(c->s);
     }
+    return rc;
 }
 
 int cast_session_put(struct cast_session *c, const struct cast_head *data)
 {
     struct cast_tree *t = &c->tree[data->tree];
-    if (!t->open || data->index >= t->ring.pieces) {
+    if (!t->open || data->index >= t->length || data->piece >= c->cut.pieces) {
         return -ERANGE;
     }
-    uint64_t piece = cast_stripe_piece(&c->stripe, data->tree, data->index);
-    if (data->rest_bytes != cast_stripe_length(&c->stripe, piece)) {
+    if (data->rest_bytes != cast_cut_length(&c->cut, data->piece)) {
         return -EINVAL;
     }
-    int rc = cast_ring_put(&t->ring, data->index, data->rest, data->rest_bytes, data->sum);
-    if (rc == 0) {
-        deliver(c, piece, data);
+    int taken = give(c, data);
+    if (taken < 0 && taken != -EAGAIN) {
+        return taken;
+    }
+    int rc = cast_ring_put(&t->ring, data);
+    if (rc == 0 && taken == -EAGAIN) {
+        cast_bits_add(t->owed, data->index - t->ring.base);
     }
     c->doubled += rc == -EEXIST;
     return rc;
 }
 
-size_t cast_session_make(struct cast_session *c, uint8_t tree, uint32_t index, uint8_t *out, uint64_t *sum)
+void cast_session_retry(struct cast_session *c)
 {
-    uint64_t piece = cast_stripe_piece(&c->stripe, tree, index);
-    size_t length = cast_stripe_length(&c->stripe, piece);
-    bool trailer = cast_stripe_trailer(&c->stripe, piece);
-    if (trailer) {
-        put_be64(out, c->sum);
-    } else {
-        cast_pattern(c->tag, piece * c->stripe.piece_bytes, out, length);
+    for (uint8_t tree = 0; tree < CW_LINK_COUNT; tree++) {
+        struct cast_tree *t = &c->tree[tree];
+        for (uint32_t at = cast_bits_lowest(t->owed); at < CAST_WINDOW; at = cast_bits_lowest(t->owed)) {
+            struct cast_head data = {.kind = CAST_DATA};
+            if (cast_ring_get(&t->ring, t->ring.base + at, &data) != NULL && give(c, &data) == -EAGAIN) {
+                return;
+            }
+            t->owed[at / 64] &= ~(UINT64_C(1) << at % 64);
+        }
     }
-    *sum = cast_sum(tree, index, out, length);
-    if (!(c->got[piece / 8] >> piece % 8 & 1)) {
-        c->got[piece / 8] |= (uint8_t)(1 << piece % 8);
-        c->got_count++;
-        c->sum += trailer ? 0 : *sum;
-    }
-    return length;
 }
 
-struct cast_mine cast_session_mine(const struct cast_session *c, uint8_t tree)
+uint32_t cast_session_whole(const struct cast_session *c, uint8_t tree)
 {
-    if (!c->source) {
-        const struct cast_ring *r = &c->tree[tree].ring;
-        return (struct cast_mine){r->base, r->bytes != NULL ? r->pieces : r->base, r};
+    return c->source ? c->out.deal.lane[tree].next : cast_ring_whole(&c->tree[tree].ring);
+}
+
+struct cast_mine cast_session_mine(const struct cast_session *c, const struct cast_edge *e)
+{
+    if (c->source) {
+        uint32_t next = c->out.deal.lane[e->tree].next;
+        uint32_t oldest = c->ended ? next : next > CAST_WINDOW ? next - CAST_WINDOW : 0;
+        return (struct cast_mine){.oldest = oldest, .base = next};
     }
-    uint32_t end = cast_stripe_count(&c->stripe, tree);
-    bool holds_trailer = tree == c->stripe.tree[(c->stripe.pieces - 1) % c->stripe.trees];
-    bool trailer_ready = c->got_count + 1 >= c->stripe.pieces;
-    return (struct cast_mine){0, holds_trailer && !trailer_ready ? end - 1 : end, NULL};
+    const struct cast_ring *r = &c->tree[e->tree].ring;
+    struct cast_mine mine = {.oldest = r->base, .base = r->base, .have = {r->have[0], r->have[1]}};
+    if (!e->heard || e->base < r->base) {
+        mine.oldest = cast_ring_oldest(r);
+    }
+    return mine;
 }
 
 /* ---- Edges -------------------------------------------------------------------------------------------------------- */
@@ -242,28 +233,12 @@ static struct cast_edge *find_edge(const struct cast_session *c, uint8_t tree, c
     return NULL;
 }
 
-static uint32_t base_of(const struct cast_session *c, uint8_t tree)
-{
-    uint32_t base = c->source ? cast_stripe_count(&c->stripe, tree)
-                              : (c->tree[tree].open ? cast_ring_whole(&c->tree[tree].ring) : 0);
-    for (unsigned i = 0; i < c->edges; i++) {
-        if (c->edge[i].tree == tree && c->edge[i].base < base) {
-            base = c->edge[i].base;
-        }
-    }
-    return base;
-}
-
 int cast_session_replan(struct cast_session *c)
 {
     int rc = cast_plan_make(&c->plan, c->s, c->torus, c->trees, c->origin, c->members);
-    struct cast_edge *edge = rc == 0 ? calloc(c->plan.count + 1, sizeof *edge) : NULL;
+    struct cast_edge *edge = rc == 0 ? calloc((size_t)c->plan.count + 1, sizeof *edge) : NULL;
     if (edge == NULL) {
         return rc < 0 ? rc : -ENOMEM;
-    }
-    uint32_t base[CW_LINK_COUNT];
-    for (uint8_t t = 0; t < CW_LINK_COUNT; t++) {
-        base[t] = c->edges > 0 || !c->source ? base_of(c, t) : 0;
     }
     for (unsigned i = 0; i < c->plan.count; i++) {
         const struct cast_plan_edge *p = &c->plan.edge[i];
@@ -272,12 +247,16 @@ int cast_session_replan(struct cast_session *c)
         if (old != NULL) {
             edge[i] = *old;
         } else {
-            cast_edge_init(&edge[i], id, base[p->tree], cast_stripe_count(&c->stripe, p->tree), cw_now(c->s));
+            uint32_t base = c->source ? c->out.deal.lane[p->tree].base : c->tree[p->tree].ring.base;
+            cast_edge_init(&edge[i], id, base, cw_now(c->s));
             edge[i].tree = p->tree;
             edge[i].to = p->to;
+            edge[i].length = c->tree[p->tree].length;
         }
-        edge[i].key = p->vertex;
-        edge[i].links = cw_links_to(c->s, torus_coord(c->torus, p->to));
+        edge[i].rank = p->rank;
+        edge[i].height = p->height;
+        cw_links ways = cw_links_to(c->s, torus_coord(c->torus, p->to)), cable = cw_links_of(p->link);
+        edge[i].links = ways & cable ? cable : ways;
     }
     free(c->edge);
     c->edge = edge;
@@ -287,29 +266,45 @@ int cast_session_replan(struct cast_session *c)
 
 uint32_t cast_session_settle(struct cast_session *c, uint8_t tree)
 {
-    uint32_t base = base_of(c, tree);
-    struct cast_ring *r = &c->tree[tree].ring;
-    if (c->source || !c->tree[tree].open) {
-        return base;
+    struct cast_tree *t = &c->tree[tree];
+    uint32_t base = cast_session_whole(c, tree);
+    uint32_t owed = c->source ? base : t->ring.base + cast_bits_lowest(t->owed);
+    base = owed < base ? owed : base;
+    for (unsigned i = 0; i < c->edges; i++) {
+        const struct cast_edge *e = &c->edge[i];
+        base = e->tree == tree && !e->out && e->base < base ? e->base : base;
     }
-    if (base >= r->base) {
-        cast_ring_advance(r, base);
-    } else {
-        cast_ring_rewind(r, base); /* somebody below begins anew where we had let go: our parent gives it again */
+    if (c->source) {
+        cast_deal_settle(&c->out.deal, tree, base, cw_now(c->s));
+        return c->out.deal.lane[tree].base;
     }
-    if (r->base == r->pieces) {
-        cast_ring_close(r);
-    } else if (r->bytes == NULL) {
-        r->bytes = malloc((size_t)CAST_WINDOW * r->piece_bytes);
-        r->have[0] = r->have[1] = 0;
+    if (t->open && base > t->ring.base) {
+        uint32_t was = t->ring.base;
+        cast_ring_advance(&t->ring, base);
+        follow(t, was);
     }
-    return r->base;
+    if (t->ring.base >= t->length) {
+        cast_ring_close(&t->ring);
+    }
+    return t->ring.base;
+}
+
+bool cast_session_over(const struct cast_session *c)
+{
+    for (cw_links left = trees_all(c->trees); left != 0; left &= (cw_links)(left - 1)) {
+        const struct cast_tree *t = &c->tree[__builtin_ctz(left)];
+        if (!t->open || t->length == CAST_OPEN_ENDED || cast_ring_whole(&t->ring) < t->length ||
+            (t->owed[0] | t->owed[1]) != 0) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool cast_session_quiet(const struct cast_session *c)
 {
-    for (uint8_t t = 0; t < CW_LINK_COUNT; t++) {
-        if (c->tree[t].open && c->tree[t].ring.base < c->tree[t].ring.pieces) {
+    for (uint8_t t = 0; t < CW_LINK_COUNT && !c->source; t++) {
+        if (c->tree[t].open && c->tree[t].ring.base < c->tree[t].length) {
             return false;
         }
     }
@@ -318,22 +313,8 @@ bool cast_session_quiet(const struct cast_session *c)
             return false;
         }
     }
-    return c->source ? c->book_open == 0 : !c->ended || c->done_heard;
-}
-
-/* ---- The source's book -------------------------------------------------------------------------------------------- */
-
-bool cast_session_mark(struct cast_session *c, cw_server member, int status)
-{
-    for (unsigned i = 0; i < c->book_count; i++) {
-        struct cast_member *m = &c->book[i];
-        if (m->server == member && m->state == CAST_WAITING) {
-            m->state = status == 0 ? CAST_HAS : CAST_LOST;
-            m->status = status;
-            m->took = cw_time_since(cw_now(c->s), c->began);
-            c->progress = cw_now(c->s);
-            return --c->book_open == 0;
-        }
+    if (c->source) {
+        return c->ended;
     }
-    return false;
+    return !c->part.accepted || (c->ended && c->part.heard);
 }

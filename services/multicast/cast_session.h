@@ -3,16 +3,26 @@
  * cast_session.h - one message on one server: as its source, as a member, or as a server on the way; in any case with the edges to its children.
  *
  * Memory of a session that is not the source's: at most CAST_WINDOW pieces for each tree, until all below has the tree's pieces, and at a member one bit
- * for each piece of the message. cast_flow.h moves packets; multicast.c holds the sessions.
+ * for each piece of the message; the source has two bits for each. cast_flow.h moves packets, cast_rounds.h is the source's, cast_engine.h holds the sessions.
  */
 #ifndef SERVICES_MULTICAST_CAST_SESSION_H
 #define SERVICES_MULTICAST_CAST_SESSION_H
 
+#include "services/multicast/cast_book.h"
+#include "services/multicast/cast_deal.h"
 #include "services/multicast/cast_edge.h"
 #include "services/multicast/cast_plan.h"
-#include "services/multicast/cast_stripe.h"
+#include "services/multicast/cast_taker.h"
 
 enum { CAST_UPSTREAMS = 4 };
+
+struct cast_result;
+
+/* What a server waits for, and how long. The operator may set it. */
+struct cast_limits {
+    cw_span patience; /* others wait for a slow server in one round */
+    cw_span limit;    /* the source waits for a member that does not get on */
+};
 
 /* Who sends a tree's pieces to us. */
 struct cast_upstream {
@@ -24,21 +34,46 @@ struct cast_upstream {
 
 struct cast_tree {
     bool open;
+    uint32_t length;       /* in this round, or CAST_OPEN_ENDED */
     struct cast_ring ring; /* not the source's */
+    uint64_t owed[2];      /* from ring.base on: what is here and the sink has not taken yet */
     unsigned fresh;        /* pieces that came since we said so */
     uint32_t told;         /* the base that we said last */
     cw_time told_at;
     struct cast_upstream up[CAST_UPSTREAMS];
 };
 
-enum cast_member_state { CAST_WAITING, CAST_HAS, CAST_LOST };
+/* What only the source has. */
+struct cast_sending {
+    struct cast_source from;
+    bool closed;  /* from is */
+    bool starved; /* read() said -EAGAIN */
+    bool once;
+    bool dealt; /* all of the round: the trees have their lengths */
+    struct cast_deal deal;
+    struct cast_book book;
+    uint8_t *made; /* pieces that were read before */
+    uint32_t made_count;
+    uint64_t sum; /* of theirs */
+    cw_time round_at, idle_at;
+    bool idle;       /* nobody is sent anything, since idle_at */
+    unsigned barren; /* rounds in a row by which nobody became better */
+    uint64_t better; /* what all lack, when the round began */
+    int failed;      /* what read() said: it ends */
+    void (*done)(void *context, const struct cast_result *result);
+    void *context;
+};
 
-/* The source's book. */
-struct cast_member {
-    cw_server server;
-    enum cast_member_state state;
-    int status;
-    cw_span took;
+/* What only a member has: its own taking, and its word to the source. */
+struct cast_taking_part {
+    bool accepted;
+    struct cast_taker taker;
+    bool heard;       /* the source knows that it has ended */
+    bool over;        /* of this round there comes no more */
+    bool said;        /* and the source knows what is lacking */
+    uint32_t lack_at; /* it is to hear what is lacking from this piece on */
+    cw_time say_at;
+    unsigned tries;
 };
 
 struct cast_session {
@@ -46,63 +81,64 @@ struct cast_session {
     cw_svc *s;
     const struct torus *torus;
     const struct trees *trees;
+    const struct cast_limits *limits;
     cw_server self, origin;
-    uint64_t number, tag;
-    struct cast_stripe stripe;
-    uint8_t *members; /* as in the OPEN packet */
+    uint64_t number, ticket;
+    uint8_t id[CAST_ID_BYTES];
+    uint8_t content;
+    uint8_t *label;
+    uint16_t label_bytes;
+    struct cast_cut cut;
+    uint16_t round;
+    uint8_t *members; /* of this round, as in the OPEN packet */
     bool source;
-    bool wanted;           /* this server is a member */
-    bool from_start, late; /* the first tree to begin here began with its first piece; or with a later one */
-    bool ended;
-    int status; /* of the member, when ended */
+    bool wanted; /* this server is a member */
+    bool ended;  /* source: done() has been told; member: its taker has ended */
+    struct cast_sending out;
+    struct cast_taking_part part;
     struct cast_tree tree[CW_LINK_COUNT];
     struct cast_plan plan;
     struct cast_edge *edge;
     unsigned edges;
-    unsigned turn[CW_LINK_COUNT]; /* the edge that is asked first for a link */
-    uint8_t *got;                 /* member: pieces that came; source: that were made */
-    uint64_t got_count, wrong;
-    uint64_t sum, trailer;
-    cw_time began, ended_at, heard, progress, say_done;
-    bool done_heard; /* the source knows that we have ended */
-    struct cast_member *book;
-    unsigned book_count, book_open;
-    cw_request *request; /* the command that waits for the source */
-    uint64_t doubled, repeated;
+    unsigned turn[CW_LINK_COUNT]; /* packets given to a link */
+    cw_time began, ended_at, heard;
+    uint64_t doubled;  /* pieces that came more than once */
+    uint64_t repeated; /* that were sent more than once: by an edge, or, by the source, in a further round */
+    uint64_t skipped;  /* that did not come in their round: whom we hear by that tree had let go of them */
 };
 
 /*
- * What a session is made of. members: cast_members_bytes(torus->servers) bytes, borrowed for the call; number 0 is none. As source: with the book. -ENOMEM,
- * -EINVAL, -E2BIG.
+ * What a session is made of. open->rest: members and label, borrowed for the call; number 0 is none. A source has its deal, its book and still no
+ * edges. -ENOMEM, -EINVAL, -E2BIG.
  */
 CW_MUST_CHECK int cast_session_open(struct cast_session **out, cw_svc *s, const struct torus *torus,
-                                    const struct trees *trees, const struct cast_head *open);
+                                    const struct trees *trees, const struct cast_limits *limits,
+                                    const struct cast_head *open);
+/* Its sink and its source must have been told of the end. */
 void cast_session_close(struct cast_session *c);
 size_t cast_session_memory(const struct cast_session *c);
 
+/* Begins a round: nothing is open, all edges begin anew. members: as in the packet, borrowed. -ENOMEM: without some edges. */
+CW_MUST_CHECK int cast_session_round(struct cast_session *c, uint16_t round, const uint8_t *members);
+/* An OPEN of a tree: who sends it has let go of what is before `from`, and knows its length (or not). Gives true when we did not know it. */
+bool cast_session_tree(struct cast_session *c, uint8_t tree, uint32_t from, uint32_t length);
 /*
- * Begins a tree whose sender has let go of what is before `from`. Once a tree; later calls change nothing. A member whose first tree begins late has
- * ended, -ESTALE. -ENOMEM.
+ * Takes a piece whose sum is right, for the member and for those below. As cast_ring_put(), and -EINVAL: the length is not that piece's.
  */
-CW_MUST_CHECK int cast_session_tree(struct cast_session *c, uint8_t tree, uint32_t from);
-/* Takes a piece whose sum is right. As cast_ring_put(), and -EINVAL: the length is not that piece's. */
 CW_MUST_CHECK int cast_session_put(struct cast_session *c, const struct cast_head *data);
-/* Makes the source's piece in out, whose length is given; *sum. */
-size_t cast_session_make(struct cast_session *c, uint8_t tree, uint32_t index, uint8_t *out, uint64_t *sum);
-
+/* Offers the sink again what it could not take. */
+void cast_session_retry(struct cast_session *c);
 /* After the view or a link changed: edges that are still wanted stay as they are. -ENOMEM: all stay. */
 CW_MUST_CHECK int cast_session_replan(struct cast_session *c);
-/* All below it, this server and everything under it have of the tree; the ring lets go of it. */
+/* All below it, this server and everything under it have of the tree, or will not get by it; the ring goes on to there. */
 uint32_t cast_session_settle(struct cast_session *c, uint8_t tree);
-/* What this server can give of a tree. */
-struct cast_mine cast_session_mine(const struct cast_session *c, uint8_t tree);
-/* Every tree is settled to its end. */
+/* What this server can give an edge. */
+struct cast_mine cast_session_mine(const struct cast_session *c, const struct cast_edge *e);
+/* The first piece of the tree that it has not. */
+uint32_t cast_session_whole(const struct cast_session *c, uint8_t tree);
+/* Nothing more comes in this round. */
+bool cast_session_over(const struct cast_session *c);
+/* There is nothing more to do, as far as it knows. */
 bool cast_session_quiet(const struct cast_session *c);
-
-/* Source: a member ended, or went. True: it was the last that was waited for. */
-bool cast_session_mark(struct cast_session *c, cw_server member, int status);
-
-/* The pattern: 8 bytes at a time, from an offset that is a multiple of 8. */
-void cast_pattern(uint64_t tag, uint64_t offset, uint8_t *out, size_t length);
 
 #endif

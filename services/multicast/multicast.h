@@ -11,7 +11,7 @@
 
 #include "cubeway/service.h"
 
-enum { MULTICAST_JOB = 7, MULTICAST_PORT = 0 };
+enum { MULTICAST_JOB = 7, MULTICAST_PORT = 0, MULTICAST_PORT_GROUPS = 2 };
 
 extern const cw_service multicast_service;
 

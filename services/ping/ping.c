@@ -6,6 +6,7 @@
 #include "keyspace/key.h"
 #include "keyspace/torus.h"
 #include "services/ping/detour.h"
+#include "services/reply/refuse.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -334,27 +335,18 @@ static void go_on(cw_svc *s, struct run *run)
 
 /* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
-static int refuse(cw_request *r, const char *what, const char *word)
-{
-    char text[160];
-    snprintf(text, sizeof text, "%s: '%s'", what, word);
-    cw_request_text(r, "error", text);
-    return -EINVAL;
-}
-
 static int refuse_option(cw_request *r, const char *word, const struct words_option *options, size_t n)
 {
     char text[160];
     words_explain(word, options, n, text, sizeof text);
-    cw_request_text(r, "error", text);
-    return -EINVAL;
+    return refuse_request(r, "%s", text);
 }
 
 static int read_server(const cw_svc *s, cw_request *r, const char *word, cw_coord *out)
 {
     struct torus t;
     if (torus_init(&t, cw_torus(s)) < 0 || torus_parse(&t, word, strlen(word), out) < 0) {
-        return refuse(r, "not a server of this torus (x,y,z)", word);
+        return refuse_request(r, "not a server of this torus (x,y,z): '%s'", word);
     }
     return 0;
 }
@@ -392,7 +384,8 @@ static int read_target(const cw_svc *s, struct run *run, int argc, const char *c
         return 2;
     }
     if (strcmp(argv[0], "far") != 0) {
-        return refuse(r, "commands are to SERVER, key KEY, all, far [hops=N | via SERVER..]; not", argv[0]);
+        return refuse_request(r, "commands are to SERVER, key KEY, all, far [hops=N | via SERVER..]; not: '%s'",
+                              argv[0]);
     }
     int words = 1;
     int legs = 0;
@@ -400,7 +393,7 @@ static int read_target(const cw_svc *s, struct run *run, int argc, const char *c
     if (argc >= 2 && strcmp(argv[1], "via") == 0) {
         for (words = 2; words < argc && strchr(argv[words], '=') == NULL; words++) {
             if (legs == DETOUR_LEGS_MAX) {
-                return refuse(r, "too many servers to go through", argv[words]);
+                return refuse_request(r, "too many servers to go through: '%s'", argv[words]);
             }
             int rc = read_server(s, r, argv[words], &run->via[legs++]);
             if (rc < 0) {
@@ -408,7 +401,7 @@ static int read_target(const cw_svc *s, struct run *run, int argc, const char *c
             }
         }
         if (legs == 0) {
-            return refuse(r, "names no server", argv[1]);
+            return refuse_request(r, "names no server: '%s'", argv[1]);
         }
     } else {
         const struct words_option option = {"hops", 1, FAR_HOPS_MAX, &hops};
@@ -479,7 +472,8 @@ static int ping_command(cw_svc *s, void *state, cw_request *r, int argc, const c
         .window = 1,
         .due = cw_now(s),
     };
-    int rc = argc < 1 ? refuse(r, "a command is missing", "to, key, all, far") : read_command(s, run, argc, argv);
+    int rc = argc < 1 ? refuse_request(r, "a command is missing: '%s'", "to, key, all, far")
+                      : read_command(s, run, argc, argv);
     if (rc < 0) {
         free(run);
         return rc;

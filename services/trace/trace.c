@@ -5,6 +5,7 @@
 #include "base/words.h"
 #include "keyspace/key.h"
 #include "keyspace/torus.h"
+#include "services/reply/refuse.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -213,26 +214,17 @@ static void timed_out(cw_svc *s, void *state, void *arg)
 
 /* ---- Commands ------------------------------------------------------------------------------------------------------ */
 
-static int refuse(cw_request *r, const char *what, const char *word)
-{
-    char text[160];
-    snprintf(text, sizeof text, "%s: '%s'", what, word);
-    cw_request_text(r, "error", text);
-    return -EINVAL;
-}
-
 static int refuse_option(cw_request *r, const char *word, const struct words_option *options, size_t n)
 {
     char text[160];
     words_explain(word, options, n, text, sizeof text);
-    cw_request_text(r, "error", text);
-    return -EINVAL;
+    return refuse_request(r, "%s", text);
 }
 
 static int read_target(const cw_svc *s, cw_request *r, int argc, const char *const *argv, cw_to *to)
 {
     if (argc < 2 || (strcmp(argv[0], "to") != 0 && strcmp(argv[0], "key") != 0)) {
-        return refuse(r, "commands are to SERVER, key KEY; not", argc < 1 ? "" : argv[0]);
+        return refuse_request(r, "commands are to SERVER, key KEY; not: '%s'", argc < 1 ? "" : argv[0]);
     }
     size_t length = strlen(argv[1]);
     if (argv[0][0] == 'k') {
@@ -245,7 +237,7 @@ static int read_target(const cw_svc *s, cw_request *r, int argc, const char *con
     struct torus t;
     to->kind = CW_TO_SERVER;
     if (torus_init(&t, cw_torus(s)) < 0 || torus_parse(&t, argv[1], length, &to->server) < 0) {
-        return refuse(r, "not a server of this torus (x,y,z)", argv[1]);
+        return refuse_request(r, "not a server of this torus (x,y,z): '%s'", argv[1]);
     }
     to->process = cw_server_id(s, to->server);
     return 0;

@@ -9,6 +9,8 @@
  */
 #include "base/words.h"
 #include "keyspace/torus.h"
+#include "services/reply/refuse.h"
+#include "services/transport/pattern.h"
 #include "services/transport/transport.h"
 
 #include <errno.h>
@@ -47,29 +49,12 @@ struct bulk {
     uint64_t bytes_taken, bytes_wrong;
 };
 
-/* The bytes of every bulk message: their place says what they are. */
-static uint8_t byte_at(uint64_t offset)
-{
-    return (uint8_t)(offset ^ offset >> 8 ^ offset >> 16);
-}
-
 static int read_bytes(void *context, void *arg, uint64_t offset, uint8_t *out, size_t length)
 {
     (void)context;
     (void)arg;
-    for (size_t i = 0; i < length; i++) {
-        out[i] = byte_at(offset + i);
-    }
+    pattern_fill(offset, out, length);
     return 0;
-}
-
-static uint64_t count_wrong(uint64_t offset, const uint8_t *bytes, size_t length)
-{
-    uint64_t wrong = 0;
-    for (size_t i = 0; i < length; i++) {
-        wrong += bytes[i] != byte_at(offset + i);
-    }
-    return wrong;
 }
 
 /* ---- What comes ---------------------------------------------------------------------------------------------------------- */
@@ -80,7 +65,7 @@ static int piece(void *context, void *arg, const struct transport_message *m, ui
     struct bulk *b = context;
     (void)arg;
     (void)m;
-    uint64_t wrong = count_wrong(offset, bytes, length);
+    uint64_t wrong = pattern_wrong(offset, bytes, length);
     b->bytes_taken += length;
     b->bytes_wrong += wrong;
     return wrong == 0 ? 0 : -EBADMSG;
@@ -111,6 +96,24 @@ static int message(void *context, void *arg, const struct transport_message *m, 
 
 /* ---- Commands ------------------------------------------------------------------------------------------------------------ */
 
+static const char *why(int rc)
+{
+    switch (rc) {
+    case -ENETUNREACH:
+        return "the server is not in view";
+    case -ETIMEDOUT:
+        return "no answer in time";
+    case -ECONNRESET:
+        return "the server began anew";
+    case -ESTALE:
+        return "the key's root is gone";
+    case -EACCES:
+        return "no privilege";
+    default:
+        return "refused";
+    }
+}
+
 static void finish(struct run *run, int rc)
 {
     struct transport_stats now;
@@ -134,9 +137,9 @@ static void finish(struct run *run, int rc)
     cw_request_int(run->request, "needless", (int64_t)(now.needless - run->before.needless));
     cw_request_int(run->request, "probes", (int64_t)(now.probes - run->before.probes));
     if (rc < 0) {
-        char text[80];
-        snprintf(text, sizeof text, "message %llu of %llu ended with error %d", (unsigned long long)run->done + 1,
-                 (unsigned long long)run->count, -rc);
+        char text[120];
+        snprintf(text, sizeof text, "message %llu of %llu: %s (%d)", (unsigned long long)run->done + 1,
+                 (unsigned long long)run->count, why(rc), -rc);
         cw_request_text(run->request, "error", text);
     }
     cw_request *request = run->request;
@@ -174,7 +177,7 @@ static void echo_done(void *context, void *arg, int status, const uint8_t *bytes
     (void)context;
     (void)m;
     if (status == 0) {
-        run->wrong += size == run->bytes ? count_wrong(0, bytes, size) : run->bytes;
+        run->wrong += size == run->bytes ? pattern_wrong(0, bytes, size) : run->bytes;
     }
     ended(run, status);
 }
@@ -191,19 +194,11 @@ static int next(struct run *run)
     return rc < 0 ? (int)rc : 0;
 }
 
-static int refuse(cw_request *r, const char *what, const char *word)
-{
-    char text[160];
-    snprintf(text, sizeof text, "%s: '%s'", what, word);
-    cw_request_text(r, "error", text);
-    return -EINVAL;
-}
-
 static int read_server(const cw_svc *s, cw_request *r, const char *word, cw_coord *out)
 {
     struct torus t;
     if (torus_init(&t, cw_torus(s)) < 0 || torus_parse(&t, word, strlen(word), out) < 0) {
-        return refuse(r, "not a server of this torus", word);
+        return refuse_request(r, "not a server of this torus: '%s'", word);
     }
     return 0;
 }
@@ -219,17 +214,18 @@ static int start(struct bulk *b, cw_request *r, bool echo, int argc, const char 
     cw_coord server;
     int used = echo ? 2 : 3;
     if (argc < used) {
-        return refuse(r, echo ? "echo needs a server" : "bulk needs a server and a number of bytes", argv[0]);
+        return refuse_request(r, "%s: '%s'", echo ? "echo needs a server" : "bulk needs a server and a number of bytes",
+                              argv[0]);
     }
     if (read_server(b->s, r, argv[1], &server) < 0) {
         return -EINVAL;
     }
     if (!echo && words_number(argv[2], 0, BULK_MOST, &bytes) < 0) {
-        return refuse(r, "not a number of bytes, up to 1 TiB", argv[2]);
+        return refuse_request(r, "not a number of bytes, up to 1 TiB: '%s'", argv[2]);
     }
     int good = words_options(argc - used, argv + used, options, echo ? 3 : 2);
     if (good < argc - used) {
-        return refuse(r, "unknown option, or its value is out of range", argv[used + good]);
+        return refuse_request(r, "unknown option, or its value is out of range: '%s'", argv[used + good]);
     }
     struct run *run = NULL;
     for (unsigned i = 0; i < RUNS && run == NULL; i++) {
@@ -260,7 +256,7 @@ static int start(struct bulk *b, cw_request *r, bool echo, int argc, const char 
     if (rc < 0) {
         run->request = NULL;
         if (rc == -ENETUNREACH) {
-            (void)refuse(r, "the server is not in view", argv[1]);
+            (void)refuse_request(r, "the server is not in view: '%s'", argv[1]);
         }
         return rc;
     }
@@ -339,7 +335,7 @@ static int bulk_command(cw_svc *s, void *state, cw_request *r, int argc, const c
     if (strcmp(word, "path") == 0 && argc == 2) {
         return tell_path(b, r, argv[1]);
     }
-    return refuse(r, "commands are bulk SERVER BYTES, echo SERVER, path SERVER, stats; not", word);
+    return refuse_request(r, "commands are bulk SERVER BYTES, echo SERVER, path SERVER, stats; not: '%s'", word);
 }
 
 /* ---- Upcalls --------------------------------------------------------------------------------------------------------------- */

@@ -120,8 +120,11 @@ bool flight_ack(struct flight *f, uint32_t newest, const uint64_t *word, unsigne
         f->newest = newest;
         f->came = true;
     }
-    for (unsigned w = 0; w < words; w++) {
-        for (uint64_t bits = word[w]; bits != 0; bits &= bits - 1) {
+    /* Most of what is named came long ago, and is below first: only so many of the bits are news. */
+    uint32_t reach = before(f->first, newest) ? newest - f->first : 0;
+    for (unsigned w = 0; w < words && w * 64 < reach; w++) {
+        uint64_t news = reach - w * 64 < 64 ? (UINT64_C(1) << (reach - w * 64)) - 1 : UINT64_MAX;
+        for (uint64_t bits = word[w] & news; bits != 0; bits &= bits - 1) {
             came(f, newest - 1 - (w * 64 + (uint32_t)__builtin_ctzll(bits)), fn, context, NULL);
         }
     }

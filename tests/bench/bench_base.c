@@ -8,6 +8,7 @@
 #include "base/pool.h"
 #include "base/prng.h"
 #include "base/ring.h"
+#include "base/sum.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -417,6 +418,26 @@ static uint64_t fnv_replaces(uint64_t ops)
     return ops;
 }
 
+static uint64_t block[1120]; /* as much as a piece of a message in a jumbo frame */
+
+static uint64_t block_sums(uint64_t ops)
+{
+    for (uint64_t i = 0; i < ops; i++) {
+        block[i % 1120] = i;
+        sink += sum_of(i, block, sizeof block);
+    }
+    return ops;
+}
+
+static uint64_t block_digests(uint64_t ops)
+{
+    for (uint64_t i = 0; i < ops; i++) {
+        block[i % 1120] = i;
+        sink += digest_of(block, sizeof block);
+    }
+    return ops;
+}
+
 int main(int argc, char **argv)
 {
     bool smoke = argc > 1 && strcmp(argv[1], "--smoke") == 0;
@@ -444,6 +465,7 @@ int main(int argc, char **argv)
     compare("prng below n", prng_belows, "draw % n (biased)", modulo_draws, ops);
     compare("prng exponential", prng_exponentials, "-log(u) in floating point", log_exponentials, ops);
     compare("set digest, a record of 32 bytes", set_replaces, "FNV-1a of 32 bytes", fnv_replaces, ops);
+    compare("sum, a block of 8,960 bytes", block_sums, "SipHash-1-3 of the same", block_digests, ops / 64);
     pool_close(&pool);
     free(memory);
     return 0;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mc_load.c - `mc_load ADDRESS PORT get|set CONNECTIONS BYTES MILLISECONDS`: a closed loop of memcached clients in one thread, each with one request out. Values of 1,000
- * keys are stored first. Prints requests a second and the median, 95th and 99th percentile of the time to an answer in microseconds.
+ * mc_load.c - `mc_load ADDRESS PORT get|set CONNECTIONS BYTES MILLISECONDS [KEYS [BEGIN]]`: a closed loop of memcached clients in one thread, each with one request
+ * out. Values of 1,000 keys are stored first: of those in the file KEYS, one a line, or of "load:key:0000" and so on. With BEGIN, seconds of the system's clock, none is
+ * stored and it begins then, so that several can begin together. Prints requests a second and the median, 95th and 99th percentile of the time to an answer in
+ * microseconds. An answer that is not the value asked for, or none for a second, ends it with code 1.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -16,16 +18,19 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { KEYS = 1000, CONNECTIONS_MAX = 1024, EVENTS = 256, BUCKETS = 100000, REPLY = 64 * 1024 };
+enum { KEYS = 1000, KEY_MAX = 64, CONNECTIONS_MAX = 1024, EVENTS = 256, BUCKETS = 1000000, REPLY = 64 * 1024 };
 
 struct client {
     int fd;
     size_t due; /* bytes of the answer to come */
+    bool fresh; /* none has come */
     int64_t asked;
 };
 
 static struct client client[CONNECTIONS_MAX];
-static unsigned bucket[BUCKETS]; /* of 1 us */
+static unsigned bucket[BUCKETS]; /* of 100 ns */
+static char name[KEYS][KEY_MAX + 2];
+static unsigned names;
 static char *value, request[REPLY + 256];
 static char reply[REPLY];
 static size_t bytes;
@@ -49,26 +54,27 @@ static void must(bool good, const char *what)
 
 static size_t write_set(unsigned key)
 {
-    int head = snprintf(request, sizeof request, "set load:key:%04u 0 0 %zu\r\n", key, bytes);
+    int head = snprintf(request, sizeof request, "set %s 0 0 %zu\r\n", name[key], bytes);
     memcpy(request + head, value, bytes);
     memcpy(request + head + bytes, "\r\n", 2);
     return (size_t)head + bytes + 2;
 }
 
-static size_t answer_length(void)
+static size_t answer_length(unsigned key)
 {
-    char head[64];
+    char head[KEY_MAX + 64];
     if (sets) {
         return strlen("STORED\r\n");
     }
-    return (size_t)snprintf(head, sizeof head, "VALUE load:key:0000 0 %zu\r\n", bytes) + bytes + strlen("\r\nEND\r\n");
+    return (size_t)snprintf(head, sizeof head, "VALUE %s 0 %zu\r\n", name[key], bytes) + bytes + strlen("\r\nEND\r\n");
 }
 
 static void ask(struct client *c)
 {
-    unsigned key = turn++ * 7919u % KEYS;
-    size_t length = sets ? write_set(key) : (size_t)snprintf(request, sizeof request, "get load:key:%04u\r\n", key);
-    c->due = answer_length();
+    unsigned key = turn++ * 7919u % names;
+    size_t length = sets ? write_set(key) : (size_t)snprintf(request, sizeof request, "get %s\r\n", name[key]);
+    c->due = answer_length(key);
+    c->fresh = true;
     c->asked = now_ns();
     must(send(c->fd, request, length, MSG_NOSIGNAL) == (ssize_t)length, "send");
 }
@@ -81,37 +87,68 @@ static bool hear(struct client *c)
         return false;
     }
     must(got > 0 && (size_t)got <= c->due, "an answer of another length");
+    must(!c->fresh || reply[0] == (sets ? 'S' : 'V'), "no value, or not stored");
+    c->fresh = false;
     c->due -= (size_t)got;
     if (c->due > 0) {
         return false;
     }
-    int64_t us = (now_ns() - c->asked) / 1000;
-    bucket[us < BUCKETS ? us : BUCKETS - 1]++;
+    int64_t span = (now_ns() - c->asked) / 100;
+    bucket[span < BUCKETS ? span : BUCKETS - 1]++;
     return true;
 }
 
 static void store_all(int fd)
 {
-    for (unsigned i = 0; i < KEYS; i++) {
+    for (unsigned i = 0; i < names; i++) {
         size_t length = write_set(i);
         must(send(fd, request, length, 0) == (ssize_t)length, "send");
-        must(recv(fd, reply, 8, MSG_WAITALL) == 8 && memcmp(reply, "STORED\r\n", 8) == 0, "a value was not stored");
+        must(recv(fd, reply, 8, MSG_WAITALL) == 8, "recv");
+        if (memcmp(reply, "STORED\r\n", 8) != 0) {
+            ssize_t more = recv(fd, reply + 8, sizeof reply - 8, MSG_DONTWAIT);
+            fprintf(stderr, "%s was not stored: %.*s", name[i], 8 + (more > 0 ? (int)more : 0), reply);
+            exit(1);
+        }
     }
 }
 
-static unsigned percentile(uint64_t all, unsigned percent)
+static double percentile(uint64_t all, unsigned percent)
 {
     uint64_t left = all * percent / 100;
-    unsigned us = 0;
-    while (us < BUCKETS - 1 && bucket[us] <= left) {
-        left -= bucket[us++];
+    unsigned at = 0;
+    while (at < BUCKETS - 1 && bucket[at] <= left) {
+        left -= bucket[at++];
     }
-    return us;
+    return at / 10.0;
+}
+
+static void read_names(const char *path)
+{
+    FILE *file = path != NULL ? fopen(path, "re") : NULL;
+    must(path == NULL || file != NULL, "the file of keys");
+    while (names < KEYS) {
+        if (file == NULL) {
+            snprintf(name[names], sizeof name[names], "load:key:%04u", names);
+        } else if (fgets(name[names], sizeof name[names], file) == NULL) {
+            break;
+        }
+        name[names][strcspn(name[names], "\n")] = '\0';
+        names++;
+    }
+    must(names > 0 && (file == NULL || fclose(file) == 0), "no keys");
+}
+
+static void wait_for(double begin)
+{
+    struct timespec at = {.tv_sec = (time_t)begin};
+    at.tv_nsec = (long)((begin - (double)at.tv_sec) * 1e9);
+    must(clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &at, NULL) == 0, "sleep");
 }
 
 int main(int argc, char **argv)
 {
-    must(argc == 7, "usage: mc_load ADDRESS PORT get|set CONNECTIONS BYTES MILLISECONDS");
+    must(argc >= 7 && argc <= 9, "usage: mc_load ADDRESS PORT get|set CONNECTIONS BYTES MILLISECONDS [KEYS [BEGIN]]");
+    read_names(argc > 7 ? argv[7] : NULL);
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(argv[2]))};
     unsigned count = (unsigned)atoi(argv[4]);
     int one = 1;
@@ -129,7 +166,11 @@ int main(int argc, char **argv)
         struct epoll_event e = {.events = EPOLLIN, .data.ptr = &client[i]};
         must(epoll_ctl(poll, EPOLL_CTL_ADD, client[i].fd, &e) == 0, "epoll_ctl");
     }
-    store_all(client[0].fd);
+    if (argc == 9) {
+        wait_for(atof(argv[8]));
+    } else {
+        store_all(client[0].fd);
+    }
     sets = strcmp(argv[3], "set") == 0;
     for (unsigned i = 0; i < count; i++) {
         ask(&client[i]);
@@ -148,7 +189,7 @@ int main(int argc, char **argv)
             }
         }
     }
-    printf("%.0f %u %u %u\n", (double)done * 1e9 / (double)(now_ns() - start), percentile(done, 50),
+    printf("%.0f %.1f %.1f %.1f\n", (double)done * 1e9 / (double)(now_ns() - start), percentile(done, 50),
            percentile(done, 95), percentile(done, 99));
     return 0;
 }

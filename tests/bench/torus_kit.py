@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the benches of daemons on veth cables share: a lab of cwlab's, its daemons' control sockets, plain peers in the same namespaces.
 
-    torus_x.py --bin <folder of cwlab and wire_peer> [--smoke] [--rounds N] [names of parts]
+    torus_x.py --bin <folder of cwlab and wire_peer> [--smoke] [--rounds N] [--realtime] [names of parts]
 
 Every figure stands beside its peer's, measured in alternating rounds of the same run over the same cables; what is printed are medians, and the
 ratio is the result. Needs root or user namespaces; ends with 77 and the reason where cwlab has neither. Whatever happens, the lab goes
@@ -35,6 +35,7 @@ def options(parts):
     parser.add_argument("--bin", default="build/bin")
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--realtime", action="store_true", help="daemons and peers get SCHED_RR: the machine has other work")
     parser.add_argument("part", nargs="*", choices=[*parts, []])
     OPTIONS = parser.parse_args()
     OPTIONS.bin = os.path.abspath(OPTIONS.bin)
@@ -49,6 +50,11 @@ def options(parts):
 
 def program(name):
     return os.path.join(OPTIONS.bin, name)
+
+
+def priority():
+    """The words before a program that is measured."""
+    return ["chrt", "-r", "1"] if OPTIONS.realtime else []
 
 
 def smoke(short, otherwise):
@@ -115,7 +121,7 @@ class Server:
     def peer(self, *words, cpu=None):
         """A plain program in the server's namespace; begins at once."""
         pin = [] if cpu is None else ["taskset", "-c", str(cpu)]
-        return Peer(self.inside(*pin, program("wire_peer"), *words))
+        return Peer(self.inside(*priority(), *pin, program("wire_peer"), *words))
 
     def pin(self, cpu):
         """None: any processor."""
@@ -166,7 +172,7 @@ class Lab:
         self.folder = None
         atexit.register(self.down)
         module = os.path.join(os.path.dirname(OPTIONS.bin), "tests", "bench", "stream.so")
-        subprocess.run([program("cwlab"), "up", dims, "--name", self.name, "--driver", "netns", "--quiet", "--patience", "50s",
+        subprocess.run([*priority(), program("cwlab"), "up", dims, "--name", self.name, "--driver", "netns", "--quiet", "--patience", "50s",
                         "--service", module, *words], check=True, stdout=subprocess.DEVNULL,
                        timeout=2 * LIMIT_S)
         rows = self.status()["daemons"]

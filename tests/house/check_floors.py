@@ -5,7 +5,7 @@ that a fault is found in any build; house.includes asks the compiler."""
 import re
 from fnmatch import fnmatch
 
-from floors import FOLDERS, PURE_HEADERS, SYSTEM_HOMES, folder_by_prefix, folder_of, is_product
+from floors import FOLDERS, PURE_HEADERS, SHARED_BY_SERVICES, SYSTEM_HOMES, folder_by_prefix, folder_of, is_product
 from tree import Finding, strip_comments
 
 INCLUDE = re.compile(r'\s*#\s*include(?:_next)?\b\s*(.*)')
@@ -40,8 +40,8 @@ def _fault(path, folder, what):
         return (f'"{name}" climbs out of its folder by path, past the build\'s floors', 'include it as "<folder>/x.h"')
     if name.startswith("services/"):
         own = path.rpartition("/")[0] + "/"
-        allowed = (name.startswith(own) or name == "services/transport/transport.h") if path.startswith("services/") else "services/*" in folder.sees
-        return None if allowed else (f'{path.rpartition("/")[0]} may not know "{name}": services never include one another, but for the transport',
+        allowed = (name.startswith(own) or name in SHARED_BY_SERVICES) if path.startswith("services/") else "services/*" in folder.sees
+        return None if allowed else (f'{path.rpartition("/")[0]} may not know "{name}": services never include one another, but for the transport and sentences for operators',
                                      "talk through include/cubeway/service.h")
     target = folder_by_prefix(name)
     if target is None:

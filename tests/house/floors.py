@@ -7,7 +7,7 @@ from typing import NamedTuple
 CONTRACTS, KEYSPACE, BASE, WIRE = "include/cubeway", "keyspace", "runtime/base", "runtime/wire"
 CORE, BOOT, NMU, SHIM = "runtime/core", "runtime/boot", "runtime/nmu", "shim"
 SERVICES, SERVICE_LIST = "services/*", "services"
-SERVICE_JOBS, TRANSPORT = "services/jobs", "services/transport"
+SERVICE_JOBS, TRANSPORT, REPLY = "services/jobs", "services/transport", "services/reply"
 SCENARIO, CAPTURE, CONF, SEAL, JOBFILE = "scenario", "runtime/capture", "runtime/conf", "runtime/seal", "runtime/jobfile"
 SIMULATOR, DAEMON, CTL, TESTBED = "simulator", "runtime/daemon", "runtime/ctl", "testbed"
 
@@ -37,16 +37,20 @@ FOLDERS = (
     Folder(CONF, 4, "conf", (CONTRACTS,), False),
     Folder(SEAL, 4, "seal", (CONTRACTS,), False),
     Folder(JOBFILE, 4, "jobfile", (CONTRACTS, BASE, WIRE, NMU, CONF), False),
-    Folder(SERVICE_JOBS, 4, "services/jobs", (CONTRACTS, KEYSPACE, BASE, WIRE, NMU), False),  # the one service that governs the NMU
-    Folder(TRANSPORT, 4, "services/transport", (CONTRACTS, KEYSPACE, BASE), False),  # what other services are built on
-    Folder(SERVICES, 4, "services", (CONTRACTS, KEYSPACE, BASE, TRANSPORT), False),
-    Folder(SERVICE_LIST, 4, "services", (CONTRACTS, BASE, WIRE, NMU, SERVICES, SERVICE_JOBS, TRANSPORT), False),
+    Folder(REPLY, 4, "services/reply", (CONTRACTS,), False),  # sentences for operators, the same in all services
+    Folder(SERVICE_JOBS, 4, "services/jobs", (CONTRACTS, KEYSPACE, BASE, WIRE, NMU, REPLY), False),  # the one service that governs the NMU
+    Folder(TRANSPORT, 4, "services/transport", (CONTRACTS, KEYSPACE, BASE, REPLY), False),  # what other services are built on
+    Folder(SERVICES, 4, "services", (CONTRACTS, KEYSPACE, BASE, TRANSPORT, REPLY), False),
+    Folder(SERVICE_LIST, 4, "services", (CONTRACTS, BASE, WIRE, NMU, SERVICES, SERVICE_JOBS, TRANSPORT, REPLY), False),
     Folder(SCENARIO, 4, "scenario", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU), False),
-    Folder(SIMULATOR, 5, "simulator", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, CAPTURE, SEAL, SERVICES, SERVICE_JOBS, TRANSPORT, SERVICE_LIST, SCENARIO), False),
-    Folder(DAEMON, 5, "daemon", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, BOOT, NMU, SHIM, CONF, SEAL, JOBFILE, SERVICES, SERVICE_JOBS, TRANSPORT, SERVICE_LIST), False),
+    Folder(SIMULATOR, 5, "simulator", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, CAPTURE, SEAL, SERVICES, SERVICE_JOBS, TRANSPORT, REPLY, SERVICE_LIST, SCENARIO), False),
+    Folder(DAEMON, 5, "daemon", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, BOOT, NMU, SHIM, CONF, SEAL, JOBFILE, SERVICES, SERVICE_JOBS, TRANSPORT, REPLY, SERVICE_LIST), False),
     Folder(CTL, 5, "ctl", (CONTRACTS, BASE, WIRE, NMU, CAPTURE, SEAL, JOBFILE), False),
-    Folder(TESTBED, 5, "testbed", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, SEAL, JOBFILE, SERVICES, SERVICE_JOBS, TRANSPORT, SERVICE_LIST, SCENARIO), False),
+    Folder(TESTBED, 5, "testbed", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, SEAL, JOBFILE, SERVICES, SERVICE_JOBS, TRANSPORT, REPLY, SERVICE_LIST, SCENARIO), False),
 )
+
+# What services may include of one another.
+SHARED_BY_SERVICES = ("services/transport/transport.h", "services/reply/refuse.h")
 
 # Folders of C that are not the product: they may include all of it.
 NOT_PRODUCT = ("tests/", "tools/", "examples/")
@@ -59,7 +63,7 @@ PURE_HEADERS = {
 
 # A system is met in one place: header pattern -> the files that may include it.
 SYSTEM_HOMES = {
-    "openssl/*": ("keyspace/key.c", "runtime/seal/seal.c"),
+    "openssl/*": ("keyspace/key.c", "runtime/seal/seal.c", "runtime/seal/sha256.c"),
     "event2/*": ("runtime/daemon/pump.c", "runtime/daemon/control.c", "runtime/daemon/metrics.c", "services/*/gateway*.c"),
     "jansson.h": ("scenario/report.c", "runtime/daemon/control_json.c", "runtime/ctl/json.c", "testbed/message.c"),
     "libmnl/*": ("shim/carrier.c", "testbed/veth.c"),  # links are watched, links are built

@@ -668,6 +668,27 @@ void cw_counter_add(cw_counter *c, uint64_t n)
     c->value += n;
 }
 
+cw_histogram *cw_histogram_new(cw_svc *s, const char *name, const char *help)
+{
+    must(name != NULL && help != NULL && s->histograms < FAKE_HISTOGRAMS, "a histogram without help, or one too many");
+    return &s->histogram[s->histograms++];
+}
+
+void cw_histogram_note(cw_histogram *h, cw_span took)
+{
+    histogram_note(&h->times, took.ns);
+}
+
+uint64_t cw_histogram_count(const cw_histogram *h)
+{
+    return h->times.count;
+}
+
+cw_span cw_histogram_quantile(const cw_histogram *h, unsigned permille)
+{
+    return CW_NS(histogram_quantile(&h->times, permille));
+}
+
 void cw_log(cw_svc *s, cw_level level, const char *text)
 {
     (void)level;

@@ -9,11 +9,12 @@
 #ifndef KIT_FAKE_HOST_H
 #define KIT_FAKE_HOST_H
 
+#include "base/histogram.h"
 #include "cubeway/service.h"
 #include "fake_result.h"
 #include "keyspace/torus.h"
 
-enum { FAKE_MTU = 8960, FAKE_COUNTERS = 32, FAKE_TRACE = 16 };
+enum { FAKE_MTU = 8960, FAKE_COUNTERS = 32, FAKE_HISTOGRAMS = 16, FAKE_TRACE = 16 };
 
 struct cw_packet {
     cw_svc *home;   /* counts it */
@@ -60,6 +61,10 @@ struct cw_timer {
     cw_timer *next;
 };
 
+struct cw_histogram {
+    struct histogram times;
+};
+
 struct cw_counter {
     char name[32];
     uint64_t value;
@@ -99,6 +104,8 @@ struct cw_svc {
     cw_links polled;
     bool closing;
     cw_counter counter[FAKE_COUNTERS];
+    unsigned histograms;
+    cw_histogram histogram[FAKE_HISTOGRAMS];
     unsigned counters;
     char logged[FAKE_TEXT];     /* the last line */
     const char *const *options; /* "name=value", ended by NULL; may be NULL */

@@ -78,7 +78,7 @@ int main(int argc, char **argv)
     }
     signal(SIGPIPE, SIG_IGN);
     standin_open(&standin, 256 * 1024 * 1024);
-    if (gateway_open(&gateway, base, &config, &(struct gateway_host){NULL, enter}, why) < 0) {
+    if (gateway_open(&gateway, base, &config, &(struct gateway_host){.enter = enter}, why) < 0) {
         fprintf(stderr, "mc_host: %s\n", why);
         return 1;
     }

@@ -9,6 +9,7 @@
  * CUBEWAY_SEEDS sets the count where the command does not. A failure prints the command that repeats it.
  */
 #include "ls_world.h"
+#include "sanitized.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -80,7 +81,7 @@ int main(int argc, char **argv)
 {
     program = argv[0];
     const char *env = getenv("CUBEWAY_SEEDS");
-    uint64_t first = 1, count = env == NULL ? SEEDS : strtoull(env, NULL, 0);
+    uint64_t first = 1, count = env == NULL ? (SANITIZED ? SEEDS / 5 : SEEDS) : strtoull(env, NULL, 0);
     FILE *trace = NULL;
     bool delivery_only = false, all = false;
     for (int i = 1; i < argc; i++) {

@@ -138,6 +138,23 @@ START_TEST(who_slept_for_dead_is_fenced_even_without_a_lease)
 }
 END_TEST
 
+START_TEST(a_torus_of_one_may_rest_for_any_time)
+{
+    struct ls_bench b;
+    ls_bench_open(&b, (cw_dims){1, 1, 1});
+    struct ls_config config = ls_bench_config(&b, 0, 5);
+    config.alone = true;
+    ck_assert_int_eq(ls_open(&b.ls[0], &config), 0);
+    ls_tick(b.ls[0], ls_bench_ms(1));
+    uint64_t epoch = ls_epoch(b.ls[0]);
+    ls_tick(b.ls[0], ls_bench_ms(100000));
+    ck_assert_uint_eq(ls_count(b.ls[0], LS_FENCES), 0);
+    ck_assert_uint_eq(ls_epoch(b.ls[0]), epoch); /* or its services would drop what they hold */
+    ck_assert(ls_serving(b.ls[0], ls_bench_ms(100000)));
+    ls_bench_close(&b);
+}
+END_TEST
+
 START_TEST(a_link_that_stays_pending_is_torn_down_at_the_limit)
 {
     struct ls_bench b;
@@ -217,6 +234,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_neighbour_is_silent_after_dead),
     SUITE_TEST(after_a_stall_nobody_is_called_silent_for_a_ms),
     SUITE_TEST(who_slept_for_dead_is_fenced_even_without_a_lease),
+    SUITE_TEST(a_torus_of_one_may_rest_for_any_time),
     SUITE_TEST(a_link_that_stays_pending_is_torn_down_at_the_limit),
     SUITE_TEST(the_own_record_is_refreshed),
     SUITE_TEST(acks_that_nobody_waits_for_settle_nothing),

@@ -280,6 +280,15 @@ START_TEST(peers_and_counters)
     cw_counter_add(NULL, 1);
     ck_assert_uint_eq(c->value, 7);
     ck_assert_ptr_nonnull(cw_counter_new(s, NULL, NULL));
+    cw_histogram *h = cw_histogram_new(s, "took", "how long");
+    ck_assert_ptr_eq(cw_histogram_new(s, "took", NULL), h);
+    cw_histogram_note(h, CW_MS(5));
+    cw_histogram_note(NULL, CW_MS(5));
+    ck_assert_uint_eq(cw_histogram_count(h), 1);
+    ck_assert_uint_eq(cw_histogram_count(NULL), 0);
+    int64_t median = cw_histogram_quantile(h, 500).ns;
+    ck_assert(median > CW_US(4300).ns && median < CW_US(5700).ns);
+    ck_assert_int_eq(cw_histogram_quantile(NULL, 500).ns, 0);
     unsigned logs = b->logs;
     cw_log(s, CW_LOG_INFO, "text");
     cw_log(s, CW_LOG_INFO, NULL);

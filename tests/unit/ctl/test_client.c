@@ -57,6 +57,47 @@ START_TEST(rows_and_ends)
 }
 END_TEST
 
+/* A daemon of our own, for one request: what came beside it. */
+START_TEST(a_file_goes_along_once)
+{
+    _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))];
+    static char line[1000];
+    static const char done[] = "{\"id\":1,\"done\":true,\"rc\":0}\n{\"id\":2,\"done\":true,\"rc\":0}\n";
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct iovec bytes = {line, sizeof line};
+    struct msghdr m = {.msg_iov = &bytes, .msg_iovlen = 1};
+    int passed[2], file, got[2];
+    snprintf(address.sun_path, sizeof address.sun_path, "/tmp/cubeway-client-%d.sock", (int)getpid());
+    int listening = socket(AF_UNIX, SOCK_STREAM, 0);
+    ck_assert_int_eq(bind(listening, (struct sockaddr *)&address, sizeof address), 0);
+    ck_assert_int_eq(listen(listening, 1), 0);
+    ck_assert_int_eq(client_open(&c, address.sun_path, why), 0);
+    int daemon = accept(listening, NULL, NULL);
+    ck_assert_int_eq(pipe(passed), 0);
+    ck_assert_int_eq(write(passed[1], "x", 1), 1);
+    client_attach(c, passed[0]);
+    ck_assert_int_eq(send(daemon, done, strlen(done), 0), (ssize_t)strlen(done));
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(ask(CW_SEC(5)), 0);
+        m.msg_control = room;
+        m.msg_controllen = sizeof room;
+        ck_assert_int_gt(recvmsg(daemon, &m, 0), 0);
+        got[i] = CMSG_FIRSTHDR(&m) != NULL;
+        if (got[i]) {
+            memcpy(&file, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof file);
+        }
+    }
+    ck_assert_int_eq(got[0], 1);
+    ck_assert_int_eq(got[1], 0);
+    ck_assert_int_eq(read(file, line, 1), 1);
+    ck_assert_int_eq(line[0], 'x');
+    client_close(c);
+    close(daemon);
+    close(listening);
+    unlink(address.sun_path);
+}
+END_TEST
+
 START_TEST(nobody_there)
 {
     ck_assert_int_eq(client_open(&c, "/nonexistent/d.sock", why), -ENOENT);
@@ -129,7 +170,7 @@ START_TEST(stopped)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(rows_and_ends),     SUITE_TEST(nobody_there),     SUITE_TEST(silence), SUITE_TEST(hanging_up),
-    SUITE_TEST(a_word_for_nobody), SUITE_TEST(another_protocol), SUITE_TEST(stopped),
+    SUITE_TEST(rows_and_ends), SUITE_TEST(a_file_goes_along_once), SUITE_TEST(nobody_there),     SUITE_TEST(silence),
+    SUITE_TEST(hanging_up),    SUITE_TEST(a_word_for_nobody),      SUITE_TEST(another_protocol), SUITE_TEST(stopped),
 };
 SUITE_MAIN("client", tests)

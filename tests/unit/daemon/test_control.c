@@ -52,12 +52,29 @@ static void run_hold(struct request *r)
     held[held_count++] = r;
 }
 
+/* The first byte of the file that came along. */
+static void run_file(struct request *r)
+{
+    char byte[2] = "";
+    int file = request_file(r);
+    request_integer(r, "came", file >= 0);
+    if (file >= 0) {
+        ck_assert_int_ne(fcntl(file, F_GETFD) & FD_CLOEXEC, 0);
+        ck_assert_int_eq(pread(file, byte, 1, 0), 1);
+        request_text(r, "byte", byte);
+        close(file);
+    }
+    ck_assert_int_eq(request_file(r), -1);
+    request_done(r, 0);
+}
+
 static const struct request_command commands[] = {
+    {"file", "", "", "", 0, 0, run_file},
     {"echo", "WORD", "", "", 1, 1, run_echo},
     {"big", "KB", "", "", 1, 1, run_big},
     {"hold", "", "", "", 0, 0, run_hold},
 };
-static const struct request_desk desk = {commands, 3, NULL};
+static const struct request_desk desk = {commands, 4, NULL};
 
 static void begin(void)
 {
@@ -161,6 +178,72 @@ START_TEST(lines_in_pieces_and_in_heaps)
     close(fd);
     turn(3);
     ck_assert_uint_eq(control_clients(control), 0);
+    end();
+}
+END_TEST
+
+static int file_of(const char *text)
+{
+    char name[] = "/tmp/cubeway-test-XXXXXX";
+    int file = mkstemp(name);
+    ck_assert_int_ge(file, 0);
+    ck_assert_int_eq(unlink(name), 0);
+    ck_assert_int_eq(write(file, text, 1), 1);
+    return file;
+}
+
+/* Sends a line with open files beside it. */
+static void send_files(int fd, const char *line, const int *files, size_t count)
+{
+    _Alignas(struct cmsghdr) char room[CMSG_SPACE(8 * sizeof(int))] = {0};
+    struct iovec bytes = {(void *)(uintptr_t)line, strlen(line)};
+    struct msghdr m = {
+        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = room, .msg_controllen = CMSG_SPACE(count * sizeof(int))};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(count * sizeof(int));
+    memcpy(CMSG_DATA(c), files, count * sizeof(int));
+    ck_assert_int_eq(sendmsg(fd, &m, 0), (ssize_t)strlen(line));
+}
+
+static unsigned open_files(void)
+{
+    unsigned count = 0;
+    for (int fd = 0; fd < 256; fd++) {
+        count += fcntl(fd, F_GETFD) >= 0;
+    }
+    return count;
+}
+
+/* A file comes with a request, to the first one that takes it; what nobody takes is closed. */
+START_TEST(files_come_along)
+{
+    bool closed;
+    begin();
+    int fd = client(), file[8];
+    turn(3);
+    unsigned before = open_files();
+    for (int i = 0; i < 8; i++) {
+        file[i] = file_of((const char[]){(char)('a' + i), 0});
+    }
+    send_files(fd, ECHO(1) "{\"id\":2,\"command\":\"file\"}\n{\"id\":3,\"command\":\"file\"}\n", file, 1);
+    const char *said = hear(fd, &closed);
+    ck_assert_ptr_nonnull(strstr(said, "{\"id\":2,\"row\":{\"came\":1,\"byte\":\"a\"}}"));
+    ck_assert_ptr_nonnull(strstr(said, "{\"id\":3,\"row\":{\"came\":0}}"));
+    send_files(fd, ECHO(1), file, 8); /* more than one: the rest is closed */
+    send_files(fd, ECHO(2), file + 1, 3);
+    send_files(fd, "{\"id\":4,\"command\":\"file\"}\n", file + 2, 1); /* the newest */
+    ck_assert_ptr_nonnull(strstr(hear(fd, &closed), "{\"id\":4,\"row\":{\"came\":1,\"byte\":\"c\"}}"));
+    send_files(fd, ECHO(5), file, 4); /* nobody asks for it */
+    (void)hear(fd, &closed);
+    ck_assert_uint_eq(open_files(), before + 8 + 1);
+    for (int i = 0; i < 8; i++) {
+        close(file[i]);
+    }
+    close(fd);
+    turn(3);
+    ck_assert_uint_eq(open_files(), before - 2); /* the client's end and ours */
     end();
 }
 END_TEST
@@ -325,9 +408,14 @@ START_TEST(an_answer_that_is_too_long_is_cut_off)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(lines_in_pieces_and_in_heaps), SUITE_TEST(half_closed),
-    SUITE_TEST(a_line_without_end),           SUITE_TEST(garbage_of_all_kinds),
-    SUITE_TEST(more_clients_than_seats),      SUITE_TEST(clients_that_die),
-    SUITE_TEST(a_slow_reader_waits),          SUITE_TEST(an_answer_that_is_too_long_is_cut_off),
+    SUITE_TEST(lines_in_pieces_and_in_heaps),
+    SUITE_TEST(files_come_along),
+    SUITE_TEST(half_closed),
+    SUITE_TEST(a_line_without_end),
+    SUITE_TEST(garbage_of_all_kinds),
+    SUITE_TEST(more_clients_than_seats),
+    SUITE_TEST(clients_that_die),
+    SUITE_TEST(a_slow_reader_waits),
+    SUITE_TEST(an_answer_that_is_too_long_is_cut_off),
 };
 SUITE_MAIN("control", tests)

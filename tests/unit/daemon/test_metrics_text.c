@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 
 static char text[1 << 20];
 
@@ -23,6 +24,8 @@ struct reader {
     char seen[64][100]; /* families: each is in one piece */
     unsigned families, samples;
     bool helped, ended;
+    double bound; /* of the last bucket */
+    uint64_t below;
 };
 
 static void begin_family(struct reader *r, const char *name, const char *type)
@@ -34,8 +37,27 @@ static void begin_family(struct reader *r, const char *name, const char *type)
     snprintf(r->family, sizeof r->family, "%s", name);
     snprintf(r->type, sizeof r->type, "%s", type);
     r->helped = false;
-    ck_assert(strcmp(type, "counter") == 0 || strcmp(type, "gauge") == 0 || strcmp(type, "info") == 0);
+    ck_assert(strcmp(type, "counter") == 0 || strcmp(type, "gauge") == 0 || strcmp(type, "info") == 0 ||
+              strcmp(type, "histogram") == 0);
     ck_assert_msg(strlen(name) < 6 || strcmp(name + strlen(name) - 6, "_total") != 0, "%s", name);
+}
+
+/* Bounds grow, and what is below them; +Inf is the last, and _count says the same. */
+static void read_bucket(struct reader *r, const char *line)
+{
+    const char *le = strstr(line, "le=\""), *number = strrchr(line, ' ');
+    ck_assert_ptr_nonnull(number);
+    double bound = le != NULL ? (strncmp(le + 4, "+Inf", 4) == 0 ? HUGE_VAL : atof(le + 4)) : 0;
+    uint64_t below = strtoull(number, NULL, 10);
+    if (strncmp(line, "_bucket", 7) != 0) {
+        ck_assert_msg(isinf(r->bound), "%s", line);
+        ck_assert_msg(strncmp(line, "_sum", 4) == 0 || below == r->below, "%s", line);
+        return;
+    }
+    bool first = isinf(r->bound) || r->bound == 0;
+    ck_assert_msg(first || (bound > r->bound && below >= r->below), "%s", line);
+    r->bound = bound;
+    r->below = below;
 }
 
 /* name{label="value",..} number */
@@ -45,6 +67,13 @@ static void read_sample(struct reader *r, const char *line)
     const char *suffix = strcmp(r->type, "counter") == 0 ? "_total" : strcmp(r->type, "info") == 0 ? "_info" : "";
     ck_assert_msg(strncmp(line, r->family, family) == 0, "%s is not of %s", line, r->family);
     ck_assert_msg(strncmp(line + family, suffix, strlen(suffix)) == 0, "%s", line);
+    if (strcmp(r->type, "histogram") == 0) {
+        suffix = strncmp(line + family, "_bucket", 7) == 0 ? "_bucket"
+                 : strncmp(line + family, "_sum", 4) == 0  ? "_sum"
+                                                           : "_count";
+        ck_assert_msg(strncmp(line + family, suffix, strlen(suffix)) == 0, "%s", line);
+        read_bucket(r, line + family);
+    }
     const char *at = line + family + strlen(suffix);
     ck_assert_msg(*at == '{', "%s", line);
     do {
@@ -59,7 +88,8 @@ static void read_sample(struct reader *r, const char *line)
         at++;
     } while (*at == ',');
     ck_assert_msg(at[0] == '}' && at[1] == ' ' && isdigit((unsigned char)at[2]), "%s", line);
-    ck_assert_msg(strspn(at + 2, "0123456789") == strlen(at + 2), "%s", line);
+    bool seconds = strcmp(suffix, "_sum") == 0;
+    ck_assert_msg(strspn(at + 2, seconds ? "0123456789." : "0123456789") == strlen(at + 2), "%s", line);
     r->samples++;
 }
 
@@ -75,6 +105,9 @@ static void read_line(struct reader *r, char *line)
         ck_assert_str_eq(name, r->family);
         ck_assert(!r->helped);
         r->helped = true;
+    } else if (sscanf(line, "# UNIT %99s %19s", name, type) == 2) {
+        ck_assert_str_eq(name, r->family);
+        ck_assert_str_eq(name + strlen(name) - strlen(type), type);
     } else {
         read_sample(r, line);
     }
@@ -104,6 +137,11 @@ START_TEST(a_collector_can_read_it)
     ck_assert_ptr_nonnull(strstr(text, "cubeway_packets_made_total{server=\"0,0,0\"} 2\n"));
     ck_assert_ptr_nonnull(strstr(text, "cubeway_packets_dropped_total{server=\"2,0,0\",cause=\"hop-limit\"} 0\n"));
     ck_assert_ptr_nonnull(strstr(text, "cubeway_link_sent_frames_total{server=\"2,0,0\",link=\"-x\"}"));
+    ck_assert_ptr_nonnull(strstr(text, "cubeway_service_seconds_bucket{server=\"0,0,0\",service=\"kvcache\",histogram="
+                                       "\"set\",le=\"0.000001024\"} 0\n"));
+    ck_assert_ptr_nonnull(strstr(
+        text,
+        "cubeway_service_seconds_sum{server=\"2,0,0\",service=\"kvcache\",histogram=\"get_root\"} 0.000000000\n"));
     read_all(&r);
     ck_assert_uint_gt(r.families, 15);
     ck_assert_uint_gt(r.samples, 100);

@@ -90,6 +90,41 @@ START_TEST(a_stall_that_all_share_kills_nobody)
 }
 END_TEST
 
+struct twice {
+    struct host *host;
+    struct host_errand errand;
+    unsigned runs;
+};
+
+static void again(void *context)
+{
+    struct twice *t = context;
+    if (++t->runs == 1) {
+        host_later(t->host, &t->errand);
+    }
+}
+
+/* At the end of the turn, once however often it was asked for; what an errand asks for keeps the next turn from sleeping. */
+START_TEST(errands_end_a_turn)
+{
+    struct host *h = town_open("torus { dims = 2x2x1; coordinate = all }");
+    struct twice t = {.host = h, .errand = {.fn = again, .context = &t}};
+    town_settle(h, 4);
+    host_later(h, &t.errand);
+    host_later(h, &t.errand);
+    host_turn(h, CW_SEC(10));
+    ck_assert_uint_eq(t.runs, 1);
+    host_turn(h, CW_SEC(10));
+    ck_assert_uint_eq(t.runs, 2);
+    host_later(h, &t.errand);
+    host_not_later(&t.errand);
+    host_not_later(&t.errand);
+    host_turn(h, CW_MS(1));
+    ck_assert_uint_eq(t.runs, 2);
+    host_close(h);
+}
+END_TEST
+
 START_TEST(all_leave)
 {
     struct host *h = town_open("torus { dims = 2x2x1; coordinate = all }");
@@ -108,6 +143,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(one_dies_and_comes_back),
     SUITE_TEST(a_cable_is_cut_and_mended),
     SUITE_TEST(a_stall_that_all_share_kills_nobody),
+    SUITE_TEST(errands_end_a_turn),
     SUITE_TEST(all_leave),
 };
 SUITE_MAIN("pump", tests)

@@ -46,7 +46,7 @@ START_TEST(echo)
     net->lose = 1;
     command(0, "echo 2,0,0 timeout_us=5000");
     ck_assert_int_eq(r.rc, -ETIMEDOUT);
-    ck_assert_str_eq(fake_text(&r, 0, "error"), "message 1 of 10 ended with error 110");
+    ck_assert_str_eq(fake_text(&r, 0, "error"), "message 1 of 10: no answer in time (110)");
     fake_net_close(net);
 }
 END_TEST

@@ -5,90 +5,106 @@
 #include <errno.h>
 #include <string.h>
 
-enum { PIECES = 1000, BYTES = 64 };
+static struct cast_ring r;
 
-static int put(struct cast_ring *r, uint32_t index)
+static int put(uint32_t index, size_t length)
 {
-    uint8_t piece[BYTES];
-    memset(piece, (int)(index % 251), sizeof piece);
-    return cast_ring_put(r, index, piece, 1 + index % BYTES, index);
+    uint8_t bytes[16];
+    memset(bytes, (int)index, sizeof bytes);
+    const struct cast_head h = {
+        .index = index, .piece = 1000 + index, .sum = index, .rest = bytes, .rest_bytes = length};
+    return cast_ring_put(&r, &h);
 }
 
-/* Against one bit and nothing else for each piece of the tree, in a random walk. */
-START_TEST(as_a_plain_set)
+static void is_there(uint32_t index, size_t length)
 {
-    struct cast_ring r;
-    bool there[PIECES + 1] = {false};
-    uint32_t base = 0, x = 12345;
-    ck_assert_int_eq(cast_ring_open(&r, 0, PIECES, BYTES), 0);
-    ck_assert_uint_eq(cast_ring_memory(&r), CAST_WINDOW * BYTES);
-    for (int step = 0; step < 60000; step++) {
-        x = x * 1664525 + 1013904223;
-        uint32_t index = base + (x >> 8) % 150;
-        uint32_t whole = base;
-        while (there[whole]) {
-            whole++;
-        }
-        ck_assert_uint_eq(cast_ring_whole(&r), whole);
-        if (x % 100 == 0) {
-            cast_ring_advance(&r, whole);
-            base = whole;
-        } else if (x % 1003 == 0) {
-            uint32_t back = base > index % 200 ? base - index % 200 : 0;
-            cast_ring_rewind(&r, back);
-            for (uint32_t i = 0; i < PIECES; i++) {
-                there[i] = there[i] && i >= base && i - back < CAST_WINDOW;
-            }
-            base = back;
-        } else {
-            int want = index < PIECES && there[index]                   ? -EEXIST
-                       : index >= PIECES || index - base >= CAST_WINDOW ? -ERANGE
-                                                                        : 0;
-            ck_assert_int_eq(put(&r, index), want);
-            if (want == 0) {
-                there[index] = true;
-            }
-        }
-        size_t length;
-        uint64_t sum;
-        const uint8_t *bytes = cast_ring_get(&r, index, &length, &sum);
-        bool want = index < PIECES && there[index] && index >= base;
-        ck_assert(want == (bytes != NULL));
-        ck_assert(!want || (length == 1 + index % BYTES && sum == index && bytes[length - 1] == index % 251));
-    }
-    ck_assert_uint_gt(base, 128);
-    cast_ring_close(&r);
+    struct cast_head h = {.kind = CAST_DATA};
+    const uint8_t *bytes = cast_ring_get(&r, index, &h);
+    ck_assert_ptr_nonnull(bytes);
+    ck_assert(bytes == h.rest && h.rest_bytes == length && h.index == index && h.piece == 1000 + index);
+    ck_assert(h.sum == index && bytes[0] == (uint8_t)index && bytes[length - 1] == (uint8_t)index);
+}
+
+START_TEST(a_window)
+{
+    cast_ring_init(&r, 5, 16);
     ck_assert_uint_eq(cast_ring_memory(&r), 0);
-}
-END_TEST
-
-START_TEST(what_it_refuses)
-{
-    struct cast_ring r;
-    uint8_t piece[BYTES + 1] = {0};
-    ck_assert_int_eq(cast_ring_open(&r, 10, PIECES, BYTES), 0);
-    ck_assert_int_eq(put(&r, 9), -EEXIST);
-    ck_assert_int_eq(cast_ring_put(&r, 10, piece, sizeof piece, 0), -EMSGSIZE);
+    ck_assert_int_eq(put(4, 16), -EEXIST);
+    ck_assert_int_eq(put(5 + CAST_WINDOW, 16), -ERANGE);
+    ck_assert_int_eq(put(6, 17), -EMSGSIZE);
+    ck_assert_int_eq(put(6, 0), -EMSGSIZE);
+    ck_assert_int_eq(put(6, 16), 0);
+    ck_assert_uint_eq(cast_ring_memory(&r), 16 * CAST_WINDOW);
+    ck_assert_int_eq(put(6, 16), -EEXIST);
+    ck_assert_uint_eq(cast_ring_whole(&r), 5);
+    ck_assert_int_eq(put(5, 3), 0);
+    ck_assert_uint_eq(cast_ring_whole(&r), 7);
+    is_there(5, 3);
+    is_there(6, 16);
+    struct cast_head h;
+    ck_assert_ptr_null(cast_ring_get(&r, 7, &h));
     cast_ring_close(&r);
-    ck_assert_int_eq(put(&r, 10), -ERANGE);
+    ck_assert(!cast_ring_has(&r, 6) && cast_ring_whole(&r) == 7 && cast_ring_memory(&r) == 0);
 }
 END_TEST
 
-START_TEST(bits_move)
+/* What is below the base is here until it is written over. */
+START_TEST(history)
+{
+    cast_ring_init(&r, 0, 16);
+    for (uint32_t i = 0; i < 100; i++) {
+        ck_assert_int_eq(put(i, 16), 0);
+    }
+    cast_ring_advance(&r, 100);
+    ck_assert(cast_ring_oldest(&r) == 0 && cast_ring_whole(&r) == 100);
+    is_there(3, 16);
+    for (uint32_t i = 100; i < 150; i++) {
+        ck_assert_int_eq(put(i, 16), 0);
+    }
+    ck_assert_uint_eq(cast_ring_oldest(&r), 150 - CAST_WINDOW);
+    ck_assert(!cast_ring_has(&r, 21) && cast_ring_has(&r, 22));
+    cast_ring_close(&r);
+}
+END_TEST
+
+START_TEST(skips)
+{
+    cast_ring_init(&r, 0, 16);
+    ck_assert(put(0, 1) == 0 && put(2, 1) == 0 && put(5, 1) == 0);
+    ck_assert_uint_eq(cast_ring_skip(&r, 0), 0);
+    ck_assert_uint_eq(cast_ring_skip(&r, 4), 2);
+    ck_assert(r.base == 4 && cast_ring_whole(&r) == 4 && cast_ring_oldest(&r) == 4 && cast_ring_has(&r, 5));
+    ck_assert_int_eq(put(4, 1), 0);
+    ck_assert_uint_eq(cast_ring_whole(&r), 6);
+    ck_assert_uint_eq(cast_ring_skip(&r, 1000), 994);
+    ck_assert(r.base == 1000 && r.have[0] == 0 && r.have[1] == 0);
+    cast_ring_close(&r);
+}
+END_TEST
+
+/* Against one bool for each. */
+START_TEST(bits)
 {
     for (uint32_t n = 0; n <= 130; n++) {
-        for (uint32_t i = 0; i < 128; i += 7) {
-            uint64_t down[2] = {0, 0}, up[2] = {0, 0};
-            down[i / 64] = up[i / 64] = UINT64_C(1) << i % 64;
-            cast_bits_down(down, n);
-            cast_bits_up(up, n);
-            ck_assert(i >= n ? cast_bits_has(down, i - n) : down[0] == 0 && down[1] == 0);
-            ck_assert(i + n < 128 ? cast_bits_has(up, i + n) : up[0] == 0 && up[1] == 0);
+        uint64_t down[2] = {0x8123456789abcdef, 0xfedcba9876543210}, up[2] = {down[0], down[1]};
+        const uint64_t was[2] = {down[0], down[1]};
+        uint64_t first[2];
+        cast_bits_down(down, n);
+        cast_bits_up(up, n);
+        cast_bits_first(first, n);
+        for (uint32_t i = 0; i < CAST_WINDOW; i++) {
+            ck_assert(cast_bits_has(down, i) == (i + n < CAST_WINDOW && cast_bits_has(was, i + n)));
+            ck_assert(cast_bits_has(up, i) == (i >= n && cast_bits_has(was, i - n)));
+            ck_assert(cast_bits_has(first, i) == (i < n));
         }
+        uint64_t one[2] = {0, 0};
+        ck_assert_uint_eq(cast_bits_lowest(one), CAST_WINDOW);
+        cast_bits_add(one, n % CAST_WINDOW);
+        ck_assert_uint_eq(cast_bits_lowest(one), n % CAST_WINDOW);
     }
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(as_a_plain_set), SUITE_TEST(what_it_refuses),
-                                          SUITE_TEST(bits_move)};
+static const struct suite_test tests[] = {SUITE_TEST(a_window), SUITE_TEST(history), SUITE_TEST(skips),
+                                          SUITE_TEST(bits)};
 SUITE_MAIN("cast_ring", tests)

@@ -71,6 +71,24 @@ START_TEST(time_says_what_is_lost)
 }
 END_TEST
 
+/* Words that name what was never sent, or is forgotten, say nothing of it. */
+START_TEST(words_reach_as_far_as_packets_do)
+{
+    static const uint64_t all[4] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    for (unsigned reach = 0; reach < 200; reach += 7) {
+        setup(UINT32_MAX - 50, 220);
+        ck_assert(flight_ack(&f, UINT32_MAX - 50 + reach, all, 4, note, NULL, NULL));
+        ck_assert_uint_eq(told, reach + 1);
+        ck_assert_uint_eq(f.out, 220 - reach - 1);
+        ck_assert_uint_eq(f.first, UINT32_MAX - 50 + reach + 1);
+        ck_assert(flight_ack(&f, UINT32_MAX - 50 + reach, all, 4, note, NULL, NULL)); /* doubled */
+        ck_assert(flight_ack(&f, UINT32_MAX - 60, all, 4, note, NULL, NULL));         /* of another time */
+        ck_assert_uint_eq(told, reach + 1);
+        flight_close(&f);
+    }
+}
+END_TEST
+
 START_TEST(room)
 {
     setup(1, FLIGHT_MOST);
@@ -106,9 +124,7 @@ START_TEST(old_losses_are_forgotten)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(packets_come),
-    SUITE_TEST(time_says_what_is_lost),
-    SUITE_TEST(room),
-    SUITE_TEST(old_losses_are_forgotten),
+    SUITE_TEST(packets_come), SUITE_TEST(time_says_what_is_lost),   SUITE_TEST(words_reach_as_far_as_packets_do),
+    SUITE_TEST(room),         SUITE_TEST(old_losses_are_forgotten),
 };
 SUITE_MAIN("services.transport.flight", tests)

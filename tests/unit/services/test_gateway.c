@@ -41,7 +41,7 @@ static int enter(void *context, void (*visit)(void *arg, cw_svc *kvcache, const 
 static void open_gateway(void)
 {
     char why[GATEWAY_WHY];
-    struct gateway_host host = {&cache, enter};
+    struct gateway_host host = {.context = &cache, .enter = enter};
     base = event_base_new();
     standin_open(&cache, 16 * 1024 * 1024);
     away = false;
@@ -155,7 +155,7 @@ START_TEST(a_port_that_others_have)
     open_gateway();
     char why[GATEWAY_WHY];
     struct gateway *other = NULL;
-    struct gateway_host host = {&cache, enter};
+    struct gateway_host host = {.context = &cache, .enter = enter};
     ck_assert_int_eq(gateway_open(&other, base, &config, &host, why), -EADDRINUSE);
     ck_assert_msg(strstr(why, config.listen) != NULL && strstr(why, "in use") != NULL, "%s", why);
     struct mc_config strange = config;

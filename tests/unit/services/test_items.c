@@ -135,6 +135,29 @@ static void count_left(void *context, const struct item *i)
     went++;
 }
 
+/* It takes the memory of the one before, and nothing else of it but how often it was asked for. */
+START_TEST(a_value_of_the_same_length)
+{
+    struct items t;
+    ck_assert_int_eq(items_open(&t, 1024 * 1024), 0);
+    put(&t, 1, 100, 1);
+    put(&t, 2, 100, 2);
+    struct item *i = find(&t, 1, start);
+    size_t bytes = items_bytes(&t);
+    i->expires = (cw_time){2000};
+    i->flags = i->stamp = 7;
+    i->cas = i->epoch = 8;
+    i->marks = 9;
+    put(&t, 1, 100, 3);
+    ck_assert_ptr_eq(find(&t, 1, (cw_time){3000}), i);
+    ck_assert(i->flags == 0 && i->stamp == 0 && i->cas == 0 && i->epoch == 0 && i->marks == 0 && i->uses == 2);
+    ck_assert(item_value(i)[99] == 3 && items_bytes(&t) == bytes && t.count == 2);
+    put(&t, 1, 101, 4);
+    ck_assert(find(&t, 1, start)->length == 101 && items_bytes(&t) == bytes + 1 && t.count == 2);
+    items_close(&t);
+}
+END_TEST
+
 START_TEST(expiry)
 {
     struct items t;
@@ -250,6 +273,7 @@ START_TEST(limits)
 END_TEST
 
 static const struct suite_test tests[] = {SUITE_TEST(as_a_list),
+                                          SUITE_TEST(a_value_of_the_same_length),
                                           SUITE_TEST(within_its_bytes),
                                           SUITE_TEST(a_scan_takes_nothing_that_is_used),
                                           SUITE_TEST(expiry),

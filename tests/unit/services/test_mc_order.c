@@ -101,6 +101,32 @@ START_TEST(so_many_are_under_way)
 }
 END_TEST
 
+/* Values of any length may come: no more are asked for at once than memory is for, by clients that have one under way. */
+START_TEST(all_clients_share_what_is_under_way)
+{
+    struct talk t;
+    talk_open(&t);
+    t.cache.deferred = true;
+    t.config.memory = 3 * KV_VALUE_MAX;
+    say(&t, "get a b c d e\r\n");
+    ck_assert_uint_eq(t.cache.waits, 3);
+    ck_assert_uint_eq(t.hub.under_way, 3);
+    struct mc_session *other = mc_session_open(&t.hub, &t);
+    mc_session_feed(other, (const uint8_t *)"get f g\r\n", 9);
+    ck_assert_uint_eq(t.cache.waits, 4); /* one is always allowed */
+    ck_assert(!mc_session_wants(other));
+    standin_answer_all(&t.cache);
+    ck_assert_uint_eq(t.hub.under_way, 0);
+    mc_session_resume(t.session);
+    mc_session_resume(other);
+    ck_assert_uint_eq(t.cache.waits, 3); /* d, e and g */
+    standin_answer_all(&t.cache);
+    ck_assert_str_eq(hear(&t), "END\r\n");
+    mc_session_close(other);
+    talk_close(&t);
+}
+END_TEST
+
 START_TEST(a_client_that_left_is_not_told)
 {
     struct talk t;
@@ -119,7 +145,10 @@ START_TEST(a_client_that_left_is_not_told)
 }
 END_TEST
 
-static const struct suite_test tests[] = {
-    SUITE_TEST(answers_wait_for_those_before), SUITE_TEST(a_key_sees_its_commands_in_their_order),
-    SUITE_TEST(nothing_passes_a_flush), SUITE_TEST(so_many_are_under_way), SUITE_TEST(a_client_that_left_is_not_told)};
+static const struct suite_test tests[] = {SUITE_TEST(answers_wait_for_those_before),
+                                          SUITE_TEST(a_key_sees_its_commands_in_their_order),
+                                          SUITE_TEST(nothing_passes_a_flush),
+                                          SUITE_TEST(so_many_are_under_way),
+                                          SUITE_TEST(all_clients_share_what_is_under_way),
+                                          SUITE_TEST(a_client_that_left_is_not_told)};
 SUITE_MAIN("mc_order", tests)

@@ -23,6 +23,33 @@ START_TEST(one_value_for_all)
 }
 END_TEST
 
+/* Answered before kv_do() returns; where a copy is out it cannot be. */
+START_TEST(a_write_here_waits_for_nobody_but_copies)
+{
+    net = kv_town_open(5, 0);
+    const char *key = kv_town_key(net, 2, 0);
+    struct kvcache *k = kv_town_cache(net, 2);
+    struct kv_request r = kv_town_request(KV_SET, key, "7");
+    ck_assert_int_eq(kv_town_ask(net, 2, &r), 0);
+    ck_assert(kv_town_answer.times == 1 && kv_town_answer.status == KV_OK && kv_town_answer.source == KV_FROM_HERE);
+    struct kv_request step = kv_town_request(KV_INCR, key, NULL);
+    step.delta = 3;
+    ck_assert_int_eq(kv_town_ask(net, 2, &step), 0);
+    ck_assert(kv_town_answer.times == 1 && strcmp(kv_town_answer.value, "10") == 0);
+    ck_assert_uint_eq(k->count[KV_COUNT_ROOT_WRITES], 2);
+    cw_key id = kv_mem_id(k, step.job, step.key, step.key_length);
+    struct item_name name = kv_name(&id, &step);
+    struct held_key *held = holders_get(&k->holders, &name);
+    ck_assert(held != NULL && holders_register(&k->holders, held, 4, cw_now(k->svc)));
+    ck_assert_int_eq(kv_town_ask(net, 2, &step), 0);
+    ck_assert_uint_eq(kv_town_answer.times, 0);
+    fake_net_run(net, CW_MS(50));
+    ck_assert(kv_town_answer.times == 1 && strcmp(kv_town_answer.value, "13") == 0);
+    ck_assert_uint_eq(k->count[KV_COUNT_DROPS], 1);
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
 START_TEST(jobs_do_not_see_one_anothers_values)
 {
     net = kv_town_open(3, 0);
@@ -103,8 +130,10 @@ START_TEST(what_moved_is_gone)
 }
 END_TEST
 
-static const struct suite_test tests[] = {
-    SUITE_TEST(one_value_for_all), SUITE_TEST(jobs_do_not_see_one_anothers_values),
-    SUITE_TEST(numbers_count_once_though_packets_are_lost), SUITE_TEST(looks_that_are_asked_again_tell_the_same),
-    SUITE_TEST(what_moved_is_gone)};
+static const struct suite_test tests[] = {SUITE_TEST(one_value_for_all),
+                                          SUITE_TEST(a_write_here_waits_for_nobody_but_copies),
+                                          SUITE_TEST(jobs_do_not_see_one_anothers_values),
+                                          SUITE_TEST(numbers_count_once_though_packets_are_lost),
+                                          SUITE_TEST(looks_that_are_asked_again_tell_the_same),
+                                          SUITE_TEST(what_moved_is_gone)};
 SUITE_MAIN("root", tests)

@@ -99,6 +99,28 @@ START_TEST(the_processor_takes_time_by_the_byte)
 }
 END_TEST
 
+/* Frames wait for other work, and other work for a frame that has begun. */
+START_TEST(the_processor_may_have_other_work)
+{
+    struct world_config config = town_config((cw_dims){1, 1, 3}, 8);
+    config.cpu_per_frame = CW_US(50);
+    struct world *w = up_with(&config);
+    cw_time start = world_now(w);
+    ck_assert_int_eq(cw_time_since(world_occupy(w, 1, CW_MS(1)), start).ns, CW_MS(1).ns);
+    ck_assert_int_eq(cw_time_since(world_occupy(w, 1, CW_MS(1)), start).ns, CW_MS(2).ns);
+    town_send(w, 0, town_key(w, 1), 600);
+    town_run(w, CW_MS(2));
+    ck_assert_uint_eq(town_totals(w).delivered, 0);
+    town_run(w, CW_US(200)); /* hellos came, too */
+    ck_assert_uint_eq(town_totals(w).delivered, 1);
+    town_run(w, CW_US(300));
+    town_send(w, 0, town_key(w, 1), 600);
+    town_run(w, CW_US(30)); /* it is being handled */
+    ck_assert_int_gt(cw_time_since(world_occupy(w, 1, CW_US(50)), world_now(w)).ns, CW_US(60).ns);
+    world_close(w);
+}
+END_TEST
+
 START_TEST(injected_copies_arrive_and_are_counted)
 {
     struct world_config config = town_config((cw_dims){1, 1, 3}, 5);
@@ -193,6 +215,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_backlogged_link_sends_its_rate),
     SUITE_TEST(a_processor_handles_one_frame_after_the_other),
     SUITE_TEST(the_processor_takes_time_by_the_byte),
+    SUITE_TEST(the_processor_may_have_other_work),
     SUITE_TEST(injected_copies_arrive_and_are_counted),
     SUITE_TEST(corrupted_frames_are_dropped_by_the_card_or_get_through),
     SUITE_TEST(nodes_survive_flipped_bits),

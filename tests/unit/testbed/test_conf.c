@@ -14,9 +14,10 @@ static char *conf(const struct lab *lab, cw_server s)
 /* tests/net has cubewayd read such files; here: the parts that differ. */
 START_TEST(what_a_daemon_is_told)
 {
-    struct lab lab = {.name = "t", .folder = "/x/t", .mtu = 9000, .timers = ls_timers_default(), .services = 1};
+    struct lab lab = {.name = "t", .folder = "/x/t", .mtu = 9000, .timers = ls_timers_default(), .services = 2};
     ck_assert_int_eq(torus_init(&lab.torus, (cw_dims){3, 3, 1}), 0);
     strcpy(lab.service[0], "/a/libhitcount.so");
+    strcpy(lab.service[1], "kvcache");
     const char *text = conf(&lab, 4);
     ck_assert(strstr(text, "dims = \"3x3x1\"; coordinate = \"1,1,0\";") != NULL);
     ck_assert(strstr(text, "\"-y\" { shim = \"raw\"; interface = \"my\"; }") != NULL);
@@ -24,6 +25,8 @@ START_TEST(what_a_daemon_is_told)
     ck_assert(strstr(text, "socket = \"/x/t/1,1,0.sock\"") != NULL);
     ck_assert(strstr(text, "hello = \"10ms\"") != NULL);
     ck_assert(strstr(text, "service \"hitcount\" { file = \"/a/libhitcount.so\"; }") != NULL);
+    ck_assert(strstr(text, "service \"kvcache\" { }") != NULL);
+    ck_assert(strstr(text, "service \"multicast\" { options { folder = \"/x/t/1,1,0.files\"; } }") != NULL);
     lab.shim = LAB_UDP;
     lab.bits_per_second = 1000000;
     text = conf(&lab, 0);

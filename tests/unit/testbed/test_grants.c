@@ -20,8 +20,9 @@ static void make_lab(void)
     ck_assert_int_eq(torus_init(&lab.torus, (cw_dims){3, 3, 1}), 0);
     ck_assert_int_eq(lab_place(&lab, "t", why), 0);
     ck_assert_int_eq(lab_make_folder(&lab), 0);
-    lab.services = 1;
+    lab.services = 2;
     snprintf(lab.service[0], LAB_PATH, "%s", HITCOUNT);
+    snprintf(lab.service[1], LAB_PATH, "kvcache"); /* built in: it needs no grant of the lab's */
 }
 
 static void tell(void *context, const char *text)

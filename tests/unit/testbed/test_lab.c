@@ -7,6 +7,7 @@
 
 START_TEST(good_names)
 {
+    ck_assert(lab_service_is_file("/x/kv.so") && !lab_service_is_file("kvcache"));
     ck_assert(lab_name_good("lab") && lab_name_good("a-1_B"));
     ck_assert(!lab_name_good("") && !lab_name_good("../x") && !lab_name_good("a/b") && !lab_name_good("-a"));
     ck_assert(!lab_name_good("a234567890123456789012345678901234567890"));

@@ -75,6 +75,7 @@ START_TEST(a_torus)
     int rc = veth_open(&v, &plan, why);
     ck_assert_msg(rc == 0, "%s", why);
     for (cw_server s = 0; s < 27; s++) {
+        ck_assert(look(v, s, "lo").flags & IFF_UP);
         for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
             struct device d = look(v, s, veth_device(link));
             struct device far = look(v, torus_neighbour(plan.torus, s, link), veth_device(cw_link_opposite(link)));

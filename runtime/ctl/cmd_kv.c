@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_kv.c - the key-value cache: values in and out as they are, and the cache of the whole torus at a glance. A front for `cwctl service kvcache`.
+ */
+#include "ctl/commands.h"
+
+#include "base/base64.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+enum { VALUE_MAX = 1024 * 1024, PIECE = 30 * 1024, WORD = 64 };
+
+/* ---- Asking ----------------------------------------------------------------------------------------------------------------- */
+
+static struct json_request *request_of(const struct call *call, const char *command)
+{
+    struct json_request *r = json_request_open("service", call->server);
+    json_request_word(r, "kvcache");
+    json_request_word(r, command);
+    return r;
+}
+
+static void word_number(struct json_request *r, const char *name, int64_t n)
+{
+    char text[WORD];
+    snprintf(text, sizeof text, "%s%" PRId64, name, n);
+    json_request_word(r, text);
+}
+
+/* --job, a number: whose name space. */
+static void word_job(const struct call *call, struct json_request *r)
+{
+    const struct arguments_given *job = call_given(call, "job");
+    char text[2 * WORD];
+    if (job != NULL) {
+        snprintf(text, sizeof text, "job=%.80s", job->text);
+        json_request_word(r, text);
+    }
+}
+
+/* Asks, and takes the request. Gives the exit code; EXIT_FINE: there are rows. */
+static int ask(const struct call *call, struct json_request *r, struct rows *rows)
+{
+    int code = EXIT_FINE;
+    int rc = call_ask(call, r, call_patience(call), rows_add, rows, &code);
+    json_request_close(r);
+    return rc < 0 ? code : EXIT_FINE;
+}
+
+/* By kv_status of the cache, which says it in words, too. */
+static int code_of(const struct call *call, const struct json_row *row, const char *key)
+{
+    static const int codes[] = {EXIT_FINE, EXIT_NO,     EXIT_NO,      EXIT_NO,      EXIT_NO, EXIT_NO,
+                                EXIT_NO,   EXIT_NOBODY, EXIT_TIMEOUT, EXIT_TIMEOUT, EXIT_NO};
+    int64_t status = json_row_integer(row, "code", -1);
+    int code = status >= 0 && status < (int64_t)(sizeof codes / sizeof *codes) ? codes[status] : EXIT_NO;
+    if (code != EXIT_FINE) {
+        fprintf(call->errors, "cwctl: '%s': %s\n", key, json_row_text(row, "status", "no result"));
+    }
+    return code;
+}
+
+static int show(const struct call *call, struct rows *rows, int code)
+{
+    for (size_t i = 0; code == EXIT_FINE && call->arguments->json && i < rows->count; i++) {
+        json_row_print(rows->row[i], call->out);
+    }
+    rows_clear(rows);
+    return code;
+}
+
+/* ---- get -------------------------------------------------------------------------------------------------------------------- */
+
+static int write_value(const struct call *call, const struct json_row *row)
+{
+    const char *text = json_row_text(row, "base64", "");
+    size_t room = strlen(text) + 1;
+    uint8_t *bytes = malloc(room);
+    int length = bytes != NULL ? base64_decode(text, bytes, room) : -ENOMEM;
+    if (length < 0) {
+        fprintf(call->errors, "cwctl: the value could not be read: %s\n", strerror(-length));
+        free(bytes);
+        return EXIT_NO;
+    }
+    fwrite(bytes, 1, (size_t)length, call->out);
+    if (isatty(fileno(call->out)) && (length == 0 || bytes[length - 1] != '\n')) {
+        fputc('\n', call->out);
+    }
+    free(bytes);
+    return EXIT_FINE;
+}
+
+int run_kv_get(struct call *call)
+{
+    const char *key = call->arguments->word[2];
+    struct rows rows = {NULL, 0, 0};
+    struct json_request *r = request_of(call, "get");
+    json_request_word(r, key);
+    json_request_word(r, "form=base64");
+    word_job(call, r);
+    int code = ask(call, r, &rows);
+    if (code == EXIT_FINE && rows.count > 0) {
+        code = code_of(call, rows.row[0], key);
+    }
+    if (code == EXIT_FINE && rows.count > 0 && !call->arguments->json) {
+        code = write_value(call, rows.row[0]);
+    }
+    return show(call, &rows, code);
+}
+
+/* ---- set -------------------------------------------------------------------------------------------------------------------- */
+
+/* Gives all that can be read, at most VALUE_MAX + 1 bytes, to be freed; NULL after a line on errors. */
+static uint8_t *read_value(const struct call *call, const char *file, size_t *length)
+{
+    bool input = strcmp(file, "-") == 0;
+    FILE *in = input ? stdin : fopen(file, "rb");
+    uint8_t *bytes = malloc(VALUE_MAX + 1);
+    *length = in != NULL && bytes != NULL ? fread(bytes, 1, VALUE_MAX + 1, in) : 0;
+    const char *wrong = in == NULL || bytes == NULL || ferror(in) ? strerror(errno)
+                        : *length > VALUE_MAX                     ? "a value has at most 1 MiB"
+                                                                  : NULL;
+    if (in != NULL && !input) {
+        fclose(in);
+    }
+    if (wrong != NULL) {
+        fprintf(call->errors, "cwctl: %s: %s\n", input ? "standard input" : file, wrong);
+        free(bytes);
+        return NULL;
+    }
+    return bytes;
+}
+
+static void word_base64(struct json_request *r, const uint8_t *bytes, size_t length)
+{
+    char text[PIECE / 3 * 4 + 8];
+    base64_encode(bytes, length, text);
+    json_request_word(r, text);
+}
+
+/* A value that is too long for a request goes before it, in pieces, under a number. */
+static int bring(const struct call *call, const uint8_t *bytes, size_t length, uint64_t id)
+{
+    char number[WORD];
+    int code = EXIT_FINE;
+    snprintf(number, sizeof number, "%" PRIu64, id);
+    for (size_t at = 0; at < length && code == EXIT_FINE; at += PIECE) {
+        struct rows rows = {NULL, 0, 0};
+        struct json_request *r = request_of(call, "stage");
+        json_request_word(r, number);
+        word_base64(r, bytes + at, length - at < PIECE ? length - at : PIECE);
+        code = ask(call, r, &rows);
+        rows_clear(&rows);
+    }
+    return code;
+}
+
+static int set(const struct call *call, const char *key, const uint8_t *bytes, size_t length)
+{
+    const struct arguments_given *flags = call_given(call, "flags"), *expire = call_given(call, "expire");
+    struct rows rows = {NULL, 0, 0};
+    uint64_t id = 0;
+    int code = EXIT_FINE;
+    if (length > PIECE) {
+        while (id == 0 && getrandom(&id, sizeof id, 0) == (ssize_t)sizeof id) {
+            id >>= 1; /* it is written as a number with a sign */
+        }
+        code = bring(call, bytes, length, id);
+    }
+    if (code != EXIT_FINE) {
+        return code;
+    }
+    struct json_request *r = request_of(call, "set");
+    json_request_word(r, key);
+    if (id != 0) {
+        json_request_word(r, "");
+        word_number(r, "stage=", (int64_t)id);
+    } else {
+        word_base64(r, bytes, length);
+        json_request_word(r, "form=base64");
+    }
+    word_job(call, r);
+    if (flags != NULL) {
+        word_number(r, "flags=", flags->number);
+    }
+    if (expire != NULL) {
+        word_number(r, "expire_us=", expire->number);
+    }
+    code = ask(call, r, &rows);
+    if (code == EXIT_FINE && rows.count > 0) {
+        code = code_of(call, rows.row[0], key);
+    }
+    return show(call, &rows, code);
+}
+
+int run_kv_set(struct call *call)
+{
+    const struct arguments *a = call->arguments;
+    const struct arguments_given *file = call_given(call, "file");
+    const char *from = file != NULL ? file->text : a->words > 3 && strcmp(a->word[3], "-") == 0 ? "-" : NULL;
+    size_t length;
+    if ((file != NULL) == (a->words > 3)) {
+        fprintf(call->errors, "cwctl: kv set takes a VALUE, - for standard input, or --file FILE: one of them\n");
+        return EXIT_USAGE;
+    }
+    if (from == NULL) {
+        const char *text = a->word[3];
+        return set(call, a->word[2], (const uint8_t *)text, strlen(text));
+    }
+    uint8_t *bytes = read_value(call, from, &length);
+    int code = bytes != NULL ? set(call, a->word[2], bytes, length) : EXIT_NO;
+    free(bytes);
+    return code;
+}
+
+/* ---- delete, flush ---------------------------------------------------------------------------------------------------------- */
+
+int run_kv_delete(struct call *call)
+{
+    const char *key = call->arguments->word[2];
+    struct rows rows = {NULL, 0, 0};
+    struct json_request *r = request_of(call, "delete");
+    json_request_word(r, key);
+    word_job(call, r);
+    int code = ask(call, r, &rows);
+    if (code == EXIT_FINE && rows.count > 0) {
+        code = code_of(call, rows.row[0], key);
+    }
+    return show(call, &rows, code);
+}
+
+int run_kv_flush(struct call *call)
+{
+    struct rows rows = {NULL, 0, 0};
+    struct json_request *r = request_of(call, "flush");
+    word_job(call, r);
+    int code = ask(call, r, &rows);
+    if (code == EXIT_FINE && rows.count > 0) {
+        const char *status = json_row_text(rows.row[0], "status", "no result");
+        int64_t missing = json_row_integer(rows.row[0], "missing", 0),
+                told = json_row_integer(rows.row[0], "servers", 0);
+        if (strcmp(status, "done") != 0) {
+            code = told > 0 ? EXIT_INCOMPLETE : EXIT_NOBODY;
+            fprintf(call->errors, "cwctl: %s", status);
+            if (missing > 0) {
+                fprintf(call->errors, ": %" PRId64 " of them, %s the first; flush again", missing,
+                        json_row_text(rows.row[0], "first_missing", "?"));
+            }
+            fprintf(call->errors, "\n");
+        } else if (!call->arguments->json) {
+            fprintf(call->out, "%" PRId64 " servers have dropped all values\n", told);
+        }
+    }
+    return show(call, &rows, code);
+}
+
+/* ---- stats, hot ------------------------------------------------------------------------------------------------------------- */
+
+static struct json_row *sum_of(const struct rows *rows)
+{
+    static const char *const fields[] = {"values",    "value_bytes", "gets",   "hits_here", "hits_copy",
+                                         "hits_root", "misses",      "writes", "evicted"};
+    struct json_row *sum = json_row_open();
+    json_row_set_text(sum, "server", "all");
+    for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
+        int64_t n = 0;
+        for (size_t i = 0; i < rows->count; i++) {
+            n += json_row_integer(rows->row[i], fields[f], 0);
+        }
+        json_row_set_integer(sum, fields[f], n);
+    }
+    return sum;
+}
+
+int run_kv_stats(struct call *call)
+{
+    static const struct table_column columns[] = {
+        {"server", "SERVER", TABLE_TEXT},
+        {"values", "VALUES", TABLE_SHORT},
+        {"value_bytes", "BYTES", TABLE_BYTES},
+        {"gets", "GETS", TABLE_SHORT},
+        {"hits_here", "HERE", TABLE_SHORT},
+        {"hits_copy", "COPY", TABLE_SHORT},
+        {"hits_root", "ROOT", TABLE_SHORT},
+        {"misses", "MISSES", TABLE_SHORT},
+        {"writes", "WRITES", TABLE_SHORT},
+        {"evicted", "EVICTED", TABLE_SHORT},
+        {"get_root_median_ns", "GET", TABLE_SPAN},
+        {"get_root_p99_ns", "P99", TABLE_SPAN},
+        {"set_median_ns", "SET", TABLE_SPAN},
+        {"set_p99_ns", "P99", TABLE_SPAN},
+        {"state", "", TABLE_TEXT},
+        {NULL, NULL, TABLE_TEXT},
+    };
+    struct rows rows = {NULL, 0, 0};
+    struct json_request *r = request_of(call, "stats");
+    json_request_word(r, "all");
+    int code = ask(call, r, &rows);
+    if (code == EXIT_FINE && !call->arguments->json) {
+        if (rows.count > 1) {
+            rows_add(&rows, sum_of(&rows));
+        }
+        table_print(rows.row, rows.count, columns, call->style, call->out);
+    }
+    return show(call, &rows, code);
+}
+
+int run_kv_hot(struct call *call)
+{
+    static const struct table_column columns[] = {
+        {"per_second", "PER SECOND", TABLE_SHORT},
+        {"error_per_second", "ERROR", TABLE_SHORT},
+        {"at_root_per_second", "AT ROOT", TABLE_SHORT},
+        {"root", "ROOT", TABLE_TEXT},
+        {"key", "KEY", TABLE_TEXT},
+        {"job", "JOB", TABLE_COUNT},
+        {"copies", "COPIES AT", TABLE_TEXT},
+        {NULL, NULL, TABLE_TEXT},
+    };
+    struct rows rows = {NULL, 0, 0};
+    struct json_request *r = request_of(call, "hot");
+    if (call->arguments->words > 2) {
+        json_request_word(r, call->arguments->word[2]);
+    }
+    int code = ask(call, r, &rows);
+    bool none = rows.count == 1 && !json_row_has(rows.row[0], "key");
+    if (none) {
+        rows_clear(&rows);
+    }
+    if (code == EXIT_FINE && rows.count == 0) {
+        fprintf(call->errors, "cwctl: nothing has been asked for lately\n");
+        code = EXIT_NO;
+    } else if (code == EXIT_FINE && !call->arguments->json) {
+        table_print(rows.row, rows.count, columns, call->style, call->out);
+    }
+    return show(call, &rows, code);
+}

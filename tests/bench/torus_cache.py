@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The key-value cache behind its memcached front end, beside Debian's memcached with one thread: the same clients, the same namespaces and cables.
+
+local   values whose root is the server that is asked, beside a memcached in the same namespace
+across  values whose root is one, two and three hops away, beside a memcached there that is reached by the kernel's routed IP over the same cables
+copies  the same gets, two hops, with extra keys as they are by default: of a key that is read again copies come near
+total   27 servers, each asked for values of all, beside one twemproxy (Debian's nutcracker) in front of 27 memcacheds
+
+What is compared is requests a second and the time to an answer, of a closed loop of 1, 16 and 150 connections (mc_load). With one connection everything is on one
+processor: a wake-up across processors would be most of what is measured. With more the client of `local` has a processor of its own, and nothing is pinned elsewhere.
+"""
+
+import contextlib
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import torus_kit
+from cache_kit import PORT, keys_at, wait_for_writes
+from torus_kit import LIMIT_S, SKIP, Lab, options, program, rounds, smoke, table, title
+
+PARTS = ["local", "across", "copies", "total"]
+KEYS = 1000
+PEER_PORT, PROXY_PORT = 11222, 11233
+FIELDS = ["rate", "p50", "p95", "p99"]
+FOLDER = tempfile.TemporaryDirectory(prefix="cubeway-bench-")
+
+
+def keys_of(servers, home=None):
+    """A file of keys whose root is that server; of any."""
+    path = os.path.join(FOLDER.name, f"keys-{servers}-{home}")
+    if not os.path.exists(path):
+        with open(path, "w", encoding="ascii") as out:
+            out.write("\n".join(keys_at(KEYS, servers, home)) + "\n")
+    return path
+
+
+# ---- Peers
+
+
+class Program:
+    """A server of others' in a server's namespace, until it listens."""
+
+    def __init__(self, server, port, cpu, *words):
+        pin = [] if cpu is None else ["taskset", "-c", str(cpu)]
+        self.process = subprocess.Popen(server.inside(*pin, *words), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        torus_kit.atexit.register(self.process.kill)
+        self.pid = self.process.pid  # nsenter and taskset become the program
+        end = time.monotonic() + LIMIT_S
+        listens = f":{port:04X} 00000000:0000 0A"
+        while listens not in server.run("cat", "/proc/net/tcp"):
+            if time.monotonic() > end or self.process.poll() is not None:
+                raise RuntimeError(f"{words} does not listen")
+            time.sleep(0.01)
+
+    def pin(self, cpu):
+        cpus = f"0-{os.cpu_count() - 1}" if cpu is None else str(cpu)
+        subprocess.run(["taskset", "-a", "-p", "-c", cpus, str(self.pid)], check=True, capture_output=True)
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        torus_kit.atexit.unregister(self.process.kill)
+
+
+def memcached(server, address, cpu=None):
+    return Program(server, PEER_PORT, cpu, "memcached", "-u", "nobody", "-t", "1", "-c", "4096", "-m", "64", "-U", "0", "-l", address, "-p", str(PEER_PORT))
+
+
+class Network:
+    """A lab's cables as an IP network: every server has an address on loopback, and the kernel routes by axes, the shorter way round."""
+
+    def __init__(self, lab, dims):
+        self.lab, self.dims = lab, dims
+        self.places = [(x, y, z) for x in range(dims[0]) for y in range(dims[1]) for z in range(dims[2])]
+        for number, place in enumerate(self.places):
+            lines = [f"address add {self.address(place)}/32 dev lo"]
+            for axis in range(3):
+                if dims[axis] > 1:
+                    lines.append(f"address add {self.cable(place, axis, 1)}/30 dev p{'xyz'[axis]}")
+                    lines.append(f"address add {self.cable(self.step(place, axis, -1), axis, 2)}/30 dev m{'xyz'[axis]}")
+            lines += [self.route(place, far) for far in self.places if far != place]
+            self.batch(number, lines)
+
+    def address(self, place):
+        number = self.places.index(place) + 1
+        return f"10.78.{number >> 8}.{number & 255}"
+
+    def cable(self, place, axis, end):
+        """Of the cable that leaves in the axis' direction; end 1 is there, 2 at the neighbour."""
+        number = (self.places.index(place) * 3 + axis) * 4 + end
+        return f"10.79.{number >> 8}.{number & 255}"
+
+    def step(self, place, axis, way):
+        far = list(place)
+        far[axis] = (far[axis] + way) % self.dims[axis]
+        return tuple(far)
+
+    def route(self, place, far):
+        axis = next(a for a in range(3) if place[a] != far[a])
+        forward = (far[axis] - place[axis]) % self.dims[axis] * 2 <= self.dims[axis]
+        via = self.cable(place, axis, 2) if forward else self.cable(self.step(place, axis, -1), axis, 1)
+        return f"route add {self.address(far)}/32 via {via} src {self.address(place)}"
+
+    def batch(self, number, lines):
+        server = self.lab[",".join(map(str, self.places[number]))]
+        server.run("sysctl", "-q", "net.ipv4.ip_forward=1", "net.ipv4.conf.all.rp_filter=0", "net.ipv4.conf.default.rp_filter=0")
+        subprocess.run(server.inside("ip", "-batch", "-"), input="\n".join(lines) + "\n", text=True, check=True, capture_output=True, timeout=LIMIT_S)
+
+
+# ---- Load
+
+
+def load_words(server, address, port, op, connections, size, ms, keys, *more, cpu=None):
+    pin = [] if cpu is None else ["taskset", "-c", str(cpu)]
+    return server.inside(*pin, program("mc_load"), address, str(port), op, str(connections), str(size), str(ms), keys, *more)
+
+
+def cpu_ns(pid):
+    total = 0
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/schedstat", encoding="ascii") as text:
+            total += int(text.read().split()[0])
+    return total
+
+
+def load(pids, *words, ms, **more):
+    """A run of mc_load: its figures, and the processor time of those processes for a request, with what storing the values cost."""
+    before = sum(map(cpu_ns, pids))
+    done = subprocess.run(load_words(*words[:3], *words[3:6], ms, *words[6:], **more), capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"mc_load {words[1:]}: {done.stderr}")
+    result = dict(zip(FIELDS, map(float, done.stdout.split())))
+    requests = result["rate"] * ms / 1e3 + KEYS
+    result["cpu"] = (sum(map(cpu_ns, pids)) - before) / 1e3 / requests
+    return result
+
+
+def medians(results):
+    return {field: statistics.median(r[field] for r in results) for field in results[0]}
+
+
+HEADS = ["", "conns", "req/s", "p50", "p95", "p99 us", "memcached", "p50", "p95", "p99 us", "req/s of it", "p50 of it"]
+
+
+def row(words, connections, ours, peer):
+    return [words, connections, *(ours[f] for f in FIELDS), *(peer[f] for f in FIELDS), ours["rate"] / peer["rate"], ours["p50"] / peer["p50"]]
+
+
+def cases(ops=("get", "set")):
+    for op in ops:
+        for size in (100, 3550):
+            for connections in smoke((1, 16), (1, 16, 150)):
+                yield op, size, connections
+
+
+# ---- Parts
+
+
+def local():
+    ms = smoke(50, 300)
+    with Lab("3x1x1", "--service", "kvcache") as lab:
+        server, keys, rows = lab["0,0,0"], keys_of(3, 0), []
+        wait_for_writes(server.pid)
+        peer = memcached(server, "127.0.0.1", 0)
+        server.pin(0)
+        for op, size, connections in cases():
+            ports = [(PORT, server.pid), (PEER_PORT, peer.pid)]
+            results = rounds(*(lambda port=port, pid=pid: load([pid], server, "127.0.0.1", port, op, connections, size, keys, ms=ms, cpu=0 if connections == 1 else 1)
+                               for port, pid in ports))
+            ours, its = map(medians, results)
+            rows.append(row(f"{op} {size}", connections, ours, its) + [ours["cpu"], its["cpu"], ours["cpu"] / its["cpu"]])
+        peer.end()
+        title("values of the server itself, us; cpu: of the server, for a request")
+        table(HEADS + ["cpu us", "memcached", "of it"], rows)
+
+
+def extras(lab, number):
+    for server in lab.servers.values():
+        server.service("kvcache", "extras", str(number))
+
+
+def across():
+    chain(smoke([2], [1, 2, 3]), ("get", "set"), 0)
+
+
+def copies():
+    chain([2], ["get"], None)
+
+
+def chain(all_hops, ops, extra_keys):
+    ms = smoke(50, 200)
+    with Lab("7x1x1", "--service", "kvcache") as lab:
+        network = Network(lab, (7, 1, 1))
+        near = lab["0,0,0"]
+        wait_for_writes(near.pid)
+        if extra_keys is not None:
+            extras(lab, extra_keys)
+        for hops in all_hops:
+            far, keys, rows = lab[f"{hops},0,0"], keys_of(7, hops), []
+            address = network.address((hops, 0, 0))
+            peer = memcached(far, address)
+            for op, size, connections in cases(ops):
+                cpu = 0 if connections == 1 else None
+                for server in lab.servers.values():
+                    server.pin(cpu)
+                peer.pin(cpu)
+                ours, its = map(medians, rounds(lambda: load([], near, "127.0.0.1", PORT, op, connections, size, keys, ms=ms, cpu=cpu),
+                                                lambda: load([], near, address, PEER_PORT, op, connections, size, keys, ms=ms, cpu=cpu)))
+                rows.append(row(f"{op} {size}", connections, ours, its))
+            peer.end()
+            title(f"values {hops} hop{'s' if hops > 1 else ''} away, {'no' if extra_keys == 0 else 'with'} copies, beside memcached over routed IP, us")
+            table(HEADS, rows)
+
+
+def proxy(lab, network):
+    """One twemproxy at the first server, a memcached at each."""
+    peers = [memcached(lab[",".join(map(str, place))], network.address(place)) for place in network.places]
+    path = os.path.join(FOLDER.name, "proxy.yml")
+    with open(path, "w", encoding="ascii") as out:
+        out.write(f"pool:\n  listen: {network.address((0, 0, 0))}:{PROXY_PORT}\n  hash: fnv1a_64\n  distribution: ketama\n  backlog: 1024\n"
+                  "  preconnect: true\n  servers:\n")
+        for place in network.places:
+            out.write(f"   - {network.address(place)}:{PEER_PORT}:1\n")
+    peers.append(Program(lab["0,0,0"], PROXY_PORT, None, shutil.which("nutcracker") or "/usr/sbin/nutcracker", "-c", path, "-v", "0", "-o", "/dev/null",
+                         "-p", path + ".pid"))
+    return peers
+
+
+def all_at_once(lab, target, op, connections, size, ms, keys):
+    """Every server's clients at the same time: requests a second of all, the median of their medians, the worst p99."""
+    begin = time.time() + 0.3 + 0.02 * len(lab.servers)
+    loads = [subprocess.Popen(load_words(server, *target, op, connections, size, ms, keys, f"{begin:.6f}"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+             for server in lab.servers.values()]
+    results = []
+    for one in loads:
+        out, err = one.communicate(timeout=LIMIT_S)
+        if one.returncode != 0:
+            raise RuntimeError(f"mc_load: {err}")
+        results.append(dict(zip(FIELDS, map(float, out.split()))))
+    return {"rate": sum(r["rate"] for r in results), "p50": statistics.median(r["p50"] for r in results),
+            "p95": statistics.median(r["p95"] for r in results), "p99": max(r["p99"] for r in results)}
+
+
+def total():
+    if shutil.which("nutcracker") is None and not os.path.exists("/usr/sbin/nutcracker"):
+        print("total: skipped: there is no nutcracker to compare with (apt-get install nutcracker)")
+        return
+    ms = smoke(100, 1000)
+    with Lab("3x3x3", "--service", "kvcache") as lab, contextlib.ExitStack() as stack:
+        network, keys, rows = Network(lab, (3, 3, 3)), keys_of(27), []
+        wait_for_writes(lab["0,0,0"].pid)
+        for peer in proxy(lab, network):
+            stack.callback(peer.end)
+        for size in (100, 3550):
+            for target in (("127.0.0.1", PORT), (network.address((0, 0, 0)), PROXY_PORT)):
+                subprocess.run(load_words(lab["0,0,0"], *target, "set", 1, size, 0, keys), check=True, capture_output=True, timeout=LIMIT_S)
+            for connections in smoke((1,), (1, 16)):
+                ours, its = map(medians, rounds(lambda: all_at_once(lab, ("127.0.0.1", PORT), "get", connections, size, ms, keys),
+                                                lambda: all_at_once(lab, (network.address((0, 0, 0)), PROXY_PORT), "get", connections, size, ms, keys)))
+                rows.append(row(f"get {size}", connections, ours, its))
+        title("27 servers, clients at each, values of all; beside one twemproxy before 27 memcacheds, us")
+        table([head.replace("memcached", "twemproxy").replace("conns", "conns each") for head in HEADS], rows)
+
+
+def main():
+    parts = options(PARTS)
+    if shutil.which("memcached") is None:
+        print("skipped: there is no memcached to compare with (apt-get install memcached)")
+        return SKIP
+    for part in parts:
+        {"local": local, "across": across, "copies": copies, "total": total}[part]()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fake_engine.h - the multicast's engine with nothing behind it (services/multicast/cast_engine.h), and a service that holds nothing but its files: a test
+ * plays the messages of others, and says what becomes of its own.
+ */
+#ifndef KIT_FAKE_ENGINE_H
+#define KIT_FAKE_ENGINE_H
+
+#include "fake_files.h"
+#include "fake_host.h"
+#include "services/multicast/files.h"
+
+enum { FAKE_BOOK = 32 };
+
+struct cast_engine {
+    cast_accept_fn accept;
+    void *context;
+    int refuse; /* < 0: what cast_engine_send() says */
+    bool sending;
+    struct cast_order order;
+    uint8_t label[CAST_LABEL_MOST];
+    uint64_t tickets;
+    unsigned resumes, ends;
+    uint64_t resumed, ended; /* tickets */
+    int status;              /* of the last end */
+    struct cast_session session;
+    struct cast_member book[FAKE_BOOK];
+};
+
+/* A server 0,0,0 of 3x3x3; its engine, disk, and files. */
+struct fake_town {
+    struct cast_engine engine;
+    struct fake_files disk;
+    struct files *files;
+    cw_svc *s;
+    bool no_host;
+};
+extern struct fake_town town;
+
+/* options as of fake_open_with(); gives what files_open() said. */
+int fake_town_begin(const char *const *options);
+/* The number of handles and packets that nobody let go. */
+size_t fake_town_end(void);
+/* The message that is being sent ends; the members in its book as they are. */
+void fake_engine_done(int status);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fake_files.h - one server's disk in memory (services/multicast/file_host.h), with faults that a test asks for.
+ *
+ * What was written is there until it is dropped, also when the service that wrote it has gone. Digests are 64 bits four times: good against mistakes.
+ */
+#ifndef KIT_FAKE_FILES_H
+#define KIT_FAKE_FILES_H
+
+#include "services/multicast/file_host.h"
+
+enum { FAKE_BLOBS = 32, FAKE_FAULTS = 8 };
+
+struct fake_blob {
+    char name[256]; /* "": free */
+    uint8_t *bytes;
+    size_t length;
+    uint32_t mode;
+    bool open;
+    bool finished; /* with that digest */
+    uint8_t digest[FILES_DIGEST_BYTES];
+};
+
+struct fake_fault {
+    const char *op; /* "write", "open", ...; NULL: none */
+    unsigned after; /* calls that succeed before */
+    int error;
+    bool for_ever;
+};
+
+struct fake_files {
+    struct files_host host;
+    struct fake_blob blob[FAKE_BLOBS];
+    struct fake_fault fault[FAKE_FAULTS];
+    struct files_file *passed;
+    uint64_t ticket, tickets;
+    uint64_t room;                                  /* bytes of all blobs together */
+    unsigned writes, syncs, stores, reads, handles; /* handles: that are open */
+};
+
+void fake_files_init(struct fake_files *ff);
+void fake_files_free(struct fake_files *ff);
+/* Borrows bytes while the file is open. The ticket, for one claim. */
+uint64_t fake_files_pass(struct fake_files *ff, const uint8_t *bytes, size_t length, uint32_t mode);
+/* NULL: none. */
+struct fake_blob *fake_files_find(struct fake_files *ff, const char *name);
+/* Makes a file. */
+void fake_files_put(struct fake_files *ff, const char *name, const void *bytes, size_t length);
+/* The call of op behind so many others fails with error, once or from then on. op is borrowed. */
+void fake_files_fail(struct fake_files *ff, const char *op, unsigned after, int error, bool for_ever);
+/* As the host digests. */
+void fake_files_digest(const uint8_t *bytes, size_t length, uint8_t out[static FILES_DIGEST_BYTES]);
+
+#endif

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cwctl file send, status, stop: bytes and rights arrive, what cannot be is named, and a second time only what is missing goes."""
+
+import hashlib
+import os
+import shutil
+import stat
+import tempfile
+import threading
+import time
+
+import ctl_kit
+
+MEMBERS = ctl_kit.SERVERS[1:]
+
+
+class Files(ctl_kit.Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.top = tempfile.mkdtemp(prefix="cubeway-files-")
+        cls.addClassCleanup(shutil.rmtree, cls.top)
+        cls.config = f'service multicast {{ options {{ folder = "{cls.top}/in" }} }}\n' + ctl_kit.Case.config
+        os.mkdir(cls.top + "/in")
+        super().setUpClass()
+
+    def setUp(self):
+        shutil.rmtree(self.top + "/in")
+        os.mkdir(self.top + "/in")
+
+    def file(self, name, size, mode=0o640, seed=1):
+        path = os.path.join(self.top, name)
+        with open(path, "wb") as out:
+            out.write(self.bytes(size, seed))
+        os.chmod(path, mode)
+        return path
+
+    @staticmethod
+    def bytes(size, seed=1):
+        block = b"".join(hashlib.sha256(b"%d %d" % (seed, i)).digest() for i in range(1024))
+        return (block * (size // len(block) + 1))[:size]
+
+    def there(self, server, name):
+        return os.path.join(self.top, "in", server, name)
+
+    def check(self, servers, name, data, mode=0o640):
+        for server in servers:
+            with open(self.there(server, name), "rb") as got:
+                self.assertEqual(got.read(), data, server)
+            self.assertEqual(stat.S_IMODE(os.stat(self.there(server, name)).st_mode), mode)
+            self.assertEqual([f for f in os.listdir(os.path.dirname(self.there(server, name))) if f.startswith(".")], [])
+
+    def marks(self):
+        """Can files here bear the mark by which a member knows what it has?"""
+        path = self.file("mark", 1)
+        try:
+            os.setxattr(path, "user.cubeway.sha256", b"x")
+            return True
+        except OSError:
+            return False
+
+    def test_to_all_and_again(self):
+        size = 3_000_001
+        path = self.file("image", size)
+        text = self.cwctl("file send", path, "--to", "all")
+        self.assertRegex(text, r"^image, 3.00 MB: 26 of 26 servers have it after [0-9.]+ .*, the slowest at .*; 3.00 MB sent\n$")
+        self.check(MEMBERS, "image", self.bytes(size))
+        self.assertFalse(os.path.exists(self.there("0,0,0", "image")))  # the source has it anyway
+        rows = self.rows("file send", path, "--to", "all")
+        self.assertEqual((rows[0]["what"], rows[0]["complete"], rows[0]["failed"]), ("sum", 26, 0))
+        self.assertEqual(rows[0]["sha256"], hashlib.sha256(self.bytes(size)).hexdigest())
+        self.assertEqual(sorted(row["server"] for row in rows[1:]), MEMBERS)
+        if self.marks():
+            self.assertEqual(rows[0]["sent_bytes"], 0)
+        self.check(MEMBERS, "image", self.bytes(size))
+
+    def test_names_rights_and_some_servers(self):
+        path = self.file("image", 70_000)
+        self.cwctl("file send", path, "--to", "1,0,0", "--to", "2,2,2 1,1,1", "--as", "other name", "--mode", "755")
+        self.check(["1,0,0", "2,2,2", "1,1,1"], "other name", self.bytes(70_000), 0o755)
+        self.assertEqual(sorted(os.listdir(self.top + "/in")), ["1,0,0", "1,1,1", "2,2,2"])
+        other = self.file("newer", 50_000, seed=2)
+        self.cwctl("file send", other, "--to", "1,0,0", "--as", "other name")
+        self.check(["1,0,0"], "other name", self.bytes(50_000, 2))
+        text = self.cwctl("file send", path, "--to", "1,0,0 1,0,1", "--as", "other name", "--keep", code=5)
+        self.assertIn("1 of 2 servers has it", text)
+        self.assertIn("1,0,0 has not: a file of that name is there", text)
+        self.check(["1,0,0"], "other name", self.bytes(50_000, 2))
+
+    def test_sizes(self):
+        for size in (0, 1, 8000, 9000, 100_000):
+            path = self.file(f"size{size}", size)
+            self.cwctl("--server 1,2,1 file send", path, "--to", "0,0,0 2,0,1")
+            self.check(["0,0,0", "2,0,1"], f"size{size}", self.bytes(size))
+
+    def test_who_cannot_is_named_and_stops_nobody(self):
+        path = self.file("image", 500_000)
+        with open(os.path.join(self.top, "in", "1,1,1"), "w", encoding="utf-8"):
+            pass  # a file is where its folder should be
+        os.mkdir(os.path.join(self.top, "in", "2,0,0"))
+        os.chmod(os.path.join(self.top, "in", "2,0,0"), 0o777)  # others could put something else into it
+        os.makedirs(self.there("0,1,2", "image") + "/full")
+        rows = self.rows("file send", path, "--to", "all", code=5)
+        self.assertEqual((rows[0]["complete"], rows[0]["failed"]), (23, 3))
+        reasons = {row["server"]: row["reason"] for row in rows[1:] if row["state"] == "failed"}
+        self.assertEqual(sorted(reasons), ["0,1,2", "1,1,1", "2,0,0"])
+        self.assertIn("is no folder", reasons["1,1,1"])
+        self.assertIn("is not the daemon's or root's alone", reasons["2,0,0"])
+        self.assertIn("a folder of that name is there", reasons["0,1,2"])
+        self.check([s for s in MEMBERS if s not in reasons], "image", self.bytes(500_000))
+        text = self.cwctl("file send", path, "--to", "1,1,1", code=1)
+        self.assertIn("0 of 1 server have it", text)
+
+    def test_what_is_refused(self):
+        path = self.file("image", 10)
+        self.refused(f"file send {self.top}/nothing --to all", "nothing: No such file", code=1)
+        self.refused(f"file send {self.top} --to all", "it is a folder", code=1)
+        os.mkfifo(self.top + "/pipe")
+        self.refused(f"file send {self.top}/pipe --to all", "it is no regular file", code=1)
+        os.unlink(self.top + "/pipe")
+        self.refused(f"file send {path}", "to whom?", code=2)
+        self.refused(f"file send {path} --to 3,3,3", "3,3,3", code=2)
+        self.refused(f"file send {path} --to 0,0,0", "no member but this server itself", code=2)
+        self.refused(f"file send {path} --to all --as a/b", "has a slash", code=2)
+        self.refused(f"file send {path} --to all --as .a", "begins with a dot", code=2)
+        self.refused(f"file send {path} --to all --mode 999", "in octal", code=2)
+        self.refused("file stop 77", "nothing is sent from here under the id 77", code=1)
+        self.refused("service multicast file-send ticket=1 name=a to all", "no file was passed under ticket 1", code=1)
+
+    def test_status_progress_and_stop(self):
+        path = self.file("large", 60_000_000)
+        done = self.raw("file", "send", path, "--to", "all", "--no-wait")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"^it is on its way, id [0-9]+: cwctl file status\n$")
+        number = done.stdout.split("id ")[1].split(":")[0]
+        [row] = [row for row in self.rows("file status") if row.get("id") == int(number)]
+        self.assertEqual((row["what"], row["name"], row["members"]), ("going", "large", 26))
+        self.cwctl("file stop", number)
+        [row] = [row for row in self.rows("file status") if row.get("id") == int(number)]
+        self.assertEqual((row["state"], row["reason"]), ("ended", "stopped"))
+        members = [row for row in self.rows("file status --members") if row.get("what") == "member" and row["id"] == int(number)]
+        self.assertLessEqual(len(members), 26)
+        done = self.raw("file", "send", path, "--to", "1,1,1", "--progress")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("large: ", done.stderr)
+        self.check(["1,1,1"], "large", self.bytes(60_000_000))
+        titles, _ = self.table("file status")
+        self.assertEqual(titles[:3], ["ID", "NAME", "STATE"])
+
+    def test_from_two_at_the_same_time(self):
+        path = self.file("image", 5_000_000)
+        codes = []
+
+        def send(server):
+            codes.append(self.raw("--server", server, "file", "send", path, "--to", "all").returncode)
+
+        threads = [threading.Thread(target=send, args=(server,)) for server in ("0,0,0", "1,1,1")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(codes, [0, 0])
+        self.check(ctl_kit.SERVERS, "image", self.bytes(5_000_000))
+
+    def test_a_file_that_changes(self):
+        path = self.file("log", 30_000_000)
+        done = threading.Event()
+
+        def change():
+            while not done.is_set():
+                with open(path, "r+b") as out:
+                    out.seek(29_000_000)
+                    out.write(os.urandom(1000))
+                time.sleep(0.002)
+
+        thread = threading.Thread(target=change)
+        thread.start()
+        rows = self.rows("file send", path, "--to", "1,0,0 0,1,0", code=1)
+        done.set()
+        thread.join()
+        self.assertIn("another digest", rows[1]["reason"])
+        end = time.monotonic() + ctl_kit.LIMIT_S  # the part goes behind the member's word
+        while os.listdir(os.path.dirname(self.there("1,0,0", "log"))) and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertEqual(os.listdir(os.path.dirname(self.there("1,0,0", "log"))), [])
+
+
+class NoFolder(ctl_kit.Case):
+    config = 'torus { dims = "3x1x1"; coordinate = all }\n'
+
+    def test_it_is_said(self):
+        text = self.cwctl("file send", OWN, "--to", "all", code=1)
+        self.assertEqual(text.count("it takes no files: service multicast { options { folder = "), 2)
+        self.assertIn("0 of 2 servers have it", text)
+
+
+OWN = os.path.abspath(__file__)
+
+if __name__ == "__main__":
+    ctl_kit.main()

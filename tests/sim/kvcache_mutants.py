@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Plants each bug of services/kvcache/mutant.h and demands that the worlds of test_kvcache_world find it; without one the same
-seeds must pass. Prints which seed found what, by which rule.
+worlds must pass. Prints which seed found what, by which rule.
 
 exit code: 0 all are found, 1 one is not, 2 wrong use
 """
@@ -15,6 +15,8 @@ import sys
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 # World 75 stops at the simulator's invariant 4, which is the core's, whatever the cache does: it proves nothing.
 RANGES = ((1, 74), (76, 130))
+# Where those that need a rare world were found: tried first.
+KNOWN = {12: 26, 15: 49, 16: 98}
 HEADER = os.path.join(TOP, "services", "kvcache", "mutant.h")
 
 
@@ -27,33 +29,36 @@ def main():
     if not words:
         print(f"{HEADER} names no mutant", file=sys.stderr)
         return 2
-    missed, furthest = [], 1
+    missed, wrong = [], []
     for number, text in sorted(words.items()):
-        seed, rule = run(options, number, RANGES[-1][1])
+        seed, rule = find(options, number)
         print(f"{number:3}  {text}: " + (f"seed {seed}, {rule}" if seed else "NOT FOUND"), flush=True)
-        furthest = max(furthest, seed)
         missed += [] if seed else [number]
-    seed, rule = run(options, 0, furthest)
-    if seed:
-        print(f"seed {seed} fails without any mutant: {rule}", file=sys.stderr)
-    return 1 if missed or seed else 0
+        if seed and run(options, 0, seed, 1)[0]:
+            wrong.append(seed)
+    if wrong:
+        print(f"worlds that fail without any mutant: {wrong}", file=sys.stderr)
+    return 1 if missed or wrong else 0
 
 
-def run(options, number, last):
+def find(options, number):
+    """(first seed that fails, by which rule), or (0, "")."""
+    for first, last in ((KNOWN.get(number, 1),) * 2, *RANGES):
+        seed, rule = run(options, number, first, last - first + 1)
+        if seed:
+            return seed, rule
+    return 0, ""
+
+
+def run(options, number, first, seeds):
     """(first seed that fails, by which rule), or (0, "")."""
     environment = {**os.environ, "CUBEWAY_MUTANTS": str(number) if number else ""}
-    for first, end in RANGES:
-        seeds = min(end, last) - first + 1
-        if seeds < 1:
-            continue
-        command = [options.program, "--first", str(first), "--seeds", str(seeds)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        found = re.search(r"^seed (\d+): ([^:\n]*)", done.stdout, re.M)
-        if found:
-            return int(found[1]), found[2]
-        if done.returncode != 0:
-            sys.exit(f"{options.program} ended with {done.returncode}\n{done.stdout}{done.stderr}")
-    return 0, ""
+    command = [options.program, "--first", str(first), "--seeds", str(seeds)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    found = re.search(r"^seed (\d+): ([^:\n]*)", done.stdout, re.M)
+    if not found and done.returncode != 0:
+        sys.exit(f"{options.program} ended with {done.returncode}\n{done.stdout}{done.stderr}")
+    return (int(found[1]), found[2]) if found else (0, "")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PROGRESS_MS = 500, LINE = 240 };
+enum { PROGRESS_MS = 500, LINE = 480 };
 
 struct sending {
     struct call *call;
@@ -221,12 +221,9 @@ static int ask(struct sending *s, struct json_request *request, const char *file
     close(fd);
     end_line(s);
     if (rc < 0) {
-        if (client_failed(call->client) && s->id > 0) {
-            fprintf(
-                call->errors,
-                "cwctl: nobody waits for it now; \"cwctl file status\" shows how it goes on, \"cwctl file stop %" PRId64
-                "\" ends it\n",
-                s->id);
+        if (client_failed(call->client) && (code == EXIT_FINE || s->id > 0)) {
+            fprintf(call->errors, "cwctl: nobody waits for it now, and it goes on; \"cwctl file status\" shows how far "
+                                  "it is, and the ID for \"cwctl file stop ID\"\n");
             code = code == EXIT_FINE ? EXIT_NO : code;
         }
         return code;

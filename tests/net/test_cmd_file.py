@@ -4,7 +4,9 @@
 import hashlib
 import os
 import shutil
+import signal
 import stat
+import subprocess
 import tempfile
 import threading
 import time
@@ -24,7 +26,8 @@ class Files(ctl_kit.Case):
         super().setUpClass()
 
     def setUp(self):
-        shutil.rmtree(self.top + "/in")
+        while os.path.exists(self.top + "/in"):  # what was stopped before is still being put away
+            shutil.rmtree(self.top + "/in", ignore_errors=True)
         os.mkdir(self.top + "/in")
 
     def file(self, name, size, mode=0o640, seed=1):
@@ -77,7 +80,7 @@ class Files(ctl_kit.Case):
         path = self.file("image", 70_000)
         self.cwctl("file send", path, "--to", "1,0,0", "--to", "2,2,2 1,1,1", "--as", "other name", "--mode", "755")
         self.check(["1,0,0", "2,2,2", "1,1,1"], "other name", self.bytes(70_000), 0o755)
-        self.assertEqual(sorted(os.listdir(self.top + "/in")), ["1,0,0", "1,1,1", "2,2,2"])
+        self.assertFalse(os.path.exists(self.there("1,0,1", "other name")))
         other = self.file("newer", 50_000, seed=2)
         self.cwctl("file send", other, "--to", "1,0,0", "--as", "other name")
         self.check(["1,0,0"], "other name", self.bytes(50_000, 2))
@@ -146,6 +149,24 @@ class Files(ctl_kit.Case):
         titles, _ = self.table("file status")
         self.assertEqual(titles[:3], ["ID", "NAME", "STATE"])
 
+    def test_who_stops_waiting(self):
+        path = self.file("large", 100_000_000)
+        words = [ctl_kit.OPTIONS.cwctl, "--socket", self.socket, "file", "send", path, "--as", "awaited", "--to", "1,0,0 0,1,0 0,0,1"]
+        waiting = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        end = time.monotonic() + ctl_kit.LIMIT_S
+        while not any(row["name"] == "awaited" for row in self.rows("file status") if row["what"] == "going"):
+            self.assertLess(time.monotonic(), end)
+        waiting.send_signal(signal.SIGINT)
+        out, errors = waiting.communicate(timeout=ctl_kit.LIMIT_S)
+        if waiting.returncode == 0:
+            self.assertIn("3 of 3", out)  # it was faster
+        else:
+            self.assertEqual((waiting.returncode, out), (1, ""))
+            self.assertIn("nobody waits for it now, and it goes on", errors)
+        while not os.path.exists(self.there("1,0,0", "awaited")):
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+
     def test_from_two_at_the_same_time(self):
         path = self.file("image", 5_000_000)
         codes = []
@@ -168,7 +189,7 @@ class Files(ctl_kit.Case):
         rows = self.rows("file send", path, "--to", "web")
         self.assertEqual([row["server"] for row in rows[1:]], ["1,0,0", "2,2,2"])
         self.check(["1,0,0", "2,2,2"], "image", self.bytes(100_000))
-        self.assertEqual(sorted(os.listdir(self.top + "/in")), ["1,0,0", "2,2,2"])
+        self.assertFalse(any(os.path.exists(self.there(server, "image")) for server in MEMBERS if server not in ("1,0,0", "2,2,2")))
         self.refused(f"file send {path} --to nobodys", "nobody is in that group", code=1)
 
     def test_a_file_that_changes(self):

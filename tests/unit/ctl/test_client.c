@@ -66,7 +66,7 @@ START_TEST(a_file_goes_along_once)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct iovec bytes = {line, sizeof line};
     struct msghdr m = {.msg_iov = &bytes, .msg_iovlen = 1};
-    int passed[2], file, got[2];
+    int passed[2], file = -1, got[2];
     snprintf(address.sun_path, sizeof address.sun_path, "/tmp/cubeway-client-%d.sock", (int)getpid());
     int listening = socket(AF_UNIX, SOCK_STREAM, 0);
     ck_assert_int_eq(bind(listening, (struct sockaddr *)&address, sizeof address), 0);

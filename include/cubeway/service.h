@@ -259,7 +259,7 @@ unsigned cw_distance(const cw_svc *s, cw_coord a, cw_coord b);
 /* In the committed view, as far as this service was told of it: an answer and the events agree. */
 bool cw_reachable(const cw_svc *s, cw_coord c);
 size_t cw_servers_reachable(const cw_svc *s);
-bool cw_in_majority(const cw_svc *s);
+bool cw_in_majority(const cw_svc *s); /* more than half, as the view stands now: see cw_hold() */
 /* The links on shortest paths to c over what is alive; none when unreachable or self. */
 cw_links cw_links_to(const cw_svc *s, cw_coord c);
 
@@ -290,6 +290,11 @@ bool cw_key_moved(const cw_svc *s, const cw_key *key, uint64_t since_epoch);
 bool cw_key_steady(const cw_svc *s, const cw_key *key, uint64_t since_epoch);
 /* True when the server is in neither view: as what it was, it serves nothing any more (semantics 4.2, remove). */
 bool cw_gone(const cw_svc *s, cw_coord c);
+/*
+ * The cluster's hold (semantics 4.6): a server that died or was cut off is in nobody's view any more so long afterwards, by true time; allow for the
+ * drift of clocks. Until then both sides of a cut may count the same servers, and each think that it is the majority.
+ */
+cw_span cw_hold(const cw_svc *s);
 uint64_t cw_epoch(const cw_svc *s);
 
 /* ---- Time, chance, timers, long work ------------------------------------------------------------------------------- */

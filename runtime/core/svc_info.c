@@ -162,6 +162,11 @@ bool cw_gone(const cw_svc *s, cw_coord c)
     return !torus_holds(&n->torus, c) || !reach_has(ls_optimistic(n->ls), torus_id(&n->torus, c));
 }
 
+cw_span cw_hold(const cw_svc *s)
+{
+    return s->node->config.timers.hold;
+}
+
 uint64_t cw_epoch(const cw_svc *s)
 {
     return s->node->seen_epoch;

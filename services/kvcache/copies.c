@@ -103,7 +103,13 @@ bool copies_fetched(struct kvcache *k, struct question *q, const struct kv_answe
         return false;
     }
     struct item_name name = kv_name(&q->id, &q->r);
-    cw_time now = cw_now(s);
+    cw_time now = cw_now(s), expires = cw_time_add(q->begun, k->limits.age);
+    if (answer->left.ns > 0) {
+        expires = cw_time_min(expires, cw_time_add(q->begun, answer->left));
+    }
+    if (cw_time_due(expires, now)) {
+        return false; /* on its way for so long that who joined it late may not have it */
+    }
     struct item *i = items_put(&k->copies, &name, answer->length, now);
     if (i == NULL) {
         return true; /* good, but there is no room to keep it */
@@ -115,10 +121,7 @@ bool copies_fetched(struct kvcache *k, struct question *q, const struct kv_answe
     i->cas = answer->cas;
     i->epoch = q->epoch;
     i->stamp = q->generation;
-    i->expires = cw_time_add(q->begun, k->limits.age);
-    if (answer->left.ns > 0) {
-        i->expires = cw_time_min(i->expires, cw_time_add(q->begun, answer->left));
-    }
+    i->expires = expires;
     return true;
 }
 

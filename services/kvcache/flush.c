@@ -12,6 +12,9 @@
  * (rule 6), which is why those who are gone are not asked. Who is there and who is gone is asked of the view at one moment, at the end of each round, when the
  * lease holds: a server that is current knows all who may serve (semantics 4.2).
  *
+ * The second round alone is what an instance begins with that is loaded into a server that serves already: one before it may have given away copies
+ * that it does not know of. Until everybody has dropped them it takes no writes, and no longer than they can live.
+ *
  * An ask that comes twice cuts once. When somebody has not answered in time that is what the result says: there, values may be left.
  */
 #include "services/kvcache/internal.h"
@@ -227,7 +230,7 @@ static unsigned ask_all(struct flush *f)
 static bool is_current(const struct kvcache *k)
 {
     cw_key ours = cw_key_at(k->svc, cw_self(k->svc), 0);
-    return cw_in_majority(k->svc) && cw_is_root(k->svc, &ours);
+    return kv_settled(k) && cw_is_root(k->svc, &ours);
 }
 
 static void go(struct flush *f)
@@ -274,7 +277,7 @@ static void review_due(cw_svc *s, void *state, void *arg)
     }
 }
 
-int flush_begin(struct kvcache *k, cw_job job, flush_done_fn done, void *arg)
+static int begin(struct kvcache *k, cw_job job, bool renews, cw_time until, flush_done_fn done, void *arg)
 {
     if (k->closing) {
         return -ESHUTDOWN;
@@ -293,18 +296,53 @@ int flush_begin(struct kvcache *k, cw_job job, flush_done_fn done, void *arg)
     f->k = k;
     f->job = job;
     f->number = ++k->flush_number;
-    f->until = cw_time_add(cw_now(k->svc), k->limits.timeout);
+    f->renews = renews;
+    f->until = until;
     f->done = done;
     f->arg = arg;
     list_push_back(&k->flushes, &f->node);
     k->flush_count++;
-    kv_note(k, KV_COUNT_FLUSHES);
     if (k->flush_timer == NULL) {
         k->flush_timer = cw_timer_start(k->svc, CW_MS(REVIEW_MS), review_due, NULL);
     }
     go(f);
     let_go(f);
     return 0;
+}
+
+int flush_begin(struct kvcache *k, cw_job job, flush_done_fn done, void *arg)
+{
+    int rc = begin(k, job, false, cw_time_add(cw_now(k->svc), k->limits.timeout), done, arg);
+    if (rc == 0) {
+        kv_note(k, KV_COUNT_FLUSHES);
+    }
+    return rc;
+}
+
+/* ---- An instance in the place of another --------------------------------------------------------------------------------- */
+
+static void renewed(void *arg, const struct flush_result *result)
+{
+    struct kvcache *k = arg;
+    if (result->status == KV_OK) {
+        k->quiet = cw_now(k->svc);
+    } /* else it takes its time: nothing that was given away lives longer */
+}
+
+static void renew_due(cw_svc *s, void *state, void *arg)
+{
+    (void)s;
+    (void)arg;
+    struct kvcache *k = state;
+    if (begin(k, KV_EVERY_JOB, true, k->quiet, renewed, k) < 0) {
+        cw_log(s, CW_LOG_WARN,
+               "no memory to ask for the copies of a former instance: no writes are taken until they are too old");
+    }
+}
+
+void flush_renew(struct kvcache *k)
+{
+    (void)cw_timer_start(k->svc, CW_MS(1), renew_due, NULL);
 }
 
 /* ---- For gateways and other services --------------------------------------------------------------------------------- */

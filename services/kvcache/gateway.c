@@ -5,8 +5,8 @@
 #include "base/container.h"
 #include "base/list.h"
 #include "services/kvcache/mc_session.h"
+#include "services/kvcache/mc_system.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <event2/event.h>
 #include <netinet/in.h>
@@ -14,16 +14,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-    BACKLOG = 1024,
-    ACCEPTS = 64,            /* in one turn of the loop */
-    READ_BYTES = 256 * 1024, /* at once; one piece of memory for all connections */
-    READS = 4,               /* of one connection in a turn */
+    ACCEPTS = 64,           /* in one turn of the loop */
+    READ_BYTES = 64 * 1024, /* at once; one piece of memory for all connections */
+    READS = 4,              /* of one connection in a turn */
+    ROUNDS = 2,             /* of answers that were taken, and more of them */
+    /*
+     * Of all connections in a turn of the loop, some 2 to 5 ms: the server has links to serve, and neighbours that count it out when they hear
+     * nothing for `dead`. A command counts as so many bytes besides those that come and go.
+     */
+    TURN_BYTES = 2 * 1024 * 1024,
+    STEP_BYTES = 2048,
 };
 
 struct connection {
@@ -34,7 +39,8 @@ struct connection {
     struct event *readable, *writable;
     int fd;
     bool marked, reading, writing;
-    bool ended; /* it says nothing more, and still hears */
+    bool unread; /* while marked: it has said something, and others come first */
+    bool ended;  /* it says nothing more, and still hears */
     int64_t alive_ns;
 };
 
@@ -49,19 +55,15 @@ struct gateway {
     bool closed;
     unsigned count;
     struct list by_time, ready;
+    size_t spent;    /* of this turn's bytes */
+    bool working;    /* this is the turn's end */
+    unsigned unread; /* connections */
     int64_t started_ns;
     int64_t flush_ns; /* when to drop all; 0: never */
     cw_svc *kvcache;  /* while inside of enter() */
     const struct kvcache_api *api;
     uint8_t *bytes; /* READ_BYTES */
 };
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 static void hub_gone(void *context)
 {
@@ -102,7 +104,7 @@ static int hub_flush(void *context, cw_span delay, kv_done_fn done, void *arg)
     if (delay.ns <= 0) {
         return flush_now(g, done, arg);
     }
-    g->flush_ns = now_ns() + delay.ns;
+    g->flush_ns = mc_system_ns() + delay.ns;
     done(arg, &(struct kv_result){.size = sizeof(struct kv_result), .status = KV_OK});
     return 0;
 }
@@ -116,11 +118,9 @@ static void work_later(struct gateway *g)
     }
 }
 
-/* An operation that the client waits for has come to its end; called from the server, so that the rest is for later. */
-static void hub_ready(void *context, void *owner)
+static void mark(struct connection *c)
 {
-    struct gateway *g = context;
-    struct connection *c = owner;
+    struct gateway *g = c->gateway;
     if (!c->marked) {
         c->marked = true;
         if (list_is_empty(&g->ready)) {
@@ -130,26 +130,49 @@ static void hub_ready(void *context, void *owner)
     }
 }
 
-static int64_t micros(struct timeval t)
+static void unmark(struct connection *c)
 {
-    return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
+    if (c->marked) {
+        c->marked = false;
+        list_remove(&c->ready);
+        c->gateway->unread -= c->unread;
+        c->unread = false;
+    }
+}
+
+/* An operation that the client waits for has come to its end; called from the server, so that the rest is for later. */
+static void hub_ready(void *context, void *owner)
+{
+    (void)context;
+    mark(owner);
+}
+
+/* What a turn has done; the end of the turn begins anew. */
+static void spend(struct gateway *g, size_t bytes)
+{
+    if (g->spent == 0 && !g->working) {
+        work_later(g);
+    }
+    g->spent += bytes;
+}
+
+static bool is_tired(const struct gateway *g)
+{
+    return g->spent >= TURN_BYTES;
 }
 
 static void hub_facts(void *context, struct mc_facts *out)
 {
     struct gateway *g = context;
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
     *out = (struct mc_facts){
         .config = &g->config,
-        .uptime = {now_ns() - g->started_ns},
+        .uptime = {mc_system_ns() - g->started_ns},
         .unix_seconds = time(NULL),
         .connections = g->count,
         .answers = g->hub.answers,
         .pid = getpid(),
-        .user_us = micros(usage.ru_utime),
-        .system_us = micros(usage.ru_stime),
     };
+    mc_system_usage(&out->user_us, &out->system_us);
 }
 
 /* Something to be done inside of the server. */
@@ -176,33 +199,47 @@ static void enter(struct gateway *g, struct errand *e)
 {
     e->gateway = g;
     g->hub.clock.unix_seconds = time(NULL);
+    uint64_t steps = g->hub.steps;
     if (g->host.enter(g->host.context, visit, e) < 0) {
         visit(e, NULL, NULL);
     }
+    spend(g, (size_t)(g->hub.steps - steps + 1) * STEP_BYTES);
 }
 
 /* ---- A connection ------------------------------------------------------------------------------------------------------ */
 
 static void alive(struct connection *c)
 {
-    c->alive_ns = now_ns();
+    c->alive_ns = mc_system_ns();
     list_remove(&c->by_time);
     list_push_back(&c->gateway->by_time, &c->by_time);
 }
 
+static void drop_event(struct event *e)
+{
+    if (e != NULL) {
+        event_free(e);
+    }
+}
+
+static void free_connection(struct connection *c)
+{
+    drop_event(c->readable);
+    drop_event(c->writable);
+    if (c->session != NULL) {
+        mc_session_close(c->session);
+    }
+    free(c);
+}
+
 static void hang_up(struct connection *c)
 {
-    struct gateway *g = c->gateway;
-    if (c->marked) {
-        list_remove(&c->ready);
-    }
+    int fd = c->fd;
+    unmark(c);
     list_remove(&c->by_time);
-    g->count--;
-    event_free(c->readable);
-    event_free(c->writable);
-    close(c->fd);
-    mc_session_close(c->session);
-    free(c);
+    c->gateway->count--;
+    free_connection(c);
+    close(fd);
 }
 
 static void want(struct event *e, bool *is, bool should)
@@ -230,6 +267,7 @@ static bool send_answers(struct connection *c)
             return false;
         }
         mc_session_taken(c->session, (size_t)sent);
+        spend(c->gateway, (size_t)sent);
         alive(c);
     }
     return true;
@@ -255,7 +293,8 @@ static void resume(struct connection *c)
 static bool settle(struct connection *c)
 {
     const struct mc_buffer *out = mc_session_answers(c->session);
-    for (;;) {
+    bool later = false;
+    for (unsigned round = 0;; round++) {
         if (!send_answers(c)) {
             return false;
         }
@@ -268,10 +307,15 @@ static bool settle(struct connection *c)
         if (!empty || !stuck || mc_session_over(c->session)) {
             break;
         }
+        later = round == ROUNDS || is_tired(c->gateway);
+        if (later) {
+            mark(c);
+            break;
+        }
         resume(c);
     }
     bool idle = mc_buffer_length(out) == 0;
-    if (c->ended && idle && !mc_session_waits(c->session)) {
+    if (c->ended && idle && !later && !mc_session_waits(c->session)) {
         hang_up(c);
         return false;
     }
@@ -280,13 +324,11 @@ static bool settle(struct connection *c)
     return true;
 }
 
-static void on_readable(evutil_socket_t fd, short what, void *context)
+static void read_some(struct connection *c)
 {
-    struct connection *c = context;
     struct gateway *g = c->gateway;
-    (void)what;
-    for (unsigned i = 0; i < READS && c->reading; i++) {
-        ssize_t got = recv(fd, g->bytes, READ_BYTES, MSG_DONTWAIT);
+    for (unsigned i = 0; i < READS && c->reading && !is_tired(g); i++) {
+        ssize_t got = recv(c->fd, g->bytes, READ_BYTES, MSG_DONTWAIT);
         if (got < 0 && errno == EINTR) {
             continue;
         }
@@ -303,6 +345,7 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
             return;
         }
         alive(c);
+        spend(g, (size_t)got);
         struct errand e = {.run = run_feed, .connection = c, .bytes = g->bytes, .length = (size_t)got};
         enter(g, &e);
         if (!settle(c) || got < READ_BYTES) {
@@ -311,28 +354,57 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
     }
 }
 
+/* Those whose turn did not come are not passed by others. */
+static void on_readable(evutil_socket_t fd, short what, void *context)
+{
+    struct connection *c = context;
+    struct gateway *g = c->gateway;
+    (void)fd, (void)what;
+    if (c->unread) {
+        return;
+    }
+    if (!is_tired(g) && g->unread == 0) {
+        read_some(c);
+        return;
+    }
+    mark(c);
+    c->unread = true;
+    g->unread++;
+}
+
 static void on_writable(evutil_socket_t fd, short what, void *context)
 {
     (void)fd, (void)what;
     (void)settle(context);
 }
 
-/* Connections whose operations have ended meanwhile. */
+/* Its operations have ended meanwhile, or it has something to say. */
+static void take_turn(struct connection *c)
+{
+    bool unread = c->unread;
+    unmark(c);
+    if (!mc_session_wants(c->session)) {
+        resume(c);
+    }
+    if (settle(c) && unread) {
+        read_some(c);
+    }
+}
+
 void gateway_work(struct gateway *g)
 {
     struct list_node *last = list_is_empty(&g->ready) ? NULL : list_last(&g->ready);
-    for (bool more = last != NULL; more;) {
+    g->spent = 0;
+    g->working = true;
+    for (bool more = last != NULL; more && !is_tired(g);) {
         struct list_node *first = list_first(&g->ready);
-        struct connection *c = container_of(first, struct connection, ready);
         more = first != last;
-        list_remove(first);
-        c->marked = false;
-        if (!mc_session_wants(c->session)) {
-            resume(c);
-        }
-        (void)settle(c);
+        take_turn(container_of(first, struct connection, ready));
     }
-    if (!list_is_empty(&g->ready)) {
+    g->working = false;
+    if (list_is_empty(&g->ready)) {
+        g->spent = 0;
+    } else {
         work_later(g);
     }
 }
@@ -350,20 +422,6 @@ static void turn_away(struct gateway *g, int fd, const char *words)
     g->hub.tally.connections_refused++;
     (void)!send(fd, words, strlen(words), MSG_NOSIGNAL | MSG_DONTWAIT);
     close(fd);
-}
-
-static void free_connection(struct connection *c)
-{
-    if (c->readable != NULL) {
-        event_free(c->readable);
-    }
-    if (c->writable != NULL) {
-        event_free(c->writable);
-    }
-    if (c->session != NULL) {
-        mc_session_close(c->session);
-    }
-    free(c);
 }
 
 static void welcome(struct gateway *g, int fd)
@@ -387,7 +445,7 @@ static void welcome(struct gateway *g, int fd)
     c->gateway = g;
     c->fd = fd;
     c->reading = true;
-    c->alive_ns = now_ns();
+    c->alive_ns = mc_system_ns();
     list_push_back(&g->by_time, &c->by_time);
     g->count++;
     g->hub.tally.connections_came++;
@@ -435,8 +493,7 @@ static void run_flush(struct errand *e)
 static void on_clock(evutil_socket_t fd, short what, void *context)
 {
     struct gateway *g = context;
-    int64_t now = now_ns();
-    int64_t idle = g->config.idle.ns, slow = g->config.slow.ns;
+    int64_t now = mc_system_ns(), idle = g->config.idle.ns, slow = g->config.slow.ns;
     (void)fd, (void)what;
     for (struct list_node *n = list_first(&g->by_time), *next; n != NULL; n = next) {
         struct connection *c = container_of(n, struct connection, by_time);
@@ -471,51 +528,6 @@ static int because(int rc, const char *listen, const char *problem, char why[sta
     return rc;
 }
 
-static const char *problem_of(int error)
-{
-    switch (error) {
-    case EADDRINUSE:
-        return "the port is in use: another memcached or cubewayd listens there; end it, or set another `listen` of "
-               "service kvcache";
-    case EADDRNOTAVAIL:
-        return "this machine has no such address; set another `listen` of service kvcache";
-    case EACCES:
-        return "no right to use that port; take one above 1023";
-    default:
-        return strerror(error);
-    }
-}
-
-/* Gives a listening socket, or -errno. */
-static int listen_at(const char *listen_text)
-{
-    char host[MC_ADDRESS];
-    unsigned port = 0;
-    struct sockaddr_in six_or_four = {.sin_family = AF_INET};
-    struct sockaddr_in6 six = {.sin6_family = AF_INET6};
-    if (!mc_config_split(listen_text, host, &port)) {
-        return -EINVAL;
-    }
-    six_or_four.sin_port = six.sin6_port = htons((uint16_t)port);
-    bool four = inet_pton(AF_INET, host, &six_or_four.sin_addr) == 1;
-    if (!four && inet_pton(AF_INET6, host, &six.sin6_addr) != 1) {
-        return -EINVAL;
-    }
-    int fd = socket(four ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    int one = 1;
-    const struct sockaddr *address = four ? (const void *)&six_or_four : (const void *)&six;
-    socklen_t length = four ? sizeof six_or_four : sizeof six;
-    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) < 0 || bind(fd, address, length) < 0 ||
-        listen(fd, BACKLOG) < 0) {
-        int error = errno;
-        if (fd >= 0) {
-            close(fd);
-        }
-        return -error;
-    }
-    return fd;
-}
-
 static int open_events(struct gateway *g)
 {
     g->listener = event_new(g->base, g->fd, EV_READ | EV_PERSIST, on_client, g);
@@ -538,7 +550,7 @@ int gateway_open(struct gateway **out, struct event_base *base, const struct mc_
     g->config = *config;
     g->host = *host;
     g->base = base;
-    g->started_ns = now_ns();
+    g->started_ns = mc_system_ns();
     list_init(&g->by_time);
     list_init(&g->ready);
     g->hub = (struct mc_hub){
@@ -550,8 +562,8 @@ int gateway_open(struct gateway **out, struct event_base *base, const struct mc_
         .facts = hub_facts,
         .gone = hub_gone,
     };
-    g->fd = listen_at(config->listen);
-    int rc = g->fd < 0 ? because(g->fd, config->listen, problem_of(-g->fd), why) : open_events(g);
+    g->fd = mc_system_listen(config->listen);
+    int rc = g->fd < 0 ? because(g->fd, config->listen, mc_system_problem(-g->fd), why) : open_events(g);
     if (rc < 0) {
         if (g->fd >= 0) {
             because(rc, config->listen, "out of memory", why);
@@ -561,13 +573,6 @@ int gateway_open(struct gateway **out, struct event_base *base, const struct mc_
     }
     *out = g;
     return 0;
-}
-
-static void drop_event(struct event *e)
-{
-    if (e != NULL) {
-        event_free(e);
-    }
 }
 
 void gateway_close(struct gateway *g)

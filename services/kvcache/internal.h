@@ -5,6 +5,7 @@
  *   kvcache.c   the table: packets, messages and events go to the others; kv_do()
  *   command.c   what operators ask; overview.c, of all servers
  *   survey.c    a question to all servers; report.c, what each answers
+ *   tenure.c    may this server speak for a key? (rules 4, 6, 7, 8)
  *   say.c       asks and answers on their way, by calls or by the transport
  *   root.c      the root's side: values, order, copies taken back before a write (semantics 5.2, rules 1, 3, 6, 9..11)
  *   reader.c    the asker's side: where to, once more, until when (rule 10)
@@ -144,11 +145,15 @@ struct kvcache {
     cw_svc *svc;
     cw_server self;
     uint32_t servers;
-    uint64_t instance; /* drawn at open */
-    uint64_t cas;      /* the last given: drawn, then counts */
-    uint64_t number;   /* of the last write asked for */
-    uint64_t minority; /* the latest epoch in which we were not of the majority, when ever_minority */
-    bool ever_minority;
+    uint64_t instance;  /* drawn at open */
+    uint64_t cas;       /* the last given: drawn, then counts */
+    uint64_t number;    /* of the last write asked for */
+    cw_timer *settling; /* of the majority, and not for long enough yet */
+    bool settled;       /* kv_settled(), as far as we were told */
+    uint64_t settled_epoch;
+    cw_timer *calming;
+    uint64_t calm_epoch,
+        calming_epoch; /* no key moved after it that has not been where it is for a hold; will be, when calming ends */
     cw_time quiet; /* until then another instance of this server's life may have registrations that we do not know */
     struct kv_limits limits;
     struct transport *transport;
@@ -179,14 +184,26 @@ struct kvcache {
 };
 
 void kv_note(struct kvcache *k, enum kv_count what);
-/* cw_key_steady(), and since that epoch we were always of the majority: the others' writes while we were not are unknown to us. */
-bool kv_steady(const struct kvcache *k, const cw_key *id, uint64_t since);
 struct item_name kv_name(const cw_key *id, const struct kv_request *r);
 cw_key kv_mem_id(struct kvcache *k, cw_job job, const uint8_t *key, size_t length);
 /* What of a request with these bytes behind it: copies key and value to at, and points there. */
 void kv_keep_bytes(struct kv_request *r, uint8_t *at);
 /* Looks at all values and copies, by steps and from the beginning, and gives back what is as good as gone. */
 void kv_sweep(struct kvcache *k);
+
+/* ---- tenure.c ------------------------------------------------------------------------------------------------------ */
+
+/*
+ * Of the majority, and for so long that whoever was of another one before knows that it is none (cw_hold()). Servers that start again quickly are a
+ * majority together before those they left have noticed that they died: for a while both sides would count them.
+ */
+bool kv_settled(const struct kvcache *k);
+/* cw_key_steady(), and settled without a break since that epoch: the others' writes while we were not of the majority are unknown to us. */
+bool kv_steady(const struct kvcache *k, const cw_key *id, uint64_t since);
+/* As the root of the key: for so long that nobody serves copies of what another root gave away. */
+bool kv_may_change(const struct kvcache *k, const cw_key *id);
+/* The view has changed, or a while has passed. */
+void tenure_review(struct kvcache *k);
 
 /* ---- say.c --------------------------------------------------------------------------------------------------------- */
 
@@ -208,7 +225,7 @@ void root_look(struct kvcache *k, const struct item_name *name, const struct kv_
 /* The value here, if there is one that may be served; borrowed until the next call. */
 struct item *root_value(struct kvcache *k, const struct item_name *name);
 /*
- * A write asked for at this server, the root, of the majority: done at once, and *answer borrows the value until the next call. False: it has to wait,
+ * A write asked for at this server, the root: done at once, and *answer borrows the value until the next call. False: it has to wait,
  * and nothing was done; a question waits (root_take()).
  */
 bool root_write(struct kvcache *k, const struct item_name *name, const struct kv_request *r, struct kv_answer *answer);
@@ -229,6 +246,8 @@ struct flush_result {
 typedef void (*flush_done_fn)(void *arg, const struct flush_result *result);
 /* done is called exactly once, perhaps before this returns. -ENOBUFS (too many under way), -ENOMEM, -ESHUTDOWN: then it is not. */
 int flush_begin(struct kvcache *k, cw_job job, flush_done_fn done, void *arg);
+/* Asks all to drop all copies; k->quiet ends when they have. From open(). */
+void flush_renew(struct kvcache *k);
 /* Another server's, who is answered. */
 void flush_take(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask);
 /* True: a value of here that is as good as gone. */

@@ -90,7 +90,7 @@ void items_remove(struct items *t, struct item *i);
 size_t items_sweep(struct items *t, bool (*goes)(void *context, const struct item *i), void *context);
 /*
  * The same by steps: looks at so many chains from *cursor on, which begins as 0. True when that was the last, and *cursor is 0 again; what is
- * put meanwhile may be looked at or not. The question may change what is not the table's.
+ * put meanwhile may be looked at or not, and what is there twice when the table grows. The question may change what is not the table's.
  */
 bool items_sweep_some(struct items *t, size_t *cursor, size_t chains, bool (*goes)(void *context, struct item *i),
                       void *context);

@@ -72,12 +72,6 @@ void kv_note(struct kvcache *k, enum kv_count what)
     cw_counter_add(k->counter[what], 1);
 }
 
-bool kv_steady(const struct kvcache *k, const cw_key *id, uint64_t since)
-{
-    bool ours = cw_in_majority(k->svc) && (!k->ever_minority || since > k->minority);
-    return (ours || KV_MUTANT(KEEPS_MINORITY)) && cw_key_steady(k->svc, id, since);
-}
-
 struct item_name kv_name(const cw_key *id, const struct kv_request *r)
 {
     return (struct item_name){.id = *id, .job = r->job, .key = r->key, .key_length = (uint8_t)r->key_length};
@@ -250,6 +244,7 @@ static void expiry_due(cw_svc *s, void *state, void *arg)
     if (now.ns > CW_MS(KV_REGISTERED_MS).ns) {
         holders_expire(&k->holders, (cw_time){now.ns - CW_MS(KV_REGISTERED_MS).ns});
     }
+    tenure_review(k); /* once more, if there was no memory for a timer */
     k->expiry = cw_timer_start(s, CW_MS(KV_EXPIRY_MS), expiry_due, NULL);
 }
 
@@ -262,16 +257,14 @@ static void forget_holders(struct kvcache *k)
 
 static void on_event(cw_svc *s, void *state, const cw_event *ev)
 {
+    (void)s;
     struct kvcache *k = state;
     transport_event(k->transport, ev);
     if (KV_MUTANT(FORGETS) && (ev->kind == CW_EVENT_SERVER_UP || ev->kind == CW_EVENT_SERVER_DOWN)) {
         forget_holders(k);
     }
     if (ev->kind == CW_EVENT_ROOTS) {
-        if (!cw_in_majority(s)) {
-            k->ever_minority = true;
-            k->minority = ev->epoch;
-        }
+        tenure_review(k);
         root_review(k);
         flush_review(k);
         kv_sweep(k);
@@ -382,6 +375,7 @@ static int kvcache_open(cw_svc *s, void *state)
     cw_key ours = cw_key_at(s, cw_self(s), 0);
     if (k->servers > 1 && cw_is_root(s, &ours)) {
         k->quiet = cw_time_add(cw_now(s), CW_MS(KV_REGISTERED_MS));
+        flush_renew(k);
     }
     expiry_due(s, k, NULL);
     return 0;

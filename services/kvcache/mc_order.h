@@ -34,7 +34,9 @@ struct mc_session {
     unsigned queued, under_way;
     bool inside; /* feed or resume are at work */
     bool closed, over, failed;
-    bool stuck; /* what it has read must wait for something under way, or for answers to be taken */
+    bool
+        stuck; /* what it has read must wait for something under way, or for answers to be taken, or for others' turns */
+    unsigned steps; /* commands and keys since it was fed or resumed */
 
     enum mc_state state;
     struct mc_buffer kept;   /* what came and cannot be read yet */

@@ -22,6 +22,12 @@ static void skip(struct input *in, size_t length)
     }
 }
 
+/* For now: what was answered is to be taken first, or others have their turn. */
+static bool enough(const struct mc_session *s)
+{
+    return s->steps >= MC_STEPS || mc_buffer_length(&s->out) + s->held > s->hub->config->output;
+}
+
 /* Commands whose value is too long take the old one away, so that nobody is served what should have been replaced. */
 static void begin_too_large(struct mc_session *s, const struct kv_request *r, bool no_reply)
 {
@@ -61,13 +67,13 @@ static bool take_keys(struct mc_session *s, struct input *in, const uint8_t *end
     struct mc_word rest = {in->at, (size_t)(end - in->at)};
     rest.length -= rest.length > 0 && end[-1] == '\r';
     for (struct mc_word key = mc_word(&rest); key.length > 0; key = mc_word(&rest)) {
-        bool full = mc_buffer_length(&s->out) + s->held > s->hub->config->output;
         struct mc_slot *slot = NULL;
-        if (full || !order_may_begin(s, key.at, key.length, c->request.op == KV_GET)) {
+        if (enough(s) || !order_may_begin(s, key.at, key.length, c->request.op == KV_GET)) {
             s->state = MC_KEYS;
             skip(in, (size_t)(key.at - in->at));
             return false;
         }
+        s->steps++;
         slot = order_slot(s);
         if (slot == NULL) {
             return false;
@@ -406,20 +412,16 @@ static bool step(struct mc_session *s, struct input *in)
     return !s->stuck;
 }
 
-static bool full(const struct mc_session *s)
-{
-    return mc_buffer_length(&s->out) + s->held > s->hub->config->output;
-}
-
 static void read_all(struct mc_session *s, struct input *in)
 {
     bool more = true;
     s->stuck = false;
     while (more && !s->over && !s->failed) {
-        if (full(s)) {
+        if (enough(s)) {
             s->stuck = true;
             return;
         }
+        s->steps++;
         more = step(s, in);
     }
 }
@@ -436,6 +438,8 @@ static void read_kept(struct mc_session *s)
 
 static void finish(struct mc_session *s)
 {
+    s->hub->steps += s->steps;
+    s->steps = 0;
     if (s->over || s->failed) {
         s->over = true;
         mc_buffer_drop(&s->kept);

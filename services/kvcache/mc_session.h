@@ -7,6 +7,7 @@
  *   every answer; but one on a key waits for a write before it on the same key, as does a write for what looks at it: a client sees its own
  *   commands happen in their order.
  * - A look-up that is answered at once (kv_do() calls back before it returns) costs no allocation: its answer goes straight behind the others.
+ * - No client keeps the server to itself: after MC_STEPS commands or keys feed and resume return, and resume goes on.
  * - Bounded: while config->output bytes of answers are not taken, nothing more is read; while all sessions' are above config->memory, or as many
  *   values of any length as would fill it are under way, each asks for one value at a time. What a client says is kept only as far as a command is not whole: a line of 2 KiB (1 MiB for the keys of get), or
  *   a value of KV_VALUE_MAX, which takes memory as it comes.
@@ -21,7 +22,7 @@
 #include "services/kvcache/mc_stats.h"
 #include "services/kvcache/mc_text.h"
 
-enum { MC_WINDOW = 64, MC_LINE_MAX = 2048, MC_KEYS_MAX = 1024 * 1024 };
+enum { MC_WINDOW = 64, MC_STEPS = 256, MC_LINE_MAX = 2048, MC_KEYS_MAX = 1024 * 1024 };
 
 struct mc_session;
 struct mc_slot;
@@ -44,6 +45,7 @@ struct mc_hub {
 
     struct mc_tally tally;
     size_t answers;     /* bytes of all sessions that were not taken */
+    uint64_t steps;     /* commands and keys so far: what a turn has cost */
     unsigned under_way; /* operations of all sessions that the cache has not answered */
     struct mc_slot *spare;
     unsigned spares;

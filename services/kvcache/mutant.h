@@ -23,6 +23,8 @@ enum kvcache_mutant {
     KV_MUTANT_KEEPS_MINORITY = 12, /* who was not of the majority for a while goes on with what it had */
     KV_MUTANT_FLUSH_SOME = 13,     /* a flush does not ask those who did not answer at once */
     KV_MUTANT_FLUSH_ONCE = 14,     /* a flush drops copies in the round in which it cuts values */
+    KV_MUTANT_UNSETTLED = 15,      /* who comes to be of the majority serves at once */
+    KV_MUTANT_HASTY_HEIR = 16,     /* who comes to be root changes values at once */
 };
 
 #ifdef CW_MUTANTS

@@ -331,7 +331,7 @@ static bool must_wait(struct kvcache *k, const struct held_key *held, const stru
 
 bool root_write(struct kvcache *k, const struct item_name *name, const struct kv_request *r, struct kv_answer *answer)
 {
-    if (must_wait(k, holders_find(&k->holders, name), name, r) || cw_time_before(cw_now(k->svc), k->quiet)) {
+    if (!kv_may_change(k, &name->id) || must_wait(k, holders_find(&k->holders, name), name, r)) {
         return false;
     }
     kv_note(k, KV_COUNT_ROOT_WRITES);
@@ -456,9 +456,9 @@ void root_take(struct kvcache *k, const struct asker *asker, const struct kv_ask
     }
     if (!here) {
         refuse(k, asker, KV_NOT_ME, d);
-    } else if (!reads && cw_time_before(cw_now(k->svc), k->quiet)) {
+    } else if (!reads && cw_in_majority(k->svc) && !kv_may_change(k, id)) {
         refuse(k, asker, KV_BUSY, d);
-    } else if (!cw_in_majority(k->svc)) {
+    } else if (!kv_settled(k)) {
         struct kv_answer answer = {.state = KV_DONE, .status = reads ? KV_MISS : KV_NO_MAJORITY};
         remember(d, &answer);
         say_answer(k, asker, &answer);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/group_mine.h"
 
+#include "services/multicast/group_mutant.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +148,9 @@ void group_mine_said(struct group_mine *m, uint64_t epoch)
     m->said = m->serial;
     m->epoch = epoch;
     m->due = CW_NEVER; /* but for group_mine_unsure() */
+    if (GROUP_MUTANT(ACK_UNSAID)) {
+        settle(m, m->said, 0);
+    }
 }
 
 void group_mine_heard(const struct group_mine_set *s, struct group_mine *m, int status, cw_time now, uint32_t draw)
@@ -168,6 +173,10 @@ void group_mine_heard(const struct group_mine_set *s, struct group_mine *m, int 
     }
     if (m->acked && status == 0) {
         int64_t quarter = s->refresh.ns / 4;
+        if (GROUP_MUTANT(NO_REFRESH)) {
+            m->due = CW_NEVER;
+            return;
+        }
         m->due = cw_time_add(now, (cw_span){s->refresh.ns - (int64_t)(draw % (uint64_t)(quarter > 0 ? quarter : 1))});
         return;
     }

@@ -47,6 +47,20 @@ struct waiting {
     cw_request *request;
 };
 
+static const char *reason_of(int status)
+{
+    switch (status) {
+    case -ENETUNREACH:
+        return "cannot be reached";
+    case -ETIMEDOUT:
+        return "got no further, or does not answer";
+    case -EBADMSG:
+        return "has something else than was sent";
+    default:
+        return strerror(-status);
+    }
+}
+
 static void tell_result(void *context, const struct cast_result *result)
 {
     struct waiting *w = context;
@@ -68,7 +82,9 @@ static void tell_result(void *context, const struct cast_result *result)
         if (b->state != CAST_HAS) {
             cw_request_row(r);
             tell_server(r, "incomplete", torus_coord(&w->m->torus, b->server));
-            cw_request_int(r, "status", b->state == CAST_WAITING ? result->status : b->status);
+            int status = b->state == CAST_WAITING ? result->status : b->status;
+            cw_request_int(r, "status", status);
+            cw_request_text(r, "reason", reason_of(status));
         }
     }
     cw_request_done(r, result->status);
@@ -89,6 +105,9 @@ static int read_members(const struct multicast *m, cw_request *r, int argc, cons
     }
     for (int i = 0; !all && i < argc; i++) {
         cw_coord c;
+        if (strcmp(argv[i], "all") == 0) {
+            return refuse(r, "all stands alone, without", argv[i == 0 ? 1 : 0]);
+        }
         if (torus_parse(&m->torus, argv[i], strlen(argv[i]), &c) < 0) {
             return refuse(r, "not a server of this torus (X,Y,Z, or all)", argv[i]);
         }
@@ -148,10 +167,10 @@ static int send(struct multicast *m, cw_request *r, int argc, const char *const 
 {
     uint64_t bytes;
     if (argc < 4 || strcmp(argv[2], "to") != 0) {
-        return refuse(r, "send BYTES to all, or send BYTES to X,Y,Z ..., not", argc >= 2 ? argv[1] : "");
+        return refuse(r, "send BYTES to all, or send BYTES to X,Y,Z ..., not", argc >= 4 ? argv[2] : argv[argc - 1]);
     }
     if (words_number(argv[1], 1, UINT64_C(1) << 44, &bytes) < 0) {
-        return refuse(r, "BYTES is a whole number from 1 to 2^44", argv[1]);
+        return refuse(r, "BYTES is a whole number from 1 to 2^44, or like 50M; not", argv[1]);
     }
     uint8_t *set = calloc(cast_members_bytes(m->torus.servers), 1);
     if (set == NULL) {

@@ -2,6 +2,7 @@
 #include "services/multicast/notes.h"
 
 #include "services/multicast/cast_plan.h"
+#include "services/multicast/group_mutant.h"
 #include "services/multicast/multicast.h"
 #include "services/multicast/note_window.h"
 
@@ -335,7 +336,7 @@ static void send_again(struct notes *n, struct note_out *o)
             mark(n, o, m, -ETIMEDOUT);
         } else {
             const cw_to to = to_server(n, m->server);
-            cw_counter_add(n->repeated, send_to(n, o->packet, o->length, &to) == 0);
+            cw_counter_add(n->repeated, !GROUP_MUTANT(NO_REPEAT) && send_to(n, o->packet, o->length, &to) == 0);
         }
     }
     o->tries++;
@@ -400,7 +401,7 @@ static int take_noted(struct notes *n, const struct group_head *h, cw_server fro
         return -ESTALE;
     }
     for (unsigned i = 0; i < o->count; i++) {
-        if (o->book[i].server == from) {
+        if (o->book[i].server == from || GROUP_MUTANT(ACK_FOR_ALL)) {
             mark(n, o, &o->book[i], h->status);
         }
     }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/outbox.h"
 
+#include "services/multicast/group_mutant.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,20 +196,6 @@ static void memos_answered(void *arg, int status, const struct cast_member *book
     set_timer(o->box);
 }
 
-static void members_known(void *arg, int status, const uint8_t *set, unsigned count)
-{
-    (void)count;
-    struct outgoing *o = arg;
-    if (status == 0) {
-        remember_set(o->box, &o->name, set);
-        status = set_members(o, set);
-    }
-    if (status < 0) {
-        fail(o, status);
-    }
-    set_timer(o->box);
-}
-
 static int send_note(struct outgoing *o)
 {
     const struct note_order order = {.job = o->name.job,
@@ -253,6 +241,22 @@ static void send_now(struct outgoing *o)
     } else {
         answered(o, 0, NULL, 0);
     }
+}
+
+static void members_known(void *arg, int status, const uint8_t *set, unsigned count)
+{
+    (void)count;
+    struct outgoing *o = arg;
+    if (status == 0) {
+        remember_set(o->box, &o->name, set);
+        status = set_members(o, set);
+    }
+    if (status < 0) {
+        fail(o, status);
+    } else {
+        send_now(o);
+    }
+    set_timer(o->box);
 }
 
 /* What can be done without telling anybody anything. */
@@ -374,7 +378,7 @@ int outbox_send(struct outbox *b, const struct outbox_order *order)
     o->done = order->done;
     o->arg = order->arg;
     const uint8_t *set = order->set;
-    set = set == NULL && !o->reliable ? known_set(b, &o->name) : set;
+    set = set == NULL && (!o->reliable || GROUP_MUTANT(STALE_SET)) ? known_set(b, &o->name) : set;
     if (set != NULL && set_members(o, set) < 0) {
         free_outgoing(o);
         return -ENOMEM;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/users.h"
 
+#include "services/multicast/group_mutant.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,7 +181,7 @@ static int change(cw_multicast *u, const char *group, size_t length, uint8_t add
         unlink_wait(w);
         free(w);
     }
-    t->group = rc == 0 ? flags : t->group;
+    t->group = rc == 0 && !(GROUP_MUTANT(LATE_LEAVE) && flags == 0) ? flags : t->group;
     drop_if_idle(u, t);
     return rc;
 }

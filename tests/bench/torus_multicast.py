@@ -112,6 +112,11 @@ def shaped():
         for program, _ in tuned:
             heads += [f"{program.__name__} on a star", "of its link"]
         table(heads + (["times the best"] if tuned else []), rows)
+    # What the processors have time for: the same at half the rate.
+    with lab_of("--rate", f"{RATE / 2e6:.0f}mbit") as lab:
+        result = rounds(lambda: message(lab, size // 2, drawn(26)))[0]
+        bits = median(result, "bits")
+        print(f"  26 members, links of {RATE / 2e6:.0f} Mb/s: {bits / 1e6:.1f} Mb/s, {bits / (LINKS * RATE / 2):.3f} of six links")
 
 
 

@@ -80,6 +80,7 @@ struct cw_svc {
     bool *down;            /* by server id: not in view */
     bool fenced;           /* the lease does not hold */
     uint64_t steady_since; /* epoch: what was learned of keys before it cannot be relied on */
+    uint64_t moved;        /* in which all keys came to other roots; 0: none */
     cw_links up;           /* links; all at first */
     size_t room;           /* sends that are accepted until -EAGAIN; counts down, SIZE_MAX at first */
     int refuse;            /* < 0: what every send gets */

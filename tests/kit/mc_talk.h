@@ -72,9 +72,19 @@ static inline void talk_close(struct talk *t)
     free(t->heard);
 }
 
+/* It has more to do, and nothing keeps it but that others have their turn. */
+static inline bool talk_yields(const struct talk *t)
+{
+    return !mc_session_wants(t->session) && !mc_session_waits(t->session) && !mc_session_over(t->session) &&
+           mc_buffer_length(mc_session_answers(t->session)) <= t->config.output;
+}
+
 static inline void say(struct talk *t, const char *text)
 {
     mc_session_feed(t->session, (const uint8_t *)text, strlen(text));
+    while (talk_yields(t)) {
+        mc_session_resume(t->session);
+    }
 }
 
 /* All answers that are there, as text. */

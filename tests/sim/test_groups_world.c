@@ -4,8 +4,10 @@
  * back, frames get lost, and everybody who was acknowledged must get everything. An odd seed draws a torus and every kind of fault (cuts, pauses, partitions, duplication),
  * and what is judged is what must hold even there.
  *
+ *   test_groups_world --latency      how long an operator's text to 1, 6 and 26 members takes, in a world where nothing else happens
  *   test_groups_world [--first SEED] [--seeds COUNT] [--span MS] [--all] [--say] [--inside]     exit code 1: a seed failed
  */
+#include "fake_result.h"
 #include "groups_talker.h"
 #include "nmu/book.h"
 #include "services/multicast/multicast.h"
@@ -163,10 +165,66 @@ static void run_world(uint64_t seed, cw_span span)
     fault_plan_free(&plan);
 }
 
+/* ---- How long it takes ------------------------------------------------------------------------------------------------------ */
+
+static int64_t command(struct world *w, cw_server s, const char *line, const char *field)
+{
+    static struct fake_result r;
+    struct fake_words words = fake_words_of(line);
+    struct node_request_sink sink = {&r, fake_result_row, fake_result_int, fake_result_text, fake_result_done};
+    fake_result_init(&r);
+    if (world_command(w, s, "multicast", words.argc, words.argv, &sink) < 0) {
+        return -1;
+    }
+    for (unsigned i = 0; i < 1000 && !r.done; i++) {
+        run_until(w, cw_time_add(world_now(w), CW_MS(1)));
+    }
+    return r.done && r.rc == 0 ? fake_int(&r, 0, field) : -1;
+}
+
+static int latency(void)
+{
+    static const struct world_service services[] = {{.table = &multicast_service}};
+    static const unsigned counts[] = {1, 6, 26};
+    struct world_config config = world_config_default();
+    struct world *w;
+    config.services = services;
+    config.service_count = 1;
+    config.grants = grants;
+    config.grant_count = sizeof grants / sizeof *grants;
+    if (world_open(&w, &config) != 0) {
+        return 1;
+    }
+    world_start_all(w, CW_MS(1));
+    run_until(w, (cw_time){CW_MS(800).ns});
+    int rc = 0;
+    for (unsigned c = 0; c < 3; c++) {
+        char line[64];
+        int64_t sum = 0, most = 0;
+        for (unsigned i = 1; i <= counts[c]; i++) {
+            snprintf(line, sizeof line, "group join g%u", c);
+            rc |= command(w, i * 7 % 27, line, "took_ns") < 0;
+        }
+        for (unsigned i = 0; i < 100; i++) {
+            snprintf(line, sizeof line, "group publish g%u text", c);
+            int64_t took = command(w, 0, line, "took_ns");
+            rc |= took < 0;
+            sum += took;
+            most = took > most ? took : most;
+        }
+        snprintf(line, sizeof line, "send 1000000 to g%u", c);
+        printf("%2u members: a text until all have answered, %lld us on the mean, %lld at most; a megabyte, %lld us\n",
+               counts[c], (long long)sum / 100000, (long long)most / 1000,
+               (long long)command(w, 0, line, "took_ns") / 1000);
+    }
+    world_close(w);
+    return rc;
+}
+
 struct options {
     uint64_t first, count;
     cw_span span;
-    bool all, say, inside;
+    bool all, say, inside, latency;
 };
 
 static int read_options(struct options *o, int argc, char **argv)
@@ -182,6 +240,8 @@ static int read_options(struct options *o, int argc, char **argv)
             o->all = true;
         } else if (strcmp(argv[i], "--say") == 0) {
             o->say = true;
+        } else if (strcmp(argv[i], "--latency") == 0) {
+            o->latency = true;
         } else if (strcmp(argv[i], "--inside") == 0) {
             o->inside = true; /* no child: for a debugger */
         } else {
@@ -215,6 +275,9 @@ int main(int argc, char **argv)
     groups_ledger = mmap(NULL, sizeof *groups_ledger, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (rc != 0 || groups_ledger == MAP_FAILED) {
         return 2;
+    }
+    if (o.latency) {
+        return latency();
     }
     unsigned long long failed = 0, tried = 0, messages = 0, delivered = 0, joins = 0, deaths = 0, forwards = 0;
     int64_t slowest = 0;

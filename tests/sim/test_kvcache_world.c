@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SERVERS_MOST = 27, FAIL = 1, CALM_WAIT_MS = 50 };
+enum { SERVERS_MOST = 27, FAIL = 1, CALM_WAIT_MS = 150, PACKETS = 1 << 20 };
 
 static const struct book_grant grants[] = {
     {.from = KVCACHE_JOB, .to = KVCACHE_JOB, .port = 0, .all_processes = true},
@@ -174,6 +174,7 @@ static void run_world(uint64_t seed, cw_span span, int extras, bool faults)
     config.services = services;
     config.service_count = 2;
     config.grants = grants;
+    config.packets_max = PACKETS;
     config.grant_count = sizeof grants / sizeof *grants;
     if (world_open(&w, &config) != 0) {
         snprintf(kv_ledger->wrong, sizeof kv_ledger->wrong, "the world does not open");

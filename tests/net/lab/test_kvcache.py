@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`cwlab up --service kvcache`, then any client by `cwlab exec`: what one server is told, all servers say."""
 
+import json
+import os
 import shutil
+import subprocess
 
 import lab_kit
 from lab_kit import run
@@ -21,6 +24,13 @@ if sys.argv[1] == "write":
 else:
     for i in range(100):
         assert talk(b"get plain%d\r\n" % i) == b"VALUE plain%d %d 4000\r\n%s\r\nEND\r\n" % (i, i, b"%04d" % i * 1000), i
+"""
+
+FLUSH = r"""
+import socket
+with socket.create_connection(("127.0.0.1", 11211), timeout=20) as s:
+    s.sendall(b"flush_all\r\nquit\r\n")
+    assert s.recv(100) == b"OK\r\n"
 """
 
 PYMEMCACHE = r"""
@@ -64,6 +74,30 @@ class KvCache(lab_kit.Case):
                 self.python(server, PYMEMCACHE, "read")
         else:
             print("without pymemcache: it is not here (apt-get install python3-pymemcache)")
+
+    def kv(self, server, *words, code=0):
+        program = os.path.join(lab_kit.OPTIONS.bin, "cwctl")
+        done = subprocess.run([program, "--lab", "lab", "--node", server, "kv", *words], capture_output=True, text=True, timeout=lab_kit.LIMIT_S, check=False)
+        self.assertEqual(done.returncode, code, f"{server} {words}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def test_operators(self):
+        """What memcached's clients store is what cwctl kv sees, at every server; and a flush is one everywhere."""
+        self.up("3x2x1", "--service", "kvcache")
+        self.python("0,0,0", PLAIN, "write")
+        self.assertEqual(self.kv("2,1,0", "get", "plain7"), "0007" * 1000)
+        self.kv("1,1,0", "set", "large", "x" * 100000)
+        self.assertEqual(self.kv("0,1,0", "get", "large"), "x" * 100000)
+        rows = [json.loads(line) for line in self.kv("1,0,0", "stats", "--json").splitlines()]
+        self.assertEqual(len(rows), 6)
+        self.assertEqual(sum(row["values"] for row in rows), 101)
+        for _ in range(40):
+            self.kv("0,0,0", "get", "plain1")
+        self.assertIn("plain", self.kv("2,0,0", "hot"))
+        run("exec", "2,1,0", PYTHON, "-c", FLUSH)
+        for server in ("0,0,0", "2,1,0", "1,1,0"):
+            self.kv(server, "get", "plain7", code=1)
+        self.assertEqual(self.kv("0,0,0", "flush"), "6 servers have dropped all values\n")
 
     def test_who_does_not_ask_for_it_does_not_listen(self):
         self.up("2x1x1")

@@ -50,6 +50,7 @@ START_TEST(who_is_there)
     cw_svc *s = bench_svc(b, 0);
     ck_assert_uint_eq(cw_servers_reachable(s), 5);
     ck_assert(cw_in_majority(s));
+    ck_assert_int_eq(cw_hold(s).ns, b->config.timers.hold.ns);
     uint64_t epoch = cw_epoch(s);
     bench_kill(b, 2, true);
     bench_settle(b);
@@ -193,6 +194,56 @@ static const char *only_option(void *context, const char *service, const char *n
     return strcmp(service, "probe") == 0 && strcmp(name, "depth") == 0 ? context : NULL;
 }
 
+static bool steady(struct bench *b, cw_server at, const cw_key *key, uint64_t since)
+{
+    return cw_key_steady(bench_svc(b, at), key, since);
+}
+
+/* As long as the root is the same in the same life, and our lease holds; what happens behind it in the sequence does not matter. */
+START_TEST(steady_keys)
+{
+    struct bench *b = torus_of((cw_dims){1, 3, 3});
+    cw_svc *s = bench_svc(b, 0);
+    cw_key key = cw_key_at(s, (cw_coord){0, 1, 1}, 1), own = cw_key_at(s, cw_self(s), 1);
+    uint64_t first = cw_epoch(s);
+    ck_assert(steady(b, 0, &key, first) && steady(b, 0, &own, first));
+    ck_assert(!cw_key_steady(s, NULL, first));
+    bench_kill(b, 8, true);
+    ck_assert(steady(b, 0, &key, first) && steady(b, 0, &own, first));
+    bench_settle(b);
+    ck_assert(steady(b, 0, &key, first) && steady(b, 0, &own, first));
+    bench_kill(b, 4, true);
+    bench_run(b, CW_MS(10)); /* its neighbours have seen the carrier go; nobody has its keys yet */
+    ck_assert(!steady(b, 0, &key, first) && !steady(b, 0, &key, cw_epoch(s)));
+    ck_assert(steady(b, 0, &own, first));
+    bench_settle(b);
+    uint64_t second = cw_epoch(s);
+    ck_assert(steady(b, 0, &key, second) && !steady(b, 0, &key, first)); /* its heir's */
+    bench_start(b, 4);
+    bench_settle(b);
+    ck_assert(!steady(b, 0, &key, first) && !steady(b, 0, &key, second)); /* it is another life */
+    ck_assert(steady(b, 0, &key, cw_epoch(s)) && steady(b, 0, &own, first));
+    bench_close(b);
+}
+END_TEST
+
+/* Who hears nothing any more relies on nothing, before anybody could take its place. */
+START_TEST(nothing_is_steady_without_a_lease)
+{
+    struct bench *b = torus_of((cw_dims){1, 1, 4});
+    cw_svc *s = bench_svc(b, 0);
+    cw_key own = cw_key_at(s, cw_self(s), 1), other = cw_key_at(s, (cw_coord){0, 0, 2}, 1);
+    uint64_t since = cw_epoch(s);
+    ck_assert(steady(b, 0, &own, since) && steady(b, 0, &other, since));
+    b->link[0][CW_LINK_ZP].cut = b->link[0][CW_LINK_ZM].cut = true; /* nothing leaves it, and nobody is told */
+    b->link[1][CW_LINK_ZM].cut = b->link[3][CW_LINK_ZP].cut = true;
+    bench_run(b, b->config.timers.hold);
+    ck_assert(!steady(b, 0, &own, since) && !steady(b, 0, &own, cw_epoch(s)));
+    ck_assert(!steady(b, 0, &other, since));
+    bench_close(b);
+}
+END_TEST
+
 START_TEST(options_are_the_hosts)
 {
     struct bench *b = torus_of((cw_dims){1, 1, 2});
@@ -253,6 +304,8 @@ static const struct suite_test tests[] = {
     SUITE_TEST(links),
     SUITE_TEST(keys),
     SUITE_TEST(moved_keys),
+    SUITE_TEST(steady_keys),
+    SUITE_TEST(nothing_is_steady_without_a_lease),
     SUITE_TEST(options_are_the_hosts),
     SUITE_TEST(peers_and_counters),
 };

@@ -300,6 +300,41 @@ START_TEST(a_goodbye_is_not_for_the_next_life)
 }
 END_TEST
 
+/* Every coming and going, however short, until it is noted. */
+START_TEST(touched_until_it_is_noted)
+{
+    char text[256];
+    struct fixture *f = ring_open();
+    ck_assert_str_eq(members(&f->views.touched, text), "0 1 2 3");
+    views_forget_touched(&f->views);
+    refresh(f);
+    ck_assert_str_eq(members(&f->views.touched, text), "");
+    cut_off(f, 2);
+    refresh(f);
+    ck_assert_str_eq(members(&f->views.touched, text), "2"); /* it left C */
+    cluster_link_all(&f->cluster, LINK_UP);
+    hear_all(f);
+    refresh(f);
+    ck_assert_str_eq(members(&f->views.touched, text), "2"); /* and is back: that stays to be noted */
+    views_forget_touched(&f->views);
+    cut_off(f, 2);
+    refresh(f);
+    views_forget_touched(&f->views);
+    pass(f, HOLD_US);
+    refresh(f);
+    ck_assert_str_eq(members(&f->views.touched, text), "2"); /* it left O */
+    views_forget_touched(&f->views);
+    cluster_restart(&f->cluster, 3); /* all between two refreshes */
+    hear(f, 3);
+    cluster_link_all(&f->cluster, LINK_UP);
+    hear_all(f);
+    refresh(f);
+    check_views(f, "0 1 2 3", "0 1 2 3");
+    ck_assert_str_eq(members(&f->views.touched, text), "2 3"); /* one came back, one lives anew */
+    fixture_close(f);
+}
+END_TEST
+
 START_TEST(shrinking)
 {
     struct fixture *f = ring_open();
@@ -423,6 +458,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(leaving_owns_nothing_but_is_passed_through),
     SUITE_TEST(goodbye_ends_a_hold),
     SUITE_TEST(a_goodbye_is_not_for_the_next_life),
+    SUITE_TEST(touched_until_it_is_noted),
     SUITE_TEST(shrinking),
     SUITE_TEST(shrinking_and_all_as_before),
     SUITE_TEST(links_elsewhere_are_no_news),

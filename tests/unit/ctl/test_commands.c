@@ -87,7 +87,7 @@ START_TEST(values_have_ranges)
             ck_assert_str_eq(commands_refusal(&given), "a time from 1us to 1h");
         }
     }
-    ck_assert_uint_eq(bounded, 5); /* each entry is of an option that there is */
+    ck_assert_uint_eq(bounded, 7); /* each entry is of an option that there is */
 }
 END_TEST
 

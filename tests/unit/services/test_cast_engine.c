@@ -287,6 +287,23 @@ START_TEST(begun_anew)
 }
 END_TEST
 
+/* What a neighbour still says of a message whose source is gone begins nothing. */
+START_TEST(a_source_that_is_gone)
+{
+    setup();
+    host[1]->down[0] = true;
+    send(false);
+    for (int i = 0; i < 100; i++) {
+        step();
+    }
+    ck_assert(accepts == 0 && cast_engine_each(engine[1], NULL) == NULL);
+    host[1]->down[0] = false;
+    finish();
+    ck_assert(accepts == 1 && ended_book.state == CAST_HAS);
+    teardown();
+}
+END_TEST
+
 START_TEST(orders_that_cannot_be)
 {
     const uint8_t members[1] = {2}, nobody[1] = {1};
@@ -316,5 +333,6 @@ static const struct suite_test tests[] = {SUITE_TEST(a_message),
                                           SUITE_TEST(a_sink_that_waits),
                                           SUITE_TEST(cancelled),
                                           SUITE_TEST(begun_anew),
+                                          SUITE_TEST(a_source_that_is_gone),
                                           SUITE_TEST(orders_that_cannot_be)};
 SUITE_MAIN("cast_engine", tests)

@@ -36,10 +36,35 @@ START_TEST(what_operators_ask)
 }
 END_TEST
 
+START_TEST(values_of_any_bytes)
+{
+    struct fake_net *net = kv_town_open(3, 0);
+    ck_assert_str_eq(says(net, "set key AAECAwD/ form=base64 flags=7 expire_us=5000000 job=9", "status"), "done");
+    ck_assert_str_eq(says(net, "get key form=base64 job=9", "base64"), "AAECAwD/");
+    ck_assert_int_eq(fake_int(&r, 0, "bytes"), 6);
+    ck_assert_int_eq(fake_int(&r, 0, "flags"), 7);
+    ck_assert_int_eq(fake_int(&r, 0, "code"), KV_OK);
+    ck_assert_str_eq(says(net, "get key", "status"), "not found");
+    ck_assert_int_eq(fake_int(&r, 0, "code"), KV_MISS);
+    fake_net_run(net, CW_SEC(6));
+    ck_assert_str_eq(says(net, "get key job=9", "status"), "not found");
+    fake_command(net->server[0], "stage 77 YWJj", &r);
+    ck_assert_int_eq(r.rc, 0);
+    fake_command(net->server[0], "stage 77 ZGU=", &r);
+    ck_assert_str_eq(says(net, "set key - stage=77", "status"), "done");
+    ck_assert_str_eq(says(net, "get key", "value"), "abcde");
+    ck_assert_ptr_nonnull(says(net, "set key - stage=77", "error")); /* once */
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
 START_TEST(what_they_ask_wrongly)
 {
     struct fake_net *net = kv_town_open(3, 0);
-    static const char *const lines[] = {"sing", "extras 9", "extras x", "get", "get key job=x", "set key"};
+    static const char *const lines[] = {"sing",          "extras 9",  "extras x",          "get",
+                                        "get key job=x", "set key",   "set key va=lue x",  "set key !!! form=base64",
+                                        "stage 0 YQ==",  "stage 1 !", "set key - stage=5", "get key flags=4294967296",
+                                        "flush job=0",   "hot x",     "stats some"};
     for (unsigned i = 0; i < sizeof lines / sizeof *lines; i++) {
         ck_assert_ptr_nonnull(says(net, lines[i], "error"));
     }
@@ -47,5 +72,6 @@ START_TEST(what_they_ask_wrongly)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(what_operators_ask), SUITE_TEST(what_they_ask_wrongly)};
+static const struct suite_test tests[] = {SUITE_TEST(what_operators_ask), SUITE_TEST(values_of_any_bytes),
+                                          SUITE_TEST(what_they_ask_wrongly)};
 SUITE_MAIN("command", tests)

@@ -93,8 +93,9 @@ START_TEST(copies_go_too)
         }
     }
     ck_assert_uint_gt(copies, 0);
+    uint32_t before = kv_town_cache(net, 0)->generation;
     ck_assert_int_eq(flush(7), KV_OK);
-    ck_assert_uint_eq(kv_town_cache(net, 0)->generation, 1);
+    ck_assert_uint_eq(kv_town_cache(net, 0)->generation, before + 1);
     for (cw_server s = 0; s < 9; s++) {
         ck_assert_uint_eq(kv_town_cache(net, s)->copies.count, 0);
         for (unsigned i = 0; i < 40; i++) {
@@ -220,6 +221,37 @@ START_TEST(others_ask_by_the_exports)
 }
 END_TEST
 
+/* An instance that was loaded into a running server takes writes as soon as all have dropped their copies, and else when those are too old. */
+START_TEST(a_late_instance_asks_for_all_copies)
+{
+    net = fake_net_open(&kvcache_service, (cw_dims){5, 1, 1});
+    fake_net_run(net, CW_MS(200));
+    const char *key = kv_town_key(net, 1, 0);
+    ck_assert_int_eq(kv_town_do(net, 0, KV_SET, key, "value"), KV_OK);
+    for (cw_server s = 0; s < 5; s++) {
+        ck_assert_uint_eq(kv_town_cache(net, s)->generation, 5); /* each asked */
+    }
+    ck_assert_uint_eq(fake_net_close(net), 0);
+    net = fake_net_open(&kvcache_service, (cw_dims){5, 1, 1});
+    net->lose = 1;
+    fake_net_run(net, CW_SEC(5));
+    net->lose = 0;
+    key = kv_town_key(net, 1, 0);
+    struct kv_request r = kv_town_request(KV_SET, key, "value");
+    ck_assert_int_eq(kv_town_ask(net, 1, &r), 0);
+    ck_assert_uint_eq(kv_town_answer.times, 0);
+    fake_net_run(net, CW_MS(200));
+    ck_assert_int_eq(kv_town_answer.status, KV_OK);
+    ck_assert_uint_eq(fake_net_close(net), 0);
+    net = fake_net_open(&kvcache_service, (cw_dims){5, 1, 1});
+    net->lose = 1;
+    fake_net_run(net, CW_MS(11100));
+    ck_assert_int_eq(kv_town_ask(net, 1, &r), 0);
+    ck_assert_uint_eq(kv_town_answer.times, 1);
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
 static const struct suite_test tests[] = {SUITE_TEST(all_values_of_the_job_go_and_no_others),
                                           SUITE_TEST(memory_comes_back),
                                           SUITE_TEST(copies_go_too),
@@ -228,5 +260,6 @@ static const struct suite_test tests[] = {SUITE_TEST(all_values_of_the_job_go_an
                                           SUITE_TEST(an_ask_that_comes_twice_cuts_once),
                                           SUITE_TEST(who_does_not_answer_is_told_of),
                                           SUITE_TEST(more_jobs_than_are_remembered),
+                                          SUITE_TEST(a_late_instance_asks_for_all_copies),
                                           SUITE_TEST(others_ask_by_the_exports)};
 SUITE_MAIN("flush", tests)

@@ -73,11 +73,9 @@ START_TEST(an_ask_has_the_key_that_its_kind_needs)
         unsigned kind;
         size_t length;
         bool good;
-    } rows[] = {{KV_ASK_OP, 5, true},    {KV_ASK_OP, 0, false},
-                {KV_ASK_DROP, 5, true},  {KV_ASK_DROP, 0, false},
-                {KV_ASK_NAME, 0, true},  {KV_ASK_NAME, 5, false},
-                {KV_ASK_CUT, 0, true},   {KV_ASK_CUT, 5, false},
-                {KV_ASK_RENEW, 0, true}, {6, 0, false}};
+    } rows[] = {{KV_ASK_OP, 5, true},    {KV_ASK_OP, 0, false},   {KV_ASK_DROP, 5, true}, {KV_ASK_DROP, 0, false},
+                {KV_ASK_NAME, 0, true},  {KV_ASK_NAME, 5, false}, {KV_ASK_CUT, 0, true},  {KV_ASK_CUT, 5, false},
+                {KV_ASK_RENEW, 0, true}, {KV_ASK_STATS, 0, true}, {KV_ASK_HOT, 5, false}, {8, 0, false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint8_t bytes[200];
         struct kv_ask ask = sample(), out;

@@ -188,6 +188,15 @@ static bool odd(void *context, const struct item *i)
     return number % 2 == 1;
 }
 
+/* The same, counting how often each is looked at. */
+static bool odd_ones(void *context, struct item *i)
+{
+    unsigned number, *looked = context;
+    memcpy(&number, item_key(i), sizeof(number));
+    looked[number]++;
+    return number % 2 == 1;
+}
+
 START_TEST(a_sweep)
 {
     struct items t;
@@ -199,6 +208,54 @@ START_TEST(a_sweep)
     for (unsigned n = 0; n < 1000; n++) {
         ck_assert(n % 2 == 1 ? find(&t, n, start) == NULL : find(&t, n, start) != NULL);
     }
+    items_close(&t);
+}
+END_TEST
+
+/* By steps, while the table grows: whatever was there from the beginning is looked at. */
+START_TEST(a_sweep_by_steps)
+{
+    for (size_t chains = 1; chains <= 4096; chains = chains * 5 + 2) {
+        static unsigned looked[2000];
+        struct items t;
+        size_t cursor = 0;
+        unsigned steps = 0;
+        memset(looked, 0, sizeof looked);
+        ck_assert_int_eq(items_open(&t, 1024 * 1024), 0);
+        for (unsigned n = 0; n < 1000; n++) {
+            put(&t, n, 10, 1);
+        }
+        while (!items_sweep_some(&t, &cursor, chains, odd_ones, looked)) {
+            put(&t, 1000 + steps % 1000, 10, 1);
+            ck_assert_uint_lt(steps++, 100000);
+        }
+        ck_assert_uint_eq(cursor, 0);
+        for (unsigned n = 0; n < 1000; n++) {
+            ck_assert_uint_ge(looked[n], 1); /* more than once when the table grew meanwhile */
+            ck_assert((find(&t, n, start) != NULL) == (n % 2 == 0));
+        }
+        items_close(&t);
+    }
+}
+END_TEST
+
+/* An empty table takes its steps, and a cursor that was left in the middle may begin again. */
+START_TEST(a_sweep_of_nothing_and_one_given_up)
+{
+    static unsigned looked[2000];
+    struct items t;
+    size_t cursor = 0;
+    ck_assert_int_eq(items_open(&t, 1024 * 1024), 0);
+    while (!items_sweep_some(&t, &cursor, 7, odd_ones, looked)) {
+    }
+    for (unsigned n = 0; n < 1000; n++) {
+        put(&t, n, 10, 1);
+    }
+    ck_assert(!items_sweep_some(&t, &cursor, 3, odd_ones, looked));
+    cursor = 0;
+    while (!items_sweep_some(&t, &cursor, 7, odd_ones, looked)) {
+    }
+    ck_assert_uint_eq(t.count, 500);
     items_close(&t);
 }
 END_TEST
@@ -221,5 +278,7 @@ static const struct suite_test tests[] = {SUITE_TEST(as_a_list),
                                           SUITE_TEST(a_scan_takes_nothing_that_is_used),
                                           SUITE_TEST(expiry),
                                           SUITE_TEST(a_sweep),
+                                          SUITE_TEST(a_sweep_by_steps),
+                                          SUITE_TEST(a_sweep_of_nothing_and_one_given_up),
                                           SUITE_TEST(limits)};
 SUITE_MAIN("items", tests)

@@ -6,6 +6,7 @@
 #include "suite.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 START_TEST(every_command_is_answered)
 {
@@ -152,6 +153,33 @@ START_TEST(a_cache_that_refuses_or_fails)
 }
 END_TEST
 
+/* Whatever it asks for, keys or commands: after so many steps it is others' turn. */
+START_TEST(nobody_keeps_the_server)
+{
+    static const char *const before[] = {"get ", ""}, *const behind[] = {"\r\n", "mn\r\n"};
+    static const char *const each[] = {"k ", "mn\r\n"};
+    for (unsigned way = 0; way < 2; way++) {
+        struct talk t;
+        static char many[16 * MC_STEPS], text[sizeof many + 16];
+        talk_open(&t);
+        many[0] = '\0';
+        for (unsigned i = 0; i < 3 * MC_STEPS; i++) {
+            strcpy(many + i * strlen(each[way]), each[way]);
+        }
+        snprintf(text, sizeof text, "%s%s%s", before[way], many, behind[way]);
+        mc_session_feed(t.session, (const uint8_t *)text, strlen(text));
+        unsigned turns = 1;
+        for (; talk_yields(&t); turns++) {
+            ck_assert_uint_le(t.hub.steps, turns * (MC_STEPS + 1));
+            mc_session_resume(t.session);
+        }
+        ck_assert_uint_eq(turns, 4);
+        ck_assert_uint_eq(strlen(hear(&t)), way == 0 ? strlen("END\r\n") : (3 * MC_STEPS + 1) * strlen("MN\r\n"));
+        talk_close(&t);
+    }
+}
+END_TEST
+
 START_TEST(hits_take_no_memory)
 {
     struct talk t;
@@ -172,11 +200,9 @@ START_TEST(hits_take_no_memory)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(every_command_is_answered),
-                                          SUITE_TEST(pieces_make_no_difference),
-                                          SUITE_TEST(a_large_value_and_a_larger_one),
-                                          SUITE_TEST(lines_have_an_end),
-                                          SUITE_TEST(who_does_not_read_is_not_read),
-                                          SUITE_TEST(a_cache_that_refuses_or_fails),
-                                          SUITE_TEST(hits_take_no_memory)};
+static const struct suite_test tests[] = {
+    SUITE_TEST(every_command_is_answered),      SUITE_TEST(pieces_make_no_difference),
+    SUITE_TEST(a_large_value_and_a_larger_one), SUITE_TEST(lines_have_an_end),
+    SUITE_TEST(who_does_not_read_is_not_read),  SUITE_TEST(a_cache_that_refuses_or_fails),
+    SUITE_TEST(nobody_keeps_the_server),        SUITE_TEST(hits_take_no_memory)};
 SUITE_MAIN("mc_session", tests)

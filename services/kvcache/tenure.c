@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tenure.c - may this server speak for a key? As a root, for what it stored, and as who keeps a copy of it: the rules of semantics 5.2 that look at the
+ * view and at the clock.
+ *
+ * Two things a view does not say. Servers that start again quickly are a majority together before those they left have noticed that the
+ * former lives of them are over: for a while both sides count them. And a server that leaves in order, or whose death a supervisor tells of, is
+ * out of all views at once, but for those who are cut off and have not noticed: they still take it for the root, and serve copies. So who comes to be of the
+ * majority waits for a hold before it serves at all, and who comes to be root of a key waits for one before it changes it.
+ */
+#include "services/kvcache/internal.h"
+
+enum { DRIFT_PARTS = 32 }; /* of two clocks, 1 % each, and room */
+
+bool kv_settled(const struct kvcache *k)
+{
+    return (k->settled || KV_MUTANT(KEEPS_MINORITY)) && cw_in_majority(k->svc);
+}
+
+bool kv_steady(const struct kvcache *k, const cw_key *id, uint64_t since)
+{
+    bool ours = kv_settled(k) && since >= k->settled_epoch;
+    return (ours || KV_MUTANT(KEEPS_MINORITY)) && cw_key_steady(k->svc, id, since);
+}
+
+bool kv_may_change(const struct kvcache *k, const cw_key *id)
+{
+    bool calm = !cw_key_moved(k->svc, id, k->calm_epoch) || KV_MUTANT(HASTY_HEIR);
+    return kv_settled(k) && calm && !cw_time_before(cw_now(k->svc), k->quiet);
+}
+
+static cw_span long_enough(const struct kvcache *k)
+{
+    cw_span hold = cw_hold(k->svc);
+    return CW_NS(hold.ns + hold.ns / DRIFT_PARTS);
+}
+
+/* Nothing is stored from before until now: what is stored in this epoch is stored later. */
+static void settled(cw_svc *s, void *state, void *arg)
+{
+    (void)arg;
+    struct kvcache *k = state;
+    k->settling = NULL;
+    k->settled = true;
+    k->settled_epoch = cw_epoch(s);
+}
+
+static void count_heads(struct kvcache *k)
+{
+    cw_svc *s = k->svc;
+    if (!cw_in_majority(s)) {
+        cw_timer_stop(s, k->settling);
+        k->settling = NULL;
+        k->settled = false;
+    } else if (KV_MUTANT(UNSETTLED) && !k->settled) {
+        settled(s, k, NULL);
+    } else if (!k->settled && k->settling == NULL) {
+        k->settling = cw_timer_start(s, long_enough(k), settled, NULL);
+    }
+}
+
+/* What had changed when the timer was started has been so for a hold. */
+static void calmed(cw_svc *s, void *state, void *arg)
+{
+    (void)s;
+    (void)arg;
+    struct kvcache *k = state;
+    k->calming = NULL;
+    k->calm_epoch = k->calming_epoch;
+    tenure_review(k);
+}
+
+void tenure_review(struct kvcache *k)
+{
+    count_heads(k);
+    if (k->calming == NULL && k->calm_epoch != cw_epoch(k->svc)) {
+        k->calming_epoch = cw_epoch(k->svc);
+        k->calming = cw_timer_start(k->svc, long_enough(k), calmed, NULL);
+    }
+}

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cwctl kv: values of any bytes in and out at any server, and the cache of the whole torus."""
+
+import base64
+import json
+import os
+import subprocess
+
+import ctl_kit
+
+
+class Kv(ctl_kit.Case):
+    def bytes_of(self, *words, given=None, code=0):
+        """Standard output of cwctl as it is."""
+        environment = {"PATH": os.environ["PATH"], "CUBEWAY_SOCKET": self.socket}
+        done = subprocess.run([ctl_kit.OPTIONS.cwctl, *words], input=given, capture_output=True, timeout=ctl_kit.LIMIT_S, check=False, env=environment)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout
+
+    def test_values(self):
+        self.assertEqual(self.cwctl("kv set greeting hello"), "")
+        for server in ("0,0,0", "1,2,0", "2,2,2"):
+            self.assertEqual(self.cwctl(f"--server {server} kv get greeting"), "hello")
+        self.refused("kv get nobody", "'nobody': not found", code=1)
+        self.refused("kv get greeting --job 5001", "not found", code=1)
+        self.assertEqual(self.cwctl("kv delete greeting"), "")
+        self.refused("kv delete greeting", "not found", code=1)
+        self.cwctl("kv set a one --job 5001")
+        self.assertEqual(self.cwctl("kv get a --job 5001"), "one")
+        self.cwctl("kv set form=base64 job=3")  # words that look like others
+        self.assertEqual(self.cwctl("kv get form=base64"), "job=3")
+
+    def test_any_bytes(self):
+        every = bytes(range(256))
+        self.assertEqual(self.bytes_of("kv", "set", "bytes", "-", given=every), b"")
+        self.assertEqual(self.bytes_of("--server", "1,1,1", "kv", "get", "bytes"), every)
+        self.bytes_of("kv", "set", "none", "-", given=b"")
+        self.assertEqual(self.bytes_of("kv", "get", "none"), b"")
+        large = os.urandom(900000)
+        path = os.path.join(self.folder, "large")
+        with open(path, "wb") as out:
+            out.write(large)
+        self.bytes_of("kv", "set", "large", "--file", path)
+        self.assertEqual(self.bytes_of("--server", "2,0,1", "kv", "get", "large"), large)
+        [row] = self.rows("kv get bytes")
+        self.assertEqual(base64.b64decode(row["base64"]), every)
+        self.assertEqual((row["status"], row["bytes"]), ("done", 256))
+        self.bytes_of("kv", "set", "more", "-", given=b"x" * (1024 * 1024 + 1), code=1)
+
+    def test_flags_and_expiry(self):
+        self.cwctl("kv set short 1 --expire 300ms --flags 4294967295")
+        self.assertEqual(self.rows("kv get short")[0]["flags"], 4294967295)
+        for _ in range(100):
+            done = self.raw("kv", "get", "short")
+            if done.returncode != 0:
+                break
+        self.assertIn("not found", done.stderr)
+        self.refused("kv set a 1 --flags 4294967296", "from 0 to 4294967295", code=2)
+        self.refused("kv set a 1 --expire soon", "--expire", code=2)
+        self.refused("kv set a", "one of them", code=2)
+        self.refused("kv set a 1 --file x", "one of them", code=2)
+        self.refused("kv set a --file /nonexistent", "/nonexistent", code=1)
+        self.refused("kv get a --job web", "a job is a number", code=2)
+        self.refused("kv get " + "k" * 251, "1 to 250 bytes", code=2)
+
+    def test_stats_and_hot(self):
+        for _ in range(60):
+            self.cwctl("--server 0,1,0 kv get warm", code=1)
+        rows = self.rows("kv stats")
+        self.assertEqual(sorted(row["server"] for row in rows), sorted(ctl_kit.SERVERS))
+        [asked] = [row for row in rows if row["server"] == "0,1,0"]
+        self.assertGreaterEqual(asked["misses"], 60)
+        self.assertIn("get_root_p99_ns", asked)
+        titles, table = self.table("kv stats")
+        self.assertEqual(titles[:4], ["SERVER", "VALUES", "BYTES", "GETS"])
+        self.assertEqual(len(table), 28)
+        self.assertEqual(table[-1][0], "all")
+        hot = self.rows("kv hot 3")
+        self.assertLessEqual(len(hot), 3)
+        [warm] = [row for row in self.rows("kv hot 1000") if row["key"] == "warm"]
+        self.assertIn(warm["root"], ctl_kit.SERVERS)
+        self.assertIn("PER SECOND", self.cwctl("kv hot"))
+        self.refused("kv hot many", "1 to 1000", code=2)
+
+    def test_flush(self):
+        self.cwctl("kv set one 1")
+        self.cwctl("kv set two 2 --job 5001")
+        self.assertEqual(self.cwctl("kv flush --job 5001"), "27 servers have dropped all values\n")
+        self.refused("kv get two --job 5001", "not found", code=1)
+        self.assertEqual(self.cwctl("kv get one"), "1")
+        [row] = [json.loads(line) for line in self.cwctl("--json kv flush").splitlines()]
+        self.assertEqual((row["status"], row["servers"], row["missing"]), ("done", 27, 0))
+        self.refused("--server 1,0,0 kv get one", "not found", code=1)
+
+
+if __name__ == "__main__":
+    ctl_kit.main()

@@ -59,9 +59,12 @@ cw_server check_rival(struct check *c, uint64_t route, cw_server s)
 {
     struct world *w = c->world;
     cw_server island = oracle_island(&w->oracle, s);
-    const struct reach *mates = ls_committed(node_linkstate(w->host[s].node));
+    const struct linkstate *ls = node_linkstate(w->host[s].node);
+    const struct reach *mates = ls_committed(ls);
     for (cw_server other = reach_next(mates, 0); other != CW_SERVER_NONE; other = reach_next(mates, other + 1)) {
-        if (other != s && may_deliver(w, other, route) && oracle_island(&w->oracle, other) == island) {
+        const struct record *known = ls_record(ls, other);
+        bool same_life = known != NULL && known->incarnation == w->oracle.incarnation[other];
+        if (other != s && same_life && may_deliver(w, other, route) && oracle_island(&w->oracle, other) == island) {
             return other;
         }
     }

@@ -273,7 +273,7 @@ static void stored(void *arg, const struct kv_result *r)
 {
     (void)arg;
     if (r->status != KV_OK) {
-        die("a value was not stored");
+        die(kv_status_text(r->status));
     }
 }
 
@@ -433,8 +433,8 @@ static void open_world(void)
     if (world_agreeing(b.world) < servers) {
         die("the servers do not agree");
     }
-    /* Hellos only: what the news of the start costs is not measured. */
-    run(CW_MS(20));
+    /* Hellos only, since then: who has come to be root waits for a hold before it takes a write. */
+    run(cw_span_add(config.node.timers.hold, CW_MS(100)));
 }
 
 static void begin(void)

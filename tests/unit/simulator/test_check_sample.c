@@ -42,6 +42,9 @@ START_TEST(the_owner_has_no_rival_and_is_everybodys)
         ck_assert_uint_eq(check_rival(w->check, route, home), CW_SERVER_NONE);
         ck_assert_uint_eq(check_rival(w->check, route, (home + 1) % 27), home);
     }
+    w->oracle.incarnation[5]++; /* who began another life was no member with those who know the one before */
+    ck_assert_uint_eq(check_rival(w->check, town_key(w, 5), 6), CW_SERVER_NONE);
+    w->oracle.incarnation[5]--;
     world_pause(w, 13, CW_SEC(1)); /* who cannot act is no rival */
     ck_assert_uint_eq(check_rival(w->check, town_key(w, 13), 12), CW_SERVER_NONE);
     world_close(w);

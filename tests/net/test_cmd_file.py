@@ -151,10 +151,10 @@ class Files(ctl_kit.Case):
 
     def test_who_stops_waiting(self):
         path = self.file("large", 100_000_000)
-        words = [ctl_kit.OPTIONS.cwctl, "--socket", self.socket, "file", "send", path, "--to", "1,0,0 0,1,0 0,0,1"]
+        words = [ctl_kit.OPTIONS.cwctl, "--socket", self.socket, "file", "send", path, "--as", "awaited", "--to", "1,0,0 0,1,0 0,0,1"]
         waiting = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         end = time.monotonic() + ctl_kit.LIMIT_S
-        while not any(row["name"] == "large" and row["state"] != "done" for row in self.rows("file status") if row["what"] == "going"):
+        while not any(row["name"] == "awaited" for row in self.rows("file status") if row["what"] == "going"):
             self.assertLess(time.monotonic(), end)
         waiting.send_signal(signal.SIGINT)
         out, errors = waiting.communicate(timeout=ctl_kit.LIMIT_S)
@@ -163,7 +163,7 @@ class Files(ctl_kit.Case):
         else:
             self.assertEqual((waiting.returncode, out), (1, ""))
             self.assertIn("nobody waits for it now, and it goes on", errors)
-        while not os.path.exists(self.there("1,0,0", "large")):
+        while not os.path.exists(self.there("1,0,0", "awaited")):
             self.assertLess(time.monotonic(), end)
             time.sleep(0.05)
 

@@ -69,7 +69,8 @@ cw_time group_mine_wake(const struct group_mine_set *s);
 /* It leaves, in that epoch. */
 void group_mine_said(struct group_mine *m, uint64_t epoch);
 /*
- * How it ended: 0, or -errno: -ENOSPC (the root has no room) refuses what its waiters wait for; -EINPROGRESS (the root knows, and is new) leaves them waiting, and is as good as 0
+ * How it ended: 0, or -errno: -ENOSPC (the root has no room) refuses what its waiters wait for; -EINPROGRESS (the root knows, and is new) leaves them
+ * waiting, and is as good as 0
  * for what was acknowledged before; everything else is tried again. draw: any 32 bits, so that not all come at one instant.
  */
 void group_mine_heard(const struct group_mine_set *s, struct group_mine *m, int status, cw_time now, uint32_t draw);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * group_to.h - commands that end with `to NAME`, where NAME is an operators' group: the group's root is asked first, and the command is run when the members are
+ * group_to.h - commands that end with `to NAME`, where NAME is an operators' group: the group's root is asked first, and the command is run when the
+ * members are
  * known. So a command reads its members at once, as if they had been written down.
  */
 #ifndef SERVICES_MULTICAST_GROUP_TO_H

@@ -3,7 +3,8 @@
  * groups.h - groups of servers by name (SCRIBE: Castro, Druschel, Kermarrec, Rowstron, 2002). A group's key is the SHA-1 of its job and name; the root of
  * the key holds the membership as soft state.
  *
- *  1. A join is acknowledged by the root: then it is in. Members announce themselves anew when the key may have another root, and every GROUP_REFRESH; what is not
+ *  1. A join is acknowledged by the root: then it is in. Members announce themselves anew when the key may have another root, and every GROUP_REFRESH;
+ *     what is not
  *     announced for GROUP_LASTS is gone.
  *  2. A root is settled when for GROUP_SETTLE it has been the key's only root and nobody has come into its view: time enough for all members to announce
  *     themselves. Only then it acknowledges new joins and says who the members are; before, whoever asks waits. So whoever joined, acknowledged, before the
@@ -44,7 +45,8 @@ bool groups_packet(struct groups *g, cw_packet *p, const struct group_head *h, c
 void groups_event(struct groups *g, const cw_event *ev);
 
 /*
- * What this server is to a group from now on: GROUP_MEMBER, GROUP_KEEPER, both, or nothing (0). done (may be NULL) is told once: 0 the root has acknowledged it;
+ * What this server is to a group from now on: GROUP_MEMBER, GROUP_KEEPER, both, or nothing (0). done (may be NULL) is told once: 0 the root has
+ * acknowledged it;
  * -ETIMEDOUT: not within GROUP_PATIENCE, it goes on trying; -ENOSPC the root has no room, and it goes on trying; -ECANCELED something else is
  * wanted by then. -errno: nothing changed, done is not told: -EINVAL, -ENOSPC (GROUPS_HERE_MOST), -ENOMEM, -ENOENT nothing wanted of what nothing was.
  */

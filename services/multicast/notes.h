@@ -4,7 +4,8 @@
  *
  *  1. Best effort: each member gets it at most once. Nothing is acknowledged, nothing is sent again.
  *  2. Reliable: each member says to the source that it has it; those that have not said so are sent it directly, again and again, until they have, are
- *     gone from the view (not before NOTE_GRACE), or NOTE_PATIENCE is over. A member takes it exactly once then, for which it remembers the numbers of each source (note_window.h).
+ *     gone from the view (not before NOTE_GRACE), or NOTE_PATIENCE is over. A member takes it exactly once then, for which it remembers the numbers of
+ *     each source (note_window.h).
  *  3. A server passes a note on when it sees it for the first time, to its children in the tree as its view has it: so nothing goes in circles.
  *  4. Notes are independent of one another: they may arrive in another order than they were sent in.
  */

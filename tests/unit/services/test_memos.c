@@ -167,7 +167,7 @@ static int offer(uint64_t bytes, struct cast_sink *sink)
 
 START_TEST(taken)
 {
-    struct cast_sink sink = {NULL};
+    struct cast_sink sink = {.context = NULL};
     setup();
     ck_assert_int_eq(offer(10, &sink), 0);
     ck_assert_int_eq(sink.write(sink.context, 5, (const uint8_t *)"56789", 5), 0);
@@ -191,7 +191,7 @@ END_TEST
 
 START_TEST(bounded)
 {
-    struct cast_sink sink = {NULL};
+    struct cast_sink sink = {.context = NULL};
     setup();
     ck_assert_int_eq(offer((uint64_t)CW_MULTICAST_BYTES_MAX + 1, &sink), -EMSGSIZE);
     for (unsigned i = 0; i < MEMOS_MEMORY / CW_MULTICAST_BYTES_MAX; i++) {

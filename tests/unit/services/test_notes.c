@@ -147,7 +147,7 @@ START_TEST(to_some_and_all)
 {
     setup();
     for (uint32_t i = 0; i < 40; i++) { /* by each of the trees */
-        uint16_t members = i % 2 == 0 ? 0x1ff : (uint16_t)(0x55 << i % 3);
+        uint16_t members = (uint16_t)(i % 2 == 0 ? 0x1ff : 0x55 << i % 3);
         ck_assert_int_eq(send(i % SERVERS, members, i % 4 < 2, i, 100), 0);
         ck_assert_uint_eq(dones, i / 4 * 2 + (i % 4 < 2 ? i % 4 : 2)); /* never from within */
         fake_net_run(net, CW_MS(2));

@@ -2,7 +2,7 @@
 #include "services/multicast/cast_edge.h"
 
 /* A probe too early costs a small packet, so the least is what a busy server may need to answer, not what a wire does. */
-static const cw_span alarm_least = {1500 * 1000};
+static const cw_span alarm_least = {1000 * 1000};
 static const cw_span alarm_most = {250 * INT64_C(1000000)};
 static const unsigned tries_before_anew =
     5; /* then a child that has begun anew, and counts its answers anew, is listened to */
@@ -92,6 +92,7 @@ bool cast_edge_due(const struct cast_edge *e, cw_time now)
 uint32_t cast_edge_probed(struct cast_edge *e, cw_time now)
 {
     e->order += CAST_LATE;
+    e->ending = false;
     e->probes++;
     e->alarm = cw_time_add(now, alarm_after(e));
     e->tries += e->tries < 16;
@@ -154,6 +155,7 @@ bool cast_edge_told(struct cast_edge *e, const struct cast_head *ack, cw_time no
     }
     e->heard = true;
     e->serial = ack->serial;
+    e->knows = ack->length;
     shift(e, ack->index);
     e->have[0] = ack->have[0];
     e->have[1] = ack->have[1];
@@ -161,7 +163,10 @@ bool cast_edge_told(struct cast_edge *e, const struct cast_head *ack, cw_time no
     land(e);
     measure(e, now);
     e->tries = 0;
-    e->alarm = cw_time_add(now, alarm_after(e));
+    if (!e->ending || e->knows == e->length) {
+        e->ending = false;
+        e->alarm = cw_time_add(now, alarm_after(e));
+    }
     return true;
 }
 
@@ -170,6 +175,7 @@ void cast_edge_ends(struct cast_edge *e, uint32_t length, cw_time now)
     if (e->length != length) {
         e->length = length;
         e->alarm = now;
+        e->ending = true;
     }
 }
 

@@ -29,8 +29,10 @@ struct cast_edge {
 
     uint32_t id;     /* names this edge, never 0 */
     uint32_t length; /* of the tree, or CAST_OPEN_ENDED */
+    uint32_t knows;  /* what the child says it is */
     bool heard;
     bool out;
+    bool ending;        /* the child is to be told the length, which no probe has said yet */
     uint32_t base;      /* all below, the child and everything under it have, or will not get by this tree */
     uint64_t have[2];   /* from base on, what the child has; */
     uint64_t flying[2]; /* what was sent, and may still come; */
@@ -59,7 +61,8 @@ struct cast_mine {
 void cast_edge_init(struct cast_edge *e, uint32_t id, uint32_t base, cw_time now);
 static inline bool cast_edge_complete(const struct cast_edge *e)
 {
-    return e->heard && e->base >= e->length; /* what the child has not said itself does not count */
+    return e->heard && e->base >= e->length &&
+           e->knows == e->length; /* what the child has not said itself does not count */
 }
 /* The piece to send now. False: none. */
 bool cast_edge_next(const struct cast_edge *e, const struct cast_mine *mine, uint32_t *index);

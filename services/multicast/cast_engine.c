@@ -200,8 +200,13 @@ static void tick(cw_svc *s, void *state, void *arg)
     wake(e);
 }
 
+/* A member that has it all remembers that: the source may have been lost from sight only, and would give it again. */
 static void source_gone(struct cast_engine *e, struct cast_session *c)
 {
+    if (c->part.accepted && c->ended && cast_session_round(c, c->round, c->members) == 0) {
+        c->edges = 0;
+        return;
+    }
     if (c->part.accepted && !c->ended) {
         char text[96], name[TORUS_TEXT];
         torus_format(torus_coord(&e->shelf.torus, c->origin), name);
@@ -319,6 +324,9 @@ static int take_open(struct cast_engine *e, struct cast_session **at, const stru
         if (rc < 0) {
             return rc;
         }
+    }
+    if (c->edges == 0 && !c->tree[h->tree].open && cast_session_replan(c) < 0) {
+        return -ENOMEM; /* it comes again */
     }
     if (c->wanted && !c->part.accepted) {
         accept_message(e, c);

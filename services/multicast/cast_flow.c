@@ -12,7 +12,7 @@ enum {
     LAST_IN_TURN = 32, /* of a link's packets that go to several trees one in so many is the last tree's */
     LACK_BITS = 1024,  /* bytes, at most */
 };
-static const cw_span say_least = {2 * 1000 * 1000};
+static const cw_span say_least = {1000 * 1000};
 static const cw_span say_most = {500 * INT64_C(1000000)};
 static const cw_span tell_late = {15 * 1000000};  /* what comes slowly is told of together */
 static const cw_span tell_again = {50 * 1000000}; /* while something is missing: what we said may have been lost */
@@ -205,6 +205,7 @@ static void tell(struct cast_session *c, uint8_t tree)
     struct cast_tree *t = &c->tree[tree];
     struct cast_head h = head_of(c, CAST_ACK, tree);
     h.index = t->ring.base;
+    h.length = t->length;
     h.have[0] = t->ring.have[0];
     h.have[1] = t->ring.have[1];
     h.serial = (uint64_t)cw_now(c->s).ns;

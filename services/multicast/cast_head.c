@@ -78,6 +78,7 @@ static void encode_edge(const struct cast_head *h, uint8_t *out)
         put_be32(out + 28, h->piece);
         put_be64(out + 32, h->sum);
     } else if (h->kind == CAST_ACK) {
+        put_be32(out + 28, h->length);
         put_be64(out + 32, h->serial);
         put_be64(out + 40, h->have[0]);
         put_be64(out + 48, h->have[1]);
@@ -120,10 +121,11 @@ static int decode_edge(const uint8_t *p, struct cast_head *h)
         h->sum = get_be64(p + 32);
         return h->rest_bytes > 0 ? 0 : -EBADMSG;
     }
+    h->length = get_be32(p + 28);
     h->serial = get_be64(p + 32);
     h->have[0] = get_be64(p + 40);
     h->have[1] = get_be64(p + 48);
-    return h->rest_bytes == 0 && get_be32(p + 28) == 0 ? 0 : -EBADMSG;
+    return h->rest_bytes == 0 ? 0 : -EBADMSG;
 }
 
 /* ---- All ---------------------------------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
  *  OPEN      16 edge | 20 order | 24 from | 28 piece bytes | 32 bytes (8) | 40 length | 44 servers | 48 id (16) | 64 content:1 | 65 0
  *            66 label bytes (2) | 68 0 (4) | 72 members, bit i % 8 of byte i / 8, and the label
  *  DATA      16 edge | 20 order | 24 index | 28 piece | 32 sum (8) | 40 the bytes
- *  ACK       16 edge | 20 echo  | 24 base  | 28 0 (4) | 32 serial (8) | 40 have (16): bit i of it: piece base + i of the tree is there
+ *  ACK       16 edge | 20 echo  | 24 base  | 28 length | 32 serial (8) | 40 have (16): bit i of it: piece base + i of the tree is there
  *  DONE      16 status (4) | 20 0 (4) | 24 sum (8)     a member to the source: how it ended
  *  LACK      16 first | 20 count | 24 missing | 28 0 (4) | 32 bits     a member to the source, at the end of a round: which of the pieces
  *            first .. first + count - 1 it lacks (no bits: all of them); missing: how many it lacks in all. No count: that was all of it
@@ -17,7 +17,7 @@
  *
  * origin is the source's server id and number its name for the message; a message comes in one round or in several. edge names one parent's sending to
  * one child in a round, afresh each time it begins; order numbers what it sends, repeats too. index counts the pieces of one tree in one round, piece
- * those of the message. length: pieces that go by the tree in this round, CAST_OPEN_ENDED while the source does not know. sum of DATA is of
+ * those of the message. length: pieces that go by the tree in this round, CAST_OPEN_ENDED while the sender does not know. sum of DATA is of
  * its piece number and bytes (cast_sum()).
  */
 #ifndef SERVICES_MULTICAST_CAST_HEAD_H
@@ -65,9 +65,10 @@ struct cast_head {
     uint64_t serial;         /* ACK */
     uint64_t have[2];        /* ACK */
     int32_t status;          /* DONE, STOP: 0 or -errno */
+    uint32_t length;         /* OPEN, ACK */
     uint32_t piece_bytes;    /* OPEN, as all below */
     uint64_t bytes;
-    uint32_t length, servers;
+    uint32_t servers;
     uint8_t id[CAST_ID_BYTES];
     uint8_t content;
     uint16_t label_bytes;

@@ -7,8 +7,13 @@ static cw_time now;
 
 static struct cast_head ack(const struct cast_edge *e, uint32_t echo, uint32_t base, uint64_t have)
 {
-    return (struct cast_head){
-        .kind = CAST_ACK, .edge = e->id, .order = echo, .index = base, .serial = (uint64_t)now.ns, .have = {have, 0}};
+    return (struct cast_head){.kind = CAST_ACK,
+                              .edge = e->id,
+                              .length = e->length,
+                              .order = echo,
+                              .index = base,
+                              .serial = (uint64_t)now.ns,
+                              .have = {have, 0}};
 }
 
 static struct cast_edge heard(uint32_t pieces)
@@ -147,7 +152,15 @@ START_TEST(told_of_the_end_at_once)
     cast_edge_ends(&e, 7, now);
     ck_assert(cast_edge_due(&e, now));
     struct cast_head a = ack(&e, cast_edge_probed(&e, now), 7, 0);
+    a.length = CAST_OPEN_ENDED;
+    ck_assert(cast_edge_told(&e, &a, now) && !cast_edge_complete(&e)); /* it keeps all until it knows */
+    a = ack(&e, cast_edge_probed(&e, now), 7, 0);
     ck_assert(cast_edge_told(&e, &a, now) && cast_edge_complete(&e));
+    e = heard(CAST_OPEN_ENDED);
+    cast_edge_ends(&e, 7, now);
+    a = ack(&e, e.order, 3, 0);
+    a.length = CAST_OPEN_ENDED; /* news that crossed it do not put it off */
+    ck_assert(cast_edge_told(&e, &a, now) && cast_edge_due(&e, now));
 }
 END_TEST
 

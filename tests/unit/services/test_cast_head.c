@@ -59,11 +59,12 @@ START_TEST(every_kind_comes_back)
     h.order = 2;
     h.index = 3;
     h.serial = 5;
+    h.length = 77;
     h.have[0] = 6;
     h.have[1] = UINT64_C(1) << 63;
     ck_assert_int_eq(through(&h, 0, &out), 0);
     same_name(&h, &out);
-    ck_assert(out.serial == 5 && out.have[0] == 6 && out.have[1] == UINT64_C(1) << 63);
+    ck_assert(out.serial == 5 && out.length == 77 && out.have[0] == 6 && out.have[1] == UINT64_C(1) << 63);
     h = full(CAST_DONE);
     h.status = -EBADMSG;
     h.sum = 9;

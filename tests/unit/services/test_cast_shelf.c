@@ -40,7 +40,7 @@ static void make_quiet(struct cast_session *c)
 {
     for (unsigned i = 0; i < c->edges; i++) {
         c->edge[i].heard = true;
-        c->edge[i].length = 0;
+        c->edge[i].length = c->edge[i].knows = 0;
     }
 }
 

@@ -38,6 +38,7 @@ START_TEST(by_name)
 }
 END_TEST
 
+/* Nobody says anything unasked, but for the cache, which does not know who was there before it (services/kvcache/flush.c). */
 START_TEST(each_opens_and_closes_anywhere)
 {
     static const cw_dims shapes[] = {{1, 1, 1}, {2, 1, 1}, {3, 3, 3}, {256, 1, 1}};
@@ -46,8 +47,10 @@ START_TEST(each_opens_and_closes_anywhere)
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
             cw_svc *s = fake_open(services[i], shapes[k], (cw_coord){(uint8_t)(shapes[k].x - 1), 0, 0});
+            s->swallow = true;
             fake_run(s, CW_SEC(1));
-            ck_assert_uint_eq(fake_sends(s), 0);
+            bool asks = services[i] == builtin_service("kvcache") && shapes[k].x > 1;
+            ck_assert((s->swallowed > 0) == asks);
             ck_assert_uint_eq(fake_close(s), 0);
         }
     }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/cast_edge.h"
 
+#include "services/multicast/mutant.h"
+
 /* A probe too early costs a small packet, so the least is what a busy server may need to answer, not what a wire does. */
 static const cw_span alarm_least = {1000 * 1000};
 static const cw_span alarm_most = {250 * INT64_C(1000000)};
@@ -140,7 +142,8 @@ static void land(struct cast_edge *e)
         e->flying[word] &= ~e->have[word];
         for (uint64_t left = e->flying[word]; left != 0; left &= left - 1) {
             uint32_t at = word * 64 + (uint32_t)__builtin_ctzll(left);
-            if ((int32_t)(e->echo - e->sent_order[(e->base + at) % CAST_WINDOW]) >= CAST_LATE) {
+            if ((int32_t)(e->echo - e->sent_order[(e->base + at) % CAST_WINDOW]) >= CAST_LATE &&
+                !CAST_MUTANT(NO_REPEAT)) {
                 e->flying[word] &= ~(left & -left);
             }
         }
@@ -155,7 +158,7 @@ bool cast_edge_told(struct cast_edge *e, const struct cast_head *ack, cw_time no
     }
     e->heard = true;
     e->serial = ack->serial;
-    e->knows = ack->length;
+    e->knows = CAST_MUTANT(KEEPS_ALL) ? e->length : ack->length;
     shift(e, ack->index);
     e->have[0] = ack->have[0];
     e->have[1] = ack->have[1];

@@ -6,6 +6,7 @@
 #include "services/multicast/cast_rounds.h"
 #include "services/multicast/cast_shelf.h"
 #include "services/multicast/multicast.h"
+#include "services/multicast/mutant.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -206,7 +207,7 @@ static void tick(cw_svc *s, void *state, void *arg)
 /* A member that has it all remembers that: the source may have been lost from sight only, and would give it again. */
 static void source_gone(struct cast_engine *e, struct cast_session *c)
 {
-    if (c->part.accepted && c->ended && cast_session_round(c, c->round, c->members) == 0) {
+    if (c->part.accepted && c->ended && !CAST_MUTANT(FORGETS_END) && cast_session_round(c, c->round, c->members) == 0) {
         c->edges = 0;
         return;
     }

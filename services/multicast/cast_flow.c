@@ -17,6 +17,7 @@ static const cw_span say_most = {500 * INT64_C(1000000)};
 static const cw_span tell_late = {15 * 1000000};  /* what comes slowly is told of together */
 static const cw_span tell_again = {50 * 1000000}; /* while something is missing: what we said may have been lost */
 static const cw_span upstream_silent = {3000 * INT64_C(1000000)};
+static const cw_span abandoned = {2000 * INT64_C(1000000)};
 static const cw_span behind_again = {2 * 1000 * 1000};
 
 /* ---- Packets out -------------------------------------------------------------------------------------------------- */
@@ -251,7 +252,7 @@ static bool note_upstream(struct cast_session *c, struct cast_tree *t, const str
         gap = h->order - up->echo > 1;
         up->echo = h->order;
     }
-    up->heard = cw_now(c->s);
+    up->heard = t->heard = cw_now(c->s);
     return gap;
 }
 
@@ -385,6 +386,19 @@ static void forget_silent(struct cast_tree *t, cw_time now)
     }
 }
 
+/*
+ * A parent that has anything for us asks at least four times a second. When none does, we are not on the way any more, or a further round goes by others:
+ * what we keep is for nobody.
+ */
+static void let_go(struct cast_tree *t, cw_time now)
+{
+    if (t->ring.bytes != NULL && cw_time_since(now, t->heard).ns > abandoned.ns) {
+        cast_ring_close(&t->ring);
+        t->ring.have[0] = t->ring.have[1] = 0;
+        t->owed[0] = t->owed[1] = 0;
+    }
+}
+
 /* Nobody waits for ever for a child that does not get on. */
 static void watch(struct cast_session *c)
 {
@@ -407,6 +421,7 @@ void cast_flow_tick(struct cast_session *c)
     for (uint8_t tree = 0; tree < CW_LINK_COUNT && !c->source; tree++) {
         struct cast_tree *t = &c->tree[tree];
         forget_silent(t, now);
+        let_go(t, now);
         cast_session_settle(c, tree);
         bool again = t->ring.base < t->length && cw_time_since(now, t->told_at).ns > tell_again.ns;
         bool late = cw_time_since(now, t->told_at).ns > tell_late.ns && (t->fresh > 0 || t->told != t->ring.base);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/cast_mend.h"
 
+#include "services/multicast/mutant.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,7 +198,7 @@ static void mend(struct bench *b)
         }
     }
     rank_trees(b, orphans);
-    for (unsigned rank = 0; rank < CW_LINK_COUNT && sum > 0; rank++) {
+    for (unsigned rank = 0; rank < CW_LINK_COUNT && sum > 0 && !CAST_MUTANT(NO_MEND); rank++) {
         for (cw_link t = 0; t < CW_LINK_COUNT; t++) {
             if (b->m->rank[t] == rank && (trees_all(b->trees) >> t & 1)) {
                 use_tree(b, t);

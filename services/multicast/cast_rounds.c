@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/cast_rounds.h"
 
+#include "services/multicast/mutant.h"
+
 #include <errno.h>
 
 static const cw_span barren_least = {5 * 1000 * 1000};
@@ -132,7 +134,8 @@ bool cast_rounds_word(struct cast_session *c, const struct cast_head *h, cw_serv
     if (m == NULL || m->state != CAST_WAITING || m->said) {
         return m != NULL && m->said;
     }
-    cast_deal_want(&c->out.deal, h->piece, h->count, h->rest_bytes > 0 ? h->rest : NULL);
+    cast_deal_want(&c->out.deal, h->piece, CAST_MUTANT(FORGETS_LACK) ? 0 : h->count,
+                   h->rest_bytes > 0 ? h->rest : NULL);
     if (h->count == 0) {
         cast_book_said(&c->out.book, from, h->missing, cw_now(c->s));
     }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/cast_session.h"
 
+#include "services/multicast/mutant.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,7 +274,7 @@ uint32_t cast_session_settle(struct cast_session *c, uint8_t tree)
     base = owed < base ? owed : base;
     for (unsigned i = 0; i < c->edges; i++) {
         const struct cast_edge *e = &c->edge[i];
-        base = e->tree == tree && !e->out && e->base < base ? e->base : base;
+        base = e->tree == tree && !e->out && e->base < base && !CAST_MUTANT(BASE_AHEAD) ? e->base : base;
     }
     if (c->source) {
         cast_deal_settle(&c->out.deal, tree, base, cw_now(c->s));

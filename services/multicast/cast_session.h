@@ -40,6 +40,7 @@ struct cast_tree {
     unsigned fresh;        /* pieces that came since we said so */
     uint32_t told;         /* the base that we said last */
     cw_time told_at;
+    cw_time heard; /* anybody who sends it to us */
     struct cast_upstream up[CAST_UPSTREAMS];
 };
 

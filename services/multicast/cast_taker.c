@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/cast_taker.h"
 
+#include "services/multicast/mutant.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,10 +91,11 @@ int cast_taker_give(struct cast_taker *t, const struct cast_head *data, cw_span 
     if (data->piece >= t->cut.pieces || data->rest_bytes != cast_cut_length(&t->cut, data->piece)) {
         return -EINVAL;
     }
-    if (!cast_taker_lacks(t, data->piece) || t->out) {
+    bool lacks = cast_taker_lacks(t, data->piece) || (CAST_MUTANT(GIVES_TWICE) && t->state == CAST_TAKES);
+    if (!lacks || t->out) {
         return 0;
     }
-    uint64_t offset = (uint64_t)data->piece * t->cut.piece_bytes;
+    uint64_t offset = (uint64_t)(CAST_MUTANT(WRONG_PLACE) ? data->index : data->piece) * t->cut.piece_bytes;
     int rc = t->sink.write(t->sink.context, offset, data->rest, data->rest_bytes);
     if (rc == -EAGAIN) {
         return wait(t, patience, now);
@@ -149,10 +152,10 @@ uint64_t cast_taker_sum(const struct cast_taker *t)
 void cast_taker_lack(const struct cast_taker *t, uint32_t from, size_t room, struct cast_head *h, uint8_t *bits)
 {
     uint32_t pieces = t->cut.pieces;
-    h->missing = t->state == CAST_TAKES ? pieces - t->count : 0;
+    h->missing = t->state == CAST_TAKES && !CAST_MUTANT(LACKS_NOTHING) ? pieces - t->count : 0;
     h->count = 0;
     h->rest_bytes = 0;
-    while (from < pieces && !cast_taker_lacks(t, from)) {
+    while (from < pieces && (CAST_MUTANT(LACKS_NOTHING) || !cast_taker_lacks(t, from))) {
         from++;
     }
     h->piece = from;

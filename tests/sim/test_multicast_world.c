@@ -3,7 +3,7 @@
  * test_multicast_world.c - the multicast on real nodes in a simulated 3x3x3 torus of 1 Gb/s links and 9,000-byte frames: rates (of the simulator's
  * clock, so the same on every machine), shares of messages that run at the same time, servers that die on the way, frames that get lost.
  *
- *   test_multicast_world [--bytes N | --seeds FIRST COUNT [--verbose]]     prints what it saw; exit code 1: it is not as promised
+ *   test_multicast_world [--bytes N | --seeds FIRST COUNT [--verbose] | --until COUNT]     prints what it saw; exit code 1: it is not as promised
  */
 #include "mc_world.h"
 
@@ -169,6 +169,12 @@ int main(int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (argc == 3 && strcmp(argv[1], "--bytes") == 0) {
         bytes = strtoull(argv[2], NULL, 10);
+    }
+    for (uint64_t seed = 1; argc == 3 && strcmp(argv[1], "--until") == 0; seed++) { /* the first that fails ends it */
+        if (wrong || seed > strtoull(argv[2], NULL, 10)) {
+            return wrong ? 1 : 0;
+        }
+        drawn(seed, false);
     }
     if ((argc == 4 || argc == 5) && strcmp(argv[1], "--seeds") == 0) {
         uint64_t first = strtoull(argv[2], NULL, 10), count = strtoull(argv[3], NULL, 10);

@@ -255,10 +255,28 @@ START_TEST(who_is_gone_hears_nothing)
 }
 END_TEST
 
+/* A round that goes by others leaves nothing behind here. */
+START_TEST(nothing_is_kept_for_nobody)
+{
+    setup(4);
+    ck_assert(take(CAST_OPEN, 0) == 0 && take(CAST_DATA, 0) == 0);
+    ck_assert_uint_gt(cast_ring_memory(&c->tree[tree].ring), 0);
+    fake_run(host, CW_MS(1900));
+    cast_flow_tick(c);
+    ck_assert_uint_gt(cast_ring_memory(&c->tree[tree].ring), 0);
+    fake_run(host, CW_MS(200));
+    cast_flow_tick(c);
+    ck_assert(cast_ring_memory(&c->tree[tree].ring) == 0 && c->tree[tree].ring.have[0] == 0);
+    ck_assert_int_eq(take(CAST_DATA, 0), 0); /* should it come again, it is new */
+    teardown();
+}
+END_TEST
+
 static const struct suite_test tests[] = {SUITE_TEST(an_open_is_answered_and_passed_on),
                                           SUITE_TEST(a_piece_is_passed_on_and_acknowledged),
                                           SUITE_TEST(a_slow_piece_is_acknowledged_later),
                                           SUITE_TEST(the_end_is_said_until_it_is_heard),
                                           SUITE_TEST(what_is_lacking_is_said),
-                                          SUITE_TEST(who_is_gone_hears_nothing)};
+                                          SUITE_TEST(who_is_gone_hears_nothing),
+                                          SUITE_TEST(nothing_is_kept_for_nobody)};
 SUITE_MAIN("cast_flow", tests)

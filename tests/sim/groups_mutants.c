@@ -16,7 +16,8 @@ __attribute__((constructor)) static void choose(void)
         char *end;
         unsigned long number = strtoul(text, &end, 10);
         if (end == text || (*end != '\0' && *end != ',') || number >= 8 * sizeof group_mutants_in) {
-            fprintf(stderr, "CUBEWAY_GROUP_MUTANTS: '%s' is no list of numbers of services/multicast/group_mutant.h\n", text);
+            fprintf(stderr, "CUBEWAY_GROUP_MUTANTS: '%s' is no list of numbers of services/multicast/group_mutant.h\n",
+                    text);
             exit(2);
         }
         group_mutants_in |= 1u << number;

@@ -14,7 +14,7 @@
 #include "fake_result.h"
 #include "keyspace/torus.h"
 
-enum { FAKE_MTU = 8960, FAKE_COUNTERS = 32, FAKE_HISTOGRAMS = 16, FAKE_TRACE = 16 };
+enum { FAKE_MTU = 8960, FAKE_COUNTERS = 64, FAKE_HISTOGRAMS = 16, FAKE_TRACE = 16 };
 
 struct cw_packet {
     cw_svc *home;   /* counts it */

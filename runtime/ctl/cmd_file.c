@@ -250,6 +250,11 @@ int run_file_send(struct call *call)
     } else {
         json_request_flag(request, "no_wait");
     }
+    if (s.show && wait && !call->arguments->json) {
+        char line[LINE]; /* what is over before the first report shall have been seen to begin */
+        snprintf(line, sizeof line, "%.60s: begins", name_of(call, file));
+        tell_line(&s, line);
+    }
     int code = add_members(call, request)
                    ? ask(&s, request, file)
                    : refuse(call, EXIT_USAGE, file, "to whom? --to all, --to x,y,z (again and again), or --to GROUP");

@@ -9,6 +9,7 @@
 #include "fake_result.h"
 #include "keyspace/torus.h"
 #include "nmu/book.h"
+#include "sanitized.h"
 #include "services/multicast/file_label.h"
 #include "services/multicast/file_tell.h"
 #include "services/multicast/multicast.h"
@@ -349,7 +350,7 @@ int main(int argc, char **argv)
     all_well();
     disks();
     deaths();
-    for (uint64_t seed = 1; seed <= 6 && !wrong; seed++) {
+    for (uint64_t seed = 1; seed <= (SANITIZED ? 2 : 6) && !wrong; seed++) {
         drawn(seed);
     }
     return wrong;

@@ -14,6 +14,7 @@
 #include "fake_result.h"
 #include "groups_talker.h"
 #include "nmu/book.h"
+#include "sanitized.h"
 #include "services/multicast/multicast.h"
 #include "simulator/faults.h"
 #include "simulator/world.h"
@@ -276,7 +277,7 @@ static void run_seed(const struct options *o, uint64_t seed)
 
 int main(int argc, char **argv)
 {
-    struct options o = {.first = 1, .count = 16, .span = CW_MS(1500)};
+    struct options o = {.first = 1, .count = SANITIZED ? 4 : 16, .span = CW_MS(1500)};
     int rc = read_options(&o, argc, argv);
     groups_ledger = mmap(NULL, sizeof *groups_ledger, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (rc != 0 || groups_ledger == MAP_FAILED) {

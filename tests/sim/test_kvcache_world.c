@@ -10,6 +10,7 @@
 #include "kv_history.h"
 #include "kv_talker.h"
 #include "nmu/book.h"
+#include "sanitized.h"
 #include "services/kvcache/items.h"
 #include "simulator/faults.h"
 #include "simulator/world.h"
@@ -322,7 +323,7 @@ static void say_sums(const struct sums *s)
 
 int main(int argc, char **argv)
 {
-    struct options o = {.first = 1, .count = 40, .span = CW_MS(500), .extras = -1, .key = -1};
+    struct options o = {.first = 1, .count = SANITIZED ? 5 : 40, .span = CW_MS(500), .extras = -1, .key = -1};
     int rc = read_options(&o, argc, argv);
     kv_ledger = mmap(NULL, sizeof *kv_ledger, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (rc != 0 || kv_ledger == MAP_FAILED) {

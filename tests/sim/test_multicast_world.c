@@ -6,6 +6,7 @@
  *   test_multicast_world [--bytes N | --seeds FIRST COUNT [--verbose] | --until COUNT]     prints what it saw; exit code 1: it is not as promised
  */
 #include "mc_world.h"
+#include "sanitized.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,7 +166,7 @@ static void drawn(uint64_t seed, bool verbose)
 
 int main(int argc, char **argv)
 {
-    uint64_t bytes = 40000000;
+    uint64_t bytes = SANITIZED ? 4000000 : 40000000;
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (argc == 3 && strcmp(argv[1], "--bytes") == 0) {
         bytes = strtoull(argv[2], NULL, 10);
@@ -196,7 +197,7 @@ int main(int argc, char **argv)
     deaths(1, bytes / 2, 3);
     deaths(3, bytes / 2, 4);
     deaths(9, bytes / 2, 5);
-    for (uint64_t seed = 1; seed <= 24; seed++) {
+    for (uint64_t seed = 1; seed <= (SANITIZED ? 6 : 24); seed++) {
         drawn(seed, false);
     }
     return wrong ? 1 : 0;

@@ -5,6 +5,7 @@
 #include "services/kvcache/internal.h"
 
 #include "base/base64.h"
+#include "base/words.h"
 #include "services/reply/refuse.h"
 
 #include <errno.h>
@@ -38,45 +39,28 @@ struct wishes {
     cw_span expiry;
 };
 
-static bool number_word(const char *text, uint64_t most, uint64_t *out)
-{
-    char *end;
-    errno = 0;
-    unsigned long long n = strtoull(text, &end, 10);
-    *out = n;
-    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && n <= most;
-}
-
 static int read_wish(struct wishes *w, cw_request *r, const char *word)
 {
-    uint64_t n = 0;
-    const char *value = strchr(word, '=');
-    size_t name = value != NULL ? (size_t)(value - word) : 0;
-    if (value == NULL) {
-        return refuse_request(r, "behind what it needs a command takes name=value: '%.60s'", word);
-    }
-    value++;
-    if (name == 3 && memcmp(word, "job", 3) == 0) {
-        w->job = number_word(value, UINT32_MAX, &n) ? (cw_job)n : 0;
-        return w->job != 0 ? 0 : refuse_request(r, "a job is a number from 1 on: '%.60s'", word);
-    }
+    uint64_t job = w->job, flags = w->flags, expire_us = (uint64_t)(w->expiry.ns / 1000);
+    const struct words_option options[] = {{"job", 1, UINT32_MAX, &job},
+                                           {"stage", 1, UINT64_MAX, &w->stage},
+                                           {"flags", 0, UINT32_MAX, &flags},
+                                           {"expire_us", 0, UINT32_MAX * UINT64_C(1000000), &expire_us}};
+    enum { OPTIONS = sizeof options / sizeof *options };
     if (strcmp(word, "form=base64") == 0) {
         w->base64 = true;
         return 0;
     }
-    if (name == 5 && memcmp(word, "stage", 5) == 0) {
-        return number_word(value, UINT64_MAX, &w->stage) ? 0 : refuse_request(r, "no number: '%.60s'", word);
+    if (words_options(1, &word, options, OPTIONS) == 0) {
+        char shown[64], why[256];
+        snprintf(shown, sizeof shown, "%.60s", word);
+        words_explain(shown, options, OPTIONS, why, sizeof why);
+        return refuse_request(r, "behind what it needs a command takes form=base64 and options: %s", why);
     }
-    if (name == 5 && memcmp(word, "flags", 5) == 0) {
-        w->flags = number_word(value, UINT32_MAX, &n) ? (uint32_t)n : 0;
-        return w->flags == n ? 0 : refuse_request(r, "flags are a number of 32 bits: '%.60s'", word);
-    }
-    if (name == 9 && memcmp(word, "expire_us", 9) == 0) {
-        bool good = number_word(value, UINT32_MAX * UINT64_C(1000000), &n);
-        w->expiry = CW_US((int64_t)n);
-        return good ? 0 : refuse_request(r, "expire_us is a time in microseconds: '%.60s'", word);
-    }
-    return refuse_request(r, "it takes job=N, form=base64, stage=N, flags=N and expire_us=N, not '%.60s'", word);
+    w->job = (cw_job)job;
+    w->flags = (uint32_t)flags;
+    w->expiry = CW_US((int64_t)expire_us);
+    return 0;
 }
 
 static int read_wishes(struct wishes *w, cw_request *r, int argc, const char *const *argv)
@@ -208,7 +192,7 @@ static int bring(struct kvcache *k, cw_request *r, const char *number, const cha
     uint64_t id;
     size_t length;
     int rc;
-    if (!number_word(number, UINT64_MAX, &id) || id == 0) {
+    if (words_number(number, 1, UINT64_MAX, &id) < 0) {
         return refuse_request(r, "a number from 1 on: '%.60s'", number);
     }
     uint8_t *bytes = value_of(k, r, word, &w, &length, &rc);
@@ -232,7 +216,7 @@ static int stats(struct kvcache *k, cw_request *r)
 static int extras(struct kvcache *k, cw_request *r, const char *word)
 {
     uint64_t n;
-    if (!number_word(word, KV_EXTRAS_MOST, &n)) {
+    if (words_number(word, 0, KV_EXTRAS_MOST, &n) < 0) {
         return refuse_request(r, "extra keys are 0 to 8: '%.60s'", word);
     }
     k->limits.extras = (unsigned)n;
@@ -243,7 +227,7 @@ static int extras(struct kvcache *k, cw_request *r, const char *word)
 static int hot(struct kvcache *k, cw_request *r, const char *word)
 {
     uint64_t n = HOT_SHOWN;
-    if (word != NULL && (!number_word(word, 1000, &n) || n == 0)) {
+    if (word != NULL && words_number(word, 1, 1000, &n) < 0) {
         return refuse_request(r, "how many keys to show is 1 to 1000: '%.60s'", word);
     }
     return overview_hot(k, r, (unsigned)n);

@@ -60,9 +60,9 @@ static unsigned find(const struct hot *h, uint64_t mark)
 {
     unsigned found = HOT_KEYS;
     for (unsigned i = 0; i < HOT_KEYS; i++) { /* all of them, so that the compiler takes several at once */
-        found = h->mark[i] == mark ? i : found;
+        found = h->mark[i] == mark && i < h->used ? i : found; /* behind are those that went */
     }
-    return found < h->used ? found : HOT_KEYS;
+    return found;
 }
 
 static unsigned least(const struct hot *h)

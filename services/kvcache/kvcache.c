@@ -153,12 +153,13 @@ static cw_verdict on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *r
 {
     (void)s;
     struct kvcache *k = state;
-    if (rx->port == KV_BULK_PORT) {
-        return transport_packet(k->transport, p, rx);
-    }
-    if (rx->src_job != KVCACHE_JOB || rx->src_process >= k->servers || rx->call == 0) {
+    bool bulk = rx->port == KV_BULK_PORT; /* the transport would remember whoever says hello, and keep what he begins */
+    if (rx->src_job != KVCACHE_JOB || rx->src_process >= k->servers || (!bulk && rx->call == 0)) {
         kv_note(k, KV_COUNT_MALFORMED);
         return CW_DROP;
+    }
+    if (bulk) {
+        return transport_packet(k->transport, p, rx);
     }
     size_t size;
     const uint8_t *bytes = cw_packet_data(p, &size);

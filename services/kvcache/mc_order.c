@@ -27,6 +27,13 @@ void order_ended(struct mc_session *s)
 
 /* ---- Slots ----------------------------------------------------------------------------------------------------------- */
 
+/* An answer is lost: what comes behind it would be taken for it. Nothing goes out any more, and the client is hung up on. */
+static void fail(struct mc_session *s)
+{
+    s->failed = true;
+    s->over = true;
+}
+
 struct mc_slot *order_slot(struct mc_session *s)
 {
     struct mc_hub *hub = s->hub;
@@ -37,7 +44,7 @@ struct mc_slot *order_slot(struct mc_session *s)
     } else {
         slot = malloc(sizeof *slot);
         if (slot == NULL) {
-            s->failed = true;
+            fail(s);
             return NULL;
         }
         slot->held = (struct mc_buffer){0};
@@ -88,7 +95,9 @@ static void advance(struct mc_session *s)
     while (s->head != NULL && s->head->done) {
         struct mc_buffer *held = &s->head->held;
         size_t length = mc_buffer_length(held);
-        s->failed |= !mc_buffer_add(&s->out, length > 0 ? mc_buffer_bytes(held) : NULL, length);
+        if (!s->failed && !mc_buffer_add(&s->out, length > 0 ? mc_buffer_bytes(held) : NULL, length)) {
+            fail(s);
+        }
         s->held -= length;
         pop(s);
     }
@@ -119,8 +128,9 @@ void order_settle(struct mc_slot *slot, const struct kv_result *r, int rc)
     struct mc_session *s = slot->session;
     bool first = slot == s->head;
     struct mc_buffer *to = first ? &s->out : &slot->held;
-    if (!s->closed) {
-        s->failed |= !(rc < 0 ? mc_answer_refuse(&slot->answer, rc, to) : mc_answer_write(&slot->answer, r, to));
+    bool told = !s->closed && !s->failed;
+    if (told && !(rc < 0 ? mc_answer_refuse(&slot->answer, rc, to) : mc_answer_write(&slot->answer, r, to))) {
+        fail(s);
     }
     slot->done = true;
     if (first) {
@@ -156,8 +166,13 @@ void order_done(void *arg, const struct kv_result *r)
 /* A line that needs nobody. */
 void order_say(struct mc_session *s, const char *text)
 {
+    if (s->failed) {
+        return;
+    }
     if (s->head == NULL) {
-        s->failed |= !mc_answer_line(text, &s->out);
+        if (!mc_answer_line(text, &s->out)) {
+            fail(s);
+        }
         return;
     }
     struct mc_slot *slot = order_slot(s);

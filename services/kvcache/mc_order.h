@@ -33,7 +33,8 @@ struct mc_session {
     struct mc_slot *head, *tail; /* of the answers that are due */
     unsigned queued, under_way;
     bool inside; /* feed or resume are at work */
-    bool closed, over, failed;
+    bool closed, over;
+    bool failed; /* for want of memory something is lost: nothing more goes out */
     bool
         stuck; /* what it has read must wait for something under way, or for answers to be taken, or for others' turns */
     unsigned steps; /* commands and keys since it was fed or resumed */

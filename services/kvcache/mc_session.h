@@ -68,7 +68,7 @@ bool mc_session_wants(const struct mc_session *s);
 /* The answers; who takes some says so with mc_session_taken(). */
 const struct mc_buffer *mc_session_answers(const struct mc_session *s);
 void mc_session_taken(struct mc_session *s, size_t length);
-/* True: to be hung up on once its answers have been taken: it said quit, or what cannot be read. */
+/* True: to be hung up on once its answers have been taken: it said quit, or what cannot be read; or an answer was lost for want of memory. */
 bool mc_session_over(const struct mc_session *s);
 /* True: the client began something it has not ended, or has answers to take: it is not idle but slow. */
 bool mc_session_owes(const struct mc_session *s);

@@ -146,11 +146,6 @@ static void complete(struct transport *t, struct incoming *in)
 
 /* ---- Parts --------------------------------------------------------------------------------------------------------------- */
 
-static bool bit_has(const uint64_t *bits, uint32_t i)
-{
-    return bits[i / 64] >> i % 64 & 1;
-}
-
 static int call_piece(struct transport *t, struct incoming *in, const uint8_t *bytes, size_t length)
 {
     if (in->answer && outgoing_of_request(t, in->m.reply_to.request) == NULL) {

@@ -174,11 +174,6 @@ void outgoing_due(struct transport *t, struct outgoing *m)
 
 /* ---- Parts ---------------------------------------------------------------------------------------------------------- */
 
-static bool bit_has(const uint64_t *bits, uint32_t i)
-{
-    return bits[i / 64] >> i % 64 & 1;
-}
-
 bool outgoing_next(const struct outgoing *m, uint32_t *index)
 {
     if (m->lost > 0) {

@@ -176,11 +176,11 @@ int64_t transport_reply(struct transport *t, const struct transport_reply_to *to
 int transport_cancel(struct transport *t, int64_t number)
 {
     struct outgoing *m = outgoing_find(t, number);
-    if (m == NULL || m->state == OUTGOING_FINISHED) {
+    if (m == NULL) {
         return -ENOENT;
     }
     transport_enter(t);
-    outgoing_give_up(t, m, -ECANCELED);
+    outgoing_give_up(t, m, -ECANCELED); /* one that has ended untold keeps its end */
     list_remove(&m->link);
     transport_tell_end(t, m);
     transport_leave(t, false);

@@ -194,7 +194,10 @@ CW_MUST_CHECK int64_t transport_reply(struct transport *t, const struct transpor
                                       const struct transport_data *data, const struct transport_send_options *options,
                                       transport_done_fn done, void *arg);
 
-/* Ends a message or a request: done is called with -ECANCELED from within. -ENOENT when it is no more. */
+/*
+ * Ends a message or a request: done is called from within, with -ECANCELED, or with the end that it had come to already when nobody had been told of that
+ * yet; never later. 0, or -ENOENT when there is no such message: its done has been called, or is running.
+ */
 int transport_cancel(struct transport *t, int64_t number);
 /* piece() said -EAGAIN: it comes again, from within. -ENOENT when the message is no more. */
 int transport_resume(struct transport *t, uint64_t incoming);

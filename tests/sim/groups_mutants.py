@@ -20,14 +20,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True, help="mutants_groups, as it was built")
     parser.add_argument("--seeds", type=int, default=30, help="at most, for each (30)")
+    parser.add_argument("--but", type=lambda text: {int(word) for word in text.split(",")}, default=set(), metavar="N,..", help="not these")
     options = parser.parse_args()
     with open(HEADER, encoding="utf-8") as file:
         words = {int(n): " ".join(text.split()) for n, text in re.findall(r"GROUP_MUTANT_\w+ = (\d+),\s*/\*\s*(.*?)\s*\*/", file.read(), re.S)}
     if not words:
         print(f"{HEADER} names no mutant", file=sys.stderr)
         return 2
+    if options.but - set(words):
+        print(f"--but: {HEADER} has no mutant {min(options.but - set(words))}", file=sys.stderr)
+        return 2
     missed, furthest = [], 1
     for number, text in sorted(words.items()):
+        if number in options.but:
+            continue
         seed, rule = run(options, number, options.seeds)
         print(f"{number:3}  {text}: " + (f"seed {seed}, {rule}" if seed else "NOT FOUND"), flush=True)
         furthest = max(furthest, seed)
@@ -40,7 +46,7 @@ def main():
 
 def run(options, number, seeds):
     """(first seed that fails, by which rule), or (0, "")."""
-    environment = {**os.environ, "CUBEWAY_MUTANTS": str(number) if number else ""}
+    environment = {**os.environ, "CUBEWAY_GROUP_MUTANTS": str(number) if number else ""}
     done = subprocess.run([options.program, "--seeds", str(seeds)], env=environment, capture_output=True, text=True, check=False)
     found = re.search(r"^seed (\d+): ([^:\n]*)", done.stdout, re.M)
     if not found and done.returncode != 0:

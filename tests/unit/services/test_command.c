@@ -61,13 +61,33 @@ END_TEST
 START_TEST(what_they_ask_wrongly)
 {
     struct fake_net *net = kv_town_open(3, 0);
-    static const char *const lines[] = {"sing",          "extras 9",  "extras x",          "get",
-                                        "get key job=x", "set key",   "set key va=lue x",  "set key !!! form=base64",
-                                        "stage 0 YQ==",  "stage 1 !", "set key - stage=5", "get key flags=4294967296",
-                                        "flush job=0",   "hot x",     "stats some"};
+    static const char *const lines[] = {"sing",
+                                        "extras 9",
+                                        "extras x",
+                                        "get",
+                                        "get key job=x",
+                                        "set key",
+                                        "set key va=lue x",
+                                        "set key !!! form=base64",
+                                        "stage 0 YQ==",
+                                        "stage 1 !",
+                                        "set key - stage=5",
+                                        "get key flags=4294967296",
+                                        "flush job=0",
+                                        "hot x",
+                                        "stats some",
+                                        "get key flags=abc",
+                                        "get key flags=",
+                                        "set key v stage=0",
+                                        "set key v expire_us=-1",
+                                        "get key colour=1"};
     for (unsigned i = 0; i < sizeof lines / sizeof *lines; i++) {
         ck_assert_ptr_nonnull(says(net, lines[i], "error"));
     }
+    ck_assert_ptr_nonnull(
+        strstr(says(net, "set key v flags=abc", "error"), "flags is a whole number from 0 to 4294967295"));
+    ck_assert_ptr_nonnull(strstr(says(net, "set key v colour=1", "error"), "no such option"));
+    ck_assert_str_eq(says(net, "get key", "status"), "not found"); /* nothing was stored */
     ck_assert_uint_eq(fake_net_close(net), 0);
 }
 END_TEST

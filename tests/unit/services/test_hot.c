@@ -100,7 +100,30 @@ START_TEST(none_that_is_hot_is_missed)
 }
 END_TEST
 
+/* Those before it have cooled and gone, it has moved: it is found where it is, not where it was. */
+START_TEST(each_is_there_once)
+{
+    struct hot_row top[HOT_KEYS];
+    setup();
+    for (unsigned cold = 0; cold < 5; cold++) {
+        for (unsigned before = hot.used; hot.used == before;) {
+            note(cold);
+        }
+    }
+    for (unsigned i = 0; i < 1000; i++) {
+        note(5);
+    }
+    ck_assert_uint_eq(hot.used, 6);
+    now.ns += CW_SEC(HOT_HALF_S).ns;
+    for (unsigned i = 0; i < 1000; i++) {
+        note(5);
+    }
+    ck_assert_uint_eq(hot_top(&hot, now, top, HOT_KEYS), 1);
+    ck_assert(is_key(&top[0], 5));
+}
+END_TEST
+
 static const struct suite_test tests[] = {SUITE_TEST(the_hottest_come_first_with_their_rates),
                                           SUITE_TEST(what_is_asked_for_no_more_cools),
-                                          SUITE_TEST(none_that_is_hot_is_missed)};
+                                          SUITE_TEST(none_that_is_hot_is_missed), SUITE_TEST(each_is_there_once)};
 SUITE_MAIN("hot", tests)

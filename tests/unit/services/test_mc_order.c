@@ -145,10 +145,61 @@ START_TEST(a_client_that_left_is_not_told)
 }
 END_TEST
 
+static struct mc_slot *asked[8];
+static unsigned asks;
+
+static int never_now(void *context, const struct kv_request *r, kv_done_fn done, void *arg)
+{
+    (void)context, (void)r;
+    ck_assert_ptr_eq((void *)done, (void *)order_done);
+    asked[asks++] = arg;
+    return 0;
+}
+
+static const struct kv_result good = {.status = KV_OK, .value = (const uint8_t *)"v", .value_length = 1};
+static const struct kv_result too_much = {.status = KV_OK, .value = (const uint8_t *)"v", .value_length = SIZE_MAX / 2};
+
+/* An answer is lost for want of memory: the next one would be taken for it. */
+static void lose(unsigned lost)
+{
+    struct talk t;
+    talk_open(&t);
+    asks = 0;
+    t.hub.run = never_now;
+    say(&t, "get a\r\nget b\r\nget c\r\nget d\r\n");
+    ck_assert_uint_eq(asks, 4);
+    order_done(asked[0], &good);
+    order_done(asked[lost], &too_much);
+    ck_assert_uint_eq(t.readied, 2);
+    ck_assert(!mc_session_wants(t.session)); /* so that the gateway lets it end */
+    for (unsigned i = 1; i < 4; i++) {
+        if (i != lost) {
+            order_done(asked[i], &good);
+        }
+    }
+    ck_assert(mc_session_over(t.session));
+    mc_session_resume(t.session);
+    mc_session_feed(t.session, (const uint8_t *)"mn\r\nget e\r\n", 11);
+    ck_assert_uint_eq(asks, 4);
+    ck_assert_str_eq(hear(&t), "VALUE a 0 1\r\nv\r\nEND\r\n");
+    ck_assert(mc_session_over(t.session));
+    ck_assert_uint_eq(t.hub.answers, 0);
+    talk_close(&t);
+}
+
+START_TEST(nothing_is_said_behind_an_answer_that_is_lost)
+{
+    lose(1);
+    lose(2); /* while it waited for another */
+    lose(3);
+}
+END_TEST
+
 static const struct suite_test tests[] = {SUITE_TEST(answers_wait_for_those_before),
                                           SUITE_TEST(a_key_sees_its_commands_in_their_order),
                                           SUITE_TEST(nothing_passes_a_flush),
                                           SUITE_TEST(so_many_are_under_way),
                                           SUITE_TEST(all_clients_share_what_is_under_way),
-                                          SUITE_TEST(a_client_that_left_is_not_told)};
+                                          SUITE_TEST(a_client_that_left_is_not_told),
+                                          SUITE_TEST(nothing_is_said_behind_an_answer_that_is_lost)};
 SUITE_MAIN("mc_order", tests)

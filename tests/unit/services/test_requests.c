@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests and answers; what the service may ask for, and what not. */
+#include "services/transport/internal.h"
+
 #include "messenger.h"
 #include "suite.h"
 
@@ -137,6 +139,78 @@ START_TEST(bytes_are_copied_when_asked)
 }
 END_TEST
 
+/* Messages that have ended, of which nobody was told yet. */
+static void fail_all(int status)
+{
+    struct peer *p = peer_find(from->t, MESSENGER_JOB, 1, MESSENGER_PORT);
+    ck_assert_ptr_nonnull(p);
+    outgoing_fail_all(from->t, p, status);
+}
+
+START_TEST(cancelled_when_it_has_ended_untold)
+{
+    setup();
+    net->lose = 1;
+    int64_t sent = messenger_send(net, 0, 1, 10, NULL), asked = messenger_ask(net, 0, 1, 10, NULL);
+    ck_assert_int_gt(messenger_send(net, 0, 1, 10, NULL), 0);
+    fail_all(-EACCES);
+    ck_assert_uint_eq(from->ended, 0);
+    ck_assert_int_eq(transport_cancel(from->t, asked), 0);
+    ck_assert_uint_eq(from->ended, 1);
+    ck_assert_int_eq(from->status, -EACCES);
+    ck_assert_int_eq(transport_cancel(from->t, asked), -ENOENT);
+    ck_assert_int_eq(transport_cancel(from->t, sent), 0);
+    ck_assert_uint_eq(from->ended, 2);
+    int64_t later = messenger_ask(net, 0, 1, 10, NULL);
+    fake_net_run(net, CW_MS(20)); /* the third is told in its time; the others not once more */
+    ck_assert_uint_eq(from->ended, 3);
+    fail_all(-EACCES);
+    ck_assert_int_eq(transport_cancel(from->t, later), 0);
+    ck_assert_uint_eq(from->ended, 4);
+    fake_net_close(net);
+}
+END_TEST
+
+struct user {
+    struct transport *t;
+    int64_t other;
+    int rc;
+    unsigned told;
+};
+
+static void tell_user(void *context, void *arg, int status)
+{
+    (void)context, (void)status;
+    struct user *u = arg;
+    u->told++;
+    if (u->other != 0) {
+        int64_t other = u->other;
+        u->other = 0;
+        u->rc = transport_cancel(u->t, other);
+    }
+}
+
+/* Who is told of one end cancels what it has besides, and gives its memory back: nothing of that is told when the transport closes. */
+START_TEST(cancelled_at_another_s_end)
+{
+    setup();
+    net->lose = 1;
+    const cw_to where = {
+        .kind = CW_TO_SERVER, .job = MESSENGER_JOB, .port = MESSENGER_PORT, .server = {1, 0, 0}, .process = 1};
+    struct user *u = calloc(1, sizeof *u);
+    u->t = from->t;
+    int64_t first = transport_send(from->t, &where, &(struct transport_data){.size = 0}, NULL, tell_user, u);
+    u->other = transport_send(from->t, &where, &(struct transport_data){.size = 0}, NULL, tell_user, u);
+    ck_assert(first > 0 && u->other > 0);
+    fail_all(-EACCES);
+    ck_assert_int_eq(transport_cancel(from->t, first), 0);
+    ck_assert_uint_eq(u->told, 2);
+    ck_assert_int_eq(u->rc, 0);
+    free(u);
+    fake_net_close(net);
+}
+END_TEST
+
 START_TEST(wrong_use)
 {
     setup();
@@ -160,9 +234,14 @@ START_TEST(wrong_use)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(asked_and_answered), SUITE_TEST(small_ones_are_cheap),
-    SUITE_TEST(too_long_an_answer), SUITE_TEST(an_answer_into_memory),
-    SUITE_TEST(no_answer),          SUITE_TEST(bytes_are_copied_when_asked),
+    SUITE_TEST(asked_and_answered),
+    SUITE_TEST(small_ones_are_cheap),
+    SUITE_TEST(too_long_an_answer),
+    SUITE_TEST(an_answer_into_memory),
+    SUITE_TEST(no_answer),
+    SUITE_TEST(bytes_are_copied_when_asked),
+    SUITE_TEST(cancelled_when_it_has_ended_untold),
+    SUITE_TEST(cancelled_at_another_s_end),
     SUITE_TEST(wrong_use),
 };
 SUITE_MAIN("services.transport.requests", tests)

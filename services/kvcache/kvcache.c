@@ -10,7 +10,6 @@
 #include <string.h>
 
 enum {
-    KV_REGISTERED_MS = KV_AGE_MOST_MS + 1000, /* a copy's age and the drift of clocks, with room */
     KV_DONE_LIFE_MS = 10000,
     KV_EXPIRY_MS = 1000,
 };
@@ -245,6 +244,9 @@ static void expiry_due(cw_svc *s, void *state, void *arg)
         holders_expire(&k->holders, (cw_time){now.ns - CW_MS(KV_REGISTERED_MS).ns});
     }
     tenure_review(k); /* once more, if there was no memory for a timer */
+    if (k->house == NULL) {
+        root_review(k); /* so too */
+    }
     k->expiry = cw_timer_start(s, CW_MS(KV_EXPIRY_MS), expiry_due, NULL);
 }
 

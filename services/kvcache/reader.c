@@ -157,8 +157,9 @@ static void later(struct question *q)
     unsigned doublings = q->attempts < BACKOFF_DOUBLINGS ? q->attempts : BACKOFF_DOUBLINGS;
     int64_t span = CW_US(BACKOFF_US).ns << doublings;
     span += (int64_t)cw_random_below(q->k->svc, (uint64_t)span);
+    bool over = cw_time_due(q->until, cw_now(q->k->svc));
     kv_note(q->k, KV_COUNT_RETRIES);
-    q->timer = cw_timer_start(q->k->svc, CW_NS(span), again_due, q);
+    q->timer = over ? NULL : cw_timer_start(q->k->svc, CW_NS(span), again_due, q);
     if (q->timer == NULL) {
         give_up(q);
     }

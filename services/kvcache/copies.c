@@ -13,11 +13,10 @@
 
 static bool is_good(struct kvcache *k, const struct item *i)
 {
-    cw_key ours = cw_key_at(k->svc, cw_self(k->svc), 0);
     if (KV_MUTANT(NO_FLUSH)) {
-        return cw_is_root(k->svc, &ours);
+        return kv_serving(k);
     }
-    if (KV_MUTANT(NO_LEASE) && !cw_is_root(k->svc, &ours)) {
+    if (KV_MUTANT(NO_LEASE) && !kv_serving(k)) {
         return true;
     }
     return kv_steady(k, &i->id, i->epoch);

@@ -205,6 +205,8 @@ void kv_sweep(struct kvcache *k);
  * majority together before those they left have noticed that they died: for a while both sides would count them.
  */
 bool kv_settled(const struct kvcache *k);
+/* Packets to this server's own keys are delivered here now: root of them in every view, and the lease holds. */
+bool kv_serving(const struct kvcache *k);
 /* cw_key_steady(), and settled without a break since that epoch: the others' writes while we were not of the majority are unknown to us. */
 bool kv_steady(const struct kvcache *k, const cw_key *id, uint64_t since);
 /* As the root of the key: for so long that nobody serves copies of what another root gave away. */

@@ -373,9 +373,11 @@ static int kvcache_open(cw_svc *s, void *state)
         free(k->seen);
         return rc;
     }
-    /* Loaded into a server that serves already: one before us may have given copies away that we do not know of. */
-    cw_key ours = cw_key_at(s, cw_self(s), 0);
-    if (k->servers > 1 && cw_is_root(s, &ours)) {
+    /*
+     * Loaded into a server that is with others already: one before us may have given copies away that we do not know of. Whether we serve is not the
+     * question: the lease comes back, and others' copies outlive a gap of ours.
+     */
+    if (cw_servers_reachable(s) > 1) {
         k->quiet = cw_time_add(cw_now(s), CW_MS(KV_REGISTERED_MS));
         flush_renew(k);
     }

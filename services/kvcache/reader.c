@@ -126,8 +126,13 @@ static void finish(struct question *q, struct kv_answer *answer, bool share)
     list_init(&followers);
     list_splice_back(&followers, &q->followers);
     detach(q);
+    /*
+     * Who asked first is told first: what is shared is a packet's, and what is this server's own memory is for q alone, and gone with the first question that
+     * a follower asks.
+     */
+    struct kv_answer own = *answer;
+    end(q, &own);
     let_followers_go(&followers, answer, share);
-    end(q, answer);
 }
 
 static void finish_with(struct question *q, enum kv_status status)

@@ -274,11 +274,12 @@ START_TEST(a_late_instance_without_a_lease_asks_too)
     }
     net->lose = 1;
     fake_net_run(net, CW_MS(500));
-    struct item *copy = items_put(&k->copies, &name, 3, cw_now(k->svc));
+    struct item *copy = items_new(&k->copies, &name, 3);
     ck_assert_ptr_nonnull(copy);
     memcpy(item_value(copy), "old", 3);
     copy->epoch = cw_epoch(k->svc);
     copy->stamp = k->generation;
+    items_place(&k->copies, copy, cw_now(k->svc));
     ck_assert_int_eq(kv_town_do(net, 0, KV_GET, key, NULL), KV_OK);
     ck_assert_str_eq(kv_town_answer.value, "old");
     ck_assert_int_eq(kv_town_ask(net, 1, &r), 0);

@@ -13,11 +13,10 @@
 
 static bool is_good(struct kvcache *k, const struct item *i)
 {
-    cw_key ours = cw_key_at(k->svc, cw_self(k->svc), 0);
     if (KV_MUTANT(NO_FLUSH)) {
-        return cw_is_root(k->svc, &ours);
+        return kv_serving(k);
     }
-    if (KV_MUTANT(NO_LEASE) && !cw_is_root(k->svc, &ours)) {
+    if (KV_MUTANT(NO_LEASE) && !kv_serving(k)) {
         return true;
     }
     return kv_steady(k, &i->id, i->epoch);
@@ -110,7 +109,7 @@ bool copies_fetched(struct kvcache *k, struct question *q, const struct kv_answe
     if (cw_time_due(expires, now)) {
         return false; /* on its way for so long that who joined it late may not have it */
     }
-    struct item *i = items_put(&k->copies, &name, answer->length, now);
+    struct item *i = items_new(&k->copies, &name, answer->length);
     if (i == NULL) {
         return true; /* good, but there is no room to keep it */
     }
@@ -122,6 +121,7 @@ bool copies_fetched(struct kvcache *k, struct question *q, const struct kv_answe
     i->epoch = q->epoch;
     i->stamp = q->generation;
     i->expires = expires;
+    items_place(&k->copies, i, now);
     return true;
 }
 

@@ -12,7 +12,7 @@
  * (rule 6), which is why those who are gone are not asked. Who is there and who is gone is asked of the view at one moment, at the end of each round, when the
  * lease holds: a server that is current knows all who may serve (semantics 4.2).
  *
- * The second round alone is what an instance begins with that is loaded into a server that serves already: one before it may have given away copies
+ * The second round alone is what an instance begins with that is loaded into a server that is with others already: one before it may have given away copies
  * that it does not know of. Until everybody has dropped them it takes no writes, and no longer than they can live.
  *
  * An ask that comes twice cuts once. When somebody has not answered in time that is what the result says: there, values may be left.
@@ -229,8 +229,7 @@ static unsigned ask_all(struct flush *f)
 /* This server's view is the one that counts, now. */
 static bool is_current(const struct kvcache *k)
 {
-    cw_key ours = cw_key_at(k->svc, cw_self(k->svc), 0);
-    return kv_settled(k) && cw_is_root(k->svc, &ours);
+    return kv_settled(k) && kv_serving(k);
 }
 
 static void go(struct flush *f)

@@ -95,7 +95,7 @@ bool holders_register(struct holders *h, struct held_key *k, cw_server server, c
     if (at == NULL) {
         at = &k->holder[k->count++];
     }
-    *at = (struct holder){.server = server, .stamp = ++h->stamps};
+    *at = (struct holder){.server = server, .stamp = ++h->stamps, .since = now};
     k->latest = now;
     list_move_back(&h->ages, &k->by_age);
     return true;

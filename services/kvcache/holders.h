@@ -17,14 +17,17 @@ enum { HOLDERS_CHAINS = 4096 };
 struct holder {
     cw_server server;
     uint64_t stamp; /* of its latest registration: what is said of an earlier one is not said of this */
+    cw_time since;  /* that: no copy is older */
     bool asked;     /* to drop the copy, and has not answered yet */
 };
 
 struct held_key {
     struct held_key *chain;
     struct list_node by_age;
-    struct list writes; /* that wait; the user's, as is waiting */
+    struct list writes; /* that wait; the user's, as are these three */
     struct list_node waiting;
+    unsigned write_count;
+    size_t write_bytes;
     cw_time latest; /* registration */
     bool busy;      /* the user walks it: it does not go */
     unsigned count, room;

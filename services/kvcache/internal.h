@@ -32,6 +32,11 @@ enum {
     KV_QUESTIONS_MOST = 65536,
     KV_DONE_MOST = 65536,
     KV_HELD_KEYS_MOST = 65536,
+    KV_WAITING_MOST =
+        1024, /* writes of one key that wait for its copies; their keys and values, and those of all keys: */
+    KV_WAITING_BYTES_MOST = 16 << 20,
+    KV_WAITING_ALL_BYTES_MOST = 64 << 20,
+    KV_REGISTERED_MS = KV_AGE_MOST_MS + 1000, /* a copy's age and the drift of clocks, with room */
     KV_FETCH_CHAINS = 256,
     KV_CUTS_MOST = 16,
     KV_SWEEP_CHAINS = 256, /* of a table, at one go */
@@ -96,6 +101,7 @@ struct root_write {
     struct asker asker;
     struct done_write *done; /* NULL: asked here, by an asker that does not repeat itself */
     uint64_t epoch;
+    cw_time until;     /* then nobody waits for it any more */
     struct kv_ask ask; /* its bytes are behind */
     uint8_t bytes[];
 };
@@ -162,6 +168,7 @@ struct kvcache {
     struct done done;
     uint64_t *instances;           /* of the others, as they answered; 0: not known */
     struct list waiting;           /* keys of holders for which writes wait */
+    size_t waiting_bytes;          /* of all of them */
     struct list questions, writes; /* asked for here and not answered; writes by their numbers */
     size_t question_count;
     struct list fetches[KV_FETCH_CHAINS];
@@ -198,6 +205,8 @@ void kv_sweep(struct kvcache *k);
  * majority together before those they left have noticed that they died: for a while both sides would count them.
  */
 bool kv_settled(const struct kvcache *k);
+/* Packets to this server's own keys are delivered here now: root of them in every view, and the lease holds. */
+bool kv_serving(const struct kvcache *k);
 /* cw_key_steady(), and settled without a break since that epoch: the others' writes while we were not of the majority are unknown to us. */
 bool kv_steady(const struct kvcache *k, const cw_key *id, uint64_t since);
 /* As the root of the key: for so long that nobody serves copies of what another root gave away. */
@@ -229,7 +238,7 @@ struct item *root_value(struct kvcache *k, const struct item_name *name);
  * and nothing was done; a question waits (root_take()).
  */
 bool root_write(struct kvcache *k, const struct item_name *name, const struct kv_request *r, struct kv_answer *answer);
-/* The view has changed: holders may be gone, waiting writes may be somebody else's. */
+/* The view has changed, or a while has passed: holders may be gone, waiting writes may be somebody else's, or over. */
 void root_review(struct kvcache *k);
 /* The question that asked is over: nobody is answered any more. */
 void root_abandon(struct kvcache *k, const struct question *q);

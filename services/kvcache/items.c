@@ -210,8 +210,7 @@ struct item *items_find(struct items *t, const struct item_name *name, cw_time n
     return i;
 }
 
-/* A value of the same length takes the place of the one before in its memory and its chain, and is as new as any in its queue. */
-static struct item *put_again(struct items *t, struct item *i)
+void items_renew(struct items *t, struct item *i)
 {
     dequeue(t, i);
     i->expires = CW_NEVER;
@@ -219,38 +218,38 @@ static struct item *put_again(struct items *t, struct item *i)
     i->flags = i->stamp = 0;
     i->marks = 0;
     enqueue(t, i, i->main);
-    return i;
 }
 
-struct item *items_put(struct items *t, const struct item_name *name, size_t length, cw_time now)
+struct item *items_new(const struct items *t, const struct item_name *name, size_t length)
 {
-    size_t cost = cost_of(name->key_length, length);
-    if (cost > t->bytes_max / 2 || length > UINT32_MAX) {
+    if (length > UINT32_MAX || cost_of(name->key_length, length) > t->bytes_max / 2) {
         return NULL;
-    }
-    struct item *before = look_up(t, name);
-    if (before != NULL && before->length == length) {
-        return put_again(t, before);
     }
     struct item *i = malloc(sizeof(struct item) + name->key_length + length);
     if (i == NULL) {
         return NULL;
     }
-    bool main = before != NULL ? before->main : ghost_knows(t, hash_of(&name->id));
-    uint8_t uses = before != NULL ? before->uses : 0;
-    if (before != NULL) {
-        items_remove(t, before);
-    }
-    while (items_bytes(t) + cost > t->bytes_max && t->count > 0) {
-        evict_one(t, now);
-    }
     *i = (struct item){.id = name->id,
                        .expires = CW_NEVER,
                        .job = name->job,
                        .length = (uint32_t)length,
-                       .key_length = name->key_length,
-                       .uses = uses};
+                       .key_length = name->key_length};
     memcpy(i->bytes, name->key, name->key_length);
+    return i;
+}
+
+void items_place(struct items *t, struct item *i, cw_time now)
+{
+    struct item_name name = {.id = i->id, .job = i->job, .key = i->bytes, .key_length = i->key_length};
+    struct item *before = look_up(t, &name);
+    bool main = before != NULL ? before->main : ghost_knows(t, hash_of(&i->id));
+    i->uses = before != NULL ? before->uses : 0;
+    if (before != NULL) {
+        items_remove(t, before);
+    }
+    while (items_bytes(t) + item_cost(i) > t->bytes_max && t->count > 0) {
+        evict_one(t, now);
+    }
     struct item **chain = chain_of(t, hash_of(&i->id));
     i->chain = *chain;
     *chain = i;
@@ -258,7 +257,6 @@ struct item *items_put(struct items *t, const struct item_name *name, size_t len
     t->count++;
     grow(t);
     move_chains(t);
-    return i;
 }
 
 static size_t sweep_queue(struct items *t, struct list *list, bool (*goes)(void *context, const struct item *i),

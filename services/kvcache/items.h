@@ -80,10 +80,18 @@ void items_close(struct items *t);
 /* Borrows the item, until the next call that may remove one; NULL: not here, or expired by now (then it goes). Counts as a use. */
 struct item *items_find(struct items *t, const struct item_name *name, cw_time now);
 /*
- * Gives room for a value under that name: the new item, its value not yet written, flags, cas, stamp and marks 0, never expiring. The one of that name
- * before it is gone. NULL: it would take more than half of all bytes, or there is no memory; then all is as before.
+ * Room for a value under that name: an item of nobody's yet, for the caller to write its value, and flags, cas, stamp, marks (0) and expires (never) if it
+ * likes; then items_place() takes it. The name's key is copied. So what is written may come from a value of the table: nothing has left it by then.
+ * NULL: it would take more than half of all bytes, or there is no memory.
  */
-struct item *items_put(struct items *t, const struct item_name *name, size_t length, cw_time now);
+CW_MUST_CHECK struct item *items_new(const struct items *t, const struct item_name *name, size_t length);
+/* Takes i into the table. The one of its name before it goes, and what has to for its bytes. */
+void items_place(struct items *t, struct item *i, cw_time now);
+/*
+ * i is in the table, and is to have another value of the same length, which the caller writes where the one before is: as new as any, with flags, cas, epoch,
+ * stamp and marks 0, never expiring. Nothing leaves.
+ */
+void items_renew(struct items *t, struct item *i);
 /* Takes i. */
 void items_remove(struct items *t, struct item *i);
 /* Removes all that the question says go; how many. Linear. */

@@ -10,7 +10,6 @@
 #include <string.h>
 
 enum {
-    KV_REGISTERED_MS = KV_AGE_MOST_MS + 1000, /* a copy's age and the drift of clocks, with room */
     KV_DONE_LIFE_MS = 10000,
     KV_EXPIRY_MS = 1000,
 };
@@ -246,6 +245,9 @@ static void expiry_due(cw_svc *s, void *state, void *arg)
         holders_expire(&k->holders, (cw_time){now.ns - CW_MS(KV_REGISTERED_MS).ns});
     }
     tenure_review(k); /* once more, if there was no memory for a timer */
+    if (k->house == NULL) {
+        root_review(k); /* so too */
+    }
     k->expiry = cw_timer_start(s, CW_MS(KV_EXPIRY_MS), expiry_due, NULL);
 }
 
@@ -372,9 +374,11 @@ static int kvcache_open(cw_svc *s, void *state)
         free(k->seen);
         return rc;
     }
-    /* Loaded into a server that serves already: one before us may have given copies away that we do not know of. */
-    cw_key ours = cw_key_at(s, cw_self(s), 0);
-    if (k->servers > 1 && cw_is_root(s, &ours)) {
+    /*
+     * Loaded into a server that is with others already: one before us may have given copies away that we do not know of. Whether we serve is not the
+     * question: the lease comes back, and others' copies outlive a gap of ours.
+     */
+    if (cw_servers_reachable(s) > 1) {
         k->quiet = cw_time_add(cw_now(s), CW_MS(KV_REGISTERED_MS));
         flush_renew(k);
     }

@@ -267,7 +267,7 @@ struct op_outcome op_decide(const struct kv_request *r, const struct op_value *n
 static void copy(uint8_t *out, const uint8_t *bytes, size_t length)
 {
     if (length > 0) {
-        memcpy(out, bytes, length);
+        memmove(out, bytes, length);
     }
 }
 

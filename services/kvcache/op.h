@@ -47,7 +47,10 @@ struct op_outcome {
 
 /* Borrows both for the call. The request is one that kv_do() has let through. */
 struct op_outcome op_decide(const struct kv_request *request, const struct op_value *now);
-/* Writes the new value, outcome->length bytes at out, when outcome->change is OP_STORES; out is not where now->bytes is. */
+/*
+ * Writes the new value, outcome->length bytes at out, when outcome->change is OP_STORES; out may be where now->bytes is, or the request's value, but for APPEND and
+ * PREPEND.
+ */
 void op_write(const struct kv_request *request, const struct op_value *now, const struct op_outcome *outcome,
               uint8_t *out);
 /* True for those that only look. GAT and TOUCH do not only look. */

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/kvcache/perform.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static uint32_t seconds(cw_time now)
 {
     return (uint32_t)(now.ns / CW_SEC(1).ns);
@@ -33,29 +30,29 @@ struct op_value perform_value(struct item *i, cw_time now)
     };
 }
 
-/* Gives the new item, or NULL: there is no room for it, and all is as before. */
-static struct item *store(struct items *t, const struct item_name *name, const struct kv_request *r,
+static bool joins(enum kv_op op)
+{
+    return op == KV_APPEND || op == KV_PREPEND;
+}
+
+/* Gives the new item, or NULL: there is no room for it, and all is as before. i is the one before, or NULL. */
+static struct item *store(struct items *t, struct item *i, const struct item_name *name, const struct kv_request *r,
                           const struct op_value *before, const struct op_outcome *o, cw_time now)
 {
-    uint8_t *joined = NULL;
-    if (r->op == KV_APPEND || r->op == KV_PREPEND) {
-        joined = malloc(o->length + 1); /* the value before goes when there is room for the new one */
-        if (joined == NULL) {
-            return NULL;
-        }
-        op_write(r, before, o, joined);
+    bool again = i != NULL && i->length == o->length && !joins(r->op);
+    i = again ? i : items_new(t, name, o->length);
+    if (i == NULL) {
+        return NULL;
     }
-    struct item *i = items_put(t, name, o->length, now);
-    if (i != NULL) {
-        if (joined != NULL) {
-            memcpy(item_value(i), joined, o->length);
-        } else {
-            op_write(r, before, o, item_value(i));
-        }
-        i->flags = o->flags;
-        i->stamp = seconds(now);
+    if (again) {
+        items_renew(t, i);
     }
-    free(joined);
+    op_write(r, before, o, item_value(i)); /* perhaps from the value before, or from another here: none has left yet */
+    i->flags = o->flags;
+    i->stamp = seconds(now);
+    if (!again) {
+        items_place(t, i, now);
+    }
     return i;
 }
 
@@ -87,7 +84,7 @@ struct performed perform(struct items *t, struct item *i, const struct item_name
     case OP_KEEPS:
         break;
     case OP_STORES:
-        i = store(t, name, r, &before, &o, now);
+        i = store(t, i, name, r, &before, &o, now);
         if (i == NULL) {
             p.status = KV_NO_MEMORY;
             return p;

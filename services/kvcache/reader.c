@@ -126,8 +126,13 @@ static void finish(struct question *q, struct kv_answer *answer, bool share)
     list_init(&followers);
     list_splice_back(&followers, &q->followers);
     detach(q);
+    /*
+     * Who asked first is told first: what is shared is a packet's, and what is this server's own memory is for q alone, and gone with the first question that
+     * a follower asks.
+     */
+    struct kv_answer own = *answer;
+    end(q, &own);
     let_followers_go(&followers, answer, share);
-    end(q, answer);
 }
 
 static void finish_with(struct question *q, enum kv_status status)
@@ -157,8 +162,9 @@ static void later(struct question *q)
     unsigned doublings = q->attempts < BACKOFF_DOUBLINGS ? q->attempts : BACKOFF_DOUBLINGS;
     int64_t span = CW_US(BACKOFF_US).ns << doublings;
     span += (int64_t)cw_random_below(q->k->svc, (uint64_t)span);
+    bool over = cw_time_due(q->until, cw_now(q->k->svc));
     kv_note(q->k, KV_COUNT_RETRIES);
-    q->timer = cw_timer_start(q->k->svc, CW_NS(span), again_due, q);
+    q->timer = over ? NULL : cw_timer_start(q->k->svc, CW_NS(span), again_due, q);
     if (q->timer == NULL) {
         give_up(q);
     }

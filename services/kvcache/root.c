@@ -220,13 +220,29 @@ static void review_due(cw_svc *s, void *state, void *arg)
     root_review(k);
 }
 
-static void end_write(struct kvcache *k, struct root_write *w, const struct item_name *name, bool steady)
+static size_t bytes_of(const struct kv_ask *ask)
 {
+    return sizeof(struct root_write) + ask->r.key_length + ask->r.value_length;
+}
+
+/* Takes it out of those that wait. */
+static void take_out(struct kvcache *k, struct held_key *held, struct root_write *w)
+{
+    size_t bytes = bytes_of(&w->ask);
+    list_remove(&w->node);
+    held->write_count--;
+    held->write_bytes -= bytes;
+    k->waiting_bytes -= bytes;
     if (w->done != NULL) {
         w->done->under_way = NULL;
     }
+}
+
+static void end_write(struct kvcache *k, struct held_key *held, struct root_write *w, bool steady)
+{
+    take_out(k, held, w);
     if (steady) {
-        answer_now(k, &w->asker, &w->ask, name, w->done);
+        answer_now(k, &w->asker, &w->ask, &held->name, w->done);
     } else {
         refuse(k, &w->asker, KV_NOT_ME, w->done);
     }
@@ -243,10 +259,38 @@ static void run_writes(struct kvcache *k, struct held_key *held)
         if (steady && held->count > 0 && !KV_MUTANT(ACK_FIRST)) {
             break;
         }
-        list_remove(&w->node);
-        end_write(k, w, &held->name, steady);
+        end_write(k, held, w, steady);
     }
     held->busy = false;
+}
+
+/*
+ * Writes whose asker does not wait any longer: none of them is done, now or later. A question of this server's ends by that, since its time is over; a
+ * repetition of another's is refused.
+ */
+static void end_overdue(struct kvcache *k, struct held_key *held)
+{
+    cw_time now = cw_now(k->svc);
+    bool busy = held->busy;
+    struct list_node *next;
+    held->busy = true;
+    for (struct list_node *n = list_first(&held->writes); n != NULL; n = next) {
+        struct root_write *w = container_of(n, struct root_write, node);
+        next = list_next(&held->writes, n);
+        if (cw_time_due(w->until, now)) {
+            take_out(k, held, w);
+            refuse(k, &w->asker, w->asker.kind == ASKER_HERE ? KV_BUSY : KV_NOT_ME, w->done);
+            free(w);
+        }
+    }
+    held->busy = busy;
+}
+
+/* No copy of it is served: its server is gone, or it is older than any copy, whether its server can still say so or not. */
+static bool is_over(struct kvcache *k, const struct holder *h)
+{
+    return cw_gone(k->svc, cw_server_coord(k->svc, h->server)) ||
+           cw_time_due(cw_time_add(h->since, CW_MS(KV_REGISTERED_MS)), cw_now(k->svc));
 }
 
 /* Rule 1: asks all who hold copies, again if need be; when none is left the writes take effect. */
@@ -257,7 +301,7 @@ static void settle(struct kvcache *k, struct held_key *held)
     }
     for (unsigned i = 0; i < held->count && !list_is_empty(&held->writes);) {
         struct holder *h = &held->holder[i];
-        if (cw_gone(k->svc, cw_server_coord(k->svc, h->server))) {
+        if (is_over(k, h)) {
             holders_drop(held, h);
             continue;
         }
@@ -289,8 +333,10 @@ void root_review(struct kvcache *k)
     list_splice_back(&round, &k->waiting);
     struct list_node *n;
     while ((n = list_pop_front(&round)) != NULL) {
+        struct held_key *held = container_of(n, struct held_key, waiting);
         list_push_back(&k->waiting, n);
-        settle(k, container_of(n, struct held_key, waiting));
+        end_overdue(k, held);
+        settle(k, held);
     }
 }
 
@@ -299,17 +345,25 @@ void root_review(struct kvcache *k)
 static void wait_for_copies(struct kvcache *k, struct held_key *held, const struct asker *asker,
                             const struct kv_ask *ask, struct done_write *d)
 {
-    struct root_write *w = malloc(sizeof *w + ask->r.key_length + ask->r.value_length);
+    size_t bytes = bytes_of(ask);
+    bool room = held->write_count < KV_WAITING_MOST && held->write_bytes + bytes <= KV_WAITING_BYTES_MOST &&
+                k->waiting_bytes + bytes <= KV_WAITING_ALL_BYTES_MOST;
+    struct root_write *w = room ? malloc(bytes) : NULL;
     if (w == NULL) {
         refuse(k, asker, KV_BUSY, d);
         return;
     }
     *w = (struct root_write){.asker = *asker, .done = d, .epoch = cw_epoch(k->svc), .ask = *ask};
+    /* Another server's began before it came here, and waits no longer than ours do. */
+    w->until = asker->kind == ASKER_HERE ? asker->question->until : cw_time_add(cw_now(k->svc), k->limits.timeout);
     kv_keep_bytes(&w->ask.r, w->bytes);
     if (d != NULL) {
         d->under_way = w;
     }
     list_push_back(&held->writes, &w->node);
+    held->write_count++;
+    held->write_bytes += bytes;
+    k->waiting_bytes += bytes;
     settle(k, held);
 }
 

@@ -17,6 +17,12 @@ bool kv_settled(const struct kvcache *k)
     return (k->settled || KV_MUTANT(KEEPS_MINORITY)) && cw_in_majority(k->svc);
 }
 
+bool kv_serving(const struct kvcache *k)
+{
+    cw_key ours = cw_key_at(k->svc, cw_self(k->svc), 0);
+    return cw_is_root(k->svc, &ours);
+}
+
 bool kv_steady(const struct kvcache *k, const cw_key *id, uint64_t since)
 {
     bool ours = kv_settled(k) && since >= k->settled_epoch;

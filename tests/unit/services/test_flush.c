@@ -252,7 +252,51 @@ START_TEST(a_late_instance_asks_for_all_copies)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(all_values_of_the_job_go_and_no_others),
+static int open_lapsed(cw_svc *s, void *state)
+{
+    s->fenced = true;
+    return kvcache_service.open(s, state);
+}
+
+/* The lease lapsed a moment before it was loaded: what an instance before it gave away is out there all the same. */
+START_TEST(a_late_instance_without_a_lease_asks_too)
+{
+    cw_service late = kvcache_service;
+    late.open = open_lapsed;
+    net = fake_net_open(&late, (cw_dims){5, 1, 1});
+    const char *key = kv_town_key(net, 1, 0);
+    struct kvcache *k = kv_town_cache(net, 0);
+    struct kv_request r = kv_town_request(KV_SET, key, "new");
+    cw_key id = kv_mem_id(k, r.job, r.key, r.key_length);
+    struct item_name name = kv_name(&id, &r);
+    for (cw_server s = 0; s < 5; s++) {
+        net->server[s]->fenced = false;
+    }
+    net->lose = 1;
+    fake_net_run(net, CW_MS(500));
+    struct item *copy = items_new(&k->copies, &name, 3);
+    ck_assert_ptr_nonnull(copy);
+    memcpy(item_value(copy), "old", 3);
+    copy->epoch = cw_epoch(k->svc);
+    copy->stamp = k->generation;
+    items_place(&k->copies, copy, cw_now(k->svc));
+    ck_assert_int_eq(kv_town_do(net, 0, KV_GET, key, NULL), KV_OK);
+    ck_assert_str_eq(kv_town_answer.value, "old");
+    ck_assert_int_eq(kv_town_ask(net, 1, &r), 0);
+    fake_net_run(net, CW_MS(200));
+    ck_assert_uint_eq(kv_town_answer.times, 0);
+    net->lose = 0;
+    fake_net_run(net, CW_MS(300));
+    ck_assert_uint_eq(kv_town_answer.times, 1);
+    ck_assert_int_eq(kv_town_answer.status, KV_OK);
+    ck_assert_int_eq(kv_town_do(net, 0, KV_GET, key, NULL), KV_OK);
+    ck_assert_str_eq(kv_town_answer.value, "new");
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(a_late_instance_without_a_lease_asks_too),
+                                          SUITE_TEST(all_values_of_the_job_go_and_no_others),
                                           SUITE_TEST(memory_comes_back),
                                           SUITE_TEST(copies_go_too),
                                           SUITE_TEST(what_was_asked_before_is_not_kept),

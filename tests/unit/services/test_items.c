@@ -30,11 +30,12 @@ static struct item_name *name_of(struct named *n, unsigned number, unsigned alik
 static bool put(struct items *t, unsigned number, size_t length, uint8_t fill)
 {
     struct named n;
-    struct item *i = items_put(t, name_of(&n, number, 4), length, start);
+    struct item *i = items_new(t, name_of(&n, number, 4), length);
     if (i == NULL) {
         return false;
     }
     memset(item_value(i), fill, length);
+    items_place(t, i, start);
     return true;
 }
 
@@ -148,7 +149,8 @@ START_TEST(a_value_of_the_same_length)
     i->flags = i->stamp = 7;
     i->cas = i->epoch = 8;
     i->marks = 9;
-    put(&t, 1, 100, 3);
+    items_renew(&t, i);
+    memset(item_value(i), 3, 100);
     ck_assert_ptr_eq(find(&t, 1, (cw_time){3000}), i);
     ck_assert(i->flags == 0 && i->stamp == 0 && i->cas == 0 && i->epoch == 0 && i->marks == 0 && i->uses == 2);
     ck_assert(item_value(i)[99] == 3 && items_bytes(&t) == bytes && t.count == 2);

@@ -59,6 +59,39 @@ START_TEST(values_change)
 }
 END_TEST
 
+/* A value that was given may be what is stored: its own key's, shorter or as long, and one that has to make room for it. */
+START_TEST(a_value_of_here_is_stored)
+{
+    setup();
+    struct performed p = ask_for(KV_SET, "0123456789");
+    struct kv_request r = {KV_REQUEST_INIT, .op = KV_SET, .value = item_value(p.item) + 3, .value_length = 5};
+    p = ask(&r);
+    is_now(p, "34567");
+    r.value = item_value(p.item);
+    p = ask(&r);
+    is_now(p, "34567");
+    r = (struct kv_request){KV_REQUEST_INIT, .op = KV_APPEND, .value = item_value(p.item), .value_length = 5};
+    is_now(ask(&r), "3456734567");
+    static uint8_t big[200 * 1024];
+    for (unsigned i = 0; i < sizeof big; i++) {
+        big[i] = (uint8_t)(i % 251);
+    }
+    struct item_name from = {.id = {{2}}, .job = 6, .key = (const uint8_t *)"0", .key_length = 1};
+    r = (struct kv_request){KV_REQUEST_INIT, .op = KV_SET, .value = big, .value_length = sizeof big};
+    p = perform(&items, NULL, &from, &r, now, &cas);
+    for (unsigned i = 1; i < 20; i++) { /* of one after the other, until there is no room for more */
+        char text[4] = {(char)('0' + i), 'x', 0};
+        struct item_name to = {.id = {{(uint8_t)(2 + i)}}, .job = 6, .key = (const uint8_t *)text, .key_length = 2};
+        r.value = item_value(p.item);
+        p = perform(&items, NULL, &to, &r, now, &cas);
+        ck_assert_int_eq(p.status, KV_OK);
+        ck_assert(memcmp(item_value(p.item), big, sizeof big) == 0);
+    }
+    ck_assert_uint_gt(items.evicted, 0);
+    items_close(&items);
+}
+END_TEST
+
 START_TEST(no_room_changes_nothing)
 {
     setup();
@@ -125,7 +158,7 @@ START_TEST(one_wins_what_is_stale)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(values_change), SUITE_TEST(no_room_changes_nothing),
-                                          SUITE_TEST(uses_are_noted), SUITE_TEST(times_are_told),
-                                          SUITE_TEST(one_wins_what_is_stale)};
+static const struct suite_test tests[] = {SUITE_TEST(values_change),           SUITE_TEST(a_value_of_here_is_stored),
+                                          SUITE_TEST(no_room_changes_nothing), SUITE_TEST(uses_are_noted),
+                                          SUITE_TEST(times_are_told),          SUITE_TEST(one_wins_what_is_stale)};
 SUITE_MAIN("perform", tests)

@@ -2,6 +2,8 @@
 #include "kv_town.h"
 #include "suite.h"
 
+#include <errno.h>
+
 static struct fake_net *net;
 
 START_TEST(one_value_for_all)
@@ -130,7 +132,109 @@ START_TEST(what_moved_is_gone)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(one_value_for_all),
+static struct held_key *hold(cw_server root, const char *key, cw_server holder)
+{
+    struct kvcache *k = kv_town_cache(net, root);
+    struct kv_request r = kv_town_request(KV_GET, key, NULL);
+    cw_key id = kv_mem_id(k, r.job, r.key, r.key_length);
+    struct item_name name = kv_name(&id, &r);
+    struct held_key *held = holders_get(&k->holders, &name);
+    ck_assert(held != NULL && holders_register(&k->holders, held, holder, cw_now(k->svc)));
+    return held;
+}
+
+static size_t waiting(cw_server s)
+{
+    size_t keys = 0;
+    struct list *list = &kv_town_cache(net, s)->waiting;
+    for (struct list_node *n = list_first(list); n != NULL; n = list_next(list, n)) {
+        keys++;
+    }
+    return keys;
+}
+
+/* In view, and says nothing: writes end at their time, and are done again when no copy can be as old as what is known of it. */
+START_TEST(a_mute_holder_stops_nobody_for_ever)
+{
+    for (cw_server asks = 1; asks < 3; asks++) {
+        net = kv_town_open(5, 0);
+        const char *key = kv_town_key(net, 2, 0);
+        struct kvcache *k = kv_town_cache(net, 2);
+        ck_assert_int_eq(kv_town_do(net, asks, KV_SET, key, "old"), KV_OK);
+        hold(2, key, 4);
+        net->server[4]->refuse = -EAGAIN; /* its answers do not leave */
+        struct kv_request r = kv_town_request(KV_SET, key, "new");
+        cw_time begun = cw_now(k->svc);
+        ck_assert_int_eq(kv_town_ask(net, asks, &r), 0);
+        fake_net_run(net, CW_MS(1900));
+        ck_assert_uint_eq(kv_town_answer.times, 0);
+        ck_assert_uint_eq(waiting(2), 1);
+        fake_net_run(net, CW_MS(120));
+        ck_assert_uint_eq(kv_town_answer.times, 1);
+        ck_assert_int_eq(kv_town_answer.status, asks == 2 ? KV_TIMED_OUT : KV_UNKNOWN);
+        ck_assert_uint_eq(k->waiting_bytes, 0);
+        ck_assert_uint_eq(waiting(2), 0);
+        ck_assert_int_eq(kv_town_do(net, 0, KV_GET, key, NULL), KV_OK);
+        ck_assert_str_eq(kv_town_answer.value, "old"); /* and it is not done later */
+        while (cw_time_since(cw_now(k->svc), begun).ns < CW_MS(10500).ns) {
+            fake_net_run(net, CW_MS(50));
+        }
+        ck_assert_int_eq(kv_town_ask(net, asks, &r), 0);
+        fake_net_run(net, CW_MS(400));
+        ck_assert_uint_eq(kv_town_answer.times, 0);
+        fake_net_run(net, CW_MS(300));
+        ck_assert_uint_eq(kv_town_answer.times, 1);
+        ck_assert_int_eq(kv_town_answer.status, KV_OK);
+        ck_assert_uint_eq(k->holders.count, 0);
+        ck_assert_uint_eq(fake_net_close(net), 0);
+    }
+}
+END_TEST
+
+static unsigned ended, timed_out;
+
+static void ends(void *arg, const struct kv_result *r)
+{
+    (void)arg;
+    ended++;
+    timed_out += r->status == KV_TIMED_OUT;
+}
+
+START_TEST(writes_that_wait_are_bounded)
+{
+    static char value[1024 * 1024];
+    net = kv_town_open(3, 0);
+    const char *key = kv_town_key(net, 0, 0);
+    struct kvcache *k = kv_town_cache(net, 0);
+    const struct held_key *held = hold(0, key, 2);
+    net->server[2]->refuse = -EAGAIN;
+    struct kv_request r = kv_town_request(KV_SET, key, NULL);
+    for (unsigned i = 0; i < KV_WAITING_MOST + 100; i++) {
+        ck_assert_int_eq(kv_do(net->server[0], &r, ends, NULL), 0);
+    }
+    ck_assert_uint_eq(held->write_count, KV_WAITING_MOST);
+    fake_net_run(net, CW_MS(2050));
+    ck_assert_uint_eq(ended, KV_WAITING_MOST + 100);
+    ck_assert_uint_eq(timed_out, ended);
+    ck_assert_uint_eq(k->waiting_bytes, 0);
+    r.value = (const uint8_t *)value;
+    r.value_length = sizeof value;
+    held = hold(0, key, 2);
+    for (unsigned i = 0; i < 20; i++) {
+        ck_assert_int_eq(kv_do(net->server[0], &r, ends, NULL), 0);
+    }
+    ck_assert_uint_eq(held->write_count, 15);
+    ck_assert_uint_eq(k->waiting_bytes, held->write_bytes);
+    ck_assert_uint_le(held->write_bytes, KV_WAITING_BYTES_MOST);
+    fake_net_run(net, CW_MS(2050));
+    ck_assert_uint_eq(k->waiting_bytes, 0);
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(a_mute_holder_stops_nobody_for_ever),
+                                          SUITE_TEST(writes_that_wait_are_bounded),
+                                          SUITE_TEST(one_value_for_all),
                                           SUITE_TEST(a_write_here_waits_for_nobody_but_copies),
                                           SUITE_TEST(jobs_do_not_see_one_anothers_values),
                                           SUITE_TEST(numbers_count_once_though_packets_are_lost),

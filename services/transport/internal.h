@@ -196,12 +196,6 @@ struct transport {
     cw_counter *counter[TRANSPORT_COUNTERS];
 };
 
-/* Of a set of bits, as messages have them by part. */
-static inline bool bit_has(const uint64_t *bits, uint32_t i)
-{
-    return bits[i / 64] >> i % 64 & 1;
-}
-
 /* ---- transport.c -------------------------------------------------------------------------------------------------- */
 
 /* Every way in begins and ends with these. upcall: the host called, not the service: ends may be told. */

@@ -103,6 +103,12 @@ struct segment {
     struct segment_data data; /* FLAG_DATA */
 };
 
+/* Is part i in a set of parts, a bit each? */
+static inline bool bit_has(const uint64_t *bits, uint32_t i)
+{
+    return bits[i / 64] >> i % 64 & 1;
+}
+
 /* Parts that a message of so many bytes has; at least 1. part > 0. */
 uint64_t segment_parts(uint64_t total, uint32_t part);
 /* Bytes of part `index`. */

@@ -213,7 +213,7 @@ static struct outgoing *probe_part(const struct peer *p, uint32_t *index)
     if (m == NULL || p->floor == p->number_next) {
         return NULL;
     }
-    for (*index = 0; *index + 1 < m->next && (m->came_bits[*index / 64] >> *index % 64 & 1); (*index)++) {
+    for (*index = 0; *index + 1 < m->next && bit_has(m->came_bits, *index); (*index)++) {
     }
     return m;
 }

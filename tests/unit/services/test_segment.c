@@ -135,10 +135,17 @@ START_TEST(what_cannot_be)
 }
 END_TEST
 
+START_TEST(a_set_of_parts)
+{
+    const uint64_t bits[] = {UINT64_C(1) << 63 | 1, 2};
+    for (uint32_t i = 0; i < 128; i++) {
+        ck_assert_int_eq(bit_has(bits, i), i == 0 || i == 63 || i == 65);
+    }
+}
+END_TEST
+
 static const struct suite_test tests[] = {
-    SUITE_TEST(there_and_back),
-    SUITE_TEST(every_length),
-    SUITE_TEST(parts),
-    SUITE_TEST(what_cannot_be),
+    SUITE_TEST(a_set_of_parts), SUITE_TEST(there_and_back), SUITE_TEST(every_length),
+    SUITE_TEST(parts),          SUITE_TEST(what_cannot_be),
 };
 SUITE_MAIN("services.transport.segment", tests)

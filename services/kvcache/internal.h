@@ -128,7 +128,10 @@ struct question {
     bool names; /* the attempt under way asks for nothing but the instance */
     bool doubt; /* an attempt was not answered: it may have been done */
     bool bulk;
-    bool direct;   /* no extra keys */
+    bool direct; /* no extra keys */
+    bool extra;  /* the latest attempt went to one: place */
+    bool stays;  /* and so does the next */
+    cw_key place;
     bool finished; /* waits for nothing but its own end */
     int64_t call, message;
     cw_timer *timer;

@@ -212,6 +212,9 @@ static struct kv_ask ask_of(const struct question *q)
 static cw_span patience(const struct question *q)
 {
     cw_span left = cw_time_since(q->until, cw_now(q->k->svc));
+    if (q->extra && q->bulk) {
+        return CW_NS(left.ns / 2); /* then the root is asked */
+    }
     return left.ns < q->k->limits.attempt.ns || q->bulk ? left : q->k->limits.attempt;
 }
 
@@ -268,9 +271,17 @@ static void go_read(struct question *q)
         ask_here(q);
         return;
     }
+    q->extra = q->stays;
+    q->stays = false;
+    if (q->extra) {
+        send_read(q, &q->place, KV_BIT_EXTRA);
+        return;
+    }
     if (q->r.op == KV_GET && !q->direct && k->limits.extras > 0 && copies_choose(k, &q->id, &key, &at) > 0) {
         q->direct = true; /* this once */
         if (at != k->self) {
+            q->extra = true;
+            q->place = key;
             send_read(q, &key, KV_BIT_EXTRA);
             return;
         }
@@ -361,6 +372,7 @@ static void answered(struct question *q, const struct kv_answer *answer, cw_serv
         }
         break;
     case KV_LARGE:
+        q->stays = q->extra && !q->bulk; /* who has a copy is asked by the transport, not the root */
         q->bulk = true;
         go(q);
         return;
@@ -436,8 +448,10 @@ static struct question *question_new(struct kvcache *k, const struct kv_request 
 void reader_fetch_for(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const cw_key *id)
 {
     struct question *q = question_new(k, &ask->r, id);
-    if (q == NULL || k->closing) {
-        return; /* asked again, elsewhere */
+    if (q == NULL) {
+        struct kv_answer busy = {.state = KV_BUSY}; /* asked again, at the root */
+        say_answer(k, asker, &busy);
+        return;
     }
     q->proxy = *asker;
     q->direct = true;

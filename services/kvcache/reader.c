@@ -231,7 +231,7 @@ static void send(struct question *q, const cw_to *to, const struct kv_ask *ask)
     q->attempts++;
     int rc = say_ask(q, to, ask, patience(q));
     if (rc == -EACCES) {
-        finish_with(q, KV_DENIED);
+        finish_with(q, q->doubt ? KV_UNKNOWN : KV_DENIED);
     } else if (rc == -ESHUTDOWN) {
         give_up(q);
     } else if (rc < 0) {
@@ -389,6 +389,13 @@ void reader_answer(struct question *q, const struct kv_answer *answer)
     answered(q, answer, CW_SERVER_NONE);
 }
 
+/* It may have reached who was asked: nobody knows. Anything else says that it did not, or that it was refused. */
+static bool leaves_doubt(int status)
+{
+    return status == -ETIMEDOUT || status == -ECONNRESET || status == -ESTALE || status == -ECANCELED ||
+           status == -ENETUNREACH || status == -EBADMSG;
+}
+
 void reader_heard(struct question *q, int status, const struct kv_answer *answer, cw_server from)
 {
     struct kvcache *k = q->k;
@@ -406,10 +413,12 @@ void reader_heard(struct question *q, int status, const struct kv_answer *answer
         }
         return;
     }
-    q->doubt |= q->write && !q->names;
+    q->doubt |= q->write && !q->names && leaves_doubt(status);
     q->direct = true;
     if (status == -ECANCELED || k->closing) {
         give_up(q);
+    } else if (status == -EACCES) {
+        finish_with(q, q->doubt ? KV_UNKNOWN : KV_DENIED);
     } else if (status == -ETIMEDOUT) {
         kv_note(k, KV_COUNT_RETRIES);
         go(q);

@@ -30,6 +30,7 @@ enum {
     KV_PORT = 0,
     KV_BULK_PORT = 1,
     KV_QUESTIONS_MOST = 65536,
+    KV_QUESTION_BYTES_MOST = 64 << 20, /* of all of them, with their keys and values */
     KV_DONE_MOST = 65536,
     KV_HELD_KEYS_MOST = 65536,
     KV_WAITING_MOST =
@@ -173,7 +174,7 @@ struct kvcache {
     struct list waiting;           /* keys of holders for which writes wait */
     size_t waiting_bytes;          /* of all of them */
     struct list questions, writes; /* asked for here and not answered; writes by their numbers */
-    size_t question_count;
+    size_t question_count, question_bytes;
     struct list fetches[KV_FETCH_CHAINS];
     struct list flushes; /* asked for here */
     unsigned flush_count;

@@ -84,6 +84,16 @@ static void end(struct question *q, struct kv_answer *answer)
     free(q);
 }
 
+static size_t bytes_of(const struct kv_request *r)
+{
+    return sizeof(struct question) + r->key_length + r->value_length;
+}
+
+static bool has_room_for(const struct kvcache *k, const struct kv_request *r)
+{
+    return k->question_count < KV_QUESTIONS_MOST && k->question_bytes + bytes_of(r) <= KV_QUESTION_BYTES_MOST;
+}
+
 /* Takes q off everything. What it was sent is heard no more. */
 static void detach(struct question *q)
 {
@@ -93,6 +103,7 @@ static void detach(struct question *q)
     q->timer = NULL;
     list_remove(&q->node);
     k->question_count--;
+    k->question_bytes -= bytes_of(&q->r);
     if (list_is_linked(&q->fetch)) {
         list_remove(&q->fetch);
     }
@@ -431,8 +442,7 @@ void reader_heard(struct question *q, int status, const struct kv_answer *answer
 
 static struct question *question_new(struct kvcache *k, const struct kv_request *r, const cw_key *id)
 {
-    struct question *q =
-        k->question_count < KV_QUESTIONS_MOST ? malloc(sizeof *q + r->key_length + r->value_length) : NULL;
+    struct question *q = has_room_for(k, r) ? malloc(bytes_of(r)) : NULL;
     if (q == NULL) {
         return NULL;
     }
@@ -451,6 +461,7 @@ static struct question *question_new(struct kvcache *k, const struct kv_request 
     }
     list_push_back(q->write ? &k->writes : &k->questions, &q->node);
     k->question_count++;
+    k->question_bytes += bytes_of(r);
     return q;
 }
 
@@ -522,7 +533,7 @@ int reader_do(struct kvcache *k, const struct kv_request *r, kv_done_fn done, vo
     }
     struct question *q = question_new(k, r, &id);
     if (q == NULL) {
-        return k->question_count < KV_QUESTIONS_MOST ? -ENOMEM : -ENOBUFS;
+        return has_room_for(k, r) ? -ENOMEM : -ENOBUFS;
     }
     q->done = done;
     q->arg = arg;

@@ -100,6 +100,37 @@ START_TEST(what_was_refused_is_not_in_doubt)
 }
 END_TEST
 
+static void ends(void *arg, const struct kv_result *r)
+{
+    (void)r;
+    ++*(unsigned *)arg;
+}
+
+START_TEST(what_is_under_way_is_bounded_in_bytes)
+{
+    static uint8_t large[KV_VALUE_MAX];
+    unsigned asked = 0, ended = 0;
+    net = kv_town_open(3, 0);
+    struct kvcache *k = kv_town_cache(net, 0);
+    struct kv_request r = kv_town_request(KV_SET, kv_town_key(net, 1, 0), NULL);
+    net->lose = 1;
+    r.value = large;
+    r.value_length = sizeof large;
+    while (kv_do(net->server[0], &r, ends, &ended) == 0) {
+        asked++;
+    }
+    ck_assert_uint_eq(asked, 63);
+    ck_assert_int_eq(kv_do(net->server[0], &r, ends, &ended), -ENOBUFS);
+    r.value_length = 100;
+    ck_assert_int_eq(kv_do(net->server[0], &r, ends, &ended), 0); /* that much fits */
+    fake_net_run(net, CW_MS(2500));
+    ck_assert_uint_eq(ended, asked + 1);
+    ck_assert_uint_eq(k->question_bytes, 0);
+    ck_assert_uint_eq(k->question_count, 0);
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
 START_TEST(who_waits_when_it_closes_is_told)
 {
     net = kv_town_open(3, 0);
@@ -121,5 +152,6 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(a_write_without_an_answer_is_unknown), SUITE_TEST(the_first_write_is_repeated_too),
     SUITE_TEST(the_minority_stores_nothing),          SUITE_TEST(without_a_privilege_it_is_denied),
-    SUITE_TEST(who_waits_when_it_closes_is_told),     SUITE_TEST(what_was_refused_is_not_in_doubt)};
+    SUITE_TEST(who_waits_when_it_closes_is_told),     SUITE_TEST(what_is_under_way_is_bounded_in_bytes),
+    SUITE_TEST(what_was_refused_is_not_in_doubt)};
 SUITE_MAIN("reader", tests)

@@ -176,7 +176,13 @@ unsigned copies_choose(struct kvcache *k, const cw_key *id, cw_key *key, cw_serv
 void copies_serve(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const cw_key *id)
 {
     struct item_name name = kv_name(id, &ask->r);
-    const struct item *i = copies_value(k, &name);
+    const struct item *i = items_look(&k->copies, &name);
+    if (i != NULL && asker->kind == ASKER_CALL && !say_fits(k, i->length)) {
+        struct kv_answer large = {.state = KV_LARGE}; /* asked again: one use, not two */
+        say_answer(k, asker, &large);
+        return;
+    }
+    i = copies_value(k, &name);
     if (i == NULL) {
         reader_fetch_for(k, asker, ask, id);
         return;

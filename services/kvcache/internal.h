@@ -30,6 +30,7 @@ enum {
     KV_PORT = 0,
     KV_BULK_PORT = 1,
     KV_QUESTIONS_MOST = 65536,
+    KV_QUESTION_BYTES_MOST = 64 << 20, /* of all of them, with their keys and values */
     KV_DONE_MOST = 65536,
     KV_HELD_KEYS_MOST = 65536,
     KV_WAITING_MOST =
@@ -128,7 +129,10 @@ struct question {
     bool names; /* the attempt under way asks for nothing but the instance */
     bool doubt; /* an attempt was not answered: it may have been done */
     bool bulk;
-    bool direct;   /* no extra keys */
+    bool direct; /* no extra keys */
+    bool extra;  /* the latest attempt went to one: place */
+    bool stays;  /* and so does the next */
+    cw_key place;
     bool finished; /* waits for nothing but its own end */
     int64_t call, message;
     cw_timer *timer;
@@ -170,7 +174,7 @@ struct kvcache {
     struct list waiting;           /* keys of holders for which writes wait */
     size_t waiting_bytes;          /* of all of them */
     struct list questions, writes; /* asked for here and not answered; writes by their numbers */
-    size_t question_count;
+    size_t question_count, question_bytes;
     struct list fetches[KV_FETCH_CHAINS];
     struct list flushes; /* asked for here */
     unsigned flush_count;

@@ -79,6 +79,8 @@ void items_close(struct items *t);
 
 /* Borrows the item, until the next call that may remove one; NULL: not here, or expired by now (then it goes). Counts as a use. */
 struct item *items_find(struct items *t, const struct item_name *name, cw_time now);
+/* As items_find(), but no use: nothing changes. An expired one is still here. */
+const struct item *items_look(struct items *t, const struct item_name *name);
 /*
  * Room for a value under that name: an item of nobody's yet, for the caller to write its value, and flags, cas, stamp, marks (0) and expires (never) if it
  * likes; then items_place() takes it. The name's key is copied. So what is written may come from a value of the table: nothing has left it by then.

@@ -127,8 +127,8 @@ typedef void (*kv_done_fn)(void *arg, const struct kv_result *r);
  * Asks; done is called exactly once, perhaps before this returns (a hit here), and else when the answer is there or the time is over, or from
  * the close of the service. Key and value of the request are copied. The value of the result is the cache's own memory or a packet's: it is gone when done
  * returns, and with the first call of kv_do() or kv_flush() from within done, which may move or end it. Who needs it longer, or asks more first, copies it.
- * -EINVAL (no such op, a key of no or too many bytes), -EMSGSIZE (a value above KV_VALUE_MAX), -ENOBUFS (too many under way), -ESHUTDOWN,
- * -ENOMEM: then done is not called. kvcache: the peer of cw_find().
+ * -EINVAL (no such op, a key of no or too many bytes), -EMSGSIZE (a value above KV_VALUE_MAX), -ENOBUFS (too many questions under way, or too many
+ * bytes of them), -ESHUTDOWN, -ENOMEM: then done is not called. Any job may be asked for: that it is the asker's own is trust. kvcache: the peer of cw_find().
  */
 CW_MUST_CHECK int kv_do(cw_svc *kvcache, const struct kv_request *request, kv_done_fn done, void *arg);
 

@@ -84,6 +84,16 @@ static void end(struct question *q, struct kv_answer *answer)
     free(q);
 }
 
+static size_t bytes_of(const struct kv_request *r)
+{
+    return sizeof(struct question) + r->key_length + r->value_length;
+}
+
+static bool has_room_for(const struct kvcache *k, const struct kv_request *r)
+{
+    return k->question_count < KV_QUESTIONS_MOST && k->question_bytes + bytes_of(r) <= KV_QUESTION_BYTES_MOST;
+}
+
 /* Takes q off everything. What it was sent is heard no more. */
 static void detach(struct question *q)
 {
@@ -93,6 +103,7 @@ static void detach(struct question *q)
     q->timer = NULL;
     list_remove(&q->node);
     k->question_count--;
+    k->question_bytes -= bytes_of(&q->r);
     if (list_is_linked(&q->fetch)) {
         list_remove(&q->fetch);
     }
@@ -212,6 +223,9 @@ static struct kv_ask ask_of(const struct question *q)
 static cw_span patience(const struct question *q)
 {
     cw_span left = cw_time_since(q->until, cw_now(q->k->svc));
+    if (q->extra && q->bulk) {
+        return CW_NS(left.ns / 2); /* then the root is asked */
+    }
     return left.ns < q->k->limits.attempt.ns || q->bulk ? left : q->k->limits.attempt;
 }
 
@@ -228,7 +242,7 @@ static void send(struct question *q, const cw_to *to, const struct kv_ask *ask)
     q->attempts++;
     int rc = say_ask(q, to, ask, patience(q));
     if (rc == -EACCES) {
-        finish_with(q, KV_DENIED);
+        finish_with(q, q->doubt ? KV_UNKNOWN : KV_DENIED);
     } else if (rc == -ESHUTDOWN) {
         give_up(q);
     } else if (rc < 0) {
@@ -268,9 +282,17 @@ static void go_read(struct question *q)
         ask_here(q);
         return;
     }
+    q->extra = q->stays;
+    q->stays = false;
+    if (q->extra) {
+        send_read(q, &q->place, KV_BIT_EXTRA);
+        return;
+    }
     if (q->r.op == KV_GET && !q->direct && k->limits.extras > 0 && copies_choose(k, &q->id, &key, &at) > 0) {
         q->direct = true; /* this once */
         if (at != k->self) {
+            q->extra = true;
+            q->place = key;
             send_read(q, &key, KV_BIT_EXTRA);
             return;
         }
@@ -361,6 +383,7 @@ static void answered(struct question *q, const struct kv_answer *answer, cw_serv
         }
         break;
     case KV_LARGE:
+        q->stays = q->extra && !q->bulk; /* who has a copy is asked by the transport, not the root */
         q->bulk = true;
         go(q);
         return;
@@ -375,6 +398,13 @@ static void answered(struct question *q, const struct kv_answer *answer, cw_serv
 void reader_answer(struct question *q, const struct kv_answer *answer)
 {
     answered(q, answer, CW_SERVER_NONE);
+}
+
+/* It may have reached who was asked: nobody knows. Anything else says that it did not, or that it was refused. */
+static bool leaves_doubt(int status)
+{
+    return status == -ETIMEDOUT || status == -ECONNRESET || status == -ESTALE || status == -ECANCELED ||
+           status == -ENETUNREACH || status == -EBADMSG;
 }
 
 void reader_heard(struct question *q, int status, const struct kv_answer *answer, cw_server from)
@@ -394,10 +424,12 @@ void reader_heard(struct question *q, int status, const struct kv_answer *answer
         }
         return;
     }
-    q->doubt |= q->write && !q->names;
+    q->doubt |= q->write && !q->names && leaves_doubt(status);
     q->direct = true;
     if (status == -ECANCELED || k->closing) {
         give_up(q);
+    } else if (status == -EACCES) {
+        finish_with(q, q->doubt ? KV_UNKNOWN : KV_DENIED);
     } else if (status == -ETIMEDOUT) {
         kv_note(k, KV_COUNT_RETRIES);
         go(q);
@@ -410,8 +442,7 @@ void reader_heard(struct question *q, int status, const struct kv_answer *answer
 
 static struct question *question_new(struct kvcache *k, const struct kv_request *r, const cw_key *id)
 {
-    struct question *q =
-        k->question_count < KV_QUESTIONS_MOST ? malloc(sizeof *q + r->key_length + r->value_length) : NULL;
+    struct question *q = has_room_for(k, r) ? malloc(bytes_of(r)) : NULL;
     if (q == NULL) {
         return NULL;
     }
@@ -430,14 +461,17 @@ static struct question *question_new(struct kvcache *k, const struct kv_request 
     }
     list_push_back(q->write ? &k->writes : &k->questions, &q->node);
     k->question_count++;
+    k->question_bytes += bytes_of(r);
     return q;
 }
 
 void reader_fetch_for(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const cw_key *id)
 {
     struct question *q = question_new(k, &ask->r, id);
-    if (q == NULL || k->closing) {
-        return; /* asked again, elsewhere */
+    if (q == NULL) {
+        struct kv_answer busy = {.state = KV_BUSY}; /* asked again, at the root */
+        say_answer(k, asker, &busy);
+        return;
     }
     q->proxy = *asker;
     q->direct = true;
@@ -499,7 +533,7 @@ int reader_do(struct kvcache *k, const struct kv_request *r, kv_done_fn done, vo
     }
     struct question *q = question_new(k, r, &id);
     if (q == NULL) {
-        return k->question_count < KV_QUESTIONS_MOST ? -ENOMEM : -ENOBUFS;
+        return has_room_for(k, r) ? -ENOMEM : -ENOBUFS;
     }
     q->done = done;
     q->arg = arg;

@@ -484,14 +484,14 @@ static bool is_new(struct kvcache *k, const struct asker *asker, const struct kv
     return false;
 }
 
-/* A large value is not given away by a packet: asked again by the transport, before anything is done. */
+/* A large value is not given away by a packet: asked again by the transport, before anything is done, or counted as a use. */
 static bool is_too_large(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask,
                          const struct item_name *name)
 {
-    if (asker->kind != ASKER_CALL || (ask->r.op != KV_GAT && ask->r.op != KV_LOOK)) {
+    if (asker->kind != ASKER_CALL || (ask->r.op != KV_GET && ask->r.op != KV_GAT && ask->r.op != KV_LOOK)) {
         return false;
     }
-    const struct item *i = root_value(k, name);
+    const struct item *i = items_look(&k->values, name);
     return i != NULL && !say_fits(k, i->length);
 }
 

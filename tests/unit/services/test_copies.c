@@ -49,6 +49,43 @@ START_TEST(reads_come_from_a_copy_until_a_write)
 }
 END_TEST
 
+/* What fits no packet is read from copies as everything else. */
+START_TEST(large_values_come_from_a_copy_too)
+{
+    static char large[20001];
+    memset(large, 'x', sizeof large - 1);
+    open_hot();
+    ck_assert_int_eq(kv_town_do(net, 0, KV_SET, key, large), KV_OK);
+    ck_assert_int_eq(kv_town_do(net, reader, KV_GET, key, NULL), KV_OK);
+    ck_assert_uint_eq(kv_town_answer.length, sizeof large - 1);
+    struct kvcache *root = kv_town_cache(net, 0);
+    uint64_t reads = root->count[KV_COUNT_ROOT_GETS], served = 0;
+    for (unsigned i = 0; i < 10; i++) {
+        ck_assert_int_eq(kv_town_do(net, reader, KV_GET, key, NULL), KV_OK);
+        ck_assert_int_eq(kv_town_answer.source, KV_FROM_COPY);
+        ck_assert_str_eq(kv_town_answer.value, large);
+    }
+    ck_assert_uint_eq(root->count[KV_COUNT_ROOT_GETS], reads);
+    for (cw_server s = 0; s < 9; s++) {
+        served += kv_town_cache(net, s)->count[KV_COUNT_SERVED_COPY] + kv_town_cache(net, s)->count[KV_COUNT_HITS_COPY];
+    }
+    ck_assert_uint_ge(served, 10);
+    unsigned copies = 0;
+    for (unsigned i = 0; i < 90; i++) { /* also those who have none, and are nearer to one than to the root */
+        ck_assert_int_eq(kv_town_do(net, i % 9, KV_GET, key, NULL), KV_OK);
+        ck_assert_str_eq(kv_town_answer.value, large);
+        copies += i >= 45 && kv_town_answer.source == KV_FROM_COPY;
+    }
+    served = 0;
+    for (cw_server s = 0; s < 9; s++) {
+        served += kv_town_cache(net, s)->count[KV_COUNT_SERVED_COPY];
+    }
+    ck_assert_uint_gt(served, 0);
+    ck_assert_uint_gt(copies, 32); /* of 45; when the root was asked by the transport it were 26 */
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
 START_TEST(a_copy_ends_with_its_age_its_root_and_the_lease)
 {
     open_hot();
@@ -163,8 +200,10 @@ START_TEST(readers_share_the_nearest_places)
 }
 END_TEST
 
-static const struct suite_test tests[] = {
-    SUITE_TEST(reads_come_from_a_copy_until_a_write), SUITE_TEST(a_copy_ends_with_its_age_its_root_and_the_lease),
-    SUITE_TEST(a_write_waits_for_a_holder_until_it_is_gone), SUITE_TEST(a_write_that_finds_nothing_takes_copies_back),
-    SUITE_TEST(readers_share_the_nearest_places)};
+static const struct suite_test tests[] = {SUITE_TEST(reads_come_from_a_copy_until_a_write),
+                                          SUITE_TEST(large_values_come_from_a_copy_too),
+                                          SUITE_TEST(a_copy_ends_with_its_age_its_root_and_the_lease),
+                                          SUITE_TEST(a_write_waits_for_a_holder_until_it_is_gone),
+                                          SUITE_TEST(a_write_that_finds_nothing_takes_copies_back),
+                                          SUITE_TEST(readers_share_the_nearest_places)};
 SUITE_MAIN("copies", tests)

@@ -63,6 +63,108 @@ START_TEST(without_a_privilege_it_is_denied)
 }
 END_TEST
 
+/* Its answer to a write that is under way, at a server that was written to before. */
+static enum kv_status after(int status, bool doubt)
+{
+    net = kv_town_open(3, 0);
+    const char *key = kv_town_key(net, 1, 0);
+    struct kvcache *k = kv_town_cache(net, 0);
+    struct kv_request r = kv_town_request(KV_SET, key, "value");
+    ck_assert_int_eq(kv_town_do(net, 0, KV_SET, key, "value"), KV_OK);
+    net->lose = 1;
+    ck_assert_int_eq(kv_town_ask(net, 0, &r), 0);
+    struct question *q = container_of(list_first(&k->writes), struct question, node);
+    q->doubt = doubt;
+    say_hush(q);
+    q->finished = false;
+    reader_heard(q, status, NULL, CW_SERVER_NONE);
+    if (kv_town_answer.times == 0) {
+        ck_assert_int_eq(q->doubt, status != -ENOENT || doubt);
+        net->lose = 0;
+        fake_net_run(net, CW_SEC(3));
+    }
+    ck_assert_uint_eq(kv_town_answer.times, 1);
+    enum kv_status end = kv_town_answer.status;
+    ck_assert_uint_eq(fake_net_close(net), 0);
+    return end;
+}
+
+START_TEST(what_was_refused_is_not_in_doubt)
+{
+    ck_assert_int_eq(after(-EACCES, false), KV_DENIED);
+    ck_assert_int_eq(after(-EACCES, true), KV_UNKNOWN);
+    ck_assert_int_eq(after(-ECANCELED, false), KV_UNKNOWN);
+    ck_assert_int_eq(after(-ENOENT, false), KV_OK); /* asked again */
+    ck_assert_int_eq(after(-EBADMSG, false), KV_OK);
+    ck_assert_int_eq(after(-ETIMEDOUT, false), KV_OK);
+}
+END_TEST
+
+static void ends(void *arg, const struct kv_result *r)
+{
+    (void)r;
+    ++*(unsigned *)arg;
+}
+
+START_TEST(what_is_under_way_is_bounded_in_bytes)
+{
+    static uint8_t large[KV_VALUE_MAX];
+    unsigned asked = 0, ended = 0;
+    net = kv_town_open(3, 0);
+    struct kvcache *k = kv_town_cache(net, 0);
+    struct kv_request r = kv_town_request(KV_SET, kv_town_key(net, 1, 0), NULL);
+    net->lose = 1;
+    r.value = large;
+    r.value_length = sizeof large;
+    while (kv_do(net->server[0], &r, ends, &ended) == 0) {
+        asked++;
+    }
+    ck_assert_uint_eq(asked, 63);
+    ck_assert_int_eq(kv_do(net->server[0], &r, ends, &ended), -ENOBUFS);
+    r.value_length = 100;
+    ck_assert_int_eq(kv_do(net->server[0], &r, ends, &ended), 0); /* that much fits */
+    fake_net_run(net, CW_MS(2500));
+    ck_assert_uint_eq(ended, asked + 1);
+    ck_assert_uint_eq(k->question_bytes, 0);
+    ck_assert_uint_eq(k->question_count, 0);
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
+static unsigned order[2], told;
+
+static void notes(void *arg, const struct kv_result *r)
+{
+    (void)r;
+    order[told++] = *(unsigned *)arg;
+}
+
+/* What it is told may be gone with the first question that another asks. */
+START_TEST(who_fetches_is_told_before_who_joined_it)
+{
+    static unsigned first = 1, second = 2;
+    net = kv_town_open(3, 0);
+    struct kvcache *k = kv_town_cache(net, 0);
+    struct kv_request r = kv_town_request(KV_GET, kv_town_key(net, 1, 0), NULL);
+    net->lose = 1;
+    ck_assert_int_eq(kv_do(net->server[0], &r, notes, &first), 0);
+    ck_assert_int_eq(kv_do(net->server[0], &r, notes, &second), 0);
+    struct list_node *n = list_first(&k->questions);
+    struct question *q = container_of(n, struct question, node);
+    struct question *joined = container_of(list_next(&k->questions, n), struct question, node);
+    say_hush(joined);
+    joined->finished = false;
+    joined->follows = true;
+    joined->until = cw_now(k->svc);
+    list_push_back(&q->followers, &joined->fetch);
+    struct kv_answer answer = {.state = KV_DONE, .status = KV_OK, .value = (const uint8_t *)"v", .length = 1};
+    reader_answer(q, &answer);
+    ck_assert_uint_eq(told, 2);
+    ck_assert(order[0] == first && order[1] == second);
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
 START_TEST(who_waits_when_it_closes_is_told)
 {
     net = kv_town_open(3, 0);
@@ -82,7 +184,8 @@ START_TEST(who_waits_when_it_closes_is_told)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(a_write_without_an_answer_is_unknown), SUITE_TEST(the_first_write_is_repeated_too),
-    SUITE_TEST(the_minority_stores_nothing), SUITE_TEST(without_a_privilege_it_is_denied),
-    SUITE_TEST(who_waits_when_it_closes_is_told)};
+    SUITE_TEST(a_write_without_an_answer_is_unknown),  SUITE_TEST(the_first_write_is_repeated_too),
+    SUITE_TEST(the_minority_stores_nothing),           SUITE_TEST(without_a_privilege_it_is_denied),
+    SUITE_TEST(who_waits_when_it_closes_is_told),      SUITE_TEST(who_fetches_is_told_before_who_joined_it),
+    SUITE_TEST(what_is_under_way_is_bounded_in_bytes), SUITE_TEST(what_was_refused_is_not_in_doubt)};
 SUITE_MAIN("reader", tests)

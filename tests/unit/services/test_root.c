@@ -232,7 +232,36 @@ START_TEST(writes_that_wait_are_bounded)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(a_mute_holder_stops_nobody_for_ever),
+/* Asked for by a packet and then by the transport, and all the same once. */
+START_TEST(a_large_value_is_used_once)
+{
+    static char large[20001];
+    memset(large, 'x', sizeof large - 1);
+    net = kv_town_open(3, 0);
+    const char *key = kv_town_key(net, 1, 0);
+    struct kvcache *k = kv_town_cache(net, 1);
+    ck_assert_int_eq(kv_town_do(net, 0, KV_SET, key, large), KV_OK);
+    struct kv_request r = kv_town_request(KV_GET, key, NULL);
+    cw_key id = kv_mem_id(k, r.job, r.key, r.key_length);
+    struct item_name name = kv_name(&id, &r);
+    const struct item *i = items_look(&k->values, &name);
+    ck_assert(i != NULL && i->uses == 0);
+    r.meta = KV_META_TIMES;
+    for (unsigned n = 1; n < 3; n++) {
+        ck_assert_int_eq(kv_town_ask(net, 0, &r), 0);
+        fake_net_run(net, CW_MS(50));
+        ck_assert_int_eq(kv_town_answer.status, KV_OK);
+        ck_assert_uint_eq(kv_town_answer.length, sizeof large - 1);
+        ck_assert_uint_eq(kv_town_answer.marks & KV_MARK_FETCHED, n == 1 ? 0 : KV_MARK_FETCHED); /* before that */
+        ck_assert_uint_eq(i->uses, n);
+        ck_assert_uint_eq(k->count[KV_COUNT_ROOT_GETS], n);
+    }
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(a_large_value_is_used_once),
+                                          SUITE_TEST(a_mute_holder_stops_nobody_for_ever),
                                           SUITE_TEST(writes_that_wait_are_bounded),
                                           SUITE_TEST(one_value_for_all),
                                           SUITE_TEST(a_write_here_waits_for_nobody_but_copies),

@@ -198,9 +198,6 @@ struct transport {
 
 /* ---- transport.c -------------------------------------------------------------------------------------------------- */
 
-/* Is bit i of a set there? Messages have one by part. */
-bool bit_has(const uint64_t *bits, uint32_t i);
-
 /* Every way in begins and ends with these. upcall: the host called, not the service: ends may be told. */
 void transport_enter(struct transport *t);
 void transport_leave(struct transport *t, bool upcall);

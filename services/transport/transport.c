@@ -10,11 +10,6 @@
 
 enum { MESSAGES_MOST = 0xffff, PEERS_MOST = 1 << 20 };
 
-bool bit_has(const uint64_t *bits, uint32_t i)
-{
-    return bits[i / 64] >> i % 64 & 1;
-}
-
 /* ---- In and out -------------------------------------------------------------------------------------------------------- */
 
 void transport_enter(struct transport *t)

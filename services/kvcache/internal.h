@@ -222,6 +222,8 @@ void tenure_review(struct kvcache *k);
 
 /* Sends the ask of a question's latest attempt; reader_heard() follows. 0, or -errno: nothing was sent. */
 CW_MUST_CHECK int say_ask(struct question *q, const cw_to *to, const struct kv_ask *ask, cw_span timeout);
+/* It goes by the transport, which sees to its arrival: repeating it makes it later, not surer. */
+bool say_by_message(const struct question *q, const struct kv_ask *ask);
 /* Ends what was sent; reader_heard() does not follow. */
 void say_hush(struct question *q);
 /* True when a value of so many bytes fits an answer by a call. */

@@ -220,13 +220,13 @@ static struct kv_ask ask_of(const struct question *q)
     return ask;
 }
 
-static cw_span patience(const struct question *q)
+static cw_span patience(const struct question *q, const struct kv_ask *ask)
 {
     cw_span left = cw_time_since(q->until, cw_now(q->k->svc));
     if (q->extra && q->bulk) {
         return CW_NS(left.ns / 2); /* then the root is asked */
     }
-    return left.ns < q->k->limits.attempt.ns || q->bulk ? left : q->k->limits.attempt;
+    return left.ns < q->k->limits.attempt.ns || say_by_message(q, ask) ? left : q->k->limits.attempt;
 }
 
 static void ask_here(struct question *q)
@@ -240,7 +240,7 @@ static void ask_here(struct question *q)
 static void send(struct question *q, const cw_to *to, const struct kv_ask *ask)
 {
     q->attempts++;
-    int rc = say_ask(q, to, ask, patience(q));
+    int rc = say_ask(q, to, ask, patience(q, ask));
     if (rc == -EACCES) {
         finish_with(q, q->doubt ? KV_UNKNOWN : KV_DENIED);
     } else if (rc == -ESHUTDOWN) {

@@ -88,9 +88,14 @@ static int ask_by_message(struct question *q, const cw_to *to, const struct kv_a
     return 0;
 }
 
+bool say_by_message(const struct question *q, const struct kv_ask *ask)
+{
+    return q->bulk || kv_ask_size(ask) > packet_room(q->k);
+}
+
 int say_ask(struct question *q, const cw_to *to, const struct kv_ask *ask, cw_span timeout)
 {
-    if (q->bulk || kv_ask_size(ask) > packet_room(q->k)) {
+    if (say_by_message(q, ask)) {
         return ask_by_message(q, to, ask, timeout);
     }
     return ask_by_call(q, to, ask, timeout);

@@ -221,7 +221,9 @@ static int ask(struct sending *s, struct json_request *request, const char *file
     close(fd);
     end_line(s);
     if (rc < 0) {
-        if (client_failed(call->client) && (code == EXIT_FINE || s->id > 0)) {
+        if (rc == -EPIPE) {
+            fprintf(call->errors, "cwctl: the sending ended with its daemon; sent again, only what is missing goes\n");
+        } else if (client_failed(call->client) && (code == EXIT_FINE || s->id > 0)) {
             fprintf(call->errors, "cwctl: nobody waits for it now, and it goes on; \"cwctl file status\" shows how far "
                                   "it is, and the ID for \"cwctl file stop ID\"\n");
             code = code == EXIT_FINE ? EXIT_NO : code;

@@ -196,7 +196,7 @@ static void on_group(void *arg, int status, const uint8_t *set, unsigned count)
         status = make_goals(send);
     }
     if (status < 0) {
-        fail(send, status,
+        fail(send, status == -ENOENT ? -ENXIO : status, /* ENOENT is a folder's, in file_reason() */
              status == -ENOENT         ? "nobody is in that group"
              : status == -EDESTADDRREQ ? no_member
              : status == -ETIMEDOUT    ? "who is in that group is not known now: try again in a second"

@@ -53,6 +53,7 @@ const char *file_reason(int status)
          "its folder, or what is in it under this name, is not the daemon's or root's alone (chown it, chmod 755 it)"},
         {EROFS, "its folder is on a file system that is read-only"},
         {ENOENT, "its folder is not there, nor the one above it (option folder of service multicast)"},
+        {ENXIO, "nobody is in that group"},
         {ENOTDIR, "its folder is no folder (option folder of service multicast)"},
         {EOPNOTSUPP, "it takes no files: service multicast { options { folder = \"...\" } } is not set there"},
         {EPROTONOSUPPORT, "its daemon knows no files"},

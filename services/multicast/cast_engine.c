@@ -180,8 +180,7 @@ static bool tick_session(struct cast_engine *e, struct cast_session *c)
     bool quiet = cast_session_quiet(c);
     cw_span silent = cw_time_since(cw_now(e->s), c->heard);
     bool waits = c->source && !c->ended;
-    if ((c->source && c->ended && c->out.failed < 0) ||
-        (!waits && silent.ns > (quiet || c->source ? keep_quiet.ns : keep_silent.ns))) {
+    if (!waits && silent.ns > (quiet || c->source ? keep_quiet.ns : keep_silent.ns)) {
         cast_shelf_remove(&e->shelf, c, -ETIMEDOUT);
         return false;
     }
@@ -209,6 +208,7 @@ static void source_gone(struct cast_engine *e, struct cast_session *c)
 {
     if (c->part.accepted && c->ended && !CAST_MUTANT(FORGETS_END) && cast_session_round(c, c->round, c->members) == 0) {
         c->edges = 0;
+        c->left = true;
         return;
     }
     if (c->part.accepted && !c->ended) {
@@ -230,6 +230,9 @@ void cast_engine_event(struct cast_engine *e, const cw_event *ev)
         if (ev->kind == CW_EVENT_SERVER_DOWN && server == c->origin && !c->source) {
             source_gone(e, c);
             continue;
+        }
+        if (c->left) {
+            continue; /* nothing goes by us until an OPEN says so */
         }
         if (ev->kind == CW_EVENT_SERVER_DOWN) {
             cast_flow_gone(c, server);
@@ -290,6 +293,21 @@ static int take_word(struct cast_engine *e, struct cast_session *c, const struct
     return 0;
 }
 
+/*
+ * The source ends it. It is not forgotten: an OPEN behind the STOP would offer it to the sink anew, and those below hear by us that the trees have ended.
+ */
+static void stop_here(struct cast_engine *e, struct cast_session *c, int status)
+{
+    if (c->part.accepted) {
+        cast_taker_stop(&c->part.taker, status);
+    } else {
+        cast_taker_refuse(&c->part.taker, &c->cut, status);
+    }
+    c->ended_at = c->ended ? c->ended_at : cw_now(e->s);
+    c->part.accepted = c->part.heard = c->ended = true;
+    cast_flow_tick(c);
+}
+
 /* The source's word to us as a member. */
 static int take_answer(struct cast_engine *e, struct cast_session *c, const struct cast_head *h, cw_server from)
 {
@@ -297,7 +315,7 @@ static int take_answer(struct cast_engine *e, struct cast_session *c, const stru
         return -ESTALE;
     }
     if (h->kind == CAST_STOP) {
-        cast_shelf_remove(&e->shelf, c, h->status < 0 ? h->status : -ECANCELED);
+        stop_here(e, c, h->status < 0 ? h->status : -ECANCELED);
         return 0;
     }
     cast_flow_heard(c, h->piece);
@@ -329,6 +347,7 @@ static int take_open(struct cast_engine *e, struct cast_session **at, const stru
             return rc;
         }
     }
+    c->left = false;
     if (c->edges == 0 && !c->tree[h->tree].open && cast_session_replan(c) < 0) {
         return -ENOMEM; /* it comes again */
     }

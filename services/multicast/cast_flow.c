@@ -352,6 +352,9 @@ static void say(struct cast_session *c)
     if (!p->accepted || !cw_time_due(p->say_at, now)) {
         return;
     }
+    if (c->left && !cw_reachable(c->s, torus_coord(c->torus, c->origin))) {
+        return; /* nobody would hear it */
+    }
     struct cast_head h = head_of(c, c->ended ? CAST_DONE : CAST_LACK, 0);
     uint8_t bits[LACK_BITS];
     if (c->ended && !p->heard) {

@@ -231,4 +231,8 @@ void cast_rounds_close(struct cast_session *c)
         c->out.from.close(c->out.from.context);
     }
     c->out.closed = true;
+    if (!c->out.dealt) {
+        close_trees(
+            c); /* it ends before all was dealt: the trees end there, or nobody below would ever hear of an end */
+    }
 }

@@ -31,7 +31,7 @@ bool cast_rounds_word(struct cast_session *c, const struct cast_head *h, cw_serv
 void cast_rounds_away(struct cast_session *c, cw_server server, bool away);
 /* What is due. 0: it goes on; 1: all have it or were told why not; -errno: it ends with that. */
 int cast_rounds_tick(struct cast_session *c);
-/* Nothing is read any more. */
+/* Nothing is read any more: the trees end with what was dealt. */
 void cast_rounds_close(struct cast_session *c);
 
 #endif

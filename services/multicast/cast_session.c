@@ -305,6 +305,9 @@ bool cast_session_over(const struct cast_session *c)
 
 bool cast_session_quiet(const struct cast_session *c)
 {
+    if (c->left) {
+        return true;
+    }
     for (uint8_t t = 0; t < CW_LINK_COUNT && !c->source; t++) {
         if (c->tree[t].open && c->tree[t].ring.base < c->tree[t].length) {
             return false;

@@ -94,6 +94,7 @@ struct cast_session {
     uint8_t *members; /* of this round, as in the OPEN packet */
     bool source;
     bool wanted; /* this server is a member */
+    bool left;   /* member: it has all, and the source went out of sight; until the next OPEN */
     bool ended;  /* source: done() has been told; member: its taker has ended */
     struct cast_sending out;
     struct cast_taking_part part;

@@ -64,10 +64,44 @@ void cast_shelf_remove(struct cast_shelf *f, struct cast_session *c, int status)
     cast_session_close(c);
 }
 
-/* Room for one more: the quiet one that was heard least lately goes. */
-static bool make_room(struct cast_shelf *f)
+/* One order of all messages, the same on every server. */
+static bool comes_after(const struct cast_session *c, uint64_t number, cw_server origin)
 {
-    if (cast_shelf_busy(f) >= CAST_BUSY_MOST) {
+    return c->number != number ? c->number > number : c->origin > origin;
+}
+
+/*
+ * A place among the busy. Own sends have places of their own, or servers that all send would wait for one another in a circle. When those of the others are
+ * full, the message that comes first in the order has one: so one at least gets on everywhere. Whoever made room is sent the rest in a later round. What
+ * has ended here, or is about to, stays: forgotten, it would be taken a second time.
+ */
+static bool make_place(struct cast_shelf *f, const struct cast_head *open)
+{
+    bool own = open->origin == cw_server_id(f->s, cw_self(f->s));
+    unsigned busy = 0;
+    struct cast_session *last = NULL;
+    for (struct cast_session *c = f->sessions; c != NULL; c = c->next) {
+        if (c->source != own || cast_session_quiet(c)) {
+            continue;
+        }
+        busy++;
+        bool open_here = !c->ended && (!c->part.accepted || c->part.taker.state != CAST_ENDING);
+        last = open_here && (last == NULL || comes_after(c, last->number, last->origin)) ? c : last;
+    }
+    if (busy < CAST_BUSY_MOST) {
+        return true;
+    }
+    if (own || last == NULL || !comes_after(last, open->number, open->origin)) {
+        return false;
+    }
+    cast_shelf_remove(f, last, -EBUSY);
+    return true;
+}
+
+/* Room for one more: the quiet one that was heard least lately goes. */
+static bool make_room(struct cast_shelf *f, const struct cast_head *open)
+{
+    if (!make_place(f, open)) {
         return false;
     }
     if (f->count < CAST_SESSIONS_MOST) {
@@ -93,7 +127,7 @@ int cast_shelf_begin(struct cast_shelf *f, const struct cast_head *open, struct 
             return rc;
         }
     }
-    if (!make_room(f)) {
+    if (!make_room(f, open)) {
         return -EBUSY;
     }
     int rc = cast_session_open(out, f->s, &f->torus, f->trees, &f->limits, open);

@@ -8,7 +8,8 @@
 #include "services/multicast/cast_session.h"
 
 enum {
-    CAST_BUSY_MOST = 16, /* sessions that are not quiet */
+    CAST_BUSY_MOST =
+        16, /* sessions that are not quiet: so many of which this server is the source, and so many others */
     CAST_SESSIONS_MOST = 64,
 };
 
@@ -33,7 +34,10 @@ struct cast_session *cast_shelf_find(const struct cast_shelf *f, cw_server origi
 struct cast_session *cast_shelf_ticket(const struct cast_shelf *f, uint64_t ticket);
 /* How many are not quiet. */
 unsigned cast_shelf_busy(const struct cast_shelf *f);
-/* Opens one more and gives it a ticket: -EBUSY there is no room, and as cast_session_open(). */
+/*
+ * Opens one more and gives it a ticket: -EBUSY there is no room, and as cast_session_open(). Another server's message may take the place of one that comes
+ * later in the order of (number, origin) and has not ended here: that one is removed with -EBUSY.
+ */
 CW_MUST_CHECK int cast_shelf_begin(struct cast_shelf *f, const struct cast_head *open, struct cast_session **out);
 /* A session goes; a member that has not ended, ends with status. */
 void cast_shelf_remove(struct cast_shelf *f, struct cast_session *c, int status);

@@ -108,7 +108,7 @@ static void close_world(void)
 /* A command that is not done when its server dies says so later: each has a result of its own. */
 static struct fake_result *send(cw_server from, size_t length, const char *to)
 {
-    enum { RESULTS = 16 };
+    enum { RESULTS = 32 };
     static struct fake_result results[RESULTS];
     static struct node_request_sink sinks[RESULTS];
     static unsigned used;
@@ -222,6 +222,96 @@ static void disks(void)
     close_world();
 }
 
+static void lose(uint32_t per_million)
+{
+    const struct wire_harm harm = {.loss = per_million};
+    for (cw_server s = 0; s < SERVERS; s++) {
+        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+            world_harm(world, s, link, &harm);
+        }
+    }
+}
+
+static int command(cw_server s, const char *line, struct fake_result *r)
+{
+    static struct node_request_sink sink;
+    struct fake_words words = fake_words_of(line);
+    sink = (struct node_request_sink){r, fake_result_row, fake_result_int, fake_result_text, fake_result_done};
+    fake_result_init(r);
+    return world_command(world, s, "multicast", words.argc, words.argv, &sink);
+}
+
+/* Messages that servers keep pieces of, or know of no end of. */
+static unsigned left_over(unsigned *known)
+{
+    static struct fake_result r;
+    unsigned left = 0;
+    *known = 0;
+    for (cw_server s = 0; s < SERVERS; s++) {
+        must(command(s, "status", &r) == 0, "no status");
+        for (unsigned row = 0; row < r.rows && r.fields > 0; row++) {
+            left += fake_int(&r, row, "memory") > 100000 ||
+                    (fake_int(&r, row, "ended") == 0 && strcmp(fake_text(&r, row, "role"), "forwarder") != 0);
+            ++*known;
+        }
+    }
+    return left;
+}
+
+/* A message that nobody takes ends before all of it was dealt: it must end everywhere, or it takes a place for ever. */
+static void nobody_takes_it(void)
+{
+    enum { BYTES = 10 * 1000 * 1000, TIMES = 20 };
+    unsigned known;
+    open_world(4);
+    for (cw_server s = 1; s < SERVERS; s++) {
+        fake_files_fail(&disk[s], "write", 1, -ENOSPC, true);
+    }
+    for (unsigned i = 0; i < TIMES; i++) {
+        struct fake_result *r = send(0, BYTES - i, "all"); /* another file each time */
+        wait_for(r, CW_SEC(2));
+        must(r->rc != 0 && fake_int(r, 0, "complete") == 0, "a full disk took it");
+        told(r, 13, -ENOSPC);
+    }
+    for (cw_server s = 1; s < SERVERS; s++) {
+        memset(disk[s].fault, 0, sizeof disk[s].fault);
+    }
+    struct fake_result *r = send(0, BYTES, "all");
+    wait_for(r, CW_SEC(5));
+    must(r->rc == 0 && fake_int(r, 0, "complete") == SERVERS - 1, "it is not taken after others were refused");
+    run(CW_SEC(3));
+    must(left_over(&known) == 0, "something is kept of what nobody took");
+    printf("%d files refused by all at their second write, the next one complete\n", (int)TIMES);
+    run(CW_SEC(60));
+    must(left_over(&known) == 0 && known == 0, "refused messages are never forgotten");
+    close_world();
+}
+
+/* One that is stopped while frames get lost, so that some never hear the STOP itself. */
+static void stopped(uint64_t seed)
+{
+    enum { BYTES = 20 * 1000 * 1000 };
+    static struct fake_result stop;
+    unsigned known, left;
+    char line[40];
+    open_world(seed);
+    lose(50000);
+    struct fake_result *r = send(0, BYTES, "all");
+    run(CW_MS(25)); /* 10 ms of digest */
+    must(command(0, "file-status", &stop) == 0 && stop.rows > 0, "it is not being sent");
+    snprintf(line, sizeof line, "file-stop %lld", (long long)fake_int(&stop, 0, "id"));
+    must(!r->done && command(0, line, &stop) == 0, "it cannot be stopped");
+    wait_for(r, CW_SEC(2));
+    must(r->rc != 0, "it was stopped, and is said to be complete");
+    run(CW_SEC(3));
+    left = left_over(&known);
+    printf("stopped at 5 %% loss: %u servers know of it after 3 s, and %u keep something\n", known, left);
+    must(left == 0, "servers go on with what was stopped");
+    run(CW_SEC(120));
+    must(left_over(&known) == 0 && known == 0, "what was stopped is not forgotten");
+    close_world();
+}
+
 /* A member dies and is back; then its source. What was there is not sent again. */
 static void deaths(void)
 {
@@ -277,12 +367,7 @@ static void drawn(uint64_t seed)
     uint64_t state = seed * 77777;
     size_t length = draw(&state, 10) == 0 ? draw(&state, 3) : draw(&state, 8 * 1000 * 1000);
     open_world(seed);
-    const struct wire_harm harm = {.loss = losses[draw(&state, 4)]};
-    for (cw_server s = 0; s < SERVERS; s++) {
-        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-            world_harm(world, s, link, &harm);
-        }
-    }
+    lose(losses[draw(&state, 4)]);
     for (uint64_t left = draw(&state, 8); left > 0; left--) {
         fake_files_fail(&disk[draw(&state, SERVERS)], ops[draw(&state, 9)], (unsigned)draw(&state, 30),
                         errors[draw(&state, 4)], draw(&state, 2) != 0);
@@ -350,6 +435,9 @@ int main(int argc, char **argv)
     all_well();
     disks();
     deaths();
+    nobody_takes_it();
+    stopped(5);
+    stopped(6);
     for (uint64_t seed = 1; seed <= (SANITIZED ? 2 : 6) && !wrong; seed++) {
         drawn(seed);
     }

@@ -154,6 +154,28 @@ static void losses(uint32_t per_million, uint64_t bytes, uint64_t seed)
     mc_close();
 }
 
+/* More servers than a server has places, all at once: none may wait for another in a circle. */
+static void everybody(uint64_t bytes, uint64_t seed)
+{
+    static struct fake_result r[27];
+    char line[64];
+    unsigned ended = 0;
+    mc_open(three_by_three, seed, false);
+    cw_time began = world_now(mc_world);
+    snprintf(line, sizeof line, "send %llu to all", (unsigned long long)bytes);
+    for (cw_server s = 0; s < 27; s++) {
+        (void)mc_command(s, line, &r[s]);
+    }
+    mc_wait(r, 27, CW_SEC(5));
+    for (cw_server s = 0; s < 27; s++) {
+        ended += r[s].done && r[s].rc == 0 && fake_int(&r[s], 0, "complete") == 26;
+    }
+    printf("27 servers send %llu bytes to all at once: %u complete after %lld ms\n", (unsigned long long)bytes, ended,
+           (long long)cw_time_since(world_now(mc_world), began).ns / 1000000);
+    must(ended == 27, "of 27 messages at once not all are complete within 5 s");
+    mc_close();
+}
+
 /* Worlds of seeds. */
 static void drawn(uint64_t seed, bool verbose)
 {
@@ -194,6 +216,8 @@ int main(int argc, char **argv)
     three(true, bytes);
     losses(1000, bytes / 5, 5);
     losses(1000, bytes / 5, 6);
+    everybody(100000, 8);
+    everybody(100000, 9);
     deaths(1, bytes / 2, 3);
     deaths(3, bytes / 2, 4);
     deaths(9, bytes / 2, 5);

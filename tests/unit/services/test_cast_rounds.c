@@ -172,6 +172,7 @@ START_TEST(a_source_that_cannot)
     ck_assert_int_eq(cast_rounds_read(c, 1, index, out, &h), -EIO);
     ck_assert_int_eq(cast_rounds_tick(c), -EIO);
     cast_rounds_close(c);
+    ck_assert(c->out.dealt && c->tree[1].length == c->out.deal.lane[1].next); /* or its children never hear of an end */
     ck_assert_int_eq(cast_rounds_read(c, 1, index, out, &h), -ESHUTDOWN);
     teardown();
     setup();

@@ -170,6 +170,12 @@ static void mark_of(const struct stat *st, const uint8_t *digest, uint8_t out[st
     memcpy(out + sizeof words, digest, FILES_DIGEST_BYTES);
 }
 
+/* Whoever may write a file may write its mark, its bytes and its times: of such a file a mark says nothing. */
+static bool is_ours_alone(const struct stat *st)
+{
+    return S_ISREG(st->st_mode) && st->st_uid == geteuid() && st->st_nlink == 1 && (st->st_mode & OTHERS_WRITE) == 0;
+}
+
 static int desk_have(void *context, const char *folder, const char *name, uint64_t bytes, const uint8_t *digest)
 {
     uint8_t mark[MARK_BYTES], expected[MARK_BYTES];
@@ -181,7 +187,7 @@ static int desk_have(void *context, const char *folder, const char *name, uint64
     }
     int fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     int has = fd < 0 && errno == ENOENT ? FILES_NONE : FILES_OTHER;
-    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == bytes &&
+    if (fd >= 0 && fstat(fd, &st) == 0 && (uint64_t)st.st_size == bytes && is_ours_alone(&st) &&
         fgetxattr(fd, mark_name, mark, sizeof mark) == (ssize_t)sizeof mark) {
         mark_of(&st, digest, expected);
         has = memcmp(mark, expected, sizeof mark) == 0 ? FILES_SAME : FILES_OTHER;
@@ -193,7 +199,7 @@ static int desk_have(void *context, const char *folder, const char *name, uint64
     return has;
 }
 
-/* It is a file of ours alone, and nobody else has it: now it is locked. */
+/* It is a file of ours alone, and nobody else has it: now it is locked. 1: it is empty; 0: it is not. */
 static int seize(int fd)
 {
     struct stat st;
@@ -206,7 +212,10 @@ static int seize(int fd)
     if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
         return errno == EWOULDBLOCK ? -EBUSY : -errno;
     }
-    return fstat(fd, &st) < 0 ? -errno : st.st_nlink == 0 ? -EBUSY : 0; /* swept in between: the next time */
+    if (fstat(fd, &st) < 0) {
+        return -errno;
+    }
+    return st.st_nlink == 0 ? -EBUSY : st.st_size == 0; /* swept in between: the next time */
 }
 
 static int reserve(int fd, uint64_t bytes)
@@ -226,15 +235,17 @@ static int desk_open(void *context, const char *folder, const char *part, uint64
         return at;
     }
     int fd = openat(at, part, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, PART_MODE);
-    int rc = fd < 0 ? -errno : seize(fd);
-    if (rc == 0 && (rc = reserve(fd, bytes)) < 0) {
+    int made = fd < 0 ? -errno : seize(fd);
+    int rc = made < 0 ? made : reserve(fd, bytes);
+    if (made >= 0 && rc < 0) {
         (void)unlinkat(at, part, 0); /* what cannot be whole takes no room */
     }
     if (rc < 0 && fd >= 0) {
         close(fd);
     }
     close(at);
-    return rc < 0 ? rc : wrap(fd, out);
+    rc = rc < 0 ? rc : wrap(fd, out);
+    return rc < 0 ? rc : made;
 }
 
 static int desk_write(void *context, struct files_file *f, uint64_t offset, const uint8_t *bytes, size_t length)
@@ -278,25 +289,41 @@ static int move(int at, const struct files_end *end)
     if (linkat(at, end->part, at, end->name, 0) < 0) {
         return -errno;
     }
-    return unlinkat(at, end->part, 0) < 0 ? -errno : 0;
+    int rc = unlinkat(at, end->part, 0) < 0 ? -errno : 0;
+    if (rc < 0) {
+        (void)unlinkat(at, end->name, 0);
+    }
+    return rc;
+}
+
+/* The mark and the mode are of the file when it is synced. */
+static int dress(const struct files_file *f, const struct files_end *end)
+{
+    uint8_t mark[MARK_BYTES];
+    struct stat st;
+    if (fstat(f->fd, &st) < 0) {
+        return -errno;
+    }
+    mark_of(&st, end->digest, mark);
+    (void)fsetxattr(f->fd, mark_name, mark, sizeof mark, 0); /* without it the file is only sent again in vain */
+    return fchmod(f->fd, (mode_t)(end->mode & MODES)) < 0 || fsync(f->fd) < 0 ? -errno : 0;
 }
 
 static int desk_finish(void *context, const char *folder, struct files_file *f, const struct files_end *end)
 {
-    uint8_t mark[MARK_BYTES];
-    struct stat st;
     (void)context;
     int at = open_folder(folder);
     if (at < 0) {
         return at;
     }
-    int rc = fsync(f->fd) < 0 || fstat(f->fd, &st) < 0 ? -errno : 0;
-    if (rc == 0) {
-        mark_of(&st, end->digest, mark);
-        (void)fsetxattr(f->fd, mark_name, mark, sizeof mark, 0); /* without it the file is only sent again in vain */
-        rc = fchmod(f->fd, (mode_t)(end->mode & MODES)) < 0 ? -errno : move(at, end);
+    int rc = dress(f, end);
+    rc = rc < 0 ? rc : move(at, end);
+    if (rc < 0) {
+        (void)fchmod(f->fd, PART_MODE); /* it stays a part, which its owner can open */
+    } else {
+        rc = sync_folder(at) <
+             0; /* the file is under its name, and cannot be taken back: that would have to be synced too */
     }
-    rc = rc < 0 ? rc : sync_folder(at);
     close(at);
     return rc;
 }

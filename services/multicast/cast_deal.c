@@ -26,19 +26,34 @@ size_t cast_deal_memory(const struct cast_deal *d)
     return d->want != NULL ? d->pieces / 8 + 1 : 0;
 }
 
+/* Wants those of the byte's pieces that are in `bits`. */
+static void want_byte(struct cast_deal *d, uint32_t byte, uint8_t bits)
+{
+    unsigned fresh = bits & ~d->want[byte] & 0xffU;
+    if (fresh != 0) {
+        uint32_t piece = byte * 8 + (uint32_t)__builtin_ctz(fresh);
+        d->want[byte] |= (uint8_t)fresh;
+        d->left += (uint32_t)__builtin_popcount(fresh);
+        d->cursor = piece < d->cursor ? piece : d->cursor;
+    }
+}
+
 void cast_deal_want(struct cast_deal *d, uint32_t first, uint32_t count, const uint8_t *bits)
 {
     if (first >= d->pieces) {
         return;
     }
     count = count < d->pieces - first ? count : d->pieces - first;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count;) {
         uint32_t piece = first + i;
-        uint8_t bit = (uint8_t)(1 << piece % 8);
-        if ((bits == NULL || (bits[i / 8] >> i % 8 & 1)) && !(d->want[piece / 8] & bit)) {
-            d->want[piece / 8] |= bit;
-            d->left++;
-            d->cursor = piece < d->cursor ? piece : d->cursor;
+        if (bits == NULL && piece % 8 == 0 && count - i >= 8) { /* runs may be as long as the file */
+            want_byte(d, piece / 8, 0xff);
+            i += 8;
+        } else {
+            if (bits == NULL || (bits[i / 8] >> i % 8 & 1)) {
+                want_byte(d, piece / 8, (uint8_t)(1 << piece % 8));
+            }
+            i++;
         }
     }
 }

@@ -149,23 +149,32 @@ uint64_t cast_taker_sum(const struct cast_taker *t)
 
 /* ---- What is missing ---------------------------------------------------------------------------------------------- */
 
+/*
+ * The first piece from there on that is lacking, or is not; the number of pieces: none. Eight at a time where they are alike: a file has ten million, and the
+ * thread has other work.
+ */
+static uint32_t find(const struct cast_taker *t, uint32_t from, bool lacking)
+{
+    const uint8_t alike = lacking ? 0xff : 0;
+    uint32_t pieces = t->cut.pieces, at = from;
+    while (at < pieces && cast_taker_lacks(t, at) != lacking) {
+        at += at % 8 == 0 && t->got[at / 8] == alike ? 8 : 1;
+    }
+    return at < pieces ? at : pieces;
+}
+
 void cast_taker_lack(const struct cast_taker *t, uint32_t from, size_t room, struct cast_head *h, uint8_t *bits)
 {
     uint32_t pieces = t->cut.pieces;
     h->missing = t->state == CAST_TAKES && !CAST_MUTANT(LACKS_NOTHING) ? pieces - t->count : 0;
     h->count = 0;
     h->rest_bytes = 0;
-    while (from < pieces && (CAST_MUTANT(LACKS_NOTHING) || !cast_taker_lacks(t, from))) {
-        from++;
-    }
+    from = h->missing > 0 && from < pieces ? find(t, from, true) : pieces;
     h->piece = from;
-    uint32_t end = from;
-    while (end < pieces && cast_taker_lacks(t, end)) {
-        end++;
-    }
-    if (end == from) {
+    if (from == pieces) {
         return;
     }
+    uint32_t end = find(t, from, false);
     size_t most = room * 8 < pieces - from ? room * 8 : pieces - from;
     h->count = end - from;
     if (h->count >= most) {

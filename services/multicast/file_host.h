@@ -39,7 +39,7 @@ struct files_end {
 enum files_have {
     FILES_NONE,
     FILES_OTHER, /* something */
-    FILES_SAME,  /* a file of that length, which this host once finished with that digest, untouched since */
+    FILES_SAME, /* a file of that length, which this host once finished with that digest, untouched since, and which nobody else may write */
 };
 
 /* Functions give 0 or -errno where nothing else is said. Texts and bytes are borrowed for the call. */
@@ -59,13 +59,19 @@ struct files_host {
      * may change what is in it).
      */
     int (*have)(void *context, const char *folder, const char *name, uint64_t bytes, const uint8_t *digest);
-    /* Opens a part file, makes it when it is not there, and has room for all its bytes on the disk. -EBUSY: somebody writes it already; -ENOSPC. */
+    /*
+     * Opens a part file, makes it when it is not there, and has room for all its bytes on the disk. 1: it is new, or was empty, and nothing that was noted of
+     * it before is true; 0: it was there. -EBUSY: somebody writes it already; -ENOSPC.
+     */
     int (*open)(void *context, const char *folder, const char *part, uint64_t bytes, struct files_file **out);
     /* All of it. What read() gives is what was written. */
     int (*write)(void *context, struct files_file *f, uint64_t offset, const uint8_t *bytes, size_t length);
     /* What was written is on the disk. */
     int (*sync)(void *context, struct files_file *f);
-    /* All at once: the file under its name, with mode, whole, on the disk. After -errno the part file is as it was, and what stood under the name too. */
+    /*
+     * All at once: the file under its name, with mode, whole, on the disk. 1: all of that, but the folder could not be synced, so that after a loss of power
+     * the part file may be there in its stead. After -errno the part file is as it was, and what stood under the name too.
+     */
     int (*finish)(void *context, const char *folder, struct files_file *f, const struct files_end *end);
     void (*close)(void *context, struct files_file *f);
 

@@ -6,6 +6,7 @@
 #include "services/multicast/file_map.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,11 +85,15 @@ static void work_open(struct file_part *p)
         rc = -EEXIST;
     }
     rc = rc < 0 ? rc : h->open(h->context, folder, p->part, p->label.bytes, &p->file);
+    bool made = rc > 0;
+    if (made) {
+        (void)h->drop(h->context, folder, p->map_name); /* of a part that somebody has deleted */
+    }
     rc = rc < 0 ? rc : file_map_open(&p->map, p->message, p->piece_bytes, p->label.digest);
     if (rc == 0 && (p->digest = h->digest_open(h->context)) == NULL) {
         rc = -ENOMEM;
     }
-    size_t room = rc == 0 ? file_map_size(&p->map) : 0;
+    size_t room = rc == 0 && !made ? file_map_size(&p->map) : 0;
     uint8_t *bytes = room > 0 ? malloc(room) : NULL;
     int64_t length = bytes != NULL ? h->load(h->context, folder, p->map_name, bytes, room) : 0;
     if (length > 0 && file_map_read(&p->map, bytes, (size_t)length) < 0) {
@@ -133,11 +138,11 @@ static int hash_more(struct file_part *p)
 }
 
 /* The bytes first, then what is said of them. */
-static int note(struct file_part *p, bool sync)
+static int note(struct file_part *p)
 {
     const struct files_host *h = p->env->host;
     size_t length = file_map_size(&p->map);
-    int rc = sync ? h->sync(h->context, p->file) : 0;
+    int rc = h->sync(h->context, p->file);
     uint8_t *bytes = rc == 0 ? malloc(length) : NULL;
     if (bytes == NULL) {
         return rc < 0 ? rc : -ENOMEM;
@@ -170,7 +175,7 @@ static void work_turn(struct file_part *p)
     int rc = write_batch(p, p->writing);
     rc = rc < 0 ? rc : hash_more(p);
     if (rc == 0 && p->checkpoint) {
-        rc = note(p, true);
+        rc = note(p);
     }
     p->rc = rc;
 }
@@ -186,7 +191,7 @@ static void work_finish(struct file_part *p)
     struct files_end end = {.part = p->part, .name = p->label.name, .mode = p->label.mode, .replace = !p->label.keep};
     memcpy(end.digest, digest, sizeof digest);
     rc = rc < 0 ? rc : h->finish(h->context, p->env->folder, p->file, &end);
-    if (rc == 0) {
+    if (rc >= 0) {
         (void)h->drop(h->context, p->env->folder, p->map_name);
         let_go(p);
     }
@@ -202,7 +207,7 @@ static bool is_of_use(const struct file_part *p)
 
 static void work_leave(struct file_part *p)
 {
-    if (p->file != NULL && (!is_of_use(p) || note(p, true) < 0)) {
+    if (p->file != NULL && (!is_of_use(p) || note(p) < 0)) {
         drop_all(p);
     }
     let_go(p);
@@ -318,6 +323,19 @@ static void opened(struct file_part *p)
     p->env->resume(p->env->context, p->ticket);
 }
 
+/* The file is there and whole: who waits for it is told so. Only a machine that loses its power now may forget it. */
+static void warn_of_folder(const struct file_part *p)
+{
+    char text[sizeof p->label.name + 160];
+    if (p->rc > 0) {
+        snprintf(text, sizeof text,
+                 "file %s is whole, but its folder cannot be synced: if the machine fails now, send the file again; "
+                 "look after the disk",
+                 p->label.name);
+        cw_log(p->env->s, CW_LOG_WARN, text);
+    }
+}
+
 static void done(struct file_work *w)
 {
     struct file_part *p = part_of(w);
@@ -334,6 +352,7 @@ static void done(struct file_work *w)
         written(p);
     } else {
         p->state = FILE_PART_OVER;
+        warn_of_folder(p);
         p->env->ended(p->env->context, p->ticket, 0);
     }
     next(p);
@@ -499,7 +518,7 @@ struct file_part_view file_part_look(const struct file_part *p)
 void file_part_close(struct file_part *p)
 {
     if (p->file != NULL && is_of_use(p)) {
-        (void)note(p, false); /* the program ends, its machine does not: what was written is there */
+        (void)note(p); /* else the map of before stays, which is true too: the machine may fail as well */
     }
     let_go(p);
     if (p->digest != NULL) {

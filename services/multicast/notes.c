@@ -120,20 +120,23 @@ static cw_to to_server(const struct notes *n, cw_server server)
                    .process = server};
 }
 
-/* To the children in a tree. Gives the first error; -ENETUNREACH when there are none. */
+/*
+ * To the children in a tree. 0 when it is on its way to any: its number is used then, as those behind that child know it. Else the first error; -ENETUNREACH
+ * when there are none.
+ */
 static int send_down(struct notes *n, const struct cast_plan *plan, uint8_t tree, const uint8_t *bytes, size_t length)
 {
-    int first = -ENETUNREACH;
+    int result = -ENETUNREACH;
     bool any = false;
     for (unsigned i = 0; i < plan->count; i++) {
         if (plan->edge[i].tree == tree) {
             const cw_to to = to_server(n, plan->edge[i].to);
             int rc = send_to(n, bytes, length, &to);
-            first = any ? first : rc;
+            result = !any || rc == 0 ? rc : result;
             any = true;
         }
     }
-    return first;
+    return result;
 }
 
 /* One of the trees that have a child here, another one for each number. CW_LINK_SELF: none has. */

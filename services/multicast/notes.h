@@ -55,7 +55,8 @@ void notes_close(struct notes *n);
 size_t notes_most(const struct notes *n, size_t name_bytes);
 /*
  * Sends; the order is borrowed for the call. -EMSGSIZE more than notes_most(); -EAGAIN the queue, the numbers or the memory are used up; -ENETUNREACH best
- * effort, and no member can be reached; -EACCES; -ENOMEM. Then nothing was sent.
+ * effort, and no member can be reached; -EACCES; -ENOMEM. Then nothing was sent. 0: it went to a part of the members at least; the others get a reliable one
+ * by repetition, and one of best effort not at all.
  */
 CW_MUST_CHECK int notes_send(struct notes *n, const struct note_order *order);
 /* Whoever waits with that arg is told no more. */

@@ -201,6 +201,7 @@ static int open_part(void *context, const char *folder, const char *part, uint64
         return rc;
     }
     b = b != NULL ? b : make(ff, part);
+    bool made = b->length == 0;
     rc = extend(ff, b, bytes);
     if (rc < 0) {
         clear(b);
@@ -211,7 +212,7 @@ static int open_part(void *context, const char *folder, const char *part, uint64
         (*out)->blob = b;
         b->open = true;
     }
-    return rc;
+    return rc < 0 ? rc : made;
 }
 
 static int write_at(void *context, struct files_file *f, uint64_t offset, const uint8_t *bytes, size_t length)
@@ -250,7 +251,7 @@ static int finish(void *context, const char *folder, struct files_file *f, const
     f->blob->mode = end->mode;
     f->blob->finished = true;
     memcpy(f->blob->digest, end->digest, sizeof end->digest);
-    return 0;
+    return fault_of(ff, "folder") < 0;
 }
 
 static void close_file(void *context, struct files_file *f)

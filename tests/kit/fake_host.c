@@ -177,7 +177,8 @@ static int check_send(cw_svc *s, const cw_packet *p, const cw_to *to)
 static int put_send(cw_svc *s, cw_packet *p, const cw_to *to, const cw_send_options *options, struct fake_send send)
 {
     int rc = s->refuse < 0 ? s->refuse : check_send(s, p, to);
-    if (rc == 0 && s->room == 0) {
+    if (rc == 0 && (s->room == 0 || s->balk > 0)) {
+        s->balk -= s->balk > 0;
         rc = -EAGAIN;
     }
     if (rc < 0) {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +20,32 @@ static char top[64], folder[96];
 static struct file_desk *desk;
 static const struct files_host *h;
 static const uint8_t digest[FILES_DIGEST_BYTES] = {7, 8, 9};
+
+/* What a disk does, and what the desk asks it for: its own fsync() is this one. */
+static struct {
+    bool fails;       /* for folders */
+    unsigned folders; /* that were synced */
+    mode_t mode;      /* of the file that was synced last, */
+    bool marked;      /* and had it a mark? */
+} disk;
+
+int fsync(int fd)
+{
+    char mark[64];
+    struct stat st;
+    ck_assert_int_eq(fstat(fd, &st), 0);
+    if (S_ISDIR(st.st_mode)) {
+        disk.folders++;
+        if (disk.fails) {
+            errno = EIO;
+            return -1;
+        }
+    } else {
+        disk.mode = st.st_mode & 07777;
+        disk.marked = fgetxattr(fd, "user.cubeway.sha256", mark, sizeof mark) > 0;
+    }
+    return (int)syscall(SYS_fsync, fd);
+}
 
 static void begin(void)
 {
@@ -65,7 +92,8 @@ static int file_with(const char *text, int flags)
 static struct files_file *open_part(uint64_t bytes)
 {
     struct files_file *f = NULL;
-    ck_assert_int_eq(h->open(h->context, folder, PART, bytes, &f), 0);
+    int rc = h->open(h->context, folder, PART, bytes, &f);
+    ck_assert(rc == 0 || rc == 1);
     return f;
 }
 
@@ -153,7 +181,8 @@ START_TEST(a_file_appears_at_once)
     f = open_part(1);
     ck_assert_int_lt(finish(f, true), 0);
     h->close(h->context, f);
-    ck_assert_int_eq(access(path_of(PART), F_OK), 0);
+    ck_assert_int_eq(stat(path_of(PART), &st), 0);
+    ck_assert_uint_eq(st.st_mode & 07777, 0600); /* as it was */
     end();
 }
 END_TEST
@@ -176,6 +205,73 @@ START_TEST(what_is_there_already)
     struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000}};
     ck_assert_int_eq(utimensat(AT_FDCWD, path_of("n"), times, 0), 0);
     ck_assert_int_eq(h->have(h->context, folder, "n", 3, digest), FILES_OTHER);
+    end();
+}
+END_TEST
+
+/* A mark is believed where nobody else can have made it. */
+START_TEST(marks_of_others)
+{
+    begin();
+    struct files_file *f = open_part(3);
+    ck_assert_int_eq(h->write(h->context, f, 0, (const uint8_t *)"abc", 3), 0);
+    ck_assert_int_eq(finish(f, false), 0);
+    h->close(h->context, f);
+    int same = h->have(h->context, folder, "n", 3, digest); /* FILES_OTHER: the file system has no marks */
+    static const mode_t modes[] = {0664, 0646, 0666};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        ck_assert_int_eq(chmod(path_of("n"), modes[i]), 0);
+        ck_assert_int_eq(h->have(h->context, folder, "n", 3, digest), FILES_OTHER);
+    }
+    ck_assert_int_eq(chmod(path_of("n"), 0644), 0);
+    ck_assert_int_eq(h->have(h->context, folder, "n", 3, digest), same);
+    ck_assert_int_eq(link(path_of("n"), path_of("other")), 0);
+    ck_assert_int_eq(h->have(h->context, folder, "n", 3, digest), FILES_OTHER);
+    ck_assert_int_eq(unlink(path_of("other")), 0);
+    ck_assert_int_eq(h->have(h->context, folder, "n", 3, digest), same);
+    if (geteuid() == 0) {
+        ck_assert_int_eq(chown(path_of("n"), 65534, 65534), 0);
+        ck_assert_int_eq(h->have(h->context, folder, "n", 3, digest), FILES_OTHER);
+    }
+    end();
+}
+END_TEST
+
+/* What is synced has its mark and its mode already; a folder that is not synced takes nothing back. */
+START_TEST(what_is_synced)
+{
+    for (int fails = 0; fails < 2; fails++) {
+        begin();
+        struct files_file *f = open_part(3);
+        ck_assert_int_eq(h->write(h->context, f, 0, (const uint8_t *)"abc", 3), 0);
+        memset(&disk, 0, sizeof disk);
+        disk.fails = fails == 1;
+        ck_assert_int_eq(finish(f, false), fails);
+        disk.fails = false;
+        h->close(h->context, f);
+        char mark[64];
+        ck_assert_uint_eq(disk.mode, 0640);
+        ck_assert(disk.marked == (getxattr(path_of("n"), "user.cubeway.sha256", mark, sizeof mark) > 0));
+        ck_assert_uint_eq(disk.folders, 1);
+        check_is("n", "abc");
+        ck_assert_int_eq(access(path_of(PART), F_OK), -1);
+        end();
+    }
+}
+END_TEST
+
+/* One that is new is told from one that was there: a file that says what is in it may be older. */
+START_TEST(parts_that_are_new)
+{
+    struct files_file *f;
+    begin();
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(h->open(h->context, folder, PART, 10, &f), 1 - i);
+        h->close(h->context, f);
+    }
+    ck_assert_int_eq(truncate(path_of(PART), 0), 0);
+    ck_assert_int_eq(h->open(h->context, folder, PART, 10, &f), 1);
+    h->close(h->context, f);
     end();
 }
 END_TEST
@@ -218,7 +314,7 @@ START_TEST(folders_that_are_refused)
     ck_assert_int_eq(h->open(h->context, folder, PART, 1, &f), -EPERM);
     ck_assert_int_eq(h->have(h->context, folder, "n", 1, digest), -EPERM);
     ck_assert_int_eq(chmod(folder, 01777), 0);
-    ck_assert_int_eq(h->open(h->context, folder, PART, 1, &f), 0);
+    ck_assert_int_eq(h->open(h->context, folder, PART, 1, &f), 1);
     h->close(h->context, f);
     ck_assert_int_eq(chmod(folder, 0700), 0);
     ck_assert_int_eq(h->open(h->context, "/nonexistent/below", PART, 1, &f), -ENOENT);
@@ -258,7 +354,7 @@ START_TEST(no_room)
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
     ck_assert_int_eq(h->open(h->context, folder, PART, 2 << 20, &f), -EFBIG);
     ck_assert_int_eq(access(path_of(PART), F_OK), -1); /* it takes no room */
-    ck_assert_int_eq(h->open(h->context, folder, PART, 1000, &f), 0);
+    ck_assert_int_eq(h->open(h->context, folder, PART, 1000, &f), 1);
     ck_assert_int_eq(h->write(h->context, f, 1 << 20, (const uint8_t *)"x", 1), -EFBIG);
     h->close(h->context, f);
     limit.rlim_cur = RLIM_INFINITY;
@@ -313,5 +409,6 @@ static const struct suite_test tests[] = {
     SUITE_TEST(what_is_passed),      SUITE_TEST(a_file_appears_at_once),   SUITE_TEST(what_is_there_already),
     SUITE_TEST(parts_of_others),     SUITE_TEST(folders_that_are_refused), SUITE_TEST(no_room),
     SUITE_TEST(a_folder_for_a_user), SUITE_TEST(small_files_and_sweeping), SUITE_TEST(digests),
+    SUITE_TEST(marks_of_others),     SUITE_TEST(what_is_synced),           SUITE_TEST(parts_that_are_new),
 };
 SUITE_MAIN("file_desk", tests)

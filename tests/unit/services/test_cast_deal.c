@@ -83,5 +83,29 @@ START_TEST(a_slow_tree)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(each_once), SUITE_TEST(what_is_lacking), SUITE_TEST(a_slow_tree)};
+/* Runs are wanted by whole bytes: from everywhere, the same as one by one. */
+START_TEST(runs_of_all_lengths)
+{
+    enum { PIECES = 61 };
+    for (uint32_t first = 0; first < PIECES; first++) {
+        for (uint32_t count = 0; count <= PIECES + 1 - first; count++) {
+            uint32_t index, more = first > 9 ? first - 9 : 0;
+            ck_assert_int_eq(cast_deal_open(&d, PIECES), 0);
+            d.cursor = PIECES;
+            cast_deal_want(&d, first, count, NULL);
+            uint32_t end = first + count < PIECES ? first + count : PIECES;
+            ck_assert_uint_eq(d.left, end - first);
+            ck_assert_uint_eq(d.cursor, count > 0 ? first : PIECES);
+            cast_deal_want(&d, more, 20, NULL); /* some of them again */
+            for (uint32_t piece = more; d.left > 0; piece++) {
+                ck_assert(cast_deal_next(&d, 0, &index) && cast_deal_piece(&d, 0, index) == piece);
+            }
+            cast_deal_close(&d);
+        }
+    }
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(each_once), SUITE_TEST(what_is_lacking), SUITE_TEST(a_slow_tree),
+                                          SUITE_TEST(runs_of_all_lengths)};
 SUITE_MAIN("cast_deal", tests)

@@ -189,10 +189,40 @@ START_TEST(what_is_lacking)
 }
 END_TEST
 
+/* Whole bytes are passed over at once: from everywhere, the same as one by one. */
+START_TEST(runs_of_all_lengths)
+{
+    enum { PIECES = 203 };
+    struct cast_head h;
+    uint8_t bits[1];
+    for (unsigned length = 1; length < 70; length++) {
+        for (uint32_t i = 0; i < PIECES; i++) {
+            at.had[i] = i / length % 2 == length % 2;
+        }
+        setup(PIECES * PIECE);
+        for (uint32_t from = 0; from <= PIECES && t.state == CAST_TAKES; from++) {
+            uint32_t first = from, end;
+            while (first < PIECES && at.had[first]) {
+                first++;
+            }
+            for (end = first; end < PIECES && !at.had[end]; end++) {
+            }
+            cast_taker_lack(&t, from, sizeof bits, &h, bits);
+            ck_assert_uint_eq(h.piece, first);
+            uint32_t most = PIECES - first < 8 ? PIECES - first : 8;
+            ck_assert_uint_eq(h.count, end == first || end - first >= most ? end - first : most);
+        }
+        cast_taker_stop(&t, -ECANCELED);
+        cast_taker_close(&t);
+    }
+}
+END_TEST
+
 static const struct suite_test tests[] = {SUITE_TEST(cuts),
                                           SUITE_TEST(each_piece_once),
                                           SUITE_TEST(what_was_there),
                                           SUITE_TEST(a_sink_that_fails),
                                           SUITE_TEST(a_sink_that_is_slow),
-                                          SUITE_TEST(what_is_lacking)};
+                                          SUITE_TEST(what_is_lacking),
+                                          SUITE_TEST(runs_of_all_lengths)};
 SUITE_MAIN("cast_taker", tests)

@@ -234,6 +234,72 @@ START_TEST(a_map_of_no_use)
 }
 END_TEST
 
+/* Somebody has deleted a part, and left its map: nothing of it is there. */
+START_TEST(a_map_without_its_part)
+{
+    char beside[FILE_BESIDE];
+    begin(BYTES);
+    ck_assert_int_eq(open_it(PIECE, 5), 0);
+    for (uint64_t i = 0; i < 100; i++) {
+        ck_assert_int_eq(put(i, PIECE), 0);
+    }
+    fake_run(kit.s, CW_MS(10));
+    file_part_close(part);
+    file_label_part(&label, beside);
+    ck_assert_int_eq(kit.disk.host.drop(&kit.disk, "/files", beside), 0);
+    file_label_map(&label, beside);
+    ck_assert_ptr_nonnull(fake_files_find(&kit.disk, beside));
+    ck_assert_int_eq(open_it(PIECE, 6), 0);
+    ck_assert_ptr_null(fake_files_find(&kit.disk, beside)); /* also for who opens it next */
+    for (uint64_t i = 0; i < PIECES; i++) {
+        ck_assert(!sink.has(sink.context, i));
+        ck_assert_int_eq(put(i, PIECE), 0);
+    }
+    finish(0);
+    check_whole();
+    end();
+}
+END_TEST
+
+/* The program ends: what its last map says has been synced, or the map is not written. */
+START_TEST(the_last_map_is_true)
+{
+    char map[FILE_BESIDE];
+    for (int fails = 0; fails < 2; fails++) {
+        begin(BYTES);
+        ck_assert_int_eq(open_it(PIECE, 5), 0);
+        ck_assert_int_eq(put(0, PIECE), 0);
+        fake_run(kit.s, CW_MS(10));
+        unsigned syncs = kit.disk.syncs;
+        if (fails) {
+            fake_files_fail(&kit.disk, "sync", 0, -EIO, false);
+        }
+        file_part_close(part);
+        file_label_map(&label, map);
+        ck_assert_uint_eq(kit.disk.syncs, syncs + 1);
+        ck_assert((fake_files_find(&kit.disk, map) == NULL) == (fails == 1));
+        end();
+    }
+}
+END_TEST
+
+/* The file is there, and nothing that could be sent again: a success, and whoever reads the log knows. */
+START_TEST(a_folder_that_is_not_synced)
+{
+    begin(BYTES);
+    ck_assert_int_eq(open_it(PIECE, 5), 0);
+    for (uint64_t i = 0; i < PIECES; i++) {
+        ck_assert_int_eq(put(i, PIECE), 0);
+    }
+    fake_files_fail(&kit.disk, "folder", 0, -EIO, false);
+    finish(0);
+    check_whole();
+    ck_assert_uint_eq(left_beside(), 0);
+    ck_assert_ptr_nonnull(strstr(kit.s->logged, "file image is whole, but its folder cannot be synced"));
+    end();
+}
+END_TEST
+
 START_TEST(what_is_there_needs_nothing)
 {
     begin(BYTES);
@@ -352,6 +418,9 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_large_file_through_two_buffers),
     SUITE_TEST(it_goes_on_where_it_was),
     SUITE_TEST(a_map_of_no_use),
+    SUITE_TEST(a_map_without_its_part),
+    SUITE_TEST(the_last_map_is_true),
+    SUITE_TEST(a_folder_that_is_not_synced),
     SUITE_TEST(what_is_there_needs_nothing),
     SUITE_TEST(another_digest_is_dropped),
     SUITE_TEST(disks_that_fail),

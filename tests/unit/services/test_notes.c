@@ -257,6 +257,35 @@ START_TEST(bounds)
 }
 END_TEST
 
+/* A refused message has reached nobody; one that any child took keeps its number to itself. */
+START_TEST(a_child_that_cannot_now)
+{
+    setup();
+    const uint16_t members = 0x17f; /* 7 is dead: in two trees the source has two children */
+    for (cw_server s = 0; s < SERVERS; s++) {
+        net->server[s]->down[7] = true;
+    }
+    unsigned whole = 0;
+    for (uint32_t i = 0; i < 40; i++) {
+        net->server[0]->balk = 1;
+        int rc = send(0, members, i % 2 == 0, i, 50);
+        ck_assert(rc == 0 || rc == -EAGAIN);
+        ck_assert_uint_eq(net->server[0]->balk, 0);
+        whole += rc == 0;
+        ck_assert_int_eq(send(0, members, true, 100 + i, 50), 0);
+        fake_net_run(net, CW_MS(200));
+        everybody_has(members, 0, 100 + i);
+        if (rc < 0) {
+            everybody_has(0, 0, i);
+        } else if (i % 2 == 0) {
+            everybody_has(members, 0, i);
+        }
+    }
+    ck_assert(whole > 0 && whole < 40);
+    teardown();
+}
+END_TEST
+
 START_TEST(not_passed_on)
 {
     setup();
@@ -323,6 +352,7 @@ static const struct suite_test tests[] = {SUITE_TEST(to_some_and_all),
                                           SUITE_TEST(members_that_do_not),
                                           SUITE_TEST(a_member_goes),
                                           SUITE_TEST(bounds),
+                                          SUITE_TEST(a_child_that_cannot_now),
                                           SUITE_TEST(not_passed_on),
                                           SUITE_TEST(strangers)};
 SUITE_MAIN("notes", tests)

@@ -219,6 +219,34 @@ START_TEST(an_end_that_takes_time)
 }
 END_TEST
 
+/* A member that has all, and has not been heard yet when its source is out of sight, holds no place and says it when the source is back. */
+START_TEST(a_source_out_of_sight)
+{
+    const cw_event down = {.size = sizeof down, .kind = CW_EVENT_SERVER_DOWN};
+    struct fake_send said;
+    setup();
+    end_says = -EINPROGRESS;
+    send(false);
+    for (int i = 0; i < 20000; i++) {
+        step();
+    }
+    cast_engine_ended(engine[1], sink_ticket, 0);
+    while (fake_take(host[1], &said)) {
+        fake_free(said.packet); /* its word is lost */
+    }
+    host[1]->down[0] = true;
+    cast_engine_event(engine[1], &down);
+    const struct cast_session *c = cast_engine_each(engine[1], NULL);
+    ck_assert(c != NULL && c->left && cast_session_quiet(c) && !c->part.heard);
+    fake_run(host[1], CW_SEC(2));
+    ck_assert(!fake_take(host[1], &said));
+    host[1]->down[0] = false;
+    finish();
+    ck_assert(ended_book.state == CAST_HAS && accepts == 1 && ends == 1);
+    teardown();
+}
+END_TEST
+
 START_TEST(a_sink_that_waits)
 {
     setup();
@@ -336,6 +364,7 @@ static const struct suite_test tests[] = {SUITE_TEST(a_message),
                                           SUITE_TEST(what_is_there_is_not_sent),
                                           SUITE_TEST(members_that_do_not_want),
                                           SUITE_TEST(an_end_that_takes_time),
+                                          SUITE_TEST(a_source_out_of_sight),
                                           SUITE_TEST(a_sink_that_waits),
                                           SUITE_TEST(cancelled),
                                           SUITE_TEST(begun_anew),

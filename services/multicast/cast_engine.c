@@ -195,10 +195,12 @@ static void tick(cw_svc *s, void *state, void *arg)
     (void)s;
     (void)state;
     e->timer = NULL;
+    e->shelf.walked = true;
     for (struct cast_session *c = e->shelf.sessions; c != NULL; c = next) {
         next = c->next;
         (void)tick_session(e, c);
     }
+    e->shelf.walked = false;
     set_timer(e);
     wake(e);
 }
@@ -224,6 +226,7 @@ void cast_engine_event(struct cast_engine *e, const cw_event *ev)
 {
     cw_server server = cw_server_id(e->s, ev->server);
     struct cast_session *next;
+    e->shelf.walked = true;
     for (struct cast_session *c = e->shelf.sessions; c != NULL; c = next) {
         next = c->next;
         bool view = ev->kind == CW_EVENT_SERVER_DOWN || ev->kind == CW_EVENT_SERVER_UP;
@@ -245,6 +248,7 @@ void cast_engine_event(struct cast_engine *e, const cw_event *ev)
         }
         (void)tick_session(e, c);
     }
+    e->shelf.walked = false;
     wake(e);
 }
 

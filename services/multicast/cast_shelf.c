@@ -91,7 +91,7 @@ static bool make_place(struct cast_shelf *f, const struct cast_head *open)
     if (busy < CAST_BUSY_MOST) {
         return true;
     }
-    if (own || last == NULL || !comes_after(last, open->number, open->origin)) {
+    if (own || f->walked || last == NULL || !comes_after(last, open->number, open->origin)) {
         return false;
     }
     cast_shelf_remove(f, last, -EBUSY);
@@ -113,10 +113,11 @@ static bool make_room(struct cast_shelf *f, const struct cast_head *open)
             oldest = c;
         }
     }
-    if (oldest != NULL) {
-        cast_shelf_remove(f, oldest, -ETIMEDOUT);
+    if (oldest == NULL || f->walked) {
+        return false;
     }
-    return oldest != NULL;
+    cast_shelf_remove(f, oldest, -ETIMEDOUT);
+    return true;
 }
 
 int cast_shelf_begin(struct cast_shelf *f, const struct cast_head *open, struct cast_session **out)

@@ -20,6 +20,7 @@ struct cast_shelf {
     struct cast_limits limits;
     struct cast_session *sessions;
     unsigned count;
+    bool walked; /* its user goes through them, with upcalls on the way: none makes room for another meanwhile */
     uint64_t tickets;
     cw_counter *repeated, *doubled, *skipped;
 };

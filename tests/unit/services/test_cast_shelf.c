@@ -81,6 +81,10 @@ START_TEST(so_many)
         ck_assert_int_eq(begin(i, &c), 0);
     }
     ck_assert_uint_eq(shelf.count, CAST_SESSIONS_MOST);
+    make_quiet(shelf.sessions);
+    shelf.walked = true; /* whoever walks may stand on the one that would go */
+    ck_assert(begin(999, &c) == -EBUSY && shelf.count == CAST_SESSIONS_MOST);
+    shelf.walked = false;
     ck_assert(cast_shelf_find(&shelf, 0, 1) != NULL);              /* not quiet: it stays */
     ck_assert(cast_shelf_find(&shelf, 0, CAST_BUSY_MOST) == NULL); /* the first that was */
     teardown();

@@ -225,7 +225,7 @@ fi
 if setarch -R true 2>/dev/null; then
     ctest_prefix=(setarch -R)
 fi
-build tsan && run_tests tsan -L '^threads$'
+only='test_base_ring|test_daemon_[a-z0-9_]+|test_shim_(io_)?thread(ed)?' build tsan && run_tests tsan -L '^threads$'
 ctest_prefix=()
 if has clang "fuzz: libFuzzer"; then
     build fuzz && run_tests fuzz && { [ "$mode" != soak ] || soak_fuzz; }

@@ -1,17 +1,21 @@
 # cubeway_folder(<name> PREFIX <include prefix> SOURCES <files> [LINKS <lower targets>] [PRIVATE_LINKS <libraries>])
 #
 # Makes the static library <name> of the current folder. Its headers are published as "<prefix>/x.h" and nothing else
-# is: a view folder of the build tree holds one link, <prefix> -> this folder, and only that view is on the
-# include path of those who link the target. `house.includes` tries what this lets through.
+# is, not even those of its inner folders: a view of the build tree holds a link to each header of this folder, and only
+# that view is on the include path of those who link the target. `house.includes` tries what this lets through.
 function(cubeway_folder name)
   cmake_parse_arguments(ARG "" "PREFIX" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_PREFIX OR NOT ARG_SOURCES)
     message(FATAL_ERROR "cubeway_folder(${name}): needs PREFIX and SOURCES, and knows nothing of '${ARG_UNPARSED_ARGUMENTS}'")
   endif()
   set(view ${CMAKE_BINARY_DIR}/views/${name})
-  get_filename_component(parent ${view}/${ARG_PREFIX} DIRECTORY)
-  file(MAKE_DIRECTORY ${parent})
-  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${view}/${ARG_PREFIX} SYMBOLIC)
+  file(REMOVE_RECURSE ${view}) # a header that went leaves no link behind
+  file(MAKE_DIRECTORY ${view}/${ARG_PREFIX})
+  file(GLOB headers CONFIGURE_DEPENDS *.h)
+  foreach(header IN LISTS headers)
+    get_filename_component(file ${header} NAME)
+    file(CREATE_LINK ${header} ${view}/${ARG_PREFIX}/${file} SYMBOLIC)
+  endforeach()
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC ${view})
   target_compile_options(${name} PUBLIC -fmacro-prefix-map=${view}/=)

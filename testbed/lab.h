@@ -13,7 +13,7 @@
 #ifndef TESTBED_LAB_H
 #define TESTBED_LAB_H
 
-#include "core/linkstate.h"
+#include "linkstate/linkstate.h"
 #include "keyspace/torus.h"
 
 #include <limits.h>

@@ -15,7 +15,7 @@
 #define CORE_NODE_H
 
 #include "base/siphash.h"
-#include "core/linkstate.h"
+#include "linkstate/linkstate.h"
 #include "core/pkt.h"
 #include "cubeway/err.h"
 #include "cubeway/service.h"

@@ -2,12 +2,12 @@
 /*
  * path.h - a shortest path between two servers over the links that the link-state database calls up: what packets would do.
  *
- * For people who ask; nodes route by core/routes.h. Where several links lie on shortest paths the first is taken and all are told.
+ * For people who ask; nodes route by linkstate/routes.h. Where several links lie on shortest paths the first is taken and all are told.
  */
 #ifndef DAEMON_PATH_H
 #define DAEMON_PATH_H
 
-#include "core/linkstate.h"
+#include "linkstate/linkstate.h"
 
 struct path_step {
     cw_server server;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * group_mutant.h - plausible bugs of groups and messages on purpose, to test the tests. GROUP_MUTANT(NAME) is the constant false, and what it guards is in no
- * program, but for one build of these sources with CW_MUTANTS that tests/sim makes for itself (as core/mutant.h). A number names a bug for ever.
+ * program, but for one build of these sources with CW_MUTANTS that tests/sim makes for itself (as linkstate/mutant.h). A number names a bug for ever.
  */
 #ifndef SERVICES_MULTICAST_GROUP_MUTANT_H
 #define SERVICES_MULTICAST_GROUP_MUTANT_H

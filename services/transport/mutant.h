@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mutant.h - plausible bugs on purpose, to test the tests. TP_MUTANT(NAME) is the constant false, and what it guards is in no program, but for
- * one build of these sources with CW_MUTANTS that tests/sim makes for itself (as core/mutant.h). A number names a bug for ever.
+ * one build of these sources with CW_MUTANTS that tests/sim makes for itself (as linkstate/mutant.h). A number names a bug for ever.
  */
 #ifndef SERVICES_TRANSPORT_MUTANT_H
 #define SERVICES_TRANSPORT_MUTANT_H

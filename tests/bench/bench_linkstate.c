@@ -7,7 +7,7 @@
  * carry meanwhile, and the processor's time.
  */
 #include "base/heap.h"
-#include "core/linkstate.h"
+#include "linkstate/linkstate.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * Memory of one server at the end.
  */
 #include "base/prng.h"
-#include "core/views.h"
+#include "linkstate/views.h"
 
 #include <stdio.h>
 #include <stdlib.h>

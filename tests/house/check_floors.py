@@ -5,7 +5,7 @@ that a fault is found in any build; house.includes asks the compiler."""
 import re
 from fnmatch import fnmatch
 
-from floors import FOLDERS, PURE_HEADERS, SHARED_BY_SERVICES, SYSTEM_HOMES, folder_by_prefix, folder_of, is_product
+from floors import FACES, FOLDERS, PURE_HEADERS, SYSTEM_HOMES, folder_by_prefix, folder_of, is_product
 from tree import Finding, strip_comments
 
 INCLUDE = re.compile(r'\s*#\s*include(?:_next)?\b\s*(.*)')
@@ -38,16 +38,16 @@ def _fault(path, folder, what):
         return (f'"{name}" is no header: no check of the house reads it where it lands', "compile it as a source of its own, or call it .h")
     if ".." in name.split("/") or name.startswith("/"):
         return (f'"{name}" climbs out of its folder by path, past the build\'s floors', 'include it as "<folder>/x.h"')
-    if name.startswith("services/"):
-        own = path.rpartition("/")[0] + "/"
-        allowed = (name.startswith(own) or name in SHARED_BY_SERVICES) if path.startswith("services/") else "services/*" in folder.sees
-        return None if allowed else (f'{path.rpartition("/")[0]} may not know "{name}": services never include one another, but for the transport and sentences for operators',
-                                     "talk through include/cubeway/service.h")
     target = folder_by_prefix(name)
     if target is None:
         return (f'"{name}" names no folder of the house', 'own headers too are included as "<folder>/x.h", system ones as <x.h>')
-    if target is folder or target.path in folder.sees:
+    if target is folder:
         return None
+    if target.path in folder.sees:
+        face = FACES.get(target.path)
+        if face is None or name.rpartition("/")[2] in face or target.floor < folder.floor:
+            return None
+        return (f'"{name}" is the inside of {target.path}', f"its neighbours may include {' and '.join(face)} only")
     below = ", ".join(folder.sees) or "nothing but itself"
     if target.floor > folder.floor:
         direction = f"up, from floor {folder.floor} to floor {target.floor}"

@@ -42,7 +42,7 @@ def check(tree, _build):
 
 def guard_of(path, folder):
     """runtime/base/list.h -> BASE_LIST_H, the name under which it is included."""
-    name = path if "*" in folder.path else f"{folder.prefix}/{path.rpartition('/')[2]}"
+    name = f"{folder.prefix}/{path.rpartition('/')[2]}"
     return re.sub(r"\W", "_", name).upper()
 
 

@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The house itself: which folder stands on which floor, and what it may know. docs/architecture.md says why."""
 
-from fnmatch import fnmatch
 from typing import NamedTuple
 
 CONTRACTS, KEYSPACE, BASE, WIRE = "include/cubeway", "keyspace", "runtime/base", "runtime/wire"
-CORE, BOOT, NMU, SHIM = "runtime/core", "runtime/boot", "runtime/nmu", "shim"
-SERVICES, SERVICE_LIST = "services/*", "services"
-SERVICE_JOBS, TRANSPORT, REPLY = "services/jobs", "services/transport", "services/reply"
+LINKSTATE, CORE, BOOT, NMU, SHIM = "runtime/linkstate", "runtime/core", "runtime/boot", "runtime/nmu", "shim"
+SERVICE_LIST, REPLY, TRANSPORT, SERVICE_JOBS = "services", "services/reply", "services/transport", "services/jobs"
+PING, BENCH, TRACE = "services/ping", "services/bench", "services/trace"
+KVCACHE, MULTICAST = "services/kvcache", "services/multicast"
 SCENARIO, CAPTURE, CONF, SEAL, JOBFILE = "scenario", "runtime/capture", "runtime/conf", "runtime/seal", "runtime/jobfile"
 SIMULATOR, DAEMON, CTL, TESTBED = "simulator", "runtime/daemon", "runtime/ctl", "testbed"
 
+GROUND = (CONTRACTS, KEYSPACE, BASE)
+SERVICES = (PING, BENCH, TRACE, SERVICE_JOBS, TRANSPORT, KVCACHE, MULTICAST)
+NODE = (*GROUND, WIRE, LINKSTATE, CORE, NMU)
+
 
 class Folder(NamedTuple):
-    path: str    # "*" stands for one name: each services/<name> is a folder of its own and knows no other
+    path: str
     floor: int
     prefix: str  # its headers are included as "<prefix>/x.h"
     sees: tuple  # the folders it may include, itself apart
@@ -21,7 +25,7 @@ class Folder(NamedTuple):
 
     def holds(self, path):
         """Is the file of this folder?"""
-        return fnmatch(path.rpartition("/")[0], self.path) and path.count("/") == self.path.count("/") + 1
+        return path.rpartition("/")[0] == self.path
 
 
 FOLDERS = (
@@ -29,28 +33,36 @@ FOLDERS = (
     Folder(KEYSPACE, 1, "keyspace", (CONTRACTS,), True),
     Folder(BASE, 1, "base", (CONTRACTS,), True),
     Folder(WIRE, 2, "wire", (CONTRACTS, BASE), True),
-    Folder(CORE, 3, "core", (CONTRACTS, KEYSPACE, BASE, WIRE, NMU), True),
-    Folder(BOOT, 3, "boot", (CONTRACTS, KEYSPACE, BASE, WIRE), True),
+    Folder(LINKSTATE, 3, "linkstate", (*GROUND, WIRE), True),
+    Folder(CORE, 3, "core", (*GROUND, WIRE, LINKSTATE, NMU), True),
+    Folder(BOOT, 3, "boot", (*GROUND, WIRE), True),
     Folder(NMU, 3, "nmu", (CONTRACTS, BASE, WIRE), True),
     Folder(SHIM, 4, "shim", (CONTRACTS, BASE, WIRE), False),
     Folder(CAPTURE, 4, "capture", (CONTRACTS,), False),
     Folder(CONF, 4, "conf", (CONTRACTS,), False),
     Folder(SEAL, 4, "seal", (CONTRACTS,), False),
     Folder(JOBFILE, 4, "jobfile", (CONTRACTS, BASE, WIRE, NMU, CONF), False),
-    Folder(REPLY, 4, "services/reply", (CONTRACTS,), False),  # sentences for operators, the same in all services
-    Folder(SERVICE_JOBS, 4, "services/jobs", (CONTRACTS, KEYSPACE, BASE, WIRE, NMU, REPLY), False),  # the one service that governs the NMU
-    Folder(TRANSPORT, 4, "services/transport", (CONTRACTS, KEYSPACE, BASE, REPLY), False),  # what other services are built on
-    Folder(SERVICES, 4, "services", (CONTRACTS, KEYSPACE, BASE, TRANSPORT, REPLY), False),
-    Folder(SERVICE_LIST, 4, "services", (CONTRACTS, BASE, WIRE, NMU, SERVICES, SERVICE_JOBS, TRANSPORT, REPLY), False),
-    Folder(SCENARIO, 4, "scenario", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU), False),
-    Folder(SIMULATOR, 5, "simulator", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, CAPTURE, SEAL, SERVICES, SERVICE_JOBS, TRANSPORT, REPLY, SERVICE_LIST, SCENARIO), False),
-    Folder(DAEMON, 5, "daemon", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, BOOT, NMU, SHIM, CONF, SEAL, JOBFILE, SERVICES, SERVICE_JOBS, TRANSPORT, REPLY, SERVICE_LIST), False),
+    # Services know nothing of one another but these two: sentences for operators, and reliable messages.
+    Folder(REPLY, 4, "services/reply", (CONTRACTS,), False),
+    Folder(TRANSPORT, 4, "services/transport", (*GROUND, REPLY), False),
+    Folder(PING, 4, "services/ping", (*GROUND, REPLY, TRANSPORT), False),
+    Folder(BENCH, 4, "services/bench", (*GROUND, REPLY, TRANSPORT), False),
+    Folder(TRACE, 4, "services/trace", (*GROUND, REPLY, TRANSPORT), False),
+    Folder(SERVICE_JOBS, 4, "services/jobs", (*GROUND, WIRE, NMU, REPLY), False),  # the one service that governs the NMU
+    Folder(KVCACHE, 4, "services/kvcache", (*GROUND, REPLY, TRANSPORT), False),
+    Folder(MULTICAST, 4, "services/multicast", (*GROUND, REPLY, TRANSPORT), False),
+    Folder(SERVICE_LIST, 4, "services", (CONTRACTS, BASE, WIRE, NMU, *SERVICES, REPLY), False),
+    Folder(SCENARIO, 4, "scenario", NODE, False),
+    Folder(SIMULATOR, 5, "simulator", (*NODE, CAPTURE, SEAL, *SERVICES, REPLY, SERVICE_LIST, SCENARIO), False),
+    Folder(DAEMON, 5, "daemon", (*NODE, BOOT, SHIM, CONF, SEAL, JOBFILE, *SERVICES, REPLY, SERVICE_LIST), False),
     Folder(CTL, 5, "ctl", (CONTRACTS, BASE, WIRE, NMU, CAPTURE, SEAL, JOBFILE), False),
-    Folder(TESTBED, 5, "testbed", (CONTRACTS, KEYSPACE, BASE, WIRE, CORE, NMU, SEAL, JOBFILE, SERVICES, SERVICE_JOBS, TRANSPORT, REPLY, SERVICE_LIST, SCENARIO), False),
+    Folder(TESTBED, 5, "testbed", (*NODE, SEAL, JOBFILE, *SERVICES, REPLY, SERVICE_LIST, SCENARIO), False),
 )
 
-# What services may include of one another.
-SHARED_BY_SERVICES = ("services/transport/transport.h", "services/reply/refuse.h")
+# Of a folder that others may see, the headers they may include; of all others, every header.
+FACES = {
+    TRANSPORT: ("transport.h",),
+}
 
 # Folders of C that are not the product: they may include all of it.
 NOT_PRODUCT = ("tests/", "tools/", "examples/")
@@ -84,17 +96,15 @@ def folder_of(path):
 
 def include_name(path):
     """The name under which a product header is included: runtime/base/list.h -> base/list.h."""
-    folder = folder_of(path)
-    return path if "*" in folder.path else f"{folder.prefix}/{path.rpartition('/')[2]}"
+    return f"{folder_of(path).prefix}/{path.rpartition('/')[2]}"
 
 
 def folder_by_prefix(include):
-    """The Folder that publishes "prefix/x.h" ("services/name/x.h"), or None."""
-    return next((folder for folder in FOLDERS if include.startswith(folder.prefix + "/")), None)
+    """The Folder that publishes "prefix/x.h", or None."""
+    return next((folder for folder in FOLDERS if folder.prefix == include.rpartition("/")[0]), None)
 
 
 def unit_folder(folder_path):
     """Where the tests of a product folder live: runtime/base -> tests/unit/base; those of all services are together."""
-    if folder_path.startswith(SERVICE_LIST + "/"):
-        folder_path = SERVICE_LIST
-    return "tests/unit/" + folder_path.rpartition("/")[2]
+    folder = next(folder for folder in FOLDERS if folder.path == folder_path)
+    return "tests/unit/" + (SERVICE_LIST if folder.prefix.startswith(SERVICE_LIST) else folder.prefix)

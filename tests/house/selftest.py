@@ -15,6 +15,7 @@ import tempfile
 import unittest
 
 import house
+from floors import FOLDERS
 from tree import Build, Skip, Tree, run
 
 SPDX = "/* SPDX-License-Identifier: Apache-2.0 */\n"
@@ -87,10 +88,12 @@ class Planted(unittest.TestCase):
 
     def _view(self, build, name):
         view = os.path.join(build, "views", name.replace("/", "_"))
-        link = os.path.join(view, name if name.startswith("services/") else name.rpartition("/")[2])
-        os.makedirs(os.path.dirname(link), exist_ok=True)
-        if not os.path.islink(link):
-            os.symlink(os.path.join(self.root, name), link)
+        prefix = os.path.join(view, next(folder.prefix for folder in FOLDERS if folder.path == name))
+        os.makedirs(prefix, exist_ok=True)
+        for header in filter(lambda file: file.endswith(".h"), os.listdir(os.path.join(self.root, name))):
+            link = os.path.join(prefix, header)
+            if not os.path.islink(link):
+                os.symlink(os.path.join(self.root, name, header), link)
         return view
 
     def findings(self, check, build=None):
@@ -167,21 +170,25 @@ class Floors(Planted):
         self.finds("floors", "runtime/attic/old.c:1", "in no floor")
 
     def test_services_are_strangers(self):
-        self.plant_include("services/store/store.c", '"services/store/store.h"')
+        self.plant_include("services/ping/ping.c", '"services/ping/ping.h"')
         self.sound("floors")
-        self.plant_include("services/store/store.c", '"services/cache/cache.h"')
-        self.finds("floors", "services/store/store.c:3", "never include one another")
-        self.plant_include("services/store/store.c", '"core/node.h"')
-        self.finds("floors", "services/store/store.c:3", "past what this folder may know")
+        self.plant_include("services/ping/ping.c", '"services/bench/bench.h"')
+        self.finds("floors", "services/ping/ping.c:3", "across floor 4")
+        self.plant_include("services/ping/ping.c", '"services/transport/transport.h"')
+        self.sound("floors")
+        self.plant_include("services/ping/ping.c", '"services/transport/internal.h"')
+        self.finds("floors", "services/ping/ping.c:3", "is the inside of services/transport")
+        self.plant_include("services/ping/ping.c", '"core/node.h"')
+        self.finds("floors", "services/ping/ping.c:3", "past what this folder may know")
 
     def test_only_their_list_knows_services(self):
-        self.plant_include("services/builtin.c", '"services/store/store.h"')
+        self.plant_include("services/builtin.c", '"services/ping/ping.h"')
         self.sound("floors")
         self.plant_include("services/builtin.c", '"keyspace/key.h"')
         self.finds("floors", "services/builtin.c:3", "past what this folder may know")
         os.remove(os.path.join(self.root, "services/builtin.c"))
-        self.plant_include("services/store/store.c", '"services/builtin.h"')
-        self.finds("floors", "services/store/store.c:3", "never include one another")
+        self.plant_include("services/ping/ping.c", '"services/builtin.h"')
+        self.finds("floors", "services/ping/ping.c:3", "across floor 4")
 
 
 class Includes(Planted):
@@ -206,7 +213,7 @@ class Includes(Planted):
         self.sound("includes", self.build())
         self.sound("headers", self.build())
         links = {**LINKS, "services/store": ["services/cache"]}
-        self.finds("includes", "services/store/CMakeLists.txt:1", '"services/cache/cache.h" compiles in services/store', self.build(links))
+        self.finds("includes", "services/store/CMakeLists.txt:1", '"services/bench/bench.h" compiles in services/store', self.build(links))
 
     def test_control(self):
         build = self.build()

@@ -20,7 +20,7 @@
  */
 #include "ls_world.h"
 
-#include "core/mutant.h"
+#include "linkstate/mutant.h"
 #include "keyspace/owner.h"
 
 #include <stdlib.h>

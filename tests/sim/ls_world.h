@@ -12,8 +12,8 @@
 
 #include "base/heap.h"
 #include "base/prng.h"
-#include "core/linkstate.h"
-#include "core/linkstate_internal.h"
+#include "linkstate/linkstate.h"
+#include "linkstate/internal.h"
 
 #include <stdio.h>
 

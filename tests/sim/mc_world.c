@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mc_world.h"
 
-#include "core/linkstate.h"
+#include "linkstate/linkstate.h"
 #include "nmu/book.h"
 #include "services/multicast/multicast.h"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plants each bug of runtime/core/mutant.h in the link state and demands that the mini world finds it (docs/semantics.md, 8.3).
+"""Plants each bug of runtime/linkstate/mutant.h in the link state and demands that the mini world finds it (docs/semantics.md, 8.3).
 
 A mutant is found when a seed of the world fails: a checker of tests/sim/ls_oracle.c saw something wrong, or the product stopped
 itself. Without a mutant the same seeds must pass. Each mutant is also tried with the checks of single rules left out, which
@@ -140,7 +140,7 @@ def choose(words, options):
     if options.only is not None:
         unknown = options.only - words.keys()
         if unknown:
-            fail(f"there is no mutant {min(unknown)} in runtime/core/mutant.h")
+            fail(f"there is no mutant {min(unknown)} in runtime/linkstate/mutant.h")
         cases = [c for c in cases if options.only.issuperset(c.mutants)]
     return cases
 

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "linkstate/feed.h"
+
+void feed_start(struct feed *d, uint64_t position)
+{
+    *d = (struct feed){
+        .base = position,
+        .next = position,
+        .high = position,
+        .ack_at = CW_NEVER,
+        .running = true,
+    };
+}
+
+void feed_stop(struct feed *d)
+{
+    *d = (struct feed){.ack_at = CW_NEVER};
+}
+
+void feed_owe(struct feed *d)
+{
+    CHECK(d->running);
+    d->unsent++;
+}
+
+void feed_forgive(struct feed *d)
+{
+    CHECK(d->unsent > 0);
+    d->unsent--;
+}
+
+/* Items to repeat, and new ones, both within the window. */
+bool feed_has_more(const struct feed *d)
+{
+    uint32_t window = d->stalled ? FEED_PROBE : FEED_WINDOW;
+    return (d->sent != d->top || d->unsent > 0) && d->sent - d->acked < window;
+}
+
+const struct flood_entry *feed_peek(struct feed *d, const struct flood *f, cw_link link)
+{
+    if (!feed_has_more(d)) {
+        return NULL;
+    }
+    cw_links bit = cw_links_of(link);
+    const struct flood_entry *entry = flood_at(f, d->next);
+    while (!(entry->owed & bit)) {
+        d->next++;
+        entry = flood_at(f, d->next);
+    }
+    d->high = d->next > d->high ? d->next : d->high;
+    return entry;
+}
+
+void feed_sent(struct feed *d, cw_time now)
+{
+    if (d->acked == d->top) {
+        d->moved = now;
+    }
+    d->next++;
+    d->sent++;
+    if (d->next > d->high) {
+        d->high = d->next;
+        d->top = d->sent;
+        feed_forgive(d);
+    }
+}
+
+bool feed_acked(struct feed *d, const struct flood *f, cw_link link, uint32_t number, cw_time now)
+{
+    uint32_t ahead = number - d->acked;
+    if (ahead > d->top - d->acked) {
+        return position_before(number, d->acked); /* an older word of the same truth */
+    }
+    if (ahead == 0) {
+        return true;
+    }
+    cw_links bit = cw_links_of(link);
+    while (d->acked != number) {
+        d->acked += (flood_at(f, d->base)->owed & bit) != 0;
+        d->base++;
+    }
+    if (d->next < d->base) {
+        d->next = d->base;
+        d->sent = d->acked;
+    }
+    d->moved = now;
+    d->stalled = false;
+    return true;
+}
+
+uint64_t feed_floor(struct feed *d, const struct flood *f)
+{
+    if (d->acked == d->top) {
+        d->high = d->unsent == 0 ? f->end : d->high;
+        d->base = d->next = d->high;
+    }
+    return d->base;
+}
+
+bool feed_tick(struct feed *d, cw_span retry, cw_time now)
+{
+    if (d->acked == d->top || !cw_time_due(cw_time_add(d->moved, retry), now)) {
+        return false;
+    }
+    d->next = d->base;
+    d->sent = d->acked;
+    d->moved = now;
+    d->stalled = true;
+    return true;
+}
+
+cw_time feed_wake(const struct feed *d, cw_span retry)
+{
+    return d->acked == d->top ? CW_NEVER : cw_time_add(d->moved, retry);
+}
+
+bool feed_receive(struct feed *d, uint32_t number, cw_time ack_by)
+{
+    d->ack_at = cw_time_min(d->ack_at, ack_by);
+    if (number != d->received + 1) {
+        return false;
+    }
+    d->received = number;
+    return true;
+}
+
+void feed_ack_left(struct feed *d)
+{
+    d->ack_at = CW_NEVER;
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * thread.h - how the daemon's threads begin: signals are its loop's, and a thread takes none but those of its own crash, which the daemon's
- * handler must hear of in whatever thread they come (daemon/watcher.h): where they are blocked the kernel ends the process without asking it.
+ * handler must hear of in whatever thread they come (daemon/host/watcher.h): where they are blocked the kernel ends the process without asking it.
  */
 #ifndef SHIM_THREAD_H
 #define SHIM_THREAD_H

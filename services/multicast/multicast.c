@@ -3,12 +3,12 @@
 
 #include "base/bytes.h"
 #include "base/words.h"
-#include "services/multicast/cast_engine.h"
-#include "services/multicast/cast_pattern.h"
-#include "services/multicast/file_tell.h"
-#include "services/multicast/files.h"
-#include "services/multicast/group_to.h"
-#include "services/multicast/post.h"
+#include "services/multicast/cast/engine.h"
+#include "services/multicast/cast/pattern.h"
+#include "services/multicast/file/tell.h"
+#include "services/multicast/file/files.h"
+#include "services/multicast/group/to.h"
+#include "services/multicast/group/group.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -91,7 +91,7 @@ static void tell_result(void *context, const struct cast_result *result)
     free(w);
 }
 
-/* Reads "all", servers, or the group that group_to.h has asked for into a set. */
+/* Reads "all", servers, or the group that group/to.h has asked for into a set. */
 static int read_members(const struct multicast *m, cw_request *r, int argc, const char *const *argv, uint8_t *set)
 {
     const uint8_t *group = argc == 1 ? group_to_set(m->to, argv[0]) : NULL;
@@ -122,7 +122,7 @@ static int members_of_file(void *context, cw_request *r, int argc, const char *c
     return read_members(context, r, argc, argv, set);
 }
 
-/* A file's command cannot wait and be run again, as group_to.h does it: the file is passed to it once. It asks by itself. */
+/* A file's command cannot wait and be run again, as group/to.h does it: the file is passed to it once. It asks by itself. */
 static int group_of_file(void *context, const char *text, files_group_fn done, void *arg)
 {
     struct multicast *m = context;

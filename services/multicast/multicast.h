@@ -5,7 +5,7 @@
  *
  *   send BYTES to all|SERVER...   a message of a pattern, compared byte for byte by every member; answered when all members that live have it
  *   status                        the messages this server has to do with
- *   group ...                     groups by name, and texts to them (group_command.h)
+ *   group ...                     groups by name, and texts to them (group/command.h)
  *
  * What other services have of it is cubeway/multicast.h.
  */
@@ -13,8 +13,6 @@
 #define SERVICES_MULTICAST_MULTICAST_H
 
 #include "cubeway/service.h"
-
-enum { MULTICAST_JOB = 7, MULTICAST_PORT = 0, MULTICAST_PORT_GROUPS = 2 };
 
 extern const cw_service multicast_service;
 

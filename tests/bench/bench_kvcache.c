@@ -9,8 +9,8 @@
  *   fig6b    the same for 23,300 thumbnails of 3,550 bytes, asked for by ten generators outside, with hosts as slow as the paper's
  */
 #include "kv_load.h"
-#include "simulator/command.h"
-#include "simulator/figure.h"
+#include "simulator/cwsim/command.h"
+#include "simulator/cwsim/figure.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * slowest member has gets there over time: deaths-N.csv and a script for gnuplot. --smoke: 5 MB, and no 8x8x8.
  */
 #include "mc_world.h"
-#include "simulator/plot.h"
+#include "simulator/cwsim/plot.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packets of the multicast: whatever is decoded is encoded to the same bytes again. */
-#include "services/multicast/cast_head.h"
+#include "services/multicast/cast/head.h"
 
 #include <stdlib.h>
 #include <string.h>

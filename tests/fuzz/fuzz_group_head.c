@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packets of groups and of messages of one packet: whatever is decoded is encoded to the same bytes again. */
-#include "services/multicast/group_head.h"
+#include "services/multicast/group/head.h"
 
 #include <stdlib.h>
 #include <string.h>

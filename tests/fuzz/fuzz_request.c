@@ -5,7 +5,7 @@
  */
 #include "base/check.h"
 #include "ctl/json.h"
-#include "daemon/request.h"
+#include "daemon/control/request.h"
 
 #include <stdlib.h>
 #include <string.h>

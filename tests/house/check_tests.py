@@ -15,16 +15,17 @@ TESTED_WITH = {
     "runtime/wire/field.h": "tests/unit/wire/test_goodbye.c",
     "runtime/boot/boot_internal.h": "tests/unit/boot/test_boot.c",
     "runtime/core/node_internal.h": "tests/unit/core/test_node.c",
-    "runtime/ctl/main.c": "tests/net/test_cwctl.py",
+    "ctl/main.c": "tests/net/test_cwctl.py",
 }
 
 
 # Programs are tested from outside: of a folder, which sources are a program's commands, and where their tests are.
 COMMANDS = {
-    "simulator": (re.compile(r"cmd_\w+|main"), "tests/sim"),
-    "runtime/daemon": (re.compile(r"cmd_\w+|main"), "tests/net"),
-    "runtime/ctl": (re.compile(r"cmd_\w+"), "tests/net"),
-    "testbed": (re.compile(r"cmd_\w+|main"), "tests/net/lab"),
+    "simulator/cwsim": (re.compile(r"cmd_\w+|main"), "tests/sim"),
+    "daemon": (re.compile(r"main"), "tests/net"),
+    "daemon/commands": (re.compile(r"cmd_\w+"), "tests/net"),
+    "ctl": (re.compile(r"cmd_\w+"), "tests/net"),
+    "testbed/cwlab": (re.compile(r"cmd_\w+|main"), "tests/net/lab"),
 }
 
 

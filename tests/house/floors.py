@@ -8,12 +8,17 @@ LINKSTATE, CORE, BOOT, NMU, SHIM = "runtime/linkstate", "runtime/core", "runtime
 SERVICE_LIST, REPLY, TRANSPORT, SERVICE_JOBS = "services", "services/reply", "services/transport", "services/jobs"
 PING, BENCH, TRACE = "services/ping", "services/bench", "services/trace"
 KVCACHE, MULTICAST = "services/kvcache", "services/multicast"
-SCENARIO, CAPTURE, CONF, SEAL, JOBFILE = "scenario", "runtime/capture", "runtime/conf", "runtime/seal", "runtime/jobfile"
-SIMULATOR, DAEMON, CTL, TESTBED = "simulator", "runtime/daemon", "runtime/ctl", "testbed"
+MEMCACHED = "services/kvcache/memcached"
+CAST, GROUP, FILE = "services/multicast/cast", "services/multicast/group", "services/multicast/file"
+SCENARIO, CAPTURE, CONF, SEAL, JOBFILE = "scenario", "formats/capture", "formats/conf", "formats/seal", "formats/jobfile"
+SIMULATOR, CWSIM, CTL, TESTBED, CWLAB = "simulator", "simulator/cwsim", "ctl", "testbed", "testbed/cwlab"
+DAEMON, CONFIG, CONTROL, HOST = "daemon", "daemon/config", "daemon/control", "daemon/host"
+DAEMON_COMMANDS, LISTENERS = "daemon/commands", "daemon/listeners"
 
 GROUND = (CONTRACTS, KEYSPACE, BASE)
 SERVICES = (PING, BENCH, TRACE, SERVICE_JOBS, TRANSPORT, KVCACHE, MULTICAST)
 NODE = (*GROUND, WIRE, LINKSTATE, CORE, NMU)
+ABOUT_HOST = (BOOT, SHIM, CONF, SEAL, JOBFILE, CONFIG, CONTROL, HOST, *SERVICES, CAST, FILE, REPLY, SERVICE_LIST)
 
 
 class Folder(NamedTuple):
@@ -50,13 +55,24 @@ FOLDERS = (
     Folder(TRACE, 4, "services/trace", (*GROUND, REPLY, TRANSPORT), False),
     Folder(SERVICE_JOBS, 4, "services/jobs", (*GROUND, WIRE, NMU, REPLY), False),  # the one service that governs the NMU
     Folder(KVCACHE, 4, "services/kvcache", (*GROUND, REPLY, TRANSPORT), False),
-    Folder(MULTICAST, 4, "services/multicast", (*GROUND, REPLY, TRANSPORT), False),
+    Folder(CAST, 4, CAST, (*GROUND, REPLY), False),
+    Folder(GROUP, 4, GROUP, (*GROUND, CAST, REPLY), False),
+    Folder(FILE, 4, FILE, (*GROUND, CAST, REPLY), False),
+    Folder(MEMCACHED, 4, MEMCACHED, (*GROUND, TRANSPORT, KVCACHE), False),
+    Folder(MULTICAST, 4, "services/multicast", (*GROUND, CAST, GROUP, FILE, REPLY), False),
     Folder(SERVICE_LIST, 4, "services", (CONTRACTS, BASE, WIRE, NMU, *SERVICES, REPLY), False),
     Folder(SCENARIO, 4, "scenario", NODE, False),
-    Folder(SIMULATOR, 5, "simulator", (*NODE, CAPTURE, SEAL, *SERVICES, REPLY, SERVICE_LIST, SCENARIO), False),
-    Folder(DAEMON, 5, "daemon", (*NODE, BOOT, SHIM, CONF, SEAL, JOBFILE, *SERVICES, REPLY, SERVICE_LIST), False),
-    Folder(CTL, 5, "ctl", (CONTRACTS, BASE, WIRE, NMU, CAPTURE, SEAL, JOBFILE), False),
-    Folder(TESTBED, 5, "testbed", (*NODE, SEAL, JOBFILE, *SERVICES, REPLY, SERVICE_LIST, SCENARIO), False),
+    Folder(SIMULATOR, 5, SIMULATOR, (*NODE, CAPTURE, SCENARIO), False),
+    Folder(CWSIM, 5, CWSIM, (*NODE, CAPTURE, SIMULATOR, *SERVICES, REPLY, SERVICE_LIST, SCENARIO), False),
+    Folder(CONFIG, 5, CONFIG, (*NODE, CONF, *SERVICES, REPLY, SERVICE_LIST), False),
+    Folder(CONTROL, 5, CONTROL, GROUND, False),
+    Folder(HOST, 5, HOST, (*NODE, BOOT, SHIM, CONF, SEAL, JOBFILE, CONFIG, *SERVICES, CAST, FILE, REPLY, SERVICE_LIST), False),
+    Folder(DAEMON_COMMANDS, 5, DAEMON_COMMANDS, (*NODE, *ABOUT_HOST), False),
+    Folder(LISTENERS, 5, LISTENERS, (*NODE, *ABOUT_HOST, MEMCACHED), False),
+    Folder(DAEMON, 5, DAEMON, (*NODE, *ABOUT_HOST, MEMCACHED, DAEMON_COMMANDS, LISTENERS), False),
+    Folder(CTL, 5, CTL, (CONTRACTS, BASE, WIRE, NMU, CAPTURE, SEAL, JOBFILE), False),
+    Folder(TESTBED, 5, TESTBED, (*NODE, SEAL, JOBFILE, *SERVICES, REPLY, SERVICE_LIST, SCENARIO), False),
+    Folder(CWLAB, 5, CWLAB, (*NODE, SEAL, JOBFILE, TESTBED, *SERVICES, REPLY, SERVICE_LIST, SCENARIO), False),
 )
 
 # Of a folder that others may see, the headers they may include; of all others, every header.
@@ -75,11 +91,11 @@ PURE_HEADERS = {
 
 # A system is met in one place: header pattern -> the files that may include it.
 SYSTEM_HOMES = {
-    "openssl/*": ("keyspace/key.c", "runtime/seal/seal.c", "runtime/seal/sha256.c"),
-    "event2/*": ("runtime/daemon/pump.c", "runtime/daemon/control.c", "runtime/daemon/metrics.c", "services/*/gateway*.c"),
-    "jansson.h": ("scenario/report.c", "runtime/daemon/control_json.c", "runtime/ctl/json.c", "testbed/message.c"),
+    "openssl/*": ("keyspace/key.c", "formats/seal/seal.c", "formats/seal/sha256.c"),
+    "event2/*": ("daemon/host/pump.c", "daemon/control/control.c", "daemon/listeners/metrics.c", "services/kvcache/memcached/gateway.c"),
+    "jansson.h": ("scenario/report.c", "daemon/control/json.c", "ctl/json.c", "testbed/message.c"),
     "libmnl/*": ("shim/carrier.c", "testbed/veth.c"),  # links are watched, links are built
-    "cap-ng.h": ("runtime/daemon/privileges.c",),
+    "cap-ng.h": ("daemon/host/privileges.c",),
     "pcap*": ("shim/pcap.c", "shim/replay.c"),  # live, and from a file
     "sanitizer/*": ("runtime/base/poison.h",),
 }
@@ -105,6 +121,5 @@ def folder_by_prefix(include):
 
 
 def unit_folder(folder_path):
-    """Where the tests of a product folder live: runtime/base -> tests/unit/base; those of all services are together."""
-    folder = next(folder for folder in FOLDERS if folder.path == folder_path)
-    return "tests/unit/" + (SERVICE_LIST if folder.prefix.startswith(SERVICE_LIST) else folder.prefix)
+    """Where the tests of a product folder live: runtime/base -> tests/unit/base, services/ping -> tests/unit/services/ping."""
+    return "tests/unit/" + next(folder.prefix for folder in FOLDERS if folder.path == folder_path)

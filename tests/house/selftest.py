@@ -352,11 +352,11 @@ class Tests(Planted):
         self.finds("tests", "runtime/base/ring.h:1", "no test file", self.build())
 
     def test_command_without(self):
-        self.plant("simulator/cmd_run.c", SPDX)
-        self.plant("simulator/main.c", SPDX)
+        self.plant("simulator/cwsim/cmd_run.c", SPDX)
+        self.plant("simulator/cwsim/main.c", SPDX)
         self.plant("tests/sim/test_main.py", "# SPDX-License-Identifier: Apache-2.0\n")
         self.plant("tests/unit/simulator/test_cmd_run.c", SPDX)  # not what is asked for
-        self.finds("tests", "simulator/cmd_run.c:1", "no test file", self.build())
+        self.finds("tests", "simulator/cwsim/cmd_run.c:1", "no test file", self.build())
 
     def test_source_and_test_that_nobody_compiles(self):
         names = {"keyspace/torus.c", "tests/unit/base/test_pool.c"}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fake_engine.h - the multicast's engine with nothing behind it (services/multicast/cast_engine.h), and a service that holds nothing but its files: a test
+ * fake_engine.h - the multicast's engine with nothing behind it (services/multicast/cast/engine.h), and a service that holds nothing but its files: a test
  * plays the messages of others, and says what becomes of its own.
  */
 #ifndef KIT_FAKE_ENGINE_H
@@ -8,7 +8,7 @@
 
 #include "fake_files.h"
 #include "fake_host.h"
-#include "services/multicast/files.h"
+#include "services/multicast/file/files.h"
 
 enum { FAKE_BOOK = 32 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fake_files.h - one server's disk in memory (services/multicast/file_host.h), with faults that a test asks for.
+ * fake_files.h - one server's disk in memory (services/multicast/file/host.h), with faults that a test asks for.
  *
  * What was written is there until it is dropped, also when the service that wrote it has gone. Digests are 64 bits four times: good against mistakes.
  */
 #ifndef KIT_FAKE_FILES_H
 #define KIT_FAKE_FILES_H
 
-#include "services/multicast/file_host.h"
+#include "services/multicast/file/host.h"
 
 enum { FAKE_BLOBS = 32, FAKE_FAULTS = 8 };
 

@@ -7,7 +7,7 @@
 
 #include "fake_files.h"
 #include "fake_host.h"
-#include "services/multicast/file_part.h"
+#include "services/multicast/file/part.h"
 
 #include <string.h>
 

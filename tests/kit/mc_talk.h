@@ -4,7 +4,7 @@
 #define KIT_MC_TALK_H
 
 #include "kv_standin.h"
-#include "services/kvcache/mc_session.h"
+#include "services/kvcache/memcached/session.h"
 
 #include <stdlib.h>
 #include <string.h>

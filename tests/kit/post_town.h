@@ -7,7 +7,7 @@
 
 #include "cubeway/multicast.h"
 #include "fake_net.h"
-#include "services/multicast/multicast.h"
+#include "services/multicast/cast/head.h"
 
 enum { TOWN = 9, TOWN_TEXT = 64 };
 

@@ -4,7 +4,7 @@
  * (kit/kv_standin.h). Says "ready", and ends when its standard input does.
  */
 #include "kv_standin.h"
-#include "services/kvcache/gateway.h"
+#include "services/kvcache/memcached/gateway.h"
 
 #include <event2/event.h>
 #include <signal.h>

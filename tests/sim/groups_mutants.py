@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plants each bug of services/multicast/group_mutant.h and demands that the worlds of test_groups_world find it; without one the same
+"""Plants each bug of services/multicast/group/mutant.h and demands that the worlds of test_groups_world find it; without one the same
 seeds must pass. Prints which seed found what, what the judge said.
 
 exit code: 0 all are found, 1 one is not, 2 wrong use
@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-HEADER = os.path.join(TOP, "services", "multicast", "group_mutant.h")
+HEADER = os.path.join(TOP, "services", "multicast", "group", "mutant.h")
 
 
 def main():

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mc_world.h"
 
-#include "services/multicast/cast_head.h"
+#include "services/multicast/cast/head.h"
 
 #include <errno.h>
 #include <stdarg.h>

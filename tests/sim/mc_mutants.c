@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mc_mutants.c - which bugs of services/multicast/mutant.h are in: the numbers in CUBEWAY_MUTANTS, as "5" or "5,6".
+ * mc_mutants.c - which bugs of services/multicast/cast/mutant.h are in: the numbers in CUBEWAY_MUTANTS, as "5" or "5,6".
  */
-#include "services/multicast/mutant.h"
+#include "services/multicast/cast/mutant.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ __attribute__((constructor)) static void choose(void)
         char *end;
         unsigned long number = strtoul(text, &end, 10);
         if (end == text || (*end != '\0' && *end != ',') || number >= 8 * sizeof multicast_mutants_in) {
-            fprintf(stderr, "CUBEWAY_MUTANTS: '%s' is no list of numbers of services/multicast/mutant.h\n", text);
+            fprintf(stderr, "CUBEWAY_MUTANTS: '%s' is no list of numbers of services/multicast/cast/mutant.h\n", text);
             exit(2);
         }
         multicast_mutants_in |= 1u << number;

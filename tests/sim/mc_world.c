@@ -3,6 +3,7 @@
 
 #include "linkstate/linkstate.h"
 #include "nmu/book.h"
+#include "services/multicast/cast/head.h"
 #include "services/multicast/multicast.h"
 
 #include <stdio.h>

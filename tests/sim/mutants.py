@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-HEADER = os.path.join(TOP, "runtime", "core", "mutant.h")
+HEADER = os.path.join(TOP, "runtime", "linkstate", "mutant.h")
 PROGRAMS = ("mutants_world", "mutants_lsdb")
 SEEDS = 150
 

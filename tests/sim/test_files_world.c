@@ -10,8 +10,9 @@
 #include "keyspace/torus.h"
 #include "nmu/book.h"
 #include "sanitized.h"
-#include "services/multicast/file_label.h"
-#include "services/multicast/file_tell.h"
+#include "services/multicast/file/label.h"
+#include "services/multicast/file/tell.h"
+#include "services/multicast/cast/head.h"
 #include "services/multicast/multicast.h"
 #include "simulator/world.h"
 

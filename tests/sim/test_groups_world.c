@@ -15,6 +15,7 @@
 #include "groups_talker.h"
 #include "nmu/book.h"
 #include "sanitized.h"
+#include "services/multicast/cast/head.h"
 #include "services/multicast/multicast.h"
 #include "simulator/faults.h"
 #include "simulator/world.h"

@@ -3,7 +3,7 @@
 #include "testbed/grants.h"
 
 #include "jobfile/jobfile.h"
-#include "place.h"
+#include "lab_place.h"
 #include "scenario/scenario.h"
 #include "seal/job_seal.h"
 #include "seal/keyfile.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A keeper of one process, whose daemon is a shell script: what it promises of lifelines and ends. */
-#include "place.h"
+#include "lab_place.h"
 #include "testbed/keeper.h"
 #include "testbed/launch.h"
 #include "testbed/peer.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a keeper is asked for, on 8 servers in namespaces, whose daemons are shell scripts. */
-#include "place.h"
+#include "lab_place.h"
 #include "testbed/keeper.h"
 #include "testbed/launch.h"
 #include "testbed/peer.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "place.h"
+#include "lab_place.h"
 #include "testbed/lab.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* namespaces */
-#include "place.h"
+#include "lab_place.h"
 #include "testbed/veth.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The witness in the hands of a test: what it writes down, and its stream. */
 #include "fake_host.h"
-#include "place.h"
+#include "lab_place.h"
 #include "testbed/witness.h"
 
 #include <fcntl.h>

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_daemon.c - the daemon itself: its configuration, its log, its end.
+ */
+#include "daemon/commands/commands.h"
+#include "daemon/host/log.h"
+
+#include <errno.h>
+
+static void tell_setting(void *context, const char *key, const char *value)
+{
+    struct request *r = context;
+    request_text(r, "key", key);
+    request_text(r, "value", value);
+    request_row(r);
+}
+
+void cmd_config(struct request *r)
+{
+    config_visit(host_config(command_host(r)), tell_setting, r);
+    request_done(r, 0);
+}
+
+void cmd_log_level(struct request *r)
+{
+    const struct control_line *line = request_line(r);
+    struct log *log = host_log(command_host(r));
+    cw_level level = log_level(log);
+    if (line->argc > 0) {
+        if (!log_level_parse(line->argv[0], &level)) {
+            request_refuse(r, -EINVAL, "'%.40s' is no level of the log; levels are error, warn, info, debug",
+                           line->argv[0]);
+            return;
+        }
+        log_set_level(log, level);
+    }
+    request_text(r, "level", log_level_name(level));
+    request_done(r, 0);
+}
+
+void cmd_leave(struct request *r)
+{
+    struct host *h = command_host(r);
+    LOG(host_log(h), CW_LOG_INFO, "asked to leave", {"by", "cwctl"});
+    request_done(r, 0); /* before: the loop may stop in this turn */
+    host_leave(h);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_node.c - one server by itself: how it is, its links, its counters, what it dropped.
+ */
+#include "daemon/commands/commands.h"
+
+#include "base/quantity.h"
+#include "cubeway/version.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- status ------------------------------------------------------------------------------------------------------------ */
+
+static const char *state_of(struct host_server *s, cw_time now)
+{
+    struct linkstate *ls = node_linkstate(s->node);
+    const struct record *own = ls_record(ls, node_self(s->node));
+    if (own != NULL && (own->flags & RECORD_LEAVING)) {
+        return "leaving";
+    }
+    if (!ls_active(ls)) {
+        return "joining";
+    }
+    return ls_serving(ls, now) ? "serving" : "fenced";
+}
+
+static uint64_t all_drops(const struct node *n)
+{
+    uint64_t sum = 0;
+    for (unsigned cause = 0; cause < CW_DROP_COUNT; cause++) {
+        sum += node_drops(n, (cw_drop)cause);
+    }
+    return sum;
+}
+
+static void note_forwarded(void *context, const char *group, const char *name, uint64_t value)
+{
+    uint64_t *forwarded = context;
+    if (strcmp(group, "node") == 0 && strcmp(name, "forwarded") == 0) {
+        *forwarded = value;
+    }
+}
+
+/* True: it serves, and every link that there should be is up. */
+static bool tell_status(struct request *r, struct host_server *s, cw_time now)
+{
+    struct host *h = command_host(r);
+    const struct daemon_config *config = host_config(h);
+    const struct torus *t = host_torus(h);
+    struct linkstate *ls = node_linkstate(s->node);
+    struct node_tally tally = node_tally(s->node);
+    cw_links missing = torus_links(t) & (cw_links)~ls_live_links(ls);
+    uint64_t forwarded = 0;
+    char dims[QUANTITY_TEXT];
+    node_counters(s->node, note_forwarded, &forwarded);
+    quantity_dims_format(torus_dims(t), dims);
+    request_server(r, "server", s->self);
+    request_text(r, "state", state_of(s, now));
+    request_text(r, "name", config->name);
+    request_integer(r, "cluster", config->cluster);
+    request_text(r, "torus", dims);
+    request_integer(r, "servers", t->servers);
+    request_integer(r, "reachable", ls_committed(ls)->members);
+    request_links(r, "links_up", ls_live_links(ls));
+    request_links(r, "links_missing", missing);
+    request_integer(r, "incarnation", (int64_t)ls_incarnation(ls));
+    request_integer(r, "view", (int64_t)ls_epoch(ls));
+    request_integer(r, "made", (int64_t)tally.made);
+    request_integer(r, "delivered", (int64_t)tally.delivered);
+    request_integer(r, "forwarded", (int64_t)forwarded);
+    request_integer(r, "dropped", (int64_t)all_drops(s->node));
+    request_integer(r, "inside", (int64_t)node_packets_inside(s->node));
+    request_integer(r, "services", host_service_count(h));
+    request_integer(r, "mtu", host_mtu(h));
+    request_integer(r, "memory_bytes", (int64_t)node_bytes(s->node));
+    request_integer(r, "uptime_ns", cw_time_since(now, host_started(h)).ns);
+    request_integer(r, "hosted", host_count(h));
+    request_integer(r, "pid", getpid());
+    request_text(r, "version", CW_VERSION);
+    request_row(r);
+    return missing == CW_LINKS_NONE && ls_serving(ls, now);
+}
+
+void cmd_status(struct request *r)
+{
+    struct host *h = command_host(r);
+    struct command_scope scope;
+    bool well = true;
+    if (host_boot(h) != NULL && host_count(h) == 1 && host_server(h, 0)->node == NULL) {
+        request_text(r, "state", "searching");
+        request_text(r, "name", host_config(h)->name);
+        request_integer(r, "pid", getpid());
+        request_text(r, "version", CW_VERSION);
+        request_done(r, 1);
+        return;
+    }
+    if (!command_scope(r, &scope)) {
+        return;
+    }
+    for (struct host_server *s; (s = command_next(r, &scope)) != NULL;) {
+        well = tell_status(r, s, host_now(h)) && well;
+    }
+    request_done(r, well ? 0 : 1);
+}
+
+/* ---- links ------------------------------------------------------------------------------------------------------------- */
+
+static void tell_shim(struct request *r, const struct host_link *link)
+{
+    struct shim_info info = {.kind = ""};
+    struct shim_counters counters = {0};
+    link->shim->ops->info(link->shim, &info);
+    link->shim->ops->counters(link->shim, &counters);
+    request_text(r, "shim", info.kind);
+    request_text(r, "on", info.name);
+    request_integer(r, "mtu", info.mtu);
+    request_integer(r, "bits_per_second", (int64_t)info.bits_per_second);
+    request_integer(r, "tx_frames", (int64_t)counters.tx_frames);
+    request_integer(r, "tx_bytes", (int64_t)counters.tx_bytes);
+    request_integer(r, "rx_frames", (int64_t)counters.rx_frames);
+    request_integer(r, "rx_bytes", (int64_t)counters.rx_bytes);
+    request_integer(r, "tx_refused", (int64_t)counters.tx_refused);
+    request_integer(r, "tx_errors", (int64_t)counters.tx_errors);
+    request_integer(r, "rx_dropped", (int64_t)counters.rx_dropped);
+    request_integer(r, "rx_strange", (int64_t)counters.rx_strange);
+    request_integer(r, "lost_carrier", (int64_t)link->tally.lost_carrier);
+    request_integer(r, "lost_memory", (int64_t)link->tally.lost_memory);
+    request_integer(r, "lost_errors", (int64_t)link->tally.lost_errors);
+    request_integer(r, "rx_failed", (int64_t)link->tally.failed);
+}
+
+static void tell_link(struct request *r, struct host_server *s, cw_link link, cw_time now)
+{
+    struct ls_link_info info;
+    ls_link_info(node_linkstate(s->node), link, &info);
+    request_server(r, "server", s->self);
+    request_text(r, "link", quantity_link_name(link));
+    if (!info.exists) {
+        request_text(r, "state", "none"); /* an axis of one server has no cable */
+        request_row(r);
+        return;
+    }
+    request_server(r, "neighbour", info.expected);
+    request_text(r, "state", s->link[link].shim == NULL ? "no-interface" : info.state);
+    request_flag(r, "up", info.committed);
+    request_flag(r, "carrier", s->link[link].shim != NULL && s->link[link].carrier);
+    if (info.heard.any) {
+        request_integer(r, "heard_ns", cw_time_since(now, info.heard.at).ns);
+        request_server(r, "heard", info.heard.server);
+        request_text(r, "heard_port", quantity_link_name(info.heard.port));
+    }
+    request_integer(r, "flaps", info.flaps);
+    if (s->link[link].shim != NULL) {
+        tell_shim(r, &s->link[link]);
+    }
+    request_row(r);
+}
+
+void cmd_links(struct request *r)
+{
+    struct host *h = command_host(r);
+    struct command_scope scope;
+    cw_link only = CW_LINK_COUNT;
+    const struct control_line *line = request_line(r);
+    if (!command_scope(r, &scope) || (line->argc > 0 && !command_read_link(r, line->argv[0], &only))) {
+        return;
+    }
+    for (struct host_server *s; (s = command_next(r, &scope)) != NULL;) {
+        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+            if (only == CW_LINK_COUNT || link == only) {
+                tell_link(r, s, link, host_now(h));
+            }
+        }
+    }
+    request_done(r, 0);
+}
+
+/* ---- counters ---------------------------------------------------------------------------------------------------------- */
+
+struct counter_visit {
+    struct request *r;
+    cw_coord server;
+};
+
+static void tell_counter(void *context, const char *group, const char *name, uint64_t value)
+{
+    const struct counter_visit *visit = context;
+    request_server(visit->r, "server", visit->server);
+    request_text(visit->r, "group", group);
+    request_text(visit->r, "counter", name);
+    request_integer(visit->r, "value", (int64_t)value);
+    request_row(visit->r);
+}
+
+void cmd_counters(struct request *r)
+{
+    struct command_scope scope;
+    if (!command_scope(r, &scope)) {
+        return;
+    }
+    for (struct host_server *s; (s = command_next(r, &scope)) != NULL;) {
+        struct counter_visit visit = {r, s->self};
+        node_counters(s->node, tell_counter, &visit);
+        for (unsigned c = 0; c < LS_COUNTERS; c++) {
+            tell_counter(&visit, "links", ls_counter_name((enum ls_counter)c),
+                         ls_count(node_linkstate(s->node), (enum ls_counter)c));
+        }
+    }
+    request_done(r, 0);
+}
+
+/* ---- drops ------------------------------------------------------------------------------------------------------------- */
+
+void cmd_drops(struct request *r)
+{
+    struct command_scope scope;
+    bool all = false;
+    if (!command_scope(r, &scope) || !command_flag(r, "all", &all)) {
+        return;
+    }
+    for (struct host_server *s; (s = command_next(r, &scope)) != NULL;) {
+        for (unsigned cause = 0; cause < CW_DROP_COUNT; cause++) {
+            uint64_t packets = node_drops(s->node, (cw_drop)cause);
+            if (packets == 0 && !all) {
+                continue;
+            }
+            request_server(r, "server", s->self);
+            request_text(r, "cause", cw_drop_name((cw_drop)cause));
+            request_integer(r, "packets", (int64_t)packets);
+            request_text(r, "meaning", cw_drop_text((cw_drop)cause));
+            request_row(r);
+        }
+    }
+    request_done(r, 0);
+}

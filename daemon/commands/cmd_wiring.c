@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_wiring.c - which cable should go where, what is heard at its end, and what to do about those that are wrong: by the node's hellos, by
+ * the bootstrap's probes, and for the whole torus by the link-state database.
+ */
+#include "daemon/commands/commands.h"
+
+#include "base/quantity.h"
+#include "boot/boot.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool same(cw_coord a, cw_coord b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+/* What is wrong with our end of a cable, as a sentence; "" when nothing is. */
+static void judge(const struct host *h, const struct host_server *s, cw_link link, const struct ls_link_info *info,
+                  char out[static 256])
+{
+    const struct ls_heard *heard = &info->heard;
+    const char *port = quantity_link_name(cw_link_opposite(link));
+    char expected[TORUS_TEXT], seen[TORUS_TEXT];
+    torus_format(info->expected, expected);
+    torus_format(heard->server, seen);
+    out[0] = '\0';
+    if (info->committed) {
+        return;
+    }
+    if (s->link[link].shim == NULL) {
+        snprintf(out, 256, "no interface is configured for this port; its cable goes to %s of %s", port, expected);
+    } else if (!s->link[link].carrier) {
+        snprintf(out, 256, "no carrier: is the cable to %s of %s plugged in at both ends?", port, expected);
+    } else if (strcmp(info->state, "damped") == 0) {
+        snprintf(out, 256, "up and down too often lately, so that it rests a while; is the cable to %s of %s sound?",
+                 port, expected);
+    } else if (info->incarnation != 0) {
+        snprintf(out, 256, "coming up: %s of %s is heard, and the link is in state %s", port, expected, info->state);
+    } else if (!info->miswired) {
+        snprintf(out, 256,
+                 heard->any ? "%s of %s was heard, and is not now; is its daemon running?"
+                            : "nothing is heard; is the daemon at %s of %s running?",
+                 port, expected);
+    } else if (heard->cluster != host_config(h)->cluster) {
+        snprintf(out, 256, "the cable goes to a server of cluster %u, and this is cluster %u", heard->cluster,
+                 host_config(h)->cluster);
+    } else if (!same(heard->server, info->expected) || heard->port != cw_link_opposite(link)) {
+        snprintf(out, 256, "the cable goes to %s of %s; plug it into %s of %s", quantity_link_name(heard->port), seen,
+                 port, expected);
+    } else {
+        snprintf(out, 256,
+                 "the configurations of %s and of this server differ (torus, timers or mtu); make them the same",
+                 expected);
+    }
+}
+
+/* The six ports of one server: what should be there, what is. Gives those of which it has said what is wrong. */
+static cw_links tell_ports(struct request *r, const struct host_server *s)
+{
+    cw_links faulty = CW_LINKS_NONE;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        struct ls_link_info info;
+        char fault[256];
+        ls_link_info(node_linkstate(s->node), link, &info);
+        if (!info.exists) {
+            continue;
+        }
+        judge(command_host(r), s, link, &info, fault);
+        request_text(r, "part", "port");
+        request_server(r, "server", s->self);
+        request_text(r, "link", quantity_link_name(link));
+        request_server(r, "leads_to", info.expected);
+        request_text(r, "port", quantity_link_name(cw_link_opposite(link)));
+        request_text(r, "state", s->link[link].shim == NULL ? "no-interface" : info.state);
+        if (info.heard.any) {
+            request_server(r, "seen", info.heard.server);
+            request_text(r, "seen_port", quantity_link_name(info.heard.port));
+        }
+        request_flag(r, "ok", fault[0] == '\0');
+        if (fault[0] != '\0') {
+            request_text(r, "fault", fault);
+            faulty |= cw_links_of(link);
+        }
+        request_row(r);
+    }
+    return faulty;
+}
+
+static bool lists(const struct linkstate *ls, cw_server s, cw_link link)
+{
+    const struct record *record = ls_record(ls, s);
+    return record != NULL && (record->up & cw_links_of(link)) != 0;
+}
+
+/* Every cable of the torus once, as the link-state database has it: the plan, and which of it is up. */
+static bool tell_plan(struct request *r, const struct linkstate *ls, const struct torus *t)
+{
+    bool well = true;
+    for (cw_server s = 0; s < t->servers; s++) {
+        for (cw_link link = 0; link < CW_LINK_COUNT; link += 2) {
+            if (!(torus_links(t) & cw_links_of(link))) {
+                continue;
+            }
+            cw_server to = torus_neighbour(t, s, link);
+            bool near = lists(ls, s, link), far = lists(ls, to, cw_link_opposite(link));
+            request_text(r, "part", "cable");
+            request_server(r, "server", torus_coord(t, s));
+            request_text(r, "link", quantity_link_name(link));
+            request_server(r, "leads_to", torus_coord(t, to));
+            request_text(r, "port", quantity_link_name(cw_link_opposite(link)));
+            request_text(r, "state", near && far ? "up" : near || far ? "half" : "down");
+            request_flag(r, "ok", near && far);
+            request_row(r);
+            well = well && near && far;
+        }
+    }
+    return well;
+}
+
+/* ---- By the bootstrap ------------------------------------------------------------------------------------------------ */
+
+static void tell_who(struct request *r, const char *field, const struct boot_who *who)
+{
+    char at[TORUS_TEXT] = "", text[80];
+    if (who->id == 0) {
+        return;
+    }
+    if (who->placed) {
+        torus_format(who->at, at);
+    }
+    snprintf(text, sizeof text, "%.*s%s%016" PRIx64 "%s%s", BOOT_NAME_BYTES, who->name, who->name[0] != '\0' ? " " : "",
+             who->id, at[0] != '\0' ? " at " : "", at);
+    request_text(r, field, text);
+}
+
+static void tell_progress(struct request *r, const struct boot *b)
+{
+    static const char *const states[] = {
+        [BOOT_SEARCHING] = "searching", [BOOT_AGREED] = "agreed", [BOOT_REFUSED] = "refused"};
+    struct boot_progress progress;
+    char dims[QUANTITY_TEXT] = "";
+    boot_progress(b, &progress);
+    if (progress.dims.x != 0) {
+        quantity_dims_format(progress.dims, dims);
+    }
+    request_text(r, "part", "search");
+    request_text(r, "state", states[progress.state]);
+    request_text(r, "torus", dims);
+    request_integer(r, "servers", progress.servers);
+    request_integer(r, "missing", progress.missing);
+    request_integer(r, "agreeing", progress.agreeing);
+    request_integer(r, "faults", progress.faults);
+    request_row(r);
+}
+
+/* The ports of a server that has no place yet. */
+static void tell_plugs(struct request *r, const struct boot *b)
+{
+    for (unsigned port = 0; port < CW_LINK_COUNT; port++) {
+        struct boot_plug plug;
+        boot_plug(b, port, &plug);
+        if (plug.direction == BOOT_ABSENT) {
+            continue;
+        }
+        request_text(r, "part", "plug");
+        request_integer(r, "port_number", port);
+        if (plug.direction < CW_LINK_COUNT) {
+            request_text(r, "link", quantity_link_name(plug.direction));
+        }
+        request_text(r, "state", !plug.carrier ? "no-carrier" : !plug.heard ? "down" : plug.both_ways ? "up" : "half");
+        tell_who(r, "far", &plug.far);
+        if (plug.heard) {
+            request_integer(r, "far_port_number", plug.far_port);
+        }
+        if (plug.heard && plug.far_direction < CW_LINK_COUNT) {
+            request_text(r, "far_link", quantity_link_name(plug.far_direction));
+        }
+        request_row(r);
+    }
+}
+
+/* What the ports have said is not said again, unless the bootstrap knows with which cable this one was swapped. */
+static bool was_said(const struct boot_fault *fault, cw_coord self, cw_links said)
+{
+    return fault->who.placed && same(fault->who.at, self) && fault->direction < CW_LINK_COUNT && !fault->swapped &&
+           (said & cw_links_of((cw_link)fault->direction)) != 0;
+}
+
+/* `said`: links of `self` whose faults need not be told. True: nothing that it found stands in the way. */
+static bool tell_faults(struct request *r, const struct boot *b, cw_coord self, cw_links said)
+{
+    bool well = true;
+    for (unsigned i = 0; i < boot_fault_count(b); i++) {
+        const struct boot_fault *fault = boot_fault(b, i);
+        char text[BOOT_FAULT_TEXT];
+        well = well && fault->tells_only;
+        if (was_said(fault, self, said)) {
+            continue;
+        }
+        boot_fault_text(fault, text);
+        request_text(r, "part", "fault");
+        request_text(r, "kind", boot_fault_name(fault->kind));
+        request_text(r, "fault", text);
+        request_row(r);
+    }
+    return well;
+}
+
+void cmd_wiring(struct request *r)
+{
+    struct host *h = command_host(r);
+    const struct boot *b = host_boot(h);
+    struct command_scope scope;
+    bool all = false, well = true;
+    cw_links said = CW_LINKS_NONE;
+    cw_coord self = {0, 0, 0};
+    if (!command_flag(r, "all", &all)) {
+        return;
+    }
+    if (b != NULL && host_count(h) == 1 && host_server(h, 0)->node == NULL) {
+        tell_progress(r, b);
+        tell_plugs(r, b);
+        (void)tell_faults(r, b, (cw_coord){0, 0, 0}, CW_LINKS_NONE);
+        request_done(r, 1); /* as long as it has no place, something is missing */
+        return;
+    }
+    if (!command_scope(r, &scope)) {
+        return;
+    }
+    if (all) {
+        well = tell_plan(r, node_linkstate(host_server(h, scope.first)->node), host_torus(h));
+    }
+    for (struct host_server *s; !all && (s = command_next(r, &scope)) != NULL;) {
+        said = tell_ports(r, s); /* with a bootstrap there is one server */
+        self = s->self;
+        well = well && said == CW_LINKS_NONE;
+    }
+    if (b != NULL) {
+        tell_progress(r, b);
+        well = tell_faults(r, b, self, said) && well;
+    }
+    request_done(r, well ? 0 : 1);
+}

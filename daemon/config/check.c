@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* check.c - do the settings fit one another? */
+#include "daemon/config/internal.h"
+
+#include "keyspace/torus.h"
+#include "services/builtin.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct config_link no_link;
+
+static bool any_fault(const struct config_fault *f)
+{
+    return f->loss_ppm != 0 || f->duplicate_ppm != 0 || f->reorder_ppm != 0 || f->corrupt_ppm != 0 ||
+           f->delay.ns != 0 || f->bits_per_second != 0;
+}
+
+static void tell(struct config_report *r, cw_link link, const struct daemon_config *c, const char *text)
+{
+    char key[32];
+    snprintf(key, sizeof key, "links.%s", config_link_name(c, link));
+    r->tell(r, r->link_line[link], key, text);
+}
+
+static void check_link(const struct daemon_config *c, cw_link link, struct config_report *r)
+{
+    const struct config_link *l = &c->link[link];
+    bool interface = l->interface[0] != '\0', file = l->file[0] != '\0';
+    bool addresses = l->local[0] != '\0' || l->remote[0] != '\0';
+    switch (l->shim) {
+    case CONFIG_NO_SHIM:
+        if (interface || file || addresses || l->io_thread) {
+            tell(r, link, c, "expected shim = raw, pcap or udp");
+        }
+        return;
+    case CONFIG_RAW:
+        if (!interface || file || addresses) {
+            tell(r, link, c, "shim raw needs interface, and neither file, local nor remote");
+        }
+        break;
+    case CONFIG_PCAP:
+        if (interface == file || addresses) {
+            tell(r, link, c, "shim pcap needs interface or file, and neither local nor remote");
+        }
+        break;
+    case CONFIG_UDP:
+        if (l->local[0] == '\0' || l->remote[0] == '\0' || interface || file) {
+            tell(r, link, c, "shim udp needs local and remote, as 10.0.0.1:7001, and neither interface nor file");
+        }
+        break;
+    }
+    for (cw_link other = 0; other < link; other++) {
+        const struct config_link *o = &c->link[other];
+        if ((interface && strcmp(o->interface, l->interface) == 0) ||
+            (l->local[0] != '\0' && strcmp(o->local, l->local) == 0 && strcmp(o->remote, l->remote) == 0)) {
+            tell(r, link, c, "another link is on it already: each link needs a cable of its own");
+        }
+    }
+}
+
+static void check_links(const struct daemon_config *c, struct config_report *r)
+{
+    struct torus torus;
+    bool dims = torus_init(&torus, c->dims) == 0;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        bool given = memcmp(&c->link[link], &no_link, sizeof no_link) != 0;
+        if (given && c->place == CONFIG_WHOLE) {
+            tell(r, link, c, "a torus inside one process makes its links itself; links.fault may be given for all");
+        } else if (given) {
+            check_link(c, link, r);
+        }
+        if (c->place == CONFIG_STATIC && dims && c->link[link].shim != CONFIG_NO_SHIM &&
+            !(torus_links(&torus) & cw_links_of(link))) {
+            tell(r, link, c, "this axis of the torus is 1 long and has no links");
+        }
+    }
+    if (c->place == CONFIG_WHOLE && c->io_threads) {
+        r->tell(r, 1, "pump.io_threads",
+                "only for links with cables: a torus inside one process has no system calls to make");
+    }
+    if (c->place != CONFIG_WHOLE && any_fault(&c->fault)) {
+        r->tell(r, 1, "links.fault", "only for a torus inside one process; a cable's is links.+x.fault");
+    }
+}
+
+static void check_torus(const struct daemon_config *c, struct config_report *r)
+{
+    bool dims = c->dims.x != 0;
+    if (!dims && c->place != CONFIG_AUTO) {
+        r->tell(r, r->line, "torus.dims", "expected the extent of the torus, as 3x3x3");
+        return;
+    }
+    if (!c->labelled && c->place != CONFIG_AUTO) {
+        r->tell(r, r->line, "links", "links port0 to port5 need coordinate = auto, which finds out where they lead");
+    }
+    struct node_config node = node_config_default();
+    struct torus torus;
+    if (dims && torus_init(&torus, c->dims) == 0 && torus_diameter(&torus) > node.hop_limit) {
+        r->tell(r, r->line, "torus.dims", "this torus is wider than the hop limit of 64: dx/2 + dy/2 + dz/2 links");
+    }
+    if (c->place == CONFIG_WHOLE && dims && torus_init(&torus, c->dims) == 0 && torus.servers > 4096) {
+        r->tell(r, r->line, "torus.dims", "at most 4096 servers run in one process");
+    }
+}
+
+static void check_services(const struct daemon_config *c, struct config_report *r)
+{
+    for (unsigned i = 0; i < c->service_count; i++) {
+        const struct config_service *s = &c->service[i];
+        char key[CONFIG_NAME + 16];
+        snprintf(key, sizeof key, "service \"%s\"", s->name);
+        if (s->file[0] == '\0' && builtin_service(s->name) == NULL) {
+            r->tell(r, 1, key, "no service of this name is built in: expected file, the path of its .so");
+        }
+    }
+}
+
+void config_check(const struct daemon_config *c, struct config_report *r)
+{
+    check_torus(c, r);
+    check_links(c, r);
+    check_services(c, r);
+    if (strchr(c->name, '/') != NULL || c->name[0] == '.') {
+        r->tell(r, 1, "name", "a name is used for files: expected no / in it, and no . at its beginning");
+    }
+    if (ls_timers_check(&c->timers) < 0) {
+        r->tell(r, 1, "timers",
+                "expected hold >= dead + flood_bound, dead >= 2 hello and damp_max >= damp: otherwise keys could be "
+                "delivered at two servers");
+    }
+    if (c->queue_bytes < 9000 || c->hold_bytes < 9000) {
+        r->tell(r, 1, "queue", "bytes and hold_bytes must hold one packet of 9000");
+    }
+    if (c->ethertype < 0x0600 || c->ethertype > 0xffff) {
+        r->tell(r, 1, "ethertype", "expected 0x600 to 0xffff");
+    }
+}

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config.c - from the text's tree to the configuration: each key by its table, then the whole against itself (check.c). */
+#include "daemon/config/internal.h"
+
+#include "base/check.h"
+#include "base/digest.h"
+#include "base/quantity.h"
+#include "conf/conf.h"
+#include "keyspace/torus.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const profile_words[] = {"default", "fast", NULL};
+static const char *const port_names[] = {"port0", "port1", "port2", "port3", "port4", "port5"};
+static const char default_socket[] = "/run/cubeway/<name>.sock";
+
+enum { SERVICE_WEIGHT = 10 }; /* as of a service that nobody gave one */
+
+struct reading {
+    struct config_report report; /* first: tell() finds the reading by it */
+    struct conf tree;
+    const char *file;
+    struct daemon_config *config;
+    config_mistake_fn *mistake;
+    void *context;
+    unsigned mistakes;
+    bool labels, ports; /* links were named by direction, by number */
+};
+
+__attribute__((format(printf, 4, 5))) static void wrong(struct reading *r, unsigned line, const char *key,
+                                                        const char *format, ...)
+{
+    if (++r->mistakes > CONFIG_MISTAKES) {
+        return;
+    }
+    char why[CONF_WHY + SETTING_WHY], text[sizeof why + CONFIG_PATH + 128];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    snprintf(text, sizeof text, "%s:%u: %.80s%s%s", r->file, line, key, key[0] != '\0' ? ": " : "", why);
+    r->mistake(r->context, text);
+}
+
+static void tell(struct config_report *report, unsigned line, const char *key, const char *text)
+{
+    wrong((struct reading *)(void *)report, line, key, "%s", text);
+}
+
+static const struct conf_item *item_at(const struct reading *r, uint32_t index)
+{
+    return index == CONF_NONE ? NULL : &r->tree.item[index];
+}
+
+static const struct conf_item *next_of(const struct reading *r, const struct conf_item *item)
+{
+    return item_at(r, item->next);
+}
+
+static bool same_name(const struct conf_item *a, const struct conf_item *b)
+{
+    bool named = a->name != NULL && b->name != NULL;
+    return strcmp(a->key, b->key) == 0 && (named ? strcmp(a->name, b->name) == 0 : a->name == b->name);
+}
+
+/* Tells of a key that stands in the section twice. */
+static bool is_first(struct reading *r, const struct conf_item *section, const struct conf_item *item)
+{
+    const struct conf_item *other = item_at(r, section->first);
+    while (!same_name(other, item)) {
+        other = next_of(r, other);
+    }
+    if (other != item) {
+        wrong(r, item->line, item->key, "it was given before, in line %u", other->line);
+    }
+    return other == item;
+}
+
+static void unknown(struct reading *r, const struct conf_item *item, const char *where)
+{
+    wrong(r, item->line, item->key, "no such key %s; cubewayd.conf(5) lists them", where);
+}
+
+static bool want_section(struct reading *r, const struct conf_item *item, bool named)
+{
+    if (item->value != NULL) {
+        wrong(r, item->line, item->key, "expected a section: %s%s { ... }", item->key, named ? " \"name\"" : "");
+        return false;
+    }
+    if ((item->name != NULL) != named) {
+        wrong(r, item->line, item->key,
+              named ? "this section needs a name: %s \"name\" { ... }" : "this section has no name: %s { ... }",
+              item->key);
+        return false;
+    }
+    return true;
+}
+
+static bool want_value(struct reading *r, const struct conf_item *item)
+{
+    if (item->value == NULL) {
+        wrong(r, item->line, item->key, "expected a value, not a section");
+    }
+    return item->value != NULL;
+}
+
+/* Reads the item when the table knows its key. */
+static bool read_setting(struct reading *r, const struct setting *table, const struct conf_item *item, void *base)
+{
+    for (const struct setting *s = table; s->key != NULL; s++) {
+        if (strcmp(s->key, item->key) == 0) {
+            char why[SETTING_WHY];
+            if (want_value(r, item) && setting_read(s, item->value, base, why) < 0) {
+                wrong(r, item->line, item->key, "'%.60s': %s", item->value, why);
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+static void read_plain(struct reading *r, const struct conf_item *section, const struct setting *table, void *base)
+{
+    if (!want_section(r, section, false)) {
+        return;
+    }
+    for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
+        if (!read_setting(r, table, i, base)) {
+            unknown(r, i, "in this section");
+        } else {
+            is_first(r, section, i);
+        }
+    }
+}
+
+/* The profile first, wherever it stands: single timers are changes to it. */
+static void read_timers(struct reading *r, const struct conf_item *section, const struct setting *table)
+{
+    const struct setting profile[] = {{.key = "profile", .kind = SETTING_WORD, .words = profile_words}, {.key = NULL}};
+    int which = 0;
+    if (!want_section(r, section, false)) {
+        return;
+    }
+    for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
+        if (read_setting(r, profile, i, &which)) {
+            is_first(r, section, i);
+            r->config->timers = which == 1 ? ls_timers_fast() : ls_timers_default();
+        }
+    }
+    for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
+        if (strcmp(i->key, "profile") == 0) {
+            continue;
+        }
+        if (!read_setting(r, table, i, r->config)) {
+            unknown(r, i, "in this section");
+        } else {
+            is_first(r, section, i);
+        }
+    }
+}
+
+/* "0,1,2", "auto" or "all"; after dims. */
+static void read_coordinate(struct reading *r, const struct conf_item *item)
+{
+    struct daemon_config *c = r->config;
+    struct torus torus;
+    if (!want_value(r, item)) {
+        return;
+    }
+    if (strcmp(item->value, "auto") == 0) {
+        c->place = CONFIG_AUTO;
+        return;
+    }
+    if (strcmp(item->value, "all") == 0) {
+        c->place = CONFIG_WHOLE;
+        return;
+    }
+    c->place = CONFIG_STATIC;
+    if (torus_init(&torus, c->dims) < 0) {
+        return; /* no dims: said by config_check */
+    }
+    int rc = torus_parse(&torus, item->value, strlen(item->value), &c->self);
+    if (rc < 0) {
+        wrong(r, item->line, item->key,
+              rc == -ERANGE ? "'%.40s' lies outside the dims %ux%ux%u"
+                            : "'%.40s': expected x,y,z inside the dims %ux%ux%u, auto or all",
+              item->value, c->dims.x, c->dims.y, c->dims.z);
+    }
+}
+
+static void read_torus(struct reading *r, const struct conf_item *section)
+{
+    const struct conf_item *coordinate = NULL;
+    if (!want_section(r, section, false)) {
+        return;
+    }
+    r->report.line = section->line;
+    for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
+        if (strcmp(i->key, "coordinate") == 0) {
+            coordinate = is_first(r, section, i) ? i : coordinate;
+        } else if (!read_setting(r, config_torus_keys, i, r->config)) {
+            unknown(r, i, "in this section");
+        } else {
+            is_first(r, section, i);
+        }
+    }
+    if (coordinate == NULL) {
+        wrong(r, section->line, "torus.coordinate", "expected x,y,z of this server, auto or all");
+    } else {
+        read_coordinate(r, coordinate);
+    }
+}
+
+static void read_link(struct reading *r, const struct conf_item *section, cw_link link)
+{
+    struct config_link *l = &r->config->link[link];
+    if (!want_section(r, section, false)) {
+        return;
+    }
+    r->report.link_line[link] = section->line;
+    for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
+        if (strcmp(i->key, "fault") == 0) {
+            read_plain(r, i, config_fault_keys, &l->fault);
+        } else if (!read_setting(r, config_link_keys, i, l)) {
+            unknown(r, i, "of a link");
+            continue;
+        }
+        is_first(r, section, i);
+    }
+}
+
+static bool link_of(struct reading *r, const char *key, cw_link *link)
+{
+    if (quantity_link(key, strlen(key), link) == 0) {
+        r->labels = true;
+        return true;
+    }
+    for (cw_link i = 0; i < CW_LINK_COUNT; i++) {
+        if (strcmp(key, port_names[i]) == 0) {
+            r->ports = true;
+            *link = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void read_links(struct reading *r, const struct conf_item *section)
+{
+    cw_link link;
+    if (!want_section(r, section, false)) {
+        return;
+    }
+    for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
+        if (strcmp(i->key, "fault") == 0) {
+            read_plain(r, i, config_fault_keys, &r->config->fault);
+        } else if (link_of(r, i->key, &link)) {
+            read_link(r, i, link);
+        } else {
+            wrong(r, i->line, i->key,
+                  "expected a link: +x, -x, +y, -y, +z or -z, or port0 to port5 when coordinate is auto");
+            continue;
+        }
+        is_first(r, section, i);
+    }
+}
+
+/* What they mean is not ours to know. */
+static void read_options(struct reading *r, const struct conf_item *section, struct config_service *s)
+{
+    if (!want_section(r, section, false)) {
+        return;
+    }
+    for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
+        struct config_option *o = &s->option[s->options];
+        if (i->value == NULL || s->options == CONFIG_OPTIONS || strlen(i->key) >= sizeof o->name ||
+            strlen(i->value) >= sizeof o->value) {
+            wrong(r, i->line, i->key,
+                  "expected name = value: at most %d of a service, names of %d letters, values of %d", CONFIG_OPTIONS,
+                  CONFIG_OPTION_NAME - 1, CONFIG_OPTION_VALUE - 1);
+            continue;
+        }
+        is_first(r, section, i);
+        snprintf(o->name, sizeof o->name, "%s", i->key);
+        snprintf(o->value, sizeof o->value, "%s", i->value);
+        s->options++;
+    }
+}
+
+static void read_service(struct reading *r, const struct conf_item *section)
+{
+    struct daemon_config *c = r->config;
+    if (!want_section(r, section, true)) {
+        return;
+    }
+    if (c->service_count == CONFIG_SERVICES || strlen(section->name) >= CONFIG_NAME || section->name[0] == '\0') {
+        wrong(r, section->line, section->key, "at most %d services, each with a name of at most %d letters",
+              CONFIG_SERVICES, CONFIG_NAME - 1);
+        return;
+    }
+    struct config_service *s = &c->service[c->service_count++];
+    *s = (struct config_service){.enabled = true, .policy.weight = SERVICE_WEIGHT};
+    memcpy(s->name, section->name, strlen(section->name));
+    for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
+        if (strcmp(i->key, "options") == 0) {
+            is_first(r, section, i);
+            read_options(r, i, s);
+        } else if (!read_setting(r, config_service_keys, i, s)) {
+            unknown(r, i, "of a service");
+        } else {
+            is_first(r, section, i);
+        }
+    }
+}
+
+static void read_top(struct reading *r, const struct conf_item *root, const struct conf_item *item)
+{
+    if (strcmp(item->key, "torus") == 0) {
+        read_torus(r, item);
+    } else if (strcmp(item->key, "links") == 0) {
+        read_links(r, item);
+    } else if (strcmp(item->key, "service") == 0) {
+        read_service(r, item);
+    } else {
+        const struct config_section *s = config_sections;
+        while (s->of != NULL && (s->key == NULL || strcmp(s->key, item->key) != 0)) {
+            s++;
+        }
+        if (s->of != NULL && strcmp(s->key, "timers") == 0) {
+            read_timers(r, item, s->of);
+        } else if (s->of != NULL) {
+            read_plain(r, item, s->of, r->config);
+        } else if (!read_setting(r, config_sections[0].of, item, r->config)) {
+            unknown(r, item, "at the top");
+            return;
+        }
+    }
+    is_first(r, root, item);
+}
+
+/* ---- What follows from the rest ------------------------------------------------------------------------------------ */
+
+static void default_name(struct daemon_config *c)
+{
+    if (c->name[0] != '\0') {
+        return;
+    }
+    if (c->place == CONFIG_WHOLE) {
+        snprintf(c->name, sizeof c->name, "all");
+    } else if (c->place == CONFIG_STATIC) {
+        char text[TORUS_TEXT];
+        torus_format(c->self, text);
+        snprintf(c->name, sizeof c->name, "%s", text);
+    } else if (gethostname(c->name, sizeof c->name - 1) < 0 || c->name[0] == '\0') {
+        snprintf(c->name, sizeof c->name, "cubeway");
+    }
+}
+
+static bool has_link(const struct daemon_config *c)
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (c->link[link].shim != CONFIG_NO_SHIM) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void complete(struct reading *r)
+{
+    struct daemon_config *c = r->config;
+    c->labelled = !r->ports || !has_link(c); /* names of ports that are not there say nothing */
+    default_name(c);
+    if (strcmp(c->control_socket, default_socket) == 0) {
+        memset(c->control_socket, 0, sizeof c->control_socket);
+        snprintf(c->control_socket, sizeof c->control_socket, "/run/cubeway/%s.sock", c->name);
+    }
+    for (unsigned i = 0; i < c->service_count; i++) {
+        struct node_service_policy *p = &c->service[i].policy;
+        p->queue_packets = p->queue_packets == 0 ? c->queue_packets : p->queue_packets;
+        p->queue_bytes = p->queue_bytes == 0 ? c->queue_bytes : p->queue_bytes;
+    }
+    if (r->ports && r->labels) {
+        wrong(r, 1, "links", "either all links have directions (+x) or all have numbers (port0)");
+    }
+}
+
+struct daemon_config config_default(void)
+{
+    struct node_config node = node_config_default();
+    struct daemon_config c;
+    memset(&c, 0, sizeof c); /* so that equal configurations are equal bytes */
+    c.cluster = 1;
+    c.labelled = true;
+    c.watcher = true;
+    c.control_mode = 0660;
+    c.log_level = CW_LOG_INFO;
+    c.ethertype = 0x88b5;
+    c.timers = node.timers;
+    c.queue_packets = node.queue_packets;
+    c.queue_bytes = node.queue_bytes;
+    c.hold_bytes = node.hold_bytes;
+    snprintf(c.state_dir, sizeof c.state_dir, "/var/lib/cubeway");
+    snprintf(c.control_socket, sizeof c.control_socket, "%s", default_socket);
+    return c;
+}
+
+int config_parse(const char *file, const char *text, size_t length, struct daemon_config *out,
+                 config_mistake_fn *mistake, void *context)
+{
+    struct daemon_config config = config_default();
+    struct reading r = {
+        .report = {.tell = tell, .line = 1},
+        .file = file,
+        .config = &config,
+        .mistake = mistake,
+        .context = context,
+    };
+    unsigned line = 0;
+    char why[CONF_WHY];
+    int rc = conf_open(&r.tree, text, length, &line, why);
+    if (rc < 0) {
+        wrong(&r, line, "", "%s", rc == -ENOMEM ? "not enough memory" : why);
+        return -EINVAL;
+    }
+    snprintf(config.file, sizeof config.file, "%s", file);
+    const struct conf_item *root = &r.tree.item[0];
+    for (const struct conf_item *i = item_at(&r, root->first); i != NULL; i = next_of(&r, i)) {
+        read_top(&r, root, i);
+    }
+    complete(&r);
+    config_check(&config, &r.report);
+    conf_close(&r.tree);
+    if (r.mistakes > CONFIG_MISTAKES) {
+        char more[CONFIG_PATH + 64];
+        snprintf(more, sizeof more, "%s: and %u more mistakes", file, r.mistakes - CONFIG_MISTAKES);
+        mistake(context, more);
+    }
+    if (r.mistakes > 0) {
+        return -EINVAL;
+    }
+    *out = config;
+    return 0;
+}
+
+int config_load(const char *file, struct daemon_config *out, config_mistake_fn *mistake, void *context)
+{
+    char why[CONFIG_PATH + 128];
+    FILE *in = fopen(file, "re");
+    if (in == NULL) {
+        int rc = -errno;
+        snprintf(why, sizeof why, "%s: %s", file, strerror(-rc));
+        mistake(context, why);
+        return rc;
+    }
+    char *text = malloc(CONFIG_BYTES + 1);
+    errno = EIO;
+    size_t length = text != NULL ? fread(text, 1, CONFIG_BYTES + 1, in) : 0;
+    int rc = text == NULL ? -ENOMEM : ferror(in) ? -errno : length > CONFIG_BYTES ? -EFBIG : 0;
+    fclose(in);
+    if (rc < 0) {
+        snprintf(why, sizeof why, "%s: %s", file, strerror(-rc));
+        mistake(context, why);
+    } else {
+        rc = config_parse(file, text, length, out, mistake, context);
+    }
+    free(text);
+    return rc;
+}
+
+const char *config_shim_name(enum config_shim shim)
+{
+    static const char *const names[] = {"none", "raw", "pcap", "udp"};
+    return names[shim];
+}
+
+const char *config_link_name(const struct daemon_config *config, cw_link link)
+{
+    CHECK(link < CW_LINK_COUNT);
+    return config->labelled ? quantity_link_name(link) : port_names[link];
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/config/doubts.h"
+
+#include "base/quantity.h"
+#include "keyspace/torus.h"
+#include "services/loader.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum { SENTENCE = CONFIG_PATH + TABLE_WHY_BYTES };
+
+__attribute__((format(printf, 3, 4))) static void say(config_mistake_fn *tell, void *context, const char *format, ...)
+{
+    char text[SENTENCE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    tell(context, text);
+}
+
+/* Ports whose directions nobody knows yet: only their number can be too small. */
+static unsigned doubt_ports(const struct daemon_config *c, const struct torus *t, config_mistake_fn *tell,
+                            void *context)
+{
+    unsigned ports = 0, wanted = t != NULL ? (unsigned)__builtin_popcount(torus_links(t)) : 1;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        ports += c->link[link].shim != CONFIG_NO_SHIM;
+    }
+    if (ports >= wanted) {
+        return 0;
+    }
+    if (t == NULL) {
+        say(tell, context, "links: none is configured: this server hears nobody");
+    } else {
+        say(tell, context, "links: %u configured, and a server of this torus has %u", ports, wanted);
+    }
+    return 1;
+}
+
+unsigned doubts_links(const struct daemon_config *c, config_mistake_fn *tell, void *context)
+{
+    struct torus torus;
+    unsigned count = 0;
+    bool dims = c->dims.x != 0 && torus_init(&torus, c->dims) == 0;
+    if (c->place == CONFIG_WHOLE) {
+        return 0; /* it makes its links itself */
+    }
+    if (c->place == CONFIG_AUTO || !dims) {
+        return doubt_ports(c, dims ? &torus : NULL, tell, context);
+    }
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (!(torus_links(&torus) & cw_links_of(link)) || c->link[link].shim != CONFIG_NO_SHIM) {
+            continue;
+        }
+        char far[TORUS_TEXT];
+        torus_format(torus_coord(&torus, torus_neighbour(&torus, torus_id(&torus, c->self), link)), far);
+        say(tell, context, "links.%s: not configured: there will be no link to %s of %s", quantity_link_name(link),
+            quantity_link_name(cw_link_opposite(link)), far);
+        count++;
+    }
+    return count;
+}
+
+int doubts_services(const struct daemon_config *c, config_mistake_fn *tell, void *context)
+{
+    int rc = 0;
+    for (unsigned i = 0; i < c->service_count; i++) {
+        const struct config_service *s = &c->service[i];
+        struct loader_module module;
+        char why[TABLE_WHY_BYTES];
+        if (!s->enabled || s->file[0] == '\0') {
+            continue;
+        }
+        if (loader_open(s->file, &module, why) < 0) {
+            say(tell, context, "service \"%s\": %s", s->name, why);
+            rc = -EINVAL;
+            continue;
+        }
+        if (strcmp(module.service->name, s->name) != 0) {
+            say(tell, context, "service \"%s\": the service in %s is called %s", s->name, s->file,
+                module.service->name);
+            rc = -EINVAL;
+        }
+        loader_close(&module);
+    }
+    return rc;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * internal.h - the tables of keys, which reading (config.c) and writing (write.c) share, so that what one knows the
+ * other does too.
+ */
+#ifndef DAEMON_CONFIG_INTERNAL_H
+#define DAEMON_CONFIG_INTERNAL_H
+
+#include "daemon/config/config.h"
+#include "daemon/config/setting.h"
+
+/* A section whose keys are all settings; key NULL: the file itself. `of` NULL ends the list. */
+struct config_section {
+    const char *key;
+    const struct setting *of; /* up to key NULL */
+};
+extern const struct config_section config_sections[];
+extern const struct setting config_torus_keys[];   /* without coordinate, which needs dims */
+extern const struct setting config_link_keys[];    /* of struct config_link */
+extern const struct setting config_fault_keys[];   /* of struct config_fault */
+extern const struct setting config_service_keys[]; /* of struct config_service */
+
+/* Tells what is wrong with the whole, or with a link: then line is that of its section. */
+struct config_report {
+    void (*tell)(struct config_report *report, unsigned line, const char *key, const char *text);
+    unsigned link_line[CW_LINK_COUNT];
+    unsigned line; /* of the torus section, or 1 */
+};
+void config_check(const struct daemon_config *config, struct config_report *report);
+
+#endif

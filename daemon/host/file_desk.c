@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* renameat2(), fallocate(), O_PATH */
+#include "daemon/host/file_desk.h"
+
+#include "seal/sha256.h"
+#include "services/multicast/file/label.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    OTHERS_WRITE = 022,
+    FOLDER_MODE = 0755,
+    PART_MODE = 0600,
+    MODES = 0777,
+    AHEAD = 4 << 20,
+    MARK_BYTES = 16 + FILES_DIGEST_BYTES
+};
+static const char mark_name[] = "user.cubeway.sha256";
+
+struct files_file {
+    int fd;
+};
+
+struct file_desk {
+    struct files_host host;
+    uint64_t ticket; /* of the file that is being passed; 0: none */
+    uint64_t tickets;
+    int passed;
+};
+
+/* ---- What is passed ------------------------------------------------------------------------------------------------- */
+
+static int wrap(int fd, struct files_file **out)
+{
+    struct files_file *f = malloc(sizeof *f);
+    if (f == NULL) {
+        close(fd);
+        return -ENOMEM;
+    }
+    f->fd = fd;
+    *out = f;
+    return 0;
+}
+
+static int fit_to_read(int fd)
+{
+    struct stat st;
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || fstat(fd, &st) < 0) {
+        return -errno;
+    }
+    if (S_ISDIR(st.st_mode)) {
+        return -EISDIR;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        return -EINVAL;
+    }
+    return (flags & O_ACCMODE) == O_WRONLY || (flags & O_PATH) != 0 ? -EACCES : 0;
+}
+
+int file_desk_pass(struct file_desk *d, int file, uint64_t *ticket)
+{
+    int rc = d->ticket != 0 ? -EBUSY : fit_to_read(file);
+    if (rc < 0) {
+        close(file);
+        return rc;
+    }
+    (void)posix_fadvise(file, 0, 0, POSIX_FADV_SEQUENTIAL);
+    d->passed = file;
+    *ticket = d->ticket = ++d->tickets;
+    return 0;
+}
+
+void file_desk_drop(struct file_desk *d, uint64_t ticket)
+{
+    if (ticket != 0 && d->ticket == ticket) {
+        d->ticket = 0;
+        close(d->passed);
+    }
+}
+
+static int desk_claim(void *context, uint64_t ticket, struct files_file **out)
+{
+    struct file_desk *d = context;
+    if (ticket == 0 || d->ticket != ticket) {
+        return -ENOENT;
+    }
+    d->ticket = 0;
+    return wrap(d->passed, out);
+}
+
+static int64_t ns_of(struct timespec t)
+{
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int desk_look(void *context, struct files_file *f, struct files_facts *out)
+{
+    struct stat st;
+    (void)context;
+    if (fstat(f->fd, &st) < 0) {
+        return -errno;
+    }
+    *out = (struct files_facts){(uint64_t)st.st_size, st.st_mode & MODES, ns_of(st.st_mtim)};
+    return 0;
+}
+
+static int desk_read(void *context, struct files_file *f, uint64_t offset, uint8_t *out, size_t length)
+{
+    (void)context;
+    (void)posix_fadvise(f->fd, (off_t)(offset + length), AHEAD, POSIX_FADV_WILLNEED);
+    while (length > 0) {
+        ssize_t n = pread(f->fd, out, length, (off_t)offset);
+        if (n == 0) {
+            return -ENODATA;
+        }
+        if (n < 0 && errno != EINTR) {
+            return -errno;
+        }
+        out += n > 0 ? n : 0;
+        offset += n > 0 ? (uint64_t)n : 0;
+        length -= n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+/* ---- The folder ------------------------------------------------------------------------------------------------------- */
+
+/* Gives its descriptor. The last one of its path is made when it is missing. */
+static int open_folder(const char *folder)
+{
+    struct stat st;
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT && mkdir(folder, FOLDER_MODE) == 0) {
+        fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
+    if (fd < 0) {
+        return -errno;
+    }
+    int rc = fstat(fd, &st) < 0 ? -errno : 0;
+    bool ours = st.st_uid == 0 || st.st_uid == geteuid();
+    if (rc == 0 && (!ours || ((st.st_mode & OTHERS_WRITE) != 0 && (st.st_mode & S_ISVTX) == 0))) {
+        rc = -EPERM;
+    }
+    if (rc < 0) {
+        close(fd);
+        return rc;
+    }
+    return fd;
+}
+
+/* What a finished file's mark says: its length, when it was changed last, its digest. */
+static void mark_of(const struct stat *st, const uint8_t *digest, uint8_t out[static MARK_BYTES])
+{
+    uint64_t words[2] = {(uint64_t)st->st_size, (uint64_t)ns_of(st->st_mtim)};
+    memcpy(out, words, sizeof words);
+    memcpy(out + sizeof words, digest, FILES_DIGEST_BYTES);
+}
+
+/* Whoever may write a file may write its mark, its bytes and its times: of such a file a mark says nothing. */
+static bool is_ours_alone(const struct stat *st)
+{
+    return S_ISREG(st->st_mode) && st->st_uid == geteuid() && st->st_nlink == 1 && (st->st_mode & OTHERS_WRITE) == 0;
+}
+
+static int desk_have(void *context, const char *folder, const char *name, uint64_t bytes, const uint8_t *digest)
+{
+    uint8_t mark[MARK_BYTES], expected[MARK_BYTES];
+    struct stat st;
+    (void)context;
+    int at = open_folder(folder);
+    if (at < 0) {
+        return at;
+    }
+    int fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int has = fd < 0 && errno == ENOENT ? FILES_NONE : FILES_OTHER;
+    if (fd >= 0 && fstat(fd, &st) == 0 && (uint64_t)st.st_size == bytes && is_ours_alone(&st) &&
+        fgetxattr(fd, mark_name, mark, sizeof mark) == (ssize_t)sizeof mark) {
+        mark_of(&st, digest, expected);
+        has = memcmp(mark, expected, sizeof mark) == 0 ? FILES_SAME : FILES_OTHER;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    close(at);
+    return has;
+}
+
+/* It is a file of ours alone, and nobody else has it: now it is locked. 1: it is empty; 0: it is not. */
+static int seize(int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0) {
+        return -errno;
+    }
+    if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink > 1) {
+        return -EPERM;
+    }
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        return errno == EWOULDBLOCK ? -EBUSY : -errno;
+    }
+    if (fstat(fd, &st) < 0) {
+        return -errno;
+    }
+    return st.st_nlink == 0 ? -EBUSY : st.st_size == 0; /* swept in between: the next time */
+}
+
+static int reserve(int fd, uint64_t bytes)
+{
+    int rc;
+    do {
+        rc = bytes > 0 && fallocate(fd, 0, 0, (off_t)bytes) < 0 ? -errno : 0;
+    } while (rc == -EINTR);
+    return rc == -EOPNOTSUPP ? 0 : rc; /* a file system that makes no promises: writes will tell */
+}
+
+static int desk_open(void *context, const char *folder, const char *part, uint64_t bytes, struct files_file **out)
+{
+    (void)context;
+    int at = open_folder(folder);
+    if (at < 0) {
+        return at;
+    }
+    int fd = openat(at, part, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, PART_MODE);
+    int made = fd < 0 ? -errno : seize(fd);
+    int rc = made < 0 ? made : reserve(fd, bytes);
+    if (made >= 0 && rc < 0) {
+        (void)unlinkat(at, part, 0); /* what cannot be whole takes no room */
+    }
+    if (rc < 0 && fd >= 0) {
+        close(fd);
+    }
+    close(at);
+    rc = rc < 0 ? rc : wrap(fd, out);
+    return rc < 0 ? rc : made;
+}
+
+static int desk_write(void *context, struct files_file *f, uint64_t offset, const uint8_t *bytes, size_t length)
+{
+    (void)context;
+    while (length > 0) {
+        ssize_t n = pwrite(f->fd, bytes, length, (off_t)offset);
+        if (n < 0 && errno != EINTR) {
+            return -errno;
+        }
+        bytes += n > 0 ? n : 0;
+        offset += n > 0 ? (uint64_t)n : 0;
+        length -= n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+static int desk_sync(void *context, struct files_file *f)
+{
+    (void)context;
+    return fdatasync(f->fd) < 0 ? -errno : 0;
+}
+
+static int sync_folder(int at)
+{
+    return fsync(at) < 0 && errno != EINVAL ? -errno : 0; /* EINVAL: a file system that does not sync folders */
+}
+
+static int move(int at, const struct files_end *end)
+{
+    if (end->replace) {
+        return renameat(at, end->part, at, end->name) < 0 ? -errno : 0;
+    }
+    if (renameat2(at, end->part, at, end->name, RENAME_NOREPLACE) == 0) {
+        return 0;
+    }
+    if (errno != EINVAL && errno != ENOSYS) {
+        return -errno;
+    }
+    /* A file system that cannot: a second name is refused where there is one. */
+    if (linkat(at, end->part, at, end->name, 0) < 0) {
+        return -errno;
+    }
+    int rc = unlinkat(at, end->part, 0) < 0 ? -errno : 0;
+    if (rc < 0) {
+        (void)unlinkat(at, end->name, 0);
+    }
+    return rc;
+}
+
+/* The mark and the mode are of the file when it is synced. */
+static int dress(const struct files_file *f, const struct files_end *end)
+{
+    uint8_t mark[MARK_BYTES];
+    struct stat st;
+    if (fstat(f->fd, &st) < 0) {
+        return -errno;
+    }
+    mark_of(&st, end->digest, mark);
+    (void)fsetxattr(f->fd, mark_name, mark, sizeof mark, 0); /* without it the file is only sent again in vain */
+    return fchmod(f->fd, (mode_t)(end->mode & MODES)) < 0 || fsync(f->fd) < 0 ? -errno : 0;
+}
+
+static int desk_finish(void *context, const char *folder, struct files_file *f, const struct files_end *end)
+{
+    (void)context;
+    int at = open_folder(folder);
+    if (at < 0) {
+        return at;
+    }
+    int rc = dress(f, end);
+    rc = rc < 0 ? rc : move(at, end);
+    if (rc < 0) {
+        (void)fchmod(f->fd, PART_MODE); /* it stays a part, which its owner can open */
+    } else {
+        rc = sync_folder(at) <
+             0; /* the file is under its name, and cannot be taken back: that would have to be synced too */
+    }
+    close(at);
+    return rc;
+}
+
+static void desk_file_close(void *context, struct files_file *f)
+{
+    (void)context;
+    close(f->fd);
+    free(f);
+}
+
+/* ---- Small files ------------------------------------------------------------------------------------------------------ */
+
+static int64_t desk_load(void *context, const char *folder, const char *name, uint8_t *out, size_t room)
+{
+    struct stat st;
+    int at = open_folder(folder);
+    if (at < 0) {
+        return at;
+    }
+    struct files_file f = {.fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+    int64_t rc = f.fd < 0 || fstat(f.fd, &st) < 0 ? -errno : 0;
+    if (rc == 0 && (!S_ISREG(st.st_mode) || st.st_uid != geteuid())) {
+        rc = -EPERM;
+    } else if (rc == 0) {
+        rc = (uint64_t)st.st_size > room ? -EFBIG : desk_read(context, &f, 0, out, (size_t)st.st_size);
+    }
+    if (f.fd >= 0) {
+        close(f.fd);
+    }
+    close(at);
+    return rc < 0 ? rc : st.st_size;
+}
+
+static int desk_store(void *context, const char *folder, const char *name, const uint8_t *bytes, size_t length)
+{
+    char beside[FILE_BESIDE + 8];
+    int at = open_folder(folder);
+    if (at < 0) {
+        return at;
+    }
+    snprintf(beside, sizeof beside, "%s~", name);
+    (void)unlinkat(at, beside, 0);
+    struct files_file f = {.fd = openat(at, beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, PART_MODE)};
+    int rc = f.fd < 0 ? -errno : desk_write(context, &f, 0, bytes, length);
+    rc = rc == 0 && fdatasync(f.fd) < 0 ? -errno : rc;
+    if (f.fd >= 0 && close(f.fd) < 0 && rc == 0) {
+        rc = -errno;
+    }
+    if (rc == 0 && renameat(at, beside, at, name) < 0) {
+        rc = -errno;
+    }
+    if (rc < 0) {
+        (void)unlinkat(at, beside, 0);
+    }
+    close(at);
+    return rc;
+}
+
+static int desk_drop(void *context, const char *folder, const char *name)
+{
+    (void)context;
+    int at = open_folder(folder);
+    if (at < 0) {
+        return at;
+    }
+    int rc = unlinkat(at, name, 0) < 0 ? -errno : 0;
+    close(at);
+    return rc;
+}
+
+/* True when it is old and nobody has it open. */
+static bool is_stale(int at, const char *name, int64_t before_ns)
+{
+    struct stat st;
+    int fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    bool stale = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+                 ns_of(st.st_mtim) < before_ns && flock(fd, LOCK_EX | LOCK_NB) == 0 && unlinkat(at, name, 0) == 0;
+    if (fd >= 0) {
+        close(fd); /* its lock goes with it: whoever opens the part now makes a new one */
+    }
+    return stale;
+}
+
+static int desk_sweep(void *context, const char *folder, cw_span age)
+{
+    struct timespec now;
+    int count = 0, at = open_folder(folder);
+    (void)context;
+    DIR *all = at >= 0 ? fdopendir(at) : NULL;
+    if (all == NULL) {
+        int rc = at < 0 ? at : -errno;
+        if (at >= 0) {
+            close(at);
+        }
+        return rc;
+    }
+    clock_gettime(CLOCK_REALTIME, &now);
+    for (const struct dirent *e; (e = readdir(all)) != NULL;) {
+        char name[FILE_BESIDE];
+        size_t length = strlen(e->d_name);
+        bool half = length > 0 && e->d_name[length - 1] == '~'; /* of a store that died */
+        snprintf(name, sizeof name, "%.*s", (int)(length - half), e->d_name);
+        count += file_label_is_part(name) && is_stale(at, e->d_name, ns_of(now) - age.ns);
+    }
+    closedir(all);
+    return count;
+}
+
+/* ---- Digests ---------------------------------------------------------------------------------------------------------- */
+
+static struct files_digest *desk_digest_open(void *context)
+{
+    struct sha256 *s;
+    (void)context;
+    return sha256_open(&s) == 0 ? (struct files_digest *)(void *)s : NULL;
+}
+
+static int desk_digest_add(struct files_digest *d, const uint8_t *bytes, size_t length)
+{
+    return sha256_add((struct sha256 *)(void *)d, bytes, length);
+}
+
+static int desk_digest_end(struct files_digest *d, uint8_t out[static FILES_DIGEST_BYTES])
+{
+    return sha256_end((struct sha256 *)(void *)d, out);
+}
+
+static void desk_digest_close(struct files_digest *d)
+{
+    sha256_close((struct sha256 *)(void *)d);
+}
+
+/* ---- Opening ---------------------------------------------------------------------------------------------------------- */
+
+int file_desk_open(struct file_desk **out, bool several)
+{
+    struct file_desk *d = calloc(1, sizeof *d);
+    if (d == NULL) {
+        return -ENOMEM;
+    }
+    uint32_t first = 0;
+    (void)!getrandom(&first, sizeof first,
+                     0); /* who guesses a ticket that is not his gets nothing at all: they live for one command */
+    d->tickets = first;
+    signal(SIGXFSZ, SIG_IGN);
+    d->host = (struct files_host){
+        .size = sizeof d->host,
+        .context = d,
+        .several = several,
+        .claim = desk_claim,
+        .look = desk_look,
+        .read = desk_read,
+        .have = desk_have,
+        .open = desk_open,
+        .write = desk_write,
+        .sync = desk_sync,
+        .finish = desk_finish,
+        .close = desk_file_close,
+        .load = desk_load,
+        .store = desk_store,
+        .drop = desk_drop,
+        .sweep = desk_sweep,
+        .digest_open = desk_digest_open,
+        .digest_add = desk_digest_add,
+        .digest_end = desk_digest_end,
+        .digest_close = desk_digest_close,
+    };
+    *out = d;
+    return 0;
+}
+
+int file_desk_prepare(const char *folder, const char *user)
+{
+    const struct passwd *who = user[0] != '\0' ? getpwnam(user) : NULL;
+    if (mkdir(folder, FOLDER_MODE) < 0) {
+        return errno == EEXIST ? 0 : -errno;
+    }
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int rc = fd < 0 ? -errno : 0;
+    if (rc == 0 && who != NULL && who->pw_uid != geteuid() && fchown(fd, who->pw_uid, (gid_t)-1) < 0) {
+        rc = -errno;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return rc;
+}
+
+void file_desk_close(struct file_desk *d)
+{
+    if (d != NULL) {
+        file_desk_drop(d, d->ticket);
+        free(d);
+    }
+}
+
+const struct files_host *file_desk_host(const struct file_desk *d)
+{
+    return &d->host;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * file_desk.h - the files of this machine, for the service multicast (services/multicast/file/host.h): real ones, with pread and pwrite, SHA-256 by OpenSSL.
+ *
+ * What is sent comes as open descriptors, under tickets that live as long as the command that carries them: nothing is ever opened for reading by a name
+ * that an operator said. What is received is made in one folder, 0600 until it is whole, and locked; a folder in which others could put
+ * something else in its place (they may write it, and it is not sticky) is refused.
+ *
+ * file_desk_pass() and file_desk_drop() belong to the loop's thread, as files_host.claim does; the rest of struct files_host goes on any.
+ */
+#ifndef DAEMON_HOST_FILE_DESK_H
+#define DAEMON_HOST_FILE_DESK_H
+
+#include "services/multicast/file/host.h"
+
+struct file_desk;
+
+/* several: as in struct files_host. Files that would be larger than a limit of the process are an error from now on, and no signal (SIGXFSZ). -ENOMEM. */
+CW_MUST_CHECK int file_desk_open(struct file_desk **out, bool several);
+/*
+ * Makes the folder if it is missing and the one above it is there, and gives it to the user (name "": nobody else), who has the rights to neither later. One that is
+ * there stays as it is. 0 or -errno.
+ */
+CW_MUST_CHECK int file_desk_prepare(const char *folder, const char *user);
+/* After the nodes. NULL is allowed. */
+void file_desk_close(struct file_desk *d);
+
+/* Borrowed; good as long as the desk. */
+const struct files_host *file_desk_host(const struct file_desk *d);
+
+/*
+ * Takes file, an operator's, in any case. 0 and the ticket under which it can be claimed, once, until it is dropped. -EISDIR; -EINVAL it is no regular file;
+ * -EACCES it was not opened for reading; -EBUSY another one is being passed.
+ */
+CW_MUST_CHECK int file_desk_pass(struct file_desk *d, int file, uint64_t *ticket);
+/* Nobody claims it any more: closes it, unless somebody has. */
+void file_desk_drop(struct file_desk *d, uint64_t ticket);
+
+#endif

@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/host/internal.h"
+#include "daemon/host/job_desk.h"
+
+#include "base/prng.h"
+#include "daemon/host/links.h"
+#include "daemon/host/seek.h"
+#include "nmu/book.h"
+#include "services/builtin.h"
+#include "shim/clock.h"
+#include "shim/pair.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+_Static_assert((int)LINKS_WHY == (int)HOST_WHY, "one writes where the other reads");
+
+enum {
+    /* Room in a server's NMU: pages of it that no record needs are never touched. */
+    NMU_JOBS = 1024,
+    NMU_GRANTS = 16384,
+    SMALL_PACKET = 256,
+    PACKETS_PER_SERVER = 1 << 17, /* a bound against our own mistakes; queues have bounds of their own */
+    PACKETS_MOST = 1 << 28,
+    MTU_LEAST = 1500,
+    MTU_MOST = 9000,
+    OFFLOAD_THREADS = 4, /* two may stand still with a disk (services/multicast/file/crew.h), and two are left */
+};
+
+struct pump_server *host_pump_server(struct host_server *s)
+{
+    return container_of(s, struct pump_server, face);
+}
+
+/* ---- Questions ------------------------------------------------------------------------------------------------------ */
+
+unsigned host_count(const struct host *h)
+{
+    return h->count;
+}
+
+struct host_server *host_server(struct host *h, unsigned index)
+{
+    CHECK(index < h->count);
+    return &h->server[index].face;
+}
+
+struct host_server *host_find(struct host *h, cw_coord self)
+{
+    if (!torus_holds(&h->torus, self)) {
+        return NULL;
+    }
+    if (h->config.place == CONFIG_WHOLE) {
+        return &h->server[torus_id(&h->torus, self)].face;
+    }
+    const cw_coord *only = &h->server[0].face.self;
+    return memcmp(only, &self, sizeof self) == 0 ? &h->server[0].face : NULL;
+}
+
+const struct daemon_config *host_config(const struct host *h)
+{
+    return &h->config;
+}
+
+struct daemon_config *host_config_change(struct host *h)
+{
+    return &h->config;
+}
+
+const struct torus *host_torus(const struct host *h)
+{
+    return &h->torus;
+}
+
+struct boot *host_boot(struct host *h)
+{
+    return h->boot;
+}
+
+cw_link host_port(const struct host *h, cw_link link)
+{
+    CHECK(link < CW_LINK_COUNT);
+    return h->port_of[link];
+}
+
+struct log *host_log(struct host *h)
+{
+    return h->log;
+}
+
+struct file_desk *host_files(struct host *h)
+{
+    return h->files;
+}
+
+uint32_t host_mtu(const struct host *h)
+{
+    return h->mtu;
+}
+
+size_t host_packets_out(const struct host *h)
+{
+    return pkt_home_out(h->packets);
+}
+
+size_t host_packets_bytes(const struct host *h)
+{
+    return pkt_home_bytes(h->packets);
+}
+
+cw_time host_now(struct host *h)
+{
+    (void)h;
+    return clock_now();
+}
+
+cw_time host_started(const struct host *h)
+{
+    return h->started;
+}
+
+bool host_leaving(const struct host *h)
+{
+    return h->leaving;
+}
+
+bool host_failed(const struct host *h)
+{
+    return h->failed;
+}
+
+/* ---- Marks, taps ---------------------------------------------------------------------------------------------------- */
+
+void host_activate(struct pump_server *s)
+{
+    struct host *h = s->face.host;
+    if (s->active) {
+        return;
+    }
+    s->active = true;
+    s->next_active = NULL;
+    if (h->active_first == NULL) {
+        h->active_first = s;
+    } else {
+        h->active_last->next_active = s;
+    }
+    h->active_last = s;
+}
+
+void host_after(struct host_server *s, cw_links links)
+{
+    struct pump_server *p = host_pump_server(s);
+    p->owed |= links;
+    host_activate(p);
+}
+
+int host_tap(struct host_server *s, cw_link link, host_tap_fn *tap, void *context)
+{
+    CHECK(link < CW_LINK_COUNT);
+    struct pump_link *l = &host_pump_server(s)->pump[link];
+    if (tap != NULL && l->tap != NULL) {
+        return -EBUSY;
+    }
+    l->tap = tap;
+    l->tap_context = context;
+    return 0;
+}
+
+int host_watch(struct host *h, host_watch_fn *fn, void *context)
+{
+    if (fn != NULL && h->watch != NULL) {
+        return -EBUSY;
+    }
+    h->watch = fn;
+    h->watch_context = context;
+    return 0;
+}
+
+static void on_packet(void *context, const struct node *n, enum node_point point, const struct cw_packet *p,
+                      cw_drop cause, cw_time now)
+{
+    struct host *h = context;
+    if (h->watch != NULL) {
+        struct host_server *s = host_find(h, torus_coord(&h->torus, node_self(n)));
+        h->watch(h->watch_context, s, point, p, cause, now);
+    }
+}
+
+static void on_offload(void *context, struct node *n, void (*work)(void *), void *arg, uint64_t ticket, cw_span cost)
+{
+    struct pump_server *s = context;
+    (void)n;
+    (void)cost;
+    offload_give(s->face.host->offload, work, arg, s, ticket);
+}
+
+/* ---- Servers start and end ------------------------------------------------------------------------------------------ */
+
+/* What built-in services may send: known as soon as it is known how many servers there are. */
+static int open_book(struct host *h)
+{
+    if (h->book != NULL) {
+        return 0;
+    }
+    int rc = book_open(&h->book, h->torus.servers);
+    return rc < 0 ? rc : builtin_jobs(h->book);
+}
+
+/* Of the job file before what is built in: an operator may say otherwise. */
+static const uint8_t *on_record(void *context, cw_job job, size_t *size)
+{
+    struct host *h = context;
+    const uint8_t *record = h->jobs != NULL ? job_desk_record(h->jobs, job, size) : NULL;
+    return record != NULL ? record : book_record(h->book, job, size);
+}
+
+int host_start_node(struct pump_server *s, uint64_t incarnation)
+{
+    struct host *h = s->face.host;
+    struct prng seeds = prng_stream(h->seed, s->face.index, incarnation);
+    struct node_config config = node_config_default();
+    config.dims = torus_dims(&h->torus);
+    config.self = s->face.self;
+    config.cluster = h->config.cluster;
+    config.config_hash = h->config_hash;
+    config.incarnation = incarnation;
+    config.alone = h->config.alone;
+    config.mtu = (uint16_t)h->mtu;
+    config.queue_packets = h->config.queue_packets;
+    config.queue_bytes = h->config.queue_bytes;
+    config.hold_bytes = h->config.hold_bytes;
+    config.bits_per_second = h->bits_per_second;
+    config.nmu_jobs = NMU_JOBS;
+    config.nmu_grants = NMU_GRANTS;
+    config.timers = h->config.timers;
+    struct node_env env = {
+        .packets = h->packets,
+        .neighbours = h->neighbours,
+        .seed = prng_next(&seeds),
+        .watch = {.context = h, .deaf = 1u << NODE_QUEUED | 1u << NODE_DELIVERED, .packet = on_packet, .log = look_log},
+        .offload = on_offload,
+        .offload_context = s,
+        .option = host_option,
+        .option_context = h,
+        .objects = h->object,
+        .records = {h, on_record},
+    };
+    struct siphash_key seal;
+    int rc = open_book(h);
+    if (rc == 0 && h->config.seal_tables) {
+        rc = getrandom(&seal, sizeof seal, 0) == sizeof seal
+                 ? 0
+                 : -EIO; /* of this life: what can be guessed seals nothing */
+        env.seal = &seal;
+    }
+    rc = rc < 0 ? rc : node_open(&s->face.node, &config, &env);
+    if (rc < 0) {
+        s->face.node = NULL;
+        return rc;
+    }
+    s->incarnation = incarnation;
+    s->notes = 0;
+    s->look = (struct look){.live = CW_LINKS_NONE};
+    rc = host_add_services(h, s->face.node, clock_now());
+    if (rc < 0) {
+        host_end_node(s);
+        return rc;
+    }
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        struct host_link *l = &s->face.link[link];
+        l->carrier = l->shim != NULL && shim_carrier(l->shim);
+        if (l->carrier) {
+            s->owed |= node_carrier(s->face.node, link, true, clock_now());
+        }
+    }
+    s->readable = s->changed = CW_LINKS_ALL;
+    host_activate(s);
+    return 0;
+}
+
+void host_end_node(struct pump_server *s)
+{
+    if (s->face.node == NULL) {
+        return;
+    }
+    node_end_offloads(s->face.node); /* or what is done would start more */
+    offload_drain(s->face.host->offload);
+    pump_collect_all(s->face.host);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        serve_forget(&s->pump[link]);
+    }
+    node_close(s->face.node, clock_now());
+    s->face.node = NULL;
+    s->face.host->full -= s->look.full;
+    s->look.full = false;
+}
+
+int host_fail(struct host_server *s)
+{
+    if (s->host->config.place != CONFIG_WHOLE) {
+        return -EOPNOTSUPP;
+    }
+    if (s->node == NULL) {
+        return -EALREADY;
+    }
+    host_end_node(host_pump_server(s));
+    host_after(s, CW_LINKS_NONE);
+    return 0;
+}
+
+int host_restore(struct host_server *s)
+{
+    if (s->host->config.place != CONFIG_WHOLE) {
+        return -EOPNOTSUPP;
+    }
+    if (s->node != NULL) {
+        return -EALREADY;
+    }
+    struct pump_server *p = host_pump_server(s);
+    return host_start_node(p, p->incarnation + 1);
+}
+
+int host_cut(struct host_server *s, cw_link link, bool cut)
+{
+    struct host *h = s->host;
+    if (h->config.place != CONFIG_WHOLE) {
+        return -EOPNOTSUPP;
+    }
+    if (link >= CW_LINK_COUNT || s->link[link].shim == NULL) {
+        return -ENODEV;
+    }
+    pair_cut(host_pump_server(s)->pair[link], cut);
+    return 0;
+}
+
+/* ---- Opening -------------------------------------------------------------------------------------------------------- */
+
+static int because(int rc, char why[static HOST_WHY], const char *text)
+{
+    snprintf(why, HOST_WHY, "%s: %s", text, strerror(-rc));
+    return rc;
+}
+
+/* Each cable once: from the server whose positive end it is. */
+static int open_pairs(struct host *h, const struct torus *torus, char why[static HOST_WHY])
+{
+    for (unsigned i = 0; i < h->count; i++) {
+        for (cw_link link = 0; link < CW_LINK_COUNT; link += 2) {
+            if (!(torus_links(torus) & cw_links_of(link))) {
+                continue;
+            }
+            struct shim *ends[2];
+            int rc = pair_open(ends, "memory", h->mtu, PAIR_DEPTH);
+            if (rc < 0) {
+                return because(rc, why, "links inside the process");
+            }
+            cw_server far = torus_neighbour(torus, i, link);
+            struct pump_server *near_end = &h->server[i], *far_end = &h->server[far];
+            near_end->face.link[link].shim = near_end->pair[link] = ends[0];
+            far_end->face.link[link ^ 1].shim = far_end->pair[link ^ 1] = ends[1];
+        }
+    }
+    return 0;
+}
+
+static int wrap_pairs(struct host *h, char why[static HOST_WHY])
+{
+    int rc = 0;
+    for (unsigned i = 0; i < h->count && rc == 0; i++) {
+        for (cw_link link = 0; link < CW_LINK_COUNT && rc == 0; link++) {
+            struct shim **shim = &h->server[i].face.link[link].shim;
+            rc = *shim == NULL ? 0 : links_wrap(shim, &h->config.fault, (uint64_t)i * CW_LINK_COUNT + link, why);
+        }
+    }
+    return rc;
+}
+
+static int take_mtu(struct host *h, const struct host_options *o, char why[static HOST_WHY])
+{
+    h->mtu = h->config.mtu != 0 ? h->config.mtu : MTU_MOST;
+    for (cw_link link = 0; o->shim != NULL && link < CW_LINK_COUNT; link++) {
+        if (o->shim[link] == NULL) {
+            continue;
+        }
+        struct shim_info info;
+        shim_info(o->shim[link], &info);
+        if (info.mtu < MTU_LEAST || (h->config.mtu != 0 && info.mtu < h->config.mtu)) {
+            snprintf(why, HOST_WHY, "%s: its mtu is %u, at least %u is needed", info.name, info.mtu,
+                     h->config.mtu != 0 ? h->config.mtu : MTU_LEAST);
+            return -EMSGSIZE;
+        }
+        h->mtu = info.mtu < h->mtu ? info.mtu : h->mtu;
+        bool slower =
+            h->bits_per_second == 0 || (info.bits_per_second != 0 && info.bits_per_second < h->bits_per_second);
+        h->bits_per_second = slower ? info.bits_per_second : h->bits_per_second;
+    }
+    return 0;
+}
+
+static int open_memory(struct host *h)
+{
+    uint64_t most = (uint64_t)h->count * PACKETS_PER_SERVER;
+    struct pkt_home_config packets = {
+        .small_bytes = SMALL_PACKET,
+        .large_bytes = h->mtu + PKT_HEADROOM,
+        .packets_max = (uint32_t)(most < PACKETS_MOST ? most : PACKETS_MOST),
+    };
+    h->wakes_memory = malloc(heap_size(h->count));
+    if (h->wakes_memory == NULL) {
+        return -ENOMEM;
+    }
+    heap_init(&h->wakes, h->wakes_memory, h->count);
+    int rc = pkt_home_open(&h->packets, &packets);
+    rc = rc < 0 ? rc : serve_open(h);
+    return rc < 0 ? rc : offload_open(&h->offload, OFFLOAD_THREADS);
+}
+
+static int open_servers(struct host *h)
+{
+    h->server = calloc(h->count, sizeof *h->server);
+    if (h->server == NULL) {
+        return -ENOMEM;
+    }
+    for (unsigned i = 0; i < h->count; i++) {
+        struct pump_server *s = &h->server[i];
+        s->face.host = h;
+        s->face.index = i;
+        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+            s->pump[link].server = s;
+            s->pump[link].link = link;
+            s->pump[link].until = CW_NEVER;
+        }
+    }
+    return 0;
+}
+
+/* The shape of the torus, and what every node needs of it. */
+static int set_torus(struct host *h, cw_dims dims)
+{
+    int rc = torus_init(&h->torus, dims);
+    if (rc < 0) {
+        return rc;
+    }
+    h->neighbours = malloc((size_t)h->torus.servers * CW_LINK_COUNT * sizeof *h->neighbours);
+    if (h->neighbours == NULL) {
+        return -ENOMEM;
+    }
+    torus_neighbours_fill(&h->torus, h->neighbours);
+    h->config_hash = config_hash(&h->config, dims, h->mtu);
+    return 0;
+}
+
+int host_settle(struct host *h, cw_dims dims, cw_coord self, char why[static HOST_WHY])
+{
+    int rc = set_torus(h, dims);
+    if (rc < 0) {
+        return because(rc, why, "torus");
+    }
+    for (unsigned i = 0; rc == 0 && i < h->count; i++) {
+        struct pump_server *s = &h->server[i];
+        s->face.self = h->config.place == CONFIG_WHOLE ? torus_coord(&h->torus, i) : self;
+        rc = host_start_node(s, h->incarnation);
+    }
+    return rc < 0 ? because(rc, why, "node") : 0;
+}
+
+/* Where the server stands, if that is known by now. */
+static bool known_place(const struct daemon_config *c, const struct host_options *o, struct boot_place *out)
+{
+    struct torus torus;
+    if (o->place != NULL) {
+        *out = *o->place;
+        return true;
+    }
+    if (c->place == CONFIG_AUTO || torus_init(&torus, c->dims) < 0) {
+        return false;
+    }
+    *out = (struct boot_place){.dims = c->dims, .self = c->self};
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        out->direction[link] = torus_links(&torus) & cw_links_of(link) ? link : BOOT_ABSENT;
+    }
+    return true;
+}
+
+/* The shims of the caller become ours only at the end, when nothing can fail any more but the nodes. */
+static int open_links(struct host *h, const struct host_options *o, char why[static HOST_WHY])
+{
+    if (h->config.place != CONFIG_WHOLE) {
+        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+            h->server[0].face.link[link].shim = o->shim[link];
+        }
+        return 0;
+    }
+    struct torus torus;
+    int rc = torus_init(&torus, h->config.dims);
+    rc = rc < 0 ? because(rc, why, "dims") : open_pairs(h, &torus, why);
+    return rc < 0 ? rc : wrap_pairs(h, why);
+}
+
+static void forget_links(struct host *h)
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT && h->server != NULL; link++) {
+        h->server[0].face.link[link].shim = NULL;
+    }
+}
+
+int host_open(struct host **out, const struct host_options *o, char why[static HOST_WHY])
+{
+    struct host *h = calloc(1, sizeof *h);
+    why[0] = '\0';
+    if (h == NULL) {
+        return because(-ENOMEM, why, "servers");
+    }
+    list_init(&h->errands);
+    h->config = *o->config;
+    h->log = o->log;
+    h->jobs = o->jobs;
+    h->files = o->files;
+    host_gather_objects(h);
+    h->will = o->will;
+    h->will_context = o->will_context;
+    h->started = clock_now();
+    if (getrandom(&h->seed, sizeof h->seed, 0) != sizeof h->seed) {
+        h->seed = (uint64_t)h->started.ns;
+    }
+    h->placed = o->placed;
+    h->placed_context = o->placed_context;
+    h->incarnation = o->incarnation;
+    const cw_dims *dims = &h->config.dims;
+    h->count = h->config.place == CONFIG_WHOLE ? (unsigned)dims->x * dims->y * dims->z : 1;
+    struct boot_place place;
+    bool known = known_place(&h->config, o, &place);
+    int rc = take_mtu(h, o, why);
+    if (rc == 0 && (h->count == 0 || (!known && o->id == 0))) {
+        rc = because(-EINVAL, why, "no place, and no way to find one");
+    }
+    if (rc == 0 && (rc = open_memory(h)) < 0) {
+        because(rc, why, "memory");
+    }
+    if (rc == 0 && (rc = open_servers(h)) < 0) {
+        because(rc, why, "servers");
+    }
+    rc = rc < 0 ? rc : open_links(h, o, why);
+    if (rc == 0 && (rc = pump_open(h)) < 0) {
+        because(rc, why, "event loop");
+    }
+    if (rc == 0 && (rc = seek_open(h, o, known ? &place : NULL)) < 0) {
+        because(rc, why, "bootstrap");
+    }
+    if (rc == 0 && known) {
+        rc = host_settle(h, place.dims, place.self, why);
+    }
+    if (rc < 0) {
+        if (h->config.place != CONFIG_WHOLE) {
+            forget_links(h);
+        }
+        host_close(h);
+        return rc;
+    }
+    *out = h;
+    return 0;
+}
+
+void host_close(struct host *h)
+{
+    seek_close(h);
+    for (unsigned i = 0; h->server != NULL && i < h->count; i++) {
+        host_end_node(&h->server[i]);
+    }
+    pump_close(h);
+    for (unsigned i = 0; h->server != NULL && i < h->count; i++) {
+        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+            if (h->server[i].face.link[link].shim != NULL) {
+                shim_close(h->server[i].face.link[link].shim);
+            }
+        }
+    }
+    host_close_modules(h);
+    if (h->offload != NULL) {
+        offload_close(h->offload);
+    }
+    if (h->packets != NULL) {
+        serve_close(h);
+        pkt_home_close(h->packets);
+    }
+    book_close(h->book);
+    free(h->server);
+    free(h->wakes_memory);
+    free(h->neighbours);
+    if (h->config.place == CONFIG_WHOLE) {
+        clock_hold(CW_NEVER);
+    }
+    free(h);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/host/links.h"
+
+#include "base/prng.h"
+#include "shim/fault.h"
+#include "shim/pcap.h"
+#include "shim/raw.h"
+#include "shim/replay.h"
+#include "shim/threaded.h"
+#include "shim/udp.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int links_wrap(struct shim **shim, const struct config_fault *f, uint64_t salt, char why[static LINKS_WHY])
+{
+    struct prng seeds = prng_stream(f->seed, salt, 0);
+    struct fault_options options = {
+        .loss = f->loss_ppm,
+        .duplicate = f->duplicate_ppm,
+        .reorder = f->reorder_ppm,
+        .corrupt = f->corrupt_ppm,
+        .delay = f->delay,
+        .bits_per_second = f->bits_per_second,
+        .seed = prng_next(&seeds),
+    };
+    bool any = f->loss_ppm != 0 || f->duplicate_ppm != 0 || f->reorder_ppm != 0 || f->corrupt_ppm != 0 ||
+               f->delay.ns != 0 || f->bits_per_second != 0;
+    why[0] = '\0';
+    return any ? fault_open(shim, *shim, &options, 0, NULL, why) : 0;
+}
+
+static int open_plain(const struct daemon_config *c, const struct config_link *l, struct shim **out, char *why)
+{
+    struct port_options port = {
+        .interface = l->interface,
+        .mtu = c->mtu,
+        .ethertype = (uint16_t)c->ethertype,
+        .bits_per_second = l->bits_per_second,
+    };
+    switch (l->shim) {
+    case CONFIG_RAW:
+        return raw_open(out, &port, why);
+    case CONFIG_PCAP:
+        if (l->file[0] != '\0') {
+            return replay_open(
+                out, &(struct replay_options){.file = l->file, .ethertype = (uint16_t)c->ethertype, .timed = true},
+                why);
+        }
+        return pcap_shim_open(out, &port, why);
+    case CONFIG_UDP:
+        return udp_open(
+            out,
+            &(struct udp_options){
+                .local = l->local, .remote = l->remote, .mtu = c->mtu, .bits_per_second = l->bits_per_second},
+            why);
+    case CONFIG_NO_SHIM:
+        break;
+    }
+    return 0;
+}
+
+int links_open(const struct daemon_config *config, cw_link link, struct shim **out, char why[static LINKS_WHY])
+{
+    char text[LINKS_WHY] = "";
+    *out = NULL;
+    why[0] = '\0';
+    const struct config_link *l = &config->link[link];
+    int rc = open_plain(config, l, out, text);
+    if (rc == 0 && *out != NULL) {
+        rc = l->io_thread || config->io_threads ? threaded_open(out, *out, text) : 0;
+        rc = rc < 0 ? rc : links_wrap(out, &l->fault, link, text);
+        if (rc < 0) {
+            shim_close(*out);
+        }
+    }
+    if (rc < 0) {
+        *out = NULL;
+        snprintf(why, LINKS_WHY, "%s: %.480s", config_link_name(config, link), text);
+    }
+    return rc;
+}
+
+int links_open_all(const struct daemon_config *config, struct shim *out[static CW_LINK_COUNT],
+                   char why[static LINKS_WHY])
+{
+    char text[LINKS_WHY];
+    int first = 0;
+    size_t used = 0;
+    why[0] = '\0';
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        int rc = links_open(config, link, &out[link], text);
+        if (rc == 0) {
+            continue;
+        }
+        first = first == 0 ? rc : first;
+        int n = snprintf(why + used, LINKS_WHY - used, "%s%s", used > 0 ? "; " : "", text);
+        used = used + (size_t)n < LINKS_WHY ? used + (size_t)n : LINKS_WHY - 1;
+    }
+    if (first < 0) {
+        links_close_all(out);
+    }
+    return first;
+}
+
+void links_close_all(struct shim *shims[static CW_LINK_COUNT])
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (shims[link] != NULL) {
+            shim_close(shims[link]);
+            shims[link] = NULL;
+        }
+    }
+}

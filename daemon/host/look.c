@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * look.c - what an operator should read in the log: links and servers that come and go, cables in the wrong port, another server with
+ * our coordinate. Asked only when the link state says that something may have changed.
+ */
+#include "daemon/host/internal.h"
+
+#include "base/quantity.h"
+#include "keyspace/reach.h"
+#include "wire/frame.h"
+#include "wire/goodbye.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { STRANGER_SEC = 10, TEXT = 200 };
+
+/* ---- The goodbye for the case of our death ------------------------------------------------------------------------- */
+
+static void renew_will(struct pump_server *s, cw_link link)
+{
+    struct host *h = s->face.host;
+    struct linkstate *ls = node_linkstate(s->face.node);
+    uint32_t session = ls_link_session(ls, link);
+    uint8_t bytes[FRAME_HEAD_BYTES + GOODBYE_BYTES];
+    struct frame_head head = {.packets = 1, .session = (uint16_t)session};
+    struct goodbye goodbye = {
+        .session = session,
+        .incarnation = ls_incarnation(ls),
+        .server = s->face.self,
+        .reason = GOODBYE_DIED,
+    };
+    if (session == 0) {
+        return;
+    }
+    uint32_t at = frame_encode(&head, bytes);
+    goodbye_encode(&goodbye, bytes + at);
+    h->will(h->will_context, h->port_of[link], bytes, at + GOODBYE_BYTES);
+}
+
+/* ---- Cables --------------------------------------------------------------------------------------------------------- */
+
+static void say_stranger(struct pump_server *s, cw_link link, const struct ls_stranger *stranger)
+{
+    struct host *h = s->face.host;
+    char self[TORUS_TEXT], seen[TORUS_TEXT], expected[TORUS_TEXT], text[TEXT];
+    torus_format(s->face.self, self);
+    torus_format(stranger->server, seen);
+    cw_server far = torus_neighbour(&h->torus, torus_id(&h->torus, s->face.self), link);
+    torus_format(torus_coord(&h->torus, far), expected);
+    const char *port = quantity_link_name(stranger->port), *wanted = quantity_link_name(cw_link_opposite(link));
+    if (stranger->cluster != h->config.cluster) {
+        snprintf(text, sizeof text, "a server of cluster %" PRIu32 " was heard, ours is %" PRIu32, stranger->cluster,
+                 h->config.cluster);
+    } else if (torus_holds(&h->torus, stranger->server) && torus_id(&h->torus, stranger->server) == far &&
+               stranger->port == cw_link_opposite(link)) {
+        snprintf(text, sizeof text, "server %s has another configuration: its dims, timers or mtu differ from ours",
+                 seen);
+    } else {
+        snprintf(text, sizeof text, "server %s port %s was heard, expected server %s port %s", seen, port, expected,
+                 wanted);
+    }
+    LOG(h->log, CW_LOG_WARN, "this cable leads to the wrong place", {"server", self},
+        {"link", quantity_link_name(link)}, {"why", text});
+}
+
+static void look_for_strangers(struct pump_server *s, cw_time now)
+{
+    struct linkstate *ls = node_linkstate(s->face.node);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        struct ls_stranger stranger = ls_link_stranger(ls, link);
+        if (stranger.hellos == s->look.strangers[link]) {
+            continue;
+        }
+        bool first = s->look.strangers[link] == 0;
+        if (first || cw_time_since(now, s->look.stranger_said[link]).ns >= CW_SEC(STRANGER_SEC).ns) {
+            s->look.stranger_said[link] = now;
+            say_stranger(s, link, &stranger);
+        }
+        s->look.strangers[link] = stranger.hellos;
+    }
+}
+
+/* "1,2,0", or NULL while the server has no place. */
+static const char *name_of(const struct pump_server *s, char text[static TORUS_TEXT])
+{
+    if (s->face.host->torus.servers == 0) {
+        return NULL;
+    }
+    torus_format(s->face.self, text);
+    return text;
+}
+
+/* The link's direction, or the port's name as long as nobody knows which direction it is. */
+static const char *port_name(const struct pump_server *s, cw_link link)
+{
+    const struct host *h = s->face.host;
+    return h->torus.servers != 0 ? quantity_link_name(link) : config_link_name(&h->config, h->port_of[link]);
+}
+
+void look_carrier(struct pump_server *s, cw_link link)
+{
+    const struct host_link *l = &s->face.link[link];
+    struct host *h = s->face.host;
+    struct shim_info info;
+    char self[TORUS_TEXT];
+    shim_info(l->shim, &info);
+    LOG(h->log, l->carrier ? CW_LOG_INFO : CW_LOG_WARN, l->carrier ? "carrier is there" : "carrier is lost",
+        {"server", name_of(s, self)}, {"link", port_name(s, link)}, {"on", info.name},
+        {"why", l->carrier ? NULL : info.state});
+}
+
+void look_error(struct pump_server *s, cw_link link, int rc)
+{
+    struct shim_info info;
+    char self[TORUS_TEXT];
+    shim_info(s->face.link[link].shim, &info);
+    LOG(s->face.host->log, CW_LOG_WARN, "frames cannot be received", {"server", name_of(s, self)},
+        {"link", port_name(s, link)}, {"on", info.name}, {"why", strerror(-rc)});
+}
+
+/* ---- Time ----------------------------------------------------------------------------------------------------------- */
+
+void look_turn(struct host *h, cw_span span)
+{
+    const struct ls_timers *t = &h->config.timers;
+    char lasted[QUANTITY_TEXT], most[QUANTITY_TEXT];
+    if (span.ns <= h->turn_longest.ns) {
+        return;
+    }
+    h->turn_longest = span;
+    if (span.ns > t->hold.ns - t->dead.ns) {
+        quantity_span_format(span, lasted);
+        quantity_span_format((cw_span){t->hold.ns - t->dead.ns}, most);
+        LOG(h->log, CW_LOG_WARN, "kept waiting in the middle of a turn, for longer than hold less dead",
+            {"for", lasted}, {"at_most", most},
+            {"what_to_do", "a processor of its own, a higher priority, or a longer timers.hold"});
+    }
+}
+
+/* ---- Links and servers ---------------------------------------------------------------------------------------------- */
+
+static void look_at_links(struct pump_server *s, const char *self)
+{
+    struct host *h = s->face.host;
+    struct linkstate *ls = node_linkstate(s->face.node);
+    cw_links live = ls_live_links(ls), other = live ^ s->look.live;
+    s->look.live = live;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (!(other & cw_links_of(link))) {
+            continue;
+        }
+        bool up = live & cw_links_of(link);
+        char peer[TORUS_TEXT];
+        torus_format(torus_coord(&h->torus, torus_neighbour(&h->torus, torus_id(&h->torus, s->face.self), link)), peer);
+        LOG(h->log, h->count > 1 ? CW_LOG_DEBUG : CW_LOG_INFO, up ? "link is up" : "link is down", {"server", self},
+            {"link", quantity_link_name(link)}, {"neighbour", peer});
+    }
+}
+
+static unsigned reachable(const struct host *h, const struct linkstate *ls)
+{
+    unsigned count = 0;
+    const struct reach *set = ls_committed(ls);
+    for (cw_server at = reach_next(set, 0); at < h->torus.servers; at = reach_next(set, at + 1)) {
+        count++;
+    }
+    return count;
+}
+
+static void look_at_servers(struct pump_server *s, const char *self, cw_time now)
+{
+    struct host *h = s->face.host;
+    struct linkstate *ls = node_linkstate(s->face.node);
+    bool serving = ls_serving(ls, now);
+    unsigned servers = ls_epoch(ls) == s->look.epoch ? s->look.servers : reachable(h, ls);
+    s->look.epoch = ls_epoch(ls);
+    if (servers != s->look.servers || serving != s->look.serving) {
+        char count[QUANTITY_TEXT], all[QUANTITY_TEXT];
+        snprintf(count, sizeof count, "%u", servers);
+        snprintf(all, sizeof all, "%" PRIu32, h->torus.servers);
+        LOG(h->log, h->count > 1 ? CW_LOG_DEBUG : CW_LOG_INFO, "servers that are reachable", {"server", self},
+            {"count", count}, {"of", all}, {"delivers_keys", serving ? "yes" : "no"});
+        s->look.servers = servers;
+        s->look.serving = serving;
+    }
+}
+
+/* Of a torus inside one process, one line for all: each server's own are at debug. */
+static void look_at_all(struct pump_server *s)
+{
+    struct host *h = s->face.host;
+    bool full = s->look.servers == h->torus.servers && s->look.serving;
+    if (full == s->look.full || h->count == 1) {
+        return;
+    }
+    bool before = h->full == h->count;
+    s->look.full = full;
+    h->full += full ? 1u : -1u;
+    if ((h->full == h->count) != before) {
+        char all[QUANTITY_TEXT];
+        snprintf(all, sizeof all, "%u", h->count);
+        LOG(h->log, CW_LOG_INFO, before ? "not every server reaches all others" : "every server reaches all others",
+            {"servers", all});
+    }
+}
+
+static bool grew(const struct linkstate *ls, enum ls_counter counter, uint64_t *seen)
+{
+    uint64_t now = ls_count(ls, counter);
+    bool more = now > *seen;
+    *seen = now;
+    return more;
+}
+
+static void look_at_counters(struct pump_server *s, const char *self)
+{
+    struct host *h = s->face.host;
+    struct linkstate *ls = node_linkstate(s->face.node);
+    if (grew(ls, LS_DUPLICATES, &s->look.duplicates)) {
+        LOG(h->log, CW_LOG_ERROR, "another server says that it is us: two daemons have the same coordinate",
+            {"server", self}, {"what_to_do", "give one of them another coordinate, or stop it"});
+    }
+    if (grew(ls, LS_CONFLICTS, &s->look.conflicts)) {
+        LOG(h->log, CW_LOG_WARN, "two records of one version were heard: two servers share an incarnation",
+            {"server", self});
+    }
+    if (grew(ls, LS_FENCES, &s->look.fences)) {
+        LOG(h->log, CW_LOG_WARN, "no neighbour has heard us for too long: we deliver no keys until one has",
+            {"server", self});
+    }
+}
+
+void look_at(struct pump_server *s, cw_time now)
+{
+    struct linkstate *ls = node_linkstate(s->face.node);
+    uint64_t notes = ls_notes(ls);
+    if (notes == s->notes) {
+        return;
+    }
+    s->notes = notes;
+    char self[TORUS_TEXT];
+    torus_format(s->face.self, self);
+    look_at_links(s, self);
+    look_at_servers(s, self, now);
+    look_at_all(s);
+    look_at_counters(s, self);
+    look_for_strangers(s, now);
+    s->incarnation = ls_incarnation(ls);
+    for (cw_link link = 0; link < CW_LINK_COUNT && s->face.host->will != NULL; link++) {
+        renew_will(s, link);
+    }
+}
+
+/* "+x -z": links that have an interface, and whose neighbours are not there. False: there are none. */
+static bool lonely_links(const struct pump_server *s, char out[static 24])
+{
+    cw_links lonely = torus_links(&s->face.host->torus) & ~ls_live_links(node_linkstate(s->face.node));
+    size_t used = 0;
+    out[0] = '\0';
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (lonely & cw_links_of(link) && s->face.link[link].shim != NULL) {
+            used += (size_t)snprintf(out + used, 24 - used, "%s%s", used > 0 ? " " : "", quantity_link_name(link));
+        }
+    }
+    return used > 0;
+}
+
+bool host_look_neighbours(struct host *h)
+{
+    char self[TORUS_TEXT], links[24];
+    for (unsigned i = 0; i < h->count; i++) {
+        struct pump_server *s = &h->server[i];
+        if (s->face.node == NULL) {
+            return false;
+        }
+        torus_format(s->face.self, self);
+        if (lonely_links(s, links)) {
+            LOG(h->log, CW_LOG_WARN, "no neighbour yet", {"server", self}, {"links", links},
+                {"what_to_do", "cwctl wiring says for each which server is expected, and what is heard"});
+        }
+    }
+    return true;
+}
+
+void look_log(void *context, const struct node *n, cw_level level, const char *service, const char *text, cw_time now)
+{
+    struct host *h = context;
+    char self[TORUS_TEXT];
+    (void)now;
+    torus_format(torus_coord(&h->torus, node_self(n)), self);
+    LOG(h->log, level, "service says", {"server", self}, {"service", service}, {"text", text});
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modules.c - services come and go, on all servers of the process at once or on none. */
+#include "daemon/host/internal.h"
+
+#include "daemon/host/file_desk.h"
+#include "daemon/host/job_desk.h"
+#include "services/builtin.h"
+#include "shim/clock.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+__attribute__((format(printf, 3, 4))) static int because(int rc, char why[static HOST_WHY], const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, HOST_WHY, format, args);
+    va_end(args);
+    return rc;
+}
+
+static struct host_module *find(struct host *h, const char *name)
+{
+    for (unsigned i = 0; i < h->module_count; i++) {
+        if (strcmp(h->module[i].face.table->name, name) == 0) {
+            return &h->module[i];
+        }
+    }
+    return NULL;
+}
+
+void host_on_services(struct host *h, void (*fn)(void *context, struct host *h), void *context)
+{
+    h->services_changed = fn;
+    h->services_context = context;
+}
+
+static void tell_change(struct host *h)
+{
+    if (h->services_changed != NULL) {
+        h->services_changed(h->services_context, h);
+    }
+}
+
+/* A visit that gave the server nothing to send and no earlier instant to wake at costs no turn of it. */
+int host_visit(struct host_server *s, const char *service, unsigned version,
+               void (*visit)(void *context, cw_svc *svc, const void *exports), void *context)
+{
+    struct pump_server *p = host_pump_server(s);
+    cw_links links = CW_LINKS_NONE;
+    if (s->node == NULL) {
+        return -ENODEV;
+    }
+    bool here = node_visit(s->node, service, version, visit, context, clock_now(), &links);
+    cw_time armed = p->wake.place != 0 ? p->wake.at : CW_NEVER;
+    if (links != CW_LINKS_NONE || cw_time_before(node_next_wake(s->node), armed)) {
+        host_after(s, links);
+    }
+    return here ? 0 : -ENOENT;
+}
+
+unsigned host_service_count(const struct host *h)
+{
+    return h->module_count;
+}
+
+const struct host_service *host_service_at(const struct host *h, unsigned index)
+{
+    CHECK(index < h->module_count);
+    return &h->module[index].face;
+}
+
+const struct host_service *host_service_find(const struct host *h, const char *name)
+{
+    for (unsigned i = 0; i < h->module_count; i++) {
+        if (strcmp(h->module[i].face.table->name, name) == 0) {
+            return &h->module[i].face;
+        }
+    }
+    return NULL;
+}
+
+static const char *option_of(struct host_module *m, const char *name)
+{
+    for (unsigned i = 0; i < m->options; i++) {
+        if (strcmp(m->option[i].name, name) == 0) {
+            m->asked |= UINT32_C(1) << i;
+            return m->option[i].value;
+        }
+    }
+    return NULL;
+}
+
+const char *host_option(void *context, const char *service, const char *name)
+{
+    struct host *h = context;
+    struct host_module *m = h->opening;
+    if (m == NULL || strcmp(m->face.table->name, service) != 0) {
+        m = find(h, service);
+    }
+    return m != NULL ? option_of(m, name) : NULL;
+}
+
+/* An option that the service has not asked for while it opened: it knows none of that name. NULL: there is none. */
+static const char *unknown_option(const struct host_module *m)
+{
+    for (unsigned i = 0; i < m->options; i++) {
+        if (!(m->asked & UINT32_C(1) << i)) {
+            return m->option[i].name;
+        }
+    }
+    return NULL;
+}
+
+static int add_one(struct host *h, struct node *n, struct host_module *m, cw_time now)
+{
+    m->asked = 0;
+    int rc = node_service_add(n, m->face.table, now);
+    const char *unknown = unknown_option(m);
+    if (rc == 0 && unknown != NULL) {
+        LOG(h->log, CW_LOG_ERROR, "a service does not know an option that it was given",
+            {"service", m->face.table->name}, {"option", unknown});
+        (void)node_service_remove(n, m->face.table->job, now);
+        return -ENOKEY;
+    }
+    return rc < 0 ? rc : node_service_policy(n, m->face.table->job, &m->face.policy);
+}
+
+void host_gather_objects(struct host *h)
+{
+    const struct node_object *of_jobs = h->jobs != NULL ? job_desk_objects(h->jobs) : NULL;
+    unsigned count = 0;
+    for (; of_jobs != NULL && of_jobs->name != NULL; of_jobs++) {
+        CHECK(count < HOST_OBJECTS);
+        h->object[count++] = *of_jobs;
+    }
+    if (h->files != NULL) {
+        CHECK(count < HOST_OBJECTS);
+        h->object[count] = (struct node_object){FILES_HOST_NAME, FILES_HOST_VERSION, file_desk_host(h->files)};
+    }
+}
+
+int host_add_services(struct host *h, struct node *n, cw_time now)
+{
+    for (unsigned i = 0; i < h->module_count; i++) {
+        int rc = add_one(h, n, &h->module[i], now);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+/* From the servers below `before`. */
+static void remove_from(struct host *h, unsigned before, cw_job job)
+{
+    for (unsigned i = 0; i < before; i++) {
+        if (h->server[i].face.node != NULL) {
+            (void)node_service_remove(h->server[i].face.node, job, clock_now());
+            host_after(&h->server[i].face, CW_LINKS_NONE);
+        }
+    }
+}
+
+static const char *refusal(int rc)
+{
+    switch (-rc) {
+    case EEXIST:
+        return "a service with this job or name runs already";
+    case ENOSPC:
+        return "no more services run on one server";
+    case EINVAL:
+        return "its table, its policy, or an option (the log says which) is not one that can be";
+    default:
+        return strerror(-rc);
+    }
+}
+
+static int add_to_all(struct host *h, struct host_module *m, char why[static HOST_WHY])
+{
+    for (unsigned i = 0; i < h->count; i++) {
+        struct pump_server *s = &h->server[i];
+        int rc = s->face.node == NULL ? 0 : add_one(h, s->face.node, m, clock_now());
+        if (rc < 0) {
+            const char *unknown = rc == -ENOKEY ? unknown_option(m) : NULL;
+            if (rc != -EEXIST && unknown == NULL) {
+                (void)node_service_remove(s->face.node, m->face.table->job, clock_now());
+            }
+            remove_from(h, i, m->face.table->job);
+            if (unknown != NULL) {
+                return because(-EINVAL, why, "service %s: it has no option %s", m->face.table->name, unknown);
+            }
+            return because(rc, why, "service %s: %s", m->face.table->name, refusal(rc));
+        }
+        host_after(&s->face, CW_LINKS_NONE);
+    }
+    return 0;
+}
+
+static struct node_service_policy default_policy(const struct host *h)
+{
+    return (struct node_service_policy){
+        .weight = 10,
+        .queue_packets = h->config.queue_packets,
+        .queue_bytes = h->config.queue_bytes,
+        .drop = NODE_DROP_TAIL,
+    };
+}
+
+/* Gives the table of what is to be loaded, from a file or from the list of those that are built in. */
+static int open_module(struct host_module *m, const char *name, const char *file, char why[static HOST_WHY])
+{
+    if (file == NULL || file[0] == '\0') {
+        m->face.table = name != NULL ? builtin_service(name) : NULL;
+        return m->face.table != NULL ? 0
+                                     : because(-ENOENT, why, "%s: no service of this name is built in; give its file",
+                                               name != NULL ? name : "(no name)");
+    }
+    char text[TABLE_WHY_BYTES];
+    int rc = loader_open(file, &m->loaded, text);
+    if (rc < 0) {
+        return because(rc, why, "%s", text);
+    }
+    m->face.table = m->loaded.service;
+    snprintf(m->face.file, sizeof m->face.file, "%s", file);
+    if (name != NULL && strcmp(name, m->face.table->name) != 0) {
+        rc = because(-EINVAL, why, "%s: its service is called %s, not %s", file, m->face.table->name, name);
+        loader_close(&m->loaded);
+    }
+    return rc;
+}
+
+int host_service_load(struct host *h, const char *name, const char *file, const struct node_service_policy *policy,
+                      char why[static HOST_WHY])
+{
+    return host_service_load_with(h, name, file, policy, NULL, 0, why);
+}
+
+int host_service_load_with(struct host *h, const char *name, const char *file, const struct node_service_policy *policy,
+                           const struct config_option *options, unsigned count, char why[static HOST_WHY])
+{
+    struct host_module m = {.face.policy = policy != NULL ? *policy : default_policy(h)};
+    CHECK(count <= CONFIG_OPTIONS);
+    m.options = count;
+    if (count > 0) {
+        memcpy(m.option, options, count * sizeof *options);
+    }
+    why[0] = '\0';
+    if (h->module_count == HOST_SERVICES) {
+        return because(-ENOSPC, why, "%d services run already, no more can", HOST_SERVICES);
+    }
+    int rc = open_module(&m, name, file, why);
+    if (rc < 0) {
+        return rc;
+    }
+    h->opening = &m;
+    rc = add_to_all(h, &m, why);
+    h->opening = NULL;
+    if (rc < 0) {
+        if (m.loaded.handle != NULL) {
+            loader_close(&m.loaded);
+        }
+        return rc;
+    }
+    h->module[h->module_count++] = m;
+    LOG(h->log, CW_LOG_INFO, "service runs", {"service", m.face.table->name}, {"version", m.face.table->version},
+        {"file", m.face.file[0] != '\0' ? m.face.file : NULL});
+    tell_change(h);
+    return 0;
+}
+
+int host_service_unload(struct host *h, const char *name, char why[static HOST_WHY])
+{
+    struct host_module *m = find(h, name);
+    why[0] = '\0';
+    if (m == NULL) {
+        return because(-ENOENT, why, "%s: no such service runs here", name);
+    }
+    /* Work that is away must come back first, on every server: then none can refuse. */
+    offload_drain(h->offload);
+    pump_collect_all(h);
+    cw_job job = m->face.table->job;
+    for (unsigned i = 0; i < h->count; i++) {
+        struct pump_server *s = &h->server[i];
+        int rc = s->face.node == NULL ? 0 : node_service_remove(s->face.node, job, clock_now());
+        if (rc == -EBUSY) {
+            return because(rc, why, "%s: it has work under way; try again", name);
+        }
+        host_after(&s->face, CW_LINKS_NONE);
+    }
+    LOG(h->log, CW_LOG_INFO, "service is gone", {"service", name});
+    if (m->loaded.handle != NULL) {
+        loader_close(&m->loaded);
+    }
+    h->module_count--;
+    memmove(m, m + 1, (size_t)(h->module + h->module_count - m) * sizeof *m);
+    tell_change(h);
+    return 0;
+}
+
+int host_service_policy(struct host *h, const char *name, const struct node_service_policy *policy,
+                        char why[static HOST_WHY])
+{
+    struct host_module *m = find(h, name);
+    why[0] = '\0';
+    if (m == NULL) {
+        return because(-ENOENT, why, "%s: no such service runs here", name);
+    }
+    for (unsigned i = 0; i < h->count; i++) {
+        struct node *n = h->server[i].face.node;
+        int rc = n == NULL ? 0 : node_service_policy(n, m->face.table->job, policy);
+        if (rc < 0) {
+            return because(rc, why, "%s: weight is 1 to 1000, and a queue holds at least one packet of %u bytes", name,
+                           h->mtu);
+        }
+    }
+    m->face.policy = *policy;
+    return 0;
+}
+
+static bool switched_off(const struct daemon_config *c, const char *name)
+{
+    for (unsigned i = 0; i < c->service_count; i++) {
+        if (!c->service[i].enabled && strcmp(c->service[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool configured(const struct daemon_config *c, const char *name)
+{
+    for (unsigned i = 0; i < c->service_count; i++) {
+        if (strcmp(c->service[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int host_load_configured(struct host *h, char why[static HOST_WHY])
+{
+    const struct daemon_config *c = &h->config;
+    size_t count;
+    const cw_service *const *builtin = builtin_services(&count);
+    int rc = 0;
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        if (!configured(c, builtin[i]->name)) {
+            rc = host_service_load(h, builtin[i]->name, NULL, NULL, why);
+        }
+    }
+    for (unsigned i = 0; i < c->service_count && rc == 0; i++) {
+        if (!switched_off(c, c->service[i].name)) {
+            const struct config_service *s = &c->service[i];
+            rc = host_service_load_with(h, s->name, s->file, &s->policy, s->option, s->options, why);
+        }
+    }
+    return rc;
+}
+
+void host_close_modules(struct host *h)
+{
+    for (unsigned i = h->module_count; i-- > 0;) {
+        if (h->module[i].loaded.handle != NULL) {
+            loader_close(&h->module[i].loaded);
+        }
+    }
+    h->module_count = 0;
+}

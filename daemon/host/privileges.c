@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* setresuid, setresgid, syscall */
+#include "daemon/host/privileges.h"
+
+#include <cap-ng.h>
+#include <errno.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <pwd.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const unsigned opening[] = {
+    CAP_NET_RAW, CAP_NET_ADMIN, CAP_NET_BIND_SERVICE, CAP_CHOWN,   CAP_DAC_OVERRIDE,
+    CAP_FOWNER,  CAP_SETUID,    CAP_SETGID,           CAP_SETPCAP,
+};
+
+static int because(int rc, char why[static PRIVILEGES_WHY], const char *what)
+{
+    snprintf(why, PRIVILEGES_WHY, "%s: %s", what, strerror(-rc));
+    return rc;
+}
+
+/* Also the set that programs of ours could have, where we may say so. */
+static capng_select_t reach(void)
+{
+    return capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP) ? CAPNG_SELECT_BOTH : CAPNG_SELECT_CAPS;
+}
+
+int privileges_limit(char why[static PRIVILEGES_WHY])
+{
+    bool held[sizeof opening / sizeof *opening];
+    why[0] = '\0';
+    if (capng_get_caps_process() != 0) {
+        return because(-EIO, why, "capabilities cannot be read");
+    }
+    for (size_t i = 0; i < sizeof opening / sizeof *opening; i++) {
+        held[i] = capng_have_capability(CAPNG_PERMITTED, opening[i]);
+    }
+    capng_select_t set = reach();
+    capng_clear(set);
+    for (size_t i = 0; i < sizeof opening / sizeof *opening; i++) {
+        if (held[i]) {
+            capng_update(CAPNG_ADD, (capng_type_t)(CAPNG_EFFECTIVE | CAPNG_PERMITTED), opening[i]);
+        }
+    }
+    if (capng_apply(set) != 0) {
+        return because(-EPERM, why, "capabilities cannot be limited");
+    }
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? because(-errno, why, "no_new_privs") : 0;
+}
+
+static int become(const char *user, char why[static PRIVILEGES_WHY])
+{
+    errno = 0;
+    const struct passwd *who = getpwnam(user);
+    if (who == NULL) {
+        snprintf(why, PRIVILEGES_WHY, "user %.100s: no such user (key user)", user);
+        return -ENOENT;
+    }
+    if (initgroups(user, who->pw_gid) < 0 || setresgid(who->pw_gid, who->pw_gid, who->pw_gid) < 0 ||
+        setresuid(who->pw_uid, who->pw_uid, who->pw_uid) < 0) {
+        int rc = -errno;
+        snprintf(why, PRIVILEGES_WHY, "user %.100s: cannot become this user: %s", user, strerror(-rc));
+        return rc;
+    }
+    return 0;
+}
+
+static int be_nice(void)
+{
+    errno = 0;
+    int nice = getpriority(PRIO_PROCESS, 0);
+    if (nice <= PRIVILEGES_NICE && errno == 0) {
+        return 0;
+    }
+    return setpriority(PRIO_PROCESS, 0, PRIVILEGES_NICE) < 0 ? -EACCES : 0;
+}
+
+int privileges_hurry(bool realtime)
+{
+    int nice = be_nice();
+    if (!realtime) {
+        return nice;
+    }
+    struct sched_param lowest = {.sched_priority = sched_get_priority_min(SCHED_RR)};
+    return sched_setscheduler(0, SCHED_RR, &lowest) < 0 ? -EACCES : 0;
+}
+
+/* Both calls are of the thread, not of the process (Linux). */
+void privileges_take_time(void)
+{
+    if (sched_getscheduler(0) == SCHED_RR) {
+        (void)sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){.sched_priority = 0});
+    }
+    if (getpriority(PRIO_PROCESS, 0) < 0) {
+        (void)setpriority(PRIO_PROCESS, 0, 0);
+    }
+}
+
+/* Not by libcap-ng, whose state is one for all threads. */
+void privileges_have_none(void)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    (void)syscall(SYS_capset, &head, none); /* to have less is never refused */
+}
+
+int privileges_drop(const char *user, char why[static PRIVILEGES_WHY])
+{
+    why[0] = '\0';
+    if (capng_get_caps_process() != 0) {
+        return because(-EIO, why, "capabilities cannot be read");
+    }
+    capng_select_t set = reach();
+    if (set == CAPNG_SELECT_BOTH) {
+        capng_clear(CAPNG_SELECT_BOUNDS); /* while we still may */
+        if (capng_apply(CAPNG_SELECT_BOUNDS) != 0) {
+            return because(-EPERM, why, "capabilities cannot be given up");
+        }
+    }
+    if (user[0] != '\0') {
+        int rc = become(user, why);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    capng_clear(CAPNG_SELECT_CAPS);
+    if (capng_apply(CAPNG_SELECT_CAPS) != 0) {
+        return because(-EPERM, why, "capabilities cannot be given up");
+    }
+    return 0;
+}

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * serve.c - one server's turn: who lost or found a carrier, frames in, time, frames out, when to wake next.
+ *
+ * Frames come before time: after a stall (the process was stopped, or had no processor) hellos that wait in the sockets are heard
+ * before anybody is judged silent (semantics 4.6). Frames are received into memory that is taken beforehand; a short one is copied into a
+ * small packet and its memory received into again, so that no frame costs an allocation of more than it needs.
+ */
+#include "daemon/host/internal.h"
+#include "daemon/host/seek.h"
+
+#include "shim/clock.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { SMALL_PACKET = 256 }; /* as host.c's */
+
+/* ---- Frames in ------------------------------------------------------------------------------------------------------ */
+
+static void aim(struct host *h, unsigned i)
+{
+    h->in[i] = (struct shim_frame){.bytes = h->stash[i]->data, .room = h->mtu};
+}
+
+int serve_open(struct host *h)
+{
+    for (unsigned i = 0; i < HOST_STASH; i++) {
+        h->stash[i] = pkt_take(h->packets, pkt_home_longest(h->packets));
+        if (h->stash[i] == NULL) {
+            serve_close(h);
+            return -ENOMEM;
+        }
+        aim(h, i);
+    }
+    return 0;
+}
+
+void serve_close(struct host *h)
+{
+    for (unsigned i = 0; i < HOST_STASH; i++) {
+        pkt_release(h->stash[i]);
+        h->stash[i] = NULL;
+    }
+}
+
+/* The frame that was received into stash[i], as a packet; the stash has memory there again. NULL: none could be had. */
+static struct cw_packet *frame_of(struct host *h, unsigned i)
+{
+    uint32_t length = h->in[i].length;
+    struct cw_packet *p;
+    if (length <= SMALL_PACKET - PKT_HEADROOM) {
+        p = pkt_take(h->packets, length);
+        if (p != NULL) {
+            memcpy(p->data, h->in[i].bytes, length);
+        }
+        return p;
+    }
+    struct cw_packet *fresh = pkt_take(h->packets, pkt_home_longest(h->packets));
+    if (fresh == NULL) {
+        return NULL;
+    }
+    p = h->stash[i];
+    p->length = length;
+    h->stash[i] = fresh;
+    aim(h, i);
+    return p;
+}
+
+static void look_at_clock(struct host *h, cw_time *now)
+{
+    cw_time later = clock_now();
+    cw_span span = cw_time_since(later, *now);
+    if (span.ns > h->turn_longest.ns) {
+        look_turn(h, span);
+    }
+    *now = later;
+}
+
+/*
+ * The clock is read for every frame: whether a packet may be delivered is judged against the lease at that instant (semantics 4.2), and a
+ * process that loses its processor between two frames must not judge the second by the time of the first.
+ */
+static void take_frames(struct pump_server *s, cw_link link, unsigned count, cw_time *now, cw_links *links)
+{
+    struct host *h = s->face.host;
+    struct pump_link *pump = &s->pump[link];
+    struct host_link_tally *tally = &s->face.link[link].tally;
+    tally->received += count;
+    for (unsigned i = 0; i < count; i++) {
+        look_at_clock(h, now);
+        if (pump->tap != NULL) {
+            pump->tap(pump->tap_context, false, h->in[i].bytes, h->in[i].length, *now);
+        }
+        if (seek_rx(s, link, h->in[i].bytes, h->in[i].length, *now) || s->face.node == NULL) {
+            continue; /* the bootstrap's, or nobody is at home */
+        }
+        struct cw_packet *frame = frame_of(h, i);
+        if (frame == NULL) {
+            tally->lost_memory++;
+            continue;
+        }
+        *links |= node_rx(s->face.node, link, frame, *now);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        h->in[i].length = 0;
+    }
+}
+
+/* Links that still have frames stay in s->readable. *now goes on with the clock. */
+static void receive(struct pump_server *s, cw_time *now, cw_links *links)
+{
+    struct host *h = s->face.host;
+    cw_links from = s->readable;
+    s->readable = CW_LINKS_NONE;
+    for (; from != CW_LINKS_NONE; from &= (cw_links)(from - 1)) {
+        cw_link link = (cw_link)__builtin_ctz(from);
+        struct shim *shim = s->face.link[link].shim;
+        if (shim == NULL) {
+            continue;
+        }
+        unsigned batch = 0;
+        int count = SHIM_BATCH;
+        while (count == SHIM_BATCH && batch++ < HOST_RECEIVES) {
+            count = shim_receive(shim, h->in, SHIM_BATCH);
+            if (count > 0) {
+                take_frames(s, link, (unsigned)count, now, links);
+                h->busy_until = cw_time_add(*now, h->config.busy_poll);
+            }
+        }
+        if (count < 0) {
+            s->face.link[link].tally.failed++;
+            look_error(s, link, count);
+        }
+        if (count == SHIM_BATCH) {
+            s->readable |= cw_links_of(link);
+        }
+    }
+}
+
+/* ---- Frames out ----------------------------------------------------------------------------------------------------- */
+
+void serve_forget(struct pump_link *l)
+{
+    for (unsigned i = 0; i < l->held_count; i++) {
+        pkt_release(l->held[i]);
+    }
+    l->held_count = 0;
+    l->server->holding &= (cw_links)~cw_links_of(l->link);
+}
+
+static void hold(struct pump_link *l, struct cw_packet *p)
+{
+    l->held[l->held_count] = p;
+    l->out[l->held_count++] = (struct shim_frame){.bytes = p->data, .length = p->length};
+    l->server->holding |= cw_links_of(l->link);
+}
+
+static void block(struct pump_server *s, cw_link link)
+{
+    struct pump_link *l = &s->pump[link];
+    cw_time until = CW_NEVER;
+    s->blocked |= cw_links_of(link);
+    switch (shim_wait(s->face.link[link].shim, &until)) {
+    case SHIM_WAIT_WRITABLE:
+        pump_want_write(l);
+        until = CW_NEVER;
+        break;
+    case SHIM_WAIT_WAKE:
+        until = CW_NEVER;
+        break;
+    case SHIM_WAIT_TIME:
+        break;
+    }
+    l->until = until;
+}
+
+/* Makes p's bytes as they shall be on the wire; NULL when there is no memory for that, and p went home. */
+static struct cw_packet *finish(struct host *h, struct cw_packet *p)
+{
+    uint32_t whole = p->length + p->pad;
+    if (p->back >= SHIM_HEADROOM && p->room >= whole && pkt_writable(p)) {
+        memset(p->data + p->length, 0, p->pad);
+    } else {
+        struct cw_packet *copy = pkt_take(h->packets, whole);
+        if (copy != NULL) {
+            memcpy(copy->data, p->data, p->length);
+            memset(copy->data + p->length, 0, p->pad);
+        }
+        pkt_release(p);
+        p = copy;
+    }
+    if (p != NULL) {
+        p->length = whole;
+        p->pad = 0;
+    }
+    return p;
+}
+
+static void drop_first(struct pump_link *l, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        pkt_release(l->held[i]);
+    }
+    l->held_count -= count;
+    if (l->held_count == 0) {
+        l->server->holding &= (cw_links)~cw_links_of(l->link);
+        return;
+    }
+    memmove(l->held, l->held + count, l->held_count * sizeof *l->held);
+    memmove(l->out, l->out + count, l->held_count * sizeof *l->out);
+}
+
+/* Gives the shim what the link holds. */
+static void flush(struct pump_server *s, cw_link link, cw_time now)
+{
+    struct pump_link *l = &s->pump[link];
+    struct host_link *face = &s->face.link[link];
+    if (l->held_count == 0) {
+        return;
+    }
+    int sent = shim_send(face->shim, l->out, l->held_count);
+    if (sent == -ENETDOWN || !face->carrier) {
+        face->tally.lost_carrier += l->held_count;
+        serve_forget(l);
+        s->changed |= cw_links_of(link);
+        return;
+    }
+    if (sent < 0) {
+        sent = 1; /* this one will never go: the shim has counted it, or it is longer than the cable bears */
+        face->tally.lost_errors++;
+    } else {
+        face->tally.sent += (unsigned)sent;
+        for (int i = 0; i < sent && l->tap != NULL; i++) {
+            l->tap(l->tap_context, true, l->out[i].bytes, l->out[i].length, now);
+        }
+    }
+    drop_first(l, (unsigned)sent);
+    if (l->held_count > 0) {
+        block(s, link);
+    }
+}
+
+/* Pulls one frame for the link into what it holds. False: it has none. */
+static bool pull(struct pump_server *s, cw_link link, cw_time now)
+{
+    struct cw_packet *p = node_tx_pull(s->face.node, link, now);
+    if (p == NULL) {
+        return false;
+    }
+    p = finish(s->face.host, p);
+    if (p == NULL) {
+        s->face.link[link].tally.lost_memory++;
+        return true;
+    }
+    hold(&s->pump[link], p);
+    return true;
+}
+
+/* Links that have room at one instant are asked in turns (core/node.h): the first of the set behind the one that was given a frame last. */
+static cw_link next_turn(cw_links links, cw_link last)
+{
+    unsigned behind = links & (unsigned)(~1u << last);
+    return (cw_link)__builtin_ctz(behind != 0 ? behind : links);
+}
+
+/* Frames the link takes now, up to a batch; blocked when there is no room. */
+static unsigned measure(struct pump_server *s, cw_link link)
+{
+    unsigned room = shim_room(s->face.link[link].shim);
+    if (room == 0) {
+        block(s, link);
+    }
+    return room < SHIM_BATCH ? room : SHIM_BATCH;
+}
+
+/* Frames of the bootstrap: few, and before the node's. */
+static void transmit_seeking(struct pump_server *s, cw_time now)
+{
+    struct host *h = s->face.host;
+    cw_links links = seek_links(s) & (cw_links)~s->blocked;
+    for (; links != CW_LINKS_NONE; links &= (cw_links)(links - 1)) {
+        cw_link link = (cw_link)__builtin_ctz(links);
+        struct pump_link *l = &s->pump[link];
+        if (s->face.link[link].shim == NULL) {
+            continue;
+        }
+        flush(s, link, now);
+        unsigned room = l->held_count == 0 ? measure(s, link) : 0;
+        while (l->held_count < room) {
+            struct cw_packet *p = pkt_take(h->packets, h->mtu);
+            uint32_t length = p != NULL ? seek_pull(s, link, p->data, h->mtu, now) : 0;
+            if (length == 0) {
+                pkt_release(p);
+                break;
+            }
+            p->length = length;
+            hold(l, p);
+        }
+        flush(s, link, now);
+    }
+}
+
+/* Gives shims that have room, as far as is known, what their links hold. */
+static void flush_all(struct pump_server *s, cw_time now)
+{
+    cw_links links = s->holding & (cw_links)~s->blocked;
+    for (; links != CW_LINKS_NONE; links &= (cw_links)(links - 1)) {
+        flush(s, (cw_link)__builtin_ctz(links), now);
+    }
+}
+
+/* True: there is more, for the next turn. */
+static bool transmit(struct pump_server *s, cw_time now)
+{
+    unsigned room[CW_LINK_COUNT] = {0};
+    cw_links dry = CW_LINKS_NONE, measured = CW_LINKS_NONE;
+    unsigned left = HOST_PULLS;
+    bool some = false;
+    flush_all(s, now); /* what was refused goes first */
+    for (; left > 0; left--) {
+        cw_links links = node_tx_links(s->face.node) & (cw_links) ~(s->blocked | dry);
+        if (links == CW_LINKS_NONE) {
+            break;
+        }
+        cw_link link = next_turn(links, s->turn);
+        if (!s->face.link[link].carrier) {
+            dry |= cw_links_of(link);
+            continue;
+        }
+        if (!(measured & cw_links_of(link))) {
+            room[link] = measure(s, link);
+            measured |= cw_links_of(link);
+            continue;
+        }
+        if (!pull(s, link, now)) {
+            dry |= cw_links_of(link);
+            continue;
+        }
+        some = true;
+        s->turn = link;
+        if (s->pump[link].held_count >= room[link]) {
+            flush(s, link, now);
+            measured &= (cw_links)~cw_links_of(link);
+        }
+    }
+    flush_all(s, now);
+    /* A pull may have made work for a link that had none before (a change of view runs services). */
+    return left == 0 || (some && (node_tx_links(s->face.node) & (cw_links)~s->blocked & dry));
+}
+
+/* ---- The turn ------------------------------------------------------------------------------------------------------- */
+
+static void see_carriers(struct pump_server *s, cw_time now, cw_links *links)
+{
+    cw_links changed = s->changed;
+    s->changed = CW_LINKS_NONE;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        struct host_link *l = &s->face.link[link];
+        if (!(changed & cw_links_of(link)) || l->shim == NULL) {
+            continue;
+        }
+        shim_service_events(l->shim);
+        bool carrier = shim_carrier(l->shim);
+        if (carrier == l->carrier) {
+            continue;
+        }
+        l->carrier = carrier;
+        if (!carrier) {
+            l->tally.lost_carrier += s->pump[link].held_count;
+            serve_forget(&s->pump[link]);
+        }
+        s->blocked &= (cw_links)~cw_links_of(link);
+        s->pump[link].until = CW_NEVER;
+        seek_carrier(s, link, carrier, now);
+        if (s->face.node != NULL) {
+            *links |= node_carrier(s->face.node, link, carrier, now);
+        }
+        look_carrier(s, link);
+    }
+}
+
+/* Ends the wait of links whose instant has come; gives the first of those to come. */
+static cw_time unblock(struct pump_server *s, cw_time now)
+{
+    cw_time first = CW_NEVER;
+    for (cw_links links = s->blocked; links != CW_LINKS_NONE; links &= (cw_links)(links - 1)) {
+        cw_link link = (cw_link)__builtin_ctz(links);
+        if (cw_time_due(s->pump[link].until, now)) {
+            s->blocked &= (cw_links)~cw_links_of(link);
+        } else {
+            first = cw_time_min(first, s->pump[link].until);
+        }
+    }
+    return first;
+}
+
+static void listen_everywhere(struct pump_server *s)
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        struct shim *shim = s->face.link[link].shim;
+        if (shim != NULL) {
+            shim->urgent = true;
+            s->readable |= cw_links_of(link);
+        }
+    }
+}
+
+/* Time, unless frames that are here already should be heard first. */
+static void tick(struct pump_server *s, cw_time *now, cw_links *links)
+{
+    cw_time due = node_next_wake(s->face.node);
+    if (!cw_time_due(due, *now)) {
+        s->stalled = 0;
+        return;
+    }
+    bool late = cw_time_since(*now, due).ns > CW_MS(HOST_STALL_MS).ns;
+    if (late && s->stalled < HOST_STALL_TURNS) {
+        if (s->stalled == 0) {
+            listen_everywhere(s); /* whatever has come in meanwhile, the descriptors need not have said so yet */
+            receive(s, now, links);
+        }
+        if (s->readable != CW_LINKS_NONE) {
+            s->stalled++;
+            return;
+        }
+    }
+    s->stalled = 0;
+    look_at_clock(s->face.host, now);
+    *links |= node_tick(s->face.node, *now);
+}
+
+static void arm(struct pump_server *s, cw_time wake, cw_time now)
+{
+    struct heap *wakes = &s->face.host->wakes;
+    bool queued = s->wake.place != 0;
+    if (cw_time_due(wake, now)) {
+        host_activate(s);
+    }
+    if (wake.ns == CW_NEVER.ns || cw_time_due(wake, now)) {
+        if (queued) {
+            heap_remove(wakes, &s->wake);
+        }
+    } else if (!queued) {
+        CHECK(heap_insert(wakes, &s->wake, wake, s->face.index) == 0);
+    } else if (s->wake.at.ns != wake.ns) {
+        heap_adjust(wakes, &s->wake, wake, s->face.index);
+    }
+}
+
+void serve(struct pump_server *s, cw_time now)
+{
+    cw_links links = s->owed;
+    s->owed = CW_LINKS_NONE;
+    if (s->changed != CW_LINKS_NONE) {
+        see_carriers(s, now, &links);
+    }
+    receive(s, &now, &links);
+    cw_time wake = unblock(s, now);
+    seek_tick(s, now);
+    transmit_seeking(s, now);
+    if (s->face.node != NULL) {
+        tick(s, &now, &links);
+        look_at_clock(s->face.host, &now);
+        if (transmit(s, now)) {
+            host_activate(s);
+        }
+        wake = cw_time_min(unblock(s, now), node_next_wake(s->face.node));
+        look_at(s, now);
+    }
+    if (s->readable != CW_LINKS_NONE || s->changed != CW_LINKS_NONE) {
+        host_activate(s);
+    }
+    arm(s, cw_time_min(wake, seek_wake(s)), now);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/host/store.h"
+
+#include "base/digest.h"
+#include "base/quantity.h"
+#include "keyspace/torus.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_BYTES = 512 };
+
+__attribute__((format(printf, 3, 4))) static int because(int rc, char why[static STORE_WHY], const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, STORE_WHY, format, args);
+    va_end(args);
+    return rc;
+}
+
+/* ---- The file's text ------------------------------------------------------------------------------------------------ */
+
+static uint64_t digest_text(const char *text, size_t length)
+{
+    struct digest d;
+    digest_init(&d);
+    digest_bytes(&d, text, length);
+    return digest_value(&d);
+}
+
+static size_t format(const struct store_state *s, char out[static FILE_BYTES])
+{
+    size_t used = (size_t)snprintf(out, FILE_BYTES, "cubeway-state 1\nincarnation %" PRIu64 "\nid %016" PRIx64 "\n",
+                                   s->incarnation, s->id);
+    if (s->assigned) {
+        char dims[QUANTITY_TEXT], self[TORUS_TEXT];
+        quantity_dims_format(s->dims, dims);
+        torus_format(s->self, self);
+        const uint8_t *d = s->direction;
+        used += (size_t)snprintf(out + used, FILE_BYTES - used, "dims %s\ncoordinate %s\nports %u %u %u %u %u %u\n",
+                                 dims, self, d[0], d[1], d[2], d[3], d[4], d[5]);
+    }
+    uint64_t digest = digest_text(out, used);
+    return used + (size_t)snprintf(out + used, FILE_BYTES - used, "digest %016" PRIx64 "\n", digest);
+}
+
+/* Reads the text back; it is good when writing what was read gives the same bytes. */
+static bool parse(const char *text, size_t length, struct store_state *out)
+{
+    struct store_state s = {.incarnation = 0};
+    char dims[QUANTITY_TEXT] = "", self[TORUS_TEXT] = "", again[FILE_BYTES];
+    uint8_t *d = s.direction;
+    int n = sscanf(text,
+                   "cubeway-state 1 incarnation %" SCNu64 " id %" SCNx64 " dims %31s coordinate %11s ports %" SCNu8
+                   " %" SCNu8 " %" SCNu8 " %" SCNu8 " %" SCNu8 " %" SCNu8,
+                   &s.incarnation, &s.id, dims, self, d, d + 1, d + 2, d + 3, d + 4, d + 5);
+    struct torus torus;
+    s.assigned = n == 10;
+    if (n < 2 || (n > 2 && !s.assigned)) {
+        return false;
+    }
+    if (s.assigned && (quantity_dims(dims, strlen(dims), &s.dims) < 0 || torus_init(&torus, s.dims) < 0 ||
+                       torus_parse(&torus, self, strlen(self), &s.self) < 0)) {
+        return false;
+    }
+    if (format(&s, again) != length || memcmp(again, text, length) != 0) {
+        return false;
+    }
+    *out = s;
+    return true;
+}
+
+/* ---- The disk ------------------------------------------------------------------------------------------------------- */
+
+static int take_lock(struct store *store, const char *name, char why[static STORE_WHY])
+{
+    char path[STORE_PATH + 8];
+    snprintf(path, sizeof path, "%s/%s.lock", store->folder, name);
+    store->lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (store->lock < 0) {
+        return because(-errno, why, "%s: %s", path, strerror(errno));
+    }
+    if (flock(store->lock, LOCK_EX | LOCK_NB) < 0) {
+        int rc = errno == EWOULDBLOCK ? -EBUSY : -errno;
+        return because(rc, why, rc == -EBUSY ? "%s: another daemon of this name runs (%s)" : "%s: %s", path,
+                       strerror(-rc));
+    }
+    return 0;
+}
+
+static int read_state(struct store *store, char why[static STORE_WHY])
+{
+    char text[FILE_BYTES + 1];
+    int fd = open(store->path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) {
+        store->state = (struct store_state){.incarnation = 0};
+        return 0;
+    }
+    if (fd < 0) {
+        return because(-errno, why, "%s: %s", store->path, strerror(errno));
+    }
+    ssize_t length = read(fd, text, FILE_BYTES);
+    int error = errno;
+    close(fd);
+    if (length < 0) {
+        return because(-error, why, "%s: %s", store->path, strerror(error));
+    }
+    text[length] = '\0';
+    if (!parse(text, (size_t)length, &store->state)) {
+        return because(-EBADMSG, why,
+                       "%s: this file is damaged; remove it if no other server may have this one's coordinate by now",
+                       store->path);
+    }
+    return 0;
+}
+
+int store_open(struct store *store, const char *folder, const char *name, char why[static STORE_WHY])
+{
+    *store = (struct store){.lock = -1};
+    why[0] = '\0';
+    if ((size_t)snprintf(store->folder, sizeof store->folder, "%s", folder) >= sizeof store->folder ||
+        (size_t)snprintf(store->path, sizeof store->path, "%s/%s.state", folder, name) >= sizeof store->path) {
+        return because(-ENAMETOOLONG, why, "%s: too long a path", folder);
+    }
+    store->made = mkdir(folder, 0755) == 0;
+    if (!store->made && errno != EEXIST) {
+        return because(-errno, why, "%s: %s (state_dir; it is made when its parent is there)", folder, strerror(errno));
+    }
+    int rc = take_lock(store, name, why);
+    rc = rc < 0 ? rc : read_state(store, why);
+    if (rc < 0) {
+        store_close(store);
+    }
+    return rc;
+}
+
+void store_close(struct store *store)
+{
+    if (store->lock >= 0) {
+        close(store->lock);
+        store->lock = -1;
+    }
+}
+
+/* The whole text and on the disk, or an error. Never through what somebody else has put there: the folder may be a user's, we root. */
+static int write_file(const char *path, const char *text, size_t length)
+{
+    if (unlink(path) < 0 && errno != ENOENT) {
+        return -errno;
+    }
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (fd < 0) {
+        return -errno;
+    }
+    ssize_t written = write(fd, text, length);
+    int rc = written < 0 ? -errno : (size_t)written < length ? -ENOSPC : fsync(fd) < 0 ? -errno : 0;
+    if (close(fd) < 0 && rc == 0) {
+        rc = -errno;
+    }
+    return rc;
+}
+
+static int sync_folder(const char *folder)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int rc = fd < 0 || fsync(fd) < 0 ? -errno : 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return rc == -EINVAL ? 0 : rc; /* a file system that does not sync folders has nothing to sync */
+}
+
+int store_save(struct store *store, const struct store_state *state, char why[static STORE_WHY])
+{
+    char text[FILE_BYTES], beside[STORE_PATH + 8];
+    size_t length = format(state, text);
+    snprintf(beside, sizeof beside, "%s.new", store->path);
+    int rc = write_file(beside, text, length);
+    if (rc == 0 && rename(beside, store->path) < 0) {
+        rc = -errno;
+    }
+    if (rc < 0) {
+        unlink(beside);
+    }
+    rc = rc < 0 ? rc : sync_folder(store->folder);
+    if (rc < 0) {
+        return because(rc, why, "%s: what must outlive a crash cannot be written: %s", store->path, strerror(-rc));
+    }
+    store->state = *state;
+    return 0;
+}
+
+int store_incarnations(struct store *store, uint64_t now_us, uint64_t count, uint64_t *first,
+                       char why[static STORE_WHY])
+{
+    struct store_state next = store->state;
+    uint64_t at = next.incarnation + 1 > now_us ? next.incarnation + 1 : now_us;
+    next.incarnation = at + count - 1;
+    int rc = store_save(store, &next, why);
+    if (rc == 0) {
+        *first = at;
+    }
+    return rc;
+}
+
+/*
+ * An empty file of root's with no other name: nothing else is given away, whatever a user whose folder this is may have put in the lock's place.
+ */
+static bool is_ours(int lock)
+{
+    struct stat st;
+    return fstat(lock, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 && st.st_size == 0 &&
+           st.st_uid == geteuid();
+}
+
+int store_give(const struct store *store, const char *user, char why[static STORE_WHY])
+{
+    why[0] = '\0';
+    if (user[0] == '\0' || geteuid() != 0) {
+        return 0;
+    }
+    const struct passwd *who = getpwnam(user);
+    if (who == NULL) {
+        return because(-ENOENT, why, "user %.100s: no such user (key user)", user);
+    }
+    if (is_ours(store->lock) && fchown(store->lock, who->pw_uid, who->pw_gid) < 0) {
+        return because(-errno, why, "%s/: cannot give its lock to user %.100s: %s", store->folder, user,
+                       strerror(errno));
+    }
+    if (store->made && lchown(store->folder, who->pw_uid, who->pw_gid) < 0) {
+        return because(-errno, why, "%s: cannot give it to user %.100s: %s", store->folder, user, strerror(errno));
+    }
+    return 0;
+}
+
+int store_check(const struct store *store, char why[static STORE_WHY])
+{
+    why[0] = '\0';
+    if (access(store->folder, W_OK | X_OK) < 0) {
+        return because(-errno, why,
+                       "%s: the place that will be found could not be kept there: %s (chown it to the user)",
+                       store->folder, strerror(errno));
+    }
+    return 0;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* pipe2, close_range */
+#include "daemon/host/watcher.h"
+
+#include "base/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TRIES = 5, PAUSE_US = 1000, END_TRIES = 200, KNOWN_FDS = 1024, STACK_BYTES = 16384 };
+
+/* In shared memory: odd while it is being written; who died then leaves no will for the link. */
+struct will {
+    _Atomic uint32_t version;
+    uint32_t length;
+    uint8_t bytes[WATCHER_WILL];
+};
+
+struct watcher {
+    struct will *will; /* CW_LINK_COUNT */
+    int pipe;          /* our end; closing it is dying */
+    pid_t child;       /* 0: there is none */
+    unsigned again;    /* watchers that were started since the first */
+    struct shim *shim[CW_LINK_COUNT];
+    void (*first)(void *context);
+    void *context;
+    bool keep[KNOWN_FDS]; /* descriptors that were open before the first one, and that a later one keeps */
+};
+
+static const char fine = 'f', crashed = 'c';
+static atomic_int crash_pipe = -1; /* for the handler, which has no argument */
+
+static void pause_for(long us)
+{
+    nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
+}
+
+static void say(const struct shim *s, const struct will *will)
+{
+    uint8_t frame[SHIM_HEADROOM + WATCHER_WILL];
+    uint32_t length = will->length;
+    if (length == 0 || length > WATCHER_WILL) {
+        return;
+    }
+    for (int i = 0; i < TRIES; i++) {
+        memcpy(frame + SHIM_HEADROOM, will->bytes, length);
+        int rc = shim_last_words(s, frame + SHIM_HEADROOM, length);
+        if (rc != -EAGAIN && rc != -ENOBUFS) {
+            return;
+        }
+        pause_for(PAUSE_US);
+    }
+}
+
+static _Noreturn void watch(int pipe, struct shim *const shims[], const struct will *will)
+{
+    char word = 0;
+    ssize_t n;
+    do {
+        n = read(pipe, &word, 1);
+    } while (n < 0 && errno == EINTR);
+    if (n == 1 && word == crashed) {
+        pause_for(WATCHER_CRASH_MS * 1000);
+    }
+    if (n == 0 || word == crashed) {
+        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+            if (shims[link] != NULL && atomic_load_explicit(&will[link].version, memory_order_acquire) % 2 == 0) {
+                say(shims[link], &will[link]);
+            }
+        }
+    }
+    _exit(0);
+}
+
+/* Signals to the whole group (a terminal's ^C, a manager's SIGTERM) are for the daemon; the watcher ends when it does. */
+static void settle(void)
+{
+    static const int reset[] = {SIGCHLD, SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGSYS}; /* the daemon's handlers */
+    static const int ours[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+        signal(ours[i], SIG_IGN);
+    }
+    for (size_t i = 0; i < sizeof reset / sizeof *reset; i++) {
+        signal(reset[i], SIG_DFL);
+    }
+    (void)prctl(PR_SET_NAME, "cubewayd-watch", 0, 0, 0);
+}
+
+static void note_descriptors(struct watcher *w)
+{
+    for (int fd = 0; fd < KNOWN_FDS; fd++) {
+        w->keep[fd] = fcntl(fd, F_GETFD) >= 0;
+    }
+}
+
+/* What the daemon has opened since is not for a watcher: a socket that listens would listen on after the daemon's death. */
+static void close_others(const struct watcher *w, int pipe)
+{
+    for (int fd = 0; fd < KNOWN_FDS; fd++) {
+        if (!w->keep[fd] && fd != pipe) {
+            close(fd);
+        }
+    }
+    int beyond = pipe >= KNOWN_FDS ? pipe : KNOWN_FDS - 1;
+    if (beyond > KNOWN_FDS) {
+        (void)close_range(KNOWN_FDS, (unsigned)beyond - 1, 0);
+    }
+    (void)close_range((unsigned)beyond + 1, UINT_MAX, 0);
+}
+
+/* Only what is safe in a child of a process with threads. */
+static int start(struct watcher *w)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0) {
+        return -errno;
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[1]);
+        settle();
+        if (w->again > 0) {
+            close_others(w, ends[0]);
+        }
+        if (w->first != NULL) {
+            w->first(w->context);
+        }
+        watch(ends[0], w->shim, w->will);
+    }
+    int rc = child < 0 ? -errno : 0;
+    close(ends[0]);
+    if (rc < 0) {
+        close(ends[1]);
+        return rc;
+    }
+    w->child = child;
+    w->pipe = ends[1];
+    return 0;
+}
+
+int watcher_start(struct watcher **out, struct shim *const shims[static CW_LINK_COUNT], void (*first)(void *context),
+                  void *context)
+{
+    size_t size = CW_LINK_COUNT * sizeof(struct will);
+    struct watcher *w = calloc(1, sizeof *w);
+    if (w == NULL) {
+        return -ENOMEM;
+    }
+    *w = (struct watcher){.first = first, .context = context};
+    memcpy(w->shim, shims, sizeof w->shim);
+    w->will = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (w->will == MAP_FAILED) {
+        int rc = -errno;
+        free(w);
+        return rc;
+    }
+    note_descriptors(w);
+    int rc = start(w);
+    if (rc < 0) {
+        munmap(w->will, size);
+        free(w);
+        return rc;
+    }
+    *out = w;
+    return 0;
+}
+
+int watcher_look(struct watcher *w)
+{
+    if (w->child == 0 || waitpid(w->child, NULL, WNOHANG) != w->child) {
+        return 0;
+    }
+    bool handled = atomic_exchange(&crash_pipe, -1) >= 0;
+    close(w->pipe);
+    w->child = 0;
+    w->pipe = -1;
+    if (w->again >= WATCHER_TRIES) {
+        return -ELOOP;
+    }
+    w->again++;
+    int rc = start(w);
+    if (rc == 0 && handled) {
+        atomic_store(&crash_pipe, w->pipe);
+    }
+    return rc < 0 ? rc : 1;
+}
+
+pid_t watcher_process(const struct watcher *w)
+{
+    return w->child;
+}
+
+/* The handler has been reset by now, and the signal waits: it kills us, and dumps core, once this has returned. */
+static void on_crash(int number)
+{
+    int pipe = atomic_load(&crash_pipe);
+    if (pipe >= 0) {
+        ssize_t rc = write(pipe, &crashed, 1);
+        (void)rc;
+    }
+    raise(number);
+}
+
+void watcher_on_crash(struct watcher *w)
+{
+    static const int signals[] = {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGSYS};
+    static char stack[STACK_BYTES]; /* our own may be what overflowed */
+    atomic_store(&crash_pipe, w->pipe);
+    (void)sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction now, ours = {.sa_handler = on_crash, .sa_flags = SA_RESETHAND | SA_ONSTACK};
+        if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL && !(now.sa_flags & SA_SIGINFO)) {
+            (void)sigaction(signals[i], &ours, NULL);
+        }
+    }
+}
+
+void watcher_will(void *context, cw_link link, const uint8_t *bytes, uint32_t length)
+{
+    struct watcher *w = context;
+    struct will *will = &w->will[link];
+    CHECK(link < CW_LINK_COUNT && length <= WATCHER_WILL);
+    if (will->length == length && memcmp(will->bytes, bytes, length) == 0) {
+        return;
+    }
+    atomic_fetch_add_explicit(&will->version, 1, memory_order_acq_rel);
+    will->length = length;
+    memcpy(will->bytes, bytes, length);
+    atomic_fetch_add_explicit(&will->version, 1, memory_order_release);
+}
+
+/* One that has been stopped, or has no processor, keeps nobody waiting: our links are free for the next daemon once we are gone. */
+static void wait_for(pid_t child)
+{
+    pid_t ended = 0;
+    for (unsigned i = 0; i < END_TRIES && (ended = waitpid(child, NULL, WNOHANG)) == 0; i++) {
+        pause_for(PAUSE_US);
+    }
+    if (ended == 0) {
+        (void)kill(child, SIGKILL);
+        while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
+        }
+    }
+}
+
+void watcher_end(struct watcher *w)
+{
+    if (w == NULL) {
+        return;
+    }
+    atomic_store(&crash_pipe, -1);
+    if (w->child != 0) {
+        ssize_t rc = write(w->pipe, &fine, 1);
+        (void)rc;
+        close(w->pipe);
+        wait_for(w->child);
+    }
+    munmap(w->will, CW_LINK_COUNT * sizeof(struct will));
+    free(w);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/listeners/memcached.h"
+
+#include "daemon/host/log.h"
+#include "services/kvcache/memcached/gateway.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PORT_MAX = 65535 };
+
+static const char service_name[] = "kvcache";
+static const char usual[] = "127.0.0.1:11211";
+
+/* One server's. */
+struct entrance {
+    struct host_server *server;
+    struct gateway *gateway;
+    struct host_errand work;
+};
+
+struct kvdoor {
+    struct host *host;
+    unsigned count; /* servers of the process */
+    bool open;
+    struct entrance entrance[];
+};
+
+/* ---- Into the server ------------------------------------------------------------------------------------------------ */
+
+struct errand {
+    void (*visit)(void *arg, cw_svc *kvcache, const struct kvcache_api *api);
+    void *arg;
+};
+
+static void on_visit(void *context, cw_svc *svc, const void *exports)
+{
+    struct errand *e = context;
+    e->visit(e->arg, svc, exports);
+}
+
+static int enter(void *context, void (*visit)(void *arg, cw_svc *kvcache, const struct kvcache_api *api), void *arg)
+{
+    const struct entrance *entrance = context;
+    struct errand e = {visit, arg};
+    return host_visit(entrance->server, service_name, KVCACHE_API_VERSION, on_visit, &e);
+}
+
+/* An answer leaves in the turn in which it came: by the event loop it would leave in the next. */
+static void later(void *context)
+{
+    struct entrance *entrance = context;
+    host_later(entrance->server->host, &entrance->work);
+}
+
+static void work(void *context)
+{
+    struct entrance *entrance = context;
+    gateway_work(entrance->gateway);
+}
+
+/* ---- Opening and closing --------------------------------------------------------------------------------------------- */
+
+static const char *option(void *context, const char *name)
+{
+    return host_option(context, service_name, name);
+}
+
+/* The address of server i: its port is i above the first one's. False: there is no such port. */
+static bool address_of(const char *listen, unsigned i, char out[static MC_ADDRESS])
+{
+    char host[MC_ADDRESS];
+    unsigned port;
+    if (!mc_config_split(listen, host, &port) || port + i > PORT_MAX) {
+        return false;
+    }
+    bool six = strchr(host, ':') != NULL;
+    int length = snprintf(out, MC_ADDRESS, "%s%s%s:%u", six ? "[" : "", host, six ? "]" : "", port + i);
+    return length > 0 && length < MC_ADDRESS;
+}
+
+static void shut(struct kvdoor *door)
+{
+    for (unsigned i = 0; i < door->count; i++) {
+        host_not_later(&door->entrance[i].work);
+        gateway_close(door->entrance[i].gateway);
+        door->entrance[i].gateway = NULL;
+    }
+    door->open = false;
+}
+
+static int open_one(struct kvdoor *door, unsigned i, const struct mc_config *config, char why[static HOST_WHY])
+{
+    struct mc_config own = *config;
+    struct entrance *entrance = &door->entrance[i];
+    const struct gateway_host host = {entrance, enter, later};
+    char problem[GATEWAY_WHY];
+    if (!address_of(config->listen, i, own.listen)) {
+        snprintf(why, HOST_WHY,
+                 "service kvcache: listen = \"%s\": %u servers of one process have no ports from there on",
+                 config->listen, door->count);
+        return -EINVAL;
+    }
+    *entrance = (struct entrance){.server = host_server(door->host, i), .work = {.fn = work, .context = entrance}};
+    int rc = gateway_open(&entrance->gateway, host_base(door->host), &own, &host, problem);
+    if (rc < 0) {
+        snprintf(why, HOST_WHY, "%s", problem);
+    }
+    return rc;
+}
+
+static int open_all(struct kvdoor *door, const char *fallback, char why[static HOST_WHY])
+{
+    struct mc_config config;
+    char problem[MC_CONFIG_WHY];
+    int rc = mc_config_read(&config, fallback, option, door->host, problem);
+    if (rc < 0) {
+        snprintf(why, HOST_WHY, "service kvcache: %s", problem);
+        return rc;
+    }
+    door->open = true;
+    for (unsigned i = 0; i < door->count && config.listen[0] != '\0'; i++) {
+        rc = open_one(door, i, &config, why);
+        if (rc < 0) {
+            shut(door);
+            return rc;
+        }
+    }
+    if (config.listen[0] != '\0') {
+        LOG(host_log(door->host), CW_LOG_INFO, "memcached's clients are served", {"listen", config.listen});
+    }
+    return 0;
+}
+
+static bool runs(const struct kvdoor *door)
+{
+    return host_service_find(door->host, service_name) != NULL;
+}
+
+static void on_services(void *context, struct host *h)
+{
+    struct kvdoor *door = context;
+    char why[HOST_WHY];
+    if (door->open && !runs(door)) {
+        shut(door);
+    } else if (!door->open && runs(door) && open_all(door, usual, why) < 0) {
+        LOG(host_log(h), CW_LOG_ERROR, "memcached's clients cannot be served", {"why", why});
+    }
+}
+
+/* Does the configuration name the service? */
+static bool configured(const struct daemon_config *config)
+{
+    for (unsigned i = 0; i < config->service_count; i++) {
+        if (strcmp(config->service[i].name, service_name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int kvdoor_open(struct kvdoor **out, struct host *h, char why[static HOST_WHY])
+{
+    unsigned count = host_count(h);
+    struct kvdoor *door = calloc(1, sizeof *door + count * sizeof door->entrance[0]);
+    if (door == NULL) {
+        snprintf(why, HOST_WHY, "out of memory");
+        return -ENOMEM;
+    }
+    door->host = h;
+    door->count = count;
+    int rc = runs(door) ? open_all(door, configured(host_config(h)) ? usual : "", why) : 0;
+    if (rc < 0) {
+        free(door);
+        return rc;
+    }
+    host_on_services(h, on_services, door);
+    *out = door;
+    return 0;
+}
+
+void kvdoor_close(struct kvdoor *door)
+{
+    if (door == NULL) {
+        return;
+    }
+    host_on_services(door->host, NULL, NULL);
+    shut(door);
+    free(door);
+}
+
+unsigned kvdoor_clients(const struct kvdoor *door)
+{
+    unsigned clients = 0;
+    for (unsigned i = 0; i < door->count; i++) {
+        clients += door->entrance[i].gateway != NULL ? gateway_clients(door->entrance[i].gateway) : 0;
+    }
+    return clients;
+}

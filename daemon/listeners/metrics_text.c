@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * metrics_text.c - the families: one after the other, each over all servers, as OpenMetrics asks.
+ */
+#include "daemon/listeners/metrics.h"
+
+#include "base/histogram.h"
+#include "base/quantity.h"
+#include "cubeway/version.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 512, NAME = 96 };
+
+__attribute__((format(printf, 2, 3))) static void put(const struct metrics_out *out, const char *format, ...)
+{
+    char line[LINE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    out->write(out->context, line);
+}
+
+void metrics_escape(const char *text, char *out, size_t room)
+{
+    size_t used = 0;
+    for (; *text != '\0' && used + 3 <= room; text++) {
+        if (*text == '\\' || *text == '"' || *text == '\n') {
+            out[used++] = '\\';
+        }
+        out[used++] = *text == '\n' ? 'n' : *text;
+    }
+    out[used] = '\0';
+}
+
+int metrics_address(const char *text, char *host, size_t room, uint16_t *port)
+{
+    const char *colon = strrchr(text, ':');
+    char *end;
+    if (colon == NULL || colon[1] < '0' || colon[1] > '9') {
+        return -EINVAL;
+    }
+    unsigned long number = strtoul(colon + 1, &end, 10);
+    size_t length = (size_t)(colon - text);
+    if (length >= 2 && text[0] == '[' && text[length - 1] == ']') {
+        text++;
+        length -= 2;
+    } else if (memchr(text, ':', length) != NULL) {
+        return -EINVAL; /* a v6 address stands in brackets */
+    }
+    if (*end != '\0' || number > UINT16_MAX || length >= room) {
+        return -EINVAL;
+    }
+    bool loopback = length == 0 || (length == strlen("localhost") && memcmp(text, "localhost", length) == 0);
+    snprintf(host, room, "%.*s", loopback ? INT_MAX : (int)length, loopback ? "127.0.0.1" : text);
+    *port = (uint16_t)number;
+    return 0;
+}
+
+/* ---- Families of servers -------------------------------------------------------------------------------------------------- */
+
+static void put_family(const struct metrics_out *out, const char *name, const char *type, const char *help)
+{
+    put(out, "# TYPE cubeway_%s %s\n# HELP cubeway_%s %s\n", name, type, name, help);
+}
+
+struct server_family {
+    const char *name, *type, *help;
+    uint64_t (*value)(const struct host_server *s);
+};
+
+static uint64_t reachable(const struct host_server *s)
+{
+    return ls_committed(node_linkstate(s->node))->members;
+}
+
+static uint64_t serving(const struct host_server *s)
+{
+    return ls_serving(node_linkstate(s->node), host_now(s->host));
+}
+
+static uint64_t links_up(const struct host_server *s)
+{
+    return (uint64_t)__builtin_popcount(ls_live_links(node_linkstate(s->node)));
+}
+
+static uint64_t incarnation(const struct host_server *s)
+{
+    return ls_incarnation(node_linkstate(s->node));
+}
+
+static uint64_t inside(const struct host_server *s)
+{
+    return node_packets_inside(s->node);
+}
+
+static uint64_t memory(const struct host_server *s)
+{
+    return node_bytes(s->node);
+}
+
+static uint64_t made(const struct host_server *s)
+{
+    return node_tally(s->node).made;
+}
+
+static uint64_t delivered(const struct host_server *s)
+{
+    return node_tally(s->node).delivered;
+}
+
+static uint64_t taken(const struct host_server *s)
+{
+    return node_tally(s->node).ended;
+}
+
+static const struct server_family server_families[] = {
+    {"servers_reachable", "gauge", "Servers in the committed view, this one too.", reachable},
+    {"serving", "gauge", "1 while this server may deliver packets to keys.", serving},
+    {"links_up", "gauge", "Links that are up at both ends.", links_up},
+    {"incarnation", "gauge", "Grows with every start.", incarnation},
+    {"packets_inside", "gauge", "Packets queued or held.", inside},
+    {"memory_bytes", "gauge", "Memory of the server itself, packets not counted.", memory},
+    {"packets_made", "counter", "Data packets that services of this server sent.", made},
+    {"packets_delivered", "counter", "Data packets handed to a service here.", delivered},
+    {"packets_taken", "counter", "Data packets that a service they passed by took.", taken},
+};
+
+static void put_server_family(struct host *h, const struct server_family *f, const struct metrics_out *out)
+{
+    put_family(out, f->name, f->type, f->help);
+    for (unsigned i = 0; i < host_count(h); i++) {
+        const struct host_server *s = host_server(h, i);
+        char text[TORUS_TEXT];
+        torus_format(s->self, text);
+        if (s->node != NULL) {
+            put(out, "cubeway_%s%s{server=\"%s\"} %" PRIu64 "\n", f->name, f->type[0] == 'c' ? "_total" : "", text,
+                f->value(s));
+        }
+    }
+}
+
+static void put_drops(struct host *h, const struct metrics_out *out)
+{
+    put_family(out, "packets_dropped", "counter", "Data packets dropped here, by cause.");
+    for (unsigned i = 0; i < host_count(h); i++) {
+        const struct host_server *s = host_server(h, i);
+        char text[TORUS_TEXT];
+        torus_format(s->self, text);
+        for (unsigned cause = 0; s->node != NULL && cause < CW_DROP_COUNT; cause++) {
+            put(out, "cubeway_packets_dropped_total{server=\"%s\",cause=\"%s\"} %" PRIu64 "\n", text,
+                cw_drop_name((cw_drop)cause), node_drops(s->node, (cw_drop)cause));
+        }
+    }
+}
+
+/* What services and links count: one family with the names as labels, since services make them as they like. */
+struct counter_visit {
+    const struct metrics_out *out;
+    const char *server;
+};
+
+static void put_counter(void *context, const char *group, const char *name, uint64_t value)
+{
+    const struct counter_visit *visit = context;
+    char label[2][NAME];
+    if (strcmp(group, "drop") == 0 || strcmp(group, "node") == 0) {
+        return; /* families of their own */
+    }
+    metrics_escape(group, label[0], NAME);
+    metrics_escape(name, label[1], NAME);
+    put(visit->out, "cubeway_service_total{server=\"%s\",service=\"%s\",counter=\"%s\"} %" PRIu64 "\n", visit->server,
+        label[0], label[1], value);
+}
+
+static void put_counters(struct host *h, const struct metrics_out *out)
+{
+    char text[TORUS_TEXT];
+    put_family(out, "service", "counter", "What services count, by service and counter.");
+    for (unsigned i = 0; i < host_count(h); i++) {
+        const struct host_server *s = host_server(h, i);
+        struct counter_visit visit = {out, text};
+        torus_format(s->self, text);
+        if (s->node != NULL) {
+            node_counters(s->node, put_counter, &visit);
+        }
+    }
+    put_family(out, "linkstate", "counter", "What happened to links and views, by event.");
+    for (unsigned i = 0; i < host_count(h); i++) {
+        const struct host_server *s = host_server(h, i);
+        torus_format(s->self, text);
+        for (unsigned c = 0; s->node != NULL && c < LS_COUNTERS; c++) {
+            put(out, "cubeway_linkstate_total{server=\"%s\",event=\"%s\"} %" PRIu64 "\n", text,
+                ls_counter_name((enum ls_counter)c), ls_count(node_linkstate(s->node), (enum ls_counter)c));
+        }
+    }
+}
+
+/* ---- How long things take ------------------------------------------------------------------------------------------------- */
+
+/* Powers of two are enough for collectors: a quarter of the buckets. */
+static void put_histogram(void *context, const char *service, const char *name, const struct histogram *h)
+{
+    const struct counter_visit *visit = context;
+    char label[2][NAME], of[3 * NAME];
+    metrics_escape(service, label[0], NAME);
+    metrics_escape(name, label[1], NAME);
+    snprintf(of, sizeof of, "server=\"%s\",service=\"%s\",histogram=\"%s\"", visit->server, label[0], label[1]);
+    for (unsigned i = 0; i < HISTOGRAM_BUCKETS - 1; i += HISTOGRAM_PARTS) {
+        int64_t ns = histogram_bound(i);
+        put(visit->out, "cubeway_service_seconds_bucket{%s,le=\"%" PRId64 ".%09" PRId64 "\"} %" PRIu64 "\n", of,
+            ns / CW_SEC(1).ns, ns % CW_SEC(1).ns, histogram_up_to(h, i));
+    }
+    put(visit->out, "cubeway_service_seconds_bucket{%s,le=\"+Inf\"} %" PRIu64 "\n", of, h->count);
+    put(visit->out, "cubeway_service_seconds_sum{%s} %" PRIu64 ".%09" PRIu64 "\n", of, h->sum_ns / 1000000000,
+        h->sum_ns % 1000000000);
+    put(visit->out, "cubeway_service_seconds_count{%s} %" PRIu64 "\n", of, h->count);
+}
+
+static void put_histograms(struct host *h, const struct metrics_out *out)
+{
+    char text[TORUS_TEXT];
+    put_family(out, "service_seconds", "histogram", "How long things took, by service and kind.");
+    put(out, "# UNIT cubeway_service_seconds seconds\n");
+    for (unsigned i = 0; i < host_count(h); i++) {
+        const struct host_server *s = host_server(h, i);
+        struct counter_visit visit = {out, text};
+        torus_format(s->self, text);
+        if (s->node != NULL) {
+            node_histograms(s->node, put_histogram, &visit);
+        }
+    }
+}
+
+/* ---- Families of links ------------------------------------------------------------------------------------------------------ */
+
+struct link_family {
+    const char *name, *help;
+    size_t at;  /* in struct shim_counters */
+    bool tally; /* in struct host_link_tally instead */
+};
+
+static const struct link_family link_families[] = {
+    {"link_sent_frames", "Frames sent.", offsetof(struct shim_counters, tx_frames), false},
+    {"link_sent_bytes", "Bytes sent, behind the Ethernet header.", offsetof(struct shim_counters, tx_bytes), false},
+    {"link_received_frames", "Frames received.", offsetof(struct shim_counters, rx_frames), false},
+    {"link_received_bytes", "Bytes received, behind the Ethernet header.", offsetof(struct shim_counters, rx_bytes),
+     false},
+    {"link_refused", "Frames that the system did not take at once.", offsetof(struct shim_counters, tx_refused), false},
+    {"link_errors", "Frames that the system lost in sending.", offsetof(struct shim_counters, tx_errors), false},
+    {"link_overruns", "Frames lost on arrival for want of room.", offsetof(struct shim_counters, rx_dropped), false},
+    {"link_strange", "Frames received that are not ours.", offsetof(struct shim_counters, rx_strange), false},
+    {"link_receive_failures", "Receptions that ended in an error.", offsetof(struct host_link_tally, failed), true},
+};
+
+static void put_link_family(struct host *h, const struct link_family *f, const struct metrics_out *out)
+{
+    put_family(out, f->name, "counter", f->help);
+    for (unsigned i = 0; i < host_count(h); i++) {
+        const struct host_server *s = host_server(h, i);
+        char text[TORUS_TEXT] = "";
+        if (host_torus(h)->servers != 0) { /* it has its place */
+            torus_format(s->self, text);
+        }
+        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+            struct shim *shim = s->link[link].shim;
+            struct shim_counters counters = {0};
+            uint64_t value;
+            if (shim == NULL) {
+                continue;
+            }
+            shim->ops->counters(shim, &counters);
+            const void *from = f->tally ? (const void *)&s->link[link].tally : (const void *)&counters;
+            memcpy(&value, (const char *)from + f->at, sizeof value);
+            put(out, "cubeway_%s_total{server=\"%s\",link=\"%s\"} %" PRIu64 "\n", f->name, text,
+                quantity_link_name(link), value);
+        }
+    }
+}
+
+void metrics_write(struct host *h, const struct metrics_out *out)
+{
+    put(out, "# TYPE cubeway_build info\n# HELP cubeway_build What runs.\ncubeway_build_info{version=\"%s\"} 1\n",
+        CW_VERSION);
+    for (size_t i = 0; i < sizeof server_families / sizeof *server_families; i++) {
+        put_server_family(h, &server_families[i], out);
+    }
+    put_drops(h, out);
+    for (size_t i = 0; i < sizeof link_families / sizeof *link_families; i++) {
+        put_link_family(h, &link_families[i], out);
+    }
+    put_counters(h, out);
+    put_histograms(h, out);
+    put(out, "# EOF\n");
+}

@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main.c - cubewayd: reads what is wanted, opens what that takes, gives up the rights it needs no more, runs. Only composes.
+ *
+ * Order: configuration, stable storage, links (with rights), watcher, servers and services, operators' doors, no rights, ready.
+ */
+#include "boot/place.h"
+#include "cubeway/version.h"
+#include "daemon/commands/commands.h"
+#include "daemon/config/config.h"
+#include "daemon/config/doubts.h"
+#include "daemon/host/file_desk.h"
+#include "daemon/host/host.h"
+#include "daemon/host/job_desk.h"
+#include "daemon/listeners/memcached.h"
+#include "daemon/host/links.h"
+#include "daemon/host/log.h"
+#include "daemon/listeners/metrics.h"
+#include "daemon/host/notify.h"
+#include "daemon/host/privileges.h"
+#include "daemon/host/reload.h"
+#include "daemon/host/store.h"
+#include "daemon/host/watcher.h"
+#include "shim/clock.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    EXIT_FINE = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,
+    INCARNATIONS = 1 << 20,
+    RIVAL_TRIES = 25,
+    RIVAL_PAUSE_MS = 20,
+    PATIENCE_SEC = 5
+};
+
+static const char default_file[] = "/etc/cubeway/cubewayd.conf";
+
+struct options {
+    const char *file;
+    bool check, show;
+    const char *level, *user;
+    bool no_watcher;
+};
+
+static void print_help(FILE *out)
+{
+    fprintf(
+        out,
+        "usage: cubewayd [-c FILE]\n"
+        "\n"
+        "The daemon of one server of a cluster that is wired as a 3D torus: it finds its neighbours over six links, "
+        "routes\n"
+        "packets to servers and to keys, and runs services. It stays in the foreground and logs to standard error;\n"
+        "a service manager, or a shell's &, keeps it in the background.\n"
+        "\n"
+        "  -c FILE             configuration (%s)\n"
+        "  --check-config [FILE]  say what is wrong with it, all of it, and end\n"
+        "  --show-config       print it with everything that it leaves out, and end\n"
+        "  --log-level LEVEL   error, warn, info or debug, whatever the file says\n"
+        "  --user NAME         run as this user once the links are open, whatever the file says\n"
+        "  --no-watcher        no process that says goodbye to the neighbours if this one is killed\n"
+        "  --version, --help\n"
+        "\n"
+        "First steps:\n"
+        "  a whole torus in this process, to try things on, without any right or cable:\n"
+        "      echo 'torus { dims = 3x3x3; coordinate = all } control { socket = cw.sock }' > all.conf\n"
+        "      cubewayd -c all.conf\n"
+        "  a server with cables:\n"
+        "      cluster = 7;\n"
+        "      torus { dims = \"4x4x4\"; coordinate = \"0,1,2\"; }\n"
+        "      links {\n"
+        "          \"+x\" { shim = raw; interface = eth1; }     # and so on for -x +y -y +z -z\n"
+        "      }\n"
+        "  cubewayd --check-config my.conf && cubewayd -c my.conf\n"
+        "\n"
+        "Signals: TERM and INT leave in order (a second one ends at once); HUP reads the log level again.\n"
+        "Exit codes: 0 left in order; 1 it could not start or run; 2 wrong option or configuration.\n"
+        "See cubewayd(8), cubewayd.conf(5); cwctl(1) talks to a running daemon.\n",
+        default_file);
+}
+
+/* -1: go on; otherwise how to exit. */
+static int read_options(int argc, char **argv, struct options *o)
+{
+    static const struct option words[] = {
+        {"check-config", no_argument, NULL, 'k'},
+        {"show-config", no_argument, NULL, 's'},
+        {"log-level", required_argument, NULL, 'l'},
+        {"user", required_argument, NULL, 'u'},
+        {"no-watcher", no_argument, NULL, 'w'},
+        {"foreground", no_argument, NULL, 'f'},
+        {"version", no_argument, NULL, 'v'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    *o = (struct options){.file = default_file};
+    for (int c; (c = getopt_long(argc, argv, "c:fh", words, NULL)) != -1;) {
+        switch (c) {
+        case 'c':
+            o->file = optarg;
+            break;
+        case 'k':
+            o->check = true;
+            break;
+        case 's':
+            o->show = true;
+            break;
+        case 'l':
+            o->level = optarg;
+            break;
+        case 'u':
+            o->user = optarg;
+            break;
+        case 'w':
+            o->no_watcher = true;
+            break;
+        case 'f':
+            break; /* there is no other way */
+        case 'v':
+            puts("cubewayd " CW_VERSION);
+            return EXIT_FINE;
+        case 'h':
+            print_help(stdout);
+            return EXIT_FINE;
+        default:
+            fputs("cubewayd: --help says what there is\n", stderr);
+            return EXIT_USAGE;
+        }
+    }
+    if (optind < argc && o->check) {
+        o->file = argv[optind++];
+    }
+    if (optind < argc) {
+        fprintf(stderr, "cubewayd: '%s' is one word too many; cubewayd --help says what there is\n", argv[optind]);
+        return EXIT_USAGE;
+    }
+    return -1;
+}
+
+static void print_mistake(void *context, const char *text)
+{
+    (void)context;
+    fprintf(stderr, "cubewayd: %s\n", text);
+}
+
+static const char realtime_takes[] =
+    "it takes CAP_SYS_NICE, and under systemd a unit without RestrictRealtime: the drop-in "
+    "/usr/share/doc/cubeway/examples/realtime.conf";
+
+static void print_doubt(void *context, const char *text)
+{
+    const char *file = context;
+    fprintf(stderr, "cubewayd: %s: warning: %s\n", file, text);
+}
+
+/* What the start would find, beyond what stands in the file. Gives how to exit. */
+static int check_more(const struct options *o, const struct daemon_config *config)
+{
+    if (doubts_services(config, print_mistake, NULL) < 0) {
+        return EXIT_USAGE;
+    }
+    if (config->priority == CONFIG_REALTIME && config->place != CONFIG_WHOLE) {
+        printf("%s: priority = realtime is not tried now: %s\n", o->file, realtime_takes);
+    }
+    unsigned warnings = doubts_links(config, print_doubt, (void *)(uintptr_t)o->file);
+    for (unsigned i = 0; i < config->service_count; i++) {
+        if (config->service[i].enabled && config->service[i].options > 0) {
+            printf("%s: options of service \"%s\" are checked when it starts, not now\n", o->file,
+                   config->service[i].name);
+        }
+    }
+    if (warnings > 0) {
+        printf("%s: good, with %u warning%s\n", o->file, warnings, warnings == 1 ? "" : "s");
+    } else {
+        printf("%s: good\n", o->file);
+    }
+    return EXIT_FINE;
+}
+
+/* -1: go on. */
+static int read_config(const struct options *o, struct daemon_config *config)
+{
+    if (config_load(o->file, config, print_mistake, NULL) < 0) {
+        return EXIT_USAGE;
+    }
+    if (o->level != NULL && !log_level_parse(o->level, &config->log_level)) {
+        fprintf(stderr, "cubewayd: --log-level %s: expected error, warn, info or debug\n", o->level);
+        return EXIT_USAGE;
+    }
+    if (o->user != NULL) {
+        if (strlen(o->user) >= sizeof config->user) {
+            fprintf(stderr, "cubewayd: --user: too long a name\n");
+            return EXIT_USAGE;
+        }
+        snprintf(config->user, sizeof config->user, "%s", o->user);
+    }
+    config->watcher = config->watcher && !o->no_watcher;
+    if (o->show) {
+        config_write(config, stdout);
+        return EXIT_FINE;
+    }
+    if (job_desk_check(config, print_mistake, NULL) < 0) {
+        return EXIT_USAGE;
+    }
+    return o->check ? check_more(o, config) : -1;
+}
+
+/* ---- What a running daemon holds, in the order of its opening ------------------------------------------------------ */
+
+struct daemon {
+    struct daemon_config config;
+    struct log *log;
+    struct store store;
+    bool stored;  /* store is open */
+    bool dropped; /* privileges are */
+    bool looked;  /* for neighbours that have not come */
+    struct shim *shim[CW_LINK_COUNT];
+    struct watcher *watcher;
+    struct job_desk *jobs;
+    struct file_desk *files;
+    struct host *host;
+    struct request_desk desk;
+    struct control *control;
+    struct metrics *metrics;
+    struct kvdoor *kvdoor;
+};
+
+static bool fail(struct daemon *d, const char *what, const char *why)
+{
+    LOG(d->log, CW_LOG_ERROR, what, {"why", why});
+    return false;
+}
+
+static uint64_t clock_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+/* A torus inside this process begins anew as a whole: nobody outside remembers its incarnations. */
+static bool open_store(struct daemon *d, uint64_t *incarnation)
+{
+    char why[STORE_WHY];
+    if (d->config.place == CONFIG_WHOLE) {
+        *incarnation = clock_us();
+        return true;
+    }
+    if (store_open(&d->store, d->config.state_dir, d->config.name, why) < 0) {
+        return fail(d, "stable storage cannot be had", why);
+    }
+    d->stored = true;
+    while (d->store.state.id == 0) { /* kept with the incarnations */
+        if (getrandom(&d->store.state.id, sizeof d->store.state.id, 0) < 0) {
+            return fail(d, "no random number can be had", strerror(errno));
+        }
+    }
+    if (store_incarnations(&d->store, clock_us(), INCARNATIONS, incarnation, why) < 0) {
+        return fail(d, "stable storage cannot be had", why);
+    }
+    return true;
+}
+
+static void drop_in_watcher(void *context)
+{
+    struct daemon *d = context;
+    char why[PRIVILEGES_WHY];
+    if (!d->dropped) { /* else it has none, and is a child of a process with threads */
+        (void)!privileges_drop(d->config.user, why);
+    }
+    if (d->stored) {
+        store_close(&d->store); /* its lock is the daemon's */
+    }
+}
+
+/* The watcher of a daemon that has just died holds its interfaces for its last moment: that is waited for. */
+static int open_shims(struct daemon *d, char why[static LINKS_WHY])
+{
+    int rc = links_open_all(&d->config, d->shim, why);
+    for (int i = 0; i < RIVAL_TRIES && rc == -EADDRINUSE; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = RIVAL_PAUSE_MS * 1000000}, NULL);
+        rc = links_open_all(&d->config, d->shim, why);
+    }
+    return rc;
+}
+
+static bool open_links(struct daemon *d)
+{
+    char why[LINKS_WHY];
+    if (d->config.place == CONFIG_WHOLE) {
+        return true;
+    }
+    if (open_shims(d, why) < 0) {
+        return fail(d, "links cannot be opened", why);
+    }
+    if (d->config.watcher) {
+        int rc = watcher_start(&d->watcher, d->shim, drop_in_watcher, d);
+        if (rc < 0) {
+            return fail(d, "the watcher cannot be started", strerror(-rc));
+        }
+        watcher_on_crash(d->watcher);
+    }
+    return true;
+}
+
+/* The coordinate is this server's for ever once this has returned 0 (CamCubeOS 3.1). */
+static int keep_place(void *context, const struct boot_place *place)
+{
+    struct daemon *d = context;
+    char why[STORE_WHY];
+    struct store_state state = d->store.state;
+    state.assigned = true;
+    state.dims = place->dims;
+    state.self = place->self;
+    memcpy(state.direction, place->direction, sizeof state.direction);
+    int rc = store_save(&d->store, &state, why);
+    if (rc < 0) {
+        fail(d, "the place that was found cannot be kept", why);
+    }
+    return rc;
+}
+
+static bool open_jobs(struct daemon *d)
+{
+    char why[JOB_DESK_WHY];
+    return job_desk_open(&d->jobs, &d->config, d->log, why) == 0 || fail(d, "job records cannot be had", why);
+}
+
+/* The folder that files go into, while there are the rights to make it. */
+static void prepare_folder(struct daemon *d)
+{
+    const struct config_service *s = d->config.service;
+    for (unsigned i = 0; i < d->config.service_count; i++) {
+        for (unsigned o = 0; strcmp(s[i].name, "multicast") == 0 && o < s[i].options; o++) {
+            const struct config_option *option = &s[i].option[o];
+            int rc = strcmp(option->name, "folder") == 0 && option->value[0] == '/'
+                         ? file_desk_prepare(option->value, d->config.user)
+                         : 0;
+            if (rc < 0) {
+                LOG(d->log, CW_LOG_WARN, "the folder for files cannot be made: none will be taken",
+                    {"folder", option->value}, {"why", strerror(-rc)});
+            }
+        }
+    }
+}
+
+static bool open_files(struct daemon *d)
+{
+    prepare_folder(d);
+    int rc = file_desk_open(&d->files, d->config.place == CONFIG_WHOLE);
+    return rc == 0 || fail(d, "files cannot be had", strerror(-rc));
+}
+
+static bool open_host(struct daemon *d, uint64_t incarnation)
+{
+    char why[HOST_WHY];
+    const struct store_state *state = &d->store.state;
+    struct boot_place place = {.dims = state->dims, .self = state->self};
+    memcpy(place.direction, state->direction, sizeof place.direction);
+    bool kept = d->config.place == CONFIG_AUTO && state->assigned;
+    struct host_options options = {
+        .config = &d->config,
+        .log = d->log,
+        .jobs = d->jobs,
+        .files = d->files,
+        .incarnation = incarnation,
+        .id = state->id,
+        .place = kept ? &place : NULL,
+        .placed = keep_place,
+        .placed_context = d,
+        .shim = d->config.place == CONFIG_WHOLE ? NULL : d->shim,
+        .will = d->watcher != NULL ? watcher_will : NULL,
+        .will_context = d->watcher,
+    };
+    if (host_open(&d->host, &options, why) < 0) {
+        return fail(d, "the server cannot be opened", why);
+    }
+    memset(d->shim, 0, sizeof d->shim); /* they are the host's */
+    if (host_load_configured(d->host, why) < 0) {
+        return fail(d, "a service cannot be loaded", why);
+    }
+    return true;
+}
+
+/* The ways in for operators, collectors and memcached's clients. */
+static bool open_doors(struct daemon *d)
+{
+    char why[CONTROL_WHY];
+    if (commands_open(&d->control, d->host, &d->desk, why) < 0) {
+        return fail(d, "the control socket cannot be opened", why);
+    }
+    if (metrics_open(&d->metrics, d->host, why) < 0) {
+        return fail(d, "metrics cannot be served", why);
+    }
+    return kvdoor_open(&d->kvdoor, d->host, why) == 0 || fail(d, "memcached's clients cannot be served", why);
+}
+
+static void on_end(void *context, struct host *h)
+{
+    (void)context;
+    notify_send("STOPPING=1");
+    LOG(host_log(h), CW_LOG_INFO, host_leaving(h) ? "ends at once" : "leaves in order; another signal ends at once");
+    host_leave(h);
+}
+
+static void on_hangup(void *context, struct host *h)
+{
+    (void)context;
+    notify_send("RELOADING=1");
+    reload(host_config_change(h), host_log(h));
+    notify_send("READY=1");
+}
+
+static void on_watchdog(void *context, struct host *h)
+{
+    (void)context;
+    (void)h;
+    notify_send("WATCHDOG=1");
+}
+
+static void on_child(void *context, struct host *h)
+{
+    struct daemon *d = context;
+    int rc = watcher_look(d->watcher);
+    if (rc == 1) {
+        LOG(host_log(h), CW_LOG_WARN, "the watcher has died; another one watches now");
+    } else if (rc < 0) {
+        LOG(host_log(h), CW_LOG_ERROR, "the watcher has died, and no other one watches: nobody will say goodbye for us",
+            {"why", rc == -ELOOP ? "it has died too often" : strerror(-rc)});
+    }
+}
+
+static void log_doubt(void *context, const char *text)
+{
+    struct daemon *d = context;
+    LOG(d->log, CW_LOG_WARN, "the configuration leaves a link out", {"why", text});
+}
+
+/* Neighbours that start together come within a second or two: whoever is missing after this is worth a line, once. */
+static void on_patience(void *context, struct host *h)
+{
+    struct daemon *d = context;
+    d->looked = d->looked || host_look_neighbours(h);
+}
+
+static bool listen_to_signals(struct daemon *d)
+{
+    cw_span watchdog = notify_watchdog(), patience = CW_SEC(PATIENCE_SEC);
+    signal(SIGPIPE, SIG_IGN);
+    bool good = host_on_signal(d->host, SIGTERM, on_end, NULL) == 0 &&
+                host_on_signal(d->host, SIGINT, on_end, NULL) == 0 &&
+                host_on_signal(d->host, SIGHUP, on_hangup, NULL) == 0 &&
+                (d->config.place == CONFIG_WHOLE || host_every(d->host, patience, on_patience, d) == 0) &&
+                (d->watcher == NULL || host_on_signal(d->host, SIGCHLD, on_child, d) == 0) &&
+                (watchdog.ns == 0 || host_every(d->host, watchdog, on_watchdog, NULL) == 0);
+    return good || fail(d, "signals cannot be heard", strerror(ENOMEM));
+}
+
+static bool open_all(struct daemon *d)
+{
+    char why[PRIVILEGES_WHY + STORE_WHY];
+    uint64_t incarnation = 0;
+    /* With cables: a torus inside this process holds time instead (clock.h), and need not stand in anybody's way. */
+    bool hurry = d->config.place != CONFIG_WHOLE && d->config.priority != CONFIG_NORMAL;
+    bool realtime = d->config.priority == CONFIG_REALTIME;
+    if (hurry && privileges_hurry(realtime) < 0 && realtime) {
+        LOG(d->log, CW_LOG_WARN, "priority = realtime was refused: on a busy machine neighbours may count us out",
+            {"why", realtime_takes});
+    } else if (hurry && !realtime && privileges_hurry(false) < 0) {
+        LOG(d->log, CW_LOG_INFO, "not the priority that was asked for: on a busy machine neighbours may count us out",
+            {"why", "it takes CAP_SYS_NICE or a limit on nice; priority = normal does without"});
+    }
+    if (privileges_limit(why) < 0) {
+        return fail(d, "rights cannot be limited", why);
+    }
+    (void)doubts_links(&d->config, log_doubt, d);
+    if (!open_store(d, &incarnation) || !open_links(d) || !open_jobs(d) || !open_files(d) ||
+        !open_host(d, incarnation) || !listen_to_signals(d) || !open_doors(d)) {
+        return false;
+    }
+    if (d->stored && store_give(&d->store, d->config.user, why) < 0) {
+        return fail(d, "stable storage cannot be had", why);
+    }
+    if (privileges_drop(d->config.user, why) < 0) {
+        return fail(d, "rights cannot be given up", why);
+    }
+    d->dropped = true;
+    bool seeks = d->stored && d->config.place == CONFIG_AUTO && !d->store.state.assigned;
+    if (seeks && store_check(&d->store, why) < 0) {
+        return fail(d, "stable storage cannot be had", why); /* now, and not when the whole torus has been found */
+    }
+    return true;
+}
+
+static void close_all(struct daemon *d)
+{
+    control_close(d->control);
+    metrics_close(d->metrics);
+    kvdoor_close(d->kvdoor);
+    if (d->host != NULL) {
+        host_close(d->host);
+    }
+    job_desk_close(d->jobs);
+    file_desk_close(d->files);
+    watcher_end(d->watcher);
+    links_close_all(d->shim);
+    if (d->stored) {
+        store_close(&d->store);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static struct daemon daemon; /* large, and there is one */
+    struct daemon *d = &daemon;
+    struct options options;
+    int rc = read_options(argc, argv, &options);
+    rc = rc < 0 ? read_config(&options, &d->config) : rc;
+    if (rc >= 0) {
+        return rc;
+    }
+    d->log = log_open(STDERR_FILENO, d->config.log_level, getenv("JOURNAL_STREAM") == NULL);
+    bool good = open_all(d);
+    if (good) {
+        LOG(d->log, CW_LOG_INFO, "ready", {"version", CW_VERSION}, {"name", d->config.name}, {"file", d->config.file});
+        notify_send("READY=1");
+        host_run(d->host);
+        good = !host_failed(d->host);
+        LOG(d->log, good ? CW_LOG_INFO : CW_LOG_ERROR, good ? "ended in order" : "ended: the server could not go on");
+    }
+    close_all(d);
+    log_close(d->log);
+    return good ? EXIT_FINE : EXIT_FAILED;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session.h - one client's conversation: bytes come in, as they come; commands are read, asked of the cache, and answered in the order in which
+ * they came. Pure of sockets and clocks: a gateway (gateway.c) brings bytes and takes answers, a test does the same.
+ *
+ * - Operations run beside one another, MC_WINDOW of them, so that a multi-get asks all roots at once and a pipeline does not wait for
+ *   every answer; but one on a key waits for a write before it on the same key, as does a write for what looks at it: a client sees its own
+ *   commands happen in their order.
+ * - A look-up that is answered at once (kv_do() calls back before it returns) costs no allocation: its answer goes straight behind the others.
+ * - No client keeps the server to itself: after MC_STEPS commands or keys feed and resume return, and resume goes on.
+ * - Bounded: while config->output bytes of answers are not taken, nothing more is read; while all sessions' are above config->memory, or as many
+ *   values of any length as would fill it are under way, each asks for one value at a time. What a client says is kept only as far as a command is not whole: a line of 2 KiB (1 MiB for the keys of get), or
+ *   a value of KV_VALUE_MAX, which takes memory as it comes.
+ *
+ * Threading: that of the server. What asks the cache (feed, resume) is called where kv_do() may be called.
+ */
+#ifndef SERVICES_KVCACHE_MEMCACHED_SESSION_H
+#define SERVICES_KVCACHE_MEMCACHED_SESSION_H
+
+#include "services/kvcache/memcached/buffer.h"
+#include "services/kvcache/mc_config.h"
+#include "services/kvcache/memcached/stats.h"
+#include "services/kvcache/memcached/text.h"
+
+enum { MC_WINDOW = 64, MC_STEPS = 256, MC_LINE_MAX = 2048, MC_KEYS_MAX = 1024 * 1024 };
+
+struct mc_session;
+struct mc_slot;
+
+/* What sessions of a gateway share. The owner fills the first part and keeps it for as long as sessions live, closed ones too. */
+struct mc_hub {
+    const struct mc_config *config;
+    void *context;
+    /* kv_do() of the server. */
+    int (*run)(void *context, const struct kv_request *r, kv_done_fn done, void *arg);
+    /* Drops all values, after the delay; done is called exactly once, at once if there is a delay. 0 or -errno, then it is not called. */
+    int (*flush)(void *context, cw_span delay, kv_done_fn done, void *arg);
+    /* Outside of feed and resume: there are answers to take, or room to go on; resume it soon, not from here. */
+    void (*ready)(void *context, void *owner);
+    /* What `stats` shows besides the tally. */
+    void (*facts)(void *context, struct mc_facts *out);
+    /* The last session of all has gone, with what the cache owed it. May be NULL. */
+    void (*gone)(void *context);
+    struct mc_clock clock; /* of this moment, before each feed and resume */
+
+    struct mc_tally tally;
+    size_t answers;     /* bytes of all sessions that were not taken */
+    uint64_t steps;     /* commands and keys so far: what a turn has cost */
+    unsigned under_way; /* operations of all sessions that the cache has not answered */
+    struct mc_slot *spare;
+    unsigned spares;
+    unsigned sessions; /* with those that are closed and wait for the cache */
+};
+
+/* Borrows the hub. NULL: no memory. */
+struct mc_session *mc_session_open(struct mc_hub *hub, void *owner);
+/* The client is gone: its owner is not told anything any more, and memory goes when the cache has answered what it was asked. */
+void mc_session_close(struct mc_session *s);
+/* Frees what the hub keeps, when there are no sessions. */
+void mc_hub_close(struct mc_hub *hub);
+
+/* Borrows bytes that the client sent. Those that cannot be read yet are kept. */
+void mc_session_feed(struct mc_session *s, const uint8_t *bytes, size_t length);
+/* After ready(), and after answers were taken while it did not want any more. */
+void mc_session_resume(struct mc_session *s);
+/* True: more of the client may be read. */
+bool mc_session_wants(const struct mc_session *s);
+/* The answers; who takes some says so with mc_session_taken(). */
+const struct mc_buffer *mc_session_answers(const struct mc_session *s);
+void mc_session_taken(struct mc_session *s, size_t length);
+/* True: to be hung up on once its answers have been taken: it said quit, or what cannot be read; or an answer was lost for want of memory. */
+bool mc_session_over(const struct mc_session *s);
+/* True: the client began something it has not ended, or has answers to take: it is not idle but slow. */
+bool mc_session_owes(const struct mc_session *s);
+/* True: the cache was asked and has not answered yet. */
+bool mc_session_waits(const struct mc_session *s);
+
+#endif

@@ -1,0 +1,584 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/multicast/cast/engine.h"
+
+#include "base/words.h"
+#include "services/multicast/cast/flow.h"
+#include "services/multicast/cast/rounds.h"
+#include "services/multicast/cast/shelf.h"
+#include "services/multicast/cast/head.h"
+#include "services/multicast/cast/mutant.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MILLION = 1000 * 1000 };
+static const cw_span beat = {2000 * 1000};
+static const cw_span beat_quiet = {100 * 1000 * 1000};
+static const cw_span keep_quiet = {40 *
+                                   INT64_C(1000000000)}; /* a quiet session is remembered, longer than a source waits */
+static const cw_span keep_silent = {60 * INT64_C(1000000000)}; /* one that is not, and hears nothing */
+
+struct taker_of_kind {
+    cast_accept_fn accept;
+    void *context;
+};
+
+struct cast_engine {
+    cw_svc *s;
+    struct cast_shelf shelf;
+    struct taker_of_kind kind[CAST_CONTENTS];
+    cw_timer *timer;
+    bool slow; /* the timer's next beat is that of the quiet */
+    uint64_t numbers;
+    cw_links polled; /* what the node was asked to ask us for, and has not been refused since */
+    struct cast_session *turn[CW_LINK_COUNT]; /* whose turn it is; compared, never followed */
+    cw_counter *taken, *malformed, *damaged, *strange, *refused;
+};
+
+/* ---- A member's beginning ----------------------------------------------------------------------------------------- */
+
+static int ask_kind(struct cast_engine *e, const struct cast_session *c, struct cast_sink *sink)
+{
+    const struct taker_of_kind *k = &e->kind[c->content < CAST_CONTENTS ? c->content : 0];
+    if (k->accept == NULL) {
+        return -EPROTONOSUPPORT;
+    }
+    struct cast_offer offer = {.ticket = c->ticket,
+                               .origin = c->origin,
+                               .kind = c->content,
+                               .bytes = c->cut.bytes,
+                               .pieces = c->cut.pieces,
+                               .piece_bytes = c->cut.piece_bytes,
+                               .label = c->label,
+                               .label_bytes = c->label_bytes};
+    memcpy(offer.id, c->id, CAST_ID_BYTES);
+    return k->accept(k->context, &offer, sink);
+}
+
+/* What comes again, from a source that begins anew, takes the place of what came before. Two sources of the same bytes are the sinks' affair. */
+static void end_same(struct cast_engine *e, const struct cast_session *c)
+{
+    struct cast_session *next;
+    for (struct cast_session *old = e->shelf.sessions; old != NULL; old = next) {
+        next = old->next;
+        if (old != c && old->origin == c->origin && old->part.accepted && !old->ended && old->content == c->content &&
+            memcmp(old->id, c->id, CAST_ID_BYTES) == 0) {
+            cast_shelf_remove(&e->shelf, old, -ECANCELED);
+        }
+    }
+}
+
+static void accept_message(struct cast_engine *e, struct cast_session *c)
+{
+    struct cast_sink sink;
+    end_same(e, c);
+    int rc = ask_kind(e, c, &sink);
+    if (rc == -EAGAIN) {
+        return;
+    }
+    if (rc == 0) {
+        rc = cast_taker_open(&c->part.taker, &sink, &c->cut);
+        if (rc < 0) {
+            (void)sink.end(sink.context, rc);
+        }
+    }
+    if (rc < 0) {
+        cast_taker_refuse(&c->part.taker, &c->cut, rc);
+    }
+    c->part.accepted = true;
+    c->part.say_at = c->ended_at = cw_now(e->s);
+    c->ended = c->part.taker.state == CAST_ENDED;
+}
+
+/* ---- A source's end ----------------------------------------------------------------------------------------------- */
+
+static void stop_at(struct cast_session *c, cw_server server, int status)
+{
+    const struct cast_head stop = {
+        .kind = CAST_STOP, .round = c->round, .origin = c->origin, .number = c->number, .status = status};
+    cast_flow_send(c, server, &stop);
+}
+
+static void finish(struct cast_session *c, int status)
+{
+    if (c->ended) {
+        return;
+    }
+    c->ended = true;
+    c->ended_at = cw_now(c->s);
+    cast_rounds_close(c);
+    const struct cast_book *book = &c->out.book;
+    for (cw_server i = 0; status < 0 && i < c->torus->servers; i++) {
+        if (i != c->self) {
+            stop_at(c, i, status);
+        }
+    }
+    for (unsigned i = 0; status == 0 && i < book->count; i++) {
+        if (book->member[i].status == -ETIMEDOUT) {
+            stop_at(c, book->member[i].server, -ETIMEDOUT);
+        }
+    }
+    struct cast_result result = {.ticket = c->ticket,
+                                 .status = status,
+                                 .bytes = c->cut.bytes,
+                                 .book = book->member,
+                                 .count = book->count,
+                                 .repeated = c->repeated};
+    for (unsigned i = 0; i < book->count; i++) {
+        const struct cast_member *m = &book->member[i];
+        result.took = m->state == CAST_HAS && m->took.ns > result.took.ns ? m->took : result.took;
+    }
+    if (c->out.done != NULL) {
+        c->out.done(c->out.context, &result);
+    }
+}
+
+/* ---- Time and events ---------------------------------------------------------------------------------------------- */
+
+static void tick(cw_svc *s, void *state, void *arg);
+
+static void poll_links(struct cast_engine *e, cw_links links)
+{
+    e->polled |= links;
+    cw_poll_links(e->s, e->polled);
+}
+
+static void wake(struct cast_engine *e)
+{
+    cw_links links = CW_LINKS_NONE;
+    for (const struct cast_session *c = e->shelf.sessions; c != NULL; c = c->next) {
+        links |= cast_flow_links(c, CW_LINK_COUNT);
+    }
+    poll_links(e, links);
+}
+
+static void set_timer(struct cast_engine *e)
+{
+    cw_timer_stop(e->s, e->timer);
+    e->slow = cast_shelf_busy(&e->shelf) == 0;
+    e->timer = e->shelf.sessions != NULL ? cw_timer_start(e->s, e->slow ? beat_quiet : beat, tick, e) : NULL;
+}
+
+static void set_timer_if_slow(struct cast_engine *e)
+{
+    if (e->timer == NULL || e->slow) {
+        set_timer(e);
+    }
+}
+
+/* False: it is gone. */
+static bool tick_session(struct cast_engine *e, struct cast_session *c)
+{
+    if (c->source && !c->ended) {
+        int rc = cast_rounds_tick(c);
+        if (rc != 0) {
+            finish(c, rc < 0 ? rc : 0);
+        }
+    }
+    bool quiet = cast_session_quiet(c);
+    cw_span silent = cw_time_since(cw_now(e->s), c->heard);
+    bool waits = c->source && !c->ended;
+    if (!waits && silent.ns > (quiet || c->source ? keep_quiet.ns : keep_silent.ns)) {
+        cast_shelf_remove(&e->shelf, c, -ETIMEDOUT);
+        return false;
+    }
+    cast_flow_tick(c);
+    return true;
+}
+
+static void tick(cw_svc *s, void *state, void *arg)
+{
+    struct cast_engine *e = arg;
+    struct cast_session *next;
+    (void)s;
+    (void)state;
+    e->timer = NULL;
+    e->shelf.walked = true;
+    for (struct cast_session *c = e->shelf.sessions; c != NULL; c = next) {
+        next = c->next;
+        (void)tick_session(e, c);
+    }
+    e->shelf.walked = false;
+    set_timer(e);
+    wake(e);
+}
+
+/* A member that has it all remembers that: the source may have been lost from sight only, and would give it again. */
+static void source_gone(struct cast_engine *e, struct cast_session *c)
+{
+    if (c->part.accepted && c->ended && !CAST_MUTANT(FORGETS_END) && cast_session_round(c, c->round, c->members) == 0) {
+        c->edges = 0;
+        c->left = true;
+        return;
+    }
+    if (c->part.accepted && !c->ended) {
+        char text[96], name[TORUS_TEXT];
+        torus_format(torus_coord(&e->shelf.torus, c->origin), name);
+        snprintf(text, sizeof text, "a message from %s ended unfinished: its source left", name);
+        cw_log(e->s, CW_LOG_WARN, text);
+    }
+    cast_shelf_remove(&e->shelf, c, -ENETUNREACH);
+}
+
+void cast_engine_event(struct cast_engine *e, const cw_event *ev)
+{
+    cw_server server = cw_server_id(e->s, ev->server);
+    struct cast_session *next;
+    e->shelf.walked = true;
+    for (struct cast_session *c = e->shelf.sessions; c != NULL; c = next) {
+        next = c->next;
+        bool view = ev->kind == CW_EVENT_SERVER_DOWN || ev->kind == CW_EVENT_SERVER_UP;
+        if (ev->kind == CW_EVENT_SERVER_DOWN && server == c->origin && !c->source) {
+            source_gone(e, c);
+            continue;
+        }
+        if (c->left) {
+            continue; /* nothing goes by us until an OPEN says so */
+        }
+        if (ev->kind == CW_EVENT_SERVER_DOWN) {
+            cast_flow_gone(c, server);
+        }
+        if (c->source && view) {
+            cast_rounds_away(c, server, ev->kind == CW_EVENT_SERVER_DOWN);
+        }
+        if (cast_session_replan(c) < 0) {
+            cw_log(e->s, CW_LOG_ERROR, "no memory to plan a message anew: some servers may not get it");
+        }
+        (void)tick_session(e, c);
+    }
+    e->shelf.walked = false;
+    wake(e);
+}
+
+/* ---- Packets ------------------------------------------------------------------------------------------------------ */
+
+cw_packet *cast_engine_next(struct cast_engine *e, cw_link link)
+{
+    struct cast_session *first = e->shelf.sessions;
+    while (first != NULL && first != e->turn[link]) {
+        first = first->next;
+    }
+    first = first != NULL ? first : e->shelf.sessions;
+    struct cast_session *c = first;
+    while (c != NULL) {
+        cw_packet *p = cast_flow_next(c, link);
+        struct cast_session *after = c->next != NULL ? c->next : e->shelf.sessions;
+        if (p != NULL) {
+            e->turn[link] = after;
+            return p;
+        }
+        c = after != first ? after : NULL;
+    }
+    e->polled &= (cw_links)~cw_links_of(link);
+    return NULL;
+}
+
+/* A member's word to us as its source. Also to what is not known any more: the member says it until it is heard. */
+static int take_word(struct cast_engine *e, struct cast_session *c, const struct cast_head *h, cw_server from)
+{
+    struct cast_head answer = {
+        .kind = CAST_HEARD, .round = h->round, .origin = h->origin, .number = h->number, .piece = h->piece};
+    if (h->origin != cw_server_id(e->s, cw_self(e->s))) {
+        return -EINVAL;
+    }
+    bool ended = c == NULL || c->ended;
+    if (ended && h->kind == CAST_LACK) {
+        answer.kind = CAST_STOP;
+        answer.status = -ETIMEDOUT;
+    } else if (!ended && !cast_rounds_word(c, h, from)) {
+        return -ESTALE;
+    }
+    cast_flow_reply(e->s, from, &answer);
+    if (!ended && (c->out.book.waiting == 0 || cast_book_all_said(&c->out.book))) {
+        (void)tick_session(e, c);
+    }
+    return 0;
+}
+
+/*
+ * The source ends it. It is not forgotten: an OPEN behind the STOP would offer it to the sink anew, and those below hear by us that the trees have ended.
+ */
+static void stop_here(struct cast_engine *e, struct cast_session *c, int status)
+{
+    if (c->part.accepted) {
+        cast_taker_stop(&c->part.taker, status);
+    } else {
+        cast_taker_refuse(&c->part.taker, &c->cut, status);
+    }
+    c->ended_at = c->ended ? c->ended_at : cw_now(e->s);
+    c->part.accepted = c->part.heard = c->ended = true;
+    cast_flow_tick(c);
+}
+
+/* The source's word to us as a member. */
+static int take_answer(struct cast_engine *e, struct cast_session *c, const struct cast_head *h, cw_server from)
+{
+    if (c == NULL || c->source || from != c->origin) {
+        return -ESTALE;
+    }
+    if (h->kind == CAST_STOP) {
+        stop_here(e, c, h->status < 0 ? h->status : -ECANCELED);
+        return 0;
+    }
+    cast_flow_heard(c, h->piece);
+    cast_flow_tick(c);
+    return 0;
+}
+
+/* An OPEN: of what is new here, of a new round, or of what is known. */
+static int take_open(struct cast_engine *e, struct cast_session **at, const struct cast_head *h)
+{
+    struct cast_session *c = *at;
+    if (h->origin == cw_server_id(e->s, cw_self(e->s)) || h->servers != e->shelf.torus.servers ||
+        h->origin >= h->servers) {
+        return -EINVAL;
+    }
+    if (c == NULL && !cw_reachable(e->s, torus_coord(&e->shelf.torus, h->origin))) {
+        return -ENETUNREACH; /* from one who has not heard yet that the source is gone: we would wait for it for long */
+    }
+    if (c == NULL) {
+        int rc = cast_shelf_begin(&e->shelf, h, &c);
+        if (rc < 0) {
+            cw_counter_add(e->refused, 1);
+            return rc;
+        }
+        *at = c;
+    } else if ((int16_t)(h->round - c->round) > 0) {
+        int rc = cast_session_round(c, h->round, h->rest);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    c->left = false;
+    if (c->edges == 0 && !c->tree[h->tree].open && cast_session_replan(c) < 0) {
+        return -ENOMEM; /* it comes again */
+    }
+    if (c->wanted && !c->part.accepted) {
+        accept_message(e, c);
+    }
+    set_timer_if_slow(e);
+    return 0;
+}
+
+static int take(struct cast_engine *e, const struct cast_head *h, cw_server from)
+{
+    struct cast_session *c = cast_shelf_find(&e->shelf, h->origin, h->number);
+    if (h->kind == CAST_DONE || h->kind == CAST_LACK) {
+        return take_word(e, c, h, from);
+    }
+    if (h->kind == CAST_HEARD || h->kind == CAST_STOP) {
+        return take_answer(e, c, h, from);
+    }
+    if (h->kind == CAST_OPEN) {
+        int rc = take_open(e, &c, h);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    if (c == NULL || c->round != h->round) {
+        return -ESTALE;
+    }
+    int rc = cast_flow_take(c, h, from);
+    poll_links(e, cast_flow_links(c, h->tree));
+    return rc;
+}
+
+cw_verdict cast_engine_packet(struct cast_engine *e, const uint8_t *bytes, size_t length, const cw_rx *rx)
+{
+    struct cast_head h;
+    if (rx->src_job != MULTICAST_JOB || rx->src_process >= e->shelf.torus.servers ||
+        cast_head_decode(bytes, length, &h) < 0) {
+        cw_counter_add(e->malformed, 1);
+        return CW_DROP;
+    }
+    if (h.kind == CAST_DATA && cast_sum(h.piece, h.rest, h.rest_bytes) != h.sum) {
+        cw_counter_add(e->damaged, 1);
+        return CW_DROP;
+    }
+    cw_counter_add(e->taken, 1);
+    if (take(e, &h, rx->src_process) < 0) {
+        cw_counter_add(e->strange, 1);
+    }
+    return CW_FORWARD;
+}
+
+/* ---- Sending ------------------------------------------------------------------------------------------------------ */
+
+static int first_round(struct cast_engine *e, const struct cast_order *o, const uint8_t *rest,
+                       struct cast_session **out)
+{
+    size_t piece = cw_mtu(e->s) - CAST_DATA_HEAD;
+    struct cast_head open = {
+        .kind = CAST_OPEN,
+        .origin = cw_server_id(e->s, cw_self(e->s)),
+        .number = (cw_random(e->s) << 16 | (++e->numbers & 0xffff)) | UINT64_C(1) << 63,
+        .content = (uint8_t)o->kind,
+        .bytes = o->bytes,
+        .piece_bytes = (uint32_t)(piece < CAST_PIECE_MOST ? piece : CAST_PIECE_MOST) / 8 * 8,
+        .servers = e->shelf.torus.servers,
+        .label_bytes = (uint16_t)o->label_bytes,
+        .rest = rest,
+    };
+    memcpy(open.id, o->id, CAST_ID_BYTES);
+    struct cast_session *c;
+    int rc = cast_shelf_begin(&e->shelf, &open, &c);
+    if (rc < 0) {
+        return rc;
+    }
+    c->out.once = o->once;
+    rc = cast_rounds_begin(c, o->ask_first);
+    if (rc < 0) {
+        c->out.closed = true; /* the source is still the caller's */
+        cast_shelf_remove(&e->shelf, c, rc);
+        return rc;
+    }
+    c->out.from = o->from;
+    c->out.done = o->done;
+    c->out.context = o->context;
+    *out = c;
+    return 0;
+}
+
+int cast_engine_send(struct cast_engine *e, const struct cast_order *o, uint64_t *ticket)
+{
+    size_t set = cast_members_bytes(e->shelf.torus.servers);
+    if (o->bytes == 0 || o->label_bytes > CAST_LABEL_MOST) {
+        return -EINVAL;
+    }
+    if (cw_mtu(e->s) < CAST_OPEN_HEAD + set + o->label_bytes || cw_mtu(e->s) < CAST_DATA_HEAD + CAST_PIECE_LEAST) {
+        return -EMSGSIZE;
+    }
+    uint8_t *rest = malloc(set + o->label_bytes);
+    if (rest == NULL) {
+        return -ENOMEM;
+    }
+    memcpy(rest, o->members, set);
+    if (o->label_bytes > 0) {
+        memcpy(rest + set, o->label, o->label_bytes);
+    }
+    struct cast_session *c;
+    int rc = first_round(e, o, rest, &c);
+    free(rest);
+    if (rc < 0) {
+        return rc;
+    }
+    *ticket = c->ticket;
+    cast_flow_tick(c);
+    set_timer_if_slow(e);
+    wake(e);
+    return 0;
+}
+
+int cast_engine_cancel(struct cast_engine *e, uint64_t ticket, int status)
+{
+    struct cast_session *c = cast_shelf_ticket(&e->shelf, ticket);
+    if (c == NULL || !c->source || c->ended) {
+        return -ENOENT;
+    }
+    c->out.failed = status < 0 ? status : -ECANCELED;
+    finish(c, c->out.failed);
+    return 0;
+}
+
+void cast_engine_resume(struct cast_engine *e, uint64_t ticket)
+{
+    struct cast_session *c = cast_shelf_ticket(&e->shelf, ticket);
+    if (c == NULL) {
+        return;
+    }
+    c->out.starved = false;
+    if (c->wanted && !c->part.accepted) {
+        accept_message(e, c);
+    }
+    cast_flow_tick(c);
+    wake(e);
+}
+
+void cast_engine_ended(struct cast_engine *e, uint64_t ticket, int status)
+{
+    struct cast_session *c = cast_shelf_ticket(&e->shelf, ticket);
+    if (c == NULL || !c->part.accepted || c->part.taker.state != CAST_ENDING) {
+        return;
+    }
+    cast_taker_ended(&c->part.taker, status);
+    c->ended = true;
+    c->ended_at = c->part.say_at = cw_now(e->s);
+    cast_flow_tick(c);
+}
+
+const struct cast_session *cast_engine_look(const struct cast_engine *e, uint64_t ticket)
+{
+    return cast_shelf_ticket(&e->shelf, ticket);
+}
+
+const struct cast_session *cast_engine_each(const struct cast_engine *e, const struct cast_session *before)
+{
+    return before == NULL ? e->shelf.sessions : before->next;
+}
+
+/* ---- Life --------------------------------------------------------------------------------------------------------- */
+
+void cast_engine_kind(struct cast_engine *e, enum cast_content kind, cast_accept_fn accept, void *context)
+{
+    e->kind[kind] = (struct taker_of_kind){accept, context};
+}
+
+static int read_span(struct cast_engine *e, const char *name, uint64_t normal, cw_span *out)
+{
+    const char *word = cw_option(e->s, name);
+    uint64_t ms = normal;
+    if (word != NULL && words_number(word, 10, 600000, &ms) < 0) {
+        char text[120];
+        snprintf(text, sizeof text, "%s is milliseconds, from 10 to 600000, not '%.40s'", name, word);
+        cw_log(e->s, CW_LOG_ERROR, text);
+        return -EINVAL;
+    }
+    *out = (cw_span){(int64_t)ms * MILLION};
+    return 0;
+}
+
+static void open_counters(struct cast_engine *e)
+{
+    cw_svc *s = e->s;
+    e->taken = cw_counter_new(s, "packets", "packets that came");
+    e->malformed = cw_counter_new(s, "malformed", "packets that are none of ours");
+    e->damaged = cw_counter_new(s, "damaged", "pieces with a wrong sum");
+    e->strange = cw_counter_new(s, "strange", "packets of no use: of no message, late, or beyond the window");
+    e->refused = cw_counter_new(s, "refused", "messages there was no room for");
+}
+
+int cast_engine_open(struct cast_engine **out, cw_svc *s)
+{
+    struct cast_engine *e = calloc(1, sizeof *e);
+    if (e == NULL) {
+        return -ENOMEM;
+    }
+    e->s = s;
+    int rc = cast_shelf_open(&e->shelf, s);
+    rc = rc == 0 ? read_span(e, "patience_ms", 2000, &e->shelf.limits.patience) : rc;
+    rc = rc == 0 ? read_span(e, "limit_ms", 30000, &e->shelf.limits.limit) : rc;
+    if (rc < 0) {
+        free(e);
+        return rc;
+    }
+    open_counters(e);
+    *out = e;
+    return 0;
+}
+
+void cast_engine_close(struct cast_engine *e)
+{
+    if (e == NULL) {
+        return;
+    }
+    cw_timer_stop(e->s, e->timer);
+    for (struct cast_session *c = e->shelf.sessions; c != NULL; c = c->next) {
+        if (c->source) {
+            finish(c, -ESHUTDOWN);
+        }
+    }
+    cast_shelf_close(&e->shelf);
+    free(e);
+}

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/multicast/cast/flow.h"
+
+#include "services/multicast/cast/rounds.h"
+#include "services/multicast/cast/head.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+    TELL_AFTER = 8,    /* pieces that came, and steps of the base: mostly two for each piece */
+    LAST_IN_TURN = 32, /* of a link's packets that go to several trees one in so many is the last tree's */
+    LACK_BITS = 1024,  /* bytes, at most */
+};
+static const cw_span say_least = {1000 * 1000};
+static const cw_span say_most = {500 * INT64_C(1000000)};
+static const cw_span tell_late = {15 * 1000000};  /* what comes slowly is told of together */
+static const cw_span tell_again = {50 * 1000000}; /* while something is missing: what we said may have been lost */
+static const cw_span upstream_silent = {3000 * INT64_C(1000000)};
+static const cw_span abandoned = {2000 * INT64_C(1000000)};
+static const cw_span behind_again = {2 * 1000 * 1000};
+
+/* ---- Packets out -------------------------------------------------------------------------------------------------- */
+
+static struct cast_head head_of(const struct cast_session *c, enum cast_kind kind, uint8_t tree)
+{
+    return (struct cast_head){.kind = kind, .tree = tree, .round = c->round, .origin = c->origin, .number = c->number};
+}
+
+static cw_to to_server(const cw_svc *s, cw_server server)
+{
+    return (cw_to){.kind = CW_TO_SERVER,
+                   .job = MULTICAST_JOB,
+                   .port = MULTICAST_PORT,
+                   .server = cw_server_coord(s, server),
+                   .process = server};
+}
+
+void cast_flow_reply(cw_svc *s, cw_server to, const struct cast_head *h)
+{
+    size_t head = cast_head_bytes(h->kind);
+    cw_packet *p = cw_packet_new(s, head + h->rest_bytes);
+    if (p == NULL) {
+        return;
+    }
+    uint8_t *data = cw_packet_data(p, NULL);
+    cast_head_encode(h, data);
+    if (h->rest_bytes > 0) {
+        memcpy(data + head, h->rest, h->rest_bytes);
+    }
+    const cw_to where = to_server(s, to);
+    cw_send_or_drop(s, p, &where, NULL);
+}
+
+void cast_flow_send(struct cast_session *c, cw_server to, const struct cast_head *h)
+{
+    cast_flow_reply(c->s, to, h);
+}
+
+static cw_packet *piece_packet(struct cast_session *c, const struct cast_edge *e, uint32_t index)
+{
+    cw_packet *p = cw_packet_new(c->s, CAST_DATA_HEAD + c->cut.piece_bytes);
+    if (p == NULL) {
+        return NULL;
+    }
+    struct cast_head h = head_of(c, CAST_DATA, e->tree);
+    uint8_t *data = cw_packet_data(p, NULL);
+    bool good = true;
+    if (c->source) {
+        good = cast_rounds_read(c, e->tree, index, data + CAST_DATA_HEAD, &h) == 0;
+    } else {
+        const uint8_t *bytes = cast_ring_get(&c->tree[e->tree].ring, index, &h);
+        memcpy(data + CAST_DATA_HEAD, bytes, h.rest_bytes);
+    }
+    h.edge = e->id;
+    h.order = e->order + 1;
+    h.index = index;
+    cast_head_encode(&h, data);
+    const cw_to to = to_server(c->s, e->to);
+    if (!good || cw_packet_resize(p, CAST_DATA_HEAD + h.rest_bytes) < 0 || cw_packet_address(c->s, p, &to, NULL) < 0) {
+        cw_packet_free(c->s, p);
+        return NULL;
+    }
+    return p;
+}
+
+/* What an edge would send now. True; and *fresh: the source would deal it. */
+static bool would_send(const struct cast_session *c, const struct cast_edge *e, uint32_t *index, bool *fresh)
+{
+    struct cast_mine mine = cast_session_mine(c, e);
+    *fresh = false;
+    if (cast_edge_next(e, &mine, index)) {
+        return true;
+    }
+    *fresh = c->source && e->heard && !e->out && mine.base - e->base < CAST_WINDOW && cast_rounds_may_deal(c, e->tree);
+    return *fresh;
+}
+
+/* The edge of a link whose turn it is: that of the best tree, now and then that of the worst, so that no tree stands still. */
+static struct cast_edge *choose(struct cast_session *c, cw_link link, uint32_t *index, bool *fresh)
+{
+    struct cast_edge *best = NULL;
+    unsigned turn = c->turn[link];
+    bool last = turn % LAST_IN_TURN == LAST_IN_TURN - 1;
+    for (unsigned i = 0; i < c->edges; i++) {
+        struct cast_edge *e = &c->edge[(turn + i) % c->edges];
+        uint32_t at;
+        bool deals;
+        if (!(e->links & cw_links_of(link)) || !would_send(c, e, &at, &deals)) {
+            continue;
+        }
+        if (best == NULL || (last ? e->rank > best->rank : e->rank < best->rank)) {
+            best = e;
+            *index = at;
+            *fresh = deals;
+        }
+    }
+    return best;
+}
+
+cw_packet *cast_flow_next(struct cast_session *c, cw_link link)
+{
+    uint32_t index = 0;
+    bool fresh = false;
+    struct cast_edge *e = choose(c, link, &index, &fresh);
+    if (e == NULL || (fresh && !cast_deal_next(&c->out.deal, e->tree, &index))) {
+        return NULL;
+    }
+    bool again = fresh && cast_rounds_made(c, e->tree, index);
+    cw_packet *p = piece_packet(c, e, index);
+    if (p == NULL) {
+        if (fresh) {
+            cast_deal_undo(&c->out.deal, e->tree);
+        }
+        return NULL;
+    }
+    uint64_t before = e->repeated;
+    cast_edge_sent(e, index, cw_now(c->s));
+    c->repeated += e->repeated - before + again;
+    c->turn[link]++;
+    if (fresh) {
+        cast_rounds_dealt(c);
+    }
+    return p;
+}
+
+cw_links cast_flow_links(const struct cast_session *c, uint8_t tree)
+{
+    cw_links links = CW_LINKS_NONE;
+    for (unsigned i = 0; i < c->edges; i++) {
+        const struct cast_edge *e = &c->edge[i];
+        links |= (tree != e->tree && tree != CW_LINK_COUNT) || cast_edge_complete(e) ? CW_LINKS_NONE : e->links;
+    }
+    return links;
+}
+
+/* ---- Probes ------------------------------------------------------------------------------------------------------- */
+
+/* Only who has something of the tree asks its children for anything. */
+static void probe(struct cast_session *c, struct cast_edge *e)
+{
+    size_t set = cast_members_bytes(c->torus->servers);
+    cw_packet *p = c->tree[e->tree].open ? cw_packet_new(c->s, CAST_OPEN_HEAD + set + c->label_bytes) : NULL;
+    if (p == NULL) {
+        return;
+    }
+    struct cast_head h = head_of(c, CAST_OPEN, e->tree);
+    h.edge = e->id;
+    h.order = cast_edge_probed(e, cw_now(c->s));
+    h.index = cast_session_mine(c, e).oldest;
+    h.length = e->length;
+    h.piece_bytes = c->cut.piece_bytes;
+    h.bytes = c->cut.bytes;
+    h.servers = c->torus->servers;
+    memcpy(h.id, c->id, CAST_ID_BYTES);
+    h.content = c->content;
+    h.label_bytes = c->label_bytes;
+    uint8_t *data = cw_packet_data(p, NULL);
+    cast_head_encode(&h, data);
+    memcpy(data + CAST_OPEN_HEAD, c->members, set);
+    memcpy(data + CAST_OPEN_HEAD + set, c->label, c->label_bytes);
+    const cw_to to = to_server(c->s, e->to);
+    cw_send_or_drop(c->s, p, &to, NULL);
+    e->probed_at = cw_now(c->s);
+}
+
+static void probe_due(struct cast_session *c)
+{
+    cw_time now = cw_now(c->s);
+    for (unsigned i = 0; i < c->edges; i++) {
+        struct cast_edge *e = &c->edge[i];
+        /* A child that lacks what nobody keeps any more is to hear that it will not come. */
+        bool behind = e->heard && !cast_edge_complete(e) && cw_time_since(now, e->probed_at).ns > behind_again.ns &&
+                      e->base < cast_session_mine(c, e).oldest;
+        if (behind || cast_edge_due(e, now)) {
+            probe(c, e);
+        }
+    }
+}
+
+/* ---- Acknowledgements --------------------------------------------------------------------------------------------- */
+
+/* Says to those who send us the tree what we have of it. */
+static void tell(struct cast_session *c, uint8_t tree)
+{
+    struct cast_tree *t = &c->tree[tree];
+    struct cast_head h = head_of(c, CAST_ACK, tree);
+    h.index = t->ring.base;
+    h.length = t->length;
+    h.have[0] = t->ring.have[0];
+    h.have[1] = t->ring.have[1];
+    h.serial = (uint64_t)cw_now(c->s).ns;
+    for (unsigned i = 0; i < CAST_UPSTREAMS; i++) {
+        if (t->up[i].edge != 0) {
+            h.edge = t->up[i].edge;
+            h.order = t->up[i].echo;
+            cast_flow_send(c, t->up[i].from, &h);
+        }
+    }
+    t->fresh = 0;
+    t->told = t->ring.base;
+    t->told_at = cw_now(c->s);
+}
+
+static void tell_if(struct cast_session *c, uint8_t tree, bool now)
+{
+    const struct cast_tree *t = &c->tree[tree];
+    bool enough = t->fresh + (t->ring.base - t->told) >= TELL_AFTER;
+    bool over = cast_ring_whole(&t->ring) >= t->length && (t->fresh > 0 || t->told != t->ring.base);
+    if (t->open && (now || enough || over)) {
+        tell(c, tree);
+    }
+}
+
+/* ---- Packets in --------------------------------------------------------------------------------------------------- */
+
+/* True: something is missing before this one, or it is not the next. */
+static bool note_upstream(struct cast_session *c, struct cast_tree *t, const struct cast_head *h, cw_server from)
+{
+    struct cast_upstream *up = &t->up[0];
+    for (unsigned i = 0; i < CAST_UPSTREAMS; i++) {
+        if (t->up[i].edge == h->edge && t->up[i].from == from) {
+            up = &t->up[i];
+            break;
+        }
+        up = t->up[i].heard.ns < up->heard.ns ? &t->up[i] : up;
+    }
+    bool gap = false;
+    if (up->edge != h->edge || up->from != from) {
+        *up = (struct cast_upstream){.edge = h->edge, .from = from, .echo = h->order};
+    } else if ((int32_t)(h->order - up->echo) > 0) {
+        gap = h->order - up->echo > 1;
+        up->echo = h->order;
+    }
+    up->heard = t->heard = cw_now(c->s);
+    return gap;
+}
+
+static int take_ack(struct cast_session *c, const struct cast_head *h, cw_server from)
+{
+    struct cast_edge *e = NULL;
+    for (unsigned i = 0; i < c->edges && e == NULL; i++) {
+        e = c->edge[i].tree == h->tree && c->edge[i].to == from && c->edge[i].id == h->edge ? &c->edge[i] : NULL;
+    }
+    uint32_t before = e != NULL ? e->base : 0;
+    if (e == NULL || !cast_edge_told(e, h, cw_now(c->s))) {
+        return -ESTALE;
+    }
+    if (e->out && e->base >= cast_session_mine(c, e).oldest) {
+        e->out = false;
+    }
+    if (e->base != before) {
+        cast_session_settle(c, h->tree);
+        if (!c->source) {
+            tell_if(c, h->tree, false);
+        }
+    }
+    return 0;
+}
+
+static void after_data(struct cast_session *c, uint8_t tree, bool tell_now)
+{
+    cast_session_settle(c, tree);
+    tell_if(c, tree, tell_now);
+    if (!c->part.over && cast_session_over(c)) {
+        c->part.over = true;
+        c->part.say_at = cw_now(c->s);
+    }
+    if (c->part.accepted && (c->ended || c->part.over) && cw_time_due(c->part.say_at, cw_now(c->s))) {
+        cast_flow_tick(c);
+    }
+}
+
+int cast_flow_take(struct cast_session *c, const struct cast_head *h, cw_server from)
+{
+    c->heard = cw_now(c->s);
+    if (h->kind == CAST_ACK) {
+        return take_ack(c, h, from);
+    }
+    struct cast_tree *t = &c->tree[h->tree];
+    if (c->source) {
+        return -EINVAL;
+    }
+    if (h->kind == CAST_OPEN) {
+        bool first = !t->open;
+        bool news = cast_session_tree(c, h->tree, h->index, h->length);
+        note_upstream(c, t, h, from);
+        after_data(c, h->tree, true);
+        if (first || news) {
+            probe_due(c);
+        }
+        return 0;
+    }
+    if (!t->open) {
+        return -ESTALE;
+    }
+    bool gap = note_upstream(c, t, h, from);
+    int rc = cast_session_put(c, h);
+    t->fresh += rc == 0 || rc == -EEXIST;
+    after_data(c, h->tree, gap);
+    return rc == -EEXIST ? 0 : rc;
+}
+
+/* ---- A member's word ---------------------------------------------------------------------------------------------- */
+
+void cast_flow_heard(struct cast_session *c, uint32_t first)
+{
+    struct cast_taking_part *p = &c->part;
+    if (c->ended) {
+        p->heard = true;
+        return;
+    }
+    if (!p->over || p->said || first < p->lack_at) {
+        return;
+    }
+    struct cast_head h;
+    uint8_t bits[LACK_BITS];
+    cast_taker_lack(&p->taker, p->lack_at, sizeof bits, &h, bits);
+    if (h.piece != first) {
+        return;
+    }
+    p->said = h.count == 0;
+    p->lack_at = h.piece + h.count;
+    p->say_at = cw_now(c->s);
+    p->tries = 0;
+}
+
+static void say(struct cast_session *c)
+{
+    struct cast_taking_part *p = &c->part;
+    cw_time now = cw_now(c->s);
+    if (!p->accepted || !cw_time_due(p->say_at, now)) {
+        return;
+    }
+    if (c->left && !cw_reachable(c->s, torus_coord(c->torus, c->origin))) {
+        return; /* nobody would hear it */
+    }
+    struct cast_head h = head_of(c, c->ended ? CAST_DONE : CAST_LACK, 0);
+    uint8_t bits[LACK_BITS];
+    if (c->ended && !p->heard) {
+        h.status = p->taker.status;
+        h.sum = cast_taker_sum(&p->taker);
+    } else if (!c->ended && p->over && !p->said) {
+        size_t room = cw_mtu(c->s) - CAST_LACK_HEAD;
+        cast_taker_lack(&p->taker, p->lack_at, room < sizeof bits ? room : sizeof bits, &h, bits);
+        h.rest = bits;
+    } else {
+        return;
+    }
+    cast_flow_send(c, c->origin, &h);
+    int64_t ns = say_least.ns << (p->tries < 8 ? p->tries : 8);
+    p->tries++;
+    p->say_at = cw_time_add(now, (cw_span){ns < say_most.ns ? ns : say_most.ns});
+}
+
+/* ---- Time --------------------------------------------------------------------------------------------------------- */
+
+/* Whoever has not been heard for long, while another was, does not send us the tree any more. */
+static void forget_silent(struct cast_tree *t, cw_time now)
+{
+    bool another = false;
+    for (unsigned i = 0; i < CAST_UPSTREAMS; i++) {
+        another = another || (t->up[i].edge != 0 && cw_time_since(now, t->up[i].heard).ns <= upstream_silent.ns);
+    }
+    for (unsigned i = 0; i < CAST_UPSTREAMS && another; i++) {
+        if (t->up[i].edge != 0 && cw_time_since(now, t->up[i].heard).ns > upstream_silent.ns) {
+            t->up[i] = (struct cast_upstream){.edge = 0};
+        }
+    }
+}
+
+/*
+ * A parent that has anything for us asks at least four times a second. When none does, we are not on the way any more, or a further round goes by others:
+ * what we keep is for nobody.
+ */
+static void let_go(struct cast_tree *t, cw_time now)
+{
+    if (t->ring.bytes != NULL && cw_time_since(now, t->heard).ns > abandoned.ns) {
+        cast_ring_close(&t->ring);
+        t->ring.have[0] = t->ring.have[1] = 0;
+        t->owed[0] = t->owed[1] = 0;
+    }
+}
+
+/* Nobody waits for ever for a child that does not get on. */
+static void watch(struct cast_session *c)
+{
+    for (unsigned i = 0; i < c->edges; i++) {
+        struct cast_edge *e = &c->edge[i];
+        if (!cast_edge_complete(e) && c->tree[e->tree].open &&
+            cast_edge_watch(e, cast_session_whole(c, e->tree), c->limits->patience, cw_now(c->s))) {
+            cast_session_settle(c, e->tree);
+        }
+    }
+}
+
+void cast_flow_tick(struct cast_session *c)
+{
+    cw_time now = cw_now(c->s);
+    watch(c);
+    if (!c->source) {
+        cast_session_retry(c);
+    }
+    for (uint8_t tree = 0; tree < CW_LINK_COUNT && !c->source; tree++) {
+        struct cast_tree *t = &c->tree[tree];
+        forget_silent(t, now);
+        let_go(t, now);
+        cast_session_settle(c, tree);
+        bool again = t->ring.base < t->length && cw_time_since(now, t->told_at).ns > tell_again.ns;
+        bool late = cw_time_since(now, t->told_at).ns > tell_late.ns && (t->fresh > 0 || t->told != t->ring.base);
+        tell_if(c, tree, again || late);
+    }
+    if (!c->source && !c->part.over && cast_session_over(c)) {
+        c->part.over = true;
+        c->part.say_at = now;
+    }
+    probe_due(c);
+    say(c);
+}
+
+void cast_flow_gone(struct cast_session *c, cw_server server)
+{
+    for (uint8_t tree = 0; tree < CW_LINK_COUNT; tree++) {
+        for (unsigned i = 0; i < CAST_UPSTREAMS; i++) {
+            struct cast_upstream *up = &c->tree[tree].up[i];
+            if (up->edge != 0 && up->from == server) {
+                *up = (struct cast_upstream){.edge = 0};
+            }
+        }
+    }
+}

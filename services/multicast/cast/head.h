@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * head.h - the multicast's packets, as bytes and as a struct. Network order.
+ *
+ *      0        1      2           4            8            16
+ *  all | kind:1 | tree | round (2) | origin (4) | number (8) | ...
+ *
+ *  OPEN      16 edge | 20 order | 24 from | 28 piece bytes | 32 bytes (8) | 40 length | 44 servers | 48 id (16) | 64 content:1 | 65 0
+ *            66 label bytes (2) | 68 0 (4) | 72 members, bit i % 8 of byte i / 8, and the label
+ *  DATA      16 edge | 20 order | 24 index | 28 piece | 32 sum (8) | 40 the bytes
+ *  ACK       16 edge | 20 echo  | 24 base  | 28 length | 32 serial (8) | 40 have (16): bit i of it: piece base + i of the tree is there
+ *  DONE      16 status (4) | 20 0 (4) | 24 sum (8)     a member to the source: how it ended
+ *  LACK      16 first | 20 count | 24 missing | 28 0 (4) | 32 bits     a member to the source, at the end of a round: which of the pieces
+ *            first .. first + count - 1 it lacks (no bits: all of them); missing: how many it lacks in all. No count: that was all of it
+ *  HEARD     16 first                                  the source to the member: DONE or that LACK has come
+ *  STOP      16 status (4) | 20 0 (4)                  the source to everybody: the message has ended, unfinished
+ *
+ * origin is the source's server id and number its name for the message; a message comes in one round or in several. edge names one parent's sending to
+ * one child in a round, afresh each time it begins; order numbers what it sends, repeats too. index counts the pieces of one tree in one round, piece
+ * those of the message. length: pieces that go by the tree in this round, CAST_OPEN_ENDED while the sender does not know. sum of DATA is of
+ * its piece number and bytes (cast_sum()).
+ */
+#ifndef SERVICES_MULTICAST_CAST_HEAD_H
+#define SERVICES_MULTICAST_CAST_HEAD_H
+
+#include "services/multicast/cast/store.h"
+
+enum { MULTICAST_JOB = 7, MULTICAST_PORT = 0, MULTICAST_PORT_GROUPS = 2 };
+
+#define CAST_OPEN_ENDED UINT32_MAX
+
+enum {
+    CAST_WINDOW = 128, /* pieces of one tree that a server keeps at a time */
+    CAST_DATA_HEAD = 40,
+    CAST_OPEN_HEAD = 72,
+    CAST_ACK_BYTES = 56,
+    CAST_DONE_BYTES = 32,
+    CAST_LACK_HEAD = 32,
+    CAST_HEARD_BYTES = 20,
+    CAST_STOP_BYTES = 24,
+    CAST_PIECE_LEAST = 64,
+    CAST_PIECE_MOST = 65536,
+};
+
+enum cast_kind {
+    CAST_OPEN = 1,
+    CAST_DATA = 2,
+    CAST_ACK = 3,
+    CAST_DONE = 4,
+    CAST_LACK = 5,
+    CAST_HEARD = 6,
+    CAST_STOP = 7,
+};
+
+/* Fields of other kinds are zero. */
+struct cast_head {
+    enum cast_kind kind;
+    uint8_t tree; /* a cw_link; 0 in what is between a member and the source */
+    uint16_t round;
+    uint32_t origin;
+    uint64_t number;
+    uint32_t edge, order;    /* order: echo in ACK */
+    uint32_t index;          /* DATA: of the tree; OPEN: from; ACK: base */
+    uint32_t piece;          /* DATA; first in LACK and HEARD */
+    uint32_t count, missing; /* LACK */
+    uint64_t sum;            /* DATA, DONE */
+    uint64_t serial;         /* ACK */
+    uint64_t have[2];        /* ACK */
+    int32_t status;          /* DONE, STOP: 0 or -errno */
+    uint32_t length;         /* OPEN, ACK */
+    uint32_t piece_bytes;    /* OPEN, as all below */
+    uint64_t bytes;
+    uint32_t servers;
+    uint8_t id[CAST_ID_BYTES];
+    uint8_t content;
+    uint16_t label_bytes;
+    const uint8_t *rest; /* OPEN: members and label; DATA: the bytes; LACK: bits. Borrowed from what was decoded */
+    size_t rest_bytes;
+};
+
+/* Bytes of the packet without rest. */
+size_t cast_head_bytes(enum cast_kind kind);
+/* Bytes that name the members of a torus of so many servers. */
+static inline size_t cast_members_bytes(uint32_t servers)
+{
+    return ((size_t)servers + 7) / 8;
+}
+/* Writes cast_head_bytes() bytes; rest is the caller's to write behind them. */
+void cast_head_encode(const struct cast_head *h, uint8_t *out);
+/* -EBADMSG: no such packet (too short or long, an unknown kind, a tree that is no link, bytes that must be zero,
+ * lengths that do not fit one another); *out is then undefined. */
+CW_MUST_CHECK int cast_head_decode(const uint8_t *bytes, size_t length, struct cast_head *out);
+
+/* Of one piece: its place and its bytes. */
+uint64_t cast_sum(uint32_t piece, const uint8_t *bytes, size_t length);
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/multicast/cast/rounds.h"
+
+#include "services/multicast/cast/mutant.h"
+
+#include <errno.h>
+
+static const cw_span barren_least = {5 * 1000 * 1000};
+static const cw_span barren_most = {1000 * INT64_C(1000000)};
+
+/* ---- Beginning ---------------------------------------------------------------------------------------------------- */
+
+/* All pieces of the round are with the trees: from here on the trees have lengths. */
+static void close_trees(struct cast_session *c)
+{
+    cw_time now = cw_now(c->s);
+    c->out.dealt = true;
+    for (uint8_t tree = 0; tree < CW_LINK_COUNT; tree++) {
+        c->tree[tree].length = c->out.deal.lane[tree].next;
+    }
+    for (unsigned i = 0; i < c->edges; i++) {
+        cast_edge_ends(&c->edge[i], c->tree[c->edge[i].tree].length, now);
+    }
+}
+
+/* What all lack together, and who has said nothing lacks everything. */
+static uint64_t lacking(const struct cast_session *c)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < c->out.book.count; i++) {
+        const struct cast_member *m = &c->out.book.member[i];
+        sum += m->state == CAST_WAITING ? m->missing : 0;
+    }
+    return sum;
+}
+
+static int begin_round(struct cast_session *c, uint16_t round)
+{
+    cast_book_set(&c->out.book, c->members, cast_members_bytes(c->torus->servers));
+    cast_deal_round(&c->out.deal, cw_now(c->s));
+    c->out.dealt = c->out.idle = false;
+    c->out.round_at = cw_now(c->s);
+    c->out.better = lacking(c);
+    int rc = cast_session_round(c, round, c->members);
+    if (c->out.deal.left == 0) {
+        close_trees(c);
+    }
+    return rc;
+}
+
+int cast_rounds_begin(struct cast_session *c, bool ask_first)
+{
+    struct cast_book *book = &c->out.book;
+    for (unsigned i = 0; i < book->count; i++) {
+        if (!cw_reachable(c->s, torus_coord(c->torus, book->member[i].server))) {
+            cast_book_away(book, book->member[i].server, true);
+        }
+    }
+    if (book->waiting == 0) {
+        return -ENETUNREACH;
+    }
+    if (!ask_first) {
+        cast_deal_want(&c->out.deal, 0, c->cut.pieces, NULL);
+    }
+    return begin_round(c, 0);
+}
+
+/* ---- Pieces ------------------------------------------------------------------------------------------------------- */
+
+bool cast_rounds_may_deal(const struct cast_session *c, uint8_t tree)
+{
+    const struct cast_lane *lane = &c->out.deal.lane[tree];
+    return !c->out.dealt && !c->out.starved && !c->ended && c->out.deal.left > 0 &&
+           lane->next - lane->base < cast_deal_room(&c->out.deal, tree);
+}
+
+void cast_rounds_dealt(struct cast_session *c)
+{
+    if (!c->out.dealt && c->out.deal.left == 0) {
+        close_trees(c);
+    }
+}
+
+bool cast_rounds_made(const struct cast_session *c, uint8_t tree, uint32_t index)
+{
+    uint32_t piece = cast_deal_piece(&c->out.deal, tree, index);
+    return c->out.made[piece / 8] >> piece % 8 & 1;
+}
+
+int cast_rounds_read(struct cast_session *c, uint8_t tree, uint32_t index, uint8_t *out, struct cast_head *h)
+{
+    struct cast_sending *o = &c->out;
+    if (o->closed) {
+        return -ESHUTDOWN;
+    }
+    h->piece = cast_deal_piece(&o->deal, tree, index);
+    h->rest_bytes = cast_cut_length(&c->cut, h->piece);
+    int rc = o->from.read(o->from.context, (uint64_t)h->piece * c->cut.piece_bytes, out, h->rest_bytes);
+    if (rc < 0) {
+        o->starved = rc == -EAGAIN;
+        o->failed = rc == -EAGAIN ? 0 : rc;
+        return rc;
+    }
+    h->sum = cast_sum(h->piece, out, h->rest_bytes);
+    uint8_t bit = (uint8_t)(1 << h->piece % 8);
+    if (!(o->made[h->piece / 8] & bit)) {
+        o->made[h->piece / 8] |= bit;
+        o->made_count++;
+        o->sum += h->sum;
+    }
+    return 0;
+}
+
+/* ---- Members ------------------------------------------------------------------------------------------------------ */
+
+static void done(struct cast_session *c, const struct cast_head *h, cw_server from)
+{
+    bool known = c->out.made_count == c->cut.pieces && h->sum != 0;
+    int status = h->status == 0 && known && h->sum != c->out.sum ? -EBADMSG : h->status;
+    cast_book_end(&c->out.book, from, status, cw_now(c->s));
+}
+
+bool cast_rounds_word(struct cast_session *c, const struct cast_head *h, cw_server from)
+{
+    c->heard = cw_now(c->s);
+    if (h->kind == CAST_DONE) {
+        done(c, h, from);
+        return true;
+    }
+    if (h->round != c->round || !c->out.dealt) {
+        return false;
+    }
+    const struct cast_member *m = cast_book_find(&c->out.book, from);
+    if (m == NULL || m->state != CAST_WAITING || m->said) {
+        return m != NULL && m->said;
+    }
+    cast_deal_want(&c->out.deal, h->piece, CAST_MUTANT(FORGETS_LACK) ? 0 : h->count,
+                   h->rest_bytes > 0 ? h->rest : NULL);
+    if (h->count == 0) {
+        cast_book_said(&c->out.book, from, h->missing, cw_now(c->s));
+    }
+    return true;
+}
+
+void cast_rounds_away(struct cast_session *c, cw_server server, bool away)
+{
+    if (!c->ended) {
+        cast_book_away(&c->out.book, server, away);
+    }
+}
+
+/* ---- Time --------------------------------------------------------------------------------------------------------- */
+
+/* No child is waited for any more. */
+static bool idle(const struct cast_session *c)
+{
+    for (unsigned i = 0; i < c->edges; i++) {
+        if (!cast_edge_complete(&c->edge[i]) && !c->edge[i].out) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool round_over(struct cast_session *c)
+{
+    cw_time now = cw_now(c->s);
+    if (!c->out.dealt) {
+        return false;
+    }
+    if (cast_book_all_said(&c->out.book)) {
+        return true;
+    }
+    if (!idle(c)) {
+        c->out.idle = false;
+        return false;
+    }
+    if (!c->out.idle) {
+        c->out.idle = true;
+        c->out.idle_at = now;
+    }
+    return cw_time_since(now, c->out.idle_at).ns >= c->limits->patience.ns;
+}
+
+static void give_up_on_the_rest(struct cast_session *c)
+{
+    for (unsigned i = 0; i < c->out.book.count; i++) {
+        const struct cast_member *m = &c->out.book.member[i];
+        if (m->state == CAST_WAITING) {
+            cast_book_end(&c->out.book, m->server, m->said ? -ENODATA : -ETIMEDOUT, cw_now(c->s));
+        }
+    }
+}
+
+int cast_rounds_tick(struct cast_session *c)
+{
+    struct cast_sending *o = &c->out;
+    cw_time now = cw_now(c->s);
+    if (o->failed < 0) {
+        return o->failed;
+    }
+    if (o->book.waiting == 0) {
+        return 1;
+    }
+    if (!round_over(c)) {
+        return 0;
+    }
+    if (o->once) {
+        give_up_on_the_rest(c);
+        return 1;
+    }
+    int64_t pause = o->barren == 0 ? 0 : barren_least.ns << (o->barren < 10 ? o->barren : 10);
+    if (cw_time_since(now, o->round_at).ns < (pause < barren_most.ns ? pause : barren_most.ns)) {
+        return 0;
+    }
+    o->barren = lacking(c) < o->better ? 0 : o->barren + 1;
+    cast_book_round(&o->book, c->limits->limit, now);
+    if (o->book.waiting == 0) {
+        return 1;
+    }
+    if (c->round == UINT16_MAX) {
+        return -ETIMEDOUT;
+    }
+    int rc = begin_round(c, (uint16_t)(c->round + 1));
+    return rc < 0 ? rc : 0;
+}
+
+void cast_rounds_close(struct cast_session *c)
+{
+    if (!c->out.closed && c->out.from.close != NULL) {
+        c->out.from.close(c->out.from.context);
+    }
+    c->out.closed = true;
+    if (!c->out.dealt) {
+        close_trees(
+            c); /* it ends before all was dealt: the trees end there, or nobody below would ever hear of an end */
+    }
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/multicast/cast/shelf.h"
+
+#include <errno.h>
+
+int cast_shelf_open(struct cast_shelf *f, cw_svc *s)
+{
+    *f = (struct cast_shelf){.s = s};
+    f->repeated = cw_counter_new(s, "repeated", "pieces sent again, of messages that are forgotten");
+    f->doubled = cw_counter_new(s, "doubled", "pieces that came twice, of messages that are forgotten");
+    f->skipped = cw_counter_new(s, "skipped", "pieces left for a later round, of messages that are forgotten");
+    return torus_init(&f->torus, cw_torus(s));
+}
+
+void cast_shelf_close(struct cast_shelf *f)
+{
+    while (f->sessions != NULL) {
+        cast_shelf_remove(f, f->sessions, -ECANCELED);
+    }
+    trees_close(f->trees);
+}
+
+struct cast_session *cast_shelf_find(const struct cast_shelf *f, cw_server origin, uint64_t number)
+{
+    struct cast_session *c = f->sessions;
+    while (c != NULL && (c->origin != origin || c->number != number)) {
+        c = c->next;
+    }
+    return c;
+}
+
+struct cast_session *cast_shelf_ticket(const struct cast_shelf *f, uint64_t ticket)
+{
+    struct cast_session *c = f->sessions;
+    while (c != NULL && c->ticket != ticket) {
+        c = c->next;
+    }
+    return c;
+}
+
+unsigned cast_shelf_busy(const struct cast_shelf *f)
+{
+    unsigned n = 0;
+    for (const struct cast_session *c = f->sessions; c != NULL; c = c->next) {
+        n += !cast_session_quiet(c);
+    }
+    return n;
+}
+
+void cast_shelf_remove(struct cast_shelf *f, struct cast_session *c, int status)
+{
+    struct cast_session **at = &f->sessions;
+    while (*at != c) {
+        at = &(*at)->next;
+    }
+    *at = c->next;
+    f->count--;
+    if (c->part.accepted) {
+        cast_taker_stop(&c->part.taker, status);
+    }
+    cw_counter_add(f->repeated, c->repeated);
+    cw_counter_add(f->doubled, c->doubled);
+    cw_counter_add(f->skipped, c->skipped);
+    cast_session_close(c);
+}
+
+/* One order of all messages, the same on every server. */
+static bool comes_after(const struct cast_session *c, uint64_t number, cw_server origin)
+{
+    return c->number != number ? c->number > number : c->origin > origin;
+}
+
+/*
+ * A place among the busy. Own sends have places of their own, or servers that all send would wait for one another in a circle. When those of the others are
+ * full, the message that comes first in the order has one: so one at least gets on everywhere. Whoever made room is sent the rest in a later round. What
+ * has ended here, or is about to, stays: forgotten, it would be taken a second time.
+ */
+static bool make_place(struct cast_shelf *f, const struct cast_head *open)
+{
+    bool own = open->origin == cw_server_id(f->s, cw_self(f->s));
+    unsigned busy = 0;
+    struct cast_session *last = NULL;
+    for (struct cast_session *c = f->sessions; c != NULL; c = c->next) {
+        if (c->source != own || cast_session_quiet(c)) {
+            continue;
+        }
+        busy++;
+        bool open_here = !c->ended && (!c->part.accepted || c->part.taker.state != CAST_ENDING);
+        last = open_here && (last == NULL || comes_after(c, last->number, last->origin)) ? c : last;
+    }
+    if (busy < CAST_BUSY_MOST) {
+        return true;
+    }
+    if (own || f->walked || last == NULL || !comes_after(last, open->number, open->origin)) {
+        return false;
+    }
+    cast_shelf_remove(f, last, -EBUSY);
+    return true;
+}
+
+/* Room for one more: the quiet one that was heard least lately goes. */
+static bool make_room(struct cast_shelf *f, const struct cast_head *open)
+{
+    if (!make_place(f, open)) {
+        return false;
+    }
+    if (f->count < CAST_SESSIONS_MOST) {
+        return true;
+    }
+    struct cast_session *oldest = NULL;
+    for (struct cast_session *c = f->sessions; c != NULL; c = c->next) {
+        if (cast_session_quiet(c) && (oldest == NULL || cw_time_before(c->heard, oldest->heard))) {
+            oldest = c;
+        }
+    }
+    if (oldest == NULL || f->walked) {
+        return false;
+    }
+    cast_shelf_remove(f, oldest, -ETIMEDOUT);
+    return true;
+}
+
+int cast_shelf_begin(struct cast_shelf *f, const struct cast_head *open, struct cast_session **out)
+{
+    if (f->trees == NULL) {
+        int rc = trees_open(&f->trees, &f->torus);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    if (!make_room(f, open)) {
+        return -EBUSY;
+    }
+    int rc = cast_session_open(out, f->s, &f->torus, f->trees, &f->limits, open);
+    if (rc == 0) {
+        (*out)->next = f->sessions;
+        (*out)->ticket = ++f->tickets;
+        f->sessions = *out;
+        f->count++;
+    }
+    return rc;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/multicast/file/internal.h"
+
+#include "base/container.h"
+#include "base/quantity.h"
+#include "keyspace/torus.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const cw_span beat = {100 * 1000 * 1000};
+static const cw_span sweep_first = {5 * INT64_C(1000000000)}, sweep_every = {3600 * INT64_C(1000000000)};
+static const cw_span part_age_default = {7 * 86400 * INT64_C(1000000000)};
+static const cw_span part_age_least = {60 * INT64_C(1000000000)};
+
+int files_refuse(cw_request *r, int rc, const char *format, ...)
+{
+    char text[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    cw_request_text(r, "error", text);
+    return rc;
+}
+
+void files_tell_server(const struct files *f, cw_request *r, const char *name, cw_server server)
+{
+    char text[TORUS_TEXT];
+    torus_format(cw_server_coord(f->s, server), text);
+    cw_request_text(r, name, text);
+}
+
+/* ---- Time ------------------------------------------------------------------------------------------------------------- */
+
+static void tick(cw_svc *s, void *state, void *arg)
+{
+    struct files *f = arg;
+    cw_time now = cw_now(s);
+    (void)state;
+    f->timer = NULL;
+    file_crew_push(&f->env.crew);
+    file_take_tick(f, now);
+    file_send_tick(f, now);
+    files_wake(f);
+}
+
+void files_wake(struct files *f)
+{
+    bool busy = f->slots != NULL || f->sends != NULL || f->env.crew.first != NULL;
+    if (busy && f->timer == NULL) {
+        f->timer = cw_timer_start(f->s, beat, tick, f);
+    }
+}
+
+static void sweep_work(struct file_work *w)
+{
+    struct files *f = container_of(w, struct files, sweep);
+    f->swept = f->env.host->sweep(f->env.host->context, f->env.folder, f->part_age);
+}
+
+static void sweep_done(struct file_work *w)
+{
+    struct files *f = container_of(w, struct files, sweep);
+    f->sweeping = false;
+    if (f->swept > 0) {
+        char text[120];
+        cw_counter_add(f->dropped, (uint64_t)f->swept);
+        snprintf(text, sizeof text, "dropped %d files of transfers that broke off and never went on", f->swept);
+        cw_log(f->s, CW_LOG_INFO, text);
+    }
+}
+
+static void sweep(cw_svc *s, void *state, void *arg)
+{
+    struct files *f = arg;
+    (void)state;
+    f->sweeper = cw_timer_start(s, sweep_every, sweep, f);
+    if (!f->sweeping) {
+        f->sweeping = true;
+        f->sweep = (struct file_work){.work = sweep_work, .done = sweep_done, .cost = CW_MS(1)};
+        file_crew_give(&f->env.crew, &f->sweep);
+        files_wake(f);
+    }
+}
+
+/* ---- Opening ---------------------------------------------------------------------------------------------------------- */
+
+static void resume(void *context, uint64_t ticket)
+{
+    cast_engine_resume(((struct files *)context)->engine, ticket);
+}
+
+static void ended(void *context, uint64_t ticket, int status)
+{
+    struct files *f = context;
+    cw_counter_add(status == 0 ? f->taken : f->failed, 1);
+    cast_engine_ended(f->engine, ticket, status);
+}
+
+static int refuse_option(cw_svc *s, const char *name, const char *value, const char *expected)
+{
+    char text[400];
+    snprintf(text, sizeof text, "option %s = \"%.100s\": expected %s", name, value, expected);
+    cw_log(s, CW_LOG_ERROR, text);
+    return -EINVAL;
+}
+
+static int read_options(struct files *f)
+{
+    const char *folder = cw_option(f->s, "folder"), *age = cw_option(f->s, "part_age");
+    f->part_age = part_age_default;
+    if (folder != NULL && folder[0] != '\0') {
+        char self[TORUS_TEXT];
+        torus_format(cw_self(f->s), self);
+        bool own = f->env.host != NULL && f->env.host->several;
+        int n = snprintf(f->env.folder, sizeof f->env.folder, own ? "%s/%s" : "%s", folder, self);
+        if (folder[0] != '/' || n >= (int)sizeof f->env.folder) {
+            return refuse_option(f->s, "folder", folder, "a folder's whole path, from / on, of less than 500 bytes");
+        }
+    }
+    if (age != NULL && (quantity_span(age, strlen(age), &f->part_age) < 0 || f->part_age.ns < part_age_least.ns)) {
+        return refuse_option(f->s, "part_age", age, "a time of at least 1min, as 168h");
+    }
+    return 0;
+}
+
+int files_open(struct files **out, const struct files_config *config)
+{
+    struct files *f = calloc(1, sizeof *f);
+    if (f == NULL) {
+        return -ENOMEM;
+    }
+    f->s = config->s;
+    f->engine = config->engine;
+    f->torus = config->torus;
+    f->members = config->members;
+    f->group = config->group;
+    f->group_cancel = config->group_cancel;
+    f->context = config->context;
+    f->env = (struct file_env){.s = f->s, .crew = {.s = f->s}, .context = f, .resume = resume, .ended = ended};
+    f->env.host = cw_find(f->s, FILES_HOST_NAME, FILES_HOST_VERSION, NULL);
+    f->taken = cw_counter_new(f->s, "files_taken", "files that came whole");
+    f->failed = cw_counter_new(f->s, "files_failed", "files that did not come, or could not be put in their place");
+    f->sent = cw_counter_new(f->s, "files_sent", "files sent from here, that ended");
+    f->dropped = cw_counter_new(f->s, "parts_dropped", "files of transfers that broke off, too old");
+    f->malformed = cw_counter_new(f->s, "files_malformed", "labels and notes that are none");
+    int rc = read_options(f);
+    if (rc < 0) {
+        free(f);
+        return rc;
+    }
+    cast_engine_kind(f->engine, CAST_FILE, file_take, f);
+    if (f->env.host != NULL && f->env.folder[0] != '\0') {
+        f->sweeper = cw_timer_start(f->s, sweep_first, sweep, f);
+    }
+    *out = f;
+    return 0;
+}
+
+void files_close(struct files *f)
+{
+    if (f == NULL) {
+        return;
+    }
+    cw_timer_stop(f->s, f->timer);
+    cw_timer_stop(f->s, f->sweeper);
+    file_send_close(f);
+    file_take_close(f);
+    free(f);
+}
+
+/* ---- What comes in ---------------------------------------------------------------------------------------------------- */
+
+int files_packet(struct files *f, const uint8_t *bytes, size_t length, const cw_rx *rx)
+{
+    struct file_note note;
+    if (rx->src_job != cw_job_of(f->s) || rx->src_process >= f->torus->servers ||
+        file_note_decode(bytes, length, &note) < 0) {
+        cw_counter_add(f->malformed, 1);
+        return -EBADMSG;
+    }
+    file_send_note(f, rx->src_process, &note);
+    return 0;
+}
+
+static int status(struct files *f, cw_request *r, int argc, const char *const *argv)
+{
+    bool members = argc == 2 && strcmp(argv[1], "members=1") == 0, first = true;
+    if (argc > 1 && !members) {
+        return files_refuse(r, -EINVAL, "file-status [members=1], not '%.80s'", argv[1]);
+    }
+    file_send_status(f, r, members, &first);
+    file_take_status(f, r, &first);
+    return 0;
+}
+
+int files_command(struct files *f, cw_request *r, int argc, const char *const *argv)
+{
+    if (strcmp(argv[0], "file-send") == 0) {
+        return file_send_begin(f, r, argc, argv);
+    }
+    if (strcmp(argv[0], "file-stop") == 0) {
+        return file_send_stop(f, r, argc, argv);
+    }
+    return status(f, r, argc, argv);
+}

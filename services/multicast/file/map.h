@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * map.h - which pieces of a file are there: a bit for each, and its form on disk, by which a transfer goes on where it broke off.
+ *
+ *      0         8            16              20        52         60 ..            end - 8
+ *      | CWFMAP1 | bytes (8)  | piece bytes 4 | digest  | have (8) | bits, piece i is bit i % 8 of byte i / 8 | sum (8)
+ *
+ * Read back it is what was written, or it is refused: a map that was torn, or is of other bytes or other pieces, is none. A plain value with one owner.
+ */
+#ifndef SERVICES_MULTICAST_FILE_MAP_H
+#define SERVICES_MULTICAST_FILE_MAP_H
+
+#include "services/multicast/file/host.h"
+
+struct file_map {
+    uint64_t bytes; /* of the message */
+    uint32_t piece_bytes;
+    uint8_t digest[FILES_DIGEST_BYTES];
+    uint64_t pieces, have;
+    uint64_t whole; /* all pieces below it are there */
+    uint8_t *bit;
+};
+
+/* Of nothing yet. bytes and piece_bytes at least 1. -ENOMEM; release with file_map_close(). */
+CW_MUST_CHECK int file_map_open(struct file_map *m, uint64_t bytes, uint32_t piece_bytes, const uint8_t *digest);
+void file_map_close(struct file_map *m);
+
+static inline bool file_map_has(const struct file_map *m, uint64_t piece)
+{
+    return piece < m->pieces && (m->bit[piece / 8] >> piece % 8 & 1) != 0;
+}
+/* piece below pieces; once more changes nothing. */
+void file_map_set(struct file_map *m, uint64_t piece);
+void file_map_set_all(struct file_map *m);
+/* Where the bytes end that are there without a gap from the first on. */
+uint64_t file_map_prefix(const struct file_map *m);
+
+/* The form on disk. */
+size_t file_map_size(const struct file_map *m);
+void file_map_write(const struct file_map *m, uint8_t *out);
+/* Into a map that was opened for what is expected. -EBADMSG: it is none of that, and nothing changed. */
+CW_MUST_CHECK int file_map_read(struct file_map *m, const uint8_t *bytes, size_t length);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * part.h - one file on its way to this server's disk: the sink of its message (cast/store.h).
+ *
+ *  1. Under its name a file is whole or not there: it is made as a part file, its digest compared, and then renamed.
+ *  2. What was on the disk at the last checkpoint need not be sent again, whatever became of the daemon or its machine; one is made after every
+ *     FILE_PART_CHECKPOINT bytes or 2 s, and at the end of a transfer that broke off.
+ *  3. Memory: two buffers of FILE_PART_BUFFER bytes, and a bit for each piece. When both are full write() says -EAGAIN.
+ *  4. The server's thread waits for no disk.
+ *
+ * A part that cannot become the file is dropped (wrong digest, no room, a name that is taken); others stay for the next time.
+ */
+#ifndef SERVICES_MULTICAST_FILE_PART_H
+#define SERVICES_MULTICAST_FILE_PART_H
+
+#include "services/multicast/file/crew.h"
+#include "services/multicast/file/label.h"
+
+enum { FILE_PART_BUFFER = 2 << 20, FILE_PART_CHECKPOINT = 16 << 20, FILE_FOLDER = 512 };
+
+/* What files of one server share. */
+struct file_env {
+    cw_svc *s;
+    const struct files_host *host;
+    struct file_crew crew;
+    char folder[FILE_FOLDER]; /* "": files are not taken */
+    void *context;
+    void (*resume)(void *context, uint64_t ticket);            /* cast_engine_resume() */
+    void (*ended)(void *context, uint64_t ticket, int status); /* cast_engine_ended() */
+};
+
+enum file_part_state { FILE_PART_OPENING, FILE_PART_TAKING, FILE_PART_FINISHING, FILE_PART_OVER };
+
+struct file_part_view {
+    enum file_part_state state;
+    int status;             /* -errno: why it fails, or failed */
+    uint64_t bytes;         /* of the file */
+    uint64_t there, before; /* bytes, about: on the disk now, and when it began */
+    uint64_t checked;       /* bytes whose digest is known */
+};
+
+struct file_part;
+
+/* Begins to open it; resume(ticket) follows. Borrows env, as long as it lives. -ENOMEM. */
+CW_MUST_CHECK int file_part_open(struct file_part **out, struct file_env *env, const struct cast_offer *offer,
+                                 const struct file_label *label);
+/* At most one part may go by a ticket: its own, until somebody else's message brings the same file. */
+void file_part_rename(struct file_part *p, uint64_t ticket);
+uint64_t file_part_ticket(const struct file_part *p);
+const struct file_label *file_part_label(const struct file_part *p);
+/* -EAGAIN: it is being opened. 0: its sink may be had. Else why it cannot be. */
+int file_part_ready(const struct file_part *p);
+/* Good until its end() was called. Once. */
+struct cast_sink file_part_sink(struct file_part *p);
+/* What nobody took (file_part_sink() was not called) ends. */
+void file_part_abandon(struct file_part *p);
+/* Nothing is to be done any more: it may be closed. */
+bool file_part_is_over(const struct file_part *p);
+struct file_part_view file_part_look(const struct file_part *p);
+/* At any time when no work of it runs: the service's close. What it has is noted once more. */
+void file_part_close(struct file_part *p);
+
+#endif

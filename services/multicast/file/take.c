@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * take.c - files that come: which message writes which part.
+ *
+ * A part has one message at a time. The same file by another message waits until the part is over (then it is there already), or takes it from a
+ * message that its source has given up: one from the same source, or without a piece for a while.
+ */
+#include "services/multicast/file/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const cw_span note_every = {500 * 1000 * 1000};
+static const cw_span patience = {10 * INT64_C(1000000000)}; /* a message without a piece for so long may be replaced */
+static const cw_span unasked_after = {
+    60 * INT64_C(1000000000)}; /* an offer that is not repeated for so long is none any more */
+
+/* ---- The sink --------------------------------------------------------------------------------------------------------- */
+
+static struct cast_sink sink_of(struct file_slot *slot)
+{
+    return file_part_sink(slot->part);
+}
+
+static int slot_write(void *context, uint64_t offset, const uint8_t *bytes, size_t length)
+{
+    struct file_slot *slot = context;
+    if (slot->detached) {
+        return -ESTALE;
+    }
+    slot->moved = cw_now(slot->files->s);
+    struct cast_sink sink = sink_of(slot);
+    return sink.write(sink.context, offset, bytes, length);
+}
+
+static bool slot_has(void *context, uint64_t piece)
+{
+    struct file_slot *slot = context;
+    if (slot->detached) {
+        return false;
+    }
+    struct cast_sink sink = sink_of(slot);
+    return sink.has(sink.context, piece);
+}
+
+static void note(struct file_slot *slot, cw_time now)
+{
+    struct files *f = slot->files;
+    struct file_part_view v = file_part_look(slot->part);
+    struct file_note n = {.state = v.state, .status = v.status, .there = v.there};
+    cw_packet *p = cw_packet_new(f->s, FILE_NOTE_BYTES);
+    slot->noted = now;
+    if (p != NULL) {
+        memcpy(n.id, file_part_label(slot->part)->digest, sizeof n.id);
+        file_note_encode(&n, cw_packet_data(p, NULL));
+        const cw_to to = {.kind = CW_TO_SERVER,
+                          .job = cw_job_of(f->s),
+                          .port = FILE_PORT,
+                          .server = cw_server_coord(f->s, slot->origin),
+                          .process = slot->origin};
+        cw_send_or_drop(f->s, p, &to, NULL);
+    }
+}
+
+static int slot_end(void *context, int status)
+{
+    struct file_slot *slot = context;
+    struct files *f = slot->files;
+    slot->open = false;
+    if (slot->detached) {
+        return -ESTALE;
+    }
+    struct cast_sink sink = sink_of(slot);
+    int rc = sink.end(sink.context, status);
+    cw_counter_add(rc == 0 ? f->taken : f->failed, rc != -EINPROGRESS);
+    if (status == 0) { /* else the service may be closing, and sends nothing any more */
+        note(slot, cw_now(f->s));
+        files_wake(f);
+    }
+    return rc;
+}
+
+/* ---- Offers ----------------------------------------------------------------------------------------------------------- */
+
+static struct file_slot *find(const struct files *f, uint64_t ticket)
+{
+    struct file_slot *slot = f->slots;
+    while (slot != NULL && (slot->ticket != ticket || slot->detached)) {
+        slot = slot->next;
+    }
+    return slot;
+}
+
+/* Who writes the same part. */
+static struct file_slot *rival(const struct files *f, const struct file_label *label)
+{
+    for (struct file_slot *slot = f->slots; slot != NULL; slot = slot->next) {
+        const struct file_label *other = slot->part != NULL ? file_part_label(slot->part) : NULL;
+        if (other != NULL && memcmp(other->digest, label->digest, sizeof label->digest) == 0 &&
+            strcmp(other->name, label->name) == 0) {
+            return slot;
+        }
+    }
+    return NULL;
+}
+
+static void yield_to(struct file_slot *old, const struct cast_offer *offer, cw_time now)
+{
+    bool given_up = old->origin == offer->origin ||
+                    !cw_reachable(old->files->s, cw_server_coord(old->files->s, old->origin)) ||
+                    cw_time_since(now, old->moved).ns > patience.ns;
+    if (given_up && old->open && !old->detached) {
+        struct cast_sink sink = sink_of(old);
+        (void)sink.end(sink.context, -ESTALE);
+        old->detached = true;
+    }
+}
+
+static int begin(struct files *f, const struct cast_offer *offer, const struct file_label *label, cw_time now)
+{
+    struct file_slot *slot = f->slot_count < FILES_SLOTS ? calloc(1, sizeof *slot) : NULL;
+    if (slot == NULL) {
+        return f->slot_count < FILES_SLOTS ? -ENOMEM : -EBUSY;
+    }
+    int rc = file_part_open(&slot->part, &f->env, offer, label);
+    if (rc < 0) {
+        free(slot);
+        return rc;
+    }
+    slot->files = f;
+    slot->ticket = offer->ticket;
+    slot->origin = offer->origin;
+    slot->asked = slot->moved = now;
+    slot->next = f->slots;
+    f->slots = slot;
+    f->slot_count++;
+    files_wake(f);
+    return -EAGAIN;
+}
+
+/* It is asked for again when a part is over. */
+static void wait_for_part(struct files *f, uint64_t ticket)
+{
+    for (unsigned i = 0; i < f->waitings; i++) {
+        if (f->waiting[i] == ticket) {
+            return;
+        }
+    }
+    if (f->waitings < FILES_SLOTS) {
+        f->waiting[f->waitings++] = ticket;
+    }
+}
+
+static void reap(struct files *f);
+
+int file_take(void *context, const struct cast_offer *offer, struct cast_sink *sink)
+{
+    struct files *f = context;
+    struct file_label label;
+    cw_time now = cw_now(f->s);
+    if (file_label_decode(offer->label, offer->label_bytes, &label) < 0 || offer->bytes != file_label_message(&label)) {
+        cw_counter_add(f->malformed, 1);
+        return -EBADMSG;
+    }
+    if (f->env.host == NULL || f->env.folder[0] == '\0') {
+        cw_counter_add(f->failed, 1);
+        return -EOPNOTSUPP;
+    }
+    reap(f);
+    struct file_slot *slot = find(f, offer->ticket);
+    if (slot == NULL) {
+        struct file_slot *old = rival(f, &label);
+        if (old == NULL) {
+            return begin(f, offer, &label, now);
+        }
+        yield_to(old, offer, now);
+        wait_for_part(f, offer->ticket);
+        return -EAGAIN;
+    }
+    slot->asked = now;
+    int rc = slot->part != NULL ? file_part_ready(slot->part) : -ESTALE;
+    if (rc == 0) {
+        *sink = (struct cast_sink){.context = slot, .write = slot_write, .has = slot_has, .end = slot_end};
+        (void)sink_of(slot);
+        slot->open = true;
+        slot->moved = now;
+    } else if (rc != -EAGAIN && slot->part != NULL) {
+        cw_counter_add(f->failed, 1);
+        file_part_abandon(slot->part);
+        slot->detached = true;
+    }
+    return rc;
+}
+
+/* ---- Time ------------------------------------------------------------------------------------------------------------- */
+
+static void look_after(struct file_slot *slot, cw_time now)
+{
+    if (!slot->open && !slot->detached && file_part_look(slot->part).state <= FILE_PART_TAKING &&
+        cw_time_since(now, slot->asked).ns > unasked_after.ns) {
+        file_part_abandon(slot->part);
+        slot->detached = true;
+    }
+    if (cw_time_since(now, slot->noted).ns >= note_every.ns && !slot->detached) {
+        note(slot, now);
+    }
+}
+
+static void reap(struct files *f)
+{
+    for (struct file_slot **at = &f->slots; *at != NULL;) {
+        struct file_slot *slot = *at;
+        if (slot->part != NULL && file_part_is_over(slot->part)) {
+            file_part_close(slot->part);
+            slot->part = NULL;
+        }
+        if (slot->part == NULL && !slot->open) {
+            *at = slot->next;
+            f->slot_count--;
+            free(slot);
+        } else {
+            at = &slot->next;
+        }
+    }
+}
+
+void file_take_tick(struct files *f, cw_time now)
+{
+    unsigned parts = f->slot_count;
+    for (struct file_slot *slot = f->slots; slot != NULL; slot = slot->next) {
+        if (slot->part != NULL) {
+            look_after(slot, now);
+        }
+    }
+    reap(f);
+    if (f->slot_count < parts || f->slot_count == 0) {
+        uint64_t waiting[FILES_SLOTS];
+        unsigned count = f->waitings;
+        memcpy(waiting, f->waiting, sizeof waiting);
+        f->waitings = 0; /* who still waits says so again */
+        for (unsigned i = 0; i < count; i++) {
+            f->env.resume(f->env.context, waiting[i]);
+        }
+    }
+}
+
+void file_take_status(struct files *f, cw_request *r, bool *first)
+{
+    for (const struct file_slot *slot = f->slots; slot != NULL; slot = slot->next) {
+        if (slot->part == NULL) {
+            continue;
+        }
+        const struct file_label *label = file_part_label(slot->part);
+        struct file_part_view v = file_part_look(slot->part);
+        if (!*first) {
+            cw_request_row(r);
+        }
+        *first = false;
+        cw_request_text(r, "what", "coming");
+        cw_request_text(r, "name", label->name);
+        files_tell_server(f, r, "from", slot->origin);
+        cw_request_text(r, "state", file_state_word(v.state));
+        cw_request_int(r, "bytes", (int64_t)v.bytes);
+        cw_request_int(r, "there_bytes", (int64_t)v.there);
+        cw_request_int(r, "before_bytes", (int64_t)v.before);
+        cw_request_int(r, "checked_bytes", (int64_t)v.checked);
+        if (v.status < 0) {
+            cw_request_text(r, "reason", file_reason(v.status));
+        }
+    }
+}
+
+void file_take_close(struct files *f)
+{
+    while (f->slots != NULL) {
+        struct file_slot *slot = f->slots;
+        f->slots = slot->next;
+        if (slot->part != NULL) {
+            file_part_close(slot->part);
+        }
+        free(slot);
+    }
+}

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/multicast/group/groups.h"
+
+#include "base/bytes.h"
+#include "services/multicast/cast/head.h"
+#include "services/multicast/group/mutant.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLES = 16 };
+static const cw_span sample_apart = {20 * 1000000};
+static const cw_span call_lasts = {20 * 1000000};
+static const cw_span ask_again = {10 * 1000000};
+static const cw_span sweep_every = {500 * 1000000};
+
+/* The epoch of the map of keys at an instant. */
+struct sample {
+    cw_time at;
+    uint64_t epoch;
+};
+
+struct question {
+    struct question *next;
+    struct groups *g;
+    struct group_name name;
+    cw_key key;
+    cw_time until, due;
+    bool asking; /* a call is out; its arg is this */
+    bool over;
+    groups_members_fn done;
+    void *arg;
+};
+
+struct groups {
+    cw_svc *s;
+    struct torus torus;
+    uint64_t life;
+    struct group_table table;
+    struct group_mine_set mine;
+    struct question *questions;
+    unsigned question_count, calls;
+    struct sample
+        sample[SAMPLES]; /* the newest at [samples - 1], each sample_apart later than the one before, at least */
+    unsigned samples;
+    cw_time came; /* the last server that came into view; at first, this one */
+    cw_time sweep;
+    cw_timer *timer;
+    cw_counter *announced, *acknowledged, *stale, *refused, *unsettled;
+};
+
+/* An announcement on its way. */
+struct saying {
+    struct groups *g;
+    struct group_mine *m;
+};
+
+static void work(struct groups *g);
+
+/* ---- Since when a key has its root ------------------------------------------------------------------------------------ */
+
+static void take_sample(struct groups *g)
+{
+    cw_time now = cw_now(g->s);
+    if (g->samples > 0 && cw_time_since(now, g->sample[g->samples - 1].at).ns < sample_apart.ns) {
+        return;
+    }
+    if (g->samples == SAMPLES) {
+        memmove(g->sample, g->sample + 1, (SAMPLES - 1) * sizeof *g->sample);
+        g->samples--;
+    }
+    g->sample[g->samples++] = (struct sample){now, cw_epoch(g->s)};
+}
+
+/*
+ * This server has been the key's root, undisputed, for GROUP_SETTLE, and nobody has come into view since: whoever came may be a member, of a group that had
+ * another root where it was.
+ */
+static bool settled(struct groups *g, const cw_key *key)
+{
+    take_sample(g);
+    if (GROUP_MUTANT(NO_SETTLE)) {
+        return true;
+    }
+    if (cw_time_since(cw_now(g->s), g->came).ns < GROUP_SETTLE.ns) {
+        return false;
+    }
+    for (unsigned i = g->samples; i-- > 0;) {
+        if (cw_time_since(cw_now(g->s), g->sample[i].at).ns >= GROUP_SETTLE.ns) {
+            return cw_is_root(g->s, key) && cw_key_steady(g->s, key, g->sample[i].epoch);
+        }
+    }
+    return false; /* we have not been here for so long */
+}
+
+static cw_key key_of(const struct groups *g, const struct group_name *name)
+{
+    uint8_t bytes[4 + GROUP_NAME_MOST];
+    put_be32(bytes, name->job);
+    memcpy(bytes + 4, name->text, name->length);
+    return cw_key_of(g->s, bytes, 4u + name->length);
+}
+
+/* ---- As a root --------------------------------------------------------------------------------------------------------- */
+
+static void answer_set(struct groups *g, const struct group *group, cw_packet *p, uint32_t call)
+{
+    size_t set = cast_members_bytes(g->torus.servers);
+    cw_packet *answer = cw_packet_new(g->s, GROUP_SET_HEAD + set);
+    if (answer == NULL) {
+        cw_reply(g->s, call, -ENOMEM, p);
+        return;
+    }
+    uint8_t *bytes = cw_packet_data(answer, NULL);
+    put_be32(bytes, g->torus.servers);
+    for (unsigned i = 0; i < group->count; i++) {
+        const struct group_entry *e = &group->entry[i];
+        if ((e->flags & GROUP_MEMBER) && !cw_time_due(e->until, cw_now(g->s)) &&
+            cw_reachable(g->s, torus_coord(&g->torus, e->server))) {
+            bytes[GROUP_SET_HEAD + e->server / 8] |= (uint8_t)(1 << e->server % 8);
+        }
+    }
+    cw_packet_free(g->s, p);
+    cw_reply(g->s, call, 0, answer);
+}
+
+static void reply_empty(struct groups *g, uint32_t call, int status, cw_packet *p)
+{
+    if (cw_packet_resize(p, 0) < 0) {
+        cw_packet_free(g->s, p);
+        p = NULL;
+    }
+    cw_reply(g->s, call, status, p);
+}
+
+static void take_announcement(struct groups *g, const struct group_name *name, const cw_key *key,
+                              const struct group_head *h, const cw_rx *rx, cw_packet *p)
+{
+    const struct group_entry e = {.server = rx->src_process,
+                                  .flags = h->flags,
+                                  .serial = h->serial,
+                                  .life = h->life,
+                                  .until = cw_time_add(cw_now(g->s), GROUP_LASTS)};
+    int rc = group_table_told(&g->table, name, &e);
+    if (rc == -ENOSPC) {
+        group_table_expire(&g->table, cw_now(g->s));
+        rc = group_table_told(&g->table, name, &e);
+    }
+    cw_counter_add(rc == -ESTALE ? g->stale : rc < 0 ? g->refused : g->acknowledged, 1);
+    if (rc == 0 && h->flags != 0 && !settled(g, key)) {
+        rc = -EINPROGRESS; /* it is known, but publishers may ask another root still */
+    }
+    if (g->timer == NULL) {
+        work(g);
+    }
+    reply_empty(g, rx->call, rc, p);
+}
+
+static void take_question(struct groups *g, const struct group_name *name, const cw_key *key, const cw_rx *rx,
+                          cw_packet *p)
+{
+    if (!settled(g, key)) {
+        cw_counter_add(g->unsettled, 1);
+        reply_empty(g, rx->call, -EAGAIN, p);
+        return;
+    }
+    const struct group *group = group_table_find(&g->table, name);
+    if (group == NULL || !group_exists(group, cw_now(g->s))) {
+        reply_empty(g, rx->call, -ENOENT, p);
+        return;
+    }
+    answer_set(g, group, p, rx->call);
+}
+
+bool groups_packet(struct groups *g, cw_packet *p, const struct group_head *h, const cw_rx *rx)
+{
+    struct group_name name;
+    if (rx->call == 0 || rx->src_process >= g->torus.servers ||
+        group_name_make(&name, h->job, h->name, h->name_bytes) < 0) {
+        return false;
+    }
+    cw_key key = key_of(g, &name);
+    if (!cw_is_root(g->s, &key)) {
+        return false; /* asks again, where it belongs */
+    }
+    if (h->kind == GROUP_ANNOUNCE) {
+        take_announcement(g, &name, &key, h, rx, p);
+    } else {
+        take_question(g, &name, &key, rx, p);
+    }
+    return true;
+}
+
+/* ---- As a member ------------------------------------------------------------------------------------------------------- */
+
+static void heard(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
+{
+    (void)state, (void)reply, (void)rx;
+    struct saying *saying = arg;
+    struct groups *g = saying->g;
+    struct group_mine *m = saying->m;
+    free(saying);
+    g->calls--;
+    if (status == -ECANCELED) {
+        m->saying = false; /* the service closes */
+        return;
+    }
+    group_mine_heard(&g->mine, m, status, cw_now(s), (uint32_t)cw_random(s));
+    work(g);
+}
+
+static int call(struct groups *g, const struct group_head *h, const cw_key *key, cw_span lasts, cw_reply_fn fn,
+                void *arg)
+{
+    cw_packet *p = cw_packet_new(g->s, group_head_bytes(h));
+    if (p == NULL) {
+        return -ENOMEM;
+    }
+    group_head_encode(h, cw_packet_data(p, NULL));
+    const cw_to to = {.kind = CW_TO_KEY, .job = MULTICAST_JOB, .port = MULTICAST_PORT_GROUPS, .key = *key};
+    const cw_call_options options = {CW_CALL_INIT, .timeout = lasts};
+    int64_t rc = cw_call(g->s, p, &to, &options, fn, arg);
+    if (rc < 0) {
+        cw_packet_free(g->s, p);
+    }
+    return rc < 0 ? (int)rc : 0;
+}
+
+static void announce(struct groups *g, struct group_mine *m)
+{
+    struct saying *saying = malloc(sizeof *saying);
+    const struct group_head h = {.kind = GROUP_ANNOUNCE,
+                                 .flags = m->flags,
+                                 .job = m->name.job,
+                                 .life = g->life,
+                                 .serial = m->serial,
+                                 .name = m->name.text,
+                                 .name_bytes = m->name.length};
+    group_mine_said(m, cw_epoch(g->s));
+    if (saying != NULL) {
+        *saying = (struct saying){g, m};
+    }
+    int rc = saying != NULL ? call(g, &h, &m->key, call_lasts, heard, saying) : -ENOMEM;
+    if (rc < 0) {
+        free(saying);
+        group_mine_heard(&g->mine, m, rc == -ENOSPC ? -ENOBUFS : rc, cw_now(g->s), 0);
+        return;
+    }
+    g->calls++;
+    cw_counter_add(g->announced, 1);
+}
+
+int groups_want(struct groups *g, const struct group_name *name, uint8_t flags, group_done_fn done, void *arg)
+{
+    cw_key key = key_of(g, name);
+    struct group_mine *m;
+    int rc = (flags & ~GROUP_FLAGS) != 0 ? -EINVAL : group_mine_want(&g->mine, name, &key, flags, cw_now(g->s), &m);
+    if (rc == 0 && done != NULL) {
+        rc = group_mine_wait(&g->mine, m, cw_now(g->s), done, arg);
+    }
+    work(g);
+    return rc;
+}
+
+uint8_t groups_wanted(const struct groups *g, const struct group_name *name)
+{
+    const struct group_mine *m = group_mine_find(&g->mine, name);
+    return m != NULL ? m->flags : 0;
+}
+
+/* ---- Questions --------------------------------------------------------------------------------------------------------- */
+
+static void end_question(struct question *q, int status, const uint8_t *set)
+{
+    unsigned count = 0;
+    for (size_t i = 0; set != NULL && i < cast_members_bytes(q->g->torus.servers); i++) {
+        count += (unsigned)__builtin_popcount(set[i]);
+    }
+    q->over = true; /* and freed by work() */
+    if (q->done != NULL) {
+        q->done(q->arg, status, set, count);
+    }
+}
+
+static void told(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
+{
+    (void)state, (void)rx;
+    struct question *q = arg;
+    struct groups *g = q->g;
+    q->asking = false;
+    if (status == -ECANCELED) {
+        return; /* the service closes */
+    }
+    size_t length = 0;
+    const uint8_t *bytes = status == 0 && reply != NULL ? cw_packet_data(reply, &length) : NULL;
+    const uint8_t *set = bytes != NULL ? group_set_decode(bytes, length, g->torus.servers) : NULL;
+    if (!q->over && (set != NULL || status == -ENOENT)) {
+        end_question(q, status, set); /* it may be gone now */
+    } else {
+        q->due = status == -ETIMEDOUT ? cw_now(s) : cw_time_add(cw_now(s), ask_again);
+    }
+    work(g);
+}
+
+static void ask(struct groups *g, struct question *q)
+{
+    const struct group_head h = {
+        .kind = GROUP_MEMBERS, .job = q->name.job, .name = q->name.text, .name_bytes = q->name.length};
+    int rc = call(g, &h, &q->key, call_lasts, told, q);
+    q->asking = rc == 0;
+    q->due = rc == 0 ? CW_NEVER : cw_time_add(cw_now(g->s), ask_again);
+}
+
+int groups_members(struct groups *g, const struct group_name *name, groups_members_fn done, void *arg)
+{
+    if (g->question_count >= GROUPS_QUESTIONS_MOST) {
+        return -EAGAIN;
+    }
+    struct question *q = calloc(1, sizeof *q);
+    if (q == NULL) {
+        return -ENOMEM;
+    }
+    *q = (struct question){
+        .next = g->questions, .g = g, .name = *name, .key = key_of(g, name), .done = done, .arg = arg};
+    q->due = cw_now(g->s);
+    q->until = cw_time_add(q->due, GROUP_PATIENCE);
+    g->questions = q;
+    g->question_count++;
+    ask(g, q);
+    work(g);
+    return 0;
+}
+
+void groups_cancel(struct groups *g, const void *arg)
+{
+    for (struct question *q = g->questions; q != NULL; q = q->next) {
+        if (q->arg == arg) {
+            q->done = NULL;
+            q->over = true;
+        }
+    }
+    for (unsigned i = 0; i < g->mine.count; i++) {
+        for (struct group_waiter *w = g->mine.mine[i]->waiters; w != NULL; w = w->next) {
+            w->fn = w->arg == arg ? NULL : w->fn;
+        }
+    }
+}
+
+/* ---- Time and events --------------------------------------------------------------------------------------------------- */
+
+static void tick(cw_svc *s, void *state, void *arg);
+
+/* Those that are over go; gives when the others want to be looked at. */
+static cw_time look_at_questions(struct groups *g)
+{
+    cw_time wake = CW_NEVER;
+    for (struct question **at = &g->questions; *at != NULL;) {
+        struct question *q = *at;
+        if (q->over && !q->asking) {
+            *at = q->next;
+            g->question_count--;
+            free(q);
+            continue;
+        }
+        if (!q->over && !q->asking && cw_time_due(q->due, cw_now(g->s))) {
+            ask(g, q);
+        }
+        wake = q->over ? wake : cw_time_min(wake, cw_time_min(q->until, q->asking ? CW_NEVER : q->due));
+        at = &q->next;
+    }
+    return wake;
+}
+
+/* Sends what is due and sets the clock; tells nobody anything. */
+static void work(struct groups *g)
+{
+    cw_time now = cw_now(g->s);
+    for (struct group_mine *m; g->calls < GROUPS_CALLS_MOST && (m = group_mine_due(&g->mine, now)) != NULL;) {
+        announce(g, m);
+    }
+    bool waits = g->calls >= GROUPS_CALLS_MOST; /* a call that ends will look again */
+    cw_time wake = cw_time_min(look_at_questions(g), waits ? CW_NEVER : group_mine_wake(&g->mine));
+    bool tells = false;
+    for (unsigned i = 0; i < g->mine.count && !tells; i++) {
+        for (const struct group_waiter *w = g->mine.mine[i]->waiters; w != NULL; w = w->next) {
+            tells = tells || w->done;
+        }
+    }
+    wake = tells ? now : g->table.count > 0 ? cw_time_min(wake, g->sweep) : wake;
+    cw_timer_stop(g->s, g->timer);
+    g->timer = NULL;
+    if (wake.ns != CW_NEVER.ns) {
+        cw_span span = cw_time_since(wake, now);
+        g->timer = cw_timer_start(g->s, span.ns > 0 ? span : CW_NS(0), tick, g);
+    }
+}
+
+static void tick(cw_svc *s, void *state, void *arg)
+{
+    (void)state;
+    struct groups *g = arg;
+    cw_time now = cw_now(s);
+    g->timer = NULL;
+    for (struct group_waiter *w; (w = group_mine_tell(&g->mine, now)) != NULL;) {
+        struct group_waiter told_now = *w;
+        free(w);
+        if (told_now.fn != NULL) {
+            told_now.fn(told_now.arg, told_now.status);
+        }
+    }
+    for (struct question *q = g->questions; q != NULL;) {
+        bool late = !q->over && cw_time_due(q->until, now);
+        if (late) {
+            end_question(q, -ETIMEDOUT, NULL); /* whoever is told may ask again: from the start */
+        }
+        q = late ? g->questions : q->next;
+    }
+    group_mine_sweep(&g->mine, now);
+    if (cw_time_due(g->sweep, now)) {
+        group_table_expire(&g->table, now);
+        g->sweep = cw_time_add(now, sweep_every);
+    }
+    work(g);
+}
+
+void groups_event(struct groups *g, const cw_event *ev)
+{
+    take_sample(g);
+    g->came = ev->kind == CW_EVENT_SERVER_UP ? cw_now(g->s) : g->came;
+    for (unsigned i = 0; i < g->mine.count; i++) {
+        struct group_mine *m = g->mine.mine[i];
+        if (!cw_key_steady(g->s, &m->key, m->epoch) && !GROUP_MUTANT(NOT_UNSURE)) {
+            group_mine_unsure(m, cw_now(g->s));
+        }
+    }
+    work(g);
+}
+
+/* ---- Life --------------------------------------------------------------------------------------------------------------- */
+
+int groups_open(struct groups **out, cw_svc *s)
+{
+    struct groups *g = calloc(1, sizeof *g);
+    if (g == NULL) {
+        return -ENOMEM;
+    }
+    g->s = s;
+    int rc = torus_init(&g->torus, cw_torus(s));
+    if (rc < 0) {
+        free(g);
+        return rc;
+    }
+    g->life = cw_random(s) | 1;
+    g->table.groups_most = GROUPS_ROOT_MOST;
+    g->table.entries_most = GROUPS_ENTRIES_MOST;
+    g->mine.most = GROUPS_HERE_MOST;
+    g->mine.refresh = GROUP_REFRESH;
+    g->mine.again = call_lasts;
+    g->mine.patience = GROUP_PATIENCE;
+    g->announced = cw_counter_new(s, "group_announced", "announcements of memberships sent");
+    g->acknowledged = cw_counter_new(s, "group_acknowledged", "announcements taken as root");
+    g->stale = cw_counter_new(s, "group_stale", "announcements that came after a newer one");
+    g->refused = cw_counter_new(s, "group_refused", "announcements there was no room for");
+    g->unsettled = cw_counter_new(s, "group_unsettled", "questions that came too soon after a change of the root");
+    take_sample(g);
+    g->came = cw_now(s);
+    *out = g;
+    return 0;
+}
+
+void groups_close(struct groups *g)
+{
+    if (g == NULL) {
+        return;
+    }
+    cw_timer_stop(g->s, g->timer);
+    while (g->questions != NULL) {
+        struct question *q = g->questions;
+        g->questions = q->next;
+        free(q);
+    }
+    group_mine_free(&g->mine);
+    group_table_free(&g->table);
+    free(g);
+}
+
+/* ---- For people ---------------------------------------------------------------------------------------------------------- */
+
+bool groups_plain_name(const char *text)
+{
+    size_t length = strlen(text);
+    for (size_t i = 0; i < length; i++) {
+        if (!isalnum((unsigned char)text[i]) && strchr("._-", text[i]) == NULL) {
+            return false;
+        }
+    }
+    return length >= 1 && length <= GROUP_NAME_MOST && strcmp(text, "all") != 0;
+}
+
+static bool as_root(const struct groups *g, const struct group_name *name, unsigned *members)
+{
+    const struct group *group = group_table_find(&g->table, name);
+    cw_key key = key_of(g, name);
+    *members = 0;
+    if (group == NULL || !group_exists(group, cw_now(g->s)) || !cw_is_root(g->s, &key)) {
+        return false;
+    }
+    for (unsigned i = 0; i < group->count; i++) {
+        *members += (group->entry[i].flags & GROUP_MEMBER) &&
+                    cw_reachable(g->s, torus_coord(&g->torus, group->entry[i].server));
+    }
+    return true;
+}
+
+bool groups_row(const struct groups *g, unsigned at, struct groups_row *out)
+{
+    *out = (struct groups_row){.flags = 0};
+    if (at < g->mine.count) {
+        const struct group_mine *m = g->mine.mine[at];
+        out->name = m->name;
+        out->flags = m->flags;
+        out->acked = m->acked;
+        out->root = as_root(g, &m->name, &out->members);
+        return true;
+    }
+    at -= g->mine.count;
+    for (unsigned i = 0; i < g->table.count; i++) {
+        out->name = g->table.group[i]->name;
+        if (group_mine_find(&g->mine, &out->name) == NULL && as_root(g, &out->name, &out->members) && at-- == 0) {
+            out->root = true;
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * users.h - the services of this server that use the multicast, the groups they have joined and the topics they listen to; the functions of
+ * cubeway/multicast.h.
+ */
+#ifndef SERVICES_MULTICAST_GROUP_USERS_H
+#define SERVICES_MULTICAST_GROUP_USERS_H
+
+#include "services/multicast/group/outbox.h"
+
+enum { USERS_TOPICS_MOST = 1024 }; /* groups and topics of one service */
+
+struct users;
+
+/* Borrows all. -ENOMEM. */
+CW_MUST_CHECK int users_open(struct users **out, cw_svc *s, struct groups *groups, struct outbox *outbox,
+                             struct notes *notes);
+/* All services have closed before. NULL is allowed. */
+void users_close(struct users *u);
+
+/* As in cubeway/multicast.h. user: the name space is its job's; built-in commands open with the multicast's own. */
+CW_MUST_CHECK int users_attach(struct users *u, cw_svc *user, const cw_multicast_config *config, cw_multicast **out);
+void users_detach(cw_multicast *u);
+CW_MUST_CHECK int users_create(cw_multicast *u, const char *group, size_t length, cw_multicast_acked_fn done,
+                               void *arg);
+CW_MUST_CHECK int users_join(cw_multicast *u, const char *group, size_t length, cw_multicast_acked_fn done, void *arg);
+CW_MUST_CHECK int users_leave(cw_multicast *u, const char *group, size_t length, cw_multicast_acked_fn done, void *arg);
+CW_MUST_CHECK int users_listen(cw_multicast *u, const char *topic, size_t length);
+CW_MUST_CHECK int users_ignore(cw_multicast *u, const char *topic, size_t length);
+CW_MUST_CHECK int users_publish(cw_multicast *u, const char *group, size_t length, const cw_multicast_content *content,
+                                cw_multicast_done_fn done, void *arg);
+CW_MUST_CHECK int users_send(cw_multicast *u, const cw_coord *to, unsigned count, const char *topic, size_t length,
+                             const cw_multicast_content *content, cw_multicast_done_fn done, void *arg);
+CW_MUST_CHECK int users_members(cw_multicast *u, const char *group, size_t length, cw_multicast_members_fn done,
+                                void *arg);
+size_t users_packet_max(const cw_multicast *u, size_t name_length);
+
+/* For notes, memos and the outbox: does anybody here want it; and gives it to them: 0, or -ENOENT. */
+bool users_want(const struct users *u, const struct group_name *name, bool to_group);
+int users_deliver(struct users *u, const struct group_name *name, const cw_multicast_message *m);
+/* False: somebody here says that it is not to be passed on. */
+bool users_forward(struct users *u, const struct group_name *name, const cw_multicast_message *m);
+/* There is room again. */
+void users_writable(struct users *u);
+
+#endif

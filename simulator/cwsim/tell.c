@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulator/cwsim/tell.h"
+
+#include <string.h>
+
+static struct report *row_of(struct tell *t)
+{
+    if (t->row == NULL) {
+        t->row = report_open(NULL);
+        report_real(t->row, "asked_ms", (double)t->what->at.ns / 1e6);
+        report_text(t->row, "asked", t->text);
+        report_text(t->row, "service", t->what->service);
+    }
+    return t->row;
+}
+
+static void on_row(void *context)
+{
+    struct tell *t = context;
+    if (t->row != NULL) {
+        report_append(t->report, "answers", t->row);
+        t->row = NULL;
+    }
+    (void)row_of(t);
+}
+
+static void on_integer(void *context, const char *name, int64_t value)
+{
+    report_integer(row_of(context), name, value);
+}
+
+static void on_text(void *context, const char *name, const char *value)
+{
+    report_text(row_of(context), name, value);
+}
+
+static void on_done(void *context, int rc)
+{
+    struct tell *t = context;
+    report_text(row_of(t), "result", rc < 0 ? strerror(-rc) : "ok");
+    report_append(t->report, "answers", t->row);
+    t->row = NULL;
+}
+
+static void happen(struct world *w, void *arg)
+{
+    struct tell *t = arg;
+    const struct node_request_sink sink = {
+        .context = t, .row = on_row, .integer = on_integer, .text = on_text, .done = on_done};
+    int rc = world_command(w, t->server, t->what->service, t->argc, t->argv, &sink);
+    if (rc < 0) {
+        on_done(t, rc);
+    }
+}
+
+void tell_schedule(struct tell *t, const struct scenario_tell *what, struct report *report, struct world *w)
+{
+    *t = (struct tell){.what = what, .report = report, .server = what->server};
+    torus_format(torus_coord(world_torus(w), what->server), t->text);
+    memcpy(t->words, what->text, sizeof t->words);
+    for (char *word = t->words; *word != '\0' && t->argc < SCENARIO_TELL_WORDS;) {
+        t->argv[t->argc++] = word;
+        word += strcspn(word, " ");
+        if (*word == ' ') {
+            *word++ = '\0';
+        }
+    }
+    world_at(w, what->at, happen, t);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trial.h - a world with the built-in services, run in steps that show progress: what every command of cwsim is made of.
+ *
+ *     trial_open   trial_boot (all start, and agree)   trial_span_begin   trial_run ...   trial_span_end   trial_close
+ *
+ * Results: 0 fine, TRIAL_BROKEN an invariant broke (and has been said on `errors`), -errno the world could not be made or did
+ * not do what was asked (said as well).
+ */
+#ifndef SIMULATOR_CWSIM_TRIAL_H
+#define SIMULATOR_CWSIM_TRIAL_H
+
+#include "simulator/cwsim/progress.h"
+#include "simulator/cwsim/report.h"
+#include "simulator/workload.h"
+
+enum { TRIAL_BROKEN = 1 };
+
+struct trial {
+    struct world *world;
+    FILE *errors;
+    struct progress progress;
+    cw_time goal; /* 0: unknown; for the percentage */
+    double wall;  /* when the span began */
+};
+
+/* What every server runs when nothing else is asked for: ping and bench. */
+enum { TRIAL_SERVICES = 2 };
+extern const struct world_service trial_services[TRIAL_SERVICES];
+
+/*
+ * config.services: NULL means those. What services that are built in need to send is granted, besides config.grants. Borrows what config
+ * borrows. what: for the progress line.
+ */
+CW_MUST_CHECK int trial_open(struct trial *t, const struct world_config *config, const char *what, bool quiet,
+                             FILE *errors);
+void trial_close(struct trial *t);
+
+/* Runs until then. 0 or TRIAL_BROKEN. */
+CW_MUST_CHECK int trial_run(struct trial *t, cw_time until);
+CW_MUST_CHECK int trial_run_for(struct trial *t, cw_span span);
+/* Runs until every server that runs agrees with the truth, but for at most `limit`. -ETIMEDOUT. */
+CW_MUST_CHECK int trial_agree(struct trial *t, cw_span limit);
+/* Starts all servers within `spread` and runs until they agree. */
+CW_MUST_CHECK int trial_boot(struct trial *t, cw_span spread, cw_span limit);
+
+void trial_span_begin(struct trial *t, struct report_span *span);
+void trial_span_end(struct trial *t, struct report_span *span);
+
+/*
+ * A command to a service of s, which must answer before `limit` of simulated time has passed: its last row's numbers are kept. -errno
+ * of the service; TRIAL_BROKEN or -ETIMEDOUT, and then *answer must live until trial_close().
+ */
+enum { TRIAL_FIELDS = 48, TRIAL_NAME = 32 };
+struct trial_answer {
+    struct {
+        char name[TRIAL_NAME];
+        int64_t value;
+    } field[TRIAL_FIELDS];
+    unsigned fields;
+    bool done;
+    int rc;
+    char error[160]; /* what the service said went wrong; "" nothing */
+};
+CW_MUST_CHECK int trial_command(struct trial *t, cw_server s, const char *service, int argc, const char *const *argv,
+                                cw_span limit, struct trial_answer *answer);
+/* The number of that name; 0 when it was not said. */
+int64_t trial_number(const struct trial_answer *answer, const char *name);
+
+/* What the bench services of all running servers counted since their last reset. */
+struct trial_stats {
+    unsigned servers;
+    int64_t received, bytes, hops_sum;
+    int64_t latency_sum_ns, latency_min_ns, latency_max_ns;
+    int64_t bytes_least, bytes_median, bytes_most; /* of one server */
+    int64_t refused, unreachable, skipped, sent, reordered, duplicated;
+};
+CW_MUST_CHECK int trial_bench_stats(struct trial *t, struct trial_stats *out);
+
+/* What the world said when it stopped; NULL: nothing. */
+const struct world_violation *trial_violation(const struct trial *t);
+
+#endif

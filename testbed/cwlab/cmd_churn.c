@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/prng.h"
+#include "testbed/cwlab/command.h"
+#include "testbed/cwlab/converge.h"
+
+#include <time.h>
+#include <unistd.h>
+
+static void sleep_until(cw_time at)
+{
+    struct timespec t = {at.ns / 1000000000, at.ns % 1000000000};
+    (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
+struct churn {
+    const struct program_command *self;
+    const struct lab *lab;
+    uint64_t seed;
+    cw_span between, down;
+    cw_time until;
+    unsigned kills, refused;
+};
+
+/* One server dies at each beat, and starts again after a time. One at a time is down, so that there is always a majority. */
+static void carry_out(struct churn *c)
+{
+    struct prng random = prng_stream(c->seed, 0, 1);
+    char name[TORUS_TEXT];
+    const char *args[] = {name, "whole"};
+    for (cw_time at = peer_clock(); cw_time_before(at, c->until); at = cw_time_add(at, c->between)) {
+        sleep_until(at);
+        cw_server s = (cw_server)prng_below(&random, c->lab->torus.servers);
+        torus_format(torus_coord(&c->lab->torus, s), name);
+        bool whole = prng_below(&random, 2) == 0;
+        c->refused += command_keeper(c->self, c->lab, "fail", whole ? 2 : 1, args, NULL, NULL) != EXIT_FINE;
+        c->kills++;
+        sleep_until(cw_time_add(at, c->down));
+        c->refused += command_keeper(c->self, c->lab, "restore", 1, args, NULL, NULL) != EXIT_FINE;
+    }
+}
+
+static int run(const struct program_command *self, int argc, char **argv)
+{
+    const char *name = NULL;
+    bool json = false;
+    struct churn c = {.self = self, .seed = 1, .between = CW_MS(1000), .down = CW_MS(500)};
+    cw_span lasts = CW_MS(10000);
+    const struct option option[] = {
+        {"name", OPTION_TEXT, &name, "LAB", "which one; not needed while there is only one", false},
+        {"for", OPTION_SPAN, &lasts, NULL, "how long", false},
+        {"every", OPTION_SPAN, &c.between, NULL, "from one failure to the next", false},
+        {"down", OPTION_SPAN, &c.down, NULL, "how long a server stays dead; less than --every", false},
+        {"seed", OPTION_COUNT, &c.seed, NULL, "which servers", false},
+        {"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false},
+    };
+    struct lab lab;
+    int code = program_options(self, option, sizeof option / sizeof *option, argc, argv, NULL);
+    if (code == PROGRAM_GO && c.down.ns >= c.between.ns) {
+        return program_refuse(self, "--down must be less than --every: one server is dead at a time");
+    }
+    if (code == PROGRAM_GO) {
+        code = command_lab(self, name, &lab);
+    }
+    if (code != PROGRAM_GO) {
+        return code;
+    }
+    c.lab = &lab;
+    c.until = cw_time_add(peer_clock(), lasts);
+    carry_out(&c);
+    cw_time began = peer_clock(), most = cw_time_add(began, CW_MS(20000));
+    unsigned count = converge_wait(&lab, &(struct converge_goal){.want = lab.torus.servers}, most, NULL, NULL);
+    struct report *r = report_open(NULL);
+    report_integer(r, "kills", c.kills);
+    report_integer(r, "refused", c.refused);
+    report_integer(r, "servers", lab.torus.servers);
+    report_integer(r, "know_all", count);
+    report_real(r, "settled_seconds", (double)cw_time_since(peer_clock(), began).ns / 1e9);
+    return program_print(self, r, json, count == lab.torus.servers && c.refused == 0 ? EXIT_FINE : EXIT_BROKEN);
+}
+
+const struct program_command command_churn = {
+    .program = &program_cwlab,
+    .name = "churn",
+    .summary = "servers die and start again, one at a time, for a while",
+    .words = "[options]",
+    .text = "Servers are drawn from the seed; half of them die with their watcher, half without. In the end all must "
+            "know all\n"
+            "again. cwlab run does the same under load, and judges every delivery.",
+    .example = "  cwlab churn --for 30s --every 500ms --down 200ms",
+    .run = run,
+};

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "testbed/cwlab/command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ROUNDS = 1000, ROUND_US = 10000 };
+
+static int end_one(const struct program_command *self, const struct lab *lab, bool quiet)
+{
+    int code = command_keeper(self, lab, "down", 0, NULL, NULL, NULL);
+    for (int i = 0; i < ROUNDS && code == EXIT_FINE && access(lab->folder, F_OK) == 0; i++) {
+        usleep(ROUND_US);
+    }
+    if (code == EXIT_FINE && access(lab->folder, F_OK) == 0) {
+        return program_refuse(self, "the keeper of lab '%s' (process %d) does not end: its log is %s/keeper.log",
+                              lab->name, (int)lab->keeper, lab->folder);
+    }
+    if (code == EXIT_FINE && !quiet) {
+        fprintf(stderr, "lab '%s' of %u servers has ended\n", lab->name, lab->torus.servers);
+    }
+    return code;
+}
+
+struct all {
+    const struct program_command *self;
+    bool quiet, asks;
+    unsigned living;
+    int code;
+};
+
+/* On a terminal, while there are several: somebody may want to keep one of them. */
+static bool is_wanted(const struct all *all, const struct lab *lab)
+{
+    char answer[16];
+    if (!all->asks) {
+        return true;
+    }
+    fprintf(stderr, "end lab '%s' of %u servers? [y/N] ", lab->name, lab->torus.servers);
+    return fgets(answer, sizeof answer, stdin) != NULL && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+static void count_each(void *context, const char *name)
+{
+    struct all *all = context;
+    struct lab lab;
+    char why[LAB_WHY];
+    all->living += lab_load(&lab, name, why) == 0 && lab_lives(&lab);
+}
+
+static void end_each(void *context, const char *name)
+{
+    struct all *all = context;
+    struct lab lab;
+    char why[LAB_WHY];
+    if (lab_load(&lab, name, why) < 0) {
+        return;
+    }
+    if (!lab_lives(&lab)) {
+        lab_remove_folder(&lab);
+        fprintf(stderr, "cwlab down: removed what dead lab '%s' had left\n", name);
+        return;
+    }
+    if (is_wanted(all, &lab)) {
+        int code = end_one(all->self, &lab, all->quiet);
+        all->code = code != EXIT_FINE ? code : all->code;
+    }
+}
+
+static int run(const struct program_command *self, int argc, char **argv)
+{
+    const char *name = NULL;
+    bool everything = false, quiet = false, yes = false;
+    const struct option option[] = {
+        {"name", OPTION_TEXT, &name, "LAB", "which one; not needed while there is only one", false},
+        {"all", OPTION_FLAG, &everything, NULL, "every lab of this user, and what dead ones left", false},
+        {"yes", OPTION_FLAG, &yes, NULL, "with --all: do not ask, where there are several, on a terminal", false},
+        {"quiet", OPTION_FLAG, &quiet, NULL, "do not say which labs have ended", false},
+    };
+    struct lab lab;
+    int code = program_options(self, option, sizeof option / sizeof *option, argc, argv, NULL);
+    if (code != PROGRAM_GO) {
+        return code;
+    }
+    if (everything) {
+        struct all all = {.self = self, .quiet = quiet, .code = EXIT_FINE};
+        lab_each(count_each, &all);
+        all.asks = !yes && all.living > 1 && isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+        lab_each(end_each, &all);
+        if (all.living == 0 && !quiet) {
+            fprintf(stderr, "no lab is up\n");
+        }
+        return all.code;
+    }
+    code = command_lab(self, name, &lab);
+    return code != PROGRAM_GO ? code : end_one(self, &lab, quiet);
+}
+
+const struct program_command command_down = {
+    .program = &program_cwlab,
+    .name = "down",
+    .summary = "end a lab: daemons in order, then everything",
+    .words = "[--name LAB | --all [--yes]] [--quiet]",
+    .text = "Daemons get SIGTERM and two seconds to leave in order, then SIGKILL. Namespaces, links and files go with "
+            "them.",
+    .example = "  cwlab down\n"
+               "  cwlab down --all --yes",
+    .run = run,
+};

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_fault.c - what goes wrong, on purpose: fail restore leave pause link loss. */
+#include "base/quantity.h"
+#include "testbed/cwlab/command.h"
+
+#include <string.h>
+
+/* What all of these commands have in common. */
+struct fault {
+    const struct program_command *self;
+    struct lab lab;
+    struct option_words words;
+    const char *name;
+    bool json, quiet;
+};
+
+enum { SHARED = 3, SAID = 200 };
+
+/* Options, then words. PROGRAM_GO: *f is filled in, and the first word is a server. */
+static int begin(struct fault *f, const struct program_command *self, int argc, char **argv, const struct option *more,
+                 size_t more_count, int words_count)
+{
+    *f = (struct fault){.self = self};
+    struct option option[SHARED + 2] = {
+        {"name", OPTION_TEXT, &f->name, "LAB", "which lab; not needed while there is only one", false},
+        {"json", OPTION_FLAG, &f->json, NULL, "say what was done in JSON, on standard output", false},
+        {"quiet", OPTION_FLAG, &f->quiet, NULL, "do not say what was done", false},
+    };
+    if (more_count > 0) {
+        memcpy(option + SHARED, more, more_count * sizeof *more);
+    }
+    cw_server s;
+    int code = program_options(self, option, SHARED + more_count, argc, argv, &f->words);
+    if (code != PROGRAM_GO) {
+        return code;
+    }
+    if (f->words.count != words_count) {
+        return program_refuse(self, "expected %s", self->words);
+    }
+    code = command_lab(self, f->name, &f->lab);
+    return code != PROGRAM_GO ? code : command_server(self, &f->lab, f->words.word[0], &s);
+}
+
+/* The keeper does it; then it is said what was done. */
+static int carry_out(const struct fault *f, const char *what, int argc, const char *const *argv, const char *done)
+{
+    int code = command_keeper(f->self, &f->lab, what, argc, argv, NULL, NULL);
+    if (code != EXIT_FINE) {
+        return code;
+    }
+    if (!f->json) {
+        if (!f->quiet) {
+            fprintf(stderr, "%s\n", done);
+        }
+        return code;
+    }
+    struct report *r = report_open(f->self->name);
+    report_text(r, "lab", f->lab.name);
+    report_text(r, "server", argv[0]);
+    report_text(r, "done", done);
+    return program_print(f->self, r, true, code);
+}
+
+static int fail(const struct program_command *self, int argc, char **argv)
+{
+    bool whole = false, power = false;
+    const struct option option[] = {
+        {"whole", OPTION_FLAG, &whole, NULL, "no process of it is left to say goodbye to its neighbours", false},
+        {"power", OPTION_FLAG, &power, NULL, "the host dies: its links lose carrier, too", false},
+    };
+    struct fault f;
+    char done[SAID];
+    int code = begin(&f, self, argc, argv, option, 2, 1);
+    if (code != PROGRAM_GO) {
+        return code;
+    }
+    const char *args[] = {f.words.word[0], "whole"};
+    snprintf(done, sizeof done, "the daemon of %s is killed%s; cwlab restore %s starts it again", args[0],
+             power   ? ", and its links are dark"
+             : whole ? " with its watcher"
+                     : "; its watcher says goodbye for it",
+             args[0]);
+    return carry_out(&f, power ? "power-off" : "fail", whole ? 2 : 1, args, done);
+}
+
+const struct program_command command_fail = {
+    .program = &program_cwlab,
+    .name = "fail",
+    .summary = "kill -9 a server's daemon",
+    .words = "SERVER [--whole | --power]",
+    .text = "The daemon gets SIGKILL. Its watcher then tells the neighbours, so that they need not wait for silence; "
+            "with --whole\n"
+            "the watcher dies too, with --power the server's links go dark as well.",
+    .example = "  cwlab fail 1,0,2\n"
+               "  cwlab restore 1,0,2",
+    .run = fail,
+};
+
+static int plain(const struct program_command *self, int argc, char **argv)
+{
+    struct fault f;
+    char done[SAID];
+    int code = begin(&f, self, argc, argv, NULL, 0, 1);
+    if (code != PROGRAM_GO) {
+        return code;
+    }
+    snprintf(done, sizeof done, "the daemon of %s %s", f.words.word[0],
+             strcmp(self->name, "leave") == 0 ? "is told to leave" : "runs again, with all its links");
+    return carry_out(&f, self->name, 1, f.words.word, done);
+}
+
+const struct program_command command_restore = {
+    .program = &program_cwlab,
+    .name = "restore",
+    .summary = "start a server's daemon again",
+    .words = "SERVER",
+    .text = "With the same configuration and stable storage, and its links up.",
+    .example = "  cwlab restore 1,0,2",
+    .run = plain,
+};
+
+const struct program_command command_leave = {
+    .program = &program_cwlab,
+    .name = "leave",
+    .summary = "a server leaves in order (SIGTERM)",
+    .words = "SERVER",
+    .text = "The daemon says goodbye and ends.",
+    .example = "  cwlab leave 1,0,2",
+    .run = plain,
+};
+
+static int pause_one(const struct program_command *self, int argc, char **argv)
+{
+    struct fault f;
+    cw_span span;
+    char ns[24], text[QUANTITY_TEXT], done[SAID];
+    int code = begin(&f, self, argc, argv, NULL, 0, 2);
+    if (code != PROGRAM_GO) {
+        return code;
+    }
+    const char *word = f.words.word[1];
+    uint64_t ms;
+    if (quantity_span(word, strlen(word), &span) < 0) {
+        if (quantity_count(word, strlen(word), &ms) < 0 || ms > 3600000) {
+            return program_refuse(self, "'%s' is no time: expected milliseconds, or as 80ms or 2s", word);
+        }
+        span = CW_MS(ms);
+    }
+    snprintf(ns, sizeof ns, "%lld", (long long)span.ns);
+    const char *args[] = {f.words.word[0], ns};
+    quantity_span_format(span, text);
+    snprintf(done, sizeof done, "the daemon of %s is stopped for %s", args[0], text);
+    return carry_out(&f, "pause", 2, args, done);
+}
+
+const struct program_command command_pause = {
+    .program = &program_cwlab,
+    .name = "pause",
+    .summary = "stop a server's daemon for some milliseconds (SIGSTOP), as if its machine were too busy",
+    .words = "SERVER MS",
+    .text = "It goes on by itself, as if nothing had been: a test of whether it notices. Returns at once.",
+    .example = "  cwlab pause 1,0,2 80\n"
+               "  cwlab pause 1,0,2 2s",
+    .run = pause_one,
+};
+
+static int link_one(const struct program_command *self, int argc, char **argv)
+{
+    struct fault f;
+    char done[SAID];
+    int code = begin(&f, self, argc, argv, NULL, 0, 3);
+    if (code != PROGRAM_GO) {
+        return code;
+    }
+    snprintf(done, sizeof done, "the cable on link %s of %s is %s", f.words.word[1], f.words.word[0],
+             strcmp(f.words.word[2], "up") == 0 ? "in" : "out: both ends have lost carrier");
+    return carry_out(&f, "link", 3, f.words.word, done);
+}
+
+const struct program_command command_link = {
+    .program = &program_cwlab,
+    .name = "link",
+    .summary = "take a cable out, or put it back: both ends lose carrier",
+    .words = "SERVER LINK up|down",
+    .text = "LINK is +x -x +y -y +z -z, as seen from the server.",
+    .example = "  cwlab link 0,0,0 +x down\n"
+               "  cwlab link 0,0,0 +x up",
+    .run = link_one,
+};
+
+static int loss_one(const struct program_command *self, int argc, char **argv)
+{
+    struct fault f;
+    uint32_t ppm;
+    char text[16], done[SAID];
+    int code = begin(&f, self, argc, argv, NULL, 0, 3);
+    if (code != PROGRAM_GO) {
+        return code;
+    }
+    const char *said = f.words.word[2];
+    const char *share = strcmp(said, "none") == 0 ? "0%" : strcmp(said, "all") == 0 ? "100%" : said;
+    if (quantity_ppm(share, strlen(share), &ppm) < 0 || ppm > 1000000) {
+        return program_refuse(self, "'%s' is no share: expected as 5%%, none or all", said);
+    }
+    snprintf(text, sizeof text, "%u", ppm);
+    const char *args[] = {f.words.word[0], f.words.word[1], text};
+    snprintf(done, sizeof done, "%s of the frames that %s sends on link %s are lost",
+             ppm == 0         ? "none"
+             : ppm == 1000000 ? "all"
+                              : share,
+             args[0], args[1]);
+    return carry_out(&f, "loss", 3, args, done);
+}
+
+const struct program_command command_loss = {
+    .program = &program_cwlab,
+    .name = "loss",
+    .summary = "frames that a server sends on a link are lost, and nobody is told",
+    .words = "SERVER LINK SHARE|all|none",
+    .text = "One direction of one cable. All of the frames (a cable that works one way only) can be lost by anybody; a "
+            "share of\n"
+            "them needs root of the machine, since the kernel then runs a program on the packet's way.",
+    .example = "  cwlab loss 0,0,0 +x all\n"
+               "  cwlab loss 0,0,0 +x 5%\n"
+               "  cwlab loss 0,0,0 +x none",
+    .run = loss_one,
+};

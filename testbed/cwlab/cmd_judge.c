@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "testbed/cwlab/command.h"
+#include "testbed/cwlab/judge.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const cw_span settle = CW_MS(200);
+
+static void add_stream(struct report *all, const struct lab *lab, const struct trail *t, cw_server s, int64_t from,
+                       int64_t to)
+{
+    struct judge_stream stream;
+    char name[TORUS_TEXT];
+    if (judge_stream(t, s, from, to, &stream) < 0 || stream.sent + stream.refused == 0) {
+        return;
+    }
+    struct report *r = report_open(NULL);
+    torus_format(torus_coord(&lab->torus, s), name);
+    report_text(r, "from", name);
+    report_integer(r, "sent", (int64_t)stream.sent);
+    report_integer(r, "delivered", (int64_t)stream.delivered);
+    report_integer(r, "lost", (int64_t)stream.lost);
+    report_integer(r, "duplicated", (int64_t)stream.duplicated);
+    report_integer(r, "refused", (int64_t)stream.refused);
+    report_integer(r, "receivers", stream.receivers);
+    report_real(r, "gap_worst_ms", (double)stream.gap_worst_ns / 1e6);
+    report_real(r, "latency_median_us", (double)stream.latency_median_ns / 1e3);
+    report_real(r, "latency_worst_ms", (double)stream.latency_worst_ns / 1e6);
+    report_append(all, "streams", r);
+}
+
+/* Who delivered how many packets of streams: of those that add_stream() counts. */
+static void add_receivers(struct report *all, const struct lab *lab, const struct trail *t, int64_t from, int64_t to)
+{
+    for (cw_server s = 0; s < lab->torus.servers; s++) {
+        uint64_t count = 0;
+        char name[TORUS_TEXT];
+        for (size_t i = 0; i < t->count; i++) {
+            count += t->event[i].server == s && t->event[i].record.kind == WITNESS_DELIVERED &&
+                     t->event[i].record.job == WITNESS_JOB && t->event[i].record.sent_ns >= from &&
+                     t->event[i].record.sent_ns < to;
+        }
+        if (count > 0) {
+            struct report *r = report_open(NULL);
+            torus_format(torus_coord(&lab->torus, s), name);
+            report_text(r, "server", name);
+            report_integer(r, "delivered", (int64_t)count);
+            report_append(all, "receivers", r);
+        }
+    }
+}
+
+static int run(const struct program_command *self, int argc, char **argv)
+{
+    const char *name = NULL;
+    bool json = false, cut = false;
+    cw_span last = {0};
+    const struct option option[] = {
+        {"name", OPTION_TEXT, &name, "LAB", "which one; not needed while there is only one", false},
+        {"cut", OPTION_FLAG, &cut, NULL, "cables were taken out: a server may rightly have been alone", false},
+        {"last", OPTION_SPAN, &last, NULL, "look at so long before now only", false},
+        {"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false},
+    };
+    struct lab lab;
+    struct trail t;
+    struct judge_result result;
+    int code = program_options(self, option, sizeof option / sizeof *option, argc, argv, NULL);
+    if (code == PROGRAM_GO) {
+        code = command_lab(self, name, &lab);
+    }
+    if (code != PROGRAM_GO) {
+        return code;
+    }
+    int64_t now = peer_clock().ns, from = last.ns > 0 ? now - last.ns : 0;
+    /* Trails are read one after the other while streams go on: of what is younger than this, some have one half only. */
+    int64_t to = now - settle.ns;
+    int rc = trail_load(&t, &lab);
+    if (rc < 0 || judge(&t, &lab.torus, from, INT64_MAX, cut, &result) < 0) {
+        return program_refuse(self, "the trails cannot be read: %s", strerror(-rc));
+    }
+    struct report *r = report_open(NULL);
+    report_integer(r, "delivered", (int64_t)result.delivered);
+    report_integer(r, "judged", (int64_t)result.judged);
+    report_integer(r, "misdelivered", (int64_t)result.misdelivered);
+    report_real(r, "turn_worst_ms", (double)result.turn_worst_ns / 1e6);
+    if (result.misdelivered > 0) {
+        report_text(r, "first", result.first);
+    }
+    for (cw_server s = 0; s < lab.torus.servers; s++) {
+        add_stream(r, &lab, &t, s, from, to);
+    }
+    add_receivers(r, &lab, &t, from, to);
+    trail_free(&t);
+    return program_print(self, r, json, result.misdelivered == 0 ? EXIT_FINE : EXIT_BROKEN);
+}
+
+const struct program_command command_judge = {
+    .program = &program_cwlab,
+    .name = "judge",
+    .summary = "was every key packet delivered at the right server? and what became of the streams",
+    .words = "[options]",
+    .text = "Every daemon of a lab runs a witness: a service that writes down when its links come and go and which key "
+            "packets are\n"
+            "delivered. delivered and judged are of every key packet until now; streams and receivers leave out the "
+            "last 200 ms,\n"
+            "of which trails may have one half only. From that the same rule as the simulator's is applied to every "
+            "delivery. Streams are made with\n"
+            "'cwlab ctl SERVER service witness stream KEY rate=1000', and end with '... stop'.",
+    .example = "  cwlab ctl 0,0,0 service witness stream hello rate=1000\n"
+               "  cwlab fail 1,0,2; sleep 1; cwlab ctl 0,0,0 service witness stop\n"
+               "  cwlab judge",
+    .run = run,
+};

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "testbed/cwlab/command.h"
+#include "testbed/cwlab/converge.h"
+#include "testbed/cwlab/explain.h"
+#include "testbed/cwlab/scale.h"
+
+#include "base/quantity.h"
+
+#include <string.h>
+
+enum { SEEN = 4096 };
+
+struct look {
+    const struct lab *lab;
+    struct report *report;
+    const char *only;
+    unsigned whole;       /* servers that have all their links */
+    unsigned know;        /* that reach all that run */
+    uint32_t reach[SEEN]; /* how many servers each reaches */
+    unsigned seen;
+    bool well;  /* nobody is dead or paused, and all asked know all */
+    bool apart; /* some asked do not reach all that run, or, though nobody is dead or paused, miss a link */
+    int64_t memory;
+    struct explain explain;
+};
+
+/* Kilobytes of memory that the process holds for itself. */
+static int64_t resident_of(int64_t pid)
+{
+    char path[64];
+    long size = 0, resident = 0, shared = 0;
+    snprintf(path, sizeof path, "/proc/%lld/statm", (long long)pid);
+    FILE *f = fopen(path, "re");
+    if (f == NULL || fscanf(f, "%ld %ld %ld", &size, &resident, &shared) != 3) {
+        resident = shared = 0;
+    }
+    if (f != NULL) {
+        fclose(f);
+    }
+    return (resident - shared) * 4;
+}
+
+static void add(void *context, const struct message *row)
+{
+    struct look *look = context;
+    const char *name = message_get_text(row, "server"), *state = message_get_text(row, "state");
+    cw_coord c;
+    explain_row(&look->explain, row);
+    if (look->only != NULL && (name == NULL || strcmp(name, look->only) != 0)) {
+        return;
+    }
+    struct report *r = report_open(NULL);
+    command_copy(r, row);
+    int64_t kilobytes = resident_of(message_get_integer(row, "pid", 0));
+    report_integer(r, "memory_kb", kilobytes);
+    look->memory += kilobytes;
+    struct converge_view view;
+    bool one = name != NULL && torus_parse(&look->lab->torus, name, strlen(name), &c) == 0;
+    if (state != NULL && strcmp(state, "running") == 0) {
+        if (converge_ask(look->lab, one ? torus_id(&look->lab->torus, c) : 0, &view) == 0) {
+            report_text(r, "node", view.state);
+            report_integer(r, "reachable", view.reachable);
+            report_text(r, "links", view.whole ? "all" : "missing");
+            look->whole += view.whole;
+            if (look->seen < SEEN) {
+                look->reach[look->seen++] = view.reachable;
+            }
+        } else {
+            report_text(r, "node", "does not answer");
+        }
+    }
+    report_append(look->report, "daemons", r);
+}
+
+/* Who knows all knows all that run: a dead server is missed by nobody. */
+static void sum_up(struct look *look)
+{
+    const struct explain *e = &look->explain;
+    uint32_t want = look->lab->driver == LAB_PROCESS ? look->lab->torus.servers : e->running;
+    unsigned know = 0;
+    for (unsigned i = 0; i < look->seen; i++) {
+        know += look->reach[i] >= want;
+    }
+    bool calm = e->dead == 0 && e->paused == 0;
+    look->well = calm && know == look->seen;
+    look->apart = know < look->seen || (calm && look->whole < look->seen);
+    look->know = know;
+    report_integer(look->report, "running", e->running);
+    report_integer(look->report, "dead", e->dead);
+    report_integer(look->report, "know_all", know);
+    report_integer(look->report, "all_links_up", look->whole);
+    report_integer(look->report, "memory_mb", look->memory / 1024);
+    report_integer(look->report, "waited_for_processor_percent", (int64_t)(e->waited * 100 + 0.5));
+}
+
+/* For a lab that is in pieces while every daemon runs: a busy machine does that long before daemons starve. */
+static void tell_apart(const struct look *look)
+{
+    const struct explain *e = &look->explain;
+    if (look->know < look->seen) {
+        fprintf(stderr, "%u of %u servers do not reach all that run\n", look->seen - look->know, look->seen);
+    }
+    if (look->whole < look->seen) {
+        fprintf(stderr, "%u of %u servers miss a link: cwlab ctl --name %s SERVER wiring says which, and why\n",
+                look->seen - look->whole, look->seen, look->lab->name);
+    }
+    if (look->know < look->seen && e->dead == 0 && e->paused == 0 && !explain_is_starved(e)) {
+        fprintf(stderr,
+                "daemons have waited %.0f %% of their lives for a processor; where that is why, longer timers help: "
+                "cwlab up --scale %lu\nlogs: %s/*.log\n",
+                e->waited * 100, (unsigned long)look->lab->scale * 2, look->lab->folder);
+    }
+}
+
+static int run(const struct program_command *self, int argc, char **argv)
+{
+    const char *name = NULL;
+    bool json = false;
+    const struct option option[] = {
+        {"name", OPTION_TEXT, &name, "LAB", "which one; not needed while there is only one", false},
+        {"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false},
+    };
+    struct option_words words;
+    struct lab lab;
+    char dims[QUANTITY_TEXT], rate[QUANTITY_TEXT];
+    int code = program_options(self, option, sizeof option / sizeof *option, argc, argv, &words);
+    if (code == PROGRAM_GO) {
+        code = command_lab(self, name, &lab);
+    }
+    if (code != PROGRAM_GO) {
+        return code;
+    }
+    cw_server s;
+    if (words.count > 1 || (words.count == 1 && (code = command_server(self, &lab, words.word[0], &s)) != PROGRAM_GO)) {
+        return words.count > 1 ? program_refuse(self, "expected at most one server") : code;
+    }
+    static struct look look;
+    look = (struct look){.lab = &lab,
+                         .report = report_open(NULL),
+                         .only = words.count > 0 && lab.driver == LAB_NETNS ? words.word[0] : NULL,
+                         .explain = {.processors = scale_processors()}};
+    quantity_dims_format(torus_dims(&lab.torus), dims);
+    quantity_rate_format(lab.bits_per_second, rate);
+    report_text(look.report, "lab", lab.name);
+    report_text(look.report, "dims", dims);
+    report_text(look.report, "driver", lab_driver_name(lab.driver));
+    report_text(look.report, "shim", lab.driver == LAB_PROCESS ? "pair" : lab_shim_name(lab.shim));
+    report_integer(look.report, "mtu", lab.mtu);
+    report_text(look.report, "rate", lab.bits_per_second > 0 ? rate : "not limited");
+    report_integer(look.report, "keeper", lab.keeper);
+    code = command_keeper(self, &lab, "status", 0, NULL, add, &look);
+    sum_up(&look);
+    code = program_print(self, look.report, json, code);
+    fflush(stdout);
+    if (!json && look.apart) {
+        tell_apart(&look);
+    }
+    if (!json && !look.well) {
+        explain_tell(&look.explain, &lab, stderr);
+    }
+    return code == EXIT_FINE && (look.apart || !look.well) ? EXIT_BROKEN : code;
+}
+
+const struct program_command command_status = {
+    .program = &program_cwlab,
+    .name = "status",
+    .summary = "a lab and its daemons: state, process, how many servers each reaches, memory",
+    .words = "[SERVER] [options]",
+    .text =
+        "One row for each daemon: running, paused or dead; its process as the machine numbers it; how often it was "
+        "started\n"
+        "and how its last process ended; what its node says of itself. Memory is what is its own, shared pages apart.\n"
+        "know_all counts those who reach all servers whose daemons run. What is wrong is said in words behind it,\n"
+        "and the exit code is 1 then.",
+    .example = "  cwlab status\n"
+               "  cwlab status 1,0,2 --json",
+    .run = run,
+};
+
+/* ---- list ---------------------------------------------------------------------------------------------------------------------- */
+
+struct listing {
+    struct report *all;
+    unsigned count;
+};
+
+static void list_one(void *context, const char *name)
+{
+    struct listing *listing = context;
+    struct report *r = report_open(NULL);
+    struct lab lab;
+    char why[LAB_WHY], dims[QUANTITY_TEXT];
+    report_text(r, "lab", name);
+    if (lab_load(&lab, name, why) < 0) {
+        report_text(r, "state", "unreadable");
+    } else {
+        quantity_dims_format(torus_dims(&lab.torus), dims);
+        report_text(r, "state", lab_lives(&lab) ? "up" : "dead");
+        report_text(r, "dims", dims);
+        report_text(r, "driver", lab_driver_name(lab.driver));
+        report_integer(r, "keeper", lab.keeper);
+    }
+    report_append(listing->all, "labs", r);
+    listing->count++;
+}
+
+static int list(const struct program_command *self, int argc, char **argv)
+{
+    bool json = false;
+    const struct option option[] = {{"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false}};
+    int code = program_options(self, option, 1, argc, argv, NULL);
+    if (code != PROGRAM_GO) {
+        return code;
+    }
+    struct report *r = report_open(NULL);
+    struct listing listing = {r, 0};
+    lab_each(list_one, &listing);
+    if (!json && listing.count == 0) {
+        fprintf(stderr, "no lab is up: cwlab up makes one\n");
+    }
+    return program_print(self, r, json, EXIT_FINE);
+}
+
+const struct program_command command_list = {
+    .program = &program_cwlab,
+    .name = "list",
+    .summary = "the labs of this user, and what dead ones have left",
+    .words = "[--json]",
+    .text = "A lab is dead when its keeper was killed: everything went with it but a folder of logs, which the next "
+            "cwlab up of\n"
+            "that name, or cwlab down --all, removes.",
+    .example = "  cwlab list",
+    .run = list,
+};

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+#include "services/builtin.h"
+#include "testbed/cwlab/command.h"
+#include "testbed/cwlab/converge.h"
+#include "testbed/cwlab/explain.h"
+#include "testbed/launch.h"
+#include "testbed/cwlab/scale.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SERVERS_MAX = 4096 };
+static const cw_span between_looks = CW_MS(1000);
+
+struct choice {
+    const char *driver, *name, *shim, *timers;
+    uint32_t mtu;
+    uint64_t rate, scale;
+    cw_span patience;
+    struct option_words services;
+    double wanted; /* scale_wanted(), once it was asked */
+    bool json, quiet, foreground, no_wait, no_grants;
+};
+
+/* ---- What is wanted -------------------------------------------------------------------------------------------------------------- */
+
+static int add_service(const struct program_command *self, struct lab *lab, const char *word)
+{
+    char *whole = NULL;
+    for (unsigned i = 0; i < lab->services; i++) {
+        if (strcmp(lab->service[i], word) == 0) {
+            return PROGRAM_GO;
+        }
+    }
+    if (builtin_service(word) != NULL) {
+        whole = strdup(word);
+    } else if (strchr(word, '/') != NULL || strstr(word, ".so") != NULL) {
+        whole = realpath(word, NULL);
+    }
+    if (whole == NULL || strlen(whole) >= LAB_PATH || lab->services == LAB_SERVICES) {
+        free(whole);
+        return program_refuse(self,
+                              "--service %s: expected a service that is built in, or the file of one (.so); at most %d",
+                              word, LAB_SERVICES);
+    }
+    snprintf(lab->service[lab->services++], LAB_PATH, "%s", whole);
+    free(whole);
+    return PROGRAM_GO;
+}
+
+static int choose_driver(const struct program_command *self, struct lab *lab, const char *word)
+{
+    char why[LAB_WHY];
+    if (strcmp(word, "auto") == 0) {
+        lab->driver = launch_allowed(why) == 0 ? LAB_NETNS : LAB_PROCESS;
+        if (lab->driver == LAB_PROCESS) {
+            fprintf(stderr, "cwlab up: %s; all servers will live in one process\n", why);
+        }
+        return PROGRAM_GO;
+    }
+    if (lab_driver_parse(word, &lab->driver) < 0) {
+        return program_refuse(self, "--driver %s: expected netns, process or auto", word);
+    }
+    if (lab->driver == LAB_NETNS && launch_allowed(why) < 0) {
+        return program_refuse(self, "%s", why);
+    }
+    return PROGRAM_GO;
+}
+
+/* By the number of servers, and by what else the machine does. A torus inside one process stops with its time (clock.h): others do it no harm. */
+static void choose_timers(struct choice *c, struct lab *lab)
+{
+    bool fast = strcmp(c->timers, "fast") == 0;
+    c->wanted = lab->driver == LAB_PROCESS ? 0 : scale_wanted();
+    uint64_t busy = scale_busy(c->wanted, scale_machine());
+    scale_timers(lab, fast, 1);
+    uint64_t scale = scale_needed(lab, scale_processors()) * busy;
+    scale = scale < SCALE_MOST ? scale : SCALE_MOST;
+    if (c->scale != 0 && c->scale < scale && busy > 1) {
+        fprintf(stderr,
+                "cwlab up: this machine is busy (%.0f other processes want its %u processor%s): servers may count one "
+                "another out with --scale %lu; without it, timers would be %lu times as long\n",
+                c->wanted, scale_machine(), scale_machine() == 1 ? "" : "s", (unsigned long)c->scale,
+                (unsigned long)scale);
+    }
+    scale_timers(lab, fast, c->scale != 0 ? c->scale : scale);
+}
+
+static int read_choice(const struct program_command *self, struct choice *c, const char *dims, struct lab *lab)
+{
+    cw_dims d;
+    char why[LAB_WHY];
+    *lab = (struct lab){.scale = 1};
+    if (quantity_dims(dims, strlen(dims), &d) < 0 || torus_init(&lab->torus, d) < 0 ||
+        lab->torus.servers > SERVERS_MAX) {
+        return program_refuse(self, "'%s' are no dimensions: expected as 3x3x3, at most %d servers", dims, SERVERS_MAX);
+    }
+    if (lab_place(lab, c->name, why) < 0) {
+        return program_refuse(self, "%s", why);
+    }
+    if (lab_shim_parse(c->shim, &lab->shim) < 0) {
+        return program_refuse(self, "--shim %s: expected raw, pcap or udp", c->shim);
+    }
+    if (c->mtu < 1500 || c->mtu > 9000) {
+        return program_refuse(self, "--mtu %u: expected 1500 to 9000", c->mtu);
+    }
+    if (strcmp(c->timers, "fast") != 0 && strcmp(c->timers, "default") != 0) {
+        return program_refuse(self, "--timers %s: expected fast or default", c->timers);
+    }
+    if (c->scale > SCALE_MOST) {
+        return program_refuse(self, "--scale %lu: expected 1 to %d, or 0", (unsigned long)c->scale, SCALE_MOST);
+    }
+    lab->mtu = c->mtu;
+    lab->bits_per_second = c->rate;
+    lab->no_grants = c->no_grants;
+    int code = choose_driver(self, lab, c->driver);
+    for (int i = 0; i < c->services.count && code == PROGRAM_GO; i++) {
+        code = add_service(self, lab, c->services.word[i]);
+    }
+    if (code != PROGRAM_GO) {
+        return code;
+    }
+    choose_timers(c, lab);
+    if (command_find("CUBEWAYD", "cubewayd", lab->daemon) < 0) {
+        return program_refuse(self, "cubewayd is not beside cwlab, and not on the PATH; CUBEWAYD=FILE names it");
+    }
+    if (command_find("CWLAB_WITNESS", "witness.so", lab->witness) < 0) {
+        lab->witness[0] = '\0';
+    }
+    return PROGRAM_GO;
+}
+
+/* ---- Bringing it up -------------------------------------------------------------------------------------------------------------- */
+
+struct show {
+    bool on;
+    const struct lab *lab;
+    cw_time began, look; /* when it is time to see whether daemons have died */
+};
+
+static double seconds_since(cw_time from)
+{
+    return (double)cw_time_since(peer_clock(), from).ns / 1e9;
+}
+
+static void show_building(void *context, unsigned done, unsigned total, const char *what)
+{
+    const struct show *show = context;
+    if (show->on) {
+        fprintf(stderr, "\r\033[K%s %u of %u, %.0f s", what, done, total, seconds_since(show->began));
+    }
+}
+
+/* False when a daemon has died by itself: then there is nothing to wait for. */
+static bool show_converging(void *context, const struct converge_sight *sight)
+{
+    struct show *show = context;
+    struct explain e;
+    char name[TORUS_TEXT];
+    if (cw_time_due(show->look, peer_clock())) {
+        show->look = cw_time_add(peer_clock(), between_looks);
+        if (explain_look(&e, show->lab) && e.unordered > 0) {
+            return false;
+        }
+    }
+    if (show->on) {
+        torus_format(torus_coord(&show->lab->torus, sight->server), name);
+        fprintf(stderr, "\r\033[Kservers that know all others: %u of %u (%s reaches %u), %.0f s", sight->done,
+                sight->total, name, sight->reachable, seconds_since(show->began));
+    }
+    return true;
+}
+
+static void hide(const struct show *show)
+{
+    if (show->on) {
+        fputs("\r\033[K", stderr);
+    }
+}
+
+/* Why it did not become what it should. */
+static void tell_failure(const struct program_command *self, const struct lab *lab, unsigned count, double seconds)
+{
+    struct explain e;
+    program_refuse(self, "%u of %u servers know all others after %.1f s; the rest do not in time (--patience)", count,
+                   lab->torus.servers, seconds);
+    if (explain_look(&e, lab)) {
+        explain_tell(&e, lab, stderr);
+        if (e.dead == 0 && !explain_is_starved(&e)) {
+            fprintf(stderr, "no daemon is dead, and processors are not too few (%.0f processes want one of %u)\n",
+                    e.load, e.processors);
+        }
+    }
+    fprintf(stderr,
+            "The lab is taken down, and its logs with it; with --no-wait it stays as it is, for cwlab status and "
+            "%s/*.log\n",
+            lab->folder);
+}
+
+static int tell(const struct program_command *self, const struct lab *lab, const struct choice *c, double built,
+                double converged)
+{
+    char dims[QUANTITY_TEXT];
+    quantity_dims_format(torus_dims(&lab->torus), dims);
+    if (!c->json) {
+        fprintf(stderr, "lab '%s': %u servers (%s, %s) up in %.2f s", lab->name, lab->torus.servers, dims,
+                lab->driver == LAB_PROCESS ? "one process" : lab_shim_name(lab->shim), built);
+        if (converged > 0) {
+            fprintf(stderr, ", all know each other after %.2f s", converged);
+        }
+        fputc('\n', stderr);
+        return EXIT_FINE;
+    }
+    struct report *r = report_open("up");
+    report_text(r, "lab", lab->name);
+    report_text(r, "dims", dims);
+    report_text(r, "driver", lab_driver_name(lab->driver));
+    report_integer(r, "servers", lab->torus.servers);
+    report_integer(r, "keeper", lab->keeper);
+    report_integer(r, "timers_scale", (int64_t)lab->scale);
+    report_real(r, "processors_wanted", c->wanted);
+    report_real(r, "hello_ms", (double)lab->timers.hello.ns / 1e6);
+    report_real(r, "dead_ms", (double)lab->timers.dead.ns / 1e6);
+    report_real(r, "hold_ms", (double)lab->timers.hold.ns / 1e6);
+    report_real(r, "built_seconds", built);
+    report_real(r, "converged_seconds", converged);
+    return program_print(self, r, true, EXIT_FINE);
+}
+
+/* Until a key ends us, or the lab ends. */
+static void stay(const struct launch *l)
+{
+    char byte;
+    while (read(l->lifeline, &byte, 1) > 0) {
+    }
+}
+
+static int bring_up(const struct program_command *self, struct lab *lab, const struct choice *c)
+{
+    cw_time began = peer_clock();
+    struct show show = {
+        .on = !c->quiet && !c->json && isatty(STDERR_FILENO),
+        .lab = lab,
+        .began = began,
+        .look = cw_time_add(began, between_looks),
+    };
+    struct launch l;
+    char why[LAB_WHY], timers[SCALE_TEXT];
+    bool cleaned;
+    if (lab->scale > 1 && !c->quiet) {
+        fprintf(stderr, "cwlab up: timers are longer: %s\n",
+                scale_describe(lab, scale_processors(), c->wanted, timers));
+    }
+    int rc = launch_begin(&l, lab, &cleaned, why);
+    if (cleaned) {
+        fprintf(stderr, "cwlab up: removed what a dead lab '%s' had left\n", lab->name);
+    }
+    if (rc == 0) {
+        rc = launch_wait(&l, show_building, &show, why);
+    }
+    hide(&show);
+    if (rc < 0) {
+        launch_close(&l, lab);
+        return program_refuse(self, "%s", why);
+    }
+    double built = seconds_since(began), converged = 0;
+    if (!c->no_wait) {
+        const struct converge_goal goal = {.want = lab->torus.servers, .links = true};
+        cw_span patience = c->patience.ns > 0 ? c->patience : scale_patience(lab);
+        unsigned count = converge_wait(lab, &goal, cw_time_add(began, patience), show_converging, &show);
+        hide(&show);
+        converged = seconds_since(began);
+        if (count < lab->torus.servers) {
+            tell_failure(self, lab, count, converged);
+            launch_close(&l, lab);
+            return EXIT_BROKEN;
+        }
+    }
+    int code = tell(self, lab, c, built, converged);
+    if (c->foreground) {
+        fflush(stdout);
+        stay(&l);
+    } else {
+        launch_let_go(&l);
+    }
+    return code;
+}
+
+static int run(const struct program_command *self, int argc, char **argv)
+{
+    struct option_words words;
+    struct choice c = {.driver = "auto", .name = "lab", .shim = "raw", .timers = "default", .mtu = 9000};
+    const struct option option[] = {
+        {"driver", OPTION_TEXT, &c.driver, "netns|process|auto", "a namespace for each server, or all in one process",
+         false},
+        {"name", OPTION_TEXT, &c.name, "LAB", "several labs at once have several names", false},
+        {"mtu", OPTION_SMALL, &c.mtu, "BYTES", "of a frame behind its Ethernet header, 1500 to 9000", false},
+        {"rate", OPTION_RATE, &c.rate, NULL, "of every link, each way (tbf); 0: as fast as it goes", false},
+        {"shim", OPTION_TEXT, &c.shim, "raw|pcap|udp", "how daemons reach their links", false},
+        {"service", OPTION_LIST, &c.services, "FILE.so|NAME",
+         "one more service on every server, or a built-in one that is to serve as if configured; may be repeated",
+         false},
+        {"no-grants", OPTION_FLAG, &c.no_grants, NULL, "services of --service may send nothing before cwctl job grant",
+         false},
+        {"timers", OPTION_TEXT, &c.timers, "fast|default", "hello 5 ms and dead 15 ms, or 10 ms and 50 ms", false},
+        {"scale", OPTION_COUNT, &c.scale, "N", "timers are so many times as long; 0: as many as this machine needs now",
+         false},
+        {"patience", OPTION_SPAN, &c.patience, NULL,
+         "for all servers to know each other; 0: 20 s, and 200 ms more for each server", false},
+        {"no-wait", OPTION_FLAG, &c.no_wait, NULL, "return when all daemons have begun", false},
+        {"foreground", OPTION_FLAG, &c.foreground, NULL, "stay; the lab ends with this command", false},
+        {"json", OPTION_FLAG, &c.json, NULL, "print JSON", false},
+        {"quiet", OPTION_FLAG, &c.quiet, NULL, "no progress on the terminal", false},
+    };
+    struct lab lab;
+    int code = program_options(self, option, sizeof option / sizeof *option, argc, argv, &words);
+    if (code != PROGRAM_GO) {
+        return code;
+    }
+    if (words.count != 1) {
+        return program_refuse(self, "expected the shape of the torus, as 3x3x3");
+    }
+    code = read_choice(self, &c, words.word[0], &lab);
+    return code != PROGRAM_GO ? code : bring_up(self, &lab, &c);
+}
+
+const struct program_command command_up = {
+    .program = &program_cwlab,
+    .name = "up",
+    .summary = "bring up a torus of daemons; returns when all servers know each other",
+    .words = "XxYxZ [options]",
+    .text =
+        "Makes a network namespace for each server and a veth pair for each cable, starts a cubewayd in each, and "
+        "waits\n"
+        "until every server reaches every other. As root, or as an ordinary user where user namespaces are allowed.\n"
+        "With --driver process one cubewayd holds all servers: for machines that allow neither.\n"
+        "The keeper stays behind and holds everything together; cwlab down ends it, and so does its death.\n"
+        "Many servers on few processors, and any number on a busy machine, get longer timers, and it says which. A lab "
+        "that\n"
+        "does not come together is taken down, and it says why.",
+    .example = "  cwlab up 3x3x3\n"
+               "  cwlab up 4x4x2 --name small --rate 100mbit --mtu 1500 --timers fast\n"
+               "  cwlab up 3x3x3 --service hitcount-build/hitcount.so\n"
+               "  cwlab up 3x3x3 --service kvcache && cwlab exec 0,0,0 memcstat --servers=127.0.0.1",
+    .run = run,
+};

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "testbed/cwlab/command.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct program_command *const commands[] = {
+    &command_up,      &command_down,    &command_status, &command_list,  &command_pingall,
+    &command_fail,    &command_restore, &command_leave,  &command_pause, &command_link,
+    &command_loss,    &command_churn,   &command_ctl,    &command_exec,  &command_shell,
+    &command_capture, &command_judge,   &command_run,    NULL,
+};
+
+const struct program program_cwlab = {
+    .name = "cwlab",
+    .purpose =
+        "Brings up a torus of real daemons on this machine: one network namespace for each server, a veth pair for "
+        "each\n"
+        "cable. Nothing is installed and nothing is left behind: a lab lives as long as its keeper process.\n"
+        "\n"
+        "  cwlab up 3x3x3                      27 servers; returns when all know each other\n"
+        "  cwlab pingall                       everybody pings everybody\n"
+        "  cwlab ctl 0,0,0 key explain hello   ask a server's daemon\n"
+        "  cwlab fail 1,0,2                    kill -9\n"
+        "  cwlab down",
+    .ending = "Exit codes: 0 all is well; 1 done, and not as it should be; 2 wrong usage, or not possible here; 3 no "
+              "such lab.",
+    .commands = commands,
+};
+
+/* ---- Labs -------------------------------------------------------------------------------------------------------------------- */
+
+struct living {
+    char name[LAB_NAME];
+    unsigned count;
+};
+
+static void count_living(void *context, const char *name)
+{
+    struct living *l = context;
+    struct lab lab;
+    char why[LAB_WHY];
+    if (lab_load(&lab, name, why) == 0 && lab_lives(&lab)) {
+        l->count++;
+        snprintf(l->name, sizeof l->name, "%s", name);
+    }
+}
+
+int command_lab(const struct program_command *c, const char *name, struct lab *lab)
+{
+    struct living only = {.count = 0};
+    char why[LAB_WHY];
+    if (name == NULL) {
+        lab_each(count_living, &only);
+        if (only.count != 1) {
+            program_refuse(c, only.count == 0 ? "no lab is up: cwlab up makes one"
+                                              : "several labs are up: say which with --name (cwlab list)");
+            return EXIT_NO_LAB;
+        }
+        name = only.name;
+    }
+    if (lab_load(lab, name, why) < 0) {
+        program_refuse(c, "%s", why);
+        return EXIT_NO_LAB;
+    }
+    if (!lab_lives(lab)) {
+        program_refuse(c, "lab '%s' is dead: its keeper was killed, and all went with it (the next cwlab up cleans up)",
+                       name);
+        return EXIT_NO_LAB;
+    }
+    return PROGRAM_GO;
+}
+
+int command_server(const struct program_command *c, const struct lab *lab, const char *word, cw_server *out)
+{
+    cw_coord at;
+    if (word == NULL || torus_parse(&lab->torus, word, strlen(word), &at) < 0) {
+        return program_refuse(c, "expected a server of the torus, as 0,1,2; found '%s'",
+                              word != NULL ? word : "nothing");
+    }
+    *out = torus_id(&lab->torus, at);
+    return PROGRAM_GO;
+}
+
+/* ---- Asking ------------------------------------------------------------------------------------------------------------------ */
+
+int command_keeper(const struct program_command *c, const struct lab *lab, const char *what, int argc,
+                   const char *const *argv, void (*row)(void *context, const struct message *row), void *context)
+{
+    static const cw_span patience = CW_MS(30000);
+    char path[LAB_PATH], why[PEER_WHY];
+    struct peer p;
+    int rc = peer_open(&p, lab_path(lab, "keeper", ".sock", path));
+    if (rc < 0) {
+        program_refuse(c, "lab '%s' is dead", lab->name);
+        return EXIT_NO_LAB;
+    }
+    rc = peer_ask(&p, peer_request(what, argc, argv), patience, row, context, why);
+    peer_close(&p);
+    if (rc < 0) {
+        program_refuse(c, "%s%s%s", argc > 0 ? argv[0] : "", argc > 0 ? ": " : "", why);
+        return EXIT_USAGE;
+    }
+    return EXIT_FINE;
+}
+
+int command_daemon(const struct lab *lab, cw_server s, struct message *request, cw_span patience,
+                   void (*row)(void *context, const struct message *row), void *context, char why[static PEER_WHY])
+{
+    char name[TORUS_TEXT], path[LAB_PATH];
+    struct peer p;
+    lab_path(lab, lab_daemon_name(lab, s, name), ".sock", path);
+    int rc = peer_open(&p, path);
+    if (rc < 0) {
+        message_close(request);
+        snprintf(why, PEER_WHY, "its daemon does not answer");
+        return rc;
+    }
+    torus_format(torus_coord(&lab->torus, s), name);
+    message_text(request, "server", name);
+    rc = peer_ask(&p, request, patience, row, context, why);
+    peer_close(&p);
+    return rc;
+}
+
+/* ---- Showing ----------------------------------------------------------------------------------------------------------------- */
+
+static void copy_text(void *context, const char *name, const char *value)
+{
+    report_text(context, name, value);
+}
+
+static void copy_integer(void *context, const char *name, int64_t value)
+{
+    report_integer(context, name, value);
+}
+
+static void copy_real(void *context, const char *name, double value)
+{
+    report_real(context, name, value);
+}
+
+static void copy_flag(void *context, const char *name, bool value)
+{
+    report_flag(context, name, value);
+}
+
+void command_copy(struct report *r, const struct message *row)
+{
+    const struct message_visitor copy = {
+        .context = r, .text = copy_text, .integer = copy_integer, .real = copy_real, .flag = copy_flag};
+    message_visit(row, &copy);
+}
+
+/* ---- Programs ---------------------------------------------------------------------------------------------------------------- */
+
+static bool whole_path(const char *path, char out[static LAB_PATH])
+{
+    char *whole = realpath(path, NULL);
+    int length = whole != NULL ? snprintf(out, LAB_PATH, "%s", whole) : -1;
+    free(whole);
+    return length > 0 && length < LAB_PATH;
+}
+
+/* In a build folder all lie beside cwlab; installed, where a user's PATH need not lead. */
+static bool beside(const char *name, char out[static LAB_PATH])
+{
+    static const char *const folders[] = {"", "../sbin/", "../lib/cubeway/"};
+    char self[LAB_PATH], path[2 * LAB_PATH];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(self, '/');
+    if (slash == NULL) {
+        return false;
+    }
+    slash[1] = '\0';
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        int n = snprintf(path, sizeof path, "%s%s%s", self, folders[i], name);
+        if (n < (int)sizeof path && access(path, R_OK) == 0) {
+            return whole_path(path, out);
+        }
+    }
+    return false;
+}
+
+int command_find(const char *variable, const char *name, char out[static LAB_PATH])
+{
+    const char *said = getenv(variable), *path = getenv("PATH");
+    if (said != NULL && said[0] != '\0') {
+        return whole_path(said, out) ? 0 : -ENOENT;
+    }
+    if (beside(name, out)) {
+        return 0;
+    }
+    while (path != NULL && path[0] != '\0') {
+        size_t length = strcspn(path, ":");
+        if (snprintf(out, LAB_PATH, "%.*s/%s", (int)length, path, name) < LAB_PATH && access(out, X_OK) == 0) {
+            return 0;
+        }
+        path += length + (path[length] == ':');
+    }
+    return -ENOENT;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * command.h - what the commands of cwlab are made of, and have in common.
+ *
+ * Exit codes: program.h's, and 3 there is no such lab. exec, shell and ctl give the exit code of what they ran.
+ */
+#ifndef TESTBED_CWLAB_COMMAND_H
+#define TESTBED_CWLAB_COMMAND_H
+
+#include "scenario/program.h"
+#include "testbed/lab.h"
+#include "testbed/peer.h"
+
+enum { EXIT_NO_LAB = 3 };
+
+extern const struct program program_cwlab;
+extern const struct program_command command_up, command_down, command_status, command_list, command_pingall,
+    command_fail, command_restore, command_leave, command_pause, command_link, command_loss, command_churn, command_ctl,
+    command_exec, command_shell, command_capture, command_judge, command_run;
+
+/* Of this name, or when it is NULL the only one that lives. PROGRAM_GO, or EXIT_NO_LAB and it was said why. */
+CW_MUST_CHECK int command_lab(const struct program_command *c, const char *name, struct lab *lab);
+/* A server of the lab's torus. PROGRAM_GO or EXIT_USAGE, said. */
+CW_MUST_CHECK int command_server(const struct program_command *c, const struct lab *lab, const char *word,
+                                 cw_server *out);
+
+/* The keeper is asked; what it refuses is said. Exit code. */
+int command_keeper(const struct program_command *c, const struct lab *lab, const char *what, int argc,
+                   const char *const *argv, void (*row)(void *context, const struct message *row), void *context);
+/*
+ * A server's daemon is asked: opens and closes a connection. Its rc, or -ECONNREFUSED and the like; why says it.
+ */
+int command_daemon(const struct lab *lab, cw_server s, struct message *request, cw_span patience,
+                   void (*row)(void *context, const struct message *row), void *context, char why[static PEER_WHY]);
+
+/* Adds the fields of a row to a report. */
+void command_copy(struct report *r, const struct message *row);
+/* The program `name`: where the variable says, beside cwlab itself, or on the PATH. -ENOENT. */
+CW_MUST_CHECK int command_find(const char *variable, const char *name, char out[static LAB_PATH]);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "testbed/cwlab/compare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Why these bounds: workloads begin and end a few milliseconds apart on real servers, and a busy machine sends late (5 % of packets).
+ * How many packets a failure costs depends on when it is seen: within two points of all packets. Hops follow from keys, which are
+ * random: 5 %. What is a property and no measurement must be equal.
+ */
+static const struct {
+    const char *field;
+    double relative, absolute;
+} bounds[] = {
+    {"misdelivered", 0, 0},  {"running", 0, 0},          {"agreeing", 0, 0},
+    {"kills", 0, 0},         {"pauses", 0, 0},           {"packets", 0.05, 50},
+    {"delivered", 0.05, 50}, {"dropped_share", 0, 0.02}, {"hops_mean", 0.05, 0.05},
+};
+
+struct wanted {
+    const char *name;
+    double value;
+    bool found;
+};
+
+static void real(void *context, const char *name, double value)
+{
+    struct wanted *w = context;
+    if (strcmp(w->name, name) == 0) {
+        w->value = value;
+        w->found = true;
+    }
+}
+
+static void integer(void *context, const char *name, int64_t value)
+{
+    real(context, name, (double)value);
+}
+
+static void text(void *context, const char *name, const char *value)
+{
+    (void)context;
+    (void)name;
+    (void)value;
+}
+
+static void flag(void *context, const char *name, bool value)
+{
+    (void)context;
+    (void)name;
+    (void)value;
+}
+
+unsigned compare(struct report *lab, const struct message *simulated)
+{
+    unsigned outside = 0;
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        struct wanted w = {.name = bounds[i].field};
+        const struct message_visitor visitor = {&w, text, integer, real, flag};
+        double here;
+        message_visit(simulated, &visitor);
+        if (!w.found || report_number(lab, bounds[i].field, &here) < 0) {
+            continue;
+        }
+        double room = fmax(fabs(w.value) * bounds[i].relative, bounds[i].absolute);
+        bool within = fabs(here - w.value) <= room + 1e-9;
+        struct report *row = report_open(NULL);
+        report_text(row, "number", bounds[i].field);
+        report_real(row, "simulator", w.value);
+        report_real(row, "lab", here);
+        report_real(row, "may_differ_by", room);
+        report_text(row, "within", within ? "yes" : "NO");
+        report_append(lab, "compared", row);
+        outside += !within;
+    }
+    return outside;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "testbed/cwlab/converge.h"
+
+#include "testbed/cwlab/command.h"
+
+#include <string.h>
+#include <time.h>
+
+static const cw_span patience = CW_MS(2000), pause_between = CW_MS(10);
+
+static void take(void *context, const struct message *row)
+{
+    struct converge_view *v = context;
+    const char *state = message_get_text(row, "state");
+    v->reachable = (uint32_t)message_get_integer(row, "reachable", 0);
+    snprintf(v->state, sizeof v->state, "%s", state != NULL ? state : "");
+}
+
+int converge_ask(const struct lab *lab, cw_server s, struct converge_view *out)
+{
+    char why[PEER_WHY];
+    *out = (struct converge_view){.reachable = 0};
+    int rc = command_daemon(lab, s, peer_request("status", 0, NULL), patience, take, out, why);
+    out->whole = rc == 0;
+    return rc < 0 ? rc : 0; /* 1: it answered, and is not whole */
+}
+
+static bool has_arrived(const struct lab *lab, const struct converge_goal *goal, cw_server s, uint32_t *reachable)
+{
+    struct converge_view v;
+    bool there = converge_ask(lab, s, &v) == 0 && v.reachable == goal->want && strcmp(v.state, "serving") == 0;
+    *reachable = v.reachable;
+    return there && (v.whole || !goal->links);
+}
+
+unsigned converge_wait(const struct lab *lab, const struct converge_goal *goal, cw_time until,
+                       bool (*progress)(void *context, const struct converge_sight *sight), void *context)
+{
+    struct converge_sight sight = {.done = 0};
+    uint32_t servers = lab->torus.servers;
+    for (cw_server s = 0; s < servers; s++) {
+        sight.total += goal->who == NULL || goal->who[s];
+    }
+    /* From the first who has not arrived: while that one has not, the others are not asked either. Nearly all is sleep. */
+    for (cw_server s = 0; s < servers && cw_time_before(peer_clock(), until);) {
+        bool asked = goal->who == NULL || goal->who[s];
+        if (!asked || has_arrived(lab, goal, s, &sight.reachable)) {
+            sight.done += asked;
+            s++;
+            continue;
+        }
+        sight.server = s;
+        if (progress != NULL && !progress(context, &sight)) {
+            break;
+        }
+        nanosleep(&(struct timespec){0, (long)pause_between.ns}, NULL);
+    }
+    return sight.done;
+}

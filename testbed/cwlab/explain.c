@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "testbed/cwlab/explain.h"
+
+#include "testbed/peer.h"
+#include "testbed/cwlab/scale.h"
+
+#include <string.h>
+
+enum { QUOTED = 1200 /* bytes of a log */, STARVED_PERCENT = 20, YOUNG_S = 3 };
+
+static const cw_span patience = CW_MS(10000);
+
+/* The share of its life that a process has waited for a processor; negative: not known. */
+static double waited_share(int64_t pid, double seconds)
+{
+    char path[64];
+    unsigned long long ran = 0, waited = 0;
+    snprintf(path, sizeof path, "/proc/%lld/schedstat", (long long)pid);
+    FILE *f = pid > 0 && seconds > 0 ? fopen(path, "re") : NULL;
+    bool known = f != NULL && fscanf(f, "%llu %llu", &ran, &waited) == 2;
+    if (f != NULL) {
+        fclose(f);
+    }
+    return known ? (double)waited / 1e9 / seconds : -1;
+}
+
+static void note_dead(struct explain *e, const struct message *row)
+{
+    const char *name = message_get_text(row, "server"), *ended = message_get_text(row, "ended");
+    bool ordered = ended != NULL && strstr(ended, "as ordered") != NULL;
+    if (e->dead < EXPLAIN_NAMES) {
+        struct explain_dead *d = &e->first[e->dead];
+        snprintf(d->name, sizeof d->name, "%s", name != NULL ? name : "");
+        snprintf(d->ended, sizeof d->ended, "%s", ended != NULL ? ended : "ended");
+        d->ordered = ordered;
+    }
+    e->unordered += !ordered;
+    e->dead++;
+}
+
+void explain_row(struct explain *e, const struct message *row)
+{
+    const char *state = message_get_text(row, "state");
+    if (state == NULL) {
+        return;
+    }
+    if (strcmp(state, "dead") == 0) {
+        note_dead(e, row);
+        return;
+    }
+    bool runs = strcmp(state, "running") == 0;
+    e->running += runs;
+    e->paused += !runs;
+    double seconds = message_get_real(row, "seconds", 0);
+    double share = waited_share(message_get_integer(row, "pid", 0), seconds);
+    if (share >= 0) {
+        e->seconds = (e->seconds * e->timed + seconds) / (e->timed + 1);
+        e->waited = (e->waited * e->timed + (share < 1 ? share : 1)) / (e->timed + 1);
+        e->timed++;
+    }
+}
+
+static void take(void *context, const struct message *row)
+{
+    explain_row(context, row);
+}
+
+bool explain_look(struct explain *e, const struct lab *lab)
+{
+    char path[LAB_PATH], why[PEER_WHY];
+    struct peer p;
+    *e = (struct explain){.processors = scale_processors()};
+    if (peer_open(&p, lab_path(lab, "keeper", ".sock", path)) < 0) {
+        return false;
+    }
+    int rc = peer_ask(&p, peer_request("status", 0, NULL), patience, take, e, why);
+    peer_close(&p);
+    unsigned runnable = 0;
+    FILE *f = fopen("/proc/loadavg", "re");
+    if (f != NULL) {
+        e->load = fscanf(f, "%*s %*s %*s %u", &runnable) == 1 ? runnable : 0;
+        fclose(f);
+    }
+    return rc >= 0;
+}
+
+bool explain_is_starved(const struct explain *e)
+{
+    return e->timed > 0 && e->seconds >= YOUNG_S && e->waited * 100 >= STARVED_PERCENT;
+}
+
+/* The last lines of a log, for somebody who will not see the file. */
+static void quote_log(const struct lab *lab, const char *name, FILE *out)
+{
+    char path[LAB_PATH], text[QUOTED + 1];
+    FILE *f = fopen(lab_path(lab, name, ".log", path), "re");
+    if (f == NULL) {
+        return;
+    }
+    bool whole = fseek(f, -(long)QUOTED, SEEK_END) != 0;
+    if (whole) {
+        rewind(f);
+    }
+    size_t length = fread(text, 1, QUOTED, f);
+    fclose(f);
+    text[length] = '\0';
+    const char *line = whole ? NULL : strchr(text, '\n');
+    fprintf(out, "the log of %s ends:\n%s", name, line != NULL ? line + 1 : text);
+    if (length > 0 && text[length - 1] != '\n') {
+        fputc('\n', out);
+    }
+}
+
+static void tell_dead(const struct explain *e, const struct lab *lab, FILE *out)
+{
+    const char *unordered = NULL;
+    fprintf(out, "%u daemon%s dead:", e->dead, e->dead == 1 ? " is" : "s are");
+    for (unsigned i = 0; i < e->dead && i < EXPLAIN_NAMES; i++) {
+        const struct explain_dead *d = &e->first[i];
+        fprintf(out, "%s %s (%s)", i > 0 ? "," : "", d->name, d->ended);
+        unordered = unordered == NULL && !d->ordered ? d->name : unordered;
+    }
+    fprintf(out, "%s; cwlab restore %s --name %s starts it again\n", e->dead > EXPLAIN_NAMES ? ", and others" : "",
+            e->first[0].name, lab->name);
+    if (unordered != NULL) {
+        quote_log(lab, unordered, out);
+    }
+}
+
+void explain_tell(const struct explain *e, const struct lab *lab, FILE *out)
+{
+    if (e->dead > 0) {
+        tell_dead(e, lab, out);
+    }
+    if (e->paused > 0) {
+        fprintf(out, "%u daemon%s paused\n", e->paused, e->paused == 1 ? " is" : "s are");
+    }
+    if (explain_is_starved(e)) {
+        fprintf(
+            out,
+            "too little processor time: daemons have waited %.0f %% of their lives for a processor (%.0f processes "
+            "want one now, there %s %u).\n"
+            "Let other work end, take fewer servers, or longer timers (cwlab up --scale %lu), or --driver process\n",
+            e->waited * 100, e->load, e->processors == 1 ? "is" : "are", e->processors, (unsigned long)lab->scale * 2);
+    }
+    if (e->dead > 0 || explain_is_starved(e)) {
+        fprintf(out, "logs: %s/*.log\n", lab->folder);
+    }
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* sched_getaffinity */
+#include "testbed/cwlab/scale.h"
+
+#include "base/quantity.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Measured (docs/testbed.md): 512 daemons come together on two processors from 25 times on, and need 53 by this. */
+enum { HELLOS_PER_CPU = 5000, PAIRS_PER_CPU = 2500 };
+/* One process has one thread for them all, but no frame of it passes a kernel. */
+enum { HELLOS_INSIDE = 100000, PAIRS_INSIDE = 8192 };
+/* Looks at the machine's run queue. The load average is slower than a lab: it still tells of work that ended a minute ago. */
+enum { LOOKS = 20, LOOK_US = 5000 };
+enum { PATIENCE_MS = 20000, PATIENCE_A_SERVER_MS = 200 };
+
+unsigned scale_processors(void)
+{
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return count > 0 ? (unsigned)count : 1;
+}
+
+static uint64_t times_needed(uint64_t work, uint64_t most)
+{
+    return (work + most - 1) / most;
+}
+
+uint64_t scale_needed(const struct lab *lab, unsigned processors)
+{
+    uint64_t servers = lab->torus.servers;
+    uint64_t links = servers * (uint64_t)__builtin_popcount(torus_links(&lab->torus));
+    bool inside = lab->driver == LAB_PROCESS;
+    uint64_t hellos = times_needed(links * (UINT64_C(1000000000) / (uint64_t)lab->timers.hello.ns),
+                                   inside ? HELLOS_INSIDE : (uint64_t)processors * HELLOS_PER_CPU);
+    uint64_t pairs = times_needed(servers * servers, inside ? PAIRS_INSIDE : (uint64_t)processors * PAIRS_PER_CPU);
+    return servers <= SCALE_SMALL ? 1 : hellos > pairs ? hellos : pairs;
+}
+
+unsigned scale_machine(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (unsigned)count : 1;
+}
+
+double scale_wanted(void)
+{
+    unsigned sum = 0, looks = 0;
+    for (; looks < LOOKS; looks++) {
+        unsigned runnable = 0;
+        FILE *f = fopen("/proc/loadavg", "re");
+        bool known = f != NULL && fscanf(f, "%*s %*s %*s %u", &runnable) == 1;
+        if (f != NULL) {
+            fclose(f);
+        }
+        if (!known) {
+            return 0;
+        }
+        sum += runnable > 0 ? runnable - 1 : 0; /* one is this look */
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_US * 1000}, NULL);
+    }
+    return (double)sum / looks;
+}
+
+uint64_t scale_busy(double wanted, unsigned processors)
+{
+    double queue = wanted / processors; /* before a daemon, when it wakes */
+    if (queue < 0.75) {
+        return 1; /* there is a processor free most of the time */
+    }
+    return queue + 2 < SCALE_BUSY_MOST ? (uint64_t)(queue + 2) : SCALE_BUSY_MOST;
+}
+
+static void longer(cw_span *span, uint64_t by)
+{
+    span->ns *= (int64_t)by;
+}
+
+void scale_timers(struct lab *lab, bool fast, uint64_t scale)
+{
+    struct ls_timers *t = &lab->timers;
+    *t = fast ? ls_timers_fast() : ls_timers_default();
+    lab->fast = fast;
+    lab->scale = scale;
+    longer(&t->hello, scale);
+    longer(&t->dead, scale);
+    longer(&t->hold, scale);
+    longer(&t->flood_bound, scale);
+    longer(&t->retry, scale);
+    longer(&t->pending_limit, scale);
+    longer(&t->pace, scale);
+}
+
+cw_span scale_patience(const struct lab *lab)
+{
+    return CW_MS(PATIENCE_MS + (int64_t)lab->torus.servers * PATIENCE_A_SERVER_MS);
+}
+
+char *scale_describe(const struct lab *lab, unsigned processors, double wanted, char out[static SCALE_TEXT])
+{
+    char hello[QUANTITY_TEXT], dead[QUANTITY_TEXT], hold[QUANTITY_TEXT], by[64] = "", others[64] = "";
+    quantity_span_format(lab->timers.hello, hello);
+    quantity_span_format(lab->timers.dead, dead);
+    quantity_span_format(lab->timers.hold, hold);
+    if (lab->scale > 1) {
+        snprintf(by, sizeof by, "%lu times ", (unsigned long)lab->scale);
+    }
+    if (wanted >= 1) {
+        snprintf(others, sizeof others, ", which %.0f other process%s now", wanted,
+                 wanted < 1.5 ? " wants" : "es want");
+    }
+    snprintf(out, SCALE_TEXT, "hello %s, dead %s, hold %s: %sthe %s ones, for %u servers on %u processor%s%s", hello,
+             dead, hold, by, lab->fast ? "fast" : "default", lab->torus.servers, processors, processors == 1 ? "" : "s",
+             others);
+    return out;
+}

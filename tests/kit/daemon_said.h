@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* daemon_said.h - what a configuration is told to be wrong with, kept. */
+#ifndef KIT_DAEMON_SAID_H
+#define KIT_DAEMON_SAID_H
+
+#include "daemon/config/config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <string.h>
+
+struct said {
+    unsigned count;
+    char text[32][400];
+};
+
+static inline void say(void *context, const char *text)
+{
+    struct said *s = context;
+    if (s->count < 32) {
+        snprintf(s->text[s->count], sizeof s->text[0], "%s", text);
+    }
+    s->count++;
+}
+
+/* 0, or -EINVAL and what was said. */
+static inline int try_config(const char *text, struct daemon_config *out, struct said *said)
+{
+    *said = (struct said){.count = 0};
+    int rc = config_parse("c", text, strlen(text), out, say, said);
+    ck_assert_int_eq(rc, said->count == 0 ? 0 : -EINVAL);
+    return rc;
+}
+
+static inline bool was_said(const struct said *said, const char *text)
+{
+    for (unsigned i = 0; i < said->count && i < 32; i++) {
+        if (strcmp(said->text[i], text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+#endif

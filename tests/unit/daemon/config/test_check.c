@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_check.c - settings that do not fit one another. */
+#include "daemon_said.h"
+#include "suite.h"
+
+#define TORUS "torus { dims = 3x3x3; coordinate = '0,0,0' }\n"
+
+START_TEST(what_does_not_fit)
+{
+    static const struct {
+        const char *text, *said; /* NULL: it is good */
+    } rows[] = {
+        {TORUS, NULL},
+        {"torus { coordinate = '0,0,0' }", "c:1: torus.dims: expected the extent of the torus, as 3x3x3"},
+        {"torus { coordinate = auto }", NULL},
+        {"torus { dims = 256x256x1; coordinate = '0,0,0' }",
+         "c:1: torus.dims: this torus is wider than the hop limit of 64: dx/2 + dy/2 + dz/2 links"},
+        {"torus { dims = 30x30x30; coordinate = all }", "c:1: torus.dims: at most 4096 servers run in one process"},
+        {TORUS "links { +x { interface = a } }", "c:2: links.+x: expected shim = raw, pcap or udp"},
+        {TORUS "links { +x { io_thread = yes } }", "c:2: links.+x: expected shim = raw, pcap or udp"},
+        {TORUS "links { +x { shim = raw; interface = a; io_thread = yes } } pump { io_threads = yes }", NULL},
+        {TORUS "links { +x { shim = raw; interface = a; io_thread = maybe } }",
+         "c:2: io_thread: 'maybe': expected true or false"},
+        {"torus { dims = 2x2x2; coordinate = all } pump { io_threads = yes }",
+         "c:1: pump.io_threads: only for links with cables: a torus inside one process has no system calls to make"},
+        {TORUS "links { +x { shim = raw } }",
+         "c:2: links.+x: shim raw needs interface, and neither file, local nor remote"},
+        {TORUS "links { +x { shim = pcap; interface = a; file = b } }",
+         "c:2: links.+x: shim pcap needs interface or file, and neither local nor remote"},
+        {TORUS "links { +x { shim = udp; local = 1.1.1.1:1 } }",
+         "c:2: links.+x: shim udp needs local and remote, as 10.0.0.1:7001, and neither interface nor file"},
+        {TORUS "links { +x { shim = raw; interface = a }\n -x { shim = raw; interface = a } }",
+         "c:3: links.-x: another link is on it already: each link needs a cable of its own"},
+        {TORUS "links { fault { loss = 1% } }",
+         "c:1: links.fault: only for a torus inside one process; a cable's is links.+x.fault"},
+        {"torus { dims = 2x2x2; coordinate = all } links { fault { loss = 1% } }", NULL},
+        {"torus { dims = 2x2x2; coordinate = all }\nlinks { +x { shim = raw; interface = a } }",
+         "c:2: links.+x: a torus inside one process makes its links itself; links.fault may be given for all"},
+        {"torus { dims = 3x3x1; coordinate = '0,0,0' }\nlinks { +z { shim = raw; interface = a } }",
+         "c:2: links.+z: this axis of the torus is 1 long and has no links"},
+        {TORUS "links { port0 { shim = raw; interface = a } }",
+         "c:1: links: links port0 to port5 need coordinate = auto, which finds out where they lead"},
+        {"torus { coordinate = auto } links { port0 { shim = raw; interface = a } +x { shim = raw; interface = b } }",
+         "c:1: links: either all links have directions (+x) or all have numbers (port0)"},
+        {TORUS "timers { hold = 20ms }", "c:1: timers: expected hold >= dead + flood_bound, dead >= 2 hello and "
+                                         "damp_max >= damp: otherwise keys could be "
+                                         "delivered at two servers"},
+        {TORUS "service nobody { }",
+         "c:1: service \"nobody\": no service of this name is built in: expected file, the path of its .so"},
+        {TORUS "service ping { weight = 3 }", NULL},
+        {TORUS "name = a/b", "c:1: name: a name is used for files: expected no / in it, and no . at its beginning"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct daemon_config c;
+        struct said said;
+        int rc = try_config(rows[i].text, &c, &said);
+        ck_assert_msg(rows[i].said == NULL ? rc == 0 : was_said(&said, rows[i].said), "%s\nsaid %u: %s", rows[i].text,
+                      said.count, said.text[0]);
+    }
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(what_does_not_fit)};
+SUITE_MAIN("config_check", tests)

@@ -1,7 +1,0 @@
-foreach(source control_json control_socket request)
-  cubeway_unit(daemon ${source} LINKS cw_control)
-endforeach()
-cubeway_unit(daemon control LINKS cw_control PkgConfig::LIBEVENT)
-foreach(source commands kvdoor metrics metrics_text path)
-  cubeway_unit(daemon ${source} LINKS cw_commands THREADS)
-endforeach()

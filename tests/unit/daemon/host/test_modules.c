@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_modules.c - services come and go on all servers at once. */
+#include "daemon/host/internal.h"
+#include "suite.h"
+#include "daemon_town.h"
+
+#include <errno.h>
+
+static const char torus[] = "torus { dims = 2x2x1; coordinate = all }";
+
+START_TEST(built_in_ones_run_everywhere)
+{
+    struct host *h = town_open(torus);
+    ck_assert_ptr_nonnull(host_service_find(h, "ping"));
+    ck_assert_ptr_nonnull(host_service_find(h, "bench"));
+    ck_assert_ptr_null(host_service_find(h, "kv"));
+    unsigned count = host_service_count(h);
+    ck_assert_str_eq(host_service_at(h, 0)->table->name, "ping");
+    char why[HOST_WHY];
+    ck_assert_int_eq(host_service_load(h, "ping", NULL, NULL, why), -EEXIST);
+    ck_assert_ptr_nonnull(strstr(why, "runs already"));
+    ck_assert_uint_eq(host_service_count(h), count);
+    ck_assert_int_eq(host_service_unload(h, "bench", why), 0);
+    ck_assert_int_eq(host_service_unload(h, "bench", why), -ENOENT);
+    ck_assert_uint_eq(host_service_count(h), count - 1);
+    town_settle(h, 4);
+    ck_assert_int_eq(host_service_load(h, "bench", "", NULL, why), 0);
+    host_close(h);
+}
+END_TEST
+
+START_TEST(some_are_switched_off_and_some_are_heavy)
+{
+    struct host *h = town_open(
+        "torus { dims = 2x2x1; coordinate = all } service bench { enabled = no } service ping { weight = 77 }");
+    ck_assert_ptr_null(host_service_find(h, "bench"));
+    ck_assert_uint_eq(host_service_find(h, "ping")->policy.weight, 77);
+    struct node_service_policy policy = host_service_find(h, "ping")->policy;
+    char why[HOST_WHY];
+    policy.weight = 5;
+    ck_assert_int_eq(host_service_policy(h, "ping", &policy, why), 0);
+    ck_assert_uint_eq(host_service_find(h, "ping")->policy.weight, 5);
+    policy.weight = 0;
+    ck_assert_int_eq(host_service_policy(h, "ping", &policy, why), -EINVAL);
+    ck_assert_int_eq(host_service_policy(h, "kv", &policy, why), -ENOENT);
+    ck_assert_uint_eq(host_service_find(h, "ping")->policy.weight, 5);
+    host_close(h);
+}
+END_TEST
+
+START_TEST(what_cannot_be_loaded_is_said)
+{
+    struct host *h = town_open(torus);
+    char why[HOST_WHY];
+    unsigned count = host_service_count(h);
+    ck_assert_int_eq(host_service_load(h, "kv", NULL, NULL, why), -ENOENT);
+    ck_assert_ptr_nonnull(strstr(why, "kv: no service of this name is built in"));
+    ck_assert_int_eq(host_service_load(h, NULL, "/nowhere/kv.so", NULL, why), -ENOENT);
+    ck_assert_ptr_nonnull(strstr(why, "/nowhere/kv.so"));
+    ck_assert_int_lt(host_service_load(h, NULL, NULL, NULL, why), 0);
+    ck_assert_uint_eq(host_service_count(h), count);
+    host_close(h);
+}
+END_TEST
+
+START_TEST(options_reach_their_service)
+{
+    struct config_option good = {"timeout_us", "5000"}, bad = {"timeout_us", "never"},
+                         strange[] = {good, {"colour", "red"}};
+    struct host *h =
+        town_open("torus { dims = 2x2x1; coordinate = all } service ping { options { timeout_us = 7000 } }");
+    char why[HOST_WHY];
+    ck_assert_str_eq(host_option(h, "ping", "timeout_us"), "7000");
+    ck_assert_ptr_null(host_option(h, "ping", "colour"));
+    ck_assert_ptr_null(host_option(h, "bench", "timeout_us"));
+    ck_assert_ptr_null(host_option(h, "nobody", "timeout_us"));
+    ck_assert_int_eq(host_service_unload(h, "ping", why), 0);
+    unsigned count = host_service_count(h);
+    ck_assert_int_eq(host_service_load_with(h, "ping", NULL, NULL, strange, 2, why), -EINVAL);
+    ck_assert_str_eq(why, "service ping: it has no option colour");
+    ck_assert_int_eq(host_service_load_with(h, "ping", NULL, NULL, &bad, 1, why), -EINVAL);
+    ck_assert_int_eq(host_service_load_with(h, "bench", NULL, NULL, NULL, 0, why), -EEXIST);
+    ck_assert_uint_eq(host_service_count(h), count);
+    ck_assert_int_eq(host_service_load_with(h, "ping", NULL, NULL, &good, 1, why), 0);
+    ck_assert_str_eq(host_option(h, "ping", "timeout_us"), "5000");
+    /* A server that starts again asks again. */
+    ck_assert_int_eq(host_fail(host_server(h, 1)), 0);
+    ck_assert_int_eq(host_restore(host_server(h, 1)), 0);
+    town_settle(h, 4);
+    host_close(h);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(options_reach_their_service),
+    SUITE_TEST(built_in_ones_run_everywhere),
+    SUITE_TEST(some_are_switched_off_and_some_are_heavy),
+    SUITE_TEST(what_cannot_be_loaded_is_said),
+};
+SUITE_MAIN("modules", tests)

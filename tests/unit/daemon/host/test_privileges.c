@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_privileges.c - what is given up is gone. Each test in a process of its own (Check forks). */
+#define _GNU_SOURCE
+#include "daemon/host/privileges.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static unsigned long long effective(void)
+{
+    char line[256];
+    unsigned long long caps = ~0ULL;
+    FILE *status = fopen("/proc/self/status", "re");
+    while (status != NULL && fgets(line, sizeof line, status) != NULL) {
+        if (sscanf(line, "CapEff: %llx", &caps) == 1) {
+            break;
+        }
+    }
+    if (status != NULL) {
+        fclose(status);
+    }
+    return caps;
+}
+
+START_TEST(nothing_is_left)
+{
+    char why[PRIVILEGES_WHY];
+    unsigned long long before = effective();
+    ck_assert_msg(privileges_limit(why) == 0, "%s", why);
+    ck_assert_int_eq(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), 1);
+    ck_assert_uint_eq(effective() & ~before, 0);
+    ck_assert_uint_eq(effective() & 1ULL << 21, 0); /* CAP_SYS_ADMIN */
+    ck_assert_msg(privileges_drop("", why) == 0, "%s", why);
+    ck_assert_uint_eq(effective(), 0);
+    int fd = socket(AF_PACKET, SOCK_RAW, 0);
+    ck_assert_int_lt(fd, 0);
+}
+END_TEST
+
+START_TEST(in_a_hurry)
+{
+    char why[PRIVILEGES_WHY];
+    int before = getpriority(PRIO_PROCESS, 0);
+    int rc = privileges_hurry(false);
+    ck_assert_int_eq(getpriority(PRIO_PROCESS, 0), rc == 0 && before > PRIVILEGES_NICE ? PRIVILEGES_NICE : before);
+    ck_assert(rc == 0 || rc == -EACCES);
+    ck_assert_int_eq(privileges_limit(why), 0);
+    ck_assert_int_eq(privileges_drop("", why), 0);
+    ck_assert_int_eq(privileges_hurry(false), rc); /* what is there stays */
+}
+END_TEST
+
+START_TEST(in_real_time)
+{
+    int rc = privileges_hurry(true);
+    ck_assert(rc == 0 || rc == -EACCES);
+    ck_assert_int_eq(sched_getscheduler(0), rc == 0 ? SCHED_RR : SCHED_OTHER);
+    privileges_take_time();
+    ck_assert_int_eq(sched_getscheduler(0), SCHED_OTHER);
+    ck_assert_int_ge(getpriority(PRIO_PROCESS, 0), 0);
+}
+END_TEST
+
+START_TEST(another_user)
+{
+    char why[PRIVILEGES_WHY];
+    if (geteuid() != 0) {
+        return; /* who is no root becomes nobody else: what no_such_user shows */
+    }
+    ck_assert_int_eq(privileges_limit(why), 0);
+    ck_assert_msg(privileges_drop("nobody", why) == 0, "%s", why);
+    ck_assert_uint_ne(geteuid(), 0);
+    ck_assert_int_lt(setresuid(0, 0, 0), 0);
+    ck_assert_uint_eq(effective(), 0);
+}
+END_TEST
+
+START_TEST(no_such_user)
+{
+    char why[PRIVILEGES_WHY];
+    ck_assert_int_eq(privileges_drop("no-such-user-here", why), -ENOENT);
+    ck_assert_ptr_nonnull(strstr(why, "no-such-user-here"));
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(nothing_is_left), SUITE_TEST(in_a_hurry),   SUITE_TEST(in_real_time),
+    SUITE_TEST(another_user),    SUITE_TEST(no_such_user),
+};
+SUITE_MAIN("privileges", tests)

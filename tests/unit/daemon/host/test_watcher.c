@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_watcher.c - who is killed has said goodbye; who ends in order says nothing more. */
+#include "daemon/host/watcher.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A shim whose last words go into a socket. */
+struct mouth {
+    struct shim shim;
+    int fd;
+};
+
+static int last_words(const struct shim *s, uint8_t *bytes, uint32_t length)
+{
+    const struct mouth *m = (const struct mouth *)(const void *)s;
+    return send(m->fd, bytes, length, MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+static const struct shim_ops mouth_ops = {.last_words = last_words};
+
+static int ears;
+
+enum end { KILLED, IN_ORDER, CRASHED, KILLED_AFTER_IT };
+
+/* Its watcher dies first, and another one takes its place; one that ends too often does not. */
+static void lose_watcher(struct watcher *w)
+{
+    for (unsigned i = 0; i <= WATCHER_TRIES; i++) {
+        pid_t before = watcher_process(w);
+        if (watcher_look(w) != 0 || kill(before, SIGKILL) != 0) {
+            _exit(2);
+        }
+        int rc;
+        while ((rc = watcher_look(w)) == 0) {
+            usleep(1000);
+        }
+        if (i == WATCHER_TRIES / 2) {
+            if (rc != 1 || watcher_process(w) == before) {
+                _exit(3);
+            }
+            return;
+        }
+    }
+}
+
+/* A process with a watcher that has left a will on two links, then dies as told. */
+static void live_and_die(enum end how)
+{
+    int ends[2];
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        static struct mouth mouth;
+        mouth = (struct mouth){.shim.ops = &mouth_ops, .fd = ends[1]};
+        struct shim *shims[CW_LINK_COUNT] = {[1] = &mouth.shim, [3] = &mouth.shim, [4] = &mouth.shim};
+        struct watcher *w;
+        close(ends[0]);
+        if (watcher_start(&w, shims, NULL, NULL) != 0) {
+            _exit(1);
+        }
+        watcher_will(w, 1, (const uint8_t *)"old", 3);
+        watcher_will(w, 1, (const uint8_t *)"one", 3);
+        watcher_will(w, 3, (const uint8_t *)"three", 5);
+        if (how == IN_ORDER) {
+            watcher_end(w);
+            _exit(0);
+        }
+        if (how == KILLED_AFTER_IT) {
+            lose_watcher(w);
+        }
+        if (how == CRASHED) {
+            signal(SIGSEGV, SIG_DFL); /* a sanitizer has a handler of its own, which is left alone */
+            watcher_on_crash(w);
+            if (fork() == 0) { /* as a dump that takes long, it keeps the descriptors open */
+                sleep(5);
+                _exit(0);
+            }
+            raise(SIGSEGV);
+        }
+        raise(SIGKILL);
+    }
+    close(ends[1]);
+    ears = ends[0];
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(WIFSIGNALED(status) ? WTERMSIG(status) : 0, how == IN_ORDER  ? 0
+                                                                 : how == CRASHED ? SIGSEGV
+                                                                                  : SIGKILL);
+}
+
+/* The next words, or "" when nobody will say any more. */
+static const char *heard(void)
+{
+    static char text[64];
+    struct pollfd fd = {.fd = ears, .events = POLLIN};
+    ck_assert_int_eq(poll(&fd, 1, 10000), 1);
+    ssize_t n = recv(ears, text, sizeof text - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
+    return text;
+}
+
+START_TEST(the_killed_say_goodbye)
+{
+    live_and_die(KILLED);
+    ck_assert_str_eq(heard(), "one");
+    ck_assert_str_eq(heard(), "three");
+    ck_assert_str_eq(heard(), ""); /* link 4 has no will, and the watcher has ended */
+}
+END_TEST
+
+START_TEST(who_ends_in_order_says_nothing)
+{
+    live_and_die(IN_ORDER);
+    ck_assert_str_eq(heard(), "");
+    watcher_end(NULL);
+}
+END_TEST
+
+START_TEST(a_watcher_that_died_is_replaced)
+{
+    live_and_die(KILLED_AFTER_IT);
+    ck_assert_str_eq(heard(), "one");
+    ck_assert_str_eq(heard(), "three");
+    ck_assert_str_eq(heard(), "");
+}
+END_TEST
+
+/* Before the last descriptor is closed, that is before the core is written. */
+START_TEST(the_crashed_say_goodbye_at_once)
+{
+    struct timespec from, to;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    live_and_die(CRASHED);
+    ck_assert_str_eq(heard(), "one");
+    ck_assert_str_eq(heard(), "three");
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    ck_assert_int_lt(to.tv_sec - from.tv_sec, 4);
+}
+END_TEST
+
+START_TEST(a_watcher_that_dies_again_and_again_is_given_up)
+{
+    struct shim *none[CW_LINK_COUNT] = {NULL};
+    struct watcher *w;
+    int rc = 1;
+    ck_assert_int_eq(watcher_start(&w, none, NULL, NULL), 0);
+    for (unsigned i = 0; rc == 1; i++) {
+        ck_assert_uint_le(i, WATCHER_TRIES);
+        ck_assert_int_eq(kill(watcher_process(w), SIGKILL), 0);
+        while ((rc = watcher_look(w)) == 0) {
+            usleep(1000);
+        }
+    }
+    ck_assert_int_eq(rc, -ELOOP);
+    ck_assert_int_eq(watcher_look(w), 0);
+    watcher_end(w);
+}
+END_TEST
+
+/* Neither is the end of its daemon delayed for ever, nor is a word said. */
+START_TEST(a_stopped_watcher_holds_nobody_up)
+{
+    struct shim *none[CW_LINK_COUNT] = {NULL};
+    struct watcher *w;
+    ck_assert_int_eq(watcher_start(&w, none, NULL, NULL), 0);
+    pid_t child = watcher_process(w);
+    ck_assert_int_eq(kill(child, SIGSTOP), 0);
+    watcher_end(w);
+    ck_assert_int_lt(kill(child, 0), 0);
+    ck_assert_int_eq(errno, ESRCH);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(a_stopped_watcher_holds_nobody_up),
+    SUITE_TEST(a_watcher_that_died_is_replaced),
+    SUITE_TEST(the_crashed_say_goodbye_at_once),
+    SUITE_TEST(a_watcher_that_dies_again_and_again_is_given_up),
+    SUITE_TEST(the_killed_say_goodbye),
+    SUITE_TEST(who_ends_in_order_says_nothing),
+};
+SUITE_MAIN("watcher", tests)

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_rows.c - what is told on the way: how far, who is slowest, by which trees; and each member. */
+#include "fake_engine.h"
+#include "services/multicast/file/internal.h"
+#include "suite.h"
+
+enum { BYTES = 700000 };
+static uint8_t bytes[BYTES];
+static struct fake_result r, s;
+
+static void note(cw_server from, enum file_part_state state, uint64_t there)
+{
+    uint8_t packet[FILE_NOTE_BYTES];
+    struct file_note n = {.state = state, .there = there};
+    cw_rx rx = {.src_job = 7, .src_process = from};
+    memcpy(n.id, town.engine.order.id, sizeof n.id);
+    file_note_encode(&n, packet);
+    ck_assert_int_eq(files_packet(town.files, packet, sizeof packet, &rx), 0);
+}
+
+START_TEST(on_the_way)
+{
+    ck_assert_int_eq(fake_town_begin(NULL), 0);
+    char line[100];
+    snprintf(line, sizeof line, "file-send ticket=%llu name=image progress=200 to 3 5 7",
+             (unsigned long long)fake_files_pass(&town.disk, bytes, BYTES, 0644));
+    fake_command(town.s, line, &r);
+    fake_command(town.s, "file-status", &s);
+    ck_assert_str_eq(fake_text(&s, 0, "state"), "digesting");
+    fake_run(town.s, CW_MS(150));
+    static struct cast_edge edges[2] = {{.tree = 0, .links = 1 << 0}, {.tree = 3, .links = 1 << 3}};
+    town.engine.session.edge = edges;
+    town.engine.session.edges = 2;
+    note(3, FILE_PART_TAKING, 1000);
+    note(5, FILE_PART_TAKING, BYTES * 2);
+    note(9, FILE_PART_TAKING, 5); /* is no member */
+    town.engine.book[2] = (struct cast_member){.server = 7, .state = CAST_LOST, .status = -13};
+    fake_run(town.s, CW_MS(100));
+    ck_assert(!r.done);
+    ck_assert_str_eq(fake_text(&r, 0, "state"), "sending");
+    ck_assert_int_eq(fake_int(&r, 0, "members"), 3);
+    ck_assert_int_eq(fake_int(&r, 0, "failed"), 1);
+    ck_assert_str_eq(fake_text(&r, 0, "slowest"), "0,1,0");
+    ck_assert_int_eq(fake_int(&r, 0, "slowest_bytes"), 1000);
+    ck_assert_int_eq(fake_int(&r, 0, "there_bytes"), (1000 + BYTES) / 2);
+    ck_assert_str_eq(fake_text(&r, 0, "trees"), "+x -y");
+    ck_assert_str_eq(fake_text(&r, 0, "links"), "+x -y");
+    unsigned rows = r.rows;
+    fake_run(town.s, CW_MS(400));
+    ck_assert_uint_eq(r.rows, rows + 2);
+    fake_command(town.s, "file-status members=1", &s);
+    ck_assert_uint_eq(s.rows, 4);
+    ck_assert_str_eq(fake_text(&s, 1, "state"), "taking");
+    ck_assert_str_eq(fake_text(&s, 3, "state"), "failed");
+    ck_assert_int_eq(fake_int(&s, 3, "status"), -13);
+    town.engine.book[0].state = town.engine.book[1].state = CAST_HAS;
+    fake_engine_done(0);
+    ck_assert(r.done && r.rc == 1);
+    fake_command(town.s, "file-status", &s); /* remembered for a while */
+    ck_assert_str_eq(fake_text(&s, 0, "state"), "done");
+    ck_assert_int_eq(fake_int(&s, 0, "complete"), 2);
+    fake_run(town.s, CW_SEC(700));
+    fake_command(town.s, "file-status", &s);
+    ck_assert_uint_eq(s.fields, 0);
+    ck_assert_uint_eq(fake_town_end(), 0);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(on_the_way)};
+SUITE_MAIN("file_rows", tests)

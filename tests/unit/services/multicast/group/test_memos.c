@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memos over an engine that is the test: what it is given, and what it gives. */
+#include "services/multicast/group/memos.h"
+
+#include "cubeway/multicast.h"
+#include "fake_host.h"
+#include "services/multicast/cast/head.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The engine. */
+static cast_accept_fn accept_fn;
+static void *accept_context;
+static struct cast_order ordered;
+static uint8_t label[CAST_LABEL_MOST];
+static int send_rc;
+static uint64_t tickets;
+
+void cast_engine_kind(struct cast_engine *e, enum cast_content kind, cast_accept_fn accept, void *context)
+{
+    (void)e;
+    ck_assert_int_eq(kind, CAST_MEMO);
+    accept_fn = accept;
+    accept_context = context;
+}
+
+int cast_engine_send(struct cast_engine *e, const struct cast_order *order, uint64_t *ticket)
+{
+    (void)e;
+    ordered = *order;
+    memcpy(label, order->label, order->label_bytes);
+    *ticket = ++tickets;
+    return send_rc;
+}
+
+int cast_engine_cancel(struct cast_engine *e, uint64_t ticket, int status)
+{
+    (void)e;
+    ck_assert_uint_eq(ticket, tickets);
+    const struct cast_result result = {.ticket = ticket, .status = status};
+    ordered.done(ordered.context, &result);
+    return 0;
+}
+
+static struct memos *memos;
+static bool wanted;
+static unsigned delivered, dones;
+static int done_status;
+
+static bool wants(void *context, const struct group_name *name, bool to_group)
+{
+    (void)context;
+    ck_assert(name->job == 4096 && name->length == 3 && to_group);
+    return wanted;
+}
+
+static void deliver(void *context, const struct group_name *name, bool to_group, cw_server from, const uint8_t *bytes,
+                    size_t length)
+{
+    (void)context, (void)name;
+    ck_assert(to_group && from == 2 && length == 10 && memcmp(bytes, "0123456789", 10) == 0);
+    delivered++;
+}
+
+static void done(void *arg, int status, const struct cast_member *book, unsigned count)
+{
+    (void)book, (void)count;
+    ck_assert_ptr_eq(arg, &dones);
+    dones++;
+    done_status = status;
+}
+
+static const struct memos_hooks hooks = {NULL, wants, deliver};
+
+static int holder_open(cw_svc *s, void *state)
+{
+    (void)state;
+    return memos_open(&memos, s, NULL, &hooks);
+}
+
+static void holder_close(cw_svc *s, void *state)
+{
+    (void)s, (void)state;
+    memos_close(memos);
+}
+
+static cw_verdict no_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
+{
+    (void)s, (void)state, (void)p, (void)rx;
+    return CW_DROP;
+}
+
+static const cw_service holder = {CW_SERVICE_INIT,       .name = "multicast", .version = "1",
+                                  .job = MULTICAST_JOB,  .open = holder_open, .close = holder_close,
+                                  .on_packet = no_packet};
+static cw_svc *host;
+
+static void setup(void)
+{
+    host = fake_open(&holder, (cw_dims){3, 1, 1}, (cw_coord){0, 0, 0});
+    wanted = true;
+    delivered = dones = 0;
+    send_rc = 0;
+}
+
+static struct group_name name_of(void)
+{
+    struct group_name name;
+    ck_assert_int_eq(group_name_make(&name, 4096, "web", 3), 0);
+    return name;
+}
+
+START_TEST(labels)
+{
+    uint8_t bytes[MEMO_LABEL_HEAD + GROUP_NAME_MOST + 1];
+    struct group_name name = name_of(), out;
+    bool to_group;
+    size_t n = memo_label_encode(&name, true, bytes);
+    ck_assert_int_eq(memo_label_decode(bytes, n, &out, &to_group), 0);
+    ck_assert(to_group && group_name_compare(&name, &out) == 0);
+    for (size_t i = 0; i < n + 2; i++) {
+        ck_assert_int_eq(memo_label_decode(bytes, i, &out, &to_group), i == n ? 0 : -EBADMSG);
+    }
+    for (size_t i = 4; i < 8; i++) {
+        bytes[i] ^= 0x80;
+        ck_assert_int_eq(memo_label_decode(bytes, n, &out, &to_group), -EBADMSG);
+        bytes[i] ^= 0x80;
+    }
+}
+END_TEST
+
+START_TEST(sent)
+{
+    static const uint8_t bytes[20000] = {1, 2, 3}, set[1] = {6};
+    uint8_t out[4];
+    setup();
+    struct group_name name = name_of();
+    ck_assert_int_eq(memos_send(memos, &name, true, set, bytes, sizeof bytes, done, &dones), 0);
+    ck_assert(ordered.bytes == sizeof bytes && ordered.members == set && ordered.kind == CAST_MEMO);
+    ck_assert(ordered.from.read(ordered.from.context, 1, out, 2) == 0 && out[0] == 2 && out[1] == 3);
+    ck_assert_int_lt(ordered.from.read(ordered.from.context, sizeof bytes - 1, out, 2), 0);
+    const struct cast_result result = {.status = -ETIMEDOUT};
+    ordered.done(ordered.context, &result);
+    ck_assert(dones == 1 && done_status == -ETIMEDOUT);
+    send_rc = -EBUSY;
+    ck_assert_int_eq(memos_send(memos, &name, true, set, bytes, sizeof bytes, done, &dones), -EAGAIN);
+    send_rc = 0;
+    for (int i = 0; i < MEMOS_AT_ONCE; i++) {
+        ck_assert_int_eq(memos_send(memos, &name, true, set, bytes, sizeof bytes, done, i == 0 ? NULL : &dones), 0);
+    }
+    ck_assert_int_eq(memos_send(memos, &name, true, set, bytes, sizeof bytes, done, &dones), -EAGAIN);
+    memos_cancel(memos, &dones);
+    ck_assert_uint_eq(dones, 1);
+    ck_assert_uint_eq(fake_close(host), 0);
+}
+END_TEST
+
+static int offer(uint64_t bytes, struct cast_sink *sink)
+{
+    struct group_name name = name_of();
+    struct cast_offer o = {.ticket = 1, .origin = 2, .kind = CAST_MEMO, .bytes = bytes, .label = label};
+    o.label_bytes = memo_label_encode(&name, true, label);
+    return accept_fn(accept_context, &o, sink);
+}
+
+START_TEST(taken)
+{
+    struct cast_sink sink = {.context = NULL};
+    setup();
+    ck_assert_int_eq(offer(10, &sink), 0);
+    ck_assert_int_eq(sink.write(sink.context, 5, (const uint8_t *)"56789", 5), 0);
+    ck_assert_int_eq(sink.write(sink.context, 0, (const uint8_t *)"01234", 5), 0);
+    ck_assert_int_eq(sink.write(sink.context, 6, (const uint8_t *)"56789", 5), -EBADMSG);
+    ck_assert_int_eq(sink.end(sink.context, 0), 0);
+    ck_assert_uint_eq(delivered, 0); /* not from within */
+    fake_run(host, CW_NS(0));
+    ck_assert_uint_eq(delivered, 1);
+    ck_assert_int_eq(offer(10, &sink), 0);
+    ck_assert_int_eq(sink.end(sink.context, -ECONNRESET), -ECONNRESET);
+    ck_assert_int_eq(offer(10, &sink), 0);
+    wanted = false; /* it leaves meanwhile */
+    ck_assert_int_eq(sink.end(sink.context, 0), -ENOENT);
+    ck_assert_int_eq(offer(10, &sink), -ENOENT);
+    fake_run(host, CW_MS(1));
+    ck_assert_uint_eq(delivered, 1);
+    ck_assert_uint_eq(fake_close(host), 0);
+}
+END_TEST
+
+START_TEST(bounded)
+{
+    struct cast_sink sink = {.context = NULL};
+    setup();
+    ck_assert_int_eq(offer((uint64_t)CW_MULTICAST_BYTES_MAX + 1, &sink), -EMSGSIZE);
+    for (unsigned i = 0; i < MEMOS_MEMORY / CW_MULTICAST_BYTES_MAX; i++) {
+        ck_assert_int_eq(offer(CW_MULTICAST_BYTES_MAX, &sink), 0);
+    }
+    ck_assert_int_eq(offer(1, &sink), -ENOBUFS);
+    ck_assert_int_eq(sink.end(sink.context, -ECANCELED), -ECANCELED);
+    ck_assert_int_eq(offer(1, &sink), 0);
+    ck_assert_uint_eq(fake_close(host), 0); /* with some that are coming */
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(labels), SUITE_TEST(sent), SUITE_TEST(taken), SUITE_TEST(bounded)};
+SUITE_MAIN("memos", tests)

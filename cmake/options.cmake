@@ -5,6 +5,16 @@ set(CMAKE_C_EXTENSIONS ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON) # the house tests read it
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
+# Where ccache is installed it compiles: paths are hashed from the top of the tree, so that worktrees of one repository
+# share what they built. CUBEWAY_CCACHE=OFF, or a launcher of your own (CMAKE_C_COMPILER_LAUNCHER), goes before.
+option(CUBEWAY_CCACHE "compile by ccache where it is installed" ON)
+find_program(CUBEWAY_CCACHE_PROGRAM ccache)
+mark_as_advanced(CUBEWAY_CCACHE_PROGRAM)
+if(CUBEWAY_CCACHE AND CUBEWAY_CCACHE_PROGRAM AND NOT CMAKE_C_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    ${CUBEWAY_CCACHE_PROGRAM})
+endif()
+
 # Every static library may end up in a program or in a service's .so; programs are position-independent too.
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 include(CheckPIESupported)
@@ -35,7 +45,9 @@ if(CUBEWAY_WERROR)
 endif()
 
 # Messages and assertions name files from the top of the tree, so a program does not depend on where it was built.
-add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
+# (ccache passes paths of the tree on as relative ones.)
+file(RELATIVE_PATH source_from_build ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/= -fmacro-prefix-map=${source_from_build}/=)
 
 # A daemon that parses what neighbours send is built hardened; it costs nothing that the benches can see.
 if(NOT CUBEWAY_SANITIZE AND NOT CUBEWAY_FUZZ)

@@ -47,6 +47,7 @@ endif()
 # Messages and assertions name files from the top of the tree, so a program does not depend on where it was built.
 # (ccache passes paths of the tree on as relative ones.)
 file(RELATIVE_PATH source_from_build ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+string(REGEX REPLACE "/$" "" source_from_build "${source_from_build}")
 add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/= -fmacro-prefix-map=${source_from_build}/=)
 
 # A daemon that parses what neighbours send is built hardened; it costs nothing that the benches can see.

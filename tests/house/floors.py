@@ -60,7 +60,7 @@ FOLDERS = (
     Folder(FILE, 4, FILE, (*GROUND, CAST, REPLY), False),
     Folder(MEMCACHED, 4, MEMCACHED, (*GROUND, TRANSPORT, KVCACHE), False),
     Folder(MULTICAST, 4, "services/multicast", (*GROUND, CAST, GROUP, FILE, REPLY), False),
-    Folder(SERVICE_LIST, 4, "services", (CONTRACTS, BASE, WIRE, NMU, *SERVICES, REPLY), False),
+    Folder(SERVICE_LIST, 4, "services", (CONTRACTS, BASE, WIRE, NMU, *SERVICES, CAST, REPLY), False),
     Folder(SCENARIO, 4, "scenario", NODE, False),
     Folder(SIMULATOR, 5, SIMULATOR, (*NODE, CAPTURE, SCENARIO), False),
     Folder(CWSIM, 5, CWSIM, (*NODE, CAPTURE, SIMULATOR, *SERVICES, REPLY, SERVICE_LIST, SCENARIO), False),

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plants each bug of runtime/linkstate/mutant.h in the link state and demands that the mini world finds it (docs/semantics.md, 8.3).
 
-A mutant is found when a seed of the world fails: a checker of tests/sim/ls_oracle.c saw something wrong, or the product stopped
+A mutant is found when a seed of the world fails: a checker of tests/sim/linkstate/ls_oracle.c saw something wrong, or the product stopped
 itself. Without a mutant the same seeds must pass. Each mutant is also tried with the checks of single rules left out, which
 leaves those of what the rules are for: does it do harm, or is it found only because somebody looks at the rule itself?
 

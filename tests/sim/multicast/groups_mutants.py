@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", ".."))
 HEADER = os.path.join(TOP, "services", "multicast", "group", "mutant.h")
 
 

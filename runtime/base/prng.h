@@ -32,6 +32,18 @@ static inline uint64_t prng_rotate(uint64_t x, unsigned by)
     return x << by | x >> (64 - by);
 }
 
+/*
+ * 64 bits that follow from two numbers, for those who draw a few values of a seed and want no stream: the finalizer of
+ * SplitMix64 (Steele, Lea, Flood 2014) over both.
+ */
+static inline uint64_t prng_mix(uint64_t seed, uint64_t salt)
+{
+    uint64_t z = seed * UINT64_C(0x9e3779b97f4a7c15) + salt * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
 /* 64 random bits. */
 static inline uint64_t prng_next(struct prng *p)
 {

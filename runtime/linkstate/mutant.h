@@ -32,7 +32,8 @@ enum mutant {
 };
 
 #ifdef CW_MUTANTS
-extern unsigned mutants_in; /* set of 1 << enum mutant */
+#include <stdint.h>
+extern uint64_t mutants_in; /* set of 1 << enum mutant */
 #define MUTANT(name) ((mutants_in >> MUTANT_##name & 1) != 0)
 #else
 #define MUTANT(name) false

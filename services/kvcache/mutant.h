@@ -28,7 +28,8 @@ enum kvcache_mutant {
 };
 
 #ifdef CW_MUTANTS
-extern unsigned kvcache_mutants_in; /* set of 1 << enum kvcache_mutant */
+#include <stdint.h>
+extern uint64_t kvcache_mutants_in; /* set of 1 << enum kvcache_mutant */
 #define KV_MUTANT(name) ((kvcache_mutants_in >> KV_MUTANT_##name & 1) != 0)
 #else
 #define KV_MUTANT(name) false

@@ -21,7 +21,8 @@ enum transport_mutant {
 };
 
 #ifdef CW_MUTANTS
-extern unsigned transport_mutants_in; /* set of 1 << enum transport_mutant */
+#include <stdint.h>
+extern uint64_t transport_mutants_in; /* set of 1 << enum transport_mutant */
 #define TP_MUTANT(name) ((transport_mutants_in >> TP_MUTANT_##name & 1) != 0)
 #else
 #define TP_MUTANT(name) false

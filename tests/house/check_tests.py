@@ -21,7 +21,7 @@ TESTED_WITH = {
 
 # Programs are tested from outside: of a folder, which sources are a program's commands, and where their tests are.
 COMMANDS = {
-    "simulator/cwsim": (re.compile(r"cmd_\w+|main"), "tests/sim"),
+    "simulator/cwsim": (re.compile(r"cmd_\w+|main"), "tests/sim/cwsim"),
     "daemon": (re.compile(r"main"), "tests/net"),
     "daemon/commands": (re.compile(r"cmd_\w+"), "tests/net"),
     "ctl": (re.compile(r"cmd_\w+"), "tests/net"),
@@ -42,7 +42,7 @@ def check(tree, build):
             continue
         test = test_of(path)
         if test not in tree.files:
-            like = "tests/sim/cwsim_kit.py" if test.endswith(".py") else "tests/kit/suite.h"
+            like = "tests/sim/cwsim/cwsim_kit.py" if test.endswith(".py") else "tests/kit/suite.h"
             findings.append(Finding(path, 1, "this source has no test file", f"write {test} ({like})"))
     for path in tree.sources(".c"):
         if path not in compiled:

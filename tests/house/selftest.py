@@ -354,7 +354,7 @@ class Tests(Planted):
     def test_command_without(self):
         self.plant("simulator/cwsim/cmd_run.c", SPDX)
         self.plant("simulator/cwsim/main.c", SPDX)
-        self.plant("tests/sim/test_main.py", "# SPDX-License-Identifier: Apache-2.0\n")
+        self.plant("tests/sim/cwsim/test_main.py", "# SPDX-License-Identifier: Apache-2.0\n")
         self.plant("tests/unit/simulator/test_cmd_run.c", SPDX)  # not what is asked for
         self.finds("tests", "simulator/cwsim/cmd_run.c:1", "no test file", self.build())
 

@@ -20,7 +20,8 @@ enum cast_mutant {
 };
 
 #ifdef CW_MUTANTS
-extern unsigned multicast_mutants_in; /* set of 1 << enum cast_mutant */
+#include <stdint.h>
+extern uint64_t multicast_mutants_in; /* set of 1 << enum cast_mutant */
 #define CAST_MUTANT(name) ((multicast_mutants_in >> CAST_MUTANT_##name & 1) != 0)
 #else
 #define CAST_MUTANT(name) false

@@ -23,7 +23,8 @@ enum group_mutant {
 };
 
 #ifdef CW_MUTANTS
-extern unsigned group_mutants_in; /* set of 1 << enum group_mutant */
+#include <stdint.h>
+extern uint64_t group_mutants_in; /* set of 1 << enum group_mutant */
 #define GROUP_MUTANT(name) ((group_mutants_in >> GROUP_MUTANT_##name & 1) != 0)
 #else
 #define GROUP_MUTANT(name) false

@@ -36,6 +36,16 @@ START_TEST(streams_never_change)
 }
 END_TEST
 
+/* Nor must the worlds that are drawn from a seed. */
+START_TEST(mixes_never_change)
+{
+    ck_assert_uint_eq(prng_mix(0, 0), 0);
+    ck_assert_uint_eq(prng_mix(1, 0), 0xe220a8397b1dcdaf);
+    ck_assert_uint_eq(prng_mix(1, 2), 0x057291b366a5f0bc);
+    ck_assert_uint_eq(prng_mix(2, 1), 0x3f4aa7cabeb88997);
+}
+END_TEST
+
 static int compare(const void *a, const void *b)
 {
     uint64_t x, y;
@@ -294,6 +304,7 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(published_values),
     SUITE_TEST(streams_never_change),
+    SUITE_TEST(mixes_never_change),
     SUITE_TEST(neighbouring_streams_differ),
     SUITE_TEST(streams_do_not_couple),
     SUITE_TEST(below_is_even),

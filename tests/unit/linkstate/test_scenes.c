@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_linkstate.c - single scenes of a few servers on one axis, cables without delay. What is true of all scenes together is
- * tests/sim/test_linkstate_world.c's business.
+ * tests/sim/linkstate/test_linkstate_world.c's business.
  */
 #include "linkstate/internal.h"
 #include "suite.h"

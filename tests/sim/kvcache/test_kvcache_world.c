@@ -4,13 +4,15 @@
  * duplication, delay, cuts, churn, pauses, partitions), lets every server ask for everything on a few keys, and checks that the history of each
  * key is linearizable (kv_ledger.h, kv_history.h). Afterwards all is well again, and every server must be served.
  *
- *   test_kvcache_world [--first SEED] [--seeds COUNT] [--span MS] [--extras K] [--key NUMBER] [--all] [--say] [--inside]     exit code 1: a seed failed
+ *   test_kvcache_world [--span MS] [--extras K] [--key NUMBER], and the options of seeds.h. Exit code 1: a seed failed.
  */
+#include "base/prng.h"
 #include "fake_result.h"
 #include "kv_history.h"
 #include "kv_talker.h"
 #include "nmu/book.h"
 #include "sanitized.h"
+#include "seeds.h"
 #include "services/kvcache/items.h"
 #include "simulator/faults.h"
 #include "simulator/world.h"
@@ -19,10 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { SERVERS_MOST = 27, FAIL = 1, CALM_WAIT_MS = 150, PACKETS = 1 << 20 };
 
@@ -34,14 +32,6 @@ static const struct book_grant grants[] = {
 static cw_time world_clock_now(void *context)
 {
     return world_now(context);
-}
-
-static uint64_t mix(uint64_t seed, uint64_t salt)
-{
-    uint64_t z = seed * UINT64_C(0x9e3779b97f4a7c15) + salt * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
 }
 
 /* Each eighth seed is calm: nothing goes wrong, one hot key, many copies, and nobody may wait for long. Of others an even one has the faults of one
@@ -62,7 +52,7 @@ static void draw(struct world_config *config, uint64_t seed)
         world_config_draw(config, seed, SERVERS_MOST);
     }
     config->seed = seed;
-    uint64_t m = mix(seed, 1), n = mix(seed, 3);
+    uint64_t m = prng_mix(seed, 1), n = prng_mix(seed, 3);
     *plan = (struct kv_talker_plan){
         .extras = extras[m % 8],
         .keys = keys[m >> 8 & 3],
@@ -91,7 +81,7 @@ static int run_for(struct world *w, cw_span span)
     while (cw_time_before(world_now(w), end) && kv_ledger->wrong[0] == '\0') {
         if (world_run(w, cw_time_min(end, cw_time_add(world_now(w), CW_MS(1)))) != 0) {
             const struct world_violation *v = world_violation(w);
-            snprintf(kv_ledger->wrong, sizeof kv_ledger->wrong, "world: %.300s", v != NULL ? v->text : "stopped");
+            seeds_fail(kv_ledger->wrong, "world", "%s", v != NULL ? v->text : "stopped");
         }
     }
     return kv_ledger->wrong[0] != '\0' ? FAIL : 0;
@@ -126,8 +116,7 @@ static void last_words(struct world *w)
         snprintf(value, sizeof value, "word-%u", s);
         const char *const set[] = {"set", key, value}, *const get[] = {"get", key};
         if (!command(w, s, 3, set, "status", "done") || !command(w, other, 2, get, "value", value)) {
-            snprintf(kv_ledger->wrong, sizeof kv_ledger->wrong, "alive: all being well, what %u set, %u does not read",
-                     s, other);
+            seeds_fail(kv_ledger->wrong, "alive", "all being well, what %u set, %u does not read", s, other);
         }
     }
 }
@@ -141,11 +130,10 @@ static void judge(uint64_t seed)
         return;
     }
     if (is_calm(seed) && (l->indeterminate > 0 || l->longest_write > CW_MS(CALM_WAIT_MS).ns)) {
-        snprintf(l->wrong, sizeof l->wrong,
-                 "slow: all being well, a write took %.1f ms and %llu questions had no answer",
-                 (double)l->longest_write / 1e6, (unsigned long long)l->indeterminate);
+        seeds_fail(l->wrong, "slow", "all being well, a write took %.1f ms and %llu questions had no answer",
+                   (double)l->longest_write / 1e6, (unsigned long long)l->indeterminate);
     } else if (!kv_ledger_check(l, why, sizeof why)) {
-        snprintf(l->wrong, sizeof l->wrong, "stale: %s", why);
+        seeds_fail(l->wrong, "stale", "%s", why);
     }
 }
 
@@ -163,11 +151,17 @@ static void print_faults(const struct world_config *config, const struct world *
     fflush(stdout);
 }
 
-static void run_world(uint64_t seed, cw_span span, int extras, bool faults)
+/* What the command line asks for. */
+static int64_t span_ms = 500;
+static int64_t extras = -1;    /* k; < 0: drawn */
+static int64_t shown_key = -1; /* the key of which every question is printed, and all faults; < 0: none */
+
+static void run_world(uint64_t seed)
 {
     static const struct world_service services[] = {{.table = &kvcache_service}, {.table = &kv_talker_service}};
     struct world_config config;
     struct world *w;
+    cw_span span = CW_MS(span_ms);
     draw(&config, seed);
     kv_talker_plan.extras = extras >= 0 ? (unsigned)extras : kv_talker_plan.extras;
     kv_ledger->extras = kv_talker_plan.extras;
@@ -178,7 +172,7 @@ static void run_world(uint64_t seed, cw_span span, int extras, bool faults)
     config.packets_max = PACKETS;
     config.grant_count = sizeof grants / sizeof *grants;
     if (world_open(&w, &config) != 0) {
-        snprintf(kv_ledger->wrong, sizeof kv_ledger->wrong, "the world does not open");
+        seeds_fail(kv_ledger->wrong, "world", "it does not open");
         return;
     }
     kv_talker_plan.now = world_clock_now;
@@ -186,12 +180,13 @@ static void run_world(uint64_t seed, cw_span span, int extras, bool faults)
     cw_time from = {CW_MS(60).ns}, to = cw_time_add(from, span);
     kv_talker_plan.quiet = to;
     struct fault_plan plan = {.count = 0};
-    if (!is_calm(seed) && fault_plan_draw(&plan, world_torus(w), &config.node.timers, mix(seed, 2), from, to) != 0) {
+    if (!is_calm(seed) &&
+        fault_plan_draw(&plan, world_torus(w), &config.node.timers, prng_mix(seed, 2), from, to) != 0) {
         abort();
     }
     world_start_all(w, CW_MS(20));
     fault_plan_schedule(&plan, w);
-    if (faults) {
+    if (shown_key >= 0) {
         print_faults(&config, w, &plan);
     }
     if (run_for(w, cw_span_add(span, CW_MS(60))) == 0 && run_for(w, CW_SEC(5)) == 0) {
@@ -202,49 +197,14 @@ static void run_world(uint64_t seed, cw_span span, int extras, bool faults)
     fault_plan_free(&plan);
 }
 
-struct options {
-    uint64_t first, count;
-    cw_span span;
-    int extras; /* k; < 0: drawn */
-    int key;    /* of which everything is printed, and all faults; < 0: none */
-    bool all, say, inside;
-};
-
-static int read_options(struct options *o, int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--first") == 0 && i + 1 < argc) {
-            o->first = strtoull(argv[++i], NULL, 10);
-        } else if (strcmp(argv[i], "--seeds") == 0 && i + 1 < argc) {
-            o->count = strtoull(argv[++i], NULL, 10);
-        } else if (strcmp(argv[i], "--span") == 0 && i + 1 < argc) {
-            o->span = CW_MS(strtoull(argv[++i], NULL, 10));
-        } else if (strcmp(argv[i], "--extras") == 0 && i + 1 < argc) {
-            o->extras = atoi(argv[++i]);
-        } else if (strcmp(argv[i], "--key") == 0 && i + 1 < argc) {
-            o->key = atoi(argv[++i]);
-        } else if (strcmp(argv[i], "--all") == 0) {
-            o->all = true;
-        } else if (strcmp(argv[i], "--say") == 0) {
-            o->say = true;
-        } else if (strcmp(argv[i], "--inside") == 0) {
-            o->inside = true; /* no child: for a debugger */
-        } else {
-            fprintf(stderr, "%s: what is '%s'?\n", argv[0], argv[i]);
-            return 2;
-        }
-    }
-    return 0;
-}
-
 static const char *const op_names[KV_OPS] = {
     [KV_GET] = "get",       [KV_SET] = "set", [KV_ADD] = "add",       [KV_REPLACE] = "replace",
     [KV_APPEND] = "append", [KV_CAS] = "cas", [KV_INCR] = "incr",     [KV_DECR] = "decr",
     [KV_TOUCH] = "touch",   [KV_GAT] = "gat", [KV_DELETE] = "delete", [KV_PREPEND] = "prepend",
     [KV_LOOK] = "look"};
 
-/* Everything about one key, for who looks for what went wrong. */
-static void print_key(uint32_t key)
+/* Everything about one key, for those who look for what went wrong. */
+static void print_key(int64_t key)
 {
     for (size_t i = 0; i < kv_ledger->count; i++) {
         const struct kv_entry *e = &kv_ledger->entry[i];
@@ -258,26 +218,9 @@ static void print_key(uint32_t key)
     }
 }
 
-static void run_seed(const struct options *o, uint64_t seed)
-{
-    memset(kv_ledger, 0, offsetof(struct kv_ledger, entry));
-    pid_t child = o->inside ? 0 : fork();
-    if (child == 0) {
-        run_world(seed, o->span, o->extras, o->key >= 0);
-        if (!o->inside) {
-            _exit(0);
-        }
-    }
-    int status = 0;
-    if (child > 0 && (waitpid(child, &status, 0) != child || status != 0)) {
-        snprintf(kv_ledger->wrong, sizeof kv_ledger->wrong, "stopped: the program stopped itself (%d)", status);
-    }
-}
-
-struct sums {
-    unsigned long long failed, tried, copied, asked[KV_OPS], done[KV_OPS], hits[3], misses, writes, indeterminate,
-        refused;
-};
+static struct {
+    unsigned long long copied, asked[KV_OPS], hits[3], misses, writes, indeterminate, refused;
+} sums;
 
 static unsigned long long of_all(const unsigned long long *n)
 {
@@ -288,68 +231,67 @@ static unsigned long long of_all(const unsigned long long *n)
     return sum;
 }
 
-static void add(struct sums *s, const struct kv_ledger *l)
+static void add(void)
 {
+    const struct kv_ledger *l = kv_ledger;
     for (unsigned i = 0; i < KV_OPS; i++) {
-        s->asked[i] += l->asked[i];
-        s->done[i] += l->done[i];
+        sums.asked[i] += l->asked[i];
     }
     for (unsigned i = 0; i < 3; i++) {
-        s->hits[i] += l->hits[i];
+        sums.hits[i] += l->hits[i];
     }
-    s->copied += l->hits[KV_FROM_COPY] > 0;
-    s->misses += l->misses;
-    s->writes += l->writes;
-    s->indeterminate += l->indeterminate;
-    s->refused += l->refused;
-    s->failed += l->wrong[0] != '\0';
-    s->tried++;
+    sums.copied += l->hits[KV_FROM_COPY] > 0;
+    sums.misses += l->misses;
+    sums.writes += l->writes;
+    sums.indeterminate += l->indeterminate;
+    sums.refused += l->refused;
+    if (shown_key >= 0) {
+        print_key(shown_key);
+    }
 }
 
-static void say_sums(const struct sums *s)
+static void say(void)
+{
+    const struct kv_ledger *l = kv_ledger;
+    printf("k %u, %u keys, %zu asked, %llu acked, hits %llu here %llu copy %llu root, %llu misses, %llu "
+           "indeterminate, %llu refused, longest write %.1f ms",
+           l->extras, l->keys, l->count, (unsigned long long)l->writes, (unsigned long long)l->hits[KV_FROM_HERE],
+           (unsigned long long)l->hits[KV_FROM_COPY], (unsigned long long)l->hits[KV_FROM_ROOT],
+           (unsigned long long)l->misses, (unsigned long long)l->indeterminate, (unsigned long long)l->refused,
+           (double)l->longest_write / 1e6);
+}
+
+static void say_sums(void)
 {
     printf("questions:");
     for (unsigned i = KV_GET; i < KV_OPS; i++) {
-        if (s->asked[i] > 0) {
-            printf(" %s %llu", op_names[i], s->asked[i]);
+        if (sums.asked[i] > 0) {
+            printf(" %s %llu", op_names[i], sums.asked[i]);
         }
     }
-    printf("\n%llu seeds (%llu with copies read): %llu failed; %llu questions, %llu writes acknowledged, hits %llu "
-           "here %llu of copies %llu of "
-           "roots, %llu misses, %llu without an answer, %llu refused\n",
-           s->tried, s->copied, s->failed, of_all(s->asked), s->writes, s->hits[KV_FROM_HERE], s->hits[KV_FROM_COPY],
-           s->hits[KV_FROM_ROOT], s->misses, s->indeterminate, s->refused);
+    printf("\n%llu seeds with copies read; %llu questions, %llu writes acknowledged, hits %llu here %llu of copies "
+           "%llu of roots, %llu misses, %llu without an answer, %llu refused\n",
+           sums.copied, of_all(sums.asked), sums.writes, sums.hits[KV_FROM_HERE], sums.hits[KV_FROM_COPY],
+           sums.hits[KV_FROM_ROOT], sums.misses, sums.indeterminate, sums.refused);
 }
 
 int main(int argc, char **argv)
 {
-    struct options o = {.first = 1, .count = SANITIZED ? 5 : 40, .span = CW_MS(500), .extras = -1, .key = -1};
-    int rc = read_options(&o, argc, argv);
-    kv_ledger = mmap(NULL, sizeof *kv_ledger, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (rc != 0 || kv_ledger == MAP_FAILED) {
+    static const struct seeds_option options[] = {
+        {"--span", NULL, &span_ms}, {"--extras", NULL, &extras}, {"--key", NULL, &shown_key}, {NULL, NULL, NULL}};
+    kv_ledger = seeds_share(sizeof *kv_ledger);
+    struct seeds seeds = {.count = SANITIZED ? 5 : 40,
+                          .options = options,
+                          .ledger = kv_ledger,
+                          .ledger_bytes = offsetof(struct kv_ledger, entry),
+                          .wrong = kv_ledger->wrong,
+                          .run = run_world,
+                          .add = add,
+                          .say = say};
+    if (seeds_read(&seeds, argc, argv) != 0) {
         return 2;
     }
-    struct sums sums = {.failed = 0};
-    for (uint64_t seed = o.first; seed < o.first + o.count && (sums.failed == 0 || o.all); seed++) {
-        const struct kv_ledger *l = kv_ledger;
-        run_seed(&o, seed);
-        add(&sums, l);
-        if (o.key >= 0) {
-            print_key((uint32_t)o.key);
-        }
-        if (l->wrong[0] != '\0') {
-            printf("seed %llu: %s\n", (unsigned long long)seed, l->wrong);
-        } else if (o.say) {
-            printf("seed %llu is well: k %u, %u keys, %zu asked, %llu acked, hits %llu here %llu copy %llu root, %llu "
-                   "misses, %llu indeterminate, "
-                   "%llu refused, longest write %.1f ms\n",
-                   (unsigned long long)seed, l->extras, l->keys, l->count, (unsigned long long)l->writes,
-                   (unsigned long long)l->hits[0], (unsigned long long)l->hits[1], (unsigned long long)l->hits[2],
-                   (unsigned long long)l->misses, (unsigned long long)l->indeterminate, (unsigned long long)l->refused,
-                   (double)l->longest_write / 1e6);
-        }
-        fflush(stdout);
-    }
-    say_sums(&sums);
-    return sums.failed == 0 ? 0 : 1;
+    int rc = seeds_run(&seeds);
+    say_sums();
+    return rc;
 }

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_multicast_world.c - the multicast on real nodes in a simulated 3x3x3 torus of 1 Gb/s links and 9,000-byte frames: rates (of the simulator's
- * clock, so the same on every machine), shares of messages that run at the same time, servers that die on the way, frames that get lost.
+ * test_multicast_world.c - the multicast on real nodes in a simulated 3x3x3 torus of 1 Gb/s links and 9,000-byte frames:
+ * rates (by the simulator's clock, so the same on every machine), shares of messages that run at the same time, servers
+ * that die on the way, frames that get lost; then worlds that are drawn from seeds.
  *
- *   test_multicast_world [--bytes N | --seeds FIRST COUNT [--verbose] | --until COUNT]     prints what it saw; exit code 1: it is not as promised
+ *   test_multicast_world [--bytes N] [--verbose], and the options of seeds.h
+ *
+ * --bytes is the size of the long messages; --verbose prints what happens in a drawn world. With seeds on the command line
+ * only drawn worlds run. Exit code 1: something is not as promised.
  */
 #include "mc_world.h"
 #include "sanitized.h"
+#include "seeds.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SENDS = 4 };
@@ -176,37 +180,8 @@ static void everybody(uint64_t bytes, uint64_t seed)
     mc_close();
 }
 
-/* Worlds of seeds. */
-static void drawn(uint64_t seed, bool verbose)
+static void scenes(uint64_t bytes)
 {
-    const char *why;
-    if (!mc_drawn(seed, verbose, &why)) {
-        printf("seed %llu: %s\n", (unsigned long long)seed, why);
-        wrong = true;
-    }
-}
-
-int main(int argc, char **argv)
-{
-    uint64_t bytes = SANITIZED ? 4000000 : 40000000;
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    if (argc == 3 && strcmp(argv[1], "--bytes") == 0) {
-        bytes = strtoull(argv[2], NULL, 10);
-    }
-    for (uint64_t seed = 1; argc == 3 && strcmp(argv[1], "--until") == 0; seed++) { /* the first that fails ends it */
-        if (wrong || seed > strtoull(argv[2], NULL, 10)) {
-            return wrong ? 1 : 0;
-        }
-        drawn(seed, false);
-    }
-    if ((argc == 4 || argc == 5) && strcmp(argv[1], "--seeds") == 0) {
-        uint64_t first = strtoull(argv[2], NULL, 10), count = strtoull(argv[3], NULL, 10);
-        for (uint64_t seed = first; seed < first + count; seed++) {
-            drawn(seed, argc == 5);
-        }
-        printf("%llu seeds\n", (unsigned long long)count);
-        return wrong ? 1 : 0;
-    }
     one(1, 1); /* less than a piece */
     one(1, bytes);
     one(6, bytes);
@@ -221,8 +196,39 @@ int main(int argc, char **argv)
     deaths(1, bytes / 2, 3);
     deaths(3, bytes / 2, 4);
     deaths(9, bytes / 2, 5);
-    for (uint64_t seed = 1; seed <= (SANITIZED ? 6 : 24); seed++) {
-        drawn(seed, false);
+}
+
+/* ---- Worlds of seeds ------------------------------------------------------------------------------------------------ */
+
+static char *wrong_of_seed; /* shared with the child that runs the seed */
+static bool verbose;
+
+static void drawn(uint64_t seed)
+{
+    const char *why;
+    if (!mc_drawn(seed, verbose, &why)) {
+        seeds_fail(wrong_of_seed, "drawn", "%s", why);
     }
-    return wrong ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+    int64_t bytes = SANITIZED ? 4000000 : 40000000;
+    const struct seeds_option options[] = {
+        {"--bytes", NULL, &bytes}, {"--verbose", &verbose, NULL}, {NULL, NULL, NULL}};
+    wrong_of_seed = seeds_share(SEEDS_WRONG_BYTES);
+    struct seeds seeds = {.count = SANITIZED ? 6 : 24,
+                          .options = options,
+                          .ledger = wrong_of_seed,
+                          .ledger_bytes = SEEDS_WRONG_BYTES,
+                          .wrong = wrong_of_seed,
+                          .run = drawn};
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (seeds_read(&seeds, argc, argv) != 0) {
+        return 2;
+    }
+    if (!seeds.named) {
+        scenes((uint64_t)bytes);
+    }
+    return seeds_run(&seeds) != 0 || wrong ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tp_talker.h"
 
+#include "base/prng.h"
 #include "services/transport/transport.h"
 #include "tp_ledger.h"
 
@@ -56,7 +57,7 @@ static enum way way_of(uint32_t number)
 {
     static const enum way ways[] = {WAY_WHOLE,       WAY_WHOLE,  WAY_WHOLE,       WAY_INTO,  WAY_PIECES, WAY_PIECES,
                                     WAY_SLOW_PIECES, WAY_REFUSE, WAY_REFUSE_LATE, WAY_WHOLE, WAY_INTO,   WAY_WHOLE};
-    return ways[ledger_mix(number, 3) % (sizeof ways / sizeof *ways)];
+    return ways[prng_mix(number, 3) % (sizeof ways / sizeof *ways)];
 }
 
 /* ---- Coming ------------------------------------------------------------------------------------------------------------ */
@@ -74,7 +75,7 @@ static int piece(void *context, void *arg, const struct transport_message *m, ui
     if (!ledger_same(m->tag, offset, bytes, length)) {
         ledger_wrong("bytes", "message %u: wrong bytes in the piece at %llu", m->tag, (unsigned long long)offset);
     }
-    if (c->way == WAY_SLOW_PIECES && c->stalls < 40 && ledger_mix(m->tag, offset + ++c->stalls) % 3 == 0) {
+    if (c->way == WAY_SLOW_PIECES && c->stalls < 40 && prng_mix(m->tag, offset + ++c->stalls) % 3 == 0) {
         c->incoming = m->incoming;
         return -EAGAIN;
     }
@@ -117,7 +118,7 @@ static void answer(struct talker *k, const struct transport_reply_to *to, uint32
     ledger_fill(ledger_answer_number(number), 0, made, bytes);
     const struct transport_data data = {.bytes = made, .size = bytes};
     const struct transport_send_options options = {TRANSPORT_SEND_INIT, .tag = number, .flags = TRANSPORT_COPY};
-    int status = ledger_mix(number, 11) % 8 == 0 ? -EDOM : 0;
+    int status = prng_mix(number, 11) % 8 == 0 ? -EDOM : 0;
     int64_t rc = transport_reply(k->t, to, status, &data, &options, NULL, NULL);
     (void)rc; /* no memory for it: whoever asked waits for its time-out */
     free(made);
@@ -149,7 +150,7 @@ static int message(void *context, void *arg, const struct transport_message *m, 
     }
     free(c->into);
     if (status == 0 && m->request) {
-        if (ledger_mix(m->tag, 5) % 3 != 0) {
+        if (prng_mix(m->tag, 5) % 3 != 0) {
             answer(k, &m->reply_to, m->tag);
         } else if (k->owed_count < 8) {
             k->owed[k->owed_count] = m->reply_to;
@@ -181,7 +182,7 @@ static void answered(void *context, void *arg, int status, const uint8_t *bytes,
     struct going *g = arg;
     (void)context;
     if (m != NULL) {
-        bool stated = ledger_mix(g->number, 11) % 8 == 0;
+        bool stated = prng_mix(g->number, 11) % 8 == 0;
         if (m->tag != g->number || size != ledger_answer_bytes(g->number) || status != (stated ? -EDOM : 0)) {
             ledger_wrong("answer", "request %u got the answer of %u, of %llu bytes, status %d", g->number, m->tag,
                          (unsigned long long)size, status);

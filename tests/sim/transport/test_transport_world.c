@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_transport_world.c - the transport on real nodes in a simulated torus where everything goes wrong: each seed draws a torus, limits and
- * faults (loss, duplication, delay, cuts, churn, pauses, partitions), lets every server talk to everybody, heals the world, and asks the
- * ledger: every message taken once or reported, byte for byte, nothing left behind.
+ * test_transport_world.c - the transport on real nodes in a simulated torus where everything goes wrong. Each seed draws a
+ * torus, limits and faults (loss, duplication, delay, cuts, churn, pauses, partitions), lets every server talk to
+ * everybody, heals the world, and asks the ledger: was every message taken once or reported, byte for byte, and is nothing
+ * left behind?
  *
- *   test_transport_world [--first SEED] [--seeds COUNT] [--all] [--say]     exit code 1: a seed failed
+ *   test_transport_world with the options of seeds.h. Exit code 1: a seed failed.
  */
+#include "base/prng.h"
 #include "fake_result.h"
 #include "nmu/book.h"
 #include "sanitized.h"
@@ -16,11 +18,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { SERVERS_MOST = 27, FAIL = 1 };
 
@@ -44,7 +41,7 @@ static void draw(struct world_config *config, struct talker_plan *plan, uint64_t
     } else if (seed % 4 == 0) {
         config->node.mtu = 1500;
     }
-    uint64_t mix = ledger_mix(seed, 1);
+    uint64_t mix = prng_mix(seed, 1);
     unsigned which = (unsigned)(mix % (sizeof tight / sizeof *tight));
     *plan = (struct talker_plan){
         .seed = seed,
@@ -160,7 +157,7 @@ static void run_world(uint64_t seed)
     cw_time from = {CW_MS(50).ns}, to = {CW_MS(550).ns};
     talker_plan.quiet = to;
     struct fault_plan plan = {.count = 0};
-    if (fault_plan_draw(&plan, world_torus(w), &config.node.timers, ledger_mix(seed, 2), from, to) != 0) {
+    if (fault_plan_draw(&plan, world_torus(w), &config.node.timers, prng_mix(seed, 2), from, to) != 0) {
         abort();
     }
     world_start_all(w, CW_MS(20));
@@ -184,65 +181,34 @@ static void run_world(uint64_t seed)
     fault_plan_free(&plan);
 }
 
-static double seconds(void)
+static unsigned long long taken, lost; /* by all seeds together */
+
+static void add(void)
 {
-    struct timespec ts;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+    taken += ledger->taken;
+    lost += ledger->failed;
+}
+
+static void say(void)
+{
+    printf("%u messages, %llu taken, %llu failed, %llu bytes", ledger->count, (unsigned long long)ledger->taken,
+           (unsigned long long)ledger->failed, (unsigned long long)ledger->bytes);
 }
 
 int main(int argc, char **argv)
 {
-    uint64_t first = 1, count = SANITIZED ? 3 : 12;
-    bool all = false, say = false, inside = false;
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--first") == 0 && i + 1 < argc) {
-            first = strtoull(argv[++i], NULL, 10);
-        } else if (strcmp(argv[i], "--seeds") == 0 && i + 1 < argc) {
-            count = strtoull(argv[++i], NULL, 10);
-        } else if (strcmp(argv[i], "--all") == 0) {
-            all = true;
-        } else if (strcmp(argv[i], "--say") == 0) {
-            say = true;
-        } else if (strcmp(argv[i], "--inside") == 0) {
-            inside = true; /* no child: for a debugger */
-        } else {
-            fprintf(stderr, "%s: what is '%s'?\n", argv[0], argv[i]);
-            return 2;
-        }
-    }
-    ledger = mmap(NULL, sizeof *ledger, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (ledger == MAP_FAILED) {
+    ledger = seeds_share(sizeof *ledger);
+    struct seeds seeds = {.count = SANITIZED ? 3 : 12,
+                          .ledger = ledger,
+                          .ledger_bytes = sizeof *ledger,
+                          .wrong = ledger->wrong,
+                          .run = run_world,
+                          .add = add,
+                          .say = say};
+    if (seeds_read(&seeds, argc, argv) != 0) {
         return 2;
     }
-    uint64_t failed = 0, tried = 0, taken = 0, lost = 0;
-    double cpu = seconds();
-    for (uint64_t seed = first; seed < first + count && (failed == 0 || all); seed++, tried++) {
-        memset(ledger, 0, sizeof *ledger);
-        pid_t child = inside ? 0 : fork();
-        if (child == 0) {
-            run_world(seed);
-            if (!inside) {
-                _exit(0);
-            }
-        }
-        int status = 0;
-        if (child > 0 && (waitpid(child, &status, 0) != child || status != 0)) {
-            ledger_wrong("stopped", "the program stopped itself (%d)", status);
-        }
-        if (ledger->wrong[0] != '\0') {
-            failed++;
-            printf("seed %llu: %s\n", (unsigned long long)seed, ledger->wrong);
-        } else if (say) {
-            printf("seed %llu is well: %u messages, %llu taken, %llu failed, %llu bytes\n", (unsigned long long)seed,
-                   ledger->count, (unsigned long long)ledger->taken, (unsigned long long)ledger->failed,
-                   (unsigned long long)ledger->bytes);
-        }
-        taken += ledger->taken;
-        lost += ledger->failed;
-        fflush(stdout);
-    }
-    printf("%llu seeds, %.1f s: %llu failed; %llu messages taken, %llu reported as failed\n", (unsigned long long)tried,
-           seconds() - cpu, (unsigned long long)failed, (unsigned long long)taken, (unsigned long long)lost);
-    return failed == 0 ? 0 : 1;
+    int rc = seeds_run(&seeds);
+    printf("%llu messages taken, %llu reported as failed\n", taken, lost);
+    return rc;
 }

@@ -13,6 +13,7 @@
 #define SIM_GROUPS_TALKER_H
 
 #include "cubeway/service.h"
+#include "seeds.h"
 
 enum {
     GROUPS_TALKER_JOB = 2002, /* and the one after */
@@ -58,7 +59,7 @@ struct groups_stay {
 };
 
 struct groups_ledger {
-    char wrong[400];
+    char wrong[SEEDS_WRONG_BYTES];
     size_t messages, stays, deaths;
     uint32_t lives; /* numbers lives of instances */
     uint64_t delivered, joins, leaves, ended, best, refused, forwards;

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_files_world.c - files on real nodes in a simulated 3x3x3 torus of 1 Gb/s links and 9,000-byte frames, each server with a disk in memory that outlives it: full
- * disks, disks that fail, members and sources that die midway and begin again, and worlds that are drawn.
+ * test_files_world.c - files on real nodes in a simulated 3x3x3 torus of 1 Gb/s links and 9,000-byte frames. Each server has
+ * a disk in memory that outlives it. Scenes: full disks, disks that fail, members and sources that die midway and begin
+ * again; then worlds that are drawn from seeds.
  *
- *   test_files_world [--seeds FIRST COUNT]     prints what it saw; exit code 1: it is not as promised
+ *   test_files_world with the options of seeds.h; with seeds on the command line only drawn worlds run. Exit code 1:
+ *   something is not as promised.
  */
 #include "fake_files.h"
 #include "fake_result.h"
 #include "keyspace/torus.h"
 #include "nmu/book.h"
 #include "sanitized.h"
+#include "seeds.h"
+#include "services/multicast/cast/head.h"
 #include "services/multicast/file/label.h"
 #include "services/multicast/file/tell.h"
-#include "services/multicast/cast/head.h"
 #include "services/multicast/multicast.h"
 #include "simulator/world.h"
 
@@ -26,13 +29,13 @@ static struct world *world;
 static struct fake_files disk[SERVERS];
 static struct node_object objects[SERVERS][2];
 static uint8_t bytes[MOST];
-static bool wrong;
+static char *wrong; /* what was wrong first, in a scene or a seed; shared with the child that runs the seed */
 
 static void must(bool good, const char *what)
 {
     if (!good) {
         printf("WRONG: %s\n", what);
-        wrong = true;
+        seeds_fail(wrong, "files", "%s", what);
     }
 }
 
@@ -417,30 +420,26 @@ static void drawn(uint64_t seed)
         must(parts(s) == 0, "a part is left beside a file that is whole");
     }
     close_world();
-    if (wrong) {
-        printf("seed %llu\n", (unsigned long long)seed);
-    }
 }
 
 int main(int argc, char **argv)
 {
-    if (argc == 4 && strcmp(argv[1], "--seeds") == 0) {
-        uint64_t first = strtoull(argv[2], NULL, 10), count = strtoull(argv[3], NULL, 10);
-        for (uint64_t seed = first; seed < first + count && !wrong; seed++) {
-            drawn(seed);
+    wrong = seeds_share(SEEDS_WRONG_BYTES);
+    struct seeds seeds = {
+        .count = SANITIZED ? 2 : 6, .ledger = wrong, .ledger_bytes = SEEDS_WRONG_BYTES, .wrong = wrong, .run = drawn};
+    if (seeds_read(&seeds, argc, argv) != 0) {
+        return 2;
+    }
+    if (!seeds.named) {
+        all_well();
+        disks();
+        deaths();
+        nobody_takes_it();
+        stopped(5);
+        stopped(6);
+        if (wrong[0] != '\0') {
+            return 1;
         }
-        printf("%llu drawn worlds from %llu: %s\n", (unsigned long long)count, (unsigned long long)first,
-               wrong ? "WRONG" : "well");
-        return wrong;
     }
-    all_well();
-    disks();
-    deaths();
-    nobody_takes_it();
-    stopped(5);
-    stopped(6);
-    for (uint64_t seed = 1; seed <= (SANITIZED ? 2 : 6) && !wrong; seed++) {
-        drawn(seed);
-    }
-    return wrong;
+    return seeds_run(&seeds);
 }

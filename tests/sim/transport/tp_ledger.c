@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tp_ledger.h"
 
-#include <stdarg.h>
-#include <stdio.h>
+#include "base/prng.h"
 
 struct ledger *ledger;
-
-uint64_t ledger_mix(uint64_t a, uint64_t b)
-{
-    uint64_t x = a * UINT64_C(0x9e3779b97f4a7c15) + b;
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
 
 void ledger_fill(uint32_t number, uint64_t offset, uint8_t *out, size_t length)
 {
@@ -33,25 +24,13 @@ bool ledger_same(uint32_t number, uint64_t offset, const uint8_t *bytes, size_t 
 
 uint64_t ledger_answer_bytes(uint32_t number)
 {
-    uint64_t mix = ledger_mix(number, 7);
+    uint64_t mix = prng_mix(number, 7);
     return mix % 4 != 0 ? mix / 4 % 300 : mix / 4 % 60000;
 }
 
 uint32_t ledger_answer_number(uint32_t number)
 {
     return number ^ UINT32_C(0x5a5a5a5a);
-}
-
-void ledger_wrong(const char *rule, const char *format, ...)
-{
-    if (ledger->wrong[0] != '\0') {
-        return;
-    }
-    int at = snprintf(ledger->wrong, sizeof ledger->wrong, "%s: ", rule);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(ledger->wrong + at, sizeof ledger->wrong - (size_t)at, format, args);
-    va_end(args);
 }
 
 void ledger_taken(uint32_t number, uint64_t bytes, uint64_t life)

@@ -11,6 +11,7 @@
 #define SIM_KV_LEDGER_H
 
 #include "kv_history.h"
+#include "seeds.h"
 #include "services/kvcache/kvcache.h"
 
 enum {
@@ -46,7 +47,7 @@ struct kv_ledger {
     uint64_t asked[KV_OPS], done[KV_OPS]; /* by what was asked; with an answer that says something */
     uint64_t hits[3], misses, writes, indeterminate, refused;
     int64_t longest_write; /* acknowledged: how long it took */
-    char wrong[400];
+    char wrong[SEEDS_WRONG_BYTES];
     struct kv_entry entry[KV_LEDGER_MAX];
 };
 

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_groups_world.c - groups and messages of services on real nodes in a simulated torus, judged by groups_talker.h. An even seed is strict: servers die
- * and come
- * back, frames get lost, and everybody who was acknowledged must get everything. An odd seed draws a torus and every kind of fault (cuts, pauses,
- * partitions, duplication),
- * and what is judged is what must hold even there.
+ * test_groups_world.c - groups and messages of services on real nodes in a simulated torus, judged by groups_talker.h. An
+ * even seed is strict: servers die and come back, frames get lost, and everybody who was acknowledged must get everything.
+ * An odd seed draws a torus and every kind of fault (cuts, pauses, partitions, duplication), and judges only what must
+ * hold even there.
  *
- *   test_groups_world --latency      how long an operator's text to 1, 6 and 26 members takes, in a world where nothing else happens
- *   test_groups_world [--first SEED] [--seeds COUNT] [--span MS] [--large] [--all] [--say] [--inside]
+ *   test_groups_world --latency      how long an operator's text to 1, 6 and 26 members takes when nothing else happens
+ *   test_groups_world [--span MS] [--large], and the options of seeds.h. Exit code 1: a seed failed.
  *
- * --large: some messages fit no packet, and are the engine's. Exit code 1: a seed failed.
+ * --large: some messages do not fit into a packet, so that the engine sends them.
  */
+#include "base/prng.h"
 #include "fake_result.h"
 #include "groups_talker.h"
 #include "nmu/book.h"
 #include "sanitized.h"
+#include "seeds.h"
 #include "services/multicast/cast/head.h"
 #include "services/multicast/multicast.h"
 #include "simulator/faults.h"
@@ -23,9 +24,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static const struct book_grant grants[] = {
     {.from = MULTICAST_JOB, .to = MULTICAST_JOB, .port = MULTICAST_PORT, .all_processes = true},
@@ -37,21 +35,6 @@ static cw_time world_clock_now(void *context)
     return world_now(context);
 }
 
-static uint64_t mix(uint64_t seed, uint64_t salt)
-{
-    uint64_t z = seed * UINT64_C(0x9e3779b97f4a7c15) + salt * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static void fail_with(const char *what, const char *why)
-{
-    if (groups_ledger->wrong[0] == '\0') {
-        snprintf(groups_ledger->wrong, sizeof groups_ledger->wrong, "%s%.300s", what, why);
-    }
-}
-
 static void server_changed(void *context, cw_server s, enum world_server_state state, cw_time now)
 {
     (void)context;
@@ -60,7 +43,7 @@ static void server_changed(void *context, cw_server s, enum world_server_state s
         l->death[l->deaths].server = s;
         l->death[l->deaths++].at = now.ns;
     } else if (state == WORLD_DEAD) {
-        fail_with("more deaths than are counted", "");
+        seeds_fail(l->wrong, "deaths", "more than are counted");
     }
 }
 
@@ -69,7 +52,7 @@ static void run_until(struct world *w, cw_time end)
     while (cw_time_before(world_now(w), end) && groups_ledger->wrong[0] == '\0') {
         if (world_run(w, cw_time_min(end, cw_time_add(world_now(w), CW_MS(5)))) != 0) {
             const struct world_violation *v = world_violation(w);
-            fail_with("world: ", v != NULL ? v->text : "stopped");
+            seeds_fail(groups_ledger->wrong, "world", "%s", v != NULL ? v->text : "stopped");
         }
     }
 }
@@ -94,9 +77,9 @@ static void befalls(struct world *w, void *arg)
 /* Deaths and returns, most of them of the one and the same few servers, so that roots go more than once. */
 static void draw_deaths(struct world *w, uint64_t seed, cw_time from, cw_span span)
 {
-    unsigned count = (unsigned)(mix(seed, 11) % 8), servers = world_torus(w)->servers;
+    unsigned count = (unsigned)(prng_mix(seed, 11) % 8), servers = world_torus(w)->servers;
     for (unsigned i = 0; i < count; i++) {
-        uint64_t m = mix(seed, 100 + i);
+        uint64_t m = prng_mix(seed, 100 + i);
         cw_time at = cw_time_add(from, CW_NS((int64_t)(m >> 8 & 0xffff) * span.ns / 0x10000));
         dooms[2 * i] = (struct doom){(cw_server)(m % servers), false};
         dooms[2 * i + 1] = (struct doom){(cw_server)(m % servers), true};
@@ -115,7 +98,11 @@ static void lose(struct world *w, uint32_t per_million)
     }
 }
 
-static void run_world(uint64_t seed, cw_span span, bool large)
+/* What the command line asks for. */
+static int64_t span_ms = 1500;
+static bool large, latency_only;
+
+static void run_world(uint64_t seed)
 {
     static const struct world_service services[] = {
         {.table = &multicast_service}, {.table = &groups_talker_service}, {.table = &groups_other_service}};
@@ -126,7 +113,7 @@ static void run_world(uint64_t seed, cw_span span, bool large)
     struct fault_plan plan = {.count = 0};
     struct world *w;
     bool strict = seed % 2 == 0;
-    config.dims = dims[mix(seed, 1) % 4];
+    config.dims = dims[prng_mix(seed, 1) % 4];
     if (!strict) {
         world_config_draw(&config, seed, GROUPS_SERVERS);
     }
@@ -135,15 +122,15 @@ static void run_world(uint64_t seed, cw_span span, bool large)
     config.service_count = 3;
     config.grants = grants;
     config.grant_count = sizeof grants / sizeof *grants;
-    cw_time from = {CW_MS(400).ns}, to = cw_time_add(from, span);
+    cw_time from = {CW_MS(400).ns}, to = cw_time_add(from, CW_MS(span_ms));
     groups_plan = (struct groups_plan){.from = from,
                                        .quiet = to,
-                                       .pause_most = CW_MS(10 + (int64_t)(mix(seed, 2) % 60)),
-                                       .large = large && mix(seed, 3) % 2 == 0 ? 1 : 0,
+                                       .pause_most = CW_MS(10 + (int64_t)(prng_mix(seed, 2) % 60)),
+                                       .large = large && prng_mix(seed, 3) % 2 == 0 ? 1 : 0,
                                        .strict = strict,
                                        .now = world_clock_now};
     if (world_open(&w, &config) != 0) {
-        fail_with("the world does not open", "");
+        seeds_fail(groups_ledger->wrong, "world", "it does not open");
         return;
     }
     groups_plan.context = w;
@@ -152,9 +139,9 @@ static void run_world(uint64_t seed, cw_span span, bool large)
     run_until(w, (cw_time){CW_MS(390).ns});
     groups_ledger->deaths = 0; /* what was dead at first */
     if (strict) {
-        lose(w, losses[mix(seed, 4) % 4]);
-        draw_deaths(w, seed, from, span);
-    } else if (fault_plan_draw(&plan, world_torus(w), &config.node.timers, mix(seed, 5), from, to) != 0) {
+        lose(w, losses[prng_mix(seed, 4) % 4]);
+        draw_deaths(w, seed, from, CW_MS(span_ms));
+    } else if (fault_plan_draw(&plan, world_torus(w), &config.node.timers, prng_mix(seed, 5), from, to) != 0) {
         abort();
     } else {
         fault_plan_schedule(&plan, w);
@@ -227,93 +214,53 @@ static int latency(void)
     return rc;
 }
 
-struct options {
-    uint64_t first, count;
-    cw_span span;
-    bool all, say, inside, latency, large;
-};
+static struct {
+    unsigned long long messages, delivered, joins, deaths, forwards;
+    int64_t slowest;
+} sums;
 
-static int read_options(struct options *o, int argc, char **argv)
+static void add(void)
 {
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--first") == 0 && i + 1 < argc) {
-            o->first = strtoull(argv[++i], NULL, 10);
-        } else if (strcmp(argv[i], "--seeds") == 0 && i + 1 < argc) {
-            o->count = strtoull(argv[++i], NULL, 10);
-        } else if (strcmp(argv[i], "--span") == 0 && i + 1 < argc) {
-            o->span = CW_MS(strtoull(argv[++i], NULL, 10));
-        } else if (strcmp(argv[i], "--all") == 0) {
-            o->all = true;
-        } else if (strcmp(argv[i], "--say") == 0) {
-            o->say = true;
-        } else if (strcmp(argv[i], "--large") == 0) {
-            o->large = true;
-        } else if (strcmp(argv[i], "--latency") == 0) {
-            o->latency = true;
-        } else if (strcmp(argv[i], "--inside") == 0) {
-            o->inside = true; /* no child: for a debugger */
-        } else {
-            fprintf(stderr, "%s: what is '%s'?\n", argv[0], argv[i]);
-            return 2;
-        }
-    }
-    return 0;
+    const struct groups_ledger *l = groups_ledger;
+    sums.messages += l->messages;
+    sums.delivered += l->delivered;
+    sums.joins += l->joins;
+    sums.deaths += l->deaths;
+    sums.forwards += l->forwards;
+    sums.slowest = l->slowest > sums.slowest ? l->slowest : sums.slowest;
 }
 
-static void run_seed(const struct options *o, uint64_t seed)
+static void say(void)
 {
-    memset(groups_ledger, 0, sizeof *groups_ledger);
-    pid_t child = o->inside ? 0 : fork();
-    if (child == 0) {
-        run_world(seed, o->span, o->large);
-        if (!o->inside) {
-            _exit(0);
-        }
-    }
-    int status = 0;
-    if (child > 0 && (waitpid(child, &status, 0) != child || status != 0)) {
-        snprintf(groups_ledger->wrong, sizeof groups_ledger->wrong, "the program stopped itself (%d)", status);
-    }
+    const struct groups_ledger *l = groups_ledger;
+    printf("%zu messages (%llu best effort, %llu refused), %llu delivered, %llu joins, %llu leaves, %zu deaths, "
+           "slowest %lld us",
+           l->messages, (unsigned long long)l->best, (unsigned long long)l->refused, (unsigned long long)l->delivered,
+           (unsigned long long)l->joins, (unsigned long long)l->leaves, l->deaths, (long long)l->slowest / 1000);
 }
 
 int main(int argc, char **argv)
 {
-    struct options o = {.first = 1, .count = SANITIZED ? 4 : 16, .span = CW_MS(1500)};
-    int rc = read_options(&o, argc, argv);
-    groups_ledger = mmap(NULL, sizeof *groups_ledger, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (rc != 0 || groups_ledger == MAP_FAILED) {
+    static const struct seeds_option options[] = {
+        {"--span", NULL, &span_ms}, {"--large", &large, NULL}, {"--latency", &latency_only, NULL}, {NULL, NULL, NULL}};
+    groups_ledger = seeds_share(sizeof *groups_ledger);
+    struct seeds seeds = {.count = SANITIZED ? 4 : 16,
+                          .options = options,
+                          .ledger = groups_ledger,
+                          .ledger_bytes = sizeof *groups_ledger,
+                          .wrong = groups_ledger->wrong,
+                          .run = run_world,
+                          .add = add,
+                          .say = say};
+    if (seeds_read(&seeds, argc, argv) != 0) {
         return 2;
     }
-    if (o.latency) {
+    if (latency_only) {
         return latency();
     }
-    unsigned long long failed = 0, tried = 0, messages = 0, delivered = 0, joins = 0, deaths = 0, forwards = 0;
-    int64_t slowest = 0;
-    for (uint64_t seed = o.first; seed < o.first + o.count && (failed == 0 || o.all); seed++, tried++) {
-        run_seed(&o, seed);
-        const struct groups_ledger *l = groups_ledger;
-        if (l->wrong[0] != '\0') {
-            failed++;
-            printf("seed %llu: %s\n", (unsigned long long)seed, l->wrong);
-        } else if (o.say) {
-            printf("seed %llu is well: %zu messages (%llu best effort, %llu refused), %llu delivered, %llu joins, %llu "
-                   "leaves, %zu deaths, "
-                   "slowest %lld us\n",
-                   (unsigned long long)seed, l->messages, (unsigned long long)l->best, (unsigned long long)l->refused,
-                   (unsigned long long)l->delivered, (unsigned long long)l->joins, (unsigned long long)l->leaves,
-                   l->deaths, (long long)l->slowest / 1000);
-        }
-        messages += l->messages;
-        delivered += l->delivered;
-        joins += l->joins;
-        deaths += l->deaths;
-        forwards += l->forwards;
-        slowest = l->slowest > slowest ? l->slowest : slowest;
-        fflush(stdout);
-    }
-    printf("%llu seeds: %llu failed; %llu messages, %llu delivered, %llu joins, %llu deaths, %llu passed on with "
-           "leave; the slowest "
-           "reliable one took %lld ms\n",
-           tried, failed, messages, delivered, joins, deaths, forwards, (long long)slowest / 1000000);
-    return failed == 0 ? 0 : 1;
+    int rc = seeds_run(&seeds);
+    printf("%llu messages, %llu delivered, %llu joins, %llu deaths, %llu passed on with leave; the slowest reliable "
+           "one took %lld ms\n",
+           sums.messages, sums.delivered, sums.joins, sums.deaths, sums.forwards, (long long)sums.slowest / 1000000);
+    return rc;
 }

@@ -8,6 +8,7 @@
 #define SIM_TP_LEDGER_H
 
 #include "cubeway/types.h"
+#include "seeds.h"
 
 #include <stdint.h>
 
@@ -31,13 +32,11 @@ struct ledger {
     uint32_t count;
     struct ledger_message message[LEDGER_MESSAGES];
     uint64_t taken, done, failed, bytes;
-    char wrong[300]; /* the first thing that was wrong; "" all is well */
+    char wrong[SEEDS_WRONG_BYTES]; /* the first thing that was wrong; empty: all is well */
 };
 
 extern struct ledger *ledger;
 
-/* A mix of a and b that is the same everywhere. */
-uint64_t ledger_mix(uint64_t a, uint64_t b);
 /* Byte number at of message number. */
 static inline uint8_t ledger_byte(uint32_t number, uint64_t at)
 {
@@ -50,7 +49,7 @@ bool ledger_same(uint32_t number, uint64_t offset, const uint8_t *bytes, size_t 
 uint64_t ledger_answer_bytes(uint32_t number);
 uint32_t ledger_answer_number(uint32_t number); /* under which its bytes are made */
 
-__attribute__((format(printf, 2, 3))) void ledger_wrong(const char *rule, const char *format, ...);
+#define ledger_wrong(rule, ...) seeds_fail(ledger->wrong, rule, __VA_ARGS__)
 void ledger_taken(uint32_t number, uint64_t bytes, uint64_t life);
 void ledger_ended(uint32_t number, uint64_t life, int status);
 

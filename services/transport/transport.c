@@ -4,6 +4,8 @@
  */
 #include "services/transport/internal.h"
 
+#include "services/reply/metrics.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,24 +199,19 @@ static bool config_is_good(const struct transport_config *c)
            c->window_max <= UINT64_C(1) << 32 && c->queue_target <= c->window_max;
 }
 
-static void name_counters(struct transport *t)
-{
-    static const char *const names[TRANSPORT_COUNTERS][2] = {
-        {"transport_done", "messages sent that were taken, requests that were answered"},
-        {"transport_failed", "messages and requests that ended otherwise"},
-        {"transport_taken", "messages that came and were taken"},
-        {"transport_bytes_sent", "bytes of messages that were taken"},
-        {"transport_bytes_taken", "bytes of messages that came and were taken"},
-        {"transport_packets", "packets sent"},
-        {"transport_repeated", "parts of messages that were sent again"},
-        {"transport_probes", "times that nothing was heard for a time-out"},
-        {"transport_restarts", "messages sent again to an heir or a new incarnation"},
-        {"transport_strange", "packets that made no sense, or were of no association"},
-    };
-    for (unsigned i = 0; i < TRANSPORT_COUNTERS; i++) {
-        t->counter[i] = cw_counter_new(t->user, names[i][0], names[i][1]);
-    }
-}
+/* In the order in which count() lists them. */
+static const struct metric counters[TRANSPORT_COUNTERS] = {
+    {"transport_done", "Messages sent that were taken, and requests that were answered."},
+    {"transport_failed", "Messages and requests sent that ended with an error."},
+    {"transport_taken", "Messages that came and were taken."},
+    {"transport_bytes_sent", "Bytes of sent messages that were taken."},
+    {"transport_bytes_taken", "Bytes of messages that came and were taken."},
+    {"transport_packets", "Packets of the transport sent."},
+    {"transport_repeated", "Parts of messages that were sent again."},
+    {"transport_probes", "Times that nothing was heard from a peer for a time-out."},
+    {"transport_restarts", "Messages sent again from the first byte, to an heir or a new incarnation."},
+    {"transport_strange", "Packets of the transport that made no sense, or were of no association."},
+};
 
 static uint32_t buckets_for(unsigned peers)
 {
@@ -274,7 +271,7 @@ int transport_open(cw_svc *user, const struct transport_config *config, struct t
     list_init(&t->retry);
     list_init(&t->incoming);
     if (config->counters) {
-        name_counters(t);
+        metrics_counters(t->user, counters, TRANSPORT_COUNTERS, t->counter);
     }
     *out = t;
     return 0;

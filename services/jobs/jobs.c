@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/jobs/jobs_internal.h"
 
-#include "keyspace/torus.h"
 #include "services/reply/refuse.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-const struct jobs_count_name jobs_count_names[JOBS_COUNTS] = {
+const struct metric jobs_counts[JOBS_COUNTS] = {
     [JOBS_COUNT_ACCEPTED] = {"accepted", "Records taken in."},
     [JOBS_COUNT_REPEATED] = {"repeated", "Records that came again."},
     [JOBS_COUNT_OLD] = {"old", "Records refused: a later one is held."},
@@ -42,13 +42,7 @@ cw_packet *jobs_packet(struct jobs *j, struct jobs_frame *frame, size_t rest, ui
 
 cw_to jobs_to(const struct jobs *j, cw_server server)
 {
-    return (cw_to){
-        .kind = CW_TO_SERVER,
-        .job = JOBS_JOB,
-        .port = JOBS_PORT,
-        .server = cw_server_coord(j->svc, server),
-        .process = server,
-    };
+    return to_server(j->svc, JOBS_JOB, JOBS_PORT, server);
 }
 
 void jobs_send(struct jobs *j, cw_server to, struct jobs_frame *frame)
@@ -202,10 +196,9 @@ static void load(struct jobs *j)
 static int jobs_open(cw_svc *s, void *state)
 {
     struct jobs *j = state;
-    cw_dims dims = cw_torus(s);
     j->svc = s;
     j->self = cw_server_id(s, cw_self(s));
-    j->servers = (uint32_t)dims.x * dims.y * dims.z;
+    j->servers = servers_of(cw_torus(s));
     j->desk = cw_find(s, NMU_DESK_NAME, NMU_DESK_VERSION, NULL);
     j->host = cw_find(s, JOBS_HOST_NAME, JOBS_HOST_VERSION, NULL);
     if (j->host != NULL && j->host->size < sizeof *j->host) {
@@ -214,9 +207,7 @@ static int jobs_open(cw_svc *s, void *state)
     }
     j->cluster = j->host != NULL ? j->host->cluster : 0;
     j->fetch.overflow = CW_SERVER_NONE;
-    for (unsigned i = 0; i < JOBS_COUNTS; i++) {
-        j->counter[i] = cw_counter_new(s, jobs_count_names[i].name, jobs_count_names[i].help);
-    }
+    metrics_counters(s, jobs_counts, JOBS_COUNTS, j->counter);
     j->fetch.room = malloc(SHELF_RECORD_MAX);
     if (j->fetch.room == NULL) {
         return -ENOMEM;

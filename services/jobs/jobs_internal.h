@@ -18,6 +18,7 @@
 #include "services/jobs/change.h"
 #include "services/jobs/jobs.h"
 #include "services/jobs/shelf.h"
+#include "services/reply/metrics.h"
 
 #include <string.h>
 
@@ -46,10 +47,7 @@ enum jobs_count {
     JOBS_COUNT_UNKEPT,
     JOBS_COUNTS,
 };
-struct jobs_count_name {
-    const char *name, *help;
-};
-extern const struct jobs_count_name jobs_count_names[JOBS_COUNTS];
+extern const struct metric jobs_counts[JOBS_COUNTS];
 
 struct jobs;
 struct jobs_collect;

@@ -196,13 +196,18 @@ struct transport {
     cw_counter *counter[TRANSPORT_COUNTERS];
 };
 
-/* ---- transport.c -------------------------------------------------------------------------------------------------- */
+/* ---- turn.c ------------------------------------------------------------------------------------------------------- */
 
 /* Every way in begins and ends with these. upcall: the host called, not the service: ends may be told. */
 void transport_enter(struct transport *t);
 void transport_leave(struct transport *t, bool upcall);
 /* Tells the end of m, which is nowhere any more, and frees it. */
 void transport_tell_end(struct transport *t, struct outgoing *m);
+/* Brings the user's counters up to date with t->stats. */
+void transport_count(struct transport *t);
+
+/* ---- resources.c -------------------------------------------------------------------------------------------------- */
+
 /* Counts bytes against memory_max; false: they do not fit. */
 bool transport_charge(struct transport *t, size_t bytes);
 void transport_uncharge(struct transport *t, size_t bytes);

@@ -8,51 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const struct metric jobs_counts[JOBS_COUNTS] = {
-    [JOBS_COUNT_ACCEPTED] = {"accepted", "Records taken in."},
-    [JOBS_COUNT_REPEATED] = {"repeated", "Records that came again."},
-    [JOBS_COUNT_OLD] = {"old", "Records refused: a later one is held."},
-    [JOBS_COUNT_FORKS] = {"forks", "Records that claim a version that is held with other contents, and won."},
-    [JOBS_COUNT_UNSIGNED] = {"unsigned", "Records refused: not signed by the operator for this cluster."},
-    [JOBS_COUNT_FOREIGN] = {"foreign", "Frames of another cluster."},
-    [JOBS_COUNT_MALFORMED] = {"malformed", "Frames and records that are none, or of a job that has none."},
-    [JOBS_COUNT_STRANGERS] = {"strangers", "Packets of other jobs."},
-    [JOBS_COUNT_FULL] = {"full", "Records refused: too many jobs, or bytes."},
-    [JOBS_COUNT_BUSY] = {"busy", "Records put off: too many signatures under way."},
-    [JOBS_COUNT_NMU] = {"nmu_full", "Records that the tables of the NMU cannot hold: the job may do nothing."},
-    [JOBS_COUNT_UNKEPT] = {"unkept", "Records that could not be stored."},
-};
-
 /* ---- Packets ------------------------------------------------------------------------------------------------------- */
-
-cw_packet *jobs_packet(struct jobs *j, struct jobs_frame *frame, size_t rest, uint8_t **at)
-{
-    size_t size = jobs_frame_size(frame->kind);
-    cw_packet *p = cw_packet_new(j->svc, size + rest);
-    if (p != NULL) {
-        uint8_t *bytes = cw_packet_data(p, NULL);
-        frame->cluster = j->cluster;
-        jobs_encode(frame, bytes);
-        if (at != NULL) {
-            *at = bytes + size;
-        }
-    }
-    return p;
-}
-
-cw_to jobs_to(const struct jobs *j, cw_server server)
-{
-    return to_server(j->svc, JOBS_JOB, JOBS_PORT, server);
-}
-
-void jobs_send(struct jobs *j, cw_server to, struct jobs_frame *frame)
-{
-    cw_packet *p = jobs_packet(j, frame, 0, NULL);
-    if (p != NULL) {
-        cw_to where = jobs_to(j, to);
-        cw_send_or_drop(j->svc, p, &where, NULL);
-    }
-}
 
 /* True when the packet is the service's now. */
 static bool heard(struct jobs *j, cw_packet *p, const cw_rx *rx, const struct jobs_frame *frame)

@@ -3,6 +3,7 @@
  * jobs_internal.h - one instance of the service, and what its files know of one another. Only they include it.
  *
  *   jobs.c     the table: packets, events and commands go to the others
+ *   packets.c  packets with one frame, made and sent     counts.c  what is counted
  *   take.c     a record that came: is it news? is it signed? then shelf, NMU, neighbours, disk, acknowledgement - in this order
  *   gossip.c   from neighbour to neighbour: floods, and who lacks what
  *   fetch.c    records in parts, from one who has them
@@ -47,7 +48,6 @@ enum jobs_count {
     JOBS_COUNT_UNKEPT,
     JOBS_COUNTS,
 };
-extern const struct metric jobs_counts[JOBS_COUNTS];
 
 struct jobs;
 struct jobs_collect;
@@ -109,9 +109,12 @@ struct jobs {
     cw_counter *counter[JOBS_COUNTS];
 };
 
+/* ---- counts.c ------------------------------------------------------------------------------------------------------ */
+
+extern const struct metric jobs_counts[JOBS_COUNTS];
 void jobs_count(struct jobs *j, enum jobs_count what);
 
-/* ---- jobs.c -------------------------------------------------------------------------------------------------------- */
+/* ---- packets.c ----------------------------------------------------------------------------------------------------- */
 
 /* Gives a packet with the frame in it and rest bytes behind it for the caller to fill at *at (may be NULL), or NULL. Sets the frame's cluster. */
 cw_packet *jobs_packet(struct jobs *j, struct jobs_frame *frame, size_t rest, uint8_t **at);

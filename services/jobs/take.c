@@ -13,12 +13,6 @@
 /* What the simulator says these take, there being no other word for it: Ed25519 on one core, a write that reaches the disk. */
 static const cw_span verify_cost = CW_US(150), store_cost = CW_MS(1);
 
-void jobs_count(struct jobs *j, enum jobs_count what)
-{
-    j->count[what]++;
-    cw_counter_add(j->counter[what], 1);
-}
-
 /* ---- Who wants to know --------------------------------------------------------------------------------------------- */
 
 /* The NMU needs this record and does not go by it: there is no room (govern()). Perhaps there is later: so it is looked at, not noted. */

@@ -206,6 +206,14 @@ void transport_tell_end(struct transport *t, struct outgoing *m);
 /* Brings the user's counters up to date with t->stats. */
 void transport_count(struct transport *t);
 
+/* ---- valid.c ------------------------------------------------------------------------------------------------------ */
+
+/*
+ * For CHECK_SLOW and tests, between turns: true, or the program stops with the rule of docs/services/transport.md that is
+ * broken and the peer. Linear in all that is remembered.
+ */
+bool transport_valid(const struct transport *t);
+
 /* ---- resources.c -------------------------------------------------------------------------------------------------- */
 
 /* Counts bytes against memory_max; false: they do not fit. */

@@ -81,6 +81,7 @@ void transport_leave(struct transport *t, bool upcall)
     set_timer(t, !list_is_empty(&t->finished)); /* sending may have ended some */
     transport_count(t);
     t->depth--;
+    CHECK_SLOW(transport_valid(t));
 }
 
 static void wake_peer(struct transport *t, struct peer *p)

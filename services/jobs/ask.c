@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ask.c - `explain` and `audit`: what the NMUs of other servers say. May A reach B is asked where A lives, for only there it is decided; who was
- * refused what is asked everywhere.
+ * ask.c - `explain` and `audit`: what the NMUs of other servers say. May A reach B is asked where A lives, for only
+ * there it is decided; who was refused what is asked everywhere.
  */
 #include "services/jobs/jobs_internal.h"
 
@@ -91,7 +91,7 @@ static void tell_row(const struct denied_row *row, cw_request *r)
     cw_request_text(r, "destination", text);
 }
 
-/* ---- Answering ----------------------------------------------------------------------------------------------------- */
+/* ---- Answering --------------------------------------------------------------------------------------------------- */
 
 /* Sends an answer made of the frame and count rows behind it; takes the packet that asked. */
 static const struct nmu *nmu_here(const struct jobs *j)
@@ -160,7 +160,7 @@ void jobs_give_rows(struct jobs *j, uint32_t number, cw_packet *p, const struct 
     cw_reply(j->svc, number, 0, reply);
 }
 
-/* ---- explain ------------------------------------------------------------------------------------------------------- */
+/* ---- explain ----------------------------------------------------------------------------------------------------- */
 
 /* The grant of the source's record that speaks of the destination's job and port, in words. */
 static void tell_entry(const struct jobs *j, const struct jobs_asking *a)
@@ -311,7 +311,7 @@ int jobs_command_explain(struct jobs *j, cw_request *r, int argc, const char *co
     return 1;
 }
 
-/* ---- audit --------------------------------------------------------------------------------------------------------- */
+/* ---- audit ------------------------------------------------------------------------------------------------------- */
 
 static void audit_on(struct jobs *j, struct jobs_asking *a);
 static void rows_came(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx);

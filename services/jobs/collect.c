@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collect.c - `put`: a change, from the operator's bytes until nobody who can send does so by an older record. Acknowledgements come by themselves;
- * the silent are given the record again, and who is in reach is looked at again every few milliseconds while anybody is.
+ * collect.c - `put`: a change, from the operator's bytes until nobody who can send does so by an older record.
+ * Acknowledgements come by themselves; the silent are given the record again, and who is in reach is looked at again
+ * every few milliseconds while anybody is.
  */
 #include "services/jobs/jobs_internal.h"
 
@@ -35,13 +36,16 @@ uint64_t jobs_collect_ticket(const struct jobs_collect *c)
     return c->change.ticket;
 }
 
-/* A server that has lost the others may not speak for them: that they are out of its reach says nothing of what they may send. */
+/*
+ * A server that has lost the others may not speak for them: that they are out of its reach says nothing of what they
+ * may send.
+ */
 static bool is_complete(const struct jobs *j, const struct jobs_collect *c)
 {
     return change_complete(&c->change) && (j->desk == NULL || j->desk->serving(j->desk->node));
 }
 
-/* ---- Its end ------------------------------------------------------------------------------------------------------- */
+/* ---- Its end ----------------------------------------------------------------------------------------------------- */
 
 static void drop(struct jobs *j, struct jobs_collect *c)
 {
@@ -105,7 +109,7 @@ static void finish(struct jobs *j, struct jobs_collect *c, int rc)
     drop(j, c);
 }
 
-/* ---- On the way ---------------------------------------------------------------------------------------------------- */
+/* ---- On the way -------------------------------------------------------------------------------------------------- */
 
 static bool in_reach(const struct jobs *j, cw_server s)
 {
@@ -183,7 +187,7 @@ void jobs_collect_doubt(struct jobs *j, cw_server s)
     }
 }
 
-/* ---- Its beginning ------------------------------------------------------------------------------------------------- */
+/* ---- Its beginning ----------------------------------------------------------------------------------------------- */
 
 static void refuse(struct jobs *j, struct jobs_collect *c, int rc)
 {
@@ -296,7 +300,10 @@ static bool is_option(const char *word)
     return sign != NULL && sign[strspn(sign, "=")] != '\0';
 }
 
-/* The words stand for themselves, or for the end of what was staged: perhaps by somebody else, who gave up or is not done. */
+/*
+ * The words stand for themselves, or for the end of what was staged: perhaps by somebody else, who gave up or is not
+ * done.
+ */
 static void join_staged(struct jobs *j, struct jobs_collect *c, size_t got)
 {
     struct jobs_mark mark;

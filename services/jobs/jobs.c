@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- Packets ------------------------------------------------------------------------------------------------------- */
+/* ---- Packets ----------------------------------------------------------------------------------------------------- */
 
 /* True when the packet is the service's now. */
 static bool heard(struct jobs *j, cw_packet *p, const cw_rx *rx, const struct jobs_frame *frame)
@@ -87,7 +87,7 @@ static void jobs_on_event(cw_svc *s, void *state, const cw_event *ev)
     }
 }
 
-/* ---- Commands ------------------------------------------------------------------------------------------------------ */
+/* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
 static int jobs_on_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
 {
@@ -121,7 +121,7 @@ static int jobs_on_command(cw_svc *s, void *state, cw_request *r, int argc, cons
                           word);
 }
 
-/* ---- Opening and closing ------------------------------------------------------------------------------------------- */
+/* ---- Opening and closing ----------------------------------------------------------------------------------------- */
 
 /* Where the node finds the records that its NMU needs. */
 static const uint8_t *record_of(void *context, cw_job job, size_t *size)

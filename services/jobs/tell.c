@@ -80,7 +80,7 @@ cw_job jobs_named(const struct jobs *j, const char *text, size_t length)
     return found;
 }
 
-/* ---- One job ------------------------------------------------------------------------------------------------------- */
+/* ---- One job ----------------------------------------------------------------------------------------------------- */
 
 static void tell_ranges(const struct jobs *j, const struct job_record *record, cw_request *r)
 {
@@ -199,7 +199,7 @@ int jobs_command_show(struct jobs *j, cw_request *r, int argc, const char *const
     return 0;
 }
 
-/* ---- All in all ---------------------------------------------------------------------------------------------------- */
+/* ---- All in all -------------------------------------------------------------------------------------------------- */
 
 int jobs_command_status(struct jobs *j, cw_request *r)
 {

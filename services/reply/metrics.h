@@ -2,8 +2,8 @@
 /*
  * metrics.h - opens a service's counters and histograms from a constant table, with one row for each.
  *
- * The help text stands alone in the daemon's metrics: it begins with a capital, ends with a full stop and does not lean on
- * the row above it. A service indexes table and handles by an enum of its own:
+ * The help text stands alone in the daemon's metrics: it begins with a capital, ends with a full stop and does not lean
+ * on the row above it. A service indexes table and handles by an enum of its own:
  *
  *   enum { COUNT_SENT, COUNT_LOST, COUNTS };
  *   static const struct metric counts[COUNTS] = {

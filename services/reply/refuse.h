@@ -3,8 +3,8 @@
  * refuse.h - how a built-in service tells an operator, in a sentence, that a command or an option makes no sense.
  *
  * The sentence about a command becomes the field "error" of the reply, which cwctl prints in place of the error's name.
- * A sentence is cut after REFUSE_TEXT - 1 bytes; nothing is kept. Each function returns the error, so that a handler can
- * end with `return refuse_...(...)`.
+ * A sentence is cut after REFUSE_TEXT - 1 bytes; nothing is kept. Each function returns the error, so that a handler
+ * can end with `return refuse_...(...)`.
  */
 #ifndef SERVICES_REPLY_REFUSE_H
 #define SERVICES_REPLY_REFUSE_H

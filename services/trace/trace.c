@@ -38,7 +38,7 @@ struct trace {
     struct run run[RUNS_MAX];
 };
 
-/* ---- Reports ------------------------------------------------------------------------------------------------------- */
+/* ---- Reports ----------------------------------------------------------------------------------------------------- */
 
 static void put_report(uint8_t *at, const cw_trace_hop *hop)
 {
@@ -78,7 +78,7 @@ static void tell_report(struct run *run, const char *leg, unsigned i, const cw_t
     cw_request_int(run->request, "queued", hop->queued);
 }
 
-/* ---- The far end --------------------------------------------------------------------------------------------------- */
+/* ---- The far end ------------------------------------------------------------------------------------------------- */
 
 /* Answers with all that the probe carries and as much of it as fits beside a trace of the answer's own. */
 static void answer(cw_svc *s, cw_packet *probe, const uint8_t *data, const cw_rx *rx)
@@ -106,7 +106,7 @@ static void answer(cw_svc *s, cw_packet *probe, const uint8_t *data, const cw_rx
     cw_send_or_drop(s, p, &to, &options);
 }
 
-/* ---- Our end ------------------------------------------------------------------------------------------------------- */
+/* ---- Our end ----------------------------------------------------------------------------------------------------- */
 
 static void finish(cw_svc *s, struct run *run, int rc)
 {
@@ -203,7 +203,7 @@ static void timed_out(cw_svc *s, void *state, void *arg)
     finish(s, run, -ETIMEDOUT);
 }
 
-/* ---- Commands ------------------------------------------------------------------------------------------------------ */
+/* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
 static int read_target(const cw_svc *s, cw_request *r, int argc, const char *const *argv, cw_to *to)
 {

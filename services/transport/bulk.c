@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bulk.c - the built-in service `transport`: exports the functions to services that come as files, and tries itself for operators.
+ * bulk.c - the built-in service `transport`: exports the functions to services that come as files, and tries itself for
+ * operators.
  *
  *   bulk SERVER BYTES [count=1]    sends a message of so many bytes, so often one after the other, and says how fast it was
  *   echo SERVER [bytes=1000] [count=10] [timeout_us=...]    asks, and has the same bytes sent back, compared
@@ -57,7 +58,7 @@ static int read_bytes(void *context, void *arg, uint64_t offset, uint8_t *out, s
     return 0;
 }
 
-/* ---- What comes ---------------------------------------------------------------------------------------------------------- */
+/* ---- What comes -------------------------------------------------------------------------------------------------- */
 
 static int piece(void *context, void *arg, const struct transport_message *m, uint64_t offset, const uint8_t *bytes,
                  size_t length)
@@ -94,7 +95,7 @@ static int message(void *context, void *arg, const struct transport_message *m, 
     return rc < 0 ? (int)rc : 0;
 }
 
-/* ---- Commands ------------------------------------------------------------------------------------------------------------ */
+/* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
 static const char *why(int rc)
 {
@@ -321,7 +322,7 @@ static int bulk_command(cw_svc *s, void *state, cw_request *r, int argc, const c
     return refuse_request(r, "commands are bulk SERVER BYTES, echo SERVER, path SERVER, stats; not: '%s'", word);
 }
 
-/* ---- Upcalls --------------------------------------------------------------------------------------------------------------- */
+/* ---- Upcalls ----------------------------------------------------------------------------------------------------- */
 
 static int bulk_open(cw_svc *s, void *state)
 {

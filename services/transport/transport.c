@@ -12,7 +12,7 @@
 
 enum { MESSAGES_MOST = 0xffff, PEERS_MOST = 1 << 20 };
 
-/* ---- Life ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 struct transport_config transport_config_default(cw_port port, void *context)
 {
@@ -148,7 +148,7 @@ void transport_close(struct transport *t)
     release(t);
 }
 
-/* ---- Packets ------------------------------------------------------------------------------------------------------------- */
+/* ---- Packets ----------------------------------------------------------------------------------------------------- */
 
 /* Whoever sends is told that we know nothing of this. */
 static void answer_strange(struct transport *t, struct peer *p, uint32_t out, uint32_t in)
@@ -180,7 +180,10 @@ static void take_hello(struct transport *t, struct peer *p, const struct segment
     sending_control(t, p, &welcome);
 }
 
-/* Is this of the association that is open? One that is pending opens with it: only who has heard our welcome knows its name. */
+/*
+ * Is this of the association that is open? One that is pending opens with it: only who has heard our welcome knows its
+ * name.
+ */
 static bool is_open(struct transport *t, struct peer *p, uint32_t out, uint32_t in)
 {
     if (p->in_open && p->in_out == out && p->in_name == in) {
@@ -294,7 +297,7 @@ void transport_writable(struct transport *t)
     transport_leave(t, true);
 }
 
-/* ---- What is seen ---------------------------------------------------------------------------------------------------------- */
+/* ---- What is seen ------------------------------------------------------------------------------------------------ */
 
 void transport_stats(const struct transport *t, struct transport_stats *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * turn.c - a way in from its first line to its last: what transport_enter() begins transport_leave() ends, and the timer
- * is a way in of its own.
+ * turn.c - a way in from its first line to its last: what transport_enter() begins transport_leave() ends, and the
+ * timer is a way in of its own.
  */
 #include "services/transport/internal.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * valid.c - walks everything that an instance remembers and stops the program where a rule of docs/services/transport.md
- * is broken. Called at the end of every turn in debug and sanitizer builds, and in no other (base/check.h).
+ * valid.c - walks everything that an instance remembers and stops the program where a rule of
+ * docs/services/transport.md is broken. Called at the end of every turn in debug and sanitizer builds, and in no other
+ * (base/check.h).
  */
 #include "services/transport/internal.h"
 
@@ -61,7 +62,7 @@ static uint32_t bits_in(const uint64_t *bits, uint32_t count)
     return set;
 }
 
-/* ---- Messages that are sent ------------------------------------------------------------------------------------------ */
+/* ---- Messages that are sent -------------------------------------------------------------------------------------- */
 
 static void parts_valid(const struct transport *t, const struct peer *p, const struct outgoing *m)
 {
@@ -118,7 +119,7 @@ static void flight_valid(const struct transport *t, const struct peer *p)
     }
 }
 
-/* ---- Messages that come ---------------------------------------------------------------------------------------------- */
+/* ---- Messages that come ------------------------------------------------------------------------------------------ */
 
 static void incoming_valid(const struct transport *t, const struct peer *p, const struct incoming *in)
 {
@@ -156,7 +157,7 @@ static void incoming_list_valid(const struct transport *t, const struct peer *p,
     *charged += memory;
 }
 
-/* ---- All ------------------------------------------------------------------------------------------------------------- */
+/* ---- All --------------------------------------------------------------------------------------------------------- */
 
 static void peer_valid(const struct transport *t, const struct peer *p, size_t *count, size_t *charged)
 {

@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* "no ..": refuse_request(); "gone ..": refuse_with(); any other: refuse_option() of the first word that is no option. */
+/*
+ * "no ..": refuse_request(); "gone ..": refuse_with(); any other: refuse_option() of the first word that is no option.
+ */
 static int refuse_all(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
 {
     (void)s;

@@ -18,8 +18,8 @@ const cw_service *const *builtin_services(size_t *count);
 const cw_service *builtin_service(const char *name);
 
 /*
- * What they may do, the least that they need: each reaches its own instances by its one port. *count says how many. Answers need no
- * privilege. Constant data.
+ * What they may do, the least that they need: each reaches its own instances by its one port. *count says how many.
+ * Answers need no privilege. Constant data.
  */
 const struct book_grant *builtin_grants(size_t *count);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access.h - the access address table (NMU 4.1): who is speaking. A speaker is where words come in - the slot of a service instance, the
- * descriptor of an attached process - and says nothing about itself: job and process were written here by whoever let it in.
+ * access.h - the access address table (NMU 4.1): who is speaking. A speaker is where words come in - the slot of a
+ * service instance, the descriptor of an attached process - and says nothing about itself: job and process were written
+ * here by whoever let it in.
  */
 #ifndef NMU_ACCESS_H
 #define NMU_ACCESS_H

@@ -119,7 +119,7 @@ int book_add(struct book *b, cw_job job, const char *name)
     return 0;
 }
 
-/* ---- Grants -------------------------------------------------------------------------------------------------------- */
+/* ---- Grants ------------------------------------------------------------------------------------------------------ */
 
 static int compare(const struct entry *e, cw_job from, cw_job to, uint32_t port)
 {

@@ -2,8 +2,9 @@
 /*
  * book.h - a few jobs that are known beforehand: the services that are built in, and what a scenario or a test grants.
  *
- * A job in the book has one process on each server, with the server's number - it is a service -, version 1 and generation 1. Whoever
- * opens a book owns it; it may allocate, so that it is made before servers run and only read while they do.
+ * A job in the book has one process on each server, with the server's number - it is a service -, version 1 and
+ * generation 1. Whoever opens a book owns it; it may allocate, so that it is made before servers run and only read
+ * while they do.
  */
 #ifndef NMU_BOOK_H
 #define NMU_BOOK_H
@@ -19,7 +20,10 @@ CW_MUST_CHECK int book_open(struct book **out, uint32_t servers);
 /* NULL is allowed. */
 void book_close(struct book *b);
 
-/* The job has a record from now on, under this name (copied, 1..31 of a-z A-Z 0-9 - _ .; NULL: "job-N"), unless it has one. -EINVAL, -ENOSPC. */
+/*
+ * The job has a record from now on, under this name (copied, 1..31 of a-z A-Z 0-9 - _ .; NULL: "job-N"), unless it has
+ * one. -EINVAL, -ENOSPC.
+ */
 CW_MUST_CHECK int book_add(struct book *b, cw_job job, const char *name);
 
 struct book_grant {
@@ -29,10 +33,16 @@ struct book_grant {
     bool all_processes;
     struct job_span processes; /* when not all */
 };
-/* Adds the grant to what its job may already; both jobs are in the book afterwards. -EINVAL, -ENOSPC: nothing is changed but that. */
+/*
+ * Adds the grant to what its job may already; both jobs are in the book afterwards. -EINVAL, -ENOSPC: nothing is
+ * changed but that.
+ */
 CW_MUST_CHECK int book_allow(struct book *b, const struct book_grant *grant);
 
-/* Lends the record of a job until the book changes or is asked again, or NULL: it is not in the book. The shape of nmu_source (nmu/desk.h). */
+/*
+ * Lends the record of a job until the book changes or is asked again, or NULL: it is not in the book. The shape of
+ * nmu_source (nmu/desk.h).
+ */
 const uint8_t *book_record(void *book, cw_job job, size_t *size);
 
 #endif

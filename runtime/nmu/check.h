@@ -2,9 +2,11 @@
 /*
  * check.h - may this packet enter the network? (NMU 4.1; semantics 7.4)
  *
- * Guarantee: NMU_ALLOWED only if a grant of the speaker's own job, in the version held here, names the destination's job, port and process
- * - for a key, the port on all processes - and the process lives where the answer says. Everything else is refused: default deny. Reads
- * three tables, changes nothing, looks at nothing the speaker says about itself. Asked once, at the sender's; nobody asks again.
+ * Guarantee: NMU_ALLOWED only if a grant of the speaker's own job, in the version held here, names the destination's
+ * job, port and process
+ * - for a key, the port on all processes - and the process lives where the answer says. Everything else is refused:
+ *   default deny. Reads three tables, changes nothing, looks at nothing the speaker says about itself. Asked once, at
+ *   the sender's; nobody asks again.
  */
 #ifndef NMU_CHECK_H
 #define NMU_CHECK_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * denied.h - how often who was refused what: a row for each (source, destination, port), so that `explain` and `audit` can say so.
+ * denied.h - how often who was refused what: a row for each (source, destination, port), so that `explain` and `audit`
+ * can say so.
  *
- * Bounded: when all rows are taken, refusals of new kinds are counted together in `overflow`; a sender that tries everything costs nothing
- * more than that. Rows are never lost.
+ * Bounded: when all rows are taken, refusals of new kinds are counted together in `overflow`; a sender that tries
+ * everything costs nothing more than that. Rows are never lost.
  */
 #ifndef NMU_DENIED_H
 #define NMU_DENIED_H

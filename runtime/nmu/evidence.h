@@ -2,8 +2,8 @@
 /*
  * evidence.h - does everything that the check of this packet is going to read bear its seal? (NMU 6.2)
  *
- * Walks as nmu_check() does, which stays as it is: every entry it will look at is one that was looked at here, before. So an index is
- * used only when its entry holds, and the check never sees what somebody else wrote.
+ * Walks as nmu_check() does, which stays as it is: every entry it will look at is one that was looked at here, before.
+ * So an index is used only when its entry holds, and the check never sees what somebody else wrote.
  */
 #ifndef NMU_EVIDENCE_H
 #define NMU_EVIDENCE_H

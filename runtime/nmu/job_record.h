@@ -2,8 +2,8 @@
 /*
  * job_record.h - one job in bytes: what the operator signs, servers flood and NMUs take in (NMU 3, tables 1 and 2).
  *
- * Guarantee: each job has one encoding. What job_record_decode() accepts is what the writer below writes, byte for byte, so
- * that two servers that hold a version hold the same bytes; and every reader here works on bytes that passed.
+ * Guarantee: each job has one encoding. What job_record_decode() accepts is what the writer below writes, byte for
+ * byte, so that two servers that hold a version hold the same bytes; and every reader here works on bytes that passed.
  *
  *   0  format:8  flags:8  0:16              flags: 1 destroyed (then no ranges, ports or grants)
  *   4  job:32                               not 0
@@ -17,8 +17,9 @@
  *      grants: remote job:32  flags:8 (1 all processes, 2 all ports)  0:8  spans:16  ports:16  0:16
  *              spans: first process:32  last process:32;  ports: port:16, then zeros to a multiple of 4
  *
- * Ranges and spans rise and do not overlap; those that could be one are one (NMU 6.3: dense). Ports rise. Of the grants for one remote
- * job each port is in one at most, "all ports" being one more port; they stand in the order of (job, all ports first, first port).
+ * Ranges and spans rise and do not overlap; those that could be one are one (NMU 6.3: dense). Ports rise. Of the grants
+ * for one remote job each port is in one at most, "all ports" being one more port; they stand in the order of (job, all
+ * ports first, first port).
  */
 #ifndef NMU_JOB_RECORD_H
 #define NMU_JOB_RECORD_H
@@ -91,8 +92,8 @@ cw_port job_grant_port(const struct job_grant *g, unsigned i);
 struct job_grant job_record_next_grant(const uint8_t **at);
 
 /*
- * Writing: begin, then all ranges, all ports, all grants in their order, then finish. Nothing is checked on the way: finish
- * decodes what was written and says what is wrong with it.
+ * Writing: begin, then all ranges, all ports, all grants in their order, then finish. Nothing is checked on the way:
+ * finish decodes what was written and says what is wrong with it.
  */
 struct job_record_writer {
     struct writer out;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * map.h - the job mapping table (NMU 4.1, 6.3): the jobs this server has to know, and the servers their processes live on.
+ * map.h - the job mapping table (NMU 4.1, 6.3): the jobs this server has to know, and the servers their processes live
+ * on.
  *
- * A job has a place here while it is resident or a resident job may reach it, and no longer: what a server does not hold it cannot
- * leak or corrupt (NMU 6.2). A place is a number that stays the job's as long as it has one; the privilege table keeps it, so that the
- * check of a packet goes to the job without looking for it.
+ * A job has a place here while it is resident or a resident job may reach it, and no longer: what a server does not
+ * hold it cannot leak or corrupt (NMU 6.2). A place is a number that stays the job's as long as it has one; the
+ * privilege table keeps it, so that the check of a packet goes to the job without looking for it.
  */
 #ifndef NMU_MAP_H
 #define NMU_MAP_H
@@ -55,7 +56,10 @@ void map_give(struct map *m, uint32_t place);
 
 /* True when the place's job may have so many ranges. */
 bool map_fits(const struct map *m, uint32_t place, uint32_t ranges);
-/* Ends the job's ranges and gives count unwritten ones (they must fit), the caller's to fill. Borrowed until the next change. */
+/*
+ * Ends the job's ranges and gives count unwritten ones (they must fit), the caller's to fill. Borrowed until the next
+ * change.
+ */
 struct nmu_span *map_replace(struct map *m, uint32_t place, uint32_t count);
 
 /* The server of a process; CW_SERVER_NONE: the job has no such process. */

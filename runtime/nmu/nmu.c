@@ -55,7 +55,7 @@ size_t nmu_bytes(const struct nmu *n)
            receive_bytes(&n->receive) + response_bytes(&n->responses) + seals_bytes(&n->seals);
 }
 
-/* ---- Seals --------------------------------------------------------------------------------------------------------- */
+/* ---- Seals ------------------------------------------------------------------------------------------------------- */
 
 int nmu_seal(struct nmu *n, const struct siphash_key *key)
 {
@@ -185,7 +185,7 @@ static void rule(struct nmu_tables *t, uint32_t home, const struct job_record *r
     t->map.job[home].ruled = true;
 }
 
-/* ---- Records ------------------------------------------------------------------------------------------------------- */
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
 
 static bool is_missing(const struct map_job *job)
 {
@@ -283,7 +283,7 @@ const struct map_job *nmu_job(const struct nmu *n, cw_job job)
     return place != MAP_NONE ? &n->tables.map.job[place] : NULL;
 }
 
-/* ---- Speakers ------------------------------------------------------------------------------------------------------ */
+/* ---- Speakers ---------------------------------------------------------------------------------------------------- */
 
 int nmu_reside(struct nmu *n, uint32_t speaker, cw_job job, cw_process process, uint64_t generation)
 {

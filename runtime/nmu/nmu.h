@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nmu.h - the network management unit of one server (NMU 4; semantics 7.4): the tables as one thing that job records change.
+ * nmu.h - the network management unit of one server (NMU 4; semantics 7.4): the tables as one thing that job records
+ * change.
  *
- * Guarantee: nmu_ask() lets pass what the records taken in grant and nothing else. A record is taken in whole or not at all, and only when it
- * is not older than the one before. Of jobs that are neither resident nor reachable from here nothing is kept: nmu_missing() names those
- * whose record is needed, after every call that can change that.
+ * Guarantee: nmu_ask() lets pass what the records taken in grant and nothing else. A record is taken in whole or not at
+ * all, and only when it is not older than the one before. Of jobs that are neither resident nor reachable from here
+ * nothing is kept: nmu_missing() names those whose record is needed, after every call that can change that.
  *
- * Legal order: open; then reside, put, missing, ask, .. in any; close. Nothing is allocated in between but by the response table,
- * within its limit. Calls nobody, knows no clock and no signature: whoever puts a record has checked it.
+ * Legal order: open; then reside, put, missing, ask, .. in any; close. Nothing is allocated in between but by the
+ * response table, within its limit. Calls nobody, knows no clock and no signature: whoever puts a record has checked
+ * it.
  */
 #ifndef NMU_NMU_H
 #define NMU_NMU_H
@@ -45,9 +47,9 @@ struct nmu {
 /* -ENOMEM. */
 CW_MUST_CHECK int nmu_open(struct nmu *n, const struct nmu_config *config);
 /*
- * From now on every entry of the access, privilege and map tables bears a seal (NMU 6.2): nmu_ask() refuses (NMU_TAMPERED) where one that it reads does not,
- * and a change of the tables, which looks at all of them first, empties them then: default deny, until records are put again. Once,
- * behind open. -ENOMEM.
+ * From now on every entry of the access, privilege and map tables bears a seal (NMU 6.2): nmu_ask() refuses
+ * (NMU_TAMPERED) where one that it reads does not, and a change of the tables, which looks at all of them first,
+ * empties them then: default deny, until records are put again. Once, behind open. -ENOMEM.
  */
 CW_MUST_CHECK int nmu_seal(struct nmu *n, const struct siphash_key *key);
 /* Looks at so many entries, those after the last time's; how many did not bear their seal. 0 without seals. */
@@ -58,8 +60,8 @@ void nmu_close(struct nmu *n);
 size_t nmu_bytes(const struct nmu *n);
 
 /*
- * From now on the speaker is that process of that job, of that generation only (0: of all to come, for services). It may send as soon as
- * its job's record is here. -EBUSY: somebody speaks there; -ENOSPC: too many jobs; -EINVAL.
+ * From now on the speaker is that process of that job, of that generation only (0: of all to come, for services). It
+ * may send as soon as its job's record is here. -EBUSY: somebody speaks there; -ENOSPC: too many jobs; -EINVAL.
  */
 CW_MUST_CHECK int nmu_reside(struct nmu *n, uint32_t speaker, cw_job job, cw_process process, uint64_t generation);
 /* Nobody speaks there any more. */
@@ -68,8 +70,9 @@ void nmu_vacate(struct nmu *n, uint32_t speaker);
 uint32_t nmu_speaker_of(const struct nmu *n, cw_job job, cw_process process);
 
 /*
- * Takes in a record, decoded, whose bytes it borrows for the call: 1. 0: nobody here needs it. -ESTALE: a later one is here; -ENOSPC:
- * the tables cannot hold it, and all is as before. Linear in the record and in the tables: records change seldom.
+ * Takes in a record, decoded, whose bytes it borrows for the call: 1. 0: nobody here needs it. -ESTALE: a later one is
+ * here; -ENOSPC: the tables cannot hold it, and all is as before. Linear in the record and in the tables: records
+ * change seldom.
  */
 CW_MUST_CHECK int nmu_job_put(struct nmu *n, const struct job_record *record);
 /* Is there room for the record in tables that hold nothing else? Where not, no order of changes makes any. */

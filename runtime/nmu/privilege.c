@@ -57,7 +57,10 @@ struct privilege_entry *privilege_any_of(const struct privilege *p, uint32_t hom
     return NULL;
 }
 
-/* What follows the hole and would no longer be found moves into it; so a walk that removes looks at the same slot again. */
+/*
+ * What follows the hole and would no longer be found moves into it; so a walk that removes looks at the same slot
+ * again.
+ */
 void privilege_remove(struct privilege *p, struct privilege_entry *entry)
 {
     CHECK(entry->key != 0);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * privilege.h - the privilege tables of all resident jobs (NMU 3, table 2; 4.1): one hash of (resident job, remote job, port), and beside
- * it (.., any port), to the set of processes that may be reached so.
+ * privilege.h - the privilege tables of all resident jobs (NMU 3, table 2; 4.1): one hash of (resident job, remote job,
+ * port), and beside it (.., any port), to the set of processes that may be reached so.
  *
- * An entry is 16 bytes: grants to all processes need no more, the lists of the others are in `sets`. A resident job is named by its place in
- * the map, a remote one by number, and its place stands in the entry. Open addressing, at most half taken: a question is mostly one probe, and
- * the processor can foretell that (at five eighths a check among 10,000 grants took 12.9 ns, so 9.2); two questions where the grant is of all ports.
+ * An entry is 16 bytes: grants to all processes need no more, the lists of the others are in `sets`. A resident job is
+ * named by its place in the map, a remote one by number, and its place stands in the entry. Open addressing, at most
+ * half taken: a question is mostly one probe, and the processor can foretell that (at five eighths a check among 10,000
+ * grants took 12.9 ns, so 9.2); two questions where the grant is of all ports.
  */
 #ifndef NMU_PRIVILEGE_H
 #define NMU_PRIVILEGE_H
@@ -42,7 +43,10 @@ size_t privilege_bytes(const struct privilege *p);
 
 /* Adds an entry (there must be room, and none of that key). */
 void privilege_add(struct privilege *p, const struct privilege_entry *entry);
-/* Borrows an entry of the resident job, or NULL: to be looked at and removed, one after the other. Linear the first time. */
+/*
+ * Borrows an entry of the resident job, or NULL: to be looked at and removed, one after the other. Linear the first
+ * time.
+ */
 struct privilege_entry *privilege_any_of(const struct privilege *p, uint32_t home, uint32_t *from);
 void privilege_remove(struct privilege *p, struct privilege_entry *entry);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * receive.h - the receive table (NMU 4.4): which template says where a message for (job, process, port) goes. Templates are numbers here;
- * what they are comes with attached processes.
+ * receive.h - the receive table (NMU 4.4): which template says where a message for (job, process, port) goes. Templates
+ * are numbers here; what they are comes with attached processes.
  */
 #ifndef NMU_RECEIVE_H
 #define NMU_RECEIVE_H

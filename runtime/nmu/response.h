@@ -2,10 +2,11 @@
 /*
  * response.h - the response table: one-time rights of local services to answer a request (NMU 4.2; semantics 7.4).
  *
- * Guarantee: a right is used at most once, only by the service it was given to, and not after its time; one requester never has
- * more than the quota of them open here, and a right is given only while all requesters of its job have fewer than are free. So no client
- * fills a server's table, and no job does from however many servers: alone it gets half, and whoever comes next half of what is left.
- * Rights are named by handles (base/expiry.h) that are never 0. Numbers in, numbers out: knows no packet.
+ * Guarantee: a right is used at most once, only by the service it was given to, and not after its time; one requester
+ * never has more than the quota of them open here, and a right is given only while all requesters of its job have fewer
+ * than are free. So no client fills a server's table, and no job does from however many servers: alone it gets half,
+ * and whoever comes next half of what is left. Rights are named by handles (base/expiry.h) that are never 0. Numbers
+ * in, numbers out: knows no packet.
  */
 #ifndef NMU_RESPONSE_H
 #define NMU_RESPONSE_H
@@ -53,8 +54,8 @@ void response_close(struct response_table *r);
 size_t response_bytes(const struct response_table *r);
 
 /*
- * Opens a right for a service until `until`. Gives the right, whose path the caller may fill, or NULL: the table is full, the requester
- * is at its quota, its job has its share, or no memory.
+ * Opens a right for a service until `until`. Gives the right, whose path the caller may fill, or NULL: the table is
+ * full, the requester is at its quota, its job has its share, or no memory.
  */
 struct response_right *response_open_right(struct response_table *r, unsigned service,
                                            const struct response_requester *requester,
@@ -66,7 +67,10 @@ void response_end(struct response_table *r, struct response_right *right);
 /* Ends all rights that are due at now, or all of one service. */
 void response_expire(struct response_table *r, cw_time now);
 void response_end_all(struct response_table *r, unsigned service);
-/* Ends the rights to answer requests of a server: it is gone, and with it whoever asked. Linear in the rights that are open. */
+/*
+ * Ends the rights to answer requests of a server: it is gone, and with it whoever asked. Linear in the rights that are
+ * open.
+ */
 void response_end_of(struct response_table *r, cw_server requester);
 
 static inline cw_time response_wake(const struct response_table *r)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * seals.h - a keyed tag for each entry of the tables that decide, in an array of their own (NMU 6.2, the first of its two ways): who writes
- * to an entry without the key is not stopped, but found out.
+ * seals.h - a keyed tag for each entry of the tables that decide, in an array of their own (NMU 6.2, the first of its
+ * two ways): who writes to an entry without the key is not stopped, but found out.
  *
- * A seal is SipHash-2-4 with 128 bits over (table, index, all bytes of the entry): an entry that was moved, or another one's, does not bear
- * it either. It says nothing about time: an entry put back together with its own old seal holds. Covered are entries,
- * not the pointers and sizes they hang on. Why not HMAC: docs/nmu.md.
+ * A seal is SipHash-2-4 with 128 bits over (table, index, all bytes of the entry): an entry that was moved, or another
+ * one's, does not bear it either. It says nothing about time: an entry put back together with its own old seal holds.
+ * Covered are entries, not the pointers and sizes they hang on. Why not HMAC: docs/nmu.md.
  */
 #ifndef NMU_SEALS_H
 #define NMU_SEALS_H

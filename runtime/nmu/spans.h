@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spans.h - many small sorted lists of process ranges in one array: which processes a grant covers, on which servers they live.
+ * spans.h - many small sorted lists of process ranges in one array: which processes a grant covers, on which servers
+ * they live.
  *
- * Owners are numbers; each has at most one list. Lists change seldom and are read for every packet, so a list is dense and a change
- * moves those behind it: O(all). Numbers only.
+ * Owners are numbers; each has at most one list. Lists change seldom and are read for every packet, so a list is dense
+ * and a change moves those behind it: O(all). Numbers only.
  */
 #ifndef NMU_SPANS_H
 #define NMU_SPANS_H
@@ -31,7 +32,10 @@ size_t spans_bytes(const struct spans *s);
 
 /* True when the owner's list may become count long. */
 bool spans_fit(const struct spans *s, uint32_t owner, uint32_t count);
-/* Ends the owner's list and gives it one of count unwritten spans (it must fit), the caller's to fill. Borrowed until the next change. */
+/*
+ * Ends the owner's list and gives it one of count unwritten spans (it must fit), the caller's to fill. Borrowed until
+ * the next change.
+ */
 struct nmu_span *spans_replace(struct spans *s, uint32_t owner, uint32_t count);
 
 static inline const struct nmu_span *spans_of(const struct spans *s, uint32_t owner)

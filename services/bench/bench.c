@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/bench/bench.h"
 
+#include "base/quantity.h"
 #include "base/words.h"
 #include "services/bench/engine.h"
 #include "services/reply/refuse.h"
@@ -46,9 +47,7 @@ static int start(cw_svc *s, struct engine *e, cw_request *r, int argc, const cha
     const struct words_option *options = mode == BENCH_LINKS ? links : paced;
     int good = words_options(argc - 2, argv + 2, options, 4);
     if (good < argc - 2) {
-        char text[160];
-        words_explain(argv[2 + good], options, 4, text, sizeof text);
-        return refuse_request(r, "%s", text);
+        return refuse_option(r, argv[2 + good], options, 4);
     }
     if (mode != BENCH_LINKS && rate == 0) {
         return refuse_request(r, "an option is missing: '%s'", "rate");
@@ -107,7 +106,6 @@ static void tell_stats(const struct engine *e, cw_request *r)
 
 static void tell_links(const cw_svc *s, const struct engine *e, cw_request *r)
 {
-    static const char *const names[CW_LINK_COUNT] = {"+x", "-x", "+y", "-y", "+z", "-z"};
     static const struct field fields[] = {
         LINK_STATS(sent),       LINK_STATS(received),  LINK_STATS(bytes), LINK_STATS(lost),
         LINK_STATS(duplicated), LINK_STATS(reordered), LINK_STATS(old),
@@ -124,7 +122,7 @@ static void tell_links(const cw_svc *s, const struct engine *e, cw_request *r)
             cw_request_row(r);
         }
         row = true;
-        cw_request_text(r, "link", names[link]);
+        cw_request_text(r, "link", quantity_link_name(link));
         tell_fields(r, fields, sizeof fields / sizeof *fields, &stats);
     }
 }

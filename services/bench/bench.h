@@ -70,7 +70,10 @@ struct bench_api {
     void (*reset)(cw_svc *peer);
     void (*stats)(cw_svc *peer, struct bench_stats *out);
     void (*link_stats)(cw_svc *peer, cw_link link, struct bench_link_stats *out);
-    /* Every packet of a run that arrives from now on is told, within its upcall; rx is borrowed for the call. NULL ends it. */
+    /*
+     * Every packet of a run that arrives from now on is told, within its upcall; rx is borrowed for the call. NULL ends
+     * it.
+     */
     void (*watch)(cw_svc *peer, void (*told)(void *context, const cw_rx *rx, uint32_t number), void *context);
 };
 

@@ -2,6 +2,7 @@
 #include "services/bench/engine.h"
 
 #include "base/bytes.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -72,14 +73,12 @@ static void send_to_server(cw_svc *s, struct engine *e)
         return;
     }
     uint8_t *number = cw_packet_data(p, NULL) + AT_NUMBER;
-    cw_to to = {.kind = CW_TO_SERVER, .job = cw_job_of(s)};
     int rc = -ENETUNREACH;
     cw_server id = 0;
     for (int draw = 0; draw < DRAWS_MAX && rc == -ENETUNREACH; draw++) {
         id = (cw_server)cw_random_below(s, e->servers - 1);
         id += id >= e->self;
-        to.server = cw_server_coord(s, id);
-        to.process = id;
+        const cw_to to = to_server(s, cw_job_of(s), 0, id);
         put_be32(number, e->numbers != NULL ? e->numbers[id] : 0);
         rc = cw_send(s, p, &to, NULL);
     }
@@ -471,8 +470,7 @@ void engine_link_stats(const struct engine *e, cw_link link, struct bench_link_s
 
 int engine_open(cw_svc *s, struct engine *e)
 {
-    cw_dims dims = cw_torus(s);
-    e->servers = (cw_server)dims.x * dims.y * dims.z;
+    e->servers = servers_of(cw_torus(s));
     e->self = cw_server_id(s, cw_self(s));
     e->width = WINDOW_BITS_MAX;
     while (e->width > WINDOW_BITS_MIN && (uint64_t)e->width * e->servers > WINDOWS_BITS) {

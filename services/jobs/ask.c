@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ask.c - `explain` and `audit`: what the NMUs of other servers say. May A reach B is asked where A lives, for only there it is decided; who was
- * refused what is asked everywhere.
+ * ask.c - `explain` and `audit`: what the NMUs of other servers say. May A reach B is asked where A lives, for only
+ * there it is decided; who was refused what is asked everywhere.
  */
 #include "services/jobs/jobs_internal.h"
 
 #include "base/words.h"
-#include "keyspace/torus.h"
 #include "nmu/check.h"
 #include "nmu/job_record.h"
 #include "services/reply/refuse.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -81,15 +81,6 @@ static bool answer(const struct jobs *j, int status, cw_packet *reply, unsigned 
     return bytes != NULL && jobs_decode(bytes, size, j->cluster, out) == JOBS_GOOD && out->kind == kind;
 }
 
-static void tell_server(const struct jobs *j, cw_request *r, const char *name, cw_server s)
-{
-    char text[TORUS_TEXT] = "none";
-    if (s < j->servers) {
-        torus_format(cw_server_coord(j->svc, s), text);
-    }
-    cw_request_text(r, name, text);
-}
-
 static void tell_row(const struct denied_row *row, cw_request *r)
 {
     char text[64];
@@ -100,7 +91,7 @@ static void tell_row(const struct denied_row *row, cw_request *r)
     cw_request_text(r, "destination", text);
 }
 
-/* ---- Answering ----------------------------------------------------------------------------------------------------- */
+/* ---- Answering --------------------------------------------------------------------------------------------------- */
 
 /* Sends an answer made of the frame and count rows behind it; takes the packet that asked. */
 static const struct nmu *nmu_here(const struct jobs *j)
@@ -169,7 +160,7 @@ void jobs_give_rows(struct jobs *j, uint32_t number, cw_packet *p, const struct 
     cw_reply(j->svc, number, 0, reply);
 }
 
-/* ---- explain ------------------------------------------------------------------------------------------------------- */
+/* ---- explain ----------------------------------------------------------------------------------------------------- */
 
 /* The grant of the source's record that speaks of the destination's job and port, in words. */
 static void tell_entry(const struct jobs *j, const struct jobs_asking *a)
@@ -213,15 +204,15 @@ static void explained(cw_svc *s, void *state, void *arg, int status, cw_packet *
         cw_request_text(a->request, "because", cause_text(cause));
         cw_request_text(a->request, "cause", cause_name(cause));
         tell_entry(j, a);
-        tell_server(j, a->request, "asked", a->source);
+        tell_server_id(j->svc, a->request, "asked", a->source);
         if (cause == NMU_ALLOWED && !a->row.key) {
-            tell_server(j, a->request, "leads_to", said.server);
+            tell_server_id(j->svc, a->request, "leads_to", said.server);
         }
         cw_request_int(a->request, "version", (int64_t)said.version);
         cw_request_int(a->request, "refused", (int64_t)said.row.times);
     } else {
         rc = rc == 0 ? -EBADMSG : rc;
-        tell_server(j, a->request, "asked", a->source);
+        tell_server_id(j->svc, a->request, "asked", a->source);
         cw_request_text(a->request, "error", "the server where the source lives does not answer");
     }
     cw_request_done(a->request, rc);
@@ -287,14 +278,14 @@ int jobs_command_explain(struct jobs *j, cw_request *r, int argc, const char *co
     uint64_t from[3], to[3];
     bool key, none;
     if (argc != 2 || !read_end(j, argv[0], 2, from, &none) || !read_end(j, argv[1], 3, to, &key)) {
-        return refuse_request(
-            r, "explain SOURCE:PROCESS JOB:PROCESS:PORT, jobs by number or name, * for keys; not: '%.60s'",
-            argc > 0 ? argv[argc - 1] : "");
+        return refuse_request(r,
+                              "the command is: explain SOURCE:PROCESS JOB:PROCESS:PORT, with jobs by number or name "
+                              "and * as the process for keys; not: '%.60s'",
+                              argc > 0 ? argv[argc - 1] : "");
     }
     cw_server home = home_of(j, (cw_job)from[0], (cw_process)from[1]);
     if (home == CW_SERVER_NONE) {
-        (void)refuse_request(r, "by its record the source has no such process here: '%.60s'", argv[0]);
-        return -ENOENT;
+        return refuse_with(r, -ENOENT, "the record of the source's job has no such process: '%.60s'", argv[0]);
     }
     struct jobs_asking *a = begin(j, r);
     if (a == NULL) {
@@ -312,7 +303,7 @@ int jobs_command_explain(struct jobs *j, cw_request *r, int argc, const char *co
     struct jobs_frame frame = {.kind = JOBS_ASK, .flag = key, .row = a->row};
     int rc = call(j, home, &frame, explained, a);
     if (rc < 0) {
-        tell_server(j, r, "asked", home);
+        tell_server_id(j->svc, r, "asked", home);
         cw_request_text(r, "error", "the server where the source lives is not in view");
         drop(j, a);
         return rc;
@@ -320,7 +311,7 @@ int jobs_command_explain(struct jobs *j, cw_request *r, int argc, const char *co
     return 1;
 }
 
-/* ---- audit --------------------------------------------------------------------------------------------------------- */
+/* ---- audit ------------------------------------------------------------------------------------------------------- */
 
 static void audit_on(struct jobs *j, struct jobs_asking *a);
 static void rows_came(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx);
@@ -353,7 +344,7 @@ static void rows_came(cw_svc *s, void *state, void *arg, int status, cw_packet *
     }
     for (size_t i = 0; i < frame.count; i++) {
         struct denied_row row = jobs_row_at(&frame, i);
-        tell_server(j, a->request, "server", c->server);
+        tell_server_id(j->svc, a->request, "server", c->server);
         tell_row(&row, a->request);
         cw_request_text(a->request, "because", cause_text((enum nmu_cause)row.cause));
         cw_request_int(a->request, "times", (int64_t)row.times);
@@ -404,7 +395,7 @@ static void audit_on(struct jobs *j, struct jobs_asking *a)
 int jobs_command_audit(struct jobs *j, cw_request *r, int argc, const char *const *argv)
 {
     if (argc != 0) {
-        return refuse_request(r, "audit takes no words: '%.60s'", argv[0]);
+        return refuse_request(r, "audit takes no arguments: '%.60s'", argv[0]);
     }
     struct jobs_asking *a = begin(j, r);
     if (a == NULL) {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * change.h - one change under way, at the server where it was put: who holds it, and when it is complete (semantics 7.4).
+ * change.h - one change under way, at the server where it was put: who holds it, and when it is complete (semantics
+ * 7.4).
  *
- * Guarantee: it is complete at an instant at which every server in reach had said, since it last came into reach, that it holds this record or one
- * that wins over it. In reach are those whom we cannot rule out to be able to send: the view, whoever is about to enter it, and whoever
- * left it less than its fence time ago. The others are fenced: they let nothing into the network, and learn before they do again.
+ * Guarantee: it is complete at an instant at which every server in reach had said, since it last came into reach, that
+ * it holds this record or one that wins over it. In reach are those whom we cannot rule out to be able to send: the
+ * view, whoever is about to enter it, and whoever left it less than its fence time ago. The others are fenced: they let
+ * nothing into the network, and learn before they do again.
  *
  * Leaf: sends nothing, knows no clock; told who is in reach, says whom to ask again.
  */
@@ -59,7 +61,10 @@ enum change_word {
     CHANGE_KEPT = 1,   /* after a restart too */
     CHANGE_CLOSED = 2, /* without room in its NMU: the job may do nothing there */
 };
-/* It holds mark; word: of enum change_word, joined. False: an ack that counts for nothing (another ticket or job, an older record, out of reach). */
+/*
+ * It holds mark; word: of enum change_word, joined. False: an ack that counts for nothing (another ticket or job, an
+ * older record, out of reach).
+ */
 bool change_ack(struct change *c, cw_server s, uint64_t ticket, const struct jobs_mark *mark, unsigned word,
                 cw_time now);
 
@@ -67,7 +72,10 @@ static inline bool change_complete(const struct change *c)
 {
     return c->waiting == 0;
 }
-/* A server at or after *from that is to be asked again now, counted as asked; *from moves behind it. CW_SERVER_NONE: no more. */
+/*
+ * A server at or after *from that is to be asked again now, counted as asked; *from moves behind it. CW_SERVER_NONE: no
+ * more.
+ */
 cw_server change_ask(struct change *c, cw_server *from, cw_time now);
 /* When the next is; CW_NEVER. Linear. */
 cw_time change_wake(const struct change *c);

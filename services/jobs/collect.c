@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collect.c - `put`: a change, from the operator's bytes until nobody who can send does so by an older record. Acknowledgements come by themselves;
- * the silent are given the record again, and who is in reach is looked at again every few milliseconds while anybody is.
+ * collect.c - `put`: a change, from the operator's bytes until nobody who can send does so by an older record.
+ * Acknowledgements come by themselves; the silent are given the record again, and who is in reach is looked at again
+ * every few milliseconds while anybody is.
  */
 #include "services/jobs/jobs_internal.h"
 
 #include "base/base64.h"
 #include "base/words.h"
-#include "keyspace/torus.h"
 #include "nmu/job_record.h"
 #include "services/reply/refuse.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -35,13 +36,16 @@ uint64_t jobs_collect_ticket(const struct jobs_collect *c)
     return c->change.ticket;
 }
 
-/* A server that has lost the others may not speak for them: that they are out of its reach says nothing of what they may send. */
+/*
+ * A server that has lost the others may not speak for them: that they are out of its reach says nothing of what they
+ * may send.
+ */
 static bool is_complete(const struct jobs *j, const struct jobs_collect *c)
 {
     return change_complete(&c->change) && (j->desk == NULL || j->desk->serving(j->desk->node));
 }
 
-/* ---- Its end ------------------------------------------------------------------------------------------------------- */
+/* ---- Its end ----------------------------------------------------------------------------------------------------- */
 
 static void drop(struct jobs *j, struct jobs_collect *c)
 {
@@ -72,9 +76,7 @@ static void tell(const struct jobs *j, const struct jobs_collect *c, bool comple
         if (server->state == CHANGE_ABSENT || (simply && c->rows == 0)) {
             continue;
         }
-        char text[TORUS_TEXT];
-        torus_format(cw_server_coord(j->svc, s), text);
-        cw_request_text(c->request, "server", text);
+        tell_server_id(j->svc, c->request, "server", s);
         cw_request_text(c->request, "state", change_state_name((enum change_state)server->state));
         cw_request_int(c->request, "after_us", server->after.ns / 1000);
         if (holds) {
@@ -107,7 +109,7 @@ static void finish(struct jobs *j, struct jobs_collect *c, int rc)
     drop(j, c);
 }
 
-/* ---- On the way ---------------------------------------------------------------------------------------------------- */
+/* ---- On the way -------------------------------------------------------------------------------------------------- */
 
 static bool in_reach(const struct jobs *j, cw_server s)
 {
@@ -185,27 +187,27 @@ void jobs_collect_doubt(struct jobs *j, cw_server s)
     }
 }
 
-/* ---- Its beginning ------------------------------------------------------------------------------------------------- */
+/* ---- Its beginning ----------------------------------------------------------------------------------------------- */
 
 static void refuse(struct jobs *j, struct jobs_collect *c, int rc)
 {
-    const char *why = "it cannot be taken in";
+    const char *why = "the record cannot be taken in";
     switch (rc) {
     case -EBADMSG:
-        why =
-            "the operator of this cluster did not sign these bytes: another key, another cluster, or they were changed";
+        why = "the operator of this cluster did not sign these bytes: they were signed with another key or for another "
+              "cluster, or were changed since";
         break;
     case -ESTALE:
-        why = "a later record of the job is held (show it): change that one";
+        why = "a later record of the job is held here (\"show\" prints it): change that one";
         break;
     case -EEXIST:
-        why = "another change of the job was faster: look at what it is now, and change that";
+        why = "another change of the job came first: look at the record as it is now, and change that";
         break;
     case -ENOTSUP:
         why = "this server takes no signed jobs: no operator's key is configured";
         break;
     case -ENOSPC:
-        why = "this server holds as many jobs, or bytes of them, as it may";
+        why = "this server already holds as many jobs, or bytes of records, as it may";
         break;
     case -EBUSY:
         why = "too many records are being checked here: try again";
@@ -242,41 +244,42 @@ void jobs_collect_taken(struct jobs *j, struct jobs_collect *c, int rc)
     }
 }
 
-/* What an operator may not do although the record would win: -errno, told. */
+/* Refuses a change that an operator cannot mean, although shelf_judge() might take it: 0 or -errno. */
 static int judge(const struct jobs *j, cw_request *r, const struct jobs_mark *mark)
 {
     const struct shelf_item *item = shelf_find(&j->shelf, mark->job);
-    char text[200];
     bool fork;
     if (item == NULL || jobs_mark_compare(mark, &item->mark, &fork) == 0) {
         return 0;
     }
     unsigned long long version = item->mark.version, generation = item->mark.generation;
     if (fork) {
-        snprintf(text, sizeof text, "version %llu is held with other contents: sign version %llu or higher", version,
-                 version + 1);
-    } else if (mark->version <= item->mark.version) {
-        snprintf(text, sizeof text, "version %llu of generation %llu is held: sign version %llu or higher", version,
-                 generation, version + 1);
-    } else if (mark->generation > item->mark.generation && !item->mark.destroyed) {
-        snprintf(text, sizeof text, "generation %llu lives: destroy it before the next begins", generation);
-    } else if (item->mark.destroyed && mark->generation <= item->mark.generation) {
-        snprintf(text, sizeof text, "generation %llu was destroyed: a new job of that number is of generation %llu",
-                 generation, generation + 1);
-    } else if (mark->generation < item->mark.generation) {
-        snprintf(text, sizeof text, "generation %llu is held", generation);
-    } else {
-        return 0;
+        return refuse_with(r, -EEXIST, "version %llu is held here with other contents: sign version %llu or higher",
+                           version, version + 1);
     }
-    cw_request_text(r, "error", text);
-    return fork ? -EEXIST : -ESTALE;
+    if (mark->version <= item->mark.version) {
+        return refuse_with(r, -ESTALE, "version %llu of generation %llu is held here: sign version %llu or higher",
+                           version, generation, version + 1);
+    }
+    if (mark->generation > item->mark.generation && !item->mark.destroyed) {
+        return refuse_with(r, -ESTALE, "generation %llu still exists: destroy it before the next one begins",
+                           generation);
+    }
+    if (item->mark.destroyed && mark->generation <= item->mark.generation) {
+        return refuse_with(r, -ESTALE,
+                           "generation %llu was destroyed: a new job of this number must be of generation %llu",
+                           generation, generation + 1);
+    }
+    if (mark->generation < item->mark.generation) {
+        return refuse_with(r, -ESTALE, "generation %llu is held here: sign a record of that generation", generation);
+    }
+    return 0;
 }
 
 /* A record that no server's NMU has room for would be held everywhere, and its job could do nothing anywhere. */
 static int judge_size(const struct jobs *j, const struct jobs_collect *c)
 {
     struct job_record record;
-    char text[200];
     if (j->desk == NULL || job_record_decode(c->bytes, c->size - JOBS_SIGNATURE_BYTES, &record) != WIRE_OK) {
         return 0;
     }
@@ -284,11 +287,10 @@ static int judge_size(const struct jobs *j, const struct jobs_collect *c)
     if (nmu_could_hold(nmu, &record)) {
         return 0;
     }
-    snprintf(text, sizeof text,
-             "it is more than a server has room for: %u pairs of remote job and port, %u spans of processes, %u jobs",
-             nmu->tables.privilege.limit, nmu->tables.privilege.sets.limit, nmu->tables.map.jobs);
-    cw_request_text(c->request, "error", text);
-    return -ENOSPC;
+    return refuse_with(c->request, -ENOSPC,
+                       "the record is larger than a server's tables: they hold %u pairs of remote job and port, %u "
+                       "spans of processes, %u jobs",
+                       nmu->tables.privilege.limit, nmu->tables.privilege.sets.limit, nmu->tables.map.jobs);
 }
 
 /* An option has something other than padding behind its first '='. */
@@ -298,7 +300,10 @@ static bool is_option(const char *word)
     return sign != NULL && sign[strspn(sign, "=")] != '\0';
 }
 
-/* The words stand for themselves, or for the end of what was staged: perhaps by somebody else, who gave up or is not done. */
+/*
+ * The words stand for themselves, or for the end of what was staged: perhaps by somebody else, who gave up or is not
+ * done.
+ */
 static void join_staged(struct jobs *j, struct jobs_collect *c, size_t got)
 {
     struct jobs_mark mark;
@@ -349,29 +354,25 @@ static int read_put(struct jobs *j, struct jobs_collect *c, int argc, const char
     };
     int words = read_bytes(j, c, argc, argv);
     if (words == -EMSGSIZE) {
-        char text[80];
-        snprintf(text, sizeof text, "a signed record has at most %d bytes", SHELF_RECORD_MAX);
-        cw_request_text(c->request, "error", text);
-        return words;
+        return refuse_with(c->request, words, "a signed record has at most %d bytes", SHELF_RECORD_MAX);
     }
     if (words < 0) {
-        return words == -EINVAL
-                   ? refuse_request(c->request, "no base64 of a signed record: '%.60s'", argc > 0 ? argv[0] : "")
-                   : words;
+        return words == -EINVAL ? refuse_request(c->request, "a signed record in base64 is expected, not: '%.60s'",
+                                                 argc > 0 ? argv[0] : "")
+                                : words;
     }
     int good = words + words_options(argc - words, argv + words, options, sizeof options / sizeof *options);
     if (good < argc) {
-        return refuse_request(c->request, "put BASE64 [wait=0|1] [timeout=MILLISECONDS] [rows=0|1]; not: '%.60s'",
-                              argv[good]);
+        return refuse_option(c->request, argv[good], options, sizeof options / sizeof *options);
     }
     struct jobs_mark *mark = &c->change.mark;
     if (c->size <= JOBS_SIGNATURE_BYTES || !jobs_mark_of(c->bytes, c->size - JOBS_SIGNATURE_BYTES, mark)) {
-        return refuse_request(c->request, "no job record with a signature of 64 bytes behind it: '%.60s'",
+        return refuse_request(c->request, "a job record followed by a signature of 64 bytes is expected, not: '%.60s'",
                               argc > 0 ? argv[0] : "");
     }
     if (mark->job == JOBS_JOB) {
-        return refuse_request(c->request, "that job carries these changes: what it may do is built in: '%.60s'",
-                              "jobs");
+        return refuse_request(c->request, "job %d, 'jobs', carries these changes: what it may do is built in",
+                              JOBS_JOB);
     }
     int rc = judge_size(j, c);
     return rc < 0 ? rc : judge(j, c->request, mark);
@@ -424,11 +425,12 @@ int jobs_command_more(struct jobs *j, cw_request *r, int argc, const char *const
 {
     uint64_t offset;
     if (argc != 2 || words_number(argv[0], 0, SHELF_RECORD_MAX, &offset) < 0) {
-        return refuse_request(r, "more OFFSET BASE64: bytes that a put shall begin with; not: '%.60s'",
-                              argc > 0 ? argv[0] : "");
+        return refuse_request(
+            r, "the command is: more OFFSET BASE64, with the bytes that the next put begins with; not: '%.60s'",
+            argc > 0 ? argv[0] : "");
     }
     if (offset != 0 && offset != j->staged) {
-        return refuse_request(r, "%zu bytes are here: go on from there, or begin again at 0", j->staged);
+        return refuse_request(r, "%zu bytes are staged here: continue at that offset, or begin again at 0", j->staged);
     }
     if (j->stage == NULL) {
         j->stage = malloc(SHELF_RECORD_MAX);
@@ -438,7 +440,8 @@ int jobs_command_more(struct jobs *j, cw_request *r, int argc, const char *const
     }
     int got = base64_decode(argv[1], j->stage + offset, SHELF_RECORD_MAX - offset);
     if (got < 0) {
-        return refuse_request(r, "%s: '%.60s'", got == -EMSGSIZE ? "more than a record may have" : "no base64",
+        return refuse_request(r, "%s: '%.60s'",
+                              got == -EMSGSIZE ? "that is more than a record may have" : "base64 is expected, not",
                               argv[1]);
     }
     j->staged = offset + (size_t)got;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fetch.c - records from somebody who has them, one after the other and part by part, into room that was made when the service opened. Nothing that
- * was not asked for is put there, and nothing of it counts before the whole is signed.
+ * fetch.c - records from somebody who has them, one after the other and part by part, into room that was made when the
+ * service opened. Nothing that was not asked for is put there, and nothing of it counts before the whole is signed.
  */
 #include "services/jobs/jobs_internal.h"
 

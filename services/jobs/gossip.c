@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gossip.c - from neighbour to neighbour. News is flooded: whoever takes it gives it to all neighbours but the one it had it from. What a flood
- * lost, and what was put while servers were apart, comes by hellos: on a link that comes up, and in turn to one neighbour every two seconds.
- * A hello is 24 bytes with a digest of all that is held; those who differ tell one another what they hold, and each fetches what it lacks.
+ * gossip.c - from neighbour to neighbour. News is flooded: whoever takes it gives it to all neighbours but the one it
+ * had it from. What a flood lost, and what was put while servers were apart, comes by hellos: on a link that comes up,
+ * and in turn to one neighbour every two seconds. A hello is 24 bytes with a digest of all that is held; those who
+ * differ tell one another what they hold, and each fetches what it lacks.
  */
 #include "services/jobs/jobs_internal.h"
 
-/* ---- Records ------------------------------------------------------------------------------------------------------- */
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
 
 void jobs_give(struct jobs *j, cw_server to, const struct shelf_item *item, cw_server origin, uint64_t ticket)
 {
@@ -25,7 +26,10 @@ void jobs_give(struct jobs *j, cw_server to, const struct shelf_item *item, cw_s
     }
 }
 
-/* The neighbour over the link, when that is up; CW_SERVER_NONE: none, or there is a link before it that leads there too. */
+/*
+ * The neighbour over the link, when that is up; CW_SERVER_NONE: none, or there is a link before it that leads there
+ * too.
+ */
 static cw_server neighbour(const struct jobs *j, cw_link link)
 {
     cw_server found = CW_SERVER_NONE;
@@ -56,7 +60,7 @@ void jobs_flood(struct jobs *j, const struct shelf_item *item, cw_server except,
     }
 }
 
-/* ---- Who lacks what ------------------------------------------------------------------------------------------------ */
+/* ---- Who lacks what ---------------------------------------------------------------------------------------------- */
 
 void jobs_hello(struct jobs *j, cw_server to, bool answer)
 {
@@ -118,7 +122,7 @@ void jobs_heard_summary(struct jobs *j, cw_server from, const struct jobs_frame 
     }
 }
 
-/* ---- Rounds -------------------------------------------------------------------------------------------------------- */
+/* ---- Rounds ------------------------------------------------------------------------------------------------------ */
 
 static void next_round(cw_svc *s, void *state, void *arg)
 {

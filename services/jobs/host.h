@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host.h - what the service jobs needs of the program it runs in: a signature checked, and bytes that outlive a restart.
+ * host.h - what the service jobs needs of the program it runs in: a signature checked, and bytes that outlive a
+ * restart.
  *
- * The program offers a struct jobs_host under JOBS_HOST_NAME, version JOBS_HOST_VERSION, to cw_find(). Without it there are no signed
- * jobs on that server: it takes none, and says so to whoever puts one.
+ * The program offers a struct jobs_host under JOBS_HOST_NAME, version JOBS_HOST_VERSION, to cw_find(). Without it there
+ * are no signed jobs on that server: it takes none, and says so to whoever puts one.
  *
- * Threads: verify and store are called away from the server's thread (cw_offload()), each possibly at the same time as the other and as itself:
- * they touch nothing of the server. load is called on the server's thread, once, while the service opens.
+ * Threads: verify and store are called away from the server's thread (cw_offload()), each possibly at the same time as
+ * the other and as itself: they touch nothing of the server. load is called on the server's thread, once, while the
+ * service opens.
  */
 #ifndef SERVICES_JOBS_HOST_H
 #define SERVICES_JOBS_HOST_H
@@ -17,8 +19,8 @@
 enum { JOBS_HOST_VERSION = 1 };
 
 /*
- * What the operator signs: these 14 bytes (with the NUL), the cluster's id (32 bits, network order), the record (nmu/job_record.h). A record
- * signed for one cluster is thus a forgery in every other.
+ * What the operator signs: these 14 bytes (with the NUL), the cluster's id (32 bits, network order), the record
+ * (nmu/job_record.h). A record signed for one cluster is thus a forgery in every other.
  */
 #define JOBS_SIGN_PREFIX "cubeway job 1"
 enum { JOBS_SIGN_PREFIX_BYTES = sizeof JOBS_SIGN_PREFIX, JOBS_SIGNATURE_BYTES = 64 };
@@ -27,15 +29,22 @@ struct jobs_host {
     size_t size; /* of this struct, as the host knows it */
     void *context;
     uint32_t cluster;
-    /* 1: the operator signed that record for this cluster; 0: not so; -errno: it cannot be told now, ask again. Borrows the bytes. */
+    /*
+     * 1: the operator signed that record for this cluster; 0: not so; -errno: it cannot be told now, ask again. Borrows
+     * the bytes.
+     */
     int (*verify)(void *context, const uint8_t *record, size_t size,
                   const uint8_t signature[static JOBS_SIGNATURE_BYTES]);
     /*
-     * Keeps the record, its signature behind it, in the place of what was kept of the job: after 0 load gives it, whatever happens to the program
-     * and its machine. -errno: what was kept before is still there. Borrows the bytes. NULL: nothing is kept.
+     * Keeps the record, its signature behind it, in the place of what was kept of the job: after 0 load gives it,
+     * whatever happens to the program and its machine. -errno: what was kept before is still there. Borrows the bytes.
+     * NULL: nothing is kept.
      */
     int (*store)(void *context, cw_job job, const uint8_t *signed_record, size_t size);
-    /* Calls each for all that is kept, in any order, lending the bytes; < 0: some of it could not be read. NULL: nothing is kept. */
+    /*
+     * Calls each for all that is kept, in any order, lending the bytes; < 0: some of it could not be read. NULL:
+     * nothing is kept.
+     */
     int (*load)(void *context, void (*each)(void *arg, const uint8_t *signed_record, size_t size), void *arg);
 };
 

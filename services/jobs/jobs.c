@@ -1,64 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/jobs/jobs_internal.h"
 
-#include "keyspace/torus.h"
 #include "services/reply/refuse.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-const struct jobs_count_name jobs_count_names[JOBS_COUNTS] = {
-    [JOBS_COUNT_ACCEPTED] = {"accepted", "Records taken in."},
-    [JOBS_COUNT_REPEATED] = {"repeated", "Records that came again."},
-    [JOBS_COUNT_OLD] = {"old", "Records refused: a later one is held."},
-    [JOBS_COUNT_FORKS] = {"forks", "Records that claim a version that is held with other contents, and won."},
-    [JOBS_COUNT_UNSIGNED] = {"unsigned", "Records refused: not signed by the operator for this cluster."},
-    [JOBS_COUNT_FOREIGN] = {"foreign", "Frames of another cluster."},
-    [JOBS_COUNT_MALFORMED] = {"malformed", "Frames and records that are none, or of a job that has none."},
-    [JOBS_COUNT_STRANGERS] = {"strangers", "Packets of other jobs."},
-    [JOBS_COUNT_FULL] = {"full", "Records refused: too many jobs, or bytes."},
-    [JOBS_COUNT_BUSY] = {"busy", "Records put off: too many signatures under way."},
-    [JOBS_COUNT_NMU] = {"nmu_full", "Records that the tables of the NMU cannot hold: the job may do nothing."},
-    [JOBS_COUNT_UNKEPT] = {"unkept", "Records that could not be stored."},
-};
-
-/* ---- Packets ------------------------------------------------------------------------------------------------------- */
-
-cw_packet *jobs_packet(struct jobs *j, struct jobs_frame *frame, size_t rest, uint8_t **at)
-{
-    size_t size = jobs_frame_size(frame->kind);
-    cw_packet *p = cw_packet_new(j->svc, size + rest);
-    if (p != NULL) {
-        uint8_t *bytes = cw_packet_data(p, NULL);
-        frame->cluster = j->cluster;
-        jobs_encode(frame, bytes);
-        if (at != NULL) {
-            *at = bytes + size;
-        }
-    }
-    return p;
-}
-
-cw_to jobs_to(const struct jobs *j, cw_server server)
-{
-    return (cw_to){
-        .kind = CW_TO_SERVER,
-        .job = JOBS_JOB,
-        .port = JOBS_PORT,
-        .server = cw_server_coord(j->svc, server),
-        .process = server,
-    };
-}
-
-void jobs_send(struct jobs *j, cw_server to, struct jobs_frame *frame)
-{
-    cw_packet *p = jobs_packet(j, frame, 0, NULL);
-    if (p != NULL) {
-        cw_to where = jobs_to(j, to);
-        cw_send_or_drop(j->svc, p, &where, NULL);
-    }
-}
+/* ---- Packets ----------------------------------------------------------------------------------------------------- */
 
 /* True when the packet is the service's now. */
 static bool heard(struct jobs *j, cw_packet *p, const cw_rx *rx, const struct jobs_frame *frame)
@@ -137,7 +87,7 @@ static void jobs_on_event(cw_svc *s, void *state, const cw_event *ev)
     }
 }
 
-/* ---- Commands ------------------------------------------------------------------------------------------------------ */
+/* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
 static int jobs_on_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
 {
@@ -171,7 +121,7 @@ static int jobs_on_command(cw_svc *s, void *state, cw_request *r, int argc, cons
                           word);
 }
 
-/* ---- Opening and closing ------------------------------------------------------------------------------------------- */
+/* ---- Opening and closing ----------------------------------------------------------------------------------------- */
 
 /* Where the node finds the records that its NMU needs. */
 static const uint8_t *record_of(void *context, cw_job job, size_t *size)
@@ -202,10 +152,9 @@ static void load(struct jobs *j)
 static int jobs_open(cw_svc *s, void *state)
 {
     struct jobs *j = state;
-    cw_dims dims = cw_torus(s);
     j->svc = s;
     j->self = cw_server_id(s, cw_self(s));
-    j->servers = (uint32_t)dims.x * dims.y * dims.z;
+    j->servers = servers_of(cw_torus(s));
     j->desk = cw_find(s, NMU_DESK_NAME, NMU_DESK_VERSION, NULL);
     j->host = cw_find(s, JOBS_HOST_NAME, JOBS_HOST_VERSION, NULL);
     if (j->host != NULL && j->host->size < sizeof *j->host) {
@@ -214,9 +163,7 @@ static int jobs_open(cw_svc *s, void *state)
     }
     j->cluster = j->host != NULL ? j->host->cluster : 0;
     j->fetch.overflow = CW_SERVER_NONE;
-    for (unsigned i = 0; i < JOBS_COUNTS; i++) {
-        j->counter[i] = cw_counter_new(s, jobs_count_names[i].name, jobs_count_names[i].help);
-    }
+    metrics_counters(s, jobs_counts, JOBS_COUNTS, j->counter);
     j->fetch.room = malloc(SHELF_RECORD_MAX);
     if (j->fetch.room == NULL) {
         return -ENOMEM;

@@ -3,6 +3,7 @@
  * jobs_internal.h - one instance of the service, and what its files know of one another. Only they include it.
  *
  *   jobs.c     the table: packets, events and commands go to the others
+ *   packets.c  packets with one frame, made and sent     counts.c  what is counted
  *   take.c     a record that came: is it news? is it signed? then shelf, NMU, neighbours, disk, acknowledgement - in this order
  *   gossip.c   from neighbour to neighbour: floods, and who lacks what
  *   fetch.c    records in parts, from one who has them
@@ -18,6 +19,7 @@
 #include "services/jobs/change.h"
 #include "services/jobs/jobs.h"
 #include "services/jobs/shelf.h"
+#include "services/reply/metrics.h"
 
 #include <string.h>
 
@@ -46,10 +48,6 @@ enum jobs_count {
     JOBS_COUNT_UNKEPT,
     JOBS_COUNTS,
 };
-struct jobs_count_name {
-    const char *name, *help;
-};
-extern const struct jobs_count_name jobs_count_names[JOBS_COUNTS];
 
 struct jobs;
 struct jobs_collect;
@@ -111,21 +109,27 @@ struct jobs {
     cw_counter *counter[JOBS_COUNTS];
 };
 
+/* ---- counts.c ---------------------------------------------------------------------------------------------------- */
+
+extern const struct metric jobs_counts[JOBS_COUNTS];
 void jobs_count(struct jobs *j, enum jobs_count what);
 
-/* ---- jobs.c -------------------------------------------------------------------------------------------------------- */
+/* ---- packets.c --------------------------------------------------------------------------------------------------- */
 
-/* Gives a packet with the frame in it and rest bytes behind it for the caller to fill at *at (may be NULL), or NULL. Sets the frame's cluster. */
+/*
+ * Gives a packet with the frame in it and rest bytes behind it for the caller to fill at *at (may be NULL), or NULL.
+ * Sets the frame's cluster.
+ */
 cw_packet *jobs_packet(struct jobs *j, struct jobs_frame *frame, size_t rest, uint8_t **at);
 cw_to jobs_to(const struct jobs *j, cw_server server);
 /* As jobs_packet(), to a server; not sent: somebody will ask again. */
 void jobs_send(struct jobs *j, cw_server to, struct jobs_frame *frame);
 
-/* ---- take.c -------------------------------------------------------------------------------------------------------- */
+/* ---- take.c ------------------------------------------------------------------------------------------------------ */
 
 /*
- * A record came. 1: it is being checked, and the packet and the collect are its; else they are still the caller's: 0: it is held; -ESTALE: one is
- * held that wins; -EINPROGRESS: it is being checked; -EBADMSG, -ENOTSUP (no host), -EBUSY.
+ * A record came. 1: it is being checked, and the packet and the collect are its; else they are still the caller's: 0:
+ * it is held; -ESTALE: one is held that wins; -EINPROGRESS: it is being checked; -EBADMSG, -ENOTSUP (no host), -EBUSY.
  */
 CW_MUST_CHECK int jobs_take(struct jobs *j, const struct jobs_taking *what);
 /* The bytes of one more that was kept over a restart. */
@@ -134,7 +138,7 @@ void jobs_take_kept(void *jobs, const uint8_t *signed_record, size_t size);
 void jobs_owe(struct jobs *j, struct shelf_item *item, cw_server origin, uint64_t ticket);
 void jobs_take_close(struct jobs *j);
 
-/* ---- gossip.c ------------------------------------------------------------------------------------------------------ */
+/* ---- gossip.c ---------------------------------------------------------------------------------------------------- */
 
 /* Gives the record, or the offer of it, to a server. */
 void jobs_give(struct jobs *j, cw_server to, const struct shelf_item *item, cw_server origin, uint64_t ticket);
@@ -146,7 +150,7 @@ void jobs_heard_summary(struct jobs *j, cw_server from, const struct jobs_frame 
 void jobs_start_rounds(struct jobs *j);
 void jobs_link_up(struct jobs *j, cw_link link);
 
-/* ---- fetch.c ------------------------------------------------------------------------------------------------------- */
+/* ---- fetch.c ----------------------------------------------------------------------------------------------------- */
 
 void jobs_want(struct jobs *j, const struct jobs_want *want);
 /* The one that was fetched has been judged. */
@@ -154,18 +158,21 @@ void jobs_fetch_judged(struct jobs *j);
 /* Answers a FETCH; takes the packet. */
 void jobs_give_part(struct jobs *j, uint32_t call, cw_packet *p, const struct jobs_frame *frame);
 
-/* ---- collect.c ----------------------------------------------------------------------------------------------------- */
+/* ---- collect.c --------------------------------------------------------------------------------------------------- */
 
 int jobs_command_put(struct jobs *j, cw_request *r, int argc, const char *const *argv);
 int jobs_command_more(struct jobs *j, cw_request *r, int argc, const char *const *argv);
-/* What came of jobs_take(): 0: it is held, and this is the first flood's ticket; else why not. The collect may be gone afterwards. */
+/*
+ * What came of jobs_take(): 0: it is held, and this is the first flood's ticket; else why not. The collect may be gone
+ * afterwards.
+ */
 void jobs_collect_taken(struct jobs *j, struct jobs_collect *c, int rc);
 uint64_t jobs_collect_ticket(const struct jobs_collect *c);
 void jobs_collect_ack(struct jobs *j, cw_server from, uint64_t ticket, const struct jobs_mark *mark, unsigned word);
 void jobs_collect_doubt(struct jobs *j, cw_server s);
 void jobs_collect_close(struct jobs *j);
 
-/* ---- tell.c -------------------------------------------------------------------------------------------------------- */
+/* ---- tell.c ------------------------------------------------------------------------------------------------------ */
 
 int jobs_command_list(struct jobs *j, cw_request *r);
 int jobs_command_show(struct jobs *j, cw_request *r, int argc, const char *const *argv);
@@ -173,7 +180,7 @@ int jobs_command_status(struct jobs *j, cw_request *r);
 /* A job by number or by name; 0: there is none of that name here. Length bytes of text. */
 cw_job jobs_named(const struct jobs *j, const char *text, size_t length);
 
-/* ---- ask.c --------------------------------------------------------------------------------------------------------- */
+/* ---- ask.c ------------------------------------------------------------------------------------------------------- */
 
 int jobs_command_explain(struct jobs *j, cw_request *r, int argc, const char *const *argv);
 int jobs_command_audit(struct jobs *j, cw_request *r, int argc, const char *const *argv);

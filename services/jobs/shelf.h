@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shelf.h - the signed job records that a server holds: of each job the one that wins (wire.h, struct jobs_mark), destroyed ones too.
+ * shelf.h - the signed job records that a server holds: of each job the one that wins (wire.h, struct jobs_mark),
+ * destroyed ones too.
  *
- * Guarantee: what is held of a job only ever goes up in the order of marks. So two shelves that were offered the same records, in any order and
- * however often, hold the same; and a record of a destroyed job does not bring it back.
+ * Guarantee: what is held of a job only ever goes up in the order of marks. So two shelves that were offered the same
+ * records, in any order and however often, hold the same; and a record of a destroyed job does not bring it back.
  *
  * Bounded in jobs and in bytes. Knows no signature: whoever puts a record has checked it. One thread.
  */
@@ -57,8 +58,8 @@ enum shelf_verdict { SHELF_NEWER, SHELF_SAME, SHELF_OLDER };
 enum shelf_verdict shelf_judge(const struct shelf *s, const struct jobs_mark *mark, bool *fork);
 
 /*
- * Takes in a newer record, whose signed bytes it copies: not kept yet, nothing owed. -ENOSPC: too many jobs, or bytes; -ENOMEM. Gives the item in
- * *out, borrowed until the next put.
+ * Takes in a newer record, whose signed bytes it copies: not kept yet, nothing owed. -ENOSPC: too many jobs, or bytes;
+ * -ENOMEM. Gives the item in *out, borrowed until the next put.
  */
 CW_MUST_CHECK int shelf_put(struct shelf *s, const struct jobs_mark *mark, const uint8_t *signed_record, size_t size,
                             struct shelf_item **out);

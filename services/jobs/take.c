@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * take.c - a record that came. In this order: whose job, and is it news; is it signed (away from the server's thread); then the shelf, the NMU,
- * the neighbours, the disk, and at last whoever wants to know. An acknowledgement thus says: here it counts, also after a restart.
+ * take.c - a record that came. In this order: whose job, and is it news; is it signed (away from the server's thread);
+ * then the shelf, the NMU, the neighbours, the disk, and at last whoever wants to know. An acknowledgement thus says:
+ * here it counts, also after a restart.
  */
 #include "services/jobs/jobs_internal.h"
 
@@ -10,18 +11,18 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* What the simulator says these take, there being no other word for it: Ed25519 on one core, a write that reaches the disk. */
+/*
+ * What the simulator says these take, there being no other word for it: Ed25519 on one core, a write that reaches the
+ * disk.
+ */
 static const cw_span verify_cost = CW_US(150), store_cost = CW_MS(1);
 
-void jobs_count(struct jobs *j, enum jobs_count what)
-{
-    j->count[what]++;
-    cw_counter_add(j->counter[what], 1);
-}
+/* ---- Who wants to know ------------------------------------------------------------------------------------------- */
 
-/* ---- Who wants to know --------------------------------------------------------------------------------------------- */
-
-/* The NMU needs this record and does not go by it: there is no room (govern()). Perhaps there is later: so it is looked at, not noted. */
+/*
+ * The NMU needs this record and does not go by it: there is no room (govern()). Perhaps there is later: so it is looked
+ * at, not noted.
+ */
 static bool is_closed(const struct jobs *j, const struct jobs_mark *mark)
 {
     const struct map_job *held = j->desk != NULL ? nmu_job(j->desk->nmu(j->desk->node), mark->job) : NULL;
@@ -58,7 +59,7 @@ void jobs_owe(struct jobs *j, struct shelf_item *item, cw_server origin, uint64_
     item->owed = ticket;
 }
 
-/* ---- Kept over a restart ------------------------------------------------------------------------------------------- */
+/* ---- Kept over a restart ----------------------------------------------------------------------------------------- */
 
 static void keep_next(struct jobs *j);
 
@@ -120,9 +121,12 @@ static void keep_next(struct jobs *j)
     }
 }
 
-/* ---- It counts ----------------------------------------------------------------------------------------------------- */
+/* ---- It counts --------------------------------------------------------------------------------------------------- */
 
-/* The record decides here from now on. Where the NMU cannot hold it, its job may do nothing: never what an older one said. */
+/*
+ * The record decides here from now on. Where the NMU cannot hold it, its job may do nothing: never what an older one
+ * said.
+ */
 static void govern(struct jobs *j, const struct shelf_item *item)
 {
     const struct nmu_desk *desk = j->desk;
@@ -235,7 +239,7 @@ static void verify_done(cw_svc *s, void *state, void *arg)
     end(j, t);
 }
 
-/* ---- It comes ------------------------------------------------------------------------------------------------------ */
+/* ---- It comes ---------------------------------------------------------------------------------------------------- */
 
 static struct jobs_taking *free_taking(struct jobs *j)
 {

@@ -6,9 +6,9 @@
 
 #include "base/base64.h"
 #include "base/words.h"
-#include "keyspace/torus.h"
 #include "nmu/job_record.h"
 #include "services/reply/refuse.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -80,21 +80,21 @@ cw_job jobs_named(const struct jobs *j, const char *text, size_t length)
     return found;
 }
 
-/* ---- One job ------------------------------------------------------------------------------------------------------- */
+/* ---- One job ----------------------------------------------------------------------------------------------------- */
 
 static void tell_ranges(const struct jobs *j, const struct job_record *record, cw_request *r)
 {
     for (unsigned i = 0; i < record->ranges; i++) {
         struct job_range range = job_record_range(record, i);
-        char text[TORUS_TEXT] = "outside";
-        if (range.server < j->servers) {
-            torus_format(cw_server_coord(j->svc, range.server), text);
-        }
         cw_request_row(r);
         cw_request_text(r, "what", "range");
         cw_request_int(r, "first", range.first);
         cw_request_int(r, "last", (int64_t)range.first + range.count - 1);
-        cw_request_text(r, "server", text);
+        if (range.server < j->servers) {
+            tell_server_id(j->svc, r, "server", range.server);
+        } else {
+            cw_request_text(r, "server", "outside");
+        }
     }
 }
 
@@ -172,16 +172,16 @@ int jobs_command_show(struct jobs *j, cw_request *r, int argc, const char *const
     uint64_t raw = 0;
     const struct words_option options[] = {{"raw", 0, 1, &raw}};
     if (argc < 1) {
-        return refuse_request(r, "show JOB [raw=0|1]; a job is missing: '%.60s'", "");
+        return refuse_request(r, "a job is missing; the command is: show JOB [raw=0|1]");
     }
-    if (1 + words_options(argc - 1, argv + 1, options, 1) < argc) {
-        return refuse_request(r, "show JOB [raw=0|1]; not: '%.60s'", argv[argc - 1]);
+    int good = 1 + words_options(argc - 1, argv + 1, options, 1);
+    if (good < argc) {
+        return refuse_option(r, argv[good], options, 1);
     }
     cw_job job = jobs_named(j, argv[0], strlen(argv[0]));
     const struct shelf_item *item = job != 0 ? shelf_find(&j->shelf, job) : NULL;
     if (item == NULL) {
-        (void)refuse_request(r, "no signed record is held of the job: '%.60s'", argv[0]);
-        return -ENOENT;
+        return refuse_with(r, -ENOENT, "no signed record of this job is held here: '%.60s'", argv[0]);
     }
     struct job_record record;
     char digest[17];
@@ -199,7 +199,7 @@ int jobs_command_show(struct jobs *j, cw_request *r, int argc, const char *const
     return 0;
 }
 
-/* ---- All in all ---------------------------------------------------------------------------------------------------- */
+/* ---- All in all -------------------------------------------------------------------------------------------------- */
 
 int jobs_command_status(struct jobs *j, cw_request *r)
 {
@@ -214,7 +214,7 @@ int jobs_command_status(struct jobs *j, cw_request *r)
     cw_job none[1];
     cw_request_int(r, "missing", j->desk != NULL ? (int64_t)j->desk->missing(j->desk->node, none, 0) : 0);
     for (unsigned i = 0; i < JOBS_COUNTS; i++) {
-        cw_request_int(r, jobs_count_names[i].name, (int64_t)j->count[i]);
+        cw_request_int(r, jobs_counts[i].name, (int64_t)j->count[i]);
     }
     if (j->host == NULL) {
         cw_request_text(r, "note",

@@ -27,7 +27,7 @@ size_t jobs_frame_size(unsigned kind)
     return kind < JOBS_KINDS ? shapes[kind].size : 0;
 }
 
-/* ---- Marks and rows ------------------------------------------------------------------------------------------------ */
+/* ---- Marks and rows ---------------------------------------------------------------------------------------------- */
 
 int jobs_mark_compare(const struct jobs_mark *a, const struct jobs_mark *b, bool *fork)
 {
@@ -123,7 +123,7 @@ struct denied_row jobs_row_at(const struct jobs_frame *frame, size_t i)
     return row;
 }
 
-/* ---- Reading ------------------------------------------------------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 static bool read_ticket(const uint8_t *p, struct jobs_frame *f)
 {
@@ -266,7 +266,7 @@ enum jobs_fault jobs_decode(const uint8_t *bytes, size_t size, uint32_t cluster,
     return JOBS_GOOD;
 }
 
-/* ---- Writing ------------------------------------------------------------------------------------------------------- */
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 static void write_ask(const struct jobs_frame *f, uint8_t *p)
 {

@@ -55,8 +55,9 @@ enum {
 };
 
 /*
- * One state of one job's record. Marks of a job are in a total order, the same everywhere: generation, destroyed, version, digest. So the end of a
- * generation is final whatever else was said of it elsewhere, and two records that claim one version have one winner.
+ * One state of one job's record. Marks of a job are in a total order, the same everywhere: generation, destroyed,
+ * version, digest. So the end of a generation is final whatever else was said of it elsewhere, and two records that
+ * claim one version have one winner.
  */
 struct jobs_mark {
     cw_job job; /* not 0 */
@@ -87,7 +88,10 @@ struct jobs_frame {
 };
 
 enum jobs_fault { JOBS_GOOD, JOBS_MALFORMED, JOBS_FOREIGN };
-/* Reads a frame of this cluster. *out, which borrows its bytes, only when it is good. Allocates nothing; linear in the frame at most. */
+/*
+ * Reads a frame of this cluster. *out, which borrows its bytes, only when it is good. Allocates nothing; linear in the
+ * frame at most.
+ */
 CW_MUST_CHECK enum jobs_fault jobs_decode(const uint8_t *bytes, size_t size, uint32_t cluster, struct jobs_frame *out);
 
 /* The bytes that jobs_encode() writes: what stands before the rest, which is not counted. */

@@ -3,10 +3,9 @@
 
 #include "base/bytes.h"
 #include "base/words.h"
-#include "keyspace/key.h"
-#include "keyspace/torus.h"
 #include "services/ping/detour.h"
 #include "services/reply/refuse.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -118,13 +117,6 @@ static void open_row(struct run *run)
     run->row_open = true;
 }
 
-static void tell_server(struct run *run, cw_coord server)
-{
-    char text[TORUS_TEXT];
-    torus_format(server, text);
-    cw_request_text(run->request, "server", text);
-}
-
 static void tell_number(struct run *run, const char *name, uint64_t value)
 {
     cw_request_int(run->request, name, (int64_t)value);
@@ -134,7 +126,7 @@ static void tell_summary(struct run *run)
 {
     open_row(run);
     if (run->answered) {
-        tell_server(run, run->last);
+        tell_server(run->request, "server", run->last);
     }
     tell_number(run, "sent", run->sent);
     tell_number(run, "received", run->received);
@@ -177,7 +169,7 @@ static void tell_lost(struct run *run, const struct probe *probe)
         open_row(run);
         tell_number(run, "seq", probe->seq);
         if (!run->keyed) {
-            tell_server(run, probe->to);
+            tell_server(run->request, "server", probe->to);
         }
         cw_request_int(run->request, "lost", 1);
     }
@@ -198,7 +190,7 @@ static void tell_answer(struct run *run, const struct probe *probe, cw_time now,
     if (run->rows) {
         open_row(run);
         tell_number(run, "seq", probe->seq);
-        tell_server(run, rx->src_server);
+        tell_server(run->request, "server", rx->src_server);
         tell_number(run, "rtt_ns", rtt);
         tell_number(run, "hops_there", there);
         tell_number(run, "hops_back", back);
@@ -335,27 +327,9 @@ static void go_on(cw_svc *s, struct run *run)
 
 /* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
-static int refuse_option(cw_request *r, const char *word, const struct words_option *options, size_t n)
-{
-    char text[160];
-    words_explain(word, options, n, text, sizeof text);
-    return refuse_request(r, "%s", text);
-}
-
-static int read_server(const cw_svc *s, cw_request *r, const char *word, cw_coord *out)
-{
-    struct torus t;
-    if (torus_init(&t, cw_torus(s)) < 0 || torus_parse(&t, word, strlen(word), out) < 0) {
-        return refuse_request(r, "not a server of this torus (x,y,z): '%s'", word);
-    }
-    return 0;
-}
-
 static void aim(const cw_svc *s, struct run *run, cw_coord server)
 {
-    run->to.kind = CW_TO_SERVER;
-    run->to.server = server;
-    run->to.process = cw_server_id(s, server);
+    run->to = to_server(s, PING_JOB, 0, cw_server_id(s, server));
 }
 
 /* Sets where the run goes. Gives the number of words read, or -errno. */
@@ -371,16 +345,16 @@ static int read_target(const cw_svc *s, struct run *run, int argc, const char *c
     }
     if (strcmp(argv[0], "to") == 0 && argc >= 2) {
         int rc = read_server(s, r, argv[1], &server);
+        if (rc < 0) {
+            return rc;
+        }
         aim(s, run, server);
-        return rc < 0 ? rc : 2;
+        return 2;
     }
     if (strcmp(argv[0], "key") == 0 && argc >= 2) {
-        size_t length = strlen(argv[1]);
         run->keyed = true;
         run->to.kind = CW_TO_KEY;
-        if (key_parse(argv[1], length, &run->to.key) < 0) {
-            run->to.key = cw_key_of(s, argv[1], length);
-        }
+        run->to.key = read_key(s, argv[1]);
         return 2;
     }
     if (strcmp(argv[0], "far") != 0) {

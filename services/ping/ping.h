@@ -17,9 +17,10 @@
  *   [size=16]            bytes of payload, from 16; a call and its path take up to 56 of cw_mtu()
  *   [timeout=1000000]    us until a packet is lost
  *   [rows=0]             1: a row for every packet too
- * The last row of the result: server (the last that answered) sent received lost, of all: unreachable (servers that are not in
- * view and were not asked), miscounted rtt_min_ns rtt_mean_ns rtt_max_ns hops_there_min hops_there_max hops_back_min hops_back_max; times and hops only when something was
- * received. Rows for every packet: seq server, and rtt_ns hops_there hops_back or lost.
+ * The last row of the result: server (the last that answered) sent received lost, of all: unreachable (servers that are
+ * not in view and were not asked), miscounted rtt_min_ns rtt_mean_ns rtt_max_ns hops_there_min hops_there_max
+ * hops_back_min hops_back_max; times and hops only when something was received. Rows for every packet: seq server, and
+ * rtt_ns hops_there hops_back or lost.
  */
 #ifndef SERVICES_PING_PING_H
 #define SERVICES_PING_PING_H

@@ -2,10 +2,11 @@
 #include "services/trace/trace.h"
 
 #include "base/bytes.h"
+#include "base/quantity.h"
 #include "base/words.h"
-#include "keyspace/key.h"
 #include "keyspace/torus.h"
 #include "services/reply/refuse.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ struct trace {
     struct run run[RUNS_MAX];
 };
 
-/* ---- Reports ------------------------------------------------------------------------------------------------------- */
+/* ---- Reports ----------------------------------------------------------------------------------------------------- */
 
 static void put_report(uint8_t *at, const cw_trace_hop *hop)
 {
@@ -62,30 +63,22 @@ static cw_trace_hop get_report(const uint8_t *at)
     };
 }
 
-static const char *link_name(cw_link link)
-{
-    static const char *const names[] = {"+x", "-x", "+y", "-y", "+z", "-z"};
-    return link < CW_LINK_COUNT ? names[link] : "self";
-}
-
 static void tell_report(struct run *run, const char *leg, unsigned i, const cw_trace_hop *hop)
 {
-    char text[TORUS_TEXT];
     if (run->rows) {
         cw_request_row(run->request);
     }
     run->rows = true;
-    torus_format(hop->server, text);
     cw_request_text(run->request, "leg", leg);
     cw_request_int(run->request, "hop", i);
-    cw_request_text(run->request, "server", text);
-    cw_request_text(run->request, "in", link_name(hop->in));
-    cw_request_text(run->request, "out", link_name(hop->out));
+    tell_server(run->request, "server", hop->server);
+    cw_request_text(run->request, "in", quantity_link_name(hop->in));
+    cw_request_text(run->request, "out", quantity_link_name(hop->out));
     cw_request_int(run->request, "wait_ns", (int64_t)hop->wait_ns);
     cw_request_int(run->request, "queued", hop->queued);
 }
 
-/* ---- The far end --------------------------------------------------------------------------------------------------- */
+/* ---- The far end ------------------------------------------------------------------------------------------------- */
 
 /* Answers with all that the probe carries and as much of it as fits beside a trace of the answer's own. */
 static void answer(cw_svc *s, cw_packet *probe, const uint8_t *data, const cw_rx *rx)
@@ -113,7 +106,7 @@ static void answer(cw_svc *s, cw_packet *probe, const uint8_t *data, const cw_rx
     cw_send_or_drop(s, p, &to, &options);
 }
 
-/* ---- Our end ------------------------------------------------------------------------------------------------------- */
+/* ---- Our end ----------------------------------------------------------------------------------------------------- */
 
 static void finish(cw_svc *s, struct run *run, int rc)
 {
@@ -135,7 +128,6 @@ static struct run *run_of(struct trace *trace, uint32_t call)
 
 static void answered(cw_svc *s, struct run *run, cw_packet *p, const uint8_t *data, const cw_rx *rx)
 {
-    char text[TORUS_TEXT];
     cw_trace_hop hop = {.size = sizeof hop};
     unsigned there = data[AT_REPORTS], back = 0;
     uint32_t hops = get_be32(data + AT_HOPS);
@@ -150,8 +142,7 @@ static void answered(cw_svc *s, struct run *run, cw_packet *p, const uint8_t *da
     if (run->rows) {
         cw_request_row(run->request);
     }
-    torus_format(rx->src_server, text);
-    cw_request_text(run->request, "server", text);
+    tell_server(run->request, "server", rx->src_server);
     cw_request_int(run->request, "rtt_ns", cw_time_since(cw_now(s), run->sent).ns);
     cw_request_int(run->request, "hops_there", hops);
     cw_request_int(run->request, "hops_back", rx->hops);
@@ -192,7 +183,7 @@ static void tell_loss(cw_svc *s, const struct run *run)
     torus_format(to, server);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         if (cw_links_to(s, to) & cw_links_of(link)) {
-            strcat(strcat(links, " "), link_name(link));
+            strcat(strcat(links, " "), quantity_link_name(link));
         }
     }
     snprintf(
@@ -212,34 +203,24 @@ static void timed_out(cw_svc *s, void *state, void *arg)
     finish(s, run, -ETIMEDOUT);
 }
 
-/* ---- Commands ------------------------------------------------------------------------------------------------------ */
-
-static int refuse_option(cw_request *r, const char *word, const struct words_option *options, size_t n)
-{
-    char text[160];
-    words_explain(word, options, n, text, sizeof text);
-    return refuse_request(r, "%s", text);
-}
+/* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
 static int read_target(const cw_svc *s, cw_request *r, int argc, const char *const *argv, cw_to *to)
 {
     if (argc < 2 || (strcmp(argv[0], "to") != 0 && strcmp(argv[0], "key") != 0)) {
         return refuse_request(r, "commands are to SERVER, key KEY; not: '%s'", argc < 1 ? "" : argv[0]);
     }
-    size_t length = strlen(argv[1]);
     if (argv[0][0] == 'k') {
         to->kind = CW_TO_KEY;
-        if (key_parse(argv[1], length, &to->key) < 0) {
-            to->key = cw_key_of(s, argv[1], length);
-        }
+        to->key = read_key(s, argv[1]);
         return 0;
     }
-    struct torus t;
-    to->kind = CW_TO_SERVER;
-    if (torus_init(&t, cw_torus(s)) < 0 || torus_parse(&t, argv[1], length, &to->server) < 0) {
-        return refuse_request(r, "not a server of this torus (x,y,z): '%s'", argv[1]);
+    cw_coord server;
+    int rc = read_server(s, r, argv[1], &server);
+    if (rc < 0) {
+        return rc;
     }
-    to->process = cw_server_id(s, to->server);
+    *to = to_server(s, TRACE_JOB, 0, cw_server_id(s, server));
     return 0;
 }
 

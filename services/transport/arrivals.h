@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arrivals.h - which packets of one association have come, for its acknowledgements: the newest, and one bit for each of the 256 before it.
+ * arrivals.h - which packets of one association have come, for its acknowledgements: the newest, and one bit for each
+ * of the 256 before it.
  */
 #ifndef SERVICES_TRANSPORT_ARRIVALS_H
 #define SERVICES_TRANSPORT_ARRIVALS_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bulk.c - the built-in service `transport`: exports the functions to services that come as files, and tries itself for operators.
+ * bulk.c - the built-in service `transport`: exports the functions to services that come as files, and tries itself for
+ * operators.
  *
  *   bulk SERVER BYTES [count=1]    sends a message of so many bytes, so often one after the other, and says how fast it was
  *   echo SERVER [bytes=1000] [count=10] [timeout_us=...]    asks, and has the same bytes sent back, compared
@@ -8,8 +9,8 @@
  *   path SERVER                    what it knows of the way there
  */
 #include "base/words.h"
-#include "keyspace/torus.h"
 #include "services/reply/refuse.h"
+#include "services/reply/servers.h"
 #include "services/transport/pattern.h"
 #include "services/transport/transport.h"
 
@@ -57,7 +58,7 @@ static int read_bytes(void *context, void *arg, uint64_t offset, uint8_t *out, s
     return 0;
 }
 
-/* ---- What comes ---------------------------------------------------------------------------------------------------------- */
+/* ---- What comes -------------------------------------------------------------------------------------------------- */
 
 static int piece(void *context, void *arg, const struct transport_message *m, uint64_t offset, const uint8_t *bytes,
                  size_t length)
@@ -94,7 +95,7 @@ static int message(void *context, void *arg, const struct transport_message *m, 
     return rc < 0 ? (int)rc : 0;
 }
 
-/* ---- Commands ------------------------------------------------------------------------------------------------------------ */
+/* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
 static const char *why(int rc)
 {
@@ -194,15 +195,6 @@ static int next(struct run *run)
     return rc < 0 ? (int)rc : 0;
 }
 
-static int read_server(const cw_svc *s, cw_request *r, const char *word, cw_coord *out)
-{
-    struct torus t;
-    if (torus_init(&t, cw_torus(s)) < 0 || torus_parse(&t, word, strlen(word), out) < 0) {
-        return refuse_request(r, "not a server of this torus: '%s'", word);
-    }
-    return 0;
-}
-
 static int start(struct bulk *b, cw_request *r, bool echo, int argc, const char *const *argv)
 {
     uint64_t bytes = 1000, count = echo ? 10 : 1, timeout = 0;
@@ -225,24 +217,19 @@ static int start(struct bulk *b, cw_request *r, bool echo, int argc, const char 
     }
     int good = words_options(argc - used, argv + used, options, echo ? 3 : 2);
     if (good < argc - used) {
-        return refuse_request(r, "unknown option, or its value is out of range: '%s'", argv[used + good]);
+        return refuse_option(r, argv[used + good], options, echo ? 3 : 2);
     }
     struct run *run = NULL;
     for (unsigned i = 0; i < RUNS && run == NULL; i++) {
         run = b->run[i].request == NULL ? &b->run[i] : NULL;
     }
     if (run == NULL) {
-        cw_request_text(r, "error", "as many as may be are under way: try again when one has ended");
-        return -EBUSY;
+        return refuse_with(r, -EBUSY, "%d transfers are under way here already: try again when one has ended", RUNS);
     }
     *run = (struct run){
         .request = r,
         .bulk = b,
-        .to = {.kind = CW_TO_SERVER,
-               .job = TRANSPORT_JOB,
-               .port = BULK_PORT,
-               .server = server,
-               .process = cw_server_id(b->s, server)},
+        .to = to_server(b->s, TRANSPORT_JOB, BULK_PORT, cw_server_id(b->s, server)),
         .echo = echo,
         .bytes = bytes,
         .count = count,
@@ -255,10 +242,7 @@ static int start(struct bulk *b, cw_request *r, bool echo, int argc, const char 
     int rc = next(run);
     if (rc < 0) {
         run->request = NULL;
-        if (rc == -ENETUNREACH) {
-            (void)refuse_request(r, "the server is not in view: '%s'", argv[1]);
-        }
-        return rc;
+        return rc == -ENETUNREACH ? refuse_with(r, rc, "the server is not in view: '%s'", argv[1]) : rc;
     }
     return 1;
 }
@@ -338,7 +322,7 @@ static int bulk_command(cw_svc *s, void *state, cw_request *r, int argc, const c
     return refuse_request(r, "commands are bulk SERVER BYTES, echo SERVER, path SERVER, stats; not: '%s'", word);
 }
 
-/* ---- Upcalls --------------------------------------------------------------------------------------------------------------- */
+/* ---- Upcalls ----------------------------------------------------------------------------------------------------- */
 
 static int bulk_open(cw_svc *s, void *state)
 {

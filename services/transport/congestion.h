@@ -2,14 +2,15 @@
 /*
  * congestion.h - how many bytes may be on their way to one peer.
  *
- * By delay, not by loss: what the round trip takes above its least is queues. Of a window w, w * (rtt - least) / rtt bytes stand in queues, and
- * once a round trip the window moves half of the way to where that would be `target` (the rule of FAST TCP, Wei, Jin, Low, Hegde 2006):
+ * By delay, not by loss: what the round trip takes above its least is queues. Of a window w, w * (rtt - least) / rtt
+ * bytes stand in queues, and once a round trip the window moves half of the way to where that would be `target` (the
+ * rule of FAST TCP, Wei, Jin, Low, Hegde 2006):
  *
  *     w <- (w + w * least / rtt + target) / 2
  *
- * Transfers that share a link settle at equal shares, since each keeps the same number of bytes queued there, and the queue is so many targets
- * long, however fast the link. Until the queue is that long for the first time, the window doubles each round trip. A loss takes 3/10 away, at
- * most once a round trip; silence starts over.
+ * Transfers that share a link settle at equal shares, since each keeps the same number of bytes queued there, and the
+ * queue is so many targets long, however fast the link. Until the queue is that long for the first time, the window
+ * doubles each round trip. A loss takes 3/10 away, at most once a round trip; silence starts over.
  */
 #ifndef SERVICES_TRANSPORT_CONGESTION_H
 #define SERVICES_TRANSPORT_CONGESTION_H

@@ -40,7 +40,9 @@ void flight_rest(struct flight *f)
     }
 }
 
-/* What is of no use at the old end goes: what has come, and what was lost so long ago that no acknowledgement names it. */
+/*
+ * What is of no use at the old end goes: what has come, and what was lost so long ago that no acknowledgement names it.
+ */
 static void forget(struct flight *f)
 {
     while (f->first != f->next) {

@@ -2,9 +2,9 @@
 /*
  * flight.h - packets of one association that have left, by their number: which have come, which must be taken for lost.
  *
- * A packet is lost when one that left after it has come and `wait` has passed since it left: on a torus packets overtake one another all
- * the time, so order says nothing and time does (RACK, RFC 8985). One taken for lost is remembered for a while: if it comes
- * after all, its repetition was needless and the wait too short.
+ * A packet is lost when one that left after it has come and `wait` has passed since it left: on a torus packets
+ * overtake one another all the time, so order says nothing and time does (RACK, RFC 8985). One taken for lost is
+ * remembered for a while: if it comes after all, its repetition was needless and the wait too short.
  */
 #ifndef SERVICES_TRANSPORT_FLIGHT_H
 #define SERVICES_TRANSPORT_FLIGHT_H

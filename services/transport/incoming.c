@@ -17,7 +17,7 @@ void incoming_owe(struct transport *t, struct peer *p, bool now)
     peer_touch(t, p);
 }
 
-/* ---- Ends -------------------------------------------------------------------------------------------------------------- */
+/* ---- Ends -------------------------------------------------------------------------------------------------------- */
 
 /* What the sender is told. */
 static void end_number(struct transport *t, struct peer *p, uint32_t number, uint16_t result)
@@ -144,7 +144,7 @@ static void complete(struct transport *t, struct incoming *in)
     end_number(t, p, number, result);
 }
 
-/* ---- Parts --------------------------------------------------------------------------------------------------------------- */
+/* ---- Parts ------------------------------------------------------------------------------------------------------- */
 
 static int call_piece(struct transport *t, struct incoming *in, const uint8_t *bytes, size_t length)
 {
@@ -257,7 +257,7 @@ static void take_whole(struct transport *t, struct incoming *in, const struct se
     }
 }
 
-/* ---- Beginnings ------------------------------------------------------------------------------------------------------------ */
+/* ---- Beginnings -------------------------------------------------------------------------------------------------- */
 
 static struct transport_message message_of(const struct peer *p, const struct segment_data *d, const cw_rx *rx)
 {

@@ -7,10 +7,12 @@
  *   outgoing.c   messages being sent: born, numbered, repeated, ended             sending.c  what leaves now: data, acknowledgements
  *   incoming.c   messages that come: begun, gathered, handed over
  *
- * The rest are leaves that know none of it: segment (bytes), flight, rtt, congestion (sender), arrivals, outcomes (receiver).
+ * The rest are leaves that know none of it: segment (bytes), flight, rtt, congestion (sender), arrivals, outcomes
+ * (receiver).
  *
- * Every way in is transport_enter(), changes, transport_leave(). A change marks the peers it touches; leaving lets those send, and sets the timer. Callbacks about
- * ends are made on leaving alone, when nothing is half done; those about messages that come, at the end of handling their packet.
+ * Every way in is transport_enter(), changes, transport_leave(). A change marks the peers it touches; leaving lets
+ * those send, and sets the timer. Callbacks about ends are made on leaving alone, when nothing is half done; those
+ * about messages that come, at the end of handling their packet.
  */
 #ifndef SERVICES_TRANSPORT_INTERNAL_H
 #define SERVICES_TRANSPORT_INTERNAL_H
@@ -109,7 +111,10 @@ struct incoming {
 
 enum peer_state { PEER_CLOSED, PEER_HELLO, PEER_OPEN };
 
-/* Who has an association with us is not forgotten before it was silent for so long. Then what was sent to us later cannot have been taken. */
+/*
+ * Who has an association with us is not forgotten before it was silent for so long. Then what was sent to us later
+ * cannot have been taken.
+ */
 #define PEER_QUIET CW_SEC(1)
 
 struct peer {
@@ -196,20 +201,33 @@ struct transport {
     cw_counter *counter[TRANSPORT_COUNTERS];
 };
 
-/* ---- transport.c -------------------------------------------------------------------------------------------------- */
+/* ---- turn.c ------------------------------------------------------------------------------------------------------ */
 
 /* Every way in begins and ends with these. upcall: the host called, not the service: ends may be told. */
 void transport_enter(struct transport *t);
 void transport_leave(struct transport *t, bool upcall);
 /* Tells the end of m, which is nowhere any more, and frees it. */
 void transport_tell_end(struct transport *t, struct outgoing *m);
+/* Brings the user's counters up to date with t->stats. */
+void transport_count(struct transport *t);
+
+/* ---- valid.c ----------------------------------------------------------------------------------------------------- */
+
+/*
+ * For CHECK_SLOW and tests, between turns: true, or the program stops with the rule of docs/services/transport.md that
+ * is broken and the peer. Linear in all that is remembered.
+ */
+bool transport_valid(const struct transport *t);
+
+/* ---- resources.c ------------------------------------------------------------------------------------------------- */
+
 /* Counts bytes against memory_max; false: they do not fit. */
 bool transport_charge(struct transport *t, size_t bytes);
 void transport_uncharge(struct transport *t, size_t bytes);
 /* (Re)places an entry; CW_NEVER takes it out. */
 void transport_due(struct transport *t, struct due *due, cw_time at);
 
-/* ---- peers.c ------------------------------------------------------------------------------------------------------ */
+/* ---- peers.c ----------------------------------------------------------------------------------------------------- */
 
 struct peer *peer_find(const struct transport *t, cw_job job, cw_process process, cw_port port);
 /* The one there is, or a new one (an idle one may be forgotten for it). NULL: no room, no memory. */
@@ -229,7 +247,7 @@ cw_span peer_least(const struct transport *t, const struct peer *p);
 /* The bound after which something sent is repeated. */
 cw_span peer_timeout(const struct transport *t, const struct peer *p);
 
-/* ---- outgoing.c --------------------------------------------------------------------------------------------------- */
+/* ---- outgoing.c -------------------------------------------------------------------------------------------------- */
 
 struct outgoing *outgoing_find(const struct transport *t, int64_t id);
 struct outgoing *outgoing_of_request(const struct transport *t, uint64_t request);
@@ -268,7 +286,7 @@ void outgoing_left(struct transport *t, struct peer *p, struct outgoing *m, uint
 /* In which of its peer's lists it belongs now. */
 void outgoing_sort(struct outgoing *m);
 
-/* ---- incoming.c --------------------------------------------------------------------------------------------------- */
+/* ---- incoming.c -------------------------------------------------------------------------------------------------- */
 
 /* A part has come, of the association that is open. */
 void incoming_data(struct transport *t, struct peer *p, const struct segment_data *d, bool now, const cw_rx *rx);
@@ -287,7 +305,7 @@ void incoming_owe(struct transport *t, struct peer *p, bool now);
 /* Credits to tell. */
 unsigned incoming_notes(struct peer *p, struct segment_note *note, unsigned most);
 
-/* ---- sending.c ---------------------------------------------------------------------------------------------------- */
+/* ---- sending.c --------------------------------------------------------------------------------------------------- */
 
 /* Lets all touched peers send, in turns. */
 void sending_flush(struct transport *t);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outcomes.h - what became of the messages of one association at their receiver: what makes a message be taken once, and its sender
- * told, however often its packets come.
+ * outcomes.h - what became of the messages of one association at their receiver: what makes a message be taken once,
+ * and its sender told, however often its packets come.
  *
- * Of the SEGMENT_NUMBERS numbers from the floor on; the sender raises the floor over those it has been told of, and begins none beyond.
+ * Of the SEGMENT_NUMBERS numbers from the floor on; the sender raises the floor over those it has been told of, and
+ * begins none beyond.
  */
 #ifndef SERVICES_TRANSPORT_OUTCOMES_H
 #define SERVICES_TRANSPORT_OUTCOMES_H

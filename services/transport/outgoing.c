@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outgoing.c - messages being sent, from birth to end. Nothing here sends: what is to be sent is in peer->ready, and sending.c asks for it.
+ * outgoing.c - messages being sent, from birth to end. Nothing here sends: what is to be sent is in peer->ready, and
+ * sending.c asks for it.
  */
 #include "services/transport/internal.h"
 
@@ -26,7 +27,7 @@ struct outgoing *outgoing_of_request(const struct transport *t, uint64_t request
     return m != NULL && m->kind == OUTGOING_REQUEST && m->state != OUTGOING_FINISHED ? m : NULL;
 }
 
-/* ---- Its place ------------------------------------------------------------------------------------------------------ */
+/* ---- Its place --------------------------------------------------------------------------------------------------- */
 
 /* Its number is spoken for: the floor rises over all that are. */
 static void resolve_number(struct transport *t, struct outgoing *m)
@@ -172,7 +173,7 @@ void outgoing_due(struct transport *t, struct outgoing *m)
     }
 }
 
-/* ---- Parts ---------------------------------------------------------------------------------------------------------- */
+/* ---- Parts ------------------------------------------------------------------------------------------------------- */
 
 bool outgoing_next(const struct outgoing *m, uint32_t *index)
 {
@@ -250,7 +251,7 @@ static struct outgoing *numbered(const struct peer *p, uint32_t number)
     return m != NULL && m->number == number ? m : NULL;
 }
 
-/* ---- What the receiver says ------------------------------------------------------------------------------------------- */
+/* ---- What the receiver says -------------------------------------------------------------------------------------- */
 
 struct acking {
     struct transport *t;
@@ -422,7 +423,7 @@ void outgoing_silence(struct transport *t, struct peer *p)
     peer_touch(t, p);
 }
 
-/* ---- Associations ------------------------------------------------------------------------------------------------------ */
+/* ---- Associations ------------------------------------------------------------------------------------------------ */
 
 /* Where m was sent to is no more, and what became of it there is not known, but when none of it left before `since`. */
 static void lost_sight(struct transport *t, struct outgoing *m, cw_time since, bool may_restart, int status)
@@ -495,8 +496,8 @@ void outgoing_reset(struct transport *t, struct peer *p, uint64_t instance, cw_s
 {
     bool restarted = instance != p->instance;
     /*
-     * What left after the new instance began cannot have been taken by the old one; nor what left so late that whoever has forgotten us must
-     * have been silent since before (peers.c). Clocks may run apart by some parts in a hundred.
+     * What left after the new instance began cannot have been taken by the old one; nor what left so late that whoever
+     * has forgotten us must have been silent since before (peers.c). Clocks may run apart by some parts in a hundred.
      */
     int64_t ago = restarted ? age.ns - age.ns / 32 : PEER_QUIET.ns / 2;
     cw_time since = cw_time_add(t->now, CW_NS(-ago));

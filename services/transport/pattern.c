@@ -4,8 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 /*
- * Byte n is n ^ n >> 8 ^ n >> 16, cut to 8 bits. Inside a block of 256 all but the last byte of the place is the same for all, and eight of these
- * last bytes in a word count up together, without a carry from one to the next. Byte by byte this was most of what a packet cost.
+ * Byte n is n ^ n >> 8 ^ n >> 16, cut to 8 bits. Inside a block of 256 all but the last byte of the place is the same
+ * for all, and eight of these last bytes in a word count up together, without a carry from one to the next. Byte by
+ * byte this was most of what a packet cost.
  */
 enum { BLOCK = 256, WORD = 8 };
 #define ONES UINT64_C(0x0101010101010101)

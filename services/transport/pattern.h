@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pattern.h - the bytes of a message that is sent to be measured: their place says what they are, so that the far end can tell wrong ones. Pure.
+ * pattern.h - the bytes of a message that is sent to be measured: their place says what they are, so that the far end
+ * can tell wrong ones. Pure.
  */
 #ifndef SERVICES_TRANSPORT_PATTERN_H
 #define SERVICES_TRANSPORT_PATTERN_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * peers.c - who is remembered: a table of bounded size. An idle peer makes room for a new one; both ends then begin a new association, so that
- * nothing is taken twice for having been forgotten.
+ * peers.c - who is remembered: a table of bounded size. An idle peer makes room for a new one; both ends then begin a
+ * new association, so that nothing is taken twice for having been forgotten.
  */
 #include "services/transport/internal.h"
 

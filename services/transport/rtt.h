@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rtt.h - how long the way to a peer and back takes: smoothed, its spread, and the least of late, which is what it takes when nobody queues.
- * The least is that of full packets: a small one is faster on every link it crosses, and would make a full one look as if it had waited.
+ * rtt.h - how long the way to a peer and back takes: smoothed, its spread, and the least of late, which is what it
+ * takes when nobody queues. The least is that of full packets: a small one is faster on every link it crosses, and
+ * would make a full one look as if it had waited.
  *
- * The time-out is smoothed + 4 spreads, as in RFC 6298, without its floor of a second: a torus answers in microseconds. The least is that of
- * the last one to two epochs of RTT_EPOCH, so that a way that has become longer is believed after that at the latest.
+ * The time-out is smoothed + 4 spreads, as in RFC 6298, without its floor of a second: a torus answers in microseconds.
+ * The least is that of the last one to two epochs of RTT_EPOCH, so that a way that has become longer is believed after
+ * that at the latest.
  */
 #ifndef SERVICES_TRANSPORT_RTT_H
 #define SERVICES_TRANSPORT_RTT_H
@@ -21,7 +23,10 @@ struct rtt {
 };
 
 void rtt_init(struct rtt *r, cw_time now);
-/* A sample above 0 (less is taken as 1 ns); full: of a full packet, so that it counts for the least. True when a new epoch begins with it. */
+/*
+ * A sample above 0 (less is taken as 1 ns); full: of a full packet, so that it counts for the least. True when a new
+ * epoch begins with it.
+ */
 bool rtt_sample(struct rtt *r, cw_span sample, bool full, cw_time now);
 /* The way has changed: the least is not known any more, and what is known of the rest stays. */
 void rtt_new_way(struct rtt *r, cw_time now);

@@ -20,8 +20,9 @@
  *      request (8) and status (2) if DATA_REQUEST or DATA_ANSWER; key (20) if DATA_KEY
  *      the bytes: `part` of them, but for the last part
  *
- * An association is one direction between two instances; both names in it are fresh, so that nothing from an earlier one is taken for
- * one of a later one. Packets are numbered as they leave, also those that repeat a part: an acknowledgement says which one came.
+ * An association is one direction between two instances; both names in it are fresh, so that nothing from an earlier
+ * one is taken for one of a later one. Packets are numbered as they leave, also those that repeat a part: an
+ * acknowledgement says which one came.
  */
 #ifndef SERVICES_TRANSPORT_SEGMENT_H
 #define SERVICES_TRANSPORT_SEGMENT_H
@@ -119,8 +120,9 @@ size_t segment_head(const struct segment *s);
 /* Writes segment_head(s) bytes to out: the data's own are the caller's to append. */
 void segment_encode(const struct segment *s, uint8_t *out);
 /*
- * Fills *out, which borrows bytes. -EPROTO: too short or too long, unknown, or impossible: then nothing in *out means anything. What
- * is decoded has parts that fit together: index below segment_parts(), length that of the part, packets and numbers as they are.
+ * Fills *out, which borrows bytes. -EPROTO: too short or too long, unknown, or impossible: then nothing in *out means
+ * anything. What is decoded has parts that fit together: index below segment_parts(), length that of the part, packets
+ * and numbers as they are.
  */
 CW_MUST_CHECK int segment_decode(const uint8_t *bytes, size_t length, struct segment *out);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sending.c - what leaves now. The peers that were touched send in turns, one packet each, until windows are full, nothing is left, or the
- * service's queue is full: then on_writable goes on with whose turn it is.
+ * sending.c - what leaves now. The peers that were touched send in turns, one packet each, until windows are full,
+ * nothing is left, or the service's queue is full: then on_writable goes on with whose turn it is.
  */
 #include "services/transport/internal.h"
 
@@ -68,7 +68,7 @@ void sending_control(struct transport *t, const struct peer *p, const struct seg
     }
 }
 
-/* ---- Acknowledgements ------------------------------------------------------------------------------------------------- */
+/* ---- Acknowledgements -------------------------------------------------------------------------------------------- */
 
 static bool owes(const struct peer *p)
 {
@@ -120,7 +120,7 @@ static int send_ack(struct transport *t, struct peer *p)
     return rc;
 }
 
-/* ---- Data -------------------------------------------------------------------------------------------------------------- */
+/* ---- Data -------------------------------------------------------------------------------------------------------- */
 
 static void fill_data(const struct peer *p, const struct outgoing *m, uint32_t index, struct segment_data *d)
 {
@@ -150,7 +150,9 @@ static bool window_open(const struct peer *p, size_t bytes)
     return p->flight.out == 0 || p->flight.out_bytes + bytes <= p->congestion.window;
 }
 
-/* Nothing more may leave after this packet, or it is the last of a long message: whoever gets it should say so at once. */
+/*
+ * Nothing more may leave after this packet, or it is the last of a long message: whoever gets it should say so at once.
+ */
 static bool wants_answer(const struct transport *t, const struct peer *p, const struct outgoing *m, uint32_t index)
 {
     return !window_open(p, t->mtu + t->mtu) || (m->parts > 1 && index + 1 == m->parts) || index + 1 == m->limit ||

@@ -4,166 +4,15 @@
  */
 #include "services/transport/internal.h"
 
+#include "services/reply/metrics.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MESSAGES_MOST = 0xffff, PEERS_MOST = 1 << 20 };
 
-/* ---- In and out -------------------------------------------------------------------------------------------------------- */
-
-void transport_enter(struct transport *t)
-{
-    t->now = cw_now(t->user);
-    t->depth++;
-}
-
-static void on_timer(cw_svc *s, void *state, void *arg);
-
-/* The timer may ring too early, never too late: it is set anew only when something is due before it. */
-static void set_timer(struct transport *t, bool soon)
-{
-    const struct heap_entry *first = heap_min(&t->due);
-    cw_time at = soon ? t->now : first == NULL ? CW_NEVER : first->at;
-    if (t->blocked) {
-        at = cw_time_min(at, t->blocked_until);
-    }
-    if (at.ns == INT64_MAX || (t->timer != NULL && t->timer_at.ns <= at.ns)) {
-        return;
-    }
-    cw_timer_stop(t->user, t->timer);
-    int64_t wait = cw_time_since(at, t->now).ns;
-    t->timer = cw_timer_start(t->user, CW_NS(wait < 0 ? 0 : wait), on_timer, t);
-    t->timer_at = at;
-}
-
-static void count(struct transport *t)
-{
-    if (!t->config.counters) {
-        return;
-    }
-    const uint64_t now[TRANSPORT_COUNTERS] = {
-        t->stats.done,        t->stats.failed,
-        t->stats.taken,       t->stats.bytes_sent,
-        t->stats.bytes_taken, t->stats.packets,
-        t->stats.repeated,    t->stats.probes,
-        t->stats.restarts,    t->stats.malformed + t->stats.strange,
-    };
-    for (unsigned i = 0; i < TRANSPORT_COUNTERS; i++) {
-        if (now[i] != t->counted[i]) {
-            cw_counter_add(t->counter[i], now[i] - t->counted[i]);
-            t->counted[i] = now[i];
-        }
-    }
-}
-
-void transport_tell_end(struct transport *t, struct outgoing *m)
-{
-    int status = m->status;
-    void *arg = m->arg;
-    transport_done_fn done = m->done;
-    transport_answer_fn answer = m->answer;
-    bool request = m->kind == OUTGOING_REQUEST;
-    t->stats.done += status == 0;
-    t->stats.failed += status != 0;
-    t->stats.bytes_sent += status == 0 ? m->data.size : 0;
-    outgoing_free(t, m);
-    if (request) {
-        answer(t->config.context, arg, status, NULL, 0, NULL);
-    } else if (done != NULL) {
-        done(t->config.context, arg, status);
-    }
-}
-
-void transport_leave(struct transport *t, bool upcall)
-{
-    if (t->depth > 1) {
-        t->depth--;
-        return;
-    }
-    while (upcall && !list_is_empty(&t->finished)) {
-        transport_tell_end(t, container_of(list_pop_front(&t->finished), struct outgoing, link));
-    }
-    sending_flush(t);
-    set_timer(t, !list_is_empty(&t->finished)); /* sending may have ended some */
-    count(t);
-    t->depth--;
-}
-
-static void wake_peer(struct transport *t, struct peer *p)
-{
-    if (p->state == PEER_OPEN) {
-        if (cw_time_due(p->loss_due, t->now)) {
-            outgoing_losses(t, p);
-        }
-        bool waits = p->flight.out > 0 || !list_is_empty(&p->sent);
-        if (waits && cw_time_due(cw_time_add(p->progress, peer_timeout(t, p)), t->now)) {
-            outgoing_silence(t, p);
-        }
-    }
-    if (!list_is_empty(&p->incoming)) {
-        incoming_silence(t, p);
-    }
-    peer_touch(t, p);
-}
-
-static void on_timer(cw_svc *s, void *state, void *arg)
-{
-    struct transport *t = arg;
-    (void)s;
-    (void)state;
-    transport_enter(t);
-    t->timer = NULL;
-    if (t->blocked && cw_time_due(t->blocked_until, t->now)) {
-        t->blocked = false;
-    }
-    for (const struct heap_entry *first; (first = heap_min(&t->due)) != NULL && cw_time_due(first->at, t->now);) {
-        struct due *due = container_of(heap_pop(&t->due), struct due, entry);
-        if (due->kind == DUE_PEER) {
-            wake_peer(t, container_of(due, struct peer, due));
-        } else {
-            outgoing_due(t, container_of(due, struct outgoing, due));
-        }
-    }
-    transport_leave(t, true);
-}
-
-void transport_due(struct transport *t, struct due *due, cw_time at)
-{
-    bool queued = due->entry.place != 0;
-    if (at.ns == INT64_MAX) {
-        if (queued) {
-            heap_remove(&t->due, &due->entry);
-        }
-        return;
-    }
-    if (queued) {
-        if (due->entry.at.ns != at.ns) {
-            heap_adjust(&t->due, &due->entry, at, due->order);
-        }
-        return;
-    }
-    int rc = heap_insert(&t->due, &due->entry, at, due->order);
-    CHECK(rc == 0); /* there is a place for every peer and every message */
-}
-
-bool transport_charge(struct transport *t, size_t bytes)
-{
-    if (bytes > t->config.memory_max - t->stats.memory) {
-        return false;
-    }
-    t->stats.memory += bytes;
-    t->stats.memory_most = t->stats.memory > t->stats.memory_most ? t->stats.memory : t->stats.memory_most;
-    return true;
-}
-
-void transport_uncharge(struct transport *t, size_t bytes)
-{
-    CHECK(bytes <= t->stats.memory);
-    t->stats.memory -= bytes;
-}
-
-/* ---- Life ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 struct transport_config transport_config_default(cw_port port, void *context)
 {
@@ -197,24 +46,19 @@ static bool config_is_good(const struct transport_config *c)
            c->window_max <= UINT64_C(1) << 32 && c->queue_target <= c->window_max;
 }
 
-static void name_counters(struct transport *t)
-{
-    static const char *const names[TRANSPORT_COUNTERS][2] = {
-        {"transport_done", "messages sent that were taken, requests that were answered"},
-        {"transport_failed", "messages and requests that ended otherwise"},
-        {"transport_taken", "messages that came and were taken"},
-        {"transport_bytes_sent", "bytes of messages that were taken"},
-        {"transport_bytes_taken", "bytes of messages that came and were taken"},
-        {"transport_packets", "packets sent"},
-        {"transport_repeated", "parts of messages that were sent again"},
-        {"transport_probes", "times that nothing was heard for a time-out"},
-        {"transport_restarts", "messages sent again to an heir or a new incarnation"},
-        {"transport_strange", "packets that made no sense, or were of no association"},
-    };
-    for (unsigned i = 0; i < TRANSPORT_COUNTERS; i++) {
-        t->counter[i] = cw_counter_new(t->user, names[i][0], names[i][1]);
-    }
-}
+/* In the order in which transport_count() lists them. */
+static const struct metric counters[TRANSPORT_COUNTERS] = {
+    {"transport_done", "Messages sent that were taken, and requests that were answered."},
+    {"transport_failed", "Messages and requests sent that ended with an error."},
+    {"transport_taken", "Messages that came and were taken."},
+    {"transport_bytes_sent", "Bytes of sent messages that were taken."},
+    {"transport_bytes_taken", "Bytes of messages that came and were taken."},
+    {"transport_packets", "Packets of the transport sent."},
+    {"transport_repeated", "Parts of messages that were sent again."},
+    {"transport_probes", "Times that nothing was heard from a peer for a time-out."},
+    {"transport_restarts", "Messages sent again from the first byte, to an heir or a new incarnation."},
+    {"transport_strange", "Packets of the transport that made no sense, or were of no association."},
+};
 
 static uint32_t buckets_for(unsigned peers)
 {
@@ -274,7 +118,7 @@ int transport_open(cw_svc *user, const struct transport_config *config, struct t
     list_init(&t->retry);
     list_init(&t->incoming);
     if (config->counters) {
-        name_counters(t);
+        metrics_counters(t->user, counters, TRANSPORT_COUNTERS, t->counter);
     }
     *out = t;
     return 0;
@@ -300,11 +144,11 @@ void transport_close(struct transport *t)
     while (!list_is_empty(&t->age)) {
         peer_free(t, container_of(list_first(&t->age), struct peer, age));
     }
-    count(t);
+    transport_count(t);
     release(t);
 }
 
-/* ---- Packets ------------------------------------------------------------------------------------------------------------- */
+/* ---- Packets ----------------------------------------------------------------------------------------------------- */
 
 /* Whoever sends is told that we know nothing of this. */
 static void answer_strange(struct transport *t, struct peer *p, uint32_t out, uint32_t in)
@@ -336,7 +180,10 @@ static void take_hello(struct transport *t, struct peer *p, const struct segment
     sending_control(t, p, &welcome);
 }
 
-/* Is this of the association that is open? One that is pending opens with it: only who has heard our welcome knows its name. */
+/*
+ * Is this of the association that is open? One that is pending opens with it: only who has heard our welcome knows its
+ * name.
+ */
 static bool is_open(struct transport *t, struct peer *p, uint32_t out, uint32_t in)
 {
     if (p->in_open && p->in_out == out && p->in_name == in) {
@@ -450,7 +297,7 @@ void transport_writable(struct transport *t)
     transport_leave(t, true);
 }
 
-/* ---- What is seen ---------------------------------------------------------------------------------------------------------- */
+/* ---- What is seen ------------------------------------------------------------------------------------------------ */
 
 void transport_stats(const struct transport *t, struct transport_stats *out)
 {

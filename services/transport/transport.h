@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transport.h - reliable messages between the instances of services: to a server's process or to a key's root, of any size; requests with
- * answers of any size (CamCubeOS 5.3: "point-to-point or point-to-key reliable transport").
+ * transport.h - reliable messages between the instances of services: to a server's process or to a key's root, of any
+ * size; requests with answers of any size (CamCubeOS 5.3: "point-to-point or point-to-key reliable transport").
  *
- * It runs inside the job that uses it: an instance (struct transport) belongs to one using service on one server, packets are sent with that
- * service's own cw_svc, so that privileges, fair shares and identity are the user's. One port of the user's job is the transport's:
+ * It runs inside the job that uses it: an instance (struct transport) belongs to one using service on one server,
+ * packets are sent with that service's own cw_svc, so that privileges, fair shares and identity are the user's. One
+ * port of the user's job is the transport's:
  *
  *     open        transport_open(s, &config, &h->transport)
  *     on_packet   if (rx->port == PORT) return transport_packet(h->transport, p, rx);
@@ -13,21 +14,26 @@
  *     close       transport_close(h->transport)
  *
  * Guarantees
- *  - Whoever sends is told exactly once, by done(): 0, the receiver has taken the message, whole, byte for byte, and nothing else took it
- *    for that (but see TRANSPORT_RESTART); or why not. Time-outs are results: after them the message may or may not have been taken.
- *  - A receiver takes a message at most once in one incarnation of its own (one struct transport), whatever the network doubles, delays or
- *    reorders. Messages of one pair are independent: they may be taken in another order than they were sent in.
+ *  - Whoever sends is told exactly once, by done(): 0, the receiver has taken the message, whole, byte for byte, and
+ *    nothing else took it for that (but see TRANSPORT_RESTART); or why not. Time-outs are results: after them the
+ *    message may or may not have been taken.
+ *  - A receiver takes a message at most once in one incarnation of its own (one struct transport), whatever the network
+ *    doubles, delays or reorders. Messages of one pair are independent: they may be taken in another order than they
+ *    were sent in.
  *  - A message to a key is taken by a server that is the key's root when the message is whole (cw_is_root()).
  *  - Memory is bounded by the configuration: what does not fit waits at its sender, or is refused (-ENOBUFS).
  *
- * When to use it: for what does not fit one packet, or must be told apart from its own repetition. A question of one packet with an answer
- * of one packet that may be asked twice is cw_call(): one packet each way, no state. docs/services/transport.md has the comparison.
+ * When to use it: for what does not fit one packet, or must be told apart from its own repetition. A question of one
+ * packet with an answer of one packet that may be asked twice is cw_call(): one packet each way, no state.
+ * docs/services/transport.md has the comparison.
  *
- * Two services that talk through it need the privilege to send to one another's transport port, both ways (acknowledgements); both use the
- * same port number or tell theirs by sending first. For a service with itself one grant of its own job does.
+ * Two services that talk through it need the privilege to send to one another's transport port, both ways
+ * (acknowledgements); both use the same port number or tell theirs by sending first. For a service with itself one
+ * grant of its own job does.
  *
- * Threading: that of the service. Callbacks come from within transport_packet(), _event(), _writable(), _cancel(), _resume(), _close() and timers, never
- * from within the call that started what they are about; they may call everything here but transport_close(). Nothing here is thread-safe.
+ * Threading: that of the service. Callbacks come from within transport_packet(), _event(), _writable(), _cancel(),
+ * _resume(), _close() and timers, never from within the call that started what they are about; they may call everything
+ * here but transport_close(). Nothing here is thread-safe.
  */
 #ifndef SERVICES_TRANSPORT_TRANSPORT_H
 #define SERVICES_TRANSPORT_TRANSPORT_H
@@ -38,7 +44,7 @@ enum { TRANSPORT_JOB = 5, TRANSPORT_API_VERSION = 1 };
 
 struct transport; /* one using service on one server */
 
-/* ---- Messages that come ------------------------------------------------------------------------------------------- */
+/* ---- Messages that come ------------------------------------------------------------------------------------------ */
 
 /* The right to answer a request, a plain value: kept as long as the service likes, used once. */
 struct transport_reply_to {
@@ -49,7 +55,10 @@ struct transport_reply_to {
     uint64_t request;
 };
 
-/* What is known of a message from its first packet on. Where it is from is the runtime's word; bytes and tag are the sender's. */
+/*
+ * What is known of a message from its first packet on. Where it is from is the runtime's word; bytes and tag are the
+ * sender's.
+ */
 struct transport_message {
     size_t size;
     uint64_t bytes; /* of the whole message */
@@ -66,10 +75,11 @@ struct transport_message {
 
 /*
  * How a message is taken. Zeroed: whole, in memory of the transport (and config.memory_max).
- *  - into: whole, in the service's own memory of at least message->bytes, which the transport writes until message() is called.
- *  - piece: in pieces, in order, as they come, of any size, however long the message; at most config.piece_window waits out of order.
- *    Borrows bytes for the call. Gives 0; -EAGAIN: not now, the same piece comes again after transport_resume(); any other -errno: the
- *    message is refused with it.
+ *  - into: whole, in the service's own memory of at least message->bytes, which the transport writes until message() is
+ *    called.
+ *  - piece: in pieces, in order, as they come, of any size, however long the message; at most config.piece_window waits
+ *    out of order. Borrows bytes for the call. Gives 0; -EAGAIN: not now, the same piece comes again after
+ *    transport_resume(); any other -errno: the message is refused with it.
  */
 struct transport_accept {
     uint8_t *into;
@@ -78,7 +88,7 @@ struct transport_accept {
     void *arg; /* for piece() and message() */
 };
 
-/* ---- What an instance may use --------------------------------------------------------------------------------------- */
+/* ---- What an instance may use ------------------------------------------------------------------------------------ */
 
 struct transport_config {
     size_t size;   /* transport_config_default() sets it and everything below but what is marked (own) */
@@ -86,14 +96,15 @@ struct transport_config {
     void *context; /* (own) for the callbacks: usually the service's state */
 
     /*
-     * A message begins. 0: taken as *accept (zeroed before) says; -errno: refused, its sender's status. May be NULL: all are taken whole, up
-     * to message_max. Not asked for answers: whoever requested has said how.
+     * A message begins. 0: taken as *accept (zeroed before) says; -errno: refused, its sender's status. May be NULL:
+     * all are taken whole, up to message_max. Not asked for answers: whoever requested has said how.
      */
     int (*begin)(void *context, const struct transport_message *m, struct transport_accept *accept);
     /*
-     * A message has ended, once for each that began. status 0: all of it is there, at bytes (borrowed for the call; into, if that was set;
-     * NULL after pieces); what is returned, 0 or -errno, is its sender's status. status < 0: it will not come any more (-ECONNRESET its sender is gone
-     * or has given up, -ETIMEDOUT, -ESTALE we are no longer its key's root, -ECANCELED we close); told only when begin is set.
+     * A message has ended, once for each that began. status 0: all of it is there, at bytes (borrowed for the call;
+     * into, if that was set; NULL after pieces); what is returned, 0 or -errno, is its sender's status. status < 0: it
+     * will not come any more (-ECONNRESET its sender is gone or has given up, -ETIMEDOUT, -ESTALE we are no longer its
+     * key's root, -ECANCELED we close); told only when begin is set.
      */
     int (*message)(void *context, void *arg, const struct transport_message *m, const uint8_t *bytes,
                    int status); /* (own) */
@@ -116,9 +127,12 @@ struct transport_config {
 };
 struct transport_config transport_config_default(cw_port port, void *context);
 
-/* ---- Life ------------------------------------------------------------------------------------------------------------- */
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
 
-/* Borrows user until transport_close(). -EINVAL (a limit is impossible; message is NULL), -ENOMEM. In the user's open() or later. */
+/*
+ * Borrows user until transport_close(). -EINVAL (a limit is impossible; message is NULL), -ENOMEM. In the user's open()
+ * or later.
+ */
 CW_MUST_CHECK int transport_open(cw_svc *user, const struct transport_config *config, struct transport **out);
 /* Everything under way ends with -ECANCELED, told from within. Nothing is sent: peers find out. NULL is allowed. */
 void transport_close(struct transport *t);
@@ -128,11 +142,12 @@ cw_verdict transport_packet(struct transport *t, cw_packet *p, const cw_rx *rx);
 void transport_event(struct transport *t, const cw_event *ev);
 void transport_writable(struct transport *t);
 
-/* ---- Sending ------------------------------------------------------------------------------------------------------------ */
+/* ---- Sending ----------------------------------------------------------------------------------------------------- */
 
 /*
- * What is sent: size bytes at bytes, borrowed until done() (or copied, TRANSPORT_COPY); or, when read is set, what read gives of any part
- * that is asked for, more than once for what is lost. read gives 0, or -errno: the message ends with it.
+ * What is sent: size bytes at bytes, borrowed until done() (or copied, TRANSPORT_COPY); or, when read is set, what read
+ * gives of any part that is asked for, more than once for what is lost. read gives 0, or -errno: the message ends with
+ * it.
  */
 struct transport_data {
     const void *bytes;
@@ -161,23 +176,24 @@ struct transport_send_options {
 #define TRANSPORT_SEND_INIT .size = sizeof(struct transport_send_options)
 
 /*
- * status: 0, or what the receiver refused with, or -ETIMEDOUT, -ECANCELED, -ENETUNREACH (not in view), -ECONNRESET (the receiver began a
- * new incarnation, or forgot us), -ESTALE (the key's root left with it, and nobody knows whether it was taken), -EACCES, -EMSGSIZE, -ENOBUFS (it will never fit
- * there), what read() gave.
+ * status: 0, or what the receiver refused with, or -ETIMEDOUT, -ECANCELED, -ENETUNREACH (not in view), -ECONNRESET (the
+ * receiver began a new incarnation, or forgot us), -ESTALE (the key's root left with it, and nobody knows whether it
+ * was taken), -EACCES, -EMSGSIZE, -ENOBUFS (it will never fit there), what read() gave.
  */
 typedef void (*transport_done_fn)(void *context, void *arg, int status);
 
 /*
- * Sends data to a server's process (CW_TO_SERVER) or to a key's root (CW_TO_KEY): job and port of to are those of the receiver's transport.
- * Gives the message's number (> 0), or -EINVAL, -ENOBUFS (messages_max, or memory for TRANSPORT_COPY), -ENETUNREACH, -ENOENT (nobody has
- * the key), -ESHUTDOWN; then done is not called. options may be NULL. done may be NULL.
+ * Sends data to a server's process (CW_TO_SERVER) or to a key's root (CW_TO_KEY): job and port of to are those of the
+ * receiver's transport. Gives the message's number (> 0), or -EINVAL, -ENOBUFS (messages_max, or memory for
+ * TRANSPORT_COPY), -ENETUNREACH, -ENOENT (nobody has the key), -ESHUTDOWN; then done is not called. options may be
+ * NULL. done may be NULL.
  */
 CW_MUST_CHECK int64_t transport_send(struct transport *t, const cw_to *to, const struct transport_data *data,
                                      const struct transport_send_options *options, transport_done_fn done, void *arg);
 
 /*
- * The answer, once. status 0: it is whole, at bytes (borrowed for the call; NULL after pieces), size long; m says who answered. Else: what
- * transport_reply() gave, with its bytes, or as for transport_done_fn with m NULL.
+ * The answer, once. status 0: it is whole, at bytes (borrowed for the call; NULL after pieces), size long; m says who
+ * answered. Else: what transport_reply() gave, with its bytes, or as for transport_done_fn with m NULL.
  */
 typedef void (*transport_answer_fn)(void *context, void *arg, int status, const uint8_t *bytes, uint64_t size,
                                     const struct transport_message *m);
@@ -187,22 +203,24 @@ CW_MUST_CHECK int64_t transport_request(struct transport *t, const cw_to *to, co
                                         const struct transport_send_options *options, transport_answer_fn done,
                                         void *arg);
 /*
- * Answers a request, now or later, also from within message(). status: 0, or an errno up to 4,095 of either sign; data may be NULL. As
- * transport_send() otherwise; done tells whether the answer was taken: -ENOENT when nobody waits for it any more.
+ * Answers a request, now or later, also from within message(). status: 0, or an errno up to 4,095 of either sign; data
+ * may be NULL. As transport_send() otherwise; done tells whether the answer was taken: -ENOENT when nobody waits for it
+ * any more.
  */
 CW_MUST_CHECK int64_t transport_reply(struct transport *t, const struct transport_reply_to *to, int status,
                                       const struct transport_data *data, const struct transport_send_options *options,
                                       transport_done_fn done, void *arg);
 
 /*
- * Ends a message or a request: done is called from within, with -ECANCELED, or with the end that it had come to already when nobody had been told of that
- * yet; never later. 0, or -ENOENT when there is no such message: its done has been called, or is running.
+ * Ends a message or a request: done is called from within, with -ECANCELED, or with the end that it had come to already
+ * when nobody had been told of that yet; never later. 0, or -ENOENT when there is no such message: its done has been
+ * called, or is running.
  */
 int transport_cancel(struct transport *t, int64_t number);
 /* piece() said -EAGAIN: it comes again, from within. -ENOENT when the message is no more. */
 int transport_resume(struct transport *t, uint64_t incoming);
 
-/* ---- What is seen ------------------------------------------------------------------------------------------------------- */
+/* ---- What is seen ------------------------------------------------------------------------------------------------ */
 
 struct transport_stats {
     size_t size;
@@ -231,7 +249,10 @@ struct transport_path {
 int transport_path_get(const struct transport *t, cw_job job, cw_process process, cw_port port,
                        struct transport_path *out);
 
-/* For services that come as files: cw_find(s, "transport", TRANSPORT_API_VERSION, NULL). Built-in ones link the functions. */
+/*
+ * For services that come as files: cw_find(s, "transport", TRANSPORT_API_VERSION, NULL). Built-in ones link the
+ * functions.
+ */
 struct transport_api {
     size_t size;
     struct transport_config (*config_default)(cw_port port, void *context);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_job_record.c - any bytes as a job record. What is accepted is read to its last field, written again (it must be the same bytes), and
- * taken in by an NMU whose tables are too small for many: whatever the answer, the counts agree, and it can be taken out again.
+ * fuzz_job_record.c - any bytes as a job record. What is accepted is read to its last field, written again (it must be
+ * the same bytes), and taken in by an NMU whose tables are too small for many: whatever the answer, the counts agree,
+ * and it can be taken out again.
  */
 #include "nmu/nmu.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_jobs.c - any frames, from anybody, to the service jobs. The input is frames, each behind 4 bytes: its length (16 bits), who sends it, and
- * how much time passes after it (4 ms units; odd: it is a call). A record counts as signed when its signature is all of one byte, so that the
- * fuzzer can sign. Whatever comes: what is held was signed, only goes up, agrees with its digest, and nothing is left when the service closes.
+ * fuzz_jobs.c - any frames, from anybody, to the service jobs. The input is frames, each behind 4 bytes: its length (16
+ * bits), who sends it, and how much time passes after it (4 ms units; odd: it is a call). A record counts as signed
+ * when its signature is all of one byte, so that the fuzzer can sign. Whatever comes: what is held was signed, only
+ * goes up, agrees with its digest, and nothing is left when the service closes.
  */
 #include "jobs_town.h"
 

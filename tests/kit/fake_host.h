@@ -119,11 +119,14 @@ extern const void *(*fake_offers)(cw_svc *s, const char *name, unsigned version)
 /* Opens the service on a server of its own; its open() must succeed. */
 cw_svc *fake_open(const cw_service *table, cw_dims dims, cw_coord self);
 /*
- * The same with options ("name=value", ended by NULL; borrowed). Gives NULL, and in *rc what open() said, or -EINVAL when it did not ask for one of
- * them: then nothing of it is left.
+ * The same with options ("name=value", ended by NULL; borrowed). Gives NULL, and in *rc what open() said, or -EINVAL
+ * when it did not ask for one of them: then nothing of it is left.
  */
 cw_svc *fake_open_with(const cw_service *table, cw_dims dims, cw_coord self, const char *const *options, int *rc);
-/* Cancels its calls and closes it; what it sent goes. The first half of fake_close(), for several that have one another's packets. */
+/*
+ * Cancels its calls and closes it; what it sent goes. The first half of fake_close(), for several that have one
+ * another's packets.
+ */
 void fake_shut(cw_svc *s);
 /* Cancels its calls, closes it, and gives how many of its packets nobody freed: those the test holds count too. */
 size_t fake_close(cw_svc *s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jobs.h - jobs as plain arrays for tests of the NMU: how to write one as a record, and what a reader of NMU 3 would say is allowed, found
- * by looking at every line (the reference that the check is compared with).
+ * jobs.h - jobs as plain arrays for tests of the NMU: how to write one as a record, and what a reader of NMU 3 would
+ * say is allowed, found by looking at every line (the reference that the check is compared with).
  */
 #ifndef KIT_JOBS_H
 #define KIT_JOBS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jobs_kit.h - signed job records for tests: small ones, whose signature is a keyed hash that fills 64 bytes. It stands for Ed25519: what is
- * tested with it is what is done with the answer.
+ * jobs_kit.h - signed job records for tests: small ones, whose signature is a keyed hash that fills 64 bytes. It stands
+ * for Ed25519: what is tested with it is what is done with the answer.
  */
 #ifndef KIT_JOBS_KIT_H
 #define KIT_JOBS_KIT_H

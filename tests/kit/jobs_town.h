@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jobs_town.h - the service jobs on a torus of fake hosts, each with a real NMU behind its desk and a host whose signatures are
- * those of jobs_kit.h. One town at a time.
+ * jobs_town.h - the service jobs on a torus of fake hosts, each with a real NMU behind its desk and a host whose
+ * signatures are those of jobs_kit.h. One town at a time.
  */
 #ifndef KIT_JOBS_TOWN_H
 #define KIT_JOBS_TOWN_H

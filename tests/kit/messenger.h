@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * messenger.h - the smallest user of the transport, for tests on fake hosts: it keeps what came, echoes requests, and notes how its own
- * messages ended. One instance on every server of a fake_net.
+ * messenger.h - the smallest user of the transport, for tests on fake hosts: it keeps what came, echoes requests, and
+ * notes how its own messages ended. One instance on every server of a fake_net.
  */
 #ifndef KIT_MESSENGER_H
 #define KIT_MESSENGER_H
@@ -40,7 +40,10 @@ extern struct transport_config messenger_config;
 extern const cw_service messenger_service;
 
 struct messenger *messenger_of(struct fake_net *net, cw_server s);
-/* Sends size bytes of messenger_byte() from one server to another; done() notes how it ended. Gives what transport_send() gave. */
+/*
+ * Sends size bytes of messenger_byte() from one server to another; done() notes how it ended. Gives what
+ * transport_send() gave.
+ */
 int64_t messenger_send(struct fake_net *net, cw_server from, cw_server to, uint64_t size,
                        const struct transport_send_options *options);
 int64_t messenger_ask(struct fake_net *net, cw_server from, cw_server to, uint64_t size,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sealed_world.h - an NMU with something in every table, and its entries as memory: for tests that write where nobody may.
+ * sealed_world.h - an NMU with something in every table, and its entries as memory: for tests that write where nobody
+ * may.
  */
 #ifndef NMU_SEALED_WORLD_H
 #define NMU_SEALED_WORLD_H

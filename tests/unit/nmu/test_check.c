@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The check against the reference of jobs.h: every combination on a universe of three jobs, then large random universes that change.
+ * The check against the reference of jobs.h: every combination on a universe of three jobs, then large random universes
+ * that change.
  */
 #include "jobs.h"
 #include "nmu/nmu.h"
@@ -35,7 +36,7 @@ static void compare(const struct nmu *n, const struct plain_job *jobs, unsigned 
     }
 }
 
-/* ---- Every combination -------------------------------------------------------------------------------------------- */
+/* ---- Every combination ------------------------------------------------------------------------------------------- */
 
 enum { CHOICES = 17, STATES = 3, UNIVERSE = 3 };
 
@@ -78,7 +79,10 @@ static void ask_all(const struct nmu *n, const struct plain_job *jobs, uint64_t 
     }
 }
 
-/* Job 1 is resident, with every domain over jobs 1..3 of processes 0 and 1 and ports 0 and 1; each job known, destroyed or absent. */
+/*
+ * Job 1 is resident, with every domain over jobs 1..3 of processes 0 and 1 and ports 0 and 1; each job known, destroyed
+ * or absent.
+ */
 START_TEST(every_combination_of_three_jobs)
 {
     struct nmu_config c = config_of(4, 8);
@@ -115,7 +119,7 @@ START_TEST(every_combination_of_three_jobs)
 }
 END_TEST
 
-/* ---- Random ------------------------------------------------------------------------------------------------------- */
+/* ---- Random ------------------------------------------------------------------------------------------------------ */
 
 enum { JOBS = 24, PROCESSES = 64, PORTS = 6 };
 

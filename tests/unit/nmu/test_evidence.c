@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sealed tables answer as plain ones do; and with any one bit of any entry changed, every question is answered as before, or refused as
- * tampered with: never otherwise.
+ * Sealed tables answer as plain ones do; and with any one bit of any entry changed, every question is answered as
+ * before, or refused as tampered with: never otherwise.
  */
 #include "nmu/evidence.h"
 #include "rng.h"
@@ -122,7 +122,10 @@ START_TEST(chance_leads_nowhere)
 }
 END_TEST
 
-/* Old seals come back with their old entries, which hold and lead where nothing is any more: refused, and nothing outside is read. */
+/*
+ * Old seals come back with their old entries, which hold and lead where nothing is any more: refused, and nothing
+ * outside is read.
+ */
 START_TEST(old_entries_lead_nowhere)
 {
     struct nmu n;

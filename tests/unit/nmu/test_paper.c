@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The paper's own examples (NMU, McDonald and Dally 2013): tables 1 and 2, and the three-way transaction of figure 3 at its four time stamps.
+ * The paper's own examples (NMU, McDonald and Dally 2013): tables 1 and 2, and the three-way transaction of figure 3 at
+ * its four time stamps.
  */
 #include "jobs.h"
 #include "nmu/nmu.h"
@@ -99,7 +100,7 @@ START_TEST(table_1_maps_every_process)
 }
 END_TEST
 
-/* ---- Figure 3 ------------------------------------------------------------------------------------------------------ */
+/* ---- Figure 3 ---------------------------------------------------------------------------------------------------- */
 
 /* Figure 3: A may reach B:2:phi and C:3:omega; B and C nothing. */
 static const struct plain_job figure_3[] = {

@@ -128,7 +128,10 @@ START_TEST(quota_is_exact)
 }
 END_TEST
 
-/* A job on any number of servers: half of the table, and the next ones half of what is left. Nothing is lost when rights end. */
+/*
+ * A job on any number of servers: half of the table, and the next ones half of what is left. Nothing is lost when
+ * rights end.
+ */
 START_TEST(one_job_cannot_fill_the_table)
 {
     static const unsigned shares[] = {32, 16, 8, 4, 2, 1, 1};

@@ -38,7 +38,10 @@ START_TEST(by_name)
 }
 END_TEST
 
-/* Nobody says anything unasked, but for the cache, which does not know who was there before it (services/kvcache/flush.c). */
+/*
+ * Nobody says anything unasked, but for the cache, which does not know who was there before it
+ * (services/kvcache/flush.c).
+ */
 START_TEST(each_opens_and_closes_anywhere)
 {
     static const cw_dims shapes[] = {{1, 1, 1}, {2, 1, 1}, {3, 3, 3}, {256, 1, 1}};

@@ -6,7 +6,10 @@ enum { PACKET = 9000, TARGET = 32768, MOST = 4 << 20 };
 
 static struct congestion c;
 
-/* A link of so many bytes per us behind a way of base us, used by others with `others` bytes: one round trip after the other. */
+/*
+ * A link of so many bytes per us behind a way of base us, used by others with `others` bytes: one round trip after the
+ * other.
+ */
 static void rounds(unsigned count, double base, double rate, double others)
 {
     for (unsigned i = 0; i < count; i++) {

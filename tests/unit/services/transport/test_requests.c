@@ -190,7 +190,10 @@ static void tell_user(void *context, void *arg, int status)
     }
 }
 
-/* Who is told of one end cancels what it has besides, and gives its memory back: nothing of that is told when the transport closes. */
+/*
+ * Who is told of one end cancels what it has besides, and gives its memory back: nothing of that is told when the
+ * transport closes.
+ */
 START_TEST(cancelled_at_another_s_end)
 {
     setup();

@@ -23,7 +23,7 @@ void cmd_config(struct request *r)
 
 void cmd_log_level(struct request *r)
 {
-    const struct control_line *line = request_line(r);
+    const struct request_line *line = request_line(r);
     struct log *log = host_log(command_host(r));
     cw_level level = log_level(log);
     if (line->argc > 0) {

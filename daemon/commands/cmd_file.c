@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WORDS = CONTROL_ARGS + 8, WORD = 280, PROGRESS_LEAST_MS = 50, PROGRESS_MOST_MS = 3600000 };
+enum { WORDS = REQUEST_LINE_WORDS + 8, WORD = 280, PROGRESS_LEAST_MS = 50, PROGRESS_MOST_MS = 3600000 };
 static const char service[] = "multicast";
 
 /* The words of the service's command. */
@@ -37,11 +37,11 @@ static bool add_options(struct request *r, struct file_words *w)
     const char *name = NULL, *mode = NULL;
     int64_t progress = 0;
     bool keep = false, no_wait = false;
-    if (control_line_text(request_line(r), "name", &name) <= 0 || strlen(name) >= WORD - 8) {
+    if (request_line_text(request_line(r), "name", &name) <= 0 || strlen(name) >= WORD - 8) {
         request_refuse(r, -EINVAL, "file-send: option name is a text of 1 to 200 bytes: what the file is to be called");
         return false;
     }
-    if (control_line_text(request_line(r), "mode", &mode) < 0 || (mode != NULL && strlen(mode) > 8)) {
+    if (request_line_text(request_line(r), "mode", &mode) < 0 || (mode != NULL && strlen(mode) > 8)) {
         request_refuse(r, -EINVAL, "file-send: option mode is a text, as \"644\"");
         return false;
     }
@@ -84,7 +84,7 @@ static void refuse_file(struct request *r, int rc)
 
 void cmd_file_send(struct request *r)
 {
-    const struct control_line *line = request_line(r);
+    const struct request_line *line = request_line(r);
     struct host_server *server = command_server(r);
     struct file_words w = {.word = {"file-send"}, .count = 1};
     uint64_t ticket = 0;

@@ -37,7 +37,7 @@ static bool read_dead(struct explanation *x)
 {
     const char *text;
     cw_coord c;
-    for (size_t i = 0; (text = control_line_element(request_line(x->r), "dead", i)) != NULL; i++) {
+    for (size_t i = 0; (text = request_line_element(request_line(x->r), "dead", i)) != NULL; i++) {
         if (!command_read_server(x->r, text, &c)) {
             return false;
         }

@@ -164,7 +164,7 @@ void cmd_links(struct request *r)
     struct host *h = command_host(r);
     struct command_scope scope;
     cw_link only = CW_LINK_COUNT;
-    const struct control_line *line = request_line(r);
+    const struct request_line *line = request_line(r);
     if (!command_scope(r, &scope) || (line->argc > 0 && !command_read_link(r, line->argv[0], &only))) {
         return;
     }

@@ -62,7 +62,7 @@ static bool read_policy(struct request *r, struct node_service_policy *policy)
         !command_number(r, "queue_bytes", 1, UINT32_MAX, &bytes)) {
         return false;
     }
-    int rc = control_line_text(request_line(r), "drop", &drop);
+    int rc = request_line_text(request_line(r), "drop", &drop);
     while (rc >= 0 && chosen < DROP_WORDS && strcmp(drop, drop_words[chosen]) != 0) {
         chosen++;
     }
@@ -81,7 +81,7 @@ static int read_options(struct request *r, struct config_option out[static CONFI
 {
     const char *text;
     unsigned count = 0;
-    for (; (text = control_line_element(request_line(r), "option", count)) != NULL; count++) {
+    for (; (text = request_line_element(request_line(r), "option", count)) != NULL; count++) {
         const char *value = strchr(text, '=');
         size_t length = value != NULL ? (size_t)(value - text) : 0;
         if (length == 0 || count == CONFIG_OPTIONS || length >= sizeof out->name ||
@@ -109,7 +109,7 @@ void cmd_service_load(struct request *r)
         .queue_bytes = host_config(h)->queue_bytes,
         .drop = NODE_DROP_TAIL,
     };
-    if (control_line_text(request_line(r), "name", &name) < 0) {
+    if (request_line_text(request_line(r), "name", &name) < 0) {
         request_refuse(r, -EINVAL, "option name is a text");
         return;
     }
@@ -154,7 +154,7 @@ void cmd_service_unload(struct request *r)
 
 void cmd_service_weight(struct request *r)
 {
-    const struct control_line *line = request_line(r);
+    const struct request_line *line = request_line(r);
     struct host *h = command_host(r);
     const struct host_service *service = host_service_find(h, line->argv[0]);
     char why[HOST_WHY] = "";
@@ -289,7 +289,7 @@ void command_relay(struct request *r, struct host_server *server, const char *se
 
 void cmd_service(struct request *r)
 {
-    const struct control_line *line = request_line(r);
+    const struct request_line *line = request_line(r);
     struct host_server *server = command_server(r);
     if (server != NULL) {
         command_relay(r, server, line->argv[0], line->argc - 1, line->argv + 1);
@@ -298,7 +298,7 @@ void cmd_service(struct request *r)
 
 /* The words of a command being put together for a service. */
 struct words {
-    const char *word[CONTROL_ARGS + 8];
+    const char *word[REQUEST_LINE_WORDS + 8];
     char text[8][48];
     char key[KEY_TEXT];
     int count, texts;
@@ -322,7 +322,7 @@ static bool add_option(struct request *r, struct words *w, const char *option, c
 /* The request's words, "key KEY" in its plain form. False: refused. */
 static bool add_words(struct request *r, struct words *w)
 {
-    const struct control_line *line = request_line(r);
+    const struct request_line *line = request_line(r);
     cw_job job;
     cw_key key;
     if (!command_read_job(r, &job)) {

@@ -67,7 +67,7 @@ static void tell_route(struct request *r, struct linkstate *ls, const struct tor
 
 void cmd_routes(struct request *r)
 {
-    const struct control_line *line = request_line(r);
+    const struct request_line *line = request_line(r);
     const struct torus *t = host_torus(command_host(r));
     struct host_server *server = command_server(r);
     cw_coord to;

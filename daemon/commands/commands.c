@@ -26,9 +26,9 @@ static const struct request_command commands[] = {
     {"service-unload", "NAME", "", "stop a service", 1, 1, cmd_service_unload},
     {"service-weight", "NAME [WEIGHT]", "background queue_packets queue_bytes drop", "a service's share of the links",
      1, 2, cmd_service_weight},
-    {"service", "NAME WORDS..", "", "a command of a service's own", 1, CONTROL_ARGS, cmd_service},
+    {"service", "NAME WORDS..", "", "a command of a service's own", 1, REQUEST_LINE_WORDS, cmd_service},
     {"file-send", "SERVERS..|all|GROUP", "name mode keep progress no_wait",
-     "the file that came along, to other servers", 1, CONTROL_ARGS - 8, cmd_file_send},
+     "the file that came along, to other servers", 1, REQUEST_LINE_WORDS - 8, cmd_file_send},
     {"file-status", "", "members", "files on their way from here, and to here", 0, 0, cmd_file_status},
     {"file-stop", "ID", "", "end a sending of a file", 1, 1, cmd_file_stop},
     {"counters", "", "", "every counter", 0, 0, cmd_counters},
@@ -234,7 +234,7 @@ bool command_read_job(struct request *r, cw_job *out)
 {
     const char *name = "ping";
     int64_t number = 0;
-    if (control_line_text(request_line(r), "job", &name) < 0) {
+    if (request_line_text(request_line(r), "job", &name) < 0) {
         if (!command_number(r, "job", 1, UINT32_MAX, &number)) {
             return false;
         }
@@ -254,7 +254,7 @@ bool command_read_job(struct request *r, cw_job *out)
 
 bool command_number(struct request *r, const char *option, int64_t least, int64_t most, int64_t *out)
 {
-    int rc = control_line_number(request_line(r), option, least, most, out);
+    int rc = request_line_number(request_line(r), option, least, most, out);
     if (rc < 0) {
         request_refuse(r, -EINVAL, "%s: option %s is a whole number from %" PRId64 " to %" PRId64,
                        request_line(r)->command, option, least, most);
@@ -264,7 +264,7 @@ bool command_number(struct request *r, const char *option, int64_t least, int64_
 
 bool command_flag(struct request *r, const char *option, bool *out)
 {
-    int rc = control_line_flag(request_line(r), option, out);
+    int rc = request_line_flag(request_line(r), option, out);
     if (rc < 0) {
         request_refuse(r, rc, "%s: option %s is true or false", request_line(r)->command, option);
     }

@@ -8,11 +8,14 @@
 #define DAEMON_CONTROL_REQUEST_H
 
 #include "base/list.h"
-#include "daemon/control/json.h"
+#include "message/request_line.h"
 
 struct request;
 
-enum { REQUEST_UNDER_WAY = 32 /* of one client */ };
+enum {
+    REQUEST_UNDER_WAY = 32, /* of one client */
+    CONTROL_WHY = REQUEST_LINE_WHY,
+};
 
 struct request_command {
     const char *name;
@@ -54,7 +57,7 @@ void request_take(struct request_port *port, const struct request_desk *desk, co
 
 void *request_context(const struct request *r);
 /* args, options and "server", as the client sent them; good until request_done(). */
-const struct control_line *request_line(const struct request *r);
+const struct request_line *request_line(const struct request *r);
 
 /*
  * Gives the open file that the client sent along (SCM_RIGHTS) with the request or before it, the caller's to close; -1: none. It was opened with

@@ -274,13 +274,13 @@ START_TEST(a_line_without_end)
     bool closed;
     begin();
     int fd = client();
-    static char much[CONTROL_LINE + 1];
+    static char much[REQUEST_LINE_MAX + 1];
     memset(much, ' ', sizeof much);
     memcpy(much, ECHO(1), strlen(ECHO(1)) - 1);
-    much[CONTROL_LINE] = '\n';
+    much[REQUEST_LINE_MAX] = '\n';
     ck_assert(say(fd, much, sizeof much)); /* as long as may be */
     ck_assert_uint_eq(count_of(hear(fd, &closed), "\"rc\":0"), 1);
-    much[CONTROL_LINE] = ' ';
+    much[REQUEST_LINE_MAX] = ' ';
     (void)say(fd, much, sizeof much);
     (void)say(fd, much, sizeof much);
     ck_assert_ptr_nonnull(strstr(hear(fd, &closed), "cut off"));

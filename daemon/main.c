@@ -12,15 +12,15 @@
 #include "daemon/host/file_desk.h"
 #include "daemon/host/host.h"
 #include "daemon/host/job_desk.h"
-#include "daemon/listeners/memcached.h"
 #include "daemon/host/links.h"
 #include "daemon/host/log.h"
-#include "daemon/listeners/metrics.h"
 #include "daemon/host/notify.h"
 #include "daemon/host/privileges.h"
 #include "daemon/host/reload.h"
 #include "daemon/host/store.h"
 #include "daemon/host/watcher.h"
+#include "daemon/listeners/memcached.h"
+#include "daemon/listeners/metrics.h"
 #include "shim/clock.h"
 
 #include <errno.h>
@@ -335,28 +335,9 @@ static bool open_jobs(struct daemon *d)
     return job_desk_open(&d->jobs, &d->config, d->log, why) == 0 || fail(d, "job records cannot be had", why);
 }
 
-/* The folder that files go into, while there are the rights to make it. */
-static void prepare_folder(struct daemon *d)
-{
-    const struct config_service *s = d->config.service;
-    for (unsigned i = 0; i < d->config.service_count; i++) {
-        for (unsigned o = 0; strcmp(s[i].name, "multicast") == 0 && o < s[i].options; o++) {
-            const struct config_option *option = &s[i].option[o];
-            int rc = strcmp(option->name, "folder") == 0 && option->value[0] == '/'
-                         ? file_desk_prepare(option->value, d->config.user)
-                         : 0;
-            if (rc < 0) {
-                LOG(d->log, CW_LOG_WARN, "the folder for files cannot be made: none will be taken",
-                    {"folder", option->value}, {"why", strerror(-rc)});
-            }
-        }
-    }
-}
-
 static bool open_files(struct daemon *d)
 {
-    prepare_folder(d);
-    int rc = file_desk_open(&d->files, d->config.place == CONFIG_WHOLE);
+    int rc = file_desk_open(&d->files, &d->config, d->log);
     return rc == 0 || fail(d, "files cannot be had", strerror(-rc));
 }
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* renameat2(), fallocate(), O_PATH */
 #include "daemon/host/file_desk.h"
 
+#include "daemon/host/log.h"
 #include "seal/sha256.h"
 #include "services/multicast/file/label.h"
 
@@ -459,21 +460,58 @@ static void desk_digest_close(struct files_digest *d)
 
 /* ---- Opening ---------------------------------------------------------------------------------------------------------- */
 
-int file_desk_open(struct file_desk **out, bool several)
+/* 0 (also when the folder is there: then it stays as it is) or -errno. */
+static int make_folder(const char *folder, const char *user)
+{
+    const struct passwd *who = user[0] != '\0' ? getpwnam(user) : NULL;
+    if (mkdir(folder, FOLDER_MODE) < 0) {
+        return errno == EEXIST ? 0 : -errno;
+    }
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int rc = fd < 0 ? -errno : 0;
+    if (rc == 0 && who != NULL && who->pw_uid != geteuid() && fchown(fd, who->pw_uid, (gid_t)-1) < 0) {
+        rc = -errno;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return rc;
+}
+
+/* The folder for received files is an option of the service that receives them; the service checks its value. */
+static void make_folders(const struct daemon_config *config, struct log *log)
+{
+    static const char receiver[] = "multicast", folder[] = "folder";
+    for (unsigned i = 0; i < config->service_count; i++) {
+        const struct config_service *s = &config->service[i];
+        for (unsigned o = 0; strcmp(s->name, receiver) == 0 && o < s->options; o++) {
+            const struct config_option *option = &s->option[o];
+            bool named = strcmp(option->name, folder) == 0 && option->value[0] == '/';
+            int rc = named ? make_folder(option->value, config->user) : 0;
+            if (rc < 0) {
+                LOG(log, CW_LOG_WARN, "the folder for files cannot be made: none will be taken",
+                    {"folder", option->value}, {"why", strerror(-rc)});
+            }
+        }
+    }
+}
+
+int file_desk_open(struct file_desk **out, const struct daemon_config *config, struct log *log)
 {
     struct file_desk *d = calloc(1, sizeof *d);
     if (d == NULL) {
         return -ENOMEM;
     }
+    make_folders(config, log);
     uint32_t first = 0;
-    (void)!getrandom(&first, sizeof first,
-                     0); /* who guesses a ticket that is not his gets nothing at all: they live for one command */
+    /* A guess at somebody else's ticket gains nothing: a ticket lives for one command. */
+    (void)!getrandom(&first, sizeof first, 0);
     d->tickets = first;
     signal(SIGXFSZ, SIG_IGN);
     d->host = (struct files_host){
         .size = sizeof d->host,
         .context = d,
-        .several = several,
+        .several = config->place == CONFIG_WHOLE,
         .claim = desk_claim,
         .look = desk_look,
         .read = desk_read,
@@ -494,23 +532,6 @@ int file_desk_open(struct file_desk **out, bool several)
     };
     *out = d;
     return 0;
-}
-
-int file_desk_prepare(const char *folder, const char *user)
-{
-    const struct passwd *who = user[0] != '\0' ? getpwnam(user) : NULL;
-    if (mkdir(folder, FOLDER_MODE) < 0) {
-        return errno == EEXIST ? 0 : -errno;
-    }
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    int rc = fd < 0 ? -errno : 0;
-    if (rc == 0 && who != NULL && who->pw_uid != geteuid() && fchown(fd, who->pw_uid, (gid_t)-1) < 0) {
-        rc = -errno;
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-    return rc;
 }
 
 void file_desk_close(struct file_desk *d)

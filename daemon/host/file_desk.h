@@ -11,17 +11,19 @@
 #ifndef DAEMON_HOST_FILE_DESK_H
 #define DAEMON_HOST_FILE_DESK_H
 
+#include "daemon/config/config.h"
 #include "services/multicast/file/host.h"
 
 struct file_desk;
+struct log;
 
-/* several: as in struct files_host. Files that would be larger than a limit of the process are an error from now on, and no signal (SIGXFSZ). -ENOMEM. */
-CW_MUST_CHECK int file_desk_open(struct file_desk **out, bool several);
 /*
- * Makes the folder if it is missing and the one above it is there, and gives it to the user (name "": nobody else), who has the rights to neither later. One that is
- * there stays as it is. 0 or -errno.
+ * Makes the folder that the configuration names for received files, unless it is there already, and gives it to the user
+ * that the daemon will run as: later there are the rights to neither. The folder above must be there. When that fails,
+ * the log (which may be NULL) says so, and no file will be taken. From now on a file that would exceed a limit of the
+ * process is an error and no signal (SIGXFSZ). Keeps neither config nor log. 0 or -ENOMEM.
  */
-CW_MUST_CHECK int file_desk_prepare(const char *folder, const char *user);
+CW_MUST_CHECK int file_desk_open(struct file_desk **out, const struct daemon_config *config, struct log *log);
 /* After the nodes. NULL is allowed. */
 void file_desk_close(struct file_desk *d);
 

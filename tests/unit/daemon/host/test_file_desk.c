@@ -17,6 +17,7 @@
 #define PART ".n.00112233445566778899aabbccddeeff.part"
 #define MAP ".n.00112233445566778899aabbccddeeff.map"
 static char top[64], folder[96];
+static struct daemon_config config;
 static struct file_desk *desk;
 static const struct files_host *h;
 static const uint8_t digest[FILES_DIGEST_BYTES] = {7, 8, 9};
@@ -47,12 +48,25 @@ int fsync(int fd)
     return (int)syscall(SYS_fsync, fd);
 }
 
+/* What the configuration says of the folder and the user. */
+static void configure(const char *in, const char *user)
+{
+    memset(&config, 0, sizeof config);
+    snprintf(config.user, sizeof config.user, "%s", user);
+    config.service_count = 1;
+    strcpy(config.service[0].name, "multicast");
+    config.service[0].options = 1;
+    strcpy(config.service[0].option[0].name, "folder");
+    snprintf(config.service[0].option[0].value, sizeof config.service[0].option[0].value, "%s", in);
+}
+
 static void begin(void)
 {
+    memset(&config, 0, sizeof config);
     strcpy(top, "/tmp/cubeway-files-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(top));
     snprintf(folder, sizeof folder, "%s/in", top);
-    ck_assert_int_eq(file_desk_open(&desk, false), 0);
+    ck_assert_int_eq(file_desk_open(&desk, &config, NULL), 0);
     h = file_desk_host(desk);
 }
 
@@ -329,16 +343,30 @@ START_TEST(folders_that_are_refused)
 }
 END_TEST
 
+/* A daemon with that configuration begins, and ends. */
+static void pass_by(const char *in, const char *user)
+{
+    struct file_desk *other;
+    configure(in, user);
+    ck_assert_int_eq(file_desk_open(&other, &config, NULL), 0);
+    file_desk_close(other);
+}
+
 START_TEST(a_folder_for_a_user)
 {
     struct stat st;
+    char relative[] = "in", above[120];
     begin();
-    ck_assert_int_eq(file_desk_prepare("/nonexistent/a/b", ""), -ENOENT);
-    ck_assert_int_eq(file_desk_prepare(folder, geteuid() == 0 ? "nobody" : ""), 0);
+    snprintf(above, sizeof above, "%s/none/in", top);
+    pass_by(above, "");
+    pass_by(relative, "");
+    ck_assert_int_eq(access(above, F_OK), -1);
+    ck_assert_int_eq(access(relative, F_OK), -1);
+    pass_by(folder, geteuid() == 0 ? "nobody" : "");
     ck_assert_int_eq(stat(folder, &st), 0);
     ck_assert_uint_eq(st.st_mode & 022, 0);
     ck_assert(geteuid() != 0 || st.st_uid != 0);
-    ck_assert_int_eq(file_desk_prepare(folder, ""), 0); /* and stays as it is */
+    pass_by(folder, ""); /* it stays as it is */
     uid_t before = st.st_uid;
     ck_assert_int_eq(stat(folder, &st), 0);
     ck_assert_uint_eq(st.st_uid, before);

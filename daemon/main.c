@@ -9,9 +9,9 @@
 #include "daemon/commands/commands.h"
 #include "daemon/config/config.h"
 #include "daemon/config/doubts.h"
-#include "daemon/host/file_desk.h"
+#include "daemon/host/file_host.h"
 #include "daemon/host/host.h"
-#include "daemon/host/job_desk.h"
+#include "daemon/host/job_host.h"
 #include "daemon/host/links.h"
 #include "daemon/host/log.h"
 #include "daemon/host/notify.h"
@@ -208,7 +208,7 @@ static int read_config(const struct options *o, struct daemon_config *config)
         config_write(config, stdout);
         return EXIT_FINE;
     }
-    if (job_desk_check(config, print_mistake, NULL) < 0) {
+    if (job_host_check(config, print_mistake, NULL) < 0) {
         return EXIT_USAGE;
     }
     return o->check ? check_more(o, config) : -1;
@@ -225,8 +225,8 @@ struct daemon {
     bool looked;  /* for neighbours that have not come */
     struct shim *shim[CW_LINK_COUNT];
     struct watcher *watcher;
-    struct job_desk *jobs;
-    struct file_desk *files;
+    struct job_host *jobs;
+    struct file_host *files;
     struct host *host;
     struct request_desk desk;
     struct control *control;
@@ -331,13 +331,13 @@ static int keep_place(void *context, const struct boot_place *place)
 
 static bool open_jobs(struct daemon *d)
 {
-    char why[JOB_DESK_WHY];
-    return job_desk_open(&d->jobs, &d->config, d->log, why) == 0 || fail(d, "job records cannot be had", why);
+    char why[JOB_HOST_WHY];
+    return job_host_open(&d->jobs, &d->config, d->log, why) == 0 || fail(d, "job records cannot be had", why);
 }
 
 static bool open_files(struct daemon *d)
 {
-    int rc = file_desk_open(&d->files, &d->config, d->log);
+    int rc = file_host_open(&d->files, &d->config, d->log);
     return rc == 0 || fail(d, "files cannot be had", strerror(-rc));
 }
 
@@ -490,8 +490,8 @@ static void close_all(struct daemon *d)
     if (d->host != NULL) {
         host_close(d->host);
     }
-    job_desk_close(d->jobs);
-    file_desk_close(d->files);
+    job_host_close(d->jobs);
+    file_host_close(d->files);
     watcher_end(d->watcher);
     links_close_all(d->shim);
     if (d->stored) {

@@ -3,7 +3,7 @@
  * cmd_file.c - files to other servers: the open file that an operator's client sent along goes to the multicast, under a ticket of this command.
  */
 #include "daemon/commands/commands.h"
-#include "daemon/host/file_desk.h"
+#include "daemon/host/file_host.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -91,19 +91,19 @@ void cmd_file_send(struct request *r)
     if (server == NULL || !add_options(r, &w)) {
         return;
     }
-    struct file_desk *desk = host_files(server->host);
+    struct file_host *files = host_files(server->host);
     int file = request_file(r);
     if (file < 0) {
         request_refuse(r, -EBADF,
                        "no open file came along with the request (SCM_RIGHTS); \"cwctl file send\" sends one");
         return;
     }
-    if (desk == NULL) {
+    if (files == NULL) {
         close(file);
         refuse_file(r, -EOPNOTSUPP);
         return;
     }
-    int rc = file_desk_pass(desk, file, &ticket);
+    int rc = file_host_pass(files, file, &ticket);
     if (rc < 0) {
         refuse_file(r, rc);
         return;
@@ -114,7 +114,7 @@ void cmd_file_send(struct request *r)
         w.word[w.count++] = line->argv[i];
     }
     command_relay(r, server, service, w.count, w.word);
-    file_desk_drop(desk, ticket); /* claimed by now, or never */
+    file_host_drop(files, ticket); /* claimed by now, or never */
 }
 
 void cmd_file_status(struct request *r)

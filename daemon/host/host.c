@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/host/internal.h"
-#include "daemon/host/job_desk.h"
+#include "daemon/host/job_host.h"
 
 #include "base/prng.h"
 #include "daemon/host/links.h"
@@ -91,7 +91,7 @@ struct log *host_log(struct host *h)
     return h->log;
 }
 
-struct file_desk *host_files(struct host *h)
+struct file_host *host_files(struct host *h)
 {
     return h->files;
 }
@@ -213,7 +213,7 @@ static int open_book(struct host *h)
 static const uint8_t *on_record(void *context, cw_job job, size_t *size)
 {
     struct host *h = context;
-    const uint8_t *record = h->jobs != NULL ? job_desk_record(h->jobs, job, size) : NULL;
+    const uint8_t *record = h->jobs != NULL ? job_host_record(h->jobs, job, size) : NULL;
     return record != NULL ? record : book_record(h->book, job, size);
 }
 

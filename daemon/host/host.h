@@ -18,9 +18,9 @@
 struct event_base;
 struct boot;
 struct boot_place;
-struct file_desk;
+struct file_host;
 struct host;
-struct job_desk;
+struct job_host;
 struct log;
 
 enum { HOST_WHY = 512 };
@@ -54,8 +54,8 @@ struct host_options {
     const struct daemon_config *config; /* copied */
     struct log *log;                    /* borrowed; may be NULL */
     const struct boot_place *place; /* where this server stands, as stored or configured, copied; NULL: it finds out */
-    struct job_desk *jobs;          /* borrowed; NULL: no records but those of built-in services */
-    struct file_desk *files;        /* borrowed; NULL: no files of this machine for services */
+    struct job_host *jobs;          /* borrowed; NULL: no records but those of built-in services */
+    struct file_host *files;        /* borrowed; NULL: no files of this machine for services */
     uint64_t id;                    /* of this server, for the bootstrap; 0: no bootstrap, and place is needed */
     uint64_t incarnation;           /* of every server here; store.h */
     struct shim **shim;             /* CW_LINK_COUNT, or NULL when CONFIG_WHOLE; taken on success, each may be NULL */
@@ -109,7 +109,7 @@ struct boot *host_boot(struct host *h);
 cw_link host_port(const struct host *h, cw_link link);
 struct log *host_log(struct host *h);
 /* As given; may be NULL. */
-struct file_desk *host_files(struct host *h);
+struct file_host *host_files(struct host *h);
 struct event_base *host_base(struct host *h);
 /* Bytes of a frame, on every link of this process. */
 uint32_t host_mtu(const struct host *h);

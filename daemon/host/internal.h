@@ -93,8 +93,8 @@ struct host {
     uint32_t mtu, config_hash;
     uint64_t bits_per_second, seed;
     cw_time started;
-    struct job_desk *jobs; /* borrowed; may be NULL */
-    struct file_desk *files;
+    struct job_host *jobs; /* borrowed; may be NULL */
+    struct file_host *files;
     struct node_object object[HOST_OBJECTS + 1]; /* what both offer to services */
     struct book *book;                           /* jobs of services that are built in; NULL until the torus is known */
     struct pkt_home *packets;

@@ -430,7 +430,7 @@ static void log_doubt(void *context, const char *text)
 static void on_patience(void *context, struct host *h)
 {
     struct daemon *d = context;
-    d->looked = d->looked || host_look_neighbours(h);
+    d->looked = d->looked || host_log_neighbours(h);
 }
 
 static bool listen_to_signals(struct daemon *d)

@@ -240,7 +240,10 @@ int host_start_node(struct pump_server *s, uint64_t incarnation)
         .packets = h->packets,
         .neighbours = h->neighbours,
         .seed = prng_next(&seeds),
-        .watch = {.context = h, .deaf = 1u << NODE_QUEUED | 1u << NODE_DELIVERED, .packet = on_packet, .log = look_log},
+        .watch = {.context = h,
+                  .deaf = 1u << NODE_QUEUED | 1u << NODE_DELIVERED,
+                  .packet = on_packet,
+                  .log = viewlog_service},
         .offload = on_offload,
         .offload_context = s,
         .option = host_option,
@@ -263,7 +266,7 @@ int host_start_node(struct pump_server *s, uint64_t incarnation)
     }
     s->incarnation = incarnation;
     s->notes = 0;
-    s->look = (struct look){.live = CW_LINKS_NONE};
+    s->viewlog = (struct viewlog){.live = CW_LINKS_NONE};
     rc = host_add_services(h, s->face.node, clock_now());
     if (rc < 0) {
         host_end_node(s);
@@ -294,8 +297,8 @@ void host_end_node(struct pump_server *s)
     }
     node_close(s->face.node, clock_now());
     s->face.node = NULL;
-    s->face.host->full -= s->look.full;
-    s->look.full = false;
+    s->face.host->full -= s->viewlog.full;
+    s->viewlog.full = false;
 }
 
 int host_fail(struct host_server *s)

@@ -76,7 +76,7 @@ void host_run(struct host *h);
 void host_turn(struct host *h, cw_span wait);
 void host_close(struct host *h);
 /* Logs, for each server, the links with an interface whose neighbours are not there. False: a server has no place yet, nothing was looked at. */
-bool host_look_neighbours(struct host *h);
+bool host_log_neighbours(struct host *h);
 
 /* Calls fn on the loop's thread for every such signal, or every such span, until the host closes. 0 or -ENOMEM. */
 CW_MUST_CHECK int host_on_signal(struct host *h, int signal, void (*fn)(void *context, struct host *h), void *context);

@@ -7,7 +7,7 @@
  *   pump.c       libevent: descriptors and time become marks on servers; whoever is marked is served
  *   serve.c      one server's turn: carriers, frames in, tick, frames out, next wake
  *   seek.c       the bootstrap, while there is no node and beside it
- *   look.c       what an operator should read in the log
+ *   viewlog.c       what an operator should read in the log
  */
 #ifndef DAEMON_HOST_INTERNAL_H
 #define DAEMON_HOST_INTERNAL_H
@@ -47,8 +47,8 @@ struct pump_link {
     struct event *readable, *writable, *urgent, *changed; /* of the shim's descriptors; NULL: it has none */
 };
 
-/* What look.c has said already. */
-struct look {
+/* What viewlog.c has said already. */
+struct viewlog {
     cw_links live;
     uint64_t epoch;
     unsigned servers;
@@ -63,8 +63,8 @@ struct pump_server {
     struct pump_link pump[CW_LINK_COUNT];
     struct shim *pair[CW_LINK_COUNT]; /* in one process: the cable itself, inside its fault */
     uint64_t incarnation;
-    uint64_t notes; /* ls_notes() that look.c has seen */
-    struct look look;
+    uint64_t notes; /* ls_notes() that viewlog.c has seen */
+    struct viewlog viewlog;
 
     bool active; /* in the queue of those to be served */
     struct pump_server *next_active;
@@ -178,13 +178,14 @@ void pump_collect_all(struct host *h);
 /* The link waits for its descriptor to take more. */
 void pump_want_write(struct pump_link *l);
 
-/* look.c */
-void look_at(struct pump_server *s, cw_time now);
-void look_carrier(struct pump_server *s, cw_link link);
+/* viewlog.c */
+void viewlog_update(struct pump_server *s, cw_time now);
+void viewlog_carrier(struct pump_server *s, cw_link link);
 /* The link's shim could not receive: -errno. */
-void look_error(struct pump_server *s, cw_link link, int rc);
+void viewlog_error(struct pump_server *s, cw_link link, int rc);
 /* So long lay between two looks at the clock: what was delivered meanwhile may have been delivered so late. */
-void look_turn(struct host *h, cw_span span);
-void look_log(void *context, const struct node *n, cw_level level, const char *service, const char *text, cw_time now);
+void viewlog_turn(struct host *h, cw_span span);
+void viewlog_service(void *context, const struct node *n, cw_level level, const char *service, const char *text,
+                     cw_time now);
 
 #endif

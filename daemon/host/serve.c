@@ -72,7 +72,7 @@ static void look_at_clock(struct host *h, cw_time *now)
     cw_time later = clock_now();
     cw_span span = cw_time_since(later, *now);
     if (span.ns > h->turn_longest.ns) {
-        look_turn(h, span);
+        viewlog_turn(h, span);
     }
     *now = later;
 }
@@ -130,7 +130,7 @@ static void receive(struct pump_server *s, cw_time *now, cw_links *links)
         }
         if (count < 0) {
             s->face.link[link].tally.failed++;
-            look_error(s, link, count);
+            viewlog_error(s, link, count);
         }
         if (count == SHIM_BATCH) {
             s->readable |= cw_links_of(link);
@@ -376,7 +376,7 @@ static void see_carriers(struct pump_server *s, cw_time now, cw_links *links)
         if (s->face.node != NULL) {
             *links |= node_carrier(s->face.node, link, carrier, now);
         }
-        look_carrier(s, link);
+        viewlog_carrier(s, link);
     }
 }
 
@@ -466,7 +466,7 @@ void serve(struct pump_server *s, cw_time now)
             host_activate(s);
         }
         wake = cw_time_min(unblock(s, now), node_next_wake(s->face.node));
-        look_at(s, now);
+        viewlog_update(s, now);
     }
     if (s->readable != CW_LINKS_NONE || s->changed != CW_LINKS_NONE) {
         host_activate(s);

@@ -3,8 +3,8 @@
 #include "daemon/host/job_host.h"
 
 #include "base/prng.h"
+#include "daemon/host/boot_runner.h"
 #include "daemon/host/links.h"
-#include "daemon/host/seek.h"
 #include "nmu/book.h"
 #include "services/builtin.h"
 #include "shim/clock.h"
@@ -550,7 +550,7 @@ int host_open(struct host **out, const struct host_options *o, char why[static H
     if (rc == 0 && (rc = pump_open(h)) < 0) {
         because(rc, why, "event loop");
     }
-    if (rc == 0 && (rc = seek_open(h, o, known ? &place : NULL)) < 0) {
+    if (rc == 0 && (rc = boot_runner_open(h, o, known ? &place : NULL)) < 0) {
         because(rc, why, "bootstrap");
     }
     if (rc == 0 && known) {
@@ -569,7 +569,7 @@ int host_open(struct host **out, const struct host_options *o, char why[static H
 
 void host_close(struct host *h)
 {
-    seek_close(h);
+    boot_runner_close(h);
     for (unsigned i = 0; h->server != NULL && i < h->count; i++) {
         host_end_node(&h->server[i]);
     }

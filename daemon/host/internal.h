@@ -6,7 +6,7 @@
  *   modules.c    services of all servers
  *   pump.c       libevent: descriptors and time become marks on servers; whoever is marked is served
  *   serve.c      one server's turn: carriers, frames in, tick, frames out, next wake
- *   seek.c       the bootstrap, while there is no node and beside it
+ *   boot_runner.c       the bootstrap, while there is no node and beside it
  *   viewlog.c       what an operator should read in the log
  */
 #ifndef DAEMON_HOST_INTERNAL_H

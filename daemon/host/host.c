@@ -517,7 +517,7 @@ int host_open(struct host **out, const struct host_options *o, char why[static H
     if (h == NULL) {
         return because(-ENOMEM, why, "servers");
     }
-    list_init(&h->errands);
+    list_init(&h->deferred);
     h->config = *o->config;
     h->log = o->log;
     h->jobs = o->jobs;

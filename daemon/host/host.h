@@ -84,15 +84,15 @@ CW_MUST_CHECK int host_every(struct host *h, cw_span span, void (*fn)(void *cont
 
 /*
  * Something that fn does at the end of this turn of the loop, outside of all servers: before the loop sleeps, and without asking the system what else
- * there is. All zero but for fn and context. Borrowed until fn has been called, once for each host_later(); asked for twice: once.
+ * there is. All zero but for fn and context. Borrowed until fn has been called, once for each host_defer(); asked for twice: once.
  */
-struct host_errand {
+struct host_deferred {
     struct list_node node;
     void (*fn)(void *context);
     void *context;
 };
-void host_later(struct host *h, struct host_errand *e);
-void host_not_later(struct host_errand *e);
+void host_defer(struct host *h, struct host_deferred *e);
+void host_undefer(struct host_deferred *e);
 
 /* ---- Questions ------------------------------------------------------------------------------------------------------ */
 

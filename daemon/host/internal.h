@@ -130,7 +130,7 @@ struct host {
 
     struct pump *pump;
     struct pump_server *active_first, *active_last;
-    struct list errands;
+    struct list deferred;
     struct heap wakes;
     void *wakes_memory;
     unsigned full; /* servers whose look says so */

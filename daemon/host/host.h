@@ -57,7 +57,7 @@ struct host_options {
     struct job_host *jobs;          /* borrowed; NULL: no records but those of built-in services */
     struct file_host *files;        /* borrowed; NULL: no files of this machine for services */
     uint64_t id;                    /* of this server, for the bootstrap; 0: no bootstrap, and place is needed */
-    uint64_t incarnation;           /* of every server here; store.h */
+    uint64_t incarnation;           /* of every server here; state.h */
     struct shim **shim;             /* CW_LINK_COUNT, or NULL when CONFIG_WHOLE; taken on success, each may be NULL */
     /* A place was found: it is to be on stable storage when this returns 0. May be NULL. */
     int (*placed)(void *context, const struct boot_place *place);

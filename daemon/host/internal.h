@@ -29,7 +29,7 @@ enum {
     HOST_STALL_TURNS = 4, /* for so many turns: in a flood there is always more, and hellos must leave */
     HOST_LEAVE_MS = 3000, /* an orderly end takes no longer */
     HOST_INCARNATIONS =
-        1 << 20, /* so many beyond the first are ours (store.h): a node takes a new one when it is fenced */
+        1 << 20, /* so many beyond the first are ours (state.h): a node takes a new one when it is fenced */
 };
 
 struct book;

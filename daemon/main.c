@@ -397,7 +397,7 @@ static void on_hangup(void *context, struct host *h)
 {
     (void)context;
     notify_send("RELOADING=1");
-    reload(host_config_change(h), host_log(h));
+    reload_level(host_config_change(h), host_log(h));
     notify_send("READY=1");
 }
 

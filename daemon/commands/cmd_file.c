@@ -45,8 +45,8 @@ static bool add_options(struct request *r, struct file_words *w)
         request_refuse(r, -EINVAL, "file-send: option mode is a text, as \"644\"");
         return false;
     }
-    if (!command_flag(r, "keep", &keep) || !command_flag(r, "no_wait", &no_wait) ||
-        !command_number(r, "progress", PROGRESS_LEAST_MS, PROGRESS_MOST_MS, &progress)) {
+    if (!commands_flag(r, "keep", &keep) || !commands_flag(r, "no_wait", &no_wait) ||
+        !commands_number(r, "progress", PROGRESS_LEAST_MS, PROGRESS_MOST_MS, &progress)) {
         return false;
     }
     add(w, "name=%s", name);
@@ -85,7 +85,7 @@ static void refuse_file(struct request *r, int rc)
 void cmd_file_send(struct request *r)
 {
     const struct request_line *line = request_line(r);
-    struct host_server *server = command_server(r);
+    struct host_server *server = commands_server(r);
     struct file_words w = {.word = {"file-send"}, .count = 1};
     uint64_t ticket = 0;
     if (server == NULL || !add_options(r, &w)) {
@@ -113,27 +113,27 @@ void cmd_file_send(struct request *r)
     for (int i = 0; i < line->argc; i++) {
         w.word[w.count++] = line->argv[i];
     }
-    command_relay(r, server, service, w.count, w.word);
+    commands_relay(r, server, service, w.count, w.word);
     file_host_drop(files, ticket); /* claimed by now, or never */
 }
 
 void cmd_file_status(struct request *r)
 {
-    struct host_server *server = command_server(r);
+    struct host_server *server = commands_server(r);
     bool members = false;
-    if (server == NULL || !command_flag(r, "members", &members)) {
+    if (server == NULL || !commands_flag(r, "members", &members)) {
         return;
     }
     const char *const words[] = {"file-status", "members=1"};
-    command_relay(r, server, service, members ? 2 : 1, words);
+    commands_relay(r, server, service, members ? 2 : 1, words);
 }
 
 void cmd_file_stop(struct request *r)
 {
-    struct host_server *server = command_server(r);
+    struct host_server *server = commands_server(r);
     if (server == NULL) {
         return;
     }
     const char *const words[] = {"file-stop", request_line(r)->argv[0]};
-    command_relay(r, server, service, 2, words);
+    commands_relay(r, server, service, 2, words);
 }

@@ -160,7 +160,7 @@ void host_close_modules(struct host *h);
 
 /* serve.c */
 /* now: read since the last wait, or since the last server's turn. */
-void serve(struct pump_server *s, cw_time now);
+void serve_turn(struct pump_server *s, cw_time now);
 /* Frames that a link holds go home unsent. */
 void serve_forget(struct pump_link *l);
 CW_MUST_CHECK int serve_open(struct host *h);

@@ -339,7 +339,7 @@ static void serve_round(struct host *h, cw_time now)
         h->active_first = s->next_active;
         h->active_last = h->active_first == NULL ? NULL : h->active_last;
         s->active = false;
-        serve(s, now);
+        serve_turn(s, now);
         now = more ? clock_now() : now;
     }
 }
@@ -454,7 +454,7 @@ static void turn(struct host *h, bool may_sleep)
     run_deferred(h);
     if (h->leaving && !h->done && all_left(h, clock_now())) {
         for (unsigned i = 0; i < h->count; i++) {
-            serve(&h->server[i], clock_now()); /* the last goodbyes */
+            serve_turn(&h->server[i], clock_now()); /* the last goodbyes */
         }
         h->done = true;
     }

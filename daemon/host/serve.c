@@ -448,7 +448,7 @@ static void arm(struct pump_server *s, cw_time wake, cw_time now)
     }
 }
 
-void serve(struct pump_server *s, cw_time now)
+void serve_turn(struct pump_server *s, cw_time now)
 {
     cw_links links = s->owed;
     s->owed = CW_LINKS_NONE;

@@ -228,7 +228,7 @@ struct daemon {
     struct job_host *jobs;
     struct file_host *files;
     struct host *host;
-    struct request_desk desk;
+    struct request_table table;
     struct control *control;
     struct metrics *metrics;
     struct kvdoor *kvdoor;
@@ -376,7 +376,7 @@ static bool open_host(struct daemon *d, uint64_t incarnation)
 static bool open_doors(struct daemon *d)
 {
     char why[CONTROL_WHY];
-    if (commands_open(&d->control, d->host, &d->desk, why) < 0) {
+    if (commands_open(&d->control, d->host, &d->table, why) < 0) {
         return fail(d, "the control socket cannot be opened", why);
     }
     if (metrics_open(&d->metrics, d->host, why) < 0) {

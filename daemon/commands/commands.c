@@ -43,20 +43,20 @@ static const struct request_command commands[] = {
     {"leave", "", "", "leave the cluster in order, and end", 0, 0, cmd_leave},
 };
 
-void commands_desk(struct host *h, struct request_desk *desk)
+void commands_table(struct host *h, struct request_table *table)
 {
-    *desk = (struct request_desk){
+    *table = (struct request_table){
         .command = commands,
         .commands = sizeof commands / sizeof *commands,
         .context = h,
     };
 }
 
-int commands_open(struct control **out, struct host *h, struct request_desk *desk, char why[static CONTROL_WHY])
+int commands_open(struct control **out, struct host *h, struct request_table *table, char why[static CONTROL_WHY])
 {
     const struct daemon_config *config = host_config(h);
     *out = NULL;
-    commands_desk(h, desk);
+    commands_table(h, table);
     if (config->control_socket[0] == '\0') {
         return 0;
     }
@@ -64,7 +64,7 @@ int commands_open(struct control **out, struct host *h, struct request_desk *des
         .path = config->control_socket,
         .mode = config->control_mode,
         .group = config->control_group,
-        .desk = desk,
+        .table = table,
     };
     return control_open(out, host_base(h), &control, why);
 }

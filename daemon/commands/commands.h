@@ -12,11 +12,11 @@
 #include "daemon/host/host.h"
 
 /*
- * The desk of a host, for control_open(): borrows the host. *desk lives as long as the caller keeps it.
+ * The commands for control_open() to serve. Borrows the host; *table is the caller's to keep.
  */
-void commands_desk(struct host *h, struct request_desk *desk);
+void commands_table(struct host *h, struct request_table *table);
 /* Listens where the host's configuration says, on the host's loop; *out is NULL when it says nowhere. As control_open(). */
-CW_MUST_CHECK int commands_open(struct control **out, struct host *h, struct request_desk *desk,
+CW_MUST_CHECK int commands_open(struct control **out, struct host *h, struct request_table *table,
                                 char why[static CONTROL_WHY]);
 
 /* ---- What the commands share ---------------------------------------------------------------------------------------- */

@@ -34,7 +34,7 @@ struct connection {
 
 struct control {
     struct event_base *base;
-    const struct request_desk *desk;
+    const struct request_table *table;
     struct control_socket socket;
     struct event *listener;
     struct event *again; /* when descriptors had run out */
@@ -164,7 +164,7 @@ static bool take_line(struct connection *c, struct evbuffer *input)
     if (length > REQUEST_LINE_MAX) {
         say(c, -EMSGSIZE, "a request longer than 65536 bytes");
     } else if (length > 0) {
-        request_take(&c->port, c->control->desk, line, length);
+        request_take(&c->port, c->control->table, line, length);
     }
     free(line);
     return true;
@@ -349,7 +349,7 @@ int control_open(struct control **out, struct event_base *base, const struct con
     }
     signal(SIGPIPE, SIG_IGN);
     control->base = base;
-    control->desk = config->desk;
+    control->table = config->table;
     list_init(&control->connections);
     control->listener = event_new(base, control->socket.fd, EV_READ | EV_PERSIST, on_client, control);
     control->again = evtimer_new(base, on_again, control);

@@ -31,12 +31,12 @@ enum {
 struct control_config {
     const char *path;
     unsigned mode;
-    const char *group;               /* NULL or "": as it is */
-    const struct request_desk *desk; /* borrowed */
+    const char *group;                 /* NULL or "": as it is */
+    const struct request_table *table; /* borrowed */
 };
 
 /*
- * Listens. Borrows base and the desk until control_close(). -errno as control_socket_open(), or -ENOMEM, with why. SIGPIPE is
+ * Listens. Borrows base and the table until control_close(). -errno as control_socket_open(), or -ENOMEM, with why. SIGPIPE is
  * ignored from now on: writing to a client that has gone is an error like others.
  */
 CW_MUST_CHECK int control_open(struct control **out, struct event_base *base, const struct control_config *config,

@@ -82,7 +82,7 @@ static struct request *find(struct request_port *port, int64_t id)
     return NULL;
 }
 
-/* ---- The desk's own commands ------------------------------------------------------------------------------------------ */
+/* ---- The commands of every table ------------------------------------------------------------------------------------------ */
 
 static void run_cancel(struct request *r)
 {
@@ -116,10 +116,10 @@ static const struct request_command own[] = {
     {"cancel", "ID", "", "end another request of this connection", 1, 1, run_cancel},
 };
 
-static void run_help(struct request *r, const struct request_desk *desk)
+static void run_help(struct request *r, const struct request_table *table)
 {
-    for (size_t i = 0; i < desk->commands; i++) {
-        tell_command(r, &desk->command[i]);
+    for (size_t i = 0; i < table->commands; i++) {
+        tell_command(r, &table->command[i]);
     }
     tell_command(r, &own[0]);
     request_done(r, 0);
@@ -127,24 +127,24 @@ static void run_help(struct request *r, const struct request_desk *desk)
 
 /* ---- Taking one ------------------------------------------------------------------------------------------------------ */
 
-static const struct request_command *command_of(const struct request_desk *desk, const char *name)
+static const struct request_command *command_of(const struct request_table *table, const char *name)
 {
-    for (size_t i = 0; i < desk->commands; i++) {
-        if (strcmp(desk->command[i].name, name) == 0) {
-            return &desk->command[i];
+    for (size_t i = 0; i < table->commands; i++) {
+        if (strcmp(table->command[i].name, name) == 0) {
+            return &table->command[i];
         }
     }
     return strcmp(own[0].name, name) == 0 ? &own[0] : NULL;
 }
 
-static void begin(struct request *r, const struct request_desk *desk)
+static void begin(struct request *r, const struct request_table *table)
 {
     const struct request_line *line = &r->line;
     if (strcmp(line->command, "help") == 0) {
-        run_help(r, desk);
+        run_help(r, table);
         return;
     }
-    const struct request_command *c = command_of(desk, line->command);
+    const struct request_command *c = command_of(table, line->command);
     if (c == NULL) {
         request_refuse(r, -ENOENT, "unknown command '%.60s'; the command \"help\" lists those of this daemon",
                        line->command);
@@ -164,7 +164,7 @@ static void begin(struct request *r, const struct request_desk *desk)
     c->run(r);
 }
 
-void request_take(struct request_port *port, const struct request_desk *desk, const char *text, size_t length)
+void request_take(struct request_port *port, const struct request_table *table, const char *text, size_t length)
 {
     char why[CONTROL_WHY];
     struct request *r = calloc(1, sizeof *r);
@@ -191,10 +191,10 @@ void request_take(struct request_port *port, const struct request_desk *desk, co
         return;
     }
     r->port = port;
-    r->context = desk->context;
+    r->context = table->context;
     list_push_back(&port->requests, &r->node);
     port->count++;
-    begin(r, desk);
+    begin(r, table);
 }
 
 /* ---- The command's side ------------------------------------------------------------------------------------------------ */

@@ -27,7 +27,7 @@ struct request_command {
 };
 
 /* All that can be asked for. */
-struct request_desk {
+struct request_table {
     const struct request_command *command;
     size_t commands;
     void *context; /* request_context() */
@@ -48,10 +48,10 @@ void request_port_init(struct request_port *port);
 void request_port_leave(struct request_port *port);
 
 /*
- * Takes what a client wrote as one line (borrowed, without newline): its request is begun, and perhaps ended. Two commands are of the desk
+ * Takes what a client wrote as one line (borrowed, without newline): its request is begun, and perhaps ended. Two commands are of every table
  * itself: "help" (a row for each command) and "cancel ID".
  */
-void request_take(struct request_port *port, const struct request_desk *desk, const char *text, size_t length);
+void request_take(struct request_port *port, const struct request_table *table, const char *text, size_t length);
 
 /* ---- A request, in the hands of a command's run() until request_done() ---------------------------------------------- */
 

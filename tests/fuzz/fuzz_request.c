@@ -93,14 +93,14 @@ static const struct request_command commands[] = {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct client c = {.port = {.write = check_line}};
-    const struct request_desk desk = {commands, sizeof commands / sizeof *commands, &c};
+    const struct request_table table = {commands, sizeof commands / sizeof *commands, &c};
     const char *at = (const char *)data, *end = at + size;
     request_port_init(&c.port);
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t length = (size_t)((newline != NULL ? newline : end) - at);
         c.lines++;
-        request_take(&c.port, &desk, at, length);
+        request_take(&c.port, &table, at, length);
         CHECK(c.lines == c.ends + c.port.count);
         CHECK(c.port.count <= REQUEST_UNDER_WAY);
         at += length + 1;

@@ -74,7 +74,7 @@ static const struct request_command commands[] = {
     {"big", "KB", "", "", 1, 1, run_big},
     {"hold", "", "", "", 0, 0, run_hold},
 };
-static const struct request_desk desk = {commands, 4, NULL};
+static const struct request_table table = {commands, 4, NULL};
 
 static void begin(void)
 {
@@ -82,7 +82,7 @@ static void begin(void)
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/d.sock", folder);
     base = event_base_new();
-    const struct control_config config = {.path = path, .mode = 0600, .desk = &desk};
+    const struct control_config config = {.path = path, .mode = 0600, .table = &table};
     ck_assert_int_eq(control_open(&control, base, &config, why), 0);
     held_count = cancelled = 0;
 }

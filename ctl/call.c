@@ -11,14 +11,14 @@ static const cw_span patience_default = {INT64_C(10) * 1000000000};
 
 /* ---- Rows ------------------------------------------------------------------------------------------------------------------ */
 
-void rows_add(void *context, struct json_row *row)
+void rows_add(void *context, struct message *row)
 {
     struct rows *rows = context;
     if (rows->count == rows->room) {
         size_t room = rows->room == 0 ? 64 : 2 * rows->room;
-        struct json_row **more = realloc(rows->row, room * sizeof(struct json_row *));
+        struct message **more = realloc(rows->row, room * sizeof(struct message *));
         if (more == NULL) {
-            json_row_close(row);
+            message_close(row);
             return;
         }
         rows->row = more;
@@ -30,7 +30,7 @@ void rows_add(void *context, struct json_row *row)
 void rows_clear(struct rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++) {
-        json_row_close(rows->row[i]);
+        message_close(rows->row[i]);
     }
     free(rows->row);
     *rows = (struct rows){NULL, 0, 0};
@@ -38,23 +38,23 @@ void rows_clear(struct rows *rows)
 
 /* ---- Asking ---------------------------------------------------------------------------------------------------------------- */
 
-struct json_request *call_request(const struct call *call, const char *name)
+struct request_draft *call_request(const struct call *call, const char *name)
 {
     const struct arguments *a = call->arguments;
-    struct json_request *r = json_request_open(name, call->server);
+    struct request_draft *r = request_draft_open(name, call->server);
     for (int i = 0; i < a->options; i++) {
         const struct arguments_option *o = a->given[i].option;
         if (o->member == NULL) {
             continue; /* ours, not the daemon's */
         }
         if (o->kind == ARGUMENTS_FLAG) {
-            json_request_flag(r, o->member);
+            request_draft_flag(r, o->member);
         } else if (o->kind != ARGUMENTS_TEXT) {
-            json_request_integer(r, o->member, a->given[i].number);
+            request_draft_integer(r, o->member, a->given[i].number);
         } else if (o->list) {
-            json_request_element(r, o->member, a->given[i].text);
+            request_draft_element(r, o->member, a->given[i].text);
         } else {
-            json_request_text(r, o->member, a->given[i].text);
+            request_draft_text(r, o->member, a->given[i].text);
         }
     }
     return r;
@@ -84,8 +84,8 @@ static int code_of(const struct call *call, int rc)
     return rc == -EINVAL ? EXIT_USAGE : EXIT_NO;
 }
 
-int call_ask(const struct call *call, const struct json_request *request, cw_span patience,
-             void (*row)(void *context, struct json_row *row), void *context, int *code)
+int call_ask(const struct call *call, struct request_draft *request, cw_span patience,
+             void (*row)(void *context, struct message *row), void *context, int *code)
 {
     char why[CLIENT_WHY];
     int rc = client_ask(call->client, request, patience, row, context, why);
@@ -118,7 +118,7 @@ static void show(const struct call *call, const struct rows *rows)
     const struct command *c = call->command;
     if (call->arguments->json) {
         for (size_t i = 0; i < rows->count; i++) {
-            json_row_print(rows->row[i], call->out);
+            message_print(rows->row[i], call->out);
         }
     } else if (c->show != NULL) {
         c->show(call, rows);
@@ -131,18 +131,18 @@ static int ask_and_show(struct call *call)
 {
     const struct arguments *a = call->arguments;
     struct rows rows = {NULL, 0, 0};
-    struct json_request *request = call_request(call, call->command->request);
+    struct request_draft *request = call_request(call, call->command->request);
     int used = 0, code = EXIT_FINE;
     (void)commands_find(a->word, a->words, &used);
     for (int i = used; i < a->words; i++) {
-        json_request_word(request, a->word[i]);
+        request_draft_word(request, a->word[i]);
     }
     int rc = call_ask(call, request, call_patience(call), rows_add, &rows, &code);
     if (rc >= 0 || rows.count > 0) {
         show(call, &rows);
     }
     rows_clear(&rows);
-    json_request_close(request);
+    request_draft_close(request);
     return rc < 0 ? code : rc > 0 ? EXIT_NO : EXIT_FINE;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/client.h"
 
+#include "message/answer_line.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -214,30 +216,30 @@ static int read_more(struct client *c, cw_span patience)
 }
 
 /* Reads the lines there are; 1: the answer has ended, with *rc. */
-static int take_lines(struct client *c, void (*row)(void *context, struct json_row *row), void *context, int *rc,
+static int take_lines(struct client *c, void (*row)(void *context, struct message *row), void *context, int *rc,
                       char why[static CLIENT_WHY])
 {
     size_t from = 0;
     int ended = 0;
     char *end;
     while (!ended && (end = memchr(c->bytes + c->looked, '\n', c->used - c->looked)) != NULL) {
-        struct json_answer answer;
-        json_answer_read(c->bytes + from, (size_t)(end - c->bytes) - from, &answer);
+        struct answer_line answer;
+        answer_line_read(c->bytes + from, (size_t)(end - c->bytes) - from, &answer);
         from = c->looked = (size_t)(end - c->bytes) + 1;
-        if (answer.kind == JSON_STRANGE) {
+        if (answer.kind == ANSWER_STRANGE) {
             *rc = fail(c, -EPROTO, why, "what listens there does not speak the control protocol of cubewayd");
             ended = 1;
-        } else if (answer.kind == JSON_DONE && !answer.has_id) {
+        } else if (answer.kind == ANSWER_DONE && !answer.has_id) {
             *rc = fail(c, answer.rc < 0 ? answer.rc : -EPROTO, why, answer.error);
             ended = 1;
-        } else if (answer.kind == JSON_DONE && answer.id == c->id) {
+        } else if (answer.kind == ANSWER_DONE && answer.id == c->id) {
             snprintf(why, CLIENT_WHY, "%s", answer.error);
             *rc = answer.rc;
             ended = 1;
-        } else if (answer.kind == JSON_ROW && answer.id == c->id) {
+        } else if (answer.kind == ANSWER_ROW && answer.id == c->id) {
             row(context, answer.row);
         } else {
-            json_row_close(answer.row); /* of a request that was given up */
+            message_close(answer.row); /* of a request that was given up */
         }
     }
     memmove(c->bytes, c->bytes + from, c->used - from);
@@ -260,15 +262,19 @@ static int explain(struct client *c, int rc, char why[static CLIENT_WHY])
     }
 }
 
-int client_ask(struct client *c, const struct json_request *request, cw_span patience,
-               void (*row)(void *context, struct json_row *row), void *context, char why[static CLIENT_WHY])
+int client_ask(struct client *c, struct request_draft *request, cw_span patience,
+               void (*row)(void *context, struct message *row), void *context, char why[static CLIENT_WHY])
 {
     size_t length;
-    int rc = 0;
+    char *line;
     why[0] = '\0';
-    char *line = json_request_line(request, ++c->id, &length);
-    if (line == NULL) {
-        return explain(c, -ENOMEM, why);
+    int rc = request_draft_line(request, ++c->id, &line, &length);
+    if (rc == -EILSEQ) {
+        snprintf(why, CLIENT_WHY, "a word of the command line is not UTF-8 text, and only such text can be sent");
+        return -EINVAL;
+    }
+    if (rc < 0) {
+        return explain(c, rc, why);
     }
     int sent = send_all(c, line, length, patience);
     free(line);

@@ -5,8 +5,9 @@
 #ifndef CTL_CLIENT_H
 #define CTL_CLIENT_H
 
-#include "ctl/json.h"
 #include "cubeway/time.h"
+#include "message/message.h"
+#include "message/request_line.h"
 
 enum { CLIENT_WHY = 1024 };
 
@@ -21,8 +22,8 @@ void client_close(struct client *c); /* NULL is allowed */
  * -EPIPE: the daemon has gone; -ETIME: nothing came for `patience` (zero or less: for ever); -EINTR: *stop was set; -EPROTO: it does not
  * speak the protocol. Then the connection is of no more use.
  */
-CW_MUST_CHECK int client_ask(struct client *c, const struct json_request *request, cw_span patience,
-                             void (*row)(void *context, struct json_row *row), void *context,
+CW_MUST_CHECK int client_ask(struct client *c, struct request_draft *request, cw_span patience,
+                             void (*row)(void *context, struct message *row), void *context,
                              char why[static CLIENT_WHY]);
 
 /* The next request goes with this open file beside it (SCM_RIGHTS). Borrowed until that has been asked; the daemon gets a descriptor of its own. */

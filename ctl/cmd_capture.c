@@ -23,17 +23,17 @@ struct taking {
     uint8_t bytes[FRAME_MAX];
 };
 
-static void take_frame(void *context, struct json_row *row)
+static void take_frame(void *context, struct message *row)
 {
     struct taking *t = context;
-    bool out = json_row_flag(row, "out");
-    int length = base64_decode(json_row_text(row, "frame", ""), t->bytes, sizeof t->bytes);
-    t->lost += (uint64_t)json_row_integer(row, "lost", 0);
+    bool out = message_get_flag(row, "out");
+    int length = base64_decode(message_get_text(row, "frame", ""), t->bytes, sizeof t->bytes);
+    t->lost += (uint64_t)message_get_integer(row, "lost", 0);
     if (length < 0) {
         t->bad = true;
     } else {
         struct pcapng_frame frame = {
-            .at = {json_row_integer(row, "t_ns", 0)},
+            .at = {message_get_integer(row, "t_ns", 0)},
             .type = ETHERTYPE,
             .bytes = t->bytes,
             .length = (uint32_t)length,
@@ -43,7 +43,7 @@ static void take_frame(void *context, struct json_row *row)
         pcapng_frame(t->file, out ? 0 : 1, &frame);
         t->frames++;
     }
-    json_row_close(row);
+    message_close(row);
 }
 
 /* 02:link:00:x:y:z, as local as an address can be. */
@@ -62,10 +62,10 @@ static int open_file(struct taking *t, const char *link, const char *path, int *
     const struct call *call = t->call;
     struct rows rows = {NULL, 0, 0};
     char near[64], far[64];
-    struct json_request *request = json_request_open("links", call->server);
-    json_request_word(request, link);
+    struct request_draft *request = request_draft_open("links", call->server);
+    request_draft_word(request, link);
     int rc = call_ask(call, request, call_patience(call), rows_add, &rows, code);
-    json_request_close(request);
+    request_draft_close(request);
     if (rc < 0 || rows.count == 0) {
         *code = rc < 0 ? *code : EXIT_NO;
         rows_clear(&rows);
@@ -75,13 +75,13 @@ static int open_file(struct taking *t, const char *link, const char *path, int *
     while (id < 5 && strcmp(names[id], link) != 0) {
         id++;
     }
-    const char *server = json_row_text(rows.row[0], "server", "?");
-    const char *neighbour = json_row_text(rows.row[0], "neighbour", "?");
+    const char *server = message_get_text(rows.row[0], "server", "?");
+    const char *neighbour = message_get_text(rows.row[0], "neighbour", "?");
     make_address(t->near, id, server);
     make_address(t->far, id ^ 1, neighbour);
     snprintf(near, sizeof near, "%.40s %s", server, names[id]);
     snprintf(far, sizeof far, "%.40s %s", neighbour, names[id ^ 1]);
-    uint64_t speed = (uint64_t)json_row_integer(rows.row[0], "bits_per_second", 0);
+    uint64_t speed = (uint64_t)message_get_integer(rows.row[0], "bits_per_second", 0);
     rows_clear(&rows);
     rc = pcapng_open(&t->file, strcmp(path, "-") == 0 ? "/dev/stdout" : path, "cwctl");
     if (rc == 0) {
@@ -127,10 +127,10 @@ int run_capture(struct call *call)
         free(t);
         return code;
     }
-    struct json_request *request = call_request(call, "capture");
-    json_request_word(request, a->word[1]);
+    struct request_draft *request = call_request(call, "capture");
+    request_draft_word(request, a->word[1]);
     (void)!call_ask(call, request, a->timeout, take_frame, t, &code); /* for ever, unless --timeout says otherwise */
-    json_request_close(request);
+    request_draft_close(request);
     int rc = pcapng_close(t->file);
     if (rc < 0 || t->bad) {
         fprintf(call->errors, "cwctl: %s: %s\n", a->word[2], rc < 0 ? strerror(-rc) : "frames that could not be read");

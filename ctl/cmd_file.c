@@ -50,10 +50,10 @@ static int percent_of(int64_t part, int64_t whole)
 }
 
 /* How long it takes until the slowest has all, as it went so far; "" when that is not known. */
-static void estimate(struct sending *s, const struct json_row *row, char out[static UNITS_TEXT + 8])
+static void estimate(struct sending *s, const struct message *row, char out[static UNITS_TEXT + 8])
 {
-    int64_t now = json_row_integer(row, "took_ns", 0), has = json_row_integer(row, "slowest_bytes", -1);
-    int64_t left = json_row_integer(row, "bytes", 0) - has;
+    int64_t now = message_get_integer(row, "took_ns", 0), has = message_get_integer(row, "slowest_bytes", -1);
+    int64_t left = message_get_integer(row, "bytes", 0) - has;
     out[0] = '\0';
     if (has < 0) {
         return;
@@ -69,49 +69,50 @@ static void estimate(struct sending *s, const struct json_row *row, char out[sta
     }
 }
 
-static void show_row(struct sending *s, const struct json_row *row)
+static void show_row(struct sending *s, const struct message *row)
 {
     char line[LINE], total[UNITS_TEXT], rate[UNITS_TEXT], left[UNITS_TEXT + 8], behind[96] = "", failed[48] = "";
-    const char *name = json_row_text(row, "name", "?"), *slowest = json_row_text(row, "slowest", NULL);
-    int64_t bytes = json_row_integer(row, "bytes", 0);
+    const char *name = message_get_text(row, "name", "?"), *slowest = message_get_text(row, "slowest", NULL);
+    int64_t bytes = message_get_integer(row, "bytes", 0);
     units_bytes((uint64_t)bytes, total);
-    if (json_row_has(row, "digested_bytes")) {
+    if (message_has(row, "digested_bytes")) {
         snprintf(line, sizeof line, "%.60s: %s, digest %d %%", name, total,
-                 percent_of(json_row_integer(row, "digested_bytes", 0), bytes));
+                 percent_of(message_get_integer(row, "digested_bytes", 0), bytes));
         tell_line(s, line);
         return;
     }
-    units_rate((uint64_t)json_row_integer(row, "bits_per_s", 0), rate);
+    units_rate((uint64_t)message_get_integer(row, "bits_per_s", 0), rate);
     estimate(s, row, left);
     if (slowest != NULL) {
         snprintf(behind, sizeof behind, ", slowest %s %d %%", slowest,
-                 percent_of(json_row_integer(row, "slowest_bytes", 0), bytes));
+                 percent_of(message_get_integer(row, "slowest_bytes", 0), bytes));
     }
-    if (json_row_integer(row, "failed", 0) > 0) {
-        snprintf(failed, sizeof failed, ", %" PRId64 " failed", json_row_integer(row, "failed", 0));
+    if (message_get_integer(row, "failed", 0) > 0) {
+        snprintf(failed, sizeof failed, ", %" PRId64 " failed", message_get_integer(row, "failed", 0));
     }
     snprintf(line, sizeof line, "%.60s: %d %% of %s, %" PRId64 " of %" PRId64 " have it%s%s, %s%s", name,
-             percent_of(json_row_integer(row, "there_bytes", 0), bytes), total, json_row_integer(row, "complete", 0),
-             json_row_integer(row, "members", 0), failed, behind, rate, left);
+             percent_of(message_get_integer(row, "there_bytes", 0), bytes), total,
+             message_get_integer(row, "complete", 0), message_get_integer(row, "members", 0), failed, behind, rate,
+             left);
     tell_line(s, line);
 }
 
-static void take_row(void *context, struct json_row *row)
+static void take_row(void *context, struct message *row)
 {
     struct sending *s = context;
-    s->id = json_row_integer(row, "id", s->id);
-    if (json_row_has(row, "what") || !json_row_has(row, "state")) {
+    s->id = message_get_integer(row, "id", s->id);
+    if (message_has(row, "what") || !message_has(row, "state")) {
         rows_add(&s->rows, row);
         return;
     }
     bool json = s->call->arguments->json;
     if (s->show && json) {
-        json_row_print(row, s->call->out);
+        message_print(row, s->call->out);
         fflush(s->call->out);
     } else if (s->show) {
         show_row(s, row);
     }
-    json_row_close(row);
+    message_close(row);
 }
 
 /* ---- The end -------------------------------------------------------------------------------------------------------- */
@@ -119,29 +120,30 @@ static void take_row(void *context, struct json_row *row)
 static void show_end(const struct sending *s)
 {
     FILE *out = s->call->out;
-    const struct json_row *sum = s->rows.count > 0 ? s->rows.row[0] : NULL;
+    const struct message *sum = s->rows.count > 0 ? s->rows.row[0] : NULL;
     char total[UNITS_TEXT], took[UNITS_TEXT], rate[UNITS_TEXT], sent[UNITS_TEXT];
-    if (sum == NULL || !json_row_has(sum, "what")) {
+    if (sum == NULL || !message_has(sum, "what")) {
         if (sum != NULL) {
             fprintf(out, "it is on its way, id %" PRId64 ": cwctl file status\n", s->id);
         }
         return;
     }
-    int64_t members = json_row_integer(sum, "members", 0), complete = json_row_integer(sum, "complete", 0);
-    units_bytes((uint64_t)json_row_integer(sum, "bytes", 0), total);
-    units_bytes((uint64_t)json_row_integer(sum, "sent_bytes", 0), sent);
-    units_span(json_row_integer(sum, "took_ns", 0), took);
-    units_rate((uint64_t)json_row_integer(sum, "least_bits_per_s", 0), rate);
-    fprintf(out, "%s, %s: %" PRId64 " of %" PRId64 " server%s %s it after %s", json_row_text(sum, "name", "?"), total,
-            complete, members, members == 1 ? "" : "s", complete == 1 ? "has" : "have", took);
+    int64_t members = message_get_integer(sum, "members", 0), complete = message_get_integer(sum, "complete", 0);
+    units_bytes((uint64_t)message_get_integer(sum, "bytes", 0), total);
+    units_bytes((uint64_t)message_get_integer(sum, "sent_bytes", 0), sent);
+    units_span(message_get_integer(sum, "took_ns", 0), took);
+    units_rate((uint64_t)message_get_integer(sum, "least_bits_per_s", 0), rate);
+    fprintf(out, "%s, %s: %" PRId64 " of %" PRId64 " server%s %s it after %s", message_get_text(sum, "name", "?"),
+            total, complete, members, members == 1 ? "" : "s", complete == 1 ? "has" : "have", took);
     if (complete > 0) {
         fprintf(out, ", the slowest at %s", rate);
     }
     fprintf(out, "; %s sent\n", sent);
     for (size_t i = 1; i < s->rows.count; i++) {
-        const struct json_row *row = s->rows.row[i];
-        if (strcmp(json_row_text(row, "state", ""), "failed") == 0) {
-            fprintf(out, "  %s has not: %s\n", json_row_text(row, "server", "?"), json_row_text(row, "reason", "?"));
+        const struct message *row = s->rows.row[i];
+        if (strcmp(message_get_text(row, "state", ""), "failed") == 0) {
+            fprintf(out, "  %s has not: %s\n", message_get_text(row, "server", "?"),
+                    message_get_text(row, "reason", "?"));
         }
     }
 }
@@ -149,11 +151,11 @@ static void show_end(const struct sending *s)
 /* rc: the daemon's. */
 static int code_of(const struct sending *s, int rc)
 {
-    const struct json_row *sum = s->rows.count > 0 ? s->rows.row[0] : NULL;
+    const struct message *sum = s->rows.count > 0 ? s->rows.row[0] : NULL;
     if (rc == 0 || sum == NULL) {
         return rc == 0 ? EXIT_FINE : EXIT_NO;
     }
-    return json_row_integer(sum, "complete", 0) > 0 ? EXIT_INCOMPLETE : EXIT_NO;
+    return message_get_integer(sum, "complete", 0) > 0 ? EXIT_INCOMPLETE : EXIT_NO;
 }
 
 /* ---- Beginning ------------------------------------------------------------------------------------------------------ */
@@ -192,7 +194,7 @@ static const char *name_of(const struct call *call, const char *file)
 }
 
 /* Every --to, each of one or several words. False: there is none. */
-static bool add_members(const struct call *call, struct json_request *request)
+static bool add_members(const struct call *call, struct request_draft *request)
 {
     const struct arguments *a = call->arguments;
     bool any = false;
@@ -202,14 +204,14 @@ static bool add_members(const struct call *call, struct json_request *request)
         }
         char *words = strdup(a->given[i].text), *rest = words;
         for (char *word; words != NULL && (word = strtok_r(rest, " ", &rest)) != NULL; any = true) {
-            json_request_word(request, word);
+            request_draft_word(request, word);
         }
         free(words);
     }
     return any;
 }
 
-static int ask(struct sending *s, struct json_request *request, const char *file)
+static int ask(struct sending *s, struct request_draft *request, const char *file)
 {
     struct call *call = s->call;
     int code = EXIT_FINE, fd = open_file(call, file);
@@ -231,7 +233,7 @@ static int ask(struct sending *s, struct json_request *request, const char *file
         return code;
     }
     for (size_t i = 0; call->arguments->json && i < s->rows.count; i++) {
-        json_row_print(s->rows.row[i], call->out);
+        message_print(s->rows.row[i], call->out);
     }
     if (!call->arguments->json) {
         show_end(s);
@@ -244,13 +246,13 @@ int run_file_send(struct call *call)
     const char *file = call->arguments->word[2];
     struct sending s = {.call = call, .terminal = isatty(STDERR_FILENO) != 0};
     s.show = call_given(call, "progress") != NULL || (s.terminal && !call->arguments->json);
-    struct json_request *request = call_request(call, "file-send");
-    json_request_text(request, "name", name_of(call, file));
+    struct request_draft *request = call_request(call, "file-send");
+    request_draft_text(request, "name", name_of(call, file));
     bool wait = call_given(call, "no-wait") == NULL;
     if (wait) {
-        json_request_integer(request, "progress", PROGRESS_MS); /* also so that the daemon is heard */
+        request_draft_integer(request, "progress", PROGRESS_MS); /* also so that the daemon is heard */
     } else {
-        json_request_flag(request, "no_wait");
+        request_draft_flag(request, "no_wait");
     }
     if (s.show && wait && !call->arguments->json) {
         char line[LINE]; /* what is over before the first report shall have been seen to begin */
@@ -261,6 +263,6 @@ int run_file_send(struct call *call)
                    ? ask(&s, request, file)
                    : refuse(call, EXIT_USAGE, file, "to whom? --to all, --to x,y,z (again and again), or --to GROUP");
     rows_clear(&s.rows);
-    json_request_close(request);
+    request_draft_close(request);
     return code;
 }

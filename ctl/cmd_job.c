@@ -32,16 +32,17 @@ int run_job_list(struct call *call)
     struct job_world w;
     if (job_world_open(&w, call) >= 0) {
         for (size_t i = 0; i < w.jobs.count; i++) {
-            struct json_row *row = w.jobs.row[i];
+            struct message *row = w.jobs.row[i];
             if (call->arguments->json) {
-                json_row_print(row, call->out);
+                message_print(row, call->out);
                 continue;
             }
             char number[16];
-            snprintf(number, sizeof number, "%" PRId64, json_row_integer(row, "job", 0)); /* no thousands in a name */
-            json_row_set_text(row, "job", number);
-            json_row_set_text(row, "on_disk", json_row_integer(row, "kept", 0) != 0 ? "yes" : "no");
-            json_row_set_text(row, "is", json_row_integer(row, "destroyed", 0) != 0 ? "destroyed" : "alive");
+            snprintf(number, sizeof number, "%" PRId64,
+                     message_get_integer(row, "job", 0)); /* no thousands in a name */
+            message_text(row, "job", number);
+            message_text(row, "on_disk", message_get_integer(row, "kept", 0) != 0 ? "yes" : "no");
+            message_text(row, "is", message_get_integer(row, "destroyed", 0) != 0 ? "destroyed" : "alive");
         }
         if (!call->arguments->json && w.jobs.count > 0) {
             table_print(w.jobs.row, w.jobs.count, columns, call->style, call->out);
@@ -93,13 +94,13 @@ int run_job_show(struct call *call)
             (void)job_world_fail(&w, EXIT_NO, "%s", why);
         }
         for (size_t i = 0; i < rows.count; i++) {
-            int64_t to = json_row_integer(rows.row[i], "to", 0);
+            int64_t to = message_get_integer(rows.row[i], "to", 0);
             if (to > 0 && to <= UINT32_MAX && job_world_knows(&w, (cw_job)to)) {
                 char name[JOB_RECORD_NAME_BYTES];
                 job_world_name(&w, (cw_job)to, name);
-                json_row_set_text(rows.row[i], "to_name", name);
+                message_text(rows.row[i], "to_name", name);
             }
-            json_row_print(rows.row[i], call->out);
+            message_print(rows.row[i], call->out);
         }
         rows_clear(&rows);
     } else if (rc > 0) {
@@ -125,11 +126,11 @@ int run_job_keygen(struct call *call)
     }
     seal_public_hex(raw, hex);
     if (call->arguments->json) {
-        struct json_row *row = json_row_open();
-        json_row_set_text(row, "file", file);
-        json_row_set_text(row, "operator_key", hex);
-        json_row_print(row, call->out);
-        json_row_close(row);
+        struct message *row = message_open();
+        message_text(row, "file", file);
+        message_text(row, "operator_key", hex);
+        message_print(row, call->out);
+        message_close(row);
         return EXIT_FINE;
     }
     fprintf(call->out,

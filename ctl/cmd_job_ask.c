@@ -86,22 +86,22 @@ static void find_missing(const struct question *q, const struct job_plan *plan, 
     }
 }
 
-static void set_remedy(struct json_row *row, const char *missing, const char *remedy)
+static void set_remedy(struct message *row, const char *missing, const char *remedy)
 {
-    json_row_set_text(row, "missing", missing);
-    json_row_set_text(row, "remedy", remedy);
+    message_text(row, "missing", missing);
+    message_text(row, "remedy", remedy);
 }
 
-static bool is_cause(const struct json_row *row, const char *cause)
+static bool is_cause(const struct message *row, const char *cause)
 {
-    return strcmp(json_row_text(row, "cause", ""), cause) == 0;
+    return strcmp(message_get_text(row, "cause", ""), cause) == 0;
 }
 
 /* The same for refusals that no grant would help. */
-static bool add_other_remedy(const struct job_world *w, const struct question *q, struct json_row *row)
+static bool add_other_remedy(const struct job_world *w, const struct question *q, struct message *row)
 {
     char missing[256], remedy[256];
-    const char *asked = json_row_text(row, "asked", "there");
+    const char *asked = message_get_text(row, "asked", "there");
     if (is_cause(row, "no-speaker")) {
         snprintf(missing, sizeof missing, "process %" PRIu32 " of job %s does not run on %s", q->from_process,
                  q->from_name, asked);
@@ -133,7 +133,7 @@ static bool add_other_remedy(const struct job_world *w, const struct question *q
 }
 
 /* Adds to a refusal what is missing, and how it would be given. */
-static void add_remedy(struct job_world *w, const struct question *q, struct json_row *row)
+static void add_remedy(struct job_world *w, const struct question *q, struct message *row)
 {
     struct job_plan plan;
     char missing[256], remedy[256], process[16] = "all";
@@ -172,7 +172,7 @@ static void add_remedy(struct job_world *w, const struct question *q, struct jso
     set_remedy(row, missing, remedy);
 }
 
-static void show_answer(const struct call *call, const struct question *q, const struct json_row *row)
+static void show_answer(const struct call *call, const struct question *q, const struct message *row)
 {
     static const struct table_column columns[] = {
         {"answer", "answer", TABLE_STATE},
@@ -201,15 +201,15 @@ int run_job_explain(struct call *call)
     struct question q;
     struct rows rows = {NULL, 0, 0};
     if (job_world_open(&w, call) >= 0 && read_question(&w, &q) >= 0 && ask_question(&w, &q, &rows) >= 0) {
-        struct json_row *row = rows.row[0];
-        bool allowed = json_row_integer(row, "allowed", 0) != 0;
+        struct message *row = rows.row[0];
+        bool allowed = message_get_integer(row, "allowed", 0) != 0;
         if (!allowed) {
             add_remedy(&w, &q, row);
         }
         if (call->arguments->json) {
-            json_row_print(row, call->out);
+            message_print(row, call->out);
         } else {
-            json_row_set_text(row, "answer", allowed ? "allowed" : "denied");
+            message_text(row, "answer", allowed ? "allowed" : "denied");
             show_answer(call, &q, row);
         }
         w.code = w.code == EXIT_FINE && !allowed ? EXIT_NO : w.code;
@@ -222,17 +222,17 @@ int run_job_explain(struct call *call)
 /* ---- audit --------------------------------------------------------------------------------------------------------------- */
 
 /* "5001:3" and "5002:7:1" with the names of the jobs. */
-static void set_named(const struct job_world *w, struct json_row *row, const char *field)
+static void set_named(const struct job_world *w, struct message *row, const char *field)
 {
     char number[16], name[JOB_RECORD_NAME_BYTES], text[128];
-    const char *is = json_row_text(row, field, "");
+    const char *is = message_get_text(row, field, "");
     size_t length = strcspn(is, ":");
     snprintf(number, sizeof number, "%.*s", (int)(length < sizeof number ? length : sizeof number - 1), is);
     cw_job job = job_words_number(number);
     if (job != 0) {
         job_world_name(w, job, name);
         snprintf(text, sizeof text, "%s%.60s", name, is + length);
-        json_row_set_text(row, field, text);
+        message_text(row, field, text);
     }
 }
 
@@ -243,8 +243,8 @@ static void show_audit(const struct job_world *w, const struct rows *rows)
         {"times", "REFUSED", TABLE_COUNT}, {"because", "BECAUSE", TABLE_TEXT}, {NULL, NULL, TABLE_TEXT},
     };
     FILE *out = w->call->out;
-    const struct json_row *last = rows->row[rows->count - 1];
-    int64_t more = json_row_integer(last, "in_no_row", 0);
+    const struct message *last = rows->row[rows->count - 1];
+    int64_t more = message_get_integer(last, "in_no_row", 0);
     for (size_t i = 0; i + 1 < rows->count; i++) {
         set_named(w, rows->row[i], "source");
         set_named(w, rows->row[i], "destination");
@@ -252,8 +252,8 @@ static void show_audit(const struct job_world *w, const struct rows *rows)
     if (rows->count > 1) {
         table_print(rows->row, rows->count - 1, columns, w->call->style, out);
     }
-    fprintf(out, "%" PRId64 " refused on %" PRId64 " servers", json_row_integer(last, "refused", 0),
-            json_row_integer(last, "servers", 0));
+    fprintf(out, "%" PRId64 " refused on %" PRId64 " servers", message_get_integer(last, "refused", 0),
+            message_get_integer(last, "servers", 0));
     fprintf(out, more > 0 ? ", %" PRId64 " of them of kinds that there was no room to tell apart\n" : "\n", more);
 }
 
@@ -266,9 +266,9 @@ int run_job_audit(struct call *call)
     int rc = job_world_open(&w, call);
     rc = rc < 0 ? rc : job_world_ask(&w, words, call_patience(call), &rows, why);
     if (rc >= 0 && rows.count > 0) {
-        int64_t silent = json_row_integer(rows.row[rows.count - 1], "silent", 0);
+        int64_t silent = message_get_integer(rows.row[rows.count - 1], "silent", 0);
         for (size_t i = 0; call->arguments->json && i < rows.count; i++) {
-            json_row_print(rows.row[i], call->out);
+            message_print(rows.row[i], call->out);
         }
         if (!call->arguments->json) {
             show_audit(&w, &rows);

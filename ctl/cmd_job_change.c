@@ -29,17 +29,17 @@ struct change {
 
 static int64_t last_of(const struct rows *rows, const char *field)
 {
-    return rows->count > 0 ? json_row_integer(rows->row[rows->count - 1], field, 0) : 0;
+    return rows->count > 0 ? message_get_integer(rows->row[rows->count - 1], field, 0) : 0;
 }
 
 /* The servers of that state, or, when it is NULL, that closed the job. */
 static void show_states(const struct change *c, const struct rows *rows, const char *state)
 {
     for (size_t i = 0; i + 1 < rows->count; i++) {
-        const struct json_row *row = rows->row[i];
-        if (state != NULL ? strcmp(json_row_text(row, "state", ""), state) == 0
-                          : json_row_integer(row, "closed", 0) != 0) {
-            fprintf(c->w.call->out, " %s", json_row_text(rows->row[i], "server", "?"));
+        const struct message *row = rows->row[i];
+        if (state != NULL ? strcmp(message_get_text(row, "state", ""), state) == 0
+                          : message_get_integer(row, "closed", 0) != 0) {
+            fprintf(c->w.call->out, " %s", message_get_text(rows->row[i], "server", "?"));
         }
     }
     fputc('\n', c->w.call->out);
@@ -54,7 +54,7 @@ static void show_result(const struct change *c, const struct job_plan *plan, con
     int64_t missing = last_of(rows, "missing"), absent = last_of(rows, "absent"), unkept = last_of(rows, "unkept");
     if (c->w.call->arguments->json) {
         for (size_t i = 0; i < rows->count; i++) {
-            json_row_print(rows->row[i], out);
+            message_print(rows->row[i], out);
         }
         return;
     }

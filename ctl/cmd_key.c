@@ -8,27 +8,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_part(const struct json_row *row, const char *part)
+static bool is_part(const struct message *row, const char *part)
 {
-    return strcmp(json_row_text(row, "part", ""), part) == 0;
+    return strcmp(message_get_text(row, "part", ""), part) == 0;
 }
 
-static void show_head(const struct call *call, const struct json_row *row)
+static void show_head(const struct call *call, const struct message *row)
 {
     char by[TABLE_CELL];
-    const char *root = json_row_text(row, "root", "?"), *then = json_row_text(row, "root_then", NULL);
-    int64_t hops = json_row_integer(row, "hops", 0);
-    json_row_show(row, "by", by, sizeof by);
-    fprintf(call->out, "key    %s\n", json_row_text(row, "key", "?"));
-    fprintf(call->out, "home   %s, at place %s of its keys; order %" PRId64 " of 48\n", json_row_text(row, "home", "?"),
-            json_row_text(row, "place", "?"), json_row_integer(row, "order", 0));
+    const char *root = message_get_text(row, "root", "?"), *then = message_get_text(row, "root_then", NULL);
+    int64_t hops = message_get_integer(row, "hops", 0);
+    message_show(row, "by", by, sizeof by);
+    fprintf(call->out, "key    %s\n", message_get_text(row, "key", "?"));
+    fprintf(call->out, "home   %s, at place %s of its keys; order %" PRId64 " of 48\n",
+            message_get_text(row, "home", "?"), message_get_text(row, "place", "?"),
+            message_get_integer(row, "order", 0));
     fprintf(call->out, "root   %s%s%s", table_bold(call->style), root, table_plain(call->style));
     if (hops > 0) {
         fprintf(call->out, ", %" PRId64 " link%s from here, by %s\n", hops, hops == 1 ? "" : "s", by);
     } else {
         fprintf(call->out, ", here; %s\n",
-                json_row_flag(row, "may_deliver") ? "it may deliver now"
-                                                  : "it may not deliver yet: others may still own it");
+                message_get_flag(row, "may_deliver") ? "it may deliver now"
+                                                     : "it may not deliver yet: others may still own it");
     }
     if (then != NULL) {
         fprintf(call->out, "then   %s%s%s, if those servers died\n", table_bold(call->style), then,
@@ -42,7 +43,7 @@ static void show_order(const struct call *call, const struct rows *rows)
         {"place", "PLACE", TABLE_COUNT}, {"server", "SERVER", TABLE_TEXT}, {"state", "STATE", TABLE_STATE},
         {"role", "IS", TABLE_STATE},     {NULL, NULL, TABLE_TEXT},
     };
-    struct json_row **order = calloc(rows->count + 1, sizeof(struct json_row *));
+    struct message **order = calloc(rows->count + 1, sizeof(struct message *));
     size_t count = 0;
     for (size_t i = 0; order != NULL && i < rows->count; i++) {
         if (is_part(rows->row[i], "order")) {
@@ -61,16 +62,16 @@ static void show_path(const struct call *call, const struct rows *rows, const ch
 {
     bool begun = false;
     for (size_t i = 0; i < rows->count; i++) {
-        const struct json_row *row = rows->row[i];
-        if (!is_part(row, "path") || strcmp(json_row_text(row, "leg", ""), leg) != 0) {
+        const struct message *row = rows->row[i];
+        if (!is_part(row, "path") || strcmp(message_get_text(row, "leg", ""), leg) != 0) {
             continue;
         }
-        const char *out = json_row_text(row, "out", "self");
+        const char *out = message_get_text(row, "out", "self");
         if (!begun) {
             fprintf(call->out, "\n%s  ", title);
         }
         begun = true;
-        fputs(json_row_text(row, "server", "?"), call->out);
+        fputs(message_get_text(row, "server", "?"), call->out);
         if (strcmp(out, "self") != 0) {
             fprintf(call->out, " %s-[%s]->%s ", table_faint(call->style), out, table_plain(call->style));
         }

@@ -17,50 +17,50 @@ enum { VALUE_MAX = 1024 * 1024, PIECE = 30 * 1024, WORD = 64 };
 
 /* ---- Asking ----------------------------------------------------------------------------------------------------------------- */
 
-static struct json_request *request_of(const struct call *call, const char *command)
+static struct request_draft *request_of(const struct call *call, const char *command)
 {
-    struct json_request *r = json_request_open("service", call->server);
-    json_request_word(r, "kvcache");
-    json_request_word(r, command);
+    struct request_draft *r = request_draft_open("service", call->server);
+    request_draft_word(r, "kvcache");
+    request_draft_word(r, command);
     return r;
 }
 
-static void word_number(struct json_request *r, const char *name, int64_t n)
+static void word_number(struct request_draft *r, const char *name, int64_t n)
 {
     char text[WORD];
     snprintf(text, sizeof text, "%s%" PRId64, name, n);
-    json_request_word(r, text);
+    request_draft_word(r, text);
 }
 
 /* --job, a number: whose name space. */
-static void word_job(const struct call *call, struct json_request *r)
+static void word_job(const struct call *call, struct request_draft *r)
 {
     const struct arguments_given *job = call_given(call, "job");
     char text[2 * WORD];
     if (job != NULL) {
         snprintf(text, sizeof text, "job=%.80s", job->text);
-        json_request_word(r, text);
+        request_draft_word(r, text);
     }
 }
 
 /* Asks, and takes the request. Gives the exit code; EXIT_FINE: there are rows. */
-static int ask(const struct call *call, struct json_request *r, struct rows *rows)
+static int ask(const struct call *call, struct request_draft *r, struct rows *rows)
 {
     int code = EXIT_FINE;
     int rc = call_ask(call, r, call_patience(call), rows_add, rows, &code);
-    json_request_close(r);
+    request_draft_close(r);
     return rc < 0 ? code : EXIT_FINE;
 }
 
 /* By kv_status of the cache, which says it in words, too. */
-static int code_of(const struct call *call, const struct json_row *row, const char *key)
+static int code_of(const struct call *call, const struct message *row, const char *key)
 {
     static const int codes[] = {EXIT_FINE, EXIT_NO,     EXIT_NO,      EXIT_NO,      EXIT_NO, EXIT_NO,
                                 EXIT_NO,   EXIT_NOBODY, EXIT_TIMEOUT, EXIT_TIMEOUT, EXIT_NO};
-    int64_t status = json_row_integer(row, "code", -1);
+    int64_t status = message_get_integer(row, "code", -1);
     int code = status >= 0 && status < (int64_t)(sizeof codes / sizeof *codes) ? codes[status] : EXIT_NO;
     if (code != EXIT_FINE) {
-        fprintf(call->errors, "cwctl: '%s': %s\n", key, json_row_text(row, "status", "no result"));
+        fprintf(call->errors, "cwctl: '%s': %s\n", key, message_get_text(row, "status", "no result"));
     }
     return code;
 }
@@ -68,7 +68,7 @@ static int code_of(const struct call *call, const struct json_row *row, const ch
 static int show(const struct call *call, struct rows *rows, int code)
 {
     for (size_t i = 0; code == EXIT_FINE && call->arguments->json && i < rows->count; i++) {
-        json_row_print(rows->row[i], call->out);
+        message_print(rows->row[i], call->out);
     }
     rows_clear(rows);
     return code;
@@ -76,9 +76,9 @@ static int show(const struct call *call, struct rows *rows, int code)
 
 /* ---- get -------------------------------------------------------------------------------------------------------------------- */
 
-static int write_value(const struct call *call, const struct json_row *row)
+static int write_value(const struct call *call, const struct message *row)
 {
-    const char *text = json_row_text(row, "base64", "");
+    const char *text = message_get_text(row, "base64", "");
     size_t room = strlen(text) + 1;
     uint8_t *bytes = malloc(room);
     int length = bytes != NULL ? base64_decode(text, bytes, room) : -ENOMEM;
@@ -99,9 +99,9 @@ int run_kv_get(struct call *call)
 {
     const char *key = call->arguments->word[2];
     struct rows rows = {NULL, 0, 0};
-    struct json_request *r = request_of(call, "get");
-    json_request_word(r, key);
-    json_request_word(r, "form=base64");
+    struct request_draft *r = request_of(call, "get");
+    request_draft_word(r, key);
+    request_draft_word(r, "form=base64");
     word_job(call, r);
     int code = ask(call, r, &rows);
     if (code == EXIT_FINE && rows.count > 0) {
@@ -136,11 +136,11 @@ static uint8_t *read_value(const struct call *call, const char *file, size_t *le
     return bytes;
 }
 
-static void word_base64(struct json_request *r, const uint8_t *bytes, size_t length)
+static void word_base64(struct request_draft *r, const uint8_t *bytes, size_t length)
 {
     char text[PIECE / 3 * 4 + 8];
     base64_encode(bytes, length, text);
-    json_request_word(r, text);
+    request_draft_word(r, text);
 }
 
 /* A value that is too long for a request goes before it, in pieces, under a number. */
@@ -151,8 +151,8 @@ static int bring(const struct call *call, const uint8_t *bytes, size_t length, u
     snprintf(number, sizeof number, "%" PRIu64, id);
     for (size_t at = 0; at < length && code == EXIT_FINE; at += PIECE) {
         struct rows rows = {NULL, 0, 0};
-        struct json_request *r = request_of(call, "stage");
-        json_request_word(r, number);
+        struct request_draft *r = request_of(call, "stage");
+        request_draft_word(r, number);
         word_base64(r, bytes + at, length - at < PIECE ? length - at : PIECE);
         code = ask(call, r, &rows);
         rows_clear(&rows);
@@ -175,14 +175,14 @@ static int set(const struct call *call, const char *key, const uint8_t *bytes, s
     if (code != EXIT_FINE) {
         return code;
     }
-    struct json_request *r = request_of(call, "set");
-    json_request_word(r, key);
+    struct request_draft *r = request_of(call, "set");
+    request_draft_word(r, key);
     if (id != 0) {
-        json_request_word(r, "");
+        request_draft_word(r, "");
         word_number(r, "stage=", (int64_t)id);
     } else {
         word_base64(r, bytes, length);
-        json_request_word(r, "form=base64");
+        request_draft_word(r, "form=base64");
     }
     word_job(call, r);
     if (flags != NULL) {
@@ -224,8 +224,8 @@ int run_kv_delete(struct call *call)
 {
     const char *key = call->arguments->word[2];
     struct rows rows = {NULL, 0, 0};
-    struct json_request *r = request_of(call, "delete");
-    json_request_word(r, key);
+    struct request_draft *r = request_of(call, "delete");
+    request_draft_word(r, key);
     word_job(call, r);
     int code = ask(call, r, &rows);
     if (code == EXIT_FINE && rows.count > 0) {
@@ -237,19 +237,19 @@ int run_kv_delete(struct call *call)
 int run_kv_flush(struct call *call)
 {
     struct rows rows = {NULL, 0, 0};
-    struct json_request *r = request_of(call, "flush");
+    struct request_draft *r = request_of(call, "flush");
     word_job(call, r);
     int code = ask(call, r, &rows);
     if (code == EXIT_FINE && rows.count > 0) {
-        const char *status = json_row_text(rows.row[0], "status", "no result");
-        int64_t missing = json_row_integer(rows.row[0], "missing", 0),
-                told = json_row_integer(rows.row[0], "servers", 0);
+        const char *status = message_get_text(rows.row[0], "status", "no result");
+        int64_t missing = message_get_integer(rows.row[0], "missing", 0),
+                told = message_get_integer(rows.row[0], "servers", 0);
         if (strcmp(status, "done") != 0) {
             code = told > 0 ? EXIT_INCOMPLETE : EXIT_NOBODY;
             fprintf(call->errors, "cwctl: %s", status);
             if (missing > 0) {
                 fprintf(call->errors, ": %" PRId64 " of them, %s the first; flush again", missing,
-                        json_row_text(rows.row[0], "first_missing", "?"));
+                        message_get_text(rows.row[0], "first_missing", "?"));
             }
             fprintf(call->errors, "\n");
         } else if (!call->arguments->json) {
@@ -261,18 +261,18 @@ int run_kv_flush(struct call *call)
 
 /* ---- stats, hot ------------------------------------------------------------------------------------------------------------- */
 
-static struct json_row *sum_of(const struct rows *rows)
+static struct message *sum_of(const struct rows *rows)
 {
     static const char *const fields[] = {"values",    "value_bytes", "gets",   "hits_here", "hits_copy",
                                          "hits_root", "misses",      "writes", "evicted"};
-    struct json_row *sum = json_row_open();
-    json_row_set_text(sum, "server", "all");
+    struct message *sum = message_open();
+    message_text(sum, "server", "all");
     for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
         int64_t n = 0;
         for (size_t i = 0; i < rows->count; i++) {
-            n += json_row_integer(rows->row[i], fields[f], 0);
+            n += message_get_integer(rows->row[i], fields[f], 0);
         }
-        json_row_set_integer(sum, fields[f], n);
+        message_integer(sum, fields[f], n);
     }
     return sum;
 }
@@ -298,8 +298,8 @@ int run_kv_stats(struct call *call)
         {NULL, NULL, TABLE_TEXT},
     };
     struct rows rows = {NULL, 0, 0};
-    struct json_request *r = request_of(call, "stats");
-    json_request_word(r, "all");
+    struct request_draft *r = request_of(call, "stats");
+    request_draft_word(r, "all");
     int code = ask(call, r, &rows);
     if (code == EXIT_FINE && !call->arguments->json) {
         if (rows.count > 1) {
@@ -323,12 +323,12 @@ int run_kv_hot(struct call *call)
         {NULL, NULL, TABLE_TEXT},
     };
     struct rows rows = {NULL, 0, 0};
-    struct json_request *r = request_of(call, "hot");
+    struct request_draft *r = request_of(call, "hot");
     if (call->arguments->words > 2) {
-        json_request_word(r, call->arguments->word[2]);
+        request_draft_word(r, call->arguments->word[2]);
     }
     int code = ask(call, r, &rows);
-    bool none = rows.count == 1 && !json_row_has(rows.row[0], "key");
+    bool none = rows.count == 1 && !message_has(rows.row[0], "key");
     if (none) {
         rows_clear(&rows);
     }

@@ -59,7 +59,7 @@ void show_status(const struct call *call, const struct rows *rows)
 static bool are_several(const struct rows *rows)
 {
     for (size_t i = 1; i < rows->count; i++) {
-        if (strcmp(json_row_text(rows->row[i], "server", ""), json_row_text(rows->row[0], "server", "")) != 0) {
+        if (strcmp(message_get_text(rows->row[i], "server", ""), message_get_text(rows->row[0], "server", "")) != 0) {
             return true;
         }
     }
@@ -72,10 +72,10 @@ void show_counters(const struct call *call, const struct rows *rows)
         {"server", "SERVER", TABLE_TEXT}, {"group", "OF", TABLE_TEXT}, {"counter", "COUNTER", TABLE_TEXT},
         {"value", "VALUE", TABLE_COUNT},  {NULL, NULL, TABLE_TEXT},
     };
-    struct json_row **some = calloc(rows->count + 1, sizeof(struct json_row *));
+    struct message **some = calloc(rows->count + 1, sizeof(struct message *));
     size_t count = 0;
     for (size_t i = 0; some != NULL && i < rows->count; i++) {
-        if (json_row_integer(rows->row[i], "value", 0) != 0) {
+        if (message_get_integer(rows->row[i], "value", 0) != 0) {
             some[count++] = rows->row[i];
         }
     }

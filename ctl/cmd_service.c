@@ -29,12 +29,12 @@ void show_service(const struct call *call, const struct rows *rows)
     unsigned n = 0;
     for (size_t i = 0; i < rows->count; i++) {
         const char *field;
-        for (size_t f = 0; (field = json_row_field(rows->row[i], f)) != NULL && n < MOST; f++) {
+        for (size_t f = 0; (field = message_name(rows->row[i], f)) != NULL && n < MOST; f++) {
             unsigned c = 0;
             while (c < n && strcmp(columns[c].field, field) != 0) {
                 c++;
             }
-            bool number = json_row_integer(rows->row[i], field, INT64_MIN) != INT64_MIN;
+            bool number = message_get_integer(rows->row[i], field, INT64_MIN) != INT64_MIN;
             if (c == n) {
                 columns[n++] = (struct table_column){field, field, number ? kind_of(field) : TABLE_TEXT};
             }
@@ -59,16 +59,16 @@ int run_load(struct call *call)
         fprintf(call->errors, "cwctl: %s: no such file, or it may not be read\n", file);
         return EXIT_NO;
     }
-    struct json_request *request = call_request(call, call->command->request);
-    json_request_word(request, whole);
+    struct request_draft *request = call_request(call, call->command->request);
+    request_draft_word(request, whole);
     int rc = call_ask(call, request, call_patience(call), rows_add, &rows, &code);
     if (rc >= 0 && call->arguments->json && rows.count > 0) {
-        json_row_print(rows.row[0], call->out);
+        message_print(rows.row[0], call->out);
     } else if (rc >= 0) {
         show_done(call, &rows);
     }
     rows_clear(&rows);
-    json_request_close(request);
+    request_draft_close(request);
     free(whole);
     return code;
 }
@@ -80,30 +80,30 @@ struct pinging {
     int64_t sent, lost, unreachable, miscounted;
 };
 
-static void span_of(const struct json_row *row, const char *field, char out[static UNITS_TEXT])
+static void span_of(const struct message *row, const char *field, char out[static UNITS_TEXT])
 {
-    units_span(json_row_integer(row, field, 0), out);
+    units_span(message_get_integer(row, field, 0), out);
 }
 
-static void show_one(const struct call *call, const struct json_row *row)
+static void show_one(const struct call *call, const struct message *row)
 {
     char rtt[UNITS_TEXT];
-    const char *server = json_row_text(row, "server", NULL);
+    const char *server = message_get_text(row, "server", NULL);
     fprintf(call->out, "%s%sseq %" PRId64 ": ", server != NULL ? server : "", server != NULL ? " " : "",
-            json_row_integer(row, "seq", 0));
-    if (json_row_has(row, "lost")) {
+            message_get_integer(row, "seq", 0));
+    if (message_has(row, "lost")) {
         fprintf(call->out, "lost\n");
         return;
     }
     span_of(row, "rtt_ns", rtt);
-    fprintf(call->out, "%s, %" PRId64 " links there, %" PRId64 " back\n", rtt, json_row_integer(row, "hops_there", 0),
-            json_row_integer(row, "hops_back", 0));
+    fprintf(call->out, "%s, %" PRId64 " links there, %" PRId64 " back\n", rtt,
+            message_get_integer(row, "hops_there", 0), message_get_integer(row, "hops_back", 0));
 }
 
 /* "3", or "1 to 3". */
-static void show_range(const struct call *call, const struct json_row *row, const char *least, const char *most)
+static void show_range(const struct call *call, const struct message *row, const char *least, const char *most)
 {
-    int64_t a = json_row_integer(row, least, 0), b = json_row_integer(row, most, 0);
+    int64_t a = message_get_integer(row, least, 0), b = message_get_integer(row, most, 0);
     if (a == b) {
         fprintf(call->out, "%" PRId64, a);
     } else {
@@ -111,17 +111,17 @@ static void show_range(const struct call *call, const struct json_row *row, cons
     }
 }
 
-static void show_sum(const struct call *call, const struct json_row *row)
+static void show_sum(const struct call *call, const struct message *row)
 {
     char least[UNITS_TEXT], mean[UNITS_TEXT], most[UNITS_TEXT];
-    int64_t received = json_row_integer(row, "received", 0);
-    const char *server = json_row_text(row, "server", NULL);
+    int64_t received = message_get_integer(row, "received", 0);
+    const char *server = message_get_text(row, "server", NULL);
     bool many = strcmp(call->arguments->word[1], "all") == 0;
     if (server != NULL && !many) {
         fprintf(call->out, "%s: ", server);
     }
-    fprintf(call->out, "%" PRId64 " sent, %" PRId64 " answered, %" PRId64 " lost\n", json_row_integer(row, "sent", 0),
-            received, json_row_integer(row, "lost", 0));
+    fprintf(call->out, "%" PRId64 " sent, %" PRId64 " answered, %" PRId64 " lost\n",
+            message_get_integer(row, "sent", 0), received, message_get_integer(row, "lost", 0));
     if (received > 0) {
         span_of(row, "rtt_min_ns", least);
         span_of(row, "rtt_mean_ns", mean);
@@ -132,36 +132,36 @@ static void show_sum(const struct call *call, const struct json_row *row)
         show_range(call, row, "hops_back_min", "hops_back_max");
         fprintf(call->out, " back\n");
     }
-    int64_t unreachable = json_row_integer(row, "unreachable", 0);
+    int64_t unreachable = message_get_integer(row, "unreachable", 0);
     if (unreachable > 0) {
         fprintf(call->out, "%" PRId64 " server%s cannot be reached, and %s not asked; \"cwctl servers\" says which\n",
                 unreachable, unreachable == 1 ? "" : "s", unreachable == 1 ? "was" : "were");
     }
-    if (json_row_integer(row, "miscounted", 0) > 0) {
+    if (message_get_integer(row, "miscounted", 0) > 0) {
         fprintf(call->out, "%" PRId64 " counted other links than the runtime: that is a fault of cubeway\n",
-                json_row_integer(row, "miscounted", 0));
+                message_get_integer(row, "miscounted", 0));
     }
 }
 
-static void take_ping(void *context, struct json_row *row)
+static void take_ping(void *context, struct message *row)
 {
     struct pinging *p = context;
-    bool sum = json_row_has(row, "sent");
+    bool sum = message_has(row, "sent");
     if (sum) {
-        p->sent = json_row_integer(row, "sent", 0);
-        p->lost = json_row_integer(row, "lost", 0);
-        p->unreachable = json_row_integer(row, "unreachable", 0);
-        p->miscounted = json_row_integer(row, "miscounted", 0);
+        p->sent = message_get_integer(row, "sent", 0);
+        p->lost = message_get_integer(row, "lost", 0);
+        p->unreachable = message_get_integer(row, "unreachable", 0);
+        p->miscounted = message_get_integer(row, "miscounted", 0);
     }
     if (p->call->arguments->json) {
-        json_row_print(row, p->call->out);
+        message_print(row, p->call->out);
     } else if (sum && p->sent > 0) {
         show_sum(p->call, row);
     } else if (!sum) {
         show_one(p->call, row);
     }
     fflush(p->call->out);
-    json_row_close(row);
+    message_close(row);
 }
 
 static int64_t given(const struct arguments *a, const char *name, int64_t otherwise)
@@ -194,23 +194,23 @@ int run_ping(struct call *call)
         fprintf(call->errors, "cwctl: --count is not for ping all: each server gets one packet\n");
         return EXIT_USAGE;
     }
-    struct json_request *request = call_request(call, "ping");
+    struct request_draft *request = call_request(call, "ping");
     struct pinging p = {.call = call};
     int code = EXIT_FINE, from = 1;
     char hops[64];
     if (call_is_server(a->word[1])) {
-        json_request_word(request, "to");
+        request_draft_word(request, "to");
     } else if (a->words == 3 && strcmp(a->word[1], "far") == 0 && a->word[2][0] >= '0' && a->word[2][0] <= '9') {
         snprintf(hops, sizeof hops, "hops=%.50s", a->word[2]);
-        json_request_word(request, "far");
-        json_request_word(request, hops);
+        request_draft_word(request, "far");
+        request_draft_word(request, hops);
         from = 3;
     }
     for (int i = from; i < a->words; i++) {
-        json_request_word(request, a->word[i]);
+        request_draft_word(request, a->word[i]);
     }
     int rc = call_ask(call, request, patience_for(call), take_ping, &p, &code);
-    json_request_close(request);
+    request_draft_close(request);
     if (rc >= 0 && p.sent == 0) {
         fprintf(call->errors, "cwctl: nobody else is in view; \"cwctl servers\" and \"cwctl links\" say why\n");
         return EXIT_NO;
@@ -220,10 +220,10 @@ int run_ping(struct call *call)
 
 /* ---- trace -------------------------------------------------------------------------------------------------------------------- */
 
-static const char *verdict_of(const struct json_row *row)
+static const char *verdict_of(const struct message *row)
 {
-    bool made = strcmp(json_row_text(row, "in", ""), "self") == 0;
-    bool taken = strcmp(json_row_text(row, "out", ""), "self") == 0;
+    bool made = strcmp(message_get_text(row, "in", ""), "self") == 0;
+    bool taken = strcmp(message_get_text(row, "out", ""), "self") == 0;
     return taken ? "taken" : made ? "made" : "sent on";
 }
 
@@ -235,18 +235,18 @@ static void show_trace(const struct call *call, const struct rows *rows)
         {"wait_ns", "WAIT", TABLE_SPAN}, {"queued", "BEFORE IT", TABLE_COUNT}, {NULL, NULL, TABLE_TEXT},
     };
     size_t hops = 0;
-    const struct json_row *last = rows->count > 0 ? rows->row[rows->count - 1] : NULL;
-    for (; hops < rows->count && json_row_has(rows->row[hops], "leg"); hops++) {
-        json_row_set_text(rows->row[hops], "verdict", verdict_of(rows->row[hops]));
+    const struct message *last = rows->count > 0 ? rows->row[rows->count - 1] : NULL;
+    for (; hops < rows->count && message_has(rows->row[hops], "leg"); hops++) {
+        message_text(rows->row[hops], "verdict", verdict_of(rows->row[hops]));
     }
     table_print(rows->row, hops, columns, call->style, call->out);
-    if (last != NULL && json_row_has(last, "rtt_ns")) {
+    if (last != NULL && message_has(last, "rtt_ns")) {
         char rtt[UNITS_TEXT];
-        units_span(json_row_integer(last, "rtt_ns", 0), rtt);
+        units_span(message_get_integer(last, "rtt_ns", 0), rtt);
         fprintf(call->out, "\n%s took it; there and back in %s, over %" PRId64 " links and %" PRId64 "\n",
-                json_row_text(last, "server", "?"), rtt, json_row_integer(last, "hops_there", 0),
-                json_row_integer(last, "hops_back", 0));
-        if (json_row_integer(last, "complete", 1) == 0) {
+                message_get_text(last, "server", "?"), rtt, message_get_integer(last, "hops_there", 0),
+                message_get_integer(last, "hops_back", 0));
+        if (message_get_integer(last, "complete", 1) == 0) {
             fprintf(call->out, "the way was longer than the reports that fit into the packet: some are missing\n");
         }
     }
@@ -255,24 +255,24 @@ static void show_trace(const struct call *call, const struct rows *rows)
 int run_trace(struct call *call)
 {
     const struct arguments *a = call->arguments;
-    struct json_request *request = call_request(call, "trace");
+    struct request_draft *request = call_request(call, "trace");
     struct rows rows = {NULL, 0, 0};
     int code = EXIT_FINE;
     if (a->words == 2) {
-        json_request_word(request, call_is_server(a->word[1]) ? "to" : "key");
+        request_draft_word(request, call_is_server(a->word[1]) ? "to" : "key");
     }
     for (int i = 1; i < a->words; i++) {
-        json_request_word(request, a->word[i]);
+        request_draft_word(request, a->word[i]);
     }
     cw_span patience = cw_span_add(call_patience(call), CW_US(given(a, "lost-after", 1000000)));
     int rc = call_ask(call, request, a->timeout.ns > 0 ? a->timeout : patience, rows_add, &rows, &code);
     for (size_t i = 0; rc >= 0 && a->json && i < rows.count; i++) {
-        json_row_print(rows.row[i], call->out);
+        message_print(rows.row[i], call->out);
     }
     if (rc >= 0 && !a->json) {
         show_trace(call, &rows);
     }
     rows_clear(&rows);
-    json_request_close(request);
+    request_draft_close(request);
     return code;
 }

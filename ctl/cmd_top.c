@@ -16,8 +16,8 @@ struct look {
 static int take_look(const struct call *call, struct look *look, int *code)
 {
     struct timespec now;
-    struct json_request *status = json_request_open("status", call->server);
-    struct json_request *links = json_request_open("links", call->server);
+    struct request_draft *status = request_draft_open("status", call->server);
+    struct request_draft *links = request_draft_open("links", call->server);
     *look = (struct look){.at_ns = 0};
     int rc = call_ask(call, status, call_patience(call), rows_add, &look->servers, code);
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -25,8 +25,8 @@ static int take_look(const struct call *call, struct look *look, int *code)
     if (rc >= 0) {
         rc = call_ask(call, links, call_patience(call), rows_add, &look->links, code);
     }
-    json_request_close(links);
-    json_request_close(status);
+    request_draft_close(links);
+    request_draft_close(status);
     return rc;
 }
 
@@ -36,14 +36,14 @@ static void drop_look(struct look *look)
     rows_clear(&look->links);
 }
 
-static bool is_same(const struct json_row *a, const struct json_row *b)
+static bool is_same(const struct message *a, const struct message *b)
 {
-    return strcmp(json_row_text(a, "server", ""), json_row_text(b, "server", "")) == 0 &&
-           strcmp(json_row_text(a, "link", ""), json_row_text(b, "link", "")) == 0;
+    return strcmp(message_get_text(a, "server", ""), message_get_text(b, "server", "")) == 0 &&
+           strcmp(message_get_text(a, "link", ""), message_get_text(b, "link", "")) == 0;
 }
 
 /* The same server or link in the earlier look: rows come in the same order, unless the daemon has started anew. */
-static const struct json_row *before(const struct rows *earlier, size_t i, const struct json_row *row)
+static const struct message *before(const struct rows *earlier, size_t i, const struct message *row)
 {
     if (i < earlier->count && is_same(earlier->row[i], row)) {
         return earlier->row[i];
@@ -62,21 +62,21 @@ static void make_rates(const struct rows *now, const struct rows *earlier, int64
 {
     static const char *const kept[] = {"server", "link", "neighbour", "state"};
     for (size_t i = 0; i < now->count; i++) {
-        const struct json_row *row = now->row[i], *old = before(earlier, i, row);
-        struct json_row *made = json_row_open();
+        const struct message *row = now->row[i], *old = before(earlier, i, row);
+        struct message *made = message_open();
         for (unsigned k = 0; k < sizeof kept / sizeof *kept; k++) {
-            if (json_row_has(row, kept[k])) {
-                json_row_set_text(made, kept[k], json_row_text(row, kept[k], ""));
+            if (message_has(row, kept[k])) {
+                message_text(made, kept[k], message_get_text(row, kept[k], ""));
             }
         }
         for (const struct rate *r = rates; r->field != NULL; r++) {
-            int64_t new = json_row_integer(row, r->field, -1);
-            int64_t grown = new - json_row_integer(old, r->field, new);
+            int64_t new = message_get_integer(row, r->field, -1);
+            int64_t grown = new - message_get_integer(old, r->field, new);
             if (new >= 0 && r->factor == 0) {
-                json_row_set_integer(made, r->name, new); /* a level, not a rate */
+                message_integer(made, r->name, new); /* a level, not a rate */
             } else if (new >= 0) {
                 double a_second = (double)grown * 1e9 / (double)(span_ns > 0 ? span_ns : 1);
-                json_row_set_integer(made, r->name, (int64_t)(a_second * (double)r->factor + 0.5));
+                message_integer(made, r->name, (int64_t)(a_second * (double)r->factor + 0.5));
             }
         }
         rows_add(out, made);
@@ -103,7 +103,7 @@ static void print_rates(const struct call *call, const struct rows *servers, con
     };
     if (call->arguments->json) {
         for (size_t i = 0; i < servers->count + links->count; i++) {
-            json_row_print(i < servers->count ? servers->row[i] : links->row[i - servers->count], call->out);
+            message_print(i < servers->count ? servers->row[i] : links->row[i - servers->count], call->out);
         }
         return;
     }

@@ -8,37 +8,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_part(const struct json_row *row, const char *part)
+static bool is_part(const struct message *row, const char *part)
 {
-    return strcmp(json_row_text(row, "part", ""), part) == 0;
+    return strcmp(message_get_text(row, "part", ""), part) == 0;
 }
 
 /* "-x of 1,0,0", or nothing. */
-static void set_end(struct json_row *row, const char *field, const char *port, const char *server)
+static void set_end(struct message *row, const char *field, const char *port, const char *server)
 {
     char text[80];
-    if (json_row_has(row, server)) {
-        snprintf(text, sizeof text, "%s of %s", json_row_text(row, port, "?"), json_row_text(row, server, "?"));
-        json_row_set_text(row, field, text);
+    if (message_has(row, server)) {
+        snprintf(text, sizeof text, "%s of %s", message_get_text(row, port, "?"), message_get_text(row, server, "?"));
+        message_text(row, field, text);
     }
 }
 
-static void show_search(const struct call *call, const struct json_row *row)
+static void show_search(const struct call *call, const struct message *row)
 {
-    const char *torus = json_row_text(row, "torus", "");
-    const char *state = json_row_text(row, "state", "");
-    int64_t missing = json_row_integer(row, "missing", 0);
+    const char *torus = message_get_text(row, "torus", "");
+    const char *state = message_get_text(row, "state", "");
+    int64_t missing = message_get_integer(row, "missing", 0);
     if (strcmp(state, "agreed") == 0) {
         return; /* the ports say the rest */
     }
     fprintf(call->out, "%s: %" PRId64 " of its servers known",
             strcmp(state, "refused") == 0 ? "no torus can be made of these cables" : "searching for a place in a torus",
-            json_row_integer(row, "servers", 0));
+            message_get_integer(row, "servers", 0));
     if (missing > 0) {
         fprintf(call->out, ", %" PRId64 " more named by others and not heard", missing);
     }
     if (torus[0] != '\0') {
-        fprintf(call->out, "; %" PRId64 " agree on %s", json_row_integer(row, "agreeing", 0), torus);
+        fprintf(call->out, "; %" PRId64 " agree on %s", message_get_integer(row, "agreeing", 0), torus);
     }
     fputs("\n\n", call->out);
 }
@@ -58,17 +58,17 @@ void show_wiring(const struct call *call, const struct rows *rows)
         {"ok", "RIGHT", TABLE_FLAG},
         {NULL, NULL, TABLE_TEXT},
     };
-    struct json_row **cables = calloc(rows->count + 1, sizeof(struct json_row *));
+    struct message **cables = calloc(rows->count + 1, sizeof(struct message *));
     size_t count = 0, right = 0, judged = 0;
     for (size_t i = 0; cables != NULL && i < rows->count; i++) {
-        struct json_row *row = rows->row[i];
+        struct message *row = rows->row[i];
         if (is_part(row, "search")) {
             show_search(call, row);
         } else if (!is_part(row, "fault")) {
             set_end(row, "plan", "port", "leads_to");
             set_end(row, "heard", "seen_port", "seen");
-            judged += json_row_has(row, "ok");
-            right += json_row_flag(row, "ok");
+            judged += message_has(row, "ok");
+            right += message_get_flag(row, "ok");
             cables[count++] = row;
         }
     }
@@ -80,12 +80,12 @@ void show_wiring(const struct call *call, const struct rows *rows)
         fprintf(call->out, "\n%zu of %zu are right\n", right, judged);
     }
     for (size_t i = 0; i < rows->count; i++) {
-        const char *fault = json_row_text(rows->row[i], "fault", NULL);
+        const char *fault = message_get_text(rows->row[i], "fault", NULL);
         if (fault != NULL && is_part(rows->row[i], "fault")) {
             fprintf(call->out, "%s\n", fault);
         } else if (fault != NULL) {
-            fprintf(call->out, "%s of %s: %s\n", json_row_text(rows->row[i], "link", "?"),
-                    json_row_text(rows->row[i], "server", "?"), fault);
+            fprintf(call->out, "%s of %s: %s\n", message_get_text(rows->row[i], "link", "?"),
+                    message_get_text(rows->row[i], "server", "?"), fault);
         }
     }
 }

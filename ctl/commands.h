@@ -20,10 +20,10 @@ enum {
 
 /* An answer, all of it. */
 struct rows {
-    struct json_row **row;
+    struct message **row;
     size_t count, room;
 };
-void rows_add(void *context, struct json_row *row); /* for client_ask(): takes the row */
+void rows_add(void *context, struct message *row); /* for client_ask(): takes the row */
 void rows_clear(struct rows *rows);
 
 struct command;
@@ -72,12 +72,12 @@ void commands_help_all(FILE *out);
 /* ---- Doing one ---------------------------------------------------------------------------------------------------------- */
 
 /* A request of that name with the options that were given, and no words; for call.c and commands that ask on their own. */
-struct json_request *call_request(const struct call *call, const char *name);
+struct request_draft *call_request(const struct call *call, const char *name);
 /*
  * Asks. Gives the daemon's rc (>= 0), or a negative one after a line on errors, whose exit code is in *code.
  */
-CW_MUST_CHECK int call_ask(const struct call *call, const struct json_request *request, cw_span patience,
-                           void (*row)(void *context, struct json_row *row), void *context, int *code);
+CW_MUST_CHECK int call_ask(const struct call *call, struct request_draft *request, cw_span patience,
+                           void (*row)(void *context, struct message *row), void *context, int *code);
 /* The patience that is right where answers come at once. */
 cw_span call_patience(const struct call *call);
 /* Does the command, as often as --watch says; gives the exit code. */

@@ -28,7 +28,7 @@ int job_world_fail(struct job_world *w, int code, const char *format, ...)
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------------- */
 
-static int ask(struct job_world *w, const struct json_request *request, cw_span patience, struct rows *rows,
+static int ask(struct job_world *w, struct request_draft *request, cw_span patience, struct rows *rows,
                char why[static CLIENT_WHY])
 {
     int rc = client_ask(w->call->client, request, patience, rows_add, rows, why);
@@ -41,22 +41,22 @@ static int ask(struct job_world *w, const struct json_request *request, cw_span 
 int job_world_ask(struct job_world *w, const char *const *words, cw_span patience, struct rows *rows,
                   char why[static CLIENT_WHY])
 {
-    struct json_request *request = json_request_open("service", w->call->server);
-    json_request_word(request, "jobs");
+    struct request_draft *request = request_draft_open("service", w->call->server);
+    request_draft_word(request, "jobs");
     for (; *words != NULL; words++) {
-        json_request_word(request, *words);
+        request_draft_word(request, *words);
     }
     int rc = ask(w, request, patience, rows, why);
-    json_request_close(request);
+    request_draft_close(request);
     return rc;
 }
 
 static int ask_plain(struct job_world *w, const char *command, struct rows *rows)
 {
     char why[CLIENT_WHY];
-    struct json_request *request = json_request_open(command, w->call->server);
+    struct request_draft *request = request_draft_open(command, w->call->server);
     int rc = ask(w, request, call_patience(w->call), rows, why);
-    json_request_close(request);
+    request_draft_close(request);
     if (rc < 0 && !client_failed(w->call->client)) {
         return job_world_fail(w, EXIT_NO, "%s", why);
     }
@@ -67,12 +67,12 @@ static int read_status(struct job_world *w)
 {
     struct rows rows = {NULL, 0, 0};
     int rc = ask_plain(w, "status", &rows);
-    const char *torus = rc >= 0 && rows.count > 0 ? json_row_text(rows.row[0], "torus", "") : "";
+    const char *torus = rc >= 0 && rows.count > 0 ? message_get_text(rows.row[0], "torus", "") : "";
     if (rc >= 0 && quantity_dims(torus, strlen(torus), &w->dims) < 0) {
         rc = job_world_fail(w, EXIT_NO, "the server has no place in the torus yet; cwctl status says more");
     }
     if (rc >= 0) {
-        w->cluster = (uint32_t)json_row_integer(rows.row[0], "cluster", 0);
+        w->cluster = (uint32_t)message_get_integer(rows.row[0], "cluster", 0);
         w->servers = (uint32_t)w->dims.x * w->dims.y * w->dims.z;
     }
     rows_clear(&rows);
@@ -105,9 +105,9 @@ void job_world_close(struct job_world *w)
 
 /* ---- Names -------------------------------------------------------------------------------------------------------------- */
 
-static cw_job number_of(const struct json_row *row)
+static cw_job number_of(const struct message *row)
 {
-    int64_t number = json_row_integer(row, "job", 0);
+    int64_t number = message_get_integer(row, "job", 0);
     return number > 0 && number <= UINT32_MAX ? (cw_job)number : 0;
 }
 
@@ -116,16 +116,16 @@ static cw_job named(const struct job_world *w, const char *name)
 {
     cw_job dead = 0;
     for (size_t i = 0; i < w->jobs.count; i++) {
-        const struct json_row *row = w->jobs.row[i];
-        if (strcmp(json_row_text(row, "name", ""), name) == 0) {
-            if (json_row_integer(row, "destroyed", 0) == 0) {
+        const struct message *row = w->jobs.row[i];
+        if (strcmp(message_get_text(row, "name", ""), name) == 0) {
+            if (message_get_integer(row, "destroyed", 0) == 0) {
                 return number_of(row);
             }
             dead = number_of(row);
         }
     }
     for (size_t i = 0; i < w->services.count; i++) {
-        if (strcmp(json_row_text(w->services.row[i], "service", ""), name) == 0) {
+        if (strcmp(message_get_text(w->services.row[i], "service", ""), name) == 0) {
             return number_of(w->services.row[i]);
         }
     }
@@ -151,12 +151,12 @@ void job_world_name(const struct job_world *w, cw_job job, char out[static JOB_R
     snprintf(out, JOB_RECORD_NAME_BYTES, "%" PRIu32, job);
     for (size_t i = 0; i < w->services.count; i++) {
         if (number_of(w->services.row[i]) == job) {
-            snprintf(out, JOB_RECORD_NAME_BYTES, "%s", json_row_text(w->services.row[i], "service", ""));
+            snprintf(out, JOB_RECORD_NAME_BYTES, "%s", message_get_text(w->services.row[i], "service", ""));
         }
     }
     for (size_t i = 0; i < w->jobs.count; i++) {
         if (number_of(w->jobs.row[i]) == job) {
-            snprintf(out, JOB_RECORD_NAME_BYTES, "%s", json_row_text(w->jobs.row[i], "name", ""));
+            snprintf(out, JOB_RECORD_NAME_BYTES, "%s", message_get_text(w->jobs.row[i], "name", ""));
         }
     }
 }
@@ -248,7 +248,7 @@ static int64_t join(const struct rows *rows, uint8_t **bytes)
     size_t used = 0;
     *bytes = malloc(RECORD_MOST);
     for (size_t i = 0; *bytes != NULL && i < rows->count; i++) {
-        const char *piece = json_row_text(rows->row[i], "record", NULL);
+        const char *piece = message_get_text(rows->row[i], "record", NULL);
         int got = piece != NULL ? base64_decode(piece, *bytes + used, RECORD_MOST - used) : 0;
         if (got < 0) {
             return got;

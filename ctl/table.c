@@ -106,16 +106,16 @@ static void number_cell(int64_t value, enum table_kind kind, char out[static TAB
     }
 }
 
-void table_cell(const struct json_row *row, const struct table_column *column, char out[static TABLE_CELL])
+void table_cell(const struct message *row, const struct table_column *column, char out[static TABLE_CELL])
 {
-    if (!json_row_show(row, column->field, out, TABLE_CELL)) {
+    if (!message_show(row, column->field, out, TABLE_CELL)) {
         return;
     }
     for (char *c = out; *c != '\0'; c++) { /* nobody's text moves the cursor */
         *c = (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c;
     }
     if (is_number(column->kind)) {
-        number_cell(json_row_integer(row, column->field, 0), column->kind, out);
+        number_cell(message_get_integer(row, column->field, 0), column->kind, out);
     } else if (column->kind == TABLE_MARK && strcmp(out, "no") == 0) {
         out[0] = '\0';
     }
@@ -147,7 +147,7 @@ static void print_cell(const char *text, const struct table_column *column, size
 /* ---- Tables ---------------------------------------------------------------------------------------------------------------- */
 
 /* Of every column: how wide, 0 when it is empty. Gives how many columns there are. */
-static unsigned measure(struct json_row *const *rows, size_t count, const struct table_column *columns,
+static unsigned measure(struct message *const *rows, size_t count, const struct table_column *columns,
                         size_t width[static COLUMNS_MAX], unsigned *last)
 {
     char cell[TABLE_CELL];
@@ -170,7 +170,7 @@ static unsigned measure(struct json_row *const *rows, size_t count, const struct
 }
 
 /* The last column in which the row has something: nothing is padded behind it. */
-static unsigned last_of(const struct json_row *row, const struct table_column *columns, unsigned n)
+static unsigned last_of(const struct message *row, const struct table_column *columns, unsigned n)
 {
     char cell[TABLE_CELL];
     unsigned last = 0;
@@ -181,7 +181,7 @@ static unsigned last_of(const struct json_row *row, const struct table_column *c
     return last;
 }
 
-void table_print(struct json_row *const *rows, size_t count, const struct table_column *columns,
+void table_print(struct message *const *rows, size_t count, const struct table_column *columns,
                  struct table_style style, FILE *out)
 {
     size_t width[COLUMNS_MAX];
@@ -211,14 +211,14 @@ void table_print(struct json_row *const *rows, size_t count, const struct table_
     }
 }
 
-void table_print_record(const struct json_row *row, const struct table_column *columns, struct table_style style,
+void table_print_record(const struct message *row, const struct table_column *columns, struct table_style style,
                         FILE *out)
 {
     size_t width = 0;
     char cell[TABLE_CELL];
     for (unsigned c = 0; columns[c].field != NULL; c++) {
         size_t title = table_width(columns[c].title);
-        width = json_row_has(row, columns[c].field) && title > width ? title : width;
+        width = message_has(row, columns[c].field) && title > width ? title : width;
     }
     for (unsigned c = 0; columns[c].field != NULL; c++) {
         table_cell(row, &columns[c], cell);

@@ -5,7 +5,7 @@
 #ifndef CTL_TABLE_H
 #define CTL_TABLE_H
 
-#include "ctl/json.h"
+#include "message/message.h"
 
 enum table_kind {
     TABLE_TEXT,
@@ -32,13 +32,13 @@ struct table_style table_style_for(FILE *out);
 
 /* What a field is for people; "" when the row has none. */
 enum { TABLE_CELL = 256 };
-void table_cell(const struct json_row *row, const struct table_column *column, char out[static TABLE_CELL]);
+void table_cell(const struct message *row, const struct table_column *column, char out[static TABLE_CELL]);
 
 /* Columns in which no row has anything are left out. Columns end with field NULL. */
-void table_print(struct json_row *const *rows, size_t count, const struct table_column *columns,
+void table_print(struct message *const *rows, size_t count, const struct table_column *columns,
                  struct table_style style, FILE *out);
 /* One row as lines "title  value"; a field it does not have is left out. */
-void table_print_record(const struct json_row *row, const struct table_column *columns, struct table_style style,
+void table_print_record(const struct message *row, const struct table_column *columns, struct table_style style,
                         FILE *out);
 
 /* text in the colour of what it says: "up" green, "down" red, words it does not know plain. */

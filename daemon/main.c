@@ -9,18 +9,18 @@
 #include "daemon/commands/commands.h"
 #include "daemon/config/config.h"
 #include "daemon/config/doubts.h"
-#include "daemon/host/file_desk.h"
+#include "daemon/host/file_host.h"
 #include "daemon/host/host.h"
-#include "daemon/host/job_desk.h"
-#include "daemon/listeners/memcached.h"
+#include "daemon/host/job_host.h"
 #include "daemon/host/links.h"
 #include "daemon/host/log.h"
-#include "daemon/listeners/metrics.h"
 #include "daemon/host/notify.h"
 #include "daemon/host/privileges.h"
 #include "daemon/host/reload.h"
-#include "daemon/host/store.h"
+#include "daemon/host/state.h"
 #include "daemon/host/watcher.h"
+#include "daemon/listeners/memcached.h"
+#include "daemon/listeners/metrics.h"
 #include "shim/clock.h"
 
 #include <errno.h>
@@ -208,7 +208,7 @@ static int read_config(const struct options *o, struct daemon_config *config)
         config_write(config, stdout);
         return EXIT_FINE;
     }
-    if (job_desk_check(config, print_mistake, NULL) < 0) {
+    if (job_host_check(config, print_mistake, NULL) < 0) {
         return EXIT_USAGE;
     }
     return o->check ? check_more(o, config) : -1;
@@ -219,16 +219,16 @@ static int read_config(const struct options *o, struct daemon_config *config)
 struct daemon {
     struct daemon_config config;
     struct log *log;
-    struct store store;
-    bool stored;  /* store is open */
+    struct state_file state_file;
+    bool stored;  /* state_file is open */
     bool dropped; /* privileges are */
     bool looked;  /* for neighbours that have not come */
     struct shim *shim[CW_LINK_COUNT];
     struct watcher *watcher;
-    struct job_desk *jobs;
-    struct file_desk *files;
+    struct job_host *jobs;
+    struct file_host *files;
     struct host *host;
-    struct request_desk desk;
+    struct request_table table;
     struct control *control;
     struct metrics *metrics;
     struct kvdoor *kvdoor;
@@ -248,23 +248,23 @@ static uint64_t clock_us(void)
 }
 
 /* A torus inside this process begins anew as a whole: nobody outside remembers its incarnations. */
-static bool open_store(struct daemon *d, uint64_t *incarnation)
+static bool open_state(struct daemon *d, uint64_t *incarnation)
 {
-    char why[STORE_WHY];
+    char why[STATE_WHY];
     if (d->config.place == CONFIG_WHOLE) {
         *incarnation = clock_us();
         return true;
     }
-    if (store_open(&d->store, d->config.state_dir, d->config.name, why) < 0) {
+    if (state_open(&d->state_file, d->config.state_dir, d->config.name, why) < 0) {
         return fail(d, "stable storage cannot be had", why);
     }
     d->stored = true;
-    while (d->store.state.id == 0) { /* kept with the incarnations */
-        if (getrandom(&d->store.state.id, sizeof d->store.state.id, 0) < 0) {
+    while (d->state_file.state.id == 0) { /* kept with the incarnations */
+        if (getrandom(&d->state_file.state.id, sizeof d->state_file.state.id, 0) < 0) {
             return fail(d, "no random number can be had", strerror(errno));
         }
     }
-    if (store_incarnations(&d->store, clock_us(), INCARNATIONS, incarnation, why) < 0) {
+    if (state_incarnations(&d->state_file, clock_us(), INCARNATIONS, incarnation, why) < 0) {
         return fail(d, "stable storage cannot be had", why);
     }
     return true;
@@ -278,7 +278,7 @@ static void drop_in_watcher(void *context)
         (void)!privileges_drop(d->config.user, why);
     }
     if (d->stored) {
-        store_close(&d->store); /* its lock is the daemon's */
+        state_close(&d->state_file); /* its lock is the daemon's */
     }
 }
 
@@ -316,13 +316,13 @@ static bool open_links(struct daemon *d)
 static int keep_place(void *context, const struct boot_place *place)
 {
     struct daemon *d = context;
-    char why[STORE_WHY];
-    struct store_state state = d->store.state;
+    char why[STATE_WHY];
+    struct state state = d->state_file.state;
     state.assigned = true;
     state.dims = place->dims;
     state.self = place->self;
     memcpy(state.direction, place->direction, sizeof state.direction);
-    int rc = store_save(&d->store, &state, why);
+    int rc = state_save(&d->state_file, &state, why);
     if (rc < 0) {
         fail(d, "the place that was found cannot be kept", why);
     }
@@ -331,39 +331,20 @@ static int keep_place(void *context, const struct boot_place *place)
 
 static bool open_jobs(struct daemon *d)
 {
-    char why[JOB_DESK_WHY];
-    return job_desk_open(&d->jobs, &d->config, d->log, why) == 0 || fail(d, "job records cannot be had", why);
-}
-
-/* The folder that files go into, while there are the rights to make it. */
-static void prepare_folder(struct daemon *d)
-{
-    const struct config_service *s = d->config.service;
-    for (unsigned i = 0; i < d->config.service_count; i++) {
-        for (unsigned o = 0; strcmp(s[i].name, "multicast") == 0 && o < s[i].options; o++) {
-            const struct config_option *option = &s[i].option[o];
-            int rc = strcmp(option->name, "folder") == 0 && option->value[0] == '/'
-                         ? file_desk_prepare(option->value, d->config.user)
-                         : 0;
-            if (rc < 0) {
-                LOG(d->log, CW_LOG_WARN, "the folder for files cannot be made: none will be taken",
-                    {"folder", option->value}, {"why", strerror(-rc)});
-            }
-        }
-    }
+    char why[JOB_HOST_WHY];
+    return job_host_open(&d->jobs, &d->config, d->log, why) == 0 || fail(d, "job records cannot be had", why);
 }
 
 static bool open_files(struct daemon *d)
 {
-    prepare_folder(d);
-    int rc = file_desk_open(&d->files, d->config.place == CONFIG_WHOLE);
+    int rc = file_host_open(&d->files, &d->config, d->log);
     return rc == 0 || fail(d, "files cannot be had", strerror(-rc));
 }
 
 static bool open_host(struct daemon *d, uint64_t incarnation)
 {
     char why[HOST_WHY];
-    const struct store_state *state = &d->store.state;
+    const struct state *state = &d->state_file.state;
     struct boot_place place = {.dims = state->dims, .self = state->self};
     memcpy(place.direction, state->direction, sizeof place.direction);
     bool kept = d->config.place == CONFIG_AUTO && state->assigned;
@@ -395,7 +376,7 @@ static bool open_host(struct daemon *d, uint64_t incarnation)
 static bool open_doors(struct daemon *d)
 {
     char why[CONTROL_WHY];
-    if (commands_open(&d->control, d->host, &d->desk, why) < 0) {
+    if (commands_open(&d->control, d->host, &d->table, why) < 0) {
         return fail(d, "the control socket cannot be opened", why);
     }
     if (metrics_open(&d->metrics, d->host, why) < 0) {
@@ -416,7 +397,7 @@ static void on_hangup(void *context, struct host *h)
 {
     (void)context;
     notify_send("RELOADING=1");
-    reload(host_config_change(h), host_log(h));
+    reload_level(host_config_change(h), host_log(h));
     notify_send("READY=1");
 }
 
@@ -449,7 +430,7 @@ static void log_doubt(void *context, const char *text)
 static void on_patience(void *context, struct host *h)
 {
     struct daemon *d = context;
-    d->looked = d->looked || host_look_neighbours(h);
+    d->looked = d->looked || host_log_neighbours(h);
 }
 
 static bool listen_to_signals(struct daemon *d)
@@ -467,7 +448,7 @@ static bool listen_to_signals(struct daemon *d)
 
 static bool open_all(struct daemon *d)
 {
-    char why[PRIVILEGES_WHY + STORE_WHY];
+    char why[PRIVILEGES_WHY + STATE_WHY];
     uint64_t incarnation = 0;
     /* With cables: a torus inside this process holds time instead (clock.h), and need not stand in anybody's way. */
     bool hurry = d->config.place != CONFIG_WHOLE && d->config.priority != CONFIG_NORMAL;
@@ -483,19 +464,19 @@ static bool open_all(struct daemon *d)
         return fail(d, "rights cannot be limited", why);
     }
     (void)doubts_links(&d->config, log_doubt, d);
-    if (!open_store(d, &incarnation) || !open_links(d) || !open_jobs(d) || !open_files(d) ||
+    if (!open_state(d, &incarnation) || !open_links(d) || !open_jobs(d) || !open_files(d) ||
         !open_host(d, incarnation) || !listen_to_signals(d) || !open_doors(d)) {
         return false;
     }
-    if (d->stored && store_give(&d->store, d->config.user, why) < 0) {
+    if (d->stored && state_give(&d->state_file, d->config.user, why) < 0) {
         return fail(d, "stable storage cannot be had", why);
     }
     if (privileges_drop(d->config.user, why) < 0) {
         return fail(d, "rights cannot be given up", why);
     }
     d->dropped = true;
-    bool seeks = d->stored && d->config.place == CONFIG_AUTO && !d->store.state.assigned;
-    if (seeks && store_check(&d->store, why) < 0) {
+    bool seeks = d->stored && d->config.place == CONFIG_AUTO && !d->state_file.state.assigned;
+    if (seeks && state_check(&d->state_file, why) < 0) {
         return fail(d, "stable storage cannot be had", why); /* now, and not when the whole torus has been found */
     }
     return true;
@@ -509,12 +490,12 @@ static void close_all(struct daemon *d)
     if (d->host != NULL) {
         host_close(d->host);
     }
-    job_desk_close(d->jobs);
-    file_desk_close(d->files);
+    job_host_close(d->jobs);
+    file_host_close(d->files);
     watcher_end(d->watcher);
     links_close_all(d->shim);
     if (d->stored) {
-        store_close(&d->store);
+        state_close(&d->state_file);
     }
 }
 

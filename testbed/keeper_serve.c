@@ -4,7 +4,8 @@
 
 #include "base/check.h"
 #include "base/quantity.h"
-#include "testbed/message.h"
+#include "message/answer_line.h"
+#include "message/request_line.h"
 #include "testbed/peer.h"
 
 #include <errno.h>
@@ -17,23 +18,21 @@
 struct asked {
     struct keeper *k;
     const struct keeper_client *client;
-    const struct message *request;
-    int64_t id;
+    const struct request_line *request;
     cw_server server;
     cw_link link;
     int passed[2]; /* descriptors for the last answer */
     char why[LAB_WHY];
 };
 
-static void answer(const struct asked *a, struct message *m)
+/* Sends a line of the answer, which it takes; with the last one go the descriptors that were asked for. */
+static void answer(const struct asked *a, char *line, size_t length, bool done)
 {
-    size_t length;
-    message_integer(m, "id", a->id);
-    char *line = message_line(m, &length);
+    CHECK(line != NULL);
     struct iovec bytes = {line, length};
     char control[CMSG_SPACE(sizeof a->passed)] = {0};
     struct msghdr out = {.msg_iov = &bytes, .msg_iovlen = 1};
-    if (a->passed[0] >= 0 && message_get_flag(m, "done")) {
+    if (done && a->passed[0] >= 0) {
         out.msg_control = control;
         out.msg_controllen = sizeof control;
         struct cmsghdr *c = CMSG_FIRSTHDR(&out);
@@ -44,12 +43,11 @@ static void answer(const struct asked *a, struct message *m)
     }
     (void)sendmsg(a->client->fd, &out, MSG_NOSIGNAL);
     free(line);
-    message_close(m);
 }
 
 static int refuse(struct asked *a, int rc, const char *why)
 {
-    snprintf(a->why, sizeof a->why, "%s", why);
+    snprintf(a->why, sizeof a->why, "%.*s", LAB_WHY - 1, why);
     return rc;
 }
 
@@ -57,7 +55,7 @@ static int refuse(struct asked *a, int rc, const char *why)
 
 static int need_server(struct asked *a)
 {
-    const char *word = message_get_item(a->request, "args", 0);
+    const char *word = a->request->argv[0];
     cw_coord c;
     if (word == NULL || torus_parse(&a->k->lab.torus, word, strlen(word), &c) < 0) {
         return refuse(a, -EINVAL, "expected a server of the torus, as 0,1,2");
@@ -80,7 +78,7 @@ static int need_process(struct asked *a)
 static int need_link(struct asked *a)
 {
     int rc = need_process(a);
-    const char *word = message_get_item(a->request, "args", 1);
+    const char *word = a->request->argv[1];
     if (rc == 0 && (word == NULL || quantity_link(word, strlen(word), &a->link) < 0)) {
         rc = refuse(a, -EINVAL, "expected a link: +x -x +y -y +z -z");
     }
@@ -89,7 +87,7 @@ static int need_link(struct asked *a)
 
 static bool says(const struct asked *a, size_t i, const char *word)
 {
-    const char *said = message_get_item(a->request, "args", i);
+    const char *said = a->request->argv[i];
     return said != NULL && strcmp(said, word) == 0;
 }
 
@@ -115,7 +113,8 @@ static int run_status(struct asked *a)
     cw_time now = peer_clock();
     for (cw_server s = 0; s < k->daemons; s++) {
         const struct crew *c = &k->crew[s];
-        struct message *row = message_open(), *m = message_open();
+        struct message *row = message_open();
+        size_t length;
         char name[TORUS_TEXT];
         message_text(row, "server", lab_daemon_name(&k->lab, s, name));
         message_text(row, "state", crew_state_name(c->state));
@@ -126,8 +125,8 @@ static int run_status(struct asked *a)
         if (c->state == CREW_DEAD) {
             describe_end(row, c);
         }
-        message_inner(m, "row", row);
-        answer(a, m);
+        char *line = answer_line_row(row, a->request->id, &length);
+        answer(a, line, length, false);
     }
     return 0;
 }
@@ -198,7 +197,7 @@ static int run_restore(struct asked *a)
 static int run_pause(struct asked *a)
 {
     int rc = need_process(a);
-    const char *word = message_get_item(a->request, "args", 1);
+    const char *word = a->request->argv[1];
     if (rc < 0) {
         return rc;
     }
@@ -239,7 +238,7 @@ static int run_link(struct asked *a)
 static int run_loss(struct asked *a)
 {
     int rc = need_link(a);
-    const char *word = message_get_item(a->request, "args", 2);
+    const char *word = a->request->argv[2];
     if (rc < 0) {
         return rc;
     }
@@ -285,43 +284,56 @@ static const struct {
     {"loss", run_loss},     {"down", run_down},       {"namespace", run_namespace},
 };
 
-static void serve_line(struct keeper *k, const struct keeper_client *c, const char *line, size_t length)
+/* What is wrong with it, in words; NULL: nothing is. */
+static const char *reason_of(const struct asked *a, int rc)
 {
-    struct message *request = message_parse(line, length), *m = message_open();
-    struct asked a = {.k = k, .client = c, .request = request, .passed = {-1, -1}};
-    int rc = refuse(&a, -EPROTO, "a request is one line of JSON with an id and a command");
-    const char *command = request != NULL ? message_get_text(request, "command") : NULL;
-    if (command != NULL) {
-        a.id = message_get_integer(request, "id", 0);
-        rc = refuse(&a, -ENOSYS, "the keeper knows no such command");
-        for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-            if (strcmp(commands[i].name, command) == 0) {
-                a.why[0] = '\0';
-                rc = commands[i].run(&a);
-            }
+    if (rc >= 0) {
+        return NULL;
+    }
+    if (a->why[0] != '\0') {
+        return a->why;
+    }
+    switch (-rc) {
+    case ESRCH:
+        return "its daemon is dead";
+    case EALREADY:
+        return "it is so already";
+    case ENODEV:
+        return "it has no cable there";
+    default:
+        return strerror(-rc);
+    }
+}
+
+static int run(struct asked *a)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(commands[i].name, a->request->command) == 0) {
+            return commands[i].run(a);
         }
     }
-    message_flag(m, "done", true);
-    message_integer(m, "rc", rc);
-    if (rc < 0) {
-        message_text(m, "error",
-                     a.why[0] != '\0'  ? a.why
-                     : rc == -ESRCH    ? "its daemon is dead"
-                     : rc == -EALREADY ? "it is so already"
-                     : rc == -ENODEV   ? "it has no cable there"
-                                       : strerror(-rc));
-    }
-    answer(&a, m);
-    message_close(request);
+    return refuse(a, -ENOSYS, "the keeper knows no such command");
+}
+
+static void serve_line(struct keeper *k, const struct keeper_client *c, const char *text, size_t length)
+{
+    char why[REQUEST_LINE_WHY];
+    struct request_line request;
+    struct asked a = {.k = k, .client = c, .request = &request, .passed = {-1, -1}};
+    int rc = request_line_open(&request, text, length, why);
+    rc = rc < 0 ? refuse(&a, -EPROTO, why) : run(&a);
+    char *line = answer_line_done(request.has_id, request.id, rc, reason_of(&a, rc), &length);
+    answer(&a, line, length, true);
+    request_line_close(&request);
 }
 
 bool keeper_serve(struct keeper *k, struct keeper_client *c)
 {
     if (c->bytes == NULL) {
-        c->bytes = malloc(MESSAGE_LINE_MAX);
+        c->bytes = malloc(REQUEST_LINE_MAX);
         CHECK(c->bytes != NULL);
     }
-    ssize_t got = recv(c->fd, c->bytes + c->used, MESSAGE_LINE_MAX - c->used, MSG_DONTWAIT);
+    ssize_t got = recv(c->fd, c->bytes + c->used, REQUEST_LINE_MAX - c->used, MSG_DONTWAIT);
     if (got <= 0) {
         return got < 0 && (errno == EAGAIN || errno == EINTR);
     }
@@ -333,5 +345,5 @@ bool keeper_serve(struct keeper *k, struct keeper_client *c)
         c->used -= length + 1;
         memmove(c->bytes, end + 1, c->used);
     }
-    return c->used < MESSAGE_LINE_MAX;
+    return c->used < REQUEST_LINE_MAX;
 }

@@ -2,8 +2,9 @@
 #define _GNU_SOURCE /* nftw */
 #include "testbed/lab.h"
 
+#include "base/check.h"
 #include "base/quantity.h"
-#include "testbed/message.h"
+#include "message/message.h"
 #include "testbed/peer.h"
 
 #include <ctype.h>
@@ -193,9 +194,10 @@ int lab_save(const struct lab *lab)
     message_text(m, "witness", lab->witness);
     message_integer(m, "keeper", lab->keeper);
     for (unsigned i = 0; i < lab->services; i++) {
-        message_item(m, "services", lab->service[i]);
+        message_element(m, "services", lab->service[i]);
     }
     char *line = message_line(m, &length);
+    CHECK(line != NULL);
     message_close(m);
     FILE *f = fopen(lab_path(lab, "lab", ".json.new", fresh), "we");
     int rc = f == NULL ? -errno : 0;
@@ -212,9 +214,9 @@ int lab_save(const struct lab *lab)
 
 static int read_fields(struct lab *lab, const struct message *m)
 {
-    const char *dims = message_get_text(m, "dims"), *driver = message_get_text(m, "driver");
-    const char *shim = message_get_text(m, "shim"), *daemon = message_get_text(m, "daemon");
-    const char *witness = message_get_text(m, "witness"), *service;
+    const char *dims = message_get_text(m, "dims", NULL), *driver = message_get_text(m, "driver", NULL);
+    const char *shim = message_get_text(m, "shim", NULL), *daemon = message_get_text(m, "daemon", NULL);
+    const char *witness = message_get_text(m, "witness", NULL), *service;
     cw_dims d;
     if (dims == NULL || driver == NULL || shim == NULL || daemon == NULL || witness == NULL ||
         quantity_dims(dims, strlen(dims), &d) < 0 || torus_init(&lab->torus, d) < 0 ||
@@ -228,7 +230,7 @@ static int read_fields(struct lab *lab, const struct message *m)
     lab->fast = message_get_flag(m, "fast");
     lab->scale = (uint64_t)message_get_integer(m, "scale", 1);
     lab->keeper = (pid_t)message_get_integer(m, "keeper", 0);
-    while (lab->services < LAB_SERVICES && (service = message_get_item(m, "services", lab->services)) != NULL) {
+    while (lab->services < LAB_SERVICES && (service = message_get_element(m, "services", lab->services)) != NULL) {
         snprintf(lab->service[lab->services++], LAB_PATH, "%s", service);
     }
     return 0;
@@ -249,7 +251,7 @@ int lab_load(struct lab *lab, const char *name, char why[static LAB_WHY])
     }
     size_t length = fread(text, 1, sizeof text, f);
     fclose(f);
-    struct message *m = message_parse(text, length);
+    struct message *m = message_parse(text, length, NULL, 0);
     rc = m == NULL ? -EINVAL : read_fields(lab, m);
     message_close(m);
     if (rc < 0) {

@@ -2,6 +2,7 @@
 #include "testbed/peer.h"
 
 #include "base/check.h"
+#include "message/answer_line.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -38,7 +39,7 @@ int peer_open(struct peer *p, const char *path)
         p->fd = -1;
         return rc;
     }
-    p->room = MESSAGE_LINE_MAX;
+    p->room = REQUEST_LINE_MAX;
     p->bytes = malloc(p->room);
     CHECK(p->bytes != NULL);
     return 0;
@@ -53,14 +54,13 @@ void peer_close(struct peer *p)
     *p = (struct peer){.fd = -1, .passed = {-1, -1}};
 }
 
-struct message *peer_request(const char *command, int argc, const char *const *argv)
+struct request_draft *peer_request(const char *command, int argc, const char *const *argv)
 {
-    struct message *m = message_open();
-    message_text(m, "command", command);
+    struct request_draft *r = request_draft_open(command, NULL);
     for (int i = 0; i < argc; i++) {
-        message_item(m, "args", argv[i]);
+        request_draft_word(r, argv[i]);
     }
-    return m;
+    return r;
 }
 
 static int send_all(int fd, const char *bytes, size_t length)
@@ -103,52 +103,57 @@ static int fill(struct peer *p, cw_time until)
     return got == 0 ? -ECONNRESET : 0;
 }
 
-/* Gives the next line as a message, or *rc says why not. */
-static struct message *next(struct peer *p, cw_time until, int *rc)
+/* Reads the next line. -EPROTO: it is none of an answer. */
+static int next(struct peer *p, cw_time until, struct answer_line *out)
 {
-    for (*rc = 0; *rc == 0; *rc = fill(p, until)) {
-        char *end = memchr(p->bytes, '\n', p->used);
-        if (end != NULL) {
-            size_t length = (size_t)(end - p->bytes);
-            struct message *m = message_parse(p->bytes, length);
-            p->used -= length + 1;
-            memmove(p->bytes, end + 1, p->used);
-            *rc = m == NULL ? -EPROTO : 0;
-            return m;
+    char *end;
+    while ((end = memchr(p->bytes, '\n', p->used)) == NULL) {
+        int rc = fill(p, until);
+        if (rc < 0) {
+            return rc;
         }
     }
-    return NULL;
+    size_t length = (size_t)(end - p->bytes);
+    answer_line_read(p->bytes, length, out);
+    p->used -= length + 1;
+    memmove(p->bytes, end + 1, p->used);
+    return out->kind == ANSWER_STRANGE ? -EPROTO : 0;
 }
 
-int peer_ask(struct peer *p, struct message *request, cw_span patience,
+/* Sends the request, which it takes, under a new id. */
+static int send_request(struct peer *p, struct request_draft *request)
+{
+    size_t length;
+    char *line;
+    int rc = request_draft_line(request, ++p->id, &line, &length);
+    CHECK(rc != -ENOMEM);
+    request_draft_close(request);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = send_all(p->fd, line, length);
+    free(line);
+    return rc;
+}
+
+int peer_ask(struct peer *p, struct request_draft *request, cw_span patience,
              void (*row)(void *context, const struct message *row), void *context, char why[static PEER_WHY])
 {
     cw_time until = cw_time_add(peer_clock(), patience);
-    size_t length;
-    message_integer(request, "id", ++p->id);
-    char *line = message_line(request, &length);
-    message_close(request);
+    struct answer_line answer;
+    int rc = send_request(p, request);
     why[0] = '\0';
-    int rc = send_all(p->fd, line, length);
-    free(line);
-    while (rc == 0) {
-        struct message *m = next(p, until, &rc);
-        if (m == NULL) {
-            break;
+    while (rc == 0 && (rc = next(p, until, &answer)) == 0) {
+        bool ours = answer.has_id && answer.id == p->id;
+        if (ours && answer.kind == ANSWER_DONE) {
+            const char *unnamed = answer.rc < 0 ? strerror(-answer.rc) : "";
+            snprintf(why, PEER_WHY, "%.*s", PEER_WHY - 1, answer.error[0] != '\0' ? answer.error : unnamed);
+            return answer.rc;
         }
-        const struct message *inner = message_get_inner(m, "row");
-        bool ours = message_get_integer(m, "id", 0) == p->id, done = ours && message_get_flag(m, "done");
-        if (ours && inner != NULL && row != NULL) {
-            row(context, inner);
+        if (ours && row != NULL) {
+            row(context, answer.row);
         }
-        if (done) {
-            const char *error = message_get_text(m, "error");
-            int result = (int)message_get_integer(m, "rc", 0);
-            snprintf(why, PEER_WHY, "%s", error != NULL ? error : result < 0 ? strerror(-result) : "");
-            message_close(m);
-            return result;
-        }
-        message_close(m);
+        message_close(answer.row);
     }
     snprintf(why, PEER_WHY, "%s",
              rc == -ETIMEDOUT    ? "no answer in time"

@@ -86,11 +86,11 @@ static int64_t wall_minus(cw_time now)
 
 void cmd_capture(struct request *r)
 {
-    struct host_server *server = command_server(r);
+    struct host_server *server = commands_server(r);
     int64_t count = INT64_MAX;
     cw_link link;
-    if (server == NULL || !command_read_link(r, request_line(r)->argv[0], &link) ||
-        !command_number(r, "count", 1, INT64_MAX, &count)) {
+    if (server == NULL || !commands_read_link(r, request_line(r)->argv[0], &link) ||
+        !commands_number(r, "count", 1, INT64_MAX, &count)) {
         return;
     }
     if (server->link[link].shim == NULL) {
@@ -103,7 +103,7 @@ void cmd_capture(struct request *r)
         return;
     }
     *c = (struct capture){.r = r, .server = server, .link = link, .left = count};
-    c->wall_ns = wall_minus(host_now(command_host(r)));
+    c->wall_ns = wall_minus(host_now(commands_host(r)));
     int rc = host_tap(server, link, see, c);
     if (rc < 0) {
         free(c);

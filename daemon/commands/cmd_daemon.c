@@ -17,14 +17,14 @@ static void tell_setting(void *context, const char *key, const char *value)
 
 void cmd_config(struct request *r)
 {
-    config_visit(host_config(command_host(r)), tell_setting, r);
+    config_visit(host_config(commands_host(r)), tell_setting, r);
     request_done(r, 0);
 }
 
 void cmd_log_level(struct request *r)
 {
-    const struct control_line *line = request_line(r);
-    struct log *log = host_log(command_host(r));
+    const struct request_line *line = request_line(r);
+    struct log *log = host_log(commands_host(r));
     cw_level level = log_level(log);
     if (line->argc > 0) {
         if (!log_level_parse(line->argv[0], &level)) {
@@ -40,7 +40,7 @@ void cmd_log_level(struct request *r)
 
 void cmd_leave(struct request *r)
 {
-    struct host *h = command_host(r);
+    struct host *h = commands_host(r);
     LOG(host_log(h), CW_LOG_INFO, "asked to leave", {"by", "cwctl"});
     request_done(r, 0); /* before: the loop may stop in this turn */
     host_leave(h);

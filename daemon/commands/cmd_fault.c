@@ -34,7 +34,7 @@ static void end(struct request *r, int rc)
 
 void cmd_fail(struct request *r)
 {
-    struct host_server *s = command_hosted(r);
+    struct host_server *s = commands_hosted(r);
     if (s != NULL) {
         end(r, host_fail(s));
     }
@@ -42,7 +42,7 @@ void cmd_fail(struct request *r)
 
 void cmd_restore(struct request *r)
 {
-    struct host_server *s = command_hosted(r);
+    struct host_server *s = commands_hosted(r);
     if (s != NULL) {
         end(r, host_restore(s));
     }
@@ -50,9 +50,9 @@ void cmd_restore(struct request *r)
 
 static void set_cut(struct request *r, bool cut)
 {
-    struct host_server *s = command_hosted(r);
+    struct host_server *s = commands_hosted(r);
     cw_link link;
-    if (s != NULL && command_read_link(r, request_line(r)->argv[0], &link)) {
+    if (s != NULL && commands_read_link(r, request_line(r)->argv[0], &link)) {
         end(r, host_cut(s, link, cut));
     }
 }

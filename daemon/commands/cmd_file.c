@@ -3,7 +3,7 @@
  * cmd_file.c - files to other servers: the open file that an operator's client sent along goes to the multicast, under a ticket of this command.
  */
 #include "daemon/commands/commands.h"
-#include "daemon/host/file_desk.h"
+#include "daemon/host/file_host.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WORDS = CONTROL_ARGS + 8, WORD = 280, PROGRESS_LEAST_MS = 50, PROGRESS_MOST_MS = 3600000 };
+enum { WORDS = REQUEST_LINE_WORDS + 8, WORD = 280, PROGRESS_LEAST_MS = 50, PROGRESS_MOST_MS = 3600000 };
 static const char service[] = "multicast";
 
 /* The words of the service's command. */
@@ -37,16 +37,16 @@ static bool add_options(struct request *r, struct file_words *w)
     const char *name = NULL, *mode = NULL;
     int64_t progress = 0;
     bool keep = false, no_wait = false;
-    if (control_line_text(request_line(r), "name", &name) <= 0 || strlen(name) >= WORD - 8) {
+    if (request_line_text(request_line(r), "name", &name) <= 0 || strlen(name) >= WORD - 8) {
         request_refuse(r, -EINVAL, "file-send: option name is a text of 1 to 200 bytes: what the file is to be called");
         return false;
     }
-    if (control_line_text(request_line(r), "mode", &mode) < 0 || (mode != NULL && strlen(mode) > 8)) {
+    if (request_line_text(request_line(r), "mode", &mode) < 0 || (mode != NULL && strlen(mode) > 8)) {
         request_refuse(r, -EINVAL, "file-send: option mode is a text, as \"644\"");
         return false;
     }
-    if (!command_flag(r, "keep", &keep) || !command_flag(r, "no_wait", &no_wait) ||
-        !command_number(r, "progress", PROGRESS_LEAST_MS, PROGRESS_MOST_MS, &progress)) {
+    if (!commands_flag(r, "keep", &keep) || !commands_flag(r, "no_wait", &no_wait) ||
+        !commands_number(r, "progress", PROGRESS_LEAST_MS, PROGRESS_MOST_MS, &progress)) {
         return false;
     }
     add(w, "name=%s", name);
@@ -84,26 +84,26 @@ static void refuse_file(struct request *r, int rc)
 
 void cmd_file_send(struct request *r)
 {
-    const struct control_line *line = request_line(r);
-    struct host_server *server = command_server(r);
+    const struct request_line *line = request_line(r);
+    struct host_server *server = commands_server(r);
     struct file_words w = {.word = {"file-send"}, .count = 1};
     uint64_t ticket = 0;
     if (server == NULL || !add_options(r, &w)) {
         return;
     }
-    struct file_desk *desk = host_files(server->host);
+    struct file_host *files = host_files(server->host);
     int file = request_file(r);
     if (file < 0) {
         request_refuse(r, -EBADF,
                        "no open file came along with the request (SCM_RIGHTS); \"cwctl file send\" sends one");
         return;
     }
-    if (desk == NULL) {
+    if (files == NULL) {
         close(file);
         refuse_file(r, -EOPNOTSUPP);
         return;
     }
-    int rc = file_desk_pass(desk, file, &ticket);
+    int rc = file_host_pass(files, file, &ticket);
     if (rc < 0) {
         refuse_file(r, rc);
         return;
@@ -113,27 +113,27 @@ void cmd_file_send(struct request *r)
     for (int i = 0; i < line->argc; i++) {
         w.word[w.count++] = line->argv[i];
     }
-    command_relay(r, server, service, w.count, w.word);
-    file_desk_drop(desk, ticket); /* claimed by now, or never */
+    commands_relay(r, server, service, w.count, w.word);
+    file_host_drop(files, ticket); /* claimed by now, or never */
 }
 
 void cmd_file_status(struct request *r)
 {
-    struct host_server *server = command_server(r);
+    struct host_server *server = commands_server(r);
     bool members = false;
-    if (server == NULL || !command_flag(r, "members", &members)) {
+    if (server == NULL || !commands_flag(r, "members", &members)) {
         return;
     }
     const char *const words[] = {"file-status", "members=1"};
-    command_relay(r, server, service, members ? 2 : 1, words);
+    commands_relay(r, server, service, members ? 2 : 1, words);
 }
 
 void cmd_file_stop(struct request *r)
 {
-    struct host_server *server = command_server(r);
+    struct host_server *server = commands_server(r);
     if (server == NULL) {
         return;
     }
     const char *const words[] = {"file-stop", request_line(r)->argv[0]};
-    command_relay(r, server, service, 2, words);
+    commands_relay(r, server, service, 2, words);
 }

@@ -37,8 +37,8 @@ static bool read_dead(struct explanation *x)
 {
     const char *text;
     cw_coord c;
-    for (size_t i = 0; (text = control_line_element(request_line(x->r), "dead", i)) != NULL; i++) {
-        if (!command_read_server(x->r, text, &c)) {
+    for (size_t i = 0; (text = request_line_element(request_line(x->r), "dead", i)) != NULL; i++) {
+        if (!commands_read_server(x->r, text, &c)) {
             return false;
         }
         reach_remove(&x->then, torus_id(x->t, c));
@@ -67,7 +67,7 @@ static void tell_head(struct explanation *x, cw_server root, cw_server then)
     }
     if (root == node_self(x->here->node)) {
         bool first = owner_is_root(x->t, x->route, ls_optimistic(x->ls), root);
-        request_flag(r, "may_deliver", first && ls_serving(x->ls, host_now(command_host(r))));
+        request_flag(r, "may_deliver", first && ls_serving(x->ls, host_now(commands_host(r))));
     }
     request_row(r);
 }
@@ -130,11 +130,11 @@ static void explain(struct explanation *x)
 
 void cmd_key_explain(struct request *r)
 {
-    struct explanation x = {.r = r, .t = host_torus(command_host(r)), .heirs = HEIRS};
+    struct explanation x = {.r = r, .t = host_torus(commands_host(r)), .heirs = HEIRS};
     cw_job job;
-    x.here = command_server(r);
-    if (x.here == NULL || !command_number(r, "heirs", 1, PLACES_MAX, &x.heirs) || !command_read_job(r, &job) ||
-        !command_read_key(r, request_line(r)->argv[0], job, &x.key)) {
+    x.here = commands_server(r);
+    if (x.here == NULL || !commands_number(r, "heirs", 1, PLACES_MAX, &x.heirs) || !commands_read_job(r, &job) ||
+        !commands_read_key(r, request_line(r)->argv[0], job, &x.key)) {
         return;
     }
     x.ls = node_linkstate(x.here->node);

@@ -47,7 +47,7 @@ static void note_forwarded(void *context, const char *group, const char *name, u
 /* True: it serves, and every link that there should be is up. */
 static bool tell_status(struct request *r, struct host_server *s, cw_time now)
 {
-    struct host *h = command_host(r);
+    struct host *h = commands_host(r);
     const struct daemon_config *config = host_config(h);
     const struct torus *t = host_torus(h);
     struct linkstate *ls = node_linkstate(s->node);
@@ -86,8 +86,8 @@ static bool tell_status(struct request *r, struct host_server *s, cw_time now)
 
 void cmd_status(struct request *r)
 {
-    struct host *h = command_host(r);
-    struct command_scope scope;
+    struct host *h = commands_host(r);
+    struct commands_scope scope;
     bool well = true;
     if (host_boot(h) != NULL && host_count(h) == 1 && host_server(h, 0)->node == NULL) {
         request_text(r, "state", "searching");
@@ -97,10 +97,10 @@ void cmd_status(struct request *r)
         request_done(r, 1);
         return;
     }
-    if (!command_scope(r, &scope)) {
+    if (!commands_scope(r, &scope)) {
         return;
     }
-    for (struct host_server *s; (s = command_next(r, &scope)) != NULL;) {
+    for (struct host_server *s; (s = commands_next(r, &scope)) != NULL;) {
         well = tell_status(r, s, host_now(h)) && well;
     }
     request_done(r, well ? 0 : 1);
@@ -161,14 +161,14 @@ static void tell_link(struct request *r, struct host_server *s, cw_link link, cw
 
 void cmd_links(struct request *r)
 {
-    struct host *h = command_host(r);
-    struct command_scope scope;
+    struct host *h = commands_host(r);
+    struct commands_scope scope;
     cw_link only = CW_LINK_COUNT;
-    const struct control_line *line = request_line(r);
-    if (!command_scope(r, &scope) || (line->argc > 0 && !command_read_link(r, line->argv[0], &only))) {
+    const struct request_line *line = request_line(r);
+    if (!commands_scope(r, &scope) || (line->argc > 0 && !commands_read_link(r, line->argv[0], &only))) {
         return;
     }
-    for (struct host_server *s; (s = command_next(r, &scope)) != NULL;) {
+    for (struct host_server *s; (s = commands_next(r, &scope)) != NULL;) {
         for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
             if (only == CW_LINK_COUNT || link == only) {
                 tell_link(r, s, link, host_now(h));
@@ -197,11 +197,11 @@ static void tell_counter(void *context, const char *group, const char *name, uin
 
 void cmd_counters(struct request *r)
 {
-    struct command_scope scope;
-    if (!command_scope(r, &scope)) {
+    struct commands_scope scope;
+    if (!commands_scope(r, &scope)) {
         return;
     }
-    for (struct host_server *s; (s = command_next(r, &scope)) != NULL;) {
+    for (struct host_server *s; (s = commands_next(r, &scope)) != NULL;) {
         struct counter_visit visit = {r, s->self};
         node_counters(s->node, tell_counter, &visit);
         for (unsigned c = 0; c < LS_COUNTERS; c++) {
@@ -216,12 +216,12 @@ void cmd_counters(struct request *r)
 
 void cmd_drops(struct request *r)
 {
-    struct command_scope scope;
+    struct commands_scope scope;
     bool all = false;
-    if (!command_scope(r, &scope) || !command_flag(r, "all", &all)) {
+    if (!commands_scope(r, &scope) || !commands_flag(r, "all", &all)) {
         return;
     }
-    for (struct host_server *s; (s = command_next(r, &scope)) != NULL;) {
+    for (struct host_server *s; (s = commands_next(r, &scope)) != NULL;) {
         for (unsigned cause = 0; cause < CW_DROP_COUNT; cause++) {
             uint64_t packets = node_drops(s->node, (cw_drop)cause);
             if (packets == 0 && !all) {

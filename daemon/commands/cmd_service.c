@@ -39,13 +39,13 @@ static void tell_service(struct request *r, const struct host *h, const struct n
 
 void cmd_services(struct request *r)
 {
-    struct host_server *server = command_server(r);
+    struct host_server *server = commands_server(r);
     struct node_service_info info;
     if (server == NULL) {
         return;
     }
     for (unsigned i = 0; node_service_at(server->node, i, &info); i++) {
-        tell_service(r, command_host(r), &info);
+        tell_service(r, commands_host(r), &info);
     }
     request_done(r, 0);
 }
@@ -57,12 +57,12 @@ static bool read_policy(struct request *r, struct node_service_policy *policy)
     int64_t packets = policy->queue_packets, bytes = policy->queue_bytes;
     const char *drop = drop_words[policy->drop];
     unsigned chosen = 0;
-    if (!command_flag(r, "background", &policy->background) ||
-        !command_number(r, "queue_packets", 1, UINT32_MAX, &packets) ||
-        !command_number(r, "queue_bytes", 1, UINT32_MAX, &bytes)) {
+    if (!commands_flag(r, "background", &policy->background) ||
+        !commands_number(r, "queue_packets", 1, UINT32_MAX, &packets) ||
+        !commands_number(r, "queue_bytes", 1, UINT32_MAX, &bytes)) {
         return false;
     }
-    int rc = control_line_text(request_line(r), "drop", &drop);
+    int rc = request_line_text(request_line(r), "drop", &drop);
     while (rc >= 0 && chosen < DROP_WORDS && strcmp(drop, drop_words[chosen]) != 0) {
         chosen++;
     }
@@ -81,7 +81,7 @@ static int read_options(struct request *r, struct config_option out[static CONFI
 {
     const char *text;
     unsigned count = 0;
-    for (; (text = control_line_element(request_line(r), "option", count)) != NULL; count++) {
+    for (; (text = request_line_element(request_line(r), "option", count)) != NULL; count++) {
         const char *value = strchr(text, '=');
         size_t length = value != NULL ? (size_t)(value - text) : 0;
         if (length == 0 || count == CONFIG_OPTIONS || length >= sizeof out->name ||
@@ -100,7 +100,7 @@ static int read_options(struct request *r, struct config_option out[static CONFI
 void cmd_service_load(struct request *r)
 {
     struct config_option options[CONFIG_OPTIONS];
-    struct host *h = command_host(r);
+    struct host *h = commands_host(r);
     const char *name = NULL, *file = request_line(r)->argv[0];
     char why[HOST_WHY] = "";
     int64_t weight = 10;
@@ -109,11 +109,11 @@ void cmd_service_load(struct request *r)
         .queue_bytes = host_config(h)->queue_bytes,
         .drop = NODE_DROP_TAIL,
     };
-    if (control_line_text(request_line(r), "name", &name) < 0) {
+    if (request_line_text(request_line(r), "name", &name) < 0) {
         request_refuse(r, -EINVAL, "option name is a text");
         return;
     }
-    if (!command_number(r, "weight", 1, WEIGHT_MAX, &weight) || !command_flag(r, "background", &policy.background)) {
+    if (!commands_number(r, "weight", 1, WEIGHT_MAX, &weight) || !commands_flag(r, "background", &policy.background)) {
         return;
     }
     if (file[0] != '/') {
@@ -140,11 +140,11 @@ void cmd_service_unload(struct request *r)
 {
     char why[HOST_WHY] = "";
     const char *name = request_line(r)->argv[0];
-    if (host_service_find(command_host(r), name) == NULL) {
+    if (host_service_find(commands_host(r), name) == NULL) {
         request_refuse(r, -ENOENT, "no service '%.31s' runs here; \"services\" lists those that do", name);
         return;
     }
-    int rc = host_service_unload(command_host(r), name, why);
+    int rc = host_service_unload(commands_host(r), name, why);
     if (rc < 0) {
         request_refuse(r, rc, "%s", why);
         return;
@@ -154,8 +154,8 @@ void cmd_service_unload(struct request *r)
 
 void cmd_service_weight(struct request *r)
 {
-    const struct control_line *line = request_line(r);
-    struct host *h = command_host(r);
+    const struct request_line *line = request_line(r);
+    struct host *h = commands_host(r);
     const struct host_service *service = host_service_find(h, line->argv[0]);
     char why[HOST_WHY] = "";
     if (service == NULL) {
@@ -263,10 +263,10 @@ static bool is_built_in(const char *name)
     return false;
 }
 
-void command_relay(struct request *r, struct host_server *server, const char *service, int argc,
-                   const char *const *argv)
+void commands_relay(struct request *r, struct host_server *server, const char *service, int argc,
+                    const char *const *argv)
 {
-    if (host_service_find(command_host(r), service) == NULL) {
+    if (host_service_find(commands_host(r), service) == NULL) {
         request_refuse(r, -ENOENT, "no service '%.31s' runs here%s; \"services\" lists those that do", service,
                        is_built_in(service) ? ": it was unloaded or switched off, and starts with the daemon" : "");
         return;
@@ -289,16 +289,16 @@ void command_relay(struct request *r, struct host_server *server, const char *se
 
 void cmd_service(struct request *r)
 {
-    const struct control_line *line = request_line(r);
-    struct host_server *server = command_server(r);
+    const struct request_line *line = request_line(r);
+    struct host_server *server = commands_server(r);
     if (server != NULL) {
-        command_relay(r, server, line->argv[0], line->argc - 1, line->argv + 1);
+        commands_relay(r, server, line->argv[0], line->argc - 1, line->argv + 1);
     }
 }
 
 /* The words of a command being put together for a service. */
 struct words {
-    const char *word[CONTROL_ARGS + 8];
+    const char *word[REQUEST_LINE_WORDS + 8];
     char text[8][48];
     char key[KEY_TEXT];
     int count, texts;
@@ -308,7 +308,7 @@ struct words {
 static bool add_option(struct request *r, struct words *w, const char *option, const char *name, int64_t least)
 {
     int64_t value = INT64_MIN;
-    if (!command_number(r, option, least, INT64_MAX, &value)) {
+    if (!commands_number(r, option, least, INT64_MAX, &value)) {
         return false;
     }
     if (value != INT64_MIN) {
@@ -322,17 +322,17 @@ static bool add_option(struct request *r, struct words *w, const char *option, c
 /* The request's words, "key KEY" in its plain form. False: refused. */
 static bool add_words(struct request *r, struct words *w)
 {
-    const struct control_line *line = request_line(r);
+    const struct request_line *line = request_line(r);
     cw_job job;
     cw_key key;
-    if (!command_read_job(r, &job)) {
+    if (!commands_read_job(r, &job)) {
         return false;
     }
     for (int i = 0; i < line->argc; i++) {
         w->word[w->count++] = line->argv[i];
     }
     if (line->argc >= 2 && strcmp(line->argv[0], "key") == 0) {
-        if (!command_read_key(r, line->argv[1], job, &key)) {
+        if (!commands_read_key(r, line->argv[1], job, &key)) {
             return false;
         }
         key_format(&key, w->key);
@@ -343,27 +343,27 @@ static bool add_words(struct request *r, struct words *w)
 
 void cmd_ping(struct request *r)
 {
-    struct host_server *server = command_server(r);
+    struct host_server *server = commands_server(r);
     struct words w = {.count = 0};
     bool rows = false;
     if (server == NULL || !add_words(r, &w) || !add_option(r, &w, "count", "count", 1) ||
         !add_option(r, &w, "interval_us", "interval", 0) || !add_option(r, &w, "size", "size", 0) ||
-        !add_option(r, &w, "timeout_us", "timeout", 1) || !command_flag(r, "rows", &rows)) {
+        !add_option(r, &w, "timeout_us", "timeout", 1) || !commands_flag(r, "rows", &rows)) {
         return;
     }
     if (rows) {
         w.word[w.count++] = "rows=1";
     }
-    command_relay(r, server, "ping", w.count, w.word);
+    commands_relay(r, server, "ping", w.count, w.word);
 }
 
 void cmd_trace(struct request *r)
 {
-    struct host_server *server = command_server(r);
+    struct host_server *server = commands_server(r);
     struct words w = {.count = 0};
     if (server == NULL || !add_words(r, &w) || !add_option(r, &w, "size", "size", 0) ||
         !add_option(r, &w, "timeout_us", "timeout", 1)) {
         return;
     }
-    command_relay(r, server, "trace", w.count, w.word);
+    commands_relay(r, server, "trace", w.count, w.word);
 }

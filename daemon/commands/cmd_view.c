@@ -39,12 +39,12 @@ static void tell_server(struct request *r, struct linkstate *ls, const struct to
 
 void cmd_servers(struct request *r)
 {
-    struct host_server *server = command_server(r);
+    struct host_server *server = commands_server(r);
     if (server == NULL) {
         return;
     }
     struct linkstate *ls = node_linkstate(server->node);
-    const struct torus *t = host_torus(command_host(r));
+    const struct torus *t = host_torus(commands_host(r));
     for (cw_server s = 0; s < t->servers; s++) {
         tell_server(r, ls, t, s);
     }
@@ -67,11 +67,11 @@ static void tell_route(struct request *r, struct linkstate *ls, const struct tor
 
 void cmd_routes(struct request *r)
 {
-    const struct control_line *line = request_line(r);
-    const struct torus *t = host_torus(command_host(r));
-    struct host_server *server = command_server(r);
+    const struct request_line *line = request_line(r);
+    const struct torus *t = host_torus(commands_host(r));
+    struct host_server *server = commands_server(r);
     cw_coord to;
-    if (server == NULL || (line->argc > 0 && !command_read_server(r, line->argv[0], &to))) {
+    if (server == NULL || (line->argc > 0 && !commands_read_server(r, line->argv[0], &to))) {
         return;
     }
     struct linkstate *ls = node_linkstate(server->node);

@@ -68,7 +68,7 @@ static cw_links tell_ports(struct request *r, const struct host_server *s)
         if (!info.exists) {
             continue;
         }
-        judge(command_host(r), s, link, &info, fault);
+        judge(commands_host(r), s, link, &info, fault);
         request_text(r, "part", "port");
         request_server(r, "server", s->self);
         request_text(r, "link", quantity_link_name(link));
@@ -211,13 +211,13 @@ static bool tell_faults(struct request *r, const struct boot *b, cw_coord self, 
 
 void cmd_wiring(struct request *r)
 {
-    struct host *h = command_host(r);
+    struct host *h = commands_host(r);
     const struct boot *b = host_boot(h);
-    struct command_scope scope;
+    struct commands_scope scope;
     bool all = false, well = true;
     cw_links said = CW_LINKS_NONE;
     cw_coord self = {0, 0, 0};
-    if (!command_flag(r, "all", &all)) {
+    if (!commands_flag(r, "all", &all)) {
         return;
     }
     if (b != NULL && host_count(h) == 1 && host_server(h, 0)->node == NULL) {
@@ -227,13 +227,13 @@ void cmd_wiring(struct request *r)
         request_done(r, 1); /* as long as it has no place, something is missing */
         return;
     }
-    if (!command_scope(r, &scope)) {
+    if (!commands_scope(r, &scope)) {
         return;
     }
     if (all) {
         well = tell_plan(r, node_linkstate(host_server(h, scope.first)->node), host_torus(h));
     }
-    for (struct host_server *s; !all && (s = command_next(r, &scope)) != NULL;) {
+    for (struct host_server *s; !all && (s = commands_next(r, &scope)) != NULL;) {
         said = tell_ports(r, s); /* with a bootstrap there is one server */
         self = s->self;
         well = well && said == CW_LINKS_NONE;

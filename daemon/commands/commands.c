@@ -26,9 +26,9 @@ static const struct request_command commands[] = {
     {"service-unload", "NAME", "", "stop a service", 1, 1, cmd_service_unload},
     {"service-weight", "NAME [WEIGHT]", "background queue_packets queue_bytes drop", "a service's share of the links",
      1, 2, cmd_service_weight},
-    {"service", "NAME WORDS..", "", "a command of a service's own", 1, CONTROL_ARGS, cmd_service},
+    {"service", "NAME WORDS..", "", "a command of a service's own", 1, REQUEST_LINE_WORDS, cmd_service},
     {"file-send", "SERVERS..|all|GROUP", "name mode keep progress no_wait",
-     "the file that came along, to other servers", 1, CONTROL_ARGS - 8, cmd_file_send},
+     "the file that came along, to other servers", 1, REQUEST_LINE_WORDS - 8, cmd_file_send},
     {"file-status", "", "members", "files on their way from here, and to here", 0, 0, cmd_file_status},
     {"file-stop", "ID", "", "end a sending of a file", 1, 1, cmd_file_stop},
     {"counters", "", "", "every counter", 0, 0, cmd_counters},
@@ -43,20 +43,20 @@ static const struct request_command commands[] = {
     {"leave", "", "", "leave the cluster in order, and end", 0, 0, cmd_leave},
 };
 
-void commands_desk(struct host *h, struct request_desk *desk)
+void commands_table(struct host *h, struct request_table *table)
 {
-    *desk = (struct request_desk){
+    *table = (struct request_table){
         .command = commands,
         .commands = sizeof commands / sizeof *commands,
         .context = h,
     };
 }
 
-int commands_open(struct control **out, struct host *h, struct request_desk *desk, char why[static CONTROL_WHY])
+int commands_open(struct control **out, struct host *h, struct request_table *table, char why[static CONTROL_WHY])
 {
     const struct daemon_config *config = host_config(h);
     *out = NULL;
-    commands_desk(h, desk);
+    commands_table(h, table);
     if (config->control_socket[0] == '\0') {
         return 0;
     }
@@ -64,14 +64,14 @@ int commands_open(struct control **out, struct host *h, struct request_desk *des
         .path = config->control_socket,
         .mode = config->control_mode,
         .group = config->control_group,
-        .desk = desk,
+        .table = table,
     };
     return control_open(out, host_base(h), &control, why);
 }
 
 /* ---- What the commands share ---------------------------------------------------------------------------------------- */
 
-struct host *command_host(const struct request *r)
+struct host *commands_host(const struct request *r)
 {
     return request_context(r);
 }
@@ -86,11 +86,11 @@ static unsigned first_running(struct host *h)
     return i;
 }
 
-static bool scope_of(struct request *r, const char *name, struct command_scope *out)
+static bool scope_of(struct request *r, const char *name, struct commands_scope *out)
 {
-    struct host *h = command_host(r);
+    struct host *h = commands_host(r);
     cw_coord self;
-    if (!command_read_server(r, name, &self)) {
+    if (!commands_read_server(r, name, &self)) {
         return false;
     }
     const struct host_server *s = host_find(h, self);
@@ -100,20 +100,20 @@ static bool scope_of(struct request *r, const char *name, struct command_scope *
                        host_count(h) > 1 ? " and others" : "");
         return false;
     }
-    *out = (struct command_scope){s->index, s->index + 1};
+    *out = (struct commands_scope){s->index, s->index + 1};
     return true;
 }
 
-bool command_scope(struct request *r, struct command_scope *out)
+bool commands_scope(struct request *r, struct commands_scope *out)
 {
-    struct host *h = command_host(r);
+    struct host *h = commands_host(r);
     const char *name = request_line(r)->server;
     unsigned first = first_running(h);
     if (first == host_count(h)) {
         request_refuse(r, -EAGAIN, "no server runs here yet: it has no place in a torus, or it has failed");
         return false;
     }
-    *out = (struct command_scope){first, name == NULL ? first + 1 : host_count(h)};
+    *out = (struct commands_scope){first, name == NULL ? first + 1 : host_count(h)};
     if (name == NULL || strcmp(name, "all") == 0) {
         return true;
     }
@@ -127,10 +127,10 @@ bool command_scope(struct request *r, struct command_scope *out)
     return true;
 }
 
-struct host_server *command_next(struct request *r, struct command_scope *scope)
+struct host_server *commands_next(struct request *r, struct commands_scope *scope)
 {
     while (scope->first < scope->end) {
-        struct host_server *s = host_server(command_host(r), scope->first++);
+        struct host_server *s = host_server(commands_host(r), scope->first++);
         if (s->node != NULL) {
             return s;
         }
@@ -138,33 +138,33 @@ struct host_server *command_next(struct request *r, struct command_scope *scope)
     return NULL;
 }
 
-struct host_server *command_hosted(struct request *r)
+struct host_server *commands_hosted(struct request *r)
 {
-    struct command_scope scope;
+    struct commands_scope scope;
     const char *name = request_line(r)->server;
     if (name == NULL) {
         request_refuse(r, -EINVAL, "say which server: cwctl --server x,y,z, or \"server\" of the request");
         return NULL;
     }
-    return scope_of(r, name, &scope) ? host_server(command_host(r), scope.first) : NULL;
+    return scope_of(r, name, &scope) ? host_server(commands_host(r), scope.first) : NULL;
 }
 
-struct host_server *command_server(struct request *r)
+struct host_server *commands_server(struct request *r)
 {
-    struct command_scope scope;
-    if (!command_scope(r, &scope)) {
+    struct commands_scope scope;
+    if (!commands_scope(r, &scope)) {
         return NULL;
     }
     if (scope.end - scope.first > 1) {
         request_refuse(r, -EINVAL, "%s is asked of one server: name it as x,y,z", request_line(r)->command);
         return NULL;
     }
-    return host_server(command_host(r), scope.first);
+    return host_server(commands_host(r), scope.first);
 }
 
-bool command_read_server(struct request *r, const char *text, cw_coord *out)
+bool commands_read_server(struct request *r, const char *text, cw_coord *out)
 {
-    const struct torus *t = host_torus(command_host(r));
+    const struct torus *t = host_torus(commands_host(r));
     int rc = torus_parse(t, text, strlen(text), out);
     if (rc < 0) {
         cw_dims d = torus_dims(t);
@@ -174,7 +174,7 @@ bool command_read_server(struct request *r, const char *text, cw_coord *out)
     return rc == 0;
 }
 
-bool command_read_link(struct request *r, const char *text, cw_link *out)
+bool commands_read_link(struct request *r, const char *text, cw_link *out)
 {
     int rc = quantity_link(text, strlen(text), out);
     if (rc < 0) {
@@ -209,20 +209,20 @@ static bool looks_like_server(const char *text)
     }
 }
 
-bool command_read_key(struct request *r, const char *text, cw_job job, cw_key *out)
+bool commands_read_key(struct request *r, const char *text, cw_job job, cw_key *out)
 {
     size_t length = strlen(text);
     if (key_parse(text, length, out) == 0) {
         return true;
     }
-    int rc = read_place(host_torus(command_host(r)), text, out);
+    int rc = read_place(host_torus(commands_host(r)), text, out);
     if (rc < 0) {
         request_refuse(r, -ERANGE, "'%.60s': that server has not so many keys", text);
         return false;
     }
     if (rc == 0 && looks_like_server(text)) {
         cw_coord none;
-        return command_read_server(r, text, &none);
+        return commands_read_server(r, text, &none);
     }
     if (rc == 0) {
         *out = key_of_name(job, text, length);
@@ -230,18 +230,18 @@ bool command_read_key(struct request *r, const char *text, cw_job job, cw_key *o
     return true;
 }
 
-bool command_read_job(struct request *r, cw_job *out)
+bool commands_read_job(struct request *r, cw_job *out)
 {
     const char *name = "ping";
     int64_t number = 0;
-    if (control_line_text(request_line(r), "job", &name) < 0) {
-        if (!command_number(r, "job", 1, UINT32_MAX, &number)) {
+    if (request_line_text(request_line(r), "job", &name) < 0) {
+        if (!commands_number(r, "job", 1, UINT32_MAX, &number)) {
             return false;
         }
         *out = (cw_job)number;
         return true;
     }
-    const struct host_service *service = host_service_find(command_host(r), name);
+    const struct host_service *service = host_service_find(commands_host(r), name);
     const cw_service *builtin = builtin_service(name);
     if (service == NULL && builtin == NULL) {
         request_refuse(r, -ENOENT,
@@ -252,9 +252,9 @@ bool command_read_job(struct request *r, cw_job *out)
     return true;
 }
 
-bool command_number(struct request *r, const char *option, int64_t least, int64_t most, int64_t *out)
+bool commands_number(struct request *r, const char *option, int64_t least, int64_t most, int64_t *out)
 {
-    int rc = control_line_number(request_line(r), option, least, most, out);
+    int rc = request_line_number(request_line(r), option, least, most, out);
     if (rc < 0) {
         request_refuse(r, -EINVAL, "%s: option %s is a whole number from %" PRId64 " to %" PRId64,
                        request_line(r)->command, option, least, most);
@@ -262,9 +262,9 @@ bool command_number(struct request *r, const char *option, int64_t least, int64_
     return rc >= 0;
 }
 
-bool command_flag(struct request *r, const char *option, bool *out)
+bool commands_flag(struct request *r, const char *option, bool *out)
 {
-    int rc = control_line_flag(request_line(r), option, out);
+    int rc = request_line_flag(request_line(r), option, out);
     if (rc < 0) {
         request_refuse(r, rc, "%s: option %s is true or false", request_line(r)->command, option);
     }

@@ -12,43 +12,43 @@
 #include "daemon/host/host.h"
 
 /*
- * The desk of a host, for control_open(): borrows the host. *desk lives as long as the caller keeps it.
+ * The commands for control_open() to serve. Borrows the host; *table is the caller's to keep.
  */
-void commands_desk(struct host *h, struct request_desk *desk);
+void commands_table(struct host *h, struct request_table *table);
 /* Listens where the host's configuration says, on the host's loop; *out is NULL when it says nowhere. As control_open(). */
-CW_MUST_CHECK int commands_open(struct control **out, struct host *h, struct request_desk *desk,
+CW_MUST_CHECK int commands_open(struct control **out, struct host *h, struct request_table *table,
                                 char why[static CONTROL_WHY]);
 
 /* ---- What the commands share ---------------------------------------------------------------------------------------- */
 
-struct host *command_host(const struct request *r);
+struct host *commands_host(const struct request *r);
 
 /* The servers of this process that "server" names: "x,y,z", "all", or when it is not said the first. */
-struct command_scope {
+struct commands_scope {
     unsigned first, end;
 };
 /* False: there is none, and the request has been refused. Servers whose node does not run yet are none. */
-CW_MUST_CHECK bool command_scope(struct request *r, struct command_scope *out);
-/* The next server of the scope that runs, NULL at the end: for (s; (s = command_next(r, &scope)) != NULL;) */
-struct host_server *command_next(struct request *r, struct command_scope *scope);
+CW_MUST_CHECK bool commands_scope(struct request *r, struct commands_scope *out);
+/* The next server of the scope that runs, NULL at the end: for (s; (s = commands_next(r, &scope)) != NULL;) */
+struct host_server *commands_next(struct request *r, struct commands_scope *scope);
 /* The one server that is meant, running; NULL: refused. */
-struct host_server *command_server(struct request *r);
+struct host_server *commands_server(struct request *r);
 /* The one that "server" names, running or not; NULL: refused. */
-struct host_server *command_hosted(struct request *r);
+struct host_server *commands_hosted(struct request *r);
 
 /* False: refused. */
-CW_MUST_CHECK bool command_read_server(struct request *r, const char *text, cw_coord *out);
-CW_MUST_CHECK bool command_read_link(struct request *r, const char *text, cw_link *out);
+CW_MUST_CHECK bool commands_read_server(struct request *r, const char *text, cw_coord *out);
+CW_MUST_CHECK bool commands_read_link(struct request *r, const char *text, cw_link *out);
 /* 40 hex digits; "x,y,z" or "x,y,z:W", the key at place W of that home's; or any other text as a name of that job. */
-CW_MUST_CHECK bool command_read_key(struct request *r, const char *text, cw_job job, cw_key *out);
+CW_MUST_CHECK bool commands_read_key(struct request *r, const char *text, cw_job job, cw_key *out);
 /* Option "job", a number or the name of a service here: whose names keys are among. Those of ping when it is not there. */
-CW_MUST_CHECK bool command_read_job(struct request *r, cw_job *out);
+CW_MUST_CHECK bool commands_read_job(struct request *r, cw_job *out);
 /* An option; *out keeps its value when it is not there. False: refused. */
-CW_MUST_CHECK bool command_number(struct request *r, const char *option, int64_t least, int64_t most, int64_t *out);
-CW_MUST_CHECK bool command_flag(struct request *r, const char *option, bool *out);
+CW_MUST_CHECK bool commands_number(struct request *r, const char *option, int64_t least, int64_t most, int64_t *out);
+CW_MUST_CHECK bool commands_flag(struct request *r, const char *option, bool *out);
 /* Takes r: a command of the service's own on that server, whose rows and end are the answer's (cmd_service.c). */
-void command_relay(struct request *r, struct host_server *server, const char *service, int argc,
-                   const char *const *argv);
+void commands_relay(struct request *r, struct host_server *server, const char *service, int argc,
+                    const char *const *argv);
 
 /* cmd_node.c */
 void cmd_status(struct request *r);

@@ -3,6 +3,7 @@
 #include "daemon/control/control.h"
 
 #include "daemon/control/socket.h"
+#include "message/answer_line.h"
 
 #include <errno.h>
 #include <event2/buffer.h>
@@ -33,7 +34,7 @@ struct connection {
 
 struct control {
     struct event_base *base;
-    const struct request_desk *desk;
+    const struct request_table *table;
     struct control_socket socket;
     struct event *listener;
     struct event *again; /* when descriptors had run out */
@@ -91,7 +92,7 @@ static void wind_up(struct connection *c)
 static void say(struct connection *c, int rc, const char *error)
 {
     size_t length = 0;
-    char *line = control_done_line(false, 0, rc, error, &length);
+    char *line = answer_line_done(false, 0, rc, error, &length);
     if (line != NULL) {
         bufferevent_write(c->io, line, length);
     }
@@ -160,10 +161,10 @@ static bool take_line(struct connection *c, struct evbuffer *input)
     if (length > 0 && line[length - 1] == '\r') {
         length--;
     }
-    if (length > CONTROL_LINE) {
+    if (length > REQUEST_LINE_MAX) {
         say(c, -EMSGSIZE, "a request longer than 65536 bytes");
     } else if (length > 0) {
-        request_take(&c->port, c->control->desk, line, length);
+        request_take(&c->port, c->control->table, line, length);
     }
     free(line);
     return true;
@@ -195,7 +196,8 @@ static int take_bytes(struct connection *c)
 {
     _Alignas(struct cmsghdr) char control[CMSG_SPACE(FILES_AT_ONCE * sizeof(int))];
     uint8_t bytes[READ_BYTES];
-    size_t length = evbuffer_get_length(c->input), room = CONTROL_LINE + 2; /* beyond a line nothing is read ahead */
+    size_t length = evbuffer_get_length(c->input),
+           room = REQUEST_LINE_MAX + 2; /* beyond a line nothing is read ahead */
     struct iovec into = {bytes, length < room ? room - length : 0};
     if (into.iov_len > sizeof bytes) {
         into.iov_len = sizeof bytes;
@@ -238,7 +240,7 @@ static void on_readable(int fd, short what, void *context)
     if (c->over || c->paused) {
         return;
     }
-    if (evbuffer_get_length(c->input) > CONTROL_LINE) {
+    if (evbuffer_get_length(c->input) > REQUEST_LINE_MAX) {
         say(c, -EMSGSIZE, "cut off: a request longer than 65536 bytes");
         wind_up(c);
     } else if (c->ended) {
@@ -261,7 +263,7 @@ static void on_event(struct bufferevent *io, short what, void *context)
 static void refuse_client(int fd, const char *error)
 {
     size_t length = 0;
-    char *line = control_done_line(false, 0, -EBUSY, error, &length);
+    char *line = answer_line_done(false, 0, -EBUSY, error, &length);
     if (line != NULL) {
         (void)!send(fd, line, length, MSG_NOSIGNAL | MSG_DONTWAIT);
     }
@@ -347,7 +349,7 @@ int control_open(struct control **out, struct event_base *base, const struct con
     }
     signal(SIGPIPE, SIG_IGN);
     control->base = base;
-    control->desk = config->desk;
+    control->table = config->table;
     list_init(&control->connections);
     control->listener = event_new(base, control->socket.fd, EV_READ | EV_PERSIST, on_client, control);
     control->again = evtimer_new(base, on_again, control);

@@ -4,7 +4,7 @@
  *
  * Guarantees, whatever a client does:
  *  1. every request that has an id gets exactly one "done" line, and no line after it, as long as the connection lives;
- *  2. what a client holds here is bounded: a line by CONTROL_LINE, requests under way by REQUEST_UNDER_WAY, what it does not read by
+ *  2. what a client holds here is bounded: a line by REQUEST_LINE_MAX, requests under way by REQUEST_UNDER_WAY, what it does not read by
  *     CONTROL_BACKLOG; a turn of the loop serves it CONTROL_BURST requests at most. One that lets more pile up is cut off, and a last
  *     line says so; so is one that reads nothing for CONTROL_PATIENCE_S seconds, without a word that it would not read either;
  *  3. a client that goes away cancels what it asked for;
@@ -31,12 +31,12 @@ enum {
 struct control_config {
     const char *path;
     unsigned mode;
-    const char *group;               /* NULL or "": as it is */
-    const struct request_desk *desk; /* borrowed */
+    const char *group;                 /* NULL or "": as it is */
+    const struct request_table *table; /* borrowed */
 };
 
 /*
- * Listens. Borrows base and the desk until control_close(). -errno as control_socket_open(), or -ENOMEM, with why. SIGPIPE is
+ * Listens. Borrows base and the table until control_close(). -errno as control_socket_open(), or -ENOMEM, with why. SIGPIPE is
  * ignored from now on: writing to a client that has gone is an error like others.
  */
 CW_MUST_CHECK int control_open(struct control **out, struct event_base *base, const struct control_config *config,

@@ -2,6 +2,7 @@
 #include "daemon/control/request.h"
 
 #include "keyspace/torus.h"
+#include "message/answer_line.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -13,8 +14,8 @@ struct request {
     struct list_node node;
     struct request_port *port; /* NULL: nobody listens any more */
     void *context;
-    struct control_line line;
-    struct control_row *row; /* NULL: none is begun */
+    struct request_line line;
+    struct message *row; /* NULL: none is begun */
     void (*cancel)(struct request *r, void *context);
     void *cancel_context;
 };
@@ -36,7 +37,7 @@ static void put_line(struct request_port *port, char *line, size_t length)
 static void put_done(struct request_port *port, bool has_id, int64_t id, int rc, const char *error)
 {
     size_t length = 0;
-    char *line = control_done_line(has_id, id, rc, error, &length);
+    char *line = answer_line_done(has_id, id, rc, error, &length);
     put_line(port, line, length);
 }
 
@@ -81,11 +82,11 @@ static struct request *find(struct request_port *port, int64_t id)
     return NULL;
 }
 
-/* ---- The desk's own commands ------------------------------------------------------------------------------------------ */
+/* ---- The commands of every table ------------------------------------------------------------------------------------------ */
 
 static void run_cancel(struct request *r)
 {
-    const struct control_line *line = &r->line;
+    const struct request_line *line = &r->line;
     char *end;
     long long id = line->argc == 1 ? strtoll(line->argv[0], &end, 10) : 0;
     if (line->argc != 1 || end == line->argv[0] || *end != '\0') {
@@ -115,10 +116,10 @@ static const struct request_command own[] = {
     {"cancel", "ID", "", "end another request of this connection", 1, 1, run_cancel},
 };
 
-static void run_help(struct request *r, const struct request_desk *desk)
+static void run_help(struct request *r, const struct request_table *table)
 {
-    for (size_t i = 0; i < desk->commands; i++) {
-        tell_command(r, &desk->command[i]);
+    for (size_t i = 0; i < table->commands; i++) {
+        tell_command(r, &table->command[i]);
     }
     tell_command(r, &own[0]);
     request_done(r, 0);
@@ -126,24 +127,24 @@ static void run_help(struct request *r, const struct request_desk *desk)
 
 /* ---- Taking one ------------------------------------------------------------------------------------------------------ */
 
-static const struct request_command *command_of(const struct request_desk *desk, const char *name)
+static const struct request_command *command_of(const struct request_table *table, const char *name)
 {
-    for (size_t i = 0; i < desk->commands; i++) {
-        if (strcmp(desk->command[i].name, name) == 0) {
-            return &desk->command[i];
+    for (size_t i = 0; i < table->commands; i++) {
+        if (strcmp(table->command[i].name, name) == 0) {
+            return &table->command[i];
         }
     }
     return strcmp(own[0].name, name) == 0 ? &own[0] : NULL;
 }
 
-static void begin(struct request *r, const struct request_desk *desk)
+static void begin(struct request *r, const struct request_table *table)
 {
-    const struct control_line *line = &r->line;
+    const struct request_line *line = &r->line;
     if (strcmp(line->command, "help") == 0) {
-        run_help(r, desk);
+        run_help(r, table);
         return;
     }
-    const struct request_command *c = command_of(desk, line->command);
+    const struct request_command *c = command_of(table, line->command);
     if (c == NULL) {
         request_refuse(r, -ENOENT, "unknown command '%.60s'; the command \"help\" lists those of this daemon",
                        line->command);
@@ -154,7 +155,7 @@ static void begin(struct request *r, const struct request_desk *desk)
                        c->words);
         return;
     }
-    const char *strange = control_line_strange(line, c->options);
+    const char *strange = request_line_strange(line, c->options);
     if (strange != NULL) {
         request_refuse(r, -EINVAL, "%s has no option '%.60s'%s%s", c->name, strange,
                        c->options[0] != '\0' ? "; it has " : "", c->options);
@@ -163,7 +164,7 @@ static void begin(struct request *r, const struct request_desk *desk)
     c->run(r);
 }
 
-void request_take(struct request_port *port, const struct request_desk *desk, const char *text, size_t length)
+void request_take(struct request_port *port, const struct request_table *table, const char *text, size_t length)
 {
     char why[CONTROL_WHY];
     struct request *r = calloc(1, sizeof *r);
@@ -171,7 +172,7 @@ void request_take(struct request_port *port, const struct request_desk *desk, co
         put_done(port, false, 0, -ENOMEM, "out of memory");
         return;
     }
-    int rc = control_line_open(&r->line, text, length, why);
+    int rc = request_line_open(&r->line, text, length, why);
     if (rc == 0 && port->count >= REQUEST_UNDER_WAY) {
         snprintf(why, sizeof why, "%d requests of this connection are under way; wait for one to end",
                  REQUEST_UNDER_WAY);
@@ -185,15 +186,15 @@ void request_take(struct request_port *port, const struct request_desk *desk, co
     }
     if (rc < 0) {
         put_done(port, r->line.has_id, r->line.id, rc, why);
-        control_line_close(&r->line);
+        request_line_close(&r->line);
         free(r);
         return;
     }
     r->port = port;
-    r->context = desk->context;
+    r->context = table->context;
     list_push_back(&port->requests, &r->node);
     port->count++;
-    begin(r, desk);
+    begin(r, table);
 }
 
 /* ---- The command's side ------------------------------------------------------------------------------------------------ */
@@ -203,7 +204,7 @@ void *request_context(const struct request *r)
     return r->context;
 }
 
-const struct control_line *request_line(const struct request *r)
+const struct request_line *request_line(const struct request *r)
 {
     return &r->line;
 }
@@ -214,32 +215,32 @@ int request_file(struct request *r)
 }
 
 /* The row that fields go to; NULL when nobody listens. */
-static struct control_row *row_of(struct request *r)
+static struct message *row_of(struct request *r)
 {
     if (r->row == NULL && r->port != NULL) {
-        r->row = control_row_open();
+        r->row = message_open();
     }
     return r->row;
 }
 
 void request_integer(struct request *r, const char *name, int64_t value)
 {
-    control_row_integer(row_of(r), name, value);
+    message_integer(row_of(r), name, value);
 }
 
 void request_flag(struct request *r, const char *name, bool value)
 {
-    control_row_flag(row_of(r), name, value);
+    message_flag(row_of(r), name, value);
 }
 
 void request_text(struct request *r, const char *name, const char *value)
 {
-    control_row_text(row_of(r), name, value);
+    message_text(row_of(r), name, value);
 }
 
 void request_element(struct request *r, const char *name, const char *value)
 {
-    control_row_element(row_of(r), name, value);
+    message_element(row_of(r), name, value);
 }
 
 void request_server(struct request *r, const char *name, cw_coord server)
@@ -262,13 +263,13 @@ void request_links(struct request *r, const char *name, cw_links links)
 
 void request_row(struct request *r)
 {
-    struct control_row *row = r->row;
+    struct message *row = r->row;
     r->row = NULL;
     if (r->port == NULL) {
-        control_row_drop(row);
+        message_close(row);
     } else if (row != NULL) {
         size_t length = 0;
-        char *line = control_row_line(row, r->line.id, &length);
+        char *line = answer_line_row(row, r->line.id, &length);
         put_line(r->port, line, length);
     }
 }
@@ -291,7 +292,7 @@ static void finish(struct request *r, int rc, const char *error)
         put_done(r->port, true, r->line.id, rc, error);
         let_go(r);
     }
-    control_line_close(&r->line);
+    request_line_close(&r->line);
     free(r);
 }
 

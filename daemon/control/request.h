@@ -8,11 +8,14 @@
 #define DAEMON_CONTROL_REQUEST_H
 
 #include "base/list.h"
-#include "daemon/control/json.h"
+#include "message/request_line.h"
 
 struct request;
 
-enum { REQUEST_UNDER_WAY = 32 /* of one client */ };
+enum {
+    REQUEST_UNDER_WAY = 32, /* of one client */
+    CONTROL_WHY = REQUEST_LINE_WHY,
+};
 
 struct request_command {
     const char *name;
@@ -24,7 +27,7 @@ struct request_command {
 };
 
 /* All that can be asked for. */
-struct request_desk {
+struct request_table {
     const struct request_command *command;
     size_t commands;
     void *context; /* request_context() */
@@ -45,16 +48,16 @@ void request_port_init(struct request_port *port);
 void request_port_leave(struct request_port *port);
 
 /*
- * Takes what a client wrote as one line (borrowed, without newline): its request is begun, and perhaps ended. Two commands are of the desk
+ * Takes what a client wrote as one line (borrowed, without newline): its request is begun, and perhaps ended. Two commands are of every table
  * itself: "help" (a row for each command) and "cancel ID".
  */
-void request_take(struct request_port *port, const struct request_desk *desk, const char *text, size_t length);
+void request_take(struct request_port *port, const struct request_table *table, const char *text, size_t length);
 
 /* ---- A request, in the hands of a command's run() until request_done() ---------------------------------------------- */
 
 void *request_context(const struct request *r);
 /* args, options and "server", as the client sent them; good until request_done(). */
-const struct control_line *request_line(const struct request *r);
+const struct request_line *request_line(const struct request *r);
 
 /*
  * Gives the open file that the client sent along (SCM_RIGHTS) with the request or before it, the caller's to close; -1: none. It was opened with

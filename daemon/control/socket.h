@@ -8,7 +8,7 @@
 #ifndef DAEMON_CONTROL_SOCKET_H
 #define DAEMON_CONTROL_SOCKET_H
 
-#include "daemon/control/json.h"
+#include "daemon/control/request.h"
 
 struct control_socket {
     int fd; /* listening, non-blocking, closed on exec */

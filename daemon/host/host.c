@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/host/internal.h"
-#include "daemon/host/job_desk.h"
+#include "daemon/host/job_host.h"
 
 #include "base/prng.h"
+#include "daemon/host/boot_runner.h"
 #include "daemon/host/links.h"
-#include "daemon/host/seek.h"
 #include "nmu/book.h"
 #include "services/builtin.h"
 #include "shim/clock.h"
@@ -91,7 +91,7 @@ struct log *host_log(struct host *h)
     return h->log;
 }
 
-struct file_desk *host_files(struct host *h)
+struct file_host *host_files(struct host *h)
 {
     return h->files;
 }
@@ -213,7 +213,7 @@ static int open_book(struct host *h)
 static const uint8_t *on_record(void *context, cw_job job, size_t *size)
 {
     struct host *h = context;
-    const uint8_t *record = h->jobs != NULL ? job_desk_record(h->jobs, job, size) : NULL;
+    const uint8_t *record = h->jobs != NULL ? job_host_record(h->jobs, job, size) : NULL;
     return record != NULL ? record : book_record(h->book, job, size);
 }
 
@@ -240,7 +240,10 @@ int host_start_node(struct pump_server *s, uint64_t incarnation)
         .packets = h->packets,
         .neighbours = h->neighbours,
         .seed = prng_next(&seeds),
-        .watch = {.context = h, .deaf = 1u << NODE_QUEUED | 1u << NODE_DELIVERED, .packet = on_packet, .log = look_log},
+        .watch = {.context = h,
+                  .deaf = 1u << NODE_QUEUED | 1u << NODE_DELIVERED,
+                  .packet = on_packet,
+                  .log = viewlog_service},
         .offload = on_offload,
         .offload_context = s,
         .option = host_option,
@@ -263,7 +266,7 @@ int host_start_node(struct pump_server *s, uint64_t incarnation)
     }
     s->incarnation = incarnation;
     s->notes = 0;
-    s->look = (struct look){.live = CW_LINKS_NONE};
+    s->viewlog = (struct viewlog){.live = CW_LINKS_NONE};
     rc = host_add_services(h, s->face.node, clock_now());
     if (rc < 0) {
         host_end_node(s);
@@ -294,8 +297,8 @@ void host_end_node(struct pump_server *s)
     }
     node_close(s->face.node, clock_now());
     s->face.node = NULL;
-    s->face.host->full -= s->look.full;
-    s->look.full = false;
+    s->face.host->full -= s->viewlog.full;
+    s->viewlog.full = false;
 }
 
 int host_fail(struct host_server *s)
@@ -514,7 +517,7 @@ int host_open(struct host **out, const struct host_options *o, char why[static H
     if (h == NULL) {
         return because(-ENOMEM, why, "servers");
     }
-    list_init(&h->errands);
+    list_init(&h->deferred);
     h->config = *o->config;
     h->log = o->log;
     h->jobs = o->jobs;
@@ -547,7 +550,7 @@ int host_open(struct host **out, const struct host_options *o, char why[static H
     if (rc == 0 && (rc = pump_open(h)) < 0) {
         because(rc, why, "event loop");
     }
-    if (rc == 0 && (rc = seek_open(h, o, known ? &place : NULL)) < 0) {
+    if (rc == 0 && (rc = boot_runner_open(h, o, known ? &place : NULL)) < 0) {
         because(rc, why, "bootstrap");
     }
     if (rc == 0 && known) {
@@ -566,7 +569,7 @@ int host_open(struct host **out, const struct host_options *o, char why[static H
 
 void host_close(struct host *h)
 {
-    seek_close(h);
+    boot_runner_close(h);
     for (unsigned i = 0; h->server != NULL && i < h->count; i++) {
         host_end_node(&h->server[i]);
     }

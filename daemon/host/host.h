@@ -18,9 +18,9 @@
 struct event_base;
 struct boot;
 struct boot_place;
-struct file_desk;
+struct file_host;
 struct host;
-struct job_desk;
+struct job_host;
 struct log;
 
 enum { HOST_WHY = 512 };
@@ -54,10 +54,10 @@ struct host_options {
     const struct daemon_config *config; /* copied */
     struct log *log;                    /* borrowed; may be NULL */
     const struct boot_place *place; /* where this server stands, as stored or configured, copied; NULL: it finds out */
-    struct job_desk *jobs;          /* borrowed; NULL: no records but those of built-in services */
-    struct file_desk *files;        /* borrowed; NULL: no files of this machine for services */
+    struct job_host *jobs;          /* borrowed; NULL: no records but those of built-in services */
+    struct file_host *files;        /* borrowed; NULL: no files of this machine for services */
     uint64_t id;                    /* of this server, for the bootstrap; 0: no bootstrap, and place is needed */
-    uint64_t incarnation;           /* of every server here; store.h */
+    uint64_t incarnation;           /* of every server here; state.h */
     struct shim **shim;             /* CW_LINK_COUNT, or NULL when CONFIG_WHOLE; taken on success, each may be NULL */
     /* A place was found: it is to be on stable storage when this returns 0. May be NULL. */
     int (*placed)(void *context, const struct boot_place *place);
@@ -76,7 +76,7 @@ void host_run(struct host *h);
 void host_turn(struct host *h, cw_span wait);
 void host_close(struct host *h);
 /* Logs, for each server, the links with an interface whose neighbours are not there. False: a server has no place yet, nothing was looked at. */
-bool host_look_neighbours(struct host *h);
+bool host_log_neighbours(struct host *h);
 
 /* Calls fn on the loop's thread for every such signal, or every such span, until the host closes. 0 or -ENOMEM. */
 CW_MUST_CHECK int host_on_signal(struct host *h, int signal, void (*fn)(void *context, struct host *h), void *context);
@@ -84,15 +84,15 @@ CW_MUST_CHECK int host_every(struct host *h, cw_span span, void (*fn)(void *cont
 
 /*
  * Something that fn does at the end of this turn of the loop, outside of all servers: before the loop sleeps, and without asking the system what else
- * there is. All zero but for fn and context. Borrowed until fn has been called, once for each host_later(); asked for twice: once.
+ * there is. All zero but for fn and context. Borrowed until fn has been called, once for each host_defer(); asked for twice: once.
  */
-struct host_errand {
+struct host_deferred {
     struct list_node node;
     void (*fn)(void *context);
     void *context;
 };
-void host_later(struct host *h, struct host_errand *e);
-void host_not_later(struct host_errand *e);
+void host_defer(struct host *h, struct host_deferred *e);
+void host_undefer(struct host_deferred *e);
 
 /* ---- Questions ------------------------------------------------------------------------------------------------------ */
 
@@ -109,7 +109,7 @@ struct boot *host_boot(struct host *h);
 cw_link host_port(const struct host *h, cw_link link);
 struct log *host_log(struct host *h);
 /* As given; may be NULL. */
-struct file_desk *host_files(struct host *h);
+struct file_host *host_files(struct host *h);
 struct event_base *host_base(struct host *h);
 /* Bytes of a frame, on every link of this process. */
 uint32_t host_mtu(const struct host *h);

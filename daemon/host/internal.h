@@ -6,8 +6,8 @@
  *   modules.c    services of all servers
  *   pump.c       libevent: descriptors and time become marks on servers; whoever is marked is served
  *   serve.c      one server's turn: carriers, frames in, tick, frames out, next wake
- *   seek.c       the bootstrap, while there is no node and beside it
- *   look.c       what an operator should read in the log
+ *   boot_runner.c       the bootstrap, while there is no node and beside it
+ *   viewlog.c       what an operator should read in the log
  */
 #ifndef DAEMON_HOST_INTERNAL_H
 #define DAEMON_HOST_INTERNAL_H
@@ -29,7 +29,7 @@ enum {
     HOST_STALL_TURNS = 4, /* for so many turns: in a flood there is always more, and hellos must leave */
     HOST_LEAVE_MS = 3000, /* an orderly end takes no longer */
     HOST_INCARNATIONS =
-        1 << 20, /* so many beyond the first are ours (store.h): a node takes a new one when it is fenced */
+        1 << 20, /* so many beyond the first are ours (state.h): a node takes a new one when it is fenced */
 };
 
 struct book;
@@ -47,8 +47,8 @@ struct pump_link {
     struct event *readable, *writable, *urgent, *changed; /* of the shim's descriptors; NULL: it has none */
 };
 
-/* What look.c has said already. */
-struct look {
+/* What viewlog.c has said already. */
+struct viewlog {
     cw_links live;
     uint64_t epoch;
     unsigned servers;
@@ -63,8 +63,8 @@ struct pump_server {
     struct pump_link pump[CW_LINK_COUNT];
     struct shim *pair[CW_LINK_COUNT]; /* in one process: the cable itself, inside its fault */
     uint64_t incarnation;
-    uint64_t notes; /* ls_notes() that look.c has seen */
-    struct look look;
+    uint64_t notes; /* ls_notes() that viewlog.c has seen */
+    struct viewlog viewlog;
 
     bool active; /* in the queue of those to be served */
     struct pump_server *next_active;
@@ -93,8 +93,8 @@ struct host {
     uint32_t mtu, config_hash;
     uint64_t bits_per_second, seed;
     cw_time started;
-    struct job_desk *jobs; /* borrowed; may be NULL */
-    struct file_desk *files;
+    struct job_host *jobs; /* borrowed; may be NULL */
+    struct file_host *files;
     struct node_object object[HOST_OBJECTS + 1]; /* what both offer to services */
     struct book *book;                           /* jobs of services that are built in; NULL until the torus is known */
     struct pkt_home *packets;
@@ -130,7 +130,7 @@ struct host {
 
     struct pump *pump;
     struct pump_server *active_first, *active_last;
-    struct list errands;
+    struct list deferred;
     struct heap wakes;
     void *wakes_memory;
     unsigned full; /* servers whose look says so */
@@ -160,7 +160,7 @@ void host_close_modules(struct host *h);
 
 /* serve.c */
 /* now: read since the last wait, or since the last server's turn. */
-void serve(struct pump_server *s, cw_time now);
+void serve_turn(struct pump_server *s, cw_time now);
 /* Frames that a link holds go home unsent. */
 void serve_forget(struct pump_link *l);
 CW_MUST_CHECK int serve_open(struct host *h);
@@ -178,13 +178,14 @@ void pump_collect_all(struct host *h);
 /* The link waits for its descriptor to take more. */
 void pump_want_write(struct pump_link *l);
 
-/* look.c */
-void look_at(struct pump_server *s, cw_time now);
-void look_carrier(struct pump_server *s, cw_link link);
+/* viewlog.c */
+void viewlog_update(struct pump_server *s, cw_time now);
+void viewlog_carrier(struct pump_server *s, cw_link link);
 /* The link's shim could not receive: -errno. */
-void look_error(struct pump_server *s, cw_link link, int rc);
+void viewlog_error(struct pump_server *s, cw_link link, int rc);
 /* So long lay between two looks at the clock: what was delivered meanwhile may have been delivered so late. */
-void look_turn(struct host *h, cw_span span);
-void look_log(void *context, const struct node *n, cw_level level, const char *service, const char *text, cw_time now);
+void viewlog_turn(struct host *h, cw_span span);
+void viewlog_service(void *context, const struct node *n, cw_level level, const char *service, const char *text,
+                     cw_time now);
 
 #endif

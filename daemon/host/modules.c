@@ -2,8 +2,8 @@
 /* modules.c - services come and go, on all servers of the process at once or on none. */
 #include "daemon/host/internal.h"
 
-#include "daemon/host/file_desk.h"
-#include "daemon/host/job_desk.h"
+#include "daemon/host/file_host.h"
+#include "daemon/host/job_host.h"
 #include "services/builtin.h"
 #include "shim/clock.h"
 
@@ -130,7 +130,7 @@ static int add_one(struct host *h, struct node *n, struct host_module *m, cw_tim
 
 void host_gather_objects(struct host *h)
 {
-    const struct node_object *of_jobs = h->jobs != NULL ? job_desk_objects(h->jobs) : NULL;
+    const struct node_object *of_jobs = h->jobs != NULL ? job_host_objects(h->jobs) : NULL;
     unsigned count = 0;
     for (; of_jobs != NULL && of_jobs->name != NULL; of_jobs++) {
         CHECK(count < HOST_OBJECTS);
@@ -138,7 +138,7 @@ void host_gather_objects(struct host *h)
     }
     if (h->files != NULL) {
         CHECK(count < HOST_OBJECTS);
-        h->object[count] = (struct node_object){FILES_HOST_NAME, FILES_HOST_VERSION, file_desk_host(h->files)};
+        h->object[count] = (struct node_object){FILES_HOST_NAME, FILES_HOST_VERSION, file_host_interface(h->files)};
     }
 }
 

@@ -339,7 +339,7 @@ static void serve_round(struct host *h, cw_time now)
         h->active_first = s->next_active;
         h->active_last = h->active_first == NULL ? NULL : h->active_last;
         s->active = false;
-        serve(s, now);
+        serve_turn(s, now);
         now = more ? clock_now() : now;
     }
 }
@@ -385,14 +385,14 @@ static bool all_left(struct host *h, cw_time now)
     return true;
 }
 
-void host_later(struct host *h, struct host_errand *e)
+void host_defer(struct host *h, struct host_deferred *e)
 {
     if (!list_is_linked(&e->node)) {
-        list_push_back(&h->errands, &e->node);
+        list_push_back(&h->deferred, &e->node);
     }
 }
 
-void host_not_later(struct host_errand *e)
+void host_undefer(struct host_deferred *e)
 {
     if (list_is_linked(&e->node)) {
         list_remove(&e->node);
@@ -400,14 +400,14 @@ void host_not_later(struct host_errand *e)
 }
 
 /* Those there are; what they make is for the next turn, which does not sleep. */
-static void run_errands(struct host *h)
+static void run_deferred(struct host *h)
 {
     struct list now;
     struct list_node *n;
     list_init(&now);
-    list_splice_back(&now, &h->errands);
+    list_splice_back(&now, &h->deferred);
     while ((n = list_pop_front(&now)) != NULL) {
-        struct host_errand *e = container_of(n, struct host_errand, node);
+        struct host_deferred *e = container_of(n, struct host_deferred, node);
         e->fn(e->context);
     }
 }
@@ -439,7 +439,7 @@ static void turn(struct host *h, bool may_sleep)
     if (busy && h->pump->spins++ % SPINS != 0) {
         mark_all(h);
     } else {
-        bool rest = h->active_first == NULL && list_is_empty(&h->errands);
+        bool rest = h->active_first == NULL && list_is_empty(&h->deferred);
         look_outside(h, may_sleep && !busy && rest && !h->done);
     }
     if (h->config.place == CONFIG_WHOLE) {
@@ -451,10 +451,10 @@ static void turn(struct host *h, bool may_sleep)
         serve_round(h, now);
         now = clock_now();
     }
-    run_errands(h);
+    run_deferred(h);
     if (h->leaving && !h->done && all_left(h, clock_now())) {
         for (unsigned i = 0; i < h->count; i++) {
-            serve(&h->server[i], clock_now()); /* the last goodbyes */
+            serve_turn(&h->server[i], clock_now()); /* the last goodbyes */
         }
         h->done = true;
     }

@@ -96,7 +96,7 @@ static void say_difference(void *context, const char *key, const char *now, cons
     }
 }
 
-void reload(struct daemon_config *config, struct log *log)
+void reload_level(struct daemon_config *config, struct log *log)
 {
     struct daemon_config *next = malloc(sizeof *next);
     if (next == NULL || config->file[0] == '\0' || config_load(config->file, next, say_mistake, log) < 0) {

@@ -16,6 +16,6 @@ unsigned reload_compare(const struct daemon_config *now, const struct daemon_con
                         void *context);
 
 /* Reads the file of *config again: the log's level is set, in *config too; for each other change the log says that it needs a restart. */
-void reload(struct daemon_config *config, struct log *log);
+void reload_level(struct daemon_config *config, struct log *log);
 
 #endif

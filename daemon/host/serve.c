@@ -6,8 +6,8 @@
  * before anybody is judged silent (semantics 4.6). Frames are received into memory that is taken beforehand; a short one is copied into a
  * small packet and its memory received into again, so that no frame costs an allocation of more than it needs.
  */
+#include "daemon/host/boot_runner.h"
 #include "daemon/host/internal.h"
-#include "daemon/host/seek.h"
 
 #include "shim/clock.h"
 
@@ -72,7 +72,7 @@ static void look_at_clock(struct host *h, cw_time *now)
     cw_time later = clock_now();
     cw_span span = cw_time_since(later, *now);
     if (span.ns > h->turn_longest.ns) {
-        look_turn(h, span);
+        viewlog_turn(h, span);
     }
     *now = later;
 }
@@ -92,7 +92,7 @@ static void take_frames(struct pump_server *s, cw_link link, unsigned count, cw_
         if (pump->tap != NULL) {
             pump->tap(pump->tap_context, false, h->in[i].bytes, h->in[i].length, *now);
         }
-        if (seek_rx(s, link, h->in[i].bytes, h->in[i].length, *now) || s->face.node == NULL) {
+        if (boot_runner_rx(s, link, h->in[i].bytes, h->in[i].length, *now) || s->face.node == NULL) {
             continue; /* the bootstrap's, or nobody is at home */
         }
         struct cw_packet *frame = frame_of(h, i);
@@ -130,7 +130,7 @@ static void receive(struct pump_server *s, cw_time *now, cw_links *links)
         }
         if (count < 0) {
             s->face.link[link].tally.failed++;
-            look_error(s, link, count);
+            viewlog_error(s, link, count);
         }
         if (count == SHIM_BATCH) {
             s->readable |= cw_links_of(link);
@@ -275,10 +275,10 @@ static unsigned measure(struct pump_server *s, cw_link link)
 }
 
 /* Frames of the bootstrap: few, and before the node's. */
-static void transmit_seeking(struct pump_server *s, cw_time now)
+static void transmit_bootstrap(struct pump_server *s, cw_time now)
 {
     struct host *h = s->face.host;
-    cw_links links = seek_links(s) & (cw_links)~s->blocked;
+    cw_links links = boot_runner_links(s) & (cw_links)~s->blocked;
     for (; links != CW_LINKS_NONE; links &= (cw_links)(links - 1)) {
         cw_link link = (cw_link)__builtin_ctz(links);
         struct pump_link *l = &s->pump[link];
@@ -289,7 +289,7 @@ static void transmit_seeking(struct pump_server *s, cw_time now)
         unsigned room = l->held_count == 0 ? measure(s, link) : 0;
         while (l->held_count < room) {
             struct cw_packet *p = pkt_take(h->packets, h->mtu);
-            uint32_t length = p != NULL ? seek_pull(s, link, p->data, h->mtu, now) : 0;
+            uint32_t length = p != NULL ? boot_runner_pull(s, link, p->data, h->mtu, now) : 0;
             if (length == 0) {
                 pkt_release(p);
                 break;
@@ -372,11 +372,11 @@ static void see_carriers(struct pump_server *s, cw_time now, cw_links *links)
         }
         s->blocked &= (cw_links)~cw_links_of(link);
         s->pump[link].until = CW_NEVER;
-        seek_carrier(s, link, carrier, now);
+        boot_runner_carrier(s, link, carrier, now);
         if (s->face.node != NULL) {
             *links |= node_carrier(s->face.node, link, carrier, now);
         }
-        look_carrier(s, link);
+        viewlog_carrier(s, link);
     }
 }
 
@@ -448,7 +448,7 @@ static void arm(struct pump_server *s, cw_time wake, cw_time now)
     }
 }
 
-void serve(struct pump_server *s, cw_time now)
+void serve_turn(struct pump_server *s, cw_time now)
 {
     cw_links links = s->owed;
     s->owed = CW_LINKS_NONE;
@@ -457,8 +457,8 @@ void serve(struct pump_server *s, cw_time now)
     }
     receive(s, &now, &links);
     cw_time wake = unblock(s, now);
-    seek_tick(s, now);
-    transmit_seeking(s, now);
+    boot_runner_tick(s, now);
+    transmit_bootstrap(s, now);
     if (s->face.node != NULL) {
         tick(s, &now, &links);
         look_at_clock(s->face.host, &now);
@@ -466,10 +466,10 @@ void serve(struct pump_server *s, cw_time now)
             host_activate(s);
         }
         wake = cw_time_min(unblock(s, now), node_next_wake(s->face.node));
-        look_at(s, now);
+        viewlog_update(s, now);
     }
     if (s->readable != CW_LINKS_NONE || s->changed != CW_LINKS_NONE) {
         host_activate(s);
     }
-    arm(s, cw_time_min(wake, seek_wake(s)), now);
+    arm(s, cw_time_min(wake, boot_runner_wake(s)), now);
 }

@@ -18,7 +18,7 @@ static const char usual[] = "127.0.0.1:11211";
 struct entrance {
     struct host_server *server;
     struct gateway *gateway;
-    struct host_errand work;
+    struct host_deferred work;
 };
 
 struct kvdoor {
@@ -52,7 +52,7 @@ static int enter(void *context, void (*visit)(void *arg, cw_svc *kvcache, const 
 static void later(void *context)
 {
     struct entrance *entrance = context;
-    host_later(entrance->server->host, &entrance->work);
+    host_defer(entrance->server->host, &entrance->work);
 }
 
 static void work(void *context)
@@ -84,7 +84,7 @@ static bool address_of(const char *listen, unsigned i, char out[static MC_ADDRES
 static void shut(struct kvdoor *door)
 {
     for (unsigned i = 0; i < door->count; i++) {
-        host_not_later(&door->entrance[i].work);
+        host_undefer(&door->entrance[i].work);
         gateway_close(door->entrance[i].gateway);
         door->entrance[i].gateway = NULL;
     }

@@ -5,7 +5,7 @@
 #ifndef DAEMON_LISTENERS_METRICS_H
 #define DAEMON_LISTENERS_METRICS_H
 
-#include "daemon/control/json.h"
+#include "daemon/control/request.h"
 #include "daemon/host/host.h"
 
 struct metrics;

@@ -6,9 +6,9 @@
 #include "testbed/cwlab/compare.h"
 #include "testbed/cwlab/converge.h"
 #include "testbed/cwlab/explain.h"
-#include "testbed/launch.h"
 #include "testbed/cwlab/play.h"
 #include "testbed/cwlab/scale.h"
+#include "testbed/launch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -103,7 +103,7 @@ static struct message *simulate(const char *file)
     if (out != NULL) {
         (void)pclose(out);
     }
-    struct message *m = message_parse(text, length);
+    struct message *m = message_parse(text, length, NULL, 0);
     free(text);
     free(line);
     return m;

@@ -43,7 +43,7 @@ static int64_t resident_of(int64_t pid)
 static void add(void *context, const struct message *row)
 {
     struct look *look = context;
-    const char *name = message_get_text(row, "server"), *state = message_get_text(row, "state");
+    const char *name = message_get_text(row, "server", NULL), *state = message_get_text(row, "state", NULL);
     cw_coord c;
     explain_row(&look->explain, row);
     if (look->only != NULL && (name == NULL || strcmp(name, look->only) != 0)) {

@@ -106,7 +106,7 @@ int command_keeper(const struct program_command *c, const struct lab *lab, const
     return EXIT_FINE;
 }
 
-int command_daemon(const struct lab *lab, cw_server s, struct message *request, cw_span patience,
+int command_daemon(const struct lab *lab, cw_server s, struct request_draft *request, cw_span patience,
                    void (*row)(void *context, const struct message *row), void *context, char why[static PEER_WHY])
 {
     char name[TORUS_TEXT], path[LAB_PATH];
@@ -114,12 +114,12 @@ int command_daemon(const struct lab *lab, cw_server s, struct message *request, 
     lab_path(lab, lab_daemon_name(lab, s, name), ".sock", path);
     int rc = peer_open(&p, path);
     if (rc < 0) {
-        message_close(request);
+        request_draft_close(request);
         snprintf(why, PEER_WHY, "its daemon does not answer");
         return rc;
     }
     torus_format(torus_coord(&lab->torus, s), name);
-    message_text(request, "server", name);
+    request_draft_server(request, name);
     rc = peer_ask(&p, request, patience, row, context, why);
     peer_close(&p);
     return rc;
@@ -127,31 +127,27 @@ int command_daemon(const struct lab *lab, cw_server s, struct message *request, 
 
 /* ---- Showing ----------------------------------------------------------------------------------------------------------------- */
 
-static void copy_text(void *context, const char *name, const char *value)
-{
-    report_text(context, name, value);
-}
-
-static void copy_integer(void *context, const char *name, int64_t value)
-{
-    report_integer(context, name, value);
-}
-
-static void copy_real(void *context, const char *name, double value)
-{
-    report_real(context, name, value);
-}
-
-static void copy_flag(void *context, const char *name, bool value)
-{
-    report_flag(context, name, value);
-}
-
 void command_copy(struct report *r, const struct message *row)
 {
-    const struct message_visitor copy = {
-        .context = r, .text = copy_text, .integer = copy_integer, .real = copy_real, .flag = copy_flag};
-    message_visit(row, &copy);
+    const char *name;
+    for (size_t i = 0; (name = message_name(row, i)) != NULL; i++) {
+        switch (message_kind(row, name)) {
+        case MESSAGE_TEXT:
+            report_text(r, name, message_get_text(row, name, ""));
+            break;
+        case MESSAGE_INTEGER:
+            report_integer(r, name, message_get_integer(row, name, 0));
+            break;
+        case MESSAGE_REAL:
+            report_real(r, name, message_get_real(row, name, 0));
+            break;
+        case MESSAGE_FLAG:
+            report_flag(r, name, message_get_flag(row, name));
+            break;
+        default:
+            break; /* lists and objects are not shown */
+        }
+    }
 }
 
 /* ---- Programs ---------------------------------------------------------------------------------------------------------------- */

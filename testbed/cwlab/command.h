@@ -30,7 +30,7 @@ int command_keeper(const struct program_command *c, const struct lab *lab, const
 /*
  * A server's daemon is asked: opens and closes a connection. Its rc, or -ECONNREFUSED and the like; why says it.
  */
-int command_daemon(const struct lab *lab, cw_server s, struct message *request, cw_span patience,
+int command_daemon(const struct lab *lab, cw_server s, struct request_draft *request, cw_span patience,
                    void (*row)(void *context, const struct message *row), void *context, char why[static PEER_WHY]);
 
 /* Adds the fields of a row to a report. */

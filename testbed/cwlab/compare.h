@@ -3,8 +3,8 @@
 #ifndef TESTBED_CWLAB_COMPARE_H
 #define TESTBED_CWLAB_COMPARE_H
 
+#include "message/message.h"
 #include "scenario/report.h"
-#include "testbed/message.h"
 
 /*
  * Adds the list "compared" to the report: each number that both have, the simulator's (what cwsim run --json printed) and the lab's, the

@@ -11,7 +11,7 @@ static const cw_span patience = CW_MS(2000), pause_between = CW_MS(10);
 static void take(void *context, const struct message *row)
 {
     struct converge_view *v = context;
-    const char *state = message_get_text(row, "state");
+    const char *state = message_get_text(row, "state", NULL);
     v->reachable = (uint32_t)message_get_integer(row, "reachable", 0);
     snprintf(v->state, sizeof v->state, "%s", state != NULL ? state : "");
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "testbed/cwlab/explain.h"
 
-#include "testbed/peer.h"
 #include "testbed/cwlab/scale.h"
+#include "testbed/peer.h"
 
 #include <string.h>
 
@@ -26,7 +26,7 @@ static double waited_share(int64_t pid, double seconds)
 
 static void note_dead(struct explain *e, const struct message *row)
 {
-    const char *name = message_get_text(row, "server"), *ended = message_get_text(row, "ended");
+    const char *name = message_get_text(row, "server", NULL), *ended = message_get_text(row, "ended", NULL);
     bool ordered = ended != NULL && strstr(ended, "as ordered") != NULL;
     if (e->dead < EXPLAIN_NAMES) {
         struct explain_dead *d = &e->first[e->dead];
@@ -40,7 +40,7 @@ static void note_dead(struct explain *e, const struct message *row)
 
 void explain_row(struct explain *e, const struct message *row)
 {
-    const char *state = message_get_text(row, "state");
+    const char *state = message_get_text(row, "state", NULL);
     if (state == NULL) {
         return;
     }

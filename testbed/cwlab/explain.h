@@ -6,8 +6,8 @@
 #ifndef TESTBED_CWLAB_EXPLAIN_H
 #define TESTBED_CWLAB_EXPLAIN_H
 
+#include "message/message.h"
 #include "testbed/lab.h"
-#include "testbed/message.h"
 
 enum { EXPLAIN_NAMES = 6 };
 

@@ -67,7 +67,7 @@ static void add_status(void *context, const struct message *row)
 static void add_drop(void *context, const struct message *row)
 {
     struct tally *t = context;
-    const char *cause = message_get_text(row, "cause");
+    const char *cause = message_get_text(row, "cause", NULL);
     for (unsigned i = 0; i < CW_DROP_COUNT && cause != NULL; i++) {
         if (strcmp(cw_drop_name((cw_drop)i), cause) == 0) {
             t->dropped[i] += (uint64_t)message_get_integer(row, "packets", 0);

@@ -4,8 +4,8 @@
  * understands, and nothing is left when the client goes.
  */
 #include "base/check.h"
-#include "ctl/json.h"
 #include "daemon/control/request.h"
+#include "message/answer_line.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,20 +24,20 @@ struct client {
 static void check_line(struct request_port *port, const char *bytes, size_t length)
 {
     struct client *c = container_of(port, struct client, port);
-    struct json_answer answer;
+    struct answer_line answer;
     CHECK(length > 0 && bytes[length - 1] == '\n' && memchr(bytes, '\n', length) == bytes + length - 1);
-    json_answer_read(bytes, length - 1, &answer);
-    CHECK(answer.kind != JSON_STRANGE);
-    c->ends += answer.kind == JSON_DONE;
-    if (answer.kind == JSON_ROW) {
-        json_row_close(answer.row);
+    answer_line_read(bytes, length - 1, &answer);
+    CHECK(answer.kind != ANSWER_STRANGE);
+    c->ends += answer.kind == ANSWER_DONE;
+    if (answer.kind == ANSWER_ROW) {
+        message_close(answer.row);
     }
 }
 
 /* Everything there is to read, told again. */
 static void run_echo(struct request *r)
 {
-    const struct control_line *line = request_line(r);
+    const struct request_line *line = request_line(r);
     int64_t number = 0;
     bool flag = false;
     const char *text = "";
@@ -45,16 +45,16 @@ static void run_echo(struct request *r)
         request_element(r, "args", line->argv[i]);
     }
     CHECK(line->argv[line->argc] == NULL);
-    if (control_line_number(line, "number", -100, 100, &number) > 0) {
+    if (request_line_number(line, "number", -100, 100, &number) > 0) {
         CHECK(number >= -100 && number <= 100);
     }
-    (void)!control_line_flag(line, "flag", &flag);
-    (void)!control_line_text(line, "text", &text);
+    (void)!request_line_flag(line, "flag", &flag);
+    (void)!request_line_text(line, "text", &text);
     request_integer(r, "number", number);
     request_flag(r, "flag", flag);
     request_row(r);
     request_text(r, "text", text);
-    for (size_t i = 0; (text = control_line_element(line, "list", i)) != NULL; i++) {
+    for (size_t i = 0; (text = request_line_element(line, "list", i)) != NULL; i++) {
         request_element(r, "list", text);
     }
     request_refuse(r, (int)number, "%s", line->server != NULL ? line->server : "");
@@ -85,7 +85,7 @@ static void run_stream(struct request *r)
 }
 
 static const struct request_command commands[] = {
-    {"echo", "WORDS", "number flag text list", "", 0, CONTROL_ARGS, run_echo},
+    {"echo", "WORDS", "number flag text list", "", 0, REQUEST_LINE_WORDS, run_echo},
     {"hold", "", "", "", 0, 0, run_hold},
     {"stream", "", "", "", 0, 0, run_stream},
 };
@@ -93,14 +93,14 @@ static const struct request_command commands[] = {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct client c = {.port = {.write = check_line}};
-    const struct request_desk desk = {commands, sizeof commands / sizeof *commands, &c};
+    const struct request_table table = {commands, sizeof commands / sizeof *commands, &c};
     const char *at = (const char *)data, *end = at + size;
     request_port_init(&c.port);
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t length = (size_t)((newline != NULL ? newline : end) - at);
         c.lines++;
-        request_take(&c.port, &desk, at, length);
+        request_take(&c.port, &table, at, length);
         CHECK(c.lines == c.ends + c.port.count);
         CHECK(c.port.count <= REQUEST_UNDER_WAY);
         at += length + 1;

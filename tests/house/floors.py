@@ -11,6 +11,7 @@ KVCACHE, MULTICAST = "services/kvcache", "services/multicast"
 MEMCACHED = "services/kvcache/memcached"
 CAST, GROUP, FILE = "services/multicast/cast", "services/multicast/group", "services/multicast/file"
 SCENARIO, CAPTURE, CONF, SEAL, JOBFILE = "scenario", "formats/capture", "formats/conf", "formats/seal", "formats/jobfile"
+MESSAGE = "formats/message"
 SIMULATOR, CWSIM, CTL, TESTBED, CWLAB = "simulator", "simulator/cwsim", "ctl", "testbed", "testbed/cwlab"
 DAEMON, CONFIG, CONTROL, HOST = "daemon", "daemon/config", "daemon/control", "daemon/host"
 DAEMON_COMMANDS, LISTENERS = "daemon/commands", "daemon/listeners"
@@ -18,7 +19,7 @@ DAEMON_COMMANDS, LISTENERS = "daemon/commands", "daemon/listeners"
 GROUND = (CONTRACTS, KEYSPACE, BASE)
 SERVICES = (PING, BENCH, TRACE, SERVICE_JOBS, TRANSPORT, KVCACHE, MULTICAST)
 NODE = (*GROUND, WIRE, LINKSTATE, CORE, NMU)
-ABOUT_HOST = (BOOT, SHIM, CONF, SEAL, JOBFILE, CONFIG, CONTROL, HOST, *SERVICES, CAST, FILE, REPLY, SERVICE_LIST)
+ABOUT_HOST = (BOOT, SHIM, CONF, SEAL, JOBFILE, MESSAGE, CONFIG, CONTROL, HOST, *SERVICES, CAST, FILE, REPLY, SERVICE_LIST)
 
 
 class Folder(NamedTuple):
@@ -47,6 +48,7 @@ FOLDERS = (
     Folder(CONF, 4, "conf", (CONTRACTS,), False),
     Folder(SEAL, 4, "seal", (CONTRACTS,), False),
     Folder(JOBFILE, 4, "jobfile", (CONTRACTS, BASE, WIRE, NMU, CONF), False),
+    Folder(MESSAGE, 4, "message", (CONTRACTS,), False),
     # Services know nothing of one another but these two: their common kit, and reliable messages.
     Folder(REPLY, 4, "services/reply", GROUND, False),
     Folder(TRANSPORT, 4, "services/transport", (*GROUND, REPLY), False),
@@ -65,14 +67,14 @@ FOLDERS = (
     Folder(SIMULATOR, 5, SIMULATOR, (*NODE, CAPTURE, SCENARIO), False),
     Folder(CWSIM, 5, CWSIM, (*NODE, CAPTURE, SIMULATOR, *SERVICES, REPLY, SERVICE_LIST, SCENARIO), False),
     Folder(CONFIG, 5, CONFIG, (*NODE, CONF, *SERVICES, REPLY, SERVICE_LIST), False),
-    Folder(CONTROL, 5, CONTROL, GROUND, False),
+    Folder(CONTROL, 5, CONTROL, (*GROUND, MESSAGE), False),
     Folder(HOST, 5, HOST, (*NODE, BOOT, SHIM, CONF, SEAL, JOBFILE, CONFIG, *SERVICES, CAST, FILE, REPLY, SERVICE_LIST), False),
     Folder(DAEMON_COMMANDS, 5, DAEMON_COMMANDS, (*NODE, *ABOUT_HOST), False),
     Folder(LISTENERS, 5, LISTENERS, (*NODE, *ABOUT_HOST, MEMCACHED), False),
     Folder(DAEMON, 5, DAEMON, (*NODE, *ABOUT_HOST, MEMCACHED, DAEMON_COMMANDS, LISTENERS), False),
-    Folder(CTL, 5, CTL, (CONTRACTS, BASE, WIRE, NMU, CAPTURE, SEAL, JOBFILE), False),
-    Folder(TESTBED, 5, TESTBED, (*NODE, SEAL, JOBFILE, *SERVICES, REPLY, SERVICE_LIST, SCENARIO), False),
-    Folder(CWLAB, 5, CWLAB, (*NODE, SEAL, JOBFILE, TESTBED, *SERVICES, REPLY, SERVICE_LIST, SCENARIO), False),
+    Folder(CTL, 5, CTL, (CONTRACTS, BASE, WIRE, NMU, CAPTURE, SEAL, JOBFILE, MESSAGE), False),
+    Folder(TESTBED, 5, TESTBED, (*NODE, SEAL, JOBFILE, MESSAGE, *SERVICES, REPLY, SERVICE_LIST, SCENARIO), False),
+    Folder(CWLAB, 5, CWLAB, (*NODE, SEAL, JOBFILE, MESSAGE, TESTBED, *SERVICES, REPLY, SERVICE_LIST, SCENARIO), False),
 )
 
 # Of a folder that others may see, the headers they may include; of all others, every header.
@@ -93,7 +95,7 @@ PURE_HEADERS = {
 SYSTEM_HOMES = {
     "openssl/*": ("keyspace/key.c", "formats/seal/seal.c", "formats/seal/sha256.c"),
     "event2/*": ("daemon/host/pump.c", "daemon/control/control.c", "daemon/listeners/metrics.c", "services/kvcache/memcached/gateway.c"),
-    "jansson.h": ("scenario/report.c", "daemon/control/json.c", "ctl/json.c", "testbed/message.c"),
+    "jansson.h": ("scenario/report.c", "formats/message/message.c"),
     "libmnl/*": ("shim/carrier.c", "testbed/veth.c"),  # links are watched, links are built
     "cap-ng.h": ("daemon/host/privileges.c",),
     "pcap*": ("shim/pcap.c", "shim/replay.c"),  # live, and from a file

@@ -11,19 +11,19 @@ static struct client *c;
 static char why[CLIENT_WHY];
 static unsigned rows;
 
-static void count_row(void *context, struct json_row *row)
+static void count_row(void *context, struct message *row)
 {
     (void)context;
     rows++;
-    json_row_close(row);
+    message_close(row);
 }
 
 static int ask(cw_span patience)
 {
-    struct json_request *r = json_request_open("status", NULL);
+    struct request_draft *r = request_draft_open("status", NULL);
     rows = 0;
     int rc = client_ask(c, r, patience, count_row, NULL, why);
-    json_request_close(r);
+    request_draft_close(r);
     return rc;
 }
 

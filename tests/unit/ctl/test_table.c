@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/table.h"
+#include "message/answer_line.h"
 
 #include "suite.h"
 
@@ -12,15 +13,15 @@ static const struct table_column columns[] = {
 };
 static char said[4000];
 
-static struct json_row *row_of(const char *text)
+static struct message *row_of(const char *text)
 {
-    struct json_answer answer;
-    json_answer_read(text, strlen(text), &answer);
-    ck_assert_int_eq(answer.kind, JSON_ROW);
+    struct answer_line answer;
+    answer_line_read(text, strlen(text), &answer);
+    ck_assert_int_eq(answer.kind, ANSWER_ROW);
     return answer.row;
 }
 
-static void print(struct json_row *const *rows, size_t count, bool colour, bool record)
+static void print(struct message *const *rows, size_t count, bool colour, bool record)
 {
     memset(said, 0, sizeof said);
     FILE *out = fmemopen(said, sizeof said, "w");
@@ -34,7 +35,7 @@ static void print(struct json_row *const *rows, size_t count, bool colour, bool 
 
 START_TEST(aligned)
 {
-    struct json_row *rows[] = {
+    struct message *rows[] = {
         row_of(
             "{\"id\":1,\"row\":{\"name\":\"a\",\"state\":\"up\",\"n\":1234,\"t_ns\":1500000,\"size\":10,\"rate\":0}}"),
         row_of("{\"id\":1,\"row\":{\"name\":\"longer\xc3\xa9\",\"state\":\"damped\",\"n\":5,\"mark\":true,\"rate\":"
@@ -51,17 +52,17 @@ START_TEST(aligned)
     ck_assert_str_eq(said, "");
     print(rows, 1, false, true);
     ck_assert_str_eq(said, "NAME   a\nSTATE  up\nCOUNT  1,234\nAGE    1.50 ms\nSIZE   10 B\n");
-    json_row_close(rows[0]);
-    json_row_close(rows[1]);
+    message_close(rows[0]);
+    message_close(rows[1]);
 }
 END_TEST
 
 START_TEST(nobody_moves_the_cursor)
 {
-    struct json_row *row = row_of("{\"id\":1,\"row\":{\"name\":\"a\\u001b[31mb\\nc\\u007f\"}}");
+    struct message *row = row_of("{\"id\":1,\"row\":{\"name\":\"a\\u001b[31mb\\nc\\u007f\"}}");
     print(&row, 1, false, false);
     ck_assert_str_eq(said, "NAME\na?[31mb?c?\n");
-    json_row_close(row);
+    message_close(row);
 }
 END_TEST
 

@@ -31,7 +31,7 @@ static void begin(struct launch *l, struct lab *lab, const char *place, const ch
 
 static void count(void *context, const struct message *row)
 {
-    *(int *)context += strcmp(message_get_text(row, "state"), "running") == 0;
+    *(int *)context += strcmp(message_get_text(row, "state", NULL), "running") == 0;
 }
 
 static int ask(const struct lab *lab, const char *what, const char *word, int *running)

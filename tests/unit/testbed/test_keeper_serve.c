@@ -16,9 +16,9 @@ struct seen {
 static void look(void *context, const struct message *row)
 {
     struct seen *seen = context;
-    const char *ended = message_get_text(row, "ended");
-    if (strcmp(message_get_text(row, "server"), "1,0,1") == 0) {
-        snprintf(seen->state, sizeof seen->state, "%s", message_get_text(row, "state"));
+    const char *ended = message_get_text(row, "ended", NULL);
+    if (strcmp(message_get_text(row, "server", NULL), "1,0,1") == 0) {
+        snprintf(seen->state, sizeof seen->state, "%s", message_get_text(row, "state", NULL));
         snprintf(seen->ended, sizeof seen->ended, "%s", ended != NULL ? ended : "");
     }
 }

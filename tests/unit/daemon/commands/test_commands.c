@@ -1,66 +1,67 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/commands/commands.h"
 
-#include "daemon_desk.h"
+#include "daemon_operator.h"
 #include "suite.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-static struct desk d;
+static struct operator d;
 
 #define DONE(rc) "\"done\":true,\"rc\":" #rc
 
 START_TEST(scopes)
 {
-    desk_open(&d, "torus { dims = 3x1x1; coordinate = all }");
+    operator_open(&d, "torus { dims = 3x1x1; coordinate = all }");
     town_settle(d.host, 3);
-    desk_says(&d, "\"command\":\"status\"", "\"server\":\"0,0,0\",\"state\":\"serving\"");
-    desk_says(&d, "\"command\":\"status\",\"server\":\"2,0,0\"", "\"server\":\"2,0,0\"");
-    desk_says(&d, "\"command\":\"status\",\"server\":\"all\"", "\"server\":\"1,0,0\"");
-    desk_says(&d, "\"command\":\"status\",\"server\":\"3,0,0\"", "is no server of this torus of 3x1x1");
-    desk_says(&d, "\"command\":\"servers\",\"server\":\"all\"", "name it as x,y,z");
-    desk_says(&d, "\"command\":\"links\",\"args\":[\"+q\"]", "is no link");
-    desk_says(&d, "\"command\":\"links\",\"args\":[\"+y\"]", "\"state\":\"none\"");
-    desk_says(&d, "\"command\":\"fail\"", "say which server");
-    desk_says(&d, "\"command\":\"fail\",\"server\":\"0,0,0\"", DONE(0));
-    desk_says(&d, "\"command\":\"fail\",\"server\":\"0,0,0\"", DONE(-114));
-    desk_says(&d, "\"command\":\"status\",\"server\":\"0,0,0\"", "has failed");
-    desk_says(&d, "\"command\":\"status\"", "\"server\":\"1,0,0\""); /* the first that runs */
-    ck_assert_ptr_null(strstr(desk_ask(&d, "\"command\":\"status\",\"server\":\"all\""), "\"server\":\"0,0,0\""));
-    desk_says(&d, "\"command\":\"restore\",\"server\":\"0,0,0\"", DONE(0));
-    desk_says(&d, "\"command\":\"cut\",\"args\":[\"+y\"],\"server\":\"0,0,0\"", DONE(-19));
-    desk_close(&d);
+    operator_says(&d, "\"command\":\"status\"", "\"server\":\"0,0,0\",\"state\":\"serving\"");
+    operator_says(&d, "\"command\":\"status\",\"server\":\"2,0,0\"", "\"server\":\"2,0,0\"");
+    operator_says(&d, "\"command\":\"status\",\"server\":\"all\"", "\"server\":\"1,0,0\"");
+    operator_says(&d, "\"command\":\"status\",\"server\":\"3,0,0\"", "is no server of this torus of 3x1x1");
+    operator_says(&d, "\"command\":\"servers\",\"server\":\"all\"", "name it as x,y,z");
+    operator_says(&d, "\"command\":\"links\",\"args\":[\"+q\"]", "is no link");
+    operator_says(&d, "\"command\":\"links\",\"args\":[\"+y\"]", "\"state\":\"none\"");
+    operator_says(&d, "\"command\":\"fail\"", "say which server");
+    operator_says(&d, "\"command\":\"fail\",\"server\":\"0,0,0\"", DONE(0));
+    operator_says(&d, "\"command\":\"fail\",\"server\":\"0,0,0\"", DONE(-114));
+    operator_says(&d, "\"command\":\"status\",\"server\":\"0,0,0\"", "has failed");
+    operator_says(&d, "\"command\":\"status\"", "\"server\":\"1,0,0\""); /* the first that runs */
+    ck_assert_ptr_null(strstr(operator_ask(&d, "\"command\":\"status\",\"server\":\"all\""), "\"server\":\"0,0,0\""));
+    operator_says(&d, "\"command\":\"restore\",\"server\":\"0,0,0\"", DONE(0));
+    operator_says(&d, "\"command\":\"cut\",\"args\":[\"+y\"],\"server\":\"0,0,0\"", DONE(-19));
+    operator_close(&d);
 }
 END_TEST
 
 START_TEST(options)
 {
-    desk_open(&d, "torus { dims = 2x1x1; coordinate = all }");
-    desk_says(&d, "\"command\":\"key-explain\",\"args\":[\"a\"],\"options\":{\"heirs\":0}",
-              "option heirs is a whole number from 1 to 4096");
-    desk_says(&d, "\"command\":\"key-explain\",\"args\":[\"a\"],\"options\":{\"heirs\":\"2\"}", DONE(-22));
-    desk_says(&d, "\"command\":\"drops\",\"options\":{\"all\":1}", "option all is true or false");
-    desk_says(&d, "\"command\":\"key-explain\",\"args\":[\"a\"],\"options\":{\"job\":\"kv\"}", "no service 'kv'");
-    desk_says(&d, "\"command\":\"key-explain\",\"args\":[\"a\"],\"options\":{\"job\":77}", DONE(0));
-    desk_says(&d, "\"command\":\"key-explain\",\"args\":[\"a\"],\"options\":{\"dead\":[\"7,7,7\"]}", "is no server");
-    desk_close(&d);
+    operator_open(&d, "torus { dims = 2x1x1; coordinate = all }");
+    operator_says(&d, "\"command\":\"key-explain\",\"args\":[\"a\"],\"options\":{\"heirs\":0}",
+                  "option heirs is a whole number from 1 to 4096");
+    operator_says(&d, "\"command\":\"key-explain\",\"args\":[\"a\"],\"options\":{\"heirs\":\"2\"}", DONE(-22));
+    operator_says(&d, "\"command\":\"drops\",\"options\":{\"all\":1}", "option all is true or false");
+    operator_says(&d, "\"command\":\"key-explain\",\"args\":[\"a\"],\"options\":{\"job\":\"kv\"}", "no service 'kv'");
+    operator_says(&d, "\"command\":\"key-explain\",\"args\":[\"a\"],\"options\":{\"job\":77}", DONE(0));
+    operator_says(&d, "\"command\":\"key-explain\",\"args\":[\"a\"],\"options\":{\"dead\":[\"7,7,7\"]}",
+                  "is no server");
+    operator_close(&d);
 }
 END_TEST
 
 /* All forms of a key, against the keyspace. */
 START_TEST(keys)
 {
-    desk_open(&d, "torus { dims = 3x3x3; coordinate = all }");
-    desk_says(&d, "\"command\":\"key-explain\",\"args\":[\"000000000000000000000000ffffffffffffffff\"]",
-              "\"home\":\"2,2,2\"");
-    desk_says(&d, "\"command\":\"key-explain\",\"args\":[\"1,2,0\"]", "\"home\":\"1,2,0\",\"place\":\"0\"");
-    desk_says(&d, "\"command\":\"key-explain\",\"args\":[\"1,2,0:77\"]", "\"home\":\"1,2,0\",\"place\":\"77\"");
-    desk_says(&d, "\"command\":\"key-explain\",\"args\":[\"1,2,0:18446744073709551615\"]", DONE(-34));
-    desk_says(&d, "\"command\":\"key-explain\",\"args\":[\"a\"],\"options\":{\"heirs\":100}", DONE(0));
-    desk_says(&d, "\"command\":\"key-explain\",\"args\":[\"a\"],\"options\":{\"heirs\":5000}", DONE(-22));
-    desk_says(&d, "\"command\":\"key-explain\",\"args\":[\"1,2,0:x\"]", DONE(0)); /* a name like any other */
-    desk_close(&d);
+    operator_open(&d, "torus { dims = 3x3x3; coordinate = all }");
+    operator_says(&d, "\"command\":\"key-explain\",\"args\":[\"000000000000000000000000ffffffffffffffff\"]",
+                  "\"home\":\"2,2,2\"");
+    operator_says(&d, "\"command\":\"key-explain\",\"args\":[\"1,2,0\"]", "\"home\":\"1,2,0\",\"place\":\"0\"");
+    operator_says(&d, "\"command\":\"key-explain\",\"args\":[\"1,2,0:77\"]", "\"home\":\"1,2,0\",\"place\":\"77\"");
+    operator_says(&d, "\"command\":\"key-explain\",\"args\":[\"1,2,0:18446744073709551615\"]", DONE(-34));
+    operator_says(&d, "\"command\":\"key-explain\",\"args\":[\"a\"],\"options\":{\"heirs\":100}", DONE(0));
+    operator_says(&d, "\"command\":\"key-explain\",\"args\":[\"a\"],\"options\":{\"heirs\":5000}", DONE(-22));
+    operator_says(&d, "\"command\":\"key-explain\",\"args\":[\"1,2,0:x\"]", DONE(0)); /* a name like any other */
+    operator_close(&d);
 }
 END_TEST
 
@@ -71,19 +72,19 @@ START_TEST(over_a_socket)
     snprintf(path, sizeof path, "%s/d.sock", folder);
     snprintf(config, sizeof config, "torus { dims = 2x1x1; coordinate = all } control { socket = \"%s\"; mode = 0600 }",
              path);
-    desk_open(&d, config);
+    operator_open(&d, config);
     struct control *control, *second;
     ck_assert_int_eq(commands_open(&control, d.host, &d.commands, why), 0);
     ck_assert_ptr_nonnull(control);
     ck_assert_int_eq(commands_open(&second, d.host, &d.commands, why), -EADDRINUSE);
     control_close(control);
-    desk_close(&d);
+    operator_close(&d);
     ck_assert_int_eq(rmdir(folder), 0);
-    desk_open(&d, "torus { dims = 2x1x1; coordinate = all } control { socket = \"\" }");
+    operator_open(&d, "torus { dims = 2x1x1; coordinate = all } control { socket = \"\" }");
     ck_assert_int_eq(commands_open(&control, d.host, &d.commands, why), 0);
     ck_assert_ptr_null(control);
     control_close(control);
-    desk_close(&d);
+    operator_close(&d);
 }
 END_TEST
 
@@ -92,7 +93,7 @@ START_TEST(nobody_listens)
 {
     static const char ask[] =
         "{\"id\":1,\"command\":\"ping\",\"args\":[\"to\",\"1,0,0\"],\"options\":{\"count\":3,\"interval_us\":20000}}";
-    desk_open(&d, "torus { dims = 2x1x1; coordinate = all }");
+    operator_open(&d, "torus { dims = 2x1x1; coordinate = all }");
     town_settle(d.host, 2);
     request_take(&d.port, &d.commands, ask, sizeof ask - 1);
     ck_assert_uint_eq(d.port.count, 1);
@@ -100,7 +101,7 @@ START_TEST(nobody_listens)
     town_run(d.host, CW_MS(100));
     ck_assert_str_eq(d.said, "");
     request_take(&d.port, &d.commands, ask, sizeof ask - 1);
-    desk_close(&d);
+    operator_close(&d);
     ck_assert_str_eq(d.said, "");
 }
 END_TEST

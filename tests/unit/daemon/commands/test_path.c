@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/commands/path.h"
 
-#include "daemon_desk.h"
+#include "daemon_operator.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -27,8 +27,8 @@ static void note(void *context, const struct path_step *step)
 /* In a whole torus every path is as long as the distance; around dead servers none passes through them. */
 START_TEST(shortest_and_around)
 {
-    struct desk d;
-    desk_open(&d, "torus { dims = 4x3x2; coordinate = all }");
+    struct operator d;
+    operator_open(&d, "torus { dims = 4x3x2; coordinate = all }");
     town_settle(d.host, 24);
     const struct torus *t = host_torus(d.host);
     const struct linkstate *ls = node_linkstate(host_server(d.host, 0)->node);
@@ -60,7 +60,7 @@ START_TEST(shortest_and_around)
     w.count = 0;
     ck_assert_int_eq(path_walk(ls, t, &some, 0, to, note, &w), -ENETUNREACH);
     ck_assert_uint_eq(w.count, 0);
-    desk_close(&d);
+    operator_close(&d);
 }
 END_TEST
 

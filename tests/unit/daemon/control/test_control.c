@@ -74,7 +74,7 @@ static const struct request_command commands[] = {
     {"big", "KB", "", "", 1, 1, run_big},
     {"hold", "", "", "", 0, 0, run_hold},
 };
-static const struct request_desk desk = {commands, 4, NULL};
+static const struct request_table table = {commands, 4, NULL};
 
 static void begin(void)
 {
@@ -82,7 +82,7 @@ static void begin(void)
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/d.sock", folder);
     base = event_base_new();
-    const struct control_config config = {.path = path, .mode = 0600, .desk = &desk};
+    const struct control_config config = {.path = path, .mode = 0600, .table = &table};
     ck_assert_int_eq(control_open(&control, base, &config, why), 0);
     held_count = cancelled = 0;
 }
@@ -274,13 +274,13 @@ START_TEST(a_line_without_end)
     bool closed;
     begin();
     int fd = client();
-    static char much[CONTROL_LINE + 1];
+    static char much[REQUEST_LINE_MAX + 1];
     memset(much, ' ', sizeof much);
     memcpy(much, ECHO(1), strlen(ECHO(1)) - 1);
-    much[CONTROL_LINE] = '\n';
+    much[REQUEST_LINE_MAX] = '\n';
     ck_assert(say(fd, much, sizeof much)); /* as long as may be */
     ck_assert_uint_eq(count_of(hear(fd, &closed), "\"rc\":0"), 1);
-    much[CONTROL_LINE] = ' ';
+    much[REQUEST_LINE_MAX] = ' ';
     (void)say(fd, much, sizeof much);
     (void)say(fd, much, sizeof much);
     ck_assert_ptr_nonnull(strstr(hear(fd, &closed), "cut off"));

@@ -62,7 +62,7 @@ static const struct request_command commands[] = {
     {"hold", "", "", "holds", 0, 0, run_hold},
     {"stream", "", "", "streams", 0, 0, run_stream},
 };
-static const struct request_desk desk = {commands, sizeof commands / sizeof *commands, &context};
+static const struct request_table commands_here = {commands, sizeof commands / sizeof *commands, &context};
 static struct request_port port = {.write = write_line};
 
 static void begin(void)
@@ -75,7 +75,7 @@ static void begin(void)
 static void ask(const char *text)
 {
     said[0] = '\0';
-    request_take(&port, &desk, text, strlen(text));
+    request_take(&port, &commands_here, text, strlen(text));
 }
 
 START_TEST(rows_then_done)
@@ -91,7 +91,7 @@ START_TEST(rows_then_done)
 }
 END_TEST
 
-START_TEST(what_the_desk_refuses)
+START_TEST(what_is_refused)
 {
     static const struct {
         const char *text, *says;
@@ -191,8 +191,7 @@ START_TEST(a_client_that_goes_away)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(rows_then_done), SUITE_TEST(what_the_desk_refuses),
-    SUITE_TEST(help_lists_all), SUITE_TEST(many_at_once),
-    SUITE_TEST(cancelling),     SUITE_TEST(a_client_that_goes_away),
+    SUITE_TEST(rows_then_done), SUITE_TEST(what_is_refused), SUITE_TEST(help_lists_all),
+    SUITE_TEST(many_at_once),   SUITE_TEST(cancelling),      SUITE_TEST(a_client_that_goes_away),
 };
 SUITE_MAIN("request", tests)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_pump.c - 27 servers in this process: they come together, rest, lose one, get it back, and leave. */
-#include "suite.h"
 #include "daemon_town.h"
+#include "suite.h"
 
 #include <errno.h>
 #include <time.h>
@@ -92,7 +92,7 @@ END_TEST
 
 struct twice {
     struct host *host;
-    struct host_errand errand;
+    struct host_deferred call;
     unsigned runs;
 };
 
@@ -100,25 +100,25 @@ static void again(void *context)
 {
     struct twice *t = context;
     if (++t->runs == 1) {
-        host_later(t->host, &t->errand);
+        host_defer(t->host, &t->call);
     }
 }
 
-/* At the end of the turn, once however often it was asked for; what an errand asks for keeps the next turn from sleeping. */
-START_TEST(errands_end_a_turn)
+/* At the end of the turn, once however often it was asked for; what a deferred call asks for keeps the next turn from sleeping. */
+START_TEST(deferred_calls_end_a_turn)
 {
     struct host *h = town_open("torus { dims = 2x2x1; coordinate = all }");
-    struct twice t = {.host = h, .errand = {.fn = again, .context = &t}};
+    struct twice t = {.host = h, .call = {.fn = again, .context = &t}};
     town_settle(h, 4);
-    host_later(h, &t.errand);
-    host_later(h, &t.errand);
+    host_defer(h, &t.call);
+    host_defer(h, &t.call);
     host_turn(h, CW_SEC(10));
     ck_assert_uint_eq(t.runs, 1);
     host_turn(h, CW_SEC(10));
     ck_assert_uint_eq(t.runs, 2);
-    host_later(h, &t.errand);
-    host_not_later(&t.errand);
-    host_not_later(&t.errand);
+    host_defer(h, &t.call);
+    host_undefer(&t.call);
+    host_undefer(&t.call);
     host_turn(h, CW_MS(1));
     ck_assert_uint_eq(t.runs, 2);
     host_close(h);
@@ -139,11 +139,8 @@ START_TEST(all_leave)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(twenty_seven_come_together_and_rest),
-    SUITE_TEST(one_dies_and_comes_back),
-    SUITE_TEST(a_cable_is_cut_and_mended),
-    SUITE_TEST(a_stall_that_all_share_kills_nobody),
-    SUITE_TEST(errands_end_a_turn),
-    SUITE_TEST(all_leave),
+    SUITE_TEST(twenty_seven_come_together_and_rest), SUITE_TEST(one_dies_and_comes_back),
+    SUITE_TEST(a_cable_is_cut_and_mended),           SUITE_TEST(a_stall_that_all_share_kills_nobody),
+    SUITE_TEST(deferred_calls_end_a_turn),           SUITE_TEST(all_leave),
 };
 SUITE_MAIN("pump", tests)

@@ -49,11 +49,11 @@ START_TEST(the_level_is_changed_and_no_more)
     put(path, "torus { dims = 3x3x3; coordinate = all }");
     ck_assert_int_eq(config_load(path, &c, say, &said), 0);
     put(path, "torus { dims = 3x3x4; coordinate = all } log { level = debug }");
-    reload(&c, log);
+    reload_level(&c, log);
     ck_assert_int_eq(log_level(log), CW_LOG_DEBUG);
     ck_assert(c.log_level == CW_LOG_DEBUG && c.dims.z == 3);
     put(path, "torus { dims = 3x3x4 } ");
-    reload(&c, log);
+    reload_level(&c, log);
     ck_assert_int_gt(read(ends[0], text, sizeof text - 1), 0);
     ck_assert_ptr_nonnull(strstr(text, "msg=\"this change needs a restart\" key=torus.dims now=3x3x3 file=3x3x4"));
     ck_assert_ptr_nonnull(strstr(text, "msg=\"configuration is not read again\""));

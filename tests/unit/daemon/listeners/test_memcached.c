@@ -2,8 +2,8 @@
 /* Memcached's clients reach the cache of each server of the process, while its service runs. */
 #include "daemon/listeners/memcached.h"
 
-#include "suite.h"
 #include "daemon_town.h"
+#include "suite.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

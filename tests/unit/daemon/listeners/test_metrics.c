@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/listeners/metrics.h"
 
-#include "daemon_desk.h"
+#include "daemon_operator.h"
 #include "suite.h"
 
 #include <arpa/inet.h>
@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static struct desk d;
+static struct operator d;
 static struct metrics *metrics;
 static char said[1 << 20], why[CONTROL_WHY];
 static uint16_t port;
@@ -52,7 +52,7 @@ START_TEST(over_http)
     choose_port();
     snprintf(config, sizeof config, "torus { dims = 2x1x1; coordinate = all } metrics { listen = \"127.0.0.1:%u\" }",
              port);
-    desk_open(&d, config);
+    operator_open(&d, config);
     ck_assert_int_eq(metrics_open(&metrics, d.host, why), 0);
     struct metrics *second;
     ck_assert_int_eq(metrics_open(&second, d.host, why), -EADDRINUSE);
@@ -65,7 +65,7 @@ START_TEST(over_http)
     ck_assert_ptr_null(strstr(get("POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"), " 200 "));
     ck_assert_ptr_null(strstr(get("nonsense\r\n\r\n"), " 200 "));
     metrics_close(metrics);
-    desk_close(&d);
+    operator_close(&d);
 }
 END_TEST
 
@@ -78,7 +78,7 @@ START_TEST(no_more_than_so_many)
     choose_port();
     address.sin_port = htons(port);
     snprintf(config, sizeof config, "torus { dims = 2x1x1; coordinate = all } metrics { listen = \":%u\" }", port);
-    desk_open(&d, config);
+    operator_open(&d, config);
     ck_assert_int_eq(metrics_open(&metrics, d.host, why), 0);
     for (int i = 0; i < METRICS_CLIENTS + 4; i++) {
         idle[i] = socket(AF_INET, SOCK_STREAM, 0);
@@ -109,26 +109,26 @@ START_TEST(no_more_than_so_many)
         close(idle[i]);
     }
     metrics_close(metrics);
-    desk_close(&d);
+    operator_close(&d);
 }
 END_TEST
 
 START_TEST(what_is_no_address_is_refused)
 {
-    desk_open(&d, "torus { dims = 2x1x1; coordinate = all } metrics { listen = \"somewhere:80\" }");
+    operator_open(&d, "torus { dims = 2x1x1; coordinate = all } metrics { listen = \"somewhere:80\" }");
     ck_assert_int_eq(metrics_open(&metrics, d.host, why), -EINVAL);
     ck_assert_ptr_nonnull(strstr(why, "0.0.0.0:9464 for all addresses"));
-    desk_close(&d);
+    operator_close(&d);
 }
 END_TEST
 
 START_TEST(off_unless_asked_for)
 {
-    desk_open(&d, "torus { dims = 2x1x1; coordinate = all }");
+    operator_open(&d, "torus { dims = 2x1x1; coordinate = all }");
     ck_assert_int_eq(metrics_open(&metrics, d.host, why), 0);
     ck_assert_ptr_null(metrics);
     metrics_close(metrics);
-    desk_close(&d);
+    operator_close(&d);
 }
 END_TEST
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/listeners/metrics.h"
 
-#include "daemon_desk.h"
+#include "daemon_operator.h"
 #include "suite.h"
 
 #include <ctype.h>
@@ -125,11 +125,11 @@ static void read_all(struct reader *r)
 
 START_TEST(a_collector_can_read_it)
 {
-    struct desk d;
+    struct operator d;
     struct reader r;
-    desk_open(&d, "torus { dims = 3x1x1; coordinate = all }");
+    operator_open(&d, "torus { dims = 3x1x1; coordinate = all }");
     town_settle(d.host, 3);
-    desk_says(&d, "\"command\":\"ping\",\"args\":[\"all\"]", "\"received\":2");
+    operator_says(&d, "\"command\":\"ping\",\"args\":[\"all\"]", "\"received\":2");
     const struct metrics_out out = {add, NULL};
     text[0] = '\0';
     metrics_write(d.host, &out);
@@ -150,7 +150,7 @@ START_TEST(a_collector_can_read_it)
     metrics_write(d.host, &out);
     ck_assert_ptr_null(strstr(text, "cubeway_servers_reachable{server=\"1,0,0\"}"));
     read_all(&r);
-    desk_close(&d);
+    operator_close(&d);
 }
 END_TEST
 

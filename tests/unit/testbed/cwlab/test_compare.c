@@ -6,7 +6,7 @@
 
 static unsigned outside(const char *simulated, int64_t packets, int64_t misdelivered, double share)
 {
-    struct message *m = message_parse(simulated, strlen(simulated));
+    struct message *m = message_parse(simulated, strlen(simulated), NULL, 0);
     struct report *r = report_open(NULL);
     report_integer(r, "packets", packets);
     report_integer(r, "misdelivered", misdelivered);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/host/seek.h"
+#include "daemon/host/boot_runner.h"
 
 #include "base/quantity.h"
 #include "keyspace/reach.h"
@@ -90,7 +90,7 @@ static void label_ports(const struct host *h, const struct host_options *o, cons
     }
 }
 
-int seek_open(struct host *h, const struct host_options *o, const struct boot_place *place)
+int boot_runner_open(struct host *h, const struct host_options *o, const struct boot_place *place)
 {
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         h->port_of[link] = link;
@@ -125,13 +125,13 @@ int seek_open(struct host *h, const struct host_options *o, const struct boot_pl
     return rc;
 }
 
-void seek_close(struct host *h)
+void boot_runner_close(struct host *h)
 {
     boot_close(h->boot);
     h->boot = NULL;
 }
 
-bool seek_rx(struct pump_server *s, cw_link link, const uint8_t *bytes, uint32_t length, cw_time now)
+bool boot_runner_rx(struct pump_server *s, cw_link link, const uint8_t *bytes, uint32_t length, cw_time now)
 {
     struct host *h = s->face.host;
     if (h->boot == NULL || !boot_owns(bytes, length)) {
@@ -142,7 +142,7 @@ bool seek_rx(struct pump_server *s, cw_link link, const uint8_t *bytes, uint32_t
     return true;
 }
 
-void seek_carrier(struct pump_server *s, cw_link link, bool up, cw_time now)
+void boot_runner_carrier(struct pump_server *s, cw_link link, bool up, cw_time now)
 {
     struct host *h = s->face.host;
     if (h->boot != NULL) {
@@ -225,7 +225,7 @@ static void take_place(struct host *h, cw_time now)
     }
 }
 
-void seek_tick(struct pump_server *s, cw_time now)
+void boot_runner_tick(struct pump_server *s, cw_time now)
 {
     struct host *h = s->face.host;
     if (h->boot == NULL) {
@@ -245,13 +245,13 @@ void seek_tick(struct pump_server *s, cw_time now)
     }
 }
 
-cw_links seek_links(const struct pump_server *s)
+cw_links boot_runner_links(const struct pump_server *s)
 {
     const struct host *h = s->face.host;
     return h->boot_ports != CW_LINKS_NONE && h->boot != NULL ? to_links(h, h->boot_ports) : CW_LINKS_NONE;
 }
 
-uint32_t seek_pull(struct pump_server *s, cw_link link, uint8_t *bytes, uint32_t room, cw_time now)
+uint32_t boot_runner_pull(struct pump_server *s, cw_link link, uint8_t *bytes, uint32_t room, cw_time now)
 {
     struct host *h = s->face.host;
     uint32_t length = boot_tx_pull(h->boot, h->port_of[link], bytes, room, now);
@@ -262,7 +262,7 @@ uint32_t seek_pull(struct pump_server *s, cw_link link, uint8_t *bytes, uint32_t
     return length;
 }
 
-cw_time seek_wake(const struct pump_server *s)
+cw_time boot_runner_wake(const struct pump_server *s)
 {
     struct host *h = s->face.host;
     return h->boot != NULL ? next_wake(h) : CW_NEVER;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_seek.c - three servers on a ring find out that they are one, keep their places, and turn their ports. */
-#include "suite.h"
+/* test_boot_runner.c - three servers on a ring find out that they are one, keep their places, and turn their ports. */
 #include "daemon_town.h"
+#include "suite.h"
 
 #include "boot/boot.h"
 #include "shim/pair.h"
@@ -25,8 +25,8 @@ static int keep(void *context, const struct boot_place *place)
 }
 
 /* Ports a and b of a server with that id are cabled; no other is there. */
-static struct host *open_seeking(const char *text, uint64_t id, struct found *found, struct shim *shims[CW_LINK_COUNT],
-                                 const struct boot_place *place)
+static struct host *open_unplaced(const char *text, uint64_t id, struct found *found, struct shim *shims[CW_LINK_COUNT],
+                                  const struct boot_place *place)
 {
     struct daemon_config config = town_config(text);
     struct host_options options = {
@@ -80,7 +80,7 @@ static void try_ring(const char *text, const cw_link up[SERVERS], const cw_link 
         shims[next][down[next]] = cable[1];
     }
     for (unsigned i = 0; i < SERVERS; i++) {
-        h[i] = open_seeking(text, 100 + i, &found[i], shims[i], NULL);
+        h[i] = open_unplaced(text, 100 + i, &found[i], shims[i], NULL);
         ck_assert_ptr_null(host_server(h[i], 0)->node);
         ck_assert_ptr_nonnull(host_boot(h[i]));
     }
@@ -127,8 +127,8 @@ START_TEST(a_stored_place)
     struct found found = {0};
     ck_assert_int_eq(pair_open(cable, "cable", 1500, PAIR_DEPTH), 0);
     struct shim *shims[CW_LINK_COUNT] = {[4] = cable[0]};
-    struct host *h = open_seeking("torus { coordinate = auto } links { port4 { shim = raw; interface = a } }", 7,
-                                  &found, shims, &place);
+    struct host *h = open_unplaced("torus { coordinate = auto } links { port4 { shim = raw; interface = a } }", 7,
+                                   &found, shims, &place);
     ck_assert_ptr_nonnull(host_server(h, 0)->node);
     ck_assert_uint_eq(host_server(h, 0)->self.x, 2);
     ck_assert_ptr_eq(host_server(h, 0)->link[CW_LINK_XP].shim, cable[0]);
@@ -157,4 +157,4 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_stored_place),
     SUITE_TEST(no_way_to_find_a_place),
 };
-SUITE_MAIN("seek", tests)
+SUITE_MAIN("boot_runner", tests)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/host/store.h"
+#include "daemon/host/state.h"
 
 #include "base/digest.h"
 #include "base/quantity.h"
@@ -18,11 +18,11 @@
 
 enum { FILE_BYTES = 512 };
 
-__attribute__((format(printf, 3, 4))) static int because(int rc, char why[static STORE_WHY], const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int because(int rc, char why[static STATE_WHY], const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(why, STORE_WHY, format, args);
+    vsnprintf(why, STATE_WHY, format, args);
     va_end(args);
     return rc;
 }
@@ -37,7 +37,7 @@ static uint64_t digest_text(const char *text, size_t length)
     return digest_value(&d);
 }
 
-static size_t format(const struct store_state *s, char out[static FILE_BYTES])
+static size_t format(const struct state *s, char out[static FILE_BYTES])
 {
     size_t used = (size_t)snprintf(out, FILE_BYTES, "cubeway-state 1\nincarnation %" PRIu64 "\nid %016" PRIx64 "\n",
                                    s->incarnation, s->id);
@@ -54,9 +54,9 @@ static size_t format(const struct store_state *s, char out[static FILE_BYTES])
 }
 
 /* Reads the text back; it is good when writing what was read gives the same bytes. */
-static bool parse(const char *text, size_t length, struct store_state *out)
+static bool parse(const char *text, size_t length, struct state *out)
 {
-    struct store_state s = {.incarnation = 0};
+    struct state s = {.incarnation = 0};
     char dims[QUANTITY_TEXT] = "", self[TORUS_TEXT] = "", again[FILE_BYTES];
     uint8_t *d = s.direction;
     int n = sscanf(text,
@@ -81,15 +81,15 @@ static bool parse(const char *text, size_t length, struct store_state *out)
 
 /* ---- The disk ------------------------------------------------------------------------------------------------------- */
 
-static int take_lock(struct store *store, const char *name, char why[static STORE_WHY])
+static int take_lock(struct state_file *file, const char *name, char why[static STATE_WHY])
 {
-    char path[STORE_PATH + 8];
-    snprintf(path, sizeof path, "%s/%s.lock", store->folder, name);
-    store->lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
-    if (store->lock < 0) {
+    char path[STATE_PATH + 8];
+    snprintf(path, sizeof path, "%s/%s.lock", file->folder, name);
+    file->lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (file->lock < 0) {
         return because(-errno, why, "%s: %s", path, strerror(errno));
     }
-    if (flock(store->lock, LOCK_EX | LOCK_NB) < 0) {
+    if (flock(file->lock, LOCK_EX | LOCK_NB) < 0) {
         int rc = errno == EWOULDBLOCK ? -EBUSY : -errno;
         return because(rc, why, rc == -EBUSY ? "%s: another daemon of this name runs (%s)" : "%s: %s", path,
                        strerror(-rc));
@@ -97,57 +97,57 @@ static int take_lock(struct store *store, const char *name, char why[static STOR
     return 0;
 }
 
-static int read_state(struct store *store, char why[static STORE_WHY])
+static int read_state(struct state_file *file, char why[static STATE_WHY])
 {
     char text[FILE_BYTES + 1];
-    int fd = open(store->path, O_RDONLY | O_CLOEXEC);
+    int fd = open(file->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) {
-        store->state = (struct store_state){.incarnation = 0};
+        file->state = (struct state){.incarnation = 0};
         return 0;
     }
     if (fd < 0) {
-        return because(-errno, why, "%s: %s", store->path, strerror(errno));
+        return because(-errno, why, "%s: %s", file->path, strerror(errno));
     }
     ssize_t length = read(fd, text, FILE_BYTES);
     int error = errno;
     close(fd);
     if (length < 0) {
-        return because(-error, why, "%s: %s", store->path, strerror(error));
+        return because(-error, why, "%s: %s", file->path, strerror(error));
     }
     text[length] = '\0';
-    if (!parse(text, (size_t)length, &store->state)) {
+    if (!parse(text, (size_t)length, &file->state)) {
         return because(-EBADMSG, why,
                        "%s: this file is damaged; remove it if no other server may have this one's coordinate by now",
-                       store->path);
+                       file->path);
     }
     return 0;
 }
 
-int store_open(struct store *store, const char *folder, const char *name, char why[static STORE_WHY])
+int state_open(struct state_file *file, const char *folder, const char *name, char why[static STATE_WHY])
 {
-    *store = (struct store){.lock = -1};
+    *file = (struct state_file){.lock = -1};
     why[0] = '\0';
-    if ((size_t)snprintf(store->folder, sizeof store->folder, "%s", folder) >= sizeof store->folder ||
-        (size_t)snprintf(store->path, sizeof store->path, "%s/%s.state", folder, name) >= sizeof store->path) {
+    if ((size_t)snprintf(file->folder, sizeof file->folder, "%s", folder) >= sizeof file->folder ||
+        (size_t)snprintf(file->path, sizeof file->path, "%s/%s.state", folder, name) >= sizeof file->path) {
         return because(-ENAMETOOLONG, why, "%s: too long a path", folder);
     }
-    store->made = mkdir(folder, 0755) == 0;
-    if (!store->made && errno != EEXIST) {
+    file->made = mkdir(folder, 0755) == 0;
+    if (!file->made && errno != EEXIST) {
         return because(-errno, why, "%s: %s (state_dir; it is made when its parent is there)", folder, strerror(errno));
     }
-    int rc = take_lock(store, name, why);
-    rc = rc < 0 ? rc : read_state(store, why);
+    int rc = take_lock(file, name, why);
+    rc = rc < 0 ? rc : read_state(file, why);
     if (rc < 0) {
-        store_close(store);
+        state_close(file);
     }
     return rc;
 }
 
-void store_close(struct store *store)
+void state_close(struct state_file *file)
 {
-    if (store->lock >= 0) {
-        close(store->lock);
-        store->lock = -1;
+    if (file->lock >= 0) {
+        close(file->lock);
+        file->lock = -1;
     }
 }
 
@@ -179,33 +179,33 @@ static int sync_folder(const char *folder)
     return rc == -EINVAL ? 0 : rc; /* a file system that does not sync folders has nothing to sync */
 }
 
-int store_save(struct store *store, const struct store_state *state, char why[static STORE_WHY])
+int state_save(struct state_file *file, const struct state *state, char why[static STATE_WHY])
 {
-    char text[FILE_BYTES], beside[STORE_PATH + 8];
+    char text[FILE_BYTES], beside[STATE_PATH + 8];
     size_t length = format(state, text);
-    snprintf(beside, sizeof beside, "%s.new", store->path);
+    snprintf(beside, sizeof beside, "%s.new", file->path);
     int rc = write_file(beside, text, length);
-    if (rc == 0 && rename(beside, store->path) < 0) {
+    if (rc == 0 && rename(beside, file->path) < 0) {
         rc = -errno;
     }
     if (rc < 0) {
         unlink(beside);
     }
-    rc = rc < 0 ? rc : sync_folder(store->folder);
+    rc = rc < 0 ? rc : sync_folder(file->folder);
     if (rc < 0) {
-        return because(rc, why, "%s: what must outlive a crash cannot be written: %s", store->path, strerror(-rc));
+        return because(rc, why, "%s: what must outlive a crash cannot be written: %s", file->path, strerror(-rc));
     }
-    store->state = *state;
+    file->state = *state;
     return 0;
 }
 
-int store_incarnations(struct store *store, uint64_t now_us, uint64_t count, uint64_t *first,
-                       char why[static STORE_WHY])
+int state_incarnations(struct state_file *file, uint64_t now_us, uint64_t count, uint64_t *first,
+                       char why[static STATE_WHY])
 {
-    struct store_state next = store->state;
+    struct state next = file->state;
     uint64_t at = next.incarnation + 1 > now_us ? next.incarnation + 1 : now_us;
     next.incarnation = at + count - 1;
-    int rc = store_save(store, &next, why);
+    int rc = state_save(file, &next, why);
     if (rc == 0) {
         *first = at;
     }
@@ -222,7 +222,7 @@ static bool is_ours(int lock)
            st.st_uid == geteuid();
 }
 
-int store_give(const struct store *store, const char *user, char why[static STORE_WHY])
+int state_give(const struct state_file *file, const char *user, char why[static STATE_WHY])
 {
     why[0] = '\0';
     if (user[0] == '\0' || geteuid() != 0) {
@@ -232,23 +232,23 @@ int store_give(const struct store *store, const char *user, char why[static STOR
     if (who == NULL) {
         return because(-ENOENT, why, "user %.100s: no such user (key user)", user);
     }
-    if (is_ours(store->lock) && fchown(store->lock, who->pw_uid, who->pw_gid) < 0) {
-        return because(-errno, why, "%s/: cannot give its lock to user %.100s: %s", store->folder, user,
+    if (is_ours(file->lock) && fchown(file->lock, who->pw_uid, who->pw_gid) < 0) {
+        return because(-errno, why, "%s/: cannot give its lock to user %.100s: %s", file->folder, user,
                        strerror(errno));
     }
-    if (store->made && lchown(store->folder, who->pw_uid, who->pw_gid) < 0) {
-        return because(-errno, why, "%s: cannot give it to user %.100s: %s", store->folder, user, strerror(errno));
+    if (file->made && lchown(file->folder, who->pw_uid, who->pw_gid) < 0) {
+        return because(-errno, why, "%s: cannot give it to user %.100s: %s", file->folder, user, strerror(errno));
     }
     return 0;
 }
 
-int store_check(const struct store *store, char why[static STORE_WHY])
+int state_check(const struct state_file *file, char why[static STATE_WHY])
 {
     why[0] = '\0';
-    if (access(store->folder, W_OK | X_OK) < 0) {
+    if (access(file->folder, W_OK | X_OK) < 0) {
         return because(-errno, why,
                        "%s: the place that will be found could not be kept there: %s (chown it to the user)",
-                       store->folder, strerror(errno));
+                       file->folder, strerror(errno));
     }
     return 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_look.c - the log says in words what an operator must know: links, strangers, another server with our coordinate. */
+/* test_viewlog.c - the log says in words what an operator must know: links, strangers, another server with our coordinate. */
 #define _GNU_SOURCE /* pipe2 */
 #include "daemon/host/internal.h"
+#include "daemon_town.h"
 #include "shim/pair.h"
 #include "suite.h"
-#include "daemon_town.h"
 
 #include "wire/frame.h"
 #include "wire/goodbye.h"
@@ -116,12 +116,12 @@ START_TEST(neighbours_that_do_not_come)
     ck_assert_int_eq(pair_open(cable, "blue cable", 1500, PAIR_DEPTH), 0);
     struct host *a = open_logged("torus { dims = 3x1x1; coordinate = '0,0,0' }", cable[0], NULL, NULL);
     (void)heard();
-    ck_assert(host_look_neighbours(a));
+    ck_assert(host_log_neighbours(a));
     ck_assert_ptr_nonnull(strstr(heard(), "msg=\"no neighbour yet\" server=0,0,0 links=+x "));
     struct host *b = open_logged("torus { dims = 3x1x1; coordinate = '1,0,0' }", NULL, cable[1], NULL);
     RUN_UNTIL(a, b, "msg=\"link is up\" server=0,0,0 link=+x neighbour=1,0,0");
     (void)heard();
-    ck_assert(host_look_neighbours(a));
+    ck_assert(host_log_neighbours(a));
     ck_assert_ptr_null(strstr(heard(), "no neighbour yet"));
     close_logged(a);
     close_logged(b);
@@ -188,11 +188,11 @@ START_TEST(a_long_turn)
     struct host *h = open_logged("torus { dims = 3x1x1; coordinate = '0,0,0' } timers { dead = 50ms; hold = 60ms }",
                                  NULL, NULL, NULL);
     h->turn_longest = CW_MS(0);
-    look_turn(h, CW_MS(10));
+    viewlog_turn(h, CW_MS(10));
     ck_assert(h->turn_longest.ns == CW_MS(10).ns && strstr(heard(), "in the middle of a turn") == NULL);
-    look_turn(h, CW_MS(25));
+    viewlog_turn(h, CW_MS(25));
     ck_assert(strstr(heard(), "for longer than hold less dead\" for=25ms at_most=10ms") != NULL);
-    look_turn(h, CW_MS(24));
+    viewlog_turn(h, CW_MS(24));
     ck_assert(h->turn_longest.ns == CW_MS(25).ns && strstr(heard(), "24ms") == NULL);
     close_logged(h);
 }
@@ -205,4 +205,4 @@ static const struct suite_test tests[] = {
     SUITE_TEST(strangers_are_named),
     SUITE_TEST(a_second_server_with_our_coordinate),
 };
-SUITE_MAIN("look", tests)
+SUITE_MAIN("viewlog", tests)

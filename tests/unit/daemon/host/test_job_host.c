@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_job_desk.c - keys and job files of a configuration: what is taken, what is refused, and what the service `jobs` is given. */
-#include "daemon/host/job_desk.h"
+/* test_job_host.c - keys and job files of a configuration: what is taken, what is refused, and what the service `jobs` is given. */
+#include "daemon/host/job_host.h"
 #include "jobfile/jobfile.h"
 #include "seal/job_seal.h"
 #include "seal/keyfile.h"
@@ -16,7 +16,7 @@ static struct daemon_config config;
 
 static void begin(void)
 {
-    strcpy(folder, "/tmp/cubeway-desk-XXXXXX");
+    strcpy(folder, "/tmp/cubeway-jobs-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(key_path, sizeof key_path, "%s/k", folder);
     snprintf(pub_path, sizeof pub_path, "%s.pub", key_path);
@@ -80,23 +80,23 @@ static void with_file(const char *text, uint32_t cluster)
     jobfile_close(&file);
 }
 
-static struct job_desk *open_good(void)
+static struct job_host *open_good(void)
 {
-    char why[JOB_DESK_WHY];
-    struct job_desk *d = NULL;
-    ck_assert_msg(job_desk_check(&config, tell, NULL) == 0, "%s", told);
-    ck_assert_msg(job_desk_open(&d, &config, NULL, why) == 0, "%s", why);
+    char why[JOB_HOST_WHY];
+    struct job_host *d = NULL;
+    ck_assert_msg(job_host_check(&config, tell, NULL) == 0, "%s", told);
+    ck_assert_msg(job_host_open(&d, &config, NULL, why) == 0, "%s", why);
     return d;
 }
 
 static void refused(const char *said)
 {
-    char why[JOB_DESK_WHY];
-    struct job_desk *d = NULL;
+    char why[JOB_HOST_WHY];
+    struct job_host *d = NULL;
     told[0] = '\0';
-    ck_assert_int_eq(job_desk_check(&config, tell, NULL), -EINVAL);
+    ck_assert_int_eq(job_host_check(&config, tell, NULL), -EINVAL);
     ck_assert_msg(strstr(told, said) != NULL, "%s", told);
-    ck_assert_int_lt(job_desk_open(&d, &config, NULL, why), 0);
+    ck_assert_int_lt(job_host_open(&d, &config, NULL, why), 0);
     ck_assert_msg(strstr(why, said) != NULL, "%s", why);
 }
 
@@ -113,22 +113,22 @@ START_TEST(without_a_key_the_file_counts_as_it_is)
     size_t size;
     struct job_record record;
     begin();
-    struct job_desk *d = open_good();
-    ck_assert_ptr_null(job_desk_objects(d)[0].name);
-    ck_assert_ptr_null(job_desk_record(d, 5001, &size));
-    job_desk_close(d);
+    struct job_host *d = open_good();
+    ck_assert_ptr_null(job_host_objects(d)[0].name);
+    ck_assert_ptr_null(job_host_record(d, 5001, &size));
+    job_host_close(d);
     with_file(
         "job a { id = 5001; processes = 0-26; grant a { processes = all; ports = 1 } grant ping { processes = all; "
         "ports = 1 } }",
         0);
     d = open_good();
-    ck_assert_ptr_null(job_desk_objects(d)[0].name);
-    const uint8_t *bytes = job_desk_record(d, 5001, &size);
+    ck_assert_ptr_null(job_host_objects(d)[0].name);
+    const uint8_t *bytes = job_host_record(d, 5001, &size);
     ck_assert_ptr_nonnull(bytes);
     ck_assert_int_eq(job_record_decode(bytes, size, &record), WIRE_OK);
     ck_assert_uint_eq(record.grants, 2);
-    ck_assert_ptr_null(job_desk_record(d, 5002, &size));
-    job_desk_close(d);
+    ck_assert_ptr_null(job_host_record(d, 5002, &size));
+    job_host_close(d);
     end();
 }
 END_TEST
@@ -140,12 +140,12 @@ START_TEST(with_a_key_records_are_signed)
     begin();
     with_key();
     with_file("job a { id = 5001; version = 3 }", 7);
-    struct job_desk *d = open_good();
-    const struct node_object *o = job_desk_objects(d);
+    struct job_host *d = open_good();
+    const struct node_object *o = job_host_objects(d);
     ck_assert_str_eq(o->name, JOBS_HOST_NAME);
     ck_assert_uint_eq(o->version, JOBS_HOST_VERSION);
     ck_assert_ptr_null(o[1].name);
-    ck_assert_ptr_null(job_desk_record(d, 5001, &size)); /* the service has it, when it is good */
+    ck_assert_ptr_null(job_host_record(d, 5001, &size)); /* the service has it, when it is good */
     const struct jobs_host *host = o->object;
     ck_assert_uint_eq(host->cluster, 7);
     ck_assert_int_eq(host->load(host->context, count, &versions), 0);
@@ -168,12 +168,12 @@ START_TEST(with_a_key_records_are_signed)
     versions = 0;
     ck_assert_int_eq(host->load(host->context, count, &versions), 0);
     ck_assert_uint_eq(versions, 304);
-    job_desk_close(d);
+    job_host_close(d);
     config.place = CONFIG_WHOLE; /* keeps nothing */
     d = open_good();
-    host = job_desk_objects(d)->object;
+    host = job_host_objects(d)->object;
     ck_assert(host->store == NULL);
-    job_desk_close(d);
+    job_host_close(d);
     job_plan_close(&plan);
     seal_key_close(key);
     free(bytes);
@@ -207,4 +207,4 @@ static const struct suite_test tests[] = {
     SUITE_TEST(with_a_key_records_are_signed),
     SUITE_TEST(what_is_wrong_is_told),
 };
-SUITE_MAIN("job_desk", tests)
+SUITE_MAIN("job_host", tests)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_store.c - what is kept is there again; nobody gets an incarnation twice; damage and rivals are said. */
-#include "daemon/host/store.h"
+/* test_state.c - what is kept is there again; nobody gets an incarnation twice; damage and rivals are said. */
+#include "daemon/host/state.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ static char folder[64];
 
 static void make_folder(void)
 {
-    strcpy(folder, "/tmp/cubeway-store-XXXXXX");
+    strcpy(folder, "/tmp/cubeway-state-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
 }
 
@@ -29,60 +29,60 @@ static void remove_folder(void)
     ck_assert_int_eq(rmdir(folder), 0);
 }
 
-static void open_good(struct store *s)
+static void open_good(struct state_file *s)
 {
-    char why[STORE_WHY];
-    ck_assert_msg(store_open(s, folder, "a", why) == 0, "%s", why);
+    char why[STATE_WHY];
+    ck_assert_msg(state_open(s, folder, "a", why) == 0, "%s", why);
 }
 
 START_TEST(incarnations_only_grow)
 {
-    struct store s;
-    char why[STORE_WHY];
+    struct state_file s;
+    char why[STATE_WHY];
     uint64_t first, second;
     make_folder();
     open_good(&s);
     ck_assert_uint_eq(s.state.incarnation, 0);
-    ck_assert_int_eq(store_incarnations(&s, 500, 100, &first, why), 0);
+    ck_assert_int_eq(state_incarnations(&s, 500, 100, &first, why), 0);
     ck_assert_uint_eq(first, 500);
-    store_close(&s);
+    state_close(&s);
     open_good(&s); /* the clock went back */
-    ck_assert_int_eq(store_incarnations(&s, 3, 100, &second, why), 0);
+    ck_assert_int_eq(state_incarnations(&s, 3, 100, &second, why), 0);
     ck_assert_uint_eq(second, 600);
-    ck_assert_int_eq(store_incarnations(&s, 10000, 1, &second, why), 0);
+    ck_assert_int_eq(state_incarnations(&s, 10000, 1, &second, why), 0);
     ck_assert_uint_eq(second, 10000);
-    store_close(&s);
+    state_close(&s);
     remove_folder();
 }
 END_TEST
 
 START_TEST(a_place_is_kept)
 {
-    struct store s;
-    char why[STORE_WHY];
+    struct state_file s;
+    char why[STATE_WHY];
     make_folder();
     open_good(&s);
-    struct store_state state = {.incarnation = 9, .assigned = true, .dims = {3, 4, 256}, .self = {2, 0, 255}};
-    ck_assert_int_eq(store_save(&s, &state, why), 0);
-    store_close(&s);
+    struct state state = {.incarnation = 9, .assigned = true, .dims = {3, 4, 256}, .self = {2, 0, 255}};
+    ck_assert_int_eq(state_save(&s, &state, why), 0);
+    state_close(&s);
     open_good(&s);
     ck_assert(s.state.assigned && s.state.dims.z == 256 && s.state.self.z == 255 && s.state.incarnation == 9);
-    store_close(&s);
+    state_close(&s);
     remove_folder();
 }
 END_TEST
 
 START_TEST(one_at_a_time)
 {
-    struct store s, other;
-    char why[STORE_WHY];
+    struct state_file s, other;
+    char why[STATE_WHY];
     make_folder();
     open_good(&s);
-    ck_assert_int_eq(store_open(&other, folder, "a", why), -EBUSY);
+    ck_assert_int_eq(state_open(&other, folder, "a", why), -EBUSY);
     ck_assert_ptr_nonnull(strstr(why, "another daemon of this name runs"));
-    store_close(&s);
+    state_close(&s);
     open_good(&s);
-    store_close(&s);
+    state_close(&s);
     remove_folder();
 }
 END_TEST
@@ -90,13 +90,13 @@ END_TEST
 /* Every change of one byte, and every cut, is seen. */
 START_TEST(damage_is_seen)
 {
-    struct store s;
-    char why[STORE_WHY], path[100], text[512];
+    struct state_file s;
+    char why[STATE_WHY], path[100], text[512];
     make_folder();
     open_good(&s);
-    struct store_state state = {.incarnation = 77, .assigned = true, .dims = {3, 3, 3}, .self = {1, 2, 0}};
-    ck_assert_int_eq(store_save(&s, &state, why), 0);
-    store_close(&s);
+    struct state state = {.incarnation = 77, .assigned = true, .dims = {3, 3, 3}, .self = {1, 2, 0}};
+    ck_assert_int_eq(state_save(&s, &state, why), 0);
+    state_close(&s);
     snprintf(path, sizeof path, "%s/a.state", folder);
     int fd = open(path, O_RDWR);
     ssize_t length = read(fd, text, sizeof text);
@@ -104,15 +104,15 @@ START_TEST(damage_is_seen)
     for (ssize_t i = 0; i < length; i++) {
         char flipped = (char)(text[i] ^ 1);
         ck_assert_int_eq(pwrite(fd, &flipped, 1, i), 1);
-        ck_assert_msg(store_open(&s, folder, "a", why) == -EBADMSG, "byte %zd", i);
+        ck_assert_msg(state_open(&s, folder, "a", why) == -EBADMSG, "byte %zd", i);
         ck_assert_ptr_nonnull(strstr(why, "damaged"));
         ck_assert_int_eq(pwrite(fd, text + i, 1, i), 1);
     }
     open_good(&s);
-    store_close(&s);
+    state_close(&s);
     for (ssize_t i = length - 1; i >= 0; i--) {
         ck_assert_int_eq(ftruncate(fd, i), 0);
-        ck_assert_msg(store_open(&s, folder, "a", why) == -EBADMSG, "cut at %zd", i);
+        ck_assert_msg(state_open(&s, folder, "a", why) == -EBADMSG, "cut at %zd", i);
     }
     close(fd);
     remove_folder();
@@ -121,17 +121,17 @@ END_TEST
 
 START_TEST(what_cannot_be_written_is_said)
 {
-    struct store s;
-    char why[STORE_WHY];
+    struct state_file s;
+    char why[STATE_WHY];
     uint64_t first = 5;
-    ck_assert_int_eq(store_open(&s, "/proc/nowhere/x", "a", why), -ENOENT);
+    ck_assert_int_eq(state_open(&s, "/proc/nowhere/x", "a", why), -ENOENT);
     ck_assert_ptr_nonnull(strstr(why, "/proc/nowhere/x"));
     make_folder();
     open_good(&s);
     snprintf(s.path, sizeof s.path, "%s/gone/a.state", folder);
-    ck_assert_int_eq(store_incarnations(&s, 1, 1, &first, why), -ENOENT);
+    ck_assert_int_eq(state_incarnations(&s, 1, 1, &first, why), -ENOENT);
     ck_assert_uint_eq(first, 5);
-    store_close(&s);
+    state_close(&s);
     remove_folder();
 }
 END_TEST
@@ -139,8 +139,8 @@ END_TEST
 /* A user's folder and a root that writes there: a link laid in the way leads nowhere. */
 START_TEST(links_in_the_way_are_not_followed)
 {
-    struct store s;
-    char why[STORE_WHY], path[100], target[100];
+    struct state_file s;
+    char why[STATE_WHY], path[100], target[100];
     uint64_t first;
     make_folder();
     snprintf(target, sizeof target, "%s/a.lock", folder);
@@ -148,38 +148,38 @@ START_TEST(links_in_the_way_are_not_followed)
     open_good(&s);
     ck_assert(!s.made);
     ck_assert_int_eq(symlink(target, path), 0);
-    ck_assert_int_eq(store_incarnations(&s, 500, 100, &first, why), 0);
+    ck_assert_int_eq(state_incarnations(&s, 500, 100, &first, why), 0);
     struct stat st;
     ck_assert_int_eq(stat(target, &st), 0);
     ck_assert_int_eq(st.st_size, 0); /* nothing was written to it */
-    store_close(&s);
+    state_close(&s);
     ck_assert_int_eq(unlink(target), 0);
     ck_assert_int_eq(symlink("/nowhere", target), 0);
-    ck_assert_int_eq(store_open(&s, folder, "a", why), -ELOOP);
+    ck_assert_int_eq(state_open(&s, folder, "a", why), -ELOOP);
     remove_folder();
 }
 END_TEST
 
 START_TEST(a_folder_that_was_made_is_given_to_the_user)
 {
-    struct store s;
-    char why[STORE_WHY];
+    struct state_file s;
+    char why[STATE_WHY];
     make_folder();
     ck_assert_int_eq(rmdir(folder), 0);
     open_good(&s);
     ck_assert(s.made);
-    ck_assert_int_eq(store_give(&s, "", why), 0);
-    ck_assert_int_eq(store_check(&s, why), 0);
+    ck_assert_int_eq(state_give(&s, "", why), 0);
+    ck_assert_int_eq(state_check(&s, why), 0);
     if (geteuid() == 0) {
         struct stat st;
-        ck_assert_int_eq(store_give(&s, "no-such-user-here", why), -ENOENT);
-        ck_assert_int_eq(store_give(&s, "nobody", why), 0);
+        ck_assert_int_eq(state_give(&s, "no-such-user-here", why), -ENOENT);
+        ck_assert_int_eq(state_give(&s, "nobody", why), 0);
         ck_assert_int_eq(fstat(s.lock, &st), 0);
         ck_assert_uint_ne(st.st_uid, 0);
         ck_assert_int_eq(stat(folder, &st), 0);
         ck_assert_uint_ne(st.st_uid, 0);
     }
-    store_close(&s);
+    state_close(&s);
     remove_folder();
 }
 END_TEST
@@ -187,9 +187,9 @@ END_TEST
 /* A user laid another of root's files where the lock is: it stays root's. */
 START_TEST(only_the_lock_is_given)
 {
-    struct store s;
+    struct state_file s;
     struct stat st;
-    char why[STORE_WHY], lock[100], other[100];
+    char why[STATE_WHY], lock[100], other[100];
     if (geteuid() != 0) {
         return;
     }
@@ -199,10 +199,10 @@ START_TEST(only_the_lock_is_given)
     close(open(other, O_CREAT | O_WRONLY, 0600));
     ck_assert_int_eq(link(other, lock), 0);
     open_good(&s);
-    ck_assert_int_eq(store_give(&s, "nobody", why), 0);
+    ck_assert_int_eq(state_give(&s, "nobody", why), 0);
     ck_assert_int_eq(stat(other, &st), 0);
     ck_assert_uint_eq(st.st_uid, 0);
-    store_close(&s);
+    state_close(&s);
     ck_assert_int_eq(unlink(other), 0);
     remove_folder();
 }
@@ -218,4 +218,4 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_folder_that_was_made_is_given_to_the_user),
     SUITE_TEST(only_the_lock_is_given),
 };
-SUITE_MAIN("store", tests)
+SUITE_MAIN("state", tests)

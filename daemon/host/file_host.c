@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* renameat2(), fallocate(), O_PATH */
-#include "daemon/host/file_desk.h"
+#include "daemon/host/file_host.h"
 
+#include "daemon/host/log.h"
 #include "seal/sha256.h"
 #include "services/multicast/file/label.h"
 
@@ -34,7 +35,7 @@ struct files_file {
     int fd;
 };
 
-struct file_desk {
+struct file_host {
     struct files_host host;
     uint64_t ticket; /* of the file that is being passed; 0: none */
     uint64_t tickets;
@@ -71,7 +72,7 @@ static int fit_to_read(int fd)
     return (flags & O_ACCMODE) == O_WRONLY || (flags & O_PATH) != 0 ? -EACCES : 0;
 }
 
-int file_desk_pass(struct file_desk *d, int file, uint64_t *ticket)
+int file_host_pass(struct file_host *d, int file, uint64_t *ticket)
 {
     int rc = d->ticket != 0 ? -EBUSY : fit_to_read(file);
     if (rc < 0) {
@@ -84,7 +85,7 @@ int file_desk_pass(struct file_desk *d, int file, uint64_t *ticket)
     return 0;
 }
 
-void file_desk_drop(struct file_desk *d, uint64_t ticket)
+void file_host_drop(struct file_host *d, uint64_t ticket)
 {
     if (ticket != 0 && d->ticket == ticket) {
         d->ticket = 0;
@@ -92,9 +93,9 @@ void file_desk_drop(struct file_desk *d, uint64_t ticket)
     }
 }
 
-static int desk_claim(void *context, uint64_t ticket, struct files_file **out)
+static int local_claim(void *context, uint64_t ticket, struct files_file **out)
 {
-    struct file_desk *d = context;
+    struct file_host *d = context;
     if (ticket == 0 || d->ticket != ticket) {
         return -ENOENT;
     }
@@ -107,7 +108,7 @@ static int64_t ns_of(struct timespec t)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static int desk_look(void *context, struct files_file *f, struct files_facts *out)
+static int local_look(void *context, struct files_file *f, struct files_facts *out)
 {
     struct stat st;
     (void)context;
@@ -118,7 +119,7 @@ static int desk_look(void *context, struct files_file *f, struct files_facts *ou
     return 0;
 }
 
-static int desk_read(void *context, struct files_file *f, uint64_t offset, uint8_t *out, size_t length)
+static int local_read(void *context, struct files_file *f, uint64_t offset, uint8_t *out, size_t length)
 {
     (void)context;
     (void)posix_fadvise(f->fd, (off_t)(offset + length), AHEAD, POSIX_FADV_WILLNEED);
@@ -176,7 +177,7 @@ static bool is_ours_alone(const struct stat *st)
     return S_ISREG(st->st_mode) && st->st_uid == geteuid() && st->st_nlink == 1 && (st->st_mode & OTHERS_WRITE) == 0;
 }
 
-static int desk_have(void *context, const char *folder, const char *name, uint64_t bytes, const uint8_t *digest)
+static int local_have(void *context, const char *folder, const char *name, uint64_t bytes, const uint8_t *digest)
 {
     uint8_t mark[MARK_BYTES], expected[MARK_BYTES];
     struct stat st;
@@ -227,7 +228,7 @@ static int reserve(int fd, uint64_t bytes)
     return rc == -EOPNOTSUPP ? 0 : rc; /* a file system that makes no promises: writes will tell */
 }
 
-static int desk_open(void *context, const char *folder, const char *part, uint64_t bytes, struct files_file **out)
+static int local_open(void *context, const char *folder, const char *part, uint64_t bytes, struct files_file **out)
 {
     (void)context;
     int at = open_folder(folder);
@@ -248,7 +249,7 @@ static int desk_open(void *context, const char *folder, const char *part, uint64
     return rc < 0 ? rc : made;
 }
 
-static int desk_write(void *context, struct files_file *f, uint64_t offset, const uint8_t *bytes, size_t length)
+static int local_write(void *context, struct files_file *f, uint64_t offset, const uint8_t *bytes, size_t length)
 {
     (void)context;
     while (length > 0) {
@@ -263,7 +264,7 @@ static int desk_write(void *context, struct files_file *f, uint64_t offset, cons
     return 0;
 }
 
-static int desk_sync(void *context, struct files_file *f)
+static int local_sync(void *context, struct files_file *f)
 {
     (void)context;
     return fdatasync(f->fd) < 0 ? -errno : 0;
@@ -309,7 +310,7 @@ static int dress(const struct files_file *f, const struct files_end *end)
     return fchmod(f->fd, (mode_t)(end->mode & MODES)) < 0 || fsync(f->fd) < 0 ? -errno : 0;
 }
 
-static int desk_finish(void *context, const char *folder, struct files_file *f, const struct files_end *end)
+static int local_finish(void *context, const char *folder, struct files_file *f, const struct files_end *end)
 {
     (void)context;
     int at = open_folder(folder);
@@ -328,7 +329,7 @@ static int desk_finish(void *context, const char *folder, struct files_file *f, 
     return rc;
 }
 
-static void desk_file_close(void *context, struct files_file *f)
+static void local_close(void *context, struct files_file *f)
 {
     (void)context;
     close(f->fd);
@@ -337,7 +338,7 @@ static void desk_file_close(void *context, struct files_file *f)
 
 /* ---- Small files ------------------------------------------------------------------------------------------------------ */
 
-static int64_t desk_load(void *context, const char *folder, const char *name, uint8_t *out, size_t room)
+static int64_t local_load(void *context, const char *folder, const char *name, uint8_t *out, size_t room)
 {
     struct stat st;
     int at = open_folder(folder);
@@ -349,7 +350,7 @@ static int64_t desk_load(void *context, const char *folder, const char *name, ui
     if (rc == 0 && (!S_ISREG(st.st_mode) || st.st_uid != geteuid())) {
         rc = -EPERM;
     } else if (rc == 0) {
-        rc = (uint64_t)st.st_size > room ? -EFBIG : desk_read(context, &f, 0, out, (size_t)st.st_size);
+        rc = (uint64_t)st.st_size > room ? -EFBIG : local_read(context, &f, 0, out, (size_t)st.st_size);
     }
     if (f.fd >= 0) {
         close(f.fd);
@@ -358,7 +359,7 @@ static int64_t desk_load(void *context, const char *folder, const char *name, ui
     return rc < 0 ? rc : st.st_size;
 }
 
-static int desk_store(void *context, const char *folder, const char *name, const uint8_t *bytes, size_t length)
+static int local_store(void *context, const char *folder, const char *name, const uint8_t *bytes, size_t length)
 {
     char beside[FILE_BESIDE + 8];
     int at = open_folder(folder);
@@ -368,7 +369,7 @@ static int desk_store(void *context, const char *folder, const char *name, const
     snprintf(beside, sizeof beside, "%s~", name);
     (void)unlinkat(at, beside, 0);
     struct files_file f = {.fd = openat(at, beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, PART_MODE)};
-    int rc = f.fd < 0 ? -errno : desk_write(context, &f, 0, bytes, length);
+    int rc = f.fd < 0 ? -errno : local_write(context, &f, 0, bytes, length);
     rc = rc == 0 && fdatasync(f.fd) < 0 ? -errno : rc;
     if (f.fd >= 0 && close(f.fd) < 0 && rc == 0) {
         rc = -errno;
@@ -383,7 +384,7 @@ static int desk_store(void *context, const char *folder, const char *name, const
     return rc;
 }
 
-static int desk_drop(void *context, const char *folder, const char *name)
+static int local_drop(void *context, const char *folder, const char *name)
 {
     (void)context;
     int at = open_folder(folder);
@@ -408,7 +409,7 @@ static bool is_stale(int at, const char *name, int64_t before_ns)
     return stale;
 }
 
-static int desk_sweep(void *context, const char *folder, cw_span age)
+static int local_sweep(void *context, const char *folder, cw_span age)
 {
     struct timespec now;
     int count = 0, at = open_folder(folder);
@@ -435,68 +436,32 @@ static int desk_sweep(void *context, const char *folder, cw_span age)
 
 /* ---- Digests ---------------------------------------------------------------------------------------------------------- */
 
-static struct files_digest *desk_digest_open(void *context)
+static struct files_digest *local_digest_open(void *context)
 {
     struct sha256 *s;
     (void)context;
     return sha256_open(&s) == 0 ? (struct files_digest *)(void *)s : NULL;
 }
 
-static int desk_digest_add(struct files_digest *d, const uint8_t *bytes, size_t length)
+static int local_digest_add(struct files_digest *d, const uint8_t *bytes, size_t length)
 {
     return sha256_add((struct sha256 *)(void *)d, bytes, length);
 }
 
-static int desk_digest_end(struct files_digest *d, uint8_t out[static FILES_DIGEST_BYTES])
+static int local_digest_end(struct files_digest *d, uint8_t out[static FILES_DIGEST_BYTES])
 {
     return sha256_end((struct sha256 *)(void *)d, out);
 }
 
-static void desk_digest_close(struct files_digest *d)
+static void local_digest_close(struct files_digest *d)
 {
     sha256_close((struct sha256 *)(void *)d);
 }
 
 /* ---- Opening ---------------------------------------------------------------------------------------------------------- */
 
-int file_desk_open(struct file_desk **out, bool several)
-{
-    struct file_desk *d = calloc(1, sizeof *d);
-    if (d == NULL) {
-        return -ENOMEM;
-    }
-    uint32_t first = 0;
-    (void)!getrandom(&first, sizeof first,
-                     0); /* who guesses a ticket that is not his gets nothing at all: they live for one command */
-    d->tickets = first;
-    signal(SIGXFSZ, SIG_IGN);
-    d->host = (struct files_host){
-        .size = sizeof d->host,
-        .context = d,
-        .several = several,
-        .claim = desk_claim,
-        .look = desk_look,
-        .read = desk_read,
-        .have = desk_have,
-        .open = desk_open,
-        .write = desk_write,
-        .sync = desk_sync,
-        .finish = desk_finish,
-        .close = desk_file_close,
-        .load = desk_load,
-        .store = desk_store,
-        .drop = desk_drop,
-        .sweep = desk_sweep,
-        .digest_open = desk_digest_open,
-        .digest_add = desk_digest_add,
-        .digest_end = desk_digest_end,
-        .digest_close = desk_digest_close,
-    };
-    *out = d;
-    return 0;
-}
-
-int file_desk_prepare(const char *folder, const char *user)
+/* 0 (also when the folder is there: then it stays as it is) or -errno. */
+static int make_folder(const char *folder, const char *user)
 {
     const struct passwd *who = user[0] != '\0' ? getpwnam(user) : NULL;
     if (mkdir(folder, FOLDER_MODE) < 0) {
@@ -513,15 +478,71 @@ int file_desk_prepare(const char *folder, const char *user)
     return rc;
 }
 
-void file_desk_close(struct file_desk *d)
+/* The folder for received files is an option of the service that receives them; the service checks its value. */
+static void make_folders(const struct daemon_config *config, struct log *log)
+{
+    static const char receiver[] = "multicast", folder[] = "folder";
+    for (unsigned i = 0; i < config->service_count; i++) {
+        const struct config_service *s = &config->service[i];
+        for (unsigned o = 0; strcmp(s->name, receiver) == 0 && o < s->options; o++) {
+            const struct config_option *option = &s->option[o];
+            bool named = strcmp(option->name, folder) == 0 && option->value[0] == '/';
+            int rc = named ? make_folder(option->value, config->user) : 0;
+            if (rc < 0) {
+                LOG(log, CW_LOG_WARN, "the folder for files cannot be made: none will be taken",
+                    {"folder", option->value}, {"why", strerror(-rc)});
+            }
+        }
+    }
+}
+
+int file_host_open(struct file_host **out, const struct daemon_config *config, struct log *log)
+{
+    struct file_host *d = calloc(1, sizeof *d);
+    if (d == NULL) {
+        return -ENOMEM;
+    }
+    make_folders(config, log);
+    uint32_t first = 0;
+    /* A guess at somebody else's ticket gains nothing: a ticket lives for one command. */
+    (void)!getrandom(&first, sizeof first, 0);
+    d->tickets = first;
+    signal(SIGXFSZ, SIG_IGN);
+    d->host = (struct files_host){
+        .size = sizeof d->host,
+        .context = d,
+        .several = config->place == CONFIG_WHOLE,
+        .claim = local_claim,
+        .look = local_look,
+        .read = local_read,
+        .have = local_have,
+        .open = local_open,
+        .write = local_write,
+        .sync = local_sync,
+        .finish = local_finish,
+        .close = local_close,
+        .load = local_load,
+        .store = local_store,
+        .drop = local_drop,
+        .sweep = local_sweep,
+        .digest_open = local_digest_open,
+        .digest_add = local_digest_add,
+        .digest_end = local_digest_end,
+        .digest_close = local_digest_close,
+    };
+    *out = d;
+    return 0;
+}
+
+void file_host_close(struct file_host *d)
 {
     if (d != NULL) {
-        file_desk_drop(d, d->ticket);
+        file_host_drop(d, d->ticket);
         free(d);
     }
 }
 
-const struct files_host *file_desk_host(const struct file_desk *d)
+const struct files_host *file_host_interface(const struct file_host *d)
 {
     return &d->host;
 }

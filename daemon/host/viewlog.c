@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * look.c - what an operator should read in the log: links and servers that come and go, cables in the wrong port, another server with
+ * viewlog.c - what an operator should read in the log: links and servers that come and go, cables in the wrong port, another server with
  * our coordinate. Asked only when the link state says that something may have changed.
  */
 #include "daemon/host/internal.h"
@@ -70,15 +70,15 @@ static void look_for_strangers(struct pump_server *s, cw_time now)
     struct linkstate *ls = node_linkstate(s->face.node);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         struct ls_stranger stranger = ls_link_stranger(ls, link);
-        if (stranger.hellos == s->look.strangers[link]) {
+        if (stranger.hellos == s->viewlog.strangers[link]) {
             continue;
         }
-        bool first = s->look.strangers[link] == 0;
-        if (first || cw_time_since(now, s->look.stranger_said[link]).ns >= CW_SEC(STRANGER_SEC).ns) {
-            s->look.stranger_said[link] = now;
+        bool first = s->viewlog.strangers[link] == 0;
+        if (first || cw_time_since(now, s->viewlog.stranger_said[link]).ns >= CW_SEC(STRANGER_SEC).ns) {
+            s->viewlog.stranger_said[link] = now;
             say_stranger(s, link, &stranger);
         }
-        s->look.strangers[link] = stranger.hellos;
+        s->viewlog.strangers[link] = stranger.hellos;
     }
 }
 
@@ -99,7 +99,7 @@ static const char *port_name(const struct pump_server *s, cw_link link)
     return h->torus.servers != 0 ? quantity_link_name(link) : config_link_name(&h->config, h->port_of[link]);
 }
 
-void look_carrier(struct pump_server *s, cw_link link)
+void viewlog_carrier(struct pump_server *s, cw_link link)
 {
     const struct host_link *l = &s->face.link[link];
     struct host *h = s->face.host;
@@ -111,7 +111,7 @@ void look_carrier(struct pump_server *s, cw_link link)
         {"why", l->carrier ? NULL : info.state});
 }
 
-void look_error(struct pump_server *s, cw_link link, int rc)
+void viewlog_error(struct pump_server *s, cw_link link, int rc)
 {
     struct shim_info info;
     char self[TORUS_TEXT];
@@ -122,7 +122,7 @@ void look_error(struct pump_server *s, cw_link link, int rc)
 
 /* ---- Time ----------------------------------------------------------------------------------------------------------- */
 
-void look_turn(struct host *h, cw_span span)
+void viewlog_turn(struct host *h, cw_span span)
 {
     const struct ls_timers *t = &h->config.timers;
     char lasted[QUANTITY_TEXT], most[QUANTITY_TEXT];
@@ -145,8 +145,8 @@ static void look_at_links(struct pump_server *s, const char *self)
 {
     struct host *h = s->face.host;
     struct linkstate *ls = node_linkstate(s->face.node);
-    cw_links live = ls_live_links(ls), other = live ^ s->look.live;
-    s->look.live = live;
+    cw_links live = ls_live_links(ls), other = live ^ s->viewlog.live;
+    s->viewlog.live = live;
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         if (!(other & cw_links_of(link))) {
             continue;
@@ -174,16 +174,16 @@ static void look_at_servers(struct pump_server *s, const char *self, cw_time now
     struct host *h = s->face.host;
     struct linkstate *ls = node_linkstate(s->face.node);
     bool serving = ls_serving(ls, now);
-    unsigned servers = ls_epoch(ls) == s->look.epoch ? s->look.servers : reachable(h, ls);
-    s->look.epoch = ls_epoch(ls);
-    if (servers != s->look.servers || serving != s->look.serving) {
+    unsigned servers = ls_epoch(ls) == s->viewlog.epoch ? s->viewlog.servers : reachable(h, ls);
+    s->viewlog.epoch = ls_epoch(ls);
+    if (servers != s->viewlog.servers || serving != s->viewlog.serving) {
         char count[QUANTITY_TEXT], all[QUANTITY_TEXT];
         snprintf(count, sizeof count, "%u", servers);
         snprintf(all, sizeof all, "%" PRIu32, h->torus.servers);
         LOG(h->log, h->count > 1 ? CW_LOG_DEBUG : CW_LOG_INFO, "servers that are reachable", {"server", self},
             {"count", count}, {"of", all}, {"delivers_keys", serving ? "yes" : "no"});
-        s->look.servers = servers;
-        s->look.serving = serving;
+        s->viewlog.servers = servers;
+        s->viewlog.serving = serving;
     }
 }
 
@@ -191,12 +191,12 @@ static void look_at_servers(struct pump_server *s, const char *self, cw_time now
 static void look_at_all(struct pump_server *s)
 {
     struct host *h = s->face.host;
-    bool full = s->look.servers == h->torus.servers && s->look.serving;
-    if (full == s->look.full || h->count == 1) {
+    bool full = s->viewlog.servers == h->torus.servers && s->viewlog.serving;
+    if (full == s->viewlog.full || h->count == 1) {
         return;
     }
     bool before = h->full == h->count;
-    s->look.full = full;
+    s->viewlog.full = full;
     h->full += full ? 1u : -1u;
     if ((h->full == h->count) != before) {
         char all[QUANTITY_TEXT];
@@ -218,21 +218,21 @@ static void look_at_counters(struct pump_server *s, const char *self)
 {
     struct host *h = s->face.host;
     struct linkstate *ls = node_linkstate(s->face.node);
-    if (grew(ls, LS_DUPLICATES, &s->look.duplicates)) {
+    if (grew(ls, LS_DUPLICATES, &s->viewlog.duplicates)) {
         LOG(h->log, CW_LOG_ERROR, "another server says that it is us: two daemons have the same coordinate",
             {"server", self}, {"what_to_do", "give one of them another coordinate, or stop it"});
     }
-    if (grew(ls, LS_CONFLICTS, &s->look.conflicts)) {
+    if (grew(ls, LS_CONFLICTS, &s->viewlog.conflicts)) {
         LOG(h->log, CW_LOG_WARN, "two records of one version were heard: two servers share an incarnation",
             {"server", self});
     }
-    if (grew(ls, LS_FENCES, &s->look.fences)) {
+    if (grew(ls, LS_FENCES, &s->viewlog.fences)) {
         LOG(h->log, CW_LOG_WARN, "no neighbour has heard us for too long: we deliver no keys until one has",
             {"server", self});
     }
 }
 
-void look_at(struct pump_server *s, cw_time now)
+void viewlog_update(struct pump_server *s, cw_time now)
 {
     struct linkstate *ls = node_linkstate(s->face.node);
     uint64_t notes = ls_notes(ls);
@@ -267,7 +267,7 @@ static bool lonely_links(const struct pump_server *s, char out[static 24])
     return used > 0;
 }
 
-bool host_look_neighbours(struct host *h)
+bool host_log_neighbours(struct host *h)
 {
     char self[TORUS_TEXT], links[24];
     for (unsigned i = 0; i < h->count; i++) {
@@ -284,7 +284,8 @@ bool host_look_neighbours(struct host *h)
     return true;
 }
 
-void look_log(void *context, const struct node *n, cw_level level, const char *service, const char *text, cw_time now)
+void viewlog_service(void *context, const struct node *n, cw_level level, const char *service, const char *text,
+                     cw_time now)
 {
     struct host *h = context;
     char self[TORUS_TEXT];

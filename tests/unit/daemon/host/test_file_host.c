@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_file_desk.c - real files: passed, read, made, finished, refused; and what others could do to them. */
+/* test_file_host.c - real files: passed, read, made, finished, refused; and what others could do to them. */
 #define _GNU_SOURCE /* O_PATH */
-#include "daemon/host/file_desk.h"
+#include "daemon/host/file_host.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -17,11 +17,12 @@
 #define PART ".n.00112233445566778899aabbccddeeff.part"
 #define MAP ".n.00112233445566778899aabbccddeeff.map"
 static char top[64], folder[96];
-static struct file_desk *desk;
+static struct daemon_config config;
+static struct file_host *files;
 static const struct files_host *h;
 static const uint8_t digest[FILES_DIGEST_BYTES] = {7, 8, 9};
 
-/* What a disk does, and what the desk asks it for: its own fsync() is this one. */
+/* What a disk does, and what the files asks it for: its own fsync() is this one. */
 static struct {
     bool fails;       /* for folders */
     unsigned folders; /* that were synced */
@@ -47,13 +48,26 @@ int fsync(int fd)
     return (int)syscall(SYS_fsync, fd);
 }
 
+/* What the configuration says of the folder and the user. */
+static void configure(const char *in, const char *user)
+{
+    memset(&config, 0, sizeof config);
+    snprintf(config.user, sizeof config.user, "%s", user);
+    config.service_count = 1;
+    strcpy(config.service[0].name, "multicast");
+    config.service[0].options = 1;
+    strcpy(config.service[0].option[0].name, "folder");
+    snprintf(config.service[0].option[0].value, sizeof config.service[0].option[0].value, "%s", in);
+}
+
 static void begin(void)
 {
+    memset(&config, 0, sizeof config);
     strcpy(top, "/tmp/cubeway-files-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(top));
     snprintf(folder, sizeof folder, "%s/in", top);
-    ck_assert_int_eq(file_desk_open(&desk, false), 0);
-    h = file_desk_host(desk);
+    ck_assert_int_eq(file_host_open(&files, &config, NULL), 0);
+    h = file_host_interface(files);
 }
 
 static const char *path_of(const char *name)
@@ -68,7 +82,7 @@ static const char *path_of(const char *name)
 static void end(void)
 {
     static const char *const names[] = {PART, MAP, PART "~", MAP "~", "n", "other", "plain"};
-    file_desk_close(desk);
+    file_host_close(files);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         unlink(path_of(names[i]));
     }
@@ -121,17 +135,17 @@ START_TEST(what_is_passed)
     struct files_facts facts;
     uint8_t bytes[8];
     begin();
-    ck_assert_int_eq(file_desk_pass(desk, open("/tmp", O_RDONLY), &ticket), -EISDIR);
-    ck_assert_int_eq(file_desk_pass(desk, open("/dev/null", O_RDONLY), &ticket), -EINVAL);
-    ck_assert_int_eq(file_desk_pass(desk, file_with("x", O_WRONLY), &ticket), -EACCES);
-    ck_assert_int_eq(file_desk_pass(desk, file_with("x", O_PATH), &ticket), -EACCES);
+    ck_assert_int_eq(file_host_pass(files, open("/tmp", O_RDONLY), &ticket), -EISDIR);
+    ck_assert_int_eq(file_host_pass(files, open("/dev/null", O_RDONLY), &ticket), -EINVAL);
+    ck_assert_int_eq(file_host_pass(files, file_with("x", O_WRONLY), &ticket), -EACCES);
+    ck_assert_int_eq(file_host_pass(files, file_with("x", O_PATH), &ticket), -EACCES);
     ck_assert_int_eq(h->claim(h->context, 0, &f), -ENOENT);
-    ck_assert_int_eq(file_desk_pass(desk, file_with("hello", O_RDONLY), &ticket), 0);
-    ck_assert_int_eq(file_desk_pass(desk, file_with("late", O_RDONLY), &other), -EBUSY);
+    ck_assert_int_eq(file_host_pass(files, file_with("hello", O_RDONLY), &ticket), 0);
+    ck_assert_int_eq(file_host_pass(files, file_with("late", O_RDONLY), &other), -EBUSY);
     ck_assert_int_eq(h->claim(h->context, ticket + 1, &f), -ENOENT);
     ck_assert_int_eq(h->claim(h->context, ticket, &f), 0);
     ck_assert_int_eq(h->claim(h->context, ticket, &(struct files_file *){NULL}), -ENOENT);
-    file_desk_drop(desk, ticket); /* it has been claimed: nothing happens */
+    file_host_drop(files, ticket); /* it has been claimed: nothing happens */
     ck_assert_int_eq(h->look(h->context, f, &facts), 0);
     ck_assert_uint_eq(facts.bytes, 5);
     ck_assert_uint_eq(facts.mode, 0600);
@@ -139,10 +153,10 @@ START_TEST(what_is_passed)
     ck_assert_mem_eq(bytes, "ello", 4);
     ck_assert_int_eq(h->read(h->context, f, 1, bytes, 5), -ENODATA);
     h->close(h->context, f);
-    ck_assert_int_eq(file_desk_pass(desk, file_with("again", O_RDONLY), &ticket), 0);
-    file_desk_drop(desk, ticket);
+    ck_assert_int_eq(file_host_pass(files, file_with("again", O_RDONLY), &ticket), 0);
+    file_host_drop(files, ticket);
     ck_assert_int_eq(h->claim(h->context, ticket, &f), -ENOENT);
-    ck_assert_int_eq(file_desk_pass(desk, file_with("open at the end", O_RDONLY), &ticket), 0);
+    ck_assert_int_eq(file_host_pass(files, file_with("open at the end", O_RDONLY), &ticket), 0);
     end();
 }
 END_TEST
@@ -329,16 +343,30 @@ START_TEST(folders_that_are_refused)
 }
 END_TEST
 
+/* A daemon with that configuration begins, and ends. */
+static void pass_by(const char *in, const char *user)
+{
+    struct file_host *other;
+    configure(in, user);
+    ck_assert_int_eq(file_host_open(&other, &config, NULL), 0);
+    file_host_close(other);
+}
+
 START_TEST(a_folder_for_a_user)
 {
     struct stat st;
+    char relative[] = "in", above[120];
     begin();
-    ck_assert_int_eq(file_desk_prepare("/nonexistent/a/b", ""), -ENOENT);
-    ck_assert_int_eq(file_desk_prepare(folder, geteuid() == 0 ? "nobody" : ""), 0);
+    snprintf(above, sizeof above, "%s/none/in", top);
+    pass_by(above, "");
+    pass_by(relative, "");
+    ck_assert_int_eq(access(above, F_OK), -1);
+    ck_assert_int_eq(access(relative, F_OK), -1);
+    pass_by(folder, geteuid() == 0 ? "nobody" : "");
     ck_assert_int_eq(stat(folder, &st), 0);
     ck_assert_uint_eq(st.st_mode & 022, 0);
     ck_assert(geteuid() != 0 || st.st_uid != 0);
-    ck_assert_int_eq(file_desk_prepare(folder, ""), 0); /* and stays as it is */
+    pass_by(folder, ""); /* it stays as it is */
     uid_t before = st.st_uid;
     ck_assert_int_eq(stat(folder, &st), 0);
     ck_assert_uint_eq(st.st_uid, before);
@@ -411,4 +439,4 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_folder_for_a_user), SUITE_TEST(small_files_and_sweeping), SUITE_TEST(digests),
     SUITE_TEST(marks_of_others),     SUITE_TEST(what_is_synced),           SUITE_TEST(parts_that_are_new),
 };
-SUITE_MAIN("file_desk", tests)
+SUITE_MAIN("file_host", tests)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.h - what a server must remember over a crash: incarnations that it may have used, and the coordinate that it was given.
+ * state.h - what a server must remember over a crash: incarnations that it may have used, and the coordinate that it was given.
  *
  * One small file of text, state_dir/<name>.state, with a digest of itself. It is replaced whole: written beside, synced, renamed, folder
  * synced; a crash at any instant leaves the old or the new one. One process at a time has it (a lock on <name>.lock beside it, held
- * until store_close(), which outlives no process).
+ * until state_close(), which outlives no process).
  */
-#ifndef DAEMON_HOST_STORE_H
-#define DAEMON_HOST_STORE_H
+#ifndef DAEMON_HOST_STATE_H
+#define DAEMON_HOST_STATE_H
 
 #include "cubeway/types.h"
 
-enum { STORE_WHY = 512, STORE_PATH = 640 };
+enum { STATE_WHY = 512, STATE_PATH = 640 };
 
-struct store_state {
+struct state {
     uint64_t incarnation; /* the highest that may have been used; 0: none */
     uint64_t id;          /* of this server, drawn once; 0: not yet */
     bool assigned;        /* dims, self and direction are set */
@@ -22,35 +22,35 @@ struct store_state {
     uint8_t direction[CW_LINK_COUNT]; /* of each port, 7 where there is none (boot/place.h) */
 };
 
-struct store {
-    char path[STORE_PATH];
-    char folder[STORE_PATH];
+struct state_file {
+    char path[STATE_PATH];
+    char folder[STATE_PATH];
     int lock;  /* descriptor */
     bool made; /* the folder was not there before */
-    struct store_state state;
+    struct state state;
 };
 
 /*
  * Reads what was kept; a new server has nothing, and the folder is made when it is missing. 0, or -errno and in why one sentence: -EBUSY another
  * daemon of this name runs; -EBADMSG the file is damaged (it must be removed by hand: nobody else knows what it held).
  */
-CW_MUST_CHECK int store_open(struct store *store, const char *folder, const char *name, char why[static STORE_WHY]);
+CW_MUST_CHECK int state_open(struct state_file *file, const char *folder, const char *name, char why[static STATE_WHY]);
 /* When this returns 0, the state is on the disk. */
-CW_MUST_CHECK int store_save(struct store *store, const struct store_state *state, char why[static STORE_WHY]);
-void store_close(struct store *store);
+CW_MUST_CHECK int state_save(struct state_file *file, const struct state *state, char why[static STATE_WHY]);
+void state_close(struct state_file *file);
 /*
- * Called by root before it becomes another user (does nothing for others, and for user ""): a folder that was made by store_open is that user's from
+ * Called by root before it becomes another user (does nothing for others, and for user ""): a folder that was made by state_open is that user's from
  * now on, so that what is found later can be kept, and so is the lock, so that a daemon that is started as that user can take it. 0 or -errno and why.
  */
-CW_MUST_CHECK int store_give(const struct store *store, const char *user, char why[static STORE_WHY]);
-/* Whether store_save could write, as the user of now. 0 or -errno and why. */
-CW_MUST_CHECK int store_check(const struct store *store, char why[static STORE_WHY]);
+CW_MUST_CHECK int state_give(const struct state_file *file, const char *user, char why[static STATE_WHY]);
+/* Whether state_save could write, as the user of now. 0 or -errno and why. */
+CW_MUST_CHECK int state_check(const struct state_file *file, char why[static STATE_WHY]);
 
 /*
  * Gives the first of `count` incarnations that were never used and that nobody will use again: above all stored ones, and at least the
  * time in us, so that a server whose disk was lost still comes back with a new one. They are on the disk when this returns.
  */
-CW_MUST_CHECK int store_incarnations(struct store *store, uint64_t now_us, uint64_t count, uint64_t *first,
-                                     char why[static STORE_WHY]);
+CW_MUST_CHECK int state_incarnations(struct state_file *file, uint64_t now_us, uint64_t count, uint64_t *first,
+                                     char why[static STATE_WHY]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/host/job_desk.h"
+#include "daemon/host/job_host.h"
 
 #include "daemon/host/job_store.h"
 #include "daemon/host/log.h"
@@ -24,7 +24,7 @@ struct local {
     uint8_t *bytes; /* with the signature behind it when there is a key */
 };
 
-struct job_desk {
+struct job_host {
     struct log *log;
     uint32_t cluster;
     struct seal_public *key; /* NULL: nothing is signed */
@@ -69,7 +69,7 @@ static void tell(void *context, const char *text)
     t->mistake(t->context, text);
 }
 
-static int take_local(struct job_desk *d, const struct jobfile_entry *e, const char *file, struct told *told)
+static int take_local(struct job_host *d, const struct jobfile_entry *e, const char *file, struct told *told)
 {
     char why[JOB_PLAN_WHY], text[CONFIG_PATH + JOB_PLAN_WHY];
     uint8_t *bytes, *more;
@@ -105,7 +105,7 @@ static int take_local(struct job_desk *d, const struct jobfile_entry *e, const c
     return 0;
 }
 
-static int read_file(struct job_desk *d, const struct daemon_config *config, struct told *told)
+static int read_file(struct job_host *d, const struct daemon_config *config, struct told *told)
 {
     const struct jobfile_options options = {.dims = config->dims, .names = &names};
     struct jobfile file;
@@ -126,7 +126,7 @@ static int read_file(struct job_desk *d, const struct daemon_config *config, str
     return rc;
 }
 
-static int read_key(struct job_desk *d, const struct daemon_config *config, struct told *told)
+static int read_key(struct job_host *d, const struct daemon_config *config, struct told *told)
 {
     char why[SEAL_WHY], text[SEAL_WHY + 32];
     uint8_t raw[SEAL_PUBLIC_BYTES];
@@ -142,7 +142,7 @@ static int read_key(struct job_desk *d, const struct daemon_config *config, stru
     return seal_public_open(&d->key, raw);
 }
 
-static void drop_content(struct job_desk *d)
+static void drop_content(struct job_host *d)
 {
     for (unsigned i = 0; i < d->locals; i++) {
         free(d->local[i].bytes);
@@ -151,7 +151,7 @@ static void drop_content(struct job_desk *d)
     seal_public_close(d->key);
 }
 
-static int read_all(struct job_desk *d, const struct daemon_config *config, struct told *told)
+static int read_all(struct job_host *d, const struct daemon_config *config, struct told *told)
 {
     d->cluster = config->cluster;
     int rc = read_key(d, config, told);
@@ -162,9 +162,9 @@ static int read_all(struct job_desk *d, const struct daemon_config *config, stru
     return rc;
 }
 
-int job_desk_check(const struct daemon_config *config, config_mistake_fn *mistake, void *context)
+int job_host_check(const struct daemon_config *config, config_mistake_fn *mistake, void *context)
 {
-    struct job_desk d = {.key = NULL};
+    struct job_host d = {.key = NULL};
     struct told told = {mistake, context, 0};
     int rc = read_all(&d, config, &told);
     drop_content(&d);
@@ -176,26 +176,26 @@ int job_desk_check(const struct daemon_config *config, config_mistake_fn *mistak
 static int verify(void *context, const uint8_t *record, size_t size,
                   const uint8_t signature[static JOBS_SIGNATURE_BYTES])
 {
-    const struct job_desk *d = context;
+    const struct job_host *d = context;
     int rc = job_seal_verify(d->key, d->cluster, record, size, signature);
     return rc == 0 ? 1 : rc == -EBADMSG ? 0 : rc;
 }
 
 static int store(void *context, cw_job job, const uint8_t *signed_record, size_t size)
 {
-    struct job_desk *d = context;
+    struct job_host *d = context;
     return job_store_put(&d->store, job, signed_record, size);
 }
 
 static void tell_log(void *context, const char *why)
 {
-    const struct job_desk *d = context;
+    const struct job_host *d = context;
     LOG(d->log, CW_LOG_ERROR, "a job record that was kept cannot be had", {"why", why});
 }
 
 static int load(void *context, void (*each)(void *arg, const uint8_t *signed_record, size_t size), void *arg)
 {
-    struct job_desk *d = context;
+    struct job_host *d = context;
     for (unsigned i = 0; i < d->locals; i++) {
         each(arg, d->local[i].bytes, d->local[i].size + JOB_RECORD_SIGNATURE_BYTES);
     }
@@ -208,18 +208,18 @@ static void keep_first(void *context, const char *text)
 {
     char *why = context;
     if (why[0] == '\0') {
-        snprintf(why, JOB_DESK_WHY, "%s", text);
+        snprintf(why, JOB_HOST_WHY, "%s", text);
     }
 }
 
-int job_desk_open(struct job_desk **out, const struct daemon_config *config, struct log *log,
-                  char why[static JOB_DESK_WHY])
+int job_host_open(struct job_host **out, const struct daemon_config *config, struct log *log,
+                  char why[static JOB_HOST_WHY])
 {
     struct told told = {keep_first, why, 0};
-    struct job_desk *d = calloc(1, sizeof *d);
+    struct job_host *d = calloc(1, sizeof *d);
     why[0] = '\0';
     if (d == NULL) {
-        snprintf(why, JOB_DESK_WHY, "out of memory");
+        snprintf(why, JOB_HOST_WHY, "out of memory");
         return -ENOMEM;
     }
     d->log = log;
@@ -229,7 +229,7 @@ int job_desk_open(struct job_desk **out, const struct daemon_config *config, str
         d->stored = rc == 0;
     }
     if (rc < 0) {
-        job_desk_close(d);
+        job_host_close(d);
         return rc;
     }
     if (d->key != NULL) {
@@ -247,7 +247,7 @@ int job_desk_open(struct job_desk **out, const struct daemon_config *config, str
     return 0;
 }
 
-void job_desk_close(struct job_desk *d)
+void job_host_close(struct job_host *d)
 {
     if (d != NULL) {
         if (d->stored) {
@@ -258,14 +258,14 @@ void job_desk_close(struct job_desk *d)
     }
 }
 
-const struct node_object *job_desk_objects(const struct job_desk *d)
+const struct node_object *job_host_objects(const struct job_host *d)
 {
     return d->object;
 }
 
-const uint8_t *job_desk_record(void *desk, cw_job job, size_t *size)
+const uint8_t *job_host_record(void *host, cw_job job, size_t *size)
 {
-    const struct job_desk *d = desk;
+    const struct job_host *d = host;
     for (unsigned i = 0; d->key == NULL && i < d->locals; i++) {
         if (d->local[i].job == job) {
             *size = d->local[i].size;

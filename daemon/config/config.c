@@ -111,16 +111,16 @@ static bool want_value(struct reading *r, const struct conf_item *item)
 /* Reads the item when the table knows its key. */
 static bool read_setting(struct reading *r, const struct setting *table, const struct conf_item *item, void *base)
 {
-    for (const struct setting *s = table; s->key != NULL; s++) {
-        if (strcmp(s->key, item->key) == 0) {
-            char why[SETTING_WHY];
-            if (want_value(r, item) && setting_read(s, item->value, base, why) < 0) {
-                wrong(r, item->line, item->key, "'%.60s': %s", item->value, why);
-            }
-            return true;
-        }
+    const struct setting *s = setting_find(table, item->key, strlen(item->key));
+    if (s == NULL || !want_value(r, item)) {
+        return s != NULL;
     }
-    return false;
+    if (setting_read(s, item->value, strlen(item->value), base) < 0) {
+        char expected[SETTING_WHY];
+        setting_expected(s, expected);
+        wrong(r, item->line, item->key, "'%.60s': expected %s", item->value, expected);
+    }
+    return true;
 }
 
 static void read_plain(struct reading *r, const struct conf_item *section, const struct setting *table, void *base)
@@ -140,7 +140,8 @@ static void read_plain(struct reading *r, const struct conf_item *section, const
 /* The profile first, wherever it stands: single timers are changes to it. */
 static void read_timers(struct reading *r, const struct conf_item *section, const struct setting *table)
 {
-    const struct setting profile[] = {{.key = "profile", .kind = SETTING_WORD, .words = profile_words}, {.key = NULL}};
+    const struct setting profile[] = {
+        {.name = "profile", .kind = SETTING_WORD, .size = sizeof(int), .words = profile_words}, {.name = NULL}};
     int which = 0;
     if (!want_section(r, section, false)) {
         return;

@@ -2,6 +2,7 @@
 #include "base/setting.h"
 
 #include "base/check.h"
+#include "base/nearest.h"
 #include "base/quantity.h"
 
 #include <errno.h>
@@ -331,11 +332,19 @@ static void say_count(struct text *t, const struct setting *s)
     say(t, any ? ", as 1000 or 10k" : "");
 }
 
+/* One item of "a, b or c". */
+static void say_item(struct text *t, size_t i, const char *word, bool last)
+{
+    if (i > 0) {
+        say(t, last ? " or " : ", ");
+    }
+    say(t, word);
+}
+
 static void say_words(struct text *t, const char *const *words)
 {
-    for (int i = 0; words[i] != NULL; i++) {
-        say(t, i == 0 ? "" : words[i + 1] == NULL ? " or " : ", ");
-        say(t, words[i]);
+    for (size_t i = 0; words[i] != NULL; i++) {
+        say_item(t, i, words[i], words[i + 1] == NULL);
     }
 }
 
@@ -512,6 +521,28 @@ const struct setting *setting_find(const struct setting *table, const char *name
         table++;
     }
     return table->name != NULL ? table : NULL;
+}
+
+static const char *name_nth(const void *context, size_t i)
+{
+    return ((const struct setting *)context)[i].name;
+}
+
+const char *setting_nearest(const struct setting *table, const char *name, size_t length)
+{
+    size_t count = 0;
+    while (table[count].name != NULL) {
+        count++;
+    }
+    return nearest_name(name, length, name_nth, table, count);
+}
+
+void setting_names(const struct setting *table, char out[static SETTING_WHY])
+{
+    struct text t = {out, SETTING_WHY, 0};
+    for (size_t i = 0; table[i].name != NULL; i++) {
+        say_item(&t, i, table[i].name, table[i + 1].name == NULL);
+    }
 }
 
 int setting_read_table(const struct setting *table, void *base, const char *(*get)(void *context, const char *name),

@@ -69,6 +69,10 @@ bool setting_write(const struct setting *setting, const void *base, char out[sta
 bool setting_is_text(const struct setting *setting);
 /* The row of that name, or NULL. */
 const struct setting *setting_find(const struct setting *table, const char *name, size_t length);
+/* The name that was perhaps meant (nearest.h), or NULL; borrowed from the table. */
+const char *setting_nearest(const struct setting *table, const char *name, size_t length);
+/* All names: "hello, dead or hold". */
+void setting_names(const struct setting *table, char out[static SETTING_WHY]);
 
 /*
  * Reads all of a table, the options of a service for example: get gives the value of that name, or NULL when it is not

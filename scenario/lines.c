@@ -180,49 +180,56 @@ int lines_axis(struct lines *w, uint8_t *out)
     return lines_unexpected(w, "an axis: x, y or z", NULL);
 }
 
-int lines_span(struct lines *w, cw_span *out)
+int lines_setting(struct lines *w, const struct setting *setting, void *base)
 {
-    if (!lines_more(w) || quantity_span(w->word[w->at].text, w->word[w->at].length, out) < 0) {
-        return lines_unexpected(w, "a time with its unit, as 80ms or 1.5s", NULL);
+    char expected[SETTING_WHY];
+    if (lines_more(w) && setting_read(setting, w->word[w->at].text, w->word[w->at].length, base) == 0) {
+        w->at++;
+        return 0;
+    }
+    setting_expected(setting, expected);
+    return lines_unexpected(w, expected, NULL);
+}
+
+int lines_named(struct lines *w, const struct setting *table, void *base)
+{
+    const struct word *word = lines_more(w) ? &w->word[w->at] : &(struct word){"", 0};
+    const struct setting *s = setting_find(table, word->text, word->length);
+    if (s == NULL) {
+        char names[SETTING_WHY];
+        setting_names(table, names);
+        return lines_unexpected(w, names, setting_nearest(table, word->text, word->length));
     }
     w->at++;
+    return lines_setting(w, s, base);
+}
+
+int lines_assigned(struct lines *w, const struct setting *table, void *base)
+{
+    for (const struct setting *s = table; s->name != NULL; s++) {
+        if (lines_key(w, s->name) == 1) {
+            return lines_setting(w, s, base) < 0 ? -EINVAL : 1;
+        }
+    }
     return 0;
+}
+
+int lines_span(struct lines *w, cw_span *out)
+{
+    static const struct setting span = {.kind = SETTING_SPAN, .size = sizeof(cw_span), .most = SETTING_ANY};
+    return lines_setting(w, &span, out);
 }
 
 int lines_count(struct lines *w, uint64_t most, uint64_t *out)
 {
-    uint64_t value;
-    char expected[64];
-    snprintf(expected, sizeof expected, "a whole number up to %llu", (unsigned long long)most);
-    if (!lines_more(w) || quantity_count(w->word[w->at].text, w->word[w->at].length, &value) < 0 || value > most) {
-        return lines_unexpected(w, expected, NULL);
-    }
-    w->at++;
-    *out = value;
-    return 0;
+    const struct setting count = {.kind = SETTING_COUNT, .size = sizeof(uint64_t), .most = most};
+    return lines_setting(w, &count, out);
 }
 
 int lines_ppm(struct lines *w, uint32_t most, uint32_t *out)
 {
-    uint32_t value;
-    char text[QUANTITY_TEXT], expected[96];
-    quantity_ppm_format(most, text);
-    snprintf(expected, sizeof expected, "a share up to %s, as 5%% or 200ppm", text);
-    if (!lines_more(w) || quantity_ppm(w->word[w->at].text, w->word[w->at].length, &value) < 0 || value > most) {
-        return lines_unexpected(w, expected, NULL);
-    }
-    w->at++;
-    *out = value;
-    return 0;
-}
-
-int lines_rate(struct lines *w, uint64_t *out)
-{
-    if (!lines_more(w) || quantity_rate(w->word[w->at].text, w->word[w->at].length, out) < 0) {
-        return lines_unexpected(w, "a rate with its unit, as 1gbit or 100mbit", NULL);
-    }
-    w->at++;
-    return 0;
+    const struct setting share = {.kind = SETTING_PPM, .size = sizeof(uint32_t), .most = most};
+    return lines_setting(w, &share, out);
 }
 
 int lines_key(struct lines *w, const char *key)

@@ -10,6 +10,7 @@
 #ifndef SCENARIO_LINES_H
 #define SCENARIO_LINES_H
 
+#include "base/setting.h"
 #include "cubeway/time.h"
 #include "keyspace/torus.h"
 
@@ -55,7 +56,13 @@ CW_MUST_CHECK int lines_axis(struct lines *w, uint8_t *out);
 CW_MUST_CHECK int lines_span(struct lines *w, cw_span *out);
 CW_MUST_CHECK int lines_count(struct lines *w, uint64_t most, uint64_t *out);
 CW_MUST_CHECK int lines_ppm(struct lines *w, uint32_t most, uint32_t *out);
-CW_MUST_CHECK int lines_rate(struct lines *w, uint64_t *out);
+
+/* The next word is the setting's value, and goes into base. */
+CW_MUST_CHECK int lines_setting(struct lines *w, const struct setting *setting, void *base);
+/* The next word is the name of one of the table's settings, and the word behind it is that setting's value. */
+CW_MUST_CHECK int lines_named(struct lines *w, const struct setting *table, void *base);
+/* name=value: 1 and the value is in base; 0: the next word gives none of the table's settings a value, nothing is taken. */
+CW_MUST_CHECK int lines_assigned(struct lines *w, const struct setting *table, void *base);
 
 /*
  * key=value: the next word is "<key>=" and something. 1 and only the value is left as the next word; 0 it is another word,

@@ -10,7 +10,7 @@
 #ifndef SCENARIO_PROGRAM_H
 #define SCENARIO_PROGRAM_H
 
-#include "scenario/options.h"
+#include "commandline/options.h"
 #include "scenario/report.h"
 
 enum { EXIT_FINE = 0, EXIT_BROKEN = 1, EXIT_USAGE = 2, PROGRAM_GO = -1 };

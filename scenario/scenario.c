@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scenario/scenario.h"
 
+#include "base/nearest.h"
 #include "base/quantity.h"
-#include "scenario/options.h"
 #include "scenario/report.h"
 #include "scenario/scenario_internal.h"
 
@@ -73,7 +73,7 @@ static int read_expect(struct scenario_reader *r)
     const struct word *word = lines_more(w) ? &w->word[w->at] : NULL;
     if (word == NULL || word->length >= sizeof expect.field || !report_field_known(word->text, word->length)) {
         const char *near =
-            word == NULL ? NULL : options_nearest(word->text, word->length, field_nth, NULL, report_field_count());
+            word == NULL ? NULL : nearest_name(word->text, word->length, field_nth, NULL, report_field_count());
         return lines_unexpected(w, "a number of the report, as misdelivered, delivered or dropped_by_cause.no-route",
                                 near);
     }
@@ -117,48 +117,48 @@ static int add_load(struct scenario_reader *r, const struct scenario_load *load)
     return 0;
 }
 
+#define OF(word, what, field, ...)                                                     \
+    {                                                                                  \
+        .name = word, .kind = what, SETTING_FIELD(struct workload, field), __VA_ARGS__ \
+    }
+#define BYTES OF("bytes", SETTING_COUNT, bytes, .most = 9000)
+
+/* What each kind of workload may say of itself, and what it does when it says nothing. */
+static const struct {
+    const char *word;
+    struct workload usual;
+    struct setting of[3];
+} workloads[] = {
+    {"keys",
+     {.kind = WORKLOAD_KEYS, .rate = 1000},
+     {OF("rate", SETTING_COUNT, rate, .least = 1, .most = 1000000000, .of = "packets a second"),
+      BYTES,
+      {.name = NULL}}},
+    {"all",
+     {.kind = WORKLOAD_ALL_TO_ALL, .load_ppm = 500000},
+     {OF("load", SETTING_PPM, load_ppm, .least = 1, .most = 2000000), BYTES, {.name = NULL}}},
+    {"neighbours",
+     {.kind = WORKLOAD_NEIGHBOURS},
+     {OF("links", SETTING_COUNT, links, .most = CW_LINK_COUNT), BYTES, {.name = NULL}}},
+};
+enum { WORKLOADS = sizeof workloads / sizeof *workloads };
+
 static int read_workload(struct scenario_reader *r, cw_time at)
 {
     struct lines *w = &r->w;
-    struct scenario_load load = {.at = at};
-    uint64_t value;
-    if (lines_skip(w, "keys")) {
-        load.load.kind = WORKLOAD_KEYS;
-        load.load.rate = 1000;
-    } else if (lines_skip(w, "all")) {
-        load.load.kind = WORKLOAD_ALL_TO_ALL;
-        load.load.load_ppm = 500000;
-    } else if (lines_skip(w, "neighbours")) {
-        load.load.kind = WORKLOAD_NEIGHBOURS;
-    } else {
+    size_t kind = 0;
+    while (kind < WORKLOADS && !lines_skip(w, workloads[kind].word)) {
+        kind++;
+    }
+    if (kind == WORKLOADS) {
         return lines_unexpected(w, "keys, all or neighbours", NULL);
     }
+    struct scenario_load load = {.at = at, .load = workloads[kind].usual};
     while (lines_more(w)) {
-        if (load.load.kind == WORKLOAD_KEYS && lines_key(w, "rate") == 1) {
-            if (lines_count(w, 1000000000, &load.load.rate) < 0) {
-                return -EINVAL;
-            }
-        } else if (load.load.kind == WORKLOAD_ALL_TO_ALL && lines_key(w, "load") == 1) {
-            if (lines_ppm(w, 2000000, &load.load.load_ppm) < 0) {
-                return -EINVAL;
-            }
-        } else if (lines_key(w, "bytes") == 1) {
-            if (lines_count(w, 9000, &value) < 0) {
-                return -EINVAL;
-            }
-            load.load.bytes = (uint32_t)value;
-        } else if (load.load.kind == WORKLOAD_NEIGHBOURS && lines_key(w, "links") == 1) {
-            if (lines_count(w, CW_LINK_COUNT, &value) < 0) {
-                return -EINVAL;
-            }
-            load.load.links = (uint8_t)value;
-        } else {
-            return lines_unexpected(w, "bytes=, or rate= (keys), load= (all), links= (neighbours)", NULL);
+        int rc = lines_assigned(w, workloads[kind].of, &load.load);
+        if (rc != 1) {
+            return rc < 0 ? rc : lines_unexpected(w, "bytes=, or rate= (keys), load= (all), links= (neighbours)", NULL);
         }
-    }
-    if ((load.load.kind == WORKLOAD_KEYS && load.load.rate == 0) ||
-        (load.load.kind == WORKLOAD_ALL_TO_ALL && load.load.load_ppm == 0)) {
-        return lines_wrong(w, "a workload of nothing: expected a rate or a load above 0");
     }
     return add_load(r, &load);
 }
@@ -226,8 +226,8 @@ static int read_action(struct scenario_reader *r, cw_time from, cw_time to)
         r->placed = true;
         return scenario_fault_read(w, &r->torus, from, to, &r->s->plan);
     }
-    const char *near = lines_more(w) ? options_nearest(w->word[w->at].text, w->word[w->at].length, action_nth, NULL,
-                                                       4 + scenario_fault_count())
+    const char *near = lines_more(w) ? nearest_name(w->word[w->at].text, w->word[w->at].length, action_nth, NULL,
+                                                    4 + scenario_fault_count())
                                      : NULL;
     return lines_unexpected(
         w,
@@ -298,7 +298,7 @@ static int read_line(struct scenario_reader *r)
     }
     return lines_unexpected(
         w, "a setting (torus, seed, rate, mtu, timers, ...), 'at', 'from', 'capture', 'expect' or 'end'",
-        options_nearest(w->word[0].text, w->word[0].length, line_nth, NULL, count));
+        nearest_name(w->word[0].text, w->word[0].length, line_nth, NULL, count));
 }
 
 /* What no single line can say: things fit together. */

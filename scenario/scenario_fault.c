@@ -94,6 +94,17 @@ static int read_number(struct lines *w, const struct torus *torus, uint8_t axis,
     return rc;
 }
 
+#define OF(word, what, field, limit)                                                      \
+    {                                                                                     \
+        .name = word, .kind = what, SETTING_FIELD(struct wire_harm, field), .most = limit \
+    }
+static const struct setting harms[] = {
+    OF("loss", SETTING_PPM, loss, WIRE_MILLION),        OF("duplicate", SETTING_PPM, duplicate, WIRE_MILLION),
+    OF("corrupt", SETTING_PPM, corrupt, WIRE_MILLION),  OF("delayed", SETTING_PPM, delayed, WIRE_MILLION),
+    OF("delay", SETTING_SPAN, delay_most, SETTING_ANY), {.name = NULL},
+};
+static const char harm_expected[] = "loss=, duplicate=, corrupt=, delayed= (shares), delay= (a time) or none";
+
 /* [SERVER|all [LINK|all]] then any of loss= duplicate= corrupt= delayed= delay=. */
 static int read_harm(struct lines *w, const struct torus *torus, struct fault *f)
 {
@@ -114,35 +125,11 @@ static int read_harm(struct lines *w, const struct torus *torus, struct fault *f
     if (lines_skip(w, "none")) {
         return 0;
     }
-    struct {
-        const char *key;
-        uint32_t *ppm;
-    } const shares[] = {{"loss", &f->harm.loss},
-                        {"duplicate", &f->harm.duplicate},
-                        {"corrupt", &f->harm.corrupt},
-                        {"delayed", &f->harm.delayed}};
-    bool some = false;
-    while (lines_more(w)) {
-        bool known = false;
-        for (size_t i = 0; i < sizeof shares / sizeof *shares && !known; i++) {
-            known = lines_key(w, shares[i].key) == 1;
-            if (known && lines_ppm(w, WIRE_MILLION, shares[i].ppm) < 0) {
-                return -EINVAL;
-            }
+    for (bool some = false; lines_more(w) || !some; some = true) {
+        int rc = lines_assigned(w, harms, &f->harm);
+        if (rc != 1) {
+            return rc < 0 ? rc : lines_unexpected(w, harm_expected, NULL);
         }
-        if (!known && lines_key(w, "delay") == 1) {
-            known = true;
-            if (lines_span(w, &f->harm.delay_most) < 0) {
-                return -EINVAL;
-            }
-        }
-        if (!known) {
-            return lines_unexpected(w, "loss=, duplicate=, corrupt=, delayed= (shares), delay= (a time) or none", NULL);
-        }
-        some = true;
-    }
-    if (!some) {
-        return lines_unexpected(w, "loss=, duplicate=, corrupt=, delayed= (shares), delay= (a time) or none", NULL);
     }
     if (f->harm.delay_most.ns > 0 && f->harm.delayed == 0) {
         f->harm.delayed = WIRE_MILLION;

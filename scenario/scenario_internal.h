@@ -26,5 +26,7 @@ void scenario_grant_write(const struct scenario_grant *grant, FILE *out);
 
 /* The lines that say what the cluster is; the last has no word. */
 extern const struct scenario_line scenario_settings[];
+/* Those of one value; `timer NAME value`; `limit NAME value`. All are settings of struct scenario. */
+extern const struct setting scenario_values[], scenario_timers[], scenario_limits[];
 
 #endif

@@ -7,6 +7,68 @@
 #include <stddef.h>
 #include <string.h>
 
+enum { RATE_LEAST = 1000 };
+#define RATE_MOST UINT64_C(8000000000000) /* a byte takes a picosecond */
+
+/* ---- Settings that are one value --------------------------------------------------------------------------------------- */
+
+#define OF(word, what, field, ...)                                                     \
+    {                                                                                  \
+        .name = word, .kind = what, SETTING_FIELD(struct scenario, field), __VA_ARGS__ \
+    }
+
+const struct setting scenario_values[] = {
+    OF("seed", SETTING_COUNT, config.seed, .most = SETTING_ANY),
+    OF("rate", SETTING_RATE, config.wire.bits_per_second, .least = RATE_LEAST, .most = RATE_MOST),
+    OF("mtu", SETTING_COUNT, config.node.mtu, .least = 1500, .most = 9000, .of = "bytes"),
+    OF("propagation", SETTING_SPAN, config.wire.propagation, .most = SETTING_ANY),
+    OF("boot", SETTING_SPAN, boot, .most = SETTING_ANY),
+    {.name = NULL},
+};
+
+const struct setting scenario_timers[] = {
+    OF("hello", SETTING_SPAN, config.node.timers.hello, .most = SETTING_ANY),
+    OF("dead", SETTING_SPAN, config.node.timers.dead, .most = SETTING_ANY),
+    OF("hold", SETTING_SPAN, config.node.timers.hold, .most = SETTING_ANY),
+    OF("flood-bound", SETTING_SPAN, config.node.timers.flood_bound, .most = SETTING_ANY),
+    OF("retry", SETTING_SPAN, config.node.timers.retry, .most = SETTING_ANY),
+    OF("pending-limit", SETTING_SPAN, config.node.timers.pending_limit, .most = SETTING_ANY),
+    OF("pace", SETTING_SPAN, config.node.timers.pace, .most = SETTING_ANY),
+    OF("damp", SETTING_SPAN, config.node.timers.damp, .most = SETTING_ANY),
+    OF("damp-max", SETTING_SPAN, config.node.timers.damp_max, .most = SETTING_ANY),
+    OF("refresh", SETTING_SPAN, config.node.timers.refresh, .most = SETTING_ANY),
+    {.name = NULL},
+};
+
+const struct setting scenario_limits[] = {
+    OF("queue-packets", SETTING_COUNT, config.node.queue_packets, .most = UINT32_MAX),
+    OF("queue-bytes", SETTING_COUNT, config.node.queue_bytes, .most = UINT32_MAX),
+    OF("hold-bytes", SETTING_COUNT, config.node.hold_bytes, .most = UINT32_MAX),
+    OF("hops", SETTING_COUNT, config.node.hop_limit, .most = UINT8_MAX),
+    OF("packets", SETTING_COUNT, config.packets_max, .most = UINT32_MAX),
+    OF("cpu-queue", SETTING_COUNT, config.cpu_queue, .most = UINT32_MAX),
+    {.name = NULL},
+};
+
+static int read_value(struct scenario_reader *r)
+{
+    r->w.at--; /* back to the name */
+    return lines_named(&r->w, scenario_values, r->s);
+}
+
+static int read_timer(struct scenario_reader *r)
+{
+    r->timers_line = r->w.line;
+    return lines_named(&r->w, scenario_timers, r->s);
+}
+
+static int read_limit(struct scenario_reader *r)
+{
+    return lines_named(&r->w, scenario_limits, r->s);
+}
+
+/* ---- The others --------------------------------------------------------------------------------------------------------- */
+
 static int read_torus(struct scenario_reader *r)
 {
     struct lines *w = &r->w;
@@ -27,27 +89,6 @@ static int read_torus(struct scenario_reader *r)
     return 0;
 }
 
-static int read_seed(struct scenario_reader *r)
-{
-    return lines_count(&r->w, INT64_MAX, &r->s->config.seed);
-}
-
-static int read_rate(struct scenario_reader *r)
-{
-    int rc = lines_rate(&r->w, &r->s->config.wire.bits_per_second);
-    if (rc == 0 &&
-        (r->s->config.wire.bits_per_second < 1000 || r->s->config.wire.bits_per_second > UINT64_C(8000000000000))) {
-        r->w.at--;
-        return lines_unexpected(&r->w, "a rate from 1kbit to 8000gbit", NULL);
-    }
-    return rc;
-}
-
-static int read_propagation(struct scenario_reader *r)
-{
-    return lines_span(&r->w, &r->s->config.wire.propagation);
-}
-
 static int read_ring(struct scenario_reader *r)
 {
     uint64_t ring;
@@ -59,20 +100,6 @@ static int read_ring(struct scenario_reader *r)
         return lines_unexpected(&r->w, "1, 2 or 4 frames", NULL);
     }
     r->s->config.wire.ring = (uint8_t)ring;
-    return 0;
-}
-
-static int read_mtu(struct scenario_reader *r)
-{
-    uint64_t mtu;
-    if (lines_count(&r->w, 9000, &mtu) < 0) {
-        return -EINVAL;
-    }
-    if (mtu < 1500) {
-        r->w.at--;
-        return lines_unexpected(&r->w, "1500 to 9000 bytes", NULL);
-    }
-    r->s->config.node.mtu = (uint16_t)mtu;
     return 0;
 }
 
@@ -88,60 +115,6 @@ static int read_timers(struct scenario_reader *r)
         return 0;
     }
     return lines_unexpected(&r->w, "fast or default", NULL);
-}
-
-static const struct {
-    const char *word;
-    size_t at;
-} timer_words[] = {
-    {"hello", offsetof(struct ls_timers, hello)},       {"dead", offsetof(struct ls_timers, dead)},
-    {"hold", offsetof(struct ls_timers, hold)},         {"flood-bound", offsetof(struct ls_timers, flood_bound)},
-    {"retry", offsetof(struct ls_timers, retry)},       {"pending-limit", offsetof(struct ls_timers, pending_limit)},
-    {"pace", offsetof(struct ls_timers, pace)},         {"damp", offsetof(struct ls_timers, damp)},
-    {"damp-max", offsetof(struct ls_timers, damp_max)}, {"refresh", offsetof(struct ls_timers, refresh)},
-};
-enum { TIMER_WORDS = sizeof timer_words / sizeof *timer_words };
-
-static int read_timer(struct scenario_reader *r)
-{
-    for (size_t i = 0; i < TIMER_WORDS; i++) {
-        if (lines_skip(&r->w, timer_words[i].word)) {
-            cw_span span;
-            int rc = lines_span(&r->w, &span);
-            memcpy((char *)&r->s->config.node.timers + timer_words[i].at, &span, rc == 0 ? sizeof span : 0);
-            r->timers_line = r->w.line;
-            return rc;
-        }
-    }
-    return lines_unexpected(
-        &r->w, "hello, dead, hold, flood-bound, retry, pending-limit, pace, damp, damp-max or refresh", NULL);
-}
-
-static int read_limit(struct scenario_reader *r)
-{
-    struct node_config *node = &r->s->config.node;
-    uint64_t value;
-    struct {
-        const char *word;
-        uint32_t *out;
-    } const limits[] = {
-        {"queue-packets", &node->queue_packets}, {"queue-bytes", &node->queue_bytes},
-        {"hold-bytes", &node->hold_bytes},       {"packets", &r->s->config.packets_max},
-        {"cpu-queue", &r->s->config.cpu_queue},
-    };
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        if (lines_skip(&r->w, limits[i].word)) {
-            int rc = lines_count(&r->w, UINT32_MAX, &value);
-            *limits[i].out = rc == 0 ? (uint32_t)value : 0;
-            return rc;
-        }
-    }
-    if (lines_skip(&r->w, "hops")) {
-        int rc = lines_count(&r->w, UINT8_MAX, &value);
-        node->hop_limit = rc == 0 ? (uint8_t)value : 0;
-        return rc;
-    }
-    return lines_unexpected(&r->w, "queue-packets, queue-bytes, hold-bytes, packets, cpu-queue or hops", NULL);
 }
 
 /* "49.7us" for each frame, "8.2ns" for each byte of it: the second in picoseconds. */
@@ -193,11 +166,6 @@ static int read_carrier(struct scenario_reader *r)
         return 0;
     }
     return lines_span(&r->w, &r->s->config.carrier);
-}
-
-static int read_boot(struct scenario_reader *r)
-{
-    return lines_span(&r->w, &r->s->boot);
 }
 
 static int read_corrupted(struct scenario_reader *r)
@@ -291,11 +259,11 @@ static int read_option(struct scenario_reader *r)
 
 const struct scenario_line scenario_settings[] = {
     {"torus", read_torus},
-    {"seed", read_seed},
-    {"rate", read_rate},
-    {"propagation", read_propagation},
+    {"seed", read_value},
+    {"rate", read_value},
+    {"propagation", read_value},
     {"ring", read_ring},
-    {"mtu", read_mtu},
+    {"mtu", read_value},
     {"timers", read_timers},
     {"timer", read_timer},
     {"limit", read_limit},
@@ -304,7 +272,7 @@ const struct scenario_line scenario_settings[] = {
     {"clocks", read_clocks},
     {"carrier", read_carrier},
     {"corrupted", read_corrupted},
-    {"boot", read_boot},
+    {"boot", read_value},
     {"capture", read_capture},
     {"service", read_service},
     {"option", read_option},

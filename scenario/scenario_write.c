@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 static void write_span(FILE *out, const char *before, cw_span span, const char *after)
 {
@@ -13,32 +14,16 @@ static void write_span(FILE *out, const char *before, cw_span span, const char *
     fprintf(out, "%s%s%s", before, text, after);
 }
 
-static void write_timer(FILE *out, const char *name, cw_span span, cw_span usual)
+/* Those settings of a table that are not as they usually are, a line each, with these words before their names. */
+static void write_settings(const char *before, const struct setting *table, const struct scenario *s,
+                           const struct scenario *usual, FILE *out)
 {
-    if (span.ns != usual.ns) {
-        fprintf(out, "timer %s ", name);
-        write_span(out, "", span, "\n");
-    }
-}
-
-static void write_timers(const struct ls_timers *t, const struct ls_timers *usual, FILE *out)
-{
-    write_timer(out, "hello", t->hello, usual->hello);
-    write_timer(out, "dead", t->dead, usual->dead);
-    write_timer(out, "hold", t->hold, usual->hold);
-    write_timer(out, "flood-bound", t->flood_bound, usual->flood_bound);
-    write_timer(out, "retry", t->retry, usual->retry);
-    write_timer(out, "pending-limit", t->pending_limit, usual->pending_limit);
-    write_timer(out, "pace", t->pace, usual->pace);
-    write_timer(out, "damp", t->damp, usual->damp);
-    write_timer(out, "damp-max", t->damp_max, usual->damp_max);
-    write_timer(out, "refresh", t->refresh, usual->refresh);
-}
-
-static void write_limit(FILE *out, const char *name, uint32_t limit, uint32_t usual)
-{
-    if (limit != usual) {
-        fprintf(out, "limit %s %" PRIu32 "\n", name, limit);
+    char value[SETTING_VALUE];
+    for (; table->name != NULL; table++) {
+        bool said = memcmp((const char *)s + table->at, (const char *)usual + table->at, table->size) != 0;
+        if (said && setting_write(table, s, value)) {
+            fprintf(out, "%s%s %s\n", before, table->name, value);
+        }
     }
 }
 
@@ -54,33 +39,23 @@ static void write_cost(FILE *out, const char *word, cw_span frame, uint32_t ps_p
     fprintf(out, " byte=%sns\n", ns);
 }
 
-/* What is as it is by default is left out, so that a reader sees what matters. */
+/* What is as it is by default is left out, so that a reader sees what matters; but the seed and the boot are said always. */
 static void write_config(const struct scenario *s, FILE *out)
 {
-    const struct world_config *c = &s->config, usual = world_config_default();
+    const struct world_config *c = &s->config;
+    struct scenario usual;
     char text[QUANTITY_TEXT];
+    scenario_init(&usual);
+    usual.config.seed = ~c->seed;
+    usual.boot.ns = ~s->boot.ns;
     quantity_dims_format(c->dims, text);
-    fprintf(out, "torus %s\nseed %" PRIu64 "\n", text, c->seed);
-    if (c->wire.bits_per_second != usual.wire.bits_per_second) {
-        quantity_rate_format(c->wire.bits_per_second, text);
-        fprintf(out, "rate %s\n", text);
-    }
-    if (c->wire.ring != usual.wire.ring) {
+    fprintf(out, "torus %s\n", text);
+    write_settings("", scenario_values, s, &usual, out);
+    if (c->wire.ring != usual.config.wire.ring) {
         fprintf(out, "ring %u\n", c->wire.ring);
     }
-    if (c->node.mtu != usual.node.mtu) {
-        fprintf(out, "mtu %u\n", c->node.mtu);
-    }
-    if (c->wire.propagation.ns != usual.wire.propagation.ns) {
-        write_span(out, "propagation ", c->wire.propagation, "\n");
-    }
-    write_timers(&c->node.timers, &usual.node.timers, out);
-    write_limit(out, "queue-packets", c->node.queue_packets, usual.node.queue_packets);
-    write_limit(out, "queue-bytes", c->node.queue_bytes, usual.node.queue_bytes);
-    write_limit(out, "hold-bytes", c->node.hold_bytes, usual.node.hold_bytes);
-    write_limit(out, "hops", c->node.hop_limit, usual.node.hop_limit);
-    write_limit(out, "packets", c->packets_max, usual.packets_max);
-    write_limit(out, "cpu-queue", c->cpu_queue, usual.cpu_queue);
+    write_settings("timer ", scenario_timers, s, &usual, out);
+    write_settings("limit ", scenario_limits, s, &usual, out);
     write_cost(out, "host", c->wire.hop_delay, c->wire.hop_ps_per_byte);
     write_cost(out, "cpu", c->cpu_per_frame, c->cpu_ps_per_byte);
     if (c->clock_ppm != 0 || c->clock_offset.ns != 0) {
@@ -94,7 +69,6 @@ static void write_config(const struct scenario *s, FILE *out)
     if (c->corrupt_passes) {
         fputs("corrupted pass\n", out);
     }
-    write_span(out, "boot ", s->boot, "\n");
 }
 
 static void write_load(const struct scenario_load *l, FILE *out)

@@ -80,9 +80,11 @@ static bool is_first(struct reading *r, const struct conf_item *section, const s
     return other == item;
 }
 
-static void unknown(struct reading *r, const struct conf_item *item, const char *where)
+static void unknown(struct reading *r, const struct conf_item *item, const struct setting *table, const char *where)
 {
-    wrong(r, item->line, item->key, "no such key %s; cubewayd.conf(5) lists them", where);
+    const char *near = setting_nearest(table, item->key, strlen(item->key));
+    wrong(r, item->line, item->key, "no such key %s; %s%s%s", where, near != NULL ? "did you mean " : "",
+          near != NULL ? near : "cubewayd.conf(5) lists them", near != NULL ? "?" : "");
 }
 
 static bool want_section(struct reading *r, const struct conf_item *item, bool named)
@@ -111,16 +113,16 @@ static bool want_value(struct reading *r, const struct conf_item *item)
 /* Reads the item when the table knows its key. */
 static bool read_setting(struct reading *r, const struct setting *table, const struct conf_item *item, void *base)
 {
-    for (const struct setting *s = table; s->key != NULL; s++) {
-        if (strcmp(s->key, item->key) == 0) {
-            char why[SETTING_WHY];
-            if (want_value(r, item) && setting_read(s, item->value, base, why) < 0) {
-                wrong(r, item->line, item->key, "'%.60s': %s", item->value, why);
-            }
-            return true;
-        }
+    const struct setting *s = setting_find(table, item->key, strlen(item->key));
+    if (s == NULL || !want_value(r, item)) {
+        return s != NULL;
     }
-    return false;
+    if (setting_read(s, item->value, strlen(item->value), base) < 0) {
+        char expected[SETTING_WHY];
+        setting_expected(s, expected);
+        wrong(r, item->line, item->key, "'%.60s': expected %s", item->value, expected);
+    }
+    return true;
 }
 
 static void read_plain(struct reading *r, const struct conf_item *section, const struct setting *table, void *base)
@@ -130,7 +132,7 @@ static void read_plain(struct reading *r, const struct conf_item *section, const
     }
     for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
         if (!read_setting(r, table, i, base)) {
-            unknown(r, i, "in this section");
+            unknown(r, i, table, "in this section");
         } else {
             is_first(r, section, i);
         }
@@ -140,7 +142,8 @@ static void read_plain(struct reading *r, const struct conf_item *section, const
 /* The profile first, wherever it stands: single timers are changes to it. */
 static void read_timers(struct reading *r, const struct conf_item *section, const struct setting *table)
 {
-    const struct setting profile[] = {{.key = "profile", .kind = SETTING_WORD, .words = profile_words}, {.key = NULL}};
+    const struct setting profile[] = {
+        {.name = "profile", .kind = SETTING_WORD, .size = sizeof(int), .words = profile_words}, {.name = NULL}};
     int which = 0;
     if (!want_section(r, section, false)) {
         return;
@@ -156,7 +159,7 @@ static void read_timers(struct reading *r, const struct conf_item *section, cons
             continue;
         }
         if (!read_setting(r, table, i, r->config)) {
-            unknown(r, i, "in this section");
+            unknown(r, i, table, "in this section");
         } else {
             is_first(r, section, i);
         }
@@ -203,7 +206,7 @@ static void read_torus(struct reading *r, const struct conf_item *section)
         if (strcmp(i->key, "coordinate") == 0) {
             coordinate = is_first(r, section, i) ? i : coordinate;
         } else if (!read_setting(r, config_torus_keys, i, r->config)) {
-            unknown(r, i, "in this section");
+            unknown(r, i, config_torus_keys, "in this section");
         } else {
             is_first(r, section, i);
         }
@@ -226,7 +229,7 @@ static void read_link(struct reading *r, const struct conf_item *section, cw_lin
         if (strcmp(i->key, "fault") == 0) {
             read_plain(r, i, config_fault_keys, &l->fault);
         } else if (!read_setting(r, config_link_keys, i, l)) {
-            unknown(r, i, "of a link");
+            unknown(r, i, config_link_keys, "of a link");
             continue;
         }
         is_first(r, section, i);
@@ -310,7 +313,7 @@ static void read_service(struct reading *r, const struct conf_item *section)
             is_first(r, section, i);
             read_options(r, i, s);
         } else if (!read_setting(r, config_service_keys, i, s)) {
-            unknown(r, i, "of a service");
+            unknown(r, i, config_service_keys, "of a service");
         } else {
             is_first(r, section, i);
         }
@@ -335,7 +338,7 @@ static void read_top(struct reading *r, const struct conf_item *root, const stru
         } else if (s->of != NULL) {
             read_plain(r, item, s->of, r->config);
         } else if (!read_setting(r, config_sections[0].of, item, r->config)) {
-            unknown(r, item, "at the top");
+            unknown(r, item, config_sections[0].of, "at the top");
             return;
         }
     }

@@ -6,13 +6,13 @@
 #ifndef DAEMON_CONFIG_INTERNAL_H
 #define DAEMON_CONFIG_INTERNAL_H
 
+#include "base/setting.h"
 #include "daemon/config/config.h"
-#include "daemon/config/setting.h"
 
 /* A section whose keys are all settings; key NULL: the file itself. `of` NULL ends the list. */
 struct config_section {
     const char *key;
-    const struct setting *of; /* up to key NULL */
+    const struct setting *of; /* up to name NULL */
 };
 extern const struct config_section config_sections[];
 extern const struct setting config_torus_keys[];   /* without coordinate, which needs dims */

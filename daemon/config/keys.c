@@ -9,9 +9,9 @@ static const char *const shim_words[] = {"none", "raw", "pcap", "udp", NULL};
 static const char *const priority_words[] = {"high", "normal", "realtime", NULL};
 static const char *const drop_words[] = {"tail", "oldest", "priority", NULL}; /* as enum node_drop_policy */
 
-#define KEY(struct_type, name, what, field, ...)                                   \
-    {                                                                              \
-        .key = name, .kind = what, .at = offsetof(struct_type, field), __VA_ARGS__ \
+#define KEY(struct_type, key, what, field, ...)                                   \
+    {                                                                             \
+        .name = key, .kind = what, SETTING_FIELD(struct_type, field), __VA_ARGS__ \
     }
 #define TOP(name, what, field, ...) KEY(struct daemon_config, name, what, field, __VA_ARGS__)
 #define LINK(name, what, field, ...) KEY(struct config_link, name, what, field, __VA_ARGS__)
@@ -19,64 +19,66 @@ static const char *const drop_words[] = {"tail", "oldest", "priority", NULL}; /*
 #define SERVICE(name, what, field, ...) KEY(struct config_service, name, what, field, __VA_ARGS__)
 
 enum { PPM_MOST = 1000000, MTU_LEAST = 1500, MTU_MOST = 9000, WEIGHT_MOST = 1000 };
-#define HOUR_NS (UINT64_C(3600) * 1000 * 1000 * 1000)
+#define US(n) (UINT64_C(1000) * (n)) /* in ns, as spans of settings are limited */
+#define MS(n) US(UINT64_C(1000) * (n))
+#define HOUR MS(3600 * 1000)
 
 static const struct setting top_keys[] = {
-    TOP("name", SETTING_TEXT, name, .least = 1, .most = CONFIG_NAME),
+    TOP("name", SETTING_TEXT, name, .least = 1),
     TOP("cluster", SETTING_COUNT, cluster, .most = UINT32_MAX),
-    TOP("state_dir", SETTING_TEXT, state_dir, .least = 1, .most = CONFIG_PATH),
-    TOP("operator_key", SETTING_TEXT, operator_key, .most = CONFIG_PATH, .optional = true),
-    TOP("job_file", SETTING_TEXT, job_file, .most = CONFIG_PATH, .optional = true),
-    TOP("user", SETTING_TEXT, user, .most = CONFIG_NAME, .optional = true),
+    TOP("state_dir", SETTING_TEXT, state_dir, .least = 1),
+    TOP("operator_key", SETTING_TEXT, operator_key, .optional = true),
+    TOP("job_file", SETTING_TEXT, job_file, .optional = true),
+    TOP("user", SETTING_TEXT, user, .optional = true),
     TOP("priority", SETTING_WORD, priority, .words = priority_words),
     TOP("watcher", SETTING_BOOL, watcher),
     TOP("alone", SETTING_BOOL, alone),
     TOP("mtu", SETTING_COUNT, mtu, .least = MTU_LEAST, .most = MTU_MOST, .optional = true),
-    TOP("ethertype", SETTING_NUMBER, ethertype, .least = 0x0600, .most = 0xffff),
-    {.key = NULL},
+    TOP("ethertype", SETTING_HEX, ethertype, .least = 0x0600, .most = 0xffff),
+    {.name = NULL},
 };
 static const struct setting control_keys[] = {
-    TOP("socket", SETTING_TEXT, control_socket, .most = CONFIG_PATH),
-    TOP("mode", SETTING_MODE, control_mode),
-    TOP("group", SETTING_TEXT, control_group, .most = CONFIG_NAME, .optional = true),
-    {.key = NULL},
+    TOP("socket", SETTING_TEXT, control_socket),
+    TOP("mode", SETTING_MODE, control_mode, .most = SETTING_ANY),
+    TOP("group", SETTING_TEXT, control_group, .optional = true),
+    {.name = NULL},
 };
 static const struct setting metrics_keys[] = {
-    TOP("listen", SETTING_TEXT, metrics_listen, .most = CONFIG_TEXT, .optional = true),
-    {.key = NULL},
+    TOP("listen", SETTING_TEXT, metrics_listen, .optional = true),
+    {.name = NULL},
 };
 static const struct setting log_keys[] = {
     TOP("level", SETTING_WORD, log_level, .words = level_words),
-    {.key = NULL},
+    {.name = NULL},
 };
 static const struct setting timer_keys[] = {
-    TOP("hello", SETTING_SPAN, timers.hello, .least = 100000, .most = HOUR_NS),
-    TOP("dead", SETTING_SPAN, timers.dead, .least = 200000, .most = HOUR_NS),
-    TOP("hold", SETTING_SPAN, timers.hold, .least = 200000, .most = HOUR_NS),
-    TOP("flood_bound", SETTING_SPAN, timers.flood_bound, .most = HOUR_NS),
-    TOP("retry", SETTING_SPAN, timers.retry, .least = 10000, .most = HOUR_NS),
-    TOP("pending_limit", SETTING_SPAN, timers.pending_limit, .least = 1000000, .most = HOUR_NS),
-    TOP("pace", SETTING_SPAN, timers.pace, .most = HOUR_NS),
-    TOP("damp", SETTING_SPAN, timers.damp, .most = HOUR_NS),
-    TOP("damp_max", SETTING_SPAN, timers.damp_max, .most = HOUR_NS),
-    TOP("refresh", SETTING_SPAN, timers.refresh, .least = 1000000000, .most = 24 * HOUR_NS),
-    {.key = NULL},
+    TOP("hello", SETTING_SPAN, timers.hello, .least = US(100), .most = HOUR),
+    TOP("dead", SETTING_SPAN, timers.dead, .least = US(200), .most = HOUR),
+    TOP("hold", SETTING_SPAN, timers.hold, .least = US(200), .most = HOUR),
+    TOP("flood_bound", SETTING_SPAN, timers.flood_bound, .most = HOUR),
+    TOP("retry", SETTING_SPAN, timers.retry, .least = US(10), .most = HOUR),
+    TOP("pending_limit", SETTING_SPAN, timers.pending_limit, .least = MS(1), .most = HOUR),
+    TOP("pace", SETTING_SPAN, timers.pace, .most = HOUR),
+    TOP("damp", SETTING_SPAN, timers.damp, .most = HOUR),
+    TOP("damp_max", SETTING_SPAN, timers.damp_max, .most = HOUR),
+    TOP("refresh", SETTING_SPAN, timers.refresh, .least = MS(1000), .most = 24 * HOUR),
+    {.name = NULL},
 };
 static const struct setting queue_keys[] = {
     TOP("packets", SETTING_COUNT, queue_packets, .least = 1, .most = 1 << 20),
     TOP("bytes", SETTING_COUNT, queue_bytes, .least = 1 << 14, .most = INT_MAX),
     TOP("hold_bytes", SETTING_COUNT, hold_bytes, .least = 1 << 14, .most = INT_MAX),
-    {.key = NULL},
+    {.name = NULL},
 };
 static const struct setting pump_keys[] = {
-    TOP("busy_poll", SETTING_SPAN, busy_poll, .most = HOUR_NS),
+    TOP("busy_poll", SETTING_SPAN, busy_poll, .most = HOUR),
     TOP("io_threads", SETTING_BOOL, io_threads),
-    {.key = NULL},
+    {.name = NULL},
 };
 
 static const struct setting nmu_keys[] = {
     TOP("seal_tables", SETTING_BOOL, seal_tables),
-    {.key = NULL},
+    {.name = NULL},
 };
 
 const struct config_section config_sections[] = {
@@ -87,35 +89,35 @@ const struct config_section config_sections[] = {
 
 const struct setting config_torus_keys[] = {
     TOP("dims", SETTING_DIMS, dims, .optional = true),
-    {.key = NULL},
+    {.name = NULL},
 };
 const struct setting config_link_keys[] = {
     LINK("shim", SETTING_WORD, shim, .words = shim_words),
-    LINK("interface", SETTING_TEXT, interface, .least = 1, .most = CONFIG_TEXT, .optional = true),
-    LINK("file", SETTING_TEXT, file, .least = 1, .most = CONFIG_PATH, .optional = true),
-    LINK("local", SETTING_TEXT, local, .least = 1, .most = CONFIG_TEXT, .optional = true),
-    LINK("remote", SETTING_TEXT, remote, .least = 1, .most = CONFIG_TEXT, .optional = true),
-    LINK("rate", SETTING_RATE, bits_per_second, .optional = true),
+    LINK("interface", SETTING_TEXT, interface, .least = 1, .optional = true),
+    LINK("file", SETTING_TEXT, file, .least = 1, .optional = true),
+    LINK("local", SETTING_TEXT, local, .least = 1, .optional = true),
+    LINK("remote", SETTING_TEXT, remote, .least = 1, .optional = true),
+    LINK("rate", SETTING_RATE, bits_per_second, .most = SETTING_ANY, .optional = true),
     LINK("io_thread", SETTING_BOOL, io_thread),
-    {.key = NULL},
+    {.name = NULL},
 };
 const struct setting config_fault_keys[] = {
     FAULT("loss", SETTING_PPM, loss_ppm, .most = PPM_MOST, .optional = true),
     FAULT("duplicate", SETTING_PPM, duplicate_ppm, .most = PPM_MOST, .optional = true),
     FAULT("reorder", SETTING_PPM, reorder_ppm, .most = PPM_MOST, .optional = true),
     FAULT("corrupt", SETTING_PPM, corrupt_ppm, .most = PPM_MOST, .optional = true),
-    FAULT("delay", SETTING_SPAN, delay, .most = HOUR_NS, .optional = true),
-    FAULT("rate", SETTING_RATE, bits_per_second, .optional = true),
-    FAULT("seed", SETTING_SEED, seed, .optional = true),
-    {.key = NULL},
+    FAULT("delay", SETTING_SPAN, delay, .most = HOUR, .optional = true),
+    FAULT("rate", SETTING_RATE, bits_per_second, .most = SETTING_ANY, .optional = true),
+    FAULT("seed", SETTING_SEED, seed, .most = SETTING_ANY, .optional = true),
+    {.name = NULL},
 };
 const struct setting config_service_keys[] = {
-    SERVICE("file", SETTING_TEXT, file, .least = 1, .most = CONFIG_PATH, .optional = true),
+    SERVICE("file", SETTING_TEXT, file, .least = 1, .optional = true),
     SERVICE("enabled", SETTING_BOOL, enabled),
     SERVICE("weight", SETTING_COUNT, policy.weight, .least = 1, .most = WEIGHT_MOST),
     SERVICE("background", SETTING_BOOL, policy.background),
     SERVICE("queue_packets", SETTING_COUNT, policy.queue_packets, .least = 1, .most = 1 << 20),
     SERVICE("queue_bytes", SETTING_COUNT, policy.queue_bytes, .least = 1 << 14, .most = INT_MAX),
     SERVICE("drop", SETTING_WORD, policy.drop, .words = drop_words),
-    {.key = NULL},
+    {.name = NULL},
 };

@@ -18,9 +18,9 @@ struct writer {
 static void write_keys(struct writer *w, const struct setting *table, const void *base)
 {
     char value[SETTING_VALUE];
-    for (const struct setting *s = table; s->key != NULL; s++) {
+    for (const struct setting *s = table; s->name != NULL; s++) {
         if (setting_write(s, base, value)) {
-            w->value(w, s->key, value, setting_is_text(s));
+            w->value(w, s->name, value, setting_is_text(s));
         }
     }
 }

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/kvcache/mc_config.h"
 
+#include "base/words.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { PORT_MAX = 65535, SECONDS_MAX = 10 * 365 * 24 * 3600 };
+enum {
+    PORT_MAX = 65535,
+    SECONDS_MAX = 10 * 365 * 24 * 3600, /* ten years */
+    NS_IN_S = 1000000000,
+    KIB = 1024,
+    MIB = 1024 * KIB,
+};
 
 struct mc_config mc_config_default(const char *fallback)
 {
@@ -13,34 +21,19 @@ struct mc_config mc_config_default(const char *fallback)
         .connections = 1024,
         .idle = CW_SEC(3600),
         .slow = CW_SEC(60),
-        .output = 256 * 1024,
-        .memory = 256 * 1024 * 1024,
+        .output = 256 * KIB,
+        .memory = 256 * MIB,
     };
     snprintf(c.listen, sizeof c.listen, "%s", fallback);
     return c;
-}
-
-static bool read_number(const char *text, uint64_t most, uint64_t *out)
-{
-    uint64_t n = 0;
-    if (text[0] == '\0') {
-        return false;
-    }
-    for (; *text != '\0'; text++) {
-        if (*text < '0' || *text > '9' || n > most / 10) {
-            return false;
-        }
-        n = n * 10 + (uint64_t)(*text - '0');
-    }
-    *out = n;
-    return n <= most;
 }
 
 bool mc_config_split(const char *listen, char host[static MC_ADDRESS], unsigned *port)
 {
     const char *colon = strrchr(listen, ':');
     uint64_t n;
-    if (colon == NULL || colon == listen || !read_number(colon + 1, PORT_MAX, &n) || n == 0) {
+    bool digits = colon != NULL && colon[1 + strspn(colon + 1, "0123456789")] == '\0';
+    if (!digits || colon == listen || words_number(colon + 1, 1, PORT_MAX, &n) < 0) {
         return false;
     }
     bool brackets = listen[0] == '[';
@@ -58,39 +51,18 @@ bool mc_config_split(const char *listen, char host[static MC_ADDRESS], unsigned 
     return true;
 }
 
-struct number {
-    const char *name;
-    uint64_t least, most;
-    const char *unit;
-};
-
-enum { CONNECTIONS, IDLE, SLOW, OUTPUT, MEMORY, NUMBERS };
-static const struct number numbers[NUMBERS] = {
-    [CONNECTIONS] = {"connections", 1, 65536, ""},    [IDLE] = {"idle_s", 0, SECONDS_MAX, " seconds (0: never)"},
-    [SLOW] = {"slow_s", 1, SECONDS_MAX, " seconds"},  [OUTPUT] = {"output_kib", 16, 1024 * 1024, " KiB"},
-    [MEMORY] = {"answers_mib", 1, 64 * 1024, " MiB"},
-};
-
-static void set(struct mc_config *c, unsigned which, uint64_t n)
-{
-    switch (which) {
-    case CONNECTIONS:
-        c->connections = (unsigned)n;
-        break;
-    case IDLE:
-        c->idle = CW_SEC((int64_t)n);
-        break;
-    case SLOW:
-        c->slow = CW_SEC((int64_t)n);
-        break;
-    case OUTPUT:
-        c->output = (size_t)n * 1024;
-        break;
-    default:
-        c->memory = (size_t)n * 1024 * 1024;
-        break;
+#define OPTION(word, field, ...)                                                                 \
+    {                                                                                            \
+        .name = word, .kind = SETTING_COUNT, SETTING_FIELD(struct mc_config, field), __VA_ARGS__ \
     }
-}
+static const struct setting options[] = {
+    OPTION("connections", connections, .least = 1, .most = 65536),
+    OPTION("idle_s", idle, .most = SECONDS_MAX, .unit = NS_IN_S, .of = "seconds (0: never)"),
+    OPTION("slow_s", slow, .least = 1, .most = SECONDS_MAX, .unit = NS_IN_S, .of = "seconds"),
+    OPTION("output_kib", output, .least = 16, .most = 1024 * 1024, .unit = KIB, .of = "KiB"),
+    OPTION("answers_mib", memory, .least = 1, .most = 64 * 1024, .unit = MIB, .of = "MiB"),
+    {.name = NULL},
+};
 
 static int read_listen(struct mc_config *c, const char *listen, char why[static MC_CONFIG_WHY])
 {
@@ -117,25 +89,14 @@ static int read_listen(struct mc_config *c, const char *listen, char why[static 
 int mc_config_read(struct mc_config *c, const char *fallback, const char *(*get)(void *context, const char *name),
                    void *context, char why[static MC_CONFIG_WHY])
 {
+    char why_listen[MC_CONFIG_WHY] = "";
     *c = mc_config_default(fallback);
-    why[0] = '\0';
-    int rc = read_listen(c, get(context, "listen"), why);
-    for (unsigned i = 0; i < NUMBERS; i++) {
-        const struct number *number = &numbers[i];
-        const char *text = get(context, number->name);
-        uint64_t n = 0;
-        if (text == NULL) {
-            continue;
-        }
-        if (!read_number(text, number->most, &n) || n < number->least) {
-            snprintf(why, MC_CONFIG_WHY, "%s = \"%.40s\": expected %llu to %llu%s", number->name, text,
-                     (unsigned long long)number->least, (unsigned long long)number->most, number->unit);
-            rc = -EINVAL;
-            continue;
-        }
-        set(c, i, n);
+    int listen = read_listen(c, get(context, "listen"), why_listen);
+    int rc = setting_read_table(options, c, get, context, why);
+    if (listen < 0) {
+        memcpy(why, why_listen, MC_CONFIG_WHY);
     }
-    return rc;
+    return listen < 0 ? listen : rc;
 }
 
 static const char *option(void *context, const char *name)

@@ -11,7 +11,7 @@ KVCACHE, MULTICAST = "services/kvcache", "services/multicast"
 MEMCACHED = "services/kvcache/memcached"
 CAST, GROUP, FILE = "services/multicast/cast", "services/multicast/group", "services/multicast/file"
 SCENARIO, CAPTURE, CONF, SEAL, JOBFILE = "scenario", "formats/capture", "formats/conf", "formats/seal", "formats/jobfile"
-MESSAGE = "formats/message"
+MESSAGE, COMMANDLINE = "formats/message", "formats/commandline"
 SIMULATOR, CWSIM, CTL, TESTBED, CWLAB = "simulator", "simulator/cwsim", "ctl", "testbed", "testbed/cwlab"
 DAEMON, CONFIG, CONTROL, HOST = "daemon", "daemon/config", "daemon/control", "daemon/host"
 DAEMON_COMMANDS, LISTENERS = "daemon/commands", "daemon/listeners"
@@ -45,6 +45,7 @@ FOLDERS = (
     Folder(NMU, 3, "nmu", (CONTRACTS, BASE, WIRE), True),
     Folder(SHIM, 4, "shim", (CONTRACTS, BASE, WIRE), False),
     Folder(CAPTURE, 4, "capture", (CONTRACTS,), False),
+    Folder(COMMANDLINE, 4, "commandline", (CONTRACTS, BASE), False),
     Folder(CONF, 4, "conf", (CONTRACTS,), False),
     Folder(SEAL, 4, "seal", (CONTRACTS,), False),
     Folder(JOBFILE, 4, "jobfile", (CONTRACTS, BASE, WIRE, NMU, CONF), False),
@@ -63,9 +64,9 @@ FOLDERS = (
     Folder(MEMCACHED, 4, MEMCACHED, (*GROUND, TRANSPORT, KVCACHE), False),
     Folder(MULTICAST, 4, "services/multicast", (*GROUND, CAST, GROUP, FILE, REPLY), False),
     Folder(SERVICE_LIST, 4, "services", (CONTRACTS, BASE, WIRE, NMU, *SERVICES, CAST, REPLY), False),
-    Folder(SCENARIO, 4, "scenario", NODE, False),
-    Folder(SIMULATOR, 5, SIMULATOR, (*NODE, CAPTURE, SCENARIO), False),
-    Folder(CWSIM, 5, CWSIM, (*NODE, CAPTURE, SIMULATOR, *SERVICES, REPLY, SERVICE_LIST, SCENARIO), False),
+    Folder(SCENARIO, 4, "scenario", (*NODE, COMMANDLINE), False),
+    Folder(SIMULATOR, 5, SIMULATOR, (*NODE, CAPTURE, COMMANDLINE, SCENARIO), False),
+    Folder(CWSIM, 5, CWSIM, (*NODE, CAPTURE, SIMULATOR, *SERVICES, REPLY, SERVICE_LIST, COMMANDLINE, SCENARIO), False),
     Folder(CONFIG, 5, CONFIG, (*NODE, CONF, *SERVICES, REPLY, SERVICE_LIST), False),
     Folder(CONTROL, 5, CONTROL, (*GROUND, MESSAGE), False),
     Folder(HOST, 5, HOST, (*NODE, BOOT, SHIM, CONF, SEAL, JOBFILE, CONFIG, *SERVICES, CAST, FILE, REPLY, SERVICE_LIST), False),
@@ -73,8 +74,8 @@ FOLDERS = (
     Folder(LISTENERS, 5, LISTENERS, (*NODE, *ABOUT_HOST, MEMCACHED), False),
     Folder(DAEMON, 5, DAEMON, (*NODE, *ABOUT_HOST, MEMCACHED, DAEMON_COMMANDS, LISTENERS), False),
     Folder(CTL, 5, CTL, (CONTRACTS, BASE, WIRE, NMU, CAPTURE, SEAL, JOBFILE, MESSAGE), False),
-    Folder(TESTBED, 5, TESTBED, (*NODE, SEAL, JOBFILE, MESSAGE, *SERVICES, REPLY, SERVICE_LIST, SCENARIO), False),
-    Folder(CWLAB, 5, CWLAB, (*NODE, SEAL, JOBFILE, MESSAGE, TESTBED, *SERVICES, REPLY, SERVICE_LIST, SCENARIO), False),
+    Folder(TESTBED, 5, TESTBED, (*NODE, SEAL, JOBFILE, MESSAGE, *SERVICES, REPLY, SERVICE_LIST, COMMANDLINE, SCENARIO), False),
+    Folder(CWLAB, 5, CWLAB, (*NODE, SEAL, JOBFILE, MESSAGE, TESTBED, *SERVICES, REPLY, SERVICE_LIST, COMMANDLINE, SCENARIO), False),
 )
 
 # Of a folder that others may see, the headers they may include; of all others, every header.

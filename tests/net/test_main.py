@@ -32,7 +32,7 @@ class Main(net_kit.Case):
             out.write("colour = red\n\nmtu = big\n")
         said = self.cubewayd("--check-config", bad, code=2).stderr
         self.assertIn(f"{bad}:1: colour: no such key", said)
-        self.assertIn(f"{bad}:3: mtu: 'big': expected a number from 1500 to 9000", said)
+        self.assertIn(f"{bad}:3: mtu: 'big': expected a whole number from 1500 to 9000", said)
         self.assertIn("torus.dims", said)
 
     def test_check_config_looks_further(self):

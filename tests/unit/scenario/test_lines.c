@@ -5,6 +5,12 @@
 #include <errno.h>
 #include <string.h>
 
+static const struct setting table[] = {
+    {.name = "rate", .kind = SETTING_RATE, .size = sizeof(uint64_t), .most = SETTING_ANY},
+    {.name = "time", .kind = SETTING_SPAN, .size = sizeof(uint64_t), .most = SETTING_ANY},
+    {.name = NULL},
+};
+
 static struct lines open_text(const char *text, char error[static LINES_ERROR])
 {
     struct lines w;
@@ -72,10 +78,26 @@ START_TEST(readers)
     ck_assert(lines_span(&w, &span) == 0 && span.ns == 80000000);
     ck_assert(lines_count(&w, 12, &count) == 0 && count == 12);
     ck_assert(lines_ppm(&w, 50000, &ppm) == 0 && ppm == 50000);
-    ck_assert(lines_rate(&w, &rate) == 0 && rate == 1000000000);
+    ck_assert(lines_setting(&w, &table[0], &rate) == 0 && rate == 1000000000);
     ck_assert(lines_take(&w, text, 4) == -EINVAL && lines_take(&w, text, 5) == 0 && strcmp(text, "word") == 0);
     ck_assert(lines_key(&w, "ke") == 0 && lines_key(&w, "key") == 1 && lines_count(&w, 9, &count) == 0 && count == 7);
     ck_assert(lines_key(&w, "key") == 0 && lines_done(&w) == 0);
+    ck_assert_str_eq(error, "");
+}
+END_TEST
+
+START_TEST(settings_by_their_names)
+{
+    char error[LINES_ERROR];
+    uint64_t value;
+    struct lines w = open_text("time 3us rate=1kbit other", error);
+    ck_assert_int_eq(lines_line(&w), 1);
+    ck_assert_int_eq(lines_named(&w, table, &value), 0);
+    ck_assert_uint_eq(value, 3000);
+    ck_assert_int_eq(lines_assigned(&w, table, &value), 1);
+    ck_assert_uint_eq(value, 1000);
+    ck_assert_int_eq(lines_assigned(&w, table, &value), 0);
+    ck_assert(lines_skip(&w, "other"));
     ck_assert_str_eq(error, "");
 }
 END_TEST
@@ -92,9 +114,13 @@ START_TEST(refusals)
         {"+w", "expected a link: +x -x +y -y +z or -z", 'l'},
         {"w", "expected an axis: x, y or z", 'a'},
         {"80", "expected a time with its unit, as 80ms or 1.5s", 't'},
-        {"13", "expected a whole number up to 12", 'c'},
-        {"6%", "expected a share up to 5%, as 5% or 200ppm", 'p'},
+        {"13", "expected a whole number from 0 to 12", 'c'},
+        {"6%", "expected a share from 0 to 5%, as 5% or 200ppm", 'p'},
         {"1", "expected a rate with its unit, as 1gbit or 100mbit", 'r'},
+        {"rat 1gbit", "found 'rat', expected rate or time; did you mean rate?", 'n'},
+        {"rate", "found the end of the line, expected a rate", 'n'},
+        {"rate time", "found 'time', expected a rate", 'n'},
+        {"time=1", "found '1', expected a time with its unit", '='},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char error[LINES_ERROR];
@@ -108,17 +134,23 @@ START_TEST(refusals)
         ck_assert_int_eq(lines_line(&w), 1);
         int rc = rows[i].reader == 's'   ? lines_server(&w, &torus, &server)
                  : rows[i].reader == 'l' ? lines_link(&w, &link)
+                 : rows[i].reader == 'n' ? lines_named(&w, table, &value)
+                 : rows[i].reader == '=' ? lines_assigned(&w, table, &value)
                  : rows[i].reader == 'a' ? lines_axis(&w, &axis)
                  : rows[i].reader == 't' ? lines_span(&w, &span)
                  : rows[i].reader == 'c' ? lines_count(&w, 12, &value)
                  : rows[i].reader == 'p' ? lines_ppm(&w, 50000, &ppm)
-                                         : lines_rate(&w, &value);
+                                         : lines_setting(&w, &table[0], &value);
         ck_assert_int_eq(rc, -EINVAL);
         ck_assert_msg(strstr(error, rows[i].says) != NULL, "%s", error);
     }
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(splits), SUITE_TEST(too_many), SUITE_TEST(errors),
-                                          SUITE_TEST(readers), SUITE_TEST(refusals)};
+static const struct suite_test tests[] = {SUITE_TEST(splits),
+                                          SUITE_TEST(too_many),
+                                          SUITE_TEST(errors),
+                                          SUITE_TEST(readers),
+                                          SUITE_TEST(settings_by_their_names),
+                                          SUITE_TEST(refusals)};
 SUITE_MAIN("lines", tests)

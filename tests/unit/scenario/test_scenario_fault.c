@@ -105,13 +105,13 @@ START_TEST(what_cannot_be_is_refused)
         {"cut 0,0,0 x", "found 'x', expected a link: +x"},
         {"cut 0,0,0 +x both", "found 'both', expected the end of the line"},
         {"pause 0,0,0", "expected a time with its unit"},
-        {"loss 100.0001%", "found '100.0001%', expected a share up to 100%"},
-        {"kill-plane z 5", "found '5', expected a whole number up to 4"},
+        {"loss 100.0001%", "found '100.0001%', expected a share from 0 to 100%"},
+        {"kill-plane z 5", "found '5', expected a whole number from 0 to 4"},
         {"kill-row 0,0,0 w", "found 'w', expected an axis: x, y or z"},
         {"partition x 0", "found '0', expected a plane from 1 on"},
         {"harm 0,0,0 +x", "found the end of the line, expected loss="},
         {"harm 0,0,0 +x lost=5%", "found 'lost=5%', expected loss="},
-        {"clock 0,0,0 11%", "found '11%', expected a share up to 10%"},
+        {"clock 0,0,0 11%", "found '11%', expected a share from 0 to 10%"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         ck_assert_int_eq(reads(known[i].text, 0), -EINVAL);

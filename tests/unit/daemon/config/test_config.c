@@ -102,12 +102,12 @@ START_TEST(all_mistakes_are_said_at_once)
                "cluster = 8\n",
                &c, &said);
     static const char *const expected[] = {
-        "c:1: cluster: 'x': expected a number from 0 to 4294967295",
+        "c:1: cluster: 'x': expected a whole number from 0 to 4294967295",
         "c:2: colour: no such key at the top; cubewayd.conf(5) lists them",
         "c:3: dims: it was given before, in line 3",
         "c:3: coordinate: '0,3,0' lies outside the dims 2x2x2",
         "c:5: up: expected a link: +x, -x, +y, -y, +z or -z, or port0 to port5 when coordinate is auto",
-        "c:6: shim: 'wire': expected one of none, raw, pcap, udp",
+        "c:6: shim: 'wire': expected none, raw, pcap or udp",
         "c:7: colour: no such key of a link; cubewayd.conf(5) lists them",
         "c:9: service: this section needs a name: service \"name\" { ... }",
         "c:10: log: expected a section: log { ... }",

@@ -7,15 +7,15 @@
 
 static void check_table(const struct setting *table, const void *defaults)
 {
-    for (const struct setting *s = table; s->key != NULL; s++) {
+    for (const struct setting *s = table; s->name != NULL; s++) {
         for (const struct setting *other = table; other != s; other++) {
-            ck_assert_str_ne(other->key, s->key);
+            ck_assert_str_ne(other->name, s->name);
             ck_assert_uint_ne(other->at, s->at);
         }
-        char value[SETTING_VALUE], why[SETTING_WHY];
+        char value[SETTING_VALUE];
         unsigned char copy[sizeof(struct daemon_config)];
         if (defaults != NULL && setting_write(s, defaults, value)) {
-            ck_assert_msg(setting_read(s, value, copy, why) == 0, "%s = %s: %s", s->key, value, why);
+            ck_assert_msg(setting_read(s, value, strlen(value), copy) == 0, "%s = %s", s->name, value);
         }
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scenario/options.h"
+#include "commandline/options.h"
 
 #include "base/quantity.h"
 

@@ -7,8 +7,8 @@
  * An unknown option is an error that names the nearest known one, if one is near; a value that does not read says what was expected.
  * Nothing is kept between calls.
  */
-#ifndef SCENARIO_OPTIONS_H
-#define SCENARIO_OPTIONS_H
+#ifndef COMMANDLINE_OPTIONS_H
+#define COMMANDLINE_OPTIONS_H
 
 #include "cubeway/time.h"
 #include "cubeway/types.h"

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nearest.h - "did you mean ...?": of the names that are known, the one that a person most probably meant. Pure.
+ */
+#ifndef BASE_NEAREST_H
+#define BASE_NEAREST_H
+
+#include "cubeway/types.h"
+
+/* The i-th of the names; borrowed, ended by NUL. */
+typedef const char *nearest_nth_fn(const void *context, size_t i);
+
+/*
+ * The first of the `count` names that are nearest to name[length], or NULL when none is near. The distance of two names
+ * is the number of letters to insert, to take away, to change, or to swap with their neighbour that make one name the
+ * other (Damerau, Levenshtein). Near is a distance of one, and of one more for every three letters of `name`. A name
+ * that begins with `name`, of two letters or more, is at a distance of one.
+ */
+const char *nearest_name(const char *name, size_t length, nearest_nth_fn *nth, const void *context, size_t count);
+
+#endif

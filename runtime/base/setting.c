@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/setting.h"
+
+#include "base/check.h"
+#include "base/nearest.h"
+#include "base/quantity.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *const truths[] = {"false", "true", "no", "yes", "off", "on"};
+enum { TRUTHS = sizeof truths / sizeof *truths, MODE_MOST = 0777, SHOWN_MOST = 40 };
+
+static bool is_word(const char *word, const char *text, size_t length)
+{
+    return strlen(word) == length && memcmp(word, text, length) == 0;
+}
+
+/* ---- The field -------------------------------------------------------------------------------------------------------- */
+
+static uint64_t largest(size_t size)
+{
+    return size == sizeof(uint64_t) ? UINT64_MAX : (UINT64_C(1) << 8 * size) - 1;
+}
+
+static void put_field(void *at, size_t size, uint64_t value)
+{
+    CHECK(value <= largest(size));
+    switch (size) {
+    case sizeof(uint8_t):
+        *(uint8_t *)at = (uint8_t)value;
+        break;
+    case sizeof(uint16_t):
+        *(uint16_t *)at = (uint16_t)value;
+        break;
+    case sizeof(uint32_t):
+        memcpy(at, &(uint32_t){(uint32_t)value}, size);
+        break;
+    default:
+        CHECK(size == sizeof value);
+        memcpy(at, &value, size);
+        break;
+    }
+}
+
+static uint64_t get_field(const void *at, size_t size)
+{
+    uint32_t word;
+    uint64_t value;
+    switch (size) {
+    case sizeof(uint8_t):
+        return *(const uint8_t *)at;
+    case sizeof(uint16_t):
+        return *(const uint16_t *)at;
+    case sizeof(uint32_t):
+        memcpy(&word, at, size);
+        return word;
+    default:
+        CHECK(size == sizeof value);
+        memcpy(&value, at, size);
+        return value;
+    }
+}
+
+static uint64_t unit_of(const struct setting *s)
+{
+    return s->kind == SETTING_COUNT && s->unit != 0 ? s->unit : 1;
+}
+
+/* The largest value that the limits and the field let through. */
+static uint64_t most_of(const struct setting *s)
+{
+    uint64_t field = largest(s->size) / unit_of(s);
+    return s->most < field ? s->most : field;
+}
+
+/* A number within the limits goes to the field. */
+static int store(const struct setting *s, uint64_t value, void *at)
+{
+    if (value < s->least || value > most_of(s)) {
+        return -ERANGE;
+    }
+    put_field(at, s->size, value * unit_of(s));
+    return 0;
+}
+
+/* ---- From text -------------------------------------------------------------------------------------------------------- */
+
+static int read_text(const struct setting *s, const char *text, size_t length, char *out)
+{
+    for (size_t i = 0; i < length; i++) {
+        if ((unsigned char)text[i] < ' ' || text[i] == 0x7f) {
+            return -EINVAL;
+        }
+    }
+    if (length >= s->size || length < s->least) {
+        return -ERANGE;
+    }
+    memset(out, 0, s->size); /* so that equal configurations are equal bytes */
+    memcpy(out, text, length);
+    return 0;
+}
+
+static int digit_of(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    if (c >= 'a' && c <= 'f') {
+        return c - 'a' + 10;
+    }
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : 16;
+}
+
+static int read_digits(const char *text, size_t length, unsigned base, uint64_t *out)
+{
+    uint64_t value = 0;
+    bool fits = true;
+    for (size_t i = 0; i < length; i++) {
+        unsigned digit = (unsigned)digit_of(text[i]);
+        if (digit >= base) {
+            return -EINVAL;
+        }
+        fits = fits && !__builtin_mul_overflow(value, base, &value) && !__builtin_add_overflow(value, digit, &value);
+    }
+    *out = value;
+    return length == 0 ? -EINVAL : fits ? 0 : -ERANGE;
+}
+
+static int read_hex(const char *text, size_t length, uint64_t *out)
+{
+    bool hex = length > 2 && text[0] == '0' && text[1] == 'x';
+    return hex ? read_digits(text + 2, length - 2, 16, out) : read_digits(text, length, 10, out);
+}
+
+static int read_mode(const char *text, size_t length, uint64_t *out)
+{
+    int rc = read_digits(text, length, 8, out);
+    return rc == 0 && *out > MODE_MOST ? -ERANGE : rc;
+}
+
+static int read_span(const struct setting *s, const char *text, size_t length, uint64_t *out)
+{
+    char with_unit[QUANTITY_TEXT];
+    cw_span span;
+    int rc = quantity_span(text, length, &span);
+    bool bare = rc < 0 && s->seconds && length > 0 && length < sizeof with_unit && digit_of(text[length - 1]) < 10;
+    if (bare) {
+        memcpy(with_unit, text, length);
+        with_unit[length] = 's';
+        rc = quantity_span(with_unit, length + 1, &span);
+    }
+    *out = rc == 0 ? (uint64_t)span.ns : 0;
+    return rc;
+}
+
+static int read_ppm(const char *text, size_t length, uint64_t *out)
+{
+    uint32_t ppm;
+    int rc = quantity_ppm(text, length, &ppm);
+    *out = rc == 0 ? ppm : 0;
+    return rc;
+}
+
+static int read_bool(const char *text, size_t length, bool *out)
+{
+    for (size_t i = 0; i < TRUTHS; i++) {
+        if (is_word(truths[i], text, length)) {
+            *out = i % 2 == 1;
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
+static int read_word(const struct setting *s, const char *text, size_t length, void *out)
+{
+    for (int i = 0; s->words[i] != NULL; i++) {
+        if (is_word(s->words[i], text, length)) {
+            memcpy(out, &i, sizeof i);
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
+static int read_range(const char *text, size_t length, struct setting_range *out)
+{
+    const char *dots = memchr(text, '.', length);
+    size_t head = dots == NULL ? length : (size_t)(dots - text);
+    struct setting_range range;
+    int rc = quantity_count(text, head, &range.first);
+    range.last = range.first;
+    if (rc == 0 && dots != NULL) {
+        rc = length - head < 3 || dots[1] != '.' ? -EINVAL : quantity_count(dots + 2, length - head - 2, &range.last);
+    }
+    if (rc < 0 || range.last < range.first) {
+        return rc < 0 ? rc : -EINVAL;
+    }
+    *out = range;
+    return 0;
+}
+
+/* The kinds that are one number within limits. */
+static int read_number(const struct setting *s, const char *text, size_t length, uint64_t *out)
+{
+    switch (s->kind) {
+    case SETTING_COUNT:
+        return quantity_count(text, length, out);
+    case SETTING_SEED:
+        return read_digits(text, length, 10, out);
+    case SETTING_HEX:
+        return read_hex(text, length, out);
+    case SETTING_MODE:
+        return read_mode(text, length, out);
+    case SETTING_SPAN:
+        return read_span(s, text, length, out);
+    case SETTING_RATE:
+        return quantity_rate(text, length, out);
+    default:
+        CHECK(s->kind == SETTING_PPM);
+        return read_ppm(text, length, out);
+    }
+}
+
+int setting_read(const struct setting *s, const char *text, size_t length, void *base)
+{
+    void *at = (char *)base + s->at;
+    uint64_t number = 0;
+    switch (s->kind) {
+    case SETTING_TEXT:
+        return read_text(s, text, length, at);
+    case SETTING_RATIO:
+        return quantity_millionths(text, length, at);
+    case SETTING_BOOL:
+        return read_bool(text, length, at);
+    case SETTING_WORD:
+        return read_word(s, text, length, at);
+    case SETTING_DIMS:
+        return quantity_dims(text, length, at);
+    case SETTING_RANGE:
+        return read_range(text, length, at);
+    default:
+        break;
+    }
+    int rc = read_number(s, text, length, &number);
+    return rc < 0 ? rc : store(s, number, at);
+}
+
+/* ---- What was expected ------------------------------------------------------------------------------------------------ */
+
+/* Text that is being written, always ended by NUL; what does not fit is left out. */
+struct text {
+    char *out;
+    size_t room, used;
+};
+
+static void say_bytes(struct text *t, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length && t->used + 1 < t->room; i++) {
+        t->out[t->used++] = bytes[i];
+    }
+    t->out[t->used] = '\0';
+}
+
+static void say(struct text *t, const char *words)
+{
+    say_bytes(t, words, strlen(words));
+}
+
+static void say_number(struct text *t, uint64_t number, unsigned base)
+{
+    char reversed[24];
+    size_t at = sizeof reversed;
+    do {
+        reversed[--at] = "0123456789abcdef"[number % base];
+        number /= base;
+    } while (number > 0);
+    say_bytes(t, reversed + at, sizeof reversed - at);
+}
+
+/* A limit, as its kind is written. */
+static void say_limit(struct text *t, enum setting_kind kind, uint64_t limit)
+{
+    char text[QUANTITY_TEXT];
+    switch (kind) {
+    case SETTING_HEX:
+        say(t, "0x");
+        say_number(t, limit, 16);
+        return;
+    case SETTING_SPAN:
+        quantity_span_format((cw_span){(int64_t)limit}, text);
+        break;
+    case SETTING_RATE:
+        quantity_rate_format(limit, text);
+        break;
+    case SETTING_PPM:
+        quantity_ppm_format((uint32_t)limit, text);
+        break;
+    default:
+        say_number(t, limit, 10);
+        return;
+    }
+    say(t, limit == 0 ? "0" : text);
+}
+
+/* "a time from 1us to 1s", "a time from 1us on", or without limits "a time with its unit". */
+static void say_limits(struct text *t, const struct setting *s, const char *what, const char *unlimited)
+{
+    bool open = s->most == SETTING_ANY;
+    say(t, what);
+    if (open && s->least == 0) {
+        say(t, unlimited);
+        return;
+    }
+    say(t, " from ");
+    say_limit(t, s->kind, s->least);
+    say(t, open ? " on" : " to ");
+    if (!open) {
+        say_limit(t, s->kind, most_of(s));
+    }
+}
+
+static void say_count(struct text *t, const struct setting *s)
+{
+    bool any = s->least == 0 && s->most == SETTING_ANY;
+    say_limits(t, s, "a whole number", "");
+    if (s->of != NULL) {
+        say(t, any ? " of " : " ");
+        say(t, s->of);
+    }
+    say(t, any ? ", as 1000 or 10k" : "");
+}
+
+/* One item of "a, b or c". */
+static void say_item(struct text *t, size_t i, const char *word, bool last)
+{
+    if (i > 0) {
+        say(t, last ? " or " : ", ");
+    }
+    say(t, word);
+}
+
+static void say_words(struct text *t, const char *const *words)
+{
+    for (size_t i = 0; words[i] != NULL; i++) {
+        say_item(t, i, words[i], words[i + 1] == NULL);
+    }
+}
+
+static void say_text(struct text *t, const struct setting *s)
+{
+    say_number(t, s->least, 10);
+    say(t, " to ");
+    say_number(t, s->size - 1, 10);
+    say(t, " characters, none of them a control character");
+}
+
+void setting_expected(const struct setting *s, char out[static SETTING_WHY])
+{
+    struct text t = {out, SETTING_WHY, 0};
+    switch (s->kind) {
+    case SETTING_TEXT:
+        say_text(&t, s);
+        break;
+    case SETTING_COUNT:
+        say_count(&t, s);
+        break;
+    case SETTING_SEED:
+        say(&t, "a whole number of at most 64 bits");
+        break;
+    case SETTING_HEX:
+        say_limits(&t, s, "a number", "");
+        break;
+    case SETTING_MODE:
+        say(&t, "a file's mode in octal, as 0660");
+        break;
+    case SETTING_SPAN:
+        say_limits(&t, s, "a time", " with its unit");
+        say(&t, ", as 80ms or 1.5s");
+        break;
+    case SETTING_RATE:
+        say_limits(&t, s, "a rate", " with its unit");
+        say(&t, ", as 1gbit or 100mbit");
+        break;
+    case SETTING_PPM:
+        say_limits(&t, s, "a share", "");
+        say(&t, ", as 5% or 200ppm");
+        break;
+    case SETTING_RATIO:
+        say(&t, "a number, as 2 or 0.5");
+        break;
+    case SETTING_BOOL:
+        say(&t, "true or false");
+        break;
+    case SETTING_WORD:
+        say_words(&t, s->words);
+        break;
+    case SETTING_DIMS:
+        say(&t, "dimensions of 1 to 256 each, as 3x3x3");
+        break;
+    case SETTING_RANGE:
+        say(&t, "a number or a range, as 7 or 1..100");
+        break;
+    }
+}
+_Static_assert(CW_DIM_MAX == 256, "said above");
+
+/* ---- To text ---------------------------------------------------------------------------------------------------------- */
+
+bool setting_is_text(const struct setting *s)
+{
+    return s->kind == SETTING_TEXT || s->kind == SETTING_DIMS || s->kind == SETTING_MODE;
+}
+
+static bool is_zero(const struct setting *s, const char *at)
+{
+    for (size_t i = 0; i < s->size; i++) {
+        if (at[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void write_dims(struct text *t, const void *at)
+{
+    cw_dims dims;
+    char text[QUANTITY_TEXT];
+    memcpy(&dims, at, sizeof dims);
+    quantity_dims_format(dims, text);
+    say(t, text);
+}
+
+static void write_ratio(struct text *t, const void *at)
+{
+    int64_t millionths;
+    char text[QUANTITY_TEXT];
+    memcpy(&millionths, at, sizeof millionths);
+    quantity_millionths_format(millionths, text);
+    say(t, text);
+}
+
+static void write_range(struct text *t, const void *at)
+{
+    struct setting_range range;
+    memcpy(&range, at, sizeof range);
+    say_number(t, range.first, 10);
+    say(t, "..");
+    say_number(t, range.last, 10);
+}
+
+static void write_number(struct text *t, const struct setting *s, uint64_t value)
+{
+    char text[QUANTITY_TEXT] = "";
+    switch (s->kind) {
+    case SETTING_HEX:
+        say_limit(t, s->kind, value);
+        break;
+    case SETTING_MODE:
+        say(t, "0");
+        say_number(t, value, 8);
+        break;
+    case SETTING_SPAN:
+        quantity_span_format((cw_span){(int64_t)value}, text);
+        break;
+    case SETTING_RATE:
+        quantity_rate_format(value, text);
+        break;
+    case SETTING_PPM:
+        quantity_ppm_format((uint32_t)value, text);
+        break;
+    default:
+        say_number(t, value / unit_of(s), 10);
+        break;
+    }
+    say(t, text);
+}
+
+bool setting_write(const struct setting *s, const void *base, char out[static SETTING_VALUE])
+{
+    const char *at = (const char *)base + s->at;
+    struct text t = {out, SETTING_VALUE, 0};
+    int word;
+    bool always = s->kind == SETTING_BOOL || s->kind == SETTING_WORD;
+    if (s->optional && !always && is_zero(s, at)) {
+        return false;
+    }
+    switch (s->kind) {
+    case SETTING_TEXT:
+        say(&t, at);
+        break;
+    case SETTING_BOOL:
+        say(&t, *(const bool *)at ? "true" : "false");
+        break;
+    case SETTING_WORD:
+        memcpy(&word, at, sizeof word);
+        say(&t, s->words[word]);
+        break;
+    case SETTING_DIMS:
+        write_dims(&t, at);
+        break;
+    case SETTING_RATIO:
+        write_ratio(&t, at);
+        break;
+    case SETTING_RANGE:
+        write_range(&t, at);
+        break;
+    default:
+        write_number(&t, s, get_field(at, s->size));
+        break;
+    }
+    return true;
+}
+
+/* ---- A table ---------------------------------------------------------------------------------------------------------- */
+
+const struct setting *setting_find(const struct setting *table, const char *name, size_t length)
+{
+    while (table->name != NULL && !is_word(table->name, name, length)) {
+        table++;
+    }
+    return table->name != NULL ? table : NULL;
+}
+
+static const char *name_nth(const void *context, size_t i)
+{
+    return ((const struct setting *)context)[i].name;
+}
+
+const char *setting_nearest(const struct setting *table, const char *name, size_t length)
+{
+    size_t count = 0;
+    while (table[count].name != NULL) {
+        count++;
+    }
+    return nearest_name(name, length, name_nth, table, count);
+}
+
+void setting_names(const struct setting *table, char out[static SETTING_WHY])
+{
+    struct text t = {out, SETTING_WHY, 0};
+    for (size_t i = 0; table[i].name != NULL; i++) {
+        say_item(&t, i, table[i].name, table[i + 1].name == NULL);
+    }
+}
+
+int setting_read_table(const struct setting *table, void *base, const char *(*get)(void *context, const char *name),
+                       void *context, char why[static SETTING_WHY])
+{
+    int rc = 0;
+    for (const struct setting *s = table; s->name != NULL; s++) {
+        const char *value = get(context, s->name);
+        if (value == NULL || setting_read(s, value, strlen(value), base) == 0 || rc < 0) {
+            continue;
+        }
+        char expected[SETTING_WHY];
+        struct text t = {why, SETTING_WHY, 0};
+        setting_expected(s, expected);
+        say(&t, s->name);
+        say(&t, " = \"");
+        say_bytes(&t, value, strnlen(value, SHOWN_MOST));
+        say(&t, "\": expected ");
+        say(&t, expected);
+        rc = -EINVAL;
+    }
+    return rc;
+}

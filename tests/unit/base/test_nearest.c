@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/nearest.h"
+#include "suite.h"
+
+#include <string.h>
+
+static const char *nth(const void *context, size_t i)
+{
+    return ((const char *const *)context)[i];
+}
+
+START_TEST(the_name_that_was_meant)
+{
+    static const char *const names[] = {"throughput", "churn", "latency", "run", "runs"};
+    static const struct {
+        const char *name, *meant;
+    } rows[] = {
+        {"chrun", "churn"},
+        {"churm", "churn"},
+        {"chur", "churn"},
+        {"cchurn", "churn"},
+        {"thru", NULL},
+        {"through", "throughput"}, /* it begins so */
+        {"t", NULL},
+        {"xyzzy", NULL},
+        {"run", "run"},
+        {"rnu", "run"},
+        {"a name that is far too long to be one at all", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *near = nearest_name(rows[i].name, strlen(rows[i].name), nth, names, 5);
+        ck_assert_pstr_eq(near, rows[i].meant);
+    }
+    ck_assert_ptr_null(nearest_name("run", 3, nth, names, 0));
+}
+END_TEST
+
+/* Distance by distance: a name of six letters is near up to three. */
+START_TEST(as_many_letters_as_that)
+{
+    static const struct {
+        const char *name, *only;
+        bool near;
+    } rows[] = {
+        {"kitten", "sitting", true},   /* 3 */
+        {"kitten", "sittings", false}, /* 4 */
+        {"ab", "ba", true},
+        {"ab", "cd", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *near = nearest_name(rows[i].name, strlen(rows[i].name), nth, &rows[i].only, 1);
+        ck_assert_msg((near != NULL) == rows[i].near, "%s, %s", rows[i].name, rows[i].only);
+    }
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(the_name_that_was_meant), SUITE_TEST(as_many_letters_as_that)};
+SUITE_MAIN("nearest", tests)

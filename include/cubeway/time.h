@@ -27,8 +27,8 @@ typedef struct cw_span {
 #define CW_NEVER ((cw_time){INT64_MAX})
 
 /*
- * Spans, from a whole number of the unit (a fraction is cut off). The product must fit 63 bits of nanoseconds: 292 years.
- * They may stand wherever a cw_span may, in initialisers of static objects too (GNU C).
+ * Spans, from a whole number of the unit (a fraction is cut off). The product must fit 63 bits of nanoseconds: 292
+ * years. They may stand wherever a cw_span may, in initialisers of static objects too (GNU C).
  */
 #define CW_NS(n) ((cw_span){(int64_t)(n)})
 #define CW_US(n) ((cw_span){(int64_t)(n)*CW_NS_PER_US})

@@ -47,7 +47,7 @@ bool facet_walk_next(struct facet_walk *w)
         c->at++;
         return true;
     }
-    /* One step less on the first axis, and what remains of the level as far forward as it fits. */
+    /* One step less on the first axis; the steps that remain go to the second axis as far as they fit there. */
     uint32_t rest = b->at + c->at + 1;
     if (a->at > 0 && rest <= b->last + c->last) {
         a->at--;
@@ -76,7 +76,8 @@ uint32_t facet_order(const struct facet_walk *w, const struct torus *t, cw_serve
         r[turn] = is_downward(w->index, axis) && up[axis] > 0 ? t->dim[axis] - up[axis] : up[axis];
     }
     /*
-     * A level never passes 765 and a step count 255: the level, then the first two counts falling; the third follows.
+     * The level, then the first two step counts, falling; the third follows from these. A count is at most 255 and a
+     * level 765, as no axis is longer than CW_DIM_MAX, so that no field runs into the next.
      */
     return (r[0] + r[1] + r[2]) << FACET_ORDER_LEVEL_SHIFT | (255 - r[0]) << 8 | (255 - r[1]);
 }

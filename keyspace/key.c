@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The three low-level SHA-1 calls are used although OpenSSL 3 advises EVP: they keep their state on the stack,
- * allocate nothing, take no lock and cannot fail, where SHA1() and EVP_Digest() look the algorithm up by name on
- * every call and cost six times as much for a 32-byte name (bench_keyspace prints both). An EVP context prepared once
- * would need an owner in every caller.
+ * key.c - keys. This file uses OpenSSL's three low-level SHA-1 calls although OpenSSL 3 advises EVP: they keep their
+ * state on the stack, allocate nothing, take no lock and cannot fail, whereas SHA1() and EVP_Digest() look the
+ * algorithm up by name on every call and cost six times as much for a 32-byte name (bench_keyspace prints both). An EVP
+ * context that is prepared once would need an owner in every caller.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "keyspace/key.h"
@@ -16,8 +16,8 @@
 _Static_assert(CW_KEY_BYTES == SHA_DIGEST_LENGTH, "a key is a SHA-1 digest");
 
 /*
- * ceil(n * 2^64 / N) without a 128-bit division. With 2^64 = q * N + r, 0 < r <= N, it is n * q + ceil(n * r / N); n
- * and r are at most 2^24. (r = N instead of 0 keeps q below 2^64 when N is 1.)
+ * ceil(n * 2^64 / N) without a 128-bit division: with 2^64 = q * N + r and 0 < r <= N it is n * q + ceil(n * r / N),
+ * where n and r are at most 2^24. (Allowing r = N instead of r = 0 keeps q below 2^64 when N is 1.)
  */
 static uint64_t range_start(const struct torus *t, uint64_t n)
 {
@@ -35,7 +35,7 @@ uint64_t key_first(const struct torus *t, cw_server home)
 uint64_t key_last(const struct torus *t, cw_server home)
 {
     assert(home < t->servers);
-    return range_start(t, (uint64_t)home + 1) - 1; /* for the last home 2^64 - 1: the start wraps to 0 */
+    return range_start(t, (uint64_t)home + 1) - 1; /* behind the last home the next start wraps to 0: 2^64 - 1 */
 }
 
 static void put_be(uint8_t *out, uint64_t value, unsigned bytes)

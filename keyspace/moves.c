@@ -5,13 +5,15 @@
 #include "keyspace/owner.h"
 
 /*
- * A root changes only if the old root left or the new root joined: if both are in both sets, each comes before the
- * other. So the moves are found from the servers that differ, by asking of each which (home, index) have it as root:
+ * A root changes only if the old root left or the new root joined: were both in both sets, each would have to come
+ * before the other. So the moves are found from the servers that differ: for each such server s, which (home, index)
+ * have s as their root?
  *
- * A home at level L behind server s, seen in facet f (s is L steps of f away), has s as root only if all that lies at
- * lower levels from that home is down. Then the same holds for every home on a shortest way of f from there to s, at
- * its lower level. So search backwards from s, which is sequence (f ^ 7) of s itself, and stop at the first level
- * where no home qualifies. Level 0 is s itself; when its neighbours are up, level 1 is the end.
+ * Say that a home is at level L behind s in facet f when s is L steps of f away from it. Such a home has s as its root
+ * only if all servers that are fewer than L steps from the home are down. If that is so for one home, it is so for
+ * every home on a shortest way of f from there to s, at that home's lower level. So the search goes backwards from s
+ * (these are the steps of facet f ^ 7) and stops at the first level where no home qualifies. Level 0 is s itself; when
+ * the neighbours of s are up, level 1 is the last.
  */
 struct move_search {
     const struct torus *t;
@@ -26,7 +28,7 @@ static int report(const struct move_search *q, cw_server home, unsigned index, c
     return q->fn(q->arg, &entry);
 }
 
-/* s is the root of (home, index) in the one set it is in: reports the move, once. */
+/* s is in one of the two sets, and there the root of (home, index): reports the move, once. */
 static int move_of(const struct move_search *q, cw_server s, cw_server home, unsigned index)
 {
     if (reach_has(q->before, s)) {
@@ -34,12 +36,12 @@ static int move_of(const struct move_search *q, cw_server s, cw_server home, uns
     }
     cw_server from = owner_root_of(q->t, home, index, q->before);
     if (from != CW_SERVER_NONE && !reach_has(q->after, from)) {
-        return 0; /* the old root left: reported when it is searched */
+        return 0; /* the old root left, too: the search from that server reports this move */
     }
     return report(q, home, index, from, s);
 }
 
-/* The six orders of one home in facet f, level steps behind s. Sets *qualifies when all at lower levels is down. */
+/* The six orders of facet f for one home, level steps behind s. Sets *qualifies when all lower levels are down. */
 static int moves_of_home(const struct move_search *q, cw_server s, unsigned f, cw_server home, unsigned level,
                          bool *qualifies)
 {
@@ -61,7 +63,7 @@ static int moves_of_home(const struct move_search *q, cw_server s, unsigned f, c
         struct facet_walk w;
         facet_walk_init(&w, q->t, home, index);
         if (facet_order(&w, q->t, root) >> FACET_ORDER_LEVEL_SHIFT < level) {
-            return 0; /* in every order of the facet */
+            return 0; /* levels are the same in all six orders: s is the root in none of them */
         }
         *qualifies = true;
     }

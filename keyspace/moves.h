@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * moves.h - which keys have another root under one reachability set than under another.
+ * moves.h - which keys have different roots under two reachability sets.
  *
- * Keys move in groups: all that share a home and a sequence index (owner.h) have the same root. By property 4 of
- * owner.h the groups that move are those whose old root left or whose new root joined, so the differences of the two
- * sets lead to them. For one key ask owner_moved().
+ * Keys move in groups: all keys that share a home and a sequence index (owner.h) have the same root. By property 4 of
+ * owner.h a group moves only when its old root left or its new root joined, so the servers that differ between the two
+ * sets lead to the groups that move. For a single key ask owner_moved().
  */
 #ifndef KEYSPACE_MOVES_H
 #define KEYSPACE_MOVES_H
@@ -12,24 +12,26 @@
 #include "keyspace/reach.h"
 #include "keyspace/torus.h"
 
-/* All keys with this home and index went from one root to the other; CW_SERVER_NONE where that set is empty. */
+/* One group that moved: all keys with this home and index. CW_SERVER_NONE stands for the root in an empty set. */
 struct moves_entry {
     cw_server home;
     unsigned index;
-    cw_server from, to;
+    cw_server from; /* the root under the set `before` */
+    cw_server to;   /* the root under the set `after` */
 };
 
-/* Is lent the entry for the call. 0 goes on; anything else ends the iteration and is its result. */
+/* Borrows the entry for the call. 0 goes on; any other result ends the iteration. */
 typedef int moves_fn(void *arg, const struct moves_entry *entry);
 
 /*
- * Calls fn once for every (home, index) whose root differs between the two sets, for any two sets of the torus;
- * returns 0, or what fn did. The order depends on the sets only. fn must not change the sets. Allocates nothing.
+ * Calls fn once for every group whose root differs between the two sets, and gives 0, or the result of fn that ended
+ * it. Any two sets of the torus may be compared. The order of calls depends on the sets only. fn must not change the
+ * sets. Allocates nothing.
  *
- * While most servers are in both sets the cost follows the moves: a death among 4,096 servers looks up about a hundred
- * roots, not 2 x 196,608. When small islands meet, most keys move and a root is far away: then it is some times the
- * cost of looking up all roots of both sets, seconds at 4,096 servers. Who must not be held up that long asks for his
- * own keys with owner_moved().
+ * While most servers are in both sets, the cost follows the number of moves: a death among 4,096 servers looks up about
+ * a hundred roots, not 2 x 196,608. When small islands meet, most keys move and roots are far from their homes: then
+ * this costs several times as much as looking up all roots of both sets, which is seconds at 4,096 servers. A caller
+ * who must not be held up that long asks owner_moved() for each of its own keys.
  */
 int moves_between(const struct torus *t, const struct reach *before, const struct reach *after, moves_fn *fn,
                   void *arg);

@@ -73,7 +73,7 @@ bool reach_equal(const struct reach *a, const struct reach *b)
     return a->members == b->members && memcmp(a->word, b->word, reach_bytes(a->servers)) == 0;
 }
 
-/* The lowest bit at or above from of a XOR (b, or nothing). */
+/* The lowest bit at or above from that is set in one of a and b only; b may be NULL, which stands for an empty set. */
 static cw_server next_bit(const struct reach *a, const struct reach *b, cw_server from)
 {
     if (from >= a->servers) {

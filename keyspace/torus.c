@@ -40,9 +40,9 @@ cw_server torus_id(const struct torus *t, cw_coord c)
 }
 
 /*
- * value / dim, exactly, for value < 2^24 and dim <= 256: the inverse is too large by less than dim / 2^32 parts, so
- * the product is too large by less than 2^24 * 256 / 2^32 = 1 part in dim, which does not reach the next whole
- * number.
+ * value / dim, exactly, for value < 2^24 and dim <= 256. The inverse, ceil(2^32 / dim), exceeds 2^32 / dim by less than
+ * 1, so the quotient comes out too large by less than value / 2^32 < 1 / 256 <= 1 / dim. The exact quotient lies at
+ * least 1 / dim below the next whole number, which is therefore not reached.
  */
 static uint32_t divide(uint32_t value, uint64_t inverse)
 {
@@ -80,7 +80,7 @@ static uint32_t wrap_sub(uint32_t a, uint32_t b, uint32_t dim)
     return a >= b ? a - b : a + dim - b;
 }
 
-/* A coordinate as an array, so that one loop serves the three axes. */
+/* A coordinate as an array, so that one loop serves all three axes. */
 struct place {
     uint32_t on[CW_AXES];
 };

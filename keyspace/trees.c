@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All trees of a vertex side by side: a packet striped over six trees finds them in one or two cache lines. */
+/*
+ * The trees of a vertex lie side by side: a message that is striped over six trees finds them in a cache line or two.
+ */
 struct trees {
     struct torus torus;
     bool tabled;
@@ -120,7 +122,7 @@ uint32_t trees_prune(const struct trees *trees, cw_link tree, const uint64_t *me
         for (uint64_t set = members[word]; set != 0; set &= set - 1) {
             cw_server at = (cw_server)(64 * word) + (cw_server)__builtin_ctzll(set);
             assert(at < trees->torus.servers);
-            /* Climb until a path of another member is met: every needed vertex is entered once. */
+            /* Climbs until it meets the path of another member, so that each needed vertex is looked at once. */
             while (!trees_set_has(needed, at)) {
                 trees_set_add(needed, at);
                 count++;
@@ -145,7 +147,7 @@ cw_links trees_children_in(const struct trees *trees, cw_link tree, cw_server of
     return kept;
 }
 
-/* In post-order without a stack: on the way up, the link just climbed says which children are done. */
+/* Visits in post-order without a stack: on the way up, the link that was climbed says which children are done. */
 void trees_sizes(const struct trees *trees, cw_link tree, uint32_t *size)
 {
     const struct torus *torus = &trees->torus;
@@ -167,8 +169,10 @@ void trees_sizes(const struct trees *trees, cw_link tree, uint32_t *size)
     }
 }
 
-/* Semantics 3.2: the axis orders o = 0..5 are xyz xzy yxz yzx zxy zyx, so o / 2 is the first axis and the parity of o
- * says whether the other two rise or fall; bit a of f is the sign of axis a. */
+/*
+ * The axis orders o = 0..5 are xyz xzy yxz yzx zxy zyx (facet.h): so o / 2 is the first axis, and the parity of o says
+ * whether the other two rise or fall. Bit a of f is the sign of axis a.
+ */
 unsigned trees_vertex_index(const struct trees *trees, cw_link tree, cw_server offset)
 {
     cw_link first = offset == 0 ? tree : trees_parent(trees, tree, offset);

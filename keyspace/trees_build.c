@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The search around the descent: a few starts from the closed form, each of many rounds; a round is a walk along the
- * level, then a descent. All of it is bounded by work counted in vertices looked at, never by time, so every server
- * stops at the same place.
+ * trees_build.c - the search around the descent: a few starts from the closed form, each of many rounds; a round is a
+ * walk along the level and then a descent. All of it is bounded by work, which is counted in vertices looked at and not
+ * in time, so that every server stops at the same place.
  */
 #include "keyspace/trees_build.h"
 
@@ -12,15 +12,15 @@
 
 enum {
     STARTS = 4,
-    ROUNDS = 32,         /* per start */
-    WORK_BASE = 4000000, /* lets the small shapes finish every round, in some ms at most ... */
-    WORK_SERVER = 6000,  /* ... and gives 4,096 servers some ten rounds: docs/trees.md */
+    ROUNDS = 32,         /* of each start */
+    WORK_BASE = 4000000, /* work of every build: small shapes finish all their rounds with it, in a few ms */
+    WORK_SERVER = 6000,  /* and for each server: 4,096 servers get some ten rounds (docs/trees.md) */
 };
 
 /*
- * From where on depth is dear, round by round: at times well below what can be reached, which shakes the trees,
- * mostly just above the diameter D, which lets the mean fall. Each start begins at another place. Found by trial
- * over all shapes up to 6x6x6.
+ * The depth above which vertices are dear, round by round: at times well below what can be reached, which shakes the
+ * trees; mostly just above the diameter, which lets the mean fall. Each start begins at another place of the cycle.
+ * Found by trial over all shapes up to 6x6x6.
  */
 static unsigned tolerance_of(unsigned diameter, unsigned start, unsigned round)
 {
@@ -34,7 +34,7 @@ static bool shallower(struct trees_extent a, struct trees_extent b)
     return a.max < b.max || (a.max == b.max && a.total < b.total);
 }
 
-/* The axes of a torus by rising size, axes of 1 last: every order of the same sizes is built the same way. */
+/* The axes of a torus by rising length, those of length 1 last: every order of the same lengths is built in one way. */
 struct axes {
     unsigned from[CW_AXES]; /* axis of the sorted torus -> axis of the torus */
 };
@@ -72,7 +72,7 @@ static cw_server offset_from(const struct descent *d, const struct axes *axes, c
     return torus_id(torus, (cw_coord){on[0], on[1], on[2]});
 }
 
-/* Copies the trees as they are now, in the axes of the torus and named by the link by which each leaves the root. */
+/* Copies the trees as they are now: in the axes of the torus, each named by the link by which it leaves the root. */
 static void write_cells(const struct descent *d, const struct axes *axes, const struct torus *torus,
                         struct trees_cell *cells)
 {
@@ -96,9 +96,7 @@ int trees_build(const struct torus *torus, struct trees_cell *cells)
     struct torus sorted;
     struct descent d;
     int rc = torus_init(&sorted, sort_axes(torus, &axes));
-    if (rc == 0) {
-        rc = descent_open(&d, &sorted);
-    }
+    rc = rc < 0 ? rc : descent_open(&d, &sorted);
     if (rc < 0) {
         return rc;
     }

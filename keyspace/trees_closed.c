@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The closed form (docs/trees.md). Let x be the coordinates of the vertex for a + tree, mirrored (-x mod dim) for a
- * - tree. Tree i enters the vertex along
- *     axis i                                         when x_i = 0,
- *     the first axis j of i+1, i+2, ..., i with x_j > 0   otherwise.
- * At one vertex the trees with x_i = 0 take axis i and the others rotate among the axes with x > 0: a bijection, so
- * no arc is shared. Going to the parents lowers all other coordinates to 0 and then x_i, so there is no cycle.
+ * trees_closed.c - the closed form (docs/trees.md). Let x be the coordinates of the vertex for a + tree, and mirrored
+ * (-x mod dim) for a - tree. Tree i enters the vertex along
+ *     axis i                                              when x_i = 0,
+ *     the first axis j of i+1, i+2, ..., i with x_j > 0   otherwise (cyclic).
+ * At one vertex the trees with x_i = 0 take axis i, and the others rotate among the axes with x > 0: a bijection, so no
+ * arc is shared. Going from parent to parent lowers first all other coordinates to 0 and then x_i, so there is no
+ * cycle.
  */
 #include "keyspace/trees.h"
 
@@ -27,7 +28,7 @@ static struct steps steps_of(const struct torus *torus, cw_link tree, cw_server 
     return x;
 }
 
-/* Axes of 1 have no steps, so the rotation never stops at them. */
+/* The axis by which a tree of this axis enters the vertex. An axis of length 1 has no steps, so it is not chosen. */
 static unsigned entry_axis(struct steps x, unsigned axis)
 {
     if (x.on[axis] == 0) {
@@ -72,7 +73,7 @@ unsigned trees_closed_depth(const struct torus *torus, cw_link tree, cw_server o
     }
     unsigned axis = tree / 2u;
     struct steps x = steps_of(torus, tree, offset);
-    /* With x_i = 0 the first step up goes back round the ring of axis i, which then has to be walked. */
+    /* With x_i = 0 the first step up goes back round the ring of axis i, and the rest of the ring follows. */
     unsigned around = x.on[axis] == 0 ? torus->dim[axis] : 0;
     return x.on[0] + x.on[1] + x.on[2] + around;
 }
@@ -82,12 +83,16 @@ struct trees_extent trees_closed_extent(const struct torus *torus)
     unsigned span = 0, axes = 0;
     for (unsigned axis = 0; axis < CW_AXES; axis++) {
         span += torus->dim[axis] - 1;
-        axes += torus->dim[axis] > 1;
+        if (torus->dim[axis] > 1) {
+            axes++;
+        }
     }
     struct trees_extent extent = {.max = axes > 1 ? span + 1 : span};
     for (unsigned axis = 0; axis < CW_AXES; axis++) {
         if (torus->dim[axis] > 1) {
-            /* Summed over all offsets, less the ring that the formula would charge to the root; + and - alike. */
+            /*
+             * The depths of all offsets less the ring that the formula would count for the root; the same for + and -.
+             */
             extent.total += (uint64_t)torus->servers * (span + 2) - 2 * torus->dim[axis];
         }
     }

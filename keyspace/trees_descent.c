@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trees_descent.c - the descent: at each vertex, the cheapest way to hang it and all below it into the six trees.
+ */
 #include "keyspace/trees_build.h"
 
 #include <assert.h>
@@ -8,18 +11,18 @@
 
 enum {
     LINKS = CW_LINK_COUNT,
-    SETS = 1 << LINKS, /* sets of links */
+    SETS = 1 << LINKS, /* of links */
     STEEP = 20,        /* weight of the square of a depth above the tolerance */
-    LOOK_WORK = 16,    /* looking around, in steps of a subtree walk (a step took 4 ns where this was measured), ... */
-    VISIT_WORK = 160,  /* ... and pricing and choosing a bijection */
-    TIE_BITS = 3,      /* a tie-break is below 2^TIE_BITS, ... */
-    TIE_SCALE = 64,    /* ... so LINKS of them never outweigh a cost of 1 */
+    LOOK_WORK = 16,    /* work of looking around, in steps of a subtree walk (4 ns a step where it was measured) */
+    VISIT_WORK = 160,  /* work of pricing and choosing a bijection, in the same unit */
+    TIE_BITS = 3,      /* a tie-break is below 2^TIE_BITS */
+    TIE_SCALE = 64,    /* costs are multiplied by this, so that LINKS tie-breaks do not outweigh a cost of 1 */
 };
 _Static_assert(LINKS *((1 << TIE_BITS) - 1) < TIE_SCALE, "ties must not decide against the cost");
 
 /*
- * Depths and sizes are below 2^15, so a real cost is below 20 * 2^30 * 2^15 < 2^50 and five of them never buy an
- * illegal one; six illegal ones, scaled, stay below 2^63.
+ * Depths and sizes are below 2^15, so a real cost is below 20 * 2^30 * 2^15 < 2^50, and five of these are no match for
+ * an illegal one; six illegal ones, scaled, stay below 2^63.
  */
 static const int64_t ILLEGAL = (int64_t)1 << 54;
 
@@ -112,7 +115,7 @@ static unsigned lowest(unsigned set)
     return (unsigned)__builtin_ctz(set);
 }
 
-/* Lists the subtree of v level by level in queue and width; returns the levels and the size. */
+/* Lists the subtree of v level by level in queue and width; gives the number of levels and, in *size, of vertices. */
 static unsigned list_subtree(struct descent *d, unsigned t, cw_server v, uint32_t *size)
 {
     const uint8_t *children = d->children[t];
@@ -125,7 +128,10 @@ static unsigned list_subtree(struct descent *d, unsigned t, cw_server v, uint32_
         d->width[levels++] = end - head;
         for (; head < end; head++) {
             const uint16_t *near = &d->near[(size_t)queue[head] * LINKS];
-            /* Every link is written and only children are kept: no branch to mispredict, 20 % of a whole build. */
+            /*
+             * Every neighbour is written and only children are kept: no branch to mispredict, which saves 20 % of a
+             * build.
+             */
             unsigned set = children[queue[head]];
             for (unsigned link = 0; link < LINKS; link++) {
                 queue[tail] = near[link];
@@ -138,7 +144,7 @@ static unsigned list_subtree(struct descent *d, unsigned t, cw_server v, uint32_
     return levels;
 }
 
-/* Does u hang in the subtree of v? Climbs only the difference of their depths. */
+/* True when u is in the subtree of v. Climbs only the difference of their depths. */
 static bool hangs_below(const struct descent *d, unsigned t, cw_server u, cw_server v)
 {
     while (d->depth[t][u] > d->depth[t][v]) {
@@ -153,7 +159,7 @@ static int64_t excess(const struct descent *d, int depth)
     return over > 0 ? STEEP * over * over : 0;
 }
 
-/* Price of moving the subtree just listed from depth `from` to depth `to`, less the price of leaving it. */
+/* What it costs to move the subtree that was listed last from depth `from` to depth `to`; negative when it gains. */
 static int64_t moving_cost(const struct descent *d, unsigned levels, uint32_t size, int from, int to)
 {
     int64_t cost = (int64_t)size * (to - from);
@@ -169,7 +175,7 @@ struct choice {
     int depth[LINKS][LINKS];    /* of the vertex, behind that link */
 };
 
-/* True when some tree alone would like to move. If none does, no bijection can be cheaper than the present one. */
+/* True when the vertex would come higher in some tree. If in none, no bijection is cheaper than the present one. */
 static bool look_around(const struct descent *d, cw_server v, struct choice *choice)
 {
     bool wish = false;
@@ -197,7 +203,7 @@ static void price_tree(struct descent *d, unsigned t, cw_server v, struct choice
     }
 }
 
-/* Small numbers below the costs, different for every (salt, vertex, tree, link). */
+/* Scales the costs and adds small numbers below them, different for every (salt, vertex, tree, link). */
 static void add_ties(const struct descent *d, cw_server v, uint32_t salt, struct choice *choice)
 {
     uint32_t h = (v + 1) * 2654435761u ^ salt * 0x9e3779b1u;
@@ -255,9 +261,9 @@ static void touch_path(struct descent *d, unsigned t, cw_server v)
 }
 
 /*
- * Hangs v, with all below it, behind another link. Stale become those whose choice saw what changed: the shape of their
- * subtree (the paths to the old and the new parent) or a depth beside them (a moved vertex lies beside another moved
- * one, or is v alone, which has just chosen).
+ * Hangs v, with all below it, to the parent behind another link. Every vertex whose choice depends on what changed
+ * becomes stale: where the subtree has another shape now (the paths to the old and to the new parent), and where a
+ * neighbour has another depth. (A moved vertex has a moved neighbour, or it is v alone, which has just chosen.)
  */
 static void rehang(struct descent *d, unsigned t, cw_server v, unsigned link, int depth)
 {
@@ -283,7 +289,7 @@ static void rehang(struct descent *d, unsigned t, cw_server v, unsigned link, in
     }
 }
 
-/* Chooses again at v. True when the total cost fell, or with a salt, possibly stayed. */
+/* Chooses again at v. True when the total cost fell; with a salt, also when it stayed the same. */
 static bool visit(struct descent *d, cw_server v, uint32_t salt)
 {
     struct choice choice;

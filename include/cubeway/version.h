@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* version.h - the release this tree will become; the build reads it from here, there is no other copy. */
+/* version.h - the release that this tree will become. This is the only copy: the build reads it from here. */
 #ifndef CUBEWAY_VERSION_H
 #define CUBEWAY_VERSION_H
 

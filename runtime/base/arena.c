@@ -18,7 +18,7 @@ int arena_open(struct arena *arena, size_t size)
     if (size > SIZE_MAX - ARENA_ALIGN) {
         return -ENOMEM;
     }
-    /* calloc, so that large blocks come from the system as untouched zero pages; it aligns to less than we promise. */
+    /* calloc gives large blocks as untouched zero pages. It aligns to less than we promise, hence the skip. */
     unsigned char *block = calloc(1, size + ARENA_ALIGN);
     if (block == NULL) {
         return -ENOMEM;

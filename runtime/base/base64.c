@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* 0..63, or -1. */
+/* The value of a digit, 0..63, or -1. */
 static int digit(char c)
 {
     if (c >= 'A' && c <= 'Z') {
@@ -16,7 +16,10 @@ static int digit(char c)
     if (c >= '0' && c <= '9') {
         return c - '0' + 52;
     }
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
+    if (c == '+') {
+        return 62;
+    }
+    return c == '/' ? 63 : -1;
 }
 
 int base64_decode(const char *text, uint8_t *out, size_t room)
@@ -34,7 +37,9 @@ int base64_decode(const char *text, uint8_t *out, size_t room)
             if (d < 0 && !filler) {
                 return -EINVAL;
             }
-            bytes -= filler;
+            if (filler) {
+                bytes--;
+            }
             word = word << 6 | (uint32_t)(filler ? 0 : d);
         }
         if (used + bytes > room) {

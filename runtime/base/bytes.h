@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bytes.h - bytes in network order. Two levels:
+ * bytes.h - numbers in bytes, in network order. There are two levels:
  *
- *   get_be32(p), put_be32(p, v)   fields at fixed offsets, any alignment; the caller has checked that the bytes are
+ *   get_be32(p), put_be32(p, v)   fields at fixed offsets, of any alignment; the caller has checked that the bytes are
  *                                 there.
- *   struct reader, struct writer  cursors that never leave their bounds. One that is asked for more than is left
- *                                 fails, once and for all: it reads zeros and writes nothing from then on, and its
- *                                 position stays where the overrun began. So a decoder reads all its fields and
- *                                 asks reader_ok() once, at the end.
+ *   struct reader, struct writer  cursors that do not leave their bounds. A cursor that is asked for more than is left
+ *                                 fails once and for all: from then on it reads zeros and writes nothing, and its
+ *                                 position stays where the overrun began. So a decoder reads all its fields and asks
+ *                                 reader_ok() once, at the end.
  *
- * A read or write happens whole or not at all. Cursors borrow the bytes; they are plain values, and copying one
- * makes a second, independent cursor (a bookmark).
+ * A read or a write happens as a whole or not at all. Cursors borrow the bytes; they are plain values, and a copy of
+ * one is a second, independent cursor (a bookmark).
  */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
@@ -61,7 +61,7 @@ static inline void put_be16(void *p, uint16_t v)
     memcpy(p, &v, sizeof v);
 }
 
-/* v below 2^24. */
+/* v is below 2^24. */
 static inline void put_be24(void *p, uint32_t v)
 {
     CHECK_SLOW(v < 1u << 24);
@@ -87,33 +87,33 @@ struct reader {
     bool failed;
 };
 
-/* A reader of size bytes, which it borrows; bytes may be NULL when size is 0. */
+/* Gives a reader of size bytes, which it borrows; bytes may be NULL when size is 0. */
 static inline struct reader reader_of(const void *bytes, size_t size)
 {
     const uint8_t *at = bytes;
     return (struct reader){at, size == 0 ? at : at + size, false};
 }
 
-/* True while nothing has been asked for that was not there. */
+/* True as long as all that was asked for was there. */
 static inline bool reader_ok(const struct reader *r)
 {
     return !r->failed;
 }
 
-/* Bytes not yet read; 0 once it has failed. */
+/* How many bytes are left to read; 0 once the reader has failed. */
 static inline size_t reader_left(const struct reader *r)
 {
     return r->failed ? 0 : (size_t)(r->end - r->at);
 }
 
-/* True when every byte has been read and none was missing: the whole message was understood. */
+/* True when all bytes have been read and none was missing: the whole message was read. */
 static inline bool reader_done(const struct reader *r)
 {
     return !r->failed && r->at == r->end;
 }
 
 /*
- * Moves past size bytes and returns where they are (borrowed, valid as long as the bytes); NULL when they are not
+ * Moves past size bytes and gives where they are: borrowed, for as long as the reader's bytes. NULL when they are not
  * all there.
  */
 static inline const uint8_t *reader_take(struct reader *r, size_t size)
@@ -132,7 +132,7 @@ static inline void reader_skip(struct reader *r, size_t size)
     (void)reader_take(r, size);
 }
 
-/* Copies size bytes to to; zeros when they are not all there. */
+/* Copies size bytes into `to`; fills it with zeros when they are not all there. */
 static inline void reader_copy(struct reader *r, void *to, size_t size)
 {
     const uint8_t *p = reader_take(r, size);
@@ -146,7 +146,7 @@ static inline void reader_copy(struct reader *r, void *to, size_t size)
     memcpy(to, p, size);
 }
 
-/* A reader of the next size bytes, which r moves past; when they are not all there, both have failed. */
+/* Gives a reader of the next size bytes, which r moves past; when they are not all there, both readers have failed. */
 static inline struct reader reader_slice(struct reader *r, size_t size)
 {
     const uint8_t *p = reader_take(r, size);
@@ -191,34 +191,34 @@ struct writer {
     bool failed;
 };
 
-/* A writer into size bytes, which it borrows; bytes may be NULL when size is 0. */
+/* Gives a writer into size bytes, which it borrows; bytes may be NULL when size is 0. */
 static inline struct writer writer_of(void *bytes, size_t size)
 {
     uint8_t *at = bytes;
     return (struct writer){at, size == 0 ? at : at + size, at, false};
 }
 
-/* True while everything has found room. */
+/* True as long as all that was written found room. */
 static inline bool writer_ok(const struct writer *w)
 {
     return !w->failed;
 }
 
-/* Room left; 0 once it has failed. */
+/* How many bytes of room are left; 0 once the writer has failed. */
 static inline size_t writer_left(const struct writer *w)
 {
     return w->failed ? 0 : (size_t)(w->end - w->at);
 }
 
-/* Bytes written so far, those before an overrun. */
+/* How many bytes were written so far; after a failure, those before the overrun. */
 static inline size_t writer_size(const struct writer *w)
 {
     return (size_t)(w->at - w->start);
 }
 
 /*
- * Moves past size bytes and returns where they are, for the caller to fill (a length known later); NULL when there
- * is no room.
+ * Moves past size bytes and gives where they are, for the caller to fill: a length that is known later, for example.
+ * NULL when there is no room for them.
  */
 static inline uint8_t *writer_take(struct writer *w, size_t size)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.h - our own mistakes stop the program. (A peer's or the system's mistake never does: it gets a code and a
- * counter.)
+ * check.h - our own mistakes stop the program. (What a peer or the system does wrong must not: that gets an error code
+ * and a counter.)
  *
- *   CHECK(x)         always, in every build: a test that costs nothing beside the work it guards.
- *   CHECK_SLOW(x)    walks a structure; only where CW_CHECK_SLOW is defined (debug and sanitizer builds).
- *   CHECK_HONEST(x)  true only if every node of this world is honest: defined by the simulator, never by a daemon,
- *                    where a neighbour's lie must not stop us.
+ *   CHECK(x)         in every build: for a test that costs nothing beside the work that it guards.
+ *   CHECK_SLOW(x)    only where CW_CHECK_SLOW is defined, in debug and sanitizer builds: for a test that walks a
+ *                    structure.
+ *   CHECK_HONEST(x)  only where CW_CHECK_HONEST is defined: for what is true as long as all nodes are honest. The
+ *                    simulator defines it, the daemon does not, for a neighbour's lie must not stop a daemon.
  *   CHECK_RULE(x, rule, who), CHECK_RULE_SLOW(x, rule, who)
  *                    the first two with words for whoever reads the message: which rule is broken ("transport rule 5:
  *                    bytes in flight are those of its packets"), and of whom (a peer, a key, a server). Both are
@@ -21,7 +22,7 @@
 #ifndef BASE_CHECK_H
 #define BASE_CHECK_H
 
-/* Prints file:line, the function and the text on standard error, and aborts. For the macros below. */
+/* Prints file, line, function and text to standard error, and aborts. For the macros below. */
 _Noreturn void check_failed(const char *text, const char *file, unsigned line, const char *function);
 /* The same; the text becomes "TEXT (RULE; WHO)", cut after 500 bytes. */
 _Noreturn void check_rule_failed(const char *text, const char *rule, const char *who, const char *file, unsigned line,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * container.h - from a member back to the struct that holds it: the way home from list nodes and heap entries.
+ * container.h - from a member back to the struct that holds it: how to get from a list node or a heap entry to one's
+ * own object.
  *
- * The member's type is checked by the compiler and a const member never yields a writable container. ptr is evaluated
- * once and must not be NULL.
+ * The compiler checks the member's type, and that a pointer to a const member gives no writable container. ptr is
+ * evaluated once and must not be NULL.
  */
 #ifndef BASE_CONTAINER_H
 #define BASE_CONTAINER_H

@@ -56,7 +56,7 @@ size_t expiry_bytes(const struct expiry *t)
     return t->made * t->size + heap + chunks_for(t->limit) * sizeof *t->chunk;
 }
 
-/* The next handle of a slot: one generation more, never 0. */
+/* The next handle of a slot: one generation more, and not 0, which is no handle. */
 static uint32_t handle_after(const struct expiry *t, uint32_t handle)
 {
     uint32_t next = handle + (UINT32_C(1) << t->index_bits);
@@ -71,7 +71,7 @@ static uint32_t first_handle(const struct expiry *t, uint32_t index)
     return handle != 0 ? handle : handle_after(t, handle);
 }
 
-/* A heap with room for all slots made: what was in the old one moves in its order. */
+/* Makes the heap twice as large. The entries move in their order. */
 static bool grow_heap(struct expiry *t)
 {
     uint32_t capacity = t->heap.capacity > 0 ? 2 * t->heap.capacity : CHUNK_ITEMS;

@@ -30,7 +30,7 @@ static void place(struct heap *heap, uint32_t i, struct heap_slot slot)
     slot.entry->place = i;
 }
 
-/* Puts slot into the hole i or above it; parents that come later move down. */
+/* Puts the slot into the hole i or above it; parents that are due later than it move down. */
 static void sift_up(struct heap *heap, uint32_t i, struct heap_slot slot)
 {
     while (i != HEAP_ROOT) {
@@ -61,10 +61,9 @@ static uint32_t least_child(const struct heap *heap, uint32_t c)
 }
 
 /*
- * Fills the hole i: least children move up until the hole is at the bottom, then slot goes there and up again as
- * far as it must. A slot taken from the end of the heap nearly always belongs at the bottom, so asking at each
- * level whether it may stay would be asking in vain (Wegener, "Bottom-up heapsort", 1993). Right for any slot and
- * any hole.
+ * Fills the hole i: the least children move up until the hole is at the bottom; the slot goes there, and then up again
+ * as far as it must. A slot from the end of the heap nearly always belongs at the bottom, so that asking at each level
+ * whether it may stay would be in vain (Wegener, "Bottom-up heapsort", 1993). This is right for any slot and any hole.
  */
 static void refill(struct heap *heap, uint32_t i, struct heap_slot slot)
 {

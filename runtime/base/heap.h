@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heap.h - what is due next. heap_min() is the entry with the least (at, sequence), always; entries of equal time
- * leave in the order of their sequence, so that the order of a run is part of its input and never of the heap's
- * history.
+ * heap.h - what is due next. heap_min() is always the entry with the least (at, sequence): entries of equal time leave
+ * in the order of their sequence, so that the order depends on what was inserted and not on the heap's history.
  *
  *   insert, adjust, remove   O(log4 n), no allocation
  *   min                      O(1)
  *
- * Intrusive: the caller embeds a struct heap_entry and finds its own way back with container_of(). The heap borrows
- * entries while they are queued, and borrows for its whole life the memory lent to heap_init(): a fixed capacity,
- * so that a full heap is a limit somebody chose (-ENOSPC) and not a failed allocation in mid-run. Two entries of
- * equal time and sequence are the caller's mistake; their order is then unspecified.
+ * The heap is intrusive: the caller embeds a struct heap_entry, and gets back to its own object with container_of().
+ * The heap borrows an entry while that is queued, and for its whole life the memory that heap_init() was lent. Its
+ * capacity is fixed, so that a full heap is a limit that somebody chose (-ENOSPC) and not a failed allocation in the
+ * middle of a run. Two entries of equal time and sequence are the caller's mistake; their order is then unspecified.
  */
 #ifndef BASE_HEAP_H
 #define BASE_HEAP_H
@@ -24,15 +23,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Read freely, write only through the functions below. A zeroed entry is one that is not queued. */
+/* Members may be read by anybody and are written by the functions below. A zeroed entry is one that is not queued. */
 struct heap_entry {
     cw_time at;
     uint32_t place; /* index into heap.slots, 0 when not queued */
 };
 
 /*
- * The whole key lies beside the pointer, so that sifting reads no entry and a tie costs no more than any other
- * comparison (measured: with the time alone in the slot, a heap full of equal times takes half as long again). Four
+ * The whole key lies beside the pointer, so that sifting reads no entry, and a tie costs no more than any other
+ * comparison (measured: with only the time in the slot, a heap full of equal times takes half as long again). The four
  * children of i, 4i-2 .. 4i+1, share two or three cache lines; aligning them gained nothing.
  */
 struct heap_slot {
@@ -50,32 +49,29 @@ struct heap {
     uint32_t capacity;
 };
 
-/* Bytes of memory, aligned for pointers, that a heap of so many entries needs; capacity up to HEAP_CAPACITY_MAX. */
+/* How many bytes of memory, aligned for pointers, a heap for so many entries needs; at most HEAP_CAPACITY_MAX. */
 size_t heap_size(uint32_t capacity);
 
-/*
- * Borrows heap_size(capacity) bytes of memory for as long as the heap is used. There is nothing to
- * close.
- */
+/* Borrows heap_size(capacity) bytes of memory for as long as the heap is used. There is nothing to close. */
 void heap_init(struct heap *heap, void *memory, uint32_t capacity);
 
 /*
- * Borrows entry, which must not be queued, until it is removed. -ENOSPC when the heap is full; entry is then
+ * Borrows the entry, which must not be queued, until it is removed. -ENOSPC when the heap is full; the entry is then
  * untouched.
  */
 CW_MUST_CHECK int heap_insert(struct heap *heap, struct heap_entry *entry, cw_time at, uint64_t sequence);
 
-/* Moves a queued entry to a new place in the order. Cannot fail. */
+/* Gives a queued entry another time and sequence. Cannot fail. */
 void heap_adjust(struct heap *heap, struct heap_entry *entry, cw_time at, uint64_t sequence);
 
 /* Gives a queued entry back. */
 void heap_remove(struct heap *heap, struct heap_entry *entry);
 
-/* Gives back the least entry, NULL when the heap is empty. */
+/* Removes the least entry and gives it back; NULL when the heap is empty. */
 struct heap_entry *heap_pop(struct heap *heap);
 
 /*
- * For tests and CHECK_SLOW: walks every entry; true when parent and children are in order and each entry knows its
+ * For tests and CHECK_SLOW: walks all entries; true when parents and children are in order and each entry knows its
  * place.
  */
 bool heap_valid(const struct heap *heap);

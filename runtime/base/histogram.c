@@ -6,7 +6,7 @@ unsigned histogram_index(int64_t ns)
     if (ns <= (INT64_C(1) << HISTOGRAM_FIRST)) {
         return 0;
     }
-    uint64_t below = (uint64_t)ns - 1; /* so that a bound belongs to the bucket that it ends */
+    uint64_t below = (uint64_t)ns - 1; /* so that a bucket's bound is counted in that bucket */
     unsigned octave = 63 - (unsigned)__builtin_clzll(below);
     unsigned part = (unsigned)(below >> (octave - 2)) & (HISTOGRAM_PARTS - 1);
     unsigned i = 1 + (octave - HISTOGRAM_FIRST) * HISTOGRAM_PARTS + part;
@@ -43,7 +43,8 @@ uint64_t histogram_up_to(const struct histogram *h, unsigned i)
 
 int64_t histogram_quantile(const struct histogram *h, unsigned permille)
 {
-    uint64_t rank = h->count / 1000 * permille + h->count % 1000 * permille / 1000; /* of whom the time is */
+    uint64_t rank =
+        h->count / 1000 * permille + h->count % 1000 * permille / 1000; /* so many lie below the one wanted */
     uint64_t before = 0;
     for (unsigned i = 0; i < HISTOGRAM_BUCKETS && h->count > 0; i++) {
         if (before + h->bucket[i] <= rank && before + h->bucket[i] < h->count) {

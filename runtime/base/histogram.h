@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * histogram.h - how long things took, in little memory: powers of two from 1 us to 17 s, each in four parts, so that what is read off is at most an eighth
- * off. Noting costs a few instructions. All zero is an empty one. Pure.
+ * histogram.h - how long things took, in little memory. The buckets are powers of two from 1 us to 17 s, each cut into
+ * four parts, so that a time that is read off is wrong by an eighth at most. Noting a time costs a few instructions. A
+ * histogram that is all zero is empty. Functions are pure.
  */
 #ifndef BASE_HISTOGRAM_H
 #define BASE_HISTOGRAM_H
@@ -9,10 +10,10 @@
 #include <stdint.h>
 
 enum {
-    HISTOGRAM_FIRST = 10, /* 2^10 ns: what is not above it is in the first bucket */
-    HISTOGRAM_OCTAVES = 24,
-    HISTOGRAM_PARTS = 4,
-    HISTOGRAM_BUCKETS = 1 + HISTOGRAM_OCTAVES * HISTOGRAM_PARTS + 1, /* the last holds what is above all bounds */
+    HISTOGRAM_FIRST = 10,                                            /* the first bucket holds times up to 2^10 ns */
+    HISTOGRAM_OCTAVES = 24,                                          /* powers of two above that */
+    HISTOGRAM_PARTS = 4,                                             /* of each power of two */
+    HISTOGRAM_BUCKETS = 1 + HISTOGRAM_OCTAVES * HISTOGRAM_PARTS + 1, /* the last holds times above all bounds */
 };
 
 struct histogram {
@@ -20,15 +21,15 @@ struct histogram {
     uint64_t bucket[HISTOGRAM_BUCKETS];
 };
 
-/* Below 0 counts as 0. */
+/* Adds one time, in nanoseconds; one below 0 counts as 0. */
 void histogram_note(struct histogram *h, int64_t ns);
-/* The bucket in which ns is counted. */
+/* The bucket that counts the time ns. */
 unsigned histogram_index(int64_t ns);
-/* What bucket i holds is not above that; INT64_MAX: the last. */
+/* The longest time that bucket i counts; INT64_MAX for the last bucket. */
 int64_t histogram_bound(unsigned i);
-/* How many took no longer than the bound of bucket i. */
+/* How many of the times are at most the bound of bucket i. */
 uint64_t histogram_up_to(const struct histogram *h, unsigned i);
-/* The time that so many of a thousand did not exceed, about; 0: nothing was noted. */
+/* About the time that permille thousandths of all times do not exceed; 0 when the histogram is empty. */
 int64_t histogram_quantile(const struct histogram *h, unsigned permille);
 
 #endif

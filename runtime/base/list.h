@@ -8,9 +8,9 @@
  *       struct job *job = container_of(n, struct job, link);
  *   }
  *
- * A list never owns its nodes. A node is in at most one list; it knows whether it is in one, and linking it twice
- * or removing it when it is in none stops the program. A zeroed node is an unlinked node. While a list is in use it
- * must not be moved in memory (its ends point at it), nor any linked node. To remove while walking, take
+ * A list does not own its nodes. A node is in at most one list and knows whether it is in one; linking it twice, or
+ * removing it when it is in none, stops the program. A zeroed node is in no list. A list that is in use must not be
+ * moved in memory, for its ends point at it, nor may a node that is linked. To remove nodes while walking, ask for
  * list_next() first.
  */
 #ifndef BASE_LIST_H
@@ -26,7 +26,7 @@ struct list_node {
     struct list_node *next, *prev; /* both NULL when in no list */
 };
 
-/* A ring through a head that is no element. */
+/* A ring that begins and ends at a head, which is no element. */
 struct list {
     struct list_node head;
 };
@@ -47,7 +47,7 @@ static inline bool list_is_linked(const struct list_node *node)
     return node->next != NULL;
 }
 
-/* The ends, or NULL when the list is empty. */
+/* The first and the last node; NULL when the list is empty. */
 static inline struct list_node *list_first(const struct list *list)
 {
     return list_is_empty(list) ? NULL : list->head.next;
@@ -58,7 +58,7 @@ static inline struct list_node *list_last(const struct list *list)
     return list_is_empty(list) ? NULL : list->head.prev;
 }
 
-/* The neighbours of a node of this very list, or NULL at its end. */
+/* The next and the previous node of a node of this very list; NULL at its end. */
 static inline struct list_node *list_next(const struct list *list, const struct list_node *node)
 {
     return node->next == &list->head ? NULL : node->next;
@@ -69,7 +69,7 @@ static inline struct list_node *list_prev(const struct list *list, const struct 
     return node->prev == &list->head ? NULL : node->prev;
 }
 
-/* Links node behind (before) another one that is linked. */
+/* Links node behind or before `place`, which is linked. */
 static inline void list_insert_after(struct list_node *place, struct list_node *node)
 {
     CHECK(!list_is_linked(node));
@@ -94,7 +94,7 @@ static inline void list_push_back(struct list *list, struct list_node *node)
     list_insert_after(list->head.prev, node);
 }
 
-/* Takes node out of whatever list holds it. */
+/* Takes node out of the list that it is in. */
 static inline void list_remove(struct list_node *node)
 {
     CHECK(list_is_linked(node));
@@ -104,7 +104,7 @@ static inline void list_remove(struct list_node *node)
     node->prev = NULL;
 }
 
-/* Takes the first (last) node out and returns it; NULL when the list is empty. */
+/* Takes the first or the last node out and gives it; NULL when the list is empty. */
 static inline struct list_node *list_pop_front(struct list *list)
 {
     struct list_node *node = list_first(list);
@@ -123,7 +123,7 @@ static inline struct list_node *list_pop_back(struct list *list)
     return node;
 }
 
-/* Takes node out of the list that holds it and puts it at the back (front) of this one, which may be the same. */
+/* Takes node out of the list that it is in and puts it at the back or the front of this one, which may be the same. */
 static inline void list_move_back(struct list *list, struct list_node *node)
 {
     list_remove(node);
@@ -136,7 +136,7 @@ static inline void list_move_front(struct list *list, struct list_node *node)
     list_push_front(list, node);
 }
 
-/* Moves all of from, in order, to the back of to; from is then empty. They must be two lists. */
+/* Moves all nodes of `from`, in order, to the back of `to`; `from` is then empty. They must be two lists. */
 static inline void list_splice_back(struct list *to, struct list *from)
 {
     CHECK(to != from);
@@ -150,7 +150,7 @@ static inline void list_splice_back(struct list *to, struct list *from)
     list_init(from);
 }
 
-/* For tests and CHECK_SLOW: walks the whole ring; true when every link has its return link. */
+/* For tests and CHECK_SLOW: walks the whole ring; true when for every node the one behind it points back at it. */
 static inline bool list_valid(const struct list *list)
 {
     const struct list_node *node = &list->head;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * poison.h - under AddressSanitizer, memory that nobody may touch although the process owns it: objects at home in
- * a pool, the gaps between two carvings of an arena. A touch stops the program with the usual report. In other
- * builds all of this is nothing.
+ * poison.h - under AddressSanitizer, marks memory that nobody may touch although the process owns it: free objects of a
+ * pool, the gaps between two carvings of an arena. Touching it stops the program with the usual report. In other builds
+ * these functions do nothing.
  */
 #ifndef BASE_POISON_H
 #define BASE_POISON_H
@@ -21,7 +21,7 @@
 
 #include <sanitizer/asan_interface.h>
 
-/* Bytes left untouchable behind each carving. */
+/* How many bytes behind each carving must not be touched. */
 enum { POISON_GAP = 32 };
 
 static inline void poison(const volatile void *p, size_t size)

@@ -21,8 +21,9 @@ static size_t round_up(size_t n, size_t align)
 }
 
 /*
- * Inspection. Behind each object lies a word that says whether it is out, marked with the pool's address; the
- * object at home is filled with a pattern behind its link, as are the bytes between an object and its word always.
+ * Inspection. Behind each object lies a word, its guard, that says whether the object is taken or free, marked with the
+ * pool's address. A free object is filled with a pattern behind its link; the bytes between an object and its guard
+ * always are.
  */
 #define GUARD_OUT UINT64_C(0x6f757420616e6420)
 #define GUARD_HOME UINT64_C(0x686f6d6520736166)
@@ -46,7 +47,7 @@ static void guard_set(const struct pool *pool, unsigned char *object, uint64_t s
     memcpy(object + guard_offset(pool), &guard, sizeof guard);
 }
 
-/* The pattern is untouched from byte `from` of the object up to its word. */
+/* True when the pattern is intact from byte `from` of the object up to its guard. */
 static bool fill_intact(const struct pool *pool, const unsigned char *object, size_t from)
 {
     for (size_t i = from; i < guard_offset(pool); i++) {
@@ -57,7 +58,7 @@ static bool fill_intact(const struct pool *pool, const unsigned char *object, si
     return true;
 }
 
-/* Checks that nobody wrote to the object while it was home (unless it is fresh), and marks it out. */
+/* Checks that nobody wrote to the object while it was free (unless it is fresh), and marks it as taken. */
 static void open_to_caller(const struct pool *pool, unsigned char *object, bool fresh)
 {
     unpoison(object, pool->stride);
@@ -80,7 +81,7 @@ void pool_seal(struct pool *pool, void *object)
     poison(object, pool->stride);
 }
 
-/* One more chunk, when none of the last one's objects is fresh any more. */
+/* Allocates one more chunk. Only when no object of the last one is fresh any more. */
 static int grow(struct pool *pool, uint32_t count)
 {
     uint32_t allowed = pool->config.limit - pool->made;

@@ -5,9 +5,9 @@
 #include <string.h>
 
 /*
- * The triple, beside a constant, is the 256-bit state of a permutation (sip.h) that is applied eight times, twice
- * what SipHash-2-4 ends with. So no two triples can start alike; and as the constant is not zero, no stream starts
- * from the one state xoshiro cannot leave.
+ * The triple and a constant are the 256-bit state of a permutation (sip.h), which is applied eight times: twice as
+ * often as at the end of SipHash-2-4. So no two triples start from the same state; and as the constant is not zero, no
+ * stream starts from zero, the one state that xoshiro cannot leave.
  */
 struct prng prng_stream(uint64_t seed, uint64_t node, uint64_t purpose)
 {
@@ -28,8 +28,8 @@ uint64_t prng_below_again(struct prng *p, uint64_t n, unsigned __int128 product)
 }
 
 /*
- * sum[k - 1] = ln 2 / 1! + ... + (ln 2)^k / k!, in units of 2^-64: where the chance that the least of k uniforms is
- * needed ends. (To k = infinity the sum is e^ln 2 - 1 = 1.)
+ * sum[k - 1] = ln 2 / 1! + ... + (ln 2)^k / k!, in units of 2^-64: below it, the least of k uniform numbers is enough.
+ * (With k = infinity the sum is e^ln 2 - 1 = 1.)
  */
 static const uint64_t sum[] = {
     0xb17217f7d1cf79ab, 0xeef193f6d75a96fc, 0xfd27186259aaf6c2, 0xff9d6dd050f4c5a7, 0xfff4cfcfef1e626b,
@@ -40,10 +40,10 @@ static const uint64_t sum[] = {
 enum { SUMS = sizeof sum / sizeof *sum };
 
 /*
- * Exponential with mean 1, in units of 2^-64: Algorithm S of Knuth, The Art of Computer Programming, volume 2,
- * 3.4.1 (after Marsaglia, Sibuya and Ahrens). The exponential modulo ln 2 is independent of how many ln 2 it
- * contains, and the latter is the length of a run of ones. Exact but for the last bit; no logarithm. One draw in
- * 0.69 of all cases.
+ * Exponential with mean 1, in units of 2^-64: Algorithm S of Knuth, The Art of Computer Programming, volume 2, 3.4.1
+ * (after Marsaglia, Sibuya and Ahrens). An exponential number modulo ln 2 is independent of how many times ln 2 it
+ * contains, and that is the length of a run of ones. Exact but for the last bit, without a logarithm; 69 % of all cases
+ * need one draw only.
  */
 static unsigned __int128 exponential(struct prng *p)
 {

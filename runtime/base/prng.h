@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prng.h - chance that can be replayed: the same stream gives the same draws on every machine, compiler and build.
- * Integers only.
+ * prng.h - chance that can be replayed: a stream gives the same draws on every machine, with every compiler and in
+ * every build. Integers only.
  *
- * Each user of chance owns a stream of its own, derived from (seed of the run, node, purpose), so that one more
- * draw in one place changes nothing anywhere else. Different triples start from different states, always (see
- * prng.c). Not for secrets: who sees a few draws can compute the rest.
+ * Each user of chance has a stream of its own, which is made from (the run's seed, node, purpose), so that one more
+ * draw in one place changes nothing anywhere else. Different triples always start from different states (prng.c). Not
+ * for secrets: whoever sees a few draws can compute the rest.
  *
- * The generator is xoshiro256** 1.0 (Blackman and Vigna, "Scrambled linear pseudorandom number generators", ACM
- * TOMS 2021): 32 bytes, period 2^256 - 1, under a nanosecond a draw.
+ * The generator is xoshiro256** 1.0 (Blackman and Vigna, "Scrambled linear pseudorandom number generators", ACM TOMS
+ * 2021): 32 bytes, period 2^256 - 1, less than a nanosecond a draw.
  */
 #ifndef BASE_PRNG_H
 #define BASE_PRNG_H
@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A plain value: a copy is a second stream with the same future. Never all zero. */
+/* A plain value: a copy is a second stream with the same future. The four words are not all zero. */
 struct prng {
     uint64_t s[4];
 };
@@ -59,13 +59,13 @@ static inline uint64_t prng_next(struct prng *p)
     return result;
 }
 
-/* A draw that prng_below() cannot use without bias; see there. */
+/* For prng_below(): a draw that it may not be able to use without bias. */
 uint64_t prng_below_again(struct prng *p, uint64_t n, unsigned __int128 product);
 
 /*
- * Uniform in 0 .. n - 1, without bias; n at least 1. The high word of draw * n, drawn again when the low word falls
- * among the 2^64 mod n values that would favour some results: a division only when that is possible at all (Lemire,
- * "Fast random integer generation in an interval", ACM TOMACS 2019, algorithm 5).
+ * Uniform in 0 .. n - 1, without bias; n is at least 1. This is the high word of draw * n, and it draws again when the
+ * low word is one of the 2^64 mod n values that would favour some results; it divides only when that is possible at all
+ * (Lemire, "Fast random integer generation in an interval", ACM TOMACS 2019, algorithm 5).
  */
 static inline uint64_t prng_below(struct prng *p, uint64_t n)
 {
@@ -78,8 +78,8 @@ static inline uint64_t prng_below(struct prng *p, uint64_t n)
 }
 
 /*
- * True in exactly numerator of denominator cases, on average: never at 0, always from denominator on. denominator
- * at least 1.
+ * True in numerator of denominator cases on average, exactly: with a numerator of 0 it is always false, with one of
+ * denominator or more always true. denominator is at least 1.
  */
 static inline bool prng_chance(struct prng *p, uint64_t numerator, uint64_t denominator)
 {
@@ -94,12 +94,14 @@ static inline cw_span prng_span(struct prng *p, cw_span least, cw_span most)
 }
 
 /*
- * Exponentially distributed around mean (at least 0): the gap to the next arrival of a Poisson process. Rounded to
- * whole ns, saturating.
+ * Exponentially distributed with that mean, which is at least 0: the gap to the next arrival of a Poisson process.
+ * Rounded to whole nanoseconds; saturates.
  */
 cw_span prng_span_exponential(struct prng *p, cw_span mean);
 
-/* Puts the count objects of size bytes at base into random order, every order equally likely (Fisher and Yates). */
+/*
+ * Puts the count objects of size bytes at base into a random order; all orders are equally likely (Fisher and Yates).
+ */
 void prng_shuffle(struct prng *p, void *base, size_t count, size_t size);
 
 #endif

@@ -6,25 +6,37 @@
 
 struct unit {
     const char *name;
-    uint64_t scale; /* base units in one of it */
+    uint64_t scale; /* how many base units it is */
 };
 
 static const struct unit span_units[] = {
     {"ns", 1},
-    {"us", 1000},
-    {"ms", 1000000},
-    {"s", 1000000000},
-    {"min", 60 * UINT64_C(1000000000)},
-    {"h", 3600 * UINT64_C(1000000000)},
+    {"us", CW_NS_PER_US},
+    {"ms", CW_NS_PER_MS},
+    {"s", CW_NS_PER_SEC},
+    {"min", 60 * CW_NS_PER_SEC},
+    {"h", 3600 * CW_NS_PER_SEC},
 };
 static const struct unit rate_units[] = {{"bit", 1}, {"kbit", 1000}, {"mbit", 1000000}, {"gbit", 1000000000}};
 static const struct unit count_units[] = {{"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}};
 static const struct unit ppm_units[] = {{"ppm", 1}, {"%", 10000}};
 static const struct unit millionth_units[] = {{"", 1000000}, {"%", 10000}};
 
-enum { DIGITS_MAX = 19 }; /* so that all digits together fit 64 bits */
+enum { DIGITS_MAX = 19 }; /* so many digits fit 64 bits */
 
-/* Reads digits[.digits]unit exactly: value = digits * scale / 10^fraction must be whole. */
+/* The unit of that name; for "0" without a unit, the first: nothing is nothing in every unit. NULL: there is none. */
+static const struct unit *find_unit(const struct unit *units, size_t count, const char *name, size_t length,
+                                    uint64_t digits)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(units[i].name) == length && memcmp(units[i].name, name, length) == 0) {
+            return &units[i];
+        }
+    }
+    return length == 0 && digits == 0 ? &units[0] : NULL;
+}
+
+/* Reads digits[.digits]unit exactly: value = digits * scale / 10^(digits behind the point) must be whole. */
 static int read_with_unit(const char *text, size_t length, const struct unit *units, size_t count, uint64_t *out)
 {
     uint64_t digits = 0, power = 1;
@@ -44,15 +56,7 @@ static int read_with_unit(const char *text, size_t length, const struct unit *un
     if (seen == 0 || text[0] == '.' || text[at - 1] == '.') {
         return -EINVAL;
     }
-    const struct unit *unit = NULL;
-    for (size_t i = 0; i < count && unit == NULL; i++) {
-        if (strlen(units[i].name) == length - at && memcmp(units[i].name, text + at, length - at) == 0) {
-            unit = &units[i];
-        }
-    }
-    if (unit == NULL && at == length && digits == 0) {
-        unit = &units[0]; /* nothing is nothing in every unit */
-    }
+    const struct unit *unit = find_unit(units, count, text + at, length - at, digits);
     if (unit == NULL) {
         return -EINVAL;
     }
@@ -157,7 +161,7 @@ const char *quantity_link_name(cw_link link)
     return link < CW_LINK_COUNT ? names[link] : "self";
 }
 
-/* Text that is being written, in a caller's QUANTITY_TEXT bytes; what would not fit is left out. */
+/* Text that is being written into a caller's QUANTITY_TEXT bytes; what does not fit is left out. */
 struct text {
     char *out;
     size_t length;
@@ -171,7 +175,7 @@ static void put(struct text *t, const char *word)
     t->out[t->length] = '\0';
 }
 
-/* In decimal, with zeros in front up to `digits` of them. */
+/* In decimal, with zeros in front until there are as many digits as asked for. */
 static void put_number(struct text *t, uint64_t value, unsigned digits)
 {
     char reversed[QUANTITY_TEXT], word[QUANTITY_TEXT];
@@ -187,7 +191,7 @@ static void put_number(struct text *t, uint64_t value, unsigned digits)
     put(t, word);
 }
 
-/* In the largest unit of which it is a whole number. */
+/* Writes the value in the largest unit of which it is a whole number. */
 static int format_with_unit(uint64_t value, const struct unit *units, size_t count, char *out)
 {
     size_t best = 0;
@@ -204,8 +208,8 @@ static int format_with_unit(uint64_t value, const struct unit *units, size_t cou
 
 int quantity_span_format(cw_span span, char out[static QUANTITY_TEXT])
 {
-    return format_with_unit((uint64_t)(span.ns < 0 ? 0 : span.ns), span_units, 4,
-                            out); /* up to seconds: they read best */
+    const size_t up_to_seconds = 4; /* units: minutes and hours are harder to read */
+    return format_with_unit((uint64_t)(span.ns < 0 ? 0 : span.ns), span_units, up_to_seconds, out);
 }
 
 int quantity_rate_format(uint64_t bits_per_second, char out[static QUANTITY_TEXT])
@@ -213,7 +217,7 @@ int quantity_rate_format(uint64_t bits_per_second, char out[static QUANTITY_TEXT
     return format_with_unit(bits_per_second, rate_units, 4, out);
 }
 
-/* value / 10^places with as few digits as it needs. */
+/* Writes value / 10^places with as few digits as that needs. */
 static int format_decimal(uint64_t value, unsigned places, const char *before, const char *after, char *out)
 {
     uint64_t power = 1;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ring.h - pointers from one thread to one other, in order, each exactly once, without locks.
+ * ring.h - pointers from one thread to one other thread, in order, each exactly once, without locks.
  *
- * Exactly one thread pushes and exactly one pops. Whatever the producer wrote to an object before pushing its
- * pointer, the consumer sees after popping it; ownership of the object goes with the pointer. Nobody waits: push
- * takes what fits, pop gives what is there.
+ * Exactly one thread pushes, the producer, and exactly one pops, the consumer. What the producer wrote to an object
+ * before it pushed the object's pointer, the consumer sees after it popped that; ownership of the object goes with the
+ * pointer. Nobody waits: push takes what fits, pop gives what is there.
  *
- * Indices run freely and wrap at 2^32 (capacity is a power of two), so all slots are usable and tail - head is the
- * number of pointers inside. Each side keeps its own index and its last sight of the other's on a line of its own,
- * and looks across only when that sight no longer suffices: a busy ring costs less than one cache miss an item.
+ * Indices run freely and wrap at 2^32 (capacity is a power of two), so that all slots can be used, and tail - head is
+ * the number of pointers inside. Each side keeps its own index, and the value of the other side's index that it read
+ * last, on a cache line of its own, and reads the other's index again only when that value does not suffice: a busy
+ * ring costs less than one cache miss an item.
  */
 #ifndef BASE_RING_H
 #define BASE_RING_H
@@ -31,13 +32,13 @@ struct ring {
     uint32_t capacity;
 
     alignas(RING_LINE) _Atomic uint32_t tail; /* written by the producer only */
-    uint32_t head_seen;                       /* the producer's last sight of head */
+    uint32_t head_seen;                       /* head, when the producer read it last */
 
     alignas(RING_LINE) _Atomic uint32_t head; /* written by the consumer only */
-    uint32_t tail_seen;                       /* the consumer's last sight of tail */
+    uint32_t tail_seen;                       /* tail, when the consumer read it last */
 };
 
-/* Bytes of memory, aligned to RING_LINE, that a ring of so many pointers needs. */
+/* How many bytes of memory, aligned to RING_LINE, a ring for so many pointers needs. */
 static inline size_t ring_size(uint32_t capacity)
 {
     return (size_t)capacity * sizeof(void *);
@@ -45,8 +46,8 @@ static inline size_t ring_size(uint32_t capacity)
 
 /*
  * Borrows ring_size(capacity) bytes of memory for as long as the ring is used; capacity is a power of two up to
- * RING_CAPACITY_MAX. Before either side starts. There is no close: pointers still inside stay the business of
- * whoever stops both sides.
+ * RING_CAPACITY_MAX. To be called before either side starts. There is no close: whoever stops both sides has to look
+ * after the pointers that are still inside.
  */
 static inline void ring_init(struct ring *ring, void *memory, uint32_t capacity)
 {
@@ -59,7 +60,7 @@ static inline void ring_init(struct ring *ring, void *memory, uint32_t capacity)
     atomic_init(&ring->head, 0);
 }
 
-/* Producer: gives up to count pointers (none NULL) in order and returns how many found room, from the first on. */
+/* For the producer. Takes the first of count pointers (none is NULL), as many as find room, and gives their number. */
 static inline uint32_t ring_push_batch(struct ring *ring, void *const *items, uint32_t count)
 {
     uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
@@ -81,7 +82,7 @@ static inline uint32_t ring_push_batch(struct ring *ring, void *const *items, ui
     return count;
 }
 
-/* Consumer: takes up to count pointers in order into items and returns how many there were. */
+/* For the consumer. Writes the oldest pointers, at most count, to items, in order, and gives their number. */
 static inline uint32_t ring_pop_batch(struct ring *ring, void **items, uint32_t count)
 {
     uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
@@ -103,7 +104,7 @@ static inline uint32_t ring_pop_batch(struct ring *ring, void **items, uint32_t 
     return count;
 }
 
-/* Producer: gives item and returns true, or returns false and leaves it with the caller when the ring is full. */
+/* For the producer. Takes item; false: the ring is full, and item stays with the caller. */
 static inline bool ring_push(struct ring *ring, void *item)
 {
     CHECK(item != NULL);
@@ -119,7 +120,7 @@ static inline bool ring_push(struct ring *ring, void *item)
     return true;
 }
 
-/* Consumer: takes the oldest pointer, NULL when the ring is empty. */
+/* For the consumer. Gives the oldest pointer; NULL when the ring is empty. */
 static inline void *ring_pop(struct ring *ring)
 {
     uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
@@ -134,7 +135,7 @@ static inline void *ring_pop(struct ring *ring)
     return item;
 }
 
-/* Pointers inside: exact when both sides rest; from either side a bound that the other may already have moved. */
+/* How many pointers are inside. Exact when both sides rest; otherwise the other side may have changed it by now. */
 static inline uint32_t ring_count(const struct ring *ring)
 {
     uint32_t head = atomic_load_explicit(&ring->head, memory_order_acquire);

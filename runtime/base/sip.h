@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sip.h - SipRound, from Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012), figure 2.1: a
- * permutation of 256 bits. Being one, it never maps two states to one; being addition, rotation and exclusive or
- * alone, it maps only zero to zero.
+ * sip.h - SipRound, from Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012), figure 2.1: a permutation of
+ * 256 bits. As a permutation it does not map two states to one; made of additions, rotations and exclusive ors, it maps
+ * zero to zero, and no other state.
  */
 #ifndef BASE_SIP_H
 #define BASE_SIP_H

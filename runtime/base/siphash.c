@@ -5,6 +5,7 @@
 
 enum { INPUT_ROUNDS = 2, FINAL_ROUNDS = 4, WORD = 8 };
 
+/* The number whose count bytes these are, the least significant first; count is at most 8. */
 static uint64_t load(const uint8_t *bytes, size_t count)
 {
     uint64_t word = 0;

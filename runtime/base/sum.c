@@ -7,7 +7,7 @@
 
 enum { LANES = 4, TURN = 27 };
 
-/* Odd, with as many ones as zeros and no pattern: the first bits of SplitMix64's sequence from 0, made odd. */
+/* Odd numbers with about as many ones as zeros and no pattern: the first of SplitMix64's sequence from 0, made odd. */
 static const uint64_t factor[LANES] = {
     UINT64_C(0xe220a8397b1dcdaf),
     UINT64_C(0x6e789e6aa1b965f5),
@@ -53,7 +53,7 @@ uint64_t sum_of(uint64_t seed, const void *bytes, size_t size)
         block(lane, p);
     }
     if (left > 0) {
-        unsigned char rest[8 * LANES] = {0}; /* the size is digested, so the zeros are not confused with data */
+        unsigned char rest[8 * LANES] = {0}; /* the size is digested too, so that these zeros are not taken for data */
         memcpy(rest, p, left);
         block(lane, rest);
     }

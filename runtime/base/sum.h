@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sum.h - 64 bits of a block of bytes, fast: to find what was damaged on its way, where every server looks at every byte. The same on every machine.
+ * sum.h - a fast checksum of 64 bits over a block of bytes, for data that every server on the way looks at byte by
+ * byte: it finds damage. The same on every machine.
  *
- * Four lanes take eight bytes in turn by steps that lose nothing: exclusive or, turn, multiply by an odd number. Damage to one word of a lane
- * is thus in the lane for good, whatever follows. That of two words could cancel; the sum of all a lane's states, kept beside it, then tells, for
- * certain when they follow one another. SipHash-1-3 (base/digest.h) makes one number of lanes, sums and size; it misses one in 2^64. Who wants to
- * fool it can: it finds faults, not forgery.
+ * Four lanes take eight bytes each in turn, by steps that lose nothing: exclusive or, rotate, multiply by an odd
+ * number. So damage to one word changes its lane for good, whatever follows. Damage to two words of a lane could
+ * cancel; the sum of all states of the lane, which is kept beside it, then tells, and with certainty when the two words
+ * follow each other. SipHash-1-3 (digest.h) makes one number of the lanes, their sums and the size; it misses a
+ * difference once in 2^64. The checksum finds faults and not forgery: whoever wants to fool it can.
  *
- * Half an order of magnitude faster than digest_bytes() on blocks of kilobytes (tests/bench/bench_base); slower on a few words, where that is meant.
+ * Half an order of magnitude faster than digest_bytes() on blocks of kilobytes (tests/bench/bench_base), and slower
+ * than it on a few words, which are digest_bytes()'s business.
  */
 #ifndef BASE_SUM_H
 #define BASE_SUM_H
@@ -15,7 +18,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Borrows size bytes for the call. seed: blocks that are to be told apart by their place, too, have different ones. */
+/*
+ * The checksum of size bytes, which are borrowed for the call. Equal bytes with different seeds have different sums:
+ * for blocks whose place counts, too.
+ */
 uint64_t sum_of(uint64_t seed, const void *bytes, size_t size);
 
 #endif

@@ -63,7 +63,7 @@ int words_options(int count, const char *const *words, const struct words_option
     return count;
 }
 
-/* ---- What was wrong ------------------------------------------------------------------------------------------------- */
+/* ---- What was wrong ---------------------------------------------------------------------------------------------- */
 
 struct sentence {
     char *out;

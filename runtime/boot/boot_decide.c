@@ -113,7 +113,7 @@ void boot_say(struct boot *b, cw_time now)
 /* The neighbours that say our place is held by somebody else. */
 static void add_taken(struct boot *b)
 {
-    uint32_t self = survey_find(&b->graph, b->config.id);
+    uint32_t self = boot_survey_find(&b->graph, b->config.id);
     for (unsigned i = 0; i < CW_LINK_COUNT; i++) {
         const struct boot_port *p = &b->port[i];
         if (p->heard && (p->far.flags & PROBE_TAKEN) != 0) {
@@ -133,7 +133,7 @@ static int look(struct boot *b)
     graph_free(&b->graph);
     solution_free(&b->solution);
     b->faults.count = b->faults.grave = 0;
-    int rc = survey(&b->atlas, b->config.id, &b->graph, &b->missing);
+    int rc = boot_survey(&b->atlas, b->config.id, &b->graph, &b->missing);
     if (rc != 0) {
         return rc;
     }
@@ -141,13 +141,13 @@ static int look(struct boot *b)
     if (b->missing > 0) {
         return 0;
     }
-    rc = solve(&b->graph, &b->solution);
+    rc = boot_solve(&b->graph, &b->solution);
     if (rc != 0) {
         return rc;
     }
     add_taken(b);
-    int verified = verify(&b->graph, &b->solution);
-    rc = verified < 0 ? verified : inspect(&b->graph, &b->solution, &b->faults);
+    int verified = boot_verify(&b->graph, &b->solution);
+    rc = verified < 0 ? verified : boot_inspect(&b->graph, &b->solution, &b->faults);
     if (rc != 0) {
         return rc;
     }
@@ -179,7 +179,7 @@ static void count_agreeing(struct boot *b, cw_time now)
 
 static void agree(struct boot *b)
 {
-    uint32_t self = survey_find(&b->graph, b->config.id);
+    uint32_t self = boot_survey_find(&b->graph, b->config.id);
     CHECK(self != GRAPH_NONE);
     const struct graph_spot *spot = &b->solution.spot[self];
     b->place.dims = b->solution.dims;

@@ -82,7 +82,7 @@ static void take_probe(struct boot *b, unsigned port, const struct probe *probe,
 /* It has taken the place that our solution gives it: that changes nothing here. */
 static bool took_its_place(const struct boot *b, const struct cabling *held, const struct cabling *word)
 {
-    uint32_t i = b->digest != 0 ? survey_find(&b->graph, word->id) : GRAPH_NONE;
+    uint32_t i = b->digest != 0 ? boot_survey_find(&b->graph, word->id) : GRAPH_NONE;
     if (word->flags != CABLING_PLACED || i == GRAPH_NONE || !dims_equal(word->dims, b->solution.dims) ||
         !coord_equal(word->at, b->solution.spot[i].at)) {
         return false;

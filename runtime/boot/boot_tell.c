@@ -84,7 +84,7 @@ void boot_cables(const struct boot *b, void (*visit)(void *context, const struct
     struct solution none = {0};
     uint32_t missing;
     bool known = b->looked && b->graph.count > 0;
-    if (!known && survey(&b->atlas, b->config.id, &fresh, &missing) != 0) {
+    if (!known && boot_survey(&b->atlas, b->config.id, &fresh, &missing) != 0) {
         return;
     }
     const struct graph *g = known ? &b->graph : &fresh;

@@ -224,7 +224,7 @@ static void inspect_places(struct inspector *k)
     }
 }
 
-int inspect(const struct graph *g, const struct solution *s, struct fault_list *list)
+int boot_inspect(const struct graph *g, const struct solution *s, struct fault_list *list)
 {
     struct inspector k = {.g = g, .s = s, .list = list};
     for (uint32_t i = 0; i < g->count; i++) {

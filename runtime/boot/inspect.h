@@ -25,6 +25,6 @@ struct boot_who graph_who(const struct graph *g, const struct solution *s, uint3
  * Lists the faults of a solution (with dims 0,0,0: that there is no shape). Ports towards a place without a server are not listed
  * beside that place. In a running torus (somebody was placed) what is missing only tells. 0 or -ENOMEM. Linear.
  */
-CW_MUST_CHECK int inspect(const struct graph *g, const struct solution *s, struct fault_list *list);
+CW_MUST_CHECK int boot_inspect(const struct graph *g, const struct solution *s, struct fault_list *list);
 
 #endif

@@ -136,7 +136,7 @@ static bool take_last(const struct graph *g, struct solution *s)
     return changed;
 }
 
-void join(const struct graph *g, struct solution *s)
+void boot_join(const struct graph *g, struct solution *s)
 {
     for (uint32_t i = 0; i < g->count; i++) {
         const struct graph_server *server = &g->server[i];

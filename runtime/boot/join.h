@@ -14,6 +14,6 @@
 #include "boot/graph.h"
 
 /* Fills *s, whose directions are unlabelled so far; at least one server of g is placed. At most 3 * (diameter of the newcomers) rounds, each linear. */
-void join(const struct graph *g, struct solution *s);
+void boot_join(const struct graph *g, struct solution *s);
 
 #endif

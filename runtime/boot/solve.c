@@ -63,9 +63,9 @@ static int faults_without(struct attempt *a, uint32_t *faults)
 {
     clear(a->g, a->s);
     int rc = squares_directions(a->g, a->doubtful, a->s);
-    rc = rc == 0 ? walk(a->g, a->s) : rc;
+    rc = rc == 0 ? boot_walk(a->g, a->s) : rc;
     struct fault_list none = {0};
-    rc = rc == 0 ? inspect(a->g, a->s, &none) : rc;
+    rc = rc == 0 ? boot_inspect(a->g, a->s, &none) : rc;
     *faults = rc == 0 ? none.grave : UINT32_MAX;
     return rc == -EDOM ? 0 : rc;
 }
@@ -179,7 +179,7 @@ static bool somebody_is_placed(const struct graph *g)
     return false;
 }
 
-int solve(const struct graph *g, struct solution *s)
+int boot_solve(const struct graph *g, struct solution *s)
 {
     CHECK(g->count > 0);
     int rc = solution_make(s, g->count);
@@ -187,9 +187,9 @@ int solve(const struct graph *g, struct solution *s)
         return rc;
     }
     if (somebody_is_placed(g)) {
-        join(g, s);
+        boot_join(g, s);
     } else if (take_labels(g, s)) {
-        rc = walk(g, s);
+        rc = boot_walk(g, s);
     } else {
         rc = solve_unlabelled(g, s);
     }

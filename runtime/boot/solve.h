@@ -16,6 +16,6 @@
 #include "boot/graph.h"
 
 /* Makes *s, which the caller frees. 0 or -ENOMEM. */
-CW_MUST_CHECK int solve(const struct graph *g, struct solution *s);
+CW_MUST_CHECK int boot_solve(const struct graph *g, struct solution *s);
 
 #endif

@@ -47,7 +47,7 @@ static int by_id(const void *a, const void *b)
     return left->id < right->id ? -1 : left->id > right->id;
 }
 
-uint32_t survey_find(const struct graph *g, uint64_t id)
+uint32_t boot_survey_find(const struct graph *g, uint64_t id)
 {
     struct graph_server key = {.id = id};
     const struct graph_server *found = bsearch(&key, g->server, g->count, sizeof key, by_id);
@@ -73,7 +73,7 @@ static void fill_cables(const struct atlas *a, struct graph *g)
         uint32_t index = atlas_find(a, g->server[i].id);
         for (unsigned port = 0; port < CW_LINK_COUNT; port++) {
             uint32_t far = mutual(a, index, port);
-            uint32_t there = far != ATLAS_NONE ? survey_find(g, a->entry[far].id) : GRAPH_NONE;
+            uint32_t there = far != ATLAS_NONE ? boot_survey_find(g, a->entry[far].id) : GRAPH_NONE;
             if (there != GRAPH_NONE) {
                 g->server[i].far[port] = (struct graph_end){there, a->entry[index].port[port].far_port};
             }
@@ -81,7 +81,7 @@ static void fill_cables(const struct atlas *a, struct graph *g)
     }
 }
 
-int survey(const struct atlas *a, uint64_t self, struct graph *g, uint32_t *missing)
+int boot_survey(const struct atlas *a, uint64_t self, struct graph *g, uint32_t *missing)
 {
     uint32_t index = atlas_find(a, self);
     CHECK(index != ATLAS_NONE);

@@ -14,9 +14,9 @@
  * Makes *g (the caller's to free) of what hangs together with the server `self`, which the atlas holds. *missing: cables that a server
  * without a place names and the other end does not (yet): the graph is not whole while there are some. 0 or -ENOMEM.
  */
-CW_MUST_CHECK int survey(const struct atlas *a, uint64_t self, struct graph *g, uint32_t *missing);
+CW_MUST_CHECK int boot_survey(const struct atlas *a, uint64_t self, struct graph *g, uint32_t *missing);
 
 /* Index of a server in a graph, whose ids rise; GRAPH_NONE. */
-uint32_t survey_find(const struct graph *g, uint64_t id);
+uint32_t boot_survey_find(const struct graph *g, uint64_t id);
 
 #endif

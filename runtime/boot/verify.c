@@ -62,7 +62,7 @@ static bool server_is_right(const struct graph *g, const struct solution *s, uin
     return wanted == links && (running ? 2 * cabled > links || links == 0 : cabled == links);
 }
 
-int verify(const struct graph *g, const struct solution *s)
+int boot_verify(const struct graph *g, const struct solution *s)
 {
     uint32_t cells = dims_servers(s->dims);
     bool running = false;

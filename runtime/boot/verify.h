@@ -20,6 +20,6 @@
 
 #include "boot/graph.h"
 
-CW_MUST_CHECK int verify(const struct graph *g, const struct solution *s);
+CW_MUST_CHECK int boot_verify(const struct graph *g, const struct solution *s);
 
 #endif

@@ -331,7 +331,7 @@ static void place_all(struct walker *w)
     }
 }
 
-int walk(const struct graph *g, struct solution *s)
+int boot_walk(const struct graph *g, struct solution *s)
 {
     CHECK(s->count == g->count && g->count > 0);
     struct walker w;

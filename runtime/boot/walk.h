@@ -18,6 +18,6 @@
  * that cables between opposite ends reach. 0, -ENOMEM, or -EDOM: no dims fit (nothing but s->dims = 0,0,0 is then good). Linear in
  * servers, but for a sort of a few counts.
  */
-CW_MUST_CHECK int walk(const struct graph *g, struct solution *s);
+CW_MUST_CHECK int boot_walk(const struct graph *g, struct solution *s);
 
 #endif

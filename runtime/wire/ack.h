@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ack.h - "I hold this version of that server's record": the answer an admission round waits for (semantics 4.2).
+ * ack.h - "I hold this version of that server's record": the answer that an admission round waits for (semantics 4.2).
  *
  *      0               8              16              24             32
  *    0 |    acker x    |       y      |       z       |       0      |
@@ -23,7 +23,7 @@ struct ack {
     cw_coord origin;
     uint32_t seq;
     uint64_t acker_incarnation;
-    uint64_t incarnation; /* with seq: the version of origin's record */
+    uint64_t incarnation; /* origin's; together with seq it is the version of origin's record */
 };
 
 /* Reads an ack; see control.h for what every decoder promises. */

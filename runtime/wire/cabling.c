@@ -94,13 +94,17 @@ static enum wire_reason decode(const uint8_t *bytes, size_t size, uint8_t type, 
         return WIRE_RESERVED;
     }
     reason = list.heard != 0 ? WIRE_OK : WIRE_BAD_VALUE;
-    for (uint32_t i = 0; i < list.count && reason == WIRE_OK; i++) {
+    if (reason != WIRE_OK) {
+        return reason;
+    }
+    for (uint32_t i = 0; i < list.count; i++) {
         reason = judged(list.entries + (size_t)i * entry_bytes);
+        if (reason != WIRE_OK) {
+            return reason;
+        }
     }
-    if (reason == WIRE_OK) {
-        *out = list;
-    }
-    return reason;
+    *out = list;
+    return WIRE_OK;
 }
 
 enum wire_reason cabling_decode(const uint8_t *bytes, size_t size, struct cabling_list *out)

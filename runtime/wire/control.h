@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * control.h - the head of every control packet: hello, goodbye, stream; and the bootstrap's.
+ * control.h - the head of every control packet: of hello, goodbye and stream, and of the bootstrap's packets.
  *
  *      0       4       8              16                             32
  *    0 | ver=1 | kind=4|     type     |            length            |  length of the whole control packet
  *    4 |                          session                            |  the sender's, on this link; never 0
  *    8   body
  *
- * What is true of every decoder of this half of the folder (control, hello, goodbye, stream and its items):
+ * Every decoder of control packets (control, hello, goodbye, stream and its items, probe, cabling) promises this:
  *
  *   - it borrows bytes[size] for the call, reads nothing else, and allocates nothing;
- *   - WIRE_OK: every field is inside its documented range, and encoding *out gives the same bytes (one form per value);
- *   - anything else: *out is untouched;
- *   - coordinates are any three bytes: this floor knows no torus. Check them with torus_holds() before use.
+ *   - with WIRE_OK, every field is inside its documented range, and encoding *out gives the same bytes (each value has
+ *     one form);
+ *   - with any other result *out is untouched;
+ *   - coordinates are any three bytes, since this floor knows no torus: check them with torus_holds() before use.
  *
- * And of every encoder: the struct is the caller's own and obeys the same ranges; if not, CHECK stops the program.
- * All functions are pure: any thread, no state.
+ * Every encoder demands that the struct, which is the caller's own, obeys the same ranges; otherwise a CHECK stops the
+ * program. All functions are pure, and may be called from any thread.
  */
 #ifndef WIRE_CONTROL_H
 #define WIRE_CONTROL_H
@@ -28,21 +29,22 @@ enum control_type {
     CONTROL_HELLO = 1,
     CONTROL_GOODBYE = 2,
     CONTROL_STREAM = 3,
-    CONTROL_PROBE = 4, /* these three are the bootstrap's: in frames of their own, never the node's */
+    /* The bootstrap's three, which go in frames of their own and not in a node's. */
+    CONTROL_PROBE = 4,
     CONTROL_CABLING = 5,
     CONTROL_CABLING_ACK = 6,
 };
 
 struct control_head {
     uint8_t type;     /* enum control_type */
-    uint16_t length;  /* bytes of the packet with this head */
-    uint32_t session; /* never 0 */
+    uint16_t length;  /* of the packet in bytes, this head included */
+    uint32_t session; /* not 0 */
 };
 
 /*
- * Reads the head of bytes[size], which is one whole control packet. WIRE_OK says that the version, kind and type are
- * known, that length is size and fits the type (hello, goodbye and probe exactly, stream STREAM_HEAD_BYTES or more in steps of 4,
- * cabling and its acknowledgement a head and whole entries, one at least).
+ * Reads the head of bytes[size], which is one whole control packet. WIRE_OK says that version, kind and type are known,
+ * that length is size, and that it fits the type: hello, goodbye and probe have one length; a stream packet is
+ * STREAM_HEAD_BYTES or more, in steps of 4; cabling and its acknowledgement are a head and whole entries, at least one.
  */
 CW_MUST_CHECK enum wire_reason control_decode(const uint8_t *bytes, size_t size, struct control_head *out);
 

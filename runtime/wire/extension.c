@@ -20,7 +20,7 @@ _Static_assert(2 + EXT_PATH_LINKS_PER_WORD * PLACE_BITS == 32, "two spare bits a
 _Static_assert(EXT_PATH_LINKS_MAX >= (int)HOP_LIMIT_DEFAULT, "a path as long as the default hop budget fits");
 _Static_assert(1 + EXT_TRACE_ENTRIES_MAX * EXT_TRACE_ENTRY_WORDS <= PACKET_EXT_WORDS_MAX, "trace");
 
-/* In octal every digit is one place of a path word, the first hop the leftmost of the ten. */
+/* In octal each digit is one place of a path's word; the leftmost of the ten is the first hop. */
 #define PATH_EVERY_4 04444444444u
 #define PATH_PLACES 07777777777u
 
@@ -279,7 +279,7 @@ void ext_waypoints_advance(uint8_t *ext)
     }
 }
 
-/* Checks. The words byte of each fits its type (ext_check() has seen to it), and all of its bytes are there. */
+/* Checks. ext_check() has seen that the number of words fits the type, and that all of the bytes are there. */
 
 static enum wire_reason path_check(const uint8_t *ext)
 {
@@ -292,13 +292,13 @@ static enum wire_reason path_check(const uint8_t *ext)
     }
     for (unsigned first = 0; first < path_places(ext); first += EXT_PATH_LINKS_PER_WORD) {
         uint32_t word = get_be32(ext + place_at(first));
-        unsigned here = hops < first ? 0 : hops - first; /* filled places from this word on */
+        unsigned here = hops < first ? 0 : hops - first; /* how many places are filled in this word and the next ones */
         uint32_t filled =
             here >= EXT_PATH_LINKS_PER_WORD ? PATH_PLACES : ~(PATH_PLACES >> PLACE_BITS * here) & PATH_PLACES;
         if (word & ~filled) {
             return WIRE_RESERVED;
         }
-        if (word & word << 1 & PATH_EVERY_4) { /* a place with bits 4 and 2 says 6 or 7 */
+        if (word & word << 1 & PATH_EVERY_4) { /* a place with both bit 4 and bit 2 is 6 or 7: no link */
             return WIRE_BAD_VALUE;
         }
     }
@@ -355,7 +355,7 @@ static enum wire_reason waypoints_check(const uint8_t *ext)
     return WIRE_OK;
 }
 
-/* How many words each type may have: smallest, largest, and in steps of step_mask + 1. */
+/* How many words each type may have: from smallest to largest, in steps of step_mask + 1. */
 static const struct {
     uint8_t smallest, largest, step_mask;
 } shapes[EXT_TYPES] = {

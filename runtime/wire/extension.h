@@ -2,13 +2,13 @@
 /*
  * extension.h - what may stand between the head of a data packet and its payload (docs/wire.md, Extensions).
  *
- * Checked once, trusted after: ext_check() judges the bytes of one extension (packet_decode() calls it for every one), and
- * every other function here takes `ext`, the first byte of an extension that passed, and cannot fail. The ones that change
- * an extension leave one that passes again. All of them are O(1), except ext_check() and where said. Nothing is kept.
+ * An extension is checked once and trusted afterwards: ext_check() judges its bytes (packet_decode() calls it for every
+ * extension); all other functions here borrow `ext`, the first byte of an extension that passed, and cannot fail. Those
+ * that change an extension leave one that would pass again. Each is O(1) where nothing else is said. Nothing is kept.
  *
- * Each value has one encoding: what ext_check() accepts is what the writer writes. The writers return the bytes written
- * (a multiple of 4); a value outside its range is our own bug (CHECK). Whether a coordinate lies in this torus, whether a
- * job exists, is not a question of bytes.
+ * Each value has one encoding: ext_check() accepts what the writer writes, and nothing else. Writers give the number of
+ * bytes written, a multiple of 4; a value outside its range is our own bug (CHECK). Whether a coordinate lies in this
+ * torus or a job exists is no question of bytes, and is not asked here.
  */
 #ifndef WIRE_EXTENSION_H
 #define WIRE_EXTENSION_H
@@ -17,7 +17,7 @@
 #include "wire/limits.h"
 #include "wire/reason.h"
 
-/* Flag bit t of a packet says that an extension of type t is there; they follow one another in rising order. */
+/* Flag bit t of a packet says that it has an extension of type t. Extensions follow one another in rising order. */
 enum ext_type {
     EXT_KEY = 0,
     EXT_REQUEST = 1,
@@ -29,18 +29,20 @@ enum ext_type {
 };
 
 /*
- *  0  type:8   words:8   argument:16     words counts these 4 bytes too
+ * The head of every extension; words counts these 4 bytes too:
+ *  0  type:8   words:8   argument:16
  */
 enum ext_at { EXT_AT_TYPE = 0, EXT_AT_WORDS = 1, EXT_AT_ARGUMENT = 2, EXT_AT_BODY = 4 };
 
+/* The size of the extension in bytes, head included. */
 static inline uint32_t ext_bytes(const uint8_t *ext)
 {
     return (uint32_t)ext[EXT_AT_WORDS] * EXT_WORD_BYTES;
 }
 
 /*
- * Judges the extension that starts at bytes, of which size may be read; it must be of the type named. WIRE_BAD_ORDER for
- * another known type, WIRE_BAD_KIND for an unknown one. Linear in the size of the extension.
+ * Judges the extension that starts at bytes, of which size may be read; it must be of that type. WIRE_BAD_ORDER for any
+ * other known type, WIRE_BAD_KIND for an unknown one. Linear in the size of the extension.
  */
 CW_MUST_CHECK enum wire_reason ext_check(const uint8_t *bytes, size_t size, enum ext_type type);
 
@@ -49,7 +51,7 @@ CW_MUST_CHECK enum wire_reason ext_check(const uint8_t *bytes, size_t size, enum
  *  4  first 96 bits of the key           the other 64 are the packet's destination
  */
 uint32_t ext_key_write(const cw_key *key, uint8_t *out);
-/* The whole key: its head from the extension, its routing bits from the packet. */
+/* The whole key: its first 96 bits from the extension, its routing bits from the packet's destination. */
 cw_key ext_key_read(const uint8_t *ext, uint64_t routing);
 
 /*
@@ -61,12 +63,15 @@ cw_key ext_key_read(const uint8_t *ext, uint64_t routing);
  * 20  time limit:32
  */
 struct ext_request {
-    cw_port port; /* where the answer goes: the requester itself, or a third party */
+    /* The recipient of the answer: the requester itself, or a third party. */
+    cw_port port;
     cw_coord server;
     cw_job job;
     cw_process process;
-    uint32_t call;     /* the requester's number of the call */
-    uint32_t limit_us; /* how long the responder's handle lives */
+    /* The requester's number of the call. */
+    uint32_t call;
+    /* How long the responder's right to answer lasts, in microseconds. */
+    uint32_t limit_us;
 };
 uint32_t ext_request_write(const struct ext_request *request, uint8_t *out);
 struct ext_request ext_request_read(const uint8_t *ext);
@@ -79,7 +84,9 @@ struct ext_request ext_request_read(const uint8_t *ext);
  * 16  call:32
  */
 struct ext_response {
-    uint16_t status; /* 0, or an error number of the responder */
+    /* 0, or an errno (positive) that the responder gave. */
+    uint16_t status;
+    /* The requester, and its number of the call. */
     cw_coord server;
     cw_job job;
     cw_process process;
@@ -90,21 +97,23 @@ struct ext_response ext_response_read(const uint8_t *ext);
 
 /*
  * PATH   type=3 words=2..8 mode:8 hops:8
- *  4  0:2, then 10 places of 3 bits, the first in the highest bits; the next word goes on. Places from `hops` on are 0.
+ *  4  each word: 0:2, then 10 places of 3 bits, the first in the highest bits. Places from `hops` on are 0.
  *
- * Life: written empty to record; every server that sends the packet on appends; the responder turns it and the answer
- * walks back. A link that did not fit makes it OVERFLOW (full, and no use to walk back). RETRACE with no hop left means
- * "routed like any packet": so does one whose link has died, after ext_path_forget().
+ * The life of a path: the requester writes it empty, in mode RECORD; every server that sends the packet on appends the
+ * link that it uses; the responder turns the path, and the answer walks it back in mode RETRACE. A link that does not
+ * fit makes it OVERFLOW: full, and of no use for walking back. An answer with no hop left in RETRACE is routed like any
+ * other packet; so is one that met a dead link, by ext_path_forget().
  */
 enum ext_path_mode { EXT_PATH_RECORD = 0, EXT_PATH_RETRACE = 1, EXT_PATH_OVERFLOW = 2 };
 struct ext_path {
     uint8_t mode;
-    uint8_t hops;                     /* links recorded or left, 0..places; equal to places in OVERFLOW */
+    uint8_t hops;                     /* links recorded, or left to retrace: 0..places; in OVERFLOW it is places */
     uint8_t places;                   /* 10, 20, .. EXT_PATH_LINKS_MAX */
-    cw_link link[EXT_PATH_LINKS_MAX]; /* the first `hops`, in the order travelled; the rest 0 */
+    cw_link link[EXT_PATH_LINKS_MAX]; /* the first `hops` are links in the order travelled, the rest 0 */
 };
-uint32_t ext_path_write(const struct ext_path *path, uint8_t *out); /* linear in hops */
-void ext_path_read(const uint8_t *ext, struct ext_path *path);      /* linear in hops */
+/* Both are linear in hops. */
+uint32_t ext_path_write(const struct ext_path *path, uint8_t *out);
+void ext_path_read(const uint8_t *ext, struct ext_path *path);
 
 static inline enum ext_path_mode ext_path_mode(const uint8_t *ext)
 {
@@ -116,19 +125,24 @@ static inline unsigned ext_path_hops(const uint8_t *ext)
     return ext[3];
 }
 
-/* Mode RECORD: adds the link that the packet leaves by, or becomes OVERFLOW. In any other mode: nothing. */
+/*
+ * In mode RECORD: adds the link that the packet leaves by, or turns the mode to OVERFLOW. In other modes: does nothing.
+ */
 void ext_path_append(uint8_t *ext, cw_link link);
 
-/* RECORD becomes RETRACE. False, and nothing changed, in another mode. */
+/* Turns mode RECORD into RETRACE. False in any other mode, and nothing has changed. */
 bool ext_path_turn(uint8_t *ext);
 
-/* RETRACE with a hop left: *link is the link to leave by (the opposite of the last one recorded). Else false, untouched. */
+/*
+ * In mode RETRACE with a hop left: *link becomes the link to leave by, which is the opposite of the last one recorded.
+ * False otherwise; *link is then untouched.
+ */
 bool ext_path_peek(const uint8_t *ext, cw_link *link);
 
-/* RETRACE with a hop left: that hop has been made. Else nothing. */
+/* In mode RETRACE with a hop left: takes that hop off the path. Otherwise does nothing. */
 void ext_path_pop(uint8_t *ext);
 
-/* RETRACE: no hop is left, the packet is routed from here. Else nothing. */
+/* In mode RETRACE: takes all hops off the path, so that the packet is routed from here. Otherwise does nothing. */
 void ext_path_forget(uint8_t *ext);
 
 /*
@@ -141,32 +155,34 @@ void ext_path_forget(uint8_t *ext);
  */
 enum { EXT_TRACE_IN_MADE_HERE = 6, EXT_TRACE_OUT_TAKEN = 6, EXT_TRACE_OUT_DROPPED = 7 };
 struct ext_trace_entry {
-    cw_coord server;
-    uint8_t in;      /* link it came by, or EXT_TRACE_IN_MADE_HERE */
-    uint8_t out;     /* link it left by, or EXT_TRACE_OUT_TAKEN or _DROPPED */
-    uint8_t verdict; /* why; the numbers are those of the node */
-    uint16_t queued; /* packets before it in its queue when it came */
-    uint32_t wait_ns;
-    cw_job job; /* the service that gave the verdict, 0: none */
+    cw_coord server;  /* who reports */
+    uint8_t in;       /* the link that the packet came by, or EXT_TRACE_IN_MADE_HERE */
+    uint8_t out;      /* the link that it left by, or EXT_TRACE_OUT_TAKEN or EXT_TRACE_OUT_DROPPED */
+    uint8_t verdict;  /* why it was dropped; the numbers are the node's */
+    uint16_t queued;  /* packets that were in the queue when it came */
+    uint32_t wait_ns; /* from its coming to its leaving */
+    cw_job job;       /* the service that gave the verdict; 0: none did */
 };
 
-/* Writes a trace of n places, 1..EXT_TRACE_ENTRIES_MAX, none filled. Linear in n. */
+/* Writes a trace with n places, 1..EXT_TRACE_ENTRIES_MAX, none of them filled. Linear in n. */
 uint32_t ext_trace_start(unsigned n, uint8_t *out);
 
+/* How many places are filled. */
 static inline unsigned ext_trace_entries(const uint8_t *ext)
 {
     return ext[3];
 }
 
+/* How many places there are. */
 static inline unsigned ext_trace_places(const uint8_t *ext)
 {
     return (ext[EXT_AT_WORDS] - 1u) / EXT_TRACE_ENTRY_WORDS;
 }
 
-/* Entry i, below ext_trace_entries() (CHECK). */
+/* Entry i, which is below ext_trace_entries() (CHECK). */
 struct ext_trace_entry ext_trace_get(const uint8_t *ext, unsigned i);
 
-/* Fills the next entry. False, and nothing changed, when all are filled. */
+/* Fills the next place. False when all are filled, and nothing has changed. */
 bool ext_trace_append(uint8_t *ext, const struct ext_trace_entry *entry);
 
 /*
@@ -174,17 +190,18 @@ bool ext_trace_append(uint8_t *ext, const struct ext_trace_entry *entry);
  *  4  count times x:8 y:8 z:8 0:8
  */
 struct ext_waypoints {
-    uint8_t next;  /* the one being headed for, 0..count; count: on the last leg */
+    uint8_t next;  /* which of them the packet goes to now, 0..count; count: on to its destination */
     uint8_t count; /* 1..EXT_WAYPOINTS_MAX */
     cw_coord at[EXT_WAYPOINTS_MAX];
 };
-uint32_t ext_waypoints_write(const struct ext_waypoints *waypoints, uint8_t *out); /* linear in count */
-void ext_waypoints_read(const uint8_t *ext, struct ext_waypoints *waypoints);      /* linear in count; the rest zero */
+/* Both are linear in count; reading leaves the rest of at[] zero. */
+uint32_t ext_waypoints_write(const struct ext_waypoints *waypoints, uint8_t *out);
+void ext_waypoints_read(const uint8_t *ext, struct ext_waypoints *waypoints);
 
-/* Where the packet is headed now; false, *server untouched, when all waypoints are behind it. */
+/* Where the packet goes now. False when all waypoints are behind it; *server is then untouched. */
 bool ext_waypoints_peek(const uint8_t *ext, cw_coord *server);
 
-/* The waypoint headed for has been reached. Nothing when there is none. */
+/* Marks the present waypoint as reached. Does nothing when there is none left. */
 void ext_waypoints_advance(uint8_t *ext);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "cubeway/types.h"
 
-/* A server: x:8 y:8 z:8 in three bytes. What the fourth holds (0, flags, a reason) is the header's business. */
+/* A server: x:8 y:8 z:8 in three bytes. The byte behind these (0, flags, a reason) is the header's business. */
 static inline cw_coord field_get_coord(const uint8_t *p)
 {
     return (cw_coord){p[0], p[1], p[2]};
@@ -22,7 +22,7 @@ static inline void field_put_coord(uint8_t *p, cw_coord c)
     p[2] = c.z;
 }
 
-/* Dims, each 1..256, as one less in three bytes. */
+/* Dims, each 1..256: three bytes, each one less than the dim. */
 static inline cw_dims field_get_dims(const uint8_t *p)
 {
     return (cw_dims){(uint16_t)(p[0] + 1), (uint16_t)(p[1] + 1), (uint16_t)(p[2] + 1)};
@@ -35,7 +35,7 @@ static inline void field_put_dims(uint8_t *p, cw_dims dims)
     p[2] = (uint8_t)(dims.z - 1);
 }
 
-/* Dims that a torus can have, and a coordinate inside. */
+/* True when the dims are those of a torus, and the coordinate lies inside them. */
 static inline bool field_is_place(cw_dims dims, cw_coord at)
 {
     return dims.x >= 1 && dims.y >= 1 && dims.z >= 1 && dims.x <= CW_DIM_MAX && dims.y <= CW_DIM_MAX &&

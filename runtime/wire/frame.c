@@ -9,7 +9,7 @@ _Static_assert(FRAME_AT_TAG + sizeof((struct frame_head){0}.tag) == FRAME_HEAD_B
 
 enum { LENGTH_AT = 2, FLAGS_KNOWN = FRAME_TAGGED };
 
-/* All packets lie inside the frame. Their heads are about to be read anyway: this pulls them into the cache. */
+/* Sees that all packets lie inside the frame. Their heads are read soon anyway, and this brings them into the cache. */
 static enum wire_reason walk_all(const uint8_t *bytes, size_t size, size_t at, unsigned packets)
 {
     for (unsigned i = 0; i < packets; i++) {

@@ -7,9 +7,10 @@
  *  8  [counter:64   tag:128]          only with flag FRAME_TAGGED
  *     packets, each with its length:16 at its byte 2; then padding
  *
- * A frame is accepted or refused whole: frame_decode() has walked every packet's length, so frame_next() cannot fail.
- * What the packets say is for packet_decode() and the control decoders. Bytes after the last packet are padding and are
- * never looked at, because network cards pad with anything. No function here allocates, copies packets or keeps state.
+ * A frame is accepted or refused as a whole: frame_decode() walks over the lengths of all packets, so that frame_next()
+ * cannot fail. What the packets say is for packet_decode() and the control decoders. Bytes behind the last packet are
+ * padding and are not looked at, because network cards pad with anything. No function here allocates, copies packets or
+ * keeps state.
  */
 #ifndef WIRE_FRAME_H
 #define WIRE_FRAME_H
@@ -18,7 +19,7 @@
 #include "wire/limits.h"
 #include "wire/reason.h"
 
-/* Where the fields are, for those who cannot decode (XDP) and for tests. */
+/* Where the fields are: for programs that cannot use frame_decode() (XDP), and for tests. */
 enum frame_at {
     FRAME_AT_VERSION = 0, /* high half: version; low half: flags */
     FRAME_AT_PACKETS = 1,
@@ -34,72 +35,83 @@ enum frame_flag { FRAME_TAGGED = 0x1 };
 struct frame_head {
     uint8_t flags;     /* FRAME_TAGGED or 0 */
     uint8_t packets;   /* 1..FRAME_PACKETS_MAX */
-    uint16_t session;  /* low bits of the sender's session on this link */
-    uint16_t sequence; /* of this frame, counts all frames sent on the link */
-    uint16_t position; /* low bits of the number of the last control-stream item sent on the link */
-    uint64_t counter;  /* 0 unless tagged */
-    uint8_t tag[16];   /* 0 unless tagged */
+    uint16_t session;  /* the low bits of the sender's session on this link */
+    uint16_t sequence; /* of this frame: counts all frames that were sent on the link */
+    uint16_t position; /* the low bits of the number of the last control-stream item sent on the link */
+    uint64_t counter;  /* 0 without FRAME_TAGGED */
+    uint8_t tag[16];   /* 0 without FRAME_TAGGED */
 };
 
-/* The packets not yet seen of a frame. */
+/* A walk over the packets of a frame. */
 struct frame_walk {
-    uint32_t at; /* offset of the next packet from the start of the frame head; after the last: where padding starts */
-    uint32_t left;
+    uint32_t at;   /* offset of the next packet from the start of the frame head; behind the last: of the padding */
+    uint32_t left; /* packets that have not been seen yet */
 };
 
 /* One packet of a frame. */
 struct frame_slice {
     uint32_t at;   /* offset from the start of the frame head */
-    uint32_t size; /* CONTROL_HEAD_BYTES..PACKET_BYTES_MAX: exactly the packet */
+    uint32_t size; /* of the packet, CONTROL_HEAD_BYTES..PACKET_BYTES_MAX */
 };
 
 /*
- * Reads the head of the frame bytes[0, size), walks all packets, and sets *walk to the first one.
- * WIRE_OK, or the reason: then *head and *walk are untouched. A packet shorter than CONTROL_HEAD_BYTES is WIRE_BAD_LENGTH,
- * one that does not end inside the frame WIRE_TRUNCATED, no packet at all WIRE_BAD_VALUE.
+ * Reads the head of the frame bytes[0, size), walks over all packets, and sets *walk to the first one. WIRE_OK, or the
+ * reason why not; then *head and *walk are untouched. A packet that is shorter than CONTROL_HEAD_BYTES is
+ * WIRE_BAD_LENGTH, one that does not end inside the frame is WIRE_TRUNCATED, a frame without packets is WIRE_BAD_VALUE.
  */
 CW_MUST_CHECK enum wire_reason frame_decode(const uint8_t *bytes, size_t size, struct frame_head *head,
                                             struct frame_walk *walk);
 
-/* The next packet of a frame that frame_decode() accepted (same bytes); false when there is none, *slice is then untouched. */
+/*
+ * Gives the next packet of a frame that frame_decode() accepted, with the same bytes. False when there is none; *slice
+ * is then untouched.
+ */
 bool frame_next(const uint8_t *bytes, struct frame_walk *walk, struct frame_slice *slice);
 
-/* Bytes of the head alone: FRAME_HEAD_BYTES, or with FRAME_TAG_BYTES. */
+/* The size of the head alone, in bytes: FRAME_HEAD_BYTES, and FRAME_TAG_BYTES more when it is tagged. */
 static inline uint32_t frame_head_bytes(unsigned flags)
 {
     return flags & FRAME_TAGGED ? FRAME_HEAD_BYTES + FRAME_TAG_BYTES : FRAME_HEAD_BYTES;
 }
 
-/* Writes frame_head_bytes(head->flags) bytes and returns how many. An unsound head (no packet, unknown flag) is our bug: CHECK. */
+/*
+ * Writes frame_head_bytes(head->flags) bytes and gives their number. A head with no packet or an unknown flag is our
+ * own bug (CHECK).
+ */
 uint32_t frame_encode(const struct frame_head *head, uint8_t *out);
 
 /*
- * A frame being filled. The plan does the arithmetic only, so the pump may copy packets to the offsets it is given or send
- * head and packets as an iovec without copying:
+ * A frame that is being filled. The plan only does the arithmetic, so that the pump may copy packets to the offsets
+ * that it is given, or send the head and the packets as an iovec without copying:
  *
  *     frame_open(&plan, mtu, flags);
- *     while ((packet = next(link)) != NULL && frame_fits(&plan, packet->size)) {     one that does not fit opens the next frame
- *         at = frame_add(&plan, packet->size);       copy to buffer + at, or add to the iovec
+ *     while ((packet = next(link)) != NULL && frame_fits(&plan, packet->size)) {
+ *         at = frame_add(&plan, packet->size);
+ *         ... copy the packet to buffer + at, or add it to the iovec ...
  *     }
- *     head.flags = plan.flags; head.packets = plan.packets; ...; frame_encode(&head, buffer);   plan.size bytes to send
+ *     ... a packet that did not fit opens the next frame ...
+ *     head.flags = plan.flags;
+ *     head.packets = plan.packets;
+ *     frame_encode(&head, buffer);
+ *     ... send plan.size bytes ...
  *
- * The tag, when there is one, covers the head up to the tag (16 bytes) and all packets, not the padding: encode with a zero
- * tag, compute, then write 16 bytes at FRAME_AT_TAG.
+ * The tag, when there is one, covers the 16 bytes of the head before it and all packets, but not the padding: encode
+ * the head with a tag of zeros, compute the tag, then write its 16 bytes at FRAME_AT_TAG.
  */
 struct frame_plan {
     uint32_t mtu;    /* bytes that may follow the Ethernet header */
     uint32_t size;   /* bytes so far, the head included */
-    uint8_t packets; /* so far */
+    uint8_t packets; /* packets so far */
     uint8_t flags;
 };
 
-/* An empty frame. mtu must hold the head and the largest packet that will be sent on the link. */
+/* Makes *plan an empty frame. mtu must hold the head and the largest packet that will be sent on the link. */
 static inline void frame_open(struct frame_plan *plan, uint32_t mtu, unsigned flags)
 {
     *plan = (struct frame_plan){.mtu = mtu, .size = frame_head_bytes(flags), .flags = (uint8_t)flags};
 }
 
-/* The largest packet that may still be added; 0 when none may. */
+/* The size of the largest packet that may still be added; 0 when none may. */
 static inline uint32_t frame_room(const struct frame_plan *plan)
 {
     return plan->packets < FRAME_PACKETS_MAX && plan->size < plan->mtu ? plan->mtu - plan->size : 0;
@@ -111,7 +123,7 @@ static inline bool frame_fits(const struct frame_plan *plan, uint32_t packet_siz
     return packet_size <= frame_room(plan);
 }
 
-/* Adds a packet that fits (CHECK) and returns its offset from the start of the frame head. */
+/* Adds a packet, which must fit (CHECK), and gives its offset from the start of the frame head. */
 uint32_t frame_add(struct frame_plan *plan, uint32_t packet_size);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * goodbye.h - "count this incarnation out": ends an adjacency at once, and the hold with it (semantics 4.2, 4.6).
+ * goodbye.h - "do not count on this incarnation any more": ends an adjacency at once, and the hold with it (semantics
+ * 4.2, 4.6).
  *
  *      0               8              16              24             32
  *    0 | ver=1 | kind=4|     type=2   |          length=20           |

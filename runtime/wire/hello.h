@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hello.h - "this is me, this is what I last heard of you", sent on every link every few milliseconds (semantics 4.6).
+ * hello.h - "this is me, and this is what I heard of you last": sent on every link every few milliseconds (semantics
+ * 4.6).
  *
  *      0               8              16              24             32
  *    0 | ver=1 | kind=4|     type=1   |          length=64           |
@@ -12,11 +13,11 @@
  *   24 |                         incarnation                         |
  *   28 |                                                             |  never 0
  *   32 |                            clock                            |
- *   36 |                                                             |  sender's clock, ns, 1..2^63 - 2
+ *   36 |                                                             |  the sender's clock, ns, 1..2^63 - 2
  *   40 |                            echo                             |
- *   44 |                                                             |  last clock heard of the receiver; 0 = none
- *   48 |                       stream position                       |  last item sent, and those that wait
- *   52 |                          stream ack                         |  last item received in order
+ *   44 |                                                             |  the receiver's clock, heard last; 0 = none
+ *   48 |                       stream position                       |  of the last item, sent or waiting to be sent
+ *   52 |                          stream ack                         |  of the last item received in order
  *   56 |                            digest                           |
  *   60 |                                                             |  of the sender's link-state database
  */
@@ -34,7 +35,9 @@ enum hello_flags {
     HELLO_FLAGS = 0xf,
 };
 
-/* clock and echo are instants of two different clocks: never subtract one from the other. Neither is ever CW_NEVER. */
+/*
+ * clock and echo are instants of two different clocks: do not subtract one from the other. CW_NEVER is refused in both.
+ */
 struct hello {
     uint32_t session;
     uint32_t cluster;

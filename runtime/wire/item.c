@@ -32,7 +32,7 @@ static bool shape_fits(const struct shape *shape, size_t body)
     return shape->entry == 0 ? rest == 0 : rest % shape->entry == 0;
 }
 
-/* Straight into *out: each body decoder keeps its hands off until it is sure. */
+/* Decodes straight into *out, since each body's decoder leaves *out untouched until it is sure. */
 static enum wire_reason decode_body(enum item_type type, const uint8_t *body, size_t size, struct item *out)
 {
     switch (type) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * item.h - what the control stream carries: one item is one of seven things.
+ * item.h - what the control stream carries: items of seven types.
  *
  *      0               8              16                             32
  *    0 |     type      |     flags    |            length            |  of the item with these 4 bytes; a multiple of 4
  *    4   body
  *
- * Flags: LAST on summary and job summary: no more entries follow in later items. MORE on a record: it is one of several that are
- * to be applied together, at the next item without the flag.
+ * Flags: LAST on a summary or a job summary says that no more entries follow in later items. MORE on a record says that
+ * it is to be applied together with the records behind it, up to the next item without the flag.
  */
 #ifndef WIRE_ITEM_H
 #define WIRE_ITEM_H
@@ -21,15 +21,15 @@ enum item_type {
     ITEM_RECORD = 1,
     ITEM_ACK = 2,
     ITEM_SUMMARY = 3,
-    ITEM_SYNCED = 4, /* the sender has sent all that the receiver's summary lacked */
+    ITEM_SYNCED = 4, /* the sender has now sent all that the receiver's summary lacked */
     ITEM_JOB_PART = 5,
     ITEM_JOB_ACK = 6,
     ITEM_JOB_SUMMARY = 7,
 };
 
 struct item {
-    enum item_type type; /* says which member is meant */
-    bool more;           /* record: not to be applied alone */
+    enum item_type type; /* says which member of the union is meant */
+    bool more;           /* of a record: flag MORE */
     union {
         struct record record;
         struct ack ack;
@@ -42,15 +42,18 @@ struct item {
 };
 
 /*
- * Reads the item at the start of bytes[size], which may hold more; item_size(out) bytes of it are the item. The lists and the
- * job part borrow bytes. See control.h for what every decoder promises.
+ * Reads the item at the start of bytes[size], behind which there may be others; item_size(out) says how many bytes it
+ * has. Lists and job parts borrow the bytes. See control.h for what every decoder promises.
  */
 CW_MUST_CHECK enum wire_reason item_decode(const uint8_t *bytes, size_t size, struct item *out);
 
-/* Bytes of the item on the wire, a multiple of 4. A list in the making may be longer than an item can be, ITEM_BYTES_MAX. */
+/*
+ * The item's size on the wire in bytes, a multiple of 4. For a list that is being made it may be above ITEM_BYTES_MAX,
+ * which no item may be.
+ */
 size_t item_size(const struct item *item);
 
-/* Writes item_size() bytes, which must be ITEM_BYTES_MAX or less. Lists and the job part must lie elsewhere. */
+/* Writes item_size() bytes, at most ITEM_BYTES_MAX. The bytes of lists and job parts must not overlap these. */
 void item_encode(const struct item *item, uint8_t *bytes);
 
 #endif

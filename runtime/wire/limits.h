@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * limits.h - every number of the wire format on one screen, with the arithmetic. docs/wire.md draws it.
+ * limits.h - all numbers of the wire format on one screen, with their arithmetic. docs/wire.md has the drawings.
  */
 #ifndef WIRE_LIMITS_H
 #define WIRE_LIMITS_H
@@ -34,7 +34,7 @@ enum wire_limits {
 
     /* Control packet. */
     CONTROL_HEAD_BYTES = 8,
-    HELLO_BYTES = 64, /* frame 72, on the wire 72 + 14 + 4 + 20 = 110: 100 a second are 0.0088 % of 1 Gb/s */
+    HELLO_BYTES = 64, /* a frame of 72, on the cable 72 + 14 + 4 + 20 = 110: 100 a second are 0.0088 % of 1 Gb/s */
     GOODBYE_BYTES = 20,
     STREAM_HEAD_BYTES = 24,
 
@@ -42,7 +42,7 @@ enum wire_limits {
     PROBE_NAME_BYTES = 16,
     PROBE_BYTES = 56,
     CABLING_HEAD_BYTES = 16,
-    CABLING_ENTRY_BYTES = 104, /* 14 in a frame of 1,500 bytes, 86 in one of 9,000 */
+    CABLING_ENTRY_BYTES = 104, /* 14 of them in a frame of 1,500 bytes, 86 in a frame of 9,000 */
     CABLING_ACK_ENTRY_BYTES = 12,
 
     /* Control stream items, with their 4-byte item header. */
@@ -56,9 +56,9 @@ enum wire_limits {
     ITEM_JOB_ACK_BYTES = ITEM_HEAD_BYTES + 24,
     JOB_SUMMARY_ENTRY_BYTES = 12,
     JOB_RECORD_BYTES_MAX = 1 << 20, /* what the parts of one signed job record may add up to */
-    ITEM_BYTES_MAX = 65532,         /* 16 bits of length, in steps of 4 */
+    ITEM_BYTES_MAX = 65532,         /* the length has 16 bits, and goes in steps of 4 */
 
-    /* Hop budget (semantics 4.4): default and the most that 8 bits can say. */
+    /* Hop budget (semantics 4.4): the default, and the most that 8 bits can say. */
     HOP_LIMIT_DEFAULT = 64,
     HOP_LIMIT_MAX = 255,
 };

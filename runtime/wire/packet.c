@@ -16,7 +16,7 @@ static inline cw_coord coord_at(const uint8_t *p)
     return (cw_coord){p[0], p[1], p[2]};
 }
 
-/* The fields that can be wrong, in registers: a struct on the stack costs more than all the tests (store forwarding). */
+/* Judges the fields that can be wrong. They come in registers: a struct on the stack would cost more than all tests. */
 static inline enum wire_reason judge(unsigned kind, unsigned flags, unsigned length, unsigned budget,
                                      unsigned ext_words)
 {
@@ -46,7 +46,7 @@ enum wire_reason packet_judge(const struct packet_head *head)
     return judge(head->kind, head->flags, head->length, (unsigned)head->hop_limit + head->hops, head->ext_words);
 }
 
-/* The extensions are those that the flags name, in rising order, and fill exactly their words. */
+/* Sees that the extensions are those that the flags name, in rising order, and fill exactly their words. */
 static enum wire_reason check_extensions(const uint8_t *bytes, unsigned flags, unsigned ext_words)
 {
     const uint8_t *at = bytes + PACKET_AT_EXTENSIONS;
@@ -61,7 +61,7 @@ static enum wire_reason check_extensions(const uint8_t *bytes, unsigned flags, u
     return at == end ? WIRE_OK : WIRE_BAD_ORDER;
 }
 
-/* Where they are, once they have been checked. */
+/* Notes where the extensions are, once they have been checked. */
 static void find_extensions(const uint8_t *bytes, unsigned flags, struct packet_exts *exts)
 {
     uint32_t at = PACKET_AT_EXTENSIONS;

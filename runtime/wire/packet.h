@@ -11,16 +11,17 @@
  * 24  destination:64                  kind key: routing bits; else x:8 y:8 z:8 0:8 process:32
  * 32  extensions, payload
  *
- * packet_decode() is the only way in and checks everything, extensions included: whoever holds its results may read and
- * change the packet with the functions of this file and of extension.h without another test. There is no faster,
- * unchecked way: without extensions it is a dozen loads, as many compares and no loop (about 5 ns).
+ * packet_decode() is the only way in, and it checks everything, extensions included: whoever has its results may read
+ * and change the packet by the functions of this file and of extension.h without another test. There is no unchecked
+ * way that would be faster: without extensions it is a dozen loads, as many comparisons and no loop (about 5 ns).
  *
- * Transit changes a packet in place: packet_hop() and the ext_ functions. For a forwarder that cannot run this code
- * (an XDP program): every packet has its length at byte 2, and a data packet its hop limit at 4, destination job at 8 and
- * destination at 24, whatever extensions it has; it may forward those with flags 0 by doing what packet_hop() does, and
- * must pass up all others.
+ * A server that forwards a packet changes it in place, by packet_hop() and the ext_ functions. A forwarder that cannot
+ * run this code (an XDP program) needs to know: every packet has its length at byte 2; a data packet has its hop limit
+ * at byte 4, its destination job at 8 and its destination at 24, whatever extensions it has. Such a forwarder may
+ * forward packets with flags 0 by doing what packet_hop() does, and must pass up all others.
  *
- * Functions of this file borrow the bytes for the call, keep nothing and are safe on any thread that owns the bytes.
+ * The functions of this file borrow the bytes for the call and keep nothing; any thread that owns the bytes may call
+ * them.
  */
 #ifndef WIRE_PACKET_H
 #define WIRE_PACKET_H
@@ -46,8 +47,8 @@ enum packet_at {
 enum packet_kind {
     PACKET_KEY = 1,     /* to whoever owns the key */
     PACKET_SERVER = 2,  /* to a process on a server */
-    PACKET_LINK = 3,    /* to a process on the neighbour: one hop, never routed */
-    PACKET_CONTROL = 4, /* between daemons: not for packet_decode(), see hello.h and stream.h */
+    PACKET_LINK = 3,    /* to a process on the neighbour: one hop, not routed */
+    PACKET_CONTROL = 4, /* between daemons: not for packet_decode() but for control_decode() */
 };
 
 static inline unsigned packet_flag(enum ext_type type)
@@ -57,10 +58,10 @@ static inline unsigned packet_flag(enum ext_type type)
 
 struct packet_head {
     uint8_t kind;      /* PACKET_KEY, _SERVER, _LINK */
-    uint8_t flags;     /* packet_flag() of each extension that is there */
-    uint16_t length;   /* of the whole packet */
-    uint8_t hop_limit; /* links it may still cross */
-    uint8_t hops;      /* links it has crossed; hop_limit + hops is 1..255, the budget it was sent with (link: 1) */
+    uint8_t flags;     /* packet_flag() of each extension that the packet has */
+    uint16_t length;   /* of the whole packet, in bytes */
+    uint8_t hop_limit; /* how many links it may still cross */
+    uint8_t hops;      /* how many it has crossed; hop_limit + hops is the budget it began with, 1..255 (LINK: 1) */
     cw_port port;      /* port of the destination job */
     cw_job job;        /* destination job */
     cw_job source_job; /* who sent it: stamped by the sender's NMU */
@@ -76,14 +77,14 @@ struct packet_head {
     } to;
 };
 
-/* Where each extension starts, from the first byte of the packet; 0 for one that is not there. */
+/* The offset of each extension from the first byte of the packet; 0 for one that the packet does not have. */
 struct packet_exts {
     uint16_t at[EXT_TYPES];
 };
 
 /*
- * Is the decoded head one that packet_encode() may write? WIRE_OK, or why not (the same judgement packet_decode() passes
- * on bytes): for heads that are filled in from a client's words.
+ * WIRE_OK when packet_encode() may write this head; otherwise the reason, which is the one that packet_decode() would
+ * give for its bytes. For heads that are filled in from what a client says.
  */
 CW_MUST_CHECK enum wire_reason packet_judge(const struct packet_head *head);
 
@@ -94,30 +95,32 @@ CW_MUST_CHECK enum wire_reason packet_judge(const struct packet_head *head);
 CW_MUST_CHECK enum wire_reason packet_decode(const uint8_t *bytes, size_t size, struct packet_head *head,
                                              struct packet_exts *exts);
 
-/* Writes PACKET_HEAD_BYTES. A head that packet_judge() refuses is our own bug: CHECK. Extensions are written by extension.h. */
+/*
+ * Writes PACKET_HEAD_BYTES. A head that packet_judge() refuses is our own bug (CHECK). extension.h writes extensions.
+ */
 void packet_encode(const struct packet_head *head, uint8_t *out);
 
-/* The kind of bytes[0, size), size >= 1, to choose a decoder by; 0..15, judged by that decoder. */
+/* The kind of a packet of one byte or more, to choose a decoder by: 0..15, which that decoder judges. */
 static inline unsigned packet_kind_of(const uint8_t *bytes)
 {
     return bytes[PACKET_AT_KIND] & 0xfu;
 }
 
-/* Bytes before the payload. */
+/* How many bytes stand before the payload. */
 static inline uint32_t packet_head_bytes(const struct packet_head *head)
 {
     return PACKET_HEAD_BYTES + (uint32_t)head->ext_words * EXT_WORD_BYTES;
 }
 
-/* The extension of that type inside the packet, or NULL when it is not there. O(1). */
+/* The packet's extension of that type; NULL when it has none. O(1). */
 static inline uint8_t *packet_ext(uint8_t *packet, const struct packet_exts *exts, enum ext_type type)
 {
     return exts->at[type] ? packet + exts->at[type] : NULL;
 }
 
 /*
- * Counts one link crossed, in place: called by whoever puts the packet on a cable. False, and nothing changed, when the hop
- * limit is spent.
+ * Counts one more link, in place: for whoever puts the packet on a cable. False when the hop limit is used up; nothing
+ * has changed then.
  */
 static inline bool packet_hop(uint8_t *packet)
 {

@@ -2,15 +2,14 @@
 /*
  * position.h - positions of a link's control stream: serial numbers that wrap (after RFC 1982).
  *
- * The items of a stream are numbered 1, 2, ... modulo 2^32; 0 stands for "none yet" when a stream begins and is an
- * ordinary number after a wrap. Two positions can be ordered as long as they lie less than half the circle apart. At
- * exactly half, neither is before the other: position_before() is never true both ways, and holds one way
- * for every other pair.
+ * The items of a stream are numbered 1, 2, ... modulo 2^32; 0 stands for "none yet" when a stream begins, and is an
+ * ordinary number after a wrap. Two positions have an order as long as they lie less than half the circle apart;
+ * exactly half the circle apart, neither is before the other.
  *
- * Data frames carry only the low 16 bits (semantics 4.4), so a sender keeps at most POSITION_WINDOW items
- * unacknowledged: then position_widen() is exact.
+ * Data frames carry only the low 16 bits (semantics 4.4), so a sender has at most POSITION_WINDOW items that are not
+ * acknowledged: then position_widen() is exact.
  *
- * Pure functions of numbers.
+ * Functions are pure.
  */
 #ifndef WIRE_POSITION_H
 #define WIRE_POSITION_H
@@ -32,15 +31,16 @@ static inline int32_t position_ahead(uint32_t a, uint32_t b)
     return (int32_t)(b - a);
 }
 
-/* The same for low halves: b - a is in 1..2^15 - 1. */
+/* The same for the low 16 bits: b - a is in 1..2^15 - 1. */
 static inline bool position16_before(uint16_t a, uint16_t b)
 {
     return (uint16_t)((uint16_t)(b - a) - 1) < 0x7fffu;
 }
 
 /*
- * The position whose low half is `low` and that lies nearest to `near`: in near - 2^15 .. near + 2^15 - 1. Exact for a frame's
- * control position when `near` is the last item applied, because the sender is at most POSITION_WINDOW ahead.
+ * Of the positions whose low 16 bits are `low`, the one nearest to `near`: it lies in near - 2^15 .. near + 2^15 - 1.
+ * Exact for a frame's control position when `near` is the last item applied, because the sender is at most
+ * POSITION_WINDOW ahead of that.
  */
 static inline uint32_t position_widen(uint32_t near, uint16_t low)
 {

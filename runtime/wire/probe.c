@@ -25,8 +25,8 @@ static enum wire_reason judge(const struct probe *p)
         good = good && field_is_place(p->dims, p->at);
     } else {
         good = good && (p->flags & PROBE_TAKEN) == 0;
-        good =
-            good && p->dims.x == 0 && p->dims.y == 0 && p->dims.z == 0 && p->at.x == 0 && p->at.y == 0 && p->at.z == 0;
+        good = good && p->dims.x == 0 && p->dims.y == 0 && p->dims.z == 0;
+        good = good && p->at.x == 0 && p->at.y == 0 && p->at.z == 0;
     }
     return good ? WIRE_OK : WIRE_BAD_VALUE;
 }

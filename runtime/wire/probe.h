@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * probe.h - "who is at the other end of this cable?": what servers without a place ask on every port (CamCubeOS 3.1;
- * docs/bootstrap.md), and what servers with one answer.
+ * probe.h - "who is at the other end of this cable?": what servers without a place ask on every port, and servers with
+ * a place answer (CamCubeOS 3.1; docs/bootstrap.md).
  *
  *      0               8              16              24             32
  *    0 | ver=1 | kind=4|     type=4   |          length=56           |
@@ -11,8 +11,8 @@
  *   16 |                              id                             |
  *   20 |                                                             |  the sender's, never 0
  *   24 |     port      |    label     |     flags     |       0      |  port 0..5; label 0..5, 6 none
- *   28 |     X - 1     |    Y - 1     |     Z - 1     |       0      |  dims, with PLACED; else 0
- *   32 |       x       |       y      |       z       |       0      |  coordinate, with PLACED; else 0
+ *   28 |     X - 1     |    Y - 1     |     Z - 1     |       0      |  PLACED: the dims; else 0
+ *   32 |       x       |       y      |       z       |       0      |  PLACED: the coordinate; else 0
  *   36 |                      name, 16 characters                    |  printable ASCII, then zeros
  *   52 |                              0                              |
  */
@@ -23,7 +23,7 @@
 
 enum probe_flags {
     PROBE_PLACED = 0x1, /* the sender has a place, for ever */
-    PROBE_TAKEN = 0x2,  /* with PLACED: the server that belongs to the other end of this cable lives elsewhere */
+    PROBE_TAKEN = 0x2,  /* with PLACED: the server that belongs at the other end of this cable was found elsewhere */
     PROBE_FLAGS = 0x3,
 };
 
@@ -35,7 +35,7 @@ struct probe {
     uint32_t heard;
     uint64_t id;
     uint8_t port;
-    uint8_t label; /* the direction of the port; PROBE_UNLABELLED: not known, and with PLACED: it takes no part */
+    uint8_t label; /* the port's direction; PROBE_UNLABELLED: not known, or with PLACED: the port takes no part */
     uint8_t flags; /* set of enum probe_flags */
     cw_dims dims;  /* zeros without PLACED */
     cw_coord at;   /* inside the dims; zeros without PLACED */
@@ -48,7 +48,7 @@ CW_MUST_CHECK enum wire_reason probe_decode(const uint8_t *bytes, size_t size, s
 /* Writes PROBE_BYTES, head included. */
 void probe_encode(const struct probe *probe, uint8_t bytes[static PROBE_BYTES]);
 
-/* Printable ASCII, then zeros to the end. */
+/* True when the name is printable ASCII without spaces, and then zeros to the end. */
 bool probe_name_is_good(const char name[static PROBE_NAME_BYTES]);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reason.h - why bytes were refused. Every decoder of this folder returns one of these; on anything but WIRE_OK
- * it has written nothing.
+ * reason.h - why bytes were refused. Every decoder of this folder gives one of these reasons; when it is not WIRE_OK,
+ * the decoder has written nothing.
  */
 #ifndef WIRE_REASON_H
 #define WIRE_REASON_H
@@ -19,7 +19,7 @@ enum wire_reason {
     WIRE_REASON_COUNT,
 };
 
-/* Short name ("truncated"), for counters and logs; and the sentence for people. Static strings, never NULL. */
+/* The reason's name ("truncated"), for counters and logs, and a sentence for people. Static strings, never NULL. */
 const char *wire_reason_name(enum wire_reason reason);
 const char *wire_reason_text(enum wire_reason reason);
 

@@ -23,7 +23,7 @@ static enum wire_reason judge(const struct record *r)
 static inline void load(const uint8_t *bytes, struct record *r)
 {
     r->origin = field_get_coord(bytes);
-    r->flags = bytes[3]; /* the reserved half byte too: judge() refuses it */
+    r->flags = bytes[3]; /* with the reserved half byte, which judge() refuses when it is not 0 */
     r->incarnation = get_be64(bytes + 4);
     r->seq = get_be32(bytes + 12);
     r->up = bytes[16];
@@ -40,8 +40,10 @@ enum wire_reason record_decode(const uint8_t bytes[static RECORD_BYTES], struct 
     load(bytes, &record);
     enum wire_reason reason = judge(&record);
     if (reason == WIRE_OK) {
-        load(bytes,
-             out); /* again, not a copy: wide loads of the narrow stores above would stall for longer than this takes */
+        /*
+         * Loads again and does not copy: wide loads of the narrow stores above would stall for longer than this takes.
+         */
+        load(bytes, out);
     }
     return reason;
 }

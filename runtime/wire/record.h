@@ -7,13 +7,13 @@
  *    4 |                         incarnation                         |
  *    8 |                                                             |  never 0
  *   12 |                             seq                             |  never 0
- *   16 |      up       |    pending   |          boot nonce          |  sets of links, disjoint
+ *   16 |      up       |    pending   |          boot nonce          |  two disjoint sets of links
  *   20 |    neighbour incarnation 0   |    neighbour incarnation 1   |  the low 16 bits, by link;
  *   24 |    neighbour incarnation 2   |    neighbour incarnation 3   |  0 where the link is in
  *   28 |    neighbour incarnation 4   |    neighbour incarnation 5   |  neither set
  *
- * The version of a record is the pair (incarnation, seq). A neighbour's word may be 0 where the link is up or pending too:
- * one incarnation in 65,536 ends in sixteen zero bits.
+ * The version of a record is the pair (incarnation, seq). The word of a neighbour may also be 0 where the link is up or
+ * pending: one incarnation in 65,536 ends in sixteen zero bits.
  */
 #ifndef WIRE_RECORD_H
 #define WIRE_RECORD_H
@@ -23,12 +23,12 @@
 #include "wire/control.h"
 
 enum record_flags {
-    RECORD_LEAVING = 0x1, /* on its way out: no root for any key */
-    RECORD_ACTIVE = 0x2,  /* has had a committed link since boot */
+    RECORD_LEAVING = 0x1, /* the server is leaving, and is no key's root any more */
+    RECORD_ACTIVE = 0x2,  /* the server has had a committed link since it started */
     RECORD_FLAGS = 0x3,
 };
 
-/* No padding: two records are equal when their bytes are, and a database holds them as they are. */
+/* There is no padding: two records are equal when their bytes are equal, and a database may keep them as they are. */
 struct record {
     uint64_t incarnation;
     uint32_t seq;

@@ -63,7 +63,7 @@ bool stream_next(struct stream_cursor *c, uint32_t *number, struct item *item)
         return false;
     }
     enum wire_reason reason = item_decode(c->at, (size_t)(c->end - c->at), item);
-    CHECK(reason == WIRE_OK); /* stream_decode() has seen it */
+    CHECK(reason == WIRE_OK); /* stream_decode() accepted it, and the bytes have not changed */
     c->at += item_size(item);
     *number = c->number++;
     return true;

@@ -91,7 +91,7 @@ static void swap_two(struct graph *g)
 static void settle_but_a_plane(struct graph *g)
 {
     struct solution s;
-    require(solve(g, &s) == 0);
+    require(boot_solve(g, &s) == 0);
     for (uint32_t i = 0; i < g->count; i++) {
         if (s.spot[i].at.x != 1) {
             g->server[i].placed = true;
@@ -106,8 +106,8 @@ static void settle_but_a_plane(struct graph *g)
 static void solve_and_check(const struct graph *g, int expected)
 {
     struct solution s;
-    require(solve(g, &s) == 0);
-    require(verify(g, &s) == expected);
+    require(boot_solve(g, &s) == 0);
+    require(boot_verify(g, &s) == expected);
     solution_free(&s);
 }
 
@@ -141,7 +141,7 @@ static void run(struct bench *b, enum job job)
         solve_and_check(&b->plane, 0);
         break;
     default:
-        require(verify(&b->labelled, &b->truth) == 0);
+        require(boot_verify(&b->labelled, &b->truth) == 0);
         break;
     }
 }
@@ -172,7 +172,7 @@ static void measure(cw_dims dims, unsigned rounds)
     swap_two(&b.shape_swapped);
     settle_but_a_plane(&b.plane);
     b.copy = malloc(b.labelled.count * sizeof *b.copy);
-    require(b.copy != NULL && solve(&b.labelled, &b.truth) == 0);
+    require(b.copy != NULL && boot_solve(&b.labelled, &b.truth) == 0);
     double took[JOBS][ROUNDS];
     for (unsigned round = 0; round < rounds; round++) {
         for (enum job job = 0; job < JOBS; job++) {

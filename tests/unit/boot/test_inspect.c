@@ -18,9 +18,9 @@ static void find(const struct yard *y, struct found *found)
 {
     struct solution s;
     found->list = (struct fault_list){.fault = found->fault, .max = FAULTS};
-    ck_assert_int_eq(solve(&y->g, &s), 0);
-    ck_assert_int_eq(inspect(&y->g, &s, &found->list), 0);
-    ck_assert_int_eq(verify(&y->g, &s) != 0, found->list.grave > 0);
+    ck_assert_int_eq(boot_solve(&y->g, &s), 0);
+    ck_assert_int_eq(boot_inspect(&y->g, &s, &found->list), 0);
+    ck_assert_int_eq(boot_verify(&y->g, &s) != 0, found->list.grave > 0);
     solution_free(&s);
 }
 

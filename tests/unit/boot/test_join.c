@@ -49,8 +49,8 @@ START_TEST(newcomers_take_the_places_that_are_free)
         }
         struct solution s;
         ck_assert_int_eq(solution_make(&s, y.g.count), 0);
-        join(&y.g, &s);
-        ck_assert_int_eq(verify(&y.g, &s), 0);
+        boot_join(&y.g, &s);
+        ck_assert_int_eq(boot_verify(&y.g, &s), 0);
         for (uint32_t i = 0; i < y.g.count; i++) {
             ck_assert(coord_equal(s.spot[i].at, truth[i]));
         }
@@ -71,8 +71,8 @@ START_TEST(a_whole_plane_of_newcomers)
     }
     struct solution s;
     ck_assert_int_eq(solution_make(&s, y.g.count), 0);
-    join(&y.g, &s);
-    ck_assert_int_eq(verify(&y.g, &s), 0);
+    boot_join(&y.g, &s);
+    ck_assert_int_eq(boot_verify(&y.g, &s), 0);
     solution_free(&s);
     yard_free(&y);
 }
@@ -96,8 +96,8 @@ START_TEST(a_wrong_cable_is_outvoted_and_refused)
         yard_swap(&y, a, b);
         struct solution s;
         ck_assert_int_eq(solution_make(&s, y.g.count), 0);
-        join(&y.g, &s);
-        ck_assert_int_eq(verify(&y.g, &s), 1);
+        boot_join(&y.g, &s);
+        ck_assert_int_eq(boot_verify(&y.g, &s), 1);
         ck_assert(coord_equal(s.spot[7].at, truth));
         solution_free(&s);
         yard_free(&y);
@@ -113,8 +113,8 @@ START_TEST(two_tori_that_run_are_not_made_one)
     y.g.server[26].dims = (cw_dims){3, 3, 4};
     struct solution s;
     ck_assert_int_eq(solution_make(&s, y.g.count), 0);
-    join(&y.g, &s);
-    ck_assert_int_eq(verify(&y.g, &s), 1);
+    boot_join(&y.g, &s);
+    ck_assert_int_eq(boot_verify(&y.g, &s), 1);
     solution_free(&s);
     yard_free(&y);
 }

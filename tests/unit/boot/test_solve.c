@@ -18,9 +18,9 @@ struct verdict {
 static void judge(const struct graph *g, struct verdict *v)
 {
     v->list = (struct fault_list){.fault = v->fault, .max = FAULTS};
-    ck_assert_int_eq(solve(g, &v->s), 0);
-    v->verified = verify(g, &v->s);
-    ck_assert_int_eq(inspect(g, &v->s, &v->list), 0);
+    ck_assert_int_eq(boot_solve(g, &v->s), 0);
+    v->verified = boot_verify(g, &v->s);
+    ck_assert_int_eq(boot_inspect(g, &v->s, &v->list), 0);
 }
 
 static cw_dims random_dims(struct rng *r, unsigned least, unsigned most)

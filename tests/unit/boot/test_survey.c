@@ -24,21 +24,21 @@ START_TEST(what_hangs_together)
     put(&a, 40, 50, 30, 0);
     put(&a, 20, 30, 0, 0);
     put(&a, 7, 0, 0, 0); /* of nobody's acquaintance */
-    ck_assert_int_eq(survey(&a, 50, &g, &missing), 0);
+    ck_assert_int_eq(boot_survey(&a, 50, &g, &missing), 0);
     ck_assert_uint_eq(g.count, 2);
     ck_assert_uint_eq(missing, 1); /* 30 has not been heard of */
     graph_free(&g);
     put(&a, 30, 40, 20, 0);
-    ck_assert_int_eq(survey(&a, 50, &g, &missing), 0);
+    ck_assert_int_eq(boot_survey(&a, 50, &g, &missing), 0);
     ck_assert_uint_eq(g.count, 4);
     ck_assert_uint_eq(missing, 0);
     for (uint32_t i = 0; i < 4; i++) {
         ck_assert_uint_eq(g.server[i].id, 20 + 10 * i);
-        ck_assert_uint_eq(survey_find(&g, g.server[i].id), i);
+        ck_assert_uint_eq(boot_survey_find(&g, g.server[i].id), i);
         ck_assert_uint_eq(g.server[i].far[0].server, i < 3 ? i + 1 : GRAPH_NONE);
         ck_assert_uint_eq(g.server[i].far[1].server, i > 0 ? i - 1 : GRAPH_NONE);
     }
-    ck_assert_uint_eq(survey_find(&g, 7), GRAPH_NONE);
+    ck_assert_uint_eq(boot_survey_find(&g, 7), GRAPH_NONE);
     graph_free(&g);
     atlas_clear(&a);
 }
@@ -52,7 +52,7 @@ START_TEST(servers_with_a_place_are_the_border)
     put(&a, 50, 0, 40, 0);
     put(&a, 40, 50, 30, CABLING_PLACED);
     put(&a, 30, 40, 20, CABLING_PLACED);
-    ck_assert_int_eq(survey(&a, 50, &g, &missing), 0);
+    ck_assert_int_eq(boot_survey(&a, 50, &g, &missing), 0);
     ck_assert_uint_eq(g.count, 2);
     ck_assert_uint_eq(missing, 0); /* what it names is not our business */
     ck_assert(g.server[0].placed && g.server[0].dims.x == 3 && !g.server[1].placed);
@@ -68,7 +68,7 @@ START_TEST(a_cable_has_two_witnesses)
     uint32_t missing;
     put(&a, 50, 0, 40, 0);
     put(&a, 40, 0, 0, 0);
-    ck_assert_int_eq(survey(&a, 50, &g, &missing), 0);
+    ck_assert_int_eq(boot_survey(&a, 50, &g, &missing), 0);
     ck_assert_uint_eq(g.count, 1);
     ck_assert_uint_eq(missing, 1);
     graph_free(&g);

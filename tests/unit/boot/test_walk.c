@@ -12,7 +12,7 @@ static struct solution walked(const struct yard *y)
             s.spot[i].direction[port] = y->g.server[i].label[port];
         }
     }
-    ck_assert_int_eq(walk(&y->g, &s), 0);
+    ck_assert_int_eq(boot_walk(&y->g, &s), 0);
     return s;
 }
 

@@ -10,6 +10,56 @@ START_TEST(units)
     ck_assert_int_eq(CW_US(7).ns, 7000);
     ck_assert_int_eq(CW_MS(7).ns, 7000000);
     ck_assert_int_eq(CW_SEC(7).ns, 7000000000);
+    ck_assert_int_eq(CW_MINUTES(7).ns, 420000000000);
+    ck_assert_int_eq(CW_HOURS(7).ns, 25200000000000);
+    ck_assert_int_eq(CW_DAYS(7).ns, 604800000000000);
+    ck_assert_int_eq(CW_MS(2 + 3).ns, 5000000);
+    ck_assert_int_eq(CW_SEC(-1).ns, -1000000000);
+}
+END_TEST
+
+static const cw_span lone = CW_MS(5);
+static const cw_span several[] = {CW_NS(1), CW_US(1), CW_SEC(1), CW_MINUTES(1), CW_HOURS(1), CW_DAYS(1)};
+static const struct {
+    int number;
+    cw_span span;
+    cw_time time;
+} mixed = {.number = 1, .span = CW_US(2), .time = CW_NEVER};
+enum { NUMBER = 20 * CW_NS_PER_MS };
+
+/* That this file compiles is half of the test: all forms may initialise static objects. */
+START_TEST(units_initialise_static_objects)
+{
+    ck_assert_int_eq(lone.ns, 5000000);
+    ck_assert_int_eq(several[0].ns, 1);
+    ck_assert_int_eq(several[1].ns, CW_NS_PER_US);
+    ck_assert_int_eq(several[2].ns, CW_NS_PER_SEC);
+    ck_assert_int_eq(several[3].ns, 60 * CW_NS_PER_SEC);
+    ck_assert_int_eq(several[4].ns, 3600 * CW_NS_PER_SEC);
+    ck_assert_int_eq(several[5].ns, 24 * 3600 * CW_NS_PER_SEC);
+    ck_assert_int_eq(mixed.number, 1);
+    ck_assert_int_eq(mixed.span.ns, 2000);
+    ck_assert_int_eq(mixed.time.ns, INT64_MAX);
+    ck_assert_int_eq(NUMBER, 20000000);
+}
+END_TEST
+
+START_TEST(spans_in_whole_units_round_towards_zero)
+{
+    ck_assert_int_eq(cw_span_us(CW_NS(1999)), 1);
+    ck_assert_int_eq(cw_span_us(CW_NS(-1999)), -1);
+    ck_assert_int_eq(cw_span_us(CW_SEC(2)), 2000000);
+    ck_assert_int_eq(cw_span_ms(CW_US(1999)), 1);
+    ck_assert_int_eq(cw_span_ms(CW_US(-1999)), -1);
+    ck_assert_int_eq(cw_span_ms(CW_SEC(2)), 2000);
+}
+END_TEST
+
+START_TEST(sums_of_spans_saturate)
+{
+    ck_assert_int_eq(cw_span_add(CW_MS(1), CW_US(-1)).ns, 999000);
+    ck_assert_int_eq(cw_span_add((cw_span){INT64_MAX}, CW_NS(1)).ns, INT64_MAX);
+    ck_assert_int_eq(cw_span_add((cw_span){INT64_MIN}, CW_NS(-1)).ns, INT64_MIN);
 }
 END_TEST
 
@@ -46,8 +96,12 @@ END_TEST
 START_TEST(order)
 {
     cw_time a = {5}, b = {6};
-    ck_assert(cw_time_before(a, b) && !cw_time_before(b, a) && !cw_time_before(a, a));
-    ck_assert(cw_time_due(a, b) && cw_time_due(a, a) && !cw_time_due(b, a));
+    ck_assert(cw_time_before(a, b));
+    ck_assert(!cw_time_before(b, a));
+    ck_assert(!cw_time_before(a, a));
+    ck_assert(cw_time_due(a, b));
+    ck_assert(cw_time_due(a, a));
+    ck_assert(!cw_time_due(b, a));
     ck_assert_int_eq(cw_time_min(a, b).ns, 5);
     ck_assert_int_eq(cw_time_min(b, a).ns, 5);
     ck_assert_int_eq(cw_time_max(a, b).ns, 6);
@@ -58,6 +112,9 @@ END_TEST
 
 static const struct suite_test tests[] = {
     SUITE_TEST(units),
+    SUITE_TEST(units_initialise_static_objects),
+    SUITE_TEST(spans_in_whole_units_round_towards_zero),
+    SUITE_TEST(sums_of_spans_saturate),
     SUITE_TEST(addition_saturates_at_both_ends),
     SUITE_TEST(never_stays_never),
     SUITE_TEST(difference_saturates),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * counters.h - the numbers one service shows to operators. They become metrics by being made (service-api.md, 7).
+ * counters.h - the numbers one service shows to operators. They become metrics by being made (docs/control-protocol.md).
  *
  * Guarantee: a counter once given stays where it is as long as the set. A service that makes too many, or gives one a name that is no
  * name, shares the last place, "overflow", and the operator sees that.

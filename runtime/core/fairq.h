@@ -3,7 +3,7 @@
  * fairq.h - whose turn is it on a link: byte-fair, weighted, two classes.
  *
  * Guarantee: over any interval in which s services of one class want a link, each gets bytes in proportion to its weight, plus or
- * minus one maximal packet, whatever the packet sizes (semantics 8.1, 23). A background service is served only while no
+ * minus one maximal packet, whatever the packet sizes (invariant 23). A background service is served only while no
  * foreground service wants the link (CamCubeOS 3.3).
  *
  * This is start-time fair queueing (Goyal, Vin, Cheng 1996). Deficit round robin has the same long-run shares, but its burst grows with

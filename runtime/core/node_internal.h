@@ -144,7 +144,7 @@ struct node {
     struct changes changes; /* the latest changes of it */
     struct changes unrest;  /* the same of both views, and of the lives of servers */
     uint64_t drops[CW_DROP_COUNT];
-    /* Every packet sent is delivered, taken on its way, dropped, or still inside or on a cable (semantics 8.1, 8). */
+    /* Every packet sent is delivered, taken on its way, dropped, or still inside or on a cable (invariant 8). */
     uint64_t sent, delivered, taken;
     uint64_t kept; /* packets that services had in their hands when they closed */
 } __attribute__((aligned(64)));

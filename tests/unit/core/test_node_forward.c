@@ -4,7 +4,7 @@
 #include "suite.h"
 
 /*
- * Conservation (semantics 8.1, 8): whatever happens, every packet sent is delivered, dropped with one cause, inside some node, or was on a
+ * Conservation (invariant 8): whatever happens, every packet sent is delivered, dropped with one cause, inside some node, or was on a
  * cable or in a server when that died. Random traffic of all kinds, deaths, returns, cuts; counted after every step.
  */
 static uint64_t sent_by_all, dead_sent, dead_delivered;

@@ -12,7 +12,7 @@
 
 enum { KEYS_TRIED = 4 };
 
-/* ---- Records ------------------------------------------------------------------------------------------------------- */
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
 
 static struct version version_of(const struct record *r)
 {
@@ -62,7 +62,7 @@ static void check_versions(struct check *c, cw_server s)
     c->world->totals.checks += 2;
 }
 
-/* ---- Views --------------------------------------------------------------------------------------------------------- */
+/* ---- Views ------------------------------------------------------------------------------------------------------- */
 
 /* Invariant 15: data goes only over links that both records list, with incarnations as they are now. */
 static void check_links(struct check *c, cw_server s)
@@ -158,7 +158,7 @@ void check_server(struct check *c, cw_server s)
     c->connected = true;
 }
 
-/* ---- Members ------------------------------------------------------------------------------------------------------- */
+/* ---- Members ----------------------------------------------------------------------------------------------------- */
 
 void check_group(struct check *c)
 {

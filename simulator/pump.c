@@ -2,8 +2,8 @@
 /*
  * pump.c - frames to nodes and from nodes to wires: what runs once per hop.
  *
- * A frame that was pulled is one event, its arrival: when it leaves is known when it is given to the wire. Only a link that somebody
- * waits for while it is busy costs a second one, the poll.
+ * A frame that was pulled is one event, its arrival: when it leaves is known when it is given to the wire. Only a link
+ * that somebody waits for while it is busy costs a second one, the poll.
  */
 #include "simulator/world_internal.h"
 
@@ -14,7 +14,7 @@
 
 enum { PPM = 1000000 };
 
-/* ---- Clocks -------------------------------------------------------------------------------------------------------- */
+/* ---- Clocks ------------------------------------------------------------------------------------------------------ */
 
 static int64_t run_off(const struct host *h, int64_t true_ns)
 {
@@ -46,7 +46,7 @@ static int64_t true_of(const struct world *w, const struct host *h, cw_time loca
     return h->clock_true + guess;
 }
 
-/* ---- From the node to the wires ------------------------------------------------------------------------------------ */
+/* ---- From the node to the wires ---------------------------------------------------------------------------------- */
 
 uint32_t pump_data_packets(const struct cw_packet *frame)
 {
@@ -181,12 +181,15 @@ static void transmit(struct world *w, cw_server s, struct host *h, cw_links link
                 }
             }
         }
-        /* What is left waits for a poll, and a pull may have made work for other links (a change of view runs services). */
+        /*
+         * What is left waits for a poll, and a pull may have made work for other links (a change of view runs
+         * services).
+         */
         links = some ? node_tx_links(h->node) & (cw_links)~h->polled : CW_LINKS_NONE;
     }
 }
 
-/* ---- From events to the node --------------------------------------------------------------------------------------- */
+/* ---- From events to the node ------------------------------------------------------------------------------------- */
 
 static void arm(struct world *w, cw_server s, struct host *h)
 {

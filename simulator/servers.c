@@ -20,7 +20,7 @@ static void announce(struct world *w, cw_server s)
     }
 }
 
-/* ---- Work beside a node -------------------------------------------------------------------------------------------- */
+/* ---- Work beside a node ------------------------------------------------------------------------------------------ */
 
 struct beside {
     struct beside *next; /* while a server ends */
@@ -66,7 +66,7 @@ static void end_offloads(struct world *w, struct host *h, struct beside *first)
     }
 }
 
-/* ---- Starting ------------------------------------------------------------------------------------------------------ */
+/* ---- Starting ---------------------------------------------------------------------------------------------------- */
 
 static int add_services(struct world *w, struct node *n, cw_time local)
 {
@@ -177,7 +177,7 @@ void world_start_all(struct world *w, cw_span spread)
     }
 }
 
-/* ---- Ending -------------------------------------------------------------------------------------------------------- */
+/* ---- Ending ------------------------------------------------------------------------------------------------------ */
 
 struct ending {
     struct world *world;
@@ -325,7 +325,7 @@ void world_leave(struct world *w, cw_server s)
     world_at(w, cw_time_add(w->now, CW_MS(1)), try_leave, (void *)(uintptr_t)s);
 }
 
-/* ---- Clocks and questions ------------------------------------------------------------------------------------------ */
+/* ---- Clocks and questions ---------------------------------------------------------------------------------------- */
 
 void world_clock(struct world *w, cw_server s, int32_t ppm)
 {

@@ -42,7 +42,7 @@ static void say_word(struct words *words, const char *word)
     words->count++;
 }
 
-/* ---- Commands ------------------------------------------------------------------------------------------------------ */
+/* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
 struct answer {
     struct workload_result *sum; /* NULL: only the result is wanted */
@@ -125,7 +125,7 @@ static int command_all(struct world *w, const struct words *words)
     return 0;
 }
 
-/* ---- Start and stop ------------------------------------------------------------------------------------------------ */
+/* ---- Start and stop ---------------------------------------------------------------------------------------------- */
 
 static void join(struct world *w, cw_server s, void *context)
 {
@@ -219,7 +219,7 @@ void workload_collect(struct world *w, struct workload_result *out)
     }
 }
 
-/* ---- Rates --------------------------------------------------------------------------------------------------------- */
+/* ---- Rates ------------------------------------------------------------------------------------------------------- */
 
 uint64_t workload_bound(const struct torus *torus, uint64_t link_bits_per_second)
 {

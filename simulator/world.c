@@ -21,7 +21,7 @@ enum {
     BUSY_LOAD = 2,                /* buckets are made for links that are half used */
 };
 
-/* ---- Opening ------------------------------------------------------------------------------------------------------- */
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 static int check_config(const struct world_config *c, struct torus *torus)
 {
@@ -202,7 +202,7 @@ void world_close(struct world *w)
     release(w);
 }
 
-/* ---- Time ---------------------------------------------------------------------------------------------------------- */
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
 
 cw_time world_now(const struct world *w)
 {
@@ -224,9 +224,9 @@ void world_at(struct world *w, cw_time at, void (*fn)(struct world *w, void *arg
 }
 
 /*
- * Thousands of nodes do not fit into a cache, and their order is known a little ahead. Each step brings near what the next one reads:
- * the event; its host and its frame; from the host, what the node reads first; from the node and the frame, what the node
- * will ask of where the frame is going.
+ * Thousands of nodes do not fit into a cache, and their order is known a little ahead. Each step brings near what the
+ * next one reads: the event; its host and its frame; from the host, what the node reads first; from the node and the
+ * frame, what the node will ask of where the frame is going.
  */
 static void prefetch(const struct world *w)
 {
@@ -289,7 +289,7 @@ int world_run(struct world *w, cw_time until)
     return 0;
 }
 
-/* ---- Questions ----------------------------------------------------------------------------------------------------- */
+/* ---- Questions --------------------------------------------------------------------------------------------------- */
 
 const struct torus *world_torus(const struct world *w)
 {

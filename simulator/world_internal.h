@@ -82,7 +82,7 @@ struct world {
     struct world_violation violation;
 };
 
-/* ---- pump.c -------------------------------------------------------------------------------------------------------- */
+/* ---- pump.c ------------------------------------------------------------------------------------------------------ */
 
 /* The server's own time. */
 cw_time pump_local(const struct world *w, const struct host *h);
@@ -101,7 +101,7 @@ void pump_lose(struct world *w, struct cw_packet *frame, enum world_loss cause);
 /* Looks at the link state of s anew: oracle, checks. */
 void pump_look(struct world *w, cw_server s);
 
-/* ---- servers.c, cables.c ------------------------------------------------------------------------------------------- */
+/* ---- servers.c, cables.c ----------------------------------------------------------------------------------------- */
 
 /* Frames waiting at the card of s are lost. */
 void servers_empty_card(struct world *w, cw_server s, enum world_loss cause);
@@ -114,7 +114,7 @@ bool cables_light(const struct world *w, cw_server s, cw_link link);
 /* s and its neighbours see by and by what is so. */
 void cables_tell(struct world *w, cw_server s, cw_link link);
 
-/* ---- seen.c -------------------------------------------------------------------------------------------------------- */
+/* ---- seen.c ------------------------------------------------------------------------------------------------------ */
 
 struct node_watch seen_watch(struct world *w);
 

@@ -3,10 +3,10 @@
  * mutant.h - plausible bugs on purpose, to test the tests (semantics 8.3).
  *
  * MUTANT(NAME) marks the place in the code where a rule would be forgotten. It is the constant false, so that what it
- * guards is in no program, except in one build of these sources with CW_MUTANTS, which tests/sim makes for itself: there
- * mutants_in says which bugs are in, and tests/sim/mutants.py demands that each is found. A number names a bug for ever;
- * its comment begins with the section of docs/semantics.md that has the rule which the bug breaks. The table of 8.3 there
- * says what finds it.
+ * guards is in no program, except in one build of these sources with CW_MUTANTS, which tests/sim makes for itself:
+ * there mutants_in says which bugs are in, and tests/sim/mutants.py demands that each is found. A number names a bug
+ * for ever; its comment begins with the section of docs/semantics.md that has the rule which the bug breaks. The table
+ * of 8.3 there says what finds it.
  */
 #ifndef LINKSTATE_MUTANT_H
 #define LINKSTATE_MUTANT_H

@@ -6,9 +6,9 @@
 #include "testbed/cwlab/compare.h"
 #include "testbed/cwlab/converge.h"
 #include "testbed/cwlab/explain.h"
-#include "testbed/launch.h"
 #include "testbed/cwlab/play.h"
 #include "testbed/cwlab/scale.h"
+#include "testbed/launch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct wish {
     bool json, alone, unshaped, hasty;
 };
 
-/* ---- The lab of a scenario --------------------------------------------------------------------------------------------------- */
+/* ---- The lab of a scenario --------------------------------------------------------------------------------------- */
 
 static int plan_lab(const struct program_command *self, const struct wish *wish, const struct scenario *s,
                     struct lab *lab)
@@ -67,7 +67,7 @@ static int plan_lab(const struct program_command *self, const struct wish *wish,
     return PROGRAM_GO;
 }
 
-/* ---- What was expected ------------------------------------------------------------------------------------------------------- */
+/* ---- What was expected ------------------------------------------------------------------------------------------- */
 
 static bool judge_expectations(const struct wish *wish, const struct scenario *s, const struct report *r)
 {
@@ -109,7 +109,10 @@ static struct message *simulate(const char *file)
     return m;
 }
 
-/* Says, when that is wanted, why the lab is not as it should be; gives the share of time that daemons waited for a processor. */
+/*
+ * Says, when that is wanted, why the lab is not as it should be; gives the share of time that daemons waited for a
+ * processor.
+ */
 static double tell_why(const struct lab *lab, bool aloud)
 {
     struct explain e;

@@ -30,7 +30,7 @@ const struct program program_cwlab = {
     .commands = commands,
 };
 
-/* ---- Labs -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Labs -------------------------------------------------------------------------------------------------------- */
 
 struct living {
     char name[LAB_NAME];
@@ -84,7 +84,7 @@ int command_server(const struct program_command *c, const struct lab *lab, const
     return PROGRAM_GO;
 }
 
-/* ---- Asking ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
 int command_keeper(const struct program_command *c, const struct lab *lab, const char *what, int argc,
                    const char *const *argv, void (*row)(void *context, const struct message *row), void *context)
@@ -125,7 +125,7 @@ int command_daemon(const struct lab *lab, cw_server s, struct message *request, 
     return rc;
 }
 
-/* ---- Showing ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Showing ----------------------------------------------------------------------------------------------------- */
 
 static void copy_text(void *context, const char *name, const char *value)
 {
@@ -154,7 +154,7 @@ void command_copy(struct report *r, const struct message *row)
     message_visit(row, &copy);
 }
 
-/* ---- Programs ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Programs ---------------------------------------------------------------------------------------------------- */
 
 static bool whole_path(const char *path, char out[static LAB_PATH])
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "testbed/cwlab/explain.h"
 
-#include "testbed/peer.h"
 #include "testbed/cwlab/scale.h"
+#include "testbed/peer.h"
 
 #include <string.h>
 

@@ -126,7 +126,7 @@ void check_delivered(struct check *c, cw_server s, const struct cw_packet *p, ui
     }
     check_hops(c, s, p);
     if (p->head.kind == PACKET_KEY) {
-        if (!ls_serving(w->host[s].linkstate, local)) {
+        if (!ls_serving(w->server[s].linkstate, local)) {
             check_violated(w, 20, 1, &s, "a fenced server delivered key %016llx", (unsigned long long)p->head.to.key);
             return;
         }

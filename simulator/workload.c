@@ -117,7 +117,7 @@ static int command_all(struct world *w, const struct words *words)
 {
     for (cw_server s = 0; s < w->servers; s++) {
         struct answer answer = {.sum = NULL};
-        int rc = w->host[s].state != WORLD_DEAD ? command(w, s, words, &answer) : 0;
+        int rc = w->server[s].state != WORLD_DEAD ? command(w, s, words, &answer) : 0;
         if (rc < 0) {
             return rc;
         }
@@ -208,7 +208,7 @@ void workload_collect(struct world *w, struct workload_result *out)
     say_word(&words, "stats");
     for (cw_server s = 0; s < w->servers; s++) {
         struct answer answer = {.sum = out};
-        if (w->host[s].state == WORLD_DEAD || command(w, s, &words, &answer) < 0) {
+        if (w->server[s].state == WORLD_DEAD || command(w, s, &words, &answer) < 0) {
             continue;
         }
         out->bytes_least = answer.bytes < out->bytes_least ? answer.bytes : out->bytes_least;

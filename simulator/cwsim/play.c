@@ -292,7 +292,7 @@ static void play_in_world(struct player *p, const struct world_config *config, s
     }
 }
 
-void play(const struct scenario *s, const struct play_options *options, struct play_result *out)
+void play_run(const struct scenario *s, const struct play_options *options, struct play_result *out)
 {
     struct player p = {.s = s, .options = options, .tells = calloc(s->tells + 1, sizeof *p.tells)};
     struct world_config config = s->config;

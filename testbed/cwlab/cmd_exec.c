@@ -74,7 +74,7 @@ static int begin(const struct program_command *self, int argc, char **argv, stru
         code = command_lab(self, name, lab);
     }
     if (code == PROGRAM_GO) {
-        code = command_server(self, lab, *rest < argc ? argv[*rest] : NULL, s);
+        code = command_read_server(self, lab, *rest < argc ? argv[*rest] : NULL, s);
     }
     ++*rest;
     return code;

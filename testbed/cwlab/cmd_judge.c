@@ -78,7 +78,7 @@ static int run(const struct program_command *self, int argc, char **argv)
      */
     int64_t to = now - settle.ns;
     int rc = trail_load(&t, &lab);
-    if (rc < 0 || judge(&t, &lab.torus, from, INT64_MAX, cut, &result) < 0) {
+    if (rc < 0 || judge_trail(&t, &lab.torus, from, INT64_MAX, cut, &result) < 0) {
         return program_refuse(self, "the trails cannot be read: %s", strerror(-rc));
     }
     struct report *r = report_open(NULL);

@@ -145,7 +145,7 @@ static int run_on(const struct program_command *self, const struct wish *wish, c
     }
     struct report *r = report_open("run");
     report_text(r, "scenario", wish->file);
-    rc = play(s, lab, r, stderr);
+    rc = play_on_lab(s, lab, r, stderr);
     double waited = tell_why(lab, rc > 0);
     report_real(r, "waited_share", waited);
     launch_close(&l, lab);
@@ -156,7 +156,7 @@ static int run_on(const struct program_command *self, const struct wish *wish, c
     bool fine = judge_expectations(wish, s, r) && rc == 0;
     struct message *simulated = wish->alone ? NULL : simulate(wish->file);
     if (simulated != NULL) {
-        unsigned outside = compare(r, simulated);
+        unsigned outside = compare_reports(r, simulated);
         report_integer(r, "outside_bounds", outside);
         fine = fine && outside == 0;
         message_close(simulated);

@@ -73,7 +73,7 @@ int command_lab(const struct program_command *c, const char *name, struct lab *l
     return PROGRAM_GO;
 }
 
-int command_server(const struct program_command *c, const struct lab *lab, const char *word, cw_server *out)
+int command_read_server(const struct program_command *c, const struct lab *lab, const char *word, cw_server *out)
 {
     cw_coord at;
     if (word == NULL || torus_parse(&lab->torus, word, strlen(word), &at) < 0) {

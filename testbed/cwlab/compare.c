@@ -53,7 +53,7 @@ static void flag(void *context, const char *name, bool value)
     (void)value;
 }
 
-unsigned compare(struct report *lab, const struct message *simulated)
+unsigned compare_reports(struct report *lab, const struct message *simulated)
 {
     unsigned outside = 0;
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {

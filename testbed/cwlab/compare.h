@@ -12,6 +12,6 @@
  * Adds the list "compared" to the report: each number that both have, the simulator's (what cwsim run --json printed)
  * and the lab's, the bound, and whether it holds. Gives how many do not.
  */
-unsigned compare(struct report *lab, const struct message *simulated);
+unsigned compare_reports(struct report *lab, const struct message *simulated);
 
 #endif

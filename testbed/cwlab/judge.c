@@ -204,8 +204,8 @@ static void change(struct court *c, const struct trail_event *e)
     }
 }
 
-int judge(const struct trail *t, const struct torus *torus, int64_t from, int64_t to, bool cut,
-          struct judge_result *out)
+int judge_trail(const struct trail *t, const struct torus *torus, int64_t from, int64_t to, bool cut,
+                struct judge_result *out)
 {
     struct court c = {.torus = torus, .trail = t, .result = out, .changed = INT64_MIN};
     *out = (struct judge_result){.delivered = 0};

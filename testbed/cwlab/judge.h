@@ -26,8 +26,8 @@ struct judge_result {
  * from..to: deliveries in that stretch count. cut: cables were taken out, so that a server without links may be rightly
  * alone.
  */
-CW_MUST_CHECK int judge(const struct trail *t, const struct torus *torus, int64_t from, int64_t to, bool cut,
-                        struct judge_result *out);
+CW_MUST_CHECK int judge_trail(const struct trail *t, const struct torus *torus, int64_t from, int64_t to, bool cut,
+                              struct judge_result *out);
 
 /* The witness's own stream, from one sender. */
 struct judge_stream {

@@ -419,7 +419,7 @@ static int tell_verdict(struct player *p, struct report *r)
     if (rc < 0) {
         return rc;
     }
-    rc = judge(&t, &p->lab->torus, p->zero.ns, INT64_MAX, p->cut, &result);
+    rc = judge_trail(&t, &p->lab->torus, p->zero.ns, INT64_MAX, p->cut, &result);
     for (size_t i = 0; i < t.count; i++) {
         const struct witness_record *w = &t.event[i].record;
         if (w->kind == WITNESS_DELIVERED && w->written_ns >= p->zero.ns) {
@@ -472,7 +472,7 @@ int play_possible(const struct scenario *s, const struct lab *lab, char why[stat
     return 0;
 }
 
-int play(const struct scenario *s, const struct lab *lab, struct report *r, FILE *errors)
+int play_on_lab(const struct scenario *s, const struct lab *lab, struct report *r, FILE *errors)
 {
     struct player p = {.s = s, .lab = lab, .errors = errors};
     char path[LAB_PATH];

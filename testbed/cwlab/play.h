@@ -17,6 +17,6 @@ CW_MUST_CHECK int play_possible(const struct scenario *s, const struct lab *lab,
  * The lab is up and converged; its time 0 is now. Fills the report; 0, 1 when something that was claimed (quiet) was
  * not so, which is said on `errors`; -errno.
  */
-CW_MUST_CHECK int play(const struct scenario *s, const struct lab *lab, struct report *r, FILE *errors);
+CW_MUST_CHECK int play_on_lab(const struct scenario *s, const struct lab *lab, struct report *r, FILE *errors);
 
 #endif

@@ -12,14 +12,14 @@ static size_t wire_of(cw_server s, cw_link link)
     return (size_t)s * CW_LINK_COUNT + link;
 }
 
-/* ---- Carrier ------------------------------------------------------------------------------------------------------- */
+/* ---- Carrier ----------------------------------------------------------------------------------------------------- */
 
 bool cables_light(const struct world *w, cw_server s, cw_link link)
 {
     if (w->config.carrier.ns < 0) {
         return true;
     }
-    const struct host *far = &w->host[w->neighbours[wire_of(s, link)]];
+    const struct sim_server *far = &w->server[w->neighbours[wire_of(s, link)]];
     return far->powered && !(far->cut & cw_links_of(cw_link_opposite(link)));
 }
 
@@ -27,7 +27,7 @@ static void see(struct world *w, void *arg)
 {
     cw_server s = (cw_server)((uintptr_t)arg / CW_LINK_COUNT);
     cw_link link = (cw_link)((uintptr_t)arg % CW_LINK_COUNT);
-    struct host *h = &w->host[s];
+    struct sim_server *h = &w->server[s];
     bool light = cables_light(w, s, link);
     if (h->state == WORLD_DEAD || light == ((h->light & cw_links_of(link)) != 0)) {
         return;
@@ -48,7 +48,7 @@ void cables_tell(struct world *w, cw_server s, cw_link link)
     }
 }
 
-/* ---- Cables -------------------------------------------------------------------------------------------------------- */
+/* ---- Cables ------------------------------------------------------------------------------------------------------ */
 
 struct cutting {
     struct world *world;
@@ -68,7 +68,7 @@ static bool is_on_wire(void *context, const struct wheel_event *e)
 
 static void set_direction(struct world *w, cw_server s, cw_link link, bool works)
 {
-    struct host *h = &w->host[s];
+    struct sim_server *h = &w->server[s];
     struct wire *wire = &w->wire[wire_of(s, link)];
     if (works == !(h->cut & cw_links_of(link))) {
         return;

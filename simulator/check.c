@@ -108,7 +108,7 @@ size_t check_bytes(const struct check *c)
     return sizeof *c + n * each + 2 * ((size_t)c->recent.mask + 1) * sizeof *c->recent.id[0];
 }
 
-/* ---- When ---------------------------------------------------------------------------------------------------------- */
+/* ---- When -------------------------------------------------------------------------------------------------------- */
 
 void check_disturbed(struct check *c)
 {
@@ -168,7 +168,7 @@ void check_begin(struct check *c)
     world_at(w, cw_time_add(w->now, CW_US(CHECK_SAMPLE_US)), due, c);
 }
 
-/* ---- Violations ---------------------------------------------------------------------------------------------------- */
+/* ---- Violations -------------------------------------------------------------------------------------------------- */
 
 static size_t put(char *text, size_t at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static size_t put(char *text, size_t at, const char *format, ...)

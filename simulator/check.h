@@ -4,20 +4,21 @@
  *
  *   at open                1 (the 48 sequences are permutations), 18 (timers)
  *   at every delivery      4 (misdelivery, zombies), 10 (hop budget; in a perfect world exactly the distance), 20 (a
- *                          fenced server delivers nothing), and 9 for every packet up to CHECK_ALL_SERVERS servers, beyond for
- *                          a share drawn by the packets' own hash
+ *                          fenced server delivers nothing), and 9 for every packet up to CHECK_ALL_SERVERS servers,
+ *                          beyond for a share drawn by the packets' own hash
  *   at every hold          12 (nobody is held longer than hold + 200 ms)
  *   at every change of what a server knows
- *                          3 (roots change only by who came or went), 6 (C inside O), 13 and 14 (versions of records), 15
+ *                          3 (roots change only by who came or went), 6 (C inside O), 13 and 14 (versions of records),
+ *                          15
  *   at every change of who is connected
- *                          7 (everybody active of the component is in O); with more servers than CHECK_ALL_SERVERS at most
- *                          once per CHECK_SAMPLE_US
+ *                          7 (everybody active of the component is in O); with more servers than CHECK_ALL_SERVERS at
+ *                          most once per CHECK_SAMPLE_US
  *   every CHECK_SAMPLE_US  2 (roots equal a naive reference), 5 (nobody else may deliver), for a random key
  *   every CHECK_SWEEP_US   8 (every packet is in one place, or ended by one cause)
  *   check_quiet()          8, 17 (databases, digests and views equal the truth; routes equal Floyd and Warshall's)
  *
- * 11, 16, 19 and 22 to 24 are kept by CHECKs inside the node or shown by experiments; a breach of 11, 16 or 19 shows here as 4,
- * 7 or 10. The engine calls these functions; none of them changes the world but by stopping it.
+ * 11, 16, 19 and 22 to 24 are kept by CHECKs inside the node or shown by experiments; a breach of 11, 16 or 19 shows
+ * here as 4, 7 or 10. The engine calls these functions; none of them changes the world but by stopping it.
  */
 #ifndef SIMULATOR_CHECK_H
 #define SIMULATOR_CHECK_H

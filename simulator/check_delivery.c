@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Twice --------------------------------------------------------------------------------------------------------- */
+/* ---- Twice ------------------------------------------------------------------------------------------------------- */
 
 enum { RECENT_BITS = 16 };
 
@@ -64,7 +64,7 @@ bool recent_add(struct recent *r, uint64_t id)
     return false;
 }
 
-/* ---- Delivered ----------------------------------------------------------------------------------------------------- */
+/* ---- Delivered --------------------------------------------------------------------------------------------------- */
 
 /* Invariant 4. */
 static void check_root(struct check *c, cw_server s, uint64_t route)
@@ -126,7 +126,7 @@ void check_delivered(struct check *c, cw_server s, const struct cw_packet *p, ui
     }
     check_hops(c, s, p);
     if (p->head.kind == PACKET_KEY) {
-        if (!ls_serving(w->host[s].linkstate, local)) {
+        if (!ls_serving(w->server[s].linkstate, local)) {
             check_violated(w, 20, 1, &s, "a fenced server delivered key %016llx", (unsigned long long)p->head.to.key);
             return;
         }
@@ -138,7 +138,7 @@ void check_delivered(struct check *c, cw_server s, const struct cw_packet *p, ui
     }
 }
 
-/* ---- Held ---------------------------------------------------------------------------------------------------------- */
+/* ---- Held -------------------------------------------------------------------------------------------------------- */
 
 void check_held(struct check *c, cw_server s, const struct cw_packet *p, cw_time local)
 {

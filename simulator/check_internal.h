@@ -79,8 +79,9 @@ void check_sample(struct check *c);
 /* The first reachable server of the key's sequence by the definition (semantics 3.2), slowly. */
 cw_server check_naive_root(struct check *c, uint64_t route, const struct reach *reach);
 /*
- * Another server that may deliver the route now, with a working cable's way to s, of those that s itself counts as members, in the life they are
- * in: it knew s, and has taken its place. CW_SERVER_NONE: nobody. Who never was a member with s, as who has started since, owns keys of its own, as in any partition (semantics 4.1).
+ * Another server that may deliver the route now, with a working cable's way to s, of those that s itself counts as
+ * members, in the life they are in: it knew s, and has taken its place. CW_SERVER_NONE: nobody. Who never was a member
+ * with s, as who has started since, owns keys of its own, as in any partition (semantics 4.1).
  */
 cw_server check_rival(struct check *c, uint64_t route, cw_server s);
 

@@ -30,7 +30,7 @@ int check_conservation(struct world *w)
     return 1;
 }
 
-/* ---- Routes -------------------------------------------------------------------------------------------------------- */
+/* ---- Routes ------------------------------------------------------------------------------------------------------ */
 
 enum { FAR = UINT16_MAX / 4 };
 
@@ -63,7 +63,7 @@ static uint16_t *distances(struct world *w)
 static bool routes_are_right(struct world *w, const uint16_t *d, cw_server s)
 {
     size_t n = w->servers;
-    struct linkstate *ls = w->host[s].linkstate;
+    struct linkstate *ls = w->server[s].linkstate;
     cw_links up = oracle_links(&w->oracle, s);
     for (cw_server to = 0; to < n; to++) {
         unsigned hops = d[s * n + to] == FAR ? UINT_MAX : d[s * n + to];
@@ -86,19 +86,19 @@ static bool routes_are_right(struct world *w, const uint16_t *d, cw_server s)
     return true;
 }
 
-/* ---- Quiet --------------------------------------------------------------------------------------------------------- */
+/* ---- Quiet ------------------------------------------------------------------------------------------------------- */
 
 /* Views and databases of one component. */
 static bool agrees(struct check *c, cw_server first)
 {
     struct world *w = c->world;
-    uint64_t digest = ls_digest(w->host[first].linkstate);
+    uint64_t digest = ls_digest(w->server[first].linkstate);
     reach_clear(&c->group);
     for (cw_server s = first; s != CW_SERVER_NONE; s = c->next[s]) {
         reach_add(&c->group, s);
     }
     for (cw_server s = first; s != CW_SERVER_NONE; s = c->next[s]) {
-        struct linkstate *ls = w->host[s].linkstate;
+        struct linkstate *ls = w->server[s].linkstate;
         if (ls_digest(ls) != digest) {
             check_violated(w, 17, 2, (cw_server[]){first, s}, "the databases of two connected servers differ at rest");
             return false;
@@ -137,7 +137,7 @@ int check_quiet(struct world *w)
     if (w->servers <= CHECK_ALL_SERVERS) {
         uint16_t *d = distances(w);
         for (cw_server s = 0; s < w->servers && !w->stopped; s++) {
-            if (w->oracle.active[s] && w->host[s].state != WORLD_DEAD) {
+            if (w->oracle.active[s] && w->server[s].state != WORLD_DEAD) {
                 (void)routes_are_right(w, d, s);
             }
         }

@@ -47,7 +47,7 @@ cw_server check_naive_root(struct check *c, uint64_t route, const struct reach *
 /* The right to deliver, as the node of s would find it now. */
 static bool may_deliver(const struct world *w, cw_server s, uint64_t route)
 {
-    const struct host *h = &w->host[s];
+    const struct sim_server *h = &w->server[s];
     if (h->state != WORLD_RUNS) {
         return false;
     }
@@ -59,7 +59,7 @@ cw_server check_rival(struct check *c, uint64_t route, cw_server s)
 {
     struct world *w = c->world;
     cw_server island = oracle_island(&w->oracle, s);
-    const struct linkstate *ls = node_linkstate(w->host[s].node);
+    const struct linkstate *ls = node_linkstate(w->server[s].node);
     const struct reach *mates = ls_committed(ls);
     for (cw_server other = reach_next(mates, 0); other != CW_SERVER_NONE; other = reach_next(mates, other + 1)) {
         const struct record *known = ls_record(ls, other);
@@ -106,10 +106,10 @@ static void check_roots(struct check *c)
     struct world *w = c->world;
     cw_server s = (cw_server)prng_below(&c->random, w->servers);
     uint64_t route = prng_next(&c->random);
-    if (w->host[s].state == WORLD_DEAD) {
+    if (w->server[s].state == WORLD_DEAD) {
         return;
     }
-    const struct reach *committed = ls_committed(w->host[s].linkstate);
+    const struct reach *committed = ls_committed(w->server[s].linkstate);
     cw_server fast = owner_root(&w->torus, route, committed), slow = check_naive_root(c, route, committed);
     if (fast != slow) {
         check_violated(w, 2, 1, &s, "the root of key %016llx is not the one of the reference",

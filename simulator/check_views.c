@@ -12,7 +12,7 @@
 
 enum { KEYS_TRIED = 4 };
 
-/* ---- Records ------------------------------------------------------------------------------------------------------- */
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
 
 static struct version version_of(const struct record *r)
 {
@@ -22,7 +22,7 @@ static struct version version_of(const struct record *r)
 /* What s says of itself now. */
 static void see_own(struct check *c, cw_server s)
 {
-    struct node *n = c->world->host[s].node;
+    struct node *n = c->world->server[s].node;
     if (n == NULL) {
         return;
     }
@@ -37,7 +37,7 @@ static void see_own(struct check *c, cw_server s)
 /* Invariants 13 and 14, for the origins that are followed: all of them, or those whose turn it is. */
 static void check_versions(struct check *c, cw_server s)
 {
-    struct linkstate *ls = node_linkstate(c->world->host[s].node);
+    struct linkstate *ls = node_linkstate(c->world->server[s].node);
     see_own(c, s);
     uint32_t looks = c->world->servers <= CHECK_ALL_SERVERS ? c->origins : CHECK_ORIGINS_EACH;
     for (; looks > 0; looks--) {
@@ -62,13 +62,13 @@ static void check_versions(struct check *c, cw_server s)
     c->world->totals.checks += 2;
 }
 
-/* ---- Views --------------------------------------------------------------------------------------------------------- */
+/* ---- Views ------------------------------------------------------------------------------------------------------- */
 
 /* Invariant 15: data goes only over links that both records list, with incarnations as they are now. */
 static void check_links(struct check *c, cw_server s)
 {
     struct world *w = c->world;
-    struct linkstate *ls = w->host[s].linkstate;
+    struct linkstate *ls = w->server[s].linkstate;
     const struct record *own = ls_record(ls, s);
     for (cw_links up = ls_up_links(ls); up != CW_LINKS_NONE; up &= (cw_links)(up - 1)) {
         cw_link link = (cw_link)__builtin_ctz(up), back = cw_link_opposite(link);
@@ -87,7 +87,7 @@ static void check_links(struct check *c, cw_server s)
 /* Invariant 6. */
 static void check_subset(struct check *c, cw_server s)
 {
-    struct linkstate *ls = node_linkstate(c->world->host[s].node);
+    struct linkstate *ls = node_linkstate(c->world->server[s].node);
     const struct reach *committed = ls_committed(ls), *optimistic = ls_optimistic(ls);
     for (uint32_t i = 0; i < reach_bytes(committed->servers) / sizeof(uint64_t); i++) {
         uint64_t missing = committed->word[i] & ~optimistic->word[i];
@@ -122,7 +122,7 @@ void check_view(struct check *c, cw_server s, bool connected)
 {
     struct world *w = c->world;
     struct known *k = &c->known[s];
-    struct linkstate *ls = w->host[s].linkstate;
+    struct linkstate *ls = w->server[s].linkstate;
     uint64_t epoch = ls_epoch(ls), digest = ls_digest(ls);
     if (connected) {
         c->connected = true;
@@ -158,7 +158,7 @@ void check_server(struct check *c, cw_server s)
     c->connected = true;
 }
 
-/* ---- Members ------------------------------------------------------------------------------------------------------- */
+/* ---- Members ----------------------------------------------------------------------------------------------------- */
 
 void check_group(struct check *c)
 {
@@ -167,7 +167,7 @@ void check_group(struct check *c)
         c->first[s] = CW_SERVER_NONE;
     }
     for (cw_server s = w->servers; s-- > 0;) {
-        if (w->oracle.active[s] && w->host[s].state != WORLD_DEAD) {
+        if (w->oracle.active[s] && w->server[s].state != WORLD_DEAD) {
             cw_server root = oracle_component(&w->oracle, s);
             c->next[s] = c->first[root];
             c->first[root] = s;
@@ -184,7 +184,7 @@ static void check_component(struct check *c, cw_server first)
         reach_add(&c->group, s);
     }
     for (cw_server s = first; s != CW_SERVER_NONE; s = c->next[s]) {
-        const struct reach *optimistic = ls_optimistic(w->host[s].linkstate);
+        const struct reach *optimistic = ls_optimistic(w->server[s].linkstate);
         for (uint32_t i = 0; i < reach_bytes(w->servers) / sizeof(uint64_t); i++) {
             uint64_t missing = c->group.word[i] & ~optimistic->word[i];
             if (missing != 0) {

@@ -14,7 +14,7 @@ void fault_plan_schedule(const struct fault_plan *plan, struct world *w)
     }
 }
 
-/* ---- What each does ------------------------------------------------------------------------------------------------ */
+/* ---- What each does ---------------------------------------------------------------------------------------------- */
 
 static unsigned part(cw_coord c, unsigned axis)
 {

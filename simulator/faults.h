@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * faults.h - what goes wrong and when: plain values in a plan. A scenario file is read into a plan, swarm draws one from a seed, and
- * shrinking leaves elements out; whoever made it, fault_plan_schedule() carries it out.
+ * faults.h - what goes wrong and when: plain values in a plan. A scenario file is read into a plan, swarm draws one
+ * from a seed, and shrinking leaves elements out; whoever made it, fault_plan_schedule() carries it out.
  */
 #ifndef SIMULATOR_FAULTS_H
 #define SIMULATOR_FAULTS_H
@@ -30,8 +30,8 @@ struct fault_churn {
 CW_MUST_CHECK int fault_plan_churn(struct fault_plan *plan, const struct torus *torus, const struct fault_churn *churn);
 
 /*
- * Swarm: the seed draws which kinds of faults exist at all and how often they come, between from and to; at `to` everything heals.
- * Chance for each kind to exist: one half. Adds to the plan; -ENOMEM.
+ * Swarm: the seed draws which kinds of faults exist at all and how often they come, between from and to; at `to`
+ * everything heals. Chance for each kind to exist: one half. Adds to the plan; -ENOMEM.
  */
 CW_MUST_CHECK int fault_plan_draw(struct fault_plan *plan, const struct torus *torus, const struct ls_timers *timers,
                                   uint64_t seed, cw_time from, cw_time to);

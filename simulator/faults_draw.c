@@ -14,7 +14,7 @@
 
 enum { MILLION = 1000000, FAULTS_MAX = 12, PPM_MAX = 10000 };
 
-/* ---- Churn --------------------------------------------------------------------------------------------------------- */
+/* ---- Churn ------------------------------------------------------------------------------------------------------- */
 
 struct churn {
     const struct fault_churn *config;
@@ -115,7 +115,7 @@ int fault_plan_churn(struct fault_plan *plan, const struct torus *torus, const s
     return rc;
 }
 
-/* ---- Swarm: what happens ------------------------------------------------------------------------------------------- */
+/* ---- Swarm: what happens ----------------------------------------------------------------------------------------- */
 
 struct draw {
     struct fault_plan *plan;
@@ -272,7 +272,7 @@ int fault_plan_draw(struct fault_plan *plan, const struct torus *torus, const st
     return rc;
 }
 
-/* ---- Swarm: where -------------------------------------------------------------------------------------------------- */
+/* ---- Swarm: where ------------------------------------------------------------------------------------------------ */
 
 static void draw_dims(struct world_config *config, struct prng *random, uint32_t servers_max)
 {
@@ -291,7 +291,10 @@ static int64_t scale(int64_t ns, uint64_t permille)
     return (int64_t)((uint64_t)ns * permille / 1000);
 }
 
-/* The timers all times 0.1 to 10, and against one another as far as the guarantee allows; hold often exactly at its bound. */
+/*
+ * The timers all times 0.1 to 10, and against one another as far as the guarantee allows; hold often exactly at its
+ * bound.
+ */
 static struct ls_timers draw_timers(struct prng *random)
 {
     static const uint64_t scales[] = {100, 200, 500, 1000, 1000, 2000, 5000, 10000};

@@ -2,10 +2,11 @@
 /*
  * oracle.h - who is connected with whom in truth, and whether a delivery was right (semantics 4.1).
  *
- *   link up        the cable works both ways, both servers live, and each end calls the link up with the incarnation that the other
+ *   link up        the cable works both ways, both servers live, and each end calls the link up with the incarnation
+ *   that the other
  *                  end has now
- *   component      servers connected by links that are up
- *   misdelivered   a server hands over a key packet as its root, although another active server that precedes it in the key's
+ *   component      servers connected by links that are up misdelivered   a server hands over a key packet as its root,
+ *   although another active server that precedes it in the key's
  *                  sequence is in its component; or although it has been given up (a zombie) by others that may deliver
  *
  * Plain arrays in, answers out: it knows no node, so that it can be shown right without one. Components are searched
@@ -22,8 +23,8 @@ struct oracle {
     const cw_server *neighbours; /* torus.servers * 6, borrowed */
     /* What is true, by server; write through the functions below. */
     uint64_t *incarnation; /* now; 0: not running */
-    uint64_t
-        *claim; /* [server * 6 + link]: incarnation of the far end with which this end calls the link up; 0: not up */
+    /* [server * 6 + link]: the incarnation of the far end with which this end calls the link up; 0: not up. */
+    uint64_t *claim;
     cw_links *cable; /* cables that work, outwards */
     uint8_t *active;
     /* What follows. */
@@ -58,8 +59,8 @@ cw_server oracle_island(struct oracle *o, cw_server s);
 cw_server oracle_precedes(struct oracle *o, uint64_t route, cw_server s);
 
 /*
- * True when s believes in links that are not up in truth and in none that is: a delivery by it is wrong when another server of its
- * island may deliver the same key (the caller asks them).
+ * True when s believes in links that are not up in truth and in none that is: a delivery by it is wrong when another
+ * server of its island may deliver the same key (the caller asks them).
  */
 bool oracle_given_up(struct oracle *o, cw_server s);
 

@@ -2,8 +2,8 @@
 /*
  * pump.c - frames to nodes and from nodes to wires: what runs once per hop.
  *
- * A frame that was pulled is one event, its arrival: when it leaves is known when it is given to the wire. Only a link that somebody
- * waits for while it is busy costs a second one, the poll.
+ * A frame that was pulled is one event, its arrival: when it leaves is known when it is given to the wire. Only a link
+ * that somebody waits for while it is busy costs a second one, the poll.
  */
 #include "simulator/world_internal.h"
 
@@ -14,14 +14,14 @@
 
 enum { PPM = 1000000 };
 
-/* ---- Clocks -------------------------------------------------------------------------------------------------------- */
+/* ---- Clocks ------------------------------------------------------------------------------------------------------ */
 
-static int64_t run_off(const struct host *h, int64_t true_ns)
+static int64_t run_off(const struct sim_server *h, int64_t true_ns)
 {
     return true_ns + true_ns * h->ppm / PPM;
 }
 
-cw_time pump_local(const struct world *w, const struct host *h)
+cw_time pump_local(const struct world *w, const struct sim_server *h)
 {
     if (!w->clocks) {
         return w->now;
@@ -30,7 +30,7 @@ cw_time pump_local(const struct world *w, const struct host *h)
 }
 
 /* The first true instant at which the server's clock shows `local` or more. */
-static int64_t true_of(const struct world *w, const struct host *h, cw_time local)
+static int64_t true_of(const struct world *w, const struct sim_server *h, cw_time local)
 {
     if (!w->clocks) {
         return local.ns;
@@ -46,7 +46,7 @@ static int64_t true_of(const struct world *w, const struct host *h, cw_time loca
     return h->clock_true + guess;
 }
 
-/* ---- From the node to the wires ------------------------------------------------------------------------------------ */
+/* ---- From the node to the wires ---------------------------------------------------------------------------------- */
 
 uint32_t pump_data_packets(const struct cw_packet *frame)
 {
@@ -134,7 +134,7 @@ static void give_to_wire(struct world *w, cw_server s, cw_link link, struct cw_p
 }
 
 /* Gives the link what the node has for it while the card has room. True when there was something. */
-static bool pull(struct world *w, cw_server s, struct host *h, cw_link link, cw_time local)
+static bool pull(struct world *w, cw_server s, struct sim_server *h, cw_link link, cw_time local)
 {
     const struct wire *wire = &w->wire[(size_t)s * CW_LINK_COUNT + link];
     bool some = false;
@@ -159,7 +159,7 @@ static cw_link next_turn(cw_links links, cw_link last)
     return (cw_link)__builtin_ctz(behind != 0 ? behind : links);
 }
 
-static void transmit(struct world *w, cw_server s, struct host *h, cw_links links)
+static void transmit(struct world *w, cw_server s, struct sim_server *h, cw_links links)
 {
     cw_time local = pump_local(w, h);
     cw_links asked = CW_LINKS_NONE;
@@ -181,14 +181,17 @@ static void transmit(struct world *w, cw_server s, struct host *h, cw_links link
                 }
             }
         }
-        /* What is left waits for a poll, and a pull may have made work for other links (a change of view runs services). */
+        /*
+         * What is left waits for a poll, and a pull may have made work for other links (a change of view runs
+         * services).
+         */
         links = some ? node_tx_links(h->node) & (cw_links)~h->polled : CW_LINKS_NONE;
     }
 }
 
-/* ---- From events to the node --------------------------------------------------------------------------------------- */
+/* ---- From events to the node ------------------------------------------------------------------------------------- */
 
-static void arm(struct world *w, cw_server s, struct host *h)
+static void arm(struct world *w, cw_server s, struct sim_server *h)
 {
     cw_time wake = node_next_wake(h->node);
     if (wake.ns == CW_NEVER.ns) {
@@ -209,7 +212,7 @@ static void arm(struct world *w, cw_server s, struct host *h)
 
 void pump_look(struct world *w, cw_server s)
 {
-    struct host *h = &w->host[s];
+    struct sim_server *h = &w->server[s];
     struct linkstate *ls = h->linkstate;
     uint64_t changes = w->oracle.changes;
     oracle_runs(&w->oracle, s, ls_incarnation(ls));
@@ -225,7 +228,7 @@ void pump_look(struct world *w, cw_server s)
 
 void pump_after(struct world *w, cw_server s, cw_links links)
 {
-    struct host *h = &w->host[s];
+    struct sim_server *h = &w->server[s];
     transmit(w, s, h, links);
     arm(w, s, h);
     uint64_t notes = ls_notes(h->linkstate);
@@ -235,7 +238,7 @@ void pump_after(struct world *w, cw_server s, cw_links links)
     }
 }
 
-static void handle_frame(struct world *w, cw_server s, struct host *h, cw_link port, struct cw_packet *frame)
+static void handle_frame(struct world *w, cw_server s, struct sim_server *h, cw_link port, struct cw_packet *frame)
 {
     uint32_t data = pump_data_packets(frame);
     w->totals.flying -= data;
@@ -243,13 +246,13 @@ static void handle_frame(struct world *w, cw_server s, struct host *h, cw_link p
     pump_after(w, s, links);
 }
 
-cw_time pump_occupy(const struct world *w, struct host *h, cw_span work)
+cw_time pump_occupy(const struct world *w, struct sim_server *h, cw_span work)
 {
     h->busy_ns = (h->busy_ns > w->now.ns ? h->busy_ns : w->now.ns) + work.ns;
     return (cw_time){h->busy_ns};
 }
 
-static void wait_for_processor(struct world *w, cw_server s, struct host *h)
+static void wait_for_processor(struct world *w, cw_server s, struct sim_server *h)
 {
     uint32_t size = h->card_first->length + h->card_first->pad + WIRE_FRAME_EXTRA;
     int64_t cost = w->config.cpu_per_frame.ns + (int64_t)size * w->config.cpu_ps_per_byte / 1000;
@@ -257,7 +260,7 @@ static void wait_for_processor(struct world *w, cw_server s, struct host *h)
     wheel_put(&w->wheel, pump_occupy(w, h, CW_NS(cost)), EVENT_ORDER(s, EVENT_WORK), NULL);
 }
 
-static void put_into_card(struct world *w, cw_server s, struct host *h, cw_link port, struct cw_packet *frame)
+static void put_into_card(struct world *w, cw_server s, struct sim_server *h, cw_link port, struct cw_packet *frame)
 {
     if (h->card_count == w->config.cpu_queue) {
         w->totals.flying -= pump_data_packets(frame);
@@ -278,7 +281,7 @@ static void put_into_card(struct world *w, cw_server s, struct host *h, cw_link 
     }
 }
 
-static struct cw_packet *take_from_card(struct host *h)
+static struct cw_packet *take_from_card(struct sim_server *h)
 {
     struct cw_packet *frame = h->card_first;
     h->card_first = frame->next;
@@ -290,7 +293,7 @@ static struct cw_packet *take_from_card(struct host *h)
     return frame;
 }
 
-static void work(struct world *w, cw_server s, struct host *h)
+static void work(struct world *w, cw_server s, struct sim_server *h)
 {
     h->working = false;
     if (h->state != WORLD_RUNS || h->card_first == NULL) {
@@ -303,7 +306,7 @@ static void work(struct world *w, cw_server s, struct host *h)
     }
 }
 
-static void arrive(struct world *w, cw_server s, struct host *h, cw_link port, struct cw_packet *frame)
+static void arrive(struct world *w, cw_server s, struct sim_server *h, cw_link port, struct cw_packet *frame)
 {
     if (__builtin_expect(h->state == WORLD_RUNS && !w->busy, 1)) {
         handle_frame(w, s, h, port, frame);
@@ -315,7 +318,7 @@ static void arrive(struct world *w, cw_server s, struct host *h, cw_link port, s
     }
 }
 
-static void wake(struct world *w, cw_server s, struct host *h, int64_t at_ns)
+static void wake(struct world *w, cw_server s, struct sim_server *h, int64_t at_ns)
 {
     if (at_ns != h->wake_ns) {
         return; /* it was moved forward after this one was queued */
@@ -334,7 +337,7 @@ static void wake(struct world *w, cw_server s, struct host *h, int64_t at_ns)
 
 void pump_resume(struct world *w, cw_server s)
 {
-    struct host *h = &w->host[s];
+    struct sim_server *h = &w->server[s];
     /* As a daemon does after a stall: first hear what the card kept, then judge who is dead (semantics 4.6). */
     if (!w->busy) {
         while (h->card_first != NULL) {
@@ -358,7 +361,7 @@ void pump_event(struct world *w, const struct wheel_event *e)
     }
     cw_server s = EVENT_SERVER(e->order);
     unsigned kind = EVENT_KIND(e->order);
-    struct host *h = &w->host[s];
+    struct sim_server *h = &w->server[s];
     if (kind >= EVENT_FRAME && kind < EVENT_FRAME + CW_LINK_COUNT) {
         arrive(w, s, h, (cw_link)(kind - EVENT_FRAME), e->what);
     } else if (kind >= EVENT_POLL && kind < EVENT_POLL + CW_LINK_COUNT) {

@@ -13,14 +13,14 @@
 static void announce(struct world *w, cw_server s)
 {
     if (w->watch.server != NULL) {
-        w->watch.server(w->watch.context, s, w->host[s].state, w->now);
+        w->watch.server(w->watch.context, s, w->server[s].state, w->now);
     }
     if (w->check != NULL) {
         check_disturbed(w->check);
     }
 }
 
-/* ---- Work beside a node -------------------------------------------------------------------------------------------- */
+/* ---- Work beside a node ------------------------------------------------------------------------------------------ */
 
 struct beside {
     struct beside *next; /* while a server ends */
@@ -34,14 +34,14 @@ void servers_offload(void *context, struct node *n, void (*work)(void *), void *
     cw_server s = node_self(n);
     struct beside *b = malloc(sizeof *b);
     CHECK(b != NULL);
-    *b = (struct beside){NULL, ticket, w->host[s].starts};
+    *b = (struct beside){NULL, ticket, w->server[s].starts};
     work(arg);
     wheel_put(&w->wheel, cw_time_add(w->now, cost), EVENT_ORDER(s, EVENT_OFFLOAD), b);
 }
 
 void servers_offload_done(struct world *w, cw_server s, struct beside *b)
 {
-    struct host *h = &w->host[s];
+    struct sim_server *h = &w->server[s];
     struct beside done = *b;
     if (h->state == WORLD_PAUSED) {
         wheel_put(&w->wheel, cw_time_add(w->now, CW_MS(1)), EVENT_ORDER(s, EVENT_OFFLOAD), b);
@@ -54,7 +54,7 @@ void servers_offload_done(struct world *w, cw_server s, struct beside *b)
 }
 
 /* A server ends: its node wants all that was begun reported before (node.h). Takes the list. */
-static void end_offloads(struct world *w, struct host *h, struct beside *first)
+static void end_offloads(struct world *w, struct sim_server *h, struct beside *first)
 {
     node_end_offloads(h->node);
     for (struct beside *b = first, *next; b != NULL; b = next) {
@@ -66,7 +66,7 @@ static void end_offloads(struct world *w, struct host *h, struct beside *first)
     }
 }
 
-/* ---- Starting ------------------------------------------------------------------------------------------------------ */
+/* ---- Starting ---------------------------------------------------------------------------------------------------- */
 
 static int add_services(struct world *w, struct node *n, cw_time local)
 {
@@ -85,10 +85,10 @@ static int add_services(struct world *w, struct node *n, cw_time local)
 
 static void power(struct world *w, cw_server s, bool on)
 {
-    if (w->host[s].powered == on) {
+    if (w->server[s].powered == on) {
         return;
     }
-    w->host[s].powered = on;
+    w->server[s].powered = on;
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         if (w->links & cw_links_of(link)) {
             cables_tell(w, w->neighbours[(size_t)s * CW_LINK_COUNT + link], cw_link_opposite(link));
@@ -99,7 +99,7 @@ static void power(struct world *w, cw_server s, bool on)
 int world_start(struct world *w, cw_server s)
 {
     CHECK(s < w->servers);
-    struct host *h = &w->host[s];
+    struct sim_server *h = &w->server[s];
     if (h->state != WORLD_DEAD) {
         return -EALREADY;
     }
@@ -169,15 +169,15 @@ static void start_one(struct world *w, void *arg)
 void world_start_all(struct world *w, cw_span spread)
 {
     for (cw_server s = 0; s < w->servers; s++) {
-        if (w->host[s].state != WORLD_DEAD) {
+        if (w->server[s].state != WORLD_DEAD) {
             continue;
         }
-        struct prng random = prng_stream(w->config.seed, s | (uint64_t)w->host[s].starts << 32, WORLD_STREAM_BOOT);
+        struct prng random = prng_stream(w->config.seed, s | (uint64_t)w->server[s].starts << 32, WORLD_STREAM_BOOT);
         world_at(w, cw_time_add(w->now, prng_span(&random, CW_NS(0), spread)), start_one, (void *)(uintptr_t)s);
     }
 }
 
-/* ---- Ending -------------------------------------------------------------------------------------------------------- */
+/* ---- Ending ------------------------------------------------------------------------------------------------------ */
 
 struct ending {
     struct world *world;
@@ -217,7 +217,7 @@ static bool ends_with(void *context, const struct wheel_event *e)
 
 void servers_empty_card(struct world *w, cw_server s, enum world_loss cause)
 {
-    struct host *h = &w->host[s];
+    struct sim_server *h = &w->server[s];
     while (h->card_first != NULL) {
         struct cw_packet *frame = h->card_first;
         h->card_first = frame->next;
@@ -239,7 +239,7 @@ static void close_node(struct world *w, struct node *n, cw_time local)
 void world_kill(struct world *w, cw_server s, bool power_off)
 {
     CHECK(s < w->servers);
-    struct host *h = &w->host[s];
+    struct sim_server *h = &w->server[s];
     if (h->state != WORLD_DEAD) {
         pump_look(w, s); /* for the last time: what it said of itself stays true */
         uint64_t incarnation = ls_incarnation(node_linkstate(h->node));
@@ -274,7 +274,7 @@ static void resume(struct world *w, void *arg)
 {
     cw_server s = (cw_server)((uintptr_t)arg & EVENT_SERVERS_MAX);
     uint32_t starts = (uint32_t)((uintptr_t)arg >> 24);
-    struct host *h = &w->host[s];
+    struct sim_server *h = &w->server[s];
     if (h->state != WORLD_PAUSED || h->starts != starts) {
         return;
     }
@@ -286,7 +286,7 @@ static void resume(struct world *w, void *arg)
 void world_pause(struct world *w, cw_server s, cw_span span)
 {
     CHECK(s < w->servers && span.ns >= 0);
-    struct host *h = &w->host[s];
+    struct sim_server *h = &w->server[s];
     if (h->state != WORLD_RUNS) {
         return;
     }
@@ -300,7 +300,7 @@ void world_pause(struct world *w, cw_server s, cw_span span)
 static void try_leave(struct world *w, void *arg)
 {
     cw_server s = (cw_server)(uintptr_t)arg;
-    struct host *h = &w->host[s];
+    struct sim_server *h = &w->server[s];
     if (h->state == WORLD_DEAD || !h->leaving) {
         return;
     }
@@ -314,7 +314,7 @@ static void try_leave(struct world *w, void *arg)
 void world_leave(struct world *w, cw_server s)
 {
     CHECK(s < w->servers);
-    struct host *h = &w->host[s];
+    struct sim_server *h = &w->server[s];
     if (h->state != WORLD_RUNS || h->leaving) {
         return;
     }
@@ -325,12 +325,12 @@ void world_leave(struct world *w, cw_server s)
     world_at(w, cw_time_add(w->now, CW_MS(1)), try_leave, (void *)(uintptr_t)s);
 }
 
-/* ---- Clocks and questions ------------------------------------------------------------------------------------------ */
+/* ---- Clocks and questions ---------------------------------------------------------------------------------------- */
 
 void world_clock(struct world *w, cw_server s, int32_t ppm)
 {
     CHECK(s < w->servers && ppm > -1000000 && ppm < 1000000);
-    struct host *h = &w->host[s];
+    struct sim_server *h = &w->server[s];
     h->clock_local = pump_local(w, h).ns;
     h->clock_true = w->now.ns;
     h->ppm = ppm;
@@ -338,7 +338,7 @@ void world_clock(struct world *w, cw_server s, int32_t ppm)
         w->clocks = true;
         for (cw_server i = 0; i < w->servers; i++) {
             if (i != s) {
-                w->host[i].clock_local = w->host[i].clock_true = w->now.ns;
+                w->server[i].clock_local = w->server[i].clock_true = w->now.ns;
             }
         }
     }
@@ -351,24 +351,24 @@ void world_clock(struct world *w, cw_server s, int32_t ppm)
 cw_time world_occupy(struct world *w, cw_server s, cw_span work)
 {
     CHECK(s < w->servers && work.ns >= 0);
-    return pump_occupy(w, &w->host[s], work);
+    return pump_occupy(w, &w->server[s], work);
 }
 
 enum world_server_state world_state(const struct world *w, cw_server s)
 {
-    return w->host[s].state;
+    return w->server[s].state;
 }
 
 struct node *world_node(struct world *w, cw_server s)
 {
-    return w->host[s].node;
+    return w->server[s].node;
 }
 
 int world_command(struct world *w, cw_server s, const char *service, int argc, const char *const *argv,
                   const struct node_request_sink *sink)
 {
     CHECK(s < w->servers);
-    struct host *h = &w->host[s];
+    struct sim_server *h = &w->server[s];
     if (h->state == WORLD_DEAD) {
         return -ENOENT;
     }

@@ -67,7 +67,7 @@ void wheel_close(struct wheel *w)
     *w = (struct wheel){.free = NONE, .open = NONE};
 }
 
-/* ---- The heap ------------------------------------------------------------------------------------------------------ */
+/* ---- The heap ---------------------------------------------------------------------------------------------------- */
 
 static void sift_up(struct wheel *w, uint32_t i, const struct wheel_event *e)
 {
@@ -124,7 +124,7 @@ static void heap_take(struct wheel *w, struct wheel_event *out)
     }
 }
 
-/* ---- The buckets --------------------------------------------------------------------------------------------------- */
+/* ---- The buckets ------------------------------------------------------------------------------------------------- */
 
 static uint32_t pool_take(struct wheel *w)
 {
@@ -318,7 +318,7 @@ void wheel_prefetch(const struct wheel *w, unsigned ahead)
     }
 }
 
-/* ---- Rare ---------------------------------------------------------------------------------------------------------- */
+/* ---- Rare -------------------------------------------------------------------------------------------------------- */
 
 static uint32_t sweep_list(struct wheel *w, uint32_t *at, bool (*remove)(void *, const struct wheel_event *),
                            void *context)

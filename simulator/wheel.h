@@ -5,10 +5,10 @@
  *     (time, order, insertion)        order = EVENT_ORDER(server, kind): the world first, then servers by id,
  *                                     at one server by kind, frames by input port
  *
- * A timing wheel of buckets for what is near, a 4-ary heap for what is far or already due: a link's delay is bounded, so
- * nearly everything that happens in a torus goes through the wheel, in O(1), and a bucket is sorted when it is opened.
- * An event is 32 bytes; they are reused last in, first out, and nothing is allocated once the world has reached its
- * size. Not thread-safe: one owner.
+ * A timing wheel of buckets for what is near, a 4-ary heap for what is far or already due: a link's delay is bounded,
+ * so nearly everything that happens in a torus goes through the wheel, in O(1), and a bucket is sorted when it is
+ * opened. An event is 32 bytes; they are reused last in, first out, and nothing is allocated once the world has reached
+ * its size. Not thread-safe: one owner.
  */
 #ifndef SIMULATOR_WHEEL_H
 #define SIMULATOR_WHEEL_H
@@ -62,8 +62,8 @@ struct wheel {
 };
 
 /*
- * A bucket spans about `gap` (half the mean gap between events is best), all buckets together at least `horizon`. -ENOMEM: nothing is
- * left behind.
+ * A bucket spans about `gap` (half the mean gap between events is best), all buckets together at least `horizon`.
+ * -ENOMEM: nothing is left behind.
  */
 CW_MUST_CHECK int wheel_open(struct wheel *w, cw_span horizon, cw_span gap);
 /* What is still queued is forgotten. */
@@ -76,13 +76,16 @@ void wheel_put(struct wheel *w, cw_time at, uint32_t order, void *what);
 bool wheel_take(struct wheel *w, cw_time until, struct wheel_event *out);
 
 /*
- * What is likely to be given soon: an event of the bucket `ahead` (0..WHEEL_AHEAD - 1) buckets behind the next one; NULL when
- * unknown. Lent until the next call. For prefetching only: it may be wrong.
+ * What is likely to be given soon: an event of the bucket `ahead` (0..WHEEL_AHEAD - 1) buckets behind the next one;
+ * NULL when unknown. Lent until the next call. For prefetching only: it may be wrong.
  */
 const struct wheel_event *wheel_ahead(const struct wheel *w, unsigned ahead);
 /* Has the event itself brought near. */
 void wheel_prefetch(const struct wheel *w, unsigned ahead);
-/* Removes every queued event for which fn says so, in no stated order; O(buckets + events). fn must not touch the wheel. */
+/*
+ * Removes every queued event for which fn says so, in no stated order; O(buckets + events). fn must not touch the
+ * wheel.
+ */
 uint32_t wheel_sweep(struct wheel *w, bool (*remove)(void *context, const struct wheel_event *event), void *context);
 
 uint32_t wheel_count(const struct wheel *w);

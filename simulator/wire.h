@@ -3,8 +3,8 @@
  * wire.h - one direction of a full-duplex Ethernet link: store and forward, first in, first out.
  *
  *     on the wire      max(64, 14 + frame + 4) + 8 preamble + 12 gap bytes, ps_per_byte each (1 Gb/s: 8,000 exactly)
- *     last bit leaves  start + that;  start = the later of now and when the frame before has left
- *     arrives          last bit + propagation + the far end's delay, rounded up to whole ns; never before the frame before
+ *     last bit leaves  start + that;  start = the later of now and when the frame before has left arrives          last
+ *     bit + propagation + the far end's delay, rounded up to whole ns; never before the frame before
  *
  * The clock of a wire is in picoseconds so that a backlogged link sends exactly its rate, whatever the rate. The card
  * keeps `ring` frames; the node is pulled when the card has room. With ring 1: when the link is idle.
@@ -70,8 +70,8 @@ static inline cw_time wire_room_at(const struct wire *w)
 }
 
 /*
- * A frame of size bytes is given to a wire that has room now. harm and random are read only when w->state says that the wire is
- * harmed, and may be NULL otherwise.
+ * A frame of size bytes is given to a wire that has room now. harm and random are read only when w->state says that the
+ * wire is harmed, and may be NULL otherwise.
  */
 struct wire_flight wire_send(struct wire *w, const struct wire_config *c, uint32_t ps_per_byte, uint32_t size,
                              cw_time now, const struct wire_harm *harm, struct prng *random);

@@ -42,7 +42,7 @@ static void say_word(struct words *words, const char *word)
     words->count++;
 }
 
-/* ---- Commands ------------------------------------------------------------------------------------------------------ */
+/* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
 struct answer {
     struct workload_result *sum; /* NULL: only the result is wanted */
@@ -117,7 +117,7 @@ static int command_all(struct world *w, const struct words *words)
 {
     for (cw_server s = 0; s < w->servers; s++) {
         struct answer answer = {.sum = NULL};
-        int rc = w->host[s].state != WORLD_DEAD ? command(w, s, words, &answer) : 0;
+        int rc = w->server[s].state != WORLD_DEAD ? command(w, s, words, &answer) : 0;
         if (rc < 0) {
             return rc;
         }
@@ -125,7 +125,7 @@ static int command_all(struct world *w, const struct words *words)
     return 0;
 }
 
-/* ---- Start and stop ------------------------------------------------------------------------------------------------ */
+/* ---- Start and stop ---------------------------------------------------------------------------------------------- */
 
 static void join(struct world *w, cw_server s, void *context)
 {
@@ -208,7 +208,7 @@ void workload_collect(struct world *w, struct workload_result *out)
     say_word(&words, "stats");
     for (cw_server s = 0; s < w->servers; s++) {
         struct answer answer = {.sum = out};
-        if (w->host[s].state == WORLD_DEAD || command(w, s, &words, &answer) < 0) {
+        if (w->server[s].state == WORLD_DEAD || command(w, s, &words, &answer) < 0) {
             continue;
         }
         out->bytes_least = answer.bytes < out->bytes_least ? answer.bytes : out->bytes_least;
@@ -219,7 +219,7 @@ void workload_collect(struct world *w, struct workload_result *out)
     }
 }
 
-/* ---- Rates --------------------------------------------------------------------------------------------------------- */
+/* ---- Rates ------------------------------------------------------------------------------------------------------- */
 
 uint64_t workload_bound(const struct torus *torus, uint64_t link_bits_per_second)
 {

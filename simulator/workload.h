@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * workload.h - traffic of the bench service on every running server, by its commands, so that a workload is the same here and on real
- * servers. Servers that start later get it when they start.
+ * workload.h - traffic of the bench service on every running server, by its commands, so that a workload is the same
+ * here and on real servers. Servers that start later get it when they start.
  */
 #ifndef SIMULATOR_WORKLOAD_H
 #define SIMULATOR_WORKLOAD_H
@@ -32,7 +32,9 @@ void workload_collect(struct world *w, struct workload_result *out);
 
 /* Payload bits per second of one server that make load_ppm of the bound, in frames of so many bytes. */
 uint64_t workload_rate(const struct world *w, uint32_t load_ppm, uint32_t bytes);
-/* 2L(N-1)/(N max h(axis)), 6L(N-1)/(3hN) in a cube: bits per second on the wire that each server can receive at most. */
+/*
+ * 2L(N-1)/(N max h(axis)), 6L(N-1)/(3hN) in a cube: bits per second on the wire that each server can receive at most.
+ */
 uint64_t workload_bound(const struct torus *torus, uint64_t link_bits_per_second);
 
 #endif

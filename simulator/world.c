@@ -21,7 +21,7 @@ enum {
     BUSY_LOAD = 2,                /* buckets are made for links that are half used */
 };
 
-/* ---- Opening ------------------------------------------------------------------------------------------------------- */
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 static int check_config(const struct world_config *c, struct torus *torus)
 {
@@ -70,7 +70,7 @@ static void set_clocks(struct world *w)
     int32_t most = (int32_t)w->config.clock_ppm;
     for (cw_server s = 0; s < w->servers; s++) {
         struct prng random = prng_stream(w->config.seed, s, WORLD_STREAM_CLOCK);
-        struct host *h = &w->host[s];
+        struct sim_server *h = &w->server[s];
         h->ppm = (int32_t)prng_below(&random, (uint64_t)most * 2 + 1) - most;
         h->clock_local = prng_span(&random, CW_NS(0), w->config.clock_offset).ns;
         h->wake_ns = INT64_MAX;
@@ -91,7 +91,7 @@ static void release(struct world *w)
     free(w->started_context);
     free(w->neighbours);
     free(w->wire);
-    free(w->host);
+    free(w->server);
     free(w);
 }
 
@@ -114,13 +114,13 @@ static int open_book(struct world *w)
 static int build(struct world *w)
 {
     size_t n = w->servers, links = n * CW_LINK_COUNT;
-    w->host = aligned_alloc(_Alignof(struct host), n * sizeof *w->host);
+    w->server = aligned_alloc(_Alignof(struct sim_server), n * sizeof *w->server);
     w->wire = aligned_alloc(_Alignof(struct wire), links * sizeof *w->wire);
     w->neighbours = malloc(links * sizeof *w->neighbours);
-    if (w->host == NULL || w->wire == NULL || w->neighbours == NULL) {
+    if (w->server == NULL || w->wire == NULL || w->neighbours == NULL) {
         return -ENOMEM;
     }
-    memset(w->host, 0, n * sizeof *w->host);
+    memset(w->server, 0, n * sizeof *w->server);
     memset(w->wire, 0, links * sizeof *w->wire);
     torus_neighbours_fill(&w->torus, w->neighbours);
     set_clocks(w);
@@ -202,7 +202,7 @@ void world_close(struct world *w)
     release(w);
 }
 
-/* ---- Time ---------------------------------------------------------------------------------------------------------- */
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
 
 cw_time world_now(const struct world *w)
 {
@@ -224,9 +224,9 @@ void world_at(struct world *w, cw_time at, void (*fn)(struct world *w, void *arg
 }
 
 /*
- * Thousands of nodes do not fit into a cache, and their order is known a little ahead. Each step brings near what the next one reads:
- * the event; its host and its frame; from the host, what the node reads first; from the node and the frame, what the node
- * will ask of where the frame is going.
+ * Thousands of nodes do not fit into a cache, and their order is known a little ahead. Each step brings near what the
+ * next one reads: the event; its host and its frame; from the host, what the node reads first; from the node and the
+ * frame, what the node will ask of where the frame is going.
  */
 static void prefetch(const struct world *w)
 {
@@ -234,7 +234,7 @@ static void prefetch(const struct world *w)
     wheel_prefetch(&w->wheel, 3);
     const struct wheel_event *e = wheel_ahead(&w->wheel, 2);
     if (e != NULL && e->order >= EVENT_ORDER(0, 0)) {
-        __builtin_prefetch(&w->host[EVENT_SERVER(e->order)]);
+        __builtin_prefetch(&w->server[EVENT_SERVER(e->order)]);
         if (e->what != NULL) {
             const char *frame = e->what;
             __builtin_prefetch(frame);
@@ -244,7 +244,7 @@ static void prefetch(const struct world *w)
     }
     e = wheel_ahead(&w->wheel, 1);
     if (e != NULL && e->order >= EVENT_ORDER(0, 0)) {
-        const struct host *h = &w->host[EVENT_SERVER(e->order)];
+        const struct sim_server *h = &w->server[EVENT_SERVER(e->order)];
         for (unsigned i = 0; i < NODE_LINES; i++) {
             __builtin_prefetch((const char *)h->node + i * LINE);
         }
@@ -254,7 +254,7 @@ static void prefetch(const struct world *w)
     }
     e = wheel_ahead(&w->wheel, 0);
     if (e != NULL && is_frame(e)) {
-        const struct host *h = &w->host[EVENT_SERVER(e->order)];
+        const struct sim_server *h = &w->server[EVENT_SERVER(e->order)];
         if (h->node != NULL) {
             node_expect(h->node, e->what);
         }
@@ -289,7 +289,7 @@ int world_run(struct world *w, cw_time until)
     return 0;
 }
 
-/* ---- Questions ----------------------------------------------------------------------------------------------------- */
+/* ---- Questions --------------------------------------------------------------------------------------------------- */
 
 const struct torus *world_torus(const struct world *w)
 {
@@ -325,7 +325,7 @@ unsigned world_active(struct world *w)
 {
     unsigned active = 0;
     for (cw_server s = 0; s < w->servers; s++) {
-        active += w->host[s].state != WORLD_DEAD && w->oracle.active[s];
+        active += w->server[s].state != WORLD_DEAD && w->oracle.active[s];
     }
     return active;
 }
@@ -341,10 +341,10 @@ unsigned world_agreeing(struct world *w)
     }
     unsigned agreeing = 0;
     for (cw_server s = 0; s < w->servers; s++) {
-        if (w->host[s].state == WORLD_DEAD || !w->oracle.active[s]) {
+        if (w->server[s].state == WORLD_DEAD || !w->oracle.active[s]) {
             continue;
         }
-        const struct reach *view = ls_committed(w->host[s].linkstate);
+        const struct reach *view = ls_committed(w->server[s].linkstate);
         cw_server own = oracle_component(&w->oracle, s);
         bool agrees = view->members == members[own];
         for (cw_server m = reach_next(view, 0); agrees && m != CW_SERVER_NONE; m = reach_next(view, m + 1)) {
@@ -378,11 +378,11 @@ void world_totals(struct world *w, struct world_totals *out)
             out->bytes += wire->bytes;
             out->control_frames += wire->control_frames;
         }
-        if (w->host[s].node != NULL) {
-            struct node_tally tally = node_tally(w->host[s].node);
+        if (w->server[s].node != NULL) {
+            struct node_tally tally = node_tally(w->server[s].node);
             out->made += tally.made;
             out->ended += tally.ended;
-            out->inside += node_packets_inside(w->host[s].node);
+            out->inside += node_packets_inside(w->server[s].node);
         }
     }
 }
@@ -395,7 +395,7 @@ uint64_t world_digest(struct world *w)
     digest_u64(&d, (uint64_t)w->now.ns);
     digest_u64(&d, w->totals.packet_hops);
     for (cw_server s = 0; s < w->servers; s++) {
-        digest_u64(&d, w->host[s].node != NULL ? node_digest(w->host[s].node) : 0);
+        digest_u64(&d, w->server[s].node != NULL ? node_digest(w->server[s].node) : 0);
     }
     return digest_value(&d);
 }
@@ -404,7 +404,7 @@ size_t world_node_bytes(struct world *w)
 {
     size_t bytes = 0;
     for (cw_server s = 0; s < w->servers; s++) {
-        bytes += w->host[s].node != NULL ? node_bytes(w->host[s].node) : 0;
+        bytes += w->server[s].node != NULL ? node_bytes(w->server[s].node) : 0;
     }
     return bytes;
 }
@@ -412,7 +412,7 @@ size_t world_node_bytes(struct world *w)
 size_t world_bytes(struct world *w)
 {
     size_t links = (size_t)w->servers * CW_LINK_COUNT;
-    size_t bytes = sizeof *w + w->servers * sizeof *w->host + links * (sizeof *w->wire + sizeof *w->neighbours);
+    size_t bytes = sizeof *w + w->servers * sizeof *w->server + links * (sizeof *w->wire + sizeof *w->neighbours);
     bytes += w->harm != NULL ? links * (sizeof *w->harm + sizeof *w->harm_random) : 0;
     bytes += wheel_bytes(&w->wheel) + oracle_bytes(&w->oracle) + pkt_home_bytes(w->packets);
     bytes += w->check != NULL ? check_bytes(w->check) : 0;

@@ -2,19 +2,20 @@
 /*
  * world.h - a torus of servers that run the real node (core/node.h), the links between them, and time.
  *
- * Guarantee: a world is a function of its config and of the calls made on it. Same config, same calls: the same run, bit for bit, in
- * every build, and the same world_digest(). Order at one instant: what was scheduled with world_at(), then
- * servers by id, one server's events by kind and input port (wheel.h).
+ * Guarantee: a world is a function of its config and of the calls made on it. Same config, same calls: the same run,
+ * bit for bit, in every build, and the same world_digest(). Order at one instant: what was scheduled with world_at(),
+ * then servers by id, one server's events by kind and input port (wheel.h).
  *
- *     world_open();  world_start_all();  workload_start(); fault_plan_schedule(); world_at();  world_run() ...  world_close()
+ *     world_open();  world_start_all();  workload_start(); fault_plan_schedule(); world_at();  world_run() ...
+ *     world_close()
  *
  * Packets go from server to server by pointer; a packet-hop is one event while nobody waits for the link. Nothing is
  * allocated per hop. The invariants (check.h) are checked always; the first one broken ends the run:
  * world_run() gives 1 and world_violation() says what happened.
  *
- * Two clocks: true time, which everything here is in, and each server's own (rate and offset), which only its node sees.
- * One thread owns a world. Nothing in it is shared between servers but memory for packets and constant tables, so that
- * a world can be cut into windows of one propagation delay later.
+ * Two clocks: true time, which everything here is in, and each server's own (rate and offset), which only its node
+ * sees. One thread owns a world. Nothing in it is shared between servers but memory for packets and constant tables, so
+ * that a world can be cut into windows of one propagation delay later.
  */
 #ifndef SIMULATOR_WORLD_H
 #define SIMULATOR_WORLD_H
@@ -25,7 +26,9 @@
 
 struct world;
 
-/* Who draws what: each purpose has streams of its own (base/prng.h). Part of what a seed means: numbers are for ever. */
+/*
+ * Who draws what: each purpose has streams of its own (base/prng.h). Part of what a seed means: numbers are for ever.
+ */
 enum world_stream {
     WORLD_STREAM_NODE = 1,   /* a node's seed; node = server */
     WORLD_STREAM_WIRE = 2,   /* harm on a wire; node = server * 6 + link */
@@ -37,27 +40,35 @@ enum world_stream {
 };
 
 /*
- * -EINVAL (a bound is broken: timers that cannot keep the guarantee, dims, ring), -ERANGE (more hops than the budget), -E2BIG (more servers than
- * events can name), -ENOMEM. Gives a
- * world at time 0 where nobody runs yet.
+ * -EINVAL (a bound is broken: timers that cannot keep the guarantee, dims, ring), -ERANGE (more hops than the budget),
+ * -E2BIG (more servers than events can name), -ENOMEM. Gives a world at time 0 where nobody runs yet.
  */
 CW_MUST_CHECK int world_open(struct world **out, const struct world_config *config);
 void world_close(struct world *w);
 
-/* ---- Time ---------------------------------------------------------------------------------------------------------- */
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
 
 cw_time world_now(const struct world *w);
-/* Runs everything due up to `until`, which becomes now. 0; 1 when an invariant broke or world_stop() was called: it stops right there. */
+/*
+ * Runs everything due up to `until`, which becomes now. 0; 1 when an invariant broke or world_stop() was called: it
+ * stops right there.
+ */
 CW_MUST_CHECK int world_run(struct world *w, cw_time until);
 void world_stop(struct world *w);
-/* Calls fn at that instant (not before now), before anything servers do then, in the order of the calls made to world_at(). */
+/*
+ * Calls fn at that instant (not before now), before anything servers do then, in the order of the calls made to
+ * world_at().
+ */
 void world_at(struct world *w, cw_time at, void (*fn)(struct world *w, void *arg), void *arg);
 
-/* ---- Servers and cables -------------------------------------------------------------------------------------------- */
+/* ---- Servers and cables ------------------------------------------------------------------------------------------ */
 
 enum world_server_state { WORLD_DEAD, WORLD_RUNS, WORLD_PAUSED };
 
-/* A dead server starts, with an incarnation above all that it wrote down. -EALREADY, -ENOMEM or what a service's open said. */
+/*
+ * A dead server starts, with an incarnation above all that it wrote down. -EALREADY, -ENOMEM or what a service's open
+ * said.
+ */
 int world_start(struct world *w, cw_server s);
 /* All dead servers, each at an instant drawn from now..now + spread. */
 void world_start_all(struct world *w, cw_span spread);
@@ -75,8 +86,9 @@ void world_harm(struct world *w, cw_server s, cw_link link, const struct wire_ha
 void world_clock(struct world *w, cw_server s, int32_t ppm);
 
 /*
- * The processor of s does work that is not a frame's (a client's, say) behind what it has begun, and frames wait for it where processors take
- * time. When it is done; who asked waits until then by itself. Work of a server that dies is forgotten.
+ * The processor of s does work that is not a frame's (a client's, say) behind what it has begun, and frames wait for it
+ * where processors take time. When it is done; who asked waits until then by itself. Work of a server that dies is
+ * forgotten.
  */
 cw_time world_occupy(struct world *w, cw_server s, cw_span work);
 
@@ -97,15 +109,20 @@ unsigned world_running(const struct world *w);
 unsigned world_active(struct world *w);
 unsigned world_agreeing(struct world *w);
 
-/* ---- What is seen -------------------------------------------------------------------------------------------------- */
+/* ---- What is seen ------------------------------------------------------------------------------------------------ */
 
-/* All may be NULL. Borrows everything for the call; must not change the world but through world_at() and world_stop(). */
+/*
+ * All may be NULL. Borrows everything for the call; must not change the world but through world_at() and world_stop().
+ */
 struct world_watch {
     void *context;
     /* A frame was given to a wire; it arrives at flight->arrives if it does. */
     void (*frame)(void *context, cw_server s, cw_link link, const struct cw_packet *frame, cw_time now,
                   const struct wire_flight *flight);
-    /* node.h's points: enum node_point. NODE_QUEUED, once per packet and hop, is told by servers that start after this was set. */
+    /*
+     * node.h's points: enum node_point. NODE_QUEUED, once per packet and hop, is told by servers that start after this
+     * was set.
+     */
     void (*packet)(void *context, cw_server s, enum node_point point, const struct cw_packet *p, cw_drop cause,
                    cw_time now);
     void (*log)(void *context, cw_server s, cw_level level, const char *service, const char *text, cw_time now);
@@ -140,8 +157,10 @@ uint64_t world_digest(struct world *w);
 size_t world_bytes(struct world *w);
 size_t world_node_bytes(struct world *w);
 
-/* What tells the packets of a job apart: so many bytes (up to 32) at this offset of their payload, different in any two
- * packets of one source, or of one link for packets to neighbours. Deliveries of the same packet twice are then found. */
+/*
+ * What tells the packets of a job apart: so many bytes (up to 32) at this offset of their payload, different in any two
+ * packets of one source, or of one link for packets to neighbours. Deliveries of the same packet twice are then found.
+ */
 struct world_stamp {
     cw_job job;
     uint32_t offset;
@@ -149,7 +168,7 @@ struct world_stamp {
 };
 void world_stamps(struct world *w, const struct world_stamp *stamp);
 
-/* ---- Violations ----------------------------------------------------------------------------------------------------- */
+/* ---- Violations -------------------------------------------------------------------------------------------------- */
 
 enum { WORLD_VIOLATION_SERVERS = 4, WORLD_VIOLATION_TEXT = 400 };
 struct world_violation {

@@ -18,7 +18,7 @@
 #include "simulator/world.h"
 
 /* One server as the engine sees it: a cache line for what every event touches, another for what is rare. */
-struct host {
+struct sim_server {
     struct node *node;
     struct linkstate *linkstate; /* the node's */
     int64_t wake_ns;             /* true time of the wake event that counts; INT64_MAX: none is queued */
@@ -60,9 +60,9 @@ struct world {
     bool stopped;
     bool killing; /* a node is being closed: what it drops died with it */
     cw_time now;
-    struct host *host;
-    struct wire *wire;     /* [server * 6 + link], outwards */
-    cw_server *neighbours; /* the same */
+    struct sim_server *server; /* by id */
+    struct wire *wire;         /* [server * 6 + link], outwards */
+    cw_server *neighbours;     /* the same */
     struct wheel wheel;
     struct book *book; /* the jobs of the services */
     struct pkt_home *packets;
@@ -82,16 +82,16 @@ struct world {
     struct world_violation violation;
 };
 
-/* ---- pump.c -------------------------------------------------------------------------------------------------------- */
+/* ---- pump.c ------------------------------------------------------------------------------------------------------ */
 
 /* The server's own time. */
-cw_time pump_local(const struct world *w, const struct host *h);
+cw_time pump_local(const struct world *w, const struct sim_server *h);
 /* After an entry of s: links have something to send. */
 void pump_after(struct world *w, cw_server s, cw_links links);
 /* One event. */
 void pump_event(struct world *w, const struct wheel_event *e);
 /* The processor of h does this work behind what it has begun; when that is done. */
-cw_time pump_occupy(const struct world *w, struct host *h, cw_span work);
+cw_time pump_occupy(const struct world *w, struct sim_server *h, cw_span work);
 /* What s is asked again after a pause. */
 void pump_resume(struct world *w, cw_server s);
 /* Data packets in a frame. */
@@ -101,7 +101,7 @@ void pump_lose(struct world *w, struct cw_packet *frame, enum world_loss cause);
 /* Looks at the link state of s anew: oracle, checks. */
 void pump_look(struct world *w, cw_server s);
 
-/* ---- servers.c, cables.c ------------------------------------------------------------------------------------------- */
+/* ---- servers.c, cables.c ----------------------------------------------------------------------------------------- */
 
 /* Frames waiting at the card of s are lost. */
 void servers_empty_card(struct world *w, cw_server s, enum world_loss cause);
@@ -114,7 +114,7 @@ bool cables_light(const struct world *w, cw_server s, cw_link link);
 /* s and its neighbours see by and by what is so. */
 void cables_tell(struct world *w, cw_server s, cw_link link);
 
-/* ---- seen.c -------------------------------------------------------------------------------------------------------- */
+/* ---- seen.c ------------------------------------------------------------------------------------------------------ */
 
 struct node_watch seen_watch(struct world *w);
 

@@ -71,7 +71,10 @@ static void put_links(const struct lab *lab, cw_server s, FILE *out)
     fprintf(out, "}\n");
 }
 
-/* "libkv.so" and "/path/kv.so" are "kv"; one without a path is built in, and to be named may change what it does (kvcache: listens). */
+/*
+ * "libkv.so" and "/path/kv.so" are "kv"; one without a path is built in, and to be named may change what it does
+ * (kvcache: listens).
+ */
 static void put_service(FILE *out, const char *file)
 {
     if (!lab_service_is_file(file)) {

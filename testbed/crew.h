@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crew.h - the daemons of a lab: processes that a keeper starts, stops in the bad ways that real ones are stopped in, and whose death
- * it sees. None outlives its keeper.
+ * crew.h - the daemons of a lab: processes that a keeper starts, stops in the bad ways that real ones are stopped in,
+ * and whose death it sees. None outlives its keeper.
  */
 #ifndef TESTBED_CREW_H
 #define TESTBED_CREW_H
@@ -35,8 +35,8 @@ struct crew_order {
 };
 
 /*
- * -EALREADY it runs, -errno of what failed, exec included: returns when the program has begun. What a killed one had started and still
- * ends (a watcher that says goodbye) is waited for, and after a second killed.
+ * -EALREADY it runs, -errno of what failed, exec included: returns when the program has begun. What a killed one had
+ * started and still ends (a watcher that says goodbye) is waited for, and after a second killed.
  */
 CW_MUST_CHECK int crew_start(struct crew *c, const struct crew_order *order);
 /* SIGKILL. whole: with everything it started (nobody is left to say goodbye). -ESRCH: it does not run. */

@@ -60,7 +60,7 @@ static int write_service(const struct lab *lab, const struct seal_key *key, cons
     return rc;
 }
 
-/* ---- Of a scenario ------------------------------------------------------------------------------------------------------ */
+/* ---- Of a scenario ----------------------------------------------------------------------------------------------- */
 
 enum { SCENARIO_JOBS = 64, BUILT_IN = 1024 /* numbers below are services' that are linked in */ };
 
@@ -147,7 +147,7 @@ static int write_scenario(const struct lab *lab, const struct seal_key *key, FIL
     return rc;
 }
 
-/* ---- All ---------------------------------------------------------------------------------------------------------------- */
+/* ---- All --------------------------------------------------------------------------------------------------------- */
 
 static int write_all(const struct lab *lab, const struct seal_key *key, FILE *out, char why[static GRANTS_WHY])
 {

@@ -2,10 +2,11 @@
 /*
  * grants.h - a lab's operator: its key, and the records that let the services it is given begin to work.
  *
- *     operator.key  operator.key.pub    in the lab's folder: drawn when it comes up, gone with it
- *     jobs.conf                         a signed job file: each service given by --service may send to its own job (not with
- *                                       --no-grants), and so may the lab's own witness; what more they need, cwctl job grant gives.
- *                                       Of a lab that plays a scenario: what its `grant` lines say, and the witness
+ *     operator.key  operator.key.pub    in the lab's folder: drawn when it comes up, gone with it jobs.conf
+ *     a signed job file: each service given by --service may send to its own job (not with
+ *                                       --no-grants), and so may the lab's own witness; what more they need, cwctl job
+ *                                       grant gives. Of a lab that plays a scenario: what its `grant` lines say, and
+ *                                       the witness
  */
 #ifndef TESTBED_GRANTS_H
 #define TESTBED_GRANTS_H

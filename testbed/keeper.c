@@ -23,7 +23,7 @@ enum { UDP_HEADERS = 28 }; /* of IPv4 and UDP: on devices so much longer, frames
 
 static const cw_span grace = CW_MS(2000); /* from SIGTERM to SIGKILL, when everything ends */
 
-/* ---- What is told ---------------------------------------------------------------------------------------------------------- */
+/* ---- What is told ------------------------------------------------------------------------------------------------ */
 
 static void tell(struct keeper *k, const char *text)
 {
@@ -48,7 +48,7 @@ void keeper_note(struct keeper *k, const char *what, cw_server s, const char *mo
     }
 }
 
-/* ---- Building -------------------------------------------------------------------------------------------------------------- */
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
 
 int keeper_start(struct keeper *k, cw_server s)
 {
@@ -166,7 +166,7 @@ static int build(struct keeper *k)
     return rc;
 }
 
-/* ---- Keeping --------------------------------------------------------------------------------------------------------------- */
+/* ---- Keeping ----------------------------------------------------------------------------------------------------- */
 
 /* Everybody who ended; the first process of a namespace also gets those that others left behind. */
 static void reap(struct keeper *k)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keeper.h - the process that holds a lab together: its namespaces and its daemons live as long as it does, and no longer.
+ * keeper.h - the process that holds a lab together: its namespaces and its daemons live as long as it does, and no
+ * longer.
  *
- * A keeper is the first process of a process namespace of its own where one can be had, so that the kernel ends all that it ever
- * started, however it dies. Whoever asks for a lab talks to it over <folder>/keeper.sock (message.h); its commands:
+ * A keeper is the first process of a process namespace of its own where one can be had, so that the kernel ends all
+ * that it ever started, however it dies. Whoever asks for a lab talks to it over <folder>/keeper.sock (message.h); its
+ * commands:
  *
  *   status                        one row a server
  *   fail S [whole]                SIGKILL; whole: no process of it is left to say goodbye
@@ -48,8 +50,9 @@ struct keeper {
 };
 
 /*
- * Builds the lab and keeps it until it is told to end. What happens is told on the lifeline, a line each: "at DONE TOTAL WHAT", then
- * "up" or "failed WHY". The lab ends when the lifeline breaks, until a line "stay" comes. Gives the exit code.
+ * Builds the lab and keeps it until it is told to end. What happens is told on the lifeline, a line each: "at DONE
+ * TOTAL WHAT", then "up" or "failed WHY". The lab ends when the lifeline breaks, until a line "stay" comes. Gives the
+ * exit code.
  */
 int keeper_run(const struct lab *lab, int lifeline);
 

@@ -51,7 +51,7 @@ static int refuse(struct asked *a, int rc, const char *why)
     return rc;
 }
 
-/* ---- Words ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Words ------------------------------------------------------------------------------------------------------- */
 
 static int need_server(struct asked *a)
 {
@@ -91,7 +91,7 @@ static bool says(const struct asked *a, size_t i, const char *word)
     return said != NULL && strcmp(said, word) == 0;
 }
 
-/* ---- Commands -------------------------------------------------------------------------------------------------------------- */
+/* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
 static void describe_end(struct message *row, const struct crew *c)
 {

@@ -18,7 +18,7 @@
 
 enum { SOCKET_ROOM = 24 /* of a socket's name behind the folder's */, FILE_MAX = 16 * 1024 };
 
-/* ---- Names --------------------------------------------------------------------------------------------------------------- */
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
 
 static const char *const drivers[] = {[LAB_NETNS] = "netns", [LAB_PROCESS] = "process"};
 static const char *const shims[] = {[LAB_RAW] = "raw", [LAB_PCAP] = "pcap", [LAB_UDP] = "udp"};
@@ -73,9 +73,12 @@ bool lab_name_good(const char *name)
     return length > 0 && length < LAB_NAME;
 }
 
-/* ---- Places -------------------------------------------------------------------------------------------------------------- */
+/* ---- Places ------------------------------------------------------------------------------------------------------ */
 
-/* /tmp is everybody's: whoever makes the folder there first would choose which programs a lab runs, and which process cwlab ends. */
+/*
+ * /tmp is everybody's: whoever makes the folder there first would choose which programs a lab runs, and which process
+ * cwlab ends.
+ */
 static int check_owner(const char *path)
 {
     struct stat st;
@@ -174,7 +177,7 @@ void lab_remove_folder(const struct lab *lab)
     (void)nftw(lab->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
-/* ---- lab.json ------------------------------------------------------------------------------------------------------------ */
+/* ---- lab.json ---------------------------------------------------------------------------------------------------- */
 
 int lab_save(const struct lab *lab)
 {

@@ -2,7 +2,8 @@
 /*
  * lab.h - a lab as plain values, and where its files are.
  *
- *     /run/cubeway/lab/NAME/           $XDG_RUNTIME_DIR/cubeway/lab/NAME/ for an ordinary user; $CWLAB_DIR/NAME/ when that is set
+ *     /run/cubeway/lab/NAME/           $XDG_RUNTIME_DIR/cubeway/lab/NAME/ for an ordinary user; $CWLAB_DIR/NAME/ when
+ *     that is set
  *         lab.json                     what was asked for, and who keeps it
  *         keeper.sock                  the keeper: where somebody answers, the lab lives
  *         X,Y,Z.conf .sock .log        of the server's daemon (driver process: all.conf, all.sock, all.log)
@@ -13,8 +14,8 @@
 #ifndef TESTBED_LAB_H
 #define TESTBED_LAB_H
 
-#include "linkstate/linkstate.h"
 #include "keyspace/torus.h"
+#include "linkstate/linkstate.h"
 
 #include <limits.h>
 #include <stdio.h>

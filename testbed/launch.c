@@ -19,7 +19,7 @@
 
 enum { ROUNDS = 3000, ROUND_US = 10000 };
 
-/* ---- Namespaces ------------------------------------------------------------------------------------------------------------ */
+/* ---- Namespaces -------------------------------------------------------------------------------------------------- */
 
 static int write_file(const char *path, const char *text)
 {
@@ -88,7 +88,7 @@ int launch_allowed(char why[static LAB_WHY])
     return rc;
 }
 
-/* ---- The keeper's beginning ------------------------------------------------------------------------------------------------ */
+/* ---- The keeper's beginning -------------------------------------------------------------------------------------- */
 
 /* 512 namespaces are a thousand descriptors. */
 static void raise_limits(void)
@@ -118,8 +118,8 @@ static void complain(int lifeline, const char *what, int rc)
 }
 
 /*
- * In a process between cwlab and the keeper: the next one forked is the first of a new process namespace, where one may be had. Without
- * it daemons are still told to die with their keeper, by prctl().
+ * In a process between cwlab and the keeper: the next one forked is the first of a new process namespace, where one may
+ * be had. Without it daemons are still told to die with their keeper, by prctl().
  */
 static int prepare(const struct lab *lab, int lifeline)
 {
@@ -207,7 +207,7 @@ int launch_begin(struct launch *l, struct lab *lab, bool *cleaned, char why[stat
     return rc;
 }
 
-/* ---- What it says ---------------------------------------------------------------------------------------------------------- */
+/* ---- What it says ------------------------------------------------------------------------------------------------ */
 
 static char *next_line(struct launch *l, char *line, size_t room)
 {

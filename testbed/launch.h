@@ -19,8 +19,8 @@ struct launch {
  */
 CW_MUST_CHECK int launch_allowed(char why[static LAB_WHY]);
 /*
- * Makes the lab's folder and starts its keeper. What a dead lab of that name has left is removed, and `cleaned` says so. -EEXIST: it
- * lives. lab->keeper is filled in. Copies the lab.
+ * Makes the lab's folder and starts its keeper. What a dead lab of that name has left is removed, and `cleaned` says
+ * so. -EEXIST: it lives. lab->keeper is filled in. Copies the lab.
  */
 CW_MUST_CHECK int launch_begin(struct launch *l, struct lab *lab, bool *cleaned, char why[static LAB_WHY]);
 /* Waits until the lab is up: all is built and every daemon has begun. -errno and why, and the lab is gone. */

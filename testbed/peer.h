@@ -27,8 +27,9 @@ void peer_close(struct peer *p);
 /* Gives a request: the command and its words. */
 struct request_draft *peer_request(const char *command, int argc, const char *const *argv);
 /*
- * Takes the request, numbers it, waits for its end. Each row is borrowed for the call of row(), which may be NULL. What the other side
- * said at the end (0 or -errno, and why), or -ETIMEDOUT, -ECONNRESET, -EPROTO with why in our words: ask no more then.
+ * Takes the request, numbers it, waits for its end. Each row is borrowed for the call of row(), which may be NULL. What
+ * the other side said at the end (0 or -errno, and why), or -ETIMEDOUT, -ECONNRESET, -EPROTO with why in our words: ask
+ * no more then.
  */
 int peer_ask(struct peer *p, struct request_draft *request, cw_span patience,
              void (*row)(void *context, const struct message *row), void *context, char why[static PEER_WHY]);

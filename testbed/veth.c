@@ -27,8 +27,8 @@ enum {
     INDEX_FIRST = 10,   /* of px; those of a server's other devices follow. A cable joins px to mx: never equal */
     BATCH_BYTES = 8192,
     SHAPED_OVERHEAD = 24, /* preamble, check sequence and gap: what a frame costs beyond what the kernel counts */
-    QUEUE_FRAMES =
-        8, /* of tbf, at least: what a server that knows its rate leaves there (shim/outq.h) must find room */
+    /* Of tbf, at least: what a server that knows its rate leaves there (shim/outq.h) must find room. */
+    QUEUE_FRAMES = 8,
     QUEUE_BYTES_LEAST = 64 * 1024,
     QUEUES_PER_SEC = 500,
     BURSTS_PER_SEC = 1000,
@@ -72,7 +72,7 @@ uint32_t veth_address(cw_server s, cw_link link, const struct torus *torus)
     return (uint32_t)ADDRESS_FIRST + (owner * CW_AXES + link / 2) * 4 + (plus ? 1 : 2);
 }
 
-/* ---- Messages ------------------------------------------------------------------------------------------------------------ */
+/* ---- Messages ---------------------------------------------------------------------------------------------------- */
 
 static struct nlmsghdr *begin(struct veth *v, struct batch *b, uint16_t type, uint16_t flags)
 {
@@ -174,7 +174,10 @@ static void add_shaper(struct veth *v, struct batch *b, cw_link link)
     uint32_t frame = v->plan.mtu + ETH_HLEN;
     uint64_t limit = frame * QUEUE_FRAMES > QUEUE_BYTES_LEAST ? frame * QUEUE_FRAMES : QUEUE_BYTES_LEAST;
     limit = bytes / QUEUES_PER_SEC > limit ? bytes / QUEUES_PER_SEC : limit;
-    /* Wake-ups, tbf's own timer above all, come late: what a burst may catch up. With less nobody gets the rate that the cable says. */
+    /*
+     * Wake-ups, tbf's own timer above all, come late: what a burst may catch up. With less nobody gets the rate that
+     * the cable says.
+     */
     uint64_t burst = bytes / BURSTS_PER_SEC > 2 * frame ? bytes / BURSTS_PER_SEC : 2 * frame;
     struct tc_tbf_qopt options = {
         .rate = {.rate = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX,
@@ -220,7 +223,7 @@ static void add_up(struct veth *v, struct batch *b, cw_link link, bool up)
     add_index_up(v, b, device_index(link), up);
 }
 
-/* ---- Namespaces ---------------------------------------------------------------------------------------------------------- */
+/* ---- Namespaces -------------------------------------------------------------------------------------------------- */
 
 /* Of the namespace this thread is in. A kernel without IPv6 has no such file. */
 static void silence_ipv6(void)
@@ -398,7 +401,7 @@ int veth_namespace(const struct veth *v, cw_server s)
     return v->room[s].ns;
 }
 
-/* ---- Harm ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Harm -------------------------------------------------------------------------------------------------------- */
 
 static bool has_cable(const struct veth *v, cw_server s, cw_link link)
 {

@@ -2,13 +2,13 @@
 /*
  * veth.h - a torus of network namespaces on this machine, wired with veth pairs, by netlink.
  *
- * One namespace for each server, with an Ethernet device for each of its cables: px mx py my pz mz. A namespace has no name outside: it
- * lives as long as a descriptor of it or a process in it, so that whoever holds a struct veth takes everything along when it dies.
- * Loopback is up in each, so that a daemon can serve clients of its server on 127.0.0.1.
+ * One namespace for each server, with an Ethernet device for each of its cables: px mx py my pz mz. A namespace has no
+ * name outside: it lives as long as a descriptor of it or a process in it, so that whoever holds a struct veth takes
+ * everything along when it dies. Loopback is up in each, so that a daemon can serve clients of its server on 127.0.0.1.
  * Nothing speaks on the cables by itself: no IPv6, and no IPv4 address unless asked for.
  *
- * The two ends of a cable never have the same interface index: the kernel would tell the loss of carrier late (docs/testbed.md).
- * One thread; it is moved into each namespace and back while one is made.
+ * The two ends of a cable never have the same interface index: the kernel would tell the loss of carrier late
+ * (docs/testbed.md). One thread; it is moved into each namespace and back while one is made.
  */
 #ifndef TESTBED_VETH_H
 #define TESTBED_VETH_H
@@ -31,10 +31,13 @@ struct veth_plan {
 struct veth;
 
 /*
- * Makes all of it. -EPERM or what the kernel said, and why says what was not possible; nothing is left then. Copies the plan.
+ * Makes all of it. -EPERM or what the kernel said, and why says what was not possible; nothing is left then. Copies the
+ * plan.
  */
 CW_MUST_CHECK int veth_open(struct veth **out, const struct veth_plan *plan, char why[static VETH_WHY]);
-/* All cables have carrier: daemons of a large lab begin in the dark, and none floods while others are still to start. */
+/*
+ * All cables have carrier: daemons of a large lab begin in the dark, and none floods while others are still to start.
+ */
 CW_MUST_CHECK int veth_light(struct veth *v);
 void veth_close(struct veth *v); /* NULL is allowed */
 
@@ -42,14 +45,17 @@ void veth_close(struct veth *v); /* NULL is allowed */
 int veth_namespace(const struct veth *v, cw_server s);
 /* "px"; static. */
 const char *veth_device(cw_link link);
-/* Of the end of a cable at s, when there are addresses: host byte order; the other end's has the two lowest bits inverted. */
+/*
+ * Of the end of a cable at s, when there are addresses: host byte order; the other end's has the two lowest bits
+ * inverted.
+ */
 uint32_t veth_address(cw_server s, cw_link link, const struct torus *torus);
 
 /* The end of the cable at s goes down or up: both ends lose carrier or have it again. -ENODEV: no such cable. */
 int veth_set_up(struct veth *v, cw_server s, cw_link link, bool up);
 /*
- * Frames that s sends on the link are lost, so many of a million, and nobody is told; 0: none. All of them are lost in any
- * namespace; fewer need the right to load a program into the kernel: -EPERM.
+ * Frames that s sends on the link are lost, so many of a million, and nobody is told; 0: none. All of them are lost in
+ * any namespace; fewer need the right to load a program into the kernel: -EPERM.
  */
 int veth_set_loss(struct veth *v, cw_server s, cw_link link, uint32_t ppm);
 

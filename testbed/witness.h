@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * witness.h - what every server of a lab writes down, in its own words and at the machine's clock, for a judgement afterwards.
+ * witness.h - what every server of a lab writes down, in its own words and at the machine's clock, for a judgement
+ * afterwards.
  *
- * The witness is a service (witness.so) that cwlab loads into every daemon. It appends records to <folder>/X,Y,Z.trail, by memory that is
- * shared with the file: a killed daemon's last record is there, and writing one costs no system call. It also sends a stream of
- * packets to one key:
+ * The witness is a service (witness.so) that cwlab loads into every daemon. It appends records to <folder>/X,Y,Z.trail,
+ * by memory that is shared with the file: a killed daemon's last record is there, and writing one costs no system call.
+ * It also sends a stream of packets to one key:
  *
  *   stream KEY [rate=1000] [size=64]   KEY: 40 hex digits, or any other text as a name of this service
  *   stop                               the stream

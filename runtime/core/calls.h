@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * calls.h - what local services have asked for and not yet been answered (NMU 4.2, the requester's side; response.h is the other).
+ * calls.h - what local services have asked for and not yet been answered (NMU 4.2, the requester's side; response.h is
+ * the other).
  *
- * A call is one number on the wire and for the service, through all its attempts: the first answer ends it, whichever attempt it answers;
- * every later one finds no call. Shared among services by dynamic thresholds, as timers.h.
+ * A call is one number on the wire and for the service, through all its attempts: the first answer ends it, whichever
+ * attempt it answers; every later one finds no call. Shared among services by dynamic thresholds, as timers.h.
  */
 #ifndef CORE_CALLS_H
 #define CORE_CALLS_H

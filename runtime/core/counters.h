@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * counters.h - the numbers one service shows to operators. They become metrics by being made (service-api.md, 7).
+ * counters.h - the numbers one service shows to operators. They become metrics by being made
+ * (docs/control-protocol.md).
  *
- * Guarantee: a counter once given stays where it is as long as the set. A service that makes too many, or gives one a name that is no
- * name, shares the last place, "overflow", and the operator sees that.
+ * Guarantee: a counter once given stays where it is as long as the set. A service that makes too many, or gives one a
+ * name that is no name, shares the last place, "overflow", and the operator sees that.
  */
 #ifndef CORE_COUNTERS_H
 #define CORE_COUNTERS_H
@@ -30,15 +31,18 @@ struct counter_set {
 void counters_init(struct counter_set *set);
 
 /*
- * Gives the counter of that name (1..31 of a-z A-Z 0-9 _ -), new or made before; the overflow counter when the name is none or the set
- * is full. The name is copied; help (NULL: none) is borrowed for the set's life.
+ * Gives the counter of that name (1..31 of a-z A-Z 0-9 _ -), new or made before; the overflow counter when the name is
+ * none or the set is full. The name is copied; help (NULL: none) is borrowed for the set's life.
  */
 struct cw_counter *counters_get(struct counter_set *set, const char *name, const char *help);
 
 /* Length of a sound name, 0 for anything else, NULL too. */
 size_t counter_name_length(const char *name);
 
-/* Borrows counter i in the order they were made, the overflow counter last and only when it was used; NULL behind the last. */
+/*
+ * Borrows counter i in the order they were made, the overflow counter last and only when it was used; NULL behind the
+ * last.
+ */
 const struct cw_counter *counters_at(const struct counter_set *set, uint32_t i);
 
 #endif

@@ -5,8 +5,8 @@
 
 enum {
     /*
-     * Virtual time of one byte at weight 1: divisible by the small weights people use, so that their shares are exact, and so large that
-     * what division by others cuts off is below 1 in 10^7 of the smallest packet.
+     * Virtual time of one byte at weight 1: divisible by the small weights people use, so that their shares are exact,
+     * and so large that what division by others cuts off is below 1 in 10^7 of the smallest packet.
      */
     BYTE_COST = 5040 * 1024,
 };

@@ -2,13 +2,14 @@
 /*
  * fairq.h - whose turn is it on a link: byte-fair, weighted, two classes.
  *
- * Guarantee: over any interval in which s services of one class want a link, each gets bytes in proportion to its weight, plus or
- * minus one maximal packet, whatever the packet sizes (semantics 8.1, 23). A background service is served only while no
- * foreground service wants the link (CamCubeOS 3.3).
+ * Guarantee: over any interval in which s services of one class want a link, each gets bytes in proportion to its
+ * weight, plus or minus one maximal packet, whatever the packet sizes (invariant 23). A background service is served
+ * only while no foreground service wants the link (CamCubeOS 3.3).
  *
- * This is start-time fair queueing (Goyal, Vin, Cheng 1996). Deficit round robin has the same long-run shares, but its burst grows with
- * the ratio of the weights and it must know a packet's length before it may choose; here a service is chosen first, asked for
- * its packet, and charged for what it gave, which is what polling services with queues of their own needs.
+ * This is start-time fair queueing (Goyal, Vin, Cheng 1996). Deficit round robin has the same long-run shares, but its
+ * burst grows with the ratio of the weights and it must know a packet's length before it may choose; here a service is
+ * chosen first, asked for its packet, and charged for what it gave, which is what polling services with queues of their
+ * own needs.
  *
  * Numbers in, numbers out: knows neither queues nor packets. One per link.
  */
@@ -26,8 +27,8 @@ enum {
 struct fairq {
     uint64_t now[2]; /* virtual time of each class (1: background): start of its last packet served */
     uint32_t wanted; /* who wanted the link when it was last asked */
-    uint64_t start
-        [FAIRQ_SERVICES]; /* virtual time at which the service's next packet starts; the first are in one line with the rest */
+    /* Virtual time at which the service's next packet starts. The first few share a cache line with the members above. */
+    uint64_t start[FAIRQ_SERVICES];
 };
 
 /* What all links of a node agree on about its services. */
@@ -39,8 +40,9 @@ struct fairq_shares {
 void fairq_init(struct fairq *q);
 
 /*
- * The service to serve next, out of those whose bit is set in wants (all that have something for this link now), or FAIRQ_NONE. Asking
- * again without a charge gives the same answer. A service that has been away starts level with the present, never with credit.
+ * The service to serve next, out of those whose bit is set in wants (all that have something for this link now), or
+ * FAIRQ_NONE. Asking again without a charge gives the same answer. A service that has been away starts level with the
+ * present, never with credit.
  */
 unsigned fairq_pick(struct fairq *q, const struct fairq_shares *shares, uint32_t wants);
 

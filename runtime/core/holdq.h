@@ -2,11 +2,13 @@
 /*
  * holdq.h - packets that have arrived at the root of their key before the root may serve them (semantics 4.2).
  *
- * The committed view says "me", but a right is still missing: a newcomer is being admitted ahead of us, the hold of a dead server runs,
- * our lease has to be renewed. The packet waits; it is late, not lost. First in, first out; each knows when it came.
+ * The committed view says "me", but a right is still missing: a newcomer is being admitted ahead of us, the hold of a
+ * dead server runs, our lease has to be renewed. The packet waits; it is late, not lost. First in, first out; each
+ * knows when it came.
  *
- * Memory is shared between services by dynamic thresholds (Choudhury and Hahne 1998): one service may hold up to twice what is
- * still free, so that one alone can have two thirds and many share evenly, and there is always room for a newcomer's first packet.
+ * Memory is shared between services by dynamic thresholds (Choudhury and Hahne 1998): one service may hold up to twice
+ * what is still free, so that one alone can have two thirds and many share evenly, and there is always room for a
+ * newcomer's first packet.
  */
 #ifndef CORE_HOLDQ_H
 #define CORE_HOLDQ_H
@@ -25,7 +27,9 @@ struct holdq {
 
 void holdq_init(struct holdq *q, uint32_t bytes_max, cw_span patience);
 
-/* Takes p, whose service index and `queued` (the time it was first held) are set. False: no room, p stays the caller's. */
+/*
+ * Takes p, whose service index and `queued` (the time it was first held) are set. False: no room, p stays the caller's.
+ */
 CW_MUST_CHECK bool holdq_put(struct holdq *q, struct cw_packet *p);
 
 /* Gives all that is held, oldest first, linked by next: to be decided anew. */

@@ -2,12 +2,13 @@
 /*
  * node.h - one server as a function of its inputs: frames and time in, frames out (architecture, "The node").
  *
- * Legal order: node_open, then any of rx / carrier / tick / tx_pull / service calls with a now that never goes back, then
- * node_close. Every entry that returns cw_links names the links that now have something to send; the pump pulls a link
- * when that link has room, until NULL. Nothing leaves inside an entry, and no entry calls another.
+ * Legal order: node_open, then any of rx / carrier / tick / tx_pull / service calls with a now that never goes back,
+ * then node_close. Every entry that returns cw_links names the links that now have something to send; the pump pulls a
+ * link when that link has room, until NULL. Nothing leaves inside an entry, and no entry calls another.
  *
- * Links that have room at the same instant are pulled in turns, beginning behind the one pulled last. Beginning always with the same one
- * makes one path of many, as every packet finds that link idle (300 packets with six minimal first links took 0.97 ms, in turns 0.56).
+ * Links that have room at the same instant are pulled in turns, beginning behind the one pulled last. Beginning always
+ * with the same one makes one path of many, as every packet finds that link idle (300 packets with six minimal first
+ * links took 0.97 ms, in turns 0.56).
  *
  * No globals, no clock, no threads: 4,096 of them run in one process. One thread owns a node.
  */
@@ -15,10 +16,10 @@
 #define CORE_NODE_H
 
 #include "base/siphash.h"
-#include "linkstate/linkstate.h"
 #include "core/pkt.h"
 #include "cubeway/err.h"
 #include "cubeway/service.h"
+#include "linkstate/linkstate.h"
 #include "nmu/desk.h"
 
 struct node;
@@ -37,18 +38,22 @@ struct node_config {
     uint32_t hold_bytes;      /* held packets, all services: 8 MiB (semantics 4.5) */
     uint64_t bits_per_second; /* of a link, told to services; 0 unknown */
     uint32_t nmu_jobs;        /* room in the NMU for jobs, resident and reachable: 64 */
-    uint32_t
-        nmu_grants; /* and for (remote job, port) pairs, spans of processes, ranges of servers, so many each: 256 */
+    /* Room in the NMU for (remote job, port) pairs, for spans of processes and for ranges of servers, each: 256. */
+    uint32_t nmu_grants;
     struct ls_timers timers;
 };
 /* Everything but dims, self, cluster and incarnation filled with the defaults. */
 struct node_config node_config_default(void);
-/* -EINVAL (a limit or an address is impossible) or -ERANGE (the diameter is beyond the hop limit), as node_open() would say. */
+/*
+ * -EINVAL (a limit or an address is impossible) or -ERANGE (the diameter is beyond the hop limit), as node_open() would
+ * say.
+ */
 CW_MUST_CHECK int node_config_check(const struct node_config *config);
 
 /*
- * What a delivered, forwarded or dropped packet looks like to an observer (the simulator's oracle, capture, trace). Its head is decoded,
- * but not when it is dropped as MALFORMED, STALE_LINK or GATE_OVERFLOW, or CLOSED at the gate: then there are bytes only.
+ * What a delivered, forwarded or dropped packet looks like to an observer (the simulator's oracle, capture, trace). Its
+ * head is decoded, but not when it is dropped as MALFORMED, STALE_LINK or GATE_OVERFLOW, or CLOSED at the gate: then
+ * there are bytes only.
  */
 enum node_point {
     NODE_QUEUED,    /* entered a queue (sent here or in transit) */
@@ -65,7 +70,10 @@ struct node_watch { /* all may be NULL; borrowed for the node's life */
                 cw_time now);
 };
 
-/* Something of the host's that cw_find() gives to built-in services: names and versions are the host's and the service's affair. */
+/*
+ * Something of the host's that cw_find() gives to built-in services: names and versions are the host's and the
+ * service's affair.
+ */
 struct node_object {
     const char *name; /* NULL: the end of the table */
     unsigned version;
@@ -80,18 +88,23 @@ struct node_env {
     /* Runs service work away from the thread; NULL: inline at once. The pump calls node_offload_done later. */
     void (*offload)(void *context, struct node *n, void (*work)(void *), void *arg, uint64_t ticket, cw_span cost);
     void *offload_context;
-    /* The value that an operator gave a service's option, borrowed until the service is removed, or NULL (cw_option). NULL: there are none. */
+    /*
+     * The value that an operator gave a service's option, borrowed until the service is removed, or NULL (cw_option).
+     * NULL: there are none.
+     */
     const char *(*option)(void *context, const char *service, const char *name);
     void *option_context;
-    const struct node_object
-        *objects; /* borrowed; NULL: none. A service whose exports have name and version of one does not load */
-    const struct siphash_key *
-        seal; /* borrowed for node_open(); NULL: the NMU's tables are not sealed (NMU 6.2). Chance that nobody else has */
+    /* Borrowed; NULL: none. A service whose exports have the name and version of one of these does not load. */
+    const struct node_object *objects;
+    /* A key that nobody else knows, borrowed for node_open(). NULL: the NMU's tables are not sealed (NMU 6.2). */
+    const struct siphash_key *seal;
     struct nmu_source records; /* of jobs, where the node looks for those it needs; without any: default deny */
 };
 
 CW_MUST_CHECK int node_open(struct node **out, const struct node_config *config, const struct node_env *env);
-/* From now on services start no work away from the thread, so that what is away comes to an end: before node_close(). */
+/*
+ * From now on services start no work away from the thread, so that what is away comes to an end: before node_close().
+ */
 void node_end_offloads(struct node *n);
 struct node_tally { /* of data packets; conservation: made + received = the rest */
     uint64_t made;  /* sent, or given up before they were sent */
@@ -99,15 +112,16 @@ struct node_tally { /* of data packets; conservation: made + received = the rest
     uint64_t ended; /* taken by services they passed by */
 };
 /*
- * Closes the services, drops what is inside (CW_DROP_CLOSED); every packet goes home. Offloaded work must have been reported. Gives the
- * tally of its whole life: services make packets to the very end, answers that cannot be sent any more.
+ * Closes the services, drops what is inside (CW_DROP_CLOSED); every packet goes home. Offloaded work must have been
+ * reported. Gives the tally of its whole life: services make packets to the very end, answers that cannot be sent any
+ * more.
  */
 struct node_tally node_close(struct node *n, cw_time now);
 
 cw_links node_rx(struct node *n, cw_link in, struct cw_packet *frame, cw_time now); /* takes the frame */
 /*
- * For a pump that knows what comes next: brings near what node_rx() of this frame will touch. Looks at the frame unchecked, changes
- * nothing and may be wrong.
+ * For a pump that knows what comes next: brings near what node_rx() of this frame will touch. Looks at the frame
+ * unchecked, changes nothing and may be wrong.
  */
 void node_expect(const struct node *n, const struct cw_packet *frame);
 cw_links node_carrier(struct node *n, cw_link link, bool up, cw_time now);
@@ -119,9 +133,9 @@ cw_time node_next_wake(const struct node *n);
 cw_links node_offload_done(struct node *n, uint64_t ticket, cw_time now);
 
 /*
- * Services. Adding: -EEXIST (job or name), -EINVAL (table), -ENOSPC (32 at most), -ENOMEM, or what its open said; the table may go
- * after the call, what it points at may not. Removing: -ENOENT, or -EBUSY while the pump runs work for it. What a service sends in
- * these calls is asked for with the next node_tick().
+ * Services. Adding: -EEXIST (job or name), -EINVAL (table), -ENOSPC (32 at most), -ENOMEM, or what its open said; the
+ * table may go after the call, what it points at may not. Removing: -ENOENT, or -EBUSY while the pump runs work for it.
+ * What a service sends in these calls is asked for with the next node_tick().
  */
 CW_MUST_CHECK int node_service_add(struct node *n, const cw_service *table, cw_time now);
 int node_service_remove(struct node *n, cw_job job, cw_time now);
@@ -160,8 +174,9 @@ cw_links node_command(struct node *n, const char *service, int argc, const char 
                       const struct node_request_sink *sink, cw_time now);
 
 /*
- * Calls visit as an upcall of the service, with what it exports: how a gateway that serves clients of this machine asks it. False: no service of that name
- * runs here with exports of that version, and visit was not called. *links: what has something to send, as ever.
+ * Calls visit as an upcall of the service, with what it exports: how a gateway that serves clients of this machine asks
+ * it. False: no service of that name runs here with exports of that version, and visit was not called. *links: what has
+ * something to send, as ever.
  */
 bool node_visit(struct node *n, const char *service, unsigned version,
                 void (*visit)(void *context, cw_svc *s, const void *exports), void *context, cw_time now,
@@ -171,9 +186,10 @@ void node_leave(struct node *n, cw_time now);
 bool node_left(const struct node *n, cw_time now);
 
 /*
- * Job protection (NMU 4; semantics 7.4). Takes in the record of a job, in bytes that are borrowed for the call and were judged by whoever
- * calls: 1; 0: nothing of it is needed here. -EBADMSG: no record; -ESTALE: a later one is here; -ENOSPC: the tables cannot hold it,
- * and all is as before. What this names and is not here yet is looked for (node_env.records, desk.h).
+ * Job protection (NMU 4; semantics 7.4). Takes in the record of a job, in bytes that are borrowed for the call and were
+ * judged by whoever calls: 1; 0: nothing of it is needed here. -EBADMSG: no record; -ESTALE: a later one is here;
+ * -ENOSPC: the tables cannot hold it, and all is as before. What this names and is not here yet is looked for
+ * (node_env.records, desk.h).
  */
 CW_MUST_CHECK int node_job_put(struct node *n, const uint8_t *record, size_t size);
 /* Borrows what the NMU holds, until the next put or the coming or going of a service. */

@@ -49,7 +49,10 @@ void node_fill_rx(const struct node *n, const struct cw_packet *p, cw_where wher
     }
 }
 
-/* A service that takes and takes must not take what all the others need: it is asked again when its hands are empty enough. */
+/*
+ * A service that takes and takes must not take what all the others need: it is asked again when its hands are empty
+ * enough.
+ */
 static bool hands_are_full(const struct cw_svc *svc)
 {
     return svc->in_hand >= NODE_HANDS_MAX;
@@ -77,7 +80,10 @@ static void report_taken(const struct node *n, struct cw_packet *p)
     ext_trace_append(packet_ext(p->data, &p->exts, EXT_TRACE), &entry);
 }
 
-/* The payload begins behind the head: what services see. Undone by node code never: a delivered packet does not travel on. */
+/*
+ * The payload begins behind the head: what services see. Undone by node code never: a delivered packet does not travel
+ * on.
+ */
 void node_deliver(struct node *n, struct cw_packet *p)
 {
     struct cw_svc *svc = node_service_of(n, p->head.job);

@@ -12,7 +12,7 @@ uint64_t node_drops(const struct node *n, cw_drop cause)
     return (unsigned)cause < CW_DROP_COUNT ? n->drops[cause] : 0;
 }
 
-/* ---- Packets inside ------------------------------------------------------------------------------------------------ */
+/* ---- Packets inside ---------------------------------------------------------------------------------------------- */
 
 /* Data packets in a frame that waits at the gate. */
 static size_t data_packets(const struct cw_packet *frame)
@@ -49,7 +49,7 @@ struct node_tally node_tally(const struct node *n)
     return (struct node_tally){.made = n->sent, .delivered = n->delivered, .ended = n->taken};
 }
 
-/* ---- Digest -------------------------------------------------------------------------------------------------------- */
+/* ---- Digest ------------------------------------------------------------------------------------------------------ */
 
 /* What every packet has: where it goes follows from its bytes and the views. */
 static void digest_packet(struct digest *d, const struct cw_packet *p)
@@ -166,7 +166,7 @@ uint64_t node_digest(const struct node *n)
     return digest_value(&d);
 }
 
-/* ---- Memory and counters --------------------------------------------------------------------------------------------- */
+/* ---- Memory and counters ----------------------------------------------------------------------------------------- */
 
 size_t node_bytes(const struct node *n)
 {

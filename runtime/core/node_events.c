@@ -2,9 +2,10 @@
 /*
  * node_events.c - the view moved: services are told, what waits is routed anew, what was held is looked at again.
  *
- * Everything is derived by comparing what services were told with what is true now, so that no change is told twice or lost, however
- * many records one frame brought. It runs before anything acts on the new view, and before an acknowledgement of it can
- * leave (nothing leaves inside an entry): a cache has flushed before its server admits a newcomer (semantics 5.2, 6).
+ * Everything is derived by comparing what services were told with what is true now, so that no change is told twice or
+ * lost, however many records one frame brought. It runs before anything acts on the new view, and before an
+ * acknowledgement of it can leave (nothing leaves inside an entry): a cache has flushed before its server admits a
+ * newcomer (kvcache rule 6).
  */
 #include "core/node_internal.h"
 

@@ -2,8 +2,8 @@
 /*
  * node_forward.c - what becomes of one packet: delivered here, queued for a link, held, or dropped with its cause.
  *
- * The rule (semantics 4.2): forward towards the first server of the key's sequence in the committed view; deliver only as its first
- * server in the optimistic view, with a valid lease; in between, hold.
+ * The rule (semantics 4.2): forward towards the first server of the key's sequence in the committed view; deliver only
+ * as its first server in the optimistic view, with a valid lease; in between, hold.
  */
 #include "core/node_internal.h"
 

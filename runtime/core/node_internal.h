@@ -2,9 +2,10 @@
 /*
  * node_internal.h - struct node: the modules as members, and what the glue files call of one another.
  *
- * Only node_*.c include this. One file per way in: node_rx.c (frames), node_forward.c (what becomes of one packet), node_tx.c (a link
- * has room), node_tick.c (time), node_events.c (the view changed), node_services.c (services come and go), svc_send.c, svc_calls.c,
- * svc_info.c (what services call), node_nmu.c (may they?), node_command.c, node_dump.c. No function is on the stack twice: upcalls queue what they send.
+ * Only node_*.c include this. One file per way in: node_rx.c (frames), node_forward.c (what becomes of one packet),
+ * node_tx.c (a link has room), node_tick.c (time), node_events.c (the view changed), node_services.c (services come and
+ * go), svc_send.c, svc_calls.c, svc_info.c (what services call), node_nmu.c (may they?), node_command.c, node_dump.c.
+ * No function is on the stack twice: upcalls queue what they send.
  */
 #ifndef CORE_NODE_INTERNAL_H
 #define CORE_NODE_INTERNAL_H
@@ -25,7 +26,10 @@ enum {
     NODE_SERVICES = FAIRQ_SERVICES,
     NODE_JOBS_LOADED = 1024, /* from here on jobs are of services that are loaded: no host object for them */
     NODE_JOB_SLOTS = 64,     /* open addressing over jobs, half full at most */
-    /* Frames a link may keep while control is on its way: lost and repeated, or read behind a batch of data (shim/lane.h). */
+    /*
+     * Frames a link may keep while control is on its way: lost and repeated, or read behind a batch of data
+     * (shim/lane.h).
+     */
     NODE_GATE_FRAMES = 64,
     NODE_GATHER_MAX = 512,     /* packets up to this size are gathered into one frame */
     NODE_LOCAL_BURST = 256,    /* packets delivered to ourselves in one entry; the rest at once after */
@@ -74,7 +78,10 @@ struct cw_svc {
     cw_service own_table; /* the table it came with, as this build knows tables */
 };
 
-/* A command being answered: in an array that lives as long as the node, so that a late word from a service is known to be late. */
+/*
+ * A command being answered: in an array that lives as long as the node, so that a late word from a service is known to
+ * be late.
+ */
 struct cw_request {
     struct node *node;
     struct node_request_sink sink;
@@ -144,7 +151,7 @@ struct node {
     struct changes changes; /* the latest changes of it */
     struct changes unrest;  /* the same of both views, and of the lives of servers */
     uint64_t drops[CW_DROP_COUNT];
-    /* Every packet sent is delivered, taken on its way, dropped, or still inside or on a cable (semantics 8.1, 8). */
+    /* Every packet sent is delivered, taken on its way, dropped, or still inside or on a cable (invariant 8). */
     uint64_t sent, delivered, taken;
     uint64_t kept; /* packets that services had in their hands when they closed */
 } __attribute__((aligned(64)));
@@ -219,8 +226,8 @@ void node_uncharge_packet(struct cw_svc *svc, struct cw_packet *p);
 /* The packet in its hands is no more the service's, nor lent to it. */
 void node_let_go(struct cw_svc *svc, struct cw_packet *p);
 /*
- * Puts p into svc's hands for the upcall that follows. node_lend_end() gives true when it has come back; else it stays in the service's
- * hands, or the service has sent or freed it: not to be looked at.
+ * Puts p into svc's hands for the upcall that follows. node_lend_end() gives true when it has come back; else it stays
+ * in the service's hands, or the service has sent or freed it: not to be looked at.
  */
 void node_lend(struct cw_svc *svc, struct cw_packet *p);
 bool node_lend_end(struct cw_svc *svc, struct cw_packet *p, cw_verdict verdict);
@@ -241,29 +248,32 @@ struct node_address {
     const uint8_t *path; /* a whole extension, or NULL */
 };
 /*
- * Writes head and extensions before p's payload. Borrows p. When its memory does not suffice: a copy in *out, the caller's, else *out is
- * p. 0, or -errno (cw_send's) and nothing is changed.
+ * Writes head and extensions before p's payload. Borrows p. When its memory does not suffice: a copy in *out, the
+ * caller's, else *out is p. 0, or -errno (cw_send's) and nothing is changed.
  */
 int node_address_packet(struct cw_svc *svc, struct cw_packet *p, const struct node_address *address,
                         struct cw_packet **out);
 /* Takes p, addressed and in nobody's hands, on success. -EAGAIN: p stays the caller's. */
 int node_launch(struct cw_svc *svc, struct cw_packet *p);
-/* Takes p, in svc's hands, and what node_address_packet() made of it, on success; -EAGAIN: only p is left, still in its hands. */
+/*
+ * Takes p, in svc's hands, and what node_address_packet() made of it, on success; -EAGAIN: only p is left, still in its
+ * hands.
+ */
 int node_hand_over(struct cw_svc *svc, struct cw_packet *p, struct cw_packet *addressed);
 /* Takes p if it is in svc's hands: dropped. */
 void node_drop_unsent(struct cw_svc *svc, struct cw_packet *p, cw_drop cause);
 /* The cause that goes with an -errno of sending. */
 cw_drop node_drop_of(int rc);
 /*
- * The size-led structure src of a caller, as this build knows it, the members behind `least` bytes zero where an earlier API ended. False: its
- * size is none, or it says what we do not know.
+ * The size-led structure src of a caller, as this build knows it, the members behind `least` bytes zero where an
+ * earlier API ended. False: its size is none, or it says what we do not know.
  */
 bool node_adopt(void *out, size_t size, size_t least, const void *src);
 
 /* node_nmu.c */
 /*
- * May svc put a packet of that head, for that server (CW_SERVER_NONE: for a key), into the network now? 0, -EACCES (counted), or -EINVAL: the
- * process does not live on that server.
+ * May svc put a packet of that head, for that server (CW_SERVER_NONE: for a key), into the network now? 0, -EACCES
+ * (counted), or -EINVAL: the process does not live on that server.
  */
 int node_may_send(struct cw_svc *svc, const struct packet_head *head, cw_server target);
 /* May svc name that recipient of an answer? As node_may_send(). */
@@ -274,20 +284,26 @@ int node_may_still_send(struct cw_svc *svc, const struct packet_head *head);
 int node_reside(struct cw_svc *svc);
 /* Looks for the records that are missing, where there may be some. */
 void node_seek_records(struct node *n);
-/* Looks at some entries of sealed tables. When one, or one met since the last time, is not as it was left: all are written anew. */
+/*
+ * Looks at some entries of sealed tables. When one, or one met since the last time, is not as it was left: all are
+ * written anew.
+ */
 void node_look_at_seals(struct node *n);
 /* Borrows a host's object, or NULL. */
 const void *node_object(const struct node *n, const char *name, unsigned version);
 int node_open_nmu(struct node *n, uint64_t salt);
 
 /* svc_queue.c */
-/* Asks a service's own queue for a packet for the link: addressed, checked, or NULL (and then not asked again until it polls). */
+/*
+ * Asks a service's own queue for a packet for the link: addressed, checked, or NULL (and then not asked again until it
+ * polls).
+ */
 struct cw_packet *node_ask_own_queue(struct node *n, struct cw_svc *svc, cw_link link);
 
 /* svc_calls.c */
 /*
- * Takes p, an answer, if we asked: hands it to the call it answers, or drops it. False: another asked and wants us to have it, which its NMU
- * has checked; a packet like any other.
+ * Takes p, an answer, if we asked: hands it to the call it answers, or drops it. False: another asked and wants us to
+ * have it, which its NMU has checked; a packet like any other.
  */
 bool node_take_response(struct node *n, struct cw_packet *p);
 /* A request arrived for a service: opens a handle; 0 when it is none or no handle is to be had. */

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* ---- Asking -------------------------------------------------------------------------------------------------------- */
+/* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
 int node_may_send(struct cw_svc *svc, const struct packet_head *head, cw_server target)
 {
@@ -45,7 +45,7 @@ int node_may_be_told(struct cw_svc *svc, const cw_to *recipient)
     return node_may_send(svc, &head, torus_id(&n->torus, recipient->server));
 }
 
-/* ---- Records ------------------------------------------------------------------------------------------------------- */
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
 
 /* Rights to answer that a destroyed job has here end with it (semantics 7.4). */
 static void end_rights(struct node *n, cw_job job)
@@ -75,8 +75,8 @@ static const uint8_t *record_in(const struct nmu_source *source, cw_job job, siz
 }
 
 /*
- * True when the job's record was found and taken in. Where the service has one and there is no room for it, the job may do nothing: what
- * the server was started with is older, and would bring back what the operator has taken away.
+ * True when the job's record was found and taken in. Where the service has one and there is no room for it, the job may
+ * do nothing: what the server was started with is older, and would bring back what the operator has taken away.
  */
 static bool seek_record(struct node *n, cw_job job)
 {
@@ -124,7 +124,7 @@ int node_reside(struct cw_svc *svc)
     return rc;
 }
 
-/* ---- Seals --------------------------------------------------------------------------------------------------------- */
+/* ---- Seals ------------------------------------------------------------------------------------------------------- */
 
 enum { SWEEP_ENTRIES = 64 }; /* each time something is due: microseconds */
 
@@ -158,7 +158,7 @@ void node_look_at_seals(struct node *n)
     n->tampered = n->nmu.seals.found;
 }
 
-/* ---- The desk ------------------------------------------------------------------------------------------------------ */
+/* ---- The desk ---------------------------------------------------------------------------------------------------- */
 
 static int desk_put(void *node, const uint8_t *record, size_t size)
 {
@@ -221,7 +221,7 @@ const void *node_object(const struct node *n, const char *name, unsigned version
     return NULL;
 }
 
-/* ---- Opening ------------------------------------------------------------------------------------------------------- */
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 int node_open_nmu(struct node *n, uint64_t salt)
 {

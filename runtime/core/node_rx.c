@@ -2,8 +2,8 @@
 /*
  * node_rx.c - a frame came in: control first and always, data only through the gate (semantics 4.4).
  *
- * A frame with one data packet becomes that packet: `data` moves over the frame head and nothing is copied. Of a frame with
- * several, each packet gets a descriptor of its own in the same memory.
+ * A frame with one data packet becomes that packet: `data` moves over the frame head and nothing is copied. Of a frame
+ * with several, each packet gets a descriptor of its own in the same memory.
  */
 #include "core/node_internal.h"
 
@@ -11,8 +11,8 @@
 #include "base/check.h"
 
 /*
- * Bytes that are on the wire and not in memory (pad) may end the payload of the last packet and be nothing else: what is decoded must be
- * there. True for every frame and packet without pad; the decoders judge those.
+ * Bytes that are on the wire and not in memory (pad) may end the payload of the last packet and be nothing else: what
+ * is decoded must be there. True for every frame and packet without pad; the decoders judge those.
  */
 static bool heads_are_stored(const struct cw_packet *frame)
 {
@@ -213,7 +213,9 @@ cw_links node_rx(struct node *n, cw_link in, struct cw_packet *frame, cw_time no
         has = receive_control(n, in, frame, walk);
     }
     if (!(has & HAS_DATA) && !(n->gated & cw_links_of(in))) {
-        /* Nobody asks for the new view yet: link state searches when it is due, once for a burst of records (views.h). */
+        /*
+         * Nobody asks for the new view yet: link state searches when it is due, once for a burst of records (views.h).
+         */
         pkt_release(frame);
         return node_leave_entry(n);
     }

@@ -12,7 +12,7 @@
 
 enum { NAME_MAX_BYTES = 31, STATE_MAX = 1 << 30 };
 
-/* ---- The table of a service --------------------------------------------------------------------------------------- */
+/* ---- The table of a service -------------------------------------------------------------------------------------- */
 
 static bool sound_name(const char *name)
 {
@@ -45,9 +45,12 @@ static int check_table(const struct node *n, const cw_service *table, cw_service
     return 0;
 }
 
-/* ---- Jobs to services ---------------------------------------------------------------------------------------------- */
+/* ---- Jobs to services -------------------------------------------------------------------------------------------- */
 
-/* Built anew on every change: with at most half of the slots in use a look-up is one or two steps, and nothing is ever deleted. */
+/*
+ * Built anew on every change: with at most half of the slots in use a look-up is one or two steps, and nothing is ever
+ * deleted.
+ */
 static void fill_job_slots(struct node *n)
 {
     memset(n->job_slot, 0, sizeof n->job_slot);
@@ -67,7 +70,7 @@ static void fill_job_slots(struct node *n)
     }
 }
 
-/* ---- Coming and going ---------------------------------------------------------------------------------------------- */
+/* ---- Coming and going -------------------------------------------------------------------------------------------- */
 
 static struct cw_svc *new_service(struct node *n, const cw_service *table, unsigned index)
 {

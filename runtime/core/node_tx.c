@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node_tx.c - a link has room: control first, then the service whose turn it is (CamCubeOS 3.3), small packets gathered into one frame.
+ * node_tx.c - a link has room: control first, then the service whose turn it is (CamCubeOS 3.3), small packets gathered
+ * into one frame.
  */
 #include "core/node_internal.h"
 

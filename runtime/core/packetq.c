@@ -110,6 +110,7 @@ static struct cw_packet *take_least(struct packetq *q)
         q->fifo[least->links].tail = least_before;
     }
     least->next = NULL;
+    q->count[least->links]--;
     q->packets--;
     q->bytes -= weight_of(least);
     return least;

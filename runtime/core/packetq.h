@@ -2,11 +2,12 @@
 /*
  * packetq.h - the default queue of a service: each packet waits once, with the set of links it may leave by.
  *
- * Guarantee: a link takes the oldest packet that may leave by it; so, over all links, the oldest packet leaves by whichever of its links
- * has room first (CamCubeOS 3.3). Nothing comes in beyond the limits. Nothing here allocates: packets are linked through `next`.
+ * Guarantee: a link takes the oldest packet that may leave by it; so, over all links, the oldest packet leaves by
+ * whichever of its links has room first (CamCubeOS 3.3). Nothing comes in beyond the limits. Nothing here allocates:
+ * packets are linked through `next`.
  *
- * Packets with the same link set share one FIFO; 64 sets, a bitmap of those in use, and a link looks only at the heads of the sets that
- * contain it. Packets are owned by the queue from put to take.
+ * Packets with the same link set share one FIFO; 64 sets, a bitmap of those in use, and a link looks only at the heads
+ * of the sets that contain it. Packets are owned by the queue from put to take.
  */
 #ifndef CORE_PACKETQ_H
 #define CORE_PACKETQ_H
@@ -19,8 +20,9 @@ enum packetq_drop {
     PACKETQ_DROP_TAIL,   /* full: the newcomer is refused */
     PACKETQ_DROP_OLDEST, /* full: the oldest makes room */
     /*
-     * Full: the youngest of the least important goes, which is the newcomer itself unless one inside has a lower priority. A search
-     * of the queue, and only when the newcomer is above `floor`: where all are equal this costs what drop tail costs.
+     * Full: the youngest of the least important goes, which is the newcomer itself unless one inside has a lower
+     * priority. A search of the queue, and only when the newcomer is above `floor`: where all are equal this costs what
+     * drop tail costs.
      */
     PACKETQ_DROP_PRIORITY,
 };
@@ -45,12 +47,16 @@ struct packetq {
 void packetq_init(struct packetq *q, uint32_t packets_max, uint32_t bytes_max, enum packetq_drop drop);
 
 /*
- * Takes p, with p->links (not empty), p->order (above all inside) and p->priority set. Gives what did not fit: NULL; or p itself
- * (packetq_takes() is false); or a list, linked by next, of the packets that made room for it, in the order they went.
+ * Takes p, with p->links (not empty), p->order (above all inside) and p->priority set. Gives what did not fit: NULL; or
+ * p itself (packetq_takes() is false); or a list, linked by next, of the packets that made room for it, in the order
+ * they went.
  */
 CW_MUST_CHECK struct cw_packet *packetq_put(struct packetq *q, struct cw_packet *p);
 
-/* Takes p, that was drained, in any case: limits, lowered perhaps since it came, are for newcomers. links and order as above. */
+/*
+ * Takes p, that was drained, in any case: limits, lowered perhaps since it came, are for newcomers. links and order as
+ * above.
+ */
 void packetq_put_back(struct packetq *q, struct cw_packet *p);
 
 /* True when p would fit now without dropping anything. */

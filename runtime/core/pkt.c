@@ -10,7 +10,10 @@
 
 enum { DESCRIPTOR_ALIGN = 64, CHUNK = 64 };
 
-/* Small and large packets are one object: descriptor first, memory behind it, so that a packet is one take and one cache miss. */
+/*
+ * Small and large packets are one object: descriptor first, memory behind it, so that a packet is one take and one
+ * cache miss.
+ */
 struct pkt_home {
     struct pool small;
     struct pool large;

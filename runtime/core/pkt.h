@@ -5,11 +5,13 @@
  *   [ headroom | data ... length | free ... ]   + pad zero bytes that exist only on the wire
  *              ^data
  *
- * The same structure is a frame on its way in or out (data points at the frame header) and a packet inside the node (data points at the
- * packet header): entering and leaving a node moves `data`, never bytes. Packets that came gathered in one frame share its
- * memory: each has a descriptor of its own whose `lender` is the frame, which goes home after the last of them.
+ * The same structure is a frame on its way in or out (data points at the frame header) and a packet inside the node
+ * (data points at the packet header): entering and leaving a node moves `data`, never bytes. Packets that came gathered
+ * in one frame share its memory: each has a descriptor of its own whose `lender` is the frame, which goes home after
+ * the last of them.
  *
- * One owner at a time; a packet is handed over whole and belongs to one thread. pkt_writable() must hold before bytes change.
+ * One owner at a time; a packet is handed over whole and belongs to one thread. pkt_writable() must hold before bytes
+ * change.
  */
 #ifndef CORE_PKT_H
 #define CORE_PKT_H
@@ -20,8 +22,8 @@
 
 enum {
     /*
-     * Ethernet header, frame header, link tag; and so much more that the heads of frame and packet, which every hop reads and
-     * writes, share a line of cache.
+     * Ethernet header, frame header, link tag; and so much more that the heads of frame and packet, which every hop
+     * reads and writes, share a line of cache.
      */
     PKT_HEADROOM = 88,
 };
@@ -71,8 +73,8 @@ static inline bool pkt_writable(const struct cw_packet *p)
 }
 
 /*
- * A home: two pools of memory (small packets, whole frames) and one of bare descriptors, with limits. Many nodes may share one
- * in a simulator; each node keeps its own count against its own limit.
+ * A home: two pools of memory (small packets, whole frames) and one of bare descriptors, with limits. Many nodes may
+ * share one in a simulator; each node keeps its own count against its own limit.
  */
 struct pkt_home_config {
     uint32_t small_bytes; /* memory of a small packet, headroom included (256) */

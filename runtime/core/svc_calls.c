@@ -2,11 +2,12 @@
 /*
  * svc_calls.c - a request that is answered once or times out (NMU 4.2), for requester and responder.
  *
- *   cw_call     opens a call (calls.h); the request says where the answer goes and the number of the call. When somebody else is to
+ *   cw_call     opens a call (calls.h); the request says where the answer goes and the number of the call. When
+ *   somebody else is to
  *               have the answer, nothing stays open here
- *   arrival     opens a one-time right to answer (response.h), named by a handle that the responder is given
- *   cw_reply    spends the right; the answer retraces the request's path when that was recorded and lasts
- *   arrival     ends the call: done() with the answer, exactly once, whatever retries and late answers come; or it is a packet for a
+ *   arrival     opens a one-time right to answer (response.h), named by a handle that the responder is given cw_reply
+ *   spends the right; the answer retraces the request's path when that was recorded and lasts arrival     ends the
+ *   call: done() with the answer, exactly once, whatever retries and late answers come; or it is a packet for a
  *               third party, with the name of who asked
  */
 #include "core/node_internal.h"
@@ -26,7 +27,7 @@ enum {
 static const cw_span timeout_default = {1000 * 1000 * 1000};
 static const int64_t timeout_max_ns = INT64_C(3600) * 1000 * 1000 * 1000;
 
-/* ---- The requester ------------------------------------------------------------------------------------------------ */
+/* ---- The requester ----------------------------------------------------------------------------------------------- */
 
 /* How long an answer is of use, from now on: what the responder keeps its right for. */
 static uint32_t limit_us(cw_span timeout, unsigned attempts)
@@ -236,7 +237,7 @@ bool node_take_response(struct node *n, struct cw_packet *p)
     return true;
 }
 
-/* ---- The responder ------------------------------------------------------------------------------------------------- */
+/* ---- The responder ----------------------------------------------------------------------------------------------- */
 
 uint32_t node_open_handle(struct node *n, const struct cw_packet *p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * svc_info.c - what services ask: where they are, who is there, who owns a key, what else runs here. All of it speaks of the
- * committed view as services were told of it, so that an answer and the events agree.
+ * svc_info.c - what services ask: where they are, who is there, who owns a key, what else runs here. All of it speaks
+ * of the committed view as services were told of it, so that an answer and the events agree.
  */
 #include "core/node_internal.h"
 
@@ -12,7 +12,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* ---- Place --------------------------------------------------------------------------------------------------------- */
+/* ---- Place ------------------------------------------------------------------------------------------------------- */
 
 cw_coord cw_self(const cw_svc *s)
 {
@@ -52,7 +52,7 @@ unsigned cw_distance(const cw_svc *s, cw_coord a, cw_coord b)
     return torus_holds(t, a) && torus_holds(t, b) ? torus_distance(t, torus_id(t, a), torus_id(t, b)) : UINT_MAX;
 }
 
-/* ---- Who is there -------------------------------------------------------------------------------------------------- */
+/* ---- Who is there ------------------------------------------------------------------------------------------------ */
 
 bool cw_reachable(const cw_svc *s, cw_coord c)
 {
@@ -92,7 +92,7 @@ int cw_link_get(const cw_svc *s, cw_link link, cw_link_info *out)
     return 0;
 }
 
-/* ---- Keys ---------------------------------------------------------------------------------------------------------- */
+/* ---- Keys -------------------------------------------------------------------------------------------------------- */
 
 cw_key cw_key_of(const cw_svc *s, const void *name, size_t length)
 {
@@ -172,7 +172,7 @@ uint64_t cw_epoch(const cw_svc *s)
     return s->node->seen_epoch;
 }
 
-/* ---- Neighbours in the same server, operators ------------------------------------------------------------------------ */
+/* ---- Neighbours in the same server, operators -------------------------------------------------------------------- */
 
 const void *cw_find(cw_svc *s, const char *name, unsigned version, cw_svc **peer)
 {

@@ -2,8 +2,9 @@
 /*
  * svc_packet.c - packets in a service's hands: made, read, resized, kept, freed.
  *
- * A packet in hand has its payload behind a head of packet_head_bytes(&p->head), whether it came off a cable or was made here; one made here
- * starts with room for the head and for the usual extensions, so that addressing it moves nothing.
+ * A packet in hand has its payload behind a head of packet_head_bytes(&p->head), whether it came off a cable or was
+ * made here; one made here starts with room for the head and for the usual extensions, so that addressing it moves
+ * nothing.
  */
 #include "core/node_internal.h"
 

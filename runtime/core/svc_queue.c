@@ -58,7 +58,9 @@ struct cw_packet *node_ask_own_queue(struct node *n, struct cw_svc *svc, cw_link
     } else if (node_in_hand(svc, p)) {
         node_drop_unsent(svc, p, CW_DROP_SERVICE);
     }
-    /* Nothing for this link: not asked again until the service polls, or a service that errs would be asked for ever. */
+    /*
+     * Nothing for this link: not asked again until the service polls, or a service that errs would be asked for ever.
+     */
     svc->own_links &= (cw_links)~cw_links_of(link);
     return NULL;
 }

@@ -93,7 +93,10 @@ static int find_destination(struct node *n, const cw_to *to, cw_server target)
     return there ? 0 : -ENETUNREACH;
 }
 
-/* First what is asked, then whether it is allowed - an answer is (NMU 4.2) -, and only then whether it is there: who may not, learns nothing. */
+/*
+ * First what is asked, then whether it is allowed - an answer is (NMU 4.2) -, and only then whether it is there: who
+ * may not, learns nothing.
+ */
 static int draft_destination(struct cw_svc *svc, const struct node_address *a, struct draft *d)
 {
     cw_server target;
@@ -135,7 +138,9 @@ static int draft_options(struct cw_svc *svc, const cw_send_options *options, str
     return 0;
 }
 
-/* Places for a recorded path, in tens: what the way is likely to need; one that outgrows them is answered by routing. */
+/*
+ * Places for a recorded path, in tens: what the way is likely to need; one that outgrows them is answered by routing.
+ */
 static uint8_t path_places(const struct draft *d)
 {
     unsigned want = d->waypoints.count > 0 ? EXT_PATH_LINKS_MAX : d->distance + PATH_SPARE;
@@ -195,7 +200,10 @@ static int draft_extensions(const struct node *n, const struct node_address *a, 
     return 0;
 }
 
-/* Makes `before` bytes of room before the payload of p, by moving its payload if it must. False: its memory is too small. */
+/*
+ * Makes `before` bytes of room before the payload of p, by moving its payload if it must. False: its memory is too
+ * small.
+ */
 static bool make_room(struct cw_packet *p, uint32_t before)
 {
     uint32_t head = packet_head_bytes(&p->head);

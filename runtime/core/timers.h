@@ -2,11 +2,11 @@
 /*
  * timers.h - the timers of a node's services.
  *
- * A cw_timer is a number in a pointer's clothes (expiry.h) and is never followed: stopping a timer twice, after it ran, or a service
- * stopping another's does nothing and says so.
+ * A cw_timer is a number in a pointer's clothes (expiry.h) and is never followed: stopping a timer twice, after it ran,
+ * or a service stopping another's does nothing and says so.
  *
- * Shared by dynamic thresholds (Choudhury and Hahne 1998, as holdq.h): a service may run up to twice as many as are still free, so one
- * alone can have two thirds and a newcomer always finds some.
+ * Shared by dynamic thresholds (Choudhury and Hahne 1998, as holdq.h): a service may run up to twice as many as are
+ * still free, so one alone can have two thirds and a newcomer always finds some.
  */
 #ifndef CORE_TIMERS_H
 #define CORE_TIMERS_H
@@ -38,8 +38,8 @@ bool timers_stop(struct timers *t, unsigned service, const cw_timer *timer);
 void timers_stop_all(struct timers *t, unsigned service);
 
 /*
- * One round: timers_begin(), then timers_next() until false. A timer set during a round runs in a later one, even when it is due at
- * once: no round is endless.
+ * One round: timers_begin(), then timers_next() until false. A timer set during a round runs in a later one, even when
+ * it is due at once: no round is endless.
  */
 void timers_begin(struct timers *t);
 bool timers_next(struct timers *t, cw_time now, struct timers_fired *out);

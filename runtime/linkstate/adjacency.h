@@ -4,8 +4,8 @@
  *
  * Guarantees:
  *  1. from EXCHANGE on, both ends have heard each other in this very pair of sessions;
- *  2. whoever leaves EXCHANGE, PENDING or UP for a state below takes another session, so that no frame, hello or stream item of
- *     the former adjacency is ever taken for one of the next;
+ *  2. whoever leaves EXCHANGE, PENDING or UP for a state below takes another session, so that no frame, hello or stream
+ *     item of the former adjacency is ever taken for one of the next;
  *  3. the way up is delayed after flaps (damping), the way down never. A flap is whatever ends an announced link but an
  *     orderly leave.
  *
@@ -39,8 +39,9 @@ enum adjacency_event {
     ADJ_CARRIER_DOWN,
     ADJ_HEARD,    /* a good hello that does not name our session */
     ADJ_ANSWERED, /* a good hello that does */
-    ADJ_REPLACED, /* a good hello from another session or incarnation than the adjacency's, or that no longer names ours */
-    ADJ_WRONG,    /* a hello of another cluster, configuration, server or port */
+    /* a good hello from another session or incarnation than the adjacency's, or that no longer names ours */
+    ADJ_REPLACED,
+    ADJ_WRONG,       /* a hello of another cluster, configuration, server or port */
     ADJ_GOODBYE,     /* the neighbour closes, or has died */
     ADJ_LEFT,        /* the neighbour goes in good order: no flap, it may come back at once */
     ADJ_SILENT,      /* not heard for `dead` */
@@ -84,7 +85,9 @@ struct adjacency {
 /* A link without carrier. session is not 0. */
 void adjacency_init(struct adjacency *a, uint32_t session);
 
-/* What a good hello means here: ADJ_NOTHING (as expected), ADJ_HEARD, ADJ_ANSWERED or ADJ_REPLACED. heard is its field. */
+/*
+ * What a good hello means here: ADJ_NOTHING (as expected), ADJ_HEARD, ADJ_ANSWERED or ADJ_REPLACED. heard is its field.
+ */
 enum adjacency_event adjacency_judge(const struct adjacency *a, uint32_t session, uint32_t heard, uint64_t incarnation);
 
 /*
@@ -103,7 +106,9 @@ void adjacency_heard(struct adjacency *a, cw_time now);
 /* Whether the link is now up at both ends, as far as is known: starts or stops the clock of ADJ_OVERDUE. */
 void adjacency_commit(struct adjacency *a, bool both, cw_time now);
 
-/* Closes the way up for at least this long (a duplicate of ourselves was met). Takes effect at the next step downwards. */
+/*
+ * Closes the way up for at least this long (a duplicate of ourselves was met). Takes effect at the next step downwards.
+ */
 void adjacency_rest(struct adjacency *a, cw_time until);
 
 /* The event that time has brought: ADJ_SILENT, ADJ_RESTED, ADJ_OVERDUE or ADJ_NOTHING; and when to ask again. */

@@ -54,7 +54,10 @@ void admission_began(struct admission *a, const struct reach *optimistic)
 
 void admission_acked(struct admission *a, cw_server s, uint32_t seq)
 {
-    /* Semantics 4.2, detail 1: an ack is of a version. Whoever knew an earlier one need not know what this one stands for. */
+    /*
+     * Semantics 4.2, detail 1: an ack is of a version. Whoever knew an earlier one need not know what this one stands
+     * for.
+     */
     if (MUTANT(ACK_BY_INCARNATION)) {
         seq = UINT32_MAX;
     }
@@ -62,8 +65,8 @@ void admission_acked(struct admission *a, cw_server s, uint32_t seq)
 }
 
 /*
- * Everybody in O has acked version least or a newer one, but for self and those in except (NULL: nobody). Begins with whom it found
- * missing last: over a round everybody is looked at about once, not once for every ack.
+ * Everybody in O has acked version least or a newer one, but for self and those in except (NULL: nobody). Begins with
+ * whom it found missing last: over a round everybody is looked at about once, not once for every ack.
  */
 static bool all_acked(struct admission *a, uint32_t least, const struct reach *optimistic, const struct reach *except)
 {

@@ -2,8 +2,9 @@
 /*
  * admission.h - rounds: when may a pending link go up? When everybody concerned is known to know (semantics 4.2, add).
  *
- * Guarantee: if acks never overtake records and every server's knowledge is closed (docs/semantics.md), then at the moment
- * admission_complete() is true for a link of mine, every server S in my O had, when it sent its ack, O(S) containing my O.
+ * Guarantee: if acks never overtake records and every server's knowledge is closed (docs/semantics.md), then at the
+ * moment admission_complete() is true for a link of mine, every server S in my O had, when it sent its ack, O(S)
+ * containing my O.
  *
  * The rule. A link may go up at my end when
  *   1. both ends list it (so that the far end and all behind it are in my O),
@@ -13,9 +14,9 @@
  *      b. after the last time O's graph gained a link, anywhere, that I know of.
  * Either end does this for itself; the link is of use when both have.
  *
- * Why: S acked version v, so it knew what I knew at v, and perhaps more: links gained, which only adds, and links lost. What it knew to
- * be lost it had told its neighbours before the ack, so I know it too (acks overtake nothing). I have learned of no gain since v,
- * and hold nobody; so all that I still reach, S reached.
+ * Why: S acked version v, so it knew what I knew at v, and perhaps more: links gained, which only adds, and links lost.
+ * What it knew to be lost it had told its neighbours before the ack, so I know it too (acks overtake nothing). I have
+ * learned of no gain since v, and hold nobody; so all that I still reach, S reached.
  *
  * Also here: which versions of others' records I have acked. A leaf: numbers and sets in, answers out.
  */
@@ -41,7 +42,7 @@ struct admission {
 /* Carves 4 bytes and 3 bits a server; over a measuring arena it only counts. */
 void admission_init(struct admission *a, cw_server self, uint32_t servers, struct arena *arena);
 
-/* ---- My own rounds ------------------------------------------------------------------------------------------------ */
+/* ---- My own rounds ----------------------------------------------------------------------------------------------- */
 
 /* I have a new incarnation: nothing was acked. */
 void admission_reset(struct admission *a);
@@ -59,9 +60,9 @@ void admission_began(struct admission *a, const struct reach *optimistic);
 void admission_acked(struct admission *a, cw_server s, uint32_t seq);
 
 /*
- * True when it is time for a version of my record above seq, the newest: rounds need one, and everybody who still can has acked
- * that one. So there is one version under way at a time, and gains that come meanwhile share the next: while a whole cluster
- * boots the versions follow the round trip and not the gains.
+ * True when it is time for a version of my record above seq, the newest: rounds need one, and everybody who still can
+ * has acked that one. So there is one version under way at a time, and gains that come meanwhile share the next: while
+ * a whole cluster boots the versions follow the round trip and not the gains.
  */
 bool admission_wants_version(struct admission *a, uint32_t seq, const struct reach *optimistic,
                              const struct reach *held);
@@ -69,7 +70,7 @@ bool admission_wants_version(struct admission *a, uint32_t seq, const struct rea
 /* Rules 2 and 3 for a link that is in my record since version listed; held are the members of O by hold only. */
 bool admission_complete(struct admission *a, uint32_t listed, const struct reach *optimistic, const struct reach *held);
 
-/* ---- The rounds of others ------------------------------------------------------------------------------------------- */
+/* ---- The rounds of others ---------------------------------------------------------------------------------------- */
 
 /* A newer record of origin was applied; renewed when its incarnation is another one than before. */
 void admission_applied(struct admission *a, cw_server origin, const struct record *record, bool renewed);

@@ -5,10 +5,11 @@
  * Guarantees, towards a receiver that plays by the same rules over a link that loses frames but keeps their order:
  *  1. the items owed to the link are received once each, in the order of the log (flood.h);
  *  2. at most FEED_WINDOW of them are under way, so that 16 bits of a position name one item;
- *  3. after `retry` without progress everything not acknowledged is sent again (go-back-N), at first only FEED_PROBE items.
+ *  3. after `retry` without progress everything not acknowledged is sent again (go-back-N), at first only FEED_PROBE
+ *     items.
  *
- * Items have numbers from 1 on in each session. A sender never numbers what is not owed, and an entry once numbered keeps its number;
- * so repeating means walking the log again.
+ * Items have numbers from 1 on in each session. A sender never numbers what is not owed, and an entry once numbered
+ * keeps its number; so repeating means walking the log again.
  *
  *         base            next           high          end of the log
  *   ...acked | under way    | to repeat    | never sent   |
@@ -18,8 +19,8 @@
 #ifndef LINKSTATE_FEED_H
 #define LINKSTATE_FEED_H
 
-#include "linkstate/flood.h"
 #include "cubeway/time.h"
+#include "linkstate/flood.h"
 #include "wire/position.h"
 
 #include <assert.h>
@@ -53,8 +54,8 @@ void feed_owe(struct feed *d);
 void feed_forgive(struct feed *d);
 
 /*
- * The next entry to send, borrowed; NULL when nothing is owed or the window is full. Moves past what is not owed. feed_sent() then
- * counts it as sent, its number being d->sent after that.
+ * The next entry to send, borrowed; NULL when nothing is owed or the window is full. Moves past what is not owed.
+ * feed_sent() then counts it as sent, its number being d->sent after that.
  */
 const struct flood_entry *feed_peek(struct feed *d, const struct flood *f, cw_link link);
 void feed_sent(struct feed *d, cw_time now);
@@ -73,7 +74,10 @@ bool feed_tick(struct feed *d, cw_span retry, cw_time now);
 /* When feed_tick() is due. */
 cw_time feed_wake(const struct feed *d, cw_span retry);
 
-/* An item came in. True when it is the next in order: apply it. An acknowledgement is owed by ack_by at the latest either way. */
+/*
+ * An item came in. True when it is the next in order: apply it. An acknowledgement is owed by ack_by at the latest
+ * either way.
+ */
 bool feed_receive(struct feed *d, uint32_t number, cw_time ack_by);
 /* An acknowledgement of d->received leaves. */
 void feed_ack_left(struct feed *d);

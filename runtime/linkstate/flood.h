@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flood.h - what one server still has to tell its six neighbours: one log in the order in which it learned, six readers (feed.h).
+ * flood.h - what one server still has to tell its six neighbours: one log in the order in which it learned, six readers
+ * (feed.h).
  *
- * Guarantee: every reader gets the entries it is owed in the order of the log, each with the bytes it was appended with, as often as it
- * asks, until it has let go of them.
+ * Guarantee: every reader gets the entries it is owed in the order of the log, each with the bytes it was appended
+ * with, as often as it asks, until it has let go of them.
  *
- * The order and the bytes are what admission stands on. Who has read the log up to an entry knows all that its writer knew when he
- * appended it (docs/semantics.md, "Closed knowledge"); a newer record put in the place of an older one, or sent before what
- * was learned earlier, would break that. So nothing is replaced and nothing overtakes; instead the log is bounded, and a
- * reader that holds it up for too long is cut off (flood_append() returns NULL) and starts again with a whole exchange.
+ * The order and the bytes are what admission stands on. Who has read the log up to an entry knows all that its writer
+ * knew when he appended it (docs/semantics.md, "Closed knowledge"); a newer record put in the place of an older one, or
+ * sent before what was learned earlier, would break that. So nothing is replaced and nothing overtakes; instead the log
+ * is bounded, and a reader that holds it up for too long is cut off (flood_append() returns NULL) and starts again with
+ * a whole exchange.
  *
- * Entries lie in chunks that come when the log reaches them and go when all readers have passed: it takes the memory of what it holds now,
- * not of the most it ever held, and nothing is copied when it grows.
+ * Entries lie in chunks that come when the log reaches them and go when all readers have passed: it takes the memory of
+ * what it holds now, not of the most it ever held, and nothing is copied when it grows.
  *
  * What need not be told is struck out: flood_forget() when the neighbour shows that it knows the record already.
  */
@@ -57,8 +59,8 @@ void flood_init(struct flood *f, uint32_t servers, uint32_t limit, struct arena 
 void flood_close(struct flood *f);
 
 /*
- * Makes room for one entry more at f->end and returns it, zeroed but for kind and owed, for the caller to fill; NULL when the log is at
- * its limit or memory is out: let go of old entries first.
+ * Makes room for one entry more at f->end and returns it, zeroed but for kind and owed, for the caller to fill; NULL
+ * when the log is at its limit or memory is out: let go of old entries first.
  */
 struct flood_entry *flood_append(struct flood *f, enum flood_kind kind, cw_links owed);
 

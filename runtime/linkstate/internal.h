@@ -32,8 +32,9 @@ enum {
 };
 
 /*
- * Smaller spans follow from the timers, so that one who makes those longer, because his processors are few or his links slow, makes all
- * that is repeated rarer. The numbers are those of the retry of 2 ms and the flood bound of 5 ms that both profiles have.
+ * Smaller spans follow from the timers, so that one who makes those longer, because his processors are few or his links
+ * slow, makes all that is repeated rarer. The numbers are those of the retry of 2 ms and the flood bound of 5 ms that
+ * both profiles have.
  */
 struct ls_spans {
     cw_span drain; /* 1 ms: after a stall, first hear what waits in the rings, then judge who is dead (semantics 4.6) */
@@ -93,8 +94,8 @@ struct ls_gate_link {
 
 struct linkstate {
     /*
-     * What a data frame touches, in three lines of cache, and all that is asked between entries: as the last entry left it
-     * (linkstate_note). A data frame changes none of it but who was heard; what time changes, it changes at wake.
+     * What a data frame touches, in three lines of cache, and all that is asked between entries: as the last entry left
+     * it (linkstate_note). A data frame changes none of it but who was heard; what time changes, it changes at wake.
      */
     cw_time now;    /* of the last entry */
     cw_time wake;   /* ls_next_wake() */
@@ -163,7 +164,10 @@ void linkstate_note(struct linkstate *ls);
 /* The same when nothing has happened since but time, and something to these links. */
 void linkstate_note_links(struct linkstate *ls, cw_links links);
 
-/* New incarnation at least `incarnation`; all adjacencies are closed, nobody is in our views, we are not active (semantics 4.2). */
+/*
+ * New incarnation at least `incarnation`; all adjacencies are closed, nobody is in our views, we are not active
+ * (semantics 4.2).
+ */
 void linkstate_fence(struct linkstate *ls, uint64_t incarnation);
 
 /* The lease follows from the echoes on links that are up at both ends. */
@@ -172,17 +176,20 @@ void linkstate_renew_lease(struct linkstate *ls);
 /* ---- settle.c ------------------------------------------------------------------------------------------ */
 
 /*
- * What every entry ends with: brings views, states, own record and acks in line with what is now known. asked: somebody waits for
- * the views; otherwise a search may be put off (views.h).
+ * What every entry ends with: brings views, states, own record and acks in line with what is now known. asked: somebody
+ * waits for the views; otherwise a search may be put off (views.h).
  */
 void linkstate_settle(struct linkstate *ls, bool asked);
 /*
- * The same when all was settled and nothing has happened since but to the clocks and the stream of this link, which is up: that
- * changes nothing else.
+ * The same when all was settled and nothing has happened since but to the clocks and the stream of this link, which is
+ * up: that changes nothing else.
  */
 void linkstate_settle_link(struct linkstate *ls, cw_link link);
 
-/* Applies records that are one piece of knowledge, and owes what was new to all links but `from` (CW_LINK_SELF: to all). */
+/*
+ * Applies records that are one piece of knowledge, and owes what was new to all links but `from` (CW_LINK_SELF: to
+ * all).
+ */
 void linkstate_apply(struct linkstate *ls, const struct record *records, uint32_t count, cw_link from);
 
 /* Makes the next version of the own record from the states of the links. */

@@ -75,7 +75,10 @@ static void trim(struct linkstate *ls)
     flood_trim(&ls->flood, floor);
 }
 
-/* The link that holds up the log most is cut off: it will come back with a whole exchange. False when there is none left. */
+/*
+ * The link that holds up the log most is cut off: it will come back with a whole exchange. False when there is none
+ * left.
+ */
 static bool cut_laggard(struct linkstate *ls)
 {
     cw_link laggard = CW_LINK_SELF;

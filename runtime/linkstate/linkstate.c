@@ -194,7 +194,9 @@ bool ls_active(const struct linkstate *ls)
 
 cw_links ls_next_hops(struct linkstate *ls, cw_server to)
 {
-    /* While nothing is broken arithmetic is nearer than a table of all servers: a node in transit reads it at random. */
+    /*
+     * While nothing is broken arithmetic is nearer than a table of all servers: a node in transit reads it at random.
+     */
     if (ls->whole) {
         return torus_minimal_links(&ls->config.torus, ls->config.self, to);
     }

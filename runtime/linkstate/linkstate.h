@@ -9,8 +9,8 @@
  *   optimistic view O  C, and whoever is reachable through PENDING links, and whoever left O less than `hold` ago.
  *                      A key may be delivered here only if we are its first server in O.
  *
- * A control plane without packets of data: bytes of control packets go in, bytes go out when a link has room, time is an
- * argument, nothing is called back. The node (node.h) asks it; tests drive it alone. Not thread-safe: one owner.
+ * A control plane without packets of data: bytes of control packets go in, bytes go out when a link has room, time is
+ * an argument, nothing is called back. The node (node.h) asks it; tests drive it alone. Not thread-safe: one owner.
  */
 #ifndef LINKSTATE_LINKSTATE_H
 #define LINKSTATE_LINKSTATE_H
@@ -41,8 +41,8 @@ struct ls_timers {
 struct ls_timers ls_timers_default(void);
 struct ls_timers ls_timers_fast(void);
 /*
- * -EINVAL when the timers cannot keep the guarantee: hold < dead + flood_bound (semantics 4.2, remove), dead < 2 hellos, a negative one,
- * or a zero among hello, dead, retry, pending_limit and refresh. 0 otherwise.
+ * -EINVAL when the timers cannot keep the guarantee: hold < dead + flood_bound (semantics 4.2, remove), dead < 2
+ * hellos, a negative one, or a zero among hello, dead, retry, pending_limit and refresh. 0 otherwise.
  */
 CW_MUST_CHECK int ls_timers_check(const struct ls_timers *timers);
 
@@ -63,7 +63,7 @@ CW_MUST_CHECK int ls_open(struct linkstate **out, const struct ls_config *config
 void ls_close(struct linkstate *ls);
 size_t ls_bytes(const struct linkstate *ls); /* memory it holds */
 
-/* ---- What happens to it ------------------------------------------------------------------------------------------- */
+/* ---- What happens to it ------------------------------------------------------------------------------------------ */
 
 void ls_carrier(struct linkstate *ls, cw_link link, bool up, cw_time now);
 void ls_tick(struct linkstate *ls, cw_time now); /* runs all that is due */
@@ -85,12 +85,12 @@ enum wire_reason ls_control(struct linkstate *ls, cw_link link, const uint8_t *b
 void ls_leave(struct linkstate *ls, cw_time now);
 bool ls_left(const struct linkstate *ls, cw_time now);
 
-/* ---- What it wants to send ------------------------------------------------------------------------------------------ */
+/* ---- What it wants to send --------------------------------------------------------------------------------------- */
 
 cw_links ls_tx_links(const struct linkstate *ls); /* links with control to send now */
 /*
- * Links on which data must not leave before ls_pull() has said what is owed (semantics 4.4). Some of it may wait a little for
- * company while there is no data: those links are not in ls_tx_links() yet.
+ * Links on which data must not leave before ls_pull() has said what is owed (semantics 4.4). Some of it may wait a
+ * little for company while there is no data: those links are not in ls_tx_links() yet.
  */
 cw_links ls_owed_links(const struct linkstate *ls);
 /* Writes control packets for one frame into out: bytes written, and their number in *packets. 0: nothing to say. */
@@ -98,15 +98,18 @@ size_t ls_pull(struct linkstate *ls, cw_link link, uint8_t *out, size_t room, ui
 /* Fills session, sequence and control position of a frame that leaves now (any frame, control or data). */
 void ls_stamp(struct linkstate *ls, cw_link link, struct frame_head *head);
 
-/* ---- What it knows -------------------------------------------------------------------------------------------------- */
+/* ---- What it knows ----------------------------------------------------------------------------------------------- */
 
 /*
- * Brings the views up to date with all that has been received and with now. Call it after the entries above and before the queries
- * below; their answers hold until the next entry or the next refresh. Cheap when nothing is due. False: no answer has
- * changed since the last refresh.
+ * Brings the views up to date with all that has been received and with now. Call it after the entries above and before
+ * the queries below; their answers hold until the next entry or the next refresh. Cheap when nothing is due. False: no
+ * answer has changed since the last refresh.
  */
 bool ls_refresh(struct linkstate *ls, cw_time now);
-/* As long as it stays, so does all that can be asked but by time: it grows with every entry from which something may follow. */
+/*
+ * As long as it stays, so does all that can be asked but by time: it grows with every entry from which something may
+ * follow.
+ */
 uint64_t ls_notes(const struct linkstate *ls);
 /* Grows with every change of C, O, routes, the life of a member of O or the right to deliver: cache against it. */
 uint64_t ls_epoch(const struct linkstate *ls);
@@ -115,8 +118,8 @@ uint64_t ls_routes_epoch(const struct linkstate *ls);
 const struct reach *ls_committed(const struct linkstate *ls);
 const struct reach *ls_optimistic(const struct linkstate *ls); /* same pointer as committed while they are equal */
 /*
- * Who came to or left C or O, or began another life in O, since ls_forget_touched(), however shortly: what was true of keys before them in
- * their sequence is no more (semantics 5.2, 6).
+ * Who came to or left C or O, or began another life in O, since ls_forget_touched(), however shortly: what was true of
+ * keys before them in their sequence is no more (semantics 5.2, 6).
  */
 const struct reach *ls_touched(const struct linkstate *ls);
 void ls_forget_touched(struct linkstate *ls);
@@ -125,7 +128,9 @@ bool ls_serving(const struct linkstate *ls, cw_time now);
 bool ls_active(const struct linkstate *ls);
 /* Links of ours that are up: edges of C. */
 cw_links ls_live_links(const struct linkstate *ls);
-/* Those of them over which data may be sent now: not while control that must go before it is held back by its window. */
+/*
+ * Those of them over which data may be sent now: not while control that must go before it is held back by its window.
+ */
 cw_links ls_up_links(const struct linkstate *ls);
 /* Links of ours on shortest paths over the surviving torus; none for self and for the unreachable. O(1). */
 cw_links ls_next_hops(struct linkstate *ls, cw_server to);

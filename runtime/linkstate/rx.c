@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* ---- Frames -------------------------------------------------------------------------------------------------------- */
+/* ---- Frames ------------------------------------------------------------------------------------------------------ */
 
 enum ls_gate ls_gate_again(const struct linkstate *ls, cw_link link, const struct frame_head *head)
 {
@@ -34,7 +34,7 @@ enum ls_gate ls_frame(struct linkstate *ls, cw_link link, const struct frame_hea
     return ls_gate_again(ls, link, head);
 }
 
-/* ---- Hello and goodbye --------------------------------------------------------------------------------------------- */
+/* ---- Hello and goodbye ------------------------------------------------------------------------------------------- */
 
 static bool same_server(cw_coord a, cw_coord b)
 {
@@ -50,9 +50,9 @@ static bool is_well_wired(const struct linkstate *ls, cw_link link, const struct
 }
 
 /*
- * At rest and with nothing on its way, equal knowledge has equal digests. Three hellos that say otherwise: tell it all again. What comes
- * between them in motion says nothing either way: the other end may be the first to repair, again and again, and know less. True when it
- * was told.
+ * At rest and with nothing on its way, equal knowledge has equal digests. Three hellos that say otherwise: tell it all
+ * again. What comes between them in motion says nothing either way: the other end may be the first to repair, again and
+ * again, and know less. True when it was told.
  */
 static bool repair(struct linkstate *ls, cw_link link, const struct hello *hello)
 {
@@ -73,9 +73,9 @@ static bool repair(struct linkstate *ls, cw_link link, const struct hello *hello
 }
 
 /*
- * False after three hellos that say of our stream what cannot be: that more of it has come than was sent, or, with nothing on its way, less
- * than was acknowledged. Bytes that were changed on the cable did that (no checksum of ours finds them), and a stream that has lost
- * count never finds it again; another session begins with both at 0.
+ * False after three hellos that say of our stream what cannot be: that more of it has come than was sent, or, with
+ * nothing on its way, less than was acknowledged. Bytes that were changed on the cable did that (no checksum of ours
+ * finds them), and a stream that has lost count never finds it again; another session begins with both at 0.
  */
 static bool streams_fit(struct linkstate *ls, cw_link link, const struct hello *hello)
 {
@@ -166,7 +166,7 @@ static void take_goodbye(struct linkstate *ls, cw_link link, const struct goodby
     }
 }
 
-/* ---- Stream items -------------------------------------------------------------------------------------------------- */
+/* ---- Stream items ------------------------------------------------------------------------------------------------ */
 
 static void apply_batch(struct linkstate *ls, cw_link link)
 {

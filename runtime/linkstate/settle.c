@@ -2,15 +2,15 @@
 /*
  * settle.c - what follows from what is known: states of links, the own record, acks (semantics 4.2, add).
  *
- * Two rules hold everywhere here. What we do is what we say: a link changes to PENDING or UP only together with the version of our
- * record that tells it. And decisions are made on views that are up to date, never on stale ones.
+ * Two rules hold everywhere here. What we do is what we say: a link changes to PENDING or UP only together with the
+ * version of our record that tells it. And decisions are made on views that are up to date, never on stale ones.
  */
 #include "linkstate/internal.h"
 
 #include "base/check.h"
 #include "linkstate/mutant.h"
 
-/* ---- Knowledge ---------------------------------------------------------------------------------------------------- */
+/* ---- Knowledge --------------------------------------------------------------------------------------------------- */
 
 /* What follows from a record at once; the rest follows from the views. */
 static void note_change(struct linkstate *ls, const struct record *record, const struct lsdb_change *change)
@@ -38,7 +38,10 @@ static bool outbid(struct linkstate *ls, const struct record *theirs)
             ls->fights[i] = ls->fights[i - 1];
         }
         ls->fights[0] = ls->now;
-        /* One such record is our own past. Many in a short time are another server that says it is us: stay away and say so. */
+        /*
+         * One such record is our own past. Many in a short time are another server that says it is us: stay away and
+         * say so.
+         */
         if (ls->fights[LS_FIGHTS].ns != 0 &&
             cw_time_since(ls->now, ls->fights[LS_FIGHTS]).ns < CW_SEC(LS_FIGHT_SEC).ns) {
             ls->counts[LS_DUPLICATES]++;
@@ -88,7 +91,7 @@ void linkstate_apply(struct linkstate *ls, const struct record *records, uint32_
     }
 }
 
-/* ---- The own record ----------------------------------------------------------------------------------------------- */
+/* ---- The own record ---------------------------------------------------------------------------------------------- */
 
 /* What our links are now, in the next version. */
 static struct record draw_record(const struct linkstate *ls)
@@ -144,7 +147,9 @@ void linkstate_publish(struct linkstate *ls)
 
 enum urgency { RECORD_IS_TRUE, RECORD_MAY_WAIT, RECORD_IS_WRONG };
 
-/* How far the record that others have is from the truth: what only adds may wait for the pace, what takes away may not. */
+/*
+ * How far the record that others have is from the truth: what only adds may wait for the pace, what takes away may not.
+ */
 static enum urgency compare_record(const struct linkstate *ls)
 {
     struct record now = draw_record(ls);
@@ -162,7 +167,7 @@ static enum urgency compare_record(const struct linkstate *ls)
     return same && !cw_time_due(ls->refresh_at, ls->now) ? RECORD_IS_TRUE : RECORD_MAY_WAIT;
 }
 
-/* ---- Links on their way up ----------------------------------------------------------------------------------------- */
+/* ---- Links on their way up --------------------------------------------------------------------------------------- */
 
 /* Semantics 4.2, detail 5: not before each end has the other's whole database, in the session of now. */
 static bool is_exchanged(const struct linkstate *ls, cw_link link)
@@ -230,8 +235,8 @@ static enum adjacency_event decide(struct linkstate *ls, cw_link link, bool may_
         return is_admitted(ls, link) ? ADJ_ADMITTED : ADJ_NOTHING;
     case ADJ_UP:
         /*
-         * It went up because the far end was in C by what we knew. The far end knew more, and does not agree: it asks everybody
-         * first, and so must we.
+         * It went up because the far end was in C by what we knew. The far end knew more, and does not agree: it asks
+         * everybody first, and so must we.
          */
         if (!l->by_round && !linkstate_is_committed(ls, link) && !is_known(ls, link)) {
             return ADJ_DOUBTED;
@@ -283,7 +288,7 @@ static void note_commits(struct linkstate *ls)
     }
 }
 
-/* ---- Acks ---------------------------------------------------------------------------------------------------------- */
+/* ---- Acks -------------------------------------------------------------------------------------------------------- */
 
 /* Whoever has a pending link wants to hear that we know it; those in our O, by the way that O's graph shows. */
 static void give_acks(struct linkstate *ls)

@@ -30,7 +30,10 @@ void linkstate_renew_lease(struct linkstate *ls)
         if (!linkstate_is_committed(ls, link)) {
             continue;
         }
-        /* What counts is when the neighbour heard us: it may hear nothing while we hear it well (semantics 4.2, remove). */
+        /*
+         * What counts is when the neighbour heard us: it may hear nothing while we hear it well (semantics 4.2,
+         * remove).
+         */
         cw_time proof = MUTANT(NO_LEASE_ECHO) ? l->adj.heard : l->echo;
         ls->lease = cw_time_max(ls->lease, cw_time_add(proof, ls->config.timers.dead));
     }
@@ -47,9 +50,10 @@ void linkstate_pass(struct linkstate *ls, cw_time now)
     }
     ls->now = now;
     /*
-     * Before anything else: whoever has no lease must not act on what it knew while it had one. And whoever slept so long that
-     * everybody has counted it out must not go on with a round that it slept through, though it had no lease to lose. In a torus of
-     * one there is nobody to count it out, and nothing that wakes it: what looks like sleep is rest.
+     * Before anything else: whoever has no lease must not act on what it knew while it had one. And whoever slept so
+     * long that everybody has counted it out must not go on with a round that it slept through, though it had no lease
+     * to lose. In a torus of one there is nobody to count it out, and nothing that wakes it: what looks like sleep is
+     * rest.
      */
     bool slept = stall_ns >= dead_ns && !first && ls->config.torus.servers > 1;
     bool expired = (ls->linked && !cw_time_before(now, ls->lease)) || slept;
@@ -178,7 +182,7 @@ static cw_time own_wake(const struct linkstate *ls)
     return wake;
 }
 
-/* ---- What is asked between entries --------------------------------------------------------------------------------- */
+/* ---- What is asked between entries ------------------------------------------------------------------------------- */
 
 static void put_bit(cw_links *set, cw_links bit, bool on)
 {
@@ -223,8 +227,8 @@ static void sum_up(struct linkstate *ls)
     }
     ls->wake = cw_time_min(due, tx);
     /*
-     * Not repeat_at, unless somebody waits (own_wake): it passes while nobody ticks, and until the next tick every packet would have
-     * settled what is settled.
+     * Not repeat_at, unless somebody waits (own_wake): it passes while nobody ticks, and until the next tick every
+     * packet would have settled what is settled.
      */
     ls->due = due;
 }

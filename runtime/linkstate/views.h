@@ -23,10 +23,10 @@
 #ifndef LINKSTATE_VIEWS_H
 #define LINKSTATE_VIEWS_H
 
-#include "linkstate/lsdb.h"
-#include "linkstate/routes.h"
 #include "cubeway/time.h"
 #include "keyspace/reach.h"
+#include "linkstate/lsdb.h"
+#include "linkstate/routes.h"
 
 /* Read freely what is not marked private; written by the functions below only. */
 struct views {

@@ -2,8 +2,8 @@
 /*
  * capture.h - links of a simulated cluster as a capture file, both directions of each, as interfaces "0,0,0 +x".
  *
- * MAC addresses are made up: 02:<link>:<server id>, of the end that sends and of the end that receives. A frame has the time at which
- * it was given to the wire; one that does not arrive says why in its comment.
+ * MAC addresses are made up: 02:<link>:<server id>, of the end that sends and of the end that receives. A frame has the
+ * time at which it was given to the wire; one that does not arrive says why in its comment.
  */
 #ifndef SIMULATOR_CWSIM_CAPTURE_H
 #define SIMULATOR_CWSIM_CAPTURE_H

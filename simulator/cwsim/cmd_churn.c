@@ -19,7 +19,10 @@ static void as_ratio(int64_t millionths, uint32_t *failures, cw_span *per)
     *per = CW_SEC(seconds);
 }
 
-/* Link time of what was delivered, as all-to-all has it: over the stretch in which packets were made, not while they drained. */
+/*
+ * Link time of what was delivered, as all-to-all has it: over the stretch in which packets were made, not while they
+ * drained.
+ */
 static void report_use(struct report *r, struct world *w, const struct churn_plan *plan, const struct report_span *span)
 {
     uint32_t bytes = plan->bytes == 0 ? plan->config.node.mtu : plan->bytes;
@@ -106,7 +109,9 @@ int churn_measure(const struct churn_plan *plan, struct report **out)
     return rc;
 }
 
-/* Every failure, and every return, is told to every server over every link: so many events for each server, measured. */
+/*
+ * Every failure, and every return, is told to every server over every link: so many events for each server, measured.
+ */
 enum { EVENTS_A_FAILURE_AND_SERVER = 170, EVENTS_A_PACKET_HOP = 3, EVENTS_WORTH_A_WORD = 100000000 };
 
 /* What the run is going to cost, said before it begins when somebody may take it for a hang. */
@@ -130,7 +135,10 @@ static void foretell(const struct program_command *self, const struct churn_plan
     }
 }
 
-/* A server that lives for less than it takes the others to let go of its life before is never seen: no churn, but noise. */
+/*
+ * A server that lives for less than it takes the others to let go of its life before is never seen: no churn, but
+ * noise.
+ */
 static int check_rate(const struct program_command *self, const struct churn_plan *plan)
 {
     const struct ls_timers *timers = &plan->config.node.timers;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_paper.c - the figures 5a, 5b and 5c of CamCubeOS again, each as CSV, JSON and a picture with the points that the paper gives in
- * its text.
+ * cmd_paper.c - the figures 5a, 5b and 5c of CamCubeOS again, each as CSV, JSON and a picture with the points that the
+ * paper gives in its text.
  */
 #include "simulator/cwsim/figure.h"
 
@@ -93,7 +93,7 @@ static int finish(struct paper *p, const struct figure *f, struct report *r, int
     return rc;
 }
 
-/* ---- 5a and 5b: throughput ------------------------------------------------------------------------------------------------ */
+/* ---- 5a and 5b: throughput --------------------------------------------------------------------------------------- */
 
 static int measure_throughput(const struct paper *p, cw_dims dims, uint32_t fail_ppm, struct report **out)
 {
@@ -185,7 +185,7 @@ static int figure_5b(struct paper *p)
     return finish(p, &figure, r, rc);
 }
 
-/* ---- 5c: churn --------------------------------------------------------------------------------------------------------------- */
+/* ---- 5c: churn --------------------------------------------------------------------------------------------------- */
 
 static int figure_5c(struct paper *p)
 {
@@ -238,7 +238,7 @@ static int figure_5c(struct paper *p)
     return finish(p, &figure, r, rc);
 }
 
-/* ---- The command --------------------------------------------------------------------------------------------------------------- */
+/* ---- The command ------------------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;

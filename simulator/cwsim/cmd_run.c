@@ -47,7 +47,7 @@ static int run(const struct program_command *self, int argc, char **argv)
         .errors = stderr,
     };
     struct play_result result;
-    play(&s, &options, &result);
+    play_run(&s, &options, &result);
     scenario_free(&s);
     if (result.report == NULL) {
         return EXIT_USAGE;

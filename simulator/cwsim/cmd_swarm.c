@@ -27,7 +27,7 @@ static void write_replay(const struct swarm *w, uint64_t seed, char *out, size_t
     }
 }
 
-/* ---- A failure ---------------------------------------------------------------------------------------------------------- */
+/* ---- A failure --------------------------------------------------------------------------------------------------- */
 
 struct shrinking {
     const struct swarm *swarm;
@@ -109,7 +109,7 @@ static void tell_failure(struct swarm *w, uint64_t seed, const struct isolate_ou
     progress_open(&w->progress, w->quiet ? NULL : stderr, "swarm");
 }
 
-/* ---- All of them -------------------------------------------------------------------------------------------------------- */
+/* ---- All of them ------------------------------------------------------------------------------------------------- */
 
 static int start_next(struct swarm *w, struct isolate **slot)
 {

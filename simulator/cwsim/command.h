@@ -2,8 +2,8 @@
 /*
  * command.h - what the commands of cwsim are made of, and have in common.
  *
- * A command is a table of options, words that teach, and a function. Its exit code: 0 all is well; 1 an invariant broke or
- * an expectation did not hold; 2 the command line, a scenario or the machine does not allow it.
+ * A command is a table of options, words that teach, and a function. Its exit code: 0 all is well; 1 an invariant broke
+ * or an expectation did not hold; 2 the command line, a scenario or the machine does not allow it.
  */
 #ifndef SIMULATOR_CWSIM_COMMAND_H
 #define SIMULATOR_CWSIM_COMMAND_H
@@ -16,7 +16,7 @@ extern const struct program program_cwsim;
 extern const struct program_command command_run, command_throughput, command_churn, command_latency, command_fairness,
     command_converge, command_paper, command_swarm, command_replay;
 
-/* ---- What many commands take --------------------------------------------------------------------------------------------- */
+/* ---- What many commands take ------------------------------------------------------------------------------------- */
 
 struct command_common {
     cw_dims dims;
@@ -46,7 +46,7 @@ CW_MUST_CHECK int command_config(const struct program_command *c, const struct c
 /* What a trial's result means: EXIT_BROKEN for TRIAL_BROKEN and a time-out, EXIT_USAGE for what was not possible. */
 int command_exit(int trial_result);
 
-/* ---- What is measured by more than one command --------------------------------------------------------------------------- */
+/* ---- What is measured by more than one command ------------------------------------------------------------------- */
 
 struct throughput_plan {
     struct world_config config;

@@ -23,7 +23,7 @@ static void play_inside(const struct scenario *s, const char *file, const char *
     const struct play_options options = {
         .command = "swarm", .file = file, .replay = replay, .quiet = true, .errors = stderr};
     struct play_result result;
-    play(s, &options, &result);
+    play_run(s, &options, &result);
     out->verdict = result.verdict;
     out->invariant = result.invariant;
     out->at = result.at;

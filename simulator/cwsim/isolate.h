@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * isolate.h - a scenario played in a process of its own, so that a CHECK that stops it, or a run that never ends, is a result like
- * any other, and several run at once.
+ * isolate.h - a scenario played in a process of its own, so that a CHECK that stops it, or a run that never ends, is a
+ * result like any other, and several run at once.
  */
 #ifndef SIMULATOR_CWSIM_ISOLATE_H
 #define SIMULATOR_CWSIM_ISOLATE_H

@@ -11,7 +11,10 @@ enum { HUGE_PAGE = 2 << 20 };
 bool memory_expect(size_t bytes)
 {
 #ifdef __GLIBC__
-    /* Large blocks come out of the heap too, and what is freed stays in it: else the stretch goes back before it is used. */
+    /*
+     * Large blocks come out of the heap too, and what is freed stays in it: else the stretch goes back before it is
+     * used.
+     */
     if (mallopt(M_MMAP_MAX, 0) == 0 || mallopt(M_TRIM_THRESHOLD, -1) == 0) {
         return false;
     }

@@ -4,11 +4,11 @@
 #include "base/quantity.h"
 #include "nmu/book.h"
 #include "services/loader.h"
-#include "simulator/cwsim/capture.h"
 #include "simulator/check.h"
-#include "simulator/faults.h"
+#include "simulator/cwsim/capture.h"
 #include "simulator/cwsim/tell.h"
 #include "simulator/cwsim/trial.h"
+#include "simulator/faults.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -132,7 +132,9 @@ static int watch(struct player *p)
     return 0;
 }
 
-/* From one time of quiet to the next, and to the end. The times are in the order of the file: the next is looked for. */
+/*
+ * From one time of quiet to the next, and to the end. The times are in the order of the file: the next is looked for.
+ */
 static int run(struct player *p)
 {
     const struct scenario *s = p->s;
@@ -290,7 +292,7 @@ static void play_in_world(struct player *p, const struct world_config *config, s
     }
 }
 
-void play(const struct scenario *s, const struct play_options *options, struct play_result *out)
+void play_run(const struct scenario *s, const struct play_options *options, struct play_result *out)
 {
     struct player p = {.s = s, .options = options, .tells = calloc(s->tells + 1, sizeof *p.tells)};
     struct world_config config = s->config;

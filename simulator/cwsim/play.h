@@ -34,7 +34,7 @@ struct play_result {
 };
 
 /* Everything that is wrong has been said on options->errors. */
-void play(const struct scenario *s, const struct play_options *options, struct play_result *out);
+void play_run(const struct scenario *s, const struct play_options *options, struct play_result *out);
 
 /* "fine", "broken", "unexpected", "impossible" */
 const char *play_verdict_name(enum play_verdict verdict);

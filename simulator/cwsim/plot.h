@@ -30,8 +30,8 @@ struct plot {
 /* The script. -errno. */
 CW_MUST_CHECK int plot_write(const struct plot *p, const char *directory, const char *name);
 /*
- * Runs gnuplot on the script that plot_write() wrote. -ENOENT, -EACCES: the script cannot be read; -ENOPKG: there is no gnuplot
- * here; -EIO: it failed, and has said why on standard error.
+ * Runs gnuplot on the script that plot_write() wrote. -ENOENT, -EACCES: the script cannot be read; -ENOPKG: there is no
+ * gnuplot here; -EIO: it failed, and has said why on standard error.
  */
 CW_MUST_CHECK int plot_draw(const char *directory, const char *name);
 

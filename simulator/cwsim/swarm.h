@@ -2,8 +2,8 @@
 /*
  * swarm.h - scenarios out of seeds, and small scenarios out of large ones (semantics 8.2).
  *
- * A seed draws the cluster (dims, timers, limits, clocks), the load, and which kinds of faults exist at all and how often they
- * come. Then everything heals, and the cluster must become quiet.
+ * A seed draws the cluster (dims, timers, limits, clocks), the load, and which kinds of faults exist at all and how
+ * often they come. Then everything heals, and the cluster must become quiet.
  */
 #ifndef SIMULATOR_CWSIM_SWARM_H
 #define SIMULATOR_CWSIM_SWARM_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tell.h - commands to services in the middle of a run, as an operator would give them; the answers become rows of the report.
+ * tell.h - commands to services in the middle of a run, as an operator would give them; the answers become rows of the
+ * report.
  */
 #ifndef SIMULATOR_CWSIM_TELL_H
 #define SIMULATOR_CWSIM_TELL_H

@@ -21,7 +21,9 @@ enum {
 
 const struct world_service trial_services[TRIAL_SERVICES] = {{.table = &ping_service}, {.table = &bench_service}};
 
-/* Gives the grants of the configuration and those that built-in services need, for the caller to free; NULL: no memory. */
+/*
+ * Gives the grants of the configuration and those that built-in services need, for the caller to free; NULL: no memory.
+ */
 static struct book_grant *all_grants(const struct world_config *config, unsigned *count)
 {
     size_t own;
@@ -146,7 +148,7 @@ void trial_span_end(struct trial *t, struct report_span *span)
     world_totals(t->world, &span->to);
 }
 
-/* ---- Commands -------------------------------------------------------------------------------------------------------- */
+/* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
 static void on_row(void *context)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trial.h - a world with the built-in services, run in steps that show progress: what every command of cwsim is made of.
+ * trial.h - a world with the built-in services, run in steps that show progress: what every command of cwsim is made
+ * of.
  *
  *     trial_open   trial_boot (all start, and agree)   trial_span_begin   trial_run ...   trial_span_end   trial_close
  *
- * Results: 0 fine, TRIAL_BROKEN an invariant broke (and has been said on `errors`), -errno the world could not be made or did
- * not do what was asked (said as well).
+ * Results: 0 fine, TRIAL_BROKEN an invariant broke (and has been said on `errors`), -errno the world could not be made
+ * or did not do what was asked (said as well).
  */
 #ifndef SIMULATOR_CWSIM_TRIAL_H
 #define SIMULATOR_CWSIM_TRIAL_H
@@ -29,8 +30,8 @@ enum { TRIAL_SERVICES = 2 };
 extern const struct world_service trial_services[TRIAL_SERVICES];
 
 /*
- * config.services: NULL means those. What services that are built in need to send is granted, besides config.grants. Borrows what config
- * borrows. what: for the progress line.
+ * config.services: NULL means those. What services that are built in need to send is granted, besides config.grants.
+ * Borrows what config borrows. what: for the progress line.
  */
 CW_MUST_CHECK int trial_open(struct trial *t, const struct world_config *config, const char *what, bool quiet,
                              FILE *errors);
@@ -48,8 +49,8 @@ void trial_span_begin(struct trial *t, struct report_span *span);
 void trial_span_end(struct trial *t, struct report_span *span);
 
 /*
- * A command to a service of s, which must answer before `limit` of simulated time has passed: its last row's numbers are kept. -errno
- * of the service; TRIAL_BROKEN or -ETIMEDOUT, and then *answer must live until trial_close().
+ * A command to a service of s, which must answer before `limit` of simulated time has passed: its last row's numbers
+ * are kept. -errno of the service; TRIAL_BROKEN or -ETIMEDOUT, and then *answer must live until trial_close().
  */
 enum { TRIAL_FIELDS = 48, TRIAL_NAME = 32 };
 struct trial_answer {

@@ -21,7 +21,10 @@ struct churn {
     unsigned kills, refused;
 };
 
-/* One server dies at each beat, and starts again after a time. One at a time is down, so that there is always a majority. */
+/*
+ * One server dies at each beat, and starts again after a time. One at a time is down, so that there is always a
+ * majority.
+ */
 static void carry_out(struct churn *c)
 {
     struct prng random = prng_stream(c->seed, 0, 1);

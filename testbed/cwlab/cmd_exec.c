@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- In a server's namespace ------------------------------------------------------------------------------------------------- */
+/* ---- In a server's namespace ------------------------------------------------------------------------------------- */
 
 /* The keeper lends its user namespace and the server's network namespace. */
 static int enter(const struct program_command *self, const struct lab *lab, const char *server)
@@ -74,7 +74,7 @@ static int begin(const struct program_command *self, int argc, char **argv, stru
         code = command_lab(self, name, lab);
     }
     if (code == PROGRAM_GO) {
-        code = command_server(self, lab, *rest < argc ? argv[*rest] : NULL, s);
+        code = command_read_server(self, lab, *rest < argc ? argv[*rest] : NULL, s);
     }
     ++*rest;
     return code;
@@ -136,7 +136,7 @@ const struct program_command command_shell = {
     .run = shell,
 };
 
-/* ---- The daemon's own client --------------------------------------------------------------------------------------------------- */
+/* ---- The daemon's own client ------------------------------------------------------------------------------------- */
 
 /* Words of cwctl that are for one process with all servers, and what they are here. */
 static int refuse_harm(const struct program_command *self, const struct lab *lab, const char *word, const char *server)

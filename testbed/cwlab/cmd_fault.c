@@ -38,7 +38,7 @@ static int begin(struct fault *f, const struct program_command *self, int argc, 
         return program_refuse(self, "expected %s", self->words);
     }
     code = command_lab(self, f->name, &f->lab);
-    return code != PROGRAM_GO ? code : command_server(self, &f->lab, f->words.word[0], &s);
+    return code != PROGRAM_GO ? code : command_read_server(self, &f->lab, f->words.word[0], &s);
 }
 
 /* The keeper does it; then it is said what was done. */

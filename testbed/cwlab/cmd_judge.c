@@ -73,10 +73,12 @@ static int run(const struct program_command *self, int argc, char **argv)
         return code;
     }
     int64_t now = peer_clock().ns, from = last.ns > 0 ? now - last.ns : 0;
-    /* Trails are read one after the other while streams go on: of what is younger than this, some have one half only. */
+    /*
+     * Trails are read one after the other while streams go on: of what is younger than this, some have one half only.
+     */
     int64_t to = now - settle.ns;
     int rc = trail_load(&t, &lab);
-    if (rc < 0 || judge(&t, &lab.torus, from, INT64_MAX, cut, &result) < 0) {
+    if (rc < 0 || judge_trail(&t, &lab.torus, from, INT64_MAX, cut, &result) < 0) {
         return program_refuse(self, "the trails cannot be read: %s", strerror(-rc));
     }
     struct report *r = report_open(NULL);

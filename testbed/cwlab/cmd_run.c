@@ -22,7 +22,7 @@ struct wish {
     bool json, alone, unshaped, hasty;
 };
 
-/* ---- The lab of a scenario --------------------------------------------------------------------------------------------------- */
+/* ---- The lab of a scenario --------------------------------------------------------------------------------------- */
 
 static int plan_lab(const struct program_command *self, const struct wish *wish, const struct scenario *s,
                     struct lab *lab)
@@ -67,7 +67,7 @@ static int plan_lab(const struct program_command *self, const struct wish *wish,
     return PROGRAM_GO;
 }
 
-/* ---- What was expected ------------------------------------------------------------------------------------------------------- */
+/* ---- What was expected ------------------------------------------------------------------------------------------- */
 
 static bool judge_expectations(const struct wish *wish, const struct scenario *s, const struct report *r)
 {
@@ -109,7 +109,10 @@ static struct message *simulate(const char *file)
     return m;
 }
 
-/* Says, when that is wanted, why the lab is not as it should be; gives the share of time that daemons waited for a processor. */
+/*
+ * Says, when that is wanted, why the lab is not as it should be; gives the share of time that daemons waited for a
+ * processor.
+ */
 static double tell_why(const struct lab *lab, bool aloud)
 {
     struct explain e;
@@ -142,7 +145,7 @@ static int run_on(const struct program_command *self, const struct wish *wish, c
     }
     struct report *r = report_open("run");
     report_text(r, "scenario", wish->file);
-    rc = play(s, lab, r, stderr);
+    rc = play_on_lab(s, lab, r, stderr);
     double waited = tell_why(lab, rc > 0);
     report_real(r, "waited_share", waited);
     launch_close(&l, lab);
@@ -153,7 +156,7 @@ static int run_on(const struct program_command *self, const struct wish *wish, c
     bool fine = judge_expectations(wish, s, r) && rc == 0;
     struct message *simulated = wish->alone ? NULL : simulate(wish->file);
     if (simulated != NULL) {
-        unsigned outside = compare(r, simulated);
+        unsigned outside = compare_reports(r, simulated);
         report_integer(r, "outside_bounds", outside);
         fine = fine && outside == 0;
         message_close(simulated);

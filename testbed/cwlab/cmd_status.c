@@ -131,7 +131,8 @@ static int run(const struct program_command *self, int argc, char **argv)
         return code;
     }
     cw_server s;
-    if (words.count > 1 || (words.count == 1 && (code = command_server(self, &lab, words.word[0], &s)) != PROGRAM_GO)) {
+    if (words.count > 1 ||
+        (words.count == 1 && (code = command_read_server(self, &lab, words.word[0], &s)) != PROGRAM_GO)) {
         return words.count > 1 ? program_refuse(self, "expected at most one server") : code;
     }
     static struct look look;
@@ -177,7 +178,7 @@ const struct program_command command_status = {
     .run = run,
 };
 
-/* ---- list ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- list -------------------------------------------------------------------------------------------------------- */
 
 struct listing {
     struct report *all;

@@ -4,8 +4,8 @@
 #include "testbed/cwlab/command.h"
 #include "testbed/cwlab/converge.h"
 #include "testbed/cwlab/explain.h"
-#include "testbed/launch.h"
 #include "testbed/cwlab/scale.h"
+#include "testbed/launch.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -26,7 +26,7 @@ struct choice {
     bool json, quiet, foreground, no_wait, no_grants;
 };
 
-/* ---- What is wanted -------------------------------------------------------------------------------------------------------------- */
+/* ---- What is wanted ---------------------------------------------------------------------------------------------- */
 
 static int add_service(const struct program_command *self, struct lab *lab, const char *word)
 {
@@ -71,7 +71,10 @@ static int choose_driver(const struct program_command *self, struct lab *lab, co
     return PROGRAM_GO;
 }
 
-/* By the number of servers, and by what else the machine does. A torus inside one process stops with its time (clock.h): others do it no harm. */
+/*
+ * By the number of servers, and by what else the machine does. A torus inside one process stops with its time
+ * (clock.h): others do it no harm.
+ */
 static void choose_timers(struct choice *c, struct lab *lab)
 {
     bool fast = strcmp(c->timers, "fast") == 0;
@@ -134,7 +137,7 @@ static int read_choice(const struct program_command *self, struct choice *c, con
     return PROGRAM_GO;
 }
 
-/* ---- Bringing it up -------------------------------------------------------------------------------------------------------------- */
+/* ---- Bringing it up ---------------------------------------------------------------------------------------------- */
 
 struct show {
     bool on;

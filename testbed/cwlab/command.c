@@ -30,7 +30,7 @@ const struct program program_cwlab = {
     .commands = commands,
 };
 
-/* ---- Labs -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Labs -------------------------------------------------------------------------------------------------------- */
 
 struct living {
     char name[LAB_NAME];
@@ -73,7 +73,7 @@ int command_lab(const struct program_command *c, const char *name, struct lab *l
     return PROGRAM_GO;
 }
 
-int command_server(const struct program_command *c, const struct lab *lab, const char *word, cw_server *out)
+int command_read_server(const struct program_command *c, const struct lab *lab, const char *word, cw_server *out)
 {
     cw_coord at;
     if (word == NULL || torus_parse(&lab->torus, word, strlen(word), &at) < 0) {
@@ -84,7 +84,7 @@ int command_server(const struct program_command *c, const struct lab *lab, const
     return PROGRAM_GO;
 }
 
-/* ---- Asking ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
 int command_keeper(const struct program_command *c, const struct lab *lab, const char *what, int argc,
                    const char *const *argv, void (*row)(void *context, const struct message *row), void *context)
@@ -125,7 +125,7 @@ int command_daemon(const struct lab *lab, cw_server s, struct request_draft *req
     return rc;
 }
 
-/* ---- Showing ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Showing ----------------------------------------------------------------------------------------------------- */
 
 void command_copy(struct report *r, const struct message *row)
 {
@@ -150,7 +150,7 @@ void command_copy(struct report *r, const struct message *row)
     }
 }
 
-/* ---- Programs ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Programs ---------------------------------------------------------------------------------------------------- */
 
 static bool whole_path(const char *path, char out[static LAB_PATH])
 {

@@ -21,8 +21,8 @@ extern const struct program_command command_up, command_down, command_status, co
 /* Of this name, or when it is NULL the only one that lives. PROGRAM_GO, or EXIT_NO_LAB and it was said why. */
 CW_MUST_CHECK int command_lab(const struct program_command *c, const char *name, struct lab *lab);
 /* A server of the lab's torus. PROGRAM_GO or EXIT_USAGE, said. */
-CW_MUST_CHECK int command_server(const struct program_command *c, const struct lab *lab, const char *word,
-                                 cw_server *out);
+CW_MUST_CHECK int command_read_server(const struct program_command *c, const struct lab *lab, const char *word,
+                                      cw_server *out);
 
 /* The keeper is asked; what it refuses is said. Exit code. */
 int command_keeper(const struct program_command *c, const struct lab *lab, const char *what, int argc,

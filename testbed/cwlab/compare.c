@@ -6,9 +6,9 @@
 #include <string.h>
 
 /*
- * Why these bounds: workloads begin and end a few milliseconds apart on real servers, and a busy machine sends late (5 % of packets).
- * How many packets a failure costs depends on when it is seen: within two points of all packets. Hops follow from keys, which are
- * random: 5 %. What is a property and no measurement must be equal.
+ * Why these bounds: workloads begin and end a few milliseconds apart on real servers, and a busy machine sends late (5
+ * % of packets). How many packets a failure costs depends on when it is seen: within two points of all packets. Hops
+ * follow from keys, which are random: 5 %. What is a property and no measurement must be equal.
  */
 static const struct {
     const char *field;
@@ -19,7 +19,7 @@ static const struct {
     {"delivered", 0.05, 50}, {"dropped_share", 0, 0.02}, {"hops_mean", 0.05, 0.05},
 };
 
-unsigned compare(struct report *lab, const struct message *simulated)
+unsigned compare_reports(struct report *lab, const struct message *simulated)
 {
     unsigned outside = 0;
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {

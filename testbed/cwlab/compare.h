@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare.h - the outcome of a scenario on real daemons beside the simulator's, number by number, within stated bounds. */
+/*
+ * compare.h - the outcome of a scenario on real daemons beside the simulator's, number by number, within stated bounds.
+ */
 #ifndef TESTBED_CWLAB_COMPARE_H
 #define TESTBED_CWLAB_COMPARE_H
 
@@ -7,9 +9,9 @@
 #include "scenario/report.h"
 
 /*
- * Adds the list "compared" to the report: each number that both have, the simulator's (what cwsim run --json printed) and the lab's, the
- * bound, and whether it holds. Gives how many do not.
+ * Adds the list "compared" to the report: each number that both have, the simulator's (what cwsim run --json printed)
+ * and the lab's, the bound, and whether it holds. Gives how many do not.
  */
-unsigned compare(struct report *lab, const struct message *simulated);
+unsigned compare_reports(struct report *lab, const struct message *simulated);
 
 #endif

@@ -41,7 +41,9 @@ unsigned converge_wait(const struct lab *lab, const struct converge_goal *goal, 
     for (cw_server s = 0; s < servers; s++) {
         sight.total += goal->who == NULL || goal->who[s];
     }
-    /* From the first who has not arrived: while that one has not, the others are not asked either. Nearly all is sleep. */
+    /*
+     * From the first who has not arrived: while that one has not, the others are not asked either. Nearly all is sleep.
+     */
     for (cw_server s = 0; s < servers && cw_time_before(peer_clock(), until);) {
         bool asked = goal->who == NULL || goal->who[s];
         if (!asked || has_arrived(lab, goal, s, &sight.reachable)) {

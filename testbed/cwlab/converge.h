@@ -28,8 +28,8 @@ struct converge_sight {
     uint32_t reachable;
 };
 /*
- * Asks until each has arrived, and serves, or until the instant. Gives how many have. progress may be NULL; when it returns false,
- * nobody is asked any more.
+ * Asks until each has arrived, and serves, or until the instant. Gives how many have. progress may be NULL; when it
+ * returns false, nobody is asked any more.
  */
 unsigned converge_wait(const struct lab *lab, const struct converge_goal *goal, cw_time until,
                        bool (*progress)(void *context, const struct converge_sight *sight), void *context);

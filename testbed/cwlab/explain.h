@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * explain.h - why a lab is not as it should be, in words: daemons that are dead, a machine that has too few processors for them, where
- * to read on.
+ * explain.h - why a lab is not as it should be, in words: daemons that are dead, a machine that has too few processors
+ * for them, where to read on.
  */
 #ifndef TESTBED_CWLAB_EXPLAIN_H
 #define TESTBED_CWLAB_EXPLAIN_H
@@ -32,8 +32,8 @@ bool explain_look(struct explain *e, const struct lab *lab);
 /* Daemons wait so much that late hellos are to be expected; not said of the first seconds, when all begin at once. */
 bool explain_is_starved(const struct explain *e);
 /*
- * Some lines: who is dead and how that is mended, with the end of the log of one that died by itself; whether processors are
- * too few, and what to do; where the logs are. Nothing when nothing is wrong.
+ * Some lines: who is dead and how that is mended, with the end of the log of one that died by itself; whether
+ * processors are too few, and what to do; where the logs are. Nothing when nothing is wrong.
  */
 void explain_tell(const struct explain *e, const struct lab *lab, FILE *out);
 

@@ -23,7 +23,7 @@ struct court {
     struct judge_result *result;
 };
 
-/* ---- Truth ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Truth ------------------------------------------------------------------------------------------------------- */
 
 static cw_links true_links(const struct court *c, cw_server s)
 {
@@ -86,7 +86,7 @@ static bool connected(const struct court *c, cw_server s, cw_server last)
     return c->active[s] && c->group[s] == c->group[last];
 }
 
-/* ---- Charges --------------------------------------------------------------------------------------------------------------- */
+/* ---- Charges ----------------------------------------------------------------------------------------------------- */
 
 static void charge(struct court *c, const struct trail_event *e, cw_server rightful, const char *why)
 {
@@ -101,7 +101,10 @@ static void charge(struct court *c, const struct trail_event *e, cw_server right
     }
 }
 
-/* A server without a link delivers: was one of its keys delivered by another since it lost the last one? Gives that other. */
+/*
+ * A server without a link delivers: was one of its keys delivered by another since it lost the last one? Gives that
+ * other.
+ */
 static cw_server replaced_by(const struct court *c, const struct trail_event *e)
 {
     for (const struct trail_event *p = e; p > c->trail->event && (p - 1)->at > c->alone[e->server]; p--) {
@@ -125,8 +128,9 @@ static cw_server replaced_by(const struct court *c, const struct trail_event *e)
 }
 
 /*
- * One of its neighbours was about to write down that a link to it is up: the neighbour's record, which says so to others, goes out in the
- * same turn and may overtake what the neighbour itself writes, by as long as that one is kept waiting.
+ * One of its neighbours was about to write down that a link to it is up: the neighbour's record, which says so to
+ * others, goes out in the same turn and may overtake what the neighbour itself writes, by as long as that one is kept
+ * waiting.
  */
 static bool rising(const struct court *c, const struct trail_event *e)
 {
@@ -165,7 +169,7 @@ static void judge_delivery(struct court *c, const struct trail_event *e, bool cu
     }
 }
 
-/* ---- What happened --------------------------------------------------------------------------------------------------------- */
+/* ---- What happened ----------------------------------------------------------------------------------------------- */
 
 static void change(struct court *c, const struct trail_event *e)
 {
@@ -200,8 +204,8 @@ static void change(struct court *c, const struct trail_event *e)
     }
 }
 
-int judge(const struct trail *t, const struct torus *torus, int64_t from, int64_t to, bool cut,
-          struct judge_result *out)
+int judge_trail(const struct trail *t, const struct torus *torus, int64_t from, int64_t to, bool cut,
+                struct judge_result *out)
 {
     struct court c = {.torus = torus, .trail = t, .result = out, .changed = INT64_MIN};
     *out = (struct judge_result){.delivered = 0};
@@ -229,7 +233,7 @@ int judge(const struct trail *t, const struct torus *torus, int64_t from, int64_
     return rc;
 }
 
-/* ---- The stream ------------------------------------------------------------------------------------------------------------ */
+/* ---- The stream -------------------------------------------------------------------------------------------------- */
 
 static int by_value(const void *left, const void *right)
 {

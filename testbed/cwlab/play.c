@@ -43,7 +43,7 @@ struct player {
     int broken;
 };
 
-/* ---- Asking ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
 static void keeper(struct player *p, const char *what, cw_server s, const char *second, const char *third)
 {
@@ -107,7 +107,7 @@ static void bench(struct player *p, cw_server s)
     }
 }
 
-/* ---- Faults ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Faults ------------------------------------------------------------------------------------------------------ */
 
 static void kill_one(struct player *p, cw_server s, bool power)
 {
@@ -254,7 +254,7 @@ static void carry_out(struct player *p, const struct fault *f)
     }
 }
 
-/* ---- Time ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
 
 static void wait_until(struct player *p, cw_time at)
 {
@@ -373,7 +373,7 @@ static int run_all(struct player *p)
     return 0;
 }
 
-/* ---- What came of it ------------------------------------------------------------------------------------------------------- */
+/* ---- What came of it --------------------------------------------------------------------------------------------- */
 
 static double share(uint64_t part_of, uint64_t whole)
 {
@@ -419,7 +419,7 @@ static int tell_verdict(struct player *p, struct report *r)
     if (rc < 0) {
         return rc;
     }
-    rc = judge(&t, &p->lab->torus, p->zero.ns, INT64_MAX, p->cut, &result);
+    rc = judge_trail(&t, &p->lab->torus, p->zero.ns, INT64_MAX, p->cut, &result);
     for (size_t i = 0; i < t.count; i++) {
         const struct witness_record *w = &t.event[i].record;
         if (w->kind == WITNESS_DELIVERED && w->written_ns >= p->zero.ns) {
@@ -472,7 +472,7 @@ int play_possible(const struct scenario *s, const struct lab *lab, char why[stat
     return 0;
 }
 
-int play(const struct scenario *s, const struct lab *lab, struct report *r, FILE *errors)
+int play_on_lab(const struct scenario *s, const struct lab *lab, struct report *r, FILE *errors)
 {
     struct player p = {.s = s, .lab = lab, .errors = errors};
     char path[LAB_PATH];

@@ -13,7 +13,10 @@
 enum { HELLOS_PER_CPU = 5000, PAIRS_PER_CPU = 2500 };
 /* One process has one thread for them all, but no frame of it passes a kernel. */
 enum { HELLOS_INSIDE = 100000, PAIRS_INSIDE = 8192 };
-/* Looks at the machine's run queue. The load average is slower than a lab: it still tells of work that ended a minute ago. */
+/*
+ * Looks at the machine's run queue. The load average is slower than a lab: it still tells of work that ended a minute
+ * ago.
+ */
 enum { LOOKS = 20, LOOK_US = 5000 };
 enum { PATIENCE_MS = 20000, PATIENCE_A_SERVER_MS = 200 };
 

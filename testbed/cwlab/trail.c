@@ -50,7 +50,10 @@ static int load_one(struct trail *t, const struct lab *lab, cw_server s)
     return rc;
 }
 
-/* "123456 kill 0,1,2", or leave: noted before the signal. A daemon that died by itself is dead when its keeper sees it: later, but not earlier. */
+/*
+ * "123456 kill 0,1,2", or leave: noted before the signal. A daemon that died by itself is dead when its keeper sees it:
+ * later, but not earlier.
+ */
 static int load_journal(struct trail *t, const struct lab *lab)
 {
     char path[LAB_PATH], line[200], what[16], name[16];

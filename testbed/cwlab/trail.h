@@ -20,7 +20,10 @@ struct trail {
     size_t count, room;
 };
 
-/* Of the lab's folder; daemons may be writing. -ENOMEM, or -errno of a file that cannot be read (one that is not there is none). */
+/*
+ * Of the lab's folder; daemons may be writing. -ENOMEM, or -errno of a file that cannot be read (one that is not there
+ * is none).
+ */
 CW_MUST_CHECK int trail_load(struct trail *t, const struct lab *lab);
 CW_MUST_CHECK int trail_add(struct trail *t, const struct trail_event *event);
 void trail_sort(struct trail *t);

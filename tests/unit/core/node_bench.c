@@ -18,7 +18,7 @@ struct coming {
     cw_link link;
 };
 
-/* ---- The probe ----------------------------------------------------------------------------------------------------- */
+/* ---- The probe --------------------------------------------------------------------------------------------------- */
 
 static struct note *new_note(struct probe *probe, enum note_kind kind)
 {
@@ -96,7 +96,7 @@ void probe_timer(cw_svc *s, void *state, void *arg)
     new_note(state, NOTE_TIMER);
 }
 
-/* ---- The pump ------------------------------------------------------------------------------------------------------ */
+/* ---- The pump ---------------------------------------------------------------------------------------------------- */
 
 /* Data packets in a frame. */
 static uint64_t data_in(const struct cw_packet *frame)
@@ -135,8 +135,8 @@ static void send_frame(struct bench *b, cw_server s, cw_link link, struct cw_pac
 }
 
 /*
- * Links that are free at the same instant are asked in turns. Always the same first would make of all shortest paths one: each packet
- * finds that link idle.
+ * Links that are free at the same instant are asked in turns. Always the same first would make of all shortest paths
+ * one: each packet finds that link idle.
  */
 static void pull(struct bench *b, cw_server s, cw_links links)
 {
@@ -220,7 +220,7 @@ void bench_kick(struct bench *b, cw_server s)
     pull(b, s, node_tick(b->node[s], b->now));
 }
 
-/* ---- Servers and cables -------------------------------------------------------------------------------------------- */
+/* ---- Servers and cables ------------------------------------------------------------------------------------------ */
 
 static void watch_packet(void *context, const struct node *n, enum node_point point, const struct cw_packet *p,
                          cw_drop cause, cw_time now)
@@ -396,7 +396,7 @@ void bench_settle(struct bench *b)
     ck_abort_msg("the cluster does not settle");
 }
 
-/* ---- Looking and sending ------------------------------------------------------------------------------------------- */
+/* ---- Looking and sending ----------------------------------------------------------------------------------------- */
 
 cw_svc *bench_svc(struct bench *b, cw_server s)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node_bench.h - whole nodes on a bench: a small torus of them in one process, cables with a rate and a delay, virtual time.
+ * node_bench.h - whole nodes on a bench: a small torus of them in one process, cables with a rate and a delay, virtual
+ * time.
  *
- * The least pump that keeps the contract of node.h: a link is pulled when it has room, frames arrive in order, a wake is
- * kept. One run is a function of its inputs. Every node has one service, the probe (job PROBE_JOB), whose upcalls are hooks that a
- * test sets; tests add services of their own.
+ * The least pump that keeps the contract of node.h: a link is pulled when it has room, frames arrive in order, a wake
+ * is kept. One run is a function of its inputs. Every node has one service, the probe (job PROBE_JOB), whose upcalls
+ * are hooks that a test sets; tests add services of their own.
  */
 #ifndef UNIT_CORE_NODE_BENCH_H
 #define UNIT_CORE_NODE_BENCH_H
@@ -78,8 +79,8 @@ struct bench {
 };
 
 /*
- * A torus of dims, no server started. config and hooks may be changed before nodes are started. The probe, and the jobs that a test
- * names with bench_allow(), may send anything to one another; to have it otherwise, change records.
+ * A torus of dims, no server started. config and hooks may be changed before nodes are started. The probe, and the jobs
+ * that a test names with bench_allow(), may send anything to one another; to have it otherwise, change records.
  */
 struct bench *bench_open(cw_dims dims);
 /* Closes what runs; every packet must come home. */

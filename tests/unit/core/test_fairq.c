@@ -73,8 +73,9 @@ START_TEST(long_run_shares_are_the_weights)
 END_TEST
 
 /*
- * The theorem of start-time fair queueing, pair by pair: over any interval in which i and j both want the link,
- * |sent_i / w_i - sent_j / w_j| <= longest_i / w_i + longest_j / w_j. Every interval at once: the range of the difference since both began.
+ * The theorem of start-time fair queueing, pair by pair: over any interval in which i and j both want the link, |sent_i
+ * / w_i - sent_j / w_j| <= longest_i / w_i + longest_j / w_j. Every interval at once: the range of the difference since
+ * both began.
  */
 START_TEST(no_interval_is_unfair)
 {

@@ -64,7 +64,10 @@ static void use(cw_svc *s)
     }
 }
 
-/* A node is opened, given a service that is used, and closed, with each allocation failing in turn. (No assertion meanwhile: Check allocates.) */
+/*
+ * A node is opened, given a service that is used, and closed, with each allocation failing in turn. (No assertion
+ * meanwhile: Check allocates.)
+ */
 START_TEST(every_allocation_may_fail)
 {
     struct bench *b = bench_open((cw_dims){1, 1, 2});

@@ -217,8 +217,8 @@ static void send_to_newcomer(cw_svc *s, const cw_event *e)
 }
 
 /*
- * It waited in a queue, then for a right, and then the root came back before that was given: it is queued behind what came
- * meanwhile, or the queue is out of order (which slow checks find).
+ * It waited in a queue, then for a right, and then the root came back before that was given: it is queued behind what
+ * came meanwhile, or the queue is out of order (which slow checks find).
  */
 START_TEST(what_was_held_goes_behind_what_came_since)
 {

@@ -4,8 +4,9 @@
 #include "suite.h"
 
 /*
- * Conservation (semantics 8.1, 8): whatever happens, every packet sent is delivered, dropped with one cause, inside some node, or was on a
- * cable or in a server when that died. Random traffic of all kinds, deaths, returns, cuts; counted after every step.
+ * Conservation (invariant 8): whatever happens, every packet sent is delivered, dropped with one cause, inside some
+ * node, or was on a cable or in a server when that died. Random traffic of all kinds, deaths, returns, cuts; counted
+ * after every step.
  */
 static uint64_t sent_by_all, dead_sent, dead_delivered;
 
@@ -141,7 +142,10 @@ START_TEST(all_shortest_paths_carry)
     cw_time begun = b->now;
     bench_kick(b, 0);
     bench_run(b, CW_MS(1));
-    /* A packet takes 8.6 us of a link: 300 over six links at once some 430 us, and 80 for the way; over one link 2.6 ms. */
+    /*
+     * A packet takes 8.6 us of a link: 300 over six links at once some 430 us, and 80 for the way; over one link 2.6
+     * ms.
+     */
     const struct note *note = NULL;
     ck_assert_uint_eq(bench_notes(b, 42, NOTE_PACKET, &note), 300);
     ck_assert_uint_eq(note->rx.hops, 6);

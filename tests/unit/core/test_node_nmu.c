@@ -111,7 +111,7 @@ START_TEST(who_may_not_learns_nothing)
 }
 END_TEST
 
-/* ---- The desk ------------------------------------------------------------------------------------------------------ */
+/* ---- The desk ---------------------------------------------------------------------------------------------------- */
 
 static struct {
     struct book *book;
@@ -206,7 +206,10 @@ START_TEST(built_in_services_find_what_the_host_offers)
 }
 END_TEST
 
-/* Before a service can say a word its record has been looked for: first where the service that has records says, then at the host's. */
+/*
+ * Before a service can say a word its record has been looked for: first where the service that has records says, then
+ * at the host's.
+ */
 START_TEST(records_are_there_before_who_speaks)
 {
     struct bench *b = bench_open((cw_dims){1, 1, 1});
@@ -279,7 +282,10 @@ START_TEST(a_service_may_be_the_source)
 }
 END_TEST
 
-/* The record that the service has does not fit: the one that the node was started with, which granted more, does not come back. */
+/*
+ * The record that the service has does not fit: the one that the node was started with, which granted more, does not
+ * come back.
+ */
 START_TEST(what_does_not_fit_gives_no_older_one_its_place)
 {
     struct bench *b = bench_open((cw_dims){1, 1, 1});
@@ -308,7 +314,7 @@ START_TEST(what_does_not_fit_gives_no_older_one_its_place)
 }
 END_TEST
 
-/* ---- Privileges that end ------------------------------------------------------------------------------------------- */
+/* ---- Privileges that end ----------------------------------------------------------------------------------------- */
 
 static struct plain_job free_job(uint64_t version)
 {
@@ -432,7 +438,7 @@ START_TEST(rights_to_answer_end_with_the_requesters_server)
 }
 END_TEST
 
-/* ---- Fenced -------------------------------------------------------------------------------------------------------- */
+/* ---- Fenced ------------------------------------------------------------------------------------------------------ */
 
 static cw_packet *give_one(cw_svc *s, cw_link link)
 {

@@ -93,7 +93,10 @@ START_TEST(stale_frames)
 }
 END_TEST
 
-/* The sender had said more on its control stream than has come: data waits, so many frames, and goes on when control is there. */
+/*
+ * The sender had said more on its control stream than has come: data waits, so many frames, and goes on when control is
+ * there.
+ */
 START_TEST(data_waits_for_control)
 {
     struct bench *b = two();

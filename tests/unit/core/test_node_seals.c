@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sealed tables in a whole node (NMU 6.2): who writes to them is found out, people are told, and the records decide again. */
+/*
+ * Sealed tables in a whole node (NMU 6.2): who writes to them is found out, people are told, and the records decide
+ * again.
+ */
 #include "node_bench.h"
 #include "suite.h"
 
@@ -34,7 +37,10 @@ static uint64_t refused_as(struct bench *b, enum nmu_cause cause)
     return times;
 }
 
-/* In the entry that says who the probe is: its packets are refused from that moment on, until the tables are written anew. */
+/*
+ * In the entry that says who the probe is: its packets are refused from that moment on, until the tables are written
+ * anew.
+ */
 START_TEST(refused_then_mended)
 {
     struct bench *b = sealed();

@@ -331,7 +331,9 @@ START_TEST(removal_takes_everything)
 }
 END_TEST
 
-/* Made and never sent, and taken off a cable: whatever a service leaves behind goes home, from any place of its list. */
+/*
+ * Made and never sent, and taken off a cable: whatever a service leaves behind goes home, from any place of its list.
+ */
 START_TEST(hands_are_emptied)
 {
     struct bench *b = two();

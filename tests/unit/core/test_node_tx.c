@@ -18,7 +18,10 @@ static struct bench *two(uint16_t mtu)
     return b;
 }
 
-/* Frames of data that server 0 gives for +z, each handed to server 1 by hand; control is passed on too. Their sizes and counts. */
+/*
+ * Frames of data that server 0 gives for +z, each handed to server 1 by hand; control is passed on too. Their sizes and
+ * counts.
+ */
 struct drawn {
     unsigned frames;
     unsigned packets[300];

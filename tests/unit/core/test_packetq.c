@@ -203,6 +203,7 @@ START_TEST(priority_by_table)
                 gone[table[i].gone[k]] = true;
             }
             ck_assert_ptr_null(out);
+            ck_assert_uint_eq(q.count[1] + q.count[2] + q.count[3], q.packets); /* all the sets in use here */
             struct cw_packet *left = packetq_drain(&q);
             for (unsigned k = 0; k <= INSIDE; k++) {
                 if (!gone[k]) {

@@ -189,7 +189,10 @@ START_TEST(a_reply_that_failed_may_be_tried_again)
 }
 END_TEST
 
-/* The answer goes back over the servers the request came by: every transit of the one is a transit of the other, in reverse. */
+/*
+ * The answer goes back over the servers the request came by: every transit of the one is a transit of the other, in
+ * reverse.
+ */
 START_TEST(answers_retrace_the_path)
 {
     struct bench *b = calling((cw_dims){4, 4, 4}, true);

@@ -199,7 +199,10 @@ static bool steady(struct bench *b, cw_server at, const cw_key *key, uint64_t si
     return cw_key_steady(bench_svc(b, at), key, since);
 }
 
-/* As long as the root is the same in the same life, and our lease holds; what happens behind it in the sequence does not matter. */
+/*
+ * As long as the root is the same in the same life, and our lease holds; what happens behind it in the sequence does
+ * not matter.
+ */
 START_TEST(steady_keys)
 {
     struct bench *b = torus_of((cw_dims){1, 3, 3});

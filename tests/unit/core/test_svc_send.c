@@ -142,7 +142,7 @@ START_TEST(sizes_to_the_byte)
 }
 END_TEST
 
-/* ---- What was sent is what arrives, whatever stands before it ---------------------------------------------------------- */
+/* ---- What was sent is what arrives, whatever stands before it ---------------------------------------------------- */
 
 static struct {
     uint8_t bytes[1500];
@@ -258,7 +258,10 @@ START_TEST(all_options_together)
 }
 END_TEST
 
-/* Way-points are passed in order: counted where transit is seen, that is everywhere but where the packet is made or ends. */
+/*
+ * Way-points are passed in order: counted where transit is seen, that is everywhere but where the packet is made or
+ * ends.
+ */
 START_TEST(waypoints_are_passed_in_order)
 {
     struct bench *b = bench_open((cw_dims){4, 4, 1});

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers for a third party (NMU 4.2), on whole nodes: figure 3 of the paper at its four time stamps, and what must not be. */
+/*
+ * Answers for a third party (NMU 4.2), on whole nodes: figure 3 of the paper at its four time stamps, and what must not
+ * be.
+ */
 #include "node_bench.h"
 #include "suite.h"
 
@@ -206,7 +209,10 @@ static void done(cw_svc *s, void *state, void *arg, int status, cw_packet *reply
     done_rx = *rx;
 }
 
-/* Two ways are three of which two are one: a requester that names itself needs no privilege for itself. And an earlier API. */
+/*
+ * Two ways are three of which two are one: a requester that names itself needs no privilege for itself. And an earlier
+ * API.
+ */
 START_TEST(the_requester_may_be_the_recipient)
 {
     struct bench *b = three_jobs();

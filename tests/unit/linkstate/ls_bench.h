@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ls_bench.h - a few link states and the cables between them, carried by hand: frames take no time and arrive unless the
- * cable is cut or a filter takes them, so that every instant in a test follows from the timers alone.
+ * ls_bench.h - a few link states and the cables between them, carried by hand: frames take no time and arrive unless
+ * the cable is cut or a filter takes them, so that every instant in a test follows from the timers alone.
  */
 #ifndef LS_BENCH_H
 #define LS_BENCH_H

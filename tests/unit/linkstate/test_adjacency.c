@@ -47,7 +47,7 @@ static struct adjacency in_state(enum adjacency_state state, cw_time now)
     return a;
 }
 
-/* ---- The table ---------------------------------------------------------------------------------------------------- */
+/* ---- The table --------------------------------------------------------------------------------------------------- */
 
 struct row {
     enum adjacency_state state;
@@ -161,7 +161,7 @@ START_TEST(a_session_of_zero_is_refused)
 }
 END_TEST
 
-/* ---- What a hello means ------------------------------------------------------------------------------------------- */
+/* ---- What a hello means ------------------------------------------------------------------------------------------ */
 
 START_TEST(hellos_are_judged_by_state)
 {
@@ -213,7 +213,7 @@ START_TEST(nobody_is_noted_where_hellos_are_not_answered)
 }
 END_TEST
 
-/* ---- Time ---------------------------------------------------------------------------------------------------------- */
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
 
 START_TEST(silence_is_due_after_dead_since_the_last_frame)
 {
@@ -260,7 +260,7 @@ START_TEST(a_link_that_stays_announced_is_overdue_at_the_limit)
 }
 END_TEST
 
-/* ---- Damping ------------------------------------------------------------------------------------------------------- */
+/* ---- Damping ----------------------------------------------------------------------------------------------------- */
 
 /* Up and down again at now; the rest that follows. */
 static int64_t flap_ms(struct adjacency *a, cw_time now)

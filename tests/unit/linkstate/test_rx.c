@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ---- Hellos -------------------------------------------------------------------------------------------------------- */
+/* ---- Hellos ------------------------------------------------------------------------------------------------------ */
 
 /* A good hello of server 1's on cable 0. */
 static struct hello lone_hello(void)
@@ -176,7 +176,7 @@ START_TEST(malformed_control_leaves_no_trace)
 }
 END_TEST
 
-/* ---- Frames and streams of other sessions -------------------------------------------------------------------------- */
+/* ---- Frames and streams of other sessions ------------------------------------------------------------------------ */
 
 START_TEST(frames_of_another_session_are_stale)
 {
@@ -262,7 +262,10 @@ START_TEST(streams_of_another_session_or_with_an_impossible_ack_are_strays)
 }
 END_TEST
 
-/* What bytes changed on a cable can do: the far end has counted items that nobody sent, or we believe that it has some that were lost. */
+/*
+ * What bytes changed on a cable can do: the far end has counted items that nobody sent, or we believe that it has some
+ * that were lost.
+ */
 START_TEST(a_stream_that_lost_count_begins_anew)
 {
     for (int wrong = -1; wrong <= 1; wrong += 2) {
@@ -344,7 +347,9 @@ START_TEST(an_ack_counts_for_the_incarnations_and_versions_of_now)
 }
 END_TEST
 
-/* A newcomer's records and an ack for it in one packet: the ack goes on, though nobody asked for the views in between. */
+/*
+ * A newcomer's records and an ack for it in one packet: the ack goes on, though nobody asked for the views in between.
+ */
 START_TEST(an_ack_finds_the_way_that_came_just_before_it)
 {
     struct ls_bench b;
@@ -394,7 +399,7 @@ START_TEST(an_ack_without_a_way_is_counted)
 }
 END_TEST
 
-/* ---- Our own name --------------------------------------------------------------------------------------------------- */
+/* ---- Our own name ------------------------------------------------------------------------------------------------ */
 
 /* Somebody says that we are of this incarnation, booted another time. */
 static void give_own(struct ls_bench *b, uint64_t incarnation)
@@ -449,7 +454,7 @@ START_TEST(four_fights_in_ten_seconds_are_a_duplicate)
 }
 END_TEST
 
-/* ---- Goodbye -------------------------------------------------------------------------------------------------------- */
+/* ---- Goodbye ----------------------------------------------------------------------------------------------------- */
 
 static void give_goodbye(struct ls_bench *b, const struct goodbye *goodbye)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_linkstate.c - single scenes of a few servers on one axis, cables without delay. What is true of all scenes together is
- * tests/sim/linkstate/test_linkstate_world.c's business.
+ * test_linkstate.c - single scenes of a few servers on one axis, cables without delay. What is true of all scenes
+ * together is tests/sim/linkstate/test_linkstate_world.c's business.
  */
 #include "linkstate/internal.h"
 #include "suite.h"
@@ -383,7 +383,10 @@ START_TEST(refused_packets_touch_nothing)
 }
 END_TEST
 
-/* Back with a lower incarnation than before (the clock was set back, the state was lost): it learns, outbids and is admitted. */
+/*
+ * Back with a lower incarnation than before (the clock was set back, the state was lost): it learns, outbids and is
+ * admitted.
+ */
 START_TEST(a_low_incarnation_is_outbid)
 {
     struct scene s;

@@ -124,10 +124,10 @@ START_TEST(a_host_without_power_has_no_light_a_dead_process_has)
     ck_assert(!cables_light(w, 0, CW_LINK_XP));
     ck_assert(cables_light(w, 0, CW_LINK_YP));
     town_run(w, CW_US(301));
-    ck_assert(!(w->host[0].light & cw_links_of(CW_LINK_XP)));
+    ck_assert(!(w->server[0].light & cw_links_of(CW_LINK_XP)));
     ck_assert_int_eq(world_start(w, far), 0);
     town_run(w, CW_US(301));
-    ck_assert(w->host[0].light & cw_links_of(CW_LINK_XP));
+    ck_assert(w->server[0].light & cw_links_of(CW_LINK_XP));
     world_close(w);
 }
 END_TEST

@@ -28,7 +28,7 @@ static struct world *up(void)
 
 static void deliver(struct world *w, cw_server s, const struct cw_packet *p, uint64_t id)
 {
-    check_delivered(w->check, s, p, id, pump_local(w, &w->host[s]));
+    check_delivered(w->check, s, p, id, pump_local(w, &w->server[s]));
 }
 
 START_TEST(a_right_delivery_is_fine)
@@ -58,7 +58,7 @@ END_TEST
 START_TEST(a_zombie_is_found)
 {
     struct world *w = up();
-    cw_time then = pump_local(w, &w->host[13]);
+    cw_time then = pump_local(w, &w->server[13]);
     world_pause(w, 13, CW_SEC(2));
     town_run(w, CW_SEC(1));
     struct cw_packet p = key_packet(town_key(w, 13), (cw_coord){0, 0, 0}, 3);
@@ -136,7 +136,7 @@ START_TEST(a_packet_held_too_long_is_found)
 {
     struct world *w = up();
     struct cw_packet p = key_packet(town_key(w, 13), (cw_coord){0, 0, 0}, 1);
-    cw_time now = pump_local(w, &w->host[13]);
+    cw_time now = pump_local(w, &w->server[13]);
     int64_t most = w->config.node.timers.hold.ns + CW_MS(200).ns;
     p.queued = (cw_time){now.ns - most};
     check_held(w->check, 13, &p, now);

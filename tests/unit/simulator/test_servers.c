@@ -182,19 +182,19 @@ START_TEST(who_leaves_is_gone_without_loss)
 }
 END_TEST
 
-/* ---- Clocks -------------------------------------------------------------------------------------------------------- */
+/* ---- Clocks ------------------------------------------------------------------------------------------------------ */
 
 START_TEST(a_clock_goes_on_from_where_it_is)
 {
     struct world *w = up(9);
-    struct host *h = &w->host[5];
+    struct sim_server *h = &w->server[5];
     cw_time start = pump_local(w, h);
     ck_assert_int_eq(start.ns, world_now(w).ns);
     world_clock(w, 5, 10000);
     ck_assert_int_eq(pump_local(w, h).ns, start.ns);
     town_run(w, CW_MS(100));
     ck_assert_int_eq(pump_local(w, h).ns, start.ns + 101000000);
-    ck_assert_int_eq(pump_local(w, &w->host[6]).ns, world_now(w).ns);
+    ck_assert_int_eq(pump_local(w, &w->server[6]).ns, world_now(w).ns);
     world_clock(w, 5, -10000);
     ck_assert_int_eq(pump_local(w, h).ns, start.ns + 101000000);
     town_run(w, CW_MS(100));
@@ -212,7 +212,7 @@ START_TEST(clocks_are_drawn_within_what_was_asked_for)
     struct world *w = town_open(&config);
     int fast = 0;
     for (cw_server s = 0; s < 27; s++) {
-        const struct host *h = &w->host[s];
+        const struct sim_server *h = &w->server[s];
         ck_assert_int_le(abs(h->ppm), 10000);
         ck_assert_int_ge(h->clock_local, 0);
         ck_assert_int_le(h->clock_local, CW_SEC(1000).ns);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole worlds: they boot, everything arrives and nothing is lost, times are exact, and a run is a function of its seed. */
+/*
+ * Whole worlds: they boot, everything arrives and nothing is lost, times are exact, and a run is a function of its
+ * seed.
+ */
 #include "simulator/world.h"
 
 #include "town.h"
@@ -51,7 +54,7 @@ START_TEST(everybody_reaches_everybody)
 }
 END_TEST
 
-/* ---- Exact times --------------------------------------------------------------------------------------------------- */
+/* ---- Exact times ------------------------------------------------------------------------------------------------- */
 
 struct seen {
     cw_time control; /* the last frame that was no data */
@@ -118,7 +121,7 @@ START_TEST(latency_without_load_is_exact)
 }
 END_TEST
 
-/* ---- Queues -------------------------------------------------------------------------------------------------------- */
+/* ---- Queues ------------------------------------------------------------------------------------------------------ */
 
 enum { ARRIVALS = 40000 };
 
@@ -179,7 +182,7 @@ START_TEST(a_link_is_an_m_d_1_queue)
 }
 END_TEST
 
-/* ---- The same again ------------------------------------------------------------------------------------------------ */
+/* ---- The same again ---------------------------------------------------------------------------------------------- */
 
 static uint64_t run_once(uint64_t seed, bool watched)
 {
@@ -232,7 +235,7 @@ START_TEST(steps_change_nothing)
 }
 END_TEST
 
-/* ---- Time, and what is refused ------------------------------------------------------------------------------------- */
+/* ---- Time, and what is refused ----------------------------------------------------------------------------------- */
 
 struct calls {
     int count;

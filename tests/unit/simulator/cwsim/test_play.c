@@ -29,7 +29,7 @@ static struct play_result play_text(const char *text, char *said, size_t room)
     ck_assert_ptr_nonnull(errors);
     ck_assert_msg(scenario_read(&s, "test", text, strlen(text), error) == 0, "%s", error);
     struct play_options options = {.command = "run", .file = "test", .quiet = true, .errors = errors};
-    play(&s, &options, &result);
+    play_run(&s, &options, &result);
     fclose(errors);
     snprintf(said, room, "%s", words);
     free(words);

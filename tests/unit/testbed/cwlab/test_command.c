@@ -29,9 +29,9 @@ START_TEST(labs_that_are_not_there)
     ck_assert_int_eq(command_lab(&probe, NULL, &lab), EXIT_NO_LAB);
     ck_assert_int_eq(command_lab(&probe, "none", &lab), EXIT_NO_LAB);
     ck_assert_int_eq(torus_init(&lab.torus, (cw_dims){3, 3, 3}), 0);
-    ck_assert(command_server(&probe, &lab, "1,0,2", &s) == PROGRAM_GO && s == 11);
-    ck_assert(command_server(&probe, &lab, "3,0,0", &s) == EXIT_USAGE &&
-              command_server(&probe, &lab, NULL, &s) == EXIT_USAGE);
+    ck_assert(command_read_server(&probe, &lab, "1,0,2", &s) == PROGRAM_GO && s == 11);
+    ck_assert(command_read_server(&probe, &lab, "3,0,0", &s) == EXIT_USAGE &&
+              command_read_server(&probe, &lab, NULL, &s) == EXIT_USAGE);
     place_remove(place);
 }
 END_TEST

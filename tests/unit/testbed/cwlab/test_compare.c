@@ -11,7 +11,7 @@ static unsigned outside(const char *simulated, int64_t packets, int64_t misdeliv
     report_integer(r, "packets", packets);
     report_integer(r, "misdelivered", misdelivered);
     report_real(r, "dropped_share", share);
-    unsigned count = compare(r, m);
+    unsigned count = compare_reports(r, m);
     report_close(r);
     message_close(m);
     return count;

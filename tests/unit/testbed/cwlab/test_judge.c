@@ -54,7 +54,7 @@ static struct judge_result judged(bool cut)
 {
     struct judge_result r;
     trail_sort(&trail);
-    ck_assert_int_eq(judge(&trail, &torus, 0, INT64_MAX, cut, &r), 0);
+    ck_assert_int_eq(judge_trail(&trail, &torus, 0, INT64_MAX, cut, &r), 0);
     return r;
 }
 

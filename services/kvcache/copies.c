@@ -3,8 +3,9 @@
  * copies.c - copies of hot values at extra keys (CamCubeOS 5.1): e_j = H(memId, j), and whoever is root of e_j keeps a copy for those who are
  * nearer to it than to the root.
  *
- * A copy is served while its root has been, without a break since it was fetched, the root in one life, in view, with nobody about to take its
- * place, and while our own lease holds (rules 4 to 8: cw_key_steady()). It is dropped when the root takes it back, and is at most limits.age old.
+ * A copy is served only while its root has been, without a break since the copy was asked for, the root in one life, in view, with nobody
+ * about to take its place, and while this server's lease holds (kvcache rules 4 to 8; cw_key_steady()). It is dropped when the root takes it
+ * back, and is at most limits.age old.
  */
 #include "services/kvcache/internal.h"
 
@@ -69,7 +70,7 @@ void copies_fetch_began(struct kvcache *k, struct question *q)
     kv_note(k, KV_COUNT_FETCHES);
 }
 
-/* Rule 2: the copy goes, and what is on its way may be given to who asked for it, never kept. */
+/* kvcache rule 2: the copy goes, and what is on its way may be given to who asked for it, never kept. */
 void copies_drop(struct kvcache *k, const struct item_name *name)
 {
     struct list *chain = chain_of(k, &name->id);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * done.h - the writes that others asked this root for, so that none takes effect twice (semantics 5.2, rules 10 and 11).
+ * done.h - the writes that others asked this root for, so that none takes effect twice (kvcache rules 10 and 11).
  *
  * An asker numbers its writes, upwards, and says with each from which number on they are not over for it (its floor). What is below the
  * floor is a late repetition: nobody waits for the answer, and it must not take effect. From the floor on every write is remembered

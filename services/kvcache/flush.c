@@ -7,9 +7,9 @@
  *           time and is not here yet, are never served
  *
  * The second begins when the first is over, so that no copy is fetched again from one who has not heard of it. When both are over the flush is acknowledged: a value whose
- * write was acknowledged before the flush was asked for is read by nobody any more, and what was written after it stays (rule 1 holds for it: a write takes
+ * write was acknowledged before the flush was asked for is read by nobody any more, and what was written after it stays (kvcache rule 1 holds for it: a write takes
  * effect when no copy of what was there before is served). A server that comes later has nothing; one that goes takes what it had with it
- * (rule 6), which is why those who are gone are not asked. Who is there and who is gone is asked of the view at one moment, at the end of each round, when the
+ * (kvcache rule 6), which is why those who are gone are not asked. Who is there and who is gone is asked of the view at one moment, at the end of each round, when the
  * lease holds: a server that is current knows all who may serve (semantics 4.2).
  *
  * The second round alone is what an instance begins with that is loaded into a server that is with others already: one before it may have given away copies

@@ -5,12 +5,12 @@
  *   kvcache.c   the table: packets, messages and events go to the others; kv_do()
  *   command.c   what operators ask; overview.c, of all servers
  *   survey.c    a question to all servers; report.c, what each answers
- *   tenure.c    may this server speak for a key? (rules 4, 6, 7, 8)
+ *   tenure.c    may this server speak for a key? (kvcache rules 4 to 8 and 12 to 14)
  *   say.c       asks and answers on their way, by calls or by the transport
- *   root.c      the root's side: values, order, copies taken back before a write (semantics 5.2, rules 1, 3, 6, 9..11)
- *   reader.c    the asker's side: where to, once more, until when (rule 10)
- *   flush.c     all values of a job dropped, on all servers
- *   copies.c    fetched copies: served, kept, poisoned, taken back (rules 2, 4, 5, 7, 8)
+ *   root.c      the root's side: values, order, copies taken back before a write (kvcache rules 1, 3, 6 and 9 to 11)
+ *   reader.c    the asker's side: where to, once more, until when (kvcache rule 10)
+ *   flush.c     all values of a job dropped, on all servers (kvcache rules 15 to 17)
+ *   copies.c    fetched copies: served, kept, poisoned, taken back (kvcache rules 2, 4, 5, 7 and 8)
  *   frames, items, holders, done, op, limits: tables and rules without a network
  */
 #ifndef SERVICES_KVCACHE_INTERNAL_H

@@ -3,7 +3,7 @@
  * reader.c - the asker's side: a question goes to the key's root, or for reads to the nearest of k + 1 places, again until it is answered or
  * its time is over.
  *
- * Rule 10: a write goes to one server, and names the instance it means there, and the same number with every attempt. Answered "not me" it
+ * kvcache rule 10: a write goes to one server, and names the instance it means there, and the same number with every attempt. Answered "not me" it
  * was not done, and begins anew under another number. Once an attempt was not answered it may have been done: from then on it goes
  * to that instance only, who remembers; and when that one is not the root any more nobody knows (KV_UNKNOWN). So that the first write to a
  * server can be repeated as any other, its instance is asked for before.
@@ -296,7 +296,7 @@ static void go_read(struct question *q)
             send_read(q, &key, KV_BIT_EXTRA);
             return;
         }
-        /* Rule 8: only who is active keeps copies, and only of a key whose root is not in doubt. */
+        /* kvcache rule 8: only who is active keeps copies, and only of a key whose root is not in doubt. */
         if (kv_steady(k, &q->id, cw_epoch(k->svc))) {
             begin_fetch(q);
             return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * root.c - the root's side of a key: what reads and writes make of its value, one write after the other (op.h); and before a write takes
- * effect, every copy of the key is taken back (semantics 5.2, rule 1).
+ * effect, every copy of the key is taken back (kvcache rule 1).
  */
 #include "services/kvcache/internal.h"
 
@@ -31,7 +31,7 @@ static struct item_name name_of_drop(const struct drop *d)
 
 /* ---- Values -------------------------------------------------------------------------------------------------------- */
 
-/* Rule 6: what was put here before the key was, for however short a time, about to be somebody else's, is gone. */
+/* kvcache rule 6: what was put here before the key was, for however short a time, about to be somebody else's, is gone. */
 struct item *root_value(struct kvcache *k, const struct item_name *name)
 {
     struct item *i = items_find(&k->values, name, cw_now(k->svc));
@@ -293,7 +293,7 @@ static bool is_over(struct kvcache *k, const struct holder *h)
            cw_time_due(cw_time_add(h->since, CW_MS(KV_REGISTERED_MS)), cw_now(k->svc));
 }
 
-/* Rule 1: asks all who hold copies, again if need be; when none is left the writes take effect. */
+/* kvcache rule 1: asks all who hold copies, again if need be; when none is left the writes take effect. */
 static void settle(struct kvcache *k, struct held_key *held)
 {
     if (held->busy) {
@@ -416,7 +416,7 @@ static void register_late(cw_svc *s, void *state, void *arg)
     free(d);
 }
 
-/* Rule 3: registered first, sent second; rule 1: not while a write waits. */
+/* kvcache rule 3: registered first, sent second; kvcache rule 1: not while a write waits. */
 static bool may_keep(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask,
                      const struct item_name *name)
 {
@@ -453,7 +453,7 @@ static void read_value(struct kvcache *k, const struct asker *asker, const struc
     say_answer(k, asker, &answer);
 }
 
-/* Rules 10 and 11. True: it has not come before; *d is its place. */
+/* kvcache rules 10 and 11. True: it has not come before; *d is its place. */
 static bool is_new(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const struct item_name *name,
                    struct done_write **d)
 {

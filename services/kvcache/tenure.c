@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tenure.c - may this server speak for a key? As a root, for what it stored, and as who keeps a copy of it: the rules of semantics 5.2 that look at the
- * view and at the clock.
+ * tenure.c - may this server speak for a key? As a root, for what it stored, and as who keeps a copy of it: the rules that look at the view and at the
+ * clock (docs/services/kvcache.md, "The rules").
  *
  * Two things a view does not say. Servers that start again quickly are a majority together before those they left have noticed that the
  * former lives of them are over: for a while both sides count them. And a server that leaves in order, or whose death a supervisor tells of, is

@@ -90,7 +90,7 @@ void copies_drop(struct kvcache *k, const struct item_name *name)
 void copies_forget(struct kvcache *k)
 {
     k->generation++;
-    kv_sweep(k);
+    sweep_begin(k);
 }
 
 bool copies_fetched(struct kvcache *k, struct question *q, const struct kv_answer *answer, cw_server from)

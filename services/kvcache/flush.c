@@ -52,37 +52,6 @@ struct flush_call {
 
 /* ---- What a server does of it ------------------------------------------------------------------------------------------ */
 
-bool flush_has_cut(const struct kvcache *k, const struct item *i)
-{
-    for (unsigned n = 0; n < k->cuts; n++) {
-        if ((k->cut[n].job == i->job || k->cut[n].job == KV_EVERY_JOB) && i->cas <= k->cut[n].cas) {
-            return true;
-        }
-    }
-    return false;
-}
-
-void flush_swept(struct kvcache *k)
-{
-    k->cuts = 0;
-}
-
-/* From now on values of the job that are here now are as good as gone; the sweep gives their memory back and ends the cut. */
-static void cut(struct kvcache *k, cw_job job)
-{
-    unsigned n = 0;
-    while (n < k->cuts && k->cut[n].job != job && k->cut[n].job != KV_EVERY_JOB) {
-        n++;
-    }
-    if (n == KV_CUTS_MOST) {
-        k->cuts = n = 0;
-        job = KV_EVERY_JOB; /* too many to remember: values may be lost at any time */
-    }
-    k->cut[n] = (struct kv_cut){n < k->cuts ? k->cut[n].job : job, k->cas};
-    k->cuts = n < k->cuts ? k->cuts : n + 1;
-    kv_sweep(k);
-}
-
 static bool copies_may_be_out(const struct kvcache *k)
 {
     return k->holders.count > 0 || cw_time_before(cw_now(k->svc), k->quiet);
@@ -99,7 +68,7 @@ void flush_take(struct kvcache *k, const struct asker *asker, const struct kv_as
     if (ask->number > *last) {
         *last = ask->number;
         if (ask->kind == KV_ASK_CUT) {
-            cut(k, ask->r.job);
+            sweep_cut(k, ask->r.job);
             k->generation += KV_MUTANT(FLUSH_ONCE);
         } else {
             copies_forget(k);
@@ -198,7 +167,7 @@ static void do_here(struct flush *f)
     if (f->renews) {
         copies_forget(k);
     } else {
-        cut(k, f->job);
+        sweep_cut(k, f->job);
         f->copies |= copies_may_be_out(k);
     }
     f->at[k->self] = TOLD;

@@ -2,7 +2,7 @@
 /*
  * internal.h - one instance of the service, and what its files know of one another. Only they include it.
  *
- *   kvcache.c   the table: packets, messages and events go to the others; kv_do()
+ *   kvcache.c   the table: packets, messages and events go to the others
  *   command.c   what operators ask; overview.c, of all servers
  *   survey.c    a question to all servers; report.c, what each answers
  *   tenure.c    may this server speak for a key? (kvcache rules 4 to 8 and 12 to 14)
@@ -11,6 +11,8 @@
  *   reader.c    the asker's side: where to, once more, until when (kvcache rule 10)
  *   flush.c     all values of a job dropped, on all servers (kvcache rules 15 to 17)
  *   copies.c    fetched copies: served, kept, poisoned, taken back (kvcache rules 2, 4, 5, 7 and 8)
+ *   sweep.c     what is as good as gone, and its memory
+ *   common.c    what all of these use: counts, names
  *   frames, items, holders, done, op, limits: tables and rules without a network
  */
 #ifndef SERVICES_KVCACHE_INTERNAL_H
@@ -194,13 +196,22 @@ struct kvcache {
     cw_histogram *took[KV_TIMES];
 };
 
+/* ---- common.c ------------------------------------------------------------------------------------------------------ */
+
 void kv_note(struct kvcache *k, enum kv_count what);
 struct item_name kv_name(const cw_key *id, const struct kv_request *r);
 cw_key kv_mem_id(struct kvcache *k, cw_job job, const uint8_t *key, size_t length);
 /* What of a request with these bytes behind it: copies key and value to at, and points there. */
 void kv_keep_bytes(struct kv_request *r, uint8_t *at);
+
+/* ---- sweep.c ------------------------------------------------------------------------------------------------------- */
+
+/* From now on the values of the job that are here now are as good as gone. The sweep gives their memory back and ends the cut. */
+void sweep_cut(struct kvcache *k, cw_job job);
+/* True: a value of this server's that was cut. */
+bool sweep_is_cut(const struct kvcache *k, const struct item *i);
 /* Looks at all values and copies, by steps and from the beginning, and gives back what is as good as gone. */
-void kv_sweep(struct kvcache *k);
+void sweep_begin(struct kvcache *k);
 
 /* ---- tenure.c ------------------------------------------------------------------------------------------------------ */
 
@@ -265,10 +276,6 @@ int flush_begin(struct kvcache *k, cw_job job, flush_done_fn done, void *arg);
 void flush_renew(struct kvcache *k);
 /* Another server's, who is answered. */
 void flush_take(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask);
-/* True: a value of here that is as good as gone. */
-bool flush_has_cut(const struct kvcache *k, const struct item *i);
-/* All values have been looked at since the last cut. */
-void flush_swept(struct kvcache *k);
 /* The view has changed. */
 void flush_review(struct kvcache *k);
 void flush_close(struct kvcache *k);

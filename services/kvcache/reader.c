@@ -541,6 +541,20 @@ int reader_do(struct kvcache *k, const struct kv_request *r, kv_done_fn done, vo
     return 0;
 }
 
+int kv_do(cw_svc *kvcache, const struct kv_request *r, kv_done_fn done, void *arg)
+{
+    struct kvcache *k = cw_state(kvcache);
+    if (r == NULL || done == NULL || r->size < sizeof *r || r->op < KV_GET || r->op >= KV_OPS || r->key == NULL ||
+        r->key_length < 1 || r->key_length > KV_KEY_MAX || r->meta > KV_METAS ||
+        (r->value_length > 0 && (r->value == NULL || !op_carries(r->op)))) {
+        return -EINVAL;
+    }
+    if (r->value_length > KV_VALUE_MAX) {
+        return -EMSGSIZE;
+    }
+    return k->closing ? -ESHUTDOWN : reader_do(k, r, done, arg);
+}
+
 void reader_close(struct kvcache *k)
 {
     struct list *lists[] = {&k->questions, &k->writes};

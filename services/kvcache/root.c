@@ -35,7 +35,7 @@ static struct item_name name_of_drop(const struct drop *d)
 struct item *root_value(struct kvcache *k, const struct item_name *name)
 {
     struct item *i = items_find(&k->values, name, cw_now(k->svc));
-    if (i != NULL && k->cuts > 0 && flush_has_cut(k, i)) {
+    if (i != NULL && k->cuts > 0 && sweep_is_cut(k, i)) {
         items_remove(&k->values, i);
         return NULL;
     }

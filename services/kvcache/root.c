@@ -5,8 +5,8 @@
  */
 #include "services/kvcache/internal.h"
 
+#include "services/kvcache/apply.h"
 #include "services/kvcache/op.h"
-#include "services/kvcache/perform.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static void carry_out(struct kvcache *k, const struct item_name *name, const str
                       struct kv_answer *answer)
 {
     hot_note(&k->hot, name, cw_now(k->svc));
-    struct performed p = perform(&k->values, root_value(k, name), name, r, cw_now(k->svc), &k->cas);
+    struct applied p = apply_op(&k->values, root_value(k, name), name, r, cw_now(k->svc), &k->cas);
     *answer = (struct kv_answer){.state = KV_DONE,
                                  .status = p.status,
                                  .source = KV_FROM_ROOT,
@@ -105,7 +105,7 @@ static void recall_look(struct kvcache *k, const struct item_name *name, const s
         answer->status = KV_MISS;
         return;
     }
-    struct op_value now = perform_value(i, cw_now(k->svc));
+    struct op_value now = apply_value_of(i, cw_now(k->svc));
     answer->value = item_value(i);
     answer->length = i->length;
     answer->left = now.left;
@@ -373,7 +373,7 @@ static void wait_for_copies(struct kvcache *k, struct held_key *held, const stru
  */
 static bool changes_nothing(struct kvcache *k, const struct item_name *name, const struct kv_request *r)
 {
-    struct op_value now = perform_value(root_value(k, name), cw_now(k->svc));
+    struct op_value now = apply_value_of(root_value(k, name), cw_now(k->svc));
     return now.there && op_decide(r, &now).change == OP_KEEPS;
 }
 

@@ -178,9 +178,9 @@ void copies_serve(struct kvcache *k, const struct asker *asker, const struct kv_
 {
     struct item_name name = kv_name(id, &ask->r);
     const struct item *i = items_look(&k->copies, &name);
-    if (i != NULL && asker->kind == ASKER_CALL && !say_fits(k, i->length)) {
+    if (i != NULL && asker->kind == ASKER_CALL && !rpc_fits(k, i->length)) {
         struct kv_answer large = {.state = KV_LARGE}; /* asked again: one use, not two */
-        say_answer(k, asker, &large);
+        rpc_answer(k, asker, &large);
         return;
     }
     i = copies_value(k, &name);
@@ -197,5 +197,5 @@ void copies_serve(struct kvcache *k, const struct asker *asker, const struct kv_
                                .length = i->length};
     kv_note(k, KV_COUNT_SERVED_COPY);
     hot_note(&k->hot, &name, cw_now(k->svc));
-    say_answer(k, asker, &answer);
+    rpc_answer(k, asker, &answer);
 }

@@ -75,7 +75,7 @@ void flush_take(struct kvcache *k, const struct asker *asker, const struct kv_as
         }
     }
     answer.flags = copies_may_be_out(k) ? COPIES_OUT : 0;
-    say_answer(k, asker, &answer);
+    rpc_answer(k, asker, &answer);
 }
 
 /* ---- Asking everybody --------------------------------------------------------------------------------------------------- */

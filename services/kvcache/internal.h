@@ -6,7 +6,7 @@
  *   command.c   what operators ask; overview.c, of all servers
  *   survey.c    a question to all servers; report.c, what each answers
  *   tenure.c    may this server speak for a key? (kvcache rules 4 to 8 and 12 to 14)
- *   say.c       asks and answers on their way, by calls or by the transport
+ *   rpc.c       asks and answers on their way, by calls or by the transport
  *   root.c      the root's side: values, order, copies taken back before a write (kvcache rules 1, 3, 6 and 9 to 11)
  *   reader.c    the asker's side: where to, once more, until when (kvcache rule 10)
  *   flush.c     all values of a job dropped, on all servers (kvcache rules 15 to 17)
@@ -229,18 +229,18 @@ bool kv_may_change(const struct kvcache *k, const cw_key *id);
 /* The view has changed, or a while has passed. */
 void tenure_review(struct kvcache *k);
 
-/* ---- say.c --------------------------------------------------------------------------------------------------------- */
+/* ---- rpc.c --------------------------------------------------------------------------------------------------------- */
 
 /* Sends the ask of a question's latest attempt; reader_heard() follows. 0, or -errno: nothing was sent. */
-CW_MUST_CHECK int say_ask(struct question *q, const cw_to *to, const struct kv_ask *ask, cw_span timeout);
+CW_MUST_CHECK int rpc_ask(struct question *q, const cw_to *to, const struct kv_ask *ask, cw_span timeout);
 /* It goes by the transport, which sees to its arrival: repeating it makes it later, not surer. */
-bool say_by_message(const struct question *q, const struct kv_ask *ask);
+bool rpc_by_message(const struct question *q, const struct kv_ask *ask);
 /* Ends what was sent; reader_heard() does not follow. */
-void say_hush(struct question *q);
+void rpc_cancel(struct question *q);
 /* True when a value of so many bytes fits an answer by a call. */
-bool say_fits(const struct kvcache *k, size_t length);
+bool rpc_fits(const struct kvcache *k, size_t length);
 /* Answers; a value that fits no packet, over a call, becomes KV_LARGE. */
-void say_answer(struct kvcache *k, const struct asker *asker, struct kv_answer *answer);
+void rpc_answer(struct kvcache *k, const struct asker *asker, struct kv_answer *answer);
 
 /* ---- root.c -------------------------------------------------------------------------------------------------------- */
 

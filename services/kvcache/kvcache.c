@@ -17,7 +17,7 @@ static void took_back(struct kvcache *k, const struct asker *asker, const struct
 {
     struct kv_answer answer = {.state = KV_DONE};
     copies_drop(k, name);
-    say_answer(k, asker, &answer);
+    rpc_answer(k, asker, &answer);
 }
 
 static void take(struct kvcache *k, const struct asker *asker, const uint8_t *bytes, size_t size)
@@ -29,7 +29,7 @@ static void take(struct kvcache *k, const struct asker *asker, const uint8_t *by
     }
     if (ask.kind == KV_ASK_NAME) {
         struct kv_answer name = {.state = KV_DONE};
-        say_answer(k, asker, &name);
+        rpc_answer(k, asker, &name);
         return;
     }
     if (ask.kind == KV_ASK_CUT || ask.kind == KV_ASK_RENEW) {

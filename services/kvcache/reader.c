@@ -79,7 +79,7 @@ static void end(struct question *q, struct kv_answer *answer)
             answer->state = KV_BUSY; /* whoever asked asks the root */
         }
         answer->copyable = false;
-        say_answer(k, &q->proxy, answer);
+        rpc_answer(k, &q->proxy, answer);
     }
     free(q);
 }
@@ -98,7 +98,7 @@ static bool has_room_for(const struct kvcache *k, const struct kv_request *r)
 static void detach(struct question *q)
 {
     struct kvcache *k = q->k;
-    say_hush(q);
+    rpc_cancel(q);
     cw_timer_stop(k->svc, q->timer);
     q->timer = NULL;
     list_remove(&q->node);
@@ -226,7 +226,7 @@ static cw_span patience(const struct question *q, const struct kv_ask *ask)
     if (q->extra && q->bulk) {
         return CW_NS(left.ns / 2); /* then the root is asked */
     }
-    return left.ns < q->k->limits.attempt.ns || say_by_message(q, ask) ? left : q->k->limits.attempt;
+    return left.ns < q->k->limits.attempt.ns || rpc_by_message(q, ask) ? left : q->k->limits.attempt;
 }
 
 static void ask_here(struct question *q)
@@ -240,7 +240,7 @@ static void ask_here(struct question *q)
 static void send(struct question *q, const cw_to *to, const struct kv_ask *ask)
 {
     q->attempts++;
-    int rc = say_ask(q, to, ask, patience(q, ask));
+    int rc = rpc_ask(q, to, ask, patience(q, ask));
     if (rc == -EACCES) {
         finish_with(q, q->doubt ? KV_UNKNOWN : KV_DENIED);
     } else if (rc == -ESHUTDOWN) {
@@ -470,7 +470,7 @@ void reader_fetch_for(struct kvcache *k, const struct asker *asker, const struct
     struct question *q = question_new(k, &ask->r, id);
     if (q == NULL) {
         struct kv_answer busy = {.state = KV_BUSY}; /* asked again, at the root */
-        say_answer(k, asker, &busy);
+        rpc_answer(k, asker, &busy);
         return;
     }
     q->proxy = *asker;

@@ -79,7 +79,7 @@ size_t report_hot(struct kvcache *k, uint8_t out[static SURVEY_BYTES])
         const struct held_key *held = root ? holders_find(&k->holders, &name) : NULL;
         unsigned holders = held == NULL ? 0 : held->count < HOLDERS_TOLD ? held->count : HOLDERS_TOLD;
         size_t size = HOT_HEAD + (size_t)4 * holders + key->length;
-        if (at + size > SURVEY_BYTES || !say_fits(k, at + size)) {
+        if (at + size > SURVEY_BYTES || !rpc_fits(k, at + size)) {
             break;
         }
         put_be32(out + at, key->job);

@@ -134,7 +134,7 @@ static void answer_now(struct kvcache *k, const struct asker *asker, const struc
     kv_note(k, KV_COUNT_ROOT_WRITES);
     carry_out(k, name, &ask->r, &answer);
     remember(d, &answer);
-    say_answer(k, asker, &answer);
+    rpc_answer(k, asker, &answer);
 }
 
 static void refuse(struct kvcache *k, const struct asker *asker, enum kv_state state, struct done_write *d)
@@ -147,7 +147,7 @@ static void refuse(struct kvcache *k, const struct asker *asker, enum kv_state s
             done_forget(&k->done, d);
         }
     }
-    say_answer(k, asker, &answer);
+    rpc_answer(k, asker, &answer);
 }
 
 /* ---- Taking copies back ----------------------------------------------------------------------------------------------- */
@@ -447,10 +447,10 @@ static void read_value(struct kvcache *k, const struct asker *asker, const struc
     struct kv_answer answer;
     kv_note(k, KV_COUNT_ROOT_GETS);
     carry_out(k, name, &ask->r, &answer);
-    bool fits = asker->kind != ASKER_CALL || say_fits(k, answer.length);
+    bool fits = asker->kind != ASKER_CALL || rpc_fits(k, answer.length);
     answer.copyable = answer.status == KV_OK && (answer.marks & (KV_MARK_STALE | KV_MARK_SENT)) == 0 && fits &&
                       may_keep(k, asker, ask, name);
-    say_answer(k, asker, &answer);
+    rpc_answer(k, asker, &answer);
 }
 
 /* kvcache rules 10 and 11. True: it has not come before; *d is its place. */
@@ -471,7 +471,7 @@ static bool is_new(struct kvcache *k, const struct asker *asker, const struct kv
             ((struct root_write *)(*d)->under_way)->asker = *asker;
         } else {
             recall(k, name, ask->r.op, *d, &answer);
-            say_answer(k, asker, &answer);
+            rpc_answer(k, asker, &answer);
         }
         return false;
     case DONE_OVER:
@@ -492,7 +492,7 @@ static bool is_too_large(struct kvcache *k, const struct asker *asker, const str
         return false;
     }
     const struct item *i = items_look(&k->values, name);
-    return i != NULL && !say_fits(k, i->length);
+    return i != NULL && !rpc_fits(k, i->length);
 }
 
 void root_take(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const cw_key *id)
@@ -515,7 +515,7 @@ void root_take(struct kvcache *k, const struct asker *asker, const struct kv_ask
     } else if (!kv_settled(k)) {
         struct kv_answer answer = {.state = KV_DONE, .status = reads ? KV_MISS : KV_NO_MAJORITY};
         remember(d, &answer);
-        say_answer(k, asker, &answer);
+        rpc_answer(k, asker, &answer);
     } else if (reads) {
         read_value(k, asker, ask, &name);
     } else {

@@ -29,7 +29,7 @@ void survey_take(struct kvcache *k, const struct asker *asker, const struct kv_a
     uint8_t bytes[SURVEY_BYTES];
     struct kv_answer answer = {.state = KV_DONE, .value = bytes};
     answer.length = ask->kind == KV_ASK_STATS ? report_stats(k, bytes) : report_hot(k, bytes);
-    say_answer(k, asker, &answer);
+    rpc_answer(k, asker, &answer);
 }
 
 static void go(struct survey *v);

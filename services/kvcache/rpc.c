@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * say.c - asks and answers on their way. What fits a packet is a call, one packet each way; what does not goes by the transport.
+ * rpc.c - asks and answers on their way. What fits a packet is a call, one packet each way; what does not goes by the transport.
  */
 #include "services/kvcache/internal.h"
 
@@ -15,7 +15,7 @@ static size_t packet_room(const struct kvcache *k)
     return cw_mtu(k->svc) - CALL_ROOM;
 }
 
-bool say_fits(const struct kvcache *k, size_t length)
+bool rpc_fits(const struct kvcache *k, size_t length)
 {
     return KV_ANSWER_BYTES + length <= packet_room(k);
 }
@@ -88,20 +88,20 @@ static int ask_by_message(struct question *q, const cw_to *to, const struct kv_a
     return 0;
 }
 
-bool say_by_message(const struct question *q, const struct kv_ask *ask)
+bool rpc_by_message(const struct question *q, const struct kv_ask *ask)
 {
     return q->bulk || kv_ask_size(ask) > packet_room(q->k);
 }
 
-int say_ask(struct question *q, const cw_to *to, const struct kv_ask *ask, cw_span timeout)
+int rpc_ask(struct question *q, const cw_to *to, const struct kv_ask *ask, cw_span timeout)
 {
-    if (say_by_message(q, ask)) {
+    if (rpc_by_message(q, ask)) {
         return ask_by_message(q, to, ask, timeout);
     }
     return ask_by_call(q, to, ask, timeout);
 }
 
-void say_hush(struct question *q)
+void rpc_cancel(struct question *q)
 {
     int64_t call = q->call, message = q->message;
     q->finished = true; /* what follows from within finds it so */
@@ -115,7 +115,7 @@ void say_hush(struct question *q)
 
 static void answer_call(struct kvcache *k, uint32_t call, struct kv_answer *answer)
 {
-    if (!say_fits(k, answer->length)) {
+    if (!rpc_fits(k, answer->length)) {
         *answer = (struct kv_answer){.state = KV_LARGE, .instance = k->instance};
     }
     cw_packet *p = cw_packet_new(k->svc, kv_answer_size(answer));
@@ -141,7 +141,7 @@ static void answer_message(struct kvcache *k, const struct transport_reply_to *t
     free(bytes);
 }
 
-void say_answer(struct kvcache *k, const struct asker *asker, struct kv_answer *answer)
+void rpc_answer(struct kvcache *k, const struct asker *asker, struct kv_answer *answer)
 {
     answer->instance = k->instance;
     switch (asker->kind) {

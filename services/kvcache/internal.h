@@ -5,7 +5,7 @@
  *   kvcache.c   the table: packets, messages and events go to the others
  *   command.c   what operators ask; overview.c, of all servers
  *   survey.c    a question to all servers; report.c, what each answers
- *   tenure.c    may this server speak for a key? (kvcache rules 4 to 8 and 12 to 14)
+ *   authority.c    may this server speak for a key? (kvcache rules 4 to 8 and 12 to 14)
  *   rpc.c       asks and answers on their way, by calls or by the transport
  *   root.c      the root's side: values, order, copies taken back before a write (kvcache rules 1, 3, 6 and 9 to 11)
  *   reader.c    the asker's side: where to, once more, until when (kvcache rule 10)
@@ -213,7 +213,7 @@ bool sweep_is_cut(const struct kvcache *k, const struct item *i);
 /* Looks at all values and copies, by steps and from the beginning, and gives back what is as good as gone. */
 void sweep_begin(struct kvcache *k);
 
-/* ---- tenure.c ------------------------------------------------------------------------------------------------------ */
+/* ---- authority.c ------------------------------------------------------------------------------------------------------ */
 
 /*
  * Of the majority, and for so long that whoever was of another one before knows that it is none (cw_hold()). Servers that start again quickly are a
@@ -227,7 +227,7 @@ bool kv_steady(const struct kvcache *k, const cw_key *id, uint64_t since);
 /* As the root of the key: for so long that nobody serves copies of what another root gave away. */
 bool kv_may_change(const struct kvcache *k, const cw_key *id);
 /* The view has changed, or a while has passed. */
-void tenure_review(struct kvcache *k);
+void authority_review(struct kvcache *k);
 
 /* ---- rpc.c --------------------------------------------------------------------------------------------------------- */
 

@@ -96,7 +96,7 @@ static void expiry_due(cw_svc *s, void *state, void *arg)
     if (now.ns > CW_MS(KV_REGISTERED_MS).ns) {
         holders_expire(&k->holders, (cw_time){now.ns - CW_MS(KV_REGISTERED_MS).ns});
     }
-    tenure_review(k); /* once more, if there was no memory for a timer */
+    authority_review(k); /* once more, if there was no memory for a timer */
     if (k->house == NULL) {
         root_review(k); /* so too */
     }
@@ -119,7 +119,7 @@ static void on_event(cw_svc *s, void *state, const cw_event *ev)
         forget_holders(k);
     }
     if (ev->kind == CW_EVENT_ROOTS) {
-        tenure_review(k);
+        authority_review(k);
         root_review(k);
         flush_review(k);
         sweep_begin(k);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tenure.c - may this server speak for a key? As a root, for what it stored, and as who keeps a copy of it: the rules that look at the view and at the
+ * authority.c - may this server speak for a key? As a root, for what it stored, and as who keeps a copy of it: the rules that look at the view and at the
  * clock (docs/services/kvcache.md, "The rules").
  *
  * Two things a view does not say. Servers that start again quickly are a majority together before those they left have noticed that the
@@ -73,10 +73,10 @@ static void calmed(cw_svc *s, void *state, void *arg)
     struct kvcache *k = state;
     k->calming = NULL;
     k->calm_epoch = k->calming_epoch;
-    tenure_review(k);
+    authority_review(k);
 }
 
-void tenure_review(struct kvcache *k)
+void authority_review(struct kvcache *k)
 {
     count_heads(k);
     if (k->calming == NULL && k->calm_epoch != cw_epoch(k->svc)) {

@@ -33,8 +33,8 @@ void kv_text(const uint8_t *bytes, size_t length, char *out, size_t room)
 /* name=value, behind what the command needs. */
 struct wishes {
     cw_job job;
-    bool base64;    /* values are */
-    uint64_t stage; /* the value is what was brought under that number */
+    bool base64;     /* values are */
+    uint64_t upload; /* the value is what was brought under that number */
     uint32_t flags;
     cw_span expiry;
 };
@@ -43,7 +43,7 @@ static int read_wish(struct wishes *w, cw_request *r, const char *word)
 {
     uint64_t job = w->job, flags = w->flags, expire_us = (uint64_t)(w->expiry.ns / 1000);
     const struct words_option options[] = {{"job", 1, UINT32_MAX, &job},
-                                           {"stage", 1, UINT64_MAX, &w->stage},
+                                           {"stage", 1, UINT64_MAX, &w->upload},
                                            {"flags", 0, UINT32_MAX, &flags},
                                            {"expire_us", 0, UINT32_MAX * UINT64_C(1000000), &expire_us}};
     enum { OPTIONS = sizeof options / sizeof *options };
@@ -146,11 +146,11 @@ static uint8_t *value_of(struct kvcache *k, cw_request *r, const char *word, con
                          int *rc)
 {
     uint8_t *bytes;
-    if (w->stage != 0) {
-        bytes = stage_take(&k->stages, w->stage, length);
+    if (w->upload != 0) {
+        bytes = upload_take(&k->uploads, w->upload, length);
         *rc = bytes != NULL ? 0
                             : refuse_request(r, "nothing was brought under %llu, or it was too long ago",
-                                             (unsigned long long)w->stage);
+                                             (unsigned long long)w->upload);
         return bytes;
     }
     size_t room = strlen(word) + 1;
@@ -199,7 +199,7 @@ static int bring(struct kvcache *k, cw_request *r, const char *number, const cha
     if (bytes == NULL) {
         return rc;
     }
-    rc = stage_add(&k->stages, id, bytes, length, cw_now(k->svc));
+    rc = upload_add(&k->uploads, id, bytes, length, cw_now(k->svc));
     free(bytes);
     return rc == -EMSGSIZE ? refuse_request(r, "a value has at most %d bytes", KV_VALUE_MAX) : rc;
 }

@@ -25,7 +25,7 @@
 #include "services/kvcache/kvcache.h"
 #include "services/kvcache/limits.h"
 #include "services/kvcache/mutant.h"
-#include "services/kvcache/stage.h"
+#include "services/kvcache/upload.h"
 #include "services/transport/transport.h"
 
 enum {
@@ -187,7 +187,7 @@ struct kvcache {
     uint32_t generation; /* of copies: those of another are not served */
     cw_timer *sweep, *house, *expiry, *flush_timer;
     struct hot hot;
-    struct stages stages;
+    struct uploads uploads;
     bool sweeping_copies;
     size_t sweep_at;
     bool closing;

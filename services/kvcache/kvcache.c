@@ -247,7 +247,7 @@ static void kvcache_close(cw_svc *s, void *state)
     reader_close(k);
     root_close(k);
     transport_close(k->transport);
-    stage_close(&k->stages);
+    upload_close(&k->uploads);
     close_tables(k);
     free(k->instances);
     free(k->seen);

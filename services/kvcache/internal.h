@@ -13,12 +13,12 @@
  *   copies.c    fetched copies: served, kept, poisoned, taken back (kvcache rules 2, 4, 5, 7 and 8)
  *   sweep.c     what is as good as gone, and its memory
  *   common.c    what all of these use: counts, names
- *   frames, items, holders, done, op, limits: tables and rules without a network
+ *   frames, items, holders, dedup, op, limits: tables and rules without a network
  */
 #ifndef SERVICES_KVCACHE_INTERNAL_H
 #define SERVICES_KVCACHE_INTERNAL_H
 
-#include "services/kvcache/done.h"
+#include "services/kvcache/dedup.h"
 #include "services/kvcache/frames.h"
 #include "services/kvcache/holders.h"
 #include "services/kvcache/hot.h"
@@ -33,7 +33,7 @@ enum {
     KV_BULK_PORT = 1,
     KV_QUESTIONS_MOST = 65536,
     KV_QUESTION_BYTES_MOST = 64 << 20, /* of all of them, with their keys and values */
-    KV_DONE_MOST = 65536,
+    KV_DEDUP_MOST = 65536,
     KV_HELD_KEYS_MOST = 65536,
     KV_WAITING_MOST =
         1024, /* writes of one key that wait for its copies; their keys and values, and those of all keys: */
@@ -102,7 +102,7 @@ struct asker {
 struct root_write {
     struct list_node node;
     struct asker asker;
-    struct done_write *done; /* NULL: asked here, by an asker that does not repeat itself */
+    struct dedup_write *record; /* NULL: asked here, by an asker that does not repeat itself */
     uint64_t epoch;
     cw_time until;     /* then nobody waits for it any more */
     struct kv_ask ask; /* its bytes are behind */
@@ -171,7 +171,7 @@ struct kvcache {
     struct transport *transport;
     struct items values, copies;
     struct holders holders;
-    struct done done;
+    struct dedup dedup;
     uint64_t *instances;           /* of the others, as they answered; 0: not known */
     struct list waiting;           /* keys of holders for which writes wait */
     size_t waiting_bytes;          /* of all of them */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 enum {
-    KV_DONE_LIFE_MS = 10000,
+    KV_DEDUP_LIFE_MS = 10000,
     KV_EXPIRY_MS = 1000,
 };
 
@@ -142,7 +142,7 @@ static int open_tables(struct kvcache *k)
         rc = items_open(&k->copies, k->limits.copy_bytes);
     }
     if (rc == 0) {
-        rc = done_open(&k->done, k->servers, KV_DONE_MOST, CW_MS(KV_DONE_LIFE_MS));
+        rc = dedup_open(&k->dedup, k->servers, KV_DEDUP_MOST, CW_MS(KV_DEDUP_LIFE_MS));
     }
     return rc;
 }
@@ -150,7 +150,7 @@ static int open_tables(struct kvcache *k)
 static void close_tables(struct kvcache *k)
 {
     holders_close(&k->holders);
-    done_close(&k->done);
+    dedup_close(&k->dedup);
     items_close(&k->copies);
     items_close(&k->values);
 }

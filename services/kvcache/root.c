@@ -78,7 +78,7 @@ void root_look(struct kvcache *k, const struct item_name *name, const struct kv_
 
 /* ---- Writes that others may ask for again --------------------------------------------------------------------------- */
 
-static void remember(struct done_write *d, const struct kv_answer *answer)
+static void remember(struct dedup_write *d, const struct kv_answer *answer)
 {
     if (d == NULL) {
         return;
@@ -97,7 +97,7 @@ static void remember(struct done_write *d, const struct kv_answer *answer)
 }
 
 /* The value that a look got then, if it is there still; one that was replaced or lost meanwhile is a miss, which may come at any time. */
-static void recall_look(struct kvcache *k, const struct item_name *name, const struct done_write *d,
+static void recall_look(struct kvcache *k, const struct item_name *name, const struct dedup_write *d,
                         struct kv_answer *answer)
 {
     struct item *i = root_value(k, name);
@@ -111,7 +111,7 @@ static void recall_look(struct kvcache *k, const struct item_name *name, const s
     answer->left = now.left;
 }
 
-static void recall(struct kvcache *k, const struct item_name *name, enum kv_op op, const struct done_write *d,
+static void recall(struct kvcache *k, const struct item_name *name, enum kv_op op, const struct dedup_write *d,
                    struct kv_answer *answer)
 {
     *answer = (struct kv_answer){.state = d->refused ? KV_NOT_ME : KV_DONE,
@@ -128,7 +128,7 @@ static void recall(struct kvcache *k, const struct item_name *name, enum kv_op o
 }
 
 static void answer_now(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask,
-                       const struct item_name *name, struct done_write *d)
+                       const struct item_name *name, struct dedup_write *d)
 {
     struct kv_answer answer;
     kv_note(k, KV_COUNT_ROOT_WRITES);
@@ -137,14 +137,14 @@ static void answer_now(struct kvcache *k, const struct asker *asker, const struc
     rpc_answer(k, asker, &answer);
 }
 
-static void refuse(struct kvcache *k, const struct asker *asker, enum kv_state state, struct done_write *d)
+static void refuse(struct kvcache *k, const struct asker *asker, enum kv_state state, struct dedup_write *d)
 {
     struct kv_answer answer = {.state = state};
     if (d != NULL) {
         if (state == KV_NOT_ME) {
             remember(d, &answer); /* a late repetition is refused, too */
         } else {
-            done_forget(&k->done, d);
+            dedup_forget(&k->dedup, d);
         }
     }
     rpc_answer(k, asker, &answer);
@@ -233,8 +233,8 @@ static void take_out(struct kvcache *k, struct held_key *held, struct root_write
     held->write_count--;
     held->write_bytes -= bytes;
     k->waiting_bytes -= bytes;
-    if (w->done != NULL) {
-        w->done->under_way = NULL;
+    if (w->record != NULL) {
+        w->record->under_way = NULL;
     }
 }
 
@@ -242,9 +242,9 @@ static void end_write(struct kvcache *k, struct held_key *held, struct root_writ
 {
     take_out(k, held, w);
     if (steady) {
-        answer_now(k, &w->asker, &w->ask, &held->name, w->done);
+        answer_now(k, &w->asker, &w->ask, &held->name, w->record);
     } else {
-        refuse(k, &w->asker, KV_NOT_ME, w->done);
+        refuse(k, &w->asker, KV_NOT_ME, w->record);
     }
     free(w);
 }
@@ -279,7 +279,7 @@ static void end_overdue(struct kvcache *k, struct held_key *held)
         next = list_next(&held->writes, n);
         if (cw_time_due(w->until, now)) {
             take_out(k, held, w);
-            refuse(k, &w->asker, w->asker.kind == ASKER_HERE ? KV_BUSY : KV_NOT_ME, w->done);
+            refuse(k, &w->asker, w->asker.kind == ASKER_HERE ? KV_BUSY : KV_NOT_ME, w->record);
             free(w);
         }
     }
@@ -343,7 +343,7 @@ void root_review(struct kvcache *k)
 /* ---- What is asked ------------------------------------------------------------------------------------------------------ */
 
 static void wait_for_copies(struct kvcache *k, struct held_key *held, const struct asker *asker,
-                            const struct kv_ask *ask, struct done_write *d)
+                            const struct kv_ask *ask, struct dedup_write *d)
 {
     size_t bytes = bytes_of(ask);
     bool room = held->write_count < KV_WAITING_MOST && held->write_bytes + bytes <= KV_WAITING_BYTES_MOST &&
@@ -353,7 +353,7 @@ static void wait_for_copies(struct kvcache *k, struct held_key *held, const stru
         refuse(k, asker, KV_BUSY, d);
         return;
     }
-    *w = (struct root_write){.asker = *asker, .done = d, .epoch = cw_epoch(k->svc), .ask = *ask};
+    *w = (struct root_write){.asker = *asker, .record = d, .epoch = cw_epoch(k->svc), .ask = *ask};
     /* Another server's began before it came here, and waits no longer than ours do. */
     w->until = asker->kind == ASKER_HERE ? asker->question->until : cw_time_add(cw_now(k->svc), k->limits.timeout);
     kv_keep_bytes(&w->ask.r, w->bytes);
@@ -394,7 +394,7 @@ bool root_write(struct kvcache *k, const struct item_name *name, const struct kv
 }
 
 static void write_value(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask,
-                        const struct item_name *name, struct done_write *d)
+                        const struct item_name *name, struct dedup_write *d)
 {
     struct held_key *held = holders_find(&k->holders, name);
     if (must_wait(k, held, name, &ask->r)) {
@@ -455,17 +455,17 @@ static void read_value(struct kvcache *k, const struct asker *asker, const struc
 
 /* kvcache rules 10 and 11. True: it has not come before; *d is its place. */
 static bool is_new(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const struct item_name *name,
-                   struct done_write **d)
+                   struct dedup_write **d)
 {
     *d = NULL;
     if (asker->kind == ASKER_HERE) {
         return true;
     }
     struct kv_answer answer;
-    switch (done_meet(&k->done, asker->server, ask->from, ask->number, ask->floor, cw_now(k->svc), d)) {
-    case DONE_NEW:
+    switch (dedup_meet(&k->dedup, asker->server, ask->from, ask->number, ask->floor, cw_now(k->svc), d)) {
+    case DEDUP_NEW:
         return true;
-    case DONE_KNOWN:
+    case DEDUP_KNOWN:
         kv_note(k, KV_COUNT_REPEATED);
         if ((*d)->under_way != NULL) {
             ((struct root_write *)(*d)->under_way)->asker = *asker;
@@ -474,10 +474,10 @@ static bool is_new(struct kvcache *k, const struct asker *asker, const struct kv
             rpc_answer(k, asker, &answer);
         }
         return false;
-    case DONE_OVER:
+    case DEDUP_OVER:
         kv_note(k, KV_COUNT_REPEATED);
         return false;
-    case DONE_NO_MEMORY:
+    case DEDUP_NO_MEMORY:
         break;
     }
     refuse(k, asker, KV_BUSY, NULL);
@@ -498,7 +498,7 @@ static bool is_too_large(struct kvcache *k, const struct asker *asker, const str
 void root_take(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const cw_key *id)
 {
     struct item_name name = kv_name(id, &ask->r);
-    struct done_write *d = NULL;
+    struct dedup_write *d = NULL;
     bool reads = op_reads(ask->r.op);
     bool here = cw_is_root(k->svc, id) && (ask->to == 0 || ask->to == k->instance);
     if (here && is_too_large(k, asker, ask, &name)) {

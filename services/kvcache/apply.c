@@ -56,7 +56,7 @@ static struct item *store(struct items *t, struct item *i, const struct item_nam
     return i;
 }
 
-static void note_use(struct item *i, const struct kv_request *r, cw_time now)
+static void count_use(struct item *i, const struct kv_request *r, cw_time now)
 {
     bool looks = r->op == KV_GET || r->op == KV_GAT || r->op == KV_LOOK || r->op == KV_TOUCH;
     if (looks && !(r->meta & KV_META_UNUSED)) {
@@ -103,7 +103,7 @@ struct applied apply_op(struct items *t, struct item *i, const struct item_name 
         p.cas = i->cas;
     }
     if (i != NULL && !o.win_due) { /* else it looks again */
-        note_use(i, r, now);
+        count_use(i, r, now);
     }
     p.item = i;
     return p;

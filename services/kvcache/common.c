@@ -56,7 +56,7 @@ const char *kv_status_text(enum kv_status status)
     return (unsigned)status < KV_STATUSES ? text[status] : "?";
 }
 
-void kv_note(struct kvcache *k, enum kv_count what)
+void kv_count(struct kvcache *k, enum kv_counter what)
 {
     k->count[what]++;
     cw_counter_add(k->counter[what], 1);

@@ -32,7 +32,7 @@ struct item *copies_value(struct kvcache *k, const struct item_name *name)
     }
     if (i != NULL && !is_good(k, i)) {
         items_remove(&k->copies, i);
-        kv_note(k, KV_COUNT_MOVED);
+        kv_count(k, KV_COUNT_MOVED);
         return NULL;
     }
     return i;
@@ -67,7 +67,7 @@ void copies_fetch_began(struct kvcache *k, struct question *q)
 {
     list_push_back(chain_of(k, &q->id), &q->fetch);
     q->generation = k->generation;
-    kv_note(k, KV_COUNT_FETCHES);
+    kv_count(k, KV_COUNT_FETCHES);
 }
 
 /* kvcache rule 2: the copy goes, and what is on its way may be given to who asked for it, never kept. */
@@ -78,7 +78,7 @@ void copies_drop(struct kvcache *k, const struct item_name *name)
         struct question *q = container_of(n, struct question, fetch);
         if (is_of(q, name) && !q->poisoned && !KV_MUTANT(NO_POISON)) {
             q->poisoned = true;
-            kv_note(k, KV_COUNT_POISONED);
+            kv_count(k, KV_COUNT_POISONED);
         }
     }
     struct item *i = items_find(&k->copies, name, cw_now(k->svc));
@@ -195,7 +195,7 @@ void copies_serve(struct kvcache *k, const struct asker *asker, const struct kv_
                                .cas = i->cas,
                                .value = i->bytes + i->key_length,
                                .length = i->length};
-    kv_note(k, KV_COUNT_SERVED_COPY);
-    hot_note(&k->hot, &name, cw_now(k->svc));
+    kv_count(k, KV_COUNT_SERVED_COPY);
+    hot_sample(&k->hot, &name, cw_now(k->svc));
     rpc_answer(k, asker, &answer);
 }

@@ -282,7 +282,7 @@ int flush_begin(struct kvcache *k, cw_job job, flush_done_fn done, void *arg)
 {
     int rc = begin(k, job, false, cw_time_add(cw_now(k->svc), k->limits.timeout), done, arg);
     if (rc == 0) {
-        kv_note(k, KV_COUNT_FLUSHES);
+        kv_count(k, KV_COUNT_FLUSHES);
     }
     return rc;
 }

@@ -45,7 +45,7 @@ enum {
     KV_SWEEP_CHAINS = 256, /* of a table, at one go */
 };
 
-enum kv_count {
+enum kv_counter {
     KV_COUNT_GETS,
     KV_COUNT_WRITES,
     KV_COUNT_HITS_HERE,
@@ -198,7 +198,7 @@ struct kvcache {
 
 /* ---- common.c ------------------------------------------------------------------------------------------------------ */
 
-void kv_note(struct kvcache *k, enum kv_count what);
+void kv_count(struct kvcache *k, enum kv_counter what);
 struct item_name kv_name(const cw_key *id, const struct kv_request *r);
 cw_key kv_mem_id(struct kvcache *k, cw_job job, const uint8_t *key, size_t length);
 /* What of a request with these bytes behind it: copies key and value to at, and points there. */

@@ -24,7 +24,7 @@ static void take(struct kvcache *k, const struct asker *asker, const uint8_t *by
 {
     struct kv_ask ask;
     if (!kv_ask_decode(bytes, size, &ask)) {
-        kv_note(k, KV_COUNT_MALFORMED);
+        kv_count(k, KV_COUNT_MALFORMED);
         return;
     }
     if (ask.kind == KV_ASK_NAME) {
@@ -57,7 +57,7 @@ static cw_verdict on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *r
     struct kvcache *k = state;
     bool bulk = rx->port == KV_BULK_PORT; /* the transport would remember whoever says hello, and keep what he begins */
     if (rx->src_job != KVCACHE_JOB || rx->src_process >= k->servers || (!bulk && rx->call == 0)) {
-        kv_note(k, KV_COUNT_MALFORMED);
+        kv_count(k, KV_COUNT_MALFORMED);
         return CW_DROP;
     }
     if (bulk) {
@@ -78,7 +78,7 @@ static int on_message(void *context, void *arg, const struct transport_message *
         return 0;
     }
     if (m->src_job != KVCACHE_JOB || m->src_process >= k->servers || !m->request) {
-        kv_note(k, KV_COUNT_MALFORMED);
+        kv_count(k, KV_COUNT_MALFORMED);
         return -EBADMSG;
     }
     struct asker asker = {.kind = ASKER_BULK, .bulk = m->reply_to, .server = m->src_process};

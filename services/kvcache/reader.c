@@ -22,7 +22,7 @@ static void go(struct question *q);
 
 /* ---- The end ----------------------------------------------------------------------------------------------------------- */
 
-static enum kv_count count_of_hit(enum kv_source source)
+static enum kv_counter count_of_hit(enum kv_source source)
 {
     return source == KV_FROM_HERE   ? KV_COUNT_HITS_HERE
            : source == KV_FROM_COPY ? KV_COUNT_HITS_COPY
@@ -61,10 +61,10 @@ static void tell(struct kvcache *k, enum kv_op op, cw_time begun, kv_done_fn don
                                .idle_s = answer->idle_s,
                                .left = answer->left};
     if (counts_as_read(op)) {
-        kv_note(k, answer->status == KV_OK ? count_of_hit(answer->source) : KV_COUNT_MISSES);
+        kv_count(k, answer->status == KV_OK ? count_of_hit(answer->source) : KV_COUNT_MISSES);
     }
     if (answer->status == KV_UNKNOWN || answer->status == KV_TIMED_OUT) {
-        kv_note(k, answer->status == KV_UNKNOWN ? KV_COUNT_UNKNOWN : KV_COUNT_TIMED_OUT);
+        kv_count(k, answer->status == KV_UNKNOWN ? KV_COUNT_UNKNOWN : KV_COUNT_TIMED_OUT);
     }
     done(arg, &result);
 }
@@ -174,7 +174,7 @@ static void later(struct question *q)
     int64_t span = CW_US(BACKOFF_US).ns << doublings;
     span += (int64_t)cw_random_below(q->k->svc, (uint64_t)span);
     bool over = cw_time_due(q->until, cw_now(q->k->svc));
-    kv_note(q->k, KV_COUNT_RETRIES);
+    kv_count(q->k, KV_COUNT_RETRIES);
     q->timer = over ? NULL : cw_timer_start(q->k->svc, CW_NS(span), again_due, q);
     if (q->timer == NULL) {
         give_up(q);
@@ -431,7 +431,7 @@ void reader_heard(struct question *q, int status, const struct kv_answer *answer
     } else if (status == -EACCES) {
         finish_with(q, q->doubt ? KV_UNKNOWN : KV_DENIED);
     } else if (status == -ETIMEDOUT) {
-        kv_note(k, KV_COUNT_RETRIES);
+        kv_count(k, KV_COUNT_RETRIES);
         go(q);
     } else {
         later(q);
@@ -505,7 +505,7 @@ static bool is_here(struct kvcache *k, const struct kv_request *r, const cw_key 
         if (i == NULL) {
             return false;
         }
-        hot_note(&k->hot, &name, cw_now(k->svc));
+        hot_sample(&k->hot, &name, cw_now(k->svc));
         answer = (struct kv_answer){.state = KV_DONE,
                                     .status = KV_OK,
                                     .source = KV_FROM_COPY,
@@ -522,7 +522,7 @@ int reader_do(struct kvcache *k, const struct kv_request *r, kv_done_fn done, vo
 {
     cw_key id = kv_mem_id(k, r->job, r->key, r->key_length);
     bool read = op_reads(r->op);
-    kv_note(k, counts_as_read(r->op) ? KV_COUNT_GETS : KV_COUNT_WRITES);
+    kv_count(k, counts_as_read(r->op) ? KV_COUNT_GETS : KV_COUNT_WRITES);
     if (!cw_in_majority(k->svc)) {
         struct kv_answer answer = {.state = KV_DONE, .status = read ? KV_MISS : KV_NO_MAJORITY};
         tell(k, r->op, cw_now(k->svc), done, arg, &answer);

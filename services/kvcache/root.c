@@ -41,7 +41,7 @@ struct item *root_value(struct kvcache *k, const struct item_name *name)
     }
     if (i != NULL && !kv_steady(k, &i->id, i->epoch) && !KV_MUTANT(NO_TENURE)) {
         items_remove(&k->values, i);
-        kv_note(k, KV_COUNT_MOVED);
+        kv_count(k, KV_COUNT_MOVED);
         return NULL;
     }
     return i;
@@ -51,7 +51,7 @@ struct item *root_value(struct kvcache *k, const struct item_name *name)
 static void carry_out(struct kvcache *k, const struct item_name *name, const struct kv_request *r,
                       struct kv_answer *answer)
 {
-    hot_note(&k->hot, name, cw_now(k->svc));
+    hot_sample(&k->hot, name, cw_now(k->svc));
     struct applied p = apply_op(&k->values, root_value(k, name), name, r, cw_now(k->svc), &k->cas);
     *answer = (struct kv_answer){.state = KV_DONE,
                                  .status = p.status,
@@ -131,7 +131,7 @@ static void answer_now(struct kvcache *k, const struct asker *asker, const struc
                        const struct item_name *name, struct dedup_write *d)
 {
     struct kv_answer answer;
-    kv_note(k, KV_COUNT_ROOT_WRITES);
+    kv_count(k, KV_COUNT_ROOT_WRITES);
     carry_out(k, name, &ask->r, &answer);
     remember(d, &answer);
     rpc_answer(k, asker, &answer);
@@ -208,7 +208,7 @@ static void ask_to_drop(struct kvcache *k, const struct held_key *held, struct h
         return;
     }
     h->asked = true;
-    kv_note(k, KV_COUNT_DROPS);
+    kv_count(k, KV_COUNT_DROPS);
 }
 
 static void review_due(cw_svc *s, void *state, void *arg)
@@ -388,7 +388,7 @@ bool root_write(struct kvcache *k, const struct item_name *name, const struct kv
     if (!kv_may_change(k, &name->id) || must_wait(k, holders_find(&k->holders, name), name, r)) {
         return false;
     }
-    kv_note(k, KV_COUNT_ROOT_WRITES);
+    kv_count(k, KV_COUNT_ROOT_WRITES);
     carry_out(k, name, r, answer);
     return true;
 }
@@ -445,7 +445,7 @@ static void read_value(struct kvcache *k, const struct asker *asker, const struc
                        const struct item_name *name)
 {
     struct kv_answer answer;
-    kv_note(k, KV_COUNT_ROOT_GETS);
+    kv_count(k, KV_COUNT_ROOT_GETS);
     carry_out(k, name, &ask->r, &answer);
     bool fits = asker->kind != ASKER_CALL || rpc_fits(k, answer.length);
     answer.copyable = answer.status == KV_OK && (answer.marks & (KV_MARK_STALE | KV_MARK_SENT)) == 0 && fits &&
@@ -466,7 +466,7 @@ static bool is_new(struct kvcache *k, const struct asker *asker, const struct kv
     case DEDUP_NEW:
         return true;
     case DEDUP_KNOWN:
-        kv_note(k, KV_COUNT_REPEATED);
+        kv_count(k, KV_COUNT_REPEATED);
         if ((*d)->under_way != NULL) {
             ((struct root_write *)(*d)->under_way)->asker = *asker;
         } else {
@@ -475,7 +475,7 @@ static bool is_new(struct kvcache *k, const struct asker *asker, const struct kv
         }
         return false;
     case DEDUP_OVER:
-        kv_note(k, KV_COUNT_REPEATED);
+        kv_count(k, KV_COUNT_REPEATED);
         return false;
     case DEDUP_NO_MEMORY:
         break;

@@ -26,7 +26,7 @@ static void end(struct question *q, int status, const uint8_t *bytes, size_t siz
     q->call = 0;
     q->message = 0;
     if (status == 0 && !kv_answer_decode(bytes, size, &answer)) {
-        kv_note(q->k, KV_COUNT_MALFORMED);
+        kv_count(q->k, KV_COUNT_MALFORMED);
         status = -EBADMSG;
     }
     reader_heard(q, status, &answer, from);
@@ -83,7 +83,7 @@ static int ask_by_message(struct question *q, const cw_to *to, const struct kv_a
     if (number < 0) {
         return (int)number;
     }
-    kv_note(q->k, KV_COUNT_BULK);
+    kv_count(q->k, KV_COUNT_BULK);
     q->message = number;
     return 0;
 }
@@ -136,7 +136,7 @@ static void answer_message(struct kvcache *k, const struct transport_reply_to *t
     const struct transport_data data = {.bytes = bytes, .size = size};
     const struct transport_send_options options = {TRANSPORT_SEND_INIT, .flags = TRANSPORT_COPY};
     if (transport_reply(k->transport, to, 0, &data, &options, NULL, NULL) < 0) {
-        kv_note(k, KV_COUNT_TIMED_OUT);
+        kv_count(k, KV_COUNT_TIMED_OUT);
     }
     free(bytes);
 }

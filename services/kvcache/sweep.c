@@ -29,7 +29,7 @@ static bool has_moved(void *context, struct item *i)
         kept |= KV_MUTANT(NO_TENURE);
     }
     if (!kv_steady(k, &i->id, i->epoch) && !kept) {
-        kv_note(k, KV_COUNT_MOVED);
+        kv_count(k, KV_COUNT_MOVED);
         return true;
     }
     i->epoch = kept ? i->epoch : cw_epoch(k->svc);

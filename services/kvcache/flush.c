@@ -27,7 +27,7 @@ enum { FLUSHES_MOST = 16, ASKED_MOST = 64, ATTEMPT_MS = 50, REVIEW_MS = 10 };
 
 enum { COPIES_OUT = 1 }; /* flags of an answer: to a cut, that there may be copies */
 
-enum progress { TO_ASK = 0, ASKED, TOLD };
+enum progress { TO_ASK = 0, ASKED, ANSWERED };
 
 struct flush {
     struct list_node node;
@@ -95,8 +95,8 @@ static void end(struct flush *f, enum kv_status status)
     struct flush_result result = {.status = status, .first = CW_SERVER_NONE};
     for (cw_server s = 0; s < k->servers; s++) {
         bool gone = cw_gone(k->svc, cw_server_coord(k->svc, s));
-        result.told += f->at[s] == TOLD;
-        if (status != KV_OK && f->at[s] != TOLD && !gone) {
+        result.answered += f->at[s] == ANSWERED;
+        if (status != KV_OK && f->at[s] != ANSWERED && !gone) {
             result.first = result.missing++ == 0 ? s : result.first;
         }
     }
@@ -106,7 +106,7 @@ static void end(struct flush *f, enum kv_status status)
     f->done(f->arg, &result);
 }
 
-static void told(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
+static void on_reply(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
 {
     (void)s;
     (void)state;
@@ -120,7 +120,7 @@ static void told(cw_svc *s, void *state, void *arg, int status, cw_packet *reply
     (void)rx;
     f->calls--;
     if (ours) {
-        f->at[call->server] = good ? TOLD : TO_ASK;
+        f->at[call->server] = good ? ANSWERED : TO_ASK;
         f->copies |= good && (answer.flags & COPIES_OUT);
     }
     free(call);
@@ -151,7 +151,7 @@ static bool ask_one(struct flush *f, cw_server to_whom)
                       .server = cw_server_coord(s, to_whom),
                       .process = to_whom};
     const cw_call_options options = {CW_CALL_INIT, .timeout = CW_MS(ATTEMPT_MS)};
-    if (cw_call(s, p, &to, &options, told, call) < 0) {
+    if (cw_call(s, p, &to, &options, on_reply, call) < 0) {
         cw_packet_free(s, p);
         free(call);
         return false;
@@ -170,7 +170,7 @@ static void do_here(struct flush *f)
         sweep_cut(k, f->job);
         f->copies |= copies_may_be_out(k);
     }
-    f->at[k->self] = TOLD;
+    f->at[k->self] = ANSWERED;
 }
 
 /* Asks whom there is to be asked; how many of those in a view have not answered yet. */
@@ -180,7 +180,7 @@ static unsigned ask_all(struct flush *f)
     unsigned left = 0, asked = 0;
     bool room = true;
     for (cw_server s = 0; s < k->servers; s++) {
-        if (f->at[s] == TOLD || cw_gone(k->svc, cw_server_coord(k->svc, s))) {
+        if (f->at[s] == ANSWERED || cw_gone(k->svc, cw_server_coord(k->svc, s))) {
             continue;
         }
         left++;
@@ -204,7 +204,7 @@ static bool is_current(const struct kvcache *k)
 static void go(struct flush *f)
 {
     struct kvcache *k = f->k;
-    if (f->at[k->self] != TOLD) {
+    if (f->at[k->self] != ANSWERED) {
         do_here(f);
     }
     if ((ask_all(f) > 0 && !KV_MUTANT(FLUSH_SOME)) || !is_current(k)) {
@@ -320,7 +320,7 @@ struct flush_for {
     void *arg;
 };
 
-static void tell(void *arg, const struct flush_result *result)
+static void report_result(void *arg, const struct flush_result *result)
 {
     struct flush_for *who = arg;
     who->done(who->arg, &(struct kv_result){.size = sizeof(struct kv_result), .status = result->status});
@@ -337,7 +337,7 @@ int kv_flush(cw_svc *kvcache, cw_job job, kv_done_fn done, void *arg)
         return -ENOMEM;
     }
     *who = (struct flush_for){done, arg};
-    int rc = flush_begin(cw_state(kvcache), job, tell, who);
+    int rc = flush_begin(cw_state(kvcache), job, report_result, who);
     if (rc < 0) {
         free(who);
     }

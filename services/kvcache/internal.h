@@ -231,11 +231,11 @@ void authority_review(struct kvcache *k);
 
 /* ---- rpc.c --------------------------------------------------------------------------------------------------------- */
 
-/* Sends the ask of a question's latest attempt; reader_heard() follows. 0, or -errno: nothing was sent. */
+/* Sends the ask of a question's latest attempt; reader_replied() follows. 0, or -errno: nothing was sent. */
 CW_MUST_CHECK int rpc_ask(struct question *q, const cw_to *to, const struct kv_ask *ask, cw_span timeout);
 /* It goes by the transport, which sees to its arrival: repeating it makes it later, not surer. */
 bool rpc_by_message(const struct question *q, const struct kv_ask *ask);
-/* Ends what was sent; reader_heard() does not follow. */
+/* Ends what was sent; reader_replied() does not follow. */
 void rpc_cancel(struct question *q);
 /* True when a value of so many bytes fits an answer by a call. */
 bool rpc_fits(const struct kvcache *k, size_t length);
@@ -266,8 +266,8 @@ void root_close(struct kvcache *k);
 struct flush_result {
     enum kv_status
         status; /* KV_OK; NO_MAJORITY: nothing was done; TIMED_OUT, UNKNOWN: who is missing may have values left */
-    unsigned told, missing; /* servers that did it in the last round; that are there and did not answer */
-    cw_server first;        /* of these */
+    unsigned answered, missing; /* servers that did it in the last round; that are there and did not answer */
+    cw_server first;            /* of these */
 };
 typedef void (*flush_done_fn)(void *arg, const struct flush_result *result);
 /* done is called exactly once, perhaps before this returns. -ENOBUFS (too many under way), -ENOMEM, -ESHUTDOWN: then it is not. */
@@ -303,7 +303,7 @@ int reader_do(struct kvcache *k, const struct kv_request *r, kv_done_fn done, vo
 /* Fetches for another server, who is answered. */
 void reader_fetch_for(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const cw_key *id);
 /* The latest attempt: answered (status 0), or not. */
-void reader_heard(struct question *q, int status, const struct kv_answer *answer, cw_server from);
+void reader_replied(struct question *q, int status, const struct kv_answer *answer, cw_server from);
 void reader_answer(struct question *q, const struct kv_answer *answer);
 void reader_close(struct kvcache *k);
 
@@ -313,7 +313,7 @@ enum { SURVEY_BYTES = 8000 }; /* of what one server reports, at most; and no mor
 
 size_t report_stats(const struct kvcache *k, uint8_t out[static SURVEY_BYTES]);
 /* As fields of a row. */
-void report_tell_stats(cw_request *r, const uint8_t *bytes, size_t length);
+void report_fields(cw_request *r, const uint8_t *bytes, size_t length);
 size_t report_hot(struct kvcache *k, uint8_t out[static SURVEY_BYTES]);
 
 struct report_hot_row {

@@ -13,7 +13,7 @@ enum {
 
 /* ---- What comes --------------------------------------------------------------------------------------------------------- */
 
-static void took_back(struct kvcache *k, const struct asker *asker, const struct item_name *name)
+static void take_back(struct kvcache *k, const struct asker *asker, const struct item_name *name)
 {
     struct kv_answer answer = {.state = KV_DONE};
     copies_drop(k, name);
@@ -43,7 +43,7 @@ static void take(struct kvcache *k, const struct asker *asker, const uint8_t *by
     cw_key id = kv_mem_id(k, ask.r.job, ask.r.key, ask.r.key_length);
     struct item_name name = kv_name(&id, &ask.r);
     if (ask.kind == KV_ASK_DROP) {
-        took_back(k, asker, &name);
+        take_back(k, asker, &name);
     } else if ((ask.bits & KV_BIT_EXTRA) && ask.r.op == KV_GET && !cw_is_root(k->svc, &id)) {
         copies_serve(k, asker, &ask, &id);
     } else {

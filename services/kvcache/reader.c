@@ -46,8 +46,8 @@ static enum kv_time time_of(enum kv_op op, const struct kv_answer *answer)
 }
 
 /* The answer, to who asked at that time. */
-static void tell(struct kvcache *k, enum kv_op op, cw_time begun, kv_done_fn done, void *arg,
-                 const struct kv_answer *answer)
+static void report_result(struct kvcache *k, enum kv_op op, cw_time begun, kv_done_fn done, void *arg,
+                          const struct kv_answer *answer)
 {
     cw_histogram_note(k->took[time_of(op, answer)], cw_time_since(cw_now(k->svc), begun));
     struct kv_result result = {.size = sizeof result,
@@ -73,7 +73,7 @@ static void end(struct question *q, struct kv_answer *answer)
 {
     struct kvcache *k = q->k;
     if (q->done != NULL) {
-        tell(k, q->r.op, q->begun, q->done, q->arg, answer);
+        report_result(k, q->r.op, q->begun, q->done, q->arg, answer);
     } else {
         if (answer->status == KV_TIMED_OUT) {
             answer->state = KV_BUSY; /* whoever asked asks the root */
@@ -407,7 +407,7 @@ static bool leaves_doubt(int status)
            status == -ENETUNREACH || status == -EBADMSG;
 }
 
-void reader_heard(struct question *q, int status, const struct kv_answer *answer, cw_server from)
+void reader_replied(struct question *q, int status, const struct kv_answer *answer, cw_server from)
 {
     struct kvcache *k = q->k;
     if (q->finished) {
@@ -514,7 +514,7 @@ static bool is_here(struct kvcache *k, const struct kv_request *r, const cw_key 
                                     .value = item_value(i),
                                     .length = i->length};
     }
-    tell(k, r->op, cw_now(k->svc), done, arg, &answer);
+    report_result(k, r->op, cw_now(k->svc), done, arg, &answer);
     return true;
 }
 
@@ -525,7 +525,7 @@ int reader_do(struct kvcache *k, const struct kv_request *r, kv_done_fn done, vo
     kv_count(k, counts_as_read(r->op) ? KV_COUNT_GETS : KV_COUNT_WRITES);
     if (!cw_in_majority(k->svc)) {
         struct kv_answer answer = {.state = KV_DONE, .status = read ? KV_MISS : KV_NO_MAJORITY};
-        tell(k, r->op, cw_now(k->svc), done, arg, &answer);
+        report_result(k, r->op, cw_now(k->svc), done, arg, &answer);
         return 0;
     }
     if (is_here(k, r, &id, done, arg)) {
@@ -568,7 +568,7 @@ void reader_close(struct kvcache *k)
             }
             detach(q);
             if (q->done != NULL) {
-                tell(k, q->r.op, q->begun, q->done, q->arg, &answer);
+                report_result(k, q->r.op, q->begun, q->done, q->arg, &answer);
             }
             free(q);
         }

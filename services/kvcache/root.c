@@ -154,7 +154,7 @@ static void refuse(struct kvcache *k, const struct asker *asker, enum kv_state s
 
 static void settle(struct kvcache *k, struct held_key *held);
 
-static void dropped(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
+static void on_dropped(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
 {
     (void)s;
     (void)reply;
@@ -202,7 +202,7 @@ static void ask_to_drop(struct kvcache *k, const struct held_key *held, struct h
                       .server = cw_server_coord(s, h->server),
                       .process = h->server};
     const cw_call_options options = {CW_CALL_INIT, .timeout = CW_MS(DROP_TIMEOUT_MS)};
-    if (cw_call(s, p, &to, &options, dropped, d) < 0) {
+    if (cw_call(s, p, &to, &options, on_dropped, d) < 0) {
         cw_packet_free(s, p);
         free(d);
         return;

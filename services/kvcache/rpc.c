@@ -29,7 +29,7 @@ static void end(struct question *q, int status, const uint8_t *bytes, size_t siz
         kv_count(q->k, KV_COUNT_MALFORMED);
         status = -EBADMSG;
     }
-    reader_heard(q, status, &answer, from);
+    reader_replied(q, status, &answer, from);
 }
 
 static void call_ended(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)

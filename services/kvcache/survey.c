@@ -34,7 +34,7 @@ void survey_take(struct kvcache *k, const struct asker *asker, const struct kv_a
 
 static void go(struct survey *v);
 
-static void answered(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
+static void on_reply(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
 {
     (void)s;
     (void)state;
@@ -68,7 +68,7 @@ static void ask_one(struct survey *v, cw_server to_whom)
                           .server = cw_server_coord(s, to_whom),
                           .process = to_whom};
         const cw_call_options options = {CW_CALL_INIT, .timeout = CW_MS(ATTEMPT_MS), .retries = RETRIES};
-        rc = cw_call(s, p, &to, &options, answered, call);
+        rc = cw_call(s, p, &to, &options, on_reply, call);
     }
     if (rc < 0) {
         cw_packet_free(s, p);

@@ -77,7 +77,7 @@ static enum kv_status after(int status, bool doubt)
     q->doubt = doubt;
     rpc_cancel(q);
     q->finished = false;
-    reader_heard(q, status, NULL, CW_SERVER_NONE);
+    reader_replied(q, status, NULL, CW_SERVER_NONE);
     if (kv_town_answer.times == 0) {
         ck_assert_int_eq(q->doubt, status != -ENOENT || doubt);
         net->lose = 0;

@@ -12,15 +12,15 @@
 #include "daemon/host/file_desk.h"
 #include "daemon/host/host.h"
 #include "daemon/host/job_desk.h"
-#include "daemon/listeners/memcached.h"
 #include "daemon/host/links.h"
 #include "daemon/host/log.h"
-#include "daemon/listeners/metrics.h"
 #include "daemon/host/notify.h"
 #include "daemon/host/privileges.h"
 #include "daemon/host/reload.h"
 #include "daemon/host/store.h"
 #include "daemon/host/watcher.h"
+#include "daemon/listeners/memcached.h"
+#include "daemon/listeners/metrics.h"
 #include "shim/clock.h"
 
 #include <errno.h>
@@ -231,7 +231,7 @@ struct daemon {
     struct request_desk desk;
     struct control *control;
     struct metrics *metrics;
-    struct kvdoor *kvdoor;
+    struct memcached_listener *memcached;
 };
 
 static bool fail(struct daemon *d, const char *what, const char *why)
@@ -401,7 +401,8 @@ static bool open_doors(struct daemon *d)
     if (metrics_open(&d->metrics, d->host, why) < 0) {
         return fail(d, "metrics cannot be served", why);
     }
-    return kvdoor_open(&d->kvdoor, d->host, why) == 0 || fail(d, "memcached's clients cannot be served", why);
+    return memcached_listener_open(&d->memcached, d->host, why) == 0 ||
+           fail(d, "memcached's clients cannot be served", why);
 }
 
 static void on_end(void *context, struct host *h)
@@ -505,7 +506,7 @@ static void close_all(struct daemon *d)
 {
     control_close(d->control);
     metrics_close(d->metrics);
-    kvdoor_close(d->kvdoor);
+    memcached_listener_close(d->memcached);
     if (d->host != NULL) {
         host_close(d->host);
     }

@@ -8,7 +8,7 @@
  * out of all views at once, but for those who are cut off and have not noticed: they still take it for the root, and serve copies. So who comes to be of the
  * majority waits for a hold before it serves at all, and who comes to be root of a key waits for one before it changes it.
  */
-#include "services/kvcache/internal.h"
+#include "services/kvcache/authority.h"
 
 enum { DRIFT_PARTS = 32 }; /* of two clocks, 1 % each, and room */
 

@@ -2,10 +2,13 @@
 /*
  * command.c - what operators ask in words: `cwctl kv`, `cwctl service kvcache` and the simulator alike. overview.c has what is asked of all servers.
  */
-#include "services/kvcache/internal.h"
+#include "services/kvcache/command.h"
 
 #include "base/base64.h"
 #include "base/words.h"
+#include "services/kvcache/common.h"
+#include "services/kvcache/overview.h"
+#include "services/kvcache/report.h"
 #include "services/reply/refuse.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/kvcache/internal.h"
+#include "services/kvcache/common.h"
 
 #include "base/bytes.h"
 

@@ -7,7 +7,12 @@
  * about to take its place, and while this server's lease holds (kvcache rules 4 to 8; cw_key_steady()). It is dropped when the root takes it
  * back, and is at most limits.age old.
  */
-#include "services/kvcache/internal.h"
+#include "services/kvcache/copies.h"
+
+#include "services/kvcache/authority.h"
+#include "services/kvcache/common.h"
+#include "services/kvcache/reader.h"
+#include "services/kvcache/sweep.h"
 
 #include <limits.h>
 #include <string.h>

@@ -17,7 +17,12 @@
  *
  * An ask that comes twice cuts once. When somebody has not answered in time that is what the result says: there, values may be left.
  */
-#include "services/kvcache/internal.h"
+#include "services/kvcache/flush.h"
+
+#include "services/kvcache/authority.h"
+#include "services/kvcache/common.h"
+#include "services/kvcache/copies.h"
+#include "services/kvcache/sweep.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/kvcache/internal.h"
 
+#include "services/kvcache/authority.h"
+#include "services/kvcache/command.h"
+#include "services/kvcache/common.h"
+#include "services/kvcache/copies.h"
+#include "services/kvcache/flush.h"
 #include "services/kvcache/mc_config.h"
+#include "services/kvcache/reader.h"
+#include "services/kvcache/root.h"
+#include "services/kvcache/survey.h"
+#include "services/kvcache/sweep.h"
 
 #include <errno.h>
 #include <stdlib.h>

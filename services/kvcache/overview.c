@@ -2,9 +2,14 @@
 /*
  * overview.c - what operators ask of the cache of all servers at once: their numbers, the keys that are hottest anywhere, a flush.
  */
-#include "services/kvcache/internal.h"
+#include "services/kvcache/overview.h"
 
 #include "base/bytes.h"
+#include "services/kvcache/command.h"
+#include "services/kvcache/common.h"
+#include "services/kvcache/flush.h"
+#include "services/kvcache/report.h"
+#include "services/kvcache/survey.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,9 +8,13 @@
  * to that instance only, who remembers; and when that one is not the root any more nobody knows (KV_UNKNOWN). So that the first write to a
  * server can be repeated as any other, its instance is asked for before.
  */
-#include "services/kvcache/internal.h"
+#include "services/kvcache/reader.h"
 
+#include "services/kvcache/authority.h"
+#include "services/kvcache/common.h"
+#include "services/kvcache/copies.h"
 #include "services/kvcache/op.h"
+#include "services/kvcache/root.h"
 
 #include <errno.h>
 #include <stdlib.h>

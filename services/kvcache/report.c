@@ -3,9 +3,11 @@
  * report.c - what one server tells operators of its cache: its numbers, and the keys that it is asked for most. Written for the way (survey.c), and told
  * from there.
  */
-#include "services/kvcache/internal.h"
+#include "services/kvcache/report.h"
 
 #include "base/bytes.h"
+#include "services/kvcache/common.h"
+#include "services/kvcache/rpc.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,17 +3,32 @@
  * root.c - the root's side of a key: what reads and writes make of its value, one write after the other (op.h); and before a write takes
  * effect, every copy of the key is taken back (kvcache rule 1).
  */
-#include "services/kvcache/internal.h"
+#include "services/kvcache/root.h"
 
 #include "services/kvcache/apply.h"
+#include "services/kvcache/authority.h"
+#include "services/kvcache/common.h"
 #include "services/kvcache/op.h"
+#include "services/kvcache/reader.h"
+#include "services/kvcache/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { DROP_TIMEOUT_MS = 10, REVIEW_MS = 5, LATE_MS = 3 };
 
-/* Who was asked to drop a copy. */
+/* A write that waits until the copies of its key are back. */
+struct root_write {
+    struct list_node node; /* in held_key.writes */
+    struct asker asker;
+    struct dedup_write *record; /* NULL: asked for at this server, which does not repeat its own writes */
+    uint64_t epoch;             /* when it came */
+    cw_time until;              /* after that nobody waits for it */
+    struct kv_ask ask;          /* its key and value are in bytes */
+    uint8_t bytes[];
+};
+
+/* A holder that was asked to drop its copy. */
 struct drop {
     struct kvcache *k;
     cw_key id;

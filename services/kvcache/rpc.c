@@ -2,7 +2,10 @@
 /*
  * rpc.c - asks and answers on their way. What fits a packet is a call, one packet each way; what does not goes by the transport.
  */
-#include "services/kvcache/internal.h"
+#include "services/kvcache/rpc.h"
+
+#include "services/kvcache/common.h"
+#include "services/kvcache/reader.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,9 @@
 /*
  * survey.c - one question to the cache of every server in view, for operators: each answers once, or is told to be silent.
  */
-#include "services/kvcache/internal.h"
+#include "services/kvcache/survey.h"
+
+#include "services/kvcache/report.h"
 
 #include <stdlib.h>
 

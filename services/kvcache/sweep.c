@@ -2,7 +2,12 @@
 /*
  * sweep.c - values and copies that are as good as gone: found when they are used, and by a sweep that gives their memory back.
  */
-#include "services/kvcache/internal.h"
+#include "services/kvcache/sweep.h"
+
+#include "services/kvcache/authority.h"
+#include "services/kvcache/common.h"
+
+enum { SWEEP_CHAINS = 256 }; /* of a table, at one go */
 
 bool sweep_is_cut(const struct kvcache *k, const struct item *i)
 {
@@ -46,7 +51,7 @@ static void sweep_due(cw_svc *s, void *state, void *arg)
     struct kvcache *k = state;
     struct items *t = k->sweeping_copies ? &k->copies : &k->values;
     k->sweep = NULL;
-    if (items_sweep_some(t, &k->sweep_at, KV_SWEEP_CHAINS, has_moved, k)) {
+    if (items_sweep_some(t, &k->sweep_at, SWEEP_CHAINS, has_moved, k)) {
         if (k->sweeping_copies) {
             return;
         }

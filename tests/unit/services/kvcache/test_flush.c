@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All values of a job dropped, everywhere. */
 #include "kv_town.h"
+#include "services/kvcache/flush.h"
 #include "suite.h"
 
 #include <errno.h>

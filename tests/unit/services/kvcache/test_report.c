@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a server tells of its cache. */
 #include "kv_town.h"
+#include "services/kvcache/report.h"
 #include "suite.h"
 
 #include <string.h>

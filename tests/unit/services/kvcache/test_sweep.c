@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kv_town.h"
+#include "services/kvcache/sweep.h"
 #include "suite.h"
 
 static struct fake_net *net;

@@ -5,6 +5,7 @@
 #include "services/bench/bench.h"
 #include "services/jobs/jobs.h"
 #include "services/kvcache/kvcache.h"
+#include "services/multicast/cast/head.h"
 #include "services/multicast/multicast.h"
 #include "services/ping/ping.h"
 #include "services/trace/trace.h"

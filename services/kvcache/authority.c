@@ -10,6 +10,9 @@
  */
 #include "services/kvcache/authority.h"
 
+#include "base/check.h"
+#include "services/kvcache/walk.h"
+
 enum { DRIFT_PARTS = 32 }; /* of two clocks, 1 % each, and room */
 
 bool kv_settled(const struct kvcache *k)
@@ -49,6 +52,7 @@ static void settled(cw_svc *s, void *state, void *arg)
     k->settling = NULL;
     k->settled = true;
     k->settled_epoch = cw_epoch(s);
+    CHECK_SLOW(walk_sometimes(k));
 }
 
 static void count_heads(struct kvcache *k)
@@ -74,6 +78,7 @@ static void calmed(cw_svc *s, void *state, void *arg)
     k->calming = NULL;
     k->calm_epoch = k->calming_epoch;
     authority_review(k);
+    CHECK_SLOW(walk_sometimes(k));
 }
 
 void authority_review(struct kvcache *k)

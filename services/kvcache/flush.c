@@ -19,10 +19,12 @@
  */
 #include "services/kvcache/flush.h"
 
+#include "base/check.h"
 #include "services/kvcache/authority.h"
 #include "services/kvcache/common.h"
 #include "services/kvcache/copies.h"
 #include "services/kvcache/sweep.h"
+#include "services/kvcache/walk.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -117,6 +119,7 @@ static void on_reply(cw_svc *s, void *state, void *arg, int status, cw_packet *r
     (void)state;
     struct flush_call *call = arg;
     struct flush *f = call->flush;
+    struct kvcache *k = f->k;
     struct kv_answer answer;
     size_t size = 0;
     const uint8_t *bytes = status == 0 && reply != NULL ? cw_packet_data(reply, &size) : NULL;
@@ -135,6 +138,7 @@ static void on_reply(cw_svc *s, void *state, void *arg, int status, cw_packet *r
         go(f);
     } /* else the review asks again */
     let_go(f);
+    CHECK_SLOW(walk_sometimes(k));
 }
 
 static bool ask_one(struct flush *f, cw_server to_whom)
@@ -248,6 +252,7 @@ static void review_due(cw_svc *s, void *state, void *arg)
     if (k->flush_count > 0) {
         k->flush_timer = cw_timer_start(s, CW_MS(REVIEW_MS), review_due, NULL);
     }
+    CHECK_SLOW(walk_sometimes(k));
 }
 
 static int begin(struct kvcache *k, cw_job job, bool renews, cw_time until, flush_done_fn done, void *arg)

@@ -15,6 +15,7 @@
  *   rpc.c         asks and answers on their way, by calls or by the transport
  *   sweep.c       values and copies that are as good as gone, and their memory
  *   authority.c   may this server speak for a key? (kvcache rules 4 to 8 and 12 to 14)
+ *   walk.c        what is true of all these tables between two upcalls: CHECK_SLOW in debug and sanitizer builds
  *   common.c      what all of these use: counts, names, status words
  *   frames, apply, op, items, holders, dedup, hot, upload, limits: tables and rules without a network
  *
@@ -158,7 +159,8 @@ struct kvcache {
     bool sweeping_copies; /* the sweep has come to the copies; before, it looks at values */
     size_t sweep_at;      /* cursor of items_sweep_some() */
 
-    cw_timer *expiry; /* every second: kvcache.c */
+    cw_timer *expiry;    /* every second: kvcache.c */
+    uint64_t walk_steps; /* walk.c: of the last walk, less what upcalls have paid for since */
     struct hot hot;
     struct uploads uploads;
     uint64_t count[KV_COUNTS]; /* for `kv stats`: a counter cannot be read */

@@ -19,7 +19,7 @@ static size_t cost_of(size_t key_length, size_t length)
     return sizeof(struct item) + key_length + length + MALLOC_BYTES;
 }
 
-static size_t item_cost(const struct item *i)
+size_t item_cost(const struct item *i)
 {
     return cost_of(i->key_length, i->length);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/kvcache/internal.h"
 
+#include "base/check.h"
 #include "services/kvcache/authority.h"
 #include "services/kvcache/command.h"
 #include "services/kvcache/common.h"
@@ -11,6 +12,7 @@
 #include "services/kvcache/root.h"
 #include "services/kvcache/survey.h"
 #include "services/kvcache/sweep.h"
+#include "services/kvcache/walk.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -70,12 +72,15 @@ static cw_verdict on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *r
         return CW_DROP;
     }
     if (bulk) {
-        return transport_packet(k->transport, p, rx);
+        cw_verdict verdict = transport_packet(k->transport, p, rx);
+        CHECK_SLOW(walk_sometimes(k));
+        return verdict;
     }
     size_t size;
     const uint8_t *bytes = cw_packet_data(p, &size);
     struct asker asker = {.kind = ASKER_CALL, .call = rx->call, .server = rx->src_process};
     take(k, &asker, bytes, size);
+    CHECK_SLOW(walk_sometimes(k));
     return CW_FORWARD;
 }
 
@@ -110,6 +115,7 @@ static void expiry_due(cw_svc *s, void *state, void *arg)
         root_review(k); /* so too */
     }
     k->expiry = cw_timer_start(s, CW_MS(KV_EXPIRY_MS), expiry_due, NULL);
+    CHECK_SLOW(walk_sometimes(k));
 }
 
 static void forget_holders(struct kvcache *k)
@@ -133,6 +139,7 @@ static void on_event(cw_svc *s, void *state, const cw_event *ev)
         flush_review(k);
         sweep_begin(k);
     }
+    CHECK_SLOW(walk_sometimes(k));
 }
 
 static void on_writable(cw_svc *s, void *state)
@@ -265,7 +272,9 @@ static void kvcache_close(cw_svc *s, void *state)
 static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
 {
     (void)s;
-    return kv_command(state, r, argc, argv);
+    int rc = kv_command(state, r, argc, argv);
+    CHECK_SLOW(walk_sometimes(state));
+    return rc;
 }
 
 static const struct kvcache_api api = {.size = sizeof api, .run = kv_do, .flush = kv_flush};

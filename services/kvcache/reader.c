@@ -10,11 +10,13 @@
  */
 #include "services/kvcache/reader.h"
 
+#include "base/check.h"
 #include "services/kvcache/authority.h"
 #include "services/kvcache/common.h"
 #include "services/kvcache/copies.h"
 #include "services/kvcache/op.h"
 #include "services/kvcache/root.h"
+#include "services/kvcache/walk.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -88,14 +90,9 @@ static void end(struct question *q, struct kv_answer *answer)
     free(q);
 }
 
-static size_t bytes_of(const struct kv_request *r)
-{
-    return sizeof(struct question) + r->key_length + r->value_length;
-}
-
 static bool has_room_for(const struct kvcache *k, const struct kv_request *r)
 {
-    return k->question_count < KV_QUESTIONS_MOST && k->question_bytes + bytes_of(r) <= KV_QUESTION_BYTES_MOST;
+    return k->question_count < KV_QUESTIONS_MOST && k->question_bytes + reader_bytes(r) <= KV_QUESTION_BYTES_MOST;
 }
 
 /* Takes q off everything. What it was sent is heard no more. */
@@ -107,7 +104,7 @@ static void detach(struct question *q)
     q->timer = NULL;
     list_remove(&q->node);
     k->question_count--;
-    k->question_bytes -= bytes_of(&q->r);
+    k->question_bytes -= reader_bytes(&q->r);
     if (list_is_linked(&q->fetch)) {
         list_remove(&q->fetch);
     }
@@ -168,8 +165,10 @@ static void again_due(cw_svc *s, void *state, void *arg)
     (void)s;
     (void)state;
     struct question *q = arg;
+    struct kvcache *k = q->k;
     q->timer = NULL;
     go(q);
+    CHECK_SLOW(walk_sometimes(k));
 }
 
 static void later(struct question *q)
@@ -446,7 +445,7 @@ void reader_replied(struct question *q, int status, const struct kv_answer *answ
 
 static struct question *question_new(struct kvcache *k, const struct kv_request *r, const cw_key *id)
 {
-    struct question *q = has_room_for(k, r) ? malloc(bytes_of(r)) : NULL;
+    struct question *q = has_room_for(k, r) ? malloc(reader_bytes(r)) : NULL;
     if (q == NULL) {
         return NULL;
     }
@@ -465,7 +464,7 @@ static struct question *question_new(struct kvcache *k, const struct kv_request 
     }
     list_push_back(q->write ? &k->writes : &k->questions, &q->node);
     k->question_count++;
-    k->question_bytes += bytes_of(r);
+    k->question_bytes += reader_bytes(r);
     return q;
 }
 

@@ -41,6 +41,12 @@ struct question {
     uint8_t bytes[];
 };
 
+/* The bytes of memory that a question counts for. */
+static inline size_t reader_bytes(const struct kv_request *r)
+{
+    return sizeof(struct question) + r->key_length + r->value_length;
+}
+
 /* As kv_do(), which has checked the request. */
 int reader_do(struct kvcache *k, const struct kv_request *r, kv_done_fn done, void *arg);
 /* Fetches the value for another server, which is answered in any case. Borrows the ask. */

@@ -5,28 +5,19 @@
  */
 #include "services/kvcache/root.h"
 
+#include "base/check.h"
 #include "services/kvcache/apply.h"
 #include "services/kvcache/authority.h"
 #include "services/kvcache/common.h"
 #include "services/kvcache/op.h"
 #include "services/kvcache/reader.h"
 #include "services/kvcache/sweep.h"
+#include "services/kvcache/walk.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { DROP_TIMEOUT_MS = 10, REVIEW_MS = 5, LATE_MS = 3 };
-
-/* A write that waits until the copies of its key are back. */
-struct root_write {
-    struct list_node node; /* in held_key.writes */
-    struct asker asker;
-    struct dedup_write *record; /* NULL: asked for at this server, which does not repeat its own writes */
-    uint64_t epoch;             /* when it came */
-    cw_time until;              /* after that nobody waits for it */
-    struct kv_ask ask;          /* its key and value are in bytes */
-    uint8_t bytes[];
-};
 
 /* A holder that was asked to drop its copy. */
 struct drop {
@@ -66,6 +57,9 @@ struct item *root_value(struct kvcache *k, const struct item_name *name)
 static void carry_out(struct kvcache *k, const struct item_name *name, const struct kv_request *r,
                       struct kv_answer *answer)
 {
+    CHECK_RULE_SLOW(op_reads(r->op) || kv_settled(k),
+                    "kvcache rule 13: only who is of the majority, and has been for a hold, takes writes",
+                    walk_who(k, name, (char[WALK_WHO]){0}));
     hot_sample(&k->hot, name, cw_now(k->svc));
     struct applied p = apply_op(&k->values, root_value(k, name), name, r, cw_now(k->svc), &k->cas);
     *answer = (struct kv_answer){.state = KV_DONE,
@@ -189,6 +183,7 @@ static void on_dropped(cw_svc *s, void *state, void *arg, int status, cw_packet 
         }
     }
     free(d);
+    CHECK_SLOW(walk_sometimes(k));
 }
 
 static void ask_to_drop(struct kvcache *k, const struct held_key *held, struct holder *h)
@@ -233,17 +228,13 @@ static void review_due(cw_svc *s, void *state, void *arg)
     struct kvcache *k = state;
     k->house = NULL;
     root_review(k);
-}
-
-static size_t bytes_of(const struct kv_ask *ask)
-{
-    return sizeof(struct root_write) + ask->r.key_length + ask->r.value_length;
+    CHECK_SLOW(walk_sometimes(k));
 }
 
 /* Takes it out of those that wait. */
 static void take_out(struct kvcache *k, struct held_key *held, struct root_write *w)
 {
-    size_t bytes = bytes_of(&w->ask);
+    size_t bytes = root_write_bytes(&w->ask);
     list_remove(&w->node);
     held->write_count--;
     held->write_bytes -= bytes;
@@ -257,6 +248,9 @@ static void end_write(struct kvcache *k, struct held_key *held, struct root_writ
 {
     take_out(k, held, w);
     if (steady) {
+        CHECK_RULE(held->count == 0 || KV_MUTANT(ACK_FIRST),
+                   "kvcache rule 1: a write takes effect when no copy is left",
+                   walk_who(k, &held->name, (char[WALK_WHO]){0}));
         answer_now(k, &w->asker, &w->ask, &held->name, w->record);
     } else {
         refuse(k, &w->asker, KV_NOT_ME, w->record);
@@ -360,7 +354,7 @@ void root_review(struct kvcache *k)
 static void wait_for_copies(struct kvcache *k, struct held_key *held, const struct asker *asker,
                             const struct kv_ask *ask, struct dedup_write *d)
 {
-    size_t bytes = bytes_of(ask);
+    size_t bytes = root_write_bytes(ask);
     bool room = held->write_count < KV_WAITING_MOST && held->write_bytes + bytes <= KV_WAITING_BYTES_MOST &&
                 k->waiting_bytes + bytes <= KV_WAITING_ALL_BYTES_MOST;
     struct root_write *w = room ? malloc(bytes) : NULL;
@@ -456,6 +450,13 @@ static bool may_keep(struct kvcache *k, const struct asker *asker, const struct 
     return registered;
 }
 
+/* For CHECK_RULE_SLOW(). */
+static inline bool is_registered(struct kvcache *k, const struct item_name *name, cw_server server)
+{
+    struct held_key *held = holders_find(&k->holders, name);
+    return held != NULL && holders_at(held, server) != NULL;
+}
+
 static void read_value(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask,
                        const struct item_name *name)
 {
@@ -465,6 +466,8 @@ static void read_value(struct kvcache *k, const struct asker *asker, const struc
     bool fits = asker->kind != ASKER_CALL || rpc_fits(k, answer.length);
     answer.copyable = answer.status == KV_OK && (answer.marks & (KV_MARK_STALE | KV_MARK_SENT)) == 0 && fits &&
                       may_keep(k, asker, ask, name);
+    CHECK_RULE_SLOW(!answer.copyable || is_registered(k, name, asker->server) || KV_MUTANT(REGISTER_LATE),
+                    "kvcache rule 3: registered first, sent second", walk_who(k, name, (char[WALK_WHO]){0}));
     rpc_answer(k, asker, &answer);
 }
 

@@ -6,6 +6,23 @@
 #include "services/kvcache/internal.h"
 #include "services/kvcache/rpc.h"
 
+/* A write that waits until the copies of its key are back. */
+struct root_write {
+    struct list_node node; /* in held_key.writes */
+    struct asker asker;
+    struct dedup_write *record; /* NULL: asked for at this server, which does not repeat its own writes */
+    uint64_t epoch;             /* when it came */
+    cw_time until;              /* after that nobody waits for it */
+    struct kv_ask ask;          /* its key and value are in bytes */
+    uint8_t bytes[];
+};
+
+/* The bytes of memory that a write with that ask counts for while it waits. */
+static inline size_t root_write_bytes(const struct kv_ask *ask)
+{
+    return sizeof(struct root_write) + ask->r.key_length + ask->r.value_length;
+}
+
 /* An ask for this server as root of the key, whose memId is id; borrows its bytes. Answers now or later, or not at all when nobody waits. */
 void root_take(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const cw_key *id);
 /* What a read asked for at this server, the root, finds. It changes nothing but uses. The answer borrows until the next call. */

@@ -4,8 +4,10 @@
  */
 #include "services/kvcache/rpc.h"
 
+#include "base/check.h"
 #include "services/kvcache/common.h"
 #include "services/kvcache/reader.h"
+#include "services/kvcache/walk.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -41,7 +43,11 @@ static void call_ended(cw_svc *s, void *state, void *arg, int status, cw_packet 
     (void)state;
     size_t size = 0;
     const uint8_t *bytes = status == 0 && reply != NULL ? cw_packet_data(reply, &size) : NULL;
+    const struct question *q = arg;
+    struct kvcache *k = q->k;
+    bool nested = q->finished; /* from within rpc_cancel() */
     end(arg, status, bytes, size, status == 0 ? rx->src_process : CW_SERVER_NONE);
+    CHECK_SLOW(nested || walk_sometimes(k));
 }
 
 static void message_ended(void *context, void *arg, int status, const uint8_t *bytes, uint64_t size,

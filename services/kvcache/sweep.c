@@ -4,8 +4,10 @@
  */
 #include "services/kvcache/sweep.h"
 
+#include "base/check.h"
 #include "services/kvcache/authority.h"
 #include "services/kvcache/common.h"
+#include "services/kvcache/walk.h"
 
 enum { SWEEP_CHAINS = 256 }; /* of a table, at one go */
 
@@ -53,12 +55,14 @@ static void sweep_due(cw_svc *s, void *state, void *arg)
     k->sweep = NULL;
     if (items_sweep_some(t, &k->sweep_at, SWEEP_CHAINS, has_moved, k)) {
         if (k->sweeping_copies) {
+            CHECK_SLOW(walk_sometimes(k));
             return;
         }
         k->cuts = 0;
         k->sweeping_copies = true;
     }
     k->sweep = cw_timer_start(s, CW_US(100), sweep_due, NULL);
+    CHECK_SLOW(walk_sometimes(k));
 }
 
 void sweep_begin(struct kvcache *k)

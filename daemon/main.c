@@ -231,7 +231,7 @@ struct daemon {
     struct request_table table;
     struct control *control;
     struct metrics *metrics;
-    struct kvdoor *kvdoor;
+    struct memcached_listener *memcached;
 };
 
 static bool fail(struct daemon *d, const char *what, const char *why)
@@ -382,7 +382,8 @@ static bool open_doors(struct daemon *d)
     if (metrics_open(&d->metrics, d->host, why) < 0) {
         return fail(d, "metrics cannot be served", why);
     }
-    return kvdoor_open(&d->kvdoor, d->host, why) == 0 || fail(d, "memcached's clients cannot be served", why);
+    return memcached_listener_open(&d->memcached, d->host, why) == 0 ||
+           fail(d, "memcached's clients cannot be served", why);
 }
 
 static void on_end(void *context, struct host *h)
@@ -486,7 +487,7 @@ static void close_all(struct daemon *d)
 {
     control_close(d->control);
     metrics_close(d->metrics);
-    kvdoor_close(d->kvdoor);
+    memcached_listener_close(d->memcached);
     if (d->host != NULL) {
         host_close(d->host);
     }

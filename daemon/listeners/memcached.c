@@ -21,7 +21,7 @@ struct entrance {
     struct host_deferred work;
 };
 
-struct kvdoor {
+struct memcached_listener {
     struct host *host;
     unsigned count; /* servers of the process */
     bool open;
@@ -30,22 +30,22 @@ struct kvdoor {
 
 /* ---- Into the server ------------------------------------------------------------------------------------------------ */
 
-struct errand {
+struct visitor {
     void (*visit)(void *arg, cw_svc *kvcache, const struct kvcache_api *api);
     void *arg;
 };
 
 static void on_visit(void *context, cw_svc *svc, const void *exports)
 {
-    struct errand *e = context;
-    e->visit(e->arg, svc, exports);
+    struct visitor *v = context;
+    v->visit(v->arg, svc, exports);
 }
 
 static int enter(void *context, void (*visit)(void *arg, cw_svc *kvcache, const struct kvcache_api *api), void *arg)
 {
     const struct entrance *entrance = context;
-    struct errand e = {visit, arg};
-    return host_visit(entrance->server, service_name, KVCACHE_API_VERSION, on_visit, &e);
+    struct visitor v = {visit, arg};
+    return host_visit(entrance->server, service_name, KVCACHE_API_VERSION, on_visit, &v);
 }
 
 /* An answer leaves in the turn in which it came: by the event loop it would leave in the next. */
@@ -81,71 +81,71 @@ static bool address_of(const char *listen, unsigned i, char out[static MC_ADDRES
     return length > 0 && length < MC_ADDRESS;
 }
 
-static void shut(struct kvdoor *door)
+static void shut(struct memcached_listener *l)
 {
-    for (unsigned i = 0; i < door->count; i++) {
-        host_undefer(&door->entrance[i].work);
-        gateway_close(door->entrance[i].gateway);
-        door->entrance[i].gateway = NULL;
+    for (unsigned i = 0; i < l->count; i++) {
+        host_undefer(&l->entrance[i].work);
+        gateway_close(l->entrance[i].gateway);
+        l->entrance[i].gateway = NULL;
     }
-    door->open = false;
+    l->open = false;
 }
 
-static int open_one(struct kvdoor *door, unsigned i, const struct mc_config *config, char why[static HOST_WHY])
+static int open_one(struct memcached_listener *l, unsigned i, const struct mc_config *config, char why[static HOST_WHY])
 {
     struct mc_config own = *config;
-    struct entrance *entrance = &door->entrance[i];
+    struct entrance *entrance = &l->entrance[i];
     const struct gateway_host host = {entrance, enter, later};
     char problem[GATEWAY_WHY];
     if (!address_of(config->listen, i, own.listen)) {
         snprintf(why, HOST_WHY,
                  "service kvcache: listen = \"%s\": %u servers of one process have no ports from there on",
-                 config->listen, door->count);
+                 config->listen, l->count);
         return -EINVAL;
     }
-    *entrance = (struct entrance){.server = host_server(door->host, i), .work = {.fn = work, .context = entrance}};
-    int rc = gateway_open(&entrance->gateway, host_base(door->host), &own, &host, problem);
+    *entrance = (struct entrance){.server = host_server(l->host, i), .work = {.fn = work, .context = entrance}};
+    int rc = gateway_open(&entrance->gateway, host_base(l->host), &own, &host, problem);
     if (rc < 0) {
         snprintf(why, HOST_WHY, "%s", problem);
     }
     return rc;
 }
 
-static int open_all(struct kvdoor *door, const char *fallback, char why[static HOST_WHY])
+static int open_all(struct memcached_listener *l, const char *fallback, char why[static HOST_WHY])
 {
     struct mc_config config;
     char problem[MC_CONFIG_WHY];
-    int rc = mc_config_read(&config, fallback, option, door->host, problem);
+    int rc = mc_config_read(&config, fallback, option, l->host, problem);
     if (rc < 0) {
         snprintf(why, HOST_WHY, "service kvcache: %s", problem);
         return rc;
     }
-    door->open = true;
-    for (unsigned i = 0; i < door->count && config.listen[0] != '\0'; i++) {
-        rc = open_one(door, i, &config, why);
+    l->open = true;
+    for (unsigned i = 0; i < l->count && config.listen[0] != '\0'; i++) {
+        rc = open_one(l, i, &config, why);
         if (rc < 0) {
-            shut(door);
+            shut(l);
             return rc;
         }
     }
     if (config.listen[0] != '\0') {
-        LOG(host_log(door->host), CW_LOG_INFO, "memcached's clients are served", {"listen", config.listen});
+        LOG(host_log(l->host), CW_LOG_INFO, "memcached's clients are served", {"listen", config.listen});
     }
     return 0;
 }
 
-static bool runs(const struct kvdoor *door)
+static bool runs(const struct memcached_listener *l)
 {
-    return host_service_find(door->host, service_name) != NULL;
+    return host_service_find(l->host, service_name) != NULL;
 }
 
 static void on_services(void *context, struct host *h)
 {
-    struct kvdoor *door = context;
+    struct memcached_listener *l = context;
     char why[HOST_WHY];
-    if (door->open && !runs(door)) {
-        shut(door);
-    } else if (!door->open && runs(door) && open_all(door, usual, why) < 0) {
+    if (l->open && !runs(l)) {
+        shut(l);
+    } else if (!l->open && runs(l) && open_all(l, usual, why) < 0) {
         LOG(host_log(h), CW_LOG_ERROR, "memcached's clients cannot be served", {"why", why});
     }
 }
@@ -161,41 +161,41 @@ static bool configured(const struct daemon_config *config)
     return false;
 }
 
-int kvdoor_open(struct kvdoor **out, struct host *h, char why[static HOST_WHY])
+int memcached_listener_open(struct memcached_listener **out, struct host *h, char why[static HOST_WHY])
 {
     unsigned count = host_count(h);
-    struct kvdoor *door = calloc(1, sizeof *door + count * sizeof door->entrance[0]);
-    if (door == NULL) {
+    struct memcached_listener *l = calloc(1, sizeof *l + count * sizeof l->entrance[0]);
+    if (l == NULL) {
         snprintf(why, HOST_WHY, "out of memory");
         return -ENOMEM;
     }
-    door->host = h;
-    door->count = count;
-    int rc = runs(door) ? open_all(door, configured(host_config(h)) ? usual : "", why) : 0;
+    l->host = h;
+    l->count = count;
+    int rc = runs(l) ? open_all(l, configured(host_config(h)) ? usual : "", why) : 0;
     if (rc < 0) {
-        free(door);
+        free(l);
         return rc;
     }
-    host_on_services(h, on_services, door);
-    *out = door;
+    host_on_services(h, on_services, l);
+    *out = l;
     return 0;
 }
 
-void kvdoor_close(struct kvdoor *door)
+void memcached_listener_close(struct memcached_listener *l)
 {
-    if (door == NULL) {
+    if (l == NULL) {
         return;
     }
-    host_on_services(door->host, NULL, NULL);
-    shut(door);
-    free(door);
+    host_on_services(l->host, NULL, NULL);
+    shut(l);
+    free(l);
 }
 
-unsigned kvdoor_clients(const struct kvdoor *door)
+unsigned memcached_listener_clients(const struct memcached_listener *l)
 {
     unsigned clients = 0;
-    for (unsigned i = 0; i < door->count; i++) {
-        clients += door->entrance[i].gateway != NULL ? gateway_clients(door->entrance[i].gateway) : 0;
+    for (unsigned i = 0; i < l->count; i++) {
+        clients += l->entrance[i].gateway != NULL ? gateway_clients(l->entrance[i].gateway) : 0;
     }
     return clients;
 }

@@ -11,16 +11,16 @@
 
 #include "daemon/host/host.h"
 
-struct kvdoor;
+struct memcached_listener;
 
 /*
  * Listens now if the service runs, and whenever it comes. Borrows the host, which it outlives not. -errno and why. What goes wrong later, when
  * the service is loaded by a command, is in the log.
  */
-CW_MUST_CHECK int kvdoor_open(struct kvdoor **out, struct host *h, char why[static HOST_WHY]);
+CW_MUST_CHECK int memcached_listener_open(struct memcached_listener **out, struct host *h, char why[static HOST_WHY]);
 /* Before the host closes. NULL is allowed. */
-void kvdoor_close(struct kvdoor *door);
+void memcached_listener_close(struct memcached_listener *l);
 /* Clients of all servers. */
-unsigned kvdoor_clients(const struct kvdoor *door);
+unsigned memcached_listener_clients(const struct memcached_listener *l);
 
 #endif

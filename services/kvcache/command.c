@@ -2,10 +2,13 @@
 /*
  * command.c - what operators ask in words: `cwctl kv`, `cwctl service kvcache` and the simulator alike. overview.c has what is asked of all servers.
  */
-#include "services/kvcache/internal.h"
+#include "services/kvcache/command.h"
 
 #include "base/base64.h"
 #include "base/words.h"
+#include "services/kvcache/common.h"
+#include "services/kvcache/overview.h"
+#include "services/kvcache/report.h"
 #include "services/reply/refuse.h"
 
 #include <errno.h>
@@ -33,8 +36,8 @@ void kv_text(const uint8_t *bytes, size_t length, char *out, size_t room)
 /* name=value, behind what the command needs. */
 struct wishes {
     cw_job job;
-    bool base64;    /* values are */
-    uint64_t stage; /* the value is what was brought under that number */
+    bool base64;     /* values are */
+    uint64_t upload; /* the value is what was brought under that number */
     uint32_t flags;
     cw_span expiry;
 };
@@ -43,7 +46,7 @@ static int read_wish(struct wishes *w, cw_request *r, const char *word)
 {
     uint64_t job = w->job, flags = w->flags, expire_us = (uint64_t)(w->expiry.ns / 1000);
     const struct words_option options[] = {{"job", 1, UINT32_MAX, &job},
-                                           {"stage", 1, UINT64_MAX, &w->stage},
+                                           {"stage", 1, UINT64_MAX, &w->upload},
                                            {"flags", 0, UINT32_MAX, &flags},
                                            {"expire_us", 0, UINT32_MAX * UINT64_C(1000000), &expire_us}};
     enum { OPTIONS = sizeof options / sizeof *options };
@@ -75,12 +78,12 @@ static int read_wishes(struct wishes *w, cw_request *r, int argc, const char *co
 
 /* ---- get, set, delete -------------------------------------------------------------------------------------------------- */
 
-struct asked {
+struct command {
     cw_request *request;
     bool get, base64, sync, answered;
 };
 
-static void say_value(const struct asked *a, const struct kv_result *result)
+static void report_value(const struct command *a, const struct kv_result *result)
 {
     char text[TEXT_MAX + 8];
     if (!a->base64) { /* what is long is cut */
@@ -96,15 +99,15 @@ static void say_value(const struct asked *a, const struct kv_result *result)
     free(whole);
 }
 
-static void answered(void *arg, const struct kv_result *result)
+static void on_result(void *arg, const struct kv_result *result)
 {
     static const char *const sources[] = {"here", "copy", "root"};
-    struct asked *a = arg;
+    struct command *a = arg;
     cw_request *r = a->request;
     cw_request_text(r, "status", kv_status_text(result->status));
     cw_request_int(r, "code", result->status);
     if (result->status == KV_OK && a->get) {
-        say_value(a, result);
+        report_value(a, result);
         cw_request_int(r, "bytes", (int64_t)result->value_length);
         cw_request_int(r, "flags", result->flags);
         cw_request_text(r, "from", sources[result->source]);
@@ -127,12 +130,12 @@ static int run(struct kvcache *k, cw_request *r, struct kv_request *request, con
     if (request->key_length < 1 || request->key_length > KV_KEY_MAX) {
         return refuse_request(r, "a key has 1 to 250 bytes: '%.60s'", key);
     }
-    struct asked *a = calloc(1, sizeof *a);
+    struct command *a = calloc(1, sizeof *a);
     if (a == NULL) {
         return -ENOMEM;
     }
-    *a = (struct asked){.request = r, .get = request->op == KV_GET, .base64 = w->base64, .sync = true};
-    int rc = kv_do(k->svc, request, answered, a);
+    *a = (struct command){.request = r, .get = request->op == KV_GET, .base64 = w->base64, .sync = true};
+    int rc = kv_do(k->svc, request, on_result, a);
     a->sync = false;
     if (rc == 0 && !a->answered) {
         return 1;
@@ -146,11 +149,11 @@ static uint8_t *value_of(struct kvcache *k, cw_request *r, const char *word, con
                          int *rc)
 {
     uint8_t *bytes;
-    if (w->stage != 0) {
-        bytes = stage_take(&k->stages, w->stage, length);
+    if (w->upload != 0) {
+        bytes = upload_take(&k->uploads, w->upload, length);
         *rc = bytes != NULL ? 0
                             : refuse_request(r, "nothing was brought under %llu, or it was too long ago",
-                                             (unsigned long long)w->stage);
+                                             (unsigned long long)w->upload);
         return bytes;
     }
     size_t room = strlen(word) + 1;
@@ -186,7 +189,7 @@ static int set(struct kvcache *k, cw_request *r, const char *key, const char *wo
 }
 
 /* stage N BASE64: one piece more of a value that a set with stage=N will store. */
-static int bring(struct kvcache *k, cw_request *r, const char *number, const char *word)
+static int upload_piece(struct kvcache *k, cw_request *r, const char *number, const char *word)
 {
     struct wishes w = {.base64 = true};
     uint64_t id;
@@ -199,7 +202,7 @@ static int bring(struct kvcache *k, cw_request *r, const char *number, const cha
     if (bytes == NULL) {
         return rc;
     }
-    rc = stage_add(&k->stages, id, bytes, length, cw_now(k->svc));
+    rc = upload_add(&k->uploads, id, bytes, length, cw_now(k->svc));
     free(bytes);
     return rc == -EMSGSIZE ? refuse_request(r, "a value has at most %d bytes", KV_VALUE_MAX) : rc;
 }
@@ -209,7 +212,7 @@ static int bring(struct kvcache *k, cw_request *r, const char *number, const cha
 static int stats(struct kvcache *k, cw_request *r)
 {
     uint8_t bytes[SURVEY_BYTES];
-    report_tell_stats(r, bytes, report_stats(k, bytes));
+    report_fields(r, bytes, report_stats(k, bytes));
     return 0;
 }
 
@@ -257,7 +260,7 @@ int kv_command(struct kvcache *k, cw_request *r, int argc, const char *const *ar
         return rc;
     }
     if (argc == 3 && strcmp(word, "stage") == 0) {
-        return bring(k, r, argv[1], argv[2]);
+        return upload_piece(k, r, argv[1], argv[2]);
     }
     if (argc >= 1 && argc <= 2 && strcmp(word, "flush") == 0) {
         rc = read_wishes(&w, r, argc - 1, argv + 1);

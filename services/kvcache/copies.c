@@ -3,10 +3,16 @@
  * copies.c - copies of hot values at extra keys (CamCubeOS 5.1): e_j = H(memId, j), and whoever is root of e_j keeps a copy for those who are
  * nearer to it than to the root.
  *
- * A copy is served while its root has been, without a break since it was fetched, the root in one life, in view, with nobody about to take its
- * place, and while our own lease holds (rules 4 to 8: cw_key_steady()). It is dropped when the root takes it back, and is at most limits.age old.
+ * A copy is served only while its root has been, without a break since the copy was asked for, the root in one life, in view, with nobody
+ * about to take its place, and while this server's lease holds (kvcache rules 4 to 8; cw_key_steady()). It is dropped when the root takes it
+ * back, and is at most limits.age old.
  */
-#include "services/kvcache/internal.h"
+#include "services/kvcache/copies.h"
+
+#include "services/kvcache/authority.h"
+#include "services/kvcache/common.h"
+#include "services/kvcache/reader.h"
+#include "services/kvcache/sweep.h"
 
 #include <limits.h>
 #include <string.h>
@@ -31,7 +37,7 @@ struct item *copies_value(struct kvcache *k, const struct item_name *name)
     }
     if (i != NULL && !is_good(k, i)) {
         items_remove(&k->copies, i);
-        kv_note(k, KV_COUNT_MOVED);
+        kv_count(k, KV_COUNT_MOVED);
         return NULL;
     }
     return i;
@@ -66,10 +72,10 @@ void copies_fetch_began(struct kvcache *k, struct question *q)
 {
     list_push_back(chain_of(k, &q->id), &q->fetch);
     q->generation = k->generation;
-    kv_note(k, KV_COUNT_FETCHES);
+    kv_count(k, KV_COUNT_FETCHES);
 }
 
-/* Rule 2: the copy goes, and what is on its way may be given to who asked for it, never kept. */
+/* kvcache rule 2: the copy goes, and what is on its way may be given to who asked for it, never kept. */
 void copies_drop(struct kvcache *k, const struct item_name *name)
 {
     struct list *chain = chain_of(k, &name->id);
@@ -77,7 +83,7 @@ void copies_drop(struct kvcache *k, const struct item_name *name)
         struct question *q = container_of(n, struct question, fetch);
         if (is_of(q, name) && !q->poisoned && !KV_MUTANT(NO_POISON)) {
             q->poisoned = true;
-            kv_note(k, KV_COUNT_POISONED);
+            kv_count(k, KV_COUNT_POISONED);
         }
     }
     struct item *i = items_find(&k->copies, name, cw_now(k->svc));
@@ -89,7 +95,7 @@ void copies_drop(struct kvcache *k, const struct item_name *name)
 void copies_forget(struct kvcache *k)
 {
     k->generation++;
-    kv_sweep(k);
+    sweep_begin(k);
 }
 
 bool copies_fetched(struct kvcache *k, struct question *q, const struct kv_answer *answer, cw_server from)
@@ -177,9 +183,9 @@ void copies_serve(struct kvcache *k, const struct asker *asker, const struct kv_
 {
     struct item_name name = kv_name(id, &ask->r);
     const struct item *i = items_look(&k->copies, &name);
-    if (i != NULL && asker->kind == ASKER_CALL && !say_fits(k, i->length)) {
+    if (i != NULL && asker->kind == ASKER_CALL && !rpc_fits(k, i->length)) {
         struct kv_answer large = {.state = KV_LARGE}; /* asked again: one use, not two */
-        say_answer(k, asker, &large);
+        rpc_answer(k, asker, &large);
         return;
     }
     i = copies_value(k, &name);
@@ -194,7 +200,7 @@ void copies_serve(struct kvcache *k, const struct asker *asker, const struct kv_
                                .cas = i->cas,
                                .value = i->bytes + i->key_length,
                                .length = i->length};
-    kv_note(k, KV_COUNT_SERVED_COPY);
-    hot_note(&k->hot, &name, cw_now(k->svc));
-    say_answer(k, asker, &answer);
+    kv_count(k, KV_COUNT_SERVED_COPY);
+    hot_sample(&k->hot, &name, cw_now(k->svc));
+    rpc_answer(k, asker, &answer);
 }

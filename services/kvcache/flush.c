@@ -7,9 +7,9 @@
  *           time and is not here yet, are never served
  *
  * The second begins when the first is over, so that no copy is fetched again from one who has not heard of it. When both are over the flush is acknowledged: a value whose
- * write was acknowledged before the flush was asked for is read by nobody any more, and what was written after it stays (rule 1 holds for it: a write takes
+ * write was acknowledged before the flush was asked for is read by nobody any more, and what was written after it stays (kvcache rule 1 holds for it: a write takes
  * effect when no copy of what was there before is served). A server that comes later has nothing; one that goes takes what it had with it
- * (rule 6), which is why those who are gone are not asked. Who is there and who is gone is asked of the view at one moment, at the end of each round, when the
+ * (kvcache rule 6), which is why those who are gone are not asked. Who is there and who is gone is asked of the view at one moment, at the end of each round, when the
  * lease holds: a server that is current knows all who may serve (semantics 4.2).
  *
  * The second round alone is what an instance begins with that is loaded into a server that is with others already: one before it may have given away copies
@@ -17,7 +17,14 @@
  *
  * An ask that comes twice cuts once. When somebody has not answered in time that is what the result says: there, values may be left.
  */
-#include "services/kvcache/internal.h"
+#include "services/kvcache/flush.h"
+
+#include "base/check.h"
+#include "services/kvcache/authority.h"
+#include "services/kvcache/common.h"
+#include "services/kvcache/copies.h"
+#include "services/kvcache/sweep.h"
+#include "services/kvcache/walk.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +34,7 @@ enum { FLUSHES_MOST = 16, ASKED_MOST = 64, ATTEMPT_MS = 50, REVIEW_MS = 10 };
 
 enum { COPIES_OUT = 1 }; /* flags of an answer: to a cut, that there may be copies */
 
-enum progress { TO_ASK = 0, ASKED, TOLD };
+enum progress { TO_ASK = 0, ASKED, ANSWERED };
 
 struct flush {
     struct list_node node;
@@ -52,37 +59,6 @@ struct flush_call {
 
 /* ---- What a server does of it ------------------------------------------------------------------------------------------ */
 
-bool flush_has_cut(const struct kvcache *k, const struct item *i)
-{
-    for (unsigned n = 0; n < k->cuts; n++) {
-        if ((k->cut[n].job == i->job || k->cut[n].job == KV_EVERY_JOB) && i->cas <= k->cut[n].cas) {
-            return true;
-        }
-    }
-    return false;
-}
-
-void flush_swept(struct kvcache *k)
-{
-    k->cuts = 0;
-}
-
-/* From now on values of the job that are here now are as good as gone; the sweep gives their memory back and ends the cut. */
-static void cut(struct kvcache *k, cw_job job)
-{
-    unsigned n = 0;
-    while (n < k->cuts && k->cut[n].job != job && k->cut[n].job != KV_EVERY_JOB) {
-        n++;
-    }
-    if (n == KV_CUTS_MOST) {
-        k->cuts = n = 0;
-        job = KV_EVERY_JOB; /* too many to remember: values may be lost at any time */
-    }
-    k->cut[n] = (struct kv_cut){n < k->cuts ? k->cut[n].job : job, k->cas};
-    k->cuts = n < k->cuts ? k->cuts : n + 1;
-    kv_sweep(k);
-}
-
 static bool copies_may_be_out(const struct kvcache *k)
 {
     return k->holders.count > 0 || cw_time_before(cw_now(k->svc), k->quiet);
@@ -99,14 +75,14 @@ void flush_take(struct kvcache *k, const struct asker *asker, const struct kv_as
     if (ask->number > *last) {
         *last = ask->number;
         if (ask->kind == KV_ASK_CUT) {
-            cut(k, ask->r.job);
+            sweep_cut(k, ask->r.job);
             k->generation += KV_MUTANT(FLUSH_ONCE);
         } else {
             copies_forget(k);
         }
     }
     answer.flags = copies_may_be_out(k) ? COPIES_OUT : 0;
-    say_answer(k, asker, &answer);
+    rpc_answer(k, asker, &answer);
 }
 
 /* ---- Asking everybody --------------------------------------------------------------------------------------------------- */
@@ -126,8 +102,8 @@ static void end(struct flush *f, enum kv_status status)
     struct flush_result result = {.status = status, .first = CW_SERVER_NONE};
     for (cw_server s = 0; s < k->servers; s++) {
         bool gone = cw_gone(k->svc, cw_server_coord(k->svc, s));
-        result.told += f->at[s] == TOLD;
-        if (status != KV_OK && f->at[s] != TOLD && !gone) {
+        result.answered += f->at[s] == ANSWERED;
+        if (status != KV_OK && f->at[s] != ANSWERED && !gone) {
             result.first = result.missing++ == 0 ? s : result.first;
         }
     }
@@ -137,12 +113,13 @@ static void end(struct flush *f, enum kv_status status)
     f->done(f->arg, &result);
 }
 
-static void told(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
+static void on_reply(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
 {
     (void)s;
     (void)state;
     struct flush_call *call = arg;
     struct flush *f = call->flush;
+    struct kvcache *k = f->k;
     struct kv_answer answer;
     size_t size = 0;
     const uint8_t *bytes = status == 0 && reply != NULL ? cw_packet_data(reply, &size) : NULL;
@@ -151,7 +128,7 @@ static void told(cw_svc *s, void *state, void *arg, int status, cw_packet *reply
     (void)rx;
     f->calls--;
     if (ours) {
-        f->at[call->server] = good ? TOLD : TO_ASK;
+        f->at[call->server] = good ? ANSWERED : TO_ASK;
         f->copies |= good && (answer.flags & COPIES_OUT);
     }
     free(call);
@@ -161,6 +138,7 @@ static void told(cw_svc *s, void *state, void *arg, int status, cw_packet *reply
         go(f);
     } /* else the review asks again */
     let_go(f);
+    CHECK_SLOW(walk_sometimes(k));
 }
 
 static bool ask_one(struct flush *f, cw_server to_whom)
@@ -182,7 +160,7 @@ static bool ask_one(struct flush *f, cw_server to_whom)
                       .server = cw_server_coord(s, to_whom),
                       .process = to_whom};
     const cw_call_options options = {CW_CALL_INIT, .timeout = CW_MS(ATTEMPT_MS)};
-    if (cw_call(s, p, &to, &options, told, call) < 0) {
+    if (cw_call(s, p, &to, &options, on_reply, call) < 0) {
         cw_packet_free(s, p);
         free(call);
         return false;
@@ -198,10 +176,10 @@ static void do_here(struct flush *f)
     if (f->renews) {
         copies_forget(k);
     } else {
-        cut(k, f->job);
+        sweep_cut(k, f->job);
         f->copies |= copies_may_be_out(k);
     }
-    f->at[k->self] = TOLD;
+    f->at[k->self] = ANSWERED;
 }
 
 /* Asks whom there is to be asked; how many of those in a view have not answered yet. */
@@ -211,7 +189,7 @@ static unsigned ask_all(struct flush *f)
     unsigned left = 0, asked = 0;
     bool room = true;
     for (cw_server s = 0; s < k->servers; s++) {
-        if (f->at[s] == TOLD || cw_gone(k->svc, cw_server_coord(k->svc, s))) {
+        if (f->at[s] == ANSWERED || cw_gone(k->svc, cw_server_coord(k->svc, s))) {
             continue;
         }
         left++;
@@ -235,7 +213,7 @@ static bool is_current(const struct kvcache *k)
 static void go(struct flush *f)
 {
     struct kvcache *k = f->k;
-    if (f->at[k->self] != TOLD) {
+    if (f->at[k->self] != ANSWERED) {
         do_here(f);
     }
     if ((ask_all(f) > 0 && !KV_MUTANT(FLUSH_SOME)) || !is_current(k)) {
@@ -274,6 +252,7 @@ static void review_due(cw_svc *s, void *state, void *arg)
     if (k->flush_count > 0) {
         k->flush_timer = cw_timer_start(s, CW_MS(REVIEW_MS), review_due, NULL);
     }
+    CHECK_SLOW(walk_sometimes(k));
 }
 
 static int begin(struct kvcache *k, cw_job job, bool renews, cw_time until, flush_done_fn done, void *arg)
@@ -313,7 +292,7 @@ int flush_begin(struct kvcache *k, cw_job job, flush_done_fn done, void *arg)
 {
     int rc = begin(k, job, false, cw_time_add(cw_now(k->svc), k->limits.timeout), done, arg);
     if (rc == 0) {
-        kv_note(k, KV_COUNT_FLUSHES);
+        kv_count(k, KV_COUNT_FLUSHES);
     }
     return rc;
 }
@@ -351,7 +330,7 @@ struct flush_for {
     void *arg;
 };
 
-static void tell(void *arg, const struct flush_result *result)
+static void report_result(void *arg, const struct flush_result *result)
 {
     struct flush_for *who = arg;
     who->done(who->arg, &(struct kv_result){.size = sizeof(struct kv_result), .status = result->status});
@@ -368,7 +347,7 @@ int kv_flush(cw_svc *kvcache, cw_job job, kv_done_fn done, void *arg)
         return -ENOMEM;
     }
     *who = (struct flush_for){done, arg};
-    int rc = flush_begin(cw_state(kvcache), job, tell, who);
+    int rc = flush_begin(cw_state(kvcache), job, report_result, who);
     if (rc < 0) {
         free(who);
     }

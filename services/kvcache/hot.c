@@ -74,7 +74,7 @@ static unsigned least(const struct hot *h)
     return at;
 }
 
-void hot_note(struct hot *h, const struct item_name *name, cw_time now)
+void hot_sample(struct hot *h, const struct item_name *name, cw_time now)
 {
     if (!is_drawn(h)) {
         return;

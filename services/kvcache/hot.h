@@ -34,7 +34,7 @@ struct hot {
 
 void hot_open(struct hot *h, uint64_t seed, cw_time now);
 /* Somebody asked for it. */
-void hot_note(struct hot *h, const struct item_name *name, cw_time now);
+void hot_sample(struct hot *h, const struct item_name *name, cw_time now);
 
 struct hot_row {
     const struct hot_key *key; /* borrowed, until the next note */

@@ -19,7 +19,7 @@ static size_t cost_of(size_t key_length, size_t length)
     return sizeof(struct item) + key_length + length + MALLOC_BYTES;
 }
 
-static size_t item_cost(const struct item *i)
+size_t item_cost(const struct item *i)
 {
     return cost_of(i->key_length, i->length);
 }
@@ -115,7 +115,7 @@ static void dequeue(struct items *t, struct item *i)
 }
 
 /* One place for each fingerprint: a later one takes it, and an old one counts for nothing. */
-static void ghost_note(struct items *t, const struct item *i)
+static void ghost_add(struct items *t, const struct item *i)
 {
     uint64_t hash = hash_of(&i->id);
     t->ghost[hash & t->ghost_mask] = (hash & ~UINT64_C(0xffffffff)) | ++t->ghost_clock;
@@ -162,7 +162,7 @@ static void evict_small(struct items *t, struct item *i)
         enqueue(t, i, true);
         return;
     }
-    ghost_note(t, i);
+    ghost_add(t, i);
     leave(t, i, &t->evicted);
 }
 

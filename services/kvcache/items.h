@@ -44,6 +44,9 @@ static inline uint8_t *item_value(struct item *i)
     return i->bytes + i->key_length;
 }
 
+/* The bytes of memory that it counts for. */
+size_t item_cost(const struct item *i);
+
 /* What names an item. Borrows. */
 struct item_name {
     cw_key id;

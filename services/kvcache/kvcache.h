@@ -2,7 +2,7 @@
 /*
  * kvcache.h - the key-value cache (CamCubeOS 5.1, memcached's operations): what gateways and other services of this server ask of it.
  *
- * Guarantee (G-cache, semantics 5.1): among operations of servers in the majority component, the acknowledged writes and deletes and the
+ * Guarantee (docs/services/kvcache.md, "What is promised"): among operations of servers in the majority component, the acknowledged writes and deletes and the
  * hits of each key are linearizable. A miss may come at any time and says nothing. Values may be lost at any time: this is a cache. Values
  * of one job are never given to another. A write whose result is KV_UNKNOWN or KV_TIMED_OUT may have taken effect, may still, or never will.
  *

@@ -2,9 +2,14 @@
 /*
  * overview.c - what operators ask of the cache of all servers at once: their numbers, the keys that are hottest anywhere, a flush.
  */
-#include "services/kvcache/internal.h"
+#include "services/kvcache/overview.h"
 
 #include "base/bytes.h"
+#include "services/kvcache/command.h"
+#include "services/kvcache/common.h"
+#include "services/kvcache/flush.h"
+#include "services/kvcache/report.h"
+#include "services/kvcache/survey.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -82,7 +87,7 @@ static void next_row(struct overview *o)
 
 /* ---- stats all -------------------------------------------------------------------------------------------------------- */
 
-static void tell_stats(void *arg, cw_server s, const uint8_t *bytes, size_t length)
+static void report_stats_row(void *arg, cw_server s, const uint8_t *bytes, size_t length)
 {
     struct overview *o = arg;
     char server[COORD_TEXT];
@@ -91,7 +96,7 @@ static void tell_stats(void *arg, cw_server s, const uint8_t *bytes, size_t leng
     if (bytes == NULL) {
         cw_request_text(o->r, "state", "no answer");
     } else {
-        report_tell_stats(o->r, bytes, length);
+        report_fields(o->r, bytes, length);
     }
 }
 
@@ -103,7 +108,7 @@ static void stats_ended(void *arg)
 int overview_stats(struct kvcache *k, cw_request *r)
 {
     struct overview *o = overview_new(k, r);
-    return o == NULL ? -ENOMEM : begin(o, survey_begin(k, KV_ASK_STATS, tell_stats, stats_ended, o));
+    return o == NULL ? -ENOMEM : begin(o, survey_begin(k, KV_ASK_STATS, report_stats_row, stats_ended, o));
 }
 
 /* ---- hot -------------------------------------------------------------------------------------------------------------- */
@@ -157,7 +162,7 @@ static int by_rate(const void *a, const void *b)
     return memcmp(x->key, y->key, x->length < y->length ? x->length : y->length);
 }
 
-static void tell_key(struct overview *o, const struct merged_key *m)
+static void report_key(struct overview *o, const struct merged_key *m)
 {
     cw_key id = kv_mem_id(o->k, m->job, m->key, m->length);
     char text[4 * KV_KEY_MAX + 1], server[COORD_TEXT], copies[16 * COORD_TEXT] = "";
@@ -187,7 +192,7 @@ static void hot_ended(void *arg)
     struct overview *o = arg;
     qsort(o->key, o->merged, sizeof *o->key, by_rate);
     for (size_t i = 0; i < o->merged && i < o->most; i++) {
-        tell_key(o, &o->key[i]);
+        report_key(o, &o->key[i]);
     }
     end(o);
 }
@@ -215,7 +220,7 @@ static void flushed(void *arg, const struct flush_result *result)
                     all                   ? kv_status_text(KV_OK)
                     : result->missing > 0 ? "not all servers have answered"
                                           : kv_status_text(result->status));
-    cw_request_int(o->r, "servers", result->told);
+    cw_request_int(o->r, "servers", result->answered);
     cw_request_int(o->r, "missing", result->missing);
     if (result->first != CW_SERVER_NONE) {
         cw_request_text(o->r, "first_missing", coord_text(o->k, result->first, server));

@@ -3,14 +3,20 @@
  * reader.c - the asker's side: a question goes to the key's root, or for reads to the nearest of k + 1 places, again until it is answered or
  * its time is over.
  *
- * Rule 10: a write goes to one server, and names the instance it means there, and the same number with every attempt. Answered "not me" it
+ * kvcache rule 10: a write goes to one server, and names the instance it means there, and the same number with every attempt. Answered "not me" it
  * was not done, and begins anew under another number. Once an attempt was not answered it may have been done: from then on it goes
  * to that instance only, who remembers; and when that one is not the root any more nobody knows (KV_UNKNOWN). So that the first write to a
  * server can be repeated as any other, its instance is asked for before.
  */
-#include "services/kvcache/internal.h"
+#include "services/kvcache/reader.h"
 
+#include "base/check.h"
+#include "services/kvcache/authority.h"
+#include "services/kvcache/common.h"
+#include "services/kvcache/copies.h"
 #include "services/kvcache/op.h"
+#include "services/kvcache/root.h"
+#include "services/kvcache/walk.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +28,7 @@ static void go(struct question *q);
 
 /* ---- The end ----------------------------------------------------------------------------------------------------------- */
 
-static enum kv_count count_of_hit(enum kv_source source)
+static enum kv_counter count_of_hit(enum kv_source source)
 {
     return source == KV_FROM_HERE   ? KV_COUNT_HITS_HERE
            : source == KV_FROM_COPY ? KV_COUNT_HITS_COPY
@@ -46,8 +52,8 @@ static enum kv_time time_of(enum kv_op op, const struct kv_answer *answer)
 }
 
 /* The answer, to who asked at that time. */
-static void tell(struct kvcache *k, enum kv_op op, cw_time begun, kv_done_fn done, void *arg,
-                 const struct kv_answer *answer)
+static void report_result(struct kvcache *k, enum kv_op op, cw_time begun, kv_done_fn done, void *arg,
+                          const struct kv_answer *answer)
 {
     cw_histogram_note(k->took[time_of(op, answer)], cw_time_since(cw_now(k->svc), begun));
     struct kv_result result = {.size = sizeof result,
@@ -61,10 +67,10 @@ static void tell(struct kvcache *k, enum kv_op op, cw_time begun, kv_done_fn don
                                .idle_s = answer->idle_s,
                                .left = answer->left};
     if (counts_as_read(op)) {
-        kv_note(k, answer->status == KV_OK ? count_of_hit(answer->source) : KV_COUNT_MISSES);
+        kv_count(k, answer->status == KV_OK ? count_of_hit(answer->source) : KV_COUNT_MISSES);
     }
     if (answer->status == KV_UNKNOWN || answer->status == KV_TIMED_OUT) {
-        kv_note(k, answer->status == KV_UNKNOWN ? KV_COUNT_UNKNOWN : KV_COUNT_TIMED_OUT);
+        kv_count(k, answer->status == KV_UNKNOWN ? KV_COUNT_UNKNOWN : KV_COUNT_TIMED_OUT);
     }
     done(arg, &result);
 }
@@ -73,37 +79,32 @@ static void end(struct question *q, struct kv_answer *answer)
 {
     struct kvcache *k = q->k;
     if (q->done != NULL) {
-        tell(k, q->r.op, q->begun, q->done, q->arg, answer);
+        report_result(k, q->r.op, q->begun, q->done, q->arg, answer);
     } else {
         if (answer->status == KV_TIMED_OUT) {
             answer->state = KV_BUSY; /* whoever asked asks the root */
         }
         answer->copyable = false;
-        say_answer(k, &q->proxy, answer);
+        rpc_answer(k, &q->proxy, answer);
     }
     free(q);
 }
 
-static size_t bytes_of(const struct kv_request *r)
-{
-    return sizeof(struct question) + r->key_length + r->value_length;
-}
-
 static bool has_room_for(const struct kvcache *k, const struct kv_request *r)
 {
-    return k->question_count < KV_QUESTIONS_MOST && k->question_bytes + bytes_of(r) <= KV_QUESTION_BYTES_MOST;
+    return k->question_count < KV_QUESTIONS_MOST && k->question_bytes + reader_bytes(r) <= KV_QUESTION_BYTES_MOST;
 }
 
 /* Takes q off everything. What it was sent is heard no more. */
 static void detach(struct question *q)
 {
     struct kvcache *k = q->k;
-    say_hush(q);
+    rpc_cancel(q);
     cw_timer_stop(k->svc, q->timer);
     q->timer = NULL;
     list_remove(&q->node);
     k->question_count--;
-    k->question_bytes -= bytes_of(&q->r);
+    k->question_bytes -= reader_bytes(&q->r);
     if (list_is_linked(&q->fetch)) {
         list_remove(&q->fetch);
     }
@@ -164,8 +165,10 @@ static void again_due(cw_svc *s, void *state, void *arg)
     (void)s;
     (void)state;
     struct question *q = arg;
+    struct kvcache *k = q->k;
     q->timer = NULL;
     go(q);
+    CHECK_SLOW(walk_sometimes(k));
 }
 
 static void later(struct question *q)
@@ -174,7 +177,7 @@ static void later(struct question *q)
     int64_t span = CW_US(BACKOFF_US).ns << doublings;
     span += (int64_t)cw_random_below(q->k->svc, (uint64_t)span);
     bool over = cw_time_due(q->until, cw_now(q->k->svc));
-    kv_note(q->k, KV_COUNT_RETRIES);
+    kv_count(q->k, KV_COUNT_RETRIES);
     q->timer = over ? NULL : cw_timer_start(q->k->svc, CW_NS(span), again_due, q);
     if (q->timer == NULL) {
         give_up(q);
@@ -226,7 +229,7 @@ static cw_span patience(const struct question *q, const struct kv_ask *ask)
     if (q->extra && q->bulk) {
         return CW_NS(left.ns / 2); /* then the root is asked */
     }
-    return left.ns < q->k->limits.attempt.ns || say_by_message(q, ask) ? left : q->k->limits.attempt;
+    return left.ns < q->k->limits.attempt.ns || rpc_by_message(q, ask) ? left : q->k->limits.attempt;
 }
 
 static void ask_here(struct question *q)
@@ -240,7 +243,7 @@ static void ask_here(struct question *q)
 static void send(struct question *q, const cw_to *to, const struct kv_ask *ask)
 {
     q->attempts++;
-    int rc = say_ask(q, to, ask, patience(q, ask));
+    int rc = rpc_ask(q, to, ask, patience(q, ask));
     if (rc == -EACCES) {
         finish_with(q, q->doubt ? KV_UNKNOWN : KV_DENIED);
     } else if (rc == -ESHUTDOWN) {
@@ -296,7 +299,7 @@ static void go_read(struct question *q)
             send_read(q, &key, KV_BIT_EXTRA);
             return;
         }
-        /* Rule 8: only who is active keeps copies, and only of a key whose root is not in doubt. */
+        /* kvcache rule 8: only who is active keeps copies, and only of a key whose root is not in doubt. */
         if (kv_steady(k, &q->id, cw_epoch(k->svc))) {
             begin_fetch(q);
             return;
@@ -407,7 +410,7 @@ static bool leaves_doubt(int status)
            status == -ENETUNREACH || status == -EBADMSG;
 }
 
-void reader_heard(struct question *q, int status, const struct kv_answer *answer, cw_server from)
+void reader_replied(struct question *q, int status, const struct kv_answer *answer, cw_server from)
 {
     struct kvcache *k = q->k;
     if (q->finished) {
@@ -431,7 +434,7 @@ void reader_heard(struct question *q, int status, const struct kv_answer *answer
     } else if (status == -EACCES) {
         finish_with(q, q->doubt ? KV_UNKNOWN : KV_DENIED);
     } else if (status == -ETIMEDOUT) {
-        kv_note(k, KV_COUNT_RETRIES);
+        kv_count(k, KV_COUNT_RETRIES);
         go(q);
     } else {
         later(q);
@@ -442,7 +445,7 @@ void reader_heard(struct question *q, int status, const struct kv_answer *answer
 
 static struct question *question_new(struct kvcache *k, const struct kv_request *r, const cw_key *id)
 {
-    struct question *q = has_room_for(k, r) ? malloc(bytes_of(r)) : NULL;
+    struct question *q = has_room_for(k, r) ? malloc(reader_bytes(r)) : NULL;
     if (q == NULL) {
         return NULL;
     }
@@ -461,7 +464,7 @@ static struct question *question_new(struct kvcache *k, const struct kv_request 
     }
     list_push_back(q->write ? &k->writes : &k->questions, &q->node);
     k->question_count++;
-    k->question_bytes += bytes_of(r);
+    k->question_bytes += reader_bytes(r);
     return q;
 }
 
@@ -470,7 +473,7 @@ void reader_fetch_for(struct kvcache *k, const struct asker *asker, const struct
     struct question *q = question_new(k, &ask->r, id);
     if (q == NULL) {
         struct kv_answer busy = {.state = KV_BUSY}; /* asked again, at the root */
-        say_answer(k, asker, &busy);
+        rpc_answer(k, asker, &busy);
         return;
     }
     q->proxy = *asker;
@@ -505,7 +508,7 @@ static bool is_here(struct kvcache *k, const struct kv_request *r, const cw_key 
         if (i == NULL) {
             return false;
         }
-        hot_note(&k->hot, &name, cw_now(k->svc));
+        hot_sample(&k->hot, &name, cw_now(k->svc));
         answer = (struct kv_answer){.state = KV_DONE,
                                     .status = KV_OK,
                                     .source = KV_FROM_COPY,
@@ -514,7 +517,7 @@ static bool is_here(struct kvcache *k, const struct kv_request *r, const cw_key 
                                     .value = item_value(i),
                                     .length = i->length};
     }
-    tell(k, r->op, cw_now(k->svc), done, arg, &answer);
+    report_result(k, r->op, cw_now(k->svc), done, arg, &answer);
     return true;
 }
 
@@ -522,10 +525,10 @@ int reader_do(struct kvcache *k, const struct kv_request *r, kv_done_fn done, vo
 {
     cw_key id = kv_mem_id(k, r->job, r->key, r->key_length);
     bool read = op_reads(r->op);
-    kv_note(k, counts_as_read(r->op) ? KV_COUNT_GETS : KV_COUNT_WRITES);
+    kv_count(k, counts_as_read(r->op) ? KV_COUNT_GETS : KV_COUNT_WRITES);
     if (!cw_in_majority(k->svc)) {
         struct kv_answer answer = {.state = KV_DONE, .status = read ? KV_MISS : KV_NO_MAJORITY};
-        tell(k, r->op, cw_now(k->svc), done, arg, &answer);
+        report_result(k, r->op, cw_now(k->svc), done, arg, &answer);
         return 0;
     }
     if (is_here(k, r, &id, done, arg)) {
@@ -541,6 +544,20 @@ int reader_do(struct kvcache *k, const struct kv_request *r, kv_done_fn done, vo
     return 0;
 }
 
+int kv_do(cw_svc *kvcache, const struct kv_request *r, kv_done_fn done, void *arg)
+{
+    struct kvcache *k = cw_state(kvcache);
+    if (r == NULL || done == NULL || r->size < sizeof *r || r->op < KV_GET || r->op >= KV_OPS || r->key == NULL ||
+        r->key_length < 1 || r->key_length > KV_KEY_MAX || r->meta > KV_METAS ||
+        (r->value_length > 0 && (r->value == NULL || !op_carries(r->op)))) {
+        return -EINVAL;
+    }
+    if (r->value_length > KV_VALUE_MAX) {
+        return -EMSGSIZE;
+    }
+    return k->closing ? -ESHUTDOWN : reader_do(k, r, done, arg);
+}
+
 void reader_close(struct kvcache *k)
 {
     struct list *lists[] = {&k->questions, &k->writes};
@@ -554,7 +571,7 @@ void reader_close(struct kvcache *k)
             }
             detach(q);
             if (q->done != NULL) {
-                tell(k, q->r.op, q->begun, q->done, q->arg, &answer);
+                report_result(k, q->r.op, q->begun, q->done, q->arg, &answer);
             }
             free(q);
         }

@@ -3,9 +3,11 @@
  * report.c - what one server tells operators of its cache: its numbers, and the keys that it is asked for most. Written for the way (survey.c), and told
  * from there.
  */
-#include "services/kvcache/internal.h"
+#include "services/kvcache/report.h"
 
 #include "base/bytes.h"
+#include "services/kvcache/common.h"
+#include "services/kvcache/rpc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +19,8 @@ enum { FACTS = 11 };
 static const char *const fact_names[FACTS] = {"values",  "value_bytes", "value_bytes_max", "evicted",
                                               "expired", "copies",      "copy_bytes",      "held_keys",
                                               "extras",  "under_way",   "flushing"};
-enum { TOLD = KV_COUNTS + FACTS + 3 * KV_TIMES };
-_Static_assert(8 * TOLD <= SURVEY_BYTES, "the numbers fit a report");
+enum { NUMBERS = KV_COUNTS + FACTS + 3 * KV_TIMES };
+_Static_assert(8 * NUMBERS <= SURVEY_BYTES, "the numbers fit a report");
 
 size_t report_stats(const struct kvcache *k, uint8_t out[static SURVEY_BYTES])
 {
@@ -41,10 +43,10 @@ size_t report_stats(const struct kvcache *k, uint8_t out[static SURVEY_BYTES])
     return at;
 }
 
-void report_tell_stats(cw_request *r, const uint8_t *bytes, size_t length)
+void report_fields(cw_request *r, const uint8_t *bytes, size_t length)
 {
     char name[64];
-    if (length != (size_t)8 * TOLD) {
+    if (length != (size_t)8 * NUMBERS) {
         cw_request_text(r, "state", "another version");
         return;
     }
@@ -65,7 +67,7 @@ void report_tell_stats(cw_request *r, const uint8_t *bytes, size_t length)
 
 /* ---- Hot keys: job:32 rate:64 error:64 root:8 holders:8 key length:8 | holders, 32 each | key ------------------------------ */
 
-enum { HOT_HEAD = 23, HOLDERS_TOLD = 16 };
+enum { HOT_HEAD = 23, HOLDERS_SHOWN = 16 };
 
 size_t report_hot(struct kvcache *k, uint8_t out[static SURVEY_BYTES])
 {
@@ -77,9 +79,9 @@ size_t report_hot(struct kvcache *k, uint8_t out[static SURVEY_BYTES])
         struct item_name name = {key->id, key->job, key->key, key->length};
         bool root = cw_is_root(k->svc, &key->id);
         const struct held_key *held = root ? holders_find(&k->holders, &name) : NULL;
-        unsigned holders = held == NULL ? 0 : held->count < HOLDERS_TOLD ? held->count : HOLDERS_TOLD;
+        unsigned holders = held == NULL ? 0 : held->count < HOLDERS_SHOWN ? held->count : HOLDERS_SHOWN;
         size_t size = HOT_HEAD + (size_t)4 * holders + key->length;
-        if (at + size > SURVEY_BYTES || !say_fits(k, at + size)) {
+        if (at + size > SURVEY_BYTES || !rpc_fits(k, at + size)) {
             break;
         }
         put_be32(out + at, key->job);
@@ -104,7 +106,7 @@ size_t report_hot_next(const uint8_t *bytes, size_t length, struct report_hot_ro
     }
     size_t holders = bytes[21], key = bytes[22];
     size_t size = HOT_HEAD + 4 * holders + key;
-    if (holders > HOLDERS_TOLD || key < 1 || key > KV_KEY_MAX || size > length) {
+    if (holders > HOLDERS_SHOWN || key < 1 || key > KV_KEY_MAX || size > length) {
         return 0;
     }
     *out = (struct report_hot_row){.job = get_be32(bytes),

@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * root.c - the root's side of a key: what reads and writes make of its value, one write after the other (op.h); and before a write takes
- * effect, every copy of the key is taken back (semantics 5.2, rule 1).
+ * effect, every copy of the key is taken back (kvcache rule 1).
  */
-#include "services/kvcache/internal.h"
+#include "services/kvcache/root.h"
 
+#include "base/check.h"
+#include "services/kvcache/apply.h"
+#include "services/kvcache/authority.h"
+#include "services/kvcache/common.h"
 #include "services/kvcache/op.h"
-#include "services/kvcache/perform.h"
+#include "services/kvcache/reader.h"
+#include "services/kvcache/sweep.h"
+#include "services/kvcache/walk.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { DROP_TIMEOUT_MS = 10, REVIEW_MS = 5, LATE_MS = 3 };
 
-/* Who was asked to drop a copy. */
+/* A holder that was asked to drop its copy. */
 struct drop {
     struct kvcache *k;
     cw_key id;
@@ -31,17 +37,17 @@ static struct item_name name_of_drop(const struct drop *d)
 
 /* ---- Values -------------------------------------------------------------------------------------------------------- */
 
-/* Rule 6: what was put here before the key was, for however short a time, about to be somebody else's, is gone. */
+/* kvcache rule 6: what was put here before the key was, for however short a time, about to be somebody else's, is gone. */
 struct item *root_value(struct kvcache *k, const struct item_name *name)
 {
     struct item *i = items_find(&k->values, name, cw_now(k->svc));
-    if (i != NULL && k->cuts > 0 && flush_has_cut(k, i)) {
+    if (i != NULL && k->cuts > 0 && sweep_is_cut(k, i)) {
         items_remove(&k->values, i);
         return NULL;
     }
     if (i != NULL && !kv_steady(k, &i->id, i->epoch) && !KV_MUTANT(NO_TENURE)) {
         items_remove(&k->values, i);
-        kv_note(k, KV_COUNT_MOVED);
+        kv_count(k, KV_COUNT_MOVED);
         return NULL;
     }
     return i;
@@ -51,8 +57,11 @@ struct item *root_value(struct kvcache *k, const struct item_name *name)
 static void carry_out(struct kvcache *k, const struct item_name *name, const struct kv_request *r,
                       struct kv_answer *answer)
 {
-    hot_note(&k->hot, name, cw_now(k->svc));
-    struct performed p = perform(&k->values, root_value(k, name), name, r, cw_now(k->svc), &k->cas);
+    CHECK_RULE_SLOW(op_reads(r->op) || kv_settled(k),
+                    "kvcache rule 13: only who is of the majority, and has been for a hold, takes writes",
+                    walk_who(k, name, (char[WALK_WHO]){0}));
+    hot_sample(&k->hot, name, cw_now(k->svc));
+    struct applied p = apply_op(&k->values, root_value(k, name), name, r, cw_now(k->svc), &k->cas);
     *answer = (struct kv_answer){.state = KV_DONE,
                                  .status = p.status,
                                  .source = KV_FROM_ROOT,
@@ -78,7 +87,7 @@ void root_look(struct kvcache *k, const struct item_name *name, const struct kv_
 
 /* ---- Writes that others may ask for again --------------------------------------------------------------------------- */
 
-static void remember(struct done_write *d, const struct kv_answer *answer)
+static void remember(struct dedup_write *d, const struct kv_answer *answer)
 {
     if (d == NULL) {
         return;
@@ -97,7 +106,7 @@ static void remember(struct done_write *d, const struct kv_answer *answer)
 }
 
 /* The value that a look got then, if it is there still; one that was replaced or lost meanwhile is a miss, which may come at any time. */
-static void recall_look(struct kvcache *k, const struct item_name *name, const struct done_write *d,
+static void recall_look(struct kvcache *k, const struct item_name *name, const struct dedup_write *d,
                         struct kv_answer *answer)
 {
     struct item *i = root_value(k, name);
@@ -105,13 +114,13 @@ static void recall_look(struct kvcache *k, const struct item_name *name, const s
         answer->status = KV_MISS;
         return;
     }
-    struct op_value now = perform_value(i, cw_now(k->svc));
+    struct op_value now = apply_value_of(i, cw_now(k->svc));
     answer->value = item_value(i);
     answer->length = i->length;
     answer->left = now.left;
 }
 
-static void recall(struct kvcache *k, const struct item_name *name, enum kv_op op, const struct done_write *d,
+static void recall(struct kvcache *k, const struct item_name *name, enum kv_op op, const struct dedup_write *d,
                    struct kv_answer *answer)
 {
     *answer = (struct kv_answer){.state = d->refused ? KV_NOT_ME : KV_DONE,
@@ -128,33 +137,33 @@ static void recall(struct kvcache *k, const struct item_name *name, enum kv_op o
 }
 
 static void answer_now(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask,
-                       const struct item_name *name, struct done_write *d)
+                       const struct item_name *name, struct dedup_write *d)
 {
     struct kv_answer answer;
-    kv_note(k, KV_COUNT_ROOT_WRITES);
+    kv_count(k, KV_COUNT_ROOT_WRITES);
     carry_out(k, name, &ask->r, &answer);
     remember(d, &answer);
-    say_answer(k, asker, &answer);
+    rpc_answer(k, asker, &answer);
 }
 
-static void refuse(struct kvcache *k, const struct asker *asker, enum kv_state state, struct done_write *d)
+static void refuse(struct kvcache *k, const struct asker *asker, enum kv_state state, struct dedup_write *d)
 {
     struct kv_answer answer = {.state = state};
     if (d != NULL) {
         if (state == KV_NOT_ME) {
             remember(d, &answer); /* a late repetition is refused, too */
         } else {
-            done_forget(&k->done, d);
+            dedup_forget(&k->dedup, d);
         }
     }
-    say_answer(k, asker, &answer);
+    rpc_answer(k, asker, &answer);
 }
 
 /* ---- Taking copies back ----------------------------------------------------------------------------------------------- */
 
 static void settle(struct kvcache *k, struct held_key *held);
 
-static void dropped(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
+static void on_dropped(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
 {
     (void)s;
     (void)reply;
@@ -174,6 +183,7 @@ static void dropped(cw_svc *s, void *state, void *arg, int status, cw_packet *re
         }
     }
     free(d);
+    CHECK_SLOW(walk_sometimes(k));
 }
 
 static void ask_to_drop(struct kvcache *k, const struct held_key *held, struct holder *h)
@@ -202,13 +212,13 @@ static void ask_to_drop(struct kvcache *k, const struct held_key *held, struct h
                       .server = cw_server_coord(s, h->server),
                       .process = h->server};
     const cw_call_options options = {CW_CALL_INIT, .timeout = CW_MS(DROP_TIMEOUT_MS)};
-    if (cw_call(s, p, &to, &options, dropped, d) < 0) {
+    if (cw_call(s, p, &to, &options, on_dropped, d) < 0) {
         cw_packet_free(s, p);
         free(d);
         return;
     }
     h->asked = true;
-    kv_note(k, KV_COUNT_DROPS);
+    kv_count(k, KV_COUNT_DROPS);
 }
 
 static void review_due(cw_svc *s, void *state, void *arg)
@@ -218,23 +228,19 @@ static void review_due(cw_svc *s, void *state, void *arg)
     struct kvcache *k = state;
     k->house = NULL;
     root_review(k);
-}
-
-static size_t bytes_of(const struct kv_ask *ask)
-{
-    return sizeof(struct root_write) + ask->r.key_length + ask->r.value_length;
+    CHECK_SLOW(walk_sometimes(k));
 }
 
 /* Takes it out of those that wait. */
 static void take_out(struct kvcache *k, struct held_key *held, struct root_write *w)
 {
-    size_t bytes = bytes_of(&w->ask);
+    size_t bytes = root_write_bytes(&w->ask);
     list_remove(&w->node);
     held->write_count--;
     held->write_bytes -= bytes;
     k->waiting_bytes -= bytes;
-    if (w->done != NULL) {
-        w->done->under_way = NULL;
+    if (w->record != NULL) {
+        w->record->under_way = NULL;
     }
 }
 
@@ -242,9 +248,12 @@ static void end_write(struct kvcache *k, struct held_key *held, struct root_writ
 {
     take_out(k, held, w);
     if (steady) {
-        answer_now(k, &w->asker, &w->ask, &held->name, w->done);
+        CHECK_RULE(held->count == 0 || KV_MUTANT(ACK_FIRST),
+                   "kvcache rule 1: a write takes effect when no copy is left",
+                   walk_who(k, &held->name, (char[WALK_WHO]){0}));
+        answer_now(k, &w->asker, &w->ask, &held->name, w->record);
     } else {
-        refuse(k, &w->asker, KV_NOT_ME, w->done);
+        refuse(k, &w->asker, KV_NOT_ME, w->record);
     }
     free(w);
 }
@@ -279,7 +288,7 @@ static void end_overdue(struct kvcache *k, struct held_key *held)
         next = list_next(&held->writes, n);
         if (cw_time_due(w->until, now)) {
             take_out(k, held, w);
-            refuse(k, &w->asker, w->asker.kind == ASKER_HERE ? KV_BUSY : KV_NOT_ME, w->done);
+            refuse(k, &w->asker, w->asker.kind == ASKER_HERE ? KV_BUSY : KV_NOT_ME, w->record);
             free(w);
         }
     }
@@ -293,7 +302,7 @@ static bool is_over(struct kvcache *k, const struct holder *h)
            cw_time_due(cw_time_add(h->since, CW_MS(KV_REGISTERED_MS)), cw_now(k->svc));
 }
 
-/* Rule 1: asks all who hold copies, again if need be; when none is left the writes take effect. */
+/* kvcache rule 1: asks all who hold copies, again if need be; when none is left the writes take effect. */
 static void settle(struct kvcache *k, struct held_key *held)
 {
     if (held->busy) {
@@ -343,9 +352,9 @@ void root_review(struct kvcache *k)
 /* ---- What is asked ------------------------------------------------------------------------------------------------------ */
 
 static void wait_for_copies(struct kvcache *k, struct held_key *held, const struct asker *asker,
-                            const struct kv_ask *ask, struct done_write *d)
+                            const struct kv_ask *ask, struct dedup_write *d)
 {
-    size_t bytes = bytes_of(ask);
+    size_t bytes = root_write_bytes(ask);
     bool room = held->write_count < KV_WAITING_MOST && held->write_bytes + bytes <= KV_WAITING_BYTES_MOST &&
                 k->waiting_bytes + bytes <= KV_WAITING_ALL_BYTES_MOST;
     struct root_write *w = room ? malloc(bytes) : NULL;
@@ -353,7 +362,7 @@ static void wait_for_copies(struct kvcache *k, struct held_key *held, const stru
         refuse(k, asker, KV_BUSY, d);
         return;
     }
-    *w = (struct root_write){.asker = *asker, .done = d, .epoch = cw_epoch(k->svc), .ask = *ask};
+    *w = (struct root_write){.asker = *asker, .record = d, .epoch = cw_epoch(k->svc), .ask = *ask};
     /* Another server's began before it came here, and waits no longer than ours do. */
     w->until = asker->kind == ASKER_HERE ? asker->question->until : cw_time_add(cw_now(k->svc), k->limits.timeout);
     kv_keep_bytes(&w->ask.r, w->bytes);
@@ -373,7 +382,7 @@ static void wait_for_copies(struct kvcache *k, struct held_key *held, const stru
  */
 static bool changes_nothing(struct kvcache *k, const struct item_name *name, const struct kv_request *r)
 {
-    struct op_value now = perform_value(root_value(k, name), cw_now(k->svc));
+    struct op_value now = apply_value_of(root_value(k, name), cw_now(k->svc));
     return now.there && op_decide(r, &now).change == OP_KEEPS;
 }
 
@@ -388,13 +397,13 @@ bool root_write(struct kvcache *k, const struct item_name *name, const struct kv
     if (!kv_may_change(k, &name->id) || must_wait(k, holders_find(&k->holders, name), name, r)) {
         return false;
     }
-    kv_note(k, KV_COUNT_ROOT_WRITES);
+    kv_count(k, KV_COUNT_ROOT_WRITES);
     carry_out(k, name, r, answer);
     return true;
 }
 
 static void write_value(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask,
-                        const struct item_name *name, struct done_write *d)
+                        const struct item_name *name, struct dedup_write *d)
 {
     struct held_key *held = holders_find(&k->holders, name);
     if (must_wait(k, held, name, &ask->r)) {
@@ -416,7 +425,7 @@ static void register_late(cw_svc *s, void *state, void *arg)
     free(d);
 }
 
-/* Rule 3: registered first, sent second; rule 1: not while a write waits. */
+/* kvcache rule 3: registered first, sent second; kvcache rule 1: not while a write waits. */
 static bool may_keep(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask,
                      const struct item_name *name)
 {
@@ -441,43 +450,52 @@ static bool may_keep(struct kvcache *k, const struct asker *asker, const struct 
     return registered;
 }
 
+/* For CHECK_RULE_SLOW(). */
+static inline bool is_registered(struct kvcache *k, const struct item_name *name, cw_server server)
+{
+    struct held_key *held = holders_find(&k->holders, name);
+    return held != NULL && holders_at(held, server) != NULL;
+}
+
 static void read_value(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask,
                        const struct item_name *name)
 {
     struct kv_answer answer;
-    kv_note(k, KV_COUNT_ROOT_GETS);
+    kv_count(k, KV_COUNT_ROOT_GETS);
     carry_out(k, name, &ask->r, &answer);
-    bool fits = asker->kind != ASKER_CALL || say_fits(k, answer.length);
+    bool fits = asker->kind != ASKER_CALL || rpc_fits(k, answer.length);
     answer.copyable = answer.status == KV_OK && (answer.marks & (KV_MARK_STALE | KV_MARK_SENT)) == 0 && fits &&
                       may_keep(k, asker, ask, name);
-    say_answer(k, asker, &answer);
+    CHECK_RULE_SLOW(!answer.copyable || is_registered(k, name, asker->server) || KV_MUTANT(REGISTER_LATE),
+                    "kvcache rule 3: registered first, sent second", walk_who(k, name, (char[WALK_WHO]){0}));
+    rpc_answer(k, asker, &answer);
 }
 
-/* Rules 10 and 11. True: it has not come before; *d is its place. */
+/* kvcache rules 10 and 11. True: it has not come before; *d is its place. */
 static bool is_new(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const struct item_name *name,
-                   struct done_write **d)
+                   struct dedup_write **d)
 {
     *d = NULL;
     if (asker->kind == ASKER_HERE) {
         return true;
     }
     struct kv_answer answer;
-    switch (done_meet(&k->done, asker->server, ask->from, ask->number, ask->floor, cw_now(k->svc), d)) {
-    case DONE_NEW:
+    switch (dedup_meet(&k->dedup, asker->server, ask->from, ask->number, ask->floor, cw_now(k->svc), d)) {
+    case DEDUP_NEW:
         return true;
-    case DONE_KNOWN:
-        kv_note(k, KV_COUNT_REPEATED);
+    case DEDUP_KNOWN:
+        kv_count(k, KV_COUNT_REPEATED);
         if ((*d)->under_way != NULL) {
             ((struct root_write *)(*d)->under_way)->asker = *asker;
         } else {
             recall(k, name, ask->r.op, *d, &answer);
-            say_answer(k, asker, &answer);
+            rpc_answer(k, asker, &answer);
         }
         return false;
-    case DONE_OVER:
-        kv_note(k, KV_COUNT_REPEATED);
+    case DEDUP_OVER:
+        kv_count(k, KV_COUNT_REPEATED);
         return false;
-    case DONE_NO_MEMORY:
+    case DEDUP_NO_MEMORY:
         break;
     }
     refuse(k, asker, KV_BUSY, NULL);
@@ -492,13 +510,13 @@ static bool is_too_large(struct kvcache *k, const struct asker *asker, const str
         return false;
     }
     const struct item *i = items_look(&k->values, name);
-    return i != NULL && !say_fits(k, i->length);
+    return i != NULL && !rpc_fits(k, i->length);
 }
 
 void root_take(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const cw_key *id)
 {
     struct item_name name = kv_name(id, &ask->r);
-    struct done_write *d = NULL;
+    struct dedup_write *d = NULL;
     bool reads = op_reads(ask->r.op);
     bool here = cw_is_root(k->svc, id) && (ask->to == 0 || ask->to == k->instance);
     if (here && is_too_large(k, asker, ask, &name)) {
@@ -515,7 +533,7 @@ void root_take(struct kvcache *k, const struct asker *asker, const struct kv_ask
     } else if (!kv_settled(k)) {
         struct kv_answer answer = {.state = KV_DONE, .status = reads ? KV_MISS : KV_NO_MAJORITY};
         remember(d, &answer);
-        say_answer(k, asker, &answer);
+        rpc_answer(k, asker, &answer);
     } else if (reads) {
         read_value(k, asker, ask, &name);
     } else {

@@ -2,7 +2,9 @@
 /*
  * survey.c - one question to the cache of every server in view, for operators: each answers once, or is told to be silent.
  */
-#include "services/kvcache/internal.h"
+#include "services/kvcache/survey.h"
+
+#include "services/kvcache/report.h"
 
 #include <stdlib.h>
 
@@ -29,12 +31,12 @@ void survey_take(struct kvcache *k, const struct asker *asker, const struct kv_a
     uint8_t bytes[SURVEY_BYTES];
     struct kv_answer answer = {.state = KV_DONE, .value = bytes};
     answer.length = ask->kind == KV_ASK_STATS ? report_stats(k, bytes) : report_hot(k, bytes);
-    say_answer(k, asker, &answer);
+    rpc_answer(k, asker, &answer);
 }
 
 static void go(struct survey *v);
 
-static void answered(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
+static void on_reply(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
 {
     (void)s;
     (void)state;
@@ -68,7 +70,7 @@ static void ask_one(struct survey *v, cw_server to_whom)
                           .server = cw_server_coord(s, to_whom),
                           .process = to_whom};
         const cw_call_options options = {CW_CALL_INIT, .timeout = CW_MS(ATTEMPT_MS), .retries = RETRIES};
-        rc = cw_call(s, p, &to, &options, answered, call);
+        rc = cw_call(s, p, &to, &options, on_reply, call);
     }
     if (rc < 0) {
         cw_packet_free(s, p);

@@ -3,7 +3,7 @@
 
 #include "keyspace/torus.h"
 #include "nmu/book.h"
-#include "services/kvcache/internal.h"
+#include "services/kvcache/common.h"
 #include "simulator/world.h"
 
 #include <math.h>

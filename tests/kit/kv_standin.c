@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kv_standin.h"
 
-#include "services/kvcache/perform.h"
+#include "services/kvcache/apply.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -44,14 +44,14 @@ static cw_key id_of(const struct kv_request *r)
     return key;
 }
 
-static void perform_here(struct standin *k, const struct kv_request *r, kv_done_fn done, void *arg)
+static void apply_here(struct standin *k, const struct kv_request *r, kv_done_fn done, void *arg)
 {
     struct item_name name = {id_of(r), r->job, r->key, (uint8_t)r->key_length};
-    struct performed p = perform(&k->items, items_find(&k->items, &name, k->now), &name, r, k->now, &k->cas);
+    struct applied p = apply_op(&k->items, items_find(&k->items, &name, k->now), &name, r, k->now, &k->cas);
     if (p.win_due) {
         struct kv_request again = *r;
         again.op = KV_LOOK;
-        perform_here(k, &again, done, arg);
+        apply_here(k, &again, done, arg);
         return;
     }
     struct kv_result result = {.size = sizeof result,
@@ -120,7 +120,7 @@ int standin_run(void *context, const struct kv_request *r, kv_done_fn done, void
     if (k->deferred) {
         defer(k, r, false, done, arg);
     } else {
-        perform_here(k, r, done, arg);
+        apply_here(k, r, done, arg);
     }
     return 0;
 }
@@ -156,7 +156,7 @@ void standin_answer(struct standin *k, unsigned i)
     if (w->flush) {
         flush(k, w->done, w->arg);
     } else {
-        perform_here(k, &w->request, w->done, w->arg);
+        apply_here(k, &w->request, w->done, w->arg);
     }
     free(w);
 }

@@ -6,7 +6,7 @@
 #define KIT_KV_TOWN_H
 
 #include "fake_net.h"
-#include "services/kvcache/internal.h"
+#include "services/kvcache/common.h"
 
 enum { KV_TOWN_VALUE = 64 * 1024 };
 

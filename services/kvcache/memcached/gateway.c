@@ -176,9 +176,9 @@ static void hub_facts(void *context, struct mc_facts *out)
 }
 
 /* Something to be done inside of the server. */
-struct errand {
+struct task {
     struct gateway *gateway;
-    void (*run)(struct errand *e);
+    void (*run)(struct task *t);
     struct connection *connection;
     const uint8_t *bytes;
     size_t length;
@@ -186,22 +186,22 @@ struct errand {
 
 static void visit(void *arg, cw_svc *kvcache, const struct kvcache_api *api)
 {
-    struct errand *e = arg;
-    e->gateway->kvcache = kvcache;
-    e->gateway->api = api;
-    e->run(e);
-    e->gateway->kvcache = NULL;
-    e->gateway->api = NULL;
+    struct task *t = arg;
+    t->gateway->kvcache = kvcache;
+    t->gateway->api = api;
+    t->run(t);
+    t->gateway->kvcache = NULL;
+    t->gateway->api = NULL;
 }
 
 /* Without a server it runs all the same: then every operation is refused. */
-static void enter(struct gateway *g, struct errand *e)
+static void enter(struct gateway *g, struct task *t)
 {
-    e->gateway = g;
+    t->gateway = g;
     g->hub.clock.unix_seconds = time(NULL);
     uint64_t steps = g->hub.steps;
-    if (g->host.enter(g->host.context, visit, e) < 0) {
-        visit(e, NULL, NULL);
+    if (g->host.enter(g->host.context, visit, t) < 0) {
+        visit(t, NULL, NULL);
     }
     spend(g, (size_t)(g->hub.steps - steps + 1) * STEP_BYTES);
 }
@@ -273,20 +273,20 @@ static bool send_answers(struct connection *c)
     return true;
 }
 
-static void run_feed(struct errand *e)
+static void run_feed(struct task *t)
 {
-    mc_session_feed(e->connection->session, e->bytes, e->length);
+    mc_session_feed(t->connection->session, t->bytes, t->length);
 }
 
-static void run_resume(struct errand *e)
+static void run_resume(struct task *t)
 {
-    mc_session_resume(e->connection->session);
+    mc_session_resume(t->connection->session);
 }
 
 static void resume(struct connection *c)
 {
-    struct errand e = {.run = run_resume, .connection = c};
-    enter(c->gateway, &e);
+    struct task t = {.run = run_resume, .connection = c};
+    enter(c->gateway, &t);
 }
 
 /* Answers go out, and what had to wait for their going goes on, until there is nothing more to do now. False: hung up. */
@@ -346,8 +346,8 @@ static void read_some(struct connection *c)
         }
         alive(c);
         spend(g, (size_t)got);
-        struct errand e = {.run = run_feed, .connection = c, .bytes = g->bytes, .length = (size_t)got};
-        enter(g, &e);
+        struct task t = {.run = run_feed, .connection = c, .bytes = g->bytes, .length = (size_t)got};
+        enter(g, &t);
         if (!settle(c) || got < READ_BYTES) {
             return;
         }
@@ -484,9 +484,9 @@ static void ignore_result(void *arg, const struct kv_result *r)
     (void)arg, (void)r;
 }
 
-static void run_flush(struct errand *e)
+static void run_flush(struct task *t)
 {
-    (void)flush_now(e->gateway, ignore_result, NULL);
+    (void)flush_now(t->gateway, ignore_result, NULL);
 }
 
 /* Every second: whoever has been silent for too long goes, and a flush that was asked for later happens. */
@@ -514,9 +514,9 @@ static void on_clock(evutil_socket_t fd, short what, void *context)
         }
     }
     if (g->flush_ns != 0 && g->flush_ns <= now) {
-        struct errand e = {.run = run_flush};
+        struct task t = {.run = run_flush};
         g->flush_ns = 0;
-        enter(g, &e);
+        enter(g, &t);
     }
 }
 

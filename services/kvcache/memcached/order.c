@@ -164,7 +164,7 @@ void order_done(void *arg, const struct kv_result *r)
 }
 
 /* A line that needs nobody. */
-void order_say(struct mc_session *s, const char *text)
+void order_line(struct mc_session *s, const char *text)
 {
     if (s->failed) {
         return;

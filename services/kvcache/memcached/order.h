@@ -71,7 +71,7 @@ void order_done(void *arg, const struct kv_result *r);
 /* The slot is answered with a result, or when rc is below 0 with a refusal. */
 void order_settle(struct mc_slot *slot, const struct kv_result *r, int rc);
 /* A line that needs nobody, behind what is due. Borrows text for ever. */
-void order_say(struct mc_session *s, const char *text);
+void order_line(struct mc_session *s, const char *text);
 /* The hub learns how many bytes of answers there are. */
 void order_account(struct mc_session *s);
 /* The cache has been asked for the session, and has answered or refused. */

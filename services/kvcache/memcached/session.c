@@ -87,14 +87,14 @@ static bool take_keys(struct mc_session *s, struct input *in, const uint8_t *end
     }
     s->state = MC_LINE;
     skip(in, (size_t)(end + 1 - in->at));
-    order_say(s, "END");
+    order_line(s, "END");
     return true;
 }
 
 static bool take_get(struct mc_session *s, struct input *in, const struct mc_command *c, const uint8_t *end)
 {
     if (!mc_keys_fit(c->keys)) {
-        order_say(s, mc_error_format);
+        order_line(s, mc_error_format);
         skip(in, (size_t)(end + 1 - in->at));
         return true;
     }
@@ -111,7 +111,7 @@ static void run_write(struct mc_session *s, struct mc_slot *slot, struct kv_requ
         bool silent = slot->answer.no_reply;
         order_give(s->hub, slot);
         if (!silent) {
-            order_say(s, mc_error_chunk);
+            order_line(s, mc_error_chunk);
         }
         return;
     }
@@ -225,7 +225,7 @@ static void refuse(struct mc_session *s, const char *error, bool swallow, uint64
         s->left = bytes + 2;
     }
     if (!no_reply) {
-        order_say(s, error);
+        order_line(s, error);
     }
 }
 
@@ -340,11 +340,11 @@ static bool take_line(struct mc_session *s, struct input *in, const uint8_t *end
         taken = take_stats(s, &c);
         break;
     case MC_VERSION:
-        order_say(s, mc_version_line);
+        order_line(s, mc_version_line);
         break;
     case MC_VERBOSITY:
         if (!c.no_reply) {
-            order_say(s, "OK");
+            order_line(s, "OK");
         }
         break;
     case MC_QUIT:
@@ -402,7 +402,7 @@ static bool step(struct mc_session *s, struct input *in)
     if (end == NULL) {
         s->searched = in->length;
         if (s->state == MC_LINE && !may_grow(*in)) {
-            order_say(s, "CLIENT_ERROR line too long");
+            order_line(s, "CLIENT_ERROR line too long");
             s->over = true;
         }
         return false;

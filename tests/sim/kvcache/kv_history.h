@@ -3,8 +3,8 @@
  * kv_history.h - what was asked of the cache and what came of it, and whether that is linearizable.
  *
  * A key is a register of unique values. A WRITE makes one; when it names the one `before` it (CAS, APPEND, INCR, a DELETE that found it), it took exactly
- * that one's place. A DELETE leaves nothing. A READ saw a value. Values may be lost at any time, so a READ that finds nothing says nothing (semantics
- * 5.1), and a WRITE or DELETE that names no value before it may come after any. A DELETE also stands for a write that was told that there is
+ * that one's place. A DELETE leaves nothing. A READ saw a value. Values may be lost at any time, so a READ that finds nothing says nothing (kvcache.md,
+ * "What is promised"), and a WRITE or DELETE that names no value before it may come after any. A DELETE also stands for a write that was told that there is
  * nothing: no value is seen afterwards that was there before.
  *
  * How it is decided. All that concerns one value, its WRITE and its READs, is a cluster. What took its place follows it at once: with those that name

@@ -57,16 +57,16 @@ static const char *ask(struct host *h, int fd, const char *line)
 START_TEST(every_server_has_the_values_of_all)
 {
     struct host *h = open_town();
-    struct kvdoor *door = NULL;
+    struct memcached_listener *door = NULL;
     char why[HOST_WHY];
-    ck_assert_msg(kvdoor_open(&door, h, why) == 0, "%s", why);
+    ck_assert_msg(memcached_listener_open(&door, h, why) == 0, "%s", why);
     town_settle(h, PORTS);
     int fd[PORTS];
     for (unsigned i = 0; i < PORTS; i++) {
         fd[i] = client(h, i);
         ck_assert_int_ge(fd[i], 0);
     }
-    ck_assert_uint_eq(kvdoor_clients(door), PORTS);
+    ck_assert_uint_eq(memcached_listener_clients(door), PORTS);
     for (unsigned i = 0; i < 8; i++) {
         char set[64], get[64], value[64];
         snprintf(set, sizeof set, "set key%u 0 0 1\r\n%u\r\n", i, i);
@@ -76,12 +76,12 @@ START_TEST(every_server_has_the_values_of_all)
         ck_assert_str_eq(ask(h, fd[(i + 1) % PORTS], get), value);
     }
     ck_assert_int_eq(host_service_unload(h, "kvcache", why), 0);
-    ck_assert_uint_eq(kvdoor_clients(door), 0);
+    ck_assert_uint_eq(memcached_listener_clients(door), 0);
     ck_assert_int_lt(client(h, 0), 0);
     for (unsigned i = 0; i < PORTS; i++) {
         close(fd[i]);
     }
-    kvdoor_close(door);
+    memcached_listener_close(door);
     host_close(h);
 }
 END_TEST
@@ -89,12 +89,12 @@ END_TEST
 START_TEST(a_port_in_use_is_said)
 {
     struct host *h = open_town();
-    struct kvdoor *door = NULL, *other = NULL;
+    struct memcached_listener *door = NULL, *other = NULL;
     char why[HOST_WHY];
-    ck_assert_int_eq(kvdoor_open(&door, h, why), 0);
-    ck_assert_int_eq(kvdoor_open(&other, h, why), -EADDRINUSE);
+    ck_assert_int_eq(memcached_listener_open(&door, h, why), 0);
+    ck_assert_int_eq(memcached_listener_open(&other, h, why), -EADDRINUSE);
     ck_assert_msg(strstr(why, "in use") != NULL && strstr(why, "127.0.0.1:") != NULL, "%s", why);
-    kvdoor_close(door);
+    memcached_listener_close(door);
     host_close(h);
 }
 END_TEST
@@ -102,14 +102,14 @@ END_TEST
 START_TEST(built_in_alone_listens_nowhere)
 {
     struct host *h = town_open("torus { dims = 2x2x1; coordinate = all } log { level = error }");
-    struct kvdoor *door = NULL;
+    struct memcached_listener *door = NULL;
     char why[HOST_WHY];
-    ck_assert_int_eq(kvdoor_open(&door, h, why), 0);
-    struct kvdoor *other = NULL;
-    ck_assert_int_eq(kvdoor_open(&other, h, why), 0);
-    ck_assert_uint_eq(kvdoor_clients(other), 0);
-    kvdoor_close(other);
-    kvdoor_close(door);
+    ck_assert_int_eq(memcached_listener_open(&door, h, why), 0);
+    struct memcached_listener *other = NULL;
+    ck_assert_int_eq(memcached_listener_open(&other, h, why), 0);
+    ck_assert_uint_eq(memcached_listener_clients(other), 0);
+    memcached_listener_close(other);
+    memcached_listener_close(door);
     host_close(h);
 }
 END_TEST
@@ -117,4 +117,4 @@ END_TEST
 static const struct suite_test tests[] = {SUITE_TEST(every_server_has_the_values_of_all),
                                           SUITE_TEST(a_port_in_use_is_said),
                                           SUITE_TEST(built_in_alone_listens_nowhere)};
-SUITE_MAIN("kvdoor", tests)
+SUITE_MAIN("memcached_listener", tests)

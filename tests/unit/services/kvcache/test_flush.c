@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All values of a job dropped, everywhere. */
 #include "kv_town.h"
+#include "services/kvcache/flush.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -49,7 +50,7 @@ START_TEST(all_values_of_the_job_go_and_no_others)
         ck_assert_int_eq(kv_town_do(net, 0, KV_SET, kv_town_key(net, s, 0), "value"), KV_OK);
     }
     ck_assert_int_eq(flush(2), KV_OK);
-    ck_assert_uint_eq(heard.result.told, 5);
+    ck_assert_uint_eq(heard.result.answered, 5);
     for (cw_server s = 0; s < 5; s++) {
         ck_assert_int_eq(kv_town_do(net, 1, KV_GET, kv_town_key(net, s, 0), NULL), KV_MISS);
         ck_assert_int_eq(kv_town_do(net, 1, KV_ADD, kv_town_key(net, s, 0), "new"), KV_OK);
@@ -170,7 +171,7 @@ START_TEST(who_does_not_answer_is_told_of)
     net = kv_town_open(5, 0);
     net->lose = 1; /* everything */
     ck_assert_int_eq(flush(1), KV_TIMED_OUT);
-    ck_assert_uint_eq(heard.result.told, 1);
+    ck_assert_uint_eq(heard.result.answered, 1);
     ck_assert_uint_eq(heard.result.missing, 4);
     ck_assert_uint_eq(heard.result.first, 0);
     net->lose = 0;

@@ -15,7 +15,7 @@ static void note(unsigned key)
     struct item_name name = {.job = 6, .key = (const uint8_t *)text};
     name.key_length = (uint8_t)snprintf(text, sizeof text, "key-%u", key);
     memcpy(name.id.b, &(uint64_t){(key + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15)}, 8);
-    hot_note(&hot, &name, now);
+    hot_sample(&hot, &name, now);
 }
 
 static bool is_key(const struct hot_row *row, unsigned key)

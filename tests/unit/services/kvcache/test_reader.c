@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kv_town.h"
+#include "services/kvcache/reader.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -75,9 +76,9 @@ static enum kv_status after(int status, bool doubt)
     ck_assert_int_eq(kv_town_ask(net, 0, &r), 0);
     struct question *q = container_of(list_first(&k->writes), struct question, node);
     q->doubt = doubt;
-    say_hush(q);
+    rpc_cancel(q);
     q->finished = false;
-    reader_heard(q, status, NULL, CW_SERVER_NONE);
+    reader_replied(q, status, NULL, CW_SERVER_NONE);
     if (kv_town_answer.times == 0) {
         ck_assert_int_eq(q->doubt, status != -ENOENT || doubt);
         net->lose = 0;
@@ -152,7 +153,7 @@ START_TEST(who_fetches_is_told_before_who_joined_it)
     struct list_node *n = list_first(&k->questions);
     struct question *q = container_of(n, struct question, node);
     struct question *joined = container_of(list_next(&k->questions, n), struct question, node);
-    say_hush(joined);
+    rpc_cancel(joined);
     joined->finished = false;
     joined->follows = true;
     joined->until = cw_now(k->svc);

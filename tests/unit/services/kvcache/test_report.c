@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a server tells of its cache. */
 #include "kv_town.h"
+#include "services/kvcache/report.h"
 #include "suite.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@ START_TEST(numbers_come_as_they_went)
     ck_assert_int_eq(kv_town_do(net, 1, KV_GET, kv_town_key(net, 2, 0), NULL), KV_MISS);
     size_t length = report_stats(kv_town_cache(net, 1), bytes);
     fake_result_init(&r);
-    report_tell_stats((cw_request *)&r, bytes, length);
+    report_fields((cw_request *)&r, bytes, length);
     ck_assert_int_eq(fake_int(&r, 0, "gets"), 1);
     ck_assert_int_eq(fake_int(&r, 0, "misses"), 1);
     ck_assert_int_eq(fake_int(&r, 0, "writes"), 1);
@@ -24,7 +25,7 @@ START_TEST(numbers_come_as_they_went)
     ck_assert_int_eq(fake_int(&r, 0, "get_miss_times"), 1);
     ck_assert_int_gt(fake_int(&r, 0, "get_miss_median_ns"), 0);
     fake_result_init(&r);
-    report_tell_stats((cw_request *)&r, bytes, length - 8);
+    report_fields((cw_request *)&r, bytes, length - 8);
     ck_assert_str_eq(fake_text(&r, 0, "state"), "another version");
     ck_assert_uint_eq(fake_net_close(net), 0);
 }

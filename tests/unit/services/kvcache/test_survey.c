@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One question to all servers. */
 #include "kv_town.h"
+#include "services/kvcache/survey.h"
 #include "suite.h"
 
 #include <string.h>

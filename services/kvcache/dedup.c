@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/kvcache/done.h"
+#include "services/kvcache/dedup.h"
 
 #include "services/kvcache/mutant.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-static struct done_write **chain_of(struct done *d, const struct done_asker *asker, uint64_t number)
+static struct dedup_write **chain_of(struct dedup *d, const struct dedup_asker *asker, uint64_t number)
 {
     uint64_t mix = (asker->instance ^ number * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
-    return &d->chain[mix >> 52 & (DONE_CHAINS - 1)];
+    return &d->chain[mix >> 52 & (DEDUP_CHAINS - 1)];
 }
 
-void done_forget(struct done *d, struct done_write *w)
+void dedup_forget(struct dedup *d, struct dedup_write *w)
 {
-    struct done_write **at = chain_of(d, w->asker, w->number);
+    struct dedup_write **at = chain_of(d, w->asker, w->number);
     while (*at != w) {
         at = &(*at)->chain;
     }
@@ -26,27 +26,27 @@ void done_forget(struct done *d, struct done_write *w)
 }
 
 /* Those below the floor that have a result; one under way is somebody's. */
-static void sweep_asker(struct done *d, struct done_asker *asker)
+static void sweep_asker(struct dedup *d, struct dedup_asker *asker)
 {
     struct list_node *next;
     for (struct list_node *n = list_first(&asker->writes); n != NULL; n = next) {
         next = list_next(&asker->writes, n);
-        struct done_write *w = container_of(n, struct done_write, of_asker);
+        struct dedup_write *w = container_of(n, struct dedup_write, of_asker);
         if (w->number >= asker->floor) {
             return; /* they come about in order: the rest waits for the next time */
         }
         if (w->under_way == NULL) {
-            done_forget(d, w);
+            dedup_forget(d, w);
         }
     }
 }
 
-static void sweep_old(struct done *d, cw_time now)
+static void sweep_old(struct dedup *d, cw_time now)
 {
     struct list_node *next;
     for (struct list_node *n = list_first(&d->ages); n != NULL; n = next) {
         next = list_next(&d->ages, n);
-        struct done_write *w = container_of(n, struct done_write, by_age);
+        struct dedup_write *w = container_of(n, struct dedup_write, by_age);
         if (d->count <= d->most && cw_time_before(now, cw_time_add(w->at, d->life))) {
             return;
         }
@@ -56,15 +56,15 @@ static void sweep_old(struct done *d, cw_time now)
         if (w->asker->floor <= w->number) {
             w->asker->floor = w->number + 1;
         }
-        done_forget(d, w);
+        dedup_forget(d, w);
     }
 }
 
 /* Another life of that server takes the place of the one that was heard of least lately. */
-static struct done_asker *asker_of(struct done *d, cw_server server, uint64_t instance)
+static struct dedup_asker *asker_of(struct dedup *d, cw_server server, uint64_t instance)
 {
-    struct done_asker *lives = &d->askers[(size_t)server * DONE_LIVES], *oldest = NULL;
-    for (unsigned i = 0; i < DONE_LIVES; i++) {
+    struct dedup_asker *lives = &d->askers[(size_t)server * DEDUP_LIVES], *oldest = NULL;
+    for (unsigned i = 0; i < DEDUP_LIVES; i++) {
         if (lives[i].instance == instance) {
             return &lives[i];
         }
@@ -72,7 +72,7 @@ static struct done_asker *asker_of(struct done *d, cw_server server, uint64_t in
             oldest = &lives[i];
         }
     }
-    for (unsigned i = 0; i < DONE_LIVES && oldest == NULL; i++) {
+    for (unsigned i = 0; i < DEDUP_LIVES && oldest == NULL; i++) {
         lives[i].floor = UINT64_MAX; /* an old life: what it wrote is over but for what is under way */
         sweep_asker(d, &lives[i]);
         if (list_is_empty(&lives[i].writes)) {
@@ -86,13 +86,13 @@ static struct done_asker *asker_of(struct done *d, cw_server server, uint64_t in
     return oldest;
 }
 
-enum done_known done_meet(struct done *d, cw_server server, uint64_t instance, uint64_t number, uint64_t floor,
-                          cw_time now, struct done_write **out)
+enum dedup_known dedup_meet(struct dedup *d, cw_server server, uint64_t instance, uint64_t number, uint64_t floor,
+                            cw_time now, struct dedup_write **out)
 {
-    struct done_asker *asker = server < d->servers && instance != 0 ? asker_of(d, server, instance) : NULL;
+    struct dedup_asker *asker = server < d->servers && instance != 0 ? asker_of(d, server, instance) : NULL;
     *out = NULL;
     if (asker == NULL) {
-        return DONE_NO_MEMORY;
+        return DEDUP_NO_MEMORY;
     }
     asker->used = ++d->clock;
     if (floor > asker->floor) {
@@ -101,18 +101,18 @@ enum done_known done_meet(struct done *d, cw_server server, uint64_t instance, u
     }
     sweep_old(d, now);
     if (number < asker->floor && !KV_MUTANT(NO_MEMORY)) {
-        return DONE_OVER;
+        return DEDUP_OVER;
     }
-    struct done_write **chain = chain_of(d, asker, number);
-    for (struct done_write *w = *chain; w != NULL && !KV_MUTANT(NO_MEMORY); w = w->chain) {
+    struct dedup_write **chain = chain_of(d, asker, number);
+    for (struct dedup_write *w = *chain; w != NULL && !KV_MUTANT(NO_MEMORY); w = w->chain) {
         if (w->asker == asker && w->number == number) {
             *out = w;
-            return DONE_KNOWN;
+            return DEDUP_KNOWN;
         }
     }
-    struct done_write *w = calloc(1, sizeof *w);
+    struct dedup_write *w = calloc(1, sizeof *w);
     if (w == NULL) {
-        return DONE_NO_MEMORY;
+        return DEDUP_NO_MEMORY;
     }
     w->asker = asker;
     w->number = number;
@@ -123,28 +123,28 @@ enum done_known done_meet(struct done *d, cw_server server, uint64_t instance, u
     list_push_back(&d->ages, &w->by_age);
     d->count++;
     *out = w;
-    return DONE_NEW;
+    return DEDUP_NEW;
 }
 
-int done_open(struct done *d, uint32_t servers, size_t most, cw_span life)
+int dedup_open(struct dedup *d, uint32_t servers, size_t most, cw_span life)
 {
-    *d = (struct done){.servers = servers, .most = most, .life = life};
+    *d = (struct dedup){.servers = servers, .most = most, .life = life};
     list_init(&d->ages);
-    d->askers = calloc((size_t)servers * DONE_LIVES, sizeof *d->askers);
+    d->askers = calloc((size_t)servers * DEDUP_LIVES, sizeof *d->askers);
     if (d->askers == NULL) {
         return -ENOMEM;
     }
-    for (size_t i = 0; i < (size_t)servers * DONE_LIVES; i++) {
+    for (size_t i = 0; i < (size_t)servers * DEDUP_LIVES; i++) {
         list_init(&d->askers[i].writes);
     }
     return 0;
 }
 
-void done_close(struct done *d)
+void dedup_close(struct dedup *d)
 {
     struct list_node *n;
     while (d->askers != NULL && (n = list_first(&d->ages)) != NULL) {
-        done_forget(d, container_of(n, struct done_write, by_age));
+        dedup_forget(d, container_of(n, struct dedup_write, by_age));
     }
     free(d->askers);
     d->askers = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/kvcache/perform.h"
+#include "services/kvcache/apply.h"
 
 static uint32_t seconds(cw_time now)
 {
@@ -14,7 +14,7 @@ static cw_time expires_at(cw_span left, cw_time now)
     return left.ns < 0 ? now : cw_time_add(now, left);
 }
 
-struct op_value perform_value(struct item *i, cw_time now)
+struct op_value apply_value_of(struct item *i, cw_time now)
 {
     if (i == NULL) {
         return (struct op_value){.there = false};
@@ -56,7 +56,7 @@ static struct item *store(struct items *t, struct item *i, const struct item_nam
     return i;
 }
 
-static void note_use(struct item *i, const struct kv_request *r, cw_time now)
+static void count_use(struct item *i, const struct kv_request *r, cw_time now)
 {
     bool looks = r->op == KV_GET || r->op == KV_GAT || r->op == KV_LOOK || r->op == KV_TOUCH;
     if (looks && !(r->meta & KV_META_UNUSED)) {
@@ -65,21 +65,21 @@ static void note_use(struct item *i, const struct kv_request *r, cw_time now)
     }
 }
 
-struct performed perform(struct items *t, struct item *i, const struct item_name *name, const struct kv_request *r,
-                         cw_time now, uint64_t *cas)
+struct applied apply_op(struct items *t, struct item *i, const struct item_name *name, const struct kv_request *r,
+                        cw_time now, uint64_t *cas)
 {
-    struct op_value before = perform_value(i, now);
+    struct op_value before = apply_value_of(i, now);
     struct op_outcome o = op_decide(r, &before);
     cw_time expires = i != NULL && o.expiry_stays ? i->expires : expires_at(o.expiry, now);
-    struct performed p = {.status = o.status,
-                          .stored = o.change == OP_STORES,
-                          .answers = o.answers,
-                          .win_due = o.win_due,
-                          .flags = o.flags,
-                          .cas = before.cas,
-                          .marks = before.marks | (o.won ? KV_MARK_WON : 0),
-                          .idle_s = i != NULL ? seconds(now) - i->stamp : 0,
-                          .left = o.left.ns < 0 ? CW_NS(1) : o.left};
+    struct applied p = {.status = o.status,
+                        .stored = o.change == OP_STORES,
+                        .answers = o.answers,
+                        .win_due = o.win_due,
+                        .flags = o.flags,
+                        .cas = before.cas,
+                        .marks = before.marks | (o.won ? KV_MARK_WON : 0),
+                        .idle_s = i != NULL ? seconds(now) - i->stamp : 0,
+                        .left = o.left.ns < 0 ? CW_NS(1) : o.left};
     switch (o.change) {
     case OP_KEEPS:
         break;
@@ -103,7 +103,7 @@ struct performed perform(struct items *t, struct item *i, const struct item_name
         p.cas = i->cas;
     }
     if (i != NULL && !o.win_due) { /* else it looks again */
-        note_use(i, r, now);
+        count_use(i, r, now);
     }
     p.item = i;
     return p;

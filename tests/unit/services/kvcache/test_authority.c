@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kv_town.h"
+#include "services/kvcache/authority.h"
 #include "suite.h"
 
 #include <string.h>
@@ -128,4 +129,4 @@ static const struct suite_test tests[] = {
     SUITE_TEST(who_comes_to_be_of_the_majority_waits), SUITE_TEST(a_short_absence_begins_the_wait_anew),
     SUITE_TEST(what_was_stored_before_is_gone), SUITE_TEST(an_heir_waits_before_it_changes_anything),
     SUITE_TEST(changes_in_a_row)};
-SUITE_MAIN("tenure", tests)
+SUITE_MAIN("authority", tests)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perform.h - an operation carried out on values in memory: what op.h decides, done to items.h. The root does it when it may, a stand-in of tests always.
+ * apply.h - an operation carried out on values in memory: what op.h decides, done to items.h. The root does it when it may, a stand-in of tests always.
  */
-#ifndef SERVICES_KVCACHE_PERFORM_H
-#define SERVICES_KVCACHE_PERFORM_H
+#ifndef SERVICES_KVCACHE_APPLY_H
+#define SERVICES_KVCACHE_APPLY_H
 
 #include "services/kvcache/items.h"
 #include "services/kvcache/op.h"
 
 /* What of an item operations look at; of NULL: there is none. Borrows. */
-struct op_value perform_value(struct item *i, cw_time now);
+struct op_value apply_value_of(struct item *i, cw_time now);
 
-struct performed {
+struct applied {
     enum kv_status status;
     struct item
         *item; /* what is there now: borrowed until the next call that may remove one; NULL: nothing, or nobody asks */
@@ -29,7 +29,7 @@ struct performed {
  * Carries r out on i, the item of that name in t, or NULL: there is none. *cas is the last that was given, and grows. Without room for a new value all is
  * as before, and status says so.
  */
-struct performed perform(struct items *t, struct item *i, const struct item_name *name, const struct kv_request *r,
-                         cw_time now, uint64_t *cas);
+struct applied apply_op(struct items *t, struct item *i, const struct item_name *name, const struct kv_request *r,
+                        cw_time now, uint64_t *cas);
 
 #endif

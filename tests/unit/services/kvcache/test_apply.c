@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations on values in memory. */
-#include "services/kvcache/perform.h"
+#include "services/kvcache/apply.h"
 
 #include "suite.h"
 
@@ -17,19 +17,19 @@ static void setup(void)
     now = (cw_time){CW_SEC(1000).ns};
 }
 
-static struct performed ask(const struct kv_request *r)
+static struct applied ask(const struct kv_request *r)
 {
     struct item_name name = {.id = {{1}}, .job = 6, .key = (const uint8_t *)"key", .key_length = 3};
-    return perform(&items, items_find(&items, &name, now), &name, r, now, &cas);
+    return apply_op(&items, items_find(&items, &name, now), &name, r, now, &cas);
 }
 
-static struct performed ask_for(enum kv_op op, const char *value)
+static struct applied ask_for(enum kv_op op, const char *value)
 {
     struct kv_request r = {KV_REQUEST_INIT, .op = op, .value = (const uint8_t *)value, .value_length = strlen(value)};
     return ask(&r);
 }
 
-static void is_now(struct performed p, const char *value)
+static void is_now(struct applied p, const char *value)
 {
     ck_assert_int_eq(p.status, KV_OK);
     ck_assert_ptr_nonnull(p.item);
@@ -41,7 +41,7 @@ START_TEST(values_change)
 {
     setup();
     ck_assert_int_eq(ask_for(KV_GET, "").status, KV_MISS);
-    struct performed p = ask_for(KV_SET, "7");
+    struct applied p = ask_for(KV_SET, "7");
     ck_assert(p.stored && p.cas == 101);
     is_now(p, "7");
     is_now(ask_for(KV_APPEND, "00"), "700");
@@ -63,7 +63,7 @@ END_TEST
 START_TEST(a_value_of_here_is_stored)
 {
     setup();
-    struct performed p = ask_for(KV_SET, "0123456789");
+    struct applied p = ask_for(KV_SET, "0123456789");
     struct kv_request r = {KV_REQUEST_INIT, .op = KV_SET, .value = item_value(p.item) + 3, .value_length = 5};
     p = ask(&r);
     is_now(p, "34567");
@@ -78,12 +78,12 @@ START_TEST(a_value_of_here_is_stored)
     }
     struct item_name from = {.id = {{2}}, .job = 6, .key = (const uint8_t *)"0", .key_length = 1};
     r = (struct kv_request){KV_REQUEST_INIT, .op = KV_SET, .value = big, .value_length = sizeof big};
-    p = perform(&items, NULL, &from, &r, now, &cas);
+    p = apply_op(&items, NULL, &from, &r, now, &cas);
     for (unsigned i = 1; i < 20; i++) { /* of one after the other, until there is no room for more */
         char text[4] = {(char)('0' + i), 'x', 0};
         struct item_name to = {.id = {{(uint8_t)(2 + i)}}, .job = 6, .key = (const uint8_t *)text, .key_length = 2};
         r.value = item_value(p.item);
-        p = perform(&items, NULL, &to, &r, now, &cas);
+        p = apply_op(&items, NULL, &to, &r, now, &cas);
         ck_assert_int_eq(p.status, KV_OK);
         ck_assert(memcmp(item_value(p.item), big, sizeof big) == 0);
     }
@@ -98,7 +98,7 @@ START_TEST(no_room_changes_nothing)
     static char big[800 * 1024];
     memset(big, 'x', sizeof big - 1);
     is_now(ask_for(KV_SET, "small"), "small");
-    struct performed p = ask_for(KV_SET, big);
+    struct applied p = ask_for(KV_SET, big);
     ck_assert(p.status == KV_NO_MEMORY && p.item == NULL);
     is_now(ask_for(KV_GET, ""), "small");
     items_close(&items);
@@ -111,7 +111,7 @@ START_TEST(uses_are_noted)
     ask_for(KV_SET, "v");
     now.ns += CW_SEC(5).ns;
     struct kv_request r = {KV_REQUEST_INIT, .op = KV_GET, .meta = KV_META_TIMES | KV_META_UNUSED};
-    struct performed p = ask(&r);
+    struct applied p = ask(&r);
     ck_assert(p.idle_s == 5 && p.marks == 0 && p.left.ns == 0);
     ck_assert(ask_for(KV_GET, "").marks == 0); /* as it was before */
     now.ns += CW_SEC(2).ns;
@@ -145,7 +145,7 @@ START_TEST(one_wins_what_is_stale)
     struct kv_request stale = {KV_REQUEST_INIT, .op = KV_DELETE, .meta = KV_META_STALE};
     ck_assert_uint_eq(ask(&stale).cas, 102);
     struct kv_request get = {KV_REQUEST_INIT, .op = KV_GET, .meta = KV_META};
-    struct performed p = ask(&get);
+    struct applied p = ask(&get);
     ck_assert(p.win_due && !(p.marks & KV_MARK_WON));
     get.op = KV_LOOK;
     p = ask(&get);
@@ -161,4 +161,4 @@ END_TEST
 static const struct suite_test tests[] = {SUITE_TEST(values_change),           SUITE_TEST(a_value_of_here_is_stored),
                                           SUITE_TEST(no_room_changes_nothing), SUITE_TEST(uses_are_noted),
                                           SUITE_TEST(times_are_told),          SUITE_TEST(one_wins_what_is_stale)};
-SUITE_MAIN("perform", tests)
+SUITE_MAIN("apply", tests)

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tenure.c - may this server speak for a key? As a root, for what it stored, and as who keeps a copy of it: the rules of semantics 5.2 that look at the
- * view and at the clock.
+ * authority.c - may this server speak for a key? As a root, for what it stored, and as who keeps a copy of it: the rules that look at the view and at the
+ * clock (docs/services/kvcache.md, "The rules").
  *
  * Two things a view does not say. Servers that start again quickly are a majority together before those they left have noticed that the
  * former lives of them are over: for a while both sides count them. And a server that leaves in order, or whose death a supervisor tells of, is
  * out of all views at once, but for those who are cut off and have not noticed: they still take it for the root, and serve copies. So who comes to be of the
  * majority waits for a hold before it serves at all, and who comes to be root of a key waits for one before it changes it.
  */
-#include "services/kvcache/internal.h"
+#include "services/kvcache/authority.h"
+
+#include "base/check.h"
+#include "services/kvcache/walk.h"
 
 enum { DRIFT_PARTS = 32 }; /* of two clocks, 1 % each, and room */
 
@@ -49,6 +52,7 @@ static void settled(cw_svc *s, void *state, void *arg)
     k->settling = NULL;
     k->settled = true;
     k->settled_epoch = cw_epoch(s);
+    CHECK_SLOW(walk_sometimes(k));
 }
 
 static void count_heads(struct kvcache *k)
@@ -73,10 +77,11 @@ static void calmed(cw_svc *s, void *state, void *arg)
     struct kvcache *k = state;
     k->calming = NULL;
     k->calm_epoch = k->calming_epoch;
-    tenure_review(k);
+    authority_review(k);
+    CHECK_SLOW(walk_sometimes(k));
 }
 
-void tenure_review(struct kvcache *k)
+void authority_review(struct kvcache *k)
 {
     count_heads(k);
     if (k->calming == NULL && k->calm_epoch != cw_epoch(k->svc)) {

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * say.c - asks and answers on their way. What fits a packet is a call, one packet each way; what does not goes by the transport.
+ * rpc.c - asks and answers on their way. What fits a packet is a call, one packet each way; what does not goes by the transport.
  */
-#include "services/kvcache/internal.h"
+#include "services/kvcache/rpc.h"
+
+#include "base/check.h"
+#include "services/kvcache/common.h"
+#include "services/kvcache/reader.h"
+#include "services/kvcache/walk.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +20,7 @@ static size_t packet_room(const struct kvcache *k)
     return cw_mtu(k->svc) - CALL_ROOM;
 }
 
-bool say_fits(const struct kvcache *k, size_t length)
+bool rpc_fits(const struct kvcache *k, size_t length)
 {
     return KV_ANSWER_BYTES + length <= packet_room(k);
 }
@@ -26,10 +31,10 @@ static void end(struct question *q, int status, const uint8_t *bytes, size_t siz
     q->call = 0;
     q->message = 0;
     if (status == 0 && !kv_answer_decode(bytes, size, &answer)) {
-        kv_note(q->k, KV_COUNT_MALFORMED);
+        kv_count(q->k, KV_COUNT_MALFORMED);
         status = -EBADMSG;
     }
-    reader_heard(q, status, &answer, from);
+    reader_replied(q, status, &answer, from);
 }
 
 static void call_ended(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
@@ -38,7 +43,11 @@ static void call_ended(cw_svc *s, void *state, void *arg, int status, cw_packet 
     (void)state;
     size_t size = 0;
     const uint8_t *bytes = status == 0 && reply != NULL ? cw_packet_data(reply, &size) : NULL;
+    const struct question *q = arg;
+    struct kvcache *k = q->k;
+    bool nested = q->finished; /* from within rpc_cancel() */
     end(arg, status, bytes, size, status == 0 ? rx->src_process : CW_SERVER_NONE);
+    CHECK_SLOW(nested || walk_sometimes(k));
 }
 
 static void message_ended(void *context, void *arg, int status, const uint8_t *bytes, uint64_t size,
@@ -83,25 +92,25 @@ static int ask_by_message(struct question *q, const cw_to *to, const struct kv_a
     if (number < 0) {
         return (int)number;
     }
-    kv_note(q->k, KV_COUNT_BULK);
+    kv_count(q->k, KV_COUNT_BULK);
     q->message = number;
     return 0;
 }
 
-bool say_by_message(const struct question *q, const struct kv_ask *ask)
+bool rpc_by_message(const struct question *q, const struct kv_ask *ask)
 {
     return q->bulk || kv_ask_size(ask) > packet_room(q->k);
 }
 
-int say_ask(struct question *q, const cw_to *to, const struct kv_ask *ask, cw_span timeout)
+int rpc_ask(struct question *q, const cw_to *to, const struct kv_ask *ask, cw_span timeout)
 {
-    if (say_by_message(q, ask)) {
+    if (rpc_by_message(q, ask)) {
         return ask_by_message(q, to, ask, timeout);
     }
     return ask_by_call(q, to, ask, timeout);
 }
 
-void say_hush(struct question *q)
+void rpc_cancel(struct question *q)
 {
     int64_t call = q->call, message = q->message;
     q->finished = true; /* what follows from within finds it so */
@@ -115,7 +124,7 @@ void say_hush(struct question *q)
 
 static void answer_call(struct kvcache *k, uint32_t call, struct kv_answer *answer)
 {
-    if (!say_fits(k, answer->length)) {
+    if (!rpc_fits(k, answer->length)) {
         *answer = (struct kv_answer){.state = KV_LARGE, .instance = k->instance};
     }
     cw_packet *p = cw_packet_new(k->svc, kv_answer_size(answer));
@@ -136,12 +145,12 @@ static void answer_message(struct kvcache *k, const struct transport_reply_to *t
     const struct transport_data data = {.bytes = bytes, .size = size};
     const struct transport_send_options options = {TRANSPORT_SEND_INIT, .flags = TRANSPORT_COPY};
     if (transport_reply(k->transport, to, 0, &data, &options, NULL, NULL) < 0) {
-        kv_note(k, KV_COUNT_TIMED_OUT);
+        kv_count(k, KV_COUNT_TIMED_OUT);
     }
     free(bytes);
 }
 
-void say_answer(struct kvcache *k, const struct asker *asker, struct kv_answer *answer)
+void rpc_answer(struct kvcache *k, const struct asker *asker, struct kv_answer *answer)
 {
     answer->instance = k->instance;
     switch (asker->kind) {

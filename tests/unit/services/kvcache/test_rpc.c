@@ -38,4 +38,4 @@ END_TEST
 
 static const struct suite_test tests[] = {SUITE_TEST(large_values_go_there_and_back),
                                           SUITE_TEST(what_just_fits_a_packet_does)};
-SUITE_MAIN("say", tests)
+SUITE_MAIN("rpc", tests)

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* common.h - what all files of the cache use: counts, names. */
+#ifndef SERVICES_KVCACHE_COMMON_H
+#define SERVICES_KVCACHE_COMMON_H
+
+#include "services/kvcache/internal.h"
+
+struct kv_count_name {
+    const char *name, *help;
+};
+extern const struct kv_count_name kv_count_names[KV_COUNTS];
+extern const struct kv_count_name kv_time_names[KV_TIMES];
+
+/* Counts one, for `kv stats` and for the daemon's metrics. */
+void kv_count(struct kvcache *k, enum kv_counter what);
+/* The item that a request is about. Borrows the request's key. */
+struct item_name kv_name(const cw_key *id, const struct kv_request *r);
+/* memId: where a key of a job is in the key space. length is at most KV_KEY_MAX. */
+cw_key kv_mem_id(struct kvcache *k, cw_job job, const uint8_t *key, size_t length);
+/* Copies key and value to `at`, which has room for both, and lets the request point there. */
+void kv_keep_bytes(struct kv_request *r, uint8_t *at);
+
+#endif

@@ -47,8 +47,8 @@ FOLDERS = (
     Folder(CONF, 4, "conf", (CONTRACTS,), False),
     Folder(SEAL, 4, "seal", (CONTRACTS,), False),
     Folder(JOBFILE, 4, "jobfile", (CONTRACTS, BASE, WIRE, NMU, CONF), False),
-    # Services know nothing of one another but these two: sentences for operators, and reliable messages.
-    Folder(REPLY, 4, "services/reply", (CONTRACTS,), False),
+    # Services know nothing of one another but these two: their common kit, and reliable messages.
+    Folder(REPLY, 4, "services/reply", GROUND, False),
     Folder(TRANSPORT, 4, "services/transport", (*GROUND, REPLY), False),
     Folder(PING, 4, "services/ping", (*GROUND, REPLY, TRANSPORT), False),
     Folder(BENCH, 4, "services/bench", (*GROUND, REPLY, TRANSPORT), False),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/group/group.h"
 
-#include "services/multicast/group/command.h"
 #include "services/multicast/cast/head.h"
+#include "services/multicast/group/command.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,12 +13,12 @@ struct post {
     struct torus torus;
     struct groups *groups;
     struct notes *notes;
-    struct memos *memos;
+    struct bulk *bulk;
     struct outbox *outbox;
     struct users *users;
     struct group_command *command;
     struct notes_hooks notes_hooks;
-    struct memos_hooks memos_hooks;
+    struct bulk_hooks bulk_hooks;
     struct outbox_hooks outbox_hooks;
     cw_counter *malformed;
 };
@@ -72,13 +72,13 @@ static bool note_goes_on(void *context, const struct group_head *h)
     return users_forward(p->users, &name, &m);
 }
 
-static bool memo_wanted(void *context, const struct group_name *name, bool to_group)
+static bool bulk_wanted(void *context, const struct group_name *name, bool to_group)
 {
     const struct post *p = context;
     return users_want(p->users, name, to_group);
 }
 
-static void memo_came(void *context, const struct group_name *name, bool to_group, cw_server from, const uint8_t *bytes,
+static void bulk_came(void *context, const struct group_name *name, bool to_group, cw_server from, const uint8_t *bytes,
                       size_t length)
 {
     struct post *p = context;
@@ -160,9 +160,9 @@ static int open_all(struct post *p, struct cast_engine *engine)
     rc = rc == 0 ? groups_open(&p->groups, p->s) : rc;
     rc = rc == 0 ? notes_open(&p->notes, p->s, &p->torus, &p->notes_hooks) : rc;
     if (engine != NULL) {
-        rc = rc == 0 ? memos_open(&p->memos, p->s, engine, &p->memos_hooks) : rc;
+        rc = rc == 0 ? bulk_open(&p->bulk, p->s, engine, &p->bulk_hooks) : rc;
     }
-    rc = rc == 0 ? outbox_open(&p->outbox, p->s, &p->torus, p->groups, p->notes, p->memos, &p->outbox_hooks) : rc;
+    rc = rc == 0 ? outbox_open(&p->outbox, p->s, &p->torus, p->groups, p->notes, p->bulk, &p->outbox_hooks) : rc;
     rc = rc == 0 ? users_open(&p->users, p->s, p->groups, p->outbox, p->notes) : rc;
     return rc == 0 ? group_command_open(&p->command, p->s, p->users, p->groups) : rc;
 }
@@ -175,7 +175,7 @@ int post_open(struct post **out, cw_svc *s, struct cast_engine *engine)
     }
     p->s = s;
     p->notes_hooks = (struct notes_hooks){p, note_came, note_goes_on};
-    p->memos_hooks = (struct memos_hooks){p, memo_wanted, memo_came};
+    p->bulk_hooks = (struct bulk_hooks){p, bulk_wanted, bulk_came};
     p->outbox_hooks = (struct outbox_hooks){p, own_came, room_again};
     p->malformed = cw_counter_new(s, "group_malformed", "packets to the port of groups that are none");
     int rc = open_all(p, engine);
@@ -203,7 +203,7 @@ void post_close(struct post *p)
     if (p != NULL) {
         users_close(p->users);
         notes_close(p->notes);
-        memos_close(p->memos);
+        bulk_close(p->bulk);
         groups_close(p->groups);
         free(p);
     }

@@ -50,7 +50,7 @@ struct outbox {
     const struct torus *torus;
     struct groups *groups;
     struct notes *notes;
-    struct memos *memos;
+    struct bulk *bulk;
     const struct outbox_hooks *hooks;
     cw_server self;
     struct outgoing *first, **end;
@@ -189,7 +189,7 @@ static void notes_answered(void *arg, const struct cast_member *book, unsigned c
     set_timer(o->box);
 }
 
-static void memos_answered(void *arg, int status, const struct cast_member *book, unsigned count)
+static void bulk_answered(void *arg, int status, const struct cast_member *book, unsigned count)
 {
     struct outgoing *o = arg;
     answered(o, status, book, count);
@@ -219,8 +219,8 @@ static void send_now(struct outgoing *o)
         return;
     }
     bool note = o->length <= notes_most(b->notes, o->name.length);
-    int rc = note ? send_note(o)
-                  : memos_send(b->memos, &o->name, o->to_group, o->set, o->bytes, o->length, memos_answered, o);
+    int rc =
+        note ? send_note(o) : bulk_send(b->bulk, &o->name, o->to_group, o->set, o->bytes, o->length, bulk_answered, o);
     if (rc == -EAGAIN) {
         return; /* it stays where it is */
     }
@@ -356,7 +356,7 @@ int outbox_send(struct outbox *b, const struct outbox_order *order)
     if (order->bytes == NULL || order->length == 0) {
         return -EINVAL;
     }
-    if (order->length > CW_MULTICAST_BYTES_MAX || (!fits && (!order->reliable || b->memos == NULL))) {
+    if (order->length > CW_MULTICAST_BYTES_MAX || (!fits && (!order->reliable || b->bulk == NULL))) {
         return -EMSGSIZE;
     }
     if (!has_room(b, order->length)) {
@@ -401,8 +401,8 @@ static void forget_waits(struct outgoing *o)
 {
     groups_cancel(o->box->groups, o);
     notes_cancel(o->box->notes, o);
-    if (o->box->memos != NULL) {
-        memos_cancel(o->box->memos, o);
+    if (o->box->bulk != NULL) {
+        bulk_cancel(o->box->bulk, o);
     }
 }
 
@@ -439,13 +439,13 @@ struct outbox_counts outbox_counts(const struct outbox *b)
 /* ---- Life ---------------------------------------------------------------------------------------------------------------- */
 
 int outbox_open(struct outbox **out, cw_svc *s, const struct torus *torus, struct groups *groups, struct notes *notes,
-                struct memos *memos, const struct outbox_hooks *hooks)
+                struct bulk *bulk, const struct outbox_hooks *hooks)
 {
     struct outbox *b = calloc(1, sizeof *b);
     if (b == NULL) {
         return -ENOMEM;
     }
-    *b = (struct outbox){.s = s, .torus = torus, .groups = groups, .notes = notes, .memos = memos, .hooks = hooks};
+    *b = (struct outbox){.s = s, .torus = torus, .groups = groups, .notes = notes, .bulk = bulk, .hooks = hooks};
     b->self = cw_server_id(s, cw_self(s));
     b->end = &b->first;
     *out = b;

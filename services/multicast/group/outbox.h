@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * outbox.h - messages of this server's services, from their publishing until everybody has them: asks the group's root for the members, gives the message to
- * notes or memos, delivers it here when this server is a member, and tells the result.
+ * notes or bulk, delivers it here when this server is a member, and tells the result.
  *
  * The publisher asks for the members and sends from where it is, over its own six links; given to the root the message would cross the torus once more, and
  * a group could not be faster than its root's links shared by all that it is the root of. A question is one packet each way.
@@ -12,8 +12,8 @@
 #define SERVICES_MULTICAST_GROUP_OUTBOX_H
 
 #include "cubeway/multicast.h"
+#include "services/multicast/group/bulk.h"
 #include "services/multicast/group/groups.h"
-#include "services/multicast/group/memos.h"
 #include "services/multicast/group/notes.h"
 
 enum { OUTBOX_MOST = 1024, OUTBOX_MEMORY = 32 * 1024 * 1024 };
@@ -41,10 +41,10 @@ struct outbox_order {
     void *arg;
 };
 
-/* Borrows all. memos may be NULL: then messages fit one packet. -ENOMEM. */
+/* Borrows all. bulk may be NULL: then messages fit one packet. -ENOMEM. */
 CW_MUST_CHECK int outbox_open(struct outbox **out, cw_svc *s, const struct torus *torus, struct groups *groups,
-                              struct notes *notes, struct memos *memos, const struct outbox_hooks *hooks);
-/* Nobody is told anything. Before groups, notes and memos are closed. NULL is allowed. */
+                              struct notes *notes, struct bulk *bulk, const struct outbox_hooks *hooks);
+/* Nobody is told anything. Before groups, notes and bulk are closed. NULL is allowed. */
 void outbox_close(struct outbox *b);
 /* Copies. -EINVAL no bytes, -EMSGSIZE, -EAGAIN (writable() follows), -ENOMEM. */
 CW_MUST_CHECK int outbox_send(struct outbox *b, const struct outbox_order *order);

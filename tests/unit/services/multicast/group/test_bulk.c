@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memos over an engine that is the test: what it is given, and what it gives. */
-#include "services/multicast/group/memos.h"
+/* Bulk messages over an engine that is the test: what it is given, and what it gives. */
+#include "services/multicast/group/bulk.h"
 
 #include "cubeway/multicast.h"
 #include "fake_host.h"
@@ -21,7 +21,7 @@ static uint64_t tickets;
 void cast_engine_kind(struct cast_engine *e, enum cast_content kind, cast_accept_fn accept, void *context)
 {
     (void)e;
-    ck_assert_int_eq(kind, CAST_MEMO);
+    ck_assert_int_eq(kind, CAST_BULK);
     accept_fn = accept;
     accept_context = context;
 }
@@ -44,7 +44,7 @@ int cast_engine_cancel(struct cast_engine *e, uint64_t ticket, int status)
     return 0;
 }
 
-static struct memos *memos;
+static struct bulk *bulk;
 static bool wanted;
 static unsigned delivered, dones;
 static int done_status;
@@ -72,18 +72,18 @@ static void done(void *arg, int status, const struct cast_member *book, unsigned
     done_status = status;
 }
 
-static const struct memos_hooks hooks = {NULL, wants, deliver};
+static const struct bulk_hooks hooks = {NULL, wants, deliver};
 
 static int holder_open(cw_svc *s, void *state)
 {
     (void)state;
-    return memos_open(&memos, s, NULL, &hooks);
+    return bulk_open(&bulk, s, NULL, &hooks);
 }
 
 static void holder_close(cw_svc *s, void *state)
 {
     (void)s, (void)state;
-    memos_close(memos);
+    bulk_close(bulk);
 }
 
 static cw_verdict no_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
@@ -114,18 +114,18 @@ static struct group_name name_of(void)
 
 START_TEST(labels)
 {
-    uint8_t bytes[MEMO_LABEL_HEAD + GROUP_NAME_MOST + 1];
+    uint8_t bytes[BULK_LABEL_HEAD + GROUP_NAME_MOST + 1];
     struct group_name name = name_of(), out;
     bool to_group;
-    size_t n = memo_label_encode(&name, true, bytes);
-    ck_assert_int_eq(memo_label_decode(bytes, n, &out, &to_group), 0);
+    size_t n = bulk_label_encode(&name, true, bytes);
+    ck_assert_int_eq(bulk_label_decode(bytes, n, &out, &to_group), 0);
     ck_assert(to_group && group_name_compare(&name, &out) == 0);
     for (size_t i = 0; i < n + 2; i++) {
-        ck_assert_int_eq(memo_label_decode(bytes, i, &out, &to_group), i == n ? 0 : -EBADMSG);
+        ck_assert_int_eq(bulk_label_decode(bytes, i, &out, &to_group), i == n ? 0 : -EBADMSG);
     }
     for (size_t i = 4; i < 8; i++) {
         bytes[i] ^= 0x80;
-        ck_assert_int_eq(memo_label_decode(bytes, n, &out, &to_group), -EBADMSG);
+        ck_assert_int_eq(bulk_label_decode(bytes, n, &out, &to_group), -EBADMSG);
         bytes[i] ^= 0x80;
     }
 }
@@ -137,21 +137,21 @@ START_TEST(sent)
     uint8_t out[4];
     setup();
     struct group_name name = name_of();
-    ck_assert_int_eq(memos_send(memos, &name, true, set, bytes, sizeof bytes, done, &dones), 0);
-    ck_assert(ordered.bytes == sizeof bytes && ordered.members == set && ordered.kind == CAST_MEMO);
+    ck_assert_int_eq(bulk_send(bulk, &name, true, set, bytes, sizeof bytes, done, &dones), 0);
+    ck_assert(ordered.bytes == sizeof bytes && ordered.members == set && ordered.kind == CAST_BULK);
     ck_assert(ordered.from.read(ordered.from.context, 1, out, 2) == 0 && out[0] == 2 && out[1] == 3);
     ck_assert_int_lt(ordered.from.read(ordered.from.context, sizeof bytes - 1, out, 2), 0);
     const struct cast_result result = {.status = -ETIMEDOUT};
     ordered.done(ordered.context, &result);
     ck_assert(dones == 1 && done_status == -ETIMEDOUT);
     send_rc = -EBUSY;
-    ck_assert_int_eq(memos_send(memos, &name, true, set, bytes, sizeof bytes, done, &dones), -EAGAIN);
+    ck_assert_int_eq(bulk_send(bulk, &name, true, set, bytes, sizeof bytes, done, &dones), -EAGAIN);
     send_rc = 0;
-    for (int i = 0; i < MEMOS_AT_ONCE; i++) {
-        ck_assert_int_eq(memos_send(memos, &name, true, set, bytes, sizeof bytes, done, i == 0 ? NULL : &dones), 0);
+    for (int i = 0; i < BULK_AT_ONCE; i++) {
+        ck_assert_int_eq(bulk_send(bulk, &name, true, set, bytes, sizeof bytes, done, i == 0 ? NULL : &dones), 0);
     }
-    ck_assert_int_eq(memos_send(memos, &name, true, set, bytes, sizeof bytes, done, &dones), -EAGAIN);
-    memos_cancel(memos, &dones);
+    ck_assert_int_eq(bulk_send(bulk, &name, true, set, bytes, sizeof bytes, done, &dones), -EAGAIN);
+    bulk_cancel(bulk, &dones);
     ck_assert_uint_eq(dones, 1);
     ck_assert_uint_eq(fake_close(host), 0);
 }
@@ -160,8 +160,8 @@ END_TEST
 static int offer(uint64_t bytes, struct cast_sink *sink)
 {
     struct group_name name = name_of();
-    struct cast_offer o = {.ticket = 1, .origin = 2, .kind = CAST_MEMO, .bytes = bytes, .label = label};
-    o.label_bytes = memo_label_encode(&name, true, label);
+    struct cast_offer o = {.ticket = 1, .origin = 2, .kind = CAST_BULK, .bytes = bytes, .label = label};
+    o.label_bytes = bulk_label_encode(&name, true, label);
     return accept_fn(accept_context, &o, sink);
 }
 
@@ -194,7 +194,7 @@ START_TEST(bounded)
     struct cast_sink sink = {.context = NULL};
     setup();
     ck_assert_int_eq(offer((uint64_t)CW_MULTICAST_BYTES_MAX + 1, &sink), -EMSGSIZE);
-    for (unsigned i = 0; i < MEMOS_MEMORY / CW_MULTICAST_BYTES_MAX; i++) {
+    for (unsigned i = 0; i < BULK_MEMORY / CW_MULTICAST_BYTES_MAX; i++) {
         ck_assert_int_eq(offer(CW_MULTICAST_BYTES_MAX, &sink), 0);
     }
     ck_assert_int_eq(offer(1, &sink), -ENOBUFS);
@@ -205,4 +205,4 @@ START_TEST(bounded)
 END_TEST
 
 static const struct suite_test tests[] = {SUITE_TEST(labels), SUITE_TEST(sent), SUITE_TEST(taken), SUITE_TEST(bounded)};
-SUITE_MAIN("memos", tests)
+SUITE_MAIN("bulk", tests)

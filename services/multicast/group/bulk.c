@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/multicast/group/memos.h"
+#include "services/multicast/group/bulk.h"
 
 #include "base/bytes.h"
 #include "cubeway/multicast.h"
@@ -9,20 +9,20 @@
 #include <string.h>
 
 /* One that is being sent. */
-struct memo_out {
-    struct memo_out *next;
-    struct memos *m;
+struct bulk_out {
+    struct bulk_out *next;
+    struct bulk *m;
     const uint8_t *bytes; /* NULL: not ours any more */
     size_t length;
     uint64_t ticket;
-    memos_done_fn done;
+    bulk_done_fn done;
     void *arg;
 };
 
 /* One that is coming, or that is there and waits to be taken. */
-struct memo_in {
-    struct memo_in *next;
-    struct memos *m;
+struct bulk_in {
+    struct bulk_in *next;
+    struct bulk *m;
     struct group_name name;
     bool to_group, whole;
     cw_server from;
@@ -30,43 +30,43 @@ struct memo_in {
     uint8_t *bytes;
 };
 
-struct memos {
+struct bulk {
     cw_svc *s;
     struct cast_engine *engine;
-    const struct memos_hooks *hooks;
-    struct memo_out *out;
+    const struct bulk_hooks *hooks;
+    struct bulk_out *out;
     unsigned out_count;
-    struct memo_in *in;
+    struct bulk_in *in;
     size_t memory; /* of in */
     cw_timer *timer;
     cw_counter *taken, *refused;
 };
 
-size_t memo_label_encode(const struct group_name *name, bool to_group, uint8_t *out)
+size_t bulk_label_encode(const struct group_name *name, bool to_group, uint8_t *out)
 {
     put_be32(out, name->job);
     out[4] = to_group;
     out[5] = out[6] = 0;
     out[7] = name->length;
-    memcpy(out + MEMO_LABEL_HEAD, name->text, name->length);
-    return MEMO_LABEL_HEAD + (size_t)name->length;
+    memcpy(out + BULK_LABEL_HEAD, name->text, name->length);
+    return BULK_LABEL_HEAD + (size_t)name->length;
 }
 
-int memo_label_decode(const uint8_t *label, size_t length, struct group_name *name, bool *to_group)
+int bulk_label_decode(const uint8_t *label, size_t length, struct group_name *name, bool *to_group)
 {
-    if (length < MEMO_LABEL_HEAD || label[4] > 1 || label[5] != 0 || label[6] != 0 ||
-        length != MEMO_LABEL_HEAD + (size_t)label[7]) {
+    if (length < BULK_LABEL_HEAD || label[4] > 1 || label[5] != 0 || label[6] != 0 ||
+        length != BULK_LABEL_HEAD + (size_t)label[7]) {
         return -EBADMSG;
     }
     *to_group = label[4] == 1;
-    return group_name_make(name, get_be32(label), (const char *)label + MEMO_LABEL_HEAD, label[7]) < 0 ? -EBADMSG : 0;
+    return group_name_make(name, get_be32(label), (const char *)label + BULK_LABEL_HEAD, label[7]) < 0 ? -EBADMSG : 0;
 }
 
 /* ---- As a source -------------------------------------------------------------------------------------------------------- */
 
 static int read_bytes(void *context, uint64_t offset, uint8_t *out, size_t length)
 {
-    const struct memo_out *o = context;
+    const struct bulk_out *o = context;
     if (o->bytes == NULL || offset > o->length || length > o->length - offset) {
         return -ECANCELED;
     }
@@ -74,9 +74,9 @@ static int read_bytes(void *context, uint64_t offset, uint8_t *out, size_t lengt
     return 0;
 }
 
-static void unlink_out(struct memos *m, struct memo_out *o)
+static void unlink_out(struct bulk *m, struct bulk_out *o)
 {
-    struct memo_out **at = &m->out;
+    struct bulk_out **at = &m->out;
     while (*at != o) {
         at = &(*at)->next;
     }
@@ -86,7 +86,7 @@ static void unlink_out(struct memos *m, struct memo_out *o)
 
 static void ended(void *context, const struct cast_result *result)
 {
-    struct memo_out *o = context;
+    struct bulk_out *o = context;
     unlink_out(o->m, o);
     if (o->done != NULL) {
         o->done(o->arg, result->status, result->book, result->count);
@@ -94,22 +94,22 @@ static void ended(void *context, const struct cast_result *result)
     free(o);
 }
 
-int memos_send(struct memos *m, const struct group_name *name, bool to_group, const uint8_t *set, const uint8_t *bytes,
-               size_t length, memos_done_fn done, void *arg)
+int bulk_send(struct bulk *m, const struct group_name *name, bool to_group, const uint8_t *set, const uint8_t *bytes,
+              size_t length, bulk_done_fn done, void *arg)
 {
-    uint8_t label[MEMO_LABEL_HEAD + GROUP_NAME_MOST];
-    if (m->out_count >= MEMOS_AT_ONCE) {
+    uint8_t label[BULK_LABEL_HEAD + GROUP_NAME_MOST];
+    if (m->out_count >= BULK_AT_ONCE) {
         return -EAGAIN;
     }
-    struct memo_out *o = calloc(1, sizeof *o);
+    struct bulk_out *o = calloc(1, sizeof *o);
     if (o == NULL) {
         return -ENOMEM;
     }
-    *o = (struct memo_out){.next = m->out, .m = m, .bytes = bytes, .length = length, .done = done, .arg = arg};
-    struct cast_order order = {.kind = CAST_MEMO,
+    *o = (struct bulk_out){.next = m->out, .m = m, .bytes = bytes, .length = length, .done = done, .arg = arg};
+    struct cast_order order = {.kind = CAST_BULK,
                                .bytes = length,
                                .label = label,
-                               .label_bytes = memo_label_encode(name, to_group, label),
+                               .label_bytes = bulk_label_encode(name, to_group, label),
                                .members = set,
                                .from = {.context = o, .read = read_bytes},
                                .done = ended,
@@ -126,10 +126,10 @@ int memos_send(struct memos *m, const struct group_name *name, bool to_group, co
     return 0;
 }
 
-void memos_cancel(struct memos *m, const void *arg)
+void bulk_cancel(struct bulk *m, const void *arg)
 {
-    struct memo_out *next;
-    for (struct memo_out *o = m->out; o != NULL; o = next) {
+    struct bulk_out *next;
+    for (struct bulk_out *o = m->out; o != NULL; o = next) {
         next = o->next;
         if (o->arg == arg && o->bytes != NULL) {
             o->done = NULL;
@@ -143,9 +143,9 @@ void memos_cancel(struct memos *m, const void *arg)
 
 static void tick(cw_svc *s, void *state, void *arg);
 
-static void drop_in(struct memos *m, struct memo_in *i)
+static void drop_in(struct bulk *m, struct bulk_in *i)
 {
-    struct memo_in **at = &m->in;
+    struct bulk_in **at = &m->in;
     while (*at != i) {
         at = &(*at)->next;
     }
@@ -157,7 +157,7 @@ static void drop_in(struct memos *m, struct memo_in *i)
 
 static int write_bytes(void *context, uint64_t offset, const uint8_t *bytes, size_t length)
 {
-    struct memo_in *i = context;
+    struct bulk_in *i = context;
     if (offset > i->length || length > i->length - offset) {
         return -EBADMSG;
     }
@@ -168,8 +168,8 @@ static int write_bytes(void *context, uint64_t offset, const uint8_t *bytes, siz
 /* It is taken from an upcall of its own: whoever takes it may send. */
 static int end(void *context, int status)
 {
-    struct memo_in *i = context;
-    struct memos *m = i->m;
+    struct bulk_in *i = context;
+    struct bulk *m = i->m;
     if (status != 0 || !m->hooks->wants(m->hooks->context, &i->name, i->to_group)) {
         drop_in(m, i);
         return status != 0 ? status : -ENOENT;
@@ -183,10 +183,10 @@ static int end(void *context, int status)
 }
 
 /* The one that has been there longest; new ones come in front. */
-static struct memo_in *oldest_whole(const struct memos *m)
+static struct bulk_in *oldest_whole(const struct bulk *m)
 {
-    struct memo_in *oldest = NULL;
-    for (struct memo_in *i = m->in; i != NULL; i = i->next) {
+    struct bulk_in *oldest = NULL;
+    for (struct bulk_in *i = m->in; i != NULL; i = i->next) {
         oldest = i->whole ? i : oldest;
     }
     return oldest;
@@ -195,32 +195,32 @@ static struct memo_in *oldest_whole(const struct memos *m)
 static void tick(cw_svc *s, void *state, void *arg)
 {
     (void)s, (void)state;
-    struct memos *m = arg;
+    struct bulk *m = arg;
     m->timer = NULL;
-    for (struct memo_in *i; (i = oldest_whole(m)) != NULL;) {
+    for (struct bulk_in *i; (i = oldest_whole(m)) != NULL;) {
         m->hooks->deliver(m->hooks->context, &i->name, i->to_group, i->from, i->bytes, i->length);
         cw_counter_add(m->taken, 1);
         drop_in(m, i);
     }
 }
 
-static int accept_memo(void *context, const struct cast_offer *offer, struct cast_sink *sink)
+static int accept_bulk(void *context, const struct cast_offer *offer, struct cast_sink *sink)
 {
-    struct memos *m = context;
+    struct bulk *m = context;
     struct group_name name;
     bool to_group;
-    int rc = memo_label_decode(offer->label, offer->label_bytes, &name, &to_group);
+    int rc = bulk_label_decode(offer->label, offer->label_bytes, &name, &to_group);
     if (rc < 0) {
         return rc;
     }
     if (!m->hooks->wants(m->hooks->context, &name, to_group)) {
         return -ENOENT;
     }
-    if (offer->bytes > CW_MULTICAST_BYTES_MAX || offer->bytes > MEMOS_MEMORY - m->memory) {
+    if (offer->bytes > CW_MULTICAST_BYTES_MAX || offer->bytes > BULK_MEMORY - m->memory) {
         cw_counter_add(m->refused, 1);
         return offer->bytes > CW_MULTICAST_BYTES_MAX ? -EMSGSIZE : -ENOBUFS;
     }
-    struct memo_in *i = calloc(1, sizeof *i);
+    struct bulk_in *i = calloc(1, sizeof *i);
     if (i == NULL || (i->bytes = malloc(offer->bytes)) == NULL) {
         free(i);
         return -ENOMEM;
@@ -239,9 +239,9 @@ static int accept_memo(void *context, const struct cast_offer *offer, struct cas
 
 /* ---- Life ---------------------------------------------------------------------------------------------------------------- */
 
-int memos_open(struct memos **out, cw_svc *s, struct cast_engine *engine, const struct memos_hooks *hooks)
+int bulk_open(struct bulk **out, cw_svc *s, struct cast_engine *engine, const struct bulk_hooks *hooks)
 {
-    struct memos *m = calloc(1, sizeof *m);
+    struct bulk *m = calloc(1, sizeof *m);
     if (m == NULL) {
         return -ENOMEM;
     }
@@ -250,12 +250,12 @@ int memos_open(struct memos **out, cw_svc *s, struct cast_engine *engine, const 
     m->hooks = hooks;
     m->taken = cw_counter_new(s, "memos_taken", "messages of several packets that came for somebody here");
     m->refused = cw_counter_new(s, "memos_refused", "of them, refused because they are too long or memory is used up");
-    cast_engine_kind(engine, CAST_MEMO, accept_memo, m);
+    cast_engine_kind(engine, CAST_BULK, accept_bulk, m);
     *out = m;
     return 0;
 }
 
-void memos_close(struct memos *m)
+void bulk_close(struct bulk *m)
 {
     if (m == NULL) {
         return;
@@ -265,7 +265,7 @@ void memos_close(struct memos *m)
         drop_in(m, m->in);
     }
     while (m->out != NULL) {
-        struct memo_out *o = m->out;
+        struct bulk_out *o = m->out;
         m->out = o->next;
         free(o);
     }

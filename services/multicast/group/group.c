@@ -14,12 +14,12 @@ struct post {
     struct groups *groups;
     struct notes *notes;
     struct bulk *bulk;
-    struct outbox *outbox;
+    struct publisher *publisher;
     struct users *users;
     struct group_command *command;
     struct notes_hooks notes_hooks;
     struct bulk_hooks bulk_hooks;
-    struct outbox_hooks outbox_hooks;
+    struct publisher_hooks publisher_hooks;
     cw_counter *malformed;
 };
 
@@ -134,7 +134,7 @@ void post_event(struct post *p, const cw_event *ev)
 
 void post_writable(struct post *p)
 {
-    outbox_writable(p->outbox);
+    publisher_writable(p->publisher);
 }
 
 int post_command(struct post *p, cw_request *r, int argc, const char *const *argv)
@@ -162,8 +162,9 @@ static int open_all(struct post *p, struct cast_engine *engine)
     if (engine != NULL) {
         rc = rc == 0 ? bulk_open(&p->bulk, p->s, engine, &p->bulk_hooks) : rc;
     }
-    rc = rc == 0 ? outbox_open(&p->outbox, p->s, &p->torus, p->groups, p->notes, p->bulk, &p->outbox_hooks) : rc;
-    rc = rc == 0 ? users_open(&p->users, p->s, p->groups, p->outbox, p->notes) : rc;
+    rc = rc == 0 ? publisher_open(&p->publisher, p->s, &p->torus, p->groups, p->notes, p->bulk, &p->publisher_hooks)
+                 : rc;
+    rc = rc == 0 ? users_open(&p->users, p->s, p->groups, p->publisher, p->notes) : rc;
     return rc == 0 ? group_command_open(&p->command, p->s, p->users, p->groups) : rc;
 }
 
@@ -176,7 +177,7 @@ int post_open(struct post **out, cw_svc *s, struct cast_engine *engine)
     p->s = s;
     p->notes_hooks = (struct notes_hooks){p, note_came, note_goes_on};
     p->bulk_hooks = (struct bulk_hooks){p, bulk_wanted, bulk_came};
-    p->outbox_hooks = (struct outbox_hooks){p, own_came, room_again};
+    p->publisher_hooks = (struct publisher_hooks){p, own_came, room_again};
     p->malformed = cw_counter_new(s, "group_malformed", "packets to the port of groups that are none");
     int rc = open_all(p, engine);
     if (rc < 0) {
@@ -192,9 +193,9 @@ void post_stop(struct post *p)
 {
     if (p != NULL) {
         group_command_close(p->command);
-        outbox_close(p->outbox);
+        publisher_close(p->publisher);
         p->command = NULL;
-        p->outbox = NULL;
+        p->publisher = NULL;
     }
 }
 

@@ -38,7 +38,7 @@ struct cw_multicast {
 struct users {
     cw_svc *s;
     struct groups *groups;
-    struct outbox *outbox;
+    struct publisher *publisher;
     struct notes *notes;
     cw_multicast *first;
 };
@@ -245,7 +245,7 @@ int users_members(cw_multicast *u, const char *group, size_t length, cw_multicas
 
 /* ---- Sending ------------------------------------------------------------------------------------------------------------------ */
 
-static int give(cw_multicast *u, struct outbox_order *order, const char *text, size_t length,
+static int give(cw_multicast *u, struct publisher_order *order, const char *text, size_t length,
                 const cw_multicast_content *content)
 {
     int rc = group_name_make(&order->name, u->job, text, length);
@@ -256,7 +256,7 @@ static int give(cw_multicast *u, struct outbox_order *order, const char *text, s
     order->reliable = !(content->flags & CW_MULTICAST_BEST_EFFORT);
     order->bytes = content->bytes;
     order->length = content->length;
-    rc = outbox_send(u->users->outbox, order);
+    rc = publisher_send(u->users->publisher, order);
     u->refused = u->refused || rc == -EAGAIN;
     return rc;
 }
@@ -264,7 +264,7 @@ static int give(cw_multicast *u, struct outbox_order *order, const char *text, s
 int users_publish(cw_multicast *u, const char *group, size_t length, const cw_multicast_content *content,
                   cw_multicast_done_fn done, void *arg)
 {
-    struct outbox_order order = {.done = done, .arg = arg};
+    struct publisher_order order = {.done = done, .arg = arg};
     return give(u, &order, group, length, content);
 }
 
@@ -282,7 +282,7 @@ int users_send(cw_multicast *u, const cw_coord *to, unsigned count, const char *
             set[id / 8] |= (uint8_t)(1 << id % 8);
         }
     }
-    struct outbox_order order = {.set = set, .done = done, .arg = arg};
+    struct publisher_order order = {.set = set, .done = done, .arg = arg};
     rc = rc == 0 ? give(u, &order, topic, length, content) : rc;
     free(set);
     return rc;
@@ -379,7 +379,7 @@ void users_detach(cw_multicast *m)
     }
     *at = m->next; /* nothing is delivered any more */
     end_waits(m);
-    outbox_cancel(u->outbox, m);
+    publisher_cancel(u->publisher, m);
     for (unsigned i = 0; i < m->count; i++) {
         if (m->subject[i].group != 0) {
             int rc = groups_want(u->groups, &m->subject[i].name, 0, NULL, NULL);
@@ -390,13 +390,13 @@ void users_detach(cw_multicast *m)
     free(m);
 }
 
-int users_open(struct users **out, cw_svc *s, struct groups *groups, struct outbox *outbox, struct notes *notes)
+int users_open(struct users **out, cw_svc *s, struct groups *groups, struct publisher *publisher, struct notes *notes)
 {
     struct users *u = calloc(1, sizeof *u);
     if (u == NULL) {
         return -ENOMEM;
     }
-    *u = (struct users){.s = s, .groups = groups, .outbox = outbox, .notes = notes};
+    *u = (struct users){.s = s, .groups = groups, .publisher = publisher, .notes = notes};
     *out = u;
     return 0;
 }

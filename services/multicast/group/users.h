@@ -6,14 +6,14 @@
 #ifndef SERVICES_MULTICAST_GROUP_USERS_H
 #define SERVICES_MULTICAST_GROUP_USERS_H
 
-#include "services/multicast/group/outbox.h"
+#include "services/multicast/group/publisher.h"
 
 enum { USERS_TOPICS_MOST = 1024 }; /* groups and topics of one service */
 
 struct users;
 
 /* Borrows all. -ENOMEM. */
-CW_MUST_CHECK int users_open(struct users **out, cw_svc *s, struct groups *groups, struct outbox *outbox,
+CW_MUST_CHECK int users_open(struct users **out, cw_svc *s, struct groups *groups, struct publisher *publisher,
                              struct notes *notes);
 /* All services have closed before. NULL is allowed. */
 void users_close(struct users *u);
@@ -35,7 +35,7 @@ CW_MUST_CHECK int users_members(cw_multicast *u, const char *group, size_t lengt
                                 void *arg);
 size_t users_packet_max(const cw_multicast *u, size_t name_length);
 
-/* For notes, bulk and the outbox: does anybody here want it; and gives it to them: 0, or -ENOENT. */
+/* For notes, bulk and the publisher: does anybody here want it; and gives it to them: 0, or -ENOENT. */
 bool users_want(const struct users *u, const struct group_name *name, bool to_group);
 int users_deliver(struct users *u, const struct group_name *name, const cw_multicast_message *m);
 /* False: somebody here says that it is not to be passed on. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/multicast/group/outbox.h"
+#include "services/multicast/group/publisher.h"
 
 #include "services/multicast/group/mutant.h"
 
@@ -20,7 +20,7 @@ enum stage {
 
 struct outgoing {
     struct outgoing *next;
-    struct outbox *box;
+    struct publisher *box;
     const void *owner;
     struct group_name name;
     bool to_group, reliable, to_self; /* to_self: still to be delivered here */
@@ -45,42 +45,42 @@ struct known_set {
     uint8_t *set;
 };
 
-struct outbox {
+struct publisher {
     cw_svc *s;
     const struct torus *torus;
     struct groups *groups;
     struct notes *notes;
     struct bulk *bulk;
-    const struct outbox_hooks *hooks;
+    const struct publisher_hooks *hooks;
     cw_server self;
     struct outgoing *first, **end;
-    struct outbox_counts counts;
+    struct publisher_counts counts;
     struct known_set known[KNOWN];
     unsigned evict;
     bool refused; /* somebody waits for writable() */
     cw_timer *timer;
 };
 
-static size_t set_bytes(const struct outbox *b)
+static size_t set_bytes(const struct publisher *b)
 {
     return cast_members_bytes(b->torus->servers);
 }
 
 /* ---- What was asked lately ----------------------------------------------------------------------------------------------- */
 
-static const uint8_t *known_set(const struct outbox *b, const struct group_name *name)
+static const uint8_t *known_set(const struct publisher *b, const struct group_name *name)
 {
     for (unsigned i = 0; i < KNOWN; i++) {
         const struct known_set *k = &b->known[i];
         if (k->good && group_name_compare(&k->name, name) == 0 &&
-            cw_time_since(cw_now(b->s), k->at).ns <= OUTBOX_STALE.ns) {
+            cw_time_since(cw_now(b->s), k->at).ns <= PUBLISHER_STALE.ns) {
             return k->set;
         }
     }
     return NULL;
 }
 
-static void remember_set(struct outbox *b, const struct group_name *name, const uint8_t *set)
+static void remember_set(struct publisher *b, const struct group_name *name, const uint8_t *set)
 {
     struct known_set *k = NULL;
     for (unsigned i = 0; i < KNOWN && k == NULL; i++) {
@@ -109,7 +109,7 @@ static void free_outgoing(struct outgoing *o)
 
 static void unlink_outgoing(struct outgoing *o)
 {
-    struct outbox *b = o->box;
+    struct publisher *b = o->box;
     struct outgoing **at = &b->first;
     while (*at != o) {
         at = &(*at)->next;
@@ -123,7 +123,7 @@ static void unlink_outgoing(struct outgoing *o)
 /* Its members are known. -ENOMEM. */
 static int set_members(struct outgoing *o, const uint8_t *set)
 {
-    struct outbox *b = o->box;
+    struct publisher *b = o->box;
     o->set = malloc(set_bytes(b));
     if (o->set == NULL) {
         return -ENOMEM;
@@ -180,7 +180,7 @@ static void answered(struct outgoing *o, int status, const struct cast_member *b
     o->stage = STAGE_OVER;
 }
 
-static void set_timer(struct outbox *b);
+static void set_timer(struct publisher *b);
 
 static void notes_answered(void *arg, const struct cast_member *book, unsigned count)
 {
@@ -213,7 +213,7 @@ static int send_note(struct outgoing *o)
 
 static void send_now(struct outgoing *o)
 {
-    struct outbox *b = o->box;
+    struct publisher *b = o->box;
     if (o->others == 0) {
         answered(o, 0, NULL, 0);
         return;
@@ -305,15 +305,15 @@ static void tell(struct outgoing *o)
 
 /* ---- All of them ----------------------------------------------------------------------------------------------------------- */
 
-static bool has_room(const struct outbox *b, size_t length)
+static bool has_room(const struct publisher *b, size_t length)
 {
-    return b->counts.messages < OUTBOX_MOST && b->counts.memory + length <= OUTBOX_MEMORY;
+    return b->counts.messages < PUBLISHER_MOST && b->counts.memory + length <= PUBLISHER_MEMORY;
 }
 
 static void tick(cw_svc *s, void *state, void *arg)
 {
     (void)s, (void)state;
-    struct outbox *b = arg;
+    struct publisher *b = arg;
     b->timer = NULL;
     for (struct outgoing *o = b->first; o != NULL; o = o->next) {
         move_on(o);
@@ -331,7 +331,7 @@ static void tick(cw_svc *s, void *state, void *arg)
             tell(o);
         }
     }
-    if (b->refused && has_room(b, OUTBOX_MEMORY / 4)) {
+    if (b->refused && has_room(b, PUBLISHER_MEMORY / 4)) {
         b->refused = false;
         b->hooks->writable(b->hooks->context);
     }
@@ -339,9 +339,9 @@ static void tick(cw_svc *s, void *state, void *arg)
 }
 
 /* Now when somebody is to be told, soon when something could not be sent. */
-static void set_timer(struct outbox *b)
+static void set_timer(struct publisher *b)
 {
-    bool now = b->refused && has_room(b, OUTBOX_MEMORY / 4), soon = false;
+    bool now = b->refused && has_room(b, PUBLISHER_MEMORY / 4), soon = false;
     for (const struct outgoing *o = b->first; o != NULL && !now; o = o->next) {
         now = (o->to_self && o->stage >= STAGE_SEND) || (o->stage == STAGE_OVER && !o->to_self);
         soon = soon || o->stage == STAGE_ASK || o->stage == STAGE_SEND;
@@ -350,7 +350,7 @@ static void set_timer(struct outbox *b)
     b->timer = now || soon ? cw_timer_start(b->s, now ? CW_NS(0) : try_again, tick, b) : NULL;
 }
 
-int outbox_send(struct outbox *b, const struct outbox_order *order)
+int publisher_send(struct publisher *b, const struct publisher_order *order)
 {
     bool fits = order->length <= notes_most(b->notes, order->name.length);
     if (order->bytes == NULL || order->length == 0) {
@@ -406,7 +406,7 @@ static void forget_waits(struct outgoing *o)
     }
 }
 
-void outbox_cancel(struct outbox *b, const void *owner)
+void publisher_cancel(struct publisher *b, const void *owner)
 {
     for (struct outgoing *o = b->first; o != NULL;) {
         struct outgoing *next = o->next;
@@ -423,7 +423,7 @@ void outbox_cancel(struct outbox *b, const void *owner)
     set_timer(b);
 }
 
-void outbox_writable(struct outbox *b)
+void publisher_writable(struct publisher *b)
 {
     for (struct outgoing *o = b->first; o != NULL; o = o->next) {
         move_on(o);
@@ -431,28 +431,28 @@ void outbox_writable(struct outbox *b)
     set_timer(b);
 }
 
-struct outbox_counts outbox_counts(const struct outbox *b)
+struct publisher_counts publisher_counts(const struct publisher *b)
 {
     return b->counts;
 }
 
 /* ---- Life ---------------------------------------------------------------------------------------------------------------- */
 
-int outbox_open(struct outbox **out, cw_svc *s, const struct torus *torus, struct groups *groups, struct notes *notes,
-                struct bulk *bulk, const struct outbox_hooks *hooks)
+int publisher_open(struct publisher **out, cw_svc *s, const struct torus *torus, struct groups *groups,
+                   struct notes *notes, struct bulk *bulk, const struct publisher_hooks *hooks)
 {
-    struct outbox *b = calloc(1, sizeof *b);
+    struct publisher *b = calloc(1, sizeof *b);
     if (b == NULL) {
         return -ENOMEM;
     }
-    *b = (struct outbox){.s = s, .torus = torus, .groups = groups, .notes = notes, .bulk = bulk, .hooks = hooks};
+    *b = (struct publisher){.s = s, .torus = torus, .groups = groups, .notes = notes, .bulk = bulk, .hooks = hooks};
     b->self = cw_server_id(s, cw_self(s));
     b->end = &b->first;
     *out = b;
     return 0;
 }
 
-void outbox_close(struct outbox *b)
+void publisher_close(struct publisher *b)
 {
     if (b == NULL) {
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages on their way: best effort with members that were known lately, memory, what cannot be sent yet. */
-#include "services/multicast/group/outbox.h"
+#include "services/multicast/group/publisher.h"
 
 #include "post_town.h"
 #include "suite.h"
@@ -56,7 +56,7 @@ START_TEST(full_and_writable)
     while ((rc = town_api()->publish(town_user[0].m, "g", 1, &content, town_done, NULL)) == 0) {
         sent++;
     }
-    ck_assert(rc == -EAGAIN && sent == OUTBOX_MOST && town_user[0].writable == 0);
+    ck_assert(rc == -EAGAIN && sent == PUBLISHER_MOST && town_user[0].writable == 0);
     fake_net_run(town, CW_SEC(2));
     ck_assert_uint_eq(town_result.times, sent);
     ck_assert_uint_eq(town_user[1].got, sent);
@@ -125,4 +125,4 @@ END_TEST
 static const struct suite_test tests[] = {SUITE_TEST(best_effort),       SUITE_TEST(at_once),
                                           SUITE_TEST(full_and_writable), SUITE_TEST(no_room_in_the_queue),
                                           SUITE_TEST(lengths),           SUITE_TEST(rows)};
-SUITE_MAIN("outbox", tests)
+SUITE_MAIN("publisher", tests)

@@ -12,12 +12,12 @@ struct post {
     cw_svc *s;
     struct torus torus;
     struct groups *groups;
-    struct notes *notes;
+    struct datagrams *datagrams;
     struct bulk *bulk;
     struct publisher *publisher;
     struct users *users;
     struct group_command *command;
-    struct notes_hooks notes_hooks;
+    struct datagrams_hooks datagrams_hooks;
     struct bulk_hooks bulk_hooks;
     struct publisher_hooks publisher_hooks;
     cw_counter *malformed;
@@ -35,40 +35,40 @@ static cw_multicast_message message_of(const struct post *p, const struct group_
                                   .name_length = name->length};
 }
 
-static int name_of_note(const struct group_head *h, struct group_name *name)
+static int name_of_datagram(const struct group_head *h, struct group_name *name)
 {
     return group_name_make(name, h->job, h->name, h->name_bytes);
 }
 
-static cw_multicast_message message_of_note(const struct post *p, const struct group_name *name,
-                                            const struct group_head *h)
+static cw_multicast_message message_of_datagram(const struct post *p, const struct group_name *name,
+                                                const struct group_head *h)
 {
-    cw_multicast_message m = message_of(p, name, (h->flags & NOTE_TO_GROUP) != 0, h->origin);
-    m.best_effort = !(h->flags & NOTE_RELIABLE);
+    cw_multicast_message m = message_of(p, name, (h->flags & DATAGRAM_TO_GROUP) != 0, h->origin);
+    m.best_effort = !(h->flags & DATAGRAM_RELIABLE);
     m.bytes = h->bytes;
     m.length = h->length;
     return m;
 }
 
-static int note_came(void *context, const struct group_head *h)
+static int datagram_came(void *context, const struct group_head *h)
 {
     struct post *p = context;
     struct group_name name;
-    if (name_of_note(h, &name) < 0) {
+    if (name_of_datagram(h, &name) < 0) {
         return -EINVAL;
     }
-    const cw_multicast_message m = message_of_note(p, &name, h);
+    const cw_multicast_message m = message_of_datagram(p, &name, h);
     return users_deliver(p->users, &name, &m);
 }
 
-static bool note_goes_on(void *context, const struct group_head *h)
+static bool datagram_goes_on(void *context, const struct group_head *h)
 {
     struct post *p = context;
     struct group_name name;
-    if (name_of_note(h, &name) < 0) {
+    if (name_of_datagram(h, &name) < 0) {
         return false;
     }
-    const cw_multicast_message m = message_of_note(p, &name, h);
+    const cw_multicast_message m = message_of_datagram(p, &name, h);
     return users_forward(p->users, &name, &m);
 }
 
@@ -121,7 +121,7 @@ cw_verdict post_packet(struct post *p, cw_packet *packet, const cw_rx *rx)
     if (h.kind == GROUP_ANNOUNCE || h.kind == GROUP_MEMBERS) {
         return groups_packet(p->groups, packet, &h, rx) ? CW_TAKE : CW_FORWARD;
     }
-    int rc = notes_packet(p->notes, &h, rx);
+    int rc = datagrams_packet(p->datagrams, &h, rx);
     (void)rc; /* counted there */
     return CW_FORWARD;
 }
@@ -129,7 +129,7 @@ cw_verdict post_packet(struct post *p, cw_packet *packet, const cw_rx *rx)
 void post_event(struct post *p, const cw_event *ev)
 {
     groups_event(p->groups, ev);
-    notes_event(p->notes);
+    datagrams_event(p->datagrams);
 }
 
 void post_writable(struct post *p)
@@ -158,13 +158,13 @@ static int open_all(struct post *p, struct cast_engine *engine)
 {
     int rc = torus_init(&p->torus, cw_torus(p->s));
     rc = rc == 0 ? groups_open(&p->groups, p->s) : rc;
-    rc = rc == 0 ? notes_open(&p->notes, p->s, &p->torus, &p->notes_hooks) : rc;
+    rc = rc == 0 ? datagrams_open(&p->datagrams, p->s, &p->torus, &p->datagrams_hooks) : rc;
     if (engine != NULL) {
         rc = rc == 0 ? bulk_open(&p->bulk, p->s, engine, &p->bulk_hooks) : rc;
     }
-    rc = rc == 0 ? publisher_open(&p->publisher, p->s, &p->torus, p->groups, p->notes, p->bulk, &p->publisher_hooks)
+    rc = rc == 0 ? publisher_open(&p->publisher, p->s, &p->torus, p->groups, p->datagrams, p->bulk, &p->publisher_hooks)
                  : rc;
-    rc = rc == 0 ? users_open(&p->users, p->s, p->groups, p->publisher, p->notes) : rc;
+    rc = rc == 0 ? users_open(&p->users, p->s, p->groups, p->publisher, p->datagrams) : rc;
     return rc == 0 ? group_command_open(&p->command, p->s, p->users, p->groups) : rc;
 }
 
@@ -175,7 +175,7 @@ int post_open(struct post **out, cw_svc *s, struct cast_engine *engine)
         return -ENOMEM;
     }
     p->s = s;
-    p->notes_hooks = (struct notes_hooks){p, note_came, note_goes_on};
+    p->datagrams_hooks = (struct datagrams_hooks){p, datagram_came, datagram_goes_on};
     p->bulk_hooks = (struct bulk_hooks){p, bulk_wanted, bulk_came};
     p->publisher_hooks = (struct publisher_hooks){p, own_came, room_again};
     p->malformed = cw_counter_new(s, "group_malformed", "packets to the port of groups that are none");
@@ -203,7 +203,7 @@ void post_close(struct post *p)
 {
     if (p != NULL) {
         users_close(p->users);
-        notes_close(p->notes);
+        datagrams_close(p->datagrams);
         bulk_close(p->bulk);
         groups_close(p->groups);
         free(p);

@@ -49,7 +49,7 @@ struct publisher {
     cw_svc *s;
     const struct torus *torus;
     struct groups *groups;
-    struct notes *notes;
+    struct datagrams *datagrams;
     struct bulk *bulk;
     const struct publisher_hooks *hooks;
     cw_server self;
@@ -182,7 +182,7 @@ static void answered(struct outgoing *o, int status, const struct cast_member *b
 
 static void set_timer(struct publisher *b);
 
-static void notes_answered(void *arg, const struct cast_member *book, unsigned count)
+static void datagrams_answered(void *arg, const struct cast_member *book, unsigned count)
 {
     struct outgoing *o = arg;
     answered(o, 0, book, count);
@@ -196,19 +196,19 @@ static void bulk_answered(void *arg, int status, const struct cast_member *book,
     set_timer(o->box);
 }
 
-static int send_note(struct outgoing *o)
+static int send_datagram(struct outgoing *o)
 {
-    const struct note_order order = {.job = o->name.job,
-                                     .to_group = o->to_group,
-                                     .reliable = o->reliable,
-                                     .name = o->name.text,
-                                     .name_bytes = o->name.length,
-                                     .set = o->set,
-                                     .bytes = o->bytes,
-                                     .length = o->length,
-                                     .done = notes_answered,
-                                     .arg = o};
-    return notes_send(o->box->notes, &order);
+    const struct datagram_order order = {.job = o->name.job,
+                                         .to_group = o->to_group,
+                                         .reliable = o->reliable,
+                                         .name = o->name.text,
+                                         .name_bytes = o->name.length,
+                                         .set = o->set,
+                                         .bytes = o->bytes,
+                                         .length = o->length,
+                                         .done = datagrams_answered,
+                                         .arg = o};
+    return datagrams_send(o->box->datagrams, &order);
 }
 
 static void send_now(struct outgoing *o)
@@ -218,9 +218,9 @@ static void send_now(struct outgoing *o)
         answered(o, 0, NULL, 0);
         return;
     }
-    bool note = o->length <= notes_most(b->notes, o->name.length);
-    int rc =
-        note ? send_note(o) : bulk_send(b->bulk, &o->name, o->to_group, o->set, o->bytes, o->length, bulk_answered, o);
+    bool datagram = o->length <= datagrams_most(b->datagrams, o->name.length);
+    int rc = datagram ? send_datagram(o)
+                      : bulk_send(b->bulk, &o->name, o->to_group, o->set, o->bytes, o->length, bulk_answered, o);
     if (rc == -EAGAIN) {
         return; /* it stays where it is */
     }
@@ -352,7 +352,7 @@ static void set_timer(struct publisher *b)
 
 int publisher_send(struct publisher *b, const struct publisher_order *order)
 {
-    bool fits = order->length <= notes_most(b->notes, order->name.length);
+    bool fits = order->length <= datagrams_most(b->datagrams, order->name.length);
     if (order->bytes == NULL || order->length == 0) {
         return -EINVAL;
     }
@@ -400,7 +400,7 @@ int publisher_send(struct publisher *b, const struct publisher_order *order)
 static void forget_waits(struct outgoing *o)
 {
     groups_cancel(o->box->groups, o);
-    notes_cancel(o->box->notes, o);
+    datagrams_cancel(o->box->datagrams, o);
     if (o->box->bulk != NULL) {
         bulk_cancel(o->box->bulk, o);
     }
@@ -439,13 +439,14 @@ struct publisher_counts publisher_counts(const struct publisher *b)
 /* ---- Life ---------------------------------------------------------------------------------------------------------------- */
 
 int publisher_open(struct publisher **out, cw_svc *s, const struct torus *torus, struct groups *groups,
-                   struct notes *notes, struct bulk *bulk, const struct publisher_hooks *hooks)
+                   struct datagrams *datagrams, struct bulk *bulk, const struct publisher_hooks *hooks)
 {
     struct publisher *b = calloc(1, sizeof *b);
     if (b == NULL) {
         return -ENOMEM;
     }
-    *b = (struct publisher){.s = s, .torus = torus, .groups = groups, .notes = notes, .bulk = bulk, .hooks = hooks};
+    *b = (struct publisher){
+        .s = s, .torus = torus, .groups = groups, .datagrams = datagrams, .bulk = bulk, .hooks = hooks};
     b->self = cw_server_id(s, cw_self(s));
     b->end = &b->first;
     *out = b;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * publisher.h - messages of this server's services, from their publishing until everybody has them: asks the group's root for the members, gives the message to
- * notes or bulk, delivers it here when this server is a member, and tells the result.
+ * datagrams or bulk, delivers it here when this server is a member, and tells the result.
  *
  * The publisher asks for the members and sends from where it is, over its own six links; given to the root the message would cross the torus once more, and
  * a group could not be faster than its root's links shared by all that it is the root of. A question is one packet each way.
@@ -13,8 +13,8 @@
 
 #include "cubeway/multicast.h"
 #include "services/multicast/group/bulk.h"
+#include "services/multicast/group/datagrams.h"
 #include "services/multicast/group/groups.h"
-#include "services/multicast/group/notes.h"
 
 enum { PUBLISHER_MOST = 1024, PUBLISHER_MEMORY = 32 * 1024 * 1024 };
 #define PUBLISHER_STALE CW_MS(100) /* best effort goes to whom the root named as long ago as this */
@@ -43,8 +43,8 @@ struct publisher_order {
 
 /* Borrows all. bulk may be NULL: then messages fit one packet. -ENOMEM. */
 CW_MUST_CHECK int publisher_open(struct publisher **out, cw_svc *s, const struct torus *torus, struct groups *groups,
-                                 struct notes *notes, struct bulk *bulk, const struct publisher_hooks *hooks);
-/* Nobody is told anything. Before groups, notes and bulk are closed. NULL is allowed. */
+                                 struct datagrams *datagrams, struct bulk *bulk, const struct publisher_hooks *hooks);
+/* Nobody is told anything. Before groups, datagrams and bulk are closed. NULL is allowed. */
 void publisher_close(struct publisher *b);
 /* Copies. -EINVAL no bytes, -EMSGSIZE, -EAGAIN (writable() follows), -ENOMEM. */
 CW_MUST_CHECK int publisher_send(struct publisher *b, const struct publisher_order *order);

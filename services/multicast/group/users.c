@@ -39,7 +39,7 @@ struct users {
     cw_svc *s;
     struct groups *groups;
     struct publisher *publisher;
-    struct notes *notes;
+    struct datagrams *datagrams;
     cw_multicast *first;
 };
 
@@ -290,7 +290,7 @@ int users_send(cw_multicast *u, const cw_coord *to, unsigned count, const char *
 
 size_t users_packet_max(const cw_multicast *u, size_t name_length)
 {
-    return notes_most(u->users->notes, name_length);
+    return datagrams_most(u->users->datagrams, name_length);
 }
 
 /* ---- What comes ------------------------------------------------------------------------------------------------------------------ */
@@ -390,13 +390,14 @@ void users_detach(cw_multicast *m)
     free(m);
 }
 
-int users_open(struct users **out, cw_svc *s, struct groups *groups, struct publisher *publisher, struct notes *notes)
+int users_open(struct users **out, cw_svc *s, struct groups *groups, struct publisher *publisher,
+               struct datagrams *datagrams)
 {
     struct users *u = calloc(1, sizeof *u);
     if (u == NULL) {
         return -ENOMEM;
     }
-    *u = (struct users){.s = s, .groups = groups, .publisher = publisher, .notes = notes};
+    *u = (struct users){.s = s, .groups = groups, .publisher = publisher, .datagrams = datagrams};
     *out = u;
     return 0;
 }

@@ -14,7 +14,7 @@ struct users;
 
 /* Borrows all. -ENOMEM. */
 CW_MUST_CHECK int users_open(struct users **out, cw_svc *s, struct groups *groups, struct publisher *publisher,
-                             struct notes *notes);
+                             struct datagrams *datagrams);
 /* All services have closed before. NULL is allowed. */
 void users_close(struct users *u);
 
@@ -35,7 +35,7 @@ CW_MUST_CHECK int users_members(cw_multicast *u, const char *group, size_t lengt
                                 void *arg);
 size_t users_packet_max(const cw_multicast *u, size_t name_length);
 
-/* For notes, bulk and the publisher: does anybody here want it; and gives it to them: 0, or -ENOENT. */
+/* For datagrams, bulk and the publisher: does anybody here want it; and gives it to them: 0, or -ENOENT. */
 bool users_want(const struct users *u, const struct group_name *name, bool to_group);
 int users_deliver(struct users *u, const struct group_name *name, const cw_multicast_message *m);
 /* False: somebody here says that it is not to be passed on. */

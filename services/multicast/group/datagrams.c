@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/multicast/group/notes.h"
+#include "services/multicast/group/datagrams.h"
 
-#include "services/multicast/cast/plan.h"
-#include "services/multicast/group/mutant.h"
 #include "services/multicast/cast/head.h"
-#include "services/multicast/group/note_window.h"
+#include "services/multicast/cast/plan.h"
+#include "services/multicast/group/datagram_window.h"
+#include "services/multicast/group/mutant.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,37 +27,37 @@ struct known_plan {
 };
 
 /* A reliable one that is not settled. */
-struct note_out {
-    struct note_out *next;
+struct datagram_out {
+    struct datagram_out *next;
     uint64_t number;
     uint8_t *packet;
     size_t length;
     struct cast_member *book;
     unsigned count, waiting, tries;
     cw_time began, due, until;
-    notes_done_fn done;
+    datagrams_done_fn done;
     void *arg;
 };
 
-struct notes {
+struct datagrams {
     cw_svc *s;
     const struct torus *torus;
     struct trees *trees;
-    const struct notes_hooks *hooks;
+    const struct datagrams_hooks *hooks;
     cw_server self;
-    uint64_t life, numbers[2]; /* by reliable */
-    struct note_window **from; /* by origin * 2 + reliable; NULL: nothing came from there */
+    uint64_t life, numbers[2];     /* by reliable */
+    struct datagram_window **from; /* by origin * 2 + reliable; NULL: nothing came from there */
     struct known_plan known[PLANS];
     unsigned evict;
-    struct note_out *out, **out_end; /* by number */
+    struct datagram_out *out, **out_end; /* by number */
     unsigned out_count;
     size_t memory;
-    cw_span settling; /* how long notes take until all have answered, smoothed */
+    cw_span settling; /* how long datagrams take until all have answered, smoothed */
     cw_timer *timer;
     cw_counter *sent, *repeated, *taken, *passed, *doubled, *strange;
 };
 
-static size_t set_bytes(const struct notes *n)
+static size_t set_bytes(const struct datagrams *n)
 {
     return cast_members_bytes(n->torus->servers);
 }
@@ -70,7 +70,7 @@ static bool in_set(const uint8_t *set, cw_server i)
 /* ---- Where it goes ------------------------------------------------------------------------------------------------------ */
 
 /* NULL: there is no memory. */
-static const struct cast_plan *plan_for(struct notes *n, cw_server source, const uint8_t *set)
+static const struct cast_plan *plan_for(struct datagrams *n, cw_server source, const uint8_t *set)
 {
     uint64_t epoch = cw_epoch(n->s);
     for (unsigned i = 0; i < PLANS; i++) {
@@ -97,7 +97,7 @@ static const struct cast_plan *plan_for(struct notes *n, cw_server source, const
     return &k->plan;
 }
 
-static int send_to(struct notes *n, const uint8_t *bytes, size_t length, const cw_to *to)
+static int send_to(struct datagrams *n, const uint8_t *bytes, size_t length, const cw_to *to)
 {
     cw_packet *p = cw_packet_new(n->s, length);
     if (p == NULL) {
@@ -111,7 +111,7 @@ static int send_to(struct notes *n, const uint8_t *bytes, size_t length, const c
     return rc < 0 ? rc : 0;
 }
 
-static cw_to to_server(const struct notes *n, cw_server server)
+static cw_to to_server(const struct datagrams *n, cw_server server)
 {
     return (cw_to){.kind = CW_TO_SERVER,
                    .job = MULTICAST_JOB,
@@ -124,7 +124,8 @@ static cw_to to_server(const struct notes *n, cw_server server)
  * To the children in a tree. 0 when it is on its way to any: its number is used then, as those behind that child know it. Else the first error; -ENETUNREACH
  * when there are none.
  */
-static int send_down(struct notes *n, const struct cast_plan *plan, uint8_t tree, const uint8_t *bytes, size_t length)
+static int send_down(struct datagrams *n, const struct cast_plan *plan, uint8_t tree, const uint8_t *bytes,
+                     size_t length)
 {
     int result = -ENETUNREACH;
     bool any = false;
@@ -159,10 +160,10 @@ static uint8_t choose_tree(const struct cast_plan *plan, uint64_t number)
 
 static void tick(cw_svc *s, void *state, void *arg);
 
-static void set_timer(struct notes *n)
+static void set_timer(struct datagrams *n)
 {
     cw_time wake = CW_NEVER;
-    for (const struct note_out *o = n->out; o != NULL; o = o->next) {
+    for (const struct datagram_out *o = n->out; o != NULL; o = o->next) {
         wake = cw_time_min(wake, o->due);
     }
     cw_timer_stop(n->s, n->timer);
@@ -173,30 +174,30 @@ static void set_timer(struct notes *n)
     }
 }
 
-static void free_out(struct note_out *o)
+static void free_out(struct datagram_out *o)
 {
     free(o->packet);
     free(o->book);
     free(o);
 }
 
-static void remove_out(struct notes *n, struct note_out **at)
+static void remove_out(struct datagrams *n, struct datagram_out **at)
 {
-    struct note_out *o = *at;
+    struct datagram_out *o = *at;
     *at = o->next;
     n->out_end = o->next == NULL ? at : n->out_end;
     n->out_count--;
     n->memory -= o->length;
 }
 
-size_t notes_most(const struct notes *n, size_t name_bytes)
+size_t datagrams_most(const struct datagrams *n, size_t name_bytes)
 {
-    size_t head = GROUP_NOTE_HEAD + set_bytes(n) + name_bytes, most = cw_mtu(n->s);
+    size_t head = GROUP_DATAGRAM_HEAD + set_bytes(n) + name_bytes, most = cw_mtu(n->s);
     return most > head ? most - head : 0;
 }
 
 /* The members that are to answer. */
-static int open_book(const struct notes *n, struct note_out *o, const uint8_t *set)
+static int open_book(const struct datagrams *n, struct datagram_out *o, const uint8_t *set)
 {
     for (cw_server i = 0; i < n->torus->servers; i++) {
         o->count += i != n->self && in_set(set, i);
@@ -215,19 +216,19 @@ static int open_book(const struct notes *n, struct note_out *o, const uint8_t *s
     return 0;
 }
 
-static cw_span pause_of(const struct notes *n, const struct note_out *o)
+static cw_span pause_of(const struct datagrams *n, const struct datagram_out *o)
 {
     int64_t span = 3 * n->settling.ns > again_least.ns ? 3 * n->settling.ns : again_least.ns;
     span <<= o->tries < DOUBLINGS ? o->tries : DOUBLINGS;
     return (cw_span){span < again_most.ns ? span : again_most.ns};
 }
 
-static int remember(struct notes *n, const struct note_order *order, struct note_out *o)
+static int remember(struct datagrams *n, const struct datagram_order *order, struct datagram_out *o)
 {
     o->done = order->done;
     o->arg = order->arg;
     o->began = cw_now(n->s);
-    o->until = cw_time_add(o->began, NOTE_PATIENCE);
+    o->until = cw_time_add(o->began, DATAGRAM_PATIENCE);
     o->due = o->waiting > 0 ? cw_time_add(o->began, pause_of(n, o)) : o->began;
     o->next = NULL;
     *n->out_end = o;
@@ -238,14 +239,14 @@ static int remember(struct notes *n, const struct note_order *order, struct note
     return 0;
 }
 
-static bool no_room(const struct notes *n, size_t length)
+static bool no_room(const struct datagrams *n, size_t length)
 {
-    return (n->out != NULL && n->numbers[1] + 1 - n->out->number >= NOTE_WINDOW / 2) ||
-           n->memory + length > NOTES_MEMORY_MOST;
+    return (n->out != NULL && n->numbers[1] + 1 - n->out->number >= DATAGRAM_WINDOW / 2) ||
+           n->memory + length > DATAGRAMS_MEMORY_MOST;
 }
 
 /* The packet, and down the tree with it. */
-static int make_and_send(struct notes *n, const struct note_order *order, struct group_head *h, uint8_t *packet,
+static int make_and_send(struct datagrams *n, const struct datagram_order *order, struct group_head *h, uint8_t *packet,
                          size_t length)
 {
     const struct cast_plan *plan = plan_for(n, n->self, order->set);
@@ -258,9 +259,9 @@ static int make_and_send(struct notes *n, const struct note_order *order, struct
     return send_down(n, plan, tree, packet, length);
 }
 
-int notes_send(struct notes *n, const struct note_order *order)
+int datagrams_send(struct datagrams *n, const struct datagram_order *order)
 {
-    struct group_head h = {.kind = GROUP_NOTE,
+    struct group_head h = {.kind = GROUP_DATAGRAM,
                            .job = order->job,
                            .life = n->life,
                            .origin = n->self,
@@ -271,15 +272,15 @@ int notes_send(struct notes *n, const struct note_order *order)
                            .name_bytes = order->name_bytes,
                            .bytes = order->bytes,
                            .length = order->length};
-    h.flags = (uint8_t)((order->reliable ? NOTE_RELIABLE : 0) | (order->to_group ? NOTE_TO_GROUP : 0));
-    if (order->length > notes_most(n, order->name_bytes)) {
+    h.flags = (uint8_t)((order->reliable ? DATAGRAM_RELIABLE : 0) | (order->to_group ? DATAGRAM_TO_GROUP : 0));
+    if (order->length > datagrams_most(n, order->name_bytes)) {
         return -EMSGSIZE;
     }
     size_t length = group_head_bytes(&h);
     if (order->reliable && no_room(n, length)) {
         return -EAGAIN;
     }
-    struct note_out *o = calloc(1, sizeof *o);
+    struct datagram_out *o = calloc(1, sizeof *o);
     int rc = o != NULL && (o->packet = malloc(length)) != NULL ? open_book(n, o, order->set) : -ENOMEM;
     if (rc == 0) {
         o->length = length;
@@ -301,14 +302,14 @@ int notes_send(struct notes *n, const struct note_order *order)
     return rc;
 }
 
-void notes_cancel(struct notes *n, const void *arg)
+void datagrams_cancel(struct datagrams *n, const void *arg)
 {
-    for (struct note_out *o = n->out; o != NULL; o = o->next) {
+    for (struct datagram_out *o = n->out; o != NULL; o = o->next) {
         o->done = o->arg == arg ? NULL : o->done;
     }
 }
 
-static void mark(const struct notes *n, struct note_out *o, struct cast_member *m, int status)
+static void mark(const struct datagrams *n, struct datagram_out *o, struct cast_member *m, int status)
 {
     if (m->state == CAST_WAITING) {
         m->state = status == 0 ? CAST_HAS : CAST_LOST;
@@ -319,15 +320,16 @@ static void mark(const struct notes *n, struct note_out *o, struct cast_member *
 }
 
 /* Whoever is new may be in the root's view and not yet in ours. */
-static bool is_gone(const struct notes *n, const struct note_out *o, const struct cast_member *m)
+static bool is_gone(const struct datagrams *n, const struct datagram_out *o, const struct cast_member *m)
 {
-    return cw_time_since(cw_now(n->s), o->began).ns >= NOTE_GRACE.ns && cw_gone(n->s, torus_coord(n->torus, m->server));
+    return cw_time_since(cw_now(n->s), o->began).ns >= DATAGRAM_GRACE.ns &&
+           cw_gone(n->s, torus_coord(n->torus, m->server));
 }
 
-static void send_again(struct notes *n, struct note_out *o)
+static void send_again(struct datagrams *n, struct datagram_out *o)
 {
     cw_time now = cw_now(n->s);
-    o->packet[1] |= NOTE_DIRECT;
+    o->packet[1] |= DATAGRAM_DIRECT;
     for (unsigned i = 0; i < o->count; i++) {
         struct cast_member *m = &o->book[i];
         if (m->state != CAST_WAITING) {
@@ -347,10 +349,10 @@ static void send_again(struct notes *n, struct note_out *o)
 }
 
 /* Tells those that are settled, one at a time: whoever is told may send more. */
-static void tell(struct notes *n)
+static void tell(struct datagrams *n)
 {
-    for (struct note_out **at = &n->out; *at != NULL;) {
-        struct note_out *o = *at;
+    for (struct datagram_out **at = &n->out; *at != NULL;) {
+        struct datagram_out *o = *at;
         if (o->waiting > 0) {
             at = &o->next;
             continue;
@@ -370,9 +372,9 @@ static void tell(struct notes *n)
 static void tick(cw_svc *s, void *state, void *arg)
 {
     (void)state;
-    struct notes *n = arg;
+    struct datagrams *n = arg;
     n->timer = NULL;
-    for (struct note_out *o = n->out; o != NULL; o = o->next) {
+    for (struct datagram_out *o = n->out; o != NULL; o = o->next) {
         if (cw_time_due(o->due, cw_now(s))) {
             send_again(n, o);
         }
@@ -381,9 +383,9 @@ static void tick(cw_svc *s, void *state, void *arg)
     set_timer(n);
 }
 
-void notes_event(struct notes *n)
+void datagrams_event(struct datagrams *n)
 {
-    for (struct note_out *o = n->out; o != NULL; o = o->next) {
+    for (struct datagram_out *o = n->out; o != NULL; o = o->next) {
         for (unsigned i = 0; i < o->count; i++) {
             if (is_gone(n, o, &o->book[i])) {
                 mark(n, o, &o->book[i], -ENETUNREACH);
@@ -394,9 +396,9 @@ void notes_event(struct notes *n)
     set_timer(n);
 }
 
-static int take_noted(struct notes *n, const struct group_head *h, cw_server from)
+static int take_receipt(struct datagrams *n, const struct group_head *h, cw_server from)
 {
-    struct note_out *o = n->out;
+    struct datagram_out *o = n->out;
     while (o != NULL && o->number != h->number) {
         o = o->next;
     }
@@ -417,64 +419,64 @@ static int take_noted(struct notes *n, const struct group_head *h, cw_server fro
 
 /* ---- As a member, and on the way ------------------------------------------------------------------------------------------ */
 
-static struct note_window *window_of(struct notes *n, const struct group_head *h)
+static struct datagram_window *window_of(struct datagrams *n, const struct group_head *h)
 {
-    struct note_window **at = &n->from[2 * (size_t)h->origin + (h->flags & NOTE_RELIABLE)];
+    struct datagram_window **at = &n->from[2 * (size_t)h->origin + (h->flags & DATAGRAM_RELIABLE)];
     if (*at == NULL) {
         *at = calloc(1, sizeof **at);
     }
     return *at;
 }
 
-static void answer(struct notes *n, const struct group_head *h, int status)
+static void answer(struct datagrams *n, const struct group_head *h, int status)
 {
-    const struct group_head noted = {.kind = GROUP_NOTED, .status = status, .life = h->life, .number = h->number};
-    uint8_t bytes[GROUP_NOTED_BYTES];
-    group_head_encode(&noted, bytes);
+    const struct group_head receipt = {.kind = GROUP_RECEIPT, .status = status, .life = h->life, .number = h->number};
+    uint8_t bytes[GROUP_RECEIPT_BYTES];
+    group_head_encode(&receipt, bytes);
     const cw_to to = to_server(n, h->origin);
     cw_counter_add(n->strange, send_to(n, bytes, sizeof bytes, &to) < 0); /* lost: it comes again */
 }
 
-static void pass_on(struct notes *n, const struct group_head *h)
+static void pass_on(struct datagrams *n, const struct group_head *h)
 {
-    if (!(h->flags & NOTE_RELIABLE) && !n->hooks->forward(n->hooks->context, h)) {
+    if (!(h->flags & DATAGRAM_RELIABLE) && !n->hooks->forward(n->hooks->context, h)) {
         return;
     }
     const struct cast_plan *plan = plan_for(n, h->origin, h->set);
     size_t length = group_head_bytes(h);
-    const uint8_t *bytes = h->set - GROUP_NOTE_HEAD; /* as it came */
+    const uint8_t *bytes = h->set - GROUP_DATAGRAM_HEAD; /* as it came */
     if (plan != NULL) {
         int rc = send_down(n, plan, h->tree, bytes, length);
         cw_counter_add(n->passed, rc == 0);
     }
 }
 
-static int take_note(struct notes *n, const struct group_head *h, cw_server from)
+static int take_datagram(struct datagrams *n, const struct group_head *h, cw_server from)
 {
-    bool direct = (h->flags & NOTE_DIRECT) != 0;
+    bool direct = (h->flags & DATAGRAM_DIRECT) != 0;
     if (h->servers != n->torus->servers || h->origin == n->self || (direct && from != h->origin)) {
         return -EINVAL;
     }
-    struct note_window *w = window_of(n, h);
+    struct datagram_window *w = window_of(n, h);
     if (w == NULL) {
         return -ENOMEM;
     }
-    enum note_seen seen = note_window_look(w, h->life, h->number);
-    bool member = in_set(h->set, n->self), answers = member && (h->flags & NOTE_RELIABLE);
-    if (seen != NOTE_FRESH) {
+    enum datagram_seen seen = datagram_window_look(w, h->life, h->number);
+    bool member = in_set(h->set, n->self), answers = member && (h->flags & DATAGRAM_RELIABLE);
+    if (seen != DATAGRAM_FRESH) {
         cw_counter_add(n->doubled, 1);
-        if (answers && seen != NOTE_TOO_OLD) {
-            answer(n, h, seen == NOTE_TAKEN ? 0 : -ENOENT);
+        if (answers && seen != DATAGRAM_TOO_OLD) {
+            answer(n, h, seen == DATAGRAM_TAKEN ? 0 : -ENOENT);
         }
         return 0;
     }
-    note_window_mark(w, h->life, h->number, true);
+    datagram_window_mark(w, h->life, h->number, true);
     if (!direct) {
         pass_on(n, h);
     }
     int status = member ? n->hooks->deliver(n->hooks->context, h) : 0;
     if (status < 0) {
-        note_window_mark(w, h->life, h->number, false);
+        datagram_window_mark(w, h->life, h->number, false);
     }
     cw_counter_add(n->taken, member && status == 0);
     if (answers) {
@@ -483,24 +485,24 @@ static int take_note(struct notes *n, const struct group_head *h, cw_server from
     return 0;
 }
 
-int notes_packet(struct notes *n, const struct group_head *h, const cw_rx *rx)
+int datagrams_packet(struct datagrams *n, const struct group_head *h, const cw_rx *rx)
 {
-    int rc = h->kind == GROUP_NOTE ? take_note(n, h, rx->src_process) : take_noted(n, h, rx->src_process);
+    int rc = h->kind == GROUP_DATAGRAM ? take_datagram(n, h, rx->src_process) : take_receipt(n, h, rx->src_process);
     cw_counter_add(n->strange, rc < 0);
     return rc;
 }
 
-unsigned notes_open_count(const struct notes *n)
+unsigned datagrams_open_count(const struct datagrams *n)
 {
     return n->out_count;
 }
 
 /* ---- Life ---------------------------------------------------------------------------------------------------------------- */
 
-int notes_open(struct notes **out, cw_svc *s, const struct torus *torus, const struct notes_hooks *hooks)
+int datagrams_open(struct datagrams **out, cw_svc *s, const struct torus *torus, const struct datagrams_hooks *hooks)
 {
-    struct notes *n = calloc(1, sizeof *n);
-    if (n == NULL || (n->from = calloc(2 * (size_t)torus->servers, sizeof(struct note_window *))) == NULL) {
+    struct datagrams *n = calloc(1, sizeof *n);
+    if (n == NULL || (n->from = calloc(2 * (size_t)torus->servers, sizeof(struct datagram_window *))) == NULL) {
         free(n);
         return -ENOMEM;
     }
@@ -520,14 +522,14 @@ int notes_open(struct notes **out, cw_svc *s, const struct torus *torus, const s
     return 0;
 }
 
-void notes_close(struct notes *n)
+void datagrams_close(struct datagrams *n)
 {
     if (n == NULL) {
         return;
     }
     cw_timer_stop(n->s, n->timer);
     while (n->out != NULL) {
-        struct note_out *o = n->out;
+        struct datagram_out *o = n->out;
         n->out = o->next;
         free_out(o);
     }

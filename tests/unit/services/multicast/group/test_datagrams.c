@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages of one packet on fake hosts that reach one another, under a service that has nothing but them. */
-#include "services/multicast/group/notes.h"
+#include "services/multicast/group/datagrams.h"
 
 #include "fake_net.h"
 #include "services/multicast/cast/head.h"
-#include "services/multicast/group/note_window.h"
+#include "services/multicast/group/datagram_window.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -13,8 +13,8 @@
 enum { SERVERS = 9, MESSAGES = 400 };
 
 struct holder {
-    struct notes *notes;
-    struct notes_hooks hooks;
+    struct datagrams *datagrams;
+    struct datagrams_hooks hooks;
     struct torus torus;
     cw_server self;
 };
@@ -51,17 +51,17 @@ static bool forward(void *context, const struct group_head *h)
 static int holder_open(cw_svc *s, void *state)
 {
     struct holder *h = state;
-    h->hooks = (struct notes_hooks){h, deliver, forward};
+    h->hooks = (struct datagrams_hooks){h, deliver, forward};
     h->self = cw_server_id(s, cw_self(s));
     int rc = torus_init(&h->torus, cw_torus(s));
-    return rc < 0 ? rc : notes_open(&h->notes, s, &h->torus, &h->hooks);
+    return rc < 0 ? rc : datagrams_open(&h->datagrams, s, &h->torus, &h->hooks);
 }
 
 static void holder_close(cw_svc *s, void *state)
 {
     (void)s;
     struct holder *h = state;
-    notes_close(h->notes);
+    datagrams_close(h->datagrams);
 }
 
 static cw_verdict holder_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
@@ -72,7 +72,7 @@ static cw_verdict holder_packet(cw_svc *s, void *state, cw_packet *p, const cw_r
     size_t length;
     const uint8_t *bytes = cw_packet_data(p, &length);
     ck_assert_int_eq(group_head_decode(bytes, length, &head), 0);
-    return notes_packet(h->notes, &head, rx) < 0 ? CW_DROP : CW_FORWARD;
+    return datagrams_packet(h->datagrams, &head, rx) < 0 ? CW_DROP : CW_FORWARD;
 }
 
 static const cw_service holder = {
@@ -86,9 +86,9 @@ static const cw_service holder = {
     .on_packet = holder_packet,
 };
 
-static struct notes *notes_of(cw_server s)
+static struct datagrams *datagrams_of(cw_server s)
 {
-    return ((struct holder *)net->server[s]->state)->notes;
+    return ((struct holder *)net->server[s]->state)->datagrams;
 }
 
 static void setup(void)
@@ -124,16 +124,16 @@ static int send(cw_server from, uint16_t members, bool reliable, uint32_t number
     static uint8_t bytes[FAKE_MTU];
     const uint8_t set[2] = {(uint8_t)members, (uint8_t)(members >> 8)};
     memcpy(bytes, &number, 4);
-    const struct note_order order = {.job = 4096,
-                                     .to_group = true,
-                                     .reliable = reliable,
-                                     .name = "g",
-                                     .name_bytes = 1,
-                                     .set = set,
-                                     .bytes = bytes,
-                                     .length = length,
-                                     .done = done};
-    return notes_send(notes_of(from), &order);
+    const struct datagram_order order = {.job = 4096,
+                                         .to_group = true,
+                                         .reliable = reliable,
+                                         .name = "g",
+                                         .name_bytes = 1,
+                                         .set = set,
+                                         .bytes = bytes,
+                                         .length = length,
+                                         .done = done};
+    return datagrams_send(datagrams_of(from), &order);
 }
 
 static void everybody_has(uint16_t members, cw_server source, uint32_t number)
@@ -155,7 +155,7 @@ START_TEST(to_some_and_all)
     }
     ck_assert_uint_eq(dones, 20);
     for (cw_server s = 0; s < SERVERS; s++) {
-        ck_assert_uint_eq(notes_open_count(notes_of(s)), 0);
+        ck_assert_uint_eq(datagrams_open_count(datagrams_of(s)), 0);
     }
     teardown();
 }
@@ -220,7 +220,7 @@ START_TEST(a_member_goes)
     fake_net_run(net, CW_MS(250));
     ck_assert_uint_eq(dones, 0);
     net->server[0]->down[5] = true;
-    notes_event(notes_of(0));
+    datagrams_event(datagrams_of(0));
     ck_assert(dones == 1 && status[4] == 0 && status[5] == -ENETUNREACH);
     teardown();
 }
@@ -229,7 +229,7 @@ END_TEST
 START_TEST(bounds)
 {
     setup();
-    size_t most = notes_most(notes_of(0), 1);
+    size_t most = datagrams_most(datagrams_of(0), 1);
     ck_assert_int_eq(send(0, 2, true, 0, most), 0);
     ck_assert_int_eq(send(0, 2, true, 0, most + 1), -EMSGSIZE);
     fake_net_run(net, CW_MS(1));
@@ -239,7 +239,7 @@ START_TEST(bounds)
     while (send(0, 2, true, 1 + sent, 10) == 0) {
         sent++;
     }
-    ck_assert_uint_eq(sent, NOTE_WINDOW / 2);
+    ck_assert_uint_eq(sent, DATAGRAM_WINDOW / 2);
     ck_assert_int_eq(send(0, 2, true, 1, 10), -EAGAIN);
     ck_assert_int_eq(send(0, 2, false, 399, 10), 0);
     net->server[1]->refuse = 0;
@@ -249,7 +249,7 @@ START_TEST(bounds)
     ck_assert_int_eq(send(0, 2, true, 397, 10), -EAGAIN);
     ck_assert_int_eq(send(0, 2, false, 397, 10), -EAGAIN);
     net->server[0]->room = SIZE_MAX;
-    notes_cancel(notes_of(0), NULL);
+    datagrams_cancel(datagrams_of(0), NULL);
     fake_net_run(net, CW_MS(500));
     ck_assert_uint_eq(dones, sent + 1);
     ck_assert_int_eq(send(0, 2, true, 396, 10), 0);
@@ -317,8 +317,8 @@ START_TEST(strangers)
     uint8_t bytes[200];
     const uint8_t set[2] = {0xff, 0x01};
     const uint32_t number = 5;
-    struct group_head h = {.kind = GROUP_NOTE,
-                           .flags = NOTE_DIRECT | NOTE_RELIABLE,
+    struct group_head h = {.kind = GROUP_DATAGRAM,
+                           .flags = DATAGRAM_DIRECT | DATAGRAM_RELIABLE,
                            .job = 4096,
                            .life = 9,
                            .origin = 2,
@@ -333,16 +333,16 @@ START_TEST(strangers)
     cw_rx rx = {.size = sizeof rx, .where = CW_ARRIVED, .src_job = MULTICAST_JOB, .src_process = 1};
     group_head_encode(&h, bytes);
     ck_assert_int_eq(group_head_decode(bytes, group_head_bytes(&h), &out), 0);
-    ck_assert_int_eq(notes_packet(notes_of(7), &out, &rx), -EINVAL);
+    ck_assert_int_eq(datagrams_packet(datagrams_of(7), &out, &rx), -EINVAL);
     rx.src_process = 2;
-    ck_assert_int_eq(notes_packet(notes_of(2), &out, &rx), -EINVAL);
-    ck_assert(notes_packet(notes_of(7), &out, &rx) == 0 && got[7][5] == 1);
-    ck_assert(notes_packet(notes_of(7), &out, &rx) == 0 && got[7][5] == 1);
+    ck_assert_int_eq(datagrams_packet(datagrams_of(2), &out, &rx), -EINVAL);
+    ck_assert(datagrams_packet(datagrams_of(7), &out, &rx) == 0 && got[7][5] == 1);
+    ck_assert(datagrams_packet(datagrams_of(7), &out, &rx) == 0 && got[7][5] == 1);
     out.servers = 8;
     out.number = 2;
-    ck_assert_int_eq(notes_packet(notes_of(7), &out, &rx), -EINVAL);
-    h = (struct group_head){.kind = GROUP_NOTED, .life = 1, .number = 1};
-    ck_assert_int_eq(notes_packet(notes_of(7), &h, &rx), -ESTALE);
+    ck_assert_int_eq(datagrams_packet(datagrams_of(7), &out, &rx), -EINVAL);
+    h = (struct group_head){.kind = GROUP_RECEIPT, .life = 1, .number = 1};
+    ck_assert_int_eq(datagrams_packet(datagrams_of(7), &h, &rx), -ESTALE);
     teardown();
 }
 END_TEST
@@ -355,4 +355,4 @@ static const struct suite_test tests[] = {SUITE_TEST(to_some_and_all),
                                           SUITE_TEST(a_child_that_cannot_now),
                                           SUITE_TEST(not_passed_on),
                                           SUITE_TEST(strangers)};
-SUITE_MAIN("notes", tests)
+SUITE_MAIN("datagrams", tests)

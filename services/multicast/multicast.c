@@ -5,10 +5,10 @@
 #include "base/words.h"
 #include "services/multicast/cast/engine.h"
 #include "services/multicast/cast/pattern.h"
-#include "services/multicast/file/tell.h"
 #include "services/multicast/file/files.h"
-#include "services/multicast/group/to.h"
+#include "services/multicast/file/tell.h"
 #include "services/multicast/group/group.h"
+#include "services/multicast/group/to.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -339,22 +339,22 @@ static void on_writable(cw_svc *s, void *state)
 static int attach(cw_svc *multicast, cw_svc *user, const cw_multicast_config *config, cw_multicast **out)
 {
     struct multicast *m = cw_state(multicast);
-    return users_attach(post_users(m->post), user, config, out);
+    return clients_attach(post_clients(m->post), user, config, out);
 }
 
 static const cw_multicast_api api = {
     .size = sizeof(cw_multicast_api),
     .open = attach,
-    .close = users_detach,
-    .create = users_create,
-    .join = users_join,
-    .leave = users_leave,
-    .listen = users_listen,
-    .ignore = users_ignore,
-    .publish = users_publish,
-    .send = users_send,
-    .members = users_members,
-    .packet_max = users_packet_max,
+    .close = clients_detach,
+    .create = clients_create,
+    .join = clients_join,
+    .leave = clients_leave,
+    .listen = clients_listen,
+    .ignore = clients_ignore,
+    .publish = clients_publish,
+    .send = clients_send,
+    .members = clients_members,
+    .packet_max = clients_packet_max,
 };
 
 const cw_service multicast_service = {

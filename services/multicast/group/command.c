@@ -18,7 +18,7 @@ struct heard {
 
 struct group_command {
     cw_svc *s;
-    struct users *users;
+    struct clients *clients;
     struct groups *groups;
     cw_multicast *as; /* the operators' name space */
     cw_timer *timer;
@@ -182,13 +182,14 @@ static int change(struct group_command *c, cw_request *r, bool join, const char 
         return -ENOMEM;
     }
     size_t length = strlen(name);
-    return waits(r, a, join ? users_join(c->as, name, length, acked, a) : users_leave(c->as, name, length, acked, a));
+    return waits(r, a,
+                 join ? clients_join(c->as, name, length, acked, a) : clients_leave(c->as, name, length, acked, a));
 }
 
 static int members(struct group_command *c, cw_request *r, const char *name)
 {
     struct asked *a = new_asked(c, r, "", name);
-    return a == NULL ? -ENOMEM : waits(r, a, users_members(c->as, name, strlen(name), told, a));
+    return a == NULL ? -ENOMEM : waits(r, a, clients_members(c->as, name, strlen(name), told, a));
 }
 
 static int publish(struct group_command *c, cw_request *r, bool once, const char *name, int words,
@@ -207,11 +208,11 @@ static int publish(struct group_command *c, cw_request *r, bool once, const char
     if (at == 0) {
         return refuse(r, -EINVAL, "there is no text for the group", name);
     }
-    if (once && at > users_packet_max(c->as, strlen(name))) {
+    if (once && at > clients_packet_max(c->as, strlen(name))) {
         return refuse(r, -EMSGSIZE, "best effort is one packet, and the text does not fit one; it begins", word[0]);
     }
     struct asked *a = new_asked(c, r, "", name);
-    return a == NULL ? -ENOMEM : waits(r, a, users_publish(c->as, name, strlen(name), &content, published, a));
+    return a == NULL ? -ENOMEM : waits(r, a, clients_publish(c->as, name, strlen(name), &content, published, a));
 }
 
 /* ---- Commands that are answered at once ------------------------------------------------------------------------------------------------ */
@@ -319,7 +320,7 @@ static void join_those(cw_svc *s, void *state, void *arg)
     size_t length;
     c->timer = NULL;
     while (next_name(&at, &name, &length)) {
-        if (users_join(c->as, name, length, NULL, NULL) < 0) {
+        if (clients_join(c->as, name, length, NULL, NULL) < 0) {
             cw_log(s, CW_LOG_ERROR,
                    "a group of the option groups could not be joined: there is no memory, or there are too many");
         }
@@ -346,16 +347,16 @@ static int look_at_option(struct group_command *c)
     return c->join != NULL && c->timer == NULL ? -ENOMEM : 0;
 }
 
-int group_command_open(struct group_command **out, cw_svc *s, struct users *users, struct groups *groups)
+int group_command_open(struct group_command **out, cw_svc *s, struct clients *clients, struct groups *groups)
 {
     struct group_command *c = calloc(1, sizeof *c);
     if (c == NULL) {
         return -ENOMEM;
     }
-    *c = (struct group_command){.s = s, .users = users, .groups = groups};
+    *c = (struct group_command){.s = s, .clients = clients, .groups = groups};
     const cw_multicast_config config = {CW_MULTICAST_INIT, .context = c, .deliver = deliver};
     int rc = look_at_option(c);
-    rc = rc == 0 ? users_attach(users, s, &config, &c->as) : rc;
+    rc = rc == 0 ? clients_attach(clients, s, &config, &c->as) : rc;
     if (rc < 0) {
         cw_timer_stop(s, c->timer);
         free(c);

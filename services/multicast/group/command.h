@@ -13,14 +13,15 @@
 #ifndef SERVICES_MULTICAST_GROUP_COMMAND_H
 #define SERVICES_MULTICAST_GROUP_COMMAND_H
 
-#include "services/multicast/group/users.h"
+#include "services/multicast/group/clients.h"
 
 enum { GROUP_HEARD_MOST = 32, GROUP_TEXT_MOST = 200 };
 
 struct group_command;
 
 /* Borrows all. -EINVAL: the option, logged; -ENOMEM. */
-CW_MUST_CHECK int group_command_open(struct group_command **out, cw_svc *s, struct users *users, struct groups *groups);
+CW_MUST_CHECK int group_command_open(struct group_command **out, cw_svc *s, struct clients *clients,
+                                     struct groups *groups);
 /* Requests that are open end with the service. NULL is allowed. */
 void group_command_close(struct group_command *c);
 /* argv[0] is "group". As on_command of a service. */

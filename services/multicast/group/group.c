@@ -15,7 +15,7 @@ struct post {
     struct datagrams *datagrams;
     struct bulk *bulk;
     struct publisher *publisher;
-    struct users *users;
+    struct clients *clients;
     struct group_command *command;
     struct datagrams_hooks datagrams_hooks;
     struct bulk_hooks bulk_hooks;
@@ -58,7 +58,7 @@ static int datagram_came(void *context, const struct group_head *h)
         return -EINVAL;
     }
     const cw_multicast_message m = message_of_datagram(p, &name, h);
-    return users_deliver(p->users, &name, &m);
+    return clients_deliver(p->clients, &name, &m);
 }
 
 static bool datagram_goes_on(void *context, const struct group_head *h)
@@ -69,13 +69,13 @@ static bool datagram_goes_on(void *context, const struct group_head *h)
         return false;
     }
     const cw_multicast_message m = message_of_datagram(p, &name, h);
-    return users_forward(p->users, &name, &m);
+    return clients_forward(p->clients, &name, &m);
 }
 
 static bool bulk_wanted(void *context, const struct group_name *name, bool to_group)
 {
     const struct post *p = context;
-    return users_want(p->users, name, to_group);
+    return clients_want(p->clients, name, to_group);
 }
 
 static void bulk_came(void *context, const struct group_name *name, bool to_group, cw_server from, const uint8_t *bytes,
@@ -85,7 +85,7 @@ static void bulk_came(void *context, const struct group_name *name, bool to_grou
     cw_multicast_message m = message_of(p, name, to_group, from);
     m.bytes = bytes;
     m.length = length;
-    int rc = users_deliver(p->users, name, &m);
+    int rc = clients_deliver(p->clients, name, &m);
     (void)rc; /* it has left meanwhile */
 }
 
@@ -97,13 +97,13 @@ static int own_came(void *context, const struct group_name *name, bool to_group,
     m.best_effort = best_effort;
     m.bytes = bytes;
     m.length = length;
-    return users_deliver(p->users, name, &m);
+    return clients_deliver(p->clients, name, &m);
 }
 
 static void room_again(void *context)
 {
     struct post *p = context;
-    users_writable(p->users);
+    clients_writable(p->clients);
 }
 
 /* ---- The service's upcalls --------------------------------------------------------------------------------------------------------- */
@@ -147,9 +147,9 @@ struct groups *post_groups(struct post *p)
     return p->groups;
 }
 
-struct users *post_users(struct post *p)
+struct clients *post_clients(struct post *p)
 {
-    return p->users;
+    return p->clients;
 }
 
 /* ---- Life ------------------------------------------------------------------------------------------------------------------------------- */
@@ -164,8 +164,8 @@ static int open_all(struct post *p, struct cast_engine *engine)
     }
     rc = rc == 0 ? publisher_open(&p->publisher, p->s, &p->torus, p->groups, p->datagrams, p->bulk, &p->publisher_hooks)
                  : rc;
-    rc = rc == 0 ? users_open(&p->users, p->s, p->groups, p->publisher, p->datagrams) : rc;
-    return rc == 0 ? group_command_open(&p->command, p->s, p->users, p->groups) : rc;
+    rc = rc == 0 ? clients_open(&p->clients, p->s, p->groups, p->publisher, p->datagrams) : rc;
+    return rc == 0 ? group_command_open(&p->command, p->s, p->clients, p->groups) : rc;
 }
 
 int post_open(struct post **out, cw_svc *s, struct cast_engine *engine)
@@ -202,7 +202,7 @@ void post_stop(struct post *p)
 void post_close(struct post *p)
 {
     if (p != NULL) {
-        users_close(p->users);
+        clients_close(p->clients);
         datagrams_close(p->datagrams);
         bulk_close(p->bulk);
         groups_close(p->groups);

@@ -5,7 +5,7 @@
 #ifndef SERVICES_MULTICAST_GROUP_GROUP_H
 #define SERVICES_MULTICAST_GROUP_GROUP_H
 
-#include "services/multicast/group/users.h"
+#include "services/multicast/group/clients.h"
 
 struct post;
 
@@ -24,6 +24,6 @@ void post_writable(struct post *p);
 int post_command(struct post *p, cw_request *r, int argc, const char *const *argv);
 
 struct groups *post_groups(struct post *p);
-struct users *post_users(struct post *p);
+struct clients *post_clients(struct post *p);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/multicast/group/users.h"
+#include "services/multicast/group/clients.h"
 
 #include "services/multicast/group/mutant.h"
 
@@ -25,7 +25,7 @@ struct wait {
 
 struct cw_multicast {
     cw_multicast *next;
-    struct users *users;
+    struct clients *clients;
     cw_svc *user;
     cw_job job;
     cw_multicast_config config;
@@ -35,7 +35,7 @@ struct cw_multicast {
     bool refused; /* was given -EAGAIN */
 };
 
-struct users {
+struct clients {
     cw_svc *s;
     struct groups *groups;
     struct publisher *publisher;
@@ -61,7 +61,7 @@ static int find_or_add(cw_multicast *u, const struct group_name *name, struct su
     if (*out != NULL) {
         return 0;
     }
-    if (u->count == USERS_TOPICS_MOST) {
+    if (u->count == CLIENT_TOPICS_MOST) {
         return -ENOSPC;
     }
     if (u->count == u->room) {
@@ -86,7 +86,7 @@ static void drop_if_idle(cw_multicast *u, struct subject *t)
 }
 
 /* Who has that job here. */
-static cw_multicast *of_job(const struct users *u, cw_job job)
+static cw_multicast *of_job(const struct clients *u, cw_job job)
 {
     cw_multicast *m = u->first;
     while (m != NULL && m->job != job) {
@@ -135,7 +135,7 @@ static void acked(void *arg, int status)
 static void members_known(void *arg, int status, const uint8_t *set, unsigned count)
 {
     struct wait *w = arg;
-    cw_svc *s = w->user->users->s;
+    cw_svc *s = w->user->clients->s;
     cw_coord *member = status == 0 ? calloc(count + 1, sizeof *member) : NULL;
     status = status == 0 && member == NULL ? -ENOMEM : status;
     unsigned at = 0;
@@ -175,7 +175,7 @@ static int change(cw_multicast *u, const char *group, size_t length, uint8_t add
         if (w != NULL) {
             w->acked = done;
         }
-        rc = groups_want(u->users->groups, &name, flags, w != NULL ? acked : NULL, w);
+        rc = groups_want(u->clients->groups, &name, flags, w != NULL ? acked : NULL, w);
     }
     if (rc < 0 && w != NULL) {
         unlink_wait(w);
@@ -186,22 +186,22 @@ static int change(cw_multicast *u, const char *group, size_t length, uint8_t add
     return rc;
 }
 
-int users_create(cw_multicast *u, const char *group, size_t length, cw_multicast_acked_fn done, void *arg)
+int clients_create(cw_multicast *u, const char *group, size_t length, cw_multicast_acked_fn done, void *arg)
 {
     return change(u, group, length, GROUP_KEEPER, 0, done, arg);
 }
 
-int users_join(cw_multicast *u, const char *group, size_t length, cw_multicast_acked_fn done, void *arg)
+int clients_join(cw_multicast *u, const char *group, size_t length, cw_multicast_acked_fn done, void *arg)
 {
     return change(u, group, length, GROUP_MEMBER, 0, done, arg);
 }
 
-int users_leave(cw_multicast *u, const char *group, size_t length, cw_multicast_acked_fn done, void *arg)
+int clients_leave(cw_multicast *u, const char *group, size_t length, cw_multicast_acked_fn done, void *arg)
 {
     return change(u, group, length, 0, GROUP_FLAGS, done, arg);
 }
 
-int users_listen(cw_multicast *u, const char *topic, size_t length)
+int clients_listen(cw_multicast *u, const char *topic, size_t length)
 {
     struct group_name name;
     struct subject *t;
@@ -213,7 +213,7 @@ int users_listen(cw_multicast *u, const char *topic, size_t length)
     return rc;
 }
 
-int users_ignore(cw_multicast *u, const char *topic, size_t length)
+int clients_ignore(cw_multicast *u, const char *topic, size_t length)
 {
     struct group_name name;
     int rc = group_name_make(&name, u->job, topic, length);
@@ -226,7 +226,7 @@ int users_ignore(cw_multicast *u, const char *topic, size_t length)
     return 0;
 }
 
-int users_members(cw_multicast *u, const char *group, size_t length, cw_multicast_members_fn done, void *arg)
+int clients_members(cw_multicast *u, const char *group, size_t length, cw_multicast_members_fn done, void *arg)
 {
     struct group_name name;
     int rc = done == NULL ? -EINVAL : group_name_make(&name, u->job, group, length);
@@ -235,7 +235,7 @@ int users_members(cw_multicast *u, const char *group, size_t length, cw_multicas
         return rc < 0 ? rc : -ENOMEM;
     }
     w->members = done;
-    rc = groups_members(u->users->groups, &name, members_known, w);
+    rc = groups_members(u->clients->groups, &name, members_known, w);
     if (rc < 0) {
         unlink_wait(w);
         free(w);
@@ -256,26 +256,26 @@ static int give(cw_multicast *u, struct publisher_order *order, const char *text
     order->reliable = !(content->flags & CW_MULTICAST_BEST_EFFORT);
     order->bytes = content->bytes;
     order->length = content->length;
-    rc = publisher_send(u->users->publisher, order);
+    rc = publisher_send(u->clients->publisher, order);
     u->refused = u->refused || rc == -EAGAIN;
     return rc;
 }
 
-int users_publish(cw_multicast *u, const char *group, size_t length, const cw_multicast_content *content,
-                  cw_multicast_done_fn done, void *arg)
+int clients_publish(cw_multicast *u, const char *group, size_t length, const cw_multicast_content *content,
+                    cw_multicast_done_fn done, void *arg)
 {
     struct publisher_order order = {.done = done, .arg = arg};
     return give(u, &order, group, length, content);
 }
 
-int users_send(cw_multicast *u, const cw_coord *to, unsigned count, const char *topic, size_t length,
-               const cw_multicast_content *content, cw_multicast_done_fn done, void *arg)
+int clients_send(cw_multicast *u, const cw_coord *to, unsigned count, const char *topic, size_t length,
+                 const cw_multicast_content *content, cw_multicast_done_fn done, void *arg)
 {
-    cw_dims dims = cw_torus(u->users->s);
+    cw_dims dims = cw_torus(u->clients->s);
     uint8_t *set = calloc(cast_members_bytes((uint32_t)dims.x * dims.y * dims.z), 1);
     int rc = set == NULL ? -ENOMEM : to == NULL || count == 0 ? -EINVAL : 0;
     for (unsigned i = 0; i < count && rc == 0; i++) {
-        cw_server id = cw_server_id(u->users->s, to[i]);
+        cw_server id = cw_server_id(u->clients->s, to[i]);
         if (id == CW_SERVER_NONE) {
             rc = -EINVAL;
         } else {
@@ -288,19 +288,19 @@ int users_send(cw_multicast *u, const cw_coord *to, unsigned count, const char *
     return rc;
 }
 
-size_t users_packet_max(const cw_multicast *u, size_t name_length)
+size_t clients_packet_max(const cw_multicast *u, size_t name_length)
 {
-    return datagrams_most(u->users->datagrams, name_length);
+    return datagrams_most(u->clients->datagrams, name_length);
 }
 
 /* ---- What comes ------------------------------------------------------------------------------------------------------------------ */
 
-bool users_want(const struct users *u, const struct group_name *name, bool to_group)
+bool clients_want(const struct clients *u, const struct group_name *name, bool to_group)
 {
     return wants(of_job(u, name->job), name, to_group);
 }
 
-int users_deliver(struct users *u, const struct group_name *name, const cw_multicast_message *m)
+int clients_deliver(struct clients *u, const struct group_name *name, const cw_multicast_message *m)
 {
     const cw_multicast *user = of_job(u, name->job);
     if (!wants(user, name, m->to_group)) {
@@ -310,13 +310,13 @@ int users_deliver(struct users *u, const struct group_name *name, const cw_multi
     return 0;
 }
 
-bool users_forward(struct users *u, const struct group_name *name, const cw_multicast_message *m)
+bool clients_forward(struct clients *u, const struct group_name *name, const cw_multicast_message *m)
 {
     const cw_multicast *user = of_job(u, name->job);
     return user == NULL || user->config.forward == NULL || user->config.forward(user->config.context, m);
 }
 
-void users_writable(struct users *u)
+void clients_writable(struct clients *u)
 {
     for (cw_multicast *m = u->first; m != NULL; m = m->next) {
         if (m->refused) {
@@ -330,7 +330,7 @@ void users_writable(struct users *u)
 
 /* ---- Life ------------------------------------------------------------------------------------------------------------------------- */
 
-int users_attach(struct users *u, cw_svc *user, const cw_multicast_config *config, cw_multicast **out)
+int clients_attach(struct clients *u, cw_svc *user, const cw_multicast_config *config, cw_multicast **out)
 {
     if (user == NULL || out == NULL || config == NULL || config->size < sizeof *config || config->deliver == NULL) {
         return -EINVAL;
@@ -342,7 +342,7 @@ int users_attach(struct users *u, cw_svc *user, const cw_multicast_config *confi
     if (m == NULL) {
         return -ENOMEM;
     }
-    m->users = u;
+    m->clients = u;
     m->user = user;
     m->job = cw_job_of(user);
     m->config = *config;
@@ -357,7 +357,7 @@ static void end_waits(cw_multicast *m)
     while (m->waits != NULL) {
         struct wait *w = m->waits;
         m->waits = w->next;
-        groups_cancel(m->users->groups, w);
+        groups_cancel(m->clients->groups, w);
         if (w->acked != NULL) {
             w->acked(w->arg, -ECANCELED);
         } else {
@@ -367,12 +367,12 @@ static void end_waits(cw_multicast *m)
     }
 }
 
-void users_detach(cw_multicast *m)
+void clients_detach(cw_multicast *m)
 {
     if (m == NULL) {
         return;
     }
-    struct users *u = m->users;
+    struct clients *u = m->clients;
     cw_multicast **at = &u->first;
     while (*at != m) {
         at = &(*at)->next;
@@ -390,19 +390,19 @@ void users_detach(cw_multicast *m)
     free(m);
 }
 
-int users_open(struct users **out, cw_svc *s, struct groups *groups, struct publisher *publisher,
-               struct datagrams *datagrams)
+int clients_open(struct clients **out, cw_svc *s, struct groups *groups, struct publisher *publisher,
+                 struct datagrams *datagrams)
 {
-    struct users *u = calloc(1, sizeof *u);
+    struct clients *u = calloc(1, sizeof *u);
     if (u == NULL) {
         return -ENOMEM;
     }
-    *u = (struct users){.s = s, .groups = groups, .publisher = publisher, .datagrams = datagrams};
+    *u = (struct clients){.s = s, .groups = groups, .publisher = publisher, .datagrams = datagrams};
     *out = u;
     return 0;
 }
 
-void users_close(struct users *u)
+void clients_close(struct clients *u)
 {
     while (u != NULL && u->first != NULL) {
         cw_multicast *m = u->first;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What services have of the multicast: their names, their acknowledgements, their closing. */
-#include "services/multicast/group/users.h"
+#include "services/multicast/group/clients.h"
 
 #include "post_town.h"
 #include "suite.h"
@@ -153,7 +153,7 @@ START_TEST(wrong_openings)
     ck_assert_int_eq(api->publish(town_user[0].m, "g", 1, &flags, NULL, NULL), -EINVAL);
     ck_assert_int_eq(api->publish(town_user[0].m, "g", 1, &none, NULL, NULL), -EINVAL);
     ck_assert_int_eq(api->publish(town_user[0].m, "g", 1, NULL, NULL, NULL), -EINVAL);
-    for (unsigned i = 0; i < USERS_TOPICS_MOST; i++) {
+    for (unsigned i = 0; i < CLIENT_TOPICS_MOST; i++) {
         char name[8];
         snprintf(name, sizeof name, "t%u", i);
         ck_assert_int_eq(api->listen(town_user[0].m, name, strlen(name)), 0);
@@ -167,4 +167,4 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(two_jobs_of_one_name), SUITE_TEST(create_join_leave), SUITE_TEST(topics),
     SUITE_TEST(who_is_in_it),         SUITE_TEST(closing),           SUITE_TEST(wrong_openings)};
-SUITE_MAIN("users", tests)
+SUITE_MAIN("clients", tests)

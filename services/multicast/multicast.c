@@ -19,7 +19,7 @@ struct multicast {
     cw_svc *s;
     struct torus torus;
     struct cast_engine *engine;
-    struct post *post; /* groups, messages of services */
+    struct group_service *group; /* groups, messages of services */
     struct group_to *to;
     struct files *files;
 };
@@ -127,17 +127,17 @@ static int group_of_file(void *context, const char *text, files_group_fn done, v
 {
     struct multicast *m = context;
     struct group_name name;
-    if (!groups_plain_name(text) || m->post == NULL) {
+    if (!groups_plain_name(text) || m->group == NULL) {
         return 1;
     }
     int rc = group_name_make(&name, MULTICAST_JOB, text, strlen(text));
-    return rc < 0 ? rc : groups_members(post_groups(m->post), &name, done, arg);
+    return rc < 0 ? rc : groups_members(group_service_groups(m->group), &name, done, arg);
 }
 
 static void cancel_of_file(void *context, const void *arg)
 {
     struct multicast *m = context;
-    groups_cancel(post_groups(m->post), arg);
+    groups_cancel(group_service_groups(m->group), arg);
 }
 
 /* The source is the engine's when it gives 0. */
@@ -228,7 +228,7 @@ static int run_command(void *context, cw_request *r, int argc, const char *const
         return files_command(m->files, r, argc, argv);
     }
     if (strcmp(word, "group") == 0) {
-        return post_command(m->post, r, argc, argv);
+        return group_service_command(m->group, r, argc, argv);
     }
     if (argc != 1 || strcmp(word, "status") != 0) {
         return refuse(r, "there are: send BYTES to all|SERVER..., status, file-status, file-stop ID, group ...; not",
@@ -263,7 +263,7 @@ static cw_verdict on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *r
     const uint8_t *data = cw_packet_data(p, &length);
     (void)s;
     if (rx->port == MULTICAST_PORT_GROUPS) {
-        return post_packet(m->post, p, rx);
+        return group_service_packet(m->group, p, rx);
     }
     if (rx->port == FILE_PORT) {
         return files_packet(m->files, data, length, rx) < 0 ? CW_DROP : CW_FORWARD;
@@ -276,7 +276,7 @@ static void on_event(cw_svc *s, void *state, const cw_event *ev)
     struct multicast *m = state;
     (void)s;
     cast_engine_event(m->engine, ev);
-    post_event(m->post, ev);
+    group_service_event(m->group, ev);
 }
 
 static cw_packet *next_packet(cw_svc *s, void *state, cw_link link)
@@ -290,10 +290,10 @@ static cw_packet *next_packet(cw_svc *s, void *state, cw_link link)
 static void close_all(struct multicast *m)
 {
     group_to_close(m->to);
-    post_stop(m->post);
+    group_service_stop(m->group);
     cast_engine_close(m->engine);
     files_close(m->files);
-    post_close(m->post);
+    group_service_close(m->group);
 }
 
 static int multicast_open(cw_svc *s, void *state)
@@ -312,8 +312,8 @@ static int multicast_open(cw_svc *s, void *state)
                                            .group_cancel = cancel_of_file,
                                            .context = m};
         rc = files_open(&m->files, &files);
-        rc = rc == 0 ? post_open(&m->post, s, m->engine) : rc;
-        rc = rc == 0 ? group_to_open(&m->to, s, post_groups(m->post)) : rc;
+        rc = rc == 0 ? group_service_open(&m->group, s, m->engine) : rc;
+        rc = rc == 0 ? group_to_open(&m->to, s, group_service_groups(m->group)) : rc;
     }
     if (rc < 0) {
         close_all(m);
@@ -331,7 +331,7 @@ static void on_writable(cw_svc *s, void *state)
 {
     struct multicast *m = state;
     (void)s;
-    post_writable(m->post);
+    group_service_writable(m->group);
 }
 
 /* ---- For other services ------------------------------------------------------------------------------------------- */
@@ -339,7 +339,7 @@ static void on_writable(cw_svc *s, void *state)
 static int attach(cw_svc *multicast, cw_svc *user, const cw_multicast_config *config, cw_multicast **out)
 {
     struct multicast *m = cw_state(multicast);
-    return clients_attach(post_clients(m->post), user, config, out);
+    return clients_attach(group_service_clients(m->group), user, config, out);
 }
 
 static const cw_multicast_api api = {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct post {
+struct group_service {
     cw_svc *s;
     struct torus torus;
     struct groups *groups;
@@ -25,7 +25,7 @@ struct post {
 
 /* ---- What comes, to whom it is for --------------------------------------------------------------------------------------------- */
 
-static cw_multicast_message message_of(const struct post *p, const struct group_name *name, bool to_group,
+static cw_multicast_message message_of(const struct group_service *p, const struct group_name *name, bool to_group,
                                        cw_server from)
 {
     return (cw_multicast_message){.size = sizeof(cw_multicast_message),
@@ -40,7 +40,7 @@ static int name_of_datagram(const struct group_head *h, struct group_name *name)
     return group_name_make(name, h->job, h->name, h->name_bytes);
 }
 
-static cw_multicast_message message_of_datagram(const struct post *p, const struct group_name *name,
+static cw_multicast_message message_of_datagram(const struct group_service *p, const struct group_name *name,
                                                 const struct group_head *h)
 {
     cw_multicast_message m = message_of(p, name, (h->flags & DATAGRAM_TO_GROUP) != 0, h->origin);
@@ -52,7 +52,7 @@ static cw_multicast_message message_of_datagram(const struct post *p, const stru
 
 static int datagram_came(void *context, const struct group_head *h)
 {
-    struct post *p = context;
+    struct group_service *p = context;
     struct group_name name;
     if (name_of_datagram(h, &name) < 0) {
         return -EINVAL;
@@ -63,7 +63,7 @@ static int datagram_came(void *context, const struct group_head *h)
 
 static bool datagram_goes_on(void *context, const struct group_head *h)
 {
-    struct post *p = context;
+    struct group_service *p = context;
     struct group_name name;
     if (name_of_datagram(h, &name) < 0) {
         return false;
@@ -74,14 +74,14 @@ static bool datagram_goes_on(void *context, const struct group_head *h)
 
 static bool bulk_wanted(void *context, const struct group_name *name, bool to_group)
 {
-    const struct post *p = context;
+    const struct group_service *p = context;
     return clients_want(p->clients, name, to_group);
 }
 
 static void bulk_came(void *context, const struct group_name *name, bool to_group, cw_server from, const uint8_t *bytes,
                       size_t length)
 {
-    struct post *p = context;
+    struct group_service *p = context;
     cw_multicast_message m = message_of(p, name, to_group, from);
     m.bytes = bytes;
     m.length = length;
@@ -92,7 +92,7 @@ static void bulk_came(void *context, const struct group_name *name, bool to_grou
 static int own_came(void *context, const struct group_name *name, bool to_group, bool best_effort, const uint8_t *bytes,
                     size_t length)
 {
-    struct post *p = context;
+    struct group_service *p = context;
     cw_multicast_message m = message_of(p, name, to_group, cw_server_id(p->s, cw_self(p->s)));
     m.best_effort = best_effort;
     m.bytes = bytes;
@@ -102,13 +102,13 @@ static int own_came(void *context, const struct group_name *name, bool to_group,
 
 static void room_again(void *context)
 {
-    struct post *p = context;
+    struct group_service *p = context;
     clients_writable(p->clients);
 }
 
 /* ---- The service's upcalls --------------------------------------------------------------------------------------------------------- */
 
-cw_verdict post_packet(struct post *p, cw_packet *packet, const cw_rx *rx)
+cw_verdict group_service_packet(struct group_service *p, cw_packet *packet, const cw_rx *rx)
 {
     struct group_head h;
     size_t length;
@@ -126,35 +126,35 @@ cw_verdict post_packet(struct post *p, cw_packet *packet, const cw_rx *rx)
     return CW_FORWARD;
 }
 
-void post_event(struct post *p, const cw_event *ev)
+void group_service_event(struct group_service *p, const cw_event *ev)
 {
     groups_event(p->groups, ev);
     datagrams_event(p->datagrams);
 }
 
-void post_writable(struct post *p)
+void group_service_writable(struct group_service *p)
 {
     publisher_writable(p->publisher);
 }
 
-int post_command(struct post *p, cw_request *r, int argc, const char *const *argv)
+int group_service_command(struct group_service *p, cw_request *r, int argc, const char *const *argv)
 {
     return group_command_run(p->command, r, argc, argv);
 }
 
-struct groups *post_groups(struct post *p)
+struct groups *group_service_groups(struct group_service *p)
 {
     return p->groups;
 }
 
-struct clients *post_clients(struct post *p)
+struct clients *group_service_clients(struct group_service *p)
 {
     return p->clients;
 }
 
 /* ---- Life ------------------------------------------------------------------------------------------------------------------------------- */
 
-static int open_all(struct post *p, struct cast_engine *engine)
+static int open_all(struct group_service *p, struct cast_engine *engine)
 {
     int rc = torus_init(&p->torus, cw_torus(p->s));
     rc = rc == 0 ? groups_open(&p->groups, p->s) : rc;
@@ -168,9 +168,9 @@ static int open_all(struct post *p, struct cast_engine *engine)
     return rc == 0 ? group_command_open(&p->command, p->s, p->clients, p->groups) : rc;
 }
 
-int post_open(struct post **out, cw_svc *s, struct cast_engine *engine)
+int group_service_open(struct group_service **out, cw_svc *s, struct cast_engine *engine)
 {
-    struct post *p = calloc(1, sizeof *p);
+    struct group_service *p = calloc(1, sizeof *p);
     if (p == NULL) {
         return -ENOMEM;
     }
@@ -181,15 +181,15 @@ int post_open(struct post **out, cw_svc *s, struct cast_engine *engine)
     p->malformed = cw_counter_new(s, "group_malformed", "packets to the port of groups that are none");
     int rc = open_all(p, engine);
     if (rc < 0) {
-        post_stop(p);
-        post_close(p);
+        group_service_stop(p);
+        group_service_close(p);
         return rc;
     }
     *out = p;
     return 0;
 }
 
-void post_stop(struct post *p)
+void group_service_stop(struct group_service *p)
 {
     if (p != NULL) {
         group_command_close(p->command);
@@ -199,7 +199,7 @@ void post_stop(struct post *p)
     }
 }
 
-void post_close(struct post *p)
+void group_service_close(struct group_service *p)
 {
     if (p != NULL) {
         clients_close(p->clients);

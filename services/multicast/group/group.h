@@ -7,23 +7,23 @@
 
 #include "services/multicast/group/clients.h"
 
-struct post;
+struct group_service;
 
 /* Borrows all. engine may be NULL: then messages fit one packet. -EINVAL (option `groups`, logged), -ENOMEM, and what torus_init() says. */
-CW_MUST_CHECK int post_open(struct post **out, cw_svc *s, struct cast_engine *engine);
+CW_MUST_CHECK int group_service_open(struct group_service **out, cw_svc *s, struct cast_engine *engine);
 /* Before the engine is closed: nobody is told of anything any more. NULL is allowed, here and below. */
-void post_stop(struct post *p);
+void group_service_stop(struct group_service *p);
 /* After the engine was closed. */
-void post_close(struct post *p);
+void group_service_close(struct group_service *p);
 
 /* A packet that came to MULTICAST_PORT_GROUPS. */
-cw_verdict post_packet(struct post *p, cw_packet *packet, const cw_rx *rx);
-void post_event(struct post *p, const cw_event *ev);
-void post_writable(struct post *p);
+cw_verdict group_service_packet(struct group_service *p, cw_packet *packet, const cw_rx *rx);
+void group_service_event(struct group_service *p, const cw_event *ev);
+void group_service_writable(struct group_service *p);
 /* `group ...`: argv[0] is "group". As on_command. */
-int post_command(struct post *p, cw_request *r, int argc, const char *const *argv);
+int group_service_command(struct group_service *p, cw_request *r, int argc, const char *const *argv);
 
-struct groups *post_groups(struct post *p);
-struct clients *post_clients(struct post *p);
+struct groups *group_service_groups(struct group_service *p);
+struct clients *group_service_clients(struct group_service *p);
 
 #endif

@@ -2,7 +2,7 @@
 /* What services have of the multicast: their names, their acknowledgements, their closing. */
 #include "services/multicast/group/clients.h"
 
-#include "post_town.h"
+#include "group_town.h"
 #include "suite.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* All of it together, through the service's own upcalls. */
 #include "services/multicast/group/group.h"
 
-#include "post_town.h"
+#include "group_town.h"
 #include "suite.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* Messages on their way: best effort with members that were known lately, memory, what cannot be sent yet. */
 #include "services/multicast/group/publisher.h"
 
-#include "post_town.h"
+#include "group_town.h"
 #include "suite.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* Commands that name a group, through a table of its own and through the service's. */
 #include "services/multicast/group/to.h"
 
-#include "post_town.h"
+#include "group_town.h"
 #include "services/multicast/group/group.h"
 #include "suite.h"
 

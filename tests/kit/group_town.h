@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * post_town.h - the multicast on nine fake hosts (3x3x1) that reach one another, whose operators' name space a test takes for a service: what comes is counted.
+ * group_town.h - the multicast on nine fake hosts (3x3x1) that reach one another, whose operators' name space a test takes for a service: what comes is counted.
  */
-#ifndef KIT_POST_TOWN_H
-#define KIT_POST_TOWN_H
+#ifndef KIT_GROUP_TOWN_H
+#define KIT_GROUP_TOWN_H
 
 #include "cubeway/multicast.h"
 #include "fake_net.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "post_town.h"
+#include "group_town.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ int town_acked;
 static void must(bool good, const char *what)
 {
     if (!good) {
-        fprintf(stderr, "post town: %s\n", what);
+        fprintf(stderr, "group town: %s\n", what);
         abort();
     }
 }

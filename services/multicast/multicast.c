@@ -127,17 +127,17 @@ static int group_of_file(void *context, const char *text, files_group_fn done, v
 {
     struct multicast *m = context;
     struct group_name name;
-    if (!groups_plain_name(text) || m->group == NULL) {
+    if (!group_plain_name(text) || m->group == NULL) {
         return 1;
     }
     int rc = group_name_make(&name, MULTICAST_JOB, text, strlen(text));
-    return rc < 0 ? rc : groups_members(group_service_groups(m->group), &name, done, arg);
+    return rc < 0 ? rc : membership_ask(group_service_groups(m->group), &name, done, arg);
 }
 
 static void cancel_of_file(void *context, const void *arg)
 {
     struct multicast *m = context;
-    groups_cancel(group_service_groups(m->group), arg);
+    membership_cancel(group_service_groups(m->group), arg);
 }
 
 /* The source is the engine's when it gives 0. */

@@ -37,7 +37,7 @@ struct cw_multicast {
 
 struct clients {
     cw_svc *s;
-    struct groups *groups;
+    struct membership *membership;
     struct publisher *publisher;
     struct datagrams *datagrams;
     cw_multicast *first;
@@ -175,7 +175,7 @@ static int change(cw_multicast *u, const char *group, size_t length, uint8_t add
         if (w != NULL) {
             w->acked = done;
         }
-        rc = groups_want(u->clients->groups, &name, flags, w != NULL ? acked : NULL, w);
+        rc = membership_want(u->clients->membership, &name, flags, w != NULL ? acked : NULL, w);
     }
     if (rc < 0 && w != NULL) {
         unlink_wait(w);
@@ -235,7 +235,7 @@ int clients_members(cw_multicast *u, const char *group, size_t length, cw_multic
         return rc < 0 ? rc : -ENOMEM;
     }
     w->members = done;
-    rc = groups_members(u->clients->groups, &name, members_known, w);
+    rc = membership_ask(u->clients->membership, &name, members_known, w);
     if (rc < 0) {
         unlink_wait(w);
         free(w);
@@ -357,7 +357,7 @@ static void end_waits(cw_multicast *m)
     while (m->waits != NULL) {
         struct wait *w = m->waits;
         m->waits = w->next;
-        groups_cancel(m->clients->groups, w);
+        membership_cancel(m->clients->membership, w);
         if (w->acked != NULL) {
             w->acked(w->arg, -ECANCELED);
         } else {
@@ -382,7 +382,7 @@ void clients_detach(cw_multicast *m)
     publisher_cancel(u->publisher, m);
     for (unsigned i = 0; i < m->count; i++) {
         if (m->subject[i].group != 0) {
-            int rc = groups_want(u->groups, &m->subject[i].name, 0, NULL, NULL);
+            int rc = membership_want(u->membership, &m->subject[i].name, 0, NULL, NULL);
             (void)rc; /* it was wanted */
         }
     }
@@ -390,14 +390,14 @@ void clients_detach(cw_multicast *m)
     free(m);
 }
 
-int clients_open(struct clients **out, cw_svc *s, struct groups *groups, struct publisher *publisher,
+int clients_open(struct clients **out, cw_svc *s, struct membership *membership, struct publisher *publisher,
                  struct datagrams *datagrams)
 {
     struct clients *u = calloc(1, sizeof *u);
     if (u == NULL) {
         return -ENOMEM;
     }
-    *u = (struct clients){.s = s, .groups = groups, .publisher = publisher, .datagrams = datagrams};
+    *u = (struct clients){.s = s, .membership = membership, .publisher = publisher, .datagrams = datagrams};
     *out = u;
     return 0;
 }

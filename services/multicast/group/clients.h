@@ -13,8 +13,8 @@ enum { CLIENT_TOPICS_MOST = 1024 }; /* groups and topics of one service */
 struct clients;
 
 /* Borrows all. -ENOMEM. */
-CW_MUST_CHECK int clients_open(struct clients **out, cw_svc *s, struct groups *groups, struct publisher *publisher,
-                               struct datagrams *datagrams);
+CW_MUST_CHECK int clients_open(struct clients **out, cw_svc *s, struct membership *membership,
+                               struct publisher *publisher, struct datagrams *datagrams);
 /* All services have closed before. NULL is allowed. */
 void clients_close(struct clients *u);
 

@@ -19,7 +19,7 @@ struct heard {
 struct group_command {
     cw_svc *s;
     struct clients *clients;
-    struct groups *groups;
+    struct membership *membership;
     cw_multicast *as; /* the operators' name space */
     cw_timer *timer;
     const char *join; /* the option */
@@ -224,8 +224,8 @@ static void tell_job(cw_request *r, cw_job job)
 
 static int list(const struct group_command *c, cw_request *r)
 {
-    struct groups_row row;
-    for (unsigned i = 0; groups_row(c->groups, i, &row); i++) {
+    struct membership_row row;
+    for (unsigned i = 0; membership_row(c->membership, i, &row); i++) {
         if (i > 0) {
             cw_request_row(r);
         }
@@ -277,7 +277,7 @@ int group_command_run(struct group_command *c, cw_request *r, int argc, const ch
     if (!(says && argc >= 4) && !(known && argc == 3)) {
         return refuse(r, -EINVAL, words, word);
     }
-    if (!groups_plain_name(argv[2])) {
+    if (!group_plain_name(argv[2])) {
         return refuse_name(r, argv[2]);
     }
     if (says) {
@@ -334,7 +334,7 @@ static int look_at_option(struct group_command *c)
     while (next_name(&at, &name, &length)) {
         char text[GROUP_NAME_MOST + 2] = "";
         memcpy(text, name, length < sizeof text - 1 ? length : sizeof text - 1);
-        if (!groups_plain_name(text)) {
+        if (!group_plain_name(text)) {
             cw_log(c->s, CW_LOG_ERROR,
                    "option groups is names with commas between, each 1 to 64 letters, digits, '.', '_' or '-', and not "
                    "all");
@@ -347,13 +347,13 @@ static int look_at_option(struct group_command *c)
     return c->join != NULL && c->timer == NULL ? -ENOMEM : 0;
 }
 
-int group_command_open(struct group_command **out, cw_svc *s, struct clients *clients, struct groups *groups)
+int group_command_open(struct group_command **out, cw_svc *s, struct clients *clients, struct membership *membership)
 {
     struct group_command *c = calloc(1, sizeof *c);
     if (c == NULL) {
         return -ENOMEM;
     }
-    *c = (struct group_command){.s = s, .clients = clients, .groups = groups};
+    *c = (struct group_command){.s = s, .clients = clients, .membership = membership};
     const cw_multicast_config config = {CW_MULTICAST_INIT, .context = c, .deliver = deliver};
     int rc = look_at_option(c);
     rc = rc == 0 ? clients_attach(clients, s, &config, &c->as) : rc;

@@ -21,7 +21,7 @@ struct group_command;
 
 /* Borrows all. -EINVAL: the option, logged; -ENOMEM. */
 CW_MUST_CHECK int group_command_open(struct group_command **out, cw_svc *s, struct clients *clients,
-                                     struct groups *groups);
+                                     struct membership *membership);
 /* Requests that are open end with the service. NULL is allowed. */
 void group_command_close(struct group_command *c);
 /* argv[0] is "group". As on_command of a service. */

@@ -11,7 +11,7 @@
 struct group_service {
     cw_svc *s;
     struct torus torus;
-    struct groups *groups;
+    struct membership *membership;
     struct datagrams *datagrams;
     struct bulk *bulk;
     struct publisher *publisher;
@@ -119,7 +119,7 @@ cw_verdict group_service_packet(struct group_service *p, cw_packet *packet, cons
         return CW_DROP;
     }
     if (h.kind == GROUP_ANNOUNCE || h.kind == GROUP_MEMBERS) {
-        return groups_packet(p->groups, packet, &h, rx) ? CW_TAKE : CW_FORWARD;
+        return membership_packet(p->membership, packet, &h, rx) ? CW_TAKE : CW_FORWARD;
     }
     int rc = datagrams_packet(p->datagrams, &h, rx);
     (void)rc; /* counted there */
@@ -128,7 +128,7 @@ cw_verdict group_service_packet(struct group_service *p, cw_packet *packet, cons
 
 void group_service_event(struct group_service *p, const cw_event *ev)
 {
-    groups_event(p->groups, ev);
+    membership_event(p->membership, ev);
     datagrams_event(p->datagrams);
 }
 
@@ -142,9 +142,9 @@ int group_service_command(struct group_service *p, cw_request *r, int argc, cons
     return group_command_run(p->command, r, argc, argv);
 }
 
-struct groups *group_service_groups(struct group_service *p)
+struct membership *group_service_groups(struct group_service *p)
 {
-    return p->groups;
+    return p->membership;
 }
 
 struct clients *group_service_clients(struct group_service *p)
@@ -157,15 +157,16 @@ struct clients *group_service_clients(struct group_service *p)
 static int open_all(struct group_service *p, struct cast_engine *engine)
 {
     int rc = torus_init(&p->torus, cw_torus(p->s));
-    rc = rc == 0 ? groups_open(&p->groups, p->s) : rc;
+    rc = rc == 0 ? membership_open(&p->membership, p->s) : rc;
     rc = rc == 0 ? datagrams_open(&p->datagrams, p->s, &p->torus, &p->datagrams_hooks) : rc;
     if (engine != NULL) {
         rc = rc == 0 ? bulk_open(&p->bulk, p->s, engine, &p->bulk_hooks) : rc;
     }
-    rc = rc == 0 ? publisher_open(&p->publisher, p->s, &p->torus, p->groups, p->datagrams, p->bulk, &p->publisher_hooks)
-                 : rc;
-    rc = rc == 0 ? clients_open(&p->clients, p->s, p->groups, p->publisher, p->datagrams) : rc;
-    return rc == 0 ? group_command_open(&p->command, p->s, p->clients, p->groups) : rc;
+    rc = rc == 0
+             ? publisher_open(&p->publisher, p->s, &p->torus, p->membership, p->datagrams, p->bulk, &p->publisher_hooks)
+             : rc;
+    rc = rc == 0 ? clients_open(&p->clients, p->s, p->membership, p->publisher, p->datagrams) : rc;
+    return rc == 0 ? group_command_open(&p->command, p->s, p->clients, p->membership) : rc;
 }
 
 int group_service_open(struct group_service **out, cw_svc *s, struct cast_engine *engine)
@@ -205,7 +206,7 @@ void group_service_close(struct group_service *p)
         clients_close(p->clients);
         datagrams_close(p->datagrams);
         bulk_close(p->bulk);
-        groups_close(p->groups);
+        membership_close(p->membership);
         free(p);
     }
 }

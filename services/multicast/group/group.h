@@ -23,7 +23,7 @@ void group_service_writable(struct group_service *p);
 /* `group ...`: argv[0] is "group". As on_command. */
 int group_service_command(struct group_service *p, cw_request *r, int argc, const char *const *argv);
 
-struct groups *group_service_groups(struct group_service *p);
+struct membership *group_service_groups(struct group_service *p);
 struct clients *group_service_clients(struct group_service *p);
 
 #endif

@@ -48,7 +48,7 @@ struct known_set {
 struct publisher {
     cw_svc *s;
     const struct torus *torus;
-    struct groups *groups;
+    struct membership *membership;
     struct datagrams *datagrams;
     struct bulk *bulk;
     const struct publisher_hooks *hooks;
@@ -264,7 +264,7 @@ static void move_on(struct outgoing *o)
 {
     if (o->stage == STAGE_ASK) {
         o->stage = STAGE_ASKING;
-        int rc = groups_members(o->box->groups, &o->name, members_known, o);
+        int rc = membership_ask(o->box->membership, &o->name, members_known, o);
         if (rc == -EAGAIN) {
             o->stage = STAGE_ASK;
         } else if (rc < 0) {
@@ -399,7 +399,7 @@ int publisher_send(struct publisher *b, const struct publisher_order *order)
 
 static void forget_waits(struct outgoing *o)
 {
-    groups_cancel(o->box->groups, o);
+    membership_cancel(o->box->membership, o);
     datagrams_cancel(o->box->datagrams, o);
     if (o->box->bulk != NULL) {
         bulk_cancel(o->box->bulk, o);
@@ -438,7 +438,7 @@ struct publisher_counts publisher_counts(const struct publisher *b)
 
 /* ---- Life ---------------------------------------------------------------------------------------------------------------- */
 
-int publisher_open(struct publisher **out, cw_svc *s, const struct torus *torus, struct groups *groups,
+int publisher_open(struct publisher **out, cw_svc *s, const struct torus *torus, struct membership *membership,
                    struct datagrams *datagrams, struct bulk *bulk, const struct publisher_hooks *hooks)
 {
     struct publisher *b = calloc(1, sizeof *b);
@@ -446,7 +446,7 @@ int publisher_open(struct publisher **out, cw_svc *s, const struct torus *torus,
         return -ENOMEM;
     }
     *b = (struct publisher){
-        .s = s, .torus = torus, .groups = groups, .datagrams = datagrams, .bulk = bulk, .hooks = hooks};
+        .s = s, .torus = torus, .membership = membership, .datagrams = datagrams, .bulk = bulk, .hooks = hooks};
     b->self = cw_server_id(s, cw_self(s));
     b->end = &b->first;
     *out = b;

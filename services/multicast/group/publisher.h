@@ -14,7 +14,7 @@
 #include "cubeway/multicast.h"
 #include "services/multicast/group/bulk.h"
 #include "services/multicast/group/datagrams.h"
-#include "services/multicast/group/groups.h"
+#include "services/multicast/group/membership.h"
 
 enum { PUBLISHER_MOST = 1024, PUBLISHER_MEMORY = 32 * 1024 * 1024 };
 #define PUBLISHER_STALE CW_MS(100) /* best effort goes to whom the root named as long ago as this */
@@ -42,8 +42,9 @@ struct publisher_order {
 };
 
 /* Borrows all. bulk may be NULL: then messages fit one packet. -ENOMEM. */
-CW_MUST_CHECK int publisher_open(struct publisher **out, cw_svc *s, const struct torus *torus, struct groups *groups,
-                                 struct datagrams *datagrams, struct bulk *bulk, const struct publisher_hooks *hooks);
+CW_MUST_CHECK int publisher_open(struct publisher **out, cw_svc *s, const struct torus *torus,
+                                 struct membership *membership, struct datagrams *datagrams, struct bulk *bulk,
+                                 const struct publisher_hooks *hooks);
 /* Nobody is told anything. Before groups, datagrams and bulk are closed. NULL is allowed. */
 void publisher_close(struct publisher *b);
 /* Copies. -EINVAL no bytes, -EMSGSIZE, -EAGAIN (writable() follows), -ENOMEM. */

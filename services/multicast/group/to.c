@@ -21,19 +21,19 @@ struct waiting {
 
 struct group_to {
     cw_svc *s;
-    struct groups *groups;
+    struct membership *membership;
     struct waiting *first;
     const char *name; /* of the command that is run */
     const uint8_t *set;
 };
 
-int group_to_open(struct group_to **out, cw_svc *s, struct groups *groups)
+int group_to_open(struct group_to **out, cw_svc *s, struct membership *membership)
 {
     *out = calloc(1, sizeof **out);
     if (*out == NULL) {
         return -ENOMEM;
     }
-    **out = (struct group_to){.s = s, .groups = groups};
+    **out = (struct group_to){.s = s, .membership = membership};
     return 0;
 }
 
@@ -49,7 +49,7 @@ void group_to_close(struct group_to *t)
     while (t != NULL && t->first != NULL) {
         struct waiting *w = t->first;
         t->first = w->next;
-        groups_cancel(t->groups, w);
+        membership_cancel(t->membership, w);
         free_waiting(w);
     }
     free(t);
@@ -57,7 +57,7 @@ void group_to_close(struct group_to *t)
 
 bool group_to_named(int argc, const char *const *argv)
 {
-    return argc >= 2 && strcmp(argv[argc - 2], "to") == 0 && groups_plain_name(argv[argc - 1]);
+    return argc >= 2 && strcmp(argv[argc - 2], "to") == 0 && group_plain_name(argv[argc - 1]);
 }
 
 /* A copy of the words: they are the caller's only until it returns. */
@@ -124,7 +124,7 @@ int group_to_ask(struct group_to *t, cw_request *r, int argc, const char *const 
         w->r = r;
         w->run = run;
         w->context = context;
-        rc = groups_members(t->groups, &name, known, w);
+        rc = membership_ask(t->membership, &name, known, w);
     }
     if (rc < 0) {
         if (w != NULL) {

@@ -7,7 +7,7 @@
 #ifndef SERVICES_MULTICAST_GROUP_TO_H
 #define SERVICES_MULTICAST_GROUP_TO_H
 
-#include "services/multicast/group/groups.h"
+#include "services/multicast/group/membership.h"
 
 struct group_to;
 
@@ -15,7 +15,7 @@ struct group_to;
 typedef int (*group_to_fn)(void *context, cw_request *r, int argc, const char *const *argv);
 
 /* Borrows all. -ENOMEM. */
-CW_MUST_CHECK int group_to_open(struct group_to **out, cw_svc *s, struct groups *groups);
+CW_MUST_CHECK int group_to_open(struct group_to **out, cw_svc *s, struct membership *membership);
 /* Commands that wait are forgotten: they end with the service. NULL is allowed. */
 void group_to_close(struct group_to *t);
 

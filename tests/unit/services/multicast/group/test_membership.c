@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Groups on fake hosts that reach one another, under a service that has nothing but them. */
-#include "services/multicast/group/groups.h"
+#include "services/multicast/group/membership.h"
 
 #include "fake_net.h"
 #include "services/multicast/cast/head.h"
@@ -10,20 +10,20 @@
 #include <string.h>
 
 struct holder {
-    struct groups *groups;
+    struct membership *membership;
 };
 
 static int holder_open(cw_svc *s, void *state)
 {
     struct holder *h = state;
-    return groups_open(&h->groups, s);
+    return membership_open(&h->membership, s);
 }
 
 static void holder_close(cw_svc *s, void *state)
 {
     (void)s;
     struct holder *h = state;
-    groups_close(h->groups);
+    membership_close(h->membership);
 }
 
 static cw_verdict holder_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
@@ -36,7 +36,7 @@ static cw_verdict holder_packet(cw_svc *s, void *state, cw_packet *p, const cw_r
     if (group_head_decode(bytes, length, &head) < 0) {
         return CW_DROP;
     }
-    return groups_packet(h->groups, p, &head, rx) ? CW_TAKE : CW_DROP;
+    return membership_packet(h->membership, p, &head, rx) ? CW_TAKE : CW_DROP;
 }
 
 static const cw_service holder = {
@@ -55,9 +55,9 @@ static unsigned dones, answers, count;
 static int done_status, status;
 static uint8_t set[1];
 
-static struct groups *groups_of(cw_server s)
+static struct membership *membership_of(cw_server s)
 {
-    return ((struct holder *)net->server[s]->state)->groups;
+    return ((struct holder *)net->server[s]->state)->membership;
 }
 
 static struct group_name name_of(cw_job job, const char *text)
@@ -102,19 +102,19 @@ static void want(cw_server s, cw_job job, const char *text, uint8_t flags)
 {
     struct group_name name = name_of(job, text);
     unsigned before = dones;
-    ck_assert_int_eq(groups_want(groups_of(s), &name, flags, done, NULL), 0);
+    ck_assert_int_eq(membership_want(membership_of(s), &name, flags, done, NULL), 0);
     ck_assert_uint_eq(dones, before);
     fake_net_run(net, CW_MS(5));
     ck_assert_uint_eq(dones, before + 1);
     ck_assert_int_eq(done_status, 0);
-    ck_assert_uint_eq(groups_wanted(groups_of(s), &name), flags);
+    ck_assert_uint_eq(membership_wanted(membership_of(s), &name), flags);
 }
 
 static void ask(cw_server s, cw_job job, const char *text)
 {
     struct group_name name = name_of(job, text);
     unsigned before = answers;
-    ck_assert_int_eq(groups_members(groups_of(s), &name, answered, NULL), 0);
+    ck_assert_int_eq(membership_ask(membership_of(s), &name, answered, NULL), 0);
     ck_assert_uint_eq(answers, before);
     fake_net_run(net, CW_MS(5));
 }
@@ -138,8 +138,8 @@ START_TEST(join_ask_leave)
     ask(2, 7, "g");
     ck_assert_int_eq(status, -ENOENT);
     struct group_name name = name_of(7, "g");
-    ck_assert_int_eq(groups_want(groups_of(2), &name, 0, done, NULL), -ENOENT);
-    ck_assert_int_eq(groups_want(groups_of(2), &name, 8, done, NULL), -EINVAL);
+    ck_assert_int_eq(membership_want(membership_of(2), &name, 0, done, NULL), -ENOENT);
+    ck_assert_int_eq(membership_want(membership_of(2), &name, 8, done, NULL), -EINVAL);
     teardown();
 }
 END_TEST
@@ -163,8 +163,8 @@ START_TEST(soft_state)
     setup();
     net->lose = 3;
     struct group_name name = name_of(7, "g");
-    ck_assert_int_eq(groups_want(groups_of(1), &name, GROUP_MEMBER, done, NULL), 0);
-    ck_assert_int_eq(groups_want(groups_of(2), &name, GROUP_MEMBER, done, NULL), 0);
+    ck_assert_int_eq(membership_want(membership_of(1), &name, GROUP_MEMBER, done, NULL), 0);
+    ck_assert_int_eq(membership_want(membership_of(2), &name, GROUP_MEMBER, done, NULL), 0);
     fake_net_run(net, CW_SEC(1));
     ck_assert(dones == 2 && done_status == 0);
     for (int i = 0; i < 20; i++) {
@@ -194,7 +194,7 @@ START_TEST(a_new_root_waits)
         net->server[s]->steady_since = 5; /* the map of keys changed */
         const cw_event ev = {.size = sizeof ev, .kind = CW_EVENT_SERVER_DOWN, .epoch = 5};
         uint64_t before = fake_sends(net->server[s]);
-        groups_event(groups_of(s), &ev);
+        membership_event(membership_of(s), &ev);
         ck_assert_uint_eq(fake_sends(net->server[s]) - before, s == 1);
     }
     ask(0, 7, "g");
@@ -213,18 +213,18 @@ START_TEST(nobody_answers)
         net->server[s]->fenced = true;
     }
     struct group_name name = name_of(7, "g");
-    ck_assert_int_eq(groups_want(groups_of(1), &name, GROUP_MEMBER, done, NULL), 0);
+    ck_assert_int_eq(membership_want(membership_of(1), &name, GROUP_MEMBER, done, NULL), 0);
     ask(0, 7, "g");
     fake_net_run(net, CW_MS(5100));
     ck_assert(dones == 1 && done_status == -ETIMEDOUT && answers == 1 && status == -ETIMEDOUT);
     ask(0, 7, "g");
-    groups_cancel(groups_of(0), NULL);
+    membership_cancel(membership_of(0), NULL);
     fake_net_run(net, CW_SEC(6));
     ck_assert_uint_eq(answers, 1);
     for (unsigned i = 0; i < GROUPS_QUESTIONS_MOST; i++) {
-        ck_assert_int_eq(groups_members(groups_of(0), &name, answered, NULL), 0);
+        ck_assert_int_eq(membership_ask(membership_of(0), &name, answered, NULL), 0);
     }
-    ck_assert_int_eq(groups_members(groups_of(0), &name, answered, NULL), -EAGAIN);
+    ck_assert_int_eq(membership_ask(membership_of(0), &name, answered, NULL), -EAGAIN);
     for (cw_server s = 0; s < 5; s++) {
         net->server[s]->fenced = false;
     }
@@ -243,16 +243,16 @@ START_TEST(many_groups)
         char text[16];
         snprintf(text, sizeof text, "g%u", i);
         struct group_name name = name_of(7, text);
-        ck_assert_int_eq(groups_want(groups_of(1), &name, GROUP_MEMBER, done, NULL), 0);
+        ck_assert_int_eq(membership_want(membership_of(1), &name, GROUP_MEMBER, done, NULL), 0);
     }
     struct group_name name = name_of(7, "more");
-    ck_assert_int_eq(groups_want(groups_of(1), &name, GROUP_MEMBER, done, NULL), -ENOSPC);
+    ck_assert_int_eq(membership_want(membership_of(1), &name, GROUP_MEMBER, done, NULL), -ENOSPC);
     fake_net_run(net, CW_MS(5));
     ck_assert_uint_eq(dones, GROUPS_HERE_MOST);
     unsigned rows = 0, roots = 0;
-    struct groups_row row;
+    struct membership_row row;
     for (cw_server s = 0; s < 5; s++) {
-        for (unsigned i = 0; groups_row(groups_of(s), i, &row); i++) {
+        for (unsigned i = 0; membership_row(membership_of(s), i, &row); i++) {
             rows += row.flags == GROUP_MEMBER && row.acked;
             roots += row.root && row.members == 1;
         }
@@ -264,8 +264,8 @@ END_TEST
 
 START_TEST(plain_names)
 {
-    ck_assert(groups_plain_name("web-1.a_B") && !groups_plain_name("all") && !groups_plain_name(""));
-    ck_assert(!groups_plain_name("1,0,0") && !groups_plain_name("a b"));
+    ck_assert(group_plain_name("web-1.a_B") && !group_plain_name("all") && !group_plain_name(""));
+    ck_assert(!group_plain_name("1,0,0") && !group_plain_name("a b"));
 }
 END_TEST
 

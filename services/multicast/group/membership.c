@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/multicast/group/groups.h"
+#include "services/multicast/group/membership.h"
 
 #include "base/bytes.h"
 #include "services/multicast/cast/head.h"
@@ -24,22 +24,22 @@ struct sample {
 
 struct question {
     struct question *next;
-    struct groups *g;
+    struct membership *g;
     struct group_name name;
     cw_key key;
     cw_time until, due;
     bool asking; /* a call is out; its arg is this */
     bool over;
-    groups_members_fn done;
+    membership_answer_fn done;
     void *arg;
 };
 
-struct groups {
+struct membership {
     cw_svc *s;
     struct torus torus;
     uint64_t life;
     struct group_table table;
-    struct group_mine_set mine;
+    struct announcer announcer;
     struct question *questions;
     unsigned question_count, calls;
     struct sample
@@ -52,16 +52,16 @@ struct groups {
 };
 
 /* An announcement on its way. */
-struct saying {
-    struct groups *g;
-    struct group_mine *m;
+struct announcement {
+    struct membership *g;
+    struct announced *m;
 };
 
-static void work(struct groups *g);
+static void work(struct membership *g);
 
 /* ---- Since when a key has its root ------------------------------------------------------------------------------------ */
 
-static void take_sample(struct groups *g)
+static void take_sample(struct membership *g)
 {
     cw_time now = cw_now(g->s);
     if (g->samples > 0 && cw_time_since(now, g->sample[g->samples - 1].at).ns < sample_apart.ns) {
@@ -78,7 +78,7 @@ static void take_sample(struct groups *g)
  * This server has been the key's root, undisputed, for GROUP_SETTLE, and nobody has come into view since: whoever came may be a member, of a group that had
  * another root where it was.
  */
-static bool settled(struct groups *g, const cw_key *key)
+static bool settled(struct membership *g, const cw_key *key)
 {
     take_sample(g);
     if (GROUP_MUTANT(NO_SETTLE)) {
@@ -95,7 +95,7 @@ static bool settled(struct groups *g, const cw_key *key)
     return false; /* we have not been here for so long */
 }
 
-static cw_key key_of(const struct groups *g, const struct group_name *name)
+static cw_key key_of(const struct membership *g, const struct group_name *name)
 {
     uint8_t bytes[4 + GROUP_NAME_MOST];
     put_be32(bytes, name->job);
@@ -105,7 +105,7 @@ static cw_key key_of(const struct groups *g, const struct group_name *name)
 
 /* ---- As a root --------------------------------------------------------------------------------------------------------- */
 
-static void answer_set(struct groups *g, const struct group *group, cw_packet *p, uint32_t call)
+static void answer_set(struct membership *g, const struct group *group, cw_packet *p, uint32_t call)
 {
     size_t set = cast_members_bytes(g->torus.servers);
     cw_packet *answer = cw_packet_new(g->s, GROUP_SET_HEAD + set);
@@ -126,7 +126,7 @@ static void answer_set(struct groups *g, const struct group *group, cw_packet *p
     cw_reply(g->s, call, 0, answer);
 }
 
-static void reply_empty(struct groups *g, uint32_t call, int status, cw_packet *p)
+static void reply_empty(struct membership *g, uint32_t call, int status, cw_packet *p)
 {
     if (cw_packet_resize(p, 0) < 0) {
         cw_packet_free(g->s, p);
@@ -135,7 +135,7 @@ static void reply_empty(struct groups *g, uint32_t call, int status, cw_packet *
     cw_reply(g->s, call, status, p);
 }
 
-static void take_announcement(struct groups *g, const struct group_name *name, const cw_key *key,
+static void take_announcement(struct membership *g, const struct group_name *name, const cw_key *key,
                               const struct group_head *h, const cw_rx *rx, cw_packet *p)
 {
     const struct group_entry e = {.server = rx->src_process,
@@ -143,10 +143,10 @@ static void take_announcement(struct groups *g, const struct group_name *name, c
                                   .serial = h->serial,
                                   .life = h->life,
                                   .until = cw_time_add(cw_now(g->s), GROUP_LASTS)};
-    int rc = group_table_told(&g->table, name, &e);
+    int rc = group_table_update(&g->table, name, &e);
     if (rc == -ENOSPC) {
         group_table_expire(&g->table, cw_now(g->s));
-        rc = group_table_told(&g->table, name, &e);
+        rc = group_table_update(&g->table, name, &e);
     }
     cw_counter_add(rc == -ESTALE ? g->stale : rc < 0 ? g->refused : g->acknowledged, 1);
     if (rc == 0 && h->flags != 0 && !settled(g, key)) {
@@ -158,7 +158,7 @@ static void take_announcement(struct groups *g, const struct group_name *name, c
     reply_empty(g, rx->call, rc, p);
 }
 
-static void take_question(struct groups *g, const struct group_name *name, const cw_key *key, const cw_rx *rx,
+static void take_question(struct membership *g, const struct group_name *name, const cw_key *key, const cw_rx *rx,
                           cw_packet *p)
 {
     if (!settled(g, key)) {
@@ -174,7 +174,7 @@ static void take_question(struct groups *g, const struct group_name *name, const
     answer_set(g, group, p, rx->call);
 }
 
-bool groups_packet(struct groups *g, cw_packet *p, const struct group_head *h, const cw_rx *rx)
+bool membership_packet(struct membership *g, cw_packet *p, const struct group_head *h, const cw_rx *rx)
 {
     struct group_name name;
     if (rx->call == 0 || rx->src_process >= g->torus.servers ||
@@ -198,20 +198,20 @@ bool groups_packet(struct groups *g, cw_packet *p, const struct group_head *h, c
 static void heard(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
 {
     (void)state, (void)reply, (void)rx;
-    struct saying *saying = arg;
-    struct groups *g = saying->g;
-    struct group_mine *m = saying->m;
-    free(saying);
+    struct announcement *announcement = arg;
+    struct membership *g = announcement->g;
+    struct announced *m = announcement->m;
+    free(announcement);
     g->calls--;
     if (status == -ECANCELED) {
-        m->saying = false; /* the service closes */
+        m->announcing = false; /* the service closes */
         return;
     }
-    group_mine_heard(&g->mine, m, status, cw_now(s), (uint32_t)cw_random(s));
+    announcer_answered(&g->announcer, m, status, cw_now(s), (uint32_t)cw_random(s));
     work(g);
 }
 
-static int call(struct groups *g, const struct group_head *h, const cw_key *key, cw_span lasts, cw_reply_fn fn,
+static int call(struct membership *g, const struct group_head *h, const cw_key *key, cw_span lasts, cw_reply_fn fn,
                 void *arg)
 {
     cw_packet *p = cw_packet_new(g->s, group_head_bytes(h));
@@ -228,9 +228,9 @@ static int call(struct groups *g, const struct group_head *h, const cw_key *key,
     return rc < 0 ? (int)rc : 0;
 }
 
-static void announce(struct groups *g, struct group_mine *m)
+static void announce(struct membership *g, struct announced *m)
 {
-    struct saying *saying = malloc(sizeof *saying);
+    struct announcement *announcement = malloc(sizeof *announcement);
     const struct group_head h = {.kind = GROUP_ANNOUNCE,
                                  .flags = m->flags,
                                  .job = m->name.job,
@@ -238,35 +238,36 @@ static void announce(struct groups *g, struct group_mine *m)
                                  .serial = m->serial,
                                  .name = m->name.text,
                                  .name_bytes = m->name.length};
-    group_mine_said(m, cw_epoch(g->s));
-    if (saying != NULL) {
-        *saying = (struct saying){g, m};
+    announcer_sent(m, cw_epoch(g->s));
+    if (announcement != NULL) {
+        *announcement = (struct announcement){g, m};
     }
-    int rc = saying != NULL ? call(g, &h, &m->key, call_lasts, heard, saying) : -ENOMEM;
+    int rc = announcement != NULL ? call(g, &h, &m->key, call_lasts, heard, announcement) : -ENOMEM;
     if (rc < 0) {
-        free(saying);
-        group_mine_heard(&g->mine, m, rc == -ENOSPC ? -ENOBUFS : rc, cw_now(g->s), 0);
+        free(announcement);
+        announcer_answered(&g->announcer, m, rc == -ENOSPC ? -ENOBUFS : rc, cw_now(g->s), 0);
         return;
     }
     g->calls++;
     cw_counter_add(g->announced, 1);
 }
 
-int groups_want(struct groups *g, const struct group_name *name, uint8_t flags, group_done_fn done, void *arg)
+int membership_want(struct membership *g, const struct group_name *name, uint8_t flags, announcer_done_fn done,
+                    void *arg)
 {
     cw_key key = key_of(g, name);
-    struct group_mine *m;
-    int rc = (flags & ~GROUP_FLAGS) != 0 ? -EINVAL : group_mine_want(&g->mine, name, &key, flags, cw_now(g->s), &m);
+    struct announced *m;
+    int rc = (flags & ~GROUP_FLAGS) != 0 ? -EINVAL : announcer_want(&g->announcer, name, &key, flags, cw_now(g->s), &m);
     if (rc == 0 && done != NULL) {
-        rc = group_mine_wait(&g->mine, m, cw_now(g->s), done, arg);
+        rc = announcer_wait(&g->announcer, m, cw_now(g->s), done, arg);
     }
     work(g);
     return rc;
 }
 
-uint8_t groups_wanted(const struct groups *g, const struct group_name *name)
+uint8_t membership_wanted(const struct membership *g, const struct group_name *name)
 {
-    const struct group_mine *m = group_mine_find(&g->mine, name);
+    const struct announced *m = announcer_find(&g->announcer, name);
     return m != NULL ? m->flags : 0;
 }
 
@@ -288,7 +289,7 @@ static void told(cw_svc *s, void *state, void *arg, int status, cw_packet *reply
 {
     (void)state, (void)rx;
     struct question *q = arg;
-    struct groups *g = q->g;
+    struct membership *g = q->g;
     q->asking = false;
     if (status == -ECANCELED) {
         return; /* the service closes */
@@ -304,7 +305,7 @@ static void told(cw_svc *s, void *state, void *arg, int status, cw_packet *reply
     work(g);
 }
 
-static void ask(struct groups *g, struct question *q)
+static void ask(struct membership *g, struct question *q)
 {
     const struct group_head h = {
         .kind = GROUP_MEMBERS, .job = q->name.job, .name = q->name.text, .name_bytes = q->name.length};
@@ -313,7 +314,7 @@ static void ask(struct groups *g, struct question *q)
     q->due = rc == 0 ? CW_NEVER : cw_time_add(cw_now(g->s), ask_again);
 }
 
-int groups_members(struct groups *g, const struct group_name *name, groups_members_fn done, void *arg)
+int membership_ask(struct membership *g, const struct group_name *name, membership_answer_fn done, void *arg)
 {
     if (g->question_count >= GROUPS_QUESTIONS_MOST) {
         return -EAGAIN;
@@ -333,7 +334,7 @@ int groups_members(struct groups *g, const struct group_name *name, groups_membe
     return 0;
 }
 
-void groups_cancel(struct groups *g, const void *arg)
+void membership_cancel(struct membership *g, const void *arg)
 {
     for (struct question *q = g->questions; q != NULL; q = q->next) {
         if (q->arg == arg) {
@@ -341,8 +342,8 @@ void groups_cancel(struct groups *g, const void *arg)
             q->over = true;
         }
     }
-    for (unsigned i = 0; i < g->mine.count; i++) {
-        for (struct group_waiter *w = g->mine.mine[i]->waiters; w != NULL; w = w->next) {
+    for (unsigned i = 0; i < g->announcer.count; i++) {
+        for (struct announcer_waiter *w = g->announcer.group[i]->waiters; w != NULL; w = w->next) {
             w->fn = w->arg == arg ? NULL : w->fn;
         }
     }
@@ -353,7 +354,7 @@ void groups_cancel(struct groups *g, const void *arg)
 static void tick(cw_svc *s, void *state, void *arg);
 
 /* Those that are over go; gives when the others want to be looked at. */
-static cw_time look_at_questions(struct groups *g)
+static cw_time look_at_questions(struct membership *g)
 {
     cw_time wake = CW_NEVER;
     for (struct question **at = &g->questions; *at != NULL;) {
@@ -374,17 +375,17 @@ static cw_time look_at_questions(struct groups *g)
 }
 
 /* Sends what is due and sets the clock; tells nobody anything. */
-static void work(struct groups *g)
+static void work(struct membership *g)
 {
     cw_time now = cw_now(g->s);
-    for (struct group_mine *m; g->calls < GROUPS_CALLS_MOST && (m = group_mine_due(&g->mine, now)) != NULL;) {
+    for (struct announced *m; g->calls < GROUPS_CALLS_MOST && (m = announcer_due(&g->announcer, now)) != NULL;) {
         announce(g, m);
     }
     bool waits = g->calls >= GROUPS_CALLS_MOST; /* a call that ends will look again */
-    cw_time wake = cw_time_min(look_at_questions(g), waits ? CW_NEVER : group_mine_wake(&g->mine));
+    cw_time wake = cw_time_min(look_at_questions(g), waits ? CW_NEVER : announcer_wake(&g->announcer));
     bool tells = false;
-    for (unsigned i = 0; i < g->mine.count && !tells; i++) {
-        for (const struct group_waiter *w = g->mine.mine[i]->waiters; w != NULL; w = w->next) {
+    for (unsigned i = 0; i < g->announcer.count && !tells; i++) {
+        for (const struct announcer_waiter *w = g->announcer.group[i]->waiters; w != NULL; w = w->next) {
             tells = tells || w->done;
         }
     }
@@ -400,11 +401,11 @@ static void work(struct groups *g)
 static void tick(cw_svc *s, void *state, void *arg)
 {
     (void)state;
-    struct groups *g = arg;
+    struct membership *g = arg;
     cw_time now = cw_now(s);
     g->timer = NULL;
-    for (struct group_waiter *w; (w = group_mine_tell(&g->mine, now)) != NULL;) {
-        struct group_waiter told_now = *w;
+    for (struct announcer_waiter *w; (w = announcer_take_waiter(&g->announcer, now)) != NULL;) {
+        struct announcer_waiter told_now = *w;
         free(w);
         if (told_now.fn != NULL) {
             told_now.fn(told_now.arg, told_now.status);
@@ -417,7 +418,7 @@ static void tick(cw_svc *s, void *state, void *arg)
         }
         q = late ? g->questions : q->next;
     }
-    group_mine_sweep(&g->mine, now);
+    announcer_sweep(&g->announcer, now);
     if (cw_time_due(g->sweep, now)) {
         group_table_expire(&g->table, now);
         g->sweep = cw_time_add(now, sweep_every);
@@ -425,14 +426,14 @@ static void tick(cw_svc *s, void *state, void *arg)
     work(g);
 }
 
-void groups_event(struct groups *g, const cw_event *ev)
+void membership_event(struct membership *g, const cw_event *ev)
 {
     take_sample(g);
     g->came = ev->kind == CW_EVENT_SERVER_UP ? cw_now(g->s) : g->came;
-    for (unsigned i = 0; i < g->mine.count; i++) {
-        struct group_mine *m = g->mine.mine[i];
+    for (unsigned i = 0; i < g->announcer.count; i++) {
+        struct announced *m = g->announcer.group[i];
         if (!cw_key_steady(g->s, &m->key, m->epoch) && !GROUP_MUTANT(NOT_UNSURE)) {
-            group_mine_unsure(m, cw_now(g->s));
+            announcer_unsure(m, cw_now(g->s));
         }
     }
     work(g);
@@ -440,9 +441,9 @@ void groups_event(struct groups *g, const cw_event *ev)
 
 /* ---- Life --------------------------------------------------------------------------------------------------------------- */
 
-int groups_open(struct groups **out, cw_svc *s)
+int membership_open(struct membership **out, cw_svc *s)
 {
-    struct groups *g = calloc(1, sizeof *g);
+    struct membership *g = calloc(1, sizeof *g);
     if (g == NULL) {
         return -ENOMEM;
     }
@@ -455,10 +456,10 @@ int groups_open(struct groups **out, cw_svc *s)
     g->life = cw_random(s) | 1;
     g->table.groups_most = GROUPS_ROOT_MOST;
     g->table.entries_most = GROUPS_ENTRIES_MOST;
-    g->mine.most = GROUPS_HERE_MOST;
-    g->mine.refresh = GROUP_REFRESH;
-    g->mine.again = call_lasts;
-    g->mine.patience = GROUP_PATIENCE;
+    g->announcer.most = GROUPS_HERE_MOST;
+    g->announcer.refresh = GROUP_REFRESH;
+    g->announcer.again = call_lasts;
+    g->announcer.patience = GROUP_PATIENCE;
     g->announced = cw_counter_new(s, "group_announced", "announcements of memberships sent");
     g->acknowledged = cw_counter_new(s, "group_acknowledged", "announcements taken as root");
     g->stale = cw_counter_new(s, "group_stale", "announcements that came after a newer one");
@@ -470,7 +471,7 @@ int groups_open(struct groups **out, cw_svc *s)
     return 0;
 }
 
-void groups_close(struct groups *g)
+void membership_close(struct membership *g)
 {
     if (g == NULL) {
         return;
@@ -481,14 +482,14 @@ void groups_close(struct groups *g)
         g->questions = q->next;
         free(q);
     }
-    group_mine_free(&g->mine);
+    announcer_free(&g->announcer);
     group_table_free(&g->table);
     free(g);
 }
 
 /* ---- For people ---------------------------------------------------------------------------------------------------------- */
 
-bool groups_plain_name(const char *text)
+bool group_plain_name(const char *text)
 {
     size_t length = strlen(text);
     for (size_t i = 0; i < length; i++) {
@@ -499,7 +500,7 @@ bool groups_plain_name(const char *text)
     return length >= 1 && length <= GROUP_NAME_MOST && strcmp(text, "all") != 0;
 }
 
-static bool as_root(const struct groups *g, const struct group_name *name, unsigned *members)
+static bool as_root(const struct membership *g, const struct group_name *name, unsigned *members)
 {
     const struct group *group = group_table_find(&g->table, name);
     cw_key key = key_of(g, name);
@@ -514,21 +515,21 @@ static bool as_root(const struct groups *g, const struct group_name *name, unsig
     return true;
 }
 
-bool groups_row(const struct groups *g, unsigned at, struct groups_row *out)
+bool membership_row(const struct membership *g, unsigned at, struct membership_row *out)
 {
-    *out = (struct groups_row){.flags = 0};
-    if (at < g->mine.count) {
-        const struct group_mine *m = g->mine.mine[at];
+    *out = (struct membership_row){.flags = 0};
+    if (at < g->announcer.count) {
+        const struct announced *m = g->announcer.group[at];
         out->name = m->name;
         out->flags = m->flags;
         out->acked = m->acked;
         out->root = as_root(g, &m->name, &out->members);
         return true;
     }
-    at -= g->mine.count;
+    at -= g->announcer.count;
     for (unsigned i = 0; i < g->table.count; i++) {
         out->name = g->table.group[i]->name;
-        if (group_mine_find(&g->mine, &out->name) == NULL && as_root(g, &out->name, &out->members) && at-- == 0) {
+        if (announcer_find(&g->announcer, &out->name) == NULL && as_root(g, &out->name, &out->members) && at-- == 0) {
             out->root = true;
             return true;
         }

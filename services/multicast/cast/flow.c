@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/cast/flow.h"
 
-#include "services/multicast/cast/rounds.h"
 #include "services/multicast/cast/head.h"
+#include "services/multicast/cast/rounds.h"
 
 #include <errno.h>
 #include <string.h>
@@ -84,7 +84,7 @@ static cw_packet *piece_packet(struct cast_session *c, const struct cast_edge *e
     return p;
 }
 
-/* What an edge would send now. True; and *fresh: the source would deal it. */
+/* What an edge would send now. True; and *fresh: the source would assign it. */
 static bool would_send(const struct cast_session *c, const struct cast_edge *e, uint32_t *index, bool *fresh)
 {
     struct cast_mine mine = cast_session_mine(c, e);
@@ -92,7 +92,8 @@ static bool would_send(const struct cast_session *c, const struct cast_edge *e, 
     if (cast_edge_next(e, &mine, index)) {
         return true;
     }
-    *fresh = c->source && e->heard && !e->out && mine.base - e->base < CAST_WINDOW && cast_rounds_may_deal(c, e->tree);
+    *fresh =
+        c->source && e->heard && !e->out && mine.base - e->base < CAST_WINDOW && cast_rounds_may_assign(c, e->tree);
     return *fresh;
 }
 
@@ -105,14 +106,14 @@ static struct cast_edge *choose(struct cast_session *c, cw_link link, uint32_t *
     for (unsigned i = 0; i < c->edges; i++) {
         struct cast_edge *e = &c->edge[(turn + i) % c->edges];
         uint32_t at;
-        bool deals;
-        if (!(e->links & cw_links_of(link)) || !would_send(c, e, &at, &deals)) {
+        bool assigns;
+        if (!(e->links & cw_links_of(link)) || !would_send(c, e, &at, &assigns)) {
             continue;
         }
         if (best == NULL || (last ? e->rank > best->rank : e->rank < best->rank)) {
             best = e;
             *index = at;
-            *fresh = deals;
+            *fresh = assigns;
         }
     }
     return best;
@@ -123,14 +124,14 @@ cw_packet *cast_flow_next(struct cast_session *c, cw_link link)
     uint32_t index = 0;
     bool fresh = false;
     struct cast_edge *e = choose(c, link, &index, &fresh);
-    if (e == NULL || (fresh && !cast_deal_next(&c->out.deal, e->tree, &index))) {
+    if (e == NULL || (fresh && !cast_stripe_assign(&c->out.stripe, e->tree, &index))) {
         return NULL;
     }
     bool again = fresh && cast_rounds_made(c, e->tree, index);
     cw_packet *p = piece_packet(c, e, index);
     if (p == NULL) {
         if (fresh) {
-            cast_deal_undo(&c->out.deal, e->tree);
+            cast_stripe_undo(&c->out.stripe, e->tree);
         }
         return NULL;
     }
@@ -139,7 +140,7 @@ cw_packet *cast_flow_next(struct cast_session *c, cw_link link)
     c->repeated += e->repeated - before + again;
     c->turn[link]++;
     if (fresh) {
-        cast_rounds_dealt(c);
+        cast_rounds_assigned(c);
     }
     return p;
 }

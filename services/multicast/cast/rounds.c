@@ -14,9 +14,9 @@ static const cw_span barren_most = {1000 * INT64_C(1000000)};
 static void close_trees(struct cast_session *c)
 {
     cw_time now = cw_now(c->s);
-    c->out.dealt = true;
+    c->out.assigned = true;
     for (uint8_t tree = 0; tree < CW_LINK_COUNT; tree++) {
-        c->tree[tree].length = c->out.deal.lane[tree].next;
+        c->tree[tree].length = c->out.stripe.lane[tree].next;
     }
     for (unsigned i = 0; i < c->edges; i++) {
         cast_edge_ends(&c->edge[i], c->tree[c->edge[i].tree].length, now);
@@ -37,12 +37,12 @@ static uint64_t lacking(const struct cast_session *c)
 static int begin_round(struct cast_session *c, uint16_t round)
 {
     cast_book_set(&c->out.book, c->members, cast_members_bytes(c->torus->servers));
-    cast_deal_round(&c->out.deal, cw_now(c->s));
-    c->out.dealt = c->out.idle = false;
+    cast_stripe_round(&c->out.stripe, cw_now(c->s));
+    c->out.assigned = c->out.idle = false;
     c->out.round_at = cw_now(c->s);
     c->out.better = lacking(c);
     int rc = cast_session_round(c, round, c->members);
-    if (c->out.deal.left == 0) {
+    if (c->out.stripe.left == 0) {
         close_trees(c);
     }
     return rc;
@@ -60,30 +60,30 @@ int cast_rounds_begin(struct cast_session *c, bool ask_first)
         return -ENETUNREACH;
     }
     if (!ask_first) {
-        cast_deal_want(&c->out.deal, 0, c->cut.pieces, NULL);
+        cast_stripe_want(&c->out.stripe, 0, c->cut.pieces, NULL);
     }
     return begin_round(c, 0);
 }
 
 /* ---- Pieces ------------------------------------------------------------------------------------------------------- */
 
-bool cast_rounds_may_deal(const struct cast_session *c, uint8_t tree)
+bool cast_rounds_may_assign(const struct cast_session *c, uint8_t tree)
 {
-    const struct cast_lane *lane = &c->out.deal.lane[tree];
-    return !c->out.dealt && !c->out.starved && !c->ended && c->out.deal.left > 0 &&
-           lane->next - lane->base < cast_deal_room(&c->out.deal, tree);
+    const struct cast_lane *lane = &c->out.stripe.lane[tree];
+    return !c->out.assigned && !c->out.starved && !c->ended && c->out.stripe.left > 0 &&
+           lane->next - lane->base < cast_stripe_room(&c->out.stripe, tree);
 }
 
-void cast_rounds_dealt(struct cast_session *c)
+void cast_rounds_assigned(struct cast_session *c)
 {
-    if (!c->out.dealt && c->out.deal.left == 0) {
+    if (!c->out.assigned && c->out.stripe.left == 0) {
         close_trees(c);
     }
 }
 
 bool cast_rounds_made(const struct cast_session *c, uint8_t tree, uint32_t index)
 {
-    uint32_t piece = cast_deal_piece(&c->out.deal, tree, index);
+    uint32_t piece = cast_stripe_piece(&c->out.stripe, tree, index);
     return c->out.made[piece / 8] >> piece % 8 & 1;
 }
 
@@ -93,7 +93,7 @@ int cast_rounds_read(struct cast_session *c, uint8_t tree, uint32_t index, uint8
     if (o->closed) {
         return -ESHUTDOWN;
     }
-    h->piece = cast_deal_piece(&o->deal, tree, index);
+    h->piece = cast_stripe_piece(&o->stripe, tree, index);
     h->rest_bytes = cast_cut_length(&c->cut, h->piece);
     int rc = o->from.read(o->from.context, (uint64_t)h->piece * c->cut.piece_bytes, out, h->rest_bytes);
     if (rc < 0) {
@@ -127,15 +127,15 @@ bool cast_rounds_word(struct cast_session *c, const struct cast_head *h, cw_serv
         done(c, h, from);
         return true;
     }
-    if (h->round != c->round || !c->out.dealt) {
+    if (h->round != c->round || !c->out.assigned) {
         return false;
     }
     const struct cast_member *m = cast_book_find(&c->out.book, from);
     if (m == NULL || m->state != CAST_WAITING || m->said) {
         return m != NULL && m->said;
     }
-    cast_deal_want(&c->out.deal, h->piece, CAST_MUTANT(FORGETS_LACK) ? 0 : h->count,
-                   h->rest_bytes > 0 ? h->rest : NULL);
+    cast_stripe_want(&c->out.stripe, h->piece, CAST_MUTANT(FORGETS_LACK) ? 0 : h->count,
+                     h->rest_bytes > 0 ? h->rest : NULL);
     if (h->count == 0) {
         cast_book_said(&c->out.book, from, h->missing, cw_now(c->s));
     }
@@ -165,7 +165,7 @@ static bool idle(const struct cast_session *c)
 static bool round_over(struct cast_session *c)
 {
     cw_time now = cw_now(c->s);
-    if (!c->out.dealt) {
+    if (!c->out.assigned) {
         return false;
     }
     if (cast_book_all_said(&c->out.book)) {
@@ -231,8 +231,8 @@ void cast_rounds_close(struct cast_session *c)
         c->out.from.close(c->out.from.context);
     }
     c->out.closed = true;
-    if (!c->out.dealt) {
+    if (!c->out.assigned) {
         close_trees(
-            c); /* it ends before all was dealt: the trees end there, or nobody below would ever hear of an end */
+            c); /* it ends before all was assigned: the trees end there, or nobody below would ever hear of an end */
     }
 }

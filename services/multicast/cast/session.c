@@ -32,7 +32,7 @@ static int open_parts(struct cast_session *c, const struct cast_head *open)
     if (c->out.made == NULL) {
         return -ENOMEM;
     }
-    int rc = cast_deal_open(&c->out.deal, c->cut.pieces);
+    int rc = cast_stripe_open(&c->out.stripe, c->cut.pieces);
     return rc == 0 ? cast_book_open(&c->out.book, c->members, c->torus->servers, c->self, c->began) : rc;
 }
 
@@ -77,7 +77,7 @@ void cast_session_close(struct cast_session *c)
     }
     cast_plan_free(&c->plan);
     cast_taker_close(&c->part.taker);
-    cast_deal_close(&c->out.deal);
+    cast_stripe_close(&c->out.stripe);
     cast_book_close(&c->out.book);
     free(c->out.made);
     free(c->members);
@@ -88,8 +88,8 @@ void cast_session_close(struct cast_session *c)
 
 size_t cast_session_memory(const struct cast_session *c)
 {
-    size_t bytes =
-        sizeof *c + c->edges * sizeof *c->edge + cast_taker_memory(&c->part.taker) + 2 * cast_deal_memory(&c->out.deal);
+    size_t bytes = sizeof *c + c->edges * sizeof *c->edge + cast_taker_memory(&c->part.taker) +
+                   2 * cast_stripe_memory(&c->out.stripe);
     for (unsigned t = 0; t < CW_LINK_COUNT; t++) {
         bytes += cast_ring_memory(&c->tree[t].ring);
     }
@@ -205,13 +205,13 @@ void cast_session_retry(struct cast_session *c)
 
 uint32_t cast_session_whole(const struct cast_session *c, uint8_t tree)
 {
-    return c->source ? c->out.deal.lane[tree].next : cast_ring_whole(&c->tree[tree].ring);
+    return c->source ? c->out.stripe.lane[tree].next : cast_ring_whole(&c->tree[tree].ring);
 }
 
 struct cast_mine cast_session_mine(const struct cast_session *c, const struct cast_edge *e)
 {
     if (c->source) {
-        uint32_t next = c->out.deal.lane[e->tree].next;
+        uint32_t next = c->out.stripe.lane[e->tree].next;
         uint32_t oldest = c->ended ? next : next > CAST_WINDOW ? next - CAST_WINDOW : 0;
         return (struct cast_mine){.oldest = oldest, .base = next};
     }
@@ -249,7 +249,7 @@ int cast_session_replan(struct cast_session *c)
         if (old != NULL) {
             edge[i] = *old;
         } else {
-            uint32_t base = c->source ? c->out.deal.lane[p->tree].base : c->tree[p->tree].ring.base;
+            uint32_t base = c->source ? c->out.stripe.lane[p->tree].base : c->tree[p->tree].ring.base;
             cast_edge_init(&edge[i], id, base, cw_now(c->s));
             edge[i].tree = p->tree;
             edge[i].to = p->to;
@@ -277,8 +277,8 @@ uint32_t cast_session_settle(struct cast_session *c, uint8_t tree)
         base = e->tree == tree && !e->out && e->base < base && !CAST_MUTANT(BASE_AHEAD) ? e->base : base;
     }
     if (c->source) {
-        cast_deal_settle(&c->out.deal, tree, base, cw_now(c->s));
-        return c->out.deal.lane[tree].base;
+        cast_stripe_settle(&c->out.stripe, tree, base, cw_now(c->s));
+        return c->out.stripe.lane[tree].base;
     }
     if (t->open && base > t->ring.base) {
         uint32_t was = t->ring.base;

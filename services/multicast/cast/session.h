@@ -9,9 +9,9 @@
 #define SERVICES_MULTICAST_CAST_SESSION_H
 
 #include "services/multicast/cast/book.h"
-#include "services/multicast/cast/deal.h"
 #include "services/multicast/cast/edge.h"
 #include "services/multicast/cast/plan.h"
+#include "services/multicast/cast/stripe.h"
 #include "services/multicast/cast/taker.h"
 
 enum { CAST_UPSTREAMS = 4 };
@@ -50,8 +50,8 @@ struct cast_sending {
     bool closed;  /* from is */
     bool starved; /* read() said -EAGAIN */
     bool once;
-    bool dealt; /* all of the round: the trees have their lengths */
-    struct cast_deal deal;
+    bool assigned; /* all of the round: the trees have their lengths */
+    struct cast_stripe stripe;
     struct cast_book book;
     uint8_t *made; /* pieces that were read before */
     uint32_t made_count;
@@ -110,7 +110,7 @@ struct cast_session {
 };
 
 /*
- * What a session is made of. open->rest: members and label, borrowed for the call; number 0 is none. A source has its deal, its book and still no
+ * What a session is made of. open->rest: members and label, borrowed for the call; number 0 is none. A source has its assign, its book and still no
  * edges. -ENOMEM, -EINVAL, -E2BIG.
  */
 CW_MUST_CHECK int cast_session_open(struct cast_session **out, cw_svc *s, const struct torus *torus,

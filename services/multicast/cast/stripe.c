@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/multicast/cast/deal.h"
+#include "services/multicast/cast/stripe.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,26 +8,26 @@
 /* A tree has so much of its own rate under way; it is also the time over which that is measured, so that news in lumps do not look like a change. */
 static const cw_span ahead = {5 * 1000 * 1000};
 
-int cast_deal_open(struct cast_deal *d, uint32_t pieces)
+int cast_stripe_open(struct cast_stripe *d, uint32_t pieces)
 {
-    *d = (struct cast_deal){.pieces = pieces};
+    *d = (struct cast_stripe){.pieces = pieces};
     d->want = calloc(pieces / 8 + 1, 1);
     return d->want != NULL ? 0 : -ENOMEM;
 }
 
-void cast_deal_close(struct cast_deal *d)
+void cast_stripe_close(struct cast_stripe *d)
 {
     free(d->want);
     d->want = NULL;
 }
 
-size_t cast_deal_memory(const struct cast_deal *d)
+size_t cast_stripe_memory(const struct cast_stripe *d)
 {
     return d->want != NULL ? d->pieces / 8 + 1 : 0;
 }
 
 /* Wants those of the byte's pieces that are in `bits`. */
-static void want_byte(struct cast_deal *d, uint32_t byte, uint8_t bits)
+static void want_byte(struct cast_stripe *d, uint32_t byte, uint8_t bits)
 {
     unsigned fresh = bits & ~d->want[byte] & 0xffU;
     if (fresh != 0) {
@@ -38,7 +38,7 @@ static void want_byte(struct cast_deal *d, uint32_t byte, uint8_t bits)
     }
 }
 
-void cast_deal_want(struct cast_deal *d, uint32_t first, uint32_t count, const uint8_t *bits)
+void cast_stripe_want(struct cast_stripe *d, uint32_t first, uint32_t count, const uint8_t *bits)
 {
     if (first >= d->pieces) {
         return;
@@ -58,7 +58,7 @@ void cast_deal_want(struct cast_deal *d, uint32_t first, uint32_t count, const u
     }
 }
 
-void cast_deal_round(struct cast_deal *d, cw_time now)
+void cast_stripe_round(struct cast_stripe *d, cw_time now)
 {
     for (unsigned tree = 0; tree < CW_LINK_COUNT; tree++) {
         d->lane[tree].base = d->lane[tree].next = d->lane[tree].mark = 0;
@@ -68,7 +68,7 @@ void cast_deal_round(struct cast_deal *d, cw_time now)
     d->cursor = 0;
 }
 
-uint32_t cast_deal_room(const struct cast_deal *d, uint8_t tree)
+uint32_t cast_stripe_room(const struct cast_stripe *d, uint8_t tree)
 {
     const struct cast_lane *lane = &d->lane[tree];
     if (lane->rate <= 0) {
@@ -78,10 +78,10 @@ uint32_t cast_deal_room(const struct cast_deal *d, uint8_t tree)
     return room < CAST_SPREAD ? (uint32_t)room : CAST_SPREAD;
 }
 
-bool cast_deal_next(struct cast_deal *d, uint8_t tree, uint32_t *index)
+bool cast_stripe_assign(struct cast_stripe *d, uint8_t tree, uint32_t *index)
 {
     struct cast_lane *lane = &d->lane[tree];
-    if (d->left == 0 || lane->next - lane->base >= cast_deal_room(d, tree)) {
+    if (d->left == 0 || lane->next - lane->base >= cast_stripe_room(d, tree)) {
         return false;
     }
     uint32_t at = d->cursor;
@@ -96,11 +96,11 @@ bool cast_deal_next(struct cast_deal *d, uint8_t tree, uint32_t *index)
     return true;
 }
 
-void cast_deal_undo(struct cast_deal *d, uint8_t tree)
+void cast_stripe_undo(struct cast_stripe *d, uint8_t tree)
 {
     struct cast_lane *lane = &d->lane[tree];
     lane->next--;
-    cast_deal_want(d, lane->piece[lane->next % CAST_WINDOW], 1, NULL);
+    cast_stripe_want(d, lane->piece[lane->next % CAST_WINDOW], 1, NULL);
 }
 
 static void measure(struct cast_lane *lane, cw_time now)
@@ -115,7 +115,7 @@ static void measure(struct cast_lane *lane, cw_time now)
     lane->mark_at = now;
 }
 
-void cast_deal_settle(struct cast_deal *d, uint8_t tree, uint32_t base, cw_time now)
+void cast_stripe_settle(struct cast_stripe *d, uint8_t tree, uint32_t base, cw_time now)
 {
     struct cast_lane *lane = &d->lane[tree];
     if (base <= lane->base || base > lane->next) {

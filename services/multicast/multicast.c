@@ -67,7 +67,7 @@ static void tell_result(void *context, const struct cast_result *result)
     cw_request *r = w->request;
     unsigned has = 0;
     for (unsigned i = 0; i < result->count; i++) {
-        has += result->book[i].state == CAST_HAS;
+        has += result->member[i].state == CAST_HAS;
     }
     unsigned __int128 bits = (unsigned __int128)result->bytes * 8 * 1000000000;
     cw_request_int(r, "bytes", (int64_t)result->bytes);
@@ -78,7 +78,7 @@ static void tell_result(void *context, const struct cast_result *result)
                    has > 0 && result->took.ns > 0 ? (int64_t)(bits / (uint64_t)result->took.ns) : 0);
     cw_request_int(r, "repeated", (int64_t)result->repeated);
     for (unsigned i = 0; i < result->count; i++) {
-        const struct cast_member *b = &result->book[i];
+        const struct cast_member *b = &result->member[i];
         if (b->state != CAST_HAS) {
             cw_request_row(r);
             tell_server(r, "incomplete", torus_coord(&w->m->torus, b->server));
@@ -96,7 +96,7 @@ static int read_members(const struct multicast *m, cw_request *r, int argc, cons
 {
     const uint8_t *group = argc == 1 ? group_to_set(m->to, argv[0]) : NULL;
     if (group != NULL) {
-        memcpy(set, group, cast_members_bytes(m->torus.servers));
+        memcpy(set, group, cast_set_bytes(m->torus.servers));
         return 0;
     }
     bool all = argc == 1 && strcmp(argv[0], "all") == 0;
@@ -172,7 +172,7 @@ static int send(struct multicast *m, cw_request *r, int argc, const char *const 
     if (words_number(argv[1], 1, UINT64_C(1) << 44, &bytes) < 0) {
         return refuse(r, "BYTES is a whole number from 1 to 2^44, or like 50M; not", argv[1]);
     }
-    uint8_t *set = calloc(cast_members_bytes(m->torus.servers), 1);
+    uint8_t *set = calloc(cast_set_bytes(m->torus.servers), 1);
     if (set == NULL) {
         return -ENOMEM;
     }
@@ -209,7 +209,7 @@ static void tell_session(cw_request *r, const struct cast_session *c)
     cw_request_int(r, "ended", c->ended);
     cw_request_int(r, "status", member ? t->status : 0);
     cw_request_int(r, "took_ns", cw_time_since(c->ended ? c->ended_at : cw_now(c->s), c->began).ns);
-    cw_request_int(r, "waits_for", c->out.book.waiting);
+    cw_request_int(r, "waits_for", c->out.members.waiting);
     cw_request_int(r, "children", c->edges);
     cw_request_int(r, "repeated", (int64_t)c->repeated);
     cw_request_int(r, "doubled", (int64_t)c->doubled);

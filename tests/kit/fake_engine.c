@@ -28,10 +28,10 @@ int cast_engine_send(struct cast_engine *e, const struct cast_order *order, uint
     e->order = *order;
     memcpy(e->label, order->label, order->label_bytes);
     e->order.label = e->label;
-    e->session = (struct cast_session){.out.book.member = e->book};
+    e->session = (struct cast_session){.out.members.member = e->member};
     for (cw_server i = 0; i < 27; i++) {
         if (order->members[i / 8] >> i % 8 & 1) {
-            e->book[e->session.out.book.count++] = (struct cast_member){.server = i};
+            e->member[e->session.out.members.count++] = (struct cast_member){.server = i};
         }
     }
     e->sending = true;
@@ -45,8 +45,8 @@ void fake_engine_done(int status)
     const struct cast_result result = {.ticket = e->tickets,
                                        .status = status,
                                        .bytes = e->order.bytes,
-                                       .book = e->book,
-                                       .count = e->session.out.book.count,
+                                       .member = e->member,
+                                       .count = e->session.out.members.count,
                                        .repeated = 3};
     e->sending = false;
     if (e->order.from.close != NULL) {

@@ -3,10 +3,10 @@
 
 #include "base/words.h"
 #include "services/multicast/cast/flow.h"
-#include "services/multicast/cast/rounds.h"
-#include "services/multicast/cast/shelf.h"
 #include "services/multicast/cast/head.h"
 #include "services/multicast/cast/mutant.h"
+#include "services/multicast/cast/rounds.h"
+#include "services/multicast/cast/shelf.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -109,25 +109,25 @@ static void finish(struct cast_session *c, int status)
     c->ended = true;
     c->ended_at = cw_now(c->s);
     cast_rounds_close(c);
-    const struct cast_book *book = &c->out.book;
+    const struct cast_members *members = &c->out.members;
     for (cw_server i = 0; status < 0 && i < c->torus->servers; i++) {
         if (i != c->self) {
             stop_at(c, i, status);
         }
     }
-    for (unsigned i = 0; status == 0 && i < book->count; i++) {
-        if (book->member[i].status == -ETIMEDOUT) {
-            stop_at(c, book->member[i].server, -ETIMEDOUT);
+    for (unsigned i = 0; status == 0 && i < members->count; i++) {
+        if (members->member[i].status == -ETIMEDOUT) {
+            stop_at(c, members->member[i].server, -ETIMEDOUT);
         }
     }
     struct cast_result result = {.ticket = c->ticket,
                                  .status = status,
                                  .bytes = c->cut.bytes,
-                                 .book = book->member,
-                                 .count = book->count,
+                                 .member = members->member,
+                                 .count = members->count,
                                  .repeated = c->repeated};
-    for (unsigned i = 0; i < book->count; i++) {
-        const struct cast_member *m = &book->member[i];
+    for (unsigned i = 0; i < members->count; i++) {
+        const struct cast_member *m = &members->member[i];
         result.took = m->state == CAST_HAS && m->took.ns > result.took.ns ? m->took : result.took;
     }
     if (c->out.done != NULL) {
@@ -291,7 +291,7 @@ static int take_word(struct cast_engine *e, struct cast_session *c, const struct
         return -ESTALE;
     }
     cast_flow_reply(e->s, from, &answer);
-    if (!ended && (c->out.book.waiting == 0 || cast_book_all_said(&c->out.book))) {
+    if (!ended && (c->out.members.waiting == 0 || cast_members_all_reported(&c->out.members))) {
         (void)tick_session(e, c);
     }
     return 0;
@@ -443,7 +443,7 @@ static int first_round(struct cast_engine *e, const struct cast_order *o, const 
 
 int cast_engine_send(struct cast_engine *e, const struct cast_order *o, uint64_t *ticket)
 {
-    size_t set = cast_members_bytes(e->shelf.torus.servers);
+    size_t set = cast_set_bytes(e->shelf.torus.servers);
     if (o->bytes == 0 || o->label_bytes > CAST_LABEL_MOST) {
         return -EINVAL;
     }

@@ -21,8 +21,8 @@ struct cast_result {
     uint64_t ticket;
     int status; /* 0: every member has it or was told why not; -ETIMEDOUT, -ECANCELED, what read() said */
     uint64_t bytes;
-    cw_span took;                   /* until the last member's word */
-    const struct cast_member *book; /* a row for each member, ascending by server */
+    cw_span took;                     /* until the last member's word */
+    const struct cast_member *member; /* a row for each member, ascending by server */
     unsigned count;
     uint64_t repeated; /* pieces the source sent more than once by the same tree edge, or in a further round */
 };

@@ -160,7 +160,7 @@ cw_links cast_flow_links(const struct cast_session *c, uint8_t tree)
 /* Only who has something of the tree asks its children for anything. */
 static void probe(struct cast_session *c, struct cast_edge *e)
 {
-    size_t set = cast_members_bytes(c->torus->servers);
+    size_t set = cast_set_bytes(c->torus->servers);
     cw_packet *p = c->tree[e->tree].open ? cw_packet_new(c->s, CAST_OPEN_HEAD + set + c->label_bytes) : NULL;
     if (p == NULL) {
         return;

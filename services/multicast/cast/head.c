@@ -104,7 +104,7 @@ static int decode_open(const uint8_t *p, struct cast_head *h)
     h->label_bytes = get_be16(p + 66);
     bool good = h->piece_bytes >= CAST_PIECE_LEAST && h->piece_bytes <= CAST_PIECE_MOST && p[65] == 0 &&
                 get_be32(p + 68) == 0 && h->label_bytes <= CAST_LABEL_MOST &&
-                h->rest_bytes == cast_members_bytes(h->servers) + h->label_bytes;
+                h->rest_bytes == cast_set_bytes(h->servers) + h->label_bytes;
     return good ? 0 : -EBADMSG;
 }
 

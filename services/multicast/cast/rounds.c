@@ -27,8 +27,8 @@ static void close_trees(struct cast_session *c)
 static uint64_t lacking(const struct cast_session *c)
 {
     uint64_t sum = 0;
-    for (unsigned i = 0; i < c->out.book.count; i++) {
-        const struct cast_member *m = &c->out.book.member[i];
+    for (unsigned i = 0; i < c->out.members.count; i++) {
+        const struct cast_member *m = &c->out.members.member[i];
         sum += m->state == CAST_WAITING ? m->missing : 0;
     }
     return sum;
@@ -36,7 +36,7 @@ static uint64_t lacking(const struct cast_session *c)
 
 static int begin_round(struct cast_session *c, uint16_t round)
 {
-    cast_book_set(&c->out.book, c->members, cast_members_bytes(c->torus->servers));
+    cast_members_set(&c->out.members, c->members, cast_set_bytes(c->torus->servers));
     cast_stripe_round(&c->out.stripe, cw_now(c->s));
     c->out.assigned = c->out.idle = false;
     c->out.round_at = cw_now(c->s);
@@ -50,13 +50,13 @@ static int begin_round(struct cast_session *c, uint16_t round)
 
 int cast_rounds_begin(struct cast_session *c, bool ask_first)
 {
-    struct cast_book *book = &c->out.book;
-    for (unsigned i = 0; i < book->count; i++) {
-        if (!cw_reachable(c->s, torus_coord(c->torus, book->member[i].server))) {
-            cast_book_away(book, book->member[i].server, true);
+    struct cast_members *members = &c->out.members;
+    for (unsigned i = 0; i < members->count; i++) {
+        if (!cw_reachable(c->s, torus_coord(c->torus, members->member[i].server))) {
+            cast_members_away(members, members->member[i].server, true);
         }
     }
-    if (book->waiting == 0) {
+    if (members->waiting == 0) {
         return -ENETUNREACH;
     }
     if (!ask_first) {
@@ -117,7 +117,7 @@ static void done(struct cast_session *c, const struct cast_head *h, cw_server fr
 {
     bool known = c->out.made_count == c->cut.pieces && h->sum != 0;
     int status = h->status == 0 && known && h->sum != c->out.sum ? -EBADMSG : h->status;
-    cast_book_end(&c->out.book, from, status, cw_now(c->s));
+    cast_members_end(&c->out.members, from, status, cw_now(c->s));
 }
 
 bool cast_rounds_word(struct cast_session *c, const struct cast_head *h, cw_server from)
@@ -130,14 +130,14 @@ bool cast_rounds_word(struct cast_session *c, const struct cast_head *h, cw_serv
     if (h->round != c->round || !c->out.assigned) {
         return false;
     }
-    const struct cast_member *m = cast_book_find(&c->out.book, from);
-    if (m == NULL || m->state != CAST_WAITING || m->said) {
-        return m != NULL && m->said;
+    const struct cast_member *m = cast_members_find(&c->out.members, from);
+    if (m == NULL || m->state != CAST_WAITING || m->reported) {
+        return m != NULL && m->reported;
     }
     cast_stripe_want(&c->out.stripe, h->piece, CAST_MUTANT(FORGETS_LACK) ? 0 : h->count,
                      h->rest_bytes > 0 ? h->rest : NULL);
     if (h->count == 0) {
-        cast_book_said(&c->out.book, from, h->missing, cw_now(c->s));
+        cast_members_report(&c->out.members, from, h->missing, cw_now(c->s));
     }
     return true;
 }
@@ -145,7 +145,7 @@ bool cast_rounds_word(struct cast_session *c, const struct cast_head *h, cw_serv
 void cast_rounds_away(struct cast_session *c, cw_server server, bool away)
 {
     if (!c->ended) {
-        cast_book_away(&c->out.book, server, away);
+        cast_members_away(&c->out.members, server, away);
     }
 }
 
@@ -168,7 +168,7 @@ static bool round_over(struct cast_session *c)
     if (!c->out.assigned) {
         return false;
     }
-    if (cast_book_all_said(&c->out.book)) {
+    if (cast_members_all_reported(&c->out.members)) {
         return true;
     }
     if (!idle(c)) {
@@ -184,10 +184,10 @@ static bool round_over(struct cast_session *c)
 
 static void give_up_on_the_rest(struct cast_session *c)
 {
-    for (unsigned i = 0; i < c->out.book.count; i++) {
-        const struct cast_member *m = &c->out.book.member[i];
+    for (unsigned i = 0; i < c->out.members.count; i++) {
+        const struct cast_member *m = &c->out.members.member[i];
         if (m->state == CAST_WAITING) {
-            cast_book_end(&c->out.book, m->server, m->said ? -ENODATA : -ETIMEDOUT, cw_now(c->s));
+            cast_members_end(&c->out.members, m->server, m->reported ? -ENODATA : -ETIMEDOUT, cw_now(c->s));
         }
     }
 }
@@ -199,7 +199,7 @@ int cast_rounds_tick(struct cast_session *c)
     if (o->failed < 0) {
         return o->failed;
     }
-    if (o->book.waiting == 0) {
+    if (o->members.waiting == 0) {
         return 1;
     }
     if (!round_over(c)) {
@@ -214,8 +214,8 @@ int cast_rounds_tick(struct cast_session *c)
         return 0;
     }
     o->barren = lacking(c) < o->better ? 0 : o->barren + 1;
-    cast_book_round(&o->book, c->limits->limit, now);
-    if (o->book.waiting == 0) {
+    cast_members_round(&o->members, c->limits->limit, now);
+    if (o->members.waiting == 0) {
         return 1;
     }
     if (c->round == UINT16_MAX) {

@@ -16,7 +16,7 @@ static bool in_set(const uint8_t *set, cw_server i)
 
 static int open_parts(struct cast_session *c, const struct cast_head *open)
 {
-    size_t set = cast_members_bytes(c->torus->servers);
+    size_t set = cast_set_bytes(c->torus->servers);
     c->members = malloc(set);
     c->label = malloc((size_t)open->label_bytes + 1);
     if (c->members == NULL || c->label == NULL) {
@@ -33,7 +33,7 @@ static int open_parts(struct cast_session *c, const struct cast_head *open)
         return -ENOMEM;
     }
     int rc = cast_stripe_open(&c->out.stripe, c->cut.pieces);
-    return rc == 0 ? cast_book_open(&c->out.book, c->members, c->torus->servers, c->self, c->began) : rc;
+    return rc == 0 ? cast_members_open(&c->out.members, c->members, c->torus->servers, c->self, c->began) : rc;
 }
 
 int cast_session_open(struct cast_session **out, cw_svc *s, const struct torus *torus, const struct trees *trees,
@@ -78,7 +78,7 @@ void cast_session_close(struct cast_session *c)
     cast_plan_free(&c->plan);
     cast_taker_close(&c->part.taker);
     cast_stripe_close(&c->out.stripe);
-    cast_book_close(&c->out.book);
+    cast_members_close(&c->out.members);
     free(c->out.made);
     free(c->members);
     free(c->label);
@@ -99,7 +99,7 @@ size_t cast_session_memory(const struct cast_session *c)
 int cast_session_round(struct cast_session *c, uint16_t round, const uint8_t *members)
 {
     c->round = round;
-    memmove(c->members, members, cast_members_bytes(c->torus->servers));
+    memmove(c->members, members, cast_set_bytes(c->torus->servers));
     c->wanted = c->wanted || (!c->source && in_set(c->members, c->self));
     for (unsigned t = 0; t < CW_LINK_COUNT; t++) {
         cast_ring_close(&c->tree[t].ring);

@@ -8,8 +8,8 @@
 #ifndef SERVICES_MULTICAST_CAST_SESSION_H
 #define SERVICES_MULTICAST_CAST_SESSION_H
 
-#include "services/multicast/cast/book.h"
 #include "services/multicast/cast/edge.h"
+#include "services/multicast/cast/members.h"
 #include "services/multicast/cast/plan.h"
 #include "services/multicast/cast/stripe.h"
 #include "services/multicast/cast/taker.h"
@@ -52,7 +52,7 @@ struct cast_sending {
     bool once;
     bool assigned; /* all of the round: the trees have their lengths */
     struct cast_stripe stripe;
-    struct cast_book book;
+    struct cast_members members;
     uint8_t *made; /* pieces that were read before */
     uint32_t made_count;
     uint64_t sum; /* of theirs */

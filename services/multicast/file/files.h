@@ -22,7 +22,7 @@ struct files_config {
     cw_svc *s;
     struct cast_engine *engine;
     const struct torus *torus;
-    /* Reads "all" or servers into a set of servers (cast_members_bytes()), as multicast.c does for messages. 0, or -errno with "error" said. */
+    /* Reads "all" or servers into a set of servers (cast_set_bytes()), as multicast.c does for messages. 0, or -errno with "error" said. */
     int (*members)(void *context, cw_request *r, int argc, const char *const *argv, uint8_t *set);
     /*
      * Who is in a group. 1: that is no group's name (members() reads it). 0: done is told once, from a later upcall, unless group_cancel(arg) came before. -errno.

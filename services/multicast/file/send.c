@@ -68,7 +68,7 @@ static void on_result(void *context, const struct cast_result *result)
     for (unsigned i = 0; i < send->goals; i++) {
         struct file_goal *goal = &send->goal[i];
         const struct cast_member *m =
-            i < result->count && result->book[i].server == goal->server ? &result->book[i] : NULL;
+            i < result->count && result->member[i].server == goal->server ? &result->member[i] : NULL;
         int status = m == NULL || m->state == CAST_AWAY ? -ENETUNREACH
                      : m->state == CAST_HAS             ? 0
                      : m->state == CAST_LOST            ? m->status
@@ -192,7 +192,7 @@ static void on_group(void *arg, int status, const uint8_t *set, unsigned count)
     (void)count;
     send->asking = false;
     if (status == 0) {
-        memcpy(send->set, set, cast_members_bytes(send->files->torus->servers));
+        memcpy(send->set, set, cast_set_bytes(send->files->torus->servers));
         status = make_goals(send);
     }
     if (status < 0) {
@@ -305,7 +305,7 @@ static int prepare(struct files *f, cw_request *r, int argc, const char *const *
     send->files = f;
     int rc = read_words(r, argc, argv, &w);
     rc = rc < 0 ? rc : read_label(r, &w, send);
-    if (rc == 0 && (send->set = calloc(cast_members_bytes(f->torus->servers), 1)) == NULL) {
+    if (rc == 0 && (send->set = calloc(cast_set_bytes(f->torus->servers), 1)) == NULL) {
         rc = -ENOMEM;
     }
     rc = rc < 0 ? rc : find_members(send, r, argc - w.to, argv + w.to);
@@ -401,7 +401,7 @@ static void look(struct file_send *send)
 {
     const struct cast_session *c = cast_engine_look(send->files->engine, send->ticket);
     for (unsigned i = 0; c != NULL && i < send->goals; i++) {
-        const struct cast_member *m = cast_book_find(&c->out.book, send->goal[i].server);
+        const struct cast_member *m = cast_members_find(&c->out.members, send->goal[i].server);
         if (m != NULL && (m->state == CAST_HAS || m->state == CAST_LOST)) {
             end_goal(send, &send->goal[i], m->state == CAST_HAS ? 0 : m->status, m->took);
         }

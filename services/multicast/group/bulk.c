@@ -89,7 +89,7 @@ static void ended(void *context, const struct cast_result *result)
     struct bulk_out *o = context;
     unlink_out(o->m, o);
     if (o->done != NULL) {
-        o->done(o->arg, result->status, result->book, result->count);
+        o->done(o->arg, result->status, result->member, result->count);
     }
     free(o);
 }

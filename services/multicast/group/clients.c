@@ -272,7 +272,7 @@ int clients_send(cw_multicast *u, const cw_coord *to, unsigned count, const char
                  const cw_multicast_content *content, cw_multicast_done_fn done, void *arg)
 {
     cw_dims dims = cw_torus(u->clients->s);
-    uint8_t *set = calloc(cast_members_bytes((uint32_t)dims.x * dims.y * dims.z), 1);
+    uint8_t *set = calloc(cast_set_bytes((uint32_t)dims.x * dims.y * dims.z), 1);
     int rc = set == NULL ? -ENOMEM : to == NULL || count == 0 ? -EINVAL : 0;
     for (unsigned i = 0; i < count && rc == 0; i++) {
         cw_server id = cw_server_id(u->clients->s, to[i]);

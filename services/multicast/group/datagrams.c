@@ -59,7 +59,7 @@ struct datagrams {
 
 static size_t set_bytes(const struct datagrams *n)
 {
-    return cast_members_bytes(n->torus->servers);
+    return cast_set_bytes(n->torus->servers);
 }
 
 static bool in_set(const uint8_t *set, cw_server i)

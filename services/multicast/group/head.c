@@ -17,7 +17,7 @@ size_t group_head_bytes(const struct group_head *h)
     case GROUP_MEMBERS:
         return GROUP_MEMBERS_HEAD + h->name_bytes;
     case GROUP_DATAGRAM:
-        return GROUP_DATAGRAM_HEAD + cast_members_bytes(h->servers) + h->name_bytes + h->length;
+        return GROUP_DATAGRAM_HEAD + cast_set_bytes(h->servers) + h->name_bytes + h->length;
     default:
         return GROUP_RECEIPT_BYTES;
     }
@@ -32,7 +32,7 @@ static void put_name(const struct group_head *h, uint8_t *out)
 
 static void encode_datagram(const struct group_head *h, uint8_t *out)
 {
-    size_t set = cast_members_bytes(h->servers);
+    size_t set = cast_set_bytes(h->servers);
     put_be32(out + 4, h->origin);
     put_be64(out + 8, h->life);
     put_be64(out + 16, h->number);
@@ -93,7 +93,7 @@ static int decode_datagram(const uint8_t *bytes, size_t length, struct group_hea
     out->servers = get_be32(bytes + 28);
     out->sum = get_be64(bytes + 32);
     out->name_bytes = bytes[2];
-    size_t set = cast_members_bytes(out->servers), left = length - GROUP_DATAGRAM_HEAD;
+    size_t set = cast_set_bytes(out->servers), left = length - GROUP_DATAGRAM_HEAD;
     if (out->tree >= CW_LINK_COUNT || out->flags > DATAGRAM_FLAGS || out->name_bytes < 1 ||
         out->name_bytes > GROUP_NAME_MOST || out->origin >= out->servers || set > left ||
         left - set < out->name_bytes ||
@@ -142,6 +142,6 @@ int group_head_decode(const uint8_t *bytes, size_t length, struct group_head *ou
 
 const uint8_t *group_set_decode(const uint8_t *bytes, size_t length, uint32_t servers)
 {
-    bool good = length == GROUP_SET_HEAD + cast_members_bytes(servers) && get_be32(bytes) == servers;
+    bool good = length == GROUP_SET_HEAD + cast_set_bytes(servers) && get_be32(bytes) == servers;
     return good ? bytes + GROUP_SET_HEAD : NULL;
 }

@@ -107,7 +107,7 @@ static cw_key key_of(const struct membership *g, const struct group_name *name)
 
 static void answer_set(struct membership *g, const struct group *group, cw_packet *p, uint32_t call)
 {
-    size_t set = cast_members_bytes(g->torus.servers);
+    size_t set = cast_set_bytes(g->torus.servers);
     cw_packet *answer = cw_packet_new(g->s, GROUP_SET_HEAD + set);
     if (answer == NULL) {
         cw_reply(g->s, call, -ENOMEM, p);
@@ -276,7 +276,7 @@ uint8_t membership_wanted(const struct membership *g, const struct group_name *n
 static void end_question(struct question *q, int status, const uint8_t *set)
 {
     unsigned count = 0;
-    for (size_t i = 0; set != NULL && i < cast_members_bytes(q->g->torus.servers); i++) {
+    for (size_t i = 0; set != NULL && i < cast_set_bytes(q->g->torus.servers); i++) {
         count += (unsigned)__builtin_popcount(set[i]);
     }
     q->over = true; /* and freed by work() */

@@ -63,7 +63,7 @@ struct publisher {
 
 static size_t set_bytes(const struct publisher *b)
 {
-    return cast_members_bytes(b->torus->servers);
+    return cast_set_bytes(b->torus->servers);
 }
 
 /* ---- What was asked lately ----------------------------------------------------------------------------------------------- */

@@ -73,7 +73,7 @@ static void done(void *context, const struct cast_result *result)
     (void)context;
     dones++;
     ended = *result;
-    ended_book = result->book[0];
+    ended_book = result->member[0];
 }
 
 static void setup(void)

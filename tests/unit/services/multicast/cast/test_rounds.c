@@ -114,7 +114,7 @@ START_TEST(asked_first)
     ck_assert_int_eq(cast_rounds_tick(c), 0);
     ck_assert(word(2, CAST_DONE, 0, 0, 0));
     ck_assert_int_eq(cast_rounds_tick(c), 1);
-    ck_assert(cast_book_find(&c->out.book, 4)->state == CAST_AWAY);
+    ck_assert(cast_members_find(&c->out.members, 4)->state == CAST_AWAY);
     teardown();
 }
 END_TEST
@@ -137,8 +137,8 @@ START_TEST(nobody_is_waited_for_for_ever)
         }
     }
     ck_assert_int_eq(rc, 1);
-    ck_assert(cast_book_find(&c->out.book, 4)->status == -ETIMEDOUT);
-    ck_assert(cast_book_find(&c->out.book, 4)->took.ns < CW_SEC(36).ns);
+    ck_assert(cast_members_find(&c->out.members, 4)->status == -ETIMEDOUT);
+    ck_assert(cast_members_find(&c->out.members, 4)->took.ns < CW_SEC(36).ns);
     teardown();
 }
 END_TEST
@@ -151,7 +151,7 @@ START_TEST(best_effort)
     (void)assign();
     ck_assert(word(1, CAST_DONE, 0, 0, 0) && word(2, CAST_DONE, 0, 0, 0) && word(4, CAST_LACK, 0, 0, 9));
     ck_assert_int_eq(cast_rounds_tick(c), 1);
-    ck_assert(cast_book_find(&c->out.book, 4)->status == -ENODATA && c->round == 0);
+    ck_assert(cast_members_find(&c->out.members, 4)->status == -ENODATA && c->round == 0);
     teardown();
 }
 END_TEST
@@ -191,8 +191,8 @@ START_TEST(a_wrong_sum)
     (void)assign();
     const struct cast_head good = {.kind = CAST_DONE, .sum = c->out.sum}, bad = {.kind = CAST_DONE, .sum = 1};
     ck_assert(cast_rounds_word(c, &good, 1) && cast_rounds_word(c, &bad, 2));
-    ck_assert(cast_book_find(&c->out.book, 1)->state == CAST_HAS);
-    ck_assert(cast_book_find(&c->out.book, 2)->status == -EBADMSG);
+    ck_assert(cast_members_find(&c->out.members, 1)->state == CAST_HAS);
+    ck_assert(cast_members_find(&c->out.members, 2)->status == -EBADMSG);
     teardown();
 }
 END_TEST

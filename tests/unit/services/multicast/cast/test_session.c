@@ -114,7 +114,7 @@ START_TEST(parts)
     cast_session_close(c);
     teardown();
     open_at(0, 1000);
-    ck_assert(c->source && !c->wanted && c->out.book.count == 8 && c->out.stripe.pieces == 16 && c->edges == 0);
+    ck_assert(c->source && !c->wanted && c->out.members.count == 8 && c->out.stripe.pieces == 16 && c->edges == 0);
     ck_assert_int_eq(put(0, 0, 0), -ERANGE); /* nobody gives the source its own */
     ck_assert(!cast_session_tree(c, 0, 5, 5));
     cast_session_close(c);

@@ -86,7 +86,7 @@ START_TEST(all_of_them)
     ck_assert_int_eq(file_label_decode(town.engine.order.label, town.engine.order.label_bytes, &label), 0);
     ck_assert_uint_eq(label.mode, 0600);
     ck_assert(label.keep);
-    ck_assert_uint_eq(town.engine.session.out.book.count, 26);
+    ck_assert_uint_eq(town.engine.session.out.members.count, 26);
     for (unsigned i = 0; i < 26; i++) {
         town.engine.book[i].state = CAST_HAS;
     }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/multicast/cast/book.h"
+#include "services/multicast/cast/members.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-int cast_book_open(struct cast_book *b, const uint8_t *set, cw_server servers, cw_server self, cw_time now)
+int cast_members_open(struct cast_members *b, const uint8_t *set, cw_server servers, cw_server self, cw_time now)
 {
-    *b = (struct cast_book){.began = now};
+    *b = (struct cast_members){.began = now};
     b->member = calloc((size_t)servers + 1, sizeof *b->member);
     if (b->member == NULL) {
         return -ENOMEM;
@@ -19,20 +19,20 @@ int cast_book_open(struct cast_book *b, const uint8_t *set, cw_server servers, c
     }
     b->waiting = b->count;
     if (b->count == 0) {
-        cast_book_close(b);
+        cast_members_close(b);
         return -EINVAL;
     }
     return 0;
 }
 
-void cast_book_close(struct cast_book *b)
+void cast_members_close(struct cast_members *b)
 {
     free(b->member);
     b->member = NULL;
     b->count = b->waiting = 0;
 }
 
-struct cast_member *cast_book_find(const struct cast_book *b, cw_server server)
+struct cast_member *cast_members_find(const struct cast_members *b, cw_server server)
 {
     unsigned low = 0, high = b->count;
     while (low < high) {
@@ -49,16 +49,16 @@ struct cast_member *cast_book_find(const struct cast_book *b, cw_server server)
     return NULL;
 }
 
-static void leave(struct cast_book *b, struct cast_member *m, enum cast_member_state state, int status)
+static void leave(struct cast_members *b, struct cast_member *m, enum cast_member_state state, int status)
 {
     b->waiting -= m->state == CAST_WAITING;
     m->state = state;
     m->status = status;
 }
 
-bool cast_book_end(struct cast_book *b, cw_server server, int status, cw_time now)
+bool cast_members_end(struct cast_members *b, cw_server server, int status, cw_time now)
 {
-    struct cast_member *m = cast_book_find(b, server);
+    struct cast_member *m = cast_members_find(b, server);
     if (m == NULL || (m->state != CAST_WAITING && m->state != CAST_AWAY)) {
         return false;
     }
@@ -67,9 +67,9 @@ bool cast_book_end(struct cast_book *b, cw_server server, int status, cw_time no
     return true;
 }
 
-bool cast_book_away(struct cast_book *b, cw_server server, bool away)
+bool cast_members_away(struct cast_members *b, cw_server server, bool away)
 {
-    struct cast_member *m = cast_book_find(b, server);
+    struct cast_member *m = cast_members_find(b, server);
     if (m == NULL || m->state != (away ? CAST_WAITING : CAST_AWAY)) {
         return false;
     }
@@ -79,37 +79,37 @@ bool cast_book_away(struct cast_book *b, cw_server server, bool away)
         b->waiting++;
         m->state = CAST_WAITING;
         m->status = 0;
-        m->said = m->counted = false;
+        m->reported = m->counted = false;
         m->missing = UINT32_MAX; /* it may have forgotten all */
     }
     return true;
 }
 
-void cast_book_said(struct cast_book *b, cw_server server, uint32_t missing, cw_time now)
+void cast_members_report(struct cast_members *b, cw_server server, uint32_t missing, cw_time now)
 {
-    struct cast_member *m = cast_book_find(b, server);
-    if (m == NULL || m->state != CAST_WAITING || m->said) {
+    struct cast_member *m = cast_members_find(b, server);
+    if (m == NULL || m->state != CAST_WAITING || m->reported) {
         return;
     }
-    m->said = true;
+    m->reported = true;
     if (missing < m->missing || missing == 0) { /* 0: its sink is about to end */
-        m->better = now;
+        m->progress_at = now;
         m->counted = true;
     }
     m->missing = missing;
 }
 
-bool cast_book_all_said(const struct cast_book *b)
+bool cast_members_all_reported(const struct cast_members *b)
 {
     for (unsigned i = 0; i < b->count; i++) {
-        if (b->member[i].state == CAST_WAITING && !b->member[i].said) {
+        if (b->member[i].state == CAST_WAITING && !b->member[i].reported) {
             return false;
         }
     }
     return true;
 }
 
-unsigned cast_book_round(struct cast_book *b, cw_span limit, cw_time now)
+unsigned cast_members_round(struct cast_members *b, cw_span limit, cw_time now)
 {
     unsigned lost = 0;
     for (unsigned i = 0; i < b->count; i++) {
@@ -118,17 +118,17 @@ unsigned cast_book_round(struct cast_book *b, cw_span limit, cw_time now)
             continue;
         }
         if (!m->counted) {
-            m->better = now;
+            m->progress_at = now;
             m->counted = true;
-        } else if (cw_time_since(now, m->better).ns > limit.ns) {
-            lost += cast_book_end(b, m->server, -ETIMEDOUT, now);
+        } else if (cw_time_since(now, m->progress_at).ns > limit.ns) {
+            lost += cast_members_end(b, m->server, -ETIMEDOUT, now);
         }
-        m->said = false;
+        m->reported = false;
     }
     return lost;
 }
 
-void cast_book_set(const struct cast_book *b, uint8_t *set, size_t bytes)
+void cast_members_set(const struct cast_members *b, uint8_t *set, size_t bytes)
 {
     memset(set, 0, bytes);
     for (unsigned i = 0; i < b->count; i++) {

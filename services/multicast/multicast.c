@@ -196,8 +196,8 @@ static int send(struct multicast *m, cw_request *r, int argc, const char *const 
 static void tell_session(cw_request *r, const struct cast_session *c)
 {
     char number[20];
-    bool member = c->part.accepted;
-    const struct cast_taker *t = &c->part.taker;
+    bool member = c->in.accepted;
+    const struct cast_receiver *t = &c->in.receiver;
     tell_server(r, "source", torus_coord(c->torus, c->origin));
     snprintf(number, sizeof number, "%016llx", (unsigned long long)c->number);
     cw_request_text(r, "message", number);

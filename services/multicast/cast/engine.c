@@ -20,7 +20,7 @@ static const cw_span keep_quiet = {40 *
                                    INT64_C(1000000000)}; /* a quiet session is remembered, longer than a source waits */
 static const cw_span keep_silent = {60 * INT64_C(1000000000)}; /* one that is not, and hears nothing */
 
-struct taker_of_kind {
+struct acceptor {
     cast_accept_fn accept;
     void *context;
 };
@@ -28,7 +28,7 @@ struct taker_of_kind {
 struct cast_engine {
     cw_svc *s;
     struct cast_shelf shelf;
-    struct taker_of_kind kind[CAST_CONTENTS];
+    struct acceptor kind[CAST_CONTENTS];
     cw_timer *timer;
     bool slow; /* the timer's next beat is that of the quiet */
     uint64_t numbers;
@@ -41,7 +41,7 @@ struct cast_engine {
 
 static int ask_kind(struct cast_engine *e, const struct cast_session *c, struct cast_sink *sink)
 {
-    const struct taker_of_kind *k = &e->kind[c->content < CAST_CONTENTS ? c->content : 0];
+    const struct acceptor *k = &e->kind[c->content < CAST_CONTENTS ? c->content : 0];
     if (k->accept == NULL) {
         return -EPROTONOSUPPORT;
     }
@@ -63,7 +63,7 @@ static void end_same(struct cast_engine *e, const struct cast_session *c)
     struct cast_session *next;
     for (struct cast_session *old = e->shelf.sessions; old != NULL; old = next) {
         next = old->next;
-        if (old != c && old->origin == c->origin && old->part.accepted && !old->ended && old->content == c->content &&
+        if (old != c && old->origin == c->origin && old->in.accepted && !old->ended && old->content == c->content &&
             memcmp(old->id, c->id, CAST_ID_BYTES) == 0) {
             cast_shelf_remove(&e->shelf, old, -ECANCELED);
         }
@@ -79,17 +79,17 @@ static void accept_message(struct cast_engine *e, struct cast_session *c)
         return;
     }
     if (rc == 0) {
-        rc = cast_taker_open(&c->part.taker, &sink, &c->cut);
+        rc = cast_receiver_open(&c->in.receiver, &sink, &c->cut);
         if (rc < 0) {
             (void)sink.end(sink.context, rc);
         }
     }
     if (rc < 0) {
-        cast_taker_refuse(&c->part.taker, &c->cut, rc);
+        cast_receiver_refuse(&c->in.receiver, &c->cut, rc);
     }
-    c->part.accepted = true;
-    c->part.say_at = c->ended_at = cw_now(e->s);
-    c->ended = c->part.taker.state == CAST_ENDED;
+    c->in.accepted = true;
+    c->in.say_at = c->ended_at = cw_now(e->s);
+    c->ended = c->in.receiver.state == CAST_ENDED;
 }
 
 /* ---- A source's end ----------------------------------------------------------------------------------------------- */
@@ -208,12 +208,12 @@ static void tick(cw_svc *s, void *state, void *arg)
 /* A member that has it all remembers that: the source may have been lost from sight only, and would give it again. */
 static void source_gone(struct cast_engine *e, struct cast_session *c)
 {
-    if (c->part.accepted && c->ended && !CAST_MUTANT(FORGETS_END) && cast_session_round(c, c->round, c->members) == 0) {
+    if (c->in.accepted && c->ended && !CAST_MUTANT(FORGETS_END) && cast_session_round(c, c->round, c->members) == 0) {
         c->edges = 0;
         c->left = true;
         return;
     }
-    if (c->part.accepted && !c->ended) {
+    if (c->in.accepted && !c->ended) {
         char text[96], name[TORUS_TEXT];
         torus_format(torus_coord(&e->shelf.torus, c->origin), name);
         snprintf(text, sizeof text, "a message from %s ended unfinished: its source left", name);
@@ -302,13 +302,13 @@ static int take_word(struct cast_engine *e, struct cast_session *c, const struct
  */
 static void stop_here(struct cast_engine *e, struct cast_session *c, int status)
 {
-    if (c->part.accepted) {
-        cast_taker_stop(&c->part.taker, status);
+    if (c->in.accepted) {
+        cast_receiver_stop(&c->in.receiver, status);
     } else {
-        cast_taker_refuse(&c->part.taker, &c->cut, status);
+        cast_receiver_refuse(&c->in.receiver, &c->cut, status);
     }
     c->ended_at = c->ended ? c->ended_at : cw_now(e->s);
-    c->part.accepted = c->part.heard = c->ended = true;
+    c->in.accepted = c->in.heard = c->ended = true;
     cast_flow_tick(c);
 }
 
@@ -355,7 +355,7 @@ static int take_open(struct cast_engine *e, struct cast_session **at, const stru
     if (c->edges == 0 && !c->tree[h->tree].open && cast_session_replan(c) < 0) {
         return -ENOMEM; /* it comes again */
     }
-    if (c->wanted && !c->part.accepted) {
+    if (c->wanted && !c->in.accepted) {
         accept_message(e, c);
     }
     set_timer_if_slow(e);
@@ -489,7 +489,7 @@ void cast_engine_resume(struct cast_engine *e, uint64_t ticket)
         return;
     }
     c->out.starved = false;
-    if (c->wanted && !c->part.accepted) {
+    if (c->wanted && !c->in.accepted) {
         accept_message(e, c);
     }
     cast_flow_tick(c);
@@ -499,12 +499,12 @@ void cast_engine_resume(struct cast_engine *e, uint64_t ticket)
 void cast_engine_ended(struct cast_engine *e, uint64_t ticket, int status)
 {
     struct cast_session *c = cast_shelf_ticket(&e->shelf, ticket);
-    if (c == NULL || !c->part.accepted || c->part.taker.state != CAST_ENDING) {
+    if (c == NULL || !c->in.accepted || c->in.receiver.state != CAST_ENDING) {
         return;
     }
-    cast_taker_ended(&c->part.taker, status);
+    cast_receiver_ended(&c->in.receiver, status);
     c->ended = true;
-    c->ended_at = c->part.say_at = cw_now(e->s);
+    c->ended_at = c->in.say_at = cw_now(e->s);
     cast_flow_tick(c);
 }
 
@@ -522,7 +522,7 @@ const struct cast_session *cast_engine_each(const struct cast_engine *e, const s
 
 void cast_engine_kind(struct cast_engine *e, enum cast_content kind, cast_accept_fn accept, void *context)
 {
-    e->kind[kind] = (struct taker_of_kind){accept, context};
+    e->kind[kind] = (struct acceptor){accept, context};
 }
 
 static int read_span(struct cast_engine *e, const char *name, uint64_t normal, cw_span *out)

@@ -283,11 +283,11 @@ static void after_data(struct cast_session *c, uint8_t tree, bool tell_now)
 {
     cast_session_settle(c, tree);
     tell_if(c, tree, tell_now);
-    if (!c->part.over && cast_session_over(c)) {
-        c->part.over = true;
-        c->part.say_at = cw_now(c->s);
+    if (!c->in.over && cast_session_over(c)) {
+        c->in.over = true;
+        c->in.say_at = cw_now(c->s);
     }
-    if (c->part.accepted && (c->ended || c->part.over) && cw_time_due(c->part.say_at, cw_now(c->s))) {
+    if (c->in.accepted && (c->ended || c->in.over) && cw_time_due(c->in.say_at, cw_now(c->s))) {
         cast_flow_tick(c);
     }
 }
@@ -326,7 +326,7 @@ int cast_flow_take(struct cast_session *c, const struct cast_head *h, cw_server 
 
 void cast_flow_heard(struct cast_session *c, uint32_t first)
 {
-    struct cast_taking_part *p = &c->part;
+    struct cast_receiving *p = &c->in;
     if (c->ended) {
         p->heard = true;
         return;
@@ -336,7 +336,7 @@ void cast_flow_heard(struct cast_session *c, uint32_t first)
     }
     struct cast_head h;
     uint8_t bits[LACK_BITS];
-    cast_taker_lack(&p->taker, p->lack_at, sizeof bits, &h, bits);
+    cast_receiver_lack(&p->receiver, p->lack_at, sizeof bits, &h, bits);
     if (h.piece != first) {
         return;
     }
@@ -348,7 +348,7 @@ void cast_flow_heard(struct cast_session *c, uint32_t first)
 
 static void say(struct cast_session *c)
 {
-    struct cast_taking_part *p = &c->part;
+    struct cast_receiving *p = &c->in;
     cw_time now = cw_now(c->s);
     if (!p->accepted || !cw_time_due(p->say_at, now)) {
         return;
@@ -359,11 +359,11 @@ static void say(struct cast_session *c)
     struct cast_head h = head_of(c, c->ended ? CAST_DONE : CAST_LACK, 0);
     uint8_t bits[LACK_BITS];
     if (c->ended && !p->heard) {
-        h.status = p->taker.status;
-        h.sum = cast_taker_sum(&p->taker);
+        h.status = p->receiver.status;
+        h.sum = cast_receiver_sum(&p->receiver);
     } else if (!c->ended && p->over && !p->said) {
         size_t room = cw_mtu(c->s) - CAST_LACK_HEAD;
-        cast_taker_lack(&p->taker, p->lack_at, room < sizeof bits ? room : sizeof bits, &h, bits);
+        cast_receiver_lack(&p->receiver, p->lack_at, room < sizeof bits ? room : sizeof bits, &h, bits);
         h.rest = bits;
     } else {
         return;
@@ -431,9 +431,9 @@ void cast_flow_tick(struct cast_session *c)
         bool late = cw_time_since(now, t->told_at).ns > tell_late.ns && (t->fresh > 0 || t->told != t->ring.base);
         tell_if(c, tree, again || late);
     }
-    if (!c->source && !c->part.over && cast_session_over(c)) {
-        c->part.over = true;
-        c->part.say_at = now;
+    if (!c->source && !c->in.over && cast_session_over(c)) {
+        c->in.over = true;
+        c->in.say_at = now;
     }
     probe_due(c);
     say(c);

@@ -76,7 +76,7 @@ void cast_session_close(struct cast_session *c)
         cast_ring_close(&c->tree[t].ring);
     }
     cast_plan_free(&c->plan);
-    cast_taker_close(&c->part.taker);
+    cast_receiver_close(&c->in.receiver);
     cast_stripe_close(&c->out.stripe);
     cast_members_close(&c->out.members);
     free(c->out.made);
@@ -88,7 +88,7 @@ void cast_session_close(struct cast_session *c)
 
 size_t cast_session_memory(const struct cast_session *c)
 {
-    size_t bytes = sizeof *c + c->edges * sizeof *c->edge + cast_taker_memory(&c->part.taker) +
+    size_t bytes = sizeof *c + c->edges * sizeof *c->edge + cast_receiver_memory(&c->in.receiver) +
                    2 * cast_stripe_memory(&c->out.stripe);
     for (unsigned t = 0; t < CW_LINK_COUNT; t++) {
         bytes += cast_ring_memory(&c->tree[t].ring);
@@ -106,10 +106,10 @@ int cast_session_round(struct cast_session *c, uint16_t round, const uint8_t *me
         c->tree[t] = (struct cast_tree){.open = c->source, .length = CAST_OPEN_ENDED};
         cast_ring_init(&c->tree[t].ring, 0, c->cut.piece_bytes);
     }
-    c->part.over = c->part.said = false;
-    c->part.lack_at = 0;
-    c->part.tries = 0;
-    cast_taker_round(&c->part.taker);
+    c->in.over = c->in.said = false;
+    c->in.lack_at = 0;
+    c->in.tries = 0;
+    cast_receiver_round(&c->in.receiver);
     c->edges = 0;
     return cast_session_replan(c);
 }
@@ -157,13 +157,13 @@ bool cast_session_tree(struct cast_session *c, uint8_t tree, uint32_t from, uint
 /* 0: the member is done with this piece; -EAGAIN: it is not. */
 static int give(struct cast_session *c, const struct cast_head *data)
 {
-    if (!c->part.accepted) {
+    if (!c->in.accepted) {
         return 0;
     }
-    int rc = cast_taker_give(&c->part.taker, data, c->limits->patience, cw_now(c->s));
-    if (c->part.taker.state == CAST_ENDED && !c->ended) {
+    int rc = cast_receiver_give(&c->in.receiver, data, c->limits->patience, cw_now(c->s));
+    if (c->in.receiver.state == CAST_ENDED && !c->ended) {
         c->ended = true;
-        c->ended_at = c->part.say_at = cw_now(c->s);
+        c->ended_at = c->in.say_at = cw_now(c->s);
     }
     return rc;
 }
@@ -321,5 +321,5 @@ bool cast_session_quiet(const struct cast_session *c)
     if (c->source) {
         return c->ended;
     }
-    return !c->part.accepted || (c->ended && c->part.heard);
+    return !c->in.accepted || (c->ended && c->in.heard);
 }

@@ -11,8 +11,8 @@
 #include "services/multicast/cast/edge.h"
 #include "services/multicast/cast/members.h"
 #include "services/multicast/cast/plan.h"
+#include "services/multicast/cast/receiver.h"
 #include "services/multicast/cast/stripe.h"
-#include "services/multicast/cast/taker.h"
 
 enum { CAST_UPSTREAMS = 4 };
 
@@ -66,9 +66,9 @@ struct cast_sending {
 };
 
 /* What only a member has: its own taking, and its word to the source. */
-struct cast_taking_part {
+struct cast_receiving {
     bool accepted;
-    struct cast_taker taker;
+    struct cast_receiver receiver;
     bool heard;       /* the source knows that it has ended */
     bool over;        /* of this round there comes no more */
     bool said;        /* and the source knows what is lacking */
@@ -95,9 +95,9 @@ struct cast_session {
     bool source;
     bool wanted; /* this server is a member */
     bool left;   /* member: it has all, and the source went out of sight; until the next OPEN */
-    bool ended;  /* source: done() has been told; member: its taker has ended */
+    bool ended;  /* source: done() has been told; member: its receiver has ended */
     struct cast_sending out;
-    struct cast_taking_part part;
+    struct cast_receiving in;
     struct cast_tree tree[CW_LINK_COUNT];
     struct cast_plan plan;
     struct cast_edge *edge;

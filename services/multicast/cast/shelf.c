@@ -55,8 +55,8 @@ void cast_shelf_remove(struct cast_shelf *f, struct cast_session *c, int status)
     }
     *at = c->next;
     f->count--;
-    if (c->part.accepted) {
-        cast_taker_stop(&c->part.taker, status);
+    if (c->in.accepted) {
+        cast_receiver_stop(&c->in.receiver, status);
     }
     cw_counter_add(f->repeated, c->repeated);
     cw_counter_add(f->doubled, c->doubled);
@@ -85,7 +85,7 @@ static bool make_place(struct cast_shelf *f, const struct cast_head *open)
             continue;
         }
         busy++;
-        bool open_here = !c->ended && (!c->part.accepted || c->part.taker.state != CAST_ENDING);
+        bool open_here = !c->ended && (!c->in.accepted || c->in.receiver.state != CAST_ENDING);
         last = open_here && (last == NULL || comes_after(c, last->number, last->origin)) ? c : last;
     }
     if (busy < CAST_BUSY_MOST) {

@@ -104,13 +104,13 @@ START_TEST(the_first_in_order_has_a_place)
     ck_assert_int_eq(begin_of(0, 115, &c), 0); /* the same number of a server before it */
     ck_assert(cast_shelf_find(&shelf, 1, 115) == NULL && cast_shelf_find(&shelf, 0, 115) == c);
     c->ended = true; /* what has ended stays: forgotten, it would be taken again */
-    cast_shelf_find(&shelf, 1, 114)->part.accepted = true;
-    cast_shelf_find(&shelf, 1, 114)->part.taker.state = CAST_ENDING;
+    cast_shelf_find(&shelf, 1, 114)->in.accepted = true;
+    cast_shelf_find(&shelf, 1, 114)->in.receiver.state = CAST_ENDING;
     ck_assert_int_eq(begin_of(2, 50, &c), 0);
     ck_assert(cast_shelf_find(&shelf, 0, 115) != NULL && cast_shelf_find(&shelf, 1, 114) != NULL);
     ck_assert(cast_shelf_find(&shelf, 1, 113) == NULL && cast_shelf_find(&shelf, 4, 1) == own);
     ck_assert_uint_eq(shelf.count, CAST_BUSY_MOST + 1);
-    cast_shelf_find(&shelf, 1, 114)->part.accepted = false;
+    cast_shelf_find(&shelf, 1, 114)->in.accepted = false;
     teardown();
 }
 END_TEST

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/multicast/cast/taker.h"
+#include "services/multicast/cast/receiver.h"
 
 #include "services/multicast/cast/mutant.h"
 
@@ -30,16 +30,16 @@ size_t cast_cut_length(const struct cast_cut *cut, uint32_t piece)
 
 /* ---- Life --------------------------------------------------------------------------------------------------------- */
 
-static void end(struct cast_taker *t, int status)
+static void end(struct cast_receiver *t, int status)
 {
     int rc = t->sink.end(t->sink.context, status);
     t->status = status < 0 ? status : rc;
     t->state = status == 0 && rc == -EINPROGRESS ? CAST_ENDING : CAST_ENDED;
 }
 
-int cast_taker_open(struct cast_taker *t, const struct cast_sink *sink, const struct cast_cut *cut)
+int cast_receiver_open(struct cast_receiver *t, const struct cast_sink *sink, const struct cast_cut *cut)
 {
-    *t = (struct cast_taker){.cut = *cut, .sink = *sink};
+    *t = (struct cast_receiver){.cut = *cut, .sink = *sink};
     t->got = calloc(cut->pieces / 8 + 1, 1);
     if (t->got == NULL) {
         return -ENOMEM;
@@ -56,18 +56,18 @@ int cast_taker_open(struct cast_taker *t, const struct cast_sink *sink, const st
     return 0;
 }
 
-void cast_taker_refuse(struct cast_taker *t, const struct cast_cut *cut, int status)
+void cast_receiver_refuse(struct cast_receiver *t, const struct cast_cut *cut, int status)
 {
-    *t = (struct cast_taker){.cut = *cut, .state = CAST_ENDED, .status = status};
+    *t = (struct cast_receiver){.cut = *cut, .state = CAST_ENDED, .status = status};
 }
 
-void cast_taker_close(struct cast_taker *t)
+void cast_receiver_close(struct cast_receiver *t)
 {
     free(t->got);
     t->got = NULL;
 }
 
-size_t cast_taker_memory(const struct cast_taker *t)
+size_t cast_receiver_memory(const struct cast_receiver *t)
 {
     return t->got != NULL ? t->cut.pieces / 8 + 1 : 0;
 }
@@ -75,7 +75,7 @@ size_t cast_taker_memory(const struct cast_taker *t)
 /* ---- Taking ------------------------------------------------------------------------------------------------------- */
 
 /* -EAGAIN as long as it may be waited for; 0: no longer. */
-static int wait(struct cast_taker *t, cw_span patience, cw_time now)
+static int wait(struct cast_receiver *t, cw_span patience, cw_time now)
 {
     if (t->refused) {
         t->waited.ns += cw_time_since(now, t->refused_at).ns;
@@ -86,12 +86,12 @@ static int wait(struct cast_taker *t, cw_span patience, cw_time now)
     return t->out ? 0 : -EAGAIN;
 }
 
-int cast_taker_give(struct cast_taker *t, const struct cast_head *data, cw_span patience, cw_time now)
+int cast_receiver_give(struct cast_receiver *t, const struct cast_head *data, cw_span patience, cw_time now)
 {
     if (data->piece >= t->cut.pieces || data->rest_bytes != cast_cut_length(&t->cut, data->piece)) {
         return -EINVAL;
     }
-    bool lacks = cast_taker_lacks(t, data->piece) || (CAST_MUTANT(GIVES_TWICE) && t->state == CAST_TAKES);
+    bool lacks = cast_receiver_lacks(t, data->piece) || (CAST_MUTANT(GIVES_TWICE) && t->state == CAST_RECEIVING);
     if (!lacks || t->out) {
         return 0;
     }
@@ -101,7 +101,7 @@ int cast_taker_give(struct cast_taker *t, const struct cast_head *data, cw_span 
         return wait(t, patience, now);
     }
     if (rc < 0) {
-        cast_taker_stop(t, rc);
+        cast_receiver_stop(t, rc);
         return 0;
     }
     if (t->refused) {
@@ -118,15 +118,15 @@ int cast_taker_give(struct cast_taker *t, const struct cast_head *data, cw_span 
     return 0;
 }
 
-void cast_taker_round(struct cast_taker *t)
+void cast_receiver_round(struct cast_receiver *t)
 {
     t->out = t->refused = false;
     t->waited = (cw_span){0};
 }
 
-void cast_taker_stop(struct cast_taker *t, int status)
+void cast_receiver_stop(struct cast_receiver *t, int status)
 {
-    if (t->state == CAST_TAKES) {
+    if (t->state == CAST_RECEIVING) {
         end(t, status);
     } else if (t->state == CAST_ENDING) {
         t->state = CAST_ENDED; /* the sink's own end comes, and nobody waits for it */
@@ -134,7 +134,7 @@ void cast_taker_stop(struct cast_taker *t, int status)
     }
 }
 
-void cast_taker_ended(struct cast_taker *t, int status)
+void cast_receiver_ended(struct cast_receiver *t, int status)
 {
     if (t->state == CAST_ENDING) {
         t->state = CAST_ENDED;
@@ -142,7 +142,7 @@ void cast_taker_ended(struct cast_taker *t, int status)
     }
 }
 
-uint64_t cast_taker_sum(const struct cast_taker *t)
+uint64_t cast_receiver_sum(const struct cast_receiver *t)
 {
     return t->here == t->cut.pieces ? t->sum : 0;
 }
@@ -153,20 +153,20 @@ uint64_t cast_taker_sum(const struct cast_taker *t)
  * The first piece from there on that is lacking, or is not; the number of pieces: none. Eight at a time where they are alike: a file has ten million, and the
  * thread has other work.
  */
-static uint32_t find(const struct cast_taker *t, uint32_t from, bool lacking)
+static uint32_t find(const struct cast_receiver *t, uint32_t from, bool lacking)
 {
     const uint8_t alike = lacking ? 0xff : 0;
     uint32_t pieces = t->cut.pieces, at = from;
-    while (at < pieces && cast_taker_lacks(t, at) != lacking) {
+    while (at < pieces && cast_receiver_lacks(t, at) != lacking) {
         at += at % 8 == 0 && t->got[at / 8] == alike ? 8 : 1;
     }
     return at < pieces ? at : pieces;
 }
 
-void cast_taker_lack(const struct cast_taker *t, uint32_t from, size_t room, struct cast_head *h, uint8_t *bits)
+void cast_receiver_lack(const struct cast_receiver *t, uint32_t from, size_t room, struct cast_head *h, uint8_t *bits)
 {
     uint32_t pieces = t->cut.pieces;
-    h->missing = t->state == CAST_TAKES && !CAST_MUTANT(LACKS_NOTHING) ? pieces - t->count : 0;
+    h->missing = t->state == CAST_RECEIVING && !CAST_MUTANT(LACKS_NOTHING) ? pieces - t->count : 0;
     h->count = 0;
     h->rest_bytes = 0;
     from = h->missing > 0 && from < pieces ? find(t, from, true) : pieces;
@@ -184,6 +184,6 @@ void cast_taker_lack(const struct cast_taker *t, uint32_t from, size_t room, str
     h->rest_bytes = (most + 7) / 8;
     memset(bits, 0, h->rest_bytes);
     for (uint32_t i = 0; i < h->count; i++) {
-        bits[i / 8] |= (uint8_t)(cast_taker_lacks(t, from + i) << i % 8);
+        bits[i / 8] |= (uint8_t)(cast_receiver_lacks(t, from + i) << i % 8);
     }
 }

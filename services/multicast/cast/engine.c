@@ -6,7 +6,7 @@
 #include "services/multicast/cast/head.h"
 #include "services/multicast/cast/mutant.h"
 #include "services/multicast/cast/rounds.h"
-#include "services/multicast/cast/shelf.h"
+#include "services/multicast/cast/session_table.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ struct acceptor {
 
 struct cast_engine {
     cw_svc *s;
-    struct cast_shelf shelf;
+    struct cast_session_table table;
     struct acceptor kind[CAST_CONTENTS];
     cw_timer *timer;
     bool slow; /* the timer's next beat is that of the quiet */
@@ -61,11 +61,11 @@ static int ask_kind(struct cast_engine *e, const struct cast_session *c, struct 
 static void end_same(struct cast_engine *e, const struct cast_session *c)
 {
     struct cast_session *next;
-    for (struct cast_session *old = e->shelf.sessions; old != NULL; old = next) {
+    for (struct cast_session *old = e->table.first; old != NULL; old = next) {
         next = old->next;
         if (old != c && old->origin == c->origin && old->in.accepted && !old->ended && old->content == c->content &&
             memcmp(old->id, c->id, CAST_ID_BYTES) == 0) {
-            cast_shelf_remove(&e->shelf, old, -ECANCELED);
+            cast_session_table_remove(&e->table, old, -ECANCELED);
         }
     }
 }
@@ -148,7 +148,7 @@ static void poll_links(struct cast_engine *e, cw_links links)
 static void wake(struct cast_engine *e)
 {
     cw_links links = CW_LINKS_NONE;
-    for (const struct cast_session *c = e->shelf.sessions; c != NULL; c = c->next) {
+    for (const struct cast_session *c = e->table.first; c != NULL; c = c->next) {
         links |= cast_flow_links(c, CW_LINK_COUNT);
     }
     poll_links(e, links);
@@ -157,8 +157,8 @@ static void wake(struct cast_engine *e)
 static void set_timer(struct cast_engine *e)
 {
     cw_timer_stop(e->s, e->timer);
-    e->slow = cast_shelf_busy(&e->shelf) == 0;
-    e->timer = e->shelf.sessions != NULL ? cw_timer_start(e->s, e->slow ? beat_quiet : beat, tick, e) : NULL;
+    e->slow = cast_session_table_busy(&e->table) == 0;
+    e->timer = e->table.first != NULL ? cw_timer_start(e->s, e->slow ? beat_quiet : beat, tick, e) : NULL;
 }
 
 static void set_timer_if_slow(struct cast_engine *e)
@@ -181,7 +181,7 @@ static bool tick_session(struct cast_engine *e, struct cast_session *c)
     cw_span silent = cw_time_since(cw_now(e->s), c->heard);
     bool waits = c->source && !c->ended;
     if (!waits && silent.ns > (quiet || c->source ? keep_quiet.ns : keep_silent.ns)) {
-        cast_shelf_remove(&e->shelf, c, -ETIMEDOUT);
+        cast_session_table_remove(&e->table, c, -ETIMEDOUT);
         return false;
     }
     cast_flow_tick(c);
@@ -195,12 +195,12 @@ static void tick(cw_svc *s, void *state, void *arg)
     (void)s;
     (void)state;
     e->timer = NULL;
-    e->shelf.walked = true;
-    for (struct cast_session *c = e->shelf.sessions; c != NULL; c = next) {
+    e->table.walked = true;
+    for (struct cast_session *c = e->table.first; c != NULL; c = next) {
         next = c->next;
         (void)tick_session(e, c);
     }
-    e->shelf.walked = false;
+    e->table.walked = false;
     set_timer(e);
     wake(e);
 }
@@ -215,19 +215,19 @@ static void source_gone(struct cast_engine *e, struct cast_session *c)
     }
     if (c->in.accepted && !c->ended) {
         char text[96], name[TORUS_TEXT];
-        torus_format(torus_coord(&e->shelf.torus, c->origin), name);
+        torus_format(torus_coord(&e->table.torus, c->origin), name);
         snprintf(text, sizeof text, "a message from %s ended unfinished: its source left", name);
         cw_log(e->s, CW_LOG_WARN, text);
     }
-    cast_shelf_remove(&e->shelf, c, -ENETUNREACH);
+    cast_session_table_remove(&e->table, c, -ENETUNREACH);
 }
 
 void cast_engine_event(struct cast_engine *e, const cw_event *ev)
 {
     cw_server server = cw_server_id(e->s, ev->server);
     struct cast_session *next;
-    e->shelf.walked = true;
-    for (struct cast_session *c = e->shelf.sessions; c != NULL; c = next) {
+    e->table.walked = true;
+    for (struct cast_session *c = e->table.first; c != NULL; c = next) {
         next = c->next;
         bool view = ev->kind == CW_EVENT_SERVER_DOWN || ev->kind == CW_EVENT_SERVER_UP;
         if (ev->kind == CW_EVENT_SERVER_DOWN && server == c->origin && !c->source) {
@@ -248,7 +248,7 @@ void cast_engine_event(struct cast_engine *e, const cw_event *ev)
         }
         (void)tick_session(e, c);
     }
-    e->shelf.walked = false;
+    e->table.walked = false;
     wake(e);
 }
 
@@ -256,15 +256,15 @@ void cast_engine_event(struct cast_engine *e, const cw_event *ev)
 
 cw_packet *cast_engine_next(struct cast_engine *e, cw_link link)
 {
-    struct cast_session *first = e->shelf.sessions;
+    struct cast_session *first = e->table.first;
     while (first != NULL && first != e->turn[link]) {
         first = first->next;
     }
-    first = first != NULL ? first : e->shelf.sessions;
+    first = first != NULL ? first : e->table.first;
     struct cast_session *c = first;
     while (c != NULL) {
         cw_packet *p = cast_flow_next(c, link);
-        struct cast_session *after = c->next != NULL ? c->next : e->shelf.sessions;
+        struct cast_session *after = c->next != NULL ? c->next : e->table.first;
         if (p != NULL) {
             e->turn[link] = after;
             return p;
@@ -331,15 +331,15 @@ static int take_answer(struct cast_engine *e, struct cast_session *c, const stru
 static int take_open(struct cast_engine *e, struct cast_session **at, const struct cast_head *h)
 {
     struct cast_session *c = *at;
-    if (h->origin == cw_server_id(e->s, cw_self(e->s)) || h->servers != e->shelf.torus.servers ||
+    if (h->origin == cw_server_id(e->s, cw_self(e->s)) || h->servers != e->table.torus.servers ||
         h->origin >= h->servers) {
         return -EINVAL;
     }
-    if (c == NULL && !cw_reachable(e->s, torus_coord(&e->shelf.torus, h->origin))) {
+    if (c == NULL && !cw_reachable(e->s, torus_coord(&e->table.torus, h->origin))) {
         return -ENETUNREACH; /* from one who has not heard yet that the source is gone: we would wait for it for long */
     }
     if (c == NULL) {
-        int rc = cast_shelf_begin(&e->shelf, h, &c);
+        int rc = cast_session_table_begin(&e->table, h, &c);
         if (rc < 0) {
             cw_counter_add(e->refused, 1);
             return rc;
@@ -364,7 +364,7 @@ static int take_open(struct cast_engine *e, struct cast_session **at, const stru
 
 static int take(struct cast_engine *e, const struct cast_head *h, cw_server from)
 {
-    struct cast_session *c = cast_shelf_find(&e->shelf, h->origin, h->number);
+    struct cast_session *c = cast_session_table_find(&e->table, h->origin, h->number);
     if (h->kind == CAST_DONE || h->kind == CAST_LACK) {
         return take_word(e, c, h, from);
     }
@@ -388,7 +388,7 @@ static int take(struct cast_engine *e, const struct cast_head *h, cw_server from
 cw_verdict cast_engine_packet(struct cast_engine *e, const uint8_t *bytes, size_t length, const cw_rx *rx)
 {
     struct cast_head h;
-    if (rx->src_job != MULTICAST_JOB || rx->src_process >= e->shelf.torus.servers ||
+    if (rx->src_job != MULTICAST_JOB || rx->src_process >= e->table.torus.servers ||
         cast_head_decode(bytes, length, &h) < 0) {
         cw_counter_add(e->malformed, 1);
         return CW_DROP;
@@ -417,13 +417,13 @@ static int first_round(struct cast_engine *e, const struct cast_order *o, const 
         .content = (uint8_t)o->kind,
         .bytes = o->bytes,
         .piece_bytes = (uint32_t)(piece < CAST_PIECE_MOST ? piece : CAST_PIECE_MOST) / 8 * 8,
-        .servers = e->shelf.torus.servers,
+        .servers = e->table.torus.servers,
         .label_bytes = (uint16_t)o->label_bytes,
         .rest = rest,
     };
     memcpy(open.id, o->id, CAST_ID_BYTES);
     struct cast_session *c;
-    int rc = cast_shelf_begin(&e->shelf, &open, &c);
+    int rc = cast_session_table_begin(&e->table, &open, &c);
     if (rc < 0) {
         return rc;
     }
@@ -431,7 +431,7 @@ static int first_round(struct cast_engine *e, const struct cast_order *o, const 
     rc = cast_rounds_begin(c, o->ask_first);
     if (rc < 0) {
         c->out.closed = true; /* the source is still the caller's */
-        cast_shelf_remove(&e->shelf, c, rc);
+        cast_session_table_remove(&e->table, c, rc);
         return rc;
     }
     c->out.from = o->from;
@@ -443,7 +443,7 @@ static int first_round(struct cast_engine *e, const struct cast_order *o, const 
 
 int cast_engine_send(struct cast_engine *e, const struct cast_order *o, uint64_t *ticket)
 {
-    size_t set = cast_set_bytes(e->shelf.torus.servers);
+    size_t set = cast_set_bytes(e->table.torus.servers);
     if (o->bytes == 0 || o->label_bytes > CAST_LABEL_MOST) {
         return -EINVAL;
     }
@@ -473,7 +473,7 @@ int cast_engine_send(struct cast_engine *e, const struct cast_order *o, uint64_t
 
 int cast_engine_cancel(struct cast_engine *e, uint64_t ticket, int status)
 {
-    struct cast_session *c = cast_shelf_ticket(&e->shelf, ticket);
+    struct cast_session *c = cast_session_table_ticket(&e->table, ticket);
     if (c == NULL || !c->source || c->ended) {
         return -ENOENT;
     }
@@ -484,7 +484,7 @@ int cast_engine_cancel(struct cast_engine *e, uint64_t ticket, int status)
 
 void cast_engine_resume(struct cast_engine *e, uint64_t ticket)
 {
-    struct cast_session *c = cast_shelf_ticket(&e->shelf, ticket);
+    struct cast_session *c = cast_session_table_ticket(&e->table, ticket);
     if (c == NULL) {
         return;
     }
@@ -498,7 +498,7 @@ void cast_engine_resume(struct cast_engine *e, uint64_t ticket)
 
 void cast_engine_ended(struct cast_engine *e, uint64_t ticket, int status)
 {
-    struct cast_session *c = cast_shelf_ticket(&e->shelf, ticket);
+    struct cast_session *c = cast_session_table_ticket(&e->table, ticket);
     if (c == NULL || !c->in.accepted || c->in.receiver.state != CAST_ENDING) {
         return;
     }
@@ -510,12 +510,12 @@ void cast_engine_ended(struct cast_engine *e, uint64_t ticket, int status)
 
 const struct cast_session *cast_engine_look(const struct cast_engine *e, uint64_t ticket)
 {
-    return cast_shelf_ticket(&e->shelf, ticket);
+    return cast_session_table_ticket(&e->table, ticket);
 }
 
 const struct cast_session *cast_engine_each(const struct cast_engine *e, const struct cast_session *before)
 {
-    return before == NULL ? e->shelf.sessions : before->next;
+    return before == NULL ? e->table.first : before->next;
 }
 
 /* ---- Life --------------------------------------------------------------------------------------------------------- */
@@ -556,9 +556,9 @@ int cast_engine_open(struct cast_engine **out, cw_svc *s)
         return -ENOMEM;
     }
     e->s = s;
-    int rc = cast_shelf_open(&e->shelf, s);
-    rc = rc == 0 ? read_span(e, "patience_ms", 2000, &e->shelf.limits.patience) : rc;
-    rc = rc == 0 ? read_span(e, "limit_ms", 30000, &e->shelf.limits.limit) : rc;
+    int rc = cast_session_table_open(&e->table, s);
+    rc = rc == 0 ? read_span(e, "patience_ms", 2000, &e->table.limits.patience) : rc;
+    rc = rc == 0 ? read_span(e, "limit_ms", 30000, &e->table.limits.limit) : rc;
     if (rc < 0) {
         free(e);
         return rc;
@@ -574,11 +574,11 @@ void cast_engine_close(struct cast_engine *e)
         return;
     }
     cw_timer_stop(e->s, e->timer);
-    for (struct cast_session *c = e->shelf.sessions; c != NULL; c = c->next) {
+    for (struct cast_session *c = e->table.first; c != NULL; c = c->next) {
         if (c->source) {
             finish(c, -ESHUTDOWN);
         }
     }
-    cast_shelf_close(&e->shelf);
+    cast_session_table_close(&e->table);
     free(e);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/multicast/cast/shelf.h"
+#include "services/multicast/cast/session_table.h"
 
 #include "fake_host.h"
 #include "services/multicast/multicast.h"
@@ -8,18 +8,18 @@
 #include <errno.h>
 
 static cw_svc *host;
-static struct cast_shelf shelf;
+static struct cast_session_table table;
 
 static void setup(void)
 {
     host = fake_open(&multicast_service, (cw_dims){3, 3, 1}, (cw_coord){1, 1, 0});
-    ck_assert_int_eq(cast_shelf_open(&shelf, host), 0);
-    shelf.limits = (struct cast_limits){CW_SEC(2), CW_SEC(30)};
+    ck_assert_int_eq(cast_session_table_open(&table, host), 0);
+    table.limits = (struct cast_limits){CW_SEC(2), CW_SEC(30)};
 }
 
 static void teardown(void)
 {
-    cast_shelf_close(&shelf);
+    cast_session_table_close(&table);
     ck_assert_uint_eq(fake_close(host), 0);
 }
 
@@ -34,7 +34,7 @@ static int begin_of(cw_server origin, uint64_t number, struct cast_session **c)
                                 .servers = 9,
                                 .rest = everybody,
                                 .rest_bytes = 2};
-    return cast_shelf_begin(&shelf, &h, c);
+    return cast_session_table_begin(&table, &h, c);
 }
 
 static int begin(uint64_t number, struct cast_session **c)
@@ -54,13 +54,13 @@ START_TEST(found_by_name)
 {
     struct cast_session *a, *b;
     setup();
-    ck_assert(begin(5, &a) == 0 && begin(6, &b) == 0 && a->ticket != b->ticket && shelf.count == 2);
-    ck_assert(cast_shelf_find(&shelf, 0, 5) == a && cast_shelf_find(&shelf, 0, 6) == b);
-    ck_assert(cast_shelf_find(&shelf, 1, 5) == NULL && cast_shelf_find(&shelf, 0, 7) == NULL);
-    ck_assert(cast_shelf_ticket(&shelf, a->ticket) == a && cast_shelf_ticket(&shelf, 99) == NULL);
+    ck_assert(begin(5, &a) == 0 && begin(6, &b) == 0 && a->ticket != b->ticket && table.count == 2);
+    ck_assert(cast_session_table_find(&table, 0, 5) == a && cast_session_table_find(&table, 0, 6) == b);
+    ck_assert(cast_session_table_find(&table, 1, 5) == NULL && cast_session_table_find(&table, 0, 7) == NULL);
+    ck_assert(cast_session_table_ticket(&table, a->ticket) == a && cast_session_table_ticket(&table, 99) == NULL);
     ck_assert_int_eq(begin(0, &a), -EINVAL);
-    cast_shelf_remove(&shelf, b, 0);
-    ck_assert(shelf.count == 1 && cast_shelf_find(&shelf, 0, 6) == NULL);
+    cast_session_table_remove(&table, b, 0);
+    ck_assert(table.count == 1 && cast_session_table_find(&table, 0, 6) == NULL);
     teardown();
 }
 END_TEST
@@ -73,20 +73,20 @@ START_TEST(so_many)
         ck_assert_int_eq(begin(i, &c), 0);
         ck_assert_uint_gt(c->edges, 0);
     }
-    ck_assert(cast_shelf_busy(&shelf) == CAST_BUSY_MOST && begin(99, &c) == -EBUSY);
-    ck_assert(cast_shelf_find(&shelf, 0, CAST_BUSY_MOST) != NULL);
+    ck_assert(cast_session_table_busy(&table) == CAST_BUSY_MOST && begin(99, &c) == -EBUSY);
+    ck_assert(cast_session_table_find(&table, 0, CAST_BUSY_MOST) != NULL);
     for (uint64_t i = CAST_BUSY_MOST + 1; i <= CAST_SESSIONS_MOST + 10; i++) {
-        make_quiet(shelf.sessions);
+        make_quiet(table.first);
         fake_run(host, CW_MS(1));
         ck_assert_int_eq(begin(i, &c), 0);
     }
-    ck_assert_uint_eq(shelf.count, CAST_SESSIONS_MOST);
-    make_quiet(shelf.sessions);
-    shelf.walked = true; /* whoever walks may stand on the one that would go */
-    ck_assert(begin(999, &c) == -EBUSY && shelf.count == CAST_SESSIONS_MOST);
-    shelf.walked = false;
-    ck_assert(cast_shelf_find(&shelf, 0, 1) != NULL);              /* not quiet: it stays */
-    ck_assert(cast_shelf_find(&shelf, 0, CAST_BUSY_MOST) == NULL); /* the first that was */
+    ck_assert_uint_eq(table.count, CAST_SESSIONS_MOST);
+    make_quiet(table.first);
+    table.walked = true; /* whoever walks may stand on the one that would go */
+    ck_assert(begin(999, &c) == -EBUSY && table.count == CAST_SESSIONS_MOST);
+    table.walked = false;
+    ck_assert(cast_session_table_find(&table, 0, 1) != NULL);              /* not quiet: it stays */
+    ck_assert(cast_session_table_find(&table, 0, CAST_BUSY_MOST) == NULL); /* the first that was */
     teardown();
 }
 END_TEST
@@ -102,19 +102,19 @@ START_TEST(the_first_in_order_has_a_place)
     ck_assert_int_eq(begin_of(4, 1, &own), 0); /* its own: a place apart */
     ck_assert(own->source && begin_of(2, 200, &c) == -EBUSY && begin_of(2, 115, &c) == -EBUSY);
     ck_assert_int_eq(begin_of(0, 115, &c), 0); /* the same number of a server before it */
-    ck_assert(cast_shelf_find(&shelf, 1, 115) == NULL && cast_shelf_find(&shelf, 0, 115) == c);
+    ck_assert(cast_session_table_find(&table, 1, 115) == NULL && cast_session_table_find(&table, 0, 115) == c);
     c->ended = true; /* what has ended stays: forgotten, it would be taken again */
-    cast_shelf_find(&shelf, 1, 114)->in.accepted = true;
-    cast_shelf_find(&shelf, 1, 114)->in.receiver.state = CAST_ENDING;
+    cast_session_table_find(&table, 1, 114)->in.accepted = true;
+    cast_session_table_find(&table, 1, 114)->in.receiver.state = CAST_ENDING;
     ck_assert_int_eq(begin_of(2, 50, &c), 0);
-    ck_assert(cast_shelf_find(&shelf, 0, 115) != NULL && cast_shelf_find(&shelf, 1, 114) != NULL);
-    ck_assert(cast_shelf_find(&shelf, 1, 113) == NULL && cast_shelf_find(&shelf, 4, 1) == own);
-    ck_assert_uint_eq(shelf.count, CAST_BUSY_MOST + 1);
-    cast_shelf_find(&shelf, 1, 114)->in.accepted = false;
+    ck_assert(cast_session_table_find(&table, 0, 115) != NULL && cast_session_table_find(&table, 1, 114) != NULL);
+    ck_assert(cast_session_table_find(&table, 1, 113) == NULL && cast_session_table_find(&table, 4, 1) == own);
+    ck_assert_uint_eq(table.count, CAST_BUSY_MOST + 1);
+    cast_session_table_find(&table, 1, 114)->in.accepted = false;
     teardown();
 }
 END_TEST
 
 static const struct suite_test tests[] = {SUITE_TEST(found_by_name), SUITE_TEST(so_many),
                                           SUITE_TEST(the_first_in_order_has_a_place)};
-SUITE_MAIN("cast_shelf", tests)
+SUITE_MAIN("cast_session_table", tests)

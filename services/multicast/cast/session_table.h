@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shelf.h - the sessions of a server: found by their names, few enough at a time, forgotten when there is no room.
+ * session_table.h - the sessions of a server: found by their names, few enough at a time, forgotten when there is no room.
  */
-#ifndef SERVICES_MULTICAST_CAST_SHELF_H
-#define SERVICES_MULTICAST_CAST_SHELF_H
+#ifndef SERVICES_MULTICAST_CAST_SESSION_TABLE_H
+#define SERVICES_MULTICAST_CAST_SESSION_TABLE_H
 
 #include "services/multicast/cast/session.h"
 
@@ -13,12 +13,12 @@ enum {
     CAST_SESSIONS_MOST = 64,
 };
 
-struct cast_shelf {
+struct cast_session_table {
     cw_svc *s;
     struct torus torus;
     struct trees *trees; /* made when it is first needed */
     struct cast_limits limits;
-    struct cast_session *sessions;
+    struct cast_session *first;
     unsigned count;
     bool walked; /* its user goes through them, with upcalls on the way: none makes room for another meanwhile */
     uint64_t tickets;
@@ -26,21 +26,22 @@ struct cast_shelf {
 };
 
 /* What torus_init() says; registers counters. limits are the caller's to set. */
-CW_MUST_CHECK int cast_shelf_open(struct cast_shelf *f, cw_svc *s);
+CW_MUST_CHECK int cast_session_table_open(struct cast_session_table *t, cw_svc *s);
 /* All sessions go; members that have not ended end with -ECANCELED. */
-void cast_shelf_close(struct cast_shelf *f);
+void cast_session_table_close(struct cast_session_table *t);
 
 /* NULL: there is none. */
-struct cast_session *cast_shelf_find(const struct cast_shelf *f, cw_server origin, uint64_t number);
-struct cast_session *cast_shelf_ticket(const struct cast_shelf *f, uint64_t ticket);
+struct cast_session *cast_session_table_find(const struct cast_session_table *t, cw_server origin, uint64_t number);
+struct cast_session *cast_session_table_ticket(const struct cast_session_table *t, uint64_t ticket);
 /* How many are not quiet. */
-unsigned cast_shelf_busy(const struct cast_shelf *f);
+unsigned cast_session_table_busy(const struct cast_session_table *t);
 /*
  * Opens one more and gives it a ticket: -EBUSY there is no room, and as cast_session_open(). Another server's message may take the place of one that comes
  * later in the order of (number, origin) and has not ended here: that one is removed with -EBUSY.
  */
-CW_MUST_CHECK int cast_shelf_begin(struct cast_shelf *f, const struct cast_head *open, struct cast_session **out);
+CW_MUST_CHECK int cast_session_table_begin(struct cast_session_table *t, const struct cast_head *open,
+                                           struct cast_session **out);
 /* A session goes; a member that has not ended, ends with status. */
-void cast_shelf_remove(struct cast_shelf *f, struct cast_session *c, int status);
+void cast_session_table_remove(struct cast_session_table *t, struct cast_session *c, int status);
 
 #endif

@@ -150,7 +150,7 @@ static void land(struct cast_edge *e)
     }
 }
 
-bool cast_edge_told(struct cast_edge *e, const struct cast_head *ack, cw_time now)
+bool cast_edge_acked(struct cast_edge *e, const struct cast_head *ack, cw_time now)
 {
     if (ack->edge != e->id || ack->serial < e->serial || ack->index > e->length ||
         (int32_t)(e->order - ack->order) < 0) {

@@ -73,7 +73,7 @@ bool cast_edge_due(const struct cast_edge *e, cw_time now);
 /* It leaves: gives its order, and sets the next alarm. */
 uint32_t cast_edge_probed(struct cast_edge *e, cw_time now);
 /* Takes an answer. False: it is of another edge, old, or impossible, and nothing changed. */
-bool cast_edge_told(struct cast_edge *e, const struct cast_head *ack, cw_time now);
+bool cast_edge_acked(struct cast_edge *e, const struct cast_head *ack, cw_time now);
 /* How long the tree now is: the child is to be told at once. */
 void cast_edge_ends(struct cast_edge *e, uint32_t length, cw_time now);
 /* Looks after rule 4; whole: the first piece that the parent lacks. True: it is put out by this call. patience is for a leaf; an eighth more for each of height. */

@@ -88,7 +88,7 @@ static void accept_message(struct cast_engine *e, struct cast_session *c)
         cast_receiver_refuse(&c->in.receiver, &c->cut, rc);
     }
     c->in.accepted = true;
-    c->in.say_at = c->ended_at = cw_now(e->s);
+    c->in.report_at = c->ended_at = cw_now(e->s);
     c->ended = c->in.receiver.state == CAST_ENDED;
 }
 
@@ -276,7 +276,7 @@ cw_packet *cast_engine_next(struct cast_engine *e, cw_link link)
 }
 
 /* A member's word to us as its source. Also to what is not known any more: the member says it until it is heard. */
-static int take_word(struct cast_engine *e, struct cast_session *c, const struct cast_head *h, cw_server from)
+static int take_report(struct cast_engine *e, struct cast_session *c, const struct cast_head *h, cw_server from)
 {
     struct cast_head answer = {
         .kind = CAST_HEARD, .round = h->round, .origin = h->origin, .number = h->number, .piece = h->piece};
@@ -287,7 +287,7 @@ static int take_word(struct cast_engine *e, struct cast_session *c, const struct
     if (ended && h->kind == CAST_LACK) {
         answer.kind = CAST_STOP;
         answer.status = -ETIMEDOUT;
-    } else if (!ended && !cast_rounds_word(c, h, from)) {
+    } else if (!ended && !cast_rounds_report(c, h, from)) {
         return -ESTALE;
     }
     cast_flow_reply(e->s, from, &answer);
@@ -308,7 +308,7 @@ static void stop_here(struct cast_engine *e, struct cast_session *c, int status)
         cast_receiver_refuse(&c->in.receiver, &c->cut, status);
     }
     c->ended_at = c->ended ? c->ended_at : cw_now(e->s);
-    c->in.accepted = c->in.heard = c->ended = true;
+    c->in.accepted = c->in.confirmed = c->ended = true;
     cast_flow_tick(c);
 }
 
@@ -322,7 +322,7 @@ static int take_answer(struct cast_engine *e, struct cast_session *c, const stru
         stop_here(e, c, h->status < 0 ? h->status : -ECANCELED);
         return 0;
     }
-    cast_flow_heard(c, h->piece);
+    cast_flow_confirmed(c, h->piece);
     cast_flow_tick(c);
     return 0;
 }
@@ -366,7 +366,7 @@ static int take(struct cast_engine *e, const struct cast_head *h, cw_server from
 {
     struct cast_session *c = cast_session_table_find(&e->table, h->origin, h->number);
     if (h->kind == CAST_DONE || h->kind == CAST_LACK) {
-        return take_word(e, c, h, from);
+        return take_report(e, c, h, from);
     }
     if (h->kind == CAST_HEARD || h->kind == CAST_STOP) {
         return take_answer(e, c, h, from);
@@ -504,7 +504,7 @@ void cast_engine_ended(struct cast_engine *e, uint64_t ticket, int status)
     }
     cast_receiver_ended(&c->in.receiver, status);
     c->ended = true;
-    c->ended_at = c->in.say_at = cw_now(e->s);
+    c->ended_at = c->in.report_at = cw_now(e->s);
     cast_flow_tick(c);
 }
 

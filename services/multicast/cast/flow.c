@@ -8,14 +8,14 @@
 #include <string.h>
 
 enum {
-    TELL_AFTER = 8,    /* pieces that came, and steps of the base: mostly two for each piece */
+    ACK_AFTER = 8,     /* pieces that came, and steps of the base: mostly two for each piece */
     LAST_IN_TURN = 32, /* of a link's packets that go to several trees one in so many is the last tree's */
     LACK_BITS = 1024,  /* bytes, at most */
 };
-static const cw_span say_least = {1000 * 1000};
-static const cw_span say_most = {500 * INT64_C(1000000)};
-static const cw_span tell_late = {15 * 1000000};  /* what comes slowly is told of together */
-static const cw_span tell_again = {50 * 1000000}; /* while something is missing: what we said may have been lost */
+static const cw_span report_least = {1000 * 1000};
+static const cw_span report_most = {500 * INT64_C(1000000)};
+static const cw_span ack_late = {15 * 1000000};  /* what comes slowly is told of together */
+static const cw_span ack_again = {50 * 1000000}; /* while something is missing: what we said may have been lost */
 static const cw_span upstream_silent = {3000 * INT64_C(1000000)};
 static const cw_span abandoned = {2000 * INT64_C(1000000)};
 static const cw_span behind_again = {2 * 1000 * 1000};
@@ -202,7 +202,7 @@ static void probe_due(struct cast_session *c)
 /* ---- Acknowledgements --------------------------------------------------------------------------------------------- */
 
 /* Says to those who send us the tree what we have of it. */
-static void tell(struct cast_session *c, uint8_t tree)
+static void acknowledge(struct cast_session *c, uint8_t tree)
 {
     struct cast_tree *t = &c->tree[tree];
     struct cast_head h = head_of(c, CAST_ACK, tree);
@@ -219,24 +219,24 @@ static void tell(struct cast_session *c, uint8_t tree)
         }
     }
     t->fresh = 0;
-    t->told = t->ring.base;
-    t->told_at = cw_now(c->s);
+    t->acked = t->ring.base;
+    t->acked_at = cw_now(c->s);
 }
 
-static void tell_if(struct cast_session *c, uint8_t tree, bool now)
+static void acknowledge_if(struct cast_session *c, uint8_t tree, bool now)
 {
     const struct cast_tree *t = &c->tree[tree];
-    bool enough = t->fresh + (t->ring.base - t->told) >= TELL_AFTER;
-    bool over = cast_ring_whole(&t->ring) >= t->length && (t->fresh > 0 || t->told != t->ring.base);
+    bool enough = t->fresh + (t->ring.base - t->acked) >= ACK_AFTER;
+    bool over = cast_ring_whole(&t->ring) >= t->length && (t->fresh > 0 || t->acked != t->ring.base);
     if (t->open && (now || enough || over)) {
-        tell(c, tree);
+        acknowledge(c, tree);
     }
 }
 
 /* ---- Packets in --------------------------------------------------------------------------------------------------- */
 
 /* True: something is missing before this one, or it is not the next. */
-static bool note_upstream(struct cast_session *c, struct cast_tree *t, const struct cast_head *h, cw_server from)
+static bool update_upstream(struct cast_session *c, struct cast_tree *t, const struct cast_head *h, cw_server from)
 {
     struct cast_upstream *up = &t->up[0];
     for (unsigned i = 0; i < CAST_UPSTREAMS; i++) {
@@ -244,7 +244,7 @@ static bool note_upstream(struct cast_session *c, struct cast_tree *t, const str
             up = &t->up[i];
             break;
         }
-        up = t->up[i].heard.ns < up->heard.ns ? &t->up[i] : up;
+        up = t->up[i].heard.ns < up->confirmed.ns ? &t->up[i] : up;
     }
     bool gap = false;
     if (up->edge != h->edge || up->from != from) {
@@ -253,7 +253,7 @@ static bool note_upstream(struct cast_session *c, struct cast_tree *t, const str
         gap = h->order - up->echo > 1;
         up->echo = h->order;
     }
-    up->heard = t->heard = cw_now(c->s);
+    up->confirmed = t->heard = cw_now(c->s);
     return gap;
 }
 
@@ -264,7 +264,7 @@ static int take_ack(struct cast_session *c, const struct cast_head *h, cw_server
         e = c->edge[i].tree == h->tree && c->edge[i].to == from && c->edge[i].id == h->edge ? &c->edge[i] : NULL;
     }
     uint32_t before = e != NULL ? e->base : 0;
-    if (e == NULL || !cast_edge_told(e, h, cw_now(c->s))) {
+    if (e == NULL || !cast_edge_acked(e, h, cw_now(c->s))) {
         return -ESTALE;
     }
     if (e->out && e->base >= cast_session_mine(c, e).oldest) {
@@ -273,21 +273,21 @@ static int take_ack(struct cast_session *c, const struct cast_head *h, cw_server
     if (e->base != before) {
         cast_session_settle(c, h->tree);
         if (!c->source) {
-            tell_if(c, h->tree, false);
+            acknowledge_if(c, h->tree, false);
         }
     }
     return 0;
 }
 
-static void after_data(struct cast_session *c, uint8_t tree, bool tell_now)
+static void after_data(struct cast_session *c, uint8_t tree, bool ack_now)
 {
     cast_session_settle(c, tree);
-    tell_if(c, tree, tell_now);
+    acknowledge_if(c, tree, ack_now);
     if (!c->in.over && cast_session_over(c)) {
         c->in.over = true;
-        c->in.say_at = cw_now(c->s);
+        c->in.report_at = cw_now(c->s);
     }
-    if (c->in.accepted && (c->ended || c->in.over) && cw_time_due(c->in.say_at, cw_now(c->s))) {
+    if (c->in.accepted && (c->ended || c->in.over) && cw_time_due(c->in.report_at, cw_now(c->s))) {
         cast_flow_tick(c);
     }
 }
@@ -305,7 +305,7 @@ int cast_flow_take(struct cast_session *c, const struct cast_head *h, cw_server 
     if (h->kind == CAST_OPEN) {
         bool first = !t->open;
         bool news = cast_session_tree(c, h->tree, h->index, h->length);
-        note_upstream(c, t, h, from);
+        update_upstream(c, t, h, from);
         after_data(c, h->tree, true);
         if (first || news) {
             probe_due(c);
@@ -315,7 +315,7 @@ int cast_flow_take(struct cast_session *c, const struct cast_head *h, cw_server 
     if (!t->open) {
         return -ESTALE;
     }
-    bool gap = note_upstream(c, t, h, from);
+    bool gap = update_upstream(c, t, h, from);
     int rc = cast_session_put(c, h);
     t->fresh += rc == 0 || rc == -EEXIST;
     after_data(c, h->tree, gap);
@@ -324,14 +324,14 @@ int cast_flow_take(struct cast_session *c, const struct cast_head *h, cw_server 
 
 /* ---- A member's word ---------------------------------------------------------------------------------------------- */
 
-void cast_flow_heard(struct cast_session *c, uint32_t first)
+void cast_flow_confirmed(struct cast_session *c, uint32_t first)
 {
     struct cast_receiving *p = &c->in;
     if (c->ended) {
-        p->heard = true;
+        p->confirmed = true;
         return;
     }
-    if (!p->over || p->said || first < p->lack_at) {
+    if (!p->over || p->reported || first < p->lack_at) {
         return;
     }
     struct cast_head h;
@@ -340,17 +340,17 @@ void cast_flow_heard(struct cast_session *c, uint32_t first)
     if (h.piece != first) {
         return;
     }
-    p->said = h.count == 0;
+    p->reported = h.count == 0;
     p->lack_at = h.piece + h.count;
-    p->say_at = cw_now(c->s);
+    p->report_at = cw_now(c->s);
     p->tries = 0;
 }
 
-static void say(struct cast_session *c)
+static void report(struct cast_session *c)
 {
     struct cast_receiving *p = &c->in;
     cw_time now = cw_now(c->s);
-    if (!p->accepted || !cw_time_due(p->say_at, now)) {
+    if (!p->accepted || !cw_time_due(p->report_at, now)) {
         return;
     }
     if (c->left && !cw_reachable(c->s, torus_coord(c->torus, c->origin))) {
@@ -358,10 +358,10 @@ static void say(struct cast_session *c)
     }
     struct cast_head h = head_of(c, c->ended ? CAST_DONE : CAST_LACK, 0);
     uint8_t bits[LACK_BITS];
-    if (c->ended && !p->heard) {
+    if (c->ended && !p->confirmed) {
         h.status = p->receiver.status;
         h.sum = cast_receiver_sum(&p->receiver);
-    } else if (!c->ended && p->over && !p->said) {
+    } else if (!c->ended && p->over && !p->reported) {
         size_t room = cw_mtu(c->s) - CAST_LACK_HEAD;
         cast_receiver_lack(&p->receiver, p->lack_at, room < sizeof bits ? room : sizeof bits, &h, bits);
         h.rest = bits;
@@ -369,9 +369,9 @@ static void say(struct cast_session *c)
         return;
     }
     cast_flow_send(c, c->origin, &h);
-    int64_t ns = say_least.ns << (p->tries < 8 ? p->tries : 8);
+    int64_t ns = report_least.ns << (p->tries < 8 ? p->tries : 8);
     p->tries++;
-    p->say_at = cw_time_add(now, (cw_span){ns < say_most.ns ? ns : say_most.ns});
+    p->report_at = cw_time_add(now, (cw_span){ns < report_most.ns ? ns : report_most.ns});
 }
 
 /* ---- Time --------------------------------------------------------------------------------------------------------- */
@@ -427,16 +427,16 @@ void cast_flow_tick(struct cast_session *c)
         forget_silent(t, now);
         let_go(t, now);
         cast_session_settle(c, tree);
-        bool again = t->ring.base < t->length && cw_time_since(now, t->told_at).ns > tell_again.ns;
-        bool late = cw_time_since(now, t->told_at).ns > tell_late.ns && (t->fresh > 0 || t->told != t->ring.base);
-        tell_if(c, tree, again || late);
+        bool again = t->ring.base < t->length && cw_time_since(now, t->acked_at).ns > ack_again.ns;
+        bool late = cw_time_since(now, t->acked_at).ns > ack_late.ns && (t->fresh > 0 || t->acked != t->ring.base);
+        acknowledge_if(c, tree, again || late);
     }
     if (!c->source && !c->in.over && cast_session_over(c)) {
         c->in.over = true;
-        c->in.say_at = now;
+        c->in.report_at = now;
     }
     probe_due(c);
-    say(c);
+    report(c);
 }
 
 void cast_flow_gone(struct cast_session *c, cw_server server)

@@ -40,7 +40,7 @@ static int begin_round(struct cast_session *c, uint16_t round)
     cast_stripe_round(&c->out.stripe, cw_now(c->s));
     c->out.assigned = c->out.idle = false;
     c->out.round_at = cw_now(c->s);
-    c->out.better = lacking(c);
+    c->out.lacked = lacking(c);
     int rc = cast_session_round(c, round, c->members);
     if (c->out.stripe.left == 0) {
         close_trees(c);
@@ -120,7 +120,7 @@ static void done(struct cast_session *c, const struct cast_head *h, cw_server fr
     cast_members_end(&c->out.members, from, status, cw_now(c->s));
 }
 
-bool cast_rounds_word(struct cast_session *c, const struct cast_head *h, cw_server from)
+bool cast_rounds_report(struct cast_session *c, const struct cast_head *h, cw_server from)
 {
     c->heard = cw_now(c->s);
     if (h->kind == CAST_DONE) {
@@ -213,7 +213,7 @@ int cast_rounds_tick(struct cast_session *c)
     if (cw_time_since(now, o->round_at).ns < (pause < barren_most.ns ? pause : barren_most.ns)) {
         return 0;
     }
-    o->barren = lacking(c) < o->better ? 0 : o->barren + 1;
+    o->barren = lacking(c) < o->lacked ? 0 : o->barren + 1;
     cast_members_round(&o->members, c->limits->limit, now);
     if (o->members.waiting == 0) {
         return 1;

@@ -26,7 +26,7 @@ CW_MUST_CHECK int cast_rounds_read(struct cast_session *c, uint8_t tree, uint32_
                                    struct cast_head *h);
 
 /* A member's DONE or LACK. True: it is to be told that it was heard. */
-bool cast_rounds_word(struct cast_session *c, const struct cast_head *h, cw_server from);
+bool cast_rounds_report(struct cast_session *c, const struct cast_head *h, cw_server from);
 /* A server left the view or came back. */
 void cast_rounds_away(struct cast_session *c, cw_server server, bool away);
 /* What is due. 0: it goes on; 1: all have it or were told why not; -errno: it ends with that. */

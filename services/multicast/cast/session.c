@@ -106,7 +106,7 @@ int cast_session_round(struct cast_session *c, uint16_t round, const uint8_t *me
         c->tree[t] = (struct cast_tree){.open = c->source, .length = CAST_OPEN_ENDED};
         cast_ring_init(&c->tree[t].ring, 0, c->cut.piece_bytes);
     }
-    c->in.over = c->in.said = false;
+    c->in.over = c->in.reported = false;
     c->in.lack_at = 0;
     c->in.tries = 0;
     cast_receiver_round(&c->in.receiver);
@@ -130,7 +130,7 @@ bool cast_session_tree(struct cast_session *c, uint8_t tree, uint32_t from, uint
     }
     if (!t->open) {
         t->open = true;
-        t->told = from;
+        t->acked = from;
         cast_ring_init(&t->ring, from, c->cut.piece_bytes);
         for (unsigned i = 0; i < c->edges; i++) {
             if (c->edge[i].tree == tree && !c->edge[i].heard) {
@@ -163,7 +163,7 @@ static int give(struct cast_session *c, const struct cast_head *data)
     int rc = cast_receiver_give(&c->in.receiver, data, c->limits->patience, cw_now(c->s));
     if (c->in.receiver.state == CAST_ENDED && !c->ended) {
         c->ended = true;
-        c->ended_at = c->in.say_at = cw_now(c->s);
+        c->ended_at = c->in.report_at = cw_now(c->s);
     }
     return rc;
 }
@@ -321,5 +321,5 @@ bool cast_session_quiet(const struct cast_session *c)
     if (c->source) {
         return c->ended;
     }
-    return !c->in.accepted || (c->ended && c->in.heard);
+    return !c->in.accepted || (c->ended && c->in.confirmed);
 }

@@ -38,8 +38,8 @@ struct cast_tree {
     struct cast_ring ring; /* not the source's */
     uint64_t owed[2];      /* from ring.base on: what is here and the sink has not taken yet */
     unsigned fresh;        /* pieces that came since we said so */
-    uint32_t told;         /* the base that we said last */
-    cw_time told_at;
+    uint32_t acked;        /* the base that we said last */
+    cw_time acked_at;
     cw_time heard; /* anybody who sends it to us */
     struct cast_upstream up[CAST_UPSTREAMS];
 };
@@ -59,7 +59,7 @@ struct cast_sending {
     cw_time round_at, idle_at;
     bool idle;       /* nobody is sent anything, since idle_at */
     unsigned barren; /* rounds in a row by which nobody became better */
-    uint64_t better; /* what all lack, when the round began */
+    uint64_t lacked; /* what all lack, when the round began */
     int failed;      /* what read() said: it ends */
     void (*done)(void *context, const struct cast_result *result);
     void *context;
@@ -69,11 +69,11 @@ struct cast_sending {
 struct cast_receiving {
     bool accepted;
     struct cast_receiver receiver;
-    bool heard;       /* the source knows that it has ended */
+    bool confirmed;   /* the source knows that it has ended */
     bool over;        /* of this round there comes no more */
-    bool said;        /* and the source knows what is lacking */
+    bool reported;    /* and the source knows what is lacking */
     uint32_t lack_at; /* it is to hear what is lacking from this piece on */
-    cw_time say_at;
+    cw_time report_at;
     unsigned tries;
 };
 

@@ -238,7 +238,7 @@ START_TEST(a_source_out_of_sight)
     host[1]->down[0] = true;
     cast_engine_event(engine[1], &down);
     const struct cast_session *c = cast_engine_each(engine[1], NULL);
-    ck_assert(c != NULL && c->left && cast_session_quiet(c) && !c->in.heard);
+    ck_assert(c != NULL && c->left && cast_session_quiet(c) && !c->in.confirmed);
     fake_run(host[1], CW_SEC(2));
     ck_assert(!fake_take(host[1], &said));
     host[1]->down[0] = false;

@@ -155,7 +155,7 @@ static void refuse(void)
 {
     cast_receiver_refuse(&c->in.receiver, &c->cut, -ENOSPC);
     c->in.accepted = c->ended = true;
-    c->in.say_at = cw_now(host);
+    c->in.report_at = cw_now(host);
 }
 
 START_TEST(the_end_is_said_until_it_is_heard)
@@ -171,9 +171,9 @@ START_TEST(the_end_is_said_until_it_is_heard)
         ck_assert(!sent(CAST_DONE, &h, &to));
         fake_run(host, CW_MS(20));
     }
-    cast_flow_heard(c, 0);
+    cast_flow_confirmed(c, 0);
     cast_flow_tick(c);
-    ck_assert(!sent(CAST_DONE, &h, &to) && c->in.heard);
+    ck_assert(!sent(CAST_DONE, &h, &to) && c->in.confirmed);
     teardown();
 }
 END_TEST
@@ -220,13 +220,13 @@ START_TEST(what_is_lacking_is_said)
     cast_flow_tick(c);
     ck_assert(sent(CAST_LACK, &h, &to) && h.piece == 2);
     uint32_t all = 0;
-    while (!c->in.said) {
-        cast_flow_heard(c, h.piece + 1); /* that was not said */
-        ck_assert(!c->in.said);
-        cast_flow_heard(c, h.piece);
+    while (!c->in.reported) {
+        cast_flow_confirmed(c, h.piece + 1); /* that was not said */
+        ck_assert(!c->in.reported);
+        cast_flow_confirmed(c, h.piece);
         all += h.count;
         cast_flow_tick(c);
-        ck_assert(sent(CAST_LACK, &h, &to) != c->in.said);
+        ck_assert(sent(CAST_LACK, &h, &to) != c->in.reported);
     }
     ck_assert_uint_eq(all, c->cut.pieces - 2);
     cast_receiver_stop(&c->in.receiver, -ECANCELED);

@@ -70,7 +70,7 @@ static unsigned assign(void)
 static bool word(cw_server from, enum cast_kind kind, uint32_t first, uint32_t count, uint32_t missing)
 {
     const struct cast_head h = {.kind = kind, .round = c->round, .piece = first, .count = count, .missing = missing};
-    return cast_rounds_word(c, &h, from);
+    return cast_rounds_report(c, &h, from);
 }
 
 START_TEST(all_then_what_is_lacking)
@@ -190,7 +190,7 @@ START_TEST(a_wrong_sum)
     ck_assert_int_eq(cast_rounds_begin(c, false), 0);
     (void)assign();
     const struct cast_head good = {.kind = CAST_DONE, .sum = c->out.sum}, bad = {.kind = CAST_DONE, .sum = 1};
-    ck_assert(cast_rounds_word(c, &good, 1) && cast_rounds_word(c, &bad, 2));
+    ck_assert(cast_rounds_report(c, &good, 1) && cast_rounds_report(c, &bad, 2));
     ck_assert(cast_members_find(&c->out.members, 1)->state == CAST_HAS);
     ck_assert(cast_members_find(&c->out.members, 2)->status == -EBADMSG);
     teardown();

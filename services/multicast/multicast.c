@@ -6,7 +6,7 @@
 #include "services/multicast/cast/engine.h"
 #include "services/multicast/cast/pattern.h"
 #include "services/multicast/file/files.h"
-#include "services/multicast/file/tell.h"
+#include "services/multicast/file/progress.h"
 #include "services/multicast/group/group.h"
 #include "services/multicast/group/to.h"
 

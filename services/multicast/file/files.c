@@ -177,13 +177,13 @@ void files_close(struct files *f)
 
 int files_packet(struct files *f, const uint8_t *bytes, size_t length, const cw_rx *rx)
 {
-    struct file_note note;
+    struct file_progress progress;
     if (rx->src_job != cw_job_of(f->s) || rx->src_process >= f->torus->servers ||
-        file_note_decode(bytes, length, &note) < 0) {
+        file_progress_decode(bytes, length, &progress) < 0) {
         cw_counter_add(f->malformed, 1);
         return -EBADMSG;
     }
-    file_send_note(f, rx->src_process, &note);
+    file_send_progress(f, rx->src_process, &progress);
     return 0;
 }
 

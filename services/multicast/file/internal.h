@@ -5,9 +5,9 @@
 #ifndef SERVICES_MULTICAST_FILE_INTERNAL_H
 #define SERVICES_MULTICAST_FILE_INTERNAL_H
 
-#include "services/multicast/file/reader.h"
-#include "services/multicast/file/tell.h"
 #include "services/multicast/file/files.h"
+#include "services/multicast/file/progress.h"
+#include "services/multicast/file/reader.h"
 
 enum { FILES_SENDS = 16, FILES_SENDS_KEPT = 32, FILES_SLOTS = 16 };
 
@@ -20,14 +20,14 @@ struct file_slot {
     cw_server origin;
     bool open;     /* the message has the sink */
     bool detached; /* the part is not the message's any more */
-    cw_time asked, moved, noted;
+    cw_time asked, moved, reported;
 };
 
 struct file_goal {
     cw_server server;
     enum file_part_state state; /* by its last note */
     uint64_t there;
-    bool noted, ended;
+    bool reported, ended;
     int status; /* when ended */
     cw_span took;
 };
@@ -93,7 +93,7 @@ void file_take_close(struct files *f);
 /* send.c */
 int file_send_begin(struct files *f, cw_request *r, int argc, const char *const *argv);
 int file_send_stop(struct files *f, cw_request *r, int argc, const char *const *argv);
-void file_send_note(struct files *f, cw_server from, const struct file_note *note);
+void file_send_progress(struct files *f, cw_server from, const struct file_progress *progress);
 void file_send_tick(struct files *f, cw_time now);
 void file_send_status(struct files *f, cw_request *r, bool members, bool *first);
 void file_send_close(struct files *f);

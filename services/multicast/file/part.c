@@ -138,7 +138,7 @@ static int hash_more(struct file_part *p)
 }
 
 /* The bytes first, then what is said of them. */
-static int note(struct file_part *p)
+static int write_checkpoint(struct file_part *p)
 {
     const struct files_host *h = p->env->host;
     size_t length = file_map_size(&p->map);
@@ -175,7 +175,7 @@ static void work_turn(struct file_part *p)
     int rc = write_batch(p, p->writing);
     rc = rc < 0 ? rc : hash_more(p);
     if (rc == 0 && p->checkpoint) {
-        rc = note(p);
+        rc = write_checkpoint(p);
     }
     p->rc = rc;
 }
@@ -207,7 +207,7 @@ static bool is_of_use(const struct file_part *p)
 
 static void work_leave(struct file_part *p)
 {
-    if (p->file != NULL && (!is_of_use(p) || note(p) < 0)) {
+    if (p->file != NULL && (!is_of_use(p) || write_checkpoint(p) < 0)) {
         drop_all(p);
     }
     let_go(p);
@@ -518,7 +518,7 @@ struct file_part_view file_part_look(const struct file_part *p)
 void file_part_close(struct file_part *p)
 {
     if (p->file != NULL && is_of_use(p)) {
-        (void)note(p); /* else the map of before stays, which is true too: the machine may fail as well */
+        (void)write_checkpoint(p); /* else the map of before stays, which is true too: the machine may fail as well */
     }
     let_go(p);
     if (p->digest != NULL) {

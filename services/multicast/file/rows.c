@@ -124,7 +124,7 @@ void file_rows_members(struct file_send *send, cw_request *r)
         cw_request_int(r, "id", send->id);
         files_tell_server(send->files, r, "server", goal->server);
         cw_request_text(r, "state",
-                        !goal->ended       ? (goal->noted ? file_state_word(goal->state) : "waiting")
+                        !goal->ended       ? (goal->reported ? file_state_word(goal->state) : "waiting")
                         : goal->status < 0 ? "failed"
                                            : "complete");
         cw_request_int(r, "there_bytes", (int64_t)goal->there);

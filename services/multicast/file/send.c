@@ -379,18 +379,18 @@ int file_send_stop(struct files *f, cw_request *r, int argc, const char *const *
     return 0;
 }
 
-void file_send_note(struct files *f, cw_server from, const struct file_note *note)
+void file_send_progress(struct files *f, cw_server from, const struct file_progress *progress)
 {
     for (struct file_send *send = f->sends; send != NULL; send = send->next) {
-        if (!send->sending || send->over || memcmp(note->id, send->label.digest, sizeof note->id) != 0) {
+        if (!send->sending || send->over || memcmp(progress->id, send->label.digest, sizeof progress->id) != 0) {
             continue;
         }
         for (unsigned i = 0; i < send->goals; i++) {
             struct file_goal *goal = &send->goal[i];
             if (goal->server == from) {
-                goal->noted = true;
-                goal->state = note->state;
-                goal->there = note->there < send->label.bytes ? note->there : send->label.bytes;
+                goal->reported = true;
+                goal->state = progress->state;
+                goal->there = progress->there < send->label.bytes ? progress->there : send->label.bytes;
             }
         }
     }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const cw_span note_every = {500 * 1000 * 1000};
+static const cw_span progress_every = {500 * 1000 * 1000};
 static const cw_span patience = {10 * INT64_C(1000000000)}; /* a message without a piece for so long may be replaced */
 static const cw_span unasked_after = {
     60 * INT64_C(1000000000)}; /* an offer that is not repeated for so long is none any more */
@@ -44,16 +44,16 @@ static bool slot_has(void *context, uint64_t piece)
     return sink.has(sink.context, piece);
 }
 
-static void note(struct file_slot *slot, cw_time now)
+static void report_progress(struct file_slot *slot, cw_time now)
 {
     struct files *f = slot->files;
     struct file_part_view v = file_part_look(slot->part);
-    struct file_note n = {.state = v.state, .status = v.status, .there = v.there};
-    cw_packet *p = cw_packet_new(f->s, FILE_NOTE_BYTES);
-    slot->noted = now;
+    struct file_progress n = {.state = v.state, .status = v.status, .there = v.there};
+    cw_packet *p = cw_packet_new(f->s, FILE_PROGRESS_BYTES);
+    slot->reported = now;
     if (p != NULL) {
         memcpy(n.id, file_part_label(slot->part)->digest, sizeof n.id);
-        file_note_encode(&n, cw_packet_data(p, NULL));
+        file_progress_encode(&n, cw_packet_data(p, NULL));
         const cw_to to = {.kind = CW_TO_SERVER,
                           .job = cw_job_of(f->s),
                           .port = FILE_PORT,
@@ -75,7 +75,7 @@ static int slot_end(void *context, int status)
     int rc = sink.end(sink.context, status);
     cw_counter_add(rc == 0 ? f->taken : f->failed, rc != -EINPROGRESS);
     if (status == 0) { /* else the service may be closing, and sends nothing any more */
-        note(slot, cw_now(f->s));
+        report_progress(slot, cw_now(f->s));
         files_wake(f);
     }
     return rc;
@@ -202,8 +202,8 @@ static void look_after(struct file_slot *slot, cw_time now)
         file_part_abandon(slot->part);
         slot->detached = true;
     }
-    if (cw_time_since(now, slot->noted).ns >= note_every.ns && !slot->detached) {
-        note(slot, now);
+    if (cw_time_since(now, slot->reported).ns >= progress_every.ns && !slot->detached) {
+        report_progress(slot, now);
     }
 }
 

@@ -10,11 +10,11 @@ static struct fake_result r, s;
 
 static void note(cw_server from, enum file_part_state state, uint64_t there)
 {
-    uint8_t packet[FILE_NOTE_BYTES];
-    struct file_note n = {.state = state, .there = there};
+    uint8_t packet[FILE_PROGRESS_BYTES];
+    struct file_progress n = {.state = state, .there = there};
     cw_rx rx = {.src_job = 7, .src_process = from};
     memcpy(n.id, town.engine.order.id, sizeof n.id);
-    file_note_encode(&n, packet);
+    file_progress_encode(&n, packet);
     ck_assert_int_eq(files_packet(town.files, packet, sizeof packet, &rx), 0);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_tell.c - notes there and back; every reason has words. */
-#include "services/multicast/file/tell.h"
+#include "services/multicast/file/progress.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -8,23 +8,23 @@
 
 START_TEST(notes)
 {
-    uint8_t bytes[FILE_NOTE_BYTES];
-    struct file_note n = {.state = FILE_PART_FINISHING,
-                          .status = -28,
-                          .there = UINT64_C(0x123456789a),
-                          .id = {1, 2, 3}},
-                     back;
-    file_note_encode(&n, bytes);
-    ck_assert_int_eq(file_note_decode(bytes, sizeof bytes, &back), 0);
+    uint8_t bytes[FILE_PROGRESS_BYTES];
+    struct file_progress n = {.state = FILE_PART_FINISHING,
+                              .status = -28,
+                              .there = UINT64_C(0x123456789a),
+                              .id = {1, 2, 3}},
+                         back;
+    file_progress_encode(&n, bytes);
+    ck_assert_int_eq(file_progress_decode(bytes, sizeof bytes, &back), 0);
     ck_assert_int_eq(back.state, FILE_PART_FINISHING);
     ck_assert_int_eq(back.status, -28);
     ck_assert_uint_eq(back.there, n.there);
     ck_assert_mem_eq(back.id, n.id, sizeof n.id);
-    ck_assert_int_eq(file_note_decode(bytes, sizeof bytes - 1, &back), -EBADMSG);
+    ck_assert_int_eq(file_progress_decode(bytes, sizeof bytes - 1, &back), -EBADMSG);
     for (unsigned i = 0; i < 4; i++) {
         uint8_t was = bytes[i];
         bytes[i] = 9;
-        ck_assert_int_eq(file_note_decode(bytes, sizeof bytes, &back), -EBADMSG);
+        ck_assert_int_eq(file_progress_decode(bytes, sizeof bytes, &back), -EBADMSG);
         bytes[i] = was;
     }
 }

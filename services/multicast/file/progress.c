@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/multicast/file/tell.h"
+#include "services/multicast/file/progress.h"
 
 #include "base/bytes.h"
 
 #include <errno.h>
 #include <string.h>
 
-enum { NOTE = 1 };
+enum { PROGRESS = 1 };
 
-void file_note_encode(const struct file_note *n, uint8_t out[static FILE_NOTE_BYTES])
+void file_progress_encode(const struct file_progress *n, uint8_t out[static FILE_PROGRESS_BYTES])
 {
-    out[0] = NOTE;
+    out[0] = PROGRESS;
     out[1] = (uint8_t)n->state;
     put_be16(out + 2, 0);
     put_be32(out + 4, (uint32_t)n->status);
@@ -18,9 +18,10 @@ void file_note_encode(const struct file_note *n, uint8_t out[static FILE_NOTE_BY
     memcpy(out + 16, n->id, sizeof n->id);
 }
 
-int file_note_decode(const uint8_t *bytes, size_t length, struct file_note *out)
+int file_progress_decode(const uint8_t *bytes, size_t length, struct file_progress *out)
 {
-    if (length != FILE_NOTE_BYTES || bytes[0] != NOTE || bytes[1] > FILE_PART_OVER || get_be16(bytes + 2) != 0) {
+    if (length != FILE_PROGRESS_BYTES || bytes[0] != PROGRESS || bytes[1] > FILE_PART_OVER ||
+        get_be16(bytes + 2) != 0) {
         return -EBADMSG;
     }
     out->state = (enum file_part_state)bytes[1];

@@ -61,7 +61,7 @@ static const char *reason_of(int status)
     }
 }
 
-static void tell_result(void *context, const struct cast_result *result)
+static void report_result(void *context, const struct cast_result *result)
 {
     struct waiting *w = context;
     cw_request *r = w->request;
@@ -143,7 +143,7 @@ static void cancel_of_file(void *context, const void *arg)
 /* The source is the engine's when it gives 0. */
 static int send_pattern(struct multicast *m, cw_request *r, uint64_t bytes, const uint8_t *set)
 {
-    struct cast_order order = {.kind = CAST_PATTERN, .bytes = bytes, .members = set, .done = tell_result};
+    struct cast_order order = {.kind = CAST_PATTERN, .bytes = bytes, .members = set, .done = report_result};
     put_be64(order.id, cw_random(m->s));
     put_be64(order.id + 8, cw_random(m->s));
     struct waiting *w = malloc(sizeof *w);
@@ -193,7 +193,7 @@ static int send(struct multicast *m, cw_request *r, int argc, const char *const 
 
 /* ---- status ------------------------------------------------------------------------------------------------------- */
 
-static void tell_session(cw_request *r, const struct cast_session *c)
+static void report_session(cw_request *r, const struct cast_session *c)
 {
     char number[20];
     bool member = c->in.accepted;
@@ -239,7 +239,7 @@ static int run_command(void *context, cw_request *r, int argc, const char *const
         if (c != cast_engine_each(m->engine, NULL)) {
             cw_request_row(r);
         }
-        tell_session(r, c);
+        report_session(r, c);
     }
     return 0;
 }

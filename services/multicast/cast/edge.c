@@ -27,7 +27,7 @@ void cast_edge_init(struct cast_edge *e, uint32_t id, uint32_t base, cw_time now
 /* ---- What is sent ------------------------------------------------------------------------------------------------- */
 
 /* The parent's bits, from the child's base on. */
-static void bits_of(const struct cast_mine *mine, uint32_t base, uint64_t bits[2])
+static void bits_of(const struct cast_holding *mine, uint32_t base, uint64_t bits[2])
 {
     bits[0] = mine->have[0];
     bits[1] = mine->have[1];
@@ -45,7 +45,7 @@ static void bits_of(const struct cast_mine *mine, uint32_t base, uint64_t bits[2
     bits[1] |= below[1] & ~gone[1];
 }
 
-bool cast_edge_next(const struct cast_edge *e, const struct cast_mine *mine, uint32_t *index)
+bool cast_edge_next(const struct cast_edge *e, const struct cast_holding *mine, uint32_t *index)
 {
     if (!e->heard) {
         return false;

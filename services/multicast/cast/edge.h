@@ -52,7 +52,7 @@ struct cast_edge {
 };
 
 /* What the parent itself has: all of oldest .. base - 1, and base + i for bit i. */
-struct cast_mine {
+struct cast_holding {
     uint32_t oldest, base;
     uint64_t have[2];
 };
@@ -65,7 +65,7 @@ static inline bool cast_edge_complete(const struct cast_edge *e)
            e->knows == e->length; /* what the child has not said itself does not count */
 }
 /* The piece to send now. False: none. */
-bool cast_edge_next(const struct cast_edge *e, const struct cast_mine *mine, uint32_t *index);
+bool cast_edge_next(const struct cast_edge *e, const struct cast_holding *mine, uint32_t *index);
 /* It leaves: gives its order. */
 uint32_t cast_edge_sent(struct cast_edge *e, uint32_t index, cw_time now);
 /* A probe is due. */

@@ -87,7 +87,7 @@ static cw_packet *piece_packet(struct cast_session *c, const struct cast_edge *e
 /* What an edge would send now. True; and *fresh: the source would assign it. */
 static bool would_send(const struct cast_session *c, const struct cast_edge *e, uint32_t *index, bool *fresh)
 {
-    struct cast_mine mine = cast_session_mine(c, e);
+    struct cast_holding mine = cast_session_holding(c, e);
     *fresh = false;
     if (cast_edge_next(e, &mine, index)) {
         return true;
@@ -168,7 +168,7 @@ static void probe(struct cast_session *c, struct cast_edge *e)
     struct cast_head h = head_of(c, CAST_OPEN, e->tree);
     h.edge = e->id;
     h.order = cast_edge_probed(e, cw_now(c->s));
-    h.index = cast_session_mine(c, e).oldest;
+    h.index = cast_session_holding(c, e).oldest;
     h.length = e->length;
     h.piece_bytes = c->cut.piece_bytes;
     h.bytes = c->cut.bytes;
@@ -192,7 +192,7 @@ static void probe_due(struct cast_session *c)
         struct cast_edge *e = &c->edge[i];
         /* A child that lacks what nobody keeps any more is to hear that it will not come. */
         bool behind = e->heard && !cast_edge_complete(e) && cw_time_since(now, e->probed_at).ns > behind_again.ns &&
-                      e->base < cast_session_mine(c, e).oldest;
+                      e->base < cast_session_holding(c, e).oldest;
         if (behind || cast_edge_due(e, now)) {
             probe(c, e);
         }
@@ -267,7 +267,7 @@ static int take_ack(struct cast_session *c, const struct cast_head *h, cw_server
     if (e == NULL || !cast_edge_acked(e, h, cw_now(c->s))) {
         return -ESTALE;
     }
-    if (e->out && e->base >= cast_session_mine(c, e).oldest) {
+    if (e->out && e->base >= cast_session_holding(c, e).oldest) {
         e->out = false;
     }
     if (e->base != before) {

@@ -208,15 +208,15 @@ uint32_t cast_session_whole(const struct cast_session *c, uint8_t tree)
     return c->source ? c->out.stripe.lane[tree].next : cast_ring_whole(&c->tree[tree].ring);
 }
 
-struct cast_mine cast_session_mine(const struct cast_session *c, const struct cast_edge *e)
+struct cast_holding cast_session_holding(const struct cast_session *c, const struct cast_edge *e)
 {
     if (c->source) {
         uint32_t next = c->out.stripe.lane[e->tree].next;
         uint32_t oldest = c->ended ? next : next > CAST_WINDOW ? next - CAST_WINDOW : 0;
-        return (struct cast_mine){.oldest = oldest, .base = next};
+        return (struct cast_holding){.oldest = oldest, .base = next};
     }
     const struct cast_ring *r = &c->tree[e->tree].ring;
-    struct cast_mine mine = {.oldest = r->base, .base = r->base, .have = {r->have[0], r->have[1]}};
+    struct cast_holding mine = {.oldest = r->base, .base = r->base, .have = {r->have[0], r->have[1]}};
     if (!e->heard || e->base < r->base) {
         mine.oldest = cast_ring_oldest(r);
     }

@@ -135,7 +135,7 @@ CW_MUST_CHECK int cast_session_replan(struct cast_session *c);
 /* All below it, this server and everything under it have of the tree, or will not get by it; the ring goes on to there. */
 uint32_t cast_session_settle(struct cast_session *c, uint8_t tree);
 /* What this server can give an edge. */
-struct cast_mine cast_session_mine(const struct cast_session *c, const struct cast_edge *e);
+struct cast_holding cast_session_holding(const struct cast_session *c, const struct cast_edge *e);
 /* The first piece of the tree that it has not. */
 uint32_t cast_session_whole(const struct cast_session *c, uint8_t tree);
 /* Nothing more comes in this round. */

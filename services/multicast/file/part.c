@@ -41,10 +41,10 @@ struct file_part {
     char part[FILE_BESIDE], map_name[FILE_BESIDE];
     enum file_part_state state;
     int status;
-    bool taken;   /* somebody has its sink */
-    bool waits;   /* write() said -EAGAIN */
-    bool already; /* the file is there, whole */
-    bool told;    /* end() was called */
+    bool taken;      /* somebody has its sink */
+    bool waits;      /* write() said -EAGAIN */
+    bool already;    /* the file is there, whole */
+    bool end_called; /* end() was called */
 
     /* Of the work while `task` is not TASK_NONE, else of the server's thread; state, filling and what stands above never are the work's. */
     enum task task;
@@ -272,7 +272,7 @@ static void next(struct file_part *p)
     if (p->task != TASK_NONE || p->state == FILE_PART_OPENING) {
         return;
     }
-    if (p->told && (p->status < 0 || p->state != FILE_PART_FINISHING)) {
+    if (p->end_called && (p->status < 0 || p->state != FILE_PART_FINISHING)) {
         if (p->file != NULL) {
             give(p, TASK_LEAVE, cost_end);
         } else {
@@ -395,7 +395,7 @@ static bool sink_has(void *context, uint64_t piece)
 static int sink_end(void *context, int status)
 {
     struct file_part *p = context;
-    p->told = true;
+    p->end_called = true;
     if (status == 0 && p->status == 0 && p->already) {
         p->state = FILE_PART_OVER;
         return 0;
@@ -489,8 +489,8 @@ struct cast_sink file_part_sink(struct file_part *p)
 
 void file_part_abandon(struct file_part *p)
 {
-    if (!p->taken && !p->told) {
-        p->told = true;
+    if (!p->taken && !p->end_called) {
+        p->end_called = true;
         next(p);
     }
 }

@@ -47,7 +47,7 @@ static const char *state_of(const struct file_send *send)
 }
 
 /* The trees and links by which this server sends it now. */
-static void tell_trees(const struct file_send *send, cw_request *r)
+static void report_trees(const struct file_send *send, cw_request *r)
 {
     const struct cast_session *c =
         send->sending && !send->over ? cast_engine_look(send->files->engine, send->ticket) : NULL;
@@ -69,7 +69,7 @@ static void tell_trees(const struct file_send *send, cw_request *r)
     }
 }
 
-static void tell_digest(const struct file_send *send, cw_request *r)
+static void report_digest(const struct file_send *send, cw_request *r)
 {
     char hex[2 * FILES_DIGEST_BYTES + 1];
     for (unsigned i = 0; i < FILES_DIGEST_BYTES; i++) {
@@ -78,7 +78,7 @@ static void tell_digest(const struct file_send *send, cw_request *r)
     cw_request_text(r, "sha256", hex);
 }
 
-static void tell_common(struct file_send *send, cw_request *r, const struct sums *s)
+static void report_common(struct file_send *send, cw_request *r, const struct sums *s)
 {
     cw_request_int(r, "id", send->id);
     cw_request_text(r, "name", send->label.name);
@@ -96,7 +96,7 @@ void file_rows_progress(struct file_send *send, cw_request *r)
     struct files *f = send->files;
     struct sums s = sum_of(send);
     cw_time until = send->over ? send->over_at : cw_now(f->s);
-    tell_common(send, r, &s);
+    report_common(send, r, &s);
     if (!send->sending) {
         cw_request_int(r, "digested_bytes", send->reader != NULL ? (int64_t)file_reader_hashed(send->reader) : 0);
     }
@@ -112,7 +112,7 @@ void file_rows_progress(struct file_send *send, cw_request *r)
     if (send->over && send->status < 0) {
         cw_request_text(r, "reason", file_reason(send->status));
     }
-    tell_trees(send, r);
+    report_trees(send, r);
 }
 
 void file_rows_members(struct file_send *send, cw_request *r)
@@ -142,7 +142,7 @@ void file_rows_end(struct file_send *send, cw_request *r)
 {
     struct sums s = sum_of(send);
     cw_request_text(r, "what", "sum");
-    tell_common(send, r, &s);
+    report_common(send, r, &s);
     cw_request_int(r, "took_ns", cw_time_since(send->over_at, send->began).ns);
     cw_request_int(r, "slowest_ns", s.took.ns);
     cw_request_int(r, "least_bits_per_s", s.complete > 0 ? rate_of(send->label.bytes, s.took) : 0);
@@ -150,6 +150,6 @@ void file_rows_end(struct file_send *send, cw_request *r)
     if (send->status < 0) {
         cw_request_text(r, "reason", file_reason(send->status));
     }
-    tell_digest(send, r);
+    report_digest(send, r);
     file_rows_members(send, r);
 }

@@ -28,7 +28,7 @@ struct bulk_hooks {
 };
 
 /* How one ended at its source: status as in struct cast_result, rows ascend by server. Borrowed for the call. */
-typedef void (*bulk_done_fn)(void *arg, int status, const struct cast_member *book, unsigned count);
+typedef void (*bulk_done_fn)(void *arg, int status, const struct cast_member *member, unsigned count);
 
 /* Borrows all; takes the engine's bulk from then on. -ENOMEM. */
 CW_MUST_CHECK int bulk_open(struct bulk **out, cw_svc *s, struct cast_engine *engine, const struct bulk_hooks *hooks);

@@ -124,7 +124,7 @@ static void unlink_wait(struct wait *w)
     *at = w->next;
 }
 
-static void acked(void *arg, int status)
+static void on_acked(void *arg, int status)
 {
     struct wait *w = arg;
     unlink_wait(w);
@@ -175,7 +175,7 @@ static int change(cw_multicast *u, const char *group, size_t length, uint8_t add
         if (w != NULL) {
             w->acked = done;
         }
-        rc = membership_want(u->clients->membership, &name, flags, w != NULL ? acked : NULL, w);
+        rc = membership_want(u->clients->membership, &name, flags, w != NULL ? on_acked : NULL, w);
     }
     if (rc < 0 && w != NULL) {
         unlink_wait(w);

@@ -118,7 +118,7 @@ static void answer(struct asked *a, int status)
     cw_request_done(r, status);
 }
 
-static void acked(void *arg, int status)
+static void on_acked(void *arg, int status)
 {
     struct asked *a = arg;
     if (status == 0) {
@@ -129,7 +129,7 @@ static void acked(void *arg, int status)
     answer(a, status);
 }
 
-static void told(void *arg, int status, const cw_coord *member, unsigned count)
+static void on_members(void *arg, int status, const cw_coord *member, unsigned count)
 {
     struct asked *a = arg;
     for (unsigned i = 0; i < count; i++) {
@@ -141,7 +141,7 @@ static void told(void *arg, int status, const cw_coord *member, unsigned count)
     answer(a, status);
 }
 
-static void published(void *arg, const cw_multicast_result *result)
+static void on_published(void *arg, const cw_multicast_result *result)
 {
     struct asked *a = arg;
     if (result->status == 0) {
@@ -182,14 +182,14 @@ static int change(struct group_command *c, cw_request *r, bool join, const char 
         return -ENOMEM;
     }
     size_t length = strlen(name);
-    return waits(r, a,
-                 join ? clients_join(c->as, name, length, acked, a) : clients_leave(c->as, name, length, acked, a));
+    return waits(
+        r, a, join ? clients_join(c->as, name, length, on_acked, a) : clients_leave(c->as, name, length, on_acked, a));
 }
 
 static int members(struct group_command *c, cw_request *r, const char *name)
 {
     struct asked *a = new_asked(c, r, "", name);
-    return a == NULL ? -ENOMEM : waits(r, a, clients_members(c->as, name, strlen(name), told, a));
+    return a == NULL ? -ENOMEM : waits(r, a, clients_members(c->as, name, strlen(name), on_members, a));
 }
 
 static int publish(struct group_command *c, cw_request *r, bool once, const char *name, int words,
@@ -212,7 +212,7 @@ static int publish(struct group_command *c, cw_request *r, bool once, const char
         return refuse(r, -EMSGSIZE, "best effort is one packet, and the text does not fit one; it begins", word[0]);
     }
     struct asked *a = new_asked(c, r, "", name);
-    return a == NULL ? -ENOMEM : waits(r, a, clients_publish(c->as, name, strlen(name), &content, published, a));
+    return a == NULL ? -ENOMEM : waits(r, a, clients_publish(c->as, name, strlen(name), &content, on_published, a));
 }
 
 /* ---- Commands that are answered at once ------------------------------------------------------------------------------------------------ */
@@ -235,14 +235,14 @@ static int list(const struct group_command *c, cw_request *r)
                         row.flags & GROUP_MEMBER   ? "member"
                         : row.flags & GROUP_KEEPER ? "keeper"
                                                    : "");
-        cw_request_int(r, "acknowledged", row.acked);
+        cw_request_int(r, "acknowledged", row.on_acked);
         cw_request_int(r, "root", row.root);
         cw_request_int(r, "members", row.root ? (int64_t)row.members : -1);
     }
     return 0;
 }
 
-static int tell_heard(const struct group_command *c, cw_request *r)
+static int show_heard(const struct group_command *c, cw_request *r)
 {
     uint64_t first = c->heard_count > GROUP_HEARD_MOST ? c->heard_count - GROUP_HEARD_MOST : 0;
     for (uint64_t i = first; i < c->heard_count; i++) {
@@ -269,7 +269,7 @@ int group_command_run(struct group_command *c, cw_request *r, int argc, const ch
         return list(c, r);
     }
     if (argc == 2 && strcmp(word, "heard") == 0) {
-        return tell_heard(c, r);
+        return show_heard(c, r);
     }
     bool once = strcmp(word, "publish-once") == 0;
     bool says = once || strcmp(word, "publish") == 0;

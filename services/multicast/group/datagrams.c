@@ -32,7 +32,7 @@ struct datagram_out {
     uint64_t number;
     uint8_t *packet;
     size_t length;
-    struct cast_member *book;
+    struct cast_member *member;
     unsigned count, waiting, tries;
     cw_time began, due, until;
     datagrams_done_fn done;
@@ -177,7 +177,7 @@ static void set_timer(struct datagrams *n)
 static void free_out(struct datagram_out *o)
 {
     free(o->packet);
-    free(o->book);
+    free(o->member);
     free(o);
 }
 
@@ -197,19 +197,19 @@ size_t datagrams_most(const struct datagrams *n, size_t name_bytes)
 }
 
 /* The members that are to answer. */
-static int open_book(const struct datagrams *n, struct datagram_out *o, const uint8_t *set)
+static int open_members(const struct datagrams *n, struct datagram_out *o, const uint8_t *set)
 {
     for (cw_server i = 0; i < n->torus->servers; i++) {
         o->count += i != n->self && in_set(set, i);
     }
-    o->book = calloc(o->count + 1, sizeof *o->book);
-    if (o->book == NULL) {
+    o->member = calloc(o->count + 1, sizeof *o->member);
+    if (o->member == NULL) {
         return -ENOMEM;
     }
     unsigned at = 0;
     for (cw_server i = 0; i < n->torus->servers; i++) {
         if (i != n->self && in_set(set, i)) {
-            o->book[at++].server = i;
+            o->member[at++].server = i;
         }
     }
     o->waiting = o->count;
@@ -281,7 +281,7 @@ int datagrams_send(struct datagrams *n, const struct datagram_order *order)
         return -EAGAIN;
     }
     struct datagram_out *o = calloc(1, sizeof *o);
-    int rc = o != NULL && (o->packet = malloc(length)) != NULL ? open_book(n, o, order->set) : -ENOMEM;
+    int rc = o != NULL && (o->packet = malloc(length)) != NULL ? open_members(n, o, order->set) : -ENOMEM;
     if (rc == 0) {
         o->length = length;
         o->number = h.number;
@@ -331,7 +331,7 @@ static void send_again(struct datagrams *n, struct datagram_out *o)
     cw_time now = cw_now(n->s);
     o->packet[1] |= DATAGRAM_DIRECT;
     for (unsigned i = 0; i < o->count; i++) {
-        struct cast_member *m = &o->book[i];
+        struct cast_member *m = &o->member[i];
         if (m->state != CAST_WAITING) {
             continue;
         }
@@ -349,7 +349,7 @@ static void send_again(struct datagrams *n, struct datagram_out *o)
 }
 
 /* Tells those that are settled, one at a time: whoever is told may send more. */
-static void tell(struct datagrams *n)
+static void report_settled(struct datagrams *n)
 {
     for (struct datagram_out **at = &n->out; *at != NULL;) {
         struct datagram_out *o = *at;
@@ -362,7 +362,7 @@ static void tell(struct datagrams *n)
         }
         remove_out(n, at);
         if (o->done != NULL) {
-            o->done(o->arg, o->book, o->count);
+            o->done(o->arg, o->member, o->count);
         }
         free_out(o);
         at = &n->out;
@@ -379,7 +379,7 @@ static void tick(cw_svc *s, void *state, void *arg)
             send_again(n, o);
         }
     }
-    tell(n);
+    report_settled(n);
     set_timer(n);
 }
 
@@ -387,12 +387,12 @@ void datagrams_event(struct datagrams *n)
 {
     for (struct datagram_out *o = n->out; o != NULL; o = o->next) {
         for (unsigned i = 0; i < o->count; i++) {
-            if (is_gone(n, o, &o->book[i])) {
-                mark(n, o, &o->book[i], -ENETUNREACH);
+            if (is_gone(n, o, &o->member[i])) {
+                mark(n, o, &o->member[i], -ENETUNREACH);
             }
         }
     }
-    tell(n);
+    report_settled(n);
     set_timer(n);
 }
 
@@ -406,12 +406,12 @@ static int take_receipt(struct datagrams *n, const struct group_head *h, cw_serv
         return -ESTALE;
     }
     for (unsigned i = 0; i < o->count; i++) {
-        if (o->book[i].server == from || GROUP_MUTANT(ACK_FOR_ALL)) {
-            mark(n, o, &o->book[i], h->status);
+        if (o->member[i].server == from || GROUP_MUTANT(ACK_FOR_ALL)) {
+            mark(n, o, &o->member[i], h->status);
         }
     }
     if (o->waiting == 0) {
-        tell(n);
+        report_settled(n);
         set_timer(n);
     }
     return 0;

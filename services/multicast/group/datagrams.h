@@ -33,7 +33,7 @@ struct datagrams_hooks {
 };
 
 /* How a reliable one ended at its source; rows ascend by server. Borrowed for the call. */
-typedef void (*datagrams_done_fn)(void *arg, const struct cast_member *book, unsigned count);
+typedef void (*datagrams_done_fn)(void *arg, const struct cast_member *member, unsigned count);
 
 struct datagram_order {
     cw_job job;

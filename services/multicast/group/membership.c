@@ -195,7 +195,7 @@ bool membership_packet(struct membership *g, cw_packet *p, const struct group_he
 
 /* ---- As a member ------------------------------------------------------------------------------------------------------- */
 
-static void heard(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
+static void on_announce_reply(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
 {
     (void)state, (void)reply, (void)rx;
     struct announcement *announcement = arg;
@@ -242,7 +242,7 @@ static void announce(struct membership *g, struct announced *m)
     if (announcement != NULL) {
         *announcement = (struct announcement){g, m};
     }
-    int rc = announcement != NULL ? call(g, &h, &m->key, call_lasts, heard, announcement) : -ENOMEM;
+    int rc = announcement != NULL ? call(g, &h, &m->key, call_lasts, on_announce_reply, announcement) : -ENOMEM;
     if (rc < 0) {
         free(announcement);
         announcer_answered(&g->announcer, m, rc == -ENOSPC ? -ENOBUFS : rc, cw_now(g->s), 0);
@@ -285,7 +285,7 @@ static void end_question(struct question *q, int status, const uint8_t *set)
     }
 }
 
-static void told(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
+static void on_members_reply(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
 {
     (void)state, (void)rx;
     struct question *q = arg;
@@ -309,7 +309,7 @@ static void ask(struct membership *g, struct question *q)
 {
     const struct group_head h = {
         .kind = GROUP_MEMBERS, .job = q->name.job, .name = q->name.text, .name_bytes = q->name.length};
-    int rc = call(g, &h, &q->key, call_lasts, told, q);
+    int rc = call(g, &h, &q->key, call_lasts, on_members_reply, q);
     q->asking = rc == 0;
     q->due = rc == 0 ? CW_NEVER : cw_time_add(cw_now(g->s), ask_again);
 }
@@ -405,10 +405,10 @@ static void tick(cw_svc *s, void *state, void *arg)
     cw_time now = cw_now(s);
     g->timer = NULL;
     for (struct announcer_waiter *w; (w = announcer_take_waiter(&g->announcer, now)) != NULL;) {
-        struct announcer_waiter told_now = *w;
+        struct announcer_waiter waiter = *w;
         free(w);
-        if (told_now.fn != NULL) {
-            told_now.fn(told_now.arg, told_now.status);
+        if (waiter.fn != NULL) {
+            waiter.fn(waiter.arg, waiter.status);
         }
     }
     for (struct question *q = g->questions; q != NULL;) {

@@ -170,29 +170,29 @@ static int status_of(const struct cast_member *m, int ended)
 }
 
 /* The others have answered, or will not. */
-static void answered(struct outgoing *o, int status, const struct cast_member *book, unsigned count)
+static void answered(struct outgoing *o, int status, const struct cast_member *member, unsigned count)
 {
     o->row = calloc(count + 1, sizeof *o->row); /* one for us */
     o->status = o->row == NULL ? -ENOMEM : 0;
     for (unsigned i = 0; i < count && o->row != NULL; i++) {
-        add_row(o, book[i].server, status_of(&book[i], status));
+        add_row(o, member[i].server, status_of(&member[i], status));
     }
     o->stage = STAGE_OVER;
 }
 
 static void set_timer(struct publisher *b);
 
-static void datagrams_answered(void *arg, const struct cast_member *book, unsigned count)
+static void datagrams_answered(void *arg, const struct cast_member *member, unsigned count)
 {
     struct outgoing *o = arg;
-    answered(o, 0, book, count);
+    answered(o, 0, member, count);
     set_timer(o->box);
 }
 
-static void bulk_answered(void *arg, int status, const struct cast_member *book, unsigned count)
+static void bulk_answered(void *arg, int status, const struct cast_member *member, unsigned count)
 {
     struct outgoing *o = arg;
-    answered(o, status, book, count);
+    answered(o, status, member, count);
     set_timer(o->box);
 }
 
@@ -225,15 +225,15 @@ static void send_now(struct outgoing *o)
         return; /* it stays where it is */
     }
     if (rc == -ENETUNREACH) {
-        struct cast_member *book = calloc(o->others, sizeof *book);
+        struct cast_member *member = calloc(o->others, sizeof *member);
         unsigned count = 0;
-        for (cw_server i = 0; i < b->torus->servers && book != NULL; i++) {
+        for (cw_server i = 0; i < b->torus->servers && member != NULL; i++) {
             if (o->set[i / 8] >> i % 8 & 1) {
-                book[count++] = (struct cast_member){.server = i, .state = CAST_LOST, .status = rc};
+                member[count++] = (struct cast_member){.server = i, .state = CAST_LOST, .status = rc};
             }
         }
-        answered(o, 0, book, count);
-        free(book);
+        answered(o, 0, member, count);
+        free(member);
     } else if (rc < 0) {
         fail(o, rc);
     } else if (o->reliable) {
@@ -276,7 +276,7 @@ static void move_on(struct outgoing *o)
     }
 }
 
-static void tell(struct outgoing *o)
+static void report(struct outgoing *o)
 {
     cw_multicast_result result = {.size = sizeof result, .status = o->status};
     if (o->reliable && o->self_member && o->row != NULL) {
@@ -328,7 +328,7 @@ static void tick(cw_svc *s, void *state, void *arg)
         next = o->next;
         if (o->stage == STAGE_OVER && !o->to_self) {
             unlink_outgoing(o);
-            tell(o);
+            report(o);
         }
     }
     if (b->refused && has_room(b, PUBLISHER_MEMORY / 4)) {
@@ -415,7 +415,7 @@ void publisher_cancel(struct publisher *b, const void *owner)
             unlink_outgoing(o);
             fail(o, -ECANCELED);
             o->rows = 0;
-            tell(o);
+            report(o);
             next = b->first; /* whoever is told may have sent */
         }
         o = next;

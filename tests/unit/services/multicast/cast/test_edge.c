@@ -2,7 +2,7 @@
 #include "services/multicast/cast/edge.h"
 #include "suite.h"
 
-static const struct cast_mine all = {0, 1000, {0, 0}};
+static const struct cast_holding all = {0, 1000, {0, 0}};
 static cw_time now;
 
 static struct cast_head ack(const struct cast_edge *e, uint32_t echo, uint32_t base, uint64_t have)
@@ -92,15 +92,15 @@ START_TEST(only_what_the_parent_has)
 {
     struct cast_edge e = heard(10);
     uint32_t index;
-    struct cast_mine mine = {0, 0, {8, 0}}; /* one piece, from above a hole */
+    struct cast_holding mine = {0, 0, {8, 0}}; /* one piece, from above a hole */
     ck_assert(cast_edge_next(&e, &mine, &index) && index == 3);
     mine.have[0] = 0;
     ck_assert(!cast_edge_next(&e, &mine, &index));
-    mine = (struct cast_mine){4, 7, {2, 0}}; /* has let go of what is before 4 */
+    mine = (struct cast_holding){4, 7, {2, 0}}; /* has let go of what is before 4 */
     ck_assert(cast_edge_next(&e, &mine, &index) && index == 4);
     struct cast_head a = ack(&e, e.order, 7, 0);
     ck_assert(cast_edge_acked(&e, &a, now) && cast_edge_next(&e, &mine, &index) && index == 8);
-    mine = (struct cast_mine){500, 500, {1, 0}}; /* far ahead of the child: nothing it could take */
+    mine = (struct cast_holding){500, 500, {1, 0}}; /* far ahead of the child: nothing it could take */
     ck_assert(!cast_edge_next(&e, &mine, &index));
 }
 END_TEST

@@ -159,7 +159,7 @@ START_TEST(settles)
     ck_assert_uint_eq(cast_session_settle(c, tree), 6);
     c->edge[0].base = 2; /* it says now that it has less */
     ck_assert_uint_eq(cast_session_settle(c, tree), 6);
-    struct cast_mine mine = cast_session_mine(c, &c->edge[0]);
+    struct cast_holding mine = cast_session_holding(c, &c->edge[0]);
     ck_assert(mine.oldest == 0 && mine.base == 6 && mine.have[0] == 0xf);
     c->edge[0].out = true; /* nobody waits for it any more */
     for (unsigned i = 1; i < c->edges; i++) {

@@ -64,7 +64,7 @@ static void deliver(void *context, const struct group_name *name, bool to_group,
     delivered++;
 }
 
-static void done(void *arg, int status, const struct cast_member *book, unsigned count)
+static void done(void *arg, int status, const struct cast_member *member, unsigned count)
 {
     (void)book, (void)count;
     ck_assert_ptr_eq(arg, &dones);

@@ -108,7 +108,7 @@ static void teardown(void)
     ck_assert_uint_eq(fake_net_close(net), 0);
 }
 
-static void done(void *arg, const struct cast_member *book, unsigned count)
+static void done(void *arg, const struct cast_member *member, unsigned count)
 {
     (void)arg;
     dones++;

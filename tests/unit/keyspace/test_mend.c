@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trees with servers dead, any set of them: whoever can be reached at all is reached by every tree, over living servers, without a circle. */
-#include "services/multicast/cast/mend.h"
+/*
+ * Trees with any set of servers dead: each server that can be reached at all is reached by every tree, over living servers
+ * only, and without a circle.
+ */
+#include "keyspace/mend.h"
 
 #include "suite.h"
 
@@ -18,7 +21,7 @@ static void setup(cw_dims dims)
     memset(live, 1, sizeof live);
 }
 
-/* Who can be reached at all. */
+/* Finds the servers that can be reached at all, by a search that is too simple to be wrong. */
 static void flood(bool reached[MOST])
 {
     memset(reached, 0, MOST);
@@ -36,50 +39,50 @@ static void flood(bool reached[MOST])
     }
 }
 
-/* Gives how many trees share the most used link; checks everything. */
+/* Checks the rules of mend.h, and gives how many trees share the most used link. */
 static unsigned look(void)
 {
-    struct cast_mend m;
+    struct mend m;
     bool reached[MOST];
     uint8_t users[MOST][CW_LINK_COUNT] = {{0}};
     unsigned most = 0;
     flood(reached);
-    ck_assert_int_eq(cast_mend_make(&m, &torus, trees, live), 0);
+    ck_assert_int_eq(mend_make(&m, &torus, trees, live), 0);
     for (cw_link t = 0; t < CW_LINK_COUNT; t++) {
         for (cw_server o = 0; o < torus.servers; o++) {
             cw_server at = o;
             unsigned steps = 0;
-            while (at != 0 && cast_mend_parent(&m, t, at) != CAST_NO_PARENT && steps <= torus.servers) {
-                at = torus_neighbour(&torus, at, cast_mend_parent(&m, t, at));
+            while (at != 0 && mend_parent(&m, t, at) != MEND_NO_PARENT && steps <= torus.servers) {
+                at = torus_neighbour(&torus, at, mend_parent(&m, t, at));
                 ck_assert(live[at]);
                 steps++;
             }
             bool tree = trees_all(trees) >> t & 1;
             ck_assert_msg((at == 0 && steps < torus.servers) == (o == 0 || (tree && reached[o])),
                           "tree %u, offset %u: %u steps end at %u", t, o, steps, at);
-            ck_assert(o == 0 || reached[o] || cast_mend_parent(&m, t, o) == CAST_NO_PARENT);
-            if (o != 0 && cast_mend_parent(&m, t, o) != CAST_NO_PARENT) {
-                unsigned n = ++users[o][cast_mend_parent(&m, t, o)];
+            ck_assert(o == 0 || reached[o] || mend_parent(&m, t, o) == MEND_NO_PARENT);
+            if (o != 0 && mend_parent(&m, t, o) != MEND_NO_PARENT) {
+                unsigned n = ++users[o][mend_parent(&m, t, o)];
                 most = n > most ? n : most;
             }
         }
     }
-    cast_mend_free(&m);
+    mend_free(&m);
     return most;
 }
 
 START_TEST(as_the_table_has_it)
 {
-    struct cast_mend m;
+    struct mend m;
     setup((cw_dims){3, 4, 5});
     ck_assert_uint_eq(look(), 1);
-    ck_assert_int_eq(cast_mend_make(&m, &torus, trees, live), 0);
+    ck_assert_int_eq(mend_make(&m, &torus, trees, live), 0);
     for (cw_link t = 0; t < CW_LINK_COUNT; t++) {
         for (cw_server o = 1; o < torus.servers; o++) {
-            ck_assert_uint_eq(cast_mend_parent(&m, t, o), trees_parent(trees, t, o));
+            ck_assert_uint_eq(mend_parent(&m, t, o), trees_parent(trees, t, o));
         }
     }
-    cast_mend_free(&m);
+    mend_free(&m);
     trees_close(trees);
 }
 END_TEST
@@ -105,8 +108,8 @@ START_TEST(any_set_of_dead)
 END_TEST
 
 /*
- * One death takes a link from each neighbour. For each of the dead, the trees of the five best ranks share no link among themselves, in all places but few; and no
- * link has more than two.
+ * One death takes a link from each neighbour. Whichever server dies, no link has more than two trees; and for most of them the
+ * trees of the five lowest ranks share no link with one another.
  */
 START_TEST(one_death)
 {
@@ -116,21 +119,21 @@ START_TEST(one_death)
         memset(live, 1, sizeof live);
         live[dead] = 0;
         ck_assert_uint_le(look(), 2);
-        struct cast_mend m;
-        ck_assert_int_eq(cast_mend_make(&m, &torus, trees, live), 0);
+        struct mend m;
+        ck_assert_int_eq(mend_make(&m, &torus, trees, live), 0);
         unsigned clashes = 0;
         for (cw_server o = 1; o < torus.servers; o++) {
             unsigned used = 0;
             for (cw_link t = 0; t < CW_LINK_COUNT; t++) {
-                cw_link in = cast_mend_parent(&m, t, o);
-                if (m.rank[t] < 5 && in != CAST_NO_PARENT) {
+                cw_link in = mend_parent(&m, t, o);
+                if (m.rank[t] < 5 && in != MEND_NO_PARENT) {
                     clashes += used >> in & 1;
                     used |= 1u << in;
                 }
             }
         }
         clean += clashes == 0;
-        cast_mend_free(&m);
+        mend_free(&m);
     }
     ck_assert_msg(clean >= 20, "only %u of 26 deaths leave five whole trees", clean);
     trees_close(trees);
@@ -139,4 +142,4 @@ END_TEST
 
 static const struct suite_test tests[] = {SUITE_TEST(as_the_table_has_it), SUITE_TEST(any_set_of_dead),
                                           SUITE_TEST(one_death)};
-SUITE_MAIN("cast_mend", tests)
+SUITE_MAIN("mend", tests)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/multicast/cast/mend.h"
-
-#include "services/multicast/cast/mutant.h"
+#include "keyspace/mend.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,23 +7,26 @@
 
 enum { UNKNOWN = 0, JOINED = 1, APART = 2, DEEP = UINT16_MAX };
 
-/* One making. */
+/* What one mend_make() works with. */
 struct bench {
-    struct cast_mend *m;
+    struct mend *m;
     const struct torus *torus;
     const struct trees *trees;
     const uint8_t *live;
-    uint8_t *users; /* [offset * CW_LINK_COUNT + link]: the trees that come in there */
-    uint8_t *state; /* by offset, of the tree at hand: whether its way up ends at the source */
+    /* [offset * CW_LINK_COUNT + link]: the set of trees that enter the offset by that link. */
+    uint8_t *users;
+    /* By offset, for the tree at hand: JOINED when the way up from there ends at the source. */
+    uint8_t *state;
     uint16_t *depth;
+    /* The tree at hand, and its row of m->parent. */
     cw_link tree;
-    uint8_t *up; /* the tree's row of m->parent */
+    uint8_t *up;
 };
 
 struct choice {
     uint64_t cost;
-    cw_server at; /* who gets a parent */
-    cw_link link; /* over which */
+    cw_server at; /* the offset that gets a parent */
+    cw_link link; /* its link to that parent */
     bool found;
 };
 
@@ -40,7 +41,7 @@ static unsigned take_table(struct bench *b)
 {
     unsigned orphans = 0;
     for (cw_server o = 0; o < b->m->servers; o++) {
-        b->up[o] = CAST_NO_PARENT;
+        b->up[o] = MEND_NO_PARENT;
         if (o == 0 || !b->live[o]) {
             continue;
         }
@@ -55,7 +56,10 @@ static unsigned take_table(struct bench *b)
     return orphans;
 }
 
-/* Who is joined to the source by the tree, and how deep. Each way up is walked once, then walked again to be marked. */
+/*
+ * Finds the offsets that the tree joins to the source, and their depths. Each way up is walked once to find its end, and a
+ * second time to mark the offsets on it.
+ */
 static void find_joined(struct bench *b)
 {
     memset(b->state, UNKNOWN, b->m->servers);
@@ -64,7 +68,7 @@ static void find_joined(struct bench *b)
     for (cw_server o = 1; o < b->m->servers; o++) {
         cw_server at = o;
         uint16_t steps = 0;
-        while (b->state[at] == UNKNOWN && b->up[at] != CAST_NO_PARENT) {
+        while (b->state[at] == UNKNOWN && b->up[at] != MEND_NO_PARENT) {
             at = above(b, at);
             steps++;
         }
@@ -74,7 +78,7 @@ static void find_joined(struct bench *b)
             b->state[at] = end;
             b->depth[at] = depth;
             depth = (uint16_t)(end == JOINED ? depth - 1 : DEEP);
-            if (b->up[at] == CAST_NO_PARENT) {
+            if (b->up[at] == MEND_NO_PARENT) {
                 break;
             }
         }
@@ -83,7 +87,10 @@ static void find_joined(struct bench *b)
 
 /* ---- Mending ------------------------------------------------------------------------------------------------------ */
 
-/* What it costs that the tree comes in here as well: where two share, the one of higher rank loses, and the lower its rank the dearer. */
+/*
+ * What it costs when the tree at hand enters `at` by this link as well. Of two trees that share a link the one of higher rank
+ * loses; the lower the rank of the loser, the higher the cost. Equal costs are decided by depth.
+ */
 static uint64_t cost_of(const struct bench *b, cw_server at, cw_link link)
 {
     uint64_t cost = 0;
@@ -95,12 +102,15 @@ static uint64_t cost_of(const struct bench *b, cw_server at, cw_link link)
     return cost << 16 | b->depth[torus_neighbour(b->torus, at, link)];
 }
 
-/* A way into what is apart: to where a parent is missing, or (anywhere) to any server of it. */
+/*
+ * The cheapest link from the joined part into the part that is cut off: to an offset that lacks a parent, or (anywhere) to any
+ * offset of that part.
+ */
 static struct choice cheapest(const struct bench *b, bool anywhere)
 {
     struct choice best = {.found = false};
     for (cw_server at = 1; at < b->m->servers; at++) {
-        if (!b->live[at] || b->state[at] != APART || (!anywhere && b->up[at] != CAST_NO_PARENT)) {
+        if (!b->live[at] || b->state[at] != APART || (!anywhere && b->up[at] != MEND_NO_PARENT)) {
             continue;
         }
         for (cw_links left = trees_all(b->trees); left != 0; left &= (cw_links)(left - 1)) {
@@ -120,14 +130,17 @@ static struct choice cheapest(const struct bench *b, bool anywhere)
 static void set_parent(struct bench *b, cw_server at, cw_link link)
 {
     uint8_t bit = (uint8_t)(1 << b->tree);
-    if (b->up[at] != CAST_NO_PARENT) {
+    if (b->up[at] != MEND_NO_PARENT) {
         b->users[(size_t)at * CW_LINK_COUNT + b->up[at]] &= (uint8_t)~bit;
     }
     b->up[at] = (uint8_t)link;
     b->users[(size_t)at * CW_LINK_COUNT + link] |= bit;
 }
 
-/* The new parent may be given to a server below the one that lacks it: then the way between them turns round. */
+/*
+ * Gives c->at its new parent. Where c->at lies below the offset that lacks one, each server on the way between the two becomes
+ * the parent of the server that was its own parent.
+ */
 static void join(struct bench *b, const struct choice *c)
 {
     cw_server at = c->at;
@@ -135,7 +148,7 @@ static void join(struct bench *b, const struct choice *c)
     for (;;) {
         cw_link old = b->up[at];
         set_parent(b, at, link);
-        if (old == CAST_NO_PARENT) {
+        if (old == MEND_NO_PARENT) {
             return;
         }
         at = torus_neighbour(b->torus, at, old);
@@ -157,13 +170,14 @@ static void mend_tree(struct bench *b)
         join(b, &c);
     }
     for (cw_server o = 1; o < b->m->servers; o++) {
-        b->up[o] = b->state[o] == JOINED ? b->up[o] : CAST_NO_PARENT; /* who is cut off hears from nobody */
+        b->up[o] =
+            b->state[o] == JOINED ? b->up[o] : MEND_NO_PARENT; /* what is cut off from the source has no parent */
     }
 }
 
 /* ---- All of them -------------------------------------------------------------------------------------------------- */
 
-/* The tree whose root link is dead last, before it those with most that lack a parent. */
+/* Trees with more orphans come later; the tree whose first server below the source is dead comes last. */
 static void rank_trees(struct bench *b, const unsigned orphans[CW_LINK_COUNT])
 {
     unsigned key[CW_LINK_COUNT];
@@ -198,7 +212,7 @@ static void mend(struct bench *b)
         }
     }
     rank_trees(b, orphans);
-    for (unsigned rank = 0; rank < CW_LINK_COUNT && sum > 0 && !CAST_MUTANT(NO_MEND); rank++) {
+    for (unsigned rank = 0; rank < CW_LINK_COUNT && sum > 0; rank++) {
         for (cw_link t = 0; t < CW_LINK_COUNT; t++) {
             if (b->m->rank[t] == rank && (trees_all(b->trees) >> t & 1)) {
                 use_tree(b, t);
@@ -208,20 +222,20 @@ static void mend(struct bench *b)
     }
 }
 
-int cast_mend_make(struct cast_mend *m, const struct torus *torus, const struct trees *trees, const uint8_t *live)
+int mend_make(struct mend *m, const struct torus *torus, const struct trees *trees, const uint8_t *live)
 {
     cw_server n = torus->servers;
-    *m = (struct cast_mend){.servers = n};
+    *m = (struct mend){.servers = n};
     m->parent = malloc((size_t)n * CW_LINK_COUNT);
     uint8_t *users = calloc((size_t)n * (CW_LINK_COUNT + 1), 1);
     uint16_t *depth = calloc(n, sizeof *depth);
     if (m->parent == NULL || users == NULL || depth == NULL) {
         free(users);
         free(depth);
-        cast_mend_free(m);
+        mend_free(m);
         return -ENOMEM;
     }
-    memset(m->parent, CAST_NO_PARENT, (size_t)n * CW_LINK_COUNT);
+    memset(m->parent, MEND_NO_PARENT, (size_t)n * CW_LINK_COUNT);
     struct bench b = {.m = m, .torus = torus, .trees = trees, .live = live, .users = users, .depth = depth};
     b.state = users + (size_t)n * CW_LINK_COUNT;
     mend(&b);
@@ -230,7 +244,7 @@ int cast_mend_make(struct cast_mend *m, const struct torus *torus, const struct 
     return 0;
 }
 
-void cast_mend_free(struct cast_mend *m)
+void mend_free(struct mend *m)
 {
     free(m->parent);
     m->parent = NULL;

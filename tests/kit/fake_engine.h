@@ -34,7 +34,7 @@ struct fake_town {
     struct files *files;
     cw_svc *s;
     bool no_host;
-    files_group_fn group; /* the question for group "g" that waits */
+    files_members_fn group; /* the question for the members of group "g" that waits */
     void *group_arg;
 };
 extern struct fake_town town;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * group_town.h - the multicast on nine fake hosts (3x3x1) that reach one another, whose operators' name space a test takes for a service: what comes is counted.
+ * group_town.h - the multicast on nine fake hosts (3x3x1) that reach one another, with two services of two jobs on each that use
+ * it: what arrives is counted.
  */
 #ifndef KIT_GROUP_TOWN_H
 #define KIT_GROUP_TOWN_H
 
 #include "cubeway/multicast.h"
 #include "fake_net.h"
-#include "services/multicast/cast/head.h"
+#include "services/multicast/multicast.h"
 
 enum { TOWN = 9, TOWN_TEXT = 64 };
 
-/* A service that uses the multicast, on one server. */
+/* A service that uses the multicast, on one server, and what has happened to it. */
 struct town_user {
     cw_multicast *m;
     cw_svc *svc; /* of its job */
@@ -22,7 +23,7 @@ struct town_user {
     cw_coord from;
     bool to_group, best_effort;
     unsigned writable, forwards;
-    bool stops; /* what forward() says */
+    bool stops; /* its forward() stops best-effort messages */
 };
 
 /* How the last message ended. */
@@ -34,9 +35,11 @@ struct town_result {
 };
 
 extern struct fake_net *town;
-extern struct town_user town_user[TOWN], town_other[TOWN]; /* of two jobs */
+/* The services of jobs 4096 and 4097. */
+extern struct town_user town_user[TOWN], town_other[TOWN];
 extern struct town_result town_result;
-extern unsigned town_acks; /* acknowledgements of joins and the like; the last one's status: */
+/* Acknowledgements of joins and leaves so far, and the status of the last one. */
+extern unsigned town_acks;
 extern int town_acked;
 
 /* Opens, and waits until roots are settled. */

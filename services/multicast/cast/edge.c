@@ -3,11 +3,14 @@
 
 #include "services/multicast/cast/mutant.h"
 
-/* A probe too early costs a small packet, so the least is what a busy server may need to answer, not what a wire does. */
-static const cw_span alarm_least = {1000 * 1000};
-static const cw_span alarm_most = {250 * INT64_C(1000000)};
-static const unsigned tries_before_anew =
-    5; /* then a child that has begun anew, and counts its answers anew, is listened to */
+/*
+ * The least and the most time until a probe. A probe that leaves too early costs one small packet, so the least is what a busy
+ * server may need to answer, not what a wire does.
+ */
+static const cw_span alarm_least = CW_MS(1);
+static const cw_span alarm_most = CW_MS(250);
+/* After so many probes without an answer, a child that began anew, and numbers its answers anew, is believed. */
+static const unsigned tries_before_anew = 5;
 
 static cw_span alarm_after(const struct cast_edge *e)
 {

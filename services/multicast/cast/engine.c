@@ -7,19 +7,32 @@
 #include "services/multicast/cast/mutant.h"
 #include "services/multicast/cast/rounds.h"
 #include "services/multicast/cast/session_table.h"
+#include "services/reply/metrics.h"
+#include "services/reply/refuse.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MILLION = 1000 * 1000 };
-static const cw_span beat = {2000 * 1000};
-static const cw_span beat_quiet = {100 * 1000 * 1000};
-static const cw_span keep_quiet = {40 *
-                                   INT64_C(1000000000)}; /* a quiet session is remembered, longer than a source waits */
-static const cw_span keep_silent = {60 * INT64_C(1000000000)}; /* one that is not, and hears nothing */
+/* The time between two ticks while a session is busy, and while all are quiet. */
+static const cw_span beat = CW_MS(2);
+static const cw_span beat_quiet = CW_MS(100);
+/* A quiet session is remembered for so long: longer than a source waits for a member (limit_ms). */
+static const cw_span keep_quiet = CW_SEC(40);
+/* A session that is not quiet is given up when it has heard nothing for so long. */
+static const cw_span keep_silent = CW_SEC(60);
 
+enum { COUNT_TAKEN, COUNT_MALFORMED, COUNT_DAMAGED, COUNT_STRANGE, COUNT_REFUSED, COUNTS };
+static const struct metric metrics[COUNTS] = {
+    [COUNT_TAKEN] = {"packets", "Packets of messages that arrived and could be decoded."},
+    [COUNT_MALFORMED] = {"malformed", "Packets that could not be decoded, or did not come from the multicast."},
+    [COUNT_DAMAGED] = {"damaged", "Pieces that arrived with a wrong sum."},
+    [COUNT_STRANGE] = {"strange", "Packets of no use: of no message known here, late, or beyond the window."},
+    [COUNT_REFUSED] = {"refused", "Messages that were put off because there was no room for them."},
+};
+
+/* The accept function of a kind of messages. */
 struct acceptor {
     cast_accept_fn accept;
     void *context;
@@ -34,7 +47,7 @@ struct cast_engine {
     uint64_t numbers;
     cw_links polled; /* what the node was asked to ask us for, and has not been refused since */
     struct cast_session *turn[CW_LINK_COUNT]; /* whose turn it is; compared, never followed */
-    cw_counter *taken, *malformed, *damaged, *strange, *refused;
+    cw_counter *count[COUNTS];
 };
 
 /* ---- A member's beginning ----------------------------------------------------------------------------------------- */
@@ -341,7 +354,7 @@ static int take_open(struct cast_engine *e, struct cast_session **at, const stru
     if (c == NULL) {
         int rc = cast_session_table_begin(&e->table, h, &c);
         if (rc < 0) {
-            cw_counter_add(e->refused, 1);
+            cw_counter_add(e->count[COUNT_REFUSED], 1);
             return rc;
         }
         *at = c;
@@ -390,16 +403,16 @@ cw_verdict cast_engine_packet(struct cast_engine *e, const uint8_t *bytes, size_
     struct cast_head h;
     if (rx->src_job != MULTICAST_JOB || rx->src_process >= e->table.torus.servers ||
         cast_head_decode(bytes, length, &h) < 0) {
-        cw_counter_add(e->malformed, 1);
+        cw_counter_add(e->count[COUNT_MALFORMED], 1);
         return CW_DROP;
     }
     if (h.kind == CAST_DATA && cast_sum(h.piece, h.rest, h.rest_bytes) != h.sum) {
-        cw_counter_add(e->damaged, 1);
+        cw_counter_add(e->count[COUNT_DAMAGED], 1);
         return CW_DROP;
     }
-    cw_counter_add(e->taken, 1);
+    cw_counter_add(e->count[COUNT_TAKEN], 1);
     if (take(e, &h, rx->src_process) < 0) {
-        cw_counter_add(e->strange, 1);
+        cw_counter_add(e->count[COUNT_STRANGE], 1);
     }
     return CW_FORWARD;
 }
@@ -530,23 +543,10 @@ static int read_span(struct cast_engine *e, const char *name, uint64_t normal, c
     const char *word = cw_option(e->s, name);
     uint64_t ms = normal;
     if (word != NULL && words_number(word, 10, 600000, &ms) < 0) {
-        char text[120];
-        snprintf(text, sizeof text, "%s is milliseconds, from 10 to 600000, not '%.40s'", name, word);
-        cw_log(e->s, CW_LOG_ERROR, text);
-        return -EINVAL;
+        return refuse_setting(e->s, name, word, "milliseconds, from 10 to 600000");
     }
-    *out = (cw_span){(int64_t)ms * MILLION};
+    *out = CW_MS((int64_t)ms);
     return 0;
-}
-
-static void open_counters(struct cast_engine *e)
-{
-    cw_svc *s = e->s;
-    e->taken = cw_counter_new(s, "packets", "packets that came");
-    e->malformed = cw_counter_new(s, "malformed", "packets that are none of ours");
-    e->damaged = cw_counter_new(s, "damaged", "pieces with a wrong sum");
-    e->strange = cw_counter_new(s, "strange", "packets of no use: of no message, late, or beyond the window");
-    e->refused = cw_counter_new(s, "refused", "messages there was no room for");
 }
 
 int cast_engine_open(struct cast_engine **out, cw_svc *s)
@@ -563,7 +563,7 @@ int cast_engine_open(struct cast_engine **out, cw_svc *s)
         free(e);
         return rc;
     }
-    open_counters(e);
+    metrics_counters(s, metrics, COUNTS, e->count);
     *out = e;
     return 0;
 }

@@ -3,37 +3,38 @@
 
 #include "services/multicast/cast/head.h"
 #include "services/multicast/cast/rounds.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
 #include <string.h>
 
 enum {
-    ACK_AFTER = 8,     /* pieces that came, and steps of the base: mostly two for each piece */
-    LAST_IN_TURN = 32, /* of a link's packets that go to several trees one in so many is the last tree's */
-    LACK_BITS = 1024,  /* bytes, at most */
+    /* A child acknowledges at once after so many pieces and steps of its base (mostly two for each piece). */
+    ACK_AFTER = 8,
+    /* Of the packets of a link that serves several trees, one in so many is the last tree's, so that no tree stands still. */
+    LAST_IN_TURN = 32,
+    /* Bytes of the bits of one LACK, at most. */
+    LACK_BITS = 1024,
 };
-static const cw_span report_least = {1000 * 1000};
-static const cw_span report_most = {500 * INT64_C(1000000)};
-static const cw_span ack_late = {15 * 1000000};  /* what comes slowly is told of together */
-static const cw_span ack_again = {50 * 1000000}; /* while something is missing: what we said may have been lost */
-static const cw_span upstream_silent = {3000 * INT64_C(1000000)};
-static const cw_span abandoned = {2000 * INT64_C(1000000)};
-static const cw_span behind_again = {2 * 1000 * 1000};
+/* A member repeats its report to the source after so long, doubled each time up to the second. */
+static const cw_span report_least = CW_MS(1);
+static const cw_span report_most = CW_MS(500);
+/* What comes slowly is acknowledged together, after so long. */
+static const cw_span ack_late = CW_MS(15);
+/* While something is missing an acknowledgement is repeated: it may have been lost. */
+static const cw_span ack_again = CW_MS(50);
+/* An upstream that was not heard for so long, while another one was, is forgotten. */
+static const cw_span upstream_silent = CW_MS(3000);
+/* A tree of which nobody has sent anything for so long keeps no pieces any more. */
+static const cw_span abandoned = CW_MS(2000);
+/* The least time between two probes of a child that lacks what its parent no longer has. */
+static const cw_span behind_again = CW_MS(2);
 
 /* ---- Packets out -------------------------------------------------------------------------------------------------- */
 
 static struct cast_head head_of(const struct cast_session *c, enum cast_kind kind, uint8_t tree)
 {
     return (struct cast_head){.kind = kind, .tree = tree, .round = c->round, .origin = c->origin, .number = c->number};
-}
-
-static cw_to to_server(const cw_svc *s, cw_server server)
-{
-    return (cw_to){.kind = CW_TO_SERVER,
-                   .job = MULTICAST_JOB,
-                   .port = MULTICAST_PORT,
-                   .server = cw_server_coord(s, server),
-                   .process = server};
 }
 
 void cast_flow_reply(cw_svc *s, cw_server to, const struct cast_head *h)
@@ -48,7 +49,7 @@ void cast_flow_reply(cw_svc *s, cw_server to, const struct cast_head *h)
     if (h->rest_bytes > 0) {
         memcpy(data + head, h->rest, h->rest_bytes);
     }
-    const cw_to where = to_server(s, to);
+    const cw_to where = to_server(s, MULTICAST_JOB, MULTICAST_PORT, to);
     cw_send_or_drop(s, p, &where, NULL);
 }
 
@@ -76,7 +77,7 @@ static cw_packet *piece_packet(struct cast_session *c, const struct cast_edge *e
     h.order = e->order + 1;
     h.index = index;
     cast_head_encode(&h, data);
-    const cw_to to = to_server(c->s, e->to);
+    const cw_to to = to_server(c->s, MULTICAST_JOB, MULTICAST_PORT, e->to);
     if (!good || cw_packet_resize(p, CAST_DATA_HEAD + h.rest_bytes) < 0 || cw_packet_address(c->s, p, &to, NULL) < 0) {
         cw_packet_free(c->s, p);
         return NULL;
@@ -180,7 +181,7 @@ static void probe(struct cast_session *c, struct cast_edge *e)
     cast_head_encode(&h, data);
     memcpy(data + CAST_OPEN_HEAD, c->members, set);
     memcpy(data + CAST_OPEN_HEAD + set, c->label, c->label_bytes);
-    const cw_to to = to_server(c->s, e->to);
+    const cw_to to = to_server(c->s, MULTICAST_JOB, MULTICAST_PORT, e->to);
     cw_send_or_drop(c->s, p, &to, NULL);
     e->probed_at = cw_now(c->s);
 }
@@ -244,7 +245,7 @@ static bool update_upstream(struct cast_session *c, struct cast_tree *t, const s
             up = &t->up[i];
             break;
         }
-        up = t->up[i].heard.ns < up->confirmed.ns ? &t->up[i] : up;
+        up = t->up[i].heard.ns < up->heard.ns ? &t->up[i] : up;
     }
     bool gap = false;
     if (up->edge != h->edge || up->from != from) {
@@ -253,7 +254,7 @@ static bool update_upstream(struct cast_session *c, struct cast_tree *t, const s
         gap = h->order - up->echo > 1;
         up->echo = h->order;
     }
-    up->confirmed = t->heard = cw_now(c->s);
+    up->heard = t->heard = cw_now(c->s);
     return gap;
 }
 

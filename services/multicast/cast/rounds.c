@@ -5,8 +5,9 @@
 
 #include <errno.h>
 
-static const cw_span barren_least = {5 * 1000 * 1000};
-static const cw_span barren_most = {1000 * INT64_C(1000000)};
+/* The pause before a round that follows one without progress, doubled with each such round. */
+static const cw_span barren_least = CW_MS(5);
+static const cw_span barren_most = CW_MS(1000);
 
 /* ---- Beginning ---------------------------------------------------------------------------------------------------- */
 

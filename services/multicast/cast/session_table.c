@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/cast/session_table.h"
 
+#include "services/reply/metrics.h"
+
 #include <errno.h>
+
+/* Of sessions that are forgotten: a session counts for itself while it is there. */
+static const struct metric metrics[CAST_TABLE_COUNTS] = {
+    [CAST_TABLE_REPEATED] = {"repeated", "Pieces that were sent again, in messages that have been forgotten since."},
+    [CAST_TABLE_DOUBLED] = {"doubled",
+                            "Pieces that arrived more than once, in messages that have been forgotten since."},
+    [CAST_TABLE_SKIPPED] = {"skipped", "Pieces left for a later round, in messages that have been forgotten since."},
+};
 
 int cast_session_table_open(struct cast_session_table *t, cw_svc *s)
 {
     *t = (struct cast_session_table){.s = s};
-    t->repeated = cw_counter_new(s, "repeated", "pieces sent again, of messages that are forgotten");
-    t->doubled = cw_counter_new(s, "doubled", "pieces that came twice, of messages that are forgotten");
-    t->skipped = cw_counter_new(s, "skipped", "pieces left for a later round, of messages that are forgotten");
+    metrics_counters(s, metrics, CAST_TABLE_COUNTS, t->count_of);
     return torus_init(&t->torus, cw_torus(s));
 }
 
@@ -58,9 +66,9 @@ void cast_session_table_remove(struct cast_session_table *t, struct cast_session
     if (c->in.accepted) {
         cast_receiver_stop(&c->in.receiver, status);
     }
-    cw_counter_add(t->repeated, c->repeated);
-    cw_counter_add(t->doubled, c->doubled);
-    cw_counter_add(t->skipped, c->skipped);
+    cw_counter_add(t->count_of[CAST_TABLE_REPEATED], c->repeated);
+    cw_counter_add(t->count_of[CAST_TABLE_DOUBLED], c->doubled);
+    cw_counter_add(t->count_of[CAST_TABLE_SKIPPED], c->skipped);
     cast_session_close(c);
 }
 

@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A tree has so much of its own rate under way; it is also the time over which that is measured, so that news in lumps do not look like a change. */
-static const cw_span ahead = {5 * 1000 * 1000};
+/*
+ * A tree has what its own rate moves in this time under way. The rate is measured over the same time, so that acknowledgements
+ * that come in lumps do not look like a change of it.
+ */
+static const cw_span ahead = CW_MS(5);
 
 int cast_stripe_open(struct cast_stripe *d, uint32_t pieces)
 {

@@ -3,6 +3,7 @@
  * rows.c - what is said of a file that is sent: how far it is, how it ended, and each member.
  */
 #include "services/multicast/file/internal.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -102,7 +103,7 @@ void file_rows_progress(struct file_send *send, cw_request *r)
     }
     cw_request_int(r, "there_bytes", (int64_t)(send->goals > s.failed ? s.there / (send->goals - s.failed) : 0));
     if (send->sending && !send->over && s.slowest != CW_SERVER_NONE) {
-        files_tell_server(f, r, "slowest", s.slowest);
+        tell_server_id(f->s, r, "slowest", s.slowest);
         cw_request_int(r, "slowest_bytes", (int64_t)s.least);
     }
     cw_request_int(r, "took_ns", cw_time_since(until, send->began).ns);
@@ -122,7 +123,7 @@ void file_rows_members(struct file_send *send, cw_request *r)
         cw_request_row(r);
         cw_request_text(r, "what", "member");
         cw_request_int(r, "id", send->id);
-        files_tell_server(send->files, r, "server", goal->server);
+        tell_server_id(send->files->s, r, "server", goal->server);
         cw_request_text(r, "state",
                         !goal->ended       ? (goal->reported ? file_state_word(goal->state) : "waiting")
                         : goal->status < 0 ? "failed"

@@ -6,6 +6,7 @@
  * message that its source has given up: one from the same source, or without a piece for a while.
  */
 #include "services/multicast/file/internal.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -54,11 +55,7 @@ static void report_progress(struct file_slot *slot, cw_time now)
     if (p != NULL) {
         memcpy(n.id, file_part_label(slot->part)->digest, sizeof n.id);
         file_progress_encode(&n, cw_packet_data(p, NULL));
-        const cw_to to = {.kind = CW_TO_SERVER,
-                          .job = cw_job_of(f->s),
-                          .port = FILE_PORT,
-                          .server = cw_server_coord(f->s, slot->origin),
-                          .process = slot->origin};
+        const cw_to to = to_server(f->s, cw_job_of(f->s), FILE_PORT, slot->origin);
         cw_send_or_drop(f->s, p, &to, NULL);
     }
 }
@@ -73,7 +70,7 @@ static int slot_end(void *context, int status)
     }
     struct cast_sink sink = sink_of(slot);
     int rc = sink.end(sink.context, status);
-    cw_counter_add(rc == 0 ? f->taken : f->failed, rc != -EINPROGRESS);
+    cw_counter_add(rc == 0 ? f->count[FILES_TAKEN] : f->count[FILES_FAILED], rc != -EINPROGRESS);
     if (status == 0) { /* else the service may be closing, and sends nothing any more */
         report_progress(slot, cw_now(f->s));
         files_wake(f);
@@ -160,11 +157,11 @@ int file_take(void *context, const struct cast_offer *offer, struct cast_sink *s
     struct file_label label;
     cw_time now = cw_now(f->s);
     if (file_label_decode(offer->label, offer->label_bytes, &label) < 0 || offer->bytes != file_label_message(&label)) {
-        cw_counter_add(f->malformed, 1);
+        cw_counter_add(f->count[FILES_MALFORMED], 1);
         return -EBADMSG;
     }
     if (f->env.host == NULL || f->env.folder[0] == '\0') {
-        cw_counter_add(f->failed, 1);
+        cw_counter_add(f->count[FILES_FAILED], 1);
         return -EOPNOTSUPP;
     }
     reap(f);
@@ -186,7 +183,7 @@ int file_take(void *context, const struct cast_offer *offer, struct cast_sink *s
         slot->open = true;
         slot->moved = now;
     } else if (rc != -EAGAIN && slot->part != NULL) {
-        cw_counter_add(f->failed, 1);
+        cw_counter_add(f->count[FILES_FAILED], 1);
         file_part_abandon(slot->part);
         slot->detached = true;
     }
@@ -259,7 +256,7 @@ void file_take_status(struct files *f, cw_request *r, bool *first)
         *first = false;
         cw_request_text(r, "what", "coming");
         cw_request_text(r, "name", label->name);
-        files_tell_server(f, r, "from", slot->origin);
+        tell_server_id(f->s, r, "from", slot->origin);
         cw_request_text(r, "state", file_state_word(v.state));
         cw_request_int(r, "bytes", (int64_t)v.bytes);
         cw_request_int(r, "there_bytes", (int64_t)v.there);

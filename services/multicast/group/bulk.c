@@ -3,10 +3,19 @@
 
 #include "base/bytes.h"
 #include "cubeway/multicast.h"
+#include "services/reply/metrics.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The metrics' names are older than the term bulk message. */
+enum { COUNT_TAKEN, COUNT_REFUSED, COUNTS };
+static const struct metric metrics[COUNTS] = {
+    [COUNT_TAKEN] = {"memos_taken", "Messages of several packets delivered here."},
+    [COUNT_REFUSED] = {"memos_refused",
+                       "Messages of several packets refused: too long, or the memory for them was used up."},
+};
 
 /* One that is being sent. */
 struct bulk_out {
@@ -33,13 +42,13 @@ struct bulk_in {
 struct bulk {
     cw_svc *s;
     struct cast_engine *engine;
-    const struct bulk_hooks *hooks;
+    const struct clients *clients;
     struct bulk_out *out;
     unsigned out_count;
     struct bulk_in *in;
     size_t memory; /* of in */
     cw_timer *timer;
-    cw_counter *taken, *refused;
+    cw_counter *count[COUNTS];
 };
 
 size_t bulk_label_encode(const struct group_name *name, bool to_group, uint8_t *out)
@@ -170,7 +179,7 @@ static int end(void *context, int status)
 {
     struct bulk_in *i = context;
     struct bulk *m = i->m;
-    if (status != 0 || !m->hooks->wants(m->hooks->context, &i->name, i->to_group)) {
+    if (status != 0 || !clients_want(m->clients, &i->name, i->to_group)) {
         drop_in(m, i);
         return status != 0 ? status : -ENOENT;
     }
@@ -198,8 +207,11 @@ static void tick(cw_svc *s, void *state, void *arg)
     struct bulk *m = arg;
     m->timer = NULL;
     for (struct bulk_in *i; (i = oldest_whole(m)) != NULL;) {
-        m->hooks->deliver(m->hooks->context, &i->name, i->to_group, i->from, i->bytes, i->length);
-        cw_counter_add(m->taken, 1);
+        const struct arrival arrival = {
+            .name = &i->name, .to_group = i->to_group, .from = i->from, .bytes = i->bytes, .length = i->length};
+        int rc = clients_deliver(m->clients, &arrival);
+        (void)rc; /* -ENOENT: the client has left meanwhile */
+        cw_counter_add(m->count[COUNT_TAKEN], 1);
         drop_in(m, i);
     }
 }
@@ -213,11 +225,11 @@ static int accept_bulk(void *context, const struct cast_offer *offer, struct cas
     if (rc < 0) {
         return rc;
     }
-    if (!m->hooks->wants(m->hooks->context, &name, to_group)) {
+    if (!clients_want(m->clients, &name, to_group)) {
         return -ENOENT;
     }
     if (offer->bytes > CW_MULTICAST_BYTES_MAX || offer->bytes > BULK_MEMORY - m->memory) {
-        cw_counter_add(m->refused, 1);
+        cw_counter_add(m->count[COUNT_REFUSED], 1);
         return offer->bytes > CW_MULTICAST_BYTES_MAX ? -EMSGSIZE : -ENOBUFS;
     }
     struct bulk_in *i = calloc(1, sizeof *i);
@@ -239,7 +251,7 @@ static int accept_bulk(void *context, const struct cast_offer *offer, struct cas
 
 /* ---- Life ---------------------------------------------------------------------------------------------------------------- */
 
-int bulk_open(struct bulk **out, cw_svc *s, struct cast_engine *engine, const struct bulk_hooks *hooks)
+int bulk_open(struct bulk **out, cw_svc *s, struct cast_engine *engine, const struct clients *clients)
 {
     struct bulk *m = calloc(1, sizeof *m);
     if (m == NULL) {
@@ -247,9 +259,8 @@ int bulk_open(struct bulk **out, cw_svc *s, struct cast_engine *engine, const st
     }
     m->s = s;
     m->engine = engine;
-    m->hooks = hooks;
-    m->taken = cw_counter_new(s, "memos_taken", "messages of several packets that came for somebody here");
-    m->refused = cw_counter_new(s, "memos_refused", "of them, refused because they are too long or memory is used up");
+    m->clients = clients;
+    metrics_counters(s, metrics, COUNTS, m->count);
     cast_engine_kind(engine, CAST_BULK, accept_bulk, m);
     *out = m;
     return 0;

@@ -1,49 +1,89 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clients.h - the services of this server that use the multicast, the groups they have joined and the topics they listen to; the functions of
- * cubeway/multicast.h.
+ * clients.h - the services of this server that use the multicast: which names each of them wants, and how a message that has
+ * arrived is handed to it.
+ *
+ * This is the lower half of cubeway/multicast.h: datagrams, bulk messages and the publisher deliver through it and know
+ * nothing else of the clients. The upper half, the functions that clients call, is api.h.
+ *
+ * At most one client of a job is attached to a server, so a name, which holds its job, leads to one client.
  */
 #ifndef SERVICES_MULTICAST_GROUP_CLIENTS_H
 #define SERVICES_MULTICAST_GROUP_CLIENTS_H
 
-#include "services/multicast/group/publisher.h"
+#include "cubeway/multicast.h"
+#include "keyspace/torus.h"
+#include "services/multicast/group/table.h"
 
-enum { CLIENT_TOPICS_MOST = 1024 }; /* groups and topics of one service */
+/* Groups and topics of one client. */
+enum { CLIENT_SUBJECTS_MOST = 1024 };
 
-struct clients;
+/* What a client has to do with one name: as a group's, as a topic's, or both. */
+struct client_subject {
+    struct group_name name;
+    uint8_t group; /* GROUP_MEMBER, GROUP_KEEPER: what it is to the group of that name */
+    bool listens;  /* to the topic of that name */
+};
 
-/* Borrows all. -ENOMEM. */
-CW_MUST_CHECK int clients_open(struct clients **out, cw_svc *s, struct membership *membership,
-                               struct publisher *publisher, struct datagrams *datagrams);
-/* All services have closed before. NULL is allowed. */
-void clients_close(struct clients *u);
+struct api;
+struct api_wait;
 
-/* As in cubeway/multicast.h. user: the name space is its job's; built-in commands open with the multicast's own. */
-CW_MUST_CHECK int clients_attach(struct clients *u, cw_svc *user, const cw_multicast_config *config,
+/* One client. The members below `subject` are those of api.c. */
+struct cw_multicast {
+    cw_multicast *next;
+    struct clients *clients;
+    cw_job job;
+    cw_multicast_config config;
+    /* Its names, in no order. */
+    struct client_subject *subject;
+    unsigned count, room;
+
+    const struct api *api;
+    struct api_wait *waits;
+    /* It was refused with -EAGAIN: writable() is owed to it. */
+    bool refused;
+};
+
+struct clients {
+    const struct torus *torus;
+    cw_multicast *first;
+};
+
+/* A message that has arrived here. Everything is borrowed for the call that it is passed to. */
+struct arrival {
+    const struct group_name *name;
+    bool to_group; /* name is a group's; else a topic's */
+    bool best_effort;
+    cw_server from;
+    const uint8_t *bytes;
+    size_t length;
+};
+
+/*
+ * Attaches a service; *config is copied, and `user` only asked for its job. The caller releases *out with clients_detach().
+ * -EINVAL: an argument is missing; -EEXIST: a client of that job is attached; -ENOMEM.
+ */
+CW_MUST_CHECK int clients_attach(struct clients *c, const cw_svc *user, const cw_multicast_config *config,
                                  cw_multicast **out);
-void clients_detach(cw_multicast *u);
-CW_MUST_CHECK int clients_create(cw_multicast *u, const char *group, size_t length, cw_multicast_acked_fn done,
-                                 void *arg);
-CW_MUST_CHECK int clients_join(cw_multicast *u, const char *group, size_t length, cw_multicast_acked_fn done,
-                               void *arg);
-CW_MUST_CHECK int clients_leave(cw_multicast *u, const char *group, size_t length, cw_multicast_acked_fn done,
-                                void *arg);
-CW_MUST_CHECK int clients_listen(cw_multicast *u, const char *topic, size_t length);
-CW_MUST_CHECK int clients_ignore(cw_multicast *u, const char *topic, size_t length);
-CW_MUST_CHECK int clients_publish(cw_multicast *u, const char *group, size_t length,
-                                  const cw_multicast_content *content, cw_multicast_done_fn done, void *arg);
-CW_MUST_CHECK int clients_send(cw_multicast *u, const cw_coord *to, unsigned count, const char *topic, size_t length,
-                               const cw_multicast_content *content, cw_multicast_done_fn done, void *arg);
-CW_MUST_CHECK int clients_members(cw_multicast *u, const char *group, size_t length, cw_multicast_members_fn done,
-                                  void *arg);
-size_t clients_packet_max(const cw_multicast *u, size_t name_length);
+/* Nothing is delivered to it any more. Its names stay until clients_free(). */
+void clients_detach(cw_multicast *client);
+/* Frees a client that was detached. */
+void clients_free(cw_multicast *client);
 
-/* For datagrams, bulk and the publisher: does anybody here want it; and gives it to them: 0, or -ENOENT. */
-bool clients_want(const struct clients *u, const struct group_name *name, bool to_group);
-int clients_deliver(struct clients *u, const struct group_name *name, const cw_multicast_message *m);
-/* False: somebody here says that it is not to be passed on. */
-bool clients_forward(struct clients *u, const struct group_name *name, const cw_multicast_message *m);
-/* There is room again. */
-void clients_writable(struct clients *u);
+/* What the client has to do with the name; NULL: nothing. Borrowed until the next of these three calls. */
+struct client_subject *client_find(const cw_multicast *client, const struct group_name *name);
+/* The same; a subject that is nothing yet is added when there is none. -ENOSPC: CLIENT_SUBJECTS_MOST; -ENOMEM. */
+CW_MUST_CHECK int client_find_or_add(cw_multicast *client, const struct group_name *name, struct client_subject **out);
+/* Drops the subject when it is neither a group's nor a topic's any more. */
+void client_drop_if_idle(cw_multicast *client, struct client_subject *subject);
+
+/* Does a client here want messages to this group (of which this server is a member), or to this topic? */
+bool clients_want(const struct clients *c, const struct group_name *name, bool to_group);
+/* Hands the message to the client that wants it. 0; -ENOENT: no client here does. */
+int clients_deliver(const struct clients *c, const struct arrival *a);
+/* Asks the client of that job before a best-effort message is passed on. False: it is to stop here. */
+bool clients_forward(const struct clients *c, const struct arrival *a);
+/* There is room again: tells each client that was refused. */
+void clients_writable(struct clients *c);
 
 #endif

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/group/command.h"
 
+#include "services/reply/refuse.h"
+#include "services/reply/servers.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +21,7 @@ struct heard {
 
 struct group_command {
     cw_svc *s;
-    struct clients *clients;
-    struct membership *membership;
+    const struct api *api;
     cw_multicast *as; /* the operators' name space */
     cw_timer *timer;
     const char *join; /* the option */
@@ -40,27 +42,13 @@ struct asked {
 
 /* ---- Words --------------------------------------------------------------------------------------------------------------------- */
 
-static int refuse(cw_request *r, int rc, const char *what, const char *word)
-{
-    char text[240];
-    snprintf(text, sizeof text, "%.150s: '%.64s'", what, word);
-    cw_request_text(r, "error", text);
-    return rc;
-}
-
 static int refuse_name(cw_request *r, const char *word)
 {
-    return refuse(r, -EINVAL, "a group's name is 1 to 64 letters, digits, '.', '_' or '-', and not all; not", word);
+    return refuse_request(r, "a group's name is 1 to 64 letters, digits, '.', '_' or '-', and not all; not '%.80s'",
+                          word);
 }
 
 /* What cannot be shown as it is becomes '.'. */
-static void tell_server(cw_request *r, const char *field, cw_coord c)
-{
-    char text[TORUS_TEXT];
-    torus_format(c, text);
-    cw_request_text(r, field, text);
-}
-
 static void printable(const void *bytes, size_t length, char *out, size_t most)
 {
     const uint8_t *b = bytes;
@@ -106,13 +94,13 @@ static void answer(struct asked *a, int status)
 {
     cw_request *r = a->r;
     if (status == -ENOENT) {
-        refuse(r, status, "nobody is a member of the group or keeps it", a->name);
+        (void)refuse_with(r, status, "nobody is a member of the group or keeps it: '%.80s'", a->name);
     } else if (status == -ETIMEDOUT) {
-        refuse(r, status, "the root of the group has not answered within 5 s", a->name);
+        (void)refuse_with(r, status, "the root of the group has not answered within 5 s: '%.80s'", a->name);
     } else if (status == -ENOSPC) {
-        refuse(r, status, "the root of the group has room for no more memberships", a->name);
+        (void)refuse_with(r, status, "the root of the group has room for no more memberships: '%.80s'", a->name);
     } else if (status == -ECANCELED) {
-        refuse(r, status, "something else was wanted of the group meanwhile", a->name);
+        (void)refuse_with(r, status, "something else was wanted of the group meanwhile: '%.80s'", a->name);
     }
     free_asked(a);
     cw_request_done(r, status);
@@ -170,7 +158,7 @@ static int waits(cw_request *r, struct asked *a, int rc)
                        : rc == -ENOSPC ? "this server is in 1,024 groups, and in no more"
                        : rc == -ENOENT ? "this server is no member of the group"
                                        : "not done, by an error, to the group";
-    refuse(r, rc, what, a->name);
+    (void)refuse_with(r, rc, "%s: '%.80s'", what, a->name);
     free_asked(a);
     return rc;
 }
@@ -182,14 +170,13 @@ static int change(struct group_command *c, cw_request *r, bool join, const char 
         return -ENOMEM;
     }
     size_t length = strlen(name);
-    return waits(
-        r, a, join ? clients_join(c->as, name, length, on_acked, a) : clients_leave(c->as, name, length, on_acked, a));
+    return waits(r, a, join ? api_join(c->as, name, length, on_acked, a) : api_leave(c->as, name, length, on_acked, a));
 }
 
 static int members(struct group_command *c, cw_request *r, const char *name)
 {
     struct asked *a = new_asked(c, r, "", name);
-    return a == NULL ? -ENOMEM : waits(r, a, clients_members(c->as, name, strlen(name), on_members, a));
+    return a == NULL ? -ENOMEM : waits(r, a, api_members(c->as, name, strlen(name), on_members, a));
 }
 
 static int publish(struct group_command *c, cw_request *r, bool once, const char *name, int words,
@@ -201,18 +188,19 @@ static int publish(struct group_command *c, cw_request *r, bool once, const char
         int n = snprintf(text + at, sizeof text - at, "%s%s", i > 0 ? " " : "", word[i]);
         at += (size_t)n;
         if (at >= sizeof text) {
-            return refuse(r, -EMSGSIZE, "a text has at most 4,095 bytes; this one begins", word[0]);
+            return refuse_with(r, -EMSGSIZE, "a text has at most 4,095 bytes; this one begins: '%.80s'", word[0]);
         }
     }
     const cw_multicast_content content = {.bytes = text, .length = at, .flags = once ? CW_MULTICAST_BEST_EFFORT : 0};
     if (at == 0) {
-        return refuse(r, -EINVAL, "there is no text for the group", name);
+        return refuse_with(r, -EINVAL, "there is no text for the group: '%.80s'", name);
     }
-    if (once && at > clients_packet_max(c->as, strlen(name))) {
-        return refuse(r, -EMSGSIZE, "best effort is one packet, and the text does not fit one; it begins", word[0]);
+    if (once && at > api_packet_max(c->as, strlen(name))) {
+        return refuse_with(r, -EMSGSIZE, "best effort is one packet, and the text does not fit one; it begins: '%.80s'",
+                           word[0]);
     }
     struct asked *a = new_asked(c, r, "", name);
-    return a == NULL ? -ENOMEM : waits(r, a, clients_publish(c->as, name, strlen(name), &content, on_published, a));
+    return a == NULL ? -ENOMEM : waits(r, a, api_publish(c->as, name, strlen(name), &content, on_published, a));
 }
 
 /* ---- Commands that are answered at once ------------------------------------------------------------------------------------------------ */
@@ -225,7 +213,7 @@ static void tell_job(cw_request *r, cw_job job)
 static int list(const struct group_command *c, cw_request *r)
 {
     struct membership_row row;
-    for (unsigned i = 0; membership_row(c->membership, i, &row); i++) {
+    for (unsigned i = 0; membership_row(c->api->membership, i, &row); i++) {
         if (i > 0) {
             cw_request_row(r);
         }
@@ -235,7 +223,7 @@ static int list(const struct group_command *c, cw_request *r)
                         row.flags & GROUP_MEMBER   ? "member"
                         : row.flags & GROUP_KEEPER ? "keeper"
                                                    : "");
-        cw_request_int(r, "acknowledged", row.on_acked);
+        cw_request_int(r, "acknowledged", row.acked);
         cw_request_int(r, "root", row.root);
         cw_request_int(r, "members", row.root ? (int64_t)row.members : -1);
     }
@@ -275,7 +263,7 @@ int group_command_run(struct group_command *c, cw_request *r, int argc, const ch
     bool says = once || strcmp(word, "publish") == 0;
     bool joins = strcmp(word, "join") == 0, known = joins || strcmp(word, "leave") == 0 || strcmp(word, "members") == 0;
     if (!(says && argc >= 4) && !(known && argc == 3)) {
-        return refuse(r, -EINVAL, words, word);
+        return refuse_with(r, -EINVAL, "%s: '%.80s'", words, word);
     }
     if (!group_plain_name(argv[2])) {
         return refuse_name(r, argv[2]);
@@ -320,7 +308,7 @@ static void join_those(cw_svc *s, void *state, void *arg)
     size_t length;
     c->timer = NULL;
     while (next_name(&at, &name, &length)) {
-        if (clients_join(c->as, name, length, NULL, NULL) < 0) {
+        if (api_join(c->as, name, length, NULL, NULL) < 0) {
             cw_log(s, CW_LOG_ERROR,
                    "a group of the option groups could not be joined: there is no memory, or there are too many");
         }
@@ -347,16 +335,16 @@ static int look_at_option(struct group_command *c)
     return c->join != NULL && c->timer == NULL ? -ENOMEM : 0;
 }
 
-int group_command_open(struct group_command **out, cw_svc *s, struct clients *clients, struct membership *membership)
+int group_command_open(struct group_command **out, cw_svc *s, const struct api *api)
 {
     struct group_command *c = calloc(1, sizeof *c);
     if (c == NULL) {
         return -ENOMEM;
     }
-    *c = (struct group_command){.s = s, .clients = clients, .membership = membership};
+    *c = (struct group_command){.s = s, .api = api};
     const cw_multicast_config config = {CW_MULTICAST_INIT, .context = c, .deliver = deliver};
     int rc = look_at_option(c);
-    rc = rc == 0 ? clients_attach(clients, s, &config, &c->as) : rc;
+    rc = rc < 0 ? rc : api_open(api, s, &config, &c->as);
     if (rc < 0) {
         cw_timer_stop(s, c->timer);
         free(c);

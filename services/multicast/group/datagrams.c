@@ -4,18 +4,33 @@
 #include "services/multicast/cast/head.h"
 #include "services/multicast/cast/plan.h"
 #include "services/multicast/group/datagram_window.h"
+#include "services/multicast/group/head.h"
 #include "services/multicast/group/mutant.h"
+#include "services/reply/metrics.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    PLANS = 8, /* that are remembered */
-    DOUBLINGS = 6,
+    PLANS = 8,     /* plans that are remembered */
+    DOUBLINGS = 6, /* of the pause between repetitions, at most */
 };
-static const cw_span again_least = {5 * 1000000};
-static const cw_span again_most = {100 * 1000000};
+/* The least and the most pause before a reliable datagram is sent to a member again. */
+static const cw_span again_least = CW_MS(5);
+static const cw_span again_most = CW_MS(100);
+
+/* The metrics' names are older than the word datagram. */
+enum { COUNT_SENT, COUNT_REPEATED, COUNT_TAKEN, COUNT_PASSED, COUNT_DOUBLED, COUNT_STRANGE, COUNTS };
+static const struct metric metrics[COUNTS] = {
+    [COUNT_SENT] = {"notes_sent", "Messages of one packet sent from here."},
+    [COUNT_REPEATED] = {"notes_repeated", "Messages of one packet sent again to a member that had not answered."},
+    [COUNT_TAKEN] = {"notes_taken", "Messages of one packet delivered here."},
+    [COUNT_PASSED] = {"notes_passed", "Messages of one packet passed on to other servers."},
+    [COUNT_DOUBLED] = {"notes_doubled", "Messages of one packet that arrived once more."},
+    [COUNT_STRANGE] = {"notes_strange", "Packets of messages of one packet that were of no use."},
+};
 
 /* Whom this server sends to for one source and one set of members. */
 struct known_plan {
@@ -43,7 +58,7 @@ struct datagrams {
     cw_svc *s;
     const struct torus *torus;
     struct trees *trees;
-    const struct datagrams_hooks *hooks;
+    const struct clients *clients;
     cw_server self;
     uint64_t life, numbers[2];     /* by reliable */
     struct datagram_window **from; /* by origin * 2 + reliable; NULL: nothing came from there */
@@ -54,7 +69,7 @@ struct datagrams {
     size_t memory;
     cw_span settling; /* how long datagrams take until all have answered, smoothed */
     cw_timer *timer;
-    cw_counter *sent, *repeated, *taken, *passed, *doubled, *strange;
+    cw_counter *count[COUNTS];
 };
 
 static size_t set_bytes(const struct datagrams *n)
@@ -111,15 +126,6 @@ static int send_to(struct datagrams *n, const uint8_t *bytes, size_t length, con
     return rc < 0 ? rc : 0;
 }
 
-static cw_to to_server(const struct datagrams *n, cw_server server)
-{
-    return (cw_to){.kind = CW_TO_SERVER,
-                   .job = MULTICAST_JOB,
-                   .port = MULTICAST_PORT_GROUPS,
-                   .server = torus_coord(n->torus, server),
-                   .process = server};
-}
-
 /*
  * To the children in a tree. 0 when it is on its way to any: its number is used then, as those behind that child know it. Else the first error; -ENETUNREACH
  * when there are none.
@@ -131,7 +137,7 @@ static int send_down(struct datagrams *n, const struct cast_plan *plan, uint8_t 
     bool any = false;
     for (unsigned i = 0; i < plan->count; i++) {
         if (plan->edge[i].tree == tree) {
-            const cw_to to = to_server(n, plan->edge[i].to);
+            const cw_to to = to_server(n->s, MULTICAST_JOB, MULTICAST_PORT_GROUPS, plan->edge[i].to);
             int rc = send_to(n, bytes, length, &to);
             result = !any || rc == 0 ? rc : result;
             any = true;
@@ -262,18 +268,18 @@ static int make_and_send(struct datagrams *n, const struct datagram_order *order
 int datagrams_send(struct datagrams *n, const struct datagram_order *order)
 {
     struct group_head h = {.kind = GROUP_DATAGRAM,
-                           .job = order->job,
+                           .job = order->name->job,
                            .life = n->life,
                            .origin = n->self,
                            .number = n->numbers[order->reliable] + 1,
                            .servers = n->torus->servers,
                            .set = order->set,
-                           .name = order->name,
-                           .name_bytes = order->name_bytes,
+                           .name = order->name->text,
+                           .name_bytes = order->name->length,
                            .bytes = order->bytes,
                            .length = order->length};
     h.flags = (uint8_t)((order->reliable ? DATAGRAM_RELIABLE : 0) | (order->to_group ? DATAGRAM_TO_GROUP : 0));
-    if (order->length > datagrams_most(n, order->name_bytes)) {
+    if (order->length > datagrams_most(n, order->name->length)) {
         return -EMSGSIZE;
     }
     size_t length = group_head_bytes(&h);
@@ -291,7 +297,7 @@ int datagrams_send(struct datagrams *n, const struct datagram_order *order)
     }
     if (rc == 0) {
         n->numbers[order->reliable]++;
-        cw_counter_add(n->sent, 1);
+        cw_counter_add(n->count[COUNT_SENT], 1);
         if (order->reliable) {
             return remember(n, order, o);
         }
@@ -340,8 +346,9 @@ static void send_again(struct datagrams *n, struct datagram_out *o)
         } else if (cw_time_due(o->until, now)) {
             mark(n, o, m, -ETIMEDOUT);
         } else {
-            const cw_to to = to_server(n, m->server);
-            cw_counter_add(n->repeated, !GROUP_MUTANT(NO_REPEAT) && send_to(n, o->packet, o->length, &to) == 0);
+            const cw_to to = to_server(n->s, MULTICAST_JOB, MULTICAST_PORT_GROUPS, m->server);
+            cw_counter_add(n->count[COUNT_REPEATED],
+                           !GROUP_MUTANT(NO_REPEAT) && send_to(n, o->packet, o->length, &to) == 0);
         }
     }
     o->tries++;
@@ -433,13 +440,26 @@ static void answer(struct datagrams *n, const struct group_head *h, int status)
     const struct group_head receipt = {.kind = GROUP_RECEIPT, .status = status, .life = h->life, .number = h->number};
     uint8_t bytes[GROUP_RECEIPT_BYTES];
     group_head_encode(&receipt, bytes);
-    const cw_to to = to_server(n, h->origin);
-    cw_counter_add(n->strange, send_to(n, bytes, sizeof bytes, &to) < 0); /* lost: it comes again */
+    const cw_to to = to_server(n->s, MULTICAST_JOB, MULTICAST_PORT_GROUPS, h->origin);
+    cw_counter_add(n->count[COUNT_STRANGE], send_to(n, bytes, sizeof bytes, &to) < 0); /* lost: it comes again */
 }
 
-static void pass_on(struct datagrams *n, const struct group_head *h)
+/* *name lives as long as the arrival. */
+static int arrival_of(const struct group_head *h, struct group_name *name, struct arrival *out)
 {
-    if (!(h->flags & DATAGRAM_RELIABLE) && !n->hooks->forward(n->hooks->context, h)) {
+    int rc = group_name_make(name, h->job, h->name, h->name_bytes);
+    *out = (struct arrival){.name = name,
+                            .to_group = (h->flags & DATAGRAM_TO_GROUP) != 0,
+                            .best_effort = !(h->flags & DATAGRAM_RELIABLE),
+                            .from = h->origin,
+                            .bytes = h->bytes,
+                            .length = h->length};
+    return rc;
+}
+
+static void pass_on(struct datagrams *n, const struct group_head *h, const struct arrival *arrival)
+{
+    if (arrival->best_effort && !clients_forward(n->clients, arrival)) {
         return;
     }
     const struct cast_plan *plan = plan_for(n, h->origin, h->set);
@@ -447,7 +467,7 @@ static void pass_on(struct datagrams *n, const struct group_head *h)
     const uint8_t *bytes = h->set - GROUP_DATAGRAM_HEAD; /* as it came */
     if (plan != NULL) {
         int rc = send_down(n, plan, h->tree, bytes, length);
-        cw_counter_add(n->passed, rc == 0);
+        cw_counter_add(n->count[COUNT_PASSED], rc == 0);
     }
 }
 
@@ -461,10 +481,15 @@ static int take_datagram(struct datagrams *n, const struct group_head *h, cw_ser
     if (w == NULL) {
         return -ENOMEM;
     }
+    struct group_name name;
+    struct arrival arrival;
+    if (arrival_of(h, &name, &arrival) < 0) {
+        return -EINVAL;
+    }
     enum datagram_seen seen = datagram_window_look(w, h->life, h->number);
     bool member = in_set(h->set, n->self), answers = member && (h->flags & DATAGRAM_RELIABLE);
     if (seen != DATAGRAM_FRESH) {
-        cw_counter_add(n->doubled, 1);
+        cw_counter_add(n->count[COUNT_DOUBLED], 1);
         if (answers && seen != DATAGRAM_TOO_OLD) {
             answer(n, h, seen == DATAGRAM_TAKEN ? 0 : -ENOENT);
         }
@@ -472,13 +497,13 @@ static int take_datagram(struct datagrams *n, const struct group_head *h, cw_ser
     }
     datagram_window_mark(w, h->life, h->number, true);
     if (!direct) {
-        pass_on(n, h);
+        pass_on(n, h, &arrival);
     }
-    int status = member ? n->hooks->deliver(n->hooks->context, h) : 0;
+    int status = member ? clients_deliver(n->clients, &arrival) : 0;
     if (status < 0) {
         datagram_window_mark(w, h->life, h->number, false);
     }
-    cw_counter_add(n->taken, member && status == 0);
+    cw_counter_add(n->count[COUNT_TAKEN], member && status == 0);
     if (answers) {
         answer(n, h, status < 0 ? -ENOENT : 0);
     }
@@ -488,7 +513,7 @@ static int take_datagram(struct datagrams *n, const struct group_head *h, cw_ser
 int datagrams_packet(struct datagrams *n, const struct group_head *h, const cw_rx *rx)
 {
     int rc = h->kind == GROUP_DATAGRAM ? take_datagram(n, h, rx->src_process) : take_receipt(n, h, rx->src_process);
-    cw_counter_add(n->strange, rc < 0);
+    cw_counter_add(n->count[COUNT_STRANGE], rc < 0);
     return rc;
 }
 
@@ -499,7 +524,7 @@ unsigned datagrams_open_count(const struct datagrams *n)
 
 /* ---- Life ---------------------------------------------------------------------------------------------------------------- */
 
-int datagrams_open(struct datagrams **out, cw_svc *s, const struct torus *torus, const struct datagrams_hooks *hooks)
+int datagrams_open(struct datagrams **out, cw_svc *s, const struct torus *torus, const struct clients *clients)
 {
     struct datagrams *n = calloc(1, sizeof *n);
     if (n == NULL || (n->from = calloc(2 * (size_t)torus->servers, sizeof(struct datagram_window *))) == NULL) {
@@ -508,16 +533,11 @@ int datagrams_open(struct datagrams **out, cw_svc *s, const struct torus *torus,
     }
     n->s = s;
     n->torus = torus;
-    n->hooks = hooks;
+    n->clients = clients;
     n->self = cw_server_id(s, cw_self(s));
     n->life = cw_random(s) | 1;
     n->out_end = &n->out;
-    n->sent = cw_counter_new(s, "notes_sent", "messages of one packet sent from here");
-    n->repeated = cw_counter_new(s, "notes_repeated", "of them, sent again to a member that had not answered");
-    n->taken = cw_counter_new(s, "notes_taken", "messages of one packet that came for somebody here");
-    n->passed = cw_counter_new(s, "notes_passed", "messages of one packet passed on");
-    n->doubled = cw_counter_new(s, "notes_doubled", "messages of one packet that came once more");
-    n->strange = cw_counter_new(s, "notes_strange", "packets of messages of one packet that were of no use");
+    metrics_counters(s, metrics, COUNTS, n->count);
     *out = n;
     return 0;
 }

@@ -4,17 +4,31 @@
 #include "base/bytes.h"
 #include "services/multicast/cast/head.h"
 #include "services/multicast/group/mutant.h"
+#include "services/reply/metrics.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Epochs of the map of keys are sampled at most once in sample_apart; SAMPLES of them reach back past GROUP_SETTLE. */
 enum { SAMPLES = 16 };
-static const cw_span sample_apart = {20 * 1000000};
-static const cw_span call_lasts = {20 * 1000000};
-static const cw_span ask_again = {10 * 1000000};
-static const cw_span sweep_every = {500 * 1000000};
+static const cw_span sample_apart = CW_MS(20);
+/* A call to a root is repeated when it was not answered for so long. */
+static const cw_span call_lasts = CW_MS(20);
+/* The pause before a question that was answered "not yet" is repeated. */
+static const cw_span ask_again = CW_MS(10);
+/* The time between two looks for memberships that have expired. */
+static const cw_span sweep_every = CW_MS(500);
+
+enum { COUNT_ANNOUNCED, COUNT_ACKNOWLEDGED, COUNT_STALE, COUNT_REFUSED, COUNT_UNSETTLED, COUNTS };
+static const struct metric metrics[COUNTS] = {
+    [COUNT_ANNOUNCED] = {"group_announced", "Announcements of memberships sent to the roots of groups."},
+    [COUNT_ACKNOWLEDGED] = {"group_acknowledged", "Announcements of memberships recorded here as the root of a group."},
+    [COUNT_STALE] = {"group_stale", "Announcements of memberships that arrived after a newer one."},
+    [COUNT_REFUSED] = {"group_refused", "Announcements of memberships for which there was no room."},
+    [COUNT_UNSETTLED] = {"group_unsettled", "Questions for members that came too soon after a change of the root."},
+};
 
 /* The epoch of the map of keys at an instant. */
 struct sample {
@@ -48,7 +62,7 @@ struct membership {
     cw_time came; /* the last server that came into view; at first, this one */
     cw_time sweep;
     cw_timer *timer;
-    cw_counter *announced, *acknowledged, *stale, *refused, *unsettled;
+    cw_counter *count[COUNTS];
 };
 
 /* An announcement on its way. */
@@ -148,7 +162,10 @@ static void take_announcement(struct membership *g, const struct group_name *nam
         group_table_expire(&g->table, cw_now(g->s));
         rc = group_table_update(&g->table, name, &e);
     }
-    cw_counter_add(rc == -ESTALE ? g->stale : rc < 0 ? g->refused : g->acknowledged, 1);
+    cw_counter_add(rc == -ESTALE ? g->count[COUNT_STALE]
+                   : rc < 0      ? g->count[COUNT_REFUSED]
+                                 : g->count[COUNT_ACKNOWLEDGED],
+                   1);
     if (rc == 0 && h->flags != 0 && !settled(g, key)) {
         rc = -EINPROGRESS; /* it is known, but publishers may ask another root still */
     }
@@ -162,7 +179,7 @@ static void take_question(struct membership *g, const struct group_name *name, c
                           cw_packet *p)
 {
     if (!settled(g, key)) {
-        cw_counter_add(g->unsettled, 1);
+        cw_counter_add(g->count[COUNT_UNSETTLED], 1);
         reply_empty(g, rx->call, -EAGAIN, p);
         return;
     }
@@ -249,7 +266,7 @@ static void announce(struct membership *g, struct announced *m)
         return;
     }
     g->calls++;
-    cw_counter_add(g->announced, 1);
+    cw_counter_add(g->count[COUNT_ANNOUNCED], 1);
 }
 
 int membership_want(struct membership *g, const struct group_name *name, uint8_t flags, announcer_done_fn done,
@@ -460,11 +477,7 @@ int membership_open(struct membership **out, cw_svc *s)
     g->announcer.refresh = GROUP_REFRESH;
     g->announcer.again = call_lasts;
     g->announcer.patience = GROUP_PATIENCE;
-    g->announced = cw_counter_new(s, "group_announced", "announcements of memberships sent");
-    g->acknowledged = cw_counter_new(s, "group_acknowledged", "announcements taken as root");
-    g->stale = cw_counter_new(s, "group_stale", "announcements that came after a newer one");
-    g->refused = cw_counter_new(s, "group_refused", "announcements there was no room for");
-    g->unsettled = cw_counter_new(s, "group_unsettled", "questions that came too soon after a change of the root");
+    metrics_counters(s, metrics, COUNTS, g->count);
     take_sample(g);
     g->came = cw_now(s);
     *out = g;

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Groups whose members are remembered for best effort. */
 enum { KNOWN = 16 };
-static const cw_span try_again = {1000 * 1000};
+/* What could not be sent is tried again after so long. */
+static const cw_span try_again = CW_MS(1);
 
 enum stage {
     STAGE_ASK,    /* the root is to be asked */
@@ -51,7 +53,7 @@ struct publisher {
     struct membership *membership;
     struct datagrams *datagrams;
     struct bulk *bulk;
-    const struct publisher_hooks *hooks;
+    struct clients *clients;
     cw_server self;
     struct outgoing *first, **end;
     struct publisher_counts counts;
@@ -198,11 +200,9 @@ static void bulk_answered(void *arg, int status, const struct cast_member *membe
 
 static int send_datagram(struct outgoing *o)
 {
-    const struct datagram_order order = {.job = o->name.job,
+    const struct datagram_order order = {.name = &o->name,
                                          .to_group = o->to_group,
                                          .reliable = o->reliable,
-                                         .name = o->name.text,
-                                         .name_bytes = o->name.length,
                                          .set = o->set,
                                          .bytes = o->bytes,
                                          .length = o->length,
@@ -310,6 +310,18 @@ static bool has_room(const struct publisher *b, size_t length)
     return b->counts.messages < PUBLISHER_MOST && b->counts.memory + length <= PUBLISHER_MEMORY;
 }
 
+/* This server is a member, too. 0; -ENOENT: no client here wants the message any more. */
+static int deliver_here(const struct outgoing *o)
+{
+    const struct arrival arrival = {.name = &o->name,
+                                    .to_group = o->to_group,
+                                    .best_effort = !o->reliable,
+                                    .from = o->box->self,
+                                    .bytes = o->bytes,
+                                    .length = o->length};
+    return clients_deliver(o->box->clients, &arrival);
+}
+
 static void tick(cw_svc *s, void *state, void *arg)
 {
     (void)s, (void)state;
@@ -322,8 +334,7 @@ static void tick(cw_svc *s, void *state, void *arg)
     for (struct outgoing *o = b->first; o != NULL; o = next) { /* whoever is told may send more: at the end */
         if (o->to_self && o->stage >= STAGE_SEND) {
             o->to_self = false;
-            o->self_status =
-                b->hooks->deliver(b->hooks->context, &o->name, o->to_group, !o->reliable, o->bytes, o->length);
+            o->self_status = deliver_here(o);
         }
         next = o->next;
         if (o->stage == STAGE_OVER && !o->to_self) {
@@ -333,7 +344,7 @@ static void tick(cw_svc *s, void *state, void *arg)
     }
     if (b->refused && has_room(b, PUBLISHER_MEMORY / 4)) {
         b->refused = false;
-        b->hooks->writable(b->hooks->context);
+        clients_writable(b->clients);
     }
     set_timer(b);
 }
@@ -438,15 +449,19 @@ struct publisher_counts publisher_counts(const struct publisher *b)
 
 /* ---- Life ---------------------------------------------------------------------------------------------------------------- */
 
-int publisher_open(struct publisher **out, cw_svc *s, const struct torus *torus, struct membership *membership,
-                   struct datagrams *datagrams, struct bulk *bulk, const struct publisher_hooks *hooks)
+int publisher_open(struct publisher **out, const struct publisher_config *config)
 {
     struct publisher *b = calloc(1, sizeof *b);
     if (b == NULL) {
         return -ENOMEM;
     }
-    *b = (struct publisher){
-        .s = s, .torus = torus, .membership = membership, .datagrams = datagrams, .bulk = bulk, .hooks = hooks};
+    cw_svc *s = config->s;
+    *b = (struct publisher){.s = s,
+                            .torus = config->torus,
+                            .membership = config->membership,
+                            .datagrams = config->datagrams,
+                            .bulk = config->bulk,
+                            .clients = config->clients};
     b->self = cw_server_id(s, cw_self(s));
     b->end = &b->first;
     *out = b;

@@ -46,7 +46,7 @@ START_TEST(who_goes_and_comes)
     cast_members_report(&b, 6, 10, now);
     ck_assert(cast_members_away(&b, 6, true) && !cast_members_away(&b, 6, true) && !cast_members_away(&b, 2, true));
     ck_assert(b.waiting == 4 && cast_members_find(&b, 6)->status == -ENETUNREACH && in_round(6));
-    ck_assert(cast_members_away(&b, 6, false) && b.waiting == 5 && !cast_members_find(&b, 6)->said);
+    ck_assert(cast_members_away(&b, 6, false) && b.waiting == 5 && !cast_members_find(&b, 6)->reported);
     ck_assert(cast_members_find(&b, 6)->missing == UINT32_MAX);
     ck_assert(cast_members_away(&b, 6, true) && cast_members_end(&b, 6, 0, now)); /* its word came all the same */
     ck_assert(b.waiting == 4 && !cast_members_away(&b, 6, false));

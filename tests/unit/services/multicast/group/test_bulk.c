@@ -45,39 +45,43 @@ int cast_engine_cancel(struct cast_engine *e, uint64_t ticket, int status)
 }
 
 static struct bulk *bulk;
-static bool wanted;
 static unsigned delivered, dones;
 static int done_status;
 
-static bool wants(void *context, const struct group_name *name, bool to_group)
+static struct group_name name_of(void)
 {
-    (void)context;
-    ck_assert(name->job == 4096 && name->length == 3 && to_group);
-    return wanted;
+    struct group_name name;
+    ck_assert_int_eq(group_name_make(&name, 4096, "web", 3), 0);
+    return name;
 }
 
-static void deliver(void *context, const struct group_name *name, bool to_group, cw_server from, const uint8_t *bytes,
-                    size_t length)
+static void deliver(void *context, const cw_multicast_message *m)
 {
-    (void)context, (void)name;
-    ck_assert(to_group && from == 2 && length == 10 && memcmp(bytes, "0123456789", 10) == 0);
+    (void)context;
+    ck_assert(m->to_group && !m->best_effort && m->name_length == 3);
+    ck_assert_uint_eq(m->from.x, 2);
+    ck_assert_uint_eq(m->length, 10);
+    ck_assert_mem_eq(m->bytes, "0123456789", 10);
     delivered++;
 }
 
 static void done(void *arg, int status, const struct cast_member *member, unsigned count)
 {
-    (void)book, (void)count;
+    (void)member, (void)count;
     ck_assert_ptr_eq(arg, &dones);
     dones++;
     done_status = status;
 }
 
-static const struct bulk_hooks hooks = {NULL, wants, deliver};
+static struct torus torus;
+static struct clients clients;
+static cw_multicast *client;
+static cw_svc *user;
 
 static int holder_open(cw_svc *s, void *state)
 {
     (void)state;
-    return bulk_open(&bulk, s, NULL, &hooks);
+    return bulk_open(&bulk, s, NULL, &clients);
 }
 
 static void holder_close(cw_svc *s, void *state)
@@ -95,21 +99,38 @@ static cw_verdict no_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *r
 static const cw_service holder = {CW_SERVICE_INIT,       .name = "multicast", .version = "1",
                                   .job = MULTICAST_JOB,  .open = holder_open, .close = holder_close,
                                   .on_packet = no_packet};
+static const cw_service user_service = {CW_SERVICE_INIT, .name = "user", .version = "1", .job = 4096,
+                                        .on_packet = no_packet};
 static cw_svc *host;
+
+/* Whether the client is a member of the group "web". */
+static void want(bool wanted)
+{
+    const struct group_name name = name_of();
+    struct client_subject *subject;
+    ck_assert_int_eq(client_find_or_add(client, &name, &subject), 0);
+    subject->group = wanted ? GROUP_MEMBER : 0;
+}
+
+static void teardown(void)
+{
+    clients_detach(client);
+    clients_free(client);
+    ck_assert_uint_eq(fake_close(user), 0);
+    ck_assert_uint_eq(fake_close(host), 0);
+}
 
 static void setup(void)
 {
+    const cw_multicast_config config = {CW_MULTICAST_INIT, .deliver = deliver};
     host = fake_open(&holder, (cw_dims){3, 1, 1}, (cw_coord){0, 0, 0});
-    wanted = true;
+    user = fake_open(&user_service, (cw_dims){3, 1, 1}, (cw_coord){0, 0, 0});
+    ck_assert_int_eq(torus_init(&torus, (cw_dims){3, 1, 1}), 0);
+    clients = (struct clients){.torus = &torus};
+    ck_assert_int_eq(clients_attach(&clients, user, &config, &client), 0);
+    want(true);
     delivered = dones = 0;
     send_rc = 0;
-}
-
-static struct group_name name_of(void)
-{
-    struct group_name name;
-    ck_assert_int_eq(group_name_make(&name, 4096, "web", 3), 0);
-    return name;
 }
 
 START_TEST(labels)
@@ -153,7 +174,7 @@ START_TEST(sent)
     ck_assert_int_eq(bulk_send(bulk, &name, true, set, bytes, sizeof bytes, done, &dones), -EAGAIN);
     bulk_cancel(bulk, &dones);
     ck_assert_uint_eq(dones, 1);
-    ck_assert_uint_eq(fake_close(host), 0);
+    teardown();
 }
 END_TEST
 
@@ -180,12 +201,12 @@ START_TEST(taken)
     ck_assert_int_eq(offer(10, &sink), 0);
     ck_assert_int_eq(sink.end(sink.context, -ECONNRESET), -ECONNRESET);
     ck_assert_int_eq(offer(10, &sink), 0);
-    wanted = false; /* it leaves meanwhile */
+    want(false); /* the client leaves meanwhile */
     ck_assert_int_eq(sink.end(sink.context, 0), -ENOENT);
     ck_assert_int_eq(offer(10, &sink), -ENOENT);
     fake_run(host, CW_MS(1));
     ck_assert_uint_eq(delivered, 1);
-    ck_assert_uint_eq(fake_close(host), 0);
+    teardown();
 }
 END_TEST
 
@@ -200,7 +221,7 @@ START_TEST(bounded)
     ck_assert_int_eq(offer(1, &sink), -ENOBUFS);
     ck_assert_int_eq(sink.end(sink.context, -ECANCELED), -ECANCELED);
     ck_assert_int_eq(offer(1, &sink), 0);
-    ck_assert_uint_eq(fake_close(host), 0); /* with some that are coming */
+    teardown(); /* with some that are coming */
 }
 END_TEST
 

@@ -1,170 +1,150 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What services have of the multicast: their names, their acknowledgements, their closing. */
+/* Who is here and wants what: a message reaches the client that wants it, and nobody else. */
 #include "services/multicast/group/clients.h"
 
-#include "group_town.h"
+#include "fake_host.h"
 #include "suite.h"
 
 #include <errno.h>
 #include <string.h>
 
-START_TEST(two_jobs_of_one_name)
-{
-    town_open();
-    town_join(&town_user[1], "g");
-    town_join(&town_user[4], "g");
-    town_join(&town_other[4], "g");
-    ck_assert_int_eq(town_publish(&town_user[0], "g", "hello", 0), 0);
-    ck_assert(town_result.times == 1 && town_result.status == 0 && town_result.complete == 2);
-    ck_assert(town_user[1].got == 1 && town_user[4].got == 1 && town_other[4].got == 0 && town_user[2].got == 0);
-    ck_assert(strcmp(town_user[1].last, "hello") == 0 && town_user[1].to_group && !town_user[1].best_effort);
-    ck_assert(town_user[4].from.x == 0 && town_user[4].from.y == 0);
-    ck_assert_int_eq(town_publish(&town_other[0], "g", "other", 0), 0);
-    ck_assert(town_other[4].got == 1 && town_user[4].got == 1);
-    town_close();
-}
-END_TEST
+static struct torus torus;
+static struct clients clients;
+static cw_svc *user[2];
+static cw_multicast *client[2];
+static unsigned got[2], writable[2];
+static bool stops;
+static cw_multicast_message last;
 
-START_TEST(create_join_leave)
+static cw_verdict no_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
 {
-    const cw_multicast_api *api = town_api();
-    town_open();
-    cw_multicast *m = town_user[3].m;
-    ck_assert_int_eq(town_publish(&town_user[0], "g", "x", 0), 0);
-    ck_assert_int_eq(town_result.status, -ENOENT);
-    ck_assert_int_eq(api->create(m, "g", 1, town_ack, NULL), 0);
-    fake_net_run(town, CW_MS(5));
-    ck_assert(town_acks == 1 && town_acked == 0);
-    ck_assert_int_eq(town_publish(&town_user[0], "g", "x", 0), 0);
-    ck_assert(town_result.status == 0 && town_result.members == 0 && town_user[3].got == 0);
-    town_join(&town_user[3], "g");
-    ck_assert_int_eq(town_publish(&town_user[3], "g", "to myself", 0), 0);
-    ck_assert(town_result.complete == 1 && town_result.rows == 1 && town_user[3].got == 1);
-    ck_assert_int_eq(api->leave(m, "g", 1, town_ack, NULL), 0);
-    const cw_multicast_content content = {"late", 4, 0};
-    ck_assert_int_eq(api->publish(town_user[3].m, "g", 1, &content, town_done, NULL), 0);
-    fake_net_run(town, CW_MS(50));
-    ck_assert_uint_eq(town_user[3].got, 1);
-    ck_assert_int_eq(api->leave(m, "g", 1, NULL, NULL), -ENOENT);
-    ck_assert_int_eq(api->leave(m, "", 0, NULL, NULL), -EINVAL);
-    ck_assert_int_eq(api->join(m, NULL, 3, NULL, NULL), -EINVAL);
-    town_close();
-}
-END_TEST
-
-START_TEST(topics)
-{
-    const cw_multicast_api *api = town_api();
-    town_open();
-    const cw_coord to[] = {{2, 0, 0}, {1, 1, 0}, {2, 0, 0}, {0, 0, 0}};
-    const cw_multicast_content content = {"psst", 4, 0};
-    ck_assert_int_eq(api->listen(town_user[3].m, "t", 1), 0); /* 1,0,0: not in the set */
-    ck_assert_int_eq(api->listen(town_user[6].m, "t", 1), 0); /* 2,0,0 */
-    ck_assert_int_eq(api->listen(town_user[0].m, "t", 1), 0);
-    ck_assert_int_eq(api->send(town_user[0].m, to, 4, "t", 1, &content, town_done, NULL), 0);
-    fake_net_run(town, CW_MS(50));
-    ck_assert(town_result.times == 1 && town_result.status == 0 && town_result.members == 3);
-    ck_assert(town_result.complete == 2 && town_result.rows == 3);
-    ck_assert(town_result.row[1].server.x == 1 && town_result.row[1].status == -ENOENT); /* nobody listens */
-    ck_assert(town_user[6].got == 1 && town_user[0].got == 1 && town_user[3].got == 0 && !town_user[6].to_group);
-    ck_assert_int_eq(api->ignore(town_user[6].m, "t", 1), 0);
-    ck_assert_int_eq(api->ignore(town_user[6].m, "t", 1), -ENOENT);
-    ck_assert_int_eq(api->send(town_user[0].m, to, 4, "t", 1, &content, NULL, NULL), 0);
-    fake_net_run(town, CW_MS(50));
-    ck_assert(town_user[6].got == 1 && town_user[0].got == 2);
-    const cw_coord nowhere = {9, 0, 0};
-    ck_assert_int_eq(api->send(town_user[0].m, &nowhere, 1, "t", 1, &content, NULL, NULL), -EINVAL);
-    ck_assert_int_eq(api->send(town_user[0].m, to, 0, "t", 1, &content, NULL, NULL), -EINVAL);
-    town_join(&town_user[6], "t"); /* a group is no topic */
-    ck_assert_int_eq(api->send(town_user[0].m, to, 1, "t", 1, &content, NULL, NULL), 0);
-    fake_net_run(town, CW_MS(50));
-    ck_assert_uint_eq(town_user[6].got, 1);
-    town_close();
-}
-END_TEST
-
-static unsigned answers, count;
-static int status;
-static cw_coord first;
-
-static void members(void *arg, int rc, const cw_coord *member, unsigned n)
-{
-    (void)arg;
-    answers++;
-    status = rc;
-    count = n;
-    first = n > 0 ? member[0] : (cw_coord){9, 9, 9};
+    (void)s, (void)state, (void)p, (void)rx;
+    return CW_DROP;
 }
 
-START_TEST(who_is_in_it)
-{
-    const cw_multicast_api *api = town_api();
-    answers = 0;
-    town_open();
-    town_join(&town_user[5], "g");
-    town_join(&town_user[2], "g");
-    ck_assert_int_eq(api->members(town_user[0].m, "g", 1, members, NULL), 0);
-    ck_assert_uint_eq(answers, 0);
-    fake_net_run(town, CW_MS(5));
-    ck_assert(answers == 1 && status == 0 && count == 2 && first.x == 0 && first.y == 2);
-    ck_assert_int_eq(api->members(town_user[0].m, "h", 1, members, NULL), 0);
-    fake_net_run(town, CW_MS(5));
-    ck_assert(answers == 2 && status == -ENOENT && count == 0);
-    ck_assert_int_eq(api->members(town_user[0].m, "g", 1, NULL, NULL), -EINVAL);
-    ck_assert_uint_gt(api->packet_max(town_user[0].m, 1), 8000);
-    town_close();
-}
-END_TEST
+static const cw_service services[2] = {
+    {CW_SERVICE_INIT, .name = "one", .version = "1", .job = 4096, .on_packet = no_packet},
+    {CW_SERVICE_INIT, .name = "two", .version = "1", .job = 4097, .on_packet = no_packet},
+};
 
-/* Whoever closes hears the end of everything, at once, and nothing after. */
-START_TEST(closing)
+static void deliver(void *context, const cw_multicast_message *m)
 {
-    const cw_multicast_api *api = town_api();
-    answers = 0;
-    town_open();
-    const cw_multicast_content content = {"x", 1, 0};
-    town_join(&town_user[1], "g");
-    struct town_user *u = &town_user[0];
-    ck_assert_int_eq(api->join(u->m, "h", 1, town_ack, NULL), 0);
-    ck_assert_int_eq(api->members(u->m, "g", 1, members, NULL), 0);
-    ck_assert_int_eq(api->publish(u->m, "g", 1, &content, town_done, NULL), 0);
-    api->close(u->m);
-    u->m = NULL;
-    ck_assert(town_acks == 2 && town_acked == -ECANCELED && answers == 1 && status == -ECANCELED);
-    ck_assert(town_result.times == 1 && town_result.status == -ECANCELED);
-    fake_net_run(town, CW_SEC(1));
-    ck_assert(town_acks == 2 && answers == 1 && town_result.times == 1);
-    ck_assert_int_eq(api->members(town_user[1].m, "h", 1, members, NULL), 0);
-    fake_net_run(town, CW_SEC(1));
-    ck_assert(answers == 2 && status == -ENOENT); /* it has left */
-    town_close();
+    ++*(unsigned *)context;
+    last = *m;
 }
-END_TEST
 
-START_TEST(wrong_openings)
+static bool forward(void *context, const cw_multicast_message *m)
 {
-    const cw_multicast_api *api = town_api();
-    town_open();
-    cw_multicast *m;
-    cw_multicast_config config = {CW_MULTICAST_INIT};
-    ck_assert_int_eq(api->open(town->server[0], town_user[0].svc, &config, &m), -EINVAL); /* no deliver() */
-    ck_assert_int_eq(api->open(town->server[0], town_user[0].svc, NULL, &m), -EINVAL);
-    const cw_multicast_content flags = {"x", 1, 8}, none = {NULL, 0, 0};
-    ck_assert_int_eq(api->publish(town_user[0].m, "g", 1, &flags, NULL, NULL), -EINVAL);
-    ck_assert_int_eq(api->publish(town_user[0].m, "g", 1, &none, NULL, NULL), -EINVAL);
-    ck_assert_int_eq(api->publish(town_user[0].m, "g", 1, NULL, NULL, NULL), -EINVAL);
-    for (unsigned i = 0; i < CLIENT_TOPICS_MOST; i++) {
-        char name[8];
-        snprintf(name, sizeof name, "t%u", i);
-        ck_assert_int_eq(api->listen(town_user[0].m, name, strlen(name)), 0);
+    (void)context, (void)m;
+    return !stops;
+}
+
+static void is_writable(void *context)
+{
+    writable[(unsigned *)context - got]++;
+}
+
+static void setup(void)
+{
+    ck_assert_int_eq(torus_init(&torus, (cw_dims){3, 1, 1}), 0);
+    clients = (struct clients){.torus = &torus};
+    memset(got, 0, sizeof got);
+    memset(writable, 0, sizeof writable);
+    stops = false;
+    for (unsigned i = 0; i < 2; i++) {
+        const cw_multicast_config config = {CW_MULTICAST_INIT, .context = &got[i], .deliver = deliver,
+                                            .forward = i == 0 ? forward : NULL,
+                                            .writable = i == 0 ? is_writable : NULL};
+        user[i] = fake_open(&services[i], (cw_dims){3, 1, 1}, (cw_coord){0, 0, 0});
+        ck_assert_int_eq(clients_attach(&clients, user[i], &config, &client[i]), 0);
     }
-    ck_assert_int_eq(api->listen(town_user[0].m, "more", 4), -ENOSPC);
-    api->close(NULL);
-    town_close();
+}
+
+static void teardown(void)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        clients_detach(client[i]);
+        clients_free(client[i]);
+        ck_assert_uint_eq(fake_close(user[i]), 0);
+    }
+    ck_assert_ptr_null(clients.first);
+}
+
+static struct group_name name_of(cw_job job, const char *text)
+{
+    struct group_name name;
+    ck_assert_int_eq(group_name_make(&name, job, text, strlen(text)), 0);
+    return name;
+}
+
+START_TEST(delivered_to_who_wants_it)
+{
+    setup();
+    const struct group_name mine = name_of(4096, "g"), others = name_of(4097, "g");
+    struct client_subject *subject;
+    ck_assert_int_eq(client_find_or_add(client[0], &mine, &subject), 0);
+    subject->group = GROUP_MEMBER;
+    const struct arrival a = {.name = &mine, .to_group = true, .from = 2, .bytes = (const uint8_t *)"x", .length = 1};
+    struct arrival b = a, topic = a;
+    b.name = &others;
+    topic.to_group = false;
+    ck_assert_int_eq(clients_deliver(&clients, &a), 0);
+    ck_assert_int_eq(clients_deliver(&clients, &b), -ENOENT);
+    ck_assert_int_eq(clients_deliver(&clients, &topic), -ENOENT);
+    ck_assert_uint_eq(got[0], 1);
+    ck_assert_uint_eq(got[1], 0);
+    ck_assert_uint_eq(last.from.x, 2);
+    ck_assert(clients_want(&clients, &mine, true));
+    ck_assert(!clients_want(&clients, &mine, false));
+    subject->group = GROUP_KEEPER; /* keeps the group, and is no member */
+    ck_assert(!clients_want(&clients, &mine, true));
+    teardown();
 }
 END_TEST
 
-static const struct suite_test tests[] = {
-    SUITE_TEST(two_jobs_of_one_name), SUITE_TEST(create_join_leave), SUITE_TEST(topics),
-    SUITE_TEST(who_is_in_it),         SUITE_TEST(closing),           SUITE_TEST(wrong_openings)};
+START_TEST(forward_and_writable)
+{
+    setup();
+    const struct group_name mine = name_of(4096, "g"), others = name_of(4097, "g"), nobody = name_of(5000, "g");
+    struct arrival a = {.name = &mine, .best_effort = true};
+    ck_assert(clients_forward(&clients, &a));
+    stops = true;
+    ck_assert(!clients_forward(&clients, &a));
+    a.name = &others; /* has no forward() */
+    ck_assert(clients_forward(&clients, &a));
+    a.name = &nobody;
+    ck_assert(clients_forward(&clients, &a));
+    clients_writable(&clients);
+    ck_assert_uint_eq(writable[0], 0);
+    client[0]->refused = client[1]->refused = true;
+    clients_writable(&clients);
+    clients_writable(&clients);
+    ck_assert_uint_eq(writable[0], 1);
+    teardown();
+}
+END_TEST
+
+START_TEST(names_come_and_go)
+{
+    setup();
+    const struct group_name g = name_of(4096, "g"), h = name_of(4096, "h");
+    struct client_subject *subject;
+    cw_multicast *second;
+    const cw_multicast_config config = {CW_MULTICAST_INIT, .deliver = deliver};
+    ck_assert_int_eq(clients_attach(&clients, user[0], &config, &second), -EEXIST);
+    ck_assert_int_eq(clients_attach(&clients, NULL, &config, &second), -EINVAL);
+    ck_assert_ptr_null(client_find(client[0], &g));
+    ck_assert_int_eq(client_find_or_add(client[0], &g, &subject), 0);
+    subject->listens = true;
+    ck_assert_int_eq(client_find_or_add(client[0], &h, &subject), 0);
+    client_drop_if_idle(client[0], subject);
+    ck_assert_ptr_null(client_find(client[0], &h));
+    client_drop_if_idle(client[0], client_find(client[0], &g)); /* it listens */
+    ck_assert_ptr_nonnull(client_find(client[0], &g));
+    teardown();
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(delivered_to_who_wants_it), SUITE_TEST(forward_and_writable),
+                                          SUITE_TEST(names_come_and_go)};
 SUITE_MAIN("clients", tests)

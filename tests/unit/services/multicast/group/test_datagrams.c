@@ -14,35 +14,42 @@ enum { SERVERS = 9, MESSAGES = 400 };
 
 struct holder {
     struct datagrams *datagrams;
-    struct datagrams_hooks hooks;
+    struct clients clients;
     struct torus torus;
     cw_server self;
+    cw_svc *user; /* of the client */
+    cw_multicast *client;
 };
 
 static unsigned got[SERVERS][MESSAGES], forwards, dones;
-static int refuse;  /* what server 3 says */
 static int stop_at; /* a server that passes nothing on; -1: none */
 static int status[SERVERS];
 static unsigned rows;
 static struct fake_net *net;
 
-static int deliver(void *context, const struct group_head *h)
+static cw_verdict no_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
 {
-    struct holder *holder = context;
-    ck_assert(h->job == 4096 && h->name_bytes == 1 && h->name[0] == 'g' && h->length >= 4);
-    if (holder->self == 3 && refuse != 0) {
-        return refuse;
-    }
-    uint32_t number;
-    memcpy(&number, h->bytes, 4);
-    ck_assert_uint_lt(number, MESSAGES);
-    got[holder->self][number]++;
-    return 0;
+    (void)s, (void)state, (void)p, (void)rx;
+    return CW_DROP;
 }
 
-static bool forward(void *context, const struct group_head *h)
+static const cw_service user = {CW_SERVICE_INIT, .name = "user", .version = "1", .job = 4096, .on_packet = no_packet};
+
+static void deliver(void *context, const cw_multicast_message *m)
 {
-    (void)h;
+    struct holder *holder = context;
+    uint32_t number;
+    ck_assert_uint_eq(m->name_length, 1);
+    ck_assert_int_eq(m->name[0], 'g');
+    ck_assert_uint_ge(m->length, 4);
+    memcpy(&number, m->bytes, 4);
+    ck_assert_uint_lt(number, MESSAGES);
+    got[holder->self][number]++;
+}
+
+static bool forward(void *context, const cw_multicast_message *m)
+{
+    (void)m;
     struct holder *holder = context;
     forwards++;
     return (int)holder->self != stop_at;
@@ -51,10 +58,10 @@ static bool forward(void *context, const struct group_head *h)
 static int holder_open(cw_svc *s, void *state)
 {
     struct holder *h = state;
-    h->hooks = (struct datagrams_hooks){h, deliver, forward};
     h->self = cw_server_id(s, cw_self(s));
     int rc = torus_init(&h->torus, cw_torus(s));
-    return rc < 0 ? rc : datagrams_open(&h->datagrams, s, &h->torus, &h->hooks);
+    h->clients.torus = &h->torus;
+    return rc < 0 ? rc : datagrams_open(&h->datagrams, s, &h->torus, &h->clients);
 }
 
 static void holder_close(cw_svc *s, void *state)
@@ -91,20 +98,51 @@ static struct datagrams *datagrams_of(cw_server s)
     return ((struct holder *)net->server[s]->state)->datagrams;
 }
 
+static struct group_name name_of(void)
+{
+    struct group_name name;
+    ck_assert_int_eq(group_name_make(&name, 4096, "g", 1), 0);
+    return name;
+}
+
+/* A client of job 4096 that is a member of the group g, on every server. */
+static void attach(cw_server s)
+{
+    struct holder *h = net->server[s]->state;
+    const cw_multicast_config config = {CW_MULTICAST_INIT, .context = h, .deliver = deliver, .forward = forward};
+    const struct group_name name = name_of();
+    struct client_subject *subject;
+    h->user = fake_open(&user, torus_dims(&h->torus), torus_coord(&h->torus, s));
+    ck_assert_int_eq(clients_attach(&h->clients, h->user, &config, &h->client), 0);
+    ck_assert_int_eq(client_find_or_add(h->client, &name, &subject), 0);
+    subject->group = GROUP_MEMBER;
+}
+
+static void detach(cw_server s)
+{
+    struct holder *h = net->server[s]->state;
+    clients_detach(h->client);
+    clients_free(h->client);
+    ck_assert_uint_eq(fake_close(h->user), 0);
+}
+
 static void setup(void)
 {
     net = fake_net_open(&holder, (cw_dims){3, 3, 1});
     for (cw_server s = 0; s < SERVERS; s++) {
         net->server[s]->random = s * 77 + 1;
+        attach(s);
     }
     memset(got, 0, sizeof got);
     forwards = dones = rows = 0;
-    refuse = 0;
     stop_at = -1;
 }
 
 static void teardown(void)
 {
+    for (cw_server s = 0; s < SERVERS; s++) {
+        detach(s);
+    }
     ck_assert_uint_eq(fake_net_close(net), 0);
 }
 
@@ -114,8 +152,8 @@ static void done(void *arg, const struct cast_member *member, unsigned count)
     dones++;
     rows = count;
     for (unsigned i = 0; i < count; i++) {
-        ck_assert(book[i].state != CAST_WAITING && (i == 0 || book[i].server > book[i - 1].server));
-        status[book[i].server] = book[i].status;
+        ck_assert(member[i].state != CAST_WAITING && (i == 0 || member[i].server > member[i - 1].server));
+        status[member[i].server] = member[i].status;
     }
 }
 
@@ -124,11 +162,10 @@ static int send(cw_server from, uint16_t members, bool reliable, uint32_t number
     static uint8_t bytes[FAKE_MTU];
     const uint8_t set[2] = {(uint8_t)members, (uint8_t)(members >> 8)};
     memcpy(bytes, &number, 4);
-    const struct datagram_order order = {.job = 4096,
+    const struct group_name name = name_of();
+    const struct datagram_order order = {.name = &name,
                                          .to_group = true,
                                          .reliable = reliable,
-                                         .name = "g",
-                                         .name_bytes = 1,
                                          .set = set,
                                          .bytes = bytes,
                                          .length = length,
@@ -194,7 +231,8 @@ END_TEST
 START_TEST(members_that_do_not)
 {
     setup();
-    refuse = -ENOENT;
+    const struct group_name left = name_of();
+    client_find(((struct holder *)net->server[3]->state)->client, &left)->group = 0;
     for (cw_server s = 0; s < SERVERS; s++) {
         net->server[s]->down[6] = s != 6;
     }

@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands that name a group, through a table of its own and through the service's. */
-#include "services/multicast/group/to.h"
+/* To whom a command sends, through the service: a group's root is asked first. */
+#include "services/multicast/recipients.h"
 
 #include "group_town.h"
-#include "services/multicast/group/group.h"
 #include "suite.h"
 
 #include <errno.h>
 #include <string.h>
-
-START_TEST(names)
-{
-    static const char *const group[] = {"send", "5", "to", "web"}, *const all[] = {"send", "5", "to", "all"},
-                             *const server[] = {"send", "5", "to", "1,0,0"}, *const two[] = {"to", "web", "db"};
-    ck_assert(group_to_named(4, group) && !group_to_named(4, all) && !group_to_named(4, server));
-    ck_assert(!group_to_named(3, two) && !group_to_named(1, group) && !group_to_named(0, group));
-}
-END_TEST
 
 /* The engine's packets do not cross the fake net: what is seen is for whom it waits. */
 START_TEST(members_are_asked_for)
@@ -55,6 +45,5 @@ START_TEST(nobody_there)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(names), SUITE_TEST(members_are_asked_for),
-                                          SUITE_TEST(nobody_there)};
-SUITE_MAIN("group_to", tests)
+static const struct suite_test tests[] = {SUITE_TEST(members_are_asked_for), SUITE_TEST(nobody_there)};
+SUITE_MAIN("recipients", tests)

@@ -2,7 +2,7 @@
 /* fuzz_file_label.c - labels, notes and maps of files: what is taken is of the right form, leads nowhere else, and is written as it was read. */
 #include "base/check.h"
 #include "services/multicast/file/map.h"
-#include "services/multicast/file/tell.h"
+#include "services/multicast/file/progress.h"
 
 #include <string.h>
 
@@ -22,10 +22,10 @@ static void try_label(const uint8_t *data, size_t size)
 
 static void try_note(const uint8_t *data, size_t size)
 {
-    struct file_note n;
-    uint8_t again[FILE_NOTE_BYTES];
-    if (file_note_decode(data, size, &n) == 0) {
-        file_note_encode(&n, again);
+    struct file_progress n;
+    uint8_t again[FILE_PROGRESS_BYTES];
+    if (file_progress_decode(data, size, &n) == 0) {
+        file_progress_encode(&n, again);
         CHECK(memcmp(again, data, size) == 0 && file_state_word(n.state) != NULL);
     }
 }

@@ -28,10 +28,10 @@ int cast_engine_send(struct cast_engine *e, const struct cast_order *order, uint
     e->order = *order;
     memcpy(e->label, order->label, order->label_bytes);
     e->order.label = e->label;
-    e->session = (struct cast_session){.out.book.member = e->book};
+    e->session = (struct cast_session){.out.members.member = e->member};
     for (cw_server i = 0; i < 27; i++) {
         if (order->members[i / 8] >> i % 8 & 1) {
-            e->book[e->session.out.book.count++] = (struct cast_member){.server = i};
+            e->member[e->session.out.members.count++] = (struct cast_member){.server = i};
         }
     }
     e->sending = true;
@@ -45,8 +45,8 @@ void fake_engine_done(int status)
     const struct cast_result result = {.ticket = e->tickets,
                                        .status = status,
                                        .bytes = e->order.bytes,
-                                       .book = e->book,
-                                       .count = e->session.out.book.count,
+                                       .member = e->member,
+                                       .count = e->session.out.members.count,
                                        .repeated = 3};
     e->sending = false;
     if (e->order.from.close != NULL) {
@@ -91,10 +91,16 @@ static const void *offers(cw_svc *s, const char *name, unsigned version)
                                                                                                 : NULL;
 }
 
-/* "all", or ids. */
-static int members(void *context, cw_request *r, int argc, const char *const *argv, uint8_t *set)
+/* Reads "all" or ids. There is one group, "g", whose members a test answers with. */
+static int read_recipients(void *context, cw_request *r, int argc, const char *const *argv, uint8_t *set,
+                           files_members_fn done, void *arg)
 {
     (void)context;
+    if (argc == 1 && strcmp(argv[0], "g") == 0) {
+        town.group = done;
+        town.group_arg = arg;
+        return 1;
+    }
     for (int i = 0; i < argc; i++) {
         uint64_t id;
         if (strcmp(argv[i], "all") == 0) {
@@ -110,19 +116,7 @@ static int members(void *context, cw_request *r, int argc, const char *const *ar
     return 0;
 }
 
-/* There is one group, "g"; a test answers for it. */
-static int group(void *context, const char *name, files_group_fn done, void *arg)
-{
-    (void)context;
-    if (strcmp(name, "g") != 0) {
-        return 1;
-    }
-    town.group = done;
-    town.group_arg = arg;
-    return 0;
-}
-
-static void group_cancel(void *context, const void *arg)
+static void cancel_recipients(void *context, const void *arg)
 {
     (void)context;
     if (town.group_arg != arg) {
@@ -137,9 +131,8 @@ static int open_files(cw_svc *s, void *state)
     const struct files_config config = {.s = s,
                                         .engine = &town.engine,
                                         .torus = &s->torus,
-                                        .members = members,
-                                        .group = group,
-                                        .group_cancel = group_cancel};
+                                        .read_recipients = read_recipients,
+                                        .cancel_recipients = cancel_recipients};
     return files_open(&town.files, &config);
 }
 

@@ -10,7 +10,7 @@
 #include "fake_host.h"
 #include "services/multicast/file/files.h"
 
-enum { FAKE_BOOK = 32 };
+enum { FAKE_MEMBERS = 32 };
 
 struct cast_engine {
     cast_accept_fn accept;
@@ -24,7 +24,7 @@ struct cast_engine {
     uint64_t resumed, ended; /* tickets */
     int status;              /* of the last end */
     struct cast_session session;
-    struct cast_member book[FAKE_BOOK];
+    struct cast_member member[FAKE_MEMBERS];
 };
 
 /* A server 0,0,0 of 3x3x3; its engine, disk, and files. */
@@ -34,7 +34,7 @@ struct fake_town {
     struct files *files;
     cw_svc *s;
     bool no_host;
-    files_group_fn group; /* the question for group "g" that waits */
+    files_members_fn group; /* the question for the members of group "g" that waits */
     void *group_arg;
 };
 extern struct fake_town town;
@@ -43,7 +43,7 @@ extern struct fake_town town;
 int fake_town_begin(const char *const *options);
 /* The number of handles and packets that nobody let go. */
 size_t fake_town_end(void);
-/* The message that is being sent ends; the members in its book as they are. */
+/* The message that is being sent ends; the members in its table as they are. */
 void fake_engine_done(int status);
 
 #endif

@@ -3,11 +3,14 @@
 
 #include "services/multicast/cast/mutant.h"
 
-/* A probe too early costs a small packet, so the least is what a busy server may need to answer, not what a wire does. */
-static const cw_span alarm_least = {1000 * 1000};
-static const cw_span alarm_most = {250 * INT64_C(1000000)};
-static const unsigned tries_before_anew =
-    5; /* then a child that has begun anew, and counts its answers anew, is listened to */
+/*
+ * The least and the most time until a probe. A probe that leaves too early costs one small packet, so the least is what a busy
+ * server may need to answer, not what a wire does.
+ */
+static const cw_span alarm_least = CW_MS(1);
+static const cw_span alarm_most = CW_MS(250);
+/* After so many probes without an answer, a child that began anew, and numbers its answers anew, is believed. */
+static const unsigned tries_before_anew = 5;
 
 static cw_span alarm_after(const struct cast_edge *e)
 {
@@ -27,7 +30,7 @@ void cast_edge_init(struct cast_edge *e, uint32_t id, uint32_t base, cw_time now
 /* ---- What is sent ------------------------------------------------------------------------------------------------- */
 
 /* The parent's bits, from the child's base on. */
-static void bits_of(const struct cast_mine *mine, uint32_t base, uint64_t bits[2])
+static void bits_of(const struct cast_holding *mine, uint32_t base, uint64_t bits[2])
 {
     bits[0] = mine->have[0];
     bits[1] = mine->have[1];
@@ -45,7 +48,7 @@ static void bits_of(const struct cast_mine *mine, uint32_t base, uint64_t bits[2
     bits[1] |= below[1] & ~gone[1];
 }
 
-bool cast_edge_next(const struct cast_edge *e, const struct cast_mine *mine, uint32_t *index)
+bool cast_edge_next(const struct cast_edge *e, const struct cast_holding *mine, uint32_t *index)
 {
     if (!e->heard) {
         return false;
@@ -150,7 +153,7 @@ static void land(struct cast_edge *e)
     }
 }
 
-bool cast_edge_told(struct cast_edge *e, const struct cast_head *ack, cw_time now)
+bool cast_edge_acked(struct cast_edge *e, const struct cast_head *ack, cw_time now)
 {
     if (ack->edge != e->id || ack->serial < e->serial || ack->index > e->length ||
         (int32_t)(e->order - ack->order) < 0) {

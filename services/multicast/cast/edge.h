@@ -52,7 +52,7 @@ struct cast_edge {
 };
 
 /* What the parent itself has: all of oldest .. base - 1, and base + i for bit i. */
-struct cast_mine {
+struct cast_holding {
     uint32_t oldest, base;
     uint64_t have[2];
 };
@@ -65,7 +65,7 @@ static inline bool cast_edge_complete(const struct cast_edge *e)
            e->knows == e->length; /* what the child has not said itself does not count */
 }
 /* The piece to send now. False: none. */
-bool cast_edge_next(const struct cast_edge *e, const struct cast_mine *mine, uint32_t *index);
+bool cast_edge_next(const struct cast_edge *e, const struct cast_holding *mine, uint32_t *index);
 /* It leaves: gives its order. */
 uint32_t cast_edge_sent(struct cast_edge *e, uint32_t index, cw_time now);
 /* A probe is due. */
@@ -73,7 +73,7 @@ bool cast_edge_due(const struct cast_edge *e, cw_time now);
 /* It leaves: gives its order, and sets the next alarm. */
 uint32_t cast_edge_probed(struct cast_edge *e, cw_time now);
 /* Takes an answer. False: it is of another edge, old, or impossible, and nothing changed. */
-bool cast_edge_told(struct cast_edge *e, const struct cast_head *ack, cw_time now);
+bool cast_edge_acked(struct cast_edge *e, const struct cast_head *ack, cw_time now);
 /* How long the tree now is: the child is to be told at once. */
 void cast_edge_ends(struct cast_edge *e, uint32_t length, cw_time now);
 /* Looks after rule 4; whole: the first piece that the parent lacks. True: it is put out by this call. patience is for a leaf; an eighth more for each of height. */

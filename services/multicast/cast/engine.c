@@ -3,45 +3,58 @@
 
 #include "base/words.h"
 #include "services/multicast/cast/flow.h"
-#include "services/multicast/cast/rounds.h"
-#include "services/multicast/cast/shelf.h"
 #include "services/multicast/cast/head.h"
 #include "services/multicast/cast/mutant.h"
+#include "services/multicast/cast/rounds.h"
+#include "services/multicast/cast/session_table.h"
+#include "services/reply/metrics.h"
+#include "services/reply/refuse.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MILLION = 1000 * 1000 };
-static const cw_span beat = {2000 * 1000};
-static const cw_span beat_quiet = {100 * 1000 * 1000};
-static const cw_span keep_quiet = {40 *
-                                   INT64_C(1000000000)}; /* a quiet session is remembered, longer than a source waits */
-static const cw_span keep_silent = {60 * INT64_C(1000000000)}; /* one that is not, and hears nothing */
+/* The time between two ticks while a session is busy, and while all are quiet. */
+static const cw_span beat = CW_MS(2);
+static const cw_span beat_quiet = CW_MS(100);
+/* A quiet session is remembered for so long: longer than a source waits for a member (limit_ms). */
+static const cw_span keep_quiet = CW_SEC(40);
+/* A session that is not quiet is given up when it has heard nothing for so long. */
+static const cw_span keep_silent = CW_SEC(60);
 
-struct taker_of_kind {
+enum { COUNT_TAKEN, COUNT_MALFORMED, COUNT_DAMAGED, COUNT_STRANGE, COUNT_REFUSED, COUNTS };
+static const struct metric metrics[COUNTS] = {
+    [COUNT_TAKEN] = {"packets", "Packets of messages that arrived and could be decoded."},
+    [COUNT_MALFORMED] = {"malformed", "Packets that could not be decoded, or did not come from the multicast."},
+    [COUNT_DAMAGED] = {"damaged", "Pieces that arrived with a wrong sum."},
+    [COUNT_STRANGE] = {"strange", "Packets of no use: of no message known here, late, or beyond the window."},
+    [COUNT_REFUSED] = {"refused", "Messages that were put off because there was no room for them."},
+};
+
+/* The accept function of a kind of messages. */
+struct acceptor {
     cast_accept_fn accept;
     void *context;
 };
 
 struct cast_engine {
     cw_svc *s;
-    struct cast_shelf shelf;
-    struct taker_of_kind kind[CAST_CONTENTS];
+    struct cast_session_table table;
+    struct acceptor kind[CAST_CONTENTS];
     cw_timer *timer;
     bool slow; /* the timer's next beat is that of the quiet */
     uint64_t numbers;
     cw_links polled; /* what the node was asked to ask us for, and has not been refused since */
     struct cast_session *turn[CW_LINK_COUNT]; /* whose turn it is; compared, never followed */
-    cw_counter *taken, *malformed, *damaged, *strange, *refused;
+    cw_counter *count[COUNTS];
 };
 
 /* ---- A member's beginning ----------------------------------------------------------------------------------------- */
 
 static int ask_kind(struct cast_engine *e, const struct cast_session *c, struct cast_sink *sink)
 {
-    const struct taker_of_kind *k = &e->kind[c->content < CAST_CONTENTS ? c->content : 0];
+    const struct acceptor *k = &e->kind[c->content < CAST_CONTENTS ? c->content : 0];
     if (k->accept == NULL) {
         return -EPROTONOSUPPORT;
     }
@@ -61,11 +74,11 @@ static int ask_kind(struct cast_engine *e, const struct cast_session *c, struct 
 static void end_same(struct cast_engine *e, const struct cast_session *c)
 {
     struct cast_session *next;
-    for (struct cast_session *old = e->shelf.sessions; old != NULL; old = next) {
+    for (struct cast_session *old = e->table.first; old != NULL; old = next) {
         next = old->next;
-        if (old != c && old->origin == c->origin && old->part.accepted && !old->ended && old->content == c->content &&
+        if (old != c && old->origin == c->origin && old->in.accepted && !old->ended && old->content == c->content &&
             memcmp(old->id, c->id, CAST_ID_BYTES) == 0) {
-            cast_shelf_remove(&e->shelf, old, -ECANCELED);
+            cast_session_table_remove(&e->table, old, -ECANCELED);
         }
     }
 }
@@ -79,17 +92,17 @@ static void accept_message(struct cast_engine *e, struct cast_session *c)
         return;
     }
     if (rc == 0) {
-        rc = cast_taker_open(&c->part.taker, &sink, &c->cut);
+        rc = cast_receiver_open(&c->in.receiver, &sink, &c->cut);
         if (rc < 0) {
             (void)sink.end(sink.context, rc);
         }
     }
     if (rc < 0) {
-        cast_taker_refuse(&c->part.taker, &c->cut, rc);
+        cast_receiver_refuse(&c->in.receiver, &c->cut, rc);
     }
-    c->part.accepted = true;
-    c->part.say_at = c->ended_at = cw_now(e->s);
-    c->ended = c->part.taker.state == CAST_ENDED;
+    c->in.accepted = true;
+    c->in.report_at = c->ended_at = cw_now(e->s);
+    c->ended = c->in.receiver.state == CAST_ENDED;
 }
 
 /* ---- A source's end ----------------------------------------------------------------------------------------------- */
@@ -109,25 +122,25 @@ static void finish(struct cast_session *c, int status)
     c->ended = true;
     c->ended_at = cw_now(c->s);
     cast_rounds_close(c);
-    const struct cast_book *book = &c->out.book;
+    const struct cast_members *members = &c->out.members;
     for (cw_server i = 0; status < 0 && i < c->torus->servers; i++) {
         if (i != c->self) {
             stop_at(c, i, status);
         }
     }
-    for (unsigned i = 0; status == 0 && i < book->count; i++) {
-        if (book->member[i].status == -ETIMEDOUT) {
-            stop_at(c, book->member[i].server, -ETIMEDOUT);
+    for (unsigned i = 0; status == 0 && i < members->count; i++) {
+        if (members->member[i].status == -ETIMEDOUT) {
+            stop_at(c, members->member[i].server, -ETIMEDOUT);
         }
     }
     struct cast_result result = {.ticket = c->ticket,
                                  .status = status,
                                  .bytes = c->cut.bytes,
-                                 .book = book->member,
-                                 .count = book->count,
+                                 .member = members->member,
+                                 .count = members->count,
                                  .repeated = c->repeated};
-    for (unsigned i = 0; i < book->count; i++) {
-        const struct cast_member *m = &book->member[i];
+    for (unsigned i = 0; i < members->count; i++) {
+        const struct cast_member *m = &members->member[i];
         result.took = m->state == CAST_HAS && m->took.ns > result.took.ns ? m->took : result.took;
     }
     if (c->out.done != NULL) {
@@ -148,7 +161,7 @@ static void poll_links(struct cast_engine *e, cw_links links)
 static void wake(struct cast_engine *e)
 {
     cw_links links = CW_LINKS_NONE;
-    for (const struct cast_session *c = e->shelf.sessions; c != NULL; c = c->next) {
+    for (const struct cast_session *c = e->table.first; c != NULL; c = c->next) {
         links |= cast_flow_links(c, CW_LINK_COUNT);
     }
     poll_links(e, links);
@@ -157,8 +170,8 @@ static void wake(struct cast_engine *e)
 static void set_timer(struct cast_engine *e)
 {
     cw_timer_stop(e->s, e->timer);
-    e->slow = cast_shelf_busy(&e->shelf) == 0;
-    e->timer = e->shelf.sessions != NULL ? cw_timer_start(e->s, e->slow ? beat_quiet : beat, tick, e) : NULL;
+    e->slow = cast_session_table_busy(&e->table) == 0;
+    e->timer = e->table.first != NULL ? cw_timer_start(e->s, e->slow ? beat_quiet : beat, tick, e) : NULL;
 }
 
 static void set_timer_if_slow(struct cast_engine *e)
@@ -181,7 +194,7 @@ static bool tick_session(struct cast_engine *e, struct cast_session *c)
     cw_span silent = cw_time_since(cw_now(e->s), c->heard);
     bool waits = c->source && !c->ended;
     if (!waits && silent.ns > (quiet || c->source ? keep_quiet.ns : keep_silent.ns)) {
-        cast_shelf_remove(&e->shelf, c, -ETIMEDOUT);
+        cast_session_table_remove(&e->table, c, -ETIMEDOUT);
         return false;
     }
     cast_flow_tick(c);
@@ -195,12 +208,12 @@ static void tick(cw_svc *s, void *state, void *arg)
     (void)s;
     (void)state;
     e->timer = NULL;
-    e->shelf.walked = true;
-    for (struct cast_session *c = e->shelf.sessions; c != NULL; c = next) {
+    e->table.walked = true;
+    for (struct cast_session *c = e->table.first; c != NULL; c = next) {
         next = c->next;
         (void)tick_session(e, c);
     }
-    e->shelf.walked = false;
+    e->table.walked = false;
     set_timer(e);
     wake(e);
 }
@@ -208,26 +221,26 @@ static void tick(cw_svc *s, void *state, void *arg)
 /* A member that has it all remembers that: the source may have been lost from sight only, and would give it again. */
 static void source_gone(struct cast_engine *e, struct cast_session *c)
 {
-    if (c->part.accepted && c->ended && !CAST_MUTANT(FORGETS_END) && cast_session_round(c, c->round, c->members) == 0) {
+    if (c->in.accepted && c->ended && !CAST_MUTANT(FORGETS_END) && cast_session_round(c, c->round, c->members) == 0) {
         c->edges = 0;
         c->left = true;
         return;
     }
-    if (c->part.accepted && !c->ended) {
+    if (c->in.accepted && !c->ended) {
         char text[96], name[TORUS_TEXT];
-        torus_format(torus_coord(&e->shelf.torus, c->origin), name);
+        torus_format(torus_coord(&e->table.torus, c->origin), name);
         snprintf(text, sizeof text, "a message from %s ended unfinished: its source left", name);
         cw_log(e->s, CW_LOG_WARN, text);
     }
-    cast_shelf_remove(&e->shelf, c, -ENETUNREACH);
+    cast_session_table_remove(&e->table, c, -ENETUNREACH);
 }
 
 void cast_engine_event(struct cast_engine *e, const cw_event *ev)
 {
     cw_server server = cw_server_id(e->s, ev->server);
     struct cast_session *next;
-    e->shelf.walked = true;
-    for (struct cast_session *c = e->shelf.sessions; c != NULL; c = next) {
+    e->table.walked = true;
+    for (struct cast_session *c = e->table.first; c != NULL; c = next) {
         next = c->next;
         bool view = ev->kind == CW_EVENT_SERVER_DOWN || ev->kind == CW_EVENT_SERVER_UP;
         if (ev->kind == CW_EVENT_SERVER_DOWN && server == c->origin && !c->source) {
@@ -248,7 +261,7 @@ void cast_engine_event(struct cast_engine *e, const cw_event *ev)
         }
         (void)tick_session(e, c);
     }
-    e->shelf.walked = false;
+    e->table.walked = false;
     wake(e);
 }
 
@@ -256,15 +269,15 @@ void cast_engine_event(struct cast_engine *e, const cw_event *ev)
 
 cw_packet *cast_engine_next(struct cast_engine *e, cw_link link)
 {
-    struct cast_session *first = e->shelf.sessions;
+    struct cast_session *first = e->table.first;
     while (first != NULL && first != e->turn[link]) {
         first = first->next;
     }
-    first = first != NULL ? first : e->shelf.sessions;
+    first = first != NULL ? first : e->table.first;
     struct cast_session *c = first;
     while (c != NULL) {
         cw_packet *p = cast_flow_next(c, link);
-        struct cast_session *after = c->next != NULL ? c->next : e->shelf.sessions;
+        struct cast_session *after = c->next != NULL ? c->next : e->table.first;
         if (p != NULL) {
             e->turn[link] = after;
             return p;
@@ -276,7 +289,7 @@ cw_packet *cast_engine_next(struct cast_engine *e, cw_link link)
 }
 
 /* A member's word to us as its source. Also to what is not known any more: the member says it until it is heard. */
-static int take_word(struct cast_engine *e, struct cast_session *c, const struct cast_head *h, cw_server from)
+static int take_report(struct cast_engine *e, struct cast_session *c, const struct cast_head *h, cw_server from)
 {
     struct cast_head answer = {
         .kind = CAST_HEARD, .round = h->round, .origin = h->origin, .number = h->number, .piece = h->piece};
@@ -287,11 +300,11 @@ static int take_word(struct cast_engine *e, struct cast_session *c, const struct
     if (ended && h->kind == CAST_LACK) {
         answer.kind = CAST_STOP;
         answer.status = -ETIMEDOUT;
-    } else if (!ended && !cast_rounds_word(c, h, from)) {
+    } else if (!ended && !cast_rounds_report(c, h, from)) {
         return -ESTALE;
     }
     cast_flow_reply(e->s, from, &answer);
-    if (!ended && (c->out.book.waiting == 0 || cast_book_all_said(&c->out.book))) {
+    if (!ended && (c->out.members.waiting == 0 || cast_members_all_reported(&c->out.members))) {
         (void)tick_session(e, c);
     }
     return 0;
@@ -302,13 +315,13 @@ static int take_word(struct cast_engine *e, struct cast_session *c, const struct
  */
 static void stop_here(struct cast_engine *e, struct cast_session *c, int status)
 {
-    if (c->part.accepted) {
-        cast_taker_stop(&c->part.taker, status);
+    if (c->in.accepted) {
+        cast_receiver_stop(&c->in.receiver, status);
     } else {
-        cast_taker_refuse(&c->part.taker, &c->cut, status);
+        cast_receiver_refuse(&c->in.receiver, &c->cut, status);
     }
     c->ended_at = c->ended ? c->ended_at : cw_now(e->s);
-    c->part.accepted = c->part.heard = c->ended = true;
+    c->in.accepted = c->in.confirmed = c->ended = true;
     cast_flow_tick(c);
 }
 
@@ -322,7 +335,7 @@ static int take_answer(struct cast_engine *e, struct cast_session *c, const stru
         stop_here(e, c, h->status < 0 ? h->status : -ECANCELED);
         return 0;
     }
-    cast_flow_heard(c, h->piece);
+    cast_flow_confirmed(c, h->piece);
     cast_flow_tick(c);
     return 0;
 }
@@ -331,17 +344,17 @@ static int take_answer(struct cast_engine *e, struct cast_session *c, const stru
 static int take_open(struct cast_engine *e, struct cast_session **at, const struct cast_head *h)
 {
     struct cast_session *c = *at;
-    if (h->origin == cw_server_id(e->s, cw_self(e->s)) || h->servers != e->shelf.torus.servers ||
+    if (h->origin == cw_server_id(e->s, cw_self(e->s)) || h->servers != e->table.torus.servers ||
         h->origin >= h->servers) {
         return -EINVAL;
     }
-    if (c == NULL && !cw_reachable(e->s, torus_coord(&e->shelf.torus, h->origin))) {
+    if (c == NULL && !cw_reachable(e->s, torus_coord(&e->table.torus, h->origin))) {
         return -ENETUNREACH; /* from one who has not heard yet that the source is gone: we would wait for it for long */
     }
     if (c == NULL) {
-        int rc = cast_shelf_begin(&e->shelf, h, &c);
+        int rc = cast_session_table_begin(&e->table, h, &c);
         if (rc < 0) {
-            cw_counter_add(e->refused, 1);
+            cw_counter_add(e->count[COUNT_REFUSED], 1);
             return rc;
         }
         *at = c;
@@ -355,7 +368,7 @@ static int take_open(struct cast_engine *e, struct cast_session **at, const stru
     if (c->edges == 0 && !c->tree[h->tree].open && cast_session_replan(c) < 0) {
         return -ENOMEM; /* it comes again */
     }
-    if (c->wanted && !c->part.accepted) {
+    if (c->wanted && !c->in.accepted) {
         accept_message(e, c);
     }
     set_timer_if_slow(e);
@@ -364,9 +377,9 @@ static int take_open(struct cast_engine *e, struct cast_session **at, const stru
 
 static int take(struct cast_engine *e, const struct cast_head *h, cw_server from)
 {
-    struct cast_session *c = cast_shelf_find(&e->shelf, h->origin, h->number);
+    struct cast_session *c = cast_session_table_find(&e->table, h->origin, h->number);
     if (h->kind == CAST_DONE || h->kind == CAST_LACK) {
-        return take_word(e, c, h, from);
+        return take_report(e, c, h, from);
     }
     if (h->kind == CAST_HEARD || h->kind == CAST_STOP) {
         return take_answer(e, c, h, from);
@@ -388,18 +401,18 @@ static int take(struct cast_engine *e, const struct cast_head *h, cw_server from
 cw_verdict cast_engine_packet(struct cast_engine *e, const uint8_t *bytes, size_t length, const cw_rx *rx)
 {
     struct cast_head h;
-    if (rx->src_job != MULTICAST_JOB || rx->src_process >= e->shelf.torus.servers ||
+    if (rx->src_job != MULTICAST_JOB || rx->src_process >= e->table.torus.servers ||
         cast_head_decode(bytes, length, &h) < 0) {
-        cw_counter_add(e->malformed, 1);
+        cw_counter_add(e->count[COUNT_MALFORMED], 1);
         return CW_DROP;
     }
     if (h.kind == CAST_DATA && cast_sum(h.piece, h.rest, h.rest_bytes) != h.sum) {
-        cw_counter_add(e->damaged, 1);
+        cw_counter_add(e->count[COUNT_DAMAGED], 1);
         return CW_DROP;
     }
-    cw_counter_add(e->taken, 1);
+    cw_counter_add(e->count[COUNT_TAKEN], 1);
     if (take(e, &h, rx->src_process) < 0) {
-        cw_counter_add(e->strange, 1);
+        cw_counter_add(e->count[COUNT_STRANGE], 1);
     }
     return CW_FORWARD;
 }
@@ -417,13 +430,13 @@ static int first_round(struct cast_engine *e, const struct cast_order *o, const 
         .content = (uint8_t)o->kind,
         .bytes = o->bytes,
         .piece_bytes = (uint32_t)(piece < CAST_PIECE_MOST ? piece : CAST_PIECE_MOST) / 8 * 8,
-        .servers = e->shelf.torus.servers,
+        .servers = e->table.torus.servers,
         .label_bytes = (uint16_t)o->label_bytes,
         .rest = rest,
     };
     memcpy(open.id, o->id, CAST_ID_BYTES);
     struct cast_session *c;
-    int rc = cast_shelf_begin(&e->shelf, &open, &c);
+    int rc = cast_session_table_begin(&e->table, &open, &c);
     if (rc < 0) {
         return rc;
     }
@@ -431,7 +444,7 @@ static int first_round(struct cast_engine *e, const struct cast_order *o, const 
     rc = cast_rounds_begin(c, o->ask_first);
     if (rc < 0) {
         c->out.closed = true; /* the source is still the caller's */
-        cast_shelf_remove(&e->shelf, c, rc);
+        cast_session_table_remove(&e->table, c, rc);
         return rc;
     }
     c->out.from = o->from;
@@ -443,7 +456,7 @@ static int first_round(struct cast_engine *e, const struct cast_order *o, const 
 
 int cast_engine_send(struct cast_engine *e, const struct cast_order *o, uint64_t *ticket)
 {
-    size_t set = cast_members_bytes(e->shelf.torus.servers);
+    size_t set = cast_set_bytes(e->table.torus.servers);
     if (o->bytes == 0 || o->label_bytes > CAST_LABEL_MOST) {
         return -EINVAL;
     }
@@ -473,7 +486,7 @@ int cast_engine_send(struct cast_engine *e, const struct cast_order *o, uint64_t
 
 int cast_engine_cancel(struct cast_engine *e, uint64_t ticket, int status)
 {
-    struct cast_session *c = cast_shelf_ticket(&e->shelf, ticket);
+    struct cast_session *c = cast_session_table_ticket(&e->table, ticket);
     if (c == NULL || !c->source || c->ended) {
         return -ENOENT;
     }
@@ -484,12 +497,12 @@ int cast_engine_cancel(struct cast_engine *e, uint64_t ticket, int status)
 
 void cast_engine_resume(struct cast_engine *e, uint64_t ticket)
 {
-    struct cast_session *c = cast_shelf_ticket(&e->shelf, ticket);
+    struct cast_session *c = cast_session_table_ticket(&e->table, ticket);
     if (c == NULL) {
         return;
     }
     c->out.starved = false;
-    if (c->wanted && !c->part.accepted) {
+    if (c->wanted && !c->in.accepted) {
         accept_message(e, c);
     }
     cast_flow_tick(c);
@@ -498,31 +511,31 @@ void cast_engine_resume(struct cast_engine *e, uint64_t ticket)
 
 void cast_engine_ended(struct cast_engine *e, uint64_t ticket, int status)
 {
-    struct cast_session *c = cast_shelf_ticket(&e->shelf, ticket);
-    if (c == NULL || !c->part.accepted || c->part.taker.state != CAST_ENDING) {
+    struct cast_session *c = cast_session_table_ticket(&e->table, ticket);
+    if (c == NULL || !c->in.accepted || c->in.receiver.state != CAST_ENDING) {
         return;
     }
-    cast_taker_ended(&c->part.taker, status);
+    cast_receiver_ended(&c->in.receiver, status);
     c->ended = true;
-    c->ended_at = c->part.say_at = cw_now(e->s);
+    c->ended_at = c->in.report_at = cw_now(e->s);
     cast_flow_tick(c);
 }
 
 const struct cast_session *cast_engine_look(const struct cast_engine *e, uint64_t ticket)
 {
-    return cast_shelf_ticket(&e->shelf, ticket);
+    return cast_session_table_ticket(&e->table, ticket);
 }
 
 const struct cast_session *cast_engine_each(const struct cast_engine *e, const struct cast_session *before)
 {
-    return before == NULL ? e->shelf.sessions : before->next;
+    return before == NULL ? e->table.first : before->next;
 }
 
 /* ---- Life --------------------------------------------------------------------------------------------------------- */
 
 void cast_engine_kind(struct cast_engine *e, enum cast_content kind, cast_accept_fn accept, void *context)
 {
-    e->kind[kind] = (struct taker_of_kind){accept, context};
+    e->kind[kind] = (struct acceptor){accept, context};
 }
 
 static int read_span(struct cast_engine *e, const char *name, uint64_t normal, cw_span *out)
@@ -530,23 +543,10 @@ static int read_span(struct cast_engine *e, const char *name, uint64_t normal, c
     const char *word = cw_option(e->s, name);
     uint64_t ms = normal;
     if (word != NULL && words_number(word, 10, 600000, &ms) < 0) {
-        char text[120];
-        snprintf(text, sizeof text, "%s is milliseconds, from 10 to 600000, not '%.40s'", name, word);
-        cw_log(e->s, CW_LOG_ERROR, text);
-        return -EINVAL;
+        return refuse_setting(e->s, name, word, "milliseconds, from 10 to 600000");
     }
-    *out = (cw_span){(int64_t)ms * MILLION};
+    *out = CW_MS((int64_t)ms);
     return 0;
-}
-
-static void open_counters(struct cast_engine *e)
-{
-    cw_svc *s = e->s;
-    e->taken = cw_counter_new(s, "packets", "packets that came");
-    e->malformed = cw_counter_new(s, "malformed", "packets that are none of ours");
-    e->damaged = cw_counter_new(s, "damaged", "pieces with a wrong sum");
-    e->strange = cw_counter_new(s, "strange", "packets of no use: of no message, late, or beyond the window");
-    e->refused = cw_counter_new(s, "refused", "messages there was no room for");
 }
 
 int cast_engine_open(struct cast_engine **out, cw_svc *s)
@@ -556,14 +556,14 @@ int cast_engine_open(struct cast_engine **out, cw_svc *s)
         return -ENOMEM;
     }
     e->s = s;
-    int rc = cast_shelf_open(&e->shelf, s);
-    rc = rc == 0 ? read_span(e, "patience_ms", 2000, &e->shelf.limits.patience) : rc;
-    rc = rc == 0 ? read_span(e, "limit_ms", 30000, &e->shelf.limits.limit) : rc;
+    int rc = cast_session_table_open(&e->table, s);
+    rc = rc == 0 ? read_span(e, "patience_ms", 2000, &e->table.limits.patience) : rc;
+    rc = rc == 0 ? read_span(e, "limit_ms", 30000, &e->table.limits.limit) : rc;
     if (rc < 0) {
         free(e);
         return rc;
     }
-    open_counters(e);
+    metrics_counters(s, metrics, COUNTS, e->count);
     *out = e;
     return 0;
 }
@@ -574,11 +574,11 @@ void cast_engine_close(struct cast_engine *e)
         return;
     }
     cw_timer_stop(e->s, e->timer);
-    for (struct cast_session *c = e->shelf.sessions; c != NULL; c = c->next) {
+    for (struct cast_session *c = e->table.first; c != NULL; c = c->next) {
         if (c->source) {
             finish(c, -ESHUTDOWN);
         }
     }
-    cast_shelf_close(&e->shelf);
+    cast_session_table_close(&e->table);
     free(e);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * engine.h - all messages that a server has to do with: sends its own, takes those of others, finds their sinks. The service's table calls the
- * second half; who sends and receives (files, memos, the pattern) calls the first.
+ * second half; who sends and receives (files, bulk, the pattern) calls the first.
  */
 #ifndef SERVICES_MULTICAST_CAST_ENGINE_H
 #define SERVICES_MULTICAST_CAST_ENGINE_H
@@ -11,7 +11,7 @@
 
 struct cast_engine;
 
-/* ---- For files, memos, the pattern -------------------------------------------------------------------------------- */
+/* ---- For files, bulk, the pattern -------------------------------------------------------------------------------- */
 
 /* Who takes messages of a kind here; of a kind without anybody a member ends with -EPROTONOSUPPORT. */
 void cast_engine_kind(struct cast_engine *e, enum cast_content kind, cast_accept_fn accept, void *context);
@@ -21,8 +21,8 @@ struct cast_result {
     uint64_t ticket;
     int status; /* 0: every member has it or was told why not; -ETIMEDOUT, -ECANCELED, what read() said */
     uint64_t bytes;
-    cw_span took;                   /* until the last member's word */
-    const struct cast_member *book; /* a row for each member, ascending by server */
+    cw_span took;                     /* until the last member's word */
+    const struct cast_member *member; /* a row for each member, ascending by server */
     unsigned count;
     uint64_t repeated; /* pieces the source sent more than once by the same tree edge, or in a further round */
 };

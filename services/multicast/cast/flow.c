@@ -1,39 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/cast/flow.h"
 
-#include "services/multicast/cast/rounds.h"
 #include "services/multicast/cast/head.h"
+#include "services/multicast/cast/rounds.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
 #include <string.h>
 
 enum {
-    TELL_AFTER = 8,    /* pieces that came, and steps of the base: mostly two for each piece */
-    LAST_IN_TURN = 32, /* of a link's packets that go to several trees one in so many is the last tree's */
-    LACK_BITS = 1024,  /* bytes, at most */
+    /* A child acknowledges at once after so many pieces and steps of its base (mostly two for each piece). */
+    ACK_AFTER = 8,
+    /* Of the packets of a link that serves several trees, one in so many is the last tree's, so that no tree stands still. */
+    LAST_IN_TURN = 32,
+    /* Bytes of the bits of one LACK, at most. */
+    LACK_BITS = 1024,
 };
-static const cw_span say_least = {1000 * 1000};
-static const cw_span say_most = {500 * INT64_C(1000000)};
-static const cw_span tell_late = {15 * 1000000};  /* what comes slowly is told of together */
-static const cw_span tell_again = {50 * 1000000}; /* while something is missing: what we said may have been lost */
-static const cw_span upstream_silent = {3000 * INT64_C(1000000)};
-static const cw_span abandoned = {2000 * INT64_C(1000000)};
-static const cw_span behind_again = {2 * 1000 * 1000};
+/* A member repeats its report to the source after so long, doubled each time up to the second. */
+static const cw_span report_least = CW_MS(1);
+static const cw_span report_most = CW_MS(500);
+/* What comes slowly is acknowledged together, after so long. */
+static const cw_span ack_late = CW_MS(15);
+/* While something is missing an acknowledgement is repeated: it may have been lost. */
+static const cw_span ack_again = CW_MS(50);
+/* An upstream that was not heard for so long, while another one was, is forgotten. */
+static const cw_span upstream_silent = CW_MS(3000);
+/* A tree of which nobody has sent anything for so long keeps no pieces any more. */
+static const cw_span abandoned = CW_MS(2000);
+/* The least time between two probes of a child that lacks what its parent no longer has. */
+static const cw_span behind_again = CW_MS(2);
 
 /* ---- Packets out -------------------------------------------------------------------------------------------------- */
 
 static struct cast_head head_of(const struct cast_session *c, enum cast_kind kind, uint8_t tree)
 {
     return (struct cast_head){.kind = kind, .tree = tree, .round = c->round, .origin = c->origin, .number = c->number};
-}
-
-static cw_to to_server(const cw_svc *s, cw_server server)
-{
-    return (cw_to){.kind = CW_TO_SERVER,
-                   .job = MULTICAST_JOB,
-                   .port = MULTICAST_PORT,
-                   .server = cw_server_coord(s, server),
-                   .process = server};
 }
 
 void cast_flow_reply(cw_svc *s, cw_server to, const struct cast_head *h)
@@ -48,7 +49,7 @@ void cast_flow_reply(cw_svc *s, cw_server to, const struct cast_head *h)
     if (h->rest_bytes > 0) {
         memcpy(data + head, h->rest, h->rest_bytes);
     }
-    const cw_to where = to_server(s, to);
+    const cw_to where = to_server(s, MULTICAST_JOB, MULTICAST_PORT, to);
     cw_send_or_drop(s, p, &where, NULL);
 }
 
@@ -76,7 +77,7 @@ static cw_packet *piece_packet(struct cast_session *c, const struct cast_edge *e
     h.order = e->order + 1;
     h.index = index;
     cast_head_encode(&h, data);
-    const cw_to to = to_server(c->s, e->to);
+    const cw_to to = to_server(c->s, MULTICAST_JOB, MULTICAST_PORT, e->to);
     if (!good || cw_packet_resize(p, CAST_DATA_HEAD + h.rest_bytes) < 0 || cw_packet_address(c->s, p, &to, NULL) < 0) {
         cw_packet_free(c->s, p);
         return NULL;
@@ -84,15 +85,16 @@ static cw_packet *piece_packet(struct cast_session *c, const struct cast_edge *e
     return p;
 }
 
-/* What an edge would send now. True; and *fresh: the source would deal it. */
+/* What an edge would send now. True; and *fresh: the source would assign it. */
 static bool would_send(const struct cast_session *c, const struct cast_edge *e, uint32_t *index, bool *fresh)
 {
-    struct cast_mine mine = cast_session_mine(c, e);
+    struct cast_holding mine = cast_session_holding(c, e);
     *fresh = false;
     if (cast_edge_next(e, &mine, index)) {
         return true;
     }
-    *fresh = c->source && e->heard && !e->out && mine.base - e->base < CAST_WINDOW && cast_rounds_may_deal(c, e->tree);
+    *fresh =
+        c->source && e->heard && !e->out && mine.base - e->base < CAST_WINDOW && cast_rounds_may_assign(c, e->tree);
     return *fresh;
 }
 
@@ -105,14 +107,14 @@ static struct cast_edge *choose(struct cast_session *c, cw_link link, uint32_t *
     for (unsigned i = 0; i < c->edges; i++) {
         struct cast_edge *e = &c->edge[(turn + i) % c->edges];
         uint32_t at;
-        bool deals;
-        if (!(e->links & cw_links_of(link)) || !would_send(c, e, &at, &deals)) {
+        bool assigns;
+        if (!(e->links & cw_links_of(link)) || !would_send(c, e, &at, &assigns)) {
             continue;
         }
         if (best == NULL || (last ? e->rank > best->rank : e->rank < best->rank)) {
             best = e;
             *index = at;
-            *fresh = deals;
+            *fresh = assigns;
         }
     }
     return best;
@@ -123,14 +125,14 @@ cw_packet *cast_flow_next(struct cast_session *c, cw_link link)
     uint32_t index = 0;
     bool fresh = false;
     struct cast_edge *e = choose(c, link, &index, &fresh);
-    if (e == NULL || (fresh && !cast_deal_next(&c->out.deal, e->tree, &index))) {
+    if (e == NULL || (fresh && !cast_stripe_assign(&c->out.stripe, e->tree, &index))) {
         return NULL;
     }
     bool again = fresh && cast_rounds_made(c, e->tree, index);
     cw_packet *p = piece_packet(c, e, index);
     if (p == NULL) {
         if (fresh) {
-            cast_deal_undo(&c->out.deal, e->tree);
+            cast_stripe_undo(&c->out.stripe, e->tree);
         }
         return NULL;
     }
@@ -139,7 +141,7 @@ cw_packet *cast_flow_next(struct cast_session *c, cw_link link)
     c->repeated += e->repeated - before + again;
     c->turn[link]++;
     if (fresh) {
-        cast_rounds_dealt(c);
+        cast_rounds_assigned(c);
     }
     return p;
 }
@@ -159,7 +161,7 @@ cw_links cast_flow_links(const struct cast_session *c, uint8_t tree)
 /* Only who has something of the tree asks its children for anything. */
 static void probe(struct cast_session *c, struct cast_edge *e)
 {
-    size_t set = cast_members_bytes(c->torus->servers);
+    size_t set = cast_set_bytes(c->torus->servers);
     cw_packet *p = c->tree[e->tree].open ? cw_packet_new(c->s, CAST_OPEN_HEAD + set + c->label_bytes) : NULL;
     if (p == NULL) {
         return;
@@ -167,7 +169,7 @@ static void probe(struct cast_session *c, struct cast_edge *e)
     struct cast_head h = head_of(c, CAST_OPEN, e->tree);
     h.edge = e->id;
     h.order = cast_edge_probed(e, cw_now(c->s));
-    h.index = cast_session_mine(c, e).oldest;
+    h.index = cast_session_holding(c, e).oldest;
     h.length = e->length;
     h.piece_bytes = c->cut.piece_bytes;
     h.bytes = c->cut.bytes;
@@ -179,7 +181,7 @@ static void probe(struct cast_session *c, struct cast_edge *e)
     cast_head_encode(&h, data);
     memcpy(data + CAST_OPEN_HEAD, c->members, set);
     memcpy(data + CAST_OPEN_HEAD + set, c->label, c->label_bytes);
-    const cw_to to = to_server(c->s, e->to);
+    const cw_to to = to_server(c->s, MULTICAST_JOB, MULTICAST_PORT, e->to);
     cw_send_or_drop(c->s, p, &to, NULL);
     e->probed_at = cw_now(c->s);
 }
@@ -191,7 +193,7 @@ static void probe_due(struct cast_session *c)
         struct cast_edge *e = &c->edge[i];
         /* A child that lacks what nobody keeps any more is to hear that it will not come. */
         bool behind = e->heard && !cast_edge_complete(e) && cw_time_since(now, e->probed_at).ns > behind_again.ns &&
-                      e->base < cast_session_mine(c, e).oldest;
+                      e->base < cast_session_holding(c, e).oldest;
         if (behind || cast_edge_due(e, now)) {
             probe(c, e);
         }
@@ -201,7 +203,7 @@ static void probe_due(struct cast_session *c)
 /* ---- Acknowledgements --------------------------------------------------------------------------------------------- */
 
 /* Says to those who send us the tree what we have of it. */
-static void tell(struct cast_session *c, uint8_t tree)
+static void acknowledge(struct cast_session *c, uint8_t tree)
 {
     struct cast_tree *t = &c->tree[tree];
     struct cast_head h = head_of(c, CAST_ACK, tree);
@@ -218,24 +220,24 @@ static void tell(struct cast_session *c, uint8_t tree)
         }
     }
     t->fresh = 0;
-    t->told = t->ring.base;
-    t->told_at = cw_now(c->s);
+    t->acked = t->ring.base;
+    t->acked_at = cw_now(c->s);
 }
 
-static void tell_if(struct cast_session *c, uint8_t tree, bool now)
+static void acknowledge_if(struct cast_session *c, uint8_t tree, bool now)
 {
     const struct cast_tree *t = &c->tree[tree];
-    bool enough = t->fresh + (t->ring.base - t->told) >= TELL_AFTER;
-    bool over = cast_ring_whole(&t->ring) >= t->length && (t->fresh > 0 || t->told != t->ring.base);
+    bool enough = t->fresh + (t->ring.base - t->acked) >= ACK_AFTER;
+    bool over = cast_ring_whole(&t->ring) >= t->length && (t->fresh > 0 || t->acked != t->ring.base);
     if (t->open && (now || enough || over)) {
-        tell(c, tree);
+        acknowledge(c, tree);
     }
 }
 
 /* ---- Packets in --------------------------------------------------------------------------------------------------- */
 
 /* True: something is missing before this one, or it is not the next. */
-static bool note_upstream(struct cast_session *c, struct cast_tree *t, const struct cast_head *h, cw_server from)
+static bool update_upstream(struct cast_session *c, struct cast_tree *t, const struct cast_head *h, cw_server from)
 {
     struct cast_upstream *up = &t->up[0];
     for (unsigned i = 0; i < CAST_UPSTREAMS; i++) {
@@ -263,30 +265,30 @@ static int take_ack(struct cast_session *c, const struct cast_head *h, cw_server
         e = c->edge[i].tree == h->tree && c->edge[i].to == from && c->edge[i].id == h->edge ? &c->edge[i] : NULL;
     }
     uint32_t before = e != NULL ? e->base : 0;
-    if (e == NULL || !cast_edge_told(e, h, cw_now(c->s))) {
+    if (e == NULL || !cast_edge_acked(e, h, cw_now(c->s))) {
         return -ESTALE;
     }
-    if (e->out && e->base >= cast_session_mine(c, e).oldest) {
+    if (e->out && e->base >= cast_session_holding(c, e).oldest) {
         e->out = false;
     }
     if (e->base != before) {
         cast_session_settle(c, h->tree);
         if (!c->source) {
-            tell_if(c, h->tree, false);
+            acknowledge_if(c, h->tree, false);
         }
     }
     return 0;
 }
 
-static void after_data(struct cast_session *c, uint8_t tree, bool tell_now)
+static void after_data(struct cast_session *c, uint8_t tree, bool ack_now)
 {
     cast_session_settle(c, tree);
-    tell_if(c, tree, tell_now);
-    if (!c->part.over && cast_session_over(c)) {
-        c->part.over = true;
-        c->part.say_at = cw_now(c->s);
+    acknowledge_if(c, tree, ack_now);
+    if (!c->in.over && cast_session_over(c)) {
+        c->in.over = true;
+        c->in.report_at = cw_now(c->s);
     }
-    if (c->part.accepted && (c->ended || c->part.over) && cw_time_due(c->part.say_at, cw_now(c->s))) {
+    if (c->in.accepted && (c->ended || c->in.over) && cw_time_due(c->in.report_at, cw_now(c->s))) {
         cast_flow_tick(c);
     }
 }
@@ -304,7 +306,7 @@ int cast_flow_take(struct cast_session *c, const struct cast_head *h, cw_server 
     if (h->kind == CAST_OPEN) {
         bool first = !t->open;
         bool news = cast_session_tree(c, h->tree, h->index, h->length);
-        note_upstream(c, t, h, from);
+        update_upstream(c, t, h, from);
         after_data(c, h->tree, true);
         if (first || news) {
             probe_due(c);
@@ -314,7 +316,7 @@ int cast_flow_take(struct cast_session *c, const struct cast_head *h, cw_server 
     if (!t->open) {
         return -ESTALE;
     }
-    bool gap = note_upstream(c, t, h, from);
+    bool gap = update_upstream(c, t, h, from);
     int rc = cast_session_put(c, h);
     t->fresh += rc == 0 || rc == -EEXIST;
     after_data(c, h->tree, gap);
@@ -323,33 +325,33 @@ int cast_flow_take(struct cast_session *c, const struct cast_head *h, cw_server 
 
 /* ---- A member's word ---------------------------------------------------------------------------------------------- */
 
-void cast_flow_heard(struct cast_session *c, uint32_t first)
+void cast_flow_confirmed(struct cast_session *c, uint32_t first)
 {
-    struct cast_taking_part *p = &c->part;
+    struct cast_receiving *p = &c->in;
     if (c->ended) {
-        p->heard = true;
+        p->confirmed = true;
         return;
     }
-    if (!p->over || p->said || first < p->lack_at) {
+    if (!p->over || p->reported || first < p->lack_at) {
         return;
     }
     struct cast_head h;
     uint8_t bits[LACK_BITS];
-    cast_taker_lack(&p->taker, p->lack_at, sizeof bits, &h, bits);
+    cast_receiver_lack(&p->receiver, p->lack_at, sizeof bits, &h, bits);
     if (h.piece != first) {
         return;
     }
-    p->said = h.count == 0;
+    p->reported = h.count == 0;
     p->lack_at = h.piece + h.count;
-    p->say_at = cw_now(c->s);
+    p->report_at = cw_now(c->s);
     p->tries = 0;
 }
 
-static void say(struct cast_session *c)
+static void report(struct cast_session *c)
 {
-    struct cast_taking_part *p = &c->part;
+    struct cast_receiving *p = &c->in;
     cw_time now = cw_now(c->s);
-    if (!p->accepted || !cw_time_due(p->say_at, now)) {
+    if (!p->accepted || !cw_time_due(p->report_at, now)) {
         return;
     }
     if (c->left && !cw_reachable(c->s, torus_coord(c->torus, c->origin))) {
@@ -357,20 +359,20 @@ static void say(struct cast_session *c)
     }
     struct cast_head h = head_of(c, c->ended ? CAST_DONE : CAST_LACK, 0);
     uint8_t bits[LACK_BITS];
-    if (c->ended && !p->heard) {
-        h.status = p->taker.status;
-        h.sum = cast_taker_sum(&p->taker);
-    } else if (!c->ended && p->over && !p->said) {
+    if (c->ended && !p->confirmed) {
+        h.status = p->receiver.status;
+        h.sum = cast_receiver_sum(&p->receiver);
+    } else if (!c->ended && p->over && !p->reported) {
         size_t room = cw_mtu(c->s) - CAST_LACK_HEAD;
-        cast_taker_lack(&p->taker, p->lack_at, room < sizeof bits ? room : sizeof bits, &h, bits);
+        cast_receiver_lack(&p->receiver, p->lack_at, room < sizeof bits ? room : sizeof bits, &h, bits);
         h.rest = bits;
     } else {
         return;
     }
     cast_flow_send(c, c->origin, &h);
-    int64_t ns = say_least.ns << (p->tries < 8 ? p->tries : 8);
+    int64_t ns = report_least.ns << (p->tries < 8 ? p->tries : 8);
     p->tries++;
-    p->say_at = cw_time_add(now, (cw_span){ns < say_most.ns ? ns : say_most.ns});
+    p->report_at = cw_time_add(now, (cw_span){ns < report_most.ns ? ns : report_most.ns});
 }
 
 /* ---- Time --------------------------------------------------------------------------------------------------------- */
@@ -426,16 +428,16 @@ void cast_flow_tick(struct cast_session *c)
         forget_silent(t, now);
         let_go(t, now);
         cast_session_settle(c, tree);
-        bool again = t->ring.base < t->length && cw_time_since(now, t->told_at).ns > tell_again.ns;
-        bool late = cw_time_since(now, t->told_at).ns > tell_late.ns && (t->fresh > 0 || t->told != t->ring.base);
-        tell_if(c, tree, again || late);
+        bool again = t->ring.base < t->length && cw_time_since(now, t->acked_at).ns > ack_again.ns;
+        bool late = cw_time_since(now, t->acked_at).ns > ack_late.ns && (t->fresh > 0 || t->acked != t->ring.base);
+        acknowledge_if(c, tree, again || late);
     }
-    if (!c->source && !c->part.over && cast_session_over(c)) {
-        c->part.over = true;
-        c->part.say_at = now;
+    if (!c->source && !c->in.over && cast_session_over(c)) {
+        c->in.over = true;
+        c->in.report_at = now;
     }
     probe_due(c);
-    say(c);
+    report(c);
 }
 
 void cast_flow_gone(struct cast_session *c, cw_server server)

@@ -17,7 +17,7 @@ cw_links cast_flow_links(const struct cast_session *c, uint8_t tree);
  */
 int cast_flow_take(struct cast_session *c, const struct cast_head *h, cw_server from);
 /* The source has heard DONE, or the LACK that begins with `first`. */
-void cast_flow_heard(struct cast_session *c, uint32_t first);
+void cast_flow_confirmed(struct cast_session *c, uint32_t first);
 /* What is due: probes, acknowledgements that waited for company, the member's word to the source, children that are too slow. */
 void cast_flow_tick(struct cast_session *c);
 /* A server has left the view: it sends us nothing. */

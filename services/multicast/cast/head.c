@@ -30,7 +30,7 @@ size_t cast_head_bytes(enum cast_kind kind)
 
 /* ---- Between a member and the source ------------------------------------------------------------------------------ */
 
-static void encode_word(const struct cast_head *h, uint8_t *out)
+static void encode_report(const struct cast_head *h, uint8_t *out)
 {
     if (h->kind == CAST_DONE || h->kind == CAST_STOP) {
         put_be32(out + 16, (uint32_t)-h->status);
@@ -45,7 +45,7 @@ static void encode_word(const struct cast_head *h, uint8_t *out)
     }
 }
 
-static int decode_word(const uint8_t *p, struct cast_head *h)
+static int decode_report(const uint8_t *p, struct cast_head *h)
 {
     if (h->tree != 0 || (h->rest_bytes != 0 && h->kind != CAST_LACK)) {
         return -EBADMSG;
@@ -104,7 +104,7 @@ static int decode_open(const uint8_t *p, struct cast_head *h)
     h->label_bytes = get_be16(p + 66);
     bool good = h->piece_bytes >= CAST_PIECE_LEAST && h->piece_bytes <= CAST_PIECE_MOST && p[65] == 0 &&
                 get_be32(p + 68) == 0 && h->label_bytes <= CAST_LABEL_MOST &&
-                h->rest_bytes == cast_members_bytes(h->servers) + h->label_bytes;
+                h->rest_bytes == cast_set_bytes(h->servers) + h->label_bytes;
     return good ? 0 : -EBADMSG;
 }
 
@@ -139,7 +139,7 @@ void cast_head_encode(const struct cast_head *h, uint8_t *out)
     put_be32(out + 4, h->origin);
     put_be64(out + 8, h->number);
     if (h->kind >= CAST_DONE) {
-        encode_word(h, out);
+        encode_report(h, out);
     } else {
         encode_edge(h, out);
     }
@@ -162,7 +162,7 @@ int cast_head_decode(const uint8_t *bytes, size_t length, struct cast_head *out)
     out->number = get_be64(bytes + 8);
     out->rest = bytes + head;
     out->rest_bytes = length - head;
-    return out->kind >= CAST_DONE ? decode_word(bytes, out) : decode_edge(bytes, out);
+    return out->kind >= CAST_DONE ? decode_report(bytes, out) : decode_edge(bytes, out);
 }
 
 uint64_t cast_sum(uint32_t piece, const uint8_t *bytes, size_t length)

@@ -81,7 +81,7 @@ struct cast_head {
 /* Bytes of the packet without rest. */
 size_t cast_head_bytes(enum cast_kind kind);
 /* Bytes that name the members of a torus of so many servers. */
-static inline size_t cast_members_bytes(uint32_t servers)
+static inline size_t cast_set_bytes(uint32_t servers)
 {
     return ((size_t)servers + 7) / 8;
 }

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/cast/plan.h"
 
-#include "services/multicast/cast/mend.h"
+#include "keyspace/mend.h"
+#include "services/multicast/cast/mutant.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One making of a plan. In offsets from the source. */
+/* What one cast_plan_make() works with. Servers are offsets from the source. */
 struct draft {
     struct cast_plan *plan;
     const struct torus *torus;
     const struct trees *trees;
-    const struct cast_mend *mend;
+    const struct mend *mend;
     cw_server source, self;
-    const uint8_t *wanted; /* by offset: a member that lives */
-    uint8_t *height;       /* by offset: edges below it on the way to members, and one; 0: it is not needed */
+    const uint8_t *wanted; /* by offset: it is a member and lives */
+    /* By offset: 1 + the edges below it on the longest way down to a member; 0: no member is below, and it is none itself. */
+    uint8_t *height;
 };
 
 static int add(struct cast_plan *plan, const struct cast_plan_edge *edge)
@@ -33,7 +35,7 @@ static int add(struct cast_plan *plan, const struct cast_plan_edge *edge)
     return 0;
 }
 
-/* Marks the ways from the members up to the source; each goes no further than where another was as long. */
+/* Marks the ways from the members up to the source. A walk ends where an earlier one has marked a height that is not lower. */
 static void prune(const struct draft *d, cw_link tree)
 {
     memset(d->height, 0, d->torus->servers);
@@ -41,8 +43,8 @@ static void prune(const struct draft *d, cw_link tree)
         unsigned height = 1;
         for (cw_server at = o; d->wanted[o] && height > d->height[at]; height += height < UINT8_MAX) {
             d->height[at] = (uint8_t)height;
-            cw_link link = cast_mend_parent(d->mend, tree, at);
-            if (link == CAST_NO_PARENT) {
+            cw_link link = mend_parent(d->mend, tree, at);
+            if (link == MEND_NO_PARENT) {
                 break;
             }
             at = torus_neighbour(d->torus, at, link);
@@ -58,7 +60,7 @@ static int add_tree(const struct draft *d, cw_link tree)
     for (cw_links left = trees_all(d->trees); left != 0 && rc == 0; left &= (cw_links)(left - 1)) {
         cw_link link = (cw_link)__builtin_ctz(left);
         cw_server below = torus_neighbour(d->torus, self, link);
-        if (below != 0 && d->height[below] > 0 && cast_mend_parent(d->mend, tree, below) == cw_link_opposite(link)) {
+        if (below != 0 && d->height[below] > 0 && mend_parent(d->mend, tree, below) == cw_link_opposite(link)) {
             const struct cast_plan_edge edge = {.tree = (uint8_t)tree,
                                                 .rank = d->mend->rank[tree],
                                                 .height = (uint8_t)(d->height[below] - 1),
@@ -68,6 +70,18 @@ static int add_tree(const struct draft *d, cw_link tree)
         }
     }
     return rc;
+}
+
+/* For CAST_MUTANT_NO_MEND: takes the repairs back, so that an offset whose parent is dead has none. */
+static void unmend(struct mend *mend, const struct torus *torus, const struct trees *trees, const uint8_t *live)
+{
+    for (cw_link tree = 0; tree < CW_LINK_COUNT; tree++) {
+        for (cw_server o = 1; o < torus->servers && (trees_all(trees) >> tree & 1); o++) {
+            cw_link link = trees_parent(trees, tree, o);
+            bool whole = live[o] && live[torus_neighbour(torus, o, link)];
+            mend->parent[(size_t)tree * mend->servers + o] = whole ? (uint8_t)link : MEND_NO_PARENT;
+        }
+    }
 }
 
 int cast_plan_make(struct cast_plan *plan, cw_svc *s, const struct torus *torus, const struct trees *trees,
@@ -87,8 +101,11 @@ int cast_plan_make(struct cast_plan *plan, cw_svc *s, const struct torus *torus,
         live[o] = o == 0 || cw_reachable(s, torus_coord(torus, i));
         wanted[o] = o != 0 && live[o] && (members[i / 8] >> i % 8 & 1);
     }
-    struct cast_mend mend;
-    int rc = cast_mend_make(&mend, torus, trees, live);
+    struct mend mend;
+    int rc = mend_make(&mend, torus, trees, live);
+    if (rc == 0 && CAST_MUTANT(NO_MEND)) {
+        unmend(&mend, torus, trees, live);
+    }
     struct draft d = {.plan = plan, .torus = torus, .trees = trees, .mend = &mend, .source = source, .wanted = wanted};
     d.height = wanted + n;
     d.self = cw_server_id(s, cw_self(s));
@@ -96,7 +113,7 @@ int cast_plan_make(struct cast_plan *plan, cw_svc *s, const struct torus *torus,
     for (cw_link tree = 0; tree < CW_LINK_COUNT && rc == 0; tree++) {
         rc = trees_all(trees) >> tree & 1 ? add_tree(&d, tree) : 0;
     }
-    cast_mend_free(&mend);
+    mend_free(&mend);
     free(live);
     return rc;
 }

@@ -5,8 +5,9 @@
 
 #include <errno.h>
 
-static const cw_span barren_least = {5 * 1000 * 1000};
-static const cw_span barren_most = {1000 * INT64_C(1000000)};
+/* The pause before a round that follows one without progress, doubled with each such round. */
+static const cw_span barren_least = CW_MS(5);
+static const cw_span barren_most = CW_MS(1000);
 
 /* ---- Beginning ---------------------------------------------------------------------------------------------------- */
 
@@ -14,9 +15,9 @@ static const cw_span barren_most = {1000 * INT64_C(1000000)};
 static void close_trees(struct cast_session *c)
 {
     cw_time now = cw_now(c->s);
-    c->out.dealt = true;
+    c->out.assigned = true;
     for (uint8_t tree = 0; tree < CW_LINK_COUNT; tree++) {
-        c->tree[tree].length = c->out.deal.lane[tree].next;
+        c->tree[tree].length = c->out.stripe.lane[tree].next;
     }
     for (unsigned i = 0; i < c->edges; i++) {
         cast_edge_ends(&c->edge[i], c->tree[c->edge[i].tree].length, now);
@@ -27,8 +28,8 @@ static void close_trees(struct cast_session *c)
 static uint64_t lacking(const struct cast_session *c)
 {
     uint64_t sum = 0;
-    for (unsigned i = 0; i < c->out.book.count; i++) {
-        const struct cast_member *m = &c->out.book.member[i];
+    for (unsigned i = 0; i < c->out.members.count; i++) {
+        const struct cast_member *m = &c->out.members.member[i];
         sum += m->state == CAST_WAITING ? m->missing : 0;
     }
     return sum;
@@ -36,13 +37,13 @@ static uint64_t lacking(const struct cast_session *c)
 
 static int begin_round(struct cast_session *c, uint16_t round)
 {
-    cast_book_set(&c->out.book, c->members, cast_members_bytes(c->torus->servers));
-    cast_deal_round(&c->out.deal, cw_now(c->s));
-    c->out.dealt = c->out.idle = false;
+    cast_members_set(&c->out.members, c->members, cast_set_bytes(c->torus->servers));
+    cast_stripe_round(&c->out.stripe, cw_now(c->s));
+    c->out.assigned = c->out.idle = false;
     c->out.round_at = cw_now(c->s);
-    c->out.better = lacking(c);
+    c->out.lacked = lacking(c);
     int rc = cast_session_round(c, round, c->members);
-    if (c->out.deal.left == 0) {
+    if (c->out.stripe.left == 0) {
         close_trees(c);
     }
     return rc;
@@ -50,40 +51,40 @@ static int begin_round(struct cast_session *c, uint16_t round)
 
 int cast_rounds_begin(struct cast_session *c, bool ask_first)
 {
-    struct cast_book *book = &c->out.book;
-    for (unsigned i = 0; i < book->count; i++) {
-        if (!cw_reachable(c->s, torus_coord(c->torus, book->member[i].server))) {
-            cast_book_away(book, book->member[i].server, true);
+    struct cast_members *members = &c->out.members;
+    for (unsigned i = 0; i < members->count; i++) {
+        if (!cw_reachable(c->s, torus_coord(c->torus, members->member[i].server))) {
+            cast_members_away(members, members->member[i].server, true);
         }
     }
-    if (book->waiting == 0) {
+    if (members->waiting == 0) {
         return -ENETUNREACH;
     }
     if (!ask_first) {
-        cast_deal_want(&c->out.deal, 0, c->cut.pieces, NULL);
+        cast_stripe_want(&c->out.stripe, 0, c->cut.pieces, NULL);
     }
     return begin_round(c, 0);
 }
 
 /* ---- Pieces ------------------------------------------------------------------------------------------------------- */
 
-bool cast_rounds_may_deal(const struct cast_session *c, uint8_t tree)
+bool cast_rounds_may_assign(const struct cast_session *c, uint8_t tree)
 {
-    const struct cast_lane *lane = &c->out.deal.lane[tree];
-    return !c->out.dealt && !c->out.starved && !c->ended && c->out.deal.left > 0 &&
-           lane->next - lane->base < cast_deal_room(&c->out.deal, tree);
+    const struct cast_lane *lane = &c->out.stripe.lane[tree];
+    return !c->out.assigned && !c->out.starved && !c->ended && c->out.stripe.left > 0 &&
+           lane->next - lane->base < cast_stripe_room(&c->out.stripe, tree);
 }
 
-void cast_rounds_dealt(struct cast_session *c)
+void cast_rounds_assigned(struct cast_session *c)
 {
-    if (!c->out.dealt && c->out.deal.left == 0) {
+    if (!c->out.assigned && c->out.stripe.left == 0) {
         close_trees(c);
     }
 }
 
 bool cast_rounds_made(const struct cast_session *c, uint8_t tree, uint32_t index)
 {
-    uint32_t piece = cast_deal_piece(&c->out.deal, tree, index);
+    uint32_t piece = cast_stripe_piece(&c->out.stripe, tree, index);
     return c->out.made[piece / 8] >> piece % 8 & 1;
 }
 
@@ -93,7 +94,7 @@ int cast_rounds_read(struct cast_session *c, uint8_t tree, uint32_t index, uint8
     if (o->closed) {
         return -ESHUTDOWN;
     }
-    h->piece = cast_deal_piece(&o->deal, tree, index);
+    h->piece = cast_stripe_piece(&o->stripe, tree, index);
     h->rest_bytes = cast_cut_length(&c->cut, h->piece);
     int rc = o->from.read(o->from.context, (uint64_t)h->piece * c->cut.piece_bytes, out, h->rest_bytes);
     if (rc < 0) {
@@ -117,27 +118,27 @@ static void done(struct cast_session *c, const struct cast_head *h, cw_server fr
 {
     bool known = c->out.made_count == c->cut.pieces && h->sum != 0;
     int status = h->status == 0 && known && h->sum != c->out.sum ? -EBADMSG : h->status;
-    cast_book_end(&c->out.book, from, status, cw_now(c->s));
+    cast_members_end(&c->out.members, from, status, cw_now(c->s));
 }
 
-bool cast_rounds_word(struct cast_session *c, const struct cast_head *h, cw_server from)
+bool cast_rounds_report(struct cast_session *c, const struct cast_head *h, cw_server from)
 {
     c->heard = cw_now(c->s);
     if (h->kind == CAST_DONE) {
         done(c, h, from);
         return true;
     }
-    if (h->round != c->round || !c->out.dealt) {
+    if (h->round != c->round || !c->out.assigned) {
         return false;
     }
-    const struct cast_member *m = cast_book_find(&c->out.book, from);
-    if (m == NULL || m->state != CAST_WAITING || m->said) {
-        return m != NULL && m->said;
+    const struct cast_member *m = cast_members_find(&c->out.members, from);
+    if (m == NULL || m->state != CAST_WAITING || m->reported) {
+        return m != NULL && m->reported;
     }
-    cast_deal_want(&c->out.deal, h->piece, CAST_MUTANT(FORGETS_LACK) ? 0 : h->count,
-                   h->rest_bytes > 0 ? h->rest : NULL);
+    cast_stripe_want(&c->out.stripe, h->piece, CAST_MUTANT(FORGETS_LACK) ? 0 : h->count,
+                     h->rest_bytes > 0 ? h->rest : NULL);
     if (h->count == 0) {
-        cast_book_said(&c->out.book, from, h->missing, cw_now(c->s));
+        cast_members_report(&c->out.members, from, h->missing, cw_now(c->s));
     }
     return true;
 }
@@ -145,7 +146,7 @@ bool cast_rounds_word(struct cast_session *c, const struct cast_head *h, cw_serv
 void cast_rounds_away(struct cast_session *c, cw_server server, bool away)
 {
     if (!c->ended) {
-        cast_book_away(&c->out.book, server, away);
+        cast_members_away(&c->out.members, server, away);
     }
 }
 
@@ -165,10 +166,10 @@ static bool idle(const struct cast_session *c)
 static bool round_over(struct cast_session *c)
 {
     cw_time now = cw_now(c->s);
-    if (!c->out.dealt) {
+    if (!c->out.assigned) {
         return false;
     }
-    if (cast_book_all_said(&c->out.book)) {
+    if (cast_members_all_reported(&c->out.members)) {
         return true;
     }
     if (!idle(c)) {
@@ -184,10 +185,10 @@ static bool round_over(struct cast_session *c)
 
 static void give_up_on_the_rest(struct cast_session *c)
 {
-    for (unsigned i = 0; i < c->out.book.count; i++) {
-        const struct cast_member *m = &c->out.book.member[i];
+    for (unsigned i = 0; i < c->out.members.count; i++) {
+        const struct cast_member *m = &c->out.members.member[i];
         if (m->state == CAST_WAITING) {
-            cast_book_end(&c->out.book, m->server, m->said ? -ENODATA : -ETIMEDOUT, cw_now(c->s));
+            cast_members_end(&c->out.members, m->server, m->reported ? -ENODATA : -ETIMEDOUT, cw_now(c->s));
         }
     }
 }
@@ -199,7 +200,7 @@ int cast_rounds_tick(struct cast_session *c)
     if (o->failed < 0) {
         return o->failed;
     }
-    if (o->book.waiting == 0) {
+    if (o->members.waiting == 0) {
         return 1;
     }
     if (!round_over(c)) {
@@ -213,9 +214,9 @@ int cast_rounds_tick(struct cast_session *c)
     if (cw_time_since(now, o->round_at).ns < (pause < barren_most.ns ? pause : barren_most.ns)) {
         return 0;
     }
-    o->barren = lacking(c) < o->better ? 0 : o->barren + 1;
-    cast_book_round(&o->book, c->limits->limit, now);
-    if (o->book.waiting == 0) {
+    o->barren = lacking(c) < o->lacked ? 0 : o->barren + 1;
+    cast_members_round(&o->members, c->limits->limit, now);
+    if (o->members.waiting == 0) {
         return 1;
     }
     if (c->round == UINT16_MAX) {
@@ -231,8 +232,8 @@ void cast_rounds_close(struct cast_session *c)
         c->out.from.close(c->out.from.context);
     }
     c->out.closed = true;
-    if (!c->out.dealt) {
+    if (!c->out.assigned) {
         close_trees(
-            c); /* it ends before all was dealt: the trees end there, or nobody below would ever hear of an end */
+            c); /* it ends before all was assigned: the trees end there, or nobody below would ever hear of an end */
     }
 }

@@ -15,10 +15,10 @@
 /* Of a source's session that has just been opened. Servers that cannot be reached are away. -ENETUNREACH: all are; -ENOMEM. */
 CW_MUST_CHECK int cast_rounds_begin(struct cast_session *c, bool ask_first);
 
-/* The source could deal a piece to this tree. */
-bool cast_rounds_may_deal(const struct cast_session *c, uint8_t tree);
-/* A piece was dealt: when it was the last, the trees get their lengths. */
-void cast_rounds_dealt(struct cast_session *c);
+/* The source could assign a piece to this tree. */
+bool cast_rounds_may_assign(const struct cast_session *c, uint8_t tree);
+/* A piece was assigned: when it was the last, the trees get their lengths. */
+void cast_rounds_assigned(struct cast_session *c);
 /* It was read before: in an earlier round. */
 bool cast_rounds_made(const struct cast_session *c, uint8_t tree, uint32_t index);
 /* Reads the tree's piece and fills piece, sum and rest_bytes of *h. -errno as the source's read(). */
@@ -26,12 +26,12 @@ CW_MUST_CHECK int cast_rounds_read(struct cast_session *c, uint8_t tree, uint32_
                                    struct cast_head *h);
 
 /* A member's DONE or LACK. True: it is to be told that it was heard. */
-bool cast_rounds_word(struct cast_session *c, const struct cast_head *h, cw_server from);
+bool cast_rounds_report(struct cast_session *c, const struct cast_head *h, cw_server from);
 /* A server left the view or came back. */
 void cast_rounds_away(struct cast_session *c, cw_server server, bool away);
 /* What is due. 0: it goes on; 1: all have it or were told why not; -errno: it ends with that. */
 int cast_rounds_tick(struct cast_session *c);
-/* Nothing is read any more: the trees end with what was dealt. */
+/* Nothing is read any more: the trees end with what was assigned. */
 void cast_rounds_close(struct cast_session *c);
 
 #endif

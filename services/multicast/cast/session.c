@@ -16,7 +16,7 @@ static bool in_set(const uint8_t *set, cw_server i)
 
 static int open_parts(struct cast_session *c, const struct cast_head *open)
 {
-    size_t set = cast_members_bytes(c->torus->servers);
+    size_t set = cast_set_bytes(c->torus->servers);
     c->members = malloc(set);
     c->label = malloc((size_t)open->label_bytes + 1);
     if (c->members == NULL || c->label == NULL) {
@@ -32,8 +32,8 @@ static int open_parts(struct cast_session *c, const struct cast_head *open)
     if (c->out.made == NULL) {
         return -ENOMEM;
     }
-    int rc = cast_deal_open(&c->out.deal, c->cut.pieces);
-    return rc == 0 ? cast_book_open(&c->out.book, c->members, c->torus->servers, c->self, c->began) : rc;
+    int rc = cast_stripe_open(&c->out.stripe, c->cut.pieces);
+    return rc == 0 ? cast_members_open(&c->out.members, c->members, c->torus->servers, c->self, c->began) : rc;
 }
 
 int cast_session_open(struct cast_session **out, cw_svc *s, const struct torus *torus, const struct trees *trees,
@@ -76,9 +76,9 @@ void cast_session_close(struct cast_session *c)
         cast_ring_close(&c->tree[t].ring);
     }
     cast_plan_free(&c->plan);
-    cast_taker_close(&c->part.taker);
-    cast_deal_close(&c->out.deal);
-    cast_book_close(&c->out.book);
+    cast_receiver_close(&c->in.receiver);
+    cast_stripe_close(&c->out.stripe);
+    cast_members_close(&c->out.members);
     free(c->out.made);
     free(c->members);
     free(c->label);
@@ -88,8 +88,8 @@ void cast_session_close(struct cast_session *c)
 
 size_t cast_session_memory(const struct cast_session *c)
 {
-    size_t bytes =
-        sizeof *c + c->edges * sizeof *c->edge + cast_taker_memory(&c->part.taker) + 2 * cast_deal_memory(&c->out.deal);
+    size_t bytes = sizeof *c + c->edges * sizeof *c->edge + cast_receiver_memory(&c->in.receiver) +
+                   2 * cast_stripe_memory(&c->out.stripe);
     for (unsigned t = 0; t < CW_LINK_COUNT; t++) {
         bytes += cast_ring_memory(&c->tree[t].ring);
     }
@@ -99,17 +99,17 @@ size_t cast_session_memory(const struct cast_session *c)
 int cast_session_round(struct cast_session *c, uint16_t round, const uint8_t *members)
 {
     c->round = round;
-    memmove(c->members, members, cast_members_bytes(c->torus->servers));
+    memmove(c->members, members, cast_set_bytes(c->torus->servers));
     c->wanted = c->wanted || (!c->source && in_set(c->members, c->self));
     for (unsigned t = 0; t < CW_LINK_COUNT; t++) {
         cast_ring_close(&c->tree[t].ring);
         c->tree[t] = (struct cast_tree){.open = c->source, .length = CAST_OPEN_ENDED};
         cast_ring_init(&c->tree[t].ring, 0, c->cut.piece_bytes);
     }
-    c->part.over = c->part.said = false;
-    c->part.lack_at = 0;
-    c->part.tries = 0;
-    cast_taker_round(&c->part.taker);
+    c->in.over = c->in.reported = false;
+    c->in.lack_at = 0;
+    c->in.tries = 0;
+    cast_receiver_round(&c->in.receiver);
     c->edges = 0;
     return cast_session_replan(c);
 }
@@ -130,7 +130,7 @@ bool cast_session_tree(struct cast_session *c, uint8_t tree, uint32_t from, uint
     }
     if (!t->open) {
         t->open = true;
-        t->told = from;
+        t->acked = from;
         cast_ring_init(&t->ring, from, c->cut.piece_bytes);
         for (unsigned i = 0; i < c->edges; i++) {
             if (c->edge[i].tree == tree && !c->edge[i].heard) {
@@ -157,13 +157,13 @@ bool cast_session_tree(struct cast_session *c, uint8_t tree, uint32_t from, uint
 /* 0: the member is done with this piece; -EAGAIN: it is not. */
 static int give(struct cast_session *c, const struct cast_head *data)
 {
-    if (!c->part.accepted) {
+    if (!c->in.accepted) {
         return 0;
     }
-    int rc = cast_taker_give(&c->part.taker, data, c->limits->patience, cw_now(c->s));
-    if (c->part.taker.state == CAST_ENDED && !c->ended) {
+    int rc = cast_receiver_give(&c->in.receiver, data, c->limits->patience, cw_now(c->s));
+    if (c->in.receiver.state == CAST_ENDED && !c->ended) {
         c->ended = true;
-        c->ended_at = c->part.say_at = cw_now(c->s);
+        c->ended_at = c->in.report_at = cw_now(c->s);
     }
     return rc;
 }
@@ -205,18 +205,18 @@ void cast_session_retry(struct cast_session *c)
 
 uint32_t cast_session_whole(const struct cast_session *c, uint8_t tree)
 {
-    return c->source ? c->out.deal.lane[tree].next : cast_ring_whole(&c->tree[tree].ring);
+    return c->source ? c->out.stripe.lane[tree].next : cast_ring_whole(&c->tree[tree].ring);
 }
 
-struct cast_mine cast_session_mine(const struct cast_session *c, const struct cast_edge *e)
+struct cast_holding cast_session_holding(const struct cast_session *c, const struct cast_edge *e)
 {
     if (c->source) {
-        uint32_t next = c->out.deal.lane[e->tree].next;
+        uint32_t next = c->out.stripe.lane[e->tree].next;
         uint32_t oldest = c->ended ? next : next > CAST_WINDOW ? next - CAST_WINDOW : 0;
-        return (struct cast_mine){.oldest = oldest, .base = next};
+        return (struct cast_holding){.oldest = oldest, .base = next};
     }
     const struct cast_ring *r = &c->tree[e->tree].ring;
-    struct cast_mine mine = {.oldest = r->base, .base = r->base, .have = {r->have[0], r->have[1]}};
+    struct cast_holding mine = {.oldest = r->base, .base = r->base, .have = {r->have[0], r->have[1]}};
     if (!e->heard || e->base < r->base) {
         mine.oldest = cast_ring_oldest(r);
     }
@@ -249,7 +249,7 @@ int cast_session_replan(struct cast_session *c)
         if (old != NULL) {
             edge[i] = *old;
         } else {
-            uint32_t base = c->source ? c->out.deal.lane[p->tree].base : c->tree[p->tree].ring.base;
+            uint32_t base = c->source ? c->out.stripe.lane[p->tree].base : c->tree[p->tree].ring.base;
             cast_edge_init(&edge[i], id, base, cw_now(c->s));
             edge[i].tree = p->tree;
             edge[i].to = p->to;
@@ -277,8 +277,8 @@ uint32_t cast_session_settle(struct cast_session *c, uint8_t tree)
         base = e->tree == tree && !e->out && e->base < base && !CAST_MUTANT(BASE_AHEAD) ? e->base : base;
     }
     if (c->source) {
-        cast_deal_settle(&c->out.deal, tree, base, cw_now(c->s));
-        return c->out.deal.lane[tree].base;
+        cast_stripe_settle(&c->out.stripe, tree, base, cw_now(c->s));
+        return c->out.stripe.lane[tree].base;
     }
     if (t->open && base > t->ring.base) {
         uint32_t was = t->ring.base;
@@ -321,5 +321,5 @@ bool cast_session_quiet(const struct cast_session *c)
     if (c->source) {
         return c->ended;
     }
-    return !c->part.accepted || (c->ended && c->part.heard);
+    return !c->in.accepted || (c->ended && c->in.confirmed);
 }

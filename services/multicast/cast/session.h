@@ -8,11 +8,11 @@
 #ifndef SERVICES_MULTICAST_CAST_SESSION_H
 #define SERVICES_MULTICAST_CAST_SESSION_H
 
-#include "services/multicast/cast/book.h"
-#include "services/multicast/cast/deal.h"
 #include "services/multicast/cast/edge.h"
+#include "services/multicast/cast/members.h"
 #include "services/multicast/cast/plan.h"
-#include "services/multicast/cast/taker.h"
+#include "services/multicast/cast/receiver.h"
+#include "services/multicast/cast/stripe.h"
 
 enum { CAST_UPSTREAMS = 4 };
 
@@ -38,8 +38,8 @@ struct cast_tree {
     struct cast_ring ring; /* not the source's */
     uint64_t owed[2];      /* from ring.base on: what is here and the sink has not taken yet */
     unsigned fresh;        /* pieces that came since we said so */
-    uint32_t told;         /* the base that we said last */
-    cw_time told_at;
+    uint32_t acked;        /* the base that we said last */
+    cw_time acked_at;
     cw_time heard; /* anybody who sends it to us */
     struct cast_upstream up[CAST_UPSTREAMS];
 };
@@ -50,30 +50,30 @@ struct cast_sending {
     bool closed;  /* from is */
     bool starved; /* read() said -EAGAIN */
     bool once;
-    bool dealt; /* all of the round: the trees have their lengths */
-    struct cast_deal deal;
-    struct cast_book book;
+    bool assigned; /* all of the round: the trees have their lengths */
+    struct cast_stripe stripe;
+    struct cast_members members;
     uint8_t *made; /* pieces that were read before */
     uint32_t made_count;
     uint64_t sum; /* of theirs */
     cw_time round_at, idle_at;
     bool idle;       /* nobody is sent anything, since idle_at */
     unsigned barren; /* rounds in a row by which nobody became better */
-    uint64_t better; /* what all lack, when the round began */
+    uint64_t lacked; /* what all lack, when the round began */
     int failed;      /* what read() said: it ends */
     void (*done)(void *context, const struct cast_result *result);
     void *context;
 };
 
 /* What only a member has: its own taking, and its word to the source. */
-struct cast_taking_part {
+struct cast_receiving {
     bool accepted;
-    struct cast_taker taker;
-    bool heard;       /* the source knows that it has ended */
+    struct cast_receiver receiver;
+    bool confirmed;   /* the source knows that it has ended */
     bool over;        /* of this round there comes no more */
-    bool said;        /* and the source knows what is lacking */
+    bool reported;    /* and the source knows what is lacking */
     uint32_t lack_at; /* it is to hear what is lacking from this piece on */
-    cw_time say_at;
+    cw_time report_at;
     unsigned tries;
 };
 
@@ -95,9 +95,9 @@ struct cast_session {
     bool source;
     bool wanted; /* this server is a member */
     bool left;   /* member: it has all, and the source went out of sight; until the next OPEN */
-    bool ended;  /* source: done() has been told; member: its taker has ended */
+    bool ended;  /* source: done() has been told; member: its receiver has ended */
     struct cast_sending out;
-    struct cast_taking_part part;
+    struct cast_receiving in;
     struct cast_tree tree[CW_LINK_COUNT];
     struct cast_plan plan;
     struct cast_edge *edge;
@@ -110,7 +110,7 @@ struct cast_session {
 };
 
 /*
- * What a session is made of. open->rest: members and label, borrowed for the call; number 0 is none. A source has its deal, its book and still no
+ * What a session is made of. open->rest: members and label, borrowed for the call; number 0 is none. A source has its assign, its book and still no
  * edges. -ENOMEM, -EINVAL, -E2BIG.
  */
 CW_MUST_CHECK int cast_session_open(struct cast_session **out, cw_svc *s, const struct torus *torus,
@@ -135,7 +135,7 @@ CW_MUST_CHECK int cast_session_replan(struct cast_session *c);
 /* All below it, this server and everything under it have of the tree, or will not get by it; the ring goes on to there. */
 uint32_t cast_session_settle(struct cast_session *c, uint8_t tree);
 /* What this server can give an edge. */
-struct cast_mine cast_session_mine(const struct cast_session *c, const struct cast_edge *e);
+struct cast_holding cast_session_holding(const struct cast_session *c, const struct cast_edge *e);
 /* The first piece of the tree that it has not. */
 uint32_t cast_session_whole(const struct cast_session *c, uint8_t tree);
 /* Nothing more comes in this round. */

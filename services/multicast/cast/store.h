@@ -16,7 +16,7 @@ enum {
 };
 
 /* What the label of a message means, and who takes it at a member (cast_engine_kind()). */
-enum cast_content { CAST_PATTERN = 1, CAST_FILE = 2, CAST_MEMO = 3, CAST_CONTENTS = 4 };
+enum cast_content { CAST_PATTERN = 1, CAST_FILE = 2, CAST_BULK = 3, CAST_CONTENTS = 4 };
 
 /* Random access: a piece may be read again, long after the first time. */
 struct cast_source {

@@ -4,35 +4,27 @@
 #include "base/container.h"
 #include "base/quantity.h"
 #include "keyspace/torus.h"
+#include "services/reply/refuse.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const cw_span beat = {100 * 1000 * 1000};
-static const cw_span sweep_first = {5 * INT64_C(1000000000)}, sweep_every = {3600 * INT64_C(1000000000)};
-static const cw_span part_age_default = {7 * 86400 * INT64_C(1000000000)};
-static const cw_span part_age_least = {60 * INT64_C(1000000000)};
+/* The first look at parts that broke off, and the time between looks. */
+static const cw_span sweep_first = CW_SEC(5);
+static const cw_span sweep_every = CW_SEC(3600);
+static const cw_span part_age_default = CW_SEC(7 * 24 * 3600);
+static const cw_span part_age_least = CW_SEC(60);
 
-int files_refuse(cw_request *r, int rc, const char *format, ...)
-{
-    char text[400];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    cw_request_text(r, "error", text);
-    return rc;
-}
-
-void files_tell_server(const struct files *f, cw_request *r, const char *name, cw_server server)
-{
-    char text[TORUS_TEXT];
-    torus_format(cw_server_coord(f->s, server), text);
-    cw_request_text(r, name, text);
-}
+static const struct metric metrics[FILES_COUNTS] = {
+    [FILES_TAKEN] = {"files_taken", "Files that arrived whole and stand under their name."},
+    [FILES_FAILED] = {"files_failed", "Files that did not arrive, or could not be put in their place."},
+    [FILES_SENT] = {"files_sent", "Sendings of files from here that have ended, well or not."},
+    [FILES_DROPPED] = {"parts_dropped",
+                       "Parts and maps of transfers that broke off, dropped because they were too old."},
+    [FILES_MALFORMED] = {"files_malformed", "Labels and progress packets of files that could not be decoded."},
+};
 
 /* ---- Time ------------------------------------------------------------------------------------------------------------- */
 
@@ -48,14 +40,6 @@ static void tick(cw_svc *s, void *state, void *arg)
     files_wake(f);
 }
 
-void files_wake(struct files *f)
-{
-    bool busy = f->slots != NULL || f->sends != NULL || f->env.crew.first != NULL;
-    if (busy && f->timer == NULL) {
-        f->timer = cw_timer_start(f->s, beat, tick, f);
-    }
-}
-
 static void sweep_work(struct file_work *w)
 {
     struct files *f = container_of(w, struct files, sweep);
@@ -68,7 +52,7 @@ static void sweep_done(struct file_work *w)
     f->sweeping = false;
     if (f->swept > 0) {
         char text[120];
-        cw_counter_add(f->dropped, (uint64_t)f->swept);
+        cw_counter_add(f->count[FILES_DROPPED], (uint64_t)f->swept);
         snprintf(text, sizeof text, "dropped %d files of transfers that broke off and never went on", f->swept);
         cw_log(f->s, CW_LOG_INFO, text);
     }
@@ -97,16 +81,8 @@ static void resume(void *context, uint64_t ticket)
 static void ended(void *context, uint64_t ticket, int status)
 {
     struct files *f = context;
-    cw_counter_add(status == 0 ? f->taken : f->failed, 1);
+    cw_counter_add(status == 0 ? f->count[FILES_TAKEN] : f->count[FILES_FAILED], 1);
     cast_engine_ended(f->engine, ticket, status);
-}
-
-static int refuse_option(cw_svc *s, const char *name, const char *value, const char *expected)
-{
-    char text[400];
-    snprintf(text, sizeof text, "option %s = \"%.100s\": expected %s", name, value, expected);
-    cw_log(s, CW_LOG_ERROR, text);
-    return -EINVAL;
 }
 
 static int read_options(struct files *f)
@@ -119,11 +95,11 @@ static int read_options(struct files *f)
         bool own = f->env.host != NULL && f->env.host->several;
         int n = snprintf(f->env.folder, sizeof f->env.folder, own ? "%s/%s" : "%s", folder, self);
         if (folder[0] != '/' || n >= (int)sizeof f->env.folder) {
-            return refuse_option(f->s, "folder", folder, "a folder's whole path, from / on, of less than 500 bytes");
+            return refuse_setting(f->s, "folder", folder, "a folder's whole path, from / on, of less than 500 bytes");
         }
     }
     if (age != NULL && (quantity_span(age, strlen(age), &f->part_age) < 0 || f->part_age.ns < part_age_least.ns)) {
-        return refuse_option(f->s, "part_age", age, "a time of at least 1min, as 168h");
+        return refuse_setting(f->s, "part_age", age, "a time of at least 1min, as 168h");
     }
     return 0;
 }
@@ -137,17 +113,13 @@ int files_open(struct files **out, const struct files_config *config)
     f->s = config->s;
     f->engine = config->engine;
     f->torus = config->torus;
-    f->members = config->members;
-    f->group = config->group;
-    f->group_cancel = config->group_cancel;
+    f->read_recipients = config->read_recipients;
+    f->cancel_recipients = config->cancel_recipients;
     f->context = config->context;
     f->env = (struct file_env){.s = f->s, .crew = {.s = f->s}, .context = f, .resume = resume, .ended = ended};
     f->env.host = cw_find(f->s, FILES_HOST_NAME, FILES_HOST_VERSION, NULL);
-    f->taken = cw_counter_new(f->s, "files_taken", "files that came whole");
-    f->failed = cw_counter_new(f->s, "files_failed", "files that did not come, or could not be put in their place");
-    f->sent = cw_counter_new(f->s, "files_sent", "files sent from here, that ended");
-    f->dropped = cw_counter_new(f->s, "parts_dropped", "files of transfers that broke off, too old");
-    f->malformed = cw_counter_new(f->s, "files_malformed", "labels and notes that are none");
+    f->tick = tick;
+    metrics_counters(f->s, metrics, FILES_COUNTS, f->count);
     int rc = read_options(f);
     if (rc < 0) {
         free(f);
@@ -177,13 +149,13 @@ void files_close(struct files *f)
 
 int files_packet(struct files *f, const uint8_t *bytes, size_t length, const cw_rx *rx)
 {
-    struct file_note note;
+    struct file_progress progress;
     if (rx->src_job != cw_job_of(f->s) || rx->src_process >= f->torus->servers ||
-        file_note_decode(bytes, length, &note) < 0) {
-        cw_counter_add(f->malformed, 1);
+        file_progress_decode(bytes, length, &progress) < 0) {
+        cw_counter_add(f->count[FILES_MALFORMED], 1);
         return -EBADMSG;
     }
-    file_send_note(f, rx->src_process, &note);
+    file_send_progress(f, rx->src_process, &progress);
     return 0;
 }
 
@@ -191,7 +163,7 @@ static int status(struct files *f, cw_request *r, int argc, const char *const *a
 {
     bool members = argc == 2 && strcmp(argv[1], "members=1") == 0, first = true;
     if (argc > 1 && !members) {
-        return files_refuse(r, -EINVAL, "file-status [members=1], not '%.80s'", argv[1]);
+        return refuse_request(r, "expected: file-status [members=1]; not '%.80s'", argv[1]);
     }
     file_send_status(f, r, members, &first);
     file_take_status(f, r, &first);

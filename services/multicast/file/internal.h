@@ -1,56 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * internal.h - struct files, between what takes files (take.c), what sends them (send.c) and what holds both (files.c).
+ * internal.h - struct files, shared by the file that takes files (take.c), the one that sends them (send.c, with its rows for
+ * operators in rows.c) and the one that holds both and their clock (files.c).
  */
 #ifndef SERVICES_MULTICAST_FILE_INTERNAL_H
 #define SERVICES_MULTICAST_FILE_INTERNAL_H
 
-#include "services/multicast/file/reader.h"
-#include "services/multicast/file/tell.h"
 #include "services/multicast/file/files.h"
+#include "services/multicast/file/progress.h"
+#include "services/multicast/file/reader.h"
+#include "services/reply/metrics.h"
 
-enum { FILES_SENDS = 16, FILES_SENDS_KEPT = 32, FILES_SLOTS = 16 };
+enum {
+    FILES_SENDS = 16,      /* sendings under way from this server */
+    FILES_SENDS_KEPT = 32, /* sendings that file-status shows, ended ones among them */
+    FILES_SLOTS = 16,      /* files that come to this server */
+};
+/* The time between two looks after everything that is on its way. */
+#define FILES_BEAT CW_MS(100)
 
-/* A file that comes: its part, and the message it comes by. */
+enum { FILES_TAKEN, FILES_FAILED, FILES_SENT, FILES_DROPPED, FILES_MALFORMED, FILES_COUNTS };
+
+/* A file that comes: its part, and the message that writes it. */
 struct file_slot {
     struct file_slot *next;
     struct files *files;
-    struct file_part *part; /* NULL: over, and closed */
+    struct file_part *part; /* NULL: it is over, and closed */
     uint64_t ticket;
     cw_server origin;
-    bool open;     /* the message has the sink */
-    bool detached; /* the part is not the message's any more */
-    cw_time asked, moved, noted;
+    bool open;     /* the message has the sink, and end() is still to come */
+    bool detached; /* the part is not this message's any more */
+    /* When the message asked for a sink last, when a piece came last, when the source was told of the progress last. */
+    cw_time asked, moved, reported;
 };
 
+/* A member of a file that is sent. */
 struct file_goal {
     cw_server server;
-    enum file_part_state state; /* by its last note */
-    uint64_t there;
-    bool noted, ended;
-    int status; /* when ended */
+    /* By its last progress packet; nothing is decided by these. */
+    enum file_part_state state;
+    uint64_t there; /* bytes */
+    bool reported;  /* a progress packet has come */
+    /* By the engine. */
+    bool ended;
+    int status; /* when it has ended: 0 or -errno */
     cw_span took;
 };
 
-/* A file that is sent. */
+/* A file that is sent: first digested (and the members of a group asked for), then on its way, then over. */
 struct file_send {
     struct file_send *next;
     struct files *files;
     uint32_t id;
-    cw_request *request; /* NULL: nobody waits for it */
-    cw_span every;       /* of rows on the way; 0: none */
+    cw_request *request; /* NULL: nobody waits for the end */
+    cw_span every;       /* between two rows of progress; 0: none are wanted */
     cw_time began, sent, rowed, over_at;
     struct file_label label;
-    bool mode_given;
+    bool mode_given;            /* by the command; else the mode is the file's */
     struct file_reader *reader; /* NULL: closed */
-    uint8_t *set;               /* of members, while it is digested */
-    uint64_t ticket;
-    bool asking;   /* who is in the group */
-    bool digested; /* and is not sent yet */
-    bool sending, over;
-    int status;
+    uint8_t *set;               /* the members, until the message is made */
+    uint64_t ticket;            /* of the message, once it is under way */
+    bool asking;                /* for the members of a group */
+    bool digested;
+    bool sending; /* the engine has the message, or had it */
+    bool over;
+    int status; /* when it is over */
     struct file_goal *goal;
     unsigned goals;
+    /* Bytes that were read to be sent; pieces that were sent more than once. */
     uint64_t given, repeated;
 };
 
@@ -58,45 +75,60 @@ struct files {
     cw_svc *s;
     struct cast_engine *engine;
     const struct torus *torus;
-    int (*members)(void *context, cw_request *r, int argc, const char *const *argv, uint8_t *set);
-    int (*group)(void *context, const char *name, files_group_fn done, void *arg);
-    void (*group_cancel)(void *context, const void *arg);
+    /* As in struct files_config. */
+    int (*read_recipients)(void *context, cw_request *r, int argc, const char *const *argv, uint8_t *set,
+                           files_members_fn done, void *arg);
+    void (*cancel_recipients)(void *context, const void *arg);
     void *context;
+
     struct file_env env;
-    cw_span part_age;
     struct file_slot *slots;
-    struct file_send *sends;
+    struct file_send *sends; /* the newest first */
     unsigned slot_count, send_count;
-    uint64_t waiting[FILES_SLOTS]; /* tickets of messages whose part another one has */
+    /* Tickets of messages that wait for the part of another message. */
+    uint64_t waiting[FILES_SLOTS];
     unsigned waitings;
     uint32_t ids;
-    cw_timer *timer, *sweeper;
+
+    /* The clock: runs while anything is on its way (files_wake()). */
+    cw_timer *timer;
+    cw_timer_fn tick;
+    /* The sweeping of parts that broke off. */
+    cw_timer *sweeper;
+    cw_span part_age;
     struct file_work sweep;
     bool sweeping;
     int swept;
-    cw_counter *taken, *failed, *sent, *dropped, *malformed;
+
+    cw_counter *count[FILES_COUNTS];
 };
 
-/* files.c */
-/* Something is on its way: looks after it from now on. */
-void files_wake(struct files *f);
-/* Puts a sentence into "error". Gives rc. */
-__attribute__((format(printf, 3, 4))) int files_refuse(cw_request *r, int rc, const char *format, ...);
-void files_tell_server(const struct files *f, cw_request *r, const char *name, cw_server server);
+/* Something is on its way: the clock runs from now on, until nothing is. */
+static inline void files_wake(struct files *f)
+{
+    bool busy = f->slots != NULL || f->sends != NULL || f->env.crew.first != NULL;
+    if (busy && f->timer == NULL) {
+        f->timer = cw_timer_start(f->s, FILES_BEAT, f->tick, f);
+    }
+}
 
 /* take.c */
-int file_take(void *context, const struct cast_offer *offer, struct cast_sink *sink); /* cast_accept_fn */
+/* A cast_accept_fn; context is struct files. */
+int file_take(void *context, const struct cast_offer *offer, struct cast_sink *sink);
 void file_take_tick(struct files *f, cw_time now);
+/* A row for each file that comes. *first: no row of this reply has been begun. */
 void file_take_status(struct files *f, cw_request *r, bool *first);
 void file_take_close(struct files *f);
 
 /* send.c */
 int file_send_begin(struct files *f, cw_request *r, int argc, const char *const *argv);
 int file_send_stop(struct files *f, cw_request *r, int argc, const char *const *argv);
-void file_send_note(struct files *f, cw_server from, const struct file_note *note);
+void file_send_progress(struct files *f, cw_server from, const struct file_progress *progress);
 void file_send_tick(struct files *f, cw_time now);
+/* A row for each file that is sent, and with `members` a row for each of its members. */
 void file_send_status(struct files *f, cw_request *r, bool members, bool *first);
 void file_send_close(struct files *f);
+
 /* rows.c */
 void file_rows_progress(struct file_send *send, cw_request *r);
 void file_rows_end(struct file_send *send, cw_request *r);

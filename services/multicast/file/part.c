@@ -41,10 +41,10 @@ struct file_part {
     char part[FILE_BESIDE], map_name[FILE_BESIDE];
     enum file_part_state state;
     int status;
-    bool taken;   /* somebody has its sink */
-    bool waits;   /* write() said -EAGAIN */
-    bool already; /* the file is there, whole */
-    bool told;    /* end() was called */
+    bool taken;      /* somebody has its sink */
+    bool waits;      /* write() said -EAGAIN */
+    bool already;    /* the file is there, whole */
+    bool end_called; /* end() was called */
 
     /* Of the work while `task` is not TASK_NONE, else of the server's thread; state, filling and what stands above never are the work's. */
     enum task task;
@@ -138,7 +138,7 @@ static int hash_more(struct file_part *p)
 }
 
 /* The bytes first, then what is said of them. */
-static int note(struct file_part *p)
+static int write_checkpoint(struct file_part *p)
 {
     const struct files_host *h = p->env->host;
     size_t length = file_map_size(&p->map);
@@ -175,7 +175,7 @@ static void work_turn(struct file_part *p)
     int rc = write_batch(p, p->writing);
     rc = rc < 0 ? rc : hash_more(p);
     if (rc == 0 && p->checkpoint) {
-        rc = note(p);
+        rc = write_checkpoint(p);
     }
     p->rc = rc;
 }
@@ -207,7 +207,7 @@ static bool is_of_use(const struct file_part *p)
 
 static void work_leave(struct file_part *p)
 {
-    if (p->file != NULL && (!is_of_use(p) || note(p) < 0)) {
+    if (p->file != NULL && (!is_of_use(p) || write_checkpoint(p) < 0)) {
         drop_all(p);
     }
     let_go(p);
@@ -272,7 +272,7 @@ static void next(struct file_part *p)
     if (p->task != TASK_NONE || p->state == FILE_PART_OPENING) {
         return;
     }
-    if (p->told && (p->status < 0 || p->state != FILE_PART_FINISHING)) {
+    if (p->end_called && (p->status < 0 || p->state != FILE_PART_FINISHING)) {
         if (p->file != NULL) {
             give(p, TASK_LEAVE, cost_end);
         } else {
@@ -395,7 +395,7 @@ static bool sink_has(void *context, uint64_t piece)
 static int sink_end(void *context, int status)
 {
     struct file_part *p = context;
-    p->told = true;
+    p->end_called = true;
     if (status == 0 && p->status == 0 && p->already) {
         p->state = FILE_PART_OVER;
         return 0;
@@ -489,8 +489,8 @@ struct cast_sink file_part_sink(struct file_part *p)
 
 void file_part_abandon(struct file_part *p)
 {
-    if (!p->taken && !p->told) {
-        p->told = true;
+    if (!p->taken && !p->end_called) {
+        p->end_called = true;
         next(p);
     }
 }
@@ -518,7 +518,7 @@ struct file_part_view file_part_look(const struct file_part *p)
 void file_part_close(struct file_part *p)
 {
     if (p->file != NULL && is_of_use(p)) {
-        (void)note(p); /* else the map of before stays, which is true too: the machine may fail as well */
+        (void)write_checkpoint(p); /* else the map of before stays, which is true too: the machine may fail as well */
     }
     let_go(p);
     if (p->digest != NULL) {

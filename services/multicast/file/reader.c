@@ -40,7 +40,7 @@ struct file_reader {
     int rc;
 
     struct files_facts known; /* facts, and */
-    uint64_t told;            /* hashed, as of the last turn that is done */
+    uint64_t hashed_shown;    /* hashed, as of the last turn that is done */
     struct chunk chunk[FILE_READER_CHUNKS];
     uint64_t wish[WISHES]; /* chunks that are wanted and not coming yet, the first first */
     unsigned wishes;
@@ -220,7 +220,7 @@ static void done(struct file_work *w)
     struct file_reader *r = reader_of(w);
     enum task task = r->task;
     r->task = TASK_NONE;
-    r->told = r->hashed;
+    r->hashed_shown = r->hashed;
     r->known = r->facts;
     if (r->closing) {
         next(r);
@@ -331,7 +331,7 @@ const uint8_t *file_reader_digest(const struct file_reader *r)
 
 uint64_t file_reader_hashed(const struct file_reader *r)
 {
-    return r->told;
+    return r->hashed_shown;
 }
 
 uint64_t file_reader_given(const struct file_reader *r)

@@ -3,6 +3,7 @@
  * rows.c - what is said of a file that is sent: how far it is, how it ended, and each member.
  */
 #include "services/multicast/file/internal.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,7 +48,7 @@ static const char *state_of(const struct file_send *send)
 }
 
 /* The trees and links by which this server sends it now. */
-static void tell_trees(const struct file_send *send, cw_request *r)
+static void report_trees(const struct file_send *send, cw_request *r)
 {
     const struct cast_session *c =
         send->sending && !send->over ? cast_engine_look(send->files->engine, send->ticket) : NULL;
@@ -69,7 +70,7 @@ static void tell_trees(const struct file_send *send, cw_request *r)
     }
 }
 
-static void tell_digest(const struct file_send *send, cw_request *r)
+static void report_digest(const struct file_send *send, cw_request *r)
 {
     char hex[2 * FILES_DIGEST_BYTES + 1];
     for (unsigned i = 0; i < FILES_DIGEST_BYTES; i++) {
@@ -78,7 +79,7 @@ static void tell_digest(const struct file_send *send, cw_request *r)
     cw_request_text(r, "sha256", hex);
 }
 
-static void tell_common(struct file_send *send, cw_request *r, const struct sums *s)
+static void report_common(struct file_send *send, cw_request *r, const struct sums *s)
 {
     cw_request_int(r, "id", send->id);
     cw_request_text(r, "name", send->label.name);
@@ -96,13 +97,13 @@ void file_rows_progress(struct file_send *send, cw_request *r)
     struct files *f = send->files;
     struct sums s = sum_of(send);
     cw_time until = send->over ? send->over_at : cw_now(f->s);
-    tell_common(send, r, &s);
+    report_common(send, r, &s);
     if (!send->sending) {
         cw_request_int(r, "digested_bytes", send->reader != NULL ? (int64_t)file_reader_hashed(send->reader) : 0);
     }
     cw_request_int(r, "there_bytes", (int64_t)(send->goals > s.failed ? s.there / (send->goals - s.failed) : 0));
     if (send->sending && !send->over && s.slowest != CW_SERVER_NONE) {
-        files_tell_server(f, r, "slowest", s.slowest);
+        tell_server_id(f->s, r, "slowest", s.slowest);
         cw_request_int(r, "slowest_bytes", (int64_t)s.least);
     }
     cw_request_int(r, "took_ns", cw_time_since(until, send->began).ns);
@@ -112,7 +113,7 @@ void file_rows_progress(struct file_send *send, cw_request *r)
     if (send->over && send->status < 0) {
         cw_request_text(r, "reason", file_reason(send->status));
     }
-    tell_trees(send, r);
+    report_trees(send, r);
 }
 
 void file_rows_members(struct file_send *send, cw_request *r)
@@ -122,9 +123,9 @@ void file_rows_members(struct file_send *send, cw_request *r)
         cw_request_row(r);
         cw_request_text(r, "what", "member");
         cw_request_int(r, "id", send->id);
-        files_tell_server(send->files, r, "server", goal->server);
+        tell_server_id(send->files->s, r, "server", goal->server);
         cw_request_text(r, "state",
-                        !goal->ended       ? (goal->noted ? file_state_word(goal->state) : "waiting")
+                        !goal->ended       ? (goal->reported ? file_state_word(goal->state) : "waiting")
                         : goal->status < 0 ? "failed"
                                            : "complete");
         cw_request_int(r, "there_bytes", (int64_t)goal->there);
@@ -142,7 +143,7 @@ void file_rows_end(struct file_send *send, cw_request *r)
 {
     struct sums s = sum_of(send);
     cw_request_text(r, "what", "sum");
-    tell_common(send, r, &s);
+    report_common(send, r, &s);
     cw_request_int(r, "took_ns", cw_time_since(send->over_at, send->began).ns);
     cw_request_int(r, "slowest_ns", s.took.ns);
     cw_request_int(r, "least_bits_per_s", s.complete > 0 ? rate_of(send->label.bytes, s.took) : 0);
@@ -150,6 +151,6 @@ void file_rows_end(struct file_send *send, cw_request *r)
     if (send->status < 0) {
         cw_request_text(r, "reason", file_reason(send->status));
     }
-    tell_digest(send, r);
+    report_digest(send, r);
     file_rows_members(send, r);
 }

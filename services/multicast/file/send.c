@@ -5,6 +5,7 @@
 #include "services/multicast/file/internal.h"
 
 #include "base/words.h"
+#include "services/reply/refuse.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@ static void end(struct file_send *send, int status)
     struct files *f = send->files;
     if (send->asking) {
         send->asking = false;
-        f->group_cancel(f->context, send);
+        f->cancel_recipients(f->context, send);
     }
     send->over = true;
     send->status = status;
@@ -40,13 +41,13 @@ static void end(struct file_send *send, int status)
     file_reader_close(send->reader);
     free(send->set);
     send->set = NULL;
-    cw_counter_add(f->sent, 1);
+    cw_counter_add(f->count[FILES_SENT], 1);
 }
 
 static void fail(struct file_send *send, int status, const char *why)
 {
     if (send->request != NULL) {
-        (void)files_refuse(send->request, status, "%s: %s", send->label.name, why);
+        (void)refuse_with(send->request, status, "%s: %s", send->label.name, why);
     }
     end(send, status);
     answer(send, status);
@@ -68,7 +69,7 @@ static void on_result(void *context, const struct cast_result *result)
     for (unsigned i = 0; i < send->goals; i++) {
         struct file_goal *goal = &send->goal[i];
         const struct cast_member *m =
-            i < result->count && result->book[i].server == goal->server ? &result->book[i] : NULL;
+            i < result->count && result->member[i].server == goal->server ? &result->member[i] : NULL;
         int status = m == NULL || m->state == CAST_AWAY ? -ENETUNREACH
                      : m->state == CAST_HAS             ? 0
                      : m->state == CAST_LOST            ? m->status
@@ -192,7 +193,7 @@ static void on_group(void *arg, int status, const uint8_t *set, unsigned count)
     (void)count;
     send->asking = false;
     if (status == 0) {
-        memcpy(send->set, set, cast_members_bytes(send->files->torus->servers));
+        memcpy(send->set, set, cast_set_bytes(send->files->torus->servers));
         status = make_goals(send);
     }
     if (status < 0) {
@@ -208,18 +209,17 @@ static void on_group(void *arg, int status, const uint8_t *set, unsigned count)
     }
 }
 
-/* Whom it is for: at once, or, of a group, later. */
+/* Finds out to whom the file goes: at once, or, for a group, later. */
 static int find_members(struct file_send *send, cw_request *r, int argc, const char *const *argv)
 {
     struct files *f = send->files;
-    int rc = argc == 1 && f->group != NULL ? f->group(f->context, argv[0], on_group, send) : 1;
-    send->asking = rc == 0;
-    if (rc != 1) {
-        return rc;
+    int rc = f->read_recipients(f->context, r, argc, argv, send->set, on_group, send);
+    send->asking = rc == 1;
+    if (rc != 0) {
+        return rc < 0 ? rc : 0;
     }
-    rc = f->members(f->context, r, argc, argv, send->set);
-    rc = rc < 0 ? rc : make_goals(send);
-    return rc == -EDESTADDRREQ ? files_refuse(r, -EINVAL, "%s", no_member) : rc;
+    rc = make_goals(send);
+    return rc == -EDESTADDRREQ ? refuse_request(r, "%s", no_member) : rc;
 }
 
 struct words {
@@ -244,16 +244,13 @@ static int read_words(cw_request *r, int argc, const char *const *argv, struct w
         w->mode = mode != NULL ? mode : w->mode;
         if (name == NULL && mode == NULL &&
             words_options(1, argv + i, options, sizeof options / sizeof *options) != 1) {
-            char why[200];
-            words_explain(argv[i], options, sizeof options / sizeof *options, why, sizeof why);
-            return files_refuse(r, -EINVAL, "%s", why);
+            return refuse_option(r, argv[i], options, sizeof options / sizeof *options);
         }
     }
     w->to = i + 1;
     if (w->to >= argc || w->name == NULL || w->ticket == 0) {
-        return files_refuse(
-            r, -EINVAL,
-            "file-send ticket=N name=NAME [mode=OCTAL] [keep=1] [progress=MS] [wait=0] to all|SERVERS|GROUP");
+        return refuse_request(r, "expected: file-send ticket=N name=NAME [mode=OCTAL] [keep=1] [progress=MS] [wait=0] "
+                                 "to all|SERVER...|GROUP");
     }
     return 0;
 }
@@ -262,7 +259,7 @@ static int read_label(cw_request *r, const struct words *w, struct file_send *se
 {
     enum file_name_fault fault = file_name_check(w->name, strlen(w->name));
     if (fault != FILE_NAME_GOOD) {
-        return files_refuse(r, -EINVAL, "the name '%.100s' %s", w->name, file_name_text(fault));
+        return refuse_request(r, "the name '%.100s' %s", w->name, file_name_text(fault));
     }
     strcpy(send->label.name, w->name);
     send->label.keep = w->keep == 1;
@@ -270,7 +267,7 @@ static int read_label(cw_request *r, const struct words *w, struct file_send *se
         char *after;
         unsigned long mode = strtoul(w->mode, &after, 8);
         if (w->mode[0] < '0' || w->mode[0] > '7' || *after != '\0' || mode > MODES) {
-            return files_refuse(r, -EINVAL, "mode %.20s: expected 0 to 777, in octal", w->mode);
+            return refuse_request(r, "mode %.20s: expected 0 to 777, in octal", w->mode);
         }
         send->label.mode = (uint16_t)mode;
         send->mode_given = true;
@@ -281,7 +278,7 @@ static int read_label(cw_request *r, const struct words *w, struct file_send *se
 static void forget(struct file_send *send)
 {
     if (send->asking) {
-        send->files->group_cancel(send->files->context, send);
+        send->files->cancel_recipients(send->files->context, send);
     }
     file_reader_free(send->reader);
     free(send->set);
@@ -305,14 +302,14 @@ static int prepare(struct files *f, cw_request *r, int argc, const char *const *
     send->files = f;
     int rc = read_words(r, argc, argv, &w);
     rc = rc < 0 ? rc : read_label(r, &w, send);
-    if (rc == 0 && (send->set = calloc(cast_members_bytes(f->torus->servers), 1)) == NULL) {
+    if (rc == 0 && (send->set = calloc(cast_set_bytes(f->torus->servers), 1)) == NULL) {
         rc = -ENOMEM;
     }
     rc = rc < 0 ? rc : find_members(send, r, argc - w.to, argv + w.to);
     rc = rc < 0 ? rc : f->env.host->claim(f->env.host->context, w.ticket, &file);
     if (rc == -ENOENT) {
-        return files_refuse(r, rc, "no file was passed under ticket %llu; \"cwctl file send\" passes one",
-                            (unsigned long long)w.ticket);
+        return refuse_with(r, rc, "no file was passed under ticket %llu; \"cwctl file send\" passes one",
+                           (unsigned long long)w.ticket);
     }
     if (rc < 0) {
         return rc;
@@ -330,11 +327,11 @@ static int prepare(struct files *f, cw_request *r, int argc, const char *const *
 int file_send_begin(struct files *f, cw_request *r, int argc, const char *const *argv)
 {
     if (f->env.host == NULL) {
-        return files_refuse(r, -EOPNOTSUPP, "the program around this server knows no files");
+        return refuse_with(r, -EOPNOTSUPP, "the program around this server knows no files");
     }
     if (under_way(f) >= FILES_SENDS) {
-        return files_refuse(r, -EBUSY, "%d files are being sent from here; wait for one to end, or stop one",
-                            FILES_SENDS);
+        return refuse_with(r, -EBUSY, "%d files are being sent from here; wait for one to end, or stop one",
+                           FILES_SENDS);
     }
     struct file_send *send = calloc(1, sizeof *send);
     int rc = send != NULL ? prepare(f, r, argc, argv, send) : -ENOMEM;
@@ -363,14 +360,15 @@ int file_send_stop(struct files *f, cw_request *r, int argc, const char *const *
 {
     uint64_t id;
     if (argc != 2 || words_number(argv[1], 1, UINT32_MAX, &id) < 0) {
-        return files_refuse(r, -EINVAL, "file-stop ID; \"cwctl file status\" shows the ids of what is sent from here");
+        return refuse_request(r,
+                              "expected: file-stop ID; \"cwctl file status\" shows the ids of what is sent from here");
     }
     struct file_send *send = f->sends;
     while (send != NULL && (send->id != id || send->over)) {
         send = send->next;
     }
     if (send == NULL) {
-        return files_refuse(r, -ENOENT, "nothing is sent from here under the id %llu", (unsigned long long)id);
+        return refuse_with(r, -ENOENT, "nothing is sent from here under the id %llu", (unsigned long long)id);
     }
     if (send->sending) {
         return cast_engine_cancel(f->engine, send->ticket, -ECANCELED);
@@ -379,18 +377,18 @@ int file_send_stop(struct files *f, cw_request *r, int argc, const char *const *
     return 0;
 }
 
-void file_send_note(struct files *f, cw_server from, const struct file_note *note)
+void file_send_progress(struct files *f, cw_server from, const struct file_progress *progress)
 {
     for (struct file_send *send = f->sends; send != NULL; send = send->next) {
-        if (!send->sending || send->over || memcmp(note->id, send->label.digest, sizeof note->id) != 0) {
+        if (!send->sending || send->over || memcmp(progress->id, send->label.digest, sizeof progress->id) != 0) {
             continue;
         }
         for (unsigned i = 0; i < send->goals; i++) {
             struct file_goal *goal = &send->goal[i];
             if (goal->server == from) {
-                goal->noted = true;
-                goal->state = note->state;
-                goal->there = note->there < send->label.bytes ? note->there : send->label.bytes;
+                goal->reported = true;
+                goal->state = progress->state;
+                goal->there = progress->there < send->label.bytes ? progress->there : send->label.bytes;
             }
         }
     }
@@ -401,7 +399,7 @@ static void look(struct file_send *send)
 {
     const struct cast_session *c = cast_engine_look(send->files->engine, send->ticket);
     for (unsigned i = 0; c != NULL && i < send->goals; i++) {
-        const struct cast_member *m = cast_book_find(&c->out.book, send->goal[i].server);
+        const struct cast_member *m = cast_members_find(&c->out.members, send->goal[i].server);
         if (m != NULL && (m->state == CAST_HAS || m->state == CAST_LOST)) {
             end_goal(send, &send->goal[i], m->state == CAST_HAS ? 0 : m->status, m->took);
         }

@@ -6,12 +6,13 @@
  * message that its source has given up: one from the same source, or without a piece for a while.
  */
 #include "services/multicast/file/internal.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const cw_span note_every = {500 * 1000 * 1000};
+static const cw_span progress_every = {500 * 1000 * 1000};
 static const cw_span patience = {10 * INT64_C(1000000000)}; /* a message without a piece for so long may be replaced */
 static const cw_span unasked_after = {
     60 * INT64_C(1000000000)}; /* an offer that is not repeated for so long is none any more */
@@ -44,21 +45,17 @@ static bool slot_has(void *context, uint64_t piece)
     return sink.has(sink.context, piece);
 }
 
-static void note(struct file_slot *slot, cw_time now)
+static void report_progress(struct file_slot *slot, cw_time now)
 {
     struct files *f = slot->files;
     struct file_part_view v = file_part_look(slot->part);
-    struct file_note n = {.state = v.state, .status = v.status, .there = v.there};
-    cw_packet *p = cw_packet_new(f->s, FILE_NOTE_BYTES);
-    slot->noted = now;
+    struct file_progress n = {.state = v.state, .status = v.status, .there = v.there};
+    cw_packet *p = cw_packet_new(f->s, FILE_PROGRESS_BYTES);
+    slot->reported = now;
     if (p != NULL) {
         memcpy(n.id, file_part_label(slot->part)->digest, sizeof n.id);
-        file_note_encode(&n, cw_packet_data(p, NULL));
-        const cw_to to = {.kind = CW_TO_SERVER,
-                          .job = cw_job_of(f->s),
-                          .port = FILE_PORT,
-                          .server = cw_server_coord(f->s, slot->origin),
-                          .process = slot->origin};
+        file_progress_encode(&n, cw_packet_data(p, NULL));
+        const cw_to to = to_server(f->s, cw_job_of(f->s), FILE_PORT, slot->origin);
         cw_send_or_drop(f->s, p, &to, NULL);
     }
 }
@@ -73,9 +70,9 @@ static int slot_end(void *context, int status)
     }
     struct cast_sink sink = sink_of(slot);
     int rc = sink.end(sink.context, status);
-    cw_counter_add(rc == 0 ? f->taken : f->failed, rc != -EINPROGRESS);
+    cw_counter_add(rc == 0 ? f->count[FILES_TAKEN] : f->count[FILES_FAILED], rc != -EINPROGRESS);
     if (status == 0) { /* else the service may be closing, and sends nothing any more */
-        note(slot, cw_now(f->s));
+        report_progress(slot, cw_now(f->s));
         files_wake(f);
     }
     return rc;
@@ -160,11 +157,11 @@ int file_take(void *context, const struct cast_offer *offer, struct cast_sink *s
     struct file_label label;
     cw_time now = cw_now(f->s);
     if (file_label_decode(offer->label, offer->label_bytes, &label) < 0 || offer->bytes != file_label_message(&label)) {
-        cw_counter_add(f->malformed, 1);
+        cw_counter_add(f->count[FILES_MALFORMED], 1);
         return -EBADMSG;
     }
     if (f->env.host == NULL || f->env.folder[0] == '\0') {
-        cw_counter_add(f->failed, 1);
+        cw_counter_add(f->count[FILES_FAILED], 1);
         return -EOPNOTSUPP;
     }
     reap(f);
@@ -186,7 +183,7 @@ int file_take(void *context, const struct cast_offer *offer, struct cast_sink *s
         slot->open = true;
         slot->moved = now;
     } else if (rc != -EAGAIN && slot->part != NULL) {
-        cw_counter_add(f->failed, 1);
+        cw_counter_add(f->count[FILES_FAILED], 1);
         file_part_abandon(slot->part);
         slot->detached = true;
     }
@@ -202,8 +199,8 @@ static void look_after(struct file_slot *slot, cw_time now)
         file_part_abandon(slot->part);
         slot->detached = true;
     }
-    if (cw_time_since(now, slot->noted).ns >= note_every.ns && !slot->detached) {
-        note(slot, now);
+    if (cw_time_since(now, slot->reported).ns >= progress_every.ns && !slot->detached) {
+        report_progress(slot, now);
     }
 }
 
@@ -259,7 +256,7 @@ void file_take_status(struct files *f, cw_request *r, bool *first)
         *first = false;
         cw_request_text(r, "what", "coming");
         cw_request_text(r, "name", label->name);
-        files_tell_server(f, r, "from", slot->origin);
+        tell_server_id(f->s, r, "from", slot->origin);
         cw_request_text(r, "state", file_state_word(v.state));
         cw_request_int(r, "bytes", (int64_t)v.bytes);
         cw_request_int(r, "there_bytes", (int64_t)v.there);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/group/command.h"
 
+#include "services/reply/refuse.h"
+#include "services/reply/servers.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +21,7 @@ struct heard {
 
 struct group_command {
     cw_svc *s;
-    struct users *users;
-    struct groups *groups;
+    const struct api *api;
     cw_multicast *as; /* the operators' name space */
     cw_timer *timer;
     const char *join; /* the option */
@@ -40,27 +42,13 @@ struct asked {
 
 /* ---- Words --------------------------------------------------------------------------------------------------------------------- */
 
-static int refuse(cw_request *r, int rc, const char *what, const char *word)
-{
-    char text[240];
-    snprintf(text, sizeof text, "%.150s: '%.64s'", what, word);
-    cw_request_text(r, "error", text);
-    return rc;
-}
-
 static int refuse_name(cw_request *r, const char *word)
 {
-    return refuse(r, -EINVAL, "a group's name is 1 to 64 letters, digits, '.', '_' or '-', and not all; not", word);
+    return refuse_request(r, "a group's name is 1 to 64 letters, digits, '.', '_' or '-', and not all; not '%.80s'",
+                          word);
 }
 
 /* What cannot be shown as it is becomes '.'. */
-static void tell_server(cw_request *r, const char *field, cw_coord c)
-{
-    char text[TORUS_TEXT];
-    torus_format(c, text);
-    cw_request_text(r, field, text);
-}
-
 static void printable(const void *bytes, size_t length, char *out, size_t most)
 {
     const uint8_t *b = bytes;
@@ -106,19 +94,19 @@ static void answer(struct asked *a, int status)
 {
     cw_request *r = a->r;
     if (status == -ENOENT) {
-        refuse(r, status, "nobody is a member of the group or keeps it", a->name);
+        (void)refuse_with(r, status, "nobody is a member of the group or keeps it: '%.80s'", a->name);
     } else if (status == -ETIMEDOUT) {
-        refuse(r, status, "the root of the group has not answered within 5 s", a->name);
+        (void)refuse_with(r, status, "the root of the group has not answered within 5 s: '%.80s'", a->name);
     } else if (status == -ENOSPC) {
-        refuse(r, status, "the root of the group has room for no more memberships", a->name);
+        (void)refuse_with(r, status, "the root of the group has room for no more memberships: '%.80s'", a->name);
     } else if (status == -ECANCELED) {
-        refuse(r, status, "something else was wanted of the group meanwhile", a->name);
+        (void)refuse_with(r, status, "something else was wanted of the group meanwhile: '%.80s'", a->name);
     }
     free_asked(a);
     cw_request_done(r, status);
 }
 
-static void acked(void *arg, int status)
+static void on_acked(void *arg, int status)
 {
     struct asked *a = arg;
     if (status == 0) {
@@ -129,7 +117,7 @@ static void acked(void *arg, int status)
     answer(a, status);
 }
 
-static void told(void *arg, int status, const cw_coord *member, unsigned count)
+static void on_members(void *arg, int status, const cw_coord *member, unsigned count)
 {
     struct asked *a = arg;
     for (unsigned i = 0; i < count; i++) {
@@ -141,7 +129,7 @@ static void told(void *arg, int status, const cw_coord *member, unsigned count)
     answer(a, status);
 }
 
-static void published(void *arg, const cw_multicast_result *result)
+static void on_published(void *arg, const cw_multicast_result *result)
 {
     struct asked *a = arg;
     if (result->status == 0) {
@@ -170,7 +158,7 @@ static int waits(cw_request *r, struct asked *a, int rc)
                        : rc == -ENOSPC ? "this server is in 1,024 groups, and in no more"
                        : rc == -ENOENT ? "this server is no member of the group"
                                        : "not done, by an error, to the group";
-    refuse(r, rc, what, a->name);
+    (void)refuse_with(r, rc, "%s: '%.80s'", what, a->name);
     free_asked(a);
     return rc;
 }
@@ -182,13 +170,13 @@ static int change(struct group_command *c, cw_request *r, bool join, const char 
         return -ENOMEM;
     }
     size_t length = strlen(name);
-    return waits(r, a, join ? users_join(c->as, name, length, acked, a) : users_leave(c->as, name, length, acked, a));
+    return waits(r, a, join ? api_join(c->as, name, length, on_acked, a) : api_leave(c->as, name, length, on_acked, a));
 }
 
 static int members(struct group_command *c, cw_request *r, const char *name)
 {
     struct asked *a = new_asked(c, r, "", name);
-    return a == NULL ? -ENOMEM : waits(r, a, users_members(c->as, name, strlen(name), told, a));
+    return a == NULL ? -ENOMEM : waits(r, a, api_members(c->as, name, strlen(name), on_members, a));
 }
 
 static int publish(struct group_command *c, cw_request *r, bool once, const char *name, int words,
@@ -200,18 +188,19 @@ static int publish(struct group_command *c, cw_request *r, bool once, const char
         int n = snprintf(text + at, sizeof text - at, "%s%s", i > 0 ? " " : "", word[i]);
         at += (size_t)n;
         if (at >= sizeof text) {
-            return refuse(r, -EMSGSIZE, "a text has at most 4,095 bytes; this one begins", word[0]);
+            return refuse_with(r, -EMSGSIZE, "a text has at most 4,095 bytes; this one begins: '%.80s'", word[0]);
         }
     }
     const cw_multicast_content content = {.bytes = text, .length = at, .flags = once ? CW_MULTICAST_BEST_EFFORT : 0};
     if (at == 0) {
-        return refuse(r, -EINVAL, "there is no text for the group", name);
+        return refuse_with(r, -EINVAL, "there is no text for the group: '%.80s'", name);
     }
-    if (once && at > users_packet_max(c->as, strlen(name))) {
-        return refuse(r, -EMSGSIZE, "best effort is one packet, and the text does not fit one; it begins", word[0]);
+    if (once && at > api_packet_max(c->as, strlen(name))) {
+        return refuse_with(r, -EMSGSIZE, "best effort is one packet, and the text does not fit one; it begins: '%.80s'",
+                           word[0]);
     }
     struct asked *a = new_asked(c, r, "", name);
-    return a == NULL ? -ENOMEM : waits(r, a, users_publish(c->as, name, strlen(name), &content, published, a));
+    return a == NULL ? -ENOMEM : waits(r, a, api_publish(c->as, name, strlen(name), &content, on_published, a));
 }
 
 /* ---- Commands that are answered at once ------------------------------------------------------------------------------------------------ */
@@ -223,8 +212,8 @@ static void tell_job(cw_request *r, cw_job job)
 
 static int list(const struct group_command *c, cw_request *r)
 {
-    struct groups_row row;
-    for (unsigned i = 0; groups_row(c->groups, i, &row); i++) {
+    struct membership_row row;
+    for (unsigned i = 0; membership_row(c->api->membership, i, &row); i++) {
         if (i > 0) {
             cw_request_row(r);
         }
@@ -241,7 +230,7 @@ static int list(const struct group_command *c, cw_request *r)
     return 0;
 }
 
-static int tell_heard(const struct group_command *c, cw_request *r)
+static int show_heard(const struct group_command *c, cw_request *r)
 {
     uint64_t first = c->heard_count > GROUP_HEARD_MOST ? c->heard_count - GROUP_HEARD_MOST : 0;
     for (uint64_t i = first; i < c->heard_count; i++) {
@@ -268,15 +257,15 @@ int group_command_run(struct group_command *c, cw_request *r, int argc, const ch
         return list(c, r);
     }
     if (argc == 2 && strcmp(word, "heard") == 0) {
-        return tell_heard(c, r);
+        return show_heard(c, r);
     }
     bool once = strcmp(word, "publish-once") == 0;
     bool says = once || strcmp(word, "publish") == 0;
     bool joins = strcmp(word, "join") == 0, known = joins || strcmp(word, "leave") == 0 || strcmp(word, "members") == 0;
     if (!(says && argc >= 4) && !(known && argc == 3)) {
-        return refuse(r, -EINVAL, words, word);
+        return refuse_with(r, -EINVAL, "%s: '%.80s'", words, word);
     }
-    if (!groups_plain_name(argv[2])) {
+    if (!group_plain_name(argv[2])) {
         return refuse_name(r, argv[2]);
     }
     if (says) {
@@ -319,7 +308,7 @@ static void join_those(cw_svc *s, void *state, void *arg)
     size_t length;
     c->timer = NULL;
     while (next_name(&at, &name, &length)) {
-        if (users_join(c->as, name, length, NULL, NULL) < 0) {
+        if (api_join(c->as, name, length, NULL, NULL) < 0) {
             cw_log(s, CW_LOG_ERROR,
                    "a group of the option groups could not be joined: there is no memory, or there are too many");
         }
@@ -333,7 +322,7 @@ static int look_at_option(struct group_command *c)
     while (next_name(&at, &name, &length)) {
         char text[GROUP_NAME_MOST + 2] = "";
         memcpy(text, name, length < sizeof text - 1 ? length : sizeof text - 1);
-        if (!groups_plain_name(text)) {
+        if (!group_plain_name(text)) {
             cw_log(c->s, CW_LOG_ERROR,
                    "option groups is names with commas between, each 1 to 64 letters, digits, '.', '_' or '-', and not "
                    "all");
@@ -346,16 +335,16 @@ static int look_at_option(struct group_command *c)
     return c->join != NULL && c->timer == NULL ? -ENOMEM : 0;
 }
 
-int group_command_open(struct group_command **out, cw_svc *s, struct users *users, struct groups *groups)
+int group_command_open(struct group_command **out, cw_svc *s, const struct api *api)
 {
     struct group_command *c = calloc(1, sizeof *c);
     if (c == NULL) {
         return -ENOMEM;
     }
-    *c = (struct group_command){.s = s, .users = users, .groups = groups};
+    *c = (struct group_command){.s = s, .api = api};
     const cw_multicast_config config = {CW_MULTICAST_INIT, .context = c, .deliver = deliver};
     int rc = look_at_option(c);
-    rc = rc == 0 ? users_attach(users, s, &config, &c->as) : rc;
+    rc = rc < 0 ? rc : api_open(api, s, &config, &c->as);
     if (rc < 0) {
         cw_timer_stop(s, c->timer);
         free(c);

@@ -1,210 +1,140 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/group/group.h"
 
-#include "services/multicast/group/command.h"
 #include "services/multicast/cast/head.h"
+#include "services/multicast/group/command.h"
+#include "services/reply/metrics.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-struct post {
+struct group_service {
     cw_svc *s;
     struct torus torus;
-    struct groups *groups;
-    struct notes *notes;
-    struct memos *memos;
-    struct outbox *outbox;
-    struct users *users;
+    struct clients clients;
+    struct membership *membership;
+    struct datagrams *datagrams;
+    struct bulk *bulk;
+    struct publisher *publisher;
+    struct api api;
     struct group_command *command;
-    struct notes_hooks notes_hooks;
-    struct memos_hooks memos_hooks;
-    struct outbox_hooks outbox_hooks;
     cw_counter *malformed;
 };
 
-/* ---- What comes, to whom it is for --------------------------------------------------------------------------------------------- */
+/* ---- The service's upcalls ----------------------------------------------------------------------------------------- */
 
-static cw_multicast_message message_of(const struct post *p, const struct group_name *name, bool to_group,
-                                       cw_server from)
-{
-    return (cw_multicast_message){.size = sizeof(cw_multicast_message),
-                                  .from = torus_coord(&p->torus, from),
-                                  .to_group = to_group,
-                                  .name = name->text,
-                                  .name_length = name->length};
-}
-
-static int name_of_note(const struct group_head *h, struct group_name *name)
-{
-    return group_name_make(name, h->job, h->name, h->name_bytes);
-}
-
-static cw_multicast_message message_of_note(const struct post *p, const struct group_name *name,
-                                            const struct group_head *h)
-{
-    cw_multicast_message m = message_of(p, name, (h->flags & NOTE_TO_GROUP) != 0, h->origin);
-    m.best_effort = !(h->flags & NOTE_RELIABLE);
-    m.bytes = h->bytes;
-    m.length = h->length;
-    return m;
-}
-
-static int note_came(void *context, const struct group_head *h)
-{
-    struct post *p = context;
-    struct group_name name;
-    if (name_of_note(h, &name) < 0) {
-        return -EINVAL;
-    }
-    const cw_multicast_message m = message_of_note(p, &name, h);
-    return users_deliver(p->users, &name, &m);
-}
-
-static bool note_goes_on(void *context, const struct group_head *h)
-{
-    struct post *p = context;
-    struct group_name name;
-    if (name_of_note(h, &name) < 0) {
-        return false;
-    }
-    const cw_multicast_message m = message_of_note(p, &name, h);
-    return users_forward(p->users, &name, &m);
-}
-
-static bool memo_wanted(void *context, const struct group_name *name, bool to_group)
-{
-    const struct post *p = context;
-    return users_want(p->users, name, to_group);
-}
-
-static void memo_came(void *context, const struct group_name *name, bool to_group, cw_server from, const uint8_t *bytes,
-                      size_t length)
-{
-    struct post *p = context;
-    cw_multicast_message m = message_of(p, name, to_group, from);
-    m.bytes = bytes;
-    m.length = length;
-    int rc = users_deliver(p->users, name, &m);
-    (void)rc; /* it has left meanwhile */
-}
-
-static int own_came(void *context, const struct group_name *name, bool to_group, bool best_effort, const uint8_t *bytes,
-                    size_t length)
-{
-    struct post *p = context;
-    cw_multicast_message m = message_of(p, name, to_group, cw_server_id(p->s, cw_self(p->s)));
-    m.best_effort = best_effort;
-    m.bytes = bytes;
-    m.length = length;
-    return users_deliver(p->users, name, &m);
-}
-
-static void room_again(void *context)
-{
-    struct post *p = context;
-    users_writable(p->users);
-}
-
-/* ---- The service's upcalls --------------------------------------------------------------------------------------------------------- */
-
-cw_verdict post_packet(struct post *p, cw_packet *packet, const cw_rx *rx)
+cw_verdict group_service_packet(struct group_service *g, cw_packet *packet, const cw_rx *rx)
 {
     struct group_head h;
     size_t length;
     const uint8_t *bytes = cw_packet_data(packet, &length);
-    if (rx->src_job != MULTICAST_JOB || rx->src_process >= p->torus.servers ||
+    if (rx->src_job != MULTICAST_JOB || rx->src_process >= g->torus.servers ||
         group_head_decode(bytes, length, &h) < 0) {
-        cw_counter_add(p->malformed, 1);
+        cw_counter_add(g->malformed, 1);
         return CW_DROP;
     }
     if (h.kind == GROUP_ANNOUNCE || h.kind == GROUP_MEMBERS) {
-        return groups_packet(p->groups, packet, &h, rx) ? CW_TAKE : CW_FORWARD;
+        return membership_packet(g->membership, packet, &h, rx) ? CW_TAKE : CW_FORWARD;
     }
-    int rc = notes_packet(p->notes, &h, rx);
+    int rc = datagrams_packet(g->datagrams, &h, rx);
     (void)rc; /* counted there */
     return CW_FORWARD;
 }
 
-void post_event(struct post *p, const cw_event *ev)
+void group_service_event(struct group_service *g, const cw_event *ev)
 {
-    groups_event(p->groups, ev);
-    notes_event(p->notes);
+    membership_event(g->membership, ev);
+    datagrams_event(g->datagrams);
 }
 
-void post_writable(struct post *p)
+void group_service_writable(struct group_service *g)
 {
-    outbox_writable(p->outbox);
+    publisher_writable(g->publisher);
 }
 
-int post_command(struct post *p, cw_request *r, int argc, const char *const *argv)
+int group_service_command(struct group_service *g, cw_request *r, int argc, const char *const *argv)
 {
-    return group_command_run(p->command, r, argc, argv);
+    return group_command_run(g->command, r, argc, argv);
 }
 
-struct groups *post_groups(struct post *p)
+struct membership *group_service_membership(struct group_service *g)
 {
-    return p->groups;
+    return g->membership;
 }
 
-struct users *post_users(struct post *p)
+const struct api *group_service_api(const struct group_service *g)
 {
-    return p->users;
+    return &g->api;
 }
 
-/* ---- Life ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Life ---------------------------------------------------------------------------------------------------------- */
 
-static int open_all(struct post *p, struct cast_engine *engine)
+static int open_publisher(struct group_service *g)
 {
-    int rc = torus_init(&p->torus, cw_torus(p->s));
-    rc = rc == 0 ? groups_open(&p->groups, p->s) : rc;
-    rc = rc == 0 ? notes_open(&p->notes, p->s, &p->torus, &p->notes_hooks) : rc;
+    const struct publisher_config config = {.s = g->s,
+                                            .torus = &g->torus,
+                                            .membership = g->membership,
+                                            .datagrams = g->datagrams,
+                                            .bulk = g->bulk,
+                                            .clients = &g->clients};
+    return publisher_open(&g->publisher, &config);
+}
+
+static int open_all(struct group_service *g, struct cast_engine *engine)
+{
+    int rc = torus_init(&g->torus, cw_torus(g->s));
+    g->clients.torus = &g->torus;
+    rc = rc < 0 ? rc : membership_open(&g->membership, g->s);
+    rc = rc < 0 ? rc : datagrams_open(&g->datagrams, g->s, &g->torus, &g->clients);
     if (engine != NULL) {
-        rc = rc == 0 ? memos_open(&p->memos, p->s, engine, &p->memos_hooks) : rc;
+        rc = rc < 0 ? rc : bulk_open(&g->bulk, g->s, engine, &g->clients);
     }
-    rc = rc == 0 ? outbox_open(&p->outbox, p->s, &p->torus, p->groups, p->notes, p->memos, &p->outbox_hooks) : rc;
-    rc = rc == 0 ? users_open(&p->users, p->s, p->groups, p->outbox, p->notes) : rc;
-    return rc == 0 ? group_command_open(&p->command, p->s, p->users, p->groups) : rc;
+    rc = rc < 0 ? rc : open_publisher(g);
+    g->api = (struct api){g->s, &g->clients, g->membership, g->publisher, g->datagrams};
+    return rc < 0 ? rc : group_command_open(&g->command, g->s, &g->api);
 }
 
-int post_open(struct post **out, cw_svc *s, struct cast_engine *engine)
+int group_service_open(struct group_service **out, cw_svc *s, struct cast_engine *engine)
 {
-    struct post *p = calloc(1, sizeof *p);
-    if (p == NULL) {
+    static const struct metric malformed[] = {
+        {"group_malformed", "Packets to the port of groups that could not be decoded."},
+    };
+    struct group_service *g = calloc(1, sizeof *g);
+    if (g == NULL) {
         return -ENOMEM;
     }
-    p->s = s;
-    p->notes_hooks = (struct notes_hooks){p, note_came, note_goes_on};
-    p->memos_hooks = (struct memos_hooks){p, memo_wanted, memo_came};
-    p->outbox_hooks = (struct outbox_hooks){p, own_came, room_again};
-    p->malformed = cw_counter_new(s, "group_malformed", "packets to the port of groups that are none");
-    int rc = open_all(p, engine);
+    g->s = s;
+    metrics_counters(s, malformed, 1, &g->malformed);
+    int rc = open_all(g, engine);
     if (rc < 0) {
-        post_stop(p);
-        post_close(p);
+        group_service_stop(g);
+        group_service_close(g);
         return rc;
     }
-    *out = p;
+    *out = g;
     return 0;
 }
 
-void post_stop(struct post *p)
+void group_service_stop(struct group_service *g)
 {
-    if (p != NULL) {
-        group_command_close(p->command);
-        outbox_close(p->outbox);
-        p->command = NULL;
-        p->outbox = NULL;
+    if (g != NULL) {
+        group_command_close(g->command);
+        publisher_close(g->publisher);
+        g->command = NULL;
+        g->publisher = NULL;
     }
 }
 
-void post_close(struct post *p)
+void group_service_close(struct group_service *g)
 {
-    if (p != NULL) {
-        users_close(p->users);
-        notes_close(p->notes);
-        memos_close(p->memos);
-        groups_close(p->groups);
-        free(p);
+    if (g == NULL) {
+        return;
     }
+    while (g->clients.first != NULL) {
+        api_abandon(g->clients.first);
+    }
+    datagrams_close(g->datagrams);
+    bulk_close(g->bulk);
+    membership_close(g->membership);
+    free(g);
 }

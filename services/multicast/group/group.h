@@ -1,29 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * group.h - groups, messages of services and what operators may do with them, put together: what the service's table has of all that.
+ * group.h - the face of this folder: groups, the messages of services, and the operators' commands for both. The service's
+ * table (multicast.c) calls nothing else here.
  */
 #ifndef SERVICES_MULTICAST_GROUP_GROUP_H
 #define SERVICES_MULTICAST_GROUP_GROUP_H
 
-#include "services/multicast/group/users.h"
+#include "services/multicast/group/api.h"
 
-struct post;
+struct group_service;
 
-/* Borrows all. engine may be NULL: then messages fit one packet. -EINVAL (option `groups`, logged), -ENOMEM, and what torus_init() says. */
-CW_MUST_CHECK int post_open(struct post **out, cw_svc *s, struct cast_engine *engine);
-/* Before the engine is closed: nobody is told of anything any more. NULL is allowed, here and below. */
-void post_stop(struct post *p);
-/* After the engine was closed. */
-void post_close(struct post *p);
+/*
+ * Opens everything below. Borrows s and engine; engine may be NULL: a message then has to fit one packet. -EINVAL: the option
+ * `groups` is wrong, and the log says how; -ENOMEM; and the errors of torus_init().
+ */
+CW_MUST_CHECK int group_service_open(struct group_service **out, cw_svc *s, struct cast_engine *engine);
+/* Nobody is told anything from now on. To be called before the engine is closed. NULL is allowed, here and below. */
+void group_service_stop(struct group_service *g);
+/* To be called after the engine was closed. */
+void group_service_close(struct group_service *g);
 
-/* A packet that came to MULTICAST_PORT_GROUPS. */
-cw_verdict post_packet(struct post *p, cw_packet *packet, const cw_rx *rx);
-void post_event(struct post *p, const cw_event *ev);
-void post_writable(struct post *p);
-/* `group ...`: argv[0] is "group". As on_command. */
-int post_command(struct post *p, cw_request *r, int argc, const char *const *argv);
+/* Takes a packet that came to MULTICAST_PORT_GROUPS; as on_packet of a service. */
+cw_verdict group_service_packet(struct group_service *g, cw_packet *packet, const cw_rx *rx);
+void group_service_event(struct group_service *g, const cw_event *ev);
+void group_service_writable(struct group_service *g);
+/* Runs `group ...`: argv[0] is "group". As on_command of a service. */
+int group_service_command(struct group_service *g, cw_request *r, int argc, const char *const *argv);
 
-struct groups *post_groups(struct post *p);
-struct users *post_users(struct post *p);
+/* For questions about who is in a group. Borrowed until the close. */
+struct membership *group_service_membership(struct group_service *g);
+/* For services that open the multicast (cubeway/multicast.h). Borrowed until the close. */
+const struct api *group_service_api(const struct group_service *g);
 
 #endif

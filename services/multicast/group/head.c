@@ -16,10 +16,10 @@ size_t group_head_bytes(const struct group_head *h)
         return GROUP_ANNOUNCE_HEAD + h->name_bytes;
     case GROUP_MEMBERS:
         return GROUP_MEMBERS_HEAD + h->name_bytes;
-    case GROUP_NOTE:
-        return GROUP_NOTE_HEAD + cast_members_bytes(h->servers) + h->name_bytes + h->length;
+    case GROUP_DATAGRAM:
+        return GROUP_DATAGRAM_HEAD + cast_set_bytes(h->servers) + h->name_bytes + h->length;
     default:
-        return GROUP_NOTED_BYTES;
+        return GROUP_RECEIPT_BYTES;
     }
 }
 
@@ -30,15 +30,15 @@ static void put_name(const struct group_head *h, uint8_t *out)
     }
 }
 
-static void encode_note(const struct group_head *h, uint8_t *out)
+static void encode_datagram(const struct group_head *h, uint8_t *out)
 {
-    size_t set = cast_members_bytes(h->servers);
+    size_t set = cast_set_bytes(h->servers);
     put_be32(out + 4, h->origin);
     put_be64(out + 8, h->life);
     put_be64(out + 16, h->number);
     put_be32(out + 24, h->job);
     put_be32(out + 28, h->servers);
-    uint8_t *rest = out + GROUP_NOTE_HEAD;
+    uint8_t *rest = out + GROUP_DATAGRAM_HEAD;
     memcpy(rest, h->set, set);
     put_name(h, rest + set);
     if (h->length > 0) {
@@ -64,10 +64,10 @@ void group_head_encode(const struct group_head *h, uint8_t *out)
         put_be32(out + 4, h->job);
         put_name(h, out + GROUP_MEMBERS_HEAD);
         break;
-    case GROUP_NOTE:
-        encode_note(h, out);
+    case GROUP_DATAGRAM:
+        encode_datagram(h, out);
         break;
-    case GROUP_NOTED:
+    case GROUP_RECEIPT:
         put_be32(out + 4, (uint32_t)h->status);
         put_be64(out + 8, h->life);
         put_be64(out + 16, h->number);
@@ -84,7 +84,7 @@ static int take_name(const uint8_t *bytes, size_t length, size_t at, struct grou
     return good ? 0 : -EBADMSG;
 }
 
-static int decode_note(const uint8_t *bytes, size_t length, struct group_head *out)
+static int decode_datagram(const uint8_t *bytes, size_t length, struct group_head *out)
 {
     out->origin = get_be32(bytes + 4);
     out->life = get_be64(bytes + 8);
@@ -93,14 +93,14 @@ static int decode_note(const uint8_t *bytes, size_t length, struct group_head *o
     out->servers = get_be32(bytes + 28);
     out->sum = get_be64(bytes + 32);
     out->name_bytes = bytes[2];
-    size_t set = cast_members_bytes(out->servers), left = length - GROUP_NOTE_HEAD;
-    if (out->tree >= CW_LINK_COUNT || out->flags > NOTE_FLAGS || out->name_bytes < 1 ||
+    size_t set = cast_set_bytes(out->servers), left = length - GROUP_DATAGRAM_HEAD;
+    if (out->tree >= CW_LINK_COUNT || out->flags > DATAGRAM_FLAGS || out->name_bytes < 1 ||
         out->name_bytes > GROUP_NAME_MOST || out->origin >= out->servers || set > left ||
         left - set < out->name_bytes ||
-        cast_sum((uint32_t)out->number ^ out->job, bytes + GROUP_NOTE_HEAD, left) != out->sum) {
+        cast_sum((uint32_t)out->number ^ out->job, bytes + GROUP_DATAGRAM_HEAD, left) != out->sum) {
         return -EBADMSG;
     }
-    out->set = bytes + GROUP_NOTE_HEAD;
+    out->set = bytes + GROUP_DATAGRAM_HEAD;
     out->name = (const char *)out->set + set;
     out->bytes = out->set + set + out->name_bytes;
     out->length = left - set - out->name_bytes;
@@ -109,12 +109,13 @@ static int decode_note(const uint8_t *bytes, size_t length, struct group_head *o
 
 int group_head_decode(const uint8_t *bytes, size_t length, struct group_head *out)
 {
-    static const size_t least[] = {0, GROUP_ANNOUNCE_HEAD, GROUP_MEMBERS_HEAD, GROUP_NOTE_HEAD, GROUP_NOTED_BYTES};
-    if (length < 1 || bytes[0] < GROUP_ANNOUNCE || bytes[0] > GROUP_NOTED || length < least[bytes[0]]) {
+    static const size_t least[] = {0, GROUP_ANNOUNCE_HEAD, GROUP_MEMBERS_HEAD, GROUP_DATAGRAM_HEAD,
+                                   GROUP_RECEIPT_BYTES};
+    if (length < 1 || bytes[0] < GROUP_ANNOUNCE || bytes[0] > GROUP_RECEIPT || length < least[bytes[0]]) {
         return -EBADMSG;
     }
     *out = (struct group_head){.kind = (enum group_kind)bytes[0], .flags = bytes[1], .tree = bytes[3]};
-    if (out->kind != GROUP_NOTE && out->tree != 0) {
+    if (out->kind != GROUP_DATAGRAM && out->tree != 0) {
         return -EBADMSG;
     }
     switch (out->kind) {
@@ -126,13 +127,13 @@ int group_head_decode(const uint8_t *bytes, size_t length, struct group_head *ou
     case GROUP_MEMBERS:
         out->job = get_be32(bytes + 4);
         return out->flags != 0 ? -EBADMSG : take_name(bytes, length, GROUP_MEMBERS_HEAD, out);
-    case GROUP_NOTE:
-        return decode_note(bytes, length, out);
+    case GROUP_DATAGRAM:
+        return decode_datagram(bytes, length, out);
     default:
         out->status = (int32_t)get_be32(bytes + 4);
         out->life = get_be64(bytes + 8);
         out->number = get_be64(bytes + 16);
-        return out->flags != 0 || bytes[2] != 0 || length != GROUP_NOTED_BYTES || out->status > 0 ||
+        return out->flags != 0 || bytes[2] != 0 || length != GROUP_RECEIPT_BYTES || out->status > 0 ||
                        out->status < -STATUS_MOST
                    ? -EBADMSG
                    : 0;
@@ -141,6 +142,6 @@ int group_head_decode(const uint8_t *bytes, size_t length, struct group_head *ou
 
 const uint8_t *group_set_decode(const uint8_t *bytes, size_t length, uint32_t servers)
 {
-    bool good = length == GROUP_SET_HEAD + cast_members_bytes(servers) && get_be32(bytes) == servers;
+    bool good = length == GROUP_SET_HEAD + cast_set_bytes(servers) && get_be32(bytes) == servers;
     return good ? bytes + GROUP_SET_HEAD : NULL;
 }

@@ -124,7 +124,7 @@ static void drop_group(struct group_table *t, unsigned at)
     memmove(t->group + at, t->group + at + 1, (t->count - at) * sizeof *t->group);
 }
 
-int group_table_told(struct group_table *t, const struct group_name *name, const struct group_entry *e)
+int group_table_update(struct group_table *t, const struct group_name *name, const struct group_entry *e)
 {
     struct group *g = find(t, name);
     if (g == NULL) {

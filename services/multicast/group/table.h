@@ -50,7 +50,7 @@ struct group_table {
 /* Zeroed but for the two bounds it is empty. */
 void group_table_free(struct group_table *t);
 /* A server's word. 0; -ESTALE it is older than what is known; -ENOSPC, -ENOMEM. flags 0 of whoever is not there is kept too (rule 2). */
-CW_MUST_CHECK int group_table_told(struct group_table *t, const struct group_name *name, const struct group_entry *e);
+CW_MUST_CHECK int group_table_update(struct group_table *t, const struct group_name *name, const struct group_entry *e);
 /* What no longer counts goes. */
 void group_table_expire(struct group_table *t, cw_time now);
 /* Borrows until the table changes; NULL: nobody has said anything. */

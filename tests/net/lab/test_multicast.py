@@ -100,7 +100,7 @@ class Multicast(lab_kit.Case):
                             (["send", "x", "to", "all"], "'x'"), (["send", "0", "to", "all"], "'0'"), (["send", "-5", "to", "all"], "'-5'"),
                             (["send", "99999999999999999999", "to", "all"], "BYTES"), (["send", "10", "to", "5,5,5"], "'5,5,5'"),
                             (["send", "10", "to", "0,0,1", "0,0,1,0"], "'0,0,1,0'"), (["send", "10", "to", SOURCE], "no member but the source"),
-                            (["send", "10", "to", "0,0,1", "all"], "all stands alone, without: '0,0,1'"), (["send", "10", "TO", "all"], "'TO'"),
+                            (["send", "10", "to", "0,0,1", "all"], "must stand alone, without '0,0,1'"), (["send", "10", "TO", "all"], "'TO'"),
                             (["status", "x"], "status"), (["publish"], "'publish'")):
             with self.subTest(words=words):
                 self.assertIn(part, self.ctl(SOURCE, "service", "multicast", *words, code=2))

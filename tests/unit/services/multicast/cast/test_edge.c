@@ -2,7 +2,7 @@
 #include "services/multicast/cast/edge.h"
 #include "suite.h"
 
-static const struct cast_mine all = {0, 1000, {0, 0}};
+static const struct cast_holding all = {0, 1000, {0, 0}};
 static cw_time now;
 
 static struct cast_head ack(const struct cast_edge *e, uint32_t echo, uint32_t base, uint64_t have)
@@ -27,7 +27,7 @@ static struct cast_edge heard(uint32_t pieces)
               !cast_edge_next(&e, &all, &index)); /* first it is asked what it has */
     uint32_t order = cast_edge_probed(&e, now);
     struct cast_head a = ack(&e, order, 0, 0);
-    ck_assert(cast_edge_told(&e, &a, now));
+    ck_assert(cast_edge_acked(&e, &a, now));
     return e;
 }
 
@@ -41,7 +41,7 @@ START_TEST(a_window_then_nothing)
     }
     ck_assert(!cast_edge_next(&e, &all, &index));
     struct cast_head a = ack(&e, e.order, 5, ~UINT64_C(0)); /* all came, five may go */
-    ck_assert(cast_edge_told(&e, &a, now));
+    ck_assert(cast_edge_acked(&e, &a, now));
     ck_assert(cast_edge_next(&e, &all, &index) &&
               index == 69); /* 5 + 64: not said to be there, and all were seen: lost */
     ck_assert_uint_eq(e.repeated, 0);
@@ -60,7 +60,8 @@ START_TEST(complete_when_it_says_so)
     ck_assert(!cast_edge_complete(&e) && cast_edge_due(&e, now));
     struct cast_head a = ack(&e, cast_edge_probed(&e, now), 3, 0);
     uint32_t index;
-    ck_assert(cast_edge_told(&e, &a, now) && !cast_edge_complete(&e) && cast_edge_next(&e, &all, &index) && index == 3);
+    ck_assert(cast_edge_acked(&e, &a, now) && !cast_edge_complete(&e) && cast_edge_next(&e, &all, &index) &&
+              index == 3);
 }
 END_TEST
 
@@ -73,16 +74,16 @@ START_TEST(what_is_late_is_lost)
         cast_edge_sent(&e, index, now);
     }
     struct cast_head a = ack(&e, e.order - 3, 1, 2); /* the third has been seen: two before it are not late enough */
-    ck_assert(cast_edge_told(&e, &a, now));
+    ck_assert(cast_edge_acked(&e, &a, now));
     ck_assert(cast_edge_next(&e, &all, &index) && index == 6);
     a = ack(&e, e.order - 1, 1, 0xe); /* 0 and 2..4 there, 1 is missing, 3 behind the newest */
-    ck_assert(cast_edge_told(&e, &a, now));
+    ck_assert(cast_edge_acked(&e, &a, now));
     ck_assert(cast_edge_next(&e, &all, &index) && index == 1);
     cast_edge_sent(&e, index, now);
     ck_assert(cast_edge_next(&e, &all, &index) && index == 6); /* the last is still under way */
     uint32_t order = cast_edge_probed(&e, now);
     a = ack(&e, order, 5, 0); /* the answer to a probe settles it: 1 is there now, 5 was lost */
-    ck_assert(cast_edge_told(&e, &a, now));
+    ck_assert(cast_edge_acked(&e, &a, now));
     ck_assert(cast_edge_next(&e, &all, &index) && index == 5);
 }
 END_TEST
@@ -91,15 +92,15 @@ START_TEST(only_what_the_parent_has)
 {
     struct cast_edge e = heard(10);
     uint32_t index;
-    struct cast_mine mine = {0, 0, {8, 0}}; /* one piece, from above a hole */
+    struct cast_holding mine = {0, 0, {8, 0}}; /* one piece, from above a hole */
     ck_assert(cast_edge_next(&e, &mine, &index) && index == 3);
     mine.have[0] = 0;
     ck_assert(!cast_edge_next(&e, &mine, &index));
-    mine = (struct cast_mine){4, 7, {2, 0}}; /* has let go of what is before 4 */
+    mine = (struct cast_holding){4, 7, {2, 0}}; /* has let go of what is before 4 */
     ck_assert(cast_edge_next(&e, &mine, &index) && index == 4);
     struct cast_head a = ack(&e, e.order, 7, 0);
-    ck_assert(cast_edge_told(&e, &a, now) && cast_edge_next(&e, &mine, &index) && index == 8);
-    mine = (struct cast_mine){500, 500, {1, 0}}; /* far ahead of the child: nothing it could take */
+    ck_assert(cast_edge_acked(&e, &a, now) && cast_edge_next(&e, &mine, &index) && index == 8);
+    mine = (struct cast_holding){500, 500, {1, 0}}; /* far ahead of the child: nothing it could take */
     ck_assert(!cast_edge_next(&e, &mine, &index));
 }
 END_TEST
@@ -108,17 +109,17 @@ START_TEST(answers_that_are_none)
 {
     struct cast_edge e = heard(10);
     struct cast_head a = ack(&e, e.order + 1, 0, 0); /* seen what was never sent */
-    ck_assert(!cast_edge_told(&e, &a, now));
+    ck_assert(!cast_edge_acked(&e, &a, now));
     a = ack(&e, e.order, 11, 0);
-    ck_assert(!cast_edge_told(&e, &a, now));
+    ck_assert(!cast_edge_acked(&e, &a, now));
     a = ack(&e, e.order, 1, 0);
     a.edge++;
-    ck_assert(!cast_edge_told(&e, &a, now));
+    ck_assert(!cast_edge_acked(&e, &a, now));
     a = ack(&e, e.order, 1, 0);
     a.serial = 1;
-    ck_assert(!cast_edge_told(&e, &a, now)); /* older than what was heard */
+    ck_assert(!cast_edge_acked(&e, &a, now)); /* older than what was heard */
     a = ack(&e, e.order, 10, 0);
-    ck_assert(cast_edge_told(&e, &a, now) && cast_edge_complete(&e) && !cast_edge_due(&e, CW_NEVER));
+    ck_assert(cast_edge_acked(&e, &a, now) && cast_edge_complete(&e) && !cast_edge_due(&e, CW_NEVER));
 }
 END_TEST
 
@@ -141,7 +142,7 @@ START_TEST(asked_again)
     ck_assert_int_lt(cw_time_since(e.alarm, now).ns, CW_MS(3).ns);
     struct cast_head a = ack(&e, e.order, 0, 0);
     a.serial = 1;
-    ck_assert(cast_edge_told(&e, &a, now));
+    ck_assert(cast_edge_acked(&e, &a, now));
 }
 END_TEST
 
@@ -153,14 +154,14 @@ START_TEST(told_of_the_end_at_once)
     ck_assert(cast_edge_due(&e, now));
     struct cast_head a = ack(&e, cast_edge_probed(&e, now), 7, 0);
     a.length = CAST_OPEN_ENDED;
-    ck_assert(cast_edge_told(&e, &a, now) && !cast_edge_complete(&e)); /* it keeps all until it knows */
+    ck_assert(cast_edge_acked(&e, &a, now) && !cast_edge_complete(&e)); /* it keeps all until it knows */
     a = ack(&e, cast_edge_probed(&e, now), 7, 0);
-    ck_assert(cast_edge_told(&e, &a, now) && cast_edge_complete(&e));
+    ck_assert(cast_edge_acked(&e, &a, now) && cast_edge_complete(&e));
     e = heard(CAST_OPEN_ENDED);
     cast_edge_ends(&e, 7, now);
     a = ack(&e, e.order, 3, 0);
     a.length = CAST_OPEN_ENDED; /* news that crossed it do not put it off */
-    ck_assert(cast_edge_told(&e, &a, now) && cast_edge_due(&e, now));
+    ck_assert(cast_edge_acked(&e, &a, now) && cast_edge_due(&e, now));
 }
 END_TEST
 
@@ -175,7 +176,7 @@ START_TEST(put_out)
         now = cw_time_add(now, CW_MS(2900));
         ck_assert(!cast_edge_watch(&e, 100, patience, now));
         struct cast_head a = ack(&e, e.order, base + CAST_PACE, 0);
-        ck_assert(cast_edge_told(&e, &a, now));
+        ck_assert(cast_edge_acked(&e, &a, now));
         ck_assert(!cast_edge_watch(&e, 100, patience, now));
     }
     now = cw_time_add(now, CW_MS(2999));

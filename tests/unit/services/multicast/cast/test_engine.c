@@ -59,7 +59,7 @@ static int end(void *context, int status)
 static int accept_it(void *context, const struct cast_offer *offer, struct cast_sink *sink)
 {
     ck_assert_ptr_eq(context, &accepts);
-    ck_assert(offer->kind == CAST_MEMO && offer->bytes == BYTES && offer->label_bytes == 5);
+    ck_assert(offer->kind == CAST_BULK && offer->bytes == BYTES && offer->label_bytes == 5);
     ck_assert(offer->pieces == (BYTES + offer->piece_bytes - 1) / offer->piece_bytes && offer->origin == 0);
     memcpy(label_seen, offer->label, 5);
     accepts++;
@@ -73,7 +73,7 @@ static void done(void *context, const struct cast_result *result)
     (void)context;
     dones++;
     ended = *result;
-    ended_book = result->book[0];
+    ended_book = result->member[0];
 }
 
 static void setup(void)
@@ -83,7 +83,7 @@ static void setup(void)
         host[i] = fake_open(&multicast_service, dims, (cw_coord){(uint8_t)i, 0, 0});
         ck_assert_int_eq(cast_engine_open(&engine[i], host[i]), 0);
     }
-    cast_engine_kind(engine[1], CAST_MEMO, accept_it, &accepts);
+    cast_engine_kind(engine[1], CAST_BULK, accept_it, &accepts);
     dones = closes = ends = accepts = 0;
     accept_says = write_says = end_says = 0;
     had = false;
@@ -133,7 +133,7 @@ static uint64_t send(bool ask_first)
 {
     static const uint8_t members[1] = {3};
     uint64_t ticket = 0;
-    struct cast_order order = {.kind = CAST_MEMO,
+    struct cast_order order = {.kind = CAST_BULK,
                                .id = {(uint8_t)++last_id},
                                .bytes = BYTES,
                                .label = (const uint8_t *)"topic",
@@ -188,7 +188,7 @@ START_TEST(members_that_do_not_want)
     ck_assert(ended_book.state == CAST_LOST && ended_book.status == -EACCES && ends == 0);
     teardown();
     setup();
-    cast_engine_kind(engine[1], CAST_MEMO, NULL, NULL);
+    cast_engine_kind(engine[1], CAST_BULK, NULL, NULL);
     send(false);
     finish();
     ck_assert_int_eq(ended_book.status, -EPROTONOSUPPORT);
@@ -238,7 +238,7 @@ START_TEST(a_source_out_of_sight)
     host[1]->down[0] = true;
     cast_engine_event(engine[1], &down);
     const struct cast_session *c = cast_engine_each(engine[1], NULL);
-    ck_assert(c != NULL && c->left && cast_session_quiet(c) && !c->part.heard);
+    ck_assert(c != NULL && c->left && cast_session_quiet(c) && !c->in.confirmed);
     fake_run(host[1], CW_SEC(2));
     ck_assert(!fake_take(host[1], &said));
     host[1]->down[0] = false;
@@ -345,7 +345,7 @@ START_TEST(orders_that_cannot_be)
     uint64_t ticket;
     setup();
     struct cast_order order = {
-        .kind = CAST_MEMO, .bytes = 0, .members = members, .from = {.read = read_it, .close = close_it}};
+        .kind = CAST_BULK, .bytes = 0, .members = members, .from = {.read = read_it, .close = close_it}};
     ck_assert_int_eq(cast_engine_send(engine[0], &order, &ticket), -EINVAL);
     order.bytes = 10;
     order.label_bytes = CAST_LABEL_MOST + 1;

@@ -153,9 +153,9 @@ END_TEST
 /* A member that has ended. */
 static void refuse(void)
 {
-    cast_taker_refuse(&c->part.taker, &c->cut, -ENOSPC);
-    c->part.accepted = c->ended = true;
-    c->part.say_at = cw_now(host);
+    cast_receiver_refuse(&c->in.receiver, &c->cut, -ENOSPC);
+    c->in.accepted = c->ended = true;
+    c->in.report_at = cw_now(host);
 }
 
 START_TEST(the_end_is_said_until_it_is_heard)
@@ -171,9 +171,9 @@ START_TEST(the_end_is_said_until_it_is_heard)
         ck_assert(!sent(CAST_DONE, &h, &to));
         fake_run(host, CW_MS(20));
     }
-    cast_flow_heard(c, 0);
+    cast_flow_confirmed(c, 0);
     cast_flow_tick(c);
-    ck_assert(!sent(CAST_DONE, &h, &to) && c->part.heard);
+    ck_assert(!sent(CAST_DONE, &h, &to) && c->in.confirmed);
     teardown();
 }
 END_TEST
@@ -200,8 +200,8 @@ START_TEST(what_is_lacking_is_said)
     struct cast_head h;
     cw_server to;
     setup(4);
-    ck_assert_int_eq(cast_taker_open(&c->part.taker, &sink, &c->cut), 0);
-    c->part.accepted = true;
+    ck_assert_int_eq(cast_receiver_open(&c->in.receiver, &sink, &c->cut), 0);
+    c->in.accepted = true;
     for (cw_links left = trees_all(trees); left != 0; left &= (cw_links)(left - 1)) {
         ck_assert(!sent(CAST_LACK, &h, &to));
         h = (struct cast_head){.kind = CAST_OPEN, .tree = (uint8_t)__builtin_ctz(left), .edge = EDGE, .order = 1};
@@ -220,16 +220,16 @@ START_TEST(what_is_lacking_is_said)
     cast_flow_tick(c);
     ck_assert(sent(CAST_LACK, &h, &to) && h.piece == 2);
     uint32_t all = 0;
-    while (!c->part.said) {
-        cast_flow_heard(c, h.piece + 1); /* that was not said */
-        ck_assert(!c->part.said);
-        cast_flow_heard(c, h.piece);
+    while (!c->in.reported) {
+        cast_flow_confirmed(c, h.piece + 1); /* that was not said */
+        ck_assert(!c->in.reported);
+        cast_flow_confirmed(c, h.piece);
         all += h.count;
         cast_flow_tick(c);
-        ck_assert(sent(CAST_LACK, &h, &to) != c->part.said);
+        ck_assert(sent(CAST_LACK, &h, &to) != c->in.reported);
     }
     ck_assert_uint_eq(all, c->cut.pieces - 2);
-    cast_taker_stop(&c->part.taker, -ECANCELED);
+    cast_receiver_stop(&c->in.receiver, -ECANCELED);
     teardown();
 }
 END_TEST

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The source's rounds: what is dealt, who is asked, what comes again. */
+/* The source's rounds: what is assigned, who is asked, what comes again. */
 #include "services/multicast/cast/rounds.h"
 
 #include "fake_host.h"
@@ -53,16 +53,16 @@ static void teardown(void)
 }
 
 /* Deals and reads all that there is; gives how many. */
-static unsigned deal(void)
+static unsigned assign(void)
 {
     uint8_t out[PIECE], bytes[PIECE];
     struct cast_head h = {.kind = CAST_DATA};
     unsigned n = 0;
-    for (uint32_t index; cast_rounds_may_deal(c, 1) && cast_deal_next(&c->out.deal, 1, &index); n++) {
+    for (uint32_t index; cast_rounds_may_assign(c, 1) && cast_stripe_assign(&c->out.stripe, 1, &index); n++) {
         ck_assert_int_eq(cast_rounds_read(c, 1, index, out, &h), 0);
         cast_pattern(1, (uint64_t)h.piece * PIECE, bytes, PIECE);
         ck_assert(memcmp(out, bytes, PIECE) == 0 && h.sum == cast_sum(h.piece, out, PIECE));
-        cast_rounds_dealt(c);
+        cast_rounds_assigned(c);
     }
     return n;
 }
@@ -70,7 +70,7 @@ static unsigned deal(void)
 static bool word(cw_server from, enum cast_kind kind, uint32_t first, uint32_t count, uint32_t missing)
 {
     const struct cast_head h = {.kind = kind, .round = c->round, .piece = first, .count = count, .missing = missing};
-    return cast_rounds_word(c, &h, from);
+    return cast_rounds_report(c, &h, from);
 }
 
 START_TEST(all_then_what_is_lacking)
@@ -78,9 +78,9 @@ START_TEST(all_then_what_is_lacking)
     setup();
     ck_assert_int_eq(cast_rounds_begin(c, false), 0);
     ck_assert(!word(2, CAST_LACK, 0, 0, 0)); /* nobody can know yet */
-    ck_assert(deal() == PIECES && c->out.dealt && c->tree[1].length == PIECES && c->tree[0].length == 0);
+    ck_assert(assign() == PIECES && c->out.assigned && c->tree[1].length == PIECES && c->tree[0].length == 0);
     ck_assert(c->edges == 0 || c->edge[0].length != CAST_OPEN_ENDED);
-    ck_assert(!cast_rounds_may_deal(c, 1) && c->out.made_count == PIECES);
+    ck_assert(!cast_rounds_may_assign(c, 1) && c->out.made_count == PIECES);
     ck_assert(word(1, CAST_DONE, 0, 0, 0) && word(2, CAST_LACK, 3, 4, 5) && word(2, CAST_LACK, 30, 1, 5));
     ck_assert(word(2, CAST_LACK, 31, 0, 5) && word(2, CAST_LACK, 31, 0, 5) && !word(3, CAST_LACK, 0, 40, 40));
     ck_assert_int_eq(cast_rounds_tick(c), 0);
@@ -88,11 +88,11 @@ START_TEST(all_then_what_is_lacking)
     ck_assert(word(4, CAST_LACK, 5, 3, 3) && word(4, CAST_LACK, 8, 0, 3));
     fake_run(host, CW_MS(1));
     ck_assert_int_eq(cast_rounds_tick(c), 0);
-    ck_assert(c->round == 1 && c->out.deal.left == 6 && !c->out.dealt);
+    ck_assert(c->round == 1 && c->out.stripe.left == 6 && !c->out.assigned);
     ck_assert(!(c->members[0] & 2) && (c->members[0] & 4)); /* 1 has it */
     uint32_t index;
-    ck_assert(cast_deal_next(&c->out.deal, 0, &index) && cast_rounds_made(c, 0, index));
-    ck_assert_uint_eq(deal(), 5);
+    ck_assert(cast_stripe_assign(&c->out.stripe, 0, &index) && cast_rounds_made(c, 0, index));
+    ck_assert_uint_eq(assign(), 5);
     ck_assert(word(2, CAST_DONE, 0, 0, 0) && word(4, CAST_DONE, 0, 0, 0));
     ck_assert_int_eq(cast_rounds_tick(c), 1);
     teardown();
@@ -103,18 +103,18 @@ START_TEST(asked_first)
 {
     setup();
     ck_assert_int_eq(cast_rounds_begin(c, true), 0);
-    ck_assert(c->out.dealt && deal() == 0);
+    ck_assert(c->out.assigned && assign() == 0);
     ck_assert(word(1, CAST_LACK, 7, 1, 1) && word(1, CAST_LACK, 8, 0, 1));
     cast_rounds_away(c, 2, true);
     cast_rounds_away(c, 4, true);
     ck_assert_int_eq(cast_rounds_tick(c), 0);
-    ck_assert(c->round == 1 && deal() == 1 && c->out.made_count == 1);
+    ck_assert(c->round == 1 && assign() == 1 && c->out.made_count == 1);
     cast_rounds_away(c, 2, false); /* back again: it is asked in a further round */
     ck_assert(word(1, CAST_DONE, 0, 0, 0));
     ck_assert_int_eq(cast_rounds_tick(c), 0);
     ck_assert(word(2, CAST_DONE, 0, 0, 0));
     ck_assert_int_eq(cast_rounds_tick(c), 1);
-    ck_assert(cast_book_find(&c->out.book, 4)->state == CAST_AWAY);
+    ck_assert(cast_members_find(&c->out.members, 4)->state == CAST_AWAY);
     teardown();
 }
 END_TEST
@@ -123,7 +123,7 @@ START_TEST(nobody_is_waited_for_for_ever)
 {
     setup();
     ck_assert_int_eq(cast_rounds_begin(c, false), 0);
-    (void)deal();
+    (void)assign();
     for (unsigned i = 0; i < c->edges; i++) {
         c->edge[i].out = true;
     }
@@ -137,8 +137,8 @@ START_TEST(nobody_is_waited_for_for_ever)
         }
     }
     ck_assert_int_eq(rc, 1);
-    ck_assert(cast_book_find(&c->out.book, 4)->status == -ETIMEDOUT);
-    ck_assert(cast_book_find(&c->out.book, 4)->took.ns < CW_SEC(36).ns);
+    ck_assert(cast_members_find(&c->out.members, 4)->status == -ETIMEDOUT);
+    ck_assert(cast_members_find(&c->out.members, 4)->took.ns < CW_SEC(36).ns);
     teardown();
 }
 END_TEST
@@ -148,10 +148,10 @@ START_TEST(best_effort)
     setup();
     c->out.once = true;
     ck_assert_int_eq(cast_rounds_begin(c, false), 0);
-    (void)deal();
+    (void)assign();
     ck_assert(word(1, CAST_DONE, 0, 0, 0) && word(2, CAST_DONE, 0, 0, 0) && word(4, CAST_LACK, 0, 0, 9));
     ck_assert_int_eq(cast_rounds_tick(c), 1);
-    ck_assert(cast_book_find(&c->out.book, 4)->status == -ENODATA && c->round == 0);
+    ck_assert(cast_members_find(&c->out.members, 4)->status == -ENODATA && c->round == 0);
     teardown();
 }
 END_TEST
@@ -163,16 +163,17 @@ START_TEST(a_source_that_cannot)
     uint32_t index;
     setup();
     ck_assert_int_eq(cast_rounds_begin(c, false), 0);
-    ck_assert(cast_deal_next(&c->out.deal, 1, &index));
+    ck_assert(cast_stripe_assign(&c->out.stripe, 1, &index));
     read_says = -EAGAIN;
     ck_assert_int_eq(cast_rounds_read(c, 1, index, out, &h), -EAGAIN);
-    ck_assert(!cast_rounds_may_deal(c, 1) && cast_rounds_tick(c) == 0);
+    ck_assert(!cast_rounds_may_assign(c, 1) && cast_rounds_tick(c) == 0);
     c->out.starved = false;
     read_says = -EIO;
     ck_assert_int_eq(cast_rounds_read(c, 1, index, out, &h), -EIO);
     ck_assert_int_eq(cast_rounds_tick(c), -EIO);
     cast_rounds_close(c);
-    ck_assert(c->out.dealt && c->tree[1].length == c->out.deal.lane[1].next); /* or its children never hear of an end */
+    ck_assert(c->out.assigned &&
+              c->tree[1].length == c->out.stripe.lane[1].next); /* or its children never hear of an end */
     ck_assert_int_eq(cast_rounds_read(c, 1, index, out, &h), -ESHUTDOWN);
     teardown();
     setup();
@@ -187,11 +188,11 @@ START_TEST(a_wrong_sum)
 {
     setup();
     ck_assert_int_eq(cast_rounds_begin(c, false), 0);
-    (void)deal();
+    (void)assign();
     const struct cast_head good = {.kind = CAST_DONE, .sum = c->out.sum}, bad = {.kind = CAST_DONE, .sum = 1};
-    ck_assert(cast_rounds_word(c, &good, 1) && cast_rounds_word(c, &bad, 2));
-    ck_assert(cast_book_find(&c->out.book, 1)->state == CAST_HAS);
-    ck_assert(cast_book_find(&c->out.book, 2)->status == -EBADMSG);
+    ck_assert(cast_rounds_report(c, &good, 1) && cast_rounds_report(c, &bad, 2));
+    ck_assert(cast_members_find(&c->out.members, 1)->state == CAST_HAS);
+    ck_assert(cast_members_find(&c->out.members, 2)->status == -EBADMSG);
     teardown();
 }
 END_TEST

@@ -73,8 +73,8 @@ static int end(void *context, int status)
 static void take_part(void)
 {
     const struct cast_sink sink = {NULL, write_it, NULL, end};
-    ck_assert_int_eq(cast_taker_open(&c->part.taker, &sink, &c->cut), 0);
-    c->part.accepted = true;
+    ck_assert_int_eq(cast_receiver_open(&c->in.receiver, &sink, &c->cut), 0);
+    c->in.accepted = true;
 }
 
 static int put(uint8_t tree, uint32_t index, uint32_t piece)
@@ -114,7 +114,7 @@ START_TEST(parts)
     cast_session_close(c);
     teardown();
     open_at(0, 1000);
-    ck_assert(c->source && !c->wanted && c->out.book.count == 8 && c->out.deal.pieces == 16 && c->edges == 0);
+    ck_assert(c->source && !c->wanted && c->out.members.count == 8 && c->out.stripe.pieces == 16 && c->edges == 0);
     ck_assert_int_eq(put(0, 0, 0), -ERANGE); /* nobody gives the source its own */
     ck_assert(!cast_session_tree(c, 0, 5, 5));
     cast_session_close(c);
@@ -130,12 +130,12 @@ START_TEST(the_member_and_the_ring)
     ck_assert(!cast_session_tree(c, 1, 0, CAST_OPEN_ENDED));
     ck_assert(put(1, 0, 7) == 0 && put(1, 0, 7) == -EEXIST && put(1, 1, 100) == -ERANGE && written == 1);
     ck_assert_int_eq(put(1, 1000, 8), -ERANGE); /* the ring cannot keep it, the member has it all the same */
-    ck_assert(!cast_taker_lacks(&c->part.taker, 8) && c->doubled == 1);
+    ck_assert(!cast_receiver_lacks(&c->in.receiver, 8) && c->doubled == 1);
     const struct cast_head wrong = {
         .kind = CAST_DATA, .tree = 1, .index = 2, .piece = 9, .rest = rest, .rest_bytes = 3};
     ck_assert_int_eq(cast_session_put(c, &wrong), -EINVAL);
     ck_assert_uint_gt(cast_session_memory(c), CAST_WINDOW * PIECE);
-    cast_taker_stop(&c->part.taker, -ECANCELED);
+    cast_receiver_stop(&c->in.receiver, -ECANCELED);
     cast_session_close(c);
     teardown();
 }
@@ -159,7 +159,7 @@ START_TEST(settles)
     ck_assert_uint_eq(cast_session_settle(c, tree), 6);
     c->edge[0].base = 2; /* it says now that it has less */
     ck_assert_uint_eq(cast_session_settle(c, tree), 6);
-    struct cast_mine mine = cast_session_mine(c, &c->edge[0]);
+    struct cast_holding mine = cast_session_holding(c, &c->edge[0]);
     ck_assert(mine.oldest == 0 && mine.base == 6 && mine.have[0] == 0xf);
     c->edge[0].out = true; /* nobody waits for it any more */
     for (unsigned i = 1; i < c->edges; i++) {
@@ -195,8 +195,8 @@ START_TEST(the_sink_is_waited_for)
     ck_assert(put(1, 3, 3) == 0 && cast_session_settle(c, 1) == 3);
     fake_run(host, CW_SEC(3));
     cast_session_retry(c); /* no longer: it is left for a later round */
-    ck_assert(cast_session_settle(c, 1) == 4 && cast_taker_lacks(&c->part.taker, 3));
-    cast_taker_stop(&c->part.taker, -ECANCELED);
+    ck_assert(cast_session_settle(c, 1) == 4 && cast_receiver_lacks(&c->in.receiver, 3));
+    cast_receiver_stop(&c->in.receiver, -ECANCELED);
     cast_session_close(c);
     teardown();
 }
@@ -221,7 +221,7 @@ START_TEST(rounds)
     ck_assert(c->round == 1 && !c->tree[0].open && !cast_session_over(c) && (id == 0 || c->edge[0].id != id));
     cast_session_tree(c, 0, 0, 1);
     ck_assert_int_eq(put(0, 0, 0), 0);
-    ck_assert(c->ended && c->part.taker.status == 0 && written == 4);
+    ck_assert(c->ended && c->in.receiver.status == 0 && written == 4);
     cast_session_close(c);
     teardown();
 }

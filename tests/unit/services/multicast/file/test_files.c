@@ -60,11 +60,11 @@ END_TEST
 
 START_TEST(packets_that_are_no_notes)
 {
-    struct file_note note = {.state = FILE_PART_TAKING};
-    uint8_t bytes[FILE_NOTE_BYTES];
+    struct file_progress note = {.state = FILE_PART_TAKING};
+    uint8_t bytes[FILE_PROGRESS_BYTES];
     cw_verdict verdict;
     ck_assert_int_eq(fake_town_begin(NULL), 0);
-    file_note_encode(&note, bytes);
+    file_progress_encode(&note, bytes);
     cw_rx rx = {.size = sizeof rx, .where = CW_ARRIVED, .port = FILE_PORT, .src_job = 7, .src_process = 3};
     cw_packet *p = fake_packet(town.s, bytes, sizeof bytes, 0);
     ck_assert_int_eq(files_packet(town.files, bytes, sizeof bytes, &rx), 0);

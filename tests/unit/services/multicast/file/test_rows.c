@@ -10,11 +10,11 @@ static struct fake_result r, s;
 
 static void note(cw_server from, enum file_part_state state, uint64_t there)
 {
-    uint8_t packet[FILE_NOTE_BYTES];
-    struct file_note n = {.state = state, .there = there};
+    uint8_t packet[FILE_PROGRESS_BYTES];
+    struct file_progress n = {.state = state, .there = there};
     cw_rx rx = {.src_job = 7, .src_process = from};
     memcpy(n.id, town.engine.order.id, sizeof n.id);
-    file_note_encode(&n, packet);
+    file_progress_encode(&n, packet);
     ck_assert_int_eq(files_packet(town.files, packet, sizeof packet, &rx), 0);
 }
 
@@ -34,7 +34,7 @@ START_TEST(on_the_way)
     note(3, FILE_PART_TAKING, 1000);
     note(5, FILE_PART_TAKING, BYTES * 2);
     note(9, FILE_PART_TAKING, 5); /* is no member */
-    town.engine.book[2] = (struct cast_member){.server = 7, .state = CAST_LOST, .status = -13};
+    town.engine.member[2] = (struct cast_member){.server = 7, .state = CAST_LOST, .status = -13};
     fake_run(town.s, CW_MS(100));
     ck_assert(!r.done);
     ck_assert_str_eq(fake_text(&r, 0, "state"), "sending");
@@ -53,7 +53,7 @@ START_TEST(on_the_way)
     ck_assert_str_eq(fake_text(&s, 1, "state"), "taking");
     ck_assert_str_eq(fake_text(&s, 3, "state"), "failed");
     ck_assert_int_eq(fake_int(&s, 3, "status"), -13);
-    town.engine.book[0].state = town.engine.book[1].state = CAST_HAS;
+    town.engine.member[0].state = town.engine.member[1].state = CAST_HAS;
     fake_engine_done(0);
     ck_assert(r.done && r.rc == 1);
     fake_command(town.s, "file-status", &s); /* remembered for a while */

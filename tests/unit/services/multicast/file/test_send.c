@@ -62,8 +62,8 @@ START_TEST(to_some_and_how_it_ended)
     ck_assert_uint_eq(town.engine.resumed, 1);
     ck_assert_int_eq(o->from.read(o->from.context, 5000, piece, sizeof piece), 0);
     ck_assert_mem_eq(piece, bytes + 5000, sizeof piece);
-    town.engine.book[0] = (struct cast_member){.server = 3, .state = CAST_HAS, .took = CW_MS(7)};
-    town.engine.book[1] = (struct cast_member){.server = 5, .state = CAST_LOST, .status = -ENOSPC};
+    town.engine.member[0] = (struct cast_member){.server = 3, .state = CAST_HAS, .took = CW_MS(7)};
+    town.engine.member[1] = (struct cast_member){.server = 5, .state = CAST_LOST, .status = -ENOSPC};
     fake_engine_done(0);
     ck_assert(r.done && r.rc == 1);
     ck_assert_str_eq(fake_text(&r, 0, "what"), "sum");
@@ -86,9 +86,9 @@ START_TEST(all_of_them)
     ck_assert_int_eq(file_label_decode(town.engine.order.label, town.engine.order.label_bytes, &label), 0);
     ck_assert_uint_eq(label.mode, 0600);
     ck_assert(label.keep);
-    ck_assert_uint_eq(town.engine.session.out.book.count, 26);
+    ck_assert_uint_eq(town.engine.session.out.members.count, 26);
     for (unsigned i = 0; i < 26; i++) {
-        town.engine.book[i].state = CAST_HAS;
+        town.engine.member[i].state = CAST_HAS;
     }
     fake_engine_done(0);
     ck_assert(r.done && r.rc == 0);
@@ -166,7 +166,7 @@ END_TEST
 
 static void answer_group(int status, const uint8_t *set)
 {
-    files_group_fn done = town.group;
+    files_members_fn done = town.group;
     ck_assert_ptr_nonnull(done);
     town.group = NULL;
     done(town.group_arg, status, set, 0);

@@ -55,7 +55,7 @@ static void put_all(struct cast_sink *to)
 }
 
 /* The newest note to the source; false: none. */
-static bool noted(struct file_note *note)
+static bool noted(struct file_progress *note)
 {
     struct fake_send sent;
     bool any = false;
@@ -64,7 +64,7 @@ static bool noted(struct file_note *note)
         const uint8_t *data = cw_packet_data(sent.packet, &length);
         ck_assert_uint_eq(sent.to.port, FILE_PORT);
         ck_assert_uint_eq(sent.to.process, 4);
-        ck_assert_int_eq(file_note_decode(data, length, note), 0);
+        ck_assert_int_eq(file_progress_decode(data, length, note), 0);
         fake_free(sent.packet);
         any = true;
     }
@@ -73,7 +73,7 @@ static bool noted(struct file_note *note)
 
 START_TEST(a_file_comes)
 {
-    struct file_note note;
+    struct file_progress note;
     struct fake_result r;
     begin(options);
     ck_assert_int_eq(ask(), -EAGAIN);

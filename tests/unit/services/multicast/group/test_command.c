@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/group/command.h"
 
-#include "post_town.h"
+#include "group_town.h"
 #include "suite.h"
 
 #include <errno.h>

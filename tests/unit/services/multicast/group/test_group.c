@@ -2,7 +2,7 @@
 /* All of it together, through the service's own upcalls. */
 #include "services/multicast/group/group.h"
 
-#include "post_town.h"
+#include "group_town.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ START_TEST(packets_that_are_none)
         cw_verdict verdict;
         bytes[0] = (uint8_t)(n % 5);
         fake_arrive(town->server[0], fake_packet(town->server[0], bytes, n, 0), &rx, &verdict);
-        ck_assert(verdict == CW_DROP || bytes[0] == GROUP_NOTED);
+        ck_assert(verdict == CW_DROP || bytes[0] == GROUP_RECEIPT);
     }
     rx.src_job = 4096; /* the right packet of another job */
     struct group_head h = {.kind = GROUP_MEMBERS, .job = 7, .name = "g", .name_bytes = 1};

@@ -15,11 +15,11 @@ static int through(const struct group_head *h, size_t length, struct group_head 
     return group_head_decode(bytes, length, out);
 }
 
-static struct group_head note(void)
+static struct group_head datagram(void)
 {
     static const uint8_t set[4] = {1, 2, 3, 4};
-    return (struct group_head){.kind = GROUP_NOTE,
-                               .flags = NOTE_RELIABLE | NOTE_TO_GROUP,
+    return (struct group_head){.kind = GROUP_DATAGRAM,
+                               .flags = DATAGRAM_RELIABLE | DATAGRAM_TO_GROUP,
                                .tree = 5,
                                .job = 4096,
                                .life = 0x1122334455667788,
@@ -44,12 +44,12 @@ START_TEST(every_kind_comes_back)
     h = (struct group_head){.kind = GROUP_MEMBERS, .job = 7, .name = "x", .name_bytes = 1};
     ck_assert_int_eq(through(&h, group_head_bytes(&h), &out), 0);
     ck_assert(out.kind == GROUP_MEMBERS && out.job == 7 && out.name_bytes == 1 && out.name[0] == 'x');
-    h = note();
+    h = datagram();
     ck_assert_int_eq(through(&h, group_head_bytes(&h), &out), 0);
     ck_assert(out.flags == h.flags && out.tree == 5 && out.job == 4096 && out.life == h.life && out.origin == 26);
     ck_assert(out.number == 9 && out.servers == 27 && memcmp(out.set, h.set, 4) == 0);
     ck_assert(out.length == 5 && memcmp(out.bytes, "hello", 5) == 0 && memcmp(out.name, "web", 3) == 0);
-    h = (struct group_head){.kind = GROUP_NOTED, .status = -ENOENT, .life = 3, .number = 4};
+    h = (struct group_head){.kind = GROUP_RECEIPT, .status = -ENOENT, .life = 3, .number = 4};
     ck_assert_int_eq(through(&h, group_head_bytes(&h), &out), 0);
     ck_assert(out.status == -ENOENT && out.life == 3 && out.number == 4);
 }
@@ -59,8 +59,8 @@ START_TEST(no_other_length)
 {
     struct group_head out, some[] = {{.kind = GROUP_ANNOUNCE, .name = "abc", .name_bytes = 3},
                                      {.kind = GROUP_MEMBERS, .name = "abc", .name_bytes = 3},
-                                     note(),
-                                     {.kind = GROUP_NOTED}};
+                                     datagram(),
+                                     {.kind = GROUP_RECEIPT}};
     for (unsigned i = 0; i < 4; i++) {
         size_t whole = group_head_bytes(&some[i]);
         for (size_t n = 0; n <= whole + 1; n++) {
@@ -72,25 +72,25 @@ END_TEST
 
 START_TEST(nonsense_is_refused)
 {
-    struct group_head out, h = note();
+    struct group_head out, h = datagram();
     size_t whole = group_head_bytes(&h);
-    for (size_t i = GROUP_NOTE_HEAD; i < whole; i++) { /* what the sum is of */
+    for (size_t i = GROUP_DATAGRAM_HEAD; i < whole; i++) { /* what the sum is of */
         through(&h, whole, &out);
         bytes[i] ^= 1;
         ck_assert_int_eq(group_head_decode(bytes, whole, &out), -EBADMSG);
     }
     h.tree = 6;
     ck_assert_int_eq(through(&h, whole, &out), -EBADMSG);
-    h = note();
+    h = datagram();
     h.flags = 8;
     ck_assert_int_eq(through(&h, whole, &out), -EBADMSG);
-    h = note();
+    h = datagram();
     h.origin = 27;
     ck_assert_int_eq(through(&h, whole, &out), -EBADMSG);
-    h = (struct group_head){.kind = GROUP_NOTED, .status = 1};
-    ck_assert_int_eq(through(&h, GROUP_NOTED_BYTES, &out), -EBADMSG);
+    h = (struct group_head){.kind = GROUP_RECEIPT, .status = 1};
+    ck_assert_int_eq(through(&h, GROUP_RECEIPT_BYTES, &out), -EBADMSG);
     h.status = -5000;
-    ck_assert_int_eq(through(&h, GROUP_NOTED_BYTES, &out), -EBADMSG);
+    ck_assert_int_eq(through(&h, GROUP_RECEIPT_BYTES, &out), -EBADMSG);
     h = (struct group_head){.kind = GROUP_ANNOUNCE, .flags = 4, .name = "a", .name_bytes = 1};
     ck_assert_int_eq(through(&h, group_head_bytes(&h), &out), -EBADMSG);
     h = (struct group_head){.kind = GROUP_MEMBERS, .name = "", .name_bytes = 0};

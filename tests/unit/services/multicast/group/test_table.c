@@ -33,17 +33,17 @@ START_TEST(order_of_one_life)
     struct group_table t = {.groups_most = 4, .entries_most = 4};
     struct group_name name = name_of(7, "g");
     struct group_entry e = {.server = 3, .flags = GROUP_MEMBER, .serial = 5, .life = 1, .until = {100}};
-    ck_assert_int_eq(group_table_told(&t, &name, &e), 0);
+    ck_assert_int_eq(group_table_update(&t, &name, &e), 0);
     e.serial = 6;
     e.flags = 0; /* it leaves, and its joining comes once more */
-    ck_assert_int_eq(group_table_told(&t, &name, &e), 0);
+    ck_assert_int_eq(group_table_update(&t, &name, &e), 0);
     e.serial = 5;
     e.flags = GROUP_MEMBER;
-    ck_assert_int_eq(group_table_told(&t, &name, &e), -ESTALE);
+    ck_assert_int_eq(group_table_update(&t, &name, &e), -ESTALE);
     ck_assert(!group_exists(group_table_find(&t, &name), (cw_time){0}));
     e.life = 2; /* another life begins anew */
     e.serial = 1;
-    ck_assert_int_eq(group_table_told(&t, &name, &e), 0);
+    ck_assert_int_eq(group_table_update(&t, &name, &e), 0);
     ck_assert(group_exists(group_table_find(&t, &name), (cw_time){99}));
     ck_assert(!group_exists(group_table_find(&t, &name), (cw_time){100}));
     group_table_expire(&t, (cw_time){100});
@@ -57,18 +57,18 @@ START_TEST(bounds)
     struct group_table t = {.groups_most = 2, .entries_most = 3};
     struct group_name a = name_of(7, "a"), b = name_of(7, "b"), c = name_of(7, "c");
     struct group_entry e = {.server = 1, .flags = GROUP_MEMBER, .until = {100}};
-    ck_assert(group_table_told(&t, &a, &e) == 0 && group_table_told(&t, &b, &e) == 0);
-    ck_assert_int_eq(group_table_told(&t, &c, &e), -ENOSPC);
+    ck_assert(group_table_update(&t, &a, &e) == 0 && group_table_update(&t, &b, &e) == 0);
+    ck_assert_int_eq(group_table_update(&t, &c, &e), -ENOSPC);
     e.server = 2;
-    ck_assert_int_eq(group_table_told(&t, &a, &e), 0);
+    ck_assert_int_eq(group_table_update(&t, &a, &e), 0);
     e.server = 3;
-    ck_assert_int_eq(group_table_told(&t, &a, &e), -ENOSPC);
+    ck_assert_int_eq(group_table_update(&t, &a, &e), -ENOSPC);
     e.server = 2;
-    ck_assert_int_eq(group_table_told(&t, &a, &e), 0); /* what is there needs no room */
+    ck_assert_int_eq(group_table_update(&t, &a, &e), 0); /* what is there needs no room */
     ck_assert(t.count == 2 && t.entries == 3);
     group_table_free(&t);
     struct group_table none = {.groups_most = 2, .entries_most = 0};
-    ck_assert_int_eq(group_table_told(&none, &a, &e), -ENOSPC);
+    ck_assert_int_eq(group_table_update(&none, &a, &e), -ENOSPC);
     ck_assert(none.count == 0); /* no group without an entry is left behind */
     group_table_free(&none);
 }
@@ -93,7 +93,7 @@ START_TEST(as_a_naive_one)
                                 .until = {step + (int64_t)rng_below(&rng, 400)}};
         struct group_entry *k = &known[g][e.server];
         bool stale = there[g][e.server] && k->life == e.life && k->serial > e.serial;
-        ck_assert_int_eq(group_table_told(&t, &name, &e), stale ? -ESTALE : 0);
+        ck_assert_int_eq(group_table_update(&t, &name, &e), stale ? -ESTALE : 0);
         if (!stale) {
             *k = e;
             there[g][e.server] = true;

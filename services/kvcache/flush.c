@@ -25,6 +25,7 @@
 #include "services/kvcache/copies.h"
 #include "services/kvcache/sweep.h"
 #include "services/kvcache/walk.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -154,11 +155,7 @@ static bool ask_one(struct flush *f, cw_server to_whom)
     }
     kv_ask_encode(&ask, cw_packet_data(p, NULL));
     *call = (struct flush_call){f, to_whom, f->renews};
-    const cw_to to = {.kind = CW_TO_SERVER,
-                      .job = KVCACHE_JOB,
-                      .port = KV_PORT,
-                      .server = cw_server_coord(s, to_whom),
-                      .process = to_whom};
+    const cw_to to = to_server(s, KVCACHE_JOB, KV_PORT, to_whom);
     const cw_call_options options = {CW_CALL_INIT, .timeout = CW_MS(ATTEMPT_MS)};
     if (cw_call(s, p, &to, &options, on_reply, call) < 0) {
         cw_packet_free(s, p);

@@ -13,6 +13,7 @@
 #include "services/kvcache/survey.h"
 #include "services/kvcache/sweep.h"
 #include "services/kvcache/walk.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -207,14 +208,13 @@ static int read_limits(cw_svc *s, struct kv_limits *limits)
 static int kvcache_open(cw_svc *s, void *state)
 {
     struct kvcache *k = state;
-    cw_dims dims = cw_torus(s);
     int wrong = mc_config_check(s);
     if (read_limits(s, &k->limits) < 0 || wrong < 0) { /* both are asked, whatever the first says */
         return -EINVAL;
     }
     k->svc = s;
     k->self = cw_server_id(s, cw_self(s));
-    k->servers = (uint32_t)dims.x * dims.y * dims.z;
+    k->servers = servers_of(cw_torus(s));
     k->instance = draw(s);
     k->cas = draw(s) >> 1;
     hot_open(&k->hot, draw(s), cw_now(s));
@@ -225,12 +225,8 @@ static int kvcache_open(cw_svc *s, void *state)
     for (unsigned i = 0; i < KV_FETCH_CHAINS; i++) {
         list_init(&k->fetches[i]);
     }
-    for (unsigned i = 0; i < KV_COUNTS; i++) {
-        k->counter[i] = cw_counter_new(s, kv_count_names[i].name, kv_count_names[i].help);
-    }
-    for (unsigned i = 0; i < KV_TIMES; i++) {
-        k->took[i] = cw_histogram_new(s, kv_time_names[i].name, kv_time_names[i].help);
-    }
+    metrics_counters(s, kv_count_names, KV_COUNTS, k->counter);
+    metrics_histograms(s, kv_time_names, KV_TIMES, k->took);
     holders_open(&k->holders, KV_HELD_KEYS_MOST);
     k->instances = calloc(k->servers, sizeof *k->instances);
     k->seen = calloc(k->servers, sizeof *k->seen);

@@ -17,6 +17,7 @@
 #include "services/kvcache/op.h"
 #include "services/kvcache/root.h"
 #include "services/kvcache/walk.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -326,7 +327,7 @@ static void go_write(struct question *q)
         ask_here(q);
         return;
     }
-    const cw_to to = {.kind = CW_TO_SERVER, .job = KVCACHE_JOB, .port = KV_PORT, .server = root, .process = target};
+    const cw_to to = to_server(k->svc, KVCACHE_JOB, KV_PORT, target);
     if (!q->doubt) {
         q->addressed = KV_MUTANT(RETRY_ANYWHERE) ? 0 : k->instances[target];
     }

@@ -13,6 +13,7 @@
 #include "services/kvcache/reader.h"
 #include "services/kvcache/sweep.h"
 #include "services/kvcache/walk.h"
+#include "services/reply/servers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -206,11 +207,7 @@ static void ask_to_drop(struct kvcache *k, const struct held_key *held, struct h
                        .stamp = h->stamp,
                        .key_length = held->name.key_length};
     memcpy(d->key, held->key, held->name.key_length);
-    const cw_to to = {.kind = CW_TO_SERVER,
-                      .job = KVCACHE_JOB,
-                      .port = KV_PORT,
-                      .server = cw_server_coord(s, h->server),
-                      .process = h->server};
+    const cw_to to = to_server(s, KVCACHE_JOB, KV_PORT, h->server);
     const cw_call_options options = {CW_CALL_INIT, .timeout = CW_MS(DROP_TIMEOUT_MS)};
     if (cw_call(s, p, &to, &options, on_dropped, d) < 0) {
         cw_packet_free(s, p);

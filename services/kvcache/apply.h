@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * apply.h - an operation carried out on values in memory: what op.h decides, done to items.h. The root does it when it may, a stand-in of tests always.
+ * apply.h - an operation carried out on values in memory: what op.h decides, done to items.h. The root does it when it
+ * may, a stand-in of tests always.
  */
 #ifndef SERVICES_KVCACHE_APPLY_H
 #define SERVICES_KVCACHE_APPLY_H
@@ -26,8 +27,8 @@ struct applied {
 };
 
 /*
- * Carries r out on i, the item of that name in t, or NULL: there is none. *cas is the last that was given, and grows. Without room for a new value all is
- * as before, and status says so.
+ * Carries r out on i, the item of that name in t, or NULL: there is none. *cas is the last that was given, and grows.
+ * Without room for a new value all is as before, and status says so.
  */
 struct applied apply_op(struct items *t, struct item *i, const struct item_name *name, const struct kv_request *r,
                         cw_time now, uint64_t *cas);

@@ -2,9 +2,10 @@
 /*
  * dedup.h - the writes that others asked this root for, so that none takes effect twice (kvcache rules 10 and 11).
  *
- * An asker numbers its writes, upwards, and says with each from which number on they are not over for it (its floor). What is below the
- * floor is a late repetition: nobody waits for the answer, and it must not take effect. From the floor on every write is remembered
- * until the floor passes it. When there are too many, or one is old, the oldest goes and the floor goes past it: that refuses, and never repeats.
+ * An asker numbers its writes, upwards, and says with each from which number on they are not over for it (its floor).
+ * What is below the floor is a late repetition: nobody waits for the answer, and it must not take effect. From the
+ * floor on every write is remembered until the floor passes it. When there are too many, or one is old, the oldest goes
+ * and the floor goes past it: that refuses, and never repeats.
  *
  * A server whose service was loaded again is another asker. The last DEDUP_LIVES of each server are told apart.
  */
@@ -56,8 +57,8 @@ void dedup_close(struct dedup *d);
 
 enum dedup_known { DEDUP_NEW, DEDUP_KNOWN, DEDUP_OVER, DEDUP_NO_MEMORY };
 /*
- * A write came. NEW: it is now remembered, without a result, at *out, until dedup_forget(); KNOWN: it came before, and this is it (its
- * result is there unless it is under way); OVER: nobody waits for it any more.
+ * A write came. NEW: it is now remembered, without a result, at *out, until dedup_forget(); KNOWN: it came before, and
+ * this is it (its result is there unless it is under way); OVER: nobody waits for it any more.
  */
 enum dedup_known dedup_meet(struct dedup *d, cw_server server, uint64_t instance, uint64_t number, uint64_t floor,
                             cw_time now, struct dedup_write **out);

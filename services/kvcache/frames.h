@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frames.h - what instances of the cache say to one another: an ask and an answer, each one packet, or one message of the transport. Pure.
+ * frames.h - what instances of the cache say to one another: an ask and an answer, each one packet, or one message of
+ * the transport. Pure.
  *
- * All numbers are in network order. Lengths are checked against the bytes that are there; nothing beyond them is read, and nothing may follow.
+ * All numbers are in network order. Lengths are checked against the bytes that are there; nothing beyond them is read,
+ * and nothing may follow.
  */
 #ifndef SERVICES_KVCACHE_FRAMES_H
 #define SERVICES_KVCACHE_FRAMES_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * holders.h - who keeps copies of which of this root's keys, and the writes that wait until they have been taken back (kvcache rules 1
- * and 3). A table of keys; what is done with it is root.c's. It outlives the values: a copy of an evicted one is still out.
+ * holders.h - who keeps copies of which of this root's keys, and the writes that wait until they have been taken back
+ * (kvcache rules 1 and 3). A table of keys; what is done with it is root.c's. It outlives the values: a copy of an
+ * evicted one is still out.
  *
- * A registration ends when the holder says that it has dropped the copy, when the holder is gone, or when no copy can be as old as it. It
- * does not end with any other change (kvcache rule 9).
+ * A registration ends when the holder says that it has dropped the copy, when the holder is gone, or when no copy can
+ * be as old as it. It does not end with any other change (kvcache rule 9).
  */
 #ifndef SERVICES_KVCACHE_HOLDERS_H
 #define SERVICES_KVCACHE_HOLDERS_H

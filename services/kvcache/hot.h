@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hot.h - the keys that are asked for most, of very many, in little memory: the Space-Saving sketch (Metwally, Agrawal, El Abbadi: "Efficient computation of
- * frequent and top-k elements in data streams", ICDT 2005). HOT_KEYS keys are counted; one that is not among them takes the place of the one
- * with the least, and its count as a possible error. Whatever makes up more than one in HOT_KEYS of all that is asked is among them.
+ * hot.h - the keys that are asked for most, of very many, in little memory: the Space-Saving sketch (Metwally, Agrawal,
+ * El Abbadi: "Efficient computation of frequent and top-k elements in data streams", ICDT 2005). HOT_KEYS keys are
+ * counted; one that is not among them takes the place of the one with the least, and its count as a possible error.
+ * Whatever makes up more than one in HOT_KEYS of all that is asked is among them.
  *
- * One in HOT_SAMPLE is looked at, drawn, so that noting costs next to nothing; counts are halved every HOT_HALF_S, so that they tell of the last
- * some ten seconds. Pure: time comes in, chance from a seed.
+ * One in HOT_SAMPLE is looked at, drawn, so that noting costs next to nothing; counts are halved every HOT_HALF_S, so
+ * that they tell of the last some ten seconds. Pure: time comes in, chance from a seed.
  */
 #ifndef SERVICES_KVCACHE_HOT_H
 #define SERVICES_KVCACHE_HOT_H

@@ -23,7 +23,7 @@ enum {
     KV_EXPIRY_MS = 1000,
 };
 
-/* ---- What comes --------------------------------------------------------------------------------------------------------- */
+/* ---- What comes -------------------------------------------------------------------------------------------------- */
 
 static void take_back(struct kvcache *k, const struct asker *asker, const struct item_name *name)
 {
@@ -101,7 +101,7 @@ static int on_message(void *context, void *arg, const struct transport_message *
     return 0;
 }
 
-/* ---- The view changes ------------------------------------------------------------------------------------------------------ */
+/* ---- The view changes -------------------------------------------------------------------------------------------- */
 
 static void expiry_due(cw_svc *s, void *state, void *arg)
 {
@@ -150,7 +150,7 @@ static void on_writable(cw_svc *s, void *state)
     transport_writable(k->transport);
 }
 
-/* ---- Opening and closing ---------------------------------------------------------------------------------------------------- */
+/* ---- Opening and closing ----------------------------------------------------------------------------------------- */
 
 static int open_tables(struct kvcache *k)
 {
@@ -239,8 +239,8 @@ static int kvcache_open(cw_svc *s, void *state)
         return rc;
     }
     /*
-     * Loaded into a server that is with others already: one before us may have given copies away that we do not know of. Whether we serve is not the
-     * question: the lease comes back, and others' copies outlive a gap of ours.
+     * Loaded into a server that is with others already: one before us may have given copies away that we do not know
+     * of. Whether we serve is not the question: the lease comes back, and others' copies outlive a gap of ours.
      */
     if (cw_servers_reachable(s) > 1) {
         k->quiet = cw_time_add(cw_now(s), CW_MS(KV_REGISTERED_MS));

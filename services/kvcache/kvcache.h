@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kvcache.h - the key-value cache (CamCubeOS 5.1, memcached's operations): what gateways and other services of this server ask of it.
+ * kvcache.h - the key-value cache (CamCubeOS 5.1, memcached's operations): what gateways and other services of this
+ * server ask of it.
  *
- * Guarantee (docs/services/kvcache.md, "What is promised"): among operations of servers in the majority component, the acknowledged writes and deletes and the
- * hits of each key are linearizable. A miss may come at any time and says nothing. Values may be lost at any time: this is a cache. Values
- * of one job are never given to another. A write whose result is KV_UNKNOWN or KV_TIMED_OUT may have taken effect, may still, or never will.
+ * Guarantee (docs/services/kvcache.md, "What is promised"): among operations of servers in the majority component, the
+ * acknowledged writes and deletes and the hits of each key are linearizable. A miss may come at any time and says
+ * nothing. Values may be lost at any time: this is a cache. Values of one job are never given to another. A write whose
+ * result is KV_UNKNOWN or KV_TIMED_OUT may have taken effect, may still, or never will.
  *
  * Threading: that of the server.
  */
@@ -34,8 +36,9 @@ enum kv_op {
 };
 
 /*
- * What memcached's meta commands ask besides. A stale value is served, and told to be stale; of those who look at one, or at one that lives no
- * longer than they wish, the first wins: it is told to make the value anew, and the others are told that somebody does.
+ * What memcached's meta commands ask besides. A stale value is served, and told to be stale; of those who look at one,
+ * or at one that lives no longer than they wish, the first wins: it is told to make the value anew, and the others are
+ * told that somebody does.
  */
 enum kv_meta {
     KV_META = 1,        /* the value's marks are told, and who looks may win */
@@ -46,7 +49,10 @@ enum kv_meta {
     KV_METAS = 15,
 };
 
-/* Of GAT, LOOK, INCR, DECR and the DELETE that makes stale: what happens to times, in that order. Nibbles of steps, the lowest is the first. */
+/*
+ * Of GAT, LOOK, INCR, DECR and the DELETE that makes stale: what happens to times, in that order. Nibbles of steps, the
+ * lowest is the first.
+ */
 enum kv_step {
     KV_STEP_RENEW = 1, /* the value lives for expiry from now on */
     KV_STEP_VIVIFY,    /* a missing one is made, empty or as initial says, and lives for vivify; who makes it wins */
@@ -116,7 +122,10 @@ struct kv_result {
         cas; /* of what is there now; no two values of a key ever have the same; they grow while the key has the same root */
     enum kv_source source;
     unsigned marks; /* when meta was asked for: of enum kv_mark */
-    /* With KV_META_TIMES: seconds since it was looked at or written, and how long it lives still (0: for ever; never negative) */
+    /*
+     * With KV_META_TIMES: seconds since it was looked at or written, and how long it lives still (0: for ever; never
+     * negative)
+     */
     uint32_t idle_s;
     cw_span left;
 };
@@ -124,18 +133,21 @@ struct kv_result {
 typedef void (*kv_done_fn)(void *arg, const struct kv_result *r);
 
 /*
- * Asks; done is called exactly once, perhaps before this returns (a hit here), and else when the answer is there or the time is over, or from
- * the close of the service. Key and value of the request are copied. The value of the result is the cache's own memory or a packet's: it is gone when done
- * returns, and with the first call of kv_do() or kv_flush() from within done, which may move or end it. Who needs it longer, or asks more first, copies it.
- * -EINVAL (no such op, a key of no or too many bytes), -EMSGSIZE (a value above KV_VALUE_MAX), -ENOBUFS (too many questions under way, or too many
- * bytes of them), -ESHUTDOWN, -ENOMEM: then done is not called. Any job may be asked for: that it is the asker's own is trust. kvcache: the peer of cw_find().
+ * Asks; done is called exactly once, perhaps before this returns (a hit here), and else when the answer is there or the
+ * time is over, or from the close of the service. Key and value of the request are copied. The value of the result is
+ * the cache's own memory or a packet's: it is gone when done returns, and with the first call of kv_do() or kv_flush()
+ * from within done, which may move or end it. Who needs it longer, or asks more first, copies it. -EINVAL (no such op,
+ * a key of no or too many bytes), -EMSGSIZE (a value above KV_VALUE_MAX), -ENOBUFS (too many questions under way, or
+ * too many bytes of them), -ESHUTDOWN, -ENOMEM: then done is not called. Any job may be asked for: that it is the
+ * asker's own is trust. kvcache: the peer of cw_find().
  */
 CW_MUST_CHECK int kv_do(cw_svc *kvcache, const struct kv_request *request, kv_done_fn done, void *arg);
 
 /*
- * Drops all values of the job, on all servers; done is called exactly once, perhaps before this returns. KV_OK: a value whose write was acknowledged before this was
- * asked is read by nobody any more, wherever it is; one written after it stays. KV_NO_MAJORITY: nothing was dropped. KV_TIMED_OUT, KV_UNKNOWN: some server has not
- * answered, and may serve such values still. -ENOBUFS (too many at once), -ENOMEM, -ESHUTDOWN, -EINVAL: then done is not called.
+ * Drops all values of the job, on all servers; done is called exactly once, perhaps before this returns. KV_OK: a value
+ * whose write was acknowledged before this was asked is read by nobody any more, wherever it is; one written after it
+ * stays. KV_NO_MAJORITY: nothing was dropped. KV_TIMED_OUT, KV_UNKNOWN: some server has not answered, and may serve
+ * such values still. -ENOBUFS (too many at once), -ENOMEM, -ESHUTDOWN, -EINVAL: then done is not called.
  */
 CW_MUST_CHECK int kv_flush(cw_svc *kvcache, cw_job job, kv_done_fn done, void *arg);
 

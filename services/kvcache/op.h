@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * op.h - what an operation makes of the value that is there: memcached's rules (its doc/protocol.txt), and nothing but them. Pure: stores
- * nothing, so that the root can ask before it takes the copies back, and a checker can ask the same.
+ * op.h - what an operation makes of the value that is there: memcached's rules (its doc/protocol.txt), and nothing but
+ * them. Pure: stores nothing, so that the root can ask before it takes the copies back, and a checker can ask the same.
  */
 #ifndef SERVICES_KVCACHE_OP_H
 #define SERVICES_KVCACHE_OP_H
@@ -48,8 +48,8 @@ struct op_outcome {
 /* Borrows both for the call. The request is one that kv_do() has let through. */
 struct op_outcome op_decide(const struct kv_request *request, const struct op_value *now);
 /*
- * Writes the new value, outcome->length bytes at out, when outcome->change is OP_STORES; out may be where now->bytes is, or the request's value, but for APPEND and
- * PREPEND.
+ * Writes the new value, outcome->length bytes at out, when outcome->change is OP_STORES; out may be where now->bytes
+ * is, or the request's value, but for APPEND and PREPEND.
  */
 void op_write(const struct kv_request *request, const struct op_value *now, const struct op_outcome *outcome,
               uint8_t *out);

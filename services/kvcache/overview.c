@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * overview.c - what operators ask of the cache of all servers at once: their numbers, the keys that are hottest anywhere, a flush.
+ * overview.c - what operators ask of the cache of all servers at once: their numbers, the keys that are hottest
+ * anywhere, a flush.
  */
 #include "services/kvcache/overview.h"
 
@@ -79,7 +80,7 @@ static void next_row(struct overview *o)
     o->rows = true;
 }
 
-/* ---- stats all -------------------------------------------------------------------------------------------------------- */
+/* ---- stats all --------------------------------------------------------------------------------------------------- */
 
 static void report_stats_row(void *arg, cw_server s, const uint8_t *bytes, size_t length)
 {
@@ -104,7 +105,7 @@ int overview_stats(struct kvcache *k, cw_request *r)
     return o == NULL ? -ENOMEM : begin(o, survey_begin(k, KV_ASK_STATS, report_stats_row, stats_ended, o));
 }
 
-/* ---- hot -------------------------------------------------------------------------------------------------------------- */
+/* ---- hot --------------------------------------------------------------------------------------------------------- */
 
 static struct merged_key *merged_of(struct overview *o, const struct report_hot_row *row)
 {
@@ -203,7 +204,7 @@ int overview_hot(struct kvcache *k, cw_request *r, unsigned most)
     return begin(o, rc);
 }
 
-/* ---- flush ------------------------------------------------------------------------------------------------------------ */
+/* ---- flush ------------------------------------------------------------------------------------------------------- */
 
 static void flushed(void *arg, const struct flush_result *result)
 {

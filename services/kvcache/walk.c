@@ -55,7 +55,7 @@ const char *walk_who(const struct kvcache *k, const struct item_name *name, char
 
 #define WHO(name) walk_who(w->k, name, (char[WALK_WHO]){0})
 
-/* ---- Values and copies ----------------------------------------------------------------------------------------------- */
+/* ---- Values and copies ------------------------------------------------------------------------------------------- */
 
 static struct item_name name_of(const struct item *i)
 {
@@ -129,7 +129,7 @@ static void check_copy(const struct walk *w, const struct item *i)
     CHECK_RULE(i->epoch <= w->epoch, rule_4, WHO(&name));
 }
 
-/* ---- Holders, and writes that wait for them --------------------------------------------------------------------------- */
+/* ---- Holders, and writes that wait for them ---------------------------------------------------------------------- */
 
 static void walk_waiting(struct walk *w, const struct held_key *held)
 {
@@ -193,7 +193,7 @@ static void walk_holders(struct walk *w)
     CHECK_RULE(waiting == w->waiting_keys && w->waiting_bytes == w->k->waiting_bytes, table_holders, WHO(NULL));
 }
 
-/* ---- Writes that were done -------------------------------------------------------------------------------------------- */
+/* ---- Writes that were done --------------------------------------------------------------------------------------- */
 
 static void walk_dedup(struct walk *w)
 {
@@ -217,7 +217,7 @@ static void walk_dedup(struct walk *w)
     w->steps += aged + (d->count > 0 ? DEDUP_CHAINS / CHAINS_A_STEP : 0);
 }
 
-/* ---- Questions ---------------------------------------------------------------------------------------------------------- */
+/* ---- Questions --------------------------------------------------------------------------------------------------- */
 
 static bool waits_at_root(struct kvcache *k, const struct question *q, const struct item_name *name)
 {
@@ -295,7 +295,7 @@ static void walk_questions(struct walk *w)
     w->steps += 2 * count;
 }
 
-/* ---- The rest ------------------------------------------------------------------------------------------------------------ */
+/* ---- The rest ---------------------------------------------------------------------------------------------------- */
 
 static void walk_flushes(struct walk *w)
 {

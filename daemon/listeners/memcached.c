@@ -28,7 +28,7 @@ struct memcached_listener {
     struct entrance entrance[];
 };
 
-/* ---- Into the server ------------------------------------------------------------------------------------------------ */
+/* ---- Into the server --------------------------------------------------------------------------------------------- */
 
 struct visitor {
     void (*visit)(void *arg, cw_svc *kvcache, const struct kvcache_api *api);
@@ -61,7 +61,7 @@ static void work(void *context)
     gateway_work(entrance->gateway);
 }
 
-/* ---- Opening and closing --------------------------------------------------------------------------------------------- */
+/* ---- Opening and closing ----------------------------------------------------------------------------------------- */
 
 static const char *option(void *context, const char *name)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * apply.h - an operation carried out on values in memory: what op.h decides, done to items.h. The root does it when it may, a stand-in of tests always.
+ * apply.h - an operation applied to values in memory: what op.h decides, done to items.h. The root applies it when it
+ * may; a stand-in of tests always does.
  */
 #ifndef SERVICES_KVCACHE_APPLY_H
 #define SERVICES_KVCACHE_APPLY_H
@@ -8,26 +9,28 @@
 #include "services/kvcache/items.h"
 #include "services/kvcache/op.h"
 
-/* What of an item operations look at; of NULL: there is none. Borrows. */
+/* The item as operations see it; NULL: there is no value. Borrows. */
 struct op_value apply_value_of(struct item *i, cw_time now);
 
 struct applied {
     enum kv_status status;
-    struct item
-        *item; /* what is there now: borrowed until the next call that may remove one; NULL: nothing, or nobody asks */
-    bool stored;  /* it is new */
+    /*
+     * The item that is there now, borrowed until the next call that may remove one. NULL: none, or none that matters.
+     */
+    struct item *item;
+    bool stored;  /* the item has a new value */
     bool answers; /* its value is part of the answer */
-    bool win_due; /* op_outcome has it */
+    bool win_due; /* as op_outcome's */
     uint32_t flags;
     uint64_t cas;
     unsigned marks; /* of enum kv_mark: as they were before, and WON */
     uint32_t idle_s;
-    cw_span left; /* never negative; 0: for ever */
+    cw_span left; /* 0: for ever; never negative */
 };
 
 /*
- * Carries r out on i, the item of that name in t, or NULL: there is none. *cas is the last that was given, and grows. Without room for a new value all is
- * as before, and status says so.
+ * Applies r to i, the item of that name in t; i is NULL if there is none. *cas is the last number that was given to a
+ * value, and grows. Without room for a new value all is as before, and the status is KV_NO_MEMORY.
  */
 struct applied apply_op(struct items *t, struct item *i, const struct item_name *name, const struct kv_request *r,
                         cw_time now, uint64_t *cas);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * authority.c - may this server speak for a key? As a root, for what it stored, and as who keeps a copy of it: the rules that look at the view and at the
- * clock (docs/services/kvcache.md, "The rules").
+ * authority.c - may this server speak for a key? As a root, for what it stored, and as who keeps a copy of it: the
+ * rules that look at the view and at the clock (docs/services/kvcache.md, "The rules").
  *
- * Two things a view does not say. Servers that start again quickly are a majority together before those they left have noticed that the
- * former lives of them are over: for a while both sides count them. And a server that leaves in order, or whose death a supervisor tells of, is
- * out of all views at once, but for those who are cut off and have not noticed: they still take it for the root, and serve copies. So who comes to be of the
- * majority waits for a hold before it serves at all, and who comes to be root of a key waits for one before it changes it.
+ * Two things a view does not say. Servers that start again quickly are a majority together before those they left have
+ * noticed that the former lives of them are over: for a while both sides count them. And a server that leaves in order,
+ * or whose death a supervisor tells of, is out of all views at once, but for those who are cut off and have not
+ * noticed: they still take it for the root, and serve copies. So who comes to be of the majority waits for a hold
+ * before it serves at all, and who comes to be root of a key waits for one before it changes it.
  */
 #include "services/kvcache/authority.h"
 

@@ -10,7 +10,10 @@
  * before knows that it is not any more: cw_hold() (kvcache rule 13).
  */
 bool kv_settled(const struct kvcache *k);
-/* True when packets to this server's own keys are delivered here now: it is their root in every view, and its lease holds. */
+/*
+ * True when packets to this server's own keys are delivered here now: it is their root in every view, and its lease
+ * holds.
+ */
 bool kv_serving(const struct kvcache *k);
 /*
  * True when what was learned of the key in that epoch may still be served: cw_key_steady(), and settled without a break

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * command.c - what operators ask in words: `cwctl kv`, `cwctl service kvcache` and the simulator alike. overview.c has what is asked of all servers.
+ * command.c - what operators ask in words: `cwctl kv`, `cwctl service kvcache` and the simulator alike. overview.c has
+ * what is asked of all servers.
  */
 #include "services/kvcache/command.h"
 
@@ -31,7 +32,7 @@ void kv_text(const uint8_t *bytes, size_t length, char *out, size_t room)
     out[at] = '\0';
 }
 
-/* ---- Words behind a command -------------------------------------------------------------------------------------------- */
+/* ---- Words behind a command -------------------------------------------------------------------------------------- */
 
 /* name=value, behind what the command needs. */
 struct wishes {
@@ -76,7 +77,7 @@ static int read_wishes(struct wishes *w, cw_request *r, int argc, const char *co
     return rc;
 }
 
-/* ---- get, set, delete -------------------------------------------------------------------------------------------------- */
+/* ---- get, set, delete -------------------------------------------------------------------------------------------- */
 
 struct command {
     cw_request *request;
@@ -207,7 +208,7 @@ static int upload_piece(struct kvcache *k, cw_request *r, const char *number, co
     return rc == -EMSGSIZE ? refuse_request(r, "a value has at most %d bytes", KV_VALUE_MAX) : rc;
 }
 
-/* ---- The others -------------------------------------------------------------------------------------------------------- */
+/* ---- The others -------------------------------------------------------------------------------------------------- */
 
 static int stats(struct kvcache *k, cw_request *r)
 {

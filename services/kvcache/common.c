@@ -5,37 +5,37 @@
 
 #include <string.h>
 
-const struct kv_count_name kv_count_names[KV_COUNTS] = {
+const struct metric kv_count_names[KV_COUNTS] = {
     [KV_COUNT_GETS] = {"gets", "Reads asked for at this server."},
     [KV_COUNT_WRITES] = {"writes", "Writes and deletes asked for at this server."},
-    [KV_COUNT_HITS_HERE] = {"hits_here", "Of the reads, hits at this server as root."},
-    [KV_COUNT_HITS_COPY] = {"hits_copy", "Of the reads, hits from a copy."},
-    [KV_COUNT_HITS_ROOT] = {"hits_root", "Of the reads, hits at another server as root."},
-    [KV_COUNT_MISSES] = {"misses", "Of the reads, those without a value."},
-    [KV_COUNT_ROOT_GETS] = {"root_gets", "Reads answered as root."},
-    [KV_COUNT_ROOT_WRITES] = {"root_writes", "Writes done as root."},
+    [KV_COUNT_HITS_HERE] = {"hits_here", "Reads asked for at this server that hit at this server as root."},
+    [KV_COUNT_HITS_COPY] = {"hits_copy", "Reads asked for at this server that hit a copy, here or elsewhere."},
+    [KV_COUNT_HITS_ROOT] = {"hits_root", "Reads asked for at this server that hit at another server as root."},
+    [KV_COUNT_MISSES] = {"misses", "Reads asked for at this server that found no value."},
+    [KV_COUNT_ROOT_GETS] = {"root_gets", "Reads of any server answered as root."},
+    [KV_COUNT_ROOT_WRITES] = {"root_writes", "Writes of any server done as root."},
     [KV_COUNT_SERVED_COPY] = {"served_copy", "Reads of other servers answered from a copy here."},
-    [KV_COUNT_FETCHES] = {"fetches", "Copies asked for."},
-    [KV_COUNT_POISONED] = {"poisoned", "Of these, taken back before they came."},
-    [KV_COUNT_DROPS] = {"drops", "Times a holder was asked to drop a copy."},
-    [KV_COUNT_MOVED] = {"moved", "Values and copies dropped because their key moved."},
-    [KV_COUNT_RETRIES] = {"retries", "Questions asked again."},
-    [KV_COUNT_REPEATED] = {"repeated", "Writes that came again, and were not done again."},
-    [KV_COUNT_UNKNOWN] = {"unknown", "Writes of which nobody knows whether they were done."},
-    [KV_COUNT_TIMED_OUT] = {"timed_out", "Questions without an answer."},
-    [KV_COUNT_BULK] = {"bulk", "Questions that went by the transport."},
+    [KV_COUNT_FETCHES] = {"fetches", "Copies asked for at roots, to be kept here."},
+    [KV_COUNT_POISONED] = {"poisoned", "Copies asked for that were taken back before they came."},
+    [KV_COUNT_DROPS] = {"drops", "Requests to other servers to drop a copy, before a write."},
+    [KV_COUNT_MOVED] = {"moved", "Values and copies dropped because the root of their key changed."},
+    [KV_COUNT_RETRIES] = {"retries", "Questions asked again after no answer, or a refusal."},
+    [KV_COUNT_REPEATED] = {"repeated", "Writes that came again as root and were not done again."},
+    [KV_COUNT_UNKNOWN] = {"unknown", "Writes asked for here of which nobody knows whether they were done."},
+    [KV_COUNT_TIMED_OUT] = {"timed_out", "Questions asked here without an answer in time."},
+    [KV_COUNT_BULK] = {"bulk", "Questions that fitted no packet and went by the transport."},
     [KV_COUNT_FLUSHES] = {"flushes", "Times this server was asked to drop all values of a job everywhere."},
-    [KV_COUNT_MALFORMED] = {"malformed", "Packets and messages that are none of ours."},
+    [KV_COUNT_MALFORMED] = {"malformed", "Packets and messages that were malformed or not of this service."},
 };
 
-const struct kv_count_name kv_time_names[KV_TIMES] = {
-    [KV_TIME_GET_HERE] = {"get_here", "Reads that hit at this server as root."},
-    [KV_TIME_GET_COPY] = {"get_copy", "Reads that hit a copy."},
-    [KV_TIME_GET_ROOT] = {"get_root", "Reads that hit at another server as root."},
-    [KV_TIME_MISS] = {"get_miss", "Reads without a value."},
-    [KV_TIME_SET] = {"set", "Writes that carry a value."},
-    [KV_TIME_DELETE] = {"delete", "Deletes."},
-    [KV_TIME_OTHER] = {"other", "All other writes."},
+const struct metric kv_time_names[KV_TIMES] = {
+    [KV_TIME_GET_HERE] = {"get_here", "Time of reads that hit at this server as root."},
+    [KV_TIME_GET_COPY] = {"get_copy", "Time of reads that hit a copy."},
+    [KV_TIME_GET_ROOT] = {"get_root", "Time of reads that hit at another server as root."},
+    [KV_TIME_MISS] = {"get_miss", "Time of reads that found no value."},
+    [KV_TIME_SET] = {"set", "Time of writes that carry a value."},
+    [KV_TIME_DELETE] = {"delete", "Time of deletes."},
+    [KV_TIME_OTHER] = {"other", "Time of writes that neither carry a value nor delete one."},
 };
 
 const char *kv_status_text(enum kv_status status)

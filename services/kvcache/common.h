@@ -4,12 +4,10 @@
 #define SERVICES_KVCACHE_COMMON_H
 
 #include "services/kvcache/internal.h"
+#include "services/reply/metrics.h"
 
-struct kv_count_name {
-    const char *name, *help;
-};
-extern const struct kv_count_name kv_count_names[KV_COUNTS];
-extern const struct kv_count_name kv_time_names[KV_TIMES];
+extern const struct metric kv_count_names[KV_COUNTS];
+extern const struct metric kv_time_names[KV_TIMES];
 
 /* Counts one, for `kv stats` and for the daemon's metrics. */
 void kv_count(struct kvcache *k, enum kv_counter what);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copies.c - copies of hot values at extra keys (CamCubeOS 5.1): e_j = H(memId, j), and whoever is root of e_j keeps a copy for those who are
- * nearer to it than to the root.
+ * copies.c - copies of hot values at extra keys (CamCubeOS 5.1): e_j = H(memId, j), and whoever is root of e_j keeps a
+ * copy for those who are nearer to it than to the root.
  *
- * A copy is served only while its root has been, without a break since the copy was asked for, the root in one life, in view, with nobody
- * about to take its place, and while this server's lease holds (kvcache rules 4 to 8; cw_key_steady()). It is dropped when the root takes it
- * back, and is at most limits.age old.
+ * A copy is served only while its root has been, without a break since the copy was asked for, the root in one life, in
+ * view, with nobody about to take its place, and while this server's lease holds (kvcache rules 4 to 8;
+ * cw_key_steady()). It is dropped when the root takes it back, and is at most limits.age old.
  */
 #include "services/kvcache/copies.h"
 
@@ -140,9 +140,9 @@ static cw_key extra_key(struct kvcache *k, const cw_key *id, unsigned j)
 }
 
 /*
- * In a small torus most readers are equally far from several places. If all of them went to the root then, it would keep twice its share of
- * a hot key's reads; so one of these places is drawn for each read. (A reader that stays with one leaves shares as uneven as chance makes
- * them for a few readers.) A server that has two of the places counts once.
+ * In a small torus most readers are equally far from several places. If all of them went to the root then, it would
+ * keep twice its share of a hot key's reads; so one of these places is drawn for each read. (A reader that stays with
+ * one leaves shares as uneven as chance makes them for a few readers.) A server that has two of the places counts once.
  */
 unsigned copies_choose(struct kvcache *k, const cw_key *id, cw_key *key, cw_server *at)
 {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dedup.h - the writes that others asked this root for, so that none takes effect twice (kvcache rules 10 and 11).
+ * dedup.h - the writes that other servers asked this root for, so that none takes effect twice (kvcache rules 10 and
+ * 11).
  *
- * An asker numbers its writes, upwards, and says with each from which number on they are not over for it (its floor). What is below the
- * floor is a late repetition: nobody waits for the answer, and it must not take effect. From the floor on every write is remembered
- * until the floor passes it. When there are too many, or one is old, the oldest goes and the floor goes past it: that refuses, and never repeats.
+ * An asker numbers its writes, upwards, and says with each write which number is the lowest that is not over for it:
+ * its floor. A write below the floor is a late repetition: nobody waits for the answer, and it must not take effect. A
+ * write from the floor on is remembered until the floor passes it. When there are too many, or one is old, the oldest
+ * is forgotten and the floor moves past it: the root then refuses repetitions of it, and never repeats it.
  *
- * A server whose service was loaded again is another asker. The last DEDUP_LIVES of each server are told apart.
+ * An asker is an instance of the service; a server whose service was loaded again is another asker. The last
+ * DEDUP_LIVES instances of each server are told apart.
  */
 #ifndef SERVICES_KVCACHE_DEDUP_H
 #define SERVICES_KVCACHE_DEDUP_H
@@ -19,7 +22,7 @@ enum { DEDUP_LIVES = 4, DEDUP_CHAINS = 4096 };
 struct dedup_asker {
     uint64_t instance; /* 0: nobody */
     uint64_t floor;
-    uint64_t used; /* when, by dedup.clock */
+    uint64_t used; /* dedup.clock when it last wrote */
     struct list writes;
 };
 
@@ -29,15 +32,16 @@ struct dedup_write {
     struct dedup_write *chain;
     struct dedup_asker *asker;
     uint64_t number;
-    cw_time at;
-    void *under_way; /* the user's, while it has no result */
+    cw_time at;      /* when it first came */
+    void *under_way; /* the user's, while the write has no result */
     bool refused;    /* it was not done, and never will be by this number */
+    /* The result. */
     enum kv_status status;
     uint64_t cas;
     uint32_t flags;
     uint8_t marks; /* of enum kv_mark */
     uint8_t digits;
-    uint8_t number_text[OP_NUMBER_MAX]; /* INCR and DECR */
+    uint8_t number_text[OP_NUMBER_MAX]; /* of INCR and DECR */
 };
 
 struct dedup {
@@ -45,23 +49,25 @@ struct dedup {
     uint32_t servers;
     size_t most, count;
     cw_span life;
-    uint64_t clock;
+    uint64_t clock; /* counts the writes that came */
     struct list ages;
     struct dedup_write *chain[DEDUP_CHAINS];
 };
 
-/* Remembers at most so many, for so long. -ENOMEM. */
+/* Remembers at most so many writes, for at most so long. -ENOMEM. */
 CW_MUST_CHECK int dedup_open(struct dedup *d, uint32_t servers, size_t most, cw_span life);
 void dedup_close(struct dedup *d);
 
-enum dedup_known { DEDUP_NEW, DEDUP_KNOWN, DEDUP_OVER, DEDUP_NO_MEMORY };
-/*
- * A write came. NEW: it is now remembered, without a result, at *out, until dedup_forget(); KNOWN: it came before, and this is it (its
- * result is there unless it is under way); OVER: nobody waits for it any more.
- */
+enum dedup_known {
+    DEDUP_NEW,       /* *out is its record, without a result, until dedup_forget() */
+    DEDUP_KNOWN,     /* the write came before, and *out is its record: with its result, unless it is under way */
+    DEDUP_OVER,      /* nobody waits for it any more */
+    DEDUP_NO_MEMORY, /* or no such server, or no instance */
+};
+/* A write came. */
 enum dedup_known dedup_meet(struct dedup *d, cw_server server, uint64_t instance, uint64_t number, uint64_t floor,
                             cw_time now, struct dedup_write **out);
-/* It was not done, and may come again. */
+/* The write was not done, and may come again under its number. */
 void dedup_forget(struct dedup *d, struct dedup_write *w);
 
 #endif

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flush.c - all values of a job dropped, on all servers. In two rounds over everybody who may serve anything (who is in a view):
+ * flush.c - all values of a job dropped, on all servers. In two rounds over everybody who may serve anything (who is in
+ * a view):
  *
  *   cut     every root gives no value of the job any more that it has now: their numbers (cas) grow, so that one number tells them apart
  *   renew   when a root has given copies away: every server begins a new generation of copies. Those of the former, and what was asked for in its
  *           time and is not here yet, are never served
  *
- * The second begins when the first is over, so that no copy is fetched again from one who has not heard of it. When both are over the flush is acknowledged: a value whose
- * write was acknowledged before the flush was asked for is read by nobody any more, and what was written after it stays (kvcache rule 1 holds for it: a write takes
- * effect when no copy of what was there before is served). A server that comes later has nothing; one that goes takes what it had with it
- * (kvcache rule 6), which is why those who are gone are not asked. Who is there and who is gone is asked of the view at one moment, at the end of each round, when the
- * lease holds: a server that is current knows all who may serve (semantics 4.2).
+ * The second begins when the first is over, so that no copy is fetched again from one who has not heard of it. When
+ * both are over the flush is acknowledged: a value whose write was acknowledged before the flush was asked for is read
+ * by nobody any more, and what was written after it stays (kvcache rule 1 holds for it: a write takes effect when no
+ * copy of what was there before is served). A server that comes later has nothing; one that goes takes what it had with
+ * it (kvcache rule 6), which is why those who are gone are not asked. Who is there and who is gone is asked of the view
+ * at one moment, at the end of each round, when the lease holds: a server that is current knows all who may serve
+ * (semantics 4.2).
  *
- * The second round alone is what an instance begins with that is loaded into a server that is with others already: one before it may have given away copies
- * that it does not know of. Until everybody has dropped them it takes no writes, and no longer than they can live.
+ * The second round alone is what an instance begins with that is loaded into a server that is with others already: one
+ * before it may have given away copies that it does not know of. Until everybody has dropped them it takes no writes,
+ * and no longer than they can live.
  *
- * An ask that comes twice cuts once. When somebody has not answered in time that is what the result says: there, values may be left.
+ * An ask that comes twice cuts once. When somebody has not answered in time that is what the result says: there, values
+ * may be left.
  */
 #include "services/kvcache/flush.h"
 
@@ -25,6 +30,7 @@
 #include "services/kvcache/copies.h"
 #include "services/kvcache/sweep.h"
 #include "services/kvcache/walk.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -57,7 +63,7 @@ struct flush_call {
     bool renews;
 };
 
-/* ---- What a server does of it ------------------------------------------------------------------------------------------ */
+/* ---- What a server does of it ------------------------------------------------------------------------------------ */
 
 static bool copies_may_be_out(const struct kvcache *k)
 {
@@ -85,7 +91,7 @@ void flush_take(struct kvcache *k, const struct asker *asker, const struct kv_as
     rpc_answer(k, asker, &answer);
 }
 
-/* ---- Asking everybody --------------------------------------------------------------------------------------------------- */
+/* ---- Asking everybody -------------------------------------------------------------------------------------------- */
 
 static void go(struct flush *f);
 
@@ -154,11 +160,7 @@ static bool ask_one(struct flush *f, cw_server to_whom)
     }
     kv_ask_encode(&ask, cw_packet_data(p, NULL));
     *call = (struct flush_call){f, to_whom, f->renews};
-    const cw_to to = {.kind = CW_TO_SERVER,
-                      .job = KVCACHE_JOB,
-                      .port = KV_PORT,
-                      .server = cw_server_coord(s, to_whom),
-                      .process = to_whom};
+    const cw_to to = to_server(s, KVCACHE_JOB, KV_PORT, to_whom);
     const cw_call_options options = {CW_CALL_INIT, .timeout = CW_MS(ATTEMPT_MS)};
     if (cw_call(s, p, &to, &options, on_reply, call) < 0) {
         cw_packet_free(s, p);
@@ -297,7 +299,7 @@ int flush_begin(struct kvcache *k, cw_job job, flush_done_fn done, void *arg)
     return rc;
 }
 
-/* ---- An instance in the place of another --------------------------------------------------------------------------------- */
+/* ---- An instance in the place of another ------------------------------------------------------------------------- */
 
 static void renewed(void *arg, const struct flush_result *result)
 {
@@ -323,7 +325,7 @@ void flush_renew(struct kvcache *k)
     (void)cw_timer_start(k->svc, CW_MS(1), renew_due, NULL);
 }
 
-/* ---- For gateways and other services --------------------------------------------------------------------------------- */
+/* ---- For gateways and other services ----------------------------------------------------------------------------- */
 
 struct flush_for {
     kv_done_fn done;

@@ -7,7 +7,10 @@
 #include "services/kvcache/rpc.h"
 
 struct flush_result {
-    /* KV_OK; KV_NO_MAJORITY: nothing was done; KV_TIMED_OUT, KV_UNKNOWN: values may be left on the servers that are missing. */
+    /*
+     * KV_OK; KV_NO_MAJORITY: nothing was done; KV_TIMED_OUT, KV_UNKNOWN: values may be left on the servers that are
+     * missing.
+     */
     enum kv_status status;
     unsigned answered; /* servers that did what the last round asked for */
     unsigned missing;  /* servers that are in a view and did not answer */
@@ -15,8 +18,8 @@ struct flush_result {
 };
 typedef void (*flush_done_fn)(void *arg, const struct flush_result *result);
 /*
- * Calls done exactly once, perhaps before it returns. -ENOBUFS (too many are under way), -ENOMEM, -ESHUTDOWN: then done is
- * not called.
+ * Calls done exactly once, perhaps before it returns. -ENOBUFS (too many are under way), -ENOMEM, -ESHUTDOWN: then done
+ * is not called.
  */
 int flush_begin(struct kvcache *k, cw_job job, flush_done_fn done, void *arg);
 /* Asks all servers to drop all copies; k->quiet ends when they have (kvcache rule 17). From open(). */

@@ -7,9 +7,11 @@
 #include <string.h>
 
 /*
- * An ask:   version kind op bits | job:32 | to:64 from:64 number:64 floor:64 | flags:32 | expiry:64 cas:64 delta:64 initial:64 |
+ * An ask:   version kind op bits | job:32 | to:64 from:64 number:64 floor:64 | flags:32 | expiry:64 cas:64 delta:64
+ * initial:64 |
  *           value length:32 | key length:8 meta:8 steps:16 | with steps, vivify:64 recache:64 | key | value
- * An answer: version state status source | instance:64 | flags:32 | cas:64 | left:64 | length:32 | copyable:8 marks:8 win due:8 0:8 idle:32 | value
+ * An answer: version state status source | instance:64 | flags:32 | cas:64 | left:64 | length:32 | copyable:8 marks:8
+ * win due:8 0:8 idle:32 | value
  */
 
 static size_t head_size(uint16_t steps)

@@ -96,7 +96,10 @@ void hot_sample(struct hot *h, const struct item_name *name, cw_time now)
     h->count[i] += h->count[i] < UINT32_MAX;
 }
 
-/* What so many drawn were a second: evenly over time, they are those of the time since, and half, a quarter, .. of as many times before. */
+/*
+ * What so many drawn were a second: evenly over time, they are those of the time since, and half, a quarter, .. of as
+ * many times before.
+ */
 static uint64_t rate_of(const struct hot *h, uint32_t count, cw_time now)
 {
     int64_t full = CW_SEC(HOT_HALF_S).ns;

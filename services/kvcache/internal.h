@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * internal.h - the state of one instance of the cache, and a tour of its files. Only services/kvcache includes it, and tests.
+ * internal.h - the state of one instance of the cache, and a tour of its files. Only services/kvcache includes it, and
+ * tests.
  *
- * Each file below has a header with what the others may call; arrows run down, but for reader and root, which answer one
- * another's questions when asker and root are the same server, and for reader and copies (a fetch is a question).
+ * Each file below has a header with what the others may call; arrows run down, but for reader and root, which answer
+ * one another's questions when asker and root are the same server, and for reader and copies (a fetch is a question).
  *
  *   kvcache.c     the service's table: packets, messages and events go to the files below
  *   command.c     what operators ask; overview.c, of all servers at once

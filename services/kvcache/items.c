@@ -37,7 +37,7 @@ static struct item_queue *queue_of(struct items *t, const struct item *i)
     return i->main ? &t->main : &t->small;
 }
 
-/* ---- The table ----------------------------------------------------------------------------------------------------- */
+/* ---- The table --------------------------------------------------------------------------------------------------- */
 
 static struct item **chain_of(struct items *t, uint64_t hash)
 {
@@ -97,7 +97,7 @@ static struct item *look_up(struct items *t, const struct item_name *name)
     return i;
 }
 
-/* ---- The queues ----------------------------------------------------------------------------------------------------- */
+/* ---- The queues -------------------------------------------------------------------------------------------------- */
 
 static void enqueue(struct items *t, struct item *i, bool main)
 {
@@ -192,7 +192,7 @@ static void evict_one(struct items *t, cw_time now)
     }
 }
 
-/* ---- What is asked --------------------------------------------------------------------------------------------------- */
+/* ---- What is asked ----------------------------------------------------------------------------------------------- */
 
 const struct item *items_look(struct items *t, const struct item_name *name)
 {
@@ -313,7 +313,7 @@ size_t items_bytes(const struct items *t)
     return t->small.bytes + t->main.bytes + chains * sizeof(struct item *) + (t->ghost_mask + 1) * sizeof(*t->ghost);
 }
 
-/* ---- Life ------------------------------------------------------------------------------------------------------------ */
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 int items_open(struct items *t, size_t bytes_max)
 {

@@ -13,6 +13,7 @@
 #include "services/kvcache/survey.h"
 #include "services/kvcache/sweep.h"
 #include "services/kvcache/walk.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ enum {
     KV_EXPIRY_MS = 1000,
 };
 
-/* ---- What comes --------------------------------------------------------------------------------------------------------- */
+/* ---- What comes -------------------------------------------------------------------------------------------------- */
 
 static void take_back(struct kvcache *k, const struct asker *asker, const struct item_name *name)
 {
@@ -100,7 +101,7 @@ static int on_message(void *context, void *arg, const struct transport_message *
     return 0;
 }
 
-/* ---- The view changes ------------------------------------------------------------------------------------------------------ */
+/* ---- The view changes -------------------------------------------------------------------------------------------- */
 
 static void expiry_due(cw_svc *s, void *state, void *arg)
 {
@@ -149,7 +150,7 @@ static void on_writable(cw_svc *s, void *state)
     transport_writable(k->transport);
 }
 
-/* ---- Opening and closing ---------------------------------------------------------------------------------------------------- */
+/* ---- Opening and closing ----------------------------------------------------------------------------------------- */
 
 static int open_tables(struct kvcache *k)
 {
@@ -207,14 +208,13 @@ static int read_limits(cw_svc *s, struct kv_limits *limits)
 static int kvcache_open(cw_svc *s, void *state)
 {
     struct kvcache *k = state;
-    cw_dims dims = cw_torus(s);
     int wrong = mc_config_check(s);
     if (read_limits(s, &k->limits) < 0 || wrong < 0) { /* both are asked, whatever the first says */
         return -EINVAL;
     }
     k->svc = s;
     k->self = cw_server_id(s, cw_self(s));
-    k->servers = (uint32_t)dims.x * dims.y * dims.z;
+    k->servers = servers_of(cw_torus(s));
     k->instance = draw(s);
     k->cas = draw(s) >> 1;
     hot_open(&k->hot, draw(s), cw_now(s));
@@ -225,12 +225,8 @@ static int kvcache_open(cw_svc *s, void *state)
     for (unsigned i = 0; i < KV_FETCH_CHAINS; i++) {
         list_init(&k->fetches[i]);
     }
-    for (unsigned i = 0; i < KV_COUNTS; i++) {
-        k->counter[i] = cw_counter_new(s, kv_count_names[i].name, kv_count_names[i].help);
-    }
-    for (unsigned i = 0; i < KV_TIMES; i++) {
-        k->took[i] = cw_histogram_new(s, kv_time_names[i].name, kv_time_names[i].help);
-    }
+    metrics_counters(s, kv_count_names, KV_COUNTS, k->counter);
+    metrics_histograms(s, kv_time_names, KV_TIMES, k->took);
     holders_open(&k->holders, KV_HELD_KEYS_MOST);
     k->instances = calloc(k->servers, sizeof *k->instances);
     k->seen = calloc(k->servers, sizeof *k->seen);
@@ -243,8 +239,8 @@ static int kvcache_open(cw_svc *s, void *state)
         return rc;
     }
     /*
-     * Loaded into a server that is with others already: one before us may have given copies away that we do not know of. Whether we serve is not the
-     * question: the lease comes back, and others' copies outlive a gap of ours.
+     * Loaded into a server that is with others already: one before us may have given copies away that we do not know
+     * of. Whether we serve is not the question: the lease comes back, and others' copies outlive a gap of ours.
      */
     if (cw_servers_reachable(s) > 1) {
         k->quiet = cw_time_add(cw_now(s), CW_MS(KV_REGISTERED_MS));

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kvcache.h - the key-value cache (CamCubeOS 5.1, memcached's operations): what gateways and other services of this server ask of it.
+ * kvcache.h - the key-value cache (CamCubeOS 5.1, with memcached's operations): what gateways and other services of
+ * this server may ask of it.
  *
- * Guarantee (docs/services/kvcache.md, "What is promised"): among operations of servers in the majority component, the acknowledged writes and deletes and the
- * hits of each key are linearizable. A miss may come at any time and says nothing. Values may be lost at any time: this is a cache. Values
- * of one job are never given to another. A write whose result is KV_UNKNOWN or KV_TIMED_OUT may have taken effect, may still, or never will.
+ * Guarantee (docs/services/kvcache.md, "What is promised"): among operations of servers in the majority component, the
+ * acknowledged writes and deletes and the hits of each key are linearizable. A miss may come at any time and says
+ * nothing. Values may be lost at any time: this is a cache. Values of one job are never given to another. A write whose
+ * result is KV_UNKNOWN or KV_TIMED_OUT may have taken effect, may still, or never will.
  *
- * Threading: that of the server.
+ * Threading: all calls come from the thread of the server.
  */
 #ifndef SERVICES_KVCACHE_KVCACHE_H
 #define SERVICES_KVCACHE_KVCACHE_H
@@ -19,63 +21,71 @@ enum { KV_KEY_MAX = 250, KV_VALUE_MAX = 1024 * 1024 }; /* memcached's */
 enum kv_op {
     KV_GET = 1,
     KV_SET,
-    KV_ADD,     /* only if there is none: else KV_NOT_STORED */
-    KV_REPLACE, /* only if there is one: else KV_NOT_STORED */
-    KV_APPEND,  /* only if there is one: else KV_NOT_STORED; flags and expiry stay */
-    KV_PREPEND,
-    KV_CAS,    /* only if it is still the one with that cas: KV_EXISTS when it is another, KV_MISS when there is none */
-    KV_INCR,   /* of a decimal of 64 bits, wraps; KV_NOT_NUMBER. With create, a missing one becomes initial */
-    KV_DECR,   /* stops at 0 */
-    KV_TOUCH,  /* a new expiry */
-    KV_GAT,    /* the value, and a new expiry */
-    KV_DELETE, /* with KV_META_STALE: the value stays and is stale, under a new cas */
-    KV_LOOK,   /* as GET, and what the steps say. Numbered like a write, so that nobody wins twice */
+    KV_ADD,     /* stores only if there is no value, else KV_NOT_STORED */
+    KV_REPLACE, /* stores only if there is a value, else KV_NOT_STORED */
+    KV_APPEND,  /* as REPLACE; flags and expiry of the value stay */
+    KV_PREPEND, /* as APPEND */
+    KV_CAS,     /* stores only if the value still has that cas: KV_EXISTS if it has another, KV_MISS if there is none */
+    KV_INCR,    /* of a decimal of 64 bits, wraps; else KV_NOT_NUMBER. With create, a missing value becomes initial */
+    KV_DECR,    /* as INCR; stops at 0 */
+    KV_TOUCH,   /* gives the value a new expiry */
+    KV_GAT,     /* gives the value a new expiry, and returns it */
+    KV_DELETE,  /* with KV_META_STALE: the value stays and is stale, under a new cas */
+    KV_LOOK,    /* as GET, and what the steps say. Numbered like a write, so that nobody wins twice */
     KV_OPS,
 };
 
 /*
- * What memcached's meta commands ask besides. A stale value is served, and told to be stale; of those who look at one, or at one that lives no
- * longer than they wish, the first wins: it is told to make the value anew, and the others are told that somebody does.
+ * What memcached's meta commands ask besides. A stale value is still served, and its readers are told that it is stale.
+ * Of the readers that find a value stale, or about to expire (KV_STEP_RECACHE), the first one *wins*: it is told to
+ * make the value anew, and the others are told that somebody does.
  */
 enum kv_meta {
-    KV_META = 1,        /* the value's marks are told, and who looks may win */
-    KV_META_TIMES = 2,  /* how it was used and how long it lives: only its root knows */
-    KV_META_UNUSED = 4, /* this does not count as a use */
-    KV_META_STALE =
-        8, /* DELETE; and the writes with a cas: an older one than is there does not refuse, but stores what is stale */
+    /* The result tells the value's marks, and a reader may win. */
+    KV_META = 1,
+    /* The result tells how the value was used and how long it lives: only its root knows. */
+    KV_META_TIMES = 2,
+    /* This operation does not count as a use of the value. */
+    KV_META_UNUSED = 4,
+    /* DELETE makes stale; a write whose cas is older than the value's is not refused, but stored as stale. */
+    KV_META_STALE = 8,
     KV_METAS = 15,
 };
 
-/* Of GAT, LOOK, INCR, DECR and the DELETE that makes stale: what happens to times, in that order. Nibbles of steps, the lowest is the first. */
+/*
+ * Steps of GAT, LOOK, INCR, DECR and of the DELETE that makes stale: what happens to times, in the order in which they
+ * are listed. Each step is a nibble of kv_request.steps; the lowest nibble is the first step.
+ */
 enum kv_step {
-    KV_STEP_RENEW = 1, /* the value lives for expiry from now on */
-    KV_STEP_VIVIFY,    /* a missing one is made, empty or as initial says, and lives for vivify; who makes it wins */
-    KV_STEP_RECACHE,   /* wins when the value lives for less than recache */
-    KV_STEP_LEFT,      /* left is told as it is at this step */
+    KV_STEP_RENEW = 1, /* from now on the value lives for `expiry` */
+    KV_STEP_VIVIFY,    /* a missing value is made, empty or as `initial` says, lives for `vivify`, and its maker wins */
+    KV_STEP_RECACHE,   /* the asker wins if the value lives for less than `recache` */
+    KV_STEP_LEFT,      /* the result's `left` is what it is at this step */
     KV_STEPS,
 };
 enum { KV_STEPS_MOST = 4 };
 
-/* expiry: from now on; these two besides. */
+/* Expiries are spans from now on, or one of these two. */
 #define KV_NEVER ((cw_span){0})
 #define KV_AT_ONCE ((cw_span){-1})
 
 struct kv_request {
     size_t size; /* KV_REQUEST_INIT */
     enum kv_op op;
-    cw_job job;         /* whose name space: the gateway's, or the asking service's */
-    const uint8_t *key; /* 1..KV_KEY_MAX bytes, borrowed for the call, as is value */
+    cw_job job; /* whose name space: the gateway's, or the asking service's */
+    /* 1..KV_KEY_MAX bytes. Key and value are borrowed for the call. */
+    const uint8_t *key;
     size_t key_length;
-    const uint8_t *value; /* SET, ADD, REPLACE, APPEND, PREPEND, CAS */
+    const uint8_t *value; /* of the operations that carry one: SET, ADD, REPLACE, APPEND, PREPEND, CAS */
     size_t value_length;
     uint32_t flags; /* the client's, kept beside the value */
     cw_span expiry;
-    uint64_t cas;            /* CAS; for the other writes and DELETE too, unless 0 */
-    uint64_t delta, initial; /* INCR, DECR */
+    uint64_t cas;            /* of CAS; of the other writes and of DELETE too, unless it is 0 */
+    uint64_t delta, initial; /* of INCR and DECR */
     bool create;
     uint8_t meta;            /* of enum kv_meta */
-    uint16_t steps;          /* 0: none, and GAT renews */
-    cw_span vivify, recache; /* as expiry */
+    uint16_t steps;          /* of enum kv_step; 0: no steps, and GAT renews */
+    cw_span vivify, recache; /* of these steps; as expiry */
 };
 #define KV_REQUEST_INIT .size = sizeof(struct kv_request)
 
@@ -93,15 +103,15 @@ enum kv_status {
     KV_DENIED,  /* the job has no privilege */
     KV_STATUSES,
 };
-/* The words for people. */
+/* The words for people; static. */
 const char *kv_status_text(enum kv_status status);
 
-/* Of a value that is the answer: what it was before. */
+/* What the value of a result was before this operation. */
 enum kv_mark {
     KV_MARK_FETCHED = 1, /* somebody has looked at it */
     KV_MARK_STALE = 2,
     KV_MARK_SENT = 4, /* somebody has won it */
-    KV_MARK_WON = 8,  /* whoever asked now */
+    KV_MARK_WON = 8,  /* the asker of this operation has won it */
 };
 
 enum kv_source { KV_FROM_HERE, KV_FROM_COPY, KV_FROM_ROOT };
@@ -109,41 +119,51 @@ enum kv_source { KV_FROM_HERE, KV_FROM_COPY, KV_FROM_ROOT };
 struct kv_result {
     size_t size;
     enum kv_status status;
-    const uint8_t *value; /* GET, GAT; INCR and DECR: the new number in decimal. Borrowed for the upcall */
+    /* GET, GAT: the value; INCR, DECR: the new number in decimal. Borrowed for the upcall. */
+    const uint8_t *value;
     size_t value_length;
     uint32_t flags;
-    uint64_t
-        cas; /* of what is there now; no two values of a key ever have the same; they grow while the key has the same root */
+    /*
+     * Of the value that is there now. No two values of a key have the same cas; it grows while the key has the same
+     * root.
+     */
+    uint64_t cas;
     enum kv_source source;
-    unsigned marks; /* when meta was asked for: of enum kv_mark */
-    /* With KV_META_TIMES: seconds since it was looked at or written, and how long it lives still (0: for ever; never negative) */
+    /* With KV_META: of enum kv_mark. */
+    unsigned marks;
+    /* With KV_META_TIMES: seconds since the value was looked at or written. */
     uint32_t idle_s;
+    /* With KV_META_TIMES: how long the value still lives. 0: for ever; never negative. */
     cw_span left;
 };
 
 typedef void (*kv_done_fn)(void *arg, const struct kv_result *r);
 
 /*
- * Asks; done is called exactly once, perhaps before this returns (a hit here), and else when the answer is there or the time is over, or from
- * the close of the service. Key and value of the request are copied. The value of the result is the cache's own memory or a packet's: it is gone when done
- * returns, and with the first call of kv_do() or kv_flush() from within done, which may move or end it. Who needs it longer, or asks more first, copies it.
- * -EINVAL (no such op, a key of no or too many bytes), -EMSGSIZE (a value above KV_VALUE_MAX), -ENOBUFS (too many questions under way, or too many
- * bytes of them), -ESHUTDOWN, -ENOMEM: then done is not called. Any job may be asked for: that it is the asker's own is trust. kvcache: the peer of cw_find().
+ * Asks. done is called exactly once: perhaps before this returns (a hit here), else when the answer comes or the time
+ * is over, or from the close of the service. Key and value of the request are copied. The value of the result is the
+ * cache's own memory or a packet's: it is gone when done returns, and also with the first call of kv_do() or kv_flush()
+ * from within done, which may move or end it. A caller that needs the value for longer, or asks more first, copies it.
+ *
+ * -EINVAL (no such op, a key of no or too many bytes), -EMSGSIZE (a value above KV_VALUE_MAX), -ENOBUFS (too many
+ * questions under way, or too many bytes of them), -ESHUTDOWN, -ENOMEM: then done is not called. Any job may be asked
+ * for; that it is the asker's own is not checked. kvcache: the peer of cw_find().
  */
 CW_MUST_CHECK int kv_do(cw_svc *kvcache, const struct kv_request *request, kv_done_fn done, void *arg);
 
 /*
- * Drops all values of the job, on all servers; done is called exactly once, perhaps before this returns. KV_OK: a value whose write was acknowledged before this was
- * asked is read by nobody any more, wherever it is; one written after it stays. KV_NO_MAJORITY: nothing was dropped. KV_TIMED_OUT, KV_UNKNOWN: some server has not
- * answered, and may serve such values still. -ENOBUFS (too many at once), -ENOMEM, -ESHUTDOWN, -EINVAL: then done is not called.
+ * Drops all values of the job, on all servers. done is called exactly once, perhaps before this returns. KV_OK: a value
+ * whose write was acknowledged before this call is read by nobody any more, wherever it is; a value that is written
+ * afterwards stays. KV_NO_MAJORITY: nothing was dropped. KV_TIMED_OUT, KV_UNKNOWN: some server has not answered, and
+ * may serve such values still. -ENOBUFS (too many at once), -ENOMEM, -ESHUTDOWN, -EINVAL: then done is not called.
  */
 CW_MUST_CHECK int kv_flush(cw_svc *kvcache, cw_job job, kv_done_fn done, void *arg);
 
-/* For services that come as files: cw_find(s, "kvcache", KVCACHE_API_VERSION, &peer). */
+/* The same for services that are loaded as files: cw_find(s, "kvcache", KVCACHE_API_VERSION, &peer). */
 struct kvcache_api {
     size_t size;
     int (*run)(cw_svc *kvcache, const struct kv_request *request, kv_done_fn done, void *arg);
-    /* kv_flush(). May be NULL, or beyond size: it cannot. */
+    /* kv_flush(). NULL, or beyond size: this cache cannot flush. */
     int (*flush)(cw_svc *kvcache, cw_job job, kv_done_fn done, void *arg);
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mutant.h - plausible bugs on purpose, to test the tests. KV_MUTANT(NAME) is the constant false, and the code behind it is in no program,
- * except in one build of these sources with CW_MUTANTS that tests/sim makes for itself (as linkstate/mutant.h). A number names a bug for
- * ever. Each breaks a rule of docs/services/kvcache.md, "The rules"; the numbers of rules and of mutants are not the same.
+ * mutant.h - plausible bugs on purpose, to test the tests. KV_MUTANT(NAME) is the constant false, and the code behind
+ * it is in no program, except in one build of these sources with CW_MUTANTS that tests/sim makes for itself (as
+ * linkstate/mutant.h). A number names a bug for ever. Each breaks a rule of docs/services/kvcache.md, "The rules"; the
+ * numbers of rules and of mutants are not the same.
  */
 #ifndef SERVICES_KVCACHE_MUTANT_H
 #define SERVICES_KVCACHE_MUTANT_H

@@ -58,7 +58,7 @@ static struct op_outcome counts(const struct kv_request *r, uint64_t n, uint32_t
     return o;
 }
 
-/* ---- Steps ----------------------------------------------------------------------------------------------------------- */
+/* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
 static bool has_step(const struct kv_request *r, enum kv_step step)
 {
@@ -75,7 +75,9 @@ static bool is_shorter(cw_span left, cw_span wish)
     return left.ns != KV_NEVER.ns && left.ns < wish.ns;
 }
 
-/* One after the other, as memcached does it with a command's flags: what of times changes, and whether who asks wins. */
+/*
+ * One after the other, as memcached does it with a command's flags: what of times changes, and whether who asks wins.
+ */
 static void take_steps(const struct kv_request *r, const struct op_value *now, bool created, struct op_outcome *o)
 {
     cw_span left = now->there ? now->left : KV_NEVER;
@@ -131,7 +133,7 @@ static struct op_outcome steps_number(const struct kv_request *r, const struct o
     return o;
 }
 
-/* ---- Looking --------------------------------------------------------------------------------------------------------- */
+/* ---- Looking ----------------------------------------------------------------------------------------------------- */
 
 static struct op_outcome found(const struct op_value *now, enum op_change change, bool answers)
 {
@@ -183,7 +185,7 @@ static struct op_outcome look(const struct kv_request *r, const struct op_value 
     return o;
 }
 
-/* ---- Deciding -------------------------------------------------------------------------------------------------------- */
+/* ---- Deciding ---------------------------------------------------------------------------------------------------- */
 
 static struct op_outcome remove_value(const struct kv_request *r, const struct op_value *now)
 {
@@ -198,7 +200,9 @@ static struct op_outcome remove_value(const struct kv_request *r, const struct o
     return o;
 }
 
-/* The value that a write means, by its cas, is another: older than the one there, when what is stale may be stored too. */
+/*
+ * The value that a write means, by its cas, is another: older than the one there, when what is stale may be stored too.
+ */
 static bool is_late(const struct kv_request *r, const struct op_value *now)
 {
     return (r->meta & KV_META_STALE) && r->cas != 0 && (r->op == KV_SET || r->op == KV_CAS || r->op == KV_REPLACE) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * op.h - what an operation makes of the value that is there: memcached's rules (its doc/protocol.txt), and nothing but them. Pure: stores
- * nothing, so that the root can ask before it takes the copies back, and a checker can ask the same.
+ * op.h - what an operation makes of the value that is there: memcached's rules (its doc/protocol.txt), and nothing
+ * else. Pure, and stores nothing: so the root can ask before it takes the copies back, and a checker can ask the same.
  */
 #ifndef SERVICES_KVCACHE_OP_H
 #define SERVICES_KVCACHE_OP_H
@@ -19,12 +19,12 @@ struct op_value {
     cw_span left;   /* 0: for ever */
 };
 
-/* What becomes of it. */
+/* What becomes of the value. */
 enum op_change {
     OP_KEEPS,   /* nothing changes */
-    OP_STORES,  /* a new value: of so many bytes, which op_write() gives */
-    OP_RENEWS,  /* the same value, with another expiry or other marks, or as stale under another cas */
-    OP_REMOVES, /* there is none any more */
+    OP_STORES,  /* there is a new value of `length` bytes, which op_write() writes */
+    OP_RENEWS,  /* the same value gets another expiry or other marks, or becomes stale under another cas */
+    OP_REMOVES, /* there is no value any more */
 };
 
 enum { OP_NUMBER_MAX = 20 }; /* digits of 2^64 - 1 */
@@ -35,12 +35,13 @@ struct op_outcome {
     bool answers; /* the value, the old or the new one, is part of the answer */
     size_t length;
     uint32_t flags;
-    bool expiry_stays; /* of a stored or renewed value: that of the one before; else it lives for: */
+    bool expiry_stays; /* a stored or renewed value keeps the expiry of the one before; else it lives for `expiry` */
     cw_span expiry;
-    unsigned marks;    /* of a stored or renewed value */
-    bool another_cas;  /* of a renewed one */
-    bool won, win_due; /* who asks has won; would have, if it had not only looked */
-    cw_span left;      /* what the answer tells of it, after the steps before KV_STEP_LEFT */
+    unsigned marks;   /* of a stored or renewed value */
+    bool another_cas; /* a renewed value gets another cas */
+    bool won;         /* the asker has won */
+    bool win_due;     /* the asker would have won if it had asked by KV_LOOK */
+    cw_span left;     /* how long the answer says that the value lives, as it is at KV_STEP_LEFT */
     uint8_t digits;
     uint8_t number[OP_NUMBER_MAX]; /* of INCR and DECR */
 };
@@ -48,14 +49,14 @@ struct op_outcome {
 /* Borrows both for the call. The request is one that kv_do() has let through. */
 struct op_outcome op_decide(const struct kv_request *request, const struct op_value *now);
 /*
- * Writes the new value, outcome->length bytes at out, when outcome->change is OP_STORES; out may be where now->bytes is, or the request's value, but for APPEND and
- * PREPEND.
+ * Writes the new value, outcome->length bytes at out; outcome->change is OP_STORES. out may be where now->bytes or the
+ * request's value is, except for APPEND and PREPEND.
  */
 void op_write(const struct kv_request *request, const struct op_value *now, const struct op_outcome *outcome,
               uint8_t *out);
-/* True for those that only look. GAT and TOUCH do not only look. */
+/* True for an operation that only looks. GAT and TOUCH do more. */
 bool op_reads(enum kv_op op);
-/* True for those that carry a value. */
+/* True for an operation that carries a value. */
 bool op_carries(enum kv_op op);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * overview.c - what operators ask of the cache of all servers at once: their numbers, the keys that are hottest anywhere, a flush.
+ * overview.c - what operators ask of the cache of all servers at once: their numbers, the keys that are hottest
+ * anywhere, a flush.
  */
 #include "services/kvcache/overview.h"
 
@@ -10,13 +11,14 @@
 #include "services/kvcache/flush.h"
 #include "services/kvcache/report.h"
 #include "services/kvcache/survey.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MERGED_MOST = 4096, COORD_TEXT = 24 };
+enum { MERGED_MOST = 4096, HOLDERS_SHOWN = 16, COORD_TEXT = 24 };
 
 /* A command being answered. */
 struct overview {
@@ -37,15 +39,8 @@ struct merged_key {
     uint64_t rate, error, root_rate;
     cw_server root; /* CW_SERVER_NONE: none says that it is */
     unsigned holders;
-    cw_server holder[16];
+    cw_server holder[HOLDERS_SHOWN];
 };
-
-static const char *coord_text(const struct kvcache *k, cw_server s, char out[static COORD_TEXT])
-{
-    cw_coord c = cw_server_coord(k->svc, s);
-    snprintf(out, COORD_TEXT, "%u,%u,%u", c.x, c.y, c.z);
-    return out;
-}
 
 static int begin(struct overview *o, int rc)
 {
@@ -85,14 +80,13 @@ static void next_row(struct overview *o)
     o->rows = true;
 }
 
-/* ---- stats all -------------------------------------------------------------------------------------------------------- */
+/* ---- stats all --------------------------------------------------------------------------------------------------- */
 
 static void report_stats_row(void *arg, cw_server s, const uint8_t *bytes, size_t length)
 {
     struct overview *o = arg;
-    char server[COORD_TEXT];
     next_row(o);
-    cw_request_text(o->r, "server", coord_text(o->k, s, server));
+    tell_server_id(o->k->svc, o->r, "server", s);
     if (bytes == NULL) {
         cw_request_text(o->r, "state", "no answer");
     } else {
@@ -111,7 +105,7 @@ int overview_stats(struct kvcache *k, cw_request *r)
     return o == NULL ? -ENOMEM : begin(o, survey_begin(k, KV_ASK_STATS, report_stats_row, stats_ended, o));
 }
 
-/* ---- hot -------------------------------------------------------------------------------------------------------------- */
+/* ---- hot --------------------------------------------------------------------------------------------------------- */
 
 static struct merged_key *merged_of(struct overview *o, const struct report_hot_row *row)
 {
@@ -165,7 +159,7 @@ static int by_rate(const void *a, const void *b)
 static void report_key(struct overview *o, const struct merged_key *m)
 {
     cw_key id = kv_mem_id(o->k, m->job, m->key, m->length);
-    char text[4 * KV_KEY_MAX + 1], server[COORD_TEXT], copies[16 * COORD_TEXT] = "";
+    char text[4 * KV_KEY_MAX + 1], copies[HOLDERS_SHOWN * COORD_TEXT] = "";
     cw_coord root;
     kv_text(m->key, m->length, text, sizeof text);
     next_row(o);
@@ -175,14 +169,15 @@ static void report_key(struct overview *o, const struct merged_key *m)
     cw_request_int(o->r, "at_root_per_second", (int64_t)((m->root_rate + 500) / 1000));
     cw_request_int(o->r, "error_per_second", (int64_t)((m->error + 500) / 1000));
     if (m->root != CW_SERVER_NONE) {
-        cw_request_text(o->r, "root", coord_text(o->k, m->root, server));
-    } else if (cw_servers_for_key(o->k->svc, &id, 1, &root) ==
-               1) { /* it is asked for so little there that it does not say so */
-        cw_request_text(o->r, "root", coord_text(o->k, cw_server_id(o->k->svc, root), server));
+        tell_server_id(o->k->svc, o->r, "root", m->root);
+    } else if (cw_servers_for_key(o->k->svc, &id, 1, &root) == 1) {
+        /* The root is asked for the key too rarely to report it. */
+        tell_server(o->r, "root", root);
     }
     for (unsigned i = 0; i < m->holders; i++) {
         size_t used = strlen(copies);
-        snprintf(copies + used, sizeof copies - used, "%s%s", i > 0 ? " " : "", coord_text(o->k, m->holder[i], server));
+        cw_coord c = cw_server_coord(o->k->svc, m->holder[i]);
+        snprintf(copies + used, sizeof copies - used, "%s%u,%u,%u", i > 0 ? " " : "", c.x, c.y, c.z);
     }
     cw_request_text(o->r, "copies", copies);
 }
@@ -209,12 +204,11 @@ int overview_hot(struct kvcache *k, cw_request *r, unsigned most)
     return begin(o, rc);
 }
 
-/* ---- flush ------------------------------------------------------------------------------------------------------------ */
+/* ---- flush ------------------------------------------------------------------------------------------------------- */
 
 static void flushed(void *arg, const struct flush_result *result)
 {
     struct overview *o = arg;
-    char server[COORD_TEXT];
     bool all = result->status == KV_OK;
     cw_request_text(o->r, "status",
                     all                   ? kv_status_text(KV_OK)
@@ -223,7 +217,7 @@ static void flushed(void *arg, const struct flush_result *result)
     cw_request_int(o->r, "servers", result->answered);
     cw_request_int(o->r, "missing", result->missing);
     if (result->first != CW_SERVER_NONE) {
-        cw_request_text(o->r, "first_missing", coord_text(o->k, result->first, server));
+        tell_server_id(o->k->svc, o->r, "first_missing", result->first);
     }
     end(o);
 }

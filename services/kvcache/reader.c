@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reader.c - the asker's side: a question goes to the key's root, or for reads to the nearest of k + 1 places, again until it is answered or
- * its time is over.
+ * reader.c - the asker's side: a question goes to the key's root, or for reads to the nearest of k + 1 places, again
+ * until it is answered or its time is over.
  *
- * kvcache rule 10: a write goes to one server, and names the instance it means there, and the same number with every attempt. Answered "not me" it
- * was not done, and begins anew under another number. Once an attempt was not answered it may have been done: from then on it goes
- * to that instance only, who remembers; and when that one is not the root any more nobody knows (KV_UNKNOWN). So that the first write to a
- * server can be repeated as any other, its instance is asked for before.
+ * kvcache rule 10: a write goes to one server, and names the instance it means there, and the same number with every
+ * attempt. Answered "not me" it was not done, and begins anew under another number. Once an attempt was not answered it
+ * may have been done: from then on it goes to that instance only, who remembers; and when that one is not the root any
+ * more nobody knows (KV_UNKNOWN). So that the first write to a server can be repeated as any other, its instance is
+ * asked for before.
  */
 #include "services/kvcache/reader.h"
 
@@ -17,6 +18,7 @@
 #include "services/kvcache/op.h"
 #include "services/kvcache/root.h"
 #include "services/kvcache/walk.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +28,7 @@ enum { BACKOFF_US = 500, BACKOFF_DOUBLINGS = 5 };
 
 static void go(struct question *q);
 
-/* ---- The end ----------------------------------------------------------------------------------------------------------- */
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
 
 static enum kv_counter count_of_hit(enum kv_source source)
 {
@@ -139,8 +141,8 @@ static void finish(struct question *q, struct kv_answer *answer, bool share)
     list_splice_back(&followers, &q->followers);
     detach(q);
     /*
-     * Who asked first is told first: what is shared is a packet's, and what is this server's own memory is for q alone, and gone with the first question that
-     * a follower asks.
+     * Who asked first is told first: what is shared is a packet's, and what is this server's own memory is for q alone,
+     * and gone with the first question that a follower asks.
      */
     struct kv_answer own = *answer;
     end(q, &own);
@@ -158,7 +160,7 @@ static void give_up(struct question *q)
     finish_with(q, q->doubt ? KV_UNKNOWN : KV_TIMED_OUT);
 }
 
-/* ---- Once more --------------------------------------------------------------------------------------------------------- */
+/* ---- Once more --------------------------------------------------------------------------------------------------- */
 
 static void again_due(cw_svc *s, void *state, void *arg)
 {
@@ -207,7 +209,7 @@ static void look_to_win(struct question *q)
     go(q);
 }
 
-/* ---- An attempt ---------------------------------------------------------------------------------------------------------- */
+/* ---- An attempt -------------------------------------------------------------------------------------------------- */
 
 static struct kv_ask ask_of(const struct question *q)
 {
@@ -326,7 +328,7 @@ static void go_write(struct question *q)
         ask_here(q);
         return;
     }
-    const cw_to to = {.kind = CW_TO_SERVER, .job = KVCACHE_JOB, .port = KV_PORT, .server = root, .process = target};
+    const cw_to to = to_server(k->svc, KVCACHE_JOB, KV_PORT, target);
     if (!q->doubt) {
         q->addressed = KV_MUTANT(RETRY_ANYWHERE) ? 0 : k->instances[target];
     }
@@ -352,7 +354,7 @@ static void go(struct question *q)
     }
 }
 
-/* ---- What came back ------------------------------------------------------------------------------------------------------- */
+/* ---- What came back ---------------------------------------------------------------------------------------------- */
 
 /* A copy that may be kept was good when it came; and a miss says nothing, so that everybody may have it. */
 static bool may_share(struct question *q, const struct kv_answer *answer, cw_server from)
@@ -441,7 +443,7 @@ void reader_replied(struct question *q, int status, const struct kv_answer *answ
     }
 }
 
-/* ---- The beginning -------------------------------------------------------------------------------------------------------- */
+/* ---- The beginning ----------------------------------------------------------------------------------------------- */
 
 static struct question *question_new(struct kvcache *k, const struct kv_request *r, const cw_key *id)
 {

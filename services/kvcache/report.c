@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report.c - what one server tells operators of its cache: its numbers, and the keys that it is asked for most. Written for the way (survey.c), and told
- * from there.
+ * report.c - what one server tells operators of its cache: its numbers, and the keys that it is asked for most. Written
+ * for the way (survey.c), and told from there.
  */
 #include "services/kvcache/report.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Numbers: 64 bits each, in this order ------------------------------------------------------------------------------- */
+/* ---- Numbers: 64 bits each, in this order ------------------------------------------------------------------------ */
 
 enum { FACTS = 11 };
 static const char *const fact_names[FACTS] = {"values",  "value_bytes", "value_bytes_max", "evicted",
@@ -65,7 +65,7 @@ void report_fields(cw_request *r, const uint8_t *bytes, size_t length)
     }
 }
 
-/* ---- Hot keys: job:32 rate:64 error:64 root:8 holders:8 key length:8 | holders, 32 each | key ------------------------------ */
+/* ---- Hot keys: job:32 rate:64 error:64 root:8 holders:8 key length:8 | holders, 32 each | key -------------------- */
 
 enum { HOT_HEAD = 23, HOLDERS_SHOWN = 16 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * root.c - the root's side of a key: what reads and writes make of its value, one write after the other (op.h); and before a write takes
- * effect, every copy of the key is taken back (kvcache rule 1).
+ * root.c - the root's side of a key: what reads and writes make of its value, one write after the other (op.h); and
+ * before a write takes effect, every copy of the key is taken back (kvcache rule 1).
  */
 #include "services/kvcache/root.h"
 
@@ -13,6 +13,7 @@
 #include "services/kvcache/reader.h"
 #include "services/kvcache/sweep.h"
 #include "services/kvcache/walk.h"
+#include "services/reply/servers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,9 +36,11 @@ static struct item_name name_of_drop(const struct drop *d)
     return (struct item_name){.id = d->id, .job = d->job, .key = d->key, .key_length = (uint8_t)d->key_length};
 }
 
-/* ---- Values -------------------------------------------------------------------------------------------------------- */
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-/* kvcache rule 6: what was put here before the key was, for however short a time, about to be somebody else's, is gone. */
+/*
+ * kvcache rule 6: what was put here before the key was, for however short a time, about to be somebody else's, is gone.
+ */
 struct item *root_value(struct kvcache *k, const struct item_name *name)
 {
     struct item *i = items_find(&k->values, name, cw_now(k->svc));
@@ -85,7 +88,7 @@ void root_look(struct kvcache *k, const struct item_name *name, const struct kv_
     carry_out(k, name, r, answer);
 }
 
-/* ---- Writes that others may ask for again --------------------------------------------------------------------------- */
+/* ---- Writes that others may ask for again ------------------------------------------------------------------------ */
 
 static void remember(struct dedup_write *d, const struct kv_answer *answer)
 {
@@ -105,7 +108,10 @@ static void remember(struct dedup_write *d, const struct kv_answer *answer)
     }
 }
 
-/* The value that a look got then, if it is there still; one that was replaced or lost meanwhile is a miss, which may come at any time. */
+/*
+ * The value that a look got then, if it is there still; one that was replaced or lost meanwhile is a miss, which may
+ * come at any time.
+ */
 static void recall_look(struct kvcache *k, const struct item_name *name, const struct dedup_write *d,
                         struct kv_answer *answer)
 {
@@ -159,7 +165,7 @@ static void refuse(struct kvcache *k, const struct asker *asker, enum kv_state s
     rpc_answer(k, asker, &answer);
 }
 
-/* ---- Taking copies back ----------------------------------------------------------------------------------------------- */
+/* ---- Taking copies back ------------------------------------------------------------------------------------------ */
 
 static void settle(struct kvcache *k, struct held_key *held);
 
@@ -206,11 +212,7 @@ static void ask_to_drop(struct kvcache *k, const struct held_key *held, struct h
                        .stamp = h->stamp,
                        .key_length = held->name.key_length};
     memcpy(d->key, held->key, held->name.key_length);
-    const cw_to to = {.kind = CW_TO_SERVER,
-                      .job = KVCACHE_JOB,
-                      .port = KV_PORT,
-                      .server = cw_server_coord(s, h->server),
-                      .process = h->server};
+    const cw_to to = to_server(s, KVCACHE_JOB, KV_PORT, h->server);
     const cw_call_options options = {CW_CALL_INIT, .timeout = CW_MS(DROP_TIMEOUT_MS)};
     if (cw_call(s, p, &to, &options, on_dropped, d) < 0) {
         cw_packet_free(s, p);
@@ -274,8 +276,8 @@ static void run_writes(struct kvcache *k, struct held_key *held)
 }
 
 /*
- * Writes whose asker does not wait any longer: none of them is done, now or later. A question of this server's ends by that, since its time is over; a
- * repetition of another's is refused.
+ * Writes whose asker does not wait any longer: none of them is done, now or later. A question of this server's ends by
+ * that, since its time is over; a repetition of another's is refused.
  */
 static void end_overdue(struct kvcache *k, struct held_key *held)
 {
@@ -295,7 +297,10 @@ static void end_overdue(struct kvcache *k, struct held_key *held)
     held->busy = busy;
 }
 
-/* No copy of it is served: its server is gone, or it is older than any copy, whether its server can still say so or not. */
+/*
+ * No copy of it is served: its server is gone, or it is older than any copy, whether its server can still say so or
+ * not.
+ */
 static bool is_over(struct kvcache *k, const struct holder *h)
 {
     return cw_gone(k->svc, cw_server_coord(k->svc, h->server)) ||
@@ -349,7 +354,7 @@ void root_review(struct kvcache *k)
     }
 }
 
-/* ---- What is asked ------------------------------------------------------------------------------------------------------ */
+/* ---- What is asked ----------------------------------------------------------------------------------------------- */
 
 static void wait_for_copies(struct kvcache *k, struct held_key *held, const struct asker *asker,
                             const struct kv_ask *ask, struct dedup_write *d)
@@ -377,8 +382,9 @@ static void wait_for_copies(struct kvcache *k, struct held_key *held, const stru
 }
 
 /*
- * True when the operation would leave the value that is there as it is: then no copy has to come back for it. When there is none any more (it was
- * evicted) copies of it may be out still: whoever is told so must not read it afterwards.
+ * True when the operation would leave the value that is there as it is: then no copy has to come back for it. When
+ * there is none any more (it was evicted) copies of it may be out still: whoever is told so must not read it
+ * afterwards.
  */
 static bool changes_nothing(struct kvcache *k, const struct item_name *name, const struct kv_request *r)
 {
@@ -502,7 +508,10 @@ static bool is_new(struct kvcache *k, const struct asker *asker, const struct kv
     return false;
 }
 
-/* A large value is not given away by a packet: asked again by the transport, before anything is done, or counted as a use. */
+/*
+ * A large value is not given away by a packet: asked again by the transport, before anything is done, or counted as a
+ * use.
+ */
 static bool is_too_large(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask,
                          const struct item_name *name)
 {

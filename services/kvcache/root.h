@@ -23,15 +23,21 @@ static inline size_t root_write_bytes(const struct kv_ask *ask)
     return sizeof(struct root_write) + ask->r.key_length + ask->r.value_length;
 }
 
-/* An ask for this server as root of the key, whose memId is id; borrows its bytes. Answers now or later, or not at all when nobody waits. */
+/*
+ * An ask for this server as root of the key, whose memId is id; borrows its bytes. Answers now or later, or not at all
+ * when nobody waits.
+ */
 void root_take(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const cw_key *id);
-/* What a read asked for at this server, the root, finds. It changes nothing but uses. The answer borrows until the next call. */
+/*
+ * What a read asked for at this server, the root, finds. It changes nothing but uses. The answer borrows until the next
+ * call.
+ */
 void root_look(struct kvcache *k, const struct item_name *name, const struct kv_request *r, struct kv_answer *answer);
 /* The value here, if there is one that may be served; borrowed until the next call. */
 struct item *root_value(struct kvcache *k, const struct item_name *name);
 /*
- * A write asked for at this server, the root: done at once, and *answer borrows the value until the next call. False: it
- * has to wait, and nothing was done; a question can wait (root_take()).
+ * A write asked for at this server, the root: done at once, and *answer borrows the value until the next call. False:
+ * it has to wait, and nothing was done; a question can wait (root_take()).
  */
 bool root_write(struct kvcache *k, const struct item_name *name, const struct kv_request *r, struct kv_answer *answer);
 /*

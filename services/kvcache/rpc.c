@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rpc.c - asks and answers on their way. What fits a packet is a call, one packet each way; what does not goes by the transport.
+ * rpc.c - asks and answers on their way. What fits a packet is a call, one packet each way; what does not goes by the
+ * transport.
  */
 #include "services/kvcache/rpc.h"
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * survey.c - one question to the cache of every server in view, for operators: each answers once, or is told to be silent.
+ * survey.c - one question to the cache of every server in view, for operators: each answers once, or is told to be
+ * silent.
  */
 #include "services/kvcache/survey.h"
 
 #include "services/kvcache/report.h"
+#include "services/reply/servers.h"
 
 #include <stdlib.h>
 
@@ -64,11 +66,7 @@ static void ask_one(struct survey *v, cw_server to_whom)
     if (p != NULL) {
         kv_ask_encode(&ask, cw_packet_data(p, NULL));
         *call = (struct survey_call){v, to_whom};
-        const cw_to to = {.kind = CW_TO_SERVER,
-                          .job = KVCACHE_JOB,
-                          .port = KV_PORT,
-                          .server = cw_server_coord(s, to_whom),
-                          .process = to_whom};
+        const cw_to to = to_server(s, KVCACHE_JOB, KV_PORT, to_whom);
         const cw_call_options options = {CW_CALL_INIT, .timeout = CW_MS(ATTEMPT_MS), .retries = RETRIES};
         rc = cw_call(s, p, &to, &options, on_reply, call);
     }

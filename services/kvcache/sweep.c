@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sweep.c - values and copies that are as good as gone: found when they are used, and by a sweep that gives their memory back.
+ * sweep.c - values and copies that are as good as gone: found when they are used, and by a sweep that gives their
+ * memory back.
  */
 #include "services/kvcache/sweep.h"
 
@@ -44,8 +45,8 @@ static bool has_moved(void *context, struct item *i)
 }
 
 /*
- * Looking at every value at once could take longer than a server may stall. It need not: a value is looked at whenever it is used, and
- * what moved is as good as gone from the moment the view changed. This gives its memory back.
+ * Looking at every value at once could take longer than a server may stall. It need not: a value is looked at whenever
+ * it is used, and what moved is as good as gone from the moment the view changed. This gives its memory back.
  */
 static void sweep_due(cw_svc *s, void *state, void *arg)
 {

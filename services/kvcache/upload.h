@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * upload.h - values that operators bring in pieces, as a request of the control protocol is shorter than a value may be. Few, for a short time.
+ * upload.h - values that operators send in pieces, because a request of the control protocol is shorter than a value
+ * may be. There are few at one time, and each lives for a short time.
  */
 #ifndef SERVICES_KVCACHE_UPLOAD_H
 #define SERVICES_KVCACHE_UPLOAD_H
@@ -20,9 +21,12 @@ struct uploads {
     } upload[UPLOADS];
 };
 
-/* Adds bytes to what is there under that number, which is not 0. -EBUSY: so many are under way; -EMSGSIZE: above a value's most, and it is gone; -ENOMEM. */
+/*
+ * Adds bytes to the upload with that number, which is not 0. -EBUSY: UPLOADS others are under way. -EMSGSIZE: the value
+ * became longer than KV_VALUE_MAX, and the upload is gone. -ENOMEM.
+ */
 CW_MUST_CHECK int upload_add(struct uploads *s, uint64_t id, const uint8_t *bytes, size_t length, cw_time now);
-/* Gives the bytes, to be freed, and forgets them; NULL: there are none of that number. */
+/* Gives the bytes, for the caller to free, and forgets the upload. NULL: there is none with that number. */
 uint8_t *upload_take(struct uploads *s, uint64_t id, size_t *length);
 void upload_close(struct uploads *s);
 

@@ -55,7 +55,7 @@ const char *walk_who(const struct kvcache *k, const struct item_name *name, char
 
 #define WHO(name) walk_who(w->k, name, (char[WALK_WHO]){0})
 
-/* ---- Values and copies ----------------------------------------------------------------------------------------------- */
+/* ---- Values and copies ------------------------------------------------------------------------------------------- */
 
 static struct item_name name_of(const struct item *i)
 {
@@ -88,8 +88,8 @@ typedef void (*check_fn)(const struct walk *w, const struct item *i);
 static size_t walk_queue(struct walk *w, const struct item_queue *q, bool main, check_fn check)
 {
     size_t count = 0, bytes = 0;
-    for (const struct list_node *n = list_first(&q->list); n != NULL; n = list_next(&q->list, n)) {
-        const struct item *i = container_of(n, const struct item, queue);
+    for (struct list_node *n = list_first(&q->list); n != NULL; n = list_next(&q->list, n)) {
+        const struct item *i = container_of(n, struct item, queue);
         struct item_name name = name_of(i);
         CHECK_RULE(i->main == main && i->key_length >= 1, table_items, WHO(&name));
         check(w, i);
@@ -129,13 +129,13 @@ static void check_copy(const struct walk *w, const struct item *i)
     CHECK_RULE(i->epoch <= w->epoch, rule_4, WHO(&name));
 }
 
-/* ---- Holders, and writes that wait for them --------------------------------------------------------------------------- */
+/* ---- Holders, and writes that wait for them ---------------------------------------------------------------------- */
 
 static void walk_waiting(struct walk *w, const struct held_key *held)
 {
     size_t count = 0, bytes = 0;
-    for (const struct list_node *n = list_first(&held->writes); n != NULL; n = list_next(&held->writes, n)) {
-        const struct root_write *write = container_of(n, const struct root_write, node);
+    for (struct list_node *n = list_first(&held->writes); n != NULL; n = list_next(&held->writes, n)) {
+        const struct root_write *write = container_of(n, struct root_write, node);
         bytes += root_write_bytes(&write->ask);
         count++;
         if (write->record != NULL) {
@@ -179,28 +179,28 @@ static void walk_holders(struct walk *w)
     }
     w->steps += h->count > 0 ? HOLDERS_CHAINS / CHAINS_A_STEP : 0;
     cw_time before = {0};
-    for (const struct list_node *n = list_first(&h->ages); n != NULL; n = list_next(&h->ages, n)) {
-        const struct held_key *held = container_of(n, const struct held_key, by_age);
+    for (struct list_node *n = list_first(&h->ages); n != NULL; n = list_next(&h->ages, n)) {
+        const struct held_key *held = container_of(n, struct held_key, by_age);
         CHECK_RULE(!cw_time_before(held->latest, before), table_holders, WHO(&held->name));
         before = held->latest;
         walk_held(w, held);
         aged++;
     }
-    for (const struct list_node *n = list_first(&w->k->waiting); n != NULL; n = list_next(&w->k->waiting, n)) {
+    for (struct list_node *n = list_first(&w->k->waiting); n != NULL; n = list_next(&w->k->waiting, n)) {
         waiting++;
     }
     CHECK_RULE(chained == h->count && aged == h->count && aged <= h->most, table_holders, WHO(NULL));
     CHECK_RULE(waiting == w->waiting_keys && w->waiting_bytes == w->k->waiting_bytes, table_holders, WHO(NULL));
 }
 
-/* ---- Writes that were done -------------------------------------------------------------------------------------------- */
+/* ---- Writes that were done --------------------------------------------------------------------------------------- */
 
 static void walk_dedup(struct walk *w)
 {
     const struct dedup *d = &w->k->dedup;
     size_t aged = 0, chained = 0, under_way = 0;
-    for (const struct list_node *n = list_first(&d->ages); n != NULL; n = list_next(&d->ages, n)) {
-        const struct dedup_write *write = container_of(n, const struct dedup_write, by_age);
+    for (struct list_node *n = list_first(&d->ages); n != NULL; n = list_next(&d->ages, n)) {
+        const struct dedup_write *write = container_of(n, struct dedup_write, by_age);
         CHECK_RULE(write->asker->instance != 0 && list_is_linked(&write->of_asker), table_dedup, WHO(NULL));
         under_way += write->under_way != NULL;
         aged++;
@@ -217,14 +217,14 @@ static void walk_dedup(struct walk *w)
     w->steps += aged + (d->count > 0 ? DEDUP_CHAINS / CHAINS_A_STEP : 0);
 }
 
-/* ---- Questions ---------------------------------------------------------------------------------------------------------- */
+/* ---- Questions --------------------------------------------------------------------------------------------------- */
 
 static bool waits_at_root(struct kvcache *k, const struct question *q, const struct item_name *name)
 {
     const struct held_key *held = holders_find(&k->holders, name);
-    for (const struct list_node *n = held != NULL ? list_first(&held->writes) : NULL; n != NULL;
+    for (struct list_node *n = held != NULL ? list_first(&held->writes) : NULL; n != NULL;
          n = list_next(&held->writes, n)) {
-        const struct root_write *write = container_of(n, const struct root_write, node);
+        const struct root_write *write = container_of(n, struct root_write, node);
         if (write->asker.kind == ASKER_HERE && write->asker.question == q) {
             return true;
         }
@@ -242,8 +242,8 @@ static size_t walk_followers(struct walk *w, const struct question *q)
 {
     size_t count = 0;
     struct item_name name = asked_of(q);
-    for (const struct list_node *n = list_first(&q->followers); n != NULL; n = list_next(&q->followers, n)) {
-        const struct question *f = container_of(n, const struct question, fetch);
+    for (struct list_node *n = list_first(&q->followers); n != NULL; n = list_next(&q->followers, n)) {
+        const struct question *f = container_of(n, struct question, fetch);
         bool same = f->r.job == q->r.job && f->r.key_length == q->r.key_length &&
                     memcmp(f->r.key, q->r.key, q->r.key_length) == 0;
         CHECK_RULE(f->follows && !f->fetches && !f->write && same, table_fetches, WHO(&name));
@@ -255,8 +255,8 @@ static size_t walk_followers(struct walk *w, const struct question *q)
 static void walk_list(struct walk *w, const struct list *list, bool writes, size_t *count, size_t *bytes)
 {
     uint64_t before = 0;
-    for (const struct list_node *n = list_first(list); n != NULL; n = list_next(list, n)) {
-        const struct question *q = container_of(n, const struct question, node);
+    for (struct list_node *n = list_first(list); n != NULL; n = list_next(list, n)) {
+        const struct question *q = container_of(n, struct question, node);
         struct item_name name = asked_of(q);
         CHECK_RULE(!q->finished && q->write == writes && q->k == w->k, table_questions, WHO(&name));
         if (writes) {
@@ -278,13 +278,13 @@ static void walk_questions(struct walk *w)
     walk_list(w, &k->questions, false, &count, &bytes);
     walk_list(w, &k->writes, true, &count, &bytes);
     CHECK_RULE(count == k->question_count && bytes == k->question_bytes, table_questions, WHO(NULL));
-    for (const struct list_node *n = list_first(&k->questions); n != NULL; n = list_next(&k->questions, n)) {
-        follow += container_of(n, const struct question, node)->follows;
+    for (struct list_node *n = list_first(&k->questions); n != NULL; n = list_next(&k->questions, n)) {
+        follow += container_of(n, struct question, node)->follows;
     }
     for (unsigned at = 0; at < KV_FETCH_CHAINS; at++) {
         const struct list *chain = &k->fetches[at];
-        for (const struct list_node *n = list_first(chain); n != NULL; n = list_next(chain, n)) {
-            const struct question *q = container_of(n, const struct question, fetch);
+        for (struct list_node *n = list_first(chain); n != NULL; n = list_next(chain, n)) {
+            const struct question *q = container_of(n, struct question, fetch);
             struct item_name name = asked_of(q);
             CHECK_RULE(q->fetches && !q->write && q->id.b[0] % KV_FETCH_CHAINS == at, table_fetches, WHO(&name));
             CHECK_RULE((int32_t)(k->generation - q->generation) >= 0, rule_16, WHO(&name));
@@ -295,13 +295,13 @@ static void walk_questions(struct walk *w)
     w->steps += 2 * count;
 }
 
-/* ---- The rest ------------------------------------------------------------------------------------------------------------ */
+/* ---- The rest ---------------------------------------------------------------------------------------------------- */
 
 static void walk_flushes(struct walk *w)
 {
     const struct kvcache *k = w->k;
     unsigned flushes = 0;
-    for (const struct list_node *n = list_first(&k->flushes); n != NULL; n = list_next(&k->flushes, n)) {
+    for (struct list_node *n = list_first(&k->flushes); n != NULL; n = list_next(&k->flushes, n)) {
         flushes++;
     }
     CHECK_RULE(flushes == k->flush_count && k->cuts <= KV_CUTS_MOST, table_flushes, WHO(NULL));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a client may say: the first byte draws how it is cut into pieces, and whether the cache answers at once or later. Every piece is answered by words of memcached, in bounds;
- * in pieces and in one the answers are the same.
+ * What a client may say: the first byte draws how it is cut into pieces, and whether the cache answers at once or
+ * later. Every piece is answered by words of memcached, in bounds; in pieces and in one the answers are the same.
  */
 #define _GNU_SOURCE /* memmem() */
 #include "mc_talk.h"

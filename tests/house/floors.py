@@ -61,7 +61,7 @@ FOLDERS = (
     Folder(CAST, 4, CAST, (*GROUND, REPLY), False),
     Folder(GROUP, 4, GROUP, (*GROUND, CAST, REPLY), False),
     Folder(FILE, 4, FILE, (*GROUND, CAST, REPLY), False),
-    Folder(MEMCACHED, 4, MEMCACHED, (*GROUND, TRANSPORT, KVCACHE), False),
+    Folder(MEMCACHED, 4, MEMCACHED, (*GROUND, REPLY, TRANSPORT, KVCACHE), False),
     Folder(MULTICAST, 4, "services/multicast", (*GROUND, CAST, GROUP, FILE, REPLY), False),
     Folder(SERVICE_LIST, 4, "services", (CONTRACTS, BASE, WIRE, NMU, *SERVICES, CAST, REPLY), False),
     Folder(SCENARIO, 4, "scenario", (*NODE, COMMANDLINE), False),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kv_standin.h - a cache of one server that answers as kv_do() does, for tests of those who ask: values in items.h, rules by op.h, no network. At once, or
- * (deferred) when the test says so and in the order it says.
+ * kv_standin.h - a cache of one server that answers as kv_do() does, for tests of those who ask: values in items.h,
+ * rules by op.h, no network. At once, or (deferred) when the test says so and in the order it says.
  */
 #ifndef KIT_KV_STANDIN_H
 #define KIT_KV_STANDIN_H

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* ---- Pieces ---------------------------------------------------------------------------------------------------------- */
+/* ---- Pieces ------------------------------------------------------------------------------------------------------ */
 
 size_t mc_digits(uint64_t n, uint8_t out[static MC_DIGITS])
 {
@@ -48,7 +48,7 @@ bool mc_answer_line(const char *text, struct mc_buffer *out)
     return true;
 }
 
-/* ---- What went wrong ------------------------------------------------------------------------------------------------- */
+/* ---- What went wrong --------------------------------------------------------------------------------------------- */
 
 static const char *failure(enum kv_status status)
 {
@@ -90,7 +90,7 @@ static const char *refusal(int rc)
     }
 }
 
-/* ---- Classic --------------------------------------------------------------------------------------------------------- */
+/* ---- Classic ----------------------------------------------------------------------------------------------------- */
 
 /* VALUE <key> <flags> <bytes> [<cas>]\r\n<bytes>\r\n */
 static bool write_value(const struct mc_answer *a, const struct kv_result *r, struct mc_buffer *out)
@@ -148,7 +148,7 @@ static bool write_number(const struct kv_result *r, struct mc_buffer *out)
     return mc_buffer_add(out, r->value, r->value_length) && mc_buffer_add(out, "\r\n", 2);
 }
 
-/* ---- Meta ------------------------------------------------------------------------------------------------------------ */
+/* ---- Meta -------------------------------------------------------------------------------------------------------- */
 
 static const char *meta_code(char name, enum kv_status status)
 {
@@ -289,7 +289,7 @@ static bool write_meta(const struct mc_answer *a, const struct kv_result *r, str
     return true;
 }
 
-/* ---- Whole ----------------------------------------------------------------------------------------------------------- */
+/* ---- Whole ------------------------------------------------------------------------------------------------------- */
 
 static bool looks(const struct mc_answer *a)
 {

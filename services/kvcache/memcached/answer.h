@@ -2,8 +2,8 @@
 /*
  * answer.h - results of the cache in memcached's words.
  *
- * A look-up that failed for whatever reason is a miss, which may come at any time (kvcache.h) and which every client can deal with. A write that
- * failed says why, as a SERVER_ERROR.
+ * A look-up that failed for whatever reason is a miss, which may come at any time (kvcache.h) and which every client
+ * can deal with. A write that failed says why, as a SERVER_ERROR.
  */
 #ifndef SERVICES_KVCACHE_MEMCACHED_ANSWER_H
 #define SERVICES_KVCACHE_MEMCACHED_ANSWER_H

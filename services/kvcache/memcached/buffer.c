@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is in it moves to the front of its memory when that makes the room and costs less than was taken since; else it gets more memory. */
+/*
+ * What is in it moves to the front of its memory when that makes the room and costs less than was taken since; else it
+ * gets more memory.
+ */
 static bool grow(struct mc_buffer *b, size_t length)
 {
     size_t held = mc_buffer_length(b);

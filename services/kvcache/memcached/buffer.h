@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * buffer.h - bytes that come at one end and go at the other: what a client has sent and is not read yet, what it has not taken yet. One
- * piece of memory, so that one system call takes all of it. All zero is an empty one. Not thread-safe.
+ * buffer.h - bytes that come at one end and go at the other: what a client has sent and is not read yet, what it has
+ * not taken yet. One piece of memory, so that one system call takes all of it. All zero is an empty one. Not
+ * thread-safe.
  */
 #ifndef SERVICES_KVCACHE_MEMCACHED_BUFFER_H
 #define SERVICES_KVCACHE_MEMCACHED_BUFFER_H
@@ -27,7 +28,10 @@ static inline const uint8_t *mc_buffer_bytes(const struct mc_buffer *b)
     return b->bytes != NULL ? b->bytes + b->first : NULL;
 }
 
-/* Borrows so many writable bytes at the end, until the next call; mc_buffer_put() says how many were written. NULL: no memory. */
+/*
+ * Borrows so many writable bytes at the end, until the next call; mc_buffer_put() says how many were written. NULL: no
+ * memory.
+ */
 uint8_t *mc_buffer_space(struct mc_buffer *b, size_t length);
 static inline void mc_buffer_put(struct mc_buffer *b, size_t length)
 {

@@ -24,8 +24,8 @@ enum {
     READS = 4,              /* of one connection in a turn */
     ROUNDS = 2,             /* of answers that were taken, and more of them */
     /*
-     * Of all connections in a turn of the loop, some 2 to 5 ms: the server has links to serve, and neighbours that count it out when they hear
-     * nothing for `dead`. A command counts as so many bytes besides those that come and go.
+     * Of all connections in a turn of the loop, some 2 to 5 ms: the server has links to serve, and neighbours that
+     * count it out when they hear nothing for `dead`. A command counts as so many bytes besides those that come and go.
      */
     TURN_BYTES = 2 * 1024 * 1024,
     STEP_BYTES = 2048,
@@ -75,7 +75,7 @@ static void hub_gone(void *context)
     }
 }
 
-/* ---- The cache --------------------------------------------------------------------------------------------------------- */
+/* ---- The cache --------------------------------------------------------------------------------------------------- */
 
 static int hub_run(void *context, const struct kv_request *r, kv_done_fn done, void *arg)
 {
@@ -206,7 +206,7 @@ static void enter(struct gateway *g, struct task *t)
     spend(g, (size_t)(g->hub.steps - steps + 1) * STEP_BYTES);
 }
 
-/* ---- A connection ------------------------------------------------------------------------------------------------------ */
+/* ---- A connection ------------------------------------------------------------------------------------------------ */
 
 static void alive(struct connection *c)
 {
@@ -289,7 +289,9 @@ static void resume(struct connection *c)
     enter(c->gateway, &t);
 }
 
-/* Answers go out, and what had to wait for their going goes on, until there is nothing more to do now. False: hung up. */
+/*
+ * Answers go out, and what had to wait for their going goes on, until there is nothing more to do now. False: hung up.
+ */
 static bool settle(struct connection *c)
 {
     const struct mc_buffer *out = mc_session_answers(c->session);
@@ -415,7 +417,7 @@ static void on_work(evutil_socket_t fd, short what, void *context)
     gateway_work(context);
 }
 
-/* ---- Coming and going ------------------------------------------------------------------------------------------------- */
+/* ---- Coming and going -------------------------------------------------------------------------------------------- */
 
 static void turn_away(struct gateway *g, int fd, const char *words)
 {
@@ -520,7 +522,7 @@ static void on_clock(evutil_socket_t fd, short what, void *context)
     }
 }
 
-/* ---- Opening ------------------------------------------------------------------------------------------------------------ */
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 static int because(int rc, const char *listen, const char *problem, char why[static GATEWAY_WHY])
 {

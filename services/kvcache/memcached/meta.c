@@ -35,7 +35,7 @@ static const struct meta_command *command_of(char name)
     return NULL;
 }
 
-/* ---- Flags ----------------------------------------------------------------------------------------------------------- */
+/* ---- Flags ------------------------------------------------------------------------------------------------------- */
 
 static const char *take_opaque(struct mc_meta_wants *w, struct mc_word token)
 {
@@ -243,7 +243,7 @@ static const char *take_flags(struct mc_meta *m, struct mc_word rest, const stru
     return NULL;
 }
 
-/* ---- Lines ----------------------------------------------------------------------------------------------------------- */
+/* ---- Lines ------------------------------------------------------------------------------------------------------- */
 
 static const char *decode_key(struct mc_meta *m)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * meta.h - memcached's meta commands (mn, mg, ms, md, ma, me; "Meta Commands" in its doc/protocol.txt), read into operations of the cache.
+ * meta.h - memcached's meta commands (mn, mg, ms, md, ma, me; "Meta Commands" in its doc/protocol.txt), read into
+ * operations of the cache.
  *
  * Flags of a proxy (P, L) are taken and mean nothing. Pure; borrows the line, what points into it lives as long.
  */

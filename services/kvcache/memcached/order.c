@@ -25,9 +25,12 @@ void order_ended(struct mc_session *s)
     s->hub->under_way--;
 }
 
-/* ---- Slots ----------------------------------------------------------------------------------------------------------- */
+/* ---- Slots ------------------------------------------------------------------------------------------------------- */
 
-/* An answer is lost: what comes behind it would be taken for it. Nothing goes out any more, and the client is hung up on. */
+/*
+ * An answer is lost: what comes behind it would be taken for it. Nothing goes out any more, and the client is hung up
+ * on.
+ */
 static void fail(struct mc_session *s)
 {
     s->failed = true;
@@ -184,7 +187,7 @@ void order_line(struct mc_session *s, const char *text)
     }
 }
 
-/* ---- Asking ---------------------------------------------------------------------------------------------------------- */
+/* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
 static bool touches(const struct mc_slot *slot, const uint8_t *key, size_t length)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * order.h - the inside of a session: what is asked of the cache, and how its answers get into the order of the commands. A slot is an answer that
- * is due; slots stand in that order; who is first writes to the client, others wait in their slots.
+ * order.h - the inside of a session: what is asked of the cache, and how its answers get into the order of the
+ * commands. A slot is an answer that is due; slots stand in that order; who is first writes to the client, others wait
+ * in their slots.
  */
 #ifndef SERVICES_KVCACHE_MEMCACHED_ORDER_H
 #define SERVICES_KVCACHE_MEMCACHED_ORDER_H
@@ -54,7 +55,10 @@ struct mc_session {
     struct mc_meta meta;
 };
 
-/* Gives a slot with an empty answer; NULL: no memory, and the session has failed. Taken by order_begin() or order_push(). */
+/*
+ * Gives a slot with an empty answer; NULL: no memory, and the session has failed. Taken by order_begin() or
+ * order_push().
+ */
 struct mc_slot *order_slot(struct mc_session *s);
 /* Takes one that is not needed. */
 void order_give(struct mc_hub *hub, struct mc_slot *slot);

@@ -58,7 +58,7 @@ static enum mc_shape shape_of(enum kv_op op)
     }
 }
 
-/* ---- Commands: each gives false when it must wait, and then nothing of it has been read ----------------------------------- */
+/* ---- Commands: each gives false when it must wait, and then nothing of it has been read -------------------------- */
 
 /* The keys up to the line's end, as many as may be asked for now. */
 static bool take_keys(struct mc_session *s, struct input *in, const uint8_t *end)
@@ -121,8 +121,8 @@ static void run_write(struct mc_session *s, struct mc_slot *slot, struct kv_requ
 }
 
 /*
- * A command with a value of `bytes` bytes: run at once when they are here, else when they have come. The slot's answer is set but for the
- * key; it is taken when this gives true.
+ * A command with a value of `bytes` bytes: run at once when they are here, else when they have come. The slot's answer
+ * is set but for the key; it is taken when this gives true.
  */
 static bool take_write(struct mc_session *s, struct input *in, const uint8_t *end, struct mc_slot *slot,
                        const struct kv_request *request, size_t length)
@@ -245,7 +245,7 @@ static bool take_error(struct mc_session *s, const struct mc_command *c)
     return true;
 }
 
-/* ---- Meta commands ------------------------------------------------------------------------------------------------------- */
+/* ---- Meta commands ----------------------------------------------------------------------------------------------- */
 
 static struct mc_slot *meta_slot(struct mc_session *s, const struct mc_meta *m)
 {
@@ -298,7 +298,7 @@ static bool take_meta(struct mc_session *s, struct input *in, const struct mc_co
     return true;
 }
 
-/* ---- Reading --------------------------------------------------------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 static bool take_text_write(struct mc_session *s, struct input *in, const struct mc_command *c, const uint8_t *end)
 {
@@ -426,7 +426,7 @@ static void read_all(struct mc_session *s, struct input *in)
     }
 }
 
-/* ---- In and out ------------------------------------------------------------------------------------------------------ */
+/* ---- In and out -------------------------------------------------------------------------------------------------- */
 
 /* What was kept is read, and what is left of it kept. */
 static void read_kept(struct mc_session *s)

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.h - one client's conversation: bytes come in, as they come; commands are read, asked of the cache, and answered in the order in which
- * they came. Pure of sockets and clocks: a gateway (gateway.c) brings bytes and takes answers, a test does the same.
+ * session.h - one client's conversation: bytes come in, as they come; commands are read, asked of the cache, and
+ * answered in the order in which they came. Pure of sockets and clocks: a gateway (gateway.c) brings bytes and takes
+ * answers, a test does the same.
  *
- * - Operations run beside one another, MC_WINDOW of them, so that a multi-get asks all roots at once and a pipeline does not wait for
+ * - Operations run beside one another, MC_WINDOW of them, so that a multi-get asks all roots at once and a pipeline
+ * does not wait for
  *   every answer; but one on a key waits for a write before it on the same key, as does a write for what looks at it: a client sees its own
  *   commands happen in their order.
- * - A look-up that is answered at once (kv_do() calls back before it returns) costs no allocation: its answer goes straight behind the others.
- * - No client keeps the server to itself: after MC_STEPS commands or keys feed and resume return, and resume goes on.
- * - Bounded: while config->output bytes of answers are not taken, nothing more is read; while all sessions' are above config->memory, or as many
+ * - A look-up that is answered at once (kv_do() calls back before it returns) costs no allocation: its answer goes
+ * straight behind the others. - No client keeps the server to itself: after MC_STEPS commands or keys feed and resume
+ * return, and resume goes on. - Bounded: while config->output bytes of answers are not taken, nothing more is read;
+ * while all sessions' are above config->memory, or as many
  *   values of any length as would fill it are under way, each asks for one value at a time. What a client says is kept only as far as a command is not whole: a line of 2 KiB (1 MiB for the keys of get), or
  *   a value of KV_VALUE_MAX, which takes memory as it comes.
  *
@@ -27,13 +30,19 @@ enum { MC_WINDOW = 64, MC_STEPS = 256, MC_LINE_MAX = 2048, MC_KEYS_MAX = 1024 * 
 struct mc_session;
 struct mc_slot;
 
-/* What sessions of a gateway share. The owner fills the first part and keeps it for as long as sessions live, closed ones too. */
+/*
+ * What sessions of a gateway share. The owner fills the first part and keeps it for as long as sessions live, closed
+ * ones too.
+ */
 struct mc_hub {
     const struct mc_config *config;
     void *context;
     /* kv_do() of the server. */
     int (*run)(void *context, const struct kv_request *r, kv_done_fn done, void *arg);
-    /* Drops all values, after the delay; done is called exactly once, at once if there is a delay. 0 or -errno, then it is not called. */
+    /*
+     * Drops all values, after the delay; done is called exactly once, at once if there is a delay. 0 or -errno, then it
+     * is not called.
+     */
     int (*flush)(void *context, cw_span delay, kv_done_fn done, void *arg);
     /* Outside of feed and resume: there are answers to take, or room to go on; resume it soon, not from here. */
     void (*ready)(void *context, void *owner);
@@ -54,7 +63,10 @@ struct mc_hub {
 
 /* Borrows the hub. NULL: no memory. */
 struct mc_session *mc_session_open(struct mc_hub *hub, void *owner);
-/* The client is gone: its owner is not told anything any more, and memory goes when the cache has answered what it was asked. */
+/*
+ * The client is gone: its owner is not told anything any more, and memory goes when the cache has answered what it was
+ * asked.
+ */
 void mc_session_close(struct mc_session *s);
 /* Frees what the hub keeps, when there are no sessions. */
 void mc_hub_close(struct mc_hub *hub);
@@ -68,7 +80,10 @@ bool mc_session_wants(const struct mc_session *s);
 /* The answers; who takes some says so with mc_session_taken(). */
 const struct mc_buffer *mc_session_answers(const struct mc_session *s);
 void mc_session_taken(struct mc_session *s, size_t length);
-/* True: to be hung up on once its answers have been taken: it said quit, or what cannot be read; or an answer was lost for want of memory. */
+/*
+ * True: to be hung up on once its answers have been taken: it said quit, or what cannot be read; or an answer was lost
+ * for want of memory.
+ */
 bool mc_session_over(const struct mc_session *s);
 /* True: the client began something it has not ended, or has answers to take: it is not idle but slow. */
 bool mc_session_owes(const struct mc_session *s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stats.h - what the front end of one server counts, and how memcached's `stats` shows it. It counts what its own clients did, not what the
- * cache holds: that is `cwctl kv stats`'s.
+ * stats.h - what the front end of one server counts, and how memcached's `stats` shows it. It counts what its own
+ * clients did, not what the cache holds: that is `cwctl kv stats`'s.
  */
 #ifndef SERVICES_KVCACHE_MEMCACHED_STATS_H
 #define SERVICES_KVCACHE_MEMCACHED_STATS_H

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * system.h - what the memcached front end asks of the system besides its connections: the socket at which clients arrive, time, and what the process
- * has used. Any thread.
+ * system.h - what the memcached front end asks of the system besides its connections: the socket at which clients
+ * arrive, time, and what the process has used. Any thread.
  */
 #ifndef SERVICES_KVCACHE_MEMCACHED_SYSTEM_H
 #define SERVICES_KVCACHE_MEMCACHED_SYSTEM_H
 
 #include <stdint.h>
 
-/* "127.0.0.1:11211", "[::1]:11211". Gives a listening socket that does not block, or -errno; -EINVAL: no such address. */
+/*
+ * "127.0.0.1:11211", "[::1]:11211". Gives a listening socket that does not block, or -errno; -EINVAL: no such address.
+ */
 int mc_system_listen(const char *listen_text);
 /* What is wrong and what to do, of an errno of that; borrowed until the next call. */
 const char *mc_system_problem(int error);

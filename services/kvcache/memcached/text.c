@@ -9,7 +9,7 @@ const char mc_error_chunk[] = "CLIENT_ERROR bad data chunk";
 const char mc_error_expiry[] = "CLIENT_ERROR invalid exptime argument";
 const char mc_error_too_large[] = "SERVER_ERROR object too large for cache";
 
-/* ---- Words ----------------------------------------------------------------------------------------------------------- */
+/* ---- Words ------------------------------------------------------------------------------------------------------- */
 
 struct mc_word mc_word(struct mc_word *rest)
 {
@@ -61,7 +61,7 @@ bool mc_expiry(struct mc_word w, const struct mc_clock *clock, cw_span *out)
     return true;
 }
 
-/* ---- Commands -------------------------------------------------------------------------------------------------------- */
+/* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
 static void refuse(struct mc_command *c, const char *error)
 {
@@ -78,7 +78,8 @@ static bool take_key(struct mc_command *c, struct mc_word *rest)
 }
 
 /*
- * What is left of the line is "noreply", or nothing: at most so many words, of which memcached looks at the last only. False: there are more.
+ * What is left of the line is "noreply", or nothing: at most so many words, of which memcached looks at the last only.
+ * False: there are more.
  */
 static bool take_noreply(struct mc_command *c, struct mc_word *rest, unsigned most)
 {
@@ -97,8 +98,8 @@ static bool take_noreply(struct mc_command *c, struct mc_word *rest, unsigned mo
 }
 
 /*
- * <key> <flags> <exptime> <bytes> [<cas>] [noreply]. After a line that is wrong memcached takes the block for commands, and so does this; a
- * value that is too long is swallowed.
+ * <key> <flags> <exptime> <bytes> [<cas>] [noreply]. After a line that is wrong memcached takes the block for commands,
+ * and so does this; a value that is too long is swallowed.
  */
 static void read_write(struct mc_command *c, struct mc_word rest, const struct mc_clock *clock)
 {

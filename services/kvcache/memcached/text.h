@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.h - command lines of memcached's classic text protocol, as they are in its doc/protocol.txt, read into operations of the cache.
+ * text.h - command lines of memcached's classic text protocol, as they are in its doc/protocol.txt, read into
+ * operations of the cache.
  *
- * Pure: bytes in, a struct or the error in memcached's own words out; what is an error, and which, is as memcached 1.6 does it
- * (tests/net/test_memcached.py compares). What stands between the words is one or more spaces; a line ends with
- * \n, before which one \r is let go. Keys are 1..250 bytes without spaces;
- * control characters are let in, as memcached lets them. Borrows the line: what points into it lives as long.
+ * Pure: bytes in, a struct or the error in memcached's own words out; what is an error, and which, is as memcached 1.6
+ * does it (tests/net/test_memcached.py compares). What stands between the words is one or more spaces; a line ends with
+ * \n, before which one \r is let go. Keys are 1..250 bytes without spaces; control characters are let in, as memcached
+ * lets them. Borrows the line: what points into it lives as long.
  */
 #ifndef SERVICES_KVCACHE_MEMCACHED_TEXT_H
 #define SERVICES_KVCACHE_MEMCACHED_TEXT_H
@@ -42,14 +43,19 @@ struct mc_command {
     const char *error; /* MC_ERROR: the whole line, without \r\n */
 };
 
-/* Of this moment, for expiries that are dates: seconds since 1970. Times up to 30 days are spans, as memcached has it. */
+/*
+ * Of this moment, for expiries that are dates: seconds since 1970. Times up to 30 days are spans, as memcached has it.
+ */
 struct mc_clock {
     int64_t unix_seconds;
 };
 
 /* Reads one line (without its \n). Never fails: what cannot be read is an MC_ERROR. */
 struct mc_command mc_read(const uint8_t *line, size_t length, const struct mc_clock *clock);
-/* True when none of the words is too long for a key: asked before the first of them is looked up, as one bad key refuses them all. */
+/*
+ * True when none of the words is too long for a key: asked before the first of them is looked up, as one bad key
+ * refuses them all.
+ */
 bool mc_keys_fit(struct mc_word keys);
 
 /* Takes the next word off *rest; empty at its end. */

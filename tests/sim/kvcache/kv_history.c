@@ -50,7 +50,7 @@ __attribute__((format(printf, 2, 3))) static void blame(struct judge *j, const c
     j->good = false;
 }
 
-/* ---- Values known by their cas --------------------------------------------------------------------------------------- */
+/* ---- Values known by their cas ----------------------------------------------------------------------------------- */
 
 struct pair {
     uint64_t cas, value;
@@ -89,8 +89,8 @@ static uint64_t value_of(const struct pair *pair, size_t count, uint64_t cas)
 }
 
 /*
- * One cas for one value, and one value for one cas; then events that know a value by its cas get to know it. Where nobody knows both it could be any
- * that was made without an answer: then nothing is said.
+ * One cas for one value, and one value for one cas; then events that know a value by its cas get to know it. Where
+ * nobody knows both it could be any that was made without an answer: then nothing is said.
  */
 static void resolve(struct judge *j)
 {
@@ -128,7 +128,7 @@ static void resolve(struct judge *j)
     free(pair);
 }
 
-/* ---- Clusters -------------------------------------------------------------------------------------------------------- */
+/* ---- Clusters ---------------------------------------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -224,7 +224,7 @@ static void link_chains(struct judge *j)
     }
 }
 
-/* ---- Blocks ---------------------------------------------------------------------------------------------------------- */
+/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
 struct block {
     int64_t first_end, last_begin;
@@ -306,7 +306,7 @@ static void fit(struct judge *j)
     }
 }
 
-/* ---- Keys ------------------------------------------------------------------------------------------------------------- */
+/* ---- Keys -------------------------------------------------------------------------------------------------------- */
 
 static int by_key(const void *a, const void *b)
 {

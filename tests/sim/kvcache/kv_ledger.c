@@ -39,7 +39,7 @@ uint64_t kv_ledger_value(const struct kv_ledger *l, const struct kv_entry *e)
     return (uint64_t)(e - l->entry) + 1;
 }
 
-/* ---- Records --------------------------------------------------------------------------------------------------------- */
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
 
 static uint8_t filling(uint64_t head, size_t i)
 {
@@ -95,7 +95,10 @@ static size_t read_record(struct kv_ledger *l, const uint8_t *bytes, size_t leng
     return size;
 }
 
-/* The value of a word: each record by a question for that key, and each of APPEND behind the one that it has always been behind. */
+/*
+ * The value of a word: each record by a question for that key, and each of APPEND behind the one that it has always
+ * been behind.
+ */
 static uint64_t read_word(struct kv_ledger *l, const struct kv_entry *e, const uint8_t *bytes, size_t length)
 {
     uint64_t before = 0, value = 0;
@@ -136,7 +139,7 @@ static bool read_number(const uint8_t *bytes, size_t length, uint64_t *out)
     return length > 0;
 }
 
-/* ---- Answers --------------------------------------------------------------------------------------------------------- */
+/* ---- Answers ----------------------------------------------------------------------------------------------------- */
 
 static void take_value(struct kv_ledger *l, struct kv_entry *e, const struct kv_result *r)
 {
@@ -209,7 +212,7 @@ void kv_ledger_answer(struct kv_ledger *l, struct kv_entry *e, const struct kv_r
     }
 }
 
-/* ---- The history ------------------------------------------------------------------------------------------------------- */
+/* ---- The history ------------------------------------------------------------------------------------------------- */
 
 static struct kv_event event_of(const struct kv_ledger *l, const struct kv_entry *e)
 {

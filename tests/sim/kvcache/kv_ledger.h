@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kv_ledger.h - what a world asked of the cache and was told, question by question; and how that becomes a history (kv_history.h).
+ * kv_ledger.h - what a world asked of the cache and was told, question by question; and how that becomes a history
+ * (kv_history.h).
  *
- * Values carry the names of the questions that made them. A word's value is a row of records: SET, ADD, REPLACE and CAS write one, APPEND puts
- * another behind. A record begins with a number that says which question wrote it and how long it is; the value of a hit is what the question of its
- * last record made, out of what the record before it stands for. A counter's value is a number: SETs and creations write unique large ones, INCR
- * and DECR step by unique ones, so that a number says which question made it; one without an answer is found out by search.
+ * Values carry the names of the questions that made them. A word's value is a row of records: SET, ADD, REPLACE and CAS
+ * write one, APPEND puts another behind. A record begins with a number that says which question wrote it and how long
+ * it is; the value of a hit is what the question of its last record made, out of what the record before it stands for.
+ * A counter's value is a number: SETs and creations write unique large ones, INCR and DECR step by unique ones, so that
+ * a number says which question made it; one without an answer is found out by search.
  */
 #ifndef SIM_KV_LEDGER_H
 #define SIM_KV_LEDGER_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kv_talker.h - a service that asks the cache of its server for everything at random, on few keys, and has the ledger write down what it was told.
+ * kv_talker.h - a service that asks the cache of its server for everything at random, on few keys, and has the ledger
+ * write down what it was told.
  */
 #ifndef SIM_KV_TALKER_H
 #define SIM_KV_TALKER_H

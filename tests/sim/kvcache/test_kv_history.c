@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_kv_history.c - is the judge right? Histories made by hand, and small random ones against a second opinion that tries every order.
+ * test_kv_history.c - is the judge right? Histories made by hand, and small random ones against a second opinion that
+ * tries every order.
  */
 #include "kv_history.h"
 
@@ -135,7 +136,7 @@ START_TEST(a_cas_names_a_value)
 }
 END_TEST
 
-/* ---- A second opinion --------------------------------------------------------------------------------------------------- */
+/* ---- A second opinion -------------------------------------------------------------------------------------------- */
 
 struct tries {
     const struct kv_event *event;

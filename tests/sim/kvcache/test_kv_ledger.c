@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_kv_ledger.c - do answers become the right history? Questions made by hand, answered as a cache does, and as one does not.
+ * test_kv_ledger.c - do answers become the right history? Questions made by hand, answered as a cache does, and as one
+ * does not.
  */
 #include "kv_ledger.h"
 
@@ -207,7 +208,7 @@ START_TEST(a_cas_comes_right_behind)
 }
 END_TEST
 
-/* ---- Counters -------------------------------------------------------------------------------------------------------- */
+/* ---- Counters ---------------------------------------------------------------------------------------------------- */
 
 enum { LOST = KV_STATUSES };
 
@@ -312,7 +313,7 @@ START_TEST(counters_begin_with_their_first)
 }
 END_TEST
 
-/* ---- Expiry ---------------------------------------------------------------------------------------------------------- */
+/* ---- Expiry ------------------------------------------------------------------------------------------------------ */
 
 #define MS(n) ((int64_t)(n)*1000000)
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_kvcache_world.c - the cache on real nodes in a simulated torus where everything goes wrong: each seed draws a torus and faults (loss,
- * duplication, delay, cuts, churn, pauses, partitions), lets every server ask for everything on a few keys, and checks that the history of each
- * key is linearizable (kv_ledger.h, kv_history.h). Afterwards all is well again, and every server must be served.
+ * test_kvcache_world.c - the cache on real nodes in a simulated torus where everything goes wrong: each seed draws a
+ * torus and faults (loss, duplication, delay, cuts, churn, pauses, partitions), lets every server ask for everything on
+ * a few keys, and checks that the history of each key is linearizable (kv_ledger.h, kv_history.h). Afterwards all is
+ * well again, and every server must be served.
  *
  *   test_kvcache_world [--span MS] [--extras K] [--key NUMBER], and the options of seeds.h. Exit code 1: a seed failed.
  */

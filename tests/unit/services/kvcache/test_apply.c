@@ -59,7 +59,10 @@ START_TEST(values_change)
 }
 END_TEST
 
-/* A value that was given may be what is stored: its own key's, shorter or as long, and one that has to make room for it. */
+/*
+ * A value that was given may be what is stored: its own key's, shorter or as long, and one that has to make room for
+ * it.
+ */
 START_TEST(a_value_of_here_is_stored)
 {
     setup();

@@ -143,7 +143,10 @@ START_TEST(a_write_waits_for_a_holder_until_it_is_gone)
 }
 END_TEST
 
-/* Copies outlive a value that is evicted. Who is told that there is none, by a write, does not read it afterwards; what changes nothing leaves them. */
+/*
+ * Copies outlive a value that is evicted. Who is told that there is none, by a write, does not read it afterwards; what
+ * changes nothing leaves them.
+ */
 START_TEST(a_write_that_finds_nothing_takes_copies_back)
 {
     static const enum kv_op ops[] = {KV_DELETE, KV_REPLACE, KV_APPEND, KV_INCR, KV_TOUCH, KV_CAS};

@@ -222,7 +222,10 @@ START_TEST(others_ask_by_the_exports)
 }
 END_TEST
 
-/* An instance that was loaded into a running server takes writes as soon as all have dropped their copies, and else when those are too old. */
+/*
+ * An instance that was loaded into a running server takes writes as soon as all have dropped their copies, and else
+ * when those are too old.
+ */
 START_TEST(a_late_instance_asks_for_all_copies)
 {
     net = fake_net_open(&kvcache_service, (cw_dims){5, 1, 1});

@@ -78,7 +78,10 @@ START_TEST(what_is_asked_for_no_more_cools)
 }
 END_TEST
 
-/* Space-Saving's promise: a key with more than a part in HOT_KEYS of all is there, and its count is not below the truth. */
+/*
+ * Space-Saving's promise: a key with more than a part in HOT_KEYS of all is there, and its count is not below the
+ * truth.
+ */
 START_TEST(none_that_is_hot_is_missed)
 {
     struct hot_row top[HOT_KEYS];

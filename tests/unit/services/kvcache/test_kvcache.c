@@ -60,7 +60,10 @@ static uint64_t peers(struct fake_net *net)
     return stats.peers;
 }
 
-/* The transport remembers who says hello, by job, process and port: only those of whom there can be as many as servers get so far. */
+/*
+ * The transport remembers who says hello, by job, process and port: only those of whom there can be as many as servers
+ * get so far.
+ */
 START_TEST(strangers_do_not_reach_the_transport)
 {
     struct fake_net *net = kv_town_open(2, 0);

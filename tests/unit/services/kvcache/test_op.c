@@ -152,7 +152,7 @@ START_TEST(kinds)
 }
 END_TEST
 
-/* ---- Marks: rows of what is there, what is asked, what becomes of it ------------------------------------------------- */
+/* ---- Marks: rows of what is there, what is asked, what becomes of it --------------------------------------------- */
 
 struct mark_row {
     unsigned marks; /* of what is there; MISSING: nothing */

@@ -153,7 +153,10 @@ static size_t waiting(cw_server s)
     return keys;
 }
 
-/* In view, and says nothing: writes end at their time, and are done again when no copy can be as old as what is known of it. */
+/*
+ * In view, and says nothing: writes end at their time, and are done again when no copy can be as old as what is known
+ * of it.
+ */
 START_TEST(a_mute_holder_stops_nobody_for_ever)
 {
     for (cw_server asks = 1; asks < 3; asks++) {

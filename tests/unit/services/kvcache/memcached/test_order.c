@@ -101,7 +101,9 @@ START_TEST(so_many_are_under_way)
 }
 END_TEST
 
-/* Values of any length may come: no more are asked for at once than memory is for, by clients that have one under way. */
+/*
+ * Values of any length may come: no more are asked for at once than memory is for, by clients that have one under way.
+ */
 START_TEST(all_clients_share_what_is_under_way)
 {
     struct talk t;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Command lines, read: what each asks for, and memcached's words for what is none. tests/net/test_memcached.py compares many more with memcached. */
+/*
+ * Command lines, read: what each asks for, and memcached's words for what is none. tests/net/test_memcached.py compares
+ * many more with memcached.
+ */
 #include "services/kvcache/memcached/text.h"
 
 #include "suite.h"

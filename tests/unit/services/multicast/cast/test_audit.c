@@ -95,9 +95,9 @@ END_TEST
 START_TEST(flies_and_was_never_sent)
 {
     setup();
-    ck_assert_uint_gt(own->edges, 0);
-    cast_bits_add(own->edge[0].flying, 1);
-    (void)cast_audit_session(own);
+    ck_assert_uint_gt(other->edges, 0);
+    cast_bits_add(other->edge[0].flying, 1);
+    (void)cast_audit_session(other);
 }
 END_TEST
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/cast/engine.h"
 
+#include "base/check.h"
 #include "base/words.h"
+#include "services/multicast/cast/audit.h"
 #include "services/multicast/cast/flow.h"
 #include "services/multicast/cast/head.h"
 #include "services/multicast/cast/mutant.h"
@@ -216,6 +218,7 @@ static void tick(cw_svc *s, void *state, void *arg)
     e->table.walked = false;
     set_timer(e);
     wake(e);
+    CHECK_SLOW(cast_audit_table(&e->table));
 }
 
 /* A member that has it all remembers that: the source may have been lost from sight only, and would give it again. */
@@ -263,6 +266,7 @@ void cast_engine_event(struct cast_engine *e, const cw_event *ev)
     }
     e->table.walked = false;
     wake(e);
+    CHECK_SLOW(cast_audit_table(&e->table));
 }
 
 /* ---- Packets ------------------------------------------------------------------------------------------------------ */
@@ -278,6 +282,7 @@ cw_packet *cast_engine_next(struct cast_engine *e, cw_link link)
     while (c != NULL) {
         cw_packet *p = cast_flow_next(c, link);
         struct cast_session *after = c->next != NULL ? c->next : e->table.first;
+        CHECK_SLOW(cast_audit_session(c));
         if (p != NULL) {
             e->turn[link] = after;
             return p;
@@ -395,6 +400,7 @@ static int take(struct cast_engine *e, const struct cast_head *h, cw_server from
     }
     int rc = cast_flow_take(c, h, from);
     poll_links(e, cast_flow_links(c, h->tree));
+    CHECK_SLOW(cast_audit_session(c));
     return rc;
 }
 
@@ -481,6 +487,7 @@ int cast_engine_send(struct cast_engine *e, const struct cast_order *o, uint64_t
     cast_flow_tick(c);
     set_timer_if_slow(e);
     wake(e);
+    CHECK_SLOW(cast_audit_table(&e->table));
     return 0;
 }
 
@@ -507,6 +514,7 @@ void cast_engine_resume(struct cast_engine *e, uint64_t ticket)
     }
     cast_flow_tick(c);
     wake(e);
+    CHECK_SLOW(cast_audit_session(c));
 }
 
 void cast_engine_ended(struct cast_engine *e, uint64_t ticket, int status)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/cast/ring.h"
 
-#include <assert.h>
+#include "base/check.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +128,8 @@ uint32_t cast_ring_oldest(const struct cast_ring *r)
 
 void cast_ring_advance(struct cast_ring *r, uint32_t to)
 {
-    assert(to >= r->base && to <= cast_ring_whole(r));
+    CHECK_RULE(to >= r->base, "multicast: the base of a ring never goes back within a round", "a ring");
+    CHECK_RULE(to <= cast_ring_whole(r), "multicast: a base passes only pieces that are here", "a ring");
     cast_bits_down(r->have, to - r->base);
     r->base = to;
 }

@@ -67,6 +67,26 @@ uint64_t file_map_prefix(const struct file_map *m)
     return m->whole == m->pieces ? m->bytes : m->whole * m->piece_bytes;
 }
 
+static uint64_t count_bits(const uint8_t *bit, size_t bytes)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < bytes; i++) {
+        count += (unsigned)__builtin_popcount(bit[i]);
+    }
+    return count;
+}
+
+bool file_map_audit(const struct file_map *m)
+{
+    CHECK_RULE(m->have == count_bits(m->bit, bit_bytes(m)), "files F1: a map counts its pieces right", "a part");
+    CHECK_RULE(m->whole <= m->have && m->have <= m->pieces, "files F1: the prefix is among the pieces", "a part");
+    for (uint64_t i = 0; i < m->whole; i++) {
+        CHECK_RULE(file_map_has(m, i), "files F1: the prefix has no gap", "a part");
+    }
+    CHECK_RULE(!file_map_has(m, m->whole), "files F1: the prefix is as long as it can be", "a part");
+    return true;
+}
+
 static uint64_t sum_of(const uint8_t *bytes, size_t length)
 {
     struct digest d;
@@ -90,15 +110,6 @@ void file_map_write(const struct file_map *m, uint8_t *out)
     put_be64(out + 52, m->have);
     memcpy(out + HEAD, m->bit, bits);
     put_be64(out + HEAD + bits, sum_of(out, HEAD + bits));
-}
-
-static uint64_t count_bits(const uint8_t *bit, size_t bytes)
-{
-    uint64_t count = 0;
-    for (size_t i = 0; i < bytes; i++) {
-        count += (unsigned)__builtin_popcount(bit[i]);
-    }
-    return count;
 }
 
 int file_map_read(struct file_map *m, const uint8_t *bytes, size_t length)

@@ -35,6 +35,9 @@ void file_map_set_all(struct file_map *m);
 /* Where the bytes end that are there without a gap from the first on. */
 uint64_t file_map_prefix(const struct file_map *m);
 
+/* A walker for CHECK_SLOW. True; stops the program when the bits and their counts do not agree ("files F1"). */
+bool file_map_audit(const struct file_map *m);
+
 /* The form on disk. */
 size_t file_map_size(const struct file_map *m);
 void file_map_write(const struct file_map *m, uint8_t *out);

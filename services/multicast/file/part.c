@@ -336,6 +336,24 @@ static void warn_of_folder(const struct file_part *p)
     }
 }
 
+bool file_part_audit(const struct file_part *p)
+{
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < p->filling->count; i++) {
+        used += p->filling->run[i].length;
+    }
+    CHECK_RULE(used == p->filling->used && used <= FILE_PART_BUFFER, "files F2: a batch counts its bytes right",
+               p->label.name);
+    if (p->task == TASK_NONE && p->map.bit != NULL) {
+        (void)file_map_audit(&p->map);
+        CHECK_RULE(p->hashed <= file_map_prefix(&p->map), "files F2: only what is on the disk is digested",
+                   p->label.name);
+    }
+    CHECK_RULE(p->state != FILE_PART_OVER || p->task == TASK_NONE, "files F2: what is over has no work under way",
+               p->label.name);
+    return true;
+}
+
 static void done(struct file_work *w)
 {
     struct file_part *p = part_of(w);
@@ -356,6 +374,7 @@ static void done(struct file_work *w)
         p->env->ended(p->env->context, p->ticket, 0);
     }
     next(p);
+    CHECK_SLOW(file_part_audit(p));
 }
 
 /* ---- The sink --------------------------------------------------------------------------------------------------------- */
@@ -383,6 +402,7 @@ static int sink_write(void *context, uint64_t offset, const uint8_t *bytes, size
     b->used += (uint32_t)length;
     b->run[b->count++] = (struct run){offset, (uint32_t)length};
     next(p);
+    CHECK_SLOW(file_part_audit(p));
     return 0;
 }
 

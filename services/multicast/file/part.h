@@ -57,6 +57,11 @@ void file_part_abandon(struct file_part *p);
 /* Nothing is to be done any more: it may be closed. */
 bool file_part_is_over(const struct file_part *p);
 struct file_part_view file_part_look(const struct file_part *p);
+/*
+ * A walker for CHECK_SLOW. True; stops the program, with the file's name, when batches, map and digest do not agree
+ * ("files F2").
+ */
+bool file_part_audit(const struct file_part *p);
 /* At any time when no work of it runs: the service's close. What it has is noted once more. */
 void file_part_close(struct file_part *p);
 

@@ -2,6 +2,7 @@
 #include "services/multicast/group/bulk.h"
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "cubeway/multicast.h"
 #include "services/reply/metrics.h"
 
@@ -83,6 +84,23 @@ static int read_bytes(void *context, uint64_t offset, uint8_t *out, size_t lengt
     return 0;
 }
 
+bool bulk_audit(const struct bulk *m)
+{
+    unsigned out = 0;
+    size_t memory = 0;
+    for (const struct bulk_out *o = m->out; o != NULL; o = o->next) {
+        out++;
+    }
+    for (const struct bulk_in *i = m->in; i != NULL; i = i->next) {
+        memory += i->length;
+    }
+    CHECK_RULE(out == m->out_count && out <= BULK_AT_ONCE, "groups G5: bulk messages under way are counted right",
+               "this server");
+    CHECK_RULE(memory == m->memory && memory <= BULK_MEMORY, "groups G5: the memory of what comes is counted right",
+               "this server");
+    return true;
+}
+
 static void unlink_out(struct bulk *m, struct bulk_out *o)
 {
     struct bulk_out **at = &m->out;
@@ -132,6 +150,7 @@ int bulk_send(struct bulk *m, const struct group_name *name, bool to_group, cons
     }
     m->out = o;
     m->out_count++;
+    CHECK_SLOW(bulk_audit(m));
     return 0;
 }
 
@@ -214,6 +233,7 @@ static void tick(cw_svc *s, void *state, void *arg)
         cw_counter_add(m->count[COUNT_TAKEN], 1);
         drop_in(m, i);
     }
+    CHECK_SLOW(bulk_audit(m));
 }
 
 static int accept_bulk(void *context, const struct cast_offer *offer, struct cast_sink *sink)
@@ -245,6 +265,7 @@ static int accept_bulk(void *context, const struct cast_offer *offer, struct cas
     i->length = offer->bytes;
     m->in = i;
     m->memory += i->length;
+    CHECK_SLOW(bulk_audit(m));
     *sink = (struct cast_sink){.context = i, .write = write_bytes, .end = end};
     return 0;
 }

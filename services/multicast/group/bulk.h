@@ -38,6 +38,9 @@ CW_MUST_CHECK int bulk_send(struct bulk *b, const struct group_name *name, bool 
 /* Ends the messages with that arg; their done() is not called. */
 void bulk_cancel(struct bulk *b, const void *arg);
 
+/* A walker for CHECK_SLOW. True; stops the program when messages or memory are not counted right ("groups G5"). */
+bool bulk_audit(const struct bulk *b);
+
 /*
  * The label as bytes: job (4) | flags (1), 1: the name is a group's | 0 0 | bytes of the name (1) | the name. Gives its
  * length, at most BULK_LABEL_HEAD + GROUP_NAME_MOST.

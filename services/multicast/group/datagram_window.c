@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/group/datagram_window.h"
 
+#include "base/check.h"
 #include "services/multicast/group/mutant.h"
 
 #include <string.h>
@@ -46,6 +47,8 @@ void datagram_window_mark(struct datagram_window *w, uint64_t life, uint64_t num
         }
         w->newest = number;
     }
+    CHECK_RULE(w->newest >= number && w->newest - number < DATAGRAM_WINDOW,
+               "groups G6: a number that is recorded lies in the window", "a source's window");
     set(w->seen, number, true);
     set(w->refused, number, !taken);
 }

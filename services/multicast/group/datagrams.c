@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/group/datagrams.h"
 
+#include "base/check.h"
 #include "services/multicast/cast/head.h"
 #include "services/multicast/cast/plan.h"
 #include "services/multicast/group/datagram_window.h"
@@ -10,6 +11,7 @@
 #include "services/reply/servers.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,6 +168,42 @@ static uint8_t choose_tree(const struct cast_plan *plan, uint64_t number)
 
 static void tick(cw_svc *s, void *state, void *arg);
 
+/* "datagram 12 of server 3" */
+static const char *name_it(char text[static 64], const struct datagrams *n, const struct datagram_out *o)
+{
+    snprintf(text, 64, "datagram %llu of server %u", (unsigned long long)o->number, (unsigned)n->self);
+    return text;
+}
+#define NAME(n, o) name_it((char[64]){0}, n, o)
+
+static void audit_out(const struct datagrams *n, const struct datagram_out *o)
+{
+    unsigned waiting = 0;
+    for (unsigned i = 0; i < o->count; i++) {
+        waiting += o->member[i].state == CAST_WAITING;
+    }
+    CHECK_RULE(waiting == o->waiting, "groups G3: the members that have not answered are counted right", NAME(n, o));
+    CHECK_RULE(n->numbers[1] - o->number < DATAGRAM_WINDOW / 2,
+               "groups G3: numbers that are not settled lie within half a window", NAME(n, o));
+    CHECK_RULE(o->next == NULL || o->number < o->next->number, "groups G3: numbers ascend", NAME(n, o));
+}
+
+bool datagrams_audit(const struct datagrams *n)
+{
+    unsigned count = 0;
+    size_t memory = 0;
+    for (const struct datagram_out *o = n->out; o != NULL; o = o->next) {
+        count++;
+        memory += o->length;
+        audit_out(n, o);
+    }
+    CHECK_RULE(count == n->out_count && *n->out_end == NULL, "groups G3: datagrams under way are counted right",
+               "this server");
+    CHECK_RULE(memory == n->memory && memory <= DATAGRAMS_MEMORY_MOST,
+               "groups G3: the bytes of datagrams under way are counted right", "this server");
+    return true;
+}
+
 static void set_timer(struct datagrams *n)
 {
     cw_time wake = CW_NEVER;
@@ -178,6 +216,7 @@ static void set_timer(struct datagrams *n)
         cw_span span = cw_time_since(wake, cw_now(n->s));
         n->timer = cw_timer_start(n->s, span.ns > 0 ? span : CW_NS(0), tick, n);
     }
+    CHECK_SLOW(datagrams_audit(n));
 }
 
 static void free_out(struct datagram_out *o)

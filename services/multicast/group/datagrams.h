@@ -66,5 +66,10 @@ int datagrams_packet(struct datagrams *d, const struct group_head *h, const cw_r
 void datagrams_event(struct datagrams *d);
 /* How many reliable datagrams are not settled. */
 unsigned datagrams_open_count(const struct datagrams *d);
+/*
+ * A walker for CHECK_SLOW. True; stops the program when the datagrams that are not settled, their bytes or the members
+ * they wait for are not counted right, or rule 5 is broken ("groups G3").
+ */
+bool datagrams_audit(const struct datagrams *d);
 
 #endif

@@ -2,6 +2,7 @@
 #include "services/multicast/group/membership.h"
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "services/multicast/cast/head.h"
 #include "services/multicast/group/mutant.h"
 #include "services/reply/metrics.h"
@@ -72,6 +73,27 @@ struct announcement {
 };
 
 static void work(struct membership *g);
+
+bool membership_audit(const struct membership *g)
+{
+    unsigned questions = 0, calls = 0;
+    for (const struct question *q = g->questions; q != NULL; q = q->next) {
+        questions++;
+    }
+    for (unsigned i = 0; i < g->announcer.count; i++) {
+        const struct announced *a = g->announcer.group[i];
+        calls += a->announcing;
+        CHECK_RULE(a->serial <= g->announcer.serials, "groups G2: a serial was given out", "an announced group");
+        CHECK_RULE(!a->acked || a->serial != 0, "groups G2: what is acknowledged was wanted", "an announced group");
+    }
+    CHECK_RULE(questions == g->question_count && questions <= GROUPS_QUESTIONS_MOST,
+               "groups G2: the questions under way are counted right", "this server");
+    CHECK_RULE(calls == g->calls && calls <= GROUPS_CALLS_MOST, "groups G2: a group has at most one call under way",
+               "this server");
+    CHECK_RULE(g->announcer.count <= GROUPS_HERE_MOST, "groups G2: the groups of this server are bounded",
+               "this server");
+    return group_table_audit(&g->table);
+}
 
 /* ---- Since when a key has its root ------------------------------------------------------------------------------------ */
 
@@ -413,6 +435,7 @@ static void work(struct membership *g)
         cw_span span = cw_time_since(wake, now);
         g->timer = cw_timer_start(g->s, span.ns > 0 ? span : CW_NS(0), tick, g);
     }
+    CHECK_SLOW(membership_audit(g));
 }
 
 static void tick(cw_svc *s, void *state, void *arg)

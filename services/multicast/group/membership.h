@@ -69,6 +69,12 @@ void membership_cancel(struct membership *g, const void *arg);
 /* A name as operators may write one: 1..GROUP_NAME_MOST letters, digits, '.', '_', '-', and not "all". */
 bool group_plain_name(const char *text);
 
+/*
+ * A walker for CHECK_SLOW. True; stops the program when announcements and questions under way are not counted right
+ * ("groups G2"), or the table of this root is wrong ("groups G1").
+ */
+bool membership_audit(const struct membership *g);
+
 /* For people: the groups that this server has to do with. */
 struct membership_row {
     struct group_name name;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/group/publisher.h"
 
+#include "base/check.h"
 #include "services/multicast/group/mutant.h"
 
 #include <errno.h>
@@ -359,6 +360,7 @@ static void set_timer(struct publisher *b)
     }
     cw_timer_stop(b->s, b->timer);
     b->timer = now || soon ? cw_timer_start(b->s, now ? CW_NS(0) : try_again, tick, b) : NULL;
+    CHECK_SLOW(publisher_audit(b));
 }
 
 int publisher_send(struct publisher *b, const struct publisher_order *order)
@@ -440,6 +442,24 @@ void publisher_writable(struct publisher *b)
         move_on(o);
     }
     set_timer(b);
+}
+
+bool publisher_audit(const struct publisher *b)
+{
+    struct publisher_counts sum = {0, 0};
+    for (const struct outgoing *o = b->first; o != NULL; o = o->next) {
+        sum.messages++;
+        sum.memory += o->length;
+        CHECK_RULE(o->stage < STAGE_SEND || o->stage == STAGE_OVER || o->set != NULL,
+                   "groups G4: a message is sent to members that are known", "a message of this server");
+        CHECK_RULE(o->next != NULL || b->end == &o->next, "groups G4: the queue's end is its last message",
+                   "a message of this server");
+    }
+    CHECK_RULE(sum.messages == b->counts.messages && sum.messages <= PUBLISHER_MOST,
+               "groups G4: the messages of the queue are counted right", "this server");
+    CHECK_RULE(sum.memory == b->counts.memory && sum.memory <= PUBLISHER_MEMORY,
+               "groups G4: the bytes of the queue are counted right", "this server");
+    return true;
 }
 
 struct publisher_counts publisher_counts(const struct publisher *b)

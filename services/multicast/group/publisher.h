@@ -61,5 +61,7 @@ struct publisher_counts {
     size_t memory; /* bytes */
 };
 struct publisher_counts publisher_counts(const struct publisher *p);
+/* A walker for CHECK_SLOW. True; stops the program when the queue and its counts do not agree ("groups G4"). */
+bool publisher_audit(const struct publisher *p);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/group/table.h"
 
+#include "base/check.h"
 #include "services/multicast/group/mutant.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,4 +180,33 @@ bool group_exists(const struct group *g, cw_time now)
         }
     }
     return false;
+}
+
+/* ---- Checks -------------------------------------------------------------------------------------------------------- */
+
+/* Names are bytes of any kind, and not ended by 0. */
+static const char *name_it(char text[static GROUP_NAME_MOST + 8], const struct group *g)
+{
+    snprintf(text, GROUP_NAME_MOST + 8, "group %.*s", (int)g->name.length, g->name.text);
+    return text;
+}
+#define NAME(g) name_it((char[GROUP_NAME_MOST + 8]){0}, g)
+
+bool group_table_audit(const struct group_table *t)
+{
+    unsigned entries = 0;
+    for (unsigned i = 0; i < t->count; i++) {
+        const struct group *g = t->group[i];
+        entries += g->count;
+        CHECK_RULE(g->count > 0, "groups G1: no group is kept without an entry", NAME(g));
+        CHECK_RULE(i == 0 || group_name_compare(&t->group[i - 1]->name, &g->name) < 0, "groups G1: groups ascend",
+                   NAME(g));
+        for (unsigned k = 1; k < g->count; k++) {
+            CHECK_RULE(g->entry[k].server > g->entry[k - 1].server, "groups G1: a server has one entry in a group",
+                       NAME(g));
+        }
+    }
+    CHECK_RULE(entries == t->entries && entries <= t->entries_most && t->count <= t->groups_most,
+               "groups G1: the entries of a root's table are counted right", "this server's table");
+    return true;
 }

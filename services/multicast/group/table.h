@@ -55,6 +55,11 @@ CW_MUST_CHECK int group_table_update(struct group_table *t, const struct group_n
 void group_table_expire(struct group_table *t, cw_time now);
 /* Borrows until the table changes; NULL: nobody has said anything. */
 const struct group *group_table_find(const struct group_table *t, const struct group_name *name);
+/*
+ * A walker for CHECK_SLOW. True; stops the program when groups or entries do not ascend, or are not counted right
+ * ("groups G1").
+ */
+bool group_table_audit(const struct group_table *t);
 /* Somebody is a member or keeps it. */
 bool group_exists(const struct group *g, cw_time now);
 

@@ -15,7 +15,7 @@
 #include "seeds.h"
 #include "services/multicast/cast/head.h"
 #include "services/multicast/file/label.h"
-#include "services/multicast/file/tell.h"
+#include "services/multicast/file/progress.h"
 #include "services/multicast/multicast.h"
 #include "simulator/world.h"
 

@@ -356,7 +356,7 @@ START_TEST(strangers)
     const uint8_t set[2] = {0xff, 0x01};
     const uint32_t number = 5;
     struct group_head h = {.kind = GROUP_DATAGRAM,
-                           .flags = DATAGRAM_DIRECT | DATAGRAM_RELIABLE,
+                           .flags = DATAGRAM_DIRECT | DATAGRAM_RELIABLE | DATAGRAM_TO_GROUP,
                            .job = 4096,
                            .life = 9,
                            .origin = 2,

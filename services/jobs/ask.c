@@ -165,7 +165,7 @@ void jobs_give_rows(struct jobs *j, uint32_t number, cw_packet *p, const struct 
 /* The grant of the source's record that speaks of the destination's job and port, in words. */
 static void tell_entry(const struct jobs *j, const struct jobs_asking *a)
 {
-    const struct shelf_item *item = shelf_find(&j->shelf, a->row.source_job);
+    const struct records_item *item = records_find(&j->records, a->row.source_job);
     struct job_record record;
     if (item == NULL ||
         job_record_decode(item->blob->bytes, item->blob->size - JOBS_SIGNATURE_BYTES, &record) != WIRE_OK) {
@@ -257,7 +257,7 @@ static bool read_end(const struct jobs *j, const char *word, unsigned n, uint64_
 /* Where a process lives: by its job's record, or it is a service's, whose processes are servers. */
 static cw_server home_of(const struct jobs *j, cw_job job, cw_process process)
 {
-    const struct shelf_item *item = shelf_find(&j->shelf, job);
+    const struct records_item *item = records_find(&j->records, job);
     struct job_record record;
     if (item == NULL ||
         job_record_decode(item->blob->bytes, item->blob->size - JOBS_SIGNATURE_BYTES, &record) != WIRE_OK) {

@@ -14,7 +14,7 @@ static void fetch_next(struct jobs *j);
 static bool is_news(const struct jobs *j, const struct jobs_mark *mark)
 {
     bool fork;
-    return mark->job != JOBS_JOB && shelf_judge(&j->shelf, mark, &fork) == SHELF_NEWER;
+    return mark->job != JOBS_JOB && records_judge(&j->records, mark, &fork) == RECORDS_NEWER;
 }
 
 /* The first is done with, whatever came of it. */
@@ -44,7 +44,7 @@ static void part_came(cw_svc *s, void *state, void *arg, int status, cw_packet *
     }
     bool good =
         bytes != NULL && jobs_decode(bytes, size, j->cluster, &frame) == JOBS_GOOD && frame.kind == JOBS_PART &&
-        frame.mark.job == f->want[0].mark.job && frame.offset == f->got && frame.total <= SHELF_RECORD_MAX &&
+        frame.mark.job == f->want[0].mark.job && frame.offset == f->got && frame.total <= RECORDS_RECORD_MAX &&
         (f->got == 0 || (frame.total == f->total && jobs_mark_compare(&frame.mark, &f->want[0].mark, NULL) == 0));
     if (!good || !is_news(j, &frame.mark)) {
         drop_first(j);
@@ -102,7 +102,7 @@ static void fetch_next(struct jobs *j)
             return;
         }
         if (!is_news(j, &f->want[0].mark)) { /* it came otherwise: who wants to know of it is told */
-            struct shelf_item *item = shelf_find(&j->shelf, f->want[0].mark.job);
+            struct records_item *item = records_find(&j->records, f->want[0].mark.job);
             if (item != NULL) {
                 jobs_owe(j, item, f->want[0].origin, f->want[0].ticket);
             }
@@ -129,7 +129,7 @@ void jobs_want(struct jobs *j, const struct jobs_want *want)
         return;
     }
     if (!is_news(j, &want->mark)) {
-        struct shelf_item *item = shelf_find(&j->shelf, want->mark.job);
+        struct records_item *item = records_find(&j->records, want->mark.job);
         if (item != NULL) {
             jobs_owe(j, item, want->origin, want->ticket);
         }
@@ -160,7 +160,7 @@ void jobs_want(struct jobs *j, const struct jobs_want *want)
 
 void jobs_give_part(struct jobs *j, uint32_t call, cw_packet *p, const struct jobs_frame *frame)
 {
-    const struct shelf_item *item = shelf_find(&j->shelf, frame->mark.job);
+    const struct records_item *item = records_find(&j->records, frame->mark.job);
     uint32_t offset = frame->offset;
     bool other = item != NULL && jobs_mark_compare(&item->mark, &frame->mark, NULL) != 0;
     cw_packet_free(j->svc, p);

@@ -9,7 +9,7 @@
 
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
 
-void jobs_give(struct jobs *j, cw_server to, const struct shelf_item *item, cw_server origin, uint64_t ticket)
+void jobs_give(struct jobs *j, cw_server to, const struct records_item *item, cw_server origin, uint64_t ticket)
 {
     struct jobs_frame frame = {.kind = JOBS_RECORD, .origin = origin, .ticket = ticket, .mark = item->mark};
     size_t size = item->blob->size;
@@ -50,7 +50,7 @@ static cw_server neighbour(const struct jobs *j, cw_link link)
     return CW_SERVER_NONE;
 }
 
-void jobs_flood(struct jobs *j, const struct shelf_item *item, cw_server except, cw_server origin, uint64_t ticket)
+void jobs_flood(struct jobs *j, const struct records_item *item, cw_server except, cw_server origin, uint64_t ticket)
 {
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         cw_server to = neighbour(j, link);
@@ -67,8 +67,8 @@ void jobs_hello(struct jobs *j, cw_server to, bool answer)
     struct jobs_frame frame = {
         .kind = JOBS_HELLO,
         .flag = answer,
-        .count = j->shelf.count,
-        .sum = j->shelf.sum.value,
+        .count = j->records.count,
+        .sum = j->records.sum.value,
     };
     jobs_send(j, to, &frame);
 }
@@ -80,12 +80,12 @@ static void tell_all(struct jobs *j, cw_server to)
     uint32_t each = (uint32_t)(room / JOBS_MARK_BYTES), i = 0;
     cw_job first = 1;
     do {
-        uint32_t n = j->shelf.count - i < each ? j->shelf.count - i : each;
-        bool last = i + n == j->shelf.count;
+        uint32_t n = j->records.count - i < each ? j->records.count - i : each;
+        bool last = i + n == j->records.count;
         struct jobs_frame frame = {
             .kind = JOBS_SUMMARY,
             .first = first,
-            .last = last ? UINT32_MAX : j->shelf.item[i + n - 1].mark.job,
+            .last = last ? UINT32_MAX : j->records.item[i + n - 1].mark.job,
             .count = n,
         };
         uint8_t *at;
@@ -94,18 +94,18 @@ static void tell_all(struct jobs *j, cw_server to)
             return;
         }
         for (uint32_t k = 0; k < n; k++) {
-            jobs_mark_put(&j->shelf.item[i + k].mark, at, k);
+            jobs_mark_put(&j->records.item[i + k].mark, at, k);
         }
         cw_to where = jobs_to(j, to);
         cw_send_or_drop(j->svc, p, &where, NULL);
         first = last ? 0 : frame.last + 1;
         i += n;
-    } while (i < j->shelf.count);
+    } while (i < j->records.count);
 }
 
 void jobs_heard_hello(struct jobs *j, cw_server from, const struct jobs_frame *frame)
 {
-    if (frame->count == j->shelf.count && frame->sum == j->shelf.sum.value) {
+    if (frame->count == j->records.count && frame->sum == j->records.sum.value) {
         return;
     }
     tell_all(j, from);

@@ -32,8 +32,8 @@ static bool heard(struct jobs *j, cw_packet *p, const cw_rx *rx, const struct jo
         return false;
     }
     case JOBS_ACK:
-        jobs_collect_ack(j, from, frame->ticket, &frame->mark,
-                         (frame->flag ? CHANGE_KEPT : 0u) | (frame->closed ? CHANGE_CLOSED : 0u));
+        jobs_put_ack(j, from, frame->ticket, &frame->mark,
+                     (frame->flag ? CHANGE_KEPT : 0u) | (frame->closed ? CHANGE_CLOSED : 0u));
         return false;
     case JOBS_HELLO:
         jobs_heard_hello(j, from, frame);
@@ -83,7 +83,7 @@ static void jobs_on_event(cw_svc *s, void *state, const cw_event *ev)
         jobs_link_up(j, ev->link);
     }
     if (ev->kind == CW_EVENT_SERVER_DOWN) {
-        jobs_collect_doubt(j, cw_server_id(s, ev->server));
+        jobs_put_doubt(j, cw_server_id(s, ev->server));
     }
 }
 
@@ -127,7 +127,7 @@ static int jobs_on_command(cw_svc *s, void *state, cw_request *r, int argc, cons
 static const uint8_t *record_of(void *context, cw_job job, size_t *size)
 {
     const struct jobs *j = context;
-    const struct shelf_item *item = shelf_find(&j->shelf, job);
+    const struct records_item *item = records_find(&j->records, job);
     if (item == NULL) {
         return NULL;
     }
@@ -164,7 +164,7 @@ static int jobs_open(cw_svc *s, void *state)
     j->cluster = j->host != NULL ? j->host->cluster : 0;
     j->fetch.overflow = CW_SERVER_NONE;
     metrics_counters(s, jobs_counts, JOBS_COUNTS, j->counter);
-    j->fetch.room = malloc(SHELF_RECORD_MAX);
+    j->fetch.room = malloc(RECORDS_RECORD_MAX);
     if (j->fetch.room == NULL) {
         return -ENOMEM;
     }
@@ -184,10 +184,10 @@ static void jobs_close(cw_svc *s, void *state)
     if (j->desk != NULL) {
         j->desk->source(j->desk->node, NULL);
     }
-    jobs_collect_close(j);
+    jobs_put_close(j);
     jobs_ask_close(j);
     jobs_take_close(j);
-    shelf_close(&j->shelf);
+    records_close(&j->records);
     free(j->fetch.room);
     free(j->stage);
 }

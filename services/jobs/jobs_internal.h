@@ -7,8 +7,8 @@
  *   take.c     a record that came: is it news? is it signed? then shelf, NMU, neighbours, disk, acknowledgement - in this order
  *   gossip.c   from neighbour to neighbour: floods, and who lacks what
  *   fetch.c    records in parts, from one who has them
- *   collect.c  `put`: a change until all have acknowledged it
- *   tell.c     `list`, `show`, `status`
+ *   put.c  `put`: a change until all have acknowledged it
+ *   show.c     `list`, `show`, `status`
  *   ask.c      `explain`, `audit`: what other servers' NMUs say
  */
 #ifndef SERVICES_JOBS_JOBS_INTERNAL_H
@@ -18,7 +18,7 @@
 #include "nmu/nmu.h"
 #include "services/jobs/change.h"
 #include "services/jobs/jobs.h"
-#include "services/jobs/shelf.h"
+#include "services/jobs/records.h"
 #include "services/reply/metrics.h"
 
 #include <string.h>
@@ -50,7 +50,7 @@ enum jobs_count {
 };
 
 struct jobs;
-struct jobs_collect;
+struct jobs_put;
 struct jobs_asking;
 
 /* A record on its way in. */
@@ -63,9 +63,9 @@ struct jobs_taking {
     cw_server from;   /* who has it anyway; CW_SERVER_NONE: nobody */
     cw_server origin; /* who wants to know, when ticket is not 0 */
     uint64_t ticket;
-    bool fetched;                 /* the bytes are the fetch's */
-    struct jobs_collect *collect; /* put here, or NULL */
-    int verdict;                  /* of verify */
+    bool fetched;         /* the bytes are the fetch's */
+    struct jobs_put *put; /* put here, or NULL */
+    int verdict;          /* of verify */
 };
 
 struct jobs_want {
@@ -80,7 +80,7 @@ struct jobs_fetch {
     bool busy;
     cw_server overflow; /* had more than there was room for; CW_SERVER_NONE */
     uint32_t got, total;
-    uint8_t *room; /* SHELF_RECORD_MAX */
+    uint8_t *room; /* RECORDS_RECORD_MAX */
 };
 
 struct jobs {
@@ -91,16 +91,16 @@ struct jobs {
     const struct nmu_desk *desk;  /* NULL: there is no NMU to govern */
     const struct jobs_host *host; /* NULL: no signed jobs */
     struct nmu_source source;
-    struct shelf shelf;
+    struct records records;
     struct jobs_taking taking[JOBS_TAKING];
     struct jobs_fetch fetch;
-    struct shelf_blob *keeping; /* being stored; ours */
+    struct records_blob *keeping; /* being stored; ours */
     cw_job keeping_job;
     int keeping_result;
     cw_timer *round;
     cw_link turn; /* said hello last */
-    struct jobs_collect *collects;
-    unsigned collect_count;
+    struct jobs_put *puts;
+    unsigned put_count;
     struct jobs_asking *askings;
     unsigned asking_count;
     uint8_t *stage; /* of a put in several commands */
@@ -135,15 +135,15 @@ CW_MUST_CHECK int jobs_take(struct jobs *j, const struct jobs_taking *what);
 /* The bytes of one more that was kept over a restart. */
 void jobs_take_kept(void *jobs, const uint8_t *signed_record, size_t size);
 /* Somebody wants to be told that the item is held: now, or when it is kept. */
-void jobs_owe(struct jobs *j, struct shelf_item *item, cw_server origin, uint64_t ticket);
+void jobs_owe(struct jobs *j, struct records_item *item, cw_server origin, uint64_t ticket);
 void jobs_take_close(struct jobs *j);
 
 /* ---- gossip.c ---------------------------------------------------------------------------------------------------- */
 
 /* Gives the record, or the offer of it, to a server. */
-void jobs_give(struct jobs *j, cw_server to, const struct shelf_item *item, cw_server origin, uint64_t ticket);
+void jobs_give(struct jobs *j, cw_server to, const struct records_item *item, cw_server origin, uint64_t ticket);
 /* To all neighbours but one. */
-void jobs_flood(struct jobs *j, const struct shelf_item *item, cw_server except, cw_server origin, uint64_t ticket);
+void jobs_flood(struct jobs *j, const struct records_item *item, cw_server except, cw_server origin, uint64_t ticket);
 void jobs_hello(struct jobs *j, cw_server to, bool answer);
 void jobs_heard_hello(struct jobs *j, cw_server from, const struct jobs_frame *frame);
 void jobs_heard_summary(struct jobs *j, cw_server from, const struct jobs_frame *frame);
@@ -158,7 +158,7 @@ void jobs_fetch_judged(struct jobs *j);
 /* Answers a FETCH; takes the packet. */
 void jobs_give_part(struct jobs *j, uint32_t call, cw_packet *p, const struct jobs_frame *frame);
 
-/* ---- collect.c --------------------------------------------------------------------------------------------------- */
+/* ---- put.c --------------------------------------------------------------------------------------------------- */
 
 int jobs_command_put(struct jobs *j, cw_request *r, int argc, const char *const *argv);
 int jobs_command_more(struct jobs *j, cw_request *r, int argc, const char *const *argv);
@@ -166,13 +166,13 @@ int jobs_command_more(struct jobs *j, cw_request *r, int argc, const char *const
  * What came of jobs_take(): 0: it is held, and this is the first flood's ticket; else why not. The collect may be gone
  * afterwards.
  */
-void jobs_collect_taken(struct jobs *j, struct jobs_collect *c, int rc);
-uint64_t jobs_collect_ticket(const struct jobs_collect *c);
-void jobs_collect_ack(struct jobs *j, cw_server from, uint64_t ticket, const struct jobs_mark *mark, unsigned word);
-void jobs_collect_doubt(struct jobs *j, cw_server s);
-void jobs_collect_close(struct jobs *j);
+void jobs_put_taken(struct jobs *j, struct jobs_put *c, int rc);
+uint64_t jobs_put_ticket(const struct jobs_put *c);
+void jobs_put_ack(struct jobs *j, cw_server from, uint64_t ticket, const struct jobs_mark *mark, unsigned word);
+void jobs_put_doubt(struct jobs *j, cw_server s);
+void jobs_put_close(struct jobs *j);
 
-/* ---- tell.c ------------------------------------------------------------------------------------------------------ */
+/* ---- show.c ------------------------------------------------------------------------------------------------------ */
 
 int jobs_command_list(struct jobs *j, cw_request *r);
 int jobs_command_show(struct jobs *j, cw_request *r, int argc, const char *const *argv);

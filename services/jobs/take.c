@@ -33,12 +33,12 @@ static bool is_closed(const struct jobs *j, const struct jobs_mark *mark)
     return !here || (held->residents > 0 && !held->ruled);
 }
 
-static void acknowledge(struct jobs *j, const struct shelf_item *item, cw_server origin, uint64_t ticket)
+static void acknowledge(struct jobs *j, const struct records_item *item, cw_server origin, uint64_t ticket)
 {
     bool closed = is_closed(j, &item->mark);
     if (origin == j->self) {
         unsigned word = (item->kept ? CHANGE_KEPT : 0u) | (closed ? CHANGE_CLOSED : 0u);
-        jobs_collect_ack(j, j->self, ticket, &item->mark, word);
+        jobs_put_ack(j, j->self, ticket, &item->mark, word);
         return;
     }
     struct jobs_frame frame = {
@@ -46,7 +46,7 @@ static void acknowledge(struct jobs *j, const struct shelf_item *item, cw_server
     jobs_send(j, origin, &frame);
 }
 
-void jobs_owe(struct jobs *j, struct shelf_item *item, cw_server origin, uint64_t ticket)
+void jobs_owe(struct jobs *j, struct records_item *item, cw_server origin, uint64_t ticket)
 {
     if (ticket == 0 || origin >= j->servers) {
         return;
@@ -66,11 +66,11 @@ static void keep_next(struct jobs *j);
 static void keep_work(void *arg)
 {
     struct jobs *j = arg;
-    const struct shelf_blob *blob = j->keeping;
+    const struct records_blob *blob = j->keeping;
     j->keeping_result = j->host->store(j->host->context, j->keeping_job, blob->bytes, blob->size);
 }
 
-static void tried(struct jobs *j, struct shelf_item *item, bool kept)
+static void tried(struct jobs *j, struct records_item *item, bool kept)
 {
     item->tried = true;
     item->kept = kept;
@@ -83,8 +83,8 @@ static void keep_done(cw_svc *s, void *state, void *arg)
 {
     (void)arg;
     struct jobs *j = state;
-    struct shelf_blob *blob = j->keeping;
-    struct shelf_item *item = shelf_find(&j->shelf, j->keeping_job);
+    struct records_blob *blob = j->keeping;
+    struct records_item *item = records_find(&j->records, j->keeping_job);
     j->keeping = NULL;
     if (j->keeping_result < 0) {
         char text[128];
@@ -96,26 +96,26 @@ static void keep_done(cw_svc *s, void *state, void *arg)
     if (item != NULL && item->blob == blob) {
         tried(j, item, j->keeping_result == 0);
     }
-    shelf_release(blob);
+    records_release(blob);
     keep_next(j);
 }
 
 static void keep_next(struct jobs *j)
 {
-    for (uint32_t i = 0; i < j->shelf.count && j->keeping == NULL; i++) {
-        struct shelf_item *item = &j->shelf.item[i];
+    for (uint32_t i = 0; i < j->records.count && j->keeping == NULL; i++) {
+        struct records_item *item = &j->records.item[i];
         if (item->tried) {
             continue;
         }
         if (j->host->store != NULL) {
-            shelf_hold(item->blob);
+            records_hold(item->blob);
             j->keeping = item->blob;
             j->keeping_job = item->mark.job;
             if (cw_offload(j->svc, keep_work, keep_done, j, store_cost) == 0) {
                 return;
             }
             j->keeping = NULL;
-            shelf_release(item->blob);
+            records_release(item->blob);
         }
         tried(j, item, false);
     }
@@ -127,7 +127,7 @@ static void keep_next(struct jobs *j)
  * The record decides here from now on. Where the NMU cannot hold it, its job may do nothing: never what an older one
  * said.
  */
-static void govern(struct jobs *j, const struct shelf_item *item)
+static void govern(struct jobs *j, const struct records_item *item)
 {
     const struct nmu_desk *desk = j->desk;
     if (desk == NULL) {
@@ -163,18 +163,18 @@ static void tell_fork(struct jobs *j, const struct jobs_mark *mark)
 }
 
 /* Signed: 0 when it is held now. */
-static int accept(struct jobs *j, const struct jobs_taking *t, struct shelf_item **item)
+static int accept(struct jobs *j, const struct jobs_taking *t, struct records_item **item)
 {
     bool fork;
-    enum shelf_verdict verdict = shelf_judge(&j->shelf, &t->mark, &fork);
-    if (verdict != SHELF_NEWER) { /* by now */
-        *item = shelf_find(&j->shelf, t->mark.job);
-        return verdict == SHELF_SAME ? 0 : -ESTALE;
+    enum records_verdict verdict = records_judge(&j->records, &t->mark, &fork);
+    if (verdict != RECORDS_NEWER) { /* by now */
+        *item = records_find(&j->records, t->mark.job);
+        return verdict == RECORDS_SAME ? 0 : -ESTALE;
     }
-    if (fork && t->collect != NULL) {
+    if (fork && t->put != NULL) {
         return -EEXIST; /* another command was faster, and has been told that it holds: this one did not know of it */
     }
-    int rc = shelf_put(&j->shelf, &t->mark, t->bytes, t->size, item);
+    int rc = records_put(&j->records, &t->mark, t->bytes, t->size, item);
     if (rc < 0) {
         jobs_count(j, JOBS_COUNT_FULL);
         return rc;
@@ -212,16 +212,16 @@ static void verify_done(cw_svc *s, void *state, void *arg)
     (void)s;
     struct jobs *j = state;
     struct jobs_taking *t = arg;
-    struct shelf_item *item = NULL;
+    struct records_item *item = NULL;
     int rc = t->verdict < 0 ? -EBUSY : -EBADMSG;
     if (t->verdict == 1) {
         uint64_t before = j->count[JOBS_COUNT_ACCEPTED];
         rc = accept(j, t, &item);
         bool news = j->count[JOBS_COUNT_ACCEPTED] != before;
-        if (t->collect != NULL) {
+        if (t->put != NULL) {
             t->origin = j->self;
-            t->ticket = rc == 0 ? jobs_collect_ticket(t->collect) : 0;
-            jobs_collect_taken(j, t->collect, rc);
+            t->ticket = rc == 0 ? jobs_put_ticket(t->put) : 0;
+            jobs_put_taken(j, t->put, rc);
         }
         if (news) {
             jobs_flood(j, item, t->from, t->origin, t->ticket);
@@ -232,8 +232,8 @@ static void verify_done(cw_svc *s, void *state, void *arg)
         }
     } else {
         jobs_count(j, t->verdict < 0 ? JOBS_COUNT_BUSY : JOBS_COUNT_UNSIGNED);
-        if (t->collect != NULL) {
-            jobs_collect_taken(j, t->collect, rc);
+        if (t->put != NULL) {
+            jobs_put_taken(j, t->put, rc);
         }
     }
     end(j, t);
@@ -258,7 +258,7 @@ static bool joined(struct jobs *j, const struct jobs_taking *what)
         struct jobs_taking *t = &j->taking[i];
         if (t->jobs != NULL && t->mark.job == what->mark.job && jobs_mark_compare(&t->mark, &what->mark, NULL) == 0 &&
             t->size == what->size && memcmp(t->bytes, what->bytes, what->size) == 0) {
-            if (t->ticket == 0 && t->collect == NULL) {
+            if (t->ticket == 0 && t->put == NULL) {
                 t->origin = what->origin;
                 t->ticket = what->ticket;
             }
@@ -274,19 +274,19 @@ int jobs_take(struct jobs *j, const struct jobs_taking *what)
     if (j->host == NULL) {
         return -ENOTSUP;
     }
-    if (t.size <= JOBS_SIGNATURE_BYTES || t.size > SHELF_RECORD_MAX ||
+    if (t.size <= JOBS_SIGNATURE_BYTES || t.size > RECORDS_RECORD_MAX ||
         !jobs_mark_of(t.bytes, t.size - JOBS_SIGNATURE_BYTES, &t.mark) || t.mark.job == JOBS_JOB) {
         jobs_count(j, JOBS_COUNT_MALFORMED);
         return -EBADMSG;
     }
     bool fork;
-    enum shelf_verdict verdict = shelf_judge(&j->shelf, &t.mark, &fork);
-    if (verdict != SHELF_NEWER) {
-        jobs_count(j, verdict == SHELF_SAME ? JOBS_COUNT_REPEATED : JOBS_COUNT_OLD);
-        jobs_owe(j, shelf_find(&j->shelf, t.mark.job), t.origin, t.ticket);
-        return verdict == SHELF_SAME ? 0 : -ESTALE;
+    enum records_verdict verdict = records_judge(&j->records, &t.mark, &fork);
+    if (verdict != RECORDS_NEWER) {
+        jobs_count(j, verdict == RECORDS_SAME ? JOBS_COUNT_REPEATED : JOBS_COUNT_OLD);
+        jobs_owe(j, records_find(&j->records, t.mark.job), t.origin, t.ticket);
+        return verdict == RECORDS_SAME ? 0 : -ESTALE;
     }
-    if (t.collect == NULL && joined(j, &t)) {
+    if (t.put == NULL && joined(j, &t)) {
         jobs_count(j, JOBS_COUNT_REPEATED);
         return -EINPROGRESS;
     }
@@ -307,8 +307,8 @@ void jobs_take_kept(void *jobs, const uint8_t *signed_record, size_t size)
 {
     struct jobs *j = jobs;
     struct jobs_taking t = {.bytes = signed_record, .size = size};
-    struct shelf_item *item = NULL;
-    if (size <= JOBS_SIGNATURE_BYTES || size > SHELF_RECORD_MAX ||
+    struct records_item *item = NULL;
+    if (size <= JOBS_SIGNATURE_BYTES || size > RECORDS_RECORD_MAX ||
         !jobs_mark_of(signed_record, size - JOBS_SIGNATURE_BYTES, &t.mark) || t.mark.job == JOBS_JOB) {
         jobs_count(j, JOBS_COUNT_MALFORMED);
         cw_log(j->svc, CW_LOG_ERROR, "what was stored as a job's record is none: it is learnt from others");
@@ -335,6 +335,6 @@ void jobs_take_close(struct jobs *j)
         }
         j->taking[i] = (struct jobs_taking){.jobs = NULL};
     }
-    shelf_release(j->keeping);
+    records_release(j->keeping);
     j->keeping = NULL;
 }

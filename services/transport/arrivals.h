@@ -19,9 +19,9 @@ struct arrivals {
 
 /* True when this very packet is known to have come. */
 bool arrivals_has(const struct arrivals *a, uint32_t packet);
-/* It has come. One older than all bits is not noted: its sender will repeat it, and is told of that one. */
+/* The packet has come. One older than all bits is not noted: its sender will repeat it under another number. */
 void arrivals_note(struct arrivals *a, uint32_t packet, cw_time now);
-/* Words in use: those behind are 0. */
+/* How many words are in use: those behind are 0. */
 unsigned arrivals_words(const struct arrivals *a);
 
 #endif

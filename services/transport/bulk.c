@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bulk.c - the built-in service `transport`: exports the functions to services that come as files, and tries itself for
- * operators.
+ * bulk.c - the built-in service `transport`: exports the functions to services that come as files, and measures itself
+ * for operators.
  *
- *   bulk SERVER BYTES [count=1]    sends a message of so many bytes, so often one after the other, and says how fast it was
- *   echo SERVER [bytes=1000] [count=10] [timeout_us=...]    asks, and has the same bytes sent back, compared
+ *   bulk SERVER BYTES [count=1]    sends `count` messages of BYTES, one after the other, and says how fast that was
+ *   echo SERVER [bytes=1000] [count=10] [timeout_us=...]
+ *                                  sends requests, has the same bytes sent back, and compares them
  *   stats                          what this instance has done
- *   path SERVER                    what it knows of the way there
+ *   path SERVER                    what this instance knows of the way there
  */
 #include "base/words.h"
 #include "services/reply/refuse.h"

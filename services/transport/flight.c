@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { REMEMBERED = 256 }; /* packets: an acknowledgement reaches no further back */
+enum { REMEMBERED = 256 }; /* how many packets an acknowledgement reaches back */
 
 static struct flight_packet *at(const struct flight *f, uint32_t packet)
 {

@@ -27,21 +27,21 @@ struct flight {
     struct flight_packet *ring;
     uint32_t capacity;    /* a power of two, or 0 */
     uint32_t first, next; /* packets remembered: first..next - 1, modulo 2^32 */
-    uint32_t out;         /* of them, on their way */
+    uint32_t out;         /* how many of them are on their way */
     uint64_t out_bytes;
-    uint32_t newest; /* of those that have come; meaningful when came */
+    uint32_t newest; /* the highest number that has come; meaningful when came */
     bool came;
 };
 
-/* fn is told a packet that was on its way, or (lost) had been taken for lost; it is borrowed. */
+/* Called with a packet that was on its way or, with lost, had been taken for lost; borrows it. */
 typedef void (*flight_fn)(void *context, const struct flight_packet *p, bool lost);
 
-/* Forgets all; the numbers go on at first. */
+/* Forgets all packets; the next one has the number `first`. */
 void flight_restart(struct flight *f, uint32_t first);
 void flight_close(struct flight *f);
-/* Makes room for one: -EAGAIN FLIGHT_MOST are remembered, -ENOMEM. */
+/* Makes room for one packet. -EAGAIN: FLIGHT_MOST are remembered; -ENOMEM. */
 CW_MUST_CHECK int flight_reserve(struct flight *f);
-/* After flight_reserve(): notes a packet, gives its number. */
+/* After flight_reserve(): adds a packet that leaves now, and gives its number. */
 uint32_t flight_add(struct flight *f, cw_time now, uint32_t number, uint32_t index, uint32_t bytes);
 /*
  * Packet newest has come, and of those before it the ones in word (segment.h). fn for each that had not; *sent (its
@@ -49,11 +49,11 @@ uint32_t flight_add(struct flight *f, cw_time now, uint32_t number, uint32_t ind
  */
 bool flight_ack(struct flight *f, uint32_t newest, const uint64_t *word, unsigned words, flight_fn fn, void *context,
                 struct flight_packet *sent);
-/* fn for each that is lost by now. Gives when the next one may be, or CW_NEVER. */
+/* Calls fn for each packet that is lost by now. Gives when the next one may be lost, or CW_NEVER. */
 cw_time flight_detect(struct flight *f, cw_span wait, cw_time now, flight_fn fn, void *context);
-/* All that is out is lost. */
+/* Takes all that is out for lost, with fn for each. */
 void flight_lose_all(struct flight *f, flight_fn fn, void *context);
-/* Nothing is out: gives memory back. */
+/* Gives memory back when nothing is out. */
 void flight_rest(struct flight *f);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS_LEAST = SEGMENT_FIRST }; /* what a sender may send unasked must find room */
+enum { SLOTS_LEAST = SEGMENT_FIRST }; /* a sender may send so many parts before it was told a credit */
 
 void incoming_owe(struct transport *t, struct peer *p, bool now)
 {
@@ -19,7 +19,7 @@ void incoming_owe(struct transport *t, struct peer *p, bool now)
 
 /* ---- Ends -------------------------------------------------------------------------------------------------------- */
 
-/* What the sender is told. */
+/* Remembers the result of a message, which its sender is told (rule 3). */
 static void end_number(struct transport *t, struct peer *p, uint32_t number, uint16_t result)
 {
     outcomes_end(&p->outcomes, number, result);
@@ -58,7 +58,7 @@ static void tell_given_up(struct transport *t, const struct transport_message *m
     }
 }
 
-/* Gives up one that is coming: result is what its sender is told. */
+/* Gives up a message that is coming: the service gets status, the sender result. */
 static void give_up(struct transport *t, struct incoming *in, int status, uint16_t result)
 {
     struct peer *p = in->peer;
@@ -70,7 +70,7 @@ static void give_up(struct transport *t, struct incoming *in, int status, uint16
     tell_given_up(t, &m, &accept, answer, status);
     struct outgoing *request = answer ? outgoing_of_request(t, m.reply_to.request) : NULL;
     if (request != NULL && request->answering == NULL) {
-        outgoing_finish(t, request, status); /* it was this server's to answer */
+        outgoing_finish(t, request, status); /* nobody else answers it */
     }
 }
 
@@ -81,7 +81,7 @@ void incoming_drop(struct transport *t, struct incoming *in)
     incoming_free(t, in);
 }
 
-/* An answer that is whole: the request it is for has ended. Gives the result. */
+/* An answer is whole: ends its request. Gives the result for the sender of the answer. */
 static uint16_t hand_over_answer(struct transport *t, const struct transport_message *m, uint16_t status,
                                  const uint8_t *bytes)
 {
@@ -101,7 +101,7 @@ static uint16_t hand_over_answer(struct transport *t, const struct transport_mes
     return 0;
 }
 
-/* All is there. Gives the result that the sender is told. */
+/* A message is whole: hands it to the service. Gives the result that the sender is told. */
 static uint16_t hand_over(struct transport *t, const struct transport_message *m, const struct transport_accept *accept,
                           bool answer, uint16_t status, const uint8_t *bytes)
 {
@@ -123,19 +123,19 @@ static uint16_t hand_over(struct transport *t, const struct transport_message *m
     return 0;
 }
 
-/* The last part is in: of a message that has a struct. */
+/* The last part of a message that has a struct has come. */
 static void complete(struct transport *t, struct incoming *in)
 {
     struct peer *p = in->peer;
     uint32_t number = in->number;
-    /* Out of every list before the upcall, which may do anything: only the bytes stay until it returns. */
+    /* The struct goes before the callback, which may call anything here; the bytes stay until the callback returns. */
     struct transport_message m = in->m;
     struct transport_accept accept = in->accept;
     bool answer = in->answer, pieces = accept.piece != NULL;
     uint16_t status = in->status;
     uint8_t *bytes = in->bytes;
     bool owned = bytes != accept.into;
-    in->bytes = accept.into; /* not freed with it */
+    in->bytes = accept.into; /* so that incoming_free() leaves them */
     incoming_free(t, in);
     uint16_t result = hand_over(t, &m, &accept, answer, status, pieces ? NULL : bytes);
     if (owned) {
@@ -167,7 +167,7 @@ static uint8_t *slot_of(const struct incoming *in, uint32_t index)
     return in->bytes + (size_t)slot * in->part;
 }
 
-/* The next part has been handed over. */
+/* Part in->next has been handed over. */
 static void advance(struct incoming *in)
 {
     in->next++;
@@ -177,7 +177,7 @@ static void advance(struct incoming *in)
     }
 }
 
-/* Hands over what is next in the ring. Gives false when the message has ended: it is no more. */
+/* Hands over parts from the ring, as long as the next one is there. False: the message has ended, and is freed. */
 static bool drain(struct transport *t, struct incoming *in)
 {
     while (in->next < in->parts && bit_has(in->got, in->next % in->slots)) {
@@ -202,12 +202,12 @@ static bool drain(struct transport *t, struct incoming *in)
     return true;
 }
 
-/* Part of a message taken in pieces. False: there is no room for it yet. */
+/* Takes a part of a message taken in pieces. False: there is no room for the part yet. */
 static bool take_piece(struct transport *t, struct incoming *in, const struct segment_data *d)
 {
     if (d->index < in->next) {
         t->stats.doubled++;
-        in->told = 0; /* its sender may not have heard of its credit */
+        in->told = 0; /* the sender may not have heard of its credit: tell it again */
         return true;
     }
     if (d->index >= in->limit) {
@@ -239,7 +239,7 @@ static bool take_piece(struct transport *t, struct incoming *in, const struct se
     return true;
 }
 
-/* Part of a message taken whole. */
+/* Takes a part of a message taken whole. */
 static void take_whole(struct transport *t, struct incoming *in, const struct segment_data *d)
 {
     if (bit_has(in->got, d->index) && !TP_MUTANT(NO_GOT)) {
@@ -275,7 +275,7 @@ static struct transport_message message_of(const struct peer *p, const struct se
     };
 }
 
-/* How the message is taken, or its result when it is not. */
+/* Sets how the message is taken. Gives 0, or the result with which it is refused. */
 static uint16_t ask(struct transport *t, const struct transport_message *m, bool answer, struct transport_accept *out)
 {
     uint64_t most = t->config.message_max;
@@ -309,7 +309,7 @@ static uint16_t ask(struct transport *t, const struct transport_message *m, bool
     return 0;
 }
 
-/* The memory it needs; NULL with *result set: never, or not now. */
+/* Makes the struct and memory for a message. NULL: *result says whether there will never be room, or not now. */
 static struct incoming *gather(struct transport *t, struct peer *p, const struct segment_data *d,
                                const struct transport_accept *accept, uint16_t *result)
 {
@@ -362,7 +362,7 @@ static struct incoming *gather(struct transport *t, struct peer *p, const struct
     return in;
 }
 
-/* The first part that is seen of a message. NULL: it has ended already, one way or another. */
+/* The first part of a message has come. NULL: the message has ended already: taken or refused. */
 static struct incoming *begin(struct transport *t, struct peer *p, const struct segment_data *d, const cw_rx *rx)
 {
     struct transport_message m = message_of(p, d, rx);
@@ -418,7 +418,7 @@ static struct incoming *find(const struct peer *p, uint32_t number)
     return NULL;
 }
 
-/* Numbers that the sender has done with. */
+/* The sender has heard the results of all messages below `floor`: forgets them. */
 static void raise_floor(struct transport *t, struct peer *p, uint32_t floor)
 {
     if ((int32_t)(floor - p->outcomes.floor) <= 0) {
@@ -429,13 +429,13 @@ static void raise_floor(struct transport *t, struct peer *p, uint32_t floor)
         node = list_next(&p->incoming, node);
         if ((int32_t)(in->number - floor) < 0) {
             give_up(t, in, -ECONNRESET, ECANCELED);
-            node = list_first(&p->incoming); /* the upcall may have changed the list */
+            node = list_first(&p->incoming); /* the callback may have changed the list */
         }
     }
     outcomes_raise(&p->outcomes, floor);
 }
 
-/* A part of one that has begun; false: not now. */
+/* Takes a part of a message that has begun. False: there is no room for the part yet. */
 static bool take_part(struct transport *t, struct incoming *in, const struct segment_data *d)
 {
     if (in->m.bytes != d->total || in->part != d->part) {
@@ -445,7 +445,7 @@ static bool take_part(struct transport *t, struct incoming *in, const struct seg
     in->heard = t->now;
     in->settled |= d->index >= SEGMENT_FIRST;
     if (in->answer && outgoing_of_request(t, in->m.reply_to.request) == NULL) {
-        give_up(t, in, -ENOENT, ENOENT); /* nobody waits any more, and the memory lent for it may be gone */
+        give_up(t, in, -ENOENT, ENOENT); /* the request has ended, and the memory lent for its answer may be gone */
         return true;
     }
     if (in->accept.piece != NULL) {

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * internal.h - struct transport, its peers and messages. Only this folder's glue includes it:
+ * internal.h - struct transport, its peers and its messages: what the files of this folder know of one another. Only
+ * they include it; each calls those below it.
  *
- *   transport.c  the ways in: packets, time, events            peers.c    who is remembered
+ *   transport.c  the ways in: packets and events; opening and closing
  *   requests.c   the ways in: what the service asks for
- *   outgoing.c   messages being sent: born, numbered, repeated, ended             sending.c  what leaves now: data, acknowledgements
+ *   turn.c       what every way in begins and ends with, and the timer
+ *   sending.c    what leaves now: data and acknowledgements
+ *   outgoing.c   messages being sent: numbered, repeated, restarted, ended
  *   incoming.c   messages that come: begun, gathered, handed over
+ *   peers.c      the peers that are remembered
+ *   resources.c  memory, and the queue of what is due
+ *   valid.c      walks all of it and checks the rules (docs/services/transport.md)
  *
- * The rest are leaves that know none of it: segment (bytes), flight, rtt, congestion (sender), arrivals, outcomes
- * (receiver).
+ * The rest are leaves that know no struct of this header: segment (bytes), flight, rtt, congestion (of the sender),
+ * arrivals, outcomes (of the receiver).
  *
- * Every way in is transport_enter(), changes, transport_leave(). A change marks the peers it touches; leaving lets
- * those send, and sets the timer. Callbacks about ends are made on leaving alone, when nothing is half done; those
- * about messages that come, at the end of handling their packet.
+ * A turn is one way in: transport_enter(), changes, transport_leave(). A change marks the peers that it touches;
+ * leaving lets those send, and sets the timer. done() is called on leaving alone, when nothing is half done; begin(),
+ * piece() and message() are called while their packet is handled.
  */
 #ifndef SERVICES_TRANSPORT_INTERNAL_H
 #define SERVICES_TRANSPORT_INTERNAL_H
@@ -39,13 +45,13 @@ enum outgoing_kind { OUTGOING_SEND, OUTGOING_REQUEST, OUTGOING_ANSWER };
 enum outgoing_state {
     OUTGOING_WAITING,  /* in peer->waiting: has no number yet */
     OUTGOING_READY,    /* in peer->ready: a part may be sent */
-    OUTGOING_SENT,     /* in peer->sent: all that may be has been, its end is not known */
-    OUTGOING_AWAITING, /* in peer->awaiting: a request that was taken, its answer is not here */
-    OUTGOING_RETRY,    /* in t->retry: to whom is asked again at retry_at */
-    OUTGOING_FINISHED, /* in t->finished: its end is to be told */
+    OUTGOING_SENT,     /* in peer->sent: all parts that the receiver allows have left; no result yet */
+    OUTGOING_AWAITING, /* in peer->awaiting: a request that was taken and is not answered yet */
+    OUTGOING_RETRY,    /* in t->retry: is routed again at retry_at */
+    OUTGOING_FINISHED, /* in t->finished: done() is to be called */
 };
 
-enum { OUTGOING_TRIED = 4 };
+enum { OUTGOING_TRIED = 4 }; /* incarnations that a message is restarted from, at most */
 
 struct outgoing {
     struct list_node link;
@@ -60,9 +66,9 @@ struct outgoing {
     unsigned flags;
     uint32_t tag;
     cw_time deadline, retry_at;
-    cw_time left; /* when the first part of this attempt left */
+    cw_time left; /* when the first part of this attempt was sent */
     cw_span backoff;
-    uint64_t request;       /* REQUEST: ours; ANSWER: theirs */
+    uint64_t request;       /* its number on the wire: REQUEST: ours; ANSWER: the requester's */
     uint16_t answer_status; /* ANSWER */
     int status;             /* FINISHED */
     union {
@@ -72,18 +78,20 @@ struct outgoing {
     void *arg;
     uint64_t reply_max;
     struct transport_accept accept;
-    struct incoming *answering; /* the answer to it, coming; another one is refused meanwhile */
+    struct incoming *answering; /* the answer while it comes; another answer is refused meanwhile */
     /* This attempt. */
     uint32_t number;
-    uint32_t part, parts; /* bytes of one, how many */
-    uint32_t next;        /* the first part that was never sent */
-    uint32_t limit;       /* parts that the receiver lets us send */
-    uint32_t lost;        /* parts to be sent again */
-    uint32_t lost_from;
-    uint64_t *came_bits, *lost_bits; /* by part; of one allocation, or `few` */
+    uint32_t part;       /* bytes of a part */
+    uint32_t parts;      /* how many */
+    uint32_t next;       /* the first part that was never sent */
+    uint32_t limit;      /* credit: parts below it may be sent */
+    uint32_t lost;       /* parts to be sent again */
+    uint32_t lost_from;  /* no part before it is lost */
+    uint64_t *came_bits; /* a bit each part: the receiver has it; one allocation with lost_bits, or `few` */
+    uint64_t *lost_bits; /* a bit each part: to be sent again */
     uint64_t few[2];
-    size_t charged; /* of memory_max */
-    /* Incarnations that may have taken it in earlier attempts: it is not sent to one of them again. */
+    size_t charged; /* against memory_max */
+    /* Incarnations that may have taken the message in earlier attempts: it is not sent to them again (rule 8). */
     uint64_t tried[OUTGOING_TRIED];
     unsigned tried_count;
 };
@@ -97,23 +105,25 @@ struct incoming {
     struct transport_accept accept;
     bool answer;     /* of request m.reply_to.request */
     uint16_t status; /* of the answer */
-    uint8_t *bytes;  /* whole: all; pieces: slots of `part`, a ring */
-    uint64_t *got;   /* bits: by part; pieces: by slot */
+    uint8_t *bytes;  /* whole: all of it; pieces: a ring of slots of `part` bytes */
+    uint64_t *got;   /* a bit each part; pieces: each slot */
     uint32_t got_count;
-    uint32_t next, slots; /* pieces: the part to hand over next; of the ring */
-    bool stalled;         /* piece() said -EAGAIN */
-    bool calling;         /* piece() has not returned */
-    uint32_t limit, told; /* credit: now, as last told */
-    bool settled;         /* its sender has used its credit: it knows */
-    cw_time heard;
-    size_t charged;
+    uint32_t next;  /* pieces: the part to hand over next */
+    uint32_t slots; /* pieces: of the ring; 0: taken whole */
+    bool stalled;   /* piece() returned -EAGAIN */
+    bool calling;   /* piece() is running */
+    uint32_t limit; /* credit: parts below it may be sent */
+    uint32_t told;  /* the credit that the sender was told last */
+    bool settled;   /* the sender has sent beyond its first credit, so that it knows of ours */
+    cw_time heard;  /* when a part came last */
+    size_t charged; /* against memory_max and peer_memory_max */
 };
 
 enum peer_state { PEER_CLOSED, PEER_HELLO, PEER_OPEN };
 
 /*
- * Who has an association with us is not forgotten before it was silent for so long. Then what was sent to us later
- * cannot have been taken.
+ * A peer with an association is kept until it was silent for so long: a packet that we sent before that can then no
+ * longer be taken (rule 13).
  */
 #define PEER_QUIET CW_SEC(1)
 
@@ -130,37 +140,40 @@ struct peer {
 
     /* What we send. */
     enum peer_state state;
-    uint32_t out_name, out_in; /* the association: our name, theirs */
-    uint64_t instance;         /* theirs; 0: not known */
+    uint32_t out_name; /* our name for the association to the peer */
+    uint32_t out_in;   /* the peer's name for it */
+    uint64_t instance; /* of the peer; 0: not known */
     cw_time hello_sent, hello_due;
     unsigned hellos;
-    uint32_t number_next, floor;
+    uint32_t number_next; /* of messages */
+    uint32_t floor;       /* every message below it has its result */
     struct outgoing *slot[SEGMENT_NUMBERS];
     struct list waiting, ready, sent, awaiting;
     struct flight flight;
     struct rtt rtt;
-    cw_span idle; /* what a hello takes there and back when nobody queues; 0: not known */
+    cw_span idle; /* round trip of a hello without its time in queues; 0: not known */
     struct congestion congestion;
     uint32_t round;    /* the packet whose acknowledgement ends the round */
-    unsigned patience; /* with those that are overtaken: grows with needless repetitions */
+    unsigned patience; /* factor of the wait before an overtaken packet is lost; grows with needless repetitions */
     cw_time progress;  /* the time-out runs from here */
     cw_time loss_due;
     cw_time retry_at; /* nothing is sent before */
     unsigned probes;  /* time-outs since something useful was heard */
-    unsigned silent;  /* since anything was */
-    bool probe;       /* one packet whatever the window says */
+    unsigned silent;  /* time-outs since anything was heard */
+    bool probe;       /* one packet is to be sent, whatever the window says */
 
     /* What we receive. */
     bool in_open, in_pending;
-    uint32_t in_out, in_name; /* the association: their name, ours */
+    uint32_t in_out, in_name; /* the association from the peer: its name for it, ours */
     uint64_t in_instance;
+    /* The association that opens with its first data packet: in_pending. */
     uint32_t pending_out, pending_name;
     uint64_t pending_instance;
     struct arrivals arrivals;
     struct outcomes outcomes;
     struct list incoming;
     unsigned incoming_count;
-    size_t memory;
+    size_t memory;    /* charged for messages that come from it */
     unsigned unacked; /* packets since the last acknowledgement */
     cw_time ack_due;  /* CW_NEVER: none is owed */
     bool ack_now;
@@ -174,12 +187,12 @@ struct transport {
     uint64_t instance; /* never 0 */
     cw_time opened;
     uint64_t salt;  /* of the numbers of requests on the wire */
-    uint32_t names; /* of associations: the last one */
+    uint32_t names; /* the last name given to an association */
     size_t mtu;
     cw_time now;
-    unsigned depth; /* of ways in, one within another */
+    unsigned depth; /* of turns: a callback may call in again */
     bool closing;
-    bool blocked; /* -EAGAIN: on_writable follows */
+    bool blocked; /* the service's queue is full: on_writable follows */
     cw_time blocked_until;
     cw_timer *timer;
     cw_time timer_at;
@@ -187,11 +200,11 @@ struct transport {
     void *due_memory;
     uint64_t orders;
     struct list touched; /* peers that may have something to send */
-    struct list age;     /* peers, the one idle longest first */
+    struct list age;     /* all peers, the one that was idle longest first */
     struct peer **bucket;
     uint32_t buckets; /* a power of two */
     struct list finished, retry, incoming;
-    struct outgoing **slot; /* by id */
+    struct outgoing **slot; /* by the low 16 bits of the id */
     uint16_t *free_slot;
     unsigned outgoing_count;
     uint64_t generation;
@@ -203,10 +216,10 @@ struct transport {
 
 /* ---- turn.c ------------------------------------------------------------------------------------------------------ */
 
-/* Every way in begins and ends with these. upcall: the host called, not the service: ends may be told. */
+/* Begin and end a turn. upcall: the host called, not the service, so that done() may be called. */
 void transport_enter(struct transport *t);
 void transport_leave(struct transport *t, bool upcall);
-/* Tells the end of m, which is nowhere any more, and frees it. */
+/* Tells the end of m, which is in no list any more, and frees it. */
 void transport_tell_end(struct transport *t, struct outgoing *m);
 /* Brings the user's counters up to date with t->stats. */
 void transport_count(struct transport *t);
@@ -221,97 +234,99 @@ bool transport_valid(const struct transport *t);
 
 /* ---- resources.c ------------------------------------------------------------------------------------------------- */
 
-/* Counts bytes against memory_max; false: they do not fit. */
+/* Counts bytes against memory_max (rule 10); false: they do not fit. */
 bool transport_charge(struct transport *t, size_t bytes);
 void transport_uncharge(struct transport *t, size_t bytes);
-/* (Re)places an entry; CW_NEVER takes it out. */
+/* Puts an entry in its place among what is due; CW_NEVER takes it out. */
 void transport_due(struct transport *t, struct due *due, cw_time at);
 
 /* ---- peers.c ----------------------------------------------------------------------------------------------------- */
 
 struct peer *peer_find(const struct transport *t, cw_job job, cw_process process, cw_port port);
-/* The one there is, or a new one (an idle one may be forgotten for it). NULL: no room, no memory. */
+/* The peer that is remembered, or a new one, for which an idle one may be forgotten. NULL: no room, or no memory. */
 struct peer *peer_get(struct transport *t, cw_job job, cw_process process, cw_port port, cw_coord server);
-/* It may have something to send; it has been used. */
+/* Marks the peer as used now, and as one that may have something to send. */
 void peer_touch(struct transport *t, struct peer *p);
 /* Nothing is under way in either direction. */
 bool peer_idle(const struct peer *p);
-/* When it wants to be woken. */
+/* When the peer is to be woken: the earliest of its clocks. */
 cw_time peer_wake(const struct transport *t, const struct peer *p);
-/* Frees it; nothing may be under way. */
+/* Forgets the peer, which must be idle. */
 void peer_free(struct transport *t, struct peer *p);
-/* How many bytes it means to keep queued: by its first links. */
+/* Bytes to keep queued on the way to the peer: queue_target for each first link. */
 uint64_t peer_target(const struct transport *t, const struct peer *p);
-/* What a full packet takes there and back when nobody queues, as far as is known; 0: nothing is. */
+/* Round trip of a full packet when nobody queues, as far as is known; 0: nothing is known. */
 cw_span peer_least(const struct transport *t, const struct peer *p);
-/* The bound after which something sent is repeated. */
+/* The time-out after which something sent is repeated. */
 cw_span peer_timeout(const struct transport *t, const struct peer *p);
 
 /* ---- outgoing.c -------------------------------------------------------------------------------------------------- */
 
 struct outgoing *outgoing_find(const struct transport *t, int64_t id);
 struct outgoing *outgoing_of_request(const struct transport *t, uint64_t request);
-/* Takes m to a peer's queue, or to t->retry, or finishes it. */
+/* Puts m in the queue of its peer, or in t->retry, or finishes it. */
 void outgoing_route(struct transport *t, struct outgoing *m);
 /* Ends m: it goes to t->finished. */
 void outgoing_finish(struct transport *t, struct outgoing *m, int status);
 /* As outgoing_finish(), and its receiver, which may have parts of it, is told. */
 void outgoing_give_up(struct transport *t, struct outgoing *m, int status);
-/* Takes m out of its lists and its association, and stops its clock: it is nowhere. */
+/* Takes m out of its list, its association and the queue of what is due: then it may be freed. */
 void outgoing_detach(struct transport *t, struct outgoing *m);
-/* Frees m, which is nowhere. */
+/* Frees m, which outgoing_detach() has taken out. */
 void outgoing_free(struct transport *t, struct outgoing *m);
 /* Its deadline, or the time to ask again, has come. */
 void outgoing_due(struct transport *t, struct outgoing *m);
-/* Numbers messages that wait while there is room for them. */
+/* Gives numbers to waiting messages, while fewer than SEGMENT_NUMBERS are unfinished. */
 void outgoing_number(struct transport *t, struct peer *p);
-/* What the receiver says of messages and packets. */
+/* Applies an acknowledgement: packets that came, results, credits. */
 void outgoing_ack(struct transport *t, struct peer *p, const struct segment_ack *ack);
+/* Marks the parts of packets that are lost by now as to be sent again. */
 void outgoing_losses(struct transport *t, struct peer *p);
-/* The association is open, or is no more: their instance is that, and has been for at least so long. */
+/* The association is open. wait_ns: of the welcome, in queues. */
 void outgoing_welcome(struct transport *t, struct peer *p, const struct segment *s, uint32_t wait_ns);
+/* The peer does not know the association. `instance` is its incarnation now, which began `age` ago or earlier. */
 void outgoing_reset(struct transport *t, struct peer *p, uint64_t instance, cw_span age);
-/* Its instance has ended: nobody answers what that one was asked. */
+/* The peer's incarnation has ended: nobody will answer the requests that it had taken. */
 void outgoing_orphan(struct transport *t, struct peer *p);
 /* The peer's server is out of view. */
 void outgoing_unreachable(struct transport *t, struct peer *p);
-/* Nothing can be sent to it, for that reason. */
+/* Nothing can be sent to the peer: ends all its messages with that status. */
 void outgoing_fail_all(struct transport *t, struct peer *p, int status);
-/* The time-out: repeats something. */
+/* The time-out: one part is repeated; after two in a row without a word, all parts. */
 void outgoing_silence(struct transport *t, struct peer *p);
-/* The part of m to send next, by a place in *index; false: none. */
+/* Sets *index to the part of m to send next; false: none may be sent. */
 bool outgoing_next(const struct outgoing *m, uint32_t *index);
-/* Part index is about to leave. */
+/* Part `index` has left. */
 void outgoing_left(struct transport *t, struct peer *p, struct outgoing *m, uint32_t index);
-/* In which of its peer's lists it belongs now. */
+/* Moves m to the list of its peer that it belongs to now: ready or sent. */
 void outgoing_sort(struct outgoing *m);
 
 /* ---- incoming.c -------------------------------------------------------------------------------------------------- */
 
-/* A part has come, of the association that is open. */
+/* A part has come by the association that is open. now: its sender waits for the acknowledgement. */
 void incoming_data(struct transport *t, struct peer *p, const struct segment_data *d, bool now, const cw_rx *rx);
-/* Its sender has given that one up. */
+/* The sender has given up message `number`. */
 void incoming_given_up(struct transport *t, struct peer *p, uint32_t number);
 /* A new association takes the place of the old one. */
 void incoming_restart(struct transport *t, struct peer *p);
-/* Nobody waits for this answer any more. */
+/* The request that this answer is for has ended. */
 void incoming_drop(struct transport *t, struct incoming *in);
-/* Ends those of which nothing was heard for long. */
+/* Ends messages of which nothing came for config.silence. */
 void incoming_silence(struct transport *t, struct peer *p);
 int incoming_resume(struct transport *t, uint64_t id);
 void incoming_close(struct transport *t);
 /* An acknowledgement is owed, soon or now. */
 void incoming_owe(struct transport *t, struct peer *p, bool now);
-/* Credits to tell. */
+/* Writes the credits that are to be told into note; returns how many, at most `most`. */
 unsigned incoming_notes(struct peer *p, struct segment_note *note, unsigned most);
 
 /* ---- sending.c --------------------------------------------------------------------------------------------------- */
 
-/* Lets all touched peers send, in turns. */
+/* Lets all touched peers send, one packet each in turn. */
 void sending_flush(struct transport *t);
-/* One packet of no consequence: dropped when it cannot be sent. */
+/* Sends one packet that may get lost: it is dropped when it cannot be sent. */
 void sending_control(struct transport *t, const struct peer *p, const struct segment *s);
-/* How long such a packet waited in queues on its way here. */
+/* How many ns a traced packet waited in queues on its way here. */
 uint32_t sending_waited(const cw_packet *p);
 
 #endif

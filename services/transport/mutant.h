@@ -11,17 +11,15 @@
 enum transport_mutant {
     TP_MUTANT_NONE = 0,
     TP_MUTANT_TAKE_TWICE = 1, /* rule 3: outcomes are not looked at, so that a message that has ended may begin again */
-    TP_MUTANT_ANY_ASSOCIATION =
-        2,                /* rule 4: the receiver does not look whether a packet is of the association that is open */
-    TP_MUTANT_NO_GOT = 3, /* rule 5: parts that came twice count twice */
-    TP_MUTANT_NO_REPEAT = 4, /* rule 6: what is lost is not sent again */
-    TP_MUTANT_BLIND_RESTART =
-        5, /* rule 7: after a reset all messages are sent again, whether their sender asked for it or not */
-    TP_MUTANT_DONE_WHEN_SENT = 6, /* rule 2: a message is done when its parts have come, not when it was taken */
-    TP_MUTANT_FOREVER = 7,        /* rule 10: memory of messages that end unfinished is not given back */
-    TP_MUTANT_WRONG_SLOT = 8,     /* rule 5: pieces out of order go one slot further */
-    TP_MUTANT_NO_ROOT_CHECK = 9,  /* rule 9: any server that gets a message for a key takes it */
-    TP_MUTANT_TRIED_AGAIN = 10,   /* rule 8: a restarted message goes again to an incarnation that may have taken it */
+    TP_MUTANT_ANY_ASSOCIATION = 2, /* rule 4: the receiver takes packets of any association */
+    TP_MUTANT_NO_GOT = 3,          /* rule 5: parts that came twice count twice */
+    TP_MUTANT_NO_REPEAT = 4,       /* rule 6: what is lost is not sent again */
+    TP_MUTANT_BLIND_RESTART = 5,   /* rule 7: after a reset all messages are sent again, asked for or not */
+    TP_MUTANT_DONE_WHEN_SENT = 6,  /* rule 2: a message is done when its parts have come, not when it was taken */
+    TP_MUTANT_FOREVER = 7,         /* rule 10: memory of messages that end unfinished is not given back */
+    TP_MUTANT_WRONG_SLOT = 8,      /* rule 5: pieces out of order go one slot further */
+    TP_MUTANT_NO_ROOT_CHECK = 9,   /* rule 9: any server that gets a message for a key takes it */
+    TP_MUTANT_TRIED_AGAIN = 10,    /* rule 8: a restarted message goes again to an incarnation that may have taken it */
 };
 
 #ifdef CW_MUTANTS

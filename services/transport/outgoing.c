@@ -29,7 +29,7 @@ struct outgoing *outgoing_of_request(const struct transport *t, uint64_t request
 
 /* ---- Its place --------------------------------------------------------------------------------------------------- */
 
-/* Its number is spoken for: the floor rises over all that are. */
+/* The message's number has its result: the floor rises over all numbers that have theirs. */
 static void resolve_number(struct transport *t, struct outgoing *m)
 {
     struct peer *p = m->peer;
@@ -64,7 +64,7 @@ void outgoing_detach(struct transport *t, struct outgoing *m)
     m->state = OUTGOING_FINISHED;
 }
 
-/* The receiver may have parts of it in memory. */
+/* Tells the receiver, which may have parts of the message in memory. */
 static void say_given_up(struct transport *t, const struct outgoing *m)
 {
     const struct peer *p = m->peer;
@@ -106,7 +106,7 @@ void outgoing_free(struct transport *t, struct outgoing *m)
     free(m);
 }
 
-/* From its first byte: another attempt. */
+/* Prepares another attempt, from the first byte. */
 static void rewind_parts(struct outgoing *m)
 {
     size_t words = ((size_t)m->parts + 63) / 64;
@@ -214,12 +214,12 @@ void outgoing_left(struct transport *t, struct peer *p, struct outgoing *m, uint
         m->next = index + 1;
     }
     if (p->flight.out == 1) {
-        p->progress = t->now; /* it was the first of them */
+        p->progress = t->now; /* nothing else was in flight: the time-out runs from now */
     }
     outgoing_sort(m);
 }
 
-/* May this incarnation have taken it already? */
+/* May this incarnation have taken the message already (rule 8)? */
 static bool was_tried(const struct outgoing *m, uint64_t instance)
 {
     bool tried = false;
@@ -300,7 +300,7 @@ static void packet_lost(void *context, const struct flight_packet *packet, bool 
     outgoing_sort(m);
 }
 
-/* A server that was forgotten by the one it asked, or that has no such key, may ask again: nothing was taken. */
+/* Applies the receiver's result. After BUSY and NOT_ROOT the message goes again: it was not taken. */
 static void take_result(struct transport *t, struct peer *p, struct outgoing *m, uint32_t value)
 {
     switch (value) {
@@ -425,7 +425,10 @@ void outgoing_silence(struct transport *t, struct peer *p)
 
 /* ---- Associations ------------------------------------------------------------------------------------------------ */
 
-/* Where m was sent to is no more, and what became of it there is not known, but when none of it left before `since`. */
+/*
+ * The receiver of m is gone, and may have taken m unless no part of it left before `since`. Sends m again where that is
+ * safe or was asked for (rule 7), else ends it with status.
+ */
 static void lost_sight(struct transport *t, struct outgoing *m, cw_time since, bool may_restart, int status)
 {
     bool unsent = m->state == OUTGOING_WAITING || (has_number(m) && (m->next == 0 || !cw_time_before(m->left, since)));
@@ -444,7 +447,7 @@ static void lost_sight(struct transport *t, struct outgoing *m, cw_time since, b
     }
 }
 
-/* All messages of the peer's list leave it. */
+/* The same for all messages of one of the peer's lists. */
 static void lost_sight_of_list(struct transport *t, struct list *list, cw_time since, bool may_restart, int status)
 {
     struct list taken;
@@ -496,8 +499,9 @@ void outgoing_reset(struct transport *t, struct peer *p, uint64_t instance, cw_s
 {
     bool restarted = instance != p->instance;
     /*
-     * What left after the new instance began cannot have been taken by the old one; nor what left so late that whoever
-     * has forgotten us must have been silent since before (peers.c). Clocks may run apart by some parts in a hundred.
+     * A part that left after the new instance began cannot have been taken by the old one. Nor can one that left within
+     * the last half of PEER_QUIET be taken by a peer that has forgotten us: it was silent for PEER_QUIET before (rule
+     * 13). Clocks may run apart by some parts in a hundred.
      */
     int64_t ago = restarted ? age.ns - age.ns / 32 : PEER_QUIET.ns / 2;
     cw_time since = cw_time_add(t->now, CW_NS(-ago));

@@ -31,12 +31,12 @@ bool peer_idle(const struct peer *p)
            p->ack_due.ns == INT64_MAX;
 }
 
-/* The one idle longest makes room. */
+/* Forgets the peer that was idle longest. */
 static bool forget_one(struct transport *t)
 {
     for (struct list_node *node = list_first(&t->age); node != NULL; node = list_next(&t->age, node)) {
         struct peer *p = container_of(node, struct peer, age);
-        bool known = p->in_open || p->in_pending; /* it may rely on what we remember */
+        bool known = p->in_open || p->in_pending; /* the peer may rely on what we remember (rule 13) */
         bool quiet = !known || cw_time_since(t->now, p->used).ns >= PEER_QUIET.ns;
         if (quiet && peer_idle(p) && !list_is_linked(&p->touched)) {
             t->stats.forgotten++;
@@ -149,7 +149,7 @@ cw_span peer_least(const struct transport *t, const struct peer *p)
     }
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         if (cw_link_get(t->user, link, &info) == 0 && info.bits_per_second > 0) {
-            /* Every server on the way has it whole before it sends it on. */
+            /* Store and forward: every server on the way has the whole packet before it sends it on. */
             uint64_t each = (uint64_t)t->mtu * 8 * 1000000000 / info.bits_per_second;
             int64_t full = p->idle.ns + (int64_t)(each * cw_distance(t->user, cw_self(t->user), p->server));
             return least.ns == 0 || full < least.ns ? CW_NS(full) : least;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * requests.c - what the service asks for: messages, requests, answers; begun, cancelled, resumed.
+ * requests.c - the ways in from the service: messages, requests and answers are begun, cancelled and resumed.
  */
 #include "services/transport/internal.h"
 
@@ -88,7 +88,7 @@ static struct outgoing *make(struct transport *t, enum outgoing_kind kind, const
     return m;
 }
 
-/* Sends m, made, on its way. */
+/* Sends m, which make() made, on its way. */
 static int64_t begin(struct transport *t, struct outgoing *m)
 {
     int64_t id = m->id;

@@ -6,8 +6,11 @@
  *  all | 1:4 kind:4 | flags | source port | ...
  *
  *  HELLO    4 out | 8 instance (8)                    may I send to you? out: the sender's name for the association
- *  WELCOME  4 out | 8 instance (8) | 16 in | 20 wait ns    yes: in is the receiver's name for it; wait: of the hello, in queues
- *  STRANGE  4 out | 8 in | 12 instance (8) | 20 age us     I know no such association (any more); I am so old
+ *  WELCOME  4 out | 8 instance (8) | 16 in | 20 wait ns
+ *                                                     yes: in is the receiver's name for it; wait: of the hello, in
+ *                                                     queues
+ *  STRANGE  4 out | 8 in | 12 instance (8) | 20 age us
+ *                                                     I do not know this association (any more); I am so old
  *  GIVEN_UP 4 out | 8 in | 12 number                  that message will not be finished
  *  SEGMENT  4 acknowledgement if FLAG_ACK, then data if FLAG_DATA
  *
@@ -16,7 +19,8 @@
  *      words of 64: bit i of word w: packet newest - 1 - (64 w + i) has come
  *      notes of 12: kind (1) 0 (3) number (4) value (4)
  *  data:
- *      out (4) in (4) packet (4) number (4) floor (4) total bytes (8) index (4) part bytes (2) data flags (1) 0 (1) tag (4)
+ *      out (4) in (4) packet (4) number (4) floor (4) total bytes (8) index (4)
+ *      part bytes (2) data flags (1) 0 (1) tag (4)
  *      request (8) and status (2) if DATA_REQUEST or DATA_ANSWER; key (20) if DATA_KEY
  *      the bytes: `part` of them, but for the last part
  *
@@ -99,25 +103,25 @@ struct segment {
     uint32_t out, in, number; /* of all kinds but SEGMENT */
     uint64_t instance;
     uint32_t wait_ns;         /* WELCOME */
-    uint32_t age_us;          /* STRANGE; the most: that or more */
+    uint32_t age_us;          /* STRANGE; UINT32_MAX stands for that or more */
     struct segment_ack ack;   /* FLAG_ACK */
     struct segment_data data; /* FLAG_DATA */
 };
 
-/* Is part i in a set of parts, a bit each? */
+/* Is part i in a set of parts, which has a bit for each? */
 static inline bool bit_has(const uint64_t *bits, uint32_t i)
 {
     return bits[i / 64] >> i % 64 & 1;
 }
 
-/* Parts that a message of so many bytes has; at least 1. part > 0. */
+/* How many parts of `part` bytes (> 0) a message of `total` bytes has; at least 1. */
 uint64_t segment_parts(uint64_t total, uint32_t part);
 /* Bytes of part `index`. */
 size_t segment_part_bytes(uint64_t total, uint32_t part, uint32_t index);
 
-/* Bytes before the data's own, for the kind and flags of s. */
+/* How many bytes stand before the payload, for the kind and flags of s. */
 size_t segment_head(const struct segment *s);
-/* Writes segment_head(s) bytes to out: the data's own are the caller's to append. */
+/* Writes segment_head(s) bytes to out; the payload is the caller's to append. */
 void segment_encode(const struct segment *s, uint8_t *out);
 /*
  * Fills *out, which borrows bytes. -EPROTO: too short or too long, unknown, or impossible: then nothing in *out means

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sending.c - what leaves now. The peers that were touched send in turns, one packet each, until windows are full,
- * nothing is left, or the service's queue is full: then on_writable goes on with whose turn it is.
+ * sending.c - what leaves now. The peers that were touched send in turns, one packet each, until their windows are
+ * full, nothing is left, or the service's queue is full. In the last case on_writable goes on with the peer whose turn
+ * it was.
  */
 #include "services/transport/internal.h"
 
@@ -12,7 +13,7 @@ enum {
     ACK_EVERY = 4, /* packets */
     ACK_MOST = SEGMENT_ACK_BYTES + 8 * SEGMENT_WORDS + SEGMENT_NOTE_BYTES * SEGMENT_NOTES,
 };
-#define BLOCKED_MOST CW_MS(1) /* on_writable should come before */
+#define BLOCKED_MOST CW_MS(1) /* then we try again, should on_writable not have come */
 #define UNREACHABLE_WAIT CW_MS(2)
 
 static cw_to address_of(const struct peer *p)
@@ -20,7 +21,7 @@ static cw_to address_of(const struct peer *p)
     return (cw_to){.kind = CW_TO_SERVER, .job = p->job, .port = p->port, .server = p->server, .process = p->process};
 }
 
-/* Sends head and, behind it, room bytes that the caller fills at *body. NULL: no memory. */
+/* Makes a packet: the head of s and, behind it, `room` bytes for the caller to fill at *body. NULL: no memory. */
 static cw_packet *make(struct transport *t, const struct segment *s, size_t room, uint8_t **body)
 {
     size_t head = segment_head(s);
@@ -80,7 +81,7 @@ static bool owes_now(const struct transport *t, const struct peer *p)
     return owes(p) && (p->ack_now || p->unacked >= ACK_EVERY || cw_time_due(p->ack_due, t->now));
 }
 
-/* Takes what is to be told; most: notes. */
+/* Fills an acknowledgement with up to `most` results and credits, which count as told. */
 static void fill_ack(struct transport *t, struct peer *p, struct segment_ack *a, unsigned most)
 {
     a->out = p->in_out;
@@ -102,7 +103,7 @@ static void acked(struct transport *t, struct peer *p)
     p->ack_due = more ? t->now : CW_NEVER;
 }
 
-/* An acknowledgement alone. */
+/* Sends an acknowledgement alone. */
 static int send_ack(struct transport *t, struct peer *p)
 {
     struct segment s = {.kind = SEGMENT_SEGMENT, .flags = FLAG_ACK, .port = t->config.port};
@@ -116,7 +117,7 @@ static int send_ack(struct transport *t, struct peer *p)
         return rc;
     }
     t->stats.acks += rc == 0;
-    acked(t, p); /* what could not be said will be asked for again */
+    acked(t, p); /* if it could not be sent, the peer will repeat what it was for */
     return rc;
 }
 
@@ -151,7 +152,8 @@ static bool window_open(const struct peer *p, size_t bytes)
 }
 
 /*
- * Nothing more may leave after this packet, or it is the last of a long message: whoever gets it should say so at once.
+ * Should the receiver acknowledge this packet at once? Yes when nothing more may leave after it, when it is the last of
+ * a long message, and when it is a repetition.
  */
 static bool wants_answer(const struct transport *t, const struct peer *p, const struct outgoing *m, uint32_t index)
 {
@@ -159,7 +161,7 @@ static bool wants_answer(const struct transport *t, const struct peer *p, const 
            index < m->next;
 }
 
-/* Part index of m. Gives 0, or why it could not leave: -EAGAIN queue full, -ECANCELED the message has ended. */
+/* Sends part `index` of m. Gives 0, or why it could not leave: -EAGAIN queue full, -ECANCELED the message has ended. */
 static int send_part(struct transport *t, struct peer *p, struct outgoing *m, uint32_t index)
 {
     int rc = flight_reserve(&p->flight);
@@ -208,7 +210,7 @@ static int send_part(struct transport *t, struct peer *p, struct outgoing *m, ui
     return 0;
 }
 
-/* The message and part that the time-out repeats: the oldest that is not over. */
+/* The message and part that a time-out repeats: the first part without an acknowledgement of the oldest message. */
 static struct outgoing *probe_part(const struct peer *p, uint32_t *index)
 {
     struct outgoing *m = p->slot[p->floor % SEGMENT_NUMBERS];
@@ -243,7 +245,7 @@ static int send_hello(struct transport *t, struct peer *p)
     return packet == NULL ? -ENOMEM : launch(t, p, packet, true);
 }
 
-/* What cannot be sent now: later, or never. */
+/* A packet could not be sent: tries again later, or ends the messages. */
 static void refused(struct transport *t, struct peer *p, int rc)
 {
     switch (rc) {
@@ -267,7 +269,7 @@ static void refused(struct transport *t, struct peer *p, int rc)
     }
 }
 
-/* One packet of the peer's; true when there may be more. */
+/* Sends one packet of the peer's. True: there may be more. */
 static bool send_one(struct transport *t, struct peer *p)
 {
     if (cw_time_before(t->now, p->retry_at)) {
@@ -326,7 +328,7 @@ void sending_flush(struct transport *t)
             continue;
         }
         if (t->blocked) {
-            break; /* its turn comes first when there is room */
+            break; /* the peer stays first in line for when there is room */
         }
         if (owes_now(t, p) && send_ack(t, p) == -EAGAIN) {
             refused(t, p, -EAGAIN);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transport.c - the ways in: packets, events, time; opened and closed. What the service asks for is in requests.c.
+ * transport.c - opening and closing, and the ways in from the host: packets and events. What the service asks for is in
+ * requests.c; the timer is in turn.c.
  */
 #include "services/transport/internal.h"
 
@@ -150,7 +151,7 @@ void transport_close(struct transport *t)
 
 /* ---- Packets ----------------------------------------------------------------------------------------------------- */
 
-/* Whoever sends is told that we know nothing of this. */
+/* Tells the sender that we do not know the association. */
 static void answer_strange(struct transport *t, struct peer *p, uint32_t out, uint32_t in)
 {
     int64_t age_us = cw_time_since(t->now, t->opened).ns / 1000;
@@ -181,8 +182,8 @@ static void take_hello(struct transport *t, struct peer *p, const struct segment
 }
 
 /*
- * Is this of the association that is open? One that is pending opens with it: only who has heard our welcome knows its
- * name.
+ * Is a packet of the association that is open (rule 4)? A pending association opens with it: only a sender that has
+ * heard our welcome knows the pending one's name.
  */
 static bool is_open(struct transport *t, struct peer *p, uint32_t out, uint32_t in)
 {

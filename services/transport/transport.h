@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transport.h - reliable messages between the instances of services: to a server's process or to a key's root, of any
- * size; requests with answers of any size (CamCubeOS 5.3: "point-to-point or point-to-key reliable transport").
+ * transport.h - reliable messages between the instances of services, to a server's process or to a key's root, of any
+ * size; and requests with answers of any size (CamCubeOS 5.3: "point-to-point or point-to-key reliable transport").
  *
- * It runs inside the job that uses it: an instance (struct transport) belongs to one using service on one server,
- * packets are sent with that service's own cw_svc, so that privileges, fair shares and identity are the user's. One
- * port of the user's job is the transport's:
+ * The transport runs inside the job that uses it. An instance (struct transport) belongs to one service, its user, on
+ * one server; packets are sent with the user's own cw_svc, so privileges, fair shares and identity are the user's. One
+ * port of the user's job is the transport's, and the user hands its upcalls on:
  *
  *     open        transport_open(s, &config, &h->transport)
  *     on_packet   if (rx->port == PORT) return transport_packet(h->transport, p, rx);
@@ -13,27 +13,27 @@
  *     on_writable transport_writable(h->transport)
  *     close       transport_close(h->transport)
  *
- * Guarantees
- *  - Whoever sends is told exactly once, by done(): 0, the receiver has taken the message, whole, byte for byte, and
- *    nothing else took it for that (but see TRANSPORT_RESTART); or why not. Time-outs are results: after them the
- *    message may or may not have been taken.
+ * Guarantees (docs/services/transport.md numbers the rules that keep them)
+ *  - The sender is told exactly once, by done(), how its message ended. 0: the receiver has taken the whole message,
+ *    byte for byte, and no other server took it (but see TRANSPORT_RESTART). After -ETIMEDOUT, as after any other loss
+ *    of the receiver, the message may or may not have been taken.
  *  - A receiver takes a message at most once in one incarnation of its own (one struct transport), whatever the network
  *    doubles, delays or reorders. Messages of one pair are independent: they may be taken in another order than they
  *    were sent in.
  *  - A message to a key is taken by a server that is the key's root when the message is whole (cw_is_root()).
- *  - Memory is bounded by the configuration: what does not fit waits at its sender, or is refused (-ENOBUFS).
+ *  - Memory is bounded by the configuration: a message that does not fit waits at its sender, or is refused (-ENOBUFS).
  *
- * When to use it: for what does not fit one packet, or must be told apart from its own repetition. A question of one
- * packet with an answer of one packet that may be asked twice is cw_call(): one packet each way, no state.
- * docs/services/transport.md has the comparison.
+ * Use the transport for what does not fit one packet, or must not be carried out twice. For a question of one packet
+ * with an answer of one packet, where asking twice does no harm, use cw_call(): one packet each way and no state.
+ * docs/services/transport.md compares them.
  *
- * Two services that talk through it need the privilege to send to one another's transport port, both ways
- * (acknowledgements); both use the same port number or tell theirs by sending first. For a service with itself one
- * grant of its own job does.
+ * Two services that exchange messages need the privilege to send to each other's transport port, in both directions,
+ * because acknowledgements are packets too. A reply needs no known port: it goes to the port that the request came
+ * from. For a service that talks to itself one grant to its own job is enough.
  *
- * Threading: that of the service. Callbacks come from within transport_packet(), _event(), _writable(), _cancel(),
- * _resume(), _close() and timers, never from within the call that started what they are about; they may call everything
- * here but transport_close(). Nothing here is thread-safe.
+ * Threading: everything on the user's thread; nothing here is thread-safe. Callbacks are called from within
+ * transport_packet(), _event(), _writable(), _cancel(), _resume(), _close() and timers, never from within the call that
+ * started the message they are about. A callback may call everything here but transport_close().
  */
 #ifndef SERVICES_TRANSPORT_TRANSPORT_H
 #define SERVICES_TRANSPORT_TRANSPORT_H
@@ -42,11 +42,11 @@
 
 enum { TRANSPORT_JOB = 5, TRANSPORT_API_VERSION = 1 };
 
-struct transport; /* one using service on one server */
+struct transport; /* of one service on one server */
 
 /* ---- Messages that come ------------------------------------------------------------------------------------------ */
 
-/* The right to answer a request, a plain value: kept as long as the service likes, used once. */
+/* The right to answer a request: a plain value. The service may keep it as long as it likes, and uses it once. */
 struct transport_reply_to {
     cw_job job;
     cw_process process;
@@ -56,30 +56,30 @@ struct transport_reply_to {
 };
 
 /*
- * What is known of a message from its first packet on. Where it is from is the runtime's word; bytes and tag are the
- * sender's.
+ * What is known of a message from its first packet on. The source is stamped by the runtime; bytes, tag and key are
+ * what the sender says.
  */
 struct transport_message {
     size_t size;
     uint64_t bytes; /* of the whole message */
-    uint32_t tag;   /* what its sender said */
+    uint32_t tag;   /* transport_send_options.tag of its sender */
     cw_job src_job;
     cw_process src_process;
     cw_coord src_server;
     bool to_key; /* then key is the full one */
     cw_key key;
-    bool request; /* its sender waits for transport_reply() with reply_to */
+    bool request; /* its sender waits for transport_reply(), to reply_to */
     struct transport_reply_to reply_to;
-    uint64_t incoming; /* names it for transport_resume() while it comes; 0 when it came in one packet */
+    uint64_t incoming; /* its name for transport_resume(); 0: it came in one packet, taken whole */
 };
 
 /*
- * How a message is taken. Zeroed: whole, in memory of the transport (and config.memory_max).
- *  - into: whole, in the service's own memory of at least message->bytes, which the transport writes until message() is
- *    called.
- *  - piece: in pieces, in order, as they come, of any size, however long the message; at most config.piece_window waits
- *    out of order. Borrows bytes for the call. Gives 0; -EAGAIN: not now, the same piece comes again after
- *    transport_resume(); any other -errno: the message is refused with it.
+ * How a message is taken. All zero: whole, in memory of the transport (counted against config.memory_max).
+ *  - into: whole, in the service's own memory of at least message->bytes, which the transport may write until message()
+ *    is called.
+ *  - piece: in pieces of any size, in order, as they come, however long the message; at most config.piece_window bytes
+ *    wait out of order. piece() borrows bytes for the call and returns 0; -EAGAIN: not now, the same piece comes again
+ *    after transport_resume(); or another -errno, with which the message is refused.
  */
 struct transport_accept {
     uint8_t *into;
@@ -96,48 +96,53 @@ struct transport_config {
     void *context; /* (own) for the callbacks: usually the service's state */
 
     /*
-     * A message begins. 0: taken as *accept (zeroed before) says; -errno: refused, its sender's status. May be NULL:
-     * all are taken whole, up to message_max. Not asked for answers: whoever requested has said how.
+     * A message begins. Returns 0: it is taken as *accept (zeroed before) says; or -errno: it is refused, and its
+     * sender gets that status. NULL: all messages are taken whole, up to message_max. Not called for answers: the
+     * request has said how its answer is taken.
      */
     int (*begin)(void *context, const struct transport_message *m, struct transport_accept *accept);
     /*
-     * A message has ended, once for each that began. status 0: all of it is there, at bytes (borrowed for the call;
-     * into, if that was set; NULL after pieces); what is returned, 0 or -errno, is its sender's status. status < 0: it
-     * will not come any more (-ECONNRESET its sender is gone or has given up, -ETIMEDOUT, -ESTALE we are no longer its
-     * key's root, -ECANCELED we close); told only when begin is set.
+     * (own) A message has ended; called once for each that began.
+     *  - status 0: the message is whole, at bytes (borrowed for the call; `into` if that was set; NULL after pieces).
+     *    Returns 0 or -errno: the status that its sender gets.
+     *  - status < 0: the rest will not come; told only when begin is set. -ECONNRESET: its sender is gone or has given
+     *    up; -ETIMEDOUT; -ESTALE: we are no longer its key's root; -ECANCELED: we close; -EMSGSIZE, -ENOBUFS: too long.
      */
-    int (*message)(void *context, void *arg, const struct transport_message *m, const uint8_t *bytes,
-                   int status); /* (own) */
+    int (*message)(void *context, void *arg, const struct transport_message *m, const uint8_t *bytes, int status);
 
-    uint64_t message_max;   /* of a message taken whole: 16 MiB */
-    size_t memory_max;      /* bytes allocated in all, but for peers and messages themselves: 64 MiB */
-    size_t peer_memory_max; /* of it, for messages from one peer that come: 32 MiB */
-    unsigned peers_max;     /* that are remembered: 1,024, each some 2 KiB; idle ones are forgotten for new ones */
-    unsigned messages_max;  /* being sent, to all, requests until they are answered: 1,024 */
-    unsigned incoming_max;  /* of several packets, coming from one peer at a time: 32 */
-    size_t piece_window;    /* 256 KiB */
-    size_t window_max;      /* bytes on their way to one peer at a time: 4 MiB */
+    uint64_t message_max;   /* bytes of a message taken whole in the transport's memory: 16 MiB */
+    size_t memory_max;      /* bytes allocated for messages in all, their structs apart: 64 MiB */
+    size_t peer_memory_max; /* of memory_max, bytes for messages that come from one peer: 32 MiB */
+    unsigned peers_max;     /* peers remembered, some 2 KiB each; idle ones make room for new ones: 1,024 */
+    unsigned messages_max;  /* messages being sent, to all peers; requests until they are answered: 1,024 */
+    unsigned incoming_max;  /* messages of several packets that come from one peer at a time: 32 */
+    size_t piece_window;    /* bytes of a message in pieces that may wait out of order: 256 KiB */
+    size_t window_max;      /* bytes on their way to one peer: 4 MiB */
     cw_span timeout;        /* of a message, and of a request with its answer: 5 s */
-    cw_span silence;        /* an unfinished message is given up by its receiver after so long without a packet: 10 s */
-    cw_span rto_min;        /* before something is repeated: 500 us; what is measured above it counts */
-    cw_span rto_max;        /* 200 ms */
-    cw_span ack_delay;      /* an acknowledgement waits so long for company: 50 us */
-    size_t queue_target;    /* bytes that a transfer means to keep queued for each of its first links: 32 KiB */
-    bool counters;          /* counters transport_... in the user's name */
+    cw_span silence;        /* a receiver gives up an unfinished message after so long without a packet of it: 10 s */
+    cw_span rto_min;        /* least time before a part is repeated, if the measured one is shorter: 500 us */
+    cw_span rto_max;        /* most time before a part is repeated: 200 ms */
+    cw_span ack_delay;      /* an acknowledgement waits so long for data to ride on: 50 us */
+    size_t queue_target;    /* bytes that a transfer keeps queued for each first link of its way: 32 KiB */
+    bool counters;          /* opens the counters transport_... in the user's name */
 };
+/* The defaults above, with the port and context given; message is still the caller's to set. */
 struct transport_config transport_config_default(cw_port port, void *context);
 
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 /*
- * Borrows user until transport_close(). -EINVAL (a limit is impossible; message is NULL), -ENOMEM. In the user's open()
- * or later.
+ * Borrows user until transport_close(). Called in the user's open() or later. -EINVAL: a limit is impossible, or
+ * message is NULL; -ENOMEM.
  */
 CW_MUST_CHECK int transport_open(cw_svc *user, const struct transport_config *config, struct transport **out);
-/* Everything under way ends with -ECANCELED, told from within. Nothing is sent: peers find out. NULL is allowed. */
+/*
+ * Ends everything under way with -ECANCELED; the callbacks are called from within. Sends nothing: peers find out by
+ * themselves. NULL is allowed.
+ */
 void transport_close(struct transport *t);
 
-/* Upcalls of the user's, handed on. Packets of other ports are not for it. */
+/* The user's upcalls, handed on: packets of config.port only. transport_packet() gives the verdict to return. */
 cw_verdict transport_packet(struct transport *t, cw_packet *p, const cw_rx *rx);
 void transport_event(struct transport *t, const cw_event *ev);
 void transport_writable(struct transport *t);
@@ -145,9 +150,9 @@ void transport_writable(struct transport *t);
 /* ---- Sending ----------------------------------------------------------------------------------------------------- */
 
 /*
- * What is sent: size bytes at bytes, borrowed until done() (or copied, TRANSPORT_COPY); or, when read is set, what read
- * gives of any part that is asked for, more than once for what is lost. read gives 0, or -errno: the message ends with
- * it.
+ * What is sent: size bytes at `bytes`, borrowed until done() (or copied, TRANSPORT_COPY). When read is set, bytes is
+ * NULL and read() writes any part that is asked for, more than once for a part that was lost; it returns 0, or -errno
+ * with which the message ends.
  */
 struct transport_data {
     const void *bytes;
@@ -156,12 +161,15 @@ struct transport_data {
 };
 
 enum {
-    TRANSPORT_COPY = 1, /* data->bytes may go after the call; counts against memory_max */
-    TRANSPORT_RESTART =
-        2, /* send it again from its first byte to whoever has the key now, or to the server's new incarnation, instead of
-                              -ESTALE or -ECONNRESET: it may then have been taken by the one before, too */
-    TRANSPORT_WAIT =
-        4, /* a server out of view, or a key whose root does not answer, may come back until the time-out */
+    /* The bytes are copied, counted against memory_max: the caller's may go after the call. */
+    TRANSPORT_COPY = 1,
+    /*
+     * Instead of -ESTALE or -ECONNRESET: send the message again from its first byte, to the server that is now the
+     * key's root or to the server's new incarnation. The receiver before may have taken it, too.
+     */
+    TRANSPORT_RESTART = 2,
+    /* Wait, until the time-out, for a server out of view, or for a key whose root does not answer. */
+    TRANSPORT_WAIT = 4,
 };
 
 struct transport_send_options {
@@ -169,89 +177,103 @@ struct transport_send_options {
     uint32_t tag;
     unsigned flags;
     cw_span timeout; /* 0: config.timeout */
-    /* Of requests: the answer. Zeroed: whole, up to config.message_max. */
-    uint64_t reply_max;             /* a longer one is refused: -EMSGSIZE at both ends; 0: config.message_max */
-    struct transport_accept accept; /* into: of reply_max bytes. arg: for piece() only */
+    /* Requests only: bytes of the longest answer; a longer one is -EMSGSIZE at both ends. 0: config.message_max. */
+    uint64_t reply_max;
+    /* Requests only: how the answer is taken. `into` has reply_max bytes, `arg` is for piece(). */
+    struct transport_accept accept;
 };
 #define TRANSPORT_SEND_INIT .size = sizeof(struct transport_send_options)
 
 /*
- * status: 0, or what the receiver refused with, or -ETIMEDOUT, -ECANCELED, -ENETUNREACH (not in view), -ECONNRESET (the
- * receiver began a new incarnation, or forgot us), -ESTALE (the key's root left with it, and nobody knows whether it
- * was taken), -EACCES, -EMSGSIZE, -ENOBUFS (it will never fit there), what read() gave.
+ * How a message ended. status is 0, what the receiver refused it with, what read() returned, or
+ *   -ETIMEDOUT, -ECANCELED
+ *   -ENETUNREACH  the server is not in view
+ *   -ECONNRESET   the receiver began a new incarnation, or forgot us
+ *   -ESTALE       the key's root is gone, and nobody knows whether it took the message
+ *   -EACCES       no privilege
+ *   -EMSGSIZE     longer than the receiver takes
+ *   -ENOBUFS      the receiver never has room for it
  */
 typedef void (*transport_done_fn)(void *context, void *arg, int status);
 
 /*
- * Sends data to a server's process (CW_TO_SERVER) or to a key's root (CW_TO_KEY): job and port of to are those of the
- * receiver's transport. Gives the message's number (> 0), or -EINVAL, -ENOBUFS (messages_max, or memory for
- * TRANSPORT_COPY), -ENETUNREACH, -ENOENT (nobody has the key), -ESHUTDOWN; then done is not called. options may be
- * NULL. done may be NULL.
+ * Sends data to a server's process (CW_TO_SERVER) or to a key's root (CW_TO_KEY); to->job and to->port are those of the
+ * receiver's transport. options and done may be NULL. Gives the message's number (> 0), or, and then done is not
+ * called, -EINVAL, -ENOBUFS (messages_max, or no memory), -ENETUNREACH, -ENOENT (nobody has the key), -ESHUTDOWN.
  */
 CW_MUST_CHECK int64_t transport_send(struct transport *t, const cw_to *to, const struct transport_data *data,
                                      const struct transport_send_options *options, transport_done_fn done, void *arg);
 
 /*
- * The answer, once. status 0: it is whole, at bytes (borrowed for the call; NULL after pieces), size long; m says who
- * answered. Else: what transport_reply() gave, with its bytes, or as for transport_done_fn with m NULL.
+ * How a request ended, called once. status 0: the answer is whole, `size` bytes at `bytes` (borrowed for the call; NULL
+ * after pieces), and m says who answered. A status that transport_reply() gave comes with its bytes and m, too. Any
+ * other: as for transport_done_fn, with m NULL.
  */
 typedef void (*transport_answer_fn)(void *context, void *arg, int status, const uint8_t *bytes, uint64_t size,
                                     const struct transport_message *m);
 
-/* As transport_send(), and waits for the answer. One time-out for both. data may be NULL: of no bytes. */
+/* As transport_send(), and waits for the answer; one time-out covers both. data may be NULL: no bytes. */
 CW_MUST_CHECK int64_t transport_request(struct transport *t, const cw_to *to, const struct transport_data *data,
                                         const struct transport_send_options *options, transport_answer_fn done,
                                         void *arg);
 /*
- * Answers a request, now or later, also from within message(). status: 0, or an errno up to 4,095 of either sign; data
- * may be NULL. As transport_send() otherwise; done tells whether the answer was taken: -ENOENT when nobody waits for it
- * any more.
+ * Answers a request, now or later, also from within message(). status is 0 or an errno up to 4,095 of either sign; data
+ * may be NULL: no bytes. Otherwise as transport_send(). done() says whether the answer was taken; -ENOENT: nobody waits
+ * for it any more.
  */
 CW_MUST_CHECK int64_t transport_reply(struct transport *t, const struct transport_reply_to *to, int status,
                                       const struct transport_data *data, const struct transport_send_options *options,
                                       transport_done_fn done, void *arg);
 
 /*
- * Ends a message or a request: done is called from within, with -ECANCELED, or with the end that it had come to already
- * when nobody had been told of that yet; never later. 0, or -ENOENT when there is no such message: its done has been
- * called, or is running.
+ * Ends a message or a request. done() is called from within, never later: with -ECANCELED, or with the end that the
+ * message had already come to when that had not been told yet. -ENOENT: there is no such message, because its done()
+ * has been called or is running.
  */
 int transport_cancel(struct transport *t, int64_t number);
-/* piece() said -EAGAIN: it comes again, from within. -ENOENT when the message is no more. */
+/* Calls piece() again, from within, for a message at which it returned -EAGAIN. -ENOENT: the message has ended. */
 int transport_resume(struct transport *t, uint64_t incoming);
 
 /* ---- What is seen ------------------------------------------------------------------------------------------------ */
 
+/* Counted since transport_open(). */
 struct transport_stats {
     size_t size;
-    uint64_t sent, done, failed;       /* messages */
-    uint64_t taken, refused, given_up; /* messages that came */
+    uint64_t sent, done, failed;       /* messages sent: begun, ended with 0, ended otherwise */
+    uint64_t taken, refused, given_up; /* messages that came: taken, refused, not finished */
     uint64_t bytes_sent, bytes_taken;  /* of messages that ended well */
-    uint64_t packets, acks;            /* that left; acks: those with nothing but an acknowledgement */
+    uint64_t packets;                  /* that left */
+    uint64_t acks;                     /* of the packets that left, those with nothing but an acknowledgement */
     uint64_t repeated;                 /* parts sent again */
-    uint64_t needless;                 /* of these, when the first had arrived after all */
+    uint64_t needless;                 /* of the parts sent again, those that had arrived after all */
     uint64_t doubled;                  /* parts that came twice */
     uint64_t probes;                   /* time-outs of silence */
-    uint64_t restarts;                 /* at an heir, or a new incarnation */
-    uint64_t waits;                    /* refused for want of memory, tried again */
-    uint64_t malformed, strange;       /* packets: unreadable; of no association of ours */
-    uint64_t peers, forgotten;         /* now; idle ones that made room */
-    uint64_t memory, memory_most;      /* bytes counted against memory_max: now, most */
+    uint64_t restarts;                 /* messages sent again, to an heir or a new incarnation */
+    uint64_t waits;                    /* messages refused for want of memory, and tried again */
+    uint64_t malformed;                /* packets that could not be read */
+    uint64_t strange;                  /* packets of no association of ours */
+    uint64_t peers;                    /* remembered now */
+    uint64_t forgotten;                /* idle peers that made room for new ones */
+    uint64_t memory, memory_most;      /* bytes counted against memory_max: now, and the most so far */
 };
 void transport_stats(const struct transport *t, struct transport_stats *out);
 
-/* Of the way to one peer; -ENOENT: nothing was sent there lately. */
+/* What is known of the way to one peer. The spans are 0 before the first sample. */
 struct transport_path {
     size_t size;
-    cw_span rtt, rtt_least, rto; /* smoothed; least of late; 0 before the first */
-    uint64_t window, in_flight;  /* bytes */
+    cw_span rtt;       /* round trip, smoothed */
+    cw_span rtt_least; /* the least of late: nobody queued */
+    cw_span rto;       /* time-out after which a part is repeated */
+    uint64_t window;   /* bytes that may be in flight */
+    uint64_t in_flight;
 };
+/* -ENOENT: nothing was sent there lately. */
 int transport_path_get(const struct transport *t, cw_job job, cw_process process, cw_port port,
                        struct transport_path *out);
 
 /*
- * For services that come as files: cw_find(s, "transport", TRANSPORT_API_VERSION, NULL). Built-in ones link the
- * functions.
+ * The functions above, for services that come as files: cw_find(s, "transport", TRANSPORT_API_VERSION, NULL). Built-in
+ * services link them.
  */
 struct transport_api {
     size_t size;
@@ -273,7 +295,7 @@ struct transport_api {
     void (*stats)(const struct transport *t, struct transport_stats *out);
 };
 
-/* The built-in service: exports the table, and moves bulk for operators (docs/services/transport.md). */
+/* The built-in service: exports the table, and measures the transport for operators (docs/services/transport.md). */
 extern const cw_service transport_service;
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * turn.c - a way in from its first line to its last: what transport_enter() begins transport_leave() ends, and the
- * timer is a way in of its own.
+ * turn.c - what each way in begins and ends with (rule 12). The timer is a way in of its own.
  */
 #include "services/transport/internal.h"
 
@@ -13,7 +12,7 @@ void transport_enter(struct transport *t)
 
 static void on_timer(cw_svc *s, void *state, void *arg);
 
-/* The timer may ring too early, never too late: it is set anew only when something is due before it. */
+/* The timer may ring too early, never too late (rule 12): it is set anew only when something is due before it. */
 static void set_timer(struct transport *t, bool soon)
 {
     const struct heap_entry *first = heap_min(&t->due);

@@ -45,25 +45,25 @@ static void open_one(cw_svc **s)
 static void judge(cw_svc *s, struct jobs_mark *highest)
 {
     const struct jobs *j = s->state;
-    struct shelf again = {0};
+    struct records again = {0};
     size_t bytes = 0;
-    for (uint32_t i = 0; i < j->shelf.count; i++) {
-        const struct shelf_item *item = &j->shelf.item[i];
+    for (uint32_t i = 0; i < j->records.count; i++) {
+        const struct records_item *item = &j->records.item[i];
         struct jobs_mark mark;
         size_t record = item->blob->size - JOBS_SIGNATURE_BYTES;
         demand(jobs_mark_of(item->blob->bytes, record, &mark) && jobs_mark_compare(&mark, &item->mark, NULL) == 0);
         demand(plain_verify(NULL, NULL, 0, item->blob->bytes + record) == 1);
-        struct shelf_item *copy;
-        demand(shelf_put(&again, &mark, item->blob->bytes, item->blob->size, &copy) == 0);
+        struct records_item *copy;
+        demand(records_put(&again, &mark, item->blob->bytes, item->blob->size, &copy) == 0);
         bytes += item->blob->size;
         if (mark.job == highest->job || highest->job == 0) { /* the first that was seen */
             demand(highest->job == 0 || jobs_mark_compare(&mark, highest, NULL) >= 0);
             *highest = mark;
         }
     }
-    demand(again.sum.value == j->shelf.sum.value && bytes == j->shelf.bytes && j->fetch.wants <= JOBS_WANTS);
-    demand(highest->job == 0 || shelf_find(&j->shelf, highest->job) != NULL);
-    shelf_close(&again);
+    demand(again.sum.value == j->records.sum.value && bytes == j->records.bytes && j->fetch.wants <= JOBS_WANTS);
+    demand(highest->job == 0 || records_find(&j->records, highest->job) != NULL);
+    records_close(&again);
 }
 
 static void arrive(cw_svc *s, const uint8_t *frame, size_t length, uint8_t from, bool call)

@@ -167,9 +167,9 @@ static inline struct jobs *town_jobs(cw_server s)
     return town.net->server[s]->state;
 }
 
-static inline struct shelf_item *town_item(cw_server s, cw_job job)
+static inline struct records_item *town_item(cw_server s, cw_job job)
 {
-    return shelf_find(&town_jobs(s)->shelf, job);
+    return records_find(&town_jobs(s)->records, job);
 }
 
 /* The version that the NMU of s decides by. */

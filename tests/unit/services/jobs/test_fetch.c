@@ -36,7 +36,7 @@ START_TEST(large_records_go_everywhere)
     ck_assert_int_eq(town_result.rc, 0);
     ck_assert_int_eq(fake_int(&town_result, town_result.rows - 1, "complete"), 1);
     for (cw_server s = 0; s < 5; s++) {
-        const struct shelf_item *item = town_item(s, 9);
+        const struct records_item *item = town_item(s, 9);
         ck_assert_uint_eq(item->blob->size, size);
         ck_assert_int_eq(memcmp(item->blob->bytes, town_room, size), 0);
         ck_assert_uint_eq(town_jobs(s)->fetch.wants, 0);
@@ -98,7 +98,7 @@ START_TEST(false_promises)
     ck_assert_uint_eq(town_item(1, 9)->mark.version, 3); /* what it had */
     ck_assert_uint_eq(town_jobs(1)->fetch.wants, 0);
     /* One who gives what nobody signed. */
-    struct shelf_item *item = town_item(0, 9);
+    struct records_item *item = town_item(0, 9);
     item->blob->bytes[item->blob->size - 1] ^= 1;
     offer(2, 0, &item->mark);
     town_run(5);

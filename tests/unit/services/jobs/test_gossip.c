@@ -60,12 +60,12 @@ START_TEST(a_link_that_comes_up_brings_what_is_missing)
     link_up(0, 0);
     town_run(500);
     for (cw_server s = 0; s < 2; s++) {
-        ck_assert_uint_eq(town_jobs(s)->shelf.count, 451);
+        ck_assert_uint_eq(town_jobs(s)->records.count, 451);
         ck_assert_uint_eq(town_item(s, 250)->mark.version, 2);
         ck_assert_uint_eq(town_item(s, 549)->mark.version, 1);
         ck_assert_uint_eq(town_item(s, 700)->mark.version, 9);
     }
-    ck_assert_uint_eq(town_jobs(0)->shelf.sum.value, town_jobs(1)->shelf.sum.value);
+    ck_assert_uint_eq(town_jobs(0)->records.sum.value, town_jobs(1)->records.sum.value);
     ck_assert_uint_eq(town_count(0, JOBS_COUNT_UNSIGNED) + town_count(0, JOBS_COUNT_MALFORMED), 0);
     ck_assert_uint_eq(town_close(), 0);
 }

@@ -48,7 +48,7 @@ START_TEST(what_is_refused_is_counted_and_leaves_nothing)
     town_record(0, 1, kit_version(9, 5, town_room), 1, 7);
     town_run(5);
     ck_assert_uint_eq(town_count(0, JOBS_COUNT_BUSY), 1);
-    ck_assert_uint_eq(town_jobs(0)->shelf.count, 0);
+    ck_assert_uint_eq(town_jobs(0)->records.count, 0);
     ck_assert_uint_eq(town_count(1, JOBS_COUNT_ACCEPTED), 0);
     ck_assert_uint_eq(town_close(), 0);
 }
@@ -84,7 +84,7 @@ START_TEST(so_many_at_a_time)
     }
     ck_assert_uint_eq(town_count(0, JOBS_COUNT_BUSY), 3);
     town_run(50);
-    ck_assert_uint_eq(town_jobs(0)->shelf.count, JOBS_TAKING);
+    ck_assert_uint_eq(town_jobs(0)->records.count, JOBS_TAKING);
     ck_assert_uint_eq(town_close(), 0);
 }
 END_TEST
@@ -155,7 +155,7 @@ START_TEST(a_fork_is_told_and_has_one_winner)
         town_record(0, 1, kit_record(second, KIT_KEY, KIT_CLUSTER, town_room, KIT_RECORD_MAX), CW_SERVER_NONE, 0);
         town_run(5);
         struct job_record held;
-        const struct shelf_item *item = town_item(2, TOWN_RESIDENT);
+        const struct records_item *item = town_item(2, TOWN_RESIDENT);
         ck_assert_int_eq(job_record_decode(item->blob->bytes, item->blob->size - 64, &held), WIRE_OK);
         const struct nmu_to to = {.job = TOWN_RESIDENT, .port = 3, .process = 1};
         struct nmu_pass pass;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tell.c - `list`, `show`, `status`: what is held here.
+ * show.c - `list`, `show`, `status`: what is held here.
  */
 #include "services/jobs/jobs_internal.h"
 
@@ -15,7 +15,7 @@
 
 enum { RAW_BYTES = 750 /* 1,000 characters */ };
 
-static void decode(const struct shelf_item *item, struct job_record *r)
+static void decode(const struct records_item *item, struct job_record *r)
 {
     enum wire_reason reason = job_record_decode(item->blob->bytes, item->blob->size - JOBS_SIGNATURE_BYTES, r);
     (void)reason; /* it was decoded when it came */
@@ -30,7 +30,7 @@ static uint64_t processes_of(const struct job_record *r)
     return processes;
 }
 
-static void tell_item(const struct shelf_item *item, cw_request *r)
+static void tell_item(const struct records_item *item, cw_request *r)
 {
     struct job_record record;
     decode(item, &record);
@@ -48,11 +48,11 @@ static void tell_item(const struct shelf_item *item, cw_request *r)
 
 int jobs_command_list(struct jobs *j, cw_request *r)
 {
-    for (uint32_t i = 0; i < j->shelf.count; i++) {
+    for (uint32_t i = 0; i < j->records.count; i++) {
         if (i > 0) {
             cw_request_row(r);
         }
-        tell_item(&j->shelf.item[i], r);
+        tell_item(&j->records.item[i], r);
     }
     return 0;
 }
@@ -70,9 +70,9 @@ cw_job jobs_named(const struct jobs *j, const char *text, size_t length)
         return (cw_job)number;
     }
     cw_job found = 0;
-    for (uint32_t i = 0; i < j->shelf.count; i++) {
+    for (uint32_t i = 0; i < j->records.count; i++) {
         struct job_record record;
-        decode(&j->shelf.item[i], &record);
+        decode(&j->records.item[i], &record);
         if (strcmp(record.name, word) == 0 && (found == 0 || !record.destroyed)) {
             found = record.job;
         }
@@ -156,7 +156,7 @@ static void tell_grants(const struct job_record *record, cw_request *r)
     }
 }
 
-static void tell_raw(const struct shelf_item *item, cw_request *r)
+static void tell_raw(const struct records_item *item, cw_request *r)
 {
     for (size_t at = 0; at < item->blob->size; at += RAW_BYTES) {
         size_t left = item->blob->size - at;
@@ -179,7 +179,7 @@ int jobs_command_show(struct jobs *j, cw_request *r, int argc, const char *const
         return refuse_option(r, argv[good], options, 1);
     }
     cw_job job = jobs_named(j, argv[0], strlen(argv[0]));
-    const struct shelf_item *item = job != 0 ? shelf_find(&j->shelf, job) : NULL;
+    const struct records_item *item = job != 0 ? records_find(&j->records, job) : NULL;
     if (item == NULL) {
         return refuse_with(r, -ENOENT, "no signed record of this job is held here: '%.60s'", argv[0]);
     }
@@ -204,12 +204,12 @@ int jobs_command_show(struct jobs *j, cw_request *r, int argc, const char *const
 int jobs_command_status(struct jobs *j, cw_request *r)
 {
     char digest[17];
-    snprintf(digest, sizeof digest, "%016llx", (unsigned long long)j->shelf.sum.value);
+    snprintf(digest, sizeof digest, "%016llx", (unsigned long long)j->records.sum.value);
     cw_request_int(r, "signed", j->host != NULL);
-    cw_request_int(r, "jobs", j->shelf.count);
-    cw_request_int(r, "bytes", (int64_t)j->shelf.bytes);
+    cw_request_int(r, "jobs", j->records.count);
+    cw_request_int(r, "bytes", (int64_t)j->records.bytes);
     cw_request_text(r, "digest", digest);
-    cw_request_int(r, "changes", j->collect_count);
+    cw_request_int(r, "changes", j->put_count);
     cw_request_int(r, "wanted", j->fetch.wants);
     cw_job none[1];
     cw_request_int(r, "missing", j->desk != NULL ? (int64_t)j->desk->missing(j->desk->node, none, 0) : 0);

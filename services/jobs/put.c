@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collect.c - `put`: a change, from the operator's bytes until nobody who can send does so by an older record.
+ * put.c - `put`: a change, from the operator's bytes until nobody who can send does so by an older record.
  * Acknowledgements come by themselves; the silent are given the record again, and who is in reach is looked at again
  * every few milliseconds while anybody is.
  */
@@ -18,9 +18,9 @@
 
 static const cw_span look_span = CW_MS(5);
 
-struct jobs_collect {
+struct jobs_put {
     struct jobs *jobs;
-    struct jobs_collect *next;
+    struct jobs_put *next;
     cw_request *request; /* NULL: answered */
     uint8_t *bytes;      /* of the record, until it is judged */
     size_t size;
@@ -31,7 +31,7 @@ struct jobs_collect {
     cw_timer *timer;
 };
 
-uint64_t jobs_collect_ticket(const struct jobs_collect *c)
+uint64_t jobs_put_ticket(const struct jobs_put *c)
 {
     return c->change.ticket;
 }
@@ -40,21 +40,21 @@ uint64_t jobs_collect_ticket(const struct jobs_collect *c)
  * A server that has lost the others may not speak for them: that they are out of its reach says nothing of what they
  * may send.
  */
-static bool is_complete(const struct jobs *j, const struct jobs_collect *c)
+static bool is_complete(const struct jobs *j, const struct jobs_put *c)
 {
     return change_complete(&c->change) && (j->desk == NULL || j->desk->serving(j->desk->node));
 }
 
 /* ---- Its end ----------------------------------------------------------------------------------------------------- */
 
-static void drop(struct jobs *j, struct jobs_collect *c)
+static void drop(struct jobs *j, struct jobs_put *c)
 {
-    struct jobs_collect **at = &j->collects;
+    struct jobs_put **at = &j->puts;
     while (*at != c) {
         at = &(*at)->next;
     }
     *at = c->next;
-    j->collect_count--;
+    j->put_count--;
     cw_timer_stop(j->svc, c->timer);
     if (c->open) {
         change_close(&c->change);
@@ -63,7 +63,7 @@ static void drop(struct jobs *j, struct jobs_collect *c)
     free(c);
 }
 
-static void tell(const struct jobs *j, const struct jobs_collect *c, bool complete)
+static void tell(const struct jobs *j, const struct jobs_put *c, bool complete)
 {
     unsigned of[CHANGE_FENCED + 1] = {0}, unkept = 0, closed = 0;
     for (cw_server s = 0; s < c->change.servers; s++) {
@@ -100,7 +100,7 @@ static void tell(const struct jobs *j, const struct jobs_collect *c, bool comple
     cw_request_int(c->request, "closed", closed);
 }
 
-static void finish(struct jobs *j, struct jobs_collect *c, int rc)
+static void finish(struct jobs *j, struct jobs_put *c, int rc)
 {
     if (c->open) {
         tell(j, c, c->wait != 0 && is_complete(j, c));
@@ -119,16 +119,16 @@ static bool in_reach(const struct jobs *j, cw_server s)
     return j->desk != NULL ? j->desk->in_reach(j->desk->node, s) : cw_reachable(j->svc, cw_server_coord(j->svc, s));
 }
 
-static void look(struct jobs *j, struct jobs_collect *c)
+static void look(struct jobs *j, struct jobs_put *c)
 {
     for (cw_server s = 0; s < j->servers; s++) {
         change_reach(&c->change, s, in_reach(j, s), cw_now(j->svc));
     }
 }
 
-static void ask_the_silent(struct jobs *j, struct jobs_collect *c)
+static void ask_the_silent(struct jobs *j, struct jobs_put *c)
 {
-    const struct shelf_item *item = shelf_find(&j->shelf, c->change.mark.job);
+    const struct records_item *item = records_find(&j->records, c->change.mark.job);
     cw_server from = 0;
     for (unsigned i = 0; i < JOBS_ASK_BURST && item != NULL; i++) {
         cw_server s = change_ask(&c->change, &from, cw_now(j->svc));
@@ -144,7 +144,7 @@ static void ask_the_silent(struct jobs *j, struct jobs_collect *c)
 static void look_again(cw_svc *s, void *state, void *arg)
 {
     struct jobs *j = state;
-    struct jobs_collect *c = arg;
+    struct jobs_put *c = arg;
     c->timer = NULL;
     look(j, c);
     if (is_complete(j, c)) {
@@ -162,9 +162,9 @@ static void look_again(cw_svc *s, void *state, void *arg)
     }
 }
 
-void jobs_collect_ack(struct jobs *j, cw_server from, uint64_t ticket, const struct jobs_mark *mark, unsigned word)
+void jobs_put_ack(struct jobs *j, cw_server from, uint64_t ticket, const struct jobs_mark *mark, unsigned word)
 {
-    for (struct jobs_collect *c = j->collects; c != NULL; c = c->next) {
+    for (struct jobs_put *c = j->puts; c != NULL; c = c->next) {
         if (!c->open || !change_ack(&c->change, from, ticket, mark, word, cw_now(j->svc))) {
             continue;
         }
@@ -178,9 +178,9 @@ void jobs_collect_ack(struct jobs *j, cw_server from, uint64_t ticket, const str
     }
 }
 
-void jobs_collect_doubt(struct jobs *j, cw_server s)
+void jobs_put_doubt(struct jobs *j, cw_server s)
 {
-    for (struct jobs_collect *c = j->collects; c != NULL; c = c->next) {
+    for (struct jobs_put *c = j->puts; c != NULL; c = c->next) {
         if (c->open && s < j->servers && s != j->self) {
             change_doubt(&c->change, s, cw_now(j->svc));
         }
@@ -189,7 +189,7 @@ void jobs_collect_doubt(struct jobs *j, cw_server s)
 
 /* ---- Its beginning ----------------------------------------------------------------------------------------------- */
 
-static void refuse(struct jobs *j, struct jobs_collect *c, int rc)
+static void refuse(struct jobs *j, struct jobs_put *c, int rc)
 {
     const char *why = "the record cannot be taken in";
     switch (rc) {
@@ -219,7 +219,7 @@ static void refuse(struct jobs *j, struct jobs_collect *c, int rc)
     finish(j, c, rc);
 }
 
-void jobs_collect_taken(struct jobs *j, struct jobs_collect *c, int rc)
+void jobs_put_taken(struct jobs *j, struct jobs_put *c, int rc)
 {
     free(c->bytes);
     c->bytes = NULL;
@@ -244,10 +244,10 @@ void jobs_collect_taken(struct jobs *j, struct jobs_collect *c, int rc)
     }
 }
 
-/* Refuses a change that an operator cannot mean, although shelf_judge() might take it: 0 or -errno. */
+/* Refuses a change that an operator cannot mean, although records_judge() might take it: 0 or -errno. */
 static int judge(const struct jobs *j, cw_request *r, const struct jobs_mark *mark)
 {
-    const struct shelf_item *item = shelf_find(&j->shelf, mark->job);
+    const struct records_item *item = records_find(&j->records, mark->job);
     bool fork;
     if (item == NULL || jobs_mark_compare(mark, &item->mark, &fork) == 0) {
         return 0;
@@ -277,7 +277,7 @@ static int judge(const struct jobs *j, cw_request *r, const struct jobs_mark *ma
 }
 
 /* A record that no server's NMU has room for would be held everywhere, and its job could do nothing anywhere. */
-static int judge_size(const struct jobs *j, const struct jobs_collect *c)
+static int judge_size(const struct jobs *j, const struct jobs_put *c)
 {
     struct job_record record;
     if (j->desk == NULL || job_record_decode(c->bytes, c->size - JOBS_SIGNATURE_BYTES, &record) != WIRE_OK) {
@@ -304,7 +304,7 @@ static bool is_option(const char *word)
  * The words stand for themselves, or for the end of what was staged: perhaps by somebody else, who gave up or is not
  * done.
  */
-static void join_staged(struct jobs *j, struct jobs_collect *c, size_t got)
+static void join_staged(struct jobs *j, struct jobs_put *c, size_t got)
 {
     struct jobs_mark mark;
     const uint8_t *tail = c->bytes + j->staged;
@@ -317,7 +317,7 @@ static void join_staged(struct jobs *j, struct jobs_collect *c, size_t got)
 }
 
 /* Joins what was staged and the words of base64 in *c. Gives the number of words read, or -errno. */
-static int read_bytes(struct jobs *j, struct jobs_collect *c, int argc, const char *const *argv)
+static int read_bytes(struct jobs *j, struct jobs_put *c, int argc, const char *const *argv)
 {
     int words = 0;
     size_t length = 0;
@@ -325,7 +325,7 @@ static int read_bytes(struct jobs *j, struct jobs_collect *c, int argc, const ch
         length += strlen(argv[words++]);
     }
     char *text = malloc(length + 1);
-    c->bytes = malloc(SHELF_RECORD_MAX);
+    c->bytes = malloc(RECORDS_RECORD_MAX);
     if (text == NULL || c->bytes == NULL) {
         free(text);
         return -ENOMEM;
@@ -339,13 +339,13 @@ static int read_bytes(struct jobs *j, struct jobs_collect *c, int argc, const ch
     if (j->staged > 0) {
         memcpy(c->bytes, j->stage, j->staged);
     }
-    int got = base64_decode(text, c->bytes + j->staged, SHELF_RECORD_MAX - j->staged);
+    int got = base64_decode(text, c->bytes + j->staged, RECORDS_RECORD_MAX - j->staged);
     free(text);
     join_staged(j, c, got > 0 ? (size_t)got : 0);
     return got < 0 ? got : words;
 }
 
-static int read_put(struct jobs *j, struct jobs_collect *c, int argc, const char *const *argv)
+static int read_put(struct jobs *j, struct jobs_put *c, int argc, const char *const *argv)
 {
     const struct words_option options[] = {
         {"wait", 0, 1, &c->wait},
@@ -354,7 +354,7 @@ static int read_put(struct jobs *j, struct jobs_collect *c, int argc, const char
     };
     int words = read_bytes(j, c, argc, argv);
     if (words == -EMSGSIZE) {
-        return refuse_with(c->request, words, "a signed record has at most %d bytes", SHELF_RECORD_MAX);
+        return refuse_with(c->request, words, "a signed record has at most %d bytes", RECORDS_RECORD_MAX);
     }
     if (words < 0) {
         return words == -EINVAL ? refuse_request(c->request, "a signed record in base64 is expected, not: '%.60s'",
@@ -380,14 +380,14 @@ static int read_put(struct jobs *j, struct jobs_collect *c, int argc, const char
 
 int jobs_command_put(struct jobs *j, cw_request *r, int argc, const char *const *argv)
 {
-    if (j->collect_count == JOBS_CHANGES) {
+    if (j->put_count == JOBS_CHANGES) {
         return -EBUSY;
     }
-    struct jobs_collect *c = calloc(1, sizeof *c);
+    struct jobs_put *c = calloc(1, sizeof *c);
     if (c == NULL) {
         return -ENOMEM;
     }
-    *c = (struct jobs_collect){.jobs = j, .request = r, .wait = 1, .timeout_ms = 10000};
+    *c = (struct jobs_put){.jobs = j, .request = r, .wait = 1, .timeout_ms = 10000};
     int rc = read_put(j, c, argc, argv);
     if (rc < 0) {
         free(c->bytes);
@@ -399,21 +399,21 @@ int jobs_command_put(struct jobs *j, cw_request *r, int argc, const char *const 
     } while (c->change.ticket == 0);
     c->change.put = cw_now(j->svc);
     c->deadline = cw_time_add(c->change.put, CW_MS((int64_t)c->timeout_ms));
-    c->next = j->collects;
-    j->collects = c;
-    j->collect_count++;
+    c->next = j->puts;
+    j->puts = c;
+    j->put_count++;
     const struct jobs_taking taking = {
         .bytes = c->bytes,
         .size = c->size,
         .from = CW_SERVER_NONE,
         .origin = CW_SERVER_NONE,
-        .collect = c,
+        .put = c,
     };
     rc = jobs_take(j, &taking);
     if (rc == 0) { /* held already: who else holds it is asked all the same */
         uint64_t ticket = c->change.ticket;
-        struct shelf_item *item = shelf_find(&j->shelf, c->change.mark.job);
-        jobs_collect_taken(j, c, 0);
+        struct records_item *item = records_find(&j->records, c->change.mark.job);
+        jobs_put_taken(j, c, 0);
         jobs_owe(j, item, j->self, ticket);
     } else if (rc < 0) {
         refuse(j, c, rc);
@@ -424,7 +424,7 @@ int jobs_command_put(struct jobs *j, cw_request *r, int argc, const char *const 
 int jobs_command_more(struct jobs *j, cw_request *r, int argc, const char *const *argv)
 {
     uint64_t offset;
-    if (argc != 2 || words_number(argv[0], 0, SHELF_RECORD_MAX, &offset) < 0) {
+    if (argc != 2 || words_number(argv[0], 0, RECORDS_RECORD_MAX, &offset) < 0) {
         return refuse_request(
             r, "the command is: more OFFSET BASE64, with the bytes that the next put begins with; not: '%.60s'",
             argc > 0 ? argv[0] : "");
@@ -433,12 +433,12 @@ int jobs_command_more(struct jobs *j, cw_request *r, int argc, const char *const
         return refuse_request(r, "%zu bytes are staged here: continue at that offset, or begin again at 0", j->staged);
     }
     if (j->stage == NULL) {
-        j->stage = malloc(SHELF_RECORD_MAX);
+        j->stage = malloc(RECORDS_RECORD_MAX);
     }
     if (j->stage == NULL) {
         return -ENOMEM;
     }
-    int got = base64_decode(argv[1], j->stage + offset, SHELF_RECORD_MAX - offset);
+    int got = base64_decode(argv[1], j->stage + offset, RECORDS_RECORD_MAX - offset);
     if (got < 0) {
         return refuse_request(r, "%s: '%.60s'",
                               got == -EMSGSIZE ? "that is more than a record may have" : "base64 is expected, not",
@@ -449,10 +449,10 @@ int jobs_command_more(struct jobs *j, cw_request *r, int argc, const char *const
     return 0;
 }
 
-void jobs_collect_close(struct jobs *j)
+void jobs_put_close(struct jobs *j)
 {
-    while (j->collects != NULL) {
-        cw_request_done(j->collects->request, -ECANCELED);
-        drop(j, j->collects);
+    while (j->puts != NULL) {
+        cw_request_done(j->puts->request, -ECANCELED);
+        drop(j, j->puts);
     }
 }

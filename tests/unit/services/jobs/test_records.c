@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/jobs/shelf.h"
+#include "services/jobs/records.h"
 
 #include "jobs_kit.h"
 #include "suite.h"
@@ -8,17 +8,17 @@
 
 static uint8_t room[KIT_RECORD_MAX];
 
-static int put(struct shelf *s, const struct kit_job *job)
+static int put(struct records *s, const struct kit_job *job)
 {
     size_t size = kit_record(job, KIT_KEY, KIT_CLUSTER, room, sizeof room);
     struct jobs_mark mark = kit_mark(room, size);
     bool fork;
-    struct shelf_item *item;
-    enum shelf_verdict verdict = shelf_judge(s, &mark, &fork);
-    if (verdict != SHELF_NEWER) {
-        return verdict == SHELF_SAME ? 0 : fork ? -EEXIST : -ESTALE;
+    struct records_item *item;
+    enum records_verdict verdict = records_judge(s, &mark, &fork);
+    if (verdict != RECORDS_NEWER) {
+        return verdict == RECORDS_SAME ? 0 : fork ? -EEXIST : -ESTALE;
     }
-    int rc = shelf_put(s, &mark, room, size, &item);
+    int rc = records_put(s, &mark, room, size, &item);
     if (rc == 0) {
         ck_assert_uint_eq(item->mark.digest, mark.digest);
         ck_assert_uint_eq(item->blob->size, size);
@@ -30,7 +30,7 @@ static int put(struct shelf *s, const struct kit_job *job)
 
 START_TEST(up_and_never_down)
 {
-    struct shelf s = {0};
+    struct records s = {0};
     struct kit_job job = {.job = 9, .version = 2, .generation = 1, .processes = 3};
     ck_assert_int_eq(put(&s, &job), 1);
     ck_assert_int_eq(put(&s, &job), 0);
@@ -46,24 +46,24 @@ START_TEST(up_and_never_down)
     job.generation = 2;
     job.version = 4;
     ck_assert_int_eq(put(&s, &job), 1);
-    ck_assert(!shelf_find(&s, 9)->mark.destroyed);
+    ck_assert(!records_find(&s, 9)->mark.destroyed);
     ck_assert_uint_eq(s.count, 1);
-    shelf_close(&s);
+    records_close(&s);
 }
 END_TEST
 
 START_TEST(one_version_has_one_winner)
 {
-    struct shelf a = {0}, b = {0};
+    struct records a = {0}, b = {0};
     struct kit_job first = {.job = 9, .version = 2, .generation = 1, .processes = 3}, second = first;
     second.processes = 4;
     int ab = put(&a, &first) == 1 ? put(&a, &second) : 0;
     int ba = put(&b, &second) == 1 ? put(&b, &first) : 0;
     ck_assert((ab == 2 && ba == -EEXIST) || (ab == -EEXIST && ba == 2));
     ck_assert_uint_eq(a.sum.value, b.sum.value);
-    ck_assert_uint_eq(shelf_find(&a, 9)->mark.digest, shelf_find(&b, 9)->mark.digest);
-    shelf_close(&a);
-    shelf_close(&b);
+    ck_assert_uint_eq(records_find(&a, 9)->mark.digest, records_find(&b, 9)->mark.digest);
+    records_close(&a);
+    records_close(&b);
 }
 END_TEST
 
@@ -82,7 +82,7 @@ static void any_order(uint64_t random)
             .processes = (uint32_t)(random >> 60) % 3,
         };
     }
-    struct shelf a = {0}, b = {0};
+    struct records a = {0}, b = {0};
     for (unsigned i = 0; i < RECORDS; i++) {
         (void)put(&a, &jobs[i]);
         (void)put(&b, &jobs[(i * 7 + 3) % RECORDS]);
@@ -93,12 +93,12 @@ static void any_order(uint64_t random)
     for (uint32_t i = 0; i < a.count; i++) {
         ck_assert_int_eq(jobs_mark_compare(&a.item[i].mark, &b.item[i].mark, NULL), 0);
         ck_assert(i == 0 || a.item[i - 1].mark.job < a.item[i].mark.job);
-        ck_assert_uint_eq(shelf_from(&a, a.item[i].mark.job), i);
+        ck_assert_uint_eq(records_from(&a, a.item[i].mark.job), i);
     }
-    ck_assert_uint_eq(shelf_from(&a, 1000), a.count);
-    ck_assert_ptr_null(shelf_find(&a, 1000));
-    shelf_close(&a);
-    shelf_close(&b);
+    ck_assert_uint_eq(records_from(&a, 1000), a.count);
+    ck_assert_ptr_null(records_find(&a, 1000));
+    records_close(&a);
+    records_close(&b);
     ck_assert_uint_eq(a.count, 0);
 }
 
@@ -112,9 +112,9 @@ END_TEST
 
 START_TEST(bounded)
 {
-    struct shelf s = {0};
+    struct records s = {0};
     struct kit_job job = {.version = 1, .generation = 1, .processes = 1};
-    for (job.job = 1; job.job <= SHELF_JOBS_MAX; job.job++) {
+    for (job.job = 1; job.job <= RECORDS_JOBS_MAX; job.job++) {
         ck_assert_int_eq(put(&s, &job), 1);
     }
     uint64_t sum = s.sum.value;
@@ -129,27 +129,27 @@ START_TEST(bounded)
          job.job++) {
         large++;
     }
-    ck_assert_uint_eq(large, (SHELF_BYTES_MAX - SHELF_JOBS_MAX * 140) / (15000 * 16));
-    ck_assert_uint_le(s.bytes, SHELF_BYTES_MAX);
-    ck_assert_uint_eq(s.count, SHELF_JOBS_MAX);
-    shelf_close(&s);
+    ck_assert_uint_eq(large, (RECORDS_BYTES_MAX - RECORDS_JOBS_MAX * 140) / (15000 * 16));
+    ck_assert_uint_le(s.bytes, RECORDS_BYTES_MAX);
+    ck_assert_uint_eq(s.count, RECORDS_JOBS_MAX);
+    records_close(&s);
 }
 END_TEST
 
 START_TEST(a_reader_keeps_its_bytes)
 {
-    struct shelf s = {0};
+    struct records s = {0};
     struct kit_job job = {.job = 9, .version = 1, .generation = 1};
     ck_assert_int_eq(put(&s, &job), 1);
-    struct shelf_blob *blob = shelf_find(&s, 9)->blob;
-    shelf_hold(blob);
+    struct records_blob *blob = records_find(&s, 9)->blob;
+    records_hold(blob);
     job.version = 2;
     ck_assert_int_eq(put(&s, &job), 1);
     struct jobs_mark mark = kit_mark(blob->bytes, blob->size);
     ck_assert_uint_eq(mark.version, 1);
-    shelf_release(blob);
-    shelf_release(NULL);
-    shelf_close(&s);
+    records_release(blob);
+    records_release(NULL);
+    records_close(&s);
 }
 END_TEST
 
@@ -157,4 +157,4 @@ static const struct suite_test tests[] = {
     SUITE_TEST(up_and_never_down), SUITE_TEST(one_version_has_one_winner), SUITE_TEST(order_does_not_matter),
     SUITE_TEST(bounded),           SUITE_TEST(a_reader_keeps_its_bytes),
 };
-SUITE_MAIN("shelf", tests)
+SUITE_MAIN("records", tests)

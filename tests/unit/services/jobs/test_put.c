@@ -36,7 +36,7 @@ START_TEST(put_is_answered_when_all_hold_it)
     ck_assert_int_eq(town_result.rc, 0);
     ck_assert_uint_eq(town_result.rows, 1);
     ck_assert_int_eq(last("acked"), 6);
-    ck_assert_uint_eq(town_jobs(4)->collect_count, 0);
+    ck_assert_uint_eq(town_jobs(4)->put_count, 0);
     ck_assert_uint_eq(town_close(), 0);
 }
 END_TEST
@@ -246,7 +246,7 @@ START_TEST(what_an_operator_may_not_do)
     town_put_room(0, kit_record(&k, KIT_KEY + 1, KIT_CLUSTER, town_room, KIT_RECORD_MAX), NULL, true);
     ck_assert_int_eq(town_result.rc, -EBADMSG);
     ck_assert_ptr_nonnull(strstr(fake_text(&town_result, 0, "error"), "did not sign"));
-    ck_assert_uint_eq(town_jobs(0)->collect_count, 0);
+    ck_assert_uint_eq(town_jobs(0)->put_count, 0);
     ck_assert_uint_eq(town_close(), 0);
 }
 END_TEST
@@ -270,7 +270,7 @@ START_TEST(two_at_once)
     ck_assert(town_result.rc == -EEXIST || town_result.rc == -ESTALE);
     ck_assert_int_eq(fake_int(&first, first.rows - 1, "superseded"), 0);
     struct job_record held;
-    const struct shelf_item *item = town_item(3, 9);
+    const struct records_item *item = town_item(3, 9);
     ck_assert_int_eq(job_record_decode(item->blob->bytes, item->blob->size - JOBS_SIGNATURE_BYTES, &held), WIRE_OK);
     ck_assert_uint_eq(held.ranges, 0);
     ck_assert_uint_eq(town_close(), 0);
@@ -321,7 +321,7 @@ START_TEST(bad_words)
         ck_assert_uint_gt(strlen(fake_text(&town_result, 0, "error")), 10);
     }
     memset(town_room, 0, sizeof town_room);
-    town_put_room(0, SHELF_RECORD_MAX, NULL, true);
+    town_put_room(0, RECORDS_RECORD_MAX, NULL, true);
     ck_assert_int_eq(town_result.rc, -EINVAL);
     ck_assert_uint_eq(town_close(), 0);
 }
@@ -369,4 +369,4 @@ static const struct suite_test tests[] = {
     SUITE_TEST(bad_words),
     SUITE_TEST(so_many_at_a_time_and_closed),
 };
-SUITE_MAIN("collect", tests)
+SUITE_MAIN("put", tests)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/jobs/shelf.h"
+#include "services/jobs/records.h"
 
 #include "base/check.h"
 
@@ -7,28 +7,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-void shelf_hold(struct shelf_blob *blob)
+void records_hold(struct records_blob *blob)
 {
     blob->holders++;
 }
 
-void shelf_release(struct shelf_blob *blob)
+void records_release(struct records_blob *blob)
 {
     if (blob != NULL && --blob->holders == 0) {
         free(blob);
     }
 }
 
-void shelf_close(struct shelf *s)
+void records_close(struct records *s)
 {
     for (uint32_t i = 0; i < s->count; i++) {
-        shelf_release(s->item[i].blob);
+        records_release(s->item[i].blob);
     }
     free(s->item);
-    *s = (struct shelf){.count = 0};
+    *s = (struct records){.count = 0};
 }
 
-uint32_t shelf_from(const struct shelf *s, cw_job job)
+uint32_t records_from(const struct records *s, cw_job job)
 {
     uint32_t low = 0, high = s->count;
     while (low < high) {
@@ -42,18 +42,18 @@ uint32_t shelf_from(const struct shelf *s, cw_job job)
     return low;
 }
 
-struct shelf_item *shelf_find(const struct shelf *s, cw_job job)
+struct records_item *records_find(const struct records *s, cw_job job)
 {
-    uint32_t at = shelf_from(s, job);
+    uint32_t at = records_from(s, job);
     return at < s->count && s->item[at].mark.job == job ? &s->item[at] : NULL;
 }
 
-enum shelf_verdict shelf_judge(const struct shelf *s, const struct jobs_mark *mark, bool *fork)
+enum records_verdict records_judge(const struct records *s, const struct jobs_mark *mark, bool *fork)
 {
-    const struct shelf_item *held = shelf_find(s, mark->job);
+    const struct records_item *held = records_find(s, mark->job);
     *fork = false;
     int order = held != NULL ? jobs_mark_compare(mark, &held->mark, fork) : 1;
-    return order > 0 ? SHELF_NEWER : order == 0 ? SHELF_SAME : SHELF_OLDER;
+    return order > 0 ? RECORDS_NEWER : order == 0 ? RECORDS_SAME : RECORDS_OLDER;
 }
 
 static uint64_t mark_digest(const struct jobs_mark *m)
@@ -63,38 +63,38 @@ static uint64_t mark_digest(const struct jobs_mark *m)
 }
 
 /* Room for a job that is not there; -errno. */
-static int make_room(struct shelf *s, cw_job job)
+static int make_room(struct records *s, cw_job job)
 {
-    if (s->count == SHELF_JOBS_MAX) {
+    if (s->count == RECORDS_JOBS_MAX) {
         return -ENOSPC;
     }
     if (s->count == s->capacity) {
         uint32_t capacity = s->capacity == 0 ? 8 : 2 * s->capacity;
-        struct shelf_item *item = realloc(s->item, capacity * sizeof *item);
+        struct records_item *item = realloc(s->item, capacity * sizeof *item);
         if (item == NULL) {
             return -ENOMEM;
         }
         s->item = item;
         s->capacity = capacity;
     }
-    uint32_t at = shelf_from(s, job);
+    uint32_t at = records_from(s, job);
     memmove(&s->item[at + 1], &s->item[at], (s->count - at) * sizeof *s->item);
-    s->item[at] = (struct shelf_item){.mark = {.job = job}};
+    s->item[at] = (struct records_item){.mark = {.job = job}};
     s->count++;
     return 0;
 }
 
-int shelf_put(struct shelf *s, const struct jobs_mark *mark, const uint8_t *signed_record, size_t size,
-              struct shelf_item **out)
+int records_put(struct records *s, const struct jobs_mark *mark, const uint8_t *signed_record, size_t size,
+                struct records_item **out)
 {
     bool fork;
-    CHECK(shelf_judge(s, mark, &fork) == SHELF_NEWER);
-    struct shelf_item *item = shelf_find(s, mark->job);
+    CHECK(records_judge(s, mark, &fork) == RECORDS_NEWER);
+    struct records_item *item = records_find(s, mark->job);
     size_t before = item != NULL ? item->blob->size : 0;
-    if (size > SHELF_RECORD_MAX || s->bytes - before + size > SHELF_BYTES_MAX) {
+    if (size > RECORDS_RECORD_MAX || s->bytes - before + size > RECORDS_BYTES_MAX) {
         return -ENOSPC;
     }
-    struct shelf_blob *blob = malloc(sizeof *blob + size);
+    struct records_blob *blob = malloc(sizeof *blob + size);
     int rc = blob == NULL ? -ENOMEM : item == NULL ? make_room(s, mark->job) : 0;
     if (rc < 0) {
         free(blob);
@@ -104,14 +104,14 @@ int shelf_put(struct shelf *s, const struct jobs_mark *mark, const uint8_t *sign
     blob->size = size;
     memcpy(blob->bytes, signed_record, size);
     if (item == NULL) {
-        item = shelf_find(s, mark->job);
+        item = records_find(s, mark->job);
         digest_set_add(&s->sum, mark_digest(mark));
     } else {
         digest_set_replace(&s->sum, mark_digest(&item->mark), mark_digest(mark));
-        shelf_release(item->blob);
+        records_release(item->blob);
     }
     s->bytes += size - before;
-    *item = (struct shelf_item){.mark = *mark, .blob = blob};
+    *item = (struct records_item){.mark = *mark, .blob = blob};
     *out = item;
     return 0;
 }

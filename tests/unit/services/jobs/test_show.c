@@ -140,4 +140,4 @@ static const struct suite_test tests[] = {
     SUITE_TEST(its_bytes),          SUITE_TEST(many_spans_and_ports_are_cut),
     SUITE_TEST(all_in_all),
 };
-SUITE_MAIN("tell", tests)
+SUITE_MAIN("show", tests)

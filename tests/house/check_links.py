@@ -1,17 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""house.links: a link in a page leads to a file of the tree, and to a heading that is there."""
+"""house.links: a link in a page leads to a file of the tree, and to a heading that is there; and a file that a page or a
+comment names, as pump.c or base/list.h, is a file of the tree."""
 
 import os
 import re
 
-from tree import Finding
+from tree import Finding, comments
 
 LINK = re.compile(r"\[[^\]\[]*\]\(\s*<?([^)\s>]+)>?[^)]*\)|^\s*\[[^\]]+\]:\s*(\S+)|(?:src|href)=\"([^\"]+)\"")
 ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:")
 
 
+TARGET = re.compile(r"\](?:\([^)\n]*\)|: \S+)")
+# The name of a file, with as much of its path as is said. <x.h> is the system's; what stands beside *, $, ~ or : is a
+# pattern, a variable, somebody's home or an address.
+NAME = re.compile(r"(?<![\w/.<>*$}{~@:-])((?:[\w-]+/)*[\w-]+\.(?:c|h|md|py|sh|cmake|lua))\b(?![\w*<>(]|\.\w|/)")
+
+
 def check(tree, _build):
     findings = []
+    ends = _ends(tree)
+    for path in tree.sources(".md", ".c", ".h"):
+        text = tree.text(path) or ""
+        for match in NAME.finditer(TARGET.sub("]", text) if path.endswith(".md") else comments(text)):
+            if match[1] not in ends:
+                line = match.string.count("\n", 0, match.start()) + 1
+                findings.append(Finding(path, line, f"there is no {match[1]}", "name the file that is meant, or what it holds"))
     for page in tree.sources(".md"):
         for number, line in _prose(tree.lines(page)):
             for match in LINK.finditer(line):
@@ -20,6 +34,11 @@ def check(tree, _build):
                 if fault:
                     findings.append(Finding(page, number, *fault))
     return findings
+
+
+def _ends(tree):
+    """All that a file may be called: its path, and every end of it."""
+    return {"/".join(parts[at:]) for parts in (path.split("/") for path in tree.files) for at in range(len(parts))}
 
 
 def _prose(lines):

@@ -15,9 +15,11 @@ import check_floors
 import check_format
 import check_headers
 import check_includes
+import check_law
 import check_links
 import check_names
 import check_shell
+import check_spans
 import check_symbols
 import check_tests
 import check_text
@@ -37,8 +39,14 @@ CHECKS = {
     "leftovers": (check_text.leftovers, False),
     "paths": (check_text.paths, False),
     "links": (check_links.check, False),
+    "width": (check_text.width, False),
+    "spans": (check_spans.check, False),
+    "law": (check_law.check, False),
     "shell": (check_shell.check, False),
 }
+
+# Not run with the tests yet: the tree does not keep them everywhere.
+LATER = {"width", "spans", "law"}
 
 
 def main():
@@ -50,7 +58,7 @@ def main():
     parser.add_argument("checks", nargs="*", metavar="check", help=", ".join(CHECKS))
     options = parser.parse_args()
     if options.list:
-        print(";".join(CHECKS))
+        print(";".join(name for name in CHECKS if name not in LATER))
         return 0
     unknown = [name for name in options.checks if name not in CHECKS]
     if unknown:

@@ -88,7 +88,7 @@ class Planted(unittest.TestCase):
 
     def _view(self, build, name):
         view = os.path.join(build, "views", name.replace("/", "_"))
-        prefix = os.path.join(view, next(folder.prefix for folder in FOLDERS if folder.path == name))
+        prefix = os.path.join(view, next((folder.prefix for folder in FOLDERS if folder.path == name), name))
         os.makedirs(prefix, exist_ok=True)
         for header in filter(lambda file: file.endswith(".h"), os.listdir(os.path.join(self.root, name))):
             link = os.path.join(prefix, header)
@@ -207,13 +207,14 @@ class Includes(Planted):
         self.finds("includes", "keyspace/CMakeLists.txt:1", "is found from keyspace", build, count=2)  # and from its own
 
     def test_services_are_strangers(self):
-        for name in ("store", "cache"):
+        for name in ("ping", "bench"):
             self.plant(f"services/{name}/{name}.h", header(f"SERVICES_{name.upper()}_{name.upper()}_H"))
             self.plant(f"services/{name}/{name}.c", f'{SPDX}#include "services/{name}/{name}.h"\n')
         self.sound("includes", self.build())
         self.sound("headers", self.build())
-        links = {**LINKS, "services/store": ["services/cache"]}
-        self.finds("includes", "services/store/CMakeLists.txt:1", '"services/bench/bench.h" compiles in services/store', self.build(links))
+        links = {**LINKS, "services/ping": ["services/bench"]}
+        self.finds("includes", "services/ping/CMakeLists.txt:1", '"services/bench/bench.h" compiles in services/ping',
+                   self.build(links))
 
     def test_control(self):
         build = self.build()
@@ -408,7 +409,7 @@ class Format(Planted):
 
 
 class Text(Planted):
-    check = "spdx length leftovers paths"
+    check = "spdx length leftovers paths width"
 
     def test_sound(self):
         for check in self.check.split():
@@ -426,6 +427,41 @@ class Text(Planted):
         self.sound("length")
         self.plant("keyspace/torus.c", SPDX + "\n" * 600)
         self.finds("length", "keyspace/torus.c:601", "601 lines")
+
+    def test_size_of_a_folder(self):
+        for number in range(20):
+            self.plant(f"services/ping/a{number}.c", SPDX)
+            self.plant(f"services/ping/a{number}.h", SPDX)
+            self.plant(f"services/ping/inner/a{number}.c", SPDX)
+            self.plant(f"shim/a{number}.c", SPDX)
+            self.plant(f"shim/b{number}.c", SPDX)
+        self.plant("shim/c.c", SPDX)
+        self.sound("length")
+        self.plant("services/ping/ping.c", SPDX)
+        self.finds("length", "services/ping/CMakeLists.txt:1", "41 C sources")
+
+    def test_width(self):
+        wide = "x" * 119 + "é"
+        self.plant("keyspace/torus.c", f"{SPDX}/* {wide[6:]} */\n")
+        self.plant("docs/plan.md", f"# The plan\n{wide}\n| {wide} |\n```\n{wide} {wide}\n```\n[a](http://{wide})\n![{wide}](a.png)\n")
+        self.plant("CMakeLists.txt", f"# {wide[2:]}\n")
+        self.plant("docs/wide.txt", wide * 2)
+        self.sound("width")
+        for path in ("keyspace/torus.c", "keyspace/torus.h", "tests/a.py", "tests/run.sh", "cmake/a.cmake", "CMakeLists.txt", "docs/plan.md"):
+            self.plant(path, f"\n# {wide}\n")
+            self.finds("width", f"{path}:2", "122 columns")
+            self.plant(path, "\n")
+        self.plant("docs/plan.md", f"see [a](http://{wide}) there\n")
+        self.finds("width", "docs/plan.md:1", "columns")
+
+    def test_torn_declarations(self):
+        for torn in ("    uint8_t\n        priority; /* x */", "    const struct a *\n        b; /* x */", "    MOST =\n        1024, /* x */",
+                     "    unsigned\n        bits : 3; /* x */", "    A =\n        1 << 20, /* x"):
+            self.plant("keyspace/torus.h", f"{SPDX}struct a {{\n{torn}\n")
+            self.finds("width", "keyspace/torus.h:3", "tears this declaration")
+        for whole in ("    int a;\n    int b; /* x */", "    f(a,\n      b); /* x */", "    return\n        a + b; /* x */", "static int\nf(void); /* x */"):
+            self.plant("keyspace/torus.h", f"{SPDX}struct a {{\n{whole}\n")
+            self.sound("width")
 
     def test_leftovers(self):
         for mark in ("TO" "DO", "FIX" "ME", "XX" "X", "HA" "CK"):
@@ -456,6 +492,75 @@ class Links(Planted):
                             ("![picture](gone.svg)", "leads nowhere"), ('<img src="gone.svg">', "leads nowhere")):
             self.plant("docs/plan.md", f"# A\n\n## The plan\n{link}\n`[a](code.md)`\n")
             self.finds("links", "docs/plan.md:4", words)
+
+    def test_names_of_files(self):
+        self.plant("docs/plan.md", "# A\n\n## The plan\n`base/list.h`, pool.c, <stdio.h>, `test_*.c`, $HOME/a.c, https://a.org/b.h\n")
+        self.plant("keyspace/torus.c", SPDX + '/* As runtime/base/list.h and frame.c. */\nconst char *torus_name = "gone.c";\n')
+        self.sound("links")
+        self.plant("docs/plan.md", "# A\n\n## The plan\n\nSee `base/gone.h`.\n")
+        self.finds("links", "docs/plan.md:5", "there is no base/gone.h")
+        self.plant("docs/plan.md", "# A\n\n## The plan\n")
+        self.plant("keyspace/torus.c", SPDX + "/*\n * (gone.c has more)\n */\n")
+        self.finds("links", "keyspace/torus.c:3", "there is no gone.c")
+
+
+class Spans(Planted):
+    check = "spans"
+
+    def test_sound(self):
+        self.plant("keyspace/torus.c", SPDX + "static const cw_span a = CW_MS(5), b = {0}, c = {1};\n"
+                   "cw_time f(struct timespec t) { return (cw_time){t.tv_sec * INT64_C(1000000000) + t.tv_nsec}; }\n"
+                   "/* cw_span a = {5 * 1000}; */ enum { MOST = 10 * 1000 }; struct b d = {.size = 5 * 1000};\n")
+        self.plant("tests/unit/keyspace/test_torus.c", SPDX + "static const cw_span a = {5 * 1000};\n")
+        self.sound("spans")
+
+    def test_faults(self):
+        for value in ("cw_span a = {5 * 1000 * 1000};", "cw_time a = {40 * INT64_C(1000000000)};", "cw_span\n    a = {5000000};",
+                      "f((cw_span){1000 * 5});", "struct timers t = {.hold = {60 * 1000 * 1000}};", "f((cw_span){(int64_t)MOST * 1000});"):
+            self.plant("keyspace/torus.c", f"{SPDX}{value}\n")
+            self.finds("spans", "keyspace/torus.c:2", "nanoseconds")
+
+
+class Law(Planted):
+    check = "law"
+
+    def setUp(self):
+        super().setUp()
+        self.plant("docs/semantics.md", "# Semantics\n\n## 4 Links\n\n### 4.2 Views, 4.3 rounds\n\n1. one\n\n### 8.1 Invariants\n\n"
+                   "| number | what |\n| --- | --- |\n| 4, 5 | a |\n| 7 | b |\n| 28 to 30 | c |\n\n### 8.3 Mutants\n\n| 9 | a mutant |\n")
+        self.plant("docs/services/ping.md", "# Ping\n\n## The rules\n\n### Rule 1: a\n\n| # | rule |\n| 2 | b |\n\n## Else\n\n| 9 | no rule |\n")
+
+    def say(self, text, path="services/ping/ping.c"):
+        self.plant(path, f"{SPDX}/*\n * {text}\n */\n")
+
+    def test_sound(self):
+        self.sound("law")
+        for text in ("semantics 4.2, 4.3 and 8.1", "(docs/semantics.md, 4.2)", "invariants 4, 7 and 28 to 30", "Invariant\n * 5.", "ping rule 1",
+                     "ping\n * rules 1 and 2", "rule 2", "CamCubeOS 3.2, NMU 4.1", "version 2.0 of semantics", "the rule 1.5 of it"):
+            self.say(text)
+            self.sound("law")
+        self.say("1. do this\n * 2. do that; rule 2 comes first", "keyspace/torus.c")
+        self.sound("law")
+        self.plant("simulator/check.c", SPDX + 'void f(void) { check_violated(w, 7, 1, "x"); check_violated(c->world,\n 29, 0, "y"); }\n')
+        self.sound("law")
+
+    def test_faults(self):
+        for text, words in (("semantics 4.4", "semantics 4.4 is cited"), ("semantics 4.2, 9.9", "semantics 9.9"), ("invariants 4 and 6", "invariant 6"),
+                            ("semantics 8.1, 7", "cited as"), ("ping rule 3", "ping rule 3"), ("ping rules 1 to 3", "ping rule 3"),
+                            ("rule 9", "rule 9 is cited"), ("CamCubeOS, section 3.2", "CamCubeOS 3.2"), ("NMU § 4", "CamCubeOS 3.2")):
+            self.say(text)
+            self.finds("law", "services/ping/ping.c:3", words)
+        self.say("nothing")
+        self.say("see rule 1", "keyspace/torus.c")
+        self.finds("law", "keyspace/torus.c:3", "rule 1 is cited")
+        self.plant("keyspace/torus.c", SPDX + 'const char *torus_why = "ping rule 7: broken";\n')
+        self.finds("law", "keyspace/torus.c:2", "ping rule 7")
+        self.plant("keyspace/torus.c", SPDX)
+        self.plant("simulator/check.c", SPDX + 'void f(void) { check_violated(w, 9, 1, "x"); }\n')
+        self.finds("law", "simulator/check.c:2", "invariant 9 is checked")
+        os.remove(os.path.join(self.root, "simulator/check.c"))
+        self.plant("docs/plan.md", "# A\n\n## The plan\n\nby [semantics.md](semantics.md), 4.5\n")
+        self.finds("law", "docs/plan.md:5", "semantics 4.5")
 
 
 class Shell(Planted):

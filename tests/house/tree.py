@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shlex
 import subprocess
 from typing import NamedTuple
@@ -148,23 +149,21 @@ def has_word(line, word):
     return False
 
 
+# A comment, or a string or character constant, in which nothing begins a comment. An end that is missing is the text's.
+TOKEN = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"?|'(?:\\.|[^'\\\n])*'?", re.S)
+
+
 def strip_comments(text):
     """C text with comments blanked out, every line kept where it was; strings stay."""
-    out, at, end = [], 0, len(text)
-    while at < end:
-        two = text[at:at + 2]
-        if two in ("/*", "//"):
-            stop = text.find("*/" if two == "/*" else "\n", at + 2)
-            stop = end if stop < 0 else stop + 2 if two == "/*" else stop
-            out.append("\n" * text.count("\n", at, stop) or " ")
-        elif text[at] in "\"'":
-            stop = at + 1
-            while stop < end and text[stop] not in (text[at], "\n"):
-                stop += 2 if text[stop] == "\\" else 1
-            stop = min(stop + 1, end)
-            out.append(text[at:stop])
-        else:
-            stop = at + 1
-            out.append(text[at])
-        at = stop
+    return TOKEN.sub(lambda match: match[0] if match[0][0] in "\"'" else "\n" * match[0].count("\n") or " ", text)
+
+
+def comments(text):
+    """The comments of C text and nothing else, every line kept where it was; without the stars that begin lines."""
+    out, at = [], 0
+    for match in TOKEN.finditer(text):
+        if match[0][0] == "/":
+            out.append("\n" * text.count("\n", at, match.start()))
+            out.append(re.sub(r"(?m)^(\s*)\*", r"\1 ", match[0][2:]))
+            at = match.end()
     return "".join(out)

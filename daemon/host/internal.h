@@ -2,7 +2,9 @@
 /*
  * internal.h - struct host and what its parts share.
  *
- *   host.c       opening, closing, questions; servers start and end
+ *   host.c       opening and closing
+ *   nodes.c      the node of a server begins and ends
+ *   questions.c  what others may know of a host, and taps
  *   modules.c    services of all servers
  *   pump.c       libevent: descriptors and time become marks on servers; whoever is marked is served
  *   serve.c      one server's turn: carriers, frames in, tick, frames out, next wake
@@ -141,13 +143,14 @@ struct host {
     struct shim_frame in[HOST_STASH];
 };
 
-/* host.c */
+/* nodes.c */
 struct pump_server *host_pump_server(struct host_server *s);
 void host_activate(struct pump_server *s);
 /* Opens the node of a server that has none, with all services: 0 or -errno. */
 CW_MUST_CHECK int host_start_node(struct pump_server *s, uint64_t incarnation);
 void host_end_node(struct pump_server *s);
 
+/* host.c */
 /* The torus and the server's place in it are known now: its node is opened. 0 or -errno and why. */
 CW_MUST_CHECK int host_settle(struct host *h, cw_dims dims, cw_coord self, char why[static HOST_WHY]);
 

@@ -17,7 +17,6 @@
 _Static_assert((int)LINKS_WHY == (int)HOST_WHY, "one writes where the other reads");
 
 enum {
-    SMALL_PACKET = 256,
     PACKETS_PER_SERVER = 1 << 17, /* a bound against our own mistakes; queues have bounds of their own */
     PACKETS_MOST = 1 << 28,
     MTU_LEAST = 1500,
@@ -27,9 +26,12 @@ enum {
 
 /* ---- Opening -------------------------------------------------------------------------------------------------------- */
 
-static int because(int rc, char why[static HOST_WHY], const char *text)
+/* Gives rc, and where it is an error says which step it came from. */
+static int named(int rc, const char *step, char why[static HOST_WHY])
 {
-    snprintf(why, HOST_WHY, "%s: %s", text, strerror(-rc));
+    if (rc < 0) {
+        snprintf(why, HOST_WHY, "%s: %s", step, strerror(-rc));
+    }
     return rc;
 }
 
@@ -44,7 +46,7 @@ static int open_pairs(struct host *h, const struct torus *torus, char why[static
             struct shim *ends[2];
             int rc = pair_open(ends, "memory", h->mtu, PAIR_DEPTH);
             if (rc < 0) {
-                return because(rc, why, "links inside the process");
+                return named(rc, "links inside the process", why);
             }
             cw_server far = torus_neighbour(torus, i, link);
             struct pump_server *near_end = &h->server[i], *far_end = &h->server[far];
@@ -93,7 +95,7 @@ static int open_memory(struct host *h)
 {
     uint64_t most = (uint64_t)h->count * PACKETS_PER_SERVER;
     struct pkt_home_config packets = {
-        .small_bytes = SMALL_PACKET,
+        .small_bytes = HOST_SMALL_PACKET,
         .large_bytes = h->mtu + PKT_HEADROOM,
         .packets_max = (uint32_t)(most < PACKETS_MOST ? most : PACKETS_MOST),
     };
@@ -144,16 +146,13 @@ static int set_torus(struct host *h, cw_dims dims)
 
 int host_settle(struct host *h, cw_dims dims, cw_coord self, char why[static HOST_WHY])
 {
-    int rc = set_torus(h, dims);
-    if (rc < 0) {
-        return because(rc, why, "torus");
-    }
+    int rc = named(set_torus(h, dims), "torus", why);
     for (unsigned i = 0; rc == 0 && i < h->count; i++) {
         struct pump_server *s = &h->server[i];
         s->face.self = h->config.place == CONFIG_WHOLE ? torus_coord(&h->torus, i) : self;
-        rc = host_start_node(s, h->incarnation);
+        rc = named(host_start_node(s, h->incarnation), "node", why);
     }
-    return rc < 0 ? because(rc, why, "node") : 0;
+    return rc;
 }
 
 /* Where the server stands, if that is known by now. */
@@ -184,68 +183,64 @@ static int open_links(struct host *h, const struct host_options *o, char why[sta
         return 0;
     }
     struct torus torus;
-    int rc = torus_init(&torus, h->config.dims);
-    rc = rc < 0 ? because(rc, why, "dims") : open_pairs(h, &torus, why);
+    int rc = named(torus_init(&torus, h->config.dims), "dims", why);
+    rc = rc < 0 ? rc : open_pairs(h, &torus, why);
     return rc < 0 ? rc : wrap_pairs(h, why);
 }
 
-static void forget_links(struct host *h)
+/* Opening has failed: shims that the caller brought stay open, and his. */
+static void give_links_back(struct host *h)
 {
-    for (cw_link link = 0; link < CW_LINK_COUNT && h->server != NULL; link++) {
+    bool ours = h->config.place == CONFIG_WHOLE;
+    for (cw_link link = 0; link < CW_LINK_COUNT && h->server != NULL && !ours; link++) {
         h->server[0].face.link[link].shim = NULL;
     }
 }
 
-int host_open(struct host **out, const struct host_options *o, char why[static HOST_WHY])
+/* What the caller said, and what is known before anything is opened. */
+static void copy_options(struct host *h, const struct host_options *o)
 {
-    struct host *h = calloc(1, sizeof *h);
-    why[0] = '\0';
-    if (h == NULL) {
-        return because(-ENOMEM, why, "servers");
-    }
+    const cw_dims *dims = &o->config->dims;
     list_init(&h->deferred);
     h->config = *o->config;
+    h->count = h->config.place == CONFIG_WHOLE ? (unsigned)dims->x * dims->y * dims->z : 1;
     h->log = o->log;
     h->jobs = o->jobs;
     h->files = o->files;
-    host_gather_objects(h);
     h->will = o->will;
     h->will_context = o->will_context;
+    h->placed = o->placed;
+    h->placed_context = o->placed_context;
+    h->incarnation = o->incarnation;
     h->started = clock_now();
     if (getrandom(&h->seed, sizeof h->seed, 0) != sizeof h->seed) {
         h->seed = (uint64_t)h->started.ns;
     }
-    h->placed = o->placed;
-    h->placed_context = o->placed_context;
-    h->incarnation = o->incarnation;
-    const cw_dims *dims = &h->config.dims;
-    h->count = h->config.place == CONFIG_WHOLE ? (unsigned)dims->x * dims->y * dims->z : 1;
+    host_gather_objects(h);
+}
+
+int host_open(struct host **out, const struct host_options *o, char why[static HOST_WHY])
+{
     struct boot_place place;
-    bool known = known_place(&h->config, o, &place);
+    struct host *h = calloc(1, sizeof *h);
+    why[0] = '\0';
+    if (h == NULL) {
+        return named(-ENOMEM, "servers", why);
+    }
+    copy_options(h, o);
+    bool known = known_place(&h->config, o, &place), hopeless = h->count == 0 || (!known && o->id == 0);
     int rc = take_mtu(h, o, why);
-    if (rc == 0 && (h->count == 0 || (!known && o->id == 0))) {
-        rc = because(-EINVAL, why, "no place, and no way to find one");
-    }
-    if (rc == 0 && (rc = open_memory(h)) < 0) {
-        because(rc, why, "memory");
-    }
-    if (rc == 0 && (rc = open_servers(h)) < 0) {
-        because(rc, why, "servers");
-    }
+    rc = rc < 0 ? rc : named(hopeless ? -EINVAL : 0, "no place, and no way to find one", why);
+    rc = rc < 0 ? rc : named(open_memory(h), "memory", why);
+    rc = rc < 0 ? rc : named(open_servers(h), "servers", why);
     rc = rc < 0 ? rc : open_links(h, o, why);
-    if (rc == 0 && (rc = pump_open(h)) < 0) {
-        because(rc, why, "event loop");
-    }
-    if (rc == 0 && (rc = boot_runner_open(h, o, known ? &place : NULL)) < 0) {
-        because(rc, why, "bootstrap");
-    }
+    rc = rc < 0 ? rc : named(pump_open(h), "event loop", why);
+    rc = rc < 0 ? rc : named(boot_runner_open(h, o, known ? &place : NULL), "bootstrap", why);
     if (rc == 0 && known) {
         rc = host_settle(h, place.dims, place.self, why);
     }
     if (rc < 0) {
-        if (h->config.place != CONFIG_WHOLE) {
-            forget_links(h);
-        }
+        give_links_back(h);
         host_close(h);
         return rc;
     }

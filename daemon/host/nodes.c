@@ -86,10 +86,9 @@ static const uint8_t *on_record(void *context, cw_job job, size_t *size)
     return record != NULL ? record : book_record(h->book, job, size);
 }
 
-int host_start_node(struct pump_server *s, uint64_t incarnation)
+static struct node_config config_of(const struct pump_server *s, uint64_t incarnation)
 {
-    struct host *h = s->face.host;
-    struct prng seeds = prng_stream(h->seed, s->face.index, incarnation);
+    const struct host *h = s->face.host;
     struct node_config config = node_config_default();
     config.dims = torus_dims(&h->torus);
     config.self = s->face.self;
@@ -105,7 +104,24 @@ int host_start_node(struct pump_server *s, uint64_t incarnation)
     config.nmu_jobs = NMU_JOBS;
     config.nmu_grants = NMU_GRANTS;
     config.timers = h->config.timers;
-    struct node_env env = {
+    return config;
+}
+
+/* A secret of this life of the server: what can be guessed seals nothing. */
+static int draw_seal(const struct host *h, struct siphash_key *out)
+{
+    bool drawn = !h->config.seal_tables || getrandom(out, sizeof *out, 0) == sizeof *out;
+    return drawn ? 0 : -EIO;
+}
+
+static int open_node(struct pump_server *s, uint64_t incarnation)
+{
+    struct host *h = s->face.host;
+    struct prng seeds = prng_stream(h->seed, s->face.index, incarnation);
+    struct siphash_key seal;
+    int rc = draw_seal(h, &seal);
+    const struct node_config config = config_of(s, incarnation);
+    const struct node_env env = {
         .packets = h->packets,
         .neighbours = h->neighbours,
         .seed = prng_next(&seeds),
@@ -119,15 +135,8 @@ int host_start_node(struct pump_server *s, uint64_t incarnation)
         .option_context = h,
         .objects = h->object,
         .records = {h, on_record},
+        .seal = h->config.seal_tables ? &seal : NULL,
     };
-    struct siphash_key seal;
-    int rc = open_book(h);
-    if (rc == 0 && h->config.seal_tables) {
-        rc = getrandom(&seal, sizeof seal, 0) == sizeof seal
-                 ? 0
-                 : -EIO; /* of this life: what can be guessed seals nothing */
-        env.seal = &seal;
-    }
     rc = rc < 0 ? rc : node_open(&s->face.node, &config, &env);
     if (rc < 0) {
         s->face.node = NULL;
@@ -136,7 +145,16 @@ int host_start_node(struct pump_server *s, uint64_t incarnation)
     s->incarnation = incarnation;
     s->notes = 0;
     s->viewlog = (struct viewlog){.live = CW_LINKS_NONE};
-    rc = host_add_services(h, s->face.node, clock_now());
+    return 0;
+}
+
+int host_start_node(struct pump_server *s, uint64_t incarnation)
+{
+    struct host *h = s->face.host;
+    CHECK(s->face.node == NULL);
+    int rc = open_book(h);
+    rc = rc < 0 ? rc : open_node(s, incarnation);
+    rc = rc < 0 ? rc : host_add_services(h, s->face.node, clock_now());
     if (rc < 0) {
         host_end_node(s);
         return rc;

@@ -14,8 +14,6 @@
 #include <errno.h>
 #include <string.h>
 
-enum { SMALL_PACKET = 256 }; /* as host.c's */
-
 /* ---- Frames in ------------------------------------------------------------------------------------------------------ */
 
 static void aim(struct host *h, unsigned i)
@@ -49,7 +47,7 @@ static struct cw_packet *frame_of(struct host *h, unsigned i)
 {
     uint32_t length = h->in[i].length;
     struct cw_packet *p;
-    if (length <= SMALL_PACKET - PKT_HEADROOM) {
+    if (length <= HOST_SMALL_PACKET - PKT_HEADROOM) {
         p = pkt_take(h->packets, length);
         if (p != NULL) {
             memcpy(p->data, h->in[i].bytes, length);

@@ -120,7 +120,7 @@ static bool tell_plan(struct request *r, const struct linkstate *ls, const struc
     return well;
 }
 
-/* ---- By the bootstrap ------------------------------------------------------------------------------------------------ */
+/* ---- By the bootstrap -------------------------------------------------------------------------------------------- */
 
 static void tell_who(struct request *r, const char *field, const struct boot_who *who)
 {

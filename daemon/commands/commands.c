@@ -69,7 +69,7 @@ int commands_open(struct control **out, struct host *h, struct request_table *ta
     return control_open(out, host_base(h), &control, why);
 }
 
-/* ---- What the commands share ---------------------------------------------------------------------------------------- */
+/* ---- What the commands share ------------------------------------------------------------------------------------- */
 
 struct host *commands_host(const struct request *r)
 {

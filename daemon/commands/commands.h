@@ -19,7 +19,7 @@ void commands_table(struct host *h, struct request_table *table);
 CW_MUST_CHECK int commands_open(struct control **out, struct host *h, struct request_table *table,
                                 char why[static CONTROL_WHY]);
 
-/* ---- What the commands share ---------------------------------------------------------------------------------------- */
+/* ---- What the commands share ------------------------------------------------------------------------------------- */
 
 struct host *commands_host(const struct request *r);
 

@@ -33,7 +33,7 @@ struct request_table {
     void *context; /* request_context() */
 };
 
-/* ---- One client ------------------------------------------------------------------------------------------------------ */
+/* ---- One client -------------------------------------------------------------------------------------------------- */
 
 /* Where answers go. Its owner fills in the functions; requests are those under way. */
 struct request_port {
@@ -53,7 +53,7 @@ void request_port_leave(struct request_port *port);
  */
 void request_take(struct request_port *port, const struct request_table *table, const char *text, size_t length);
 
-/* ---- A request, in the hands of a command's run() until request_done() ---------------------------------------------- */
+/* ---- A request, in the hands of a command's run() until request_done() ------------------------------------------- */
 
 void *request_context(const struct request *r);
 /* args, options and "server", as the client sent them; good until request_done(). */

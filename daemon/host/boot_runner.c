@@ -151,7 +151,7 @@ void boot_runner_carrier(struct pump_server *s, cw_link link, bool up, cw_time n
     }
 }
 
-/* ---- What people should know of it ---------------------------------------------------------------------------------- */
+/* ---- What people should know of it ------------------------------------------------------------------------------- */
 
 /* A server that has its place says by its links who is silent. */
 static bool is_worth_telling(const struct host *h, const struct boot_fault *fault)
@@ -200,7 +200,7 @@ static void tell_progress(struct host *h, cw_time now)
     h->boot_told = p;
 }
 
-/* ---- A place was found ---------------------------------------------------------------------------------------------- */
+/* ---- A place was found ------------------------------------------------------------------------------------------- */
 
 static void take_place(struct host *h, cw_time now)
 {

@@ -24,7 +24,7 @@ enum {
     OFFLOAD_THREADS = 4, /* two may stand still with a disk (services/multicast/file/crew.h), and two are left */
 };
 
-/* ---- Opening -------------------------------------------------------------------------------------------------------- */
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 /* Gives rc, and where it is an error says which step it came from. */
 static int named(int rc, const char *step, char why[static HOST_WHY])

@@ -77,7 +77,7 @@ cw_level log_level(const struct log *log)
     return (cw_level)atomic_load_explicit(&log->level, memory_order_relaxed);
 }
 
-/* ---- The line ------------------------------------------------------------------------------------------------------- */
+/* ---- The line ---------------------------------------------------------------------------------------------------- */
 
 static void put_char(struct line *l, char c)
 {
@@ -188,7 +188,7 @@ static void say_count(struct log *log, const char *what, const char *message, ui
     send_line(log, &l);
 }
 
-/* ---- Repetition ----------------------------------------------------------------------------------------------------- */
+/* ---- Repetition -------------------------------------------------------------------------------------------------- */
 
 /* The entry of the message: its own, or that of one that has rested longest. Messages are literals: told apart by address. */
 static struct kind *kind_of(struct log *log, const char *message)

@@ -23,7 +23,7 @@ struct pump_server *host_pump_server(struct host_server *s)
     return container_of(s, struct pump_server, face);
 }
 
-/* ---- A server is served in this turn -------------------------------------------------------------------------------- */
+/* ---- A server is served in this turn ----------------------------------------------------------------------------- */
 
 void host_activate(struct pump_server *s)
 {
@@ -48,7 +48,7 @@ void host_after(struct host_server *s, cw_links links)
     host_activate(p);
 }
 
-/* ---- What nodes ask of us ------------------------------------------------------------------------------------------- */
+/* ---- What nodes ask of us ---------------------------------------------------------------------------------------- */
 
 static void on_packet(void *context, const struct node *n, enum node_point point, const struct cw_packet *p,
                       cw_drop cause, cw_time now)

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* ---- Questions ------------------------------------------------------------------------------------------------------ */
+/* ---- Questions --------------------------------------------------------------------------------------------------- */
 
 unsigned host_count(const struct host *h)
 {
@@ -104,7 +104,7 @@ bool host_failed(const struct host *h)
     return h->failed;
 }
 
-/* ---- Those who see what passes -------------------------------------------------------------------------------------- */
+/* ---- Those who see what passes ----------------------------------------------------------------------------------- */
 
 int host_tap(struct host_server *s, cw_link link, host_tap_fn *tap, void *context)
 {

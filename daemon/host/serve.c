@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* ---- Frames in ------------------------------------------------------------------------------------------------------ */
+/* ---- Frames in --------------------------------------------------------------------------------------------------- */
 
 static void aim(struct host *h, unsigned i)
 {
@@ -136,7 +136,7 @@ static void receive(struct pump_server *s, cw_time *now, cw_links *links)
     }
 }
 
-/* ---- Frames out ----------------------------------------------------------------------------------------------------- */
+/* ---- Frames out -------------------------------------------------------------------------------------------------- */
 
 void serve_forget(struct pump_link *l)
 {
@@ -347,7 +347,7 @@ static bool transmit(struct pump_server *s, cw_time now)
     return left == 0 || (some && (node_tx_links(s->face.node) & (cw_links)~s->blocked & dry));
 }
 
-/* ---- The turn ------------------------------------------------------------------------------------------------------- */
+/* ---- The turn ---------------------------------------------------------------------------------------------------- */
 
 static void see_carriers(struct pump_server *s, cw_time now, cw_links *links)
 {

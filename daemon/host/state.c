@@ -27,7 +27,7 @@ __attribute__((format(printf, 3, 4))) static int because(int rc, char why[static
     return rc;
 }
 
-/* ---- The file's text ------------------------------------------------------------------------------------------------ */
+/* ---- The file's text --------------------------------------------------------------------------------------------- */
 
 static uint64_t digest_text(const char *text, size_t length)
 {
@@ -79,7 +79,7 @@ static bool parse(const char *text, size_t length, struct state *out)
     return true;
 }
 
-/* ---- The disk ------------------------------------------------------------------------------------------------------- */
+/* ---- The disk ---------------------------------------------------------------------------------------------------- */
 
 static int take_lock(struct state_file *file, const char *name, char why[static STATE_WHY])
 {

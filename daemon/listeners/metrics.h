@@ -19,7 +19,7 @@ enum { METRICS_CLIENTS = 16 }; /* at one time; who comes beyond is turned away *
 CW_MUST_CHECK int metrics_open(struct metrics **out, struct host *h, char why[static CONTROL_WHY]);
 void metrics_close(struct metrics *metrics); /* NULL is allowed */
 
-/* ---- The text, by itself ----------------------------------------------------------------------------------------------- */
+/* ---- The text, by itself ----------------------------------------------------------------------------------------- */
 
 /* Where text goes. */
 struct metrics_out {

@@ -31,7 +31,7 @@ struct message *message_parse(const char *text, size_t length, char *why, size_t
 struct message *message_share(const struct message *m);
 void message_close(struct message *m);
 
-/* ---- Writing: a field of the same name is replaced ------------------------------------------------------------------ */
+/* ---- Writing: a field of the same name is replaced --------------------------------------------------------------- */
 
 /* Can the text stand in JSON, that is, is it UTF-8? (False also when there is no memory to find out.) */
 bool message_holds(const char *text);
@@ -46,7 +46,7 @@ void message_element(struct message *m, const char *name, const char *value);
 /* Takes inner. */
 void message_inner(struct message *m, const char *name, struct message *inner);
 
-/* ---- Reading: what is given is borrowed from the message -------------------------------------------------------------- */
+/* ---- Reading: what is given is borrowed from the message --------------------------------------------------------- */
 
 enum message_kind {
     MESSAGE_MISSING, /* there is no such field */
@@ -81,7 +81,7 @@ const struct message *message_get_inner(const struct message *m, const char *nam
  */
 bool message_show(const struct message *m, const char *name, char *out, size_t room);
 
-/* ---- As a line -------------------------------------------------------------------------------------------------------- */
+/* ---- As a line --------------------------------------------------------------------------------------------------- */
 
 /* Gives the line, ended by a newline and a NUL, for the caller to free, and its length without the NUL. NULL: no memory. */
 char *message_line(const struct message *m, size_t *length);

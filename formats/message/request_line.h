@@ -16,7 +16,7 @@ enum {
     REQUEST_LINE_WHY = 512,       /* bytes of a sentence that says what is wrong with one */
 };
 
-/* ---- A client puts a request together ------------------------------------------------------------------------------- */
+/* ---- A client puts a request together ---------------------------------------------------------------------------- */
 
 /* NULL when there was no memory for it, which every function here allows. Texts are copied. */
 struct request_draft;
@@ -39,7 +39,7 @@ void request_draft_element(struct request_draft *r, const char *option, const ch
  */
 CW_MUST_CHECK int request_draft_line(struct request_draft *r, int64_t id, char **line, size_t *length);
 
-/* ---- A daemon takes it apart ---------------------------------------------------------------------------------------- */
+/* ---- A daemon takes it apart ------------------------------------------------------------------------------------- */
 
 struct request_line {
     bool has_id;

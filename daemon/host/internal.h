@@ -11,10 +11,10 @@
  *   viewlog.c      what an operator should read in the log
  *   questions.c    what others may know of a host, and taps
  *
- * Who owns what. The host owns its servers, their nodes and shims, the packets' memory, the services' modules, the threads
- * that work is offloaded to, the bootstrap and the pump; host_close() ends nodes early, for they hold packets, work that
- * is offloaded and tables of modules, and packets late. It borrows the log, the job and file hosts, and the callbacks of
- * struct host_options; whoever opened it closes those after it. All of this belongs to one thread, the loop's: only
+ * Who owns what. The host owns its servers, their nodes and shims, the packets' memory, the services' modules, the
+ * threads that work is offloaded to, the bootstrap and the pump. host_close() ends nodes early, for they hold packets,
+ * offloaded work and tables of modules, and packets late. It borrows the log, the job and file hosts, and the callbacks
+ * of struct host_options; whoever opened it closes those after it. All of this belongs to one thread, the loop's: only
  * offload.c knows others.
  */
 #ifndef DAEMON_HOST_INTERNAL_H

@@ -68,7 +68,7 @@ static void on_offload(void *context, struct node *n, void (*work)(void *), void
     offload_give(s->face.host->offload, work, arg, s, ticket);
 }
 
-/* What built-in services may send: known as soon as it is known how many servers there are. */
+/* The grants of built-in services: known as soon as the number of servers is. */
 static int open_book(struct host *h)
 {
     if (h->book != NULL) {
@@ -78,7 +78,7 @@ static int open_book(struct host *h)
     return rc < 0 ? rc : builtin_jobs(h->book);
 }
 
-/* Of the job file before what is built in: an operator may say otherwise. */
+/* The record of a job, from the job file before the built-in ones: an operator may decide otherwise. */
 static const uint8_t *on_record(void *context, cw_job job, size_t *size)
 {
     struct host *h = context;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * viewlog.c - what an operator should read in the log: links and servers that come and go, cables in the wrong port, another server with
- * our coordinate. Asked only when the link state says that something may have changed.
+ * viewlog.c - what an operator should read in the log: links and servers that come and go, cables in the wrong port,
+ * another server with our coordinate. It looks only when the link state reports that something may have changed.
  */
 #include "daemon/host/internal.h"
 

@@ -26,7 +26,7 @@ struct sending {
     int64_t first_ns, first_bytes; /* of the slowest, when it was told first */
 };
 
-/* ---- On the way ----------------------------------------------------------------------------------------------------- */
+/* ---- On the way -------------------------------------------------------------------------------------------------- */
 
 static void tell_line(struct sending *s, const char *text)
 {
@@ -115,7 +115,7 @@ static void take_row(void *context, struct message *row)
     message_close(row);
 }
 
-/* ---- The end -------------------------------------------------------------------------------------------------------- */
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
 
 static void show_end(const struct sending *s)
 {
@@ -158,7 +158,7 @@ static int code_of(const struct sending *s, int rc)
     return message_get_integer(sum, "complete", 0) > 0 ? EXIT_INCOMPLETE : EXIT_NO;
 }
 
-/* ---- Beginning ------------------------------------------------------------------------------------------------------ */
+/* ---- Beginning --------------------------------------------------------------------------------------------------- */
 
 static int refuse(const struct call *call, int code, const char *file, const char *why)
 {

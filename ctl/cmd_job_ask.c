@@ -18,7 +18,7 @@ struct question {
     char from_name[JOB_RECORD_NAME_BYTES], to_name[JOB_RECORD_NAME_BYTES];
 };
 
-/* ---- explain ------------------------------------------------------------------------------------------------------------- */
+/* ---- explain ----------------------------------------------------------------------------------------------------- */
 
 static int read_question(struct job_world *w, struct question *q)
 {
@@ -219,7 +219,7 @@ int run_job_explain(struct call *call)
     return w.code;
 }
 
-/* ---- audit --------------------------------------------------------------------------------------------------------------- */
+/* ---- audit ------------------------------------------------------------------------------------------------------- */
 
 /* "5001:3" and "5002:7:1" with the names of the jobs. */
 static void set_named(const struct job_world *w, struct message *row, const char *field)

@@ -25,7 +25,7 @@ struct change {
     const struct job_plan *wanted; /* by create */
 };
 
-/* ---- How it went --------------------------------------------------------------------------------------------------------- */
+/* ---- How it went ------------------------------------------------------------------------------------------------- */
 
 static int64_t last_of(const struct rows *rows, const char *field)
 {
@@ -98,7 +98,7 @@ static void show_result(const struct change *c, const struct job_plan *plan, con
     }
 }
 
-/* ---- Reading, changing, putting ------------------------------------------------------------------------------------------ */
+/* ---- Reading, changing, putting ---------------------------------------------------------------------------------- */
 
 /* A job without a record: a service that was loaded, with a process on each server. */
 static int begin_plan(struct change *c, cw_job job, struct job_plan *plan)
@@ -223,7 +223,7 @@ static int run_change(struct call *call, struct change *c)
     return close_change(c);
 }
 
-/* ---- grant and revoke ---------------------------------------------------------------------------------------------------- */
+/* ---- grant and revoke -------------------------------------------------------------------------------------------- */
 
 /* JOB[:PROCESSES[:PORTS]], looked up. < 0: told. */
 static int read_target(struct job_world *w, const char *word, cw_job *job, struct job_ports *ports,
@@ -315,7 +315,7 @@ int run_job_revoke(struct call *call)
     return run_change(call, &c);
 }
 
-/* ---- destroy ------------------------------------------------------------------------------------------------------------- */
+/* ---- destroy ----------------------------------------------------------------------------------------------------- */
 
 static int apply_destroy(struct change *c, struct job_plan *plan, bool there)
 {
@@ -334,7 +334,7 @@ int run_job_destroy(struct call *call)
     return run_change(call, &c);
 }
 
-/* ---- create -------------------------------------------------------------------------------------------------------------- */
+/* ---- create ------------------------------------------------------------------------------------------------------ */
 
 /* A copy of what is wanted, in the version and generation that are next. */
 static int apply_create(struct change *c, struct job_plan *plan, bool there)

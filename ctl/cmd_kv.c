@@ -15,7 +15,7 @@
 
 enum { VALUE_MAX = 1024 * 1024, PIECE = 30 * 1024, WORD = 64 };
 
-/* ---- Asking ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
 static struct request_draft *request_of(const struct call *call, const char *command)
 {
@@ -74,7 +74,7 @@ static int show(const struct call *call, struct rows *rows, int code)
     return code;
 }
 
-/* ---- get -------------------------------------------------------------------------------------------------------------------- */
+/* ---- get --------------------------------------------------------------------------------------------------------- */
 
 static int write_value(const struct call *call, const struct message *row)
 {
@@ -113,7 +113,7 @@ int run_kv_get(struct call *call)
     return show(call, &rows, code);
 }
 
-/* ---- set -------------------------------------------------------------------------------------------------------------------- */
+/* ---- set --------------------------------------------------------------------------------------------------------- */
 
 /* Gives all that can be read, at most VALUE_MAX + 1 bytes, to be freed; NULL after a line on errors. */
 static uint8_t *read_value(const struct call *call, const char *file, size_t *length)
@@ -218,7 +218,7 @@ int run_kv_set(struct call *call)
     return code;
 }
 
-/* ---- delete, flush ---------------------------------------------------------------------------------------------------------- */
+/* ---- delete, flush ----------------------------------------------------------------------------------------------- */
 
 int run_kv_delete(struct call *call)
 {
@@ -259,7 +259,7 @@ int run_kv_flush(struct call *call)
     return show(call, &rows, code);
 }
 
-/* ---- stats, hot ------------------------------------------------------------------------------------------------------------- */
+/* ---- stats, hot -------------------------------------------------------------------------------------------------- */
 
 static struct message *sum_of(const struct rows *rows)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- Options of some commands --------------------------------------------------------------------------------------------- */
+/* ---- Options of some commands ------------------------------------------------------------------------------------ */
 
 static const struct arguments_option options[] = {
     {"count", ARGUMENTS_NUMBER, "count", false, "N", "packets, or frames"},
@@ -74,7 +74,7 @@ const char *commands_refusal(const struct arguments_given *given)
     return NULL;
 }
 
-/* ---- Columns ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Columns ----------------------------------------------------------------------------------------------------- */
 
 static const struct table_column link_columns[] = {
     {"server", "SERVER", TABLE_TEXT},
@@ -155,7 +155,7 @@ static const struct table_column service_columns[] = {
     {NULL, NULL, TABLE_TEXT},
 };
 
-/* ---- Commands --------------------------------------------------------------------------------------------------------------- */
+/* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
 static const struct command table[] = {
     {"status", "", "who the server is and how it is",
@@ -422,7 +422,7 @@ bool commands_alone(const struct command *c)
     return c->run == run_job_keygen || c->run == run_job_sign;
 }
 
-/* ---- Help --------------------------------------------------------------------------------------------------------------------- */
+/* ---- Help -------------------------------------------------------------------------------------------------------- */
 
 void commands_help(const struct command *c, FILE *out)
 {

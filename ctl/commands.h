@@ -69,7 +69,7 @@ bool commands_alone(const struct command *c);
 void commands_help(const struct command *c, FILE *out);
 void commands_help_all(FILE *out);
 
-/* ---- Doing one ---------------------------------------------------------------------------------------------------------- */
+/* ---- Doing one --------------------------------------------------------------------------------------------------- */
 
 /* A request of that name with the options that were given, and no words; for call.c and commands that ask on their own. */
 struct request_draft *call_request(const struct call *call, const char *name);

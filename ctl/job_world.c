@@ -26,7 +26,7 @@ int job_world_fail(struct job_world *w, int code, const char *format, ...)
     return -1;
 }
 
-/* ---- Asking ------------------------------------------------------------------------------------------------------------- */
+/* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
 static int ask(struct job_world *w, struct request_draft *request, cw_span patience, struct rows *rows,
                char why[static CLIENT_WHY])
@@ -103,7 +103,7 @@ void job_world_close(struct job_world *w)
     job_plan_close(&w->seen);
 }
 
-/* ---- Names -------------------------------------------------------------------------------------------------------------- */
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
 
 static cw_job number_of(const struct message *row)
 {
@@ -240,7 +240,7 @@ int job_world_ports(struct job_world *w, cw_job job, const char *text, struct jo
     return rc;
 }
 
-/* ---- Records ------------------------------------------------------------------------------------------------------------ */
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
 
 /* Joins the pieces in the rows' fields `record`. Gives the number of bytes, to be freed; < 0: it is no record. */
 static int64_t join(const struct rows *rows, uint8_t **bytes)

@@ -41,7 +41,7 @@ size_t table_width(const char *text)
     return width;
 }
 
-/* ---- Colours of words ----------------------------------------------------------------------------------------------------- */
+/* ---- Colours of words -------------------------------------------------------------------------------------------- */
 
 static bool among(const char *text, const char *const words[])
 {
@@ -75,7 +75,7 @@ void table_state(const char *text, struct table_style style, FILE *out)
     fprintf(out, "%s%s%s", colour, text, colour[0] != '\0' ? "\033[0m" : "");
 }
 
-/* ---- Cells ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Cells ------------------------------------------------------------------------------------------------------- */
 
 static bool is_number(enum table_kind kind)
 {
@@ -144,7 +144,7 @@ static void print_cell(const char *text, const struct table_column *column, size
     }
 }
 
-/* ---- Tables ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
 /* Of every column: how wide, 0 when it is empty. Gives how many columns there are. */
 static unsigned measure(struct message *const *rows, size_t count, const struct table_column *columns,

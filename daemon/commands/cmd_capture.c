@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_capture.c - the frames of one link, as rows, until the client has enough. A client that cannot follow loses frames, and every row says
- * how many were lost before it: the pump never waits for an observer.
+ * cmd_capture.c - the frames of one link, as rows, until the client has enough. A client that reads too slowly loses
+ * frames, because the pump never waits for an observer; every row says how many were lost before it.
  */
 #include "daemon/commands/commands.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_file.c - files to other servers: the open file that an operator's client sent along goes to the multicast, under a ticket of this command.
+ * cmd_file.c - files to other servers: the open file that the client sent along goes to the multicast service, under a
+ * ticket of this command.
  */
 #include "daemon/commands/commands.h"
 #include "daemon/host/file_host.h"

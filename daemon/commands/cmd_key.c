@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_key.c - key-explain: where a key is at home, in which order servers are responsible for it, who is now, who would be if named
- * servers died, and the way from here.
+ * cmd_key.c - key-explain: where a key is at home, in which order servers are responsible for it, which one is now,
+ * which one would be if certain servers died, and the way from here.
  */
 #include "daemon/commands/commands.h"
 

@@ -18,7 +18,7 @@ enum { WEIGHT_MAX = 1000, DROP_WORDS = 3 };
 static const char *const drop_words[DROP_WORDS] = {
     [NODE_DROP_TAIL] = "tail", [NODE_DROP_OLDEST] = "oldest", [NODE_DROP_PRIORITY] = "priority"};
 
-/* ---- What runs --------------------------------------------------------------------------------------------------------- */
+/* ---- What runs --------------------------------------------------------------------------------------------------- */
 
 static void tell_service(struct request *r, const struct host *h, const struct node_service_info *info)
 {
@@ -50,7 +50,7 @@ void cmd_services(struct request *r)
     request_done(r, 0);
 }
 
-/* ---- What comes and goes ------------------------------------------------------------------------------------------------- */
+/* ---- What comes and goes ----------------------------------------------------------------------------------------- */
 
 static bool read_policy(struct request *r, struct node_service_policy *policy)
 {
@@ -189,7 +189,7 @@ void cmd_service_weight(struct request *r)
     request_done(r, 0);
 }
 
-/* ---- What they are asked --------------------------------------------------------------------------------------------------- */
+/* ---- What they are asked ----------------------------------------------------------------------------------------- */
 
 /* A request in a service's hands. */
 struct relay {

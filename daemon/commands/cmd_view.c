@@ -6,7 +6,7 @@
 
 #include <limits.h>
 
-/* ---- servers ----------------------------------------------------------------------------------------------------------- */
+/* ---- servers ----------------------------------------------------------------------------------------------------- */
 
 static const char *state_of(struct linkstate *ls, cw_server s, const struct record *record)
 {
@@ -51,7 +51,7 @@ void cmd_servers(struct request *r)
     request_done(r, 0);
 }
 
-/* ---- routes ------------------------------------------------------------------------------------------------------------ */
+/* ---- routes ------------------------------------------------------------------------------------------------------ */
 
 static void tell_route(struct request *r, struct linkstate *ls, const struct torus *t, cw_server to)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_wiring.c - which cable should go where, what is heard at its end, and what to do about those that are wrong: by the node's hellos, by
- * the bootstrap's probes, and for the whole torus by the link-state database.
+ * cmd_wiring.c - where each cable should lead, what is heard at its end, and what to do about a wrong one: from the
+ * hellos of the node, from the probes of the bootstrap, and for the whole torus from the link-state database.
  */
 #include "daemon/commands/commands.h"
 
@@ -120,7 +120,7 @@ static bool tell_plan(struct request *r, const struct linkstate *ls, const struc
     return well;
 }
 
-/* ---- By the bootstrap ------------------------------------------------------------------------------------------------ */
+/* ---- By the bootstrap -------------------------------------------------------------------------------------------- */
 
 static void tell_who(struct request *r, const char *field, const struct boot_who *who)
 {

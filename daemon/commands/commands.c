@@ -12,7 +12,7 @@
 #include <string.h>
 
 static const struct request_command commands[] = {
-    {"status", "", "", "who this server is and how it is", 0, 0, cmd_status},
+    {"status", "", "", "who this server is, and its state", 0, 0, cmd_status},
     {"links", "[LINK]", "", "its six links: state, neighbour, what went over them", 0, 1, cmd_links},
     {"routes", "[SERVER]", "", "links and hops from here to a server, or to all", 0, 1, cmd_routes},
     {"servers", "", "", "every server of the torus as seen from here", 0, 0, cmd_servers},
@@ -36,10 +36,10 @@ static const struct request_command commands[] = {
     {"capture", "LINK", "count", "frames of a link as they pass, until cancelled", 1, 1, cmd_capture},
     {"config", "", "", "the configuration in force", 0, 0, cmd_config},
     {"log-level", "[error|warn|info|debug]", "", "how much is logged", 0, 1, cmd_log_level},
-    {"fail", "", "", "a server of a torus in this process loses its power", 0, 0, cmd_fail},
-    {"restore", "", "", "and has it again", 0, 0, cmd_restore},
-    {"cut", "LINK", "", "a cable of a torus in this process is pulled out", 1, 1, cmd_cut},
-    {"mend", "LINK", "", "and put back", 1, 1, cmd_mend},
+    {"fail", "", "", "take the power from a server of a torus in this process", 0, 0, cmd_fail},
+    {"restore", "", "", "give a server that has failed its power back", 0, 0, cmd_restore},
+    {"cut", "LINK", "", "pull out a cable of a torus in this process", 1, 1, cmd_cut},
+    {"mend", "LINK", "", "put a cable that was pulled out back", 1, 1, cmd_mend},
     {"leave", "", "", "leave the cluster in order, and end", 0, 0, cmd_leave},
 };
 
@@ -69,7 +69,7 @@ int commands_open(struct control **out, struct host *h, struct request_table *ta
     return control_open(out, host_base(h), &control, why);
 }
 
-/* ---- What the commands share ---------------------------------------------------------------------------------------- */
+/* ---- What the commands share ------------------------------------------------------------------------------------- */
 
 struct host *commands_host(const struct request *r)
 {

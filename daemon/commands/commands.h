@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands.h - what operators may ask of a daemon (docs/control-protocol.md lists every field): one cmd_*.c a group, one table.
+ * commands.h - what operators may ask of a daemon (docs/control-protocol.md lists every field): one table, and a file
+ * cmd_*.c for each group of commands.
  *
- * A command runs in the loop's thread, between two turns of the pump. It answers at once, or holds the request until a service does. What it
- * tells of views is as the node's last entry left them, some milliseconds ago: ls_refresh() is the node's alone, whose events hang on it.
+ * A command runs in the loop's thread, between two turns of the pump. It answers at once, or holds the request until a
+ * service answers. What it tells of views is as the node's last entry left them, some milliseconds ago: a command must
+ * not call ls_refresh(), whose events belong to the node's own entries.
  */
 #ifndef DAEMON_COMMANDS_COMMANDS_H
 #define DAEMON_COMMANDS_COMMANDS_H
@@ -15,38 +17,50 @@
  * The commands for control_open() to serve. Borrows the host; *table is the caller's to keep.
  */
 void commands_table(struct host *h, struct request_table *table);
-/* Listens where the host's configuration says, on the host's loop; *out is NULL when it says nowhere. As control_open(). */
+/*
+ * Opens the control socket where the host's configuration says, on the host's loop; *out is NULL when it names no path.
+ * Otherwise as control_open().
+ */
 CW_MUST_CHECK int commands_open(struct control **out, struct host *h, struct request_table *table,
                                 char why[static CONTROL_WHY]);
 
-/* ---- What the commands share ---------------------------------------------------------------------------------------- */
+/* ---- What the commands share ------------------------------------------------------------------------------------- */
 
 struct host *commands_host(const struct request *r);
 
-/* The servers of this process that "server" names: "x,y,z", "all", or when it is not said the first. */
+/* The servers of this process that "server" names: "x,y,z"; "all"; without it, the first. */
 struct commands_scope {
     unsigned first, end;
 };
-/* False: there is none, and the request has been refused. Servers whose node does not run yet are none. */
+/* False: there is none, and the request has been refused. A server whose node does not run yet does not count. */
 CW_MUST_CHECK bool commands_scope(struct request *r, struct commands_scope *out);
-/* The next server of the scope that runs, NULL at the end: for (s; (s = commands_next(r, &scope)) != NULL;) */
+/* Gives the next server of the scope that runs, NULL at the end: for (s; (s = commands_next(r, &scope)) != NULL;) */
 struct host_server *commands_next(struct request *r, struct commands_scope *scope);
-/* The one server that is meant, running; NULL: refused. */
+/* The one server that "server" names, running; NULL: the request has been refused. */
 struct host_server *commands_server(struct request *r);
-/* The one that "server" names, running or not; NULL: refused. */
+/* The server that "server" names, running or not; NULL: the request has been refused. */
 struct host_server *commands_hosted(struct request *r);
 
 /* False: refused. */
 CW_MUST_CHECK bool commands_read_server(struct request *r, const char *text, cw_coord *out);
 CW_MUST_CHECK bool commands_read_link(struct request *r, const char *text, cw_link *out);
-/* 40 hex digits; "x,y,z" or "x,y,z:W", the key at place W of that home's; or any other text as a name of that job. */
+/*
+ * Reads a key: 40 hex digits; "x,y,z" or "x,y,z:W", the key at place W of that server's home; any other text is a name
+ * in the key space of the job.
+ */
 CW_MUST_CHECK bool commands_read_key(struct request *r, const char *text, cw_job job, cw_key *out);
-/* Option "job", a number or the name of a service here: whose names keys are among. Those of ping when it is not there. */
+/*
+ * Reads option "job", a number or the name of a service that runs here: the job in whose key space names stand. Without
+ * the option, that of ping.
+ */
 CW_MUST_CHECK bool commands_read_job(struct request *r, cw_job *out);
-/* An option; *out keeps its value when it is not there. False: refused. */
+/* Reads an option; *out keeps its value when the option is not there. */
 CW_MUST_CHECK bool commands_number(struct request *r, const char *option, int64_t least, int64_t most, int64_t *out);
 CW_MUST_CHECK bool commands_flag(struct request *r, const char *option, bool *out);
-/* Takes r: a command of the service's own on that server, whose rows and end are the answer's (cmd_service.c). */
+/*
+ * Takes r, and hands it to the service on that server as a command of its own, whose rows and end become the answer
+ * (cmd_service.c).
+ */
 void commands_relay(struct request *r, struct host_server *server, const char *service, int argc,
                     const char *const *argv);
 

@@ -86,7 +86,7 @@ static void wind_up(struct connection *c)
     }
 }
 
-/* ---- Writing --------------------------------------------------------------------------------------------------------- */
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 /* A word that belongs to no request. */
 static void say(struct connection *c, int rc, const char *error)
@@ -148,7 +148,7 @@ static void on_drained(struct bufferevent *io, void *context)
     }
 }
 
-/* ---- Reading --------------------------------------------------------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 /* True when a whole line was there and has been taken. */
 static bool take_line(struct connection *c, struct evbuffer *input)
@@ -258,7 +258,7 @@ static void on_event(struct bufferevent *io, short what, void *context)
     }
 }
 
-/* ---- Coming and going ------------------------------------------------------------------------------------------------- */
+/* ---- Coming and going -------------------------------------------------------------------------------------------- */
 
 static void refuse_client(int fd, const char *error)
 {

@@ -41,7 +41,7 @@ static void put_done(struct request_port *port, bool has_id, int64_t id, int rc,
     put_line(port, line, length);
 }
 
-/* ---- The client's side ---------------------------------------------------------------------------------------------- */
+/* ---- The client's side ------------------------------------------------------------------------------------------- */
 
 void request_port_init(struct request_port *port)
 {
@@ -82,7 +82,7 @@ static struct request *find(struct request_port *port, int64_t id)
     return NULL;
 }
 
-/* ---- The commands of every table ------------------------------------------------------------------------------------------ */
+/* ---- The commands of every table --------------------------------------------------------------------------------- */
 
 static void run_cancel(struct request *r)
 {
@@ -125,7 +125,7 @@ static void run_help(struct request *r, const struct request_table *table)
     request_done(r, 0);
 }
 
-/* ---- Taking one ------------------------------------------------------------------------------------------------------ */
+/* ---- Taking one -------------------------------------------------------------------------------------------------- */
 
 static const struct request_command *command_of(const struct request_table *table, const char *name)
 {
@@ -197,7 +197,7 @@ void request_take(struct request_port *port, const struct request_table *table, 
     begin(r, table);
 }
 
-/* ---- The command's side ------------------------------------------------------------------------------------------------ */
+/* ---- The command's side ------------------------------------------------------------------------------------------ */
 
 void *request_context(const struct request *r)
 {

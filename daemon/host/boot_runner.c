@@ -20,7 +20,7 @@ static cw_time next_wake(struct host *h)
     return h->boot_wake;
 }
 
-/* Ports and links are the same until a server with unlabelled ports has found its place. */
+/* Ports and links are numbered alike until a server whose ports have no labels has found its place. */
 static cw_links to_links(const struct host *h, cw_links ports)
 {
     cw_links links = CW_LINKS_NONE;
@@ -40,7 +40,7 @@ static bool is_alive(void *context, cw_coord server)
     return reach_has(ls_committed(node_linkstate(n)), torus_id(&h->torus, server));
 }
 
-/* The shims of the ports go to the links that they turned out to be. */
+/* Moves the shims from their ports to the links that these have turned out to be. */
 static void turn_ports(struct host *h, const struct boot_place *place)
 {
     struct pump_server *s = &h->server[0];
@@ -80,7 +80,7 @@ static void turn_ports(struct host *h, const struct boot_place *place)
     CHECK(pump_watch(s) == 0); /* as many as there were before */
 }
 
-/* A port that no cable is configured for is absent, unless a place says that there must be one: then it is dark. */
+/* A port for which no cable is configured is absent, unless a place says that there must be one: then it is dark. */
 static void label_ports(const struct host *h, const struct host_options *o, const struct boot_place *place,
                         uint8_t port[CW_LINK_COUNT])
 {
@@ -151,9 +151,9 @@ void boot_runner_carrier(struct pump_server *s, cw_link link, bool up, cw_time n
     }
 }
 
-/* ---- What people should know of it ---------------------------------------------------------------------------------- */
+/* ---- What people should know of it ------------------------------------------------------------------------------- */
 
-/* A server that has its place says by its links who is silent. */
+/* A server that has its place reports silent neighbours by its links. */
 static bool is_worth_telling(const struct host *h, const struct boot_fault *fault)
 {
     return boot_state(h->boot) != BOOT_AGREED || fault->kind != BOOT_FAULT_SILENT;
@@ -200,7 +200,7 @@ static void tell_progress(struct host *h, cw_time now)
     h->boot_told = p;
 }
 
-/* ---- A place was found ---------------------------------------------------------------------------------------------- */
+/* ---- A place was found ------------------------------------------------------------------------------------------- */
 
 static void take_place(struct host *h, cw_time now)
 {
@@ -210,7 +210,7 @@ static void take_place(struct host *h, cw_time now)
     torus_format(place->self, self);
     LOG(h->log, CW_LOG_INFO, "this server has its place", {"server", self}, {"dims", dims});
     if (h->placed != NULL && h->placed(h->placed_context, place) < 0) {
-        h->failed = true; /* it said why: without stable storage there is no place */
+        h->failed = true; /* the callback said why: without stable storage there is no place */
         host_leave(h);
         return;
     }

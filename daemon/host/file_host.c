@@ -42,7 +42,7 @@ struct file_host {
     int passed;
 };
 
-/* ---- What is passed ------------------------------------------------------------------------------------------------- */
+/* ---- What is passed ---------------------------------------------------------------------------------------------- */
 
 static int wrap(int fd, struct files_file **out)
 {
@@ -138,7 +138,7 @@ static int local_read(void *context, struct files_file *f, uint64_t offset, uint
     return 0;
 }
 
-/* ---- The folder ------------------------------------------------------------------------------------------------------- */
+/* ---- The folder -------------------------------------------------------------------------------------------------- */
 
 /* Gives its descriptor. The last one of its path is made when it is missing. */
 static int open_folder(const char *folder)
@@ -336,7 +336,7 @@ static void local_close(void *context, struct files_file *f)
     free(f);
 }
 
-/* ---- Small files ------------------------------------------------------------------------------------------------------ */
+/* ---- Small files ------------------------------------------------------------------------------------------------- */
 
 static int64_t local_load(void *context, const char *folder, const char *name, uint8_t *out, size_t room)
 {
@@ -434,7 +434,7 @@ static int local_sweep(void *context, const char *folder, cw_span age)
     return count;
 }
 
-/* ---- Digests ---------------------------------------------------------------------------------------------------------- */
+/* ---- Digests ----------------------------------------------------------------------------------------------------- */
 
 static struct files_digest *local_digest_open(void *context)
 {
@@ -458,7 +458,7 @@ static void local_digest_close(struct files_digest *d)
     sha256_close((struct sha256 *)(void *)d);
 }
 
-/* ---- Opening ---------------------------------------------------------------------------------------------------------- */
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 /* 0 (also when the folder is there: then it stays as it is) or -errno. */
 static int make_folder(const char *folder, const char *user)

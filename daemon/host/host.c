@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* host.c - a host is opened, in all the ways that there are, and closed. */
 #include "daemon/host/internal.h"
-#include "daemon/host/job_host.h"
 
-#include "base/prng.h"
 #include "daemon/host/boot_runner.h"
 #include "daemon/host/links.h"
 #include "nmu/book.h"
-#include "services/builtin.h"
 #include "shim/clock.h"
 #include "shim/pair.h"
 
@@ -19,10 +17,6 @@
 _Static_assert((int)LINKS_WHY == (int)HOST_WHY, "one writes where the other reads");
 
 enum {
-    /* Room in a server's NMU: pages of it that no record needs are never touched. */
-    NMU_JOBS = 1024,
-    NMU_GRANTS = 16384,
-    SMALL_PACKET = 256,
     PACKETS_PER_SERVER = 1 << 17, /* a bound against our own mistakes; queues have bounds of their own */
     PACKETS_MOST = 1 << 28,
     MTU_LEAST = 1500,
@@ -30,320 +24,14 @@ enum {
     OFFLOAD_THREADS = 4, /* two may stand still with a disk (services/multicast/file/crew.h), and two are left */
 };
 
-struct pump_server *host_pump_server(struct host_server *s)
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
+
+/* Gives rc, and where it is an error says which step it came from. */
+static int named(int rc, const char *step, char why[static HOST_WHY])
 {
-    return container_of(s, struct pump_server, face);
-}
-
-/* ---- Questions ------------------------------------------------------------------------------------------------------ */
-
-unsigned host_count(const struct host *h)
-{
-    return h->count;
-}
-
-struct host_server *host_server(struct host *h, unsigned index)
-{
-    CHECK(index < h->count);
-    return &h->server[index].face;
-}
-
-struct host_server *host_find(struct host *h, cw_coord self)
-{
-    if (!torus_holds(&h->torus, self)) {
-        return NULL;
-    }
-    if (h->config.place == CONFIG_WHOLE) {
-        return &h->server[torus_id(&h->torus, self)].face;
-    }
-    const cw_coord *only = &h->server[0].face.self;
-    return memcmp(only, &self, sizeof self) == 0 ? &h->server[0].face : NULL;
-}
-
-const struct daemon_config *host_config(const struct host *h)
-{
-    return &h->config;
-}
-
-struct daemon_config *host_config_change(struct host *h)
-{
-    return &h->config;
-}
-
-const struct torus *host_torus(const struct host *h)
-{
-    return &h->torus;
-}
-
-struct boot *host_boot(struct host *h)
-{
-    return h->boot;
-}
-
-cw_link host_port(const struct host *h, cw_link link)
-{
-    CHECK(link < CW_LINK_COUNT);
-    return h->port_of[link];
-}
-
-struct log *host_log(struct host *h)
-{
-    return h->log;
-}
-
-struct file_host *host_files(struct host *h)
-{
-    return h->files;
-}
-
-uint32_t host_mtu(const struct host *h)
-{
-    return h->mtu;
-}
-
-size_t host_packets_out(const struct host *h)
-{
-    return pkt_home_out(h->packets);
-}
-
-size_t host_packets_bytes(const struct host *h)
-{
-    return pkt_home_bytes(h->packets);
-}
-
-cw_time host_now(struct host *h)
-{
-    (void)h;
-    return clock_now();
-}
-
-cw_time host_started(const struct host *h)
-{
-    return h->started;
-}
-
-bool host_leaving(const struct host *h)
-{
-    return h->leaving;
-}
-
-bool host_failed(const struct host *h)
-{
-    return h->failed;
-}
-
-/* ---- Marks, taps ---------------------------------------------------------------------------------------------------- */
-
-void host_activate(struct pump_server *s)
-{
-    struct host *h = s->face.host;
-    if (s->active) {
-        return;
-    }
-    s->active = true;
-    s->next_active = NULL;
-    if (h->active_first == NULL) {
-        h->active_first = s;
-    } else {
-        h->active_last->next_active = s;
-    }
-    h->active_last = s;
-}
-
-void host_after(struct host_server *s, cw_links links)
-{
-    struct pump_server *p = host_pump_server(s);
-    p->owed |= links;
-    host_activate(p);
-}
-
-int host_tap(struct host_server *s, cw_link link, host_tap_fn *tap, void *context)
-{
-    CHECK(link < CW_LINK_COUNT);
-    struct pump_link *l = &host_pump_server(s)->pump[link];
-    if (tap != NULL && l->tap != NULL) {
-        return -EBUSY;
-    }
-    l->tap = tap;
-    l->tap_context = context;
-    return 0;
-}
-
-int host_watch(struct host *h, host_watch_fn *fn, void *context)
-{
-    if (fn != NULL && h->watch != NULL) {
-        return -EBUSY;
-    }
-    h->watch = fn;
-    h->watch_context = context;
-    return 0;
-}
-
-static void on_packet(void *context, const struct node *n, enum node_point point, const struct cw_packet *p,
-                      cw_drop cause, cw_time now)
-{
-    struct host *h = context;
-    if (h->watch != NULL) {
-        struct host_server *s = host_find(h, torus_coord(&h->torus, node_self(n)));
-        h->watch(h->watch_context, s, point, p, cause, now);
-    }
-}
-
-static void on_offload(void *context, struct node *n, void (*work)(void *), void *arg, uint64_t ticket, cw_span cost)
-{
-    struct pump_server *s = context;
-    (void)n;
-    (void)cost;
-    offload_give(s->face.host->offload, work, arg, s, ticket);
-}
-
-/* ---- Servers start and end ------------------------------------------------------------------------------------------ */
-
-/* What built-in services may send: known as soon as it is known how many servers there are. */
-static int open_book(struct host *h)
-{
-    if (h->book != NULL) {
-        return 0;
-    }
-    int rc = book_open(&h->book, h->torus.servers);
-    return rc < 0 ? rc : builtin_jobs(h->book);
-}
-
-/* Of the job file before what is built in: an operator may say otherwise. */
-static const uint8_t *on_record(void *context, cw_job job, size_t *size)
-{
-    struct host *h = context;
-    const uint8_t *record = h->jobs != NULL ? job_host_record(h->jobs, job, size) : NULL;
-    return record != NULL ? record : book_record(h->book, job, size);
-}
-
-int host_start_node(struct pump_server *s, uint64_t incarnation)
-{
-    struct host *h = s->face.host;
-    struct prng seeds = prng_stream(h->seed, s->face.index, incarnation);
-    struct node_config config = node_config_default();
-    config.dims = torus_dims(&h->torus);
-    config.self = s->face.self;
-    config.cluster = h->config.cluster;
-    config.config_hash = h->config_hash;
-    config.incarnation = incarnation;
-    config.alone = h->config.alone;
-    config.mtu = (uint16_t)h->mtu;
-    config.queue_packets = h->config.queue_packets;
-    config.queue_bytes = h->config.queue_bytes;
-    config.hold_bytes = h->config.hold_bytes;
-    config.bits_per_second = h->bits_per_second;
-    config.nmu_jobs = NMU_JOBS;
-    config.nmu_grants = NMU_GRANTS;
-    config.timers = h->config.timers;
-    struct node_env env = {
-        .packets = h->packets,
-        .neighbours = h->neighbours,
-        .seed = prng_next(&seeds),
-        .watch = {.context = h,
-                  .deaf = 1u << NODE_QUEUED | 1u << NODE_DELIVERED,
-                  .packet = on_packet,
-                  .log = viewlog_service},
-        .offload = on_offload,
-        .offload_context = s,
-        .option = host_option,
-        .option_context = h,
-        .objects = h->object,
-        .records = {h, on_record},
-    };
-    struct siphash_key seal;
-    int rc = open_book(h);
-    if (rc == 0 && h->config.seal_tables) {
-        rc = getrandom(&seal, sizeof seal, 0) == sizeof seal
-                 ? 0
-                 : -EIO; /* of this life: what can be guessed seals nothing */
-        env.seal = &seal;
-    }
-    rc = rc < 0 ? rc : node_open(&s->face.node, &config, &env);
     if (rc < 0) {
-        s->face.node = NULL;
-        return rc;
+        snprintf(why, HOST_WHY, "%s: %s", step, strerror(-rc));
     }
-    s->incarnation = incarnation;
-    s->notes = 0;
-    s->viewlog = (struct viewlog){.live = CW_LINKS_NONE};
-    rc = host_add_services(h, s->face.node, clock_now());
-    if (rc < 0) {
-        host_end_node(s);
-        return rc;
-    }
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        struct host_link *l = &s->face.link[link];
-        l->carrier = l->shim != NULL && shim_carrier(l->shim);
-        if (l->carrier) {
-            s->owed |= node_carrier(s->face.node, link, true, clock_now());
-        }
-    }
-    s->readable = s->changed = CW_LINKS_ALL;
-    host_activate(s);
-    return 0;
-}
-
-void host_end_node(struct pump_server *s)
-{
-    if (s->face.node == NULL) {
-        return;
-    }
-    node_end_offloads(s->face.node); /* or what is done would start more */
-    offload_drain(s->face.host->offload);
-    pump_collect_all(s->face.host);
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        serve_forget(&s->pump[link]);
-    }
-    node_close(s->face.node, clock_now());
-    s->face.node = NULL;
-    s->face.host->full -= s->viewlog.full;
-    s->viewlog.full = false;
-}
-
-int host_fail(struct host_server *s)
-{
-    if (s->host->config.place != CONFIG_WHOLE) {
-        return -EOPNOTSUPP;
-    }
-    if (s->node == NULL) {
-        return -EALREADY;
-    }
-    host_end_node(host_pump_server(s));
-    host_after(s, CW_LINKS_NONE);
-    return 0;
-}
-
-int host_restore(struct host_server *s)
-{
-    if (s->host->config.place != CONFIG_WHOLE) {
-        return -EOPNOTSUPP;
-    }
-    if (s->node != NULL) {
-        return -EALREADY;
-    }
-    struct pump_server *p = host_pump_server(s);
-    return host_start_node(p, p->incarnation + 1);
-}
-
-int host_cut(struct host_server *s, cw_link link, bool cut)
-{
-    struct host *h = s->host;
-    if (h->config.place != CONFIG_WHOLE) {
-        return -EOPNOTSUPP;
-    }
-    if (link >= CW_LINK_COUNT || s->link[link].shim == NULL) {
-        return -ENODEV;
-    }
-    pair_cut(host_pump_server(s)->pair[link], cut);
-    return 0;
-}
-
-/* ---- Opening -------------------------------------------------------------------------------------------------------- */
-
-static int because(int rc, char why[static HOST_WHY], const char *text)
-{
-    snprintf(why, HOST_WHY, "%s: %s", text, strerror(-rc));
     return rc;
 }
 
@@ -358,7 +46,7 @@ static int open_pairs(struct host *h, const struct torus *torus, char why[static
             struct shim *ends[2];
             int rc = pair_open(ends, "memory", h->mtu, PAIR_DEPTH);
             if (rc < 0) {
-                return because(rc, why, "links inside the process");
+                return named(rc, "links inside the process", why);
             }
             cw_server far = torus_neighbour(torus, i, link);
             struct pump_server *near_end = &h->server[i], *far_end = &h->server[far];
@@ -407,7 +95,7 @@ static int open_memory(struct host *h)
 {
     uint64_t most = (uint64_t)h->count * PACKETS_PER_SERVER;
     struct pkt_home_config packets = {
-        .small_bytes = SMALL_PACKET,
+        .small_bytes = HOST_SMALL_PACKET,
         .large_bytes = h->mtu + PKT_HEADROOM,
         .packets_max = (uint32_t)(most < PACKETS_MOST ? most : PACKETS_MOST),
     };
@@ -458,16 +146,13 @@ static int set_torus(struct host *h, cw_dims dims)
 
 int host_settle(struct host *h, cw_dims dims, cw_coord self, char why[static HOST_WHY])
 {
-    int rc = set_torus(h, dims);
-    if (rc < 0) {
-        return because(rc, why, "torus");
-    }
+    int rc = named(set_torus(h, dims), "torus", why);
     for (unsigned i = 0; rc == 0 && i < h->count; i++) {
         struct pump_server *s = &h->server[i];
         s->face.self = h->config.place == CONFIG_WHOLE ? torus_coord(&h->torus, i) : self;
-        rc = host_start_node(s, h->incarnation);
+        rc = named(host_start_node(s, h->incarnation), "node", why);
     }
-    return rc < 0 ? because(rc, why, "node") : 0;
+    return rc;
 }
 
 /* Where the server stands, if that is known by now. */
@@ -498,68 +183,64 @@ static int open_links(struct host *h, const struct host_options *o, char why[sta
         return 0;
     }
     struct torus torus;
-    int rc = torus_init(&torus, h->config.dims);
-    rc = rc < 0 ? because(rc, why, "dims") : open_pairs(h, &torus, why);
+    int rc = named(torus_init(&torus, h->config.dims), "dims", why);
+    rc = rc < 0 ? rc : open_pairs(h, &torus, why);
     return rc < 0 ? rc : wrap_pairs(h, why);
 }
 
-static void forget_links(struct host *h)
+/* Opening has failed: shims that the caller brought stay open, and his. */
+static void give_links_back(struct host *h)
 {
-    for (cw_link link = 0; link < CW_LINK_COUNT && h->server != NULL; link++) {
+    bool ours = h->config.place == CONFIG_WHOLE;
+    for (cw_link link = 0; link < CW_LINK_COUNT && h->server != NULL && !ours; link++) {
         h->server[0].face.link[link].shim = NULL;
     }
 }
 
-int host_open(struct host **out, const struct host_options *o, char why[static HOST_WHY])
+/* What the caller said, and what is known before anything is opened. */
+static void copy_options(struct host *h, const struct host_options *o)
 {
-    struct host *h = calloc(1, sizeof *h);
-    why[0] = '\0';
-    if (h == NULL) {
-        return because(-ENOMEM, why, "servers");
-    }
+    const cw_dims *dims = &o->config->dims;
     list_init(&h->deferred);
     h->config = *o->config;
+    h->count = h->config.place == CONFIG_WHOLE ? (unsigned)dims->x * dims->y * dims->z : 1;
     h->log = o->log;
     h->jobs = o->jobs;
     h->files = o->files;
-    host_gather_objects(h);
     h->will = o->will;
     h->will_context = o->will_context;
+    h->placed = o->placed;
+    h->placed_context = o->placed_context;
+    h->incarnation = o->incarnation;
     h->started = clock_now();
     if (getrandom(&h->seed, sizeof h->seed, 0) != sizeof h->seed) {
         h->seed = (uint64_t)h->started.ns;
     }
-    h->placed = o->placed;
-    h->placed_context = o->placed_context;
-    h->incarnation = o->incarnation;
-    const cw_dims *dims = &h->config.dims;
-    h->count = h->config.place == CONFIG_WHOLE ? (unsigned)dims->x * dims->y * dims->z : 1;
+    host_gather_objects(h);
+}
+
+int host_open(struct host **out, const struct host_options *o, char why[static HOST_WHY])
+{
     struct boot_place place;
-    bool known = known_place(&h->config, o, &place);
+    struct host *h = calloc(1, sizeof *h);
+    why[0] = '\0';
+    if (h == NULL) {
+        return named(-ENOMEM, "servers", why);
+    }
+    copy_options(h, o);
+    bool known = known_place(&h->config, o, &place), hopeless = h->count == 0 || (!known && o->id == 0);
     int rc = take_mtu(h, o, why);
-    if (rc == 0 && (h->count == 0 || (!known && o->id == 0))) {
-        rc = because(-EINVAL, why, "no place, and no way to find one");
-    }
-    if (rc == 0 && (rc = open_memory(h)) < 0) {
-        because(rc, why, "memory");
-    }
-    if (rc == 0 && (rc = open_servers(h)) < 0) {
-        because(rc, why, "servers");
-    }
+    rc = rc < 0 ? rc : named(hopeless ? -EINVAL : 0, "no place, and no way to find one", why);
+    rc = rc < 0 ? rc : named(open_memory(h), "memory", why);
+    rc = rc < 0 ? rc : named(open_servers(h), "servers", why);
     rc = rc < 0 ? rc : open_links(h, o, why);
-    if (rc == 0 && (rc = pump_open(h)) < 0) {
-        because(rc, why, "event loop");
-    }
-    if (rc == 0 && (rc = boot_runner_open(h, o, known ? &place : NULL)) < 0) {
-        because(rc, why, "bootstrap");
-    }
+    rc = rc < 0 ? rc : named(pump_open(h), "event loop", why);
+    rc = rc < 0 ? rc : named(boot_runner_open(h, o, known ? &place : NULL), "bootstrap", why);
     if (rc == 0 && known) {
         rc = host_settle(h, place.dims, place.self, why);
     }
     if (rc < 0) {
-        if (h->config.place != CONFIG_WHOLE) {
-            forget_links(h);
-        }
+        give_links_back(h);
         host_close(h);
         return rc;
     }

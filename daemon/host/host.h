@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host.h - the servers that live in this process: each a node, its six links, and what the pump keeps of them. The process has one
- * server on a machine with cables, and all of them in a torus inside one process.
+ * host.h - the servers that live in this process: each with a node, its six links, and what the pump keeps of them. On
+ * a machine with cables the process has one server; a torus inside one process has all of them here.
  *
- * One thread, the loop's, calls all of this. Whoever calls an entry of a node outside the pump (control commands) hands the
- * links it returns to host_after().
+ * One thread, the loop's, makes all calls. Whoever calls an entry of a node from outside the pump (the commands) hands
+ * the links that it returns to host_after().
  */
 #ifndef DAEMON_HOST_HOST_H
 #define DAEMON_HOST_HOST_H
@@ -25,13 +25,14 @@ struct log;
 
 enum { HOST_WHY = 512 };
 
-/* What the pump did on one link, beside what its shim counts. */
+/* What the pump counts of one link, beside what its shim counts. */
 struct host_link_tally {
-    uint64_t sent, received; /* frames, given to the shim and taken from it */
-    uint64_t lost_carrier;   /* pulled, and the light went out before they left */
-    uint64_t lost_memory;    /* no packet memory to receive into, or to send from */
-    uint64_t lost_errors;    /* the shim will not take it, whatever the time */
-    uint64_t failed;         /* receptions that ended in an error; what was lost with them is not known */
+    uint64_t sent, received; /* frames given to the shim, and taken from it */
+    uint64_t lost_carrier;   /* frames pulled from the node, whose carrier was lost before they left */
+    /* frames lost because there was no packet memory to receive them into, or to send them from */
+    uint64_t lost_memory;
+    uint64_t lost_errors; /* frames that the shim will take at no time */
+    uint64_t failed;      /* receptions that ended in an error; how many frames were lost with them is not known */
 };
 
 struct host_link {
@@ -44,47 +45,56 @@ struct host_server {
     struct host *host;
     unsigned index; /* below host_count() */
     cw_coord self;
-    struct node *node; /* NULL while it is failed (host_fail), or has no place yet */
+    struct node *node; /* NULL while it has failed (host_fail()), or has no place yet */
     struct host_link link[CW_LINK_COUNT];
 };
 
-/* ---- Opening and running ------------------------------------------------------------------------------------------- */
+/* ---- Opening and running ----------------------------------------------------------------------------------------- */
 
 struct host_options {
     const struct daemon_config *config; /* copied */
     struct log *log;                    /* borrowed; may be NULL */
-    const struct boot_place *place; /* where this server stands, as stored or configured, copied; NULL: it finds out */
-    struct job_host *jobs;          /* borrowed; NULL: no records but those of built-in services */
-    struct file_host *files;        /* borrowed; NULL: no files of this machine for services */
-    uint64_t id;                    /* of this server, for the bootstrap; 0: no bootstrap, and place is needed */
-    uint64_t incarnation;           /* of every server here; state.h */
-    struct shim **shim;             /* CW_LINK_COUNT, or NULL when CONFIG_WHOLE; taken on success, each may be NULL */
-    /* A place was found: it is to be on stable storage when this returns 0. May be NULL. */
+    /* where this server stands, as stored or configured, copied; NULL: it is to find out */
+    const struct boot_place *place;
+    struct job_host *jobs;   /* borrowed; NULL: no records but those of built-in services */
+    struct file_host *files; /* borrowed; NULL: services reach no files of this machine */
+    uint64_t id;             /* of this server, for the bootstrap; 0: no bootstrap, and place must be given */
+    uint64_t incarnation;    /* of every server here (state.h) */
+    struct shim **shim;      /* [CW_LINK_COUNT], each may be NULL; taken on success. NULL with CONFIG_WHOLE */
+    /* A place was found: it must be on stable storage when this returns 0. May be NULL. */
     int (*placed)(void *context, const struct boot_place *place);
     void *placed_context;
-    /* Called when the goodbye that should be sent for a link on our death is another one; length 0: none. May be NULL. */
+    /*
+     * Called when the goodbye that should be sent on a link in case of our death changes; length 0: none. May be NULL.
+     */
     void (*will)(void *context, cw_link link, const uint8_t *bytes, uint32_t length);
     void *will_context;
 };
-/* Gives the servers, with pair links between them when CONFIG_WHOLE, and no services. -errno and why. */
+/* Opens the servers, with pair links between them for CONFIG_WHOLE, and without services. -errno and why. */
 CW_MUST_CHECK int host_open(struct host **out, const struct host_options *options, char why[static HOST_WHY]);
-/* Built-in services that are not switched off, and those of the configuration. -errno and why. */
+/* Loads the built-in services that are not switched off, and those of the configuration. -errno and why. */
 CW_MUST_CHECK int host_load_configured(struct host *h, char why[static HOST_WHY]);
 /* Runs the loop until host_leave() has come to its end. */
 void host_run(struct host *h);
-/* One round of the loop that waits no longer than the span: for tests, and for programs with a loop of their own. */
+/* One round of the loop, which waits no longer than the span: for tests, and for programs with a loop of their own. */
 void host_turn(struct host *h, cw_span wait);
 void host_close(struct host *h);
-/* Logs, for each server, the links with an interface whose neighbours are not there. False: a server has no place yet, nothing was looked at. */
+/*
+ * Logs, for each server, the links that have an interface and no neighbour. False: a server has no place yet, and
+ * nothing was logged.
+ */
 bool host_log_neighbours(struct host *h);
 
-/* Calls fn on the loop's thread for every such signal, or every such span, until the host closes. 0 or -ENOMEM. */
+/*
+ * Calls fn on the loop's thread for every such signal, or once in every such span, until the host closes. 0 or -ENOMEM.
+ */
 CW_MUST_CHECK int host_on_signal(struct host *h, int signal, void (*fn)(void *context, struct host *h), void *context);
 CW_MUST_CHECK int host_every(struct host *h, cw_span span, void (*fn)(void *context, struct host *h), void *context);
 
 /*
- * Something that fn does at the end of this turn of the loop, outside of all servers: before the loop sleeps, and without asking the system what else
- * there is. All zero but for fn and context. Borrowed until fn has been called, once for each host_defer(); asked for twice: once.
+ * A deferred call: fn runs once at the end of this turn of the loop, outside of all servers, before the loop sleeps or
+ * asks the system for more. Zero it but for fn and context, and keep it alive until fn has run or host_undefer() was
+ * called. Deferring it again meanwhile does nothing; fn itself may.
  */
 struct host_deferred {
     struct list_node node;
@@ -94,58 +104,75 @@ struct host_deferred {
 void host_defer(struct host *h, struct host_deferred *e);
 void host_undefer(struct host_deferred *e);
 
-/* ---- Questions ------------------------------------------------------------------------------------------------------ */
+/* ---- Questions --------------------------------------------------------------------------------------------------- */
 
 unsigned host_count(const struct host *h);
 struct host_server *host_server(struct host *h, unsigned index);
 /* NULL: not in this process. */
 struct host_server *host_find(struct host *h, cw_coord self);
 const struct daemon_config *host_config(const struct host *h);
-struct daemon_config *host_config_change(struct host *h); /* what may be changed while running: the log level */
-/* All zero while no place is known. */
+struct daemon_config *host_config_change(struct host *h); /* for what may be changed while running: the log level */
+/* All zero until the place is known. */
 const struct torus *host_torus(const struct host *h);
-/* The bootstrap, for who wants to know about cables; NULL: there is none. Links are its ports as host_port() says. */
+/*
+ * The bootstrap, for questions about cables; NULL: there is none. It knows a link as the port that host_port() gives.
+ */
 struct boot *host_boot(struct host *h);
 cw_link host_port(const struct host *h, cw_link link);
 struct log *host_log(struct host *h);
-/* As given; may be NULL. */
+/* As host_open() was given it; may be NULL. */
 struct file_host *host_files(struct host *h);
 struct event_base *host_base(struct host *h);
-/* Bytes of a frame, on every link of this process. */
+/* Bytes of a frame, the same on every link of this process. */
 uint32_t host_mtu(const struct host *h);
 size_t host_packets_out(const struct host *h);   /* packet buffers in use */
-size_t host_packets_bytes(const struct host *h); /* memory of them all */
-/* The clock of the nodes (CLOCK_MONOTONIC), read anew; what entries of nodes are given. */
+size_t host_packets_bytes(const struct host *h); /* bytes of all packet buffers */
+/* The clock of the nodes (CLOCK_MONOTONIC), read now: the time that entries of nodes are given. */
 cw_time host_now(struct host *h);
 cw_time host_started(const struct host *h);
 
-/* Something was asked of the server's node: what it now has is sent, and its next wake armed, in this turn of the loop. */
+/*
+ * Something was asked of the server's node, which returned these links: in this turn of the loop, what the node has to
+ * send is sent and its next wake is armed.
+ */
 void host_after(struct host_server *s, cw_links links);
 
-/* The process is to end in order (as SIGTERM asks for): every server leaves, then the loop stops. Again: it stops now. */
+/*
+ * Begins an orderly end of the process, as SIGTERM asks for: every server leaves, then the loop stops. A second call
+ * stops it now.
+ */
 void host_leave(struct host *h);
 bool host_leaving(const struct host *h);
 /* It leaves, or has left, because it cannot go on; the log says why. */
 bool host_failed(const struct host *h);
 
-/* Sees every frame of a link, both ways, with the bytes as they are on it; NULL ends it. -EBUSY: somebody does already. */
+/*
+ * A tap sees every frame of a link, in both directions, with the bytes as they are on the cable. tap NULL ends it.
+ * -EBUSY: the link has a tap already.
+ */
 typedef void host_tap_fn(void *context, bool out, const uint8_t *bytes, uint32_t length, cw_time now);
 CW_MUST_CHECK int host_tap(struct host_server *s, cw_link link, host_tap_fn *tap, void *context);
 
-/* ---- A server of a torus inside one process fails, comes back, loses a cable ----------------------------------------- */
+/* ---- A server of a torus inside one process fails, comes back, loses a cable ------------------------------------- */
 
-/* As if its power went: no goodbye, frames to it are lost. -EOPNOTSUPP not in one process, -EALREADY. */
+/*
+ * As if its power failed: it says no goodbye, and frames to it are lost. -EOPNOTSUPP: the torus is not in one process;
+ * -EALREADY.
+ */
 CW_MUST_CHECK int host_fail(struct host_server *s);
 CW_MUST_CHECK int host_restore(struct host_server *s);
-/* Both ends lose their carrier, or find it again. -EOPNOTSUPP, -ENODEV no such link. */
+/* Both ends lose their carrier, or find it again. -EOPNOTSUPP as above; -ENODEV: no such link. */
 CW_MUST_CHECK int host_cut(struct host_server *s, cw_link link, bool cut);
 
-/* Sees the packets that are held (cause 0) and dropped on every server. NULL ends it. -EBUSY: somebody does already. */
+/*
+ * A watch sees the packets that are held (cause 0) and dropped, on every server. watch NULL ends it. -EBUSY: there is a
+ * watch already.
+ */
 typedef void host_watch_fn(void *context, struct host_server *s, enum node_point point, const struct cw_packet *p,
                            cw_drop cause, cw_time now);
 CW_MUST_CHECK int host_watch(struct host *h, host_watch_fn *watch, void *context);
 
-/* ---- Services, on every server of the process ---------------------------------------------------------------------- */
+/* ---- Services, on every server of the process -------------------------------------------------------------------- */
 
 struct host_service {
     const cw_service *table;
@@ -153,32 +180,40 @@ struct host_service {
     struct node_service_policy policy;
 };
 unsigned host_service_count(const struct host *h);
-/* index below the count, in the order of their coming; borrowed until a service comes or goes. */
+/* index: below the count, in the order in which services came. Borrowed until a service comes or goes. */
 const struct host_service *host_service_at(const struct host *h, unsigned index);
 const struct host_service *host_service_find(const struct host *h, const char *name);
 /*
- * file NULL or "": the built-in one of that name. name NULL: whatever the file's is called, else it must be called so. policy may be NULL. On
- * -errno why[] says in one sentence what and what to do, and no server runs it.
+ * Loads a service: with file NULL or "", the built-in one of that name; otherwise that of the file, which must have
+ * that name unless name is NULL. policy may be NULL. On -errno why[] says in one sentence what is wrong and what to do,
+ * and no server runs the service.
  */
 CW_MUST_CHECK int host_service_load(struct host *h, const char *name, const char *file,
                                     const struct node_service_policy *policy, char why[static HOST_WHY]);
-/* The same with options[count] (borrowed; at most CONFIG_OPTIONS) for cw_option(); -EINVAL too when it knows one of them not. */
+/*
+ * The same with options[count] (borrowed; at most CONFIG_OPTIONS) for cw_option(). -EINVAL also when the service does
+ * not know one of them.
+ */
 CW_MUST_CHECK int host_service_load_with(struct host *h, const char *name, const char *file,
                                          const struct node_service_policy *policy, const struct config_option *options,
                                          unsigned count, char why[static HOST_WHY]);
-/* -ENOENT, or -EBUSY (why says what with); else no server runs it any more, and its file is closed. */
+/* -ENOENT; -EBUSY (why says with what). After 0 no server runs it any more, and its file is closed. */
 CW_MUST_CHECK int host_service_unload(struct host *h, const char *name, char why[static HOST_WHY]);
 CW_MUST_CHECK int host_service_policy(struct host *h, const char *name, const struct node_service_policy *policy,
                                       char why[static HOST_WHY]);
 /*
- * Calls visit as an upcall of the service on that server, with what it exports (node_visit()), and sees to it that what the server then has to do is
- * done in this turn of the loop. -ENODEV: the server has no node now; -ENOENT: no such service runs on it.
+ * Calls visit as an upcall of the service on that server, with what the service exports (node_visit()), and lets the
+ * server do in this turn of the loop what follows from it. -ENODEV: the server has no node now; -ENOENT: no such
+ * service runs on it.
  */
 CW_MUST_CHECK int host_visit(struct host_server *s, const char *service, unsigned version,
                              void (*visit)(void *context, cw_svc *svc, const void *exports), void *context);
-/* The value of a service's option; NULL: it was given none, or does not run. The context is the host (node_env.option). */
+/*
+ * The value of an option of a service; NULL: it was given none, or does not run. The context is the host
+ * (node_env.option).
+ */
 const char *host_option(void *context, const char *service, const char *name);
-/* fn is called whenever a service has come or gone. One at a time; NULL ends it. */
+/* Calls fn whenever a service has come or gone. There is one such fn; NULL ends it. */
 void host_on_services(struct host *h, void (*fn)(void *context, struct host *h), void *context);
 
 #endif

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * internal.h - struct host and what its parts share.
+ * internal.h - struct host and what the files of this folder share.
  *
- *   host.c       opening, closing, questions; servers start and end
- *   modules.c    services of all servers
- *   pump.c       libevent: descriptors and time become marks on servers; whoever is marked is served
- *   serve.c      one server's turn: carriers, frames in, tick, frames out, next wake
- *   boot_runner.c       the bootstrap, while there is no node and beside it
- *   viewlog.c       what an operator should read in the log
+ *   host.c         opening and closing
+ *   nodes.c        the node of a server begins and ends
+ *   modules.c      services, on all servers at once
+ *   pump.c         libevent: descriptors and time put marks on servers, and every marked server is served
+ *   serve.c        one server's turn: carriers, frames in, tick, frames out, next wake
+ *   boot_runner.c  the bootstrap, while there is no node and beside it
+ *   viewlog.c      what an operator should read in the log
+ *   questions.c    what others may know of a host, and taps
+ *
+ * Who owns what. The host owns its servers, their nodes and shims, the packets' memory, the services' modules, the
+ * threads that work is offloaded to, the bootstrap and the pump. host_close() ends nodes early, for they hold packets,
+ * offloaded work and tables of modules, and packets late. It borrows the log, the job and file hosts, and the callbacks
+ * of struct host_options; whoever opened it closes those after it. All of this belongs to one thread, the loop's: only
+ * offload.c knows others.
  */
 #ifndef DAEMON_HOST_INTERNAL_H
 #define DAEMON_HOST_INTERNAL_H
@@ -21,147 +29,160 @@
 
 enum {
     HOST_STASH = SHIM_BATCH,
-    HOST_SERVICES = 32, /* a node runs no more */
-    HOST_OBJECTS = 4,
-    HOST_RECEIVES = 8,    /* batches of one link in a turn */
-    HOST_PULLS = 64,      /* frames of one server in a turn: whoever sends for long does not hear */
-    HOST_STALL_MS = 5,    /* a tick that is so late: first what has come in meanwhile is heard (semantics 4.6) */
-    HOST_STALL_TURNS = 4, /* for so many turns: in a flood there is always more, and hellos must leave */
+    HOST_SERVICES = 32,      /* a node runs no more */
+    HOST_OBJECTS = 4,        /* that the job host and the file host may offer, together */
+    HOST_SMALL_PACKET = 256, /* bytes of a small packet: received frames that fit are copied into one */
+    HOST_RECEIVES = 8,       /* batches received from one link in a turn */
+    HOST_PULLS = 64,         /* frames that one server sends in a turn: while it sends, it does not hear */
+    HOST_STALL_MS = 5,       /* a tick that is this late waits until what came in meanwhile is heard (semantics 4.6) */
+    HOST_STALL_TURNS = 4, /* but for this many turns at most: in a flood there is always more, and hellos must leave */
     HOST_LEAVE_MS = 3000, /* an orderly end takes no longer */
-    HOST_INCARNATIONS =
-        1 << 20, /* so many beyond the first are ours (state.h): a node takes a new one when it is fenced */
 };
 
 struct book;
 struct pump_server;
 
+/* A link's sending side, and the events of its shim. */
 struct pump_link {
     struct pump_server *server;
     cw_link link;
     unsigned held_count;
-    struct cw_packet *held[SHIM_BATCH]; /* pulled, and not yet taken by the shim */
-    struct shim_frame out[SHIM_BATCH];  /* their bytes */
-    cw_time until;                      /* while blocked, when to try again; CW_NEVER: something else will say */
+    struct cw_packet *held[SHIM_BATCH]; /* pulled from the node, and not yet taken by the shim; owned */
+    struct shim_frame out[SHIM_BATCH];  /* the bytes of held[] */
+    cw_time until; /* while the link is blocked: when to try again. CW_NEVER: a descriptor or the shim will say */
     host_tap_fn *tap;
     void *tap_context;
-    struct event *readable, *writable, *urgent, *changed; /* of the shim's descriptors; NULL: it has none */
+    struct event *readable, *writable, *urgent, *changed; /* of the shim's descriptors; NULL: it has none such */
 };
 
-/* What viewlog.c has said already. */
+/* What viewlog.c has logged already. */
 struct viewlog {
     cw_links live;
     uint64_t epoch;
     unsigned servers;
-    bool serving, full; /* full: reaches all, and delivers keys */
-    uint64_t duplicates, outbids, fences, conflicts;
+    bool serving;
+    bool full; /* it reached all servers and delivered keys */
+    uint64_t duplicates, fences, conflicts;
     uint64_t strangers[CW_LINK_COUNT];
     cw_time stranger_said[CW_LINK_COUNT];
 };
 
 struct pump_server {
-    struct host_server face; /* first */
+    struct host_server face; /* first: host_pump_server() */
     struct pump_link pump[CW_LINK_COUNT];
-    struct shim *pair[CW_LINK_COUNT]; /* in one process: the cable itself, inside its fault */
+    struct shim *pair[CW_LINK_COUNT]; /* in one process: the cable itself, which a fault injector may wrap; borrowed */
     uint64_t incarnation;
-    uint64_t notes; /* ls_notes() that viewlog.c has seen */
+    uint64_t notes; /* ls_notes() when viewlog.c looked last */
     struct viewlog viewlog;
 
-    bool active; /* in the queue of those to be served */
+    bool active; /* it is in the queue of servers to be served */
     struct pump_server *next_active;
-    cw_links readable; /* may have frames */
-    cw_links changed;  /* carrier may have */
-    cw_links blocked;  /* no room until somebody says so */
-    cw_links holding;  /* have pulled frames that the shim has not taken yet */
-    cw_links owed;     /* host_after() */
-    cw_link turn;      /* the link that was given a frame last */
-    unsigned stalled;  /* turns that the tick has waited for frames to be heard */
-    struct heap_entry wake;
+    cw_links readable;      /* these may have frames */
+    cw_links changed;       /* the carrier of these may have changed */
+    cw_links blocked;       /* these have no room until somebody says so */
+    cw_links holding;       /* these have pulled frames that the shim has not taken yet */
+    cw_links owed;          /* what host_after() was told since the last turn */
+    cw_link turn;           /* the link that was given a frame last */
+    unsigned stalled;       /* turns for which the tick has waited for frames to be heard */
+    struct heap_entry wake; /* among host.wakes */
 };
 
+/* A service that runs on every server of the process. */
 struct host_module {
     struct host_service face;
     struct loader_module loaded; /* handle NULL: built in */
     unsigned options;
     struct config_option option[CONFIG_OPTIONS];
-    uint32_t asked; /* bit i: option[i] was asked for */
+    uint32_t asked; /* bit i: the service has asked for option[i] */
 };
 
 struct host {
+    /* ---- As it was opened ---- */
     struct daemon_config config;
-    struct log *log;
-    struct torus torus;
-    uint32_t mtu, config_hash;
-    uint64_t bits_per_second, seed;
-    cw_time started;
-    struct job_host *jobs; /* borrowed; may be NULL */
-    struct file_host *files;
-    struct node_object object[HOST_OBJECTS + 1]; /* what both offer to services */
-    struct book *book;                           /* jobs of services that are built in; NULL until the torus is known */
-    struct pkt_home *packets;
-    cw_server *neighbours;
-    struct offload *offload;
-    unsigned count;
-    struct pump_server *server;
-
-    host_watch_fn *watch;
-    void *watch_context;
-    struct host_module module[HOST_SERVICES];
-    unsigned module_count;
-    void (*services_changed)(void *context, struct host *h);
-    void *services_context;
-    struct host_module *opening; /* is asking for its options, and not among them yet; NULL: none is */
-    /* Tells the watcher what to say should we die (watcher.h); may be NULL. */
+    struct log *log;         /* borrowed; may be NULL */
+    struct job_host *jobs;   /* borrowed; may be NULL */
+    struct file_host *files; /* borrowed; may be NULL */
+    int (*placed)(void *context, const struct boot_place *place);
+    void *placed_context;
+    /* Tells the watcher what to say should this process die (watcher.h); may be NULL. */
     void (*will)(void *context, cw_link link, const uint8_t *bytes, uint32_t length);
     void *will_context;
+    uint64_t incarnation; /* of every node when the host gets its place */
+    cw_time started;
+    uint64_t seed;
 
-    uint64_t incarnation; /* of the first node, when it gets its place */
+    /* ---- What all nodes share ---- */
+    struct torus torus; /* all zero until the place is known */
+    cw_server *neighbours;
+    uint32_t mtu, config_hash;
+    uint64_t bits_per_second;
+    struct node_object object[HOST_OBJECTS + 1]; /* what the job and the file host offer to services */
+    struct book *book;                           /* grants of built-in services; NULL until the torus is known */
+    struct pkt_home *packets;
+    struct offload *offload;
 
+    /* ---- Servers ---- */
+    unsigned count;
+    struct pump_server *server; /* [count] */
+    unsigned full;              /* servers whose viewlog is full */
+    host_watch_fn *watch;
+    void *watch_context;
+
+    /* ---- Services ---- */
+    struct host_module module[HOST_SERVICES];
+    unsigned module_count;
+    struct host_module *opening; /* asks for its options at this moment, and is not in module[] yet; NULL: none does */
+    void (*services_changed)(void *context, struct host *h);
+    void *services_context;
+
+    /* ---- Bootstrap ---- */
     struct boot *boot; /* NULL: there is nothing to find out */
     cw_link port_of[CW_LINK_COUNT];
-    cw_links boot_ports; /* it has something to send by these */
-    bool boot_news;
-    bool boot_moved;   /* boot_wake is to be asked for again */
-    cw_time boot_wake; /* boot_next_wake(), which looks at every port: too much for every packet */
+    cw_links boot_ports; /* the bootstrap has something to send by these ports */
+    bool boot_news;      /* boot_runner_tick() has something to look at */
+    bool boot_moved;     /* boot_wake is to be asked for again */
+    cw_time boot_wake;   /* boot_next_wake(), which looks at every port: too much for every packet */
     struct boot_progress boot_told;
     cw_time faults_since;
     bool faults_told;
-    int (*placed)(void *context, const struct boot_place *place);
-    void *placed_context;
 
+    /* ---- The loop ---- */
     struct pump *pump;
-    struct pump_server *active_first, *active_last;
-    struct list deferred;
-    struct heap wakes;
+    struct pump_server *active_first, *active_last; /* servers to be served */
+    struct list deferred;                           /* struct host_deferred */
+    struct heap wakes;                              /* servers, by when they wake */
     void *wakes_memory;
-    unsigned full; /* servers whose look says so */
-    cw_time busy_until;
-    cw_span turn_longest; /* between two looks at the clock in a turn */
+    cw_time busy_until;   /* until then the loop polls and does not sleep */
+    cw_span turn_longest; /* longest span between two readings of the clock in a turn */
     bool leaving, done, failed;
-    struct cw_packet *stash[HOST_STASH]; /* memory that frames are received into */
+    struct cw_packet *stash[HOST_STASH]; /* memory that frames are received into; owned */
     struct shim_frame in[HOST_STASH];
 };
 
-/* host.c */
+/* nodes.c */
 struct pump_server *host_pump_server(struct host_server *s);
+/* The server is served in this turn of the loop. */
 void host_activate(struct pump_server *s);
 /* Opens the node of a server that has none, with all services: 0 or -errno. */
 CW_MUST_CHECK int host_start_node(struct pump_server *s, uint64_t incarnation);
+/* Closes it, when there is one; work of its services that is offloaded ends first. */
 void host_end_node(struct pump_server *s);
 
-/* The torus and the server's place in it are known now: its node is opened. 0 or -errno and why. */
+/* host.c */
+/* The torus and the server's place in it have become known: opens the nodes. 0 or -errno and why. */
 CW_MUST_CHECK int host_settle(struct host *h, cw_dims dims, cw_coord self, char why[static HOST_WHY]);
 
 /* modules.c */
-/* What the host's parts offer to services goes into one table. */
+/* Puts what the host's parts offer to services into h->object. */
 void host_gather_objects(struct host *h);
-/* All services on a node that has just been opened. */
+/* Adds all services to a node that has just been opened. */
 CW_MUST_CHECK int host_add_services(struct host *h, struct node *n, cw_time now);
 void host_close_modules(struct host *h);
 
 /* serve.c */
-/* now: read since the last wait, or since the last server's turn. */
+/* One turn of the server. now: read since the loop last waited, or since the last server's turn. */
 void serve_turn(struct pump_server *s, cw_time now);
-/* Frames that a link holds go home unsent. */
+/* Releases the frames that a link holds, unsent. */
 void serve_forget(struct pump_link *l);
 CW_MUST_CHECK int serve_open(struct host *h);
 void serve_close(struct host *h);
@@ -169,22 +190,24 @@ void serve_close(struct host *h);
 /* pump.c */
 CW_MUST_CHECK int pump_open(struct host *h);
 void pump_close(struct host *h);
-/* Watches the descriptors of the server's shims, and hears their wakes; or no more. 0 or -ENOMEM. */
+/* Watches the descriptors of the server's shims and takes their wakes. 0 or -ENOMEM. */
 CW_MUST_CHECK int pump_watch(struct pump_server *s);
 void pump_unwatch(struct pump_server *s);
-/* Tells nodes what work of theirs is done. */
+/* Tells nodes which of their offloaded work is done: some of it, or all that is done by now. */
 void pump_collect(struct host *h);
 void pump_collect_all(struct host *h);
-/* The link waits for its descriptor to take more. */
+/* The link is blocked until its descriptor takes more. */
 void pump_want_write(struct pump_link *l);
 
 /* viewlog.c */
+/* Logs what has changed in the server's view since the last call, and renews its will. */
 void viewlog_update(struct pump_server *s, cw_time now);
 void viewlog_carrier(struct pump_server *s, cw_link link);
 /* The link's shim could not receive: -errno. */
 void viewlog_error(struct pump_server *s, cw_link link, int rc);
-/* So long lay between two looks at the clock: what was delivered meanwhile may have been delivered so late. */
+/* The span between two readings of the clock in a turn: what was delivered in it may have been delivered so late. */
 void viewlog_turn(struct host *h, cw_span span);
+/* A service's own line (node_watch.log). */
 void viewlog_service(void *context, const struct node *n, cw_level level, const char *service, const char *text,
                      cw_time now);
 

@@ -36,7 +36,7 @@ struct job_host {
     struct node_object object[2];
 };
 
-/* ---- The job file ------------------------------------------------------------------------------------------------------- */
+/* ---- The job file ------------------------------------------------------------------------------------------------ */
 
 static cw_job job_named(void *context, const char *name)
 {
@@ -171,7 +171,7 @@ int job_host_check(const struct daemon_config *config, config_mistake_fn *mistak
     return rc < 0 ? -EINVAL : 0;
 }
 
-/* ---- For the service jobs ----------------------------------------------------------------------------------------------- */
+/* ---- For the service jobs ---------------------------------------------------------------------------------------- */
 
 static int verify(void *context, const uint8_t *record, size_t size,
                   const uint8_t signature[static JOBS_SIGNATURE_BYTES])
@@ -202,7 +202,7 @@ static int load(void *context, void (*each)(void *arg, const uint8_t *signed_rec
     return d->stored ? job_store_each(&d->store, each, arg, tell_log, d) : 0;
 }
 
-/* ---- Opening ------------------------------------------------------------------------------------------------------------ */
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 static void keep_first(void *context, const char *text)
 {

@@ -26,7 +26,7 @@ __attribute__((format(printf, 3, 4))) static int because(int rc, char why[static
     return rc;
 }
 
-/* ---- Opening ------------------------------------------------------------------------------------------------------------ */
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 static int user_of(const char *name, uint32_t *out, char why[static JOB_STORE_WHY])
 {
@@ -95,7 +95,7 @@ void job_store_close(struct job_store *s)
     }
 }
 
-/* ---- Writing ------------------------------------------------------------------------------------------------------------ */
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 static int write_all(int fd, const uint8_t *bytes, size_t size)
 {
@@ -154,7 +154,7 @@ int job_store_put(struct job_store *s, cw_job job, const uint8_t *bytes, size_t 
     return rc;
 }
 
-/* ---- Reading ------------------------------------------------------------------------------------------------------------ */
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 /* The file's bytes, to be freed. */
 static int read_file(const struct job_store *s, const char *name, uint8_t **bytes, size_t *size,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * job_store.h - signed job records that outlive a restart: state_dir/<name>.jobs/<number>.job, one file a job, as it was signed.
+ * job_store.h - signed job records that outlive a restart: state_dir/<name>.jobs/<number>.job, a file for each job, as
+ * it was signed.
  *
- * Each file is replaced whole: written beside, synced, renamed, folder synced; a crash at any instant leaves the old or the new one. Whoever may
- * write there cannot make up a record, for it is signed, but could put an older one in its place, or none: a folder or a file that others
- * may write is refused.
+ * Each file is replaced whole: written beside, synced, renamed, and the folder synced. A crash at any instant leaves
+ * the old or the new one. Whoever may write there cannot forge a record, because it is signed, but could put an older
+ * one in its place, or remove it; so a folder or a file that others may write is refused.
  *
- * job_store_put() may be called from any thread, several at a time.
+ * job_store_put() may be called by any thread, and by several at a time.
  */
 #ifndef DAEMON_HOST_JOB_STORE_H
 #define DAEMON_HOST_JOB_STORE_H
@@ -15,7 +16,8 @@
 
 #include <pthread.h>
 
-enum { JOB_STORE_WHY = 768, JOB_STORE_PATH = 640, JOB_STORE_BYTES = 1 << 20 /* of a file, at most */ };
+/* of a file */
+enum { JOB_STORE_WHY = 768, JOB_STORE_PATH = 640, JOB_STORE_BYTES = 1 << 20 };
 
 struct job_store {
     char folder[JOB_STORE_PATH];
@@ -25,19 +27,23 @@ struct job_store {
 };
 
 /*
- * Makes the folder when it is missing, the user's (user "": ours), so that a daemon that gives up root can still write there. -EPERM: it is
- * not root's, ours or the user's, or others may write there; else -errno; with why.
+ * Makes the folder when it is missing and gives it to the user (user "": to us), so that a daemon that gives up root
+ * can still write there. -EPERM: it belongs neither to root nor to us nor to the user, or others may write there; or
+ * another -errno; and why.
  */
 CW_MUST_CHECK int job_store_open(struct job_store *s, const char *state_dir, const char *name, const char *user,
                                  char why[static JOB_STORE_WHY]);
 void job_store_close(struct job_store *s);
 
-/* When this returns 0, the bytes are on the disk, in the place of what was kept of the job. -errno: what was kept is still there. */
+/*
+ * When this returns 0, the bytes are on the disk, in place of what was kept of the job. -errno: what was kept is still
+ * there.
+ */
 CW_MUST_CHECK int job_store_put(struct job_store *s, cw_job job, const uint8_t *bytes, size_t size);
 
 /*
- * Calls each for every job that is kept, in no order; bytes are lent. A file that cannot be had or trusted is told, in a sentence, and left
- * out: the first such error is given at the end.
+ * Calls each for every job that is kept, in no order; bytes are lent. A file that cannot be read or trusted is left
+ * out, and tell is given a sentence about it; the first such error is returned at the end.
  */
 CW_MUST_CHECK int job_store_each(struct job_store *s, void (*each)(void *arg, const uint8_t *bytes, size_t size),
                                  void *arg, void (*tell)(void *context, const char *why), void *context);

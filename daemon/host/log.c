@@ -77,7 +77,7 @@ cw_level log_level(const struct log *log)
     return (cw_level)atomic_load_explicit(&log->level, memory_order_relaxed);
 }
 
-/* ---- The line ------------------------------------------------------------------------------------------------------- */
+/* ---- The line ---------------------------------------------------------------------------------------------------- */
 
 static void put_char(struct line *l, char c)
 {
@@ -157,7 +157,10 @@ static void put_time(struct line *l)
     put_field(l, "time", whole);
 }
 
-/* With the lock held: a descriptor that is full or gone must not stop a server. A pipe that polls as writable takes PIPE_BUF bytes. */
+/*
+ * Called with the lock held. A descriptor that is full or gone must not stop a server; a pipe that polls as writable
+ * takes PIPE_BUF bytes without waiting.
+ */
 static void send_line(struct log *log, struct line *l)
 {
     struct pollfd room = {.fd = log->fd, .events = POLLOUT};
@@ -188,9 +191,12 @@ static void say_count(struct log *log, const char *what, const char *message, ui
     send_line(log, &l);
 }
 
-/* ---- Repetition ----------------------------------------------------------------------------------------------------- */
+/* ---- Repetition -------------------------------------------------------------------------------------------------- */
 
-/* The entry of the message: its own, or that of one that has rested longest. Messages are literals: told apart by address. */
+/*
+ * The entry of the message: its own, or that of the message that has rested longest. Messages are literals, so they are
+ * told apart by address.
+ */
 static struct kind *kind_of(struct log *log, const char *message)
 {
     struct kind *oldest = &log->kind[0];

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log.h - one line an event on standard error, in logfmt: level=warn msg="no light" server=0,1,2 link=+x
+ * log.h - one line for each event on standard error, in logfmt: level=warn msg="no light" server=0,1,2 link=+x
  *
- * A line is written whole, with one system call, and never waits: what a full pipe refuses is counted and said later. A line whose
- * message repeats more than LOG_BURST times in a second is counted instead, and the count is told with the next one. Values are quoted
- * when they must be, and control characters never pass. Keys and other secrets are not given to it. Any thread.
+ * A line is written whole, by one system call that never waits: lines that a full pipe refuses are counted, and the
+ * count is logged later. When a message repeats more than LOG_BURST times in a second, its lines are counted too, and
+ * the next one tells how many were left out. Values are quoted where they must be, and control characters are never
+ * written. Callers give it no keys and no other secrets. Any thread may call it.
  */
 #ifndef DAEMON_HOST_LOG_H
 #define DAEMON_HOST_LOG_H
@@ -16,9 +17,12 @@ enum { LOG_LINE = 1024, LOG_BURST = 10 };
 
 struct log;
 
-/* Borrows the descriptor. stamp: begin each line with time= (off under systemd, whose journal does). NULL: no memory. */
+/*
+ * Borrows the descriptor. stamp: each line begins with time= (off under systemd, whose journal has the time). NULL: no
+ * memory.
+ */
 struct log *log_open(int fd, cw_level level, bool stamp);
-/* Says what is still to be said. NULL is allowed. */
+/* Writes what was held back. NULL is allowed. */
 void log_close(struct log *log);
 void log_set_level(struct log *log, cw_level level);
 cw_level log_level(const struct log *log);
@@ -28,8 +32,8 @@ struct log_field {
     const char *value; /* borrowed; NULL: the field is left out */
 };
 /*
- * A message (a literal: it is what repetition is told by) and the fields behind it, up to key NULL; made by LOG(). Nothing is done below
- * the level. log may be NULL: nothing is said.
+ * Logs a message and the fields behind it, which end with key NULL; LOG() writes that list. The message is a literal:
+ * repetition is told by its address. A message below the level costs nothing. log may be NULL: nothing is logged.
  */
 void log_write(struct log *log, cw_level level, const char *message, const struct log_field *fields);
 
@@ -39,7 +43,7 @@ void log_write(struct log *log, cw_level level, const char *message, const struc
 
 /* "error" .. "debug"; static. */
 const char *log_level_name(cw_level level);
-/* False when it is none; *out is then untouched. */
+/* False: the text names no level, and *out is untouched. */
 bool log_level_parse(const char *text, cw_level *out);
 
 #endif

@@ -44,7 +44,7 @@ static void tell_change(struct host *h)
     }
 }
 
-/* A visit that gave the server nothing to send and no earlier instant to wake at costs no turn of it. */
+/* A visit after which the server has nothing to send and does not wake earlier costs no turn of that server. */
 int host_visit(struct host_server *s, const char *service, unsigned version,
                void (*visit)(void *context, cw_svc *svc, const void *exports), void *context)
 {
@@ -103,7 +103,7 @@ const char *host_option(void *context, const char *service, const char *name)
     return m != NULL ? option_of(m, name) : NULL;
 }
 
-/* An option that the service has not asked for while it opened: it knows none of that name. NULL: there is none. */
+/* An option that the service did not ask for while it opened: it knows none of that name. NULL: it asked for all. */
 static const char *unknown_option(const struct host_module *m)
 {
     for (unsigned i = 0; i < m->options; i++) {
@@ -153,7 +153,7 @@ int host_add_services(struct host *h, struct node *n, cw_time now)
     return 0;
 }
 
-/* From the servers below `before`. */
+/* Removes the service from the servers below `before`. */
 static void remove_from(struct host *h, unsigned before, cw_job job)
 {
     for (unsigned i = 0; i < before; i++) {
@@ -209,7 +209,7 @@ static struct node_service_policy default_policy(const struct host *h)
     };
 }
 
-/* Gives the table of what is to be loaded, from a file or from the list of those that are built in. */
+/* Finds the service's table, in a file or in the list of those that are built in. */
 static int open_module(struct host_module *m, const char *name, const char *file, char why[static HOST_WHY])
 {
     if (file == NULL || file[0] == '\0') {
@@ -278,7 +278,7 @@ int host_service_unload(struct host *h, const char *name, char why[static HOST_W
     if (m == NULL) {
         return because(-ENOENT, why, "%s: no such service runs here", name);
     }
-    /* Work that is away must come back first, on every server: then none can refuse. */
+    /* Offloaded work must come back first, on every server; after that none can refuse. */
     offload_drain(h->offload);
     pump_collect_all(h);
     cw_job job = m->face.table->job;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * notify.h - tells a service manager how we are (sd_notify(3)): a datagram to $NOTIFY_SOCKET, nothing when there is none. The protocol is
- * stable and one page long, so that no library is needed for it.
+ * notify.h - tells a service manager the state of the daemon (sd_notify(3)): one datagram to $NOTIFY_SOCKET, and
+ * nothing where that is not set. The protocol is stable and a page long, so that no library is needed for it.
  */
 #ifndef DAEMON_HOST_NOTIFY_H
 #define DAEMON_HOST_NOTIFY_H
@@ -10,9 +10,12 @@
 
 #include <stdbool.h>
 
-/* "READY=1", "STOPPING=1", "WATCHDOG=1", "STATUS=..", several with \n between. 0, 1 when it was sent, or -errno. */
+/*
+ * state: "READY=1", "STOPPING=1", "WATCHDOG=1", "STATUS=..", or several with \n between them. 1 when it was sent, 0
+ * when there is no socket, or -errno.
+ */
 int notify_send(const char *state);
-/* How often the manager wants to hear WATCHDOG=1, halved to be safe; 0: it does not. */
+/* How often to send WATCHDOG=1: half of what the manager asks for, to be safe. 0: it does not ask. */
 cw_span notify_watchdog(void);
 
 #endif

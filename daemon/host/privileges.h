@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * privileges.h - a daemon that parses what neighbours send holds nothing that it needs no more.
+ * privileges.h - a daemon that parses what neighbours send holds no right that it no longer needs.
  *
- * privileges_limit() while links and sockets are being opened, privileges_drop() once they are: from then on no capability is left, none can
- * be had back, and what the daemon opens later (a service's file) it opens as its user. Sockets that are open stay good.
+ * Call privileges_limit() before links and sockets are opened, and privileges_drop() once they are. From then on the
+ * process has no capability and can regain none, and what it opens later (a service's file) it opens as its user.
+ * Sockets that are open stay usable.
  */
 #ifndef DAEMON_HOST_PRIVILEGES_H
 #define DAEMON_HOST_PRIVILEGES_H
@@ -15,20 +16,27 @@
 enum { PRIVILEGES_WHY = 256, PRIVILEGES_NICE = -10 };
 
 /*
- * Keeps, of the capabilities that there are, CAP_NET_RAW (raw sockets), CAP_NET_ADMIN (their buffers), and those that opening files and
- * changing user take. No new ones by exec. 0 or -errno.
+ * Keeps only CAP_NET_RAW (raw sockets), CAP_NET_ADMIN (their buffers), and the capabilities that opening files and
+ * changing user take, as far as the process has them. An exec gains none. 0 or -errno.
  */
 CW_MUST_CHECK int privileges_limit(char why[static PRIVILEGES_WHY]);
 /*
- * Goes before processes of usual priority: by nice -10, or, in real time, by SCHED_RR of the lowest rank, if it may; called first, while the right to
- * do so is there. 0, or -EACCES: it may not, and goes on with what it got (nice, where real time cannot be had).
+ * Lets the process run before those of usual priority: by nice -10, or, with realtime, by SCHED_RR of the lowest rank.
+ * It is called first, while the process has the right to do so. 0; or -EACCES: it may not, and the process goes on with
+ * what it got (nice, where real time was refused).
  */
 int privileges_hurry(bool realtime);
-/* The calling thread is of usual priority from now on, whatever its process is. */
+/* Gives the calling thread the usual priority, whatever the priority of its process is. */
 void privileges_take_time(void);
-/* The calling thread has no capability from now on: to be called by one that may begin before privileges_drop(), which is of its caller's thread only (Linux). */
+/*
+ * Takes every capability from the calling thread. For threads that may begin before privileges_drop(), which changes
+ * only the thread that calls it (Linux).
+ */
 void privileges_have_none(void);
-/* Becomes the user, with its groups ("": stays who it is), and gives up every capability. -ENOENT no such user, -EPERM, or another. */
+/*
+ * Becomes the user, with the groups of that user ("": stays who it is), and gives up every capability. -ENOENT: no such
+ * user; -EPERM, or another -errno.
+ */
 CW_MUST_CHECK int privileges_drop(const char *user, char why[static PRIVILEGES_WHY]);
 
 #endif

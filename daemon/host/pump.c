@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pump.c - libevent: what descriptors and time say becomes marks on servers; whoever is marked is served, once each, in the order
- * of the marks. Callbacks only mark, so that a server hears all of its six links before it acts.
+ * pump.c - libevent: events of descriptors and timers become marks on servers; every marked server is served once, in
+ * the order of the marks. Callbacks only mark, so that a server hears all of its six links before it acts.
  */
 #include "daemon/host/internal.h"
 
@@ -35,7 +35,7 @@ struct event_base *host_base(struct host *h)
     return h->pump->base;
 }
 
-/* ---- Marks ---------------------------------------------------------------------------------------------------------- */
+/* ---- Marks ------------------------------------------------------------------------------------------------------- */
 
 static void on_readable(evutil_socket_t fd, short what, void *context)
 {
@@ -79,7 +79,7 @@ static void on_changed(evutil_socket_t fd, short what, void *context)
     host_activate(l->server);
 }
 
-/* A shim's word: anything may be. */
+/* A shim woke us, and does not say why: everything is looked at. */
 static void on_wake(void *context)
 {
     struct pump_link *l = context;
@@ -205,7 +205,7 @@ void pump_want_write(struct pump_link *l)
     }
 }
 
-/* ---- Opening -------------------------------------------------------------------------------------------------------- */
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 static struct event *watch(struct host *h, int fd, short what, event_callback_fn fn, void *context)
 {
@@ -320,7 +320,7 @@ void pump_close(struct host *h)
     h->pump = NULL;
 }
 
-/* ---- Running -------------------------------------------------------------------------------------------------------- */
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
 
 static void wake_due(struct host *h, cw_time now)
 {
@@ -329,7 +329,7 @@ static void wake_due(struct host *h, cw_time now)
     }
 }
 
-/* now: of the first server's turn; each takes its time, so the next looks again. */
+/* now: for the first server's turn. A turn takes time, so the clock is read again before the next one. */
 static void serve_round(struct host *h, cw_time now)
 {
     struct pump_server *last = h->active_last;
@@ -345,22 +345,25 @@ static void serve_round(struct host *h, cw_time now)
 }
 
 /*
- * A torus inside this process holds time while its servers wait to be served: a turn lasts no longer than half a hello's
- * distance for them, however long the process had no processor. Otherwise a stall would be longer than `dead` for all of them at
- * once, each would be fenced, and the work of coming back would be the next stall.
+ * A torus inside this process holds its clock back while servers wait to be served: for them a turn lasts no longer
+ * than half the interval between hellos, however long the process had no processor. Otherwise a stall would be longer
+ * than `dead` for all of them at once, each would be fenced, and the work of coming back would cause the next stall.
  */
 static void let_time_pass(const struct host *h, cw_time from)
 {
     clock_hold(cw_time_add(from, (cw_span){h->config.timers.hello.ns / 2}));
 }
 
-/* When the first server has something to do though nothing comes in; CW_NEVER: never. */
+/* When the first server is due, if nothing comes in; CW_NEVER: none will be. */
 static cw_time first_wake(const struct host *h)
 {
     return h->wakes.end > HEAP_ROOT ? (cw_time){h->wakes.slots[HEAP_ROOT].at_ns} : CW_NEVER;
 }
 
-/* Before the loop sleeps: the timer must ring for the first that is due. Ringing too early costs a look, no more. */
+/*
+ * Before the loop sleeps, the timer is set for the first server that will be due. Ringing too early costs one more
+ * look, no more.
+ */
 static void set_timer(struct host *h)
 {
     struct pump *pump = h->pump;
@@ -399,7 +402,10 @@ void host_undefer(struct host_deferred *e)
     }
 }
 
-/* Those there are; what they make is for the next turn, which does not sleep. */
+/*
+ * Runs the calls that are queued now. Calls that these queue run at the end of the next turn, which then does not
+ * sleep.
+ */
 static void run_deferred(struct host *h)
 {
     struct list now;
@@ -412,7 +418,7 @@ static void run_deferred(struct host *h)
     }
 }
 
-/* Looks at descriptors; may_sleep: until one of them or the timer says something. */
+/* Takes events of descriptors. may_sleep: waits until there is one, or the timer rings. */
 static void look_outside(struct host *h, bool may_sleep)
 {
     if (may_sleep) {
@@ -424,7 +430,7 @@ static void look_outside(struct host *h, bool may_sleep)
     event_base_loop(h->pump->base, may_sleep ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK);
 }
 
-/* Frames may come any moment: asks all links without asking the system which. */
+/* While polling busily: receives from all links without asking the system which of them have frames. */
 static void mark_all(struct host *h)
 {
     for (unsigned i = 0; i < h->count; i++) {

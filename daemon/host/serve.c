@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * serve.c - one server's turn: who lost or found a carrier, frames in, time, frames out, when to wake next.
+ * serve.c - one server's turn: changes of carriers, frames in, time, frames out, and when to wake next.
  *
- * Frames come before time: after a stall (the process was stopped, or had no processor) hellos that wait in the sockets are heard
- * before anybody is judged silent (semantics 4.6). Frames are received into memory that is taken beforehand; a short one is copied into a
- * small packet and its memory received into again, so that no frame costs an allocation of more than it needs.
+ * Frames come before time: after a stall (the process was stopped, or had no processor), the hellos that wait in the
+ * sockets are heard before any neighbour is judged silent (semantics 4.6). Frames are received into memory that was
+ * taken beforehand. A short frame is copied into a small packet and its memory used again, so that no frame costs an
+ * allocation larger than it needs.
  */
 #include "daemon/host/boot_runner.h"
 #include "daemon/host/internal.h"
@@ -14,9 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { SMALL_PACKET = 256 }; /* as host.c's */
-
-/* ---- Frames in ------------------------------------------------------------------------------------------------------ */
+/* ---- Frames in --------------------------------------------------------------------------------------------------- */
 
 static void aim(struct host *h, unsigned i)
 {
@@ -49,7 +48,7 @@ static struct cw_packet *frame_of(struct host *h, unsigned i)
 {
     uint32_t length = h->in[i].length;
     struct cw_packet *p;
-    if (length <= SMALL_PACKET - PKT_HEADROOM) {
+    if (length <= HOST_SMALL_PACKET - PKT_HEADROOM) {
         p = pkt_take(h->packets, length);
         if (p != NULL) {
             memcpy(p->data, h->in[i].bytes, length);
@@ -78,8 +77,9 @@ static void look_at_clock(struct host *h, cw_time *now)
 }
 
 /*
- * The clock is read for every frame: whether a packet may be delivered is judged against the lease at that instant (semantics 4.2), and a
- * process that loses its processor between two frames must not judge the second by the time of the first.
+ * The clock is read for every frame: whether a packet may be delivered is judged by the lease at that instant
+ * (semantics 4.2), and when the process loses its processor between two frames, the second must not be judged by the
+ * time of the first.
  */
 static void take_frames(struct pump_server *s, cw_link link, unsigned count, cw_time *now, cw_links *links)
 {
@@ -107,7 +107,7 @@ static void take_frames(struct pump_server *s, cw_link link, unsigned count, cw_
     }
 }
 
-/* Links that still have frames stay in s->readable. *now goes on with the clock. */
+/* Receives from the readable links; those that still have frames stay in s->readable. *now moves on with the clock. */
 static void receive(struct pump_server *s, cw_time *now, cw_links *links)
 {
     struct host *h = s->face.host;
@@ -138,7 +138,7 @@ static void receive(struct pump_server *s, cw_time *now, cw_links *links)
     }
 }
 
-/* ---- Frames out ----------------------------------------------------------------------------------------------------- */
+/* ---- Frames out -------------------------------------------------------------------------------------------------- */
 
 void serve_forget(struct pump_link *l)
 {
@@ -175,7 +175,10 @@ static void block(struct pump_server *s, cw_link link)
     l->until = until;
 }
 
-/* Makes p's bytes as they shall be on the wire; NULL when there is no memory for that, and p went home. */
+/*
+ * Takes p and gives it with its bytes as they must be on the cable, padding included; NULL: there was no memory, and p
+ * was released.
+ */
 static struct cw_packet *finish(struct host *h, struct cw_packet *p)
 {
     uint32_t whole = p->length + p->pad;
@@ -211,7 +214,7 @@ static void drop_first(struct pump_link *l, unsigned count)
     memmove(l->out, l->out + count, l->held_count * sizeof *l->out);
 }
 
-/* Gives the shim what the link holds. */
+/* Gives the shim the frames that the link holds. */
 static void flush(struct pump_server *s, cw_link link, cw_time now)
 {
     struct pump_link *l = &s->pump[link];
@@ -257,14 +260,17 @@ static bool pull(struct pump_server *s, cw_link link, cw_time now)
     return true;
 }
 
-/* Links that have room at one instant are asked in turns (core/node.h): the first of the set behind the one that was given a frame last. */
+/*
+ * Links that have room at the same time are asked in turn (core/node.h): the first of the set after the link that was
+ * given a frame last.
+ */
 static cw_link next_turn(cw_links links, cw_link last)
 {
     unsigned behind = links & (unsigned)(~1u << last);
     return (cw_link)__builtin_ctz(behind != 0 ? behind : links);
 }
 
-/* Frames the link takes now, up to a batch; blocked when there is no room. */
+/* How many frames the link takes now, at most a batch; 0: it is blocked. */
 static unsigned measure(struct pump_server *s, cw_link link)
 {
     unsigned room = shim_room(s->face.link[link].shim);
@@ -349,7 +355,7 @@ static bool transmit(struct pump_server *s, cw_time now)
     return left == 0 || (some && (node_tx_links(s->face.node) & (cw_links)~s->blocked & dry));
 }
 
-/* ---- The turn ------------------------------------------------------------------------------------------------------- */
+/* ---- The turn ---------------------------------------------------------------------------------------------------- */
 
 static void see_carriers(struct pump_server *s, cw_time now, cw_links *links)
 {
@@ -380,7 +386,7 @@ static void see_carriers(struct pump_server *s, cw_time now, cw_links *links)
     }
 }
 
-/* Ends the wait of links whose instant has come; gives the first of those to come. */
+/* Unblocks the links whose time has come, and gives the next such time. */
 static cw_time unblock(struct pump_server *s, cw_time now)
 {
     cw_time first = CW_NEVER;

@@ -27,7 +27,7 @@ __attribute__((format(printf, 3, 4))) static int because(int rc, char why[static
     return rc;
 }
 
-/* ---- The file's text ------------------------------------------------------------------------------------------------ */
+/* ---- The file's text --------------------------------------------------------------------------------------------- */
 
 static uint64_t digest_text(const char *text, size_t length)
 {
@@ -79,7 +79,7 @@ static bool parse(const char *text, size_t length, struct state *out)
     return true;
 }
 
-/* ---- The disk ------------------------------------------------------------------------------------------------------- */
+/* ---- The disk ---------------------------------------------------------------------------------------------------- */
 
 static int take_lock(struct state_file *file, const char *name, char why[static STATE_WHY])
 {
@@ -151,7 +151,10 @@ void state_close(struct state_file *file)
     }
 }
 
-/* The whole text and on the disk, or an error. Never through what somebody else has put there: the folder may be a user's, we root. */
+/*
+ * Writes the whole text and syncs it, or gives an error. It never follows what somebody else may have put there: the
+ * folder may be a user's while we are root.
+ */
 static int write_file(const char *path, const char *text, size_t length)
 {
     if (unlink(path) < 0 && errno != ENOENT) {
@@ -213,7 +216,8 @@ int state_incarnations(struct state_file *file, uint64_t now_us, uint64_t count,
 }
 
 /*
- * An empty file of root's with no other name: nothing else is given away, whatever a user whose folder this is may have put in the lock's place.
+ * Is the lock an empty file of root's that has no other name? Nothing else is given away, whatever the user whose
+ * folder this is may have put in its place.
  */
 static bool is_ours(int lock)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * viewlog.c - what an operator should read in the log: links and servers that come and go, cables in the wrong port, another server with
- * our coordinate. Asked only when the link state says that something may have changed.
+ * viewlog.c - what an operator should read in the log: links and servers that come and go, cables in the wrong port,
+ * another server with our coordinate. It looks only when the link state reports that something may have changed.
  */
 #include "daemon/host/internal.h"
 
@@ -16,7 +16,7 @@
 
 enum { STRANGER_SEC = 10, TEXT = 200 };
 
-/* ---- The goodbye for the case of our death ------------------------------------------------------------------------- */
+/* ---- The goodbye for the case of our death ----------------------------------------------------------------------- */
 
 static void renew_will(struct pump_server *s, cw_link link)
 {
@@ -39,7 +39,7 @@ static void renew_will(struct pump_server *s, cw_link link)
     h->will(h->will_context, h->port_of[link], bytes, at + GOODBYE_BYTES);
 }
 
-/* ---- Cables --------------------------------------------------------------------------------------------------------- */
+/* ---- Cables ------------------------------------------------------------------------------------------------------ */
 
 static void say_stranger(struct pump_server *s, cw_link link, const struct ls_stranger *stranger)
 {
@@ -120,7 +120,7 @@ void viewlog_error(struct pump_server *s, cw_link link, int rc)
         {"link", port_name(s, link)}, {"on", info.name}, {"why", strerror(-rc)});
 }
 
-/* ---- Time ----------------------------------------------------------------------------------------------------------- */
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
 
 void viewlog_turn(struct host *h, cw_span span)
 {
@@ -139,7 +139,7 @@ void viewlog_turn(struct host *h, cw_span span)
     }
 }
 
-/* ---- Links and servers ---------------------------------------------------------------------------------------------- */
+/* ---- Links and servers ------------------------------------------------------------------------------------------- */
 
 static void look_at_links(struct pump_server *s, const char *self)
 {

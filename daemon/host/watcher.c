@@ -82,7 +82,10 @@ static _Noreturn void watch(int pipe, struct shim *const shims[], const struct w
     _exit(0);
 }
 
-/* Signals to the whole group (a terminal's ^C, a manager's SIGTERM) are for the daemon; the watcher ends when it does. */
+/*
+ * Signals to the whole process group (^C of a terminal, SIGTERM of a manager) are for the daemon; the watcher ends when
+ * it does.
+ */
 static void settle(void)
 {
     static const int reset[] = {SIGCHLD, SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGSYS}; /* the daemon's handlers */
@@ -103,7 +106,10 @@ static void note_descriptors(struct watcher *w)
     }
 }
 
-/* What the daemon has opened since is not for a watcher: a socket that listens would listen on after the daemon's death. */
+/*
+ * A watcher must not keep what the daemon has opened since: a listening socket would go on listening after the daemon
+ * died.
+ */
 static void close_others(const struct watcher *w, int pipe)
 {
     for (int fd = 0; fd < KNOWN_FDS; fd++) {
@@ -239,7 +245,10 @@ void watcher_will(void *context, cw_link link, const uint8_t *bytes, uint32_t le
     atomic_fetch_add_explicit(&will->version, 1, memory_order_release);
 }
 
-/* One that has been stopped, or has no processor, keeps nobody waiting: our links are free for the next daemon once we are gone. */
+/*
+ * A watcher that has been stopped, or has no processor, keeps nobody waiting: our links are free for the next daemon
+ * once we are gone.
+ */
 static void wait_for(pid_t child)
 {
     pid_t ended = 0;

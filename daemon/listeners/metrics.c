@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics.c - the little of HTTP/1.1 that a collector speaks: one GET or HEAD a connection, answered whole, closed.
+ * metrics.c - the little of HTTP/1.1 that a collector speaks: one GET or HEAD on a connection, which is answered in
+ * full and closed.
  *
- * Not libevent's evhttp: it has no bound on connections, and its patience begins anew with every byte. Here are at most METRICS_CLIENTS, each for
- * at most PATIENCE_S from its coming to its end, so that nobody who can reach the address can hold memory or descriptors of the daemon.
+ * libevent's evhttp is not used: it does not bound connections, and its timeout begins anew with every byte. Here there
+ * are at most METRICS_CLIENTS, each for at most PATIENCE_S from its coming to its end, so that nobody who can reach the
+ * address can hold memory or descriptors of the daemon.
  */
 #include "daemon/listeners/metrics.h"
 

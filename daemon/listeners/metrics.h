@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics.h - numbers for collectors: OpenMetrics 1.0 text over HTTP, GET /metrics (docs/control-protocol.md lists the families).
+ * metrics.h - numbers for collectors: OpenMetrics 1.0 text over HTTP, GET /metrics (docs/control-protocol.md lists
+ * them).
  */
 #ifndef DAEMON_LISTENERS_METRICS_H
 #define DAEMON_LISTENERS_METRICS_H
@@ -10,16 +11,17 @@
 
 struct metrics;
 
-enum { METRICS_CLIENTS = 16 }; /* at one time; who comes beyond is turned away */
+enum { METRICS_CLIENTS = 16 }; /* at one time; further ones are turned away */
 
 /*
- * Listens where the host's configuration says ("127.0.0.1:9464", "[::1]:9464"; all addresses only when it says "0.0.0.0:9464"); *out is NULL when it says nowhere. Borrows the host. On
- * -errno why says what and what to do.
+ * Listens where the host's configuration says ("127.0.0.1:9464", "[::1]:9464"; on all addresses only when it says
+ * "0.0.0.0:9464"); *out is NULL when it says nowhere. Borrows the host. On -errno, why says what is wrong and what to
+ * do.
  */
 CW_MUST_CHECK int metrics_open(struct metrics **out, struct host *h, char why[static CONTROL_WHY]);
 void metrics_close(struct metrics *metrics); /* NULL is allowed */
 
-/* ---- The text, by itself ----------------------------------------------------------------------------------------------- */
+/* ---- The text, by itself ----------------------------------------------------------------------------------------- */
 
 /* Where text goes. */
 struct metrics_out {
@@ -28,9 +30,9 @@ struct metrics_out {
 };
 /* All families of all servers of the host, each family in one piece, "# EOF" at the end. */
 void metrics_write(struct host *h, const struct metrics_out *out);
-/* text with backslash, quote and newline escaped, as a label's value needs it; cut to what fits. */
+/* Writes text with backslash, quote and newline escaped, as the value of a label needs it; cut to what fits. */
 void metrics_escape(const char *text, char *out, size_t room);
-/* "host:port", "[v6]:port"; ":port" and "localhost:port" are 127.0.0.1's. 0 or -EINVAL. */
+/* Reads "host:port" or "[v6]:port"; ":port" and "localhost:port" mean 127.0.0.1. 0 or -EINVAL. */
 CW_MUST_CHECK int metrics_address(const char *text, char *host, size_t room, uint16_t *port);
 
 #endif

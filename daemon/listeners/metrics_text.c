@@ -64,7 +64,7 @@ int metrics_address(const char *text, char *host, size_t room, uint16_t *port)
     return 0;
 }
 
-/* ---- Families of servers -------------------------------------------------------------------------------------------------- */
+/* ---- Families of servers ----------------------------------------------------------------------------------------- */
 
 static void put_family(const struct metrics_out *out, const char *name, const char *type, const char *help)
 {
@@ -203,7 +203,7 @@ static void put_counters(struct host *h, const struct metrics_out *out)
     }
 }
 
-/* ---- How long things take ------------------------------------------------------------------------------------------------- */
+/* ---- How long things take ---------------------------------------------------------------------------------------- */
 
 /* Powers of two are enough for collectors: a quarter of the buckets. */
 static void put_histogram(void *context, const char *service, const char *name, const struct histogram *h)
@@ -239,7 +239,7 @@ static void put_histograms(struct host *h, const struct metrics_out *out)
     }
 }
 
-/* ---- Families of links ------------------------------------------------------------------------------------------------------ */
+/* ---- Families of links ------------------------------------------------------------------------------------------- */
 
 struct link_family {
     const char *name, *help;

@@ -11,14 +11,14 @@
 
 #include "message/message.h"
 
-/* ---- Writing: a line with its newline, for the caller to free; NULL: no memory --------------------------------------- */
+/* ---- Writing: a line with its newline, for the caller to free; NULL: no memory ----------------------------------- */
 
 /* Takes the row (NULL is allowed, and gives NULL). */
 char *answer_line_row(struct message *row, int64_t id, size_t *length);
 /* The end. With has_id false it answers no request that is known; error may be NULL. */
 char *answer_line_done(bool has_id, int64_t id, int rc, const char *error, size_t *length);
 
-/* ---- Reading --------------------------------------------------------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 enum answer_kind {
     ANSWER_ROW,

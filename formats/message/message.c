@@ -47,7 +47,7 @@ void message_close(struct message *m)
     json_decref(object(m));
 }
 
-/* ---- Writing ---------------------------------------------------------------------------------------------------------- */
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 bool message_holds(const char *text)
 {
@@ -117,7 +117,7 @@ void message_inner(struct message *m, const char *name, struct message *inner)
     json_object_set_new(object(m), name, object(inner));
 }
 
-/* ---- Reading ---------------------------------------------------------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 enum message_kind message_kind(const struct message *m, const char *name)
 {
@@ -232,7 +232,7 @@ bool message_show(const struct message *m, const char *name, char *out, size_t r
     return true;
 }
 
-/* ---- As a line -------------------------------------------------------------------------------------------------------- */
+/* ---- As a line --------------------------------------------------------------------------------------------------- */
 
 char *message_line(const struct message *m, size_t *length)
 {

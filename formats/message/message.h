@@ -4,12 +4,12 @@
  *
  *     {"state": "up", "heard_ns": 1200000, "by": ["+x", "-y"]}
  *
- * Rows of the control protocol are such objects (docs/control-protocol.md), and so is the file that describes a lab. The
- * lines around them are in request_line.h and answer_line.h.
+ * Rows of the control protocol are such objects (docs/control-protocol.md), and so is the file that describes a lab.
+ * The lines around the rows are in request_line.h and answer_line.h.
  *
  * Names and texts are copied in, and fields keep the order in which they were set. Memory: an object that could not be
- * made is NULL, which every function here allows: nothing is written to it and nothing is found in it. A field for which
- * there was no memory is missing.
+ * made is NULL, which every function here allows: nothing is written to it and nothing is found in it. A field for
+ * which there was no memory is missing.
  */
 #ifndef FORMATS_MESSAGE_MESSAGE_H
 #define FORMATS_MESSAGE_MESSAGE_H
@@ -31,7 +31,7 @@ struct message *message_parse(const char *text, size_t length, char *why, size_t
 struct message *message_share(const struct message *m);
 void message_close(struct message *m);
 
-/* ---- Writing: a field of the same name is replaced ------------------------------------------------------------------ */
+/* ---- Writing: a field of the same name is replaced --------------------------------------------------------------- */
 
 /* Can the text stand in JSON, that is, is it UTF-8? (False also when there is no memory to find out.) */
 bool message_holds(const char *text);
@@ -41,12 +41,15 @@ void message_integer(struct message *m, const char *name, int64_t value);
 void message_real(struct message *m, const char *name, double value);
 void message_flag(struct message *m, const char *name, bool value);
 void message_null(struct message *m, const char *name);
-/* Appends a text to the list of that name. With value NULL the list is made when it is missing, and nothing is added. */
+/*
+ * Appends a text to the list of that name. With value NULL the list is made where it is missing, and nothing is
+ * appended.
+ */
 void message_element(struct message *m, const char *name, const char *value);
 /* Takes inner. */
 void message_inner(struct message *m, const char *name, struct message *inner);
 
-/* ---- Reading: what is given is borrowed from the message -------------------------------------------------------------- */
+/* ---- Reading: what is given is borrowed from the message --------------------------------------------------------- */
 
 enum message_kind {
     MESSAGE_MISSING, /* there is no such field */
@@ -81,9 +84,12 @@ const struct message *message_get_inner(const struct message *m, const char *nam
  */
 bool message_show(const struct message *m, const char *name, char *out, size_t room);
 
-/* ---- As a line -------------------------------------------------------------------------------------------------------- */
+/* ---- As a line --------------------------------------------------------------------------------------------------- */
 
-/* Gives the line, ended by a newline and a NUL, for the caller to free, and its length without the NUL. NULL: no memory. */
+/*
+ * Gives the line, which ends with a newline and a NUL, for the caller to free, and its length without the NUL. NULL: no
+ * memory.
+ */
 char *message_line(const struct message *m, size_t *length);
 /* Writes the same line to a file. */
 void message_print(const struct message *m, FILE *out);

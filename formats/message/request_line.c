@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- A client puts a request together ------------------------------------------------------------------------------- */
+/* ---- A client puts a request together ---------------------------------------------------------------------------- */
 
 struct request_draft {
     struct message *line;    /* id, command, server, args; the options when it is complete */
@@ -114,7 +114,7 @@ int request_draft_line(struct request_draft *r, int64_t id, char **line, size_t 
     return *line != NULL ? 0 : -ENOMEM;
 }
 
-/* ---- A daemon takes it apart ---------------------------------------------------------------------------------------- */
+/* ---- A daemon takes it apart ------------------------------------------------------------------------------------- */
 
 static int refuse(char why[static REQUEST_LINE_WHY], const char *what)
 {
@@ -205,7 +205,7 @@ void request_line_close(struct request_line *line)
     line->message = NULL;
 }
 
-/* ---- Options -------------------------------------------------------------------------------------------------------- */
+/* ---- Options ----------------------------------------------------------------------------------------------------- */
 
 static const struct message *options(const struct request_line *line)
 {

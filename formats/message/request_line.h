@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * request_line.h - the line by which a client asks something of a daemon (docs/control-protocol.md): put together by the
- * client, taken apart by the daemon.
+ * request_line.h - the line by which a client asks something of a daemon (docs/control-protocol.md): put together by
+ * the client, taken apart by the daemon.
  *
  *     {"id": 1, "command": "ping", "server": "0,0,0", "args": ["1,2,0"], "options": {"count": 3}}
  */
@@ -16,7 +16,7 @@ enum {
     REQUEST_LINE_WHY = 512,       /* bytes of a sentence that says what is wrong with one */
 };
 
-/* ---- A client puts a request together ------------------------------------------------------------------------------- */
+/* ---- A client puts a request together ---------------------------------------------------------------------------- */
 
 /* NULL when there was no memory for it, which every function here allows. Texts are copied. */
 struct request_draft;
@@ -24,7 +24,7 @@ struct request_draft;
 /* server: which of the servers in one process is meant; NULL: none is named. */
 struct request_draft *request_draft_open(const char *command, const char *server);
 void request_draft_close(struct request_draft *r);
-/* As the argument of request_draft_open(), for who learns it later. */
+/* As the argument of request_draft_open(), where the server is known later. */
 void request_draft_server(struct request_draft *r, const char *server);
 void request_draft_word(struct request_draft *r, const char *word);
 /* Options. */
@@ -34,12 +34,12 @@ void request_draft_flag(struct request_draft *r, const char *option);
 /* Appends to an option that is a list. */
 void request_draft_element(struct request_draft *r, const char *option, const char *value);
 /*
- * Gives the request's line under that id, with its newline, for the caller to free. -ENOMEM; -EILSEQ: a word or an option
- * is not UTF-8, which JSON cannot say.
+ * Gives the line of the request under that id, with its newline, for the caller to free. -ENOMEM; -EILSEQ: a word or
+ * the text of an option is not UTF-8, which JSON cannot say.
  */
 CW_MUST_CHECK int request_draft_line(struct request_draft *r, int64_t id, char **line, size_t *length);
 
-/* ---- A daemon takes it apart ---------------------------------------------------------------------------------------- */
+/* ---- A daemon takes it apart ------------------------------------------------------------------------------------- */
 
 struct request_line {
     bool has_id;
@@ -63,7 +63,10 @@ void request_line_close(struct request_line *line);
 
 /* The first option that is not among names (words parted by spaces), or NULL. */
 const char *request_line_strange(const struct request_line *line, const char *names);
-/* 0 and *out untouched: the option is not there. 1: it is. -EINVAL: it is of another type; -ERANGE: not in least..most. */
+/*
+ * 0, with *out untouched: the option is not there. 1: it is. -EINVAL: it is of another type; -ERANGE: not in
+ * least..most.
+ */
 CW_MUST_CHECK int request_line_number(const struct request_line *line, const char *option, int64_t least, int64_t most,
                                       int64_t *out);
 CW_MUST_CHECK int request_line_flag(const struct request_line *line, const char *option, bool *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_request.c - any bytes as what a client of the control socket writes: every line is answered exactly once, in lines that cwctl
- * understands, and nothing is left when the client goes.
+ * fuzz_request.c - any bytes as what a client of the control socket writes: every line is answered exactly once, in
+ * lines that clients understand, and nothing is left when the client goes.
  */
 #include "base/check.h"
 #include "daemon/control/request.h"

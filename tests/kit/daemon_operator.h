@@ -41,7 +41,10 @@ static inline void operator_close(struct operator* d)
     host_close(d->host);
 }
 
-/* Asks, and runs the host until the answer has ended: all of it. fields: what stands behind the id, as "command":"status". */
+/*
+ * Asks, runs the host until the answer has ended, and gives all of it. fields: what follows the id, as
+ * "command":"status".
+ */
 static inline const char *operator_ask(struct operator* d, const char *fields)
 {
     char line[1000];

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* daemon_town.h - a torus inside this process, with the daemon's own pump, and ways to wait for what should happen to it. */
+/*
+ * daemon_town.h - a torus inside this process, run by the daemon's own pump, and ways to wait for what should happen.
+ */
 #ifndef KIT_DAEMON_TOWN_H
 #define KIT_DAEMON_TOWN_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_job_world.c - what is asked of a daemon that says what a test wrote: names, records in pieces, and answers that are none. */
+/*
+ * test_job_world.c - asks a daemon that answers what the test wrote: names, records in pieces, and lines that are no
+ * answers.
+ */
 #include "ctl/job_world.h"
 
 #include "base/base64.h"

@@ -88,7 +88,10 @@ START_TEST(over_a_socket)
 }
 END_TEST
 
-/* A client goes away while a service works for it; the service's answer goes nowhere, then the host closes with one under way. */
+/*
+ * A client goes away while a service works for it, and the answer is heard by nobody; then the host closes with one
+ * under way.
+ */
 START_TEST(nobody_listens)
 {
     static const char ask[] =

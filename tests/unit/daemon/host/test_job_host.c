@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_job_host.c - keys and job files of a configuration: what is taken, what is refused, and what the service `jobs` is given. */
+/*
+ * test_job_host.c - keys and job files of a configuration: what is taken or refused, and what the service `jobs` is
+ * given.
+ */
 #include "daemon/host/job_host.h"
 #include "jobfile/jobfile.h"
 #include "seal/job_seal.h"

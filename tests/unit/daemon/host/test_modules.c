@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_modules.c - services come and go on all servers at once. */
 #include "daemon/host/internal.h"
-#include "suite.h"
 #include "daemon_town.h"
+#include "suite.h"
 
 #include <errno.h>
 

@@ -73,7 +73,7 @@ START_TEST(a_cable_is_cut_and_mended)
 }
 END_TEST
 
-/* Every turn comes later than neighbours would wait for a word: the whole torus was without a processor, and nobody in it is dead. */
+/* Every turn comes later than neighbours would wait: the whole torus had no processor, and nobody in it is dead. */
 START_TEST(a_stall_that_all_share_kills_nobody)
 {
     struct host *h = town_open("torus { dims = 2x2x2; coordinate = all }");
@@ -104,7 +104,10 @@ static void again(void *context)
     }
 }
 
-/* At the end of the turn, once however often it was asked for; what a deferred call asks for keeps the next turn from sleeping. */
+/*
+ * A deferred call runs once at the end of the turn, however often it was asked for; the next turn does not sleep when
+ * it defers again.
+ */
 START_TEST(deferred_calls_end_a_turn)
 {
     struct host *h = town_open("torus { dims = 2x2x1; coordinate = all }");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_serve.c - one server's turn: what a shim refuses goes first, in order; frames are heard before time passes. */
-#include "suite.h"
 #include "daemon_town.h"
+#include "suite.h"
 
 #include "base/bytes.h"
 #include "shim/pair.h"

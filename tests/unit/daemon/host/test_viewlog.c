@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_viewlog.c - the log says in words what an operator must know: links, strangers, another server with our coordinate. */
+/* test_viewlog.c - the log says what an operator must know: links, strangers, another server with our coordinate. */
 #define _GNU_SOURCE /* pipe2 */
 #include "daemon/host/internal.h"
 #include "daemon_town.h"
@@ -68,7 +68,7 @@ static void close_logged(struct host *h)
     log_close(log);
 }
 
-/* Lets both run until the log has said all that is expected (NULL ends the list): how long that takes is the machine's business. */
+/* Lets both run until the log has said all that is expected (NULL ends the list), however long the machine takes. */
 static void run_until(struct host *a, struct host *b, const char *const *expected)
 {
     static char said[1 << 16];

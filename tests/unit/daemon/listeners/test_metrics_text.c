@@ -17,7 +17,7 @@ static void add(void *context, const char *piece)
     strcat(text, piece);
 }
 
-/* ---- A small reader of OpenMetrics 1.0: what a collector would refuse, it refuses ---------------------------------------- */
+/* ---- A small reader of OpenMetrics 1.0: what a collector would refuse, it refuses -------------------------------- */
 
 struct reader {
     char family[100], type[20];

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nodes.c - the node of a server: begun with its services, ended, and in one process failed and restored on order. */
+#include "daemon/host/internal.h"
+
+#include "base/prng.h"
+#include "daemon/host/job_host.h"
+#include "nmu/book.h"
+#include "services/builtin.h"
+#include "shim/clock.h"
+#include "shim/pair.h"
+
+#include <errno.h>
+#include <sys/random.h>
+
+enum {
+    /* Room in a server's NMU: pages of it that no record needs are never touched. */
+    NMU_JOBS = 1024,
+    NMU_GRANTS = 16384,
+};
+
+struct pump_server *host_pump_server(struct host_server *s)
+{
+    return container_of(s, struct pump_server, face);
+}
+
+/* ---- A server is served in this turn ----------------------------------------------------------------------------- */
+
+void host_activate(struct pump_server *s)
+{
+    struct host *h = s->face.host;
+    if (s->active) {
+        return;
+    }
+    s->active = true;
+    s->next_active = NULL;
+    if (h->active_first == NULL) {
+        h->active_first = s;
+    } else {
+        h->active_last->next_active = s;
+    }
+    h->active_last = s;
+}
+
+void host_after(struct host_server *s, cw_links links)
+{
+    struct pump_server *p = host_pump_server(s);
+    p->owed |= links;
+    host_activate(p);
+}
+
+/* ---- What nodes ask of us ---------------------------------------------------------------------------------------- */
+
+static void on_packet(void *context, const struct node *n, enum node_point point, const struct cw_packet *p,
+                      cw_drop cause, cw_time now)
+{
+    struct host *h = context;
+    if (h->watch != NULL) {
+        struct host_server *s = host_find(h, torus_coord(&h->torus, node_self(n)));
+        h->watch(h->watch_context, s, point, p, cause, now);
+    }
+}
+
+static void on_offload(void *context, struct node *n, void (*work)(void *), void *arg, uint64_t ticket, cw_span cost)
+{
+    struct pump_server *s = context;
+    (void)n;
+    (void)cost;
+    offload_give(s->face.host->offload, work, arg, s, ticket);
+}
+
+/* The grants of built-in services: known as soon as the number of servers is. */
+static int open_book(struct host *h)
+{
+    if (h->book != NULL) {
+        return 0;
+    }
+    int rc = book_open(&h->book, h->torus.servers);
+    return rc < 0 ? rc : builtin_jobs(h->book);
+}
+
+/* The record of a job, from the job file before the built-in ones: an operator may decide otherwise. */
+static const uint8_t *on_record(void *context, cw_job job, size_t *size)
+{
+    struct host *h = context;
+    const uint8_t *record = h->jobs != NULL ? job_host_record(h->jobs, job, size) : NULL;
+    return record != NULL ? record : book_record(h->book, job, size);
+}
+
+static struct node_config config_of(const struct pump_server *s, uint64_t incarnation)
+{
+    const struct host *h = s->face.host;
+    struct node_config config = node_config_default();
+    config.dims = torus_dims(&h->torus);
+    config.self = s->face.self;
+    config.cluster = h->config.cluster;
+    config.config_hash = h->config_hash;
+    config.incarnation = incarnation;
+    config.alone = h->config.alone;
+    config.mtu = (uint16_t)h->mtu;
+    config.queue_packets = h->config.queue_packets;
+    config.queue_bytes = h->config.queue_bytes;
+    config.hold_bytes = h->config.hold_bytes;
+    config.bits_per_second = h->bits_per_second;
+    config.nmu_jobs = NMU_JOBS;
+    config.nmu_grants = NMU_GRANTS;
+    config.timers = h->config.timers;
+    return config;
+}
+
+/* A secret of this life of the server: what can be guessed seals nothing. */
+static int draw_seal(const struct host *h, struct siphash_key *out)
+{
+    bool drawn = !h->config.seal_tables || getrandom(out, sizeof *out, 0) == sizeof *out;
+    return drawn ? 0 : -EIO;
+}
+
+static int open_node(struct pump_server *s, uint64_t incarnation)
+{
+    struct host *h = s->face.host;
+    struct prng seeds = prng_stream(h->seed, s->face.index, incarnation);
+    struct siphash_key seal;
+    int rc = draw_seal(h, &seal);
+    const struct node_config config = config_of(s, incarnation);
+    const struct node_env env = {
+        .packets = h->packets,
+        .neighbours = h->neighbours,
+        .seed = prng_next(&seeds),
+        .watch = {.context = h,
+                  .deaf = 1u << NODE_QUEUED | 1u << NODE_DELIVERED,
+                  .packet = on_packet,
+                  .log = viewlog_service},
+        .offload = on_offload,
+        .offload_context = s,
+        .option = host_option,
+        .option_context = h,
+        .objects = h->object,
+        .records = {h, on_record},
+        .seal = h->config.seal_tables ? &seal : NULL,
+    };
+    rc = rc < 0 ? rc : node_open(&s->face.node, &config, &env);
+    if (rc < 0) {
+        s->face.node = NULL;
+        return rc;
+    }
+    s->incarnation = incarnation;
+    s->notes = 0;
+    s->viewlog = (struct viewlog){.live = CW_LINKS_NONE};
+    return 0;
+}
+
+int host_start_node(struct pump_server *s, uint64_t incarnation)
+{
+    struct host *h = s->face.host;
+    CHECK(s->face.node == NULL);
+    int rc = open_book(h);
+    rc = rc < 0 ? rc : open_node(s, incarnation);
+    rc = rc < 0 ? rc : host_add_services(h, s->face.node, clock_now());
+    if (rc < 0) {
+        host_end_node(s);
+        return rc;
+    }
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        struct host_link *l = &s->face.link[link];
+        l->carrier = l->shim != NULL && shim_carrier(l->shim);
+        if (l->carrier) {
+            s->owed |= node_carrier(s->face.node, link, true, clock_now());
+        }
+    }
+    s->readable = s->changed = CW_LINKS_ALL;
+    host_activate(s);
+    return 0;
+}
+
+void host_end_node(struct pump_server *s)
+{
+    if (s->face.node == NULL) {
+        return;
+    }
+    node_end_offloads(s->face.node); /* or what is done would start more */
+    offload_drain(s->face.host->offload);
+    pump_collect_all(s->face.host);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        serve_forget(&s->pump[link]);
+    }
+    node_close(s->face.node, clock_now());
+    s->face.node = NULL;
+    s->face.host->full -= s->viewlog.full;
+    s->viewlog.full = false;
+}
+
+int host_fail(struct host_server *s)
+{
+    if (s->host->config.place != CONFIG_WHOLE) {
+        return -EOPNOTSUPP;
+    }
+    if (s->node == NULL) {
+        return -EALREADY;
+    }
+    host_end_node(host_pump_server(s));
+    host_after(s, CW_LINKS_NONE);
+    return 0;
+}
+
+int host_restore(struct host_server *s)
+{
+    if (s->host->config.place != CONFIG_WHOLE) {
+        return -EOPNOTSUPP;
+    }
+    if (s->node != NULL) {
+        return -EALREADY;
+    }
+    struct pump_server *p = host_pump_server(s);
+    return host_start_node(p, p->incarnation + 1);
+}
+
+int host_cut(struct host_server *s, cw_link link, bool cut)
+{
+    struct host *h = s->host;
+    if (h->config.place != CONFIG_WHOLE) {
+        return -EOPNOTSUPP;
+    }
+    if (link >= CW_LINK_COUNT || s->link[link].shim == NULL) {
+        return -ENODEV;
+    }
+    pair_cut(host_pump_server(s)->pair[link], cut);
+    return 0;
+}

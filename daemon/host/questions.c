@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* questions.c - what others may know of a host, and who sees its frames and packets. */
+#include "daemon/host/internal.h"
+
+#include "shim/clock.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- Questions --------------------------------------------------------------------------------------------------- */
+
+unsigned host_count(const struct host *h)
+{
+    return h->count;
+}
+
+struct host_server *host_server(struct host *h, unsigned index)
+{
+    CHECK(index < h->count);
+    return &h->server[index].face;
+}
+
+struct host_server *host_find(struct host *h, cw_coord self)
+{
+    if (!torus_holds(&h->torus, self)) {
+        return NULL;
+    }
+    if (h->config.place == CONFIG_WHOLE) {
+        return &h->server[torus_id(&h->torus, self)].face;
+    }
+    const cw_coord *only = &h->server[0].face.self;
+    return memcmp(only, &self, sizeof self) == 0 ? &h->server[0].face : NULL;
+}
+
+const struct daemon_config *host_config(const struct host *h)
+{
+    return &h->config;
+}
+
+struct daemon_config *host_config_change(struct host *h)
+{
+    return &h->config;
+}
+
+const struct torus *host_torus(const struct host *h)
+{
+    return &h->torus;
+}
+
+struct boot *host_boot(struct host *h)
+{
+    return h->boot;
+}
+
+cw_link host_port(const struct host *h, cw_link link)
+{
+    CHECK(link < CW_LINK_COUNT);
+    return h->port_of[link];
+}
+
+struct log *host_log(struct host *h)
+{
+    return h->log;
+}
+
+struct file_host *host_files(struct host *h)
+{
+    return h->files;
+}
+
+uint32_t host_mtu(const struct host *h)
+{
+    return h->mtu;
+}
+
+size_t host_packets_out(const struct host *h)
+{
+    return pkt_home_out(h->packets);
+}
+
+size_t host_packets_bytes(const struct host *h)
+{
+    return pkt_home_bytes(h->packets);
+}
+
+cw_time host_now(struct host *h)
+{
+    (void)h;
+    return clock_now();
+}
+
+cw_time host_started(const struct host *h)
+{
+    return h->started;
+}
+
+bool host_leaving(const struct host *h)
+{
+    return h->leaving;
+}
+
+bool host_failed(const struct host *h)
+{
+    return h->failed;
+}
+
+/* ---- Those who see what passes ----------------------------------------------------------------------------------- */
+
+int host_tap(struct host_server *s, cw_link link, host_tap_fn *tap, void *context)
+{
+    CHECK(link < CW_LINK_COUNT);
+    struct pump_link *l = &host_pump_server(s)->pump[link];
+    if (tap != NULL && l->tap != NULL) {
+        return -EBUSY;
+    }
+    l->tap = tap;
+    l->tap_context = context;
+    return 0;
+}
+
+int host_watch(struct host *h, host_watch_fn *fn, void *context)
+{
+    if (fn != NULL && h->watch != NULL) {
+        return -EBUSY;
+    }
+    h->watch = fn;
+    h->watch_context = context;
+    return 0;
+}

@@ -55,7 +55,7 @@ static const char *argument_of(const struct option *o)
 static void say_expected(const struct option *o, const struct option_traits *traits, char out[static SETTING_WHY])
 {
     if (o->kind == OPTION_TEXT) {
-        snprintf(out, SETTING_WHY, "a text");
+        snprintf(out, SETTING_WHY, "%s", o->argument != NULL ? o->argument : "a text");
     } else if (o->kind == OPTION_LIST) {
         snprintf(out, SETTING_WHY, "a text, at most %d of them", OPTION_WORDS_MAX);
     } else {

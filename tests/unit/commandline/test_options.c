@@ -184,7 +184,7 @@ START_TEST(letters_and_beginnings)
     ck_assert_str_eq(own.given, "-c=a flag= -c=b ");
     ck_assert_int_eq(words.count, 1); /* a link */
     ck_assert_int_eq(read_own(&own, "-c", false, &words, said), -EINVAL);
-    ck_assert_str_eq(said, "own: -c needs a value: a text\n");
+    ck_assert_str_eq(said, "own: -c needs a value: FILE\n");
     ck_assert_int_eq(read_own(&own, "-fc", false, &words, said), -EINVAL);
     ck_assert_int_eq(read_own(&own, "--fl", true, &words, said), 0);
     ck_assert(own.flag);

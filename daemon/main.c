@@ -9,7 +9,7 @@
 #include "cubeway/version.h"
 #include "daemon/commands/commands.h"
 #include "daemon/config/config.h"
-#include "daemon/config/doubts.h"
+#include "daemon/config/lint.h"
 #include "daemon/host/file_host.h"
 #include "daemon/host/host.h"
 #include "daemon/host/job_host.h"
@@ -140,7 +140,7 @@ static const char realtime_takes[] =
     "it takes CAP_SYS_NICE, and under systemd a unit without RestrictRealtime: the drop-in "
     "/usr/share/doc/cubeway/examples/realtime.conf";
 
-static void print_doubt(void *context, const char *text)
+static void print_warning(void *context, const char *text)
 {
     const char *file = context;
     fprintf(stderr, "cubewayd: %s: warning: %s\n", file, text);
@@ -149,13 +149,13 @@ static void print_doubt(void *context, const char *text)
 /* What the start would find, beyond what stands in the file. Gives how to exit. */
 static int check_more(const struct wish *w, const struct daemon_config *config)
 {
-    if (doubts_services(config, print_mistake, NULL) < 0) {
+    if (lint_services(config, print_mistake, NULL) < 0) {
         return EXIT_USAGE;
     }
     if (config->priority == CONFIG_REALTIME && config->place != CONFIG_WHOLE) {
         printf("%s: priority = realtime is not tried now: %s\n", w->file, realtime_takes);
     }
-    unsigned warnings = doubts_links(config, print_doubt, (void *)(uintptr_t)w->file);
+    unsigned warnings = lint_links(config, print_warning, (void *)(uintptr_t)w->file);
     for (unsigned i = 0; i < config->service_count; i++) {
         if (config->service[i].enabled && config->service[i].options > 0) {
             printf("%s: options of service \"%s\" are checked when it starts, not now\n", w->file,
@@ -405,7 +405,7 @@ static void on_child(void *context, struct host *h)
     }
 }
 
-static void log_doubt(void *context, const char *text)
+static void log_warning(void *context, const char *text)
 {
     struct daemon *d = context;
     LOG(d->log, CW_LOG_WARN, "the configuration leaves a link out", {"why", text});
@@ -448,7 +448,7 @@ static bool open_all(struct daemon *d)
     if (privileges_limit(why) < 0) {
         return fail(d, "rights cannot be limited", why);
     }
-    (void)doubts_links(&d->config, log_doubt, d);
+    (void)lint_links(&d->config, log_warning, d);
     if (!open_state(d, &incarnation) || !open_links(d) || !open_jobs(d) || !open_files(d) ||
         !open_host(d, incarnation) || !listen_to_signals(d) || !open_doors(d)) {
         return false;

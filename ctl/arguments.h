@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arguments.h - cwctl's command line: options that all commands take, options of some, and words.
+ * arguments.h - cwctl's command line: words, options that all commands take, and options of some commands, which go to the
+ * daemon with the request. Read by commandline/options.h.
  *
- *     cwctl [options] COMMAND [words] [options]         --name value, --name=value, in any order; "--" ends the options
+ *     cwctl [options] COMMAND [words] [options]
  */
 #ifndef CTL_ARGUMENTS_H
 #define CTL_ARGUMENTS_H
 
-#include "cubeway/time.h"
-#include "cubeway/types.h"
+#include "commandline/options.h"
 
-#include <stdio.h>
-
-enum { ARGUMENTS_WORDS = 48, ARGUMENTS_OPTIONS = 32 };
+enum { ARGUMENTS_WORDS = OPTION_WORDS_MAX, ARGUMENTS_OPTIONS = 32 };
 
 enum arguments_kind { ARGUMENTS_FLAG, ARGUMENTS_TEXT, ARGUMENTS_NUMBER, ARGUMENTS_SPAN };
 
-/* An option of some commands, as it goes to the daemon. */
+/* An option of some commands. */
 struct arguments_option {
     const char *name; /* without the dashes */
     enum arguments_kind kind;
-    const char *member; /* of the request's options; spans are in microseconds there */
-    bool list;          /* may be given again: all of them count */
-    const char *value;  /* what help calls it */
+    const char
+        *member; /* of the request's options, where it goes; spans are in microseconds there; NULL: it stays here */
+    bool list;   /* may be given again, and all of its values count; else the last */
+    const char *value; /* what help calls the value */
     const char *help;
 };
 
@@ -35,31 +34,27 @@ struct arguments_given {
 struct arguments {
     const char *socket, *node, *lab, *server;
     bool json, help, version;
-    bool watch;
-    cw_span every;   /* of watch: 1 s */
-    uint64_t rounds; /* of watch; 0: for ever */
-    cw_span timeout; /* 0: not said */
+    bool watch;      /* repeat the command, */
+    cw_span every;   /* with this time between two of its beginnings (1 s), */
+    uint64_t rounds; /* so many times; 0: for ever */
+    cw_span timeout; /* 0: not given */
     const char *word[ARGUMENTS_WORDS];
     int words;
-    struct arguments_given given[ARGUMENTS_OPTIONS];
+    struct arguments_given given[ARGUMENTS_OPTIONS]; /* in the order of the command line */
     int options;
-    bool ended; /* the last words stand behind "--" */
+    bool ended; /* there was a "--": the last words stand behind it */
 };
 
 /*
- * Reads argv[1..argc). options ends with name NULL. Behind the first word `verbatim` (may be NULL) and one more, words are taken as they are,
- * whatever they look like. 0, or -EINVAL after one line on errors.
+ * Reads argv[1..argc). options ends with name NULL. Behind the word `verbatim` (may be NULL), where it is the first, and one
+ * more word, words are taken as they are, whatever they look like. 0, or -EINVAL after one line on errors.
  */
 CW_MUST_CHECK int arguments_parse(int argc, char *const argv[], const struct arguments_option *options,
                                   const char *verbatim, struct arguments *out, FILE *errors);
 
 /* The options of all commands, two columns. */
 void arguments_help(FILE *out);
-/* One option of some, in the same columns. */
+/* One option of some commands, in the same columns. */
 void arguments_help_option(const struct arguments_option *option, FILE *out);
-/* What a value of that kind looks like, for messages. */
-const char *arguments_expected(enum arguments_kind kind);
-/* Letters to insert, take away, change or swap to make one word the other: for "did you mean". */
-unsigned arguments_distance(const char *a, const char *b);
 
 #endif

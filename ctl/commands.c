@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/commands.h"
 
+#include "base/nearest.h"
+
 #include <string.h>
 
 /* ---- Options of some commands ------------------------------------------------------------------------------------ */
@@ -388,20 +390,24 @@ const struct command *commands_find(const char *const *words, int count, int *us
     return best != NULL ? best : abbreviated(words, count, used);
 }
 
+/* "key" of "key explain": what somebody who types a command begins with. */
+struct first_word {
+    char text[24];
+};
+
+static const char *first_nth(const void *context, size_t i)
+{
+    return ((const struct first_word *)context)[i].text;
+}
+
 const char *commands_nearest(const char *word)
 {
-    const char *near = NULL;
-    unsigned best = 1 + (unsigned)strlen(word) / 3;
+    struct first_word first[COMMANDS];
     for (size_t i = 0; i < COMMANDS; i++) {
-        char first[32];
-        snprintf(first, sizeof first, "%.*s", (int)strcspn(table[i].name, " "), table[i].name);
-        unsigned d = arguments_distance(word, first);
-        if (d <= best) {
-            near = d < best || near == NULL ? table[i].name : near;
-            best = d;
-        }
+        snprintf(first[i].text, sizeof first[i].text, "%.*s", (int)strcspn(table[i].name, " "), table[i].name);
     }
-    return near;
+    const char *near = nearest_name(word, strlen(word), first_nth, first, COMMANDS);
+    return near != NULL ? table[(const struct first_word *)(const void *)near - first].name : NULL;
 }
 
 bool commands_takes(const struct command *c, const struct arguments_option *option)
@@ -449,7 +455,7 @@ void commands_help_all(FILE *out)
     fprintf(out,
             "usage: cwctl [options] COMMAND [words] [options]\n\nTalks to a cubewayd on this machine.\n\nCommands:\n");
     for (size_t i = 0; i < COMMANDS; i++) {
-        fprintf(out, "  %-24s %s\n", table[i].name, table[i].summary);
+        options_print_row(table[i].name, table[i].summary, 24, out);
     }
     fprintf(out, "\nOptions of all commands:\n");
     arguments_help(out);

@@ -5,10 +5,11 @@
  * Order: configuration, stable storage, links (with rights), watcher, servers and services, operators' doors, no rights, ready.
  */
 #include "boot/place.h"
+#include "commandline/options.h"
 #include "cubeway/version.h"
 #include "daemon/commands/commands.h"
 #include "daemon/config/config.h"
-#include "daemon/config/doubts.h"
+#include "daemon/config/lint.h"
 #include "daemon/host/file_host.h"
 #include "daemon/host/host.h"
 #include "daemon/host/job_host.h"
@@ -24,7 +25,6 @@
 #include "shim/clock.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,105 +44,89 @@ enum {
 
 static const char default_file[] = "/etc/cubeway/cubewayd.conf";
 
-struct options {
+struct wish {
     const char *file;
-    bool check, show;
+    bool check, show, version, foreground;
     const char *level, *user;
     bool no_watcher;
 };
 
-static void print_help(FILE *out)
+enum { OPTIONS = 8 };
+
+static void list_options(struct option option[OPTIONS], struct wish *w)
 {
-    fprintf(
-        out,
-        "usage: cubewayd [-c FILE]\n"
-        "\n"
-        "The daemon of one server of a cluster that is wired as a 3D torus: it finds its neighbours over six links, "
-        "routes\n"
-        "packets to servers and to keys, and runs services. It stays in the foreground and logs to standard error;\n"
-        "a service manager, or a shell's &, keeps it in the background.\n"
-        "\n"
-        "  -c FILE             configuration (%s)\n"
-        "  --check-config [FILE]  say what is wrong with it, all of it, and end\n"
-        "  --show-config       print it with everything that it leaves out, and end\n"
-        "  --log-level LEVEL   error, warn, info or debug, whatever the file says\n"
-        "  --user NAME         run as this user once the links are open, whatever the file says\n"
-        "  --no-watcher        no process that says goodbye to the neighbours if this one is killed\n"
-        "  --version, --help\n"
-        "\n"
-        "First steps:\n"
-        "  a whole torus in this process, to try things on, without any right or cable:\n"
-        "      echo 'torus { dims = 3x3x3; coordinate = all } control { socket = cw.sock }' > all.conf\n"
-        "      cubewayd -c all.conf\n"
-        "  a server with cables:\n"
-        "      cluster = 7;\n"
-        "      torus { dims = \"4x4x4\"; coordinate = \"0,1,2\"; }\n"
-        "      links {\n"
-        "          \"+x\" { shim = raw; interface = eth1; }     # and so on for -x +y -y +z -z\n"
-        "      }\n"
-        "  cubewayd --check-config my.conf && cubewayd -c my.conf\n"
-        "\n"
-        "Signals: TERM and INT leave in order (a second one ends at once); HUP reads the log level again.\n"
-        "Exit codes: 0 left in order; 1 it could not start or run; 2 wrong option or configuration.\n"
-        "See cubewayd(8), cubewayd.conf(5); cwctl(1) talks to a running daemon.\n",
-        default_file);
+    const struct option all[OPTIONS] = {
+        {"-c", OPTION_TEXT, &w->file, "FILE", "configuration", false},
+        {"check-config", OPTION_FLAG, &w->check, NULL, "say everything that is wrong with it, and end; FILE may follow",
+         false},
+        {"show-config", OPTION_FLAG, &w->show, NULL, "print it with everything that it leaves out, and end", false},
+        {"log-level", OPTION_TEXT, &w->level, "LEVEL", "error, warn, info or debug, whatever the file says", false},
+        {"user", OPTION_TEXT, &w->user, "NAME", "run as this user once the links are open, whatever the file says",
+         false},
+        {"no-watcher", OPTION_FLAG, &w->no_watcher, NULL,
+         "no process that says goodbye to the neighbours if this one is killed", false},
+        {"version", OPTION_FLAG, &w->version, NULL, "print the version, and end", false},
+        {"foreground", OPTION_FLAG, &w->foreground, NULL, "there is no other way", true},
+    };
+    memcpy(option, all, sizeof all);
+}
+
+static void print_help(const struct option option[OPTIONS])
+{
+    puts("usage: cubewayd [-c FILE]\n"
+         "\n"
+         "The daemon of one server of a cluster that is wired as a 3D torus: it finds its neighbours over six links,\n"
+         "routes packets to servers and to keys, and runs services. It stays in the foreground and logs to standard\n"
+         "error; a service manager, or a shell's &, keeps it in the background.\n"
+         "\n"
+         "Options:");
+    options_print(option, OPTIONS, stdout);
+    puts("\n"
+         "First steps:\n"
+         "  a whole torus in this process, to try things on, without any right or cable:\n"
+         "      echo 'torus { dims = 3x3x3; coordinate = all } control { socket = cw.sock }' > all.conf\n"
+         "      cubewayd -c all.conf\n"
+         "  a server with cables:\n"
+         "      cluster = 7;\n"
+         "      torus { dims = \"4x4x4\"; coordinate = \"0,1,2\"; }\n"
+         "      links {\n"
+         "          \"+x\" { shim = raw; interface = eth1; }     # and so on for -x +y -y +z -z\n"
+         "      }\n"
+         "  cubewayd --check-config my.conf && cubewayd -c my.conf\n"
+         "\n"
+         "Signals: TERM and INT leave in order (a second one ends at once); HUP reads the log level again.\n"
+         "Exit codes: 0 left in order; 1 it could not start or run; 2 wrong option or configuration.\n"
+         "See cubewayd(8), cubewayd.conf(5); cwctl(1) talks to a running daemon.");
 }
 
 /* -1: go on; otherwise how to exit. */
-static int read_options(int argc, char **argv, struct options *o)
+static int read_options(int argc, char **argv, struct wish *w)
 {
-    static const struct option words[] = {
-        {"check-config", no_argument, NULL, 'k'},
-        {"show-config", no_argument, NULL, 's'},
-        {"log-level", required_argument, NULL, 'l'},
-        {"user", required_argument, NULL, 'u'},
-        {"no-watcher", no_argument, NULL, 'w'},
-        {"foreground", no_argument, NULL, 'f'},
-        {"version", no_argument, NULL, 'v'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    *o = (struct options){.file = default_file};
-    for (int c; (c = getopt_long(argc, argv, "c:fh", words, NULL)) != -1;) {
-        switch (c) {
-        case 'c':
-            o->file = optarg;
-            break;
-        case 'k':
-            o->check = true;
-            break;
-        case 's':
-            o->show = true;
-            break;
-        case 'l':
-            o->level = optarg;
-            break;
-        case 'u':
-            o->user = optarg;
-            break;
-        case 'w':
-            o->no_watcher = true;
-            break;
-        case 'f':
-            break; /* there is no other way */
-        case 'v':
-            puts("cubewayd " CW_VERSION);
-            return EXIT_FINE;
-        case 'h':
-            print_help(stdout);
-            return EXIT_FINE;
-        default:
-            fputs("cubewayd: --help says what there is\n", stderr);
-            return EXIT_USAGE;
-        }
-    }
-    if (optind < argc && o->check) {
-        o->file = argv[optind++];
-    }
-    if (optind < argc) {
-        fprintf(stderr, "cubewayd: '%s' is one word too many; cubewayd --help says what there is\n", argv[optind]);
+    static const struct option_traits traits[OPTIONS] = {[OPTIONS - 1] = {.letter = 'f'}};
+    struct option option[OPTIONS];
+    struct option_words words;
+    struct options of = {"cubewayd", option, OPTIONS, traits, .abbreviated = true};
+    *w = (struct wish){.file = default_file};
+    list_options(option, w);
+    int rc = options_read(&of, argc, argv, &words, stderr);
+    if (rc < 0) {
         return EXIT_USAGE;
     }
+    if (rc > 0) {
+        *w = (struct wish){.file = default_file}; /* the help shows values as the defaults */
+        print_help(option);
+        return EXIT_FINE;
+    }
+    if (w->version) {
+        puts("cubewayd " CW_VERSION);
+        return EXIT_FINE;
+    }
+    int used = w->check && words.count > 0 ? 1 : 0;
+    if (words.count > used) {
+        fprintf(stderr, "cubewayd: '%s' is one word too many; cubewayd --help says what there is\n", words.word[used]);
+        return EXIT_USAGE;
+    }
+    w->file = used > 0 ? words.word[0] : w->file;
     return -1;
 }
 
@@ -156,62 +140,62 @@ static const char realtime_takes[] =
     "it takes CAP_SYS_NICE, and under systemd a unit without RestrictRealtime: the drop-in "
     "/usr/share/doc/cubeway/examples/realtime.conf";
 
-static void print_doubt(void *context, const char *text)
+static void print_warning(void *context, const char *text)
 {
     const char *file = context;
     fprintf(stderr, "cubewayd: %s: warning: %s\n", file, text);
 }
 
 /* What the start would find, beyond what stands in the file. Gives how to exit. */
-static int check_more(const struct options *o, const struct daemon_config *config)
+static int check_more(const struct wish *w, const struct daemon_config *config)
 {
-    if (doubts_services(config, print_mistake, NULL) < 0) {
+    if (lint_services(config, print_mistake, NULL) < 0) {
         return EXIT_USAGE;
     }
     if (config->priority == CONFIG_REALTIME && config->place != CONFIG_WHOLE) {
-        printf("%s: priority = realtime is not tried now: %s\n", o->file, realtime_takes);
+        printf("%s: priority = realtime is not tried now: %s\n", w->file, realtime_takes);
     }
-    unsigned warnings = doubts_links(config, print_doubt, (void *)(uintptr_t)o->file);
+    unsigned warnings = lint_links(config, print_warning, (void *)(uintptr_t)w->file);
     for (unsigned i = 0; i < config->service_count; i++) {
         if (config->service[i].enabled && config->service[i].options > 0) {
-            printf("%s: options of service \"%s\" are checked when it starts, not now\n", o->file,
+            printf("%s: options of service \"%s\" are checked when it starts, not now\n", w->file,
                    config->service[i].name);
         }
     }
     if (warnings > 0) {
-        printf("%s: good, with %u warning%s\n", o->file, warnings, warnings == 1 ? "" : "s");
+        printf("%s: good, with %u warning%s\n", w->file, warnings, warnings == 1 ? "" : "s");
     } else {
-        printf("%s: good\n", o->file);
+        printf("%s: good\n", w->file);
     }
     return EXIT_FINE;
 }
 
 /* -1: go on. */
-static int read_config(const struct options *o, struct daemon_config *config)
+static int read_config(const struct wish *w, struct daemon_config *config)
 {
-    if (config_load(o->file, config, print_mistake, NULL) < 0) {
+    if (config_load(w->file, config, print_mistake, NULL) < 0) {
         return EXIT_USAGE;
     }
-    if (o->level != NULL && !log_level_parse(o->level, &config->log_level)) {
-        fprintf(stderr, "cubewayd: --log-level %s: expected error, warn, info or debug\n", o->level);
+    if (w->level != NULL && !log_level_parse(w->level, &config->log_level)) {
+        fprintf(stderr, "cubewayd: --log-level %s: expected error, warn, info or debug\n", w->level);
         return EXIT_USAGE;
     }
-    if (o->user != NULL) {
-        if (strlen(o->user) >= sizeof config->user) {
+    if (w->user != NULL) {
+        if (strlen(w->user) >= sizeof config->user) {
             fprintf(stderr, "cubewayd: --user: too long a name\n");
             return EXIT_USAGE;
         }
-        snprintf(config->user, sizeof config->user, "%s", o->user);
+        snprintf(config->user, sizeof config->user, "%s", w->user);
     }
-    config->watcher = config->watcher && !o->no_watcher;
-    if (o->show) {
+    config->watcher = config->watcher && !w->no_watcher;
+    if (w->show) {
         config_write(config, stdout);
         return EXIT_FINE;
     }
     if (job_host_check(config, print_mistake, NULL) < 0) {
         return EXIT_USAGE;
     }
-    return o->check ? check_more(o, config) : -1;
+    return w->check ? check_more(w, config) : -1;
 }
 
 /* ---- What a running daemon holds, in the order of its opening ------------------------------------------------------ */
@@ -287,7 +271,7 @@ static int open_shims(struct daemon *d, char why[static LINKS_WHY])
 {
     int rc = links_open_all(&d->config, d->shim, why);
     for (int i = 0; i < RIVAL_TRIES && rc == -EADDRINUSE; i++) {
-        nanosleep(&(struct timespec){.tv_nsec = RIVAL_PAUSE_MS * 1000000}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = CW_MS(RIVAL_PAUSE_MS).ns}, NULL);
         rc = links_open_all(&d->config, d->shim, why);
     }
     return rc;
@@ -421,7 +405,7 @@ static void on_child(void *context, struct host *h)
     }
 }
 
-static void log_doubt(void *context, const char *text)
+static void log_warning(void *context, const char *text)
 {
     struct daemon *d = context;
     LOG(d->log, CW_LOG_WARN, "the configuration leaves a link out", {"why", text});
@@ -464,7 +448,7 @@ static bool open_all(struct daemon *d)
     if (privileges_limit(why) < 0) {
         return fail(d, "rights cannot be limited", why);
     }
-    (void)doubts_links(&d->config, log_doubt, d);
+    (void)lint_links(&d->config, log_warning, d);
     if (!open_state(d, &incarnation) || !open_links(d) || !open_jobs(d) || !open_files(d) ||
         !open_host(d, incarnation) || !listen_to_signals(d) || !open_doors(d)) {
         return false;
@@ -504,9 +488,9 @@ int main(int argc, char **argv)
 {
     static struct daemon daemon; /* large, and there is one */
     struct daemon *d = &daemon;
-    struct options options;
-    int rc = read_options(argc, argv, &options);
-    rc = rc < 0 ? read_config(&options, &d->config) : rc;
+    struct wish wish;
+    int rc = read_options(argc, argv, &wish);
+    rc = rc < 0 ? read_config(&wish, &d->config) : rc;
     if (rc >= 0) {
         return rc;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scenario/program.h"
 
+#include "base/nearest.h"
 #include "cubeway/version.h"
 
 #include <stdarg.h>
@@ -17,7 +18,7 @@ static void print_usage(const struct program *p, FILE *out)
     }
     fprintf(out, "usage: %s COMMAND [options]\n\n%s\n\nCommands:\n", p->name, p->purpose);
     for (size_t i = 0; p->commands[i] != NULL; i++) {
-        fprintf(out, "  %-*s  %s\n", width, p->commands[i]->name, p->commands[i]->summary);
+        options_print_row(p->commands[i]->name, p->commands[i]->summary, width + 1, out);
     }
     fprintf(out, "\n%s COMMAND --help explains one, with an example; %s --version\n\n%s\n", p->name, p->name,
             p->ending);
@@ -54,7 +55,7 @@ int program_main(const struct program *p, int argc, char **argv)
             return about ? c->run(c, 2, asked) : c->run(c, argc - 1, argv + 1);
         }
     }
-    const char *near = options_nearest(word, strlen(word), command_name, p, count);
+    const char *near = nearest_name(word, strlen(word), command_name, p, count);
     if (near != NULL) {
         fprintf(stderr, "%s: unknown command '%s'; did you mean %s?\n", p->name, word, near);
     } else {

@@ -1,123 +1,67 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "commandline/options.h"
 
+#include "base/check.h"
+#include "base/nearest.h"
 #include "base/quantity.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
-enum { NAME_MAX_LENGTH = 32 };
+enum { COLUMN = 24, DEFAULT_SHOWN = 60 };
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
+/* ---- One option ------------------------------------------------------------------------------------------------------- */
 
-/* Letters to insert, take away, change or swap to make one short word the other (Damerau, Levenshtein). */
-static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
+/* Its value as a setting, for the kinds that have one; traits may be NULL. */
+static struct setting setting_of(const struct option *o, const struct option_traits *traits)
 {
-    size_t row[3][NAME_MAX_LENGTH + 1];
-    if (a_length > NAME_MAX_LENGTH || b_length > NAME_MAX_LENGTH) {
-        return SIZE_MAX;
-    }
-    for (size_t i = 0; i <= a_length; i++) {
-        size_t *now = row[i % 3], *before = row[(i + 2) % 3], *earlier = row[(i + 1) % 3];
-        for (size_t j = 0; j <= b_length; j++) {
-            if (i == 0 || j == 0) {
-                now[j] = i + j;
-                continue;
-            }
-            now[j] = least(least(now[j - 1], before[j]) + 1, before[j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-                now[j] = least(now[j], earlier[j - 2] + 1);
-            }
-        }
-    }
-    return row[a_length % 3][b_length];
-}
-
-const char *options_nearest(const char *name, size_t length, const char *(*nth)(const void *context, size_t i),
-                            const void *context, size_t count)
-{
-    const char *best = NULL;
-    size_t best_distance = SIZE_MAX;
-    for (size_t i = 0; i < count; i++) {
-        const char *candidate = nth(context, i);
-        size_t candidate_length = strlen(candidate);
-        bool begins = length >= 2 && candidate_length > length && memcmp(name, candidate, length) == 0;
-        size_t d = begins ? 1 : distance(name, length, candidate, candidate_length);
-        if (d < best_distance) {
-            best_distance = d;
-            best = candidate;
-        }
-    }
-    return best_distance <= 1 + length / 3 ? best : NULL;
-}
-
-static const char *option_name(const void *context, size_t i)
-{
-    return ((const struct option *)context)[i].name;
+    static const struct {
+        enum setting_kind kind;
+        size_t size;
+        const char *argument;
+    } kinds[] = {
+        [OPTION_COUNT] = {SETTING_COUNT, sizeof(uint64_t), "N"},
+        [OPTION_SMALL] = {SETTING_COUNT, sizeof(uint32_t), "N"},
+        [OPTION_SPAN] = {SETTING_SPAN, sizeof(cw_span), "TIME"},
+        [OPTION_SECONDS] = {SETTING_SPAN, sizeof(cw_span), "TIME"},
+        [OPTION_RATE] = {SETTING_RATE, sizeof(uint64_t), "RATE"},
+        [OPTION_PPM] = {SETTING_PPM, sizeof(uint32_t), "PERCENT"},
+        [OPTION_DIMS] = {SETTING_DIMS, sizeof(cw_dims), "XxYxZ"},
+        [OPTION_RANGE] = {SETTING_RANGE, sizeof(struct setting_range), "A..B"},
+        [OPTION_RATIO] = {SETTING_RATIO, sizeof(int64_t), "NUMBER"},
+    };
+    CHECK(o->kind != OPTION_FLAG && o->kind < sizeof kinds / sizeof *kinds && kinds[o->kind].size > 0);
+    return (struct setting){
+        .name = kinds[o->kind].argument, /* what it is called where the option does not say */
+        .kind = kinds[o->kind].kind,
+        .size = kinds[o->kind].size,
+        .least = traits != NULL ? traits->least : 0,
+        .most = traits != NULL && traits->most != 0 ? traits->most : SETTING_ANY,
+        .seconds = o->kind == OPTION_SECONDS,
+    };
 }
 
 static const char *argument_of(const struct option *o)
 {
-    static const char *const words[] = {
-        [OPTION_FLAG] = "",      [OPTION_TEXT] = "TEXT",    [OPTION_COUNT] = "N",     [OPTION_SMALL] = "N",
-        [OPTION_SPAN] = "TIME",  [OPTION_RATE] = "RATE",    [OPTION_PPM] = "PERCENT", [OPTION_DIMS] = "XxYxZ",
-        [OPTION_RANGE] = "A..B", [OPTION_RATIO] = "NUMBER", [OPTION_LIST] = "TEXT",
-    };
-    return o->argument != NULL ? o->argument : words[o->kind];
+    if (o->kind == OPTION_FLAG) {
+        return "";
+    }
+    if (o->argument != NULL) {
+        return o->argument;
+    }
+    return o->kind == OPTION_TEXT || o->kind == OPTION_LIST ? "TEXT" : setting_of(o, NULL).name;
 }
 
-static const char *expected(enum option_kind kind)
+static void say_expected(const struct option *o, const struct option_traits *traits, char out[static SETTING_WHY])
 {
-    static const char *const words[] = {
-        [OPTION_FLAG] = "no value",
-        [OPTION_TEXT] = "a text",
-        [OPTION_COUNT] = "a whole number, as 1000 or 10k",
-        [OPTION_SMALL] = "a whole number, as 1000 or 10k",
-        [OPTION_SPAN] = "a time with its unit, as 50ms or 1.5s",
-        [OPTION_RATE] = "a rate with its unit, as 1gbit or 100mbit",
-        [OPTION_PPM] = "a percentage, as 98% or 0.5%",
-        [OPTION_DIMS] = "dimensions of 1 to 256 each, as 8x8x8",
-        [OPTION_RANGE] = "a number or a range, as 7 or 1..100",
-        [OPTION_RATIO] = "a number, as 2 or 0.5",
-        [OPTION_LIST] = "a text, at most 16 of them",
-    };
-    return words[kind];
-}
-
-static int read_range(const char *text, size_t length, struct option_range *out)
-{
-    const char *dots = memchr(text, '.', length);
-    size_t head = dots == NULL ? length : (size_t)(dots - text);
-    struct option_range range;
-    int rc = quantity_count(text, head, &range.first);
-    range.last = range.first;
-    if (rc == 0 && dots != NULL) {
-        rc = length - head < 3 || dots[1] != '.' ? -EINVAL : quantity_count(dots + 2, length - head - 2, &range.last);
+    if (o->kind == OPTION_TEXT) {
+        snprintf(out, SETTING_WHY, "%s", o->argument != NULL ? o->argument : "a text");
+    } else if (o->kind == OPTION_LIST) {
+        snprintf(out, SETTING_WHY, "a text, at most %d of them", OPTION_WORDS_MAX);
+    } else {
+        struct setting s = setting_of(o, traits);
+        setting_expected(&s, out);
     }
-    if (rc == 0 && range.last < range.first) {
-        rc = -EINVAL;
-    }
-    if (rc == 0) {
-        *out = range;
-    }
-    return rc;
-}
-
-static int read_small(const char *text, size_t length, uint32_t *out)
-{
-    uint64_t value;
-    int rc = quantity_count(text, length, &value);
-    if (rc == 0 && value > UINT32_MAX) {
-        rc = -ERANGE;
-    }
-    if (rc == 0) {
-        *out = (uint32_t)value;
-    }
-    return rc;
 }
 
 static int add_word(struct option_words *words, const char *text)
@@ -129,185 +73,265 @@ static int add_word(struct option_words *words, const char *text)
     return 0;
 }
 
-static int read_value(const struct option *o, const char *text)
+static int read_value(const struct option *o, const struct option_traits *traits, const char *text)
 {
-    size_t length = strlen(text);
-    switch (o->kind) {
-    case OPTION_FLAG:
-        break;
-    case OPTION_TEXT:
+    if (o->kind == OPTION_TEXT) {
         *(const char **)o->value = text;
         return 0;
-    case OPTION_COUNT:
-        return quantity_count(text, length, o->value);
-    case OPTION_SMALL:
-        return read_small(text, length, o->value);
-    case OPTION_SPAN:
-        return quantity_span(text, length, o->value);
-    case OPTION_RATE:
-        return quantity_rate(text, length, o->value);
-    case OPTION_PPM:
-        return quantity_ppm(text, length, o->value);
-    case OPTION_DIMS:
-        return quantity_dims(text, length, o->value);
-    case OPTION_RANGE:
-        return read_range(text, length, o->value);
-    case OPTION_RATIO:
-        return quantity_millionths(text, length, o->value);
-    case OPTION_LIST:
+    }
+    if (o->kind == OPTION_LIST) {
         return add_word(o->value, text);
     }
-    return -EINVAL;
+    struct setting s = setting_of(o, traits);
+    return setting_read(&s, text, strlen(text), o->value);
 }
 
-static const struct option *find(const struct option *option, size_t count, const char *name, size_t length)
+/* ---- A command line --------------------------------------------------------------------------------------------------- */
+
+struct reading {
+    const struct options *of;
+    int argc;
+    char *const *argv;
+    int at; /* the word at hand */
+    FILE *errors;
+};
+
+static const struct option *find(const struct options *of, const char *name, size_t length)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (strlen(option[i].name) == length && memcmp(option[i].name, name, length) == 0) {
-            return &option[i];
+    const struct option *begins = NULL;
+    bool several = false;
+    for (size_t i = 0; i < of->count; i++) {
+        const struct option *o = &of->option[i];
+        if (o->name[0] == '-' || strncmp(o->name, name, length) != 0) {
+            continue;
+        }
+        if (o->name[length] == '\0') {
+            return o;
+        }
+        several = begins != NULL;
+        begins = o;
+    }
+    return of->abbreviated && !several && length > 0 ? begins : NULL;
+}
+
+static const struct option_traits *traits_of(const struct options *of, const struct option *o)
+{
+    static const struct option_traits none;
+    return of->traits != NULL ? &of->traits[o - of->option] : &none;
+}
+
+static const struct option *find_letter(const struct options *of, char letter)
+{
+    for (const struct option *o = of->option; o < of->option + of->count; o++) {
+        if ((o->name[0] == '-' && o->name[1] == letter) || traits_of(of, o)->letter == letter) {
+            return o;
         }
     }
     return NULL;
 }
 
-static int say_unknown(const char *program, const struct option *option, size_t count, const char *name, size_t length,
-                       FILE *errors)
+static const char *option_name(const void *context, size_t i)
 {
-    const char *near = options_nearest(name, length, option_name, option, count);
-    fprintf(errors, "%s: unknown option --%.*s", program, (int)length, name);
-    if (near != NULL) {
-        fprintf(errors, "; did you mean --%s?\n", near);
+    return ((const struct option *)context)[i].name;
+}
+
+static int say_unknown(const struct reading *r, const char *name, size_t length)
+{
+    const char *program = r->of->program;
+    const char *near = nearest_name(name, length, option_name, r->of->option, r->of->count);
+    fprintf(r->errors, "%s: unknown option --%.*s", program, (int)length, name);
+    if (near != NULL && near[0] != '-') {
+        fprintf(r->errors, "; did you mean --%s?\n", near);
     } else {
-        fprintf(errors, "; %s --help lists them\n", program);
+        fprintf(r->errors, "; %s --help lists them\n", program);
     }
     return -EINVAL;
 }
 
-/* One word of argv; *at moves on when its value is the next one. */
-static int parse_option(const char *program, const struct option *option, size_t count, int argc, char *const argv[],
-                        int *at, FILE *errors)
+static int say_no_value(const struct reading *r, const struct option *o, const char *shown)
 {
-    const char *name = argv[*at] + 2;
-    const char *value = strchr(name, '=');
-    size_t length = value != NULL ? (size_t)(value - name) : strlen(name);
-    const struct option *o = find(option, count, name, length);
-    if (o == NULL) {
-        return say_unknown(program, option, count, name, length, errors);
+    char expected[SETTING_WHY];
+    say_expected(o, traits_of(r->of, o), expected);
+    fprintf(r->errors, "%s: %s needs a value: %s\n", r->of->program, shown, expected);
+    return -EINVAL;
+}
+
+static int say_bad(const struct reading *r, const struct option *o, const char *shown, const char *value, int rc)
+{
+    char expected[SETTING_WHY];
+    say_expected(o, traits_of(r->of, o), expected);
+    fprintf(r->errors, "%s: %s %s: %sexpected %s\n", r->of->program, shown, value,
+            rc == -ERANGE ? "out of range; " : "", expected);
+    return -EINVAL;
+}
+
+/* The value that stands in the next word, or NULL. */
+static const char *next_value(struct reading *r, const struct option *o)
+{
+    const char *next = r->at + 1 < r->argc ? r->argv[r->at + 1] : NULL;
+    bool number = next != NULL && next[0] >= '0' && next[0] <= '9' && strchr(next, ',') == NULL;
+    if (next == NULL || (traits_of(r->of, o)->bare && !number)) {
+        return NULL;
     }
+    r->at++;
+    return next;
+}
+
+/* The option at hand, which was written as `shown`; value: what stood in the same word, or NULL. */
+static int take_option(struct reading *r, const struct option *o, const char *shown, const char *value)
+{
+    const struct options *of = r->of;
     if (o->kind == OPTION_FLAG) {
         if (value != NULL) {
-            fprintf(errors, "%s: --%s takes no value\n", program, o->name);
+            fprintf(r->errors, "%s: %s takes no value\n", of->program, shown);
             return -EINVAL;
         }
         *(bool *)o->value = true;
-        return 0;
+        return of->given != NULL ? of->given(of->context, o, NULL) : 0;
     }
-    if (value != NULL) {
-        value++;
-    } else if (*at + 1 < argc) {
-        value = argv[++*at];
-    } else {
-        fprintf(errors, "%s: --%s needs a value: %s\n", program, o->name, expected(o->kind));
+    value = value != NULL ? value : next_value(r, o);
+    if (value == NULL && !traits_of(of, o)->bare) {
+        return say_no_value(r, o, shown);
+    }
+    int rc = value != NULL ? read_value(o, traits_of(of, o), value) : 0;
+    if (rc < 0) {
+        return say_bad(r, o, shown, value, rc);
+    }
+    return of->given != NULL ? of->given(of->context, o, value) : 0;
+}
+
+/* 1: help is asked for, and no option of the table. */
+static int take_long(struct reading *r)
+{
+    const char *name = r->argv[r->at] + 2;
+    const char *value = strchr(name, '=');
+    size_t length = value != NULL ? (size_t)(value - name) : strlen(name);
+    const struct option *o = find(r->of, name, length);
+    if (o == NULL) {
+        return strcmp(name, "help") == 0 ? 1 : say_unknown(r, name, length);
+    }
+    char shown[80];
+    snprintf(shown, sizeof shown, "--%s", o->name);
+    return take_option(r, o, shown, value != NULL ? value + 1 : NULL);
+}
+
+/* A word with one dash. */
+static int take_short(struct reading *r)
+{
+    const char *word = r->argv[r->at];
+    const struct option *o = find_letter(r->of, word[1]);
+    if (o != NULL && (word[2] == '\0' || o->kind != OPTION_FLAG)) {
+        const char shown[] = {'-', word[1], '\0'};
+        return take_option(r, o, shown, word[2] != '\0' ? word + 2 : NULL);
+    }
+    if (strcmp(word, "-h") == 0) {
+        return 1;
+    }
+    bool number = word[1] >= '0' && word[1] <= '9';
+    fprintf(r->errors, "%s: %s%s%s\n", r->of->program, number ? "" : "unknown option ", word,
+            number ? ": no number here is below 0; a server is x,y,z, counted from 0,0,0"
+                   : "; options have two dashes");
+    return -EINVAL;
+}
+
+/* A word that is no option: "-x" is a link. */
+static bool is_plain(const char *word)
+{
+    cw_link link;
+    return word[0] != '-' || word[1] == '\0' || quantity_link(word, strlen(word), &link) == 0;
+}
+
+static int take_word(struct reading *r, struct option_words *words)
+{
+    const char *program = r->of->program, *word = r->argv[r->at];
+    if (words == NULL) {
+        fprintf(r->errors, "%s: what is '%s'? %s --help says what it takes\n", program, word, program);
         return -EINVAL;
     }
-    int rc = read_value(o, value);
-    if (rc < 0) {
-        fprintf(errors, "%s: --%s %s: %s; expected %s\n", program, o->name, value,
-                rc == -ERANGE ? "out of range" : "cannot be read", expected(o->kind));
+    if (add_word(words, word) < 0) {
+        fprintf(r->errors, "%s: more than %d words\n", program, OPTION_WORDS_MAX);
         return -EINVAL;
     }
     return 0;
+}
+
+int options_read(const struct options *options, int argc, char *const argv[], struct option_words *words, FILE *errors)
+{
+    struct reading r = {.of = options, .argc = argc, .argv = argv, .errors = errors};
+    bool ended = false;
+    int rc = 0;
+    if (words != NULL) {
+        words->count = 0;
+    }
+    for (r.at = 1; r.at < argc && rc == 0; r.at++) {
+        const char *word = argv[r.at];
+        bool verbatim = options->verbatim != NULL && words != NULL && words->count >= 2 &&
+                        strcmp(words->word[0], options->verbatim) == 0;
+        if (ended || verbatim || is_plain(word)) {
+            rc = take_word(&r, words);
+        } else if (strcmp(word, "--") == 0) {
+            ended = true;
+        } else {
+            rc = word[1] == '-' ? take_long(&r) : take_short(&r);
+        }
+    }
+    if (words != NULL) {
+        words->ended = ended;
+    }
+    return rc;
 }
 
 int options_parse(const char *program, const struct option *option, size_t count, int argc, char *const argv[],
                   struct option_words *words, FILE *errors)
 {
-    bool options = true;
-    if (words != NULL) {
-        words->count = 0;
-    }
-    for (int i = 1; i < argc; i++) {
-        if (options && strcmp(argv[i], "--") == 0) {
-            options = false;
-            continue;
-        }
-        if (options && (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)) {
-            return 1;
-        }
-        if (options && strncmp(argv[i], "--", 2) == 0) {
-            if (parse_option(program, option, count, argc, argv, &i, errors) < 0) {
-                return -EINVAL;
-            }
-            continue;
-        }
-        cw_link link;
-        if (options && argv[i][0] == '-' && argv[i][1] != '\0' && quantity_link(argv[i], strlen(argv[i]), &link) < 0) {
-            fprintf(errors, "%s: unknown option %s; options have two dashes\n", program, argv[i]);
-            return -EINVAL;
-        }
-        if (words == NULL || words->count == OPTION_WORDS_MAX) {
-            fprintf(errors, "%s: what is '%s'? %s --help says what it takes\n", program, argv[i], program);
-            return -EINVAL;
-        }
-        words->word[words->count++] = argv[i];
-    }
-    return 0;
+    struct options options = {.program = program, .option = option, .count = count};
+    return options_read(&options, argc, argv, words, errors);
 }
 
-/* The default as text; empty when there is none worth showing. */
+/* ---- Help ------------------------------------------------------------------------------------------------------------- */
+
+void options_print_row(const char *left, const char *right, int width, FILE *out)
+{
+    fprintf(out, "  %-*s %s\n", width, left, right);
+}
+
+/* " (3x3x3)": the default, where there is one worth showing. */
 static void show_default(const struct option *o, char *out, size_t room)
 {
-    char text[2 * QUANTITY_TEXT] = "";
-    switch (o->kind) {
-    case OPTION_FLAG:
-    case OPTION_LIST:
-        break;
-    case OPTION_TEXT:
-        if (*(const char **)o->value != NULL) {
-            snprintf(text, sizeof text, "%.60s", *(const char **)o->value);
+    char text[SETTING_VALUE] = "";
+    if (o->value == NULL || o->kind == OPTION_FLAG || o->kind == OPTION_LIST) {
+        out[0] = '\0';
+        return;
+    }
+    if (o->kind == OPTION_TEXT) {
+        const char *value = *(const char **)o->value;
+        snprintf(text, sizeof text, "%.*s", DEFAULT_SHOWN, value != NULL ? value : "");
+    } else {
+        struct setting s = setting_of(o, NULL);
+        (void)setting_write(&s, o->value, text);
+    }
+    snprintf(out, room, text[0] != '\0' ? " (%.*s)" : "%.*s", DEFAULT_SHOWN, text);
+}
+
+void options_print_rows(const struct option *option, size_t count, FILE *out)
+{
+    for (const struct option *o = option; o < option + count; o++) {
+        char left[80], right[256], usual[DEFAULT_SHOWN + 8];
+        if (o->hidden) {
+            continue;
         }
-        break;
-    case OPTION_COUNT:
-        snprintf(text, sizeof text, "%" PRIu64, *(const uint64_t *)o->value);
-        break;
-    case OPTION_SMALL:
-        snprintf(text, sizeof text, "%" PRIu32, *(const uint32_t *)o->value);
-        break;
-    case OPTION_SPAN:
-        quantity_span_format(*(const cw_span *)o->value, text);
-        break;
-    case OPTION_RATE:
-        quantity_rate_format(*(const uint64_t *)o->value, text);
-        break;
-    case OPTION_PPM:
-        quantity_ppm_format(*(const uint32_t *)o->value, text);
-        break;
-    case OPTION_DIMS:
-        quantity_dims_format(*(const cw_dims *)o->value, text);
-        break;
-    case OPTION_RANGE: {
-        const struct option_range *r = o->value;
-        snprintf(text, sizeof text, "%" PRIu64 "..%" PRIu64, r->first, r->last);
-        break;
+        snprintf(left, sizeof left, "%s%s %s", o->name[0] == '-' ? "" : "--", o->name, argument_of(o));
+        show_default(o, usual, sizeof usual);
+        snprintf(right, sizeof right, "%s%s", o->help, usual);
+        options_print_row(left, right, COLUMN, out);
     }
-    case OPTION_RATIO:
-        quantity_millionths_format(*(const int64_t *)o->value, text);
-        break;
-    }
-    snprintf(out, room, "%s%s%s", text[0] != '\0' ? " (" : "", text, text[0] != '\0' ? ")" : "");
 }
 
 void options_print(const struct option *option, size_t count, FILE *out)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct option *o = &option[i];
-        char left[64], right[80];
-        if (o->hidden) {
-            continue;
-        }
-        snprintf(left, sizeof left, "--%s %s", o->name, argument_of(o));
-        show_default(o, right, sizeof right);
-        fprintf(out, "  %-24s %s%s\n", left, o->help, right);
+    const struct options of = {.option = option, .count = count};
+    options_print_rows(option, count, out);
+    if (find(&of, "help", 4) == NULL) {
+        options_print_row("--help", "this text", COLUMN, out);
     }
-    fprintf(out, "  %-24s %s\n", "--help", "this text");
 }

@@ -1,69 +1,90 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options.h - command lines by table: the table is the parser, the help and the check.
+ * options.h - command lines by table, for all programs: one table of options is their parser, their check and their help.
  *
- *     --name value    --name=value    --flag    and words without dashes, in any order; "--" ends the options
+ *     --name value    --name=value    --flag    -c value    and words without dashes, in any order; "--" ends the options
  *
- * An unknown option is an error that names the nearest known one, if one is near; a value that does not read says what was expected.
- * Nothing is kept between calls.
+ * An unknown option is a mistake, which names the nearest known option if one is near; so is a value that cannot be read,
+ * with what was expected. Nothing is kept between calls.
  */
 #ifndef COMMANDLINE_OPTIONS_H
 #define COMMANDLINE_OPTIONS_H
 
+#include "base/setting.h"
 #include "cubeway/time.h"
-#include "cubeway/types.h"
 
 #include <stdio.h>
 
 enum option_kind {
-    OPTION_FLAG,  /* bool */
-    OPTION_TEXT,  /* const char *, borrowed from argv */
-    OPTION_COUNT, /* uint64_t */
-    OPTION_SMALL, /* uint32_t: a count */
-    OPTION_SPAN,  /* cw_span */
-    OPTION_RATE,  /* uint64_t, bits per second */
-    OPTION_PPM,   /* uint32_t, parts per million: "98%" */
-    OPTION_DIMS,  /* cw_dims */
-    OPTION_RANGE, /* struct option_range: "7" or "1..100" */
-    OPTION_RATIO, /* int64_t, millionths: "0.5" */
-    OPTION_LIST,  /* struct option_words: a text, and one more each time it is given */
+    OPTION_FLAG,    /* bool: has no value, and sets true */
+    OPTION_TEXT,    /* const char *, borrowed from argv */
+    OPTION_COUNT,   /* uint64_t */
+    OPTION_SMALL,   /* uint32_t: a count */
+    OPTION_SPAN,    /* cw_span */
+    OPTION_SECONDS, /* cw_span; a number without a unit is in seconds */
+    OPTION_RATE,    /* uint64_t, bits per second */
+    OPTION_PPM,     /* uint32_t, parts per million: "98%" */
+    OPTION_DIMS,    /* cw_dims */
+    OPTION_RANGE,   /* struct setting_range: "7" or "1..100" */
+    OPTION_RATIO,   /* int64_t, millionths: "0.5" */
+    OPTION_LIST,    /* struct option_words: a text, and one more each time that the option is given */
 };
 
-struct option_range {
-    uint64_t first, last; /* both included */
-};
-
-enum { OPTION_WORDS_MAX = 16 };
+enum { OPTION_WORDS_MAX = 48 };
 struct option_words {
-    const char *word[OPTION_WORDS_MAX];
+    const char *word[OPTION_WORDS_MAX]; /* borrowed from argv */
     int count;
+    bool ended; /* there was a "--" */
 };
 
 struct option {
-    const char *name; /* without the dashes */
+    const char *name; /* without the dashes; "-c": it has a letter only */
     enum option_kind kind;
-    void *value;          /* of the type above; holds the default, and is what help shows */
-    const char *argument; /* what help calls the value; NULL: by kind */
+    void *value;          /* of the type above; holds the default, which help shows; NULL: help shows none */
+    const char *argument; /* what help calls the value; NULL: the kind says it */
     const char *help;     /* one line */
-    bool hidden;          /* understood, not shown */
+    bool hidden;          /* understood, and not in the help */
+};
+
+/* What few options have. */
+struct option_traits {
+    char letter;          /* 'h': "-h" is a second name; '\0': none */
+    bool bare;            /* its value may be missing; the next word is the value only when it looks like a number */
+    uint64_t least, most; /* of the value, as a setting's (base/setting.h); most 0: as the kind has it */
+};
+
+struct options {
+    const char *program; /* every mistake begins with "<program>: " */
+    const struct option *option;
+    size_t count;
+    const struct option_traits *traits; /* traits[i] are those of option[i]; NULL: none has any */
+    bool abbreviated; /* a name's beginning is enough where no other name begins so, as getopt_long() has it */
+    const char
+        *verbatim; /* after this word and one more, all words are taken as they are, with their dashes; or NULL */
+    /* Called for each option in the order of argv, once its value is set; text is NULL for one without a value. Gives 0, or
+     * -EINVAL after one line on `errors`. NULL: nothing is called. */
+    int (*given)(void *context, const struct option *option, const char *text);
+    void *context;
 };
 
 /*
- * Reads argv[1..argc); the names of links ("-x") are words. 0; 1 when --help was asked for (the caller prints it); -EINVAL after one line on `errors` which begins with
- * "<program>: ". words may be NULL when the command takes none.
+ * Reads argv[1..argc). Names of links ("-x") are words, not options; words may be NULL when none is expected. 0; 1 when
+ * --help or -h was asked for and is no option of the table (the caller prints its help); -EINVAL after one line on `errors`.
  */
+CW_MUST_CHECK int options_read(const struct options *options, int argc, char *const argv[], struct option_words *words,
+                               FILE *errors);
+/* The same, of a plain table. */
 CW_MUST_CHECK int options_parse(const char *program, const struct option *option, size_t count, int argc,
                                 char *const argv[], struct option_words *words, FILE *errors);
 
-/* Two columns: "  --dims XxYxZ    shape of the torus (3x3x3)". Call it before the values are changed: they are the defaults. */
-void options_print(const struct option *option, size_t count, FILE *out);
-
 /*
- * The first of the names that are nearest to `name`, or NULL when none is near. Far apart are names by the letters to insert, take
- * away, change or swap between neighbours to make one the other; near is at most one of these, and one more for every three
- * letters of `name`. A name that begins with `name`, of two letters or more, is as near as one letter.
+ * Help in two columns: "  --dims XxYxZ    shape of the torus (3x3x3)", and a last line for --help if the table has none.
+ * Call it before the values are changed: what they hold is shown as the default.
  */
-const char *options_nearest(const char *name, size_t length, const char *(*nth)(const void *context, size_t i),
-                            const void *context, size_t count);
+void options_print(const struct option *option, size_t count, FILE *out);
+/* The same without the last line. */
+void options_print_rows(const struct option *option, size_t count, FILE *out);
+/* One row of two columns, for lists of commands; `width` is that of the first. */
+void options_print_row(const char *left, const char *right, int width, FILE *out);
 
 #endif

@@ -171,7 +171,7 @@ static int run_all(struct swarm *w)
 
 static int run(const struct program_command *self, int argc, char **argv)
 {
-    struct option_range seeds = {1, 100};
+    struct setting_range seeds = {1, 100};
     struct swarm w = {.servers_max = SERVERS_MAX, .jobs = 1, .seconds = RUN_SECONDS, .tries = SHRINK_TRIES, .out = "."};
     bool json = false;
     const struct option option[] = {

@@ -19,7 +19,8 @@ class Main(net_kit.Case):
         self.assertRegex(self.cubewayd("--version").stdout, r"^cubewayd \d+\.\d+\.\d+\n$")
 
     def test_wrong_options(self):
-        self.assertIn("--help says", self.cubewayd("--nonsense", code=2).stderr)
+        self.assertIn("--help lists", self.cubewayd("--nonsense", code=2).stderr)
+        self.assertIn("did you mean --user?", self.cubewayd("--usr", "me", code=2).stderr)
         self.assertIn("'word' is one word too many", self.cubewayd("word", code=2).stderr)
         self.assertIn("expected error, warn", self.cubewayd("-c", self.file(WHOLE), "--log-level", "loud", code=2).stderr)
         self.assertIn("No such file", self.cubewayd("-c", "/nowhere/x.conf", code=2).stderr)

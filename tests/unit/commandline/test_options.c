@@ -12,7 +12,7 @@ struct values {
     uint32_t small, ppm;
     cw_span span;
     cw_dims dims;
-    struct option_range range;
+    struct setting_range range;
     int64_t ratio;
 };
 enum { OPTIONS = 10 };
@@ -86,12 +86,12 @@ START_TEST(bad)
         {"--linkrate=3", "unknown option --linkrate; did you mean --link-rate?"},
         {"--zzzzzzzz", "unknown option --zzzzzzzz; cwsim test --help lists them"},
         {"--json=1", "--json takes no value"},
-        {"--dims", "--dims needs a value: dimensions of 1 to 256 each, as 8x8x8"},
-        {"--dims 3x3", "--dims 3x3: cannot be read; expected dimensions"},
-        {"--measure 5", "--measure 5: cannot be read; expected a time with its unit"},
+        {"--dims", "--dims needs a value: dimensions of 1 to 256 each, as 3x3x3"},
+        {"--dims 3x3", "--dims 3x3: expected dimensions"},
+        {"--measure 5", "--measure 5: expected a time with its unit"},
         {"--small 5G", "--small 5G: out of range"},
-        {"--seeds 9..3", "--seeds 9..3: cannot be read; expected a number or a range"},
-        {"--seeds 9.3", "--seeds 9.3: cannot be read"},
+        {"--seeds 9..3", "--seeds 9..3: expected a number or a range"},
+        {"--seeds 9.3", "--seeds 9.3: expected a number or a range"},
         {"-j", "unknown option -j; options have two dashes"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -114,6 +114,120 @@ START_TEST(words_refused)
 }
 END_TEST
 
+/* A command line of its own table: what was given goes to `given`, with its text. */
+struct own {
+    uint64_t count;
+    cw_span span, seconds;
+    bool flag, foreground;
+    const char *file;
+    char given[200];
+};
+
+static int on_given(void *context, const struct option *option, const char *text)
+{
+    struct own *own = context;
+    size_t used = strlen(own->given);
+    snprintf(own->given + used, sizeof own->given - used, "%s=%s ", option->name, text != NULL ? text : "");
+    return 0;
+}
+
+static int read_own(struct own *own, const char *line, bool abbreviated, struct option_words *words,
+                    char said[static 256])
+{
+    static char copy[256];
+    char *argv[40] = {(char[]){"own"}};
+    int argc = 1;
+    const struct option table[] = {
+        {"count", OPTION_COUNT, &own->count, NULL, "", false},
+        {"watch", OPTION_SECONDS, &own->seconds, NULL, "", false},
+        {"wait", OPTION_SPAN, &own->span, NULL, "", false},
+        {"flag", OPTION_FLAG, &own->flag, NULL, "", false},
+        {"-c", OPTION_TEXT, &own->file, "FILE", "a file", false},
+    };
+    static const struct option_traits traits[] = {
+        {.least = 2, .most = 9}, {.bare = true, .least = 1000000}, {.bare = false}, {.letter = 'f'}, {.bare = false}};
+    const struct options of = {"own", table, 5, traits, abbreviated, "service", on_given, own};
+    *own = (struct own){.count = 5};
+    snprintf(copy, sizeof copy, "%s", line);
+    for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " ")) {
+        argv[argc++] = word;
+    }
+    FILE *errors = fmemopen(said, 256, "w");
+    int rc = options_read(&of, argc, argv, words, errors);
+    fclose(errors);
+    return rc;
+}
+
+START_TEST(limits)
+{
+    struct own own;
+    struct option_words words;
+    char said[256] = "";
+    ck_assert_int_eq(read_own(&own, "--count 9", false, &words, said), 0);
+    ck_assert_uint_eq(own.count, 9);
+    ck_assert_int_eq(read_own(&own, "--count 10", false, &words, said), -EINVAL);
+    ck_assert_str_eq(said, "own: --count 10: out of range; expected a whole number from 2 to 9\n");
+    ck_assert_uint_eq(own.count, 5);
+    ck_assert_int_eq(read_own(&own, "--wait 3", false, &words, said), -EINVAL);
+    ck_assert_int_eq(read_own(&own, "--watch=3", false, &words, said), 0);
+    ck_assert_int_eq(own.seconds.ns, 3000000000);
+}
+END_TEST
+
+START_TEST(letters_and_beginnings)
+{
+    struct own own;
+    struct option_words words;
+    char said[256] = "";
+    ck_assert_int_eq(read_own(&own, "-c a -f -cb -x", false, &words, said), 0);
+    ck_assert_str_eq(own.file, "b");
+    ck_assert_str_eq(own.given, "-c=a flag= -c=b ");
+    ck_assert_int_eq(words.count, 1); /* a link */
+    ck_assert_int_eq(read_own(&own, "-c", false, &words, said), -EINVAL);
+    ck_assert_str_eq(said, "own: -c needs a value: FILE\n");
+    ck_assert_int_eq(read_own(&own, "-fc", false, &words, said), -EINVAL);
+    ck_assert_int_eq(read_own(&own, "--fl", true, &words, said), 0);
+    ck_assert(own.flag);
+    ck_assert_int_eq(read_own(&own, "--fl", false, &words, said), -EINVAL);
+    ck_assert_int_eq(read_own(&own, "--wa", true, &words, said), -EINVAL); /* watch or wait */
+    ck_assert_int_eq(read_own(&own, "--wai=1s", true, &words, said), 0);
+    ck_assert_int_eq(own.span.ns, 1000000000);
+}
+END_TEST
+
+START_TEST(a_value_that_may_be_missing)
+{
+    struct own own;
+    struct option_words words;
+    char said[256] = "";
+    ck_assert_int_eq(read_own(&own, "--watch links", false, &words, said), 0);
+    ck_assert_str_eq(own.given, "watch= ");
+    ck_assert_int_eq(words.count, 1);
+    ck_assert_int_eq(read_own(&own, "--watch 1,2,0", false, &words, said), 0);
+    ck_assert_int_eq(words.count, 1);
+    ck_assert_int_eq(read_own(&own, "--watch 2 links", false, &words, said), 0);
+    ck_assert_int_eq(own.seconds.ns, 2000000000);
+    ck_assert_int_eq(read_own(&own, "--watch 0 links", false, &words, said), -EINVAL);
+    ck_assert_int_eq(read_own(&own, "links --watch", false, &words, said), 0);
+}
+END_TEST
+
+START_TEST(verbatim)
+{
+    struct own own;
+    struct option_words words;
+    char said[256] = "";
+    ck_assert_int_eq(read_own(&own, "service kv get --flag --", false, &words, said), 0);
+    ck_assert_int_eq(words.count, 5);
+    ck_assert(!own.flag);
+    ck_assert(!words.ended);
+    ck_assert_int_eq(read_own(&own, "service --flag -- --flag", false, &words, said), 0);
+    ck_assert_int_eq(words.count, 2);
+    ck_assert(own.flag);
+    ck_assert(words.ended);
+}
+END_TEST
+
 START_TEST(help)
 {
     struct values v;
@@ -132,22 +246,12 @@ START_TEST(help)
 }
 END_TEST
 
-static const char *nth(const void *context, size_t i)
-{
-    return ((const char *const *)context)[i];
-}
-
-START_TEST(nearest)
-{
-    static const char *const names[] = {"throughput", "churn", "latency", "run"};
-    ck_assert_str_eq(options_nearest("chrun", 5, nth, names, 4), "churn");
-    ck_assert_str_eq(options_nearest("thru", 4, nth, names, 4) == NULL ? "none" : "some", "none");
-    ck_assert_str_eq(options_nearest("through", 7, nth, names, 4), "throughput");
-    ck_assert_ptr_null(options_nearest("xyzzy", 5, nth, names, 4));
-    ck_assert_ptr_null(options_nearest("a name that is far too long to be an option at all", 50, nth, names, 4));
-}
-END_TEST
-
-static const struct suite_test tests[] = {SUITE_TEST(good), SUITE_TEST(bad), SUITE_TEST(words_refused),
-                                          SUITE_TEST(help), SUITE_TEST(nearest)};
+static const struct suite_test tests[] = {SUITE_TEST(good),
+                                          SUITE_TEST(bad),
+                                          SUITE_TEST(words_refused),
+                                          SUITE_TEST(help),
+                                          SUITE_TEST(limits),
+                                          SUITE_TEST(letters_and_beginnings),
+                                          SUITE_TEST(a_value_that_may_be_missing),
+                                          SUITE_TEST(verbatim)};
 SUITE_MAIN("options", tests)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_doubts.c - links that are left out, and services that cannot be loaded, are told. */
-#include "daemon/config/doubts.h"
+/* test_lint.c - links that are left out, and services that cannot be loaded, are told. */
+#include "daemon/config/lint.h"
 #include "daemon_said.h"
 #include "suite.h"
 
 #define STATIC "torus { dims = 3x3x1; coordinate = '0,0,0' }\n"
 #define LINK(name, interface) name " { shim = raw; interface = " interface " }\n"
 
-static unsigned doubts(const char *text, struct said *said)
+static unsigned lint(const char *text, struct said *said)
 {
     struct daemon_config c;
     ck_assert_msg(try_config(text, &c, said) == 0, "%s: %s", text, said->text[0]);
-    unsigned count = doubts_links(&c, say, said);
+    unsigned count = lint_links(&c, say, said);
     ck_assert_uint_eq(count, said->count);
     return count;
 }
@@ -19,23 +19,23 @@ static unsigned doubts(const char *text, struct said *said)
 START_TEST(links_that_are_left_out)
 {
     struct said said;
-    ck_assert_uint_eq(doubts(STATIC "links {" LINK("+x", "a") "}", &said), 3);
+    ck_assert_uint_eq(lint(STATIC "links {" LINK("+x", "a") "}", &said), 3);
     ck_assert(was_said(&said, "links.-x: not configured: there will be no link to +x of 2,0,0"));
     ck_assert(was_said(&said, "links.+y: not configured: there will be no link to -y of 0,1,0"));
     ck_assert(was_said(&said, "links.-y: not configured: there will be no link to +y of 0,2,0"));
-    ck_assert_uint_eq(
-        doubts(STATIC "links {" LINK("+x", "a") LINK("-x", "b") LINK("+y", "c") LINK("-y", "d") "}", &said), 0);
-    ck_assert_uint_eq(doubts("torus { dims = 3x3x3; coordinate = all }", &said), 0);
+    ck_assert_uint_eq(lint(STATIC "links {" LINK("+x", "a") LINK("-x", "b") LINK("+y", "c") LINK("-y", "d") "}", &said),
+                      0);
+    ck_assert_uint_eq(lint("torus { dims = 3x3x3; coordinate = all }", &said), 0);
 }
 END_TEST
 
 START_TEST(ports_that_are_too_few)
 {
     struct said said;
-    ck_assert_uint_eq(doubts("torus { coordinate = auto }", &said), 1);
+    ck_assert_uint_eq(lint("torus { coordinate = auto }", &said), 1);
     ck_assert(was_said(&said, "links: none is configured: this server hears nobody"));
-    ck_assert_uint_eq(doubts("torus { coordinate = auto } links {" LINK("port0", "a") "}", &said), 0);
-    ck_assert_uint_eq(doubts("torus { dims = 3x3x3; coordinate = auto } links {" LINK("port0", "a") "}", &said), 1);
+    ck_assert_uint_eq(lint("torus { coordinate = auto } links {" LINK("port0", "a") "}", &said), 0);
+    ck_assert_uint_eq(lint("torus { dims = 3x3x3; coordinate = auto } links {" LINK("port0", "a") "}", &said), 1);
     ck_assert(was_said(&said, "links: 1 configured, and a server of this torus has 6"));
 }
 END_TEST
@@ -49,7 +49,7 @@ START_TEST(services_that_cannot_be_loaded)
                                        "service ping { weight = 3 }",
                                 &c, &said),
                      0);
-    ck_assert_int_eq(doubts_services(&c, say, &said), -EINVAL);
+    ck_assert_int_eq(lint_services(&c, say, &said), -EINVAL);
     ck_assert_uint_eq(said.count, 1);
     ck_assert_msg(strncmp(said.text[0], "service \"gone\": /nowhere/gone.so", 32) == 0, "%s", said.text[0]);
 }
@@ -60,4 +60,4 @@ static const struct suite_test tests[] = {
     SUITE_TEST(ports_that_are_too_few),
     SUITE_TEST(services_that_cannot_be_loaded),
 };
-SUITE_MAIN("doubts", tests)
+SUITE_MAIN("lint", tests)

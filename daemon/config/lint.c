@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/config/doubts.h"
+#include "daemon/config/lint.h"
 
 #include "base/quantity.h"
 #include "keyspace/torus.h"
@@ -22,8 +22,7 @@ __attribute__((format(printf, 3, 4))) static void say(config_mistake_fn *tell, v
 }
 
 /* Ports whose directions nobody knows yet: only their number can be too small. */
-static unsigned doubt_ports(const struct daemon_config *c, const struct torus *t, config_mistake_fn *tell,
-                            void *context)
+static unsigned lint_ports(const struct daemon_config *c, const struct torus *t, config_mistake_fn *tell, void *context)
 {
     unsigned ports = 0, wanted = t != NULL ? (unsigned)__builtin_popcount(torus_links(t)) : 1;
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
@@ -40,7 +39,7 @@ static unsigned doubt_ports(const struct daemon_config *c, const struct torus *t
     return 1;
 }
 
-unsigned doubts_links(const struct daemon_config *c, config_mistake_fn *tell, void *context)
+unsigned lint_links(const struct daemon_config *c, config_mistake_fn *tell, void *context)
 {
     struct torus torus;
     unsigned count = 0;
@@ -49,7 +48,7 @@ unsigned doubts_links(const struct daemon_config *c, config_mistake_fn *tell, vo
         return 0; /* it makes its links itself */
     }
     if (c->place == CONFIG_AUTO || !dims) {
-        return doubt_ports(c, dims ? &torus : NULL, tell, context);
+        return lint_ports(c, dims ? &torus : NULL, tell, context);
     }
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         if (!(torus_links(&torus) & cw_links_of(link)) || c->link[link].shim != CONFIG_NO_SHIM) {
@@ -64,7 +63,7 @@ unsigned doubts_links(const struct daemon_config *c, config_mistake_fn *tell, vo
     return count;
 }
 
-int doubts_services(const struct daemon_config *c, config_mistake_fn *tell, void *context)
+int lint_services(const struct daemon_config *c, config_mistake_fn *tell, void *context)
 {
     int rc = 0;
     for (unsigned i = 0; i < c->service_count; i++) {

@@ -87,14 +87,14 @@ static void set_owed(struct atlas *a, uint32_t index, cw_links owed)
     a->owed[index] = a->unsent[index] = owed;
 }
 
-int atlas_put(struct atlas *a, const struct cabling *word, cw_links owed, struct cabling *held)
+int atlas_put(struct atlas *a, const struct cabling *advert, cw_links owed, struct cabling *held)
 {
     struct cabling nothing = {0};
-    uint32_t index = atlas_find(a, word->id);
+    uint32_t index = atlas_find(a, advert->id);
     if (held != NULL) {
         *held = index != ATLAS_NONE ? a->entry[index] : nothing;
     }
-    if (index != ATLAS_NONE && a->entry[index].version >= word->version) {
+    if (index != ATLAS_NONE && a->entry[index].version >= advert->version) {
         return 0;
     }
     if (index == ATLAS_NONE) {
@@ -104,10 +104,10 @@ int atlas_put(struct atlas *a, const struct cabling *word, cw_links owed, struct
         }
         index = a->count++;
         a->owed[index] = a->unsent[index] = 0;
-        a->entry[index].id = word->id;
-        a->slot[slot_of(a, word->id)] = index + 1;
+        a->entry[index].id = advert->id;
+        a->slot[slot_of(a, advert->id)] = index + 1;
     }
-    a->entry[index] = *word;
+    a->entry[index] = *advert;
     set_owed(a, index, owed);
     return 1;
 }

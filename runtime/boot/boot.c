@@ -89,8 +89,8 @@ int boot_open(struct boot **out, const struct boot_config *config, cw_time now)
     b->faults = (struct fault_list){.fault = b->fault, .max = BOOT_FAULTS_MAX};
     b->unanimous_at = CW_NEVER;
     b->changed_at = now;
-    b->word_stale = true;
-    b->word_due = now;
+    b->advert_stale = true;
+    b->advert_due = now;
     if (config->place != NULL) {
         b->place = *config->place;
         b->placed = true;
@@ -104,7 +104,7 @@ int boot_open(struct boot **out, const struct boot_config *config, cw_time now)
         p->resend_due = CW_NEVER;
         p->probe_due = now;
     }
-    boot_say(b, now);
+    boot_announce(b, now);
     if (b->atlas.count == 0) {
         boot_close(b);
         return -ENOMEM;
@@ -131,14 +131,14 @@ cw_links boot_stored(struct boot *b, cw_time now)
         return boot_links(b, now);
     }
     b->placed = true;
-    uint32_t version = b->word.version;
+    uint32_t version = b->advert.version;
     atlas_clear(&b->atlas);
     graph_free(&b->graph);
     solution_free(&b->solution);
-    b->word.version = version;
-    b->word_stale = true;
-    b->word_due = now;
-    boot_say(b, now);
+    b->advert.version = version;
+    b->advert_stale = true;
+    b->advert_due = now;
+    boot_announce(b, now);
     for (unsigned i = 0; i < CW_LINK_COUNT; i++) {
         b->port[i].acks = 0;
         b->port[i].probe_now = b->port[i].carrier;

@@ -19,7 +19,7 @@ void boot_graph_changed(struct boot *b, cw_time now)
     b->agreeing = 0;
     if (b->digest != 0) {
         b->digest = 0;
-        b->word_stale = true;
+        b->advert_stale = true;
     }
 }
 
@@ -42,7 +42,7 @@ struct boot_who boot_far_who(const struct boot_port *port)
     return who;
 }
 
-bool boot_same_word(const struct cabling *a, const struct cabling *b)
+bool boot_same_advert(const struct cabling *a, const struct cabling *b)
 {
     if (a->id != b->id || a->flags != b->flags || !dims_equal(a->dims, b->dims) || !coord_equal(a->at, b->at) ||
         memcmp(a->name, b->name, sizeof a->name) != 0) {
@@ -57,21 +57,21 @@ bool boot_same_word(const struct cabling *a, const struct cabling *b)
     return true;
 }
 
-static struct cabling word_now(const struct boot *b)
+static struct cabling advert_now(const struct boot *b)
 {
-    struct cabling word = {.id = b->config.id, .version = b->word.version, .solution = b->digest};
-    memcpy(word.name, b->config.name, sizeof word.name);
+    struct cabling advert = {.id = b->config.id, .version = b->advert.version, .solution = b->digest};
+    memcpy(advert.name, b->config.name, sizeof advert.name);
     if (b->placed) {
-        word.flags = CABLING_PLACED;
-        word.dims = b->place.dims;
-        word.at = b->place.self;
+        advert.flags = CABLING_PLACED;
+        advert.dims = b->place.dims;
+        advert.at = b->place.self;
     } else if (b->config.dims.x != 0) {
-        word.flags = CABLING_TOLD;
-        word.dims = b->config.dims;
+        advert.flags = CABLING_TOLD;
+        advert.dims = b->config.dims;
     }
     for (unsigned i = 0; i < CW_LINK_COUNT; i++) {
         const struct boot_port *p = &b->port[i];
-        struct cabling_port *port = &word.port[i];
+        struct cabling_port *port = &advert.port[i];
         port->label = b->placed ? b->place.direction[i] : b->config.port[i];
         bool loop = p->strange == BOOT_FAULT_LOOP; /* a cable, if a useless one */
         if (port->label != CABLING_NO_PORT && p->heard && ((p->both_ways && p->strange == 0) || loop)) {
@@ -79,35 +79,35 @@ static struct cabling word_now(const struct boot *b)
             port->far_port = p->far.port;
         }
     }
-    return word;
+    return advert;
 }
 
-void boot_say(struct boot *b, cw_time now)
+void boot_announce(struct boot *b, cw_time now)
 {
-    if (!b->word_stale || !cw_time_due(b->word_due, now)) {
+    if (!b->advert_stale || !cw_time_due(b->advert_due, now)) {
         return;
     }
-    struct cabling word = word_now(b);
-    uint32_t held = atlas_find(&b->atlas, word.id);
-    b->word_stale = false;
-    if (held != ATLAS_NONE && b->atlas.entry[held].version == word.version && b->word.solution == word.solution &&
-        boot_same_word(&b->word, &word)) {
+    struct cabling advert = advert_now(b);
+    uint32_t held = atlas_find(&b->atlas, advert.id);
+    b->advert_stale = false;
+    if (held != ATLAS_NONE && b->atlas.entry[held].version == advert.version && b->advert.solution == advert.solution &&
+        boot_same_advert(&b->advert, &advert)) {
         return;
     }
-    bool same = held != ATLAS_NONE && boot_same_word(&b->word, &word);
-    word.version++;
+    bool same = held != ATLAS_NONE && boot_same_advert(&b->advert, &advert);
+    advert.version++;
     cw_links owed = 0;
     for (unsigned i = 0; i < CW_LINK_COUNT; i++) {
         owed |= (cw_links)(boot_port_is_fed(b, i) << i);
     }
-    if (atlas_put(&b->atlas, &word, owed, NULL) == 1) {
-        b->word = word;
+    if (atlas_put(&b->atlas, &advert, owed, NULL) == 1) {
+        b->advert = advert;
         b->recount = true;
         if (!same && !b->placed) {
             boot_graph_changed(b, now);
         }
     }
-    b->word_due = cw_time_add(now, b->config.timers.hold);
+    b->advert_due = cw_time_add(now, b->config.timers.hold);
 }
 
 /* The neighbours that say our place is held by somebody else. */
@@ -164,8 +164,8 @@ static void count_agreeing(struct boot *b, cw_time now)
     uint32_t agreeing = 0;
     for (uint32_t i = 0; i < b->graph.count; i++) {
         uint32_t index = atlas_find(&b->atlas, b->graph.server[i].id);
-        const struct cabling *word = &b->atlas.entry[index];
-        agreeing += word->flags == CABLING_PLACED || word->solution == b->digest;
+        const struct cabling *advert = &b->atlas.entry[index];
+        agreeing += advert->flags == CABLING_PLACED || advert->solution == b->digest;
     }
     b->agreeing = agreeing;
     b->recount = false;
@@ -211,7 +211,7 @@ void boot_decide(struct boot *b, cw_time now)
             boot_graph_changed(b, now);
         } else if (rc == 1) {
             b->digest = solution_digest(&b->graph, &b->solution);
-            b->word_stale = true;
+            b->advert_stale = true;
             b->recount = true;
         }
     }
@@ -219,7 +219,7 @@ void boot_decide(struct boot *b, cw_time now)
         count_agreeing(b, now);
         b->recount_due = cw_time_add(now, CW_NS(b->config.timers.hold.ns / 4));
     }
-    if (b->digest != 0 && !b->word_stale && !b->recount && cw_time_due(cw_time_add(b->unanimous_at, settle), now)) {
+    if (b->digest != 0 && !b->advert_stale && !b->recount && cw_time_due(cw_time_add(b->unanimous_at, settle), now)) {
         agree(b);
     }
 }
@@ -234,6 +234,6 @@ cw_time boot_decide_wake(const struct boot *b)
     if (b->digest != 0 && b->recount) {
         wake = cw_time_min(wake, b->recount_due);
     }
-    bool may_agree = b->digest != 0 && !b->word_stale && !b->recount;
+    bool may_agree = b->digest != 0 && !b->advert_stale && !b->recount;
     return may_agree ? cw_time_min(wake, cw_time_add(b->unanimous_at, settle)) : wake;
 }

@@ -22,7 +22,7 @@ struct boot_port {
     cw_time heard_at;
     cw_time probe_due;
     cw_time resend_due; /* CW_NEVER: nothing waits for an acknowledgement */
-    cw_time batch_due;  /* words are not sent before */
+    cw_time batch_due;  /* adverts are not sent before */
     uint8_t strange;    /* 0, or the local fault that this port has: CLUSTER, SAME_ID, LOOP; who is then in far */
     uint32_t acks;
     struct cabling_ack ack[BOOT_ACKS_MAX];
@@ -36,10 +36,10 @@ struct boot {
     struct boot_place place; /* from AGREED on */
     struct boot_port port[CW_LINK_COUNT];
 
-    struct atlas atlas;  /* of all while searching; of this server alone when placed */
-    struct cabling word; /* this server's own, as announced last */
-    bool word_stale;     /* it would be another by now */
-    cw_time word_due;    /* not announced again before */
+    struct atlas atlas;    /* of all while searching; of this server alone when placed */
+    struct cabling advert; /* this server's own, as announced last */
+    bool advert_stale;     /* it would be another by now */
+    cw_time advert_due;    /* not announced again before */
 
     cw_time changed_at; /* when the graph changed last */
     bool looked;        /* graph, solution and faults are those since then */
@@ -61,24 +61,24 @@ struct boot {
 void boot_lose(struct boot *b, unsigned port); /* nobody is at the other end any more */
 /* boot_decide.c */
 void boot_graph_changed(struct boot *b, cw_time now);
-void boot_say(struct boot *b, cw_time now);    /* announces this server's word when it is stale and due */
-void boot_decide(struct boot *b, cw_time now); /* looks at the graph when it is settled, and agrees */
+void boot_announce(struct boot *b, cw_time now); /* announces this server's advert when it is stale and due */
+void boot_decide(struct boot *b, cw_time now);   /* looks at the graph when it is settled, and agrees */
 cw_time boot_decide_wake(const struct boot *b);
 struct boot_who boot_self(const struct boot *b);
 struct boot_who boot_far_who(const struct boot_port *port);
-bool boot_same_word(const struct cabling *a, const struct cabling *b); /* but for version and solution */
+bool boot_same_advert(const struct cabling *a, const struct cabling *b); /* but for version and solution */
 /* boot_check.c */
 void boot_check_ports(struct boot *b); /* faults of this server's own ports, added to those there are */
 /* boot_tx.c */
 cw_links boot_links(const struct boot *b, cw_time now);
-bool boot_port_waits(const struct boot *b, unsigned port); /* words or acknowledgements for its neighbour */
+bool boot_port_waits(const struct boot *b, unsigned port); /* adverts or acknowledgements for its neighbour */
 /* Somebody here or at the other end of the port searches. */
 static inline bool boot_port_is_busy(const struct boot *b, unsigned port)
 {
     const struct boot_port *p = &b->port[port];
     return !b->placed || (p->heard && (p->far.flags & PROBE_PLACED) == 0);
 }
-/* The neighbour wants words: it searches, and hears us. */
+/* The neighbour wants adverts: it searches, and hears us. */
 static inline bool boot_port_is_fed(const struct boot *b, unsigned port)
 {
     const struct boot_port *p = &b->port[port];

@@ -41,7 +41,7 @@ static uint8_t strangeness(const struct boot *b, const struct probe *probe)
     return probe->session == b->port[probe->port].session ? BOOT_FAULT_LOOP : BOOT_FAULT_SAME_ID;
 }
 
-/* The cable leads elsewhere now, or another thing is wrong with it. What the neighbour says of its own place comes as a word. */
+/* The cable leads elsewhere now, or another thing is wrong with it. What the neighbour says of its own place comes as a advert. */
 static bool differs(const struct boot_port *before, const struct boot_port *now)
 {
     return before->heard != now->heard || before->both_ways != now->both_ways || before->strange != now->strange ||
@@ -66,7 +66,7 @@ static void take_probe(struct boot *b, unsigned port, const struct probe *probe,
     p->strange = strangeness(b, probe);
     p->both_ways = probe->heard == p->session;
     if (differs(&before, p)) {
-        b->word_stale = true;
+        b->advert_stale = true;
         if (!b->placed) {
             boot_graph_changed(b, now);
         }
@@ -80,37 +80,37 @@ static void take_probe(struct boot *b, unsigned port, const struct probe *probe,
 }
 
 /* It has taken the place that our solution gives it: that changes nothing here. */
-static bool took_its_place(const struct boot *b, const struct cabling *held, const struct cabling *word)
+static bool took_its_place(const struct boot *b, const struct cabling *held, const struct cabling *advert)
 {
-    uint32_t i = b->digest != 0 ? boot_survey_find(&b->graph, word->id) : GRAPH_NONE;
-    if (word->flags != CABLING_PLACED || i == GRAPH_NONE || !dims_equal(word->dims, b->solution.dims) ||
-        !coord_equal(word->at, b->solution.spot[i].at)) {
+    uint32_t i = b->digest != 0 ? boot_survey_find(&b->graph, advert->id) : GRAPH_NONE;
+    if (advert->flags != CABLING_PLACED || i == GRAPH_NONE || !dims_equal(advert->dims, b->solution.dims) ||
+        !coord_equal(advert->at, b->solution.spot[i].at)) {
         return false;
     }
     for (unsigned port = 0; port < CW_LINK_COUNT; port++) {
         unsigned direction = b->solution.spot[i].direction[port];
-        bool same = held->port[port].far_id == word->port[port].far_id &&
-                    held->port[port].far_port == word->port[port].far_port;
+        bool same = held->port[port].far_id == advert->port[port].far_id &&
+                    held->port[port].far_port == advert->port[port].far_port;
         if (!same ||
-            (direction < CW_LINK_COUNT && word->port[port].far_id != 0 && word->port[port].label != direction)) {
+            (direction < CW_LINK_COUNT && advert->port[port].far_id != 0 && advert->port[port].label != direction)) {
             return false;
         }
     }
     return true;
 }
 
-static void take_word(struct boot *b, unsigned port, const struct cabling *word, cw_time now)
+static void take_advert(struct boot *b, unsigned port, const struct cabling *advert, cw_time now)
 {
     struct boot_port *p = &b->port[port];
     if (p->acks < BOOT_ACKS_MAX) { /* else it comes again, and is acknowledged then */
-        p->ack[p->acks++] = (struct cabling_ack){word->id, word->version};
+        p->ack[p->acks++] = (struct cabling_ack){advert->id, advert->version};
     }
-    if (word->id == b->config.id) { /* ours of a former life: outdo it */
-        bool same =
-            word->version == b->word.version && boot_same_word(word, &b->word) && word->solution == b->word.solution;
-        if (word->version >= b->word.version && word->version < UINT32_MAX && !same) {
-            b->word.version = word->version;
-            b->word_stale = true;
+    if (advert->id == b->config.id) { /* ours of a former life: outdo it */
+        bool same = advert->version == b->advert.version && boot_same_advert(advert, &b->advert) &&
+                    advert->solution == b->advert.solution;
+        if (advert->version >= b->advert.version && advert->version < UINT32_MAX && !same) {
+            b->advert.version = advert->version;
+            b->advert_stale = true;
         }
         return;
     }
@@ -122,16 +122,17 @@ static void take_word(struct boot *b, unsigned port, const struct cabling *word,
         owed |= (cw_links)((other != port && boot_port_is_fed(b, other)) << other);
     }
     struct cabling held;
-    int rc = atlas_put(&b->atlas, word, owed, &held);
-    if (rc == 0 && (held.version > word->version || !boot_same_word(&held, word) || held.solution != word->solution)) {
-        atlas_owe(&b->atlas, atlas_find(&b->atlas, word->id),
-                  port); /* it began anew: its old word makes it outdo that */
+    int rc = atlas_put(&b->atlas, advert, owed, &held);
+    if (rc == 0 &&
+        (held.version > advert->version || !boot_same_advert(&held, advert) || held.solution != advert->solution)) {
+        atlas_owe(&b->atlas, atlas_find(&b->atlas, advert->id),
+                  port); /* it began anew: its old advert makes it outdo that */
     }
     if (rc != 1) {
         return;
     }
     b->recount = true;
-    if (!boot_same_word(&held, word) && !took_its_place(b, &held, word)) {
+    if (!boot_same_advert(&held, advert) && !took_its_place(b, &held, advert)) {
         boot_graph_changed(b, now);
     }
 }
@@ -159,8 +160,8 @@ static bool take_packet(struct boot *b, unsigned port, const uint8_t *bytes, siz
     }
     if (head.type == CONTROL_CABLING && cabling_decode(bytes, size, &list) == WIRE_OK) {
         for (uint32_t i = 0; i < list.count && is_of_the_neighbour(&b->port[port], &list); i++) {
-            struct cabling word = cabling_get(&list, i);
-            take_word(b, port, &word, now);
+            struct cabling advert = cabling_get(&list, i);
+            take_advert(b, port, &advert, now);
         }
         return true;
     }
@@ -189,7 +190,7 @@ cw_links boot_rx(struct boot *b, unsigned port, const uint8_t *frame, uint32_t l
         good = take_packet(b, port, frame + slice.at, slice.size, now) && good;
     }
     b->refused_frames += !good;
-    boot_say(b, now);
+    boot_announce(b, now);
     return boot_links(b, now);
 }
 
@@ -204,12 +205,12 @@ cw_links boot_carrier(struct boot *b, unsigned port, bool up, cw_time now)
         p->probe_now = up;
         if (p->heard) {
             boot_lose(b, port);
-            b->word_stale = true;
+            b->advert_stale = true;
             if (!b->placed) {
                 boot_graph_changed(b, now);
             }
         }
     }
-    boot_say(b, now);
+    boot_announce(b, now);
     return boot_links(b, now);
 }

@@ -19,7 +19,7 @@ static void tick_port(struct boot *b, unsigned port, cw_time now)
     struct boot_port *p = &b->port[port];
     if (p->heard && cw_time_due(cw_time_add(p->heard_at, silence_allowed(b, port)), now)) {
         boot_lose(b, port);
-        b->word_stale = true;
+        b->advert_stale = true;
         if (!b->placed) {
             boot_graph_changed(b, now);
         }
@@ -44,15 +44,15 @@ cw_links boot_tick(struct boot *b, cw_time now)
     for (unsigned i = 0; i < CW_LINK_COUNT; i++) {
         tick_port(b, i, now);
     }
-    boot_say(b, now);
+    boot_announce(b, now);
     boot_decide(b, now);
-    boot_say(b, now);
+    boot_announce(b, now);
     return boot_links(b, now);
 }
 
 cw_time boot_next_wake(const struct boot *b)
 {
-    cw_time wake = b->word_stale ? b->word_due : CW_NEVER;
+    cw_time wake = b->advert_stale ? b->advert_due : CW_NEVER;
     for (unsigned i = 0; i < CW_LINK_COUNT; i++) {
         const struct boot_port *p = &b->port[i];
         if (p->carrier) {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What is flooded waits this long for more of it, so that one frame carries many words; a flood is held up so long at every hop. */
+/* What is flooded waits this long for more of it, so that one frame carries many adverts; a flood is held up so long at every hop. */
 #define BATCH CW_MS(5)
 
 bool boot_port_waits(const struct boot *b, unsigned port)
@@ -58,8 +58,8 @@ static void put_probe(const struct boot *b, unsigned port, uint8_t *bytes)
     probe_encode(&probe, bytes);
 }
 
-/* As many words as fit, as one packet; gives its bytes, 0 when there are none. */
-static uint32_t put_words(struct boot *b, unsigned port, uint8_t *bytes, uint32_t room)
+/* As many adverts as fit, as one packet; gives its bytes, 0 when there are none. */
+static uint32_t put_adverts(struct boot *b, unsigned port, uint8_t *bytes, uint32_t room)
 {
     struct boot_port *p = &b->port[port];
     uint32_t count = 0, index;
@@ -105,7 +105,7 @@ uint32_t boot_tx_pull(struct boot *b, unsigned port, uint8_t *frame, uint32_t ro
         at += size;
         packets++;
     }
-    if (p->heard && (size = put_words(b, port, frame + at, b->config.mtu - at)) > 0) {
+    if (p->heard && (size = put_adverts(b, port, frame + at, b->config.mtu - at)) > 0) {
         at += size;
         packets++;
         p->resend_due = cw_time_add(now, b->config.timers.resend);

@@ -54,16 +54,16 @@ uint32_t boot_survey_find(const struct graph *g, uint64_t id)
     return found != NULL ? (uint32_t)(found - g->server) : GRAPH_NONE;
 }
 
-static void fill_server(struct graph_server *server, const struct cabling *word)
+static void fill_server(struct graph_server *server, const struct cabling *advert)
 {
-    server->id = word->id;
-    memcpy(server->name, word->name, sizeof server->name);
-    server->placed = word->flags == CABLING_PLACED;
-    server->dims = server->placed ? word->dims : (cw_dims){0};
-    server->expected = word->flags == CABLING_TOLD ? word->dims : (cw_dims){0};
-    server->at = word->at;
+    server->id = advert->id;
+    memcpy(server->name, advert->name, sizeof server->name);
+    server->placed = advert->flags == CABLING_PLACED;
+    server->dims = server->placed ? advert->dims : (cw_dims){0};
+    server->expected = advert->flags == CABLING_TOLD ? advert->dims : (cw_dims){0};
+    server->at = advert->at;
     for (unsigned port = 0; port < CW_LINK_COUNT; port++) {
-        server->label[port] = word->port[port].label;
+        server->label[port] = advert->port[port].label;
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * survey.h - from the words of servers to the graph: who hangs together with this server over cables that both ends name.
+ * survey.h - from the adverts of servers to the graph: who hangs together with this server over cables that both ends name.
  *
  * Servers with a place are its border: they belong to it, and what lies behind them does not, as it will not change.
  */

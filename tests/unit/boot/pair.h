@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pair.h - one bootstrap under the eyes of a test that plays its neighbours: probes and words are put in by hand. */
+/* pair.h - one bootstrap under the eyes of a test that plays its neighbours: probes and adverts are put in by hand. */
 #ifndef PAIR_H
 #define PAIR_H
 
@@ -23,11 +23,11 @@ static inline struct boot *pair_open(const struct boot_place *place, cw_time now
     return b;
 }
 
-/* What the bootstrap sends on a port now: the probe in it, if any (id 0), and how many words and acknowledgements. */
+/* What the bootstrap sends on a port now: the probe in it, if any (id 0), and how many adverts and acknowledgements. */
 struct pair_sent {
     struct probe probe;
-    uint32_t frames, words, acks;
-    struct cabling word; /* the last */
+    uint32_t frames, adverts, acks;
+    struct cabling advert; /* the last */
 };
 
 static inline struct pair_sent pair_pull(struct boot *b, unsigned port, cw_time now)
@@ -47,8 +47,8 @@ static inline struct pair_sent pair_pull(struct boot *b, unsigned port, cw_time 
                 ck_assert_int_eq(probe_decode(p, slice.size, &sent.probe), WIRE_OK);
             } else if (p[1] == CONTROL_CABLING) {
                 ck_assert_int_eq(cabling_decode(p, slice.size, &list), WIRE_OK);
-                sent.words += list.count;
-                sent.word = cabling_get(&list, list.count - 1);
+                sent.adverts += list.count;
+                sent.advert = cabling_get(&list, list.count - 1);
             } else {
                 ck_assert_int_eq(cabling_ack_decode(p, slice.size, &list), WIRE_OK);
                 sent.acks += list.count;

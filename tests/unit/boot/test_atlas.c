@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-static struct cabling word(uint64_t id, uint32_t version)
+static struct cabling advert(uint64_t id, uint32_t version)
 {
     return (struct cabling){.id = id, .version = version};
 }
@@ -13,7 +13,7 @@ static struct cabling word(uint64_t id, uint32_t version)
 START_TEST(newer_words_replace_older)
 {
     struct atlas a = atlas_empty(100);
-    struct cabling held, w = word(5, 2), old = word(5, 1), next = word(5, 3);
+    struct cabling held, w = advert(5, 2), old = advert(5, 1), next = advert(5, 3);
     ck_assert_uint_eq(atlas_find(&a, 5), ATLAS_NONE);
     ck_assert_int_eq(atlas_put(&a, &w, 0x3, &held), 1);
     ck_assert_uint_eq(held.id, 0);
@@ -35,7 +35,7 @@ START_TEST(owed_until_acknowledged)
 {
     struct atlas a = atlas_empty(100);
     for (uint64_t id = 1; id <= 10; id++) {
-        struct cabling w = word(id, 7);
+        struct cabling w = advert(id, 7);
         ck_assert_int_eq(atlas_put(&a, &w, 0x1, NULL), 1);
     }
     for (unsigned i = 0; i < 10; i++) {
@@ -68,7 +68,7 @@ START_TEST(holds_no_more_than_it_may)
     struct atlas a = atlas_empty(37);
     struct rng r = {1};
     for (unsigned i = 0; i < 1000; i++) {
-        struct cabling w = word(1 + rng_below(&r, 60), 1 + (uint32_t)rng_below(&r, 50));
+        struct cabling w = advert(1 + rng_below(&r, 60), 1 + (uint32_t)rng_below(&r, 50));
         int rc = atlas_put(&a, &w, (cw_links)rng_below(&r, 64), NULL);
         ck_assert(rc >= 0 || rc == -ENOSPC);
         ck_assert_uint_le(a.count, 37);

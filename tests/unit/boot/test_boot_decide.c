@@ -3,7 +3,7 @@
 
 static const struct boot_place place = {{3, 3, 3}, {1, 1, 1}, {0, 1, 2, 3, 4, 5}};
 
-/* The test plays the six neighbours of a replaced server: each has a place, and says so in a probe and in a word. */
+/* The test plays the six neighbours of a replaced server: each has a place, and says so in a probe and in a advert. */
 static void neighbours_speak(struct boot *b, unsigned first, unsigned wrong, uint8_t extra_flags, cw_time now)
 {
     static const cw_coord at[CW_LINK_COUNT] = {{2, 1, 1}, {0, 1, 1}, {1, 2, 1}, {1, 0, 1}, {1, 1, 2}, {1, 1, 0}};
@@ -18,15 +18,15 @@ static void neighbours_speak(struct boot *b, unsigned first, unsigned wrong, uin
         probe.dims = place.dims;
         probe.at = at[port == wrong ? port ^ 1 : port];
         pair_probe(b, port, &probe, now);
-        struct cabling word = {
+        struct cabling advert = {
             .id = probe.id, .version = 1, .flags = CABLING_PLACED, .dims = place.dims, .at = probe.at};
         for (uint8_t i = 0; i < CW_LINK_COUNT; i++) {
-            word.port[i].label = i;
+            advert.port[i].label = i;
         }
-        word.port[port ^ 1].far_id = PAIR_ID;
-        word.port[port ^ 1].far_port = (uint8_t)port;
+        advert.port[port ^ 1].far_id = PAIR_ID;
+        advert.port[port ^ 1].far_port = (uint8_t)port;
         uint8_t packet[CABLING_HEAD_BYTES + CABLING_ENTRY_BYTES];
-        cabling_put(&word, packet, 0);
+        cabling_put(&advert, packet, 0);
         pair_put(b, port, packet, cabling_finish(probe.session, sent.probe.session, 1, packet), now);
     }
 }

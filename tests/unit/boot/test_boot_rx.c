@@ -60,13 +60,13 @@ START_TEST(words_of_another_session_are_not_taken)
     struct boot_progress progress;
     boot_tick(b, now);
     uint32_t session = pair_pull(b, 0, now).probe.session;
-    struct cabling word = {.id = 500, .version = 1};
-    memset(word.port, 0, sizeof word.port);
+    struct cabling advert = {.id = 500, .version = 1};
+    memset(advert.port, 0, sizeof advert.port);
     for (uint8_t i = 0; i < CW_LINK_COUNT; i++) {
-        word.port[i].label = i;
+        advert.port[i].label = i;
     }
     uint8_t packet[CABLING_HEAD_BYTES + CABLING_ENTRY_BYTES];
-    cabling_put(&word, packet, 0);
+    cabling_put(&advert, packet, 0);
     for (unsigned step = 0; step < 4; step++) {
         struct probe probe = pair_neighbour(0, session);
         if (step == 1) {

@@ -30,27 +30,27 @@ START_TEST(words_until_acknowledged)
     uint32_t session = pair_pull(b, 0, now).probe.session;
     struct probe deaf = pair_neighbour(0, 0), hears = pair_neighbour(0, session);
     pair_probe(b, 0, &deaf, now);
-    ck_assert_uint_eq(pair_pull(b, 0, now).words, 0);
-    now = cw_time_add(now, CW_MS(10)); /* words wait for more of them */
+    ck_assert_uint_eq(pair_pull(b, 0, now).adverts, 0);
+    now = cw_time_add(now, CW_MS(10)); /* adverts wait for more of them */
     pair_probe(b, 0, &hears, now);
     struct pair_sent sent = pair_pull(b, 0, now);
-    ck_assert_uint_eq(sent.words, 1);
-    ck_assert_uint_eq(sent.word.id, PAIR_ID);
+    ck_assert_uint_eq(sent.adverts, 1);
+    ck_assert_uint_eq(sent.advert.id, PAIR_ID);
     now = cw_time_add(now, CW_MS(250)); /* what it says has changed by now: it has a neighbour */
     boot_tick(b, now);
     sent = pair_pull(b, 0, now);
-    ck_assert_uint_eq(sent.words, 1);
-    ck_assert_uint_eq(sent.word.port[0].far_id, 200);
+    ck_assert_uint_eq(sent.adverts, 1);
+    ck_assert_uint_eq(sent.advert.port[0].far_id, 200);
     now = cw_time_add(now, CW_MS(250));
     boot_tick(b, now);
     sent = pair_pull(b, 0, now);
-    ck_assert_uint_eq(sent.words, 1);
+    ck_assert_uint_eq(sent.adverts, 1);
     uint8_t ack[CABLING_HEAD_BYTES + CABLING_ACK_ENTRY_BYTES];
-    cabling_ack_put(&(struct cabling_ack){PAIR_ID, sent.word.version}, ack, 0);
+    cabling_ack_put(&(struct cabling_ack){PAIR_ID, sent.advert.version}, ack, 0);
     pair_put(b, 0, ack, cabling_ack_finish(1000, session, 1, ack), now);
     now = cw_time_add(now, CW_MS(250));
     boot_tick(b, now);
-    ck_assert_uint_eq(pair_pull(b, 0, now).words, 0);
+    ck_assert_uint_eq(pair_pull(b, 0, now).adverts, 0);
     boot_close(b);
 }
 END_TEST

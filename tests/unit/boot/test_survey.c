@@ -2,17 +2,17 @@
 #include "boot/survey.h"
 #include "suite.h"
 
-/* A chain 50 - 40 - 30 - 20 over ports 0 and 1, each word put in by hand. */
+/* A chain 50 - 40 - 30 - 20 over ports 0 and 1, each advert put in by hand. */
 static void put(struct atlas *a, uint64_t id, uint64_t left, uint64_t right, uint8_t flags)
 {
-    struct cabling word = {.id = id, .version = 1, .flags = flags, .dims = {3, 3, 3}};
-    word.port[0] = (struct cabling_port){left, 1, 0};
-    word.port[1] = (struct cabling_port){right, 0, 1};
-    word.port[0].far_port = left != 0 ? 1 : 0;
+    struct cabling advert = {.id = id, .version = 1, .flags = flags, .dims = {3, 3, 3}};
+    advert.port[0] = (struct cabling_port){left, 1, 0};
+    advert.port[1] = (struct cabling_port){right, 0, 1};
+    advert.port[0].far_port = left != 0 ? 1 : 0;
     for (uint8_t i = 2; i < CW_LINK_COUNT; i++) {
-        word.port[i].label = i;
+        advert.port[i].label = i;
     }
-    ck_assert_int_eq(atlas_put(a, &word, 0, NULL), 1);
+    ck_assert_int_eq(atlas_put(a, &advert, 0, NULL), 1);
 }
 
 START_TEST(what_hangs_together)

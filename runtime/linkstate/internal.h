@@ -228,4 +228,9 @@ static inline bool linkstate_is_committed(const struct linkstate *ls, cw_link li
     return (ls->db.up[ls->config.self] & cw_links_of(link)) != 0;
 }
 
+/* ---- walk.c ------------------------------------------------------------------------------------------------------ */
+
+/* True; stops the program at a rule that is broken. For CHECK_SLOW, between two entries. */
+bool linkstate_walk(const struct linkstate *ls);
+
 #endif

@@ -2,11 +2,12 @@
 /*
  * oracle.h - who is connected with whom in truth, and whether a delivery was right (semantics 4.1).
  *
- *   link up        the cable works both ways, both servers live, and each end calls the link up with the incarnation that
- *                  the other end has now
+ *   link up        the cable works both ways, both servers live, and each end calls the link up with the incarnation
+ *                  that the other end has now
  *   component      servers connected by links that are up
- *   misdelivered   a server hands over a key packet as its root although another active server of its component precedes
- *                  it in the key's sequence; or although other servers have given it up (it is a zombie) and may deliver
+ *   misdelivered   a server hands over a key packet as its root although another active server of its component
+ *                  precedes it in the key's sequence; or although other servers have given it up (it is a zombie) and
+ *                  may deliver
  *
  * Plain arrays in, answers out: the oracle knows no node, so that it can be tested without one. Components are searched
  * when somebody asks for one after a change, and not before; a key that its home delivers costs a multiplication.

@@ -4,7 +4,8 @@
  *
  *     on the wire      max(64, 14 + frame + 4) + 8 preamble + 12 gap bytes, ps_per_byte each (1 Gb/s: 8,000 exactly)
  *     last bit leaves  start + that;  start = the later of now and when the frame before has left
- *     arrives          last bit + propagation + the far end's delay, rounded up to whole ns; not before the frame before
+ *     arrives          last bit + propagation + the far end's delay, rounded up to whole ns; not before the frame
+ *                      before has arrived
  *
  * The clock of a wire is in picoseconds so that a backlogged link sends exactly its rate, whatever the rate. The card
  * keeps `ring` frames; the node is pulled when the card has room. With ring 1: when the link is idle.

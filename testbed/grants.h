@@ -6,8 +6,9 @@
  *
  *     operator.key, operator.key.pub   drawn when the lab comes up, removed with it
  *     jobs.conf                        a signed job file. Each service given by --service may send to its own job (not
- *                                      with --no-grants), and so may the lab's own witness; `cwctl job grant` gives them
- *                                      more. In a lab that plays a scenario: what its `grant` lines say, and the witness
+ *                                      with --no-grants), and so may the lab's own witness; `cwctl job grant` gives
+ *                                      them more. In a lab that plays a scenario: what its `grant` lines say, and the
+ *                                      witness
  */
 #ifndef TESTBED_GRANTS_H
 #define TESTBED_GRANTS_H

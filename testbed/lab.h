@@ -67,7 +67,9 @@ CW_MUST_CHECK int lab_make_folder(const struct lab *lab);
 /* Removes the files that belong in a lab's folder, and the folder unless others are in it. */
 void lab_remove_folder(const struct lab *lab);
 
-/* Write and read lab.json. -errno; of lab_load() -ENOENT: no such lab, -EINVAL: the file is no lab's, and why says it. */
+/*
+ * Write and read lab.json. -errno; of lab_load() -ENOENT: no such lab, -EINVAL: the file is no lab's, and why says it.
+ */
 CW_MUST_CHECK int lab_save(const struct lab *lab);
 CW_MUST_CHECK int lab_load(struct lab *lab, const char *name, char why[static LAB_WHY]);
 /* True when its keeper answers. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * calls.h - the requests of local services that wait for an answer (NMU 4.2, the requester's side; nmu/response.h is the
- * responder's).
+ * calls.h - the requests of local services that wait for an answer (NMU 4.2, the requester's side; nmu/response.h is
+ * the responder's).
  *
  * A call has one number, on the wire and for the service, through all its attempts. The first answer ends the call,
  * whichever attempt it answers; every later answer finds no call. The room is shared among services by dynamic

@@ -31,8 +31,8 @@ struct counter_set {
 void counters_init(struct counter_set *set);
 
 /*
- * Gives the counter of that name (1 to 31 of a-z A-Z 0-9 _ -), new or made before; the overflow counter when the name is
- * impossible or the set is full. The name is copied; help (NULL: none) is borrowed for the set's life.
+ * Gives the counter of that name (1 to 31 of a-z A-Z 0-9 _ -), new or made before; the overflow counter when the name
+ * is impossible or the set is full. The name is copied; help (NULL: none) is borrowed for the set's life.
  */
 struct cw_counter *counters_get(struct counter_set *set, const char *name, const char *help);
 

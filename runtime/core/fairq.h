@@ -26,7 +26,9 @@ enum {
 struct fairq {
     uint64_t now[2]; /* virtual time of each class (1: background): the start of its packet that was served last */
     uint32_t wanted; /* bit i: service i wanted the link in the last fairq_pick() */
-    /* Virtual time at which the service's next packet starts. The first few share a cache line with the members above. */
+    /*
+     * Virtual time at which the service's next packet starts. The first few share a cache line with the members above.
+     */
     uint64_t start[FAIRQ_SERVICES];
 };
 

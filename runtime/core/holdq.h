@@ -2,9 +2,9 @@
 /*
  * holdq.h - packets that have arrived at their key's root before it may deliver them (semantics 4.2).
  *
- * The committed view says that this server is the root, but it may not deliver yet: a newcomer that precedes it is being
- * admitted, the hold of a dead server has not ended, or the lease has to be renewed. The packet waits; it is late, not
- * lost. First in, first out.
+ * The committed view says that this server is the root, but it may not deliver yet: a newcomer that precedes it is
+ * being admitted, the hold of a dead server has not ended, or the lease has to be renewed. The packet waits; it is
+ * late, not lost. First in, first out.
  *
  * Memory is shared between services by dynamic thresholds (Choudhury and Hahne 1998): a service may hold up to twice as
  * many bytes as are still free. So one service alone can have two thirds, many share evenly, and there is always room

@@ -46,15 +46,15 @@ struct node_config {
 /* The defaults, for all members but dims, self, cluster and incarnation. */
 struct node_config node_config_default(void);
 /*
- * What node_open() would say of it: 0; -EINVAL: a limit or an address is impossible; -ERANGE: the diameter is larger than
- * the hop limit.
+ * What node_open() would say of it: 0; -EINVAL: a limit or an address is impossible; -ERANGE: the diameter is larger
+ * than the hop limit.
  */
 CW_MUST_CHECK int node_config_check(const struct node_config *config);
 
 /*
  * The points of a packet's way that an observer (the simulator's oracle, captures) may be told of. The packet's head is
- * decoded, except when it is dropped as MALFORMED, STALE_LINK or GATE_OVERFLOW, or as CLOSED at the gate: then there are
- * only bytes.
+ * decoded, except when it is dropped as MALFORMED, STALE_LINK or GATE_OVERFLOW, or as CLOSED at the gate: then there
+ * are only bytes.
  */
 enum node_point {
     NODE_QUEUED,    /* entered a queue (sent here or in transit) */
@@ -94,8 +94,8 @@ struct node_env {
     void (*offload)(void *context, struct node *n, void (*work)(void *), void *arg, uint64_t ticket, cw_span cost);
     void *offload_context;
     /*
-     * Gives the value that an operator set for a service's option (cw_option), borrowed until the service is removed, or
-     * NULL: it is not set. A node without this function has no options.
+     * Gives the value that an operator set for a service's option (cw_option), borrowed until the service is removed,
+     * or NULL: it is not set. A node without this function has no options.
      */
     const char *(*option)(void *context, const char *service, const char *name);
     void *option_context;
@@ -116,16 +116,16 @@ struct node_tally {
     uint64_t ended;     /* taken by services here that they passed by */
 };
 /*
- * Closes the services and drops what is inside (CW_DROP_CLOSED), so that every packet goes home. All offloaded work must
- * have been reported. Gives the final tally: services make packets to the very end, such as answers that cannot be sent
- * any more.
+ * Closes the services and drops what is inside (CW_DROP_CLOSED), so that every packet goes home. All offloaded work
+ * must have been reported. Gives the final tally: services make packets to the very end, such as answers that cannot be
+ * sent any more.
  */
 struct node_tally node_close(struct node *n, cw_time now);
 
 cw_links node_rx(struct node *n, cw_link in, struct cw_packet *frame, cw_time now); /* takes the frame */
 /*
- * For a pump that knows which frame comes next: prefetches what node_rx() of that frame will touch. Changes nothing. The
- * frame is not checked, so that the guess may be wrong.
+ * For a pump that knows which frame comes next: prefetches what node_rx() of that frame will touch. Changes nothing.
+ * The frame is not checked, so that the guess may be wrong.
  */
 void node_expect(const struct node *n, const struct cw_packet *frame);
 cw_links node_carrier(struct node *n, cw_link link, bool up, cw_time now);
@@ -167,7 +167,9 @@ struct node_service_info {
 };
 bool node_service_at(const struct node *n, unsigned i, struct node_service_info *out);
 
-/* An operator's command for a service. What it answers goes to the sink; done() is called exactly once, perhaps later. */
+/*
+ * An operator's command for a service. What it answers goes to the sink; done() is called exactly once, perhaps later.
+ */
 struct node_request_sink {
     void *context;
     void (*row)(void *context);
@@ -180,22 +182,24 @@ cw_links node_command(struct node *n, const char *service, int argc, const char 
 
 /*
  * Calls visit as an upcall of the service, with what the service exports: this is how a gateway that serves clients of
- * this machine asks it. False: no service of that name runs here with exports of that version, and visit was not called.
- * *links gets the links that now have something to send.
+ * this machine asks it. False: no service of that name runs here with exports of that version, and visit was not
+ * called. *links gets the links that now have something to send.
  */
 bool node_visit(struct node *n, const char *service, unsigned version,
                 void (*visit)(void *context, cw_svc *s, const void *exports), void *context, cw_time now,
                 cw_links *links);
 
-/* Orderly end: others take over this server's keys from now on. node_left(): they have, and node_close() loses nothing. */
+/*
+ * Orderly end: others take over this server's keys from now on. node_left(): they have, and node_close() loses nothing.
+ */
 void node_leave(struct node *n, cw_time now);
 bool node_left(const struct node *n, cw_time now);
 
 /*
  * Job protection (NMU 4; semantics 7.4). Goes by this record of a job from now on. The bytes are borrowed for the call;
- * the caller has checked that an operator signed them. 1; 0: this server needs nothing of it. -EBADMSG: the bytes are no
- * record; -ESTALE: a later record of the job is here; -ENOSPC: the tables cannot hold it, and all is as before. Records
- * of jobs that this one names are then looked for (node_env.records, nmu/desk.h).
+ * the caller has checked that an operator signed them. 1; 0: this server needs nothing of it. -EBADMSG: the bytes are
+ * no record; -ESTALE: a later record of the job is here; -ENOSPC: the tables cannot hold it, and all is as before.
+ * Records of jobs that this one names are then looked for (node_env.records, nmu/desk.h).
  */
 CW_MUST_CHECK int node_job_put(struct node *n, const uint8_t *record, size_t size);
 /* Borrows the NMU's tables until the next put, or until a service is added or removed. */

@@ -6,8 +6,8 @@
  * only as its first server in the optimistic view, O, with a valid lease; in between, hold.
  *
  * A delivered key packet asks for its key's owner two or three times, each time for another reason. node_rx.c asks
- * node_arrives_here(), over C, only where a service wants to see packets that pass by: is this one passing? decide_key()
- * asks over C where the packet goes, and then node_is_root(), over O, whether this server may deliver it.
+ * node_arrives_here(), over C, only where a service wants to see packets that pass by: is this one passing?
+ * decide_key() asks over C where the packet goes, and then node_is_root(), over O, whether this server may deliver it.
  */
 #include "core/node_internal.h"
 

@@ -261,16 +261,16 @@ struct node_address {
     const uint8_t *path; /* a whole extension, or NULL */
 };
 /*
- * Writes head and extensions before p's payload; borrows p. *out is p, or, when p's memory has too little room in front,
- * a copy, which is then the caller's. 0; or -errno as cw_send() says, and nothing is changed.
+ * Writes head and extensions before p's payload; borrows p. *out is p, or, when p's memory has too little room in
+ * front, a copy, which is then the caller's. 0; or -errno as cw_send() says, and nothing is changed.
  */
 int node_address_packet(struct cw_svc *svc, struct cw_packet *p, const struct node_address *address,
                         struct cw_packet **out);
 /* Sends p, which is addressed and in nobody's hands. 0: takes p. -EAGAIN: the queue is full, p stays the caller's. */
 int node_launch(struct cw_svc *svc, struct cw_packet *p);
 /*
- * Sends `addressed`, which node_address_packet() made of p, in svc's hands. 0: takes both. -EAGAIN: the queue is full; a
- * copy is freed, and p stays in svc's hands.
+ * Sends `addressed`, which node_address_packet() made of p, in svc's hands. 0: takes both. -EAGAIN: the queue is full;
+ * a copy is freed, and p stays in svc's hands.
  */
 int node_hand_over(struct cw_svc *svc, struct cw_packet *p, struct cw_packet *addressed);
 /* If p is in svc's hands: takes and drops it. */
@@ -299,8 +299,8 @@ int node_reside(struct cw_svc *svc);
 /* Asks the sources of records for those that the NMU lacks. */
 void node_seek_records(struct node *n);
 /*
- * Looks at some entries of sealed tables (docs/nmu.md). If one of them, or one that was used since the last look, is not
- * as the node left it, all tables are written anew from the records.
+ * Looks at some entries of sealed tables (docs/nmu.md). If one of them, or one that was used since the last look, is
+ * not as the node left it, all tables are written anew from the records.
  */
 void node_look_at_seals(struct node *n);
 /* Borrows the host's object of that name and version; NULL: there is none. */
@@ -320,7 +320,9 @@ struct cw_packet *node_ask_own_queue(struct node *n, struct cw_svc *svc, cw_link
  * and wants this one to have the answer, which its NMU has checked; p is then a packet like any other.
  */
 bool node_take_response(struct node *n, struct cw_packet *p);
-/* Opens a handle for the request p that a service is about to see. 0: p is no request, or there is no handle to be had. */
+/*
+ * Opens a handle for the request p that a service is about to see. 0: p is no request, or there is no handle to be had.
+ */
 uint32_t node_open_handle(struct node *n, const struct cw_packet *p);
 /* Closes a handle that was opened for an on-path upcall, when the service lets the request go on. */
 void node_close_handle(struct node *n, uint32_t handle);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node_walk.c - what must hold of a node between two entries. Called by node_leave_entry() in debug and sanitizer builds.
+ * node_walk.c - what must hold of a node between two entries. Called by node_leave_entry() in debug and sanitizer
+ * builds.
  *
  * What costs more than a look at each service is done in turns, one part an entry: the instant of the entry says whose
  * turn it is. So a node whose queues are full is walked at the price of one queue, and every part is looked at often.

@@ -7,8 +7,8 @@
  *
  * The same structure is a frame on its way in or out (data points at the frame header) and a packet inside the node
  * (data points at the packet header): entering and leaving a node moves `data`, and copies nothing. Packets that came
- * gathered in one frame share the frame's memory: each has a descriptor of its own, whose `lender` is the frame, and the
- * frame goes home after the last of them.
+ * gathered in one frame share the frame's memory: each has a descriptor of its own, whose `lender` is the frame, and
+ * the frame goes home after the last of them.
  *
  * A packet has one owner at a time and belongs to one thread. pkt_writable() must hold before its bytes are changed.
  */
@@ -21,8 +21,8 @@
 
 enum {
     /*
-     * Room for an Ethernet header, a frame header and a link tag; and so much more that the headers of frame and packet,
-     * which every hop reads and writes, lie in one cache line.
+     * Room for an Ethernet header, a frame header and a link tag; and so much more that the headers of frame and
+     * packet, which every hop reads and writes, lie in one cache line.
      */
     PKT_HEADROOM = 88,
 };
@@ -62,7 +62,9 @@ struct cw_packet {
 
 /* Gives one reference more. The packet is read-only to all while there is more than one. */
 struct cw_packet *pkt_ref(struct cw_packet *p);
-/* Takes a reference. With the last one the memory goes home, and a reference to the lender goes too. NULL is allowed. */
+/*
+ * Takes a reference. With the last one the memory goes home, and a reference to the lender goes too. NULL is allowed.
+ */
 void pkt_release(struct cw_packet *p);
 
 /* True when nobody else can see the bytes of this packet. */

@@ -2,8 +2,8 @@
 /*
  * timers.h - the timers of a node's services.
  *
- * A cw_timer is a handle (expiry.h) cast to a pointer, and is never dereferenced. So stopping a timer twice, or after it
- * ran, or stopping another service's timer, does nothing and returns false.
+ * A cw_timer is a handle (expiry.h) cast to a pointer, and is never dereferenced. So stopping a timer twice, or after
+ * it ran, or stopping another service's timer, does nothing and returns false.
  *
  * The room is shared by dynamic thresholds, as in holdq.h: a service may run up to twice as many timers as are still
  * free. So one service alone can have two thirds, and another always finds some.

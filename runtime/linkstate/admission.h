@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * admission.h - rounds: a pending link may go up when everybody whom it concerns is known to know of it (semantics 4.2).
+ * admission.h - rounds: a pending link may go up when everybody whom it concerns is known to know of it (semantics
+ * 4.2).
  *
  * Guarantee: if acks never overtake records and every server's knowledge is closed (semantics 4.3), then at the moment
  * admission_complete() is true for a link of mine, every server S in my O had, when it sent its ack, O(S) containing my

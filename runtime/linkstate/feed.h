@@ -8,8 +8,8 @@
  *  3. after `retry` without progress everything not acknowledged is sent again (go-back-N), at first only FEED_PROBE
  *     items.
  *
- * Items have numbers from 1 on in each session. A sender numbers only what is owed, and an entry keeps the number that it
- * got; so repeating means walking the log again.
+ * Items have numbers from 1 on in each session. A sender numbers only what is owed, and an entry keeps the number that
+ * it got; so repeating means walking the log again.
  *
  *         base            next           high          end of the log
  *   ...acked | under way    | to repeat    | never sent   |

@@ -6,11 +6,11 @@
  * Guarantee: every reader gets the entries it is owed in the order of the log, each with the bytes it was appended
  * with, as often as it asks, until it has let go of them.
  *
- * Admission stands on the order and on the bytes. A reader that has read the log up to an entry knows all that the writer
- * knew when it appended the entry (semantics 4.3). A newer record that took the place of an older one, or was sent before
- * what was learned earlier, would break that. So no entry is replaced, and none overtakes another. Instead the log is
- * bounded: a reader that holds it up for too long is cut off (flood_append() gives NULL) and begins again with a whole
- * exchange.
+ * Admission stands on the order and on the bytes. A reader that has read the log up to an entry knows all that the
+ * writer knew when it appended the entry (semantics 4.3). A newer record that took the place of an older one, or was
+ * sent before what was learned earlier, would break that. So no entry is replaced, and none overtakes another. Instead
+ * the log is bounded: a reader that holds it up for too long is cut off (flood_append() gives NULL) and begins again
+ * with a whole exchange.
  *
  * Entries lie in chunks, which are allocated when the log reaches them and freed when all readers have passed them. So
  * the log takes the memory of what it holds now, and nothing is copied when it grows.

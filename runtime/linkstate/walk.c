@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * walk.c - what must hold of a link state between two entries. Called by linkstate_settle() in debug and sanitizer builds.
+ * walk.c - what must hold of a link state between two entries. Called by linkstate_settle() in debug and sanitizer
+ * builds.
  *
  * Sets of servers are compared whole, which is a word for 64 servers. The database is compared with its records one
  * server an entry: the instant of the entry says whose turn it is.

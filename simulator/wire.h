@@ -3,8 +3,9 @@
  * wire.h - one direction of a full-duplex Ethernet link: store and forward, first in, first out.
  *
  *     on the wire      max(64, 14 + frame + 4) + 8 preamble + 12 gap bytes, ps_per_byte each (1 Gb/s: 8,000 exactly)
- *     last bit leaves  start + that;  start = the later of now and when the frame before has left arrives          last
- *     bit + propagation + the far end's delay, rounded up to whole ns; never before the frame before
+ *     last bit leaves  start + that;  start = the later of now and when the frame before has left
+ *     arrives          last bit + propagation + the far end's delay, rounded up to whole ns; not before the frame
+ *                      before has arrived
  *
  * The clock of a wire is in picoseconds so that a backlogged link sends exactly its rate, whatever the rate. The card
  * keeps `ring` frames; the node is pulled when the card has room. With ring 1: when the link is idle.
@@ -29,14 +30,14 @@ enum {
     WIRE_DOWN = 2, /* wire.state */
 };
 
-/* One direction, hot part: one cache line. Zeroed is an idle wire. Counters are read freely. */
+/* One direction of a link, in one cache line. Zeroed is an idle wire. Counters are read freely. */
 struct wire {
     int64_t room_ns;                /* when the card has room for one frame more */
-    int64_t done_ps[WIRE_RING_MAX]; /* when the last frames have left, a ring */
-    uint64_t bytes;                 /* on the wire, gaps included */
-    uint32_t frames;                /* sent, modulo 2^32; also says the place in the ring */
-    uint32_t control_frames;        /* of these, without data */
-    uint32_t late_ns;               /* from when the last frame has left to when it arrives */
+    int64_t done_ps[WIRE_RING_MAX]; /* a ring: when each of the last frames has left */
+    uint64_t bytes;                 /* sent, gaps included */
+    uint32_t frames;                /* sent, modulo 2^32; also the place in the ring */
+    uint32_t control_frames;        /* those among `frames` that carried no data */
+    uint32_t late_ns;               /* from the last frame's leaving to its arrival */
     uint8_t state;                  /* WIRE_HARMED, WIRE_DOWN */
 };
 

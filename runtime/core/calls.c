@@ -3,6 +3,8 @@
 
 #include "base/check.h"
 
+#include <string.h>
+
 int calls_open(struct calls *c, uint32_t limit, uint64_t salt)
 {
     *c = (struct calls){.of = {0}};
@@ -65,4 +67,16 @@ struct call *calls_of(const struct calls *c, unsigned service)
         }
     }
     return NULL;
+}
+
+bool calls_valid(const struct calls *c)
+{
+    uint32_t of[FAIRQ_SERVICES] = {0}, place = 0, all = 0;
+    for (const struct call *call; (call = expiry_each(&c->table, &place)) != NULL; all++) {
+        if (call->service >= FAIRQ_SERVICES) {
+            return false;
+        }
+        of[call->service]++;
+    }
+    return all == expiry_count(&c->table) && memcmp(of, c->of, sizeof of) == 0 && heap_valid(&c->table.heap);
 }

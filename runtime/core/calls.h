@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * calls.h - what local services have asked for and not yet been answered (NMU 4.2, the requester's side; response.h is
- * the other).
+ * calls.h - the requests of local services that wait for an answer (NMU 4.2, the requester's side; nmu/response.h is
+ * the responder's).
  *
- * A call is one number on the wire and for the service, through all its attempts: the first answer ends it, whichever
- * attempt it answers; every later one finds no call. Shared among services by dynamic thresholds, as timers.h.
+ * A call has one number, on the wire and for the service, through all its attempts. The first answer ends the call,
+ * whichever attempt it answers; every later answer finds no call. The room is shared among services by dynamic
+ * thresholds, as in timers.h.
  */
 #ifndef CORE_CALLS_H
 #define CORE_CALLS_H
@@ -19,38 +20,42 @@ struct call {
     struct expiry_item item; /* item.handle is the call's number */
     cw_reply_fn done;
     void *arg;
-    struct cw_packet *again; /* what the next attempt sends; NULL when there is none. The caller's to give back */
+    struct cw_packet *again; /* a copy for the next attempt, NULL: there is none. Whoever ends the call releases it */
     cw_span timeout;         /* of one attempt */
     cw_job job;              /* only this job may answer */
     uint16_t retries;        /* attempts left after the present one */
     uint8_t service;
-    cw_links links; /* of a request to a neighbour: the link it leaves by */
+    cw_links links; /* of a request to a neighbour: the link by which it leaves */
 };
 
 struct calls {
     struct expiry table;
-    uint32_t of[FAIRQ_SERVICES];
+    uint32_t of[FAIRQ_SERVICES]; /* open calls, by service */
 };
 
 CW_MUST_CHECK int calls_open(struct calls *c, uint32_t limit, uint64_t salt);
 /* All calls must have ended. */
 void calls_close(struct calls *c);
 
-/* Gives a call that is due timeout after now; NULL: too many. The caller fills the rest. */
+/* Gives a call whose first attempt ends `timeout` after now; NULL: there are too many. The caller fills the rest. */
 struct call *calls_start(struct calls *c, unsigned service, cw_span timeout, unsigned retries, cw_time now);
-/* Borrows the call of that number, NULL when it has ended. */
+/* Borrows the call of that number; NULL: it has ended. */
 struct call *calls_find(const struct calls *c, uint32_t number);
-/* Takes the call: it has ended. */
+/* Takes the call, which has ended. */
 void calls_end(struct calls *c, struct call *call);
 
-/* Borrows the first call whose attempt has timed out, NULL when there is none: the caller ends it or tries again. */
+/* Borrows the first call whose attempt has timed out, NULL: there is none. The caller ends it or tries again. */
 struct call *calls_due(const struct calls *c, cw_time now);
-/* One of its retries (there must be one) begins now. */
+/* Begins the call's next attempt; retries must be left. */
 void calls_try_again(struct calls *c, struct call *call, cw_time now);
 
-/* Borrows a call of the service, NULL when it has none. Linear. */
+/* Borrows any call of the service, NULL: it has none. Linear in all calls. */
 struct call *calls_of(const struct calls *c, unsigned service);
 
+/* For tests and CHECK_SLOW: walks all calls; true when each service's count is that of its calls. */
+bool calls_valid(const struct calls *c);
+
+/* When calls_due() will next have something; CW_NEVER: no call is open. */
 static inline cw_time calls_wake(const struct calls *c)
 {
     return expiry_wake(&c->table);

@@ -18,6 +18,7 @@ void changes_note(struct changes *c, uint64_t epoch, cw_server server)
     if (c->count >= CHANGES_MAX) {
         c->forgotten = c->ring[at].epoch;
     }
+    CHECK(c->count == 0 || c->ring[(c->count - 1) % CHANGES_MAX].epoch <= epoch);
     c->ring[at].epoch = epoch;
     c->ring[at].server = server;
     c->count++;

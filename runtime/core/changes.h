@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * changes.h - the last changes of the committed view, to answer "did this key's root change since?" without having kept
- * the views.
+ * changes.h - the last changes of a view, which answer "did this key's root change since?" without keeping old views.
  *
- * Exact (moved() below is true if and only if some change after the epoch gave the key another root). Let A be the root
- * now, and walk the changes back from now. As long as the root was A: undoing the coming of s changes the root if and
- * only if s = A, because only a root's leaving moves a key (owner.h, 4); undoing the going of s changes it if and only
- * if s comes before A in the key's sequence. And whoever came and comes before A has gone again later, else A were not
- * root; so one test serves both: the key moved if and only if some server that came or went is A or comes before A in
- * the key's sequence.
+ * The answer is exact: changes_moved() is true if and only if some change after the epoch gave the key another root. To
+ * see this, let A be the root now, and undo the changes one by one, the newest first. As long as the root is A, undoing
+ * that s came changes the root if and only if s = A (only a root's leaving moves a key: owner.h, 4), and undoing that s
+ * went changes it if and only if s precedes A in the key's sequence. A server that came and precedes A has gone again
+ * later, or A would not be root. So one test serves for coming and going: the key moved if and only if some server that
+ * came or went is A or precedes A in the key's sequence.
  *
- * A ring: what is older than it remembers counts as moved.
+ * The changes are kept in a ring: for an epoch before the oldest change in it, every key counts as moved.
  */
 #ifndef CORE_CHANGES_H
 #define CORE_CHANGES_H
@@ -21,23 +20,23 @@
 enum { CHANGES_MAX = 128 };
 
 struct changes {
-    uint64_t forgotten; /* epoch of the latest change no longer remembered */
-    uint64_t count;     /* changes noted so far */
+    uint64_t forgotten; /* epoch of the latest change that has left the ring */
+    uint64_t count;     /* changes that were ever noted */
     struct {
         uint64_t epoch;
         cw_server server;
     } ring[CHANGES_MAX];
 };
 
-/* As of this epoch, which is remembered, nothing has changed yet. */
+/* Nothing has changed since this epoch. */
 void changes_init(struct changes *c, uint64_t epoch);
 
-/* The server came or went; in the epoch given the view is already without or with it. Epochs never fall. */
+/* The server came or went, and with that the epoch given began. Epochs never fall. */
 void changes_note(struct changes *c, uint64_t epoch, cw_server server);
 
 /*
- * True when the root of a key with these routing bits, which is root now (CW_SERVER_NONE: it has none), changed after
- * that epoch. At most CHANGES_MAX steps; O(1) when nothing changed since.
+ * True when the root of the key with these routing bits changed after the epoch `since`. root is the key's root now,
+ * CW_SERVER_NONE when it has none. At most CHANGES_MAX steps; O(1) when nothing has changed since.
  */
 bool changes_moved(const struct changes *c, const struct torus *t, uint64_t route, cw_server root, uint64_t since);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * counters.h - the numbers one service shows to operators. They become metrics by being made
- * (docs/control-protocol.md).
+ * counters.h - the numbers that one service shows to operators. Making a counter is all that it takes to have it in
+ * `cwctl counters` and in the metrics (docs/control-protocol.md).
  *
- * Guarantee: a counter once given stays where it is as long as the set. A service that makes too many, or gives one a
- * name that is no name, shares the last place, "overflow", and the operator sees that.
+ * Guarantee: a counter that was given stays where it is for as long as the set lives. When a service makes too many, or
+ * asks for an impossible name, it gets the counter "overflow" instead, which the operator then sees.
  */
 #ifndef CORE_COUNTERS_H
 #define CORE_COUNTERS_H
@@ -23,7 +23,7 @@ struct cw_counter {
 };
 
 struct counter_set {
-    uint32_t count; /* made; the overflow counter is beside them */
+    uint32_t count; /* counters made, "overflow" not among them */
     struct cw_counter overflow;
     struct cw_counter counter[COUNTERS_MAX - 1];
 };
@@ -31,12 +31,12 @@ struct counter_set {
 void counters_init(struct counter_set *set);
 
 /*
- * Gives the counter of that name (1..31 of a-z A-Z 0-9 _ -), new or made before; the overflow counter when the name is
- * none or the set is full. The name is copied; help (NULL: none) is borrowed for the set's life.
+ * Gives the counter of that name (1 to 31 of a-z A-Z 0-9 _ -), new or made before; the overflow counter when the name
+ * is impossible or the set is full. The name is copied; help (NULL: none) is borrowed for the set's life.
  */
 struct cw_counter *counters_get(struct counter_set *set, const char *name, const char *help);
 
-/* Length of a sound name, 0 for anything else, NULL too. */
+/* Length of a possible name, 0 for anything else, NULL included. */
 size_t counter_name_length(const char *name);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * histograms.h - the times one service shows to operators, beside its counters. Each takes memory of its own when it is
- * made, as few services have any.
+ * histograms.h - how long things took, as one service shows it to operators beside its counters. Few services have any,
+ * so each histogram is allocated when it is made.
  */
 #ifndef CORE_HISTOGRAMS_H
 #define CORE_HISTOGRAMS_H
@@ -17,17 +17,18 @@ struct cw_histogram {
     char name[COUNTER_NAME];
 };
 
-/* All zero is an empty one. */
+/* Zeroed is an empty set. */
 struct histogram_set {
     uint32_t count;
     struct cw_histogram *histogram[HISTOGRAMS_MAX];
 };
 
 /*
- * Gives the one of that name (as counters_get() takes them), new or made before; NULL: no name, too many, or no memory.
+ * Gives the histogram of that name, new or made before; names and help are as in counters_get(). NULL: the name is
+ * impossible, there are too many, or no memory is left.
  */
 struct cw_histogram *histograms_get(struct histogram_set *set, const char *name, const char *help);
-/* Those that were given are no more. */
+/* Frees all that were given. */
 void histograms_close(struct histogram_set *set);
 
 #endif

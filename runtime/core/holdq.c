@@ -50,3 +50,24 @@ cw_time holdq_wake(const struct holdq *q)
 {
     return q->head == NULL ? CW_NEVER : cw_time_add(q->head->queued, q->patience);
 }
+
+bool holdq_valid(const struct holdq *q)
+{
+    uint64_t of[FAIRQ_SERVICES] = {0}, bytes = 0;
+    uint32_t packets = 0;
+    const struct cw_packet *last = NULL;
+    for (const struct cw_packet *p = q->head; p != NULL; last = p, p = p->next) {
+        if (p->service >= FAIRQ_SERVICES) {
+            return false;
+        }
+        of[p->service] += weight_of(p);
+        bytes += weight_of(p);
+        packets++;
+    }
+    for (unsigned i = 0; i < FAIRQ_SERVICES; i++) {
+        if (of[i] != q->bytes_of[i]) {
+            return false;
+        }
+    }
+    return q->tail == last && q->packets == packets && q->bytes == bytes && q->bytes <= q->bytes_max;
+}

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * holdq.h - packets that have arrived at the root of their key before the root may serve them (semantics 4.2).
+ * holdq.h - packets that have arrived at their key's root before it may deliver them (semantics 4.2).
  *
- * The committed view says "me", but a right is still missing: a newcomer is being admitted ahead of us, the hold of a
- * dead server runs, our lease has to be renewed. The packet waits; it is late, not lost. First in, first out; each
- * knows when it came.
+ * The committed view says that this server is the root, but it may not deliver yet: a newcomer that precedes it is
+ * being admitted, the hold of a dead server has not ended, or the lease has to be renewed. The packet waits; it is
+ * late, not lost. First in, first out.
  *
- * Memory is shared between services by dynamic thresholds (Choudhury and Hahne 1998): one service may hold up to twice
- * what is still free, so that one alone can have two thirds and many share evenly, and there is always room for a
- * newcomer's first packet.
+ * Memory is shared between services by dynamic thresholds (Choudhury and Hahne 1998): a service may hold up to twice as
+ * many bytes as are still free. So one service alone can have two thirds, many share evenly, and there is always room
+ * for the first packet of another.
  */
 #ifndef CORE_HOLDQ_H
 #define CORE_HOLDQ_H
@@ -22,7 +22,7 @@ struct holdq {
     uint32_t bytes;
     uint32_t bytes_max;
     uint32_t bytes_of[FAIRQ_SERVICES];
-    cw_span patience; /* hold + 200 ms: no packet waits longer */
+    cw_span patience; /* hold + 200 ms: no packet waits longer (invariant 12) */
 };
 
 void holdq_init(struct holdq *q, uint32_t bytes_max, cw_span patience);
@@ -32,13 +32,16 @@ void holdq_init(struct holdq *q, uint32_t bytes_max, cw_span patience);
  */
 CW_MUST_CHECK bool holdq_put(struct holdq *q, struct cw_packet *p);
 
-/* Gives all that is held, oldest first, linked by next: to be decided anew. */
+/* Gives all packets, oldest first, linked by `next`: to be decided anew. */
 struct cw_packet *holdq_drain(struct holdq *q);
 
-/* True when p has waited its patience out. */
+/* True when p has waited for as long as a packet may. */
 bool holdq_expired(const struct holdq *q, const struct cw_packet *p, cw_time now);
 
-/* When the oldest will have; CW_NEVER when empty. */
+/* When the oldest packet will have waited for so long; CW_NEVER: nothing is held. */
 cw_time holdq_wake(const struct holdq *q);
+
+/* For tests and CHECK_SLOW: walks all packets; true when the counts are those of the packets held, within the limit. */
+bool holdq_valid(const struct holdq *q);
 
 #endif

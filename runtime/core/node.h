@@ -3,14 +3,15 @@
  * node.h - one server as a function of its inputs: frames and time in, frames out (architecture, "The node").
  *
  * Legal order: node_open, then any of rx / carrier / tick / tx_pull / service calls with a now that never goes back,
- * then node_close. Every entry that returns cw_links names the links that now have something to send; the pump pulls a
- * link when that link has room, until NULL. Nothing leaves inside an entry, and no entry calls another.
+ * then node_close. Every entry that returns cw_links returns the links that now have something to send. The pump pulls
+ * frames for a link while that link has room, until it gets NULL. Nothing leaves inside an entry, and no entry calls
+ * another.
  *
- * Links that have room at the same instant are pulled in turns, beginning behind the one pulled last. Beginning always
- * with the same one makes one path of many, as every packet finds that link idle (300 packets with six minimal first
- * links took 0.97 ms, in turns 0.56).
+ * The pump pulls links that have room at the same instant in turns, beginning behind the link that was pulled last. If
+ * it always began with the same link, every packet would find that one idle, and of several shortest paths only one
+ * would be used (300 packets that could leave by six links took 0.97 ms so, and 0.56 ms in turns).
  *
- * No globals, no clock, no threads: 4,096 of them run in one process. One thread owns a node.
+ * No globals, no clock, no threads: 4,096 nodes run in one process. One thread owns a node.
  */
 #ifndef CORE_NODE_H
 #define CORE_NODE_H
@@ -30,30 +31,30 @@ struct node_config {
     uint32_t cluster;
     uint32_t config_hash;
     uint64_t incarnation;
-    bool alone;
-    uint16_t mtu;             /* bytes behind the Ethernet header of one frame, 1,500..9,000; same on all links */
-    uint8_t hop_limit;        /* 64; at least the diameter */
-    uint32_t queue_packets;   /* per service, default for its queue: 1,024 */
-    uint32_t queue_bytes;     /* per service: 8 MiB */
-    uint32_t hold_bytes;      /* held packets, all services: 8 MiB (semantics 4.5) */
-    uint64_t bits_per_second; /* of a link, told to services; 0 unknown */
-    uint32_t nmu_jobs;        /* room in the NMU for jobs, resident and reachable: 64 */
+    bool alone;               /* may serve before it ever had a link (a cluster of one server) */
+    uint16_t mtu;             /* bytes of a frame behind the Ethernet header, 1,500..9,000; the same on all links */
+    uint8_t hop_limit;        /* default 64; at least the diameter */
+    uint32_t queue_packets;   /* limit of a service's queue, unless its policy says another: 1,024 */
+    uint32_t queue_bytes;     /* the same in bytes: 8 MiB */
+    uint32_t hold_bytes;      /* limit of held packets, of all services together: 8 MiB (semantics 4.5) */
+    uint64_t bits_per_second; /* of a link, as services are told; 0: unknown */
+    uint32_t nmu_jobs;        /* room in the NMU for jobs, resident and reachable ones: 64 */
     /* Room in the NMU for (remote job, port) pairs, for spans of processes and for ranges of servers, each: 256. */
     uint32_t nmu_grants;
     struct ls_timers timers;
 };
-/* Everything but dims, self, cluster and incarnation filled with the defaults. */
+/* The defaults, for all members but dims, self, cluster and incarnation. */
 struct node_config node_config_default(void);
 /*
- * -EINVAL (a limit or an address is impossible) or -ERANGE (the diameter is beyond the hop limit), as node_open() would
- * say.
+ * What node_open() would say of it: 0; -EINVAL: a limit or an address is impossible; -ERANGE: the diameter is larger
+ * than the hop limit.
  */
 CW_MUST_CHECK int node_config_check(const struct node_config *config);
 
 /*
- * What a delivered, forwarded or dropped packet looks like to an observer (the simulator's oracle, capture, trace). Its
- * head is decoded, but not when it is dropped as MALFORMED, STALE_LINK or GATE_OVERFLOW, or CLOSED at the gate: then
- * there are bytes only.
+ * The points of a packet's way that an observer (the simulator's oracle, captures) may be told of. The packet's head is
+ * decoded, except when it is dropped as MALFORMED, STALE_LINK or GATE_OVERFLOW, or as CLOSED at the gate: then there
+ * are only bytes.
  */
 enum node_point {
     NODE_QUEUED,    /* entered a queue (sent here or in transit) */
@@ -61,9 +62,10 @@ enum node_point {
     NODE_DROPPED,   /* cause in the argument */
     NODE_HELD,      /* waits for the right to deliver */
 };
-struct node_watch { /* all may be NULL; borrowed for the node's life */
+/* An observer. Functions may be NULL; all is borrowed for the node's life. */
+struct node_watch {
     void *context;
-    unsigned deaf; /* set of 1 << enum node_point: those packet() is not called for */
+    unsigned deaf; /* set of 1 << enum node_point: the points that packet() is not called for */
     void (*packet)(void *context, const struct node *n, enum node_point point, const struct cw_packet *p, cw_drop cause,
                    cw_time now);
     void (*log)(void *context, const struct node *n, cw_level level, const char *service, const char *text,
@@ -85,12 +87,15 @@ struct node_env {
     const cw_server *neighbours; /* borrowed; see ls_config */
     uint64_t seed;
     struct node_watch watch;
-    /* Runs service work away from the thread; NULL: inline at once. The pump calls node_offload_done later. */
+    /*
+     * Runs a service's work away from the node's thread; `cost` is the service's guess of its length. Whoever owns the
+     * node calls node_offload_done(ticket) afterwards. NULL: work runs at once, inside the service's call.
+     */
     void (*offload)(void *context, struct node *n, void (*work)(void *), void *arg, uint64_t ticket, cw_span cost);
     void *offload_context;
     /*
-     * The value that an operator gave a service's option, borrowed until the service is removed, or NULL (cw_option).
-     * NULL: there are none.
+     * Gives the value that an operator set for a service's option (cw_option), borrowed until the service is removed,
+     * or NULL: it is not set. A node without this function has no options.
      */
     const char *(*option)(void *context, const char *service, const char *name);
     void *option_context;
@@ -98,30 +103,29 @@ struct node_env {
     const struct node_object *objects;
     /* A key that nobody else knows, borrowed for node_open(). NULL: the NMU's tables are not sealed (NMU 6.2). */
     const struct siphash_key *seal;
-    struct nmu_source records; /* of jobs, where the node looks for those it needs; without any: default deny */
+    struct nmu_source records; /* where the node looks for the job records it needs; without a source: default deny */
 };
 
 CW_MUST_CHECK int node_open(struct node **out, const struct node_config *config, const struct node_env *env);
-/*
- * From now on services start no work away from the thread, so that what is away comes to an end: before node_close().
- */
+/* Call before node_close(): services start no offloaded work any more, so that what is under way comes to an end. */
 void node_end_offloads(struct node *n);
-struct node_tally { /* of data packets; conservation: made + received = the rest */
-    uint64_t made;  /* sent, or given up before they were sent */
-    uint64_t delivered;
-    uint64_t ended; /* taken by services they passed by */
+/* Data packets of a node's whole life. */
+struct node_tally {
+    uint64_t made;      /* sent here, or dropped here before they could be sent */
+    uint64_t delivered; /* handed to services here as their destination */
+    uint64_t ended;     /* taken by services here that they passed by */
 };
 /*
- * Closes the services, drops what is inside (CW_DROP_CLOSED); every packet goes home. Offloaded work must have been
- * reported. Gives the tally of its whole life: services make packets to the very end, answers that cannot be sent any
- * more.
+ * Closes the services and drops what is inside (CW_DROP_CLOSED), so that every packet goes home. All offloaded work
+ * must have been reported. Gives the final tally: services make packets to the very end, such as answers that cannot be
+ * sent any more.
  */
 struct node_tally node_close(struct node *n, cw_time now);
 
 cw_links node_rx(struct node *n, cw_link in, struct cw_packet *frame, cw_time now); /* takes the frame */
 /*
- * For a pump that knows what comes next: brings near what node_rx() of this frame will touch. Looks at the frame
- * unchecked, changes nothing and may be wrong.
+ * For a pump that knows which frame comes next: prefetches what node_rx() of that frame will touch. Changes nothing.
+ * The frame is not checked, so that the guess may be wrong.
  */
 void node_expect(const struct node *n, const struct cw_packet *frame);
 cw_links node_carrier(struct node *n, cw_link link, bool up, cw_time now);
@@ -133,27 +137,28 @@ cw_time node_next_wake(const struct node *n);
 cw_links node_offload_done(struct node *n, uint64_t ticket, cw_time now);
 
 /*
- * Services. Adding: -EEXIST (job or name), -EINVAL (table), -ENOSPC (32 at most), -ENOMEM, or what its open said; the
- * table may go after the call, what it points at may not. Removing: -ENOENT, or -EBUSY while the pump runs work for it.
- * What a service sends in these calls is asked for with the next node_tick().
+ * Services. Adding gives -EEXIST (its job or name is taken), -EINVAL (the table), -ENOSPC (there are 32), -ENOMEM, or
+ * what its open() said; the table is copied, what it points at is borrowed for the service's life. Removing gives
+ * -ENOENT, or -EBUSY while offloaded work of it runs. Links that have something to send because of these calls are
+ * returned by the next node_tick().
  */
 CW_MUST_CHECK int node_service_add(struct node *n, const cw_service *table, cw_time now);
 int node_service_remove(struct node *n, cw_job job, cw_time now);
 struct node_service_policy {
-    uint32_t weight;        /* 1..1000, share of a link against others of its class */
-    bool background;        /* only when no foreground service wants the link */
-    uint32_t queue_packets; /* limits */
+    uint32_t weight;        /* 1..1000: its share of a link, relative to others of its class */
+    bool background;        /* it is served only while no foreground service wants the link */
+    uint32_t queue_packets; /* limits of its queue */
     uint32_t queue_bytes;
     enum node_drop_policy {
         NODE_DROP_TAIL,     /* full: the newcomer is refused */
         NODE_DROP_OLDEST,   /* full: the oldest makes room */
-        NODE_DROP_PRIORITY, /* full: the youngest of the least important goes, the newcomer if it is that */
+        NODE_DROP_PRIORITY, /* full: the youngest of the lowest priority goes, which may be the newcomer */
     } drop;
 };
-/* -ENOENT; -EINVAL out of range (a queue holds at least one packet of mtu bytes). What waits stays. */
+/* -ENOENT; -EINVAL: out of range (a queue holds at least one packet of mtu bytes). Packets that wait stay. */
 int node_service_policy(struct node *n, cw_job job, const struct node_service_policy *policy);
 
-/* The i-th service of the node; false when there are no more. Names are borrowed until the service is removed. */
+/* The i-th service of the node; false: there are no more. Names are borrowed until the service is removed. */
 struct node_service_info {
     const char *name, *version;
     cw_job job;
@@ -162,7 +167,9 @@ struct node_service_info {
 };
 bool node_service_at(const struct node *n, unsigned i, struct node_service_info *out);
 
-/* A command for a service: fields go to the sink, done exactly once. Links with something to send as ever. */
+/*
+ * An operator's command for a service. What it answers goes to the sink; done() is called exactly once, perhaps later.
+ */
 struct node_request_sink {
     void *context;
     void (*row)(void *context);
@@ -174,25 +181,28 @@ cw_links node_command(struct node *n, const char *service, int argc, const char 
                       const struct node_request_sink *sink, cw_time now);
 
 /*
- * Calls visit as an upcall of the service, with what it exports: how a gateway that serves clients of this machine asks
- * it. False: no service of that name runs here with exports of that version, and visit was not called. *links: what has
- * something to send, as ever.
+ * Calls visit as an upcall of the service, with what the service exports: this is how a gateway that serves clients of
+ * this machine asks it. False: no service of that name runs here with exports of that version, and visit was not
+ * called. *links gets the links that now have something to send.
  */
 bool node_visit(struct node *n, const char *service, unsigned version,
                 void (*visit)(void *context, cw_svc *s, const void *exports), void *context, cw_time now,
                 cw_links *links);
 
+/*
+ * Orderly end: others take over this server's keys from now on. node_left(): they have, and node_close() loses nothing.
+ */
 void node_leave(struct node *n, cw_time now);
 bool node_left(const struct node *n, cw_time now);
 
 /*
- * Job protection (NMU 4; semantics 7.4). Takes in the record of a job, in bytes that are borrowed for the call and were
- * judged by whoever calls: 1; 0: nothing of it is needed here. -EBADMSG: no record; -ESTALE: a later one is here;
- * -ENOSPC: the tables cannot hold it, and all is as before. What this names and is not here yet is looked for
- * (node_env.records, desk.h).
+ * Job protection (NMU 4; semantics 7.4). Goes by this record of a job from now on. The bytes are borrowed for the call;
+ * the caller has checked that an operator signed them. 1; 0: this server needs nothing of it. -EBADMSG: the bytes are
+ * no record; -ESTALE: a later record of the job is here; -ENOSPC: the tables cannot hold it, and all is as before.
+ * Records of jobs that this one names are then looked for (node_env.records, nmu/desk.h).
  */
 CW_MUST_CHECK int node_job_put(struct node *n, const uint8_t *record, size_t size);
-/* Borrows what the NMU holds, until the next put or the coming or going of a service. */
+/* Borrows the NMU's tables until the next put, or until a service is added or removed. */
 const struct nmu *node_nmu(const struct node *n);
 
 /* What operators and tests look at. */
@@ -201,12 +211,12 @@ cw_server node_self(const struct node *n);
 uint64_t node_drops(const struct node *n, cw_drop cause);
 size_t node_packets_inside(const struct node *n); /* queued and held */
 struct node_tally node_tally(const struct node *n);
-uint64_t node_digest(const struct node *n); /* of all state that decides what it does next */
+uint64_t node_digest(const struct node *n); /* over all state that decides what the node does next */
 size_t node_bytes(const struct node *n);
 /* Calls visit for each counter, the node's own first. */
 void node_counters(const struct node *n,
                    void (*visit)(void *context, const char *service, const char *name, uint64_t value), void *context);
-/* The same for the times that services note. */
+/* Calls visit for each histogram of a service. */
 struct histogram;
 void node_histograms(const struct node *n,
                      void (*visit)(void *context, const char *service, const char *name, const struct histogram *h),

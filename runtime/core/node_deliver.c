@@ -80,14 +80,13 @@ static void report_taken(const struct node *n, struct cw_packet *p)
     ext_trace_append(packet_ext(p->data, &p->exts, EXT_TRACE), &entry);
 }
 
-/*
- * The payload begins behind the head: what services see. Undone by node code never: a delivered packet does not travel
- * on.
- */
 void node_deliver(struct node *n, struct cw_packet *p)
 {
     struct cw_svc *svc = node_service_of(n, p->head.job);
     CHECK(svc != NULL);
+    CHECK_RULE_SLOW(p->head.kind != PACKET_KEY || node_is_root(n, p->head.to.key),
+                    "semantics 4.2: only the key's first server in O delivers, with a lease",
+                    node_who(n, (char[NODE_WHO]){0}));
     if ((p->head.flags & packet_flag(EXT_RESPONSE)) && node_take_response(n, p)) {
         return;
     }

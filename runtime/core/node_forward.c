@@ -2,8 +2,12 @@
 /*
  * node_forward.c - what becomes of one packet: delivered here, queued for a link, held, or dropped with its cause.
  *
- * The rule (semantics 4.2): forward towards the first server of the key's sequence in the committed view; deliver only
- * as its first server in the optimistic view, with a valid lease; in between, hold.
+ * The rule (semantics 4.2): forward towards the first server of the key's sequence in the committed view, C; deliver
+ * only as its first server in the optimistic view, O, with a valid lease; in between, hold.
+ *
+ * A delivered key packet asks for its key's owner two or three times, each time for another reason. node_rx.c asks
+ * node_arrives_here(), over C, only where a service wants to see packets that pass by: is this one passing?
+ * decide_key() asks over C where the packet goes, and then node_is_root(), over O, whether this server may deliver it.
  */
 #include "core/node_internal.h"
 
@@ -185,7 +189,7 @@ static void decide_key(struct node *n, struct cw_svc *svc, struct cw_packet *p)
     send_on(n, svc, p);
 }
 
-/* A reply that walks back along the path of its request (service-api.md 1): the next link, while that is up. */
+/* An answer goes back along the recorded path of its request (cw_reply()): by the path's next link, if that is up. */
 static bool retrace(struct node *n, struct cw_svc *svc, struct cw_packet *p)
 {
     cw_link link;

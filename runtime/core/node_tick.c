@@ -22,6 +22,7 @@ cw_links node_leave_entry(struct node *n)
     if (n->local.head != NULL) {
         node_run_local(n);
     }
+    CHECK_SLOW(node_walk(n));
     return node_tx_links(n);
 }
 

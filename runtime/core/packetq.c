@@ -195,3 +195,32 @@ struct cw_packet *packetq_drain(struct packetq *q)
     }
     return out;
 }
+
+static bool fifo_valid(const struct packetq *q, unsigned set, uint64_t *bytes)
+{
+    const struct packetq_fifo *fifo = &q->fifo[set];
+    const struct cw_packet *last = NULL;
+    uint32_t count = 0;
+    for (const struct cw_packet *p = fifo->head; p != NULL; last = p, p = p->next) {
+        if (p->links != set || p->priority < q->floor || (last != NULL && last->order >= p->order)) {
+            return false;
+        }
+        *bytes += weight_of(p);
+        count++;
+    }
+    bool head = fifo->head == NULL || q->oldest[set] == (uint32_t)fifo->head->order;
+    return head && fifo->tail == last && q->count[set] == count && packetq_has(q, (cw_links)set) == (count > 0);
+}
+
+bool packetq_valid(const struct packetq *q)
+{
+    uint64_t bytes = 0;
+    uint32_t packets = 0;
+    for (unsigned set = 0; set < PACKETQ_SETS; set++) {
+        if (!fifo_valid(q, set, &bytes)) {
+            return false;
+        }
+        packets += q->count[set];
+    }
+    return q->packets == packets && q->bytes == bytes;
+}

@@ -6,12 +6,11 @@
  *              ^data
  *
  * The same structure is a frame on its way in or out (data points at the frame header) and a packet inside the node
- * (data points at the packet header): entering and leaving a node moves `data`, never bytes. Packets that came gathered
- * in one frame share its memory: each has a descriptor of its own whose `lender` is the frame, which goes home after
- * the last of them.
+ * (data points at the packet header): entering and leaving a node moves `data`, and copies nothing. Packets that came
+ * gathered in one frame share the frame's memory: each has a descriptor of its own, whose `lender` is the frame, and
+ * the frame goes home after the last of them.
  *
- * One owner at a time; a packet is handed over whole and belongs to one thread. pkt_writable() must hold before bytes
- * change.
+ * A packet has one owner at a time and belongs to one thread. pkt_writable() must hold before its bytes are changed.
  */
 #ifndef CORE_PKT_H
 #define CORE_PKT_H
@@ -22,8 +21,8 @@
 
 enum {
     /*
-     * Ethernet header, frame header, link tag; and so much more that the heads of frame and packet, which every hop
-     * reads and writes, share a line of cache.
+     * Room for an Ethernet header, a frame header and a link tag; and so much more that the headers of frame and
+     * packet, which every hop reads and writes, lie in one cache line.
      */
     PKT_HEADROOM = 88,
 };
@@ -33,37 +32,39 @@ enum pkt_kind { PKT_SMALL, PKT_LARGE, PKT_SLICE };
 struct pkt_home; /* where packets come from and go back to */
 
 struct cw_packet {
-    struct cw_packet *next; /* for whoever holds it: queues are lists of packets */
+    struct cw_packet *next; /* of the list that its owner keeps it in, such as a queue */
     uint8_t *data;
     uint32_t length;
     uint32_t pad;
     uint32_t room;    /* bytes of memory from data on */
-    uint16_t refs;    /* plain integer: one thread */
-    uint16_t back;    /* bytes of memory before data, free to write to */
+    uint16_t refs;    /* no atomic: all references are one thread's */
+    uint16_t back;    /* bytes of memory before data that may be written to */
     uint8_t kind;     /* enum pkt_kind */
     uint8_t marks;    /* the node's own (node_internal.h) */
-    uint8_t service;  /* index of the service whose queue it is in */
-    cw_links links;   /* links it may leave by */
-    cw_link in;       /* link it came by */
-    uint8_t priority; /* as it was sent with here; 0 for what came by a cable: packets do not carry it */
-    uint16_t ahead;   /* packets that were in its queue when it came */
-    cw_server target; /* where it is going now: next way-point, server, or root of its key */
+    uint8_t service;  /* index of the service in whose queue or hands it is */
+    cw_links links;   /* links by which it may leave */
+    cw_link in;       /* link by which it came */
+    uint8_t priority; /* that its sender here gave it; 0 for packets from a cable, since it is not on the wire */
+    uint16_t ahead;   /* packets that were in its queue when it was put there */
+    cw_server target; /* where it is going now: the next way-point, a server, or the root of its key */
     union {
-        uint64_t order;          /* in a queue: arrival order inside the node */
-        struct cw_packet **hand; /* in a service's hands: what points at it in their list */
+        uint64_t order;          /* in a queue: counts the packets that this node has queued */
+        struct cw_packet **hand; /* in a service's hands: the pointer to it in their list */
     };
 
     /* The rest is read by the node only when a packet arrives, is sent, or is delivered. */
     struct packet_head head; /* decoded */
-    struct packet_exts exts; /* where its extensions are */
-    cw_time queued;          /* when it was queued last */
+    struct packet_exts exts; /* offsets of its extensions */
+    cw_time queued;          /* when it was queued last; while it is held: when that began */
     struct pkt_home *home;
     struct cw_packet *lender; /* NULL: the memory is its own */
 };
 
-/* Takes one reference more; the packet is then read-only to all until but one has been released. */
+/* Gives one reference more. The packet is read-only to all while there is more than one. */
 struct cw_packet *pkt_ref(struct cw_packet *p);
-/* Takes a reference; the last one sends the memory home (and the lender's reference with it). NULL is allowed. */
+/*
+ * Takes a reference. With the last one the memory goes home, and a reference to the lender goes too. NULL is allowed.
+ */
 void pkt_release(struct cw_packet *p);
 
 /* True when nobody else can see the bytes of this packet. */
@@ -73,8 +74,8 @@ static inline bool pkt_writable(const struct cw_packet *p)
 }
 
 /*
- * A home: two pools of memory (small packets, whole frames) and one of bare descriptors, with limits. Many nodes may
- * share one in a simulator; each node keeps its own count against its own limit.
+ * A home: two pools of memory (small packets, whole frames) and one of bare descriptors, with one limit on all packets.
+ * The nodes of a simulator share one.
  */
 struct pkt_home_config {
     uint32_t small_bytes; /* memory of a small packet, headroom included (256) */
@@ -83,18 +84,20 @@ struct pkt_home_config {
 };
 /* -ENOMEM; *out is then untouched. */
 CW_MUST_CHECK int pkt_home_open(struct pkt_home **out, const struct pkt_home_config *config);
-/* Everything must be home. */
+/* Every packet must be home (CHECK). */
 void pkt_home_close(struct pkt_home *home);
+/* Packets that are out now. */
 uint32_t pkt_home_out(const struct pkt_home *home);
+/* Memory that it holds. */
 size_t pkt_home_bytes(const struct pkt_home *home);
-/* The longest packet it gives. */
+/* Length of the longest packet that it gives. */
 uint32_t pkt_home_longest(const struct pkt_home *home);
-/* Tests: the nth take from now (1 = the next) fails once; 0 switches it off. */
+/* For tests: the nth take from now on (1: the next) fails once; 0: none does. */
 void pkt_home_fail_nth(struct pkt_home *home, uint32_t nth);
 
 /* Gives a packet with `length` bytes of unspecified content behind PKT_HEADROOM bytes of room, or NULL. */
 struct cw_packet *pkt_take(struct pkt_home *home, uint32_t length);
-/* Gives a descriptor of bytes inside frame (which gains a reference), or NULL. */
+/* Gives a descriptor of these bytes inside the frame, which gains a reference, or NULL. */
 struct cw_packet *pkt_slice(struct cw_packet *frame, uint32_t offset, uint32_t length);
 /* Gives a copy with memory of its own (pad kept), or NULL. Borrows p. */
 struct cw_packet *pkt_copy(const struct cw_packet *p);

@@ -2,13 +2,12 @@
 /*
  * svc_calls.c - a request that is answered once or times out (NMU 4.2), for requester and responder.
  *
- *   cw_call     opens a call (calls.h); the request says where the answer goes and the number of the call. When
- *   somebody else is to
- *               have the answer, nothing stays open here
- *   arrival     opens a one-time right to answer (response.h), named by a handle that the responder is given cw_reply
- *   spends the right; the answer retraces the request's path when that was recorded and lasts arrival     ends the
- *   call: done() with the answer, exactly once, whatever retries and late answers come; or it is a packet for a
- *               third party, with the name of who asked
+ *   cw_call     opens a call (calls.h); the request says where the answer goes, and the number of the call. When a
+ *               third party is to have the answer, nothing stays open here
+ *   arrival     of a request: opens a right to answer it once (response.h), named by a handle that the responder gets
+ *   cw_reply    uses the right up; the answer retraces the request's path if that was recorded and is still there
+ *   arrival     of the answer: ends the call; done() is called with the answer exactly once, whatever retries and late
+ *               answers come. A third party gets the answer as a packet that names the server which asked
  */
 #include "core/node_internal.h"
 

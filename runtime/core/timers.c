@@ -3,6 +3,8 @@
 
 #include "base/check.h"
 
+#include <string.h>
+
 struct timer {
     struct expiry_item item;
     cw_timer_fn fn;
@@ -85,4 +87,16 @@ bool timers_next(struct timers *t, cw_time now, struct timers_fired *out)
     *out = (struct timers_fired){.service = timer->service, .fn = timer->fn, .arg = timer->arg};
     give(t, timer);
     return true;
+}
+
+bool timers_valid(const struct timers *t)
+{
+    uint32_t of[FAIRQ_SERVICES] = {0}, place = 0, all = 0;
+    for (const struct timer *timer; (timer = expiry_each(&t->table, &place)) != NULL; all++) {
+        if (timer->service >= FAIRQ_SERVICES) {
+            return false;
+        }
+        of[timer->service]++;
+    }
+    return all == expiry_count(&t->table) && memcmp(of, t->of, sizeof of) == 0 && heap_valid(&t->table.heap);
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flood.h - what one server still has to tell its six neighbours: one log in the order in which it learned, six readers
- * (feed.h).
+ * flood.h - what one server still has to tell its six neighbours: one log, in the order in which the server learned of
+ * it, with six readers (feed.h).
  *
  * Guarantee: every reader gets the entries it is owed in the order of the log, each with the bytes it was appended
  * with, as often as it asks, until it has let go of them.
  *
- * The order and the bytes are what admission stands on. Who has read the log up to an entry knows all that its writer
- * knew when he appended it (docs/semantics.md, "Closed knowledge"); a newer record put in the place of an older one, or
- * sent before what was learned earlier, would break that. So nothing is replaced and nothing overtakes; instead the log
- * is bounded, and a reader that holds it up for too long is cut off (flood_append() returns NULL) and starts again with
- * a whole exchange.
+ * Admission stands on the order and on the bytes. A reader that has read the log up to an entry knows all that the
+ * writer knew when it appended the entry (semantics 4.3). A newer record that took the place of an older one, or was
+ * sent before what was learned earlier, would break that. So no entry is replaced, and none overtakes another. Instead
+ * the log is bounded: a reader that holds it up for too long is cut off (flood_append() gives NULL) and begins again
+ * with a whole exchange.
  *
- * Entries lie in chunks that come when the log reaches them and go when all readers have passed: it takes the memory of
- * what it holds now, not of the most it ever held, and nothing is copied when it grows.
+ * Entries lie in chunks, which are allocated when the log reaches them and freed when all readers have passed them. So
+ * the log takes the memory of what it holds now, and nothing is copied when it grows.
  *
- * What need not be told is struck out: flood_forget() when the neighbour shows that it knows the record already.
+ * An entry that a neighbour need not be told is struck out for it, when the neighbour shows that it knows the record.
  */
 #ifndef LINKSTATE_FLOOD_H
 #define LINKSTATE_FLOOD_H
@@ -28,7 +28,7 @@
 
 enum flood_kind {
     FLOOD_RECORD,
-    FLOOD_SYNCED, /* what was sent so far is whole: apply what was to be applied together */
+    FLOOD_SYNCED, /* the end of records that are to be applied together */
     FLOOD_ACK,
 };
 
@@ -40,17 +40,17 @@ struct flood_entry {
     };
     uint8_t kind;  /* enum flood_kind */
     bool more;     /* a record that is to be applied together with what follows, up to FLOOD_SYNCED */
-    cw_links owed; /* links it is for */
+    cw_links owed; /* the links by which it is still to be told */
 };
 
 enum { FLOOD_CHUNK = 64 }; /* entries, a power of two */
 
-/* Positions count entries since the beginning of time; those in [first, end) are here. */
+/* A position counts the entries that were ever appended before; the entries in [first, end) are here. */
 struct flood {
-    struct flood_entry **chunk; /* limit / FLOOD_CHUNK of them, in turns; NULL where no entry is */
+    struct flood_entry **chunk; /* a ring of limit / FLOOD_CHUNK chunks; NULL where no entry is */
     uint64_t first, end;
-    uint32_t held;    /* chunks */
-    uint32_t limit;   /* entries it may ever hold, a power of two */
+    uint32_t held;    /* chunks that are allocated */
+    uint32_t limit;   /* entries that it may hold at one time, a power of two */
     uint32_t *latest; /* by origin: low bits of the position of the newest record appended */
 };
 
@@ -64,16 +64,16 @@ void flood_close(struct flood *f);
  */
 struct flood_entry *flood_append(struct flood *f, enum flood_kind kind, cw_links owed);
 
-/* After a record of origin was appended: remembers where. */
+/* After a record of origin was appended: notes its position. */
 void flood_note(struct flood *f, cw_server origin);
 
-/* The position of the newest record appended of this origin, if it is still here and names the same origin: true. */
+/* True, and *position is that of the newest record of this origin that was appended: it is still here. False: not. */
 bool flood_find(const struct flood *f, cw_server origin, const cw_coord *coord, uint64_t *position);
 
-/* Lets go of everything before position. */
+/* Drops all entries before position. */
 void flood_trim(struct flood *f, uint64_t position);
 
-/* Where the chunk of a position is found: positions that are `limit` apart are never here together. */
+/* Where the chunk of a position is: positions that are `limit` apart are not here at the same time. */
 static inline struct flood_entry **flood_chunk(const struct flood *f, uint64_t position)
 {
     return &f->chunk[(position & (f->limit - 1)) / FLOOD_CHUNK];
@@ -85,7 +85,7 @@ static inline struct flood_entry *flood_at(const struct flood *f, uint64_t posit
     return *flood_chunk(f, position) + position % FLOOD_CHUNK;
 }
 
-/* True when one entry more takes memory, or is one too many: time to let go of old ones. */
+/* True when one entry more would need a new chunk, or is beyond the limit: time to drop old ones. */
 static inline bool flood_is_full(const struct flood *f)
 {
     return f->end - f->first == f->limit || *flood_chunk(f, f->end) == NULL;

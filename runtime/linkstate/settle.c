@@ -341,6 +341,8 @@ static void settle(struct linkstate *ls, bool asked)
         }
         linkstate_publish(ls);
     }
+    /* What we do is what we say: whatever takes away has been told, whatever adds was not done. */
+    CHECK_SLOW(compare_record(ls) != RECORD_IS_WRONG);
     if (ls->acks_due) {
         give_acks(ls);
     }
@@ -352,6 +354,7 @@ void linkstate_settle(struct linkstate *ls, bool asked)
     settle(ls, asked);
     linkstate_note(ls);
     ls->notes++;
+    CHECK_SLOW(linkstate_walk(ls));
 }
 
 void linkstate_settle_link(struct linkstate *ls, cw_link link)

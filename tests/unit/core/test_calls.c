@@ -21,6 +21,7 @@ START_TEST(a_call_is_one_number_through_its_attempts)
     ck_assert_ptr_eq(calls_due(&c, (cw_time){CW_MS(30).ns}), call);
     ck_assert_ptr_eq(calls_find(&c, number), call);
     calls_end(&c, call);
+    ck_assert(calls_valid(&c));
     ck_assert_ptr_null(calls_find(&c, number));
     calls_close(&c);
 }

@@ -31,6 +31,7 @@ START_TEST(first_in_first_out_within_its_share)
             }
             ck_assert_uint_eq(q.packets, count);
             ck_assert_uint_eq(q.bytes, bytes);
+            ck_assert(holdq_valid(&q));
             ck_assert_int_eq(holdq_wake(&q).ns, count > 0 ? cw_time_add(list[0]->queued, CW_MS(260)).ns : CW_NEVER.ns);
             if (rng_below(&rng, 60) == 0) {
                 struct cw_packet *p2 = holdq_drain(&q);

@@ -51,6 +51,7 @@ static void same_counts(const struct packetq *q, const struct model *m)
     ck_assert_uint_eq(packetq_links(q), links);
     ck_assert_uint_eq(q->packets, m->count);
     ck_assert_uint_eq(q->bytes, m->bytes);
+    ck_assert(packetq_valid(q));
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         ck_assert_uint_eq(packetq_count(q, link), of[link]);
     }
@@ -204,6 +205,7 @@ START_TEST(priority_by_table)
             }
             ck_assert_ptr_null(out);
             ck_assert_uint_eq(q.count[1] + q.count[2] + q.count[3], q.packets); /* all the sets in use here */
+            ck_assert(packetq_valid(&q));
             struct cw_packet *left = packetq_drain(&q);
             for (unsigned k = 0; k <= INSIDE; k++) {
                 if (!gone[k]) {

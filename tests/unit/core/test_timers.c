@@ -56,6 +56,7 @@ START_TEST(stopping_is_safe_however_often)
     ck_assert_uint_eq(run(&t, 5, &last), 1);
     ck_assert(!timers_stop(&t, 0, b));
     ck_assert(!timers_stop(&t, 0, NULL));
+    ck_assert(timers_valid(&t));
     ck_assert(!timers_stop(&t, 0, (cw_timer *)&t));
     timers_close(&t);
 }

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node_walk.c - what must hold of a node between two entries. Called by node_leave_entry() in debug and sanitizer
+ * builds.
+ *
+ * What costs more than a look at each service is done in turns, one part an entry: the instant of the entry says whose
+ * turn it is. So a node whose queues are full is walked at the price of one queue, and every part is looked at often.
+ */
+#include "core/node_internal.h"
+
+#include "base/check.h"
+
+#include <string.h>
+
+const char *node_who(const struct node *n, char text[static NODE_WHO])
+{
+    memcpy(text, "server ", NODE_WHO - TORUS_TEXT);
+    torus_format(n->place, text + NODE_WHO - TORUS_TEXT);
+    return text;
+}
+
+static uint32_t hands_of(const struct cw_svc *svc)
+{
+    uint32_t count = 0;
+    for (const struct cw_packet *p = svc->hands; p != NULL && count <= svc->in_hand; p = p->next) {
+        count++;
+    }
+    return count;
+}
+
+static void walk_service(const struct node *n, const struct cw_svc *svc)
+{
+    CHECK_RULE(packetq_valid(&svc->queue), "invariant 22: a queue's counts are those of the packets inside",
+               node_who(n, (char[NODE_WHO]){0}));
+    CHECK_RULE(hands_of(svc) == svc->in_hand, "invariant 22: a service is charged for the packets in its hands",
+               node_who(n, (char[NODE_WHO]){0}));
+}
+
+/* The part whose turn it is: the queue of one service, or one of the tables. */
+static void walk_part(const struct node *n)
+{
+    enum { TABLES = 3 };
+    unsigned turn = (unsigned)((uint64_t)n->now.ns % (NODE_SERVICES + TABLES));
+    if (turn < NODE_SERVICES) {
+        if (n->service[turn] != NULL) {
+            walk_service(n, n->service[turn]);
+        }
+    } else if (turn == NODE_SERVICES) {
+        CHECK_RULE(holdq_valid(&n->held), "invariant 22: what is held is counted, within its limit",
+                   node_who(n, (char[NODE_WHO]){0}));
+    } else if (turn == NODE_SERVICES + 1) {
+        CHECK_RULE(calls_valid(&n->calls), "invariant 22: calls are counted by service",
+                   node_who(n, (char[NODE_WHO]){0}));
+    } else {
+        CHECK_RULE(timers_valid(&n->timers), "invariant 22: timers are counted by service",
+                   node_who(n, (char[NODE_WHO]){0}));
+    }
+}
+
+bool node_walk(const struct node *n)
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        uint32_t waiting = 0;
+        for (unsigned i = 0; i < NODE_SERVICES; i++) {
+            bool waits = n->service[i] != NULL && packetq_peek(&n->service[i]->queue, link) != NULL;
+            waiting |= waits ? UINT32_C(1) << i : 0;
+        }
+        CHECK_RULE((waiting & ~n->ready[link]) == 0, "a service whose queue has a packet for a link is asked for it",
+                   node_who(n, (char[NODE_WHO]){0}));
+        CHECK_RULE((n->ready[link] != 0) == ((n->wanted & cw_links_of(link)) != 0),
+                   "a link is wanted when some service is ready for it", node_who(n, (char[NODE_WHO]){0}));
+    }
+    CHECK_RULE((n->local.head == NULL) == (n->local.packets == 0), "packets to ourselves are counted",
+               node_who(n, (char[NODE_WHO]){0}));
+    walk_part(n);
+    return true;
+}

@@ -14,7 +14,7 @@ enum { PORT_MAX = 65535 };
 static const char service_name[] = "kvcache";
 static const char usual[] = "127.0.0.1:11211";
 
-/* One server's. */
+/* The front end of one server. */
 struct entrance {
     struct host_server *server;
     struct gateway *gateway;
@@ -48,7 +48,7 @@ static int enter(void *context, void (*visit)(void *arg, cw_svc *kvcache, const 
     return host_visit(entrance->server, service_name, KVCACHE_API_VERSION, on_visit, &v);
 }
 
-/* An answer leaves in the turn in which it came: by the event loop it would leave in the next. */
+/* An answer is sent in the turn in which it came; by an event of the loop it would be sent in the next. */
 static void later(void *context)
 {
     struct entrance *entrance = context;
@@ -68,7 +68,7 @@ static const char *option(void *context, const char *name)
     return host_option(context, service_name, name);
 }
 
-/* The address of server i: its port is i above the first one's. False: there is no such port. */
+/* The address for server i: its port is i above the first server's. False: there is no such port. */
 static bool address_of(const char *listen, unsigned i, char out[static MC_ADDRESS])
 {
     char host[MC_ADDRESS];
@@ -150,7 +150,7 @@ static void on_services(void *context, struct host *h)
     }
 }
 
-/* Does the configuration name the service? */
+/* True when the configuration names the service. */
 static bool configured(const struct daemon_config *config)
 {
     for (unsigned i = 0; i < config->service_count; i++) {

@@ -35,7 +35,7 @@ static bool joins(enum kv_op op)
     return op == KV_APPEND || op == KV_PREPEND;
 }
 
-/* Gives the new item, or NULL: there is no room for it, and all is as before. i is the one before, or NULL. */
+/* Gives the new item; i is the one before, or NULL. Returns NULL when there is no room: then all is as before. */
 static struct item *store(struct items *t, struct item *i, const struct item_name *name, const struct kv_request *r,
                           const struct op_value *before, const struct op_outcome *o, cw_time now)
 {
@@ -47,7 +47,8 @@ static struct item *store(struct items *t, struct item *i, const struct item_nam
     if (again) {
         items_renew(t, i);
     }
-    op_write(r, before, o, item_value(i)); /* perhaps from the value before, or from another here: none has left yet */
+    op_write(r, before, o,
+             item_value(i)); /* it may read the value before, or another of the table: none has left yet */
     i->flags = o->flags;
     i->stamp = seconds(now);
     if (!again) {
@@ -102,7 +103,7 @@ struct applied apply_op(struct items *t, struct item *i, const struct item_name 
         i->cas = o.change == OP_STORES || o.another_cas ? ++*cas : i->cas;
         p.cas = i->cas;
     }
-    if (i != NULL && !o.win_due) { /* else it looks again */
+    if (i != NULL && !o.win_due) { /* when a win is due the asker looks again: that counts */
         count_use(i, r, now);
     }
     p.item = i;

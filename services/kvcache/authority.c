@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * authority.c - may this server speak for a key? As a root, for what it stored, and as who keeps a copy of it: the
- * rules that look at the view and at the clock (docs/services/kvcache.md, "The rules").
+ * authority.c - may this server speak for a key: as its root, for the values that it stored, and as a holder of a copy?
+ * These are the rules that look at the view and at the clock (kvcache rules 4 to 8 and 12 to 14).
  *
- * Two things a view does not say. Servers that start again quickly are a majority together before those they left have
- * noticed that the former lives of them are over: for a while both sides count them. And a server that leaves in order,
- * or whose death a supervisor tells of, is out of all views at once, but for those who are cut off and have not
- * noticed: they still take it for the root, and serve copies. So who comes to be of the majority waits for a hold
- * before it serves at all, and who comes to be root of a key waits for one before it changes it.
+ * A view does not say two things. First, servers that restart quickly are a majority together before the servers they
+ * left have noticed that their former lives are over: for a while both sides count them. Second, a server that leaves
+ * in order, or whose death a supervisor tells of, is out of all views at once, but for servers that are cut off and
+ * have not heard of it: those still take it for the root, and serve copies of its values. So a server that comes to be
+ * of the majority waits for a hold before it serves at all, and a server that comes to be root of a key waits for a
+ * hold before it changes it.
  */
 #include "services/kvcache/authority.h"
 
 #include "base/check.h"
 #include "services/kvcache/walk.h"
 
-enum { DRIFT_PARTS = 32 }; /* of two clocks, 1 % each, and room */
+enum { DRIFT_PARTS = 32 }; /* a hold grows by 1/32: two clocks drift by 1 % each, and room */
 
 bool kv_settled(const struct kvcache *k)
 {
@@ -45,7 +46,7 @@ static cw_span long_enough(const struct kvcache *k)
     return CW_NS(hold.ns + hold.ns / DRIFT_PARTS);
 }
 
-/* Nothing is stored from before until now: what is stored in this epoch is stored later. */
+/* This server stores nothing until it is settled: whatever has this epoch, or a later one, was stored afterwards. */
 static void settled(cw_svc *s, void *state, void *arg)
 {
     (void)arg;
@@ -70,7 +71,7 @@ static void count_heads(struct kvcache *k)
     }
 }
 
-/* What had changed when the timer was started has been so for a hold. */
+/* The changes of the view up to the start of the timer are older than a hold now. */
 static void calmed(cw_svc *s, void *state, void *arg)
 {
     (void)s;

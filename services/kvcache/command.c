@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * command.c - what operators ask in words: `cwctl kv`, `cwctl service kvcache` and the simulator alike. overview.c has
- * what is asked of all servers.
+ * the commands about all servers.
  */
 #include "services/kvcache/command.h"
 
@@ -34,18 +34,18 @@ void kv_text(const uint8_t *bytes, size_t length, char *out, size_t room)
 
 /* ---- Words behind a command -------------------------------------------------------------------------------------- */
 
-/* name=value, behind what the command needs. */
+/* Options, name=value, that stand behind the words that a command needs. */
 struct wishes {
     cw_job job;
-    bool base64;     /* values are */
-    uint64_t upload; /* the value is what was brought under that number */
+    bool base64;     /* values are in base64 */
+    uint64_t upload; /* 0, or the number of the upload that is the value */
     uint32_t flags;
     cw_span expiry;
 };
 
 static int read_wish(struct wishes *w, cw_request *r, const char *word)
 {
-    uint64_t job = w->job, flags = w->flags, expire_us = (uint64_t)(w->expiry.ns / 1000);
+    uint64_t job = w->job, flags = w->flags, expire_us = (uint64_t)(w->expiry.ns / CW_US(1).ns);
     const struct words_option options[] = {{"job", 1, UINT32_MAX, &job},
                                            {"stage", 1, UINT64_MAX, &w->upload},
                                            {"flags", 0, UINT32_MAX, &flags},
@@ -87,7 +87,7 @@ struct command {
 static void report_value(const struct command *a, const struct kv_result *result)
 {
     char text[TEXT_MAX + 8];
-    if (!a->base64) { /* what is long is cut */
+    if (!a->base64) { /* a long value is cut */
         kv_text(result->value, result->value_length, text, TEXT_MAX);
         cw_request_text(a->request, "value", text);
         return;
@@ -145,7 +145,7 @@ static int run(struct kvcache *k, cw_request *r, struct kv_request *request, con
     return rc;
 }
 
-/* Gives the bytes that the word stands for, to be freed; NULL after a refusal, whose number is in *rc. */
+/* Gives the bytes that the word stands for, for the caller to free. NULL: refused, and *rc says how. */
 static uint8_t *value_of(struct kvcache *k, cw_request *r, const char *word, const struct wishes *w, size_t *length,
                          int *rc)
 {
@@ -189,7 +189,7 @@ static int set(struct kvcache *k, cw_request *r, const char *key, const char *wo
     return rc;
 }
 
-/* stage N BASE64: one piece more of a value that a set with stage=N will store. */
+/* stage N BASE64: one more piece of a value that a later `set` with stage=N stores. */
 static int upload_piece(struct kvcache *k, cw_request *r, const char *number, const char *word)
 {
     struct wishes w = {.base64 = true};

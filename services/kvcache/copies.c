@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copies.c - copies of hot values at extra keys (CamCubeOS 5.1): e_j = H(memId, j), and whoever is root of e_j keeps a
- * copy for those who are nearer to it than to the root.
+ * copies.c - copies of hot values at extra keys (CamCubeOS 5.1): e_j = H(memId, j). The root of e_j keeps a copy for
+ * the servers that are nearer to it than to the root of the key.
  *
  * A copy is served only while its root has been, without a break since the copy was asked for, the root in one life, in
  * view, with nobody about to take its place, and while this server's lease holds (kvcache rules 4 to 8;
@@ -60,7 +60,7 @@ struct question *copies_fetch_of(struct kvcache *k, const cw_key *id, const stru
     struct item_name name = kv_name(id, r);
     for (struct list_node *n = list_first(chain); n != NULL; n = list_next(chain, n)) {
         struct question *q = container_of(n, struct question, fetch);
-        /* What a poisoned one brings may be older than the question that would join it. */
+        /* The value that a poisoned fetch brings may be older than the question that would join it (kvcache rule 2). */
         if (is_of(q, &name) && q->generation == k->generation && (!q->poisoned || KV_MUTANT(JOIN_POISONED))) {
             return q;
         }
@@ -75,7 +75,9 @@ void copies_fetch_began(struct kvcache *k, struct question *q)
     kv_count(k, KV_COUNT_FETCHES);
 }
 
-/* kvcache rule 2: the copy goes, and what is on its way may be given to who asked for it, never kept. */
+/*
+ * kvcache rule 2: the copy goes; a value on its way may be given to the question that asked for it, and is never kept.
+ */
 void copies_drop(struct kvcache *k, const struct item_name *name)
 {
     struct list *chain = chain_of(k, &name->id);
@@ -113,11 +115,11 @@ bool copies_fetched(struct kvcache *k, struct question *q, const struct kv_answe
         expires = cw_time_min(expires, cw_time_add(q->begun, answer->left));
     }
     if (cw_time_due(expires, now)) {
-        return false; /* on its way for so long that who joined it late may not have it */
+        return false; /* it was on its way for so long that questions which joined it late may not have it */
     }
     struct item *i = items_new(&k->copies, &name, answer->length);
     if (i == NULL) {
-        return true; /* good, but there is no room to keep it */
+        return true; /* a good value, but there is no room to keep it */
     }
     if (answer->length > 0) {
         memcpy(item_value(i), answer->value, answer->length);
@@ -140,9 +142,10 @@ static cw_key extra_key(struct kvcache *k, const cw_key *id, unsigned j)
 }
 
 /*
- * In a small torus most readers are equally far from several places. If all of them went to the root then, it would
- * keep twice its share of a hot key's reads; so one of these places is drawn for each read. (A reader that stays with
- * one leaves shares as uneven as chance makes them for a few readers.) A server that has two of the places counts once.
+ * In a small torus most readers are equally far from several places. If all these readers went to the root, it would
+ * keep twice its share of a hot key's reads; so one of the places is drawn for each read. (If each reader stayed with
+ * one place, the shares would be as uneven as chance makes them for a few readers.) A server that has two of the places
+ * counts once.
  */
 unsigned copies_choose(struct kvcache *k, const cw_key *id, cw_key *key, cw_server *at)
 {
@@ -184,7 +187,7 @@ void copies_serve(struct kvcache *k, const struct asker *asker, const struct kv_
     struct item_name name = kv_name(id, &ask->r);
     const struct item *i = items_look(&k->copies, &name);
     if (i != NULL && asker->kind == ASKER_CALL && !rpc_fits(k, i->length)) {
-        struct kv_answer large = {.state = KV_LARGE}; /* asked again: one use, not two */
+        struct kv_answer large = {.state = KV_LARGE}; /* asked again by the transport; this ask counts as no use */
         rpc_answer(k, asker, &large);
         return;
     }

@@ -25,7 +25,7 @@ void dedup_forget(struct dedup *d, struct dedup_write *w)
     free(w);
 }
 
-/* Those below the floor that have a result; one under way is somebody's. */
+/* Forgets the writes below the floor that have a result. A write under way is still waited for. */
 static void sweep_asker(struct dedup *d, struct dedup_asker *asker)
 {
     struct list_node *next;
@@ -33,7 +33,7 @@ static void sweep_asker(struct dedup *d, struct dedup_asker *asker)
         next = list_next(&asker->writes, n);
         struct dedup_write *w = container_of(n, struct dedup_write, of_asker);
         if (w->number >= asker->floor) {
-            return; /* they come about in order: the rest waits for the next time */
+            return; /* writes come about in order: the rest is for the next time */
         }
         if (w->under_way == NULL) {
             dedup_forget(d, w);
@@ -60,7 +60,7 @@ static void sweep_old(struct dedup *d, cw_time now)
     }
 }
 
-/* Another life of that server takes the place of the one that was heard of least lately. */
+/* The record of an instance. A new one takes the place of the instance that has not written for the longest time. */
 static struct dedup_asker *asker_of(struct dedup *d, cw_server server, uint64_t instance)
 {
     struct dedup_asker *lives = &d->askers[(size_t)server * DEDUP_LIVES], *oldest = NULL;
@@ -73,7 +73,7 @@ static struct dedup_asker *asker_of(struct dedup *d, cw_server server, uint64_t 
         }
     }
     for (unsigned i = 0; i < DEDUP_LIVES && oldest == NULL; i++) {
-        lives[i].floor = UINT64_MAX; /* an old life: what it wrote is over but for what is under way */
+        lives[i].floor = UINT64_MAX; /* an old instance: its writes are over, except those under way */
         sweep_asker(d, &lives[i]);
         if (list_is_empty(&lives[i].writes)) {
             oldest = &lives[i];

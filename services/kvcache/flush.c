@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flush.c - all values of a job dropped, on all servers. In two rounds over everybody who may serve anything (who is in
- * a view):
+ * flush.c - all values of a job dropped, on all servers. In two rounds over every server that may serve anything, which
+ * is every server in a view:
  *
- *   cut     every root gives no value of the job any more that it has now: their numbers (cas) grow, so that one number tells them apart
- *   renew   when a root has given copies away: every server begins a new generation of copies. Those of the former, and what was asked for in its
- *           time and is not here yet, are never served
+ *   cut     every root stops serving the values of the job that it has then. Their numbers (cas) grow, so that one
+ *           number tells them from later ones.
+ *   renew   if a root has given copies away: every server begins a new generation of copies. Copies of the generation
+ *           before, and answers that were asked for in its time and come later, are never served.
  *
- * The second begins when the first is over, so that no copy is fetched again from one who has not heard of it. When
- * both are over the flush is acknowledged: a value whose write was acknowledged before the flush was asked for is read
- * by nobody any more, and what was written after it stays (kvcache rule 1 holds for it: a write takes effect when no
- * copy of what was there before is served). A server that comes later has nothing; one that goes takes what it had with
- * it (kvcache rule 6), which is why those who are gone are not asked. Who is there and who is gone is asked of the view
- * at one moment, at the end of each round, when the lease holds: a server that is current knows all who may serve
- * (semantics 4.2).
+ * The second round begins when the first is over, so that no copy is fetched again from a root that has not heard of
+ * the flush (kvcache rule 16). When both are over the flush is acknowledged: a value whose write was acknowledged
+ * before the flush was asked for is read by nobody any more, and what was written after it stays (kvcache rule 1 holds
+ * for it: a write takes effect when no copy of the value before is served). A server that comes later has nothing. A
+ * server that goes takes its values with it (kvcache rule 6), which is why servers that are gone are not asked. Who is
+ * there and who is gone is read from the view at one moment, at the end of each round, while the lease holds: a server
+ * that is current knows all who may serve (semantics 4.2; kvcache rule 15).
  *
- * The second round alone is what an instance begins with that is loaded into a server that is with others already: one
- * before it may have given away copies that it does not know of. Until everybody has dropped them it takes no writes,
- * and no longer than they can live.
+ * The second round alone is what an instance begins with that is loaded into a server which has others in its view: an
+ * instance before it may have given away copies that it does not know of. Until everybody has dropped them it takes no
+ * writes, and no longer than they can live (kvcache rule 17).
  *
- * An ask that comes twice cuts once. When somebody has not answered in time that is what the result says: there, values
- * may be left.
+ * An ask that comes twice cuts once. When a server has not answered in time the result says so: values may be left
+ * there.
  */
 #include "services/kvcache/flush.h"
 
@@ -48,10 +49,10 @@ struct flush {
     cw_job job;
     uint64_t number;
     cw_time until;
-    bool renews;    /* the second round */
-    bool copies;    /* it is needed */
+    bool renews;    /* this is the second round */
+    bool copies;    /* a root may have given copies away: the second round is needed */
     unsigned calls; /* under way */
-    bool over;      /* waits for them alone */
+    bool over;      /* has ended, and waits only to be freed until its calls are over */
     flush_done_fn done;
     void *arg;
     uint8_t at[]; /* of each server, enum progress */
@@ -184,7 +185,9 @@ static void do_here(struct flush *f)
     f->at[k->self] = ANSWERED;
 }
 
-/* Asks whom there is to be asked; how many of those in a view have not answered yet. */
+/*
+ * Asks the servers that are in a view and have to be asked. Returns how many of those in a view have not answered yet.
+ */
 static unsigned ask_all(struct flush *f)
 {
     struct kvcache *k = f->k;
@@ -206,7 +209,7 @@ static unsigned ask_all(struct flush *f)
     return left;
 }
 
-/* This server's view is the one that counts, now. */
+/* True when this server's view is one to decide by: it is settled, and its lease holds. */
 static bool is_current(const struct kvcache *k)
 {
     return kv_settled(k) && kv_serving(k);
@@ -306,7 +309,7 @@ static void renewed(void *arg, const struct flush_result *result)
     struct kvcache *k = arg;
     if (result->status == KV_OK) {
         k->quiet = cw_now(k->svc);
-    } /* else it takes its time: nothing that was given away lives longer */
+    } /* else `quiet` lasts to its end: no copy that was given away lives longer */
 }
 
 static void renew_due(cw_svc *s, void *state, void *arg)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HALVED_MOST = 20 }; /* then what was left out at the beginning is nothing */
+enum { HALVED_MOST = 20 }; /* after so many halvings the time before the first one makes no difference */
 
 static uint64_t mark_of(const cw_key *id)
 {
@@ -20,12 +20,12 @@ void hot_open(struct hot *h, uint64_t seed, cw_time now)
     h->since = now;
 }
 
-/* Counts are halved as often as it is due; what comes to nothing goes. */
+/* Halves the counts as often as it is due. Keys whose count becomes 0 go. */
 static void halve(struct hot *h, cw_time now)
 {
     while (cw_time_since(now, h->since).ns >= CW_SEC(HOT_HALF_S).ns) {
         unsigned kept = 0;
-        if (h->used == 0) { /* however long that was */
+        if (h->used == 0) { /* nothing to halve, however often it is due */
             h->since = now;
             h->halved = 0;
             return;
@@ -59,8 +59,8 @@ static bool is_drawn(struct hot *h)
 static unsigned find(const struct hot *h, uint64_t mark)
 {
     unsigned found = HOT_KEYS;
-    for (unsigned i = 0; i < HOT_KEYS; i++) { /* all of them, so that the compiler takes several at once */
-        found = h->mark[i] == mark && i < h->used ? i : found; /* behind are those that went */
+    for (unsigned i = 0; i < HOT_KEYS; i++) { /* no early end: so the compiler looks at several at once */
+        found = h->mark[i] == mark && i < h->used ? i : found; /* places from `used` on hold keys that went */
     }
     return found;
 }
@@ -97,8 +97,8 @@ void hot_sample(struct hot *h, const struct item_name *name, cw_time now)
 }
 
 /*
- * What so many drawn were a second: evenly over time, they are those of the time since, and half, a quarter, .. of as
- * many times before.
+ * The rate that such a count stands for, if questions came evenly: it has those of the time since the last halving,
+ * half of those of the span before it, a quarter of those of the span before that, and so on.
  */
 static uint64_t rate_of(const struct hot *h, uint32_t count, cw_time now)
 {

@@ -7,11 +7,11 @@
 
 enum {
     USES_MAX = 3,
-    SMALL_SHARE = 10,      /* of all bytes: a tenth, as in the paper */
-    MALLOC_BYTES = 16,     /* what an allocation costs beside its bytes, about */
+    SMALL_SHARE = 10,      /* the small queue has a tenth of all bytes, as in the paper */
+    MALLOC_BYTES = 16,     /* about what an allocation costs beside its bytes */
     CHAINS_LEAST = 1024,   /* a power of two */
-    MOVED_AT_ONCE = 4,     /* chains, when the table grows */
-    GHOST_ITEM_BYTES = 512 /* one mark for so many bytes of the limit: about as many as there are small values */
+    MOVED_AT_ONCE = 4,     /* chains that one call moves while the table grows */
+    GHOST_ITEM_BYTES = 512 /* one mark for so many bytes of the limit: about as many marks as small values */
 };
 
 static size_t cost_of(size_t key_length, size_t length)
@@ -24,7 +24,7 @@ size_t item_cost(const struct item *i)
     return cost_of(i->key_length, i->length);
 }
 
-/* Ids are hashes: any of their bits are as good as others, but the last 64 route, and so are alike on one server. */
+/* Ids are hashes: all of their bits are equally good, except that the last 64 route, and so are alike on one server. */
 static uint64_t hash_of(const cw_key *id)
 {
     uint64_t h;
@@ -64,7 +64,7 @@ static void move_chains(struct items *t)
     }
 }
 
-/* Twice as many chains when there are more items than chains. Without memory for them the chains get longer. */
+/* Doubles the chains when there are more items than chains. Without memory for that the chains get longer. */
 static void grow(struct items *t)
 {
     if (t->old != NULL || t->count <= t->mask) {
@@ -114,7 +114,7 @@ static void dequeue(struct items *t, struct item *i)
     q->bytes -= item_cost(i);
 }
 
-/* One place for each fingerprint: a later one takes it, and an old one counts for nothing. */
+/* There is one place for each fingerprint: a later mark takes it, and an old mark counts for nothing. */
 static void ghost_add(struct items *t, const struct item *i)
 {
     uint64_t hash = hash_of(&i->id);
@@ -153,7 +153,7 @@ static bool is_expired(const struct item *i, cw_time now)
     return !cw_time_before(now, i->expires);
 }
 
-/* The oldest of the small queue: up to the main one when it was asked for again, else out. */
+/* The oldest item of the small queue moves to the main queue if it was asked for again, else it goes. */
 static void evict_small(struct items *t, struct item *i)
 {
     if (i->uses > 1) {
@@ -166,7 +166,7 @@ static void evict_small(struct items *t, struct item *i)
     leave(t, i, &t->evicted);
 }
 
-/* The oldest of the main queue: once more round for each use, else out. */
+/* The oldest item of the main queue goes round once more for each use, else it goes. */
 static void evict_main(struct items *t, struct item *i)
 {
     if (i->uses > 0) {

@@ -19,8 +19,8 @@
 #include <stdlib.h>
 
 enum {
-    KV_DEDUP_LIFE_MS = 10000,
-    KV_EXPIRY_MS = 1000,
+    KV_DEDUP_LIFE_MS = 10000, /* how long a write is remembered (kvcache rule 11) */
+    KV_EXPIRY_MS = 1000,      /* between two looks at what is too old */
 };
 
 /* ---- What comes -------------------------------------------------------------------------------------------------- */
@@ -67,7 +67,9 @@ static cw_verdict on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *r
 {
     (void)s;
     struct kvcache *k = state;
-    bool bulk = rx->port == KV_BULK_PORT; /* the transport would remember whoever says hello, and keep what he begins */
+    bool bulk =
+        rx->port ==
+        KV_BULK_PORT; /* checked here: the transport remembers every peer that says hello, and keeps what it begins */
     if (rx->src_job != KVCACHE_JOB || rx->src_process >= k->servers || (!bulk && rx->call == 0)) {
         kv_count(k, KV_COUNT_MALFORMED);
         return CW_DROP;
@@ -111,9 +113,9 @@ static void expiry_due(cw_svc *s, void *state, void *arg)
     if (now.ns > CW_MS(KV_REGISTERED_MS).ns) {
         holders_expire(&k->holders, (cw_time){now.ns - CW_MS(KV_REGISTERED_MS).ns});
     }
-    authority_review(k); /* once more, if there was no memory for a timer */
+    authority_review(k); /* again, in case there was no memory for its timer */
     if (k->house == NULL) {
-        root_review(k); /* so too */
+        root_review(k); /* there was no memory for its timer */
     }
     k->expiry = cw_timer_start(s, CW_MS(KV_EXPIRY_MS), expiry_due, NULL);
     CHECK_SLOW(walk_sometimes(k));
@@ -155,13 +157,8 @@ static void on_writable(cw_svc *s, void *state)
 static int open_tables(struct kvcache *k)
 {
     int rc = items_open(&k->values, k->limits.value_bytes);
-    if (rc == 0) {
-        rc = items_open(&k->copies, k->limits.copy_bytes);
-    }
-    if (rc == 0) {
-        rc = dedup_open(&k->dedup, k->servers, KV_DEDUP_MOST, CW_MS(KV_DEDUP_LIFE_MS));
-    }
-    return rc;
+    rc = rc < 0 ? rc : items_open(&k->copies, k->limits.copy_bytes);
+    return rc < 0 ? rc : dedup_open(&k->dedup, k->servers, KV_DEDUP_MOST, CW_MS(KV_DEDUP_LIFE_MS));
 }
 
 static void close_tables(struct kvcache *k)
@@ -209,7 +206,7 @@ static int kvcache_open(cw_svc *s, void *state)
 {
     struct kvcache *k = state;
     int wrong = mc_config_check(s);
-    if (read_limits(s, &k->limits) < 0 || wrong < 0) { /* both are asked, whatever the first says */
+    if (read_limits(s, &k->limits) < 0 || wrong < 0) { /* both are asked for, so that all options have been read */
         return -EINVAL;
     }
     k->svc = s;
@@ -231,7 +228,7 @@ static int kvcache_open(cw_svc *s, void *state)
     k->instances = calloc(k->servers, sizeof *k->instances);
     k->seen = calloc(k->servers, sizeof *k->seen);
     int rc = k->instances != NULL && k->seen != NULL ? open_tables(k) : -ENOMEM;
-    rc = rc == 0 ? open_transport(k) : rc;
+    rc = rc < 0 ? rc : open_transport(k);
     if (rc < 0) {
         close_tables(k);
         free(k->instances);
@@ -239,8 +236,8 @@ static int kvcache_open(cw_svc *s, void *state)
         return rc;
     }
     /*
-     * Loaded into a server that is with others already: one before us may have given copies away that we do not know
-     * of. Whether we serve is not the question: the lease comes back, and others' copies outlive a gap of ours.
+     * Loaded while others are in view: an instance before this one may have given out copies that it has no record of.
+     * They are waited for, lease or not: the lease may come back before those copies expire (kvcache rule 17).
      */
     if (cw_servers_reachable(s) > 1) {
         k->quiet = cw_time_add(cw_now(s), CW_MS(KV_REGISTERED_MS));

@@ -24,7 +24,7 @@ static struct op_outcome joins(const struct kv_request *r, const struct op_value
     return o;
 }
 
-/* Decimal digits alone, of a number that 64 bits hold. */
+/* True for decimal digits alone, of a number that 64 bits hold. */
 static bool number_of(const struct op_value *v, uint64_t *out)
 {
     uint64_t n = 0;
@@ -76,7 +76,8 @@ static bool is_shorter(cw_span left, cw_span wish)
 }
 
 /*
- * One after the other, as memcached does it with a command's flags: what of times changes, and whether who asks wins.
+ * Takes the steps one after the other, as memcached does with the flags of a command: they change the value's times,
+ * and say whether the asker wins.
  */
 static void take_steps(const struct kv_request *r, const struct op_value *now, bool created, struct op_outcome *o)
 {
@@ -124,11 +125,13 @@ static struct op_outcome steps_number(const struct kv_request *r, const struct o
         n = r->op == KV_INCR ? n + r->delta : n > r->delta ? n - r->delta : 0;
         o = counts(r, n, now->flags);
         o.expiry_stays = true;
-        o.marks = o.digits <= now->length ? now->marks : 0; /* memcached changes it in its place, if it fits */
+        o.marks = o.digits <= now->length
+                      ? now->marks
+                      : 0; /* memcached overwrites the number where it is, if it fits, and keeps its marks */
     }
     if (r->steps != 0) {
         take_steps(r, now, !now->there, &o);
-        o.won = false; /* a number is not empty: there is nothing to be made */
+        o.won = false; /* a new number is not empty: nobody has to make it */
     }
     return o;
 }
@@ -200,16 +203,14 @@ static struct op_outcome remove_value(const struct kv_request *r, const struct o
     return o;
 }
 
-/*
- * The value that a write means, by its cas, is another: older than the one there, when what is stale may be stored too.
- */
+/* True when the write names an older value than the one that is there, and may be stored as stale. */
 static bool is_late(const struct kv_request *r, const struct op_value *now)
 {
     return (r->meta & KV_META_STALE) && r->cas != 0 && (r->op == KV_SET || r->op == KV_CAS || r->op == KV_REPLACE) &&
            now->there && r->cas < now->cas;
 }
 
-/* A write that names the value it means finds that one, or does nothing. */
+/* True when the write names a value, by its cas, that is not there: it does nothing, and *o says so. */
 static bool another(const struct kv_request *r, const struct op_value *now, struct op_outcome *o)
 {
     if (op_reads(r->op) || (r->cas == 0 && r->op != KV_CAS)) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reader.c - the asker's side: a question goes to the key's root, or for reads to the nearest of k + 1 places, again
- * until it is answered or its time is over.
+ * reader.c - the asker's side: a question goes to the key's root, or a read to the nearest of k + 1 places, and is
+ * asked again until it is answered or its time is over.
  *
- * kvcache rule 10: a write goes to one server, and names the instance it means there, and the same number with every
- * attempt. Answered "not me" it was not done, and begins anew under another number. Once an attempt was not answered it
- * may have been done: from then on it goes to that instance only, who remembers; and when that one is not the root any
- * more nobody knows (KV_UNKNOWN). So that the first write to a server can be repeated as any other, its instance is
- * asked for before.
+ * kvcache rule 10: a write goes to one server, and names the instance that it means there and, with every attempt, the
+ * same number. If the answer is "not me" the write was not done, and begins anew under another number. Once an attempt
+ * went without an answer the write may have been done: from then on it goes to that instance only, which remembers it;
+ * when that instance is no longer root nobody knows (KV_UNKNOWN). The first write to a server asks for its instance
+ * before, so that it can be repeated as any other.
  */
 #include "services/kvcache/reader.h"
 
@@ -42,18 +42,26 @@ static bool counts_as_read(enum kv_op op)
     return op == KV_GET || op == KV_LOOK;
 }
 
+static enum kv_time time_of_hit(enum kv_source source)
+{
+    if (source == KV_FROM_HERE) {
+        return KV_TIME_GET_HERE;
+    }
+    return source == KV_FROM_COPY ? KV_TIME_GET_COPY : KV_TIME_GET_ROOT;
+}
+
 static enum kv_time time_of(enum kv_op op, const struct kv_answer *answer)
 {
     if (counts_as_read(op)) {
-        return answer->status != KV_OK          ? KV_TIME_MISS
-               : answer->source == KV_FROM_HERE ? KV_TIME_GET_HERE
-               : answer->source == KV_FROM_COPY ? KV_TIME_GET_COPY
-                                                : KV_TIME_GET_ROOT;
+        return answer->status == KV_OK ? time_of_hit(answer->source) : KV_TIME_MISS;
     }
-    return op_carries(op) ? KV_TIME_SET : op == KV_DELETE ? KV_TIME_DELETE : KV_TIME_OTHER;
+    if (op_carries(op)) {
+        return KV_TIME_SET;
+    }
+    return op == KV_DELETE ? KV_TIME_DELETE : KV_TIME_OTHER;
 }
 
-/* The answer, to who asked at that time. */
+/* Gives the answer to the asker. The question was asked at `begun`. */
 static void report_result(struct kvcache *k, enum kv_op op, cw_time begun, kv_done_fn done, void *arg,
                           const struct kv_answer *answer)
 {
@@ -84,7 +92,7 @@ static void end(struct question *q, struct kv_answer *answer)
         report_result(k, q->r.op, q->begun, q->done, q->arg, answer);
     } else {
         if (answer->status == KV_TIMED_OUT) {
-            answer->state = KV_BUSY; /* whoever asked asks the root */
+            answer->state = KV_BUSY; /* the other server asks the root */
         }
         answer->copyable = false;
         rpc_answer(k, &q->proxy, answer);
@@ -97,7 +105,7 @@ static bool has_room_for(const struct kvcache *k, const struct kv_request *r)
     return k->question_count < KV_QUESTIONS_MOST && k->question_bytes + reader_bytes(r) <= KV_QUESTION_BYTES_MOST;
 }
 
-/* Takes q off everything. What it was sent is heard no more. */
+/* Takes q off everything. An answer to it that comes later is not looked at. */
 static void detach(struct question *q)
 {
     struct kvcache *k = q->k;
@@ -115,7 +123,7 @@ static void detach(struct question *q)
     }
 }
 
-/* Those who joined the fetch get the same, if it was a copy that could be kept; else each asks for itself. */
+/* Questions that joined a fetch get the same answer if the copy could be kept; else each asks for itself. */
 static void let_followers_go(struct list *followers, const struct kv_answer *answer, bool share)
 {
     struct list_node *n;
@@ -141,8 +149,8 @@ static void finish(struct question *q, struct kv_answer *answer, bool share)
     list_splice_back(&followers, &q->followers);
     detach(q);
     /*
-     * Who asked first is told first: what is shared is a packet's, and what is this server's own memory is for q alone,
-     * and gone with the first question that a follower asks.
+     * q is answered before its followers. A value that is shared is a packet's. A value in this server's own memory is
+     * for q alone: it may be gone with the first question that a follower asks.
      */
     struct kv_answer own = *answer;
     end(q, &own);
@@ -192,7 +200,7 @@ static void renumber(struct question *q)
     list_move_back(&q->k->writes, &q->node);
 }
 
-/* Who only looked may win: it asks again, by an operation that is done once. */
+/* A question that only looked may win: it asks again, by an operation that is done once (KV_LOOK). */
 static void look_to_win(struct question *q)
 {
     struct list followers;
@@ -229,7 +237,7 @@ static cw_span patience(const struct question *q, const struct kv_ask *ask)
 {
     cw_span left = cw_time_since(q->until, cw_now(q->k->svc));
     if (q->extra && q->bulk) {
-        return CW_NS(left.ns / 2); /* then the root is asked */
+        return CW_NS(left.ns / 2); /* the other half is for the root */
     }
     return left.ns < q->k->limits.attempt.ns || rpc_by_message(q, ask) ? left : q->k->limits.attempt;
 }
@@ -251,7 +259,7 @@ static void send(struct question *q, const cw_to *to, const struct kv_ask *ask)
     } else if (rc == -ESHUTDOWN) {
         give_up(q);
     } else if (rc < 0) {
-        later(q); /* nothing was sent */
+        later(q); /* nothing was sent: no doubt */
     }
 }
 
@@ -294,14 +302,14 @@ static void go_read(struct question *q)
         return;
     }
     if (q->r.op == KV_GET && !q->direct && k->limits.extras > 0 && copies_choose(k, &q->id, &key, &at) > 0) {
-        q->direct = true; /* this once */
+        q->direct = true; /* a further attempt goes to the root */
         if (at != k->self) {
             q->extra = true;
             q->place = key;
             send_read(q, &key, KV_BIT_EXTRA);
             return;
         }
-        /* kvcache rule 8: only who is active keeps copies, and only of a key whose root is not in doubt. */
+        /* kvcache rule 8: only an active server keeps copies, and only of a key whose root is not in doubt. */
         if (kv_steady(k, &q->id, cw_epoch(k->svc))) {
             begin_fetch(q);
             return;
@@ -356,7 +364,7 @@ static void go(struct question *q)
 
 /* ---- What came back ---------------------------------------------------------------------------------------------- */
 
-/* A copy that may be kept was good when it came; and a miss says nothing, so that everybody may have it. */
+/* A copy that may be kept was good when it came. A miss says nothing, so every follower may have it. */
 static bool may_share(struct question *q, const struct kv_answer *answer, cw_server from)
 {
     return q->fetches && (copies_fetched(q->k, q, answer, from) || answer->status == KV_MISS ||
@@ -388,7 +396,7 @@ static void answered(struct question *q, const struct kv_answer *answer, cw_serv
         }
         break;
     case KV_LARGE:
-        q->stays = q->extra && !q->bulk; /* who has a copy is asked by the transport, not the root */
+        q->stays = q->extra && !q->bulk; /* the place with the copy is asked by the transport, not the root */
         q->bulk = true;
         go(q);
         return;
@@ -405,7 +413,7 @@ void reader_answer(struct question *q, const struct kv_answer *answer)
     answered(q, answer, CW_SERVER_NONE);
 }
 
-/* It may have reached who was asked: nobody knows. Anything else says that it did not, or that it was refused. */
+/* True when the ask may have arrived: nobody knows. Any other error says that it did not, or that it was refused. */
 static bool leaves_doubt(int status)
 {
     return status == -ETIMEDOUT || status == -ECONNRESET || status == -ESTALE || status == -ECANCELED ||
@@ -474,7 +482,7 @@ void reader_fetch_for(struct kvcache *k, const struct asker *asker, const struct
 {
     struct question *q = question_new(k, &ask->r, id);
     if (q == NULL) {
-        struct kv_answer busy = {.state = KV_BUSY}; /* asked again, at the root */
+        struct kv_answer busy = {.state = KV_BUSY}; /* the other server asks again, at the root */
         rpc_answer(k, asker, &busy);
         return;
     }
@@ -489,7 +497,7 @@ void reader_fetch_for(struct kvcache *k, const struct asker *asker, const struct
     }
 }
 
-/* A hit at this server needs no question, nor does a write that waits for nobody. */
+/* A hit at this server needs no question, nor does a write as root that need not wait. True: answered. */
 static bool is_here(struct kvcache *k, const struct kv_request *r, const cw_key *id, kv_done_fn done, void *arg)
 {
     struct item_name name = kv_name(id, r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report.c - what one server tells operators of its cache: its numbers, and the keys that it is asked for most. Written
- * for the way (survey.c), and told from there.
+ * report.c - what one server reports to operators of its cache: its numbers, and the keys that it is asked for most. It
+ * is encoded here for the way (survey.c), and turned into fields of a reply at the server that was asked.
  */
 #include "services/kvcache/report.h"
 

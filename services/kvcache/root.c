@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * root.c - the root's side of a key: what reads and writes make of its value, one write after the other (op.h); and
- * before a write takes effect, every copy of the key is taken back (kvcache rule 1).
+ * root.c - the root's side of a key: what reads and writes make of its value, one write after the other (op.h). Before
+ * a write takes effect, every copy of the key is taken back (kvcache rule 1).
  */
 #include "services/kvcache/root.h"
 
@@ -39,7 +39,8 @@ static struct item_name name_of_drop(const struct drop *d)
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
 /*
- * kvcache rule 6: what was put here before the key was, for however short a time, about to be somebody else's, is gone.
+ * kvcache rule 6: a value is gone if, since it was stored, the key was another server's or about to become so, for
+ * however short a time.
  */
 struct item *root_value(struct kvcache *k, const struct item_name *name)
 {
@@ -56,7 +57,7 @@ struct item *root_value(struct kvcache *k, const struct item_name *name)
     return i;
 }
 
-/* Carries the operation out, now, and fills the answer. */
+/* Carries the operation out and fills the answer, which borrows the value until the next call. */
 static void carry_out(struct kvcache *k, const struct item_name *name, const struct kv_request *r,
                       struct kv_answer *answer)
 {
@@ -109,8 +110,8 @@ static void remember(struct dedup_write *d, const struct kv_answer *answer)
 }
 
 /*
- * The value that a look got then, if it is there still; one that was replaced or lost meanwhile is a miss, which may
- * come at any time.
+ * A repeated look gets its value if that is still there. A value that was replaced or lost meanwhile is a miss, which
+ * may come at any time.
  */
 static void recall_look(struct kvcache *k, const struct item_name *name, const struct dedup_write *d,
                         struct kv_answer *answer)
@@ -157,7 +158,7 @@ static void refuse(struct kvcache *k, const struct asker *asker, enum kv_state s
     struct kv_answer answer = {.state = state};
     if (d != NULL) {
         if (state == KV_NOT_ME) {
-            remember(d, &answer); /* a late repetition is refused, too */
+            remember(d, &answer); /* so that a late repetition is refused, too */
         } else {
             dedup_forget(&k->dedup, d);
         }
@@ -202,7 +203,7 @@ static void ask_to_drop(struct kvcache *k, const struct held_key *held, struct h
     cw_packet *p = d != NULL ? cw_packet_new(s, kv_ask_size(&ask)) : NULL;
     if (p == NULL) {
         free(d);
-        return; /* the review asks again */
+        return; /* root_review() asks again */
     }
     kv_ask_encode(&ask, cw_packet_data(p, NULL));
     *d = (struct drop){.k = k,
@@ -233,7 +234,7 @@ static void review_due(cw_svc *s, void *state, void *arg)
     CHECK_SLOW(walk_sometimes(k));
 }
 
-/* Takes it out of those that wait. */
+/* Takes w out of the writes that wait. */
 static void take_out(struct kvcache *k, struct held_key *held, struct root_write *w)
 {
     size_t bytes = root_write_bytes(&w->ask);
@@ -260,7 +261,7 @@ static void end_write(struct kvcache *k, struct held_key *held, struct root_writ
     free(w);
 }
 
-/* Writes in their order, as far as nobody holds a copy. Somebody else's key: none of them is done. */
+/* Runs writes in their order while nobody holds a copy. If the key became another server's, none of them is done. */
 static void run_writes(struct kvcache *k, struct held_key *held)
 {
     held->busy = true;
@@ -276,8 +277,8 @@ static void run_writes(struct kvcache *k, struct held_key *held)
 }
 
 /*
- * Writes whose asker does not wait any longer: none of them is done, now or later. A question of this server's ends by
- * that, since its time is over; a repetition of another's is refused.
+ * Ends the writes whose asker does not wait any longer: none of them is done, now or later. A question of this server's
+ * ends by KV_BUSY, since its time is over; a repetition by another server is refused.
  */
 static void end_overdue(struct kvcache *k, struct held_key *held)
 {
@@ -298,8 +299,8 @@ static void end_overdue(struct kvcache *k, struct held_key *held)
 }
 
 /*
- * No copy of it is served: its server is gone, or it is older than any copy, whether its server can still say so or
- * not.
+ * True when the holder serves no copy: it is gone, or its registration is older than any copy, whether it can still say
+ * so or not (kvcache rule 9).
  */
 static bool is_over(struct kvcache *k, const struct holder *h)
 {
@@ -307,7 +308,7 @@ static bool is_over(struct kvcache *k, const struct holder *h)
            cw_time_due(cw_time_add(h->since, CW_MS(KV_REGISTERED_MS)), cw_now(k->svc));
 }
 
-/* kvcache rule 1: asks all who hold copies, again if need be; when none is left the writes take effect. */
+/* kvcache rule 1: asks all holders to drop their copies, again if need be; when none is left the writes take effect. */
 static void settle(struct kvcache *k, struct held_key *held)
 {
     if (held->busy) {
@@ -368,7 +369,7 @@ static void wait_for_copies(struct kvcache *k, struct held_key *held, const stru
         return;
     }
     *w = (struct root_write){.asker = *asker, .record = d, .epoch = cw_epoch(k->svc), .ask = *ask};
-    /* Another server's began before it came here, and waits no longer than ours do. */
+    /* A write of another server began before it came here, and is waited for no longer than one of this server's. */
     w->until = asker->kind == ASKER_HERE ? asker->question->until : cw_time_add(cw_now(k->svc), k->limits.timeout);
     kv_keep_bytes(&w->ask.r, w->bytes);
     if (d != NULL) {
@@ -382,9 +383,9 @@ static void wait_for_copies(struct kvcache *k, struct held_key *held, const stru
 }
 
 /*
- * True when the operation would leave the value that is there as it is: then no copy has to come back for it. When
- * there is none any more (it was evicted) copies of it may be out still: whoever is told so must not read it
- * afterwards.
+ * True when the operation would leave the value that is there as it is: then no copy has to come back. It is false when
+ * there is no value: if the value was evicted copies of it may still be out, and a writer that is told that there is no
+ * value must not read it afterwards (kvcache rule 1).
  */
 static bool changes_nothing(struct kvcache *k, const struct item_name *name, const struct kv_request *r)
 {
@@ -477,7 +478,10 @@ static void read_value(struct kvcache *k, const struct asker *asker, const struc
     rpc_answer(k, asker, &answer);
 }
 
-/* kvcache rules 10 and 11. True: it has not come before; *d is its place. */
+/*
+ * kvcache rules 10 and 11. True: the write has not come before, and *d is its record. False: it was answered, or is
+ * over.
+ */
 static bool is_new(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask, const struct item_name *name,
                    struct dedup_write **d)
 {
@@ -508,10 +512,7 @@ static bool is_new(struct kvcache *k, const struct asker *asker, const struct kv
     return false;
 }
 
-/*
- * A large value is not given away by a packet: asked again by the transport, before anything is done, or counted as a
- * use.
- */
+/* True when the answer fits no packet: then it is asked for again by the transport, and this ask counts as no use. */
 static bool is_too_large(struct kvcache *k, const struct asker *asker, const struct kv_ask *ask,
                          const struct item_name *name)
 {

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALL_ROOM = 160 }; /* what the runtime may put beside the payload of a call */
+enum { CALL_ROOM = 160 }; /* bytes of headers and extensions that the runtime may put beside a call's payload */
 
 static size_t packet_room(const struct kvcache *k)
 {
@@ -114,7 +114,7 @@ int rpc_ask(struct question *q, const cw_to *to, const struct kv_ask *ask, cw_sp
 void rpc_cancel(struct question *q)
 {
     int64_t call = q->call, message = q->message;
-    q->finished = true; /* what follows from within finds it so */
+    q->finished = true; /* cancelling calls reader_replied() from within: it must find the question over */
     if (call > 0) {
         cw_call_cancel(q->k->svc, call);
     }
@@ -140,7 +140,7 @@ static void answer_message(struct kvcache *k, const struct transport_reply_to *t
     size_t size = kv_answer_size(answer);
     uint8_t *bytes = malloc(size);
     if (bytes == NULL) {
-        return; /* it is asked again */
+        return; /* the asker asks again */
     }
     kv_answer_encode(answer, bytes);
     const struct transport_data data = {.bytes = bytes, .size = size};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * survey.c - one question to the cache of every server in view, for operators: each answers once, or is told to be
- * silent.
+ * survey.c - one question to the cache of every server in view, for operators. Each server answers once, or is reported
+ * as silent.
  */
 #include "services/kvcache/survey.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sweep.c - values and copies that are as good as gone: found when they are used, and by a sweep that gives their
- * memory back.
+ * sweep.c - values and copies that are as good as gone: their key moved, their job was cut, or their generation is
+ * over. They are found when they are used, and by a sweep that gives their memory back.
  */
 #include "services/kvcache/sweep.h"
 
@@ -22,7 +22,10 @@ bool sweep_is_cut(const struct kvcache *k, const struct item *i)
     return false;
 }
 
-/* Exactly what moved goes; what did not is good from now on, however many changes are remembered. */
+/*
+ * Exactly the items whose key moved go. The others are as good as learned now: so it does not matter that only the
+ * latest changes of the view are remembered.
+ */
 static bool has_moved(void *context, struct item *i)
 {
     struct kvcache *k = context;
@@ -45,8 +48,9 @@ static bool has_moved(void *context, struct item *i)
 }
 
 /*
- * Looking at every value at once could take longer than a server may stall. It need not: a value is looked at whenever
- * it is used, and what moved is as good as gone from the moment the view changed. This gives its memory back.
+ * Looking at every value at once could take longer than a server may stall. It need not be at once: a value is looked
+ * at whenever it is used, and one that moved is as good as gone from the moment the view changed. The sweep gives
+ * memory back.
  */
 static void sweep_due(cw_svc *s, void *state, void *arg)
 {
@@ -83,7 +87,7 @@ void sweep_cut(struct kvcache *k, cw_job job)
     }
     if (n == KV_CUTS_MOST) {
         k->cuts = n = 0;
-        job = KV_EVERY_JOB; /* too many to remember: values may be lost at any time */
+        job = KV_EVERY_JOB; /* too many cuts to remember: all jobs are cut, as values may be lost at any time */
     }
     k->cut[n] = (struct kv_cut){n < k->cuts ? k->cut[n].job : job, k->cas};
     k->cuts = n < k->cuts ? k->cuts : n + 1;

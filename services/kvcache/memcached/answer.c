@@ -115,7 +115,7 @@ static bool write_value(const struct mc_answer *a, const struct kv_result *r, st
     return true;
 }
 
-/* What became of a flush that was not done everywhere. */
+/* The words for a flush that was not done everywhere. */
 static const char *flush_failure(enum kv_status status)
 {
     bool some = status == KV_TIMED_OUT || status == KV_UNKNOWN;
@@ -180,7 +180,7 @@ enum {
     META_MOST = 2 + 2 + (KV_KEY_MAX + 2) / 3 * 4 + MC_OPAQUE_MAX + (MC_META_FLAGS + 2) * (MC_DIGITS + 2) + 64,
 };
 
-/* Whole seconds, the nearest, that a value lives still; "-1" for ever. */
+/* How long a value still lives, to the nearest second; "-1" for ever. */
 static uint8_t *put_left(uint8_t *at, cw_span left)
 {
     if (left.ns == KV_NEVER.ns) {
@@ -189,7 +189,7 @@ static uint8_t *put_left(uint8_t *at, cw_span left)
     return at + mc_digits((uint64_t)((left.ns + CW_SEC(1).ns / 2) / CW_SEC(1).ns), at);
 }
 
-/* One that tells of the value. */
+/* A flag that tells of the value. */
 static uint8_t *put_fact(uint8_t *at, char flag, const struct kv_result *r)
 {
     *at++ = ' ';
@@ -210,7 +210,7 @@ static uint8_t *put_fact(uint8_t *at, char flag, const struct kv_result *r)
     }
 }
 
-/* mg: who has won it, and that it is stale. */
+/* mg: Z, somebody has won the value; X, it is stale; W, this client has won it. */
 static uint8_t *put_marks(uint8_t *at, unsigned marks)
 {
     at = marks & KV_MARK_SENT ? put(at, " Z", 2) : at;
@@ -218,7 +218,7 @@ static uint8_t *put_marks(uint8_t *at, unsigned marks)
     return marks & KV_MARK_WON ? put(at, " W", 2) : at;
 }
 
-/* What was asked for; on anything but success what the value would tell is left out, as there is none. */
+/* The flags that were asked for. Without success those that tell of the value are left out: there is none. */
 static uint8_t *put_flags(uint8_t *at, const struct mc_answer *a, const struct kv_result *r)
 {
     const struct mc_meta_wants *w = &a->wants;
@@ -239,7 +239,7 @@ static uint8_t *put_flags(uint8_t *at, const struct mc_answer *a, const struct k
     return good && a->meta == 'g' ? put_marks(at, r->marks) : at;
 }
 
-/* me: what is known of it. exp is -1 for ever, and else below that by the seconds it lives, as memcached has it. */
+/* me: what is known of the value. exp is -1 for ever, else minus the seconds that it lives, as memcached has it. */
 static uint8_t *put_debug(uint8_t *at, const struct mc_answer *a, const struct kv_result *r)
 {
     *at++ = ' ';

@@ -22,11 +22,13 @@ enum mc_shape {
     MC_ANSWER_TEXT,    /* that line, whatever the result */
 };
 
-/* How an operation is to be answered; what it needs is in it, as the line is long gone when the result comes. */
+/*
+ * How an operation is to be answered. It copies what it needs of the command: the line is gone when the result comes.
+ */
 struct mc_answer {
     enum mc_shape shape;
     bool with_cas; /* VALUE */
-    bool no_reply; /* not at all */
+    bool no_reply; /* nothing is answered */
     char meta;     /* META: g s d a e */
     uint8_t key_length;
     const char *text; /* TEXT: static */
@@ -34,9 +36,9 @@ struct mc_answer {
     uint8_t key[KV_KEY_MAX];
 };
 
-/* Writes the answer behind what is in out. False: no memory; then out may end in the middle of an answer. */
+/* Appends the answer to out. False: no memory; then out may end in the middle of an answer. */
 CW_MUST_CHECK bool mc_answer_write(const struct mc_answer *a, const struct kv_result *r, struct mc_buffer *out);
-/* The same for an operation that did not begin: rc is what kv_do() said. */
+/* The same for an operation that did not begin: rc is what kv_do() returned. */
 CW_MUST_CHECK bool mc_answer_refuse(const struct mc_answer *a, int rc, struct mc_buffer *out);
 /* A line, "\r\n" added. */
 CW_MUST_CHECK bool mc_answer_line(const char *text, struct mc_buffer *out);

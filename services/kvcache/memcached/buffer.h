@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * buffer.h - bytes that come at one end and go at the other: what a client has sent and is not read yet, what it has
- * not taken yet. One piece of memory, so that one system call takes all of it. All zero is an empty one. Not
+ * buffer.h - bytes that come at one end and go at the other: what a client has sent and was not read yet, what it has
+ * not taken yet. One piece of memory, so that one system call takes all of it. All zero is an empty buffer. Not
  * thread-safe.
  */
 #ifndef SERVICES_KVCACHE_MEMCACHED_BUFFER_H

@@ -19,32 +19,33 @@
 #include <unistd.h>
 
 enum {
-    ACCEPTS = 64,           /* in one turn of the loop */
-    READ_BYTES = 64 * 1024, /* at once; one piece of memory for all connections */
-    READS = 4,              /* of one connection in a turn */
-    ROUNDS = 2,             /* of answers that were taken, and more of them */
+    ACCEPTS = 64,           /* clients accepted in one turn of the loop */
+    READ_BYTES = 64 * 1024, /* read at once, into one piece of memory for all connections */
+    READS = 4,              /* reads of one connection in a turn */
+    ROUNDS = 2,             /* times that a connection goes on in a turn because its answers were taken */
     /*
-     * Of all connections in a turn of the loop, some 2 to 5 ms: the server has links to serve, and neighbours that
-     * count it out when they hear nothing for `dead`. A command counts as so many bytes besides those that come and go.
+     * Bytes of all connections in a turn of the loop, some 2 to 5 ms: the server has links to serve, and neighbours
+     * that call it dead when they hear nothing for `dead`. A command counts as STEP_BYTES, besides the bytes that come
+     * and go.
      */
     TURN_BYTES = 2 * 1024 * 1024,
     STEP_BYTES = 2048,
 };
 
 struct connection {
-    struct list_node by_time; /* of its latest sign of life: oldest first */
+    struct list_node by_time; /* in gateway->by_time, by its latest sign of life, oldest first */
     struct list_node ready;   /* in gateway->ready while marked */
     struct gateway *gateway;
     struct mc_session *session;
     struct event *readable, *writable;
     int fd;
     bool marked, reading, writing;
-    bool unread; /* while marked: it has said something, and others come first */
-    bool ended;  /* it says nothing more, and still hears */
+    bool unread; /* while marked: it has bytes to be read, and other connections come first */
+    bool ended;  /* the client sends nothing more, and still takes answers */
     int64_t alive_ns;
 };
 
-/* Lives until the cache has answered all that sessions asked: after gateway_close() it is empty but for the hub. */
+/* Lives until the cache has answered all its sessions: after gateway_close() only the hub is left of it. */
 struct gateway {
     struct mc_hub hub;
     struct mc_config config;
@@ -55,12 +56,12 @@ struct gateway {
     bool closed;
     unsigned count;
     struct list by_time, ready;
-    size_t spent;    /* of this turn's bytes */
-    bool working;    /* this is the turn's end */
-    unsigned unread; /* connections */
+    size_t spent;    /* bytes of this turn, of TURN_BYTES */
+    bool working;    /* gateway_work() is running, at the end of the turn */
+    unsigned unread; /* connections that are unread */
     int64_t started_ns;
     int64_t flush_ns; /* when to drop all; 0: never */
-    cw_svc *kvcache;  /* while inside of enter() */
+    cw_svc *kvcache;  /* while inside of enter(), as is api */
     const struct kvcache_api *api;
     uint8_t *bytes; /* READ_BYTES */
 };
@@ -100,7 +101,7 @@ static int flush_now(struct gateway *g, kv_done_fn done, void *arg)
 static int hub_flush(void *context, cw_span delay, kv_done_fn done, void *arg)
 {
     struct gateway *g = context;
-    g->flush_ns = 0; /* the last one counts */
+    g->flush_ns = 0; /* a flush replaces one that was delayed */
     if (delay.ns <= 0) {
         return flush_now(g, done, arg);
     }
@@ -140,14 +141,14 @@ static void unmark(struct connection *c)
     }
 }
 
-/* An operation that the client waits for has come to its end; called from the server, so that the rest is for later. */
+/* An operation of the client has ended. Called from within the server: the rest is for later. */
 static void hub_ready(void *context, void *owner)
 {
     (void)context;
     mark(owner);
 }
 
-/* What a turn has done; the end of the turn begins anew. */
+/* Counts bytes of this turn; gateway_work(), at the end of the turn, begins anew. */
 static void spend(struct gateway *g, size_t bytes)
 {
     if (g->spent == 0 && !g->working) {
@@ -175,7 +176,7 @@ static void hub_facts(void *context, struct mc_facts *out)
     mc_system_usage(&out->user_us, &out->system_us);
 }
 
-/* Something to be done inside of the server. */
+/* Something to be done inside the server, in an upcall of the service. */
 struct task {
     struct gateway *gateway;
     void (*run)(struct task *t);
@@ -194,7 +195,7 @@ static void visit(void *arg, cw_svc *kvcache, const struct kvcache_api *api)
     t->gateway->api = NULL;
 }
 
-/* Without a server it runs all the same: then every operation is refused. */
+/* Runs the task inside the server; if the service does not run, outside: then every operation is refused. */
 static void enter(struct gateway *g, struct task *t)
 {
     t->gateway = g;
@@ -250,18 +251,18 @@ static void want(struct event *e, bool *is, bool should)
     }
 }
 
-/* Sends what there is. False: hung up. */
+/* Sends the answers that there are. False: hung up. */
 static bool send_answers(struct connection *c)
 {
     const struct mc_buffer *out = mc_session_answers(c->session);
     while (mc_buffer_length(out) > 0) {
         ssize_t sent = send(c->fd, mc_buffer_bytes(out), mc_buffer_length(out), MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0 && errno == EAGAIN) {
+            break;
+        }
         if (sent < 0) {
             if (errno == EINTR) {
                 continue;
-            }
-            if (errno == EAGAIN) {
-                break;
             }
             hang_up(c);
             return false;
@@ -289,9 +290,7 @@ static void resume(struct connection *c)
     enter(c->gateway, &t);
 }
 
-/*
- * Answers go out, and what had to wait for their going goes on, until there is nothing more to do now. False: hung up.
- */
+/* Sends answers, and goes on with what had to wait for that, until nothing more can be done now. False: hung up. */
 static bool settle(struct connection *c)
 {
     const struct mc_buffer *out = mc_session_answers(c->session);
@@ -334,11 +333,10 @@ static void read_some(struct connection *c)
         if (got < 0 && errno == EINTR) {
             continue;
         }
-        if (got < 0 && (errno == EAGAIN)) {
-            return;
-        }
         if (got < 0) {
-            hang_up(c);
+            if (errno != EAGAIN) {
+                hang_up(c);
+            }
             return;
         }
         if (got == 0) {
@@ -356,7 +354,7 @@ static void read_some(struct connection *c)
     }
 }
 
-/* Those whose turn did not come are not passed by others. */
+/* A connection whose turn did not come is not passed by others. */
 static void on_readable(evutil_socket_t fd, short what, void *context)
 {
     struct connection *c = context;
@@ -380,7 +378,7 @@ static void on_writable(evutil_socket_t fd, short what, void *context)
     (void)settle(context);
 }
 
-/* Its operations have ended meanwhile, or it has something to say. */
+/* A marked connection goes on: its operations have ended meanwhile, or it has bytes to be read. */
 static void take_turn(struct connection *c)
 {
     bool unread = c->unread;
@@ -491,7 +489,7 @@ static void run_flush(struct task *t)
     (void)flush_now(t->gateway, ignore_result, NULL);
 }
 
-/* Every second: whoever has been silent for too long goes, and a flush that was asked for later happens. */
+/* Every second: hangs up on clients that were silent for too long, and does a delayed flush when it is due. */
 static void on_clock(evutil_socket_t fd, short what, void *context)
 {
     struct gateway *g = context;
@@ -502,7 +500,7 @@ static void on_clock(evutil_socket_t fd, short what, void *context)
         int64_t silent = now - c->alive_ns;
         next = list_next(&g->by_time, n);
         if (silent <= slow && (idle == 0 || silent <= idle)) {
-            break; /* all behind it have been heard of later */
+            break; /* all others gave a later sign of life */
         }
         if (mc_session_waits(c->session)) {
             continue; /* the cache is slow, not the client */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gateway.h - the memcached front end of one server: a listener and the connections of its clients, on the loop of
- * whoever opens it. What clients say and are told is session.h's; this knows sockets and time.
+ * gateway.h - the memcached front end of one server: a listener and the connections of its clients, on the event loop
+ * of its owner. What clients say and are answered is session.h's; this file knows sockets and time.
  *
- * Many clients, each with little: a connection has no memory but for what is in the middle of going in or out. At most
- * config->connections at one time; one more is told so and closed, as memcached does it. Whoever says nothing for
- * config->idle, or stops half-way for config->slow, is closed.
+ * Made for many clients with little memory each: a connection holds only the bytes that are on their way in or out.
+ * There are at most config->connections at one time; one more reads an error and is closed, as memcached does it. A
+ * client that is silent for config->idle, or stops half-way for config->slow, is hung up on.
  *
  * Threading: that of the loop, which is the server's.
  */
@@ -20,7 +20,7 @@ struct gateway;
 
 enum { GATEWAY_WHY = 256 };
 
-/* The server behind it. */
+/* The server behind a gateway. */
 struct gateway_host {
     void *context;
     /*
@@ -36,14 +36,14 @@ struct gateway_host {
 };
 
 /*
- * Copies both. *out listens. -errno and why, in one sentence with the address: in use, not an address of this machine,
- * ...
+ * Opens a listener. Copies config and host. -errno, and why in one sentence with the address: in use, not an address of
+ * this machine, ...
  */
 CW_MUST_CHECK int gateway_open(struct gateway **out, struct event_base *base, const struct mc_config *config,
                                const struct gateway_host *host, char why[static GATEWAY_WHY]);
-/* Hangs up on all. What the cache still owes them may come before or after. NULL is allowed. */
+/* Hangs up on all clients. Answers that the cache still owes them may come before or after. NULL is allowed. */
 void gateway_close(struct gateway *g);
-/* Answers that have come are given to their clients. */
+/* Gives answers that have come to their clients, and lets clients go on that had to wait. */
 void gateway_work(struct gateway *g);
 /* Connections now. */
 unsigned gateway_clients(const struct gateway *g);

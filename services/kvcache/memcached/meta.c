@@ -8,10 +8,10 @@
 static const char error_token[] = "CLIENT_ERROR bad token in command line format";
 static const char error_key[] = "CLIENT_ERROR error decoding key";
 
-/* All commands take all flags; what means nothing to one is read, as far as it is a number, and passed over. */
+/* All commands accept all flags. A flag that means nothing to a command is checked if it is a number, and ignored. */
 static const char all_flags[] = "bcfhklqstuvCDFIJLMNOPRT";
 
-/* What flags mean something to a command, and memcached's words for those that are none. */
+/* The flags that mean something to a command, and memcached's words for flags that are wrong or come twice. */
 struct meta_command {
     char name;
     const char *flags;
@@ -81,7 +81,7 @@ static const char *take_step_mode(struct mc_meta *m, struct mc_word token)
     }
 }
 
-/* What memcached says of a flag whose token is none. */
+/* memcached's words for a flag whose token cannot be read. */
 static const char *token_error(const struct mc_meta *m, char flag)
 {
     if (m->name == 'd' || m->name == 'a') {
@@ -115,7 +115,7 @@ static bool means(const struct mc_meta *m, char flag)
     return strchr(command_of(m->name)->flags, flag) != NULL;
 }
 
-/* Flags that are times. */
+/* Flags whose token is a time. */
 static const char *take_time(struct mc_meta *m, char flag, struct mc_word token, const struct mc_clock *clock)
 {
     struct kv_request *r = &m->request;
@@ -128,7 +128,7 @@ static const char *take_time(struct mc_meta *m, char flag, struct mc_word token,
         return NULL;
     }
     *to = span;
-    if (m->name != 's') { /* there it is the value's own */
+    if (m->name != 's') { /* ms: T is the expiry of the new value, not a step */
         add_step(m, flag == 'N' ? KV_STEP_VIVIFY : flag == 'R' ? KV_STEP_RECACHE : KV_STEP_RENEW);
     }
     return NULL;
@@ -160,7 +160,7 @@ static const char *take_number(struct mc_meta *m, char flag, struct mc_word toke
     return NULL;
 }
 
-/* Flags that are a letter alone. */
+/* Flags without a token. */
 static void take_letter(struct mc_meta *m, char flag)
 {
     struct mc_meta_wants *w = &m->wants;
@@ -180,7 +180,7 @@ static void take_letter(struct mc_meta *m, char flag)
     case 'I':
         m->request.meta |= KV_META_STALE;
         break;
-    default: /* to be told */
+    default: /* flags that ask for something in the answer */
         w->flag[w->flags++] = flag;
         m->request.meta |= strchr("hlt", flag) != NULL ? KV_META_TIMES : 0;
         if (flag == 't') {

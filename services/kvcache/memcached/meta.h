@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * meta.h - memcached's meta commands (mn, mg, ms, md, ma, me; "Meta Commands" in its doc/protocol.txt), read into
- * operations of the cache.
- *
- * Flags of a proxy (P, L) are taken and mean nothing. Pure; borrows the line, what points into it lives as long.
+ * meta.h - memcached's meta commands (mn, mg, ms, md, ma, me: "Meta Commands" in its doc/protocol.txt), read into
+ * operations of the cache. Flags of a proxy (P, L) are accepted and mean nothing. Pure; borrows the line: pointers into
+ * it live as long as it does.
  */
 #ifndef SERVICES_KVCACHE_MEMCACHED_META_H
 #define SERVICES_KVCACHE_MEMCACHED_META_H

@@ -92,7 +92,7 @@ static void pop(struct mc_session *s)
     order_give(s->hub, slot);
 }
 
-/* Answers that are due and ready go out. */
+/* Moves answers whose turn has come, and that are ready, to the client. */
 static void advance(struct mc_session *s)
 {
     while (s->head != NULL && s->head->done) {
@@ -125,7 +125,7 @@ void order_end(struct mc_session *s)
     }
 }
 
-/* The slot's answer goes out, or waits in it for those before. */
+/* Writes the slot's answer: to the client if it is the first, else into the slot, to wait for the answers before it. */
 void order_settle(struct mc_slot *slot, const struct kv_result *r, int rc)
 {
     struct mc_session *s = slot->session;
@@ -166,7 +166,6 @@ void order_done(void *arg, const struct kv_result *r)
     s->hub->ready(s->hub->context, s->owner);
 }
 
-/* A line that needs nobody. */
 void order_line(struct mc_session *s, const char *text)
 {
     if (s->failed) {
@@ -194,14 +193,13 @@ static bool touches(const struct mc_slot *slot, const uint8_t *key, size_t lengt
     return slot->answer.key_length == length && memcmp(slot->answer.key, key, length) == 0;
 }
 
-/* May an operation on that key begin, as far as order and bounds go? */
 bool order_may_begin(const struct mc_session *s, const uint8_t *key, size_t length, bool looks)
 {
     if (s->head == NULL) {
         return true;
     }
     size_t most = s->hub->config->memory;
-    /* Each that is under way may bring a value of any length. */
+    /* Each operation under way may bring a value of the greatest length. */
     if (s->queued >= MC_WINDOW || s->hub->answers > most || s->hub->under_way >= most / KV_VALUE_MAX) {
         return false;
     }
@@ -222,7 +220,6 @@ void order_set_key(struct mc_slot *slot, const uint8_t *key, size_t length)
     memcpy(slot->answer.key, key, length);
 }
 
-/* Takes the slot, whose answer is set. */
 void order_begin(struct mc_session *s, struct mc_slot *slot, const struct kv_request *r)
 {
     slot->op = r->op;

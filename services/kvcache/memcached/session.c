@@ -8,7 +8,7 @@
 
 enum { SPACES_MAX = 100 };
 
-/* What is being read. */
+/* The bytes that are being read. */
 struct input {
     const uint8_t *at;
     size_t length;
@@ -22,13 +22,16 @@ static void skip(struct input *in, size_t length)
     }
 }
 
-/* For now: what was answered is to be taken first, or others have their turn. */
+/* True when the session has to stop for now: its answers are to be taken first, or other clients have their turn. */
 static bool enough(const struct mc_session *s)
 {
     return s->steps >= MC_STEPS || mc_buffer_length(&s->out) + s->held > s->hub->config->output;
 }
 
-/* Commands whose value is too long take the old one away, so that nobody is served what should have been replaced. */
+/*
+ * A command whose value is too long deletes the old one, so that nobody is served a value that should have been
+ * replaced.
+ */
 static void begin_too_large(struct mc_session *s, const struct kv_request *r, bool no_reply)
 {
     struct mc_slot *slot = order_slot(s);
@@ -60,7 +63,7 @@ static enum mc_shape shape_of(enum kv_op op)
 
 /* ---- Commands: each gives false when it must wait, and then nothing of it has been read -------------------------- */
 
-/* The keys up to the line's end, as many as may be asked for now. */
+/* Asks for the keys up to the line's end, as many as may be asked for now. */
 static bool take_keys(struct mc_session *s, struct input *in, const uint8_t *end)
 {
     struct mc_command *c = &s->gets;
@@ -103,7 +106,7 @@ static bool take_get(struct mc_session *s, struct input *in, const struct mc_com
     return take_keys(s, in, end);
 }
 
-/* Runs a write whose value is whole, `bytes` and what should be its end. */
+/* Runs a write whose value is whole: `length` bytes, and two more that should be its end. */
 static void run_write(struct mc_session *s, struct mc_slot *slot, struct kv_request *r, const uint8_t *bytes,
                       size_t length)
 {
@@ -258,7 +261,7 @@ static struct mc_slot *meta_slot(struct mc_session *s, const struct mc_meta *m)
     return slot;
 }
 
-/* True: taken, *in is behind it. */
+/* True: the command was taken, and *in is behind it. */
 static bool take_meta(struct mc_session *s, struct input *in, const struct mc_command *c, const uint8_t *end)
 {
     struct mc_meta *m = &s->meta;
@@ -315,7 +318,7 @@ static bool take_text_write(struct mc_session *s, struct input *in, const struct
     return taken;
 }
 
-/* A whole line, whose end is at `end`. */
+/* Takes a whole line, whose end is at `end`. */
 static bool take_line(struct mc_session *s, struct input *in, const uint8_t *end)
 {
     struct mc_command c = mc_read(in->at, (size_t)(end - in->at), &s->hub->clock);
@@ -360,7 +363,7 @@ static bool take_line(struct mc_session *s, struct input *in, const uint8_t *end
     return taken;
 }
 
-/* May a line without an end become longer than it is? Only one that asks for keys may. */
+/* True when a line that has no end yet may become longer. Beyond MC_LINE_MAX only one that asks for keys may. */
 static bool may_grow(struct input in)
 {
     static const char *const names[] = {"get ", "gets ", "gat ", "gats "};
@@ -380,7 +383,7 @@ static bool may_grow(struct input in)
     return false;
 }
 
-/* One step; false: more must come, or something must happen first (then stuck is set). */
+/* Takes one step. False: more bytes must come, or something must happen first (then stuck is set). */
 static bool step(struct mc_session *s, struct input *in)
 {
     if (s->state == MC_SWALLOW) {
@@ -428,7 +431,7 @@ static void read_all(struct mc_session *s, struct input *in)
 
 /* ---- In and out -------------------------------------------------------------------------------------------------- */
 
-/* What was kept is read, and what is left of it kept. */
+/* Reads the bytes that were kept, and keeps those that cannot be read yet. */
 static void read_kept(struct mc_session *s)
 {
     struct input in = {mc_buffer_bytes(&s->kept), mc_buffer_length(&s->kept)};

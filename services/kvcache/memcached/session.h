@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.h - one client's conversation: bytes come in, as they come; commands are read, asked of the cache, and
- * answered in the order in which they came. Pure of sockets and clocks: a gateway (gateway.c) brings bytes and takes
- * answers, a test does the same.
+ * session.h - one client's conversation: bytes come in; commands are read, asked of the cache, and answered in the
+ * order in which they came. Knows no sockets and no clock: a gateway (gateway.c), or a test, brings bytes and takes
+ * answers.
  *
- * - Operations run beside one another, MC_WINDOW of them, so that a multi-get asks all roots at once and a pipeline
- * does not wait for
- *   every answer; but one on a key waits for a write before it on the same key, as does a write for what looks at it: a client sees its own
- *   commands happen in their order.
+ * - Operations run beside one another, MC_WINDOW at most, so that a multi-get asks all roots at once and a pipeline
+ *   does not wait for every answer. But an operation waits for an earlier write of the same key, and a write for any
+ *   earlier operation on its key: a client sees its own commands happen in their order.
  * - A look-up that is answered at once (kv_do() calls back before it returns) costs no allocation: its answer goes
- * straight behind the others. - No client keeps the server to itself: after MC_STEPS commands or keys feed and resume
- * return, and resume goes on. - Bounded: while config->output bytes of answers are not taken, nothing more is read;
- * while all sessions' are above config->memory, or as many
- *   values of any length as would fill it are under way, each asks for one value at a time. What a client says is kept only as far as a command is not whole: a line of 2 KiB (1 MiB for the keys of get), or
- *   a value of KV_VALUE_MAX, which takes memory as it comes.
+ *   straight behind the others.
+ * - No client keeps the server to itself: after MC_STEPS commands or keys feed and resume return, and a later resume
+ *   goes on.
+ * - Bounded: while a client has not taken config->output bytes of answers, nothing more is read from it. While the
+ *   answers of all sessions are above config->memory, or as many operations are under way as could fill it with values
+ *   of the greatest length, each session asks for one value at a time. Of what a client sends only the command that is
+ *   not whole is kept: a line of 2 KiB (1 MiB for the keys of get), or a value of KV_VALUE_MAX, which takes memory as
+ *   it comes.
  *
- * Threading: that of the server. What asks the cache (feed, resume) is called where kv_do() may be called.
+ * Threading: that of the server. feed and resume, which ask the cache, are called where kv_do() may be called.
  */
 #ifndef SERVICES_KVCACHE_MEMCACHED_SESSION_H
 #define SERVICES_KVCACHE_MEMCACHED_SESSION_H
 
-#include "services/kvcache/memcached/buffer.h"
 #include "services/kvcache/mc_config.h"
+#include "services/kvcache/memcached/buffer.h"
 #include "services/kvcache/memcached/stats.h"
 #include "services/kvcache/memcached/text.h"
 
@@ -44,21 +46,24 @@ struct mc_hub {
      * is not called.
      */
     int (*flush)(void *context, cw_span delay, kv_done_fn done, void *arg);
-    /* Outside of feed and resume: there are answers to take, or room to go on; resume it soon, not from here. */
+    /*
+     * Not from within feed or resume: there are answers to take, or room to go on. Resume the owner's session soon, not
+     * from here.
+     */
     void (*ready)(void *context, void *owner);
     /* What `stats` shows besides the tally. */
     void (*facts)(void *context, struct mc_facts *out);
-    /* The last session of all has gone, with what the cache owed it. May be NULL. */
+    /* The last session is freed, and the cache owes none of them an answer. May be NULL. */
     void (*gone)(void *context);
-    struct mc_clock clock; /* of this moment, before each feed and resume */
+    struct mc_clock clock; /* the owner sets it before each feed and resume */
 
     struct mc_tally tally;
-    size_t answers;     /* bytes of all sessions that were not taken */
+    size_t answers;     /* bytes of answers, of all sessions, that were not taken yet */
     uint64_t steps;     /* commands and keys so far: what a turn has cost */
     unsigned under_way; /* operations of all sessions that the cache has not answered */
     struct mc_slot *spare;
     unsigned spares;
-    unsigned sessions; /* with those that are closed and wait for the cache */
+    unsigned sessions; /* open ones, and closed ones that wait for the cache */
 };
 
 /* Borrows the hub. NULL: no memory. */
@@ -73,11 +78,11 @@ void mc_hub_close(struct mc_hub *hub);
 
 /* Borrows bytes that the client sent. Those that cannot be read yet are kept. */
 void mc_session_feed(struct mc_session *s, const uint8_t *bytes, size_t length);
-/* After ready(), and after answers were taken while it did not want any more. */
+/* Goes on reading: after ready(), and after answers were taken while mc_session_wants() was false. */
 void mc_session_resume(struct mc_session *s);
-/* True: more of the client may be read. */
+/* True: more bytes of the client may be read. */
 bool mc_session_wants(const struct mc_session *s);
-/* The answers; who takes some says so with mc_session_taken(). */
+/* The answers, borrowed. Whoever takes some bytes of them says so with mc_session_taken(). */
 const struct mc_buffer *mc_session_answers(const struct mc_session *s);
 void mc_session_taken(struct mc_session *s, size_t length);
 /*

@@ -191,7 +191,7 @@ bool mc_stats_write(const char *what, size_t length, struct mc_tally *t, const s
         mc_tally_reset(t);
         return mc_answer_line("RESET", out);
     }
-    /* There are no slabs here to tell of. */
+    /* There are no slabs here. */
     if (is(what, length, "items") || is(what, length, "slabs") || is(what, length, "sizes")) {
         return mc_answer_line("END", out);
     }

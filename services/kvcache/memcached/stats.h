@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stats.h - what the front end of one server counts, and how memcached's `stats` shows it. It counts what its own
- * clients did, not what the cache holds: that is `cwctl kv stats`'s.
+ * clients did, not what the cache holds: `cwctl kv stats` shows that.
  */
 #ifndef SERVICES_KVCACHE_MEMCACHED_STATS_H
 #define SERVICES_KVCACHE_MEMCACHED_STATS_H
 
 #include "services/kvcache/kvcache.h"
-#include "services/kvcache/memcached/buffer.h"
 #include "services/kvcache/mc_config.h"
+#include "services/kvcache/memcached/buffer.h"
 
 /* Reset by `stats reset`, but for what is there now. */
 struct mc_tally {

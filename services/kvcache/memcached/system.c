@@ -19,7 +19,7 @@ int64_t mc_system_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return (int64_t)now.tv_sec * CW_SEC(1).ns + now.tv_nsec;
 }
 
 static int64_t micros(struct timeval t)

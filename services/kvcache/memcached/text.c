@@ -149,7 +149,7 @@ bool mc_keys_fit(struct mc_word keys)
     return true;
 }
 
-/* delete <key> [0] [noreply]: an old form had a time there, of which only 0 is taken. */
+/* delete <key> [0] [noreply]: an old form had a time after the key; only 0 is accepted. */
 static void read_delete(struct mc_command *c, struct mc_word rest)
 {
     bool key = take_key(c, &rest);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.h - command lines of memcached's classic text protocol, as they are in its doc/protocol.txt, read into
- * operations of the cache.
+ * text.h - command lines of memcached's classic text protocol (its doc/protocol.txt), read into operations of the
+ * cache.
  *
- * Pure: bytes in, a struct or the error in memcached's own words out; what is an error, and which, is as memcached 1.6
- * does it (tests/net/test_memcached.py compares). What stands between the words is one or more spaces; a line ends with
- * \n, before which one \r is let go. Keys are 1..250 bytes without spaces; control characters are let in, as memcached
- * lets them. Borrows the line: what points into it lives as long.
+ * Pure: bytes in; a struct, or the error in memcached's own words, out. What is an error, and which one, is as
+ * memcached 1.6 has it (tests/net/test_memcached.py compares). Words are separated by one or more spaces; a line ends
+ * with \n, before which one \r is ignored. Keys are 1..250 bytes without spaces; control characters are let in, as
+ * memcached lets them. Borrows the line: pointers into it live as long as it does.
  */
 #ifndef SERVICES_KVCACHE_MEMCACHED_TEXT_H
 #define SERVICES_KVCACHE_MEMCACHED_TEXT_H

@@ -283,6 +283,7 @@ START_TEST(a_late_instance_without_a_lease_asks_too)
     memcpy(item_value(copy), "old", 3);
     copy->epoch = cw_epoch(k->svc);
     copy->stamp = k->generation;
+    copy->expires = cw_time_add(cw_now(k->svc), CW_MS(KV_AGE_MOST_MS));
     items_place(&k->copies, copy, cw_now(k->svc));
     ck_assert_int_eq(kv_town_do(net, 0, KV_GET, key, NULL), KV_OK);
     ck_assert_str_eq(kv_town_answer.value, "old");

@@ -52,7 +52,9 @@ struct cast_engine {
     cw_counter *count[COUNTS];
 };
 
-/* ---- A member's beginning ----------------------------------------------------------------------------------------- */
+/*
+ * ---- A member's beginning -----------------------------------------------------------------------------------------
+ */
 
 static int ask_kind(struct cast_engine *e, const struct cast_session *c, struct cast_sink *sink)
 {
@@ -72,7 +74,10 @@ static int ask_kind(struct cast_engine *e, const struct cast_session *c, struct 
     return k->accept(k->context, &offer, sink);
 }
 
-/* What comes again, from a source that begins anew, takes the place of what came before. Two sources of the same bytes are the sinks' affair. */
+/*
+ * What comes again, from a source that begins anew, takes the place of what came before. Two sources of the same bytes
+ * are the sinks' affair.
+ */
 static void end_same(struct cast_engine *e, const struct cast_session *c)
 {
     struct cast_session *next;
@@ -107,7 +112,9 @@ static void accept_message(struct cast_engine *e, struct cast_session *c)
     c->ended = c->in.receiver.state == CAST_ENDED;
 }
 
-/* ---- A source's end ----------------------------------------------------------------------------------------------- */
+/*
+ * ---- A source's end -----------------------------------------------------------------------------------------------
+ */
 
 static void stop_at(struct cast_session *c, cw_server server, int status)
 {
@@ -150,7 +157,9 @@ static void finish(struct cast_session *c, int status)
     }
 }
 
-/* ---- Time and events ---------------------------------------------------------------------------------------------- */
+/*
+ * ---- Time and events ----------------------------------------------------------------------------------------------
+ */
 
 static void tick(cw_svc *s, void *state, void *arg);
 
@@ -269,7 +278,9 @@ void cast_engine_event(struct cast_engine *e, const cw_event *ev)
     CHECK_SLOW(cast_audit_table(&e->table));
 }
 
-/* ---- Packets ------------------------------------------------------------------------------------------------------ */
+/*
+ * ---- Packets ------------------------------------------------------------------------------------------------------
+ */
 
 cw_packet *cast_engine_next(struct cast_engine *e, cw_link link)
 {
@@ -316,7 +327,8 @@ static int take_report(struct cast_engine *e, struct cast_session *c, const stru
 }
 
 /*
- * The source ends it. It is not forgotten: an OPEN behind the STOP would offer it to the sink anew, and those below hear by us that the trees have ended.
+ * The source ends it. It is not forgotten: an OPEN behind the STOP would offer it to the sink anew, and those below
+ * hear by us that the trees have ended.
  */
 static void stop_here(struct cast_engine *e, struct cast_session *c, int status)
 {
@@ -423,7 +435,9 @@ cw_verdict cast_engine_packet(struct cast_engine *e, const uint8_t *bytes, size_
     return CW_FORWARD;
 }
 
-/* ---- Sending ------------------------------------------------------------------------------------------------------ */
+/*
+ * ---- Sending ------------------------------------------------------------------------------------------------------
+ */
 
 static int first_round(struct cast_engine *e, const struct cast_order *o, const uint8_t *rest,
                        struct cast_session **out)
@@ -539,7 +553,9 @@ const struct cast_session *cast_engine_each(const struct cast_engine *e, const s
     return before == NULL ? e->table.first : before->next;
 }
 
-/* ---- Life --------------------------------------------------------------------------------------------------------- */
+/*
+ * ---- Life ---------------------------------------------------------------------------------------------------------
+ */
 
 void cast_engine_kind(struct cast_engine *e, enum cast_content kind, cast_accept_fn accept, void *context)
 {

@@ -11,7 +11,10 @@
 enum {
     /* A child acknowledges at once after so many pieces and steps of its base (mostly two for each piece). */
     ACK_AFTER = 8,
-    /* Of the packets of a link that serves several trees, one in so many is the last tree's, so that no tree stands still. */
+    /*
+     * Of the packets of a link that serves several trees, one in so many is the last tree's, so that no tree stands
+     * still.
+     */
     LAST_IN_TURN = 32,
     /* Bytes of the bits of one LACK, at most. */
     LACK_BITS = 1024,
@@ -30,7 +33,9 @@ static const cw_span abandoned = CW_MS(2000);
 /* The least time between two probes of a child that lacks what its parent no longer has. */
 static const cw_span behind_again = CW_MS(2);
 
-/* ---- Packets out -------------------------------------------------------------------------------------------------- */
+/*
+ * ---- Packets out --------------------------------------------------------------------------------------------------
+ */
 
 static struct cast_head head_of(const struct cast_session *c, enum cast_kind kind, uint8_t tree)
 {
@@ -98,7 +103,10 @@ static bool would_send(const struct cast_session *c, const struct cast_edge *e, 
     return *fresh;
 }
 
-/* The edge of a link whose turn it is: that of the best tree, now and then that of the worst, so that no tree stands still. */
+/*
+ * The edge of a link whose turn it is: that of the best tree, now and then that of the worst, so that no tree stands
+ * still.
+ */
 static struct cast_edge *choose(struct cast_session *c, cw_link link, uint32_t *index, bool *fresh)
 {
     struct cast_edge *best = NULL;
@@ -156,7 +164,9 @@ cw_links cast_flow_links(const struct cast_session *c, uint8_t tree)
     return links;
 }
 
-/* ---- Probes ------------------------------------------------------------------------------------------------------- */
+/*
+ * ---- Probes -------------------------------------------------------------------------------------------------------
+ */
 
 /* Only who has something of the tree asks its children for anything. */
 static void probe(struct cast_session *c, struct cast_edge *e)
@@ -200,7 +210,9 @@ static void probe_due(struct cast_session *c)
     }
 }
 
-/* ---- Acknowledgements --------------------------------------------------------------------------------------------- */
+/*
+ * ---- Acknowledgements ---------------------------------------------------------------------------------------------
+ */
 
 /* Says to those who send us the tree what we have of it. */
 static void acknowledge(struct cast_session *c, uint8_t tree)
@@ -234,7 +246,9 @@ static void acknowledge_if(struct cast_session *c, uint8_t tree, bool now)
     }
 }
 
-/* ---- Packets in --------------------------------------------------------------------------------------------------- */
+/*
+ * ---- Packets in ---------------------------------------------------------------------------------------------------
+ */
 
 /* True: something is missing before this one, or it is not the next. */
 static bool update_upstream(struct cast_session *c, struct cast_tree *t, const struct cast_head *h, cw_server from)
@@ -323,7 +337,9 @@ int cast_flow_take(struct cast_session *c, const struct cast_head *h, cw_server 
     return rc == -EEXIST ? 0 : rc;
 }
 
-/* ---- A member's word ---------------------------------------------------------------------------------------------- */
+/*
+ * ---- A member's word ----------------------------------------------------------------------------------------------
+ */
 
 void cast_flow_confirmed(struct cast_session *c, uint32_t first)
 {
@@ -375,7 +391,9 @@ static void report(struct cast_session *c)
     p->report_at = cw_time_add(now, (cw_span){ns < report_most.ns ? ns : report_most.ns});
 }
 
-/* ---- Time --------------------------------------------------------------------------------------------------------- */
+/*
+ * ---- Time ---------------------------------------------------------------------------------------------------------
+ */
 
 /* Whoever has not been heard for long, while another was, does not send us the tree any more. */
 static void forget_silent(struct cast_tree *t, cw_time now)
@@ -392,8 +410,8 @@ static void forget_silent(struct cast_tree *t, cw_time now)
 }
 
 /*
- * A parent that has anything for us asks at least four times a second. When none does, we are not on the way any more, or a further round goes by others:
- * what we keep is for nobody.
+ * A parent that has anything for us asks at least four times a second. When none does, we are not on the way any more,
+ * or a further round goes by others: what we keep is for nobody.
  */
 static void let_go(struct cast_tree *t, cw_time now)
 {

@@ -79,9 +79,10 @@ static bool comes_after(const struct cast_session *c, uint64_t number, cw_server
 }
 
 /*
- * A place among the busy. Own sends have places of their own, or servers that all send would wait for one another in a circle. When those of the others are
- * full, the message that comes first in the order has one: so one at least gets on everywhere. Whoever made room is sent the rest in a later round. What
- * has ended here, or is about to, stays: forgotten, it would be taken a second time.
+ * A place among the busy. Own sends have places of their own, or servers that all send would wait for one another in a
+ * circle. When those of the others are full, the message that comes first in the order has one: so one at least gets on
+ * everywhere. Whoever made room is sent the rest in a later round. What has ended here, or is about to, stays:
+ * forgotten, it would be taken a second time.
  */
 static bool make_place(struct cast_session_table *t, const struct cast_head *open)
 {

@@ -52,9 +52,7 @@ struct cast_engine {
     cw_counter *count[COUNTS];
 };
 
-/*
- * ---- A member's beginning -----------------------------------------------------------------------------------------
- */
+/* ---- A member's beginning ---------------------------------------------------------------------------------------- */
 
 static int ask_kind(struct cast_engine *e, const struct cast_session *c, struct cast_sink *sink)
 {
@@ -112,9 +110,7 @@ static void accept_message(struct cast_engine *e, struct cast_session *c)
     c->ended = c->in.receiver.state == CAST_ENDED;
 }
 
-/*
- * ---- A source's end -----------------------------------------------------------------------------------------------
- */
+/* ---- A source's end ---------------------------------------------------------------------------------------------- */
 
 static void stop_at(struct cast_session *c, cw_server server, int status)
 {
@@ -157,9 +153,7 @@ static void finish(struct cast_session *c, int status)
     }
 }
 
-/*
- * ---- Time and events ----------------------------------------------------------------------------------------------
- */
+/* ---- Time and events --------------------------------------------------------------------------------------------- */
 
 static void tick(cw_svc *s, void *state, void *arg);
 
@@ -278,9 +272,7 @@ void cast_engine_event(struct cast_engine *e, const cw_event *ev)
     CHECK_SLOW(cast_audit_table(&e->table));
 }
 
-/*
- * ---- Packets ------------------------------------------------------------------------------------------------------
- */
+/* ---- Packets ----------------------------------------------------------------------------------------------------- */
 
 cw_packet *cast_engine_next(struct cast_engine *e, cw_link link)
 {
@@ -435,9 +427,7 @@ cw_verdict cast_engine_packet(struct cast_engine *e, const uint8_t *bytes, size_
     return CW_FORWARD;
 }
 
-/*
- * ---- Sending ------------------------------------------------------------------------------------------------------
- */
+/* ---- Sending ----------------------------------------------------------------------------------------------------- */
 
 static int first_round(struct cast_engine *e, const struct cast_order *o, const uint8_t *rest,
                        struct cast_session **out)
@@ -553,9 +543,7 @@ const struct cast_session *cast_engine_each(const struct cast_engine *e, const s
     return before == NULL ? e->table.first : before->next;
 }
 
-/*
- * ---- Life ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 void cast_engine_kind(struct cast_engine *e, enum cast_content kind, cast_accept_fn accept, void *context)
 {

@@ -70,9 +70,7 @@ const struct cast_session *cast_engine_look(const struct cast_engine *e, uint64_
 /* The session after `before`, for a walk over all of them; NULL gives the first. */
 const struct cast_session *cast_engine_each(const struct cast_engine *e, const struct cast_session *before);
 
-/*
- * ---- For the service's table --------------------------------------------------------------------------------------
- */
+/* ---- For the service's table ------------------------------------------------------------------------------------- */
 
 /*
  * Reads the options patience_ms and limit_ms and registers counters. -EINVAL: an option, logged; -ENOMEM;

@@ -33,9 +33,7 @@ static const cw_span abandoned = CW_MS(2000);
 /* The least time between two probes of a child that lacks what its parent no longer has. */
 static const cw_span behind_again = CW_MS(2);
 
-/*
- * ---- Packets out --------------------------------------------------------------------------------------------------
- */
+/* ---- Packets out ------------------------------------------------------------------------------------------------- */
 
 static struct cast_head head_of(const struct cast_session *c, enum cast_kind kind, uint8_t tree)
 {
@@ -164,9 +162,7 @@ cw_links cast_flow_links(const struct cast_session *c, uint8_t tree)
     return links;
 }
 
-/*
- * ---- Probes -------------------------------------------------------------------------------------------------------
- */
+/* ---- Probes ------------------------------------------------------------------------------------------------------ */
 
 /* Only who has something of the tree asks its children for anything. */
 static void probe(struct cast_session *c, struct cast_edge *e)
@@ -210,9 +206,7 @@ static void probe_due(struct cast_session *c)
     }
 }
 
-/*
- * ---- Acknowledgements ---------------------------------------------------------------------------------------------
- */
+/* ---- Acknowledgements -------------------------------------------------------------------------------------------- */
 
 /* Says to those who send us the tree what we have of it. */
 static void acknowledge(struct cast_session *c, uint8_t tree)
@@ -246,9 +240,7 @@ static void acknowledge_if(struct cast_session *c, uint8_t tree, bool now)
     }
 }
 
-/*
- * ---- Packets in ---------------------------------------------------------------------------------------------------
- */
+/* ---- Packets in -------------------------------------------------------------------------------------------------- */
 
 /* True: something is missing before this one, or it is not the next. */
 static bool update_upstream(struct cast_session *c, struct cast_tree *t, const struct cast_head *h, cw_server from)
@@ -337,9 +329,7 @@ int cast_flow_take(struct cast_session *c, const struct cast_head *h, cw_server 
     return rc == -EEXIST ? 0 : rc;
 }
 
-/*
- * ---- A member's word ----------------------------------------------------------------------------------------------
- */
+/* ---- A member's word --------------------------------------------------------------------------------------------- */
 
 void cast_flow_confirmed(struct cast_session *c, uint32_t first)
 {
@@ -391,9 +381,7 @@ static void report(struct cast_session *c)
     p->report_at = cw_time_add(now, (cw_span){ns < report_most.ns ? ns : report_most.ns});
 }
 
-/*
- * ---- Time ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
 
 /* Whoever has not been heard for long, while another was, does not send us the tree any more. */
 static void forget_silent(struct cast_tree *t, cw_time now)

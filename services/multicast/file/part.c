@@ -69,7 +69,7 @@ static struct file_part *part_of(struct file_work *w)
     return container_of(w, struct file_part, work);
 }
 
-/* ---- Away from the server's thread ------------------------------------------------------------------------------------ */
+/* ---- Away from the server's thread ------------------------------------------------------------------------------- */
 
 static void work_open(struct file_part *p)
 {
@@ -235,7 +235,7 @@ static void work(struct file_work *w)
     }
 }
 
-/* ---- What to do next -------------------------------------------------------------------------------------------------- */
+/* ---- What to do next --------------------------------------------------------------------------------------------- */
 
 static void done(struct file_work *w);
 
@@ -377,7 +377,7 @@ static void done(struct file_work *w)
     CHECK_SLOW(file_part_audit(p));
 }
 
-/* ---- The sink --------------------------------------------------------------------------------------------------------- */
+/* ---- The sink ---------------------------------------------------------------------------------------------------- */
 
 static int sink_write(void *context, uint64_t offset, const uint8_t *bytes, size_t length)
 {
@@ -430,7 +430,7 @@ static int sink_end(void *context, int status)
     return p->status;
 }
 
-/* ---- Coming and going ------------------------------------------------------------------------------------------------- */
+/* ---- Coming and going -------------------------------------------------------------------------------------------- */
 
 static struct batch *batch_open(void)
 {

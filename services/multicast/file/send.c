@@ -15,7 +15,7 @@
 enum { MODES = 0777, PROGRESS_LEAST_MS = 50, PROGRESS_MOST_MS = 3600000 };
 static const cw_span keep_over = {600 * INT64_C(1000000000)}; /* what has ended is told by file-status for so long */
 
-/* ---- Ending ----------------------------------------------------------------------------------------------------------- */
+/* ---- Ending ------------------------------------------------------------------------------------------------------ */
 
 static void answer(struct file_send *send, int rc)
 {
@@ -86,7 +86,7 @@ static void on_result(void *context, const struct cast_result *result)
     answer(send, has == send->goals ? 0 : 1);
 }
 
-/* ---- Beginning -------------------------------------------------------------------------------------------------------- */
+/* ---- Beginning --------------------------------------------------------------------------------------------------- */
 
 static int make_goals(struct file_send *send)
 {
@@ -354,7 +354,7 @@ int file_send_begin(struct files *f, cw_request *r, int argc, const char *const 
     return 0;
 }
 
-/* ---- On the way ------------------------------------------------------------------------------------------------------- */
+/* ---- On the way -------------------------------------------------------------------------------------------------- */
 
 int file_send_stop(struct files *f, cw_request *r, int argc, const char *const *argv)
 {

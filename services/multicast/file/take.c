@@ -17,7 +17,7 @@ static const cw_span patience = {10 * INT64_C(1000000000)}; /* a message without
 static const cw_span unasked_after = {
     60 * INT64_C(1000000000)}; /* an offer that is not repeated for so long is none any more */
 
-/* ---- The sink --------------------------------------------------------------------------------------------------------- */
+/* ---- The sink ---------------------------------------------------------------------------------------------------- */
 
 static struct cast_sink sink_of(struct file_slot *slot)
 {
@@ -78,7 +78,7 @@ static int slot_end(void *context, int status)
     return rc;
 }
 
-/* ---- Offers ----------------------------------------------------------------------------------------------------------- */
+/* ---- Offers ------------------------------------------------------------------------------------------------------ */
 
 static struct file_slot *find(const struct files *f, uint64_t ticket)
 {
@@ -190,7 +190,7 @@ int file_take(void *context, const struct cast_offer *offer, struct cast_sink *s
     return rc;
 }
 
-/* ---- Time ------------------------------------------------------------------------------------------------------------- */
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
 
 static void look_after(struct file_slot *slot, cw_time now)
 {

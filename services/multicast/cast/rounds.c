@@ -11,7 +11,7 @@ static const cw_span barren_most = CW_MS(1000);
 
 /* ---- Beginning --------------------------------------------------------------------------------------------------- */
 
-/* All pieces of the round are with the trees: from here on the trees have lengths. */
+/* All pieces of the round are assigned: the trees have lengths from here on. */
 static void close_trees(struct cast_session *c)
 {
     cw_time now = cw_now(c->s);
@@ -24,7 +24,7 @@ static void close_trees(struct cast_session *c)
     }
 }
 
-/* What all lack together, and who has said nothing lacks everything. */
+/* The pieces that all waiting members lack together; one that has not reported counts as lacking everything. */
 static uint64_t lacking(const struct cast_session *c)
 {
     uint64_t sum = 0;

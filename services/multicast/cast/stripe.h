@@ -52,7 +52,9 @@ void cast_stripe_round(struct cast_stripe *d, cw_time now);
 
 /* The number of pieces that a tree may have under way (rule 2). */
 uint32_t cast_stripe_room(const struct cast_stripe *d, uint8_t tree);
-/* Assigns the next piece to a tree, and gives its number there. False: the tree is full for now, or nothing is wanted. */
+/*
+ * Assigns the next piece to a tree, and gives its number there. False: the tree is full for now, or nothing is wanted.
+ */
 bool cast_stripe_assign(struct cast_stripe *d, uint8_t tree, uint32_t *index);
 /* Takes back what the last cast_stripe_assign() of that tree gave. */
 void cast_stripe_undo(struct cast_stripe *d, uint8_t tree);

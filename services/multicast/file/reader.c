@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { HASH_TURN = 16 << 20, WISHES = 16 };
-static const cw_span cost_turn = {50 * 1000};
+static const cw_span cost_turn = CW_US(50);
 
 struct chunk {
     uint64_t number;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands.h - the operators' commands for messages: `send`, which makes a message of a pattern and reports how each member
- * got it, and `status`, which shows the messages that this server has to do with.
+ * commands.h - the operators' commands for messages: `send`, which makes a message of a pattern and reports how each
+ * member got it, and `status`, which shows the messages that this server has to do with.
  */
 #ifndef SERVICES_MULTICAST_COMMANDS_H
 #define SERVICES_MULTICAST_COMMANDS_H

@@ -25,7 +25,7 @@ struct multicast {
     struct commands commands;
 };
 
-/* ---- The service's upcalls ----------------------------------------------------------------------------------------- */
+/* ---- The service's upcalls --------------------------------------------------------------------------------------- */
 
 static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
 {
@@ -87,7 +87,7 @@ static void on_writable(cw_svc *s, void *state)
     group_service_writable(m->group);
 }
 
-/* ---- Life ---------------------------------------------------------------------------------------------------------- */
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 /* The engine's close ends every sink and every source, so what these need is closed only afterwards. */
 static void close_all(struct multicast *m)
@@ -156,7 +156,7 @@ static void multicast_close(cw_svc *s, void *state)
     close_all(state);
 }
 
-/* ---- For other services -------------------------------------------------------------------------------------------- */
+/* ---- For other services ------------------------------------------------------------------------------------------ */
 
 static int attach(cw_svc *multicast, cw_svc *user, const cw_multicast_config *config, cw_multicast **out)
 {

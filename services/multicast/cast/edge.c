@@ -4,8 +4,8 @@
 #include "services/multicast/cast/mutant.h"
 
 /*
- * The least and the most time until a probe. A probe that leaves too early costs one small packet, so the least is what a busy
- * server may need to answer, not what a wire does.
+ * The least and the most time until a probe. A probe that leaves too early costs one small packet, so the least is what
+ * a busy server may need to answer, not what a wire does.
  */
 static const cw_span alarm_least = CW_MS(1);
 static const cw_span alarm_most = CW_MS(250);
@@ -27,7 +27,7 @@ void cast_edge_init(struct cast_edge *e, uint32_t id, uint32_t base, cw_time now
         .id = id, .base = base, .length = CAST_OPEN_ENDED, .alarm = now, .mark = base, .mark_at = now};
 }
 
-/* ---- What is sent ------------------------------------------------------------------------------------------------- */
+/* ---- What is sent ------------------------------------------------------------------------------------------------ */
 
 /* The parent's bits, from the child's base on. */
 static void bits_of(const struct cast_holding *mine, uint32_t base, uint64_t bits[2])
@@ -87,7 +87,7 @@ uint32_t cast_edge_sent(struct cast_edge *e, uint32_t index, cw_time now)
     return e->order;
 }
 
-/* ---- What is heard ------------------------------------------------------------------------------------------------ */
+/* ---- What is heard ----------------------------------------------------------------------------------------------- */
 
 bool cast_edge_due(const struct cast_edge *e, cw_time now)
 {

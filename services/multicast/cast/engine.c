@@ -45,14 +45,16 @@ struct cast_engine {
     struct cast_session_table table;
     struct acceptor kind[CAST_CONTENTS];
     cw_timer *timer;
-    bool slow; /* the timer's next beat is that of the quiet */
+    bool slow; /* the timer runs with beat_quiet */
     uint64_t numbers;
-    cw_links polled; /* what the node was asked to ask us for, and has not been refused since */
-    struct cast_session *turn[CW_LINK_COUNT]; /* whose turn it is; compared, never followed */
+    /* The links for which the node asks us for packets, each until it gets none. */
+    cw_links polled;
+    /* Round-robin position by link; may dangle, so it is compared and never dereferenced. */
+    struct cast_session *turn[CW_LINK_COUNT];
     cw_counter *count[COUNTS];
 };
 
-/* ---- A member's beginning ----------------------------------------------------------------------------------------- */
+/* ---- A member's beginning ---------------------------------------------------------------------------------------- */
 
 static int ask_kind(struct cast_engine *e, const struct cast_session *c, struct cast_sink *sink)
 {
@@ -72,7 +74,10 @@ static int ask_kind(struct cast_engine *e, const struct cast_session *c, struct 
     return k->accept(k->context, &offer, sink);
 }
 
-/* What comes again, from a source that begins anew, takes the place of what came before. Two sources of the same bytes are the sinks' affair. */
+/*
+ * A source that begins the same bytes anew replaces its earlier message with them. The same bytes from another source
+ * are the business of the sinks.
+ */
 static void end_same(struct cast_engine *e, const struct cast_session *c)
 {
     struct cast_session *next;
@@ -107,7 +112,7 @@ static void accept_message(struct cast_engine *e, struct cast_session *c)
     c->ended = c->in.receiver.state == CAST_ENDED;
 }
 
-/* ---- A source's end ----------------------------------------------------------------------------------------------- */
+/* ---- A source's end ---------------------------------------------------------------------------------------------- */
 
 static void stop_at(struct cast_session *c, cw_server server, int status)
 {
@@ -150,7 +155,7 @@ static void finish(struct cast_session *c, int status)
     }
 }
 
-/* ---- Time and events ---------------------------------------------------------------------------------------------- */
+/* ---- Time and events --------------------------------------------------------------------------------------------- */
 
 static void tick(cw_svc *s, void *state, void *arg);
 
@@ -183,7 +188,7 @@ static void set_timer_if_slow(struct cast_engine *e)
     }
 }
 
-/* False: it is gone. */
+/* Does what is due in a session. False: it was removed. */
 static bool tick_session(struct cast_engine *e, struct cast_session *c)
 {
     if (c->source && !c->ended) {
@@ -221,7 +226,9 @@ static void tick(cw_svc *s, void *state, void *arg)
     CHECK_SLOW(cast_audit_table(&e->table));
 }
 
-/* A member that has it all remembers that: the source may have been lost from sight only, and would give it again. */
+/*
+ * A member that has everything remembers that: the source may only have been out of sight, and would send it all again.
+ */
 static void source_gone(struct cast_engine *e, struct cast_session *c)
 {
     if (c->in.accepted && c->ended && !CAST_MUTANT(FORGETS_END) && cast_session_round(c, c->round, c->members) == 0) {
@@ -251,7 +258,7 @@ void cast_engine_event(struct cast_engine *e, const cw_event *ev)
             continue;
         }
         if (c->left) {
-            continue; /* nothing goes by us until an OPEN says so */
+            continue; /* this server is not on the way until an OPEN comes */
         }
         if (ev->kind == CW_EVENT_SERVER_DOWN) {
             cast_flow_gone(c, server);
@@ -269,7 +276,7 @@ void cast_engine_event(struct cast_engine *e, const cw_event *ev)
     CHECK_SLOW(cast_audit_table(&e->table));
 }
 
-/* ---- Packets ------------------------------------------------------------------------------------------------------ */
+/* ---- Packets ----------------------------------------------------------------------------------------------------- */
 
 cw_packet *cast_engine_next(struct cast_engine *e, cw_link link)
 {
@@ -293,7 +300,10 @@ cw_packet *cast_engine_next(struct cast_engine *e, cw_link link)
     return NULL;
 }
 
-/* A member's word to us as its source. Also to what is not known any more: the member says it until it is heard. */
+/*
+ * A member's report to us as its source. One about a message that we have forgotten is confirmed too, as the member
+ * repeats it until then.
+ */
 static int take_report(struct cast_engine *e, struct cast_session *c, const struct cast_head *h, cw_server from)
 {
     struct cast_head answer = {
@@ -316,7 +326,8 @@ static int take_report(struct cast_engine *e, struct cast_session *c, const stru
 }
 
 /*
- * The source ends it. It is not forgotten: an OPEN behind the STOP would offer it to the sink anew, and those below hear by us that the trees have ended.
+ * The source ends the message. The session stays: an OPEN that arrives after the STOP would offer the message to the
+ * sink anew, and the servers below hear from us that the trees have ended.
  */
 static void stop_here(struct cast_engine *e, struct cast_session *c, int status)
 {
@@ -330,7 +341,7 @@ static void stop_here(struct cast_engine *e, struct cast_session *c, int status)
     cast_flow_tick(c);
 }
 
-/* The source's word to us as a member. */
+/* The source's HEARD or STOP to us as a member. */
 static int take_answer(struct cast_engine *e, struct cast_session *c, const struct cast_head *h, cw_server from)
 {
     if (c == NULL || c->source || from != c->origin) {
@@ -345,7 +356,7 @@ static int take_answer(struct cast_engine *e, struct cast_session *c, const stru
     return 0;
 }
 
-/* An OPEN: of what is new here, of a new round, or of what is known. */
+/* Takes an OPEN: of a message that is new here, of a new round, or of what is known. */
 static int take_open(struct cast_engine *e, struct cast_session **at, const struct cast_head *h)
 {
     struct cast_session *c = *at;
@@ -354,7 +365,8 @@ static int take_open(struct cast_engine *e, struct cast_session **at, const stru
         return -EINVAL;
     }
     if (c == NULL && !cw_reachable(e->s, torus_coord(&e->table.torus, h->origin))) {
-        return -ENETUNREACH; /* from one who has not heard yet that the source is gone: we would wait for it for long */
+        /* The parent has not heard yet that the source is gone; we would wait for the message in vain. */
+        return -ENETUNREACH;
     }
     if (c == NULL) {
         int rc = cast_session_table_begin(&e->table, h, &c);
@@ -423,7 +435,7 @@ cw_verdict cast_engine_packet(struct cast_engine *e, const uint8_t *bytes, size_
     return CW_FORWARD;
 }
 
-/* ---- Sending ------------------------------------------------------------------------------------------------------ */
+/* ---- Sending ----------------------------------------------------------------------------------------------------- */
 
 static int first_round(struct cast_engine *e, const struct cast_order *o, const uint8_t *rest,
                        struct cast_session **out)
@@ -539,7 +551,7 @@ const struct cast_session *cast_engine_each(const struct cast_engine *e, const s
     return before == NULL ? e->table.first : before->next;
 }
 
-/* ---- Life --------------------------------------------------------------------------------------------------------- */
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 void cast_engine_kind(struct cast_engine *e, enum cast_content kind, cast_accept_fn accept, void *context)
 {

@@ -11,7 +11,10 @@
 enum {
     /* A child acknowledges at once after so many pieces and steps of its base (mostly two for each piece). */
     ACK_AFTER = 8,
-    /* Of the packets of a link that serves several trees, one in so many is the last tree's, so that no tree stands still. */
+    /*
+     * Of the packets of a link that serves several trees, one in so many is the last tree's, so that no tree stands
+     * still.
+     */
     LAST_IN_TURN = 32,
     /* Bytes of the bits of one LACK, at most. */
     LACK_BITS = 1024,
@@ -30,7 +33,7 @@ static const cw_span abandoned = CW_MS(2000);
 /* The least time between two probes of a child that lacks what its parent no longer has. */
 static const cw_span behind_again = CW_MS(2);
 
-/* ---- Packets out -------------------------------------------------------------------------------------------------- */
+/* ---- Packets out ------------------------------------------------------------------------------------------------- */
 
 static struct cast_head head_of(const struct cast_session *c, enum cast_kind kind, uint8_t tree)
 {
@@ -85,7 +88,7 @@ static cw_packet *piece_packet(struct cast_session *c, const struct cast_edge *e
     return p;
 }
 
-/* What an edge would send now. True; and *fresh: the source would assign it. */
+/* Would the edge send a piece now? *fresh: the source would have to assign one first. */
 static bool would_send(const struct cast_session *c, const struct cast_edge *e, uint32_t *index, bool *fresh)
 {
     struct cast_holding mine = cast_session_holding(c, e);
@@ -98,7 +101,10 @@ static bool would_send(const struct cast_session *c, const struct cast_edge *e, 
     return *fresh;
 }
 
-/* The edge of a link whose turn it is: that of the best tree, now and then that of the worst, so that no tree stands still. */
+/*
+ * The edge that may use a link now: that of the lowest rank, and now and then that of the highest, so that no tree
+ * stands still.
+ */
 static struct cast_edge *choose(struct cast_session *c, cw_link link, uint32_t *index, bool *fresh)
 {
     struct cast_edge *best = NULL;
@@ -156,9 +162,9 @@ cw_links cast_flow_links(const struct cast_session *c, uint8_t tree)
     return links;
 }
 
-/* ---- Probes ------------------------------------------------------------------------------------------------------- */
+/* ---- Probes ------------------------------------------------------------------------------------------------------ */
 
-/* Only who has something of the tree asks its children for anything. */
+/* A server probes its children in a tree only when it has heard of the tree itself. */
 static void probe(struct cast_session *c, struct cast_edge *e)
 {
     size_t set = cast_set_bytes(c->torus->servers);
@@ -191,7 +197,7 @@ static void probe_due(struct cast_session *c)
     cw_time now = cw_now(c->s);
     for (unsigned i = 0; i < c->edges; i++) {
         struct cast_edge *e = &c->edge[i];
-        /* A child that lacks what nobody keeps any more is to hear that it will not come. */
+        /* The child lacks pieces that are not kept any more: the probe says that they will not come by this tree. */
         bool behind = e->heard && !cast_edge_complete(e) && cw_time_since(now, e->probed_at).ns > behind_again.ns &&
                       e->base < cast_session_holding(c, e).oldest;
         if (behind || cast_edge_due(e, now)) {
@@ -200,9 +206,9 @@ static void probe_due(struct cast_session *c)
     }
 }
 
-/* ---- Acknowledgements --------------------------------------------------------------------------------------------- */
+/* ---- Acknowledgements -------------------------------------------------------------------------------------------- */
 
-/* Says to those who send us the tree what we have of it. */
+/* Acknowledges to all upstreams of a tree what is here of it. */
 static void acknowledge(struct cast_session *c, uint8_t tree)
 {
     struct cast_tree *t = &c->tree[tree];
@@ -234,9 +240,9 @@ static void acknowledge_if(struct cast_session *c, uint8_t tree, bool now)
     }
 }
 
-/* ---- Packets in --------------------------------------------------------------------------------------------------- */
+/* ---- Packets in -------------------------------------------------------------------------------------------------- */
 
-/* True: something is missing before this one, or it is not the next. */
+/* Records that an upstream sent h. True: an order is missing before it. */
 static bool update_upstream(struct cast_session *c, struct cast_tree *t, const struct cast_head *h, cw_server from)
 {
     struct cast_upstream *up = &t->up[0];
@@ -323,7 +329,7 @@ int cast_flow_take(struct cast_session *c, const struct cast_head *h, cw_server 
     return rc == -EEXIST ? 0 : rc;
 }
 
-/* ---- A member's word ---------------------------------------------------------------------------------------------- */
+/* ---- A member's word --------------------------------------------------------------------------------------------- */
 
 void cast_flow_confirmed(struct cast_session *c, uint32_t first)
 {
@@ -355,7 +361,7 @@ static void report(struct cast_session *c)
         return;
     }
     if (c->left && !cw_reachable(c->s, torus_coord(c->torus, c->origin))) {
-        return; /* nobody would hear it */
+        return; /* the source could not hear it */
     }
     struct cast_head h = head_of(c, c->ended ? CAST_DONE : CAST_LACK, 0);
     uint8_t bits[LACK_BITS];
@@ -375,9 +381,9 @@ static void report(struct cast_session *c)
     p->report_at = cw_time_add(now, (cw_span){ns < report_most.ns ? ns : report_most.ns});
 }
 
-/* ---- Time --------------------------------------------------------------------------------------------------------- */
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
 
-/* Whoever has not been heard for long, while another was, does not send us the tree any more. */
+/* Forgets an upstream that was not heard for long while another one was: it is no parent of ours any more. */
 static void forget_silent(struct cast_tree *t, cw_time now)
 {
     bool another = false;
@@ -392,8 +398,8 @@ static void forget_silent(struct cast_tree *t, cw_time now)
 }
 
 /*
- * A parent that has anything for us asks at least four times a second. When none does, we are not on the way any more, or a further round goes by others:
- * what we keep is for nobody.
+ * A parent that has anything for us probes at least four times a second. When none does, we are not on the way any
+ * more, or a further round goes by other servers: nobody needs the pieces that are kept here.
  */
 static void let_go(struct cast_tree *t, cw_time now)
 {
@@ -404,7 +410,7 @@ static void let_go(struct cast_tree *t, cw_time now)
     }
 }
 
-/* Nobody waits for ever for a child that does not get on. */
+/* Puts out children that make no progress (edge.h, rule 4). */
 static void watch(struct cast_session *c)
 {
     for (unsigned i = 0; i < c->edges; i++) {

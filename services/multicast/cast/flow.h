@@ -1,30 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow.h - the packets of one session: pieces when a link asks for one, probes and acknowledgements when it is time, what comes in, and a member's word
- * to the source.
+ * flow.h - the packets of one session: pieces when a link asks for one; probes, acknowledgements and a member's reports
+ * when they are due; and everything that comes in.
  */
 #ifndef SERVICES_MULTICAST_CAST_FLOW_H
 #define SERVICES_MULTICAST_CAST_FLOW_H
 
 #include "services/multicast/cast/session.h"
 
-/* A piece for a child behind the link, addressed; NULL: there is none now. */
+/* Gives a piece for a child that is reached by the link, already addressed. NULL: there is none now. */
 cw_packet *cast_flow_next(struct cast_session *c, cw_link link);
-/* The links by which children are reached that are not complete; of one tree, or of all (CW_LINK_COUNT). */
+/* The links to children that are not complete, of one tree or (CW_LINK_COUNT) of all. */
 cw_links cast_flow_links(const struct cast_session *c, uint8_t tree);
 /*
- * An OPEN, DATA or ACK of this session and round from a server. DATA's sum has been looked at. -errno: of no use, and dropped.
+ * Takes an OPEN, DATA or ACK of this session's round. The caller has checked the sum of DATA. -errno: the packet was of
+ * no use and changed nothing that matters.
  */
 int cast_flow_take(struct cast_session *c, const struct cast_head *h, cw_server from);
-/* The source has heard DONE, or the LACK that begins with `first`. */
+/* The source has confirmed our DONE, or the LACK that begins with the piece `first`. */
 void cast_flow_confirmed(struct cast_session *c, uint32_t first);
-/* What is due: probes, acknowledgements that waited for company, the member's word to the source, children that are too slow. */
+/*
+ * Does what is due: probes, acknowledgements that waited to be sent together, the member's report to the source; and
+ * puts out children that are too slow.
+ */
 void cast_flow_tick(struct cast_session *c);
-/* A server has left the view: it sends us nothing. */
+/* A server has left the view: it is no upstream any more. */
 void cast_flow_gone(struct cast_session *c, cw_server server);
-/* To a server's instance. Counted nowhere when it cannot be sent: whoever waits for it asks again. */
+/* Sends h to the instance on a server. A packet that cannot be sent is dropped: whoever needs the answer asks again. */
 void cast_flow_send(struct cast_session *c, cw_server to, const struct cast_head *h);
-/* So too without a session. */
+/* As cast_flow_send(), for a message of which this server has no session. */
 void cast_flow_reply(cw_svc *s, cw_server to, const struct cast_head *h);
 
 #endif

@@ -28,7 +28,7 @@ size_t cast_head_bytes(enum cast_kind kind)
     return 0;
 }
 
-/* ---- Between a member and the source ------------------------------------------------------------------------------ */
+/* ---- Between a member and the source ----------------------------------------------------------------------------- */
 
 static void encode_report(const struct cast_head *h, uint8_t *out)
 {
@@ -67,7 +67,7 @@ static int decode_report(const uint8_t *p, struct cast_head *h)
     return word <= 0xfff && get_be32(p + 20) == 0 ? 0 : -EBADMSG;
 }
 
-/* ---- Between a parent and a child --------------------------------------------------------------------------------- */
+/* ---- Between a parent and a child -------------------------------------------------------------------------------- */
 
 static void encode_edge(const struct cast_head *h, uint8_t *out)
 {
@@ -128,7 +128,7 @@ static int decode_edge(const uint8_t *p, struct cast_head *h)
     return h->rest_bytes == 0 ? 0 : -EBADMSG;
 }
 
-/* ---- All ---------------------------------------------------------------------------------------------------------- */
+/* ---- All --------------------------------------------------------------------------------------------------------- */
 
 void cast_head_encode(const struct cast_head *h, uint8_t *out)
 {

@@ -16,7 +16,10 @@ struct draft {
     const struct mend *mend;
     cw_server source, self;
     const uint8_t *wanted; /* by offset: it is a member and lives */
-    /* By offset: 1 + the edges below it on the longest way down to a member; 0: no member is below, and it is none itself. */
+    /*
+     * By offset: 1 + the edges below it on the longest way down to a member; 0: no member is below, and it is none
+     * itself.
+     */
     uint8_t *height;
 };
 
@@ -35,7 +38,10 @@ static int add(struct cast_plan *plan, const struct cast_plan_edge *edge)
     return 0;
 }
 
-/* Marks the ways from the members up to the source. A walk ends where an earlier one has marked a height that is not lower. */
+/*
+ * Marks the ways from the members up to the source. A walk ends where an earlier one has marked a height that is not
+ * lower.
+ */
 static void prune(const struct draft *d, cw_link tree)
 {
     memset(d->height, 0, d->torus->servers);

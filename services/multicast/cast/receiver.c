@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- The cut ------------------------------------------------------------------------------------------------------ */
+/* ---- The cut ----------------------------------------------------------------------------------------------------- */
 
 int cast_cut_init(struct cast_cut *cut, uint64_t bytes, uint32_t piece_bytes)
 {
@@ -28,7 +28,7 @@ size_t cast_cut_length(const struct cast_cut *cut, uint32_t piece)
     return left < cut->piece_bytes ? (size_t)left : cut->piece_bytes;
 }
 
-/* ---- Life --------------------------------------------------------------------------------------------------------- */
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 static void end(struct cast_receiver *t, int status)
 {
@@ -72,7 +72,7 @@ size_t cast_receiver_memory(const struct cast_receiver *t)
     return t->got != NULL ? t->cut.pieces / 8 + 1 : 0;
 }
 
-/* ---- Taking ------------------------------------------------------------------------------------------------------- */
+/* ---- Taking ------------------------------------------------------------------------------------------------------ */
 
 /* -EAGAIN as long as it may be waited for; 0: no longer. */
 static int wait(struct cast_receiver *t, cw_span patience, cw_time now)
@@ -147,11 +147,11 @@ uint64_t cast_receiver_sum(const struct cast_receiver *t)
     return t->here == t->cut.pieces ? t->sum : 0;
 }
 
-/* ---- What is missing ---------------------------------------------------------------------------------------------- */
+/* ---- What is missing --------------------------------------------------------------------------------------------- */
 
 /*
- * The first piece from there on that is lacking, or is not; the number of pieces: none. Eight at a time where they are alike: a file has ten million, and the
- * thread has other work.
+ * The first piece from there on that is lacking, or is not; the number of pieces: none. Eight at a time where they are
+ * alike: a file has ten million, and the thread has other work.
  */
 static uint32_t find(const struct cast_receiver *t, uint32_t from, bool lacking)
 {

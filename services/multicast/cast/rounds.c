@@ -9,9 +9,9 @@
 static const cw_span barren_least = CW_MS(5);
 static const cw_span barren_most = CW_MS(1000);
 
-/* ---- Beginning ---------------------------------------------------------------------------------------------------- */
+/* ---- Beginning --------------------------------------------------------------------------------------------------- */
 
-/* All pieces of the round are with the trees: from here on the trees have lengths. */
+/* All pieces of the round are assigned: the trees have lengths from here on. */
 static void close_trees(struct cast_session *c)
 {
     cw_time now = cw_now(c->s);
@@ -24,7 +24,7 @@ static void close_trees(struct cast_session *c)
     }
 }
 
-/* What all lack together, and who has said nothing lacks everything. */
+/* The pieces that all waiting members lack together; one that has not reported counts as lacking everything. */
 static uint64_t lacking(const struct cast_session *c)
 {
     uint64_t sum = 0;
@@ -66,7 +66,7 @@ int cast_rounds_begin(struct cast_session *c, bool ask_first)
     return begin_round(c, 0);
 }
 
-/* ---- Pieces ------------------------------------------------------------------------------------------------------- */
+/* ---- Pieces ------------------------------------------------------------------------------------------------------ */
 
 bool cast_rounds_may_assign(const struct cast_session *c, uint8_t tree)
 {
@@ -112,7 +112,7 @@ int cast_rounds_read(struct cast_session *c, uint8_t tree, uint32_t index, uint8
     return 0;
 }
 
-/* ---- Members ------------------------------------------------------------------------------------------------------ */
+/* ---- Members ----------------------------------------------------------------------------------------------------- */
 
 static void done(struct cast_session *c, const struct cast_head *h, cw_server from)
 {
@@ -150,7 +150,7 @@ void cast_rounds_away(struct cast_session *c, cw_server server, bool away)
     }
 }
 
-/* ---- Time --------------------------------------------------------------------------------------------------------- */
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
 
 /* No child is waited for any more. */
 static bool idle(const struct cast_session *c)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Life --------------------------------------------------------------------------------------------------------- */
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 static bool in_set(const uint8_t *set, cw_server i)
 {
@@ -114,7 +114,7 @@ int cast_session_round(struct cast_session *c, uint16_t round, const uint8_t *me
     return cast_session_replan(c);
 }
 
-/* ---- Pieces ------------------------------------------------------------------------------------------------------- */
+/* ---- Pieces ------------------------------------------------------------------------------------------------------ */
 
 /* The ring's base has gone from where it was to where it is. */
 static void follow(struct cast_tree *t, uint32_t was)
@@ -223,7 +223,7 @@ struct cast_holding cast_session_holding(const struct cast_session *c, const str
     return mine;
 }
 
-/* ---- Edges -------------------------------------------------------------------------------------------------------- */
+/* ---- Edges ------------------------------------------------------------------------------------------------------- */
 
 static struct cast_edge *find_edge(const struct cast_session *c, uint8_t tree, cw_server to)
 {

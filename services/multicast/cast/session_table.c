@@ -72,16 +72,17 @@ void cast_session_table_remove(struct cast_session_table *t, struct cast_session
     cast_session_close(c);
 }
 
-/* One order of all messages, the same on every server. */
+/* The order of all messages, which is the same on every server. */
 static bool comes_after(const struct cast_session *c, uint64_t number, cw_server origin)
 {
     return c->number != number ? c->number > number : c->origin > origin;
 }
 
 /*
- * A place among the busy. Own sends have places of their own, or servers that all send would wait for one another in a circle. When those of the others are
- * full, the message that comes first in the order has one: so one at least gets on everywhere. Whoever made room is sent the rest in a later round. What
- * has ended here, or is about to, stays: forgotten, it would be taken a second time.
+ * Finds a place among the sessions that are not quiet (session_table.h, rules 1 and 3). Messages of this server have
+ * places of their own, or servers that all send would wait for one another in a circle. A server whose message was put
+ * off gets the rest in a later round. A message that has ended here, or is about to, stays: forgotten, it would be
+ * taken a second time.
  */
 static bool make_place(struct cast_session_table *t, const struct cast_head *open)
 {
@@ -106,7 +107,7 @@ static bool make_place(struct cast_session_table *t, const struct cast_head *ope
     return true;
 }
 
-/* Room for one more: the quiet one that was heard least lately goes. */
+/* Makes room for one more: removes the quiet session that was heard least lately (rule 2). */
 static bool make_room(struct cast_session_table *t, const struct cast_head *open)
 {
     if (!make_place(t, open)) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session_table.h - all sessions of a server: found by the names of their messages, bounded in number, forgotten when there is
- * no room.
+ * session_table.h - all sessions of a server: found by the names of their messages, bounded in number, forgotten when
+ * there is no room.
  *
  *  1. At most CAST_BUSY_MOST sessions that are not quiet, of which this server is the source; and as many of others.
  *  2. At most CAST_SESSIONS_MOST sessions in all. The quiet one that was heard least lately makes room.
- *  3. A message that comes first in the order of (number, origin) always gets a place: a later one of another server, which has
- *     not ended here, is put off for it. So of all messages one at least gets on everywhere, whatever comes at once.
+ *  3. A message that comes first in the order of (number, origin) always gets a place: a later one of another server,
+ *     which has not ended here, is put off for it. So of all messages one at least gets on everywhere, whatever comes
+ *     at once.
  */
 #ifndef SERVICES_MULTICAST_CAST_SESSION_TABLE_H
 #define SERVICES_MULTICAST_CAST_SESSION_TABLE_H
@@ -41,8 +42,8 @@ struct cast_session *cast_session_table_ticket(const struct cast_session_table *
 /* The number of sessions that are not quiet. */
 unsigned cast_session_table_busy(const struct cast_session_table *t);
 /*
- * Opens one more session and gives it a ticket. A session that makes room for it (rules 2, 3) is removed with -ETIMEDOUT or
- * -EBUSY. -EBUSY: there is no room; and the errors of cast_session_open().
+ * Opens one more session and gives it a ticket. A session that makes room for it (rules 2, 3) is removed with
+ * -ETIMEDOUT or -EBUSY. -EBUSY: there is no room; and the errors of cast_session_open().
  */
 CW_MUST_CHECK int cast_session_table_begin(struct cast_session_table *t, const struct cast_head *open,
                                            struct cast_session **out);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * A tree has what its own rate moves in this time under way. The rate is measured over the same time, so that acknowledgements
- * that come in lumps do not look like a change of it.
+ * A tree has what its own rate moves in this time under way. The rate is measured over the same time, so that
+ * acknowledgements that come in lumps do not look like a change of it.
  */
 static const cw_span ahead = CW_MS(5);
 

@@ -26,7 +26,7 @@ static const struct metric metrics[FILES_COUNTS] = {
     [FILES_MALFORMED] = {"files_malformed", "Labels and progress packets of files that could not be decoded."},
 };
 
-/* ---- Time ------------------------------------------------------------------------------------------------------------- */
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
 
 static void tick(cw_svc *s, void *state, void *arg)
 {
@@ -71,7 +71,7 @@ static void sweep(cw_svc *s, void *state, void *arg)
     }
 }
 
-/* ---- Opening ---------------------------------------------------------------------------------------------------------- */
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 static void resume(void *context, uint64_t ticket)
 {
@@ -145,7 +145,7 @@ void files_close(struct files *f)
     free(f);
 }
 
-/* ---- What comes in ---------------------------------------------------------------------------------------------------- */
+/* ---- What comes in ----------------------------------------------------------------------------------------------- */
 
 int files_packet(struct files *f, const uint8_t *bytes, size_t length, const cw_rx *rx)
 {

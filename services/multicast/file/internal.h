@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * internal.h - struct files, shared by the file that takes files (take.c), the one that sends them (send.c, with its rows for
- * operators in rows.c) and the one that holds both and their clock (files.c).
+ * internal.h - struct files, shared by the file that takes files (take.c), the one that sends them (send.c, with its
+ * rows for operators in rows.c) and the one that holds both and their clock (files.c).
  */
 #ifndef SERVICES_MULTICAST_FILE_INTERNAL_H
 #define SERVICES_MULTICAST_FILE_INTERNAL_H

@@ -11,7 +11,7 @@ enum { FORM = 1, KEEP = 1, MODES = 0777, HEX = 32, SUFFIX = 5 };
 _Static_assert((int)FILE_LABEL_MOST <= (int)CAST_LABEL_MOST, "a label fits");
 _Static_assert(1 + (int)FILE_NAME_MOST + 1 + HEX + SUFFIX < (int)FILE_BESIDE, "what is beside a file has a name");
 
-/* ---- Names -------------------------------------------------------------------------------------------------------- */
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
 
 enum file_name_fault file_name_check(const char *name, size_t length)
 {
@@ -46,7 +46,7 @@ const char *file_name_text(enum file_name_fault fault)
     return texts[fault];
 }
 
-/* ---- The label ---------------------------------------------------------------------------------------------------- */
+/* ---- The label --------------------------------------------------------------------------------------------------- */
 
 size_t file_label_encode(const struct file_label *l, uint8_t out[static FILE_LABEL_MOST])
 {
@@ -76,7 +76,7 @@ int file_label_decode(const uint8_t *bytes, size_t length, struct file_label *ou
     return 0;
 }
 
-/* ---- What is beside ----------------------------------------------------------------------------------------------- */
+/* ---- What is beside ---------------------------------------------------------------------------------------------- */
 
 static const char part[] = ".part", map[] = ".map";
 

@@ -11,14 +11,19 @@
 #include <string.h>
 
 enum {
-    PIECES_MOST = 4096, /* of one buffer: its bytes are the bound for pieces that are not tiny */
-    HASH_BESIDE =
-        4 << 20, /* bytes read back and digested in one turn, beside writing; and when that is all there is to do */
+    /* Pieces of one batch; pieces that are not tiny are bounded by its bytes. */
+    PIECES_MOST = 4096,
+    /* Bytes that are read back and digested in one turn: beside writing, and when there is nothing to write. */
+    HASH_BESIDE = 4 << 20,
     HASH_ALONE = 16 << 20,
     READ_BACK = 256 << 10,
 };
-static const cw_span checkpoint_after = {2 * INT64_C(1000000000)};
-static const cw_span cost_open = {200 * 1000}, cost_turn = {50 * 1000}, cost_end = {1000 * 1000};
+/* A map is stored after so long, or after FILE_PART_CHECKPOINT bytes. */
+static const cw_span checkpoint_after = CW_SEC(2);
+/* How long works take in the simulator, besides their bytes. */
+static const cw_span cost_open = CW_US(200);
+static const cw_span cost_turn = CW_US(50);
+static const cw_span cost_end = CW_MS(1);
 
 struct run {
     uint64_t offset;
@@ -46,7 +51,10 @@ struct file_part {
     bool already;    /* the file is there, whole */
     bool end_called; /* end() was called */
 
-    /* Of the work while `task` is not TASK_NONE, else of the server's thread; state, filling and what stands above never are the work's. */
+    /*
+     * The members below belong to the work while `task` is not TASK_NONE, else to the server's thread. The members
+     * above, and those from `filling` on, are never the work's.
+     */
     enum task task;
     struct file_work work;
     struct files_file *file;
@@ -69,7 +77,7 @@ static struct file_part *part_of(struct file_work *w)
     return container_of(w, struct file_part, work);
 }
 
-/* ---- Away from the server's thread ------------------------------------------------------------------------------------ */
+/* ---- Away from the server's thread ------------------------------------------------------------------------------- */
 
 static void work_open(struct file_part *p)
 {
@@ -87,7 +95,7 @@ static void work_open(struct file_part *p)
     rc = rc < 0 ? rc : h->open(h->context, folder, p->part, p->label.bytes, &p->file);
     bool made = rc > 0;
     if (made) {
-        (void)h->drop(h->context, folder, p->map_name); /* of a part that somebody has deleted */
+        (void)h->drop(h->context, folder, p->map_name); /* the map is that of a part that was deleted */
     }
     rc = rc < 0 ? rc : file_map_open(&p->map, p->message, p->piece_bytes, p->label.digest);
     if (rc == 0 && (p->digest = h->digest_open(h->context)) == NULL) {
@@ -97,13 +105,13 @@ static void work_open(struct file_part *p)
     uint8_t *bytes = room > 0 ? malloc(room) : NULL;
     int64_t length = bytes != NULL ? h->load(h->context, folder, p->map_name, bytes, room) : 0;
     if (length > 0 && file_map_read(&p->map, bytes, (size_t)length) < 0) {
-        (void)h->drop(h->context, folder, p->map_name); /* of no use: the whole file comes again */
+        (void)h->drop(h->context, folder, p->map_name); /* damaged: the whole file comes again */
     }
     free(bytes);
     p->rc = rc;
 }
 
-/* Pieces that lie side by side go in one write. */
+/* Pieces that are neighbours in the file and in the batch go in one write. */
 static int write_batch(struct file_part *p, const struct batch *b)
 {
     const struct files_host *h = p->env->host;
@@ -137,7 +145,7 @@ static int hash_more(struct file_part *p)
     return rc;
 }
 
-/* The bytes first, then what is said of them. */
+/* Syncs the part, and only then stores its map: the map never names a piece that is not on the disk. */
 static int write_checkpoint(struct file_part *p)
 {
     const struct files_host *h = p->env->host;
@@ -198,7 +206,7 @@ static void work_finish(struct file_part *p)
     p->rc = rc;
 }
 
-/* Can the rest of it ever be what was sent, and has it a place to be? */
+/* Is it worth while to keep the part: can the rest of the file come, and has it a place? */
 static bool is_of_use(const struct file_part *p)
 {
     return p->map.bit != NULL && p->map.have > 0 && p->status != -EBADMSG && p->status != -ENOSPC &&
@@ -235,7 +243,7 @@ static void work(struct file_work *w)
     }
 }
 
-/* ---- What to do next -------------------------------------------------------------------------------------------------- */
+/* ---- What to do next --------------------------------------------------------------------------------------------- */
 
 static void done(struct file_work *w);
 
@@ -260,10 +268,10 @@ static void give_turn(struct file_part *p, uint64_t hash_to)
     p->checkpoint = p->state == FILE_PART_TAKING && p->since > 0 &&
                     (p->since >= FILE_PART_CHECKPOINT || cw_time_since(now, p->checkpointed).ns >= checkpoint_after.ns);
     if (p->checkpoint) {
-        p->since = full->used; /* that is on the disk, but the map of this turn does not say so */
+        p->since = full->used; /* this batch will be on the disk, but is not in the map that is stored now */
         p->checkpointed = now;
     }
-    /* A disk and a digest of 2 GB/s together. */
+    /* In the simulator disk and digest together move 2 GB/s. */
     give(p, TASK_TURN, cw_span_add(cost_turn, CW_NS((int64_t)(full->used + (p->hash_to - p->hashed)) / 2)));
 }
 
@@ -323,7 +331,7 @@ static void opened(struct file_part *p)
     p->env->resume(p->env->context, p->ticket);
 }
 
-/* The file is there and whole: who waits for it is told so. Only a machine that loses its power now may forget it. */
+/* The file is there and whole, and that is reported; only a loss of power now may undo it. */
 static void warn_of_folder(const struct file_part *p)
 {
     char text[sizeof p->label.name + 160];
@@ -377,7 +385,7 @@ static void done(struct file_work *w)
     CHECK_SLOW(file_part_audit(p));
 }
 
-/* ---- The sink --------------------------------------------------------------------------------------------------------- */
+/* ---- The sink ---------------------------------------------------------------------------------------------------- */
 
 static int sink_write(void *context, uint64_t offset, const uint8_t *bytes, size_t length)
 {
@@ -430,7 +438,7 @@ static int sink_end(void *context, int status)
     return p->status;
 }
 
-/* ---- Coming and going ------------------------------------------------------------------------------------------------- */
+/* ---- Coming and going -------------------------------------------------------------------------------------------- */
 
 static struct batch *batch_open(void)
 {
@@ -538,7 +546,7 @@ struct file_part_view file_part_look(const struct file_part *p)
 void file_part_close(struct file_part *p)
 {
     if (p->file != NULL && is_of_use(p)) {
-        (void)write_checkpoint(p); /* else the map of before stays, which is true too: the machine may fail as well */
+        (void)write_checkpoint(p); /* when this fails the map of before stays, which is true of fewer pieces */
     }
     let_go(p);
     if (p->digest != NULL) {

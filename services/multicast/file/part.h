@@ -3,12 +3,13 @@
  * part.h - one file on its way to this server's disk: the sink of its message (cast/store.h).
  *
  *  1. Under its name a file is whole or not there: it is made as a part file, its digest compared, and then renamed.
- *  2. What was on the disk at the last checkpoint need not be sent again, whatever became of the daemon or its machine; one is made after every
- *     FILE_PART_CHECKPOINT bytes or 2 s, and at the end of a transfer that broke off.
+ *  2. What was on the disk at the last checkpoint need not be sent again, whatever became of the daemon or its machine;
+ *     one is made after every FILE_PART_CHECKPOINT bytes or 2 s, and at the end of a transfer that broke off.
  *  3. Memory: two buffers of FILE_PART_BUFFER bytes, and a bit for each piece. When both are full write() says -EAGAIN.
  *  4. The server's thread waits for no disk.
  *
- * A part that cannot become the file is dropped (wrong digest, no room, a name that is taken); others stay for the next time.
+ * A part that cannot become the file is dropped (wrong digest, no room, a name that is taken); others stay for the next
+ * time.
  */
 #ifndef SERVICES_MULTICAST_FILE_PART_H
 #define SERVICES_MULTICAST_FILE_PART_H
@@ -18,12 +19,12 @@
 
 enum { FILE_PART_BUFFER = 2 << 20, FILE_PART_CHECKPOINT = 16 << 20, FILE_FOLDER = 512 };
 
-/* What files of one server share. */
+/* What all files of a server share. */
 struct file_env {
     cw_svc *s;
     const struct files_host *host;
     struct file_crew crew;
-    char folder[FILE_FOLDER]; /* "": files are not taken */
+    char folder[FILE_FOLDER]; /* "": files are refused */
     void *context;
     void (*resume)(void *context, uint64_t ticket);            /* cast_engine_resume() */
     void (*ended)(void *context, uint64_t ticket, int status); /* cast_engine_ended() */
@@ -33,28 +34,28 @@ enum file_part_state { FILE_PART_OPENING, FILE_PART_TAKING, FILE_PART_FINISHING,
 
 struct file_part_view {
     enum file_part_state state;
-    int status;             /* -errno: why it fails, or failed */
+    int status;             /* -errno: why it fails, or has failed */
     uint64_t bytes;         /* of the file */
-    uint64_t there, before; /* bytes, about: on the disk now, and when it began */
-    uint64_t checked;       /* bytes whose digest is known */
+    uint64_t there, before; /* bytes on the disk now, and when it began; by whole pieces */
+    uint64_t checked;       /* bytes that were read back and digested */
 };
 
 struct file_part;
 
-/* Begins to open it; resume(ticket) follows. Borrows env, as long as it lives. -ENOMEM. */
+/* Begins to open a part; resume(ticket) follows. Borrows env for as long as the part lives. -ENOMEM. */
 CW_MUST_CHECK int file_part_open(struct file_part **out, struct file_env *env, const struct cast_offer *offer,
                                  const struct file_label *label);
-/* At most one part may go by a ticket: its own, until somebody else's message brings the same file. */
+/* The part goes by another ticket from now on. */
 void file_part_rename(struct file_part *p, uint64_t ticket);
 uint64_t file_part_ticket(const struct file_part *p);
 const struct file_label *file_part_label(const struct file_part *p);
-/* -EAGAIN: it is being opened. 0: its sink may be had. Else why it cannot be. */
+/* 0: its sink may be taken; -EAGAIN: it is being opened; any other -errno: why it cannot be had. */
 int file_part_ready(const struct file_part *p);
-/* Good until its end() was called. Once. */
+/* Gives its sink, which is good until its end() was called. */
 struct cast_sink file_part_sink(struct file_part *p);
-/* What nobody took (file_part_sink() was not called) ends. */
+/* Ends a part of which nobody has taken the sink. */
 void file_part_abandon(struct file_part *p);
-/* Nothing is to be done any more: it may be closed. */
+/* It has ended, and no work of it runs: it may be closed. */
 bool file_part_is_over(const struct file_part *p);
 struct file_part_view file_part_look(const struct file_part *p);
 /*
@@ -62,7 +63,7 @@ struct file_part_view file_part_look(const struct file_part *p);
  * ("files F2").
  */
 bool file_part_audit(const struct file_part *p);
-/* At any time when no work of it runs: the service's close. What it has is noted once more. */
+/* To be called when no work of it runs. What it has so far is recorded in its map, so that the file can go on later. */
 void file_part_close(struct file_part *p);
 
 #endif

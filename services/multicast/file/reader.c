@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { HASH_TURN = 16 << 20, WISHES = 16 };
-static const cw_span cost_turn = {50 * 1000};
+static const cw_span cost_turn = CW_US(50);
 
 struct chunk {
     uint64_t number;
@@ -52,7 +52,7 @@ static struct file_reader *reader_of(struct file_work *w)
     return container_of(w, struct file_reader, work);
 }
 
-/* ---- Away from the server's thread ------------------------------------------------------------------------------------ */
+/* ---- Away from the server's thread ------------------------------------------------------------------------------- */
 
 static void work_look(struct file_reader *r)
 {
@@ -128,7 +128,7 @@ static void work(struct file_work *w)
     }
 }
 
-/* ---- What to do next -------------------------------------------------------------------------------------------------- */
+/* ---- What to do next --------------------------------------------------------------------------------------------- */
 
 static void done(struct file_work *w);
 
@@ -239,7 +239,7 @@ static void done(struct file_work *w)
     next(r);
 }
 
-/* ---- The source ------------------------------------------------------------------------------------------------------- */
+/* ---- The source -------------------------------------------------------------------------------------------------- */
 
 static void wish(struct file_reader *r, uint64_t number)
 {
@@ -301,7 +301,7 @@ void file_reader_ticket(struct file_reader *r, uint64_t ticket)
     r->ticket = ticket;
 }
 
-/* ---- Coming and going ------------------------------------------------------------------------------------------------- */
+/* ---- Coming and going -------------------------------------------------------------------------------------------- */
 
 int file_reader_open(struct file_reader **out, struct file_env *env, struct files_file *file,
                      void (*ready)(void *context, int status), void *context)

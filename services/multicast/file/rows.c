@@ -47,7 +47,7 @@ static const char *state_of(const struct file_send *send)
     return send->status < 0 ? "ended" : "done";
 }
 
-/* The trees and links by which this server sends it now. */
+/* Reports the trees and the links by which this server sends the file now. */
 static void report_trees(const struct file_send *send, cw_request *r)
 {
     const struct cast_session *c =

@@ -13,9 +13,10 @@
 #include <string.h>
 
 enum { MODES = 0777, PROGRESS_LEAST_MS = 50, PROGRESS_MOST_MS = 3600000 };
-static const cw_span keep_over = {600 * INT64_C(1000000000)}; /* what has ended is told by file-status for so long */
+/* A sending that is over is shown by file-status for so long. */
+static const cw_span keep_over = CW_SEC(600);
 
-/* ---- Ending ----------------------------------------------------------------------------------------------------------- */
+/* ---- Ending ------------------------------------------------------------------------------------------------------ */
 
 static void answer(struct file_send *send, int rc)
 {
@@ -26,7 +27,7 @@ static void answer(struct file_send *send, int rc)
     }
 }
 
-/* What it holds goes; its row stays for a while. */
+/* Lets go of what the sending holds; its row stays for a while. */
 static void end(struct file_send *send, int status)
 {
     struct files *f = send->files;
@@ -86,7 +87,7 @@ static void on_result(void *context, const struct cast_result *result)
     answer(send, has == send->goals ? 0 : 1);
 }
 
-/* ---- Beginning -------------------------------------------------------------------------------------------------------- */
+/* ---- Beginning --------------------------------------------------------------------------------------------------- */
 
 static int make_goals(struct file_send *send)
 {
@@ -136,7 +137,7 @@ static const char *explain(int rc)
     }
 }
 
-/* What is sent, and to whom, is known. */
+/* The digest and the members are known: makes the message. */
 static void start(struct file_send *send)
 {
     struct files *f = send->files;
@@ -197,7 +198,7 @@ static void on_group(void *arg, int status, const uint8_t *set, unsigned count)
         status = make_goals(send);
     }
     if (status < 0) {
-        fail(send, status == -ENOENT ? -ENXIO : status, /* ENOENT is a folder's, in file_reason() */
+        fail(send, status == -ENOENT ? -ENXIO : status, /* in file_reason() ENOENT is said of a folder */
              status == -ENOENT         ? "nobody is in that group"
              : status == -EDESTADDRREQ ? no_member
              : status == -ETIMEDOUT    ? "who is in that group is not known now: try again in a second"
@@ -354,7 +355,7 @@ int file_send_begin(struct files *f, cw_request *r, int argc, const char *const 
     return 0;
 }
 
-/* ---- On the way ------------------------------------------------------------------------------------------------------- */
+/* ---- On the way -------------------------------------------------------------------------------------------------- */
 
 int file_send_stop(struct files *f, cw_request *r, int argc, const char *const *argv)
 {
@@ -394,7 +395,7 @@ void file_send_progress(struct files *f, cw_server from, const struct file_progr
     }
 }
 
-/* Members that ended, as far as the engine knows. */
+/* Learns from the engine which members have ended. */
 static void look(struct file_send *send)
 {
     const struct cast_session *c = cast_engine_look(send->files->engine, send->ticket);

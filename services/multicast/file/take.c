@@ -2,8 +2,9 @@
 /*
  * take.c - files that come: which message writes which part.
  *
- * A part has one message at a time. The same file by another message waits until the part is over (then it is there already), or takes it from a
- * message that its source has given up: one from the same source, or without a piece for a while.
+ * A part is written by one message at a time. A second message with the same file waits until the part is over (then
+ * the file is there); or it takes the part from a message that its source seems to have given up: one from the same
+ * source, one whose source cannot be reached, or one that has brought no piece for a while.
  */
 #include "services/multicast/file/internal.h"
 #include "services/reply/servers.h"
@@ -12,12 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const cw_span progress_every = {500 * 1000 * 1000};
-static const cw_span patience = {10 * INT64_C(1000000000)}; /* a message without a piece for so long may be replaced */
-static const cw_span unasked_after = {
-    60 * INT64_C(1000000000)}; /* an offer that is not repeated for so long is none any more */
+static const cw_span progress_every = CW_MS(500);
+/* A message that has brought no piece for so long may lose its part to another message with the same file. */
+static const cw_span patience = CW_SEC(10);
+/* A part whose message has not asked for the sink for so long is given up. */
+static const cw_span unasked_after = CW_SEC(60);
 
-/* ---- The sink --------------------------------------------------------------------------------------------------------- */
+/* ---- The sink ---------------------------------------------------------------------------------------------------- */
 
 static struct cast_sink sink_of(struct file_slot *slot)
 {
@@ -71,14 +73,14 @@ static int slot_end(void *context, int status)
     struct cast_sink sink = sink_of(slot);
     int rc = sink.end(sink.context, status);
     cw_counter_add(rc == 0 ? f->count[FILES_TAKEN] : f->count[FILES_FAILED], rc != -EINPROGRESS);
-    if (status == 0) { /* else the service may be closing, and sends nothing any more */
+    if (status == 0) { /* after another status the service may be closing, and must not send */
         report_progress(slot, cw_now(f->s));
         files_wake(f);
     }
     return rc;
 }
 
-/* ---- Offers ----------------------------------------------------------------------------------------------------------- */
+/* ---- Offers ------------------------------------------------------------------------------------------------------ */
 
 static struct file_slot *find(const struct files *f, uint64_t ticket)
 {
@@ -89,7 +91,7 @@ static struct file_slot *find(const struct files *f, uint64_t ticket)
     return slot;
 }
 
-/* Who writes the same part. */
+/* The slot that has the part of this file. */
 static struct file_slot *rival(const struct files *f, const struct file_label *label)
 {
     for (struct file_slot *slot = f->slots; slot != NULL; slot = slot->next) {
@@ -136,7 +138,7 @@ static int begin(struct files *f, const struct cast_offer *offer, const struct f
     return -EAGAIN;
 }
 
-/* It is asked for again when a part is over. */
+/* The message is offered again when a part is over. */
 static void wait_for_part(struct files *f, uint64_t ticket)
 {
     for (unsigned i = 0; i < f->waitings; i++) {
@@ -190,7 +192,7 @@ int file_take(void *context, const struct cast_offer *offer, struct cast_sink *s
     return rc;
 }
 
-/* ---- Time ------------------------------------------------------------------------------------------------------------- */
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
 
 static void look_after(struct file_slot *slot, cw_time now)
 {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * announcer.h - the groups that this server is a member or a keeper of, and when to say so to their roots.
+ * announcer.h - the groups that this server is a member or a keeper of, and when it announces that to their roots.
  *
  *  1. What is wanted is announced at once, and again every few milliseconds until the group's root has acknowledged it.
- *  2. What was acknowledged is announced anew when the key may have another root than the one that acknowledged it, and in any case every `refresh`.
- *  3. One announcement of a group is on its way at a time; an acknowledgement counts for what was said, not for what is wanted by then.
- *  4. A group that is not wanted any more is forgotten when its root has acknowledged that, or after `patience`: there it ends by itself.
+ *  2. What was acknowledged is announced anew when the key may have another root than the one that acknowledged it, and
+ *     in any case every `refresh`.
+ *  3. At most one announcement of a group is under way. An acknowledgement counts for what was announced, not for what
+ *     is wanted by then.
+ *  4. A group that is not wanted any more is forgotten when its root has acknowledged that, or after `patience`: by
+ *     then the root's soft state ends by itself.
  *
  * Pure; time comes in. One owner.
  */
@@ -14,71 +17,79 @@
 
 #include "services/multicast/group/table.h"
 
-/* Whoever waits for an acknowledgement; called once, with 0 or -errno. */
+/* Called once, with 0 or -errno, for whoever waits for an acknowledgement. */
 typedef void (*announcer_done_fn)(void *arg, int status);
 
 struct announcer_waiter {
     struct announcer_waiter *next;
-    uint32_t serial;
-    bool done; /* acknowledged, or not to be waited for; to be told */
+    uint32_t serial; /* of what it waits for */
+    /* It is over, with status: the owner is to take it (announcer_take_waiter()). */
+    bool done;
     int status;
     cw_time until;
     announcer_done_fn fn;
     void *arg;
 };
 
+/* One group. */
 struct announced {
     struct group_name name;
     cw_key key;
-    uint8_t flags;        /* what is wanted: GROUP_MEMBER, GROUP_KEEPER */
-    bool acked;           /* that, with this serial, in epoch */
-    bool announcing;      /* an announcement is on its way */
-    uint32_t serial;      /* of what is wanted */
-    uint32_t sent_serial; /* of what is on its way */
-    uint64_t epoch;       /* of the map of keys when the last one left */
-    unsigned tries;       /* since the last acknowledgement */
-    cw_time due;          /* the next announcement */
-    cw_time since;        /* it is wanted, or not wanted */
+    uint8_t flags;   /* what is wanted: GROUP_MEMBER, GROUP_KEEPER; 0: it is left */
+    uint32_t serial; /* of what is wanted; higher for each change */
+    cw_time since;   /* when it became wanted, or not wanted */
+    bool acked;      /* the root has acknowledged what is wanted */
+    /* The announcement that is under way, or was last: its serial, and the epoch of the map of keys when it left. */
+    bool announcing;
+    uint32_t sent_serial;
+    uint64_t epoch;
+    unsigned tries; /* since the last acknowledgement */
+    cw_time due;    /* when to announce it next */
     struct announcer_waiter *waiters;
 };
 
 struct announcer {
     struct announced **group;
     unsigned count, room, most;
-    uint32_t serials; /* no two of one life are the same */
+    uint32_t serials; /* given out so far: no two announcements of one life have the same */
+    /* Rules 2, 1 and 4. */
     cw_span refresh, again, patience;
 };
 
-/* Waiters that are left are freed and not told. */
+/* Frees everything; waiters that are left are not called. */
 void announcer_free(struct announcer *s);
+/* NULL: nothing is known of the group. */
 struct announced *announcer_find(const struct announcer *s, const struct group_name *name);
 /*
- * What this server wants to be to a group from now on; flags 0: nothing. It is due. -ENOSPC: `most` groups; -ENOMEM; -ENOENT: flags 0, and it is not
- * known. *out may be NULL.
+ * Sets what this server wants to be to a group; flags 0: nothing. The group is due then. -ENOSPC: `most` groups;
+ * -ENOENT: flags 0, and the group is not known; -ENOMEM.
  */
 CW_MUST_CHECK int announcer_want(struct announcer *s, const struct group_name *name, const cw_key *key, uint8_t flags,
                                  cw_time now, struct announced **out);
-/* fn is told when what is wanted now is acknowledged, or else: -ETIMEDOUT after patience, -ECANCELED (something else is wanted by then), or what the root
- * refused it with. -ENOMEM. */
+/*
+ * fn is to be called when what is wanted now is acknowledged; or with -ETIMEDOUT after patience, -ECANCELED when
+ * something else is wanted by then, or the error with which the root refused it. -ENOMEM.
+ */
 CW_MUST_CHECK int announcer_wait(struct announcer *s, struct announced *m, cw_time now, announcer_done_fn fn,
                                  void *arg);
-/* One that is due and not on its way; NULL: none. */
+/* The group that has been due longest, without an announcement under way. NULL: none. */
 struct announced *announcer_due(const struct announcer *s, cw_time now);
-/* When to look again; CW_NEVER. */
+/* When to look again; CW_NEVER: not before something changes. */
 cw_time announcer_wake(const struct announcer *s);
-/* It leaves, in that epoch. */
+/* An announcement leaves, in that epoch. */
 void announcer_sent(struct announced *m, uint64_t epoch);
 /*
- * How it ended: 0, or -errno: -ENOSPC (the root has no room) refuses what its waiters wait for; -EINPROGRESS (the root knows, and is new) leaves them
- * waiting, and is as good as 0
- * for what was acknowledged before; everything else is tried again. draw: any 32 bits, so that not all come at one instant.
+ * How the announcement ended: 0: acknowledged. -ENOSPC: the root has no room, and waiters are refused with that.
+ * -EINPROGRESS: the root has recorded it and is not settled yet: waiters go on waiting, but what was acknowledged
+ * before still is. Any other -errno: it is tried again. draw: any 32 bits, so that not all announcements come at one
+ * instant.
  */
 void announcer_answered(const struct announcer *s, struct announced *m, int status, cw_time now, uint32_t draw);
-/* It may have another root: due now. */
+/* The key may have another root: the group is due now. */
 void announcer_unsure(struct announced *m, cw_time now);
-/* A waiter to be told, taken out: the caller calls it and frees it. NULL: none. */
+/* Takes out a waiter that is over; the caller calls its fn and frees it. NULL: none. */
 struct announcer_waiter *announcer_take_waiter(struct announcer *s, cw_time now);
-/* Forgets what is over (rule 4). */
+/* Forgets groups by rule 4. */
 void announcer_sweep(struct announcer *s, cw_time now);
 
 #endif

@@ -17,7 +17,7 @@ struct api_wait {
     void *arg;
 };
 
-/* ---- Waits --------------------------------------------------------------------------------------------------------- */
+/* ---- Waits ------------------------------------------------------------------------------------------------------- */
 
 static struct api_wait *new_wait(cw_multicast *client, void *arg)
 {
@@ -66,7 +66,7 @@ static void on_members(void *arg, int status, const uint8_t *set, unsigned count
     free(w);
 }
 
-/* ---- Groups and topics --------------------------------------------------------------------------------------------- */
+/* ---- Groups and topics ------------------------------------------------------------------------------------------- */
 
 /* Changes what the client is to the group: adds some flags and removes others. done may be NULL. */
 static int change(cw_multicast *client, const char *group, size_t length, uint8_t add, uint8_t remove,
@@ -159,7 +159,7 @@ int api_members(cw_multicast *client, const char *group, size_t length, cw_multi
     return rc;
 }
 
-/* ---- Sending ------------------------------------------------------------------------------------------------------- */
+/* ---- Sending ----------------------------------------------------------------------------------------------------- */
 
 /* Fills in the order and gives it to the publisher. */
 static int submit(cw_multicast *client, struct publisher_order *order, const char *text, size_t length,
@@ -213,7 +213,7 @@ size_t api_packet_max(const cw_multicast *client, size_t name_length)
     return datagrams_most(client->api->datagrams, name_length);
 }
 
-/* ---- Life ---------------------------------------------------------------------------------------------------------- */
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 int api_open(const struct api *api, const cw_svc *user, const cw_multicast_config *config, cw_multicast **out)
 {

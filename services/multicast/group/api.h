@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api.h - the functions of cubeway/multicast.h: what the services of this server call. Below them are the membership (joins,
- * questions), the publisher (messages) and the clients (who wants what here).
+ * api.h - the functions of cubeway/multicast.h: what the services of this server call. Below them are the membership
+ * (joins, questions), the publisher (messages) and the clients (who wants what here).
  *
  * Each api_X() is the `X` of struct cw_multicast_api and has the contract that is written there.
  */

@@ -72,7 +72,7 @@ int bulk_label_decode(const uint8_t *label, size_t length, struct group_name *na
     return group_name_make(name, get_be32(label), (const char *)label + BULK_LABEL_HEAD, label[7]) < 0 ? -EBADMSG : 0;
 }
 
-/* ---- As a source -------------------------------------------------------------------------------------------------------- */
+/* ---- As a source ------------------------------------------------------------------------------------------------- */
 
 static int read_bytes(void *context, uint64_t offset, uint8_t *out, size_t length)
 {
@@ -167,7 +167,7 @@ void bulk_cancel(struct bulk *m, const void *arg)
     }
 }
 
-/* ---- As a member -------------------------------------------------------------------------------------------------------- */
+/* ---- As a member ------------------------------------------------------------------------------------------------- */
 
 static void tick(cw_svc *s, void *state, void *arg);
 
@@ -270,7 +270,7 @@ static int accept_bulk(void *context, const struct cast_offer *offer, struct cas
     return 0;
 }
 
-/* ---- Life ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 int bulk_open(struct bulk **out, cw_svc *s, struct cast_engine *engine, const struct clients *clients)
 {

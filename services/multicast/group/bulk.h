@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bulk.h - messages in memory that do not fit one packet: they go over all trees, by the engine (cast/engine.h). The label of
- * such a message names its job and its group or topic.
+ * bulk.h - messages in memory that do not fit one packet: they go over all trees, by the engine (cast/engine.h). The
+ * label of such a message names its job and its group or topic.
  *
  * A member has the whole message in memory before it is delivered. All messages that are coming to one server share
  * BULK_MEMORY bytes.
@@ -14,14 +14,18 @@
 
 enum {
     BULK_MEMORY = 64 * 1024 * 1024,
-    /* Messages under way from this server: each takes one of the CAST_BUSY_MOST places on every server that it passes. */
+    /*
+     * Messages under way from this server: each takes one of the CAST_BUSY_MOST places on every server that it passes.
+     */
     BULK_AT_ONCE = 2,
     BULK_LABEL_HEAD = 8,
 };
 
 struct bulk;
 
-/* How a message ended at its source: status as in struct cast_result, rows ascending by server. Borrowed for the call. */
+/*
+ * How a message ended at its source: status as in struct cast_result, rows ascending by server. Borrowed for the call.
+ */
 typedef void (*bulk_done_fn)(void *arg, int status, const struct cast_member *member, unsigned count);
 
 /* Borrows everything, and registers with the engine for messages of the kind CAST_BULK. -ENOMEM. */
@@ -29,9 +33,9 @@ CW_MUST_CHECK int bulk_open(struct bulk **out, cw_svc *s, struct cast_engine *en
 /* After the engine was closed. NULL is allowed. */
 void bulk_close(struct bulk *b);
 /*
- * Sends `length` bytes, borrowed until done() (called once, from a later upcall) or bulk_cancel(). set names the members; this
- * server must not be among them. -EAGAIN: too many messages are under way; -ENETUNREACH: no member can be reached; and the
- * other errors of cast_engine_send().
+ * Sends `length` bytes, borrowed until done() (called once, from a later upcall) or bulk_cancel(). set names the
+ * members; this server must not be among them. -EAGAIN: too many messages are under way; -ENETUNREACH: no member can be
+ * reached; and the other errors of cast_engine_send().
  */
 CW_MUST_CHECK int bulk_send(struct bulk *b, const struct group_name *name, bool to_group, const uint8_t *set,
                             const uint8_t *bytes, size_t length, bulk_done_fn done, void *arg);

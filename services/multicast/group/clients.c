@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* ---- Who is here --------------------------------------------------------------------------------------------------- */
+/* ---- Who is here ------------------------------------------------------------------------------------------------- */
 
 static cw_multicast *of_job(const struct clients *c, cw_job job)
 {
@@ -51,7 +51,7 @@ void clients_free(cw_multicast *client)
     free(client);
 }
 
-/* ---- What it wants ------------------------------------------------------------------------------------------------- */
+/* ---- What it wants ----------------------------------------------------------------------------------------------- */
 
 struct client_subject *client_find(const cw_multicast *client, const struct group_name *name)
 {
@@ -99,7 +99,7 @@ static bool wants(const cw_multicast *client, const struct group_name *name, boo
     return subject != NULL && (to_group ? (subject->group & GROUP_MEMBER) != 0 : subject->listens);
 }
 
-/* ---- What arrives -------------------------------------------------------------------------------------------------- */
+/* ---- What arrives ------------------------------------------------------------------------------------------------ */
 
 static cw_multicast_message message_of(const struct clients *c, const struct arrival *a)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clients.h - the services of this server that use the multicast: which names each of them wants, and how a message that has
- * arrived is handed to it.
+ * clients.h - the services of this server that use the multicast: which names each of them wants, and how a message
+ * that has arrived is handed to it.
  *
  * This is the lower half of cubeway/multicast.h: datagrams, bulk messages and the publisher deliver through it and know
  * nothing else of the clients. The upper half, the functions that clients call, is api.h.
@@ -60,8 +60,8 @@ struct arrival {
 };
 
 /*
- * Attaches a service; *config is copied, and `user` only asked for its job. The caller releases *out with clients_detach().
- * -EINVAL: an argument is missing; -EEXIST: a client of that job is attached; -ENOMEM.
+ * Attaches a service; *config is copied, and `user` only asked for its job. The caller releases *out with
+ * clients_detach(). -EINVAL: an argument is missing; -EEXIST: a client of that job is attached; -ENOMEM.
  */
 CW_MUST_CHECK int clients_attach(struct clients *c, const cw_svc *user, const cw_multicast_config *config,
                                  cw_multicast **out);

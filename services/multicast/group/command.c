@@ -40,7 +40,7 @@ struct asked {
     char name[GROUP_NAME_MOST + 1];
 };
 
-/* ---- Words --------------------------------------------------------------------------------------------------------------------- */
+/* ---- Words ------------------------------------------------------------------------------------------------------- */
 
 static int refuse_name(cw_request *r, const char *word)
 {
@@ -66,7 +66,7 @@ static void tell_name(cw_request *r, const struct group_name *name)
     cw_request_text(r, "group", text);
 }
 
-/* ---- Commands that wait ------------------------------------------------------------------------------------------------------------ */
+/* ---- Commands that wait ------------------------------------------------------------------------------------------ */
 
 static struct asked *new_asked(struct group_command *c, cw_request *r, const char *what, const char *name)
 {
@@ -203,7 +203,7 @@ static int publish(struct group_command *c, cw_request *r, bool once, const char
     return a == NULL ? -ENOMEM : waits(r, a, api_publish(c->as, name, strlen(name), &content, on_published, a));
 }
 
-/* ---- Commands that are answered at once ------------------------------------------------------------------------------------------------ */
+/* ---- Commands that are answered at once -------------------------------------------------------------------------- */
 
 static void tell_job(cw_request *r, cw_job job)
 {
@@ -274,7 +274,7 @@ int group_command_run(struct group_command *c, cw_request *r, int argc, const ch
     return word[0] == 'm' ? members(c, r, argv[2]) : change(c, r, joins, argv[2]);
 }
 
-/* ---- What comes ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- What comes -------------------------------------------------------------------------------------------------- */
 
 static void deliver(void *context, const cw_multicast_message *m)
 {
@@ -286,7 +286,7 @@ static void deliver(void *context, const cw_multicast_message *m)
     }
 }
 
-/* ---- Life ----------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 /* The next name of the option; false: no more. *length 0 or too much is the caller's to refuse. */
 static bool next_name(const char **at, const char **name, size_t *length)

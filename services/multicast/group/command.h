@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * command.h - what operators may do with groups (docs/services/multicast.md). Their groups are those of the multicast's own job.
+ * command.h - what operators may do with groups (docs/services/multicast.md). Their groups are those of the multicast's
+ * own job.
  *
  *   group list                     the groups of which this server is a member, a keeper or the root
  *   group members NAME             the members, as the group's root knows them

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * datagram_window.h - which numbers of one sender have been here: so that nothing is taken twice (as IPsec's replay window, RFC 4303 3.4.3).
+ * datagram_window.h - which numbers of one sender have been here, so that nothing is taken twice (as the replay window
+ * of IPsec, RFC 4303 3.4.3).
  *
  *  1. A number is fresh at most once in a life of the sender.
- *  2. Numbers within DATAGRAM_WINDOW of the newest are told apart; older ones are none of ours any more. A sender that waits for answers keeps its own
- *     numbers within DATAGRAM_WINDOW / 2 of one another, so that none that it repeats is ever too old.
- *  3. A life that has been followed by another is over.
+ *  2. Numbers within DATAGRAM_WINDOW of the newest are told apart; older ones are refused unseen. A sender that waits
+ *     for answers keeps its numbers within DATAGRAM_WINDOW / 2 of one another, so that no number that it repeats is
+ *     ever too old.
+ *  3. A life that another one has followed is over: none of its numbers is taken.
  *
  * Pure, a plain value; zeroed it has seen nothing.
  */
@@ -25,9 +27,9 @@ struct datagram_window {
 
 enum datagram_seen { DATAGRAM_FRESH, DATAGRAM_TAKEN, DATAGRAM_REFUSED, DATAGRAM_TOO_OLD };
 
-/* What is known of a number (from 1 on); nothing changes. */
+/* What is known of a number (from 1 on). Changes nothing. */
 enum datagram_seen datagram_window_look(const struct datagram_window *w, uint64_t life, uint64_t number);
-/* A fresh one has been taken, or refused. */
+/* Records that a fresh number was taken, or refused. */
 void datagram_window_mark(struct datagram_window *w, uint64_t life, uint64_t number, bool taken);
 
 #endif

@@ -84,7 +84,7 @@ static bool in_set(const uint8_t *set, cw_server i)
     return set[i / 8] >> i % 8 & 1;
 }
 
-/* ---- Where it goes ------------------------------------------------------------------------------------------------------ */
+/* ---- Where it goes ----------------------------------------------------------------------------------------------- */
 
 /* NULL: there is no memory. */
 static const struct cast_plan *plan_for(struct datagrams *n, cw_server source, const uint8_t *set)
@@ -129,8 +129,8 @@ static int send_to(struct datagrams *n, const uint8_t *bytes, size_t length, con
 }
 
 /*
- * To the children in a tree. 0 when it is on its way to any: its number is used then, as those behind that child know it. Else the first error; -ENETUNREACH
- * when there are none.
+ * To the children in a tree. 0 when it is on its way to any: its number is used then, as those behind that child know
+ * it. Else the first error; -ENETUNREACH when there are none.
  */
 static int send_down(struct datagrams *n, const struct cast_plan *plan, uint8_t tree, const uint8_t *bytes,
                      size_t length)
@@ -164,7 +164,7 @@ static uint8_t choose_tree(const struct cast_plan *plan, uint64_t number)
     return CW_LINK_SELF;
 }
 
-/* ---- As a source -------------------------------------------------------------------------------------------------------- */
+/* ---- As a source ------------------------------------------------------------------------------------------------- */
 
 static void tick(cw_svc *s, void *state, void *arg);
 
@@ -463,7 +463,7 @@ static int take_receipt(struct datagrams *n, const struct group_head *h, cw_serv
     return 0;
 }
 
-/* ---- As a member, and on the way ------------------------------------------------------------------------------------------ */
+/* ---- As a member, and on the way --------------------------------------------------------------------------------- */
 
 static struct datagram_window *window_of(struct datagrams *n, const struct group_head *h)
 {
@@ -561,7 +561,7 @@ unsigned datagrams_open_count(const struct datagrams *n)
     return n->out_count;
 }
 
-/* ---- Life ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 int datagrams_open(struct datagrams **out, cw_svc *s, const struct torus *torus, const struct clients *clients)
 {

@@ -3,15 +3,15 @@
  * datagrams.h - messages that fit one packet: sent at once, down one of the source's trees.
  *
  *  1. Best effort: each member takes the message at most once. Nothing is acknowledged and nothing is sent again.
- *  2. Reliable: each member sends a receipt to the source. The source sends the message directly to every member that has not
- *     answered, again and again, until the member answers, is gone from the view (believed only after DATAGRAM_GRACE), or
- *     DATAGRAM_PATIENCE is over. A member takes the message exactly once, for which it remembers the numbers of each source
- *     (datagram_window.h).
- *  3. A server passes a datagram on when it sees it for the first time, to its children in the tree as its own view has it.
- *     So nothing circles, even where views differ.
+ *  2. Reliable: each member sends a receipt to the source. The source sends the message directly to every member that
+ *     has not answered, again and again, until the member answers, is gone from the view (believed only after
+ *     DATAGRAM_GRACE), or DATAGRAM_PATIENCE is over. A member takes the message exactly once, for which it remembers
+ *     the numbers of each source (datagram_window.h).
+ *  3. A server passes a datagram on when it sees it for the first time, to its children in the tree as its own view has
+ *     it. So nothing circles, even where views differ.
  *  4. Datagrams are independent of one another: they may arrive in another order than they were sent in.
- *  5. The numbers that a source has not settled lie within DATAGRAM_WINDOW / 2 of one another, so that no repetition is ever
- *     too old for a member's window.
+ *  5. The numbers that a source has not settled lie within DATAGRAM_WINDOW / 2 of one another, so that no repetition is
+ *     ever too old for a member's window.
  */
 #ifndef SERVICES_MULTICAST_GROUP_DATAGRAMS_H
 #define SERVICES_MULTICAST_GROUP_DATAGRAMS_H
@@ -28,7 +28,9 @@ enum { DATAGRAMS_MEMORY_MOST = 8 * 1024 * 1024 };
 
 struct datagrams;
 
-/* How a reliable datagram ended at its source, with a row for each member, ascending by server. Borrowed for the call. */
+/*
+ * How a reliable datagram ended at its source, with a row for each member, ascending by server. Borrowed for the call.
+ */
 typedef void (*datagrams_done_fn)(void *arg, const struct cast_member *member, unsigned count);
 
 struct datagram_order {
@@ -51,10 +53,10 @@ void datagrams_close(struct datagrams *d);
 /* The most bytes that fit a datagram to a name of so many bytes. */
 size_t datagrams_most(const struct datagrams *d, size_t name_bytes);
 /*
- * Sends; the order is borrowed for the call. 0: the datagram went to some of the members at least. The others get a reliable
- * one by repetition, and do not get one of best effort. -EMSGSIZE: more than datagrams_most() bytes; -EAGAIN: the send queue,
- * the numbers (rule 5) or the memory is used up; -ENETUNREACH: best effort, and no member can be reached; -EACCES; -ENOMEM.
- * After an error nothing was sent.
+ * Sends; the order is borrowed for the call. 0: the datagram went to some of the members at least. The others get a
+ * reliable one by repetition, and do not get one of best effort. -EMSGSIZE: more than datagrams_most() bytes; -EAGAIN:
+ * the send queue, the numbers (rule 5) or the memory is used up; -ENETUNREACH: best effort, and no member can be
+ * reached; -EACCES; -ENOMEM. After an error nothing was sent.
  */
 CW_MUST_CHECK int datagrams_send(struct datagrams *d, const struct datagram_order *order);
 /* done() is not called for orders with that arg. */

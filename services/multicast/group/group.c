@@ -21,7 +21,7 @@ struct group_service {
     cw_counter *malformed;
 };
 
-/* ---- The service's upcalls ----------------------------------------------------------------------------------------- */
+/* ---- The service's upcalls --------------------------------------------------------------------------------------- */
 
 cw_verdict group_service_packet(struct group_service *g, cw_packet *packet, const cw_rx *rx)
 {
@@ -67,7 +67,7 @@ const struct api *group_service_api(const struct group_service *g)
     return &g->api;
 }
 
-/* ---- Life ---------------------------------------------------------------------------------------------------------- */
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 static int open_publisher(struct group_service *g)
 {

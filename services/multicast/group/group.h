@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * group.h - the face of this folder: groups, the messages of services, and the operators' commands for both. The service's
- * table (multicast.c) calls nothing else here.
+ * group.h - the face of this folder: groups, the messages of services, and the operators' commands for both. The
+ * service's table (multicast.c) calls nothing else here.
  */
 #ifndef SERVICES_MULTICAST_GROUP_GROUP_H
 #define SERVICES_MULTICAST_GROUP_GROUP_H
@@ -11,8 +11,8 @@
 struct group_service;
 
 /*
- * Opens everything below. Borrows s and engine; engine may be NULL: a message then has to fit one packet. -EINVAL: the option
- * `groups` is wrong, and the log says how; -ENOMEM; and the errors of torus_init().
+ * Opens everything below. Borrows s and engine; engine may be NULL: a message then has to fit one packet. -EINVAL: the
+ * option `groups` is wrong, and the log says how; -ENOMEM; and the errors of torus_init().
  */
 CW_MUST_CHECK int group_service_open(struct group_service **out, cw_svc *s, struct cast_engine *engine);
 /* Nobody is told anything from now on. To be called before the engine is closed. NULL is allowed, here and below. */

@@ -95,7 +95,7 @@ bool membership_audit(const struct membership *g)
     return group_table_audit(&g->table);
 }
 
-/* ---- Since when a key has its root ------------------------------------------------------------------------------------ */
+/* ---- Since when a key has its root ------------------------------------------------------------------------------- */
 
 static void take_sample(struct membership *g)
 {
@@ -111,8 +111,8 @@ static void take_sample(struct membership *g)
 }
 
 /*
- * This server has been the key's root, undisputed, for GROUP_SETTLE, and nobody has come into view since: whoever came may be a member, of a group that had
- * another root where it was.
+ * This server has been the key's root, undisputed, for GROUP_SETTLE, and nobody has come into view since: whoever came
+ * may be a member, of a group that had another root where it was.
  */
 static bool settled(struct membership *g, const cw_key *key)
 {
@@ -139,7 +139,7 @@ static cw_key key_of(const struct membership *g, const struct group_name *name)
     return cw_key_of(g->s, bytes, 4u + name->length);
 }
 
-/* ---- As a root --------------------------------------------------------------------------------------------------------- */
+/* ---- As a root --------------------------------------------------------------------------------------------------- */
 
 static void answer_set(struct membership *g, const struct group *group, cw_packet *p, uint32_t call)
 {
@@ -232,7 +232,7 @@ bool membership_packet(struct membership *g, cw_packet *p, const struct group_he
     return true;
 }
 
-/* ---- As a member ------------------------------------------------------------------------------------------------------- */
+/* ---- As a member ------------------------------------------------------------------------------------------------- */
 
 static void on_announce_reply(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
 {
@@ -310,7 +310,7 @@ uint8_t membership_wanted(const struct membership *g, const struct group_name *n
     return m != NULL ? m->flags : 0;
 }
 
-/* ---- Questions --------------------------------------------------------------------------------------------------------- */
+/* ---- Questions --------------------------------------------------------------------------------------------------- */
 
 static void end_question(struct question *q, int status, const uint8_t *set)
 {
@@ -388,7 +388,7 @@ void membership_cancel(struct membership *g, const void *arg)
     }
 }
 
-/* ---- Time and events --------------------------------------------------------------------------------------------------- */
+/* ---- Time and events --------------------------------------------------------------------------------------------- */
 
 static void tick(cw_svc *s, void *state, void *arg);
 
@@ -479,7 +479,7 @@ void membership_event(struct membership *g, const cw_event *ev)
     work(g);
 }
 
-/* ---- Life --------------------------------------------------------------------------------------------------------------- */
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 int membership_open(struct membership **out, cw_svc *s)
 {
@@ -523,7 +523,7 @@ void membership_close(struct membership *g)
     free(g);
 }
 
-/* ---- For people ---------------------------------------------------------------------------------------------------------- */
+/* ---- For people -------------------------------------------------------------------------------------------------- */
 
 bool group_plain_name(const char *text)
 {

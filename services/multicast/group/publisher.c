@@ -69,7 +69,7 @@ static size_t set_bytes(const struct publisher *b)
     return cast_set_bytes(b->torus->servers);
 }
 
-/* ---- What was asked lately ----------------------------------------------------------------------------------------------- */
+/* ---- What was asked lately --------------------------------------------------------------------------------------- */
 
 static const uint8_t *known_set(const struct publisher *b, const struct group_name *name)
 {
@@ -100,7 +100,7 @@ static void remember_set(struct publisher *b, const struct group_name *name, con
     k->good = true;
 }
 
-/* ---- One message ---------------------------------------------------------------------------------------------------------- */
+/* ---- One message ------------------------------------------------------------------------------------------------- */
 
 static void free_outgoing(struct outgoing *o)
 {
@@ -304,7 +304,7 @@ static void report(struct outgoing *o)
     free_outgoing(o);
 }
 
-/* ---- All of them ----------------------------------------------------------------------------------------------------------- */
+/* ---- All of them ------------------------------------------------------------------------------------------------- */
 
 static bool has_room(const struct publisher *b, size_t length)
 {
@@ -467,7 +467,7 @@ struct publisher_counts publisher_counts(const struct publisher *b)
     return b->counts;
 }
 
-/* ---- Life ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 int publisher_open(struct publisher **out, const struct publisher_config *config)
 {

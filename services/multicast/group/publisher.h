@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * publisher.h - messages of this server's clients, from publish() until everybody has them: asks the group's root who the
- * members are, hands the message to datagrams or bulk, delivers it here when this server is a member itself, and reports the
- * result.
+ * publisher.h - messages of this server's clients, from publish() until everybody has them: asks the group's root who
+ * the members are, hands the message to datagrams or bulk, delivers it here when this server is a member itself, and
+ * reports the result.
  *
- * The publisher asks the root and then sends from its own server, over its own six links. Handed to the root, the message would
- * cross the torus once more, and all groups of one root would share the six links of that root. The question is one packet
- * each way.
+ * The publisher asks the root and then sends from its own server, over its own six links. Handed to the root, the
+ * message would cross the torus once more, and all groups of one root would share the six links of that root. The
+ * question is one packet each way.
  *
  * At most PUBLISHER_MOST messages and PUBLISHER_MEMORY bytes are queued. Results are reported from later upcalls.
  */
@@ -36,7 +36,9 @@ struct publisher_config {
 struct publisher_order {
     const void *owner; /* for publisher_cancel() */
     struct group_name name;
-    /* Bit i % 8 of byte i / 8 is server i; the name is then a topic's. NULL: to the members of the group of that name. */
+    /*
+     * Bit i % 8 of byte i / 8 is server i; the name is then a topic's. NULL: to the members of the group of that name.
+     */
     const uint8_t *set;
     bool reliable;
     const void *bytes;
@@ -49,7 +51,10 @@ struct publisher_order {
 CW_MUST_CHECK int publisher_open(struct publisher **out, const struct publisher_config *config);
 /* Nobody is told anything. NULL is allowed. */
 void publisher_close(struct publisher *p);
-/* Copies the order. -EINVAL: no bytes; -EMSGSIZE; -EAGAIN: the queue is full (the clients' writable() follows); -ENOMEM. */
+/*
+ * Copies the order. -EINVAL: no bytes; -EMSGSIZE; -EAGAIN: the queue is full (the clients' writable() follows);
+ * -ENOMEM.
+ */
 CW_MUST_CHECK int publisher_send(struct publisher *p, const struct publisher_order *order);
 /* All messages of the owner end with -ECANCELED; their done() is called from inside this function. */
 void publisher_cancel(struct publisher *p, const void *owner);

@@ -182,7 +182,7 @@ bool group_exists(const struct group *g, cw_time now)
     return false;
 }
 
-/* ---- Checks -------------------------------------------------------------------------------------------------------- */
+/* ---- Checks ------------------------------------------------------------------------------------------------------ */
 
 /* Names are bytes of any kind, and not ended by 0. */
 static const char *name_it(char text[static GROUP_NAME_MOST + 8], const struct group *g)

@@ -25,8 +25,8 @@ enum {
     BURST_MAX = 1024, /* packets of one tick */
 };
 static const cw_span tick_least = {10 * 1000};       /* beats that are closer than this are sent together */
-static const cw_span late_most = {20 * 1000 * 1000}; /* later than this: passed over */
-static const cw_span refill_after = {1000 * 1000};
+static const cw_span late_most = CW_MS(20); /* later than this: passed over */
+static const cw_span refill_after = CW_MS(1);
 static const uint64_t rate_max = UINT64_C(1000) * 1000 * 1000 * 1000 * 1000;
 static const uint64_t ns_per_s = 1000 * 1000 * 1000;
 

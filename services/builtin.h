@@ -14,7 +14,7 @@ struct book_grant;
 /* All of them, in the order of their jobs; *count says how many. Constant data. */
 const cw_service *const *builtin_services(size_t *count);
 
-/* The one of that name, or NULL. */
+/* The built-in service of that name, or NULL. */
 const cw_service *builtin_service(const char *name);
 
 /*
@@ -23,7 +23,7 @@ const cw_service *builtin_service(const char *name);
  */
 const struct book_grant *builtin_grants(size_t *count);
 
-/* Writes their jobs, with these privileges, into the book of a server. book_allow()'s results. */
+/* Adds their jobs, with these privileges, to the book of a server. Results as of book_allow(). */
 CW_MUST_CHECK int builtin_jobs(struct book *book);
 
 #endif

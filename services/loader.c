@@ -9,7 +9,7 @@
 
 enum { PATH_SHOWN = 100 };
 
-/* Of a long path the end is shown: the sentence matters more. */
+/* Shows the end of a long path, so that there is room for the sentence. */
 static int wrong(int rc, char why[static TABLE_WHY_BYTES], const char *path, const char *what)
 {
     size_t length = strlen(path);

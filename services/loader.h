@@ -24,7 +24,7 @@ struct loader_module {
  */
 CW_MUST_CHECK int loader_open(const char *path, struct loader_module *out, char why[static TABLE_WHY_BYTES]);
 
-/* Takes the module: its service runs on no server any more. */
+/* Takes the module, whose service must run on no server any more. */
 void loader_close(struct loader_module *module);
 
 #endif

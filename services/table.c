@@ -27,7 +27,7 @@ static bool sound_name(const char *name)
     return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") == length;
 }
 
-/* True when what the table has beyond ours is zero: a later API's options, none of them in use. */
+/* True when the part of the table beyond ours is zero: members of a later API, none of them in use. */
 static bool tail_is_zero(const cw_service *table)
 {
     const unsigned char *bytes = (const unsigned char *)table;

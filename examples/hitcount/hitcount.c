@@ -19,7 +19,7 @@ enum { JOB = 4096, PORT_WALK = 1, PORT_ASK = 2, ANSWER_BYTES = 8 };
 
 /* One instance on every server, zeroed by the host. */
 struct hitcount {
-    uint64_t *seen; /* by the id of the sender */
+    uint64_t *seen; /* packets, by the id of the sender */
     cw_server servers;
     cw_counter *hits;
     unsigned patience_ms; /* option of that name: how long an answer may take */
@@ -31,7 +31,7 @@ static int hitcount_open(cw_svc *s, void *state)
     cw_dims dims = cw_torus(s);
     h->servers = (cw_server)dims.x * dims.y * dims.z;
     h->seen = calloc(h->servers, sizeof *h->seen);
-    h->hits = cw_counter_new(s, "hits", "packets seen, passing or arriving");
+    h->hits = cw_counter_new(s, "hits", "Packets seen, passing or arriving.");
     h->patience_ms = 200;
     const char *patience = cw_option(s, "patience_ms"); /* service "hitcount" { options { patience_ms = 500 } } */
     char end;
@@ -54,7 +54,7 @@ static cw_verdict hitcount_packet(cw_svc *s, void *state, cw_packet *p, const cw
 {
     struct hitcount *h = state;
     if (rx->port == PORT_WALK && rx->src_process < h->servers) {
-        h->seen[rx->src_process]++; /* who sent it is the runtime's word, not the payload's */
+        h->seen[rx->src_process]++; /* the runtime vouches for the sender; the payload would not */
         cw_counter_add(h->hits, 1);
         return CW_FORWARD;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access.h - the access address table (NMU 4.1): who is speaking. A speaker is where words come in - the slot of a
- * service instance, the descriptor of an attached process - and says nothing about itself: job and process were written
- * here by whoever let it in.
+ * access.h - the access address table (NMU 4.1; nmu rule 2): who is speaking. A speaker is the place where words come
+ * in: the slot of a service instance, later the descriptor of an attached process. It says nothing about itself: job
+ * and process were written here when it was let in.
  */
 #ifndef NMU_ACCESS_H
 #define NMU_ACCESS_H
@@ -12,7 +12,7 @@
 struct access_entry {
     cw_job job; /* 0: nobody speaks here */
     cw_process process;
-    uint64_t generation; /* of the job when it was let in; 0: it lives through all (a service) */
+    uint64_t generation; /* of the job when it was let in; 0: of all generations (a service) */
     uint32_t home;       /* place of its job in the map */
 };
 
@@ -26,13 +26,13 @@ CW_MUST_CHECK int access_open(struct access *a, uint32_t speakers);
 void access_close(struct access *a);
 size_t access_bytes(const struct access *a);
 
-/* Who speaks there, or NULL. Borrowed until the entry changes. */
+/* Borrows the entry of the speaker until it changes; NULL: nobody speaks there. */
 static inline const struct access_entry *access_of(const struct access *a, uint32_t speaker)
 {
     return speaker < a->speakers && a->entry[speaker].job != 0 ? &a->entry[speaker] : NULL;
 }
 
-/* The speaker (below speakers) is who from now on, and nobody when who->job is 0. */
+/* From now on the speaker (below a->speakers) is *who, or nobody when who->job is 0. */
 void access_set(struct access *a, uint32_t speaker, const struct access_entry *who);
 
 #endif

@@ -10,7 +10,7 @@
 enum { PORT_BYTES = 4 }; /* one port of a grant, and its zeros */
 enum { ANY_PORT = 0 };   /* else the port and one: as grants stand in a record */
 
-/* What one job may do with one port, or with all, of another. */
+/* What one job may send to one port of another job, or to all its ports. */
 struct entry {
     cw_job from, to;
     uint32_t port;
@@ -132,7 +132,7 @@ static int compare(const struct entry *e, cw_job from, cw_job to, uint32_t port)
     return e->port < port ? -1 : e->port > port;
 }
 
-/* Where the entry is, or would be. */
+/* The place of the entry, or where it would be inserted. */
 static unsigned place_of(const struct book *b, cw_job from, cw_job to, uint32_t port)
 {
     unsigned at = 0;
@@ -142,7 +142,7 @@ static unsigned place_of(const struct book *b, cw_job from, cw_job to, uint32_t 
     return at;
 }
 
-/* Adds a span to a set of them that rise and do not touch. False: too many. */
+/* Adds a span to a rising set of spans that do not touch. False: there would be too many. */
 static bool unite(struct entry *e, struct job_span add)
 {
     struct job_span span[BOOK_SPANS_MAX + 1];

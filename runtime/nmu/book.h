@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * book.h - a few jobs that are known beforehand: the services that are built in, and what a scenario or a test grants.
+ * book.h - a few jobs that are known beforehand: the built-in services, and what a scenario or a test grants.
  *
- * A job in the book has one process on each server, with the server's number - it is a service -, version 1 and
- * generation 1. Whoever opens a book owns it; it may allocate, so that it is made before servers run and only read
- * while they do.
+ * Each job in the book is a service: it has one process on each server, with the server's number, version 1 and
+ * generation 1. Whoever opens a book owns it. It may allocate, so it is made before servers run, and only read while
+ * they do.
  */
 #ifndef NMU_BOOK_H
 #define NMU_BOOK_H
@@ -21,8 +21,8 @@ CW_MUST_CHECK int book_open(struct book **out, uint32_t servers);
 void book_close(struct book *b);
 
 /*
- * The job has a record from now on, under this name (copied, 1..31 of a-z A-Z 0-9 - _ .; NULL: "job-N"), unless it has
- * one. -EINVAL, -ENOSPC.
+ * Gives the job a record under this name (copied, 1..31 of a-z A-Z 0-9 - _ .; NULL: "job-N"), unless it has one.
+ * -EINVAL, -ENOSPC.
  */
 CW_MUST_CHECK int book_add(struct book *b, cw_job job, const char *name);
 
@@ -34,14 +34,14 @@ struct book_grant {
     struct job_span processes; /* when not all */
 };
 /*
- * Adds the grant to what its job may already; both jobs are in the book afterwards. -EINVAL, -ENOSPC: nothing is
- * changed but that.
+ * Adds the grant to those of book_grant.from. Both jobs are in the book afterwards, even after -EINVAL or -ENOSPC, when
+ * the grant was not added.
  */
 CW_MUST_CHECK int book_allow(struct book *b, const struct book_grant *grant);
 
 /*
- * Lends the record of a job until the book changes or is asked again, or NULL: it is not in the book. The shape of
- * nmu_source (nmu/desk.h).
+ * Lends the record of a job, until the book changes or is asked again; NULL: the job is not in the book. Has the shape
+ * of nmu_source.record (nmu/desk.h).
  */
 const uint8_t *book_record(void *book, cw_job job, size_t *size);
 

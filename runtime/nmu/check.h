@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.h - may this packet enter the network? (NMU 4.1; semantics 7.4)
+ * check.h - may this packet enter the network? (NMU 4.1; nmu rules 1 to 3)
  *
  * Guarantee: NMU_ALLOWED only if a grant of the speaker's own job, in the version held here, names the destination's
- * job, port and process
- * - for a key, the port on all processes - and the process lives where the answer says. Everything else is refused:
- *   default deny. Reads three tables, changes nothing, looks at nothing the speaker says about itself. Asked once, at
- *   the sender's; nobody asks again.
+ * job, port and process, and the process lives where the answer says. For a key, the grant must name the port on all
+ * processes. Everything else is refused: default deny. The check reads three tables, changes nothing, and looks at
+ * nothing that the speaker says about itself. It is asked once, at the sender; nobody asks again.
  */
 #ifndef NMU_CHECK_H
 #define NMU_CHECK_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * denied.h - how often who was refused what: a row for each (source, destination, port), so that `explain` and `audit`
- * can say so.
+ * denied.h - how often which packets were refused: a row for each (source, destination, port), for `explain` and
+ * `audit`.
  *
- * Bounded: when all rows are taken, refusals of new kinds are counted together in `overflow`; a sender that tries
- * everything costs nothing more than that. Rows are never lost.
+ * Bounded: when all rows are taken, refusals of new kinds are counted together in `overflow`, so a sender that tries
+ * everything costs nothing more. A row is never dropped.
  */
 #ifndef NMU_DENIED_H
 #define NMU_DENIED_H
@@ -29,7 +29,7 @@ struct denied {
     uint32_t limit, used;
     uint64_t overflow;
     uint64_t total;
-    uint64_t salt; /* senders choose what they are refused: not where it is counted */
+    uint64_t salt; /* of the hash: senders choose what is refused, and must not choose its slot */
 };
 
 /* At most limit rows. -ENOMEM. */
@@ -37,9 +37,9 @@ CW_MUST_CHECK int denied_open(struct denied *d, uint32_t limit, uint64_t salt);
 void denied_close(struct denied *d);
 size_t denied_bytes(const struct denied *d);
 
-/* Counts one: all of what but times. */
+/* Counts one refusal: all members of *what but times are its kind. */
 void denied_count(struct denied *d, const struct denied_row *what);
-/* Borrows the first row at or after *from, and puts *from behind it; NULL: no more. */
+/* Borrows the first row at or after *from, and moves *from behind it. NULL: there are no more. */
 const struct denied_row *denied_next(const struct denied *d, uint32_t *from);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "nmu/evidence.h"
 
-/* Every slot that privilege_find() looks at, the empty one at the end as well. */
+/* Checks every slot that privilege_find() looks at, the empty one at the end as well. */
 static bool find_holds(struct seals *s, const struct nmu_tables *t, uint64_t key)
 {
     const struct privilege *p = &t->privilege;
@@ -15,7 +15,7 @@ static bool find_holds(struct seals *s, const struct nmu_tables *t, uint64_t key
     return false;
 }
 
-/* Every span that spans_search() looks at in count ones of the array from `at` on. */
+/* Checks every span that spans_search() looks at among the `count` spans of the array from `at` on. */
 static bool search_holds(struct seals *s, const struct nmu_tables *t, enum sealed table, const struct nmu_span *array,
                          uint32_t at, uint32_t count, cw_process process)
 {
@@ -53,7 +53,7 @@ static bool grant_holds(struct seals *s, const struct nmu_tables *t, uint32_t ho
            search_holds(s, t, SEALED_SET_SPAN, sets->span, sets->list[home].at + grant->at, grant->spans, to->process);
 }
 
-/* Where the process lives, in the map. */
+/* Checks what tells, in the map, where the process lives. */
 static bool way_holds(struct seals *s, const struct nmu_tables *t, uint32_t place, const struct nmu_to *to)
 {
     const struct map *m = &t->map;

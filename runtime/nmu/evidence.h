@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * evidence.h - does everything that the check of this packet is going to read bear its seal? (NMU 6.2)
+ * evidence.h - does every entry that the check of this packet is going to read bear its seal? (NMU 6.2)
  *
- * Walks as nmu_check() does, which stays as it is: every entry it will look at is one that was looked at here, before.
- * So an index is used only when its entry holds, and the check never sees what somebody else wrote.
+ * Walks the tables as nmu_check() does, before it. So an index is used only when the entry that holds it bears its
+ * seal, and the check, which knows nothing of seals, never sees what somebody else wrote.
  */
 #ifndef NMU_EVIDENCE_H
 #define NMU_EVIDENCE_H

@@ -147,7 +147,7 @@ static enum wire_reason spans_judge(const struct job_grant *g)
     return WIRE_OK;
 }
 
-/* Takes one whole grant from r and judges it alone. */
+/* Reads one whole grant from r and judges it, apart from its neighbours. */
 static enum wire_reason grant_take(struct reader *r, struct job_grant *out)
 {
     const uint8_t *head = reader_take(r, JOB_RECORD_GRANT_BYTES);
@@ -177,12 +177,12 @@ static enum wire_reason grant_take(struct reader *r, struct job_grant *out)
     return spans_judge(&g);
 }
 
-/* The ports that the grants for one remote job have named so far: a set, and the way to empty it again. */
+/* The ports that the grants for one remote job have named so far: a set, and the list by which it is emptied. */
 struct port_set {
     uint64_t word[65536 / 64];
 };
 
-/* Adds the grant's ports. False: one was in. */
+/* Adds the grant's ports. False: one of them was in the set. */
 static bool ports_add(struct port_set *set, const struct job_grant *g)
 {
     for (unsigned i = 0; i < g->ports; i++) {

@@ -80,7 +80,7 @@ struct job_grant {
     const uint8_t *span_bytes, *port_bytes;
 };
 
-/* Judges size bytes as a whole record. *out only with WIRE_OK. Linear. */
+/* Decodes a whole record of `size` bytes. Writes *out only with WIRE_OK. Linear. */
 CW_MUST_CHECK enum wire_reason job_record_decode(const uint8_t *bytes, size_t size, struct job_record *out);
 
 /* Item i of a decoded record, below its count. O(1). */
@@ -88,7 +88,7 @@ struct job_range job_record_range(const struct job_record *r, unsigned i);
 struct job_port job_record_port(const struct job_record *r, unsigned i);
 struct job_span job_grant_span(const struct job_grant *g, unsigned i);
 cw_port job_grant_port(const struct job_grant *g, unsigned i);
-/* Reads the grant at *at (first r->grant_bytes) and moves *at behind it; asked r->grants times at most. */
+/* Reads the grant at *at, which begins as r->grant_bytes, and moves *at behind it. At most r->grants times. */
 struct job_grant job_record_next_grant(const uint8_t **at);
 
 /*
@@ -103,10 +103,10 @@ struct job_record_writer {
 void job_record_begin(struct job_record_writer *w, uint8_t *room, size_t size, const struct job_record *head);
 void job_record_put_range(struct job_record_writer *w, const struct job_range *range);
 void job_record_put_port(struct job_record_writer *w, cw_port port, const char *name);
-/* spans or ports NULL: all of them. */
+/* spans NULL: all processes; ports NULL: all ports. */
 void job_record_put_grant(struct job_record_writer *w, cw_job job, const struct job_span *spans, unsigned span_count,
                           const cw_port *ports, unsigned port_count);
-/* WIRE_TRUNCATED: no room. *size the bytes of the record. */
+/* Gives the bytes of the record in *size. WIRE_TRUNCATED: there was no room; else as job_record_decode(). */
 CW_MUST_CHECK enum wire_reason job_record_finish(struct job_record_writer *w, size_t *size);
 
 #endif

@@ -44,7 +44,7 @@ static uint32_t home_of(const struct map *m, cw_job job)
     return (uint32_t)((job * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & m->slot_mask;
 }
 
-/* The slot of a job, or the empty one where it would be. */
+/* The slot of a job, or the empty slot where it would be inserted. */
 static uint32_t slot_of(const struct map *m, cw_job job)
 {
     uint32_t at = home_of(m, job);
@@ -95,7 +95,7 @@ void map_give(struct map *m, uint32_t place)
     m->used--;
 }
 
-/* A single range stands in the door itself. */
+/* A single range stands in the door itself, without a list. */
 static uint32_t listed(uint32_t ranges)
 {
     return ranges == 1 ? 0 : ranges;

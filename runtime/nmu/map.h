@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * map.h - the job mapping table (NMU 4.1, 6.3): the jobs this server has to know, and the servers their processes live
- * on.
+ * map.h - the job mapping table (NMU 4.1, 6.3): the jobs that this server has to know, and the servers on which their
+ * processes live.
  *
  * A job has a place here while it is resident or a resident job may reach it, and no longer: what a server does not
- * hold it cannot leak or corrupt (NMU 6.2). A place is a number that stays the job's as long as it has one; the
- * privilege table keeps it, so that the check of a packet goes to the job without looking for it.
+ * hold it cannot leak or corrupt (NMU 6.2; nmu rule 8). A place is a number that stays the job's as long as it has one.
+ * The privilege table keeps the place, so that the check of a packet goes to the remote job without a search.
  */
 #ifndef NMU_MAP_H
 #define NMU_MAP_H
@@ -15,10 +15,10 @@
 enum { MAP_JOBS_MAX = 32767 }; /* places are 15 bits of a key (privilege.h) */
 #define MAP_NONE UINT32_MAX
 
-/* Where a job's processes live: all that the check of a packet reads of the remote job, four to a line of cache. */
+/* Where a job's processes live: all that a check reads of the remote job; four of these fill a cache line. */
 struct map_door {
-    struct nmu_span only; /* when there is one range */
-    uint16_t ranges;      /* else they are a list in the map's spans */
+    struct nmu_span only; /* the range, when there is one */
+    uint16_t ranges;      /* how many; more than one are a list in map.ranges */
     bool known;           /* the job's record is here, and it is not destroyed */
 };
 
@@ -26,9 +26,9 @@ struct map_job {
     cw_job job;         /* 0: a free place */
     bool ruled;         /* resident, and its grants are here */
     uint32_t residents; /* speakers of the job */
-    uint32_t wanted;    /* privileges that lead to it */
-    uint32_t rules;     /* privileges it has itself */
-    uint64_t version;   /* of the record taken in last, also of a destroyed one; 0: none yet */
+    uint32_t wanted;    /* privileges of resident jobs that name it */
+    uint32_t rules;     /* privileges that it has itself */
+    uint64_t version;   /* of the record taken in last, also that of a destroyed job; 0: none yet */
     uint64_t generation;
 };
 
@@ -37,7 +37,7 @@ struct map {
     struct map_door *door; /* by place */
     uint32_t *slot;        /* open addressing over jobs: place + 1, 0 empty; at most half full */
     uint32_t slot_mask;
-    uint32_t jobs; /* places there are */
+    uint32_t jobs; /* how many places there are */
     uint32_t used;
     struct spans ranges; /* owner: the place */
 };
@@ -49,12 +49,12 @@ size_t map_bytes(const struct map *m);
 
 /* The place of a job, or MAP_NONE. */
 uint32_t map_find(const struct map *m, cw_job job);
-/* As map_find(), after giving it a place if it has none; MAP_NONE: full. */
+/* As map_find(), but gives the job a place if it has none. MAP_NONE: the map is full. */
 uint32_t map_take(struct map *m, cw_job job);
-/* Takes the place, which nobody needs any more, back. */
+/* Frees a place that nobody needs any more. */
 void map_give(struct map *m, uint32_t place);
 
-/* True when the place's job may have so many ranges. */
+/* True when there is room for so many ranges of the place's job. */
 bool map_fits(const struct map *m, uint32_t place, uint32_t ranges);
 /*
  * Ends the job's ranges and gives count unwritten ones (they must fit), the caller's to fill. Borrowed until the next

@@ -73,7 +73,7 @@ void nmu_clear(struct nmu *n)
     seals_clear(&n->seals, &n->tables);
 }
 
-/* What is changed is sealed anew, and what somebody else wrote must not be. */
+/* A change seals all entries anew, and must not seal what somebody else wrote: that is looked for first. */
 static struct nmu_tables *begin_change(struct nmu *n)
 {
     if (n->seals.tag != NULL && !seals_hold_all(&n->seals, &n->tables)) {
@@ -91,7 +91,7 @@ static void end_change(struct nmu *n)
 
 /* ---- What the tables say of one resident job --------------------------------------------------------------------- */
 
-/* Ends its privileges. The jobs they led to keep their places until sweep(). */
+/* Removes the job's privileges. The jobs that they led to keep their places until sweep(). */
 static void unrule(struct nmu_tables *t, uint32_t home)
 {
     struct map_job *job = &t->map.job[home];
@@ -105,7 +105,7 @@ static void unrule(struct nmu_tables *t, uint32_t home)
     job->ruled = false;
 }
 
-/* The places of jobs that nobody here needs are free again. */
+/* Frees the places of jobs that nobody here needs. */
 static void sweep(struct map *m)
 {
     for (uint32_t place = 0; place < m->jobs; place++) {
@@ -116,7 +116,7 @@ static void sweep(struct map *m)
     }
 }
 
-/* What a record's grants take up. */
+/* The room that a record's grants need. */
 struct needs {
     uint32_t privileges;
     uint32_t spans;
@@ -152,7 +152,7 @@ static bool fits(const struct nmu_tables *t, uint32_t home, const struct job_rec
            needs.strangers <= t->map.jobs - t->map.used && spans_fit(&t->privilege.sets, home, needs.spans);
 }
 
-/* Adds one grant; the spans of its set, when it is not of all processes, at list[*used]. */
+/* Adds one grant. The spans of its set, unless it covers all processes, go to list[*used]. */
 static void rule_grant(struct nmu_tables *t, uint32_t home, const struct job_grant *g, struct nmu_span *list,
                        uint32_t *used)
 {

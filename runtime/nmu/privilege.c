@@ -58,8 +58,8 @@ struct privilege_entry *privilege_any_of(const struct privilege *p, uint32_t hom
 }
 
 /*
- * What follows the hole and would no longer be found moves into it; so a walk that removes looks at the same slot
- * again.
+ * An entry behind the hole that would no longer be found moves into it. So a walk that removes entries looks at the
+ * same slot again.
  */
 void privilege_remove(struct privilege *p, struct privilege_entry *entry)
 {

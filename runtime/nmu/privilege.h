@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * privilege.h - the privilege tables of all resident jobs (NMU 3, table 2; 4.1): one hash of (resident job, remote job,
- * port), and beside it (.., any port), to the set of processes that may be reached so.
+ * privilege.h - the privilege tables of all resident jobs (NMU 3, table 2; 4.1): one hash from (resident job, remote
+ * job, port), and from (resident job, remote job, any port), to the set of processes that may be reached.
  *
- * An entry is 16 bytes: grants to all processes need no more, the lists of the others are in `sets`. A resident job is
- * named by its place in the map, a remote one by number, and its place stands in the entry. Open addressing, at most
- * half taken: a question is mostly one probe, and the processor can foretell that (at five eighths a check among 10,000
- * grants took 12.9 ns, so 9.2); two questions where the grant is of all ports.
+ * An entry is 16 bytes. A grant to all processes needs no more; the lists of the others are in `sets`. A resident job
+ * is named by its place in the map; a remote job by its number, and the entry holds its place. Open addressing, at most
+ * half taken: a question is mostly one probe, and the processor predicts that well (at five eighths taken a check among
+ * 10,000 grants took 12.9 ns, at one half 9.2 ns). A grant of all ports takes two questions.
  */
 #ifndef NMU_PRIVILEGE_H
 #define NMU_PRIVILEGE_H
@@ -16,7 +16,7 @@
 struct privilege_entry {
     uint64_t key;    /* 0: empty */
     uint16_t remote; /* place of the remote job in the map */
-    uint16_t spans;  /* 0: all processes, those to come too; else so many of the resident job's list, from `at` on */
+    uint16_t spans;  /* of the resident job's list, from `at` on; 0: all processes, also those to come */
     uint32_t at;
 };
 

@@ -35,7 +35,7 @@ static uint32_t home_of(const struct receive *r, cw_job job, cw_process process,
     return (uint32_t)(key >> 32) & r->mask;
 }
 
-/* The slot of the port, or the empty one where it would be. */
+/* The slot of the port, or the empty slot where it would be inserted. */
 static uint32_t slot_of(const struct receive *r, cw_job job, cw_process process, cw_port port)
 {
     uint32_t at = home_of(r, job, process, port);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * receive.h - the receive table (NMU 4.4): which template says where a message for (job, process, port) goes. Templates
- * are numbers here; what they are comes with attached processes.
+ * receive.h - the receive table (NMU 4.4): which template says where a message for (job, process, port) goes. Here a
+ * template is a number; what templates are comes with attached processes.
  */
 #ifndef NMU_RECEIVE_H
 #define NMU_RECEIVE_H
@@ -26,11 +26,11 @@ CW_MUST_CHECK int receive_open(struct receive *r, uint32_t limit);
 void receive_close(struct receive *r);
 size_t receive_bytes(const struct receive *r);
 
-/* The port of the process is served by that template from now on, by none when it is 0. -ENOSPC. */
+/* From now on that template serves the port of the process; 0: none does. -ENOSPC. */
 CW_MUST_CHECK int receive_set(struct receive *r, cw_job job, cw_process process, cw_port port, uint32_t template_id);
 /* 0: no template. O(1). */
 uint32_t receive_find(const struct receive *r, cw_job job, cw_process process, cw_port port);
-/* The process has gone: all its templates. Linear in the table. */
+/* Removes all templates of a process, which is gone. Linear in the table. */
 void receive_end(struct receive *r, cw_job job, cw_process process);
 
 #endif

@@ -11,7 +11,9 @@ int response_open(struct response_table *r, uint32_t limit, uint32_t quota, uint
 {
     CHECK(quota >= 1);
     *r = (struct response_table){.quota = quota, .salt = salt, .counts_mask = 1};
-    /* A requester and a job for each right at most: then half full, so that probes are short. */
+    /*
+     * Each right counts for one requester and one job at most. Then the table is half full, so that probes are short.
+     */
     while (r->counts_mask < 4 * limit) {
         r->counts_mask = r->counts_mask << 1;
     }
@@ -31,7 +33,7 @@ size_t response_bytes(const struct response_table *r)
     return expiry_bytes(&r->table) + (r->counts != NULL ? (r->counts_mask + 1) * sizeof *r->counts : 0);
 }
 
-/* As one number that is not 0: a keyed digest, so that nobody can choose two that meet. */
+/* Identity as one number that is not 0: a keyed digest, so that nobody can choose two identities with one number. */
 static uint64_t one_number(const uint64_t *words, size_t count)
 {
     uint64_t who = digest_of_words(words, count);
@@ -50,7 +52,7 @@ static uint64_t job_is(const struct response_table *r, cw_job job)
     return one_number(words, sizeof words / sizeof *words);
 }
 
-/* The place of a requester's count, or the empty one where it would be. */
+/* The place of a requester's count, or the empty place where it would be inserted. */
 static uint32_t place_of(const struct response_table *r, uint64_t who)
 {
     uint32_t at = (uint32_t)who & r->counts_mask;
@@ -60,7 +62,7 @@ static uint32_t place_of(const struct response_table *r, uint64_t who)
     return at;
 }
 
-/* Empties a place and moves those behind it that would no longer be found. */
+/* Empties a place, and moves up the entries behind it that would no longer be found. */
 static void empty_place(struct response_table *r, uint32_t hole)
 {
     for (uint32_t at = (hole + 1) & r->counts_mask; r->counts[at].who != 0; at = (at + 1) & r->counts_mask) {

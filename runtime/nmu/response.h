@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * response.h - the response table: one-time rights of local services to answer a request (NMU 4.2; semantics 7.4).
+ * response.h - the response table: one-time rights of local services to answer a request (NMU 4.2; nmu rules 4 and 5).
  *
- * Guarantee: a right is used at most once, only by the service it was given to, and not after its time; one requester
- * never has more than the quota of them open here, and a right is given only while all requesters of its job have fewer
- * than are free. So no client fills a server's table, and no job does from however many servers: alone it gets half,
- * and whoever comes next half of what is left. Rights are named by handles (base/expiry.h) that are never 0. Numbers
- * in, numbers out: knows no packet.
+ * Guarantee: a right is used at most once, only by the service it was given to, and not after its time. One requester
+ * never has more than the quota of rights open here, and a right is given only while all requesters of its job together
+ * have fewer than are free. So no client fills a server's table, and no job does from however many servers: one job
+ * alone gets half, and the next one half of what is left. Rights are named by handles (base/expiry.h) that are never 0.
+ * Numbers in, numbers out: knows no packet.
  */
 #ifndef NMU_RESPONSE_H
 #define NMU_RESPONSE_H
@@ -16,7 +16,7 @@
 
 enum { RESPONSE_PATH_BYTES = EXT_PATH_WORDS_MAX * EXT_WORD_BYTES };
 
-/* Who asked: the sender of the request as its NMU stamped it. */
+/* The sender of a request, as its NMU stamped it. */
 struct response_requester {
     cw_job job;
     cw_process process;
@@ -34,7 +34,9 @@ struct response_right {
     uint8_t service;
 };
 
-/* How many rights each requester has, and each requesting job: open addressing, allocated with the first right. */
+/*
+ * How many rights a requester, or a requesting job, has. In a table of open addressing, allocated with the first right.
+ */
 struct response_count {
     uint64_t who; /* 0: empty */
     uint32_t rights;
@@ -54,23 +56,21 @@ void response_close(struct response_table *r);
 size_t response_bytes(const struct response_table *r);
 
 /*
- * Opens a right for a service until `until`. Gives the right, whose path the caller may fill, or NULL: the table is
- * full, the requester is at its quota, its job has its share, or no memory.
+ * Opens a right for a service, until `until`. Gives the right, whose path the caller may fill, or NULL: the table is
+ * full, the requester is at its quota, its job has its share, or there is no memory.
  */
 struct response_right *response_open_right(struct response_table *r, unsigned service,
                                            const struct response_requester *requester,
                                            const struct ext_request *request, cw_time until);
 /* Borrows the right of that handle if the service has it; NULL: used, timed out, never was, or another's. */
 struct response_right *response_find(const struct response_table *r, unsigned service, uint32_t handle);
-/* Takes the right: it has been used. */
+/* Ends the right: it has been used. */
 void response_end(struct response_table *r, struct response_right *right);
-/* Ends all rights that are due at now, or all of one service. */
+/* Ends all rights whose time is over. */
 void response_expire(struct response_table *r, cw_time now);
+/* Ends all rights of one service. */
 void response_end_all(struct response_table *r, unsigned service);
-/*
- * Ends the rights to answer requests of a server: it is gone, and with it whoever asked. Linear in the rights that are
- * open.
- */
+/* Ends the rights to answer requests from a server, which is gone. Linear in the open rights. */
 void response_end_of(struct response_table *r, cw_server requester);
 
 static inline cw_time response_wake(const struct response_table *r)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * seals.h - a keyed tag for each entry of the tables that decide, in an array of their own (NMU 6.2, the first of its
- * two ways): who writes to an entry without the key is not stopped, but found out.
+ * two ways): whoever writes to an entry without the key is not stopped, but found out.
  *
  * A seal is SipHash-2-4 with 128 bits over (table, index, all bytes of the entry): an entry that was moved, or another
- * one's, does not bear it either. It says nothing about time: an entry put back together with its own old seal holds.
- * Covered are entries, not the pointers and sizes they hang on. Why not HMAC: docs/nmu.md.
+ * entry's bytes, do not bear it either. A seal says nothing about time: an entry put back together with its own old
+ * seal holds. Entries are covered, not the pointers and sizes of the tables. docs/nmu.md says why this is not HMAC.
  */
 #ifndef NMU_SEALS_H
 #define NMU_SEALS_H
@@ -41,12 +41,12 @@ CW_MUST_CHECK int seals_open(struct seals *s, const struct siphash_key *key, con
 void seals_close(struct seals *s);
 size_t seals_bytes(const struct seals *s);
 
-/* Seals every entry as it is now: after a change, which began with seals_hold_all(). Linear. */
+/* Seals every entry as it is now: at the end of a change that began with seals_hold_all(). Linear. */
 void seals_write(struct seals *s, const struct nmu_tables *t);
-/* True when there is such an entry and it bears its seal; else it is counted. */
+/* True when there is such an entry and it bears its seal; otherwise counts it in s->found. */
 bool seals_hold(struct seals *s, const struct nmu_tables *t, enum sealed table, uint32_t index);
 bool seals_hold_all(struct seals *s, const struct nmu_tables *t);
-/* Looks at so many entries, after those of the last time; how many of them were bad. */
+/* Looks at the next `entries` entries; gives how many did not bear their seal. */
 uint32_t seals_sweep(struct seals *s, const struct nmu_tables *t, uint32_t entries);
 /* Empties the tables: default deny. */
 void seals_clear(struct seals *s, struct nmu_tables *t);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spans.h - many small sorted lists of process ranges in one array: which processes a grant covers, on which servers
- * they live.
+ * spans.h - many small sorted lists of process ranges in one array: which processes a grant covers, and on which
+ * servers processes live.
  *
- * Owners are numbers; each has at most one list. Lists change seldom and are read for every packet, so a list is dense
- * and a change moves those behind it: O(all). Numbers only.
+ * Owners are numbers; each has at most one list. Lists change seldom and are read for every packet, so they stand
+ * densely, and a change moves all lists behind it: O(all). Numbers only.
  */
 #ifndef NMU_SPANS_H
 #define NMU_SPANS_H
 
 #include "cubeway/types.h"
 
-/* Processes first..last; the first lives on `server` (0 where that is not the question). */
+/* Processes first..last; the first lives on `server` (0 in sets of grants, where servers do not matter). */
 struct nmu_span {
     cw_process first, last;
     cw_server server;
@@ -33,8 +33,8 @@ size_t spans_bytes(const struct spans *s);
 /* True when the owner's list may become count long. */
 bool spans_fit(const struct spans *s, uint32_t owner, uint32_t count);
 /*
- * Ends the owner's list and gives it one of count unwritten spans (it must fit), the caller's to fill. Borrowed until
- * the next change.
+ * Ends the owner's list and gives it a new one of `count` spans (spans_fit() must hold), which the caller fills.
+ * Borrowed until the next change.
  */
 struct nmu_span *spans_replace(struct spans *s, uint32_t owner, uint32_t count);
 

@@ -41,17 +41,17 @@ struct bench_plan {
     bool untracked;
 };
 
-/* All since the last reset. Offered were sent + refused + unreachable + skipped. */
+/* Counted since the last reset. The load offered is sent + refused + unreachable + skipped. */
 struct bench_stats {
     uint64_t sent;
     uint64_t refused;     /* no room in the queue or in memory */
     uint64_t unreachable; /* nobody in view, or link down */
-    uint64_t skipped;     /* the server was so late that they were given up */
+    uint64_t skipped;     /* given up, because the server was too late with them */
     uint64_t received, bytes;
-    uint64_t lost; /* numbers passed over and not seen since: what is still under way, too, but not a stream's end */
-    uint64_t duplicated; /* among received */
+    uint64_t lost; /* numbers passed over and not seen since; also what is still under way, but not a stream's end */
+    uint64_t duplicated; /* of those received */
     uint64_t reordered;  /* came after a higher number of their stream; not for keys */
-    uint64_t old;        /* too late to tell which */
+    uint64_t old;        /* too late to tell whether duplicated or reordered */
     uint64_t malformed;
     uint64_t hops_sum, hops_max;
     int64_t latency_sum_ns, latency_min_ns, latency_max_ns; /* sender's clock to ours: one clock, or no meaning */
@@ -70,10 +70,7 @@ struct bench_api {
     void (*reset)(cw_svc *peer);
     void (*stats)(cw_svc *peer, struct bench_stats *out);
     void (*link_stats)(cw_svc *peer, cw_link link, struct bench_link_stats *out);
-    /*
-     * Every packet of a run that arrives from now on is told, within its upcall; rx is borrowed for the call. NULL ends
-     * it.
-     */
+    /* Calls told() for every packet of a run that arrives from now on, within its upcall; lends rx. NULL ends it. */
     void (*watch)(cw_svc *peer, void (*told)(void *context, const cw_rx *rx, uint32_t number), void *context);
 };
 

@@ -17,16 +17,18 @@ enum { FLAG_TRACKED = 1 };
 static const uint32_t magic = 0x43574265; /* "CWBe" */
 
 enum {
-    WINDOWS_BITS =
-        64 * 1024, /* of one server: few servers have wide windows, since one sender's packets then come thick */
+    /*
+     * Bits of all windows of a server. The fewer servers, the wider each window: one sender's packets then come thick.
+     */
+    WINDOWS_BITS = 64 * 1024,
     WINDOW_BITS_MIN = 64,
     DRAWS_MAX = 64,   /* destinations tried, when many servers are down */
     FILL_MAX = 4096,  /* packets queued at one go */
     BURST_MAX = 1024, /* packets of one tick */
 };
-static const cw_span tick_least = {10 * 1000};       /* beats that are closer than this are sent together */
-static const cw_span late_most = {20 * 1000 * 1000}; /* later than this: passed over */
-static const cw_span refill_after = {1000 * 1000};
+static const cw_span tick_least = CW_US(10); /* beats closer than this are sent together */
+static const cw_span late_most = CW_MS(20);  /* later than this: passed over */
+static const cw_span refill_after = CW_MS(1);
 static const uint64_t rate_max = UINT64_C(1000) * 1000 * 1000 * 1000 * 1000;
 static const uint64_t ns_per_s = 1000 * 1000 * 1000;
 
@@ -50,7 +52,7 @@ static cw_packet *new_packet(cw_svc *s, struct engine *e, uint32_t number)
     return p;
 }
 
-/* Counts what became of a send: takes p when it was refused. True: it is on its way. */
+/* Counts the result of a send, and frees p when it was refused. True: the packet is on its way. */
 static bool settle(cw_svc *s, struct engine *e, cw_packet *p, int rc)
 {
     if (rc >= 0) {
@@ -105,7 +107,7 @@ static cw_to over_link(const cw_svc *s, cw_link link, cw_server process)
     return (cw_to){.kind = CW_TO_LINK, .job = cw_job_of(s), .link = link, .process = process};
 }
 
-/* The link in use with least in the queue, so that a slow one keeps no other waiting. CW_LINK_SELF: none is up. */
+/* The link in use with the fewest packets queued, so that a slow link delays no other. CW_LINK_SELF: none is up. */
 static cw_link emptiest_link(const cw_svc *s, const struct engine *e, cw_server *neighbour)
 {
     cw_link best = CW_LINK_SELF;
@@ -144,7 +146,7 @@ static int send_over_link(cw_svc *s, struct engine *e, cw_link link, cw_server n
 
 static void refill(cw_svc *s, void *state, void *arg);
 
-/* Fills the queue until it is full, when on_writable goes on; or no link is up, when the event of one does. */
+/* Fills the queue until it is full (on_writable then goes on) or no link is up (the event of a link then goes on). */
 static void fill_links(cw_svc *s, struct engine *e)
 {
     cw_server neighbour;
@@ -327,7 +329,7 @@ void engine_stop(cw_svc *s, struct engine *e)
 
 /* ---- Packets in -------------------------------------------------------------------------------------------------- */
 
-/* The window of a sender; .window NULL when there is no memory for any. */
+/* The window of a sender; its .window is NULL when there is no memory for windows. */
 static struct window_stream stream_of(struct engine *e, cw_server source)
 {
     if (e->windows == NULL) {
@@ -401,7 +403,7 @@ cw_verdict engine_packet(struct engine *e, cw_packet *p, const cw_rx *rx, cw_tim
     size_t length;
     const uint8_t *data = cw_packet_data(p, &length);
     struct bench_stats *stats = &e->stats;
-    /* Who sent it is the runtime's word; the record's must be the same, or the bytes are not those that were sent. */
+    /* The runtime vouches for the sender. If the record names another one, the bytes are not those that were sent. */
     if (length < BENCH_RECORD_BYTES || get_be32(data + AT_MAGIC) != magic || get_be32(data + AT_RUN) == 0 ||
         get_be32(data + AT_SOURCE) != rx->src_process || rx->src_process >= e->servers) {
         stats->malformed++;
@@ -441,7 +443,7 @@ void engine_reset(struct engine *e)
     }
 }
 
-/* After a reset one that was missing before may still come: then fewer than none are. */
+/* After a reset a packet that was missing before may still come: `missing` is then below 0, and nothing is lost. */
 static uint64_t lost(int64_t missing)
 {
     return missing > 0 ? (uint64_t)missing : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * engine.h - what bench does between its commands: packets out, packets in, and what is counted of them.
+ * engine.h - what bench does between its commands: sends packets, takes packets, and counts both.
  *
- * The service's state is one struct engine, zeroed by the host. Nothing here is told in words; bench.c does that.
+ * The service's state is one struct engine, zeroed by the host. bench.c reads and answers the commands.
  */
 #ifndef SERVICES_BENCH_ENGINE_H
 #define SERVICES_BENCH_ENGINE_H

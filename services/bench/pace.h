@@ -15,7 +15,7 @@ struct pace {
     uint64_t rest;        /* parts of a nanosecond, below den, that next is late by */
 };
 
-/* num and den from 1, and below 2^62. */
+/* A beat every num / den ns, the first at `first`; num and den are 1 or more, and below 2^62. */
 static inline struct pace pace_of(uint64_t num, uint64_t den, cw_time first)
 {
     return (struct pace){.next = first, .num = num, .den = den, .whole = num / den, .part = num % den};
@@ -31,7 +31,7 @@ static inline void pace_step(struct pace *p)
     }
 }
 
-/* Passes over every beat before `to`, at once. Gives how many. */
+/* Passes over every beat before `to` at once. Gives how many there were. */
 static inline uint64_t pace_skip(struct pace *p, cw_time to)
 {
     if (!cw_time_before(p->next, to)) {

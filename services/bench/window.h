@@ -34,7 +34,7 @@ struct window_stream {
     uint32_t width; /* a power of two, 64..WINDOW_BITS_MAX */
 };
 
-/* Notes a number of run (not 0). After WINDOW_GAP *missing (else untouched) are those that were passed over. */
+/* Notes a number of run (not 0). WINDOW_GAP: *missing is how many numbers were passed over; else it is untouched. */
 enum window_note window_note(struct window_stream stream, uint32_t run, uint32_t number, uint32_t *missing);
 
 #endif

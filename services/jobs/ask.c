@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ask.c - `explain` and `audit`: what the NMUs of other servers say. May A reach B is asked where A lives, for only
- * there it is decided; who was refused what is asked everywhere.
+ * ask.c - `explain` and `audit`: what the NMUs of other servers say. `explain` asks the server where the source lives
+ * whether a packet would be let in, because only that server decides it; `audit` asks all servers what they refused.
  */
 #include "services/jobs/jobs_internal.h"
 
@@ -73,7 +73,7 @@ static int call(struct jobs *j, cw_server to, struct jobs_frame *frame, cw_reply
     return 0;
 }
 
-/* The answer in a reply; false: it is none. */
+/* Decodes a reply; false: it is not a frame of that kind. */
 static bool answer(const struct jobs *j, int status, cw_packet *reply, unsigned kind, struct jobs_frame *out)
 {
     size_t size;
@@ -93,7 +93,6 @@ static void tell_row(const struct denied_row *row, cw_request *r)
 
 /* ---- Answering --------------------------------------------------------------------------------------------------- */
 
-/* Sends an answer made of the frame and count rows behind it; takes the packet that asked. */
 static const struct nmu *nmu_here(const struct jobs *j)
 {
     return j->desk != NULL ? j->desk->nmu(j->desk->node) : NULL;
@@ -162,7 +161,7 @@ void jobs_give_rows(struct jobs *j, uint32_t number, cw_packet *p, const struct 
 
 /* ---- explain ----------------------------------------------------------------------------------------------------- */
 
-/* The grant of the source's record that speaks of the destination's job and port, in words. */
+/* Tells, in words, the grant of the source's record that covers the destination's job and port. */
 static void tell_entry(const struct jobs *j, const struct jobs_asking *a)
 {
     const struct records_item *item = records_find(&j->records, a->row.source_job);
@@ -219,7 +218,7 @@ static void explained(cw_svc *s, void *state, void *arg, int status, cw_packet *
     drop(j, a);
 }
 
-/* A colon-separated list of n numbers, the first a job. False: it is none. */
+/* Reads n numbers with colons between them, the first a job, the second perhaps "*". False: it is something else. */
 static bool read_end(const struct jobs *j, const char *word, unsigned n, uint64_t out[static 3], bool *key)
 {
     *key = false;
@@ -254,7 +253,7 @@ static bool read_end(const struct jobs *j, const char *word, unsigned n, uint64_
     return true;
 }
 
-/* Where a process lives: by its job's record, or it is a service's, whose processes are servers. */
+/* Where a process lives, by its job's record. Without one the job is a service, whose processes are the servers. */
 static cw_server home_of(const struct jobs *j, cw_job job, cw_process process)
 {
     const struct records_item *item = records_find(&j->records, job);
@@ -408,7 +407,7 @@ int jobs_command_audit(struct jobs *j, cw_request *r, int argc, const char *cons
 
 void jobs_ask_close(struct jobs *j)
 {
-    while (j->askings != NULL) { /* their calls have ended, and with them they: this is for those that had none */
+    while (j->askings != NULL) { /* those that had calls out have ended with their calls; these had none */
         cw_request_done(j->askings->request, -ECANCELED);
         drop(j, j->askings);
     }

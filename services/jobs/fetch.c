@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fetch.c - records from somebody who has them, one after the other and part by part, into room that was made when the
- * service opened. Nothing that was not asked for is put there, and nothing of it counts before the whole is signed.
+ * fetch.c - records from a server that has them, one after the other and part by part, into room that was made when the
+ * service opened. Only what was asked for is put there, and nothing of it counts before the signature of the whole was
+ * checked (jobs rules 1 and 6).
  */
 #include "services/jobs/jobs_internal.h"
 
@@ -17,7 +18,7 @@ static bool is_news(const struct jobs *j, const struct jobs_mark *mark)
     return mark->job != JOBS_JOB && records_judge(&j->records, mark, &fork) == RECORDS_NEWER;
 }
 
-/* The first is done with, whatever came of it. */
+/* Removes the first want, whatever came of it, and goes on. */
 static void drop_first(struct jobs *j)
 {
     struct jobs_fetch *f = &j->fetch;
@@ -50,7 +51,7 @@ static void part_came(cw_svc *s, void *state, void *arg, int status, cw_packet *
         drop_first(j);
         return;
     }
-    f->want[0].mark = frame.mark; /* it may have gone on since it was offered */
+    f->want[0].mark = frame.mark; /* the record may have changed since it was offered */
     f->total = frame.total;
     memcpy(f->room + f->got, frame.rest, frame.rest_size);
     f->got += (uint32_t)frame.rest_size;
@@ -91,7 +92,7 @@ static int fetch_part(struct jobs *j)
     return 0;
 }
 
-/* Begins with the first that is still news. */
+/* Begins to fetch the first record that is still news. */
 static void fetch_next(struct jobs *j)
 {
     struct jobs_fetch *f = &j->fetch;
@@ -101,7 +102,7 @@ static void fetch_next(struct jobs *j)
             f->busy = true;
             return;
         }
-        if (!is_news(j, &f->want[0].mark)) { /* it came otherwise: who wants to know of it is told */
+        if (!is_news(j, &f->want[0].mark)) { /* it came in another way: its origin gets the acknowledgement */
             struct records_item *item = records_find(&j->records, f->want[0].mark.job);
             if (item != NULL) {
                 jobs_owe(j, item, f->want[0].origin, f->want[0].ticket);
@@ -145,7 +146,7 @@ void jobs_want(struct jobs *j, const struct jobs_want *want)
                 w->origin = want->origin;
                 w->ticket = want->ticket;
             }
-            return; /* what is under way ends first; who knows more says so again */
+            return; /* the fetch under way ends first; who has a later record will offer it again */
         }
         *w = *want;
         return;
@@ -168,7 +169,7 @@ void jobs_give_part(struct jobs *j, uint32_t call, cw_packet *p, const struct jo
         cw_reply(j->svc, call, -ESTALE, NULL);
         return;
     }
-    size_t room = cw_mtu(j->svc) - jobs_frame_size(JOBS_PART) - 32; /* what an answer takes before its payload */
+    size_t room = cw_mtu(j->svc) - jobs_frame_size(JOBS_PART) - 32; /* bytes that an answer takes before its payload */
     size_t left = item->blob->size - offset, size = left < room ? left : room;
     struct jobs_frame part = {
         .kind = JOBS_PART,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gossip.c - from neighbour to neighbour. News is flooded: whoever takes it gives it to all neighbours but the one it
- * had it from. What a flood lost, and what was put while servers were apart, comes by hellos: on a link that comes up,
- * and in turn to one neighbour every two seconds. A hello is 24 bytes with a digest of all that is held; those who
- * differ tell one another what they hold, and each fetches what it lacks.
+ * gossip.c - from neighbour to neighbour (jobs rule 3). A new record is flooded: each server that takes it in gives it
+ * to all neighbours but the one it came from. Hellos bring what a flood lost, and what was put while servers were
+ * apart: a server says hello on a link that comes up, and to one neighbour in turn every two seconds. A hello is 24
+ * bytes with a digest of all that is held. Neighbours whose digests differ tell each other what they hold, and each
+ * fetches what it lacks.
  */
 #include "services/jobs/jobs_internal.h"
 
@@ -27,8 +28,8 @@ void jobs_give(struct jobs *j, cw_server to, const struct records_item *item, cw
 }
 
 /*
- * The neighbour over the link, when that is up; CW_SERVER_NONE: none, or there is a link before it that leads there
- * too.
+ * The neighbour over the link. CW_SERVER_NONE: the link is not up, or a link of a lower number leads to the same
+ * neighbour.
  */
 static cw_server neighbour(const struct jobs *j, cw_link link)
 {
@@ -73,7 +74,7 @@ void jobs_hello(struct jobs *j, cw_server to, bool answer)
     jobs_send(j, to, &frame);
 }
 
-/* All that is held, in as many packets as it takes. The jobs that they cover follow one another without a gap. */
+/* Sends the marks of all that is held, in as many packets as needed. Their ranges of jobs follow without a gap. */
 static void tell_all(struct jobs *j, cw_server to)
 {
     size_t room = cw_mtu(j->svc) - jobs_frame_size(JOBS_SUMMARY);
@@ -136,14 +137,14 @@ static void next_round(cw_svc *s, void *state, void *arg)
             break;
         }
     }
-    /* Not all at once: servers that started together would go on so. */
+    /* At a random time: servers that started together would otherwise say hello together for ever. */
     int64_t ms = JOBS_ROUND_MS / 2 + (int64_t)cw_random_below(s, JOBS_ROUND_MS);
     j->round = cw_timer_start(s, CW_MS(ms), next_round, NULL);
 }
 
 void jobs_start_rounds(struct jobs *j)
 {
-    if (j->host == NULL) { /* nothing can come of it */
+    if (j->host == NULL) { /* no record could be checked */
         return;
     }
     j->round = cw_timer_start(j->svc, CW_MS((int64_t)cw_random_below(j->svc, JOBS_ROUND_MS)), next_round, NULL);

@@ -3,13 +3,18 @@
  * jobs_internal.h - one instance of the service, and what its files know of one another. Only they include it.
  *
  *   jobs.c     the table: packets, events and commands go to the others
- *   packets.c  packets with one frame, made and sent     counts.c  what is counted
- *   take.c     a record that came: is it news? is it signed? then shelf, NMU, neighbours, disk, acknowledgement - in this order
+ *   take.c     a record that came: is it news? is it signed? then it is held, given to the NMU, to neighbours and to
+ *              the disk, and acknowledged, in this order
  *   gossip.c   from neighbour to neighbour: floods, and who lacks what
- *   fetch.c    records in parts, from one who has them
- *   put.c  `put`: a change until all have acknowledged it
+ *   fetch.c    records in parts, from a server that has them
+ *   put.c      `put`: a change until all servers in reach have acknowledged it
  *   show.c     `list`, `show`, `status`
  *   ask.c      `explain`, `audit`: what other servers' NMUs say
+ *   packets.c  packets with one frame, made and sent
+ *   counts.c   what is counted
+ *
+ * Leaves that know no struct of this header: wire (frames, marks), records (what is held), change (who has
+ * acknowledged). Rules are those of docs/services/jobs.md.
  */
 #ifndef SERVICES_JOBS_JOBS_INTERNAL_H
 #define SERVICES_JOBS_JOBS_INTERNAL_H
@@ -24,9 +29,9 @@
 #include <string.h>
 
 enum {
-    JOBS_TAKING = 16, /* records whose signature is being checked */
-    JOBS_WANTS = 64,  /* records to fetch */
-    JOBS_CHANGES = 8,
+    JOBS_TAKING = 16,      /* records whose signatures are being checked at one time */
+    JOBS_WANTS = 64,       /* records to fetch */
+    JOBS_CHANGES = 8,      /* puts under way */
     JOBS_ASKING = 8,       /* explain and audit under way */
     JOBS_ASK_BURST = 64,   /* servers asked again in one go */
     JOBS_ASK_SERVERS = 16, /* asked at one time by an audit */
@@ -57,15 +62,15 @@ struct jobs_asking;
 struct jobs_taking {
     struct jobs *jobs; /* NULL: free */
     struct jobs_mark mark;
-    cw_packet *packet; /* whose bytes they are, ours; or NULL */
+    cw_packet *packet; /* that the bytes are in, and that we own; or NULL */
     const uint8_t *bytes;
     size_t size;
-    cw_server from;   /* who has it anyway; CW_SERVER_NONE: nobody */
-    cw_server origin; /* who wants to know, when ticket is not 0 */
+    cw_server from;   /* has the record, so that it is not sent there; or CW_SERVER_NONE */
+    cw_server origin; /* gets the acknowledgement, when ticket is not 0 */
     uint64_t ticket;
-    bool fetched;         /* the bytes are the fetch's */
-    struct jobs_put *put; /* put here, or NULL */
-    int verdict;          /* of verify */
+    bool fetched;         /* the bytes are in jobs_fetch.room */
+    struct jobs_put *put; /* the command that put it here, or NULL */
+    int verdict;          /* what jobs_host.verify() returned */
 };
 
 struct jobs_want {
@@ -75,10 +80,10 @@ struct jobs_want {
 };
 
 struct jobs_fetch {
-    struct jobs_want want[JOBS_WANTS]; /* [0] is under way when busy */
+    struct jobs_want want[JOBS_WANTS]; /* the first is being fetched when busy */
     unsigned wants;
     bool busy;
-    cw_server overflow; /* had more than there was room for; CW_SERVER_NONE */
+    cw_server overflow; /* has more than there was room for in want; or CW_SERVER_NONE */
     uint32_t got, total;
     uint8_t *room; /* RECORDS_RECORD_MAX */
 };
@@ -94,16 +99,16 @@ struct jobs {
     struct records records;
     struct jobs_taking taking[JOBS_TAKING];
     struct jobs_fetch fetch;
-    struct records_blob *keeping; /* being stored; ours */
+    struct records_blob *keeping; /* being stored: our hold on it */
     cw_job keeping_job;
     int keeping_result;
     cw_timer *round;
-    cw_link turn; /* said hello last */
+    cw_link turn; /* that the last hello of a round left by */
     struct jobs_put *puts;
     unsigned put_count;
     struct jobs_asking *askings;
     unsigned asking_count;
-    uint8_t *stage; /* of a put in several commands */
+    uint8_t *stage; /* bytes that the next put begins with (`more`) */
     size_t staged;
     uint64_t count[JOBS_COUNTS];
     cw_counter *counter[JOBS_COUNTS];
@@ -122,27 +127,28 @@ void jobs_count(struct jobs *j, enum jobs_count what);
  */
 cw_packet *jobs_packet(struct jobs *j, struct jobs_frame *frame, size_t rest, uint8_t **at);
 cw_to jobs_to(const struct jobs *j, cw_server server);
-/* As jobs_packet(), to a server; not sent: somebody will ask again. */
+/* As jobs_packet(), and sends it to a server. A frame that cannot be sent is dropped: somebody will ask again. */
 void jobs_send(struct jobs *j, cw_server to, struct jobs_frame *frame);
 
 /* ---- take.c ------------------------------------------------------------------------------------------------------ */
 
 /*
- * A record came. 1: it is being checked, and the packet and the collect are its; else they are still the caller's: 0:
- * it is held; -ESTALE: one is held that wins; -EINPROGRESS: it is being checked; -EBADMSG, -ENOTSUP (no host), -EBUSY.
+ * Takes in a record that came. Gives 1: its signature is being checked, and packet and put are take.c's now. Else both
+ * are still the caller's: 0: the same record is held already; -ESTALE: a record that wins is held; -EINPROGRESS: the
+ * same bytes are being checked; -EBADMSG; -ENOTSUP: there is no host; -EBUSY.
  */
 CW_MUST_CHECK int jobs_take(struct jobs *j, const struct jobs_taking *what);
-/* The bytes of one more that was kept over a restart. */
+/* Takes in a record that was stored before a restart; jobs is a struct jobs. */
 void jobs_take_kept(void *jobs, const uint8_t *signed_record, size_t size);
-/* Somebody wants to be told that the item is held: now, or when it is kept. */
+/* Acknowledges the item to origin: now, or when it was tried to store it (rule 5). */
 void jobs_owe(struct jobs *j, struct records_item *item, cw_server origin, uint64_t ticket);
 void jobs_take_close(struct jobs *j);
 
 /* ---- gossip.c ---------------------------------------------------------------------------------------------------- */
 
-/* Gives the record, or the offer of it, to a server. */
+/* Sends a server the record, or an offer of one that does not fit a packet. */
 void jobs_give(struct jobs *j, cw_server to, const struct records_item *item, cw_server origin, uint64_t ticket);
-/* To all neighbours but one. */
+/* The same to all neighbours but `except`. */
 void jobs_flood(struct jobs *j, const struct records_item *item, cw_server except, cw_server origin, uint64_t ticket);
 void jobs_hello(struct jobs *j, cw_server to, bool answer);
 void jobs_heard_hello(struct jobs *j, cw_server from, const struct jobs_frame *frame);
@@ -153,19 +159,16 @@ void jobs_link_up(struct jobs *j, cw_link link);
 /* ---- fetch.c ----------------------------------------------------------------------------------------------------- */
 
 void jobs_want(struct jobs *j, const struct jobs_want *want);
-/* The one that was fetched has been judged. */
+/* The record that was fetched has been judged: goes on with the next. */
 void jobs_fetch_judged(struct jobs *j);
-/* Answers a FETCH; takes the packet. */
+/* Answers a FETCH. Takes the packet. */
 void jobs_give_part(struct jobs *j, uint32_t call, cw_packet *p, const struct jobs_frame *frame);
 
-/* ---- put.c --------------------------------------------------------------------------------------------------- */
+/* ---- put.c ------------------------------------------------------------------------------------------------------- */
 
 int jobs_command_put(struct jobs *j, cw_request *r, int argc, const char *const *argv);
 int jobs_command_more(struct jobs *j, cw_request *r, int argc, const char *const *argv);
-/*
- * What came of jobs_take(): 0: it is held, and this is the first flood's ticket; else why not. The collect may be gone
- * afterwards.
- */
+/* The result of jobs_take() for a put: 0: the record is held, or -errno. The put may have ended when this returns. */
 void jobs_put_taken(struct jobs *j, struct jobs_put *c, int rc);
 uint64_t jobs_put_ticket(const struct jobs_put *c);
 void jobs_put_ack(struct jobs *j, cw_server from, uint64_t ticket, const struct jobs_mark *mark, unsigned word);
@@ -177,14 +180,14 @@ void jobs_put_close(struct jobs *j);
 int jobs_command_list(struct jobs *j, cw_request *r);
 int jobs_command_show(struct jobs *j, cw_request *r, int argc, const char *const *argv);
 int jobs_command_status(struct jobs *j, cw_request *r);
-/* A job by number or by name; 0: there is none of that name here. Length bytes of text. */
+/* The job of that number or name, `length` bytes of text. 0: no record of that name is held here. */
 cw_job jobs_named(const struct jobs *j, const char *text, size_t length);
 
 /* ---- ask.c ------------------------------------------------------------------------------------------------------- */
 
 int jobs_command_explain(struct jobs *j, cw_request *r, int argc, const char *const *argv);
 int jobs_command_audit(struct jobs *j, cw_request *r, int argc, const char *const *argv);
-/* Answer an ASK or an AUDIT; take the packet. */
+/* Answer an ASK or an AUDIT. Take the packet. */
 void jobs_say(struct jobs *j, uint32_t call, cw_packet *p, const struct jobs_frame *frame);
 void jobs_give_rows(struct jobs *j, uint32_t call, cw_packet *p, const struct jobs_frame *frame);
 void jobs_ask_close(struct jobs *j);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * put.c - `put`: a change, from the operator's bytes until nobody who can send does so by an older record.
- * Acknowledgements come by themselves; the silent are given the record again, and who is in reach is looked at again
- * every few milliseconds while anybody is.
+ * put.c - `put`: a change, from the operator's bytes until nobody who can send does so by an older record (jobs rule
+ * 4). Acknowledgements come by themselves. Silent servers are given the record again, and every few milliseconds who is
+ * in reach is looked at again, until the change is complete.
  */
 #include "services/jobs/jobs_internal.h"
 
@@ -22,7 +22,7 @@ struct jobs_put {
     struct jobs *jobs;
     struct jobs_put *next;
     cw_request *request; /* NULL: answered */
-    uint8_t *bytes;      /* of the record, until it is judged */
+    uint8_t *bytes;      /* of the signed record, until jobs_take() has judged it */
     size_t size;
     uint64_t wait, timeout_ms, rows;
     struct change change; /* once it is open */
@@ -37,7 +37,7 @@ uint64_t jobs_put_ticket(const struct jobs_put *c)
 }
 
 /*
- * A server that has lost the others may not speak for them: that they are out of its reach says nothing of what they
+ * A server that is in no view may not speak for the others: that they are out of its reach says nothing about what they
  * may send.
  */
 static bool is_complete(const struct jobs *j, const struct jobs_put *c)
@@ -169,7 +169,7 @@ void jobs_put_ack(struct jobs *j, cw_server from, uint64_t ticket, const struct 
             continue;
         }
         if (change_complete(&c->change)) {
-            look(j, c); /* by now */
+            look(j, c); /* who is in reach may have changed */
         }
         if (is_complete(j, c)) {
             finish(j, c, 0);
@@ -301,8 +301,8 @@ static bool is_option(const char *word)
 }
 
 /*
- * The words stand for themselves, or for the end of what was staged: perhaps by somebody else, who gave up or is not
- * done.
+ * A whole record in the words stands for itself. Other words continue what was staged, by whomever: bytes that another
+ * operator staged and left are not to spoil a put.
  */
 static void join_staged(struct jobs *j, struct jobs_put *c, size_t got)
 {
@@ -410,7 +410,7 @@ int jobs_command_put(struct jobs *j, cw_request *r, int argc, const char *const 
         .put = c,
     };
     rc = jobs_take(j, &taking);
-    if (rc == 0) { /* held already: who else holds it is asked all the same */
+    if (rc == 0) { /* held here already: whether the others hold it is asked all the same */
         uint64_t ticket = c->change.ticket;
         struct records_item *item = records_find(&j->records, c->change.mark.job);
         jobs_put_taken(j, c, 0);

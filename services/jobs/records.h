@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * records.h - the signed job records that a server holds: of each job the one that wins (wire.h, struct jobs_mark),
- * destroyed ones too.
+ * also those of destroyed jobs.
  *
- * Guarantee: what is held of a job only ever goes up in the order of marks. So two shelves that were offered the same
- * records, in any order and however often, hold the same; and a record of a destroyed job does not bring it back.
+ * Guarantee (jobs rule 2): what is held of a job only ever goes up in the order of marks. So two servers that were
+ * offered the same records, in any order and however often, hold the same; and a record of a destroyed job does not
+ * bring it back.
  *
- * Bounded in jobs and in bytes. Knows no signature: whoever puts a record has checked it. One thread.
+ * Bounded in jobs and in bytes. Knows no signature: the caller has checked it. One thread.
  */
 #ifndef SERVICES_JOBS_RECORDS_H
 #define SERVICES_JOBS_RECORDS_H
@@ -17,10 +18,10 @@
 enum {
     RECORDS_JOBS_MAX = 4096,
     RECORDS_BYTES_MAX = 16 << 20,
-    RECORDS_RECORD_MAX = 256 << 10, /* one, with its signature: some 15,000 grants */
+    RECORDS_RECORD_MAX = 256 << 10, /* bytes of one record with its signature: some 15,000 grants */
 };
 
-/* Bytes that several may be reading; gone with the last of them. */
+/* Bytes of a record with several holders: freed with the last hold. */
 struct records_blob {
     unsigned holders;
     size_t size;     /* the record and its signature */
@@ -31,10 +32,10 @@ void records_release(struct records_blob *blob); /* NULL is allowed */
 
 struct records_item {
     struct jobs_mark mark;
-    struct records_blob *blob; /* the shelf's hold */
-    bool kept;                 /* it outlives a restart */
-    bool tried;                /* to keep it */
-    uint64_t owed;             /* a ticket whose origin waits for our word; 0: none */
+    struct records_blob *blob; /* one hold is the item's */
+    bool kept;                 /* stored: it outlives a restart */
+    bool tried;                /* storing it has ended, well or not */
+    uint64_t owed;             /* the ticket of an acknowledgement that origin waits for; 0: none */
     cw_server origin;
 };
 
@@ -45,7 +46,7 @@ struct records {
     struct digest_set sum; /* of all marks */
 };
 
-/* All zero is a shelf with nothing on it. */
+/* A struct that is all zero holds nothing. */
 void records_close(struct records *s);
 
 /* What is held of the job, borrowed until the next put, or NULL. */
@@ -54,7 +55,7 @@ struct records_item *records_find(const struct records *s, cw_job job);
 uint32_t records_from(const struct records *s, cw_job job);
 
 enum records_verdict { RECORDS_NEWER, RECORDS_SAME, RECORDS_OLDER };
-/* What a record of that mark would be here. fork as in jobs_mark_compare(). */
+/* What a record of that mark would be here. *fork as in jobs_mark_compare(). */
 enum records_verdict records_judge(const struct records *s, const struct jobs_mark *mark, bool *fork);
 
 /*

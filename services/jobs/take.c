@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * take.c - a record that came. In this order: whose job, and is it news; is it signed (away from the server's thread);
- * then the shelf, the NMU, the neighbours, the disk, and at last whoever wants to know. An acknowledgement thus says:
- * here it counts, also after a restart.
+ * take.c - a record that came. In this order: of which job is it, and is it news; is it signed, which is checked away
+ * from the server's thread; then it is held, given to the NMU, to the neighbours and to the disk, and at last
+ * acknowledged. So an acknowledgement says that the record counts here, also after a restart (jobs rule 5).
  */
 #include "services/jobs/jobs_internal.h"
 
@@ -11,17 +11,14 @@
 #include <errno.h>
 #include <stdio.h>
 
-/*
- * What the simulator says these take, there being no other word for it: Ed25519 on one core, a write that reaches the
- * disk.
- */
+/* What the simulator is told that these take: an Ed25519 signature on one core, and a write that reaches the disk. */
 static const cw_span verify_cost = CW_US(150), store_cost = CW_MS(1);
 
 /* ---- Who wants to know ------------------------------------------------------------------------------------------- */
 
 /*
- * The NMU needs this record and does not go by it: there is no room (govern()). Perhaps there is later: so it is looked
- * at, not noted.
+ * The NMU needs this record and does not go by it, because there is no room (govern(), jobs rule 7). There may be room
+ * later, so the tables are looked at each time.
  */
 static bool is_closed(const struct jobs *j, const struct jobs_mark *mark)
 {
@@ -124,8 +121,8 @@ static void keep_next(struct jobs *j)
 /* ---- It counts --------------------------------------------------------------------------------------------------- */
 
 /*
- * The record decides here from now on. Where the NMU cannot hold it, its job may do nothing: never what an older one
- * said.
+ * From now on the NMU goes by this record. Where the NMU has no room for it the job may do nothing: it never goes on by
+ * an older record (jobs rule 7).
  */
 static void govern(struct jobs *j, const struct records_item *item)
 {
@@ -138,7 +135,8 @@ static void govern(struct jobs *j, const struct records_item *item)
         return;
     }
     if (held->version >= item->mark.version || held->generation > item->mark.generation) {
-        desk->drop(desk->node, item->mark.job); /* as the NMU counts this were old; it wins nevertheless */
+        /* The NMU goes by versions alone and would call it old; by its mark it wins. */
+        desk->drop(desk->node, item->mark.job);
     }
     int rc = desk->put(desk->node, item->blob->bytes, item->blob->size - JOBS_SIGNATURE_BYTES);
     if (rc < 0) {
@@ -162,17 +160,17 @@ static void tell_fork(struct jobs *j, const struct jobs_mark *mark)
     cw_log(j->svc, CW_LOG_WARN, text);
 }
 
-/* Signed: 0 when it is held now. */
+/* The signature is good: takes the record in. 0: it is held now. */
 static int accept(struct jobs *j, const struct jobs_taking *t, struct records_item **item)
 {
     bool fork;
     enum records_verdict verdict = records_judge(&j->records, &t->mark, &fork);
-    if (verdict != RECORDS_NEWER) { /* by now */
+    if (verdict != RECORDS_NEWER) { /* another one came while it was checked */
         *item = records_find(&j->records, t->mark.job);
         return verdict == RECORDS_SAME ? 0 : -ESTALE;
     }
     if (fork && t->put != NULL) {
-        return -EEXIST; /* another command was faster, and has been told that it holds: this one did not know of it */
+        return -EEXIST; /* another put claimed the version first, and was told that it holds */
     }
     int rc = records_put(&j->records, &t->mark, t->bytes, t->size, item);
     if (rc < 0) {
@@ -251,7 +249,7 @@ static struct jobs_taking *free_taking(struct jobs *j)
     return NULL;
 }
 
-/* The same record is being checked, from somebody else. Who wants to know of it is noted. */
+/* True when the same record is being checked already: then its origin is noted there, to get the acknowledgement. */
 static bool joined(struct jobs *j, const struct jobs_taking *what)
 {
     for (unsigned i = 0; i < JOBS_TAKING; i++) {

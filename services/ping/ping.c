@@ -146,7 +146,7 @@ static void tell_summary(struct run *run)
     }
 }
 
-/* Ends the run: result told, memory gone. Its packets have all come home. */
+/* Ends the run, whose packets have all been answered or lost: tells the result and frees it. */
 static void finish(cw_svc *s, struct run *run)
 {
     struct ping *ping = run->ping;
@@ -222,7 +222,7 @@ static void ping_answered(cw_svc *s, void *state, void *arg, int status, cw_pack
     go_on(s, run);
 }
 
-/* The server that the next packet of `all` goes to; false: all have been asked. */
+/* Finds the server that the next packet of `all` goes to. False: all have been asked. */
 static bool aim_next(cw_svc *s, struct run *run)
 {
     for (;;) {
@@ -246,7 +246,7 @@ static bool more(cw_svc *s, struct run *run)
     return run->error == 0 && (run->all ? aim_next(s, run) : run->sent < run->count);
 }
 
-/* 0, -EAGAIN when it must wait, or why it cannot be sent. */
+/* Sends one packet. Gives 0, -EAGAIN when it must wait, or why it cannot be sent. */
 static int send_probe(cw_svc *s, struct run *run)
 {
     struct probe *probe = run->probe;
@@ -296,7 +296,7 @@ static void wake_after(cw_svc *s, struct run *run, cw_span after)
     }
 }
 
-/* Sends what is due; what is left waits for an answer or for a timer. The run may be gone afterwards. */
+/* Sends what is due; the rest waits for an answer or for a timer. The run may have ended, and be freed, afterwards. */
 static void go_on(cw_svc *s, struct run *run)
 {
     while (run->flying < run->window && more(s, run)) {
@@ -332,7 +332,7 @@ static void aim(const cw_svc *s, struct run *run, cw_coord server)
     run->to = to_server(s, PING_JOB, 0, cw_server_id(s, server));
 }
 
-/* Sets where the run goes. Gives the number of words read, or -errno. */
+/* Reads where the packets of the run go. Gives the number of words read, or -errno. */
 static int read_target(const cw_svc *s, struct run *run, int argc, const char *const *argv)
 {
     cw_coord server;
@@ -471,7 +471,7 @@ static int ping_open(cw_svc *s, void *state)
     return 0;
 }
 
-/* Calls have been cancelled by now, which ended their runs; left are those that wait for the time of a packet. */
+/* Runs with calls have ended, since their calls were cancelled. Those that wait for a timer are left. */
 static void ping_close(cw_svc *s, void *state)
 {
     struct ping *ping = state;

@@ -15,7 +15,7 @@
 
 /*
  *  0       4      5         6  8      12     16
- *  | magic | kind | reports |0 | call | hops | filler, in a probe | reports, in an answer, 16 bytes each      network order
+ *  | magic | kind | reports |0 | call | hops | in a probe: filler; in an answer: reports of 16 bytes; network order
  *
  *  report  0  server x y z   3  in:4 out:4   4  wait:32   8  queued:32   12  0
  */
@@ -80,7 +80,7 @@ static void tell_report(struct run *run, const char *leg, unsigned i, const cw_t
 
 /* ---- The far end ------------------------------------------------------------------------------------------------- */
 
-/* Answers with all that the probe carries and as much of it as fits beside a trace of the answer's own. */
+/* Answers with the reports that the probe carries, in a packet that is traced itself. */
 static void answer(cw_svc *s, cw_packet *probe, const uint8_t *data, const cw_rx *rx)
 {
     uint8_t reports[REPORTS_MAX * REPORT_BYTES];
@@ -171,7 +171,7 @@ static cw_verdict trace_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx
     return CW_FORWARD;
 }
 
-/* Reports are in the packet, and were lost with it: what is left to say is where it went from here. */
+/* The reports were in the packet and were lost with it: all that can be said is by which links it leaves here. */
 static void tell_loss(cw_svc *s, const struct run *run)
 {
     char server[TORUS_TEXT], links[CW_LINK_COUNT * 3 + 1] = "", text[240];

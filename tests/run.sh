@@ -7,31 +7,43 @@ set -u
 usage()
 {
     cat <<'TEXT'
-usage: tests/run.sh [--quick | --soak] [--help]
+usage: tests/run.sh [--quick] [--since COMMIT] | [--soak] | [--help]
 
-  (no option)  everything: release, address and undefined sanitizers, clang, thread sanitizer, libFuzzer; a few minutes
-  --quick      the inner loop: the release build and its unit, house and fuzz-replay tests; under a minute
-  --soak       everything, then the long forms: CUBEWAY_SOAK=1 for all tests, and every fuzz target for
-               CUBEWAY_FUZZ_SECONDS (60) seconds
-  --help       this text
+  (no option)     everything: release, address and undefined sanitizers, clang, thread sanitizer, libFuzzer; less than
+                  half an hour on two processors
+  --quick         the inner loop: the release build and its unit, house and fuzz-replay tests, apart from the slow ones;
+                  under a minute once built
+  --since COMMIT  the release build, and those of its tests that depend on a file which differs from COMMIT, whether it is
+                  committed or not (tests/since.py); with --quick, of the quick ones
+  --soak          everything, then the long forms: CUBEWAY_SOAK=1 for all tests, and every fuzz target for
+                  CUBEWAY_FUZZ_SECONDS (60) seconds
+  --help          this text
 
 Installs the Debian packages it needs when it can (root, or sudo without a password): tests/packages.txt.
-Warnings are errors. The last line is "N passed, N failed, N skipped", summed over the configurations; the
-exit code is 0 if none failed and at least one passed, 2 for an unknown option.
+Warnings are errors. It names the ten slowest tests, then all that did not pass. The last line is "N passed, N failed, N
+skipped", summed over the configurations; the exit code is 0 if none failed and at least one passed, 2 for wrong options.
 TEXT
 }
 
-mode=full
-for word in "$@"; do
-    case $word in
+mode=full since=
+misuse() { printf 'run.sh: %s\n' "$1" >&2; usage >&2; exit 2; }
+while [ $# -gt 0 ]; do
+    case $1 in
     --quick | --soak)
-        [ "$mode" = full ] || { echo "run.sh: one of --quick and --soak, not both" >&2; usage >&2; exit 2; }
-        mode=${word#--}
+        [ "$mode" = full ] || misuse "one of --quick and --soak, not both"
+        mode=${1#--}
+        ;;
+    --since)
+        [ -n "${2:-}" ] || misuse "--since needs a commit"
+        since=$2
+        shift
         ;;
     --help | -h) usage; exit 0 ;;
-    *) printf 'run.sh: unknown option %s\n' "$word" >&2; usage >&2; exit 2 ;;
+    *) misuse "unknown option $1" ;;
     esac
+    shift
 done
+[ -z "$since" ] || [ "$mode" != soak ] || misuse "one of --since and --soak, not both"
 
 # The tree is where this file is, not where a link to it is; CDPATH must not lead elsewhere.
 unset CDPATH
@@ -61,6 +73,7 @@ skip() { skipped=$((skipped + 1)); notes+=("skipped $1"); say "skipped: $1"; }
 finish()
 {
     say "done"
+    python3 tests/tally.py --slowest 10 "$logs"/*.xml 2>/dev/null
     [ ${#notes[@]} -eq 0 ] || printf '%s\n' "${notes[@]}"
     echo "$passed passed, $failed failed, $skipped skipped"
     [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
@@ -100,7 +113,7 @@ install_packages()
         return
     fi
     missing=$(packages required)
-    [ "$mode" = quick ] || missing="$missing $(packages full)"
+    [ "$mode" = quick ] || [ -n "$since" ] || missing="$missing $(packages full)"
     missing=$(echo "$missing" | xargs)
     [ -n "$missing" ] || return
     say "packages: installing $missing"
@@ -115,7 +128,7 @@ install_packages()
         fi
     fi
     needed=$(packages required | xargs)
-    missing=$(echo "$needed $([ "$mode" = quick ] || packages full)" | xargs)
+    missing=$(echo "$needed $([ "$mode" = quick ] || [ -n "$since" ] || packages full)" | xargs)
     [ -n "$missing" ] || return
     echo "These packages are missing and could not be installed here (log: build/run/packages.log). As root:"
     echo "    apt-get update && apt-get install --no-install-recommends $missing"
@@ -201,7 +214,7 @@ soak_fuzz()
     done
 }
 
-say "cubeway: $mode run, $jobs at a time"
+say "cubeway: $mode run${since:+ of what differs from $since}, $jobs at a time"
 install_packages
 timeout_factor=1
 ctest_prefix=()
@@ -210,8 +223,22 @@ if [ "$mode" = soak ]; then
     timeout_factor=30
 fi
 
+quick=()
 if [ "$mode" = quick ]; then
-    build release && run_tests release -L '^(unit|house|fuzz)$'
+    quick=(-L '^(unit|house|fuzz)$' -LE '^slow$')
+fi
+if [ -n "$since" ]; then
+    build release || finish
+    if ! chosen=$(python3 tests/since.py build "$since" 2>"$logs/since.log"); then
+        fail "--since $since: $(tail -n 1 "$logs/since.log")"
+        finish
+    fi
+    say "$(tail -n 1 "$logs/since.log")"
+    run_tests release -I "$chosen" "${quick[@]}"
+    finish
+fi
+if [ "$mode" = quick ]; then
+    build release && run_tests release "${quick[@]}"
     finish
 fi
 

@@ -2,11 +2,16 @@
 """Counts one CTest run.
 
     tally.py <junit file of ctest --output-junit> <name of the configuration>
+    tally.py --slowest <count> <junit file>...
 
-Prints "<passed> <failed> <skipped>", then a line "failed <configuration>: <test>" or "skipped <configuration>: <test>: <reason>"
-for each test that did not pass; what the failed ones said goes to standard error. A file that is missing, broken or without tests is an error (exit 1): silence is no pass.
+Prints "<passed> <failed> <skipped>", then a line "failed <configuration>: <test>" or "skipped <configuration>: <test>:
+<reason>" for each test that did not pass; what the failed ones said goes to standard error. A file that is missing,
+broken or without tests is an error (exit 1): silence is no pass.
+
+--slowest names the tests that took longest, in all configurations: files are named after theirs.
 """
 
+import os
 import sys
 import xml.etree.ElementTree as ElementTree
 
@@ -25,11 +30,22 @@ def main(path, configuration):
         if outcome == "fail":
             lines.append(f"failed {configuration}: {case.get('name')}")
             said = (case.findtext("system-out") or "").splitlines()[-LINES_SHOWN:]
-            print(f"--- {configuration}: {case.get('name')}: {_message(case) or case.get('status')}", *said, sep="\n", file=sys.stderr)
+            why = _message(case) or case.get("status")
+            print(f"--- {configuration}: {case.get('name')}: {why}", *said, sep="\n", file=sys.stderr)
         elif outcome == "skip":
             lines.append(f"skipped {configuration}: {case.get('name')}: {_reason(case)}")
     print(count["run"], count["fail"], count["skip"])
     print("\n".join(lines))
+
+
+def slowest(count, paths):
+    times = []
+    for path in paths:
+        configuration = os.path.basename(path).removesuffix(".xml")
+        times += [(float(case.get("time") or 0), f"{configuration}: {case.get('name')}")
+                  for case in ElementTree.parse(path).getroot().iter("testcase")]
+    for seconds, name in sorted(times, reverse=True)[:int(count)]:
+        print(f"slow {seconds:5.1f} s {name}")
 
 
 def _message(case):
@@ -46,6 +62,9 @@ def _reason(case):
 
 if __name__ == "__main__":
     try:
-        main(*sys.argv[1:])
+        if sys.argv[1:2] == ["--slowest"]:
+            slowest(sys.argv[2], sys.argv[3:])
+        else:
+            main(*sys.argv[1:])
     except (OSError, ElementTree.ParseError) as error:
         sys.exit(f"no tally: {error}")

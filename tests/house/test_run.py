@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""house.run: tests/run.sh and tests/tally.py do what they say, with cmake, ctest and the package tools played by others.
+"""house.run: tests/run.sh, tests/tally.py and tests/since.py do what they say, with cmake, ctest, Ninja and the package
+tools played by others.
 
     test_run.py --scratch <folder for the trees>
 """
@@ -42,7 +43,7 @@ class Play(unittest.TestCase):
         self.root, self.bin = os.path.join(base, "a tree"), os.path.join(base, "bin")  # with a space, on purpose
         os.makedirs(os.path.join(self.root, "tests"))
         os.makedirs(self.bin)
-        for name in ("run.sh", "tally.py", "packages.txt"):
+        for name in ("run.sh", "since.py", "tally.py", "packages.txt"):
             shutil.copy(os.path.join(TESTS, name), os.path.join(self.root, "tests"))
         shutil.copy(os.path.join(TESTS, "..", "CMakePresets.json"), self.root)
         for name, code in ACTORS.items():
@@ -70,7 +71,7 @@ class Play(unittest.TestCase):
         code, _ = self.run_sh("--help")
         self.assertEqual(code, 0)
         self.assertIn("usage:", self.said)
-        for options in (["--fast"], ["quick"], ["--quick", "--soak"]):
+        for options in (["--fast"], ["quick"], ["--quick", "--soak"], ["--since"], ["--since", "HEAD", "--soak"]):
             self.assertEqual(self.run_sh(*options)[0], 2)
             self.assertIn("usage:", self.said)
         self.assertFalse(os.path.exists(self.calls))
@@ -79,6 +80,25 @@ class Play(unittest.TestCase):
         self.assertEqual(self.run_sh("--quick"), (0, "1 passed, 0 failed, 0 skipped"))
         self.assertEqual(self.called().count("ctest"), 1)
         self.assertIn("-DCUBEWAY_WERROR=ON", self.called())
+        self.assertIn("-LE ^slow$", self.called())
+
+    def test_since(self):
+        self.actor("python3", f'case "$1" in *since.py) echo "3 tests" >&2; echo "0,0,0,4,7,9"; exit "${{SINCE_CODE:-0}}" ;; esac; '
+                              f'exec {sys.executable} "$@"')
+        self.assertEqual(self.run_sh("--since", "HEAD"), (0, "1 passed, 0 failed, 0 skipped"))
+        self.assertIn("-I 0,0,0,4,7,9", self.called())
+        self.assertNotIn("slow", self.called())
+        self.assertIn("3 tests", self.said)
+        self.assertEqual(self.run_sh("--since", "HEAD", "--quick"), (0, "1 passed, 0 failed, 0 skipped"))
+        self.assertIn("-I 0,0,0,4,7,9 -L", self.called())
+        self.assertEqual(self.run_sh("--since", "gone", SINCE_CODE="1"), (1, "0 passed, 1 failed, 0 skipped"))
+
+    def test_the_slowest_are_named(self):
+        cases = "".join(f'<testcase name="t{seconds}" status="run" time="{seconds}.25"/>' for seconds in range(20))
+        self.run_sh("--quick", CASES=cases)
+        slow = [line for line in self.said.splitlines() if line.startswith("slow")]
+        self.assertEqual(slow[0].split(), ["slow", "19.2", "s", "release:", "t19"])
+        self.assertEqual(len(slow), 10)
 
     def test_all_configurations_add_up(self):
         self.assertEqual(self.run_sh(CASES=PASS + PASS + SKIP), (0, "12 passed, 0 failed, 6 skipped"))
@@ -141,6 +161,116 @@ class Play(unittest.TestCase):
         with open(os.path.join(TESTS, "packages.txt"), encoding="utf-8") as file:
             rows = [line.split() for line in file if line.strip() and not line.startswith("#")]
         self.assertTrue(all(len(row) > 2 and row[1] in ("required", "full") for row in rows), rows)
+
+
+class Since(unittest.TestCase):
+    """A tree of a library, two programs and some scripts, as Ninja and CTest would describe its build."""
+
+    FILES = ("a/lib.c", "a/lib.h", "a/CMakeLists.txt", "b/main.c", "tests/test_a.c", "tests/kit/kit.h", "tests/net/test_b.py",
+             "tests/net/kit.py", "tests/fuzz/corpus/x/seed", "docs/a.md", "data/what.txt", "CMakeLists.txt", "tests/run.sh")
+    NINJA = """
+build a/lib.o: C_COMPILER__lib $TOP/a/lib.c || cmake_order
+build a/lib.a: C_STATIC_LIBRARY_LINKER__lib a/lib.o
+build b/main.o: C_COMPILER__b $TOP/b/main.c
+build bin/b: C_EXECUTABLE_LINKER__b b/main.o | a/lib.a || a/lib.a
+build t/test_a.o: C_COMPILER__t $TOP/tests/test_a.c
+build bin/test_a: C_EXECUTABLE_LINKER__t t/test_a.o | a/lib.a
+build test_a: phony bin/test_a
+build all: phony bin/b bin/test_a
+"""
+    DEPS = """a/lib.o: #deps 2, deps mtime 1 (VALID)
+    $TOP/a/lib.c
+    views/a/lib.h
+
+t/test_a.o: #deps 2, deps mtime 1 (VALID)
+    $TOP/tests/test_a.c
+    $TOP/tests/kit/kit.h
+"""
+    TESTS = """
+add_test([=[unit.a]=] "$BUILD/bin/test_a")
+add_test([=[net.b]=] "python3" "$TOP/tests/net/test_b.py" "--program=$BUILD/bin/b")
+add_test([=[fuzz.x]=] "$BUILD/bin/fuzz_x" "$TOP/tests/fuzz/corpus/x")
+add_test([=[sim.tree]=] "$BUILD/bin/test_tree" "$TOP")
+add_test([=[sim.all]=] "$BUILD/bin/test_all" "$BUILD/bin")
+add_test([=[house.format]=] "python3" "$TOP/tests/house/house.py")
+"""
+
+    def setUp(self):
+        self.top = os.path.realpath(tempfile.mkdtemp(prefix="since-", dir=OPTIONS.scratch))
+        self.addCleanup(shutil.rmtree, self.top)
+        for name in self.FILES:
+            self.write(name, "one\n")
+        self.write(".gitignore", "build/\nninja\n")
+        for name, text in (("build.ninja", self.NINJA), ("CTestTestfile.cmake", 'subdirs("tests")\n'), ("tests/CTestTestfile.cmake", self.TESTS),
+                           ("deps", self.DEPS)):
+            self.write("build/" + name, text.replace("$TOP", self.top).replace("$BUILD", self.top + "/build"))
+        os.makedirs(os.path.join(self.top, "build/views/a"))
+        os.symlink(os.path.join(self.top, "a/lib.h"), os.path.join(self.top, "build/views/a/lib.h"))
+        self.write("ninja", "#!/bin/sh\ncat deps\n")
+        os.chmod(os.path.join(self.top, "ninja"), 0o755)
+        self.git("init", "-q")
+        self.git("add", "-A")
+        self.git("commit", "-qm", "one")
+
+    def write(self, name, text):
+        path = os.path.join(self.top, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def git(self, *words):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=self.top, check=True, capture_output=True)
+
+    def since(self, commit="HEAD", *more):
+        done = subprocess.run([sys.executable, "-B", os.path.join(TESTS, "since.py"), "build", commit, *(more or ["--list"])], cwd=self.top,
+                              check=False, capture_output=True, text=True, env={**os.environ, "PATH": f"{self.top}:{os.environ['PATH']}"})
+        self.code, self.said = done.returncode, done.stderr
+        return {name.partition(".")[2] for name in done.stdout.split()}
+
+    def touches(self, name, *tests):
+        self.write(name, "two\n")
+        self.assertEqual(self.since(), {*tests, "format"}, f"{name}\n{self.said}")
+        self.git("add", "-A")
+        self.git("commit", "-qm", name)
+
+    def test_sources_and_headers(self):
+        self.touches("a/lib.c", "a", "b", "all")
+        self.touches("a/lib.h", "a", "b", "all")
+        self.touches("b/main.c", "b", "all")
+        self.touches("tests/test_a.c", "a")
+        self.touches("tests/kit/kit.h", "a")
+        self.touches("a/CMakeLists.txt", "a", "b", "all", "tree")
+
+    def test_what_is_no_source(self):
+        self.touches("docs/a.md")
+        self.touches("tests/run.sh")
+        self.touches("tests/net/kit.py", "b")
+        self.touches("tests/fuzz/corpus/x/seed", "x", "tree")
+        self.touches("tests/fuzz/corpus/x/new", "x", "tree")
+        self.touches("data/what.txt", "tree")
+
+    def test_everything_where_it_cannot_tell(self):
+        everything = ("a", "b", "x", "tree", "all")
+        self.touches("CMakeLists.txt", *everything)
+        self.touches("b/nobody_compiles_this.c", *everything)
+
+    def test_gone_moved_and_committed(self):
+        os.remove(os.path.join(self.top, "tests/kit/kit.h"))
+        self.assertEqual(self.since(), {"a", "format"})
+        self.git("checkout", "tests/kit/kit.h")
+        self.git("mv", "b/main.c", "docs/b.md")
+        self.assertEqual(self.since(), {"b", "all", "format"})
+        self.git("commit", "-qam", "moved")
+        self.assertEqual(self.since(), {"format"})
+        self.assertEqual(self.since("HEAD~1"), {"b", "all", "format"})
+
+    def test_for_ctest_and_misuse(self):
+        self.write("tests/test_a.c", "two\n")
+        done = self.since("HEAD", "--")
+        self.assertEqual(self.code, 0, self.said)
+        self.assertEqual(done, {""})
+        self.since("no-such-commit")
+        self.assertEqual(self.code, 1)
 
 
 if __name__ == "__main__":

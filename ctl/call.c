@@ -7,7 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-static const cw_span patience_default = {INT64_C(10) * 1000000000};
+enum { REST_MS = 100 }; /* while resting, *stop is looked at so often */
+
+static const cw_span patience_default = CW_SEC(10);
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
@@ -152,13 +154,13 @@ static int64_t now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    return (int64_t)t.tv_sec * CW_NS_PER_SEC + t.tv_nsec;
 }
 
 static void rest_until(const struct call *call, int64_t end)
 {
     for (int64_t left; !*call->stop && (left = end - now_ns()) > 0;) {
-        poll(NULL, 0, left > INT64_C(100000000) ? 100 : (int)(left / 1000000) + 1);
+        poll(NULL, 0, left > REST_MS * CW_NS_PER_MS ? REST_MS : (int)(left / CW_NS_PER_MS) + 1);
     }
 }
 

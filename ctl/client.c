@@ -29,7 +29,7 @@ static int64_t now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    return (int64_t)t.tv_sec * CW_NS_PER_SEC + t.tv_nsec;
 }
 
 /* "1,0,2" of ".../NAME/1,0,2.sock" when that folder is a lab's; false otherwise. */
@@ -145,7 +145,7 @@ static int await(struct client *c, short what, cw_span patience)
             return -ETIME;
         }
         struct pollfd p = {.fd = c->fd, .events = what};
-        int ms = left > INT64_C(1000000) * STOP_MS ? STOP_MS : (int)(left / 1000000) + 1;
+        int ms = left > STOP_MS * CW_NS_PER_MS ? STOP_MS : (int)(left / CW_NS_PER_MS) + 1;
         if (poll(&p, 1, ms) > 0) {
             return 0;
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_capture.c - frames of a link into a capture file. An interface for each direction, named after the end that sends, as cwsim does.
+ * cmd_capture.c - frames of a link into a capture file, with an interface for each direction that is named after its
+ * sender, as cwsim does.
  */
 #include "ctl/commands.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_file.c - file send: the file is opened here, with the rights of whoever asks, and goes to the daemon open; what is said of it on the way, and at the end.
+ * cmd_file.c - file send: opens the file here, with the rights of whoever asks, gives it open to the daemon, and shows
+ * how far it is on the way and how it ended.
  */
 #include "ctl/commands.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_job.c - jobs to look at, and what an operator does without a daemon: keys, and job files that are signed where the key is.
+ * cmd_job.c - looks at jobs, and does what an operator can do without a daemon: draw keys, and sign job files where the
+ * key is.
  */
 #include "ctl/job_world.h"
 

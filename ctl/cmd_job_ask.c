@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_job_ask.c - may this job send there, and why not; who was refused what. The NMU where the sender lives has the last word; which entry is
- * missing is found in the sender's record.
+ * cmd_job_ask.c - may a job send there, and why not; who was refused what. The NMU of the server where the sender lives
+ * decides; the entry that is missing is found in the record of the sender.
  */
 #include "ctl/job_words.h"
 #include "ctl/job_world.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_job_change.c - jobs changed: the record as it is now is read, changed, signed here, put, and waited for. When another operator was
- * faster, all that again: no change is lost, and none is made to what was not seen.
+ * cmd_job_change.c - changes jobs: reads the record as it is now, changes and signs it here, puts it, and waits. When
+ * another operator was faster, all of that is done again, so that no change is lost and none is made to a record that
+ * was not seen.
  */
 #include "ctl/job_words.h"
 #include "ctl/job_world.h"

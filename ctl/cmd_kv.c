@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_kv.c - the key-value cache: values in and out as they are, and the cache of the whole torus at a glance. A front for `cwctl service kvcache`.
+ * cmd_kv.c - the key-value cache: values in and out as they are, and the caches of the whole torus at a glance. It asks
+ * by `cwctl service kvcache`.
  */
 #include "ctl/commands.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_top.c - live rates: everything is counted already, so two looks at the counters and the time between them are all it takes.
+ * cmd_top.c - live rates: everything is counted already, so two readings of the counters and the time between them
+ * suffice.
  */
 #include "ctl/commands.h"
 
@@ -21,7 +22,7 @@ static int take_look(const struct call *call, struct look *look, int *code)
     *look = (struct look){.at_ns = 0};
     int rc = call_ask(call, status, call_patience(call), rows_add, &look->servers, code);
     clock_gettime(CLOCK_MONOTONIC, &now);
-    look->at_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    look->at_ns = (int64_t)now.tv_sec * CW_NS_PER_SEC + now.tv_nsec;
     if (rc >= 0) {
         rc = call_ask(call, links, call_patience(call), rows_add, &look->links, code);
     }

@@ -160,177 +160,179 @@ static const struct table_column service_columns[] = {
 /* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
 static const struct command table[] = {
-    {"status", "", "who the server is and how it is",
-     "State: joining (no link has been up yet), serving (it may deliver packets to keys), fenced (it may not, for now: "
-     "no\n"
-     "neighbour has confirmed it lately) or leaving. Exit code 1 when a link that should be there is not up.",
+    {"status", "", "who the server is, and its state",
+     "State: joining (no link has been up yet), serving (it may deliver packets to keys), fenced (it may not deliver "
+     "any now, because no neighbour has confirmed it lately), or leaving. Exit code 1: a link that should be there is "
+     "not up.",
      "  cwctl status\n  cwctl --node 0,1,2 status --watch", "", 0, 0, "status", NULL, show_status, NULL},
     {"links", "[LINK]", "the six links: state, neighbour, traffic",
-     "State: up, or how far it is on its way: no-carrier, down (nobody heard), miswired (somebody else is heard: see\n"
-     "`cwctl wiring`), init, exchange, pending; damped after flapping. HEARD: since the neighbour was heard last.",
+     "State: up, or how far the link has come: no-carrier, down (nobody is heard), miswired (another server than the "
+     "neighbour is heard: see `cwctl wiring`), init, exchange, pending; damped after flapping. HEARD: time since the "
+     "neighbour was heard last.",
      "  cwctl links\n  cwctl links +x --json", "", 0, 1, "links", link_columns, NULL, NULL},
     {"servers", "", "every server of the torus, as seen from here",
-     "State: up (in the view that packets are routed by), feared (perhaps alive: keys that it may own are not "
-     "delivered\n"
-     "elsewhere yet), leaving, down. BY: the links on shortest paths to it.",
+     "State: up (in the view by which packets are routed), feared (perhaps alive: keys that the server may own are not "
+     "delivered elsewhere yet), leaving, or down. BY: the links on shortest paths to the server.",
      "  cwctl servers\n  cwctl servers --json | jq 'select(.state != \"up\")'", "", 0, 0, "servers", server_columns,
      NULL, NULL},
     {"routes", "[SERVER]", "hops and links from here to a server, or to all",
-     "BY: the links on shortest paths; a packet takes the one that is free first. Exit code 1: it cannot be reached.",
+     "BY: the links on shortest paths; a packet takes the one that becomes free first. Exit code 1: the server cannot "
+     "be reached.",
      "  cwctl routes 1,2,0", "", 0, 1, "routes", route_columns, NULL, NULL},
     {"key explain", "KEY", "who is responsible for a key, and who would be",
-     "KEY: 40 hex digits; x,y,z or x,y,z:W, the key at place W of the keys at home there; any other text is a name of\n"
-     "service --job. Shows its home, its order (in which servers take over from one another), its root now, the next\n"
-     "heirs and a path from here; with --dead all that if those servers died.",
+     "KEY: 40 hex digits; x,y,z or x,y,z:W, the key at place W of those that are at home there; any other text is a "
+     "name in the key space of service --job. Shows the home of the key, its order (in which servers take over from "
+     "one another), its root now, the next heirs, and a path from here. With --dead, shows all of that as it would be "
+     "if those servers had died.",
      "  cwctl key explain hello\n  cwctl key explain 1,1,1 --dead 1,1,1 --dead 1,1,2", "dead job heirs", 1, 1,
      "key-explain", NULL, show_key, NULL},
     {"ping", "SERVER | key KEY | all | far [N]",
-     "round trips to a server, a key's root, everybody, or the long way round",
-     "far: a path of N links over way-points (15), which the answer retraces. Exit code 1 when a packet was\n"
-     "lost, or when all are asked for and one cannot be reached.",
+     "round trips to a server, to the root of a key, to everybody, or the long way round",
+     "far: a path of N links over way-points (15), which the answer retraces. Exit code 1: a packet was lost, or all "
+     "were asked for and one cannot be reached.",
      "  cwctl ping 1,2,0 --count 100\n  cwctl ping key hello --rows --count 5\n  cwctl ping all\n  cwctl ping far 12",
      "count interval size lost-after rows job", 1, 12, "ping", NULL, NULL, run_ping},
-    {"trace", "SERVER | [key] KEY", "the way of a packet: what every server on it did",
-     "WAIT: from its coming to its leaving there. BEFORE IT: packets of the service that stood before it. The way "
-     "back\n"
-     "follows; it may be another. Exit code 1 when no answer came.",
+    {"trace", "SERVER | [key] KEY", "the way of a packet, and what every server on it did",
+     "WAIT: the time that the packet spent in the server. BEFORE IT: how many packets of the service stood before it "
+     "in the queue. The way back follows; it may be another. Exit code 1: no answer came.",
      "  cwctl trace 1,2,0\n  cwctl trace key hello", "size lost-after job", 1, 2, "trace", NULL, NULL, run_trace},
-    {"services", "", "what runs on the server",
-     "WEIGHT: share of a link against other services of its class. QUEUED: packets that wait to leave.",
+    {"services", "", "services that run on the server",
+     "WEIGHT: the share of a link against other services of its class. QUEUED: packets that wait to leave.",
      "  cwctl services", "", 0, 0, "services", service_columns, NULL, NULL},
-    {"services load", "FILE", "load a service from a .so", "On every server of the daemon, or on none.",
+    {"services load", "FILE", "load a service from a .so",
+     "The service runs on every server of the daemon, or on none.",
      "  cwctl services load ./hitcount.so --weight 20 --option patience_ms=500", "name weight background option", 1, 1,
      "service-load", NULL, NULL, run_load},
     {"services unload", "NAME", "stop a service",
-     "Packets that wait in its queue are dropped, and counted as closed; those that others send through this server "
-     "to\n"
-     "the same service elsewhere are dropped too from then on (\"drops\": no-service). So unload it on every server. "
-     "One\n"
-     "that is built in starts again with the daemon.",
+     "Packets that wait in its queue are dropped, and counted as closed. From then on, packets that others send "
+     "through this server to the same service elsewhere are dropped too (\"drops\": no-service), so unload it on every "
+     "server. A service that is built in starts again with the daemon.",
      "  cwctl services unload hitcount", "", 1, 1, "service-unload", NULL, show_done, NULL},
-    {"services weight", "NAME [WEIGHT]", "a service's share, class and queue",
-     "What is not said stays as it is. Shows what is in force now.",
+    {"services weight", "NAME [WEIGHT]", "change or show the share, the class and the queue of a service",
+     "What is not given stays as it is. Shows what is in force now.",
      "  cwctl services weight bench 5 --background --queue-packets 256", "background queue-packets queue-bytes drop", 1,
      2, "service-weight", policy_columns, NULL, NULL},
-    {"service", "NAME WORDS..", "a command of a service's own",
-     "Words go to the service as they are; what they mean is in its documentation.",
+    {"service", "NAME WORDS..", "run a command that a service has of its own",
+     "The words go to the service as they are; its documentation says what they mean.",
      "  cwctl service bench start mode=keys rate=1000\n  cwctl service bench stats\n  cwctl service bench stop", "", 2,
      40, "service", NULL, show_service, NULL},
-    {"kv get", "KEY", "a value of the cache, as it is, to standard output",
-     "Exit codes: 0 here it is; 1 there is none; 3 this side of the cluster has no majority; 4 no answer in time.\n"
-     "--job: of which job (6, that of memcached's clients). --json: in base64, with its flags and where it came from.",
+    {"kv get", "KEY", "write a value of the cache to standard output, as it is",
+     "--job: the job that the value belongs to (6, that of memcached's clients). --json: the value in base64, with its "
+     "flags and where it came from. Exit codes: 0 here it is; 1 there is none; 3 this side of the cluster has no "
+     "majority; 4 no answer in time.",
      "  cwctl kv get greeting\n  cwctl kv get picture > picture.png", "job", 1, 1, NULL, NULL, NULL, run_kv_get},
     {"kv set", "KEY [VALUE | -]", "put a value into the cache",
-     "-: what standard input gives, any bytes up to 1 MiB. Exit codes: 0 done; 1 it could not be; 3 no majority; 4 no\n"
-     "answer in time, or nobody knows: then it may have been done.",
+     "-: the value is read from standard input, any bytes up to 1 MiB. Exit codes: 0 done; 1 refused; 3 this side of "
+     "the cluster has no majority; 4 no answer in time, or nobody knows: the value may have been set.",
      "  cwctl kv set greeting hello --expire 10min\n  cwctl kv set picture --file picture.png\n  date | cwctl kv set "
      "now -",
      "job file flags expire", 1, 2, NULL, NULL, NULL, run_kv_set},
-    {"kv delete", "KEY", "take a value out of the cache", "Exit codes: 0 done; 1 there was none; 3 and 4 as kv set.",
+    {"kv delete", "KEY", "take a value out of the cache", "Exit codes: 0 done; 1 there was none; 3 and 4 as of kv set.",
      "  cwctl kv delete greeting", "job", 1, 1, NULL, NULL, NULL, run_kv_delete},
     {"kv flush", "", "drop all values of a job, on all servers",
-     "When it ends with 0, nobody reads a value that was there before. Exit code 5: some servers did not answer in "
-     "time,\n"
+     "After exit code 0, nobody reads a value that was there before. Exit code 5: some servers did not answer in time, "
      "and may have values left; flush again.",
      "  cwctl kv flush\n  cwctl kv flush --job 5001", "job", 0, 0, NULL, NULL, NULL, run_kv_flush},
     {"kv stats", "", "the cache of every server at a glance",
-     "GETS and WRITES: asked for at the server. HERE, COPY, ROOT: hits of them at the server itself, at a copy, at "
-     "the\n"
-     "key's root elsewhere. GET, SET: median of those that crossed the torus, and what 99 of 100 did not exceed. "
-     "--json\n"
-     "has every number.",
+     "GETS and WRITES: requests that were made at the server. HERE, COPY, ROOT: hits among the GETS at the server "
+     "itself, at a copy, and at the key's root elsewhere. GET, SET: the median time of requests that crossed the "
+     "torus; P99: the time that 99 of 100 did not exceed. --json has every number.",
      "  cwctl kv stats --watch\n  cwctl kv stats --json | jq '{server, evicted, timed_out}'", "", 0, 0, NULL, NULL,
      NULL, run_kv_stats},
-    {"kv hot", "[N]", "the keys that are asked for most, anywhere",
-     "Over the last some ten seconds; one in four is counted, so that small rates are rough. ERROR: how much of the "
-     "rate\n"
-     "may be of other keys. AT ROOT: what of it the root answered; the rest copies did. Exit code 1: there are none.",
+    {"kv hot", "[N]", "the keys that are read most, on any server",
+     "Rates over the last ten seconds or so. One request in four is counted, so small rates are rough. ERROR: how much "
+     "of the rate may belong to other keys. AT ROOT: the part of the rate that the root answered; copies answered the "
+     "rest. Exit code 1: no keys were read.",
      "  cwctl kv hot\n  cwctl kv hot 50 --json", "", 0, 1, NULL, NULL, NULL, run_kv_hot},
-    {"counters", "", "every counter of the server and its services", "Those that are zero are left out, but in JSON.",
-     "  cwctl counters\n  cwctl counters --json", "", 0, 0, "counters", NULL, show_counters, NULL},
+    {"counters", "", "every counter of the server and its services",
+     "Counters that are zero are left out, except in JSON.", "  cwctl counters\n  cwctl counters --json", "", 0, 0,
+     "counters", NULL, show_counters, NULL},
     {"drops", "", "packets dropped here, by cause, in words",
      "Every packet that is not delivered is counted once, where it was dropped.",
      "  cwctl drops\n  cwctl --server all drops --all", "all", 0, 0, "drops", NULL, show_drops, NULL},
     {"top", "", "live rates of packets and links",
-     "Rates over the last interval (--watch says which; 1 s): packets made, delivered and dropped a second, and what "
-     "goes\n"
-     "over each link.",
+     "Rates over the last interval (that of --watch; 1 s): packets made, delivered and dropped a second, and the "
+     "traffic of each link.",
      "  cwctl top\n  cwctl --server all top --watch 500ms --rounds 10", "", 0, 0, NULL, NULL, NULL, run_top},
     {"capture", "LINK FILE", "frames of a link into a file that Wireshark opens",
-     "Both ways, until Ctrl-C or --count. Wireshark shows what is in them by cubeway.lua. FILE - is standard "
-     "output.",
+     "Captures both directions, until Ctrl-C or --count. Wireshark decodes the frames with cubeway.lua. FILE - is "
+     "standard output.",
      "  cwctl capture +x out.pcapng --count 1000\n  wireshark -X lua_script:/usr/share/cubeway/cubeway.lua out.pcapng",
      "count", 2, 2, "capture", NULL, NULL, run_capture},
-    {"wiring", "", "which cable should go where, and what is seen",
-     "The six ports of the server, each with what should be at the other end and what was heard there; with --all "
-     "every\n"
-     "cable of the torus. Exit code 1 when one is not right.",
+    {"wiring", "", "where each cable should lead, and what is seen there",
+     "The six ports of the server, each with what should be at the other end and what was heard there; with --all, "
+     "every cable of the torus. Exit code 1: a cable is not right.",
      "  cwctl wiring\n  cwctl wiring --all", "all", 0, 0, "wiring", NULL, show_wiring, NULL},
     {"job list", "", "jobs whose records an operator has signed",
-     "IS: alive or destroyed. KEPT: on this server's disk. cwctl services lists what runs, with and without a record.",
+     "IS: alive or destroyed. KEPT: the record is on this server's disk. `cwctl services` lists what runs, with and "
+     "without a record.",
      "  cwctl job list", "", 0, 0, NULL, NULL, NULL, run_job_list},
-    {"job show", "JOB", "a job as a job file: where its processes live, its ports, what it may reach",
-     "JOB: a number or a name. What is shown is a job file, signature and all.",
+    {"job show", "JOB", "a job as a job file: where its processes live, its ports, its grants",
+     "JOB: a number or a name. What is shown is a job file, with its signature.",
      "  cwctl job show web\n  cwctl job show web --json", "", 1, 1, NULL, NULL, NULL, run_job_show},
     {"job create", "FILE", "make the jobs of a job file, or with --replace change them to it",
-     "FILE: job \"web\" { id = 5001; processes = \"0-8\"; ports { http = 1 }\n"
-     "            grant \"store\" { processes = all; ports = \"get, put\" } }\n"
-     "Signed here by --key, unless the file is signed already (job sign). Exit code as of job grant.",
+     "FILE: job \"web\" { id = 5001; processes = \"0-8\"; ports { http = 1 }\n            grant \"store\" { processes "
+     "= all; ports = \"get, put\" } }\nThe jobs are signed here, with --key, unless the file is signed already (job "
+     "sign). Exit codes as of job grant.",
      "  cwctl job create web.jobs --key operator.key", "key replace no-wait", 1, 1, NULL, NULL, NULL, run_job_create},
-    {"job grant", "JOB TO[:PROCESSES[:PORTS]]..", "let a job send to processes and ports of another, or its own",
-     "PROCESSES: all, or as 0-3,7. PORTS: all, or as 1-3,get. Left out: all of them. The change is signed here, and\n"
-     "waited for (--timeout, 10 s) until every server in view has it. Exit codes: 0 all have it; 1 refused, or it "
-     "could\n"
-     "not be made; 5 it counts, but some servers did not answer in time, or have no room for it and shut the job.",
+    {"job grant", "JOB TO[:PROCESSES[:PORTS]]..", "let a job send to processes and ports of another job, or its own",
+     "PROCESSES: all, or numbers as 0-3,7. PORTS: all, or numbers and names as 1-3,get. What is left out means all. "
+     "The change is signed here, and the command waits until every server in view has it (--timeout, 10 s). Exit "
+     "codes: 0 all have it; 1 refused, or it could not be made; 5 it counts, but some servers did not answer in time, "
+     "or have no room for it and let the job send nothing.",
      "  cwctl job grant web store:0-8:get --key operator.key", "key no-wait", 2, 40, NULL, NULL, NULL, run_job_grant},
-    {"job revoke", "JOB FROM[:PROCESSES[:PORTS]]..", "take that away again",
-     "Complete when no server can send by what was before: each has it, or is fenced. Exit codes as of job grant.",
+    {"job revoke", "JOB FROM[:PROCESSES[:PORTS]]..", "take a grant away again",
+     "It is complete when no server can send by the old grant any more: each has the change, or is fenced. Exit codes "
+     "as of job grant.",
      "  cwctl job revoke web store --key operator.key", "key no-wait", 2, 40, NULL, NULL, NULL, run_job_revoke},
     {"job destroy", "JOB", "end a job: it may send nothing, and nobody can reach it",
      "Its number can be used again, by job create. Exit codes as of job grant.",
      "  cwctl job destroy web --key operator.key", "key no-wait", 1, 1, NULL, NULL, NULL, run_job_destroy},
-    {"job explain", "JOB:PROCESS TO:PROCESS:PORT", "may it send there, by which entry, or which one is missing",
-     "Asked where the sender lives, for there it is decided. TO:*:PORT: packets to keys, which need the port on all\n"
-     "processes. Exit code 1: it may not.",
+    {"job explain", "JOB:PROCESS TO:PROCESS:PORT",
+     "may a process send there, and by which entry, or which one is missing",
+     "The server where the sender lives is asked, for it decides. TO:*:PORT: packets to keys, which need the port on "
+     "all processes. Exit code 1: it may not.",
      "  cwctl job explain web:3 store:7:get", "", 2, 2, NULL, NULL, NULL, run_job_explain},
     {"job audit", "", "who was refused what, how often, on every server in view",
-     "Since the server started. Exit code 5: some servers did not answer.", "  cwctl job audit", "", 0, 0, NULL, NULL,
-     NULL, run_job_audit},
+     "Counted since each server started. Exit code 5: some servers did not answer.", "  cwctl job audit", "", 0, 0,
+     NULL, NULL, NULL, run_job_audit},
     {"job keygen", "FILE", "draw an operator's key: FILE private, FILE.pub public",
      "Whoever has FILE may change every job. No daemon is asked.", "  cwctl job keygen operator.key", "", 1, 1, NULL,
      NULL, NULL, run_job_keygen},
-    {"job sign", "FILE", "a job file with signatures, on standard output",
-     "Where the key is: no daemon is asked. Versions are signed as they stand in the file: they have to grow. For\n"
-     "job create anywhere, and for job_file in cubewayd.conf. Jobs are named by number, or within the file;\n"
-     "servers by number, or with --dims by x,y,z.",
+    {"job sign", "FILE", "write a job file with signatures to standard output",
+     "Use it where the key is: no daemon is asked. The result is for job create anywhere, and for job_file in "
+     "cubewayd.conf. Versions are signed as they stand in the file, so they must grow from one change to the next. "
+     "Jobs are named by number, or by names of the file; servers by number, or with --dims by x,y,z.",
      "  cwctl job sign web.jobs --key operator.key --cluster 7 --dims 4x4x4 > web.signed", "key cluster dims", 1, 1,
      NULL, NULL, NULL, run_job_sign},
-    {"file send", "FILE --to all|SERVER..|GROUP", "a file to other servers, all at the same time",
-     "FILE is opened here, with your rights; it appears on each server whole or not at all, in the folder that is set "
-     "there\n(option folder of service multicast). Sent again, only what is missing goes. Exit codes: 0 all have it; "
-     "5 some have\nit, the others are named with the reason; 1 nobody has it.",
+    {"file send", "FILE --to all|SERVER..|GROUP", "send a file to other servers, to all at the same time",
+     "FILE is opened here, with your rights. It appears on each server whole or not at all, in the folder that is set "
+     "there (option folder of service multicast). When it is sent again, only what is missing goes. Exit codes: 0 all "
+     "have it; 5 some have it, and the others are named with the reason; 1 nobody has it.",
      "  cwctl file send image.qcow2 --to all\n  cwctl file send kernel --as vmlinuz --to 1,0,0 --to 1,0,1 --mode 644",
      "to as mode keep progress no-wait", 1, 1, NULL, NULL, NULL, run_file_send},
     {"file status", "", "files on their way from this server, and to it",
-     "THERE: bytes on the disk, on average of all that get it. SLOWEST HAS: who has least, and how much. SENT: by this "
-     "server, what\nwas sent again too. TREES, LINKS: that it sends by now. What has ended is shown for 10 minutes.",
+     "THERE: bytes on the disk, on average over all receivers. SLOWEST, HAS: the receiver that has least, and how much "
+     "it has. SENT: bytes that this server has sent, including those sent again. TREES, LINKS: those by which it sends "
+     "now. What has ended is shown for 10 minutes.",
      "  cwctl file status --watch\n  cwctl file status --members", "members", 0, 0, "file-status", file_columns, NULL,
      NULL},
-    {"file stop", "ID", "end a sending of a file", "What the members have of it stays there for the next time.",
+    {"file stop", "ID", "stop sending a file", "What the receivers have of it stays there for the next time.",
      "  cwctl file stop 3", "", 1, 1, "file-stop", NULL, show_done, NULL},
-    {"config show", "", "the configuration in force, defaults too", "", "  cwctl config show --effective", "effective",
-     0, 0, "config", NULL, show_config, NULL},
-    {"log level", "[LEVEL]", "how much the daemon logs", "LEVEL: error, warn, info or debug; until it ends.",
-     "  cwctl log level debug", "", 0, 1, "log-level", NULL, show_done, NULL},
-    {"fail", "", "of a torus in one process: --server loses its power",
-     "As if its plug were pulled: no goodbye, frames to it are lost.",
+    {"config show", "", "the configuration in force, including defaults", "", "  cwctl config show --effective",
+     "effective", 0, 0, "config", NULL, show_config, NULL},
+    {"log level", "[LEVEL]", "show or set how much the daemon logs",
+     "LEVEL: error, warn, info or debug. It holds until the daemon ends.", "  cwctl log level debug", "", 0, 1,
+     "log-level", NULL, show_done, NULL},
+    {"fail", "", "of a torus in one process: take the power from --server",
+     "As if its plug were pulled: it says no goodbye, and frames to it are lost.",
      "  cwctl --server 1,1,1 fail\n  cwctl --server 1,1,1 restore", "", 0, 0, "fail", NULL, show_done, NULL},
-    {"restore", "", "of a torus in one process: --server has its power again",
-     "It starts anew, with nothing in memory.", "  cwctl --server 1,1,1 restore", "", 0, 0, "restore", NULL, show_done,
-     NULL},
-    {"cut", "LINK", "of a torus in one process: a cable is pulled out", "Both ends see their carrier go.",
+    {"restore", "", "of a torus in one process: give --server its power back",
+     "The server starts anew, with nothing in memory.", "  cwctl --server 1,1,1 restore", "", 0, 0, "restore", NULL,
+     show_done, NULL},
+    {"cut", "LINK", "of a torus in one process: pull out a cable", "Both ends lose their carrier.",
      "  cwctl --server 1,1,1 cut +x\n  cwctl --server 1,1,1 mend +x", "", 1, 1, "cut", NULL, show_done, NULL},
-    {"mend", "LINK", "of a torus in one process: a cable is put back", "Both ends see their carrier again.",
+    {"mend", "LINK", "of a torus in one process: put a cable back", "Both ends have their carrier again.",
      "  cwctl --server 1,1,1 mend +x", "", 1, 1, "mend", NULL, show_done, NULL},
     {"leave", "", "leave the cluster in order, and end the daemon",
      "Its keys go to their heirs first: nothing is lost that other servers hold copies of.",
@@ -430,12 +432,37 @@ bool commands_alone(const struct command *c)
 
 /* ---- Help -------------------------------------------------------------------------------------------------------- */
 
+enum { HELP_WIDTH = 100 };
+
+/* Words, broken into lines that a terminal shows; a newline in the text stays, with the spaces behind it. */
+static void print_wrapped(const char *text, FILE *out)
+{
+    for (size_t column = 0; *text != '\0';) {
+        size_t spaces = strspn(text, " "), word = strcspn(text + spaces, " \n");
+        if (column > 0 && column + spaces + word > HELP_WIDTH) {
+            fputc('\n', out);
+            column = spaces = 0;
+            text += strspn(text, " ");
+        }
+        fwrite(text, 1, spaces + word, out);
+        column += spaces + word;
+        text += spaces + word;
+        if (*text == '\n') {
+            fputc('\n', out);
+            column = 0;
+            text++;
+        }
+    }
+    fputc('\n', out);
+}
+
 void commands_help(const struct command *c, FILE *out)
 {
     fprintf(out, "usage: cwctl %s%s%s%s\n\n%s.\n", c->name, c->usage[0] != '\0' ? " " : "", c->usage,
             c->options[0] != '\0' ? " [options]" : "", c->summary);
     if (c->text[0] != '\0') {
-        fprintf(out, "\n%s\n", c->text);
+        fputc('\n', out);
+        print_wrapped(c->text, out);
     }
     if (c->options[0] != '\0') {
         fprintf(out, "\nOptions:\n");
@@ -460,11 +487,11 @@ void commands_help_all(FILE *out)
     fprintf(out, "\nOptions of all commands:\n");
     arguments_help(out);
     fprintf(out,
-            "\ncwctl COMMAND --help says more of each. For example:\n"
+            "\ncwctl COMMAND --help tells more about a command. For example:\n"
             "  cwctl status                          how is the daemon of this machine?\n"
             "  cwctl ping all                        can it reach everybody?\n"
-            "  cwctl key explain hello --dead 0,1,2  who has a key, and who if that server died?\n"
+            "  cwctl key explain hello --dead 0,1,2  who has a key, and who would if 0,1,2 died?\n"
             "  cwctl --lab demo --node 0,1,2 top     live rates of a server of a lab\n"
             "\nExit codes: 0 yes or done; 1 no or failed; 2 the command line is wrong; 3 no daemon, or no way to it;\n"
-            "4 the daemon did not answer in time.\n");
+            "4 the daemon did not answer in time; 5 it is so, but not on every server yet.\n");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands.h - what cwctl can do: a table of commands, each with the words that teach it, what it asks, and how the answer is shown.
+ * commands.h - what cwctl can do: a table of commands, each with the text that explains it, the request it sends, and
+ * the way its answer is shown.
  */
 #ifndef CTL_COMMANDS_H
 #define CTL_COMMANDS_H
@@ -18,7 +19,7 @@ enum {
     EXIT_INCOMPLETE = 5, /* it is so, but not everywhere yet: some servers did not answer */
 };
 
-/* An answer, all of it. */
+/* All rows of an answer. */
 struct rows {
     struct message **row;
     size_t count, room;
@@ -28,12 +29,12 @@ void rows_clear(struct rows *rows);
 
 struct command;
 
-/* One command being done. */
+/* One command that is being done. */
 struct call {
     const struct command *command;
     const struct arguments *arguments;
     struct client *client;
-    const char *server; /* which one of the daemon's; NULL: its first */
+    const char *server; /* which of the servers in the daemon's process is meant; NULL: its first */
     struct table_style style;
     FILE *out, *errors;
     const volatile int *stop; /* set by SIGINT and SIGTERM */
@@ -41,12 +42,12 @@ struct call {
 
 struct command {
     const char *name;  /* one or two words: "services load" */
-    const char *usage; /* what follows them */
+    const char *usage; /* the words that follow the name */
     const char *summary;
-    const char *text;    /* what it shows, and what the columns mean */
+    const char *text;    /* what it shows, and what the columns mean; help breaks it into lines */
     const char *example; /* lines to paste */
-    const char *options; /* names of options it takes, parted by spaces */
-    int least, most;     /* words behind the name */
+    const char *options; /* names of its options, with spaces between */
+    int least, most;     /* how many words may follow the name */
     const char *request; /* the daemon's command; NULL: run does all */
     const struct table_column *columns;
     void (*show)(const struct call *call, const struct rows *rows); /* NULL: a table of the columns */
@@ -57,41 +58,48 @@ struct command {
 const struct command *commands_table(size_t *count);
 /* All options of some command, ended by name NULL. */
 const struct arguments_option *commands_options(void);
-/* What was expected of an option's value, where it is out of range; NULL: it is not, as far as can be known here. Static. */
+/*
+ * What was expected of the value of an option, when the value is out of range; NULL: it is not, as far as can be known
+ * here. Static.
+ */
 const char *commands_refusal(const struct arguments_given *given);
-/* The command that the words begin with, and how many of them are its name; NULL. */
+/* The command that the words begin with, and in *used how many of them are its name; NULL: none. */
 const struct command *commands_find(const char *const *words, int count, int *used);
 /* The name nearest to a word, or NULL. */
 const char *commands_nearest(const char *word);
 bool commands_takes(const struct command *c, const struct arguments_option *option);
-/* It needs no daemon. */
+/* True for a command that needs no daemon. */
 bool commands_alone(const struct command *c);
 void commands_help(const struct command *c, FILE *out);
 void commands_help_all(FILE *out);
 
 /* ---- Doing one --------------------------------------------------------------------------------------------------- */
 
-/* A request of that name with the options that were given, and no words; for call.c and commands that ask on their own. */
+/*
+ * Gives a request of that name with the options that were given, and no words: for call.c, and for commands that ask on
+ * their own.
+ */
 struct request_draft *call_request(const struct call *call, const char *name);
 /*
- * Asks. Gives the daemon's rc (>= 0), or a negative one after a line on errors, whose exit code is in *code.
+ * Sends the request and waits. Gives the daemon's rc (>= 0); or, after a line on errors, a negative one, with the exit
+ * code in *code.
  */
 CW_MUST_CHECK int call_ask(const struct call *call, struct request_draft *request, cw_span patience,
                            void (*row)(void *context, struct message *row), void *context, int *code);
-/* The patience that is right where answers come at once. */
+/* How long to wait for a daemon that answers at once, unless --timeout says otherwise. */
 cw_span call_patience(const struct call *call);
-/* Does the command, as often as --watch says; gives the exit code. */
+/* Does the command, as often as --watch says, and gives the exit code. */
 int call_run(struct call *call);
 
-/* The option of that name when it was given, the last time; or NULL. */
+/* The option of that name as it was given last; NULL: it was not. */
 const struct arguments_given *call_given(const struct call *call, const char *name);
 /* True for "x,y,z". */
 bool call_is_server(const char *word);
-/* A terminal is wiped; elsewhere nothing happens. */
+/* Wipes a terminal; elsewhere nothing happens. */
 void call_wipe(const struct call *call);
 void call_rest(const struct call *call, cw_span span);
 
-/* cmd_*.c: commands that ask otherwise than once (run_), and answers that are shown otherwise than as a plain table (show_) */
+/* In cmd_*.c: run_ does a command that is not one request; show_ shows an answer that is not one plain table. */
 void show_status(const struct call *call, const struct rows *rows);
 void show_counters(const struct call *call, const struct rows *rows);
 void show_drops(const struct call *call, const struct rows *rows);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * find.h - which socket is meant: named outright, by a daemon's name, by a lab's, by the environment, or the only one there is.
+ * find.h - which socket is meant: the one that was named outright, or by the name of a daemon, of a lab, or by the
+ * environment; or the only one there is.
  */
 #ifndef CTL_FIND_H
 #define CTL_FIND_H
@@ -8,7 +9,7 @@
 #include "ctl/client.h"
 
 struct find_wish {
-    const char *socket; /* --socket; NULL: not said, as all below */
+    const char *socket; /* --socket; NULL, here and below: not given */
     const char *node;
     const char *lab;
     const char *environment; /* $CUBEWAY_SOCKET */
@@ -18,12 +19,18 @@ struct find_wish {
 
 struct find_result {
     char path[256];
-    const char *server; /* the daemon is a whole lab, and this one of it is meant: borrowed from the wish; else NULL */
+    /* the daemon is a whole lab, and this one of its servers is meant, borrowed from the wish; NULL otherwise */
+    const char *server;
 };
 
-/* -ENOENT: there is none; -EEXIST: there are several; why says what there is and what to do. Sockets are not tried. */
+/*
+ * -ENOENT: there is none; -EEXIST: there are several; why says which there are and what to do. Sockets are not tried.
+ */
 CW_MUST_CHECK int find_socket(const struct find_wish *wish, struct find_result *out, char why[static CLIENT_WHY]);
-/* Calls visit for the name of every socket in the folders (of the lab, when there is one), sorted. Gives how many. */
+/*
+ * Calls visit for the name of every socket in the folders (of the lab, when there is one), sorted, and gives how many
+ * these are.
+ */
 unsigned find_each(const struct find_wish *wish, void (*visit)(void *context, const char *name), void *context);
 
 #endif

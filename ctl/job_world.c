@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { PIECE = 30000 /* bytes of a record in one request; a multiple of 3 */, RECORD_MOST = 1 << 20 };
-static const cw_span spare = {INT64_C(5) * 1000000000}; /* that an answer may be late */
+static const cw_span spare = CW_SEC(5); /* that an answer may be late */
 
 int job_world_fail(struct job_world *w, int code, const char *format, ...)
 {
@@ -325,7 +325,7 @@ int job_world_put(struct job_world *w, const uint8_t *bytes, size_t size, bool w
         snprintf(why, CLIENT_WHY, "out of memory");
         return -ENOMEM;
     }
-    int64_t ms = patience.ns / 1000000;
+    int64_t ms = cw_span_ms(patience);
     snprintf(timeout, sizeof timeout, "timeout=%" PRId64, ms > 0 ? ms : 1);
     int rc = put_beginning(w, bytes, size, &at, text, why);
     if (rc >= 0) {

@@ -81,7 +81,7 @@ static int64_t wall_minus(cw_time now)
 {
     struct timespec wall;
     clock_gettime(CLOCK_REALTIME, &wall);
-    return (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec - now.ns;
+    return (int64_t)wall.tv_sec * CW_NS_PER_SEC + wall.tv_nsec - now.ns;
 }
 
 void cmd_capture(struct request *r)

@@ -105,7 +105,7 @@ static int local_claim(void *context, uint64_t ticket, struct files_file **out)
 
 static int64_t ns_of(struct timespec t)
 {
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    return (int64_t)t.tv_sec * CW_NS_PER_SEC + t.tv_nsec;
 }
 
 static int local_look(void *context, struct files_file *f, struct files_facts *out)

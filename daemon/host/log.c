@@ -217,7 +217,7 @@ static struct kind *kind_of(struct log *log, const char *message)
 static bool may_write(struct log *log, const char *message)
 {
     struct kind *kind = kind_of(log, message);
-    int64_t second = clock_now().ns / 1000000000;
+    int64_t second = clock_now().ns / CW_NS_PER_SEC;
     if (kind->second != second) {
         uint64_t left_out = kind->left_out;
         *kind = (struct kind){.message = message, .second = second};

@@ -169,9 +169,14 @@ int host_on_signal(struct host *h, int signal, void (*fn)(void *context, struct 
     return add_watch(h, signal, EV_SIGNAL | EV_PERSIST, NULL, fn, context);
 }
 
+static struct timeval timeval_of(cw_span span)
+{
+    return (struct timeval){span.ns / CW_NS_PER_SEC, span.ns % CW_NS_PER_SEC / CW_NS_PER_US};
+}
+
 int host_every(struct host *h, cw_span span, void (*fn)(void *context, struct host *h), void *context)
 {
-    struct timeval every = {span.ns / 1000000000, span.ns % 1000000000 / 1000};
+    struct timeval every = timeval_of(span);
     return add_watch(h, -1, EV_PERSIST, &every, fn, context);
 }
 
@@ -372,7 +377,7 @@ static void set_timer(struct host *h)
         return;
     }
     int64_t ns = clock_system(first).ns;
-    struct itimerspec at = {.it_value = {ns / 1000000000, ns % 1000000000}};
+    struct itimerspec at = {.it_value = {ns / CW_NS_PER_SEC, ns % CW_NS_PER_SEC}};
     CHECK(timerfd_settime(pump->timer_fd, TFD_TIMER_ABSTIME, &at, NULL) == 0);
     pump->armed = first;
 }
@@ -475,7 +480,7 @@ void host_run(struct host *h)
 
 void host_turn(struct host *h, cw_span wait)
 {
-    struct timeval span = {wait.ns / 1000000000, wait.ns % 1000000000 / 1000};
+    struct timeval span = timeval_of(wait);
     event_add(h->pump->nap, &span);
     turn(h, wait.ns > 0);
 }
@@ -487,7 +492,7 @@ void host_leave(struct host *h)
         event_base_loopbreak(h->pump->base);
         return;
     }
-    struct timeval limit = {HOST_LEAVE_MS / 1000, HOST_LEAVE_MS % 1000 * 1000};
+    struct timeval limit = timeval_of(CW_MS(HOST_LEAVE_MS));
     h->leaving = true;
     for (unsigned i = 0; i < h->count; i++) {
         struct pump_server *s = &h->server[i];

@@ -219,8 +219,8 @@ static void put_histogram(void *context, const char *service, const char *name, 
             ns / CW_SEC(1).ns, ns % CW_SEC(1).ns, histogram_up_to(h, i));
     }
     put(visit->out, "cubeway_service_seconds_bucket{%s,le=\"+Inf\"} %" PRIu64 "\n", of, h->count);
-    put(visit->out, "cubeway_service_seconds_sum{%s} %" PRIu64 ".%09" PRIu64 "\n", of, h->sum_ns / 1000000000,
-        h->sum_ns % 1000000000);
+    put(visit->out, "cubeway_service_seconds_sum{%s} %" PRIu64 ".%09" PRIu64 "\n", of, h->sum_ns / CW_NS_PER_SEC,
+        h->sum_ns % CW_NS_PER_SEC);
     put(visit->out, "cubeway_service_seconds_count{%s} %" PRIu64 "\n", of, h->count);
 }
 

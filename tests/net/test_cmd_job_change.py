@@ -98,7 +98,7 @@ class Change(ctl_kit.Job):
         self.assertEqual(text.count("grant "), 1000)
         self.cwctl("job destroy large")
         file = self.file("larger", 'job "larger" { id = 7001; processes = "0-26"; ports { a = 1 }; grant 7000 { processes = all; ports = "0-16384" } }\n')
-        self.refused(f"job create {file}", "more than a server has room for", code=1)
+        self.refused(f"job create {file}", "the record is larger than a server's tables", code=1)
 
     def test_to_a_job_that_nobody_knows(self):
         done = self.raw("job", "grant", "web", "77777")

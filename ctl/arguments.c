@@ -11,7 +11,7 @@ enum {
     NS_IN_MS = 1000000,
 };
 
-/* ---- The tables ------------------------------------------------------------------------------------------------------- */
+/* ---- The tables -------------------------------------------------------------------------------------------------- */
 
 enum common { SOCKET, NODE, LAB, SERVER, JSON, WATCH, ROUNDS, TIMEOUT, HELP, VERSION, COMMON };
 
@@ -57,7 +57,7 @@ static struct option given_option(const struct arguments_option *o, void *value)
     return (struct option){o->name, kinds[o->kind], value, o->value, o->help, false};
 }
 
-/* ---- Parsing ---------------------------------------------------------------------------------------------------------- */
+/* ---- Parsing ----------------------------------------------------------------------------------------------------- */
 
 struct reading {
     struct arguments *out;
@@ -116,7 +116,7 @@ int arguments_parse(int argc, char *const argv[], const struct arguments_option 
 }
 _Static_assert((int)ARGUMENTS_WORDS == (int)OPTION_WORDS_MAX, "they are copied");
 
-/* ---- Help ------------------------------------------------------------------------------------------------------------- */
+/* ---- Help -------------------------------------------------------------------------------------------------------- */
 
 void arguments_help(FILE *out)
 {

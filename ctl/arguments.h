@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arguments.h - cwctl's command line: words, options that all commands take, and options of some commands, which go to the
- * daemon with the request. Read by commandline/options.h.
+ * arguments.h - cwctl's command line: words, options that all commands take, and options of some commands, which go to
+ * the daemon with the request. Read by commandline/options.h.
  *
  *     cwctl [options] COMMAND [words] [options]
  */
@@ -46,8 +46,8 @@ struct arguments {
 };
 
 /*
- * Reads argv[1..argc). options ends with name NULL. Behind the word `verbatim` (may be NULL), where it is the first, and one
- * more word, words are taken as they are, whatever they look like. 0, or -EINVAL after one line on errors.
+ * Reads argv[1..argc). options ends with name NULL. Behind the word `verbatim` (may be NULL), where it is the first,
+ * and one more word, words are taken as they are, whatever they look like. 0, or -EINVAL after one line on errors.
  */
 CW_MUST_CHECK int arguments_parse(int argc, char *const argv[], const struct arguments_option *options,
                                   const char *verbatim, struct arguments *out, FILE *errors);

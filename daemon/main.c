@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - cubewayd: reads what is wanted, opens what that takes, gives up the rights it needs no more, runs. Only composes.
+ * main.c - cubewayd: reads what is wanted, opens what that takes, gives up the rights it needs no more, runs. Only
+ * composes.
  *
- * Order: configuration, stable storage, links (with rights), watcher, servers and services, operators' doors, no rights, ready.
+ * Order: configuration, stable storage, links (with rights), watcher, servers and services, operators' doors, no
+ * rights, ready.
  */
 #include "boot/place.h"
 #include "commandline/options.h"
@@ -198,7 +200,7 @@ static int read_config(const struct wish *w, struct daemon_config *config)
     return w->check ? check_more(w, config) : -1;
 }
 
-/* ---- What a running daemon holds, in the order of its opening ------------------------------------------------------ */
+/* ---- What a running daemon holds, in the order of its opening ---------------------------------------------------- */
 
 struct daemon {
     struct daemon_config config;

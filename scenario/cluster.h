@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster.h - what a cluster is, as plain values: its torus, its cables, its nodes, and the ways in which packets are lost between them.
- * The simulator makes it up; the testbed builds as much of it as a machine has.
+ * cluster.h - what a cluster is, as plain values: its torus, its cables, its nodes, and the ways in which packets are
+ * lost between them. The simulator simulates all of it; the testbed builds the part that one machine can have.
  */
 #ifndef SCENARIO_CLUSTER_H
 #define SCENARIO_CLUSTER_H
@@ -17,14 +17,14 @@ enum {
 
 struct wire_config {
     uint64_t bits_per_second; /* 1,000,000,000; 8e12 / this is rounded to whole ps per byte */
-    cw_span propagation;      /* 1 us: cable and cards */
-    cw_span hop_delay;        /* what a frame waits in the host it reaches, in parallel with others: 0 */
-    uint32_t hop_ps_per_byte; /* the part of it that grows with the frame: 0 */
+    cw_span propagation;      /* through the cable and both cards: 1 us */
+    cw_span hop_delay;        /* how long a frame waits in the host that it reaches, in parallel with other frames: 0 */
+    uint32_t hop_ps_per_byte; /* the part of that delay which grows with the frame, in ps: 0 */
     uint8_t ring;             /* 1, 2 or 4 frames */
 };
 struct wire_config wire_config_default(void);
 
-/* What goes wrong. All zero: nothing. */
+/* What goes wrong with frames on a cable. All zero: nothing. */
 struct wire_harm {
     uint32_t loss, duplicate, corrupt; /* parts per million of the frames */
     uint32_t delayed;                  /* parts per million that are delayed, and with them all that follow */
@@ -43,30 +43,36 @@ struct world_service {
 struct world_config {
     cw_dims dims;
     uint64_t seed;
-    struct node_config node; /* self and incarnation are the world's to fill in; hop_limit 0: the default */
+    struct node_config node;              /* the world fills in self and incarnation; hop_limit 0: the default */
     const struct world_service *services; /* the same on every server; borrowed for the world's life */
     unsigned service_count;
-    const char *(*option)(void *context, const char *service,
-                          const char *name); /* node_env.option, of every server; may be NULL */
+    /* node_env.option, of every server; may be NULL. */
+    const char *(*option)(void *context, const char *service, const char *name);
     void *option_context;
-    const struct book_grant *grants; /* what they may send (nmu/book.h), nothing else; borrowed for world_open() */
+    /* What services may send (nmu/book.h), and nothing else; borrowed for world_open(). */
+    const struct book_grant *grants;
     unsigned grant_count;
-    /* What the host of server s offers its built-in services (node_env.objects), whenever that starts; NULL: nothing. */
+    /* What the host of server s offers its built-in services (node_env.objects) each time it starts; NULL: nothing. */
     const struct node_object *(*objects)(void *context, cw_server s);
     void *objects_context;
     struct wire_config wire;
-    cw_span carrier; /* both ends see a cut cable, or a host without power, after this; negative: never (default) */
-    cw_span cpu_per_frame; /* one processor handles the frames of a server one after the other: 0, takes no time */
-    uint32_t cpu_ps_per_byte;
-    uint32_t cpu_queue;   /* frames that wait for it, or for a paused server: 1,024, then the card drops */
-    uint32_t clock_ppm;   /* each server's clock runs off by up to this, either way: 0 */
-    cw_span clock_offset; /* and starts at up to this: 0 */
-    uint32_t packets_max; /* in the world at one time: 0, 512 a server but at least 65,536 */
-    /* Corrupted frames are dropped by the card, as its check sequence would; true: they get through with bits flipped, to
-     * try the parsers. Nothing then protects what was flipped (there is no cluster key), so deliveries are not judged. */
+    cw_span carrier; /* both ends see a cut cable, or a host without power, after this; negative: never (the default) */
+    cw_span cpu_per_frame;    /* one processor handles a server's frames one after the other, each for so long: 0 */
+    uint32_t cpu_ps_per_byte; /* the part of that time which grows with the frame, in ps: 0 */
+    /* Frames that may wait for the processor, or for a paused server, before the card drops: 1,024. */
+    uint32_t cpu_queue;
+    uint32_t clock_ppm;   /* each server's clock is too fast or too slow by at most this: 0 */
+    cw_span clock_offset; /* each server's clock starts at a value up to this: 0 */
+    uint32_t packets_max; /* in the world at one time; 0 (the default): 512 a server, but at least 65,536 */
+    /*
+     * False: the card drops corrupted frames, as its check sequence makes it do. True: they get through with bits
+     * flipped, to try the parsers. Nothing then protects what was flipped (there is no cluster key), so deliveries are
+     * not judged.
+     */
     bool corrupt_passes;
-    bool checks_off;    /* for measuring what the checks cost; never in a run that shows something */
-    const char *replay; /* the command that repeats this run, printed with a violation; borrowed; NULL: seed only */
+    bool checks_off; /* to measure what the checks cost; a run without them shows nothing */
+    /* The command that repeats this run, printed with a violation; borrowed. NULL: the seed alone is printed. */
+    const char *replay;
 };
 /* 3x3x3, 1 Gb/s, 9,000-byte frames, default timers, no service. */
 struct world_config world_config_default(void);
@@ -74,11 +80,11 @@ struct world_config world_config_default(void);
 /* Packets lost outside of nodes. */
 enum world_loss {
     WORLD_LOSS_INJECTED,  /* wire_harm.loss */
-    WORLD_LOSS_CORRUPTED, /* the card's check sequence */
-    WORLD_LOSS_CUT,       /* on a cable that does not work, or when it was cut */
+    WORLD_LOSS_CORRUPTED, /* dropped by the card's check sequence */
+    WORLD_LOSS_CUT,       /* sent on a cable that does not work, or under way when it was cut */
     WORLD_LOSS_DEAD,      /* sent to a server that is dead */
-    WORLD_LOSS_KILLED,    /* inside a server, or not wholly sent, when it died */
-    WORLD_LOSS_CARD,      /* no room in the card of a busy or paused server */
+    WORLD_LOSS_KILLED,    /* inside a server, or not wholly sent by it, when it died */
+    WORLD_LOSS_CARD,      /* no room in the card of a server that was busy or paused */
     WORLD_LOSSES,
 };
 const char *world_loss_name(enum world_loss cause);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plan.h - what is to happen, as plain values: faults and when, and traffic. Who reads or draws a plan is one thing, who carries it out
- * another: the simulator in its world, the testbed with signals and real links.
+ * plan.h - what is to happen, as plain values: faults with their instants, and traffic. A plan is read from a file or
+ * drawn at random; the simulator carries it out in its world, the testbed with signals and real links.
  */
 #ifndef SCENARIO_PLAN_H
 #define SCENARIO_PLAN_H
@@ -22,9 +22,13 @@ enum fault_kind {
     FAULT_CLOCK,     /* server, number: ppm */
     FAULT_KILL_SLAB, /* axis, number: every server with that coordinate (a plane) */
     FAULT_KILL_ROW,  /* server, axis: every server on its row along the axis */
-    FAULT_PARTITION, /* axis, number: cuts the cables between plane number - 1 and number, and those where the ring closes */
-    FAULT_REJOIN, /* axis, number: mends them */
-    FAULT_HEAL,   /* everything: cables work, wires are sound, clocks are right, the dead start */
+    /*
+     * axis, number: cuts the cables between planes number - 1 and number, and those between the last plane and the
+     * first
+     */
+    FAULT_PARTITION,
+    FAULT_REJOIN, /* axis, number: mends these cables */
+    FAULT_HEAL,   /* mends everything: cables work, wires are sound, clocks are right, dead servers start */
     FAULT_KINDS,
 };
 
@@ -47,7 +51,7 @@ struct fault_plan {
 /* -ENOMEM: the plan is as before. */
 CW_MUST_CHECK int fault_plan_add(struct fault_plan *plan, const struct fault *fault);
 void fault_plan_free(struct fault_plan *plan);
-/* By time; equal times keep the order in which they were added. */
+/* Sorts by time; faults of one instant keep the order in which they were added. */
 void fault_plan_sort(struct fault_plan *plan);
 const char *fault_name(enum fault_kind kind); /* "kill"; the words of scenario files */
 /* One line, as in a scenario file, without the time: "kill 1,0,2". Gives the length as snprintf does. */

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* ---- The program ------------------------------------------------------------------------------------------------------- */
+/* ---- The program ------------------------------------------------------------------------------------------------- */
 
 static void print_usage(const struct program *p, FILE *out)
 {
@@ -64,7 +64,7 @@ int program_main(const struct program *p, int argc, char **argv)
     return EXIT_USAGE;
 }
 
-/* ---- A command --------------------------------------------------------------------------------------------------------- */
+/* ---- A command --------------------------------------------------------------------------------------------------- */
 
 static void print_help(const struct program_command *c, const struct option *option, size_t count)
 {

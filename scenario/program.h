@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * program.h - a program that is one word and a command: the table of commands is the dispatch, the help and the exit codes.
+ * program.h - a program that is one word and a command: the table of commands is the dispatch, the help and the exit
+ * codes.
  *
  *     PROGRAM COMMAND [options]    PROGRAM --help    PROGRAM help COMMAND    PROGRAM --version
  *
- * A command is a table of options, words that teach, and a function. Its exit code: 0 all is well; 1 it was done, and is not as it
- * should be; 2 the command line, a file or the machine does not allow it. A program may add codes above these.
+ * A command is a table of options, a help text, and a function. Its exit code: 0: all is well; 1: it was done, and the
+ * result is not what it should be; 2: the command line is wrong, or a file or the machine does not allow it. A program
+ * may add higher codes.
  */
 #ifndef SCENARIO_PROGRAM_H
 #define SCENARIO_PROGRAM_H
@@ -35,20 +37,28 @@ struct program_command {
                char **argv); /* argv[0] is the command's name; gives the exit code */
 };
 
-/* All of main(): finds the command and runs it. An unknown one is an error that names the nearest. Gives the exit code. */
+/*
+ * All of main(): finds the command, runs it, and gives the exit code. An unknown command is a mistake that names the
+ * nearest.
+ */
 int program_main(const struct program *p, int argc, char **argv);
 
-/* Parses; shows help. PROGRAM_GO: go on; else the exit code. words may be NULL when the command takes none. */
+/*
+ * Reads the options, or shows the help. PROGRAM_GO: go on; else the exit code. words may be NULL when the command takes
+ * none.
+ */
 CW_MUST_CHECK int program_options(const struct program_command *c, const struct option *option, size_t count, int argc,
                                   char **argv, struct option_words *words);
-/* The same for commands that pass words on: options end at the first word. PROGRAM_GO, and *rest is the place of that word in argv. */
+/*
+ * The same for commands that pass words on: options end at the first word, and *rest is the place of that word in argv.
+ */
 CW_MUST_CHECK int program_leading(const struct program_command *c, const struct option *option, size_t count, int argc,
                                   char **argv, int *rest);
 
 /* One line on standard error, "<program> <command>: ..."; gives EXIT_USAGE. */
 __attribute__((format(printf, 2, 3))) int program_refuse(const struct program_command *c, const char *format, ...);
 
-/* Prints it on standard output, closes it, and gives `code`, or EXIT_USAGE when it cannot be written. */
+/* Prints the report on standard output, closes it, and gives `code`; EXIT_USAGE when it cannot be written. */
 int program_print(const struct program_command *c, struct report *r, bool json, int code);
 
 #endif

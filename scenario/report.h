@@ -25,25 +25,27 @@ void report_flag(struct report *r, const char *name, bool value);
 void report_text(struct report *r, const char *name, const char *value);
 /* As text of 16 hex digits: JSON numbers are not sure to keep 64 bits. */
 void report_hash(struct report *r, const char *name, uint64_t value);
-/* One more number in the object of that name; the object is there, and may be empty, when count is NULL. */
+/*
+ * One more number, called `count`, in the object of that name. count NULL: only makes the object, which may stay empty.
+ */
 void report_part(struct report *r, const char *name, const char *count, int64_t value);
-/* Takes child: as one more element of the list of that name. */
+/* Takes child, as one more element of the list of that name. */
 void report_append(struct report *r, const char *name, struct report *child);
 
-/* ---- Numbers of a run ------------------------------------------------------------------------------------------------ */
+/* ---- Numbers of a run -------------------------------------------------------------------------------------------- */
 
-/* Fields of reports of runs that are numbers, and may be expected of a scenario. "dropped_by_cause.<cause>" is known as well. */
+/* Numbers in the report of a run, which a scenario may expect. "dropped_by_cause.<cause>" is known as well. */
 bool report_field_known(const char *name, size_t length);
 const char *report_field_nth(size_t i);
 size_t report_field_count(void);
 /* The number of that name ("a.b" looks inside a); a cause that did not happen is 0. -ENOENT: none. */
 CW_MUST_CHECK int report_number(const struct report *r, const char *name, double *out);
-/* As above, 0 for what is not there. */
+/* As above; 0 for a number that is not there. */
 double report_value(const struct report *r, const char *name);
-/* What report_hash() said; 0 for what is not there. */
+/* What report_hash() put there; 0 for a hash that is not there. */
 uint64_t report_hash_value(const struct report *r, const char *name);
 
-/* ---- Out ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Out --------------------------------------------------------------------------------------------------------- */
 
 /* -EIO when it cannot be written. */
 CW_MUST_CHECK int report_print_json(const struct report *r, FILE *out);

@@ -23,7 +23,7 @@ void scenario_free(struct scenario *s)
     fault_plan_free(&s->plan);
 }
 
-/* ---- Expectations ---------------------------------------------------------------------------------------------------- */
+/* ---- Expectations ------------------------------------------------------------------------------------------------ */
 
 static const char *const relation_names[] = {
     [SCENARIO_EQUAL] = "=", [SCENARIO_NOT] = "!=", [SCENARIO_LESS] = "<",
@@ -95,7 +95,7 @@ static int read_expect(struct scenario_reader *r)
     return 0;
 }
 
-/* ---- What happens when ------------------------------------------------------------------------------------------------- */
+/* ---- What happens when ------------------------------------------------------------------------------------------- */
 
 static int read_time(struct lines *w, cw_time *out)
 {
@@ -261,7 +261,7 @@ static int read_from(struct scenario_reader *r)
     return read_action(r, from, to);
 }
 
-/* ---- Lines -------------------------------------------------------------------------------------------------------------- */
+/* ---- Lines ------------------------------------------------------------------------------------------------------- */
 
 static const struct scenario_line events[] = {
     {"at", read_at}, {"from", read_from}, {"expect", read_expect}, {NULL, NULL}};

@@ -2,27 +2,20 @@
 /*
  * scenario.h - a run as a text file: the cluster, what happens and when, and what must be true in the end.
  *
- *     torus 3x3x3                          the first line that counts; what follows may name servers
- *     seed 7
- *     rate 1gbit                           of a link
- *     timers fast                          or default; then `timer hello 2ms` for one of them
- *     at 100ms workload keys rate=1000     packets a second and server; also `all load=98%`, `neighbours`
- *     at 500ms kill 1,0,2
- *     at 900ms start 1,0,2
- *     at 1s cut 0,0,0 +x                   `oneway`: only out of it
- *     at 1200ms pause 2,2,2 80ms
- *     from 1s to 2s loss 5%                of all frames; `harm 0,0,0 +x loss=5% delay=2ms` for one direction of one cable
- *     service libhitcount.so               loaded on every server, besides ping and bench
- *     option hitcount patience_ms 500       of a service that is loaded or built in
- *     grant 4096 -> 4096:*:0               what its job may send: job, processes and ports (semantics 7); else nothing
- *     at 2s tell 0,0,0 ping to 2,2,2       a command to a service; the answer is in the report
- *     at 2500ms stop                       the workload
- *     at 3s quiet                          all views agree, all packets have arrived: checked
- *     end 3s
- *     expect misdelivered = 0              a field of the report; = != < <= > >=
+ *     torus 3x3x3                          the first line that counts; what follows may name servers seed 7 rate 1gbit
+ *     of a link timers fast                          or default; then `timer hello 2ms` for one of them at 100ms
+ *     workload keys rate=1000     packets a second and server; also `all load=98%`, `neighbours` at 500ms kill 1,0,2 at
+ *     900ms start 1,0,2 at 1s cut 0,0,0 +x                   `oneway`: only out of it at 1200ms pause 2,2,2 80ms from
+ *     1s to 2s loss 5%                of all frames; `harm 0,0,0 +x loss=5% delay=2ms` for one direction of one cable
+ *     service libhitcount.so               loaded on every server, besides ping and bench option hitcount patience_ms
+ *     500       of a service that is loaded or built in grant 4096 -> 4096:*:0               what its job may send:
+ *     job, processes and ports (semantics 7); else nothing at 2s tell 0,0,0 ping to 2,2,2       a command to a service;
+ *     the answer is in the report at 2500ms stop                       the workload at 3s quiet
+ *     all views agree, all packets have arrived: checked end 3s expect misdelivered = 0              a field of the
+ *     report; = != < <= > >=
  *
- * docs/simulator.md has every word. A file that was read is plain values: it can be written again, and reads as the same.
- * At one instant workloads come first, then commands, then faults, each in the order of the file.
+ * docs/simulator.md has every word. A file that was read is plain values: it can be written again, and reads as the
+ * same. At one instant workloads come first, then commands, then faults, each in the order of the file.
  */
 #ifndef SCENARIO_SCENARIO_H
 #define SCENARIO_SCENARIO_H
@@ -61,7 +54,7 @@ struct scenario_expect {
     int64_t millionths;
 };
 
-/* What a service is told when it opens, on every server (cw_option). */
+/* An option of a service, on every server (cw_option()). */
 struct scenario_option {
     char service[32];
     char name[32];
@@ -76,7 +69,7 @@ struct scenario_tell {
     char text[SCENARIO_TELL_TEXT];
 };
 
-/* Job from may send to these processes of job to, by that port. */
+/* Job `from` may send to these processes of job `to`, on that port. */
 struct scenario_grant {
     cw_job from, to;
     bool all_processes, any_port;
@@ -90,8 +83,8 @@ struct scenario_capture {
 };
 
 struct scenario {
-    struct world_config config; /* services, grants and replay are the player's to fill in */
-    cw_span boot;               /* servers start within this */
+    struct world_config config; /* services, grants and replay are filled in by the code that runs the scenario */
+    cw_span boot;               /* servers start at random instants within this time */
     struct fault_plan plan;
     struct scenario_load load[SCENARIO_LOADS_MAX];
     cw_time quiet[SCENARIO_QUIETS_MAX];
@@ -111,8 +104,8 @@ void scenario_init(struct scenario *s);
 void scenario_free(struct scenario *s);
 
 /*
- * Reads a scenario out of text; `file` is what errors call it. 0 and the caller frees *s; -EINVAL (error says file, line, found and
- * expected) or -ENOMEM (error says so), and *s needs no freeing.
+ * Reads a scenario out of text[length]; errors call it `file`. 0: the caller frees *s. -EINVAL: error says the file,
+ * the line, what was found and what was expected; -ENOMEM: error says so. After an error *s needs no freeing.
  */
 CW_MUST_CHECK int scenario_read(struct scenario *s, const char *file, const char *text, size_t length,
                                 char error[static LINES_ERROR]);
@@ -122,7 +115,7 @@ CW_MUST_CHECK int scenario_load_file(struct scenario *s, const char *path, char 
 /* Writes what scenario_read() reads as the same scenario. -EIO. */
 CW_MUST_CHECK int scenario_write(const struct scenario *s, FILE *out);
 
-/* One action of an "at" line, the words after the time: adds to the plan. For scenario.c. */
+/* Reads one action of an "at" line, the words after the time, and adds it to the plan. For scenario.c. */
 CW_MUST_CHECK int scenario_fault_read(struct lines *w, const struct torus *torus, cw_time from, cw_time to,
                                       struct fault_plan *plan);
 /* True when the word begins a fault. */

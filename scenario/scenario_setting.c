@@ -10,7 +10,7 @@
 enum { RATE_LEAST = 1000 };
 #define RATE_MOST UINT64_C(8000000000000) /* a byte takes a picosecond */
 
-/* ---- Settings that are one value --------------------------------------------------------------------------------------- */
+/* ---- Settings that are one value --------------------------------------------------------------------------------- */
 
 #define OF(word, what, field, ...)                                                     \
     {                                                                                  \
@@ -67,7 +67,7 @@ static int read_limit(struct scenario_reader *r)
     return lines_named(&r->w, scenario_limits, r->s);
 }
 
-/* ---- The others --------------------------------------------------------------------------------------------------------- */
+/* ---- The others -------------------------------------------------------------------------------------------------- */
 
 static int read_torus(struct scenario_reader *r)
 {

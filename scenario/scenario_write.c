@@ -39,7 +39,10 @@ static void write_cost(FILE *out, const char *word, cw_span frame, uint32_t ps_p
     fprintf(out, " byte=%sns\n", ns);
 }
 
-/* What is as it is by default is left out, so that a reader sees what matters; but the seed and the boot are said always. */
+/*
+ * What is as it is by default is left out, so that a reader sees what matters; but the seed and the boot are said
+ * always.
+ */
 static void write_config(const struct scenario *s, FILE *out)
 {
     const struct world_config *c = &s->config;

@@ -7,7 +7,10 @@
 
 #include <sys/socket.h>
 
-/* "10.0.0.1:7001", "[fd00::1]:7001", "[fe80::1%eth0]:7001"; the port is 1..65535. Gives the length of *out, or -EINVAL. */
+/*
+ * "10.0.0.1:7001", "[fd00::1]:7001", "[fe80::1%eth0]:7001"; the port is 1..65535. Returns the length of *out, or
+ * -EINVAL.
+ */
 CW_MUST_CHECK int address_parse(const char *text, struct sockaddr_storage *out);
 
 #endif

@@ -88,8 +88,8 @@ static int heard(const struct nlmsghdr *message, void *data)
 }
 
 /*
- * Asks for the interface on a socket of its own, so that answers and notices do not mix. 0, or -ENODEV: then it is gone.
- * By index while it is known, else by name.
+ * Asks for the interface on a socket of its own, so that answers and notices do not mix. 0, or -ENODEV: then it is
+ * gone. By index while it is known, else by name.
  */
 static int ask(struct carrier *c)
 {

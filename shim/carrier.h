@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * carrier.h - one network interface, watched through netlink: its number, address, mtu, and whether it can carry frames.
+ * carrier.h - one network interface, watched through netlink: its number, address, mtu, and whether it can carry
+ * frames.
  *
- * An interface is found by its name once. From then on the device is followed, not the name: a renamed interface is still the
- * same cable. When it is deleted (or taken into another network namespace), the next one that gets the name takes its
- * place, with another index. Linux only.
+ * An interface is found by its name once. From then on the device is followed, not the name: a renamed interface is
+ * still the same cable. When the device is deleted (or taken into another network namespace), the next device that gets
+ * the name takes its place, with another index. Linux only.
  */
 #ifndef SHIM_CARRIER_H
 #define SHIM_CARRIER_H
@@ -34,7 +35,10 @@ struct carrier {
     bool ethernet;
 };
 
-/* Finds the interface. 0, -ENODEV when there is none of that name, -ENAMETOOLONG, or another -errno; then nothing is held. */
+/*
+ * Finds the interface. 0, -ENODEV when there is none of that name, -ENAMETOOLONG, or another -errno; then nothing is
+ * held.
+ */
 int carrier_open(struct carrier *c, const char *interface);
 void carrier_close(struct carrier *c);
 

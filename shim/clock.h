@@ -2,9 +2,9 @@
 /*
  * clock.h - the clock that shims and the pump read: nanoseconds of CLOCK_MONOTONIC, less those for which time was held.
  *
- * A process that is a whole world of its own (every server of a torus, joined by memory) holds time while it had no processor:
- * nobody in it should be called silent for a stall that all of them shared. With cables to others time is never held, because theirs
- * goes on.
+ * A process that runs every server of a torus holds time while it has no processor: no server in it should be called
+ * silent because of a stall that all of them shared. A daemon with cables to others never holds time, because the
+ * others' time goes on.
  */
 #ifndef SHIM_CLOCK_H
 #define SHIM_CLOCK_H
@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Of clock.c. Read by any thread, written by clock_hold only. */
+/* Of clock.c. Any thread reads them; only clock_hold() writes them. */
 extern _Atomic int64_t clock_behind_ns, clock_limit_ns;
 
 static inline int64_t clock_system_ns(void)
@@ -39,8 +39,8 @@ static inline cw_time clock_system(cw_time t)
 }
 
 /*
- * Time goes on from where it stands, and stops at limit until the next call; CW_NEVER: it does not stop. One thread only. clock_now()
- * never jumps, and never goes back.
+ * Time goes on from where it stands, and stops at `limit` until the next call; CW_NEVER: it does not stop. One thread
+ * only. clock_now() never jumps, and never goes back.
  */
 void clock_hold(cw_time limit);
 

@@ -44,7 +44,7 @@ void io_thread_tell(_Atomic bool *flag, int fd)
     }
 }
 
-/* ---- The thread ---------------------------------------------------------------------------------------------------- */
+/* ---- The thread -------------------------------------------------------------------------------------------------- */
 
 static void give_back_sent(struct io_thread *t, unsigned count)
 {
@@ -255,7 +255,7 @@ void io_thread_end(struct io_thread *t)
     pthread_join(t->thread, NULL);
 }
 
-/* ---- Opening ------------------------------------------------------------------------------------------------------- */
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 static unsigned clamp(uint64_t value, unsigned least, unsigned most)
 {

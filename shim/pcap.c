@@ -167,8 +167,8 @@ static int filter(struct live *l)
 }
 
 /*
- * libpcap cannot open a capture again under the descriptor that the pump watches; but beneath it is a packet socket, which binds to another device and keeps its
- * ring. The filter names our address, which may be another one now.
+ * libpcap cannot open a capture again under the descriptor that the pump watches; but beneath it is a packet socket,
+ * which binds to another device and keeps its ring. The filter names our address, which may be another one now.
  */
 static void live_service_events(struct shim *s)
 {

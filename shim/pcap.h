@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pcap.h - a cable on an Ethernet interface through libpcap in immediate mode, for systems and devices where raw sockets cannot be
- * had. What raw.h says holds here too, but: frames are sent one system call each, and the interface must be up when the shim is opened.
+ * pcap.h - a cable on an Ethernet interface through libpcap in immediate mode, for systems and devices where raw
+ * sockets cannot be had. It does what raw.h says, with two differences: each frame is sent by a system call of its own,
+ * and the interface must be up when the shim is opened.
  */
 #ifndef SHIM_PCAP_H
 #define SHIM_PCAP_H

@@ -169,7 +169,10 @@ static int receive_lane(struct raw *r, int fd, unsigned *expected, struct shim_f
 {
     unsigned given = 0, batches = 0;
     do {
-        /* One more than last time, then all: to line up memory for many frames where one comes is a fifth of the pump's own work. */
+        /*
+         * One more than last time, then all: to line up memory for many frames where one comes is a fifth of the pump's
+         * own work.
+         */
         unsigned few = *expected + 1 < count ? *expected + 1 : count;
         bool conversation = fd == r->fd && r->alone % ALONE_LOOK >= ALONE_LEAST;
         int received = conversation ? receive_alone(r, frames) : receive_some(r, fd, frames, 0, few);
@@ -193,10 +196,10 @@ static int receive_lane(struct raw *r, int fd, unsigned *expected, struct shim_f
 }
 
 /*
- * Data, then control: what was sent before the last data that is given here has then been given too, and data that waits in
- * the node for control (semantics 4.4) waits no longer than this call. In a flood, when data takes all places, control is first in the
- * next call. An attentive owner says when there is control: without that a call that gives data looks once in SHIM_BATCH frames, and what data waits for
- * is told by the descriptor before the owner sleeps.
+ * Data, then control: what was sent before the last data that is given here has then been given too, and data that
+ * waits in the node for control (semantics 4.4) waits no longer than this call. In a flood, when data takes all places,
+ * control is first in the next call. An attentive owner says when there is control: without that a call that gives data
+ * looks once in SHIM_BATCH frames, and what data waits for is told by the descriptor before the owner sleeps.
  */
 static int raw_receive(struct shim *s, struct shim_frame *frames, unsigned count)
 {
@@ -275,8 +278,8 @@ static int raw_event_fd(const struct shim *s)
 }
 
 /*
- * The control lane last: the kernel asks the sockets of a protocol from the last one to the first, and has to make a copy of what one takes
- * unless it is the first. So data costs no copy.
+ * The control lane last: the kernel asks the sockets of a protocol from the last one to the first, and has to make a
+ * copy of what one takes unless it is the first. So data costs no copy.
  */
 static int bind_to(const struct raw *r)
 {

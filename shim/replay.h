@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay.h - a capture (pcap or pcapng, Ethernet) read back as input: each frame of our EtherType is received once, in the order of
- * the file. For finding out again what happened on a cable. What is sent goes nowhere and is counted.
+ * replay.h - a capture (pcap or pcapng, Ethernet) is read back as input: each frame of our EtherType is received once,
+ * in the order of the file. It serves to find out again what happened on a cable. Frames that are sent are counted and
+ * go nowhere.
  *
- * The carrier is there from the start until the last frame has been received.
+ * There is a carrier from the beginning until the last frame has been received.
  */
 #ifndef SHIM_REPLAY_H
 #define SHIM_REPLAY_H
@@ -13,11 +14,14 @@
 struct replay_options {
     const char *file;
     uint16_t ethertype; /* 0: 0x88b5 */
-    uint8_t from[6];    /* only frames of this source: one direction of a cable; all 0: all */
-    bool timed; /* at the distances in time that they had, from the opening on; else as fast as they are asked for */
+    uint8_t from[6];    /* only frames from this source, which is one direction of a cable; all 0: from any source */
+    bool timed;         /* frames come at the distances in time that they had; else as fast as they are asked for */
 };
 
-/* Gives the shim. 0, or with one sentence in why: -ENOENT or another -errno of the file, -EPROTO it is no capture of Ethernet. */
+/*
+ * Gives the shim. 0; or, with one sentence in why: -ENOENT or another -errno of the file, -EPROTO (no capture of
+ * Ethernet).
+ */
 CW_MUST_CHECK int replay_open(struct shim **out, const struct replay_options *options, char why[static SHIM_WHY_BYTES]);
 
 #endif

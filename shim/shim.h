@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim.h - one way to reach one neighbour: frames out, frames in, is there a carrier. One contract for cables, tunnels and
- * memory (docs/shims.md).
+ * shim.h - one way to reach one neighbour: it sends frames, receives frames, and says whether there is a carrier. One
+ * contract for cables, tunnels and memory (docs/shims.md).
  *
- * A frame here is what lies behind the 14 bytes of an Ethernet header: runtime/wire's frame head, its packets, perhaps padding.
- * A shim that speaks Ethernet writes and removes that header itself. None looks into the frame, but for its lane. Frames are 1..mtu bytes.
+ * A frame here is what lies behind the 14 bytes of an Ethernet header: runtime/wire's frame head, its packets, and
+ * perhaps padding. A shim that speaks Ethernet writes and removes that header itself. A shim never reads a frame,
+ * except for the bits that pick its lane (lane.h). Frames have 1..mtu bytes.
  *
- * What holds for every kind, and is tried on every kind by tests/conformance/shim:
- *   - no call blocks, none calls back but for wake, none keeps memory of the caller's past the call;
- *   - what send took arrives whole, once and in order, or not at all (a medium may lose; fault may do worse, by order). A shim may keep
- *     two lanes (lane.h): control frames then overtake data, and each of both keeps its order;
- *   - send never takes fewer frames of mtu bytes than room() has just promised, while the carrier stays;
- *   - what the medium has no room for is refused, not lost: its queue is short, because packets that wait must wait in the
- *     queues of services, where fairness is decided (CamCubeOS 3.3);
- *   - a frame of somebody else never comes out.
- * One thread at a time, in the network namespace in which the shim was opened.
+ * These guarantees hold for every kind of shim, and tests/conformance/shim tries them on every kind:
+ *   - No call blocks, no call calls back except through wake, and no call keeps the caller's memory after it has
+ *     returned.
+ *   - A frame that send took arrives whole, once and in order, or not at all. (A medium may lose frames; the fault shim
+ *     does worse when it is told to.) A shim may have two lanes: control frames then overtake data frames, and the
+ *     frames of each lane keep their order.
+ *   - While the carrier stays, send never takes fewer frames of mtu bytes than room() has just promised.
+ *   - A frame that the medium has no room for is refused, not lost. The medium's queue is kept short, because packets
+ *     that wait must wait in the queues of services, where fairness is decided (CamCubeOS 3.3).
+ *   - A frame that was sent by somebody else than the neighbour never comes out.
+ * A shim is used by one thread at a time, in the network namespace in which it was opened.
  */
 #ifndef SHIM_SHIM_H
 #define SHIM_SHIM_H
@@ -28,17 +31,18 @@
 #include <stdint.h>
 
 enum {
-    SHIM_BATCH = 32,          /* frames that a call takes or gives at most */
-    SHIM_STRANGE_BATCHES = 4, /* system calls of a receive that meet strangers' frames only */
-    SHIM_HEADROOM = 16, /* writable bytes before each frame's bytes, sending and receiving: for the shim's own header */
-    SHIM_NAME_BYTES = 128,
-    SHIM_STATE_BYTES = 96,
-    SHIM_WHY_BYTES = 256,
+    SHIM_BATCH = 32, /* frames that one call takes or gives at most */
+    /* system calls after which a receive gives up, when all of them gave only strangers' frames */
+    SHIM_STRANGE_BATCHES = 4,
+    SHIM_HEADROOM = 16,    /* writable bytes before the bytes of each frame, for the shim's own header */
+    SHIM_NAME_BYTES = 128, /* of shim_info.name, its NUL included */
+    SHIM_STATE_BYTES = 96, /* of shim_info.state, its NUL included */
+    SHIM_WHY_BYTES = 256,  /* of the sentence that says why a shim could not be opened */
 };
 
 /*
- * A frame to send (bytes, length), or memory to receive one into (bytes, room; length is then set). An AF_XDP shim may later
- * lend the memory it receives into; until then all of it is the caller's.
+ * A frame to send (bytes, length), or memory to receive a frame into (bytes, room; receive sets length). The memory is
+ * the caller's.
  */
 struct shim_frame {
     uint8_t *bytes;
@@ -48,21 +52,22 @@ struct shim_frame {
 
 struct shim_info {
     const char *kind;             /* "raw", "udp", ..; static */
-    char name[SHIM_NAME_BYTES];   /* what it is on, for people: "eth3", "10.0.0.1:7001 to 10.0.0.2:7001", "memory" */
+    char name[SHIM_NAME_BYTES];   /* its medium, for people: "eth3", "10.0.0.1:7001 to 10.0.0.2:7001", "memory" */
     char state[SHIM_STATE_BYTES]; /* "up", or in words why there is no carrier: "interface is down" */
-    uint32_t mtu;                 /* longest frame in bytes that it carries; the same as long as the shim lives */
-    uint32_t overhead;            /* bytes that a frame costs on the medium beyond its own (Ethernet: 38) */
+    uint32_t mtu;                 /* bytes of the longest frame that it carries; constant as long as the shim lives */
+    uint32_t overhead;            /* bytes that each frame costs on the medium beyond its own (Ethernet: 38) */
     uint64_t bits_per_second;     /* of the medium; 0: unknown */
 };
 
-/* Since the shim was opened. Bytes are those of frames: no header of the shim's. */
+/* Counted since the shim was opened. Bytes are those of frames, without the shim's own headers. */
 struct shim_counters {
-    uint64_t tx_frames, tx_bytes; /* taken by send */
-    uint64_t rx_frames, rx_bytes; /* given by receive */
-    uint64_t tx_refused;          /* times that the system had no room for a frame that room() had promised to take */
-    uint64_t tx_errors;           /* taken, then lost, and the system said so */
-    uint64_t rx_dropped;          /* arrived, and lost here for want of room: the kernel's count */
-    uint64_t rx_strange;          /* not ours: longer than its room, empty, from somebody else */
+    uint64_t tx_frames, tx_bytes; /* frames that send took */
+    uint64_t rx_frames, rx_bytes; /* frames that receive gave */
+    uint64_t tx_refused;          /* times that the system had no room for a frame although room() had promised it */
+    uint64_t tx_errors;           /* frames that send took, and that were then lost, as the system reported */
+    /* frames that arrived and were lost here because there was no room: the kernel's count */
+    uint64_t rx_dropped;
+    uint64_t rx_strange; /* frames that were not given: longer than their room, empty, or from somebody else */
 };
 
 /* What must happen before room() can grow, after it gave 0 or send took fewer than it was given. */
@@ -94,25 +99,31 @@ struct shim_ops {
 /* What every shim begins with. */
 struct shim {
     const struct shim_ops *ops;
-    /* Set by the owner before the first call, or NULL: something may be received, sent or seen now. Only marks; calls no shim. */
+    /*
+     * The shim calls this when there may be something to receive, room to send, or another carrier. The owner sets it
+     * before the first call, or leaves it NULL. It only marks that there is work; it must not call a shim.
+     */
     void (*wake)(void *context);
     void *wake_context;
     /*
-     * An owner who watches urgent_fd may say so (attentive), and then sets urgent whenever that descriptor is readable or may be: a receive that
-     * gives data need not look there each time. It clears urgent when it has looked. Else both stay false, and every receive looks.
+     * For an owner that watches urgent_fd. Such an owner sets `attentive` once, and sets `urgent` whenever that
+     * descriptor is, or may be, readable: a receive that has data to give then looks for control frames only when
+     * `urgent` is set, and clears it. With `attentive` false every receive looks.
      */
-    bool attentive, urgent;
+    bool attentive;
+    bool urgent;
 };
 
 /*
- * Kinds are opened by functions of their own headers (raw.h, pcap.h, udp.h, pair.h, fault.h). These give 0 and the shim, or -errno
- * and in why[SHIM_WHY_BYTES] one sentence that names what, where and what to do ("eth3: no such interface").
+ * Each kind of shim is opened by a function of its own header (raw.h, pcap.h, udp.h, pair.h, replay.h, fault.h,
+ * threaded.h). The function gives 0 and the shim; or -errno, and in why[SHIM_WHY_BYTES] one sentence that names the
+ * thing, what is wrong with it and what to do ("eth3: no such interface").
  */
 
 /*
- * Takes up to count (1..SHIM_BATCH) frames, from the first on, and returns how many: 0 when there is no room. Their bytes are
- * free again after the call, and those of the headroom may have been written to.
- * When none was taken: -ENETDOWN without a carrier, -EMSGSIZE when the first frame is empty or longer than the mtu.
+ * Takes frames, from the first on, and returns how many of the `count` (1..SHIM_BATCH) it took: 0 when there is no
+ * room. After the call the frames' bytes are the caller's again; the headroom before them may have been written to.
+ * -ENETDOWN: none was taken, there is no carrier. -EMSGSIZE: none was taken, the first is empty or longer than the mtu.
  */
 static inline int shim_send(struct shim *s, const struct shim_frame *frames, unsigned count)
 {
@@ -121,9 +132,10 @@ static inline int shim_send(struct shim *s, const struct shim_frame *frames, uns
 }
 
 /*
- * Fills up to count (1..SHIM_BATCH) frames, from the first on, and returns how many: 0 when there is nothing now, or when
- * SHIM_STRANGE_BATCHES times count frames were not for us (then data_fd stays readable: others who send on our cable get no more
- * of a turn). A frame longer than the room it met is counted in rx_strange, not cut. Without a carrier it gives what had arrived before, then 0.
+ * Fills frames, from the first on, and returns how many of the `count` (1..SHIM_BATCH) it filled. 0 when nothing is
+ * there now, or when SHIM_STRANGE_BATCHES times count frames were not for us: data_fd then stays readable, and others
+ * who send on our cable get no larger share of a turn. A frame that is longer than its room is counted in rx_strange;
+ * it is not cut. Without a carrier, receive gives the frames that arrived before, and then 0.
  */
 static inline int shim_receive(struct shim *s, struct shim_frame *frames, unsigned count)
 {
@@ -131,21 +143,22 @@ static inline int shim_receive(struct shim *s, struct shim_frame *frames, unsign
     return s->ops->receive(s, frames, count);
 }
 
-/* Frames of mtu bytes that send would take now; may be above SHIM_BATCH. 0 without a carrier. */
+/* How many frames of mtu bytes send would take now; may be more than SHIM_BATCH. 0 without a carrier. */
 static inline unsigned shim_room(struct shim *s)
 {
     return s->ops->room(s);
 }
 
-/* As of the last service_events, send or receive. */
+/* Is there a carrier? As the last service_events, send or receive saw it. */
 static inline bool shim_carrier(const struct shim *s)
 {
     return s->ops->carrier(s);
 }
 
 /*
- * The descriptor that is readable when receive has something to give or to do; -1: there is none, and wake says it. A shim may
- * use both: watch the one and heed the other. The same as long as the shim lives.
+ * The descriptor that is readable when receive has something to give or to do; -1: there is none, and wake is called
+ * instead. A shim may use both: watch the descriptor, and take the call. The descriptor is the same as long as the shim
+ * lives.
  */
 static inline int shim_data_fd(const struct shim *s)
 {
@@ -153,34 +166,41 @@ static inline int shim_data_fd(const struct shim *s)
 }
 
 /*
- * A second descriptor that is readable when receive has something, -1: there is none. For a shim that keeps what must not wait apart (lanes);
- * receive gives both, or, with an attentive owner who has not set urgent, control only within SHIM_BATCH frames of data or when there is no data. Never
- * waited on for room. The same as long as the shim lives.
+ * A second descriptor that is readable when receive has something to give; -1: there is none. A shim with two lanes has
+ * it, for its control frames. One receive gives the frames of both lanes. For an attentive owner that has not set
+ * `urgent`, it gives control frames only when there is no data, or when it has given SHIM_BATCH frames of data since it
+ * last looked. Nobody waits on this descriptor for room. It is the same as long as the shim lives.
  */
 static inline int shim_urgent_fd(const struct shim *s)
 {
     return s->ops->urgent_fd != NULL ? s->ops->urgent_fd(s) : -1;
 }
 
-/* The descriptor that is writable when there is room again, after SHIM_WAIT_WRITABLE. The same as long as the shim lives. */
+/*
+ * The descriptor that is writable when there is room again, for SHIM_WAIT_WRITABLE. It is the same as long as the shim
+ * lives.
+ */
 static inline int shim_room_fd(const struct shim *s)
 {
     return s->ops->room_fd != NULL ? s->ops->room_fd(s) : shim_data_fd(s);
 }
 
-/* The descriptor that is readable when the carrier may have changed: then call service_events, and ask. -1: only wake says it. */
+/*
+ * The descriptor that is readable when the carrier may have changed: call service_events, then ask. -1: wake is called
+ * instead.
+ */
 static inline int shim_event_fd(const struct shim *s)
 {
     return s->ops->event_fd(s);
 }
 
-/* Reads what event_fd has; wake is not called for what changes here. Harmless at any time. */
+/* Reads what event_fd has to say. It does not call wake for what changes here. It may be called at any time. */
 static inline void shim_service_events(struct shim *s)
 {
     s->ops->service_events(s);
 }
 
-/* *until is set with SHIM_WAIT_TIME only. */
+/* What to wait for when there is no room. Sets *until for SHIM_WAIT_TIME only. */
 static inline enum shim_wait shim_wait(struct shim *s, cw_time *until)
 {
     return s->ops->wait(s, until);
@@ -197,8 +217,9 @@ static inline void shim_counters(struct shim *s, struct shim_counters *out)
 }
 
 /*
- * Sends one frame by one plain system call that trusts nothing in the shim's memory but its descriptor and its addresses: for a
- * process that was forked from the owner before, and says goodbye for it. 0 or -errno; -EOPNOTSUPP where it makes no sense.
+ * Sends one frame by one plain system call, which trusts nothing in the shim's memory but its descriptor and its
+ * addresses. It is for a process that was forked from the owner and says goodbye for it. 0 or -errno; -EOPNOTSUPP where
+ * it makes no sense.
  */
 static inline int shim_last_words(const struct shim *s, uint8_t *bytes, uint32_t length)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thread.h - how the daemon's threads begin: signals are its loop's, and a thread takes none but those of its own crash, which the daemon's
- * handler must hear of in whatever thread they come (daemon/host/watcher.h): where they are blocked the kernel ends the process without asking it.
+ * thread.h - how the daemon's threads begin. The daemon's loop handles signals, and its threads block them, except for
+ * the signals of a crash: the daemon's handler must see these in whatever thread they come (daemon/host/watcher.h), and
+ * where such a signal is blocked, the kernel ends the process without calling the handler.
  */
 #ifndef SHIM_THREAD_H
 #define SHIM_THREAD_H
@@ -10,7 +11,9 @@
 
 #include <pthread.h>
 
-/* Runs work(context) in a thread with the rights and the priority of the caller. 0 and *out, which is to be joined; or -errno. */
+/*
+ * Runs work(context) in a thread with the caller's rights and priority. 0 and *out, which is to be joined; or -errno.
+ */
 CW_MUST_CHECK int thread_start(pthread_t *out, void *(*work)(void *context), void *context);
 
 #endif

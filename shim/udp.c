@@ -100,7 +100,10 @@ static unsigned line_up(struct udp *u, const struct shim_frame *frames, unsigned
     return sound;
 }
 
-/* An error that a call met, perhaps one that an earlier datagram caused. True: it says nothing about this one, call again. */
+/*
+ * An error that a call met, perhaps one that an earlier datagram caused. True: it says nothing about this one, call
+ * again.
+ */
 static bool passes(struct udp *u, int error)
 {
     switch (error) {

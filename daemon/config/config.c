@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.c - from the text's tree to the configuration: each key by its table, then the whole against itself (check.c). */
+/*
+ * config.c - from the text's tree to the configuration: each key by its table, then the whole against itself (check.c).
+ */
 #include "daemon/config/internal.h"
 
 #include "base/check.h"
@@ -345,7 +347,7 @@ static void read_top(struct reading *r, const struct conf_item *root, const stru
     is_first(r, root, item);
 }
 
-/* ---- What follows from the rest ------------------------------------------------------------------------------------ */
+/* ---- What follows from the rest ---------------------------------------------------------------------------------- */
 
 static void default_name(struct daemon_config *c)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config.h - what the operator wants of a daemon: read from a file, checked as a whole, written out again with all defaults.
+ * config.h - what the operator wants of a daemon: it is read from a file, checked as a whole, and written out again
+ * with all defaults.
  *
- * The file is UCL (conf.h says which part of it); cubewayd.conf(5) lists the keys. Every mistake is reported, not only the
- * first one, each as "file:line: key: what is wrong, what is expected"; a key that is not known is a mistake.
+ * The file is UCL (conf.h says which part of it); cubewayd.conf(5) lists the keys. Every mistake is reported, not only
+ * the first one, each as "file:line: key: what is wrong, what is expected"; a key that is not known is a mistake.
  *
- * A plain value: copying it copies all of it, nothing is to be released.
+ * A configuration is a plain value: copying it copies all of it, and nothing is to be released.
  */
 #ifndef DAEMON_CONFIG_CONFIG_H
 #define DAEMON_CONFIG_CONFIG_H
@@ -18,14 +19,14 @@
 
 enum {
     CONFIG_NAME = 64,  /* bytes of a name, its NUL included */
-    CONFIG_TEXT = 128, /* of an address or interface */
+    CONFIG_TEXT = 128, /* bytes of an address or the name of an interface */
     CONFIG_PATH = 512,
-    CONFIG_SERVICES = 32, /* as many as a node runs */
-    CONFIG_OPTIONS = 16,  /* of one service */
-    CONFIG_OPTION_NAME = 32,
-    CONFIG_OPTION_VALUE = 160,
-    CONFIG_MISTAKES = 20,   /* told at most */
-    CONFIG_BYTES = 1 << 20, /* of a file */
+    CONFIG_SERVICES = 32,      /* as many as a node runs */
+    CONFIG_OPTIONS = 16,       /* of one service */
+    CONFIG_OPTION_NAME = 32,   /* bytes, the NUL included */
+    CONFIG_OPTION_VALUE = 160, /* bytes, the NUL included */
+    CONFIG_MISTAKES = 20,      /* reported of one file, at most */
+    CONFIG_BYTES = 1 << 20,    /* of a file, at most */
 };
 
 enum config_place {
@@ -36,7 +37,7 @@ enum config_place {
 
 enum config_shim { CONFIG_NO_SHIM, CONFIG_RAW, CONFIG_PCAP, CONFIG_UDP };
 
-/* Harm that is done to a link on purpose (shim/fault.h), each way that a frame leaves; all zero: none. */
+/* Harm that is done on purpose to the frames that leave by a link (shim/fault.h); all zero: none. */
 struct config_fault {
     uint32_t loss_ppm, duplicate_ppm, reorder_ppm, corrupt_ppm;
     cw_span delay;
@@ -50,12 +51,12 @@ struct config_link {
     char file[CONFIG_PATH];      /* pcap: a capture that is read instead of an interface */
     char local[CONFIG_TEXT];     /* udp: "address:port" */
     char remote[CONFIG_TEXT];
-    uint64_t bits_per_second; /* told by the operator; 0: what the device says */
-    bool io_thread;           /* a thread of its own makes its system calls (shim/threaded.h) */
+    uint64_t bits_per_second; /* as the operator says; 0: as the device says */
+    bool io_thread;           /* a thread of its own makes the link's system calls (shim/threaded.h) */
     struct config_fault fault;
 };
 
-/* The service knows what it means (cw_option). */
+/* An option of a service, which alone knows its meaning (cw_option()). */
 struct config_option {
     char name[CONFIG_OPTION_NAME];
     char value[CONFIG_OPTION_VALUE];
@@ -65,17 +66,20 @@ struct config_service {
     char name[CONFIG_NAME];
     char file[CONFIG_PATH]; /* "": built in */
     bool enabled;
-    struct node_service_policy policy; /* whole: what the file leaves out is as by default */
+    struct node_service_policy policy; /* complete: what the file leaves out has its default */
     unsigned options;
     struct config_option option[CONFIG_OPTIONS];
 };
 
-/* Among the processes of the machine. A neighbour that hears nothing for `dead` counts us out: high unless somebody says otherwise. */
+/*
+ * The daemon's priority among the processes of the machine. It is high by default, because a neighbour that hears
+ * nothing for the time `dead` takes this server for dead.
+ */
 enum config_priority { CONFIG_HIGH, CONFIG_NORMAL, CONFIG_REALTIME };
 
 struct daemon_config {
     char file[CONFIG_PATH]; /* where it was read from; "": nowhere */
-    char name[CONFIG_NAME]; /* of this daemon: sockets, logs, state */
+    char name[CONFIG_NAME]; /* of this daemon, in the names of its socket and its state, and in its log */
     uint32_t cluster;
     enum config_place place;
     cw_dims dims; /* 0x0x0 when place is CONFIG_AUTO and none were given */
@@ -85,7 +89,7 @@ struct daemon_config {
     char state_dir[CONFIG_PATH];
     char control_socket[CONFIG_PATH]; /* "": none */
     uint32_t control_mode;            /* of the socket's file: 0660 */
-    char control_group[CONFIG_NAME];  /* "": as it is */
+    char control_group[CONFIG_NAME];  /* of the socket's file; "": it is not changed */
     char metrics_listen[CONFIG_TEXT]; /* "": none */
     cw_level log_level;
     char operator_key[CONFIG_PATH]; /* public, 64 hex digits or a file; "": job records are not signed */
@@ -96,7 +100,7 @@ struct daemon_config {
 
     uint32_t mtu;       /* 0: the smallest of the links */
     uint32_t ethertype; /* of raw and pcap links */
-    bool alone;         /* may serve before it had a neighbour */
+    bool alone;         /* it may deliver keys before it has had a neighbour */
     struct ls_timers timers;
     uint32_t queue_packets, queue_bytes, hold_bytes;
     cw_span busy_poll; /* how long after the last frame the pump looks again without sleeping */
@@ -114,24 +118,25 @@ struct daemon_config config_default(void);
 typedef void config_mistake_fn(void *context, const char *text);
 
 /*
- * Reads text[length] (not ended by NUL) of a file of that name, borrowed. 0 and *out is a sound configuration; or -EINVAL, what is wrong was
- * told, and *out is untouched. Touches nothing of the system but the host name, when neither name nor coordinate is given.
+ * Reads text[length] (borrowed, not ended by NUL) of a file of that name. 0, and *out is a sound configuration; or
+ * -EINVAL, every mistake was reported, and *out is untouched. Asks nothing of the system but the host's name, when
+ * neither name nor coordinate is given.
  */
 CW_MUST_CHECK int config_parse(const char *file, const char *text, size_t length, struct daemon_config *out,
                                config_mistake_fn *mistake, void *context);
-/* The same of a file; also -errno when it cannot be read, told as well. */
+/* The same for a file; also -errno when it cannot be read, reported too. */
 CW_MUST_CHECK int config_load(const char *file, struct daemon_config *out, config_mistake_fn *mistake, void *context);
 
 /*
- * Calls visit for every setting, defaults included, in the order of the file: "links.+x.interface" and a value as the file would have it
- * (texts without quotes). Both are borrowed for the call.
+ * Calls visit for every setting, defaults included, in the order of the file, with a key as "links.+x.interface" and
+ * with the value as the file would have it (but texts without quotes). Both are borrowed for the call.
  */
 void config_visit(const struct daemon_config *config, void (*visit)(void *context, const char *key, const char *value),
                   void *context);
-/* As a file that config_parse() reads as the same configuration. */
+/* Writes a file that config_parse() reads as the same configuration. */
 void config_write(const struct daemon_config *config, FILE *out);
 
-/* What must be equal in all daemons of a cluster (dims, timers, mtu), as one number that hellos carry. */
+/* One number for what must be equal in all daemons of a cluster (dims, timers, mtu); hellos carry it. */
 uint32_t config_hash(const struct daemon_config *config, cw_dims dims, uint32_t mtu);
 
 /* "raw" ..; static. */

@@ -90,7 +90,7 @@ static void write_all(struct writer *w, const struct daemon_config *c)
     }
 }
 
-/* ---- As a list ----------------------------------------------------------------------------------------------------- */
+/* ---- As a list --------------------------------------------------------------------------------------------------- */
 
 enum { PATH_BYTES = 256 };
 
@@ -140,7 +140,7 @@ void config_visit(const struct daemon_config *config, void (*visit)(void *contex
     write_all(&l.face, config);
 }
 
-/* ---- As a file ----------------------------------------------------------------------------------------------------- */
+/* ---- As a file --------------------------------------------------------------------------------------------------- */
 
 struct filer {
     struct writer face; /* first */
@@ -198,7 +198,7 @@ void config_write(const struct daemon_config *config, FILE *out)
     write_all(&f.face, config);
 }
 
-/* ---- As a number --------------------------------------------------------------------------------------------------- */
+/* ---- As a number ------------------------------------------------------------------------------------------------- */
 
 uint32_t config_hash(const struct daemon_config *c, cw_dims dims, uint32_t mtu)
 {

@@ -10,7 +10,7 @@
 
 enum { COLUMN = 24, DEFAULT_SHOWN = 60 };
 
-/* ---- One option ------------------------------------------------------------------------------------------------------- */
+/* ---- One option -------------------------------------------------------------------------------------------------- */
 
 /* Its value as a setting, for the kinds that have one; traits may be NULL. */
 static struct setting setting_of(const struct option *o, const struct option_traits *traits)
@@ -86,7 +86,7 @@ static int read_value(const struct option *o, const struct option_traits *traits
     return setting_read(&s, text, strlen(text), o->value);
 }
 
-/* ---- A command line --------------------------------------------------------------------------------------------------- */
+/* ---- A command line ---------------------------------------------------------------------------------------------- */
 
 struct reading {
     const struct options *of;
@@ -288,7 +288,7 @@ int options_parse(const char *program, const struct option *option, size_t count
     return options_read(&options, argc, argv, words, errors);
 }
 
-/* ---- Help ------------------------------------------------------------------------------------------------------------- */
+/* ---- Help -------------------------------------------------------------------------------------------------------- */
 
 void options_print_row(const char *left, const char *right, int width, FILE *out)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options.h - command lines by table, for all programs: one table of options is their parser, their check and their help.
+ * options.h - command lines by table, for all programs: one table of options is their parser, their check and their
+ * help.
  *
- *     --name value    --name=value    --flag    -c value    and words without dashes, in any order; "--" ends the options
+ *     --name value    --name=value    --flag    -c value    words without dashes; in any order; "--" ends the options
  *
- * An unknown option is a mistake, which names the nearest known option if one is near; so is a value that cannot be read,
- * with what was expected. Nothing is kept between calls.
+ * An unknown option is a mistake, which names the nearest known option if one is near; so is a value that cannot be
+ * read, with what was expected. Nothing is kept between calls.
  */
 #ifndef COMMANDLINE_OPTIONS_H
 #define COMMANDLINE_OPTIONS_H
@@ -61,15 +62,18 @@ struct options {
     bool abbreviated; /* a name's beginning is enough where no other name begins so, as getopt_long() has it */
     const char
         *verbatim; /* after this word and one more, all words are taken as they are, with their dashes; or NULL */
-    /* Called for each option in the order of argv, once its value is set; text is NULL for one without a value. Gives 0, or
-     * -EINVAL after one line on `errors`. NULL: nothing is called. */
+    /*
+     * Called for each option in the order of argv, once its value is set; text is NULL for one without a value.
+     * Gives 0, or -EINVAL after one line on `errors`. NULL: nothing is called.
+     */
     int (*given)(void *context, const struct option *option, const char *text);
     void *context;
 };
 
 /*
  * Reads argv[1..argc). Names of links ("-x") are words, not options; words may be NULL when none is expected. 0; 1 when
- * --help or -h was asked for and is no option of the table (the caller prints its help); -EINVAL after one line on `errors`.
+ * --help or -h was asked for and is no option of the table (the caller prints its help); -EINVAL after one line on
+ * `errors`.
  */
 CW_MUST_CHECK int options_read(const struct options *options, int argc, char *const argv[], struct option_words *words,
                                FILE *errors);
@@ -78,8 +82,8 @@ CW_MUST_CHECK int options_parse(const char *program, const struct option *option
                                 char *const argv[], struct option_words *words, FILE *errors);
 
 /*
- * Help in two columns: "  --dims XxYxZ    shape of the torus (3x3x3)", and a last line for --help if the table has none.
- * Call it before the values are changed: what they hold is shown as the default.
+ * Help in two columns: "  --dims XxYxZ    shape of the torus (3x3x3)", and a last line for --help if the table has
+ * none. Call it before the values are changed: what they hold is shown as the default.
  */
 void options_print(const struct option *option, size_t count, FILE *out);
 /* The same without the last line. */

@@ -1,30 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * conf.h - the text of a configuration as a tree: the part of UCL, the Universal Configuration Language, that people write.
+ * conf.h - reads the text of a configuration as a tree: that part of UCL, the Universal Configuration Language, that
+ * people write.
  *
  *     cluster = 7;                    key = value, key: value or key value; ended by ; or , or the end of the line
  *     torus { dims = "3x3x3" }        a section
  *     service "kv" { weight = 2 }     a section with a name
  *     # comment   // comment   / * comment * /
  *
- * JSON objects are of this form too. Not read: lists, macros (.include), variables, heredocs; each is a mistake with its line. Names and values
- * are texts here: what a value means is for whoever knows the key.
+ * JSON objects have this form too. Lists, macros (.include), variables and heredocs are not read; each is a mistake
+ * with its line. Names and values are texts here: the caller, who knows the key, knows what its value means.
  *
- * Written here because no library of it is packaged for Debian 12. Pure but for memory; one thread at a time.
+ * We have our own reader because Debian 12 packages no library of UCL. Pure but for memory; one thread at a time.
  */
 #ifndef CONF_CONF_H
 #define CONF_CONF_H
 
 #include "cubeway/types.h"
 
-enum { CONF_DEPTH = 8, CONF_WHY = 160, CONF_NONE = 0 };
+enum {
+    CONF_DEPTH = 8, /* sections inside of one another, at most */
+    CONF_WHY = 160, /* bytes of the sentence that says what is wrong */
+    CONF_NONE = 0,  /* no item: item[0], the file, is nobody's child and nobody's neighbour */
+};
 
 struct conf_item {
     const char *key;
-    const char *name;     /* of a section with a name, else NULL */
-    const char *value;    /* NULL: a section */
-    unsigned line;        /* where its key is */
-    uint32_t first, next; /* items; CONF_NONE: there is none */
+    const char *name;  /* of a section with a name; else NULL */
+    const char *value; /* NULL: it is a section */
+    unsigned line;     /* where its key is */
+    uint32_t first;    /* index of a section's first item, or CONF_NONE */
+    uint32_t next;     /* index of the next item of the same section, or CONF_NONE */
 };
 
 struct conf {
@@ -34,8 +40,8 @@ struct conf {
 };
 
 /*
- * Borrows text[length] for the call and gives *out, to be closed. -EINVAL: *line and why say where and what is wrong; -ENOMEM. *out is then
- * untouched.
+ * Borrows text[length] for the call, and gives *out, which is to be closed. -EINVAL: *line says where the mistake is,
+ * and why says what is wrong; -ENOMEM. After an error *out is untouched.
  */
 CW_MUST_CHECK int conf_open(struct conf *out, const char *text, size_t length, unsigned *line,
                             char why[static CONF_WHY]);

@@ -64,7 +64,7 @@ void job_plan_destroy(struct job_plan *p)
     p->destroyed = true;
 }
 
-/* ---- Processes and where they live -------------------------------------------------------------------------------------- */
+/* ---- Processes and where they live ------------------------------------------------------------------------------- */
 
 /* One range where two were, when they go on without a gap. */
 static void join_ranges(struct job_plan *p)
@@ -113,7 +113,7 @@ int job_plan_add_range(struct job_plan *p, cw_process first, cw_process last, cw
     return 0;
 }
 
-/* ---- Ports -------------------------------------------------------------------------------------------------------------- */
+/* ---- Ports ------------------------------------------------------------------------------------------------------- */
 
 const struct job_port *job_plan_port_named(const struct job_plan *p, const char *name)
 {
@@ -167,7 +167,7 @@ int job_plan_add_port(struct job_plan *p, cw_port port, const char *name, char w
     return 0;
 }
 
-/* ---- Records ------------------------------------------------------------------------------------------------------------ */
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
 
 static int take_grants(struct job_plan *p, const struct job_record *record)
 {

@@ -64,7 +64,7 @@ int job_ports_add(struct job_ports *ports, cw_port port)
     return 0;
 }
 
-/* ---- Text ------------------------------------------------------------------------------------------------------------ */
+/* ---- Text -------------------------------------------------------------------------------------------------------- */
 
 /* Digits, all of word[length], as a port. False: they are none, or too large. */
 static bool number_of(const char *word, size_t length, cw_port *out)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Ports ----------------------------------------------------------------------------------------------------------- */
+/* ---- Ports ------------------------------------------------------------------------------------------------------- */
 
 /* Takes those in `with` out of *ports and puts them into *common, which was empty. Neither is all. */
 static int take_common(struct job_ports *ports, const struct job_ports *with, struct job_ports *common)
@@ -28,7 +28,7 @@ static int take_common(struct job_ports *ports, const struct job_ports *with, st
     return 0;
 }
 
-/* ---- Rights ------------------------------------------------------------------------------------------------------------- */
+/* ---- Rights ------------------------------------------------------------------------------------------------------ */
 
 void job_right_close(struct job_right *right)
 {
@@ -185,7 +185,7 @@ int job_plan_settle(struct job_plan *p)
     return 0;
 }
 
-/* ---- Changes ------------------------------------------------------------------------------------------------------------ */
+/* ---- Changes ----------------------------------------------------------------------------------------------------- */
 
 /* What of `who` is not in `has`. */
 static int missing_in(const struct processes *has, const struct processes *who, struct processes *out)
@@ -241,7 +241,10 @@ static int change(struct processes *who, bool add, const struct processes *by)
     return add ? processes_join(who, by) : processes_subtract(who, by);
 }
 
-/* Right i, for those of its ports that are among *left, which they leave: one right becomes two when they are not all. 1: it changed. */
+/*
+ * Right i, for those of its ports that are among *left, which they leave: one right becomes two when they are not all.
+ * 1: it changed.
+ */
 static int change_right(struct job_plan *p, unsigned i, struct job_ports *left, bool add, const struct processes *who)
 {
     struct job_right part = {.job = p->right[i].job};

@@ -72,7 +72,7 @@ static const char *value_of(struct reading *r, struct spot at)
     return at.item->value;
 }
 
-/* ---- Numbers and servers ------------------------------------------------------------------------------------------------ */
+/* ---- Numbers and servers ----------------------------------------------------------------------------------------- */
 
 static bool read_number(struct reading *r, struct spot at, uint64_t least, uint64_t most, uint64_t *out)
 {
@@ -126,7 +126,7 @@ static bool read_server(struct reading *r, struct spot at, cw_server *out)
     return true;
 }
 
-/* ---- A job by itself ---------------------------------------------------------------------------------------------------- */
+/* ---- A job by itself --------------------------------------------------------------------------------------------- */
 
 static bool told(struct reading *r, struct spot at, int rc, const char *why)
 {
@@ -319,7 +319,7 @@ static void read_job(struct reading *r, const struct conf_item *section)
     }
 }
 
-/* ---- Grants ------------------------------------------------------------------------------------------------------------- */
+/* ---- Grants ------------------------------------------------------------------------------------------------------ */
 
 /* The ports of the job that a grant is about. */
 struct door {
@@ -418,7 +418,7 @@ static void read_grant(struct reading *r, unsigned index, const struct conf_item
     job_ports_close(&ports);
 }
 
-/* ---- The whole ---------------------------------------------------------------------------------------------------------- */
+/* ---- The whole --------------------------------------------------------------------------------------------------- */
 
 static const struct conf_item *first_job(const struct reading *r)
 {

@@ -153,7 +153,7 @@ bool processes_hold(const struct processes *s, cw_process process)
     return s->all;
 }
 
-/* ---- Text ------------------------------------------------------------------------------------------------------------ */
+/* ---- Text -------------------------------------------------------------------------------------------------------- */
 
 /* Digits at *at, up to no digit. */
 static bool take_number(const char **at, cw_process *out)

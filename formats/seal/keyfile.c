@@ -20,7 +20,7 @@ __attribute__((format(printf, 3, 4))) static int because(int rc, char why[static
     return rc;
 }
 
-/* ---- Writing --------------------------------------------------------------------------------------------------------- */
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 static int write_new(const char *path, mode_t mode, const char *text, size_t length, char why[static SEAL_WHY])
 {
@@ -84,7 +84,7 @@ int keyfile_make(const char *path, uint8_t raw[static SEAL_PUBLIC_BYTES], char w
     return rc;
 }
 
-/* ---- Reading --------------------------------------------------------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 /* The file's bytes, when nobody else has a bit of `others` to it. Gives how many. */
 static ssize_t read_file(const char *path, mode_t others, const char *advice, char text[static FILE_MOST],

@@ -26,7 +26,7 @@ static int because(int rc, char why[static SEAL_WHY], const char *text)
     return rc;
 }
 
-/* ---- Pairs ----------------------------------------------------------------------------------------------------------- */
+/* ---- Pairs ------------------------------------------------------------------------------------------------------- */
 
 /* Takes pair. */
 static int key_of(struct seal_key **out, EVP_PKEY *pair)
@@ -132,7 +132,7 @@ int seal_sign(const struct seal_key *key, const void *bytes, size_t size,
     return good ? 0 : -ENOMEM;
 }
 
-/* ---- Public halves --------------------------------------------------------------------------------------------------- */
+/* ---- Public halves ----------------------------------------------------------------------------------------------- */
 
 int seal_public_open(struct seal_public **out, const uint8_t raw[static SEAL_PUBLIC_BYTES])
 {
@@ -168,7 +168,7 @@ bool seal_verify(const struct seal_public *key, const void *bytes, size_t size,
     return good;
 }
 
-/* ---- Public halves as text --------------------------------------------------------------------------------------------- */
+/* ---- Public halves as text --------------------------------------------------------------------------------------- */
 
 static bool is_blank(char c)
 {

@@ -16,7 +16,7 @@ static bool is_word(const char *word, const char *text, size_t length)
     return strlen(word) == length && memcmp(word, text, length) == 0;
 }
 
-/* ---- The field -------------------------------------------------------------------------------------------------------- */
+/* ---- The field --------------------------------------------------------------------------------------------------- */
 
 static uint64_t largest(size_t size)
 {
@@ -84,7 +84,7 @@ static int store(const struct setting *s, uint64_t value, void *at)
     return 0;
 }
 
-/* ---- From text -------------------------------------------------------------------------------------------------------- */
+/* ---- From text --------------------------------------------------------------------------------------------------- */
 
 static int read_text(const struct setting *s, const char *text, size_t length, char *out)
 {
@@ -247,7 +247,7 @@ int setting_read(const struct setting *s, const char *text, size_t length, void 
     return rc < 0 ? rc : store(s, number, at);
 }
 
-/* ---- What was expected ------------------------------------------------------------------------------------------------ */
+/* ---- What was expected ------------------------------------------------------------------------------------------- */
 
 /* Text that is being written, always ended by NUL; what does not fit is left out. */
 struct text {
@@ -406,7 +406,7 @@ void setting_expected(const struct setting *s, char out[static SETTING_WHY])
 }
 _Static_assert(CW_DIM_MAX == 256, "said above");
 
-/* ---- To text ---------------------------------------------------------------------------------------------------------- */
+/* ---- To text ----------------------------------------------------------------------------------------------------- */
 
 bool setting_is_text(const struct setting *s)
 {
@@ -513,7 +513,7 @@ bool setting_write(const struct setting *s, const void *base, char out[static SE
     return true;
 }
 
-/* ---- A table ---------------------------------------------------------------------------------------------------------- */
+/* ---- A table ----------------------------------------------------------------------------------------------------- */
 
 const struct setting *setting_find(const struct setting *table, const char *name, size_t length)
 {

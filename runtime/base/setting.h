@@ -57,8 +57,8 @@ enum {
 };
 
 /*
- * Reads text[length], all of it, into base + at. 0; -ERANGE: it is of this kind, but not within the limits; -EINVAL: it is
- * not of this kind. When it fails nothing is changed.
+ * Reads text[length], all of it, into base + at. 0; -ERANGE: it is of this kind, but not within the limits; -EINVAL: it
+ * is not of this kind. When it fails nothing is changed.
  */
 CW_MUST_CHECK int setting_read(const struct setting *setting, const char *text, size_t length, void *base);
 /* What setting_read() expects, to be put behind "expected ": "a time from 1us to 1s, as 10ms". */

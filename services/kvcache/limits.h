@@ -27,8 +27,8 @@ struct kv_limits {
 
 struct kv_limits kv_limits_default(void);
 /*
- * The defaults, changed by the options: get gives the value of an option, or NULL. 0; or -EINVAL, and why is one sentence.
- * Every name is asked for in any case, as cw_option() wants.
+ * The defaults, changed by the options: get gives the value of an option, or NULL. 0; or -EINVAL, and why is one
+ * sentence. Every name is asked for in any case, as cw_option() wants.
  */
 CW_MUST_CHECK int kv_limits_read(struct kv_limits *l, const char *(*get)(void *context, const char *name),
                                  void *context, char why[static KV_LIMITS_WHY]);

@@ -22,8 +22,9 @@ struct mc_config {
 /* Listens at `fallback` ("": nowhere). */
 struct mc_config mc_config_default(const char *fallback);
 /*
- * The defaults, changed by the options: get gives the value of an option, or NULL; the option listen is an address and a
- * port, or "none" for nowhere. 0; or -EINVAL, and why is one sentence. Every name is asked for in any case, as cw_option() wants.
+ * The defaults, changed by the options: get gives the value of an option, or NULL; the option listen is an address and
+ * a port, or "none" for nowhere. 0; or -EINVAL, and why is one sentence. Every name is asked for in any case, as
+ * cw_option() wants.
  */
 CW_MUST_CHECK int mc_config_read(struct mc_config *c, const char *fallback,
                                  const char *(*get)(void *context, const char *name), void *context,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_config.c - any bytes are a configuration or are refused with a word; one that is good survives being written and read again. */
+/*
+ * fuzz_config.c - any bytes are a configuration or are refused with a word; one that is good survives being written and
+ * read again.
+ */
 #include "daemon/config/config.h"
 
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_jobfile.c - any bytes are job files or are refused with a word; a job that is good survives being written and read, byte for byte. */
+/*
+ * fuzz_jobfile.c - any bytes are job files or are refused with a word; a job that is good survives being written and
+ * read, byte for byte.
+ */
 #include "jobfile/jobfile.h"
 
 #include <stdlib.h>

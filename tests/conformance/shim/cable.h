@@ -38,7 +38,9 @@ void cable_open(struct cable *c);
 void cable_close(struct cable *c);
 /* Waits until data_fd is readable, or, where there is none, a little. False: not within ms. */
 bool cable_await(struct shim *s, int ms);
-/* Sends frame number of length; waits for room as long as it takes (10 s at most), and while it waits drains nothing. */
+/*
+ * Sends frame number of length; waits for room as long as it takes (10 s at most), and while it waits drains nothing.
+ */
 void cable_send(struct shim *s, uint32_t number, uint32_t length);
 /* Waits for what the shim says must happen before there can be room. */
 void cable_wait_for_room(struct shim *s);

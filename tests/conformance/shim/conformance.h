@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * conformance.h - what shim.h promises, tried on a kind of shim. Each kind's unit test brings the cable; the properties are the
- * same for all of them.
+ * conformance.h - what shim.h promises, tried on a kind of shim. Each kind's unit test brings the cable; the properties
+ * are the same for all of them.
  */
 #ifndef CONFORMANCE_SHIM_CONFORMANCE_H
 #define CONFORMANCE_SHIM_CONFORMANCE_H

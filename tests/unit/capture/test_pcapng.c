@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* memmem() */
-/* test_pcapng.c - the bytes of a capture file, walked block by block. Wireshark's opinion: tests/sim/cwsim/capture.sh. */
+/*
+ * test_pcapng.c - the bytes of a capture file, walked block by block. Wireshark's opinion: tests/sim/cwsim/capture.sh.
+ */
 #include "capture/pcapng.h"
 #include "suite.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_job_plan.c - a job put together piece by piece: what fits, what does not and why; the paper's tables 1 and 2 as plans. */
+/*
+ * test_job_plan.c - a job put together piece by piece: what fits, what does not and why; the paper's tables 1 and 2 as
+ * plans.
+ */
 #include "jobfile/job_right.h"
 #include "suite.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_job_right.c - grants and revocations against a table of truths; each plan is a record, and equal rights are equal bytes. */
+/*
+ * test_job_right.c - grants and revocations against a table of truths; each plan is a record, and equal rights are
+ * equal bytes.
+ */
 #include "jobfile/job_right.h"
 #include "rng.h"
 #include "suite.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_scenario.c - scenario files: what every line means, what every mistake is told, and that what is written reads back. */
+/*
+ * test_scenario.c - scenario files: what every line means, what every mistake is told, and that what is written reads
+ * back.
+ */
 #include "base/quantity.h"
 #include "scenario/report.h"
 #include "scenario/scenario.h"

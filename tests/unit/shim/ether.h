@@ -7,8 +7,8 @@
 #include "shim/port.h"
 
 /*
- * Frames to the interface "left" that its shim must not give: of another EtherType, to another address although the interface
- * is promiscuous, with a header and nothing else; and one of our EtherType to a third interface.
+ * Frames to the interface "left" that its shim must not give: of another EtherType, to another address although the
+ * interface is promiscuous, with a header and nothing else; and one of our EtherType to a third interface.
  */
 void ether_strangers(const struct cable *c);
 
@@ -31,7 +31,10 @@ void ether_try_errors(ether_open_fn *open);
 /* More than the receiver's queue holds: what came and what is counted as dropped are all there was. */
 void ether_try_drops(ether_open_fn *open);
 
-/* Links of 40 Mb/s, told or not: packets wait in the node and not in the kernel, room is told honestly, the line stays busy, nothing is lost. */
+/*
+ * Links of 40 Mb/s, told or not: packets wait in the node and not in the kernel, room is told honestly, the line stays
+ * busy, nothing is lost.
+ */
 void ether_try_shaped(ether_open_fn *open);
 
 #endif

@@ -119,7 +119,10 @@ START_TEST(a_deleted_interface_comes_back_by_its_name)
 }
 END_TEST
 
-/* Privileges are needed to open, and not to come back: one process makes interfaces, the other has the shims and no right to anything. */
+/*
+ * Privileges are needed to open, and not to come back: one process makes interfaces, the other has the shims and no
+ * right to anything.
+ */
 START_TEST(no_privilege_is_needed_afterwards)
 {
     struct cable c;
@@ -311,7 +314,10 @@ static int receive_with_room(struct shim *s, uint32_t length[static PLACES])
     return got;
 }
 
-/* Control that an attentive owner has not been told of comes when there is no data, or within a batch of it; told, with the next call. */
+/*
+ * Control that an attentive owner has not been told of comes when there is no data, or within a batch of it; told, with
+ * the next call.
+ */
 START_TEST(control_is_looked_for_when_it_is_told)
 {
     struct cable c;

@@ -24,7 +24,7 @@ static void wrap(struct cable *c, unsigned end, struct shim *inside)
     ck_assert_msg(threaded_open(&c->end[end], inside, why) == 0, "%s", why);
 }
 
-/* ---- Memory. Both ends of a pair belong to one thread; here two threads share them, one at a time. -------------------- */
+/* ---- Memory. Both ends of a pair belong to one thread; here two threads share them, one at a time. --------------- */
 
 struct locked {
     struct shim shim;
@@ -154,7 +154,7 @@ static void cut_pair(struct cable *c, bool is_cut)
 static const struct conformance_kind over_pair = {
     .name = "pair", .mtu = MTU, .open = open_pair, .cut = cut_pair, .shortest = 1};
 
-/* ---- UDP, bare and with a delay inside -------------------------------------------------------------------------------- */
+/* ---- UDP, bare and with a delay inside --------------------------------------------------------------------------- */
 
 static void open_udp_inside(struct shim *ends[2], uint32_t mtu)
 {
@@ -200,7 +200,7 @@ static const struct conformance_kind over_delay = {.name = "udp",
                                                    .needs_namespace = true,
                                                    .shortest = 1};
 
-/* ---- Cables ----------------------------------------------------------------------------------------------------------- */
+/* ---- Cables ------------------------------------------------------------------------------------------------------ */
 
 static void set_up_raw(void)
 {
@@ -234,9 +234,12 @@ static const struct conformance_kind over_raw = {.name = "raw",
                                                  .needs_namespace = true,
                                                  .shortest = 1};
 
-/* ---- What is its own --------------------------------------------------------------------------------------------------- */
+/* ---- What is its own --------------------------------------------------------------------------------------------- */
 
-/* A pump that only does what it is told: watches the descriptors, heeds wake, and loses nothing though the other side stops and goes on. */
+/*
+ * A pump that only does what it is told: watches the descriptors, heeds wake, and loses nothing though the other side
+ * stops and goes on.
+ */
 START_TEST(a_pump_that_only_listens_is_enough)
 {
     enum { FRAMES = 20000, UNDER_WAY = 500 }; /* a medium that never pushes back would lose more */

@@ -21,7 +21,7 @@ void atlas_clear(struct atlas *a)
     *a = (struct atlas){.max = a->max, .refused = a->refused};
 }
 
-/* The slot that holds id, or the empty one where it would go. slots is not 0. */
+/* The slot that holds id, or the empty slot where it belongs. There are slots. */
 static uint32_t slot_of(const struct atlas *a, uint64_t id)
 {
     uint64_t mixed = (id ^ id >> 32) * UINT64_C(0x9e3779b97f4a7c15);
@@ -73,7 +73,9 @@ static int grow(struct atlas *a)
         slots *= 2;
     }
     int rc = grow_slots(a, slots);
-    a->room = rc == 0 ? room : a->room;
+    if (rc == 0) {
+        a->room = room;
+    }
     return rc;
 }
 
@@ -142,10 +144,14 @@ void atlas_acked(struct atlas *a, unsigned port, uint64_t id, uint32_t version)
         return;
     }
     unsigned bit = 1u << port;
-    a->owed_count[port] -= (a->owed[index] & bit) != 0;
-    a->unsent_count[port] -= (a->unsent[index] & bit) != 0;
-    a->owed[index] &= (uint8_t)~bit;
-    a->unsent[index] &= (uint8_t)~bit;
+    if ((a->owed[index] & bit) != 0) {
+        a->owed[index] &= (uint8_t)~bit;
+        a->owed_count[port]--;
+    }
+    if ((a->unsent[index] & bit) != 0) {
+        a->unsent[index] &= (uint8_t)~bit;
+        a->unsent_count[port]--;
+    }
 }
 
 void atlas_resend(struct atlas *a, unsigned port)

@@ -28,7 +28,7 @@ struct boot_config boot_config_default(void)
 
 static bool timers_are_good(const struct boot_timers *t)
 {
-    int64_t least = CW_MS(1).ns, most = CW_SEC(3600).ns;
+    int64_t least = CW_MS(1).ns, most = CW_HOURS(1).ns;
     const int64_t spans[] = {t->probe.ns, t->probe_rest.ns, t->dead.ns, t->hold.ns, t->settle.ns, t->resend.ns};
     for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
         if (spans[i] < least || spans[i] > most) {
@@ -38,7 +38,7 @@ static bool timers_are_good(const struct boot_timers *t)
     return t->dead.ns > 2 * t->probe.ns;
 }
 
-/* All ports that are there are labelled, each with a direction of its own, or none is. */
+/* True when all ports that exist are labelled, each with a direction of its own, or none is. */
 static bool labels_are_good(const uint8_t port[CW_LINK_COUNT])
 {
     unsigned used = 0, labelled = 0, bare = 0;
@@ -47,8 +47,11 @@ static bool labels_are_good(const uint8_t port[CW_LINK_COUNT])
             return false;
         }
         used |= 1u << port[i];
-        labelled += port[i] < CW_LINK_COUNT;
-        bare += port[i] == BOOT_UNLABELLED;
+        if (port[i] < CW_LINK_COUNT) {
+            labelled++;
+        } else if (port[i] == BOOT_UNLABELLED) {
+            bare++;
+        }
     }
     return labelled == 0 || bare == 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "boot/boot_internal.h"
 
-/* What a port of a server with a place hears, beside what belongs there. */
+/* Compares what a port of a server with a place hears with what belongs there. Gives a kind of fault, or 0. */
 static uint8_t judge_neighbour(const struct boot *b, unsigned port, cw_coord expected)
 {
     const struct probe *far = &b->port[port].far;
@@ -10,12 +10,12 @@ static uint8_t judge_neighbour(const struct boot *b, unsigned port, cw_coord exp
         return far->label == direction ? BOOT_FAULT_SAME_SIGN : BOOT_FAULT_CROSSED;
     }
     if ((far->flags & PROBE_PLACED) == 0) {
-        return 0; /* a newcomer: it will adapt */
+        return 0; /* a newcomer, which will adapt */
     }
     return dims_equal(far->dims, b->place.dims) && coord_equal(far->at, expected) ? 0 : BOOT_FAULT_WRONG_PLACE;
 }
 
-/* The cable may be right, and the coordinate as well: then it is the extent of the torus about which the two do not agree. */
+/* Cable and coordinate may be right: then it is the dims of the torus on which the two servers do not agree. */
 static void note_dims(const struct boot *b, unsigned port, struct boot_fault *fault)
 {
     const struct probe *far = &b->port[port].far;
@@ -63,7 +63,7 @@ static void check_port(struct boot *b, unsigned port)
         fault.kind = judge_placed_port(b, port, &fault);
     }
     if (fault.kind == BOOT_FAULT_LOOP && !b->placed) {
-        return; /* the graph shows it */
+        return; /* the graph has this cable, and boot_inspect() finds the loop */
     }
     if (fault.kind != 0) {
         fault_add(&b->faults, &fault);

@@ -10,7 +10,7 @@
 void boot_graph_changed(struct boot *b, cw_time now)
 {
     if (b->state == BOOT_AGREED) {
-        return; /* all had agreed: what changes afterwards is for those who come later */
+        return; /* all had agreed: what changes afterwards concerns those who come later */
     }
     b->changed_at = now;
     b->looked = false;
@@ -73,7 +73,7 @@ static struct cabling advert_now(const struct boot *b)
         const struct boot_port *p = &b->port[i];
         struct cabling_port *port = &advert.port[i];
         port->label = b->placed ? b->place.direction[i] : b->config.port[i];
-        bool loop = p->strange == BOOT_FAULT_LOOP; /* a cable, if a useless one */
+        bool loop = p->strange == BOOT_FAULT_LOOP; /* that is a cable, too, although a useless one */
         if (port->label != CABLING_NO_PORT && p->heard && ((p->both_ways && p->strange == 0) || loop)) {
             port->far_id = p->far.id;
             port->far_port = p->far.port;
@@ -110,7 +110,7 @@ void boot_announce(struct boot *b, cw_time now)
     b->advert_due = cw_time_add(now, b->config.timers.hold);
 }
 
-/* The neighbours that say our place is held by somebody else. */
+/* Adds a fault for each neighbour that says that our place belongs to a server that is alive. */
 static void add_taken(struct boot *b)
 {
     uint32_t self = boot_survey_find(&b->graph, b->config.id);
@@ -127,7 +127,9 @@ static void add_taken(struct boot *b)
     }
 }
 
-/* Solves the graph. 1: what came out is the torus, and nothing speaks against it; 0: it is not, or not known yet; -ENOMEM. */
+/*
+ * Solves the graph. 1: the solution is the torus, and there are no faults; 0: it is not, or is not known yet; -ENOMEM.
+ */
 static int look(struct boot *b)
 {
     graph_free(&b->graph);
@@ -151,7 +153,7 @@ static int look(struct boot *b)
     if (rc != 0) {
         return rc;
     }
-    if (verified == 1 && b->faults.grave == 0) { /* verify is the stricter: nothing passes that it does not know */
+    if (verified == 1 && b->faults.grave == 0) { /* boot_verify() is the stricter one: what it refuses must not pass */
         struct boot_fault fault = {.kind = BOOT_FAULT_SHAPE, .count = b->graph.count};
         fault_add(&b->faults, &fault);
     }
@@ -165,7 +167,9 @@ static void count_agreeing(struct boot *b, cw_time now)
     for (uint32_t i = 0; i < b->graph.count; i++) {
         uint32_t index = atlas_find(&b->atlas, b->graph.server[i].id);
         const struct cabling *advert = &b->atlas.entry[index];
-        agreeing += advert->flags == CABLING_PLACED || advert->solution == b->digest;
+        if (advert->flags == CABLING_PLACED || advert->solution == b->digest) {
+            agreeing++;
+        }
     }
     b->agreeing = agreeing;
     b->recount = false;
@@ -177,8 +181,10 @@ static void count_agreeing(struct boot *b, cw_time now)
     }
 }
 
+/* Takes the place that the solution gives this server: once in its life. */
 static void agree(struct boot *b)
 {
+    CHECK(!b->placed && b->state != BOOT_AGREED);
     uint32_t self = boot_survey_find(&b->graph, b->config.id);
     CHECK(self != GRAPH_NONE);
     const struct graph_spot *spot = &b->solution.spot[self];
@@ -207,7 +213,7 @@ void boot_decide(struct boot *b, cw_time now)
     if (!b->looked && cw_time_due(cw_time_add(b->changed_at, settle), now)) {
         b->looked = true;
         int rc = look(b);
-        if (rc < 0) { /* no memory now: again in a while */
+        if (rc < 0) { /* there is no memory now: try again after the settling time */
             boot_graph_changed(b, now);
         } else if (rc == 1) {
             b->digest = solution_digest(&b->graph, &b->solution);

@@ -28,7 +28,7 @@ void boot_lose(struct boot *b, unsigned port)
     atlas_owe_none(&b->atlas, port);
 }
 
-/* A probe that is not that of a neighbour in this torus: which local fault it is, or 0. */
+/* 0 when the probe is that of a neighbour in this torus; otherwise the kind of fault. */
 static uint8_t strangeness(const struct boot *b, const struct probe *probe)
 {
     if (probe->cluster != b->config.cluster) {
@@ -41,7 +41,10 @@ static uint8_t strangeness(const struct boot *b, const struct probe *probe)
     return probe->session == b->port[probe->port].session ? BOOT_FAULT_LOOP : BOOT_FAULT_SAME_ID;
 }
 
-/* The cable leads elsewhere now, or another thing is wrong with it. What the neighbour says of its own place comes as a advert. */
+/*
+ * True when the cable goes elsewhere now, or when something else is wrong with it. What the neighbour says of its own
+ * place does not matter here: its advert has that.
+ */
 static bool differs(const struct boot_port *before, const struct boot_port *now)
 {
     return before->heard != now->heard || before->both_ways != now->both_ways || before->strange != now->strange ||
@@ -79,7 +82,7 @@ static void take_probe(struct boot *b, unsigned port, const struct probe *probe,
     }
 }
 
-/* It has taken the place that our solution gives it: that changes nothing here. */
+/* True when the server has taken the place that our solution gives it, which changes nothing here. */
 static bool took_its_place(const struct boot *b, const struct cabling *held, const struct cabling *advert)
 {
     uint32_t i = b->digest != 0 ? boot_survey_find(&b->graph, advert->id) : GRAPH_NONE;
@@ -102,10 +105,10 @@ static bool took_its_place(const struct boot *b, const struct cabling *held, con
 static void take_advert(struct boot *b, unsigned port, const struct cabling *advert, cw_time now)
 {
     struct boot_port *p = &b->port[port];
-    if (p->acks < BOOT_ACKS_MAX) { /* else it comes again, and is acknowledged then */
+    if (p->acks < BOOT_ACKS_MAX) { /* otherwise the advert comes again, and is acknowledged then */
         p->ack[p->acks++] = (struct cabling_ack){advert->id, advert->version};
     }
-    if (advert->id == b->config.id) { /* ours of a former life: outdo it */
+    if (advert->id == b->config.id) { /* ours, of a former life: our next version must be newer */
         bool same = advert->version == b->advert.version && boot_same_advert(advert, &b->advert) &&
                     advert->solution == b->advert.solution;
         if (advert->version >= b->advert.version && advert->version < UINT32_MAX && !same) {
@@ -125,8 +128,8 @@ static void take_advert(struct boot *b, unsigned port, const struct cabling *adv
     int rc = atlas_put(&b->atlas, advert, owed, &held);
     if (rc == 0 &&
         (held.version > advert->version || !boot_same_advert(&held, advert) || held.solution != advert->solution)) {
-        atlas_owe(&b->atlas, atlas_find(&b->atlas, advert->id),
-                  port); /* it began anew: its old advert makes it outdo that */
+        /* That server has restarted. Sending it its old advert makes its next version newer. */
+        atlas_owe(&b->atlas, atlas_find(&b->atlas, advert->id), port);
     }
     if (rc != 1) {
         return;
@@ -142,7 +145,7 @@ static bool is_of_the_neighbour(const struct boot_port *p, const struct cabling_
     return p->heard && p->strange == 0 && list->session == p->far.session && list->heard == p->session;
 }
 
-/* False: not of the format. */
+/* False when the packet does not have the right format. */
 static bool take_packet(struct boot *b, unsigned port, const uint8_t *bytes, size_t size, cw_time now)
 {
     struct control_head head;
@@ -189,7 +192,9 @@ cw_links boot_rx(struct boot *b, unsigned port, const uint8_t *frame, uint32_t l
     while (b->config.port[port] != BOOT_ABSENT && frame_next(frame, &walk, &slice)) {
         good = take_packet(b, port, frame + slice.at, slice.size, now) && good;
     }
-    b->refused_frames += !good;
+    if (!good) {
+        b->refused_frames++;
+    }
     boot_announce(b, now);
     return boot_links(b, now);
 }

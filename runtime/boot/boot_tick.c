@@ -7,7 +7,7 @@ static cw_span silence_allowed(const struct boot *b, unsigned port)
     return boot_port_is_busy(b, port) ? t->dead : CW_NS(10 * t->probe_rest.ns);
 }
 
-/* A quarter more or less, so that servers do not fall into step. */
+/* The time to the next probe: a quarter more or less, so that servers do not fall into step. */
 static cw_span probe_span(struct boot *b, unsigned port)
 {
     cw_span span = boot_port_is_busy(b, port) ? b->config.timers.probe : b->config.timers.probe_rest;

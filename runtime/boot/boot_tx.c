@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* What is flooded waits this long for more of it, so that one frame carries many adverts; a flood is held up so long at every hop. */
-#define BATCH CW_MS(5)
+/* Adverts wait so long for others, so that one frame carries many; it delays a flood at every hop. */
+static const cw_span batch = CW_MS(5);
 
 bool boot_port_waits(const struct boot *b, unsigned port)
 {
@@ -25,7 +25,7 @@ cw_links boot_links(const struct boot *b, cw_time now)
     return links;
 }
 
-/* The one that belongs to the other end of this port lives, but not there. */
+/* True when the server that belongs at the other end of this port is alive, but not there. */
 static bool is_taken(const struct boot *b, unsigned port)
 {
     const struct boot_port *p = &b->port[port];
@@ -58,7 +58,7 @@ static void put_probe(const struct boot *b, unsigned port, uint8_t *bytes)
     probe_encode(&probe, bytes);
 }
 
-/* As many adverts as fit, as one packet; gives its bytes, 0 when there are none. */
+/* Writes one packet with as many adverts as fit, and gives its size in bytes; 0 when there are none. */
 static uint32_t put_adverts(struct boot *b, unsigned port, uint8_t *bytes, uint32_t room)
 {
     struct boot_port *p = &b->port[port];
@@ -111,7 +111,7 @@ uint32_t boot_tx_pull(struct boot *b, unsigned port, uint8_t *frame, uint32_t ro
         p->resend_due = cw_time_add(now, b->config.timers.resend);
     }
     if (!boot_port_waits(b, port)) {
-        p->batch_due = cw_time_add(now, BATCH);
+        p->batch_due = cw_time_add(now, batch);
     }
     struct frame_head head = {.packets = packets, .session = (uint16_t)p->session, .sequence = p->sequence++};
     frame_encode(&head, frame);

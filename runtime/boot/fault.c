@@ -49,7 +49,7 @@ static void put_expected(struct text *t, const struct boot_fault *f)
     text_put_who(t, &f->expected);
 }
 
-/* A cable that goes where it should not. */
+/* The sentence about a cable that goes where it should not. */
 static void put_cable(struct text *t, const struct boot_fault *f, const char *why)
 {
     put_here(t, f);

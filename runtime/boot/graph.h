@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph.h - servers, ports and cables as they are known, and a solution: where each server stands. Plain values, no time.
+ * graph.h - servers, ports and cables as far as they are known, and a solution: where each server stands. Plain values.
  *
- * Servers are in rising order of their ids, so that everybody who knows the same servers has the same graph, and a function of
- * it gives everybody the same answer. A cable is there when both ends name one another.
+ * Servers are in rising order of their ids, so that all who know the same servers have the same graph, and a function
+ * of it gives all of them the same answer. A cable is in the graph when its two ends name each other.
  */
 #ifndef BOOT_GRAPH_H
 #define BOOT_GRAPH_H
@@ -21,12 +21,12 @@ struct graph_end {
 struct graph_server {
     uint64_t id;
     char name[BOOT_NAME_BYTES];
-    cw_dims expected;             /* what it was told; 0,0,0: nothing */
-    cw_dims dims;                 /* with placed: of its torus */
-    cw_coord at;                  /* with placed: for ever */
-    bool placed;                  /* it has a place already: the others adapt */
-    uint8_t label[CW_LINK_COUNT]; /* enum boot_label; of a placed server: the direction */
-    struct graph_end far[CW_LINK_COUNT];
+    cw_dims expected;                    /* the dims that the server was told; 0,0,0: none */
+    cw_dims dims;                        /* placed: of its torus */
+    cw_coord at;                         /* placed: its place */
+    bool placed;                         /* it has a place, to which others adapt */
+    uint8_t label[CW_LINK_COUNT];        /* enum boot_label, by port; of a placed server: the directions */
+    struct graph_end far[CW_LINK_COUNT]; /* by port: the other end of its cable */
 };
 
 struct graph {
@@ -34,12 +34,13 @@ struct graph {
     struct graph_server *server;
 };
 
-/* Owned by whoever made it; count servers with all ports unlabelled and silent. -ENOMEM. */
+/* Gives a graph of count servers, all ports of which are unlabelled and silent; graph_free() releases it. -ENOMEM. */
 CW_MUST_CHECK int graph_make(struct graph *g, uint32_t count);
 void graph_free(struct graph *g);
 
-/* Joins two ports (a server may be joined to itself), or frees a port and the one at its other end. */
+/* Joins two silent ports by a cable; they may belong to one server. */
 void graph_join(struct graph *g, struct graph_end a, struct graph_end b);
+/* Removes the cable at that port, if there is one. */
 void graph_cut(struct graph *g, struct graph_end a);
 
 static inline struct graph_end graph_far(const struct graph *g, uint32_t server, unsigned port)
@@ -57,15 +58,15 @@ static inline bool graph_is_first(const struct graph *g, uint32_t server, unsign
 /* Where a server stands, in a solution. */
 struct graph_spot {
     cw_coord at;
-    bool placed;
-    uint8_t torus; /* 0; above when the graph holds more than one torus (FAULT_JOINED) */
-    uint8_t direction
-        [CW_LINK_COUNT]; /* of each port: below CW_LINK_COUNT, or BOOT_ABSENT: takes no part, or BOOT_UNLABELLED */
+    bool placed;   /* at is known */
+    uint8_t torus; /* 0; above 0 when the graph holds several tori (BOOT_FAULT_JOINED) */
+    /* Of each port: below CW_LINK_COUNT, or BOOT_ABSENT: it takes no part, or BOOT_UNLABELLED: not known. */
+    uint8_t direction[CW_LINK_COUNT];
 };
 
 struct solution {
     cw_dims dims;                    /* 0,0,0: no shape was found */
-    int16_t shift[CW_AXES][CW_AXES]; /* shift[a]: where a row of axis a arrives instead of where it started; all 0 */
+    int16_t shift[CW_AXES][CW_AXES]; /* shift[a]: where a row of axis a arrives, relative to where it started */
     uint32_t count;
     struct graph_spot *spot; /* of each server of the graph */
 };
@@ -73,10 +74,10 @@ struct solution {
 CW_MUST_CHECK int solution_make(struct solution *s, uint32_t count);
 void solution_free(struct solution *s);
 
-/* 64 bits that are equal for equal solutions of equal graphs; never 0. */
+/* 64 bits that are equal for equal solutions of equal graphs. Not 0. */
 uint64_t solution_digest(const struct graph *g, const struct solution *s);
 
-/* dims as an array, and back; the coordinate one step along a direction, wrapped. */
+/* Dims and coordinates as arrays, and back. */
 static inline unsigned dims_axis(cw_dims dims, unsigned axis)
 {
     return axis == 0 ? dims.x : axis == 1 ? dims.y : dims.z;
@@ -112,6 +113,7 @@ static inline cw_coord coord_of(const unsigned at[CW_AXES])
     return (cw_coord){(uint8_t)at[0], (uint8_t)at[1], (uint8_t)at[2]};
 }
 
+/* The coordinate one step from there along the direction; the torus closes. */
 cw_coord coord_step(cw_dims dims, cw_coord from, unsigned direction);
 
 /* The dense id of a coordinate inside the dims: x most significant. */

@@ -9,10 +9,10 @@ struct inspector {
     const struct graph *g;
     const struct solution *s;
     struct fault_list *list;
-    bool running;
-    uint32_t tori;
-    uint32_t cells;
-    uint32_t *held_by; /* server by torus * cells + cell; GRAPH_NONE */
+    bool running;      /* some server has a place */
+    uint32_t tori;     /* how many */
+    uint32_t cells;    /* places in each */
+    uint32_t *held_by; /* [torus * cells + cell]: the server there, or GRAPH_NONE */
 };
 
 void fault_add(struct fault_list *list, const struct boot_fault *fault)
@@ -21,7 +21,9 @@ void fault_add(struct fault_list *list, const struct boot_fault *fault)
         list->fault[list->count] = *fault;
     }
     list->count++;
-    list->grave += !fault->tells_only;
+    if (!fault->tells_only) {
+        list->grave++;
+    }
 }
 
 struct boot_who graph_who(const struct graph *g, const struct solution *s, uint32_t server)
@@ -43,7 +45,7 @@ static uint32_t holder(const struct inspector *k, unsigned torus, cw_coord at)
     return k->held_by[torus * k->cells + coord_cell(k->s->dims, at)];
 }
 
-/* The end that a port should be joined to; server GRAPH_NONE when nobody stands there or has such a port. */
+/* The end that a port should be cabled to; its server is GRAPH_NONE when nobody stands there or has such a port. */
 static struct graph_end expected_end(const struct inspector *k, struct graph_end end)
 {
     const struct graph_spot *spot = &k->s->spot[end.server];
@@ -131,16 +133,16 @@ static void inspect_silent(struct inspector *k, struct graph_end a)
     bool idle = direction >= CW_LINK_COUNT || dims_axis(k->s->dims, direction / 2) == 1;
     if (server->label[a.port] == BOOT_ABSENT || direction == BOOT_ABSENT || server->placed ||
         (idle && (k->running || server->expected.x != 0))) {
-        return; /* nothing is due there, as far as anybody said */
+        return; /* nobody has said that there should be a cable */
     }
     struct graph_end expected = expected_end(k, a);
     if (spot->placed && direction < CW_LINK_COUNT &&
         holder(k, spot->torus, coord_step(k->s->dims, spot->at, direction)) == GRAPH_NONE && !k->running) {
-        return; /* told as a place without a server */
+        return; /* that place is listed as one without a server */
     }
     if (expected.server != GRAPH_NONE && graph_far(k->g, expected.server, expected.port).server == GRAPH_NONE &&
         !k->g->server[expected.server].placed && expected.server < a.server) {
-        return; /* told from its other end */
+        return; /* the other end of the missing cable lists it */
     }
     struct boot_fault fault = fault_of(k, BOOT_FAULT_SILENT, a);
     fault.tells_only = k->running;
@@ -187,7 +189,7 @@ static void inspect_twists(struct inspector *k)
     }
 }
 
-/* What speaks of the whole: what servers were told, how many there are. */
+/* Faults of the whole torus: what servers were told, how many servers there are, twists. */
 static void inspect_whole(struct inspector *k)
 {
     const struct graph *g = k->g;
@@ -197,7 +199,7 @@ static void inspect_whole(struct inspector *k)
             struct boot_fault fault = {.kind = BOOT_FAULT_DIMS, .dims = wanted, .who = graph_who(g, k->s, i)};
             fault.found = k->s->dims;
             fault_add(k->list, &fault);
-            break; /* one names it: in a big torus all would say the same */
+            break; /* one is enough: in a big torus all servers would say the same */
         }
     }
     if (k->tori > 1) {
@@ -212,7 +214,10 @@ static void inspect_whole(struct inspector *k)
 
 static void inspect_places(struct inspector *k)
 {
-    for (uint32_t cell = 0; cell < k->cells && !k->running; cell++) {
+    if (k->running) {
+        return;
+    }
+    for (uint32_t cell = 0; cell < k->cells; cell++) {
         if (k->held_by[cell] == GRAPH_NONE) {
             struct boot_fault fault = {.kind = BOOT_FAULT_EMPTY_PLACE};
             cw_dims dims = k->s->dims;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "boot/join.h"
 
-/* Ports that are joined to one whose direction is known get the opposite. */
+/* A port whose cable goes to a port with a known direction gets the opposite of that. */
 static bool take_opposites(const struct graph *g, struct solution *s)
 {
     bool changed = false;
@@ -22,7 +22,7 @@ static bool take_opposites(const struct graph *g, struct solution *s)
     return changed;
 }
 
-/* Where most cables to servers with a place say that i stands, and how many do. */
+/* How many cables to servers with a place agree most on where server i stands: *at. 0: none says anything. */
 static unsigned voices(const struct graph *g, const struct solution *s, uint32_t i, cw_coord *at)
 {
     cw_coord said[CW_LINK_COUNT];
@@ -40,7 +40,9 @@ static unsigned voices(const struct graph *g, const struct solution *s, uint32_t
     for (unsigned a = 0; a < count; a++) {
         unsigned same = 0;
         for (unsigned b = 0; b < count; b++) {
-            same += coord_equal(said[a], said[b]);
+            if (coord_equal(said[a], said[b])) {
+                same++;
+            }
         }
         if (same > best) {
             best = same;
@@ -50,6 +52,7 @@ static unsigned voices(const struct graph *g, const struct solution *s, uint32_t
     return best;
 }
 
+/* Places those servers for which the most cables speak. False when there are none. */
 static bool place_most_certain(const struct graph *g, struct solution *s)
 {
     unsigned most = 0;
@@ -79,7 +82,7 @@ static bool uses(const struct graph_spot *spot, unsigned direction)
     return false;
 }
 
-/* A cable between two places: it is what lies between them. */
+/* A cable between two servers with a place goes in the direction from one place to the other. */
 static bool take_differences(const struct graph *g, struct solution *s)
 {
     bool changed = false;
@@ -110,7 +113,7 @@ static bool take_differences(const struct graph *g, struct solution *s)
     return changed;
 }
 
-/* One port and one direction left: they belong together. */
+/* Where a server has one port and one direction left, these belong together. */
 static bool take_last(const struct graph *g, struct solution *s)
 {
     bool changed = false;
@@ -149,7 +152,7 @@ void boot_join(const struct graph *g, struct solution *s)
             s->spot[i].direction[port] = server->label[port];
         }
     }
-    for (uint32_t i = 0; i < g->count; i++) { /* of another torus: it has no position in this one */
+    for (uint32_t i = 0; i < g->count; i++) { /* servers of another torus have no position in this one */
         const struct graph_server *server = &g->server[i];
         if (server->placed && (server->at.x >= s->dims.x || server->at.y >= s->dims.y || server->at.z >= s->dims.z ||
                                !dims_equal(server->dims, s->dims))) {

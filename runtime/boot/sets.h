@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sets.h - disjoint sets of numbers (union and find, the path halved on the way). The member with the smallest number speaks for
- * its set, so that equal unions give equal answers in any order.
+ * sets.h - disjoint sets of numbers (union-find with path halving). The smallest member is the representative of its
+ * set, so that the same unions give the same answers in any order.
  */
 #ifndef BOOT_SETS_H
 #define BOOT_SETS_H
 
 #include <stdint.h>
 
-/* parent[count], the caller's: every number a set of its own. */
+/* Makes every number below count a set of its own, in parent[count], which the caller owns. */
 static inline void sets_init(uint32_t *parent, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {

@@ -12,10 +12,13 @@
 
 enum {
     SUSPECTS_MAX = 24,
-    ATTEMPT_SERVERS = 40 * 1000, /* servers looked at in all attempts to leave cables out: a fraction of a second */
+    ATTEMPT_SERVERS = 40 * 1000, /* bounds attempts times servers when cables are left out: a fraction of a second */
 };
 
-/* Directions from labels, a port without one from the other end. False when some cabled port has none, or two have one. */
+/*
+ * Takes directions from labels; a port without a label gets its direction from the other end of its cable. False when a
+ * port gets none, or two ports of a server get the same.
+ */
 static bool take_labels(const struct graph *g, struct solution *s)
 {
     bool complete = true;
@@ -39,7 +42,7 @@ static bool take_labels(const struct graph *g, struct solution *s)
     return complete;
 }
 
-/* Forgets positions: an attempt starts from nothing. */
+/* Forgets all positions and directions, for another attempt. */
 static void clear(const struct graph *g, struct solution *s)
 {
     s->dims = (cw_dims){0};
@@ -54,18 +57,18 @@ struct attempt {
     const struct graph *g;
     struct solution *s;
     uint8_t *doubtful;
-    uint32_t best; /* faults of the best so far */
-    uint8_t *best_doubtful;
+    uint32_t best;          /* the fewest faults so far */
+    uint8_t *best_doubtful; /* the doubtful cables with which they were reached */
 };
 
-/* Faults that are left when the doubtful cables are left out; UINT32_MAX when no shape comes out. -ENOMEM. */
+/* How many faults remain when the doubtful cables are left out; UINT32_MAX when no shape is found. 0 or -ENOMEM. */
 static int faults_without(struct attempt *a, uint32_t *faults)
 {
     clear(a->g, a->s);
     int rc = squares_directions(a->g, a->doubtful, a->s);
-    rc = rc == 0 ? boot_walk(a->g, a->s) : rc;
+    rc = rc < 0 ? rc : boot_walk(a->g, a->s);
     struct fault_list none = {0};
-    rc = rc == 0 ? boot_inspect(a->g, a->s, &none) : rc;
+    rc = rc < 0 ? rc : boot_inspect(a->g, a->s, &none);
     *faults = rc == 0 ? none.grave : UINT32_MAX;
     return rc == -EDOM ? 0 : rc;
 }
@@ -90,10 +93,10 @@ static void doubt(struct attempt *a, uint32_t number, bool on)
 
 struct suspect {
     uint32_t cable;
-    unsigned odd; /* how far its squares are from what is usual */
+    unsigned odd; /* how far its number of squares is from the usual one */
 };
 
-/* The cables whose squares differ most from most others', most suspect first. Gives how many. */
+/* Finds the cables whose number of squares differs most from the usual one, the oddest first. Gives how many. */
 static unsigned find_suspects(const struct graph *g, struct suspect out[SUSPECTS_MAX])
 {
     uint32_t histogram[CW_LINK_COUNT] = {0};
@@ -123,7 +126,7 @@ static unsigned find_suspects(const struct graph *g, struct suspect out[SUSPECTS
     return count;
 }
 
-/* Leaves out the suspects one by one, then two by two, then all that are very odd, while the work stays bounded. */
+/* Leaves out all very odd cables, and then the suspects one by one and two by two; the work is bounded. */
 static int try_suspects(struct attempt *a)
 {
     struct suspect suspect[SUSPECTS_MAX];

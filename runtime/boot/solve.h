@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * solve.h - where does every server stand? One pure function of the graph: everybody who knows the same graph finds the same answer.
+ * solve.h - where does every server stand? A pure function of the graph: all servers that know the same graph find the
+ * same answer.
  *
- *   somebody has a place   the others adapt to it (join.h); origin and dims are theirs
- *   all ports labelled     positions by walking (walk.h)
- *   else                   directions from squares (squares.h), then positions by walking
+ *   some servers have a place   the others adapt to these, and take their origin and dims (join.h)
+ *   all ports are labelled      positions are found by walking (walk.h)
+ *   otherwise                   directions are found from squares (squares.h), then positions by walking
  *
- * A port without label takes the opposite of the label at the other end of its cable. The server with the smallest id is the
- * origin. It answers even when cables are wrong, with the assignment most of them agree with; whether the answer is the torus is for
- * verify.h to say, and what is wrong for inspect.h.
+ * A port without a label takes the opposite of the label at the other end of its cable. The origin is the server with
+ * the smallest id. When cables are wrong there is an answer, too: the assignment with which most cables agree. Whether
+ * an answer is the torus is for verify.h to say, and what is wrong for inspect.h.
  */
 #ifndef BOOT_SOLVE_H
 #define BOOT_SOLVE_H
 
 #include "boot/graph.h"
 
-/* Makes *s, which the caller frees. 0 or -ENOMEM. */
+/* Gives the solution in *s, for solution_free() to release. 0 or -ENOMEM. */
 CW_MUST_CHECK int boot_solve(const struct graph *g, struct solution *s);
 
 #endif

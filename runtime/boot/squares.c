@@ -13,18 +13,18 @@ struct squares {
     const struct graph *g;
     const uint8_t *doubtful;
     struct solution *s;
-    uint32_t *class_of; /* sets of cables, each the number of its first end: server * 6 + port */
+    uint32_t *class_of; /* sets of cables; a cable's number is that of its first end, server * 6 + port */
     uint32_t *layer_of; /* sets of servers */
-    uint32_t *cables;   /* by class: how many; later, by layer: its number */
+    uint32_t *cables;   /* of each class: how many; later, of each layer: its number */
     uint16_t *position[CW_AXES];
     uint16_t *layer;
 };
 
-/* An axis: one class, or two that make a ring of 4. */
+/* An axis: one class of cables, or two classes that form a ring of 4. */
 struct axis {
-    uint32_t class_of[2]; /* the second GRAPH_NONE but for a ring of 4 */
+    uint32_t class_of[2]; /* the second is GRAPH_NONE, except on a ring of 4 */
     unsigned length;
-    uint32_t first; /* the origin's neighbour on it with the smallest number */
+    uint32_t first; /* the origin's neighbour on this axis with the smallest number */
     uint16_t *position;
 };
 
@@ -59,7 +59,7 @@ static bool adjacent(const struct squares *q, uint32_t a, uint32_t b)
     return false;
 }
 
-/* Common neighbours of a and b but u: how many, and one of them. */
+/* How many common neighbours a and b have beside u; *corner becomes one of them. */
 static unsigned corners(const struct squares *q, uint32_t u, uint32_t a, uint32_t b, uint32_t *corner)
 {
     unsigned found = 0;
@@ -83,7 +83,9 @@ static void join_parallel(struct squares *q, uint32_t cable, uint32_t from, uint
     }
 }
 
-/* All that the ports of u say. One that spans a square with all others but one goes straight on there. */
+/*
+ * Sorts the cables of u into classes. A cable that spans a square with all others but one is in one row with that one.
+ */
 static void classify_at(struct squares *q, uint32_t u)
 {
     uint8_t straight[CW_LINK_COUNT] = {0}, last[CW_LINK_COUNT] = {0};
@@ -120,7 +122,7 @@ static void classify_at(struct squares *q, uint32_t u)
     }
 }
 
-/* The smallest neighbour of the first server over a class; GRAPH_NONE. */
+/* The smallest neighbour of the first server over cables of a class; GRAPH_NONE when there is none. */
 static uint32_t first_neighbour(const struct squares *q, uint32_t class_of)
 {
     uint32_t least = GRAPH_NONE;
@@ -143,8 +145,8 @@ static void add_axis(struct axis *axes, unsigned at, const struct axis *axis)
 }
 
 /*
- * The classes that hold as many cables as an axis does: one cable and more for every server in a ring, one for two in half of a
- * ring of 4. Gives how many axes; -EDOM when they are not of a torus.
+ * Finds the classes with as many cables as an axis has: one for every server on a ring, one for every two servers in
+ * each half of a ring of 4. Gives the number of axes; -EDOM when they are not those of a torus.
  */
 static int find_axes(struct squares *q, struct axis axes[CW_AXES])
 {
@@ -195,7 +197,10 @@ static bool of_main_class(const struct axis *axes, unsigned count, uint32_t clas
     return false;
 }
 
-/* What hangs together without one class: numbers q->layer, the first server's 0. Gives how many layers. */
+/*
+ * Finds the layers, which are connected without the cables of one class, and numbers them in q->layer: the first
+ * server's is 0. Gives how many there are.
+ */
 static uint32_t cut_layers(struct squares *q, const struct axis *axes, unsigned count, uint32_t class_of)
 {
     uint32_t n = q->g->count, layers = 0;
@@ -212,7 +217,7 @@ static uint32_t cut_layers(struct squares *q, const struct axis *axes, unsigned 
             }
         }
     }
-    for (uint32_t i = 0; i < n; i++) { /* the smallest member comes first, so its set has no number yet */
+    for (uint32_t i = 0; i < n; i++) { /* the representative is the smallest member, so it comes first */
         uint32_t speaker = sets_find(q->layer_of, i);
         if (speaker == i) {
             q->cables[i] = layers++;
@@ -222,7 +227,7 @@ static uint32_t cut_layers(struct squares *q, const struct axis *axes, unsigned 
     return layers;
 }
 
-/* Orders the layers of a ring: position[] of every server, counted from the first server towards its first neighbour. */
+/* Orders the layers of a ring, from the first server's towards that of its first neighbour, and fills position[]. */
 static int order_layers(struct squares *q, struct axis *axis, uint32_t layers)
 {
     uint32_t beside[CW_DIM_MAX][2];
@@ -271,7 +276,7 @@ static int order_layers(struct squares *q, struct axis *axis, uint32_t layers)
     return 0;
 }
 
-/* A ring of 4 from two classes, each a bit: 00, 10, 11, 01. */
+/* Orders a ring of 4 that consists of two classes. Each class is a bit of the position: 00, 01, 11, 10. */
 static int order_bits(struct squares *q, const struct axis *axes, unsigned count, struct axis *axis)
 {
     for (unsigned bit = 0; bit < 2; bit++) {
@@ -283,7 +288,7 @@ static int order_bits(struct squares *q, const struct axis *axes, unsigned count
         }
     }
     for (uint32_t i = 0; i < q->g->count; i++) {
-        axis->position[i] ^= axis->position[i] >> 1 & 1; /* 00, 01, 11, 10 of the bits are 0, 1, 2, 3 read as */
+        axis->position[i] ^= axis->position[i] >> 1 & 1; /* turns 00, 01, 11, 10 into 0, 1, 2, 3 */
     }
     axis->length = 4;
     return 0;
@@ -303,7 +308,7 @@ static int place_axes(struct squares *q, struct axis *axes, unsigned count)
     return 0;
 }
 
-/* What servers were told, by the first that was told anything. */
+/* The dims that servers were told, according to the first one that was told any; otherwise 0,0,0. */
 static cw_dims told(const struct graph *g)
 {
     for (uint32_t i = 0; i < g->count; i++) {
@@ -314,7 +319,9 @@ static cw_dims told(const struct graph *g)
     return (cw_dims){0};
 }
 
-/* Which axis is x, y, z: as servers were told where that is possible, else the longest first. name[i] is that of axes[i]. */
+/*
+ * Names the axes, in name[i] for axes[i]: so that they fit the dims that were told, or if they cannot, the longest x.
+ */
 static void name_axes(const struct squares *q, const struct axis *axes, unsigned count, unsigned name[CW_AXES])
 {
     static const uint8_t orders[6][CW_AXES] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
@@ -334,12 +341,14 @@ static void name_axes(const struct squares *q, const struct axis *axes, unsigned
     for (unsigned i = 0; i < count; i++) {
         name[i] = 0;
         for (unsigned j = 0; j < count; j++) {
-            name[i] += axes[j].length > axes[i].length || (axes[j].length == axes[i].length && j < i);
+            if (axes[j].length > axes[i].length || (axes[j].length == axes[i].length && j < i)) {
+                name[i]++;
+            }
         }
     }
 }
 
-/* Of a ring of 2, at its first layer: the cable at the lower port is +. */
+/* On a ring of 2, seen from its first layer, the cable at the lower port is +. True when this is that cable. */
 static bool lower_of_two(const struct squares *q, uint32_t u, unsigned port)
 {
     struct graph_end far = far_end(q, u, port);
@@ -375,7 +384,7 @@ static unsigned direction_of(const struct squares *q, const struct axis *axes, u
     return BOOT_UNLABELLED;
 }
 
-/* Ports without a direction take those that are left, in order. */
+/* Gives the directions that are left to the ports that have none, in order. */
 static void fill_left_over(const struct squares *q, uint32_t u, unsigned wanted)
 {
     struct graph_spot *spot = &q->s->spot[u];
@@ -387,7 +396,7 @@ static void fill_left_over(const struct squares *q, uint32_t u, unsigned wanted)
             spot->direction[port] = twice ? BOOT_UNLABELLED : spot->direction[port];
         }
     }
-    for (unsigned pass = 0; pass < 2; pass++) { /* cabled ports first: a silent one may be that of no axis */
+    for (unsigned pass = 0; pass < 2; pass++) { /* ports with a cable first: a silent one may belong to no axis */
         for (unsigned port = 0; port < CW_LINK_COUNT && left != 0; port++) {
             bool cabled = graph_far(q->g, u, port).server != GRAPH_NONE;
             if (spot->direction[port] == BOOT_UNLABELLED && cabled == (pass == 0)) {
@@ -470,7 +479,9 @@ unsigned squares_count(const struct graph *g, uint32_t server, unsigned port)
     uint32_t a = far_end(&q, server, port).server, w;
     for (unsigned other = 0; other < CW_LINK_COUNT && a != GRAPH_NONE; other++) {
         uint32_t b = far_end(&q, server, other).server;
-        spanned += other != port && b != GRAPH_NONE && b != a && corners(&q, server, a, b, &w) == 1;
+        if (other != port && b != GRAPH_NONE && b != a && corners(&q, server, a, b, &w) == 1) {
+            spanned++;
+        }
     }
     return spanned;
 }

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * squares.h - directions for ports that nobody labelled, from the shape alone.
+ * squares.h - directions for ports that nobody labelled, found from the shape of the graph alone.
  *
- * Two neighbours of u, over different axes, have exactly one more neighbour in common: the far corner of a square. Two on
- * one axis have none. So: opposite sides of a square are parallel; two cables at a server that span no square lie in
- * one row. Both relations, closed under "and so on", sort the cables into axes (the factors of a product of rings are found so:
- * Feigenbaum, Hershberger, Schaffer 1985). Cutting the cables of an axis leaves the layers across it, and the order of the layers
- * is the coordinate.
+ * Two neighbours of a server u over different axes have exactly one other neighbour in common: the far corner of a
+ * square. Two neighbours on one axis have none. So opposite sides of a square are parallel, and two cables of a server
+ * that span no square lie in one row. The transitive closure of these two relations sorts the cables into axes (this is
+ * how the factors of a product of rings are found: Feigenbaum, Hershberger, Schaffer 1985). Without the cables of one
+ * axis, the graph falls into the layers across that axis; the order of the layers is the coordinate.
  *
- *   ring of 2   both cables run between the same two servers: parallel by that; which is + is a choice (the lower port of the first)
- *   ring of 3   its triangle is no square: as longer ones
- *   ring of 4   is itself a square: its cables fall into two classes of two layers each, like two axes without a ring. Such
- *               classes are put together in pairs; which pair is a choice, as all give the same torus
- *   ring of 1   no cables
+ *   ring of 1   There are no cables.
+ *   ring of 2   Both cables run between the same two servers, and are parallel for that reason. Which of them is + is a
+ *               matter of choice: the one at the lower port of the first server.
+ *   ring of 3   A triangle is no square: a ring of 3 is treated as longer rings are.
+ *   ring of 4   The ring is itself a square: its cables fall into two classes of two layers each, like two axes without
+ *               a ring. Such classes are put together in pairs; any pairing gives the same torus.
  *
- * Cables under suspicion may be left out: what they would be is then read from the directions that are left over at both ends.
+ * Suspicious cables may be left out; their directions are then those that are left over at both ends.
  */
 #ifndef BOOT_SQUARES_H
 #define BOOT_SQUARES_H
@@ -22,12 +23,15 @@
 #include "boot/graph.h"
 
 /*
- * Fills direction[] of every spot. doubtful[count * CW_LINK_COUNT] marks ports whose cables are left out (both ends marked), or
- * NULL. 0, -ENOMEM, or -EDOM: no axes can be made out. Linear in servers, nearly.
+ * Fills direction[] of every spot of *s. doubtful[count * CW_LINK_COUNT] marks, at both ends, the cables to leave out;
+ * NULL: none. 0, -ENOMEM, or -EDOM: no axes can be made out. Nearly linear in the number of servers.
  */
 CW_MUST_CHECK int squares_directions(const struct graph *g, const uint8_t *doubtful, struct solution *s);
 
-/* Ports beside which the cable at (server, port) spans exactly one square: 4 in a torus of three axes, of a ring of 4 also 5. */
+/*
+ * With how many other ports of the server the cable at this port spans exactly one square: in a torus of three axes 4,
+ * on a ring of 4 also 5.
+ */
 unsigned squares_count(const struct graph *g, uint32_t server, unsigned port);
 
 #endif

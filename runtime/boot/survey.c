@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The entry at the other end of a port, when it names this end too; ATLAS_NONE. */
+/* The entry of the server at the other end of a port, if that names this end, too; otherwise ATLAS_NONE. */
 static uint32_t mutual(const struct atlas *a, uint32_t index, unsigned port)
 {
     const struct cabling *here = &a->entry[index];
@@ -18,7 +18,7 @@ static uint32_t mutual(const struct atlas *a, uint32_t index, unsigned port)
     return back->far_id == here->id && back->far_port == port ? far : ATLAS_NONE;
 }
 
-/* Marks all that hangs together; gives how many. order[] is the room for the walk, filled with them. */
+/* Marks in seen[] all servers that are connected with this one, lists them in order[], and gives their number. */
 static uint32_t reach(const struct atlas *a, uint32_t self, uint8_t *seen, uint32_t *order, uint32_t *missing)
 {
     uint32_t count = 0;
@@ -31,8 +31,9 @@ static uint32_t reach(const struct atlas *a, uint32_t self, uint8_t *seen, uint3
                 continue;
             }
             uint32_t far = mutual(a, order[at], port);
-            *missing += far == ATLAS_NONE;
-            if (far != ATLAS_NONE && !seen[far]) {
+            if (far == ATLAS_NONE) {
+                (*missing)++;
+            } else if (!seen[far]) {
                 seen[far] = 1;
                 order[count++] = far;
             }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.h - a sentence put together piece by piece in a bounded buffer, for floors without stdio. What does not fit is left out;
- * the text always ends in NUL.
+ * text.h - a sentence that is put together piece by piece in a bounded buffer, for floors without stdio. What does not
+ * fit is left out; the text always ends in a NUL.
  */
 #ifndef BOOT_TEXT_H
 #define BOOT_TEXT_H
@@ -10,7 +10,7 @@
 
 struct text {
     char *out;
-    size_t room; /* with the NUL; at least 1 */
+    size_t room; /* of out, for the NUL too; at least 1 */
     size_t length;
 };
 

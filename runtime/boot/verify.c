@@ -23,7 +23,7 @@ static bool end_is_right(const struct graph *g, const struct solution *s, uint32
            coord_equal(s->spot[far.server].at, coord_step(s->dims, s->spot[i].at, direction));
 }
 
-/* Of one server: how it is labelled, and what its ports say. */
+/* True when what a server was told, its labels and its cables fit the place that the solution gives it. */
 static bool server_is_right(const struct graph *g, const struct solution *s, uint32_t i, bool running)
 {
     const struct graph_server *server = &g->server[i];
@@ -36,7 +36,7 @@ static bool server_is_right(const struct graph *g, const struct solution *s, uin
         }
         bool idle = direction >= CW_LINK_COUNT || dims_axis(s->dims, direction / 2) == 1;
         if (idle && !running && server->label[port] != BOOT_ABSENT && server->expected.x == 0) {
-            return false; /* nobody said that this port has no cable: there may be more servers behind it */
+            return false; /* nobody said that there is no cable at this port: there may be more servers behind it */
         }
         if (direction >= CW_LINK_COUNT) {
             continue;
@@ -46,8 +46,12 @@ static bool server_is_right(const struct graph *g, const struct solution *s, uin
             return false;
         }
         seen |= 1u << direction;
-        cabled += graph_far(g, i, port).server != GRAPH_NONE;
-        wanted += dims_axis(s->dims, direction / 2) > 1;
+        if (graph_far(g, i, port).server != GRAPH_NONE) {
+            cabled++;
+        }
+        if (dims_axis(s->dims, direction / 2) > 1) {
+            wanted++;
+        }
     }
     unsigned links = 0;
     for (unsigned axis = 0; axis < CW_AXES; axis++) {
@@ -78,11 +82,12 @@ int boot_verify(const struct graph *g, const struct solution *s)
         return -ENOMEM;
     }
     int wrong = 0;
-    for (uint32_t i = 0; i < g->count && wrong == 0; i++) {
+    for (uint32_t i = 0; i < g->count; i++) {
         const struct graph_spot *spot = &s->spot[i];
         if (!spot->placed || spot->torus != 0 || !inside(s->dims, spot->at) ||
             taken[coord_cell(s->dims, spot->at)]++ != 0 || !server_is_right(g, s, i, running)) {
             wrong = 1;
+            break;
         }
     }
     free(taken);

@@ -8,7 +8,7 @@
 
 enum { LEVELS = 5, CANDIDATES = 4, LENGTHS = CW_DIM_MAX + 1, ISLANDS_MAX = 255 };
 
-/* Steps from the first server, not wrapped. */
+/* Steps from the first server, which do not wrap. */
 struct steps {
     int32_t by[CW_AXES];
 };
@@ -16,12 +16,12 @@ struct steps {
 struct walker {
     const struct graph *g;
     struct solution *s;
-    uint32_t (*next)[CW_LINK_COUNT]; /* server over a cable between opposite ends, by direction; GRAPH_NONE */
-    uint8_t (*trust)[CW_LINK_COUNT]; /* squares that the cable closes */
+    uint32_t (*next)[CW_LINK_COUNT]; /* by direction: the server over a cable between opposite ends, or GRAPH_NONE */
+    uint8_t (*trust)[CW_LINK_COUNT]; /* by direction: how many squares that cable closes */
     struct steps *at;
-    uint32_t *island; /* GRAPH_NONE: not reached; a new one begins behind a cable that no square vouches for */
+    uint32_t *island; /* by server: a new island begins behind a cable that closes no square; GRAPH_NONE: not reached */
     uint32_t islands;
-    uint32_t *queue; /* next entry of the same level, by server * 6 + direction */
+    uint32_t *queue; /* by server * 6 + direction: the next entry of the same level */
     uint32_t head[LEVELS], tail[LEVELS];
     unsigned trust_max;
 };
@@ -75,7 +75,9 @@ static unsigned squares_closed(const struct walker *w, uint32_t u, unsigned dire
         if (side / 2 == direction / 2 || w->next[u][side] == GRAPH_NONE || w->next[v][side] == GRAPH_NONE) {
             continue;
         }
-        squares += w->next[w->next[u][side]][direction] == w->next[v][side];
+        if (w->next[w->next[u][side]][direction] == w->next[v][side]) {
+            squares++;
+        }
     }
     return squares;
 }
@@ -111,7 +113,7 @@ static void push_cables(struct walker *w, uint32_t u)
     }
 }
 
-/* The first cable of the most trusted level; GRAPH_NONE when none is left. */
+/* Takes the first cable of the most trusted level; GRAPH_NONE when none is left. */
 static uint32_t pop_cable(struct walker *w)
 {
     for (unsigned level = LEVELS; level-- > 0;) {
@@ -143,7 +145,10 @@ static void take_steps(struct walker *w)
     }
 }
 
-/* By how much the cable from u along direction misses: 0,0,0 inside, the length of a row where it wraps. */
+/*
+ * By how many steps the cable from u in that direction misses the server that it leads to: none inside the torus, the
+ * length of a row where it wraps. False when there is no such cable, or u was not reached.
+ */
 static bool closure(const struct walker *w, uint32_t u, unsigned direction, struct steps *out)
 {
     uint32_t v = w->next[u][direction];
@@ -161,7 +166,7 @@ struct votes {
     uint32_t of[CW_AXES][LENGTHS];
 };
 
-/* How many + cables of each axis close after so many steps. One counts the more, the more squares vouch for it. */
+/* Counts for each axis how many + cables close after so many steps; a cable counts the more, the more it is trusted. */
 static void count_votes(const struct walker *w, struct votes *votes)
 {
     for (uint32_t u = 0; u < w->g->count; u++) {
@@ -175,7 +180,9 @@ static void count_votes(const struct walker *w, struct votes *votes)
     }
 }
 
-/* The lengths with the most votes, best first; gives how many, at least 1 (an axis without cables has length 1). */
+/*
+ * The lengths with the most votes, best first. Gives how many: at least 1, as an axis without cables has the length 1.
+ */
 static unsigned best_lengths(const uint32_t of[LENGTHS], unsigned out[CANDIDATES])
 {
     unsigned found = 0;
@@ -201,12 +208,12 @@ static unsigned best_lengths(const uint32_t of[LENGTHS], unsigned out[CANDIDATES
     return found;
 }
 
-/* What most of the servers were told; 0,0,0 when none was told anything. */
+/* The dims that most servers were told; 0,0,0 when none was told any. */
 static cw_dims told(const struct graph *g)
 {
     cw_dims best = {0};
     uint32_t most = 0;
-    for (uint32_t i = 0; i < g->count; i++) { /* few differ: the majority by pairing off (Boyer and Moore) */
+    for (uint32_t i = 0; i < g->count; i++) { /* few differ: majority vote (Boyer and Moore) */
         cw_dims dims = g->server[i].expected;
         if (dims.x == 0) {
             continue;
@@ -220,8 +227,8 @@ static cw_dims told(const struct graph *g)
 }
 
 /*
- * The candidates with the most votes whose product is the number of servers; else what servers were told, else the best of each
- * axis (servers are missing, or there are too many).
+ * The lengths with the most votes whose product is the number of servers. If there are none, servers are missing or too
+ * many: then the dims that servers were told, and if they were told none, the best length of each axis.
  */
 static cw_dims choose_dims(const struct walker *w, const struct votes *votes)
 {
@@ -257,7 +264,10 @@ static int16_t shift_of(int32_t by, unsigned length)
     return (int16_t)(2 * rest > (int32_t)length ? rest - (int32_t)length : rest);
 }
 
-/* The shift with which most rows of the axis close: 0,0 in a right torus. Majority by pairing off, then counted. */
+/*
+ * The shift with which most rows of the axis close: none in a right torus. A majority vote in one pass, counted in
+ * another.
+ */
 static void find_shift(struct walker *w, unsigned axis)
 {
     unsigned length = dims_axis(w->s->dims, axis);
@@ -278,7 +288,9 @@ static void find_shift(struct walker *w, unsigned axis)
             bool same = memcmp(shift, best, sizeof best) == 0;
             if (pass == 1) {
                 rows++;
-                agree += same;
+                if (same) {
+                    agree++;
+                }
             } else if (lead == 0) {
                 memcpy(best, shift, sizeof best);
                 lead = 1;
@@ -292,7 +304,7 @@ static void find_shift(struct walker *w, unsigned axis)
     }
 }
 
-/* Whole tori beside the first: islands of as many servers as the dims hold. */
+/* Numbers the tori: islands with more than half as many servers as the dims hold. */
 static void number_tori(struct walker *w)
 {
     uint32_t cells = dims_servers(w->s->dims), number = 0;
@@ -301,7 +313,7 @@ static void number_tori(struct walker *w)
     }
     uint32_t *size = calloc(w->islands, sizeof *size);
     if (size == NULL) {
-        return; /* they show as two servers in one place */
+        return; /* then they show as two servers in one place */
     }
     for (uint32_t i = 0; i < w->g->count; i++) {
         size[w->island[i] != GRAPH_NONE ? w->island[i] : 0]++;

@@ -5,10 +5,10 @@
  *     (time, order, insertion)        order = EVENT_ORDER(server, kind): the world first, then servers by id,
  *                                     at one server by kind, frames by input port
  *
- * A timing wheel of buckets for what is near, a 4-ary heap for what is far or already due: a link's delay is bounded,
- * so nearly everything that happens in a torus goes through the wheel, in O(1), and a bucket is sorted when it is
- * opened. An event is 32 bytes; they are reused last in, first out, and nothing is allocated once the world has reached
- * its size. Not thread-safe: one owner.
+ * It is a timing wheel of buckets for events that are near, and a 4-ary heap for events that are far, or due already. A
+ * link's delay is bounded, so nearly all events of a torus go through the wheel, in O(1); a bucket is sorted when it is
+ * opened. An event has 32 bytes and is reused, last in, first out; nothing is allocated once the world has reached its
+ * size. Not thread-safe: one owner.
  */
 #ifndef SIMULATOR_WHEEL_H
 #define SIMULATOR_WHEEL_H
@@ -43,21 +43,21 @@ enum { WHEEL_AHEAD = 4 };
 struct wheel {
     /* private */
     struct wheel_event *pool;
-    uint32_t free;              /* events to reuse, the last one given back first */
-    uint32_t made;              /* of the pool, ever used */
-    uint32_t room;              /* of the pool */
-    uint32_t open;              /* the rest of the open bucket, in order */
+    uint32_t free;              /* first event of the list of those to reuse, the last one given back first */
+    uint32_t made;              /* events of the pool that were ever used */
+    uint32_t room;              /* events that the pool has room for */
+    uint32_t open;              /* first event that is left of the open bucket, in order */
     uint32_t near;              /* events in buckets, the open one included */
     uint32_t filled;            /* buckets that hold something, the open one not counted */
     uint32_t mask;              /* buckets - 1 */
     unsigned shift;             /* a bucket spans 2^shift ns */
     int64_t slot;               /* of the open bucket: its start in ns >> shift */
-    uint32_t *bucket;           /* by slot & mask: its events, newest first */
-    uint64_t *taken;            /* bit per bucket: not empty */
-    int64_t ahead[WHEEL_AHEAD]; /* slots of the next buckets that hold something, as far as was seen */
-    unsigned seen;              /* how many */
-    uint64_t sequence;
-    struct wheel_event *heap; /* far, or due in the open bucket already */
+    uint32_t *bucket;           /* by slot & mask: first event of its list, newest first */
+    uint64_t *taken;            /* a bit for each bucket: it is not empty */
+    int64_t ahead[WHEEL_AHEAD]; /* slots of the next buckets that hold something, as far as they were looked for */
+    unsigned seen;              /* how many of these are known */
+    uint64_t sequence;          /* of the last event that was queued */
+    struct wheel_event *heap;   /* events that are far, or due in the open bucket already */
     uint32_t heap_count, heap_room;
 };
 
@@ -66,21 +66,21 @@ struct wheel {
  * -ENOMEM: nothing is left behind.
  */
 CW_MUST_CHECK int wheel_open(struct wheel *w, cw_span horizon, cw_span gap);
-/* What is still queued is forgotten. */
+/* Events that are still queued are forgotten. */
 void wheel_close(struct wheel *w);
 
-/* Queues an event; at is not before the last event given. Memory that cannot be had is the end of the run (CHECK). */
+/* Queues an event; `at` is not before the last event that was given. Without memory the program ends (CHECK). */
 void wheel_put(struct wheel *w, cw_time at, uint32_t order, void *what);
 
-/* Gives the first event that is due at `until` or before; false when there is none. */
+/* Gives the first event that is due at `until` or before; false: there is none. */
 bool wheel_take(struct wheel *w, cw_time until, struct wheel_event *out);
 
 /*
- * What is likely to be given soon: an event of the bucket `ahead` (0..WHEEL_AHEAD - 1) buckets behind the next one;
- * NULL when unknown. Lent until the next call. For prefetching only: it may be wrong.
+ * An event that is likely to be given soon: one of the bucket that lies `ahead` (0..WHEEL_AHEAD - 1) buckets behind the
+ * next; NULL: unknown. Borrowed until the next call. For prefetching only: it may be wrong.
  */
 const struct wheel_event *wheel_ahead(const struct wheel *w, unsigned ahead);
-/* Has the event itself brought near. */
+/* Prefetches that event itself. */
 void wheel_prefetch(const struct wheel *w, unsigned ahead);
 /*
  * Removes every queued event for which fn says so, in no stated order; O(buckets + events). fn must not touch the

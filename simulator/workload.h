@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * workload.h - traffic of the bench service on every running server, by its commands, so that a workload is the same
- * here and on real servers. Servers that start later get it when they start.
+ * workload.h - traffic that the bench service makes on every running server. It is started by the service's commands,
+ * so that a workload is the same here and on real servers. Servers that start later get it when they start.
  */
 #ifndef SIMULATOR_WORKLOAD_H
 #define SIMULATOR_WORKLOAD_H
@@ -10,16 +10,16 @@
 #include "simulator/world.h"
 
 /*
- * Starts on all running servers now, and on each that starts from now on. -ENOENT when they have no bench service, or
- * what it said.
+ * Starts the workload on all running servers, and on each server that starts from now on. -ENOENT: they have no bench
+ * service; or what that service said.
  */
 CW_MUST_CHECK int workload_start(struct world *w, const struct workload *load);
-/* Ends on all servers; packets under way go on. */
+/* Ends the workload on all servers; packets under way go on. */
 void workload_stop(struct world *w);
-/* Statistics begin anew on all servers that run. */
+/* Statistics begin anew on all running servers. */
 void workload_reset(struct world *w);
 
-/* What the bench services counted, summed over servers that run now (least and most: over all). */
+/* What the bench services have counted, summed over the servers that run now (least and most: of one server). */
 struct workload_result {
     uint64_t sent, refused, unreachable, skipped;
     uint64_t received, bytes; /* payload */
@@ -30,10 +30,11 @@ struct workload_result {
 };
 void workload_collect(struct world *w, struct workload_result *out);
 
-/* Payload bits per second of one server that make load_ppm of the bound, in frames of so many bytes. */
+/* Payload bits per second that one server must send, in packets of so many bytes, to make load_ppm of the bound. */
 uint64_t workload_rate(const struct world *w, uint32_t load_ppm, uint32_t bytes);
 /*
- * 2L(N-1)/(N max h(axis)), 6L(N-1)/(3hN) in a cube: bits per second on the wire that each server can receive at most.
+ * The bound: 2L(N-1)/(N max h(axis)), in a cube 6L(N-1)/(3hN): the most bits per second, as they are on the wire, that
+ * every server can receive at the same time.
  */
 uint64_t workload_bound(const struct torus *torus, uint64_t link_bits_per_second);
 

@@ -27,21 +27,22 @@
 struct world;
 
 /*
- * Who draws what: each purpose has streams of its own (base/prng.h). Part of what a seed means: numbers are for ever.
+ * The streams of chance, one or more for each purpose (base/prng.h). What a seed means depends on these numbers: they
+ * are for ever.
  */
 enum world_stream {
-    WORLD_STREAM_NODE = 1,   /* a node's seed; node = server */
-    WORLD_STREAM_WIRE = 2,   /* harm on a wire; node = server * 6 + link */
-    WORLD_STREAM_CLOCK = 3,  /* node = server */
-    WORLD_STREAM_CHECK = 4,  /* sampled checks */
-    WORLD_STREAM_FAULTS = 5, /* drawn plans */
-    WORLD_STREAM_CONFIG = 6, /* drawn worlds */
+    WORLD_STREAM_NODE = 1,   /* a node's seed; a stream for each server */
+    WORLD_STREAM_WIRE = 2,   /* harm on a wire; a stream for each server * 6 + link */
+    WORLD_STREAM_CLOCK = 3,  /* a server's clock; a stream for each server */
+    WORLD_STREAM_CHECK = 4,  /* what sampled checks look at */
+    WORLD_STREAM_FAULTS = 5, /* plans of faults that are drawn */
+    WORLD_STREAM_CONFIG = 6, /* worlds that are drawn */
     WORLD_STREAM_BOOT = 7,   /* when servers start */
 };
 
 /*
  * -EINVAL (a bound is broken: timers that cannot keep the guarantee, dims, ring), -ERANGE (more hops than the budget),
- * -E2BIG (more servers than events can name), -ENOMEM. Gives a world at time 0 where nobody runs yet.
+ * -E2BIG (more servers than events can name), -ENOMEM. Gives a world at time 0 in which no server runs yet.
  */
 CW_MUST_CHECK int world_open(struct world **out, const struct world_config *config);
 void world_close(struct world *w);
@@ -50,14 +51,14 @@ void world_close(struct world *w);
 
 cw_time world_now(const struct world *w);
 /*
- * Runs everything due up to `until`, which becomes now. 0; 1 when an invariant broke or world_stop() was called: it
- * stops right there.
+ * Runs all events up to `until`, which becomes now. 0. 1: an invariant broke or world_stop() was called, and the world
+ * stopped at that instant.
  */
 CW_MUST_CHECK int world_run(struct world *w, cw_time until);
 void world_stop(struct world *w);
 /*
- * Calls fn at that instant (not before now), before anything servers do then, in the order of the calls made to
- * world_at().
+ * Calls fn at that instant, which is not before now: ahead of all that servers do at it, and in the order of the calls
+ * of world_at().
  */
 void world_at(struct world *w, cw_time at, void (*fn)(struct world *w, void *arg), void *arg);
 
@@ -66,29 +67,29 @@ void world_at(struct world *w, cw_time at, void (*fn)(struct world *w, void *arg
 enum world_server_state { WORLD_DEAD, WORLD_RUNS, WORLD_PAUSED };
 
 /*
- * A dead server starts, with an incarnation above all that it wrote down. -EALREADY, -ENOMEM or what a service's open
- * said.
+ * Starts a dead server, with an incarnation above all that it wrote down. -EALREADY: it runs; -ENOMEM; or what the
+ * open() of a service said.
  */
 int world_start(struct world *w, cw_server s);
-/* All dead servers, each at an instant drawn from now..now + spread. */
+/* Starts all dead servers, each at an instant drawn from now to now + spread. */
 void world_start_all(struct world *w, cw_span spread);
-/* The process dies: packets inside are lost. power: the host too, so that neighbours lose carrier (config.carrier). */
+/* Kills the server's process: packets inside are lost. power: its cards die too, and neighbours lose carrier. */
 void world_kill(struct world *w, cw_server s, bool power);
-/* It stops handling frames and time, and goes on after `span` with what its card kept. */
+/* The server handles neither frames nor time for this span, and then goes on with what its card kept. */
 void world_pause(struct world *w, cw_server s, cw_span span);
-/* Orderly: the node says goodbye, and is dead when it may be. */
+/* The server leaves in good order: its node tells the others, and is dead when that is done. */
 void world_leave(struct world *w, cw_server s);
-/* The direction out of s by link works or not; `both` ways: the cable. */
+/* The cable at this link of s works or does not: in both directions, or only in that out of s. */
 void world_cable(struct world *w, cw_server s, cw_link link, bool both, bool works);
-/* Replaces what goes wrong in the direction out of s by link. */
+/* Sets what goes wrong in the direction out of s by link, instead of what was set before. */
 void world_harm(struct world *w, cw_server s, cw_link link, const struct wire_harm *harm);
-/* The server's clock goes on from where it is, at this rate. */
+/* The server's clock goes on from what it shows, at this rate. */
 void world_clock(struct world *w, cw_server s, int32_t ppm);
 
 /*
- * The processor of s does work that is not a frame's (a client's, say) behind what it has begun, and frames wait for it
- * where processors take time. When it is done; who asked waits until then by itself. Work of a server that dies is
- * forgotten.
+ * Gives the processor of s work that is not a frame's (a client's, say), behind what it has begun; frames wait for it
+ * where processors take time. Returns when it will be done, until which the caller waits by itself. The work of a
+ * server that dies is forgotten.
  */
 cw_time world_occupy(struct world *w, cw_server s, cw_span work);
 
@@ -105,23 +106,24 @@ const cw_server *world_neighbours(const struct world *w);
 const struct wire *world_wire(const struct world *w, cw_server s, cw_link link);
 struct oracle *world_oracle(struct world *w);
 unsigned world_running(const struct world *w);
-/* Running servers that may deliver keys; and whose committed view is exactly the component they are in. */
+/* How many of the running servers may deliver keys; and of how many the committed view is exactly their component. */
 unsigned world_active(struct world *w);
 unsigned world_agreeing(struct world *w);
 
 /* ---- What is seen ------------------------------------------------------------------------------------------------ */
 
 /*
- * All may be NULL. Borrows everything for the call; must not change the world but through world_at() and world_stop().
+ * An observer of a world. Functions may be NULL. They borrow their arguments for the call, and may change the world
+ * only through world_at() and world_stop().
  */
 struct world_watch {
     void *context;
-    /* A frame was given to a wire; it arrives at flight->arrives if it does. */
+    /* A frame was given to a wire; flight says whether it arrives, and when. */
     void (*frame)(void *context, cw_server s, cw_link link, const struct cw_packet *frame, cw_time now,
                   const struct wire_flight *flight);
     /*
-     * node.h's points: enum node_point. NODE_QUEUED, once per packet and hop, is told by servers that start after this
-     * was set.
+     * The points of node.h, enum node_point. NODE_QUEUED comes once for each packet and hop, and only from servers that
+     * were started after this was set.
      */
     void (*packet)(void *context, cw_server s, enum node_point point, const struct cw_packet *p, cw_drop cause,
                    cw_time now);
@@ -134,7 +136,7 @@ struct world_totals {
     cw_time now;
     uint64_t events;
     uint64_t frames, bytes;                 /* given to wires */
-    uint64_t control_frames, control_bytes; /* of these */
+    uint64_t control_frames, control_bytes; /* given to wires in frames without data */
     uint64_t packet_hops;                   /* data packets given to wires */
     uint64_t made;                          /* data packets that entered the world */
     uint64_t duplicated;                    /* data packets copied by injection */
@@ -151,9 +153,9 @@ struct world_totals {
     uint64_t checks; /* invariants looked at */
 };
 void world_totals(struct world *w, struct world_totals *out);
-/* Sum over deliveries of hash(time, server, source, sequence, hops), and what the nodes hold: equal for equal runs. */
+/* The sum over all deliveries of a hash of (time, server, source, number, hops), and over what the nodes hold. */
 uint64_t world_digest(struct world *w);
-/* Bytes of memory: all nodes, all the engine's own, packets. */
+/* Bytes of memory: of all nodes, of the engine itself and of packets; of all nodes only. */
 size_t world_bytes(struct world *w);
 size_t world_node_bytes(struct world *w);
 

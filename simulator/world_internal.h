@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * world_internal.h - struct world. Only world.c, servers.c, cables.c, pump.c, seen.c and the checks include it.
+ * world_internal.h - struct world. For the files below, workload.c, the checks, and tests that look inside.
  *
  *   world.c    opening, closing, time, totals
- *   pump.c     events to nodes and frames to wires: everything that runs once per hop
- *   servers.c  servers start, die, pause, leave; clocks
- *   cables.c   cables break, wires are harmed, carrier
- *   seen.c     what nodes tell: deliveries, drops, logs
+ *   pump.c     gives events to nodes and frames to wires: everything that runs once per hop
+ *   servers.c  servers start, die, pause, leave; their clocks
+ *   cables.c   cables break and are mended, wires are harmed, carrier comes and goes
+ *   seen.c     what nodes tell their observer: deliveries, drops, logs
  */
 #ifndef SIMULATOR_WORLD_INTERNAL_H
 #define SIMULATOR_WORLD_INTERNAL_H
@@ -17,33 +17,33 @@
 #include "simulator/wheel.h"
 #include "simulator/world.h"
 
-/* One server as the engine sees it: a cache line for what every event touches, another for what is rare. */
+/* One simulated server: a cache line for what every event touches, another for what is rare. */
 struct sim_server {
     struct node *node;
     struct linkstate *linkstate; /* the node's */
     int64_t wake_ns;             /* true time of the wake event that counts; INT64_MAX: none is queued */
-    uint64_t notes;              /* ls_notes(), as last looked at */
-    int64_t clock_true;          /* its clock showed clock_local at this true time, and since then runs off by ppm */
+    uint64_t notes;              /* ls_notes() when pump_look() was called last */
+    int64_t clock_true;          /* at this true time its clock showed clock_local; since then it runs off by ppm */
     int64_t clock_local;
-    int32_t ppm;
+    int32_t ppm;     /* by how much its clock is fast, in millionths */
     uint8_t state;   /* enum world_server_state */
     bool working;    /* an EVENT_WORK is queued */
-    cw_links polled; /* links that a poll is queued for: they are busy until then */
-    cw_links light;  /* carrier, as its node was told */
-    bool powered;
-    cw_link turn; /* the link that was given a frame last */
-    struct cw_packet *card_first,
-        *card_last; /* frames that wait for its processor, by their `next`; `in` is the port */
+    cw_links polled; /* links for which a poll is queued: they are busy until then */
+    cw_links light;  /* the links that have carrier, as its node was told */
+    bool powered;    /* its cards have power: neighbours see carrier */
+    cw_link turn;    /* the link that was given a frame last */
+    /* Frames in its card that wait for its processor, a list through `next`; `in` of each is its port. */
+    struct cw_packet *card_first, *card_last;
 
-    int64_t busy_ns; /* its processor is free from this true time on */
-    uint32_t card_count;
-    uint32_t starts;
-    uint64_t stored; /* stable storage: the highest incarnation it ever used */
-    bool leaving;
-    cw_links cut; /* cables that do not work outwards */
+    int64_t busy_ns;     /* its processor is free from this true time on */
+    uint32_t card_count; /* frames in that list */
+    uint32_t starts;     /* how often it was started */
+    uint64_t stored;     /* its stable storage: the highest incarnation that it ever used */
+    bool leaving;        /* an orderly leave is under way */
+    cw_links cut;        /* its cables that do not work outwards */
 } __attribute__((aligned(64)));
 
-/* Something that world_at() promised. */
+/* A call that world_at() has promised. */
 struct action {
     void (*fn)(struct world *w, void *arg);
     void *arg;
@@ -54,64 +54,64 @@ struct world {
     struct torus torus;
     uint32_t servers;
     uint32_t ps_per_byte;
-    cw_links links; /* that have a cable */
-    bool clocks;    /* some server's clock is not true time */
-    bool busy;      /* processors take time */
-    bool stopped;
-    bool killing; /* a node is being closed: what it drops died with it */
+    cw_links links; /* the links for which the torus has cables */
+    bool clocks;    /* some server's clock differs from true time */
+    bool busy;      /* processors take time for frames */
+    bool stopped;   /* world_stop(), or a broken invariant */
+    bool killing;   /* a node is being closed: packets that it drops count as killed with it */
     cw_time now;
     struct sim_server *server; /* by id */
     struct wire *wire;         /* [server * 6 + link], outwards */
-    cw_server *neighbours;     /* the same */
+    cw_server *neighbours;     /* [server * 6 + link]: who is at the far end */
     struct wheel wheel;
     struct book *book; /* the jobs of the services */
     struct pkt_home *packets;
-    struct check *check; /* NULL: off */
+    struct check *check; /* NULL: invariants are not checked */
     struct oracle oracle;
-    struct world_totals totals; /* what is counted as it happens */
-    uint64_t deliveries;        /* sum of their hashes */
+    struct world_totals totals; /* the members that are counted as things happen; the others are filled when asked */
+    uint64_t deliveries;        /* sum of the hashes of all deliveries, for the digest */
     struct world_watch watch;
     struct world_stamp stamp;
-    uint32_t running;
-    uint32_t still;         /* events at this instant: time must move on */
-    struct wire_harm *harm; /* [server * 6 + link]; NULL until the first */
+    uint32_t running;       /* servers that are not dead */
+    uint32_t still;         /* events at this instant so far; too many: time stands still */
+    struct wire_harm *harm; /* [server * 6 + link]; NULL until a wire is harmed */
     struct prng *harm_random;
-    /* Called when a server has started: the workload joins in. */
+    /* Called when a server has started, so that it gets the workload. */
     void (*started)(struct world *w, cw_server s, void *context);
-    void *started_context; /* from malloc(), the world's */
+    void *started_context; /* from malloc(); the world frees it */
     struct world_violation violation;
 };
 
 /* ---- pump.c ------------------------------------------------------------------------------------------------------ */
 
-/* The server's own time. */
+/* Now, by the server's own clock. */
 cw_time pump_local(const struct world *w, const struct sim_server *h);
-/* After an entry of s: links have something to send. */
+/* After an entry of s, which returned these links: sends what can be sent, and arms the server's wake. */
 void pump_after(struct world *w, cw_server s, cw_links links);
-/* One event. */
+/* Carries out one event. */
 void pump_event(struct world *w, const struct wheel_event *e);
-/* The processor of h does this work behind what it has begun; when that is done. */
+/* Gives the server's processor this work, behind what it has begun. Returns when it will be done. */
 cw_time pump_occupy(const struct world *w, struct sim_server *h, cw_span work);
-/* What s is asked again after a pause. */
+/* s goes on after a pause: it hears what its card has kept, then judges its neighbours. */
 void pump_resume(struct world *w, cw_server s);
 /* Data packets in a frame. */
 uint32_t pump_data_packets(const struct cw_packet *frame);
-/* Takes a frame that goes no further. */
+/* Takes a frame that goes no further, and counts its data packets as lost by this cause. */
 void pump_lose(struct world *w, struct cw_packet *frame, enum world_loss cause);
-/* Looks at the link state of s anew: oracle, checks. */
+/* Tells the oracle and the checks what the link state of s has changed. */
 void pump_look(struct world *w, cw_server s);
 
 /* ---- servers.c, cables.c ----------------------------------------------------------------------------------------- */
 
-/* Frames waiting at the card of s are lost. */
+/* Frames that wait in the card of s are lost. */
 void servers_empty_card(struct world *w, cw_server s, enum world_loss cause);
-/* Work that ran beside a node is done (EVENT_OFFLOAD). */
+/* Offloaded work: node_env.offload, and what EVENT_OFFLOAD does when the work is done. */
 struct beside;
 void servers_offload(void *context, struct node *n, void (*work)(void *), void *arg, uint64_t ticket, cw_span cost);
 void servers_offload_done(struct world *w, cw_server s, struct beside *b);
-/* Whether the link of s has light. */
+/* True when the link of s has carrier. */
 bool cables_light(const struct world *w, cw_server s, cw_link link);
-/* s and its neighbours see by and by what is so. */
+/* Both ends of the link of s will see its carrier as it is now, after config.carrier. */
 void cables_tell(struct world *w, cw_server s, cw_link link);
 
 /* ---- seen.c ------------------------------------------------------------------------------------------------------ */

@@ -7,9 +7,9 @@
 
 enum { CONF_CLUSTER = 7 }; /* of every lab */
 
-/* Writes the file of the daemon that has server s (all servers, in one process). -EIO. */
+/* Writes the configuration of the daemon that has server s (with driver process: that of all servers). -EIO. */
 CW_MUST_CHECK int conf_write(const struct lab *lab, cw_server s, FILE *out);
-/* The same, to <folder>/<daemon>.conf, and makes the folder of its stable storage. */
+/* Writes it to <folder>/<daemon>.conf, and makes the folder of the daemon's stable storage. */
 CW_MUST_CHECK int conf_save(const struct lab *lab, cw_server s);
 
 #endif

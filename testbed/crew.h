@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crew.h - the daemons of a lab: processes that a keeper starts, stops in the bad ways that real ones are stopped in,
- * and whose death it sees. None outlives its keeper.
+ * crew.h - the daemons of a lab: processes that a keeper starts, that it stops in the bad ways in which real ones are
+ * stopped, and whose death it sees. No daemon outlives its keeper.
  */
 #ifndef TESTBED_CREW_H
 #define TESTBED_CREW_H
@@ -16,36 +16,40 @@ enum crew_state { CREW_DEAD, CREW_RUNS, CREW_PAUSED };
 
 struct crew {
     enum crew_state state;
-    pid_t pid;     /* as the keeper sees it: 0 when dead */
-    pid_t group;   /* of it and what it started; stays when it is dead, for those may live a moment longer */
-    pid_t outside; /* as the rest of the machine sees it, where /proc is mounted for it */
+    pid_t pid;     /* its number in the keeper's namespace; 0 when dead */
+    pid_t group;   /* the group of the daemon and what it started; stays set, for those may live a moment longer */
+    pid_t outside; /* its number in the rest of the machine, by that one's /proc */
     cw_time started, ended;
-    cw_time resume; /* when a pause ends; CW_NEVER: nobody said */
-    unsigned starts;
-    int status; /* of wait(), of the process before; -1: none has ended yet */
-    bool asked; /* the end was ordered */
+    cw_time resume;  /* when its pause ends; CW_NEVER: it was not said */
+    unsigned starts; /* how often it was started */
+    int status;      /* what wait() said of its last process that ended; -1: none has ended yet */
+    bool asked;      /* the lab ordered that end */
 };
 
 struct crew_order {
     const char *const *argv;  /* ended by NULL; argv[0] is a path */
-    const char *const *extra; /* of the environment, ended by NULL; NULL: none */
-    int ns;                   /* network namespace to be in; -1: the keeper's */
-    const char *log;          /* standard output and error are added to it */
-    const char *folder;       /* to be in */
+    const char *const *extra; /* additions to the environment, ended by NULL; NULL: none */
+    int ns;                   /* descriptor of its network namespace; -1: the keeper's */
+    const char *log;          /* file to which its standard output and error are appended */
+    const char *folder;       /* its working directory */
 };
 
 /*
- * -EALREADY it runs, -errno of what failed, exec included: returns when the program has begun. What a killed one had
- * started and still ends (a watcher that says goodbye) is waited for, and after a second killed.
+ * Starts a daemon, and returns when its program has begun. -EALREADY: it runs; or -errno of what failed, exec included.
+ * Processes that a killed daemon had started and that are about to end (a watcher that says goodbye) are waited for,
+ * and killed after a second.
  */
 CW_MUST_CHECK int crew_start(struct crew *c, const struct crew_order *order);
-/* SIGKILL. whole: with everything it started (nobody is left to say goodbye). -ESRCH: it does not run. */
+/*
+ * SIGKILL. whole: to everything that it started, too, so that nobody is left to say goodbye. -ESRCH: it does not run.
+ */
 int crew_kill(struct crew *c, bool whole);
-int crew_terminate(struct crew *c); /* SIGTERM: in order */
-/* SIGSTOP until `resume`, SIGCONT. -ESRCH, -EALREADY. */
+/* SIGTERM: it leaves in good order. -ESRCH. */
+int crew_terminate(struct crew *c);
+/* SIGSTOP, and SIGCONT. resume: when the caller will let it go on. -ESRCH, -EALREADY. */
 int crew_pause(struct crew *c, cw_time resume);
 int crew_continue(struct crew *c);
-/* The process has ended, as wait() says. */
+/* Its process has ended with this status of wait(). */
 void crew_ended(struct crew *c, int status);
 
 const char *crew_state_name(enum crew_state state);

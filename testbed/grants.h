@@ -21,7 +21,9 @@ enum { GRANTS_WHY = 1024 };
 CW_MUST_CHECK int grants_make(const struct lab *lab, char why[static GRANTS_WHY]);
 /* Writes the lines of a daemon's configuration that name these files. */
 void grants_write(const struct lab *lab, FILE *out);
-/* From now on cwctl, as a child, signs with the lab's key, unless $CUBEWAY_OPERATOR_KEY names another. */
+/*
+ * From now on cwctl, as a child of this process, signs with the lab's key, unless CUBEWAY_OPERATOR_KEY is set already.
+ */
 void grants_lend_key(const struct lab *lab);
 
 #endif

@@ -250,7 +250,7 @@ static void turn(struct keeper *k)
         waits[3 + i] = (struct pollfd){.fd = k->client[i].fd, .events = POLLIN};
     }
     int64_t left = end_pauses(k);
-    struct timespec most = {left / 1000000000, left % 1000000000};
+    struct timespec most = {left / CW_SEC(1).ns, left % CW_SEC(1).ns};
     if (ppoll(waits, 3 + KEEPER_CLIENTS, left >= 0 ? &most : NULL, NULL) <= 0) {
         return;
     }

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keeper.h - the process that holds a lab together: its namespaces and its daemons live as long as it does, and no
- * longer.
+ * keeper.h - the process that holds a lab together: the lab's namespaces and daemons live exactly as long as it does.
  *
- * A keeper is the first process of a process namespace of its own where one can be had, so that the kernel ends all
- * that it ever started, however it dies. Whoever asks for a lab talks to it over <folder>/keeper.sock (message.h); its
- * commands:
+ * Where the machine allows it, a keeper is the first process of a process namespace of its own, so that the kernel ends
+ * all that the keeper ever started, however it dies. The commands of cwlab talk to it over <folder>/keeper.sock
+ * (message.h). It answers:
  *
- *   status                        one row a server
- *   fail S [whole]                SIGKILL; whole: no process of it is left to say goodbye
- *   power-off S                   the same, and its links lose carrier
- *   leave S                       SIGTERM
- *   restore S                     its daemon starts again; links have carrier again
- *   pause S NANOSECONDS, continue S
- *   link S +x up|down             carrier
- *   loss S +x PPM                 frames out of S are lost
- *   namespace S                   the answer carries descriptors: user namespace, network namespace
- *   down                          answers, then ends everything
+ *   status                          one row for each server
+ *   fail S [whole]                  SIGKILL to its daemon; whole: to all that it started, so that nobody says goodbye
+ *   power-off S                     fail S whole, and its links lose carrier
+ *   leave S                         SIGTERM to its daemon
+ *   restore S                       its daemon starts again, and its links have carrier again
+ *   pause S NANOSECONDS, continue S SIGSTOP and SIGCONT
+ *   link S +x up|down               that end of the cable has carrier, or has none
+ *   loss S +x PPM                   so many of a million frames out of S by +x are lost
+ *   namespace S                     the answer carries two descriptors: the user namespace and the network namespace
+ *   down                            answers, then ends everything
  */
 #ifndef TESTBED_KEEPER_H
 #define TESTBED_KEEPER_H
@@ -35,32 +34,32 @@ struct keeper_client {
 
 struct keeper {
     struct lab lab;
-    struct veth *veth; /* NULL in one process */
+    struct veth *veth; /* NULL with driver process */
     struct crew *crew; /* one for each daemon */
     unsigned daemons;
-    int lifeline; /* to the cwlab that began it */
-    int signals, listener;
-    int user_ns; /* its own user namespace; -1: the machine's */
-    bool tied;   /* ends with its lifeline */
-    bool done;
+    int lifeline;          /* to the cwlab that began the lab */
+    int signals, listener; /* descriptors: of signals, and of keeper.sock */
+    int user_ns;           /* its own user namespace; -1: the machine's */
+    bool tied;             /* the lab ends when the lifeline breaks */
+    bool done;             /* the lab ends now */
     FILE *journal;
-    cw_links *down; /* by server: ends of cables that are down */
-    uint32_t *loss; /* [server * 6 + link] */
+    cw_links *down; /* by server: its links whose end of the cable was put down */
+    uint32_t *loss; /* [server * 6 + link]: lost frames of a million */
     struct keeper_client client[KEEPER_CLIENTS];
 };
 
 /*
- * Builds the lab and keeps it until it is told to end. What happens is told on the lifeline, a line each: "at DONE
- * TOTAL WHAT", then "up" or "failed WHY". The lab ends when the lifeline breaks, until a line "stay" comes. Gives the
- * exit code.
+ * Builds the lab, and keeps it until it is told to end. Reports on the lifeline, in lines: "at DONE TOTAL WHAT" while
+ * it builds, then "up" or "failed WHY". The lab ends when the lifeline breaks, unless a line "stay" came before.
+ * Returns the exit code.
  */
 int keeper_run(const struct lab *lab, int lifeline);
 
-/* Requests: keeper_serve.c. Reads what the client sent; false: it is gone. */
+/* keeper_serve.c: reads what the client has sent, and answers. False: the client is gone. */
 bool keeper_serve(struct keeper *k, struct keeper_client *c);
-/* One daemon starts, with its links up. */
+/* Starts one daemon, with its links up. */
 CW_MUST_CHECK int keeper_start(struct keeper *k, cw_server s);
-/* A line in <folder>/journal: the clock, what, and of whom. */
+/* Writes a line into <folder>/journal: the clock, what happened, and the server. */
 void keeper_note(struct keeper *k, const char *what, cw_server s, const char *more);
 
 #endif

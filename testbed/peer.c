@@ -18,7 +18,7 @@ cw_time peer_clock(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (cw_time){t.tv_sec * INT64_C(1000000000) + t.tv_nsec};
+    return (cw_time){t.tv_sec * CW_SEC(1).ns + t.tv_nsec};
 }
 
 int peer_open(struct peer *p, const char *path)

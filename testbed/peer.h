@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * peer.h - asking somebody on a Unix socket: a request, rows, and how it ended. Blocks, but never for ever.
+ * peer.h - asks a keeper or a daemon on a Unix socket: a request, the rows of the answer, and its end. Blocks, with a
+ * limit.
  */
 #ifndef TESTBED_PEER_H
 #define TESTBED_PEER_H
@@ -15,21 +16,21 @@ enum { PEER_WHY = 256, PEER_FDS = 2 };
 struct peer {
     int fd;
     int64_t id;
-    char *bytes; /* read, not yet used */
+    char *bytes; /* that were read and are not used yet */
     size_t used, room;
     int passed[PEER_FDS]; /* descriptors that came with the last answer, the caller's to close; -1: none */
 };
 
-/* -ENOENT, -ECONNREFUSED: nobody is there. */
+/* -ENOENT, -ECONNREFUSED: nobody listens there. */
 CW_MUST_CHECK int peer_open(struct peer *p, const char *path);
 void peer_close(struct peer *p);
 
-/* Gives a request: the command and its words. */
+/* Gives a request of this command with these words. */
 struct request_draft *peer_request(const char *command, int argc, const char *const *argv);
 /*
- * Takes the request, numbers it, waits for its end. Each row is borrowed for the call of row(), which may be NULL. What
- * the other side said at the end (0 or -errno, and why), or -ETIMEDOUT, -ECONNRESET, -EPROTO with why in our words: ask
- * no more then.
+ * Takes the request, numbers and sends it, and waits for the end of the answer. Each row is borrowed for the call of
+ * row(), which may be NULL. Returns what the other side said at the end: 0, or -errno and why. Or -ETIMEDOUT,
+ * -ECONNRESET or -EPROTO, with why in our own words; the connection is then of no use any more.
  */
 int peer_ask(struct peer *p, struct request_draft *request, cw_span patience,
              void (*row)(void *context, const struct message *row), void *context, char why[static PEER_WHY]);

@@ -46,7 +46,7 @@ static int64_t clock_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+    return t.tv_sec * CW_SEC(1).ns + t.tv_nsec;
 }
 
 static bool next_chunk(struct witness *w)
@@ -230,7 +230,7 @@ static int stream(cw_svc *s, struct witness *w, cw_request *r, int argc, const c
     }
     w->key = key_from(s, argv[1]);
     w->size = size;
-    w->gap_ns = (int64_t)(1000000000 / rate);
+    w->gap_ns = CW_SEC(1).ns / (int64_t)rate;
     w->next = cw_now(s);
     cw_timer_stop(s, w->timer);
     w->timer = cw_timer_start(s, (cw_span){0}, beat, NULL);

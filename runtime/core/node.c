@@ -17,7 +17,7 @@ enum {
     MTU_LEAST = 1500,
     MTU_MOST = 9000,
 };
-static const cw_span hold_grace = {200 * 1000 * 1000}; /* invariant 12 */
+static const cw_span hold_grace = CW_MS(200); /* beyond hold: the longest that a packet is held (invariant 12) */
 
 struct node_config node_config_default(void)
 {

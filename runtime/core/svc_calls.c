@@ -20,11 +20,12 @@
 
 enum {
     CALL_RETRIES_MAX = 1000,
-    STATUS_MAX = 4095,                /* the errors of Linux */
-    LIMIT_MOST_US = 30 * 1000 * 1000, /* of a right, whatever a request says, and when it says nothing: semantics 7.4 */
+    STATUS_MAX = 4095, /* the errors of Linux */
 };
-static const cw_span timeout_default = {1000 * 1000 * 1000};
-static const int64_t timeout_max_ns = INT64_C(3600) * 1000 * 1000 * 1000;
+static const cw_span timeout_default = CW_SEC(1);
+static const cw_span timeout_max = CW_SEC(3600);
+/* Of a right to answer, whatever its request says, and when that says nothing (semantics 7.4). */
+static const cw_span right_max = CW_SEC(30);
 
 /* ---- The requester ----------------------------------------------------------------------------------------------- */
 
@@ -58,7 +59,7 @@ static int check_call(const cw_call_options *options, cw_call_options *out)
     if (out->timeout.ns == 0) {
         out->timeout = timeout_default;
     }
-    bool sound = out->timeout.ns > 0 && out->timeout.ns <= timeout_max_ns && out->retries <= CALL_RETRIES_MAX;
+    bool sound = out->timeout.ns > 0 && out->timeout.ns <= timeout_max.ns && out->retries <= CALL_RETRIES_MAX;
     return sound ? 0 : -EINVAL;
 }
 
@@ -250,9 +251,10 @@ uint32_t node_open_handle(struct node *n, const struct cw_packet *p)
         .process = p->head.source_process,
         .server = torus_id(&n->torus, p->head.source),
     };
-    int64_t us = request.limit_us != 0 && request.limit_us < LIMIT_MOST_US ? request.limit_us : LIMIT_MOST_US;
+    cw_span asked = CW_US(request.limit_us);
+    cw_span limit = asked.ns == 0 || asked.ns > right_max.ns ? right_max : asked;
     struct response_right *right =
-        response_open_right(&n->nmu.responses, svc->index, &requester, &request, cw_time_add(n->now, CW_US(us)));
+        response_open_right(&n->nmu.responses, svc->index, &requester, &request, cw_time_add(n->now, limit));
     if (right == NULL) {
         return 0;
     }

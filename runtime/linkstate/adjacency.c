@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 
-static const int64_t quiet_ns = INT64_C(60) * 1000000000; /* after which recent flaps count half */
+static const cw_span quiet = CW_SEC(60); /* without a flap: then recent flaps count half */
 
 enum { FLAPS_MAX = 31 };
 
@@ -111,7 +111,7 @@ enum adjacency_event adjacency_judge(const struct adjacency *a, uint32_t session
 /* A tear-down after the link was announced: the rest before the next try doubles with each recent one. */
 static void flap(struct adjacency *a, const struct adjacency_timing *timing, cw_time now)
 {
-    int64_t minutes = a->flaps == 0 ? 0 : cw_time_since(now, a->flapped).ns / quiet_ns;
+    int64_t minutes = a->flaps == 0 ? 0 : cw_time_since(now, a->flapped).ns / quiet.ns;
     a->flaps = minutes > FLAPS_MAX ? 0 : a->flaps >> minutes;
     a->flaps += a->flaps < FLAPS_MAX;
     a->flapped = now;

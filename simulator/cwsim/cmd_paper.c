@@ -32,7 +32,7 @@ static const struct scale whole = {
     .churn_count = 7,
     .warm = {100000000},
     .measure = {100000000},
-    .settle = {1000000000},
+    .settle = CW_SEC(1),
     .churn = {60000000000},
     .rate = 1000,
 };

@@ -2,7 +2,7 @@
 /*
  * play.h - carries out a scenario and judges it.
  *
- * The same scenario gives the same run, whoever wrote it: a person, swarm, or swarm's shrinking.
+ * The same scenario gives the same run, whether a person, swarm or swarm's shrinking has made it.
  */
 #ifndef SIMULATOR_CWSIM_PLAY_H
 #define SIMULATOR_CWSIM_PLAY_H
@@ -11,8 +11,8 @@
 #include "simulator/cwsim/report.h"
 
 struct play_options {
-    const char *command; /* of the report */
-    const char *file;    /* of the scenario, for messages */
+    const char *command; /* the report's field "command" */
+    const char *file;    /* the scenario's file, for messages */
     const char *replay;  /* the command that repeats this run; NULL: none */
     const char *capture; /* path of a capture file; NULL: none */
     bool log;            /* what the services and nodes log, on `errors` */
@@ -22,18 +22,18 @@ struct play_options {
 
 enum play_verdict {
     PLAY_FINE,
-    PLAY_BROKEN,     /* an invariant */
+    PLAY_BROKEN,     /* an invariant broke */
     PLAY_UNEXPECTED, /* an expectation did not hold */
     PLAY_IMPOSSIBLE, /* the cluster cannot be built, or the capture cannot be written */
 };
 struct play_result {
     enum play_verdict verdict;
-    unsigned invariant;    /* PLAY_BROKEN: of semantics 8.1 */
-    cw_time at;            /* when */
-    struct report *report; /* NULL when impossible; the caller's to close */
+    unsigned invariant;    /* PLAY_BROKEN: its number in semantics 8.1 */
+    cw_time at;            /* when it broke, or when the run ended */
+    struct report *report; /* the caller's to close; NULL when impossible */
 };
 
-/* Everything that is wrong has been said on options->errors. */
+/* Reports everything that is wrong on options->errors. */
 void play_run(const struct scenario *s, const struct play_options *options, struct play_result *out);
 
 /* "fine", "broken", "unexpected", "impossible" */

@@ -2,7 +2,7 @@
 /*
  * plot.h - a picture of a CSV file, drawn by gnuplot from a script that stays beside it, so that anyone can change it.
  *
- *     <directory>/<name>.csv      is there already: columns by the names in its first line
+ *     <directory>/<name>.csv      exists already; its first line names the columns
  *     <directory>/<name>.gp       the script: `gnuplot <name>.gp` in that directory draws again
  *     <directory>/<name>.png      the picture
  */
@@ -14,20 +14,20 @@
 struct plot_series {
     const char *title;
     const char *x, *y;   /* columns of the CSV file */
-    const double *point; /* or, instead of columns: x, y, x, y, ...; what others have said, marked with their values */
+    const double *point; /* instead of columns: x, y, x, y, ... of published figures, drawn with their values beside */
     unsigned points;
-    bool line; /* joined; otherwise marks only */
+    bool line; /* points are joined; otherwise there are marks only */
 };
 
 struct plot {
     const char *title, *x_label, *y_label;
-    bool x_log; /* with a tick where the first series has a point */
-    bool y_log; /* otherwise y begins at 0 */
+    bool x_log; /* logarithmic, with a tick at each point of the first series */
+    bool y_log; /* logarithmic; otherwise y begins at 0 */
     const struct plot_series *series;
     unsigned count;
 };
 
-/* The script. -errno. */
+/* Writes the script. -errno. */
 CW_MUST_CHECK int plot_write(const struct plot *p, const char *directory, const char *name);
 /*
  * Runs gnuplot on the script that plot_write() wrote. -ENOENT, -EACCES: the script cannot be read; -ENOPKG: there is no

@@ -5,13 +5,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SHOW_EVERY_MS = 250 };
+static const cw_span show_every = CW_MS(250);
 
 static int64_t wall_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    return (int64_t)t.tv_sec * CW_SEC(1).ns + t.tv_nsec;
 }
 
 double progress_seconds(void)
@@ -32,17 +32,17 @@ void progress_show(struct progress *p, uint64_t done, uint64_t total, cw_time no
     }
     int64_t wall = wall_ns();
     int64_t passed = wall - p->shown_ns;
-    if (passed < SHOW_EVERY_MS * INT64_C(1000000)) {
+    if (passed < show_every.ns) {
         return;
     }
     double rate = (double)(hops - p->shown_hops) * 1e3 / (double)passed; /* millions a second */
-    fprintf(p->out, "\r\033[K%s  %" PRId64 ".%03" PRId64 " s simulated", p->what, now.ns / 1000000000,
-            now.ns / 1000000 % 1000);
+    fprintf(p->out, "\r\033[K%s  %" PRId64 ".%03" PRId64 " s simulated", p->what, now.ns / CW_SEC(1).ns,
+            now.ns / CW_MS(1).ns % 1000);
     if (total > 0) {
         fprintf(p->out, "  %3" PRIu64 " %%", done * 100 / total);
     }
     fprintf(p->out, "  %" PRIu64 " packet-hops  %.2f M/s  %" PRId64 " s", hops, rate,
-            (wall - p->started_ns) / 1000000000);
+            (wall - p->started_ns) / CW_SEC(1).ns);
     fflush(p->out);
     p->shown_ns = wall;
     p->shown_hops = hops;

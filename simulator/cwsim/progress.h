@@ -2,7 +2,7 @@
 /*
  * progress.h - one line that says how far a run is, on a terminal only, at most four times a second.
  *
- * It looks at the wall clock and writes to standard error; a run never depends on it.
+ * It reads the wall clock and writes to standard error; no run depends on it.
  */
 #ifndef SIMULATOR_CWSIM_PROGRESS_H
 #define SIMULATOR_CWSIM_PROGRESS_H
@@ -21,12 +21,12 @@ struct progress {
 
 /* Quiet unless out is a terminal. Borrows both. */
 void progress_open(struct progress *p, FILE *out, const char *what);
-/* done of total of anything (total 0: unknown), now in the simulation, packet-hops until now. */
+/* Shows done of total in any unit (total 0: unknown), the simulated time now, and the rate of packet-hops so far. */
 void progress_show(struct progress *p, uint64_t done, uint64_t total, cw_time now, uint64_t hops);
-/* Takes the line away. */
+/* Clears the line. */
 void progress_close(struct progress *p);
 
-/* Seconds of wall clock since some instant: for rates that people read, never for what a run does. */
+/* Seconds of wall clock since some instant: only for rates that people read. */
 double progress_seconds(void);
 
 #endif

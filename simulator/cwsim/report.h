@@ -13,16 +13,17 @@ struct report_span {
 };
 
 /*
- * seed dims servers packets delivered dropped dropped_by_cause (nodes' causes and losses on wires, each one that is not
- * 0) lost dropped_share misdelivered duplicated hops_mean hops_max sim_seconds wall_seconds packet_hops
+ * Adds, of the stretch: seed dims servers packets delivered dropped dropped_by_cause (nodes' causes and losses on wires
+ * that are not 0) lost dropped_share misdelivered duplicated hops_mean hops_max sim_seconds wall_seconds packet_hops
  * packet_hops_per_second bytes_per_node memory_bytes events digest, of the stretch. Throughput (achieved_gbps
  * bound_gbps ratio) is its own call.
  */
 void report_run(struct report *r, struct world *w, const struct report_span *span);
 
 /*
- * achieved_gbps, bound_gbps, ratio. achieved: of link time, per running server, that delivered packets of wire_bytes
- * each (gaps included) take: to be compared with the bound, which knows link time only. goodput_gbps: payload.
+ * Adds achieved_gbps, bound_gbps, ratio and goodput_gbps. achieved_gbps is the link time, per running server, that
+ * delivered packets of wire_bytes each (gaps included) take, since the bound is one of link time; goodput_gbps is their
+ * payload.
  */
 void report_throughput(struct report *r, struct world *w, const struct report_span *span, unsigned servers,
                        uint32_t wire_bytes, uint64_t payload_bytes);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * swarm.h - scenarios out of seeds, and small scenarios out of large ones (semantics 8.2).
+ * swarm.h - draws scenarios from seeds, and makes scenarios that fail smaller (semantics 8.2).
  *
- * A seed draws the cluster (dims, timers, limits, clocks), the load, and which kinds of faults exist at all and how
- * often they come. Then everything heals, and the cluster must become quiet.
+ * A seed draws the cluster (dims, timers, limits, clocks), the load, which kinds of faults exist at all, and how often
+ * these come. Then everything heals, and the cluster must become quiet.
  */
 #ifndef SIMULATOR_CWSIM_SWARM_H
 #define SIMULATOR_CWSIM_SWARM_H
@@ -23,7 +23,7 @@ struct swarm_shrink {
     unsigned tries_max;
     unsigned tries; /* made */
 };
-/* when: it fails then. Afterwards *s is the smallest that was found; it still fails. */
+/* *s fails at `when`. Afterwards *s is the smallest scenario that was found to fail in the same way. */
 void swarm_shrink(struct swarm_shrink *shrink, struct scenario *s, cw_time when);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tell.h - commands to services in the middle of a run, as an operator would give them; the answers become rows of the
+ * tell.h - gives commands to services in the middle of a run, as an operator would; their answers become rows of the
  * report.
  */
 #ifndef SIMULATOR_CWSIM_TELL_H
@@ -20,7 +20,7 @@ struct tell {
     int argc;
 };
 
-/* Happens in w at what->at. *t and what it borrows must live until w is closed. */
+/* The command is given in w at the instant what->at. *t, and what it borrows, must live until w is closed. */
 void tell_schedule(struct tell *t, const struct scenario_tell *what, struct report *report, struct world *w);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trial.h - a world with the built-in services, run in steps that show progress: what every command of cwsim is made
- * of.
+ * trial.h - a world with the built-in services, run in steps that show progress: every command of cwsim is made of it.
  *
  *     trial_open   trial_boot (all start, and agree)   trial_span_begin   trial_run ...   trial_span_end   trial_close
  *
- * Results: 0 fine, TRIAL_BROKEN an invariant broke (and has been said on `errors`), -errno the world could not be made
- * or did not do what was asked (said as well).
+ * Results: 0: fine; TRIAL_BROKEN: an invariant broke; -errno: the world could not be made, or did not do what was
+ * asked. What is wrong was reported on `errors`.
  */
 #ifndef SIMULATOR_CWSIM_TRIAL_H
 #define SIMULATOR_CWSIM_TRIAL_H
@@ -21,8 +20,8 @@ struct trial {
     struct world *world;
     FILE *errors;
     struct progress progress;
-    cw_time goal; /* 0: unknown; for the percentage */
-    double wall;  /* when the span began */
+    cw_time goal; /* when the run will end, for the percentage; 0: unknown */
+    double wall;  /* wall clock at which the span began */
 };
 
 /* What every server runs when nothing else is asked for: ping and bench. */
@@ -30,17 +29,17 @@ enum { TRIAL_SERVICES = 2 };
 extern const struct world_service trial_services[TRIAL_SERVICES];
 
 /*
- * config.services: NULL means those. What services that are built in need to send is granted, besides config.grants.
- * Borrows what config borrows. what: for the progress line.
+ * config.services NULL: trial_services. Built-in services may send what they need to, besides config.grants. Borrows
+ * what config borrows. what: the text of the progress line.
  */
 CW_MUST_CHECK int trial_open(struct trial *t, const struct world_config *config, const char *what, bool quiet,
                              FILE *errors);
 void trial_close(struct trial *t);
 
-/* Runs until then. 0 or TRIAL_BROKEN. */
+/* Run until that instant, or for that span. 0 or TRIAL_BROKEN. */
 CW_MUST_CHECK int trial_run(struct trial *t, cw_time until);
 CW_MUST_CHECK int trial_run_for(struct trial *t, cw_span span);
-/* Runs until every server that runs agrees with the truth, but for at most `limit`. -ETIMEDOUT. */
+/* Runs until every server that runs agrees with the truth, for at most `limit`. -ETIMEDOUT. */
 CW_MUST_CHECK int trial_agree(struct trial *t, cw_span limit);
 /* Starts all servers within `spread` and runs until they agree. */
 CW_MUST_CHECK int trial_boot(struct trial *t, cw_span spread, cw_span limit);
@@ -49,7 +48,7 @@ void trial_span_begin(struct trial *t, struct report_span *span);
 void trial_span_end(struct trial *t, struct report_span *span);
 
 /*
- * A command to a service of s, which must answer before `limit` of simulated time has passed: its last row's numbers
+ * Gives a command to a service of s, which must answer within `limit` of simulated time; the numbers of its last row
  * are kept. -errno of the service; TRIAL_BROKEN or -ETIMEDOUT, and then *answer must live until trial_close().
  */
 enum { TRIAL_FIELDS = 48, TRIAL_NAME = 32 };
@@ -61,14 +60,14 @@ struct trial_answer {
     unsigned fields;
     bool done;
     int rc;
-    char error[160]; /* what the service said went wrong; "" nothing */
+    char error[160]; /* what the service said of its error; "": nothing */
 };
 CW_MUST_CHECK int trial_command(struct trial *t, cw_server s, const char *service, int argc, const char *const *argv,
                                 cw_span limit, struct trial_answer *answer);
-/* The number of that name; 0 when it was not said. */
+/* The number of that name; 0 when the answer has none. */
 int64_t trial_number(const struct trial_answer *answer, const char *name);
 
-/* What the bench services of all running servers counted since their last reset. */
+/* What the bench services of all running servers have counted since their last reset. */
 struct trial_stats {
     unsigned servers;
     int64_t received, bytes, hops_sum;
@@ -78,7 +77,7 @@ struct trial_stats {
 };
 CW_MUST_CHECK int trial_bench_stats(struct trial *t, struct trial_stats *out);
 
-/* What the world said when it stopped; NULL: nothing. */
+/* The invariant that stopped the world; NULL: none did. */
 const struct world_violation *trial_violation(const struct trial *t);
 
 #endif

@@ -8,7 +8,7 @@
 
 static void sleep_until(cw_time at)
 {
-    struct timespec t = {at.ns / 1000000000, at.ns % 1000000000};
+    struct timespec t = {at.ns / CW_SEC(1).ns, at.ns % CW_SEC(1).ns};
     (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 

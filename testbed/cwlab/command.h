@@ -2,7 +2,8 @@
 /*
  * command.h - what the commands of cwlab are made of, and have in common.
  *
- * Exit codes: program.h's, and 3 there is no such lab. exec, shell and ctl give the exit code of what they ran.
+ * Exit codes are those of scenario/program.h, and 3: there is no such lab. exec, shell and ctl give the exit code of
+ * the program that they ran.
  */
 #ifndef TESTBED_CWLAB_COMMAND_H
 #define TESTBED_CWLAB_COMMAND_H
@@ -18,24 +19,25 @@ extern const struct program_command command_up, command_down, command_status, co
     command_fail, command_restore, command_leave, command_pause, command_link, command_loss, command_churn, command_ctl,
     command_exec, command_shell, command_capture, command_judge, command_run;
 
-/* Of this name, or when it is NULL the only one that lives. PROGRAM_GO, or EXIT_NO_LAB and it was said why. */
+/* The lab of this name; NULL: the only lab that lives. PROGRAM_GO; EXIT_NO_LAB, and standard error says why. */
 CW_MUST_CHECK int command_lab(const struct program_command *c, const char *name, struct lab *lab);
-/* A server of the lab's torus. PROGRAM_GO or EXIT_USAGE, said. */
+/* Reads a server of the lab's torus from a word. PROGRAM_GO; EXIT_USAGE, and standard error says why. */
 CW_MUST_CHECK int command_read_server(const struct program_command *c, const struct lab *lab, const char *word,
                                       cw_server *out);
 
-/* The keeper is asked; what it refuses is said. Exit code. */
+/* Asks the lab's keeper, and reports what it refuses. Returns an exit code. */
 int command_keeper(const struct program_command *c, const struct lab *lab, const char *what, int argc,
                    const char *const *argv, void (*row)(void *context, const struct message *row), void *context);
 /*
- * A server's daemon is asked: opens and closes a connection. Its rc, or -ECONNREFUSED and the like; why says it.
+ * Asks a server's daemon, over a connection of its own. Returns what the daemon said, or -ECONNREFUSED and the like,
+ * and why.
  */
 int command_daemon(const struct lab *lab, cw_server s, struct request_draft *request, cw_span patience,
                    void (*row)(void *context, const struct message *row), void *context, char why[static PEER_WHY]);
 
 /* Adds the fields of a row to a report. */
 void command_copy(struct report *r, const struct message *row);
-/* The program `name`: where the variable says, beside cwlab itself, or on the PATH. -ENOENT. */
+/* The path of the program `name`: as the variable says, or beside cwlab itself, or on the PATH. -ENOENT. */
 CW_MUST_CHECK int command_find(const char *variable, const char *name, char out[static LAB_PATH]);
 
 #endif

@@ -9,8 +9,8 @@
 #include "scenario/report.h"
 
 /*
- * Adds the list "compared" to the report: each number that both have, the simulator's (what cwsim run --json printed)
- * and the lab's, the bound, and whether it holds. Gives how many do not.
+ * Adds the list "compared" to the lab's report: each number that both have, as the simulator says it (what cwsim run
+ * --json printed) and as the lab does, the bound, and whether it holds. Returns how many do not hold.
  */
 unsigned compare_reports(struct report *lab, const struct message *simulated);
 

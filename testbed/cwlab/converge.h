@@ -6,7 +6,7 @@
 #include "cubeway/time.h"
 #include "testbed/lab.h"
 
-/* What a server said of itself; reachable 0: it did not answer, or is none of the cluster yet. */
+/* What a server said of itself. reachable 0: it did not answer, or does not belong to the cluster yet. */
 struct converge_view {
     uint32_t reachable;
     bool whole; /* it serves, with all its links */
@@ -17,19 +17,19 @@ CW_MUST_CHECK int converge_ask(const struct lab *lab, cw_server s, struct conver
 
 /* What is waited for. */
 struct converge_goal {
-    const bool *who; /* by server: these; NULL: all */
-    uint32_t want;   /* servers that each of them must reach */
-    bool links;      /* and each has all its links: no cable is out */
+    const bool *who; /* by server: those that are waited for; NULL: all */
+    uint32_t want;   /* how many servers each of them must reach */
+    bool links;      /* each must have all its links, too: no cable is out */
 };
-/* While it waits: so many have arrived; for which one it waits, and whom that one said it reaches. */
+/* How far the waiting is. */
 struct converge_sight {
-    unsigned done, total;
-    cw_server server;
-    uint32_t reachable;
+    unsigned done, total; /* servers that have reached the goal, of those that are waited for */
+    cw_server server;     /* the one that is waited for now */
+    uint32_t reachable;   /* how many servers it said that it reaches */
 };
 /*
- * Asks until each has arrived, and serves, or until the instant. Gives how many have. progress may be NULL; when it
- * returns false, nobody is asked any more.
+ * Asks until every server has reached the goal and serves, or until that instant. Returns how many have. progress may
+ * be NULL; when it returns false, the waiting ends.
  */
 unsigned converge_wait(const struct lab *lab, const struct converge_goal *goal, cw_time until,
                        bool (*progress)(void *context, const struct converge_sight *sight), void *context);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * explain.h - why a lab is not as it should be, in words: daemons that are dead, a machine that has too few processors
- * for them, where to read on.
+ * explain.h - says in words why a lab is not as it should be: daemons that are dead, a machine that has too few
+ * processors for them; and where to read on.
  */
 #ifndef TESTBED_CWLAB_EXPLAIN_H
 #define TESTBED_CWLAB_EXPLAIN_H
@@ -11,29 +11,29 @@
 
 enum { EXPLAIN_NAMES = 6 };
 
-/* What a look has found. Begin with {0}, give explain_row() each row of the keeper's status. */
+/* What was found. Begin with {0}, and give explain_row() each row of the keeper's status. */
 struct explain {
     unsigned running, paused, dead;
-    unsigned unordered; /* dead, and nobody of this lab ended them */
+    unsigned unordered; /* dead daemons whose end the lab did not order */
     struct explain_dead {
         char name[TORUS_TEXT], ended[64];
         bool ordered;
-    } first[EXPLAIN_NAMES]; /* of the dead */
-    unsigned timed;         /* daemons of which the kernel says how long they waited */
-    double waited;          /* the mean share of their lives in which these waited for a processor, 0 to 1 */
-    double seconds;         /* their mean life */
-    double load;            /* of the machine, now: runnable processes */
+    } first[EXPLAIN_NAMES]; /* the first of the dead ones */
+    unsigned timed;         /* daemons of which the kernel says how long they have waited for a processor */
+    double waited;          /* the mean share of their lives for which those have waited, 0 to 1 */
+    double seconds;         /* the mean length of these lives */
+    double load;            /* the machine's processes that want to run now */
     unsigned processors;
 };
 
 void explain_row(struct explain *e, const struct message *row);
-/* Asks the lab's keeper for all of it. False: there is no keeper; *e says nothing then. */
+/* Asks the lab's keeper, and fills all of it. False: there is no keeper, and *e is of no use. */
 bool explain_look(struct explain *e, const struct lab *lab);
-/* Daemons wait so much that late hellos are to be expected; not said of the first seconds, when all begin at once. */
+/* True when daemons wait so much that hellos come late. False in the first seconds, when all begin at once. */
 bool explain_is_starved(const struct explain *e);
 /*
- * Some lines: who is dead and how that is mended, with the end of the log of one that died by itself; whether
- * processors are too few, and what to do; where the logs are. Nothing when nothing is wrong.
+ * Writes some lines: which daemons are dead and how to mend that, with the end of the log of one that died by itself;
+ * whether there are too few processors, and what to do about it; where the logs are. Nothing when nothing is wrong.
  */
 void explain_tell(const struct explain *e, const struct lab *lab, FILE *out);
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scale.h - how much longer the timers of a lab must be than their profile's, for as many servers share as few
+ * scale.h - how many times longer than in their profile the timers of a lab must be, when many servers share few
  * processors.
  *
- * Hellos that come late are deaths that were none. So a lab of more than SCALE_SMALL servers gets timers so many times
- * as long that a processor handles at most a bounded number of hellos a second, and in the time of one hello a bounded
- * number of pairs of a server and another's record: every record goes to every server when a lab comes together.
+ * A server whose hellos come late is called dead though it lives. So the timers of a lab of more than SCALE_SMALL
+ * servers are made so long that a processor has at most a bounded number of hellos to handle a second, and, in the time
+ * between two hellos, a bounded number of records to give to servers: when a lab comes together, every record goes to
+ * every server.
  *
- * The machine may have other work: a daemon then waits behind it for its processor, and so a lab of any size gets
- * timers as many times as long as there are, for each processor, processes that want it.
+ * The machine may have other work, behind which a daemon waits for its processor. So the timers of a lab of any size
+ * are made as many times longer as there are other processes that want to run, for each processor.
  */
 #ifndef TESTBED_CWLAB_SCALE_H
 #define TESTBED_CWLAB_SCALE_H
@@ -17,23 +18,24 @@
 
 enum { SCALE_SMALL = 32, SCALE_MOST = 10000, SCALE_BUSY_MOST = 20, SCALE_TEXT = 320 };
 
-/* Processors of this machine that we may use; at least 1. */
+/* Processors of this machine that this process may use; at least 1. */
 unsigned scale_processors(void);
-/* For a lab of this torus and driver, with timers that are not scaled yet. At least 1. */
+/* How many times longer a lab of this torus and driver needs its timers, which are not scaled yet. At least 1. */
 uint64_t scale_needed(const struct lab *lab, unsigned processors);
 /*
  * How many processes of this machine, this one apart, want a processor: the mean of a short while, in which it sleeps
  * (100 ms). 0 when the kernel does not say.
  */
 double scale_wanted(void);
-/* How much longer timers must be where so many others want `processors` of this machine; 1 to SCALE_BUSY_MOST. */
+/* How many times longer timers must be when so many others want these processors; 1 to SCALE_BUSY_MOST. */
 uint64_t scale_busy(double wanted, unsigned processors);
-/* Processors of the machine, whether we may use them or not: scale_wanted() is of them all. At least 1. */
+/* Processors of the machine, which scale_wanted() is about, whether this process may use them or not. At least 1. */
 unsigned scale_machine(void);
-/* Sets the lab's timers to the profile's, `scale` (1 to SCALE_MOST) times as long, but those of a link that flaps. */
+/* Sets the lab's timers to `scale` (1 to SCALE_MOST) times the profile's, except those of damping. */
 void scale_timers(struct lab *lab, bool fast, uint64_t scale);
 /*
- * How long such a lab may take to come together, unless somebody says it: more for more servers, whatever the timers.
+ * How long a lab may take to come together, unless an option says otherwise: longer for more servers, whatever the
+ * timers.
  */
 cw_span scale_patience(const struct lab *lab);
 /*

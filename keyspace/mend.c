@@ -30,7 +30,7 @@ struct choice {
     bool found;
 };
 
-/* ---- The trees as they are ---------------------------------------------------------------------------------------- */
+/* ---- The trees as they are --------------------------------------------------------------------------------------- */
 
 static cw_server above(const struct bench *b, cw_server offset)
 {
@@ -57,8 +57,8 @@ static unsigned take_table(struct bench *b)
 }
 
 /*
- * Finds the offsets that the tree joins to the source, and their depths. Each way up is walked once to find its end, and a
- * second time to mark the offsets on it.
+ * Finds the offsets that the tree joins to the source, and their depths. Each way up is walked once to find its end,
+ * and a second time to mark the offsets on it.
  */
 static void find_joined(struct bench *b)
 {
@@ -85,11 +85,11 @@ static void find_joined(struct bench *b)
     }
 }
 
-/* ---- Mending ------------------------------------------------------------------------------------------------------ */
+/* ---- Mending ----------------------------------------------------------------------------------------------------- */
 
 /*
- * What it costs when the tree at hand enters `at` by this link as well. Of two trees that share a link the one of higher rank
- * loses; the lower the rank of the loser, the higher the cost. Equal costs are decided by depth.
+ * What it costs when the tree at hand enters `at` by this link as well. Of two trees that share a link the one of
+ * higher rank loses; the lower the rank of the loser, the higher the cost. Equal costs are decided by depth.
  */
 static uint64_t cost_of(const struct bench *b, cw_server at, cw_link link)
 {
@@ -103,8 +103,8 @@ static uint64_t cost_of(const struct bench *b, cw_server at, cw_link link)
 }
 
 /*
- * The cheapest link from the joined part into the part that is cut off: to an offset that lacks a parent, or (anywhere) to any
- * offset of that part.
+ * The cheapest link from the joined part into the part that is cut off: to an offset that lacks a parent, or (anywhere)
+ * to any offset of that part.
  */
 static struct choice cheapest(const struct bench *b, bool anywhere)
 {
@@ -138,8 +138,8 @@ static void set_parent(struct bench *b, cw_server at, cw_link link)
 }
 
 /*
- * Gives c->at its new parent. Where c->at lies below the offset that lacks one, each server on the way between the two becomes
- * the parent of the server that was its own parent.
+ * Gives c->at its new parent. Where c->at lies below the offset that lacks one, each server on the way between the two
+ * becomes the parent of the server that was its own parent.
  */
 static void join(struct bench *b, const struct choice *c)
 {
@@ -175,7 +175,7 @@ static void mend_tree(struct bench *b)
     }
 }
 
-/* ---- All of them -------------------------------------------------------------------------------------------------- */
+/* ---- All of them ------------------------------------------------------------------------------------------------- */
 
 /* Trees with more orphans come later; the tree whose first server below the source is dead comes last. */
 static void rank_trees(struct bench *b, const unsigned orphans[CW_LINK_COUNT])

@@ -181,6 +181,7 @@ void expiry_move(struct expiry *t, void *taken, cw_time at)
 
 void *expiry_due(const struct expiry *t, cw_time now)
 {
+    CHECK_SLOW(t->earliest == NULL || !cw_time_before(expiry_wake(t), *t->earliest));
     return cw_time_due(heap_min_time(&t->heap), now) ? container_of(heap_min(&t->heap), struct expiry_item, due) : NULL;
 }
 

@@ -21,10 +21,9 @@
 /* A zeroed item is a free one. */
 struct expiry_item {
     struct heap_entry due;
-    uint64_t
-        sequence;    /* which setting of a time its last one was; while the item is free: the index of the next free */
-    uint32_t handle; /* 0 while the item is free */
-    uint32_t next;   /* the handle that the item will have when it is taken next */
+    uint64_t sequence; /* the number of its last setting of a time; while it is free: the index of the next free one */
+    uint32_t handle;   /* 0 while the item is free */
+    uint32_t next;     /* the handle that the item will have when it is taken next */
 };
 
 struct expiry {

@@ -19,19 +19,23 @@ START_TEST(stores_are_big_endian_and_write_no_more)
     uint8_t b[10] = {0};
     put_be64(b + 1, 0x23456789abcdeffe);
     ck_assert_mem_eq(b + 1, TEN + 1, 8);
-    ck_assert(b[0] == 0 && b[9] == 0);
+    ck_assert_int_eq(b[0], 0);
+    ck_assert_int_eq(b[9], 0);
     memset(b, 0, sizeof b);
     put_be32(b + 1, 0x23456789);
     ck_assert_mem_eq(b + 1, TEN + 1, 4);
-    ck_assert(b[0] == 0 && b[5] == 0);
+    ck_assert_int_eq(b[0], 0);
+    ck_assert_int_eq(b[5], 0);
     memset(b, 0, sizeof b);
     put_be24(b + 1, 0x234567);
     ck_assert_mem_eq(b + 1, TEN + 1, 3);
-    ck_assert(b[0] == 0 && b[4] == 0);
+    ck_assert_int_eq(b[0], 0);
+    ck_assert_int_eq(b[4], 0);
     memset(b, 0, sizeof b);
     put_be16(b + 1, 0x2345);
     ck_assert_mem_eq(b + 1, TEN + 1, 2);
-    ck_assert(b[0] == 0 && b[3] == 0);
+    ck_assert_int_eq(b[0], 0);
+    ck_assert_int_eq(b[3], 0);
 }
 END_TEST
 
@@ -44,12 +48,14 @@ START_TEST(reads_in_order)
     ck_assert_uint_eq(reader_be24(&r), 0x6789ab);
     ck_assert_uint_eq(reader_left(&r), 4);
     ck_assert_uint_eq(reader_be32(&r), 0xcdeffedc);
-    ck_assert(reader_ok(&r) && reader_done(&r));
+    ck_assert(reader_ok(&r));
+    ck_assert(reader_done(&r));
     reader_skip(&bookmark, 1);
     uint8_t two[2];
     reader_copy(&bookmark, two, 2);
     ck_assert_mem_eq(two, TEN + 4, 2);
-    ck_assert(reader_ok(&bookmark) && !reader_done(&bookmark));
+    ck_assert(reader_ok(&bookmark));
+    ck_assert(!reader_done(&bookmark));
     r = reader_of(TEN, sizeof TEN);
     ck_assert_uint_eq(reader_be64(&r), 0x0123456789abcdef);
 }
@@ -61,14 +67,17 @@ START_TEST(overrun_latches)
     struct reader r = reader_of(TEN, 5);
     ck_assert_uint_eq(reader_be32(&r), 0x01234567);
     ck_assert_uint_eq(reader_be16(&r), 0);
-    ck_assert(!reader_ok(&r) && !reader_done(&r));
+    ck_assert(!reader_ok(&r));
+    ck_assert(!reader_done(&r));
     ck_assert_uint_eq(reader_left(&r), 0);
     ck_assert_uint_eq(reader_u8(&r), 0);
     ck_assert_ptr_null(reader_take(&r, 0));
     ck_assert_ptr_eq(r.at, TEN + 4);
     uint8_t three[3] = {1, 2, 3};
     reader_copy(&r, three, sizeof three);
-    ck_assert(three[0] == 0 && three[1] == 0 && three[2] == 0);
+    ck_assert_int_eq(three[0], 0);
+    ck_assert_int_eq(three[1], 0);
+    ck_assert_int_eq(three[2], 0);
 }
 END_TEST
 
@@ -94,10 +103,12 @@ START_TEST(slices)
     ck_assert_uint_eq(reader_be24(&s), 0x234567);
     ck_assert(reader_done(&s));
     (void)reader_u8(&s); /* the slice's overrun is not the whole's */
-    ck_assert(!reader_ok(&s) && reader_ok(&r));
+    ck_assert(!reader_ok(&s));
+    ck_assert(reader_ok(&r));
     ck_assert_uint_eq(reader_u8(&r), 0x89);
     s = reader_slice(&r, 6);
-    ck_assert(!reader_ok(&s) && !reader_ok(&r));
+    ck_assert(!reader_ok(&s));
+    ck_assert(!reader_ok(&r));
     ck_assert_uint_eq(reader_u8(&s), 0);
 }
 END_TEST
@@ -109,7 +120,8 @@ START_TEST(nothing_at_all)
     reader_skip(&r, 0);
     reader_copy(&r, NULL, 0);
     struct reader s = reader_slice(&r, 0);
-    ck_assert(reader_done(&r) && reader_done(&s));
+    ck_assert(reader_done(&r));
+    ck_assert(reader_done(&s));
     ck_assert_uint_eq(reader_u8(&r), 0);
     ck_assert(!reader_ok(&r));
     struct writer w = writer_of(NULL, 0);

@@ -16,10 +16,14 @@ START_TEST(handles_name_one_thing_only)
     ck_assert_int_eq(expiry_open(&t, sizeof(struct thing), 3, 7), 0);
     struct thing *a = expiry_take(&t, (cw_time){10}), *b = expiry_take(&t, CW_NEVER),
                  *c = expiry_take(&t, (cw_time){5});
-    ck_assert(a != NULL && b != NULL && c != NULL);
+    ck_assert_ptr_nonnull(a);
+    ck_assert_ptr_nonnull(b);
+    ck_assert_ptr_nonnull(c);
     ck_assert_ptr_null(expiry_take(&t, CW_NEVER));
     uint32_t old = a->item.handle;
-    ck_assert(old != 0 && old != b->item.handle && old != c->item.handle);
+    ck_assert(old != 0);
+    ck_assert(old != b->item.handle);
+    ck_assert(old != c->item.handle);
     ck_assert_ptr_eq(expiry_find(&t, old), a);
     expiry_give(&t, a);
     ck_assert_ptr_null(expiry_find(&t, old));
@@ -102,7 +106,9 @@ START_TEST(agrees_with_an_array)
                                       (model[k].at == model[least].at && model[k].set < model[least].set);
                         least = sooner ? k : least;
                     }
-                    ck_assert(count > 0 && model[least].thing == due && model[least].at <= now);
+                    ck_assert(count > 0);
+                    ck_assert(model[least].thing == due);
+                    ck_assert(model[least].at <= now);
                     expiry_give(&t, due);
                     model[least] = model[--count];
                 }

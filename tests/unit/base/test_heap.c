@@ -44,7 +44,8 @@ START_TEST(full_heap_refuses_and_changes_nothing)
         ck_assert_int_eq(heap_insert(&b->heap, &b->entries[i], (cw_time){9 - i}, 0), 0);
     }
     ck_assert_int_eq(heap_insert(&b->heap, &b->entries[3], (cw_time){1}, 0), -ENOSPC);
-    ck_assert(!heap_is_queued(&b->entries[3]) && heap_valid(&b->heap));
+    ck_assert(!heap_is_queued(&b->entries[3]));
+    ck_assert(heap_valid(&b->heap));
     ck_assert_ptr_eq(heap_min(&b->heap), &b->entries[2]);
     ck_assert_int_eq(heap_min_time(&b->heap).ns, 7);
     heap_remove(&b->heap, &b->entries[1]);

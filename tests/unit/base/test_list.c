@@ -57,7 +57,8 @@ START_TEST(pushes_inserts_and_pops)
     ck_assert(reads(&list, (int[]){3, 2, 4, 1}, 4));
     ck_assert_ptr_eq(list_pop_front(&list), &c.link);
     ck_assert_ptr_eq(list_pop_back(&list), &a.link);
-    ck_assert(!list_is_linked(&c.link) && list_is_linked(&b.link));
+    ck_assert(!list_is_linked(&c.link));
+    ck_assert(list_is_linked(&b.link));
     list_remove(&b.link);
     ck_assert(reads(&list, (int[]){4}, 1));
 }
@@ -74,13 +75,15 @@ START_TEST(splices)
     list_push_back(&from, &items[0].link);
     list_push_back(&from, &items[1].link);
     list_splice_back(&to, &from);
-    ck_assert(reads(&to, (int[]){0, 1}, 2) && reads(&from, NULL, 0));
+    ck_assert(reads(&to, (int[]){0, 1}, 2));
+    ck_assert(reads(&from, NULL, 0));
     list_splice_back(&to, &from);
     ck_assert(reads(&to, (int[]){0, 1}, 2));
     list_push_back(&from, &items[2].link);
     list_push_back(&from, &items[3].link);
     list_splice_back(&to, &from);
-    ck_assert(reads(&to, (int[]){0, 1, 2, 3}, 4) && reads(&from, NULL, 0));
+    ck_assert(reads(&to, (int[]){0, 1, 2, 3}, 4));
+    ck_assert(reads(&from, NULL, 0));
 }
 END_TEST
 

@@ -35,7 +35,8 @@ START_TEST(poison_and_back)
     poison(bytes, sizeof bytes);
     ck_assert_int_eq(untouchable(bytes, sizeof bytes), ON);
     unpoison(bytes, sizeof bytes);
-    ck_assert(!untouchable(bytes, 1) && !untouchable(bytes + 63, 1));
+    ck_assert(!untouchable(bytes, 1));
+    ck_assert(!untouchable(bytes + 63, 1));
     memset(bytes, 1, sizeof bytes);
 }
 END_TEST
@@ -45,7 +46,8 @@ START_TEST(objects_at_home_are_untouchable)
     struct pool pool;
     ck_assert_int_eq(pool_open(&pool, &(struct pool_config){.size = 44, .align = 4, .chunk = 4, .limit = 4}), 0);
     char *object = pool_take(&pool);
-    ck_assert(!untouchable(object, 1) && !untouchable(object + 43, 1));
+    ck_assert(!untouchable(object, 1));
+    ck_assert(!untouchable(object + 43, 1));
     ck_assert_int_eq(untouchable(object + 44, 4), ON);
     pool_give(&pool, object);
     ck_assert_int_eq(untouchable(object, 44), ON);
@@ -62,7 +64,9 @@ START_TEST(gaps_of_an_arena_are_untouchable)
     struct arena arena;
     ck_assert_int_eq(arena_open(&arena, arena_used(&measure)), 0);
     char *a = arena_carve(&arena, 5, 8, 8), *b = arena_carve(&arena, 7, 8, 8);
-    ck_assert(!untouchable(a + 39, 1) && !untouchable(b, 1) && !untouchable(b + 55, 1));
+    ck_assert(!untouchable(a + 39, 1));
+    ck_assert(!untouchable(b, 1));
+    ck_assert(!untouchable(b + 55, 1));
     ck_assert_int_eq(untouchable(a + 40, POISON_GAP) && POISON_GAP != 0, ON);
     ck_assert_int_eq(untouchable(b + 56, POISON_GAP) && POISON_GAP != 0, ON);
     arena_close(&arena);

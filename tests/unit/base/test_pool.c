@@ -28,7 +28,9 @@ START_TEST(last_given_is_first_taken)
     struct pool pool;
     ck_assert_int_eq(pool_open(&pool, &SMALL), 0);
     void *a = pool_take(&pool), *b = pool_take(&pool);
-    ck_assert(a != NULL && b != NULL && a != b);
+    ck_assert_ptr_nonnull(a);
+    ck_assert_ptr_nonnull(b);
+    ck_assert(a != b);
     pool_give(&pool, a);
     pool_give(&pool, b);
     ck_assert_ptr_eq(pool_take(&pool), b);
@@ -105,11 +107,13 @@ START_TEST(all_shapes)
             ck_assert_int_eq(pool_open(&pool, &(struct pool_config){size, align, 4, 2, 9}), 0);
             for (int i = 0; i < 9; i++) {
                 out[i] = pool_take(&pool);
-                ck_assert(out[i] != NULL && (uintptr_t)out[i] % align == 0);
+                ck_assert_ptr_nonnull(out[i]);
+                ck_assert((uintptr_t)out[i] % align == 0);
                 memset(out[i], i, size);
             }
             for (int i = 0; i < 9; i++) {
-                ck_assert(out[i][0] == i && out[i][size - 1] == i);
+                ck_assert(out[i][0] == i);
+                ck_assert(out[i][size - 1] == i);
                 pool_give(&pool, out[i]);
             }
             pool_close(&pool);
@@ -225,7 +229,9 @@ START_TEST(each_take_fails_in_turn)
             pool_fail_nth(&pool, 0);
         }
         void *again = pool_take(&pool), *beside = pool_take(&other);
-        ck_assert(again != NULL && beside != NULL && !pool_fail_pending(&pool));
+        ck_assert_ptr_nonnull(again);
+        ck_assert_ptr_nonnull(beside);
+        ck_assert(!pool_fail_pending(&pool));
         pool_give(&pool, again);
         pool_give(&other, beside);
     }

@@ -117,19 +117,24 @@ START_TEST(shapes)
     cw_dims d = {9, 9, 9};
     cw_link link = 77;
     ck_assert_int_eq(quantity_dims("3x4x256", 7, &d), 0);
-    ck_assert(d.x == 3 && d.y == 4 && d.z == 256);
+    ck_assert_int_eq(d.x, 3);
+    ck_assert_int_eq(d.y, 4);
+    ck_assert_int_eq(d.z, 256);
     static const char *const bad[] = {"3x4", "3x4x5x6", "x3x4",  "3xx4",  "3x4x",
                                       "",    "3x4x257", "0x1x1", "3X4X5", "1000x1x1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ck_assert_msg(quantity_dims(bad[i], strlen(bad[i]), &d) < 0, "%s", bad[i]);
     }
-    ck_assert(d.x == 3 && d.y == 4 && d.z == 256);
+    ck_assert_int_eq(d.x, 3);
+    ck_assert_int_eq(d.y, 4);
+    ck_assert_int_eq(d.z, 256);
     for (cw_link l = 0; l < CW_LINK_COUNT; l++) {
         ck_assert_int_eq(quantity_link(quantity_link_name(l), 2, &link), 0);
         ck_assert_uint_eq(link, l);
     }
-    ck_assert(quantity_link("+w", 2, &link) < 0 && quantity_link("x", 1, &link) < 0 &&
-              quantity_link("+xx", 3, &link) < 0);
+    ck_assert(quantity_link("+w", 2, &link) < 0);
+    ck_assert(quantity_link("x", 1, &link) < 0);
+    ck_assert(quantity_link("+xx", 3, &link) < 0);
 }
 END_TEST
 

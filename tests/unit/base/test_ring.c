@@ -178,7 +178,9 @@ START_TEST(two_threads)
             sched_yield();
         }
     }
-    /* All come home before the join: there are more parcels than the way back holds, and the consumer waits for room on it. */
+    /*
+     * Takes all parcels before the join: they are more than the way back holds, and the consumer waits for room there.
+     */
     while (stocked < sizeof stock / sizeof *stock) {
         stocked += ring_pop_batch(&t.back, stock + stocked, (uint32_t)(sizeof stock / sizeof *stock) - stocked);
         sched_yield();

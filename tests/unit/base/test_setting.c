@@ -166,7 +166,8 @@ START_TEST(optional_values_that_are_not_set_are_not_written)
         bool always = s.kind == SETTING_BOOL || s.kind == SETTING_WORD;
         ck_assert_int_eq(setting_write(&s, &all, text), always);
     }
-    ck_assert(setting_is_text(of("text")) && !setting_is_text(of("count")));
+    ck_assert(setting_is_text(of("text")));
+    ck_assert(!setting_is_text(of("count")));
 }
 END_TEST
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Of the bytes 0, 1, .. n - 1 with the key 0, 1, .. 15: the reference's own, and the same from OpenSSL's SIPHASH with 16 bytes. */
+/* Tags of the bytes 0, 1, .. n - 1 with the key 0, 1, .. 15: from the reference code, and OpenSSL's SIPHASH agrees. */
 static const struct vector {
     size_t size;
     uint8_t tag[16];
@@ -44,7 +44,8 @@ START_TEST(each_bit_counts)
     for (unsigned bit = 0; bit < 320; bit++) {
         bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
         struct siphash_tag tag = siphash(&key, bytes, 40);
-        ck_assert(tag.word[0] != plain.word[0] && tag.word[1] != plain.word[1]);
+        ck_assert(tag.word[0] != plain.word[0]);
+        ck_assert(tag.word[1] != plain.word[1]);
         bytes[bit / 8] = 0;
     }
     struct siphash_tag longer = siphash(&key, bytes, 41);

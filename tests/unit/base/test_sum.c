@@ -84,7 +84,10 @@ START_TEST(every_bit_tells)
 }
 END_TEST
 
-/* Two bits, among them those that cancel in a lane: the one that a step turns to the highest place, and the highest of the lane's next word. */
+/*
+ * Pairs of bits, among them those that cancel in a lane: the bit that a step rotates to the highest place, and the
+ * highest bit of the lane's next word.
+ */
 START_TEST(two_bits_tell)
 {
     struct prng p = prng_stream(3, 0, 0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole tori of bootstraps in one process: from cold, with loss, restarts, late starters, replaced servers, wrong cables. */
+/*
+ * test_boot.c - whole tori of bootstraps in one process: from a cold start, with loss, restarts, late starters,
+ * replaced servers and wrong cables.
+ */
 #include "suite.h"
 #include "town.h"
 

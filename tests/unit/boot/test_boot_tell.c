@@ -48,7 +48,9 @@ START_TEST(cables_and_plugs_before_and_after)
     for (unsigned port = 0; port < CW_LINK_COUNT; port++) {
         struct graph_end far = graph_far(&y.g, 0, port);
         boot_plug(t.server[0].boot, port, &plug);
-        ck_assert(plug.carrier && plug.heard && plug.both_ways);
+        ck_assert(plug.carrier);
+        ck_assert(plug.heard);
+        ck_assert(plug.both_ways);
         ck_assert_uint_eq(plug.far.id, y.g.server[far.server].id);
         ck_assert_uint_eq(plug.far_port, far.port);
         ck_assert(coord_equal(plug.expected.at, plug.far.at));

@@ -33,7 +33,8 @@ static uint32_t cell(const struct yard *y, unsigned a, unsigned b, unsigned c)
 static void is_who(const struct yard *y, const struct boot_who *who, uint32_t server)
 {
     ck_assert_uint_eq(who->id, y->g.server[server].id);
-    ck_assert(who->placed && coord_cell(y->dims, who->at) == server);
+    ck_assert(who->placed);
+    ck_assert(coord_cell(y->dims, who->at) == server);
 }
 
 START_TEST(ports_of_one_server_swapped)
@@ -45,7 +46,8 @@ START_TEST(ports_of_one_server_swapped)
     find(&y, &f);
     ck_assert_uint_eq(f.list.count, 2);
     ck_assert_uint_eq(f.fault[0].kind, BOOT_FAULT_CROSSED);
-    ck_assert(f.fault[0].swapped && f.fault[1].swapped);
+    ck_assert(f.fault[0].swapped);
+    ck_assert(f.fault[1].swapped);
     is_who(&y, &f.fault[0].who, a);
     is_who(&y, &f.fault[0].far, over_y);
     is_who(&y, &f.fault[0].expected, over_x);
@@ -155,7 +157,8 @@ START_TEST(other_dims_than_told)
     find(&y, &f);
     ck_assert_uint_eq(f.list.count, 1);
     ck_assert_uint_eq(f.fault[0].kind, BOOT_FAULT_DIMS);
-    ck_assert(dims_equal(f.fault[0].dims, (cw_dims){4, 3, 5}) && dims_equal(f.fault[0].found, y.dims));
+    ck_assert(dims_equal(f.fault[0].dims, (cw_dims){4, 3, 5}));
+    ck_assert(dims_equal(f.fault[0].found, y.dims));
     yard_free(&y);
 }
 END_TEST

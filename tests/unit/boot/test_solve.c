@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The three ways to a solution together, over seeds: good tori are found, bad ones never taken for good and told by cable. */
+/*
+ * test_solve.c - the three ways to a solution together, over seeds: good tori are found; bad ones are not taken for
+ * good, and the wrong cables are named.
+ */
 #include "boot/inspect.h"
 #include "boot/solve.h"
 #include "boot/verify.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * town.h - bootstraps joined by the cables of a yard, in one process: frames cross with a delay, and are lost, doubled and
- * overtaken by chance. What a daemon would do is done: a place that was agreed on is stored, and a restart begins with it.
+ * town.h - bootstraps that are joined by the cables of a yard, in one process: frames cross with a delay, and are lost,
+ * doubled and overtaken by chance. The town does what a daemon would do: it stores a place that was agreed on, and a
+ * restart begins with that.
  */
 #ifndef TOWN_H
 #define TOWN_H
@@ -46,7 +47,7 @@ void town_run(struct town *t, cw_span span);
 /* Runs until all that are on have agreed, or the span is over; how many have. */
 uint32_t town_run_until_agreed(struct town *t, cw_span span);
 uint32_t town_count(const struct town *t, enum boot_state state);
-/* Every place is that of the torus as it is cabled: neighbours by direction, no two alike. Aborts with a word when not. */
+/* Aborts with a message unless the places are those of the torus as it is cabled: by direction, no two the same. */
 void town_check(const struct town *t);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * yard.h - a torus as somebody cabled it: servers in random order of their ids, ports plugged at random, and what the truth is.
+ * yard.h - a torus as somebody cabled it: servers in a random order of their ids, ports plugged at random, and the
+ * truth about it.
  */
 #ifndef YARD_H
 #define YARD_H
@@ -19,7 +20,7 @@ struct yard {
     bool labelled;
 };
 
-/* A good torus. Labelled: port d is direction d. Not labelled: ports are shuffled, and on an axis of 1 they are absent. */
+/* A good torus. Labelled: port d is direction d. Otherwise ports are shuffled, and absent on an axis of length 1. */
 struct yard yard_make(cw_dims dims, bool labelled, struct rng *r);
 /* In order: server i stands in cell i, port d is direction d whether labelled or not. */
 struct yard yard_make_plain(cw_dims dims, bool labelled);

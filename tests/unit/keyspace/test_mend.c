@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trees with any set of servers dead: each server that can be reached at all is reached by every tree, over living servers
- * only, and without a circle.
+ * Trees with any set of servers dead: each server that can be reached at all is reached by every tree, over living
+ * servers only, and without a circle.
  */
 #include "keyspace/mend.h"
 
@@ -108,8 +108,8 @@ START_TEST(any_set_of_dead)
 END_TEST
 
 /*
- * One death takes a link from each neighbour. Whichever server dies, no link has more than two trees; and for most of them the
- * trees of the five lowest ranks share no link with one another.
+ * One death takes a link from each neighbour. Whichever server dies, no link has more than two trees; and for most of
+ * them the trees of the five lowest ranks share no link with one another.
  */
 START_TEST(one_death)
 {

@@ -27,7 +27,9 @@ START_TEST(refuses_bad_dims)
     ck_assert_int_eq(torus_init(&t, (cw_dims){256, 256, 256}), 0);
     ck_assert_uint_eq(t.servers, 1u << 24);
     cw_dims d = torus_dims(&t);
-    ck_assert(d.x == 256 && d.y == 256 && d.z == 256);
+    ck_assert_int_eq(d.x, 256);
+    ck_assert_int_eq(d.y, 256);
+    ck_assert_int_eq(d.z, 256);
 }
 END_TEST
 
@@ -306,7 +308,9 @@ START_TEST(text_that_is_refused)
     ck_assert_int_eq(torus_parse(&t, "1,0,2", 4, &c), -EINVAL); /* the length rules, not what follows it */
     ck_assert_int_eq(torus_parse(&t, "1,0,2\0", 6, &c), -EINVAL);
     ck_assert_int_eq(torus_parse(&t, "1,0,29", 5, &c), 0);
-    ck_assert(c.x == 1 && c.y == 0 && c.z == 2);
+    ck_assert_int_eq(c.x, 1);
+    ck_assert_int_eq(c.y, 0);
+    ck_assert_int_eq(c.z, 2);
 }
 END_TEST
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pcap_table.h - a pcap file and, on standard output, what a dissector must say of each of its frames: a line of field names,
- * then one line a frame in the form of `tshark -T fields`, several values of one field joined by ';'.
+ * pcap_table.h - a pcap file and, on standard output, what a dissector must say of each of its frames: a line of field
+ * names, then one line a frame in the form of `tshark -T fields`, several values of one field joined by ';'.
  *
  * One table a program. Any failure ends the program.
  */

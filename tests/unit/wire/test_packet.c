@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* packet_decode() that fails the test when a refusal has touched its outputs, or read one byte too many (sanitizers). */
+/* packet_decode(), which fails the test when a refusal wrote its outputs, or read a byte too many (sanitizers). */
 static enum wire_reason decode(const uint8_t *bytes, size_t size, struct packet_head *head, struct packet_exts *exts)
 {
     uint8_t *exact = malloc(size ? size : 1);

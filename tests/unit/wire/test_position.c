@@ -51,7 +51,7 @@ START_TEST(distance_has_a_sign)
 }
 END_TEST
 
-/* The sender is 0..POSITION_WINDOW ahead of what was applied (or a little behind: an old frame): its low half says it all. */
+/* The sender is 0..POSITION_WINDOW ahead of what was applied, or a little behind in an old frame: 16 bits say where. */
 START_TEST(low_half_widens_to_the_position_meant)
 {
     static const uint32_t applied[] = {0,          1,          0x7fff,     0x8000,     0xffff,     0x10000,

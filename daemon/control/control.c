@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* accept4() */
 #include "daemon/control/control.h"
 
+#include "base/check.h"
 #include "daemon/control/socket.h"
 #include "message/answer_line.h"
 
@@ -18,7 +19,7 @@
 
 enum { READ_BYTES = 16 * 1024, FILES_AT_ONCE = 4 };
 
-/* One client. It is freed by the loop's callbacks only, never while one of its requests runs. */
+/* One client. Only callbacks of the loop free it, and never while one of its requests begins (`taking`). */
 struct connection {
     struct list_node node;
     struct control *control;
@@ -27,6 +28,7 @@ struct connection {
     struct evbuffer *input;
     int file; /* came with the newest bytes that brought one, and nobody has taken it; -1: none */
     struct request_port port;
+    bool taking; /* request_take() runs */
     bool paused; /* has more to read than it reads: its requests wait */
     bool ended;  /* by the client: what it has written is still taken */
     bool over;   /* nothing more is taken from it, or written: closed when what was written has gone */
@@ -64,6 +66,7 @@ static void drop_file(struct connection *c)
 
 static void hang_up(struct connection *c)
 {
+    CHECK(!c->taking);
     c->over = true;
     request_port_leave(&c->port);
     drop_file(c);
@@ -164,7 +167,9 @@ static bool take_line(struct connection *c, struct evbuffer *input)
     if (length > REQUEST_LINE_MAX) {
         say(c, -EMSGSIZE, "a request longer than 65536 bytes");
     } else if (length > 0) {
+        c->taking = true;
         request_take(&c->port, c->control->table, line, length);
+        c->taking = false;
     }
     free(line);
     return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/control/request.h"
 
+#include "base/check.h"
 #include "keyspace/torus.h"
 #include "message/answer_line.h"
 
@@ -18,6 +19,7 @@ struct request {
     struct message *row; /* NULL: none is begun */
     void (*cancel)(struct request *r, void *context);
     void *cancel_context;
+    bool *ended; /* while it is being cancelled: set when it ends */
 };
 
 static struct request *request_at(struct list_node *node)
@@ -51,6 +53,7 @@ void request_port_init(struct request_port *port)
 
 static void let_go(struct request *r)
 {
+    CHECK(r->port->count > 0);
     list_remove(&r->node);
     r->port->count--;
     r->port = NULL;
@@ -59,9 +62,12 @@ static void let_go(struct request *r)
 /* The request is heard by nobody; one that can be cancelled is gone afterwards. */
 static void abandon(struct request *r)
 {
+    bool ended = false;
     let_go(r);
     if (r->cancel != NULL) {
+        r->ended = &ended;
         r->cancel(r, r->cancel_context);
+        CHECK(ended); /* request_on_cancel(): or it would never end */
     }
 }
 
@@ -291,6 +297,9 @@ static void finish(struct request *r, int rc, const char *error)
     if (r->port != NULL) {
         put_done(r->port, true, r->line.id, rc, error);
         let_go(r);
+    }
+    if (r->ended != NULL) {
+        *r->ended = true;
     }
     request_line_close(&r->line);
     free(r);

@@ -59,7 +59,7 @@ static void let_go(struct request *r)
     r->port = NULL;
 }
 
-/* The request is heard by nobody; one that can be cancelled is gone afterwards. */
+/* Nobody hears the request any more. One that can be cancelled has ended when this returns. */
 static void abandon(struct request *r)
 {
     bool ended = false;
@@ -67,7 +67,7 @@ static void abandon(struct request *r)
     if (r->cancel != NULL) {
         r->ended = &ended;
         r->cancel(r, r->cancel_context);
-        CHECK(ended); /* request_on_cancel(): or it would never end */
+        CHECK(ended); /* request_on_cancel() demands it: nobody would end the request later */
     }
 }
 
@@ -185,7 +185,7 @@ void request_take(struct request_port *port, const struct request_table *table, 
         rc = -EBUSY;
     }
     if (rc == 0 && find(port, r->line.id) != NULL) {
-        /* Under that id another answer is being written: this one may not have it. */
+        /* Another answer is being written under that id, which this request must not end. */
         r->line.has_id = false;
         snprintf(why, sizeof why, "a request with the id %lld is under way on this connection", (long long)r->line.id);
         rc = -EEXIST;
@@ -220,7 +220,7 @@ int request_file(struct request *r)
     return r->port != NULL && r->port->file != NULL ? r->port->file(r->port) : -1;
 }
 
-/* The row that fields go to; NULL when nobody listens. */
+/* The row that fields go to; NULL: nobody listens, or there is no memory. */
 static struct message *row_of(struct request *r)
 {
     if (r->row == NULL && r->port != NULL) {

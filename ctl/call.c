@@ -47,7 +47,7 @@ struct request_draft *call_request(const struct call *call, const char *name)
     for (int i = 0; i < a->options; i++) {
         const struct arguments_option *o = a->given[i].option;
         if (o->member == NULL) {
-            continue; /* ours, not the daemon's */
+            continue; /* this option is for cwctl and not for the daemon */
         }
         if (o->kind == ARGUMENTS_FLAG) {
             request_draft_flag(r, o->member);
@@ -178,7 +178,7 @@ void call_wipe(const struct call *call)
 
 static void begin_round(const struct call *call, uint64_t round)
 {
-    if (call->command->run != run_top) { /* which has nothing to show for a while */
+    if (call->command->run != run_top) { /* top shows nothing until its second reading */
         call_wipe(call);
     }
     if (!call->style.colour && !call->arguments->json && round > 0) {

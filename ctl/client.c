@@ -16,7 +16,7 @@ enum { LINE_MAX_BYTES = 32 * 1024 * 1024, READ_BYTES = 64 * 1024, STOP_MS = 100 
 
 struct client {
     int fd;
-    int file; /* goes with the next request; -1: none */
+    int file; /* the open file that goes with the next request; -1: none */
     bool failed;
     const volatile int *stop;
     int64_t id;
@@ -132,7 +132,7 @@ static int fail(struct client *c, int rc, char why[static CLIENT_WHY], const cha
     return rc;
 }
 
-/* Until the socket is ready for what: 0, -EINTR (stopped) or -ETIME. */
+/* Waits until the socket is ready for `what`: 0, -EINTR (stopped) or -ETIME. */
 static int await(struct client *c, short what, cw_span patience)
 {
     int64_t end = patience.ns > 0 ? now_ns() + patience.ns : INT64_MAX;
@@ -191,7 +191,7 @@ static int send_all(struct client *c, const char *text, size_t length, cw_span p
     return 0;
 }
 
-/* More bytes. 0, -EPIPE at the end, or as await(). */
+/* Reads more bytes. 0; -EPIPE at the end; or as await(). */
 static int read_more(struct client *c, cw_span patience)
 {
     if (c->room - c->used < READ_BYTES) {
@@ -215,7 +215,7 @@ static int read_more(struct client *c, cw_span patience)
     return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -EPIPE;
 }
 
-/* Reads the lines there are; 1: the answer has ended, with *rc. */
+/* Reads the lines that are there. 1: the answer has ended, with *rc. */
 static int take_lines(struct client *c, void (*row)(void *context, struct message *row), void *context, int *rc,
                       char why[static CLIENT_WHY])
 {
@@ -281,7 +281,7 @@ int client_ask(struct client *c, struct request_draft *request, cw_span patience
     if (sent < 0 && sent != -EPIPE) {
         return explain(c, sent, why);
     }
-    /* Also when the daemon hung up: it may have said why. */
+    /* Reads also when the daemon has hung up: it may have said why. */
     while (c->used == 0 || !take_lines(c, row, context, &rc, why)) {
         int read = read_more(c, patience);
         if (read < 0) {

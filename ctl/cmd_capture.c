@@ -18,7 +18,7 @@ enum { FRAME_MAX = 16384, ETHERTYPE = 0x88b5 };
 struct taking {
     const struct call *call;
     struct pcapng *file;
-    uint8_t near[6], far[6]; /* addresses of the two ends; made up: the frames have none here */
+    uint8_t near[6], far[6]; /* made-up addresses of the two ends, for frames have none here */
     uint64_t frames, lost;
     bool bad;
     uint8_t bytes[FRAME_MAX];
@@ -56,7 +56,7 @@ static void make_address(uint8_t out[6], unsigned link, const char *server)
     memcpy(out, address, sizeof address);
 }
 
-/* Who is at the ends, from the daemon: names of interfaces, addresses. */
+/* Asks the daemon who is at the two ends: names of interfaces, addresses. */
 static int open_file(struct taking *t, const char *link, const char *path, int *code)
 {
     static const char *const names[] = {"+x", "-x", "+y", "-y", "+z", "-z"};

@@ -20,11 +20,11 @@ enum { PROGRESS_MS = 500, LINE = 480 };
 
 struct sending {
     struct call *call;
-    bool show, terminal; /* progress, as one line that is written over */
-    bool shown;          /* such a line stands there */
-    struct rows rows;    /* of the end */
+    bool show, terminal; /* progress is shown, on a terminal as one line that is written over */
+    bool shown;          /* such a line is on the terminal now */
+    struct rows rows;    /* the rows of the end */
     int64_t id;
-    int64_t first_ns, first_bytes; /* of the slowest, when it was told first */
+    int64_t first_ns, first_bytes; /* of the slowest server, when it was told first */
 };
 
 /* ---- On the way -------------------------------------------------------------------------------------------------- */
@@ -50,7 +50,7 @@ static int percent_of(int64_t part, int64_t whole)
     return whole > 0 ? (int)((double)part * 100 / (double)whole) : 100;
 }
 
-/* How long it takes until the slowest has all, as it went so far; "" when that is not known. */
+/* Writes how long it will take until the slowest server has all, at the rate so far; "" when that is not known. */
 static void estimate(struct sending *s, const struct message *row, char out[static UNITS_TEXT + 8])
 {
     int64_t now = message_get_integer(row, "took_ns", 0), has = message_get_integer(row, "slowest_bytes", -1);
@@ -167,7 +167,7 @@ static int refuse(const struct call *call, int code, const char *file, const cha
     return code;
 }
 
-/* Gives its descriptor, or -1 after a line. A pipe is not waited for. */
+/* Gives the descriptor of the file, or -1 after a line on errors. Does not wait for a pipe. */
 static int open_file(const struct call *call, const char *file)
 {
     struct stat st;
@@ -194,7 +194,7 @@ static const char *name_of(const struct call *call, const char *file)
     return as != NULL ? as->text : slash != NULL ? slash + 1 : file;
 }
 
-/* Every --to, each of one or several words. False: there is none. */
+/* Adds every --to, each of one or several words. False: there is none. */
 static bool add_members(const struct call *call, struct request_draft *request)
 {
     const struct arguments *a = call->arguments;
@@ -251,12 +251,12 @@ int run_file_send(struct call *call)
     request_draft_text(request, "name", name_of(call, file));
     bool wait = call_given(call, "no-wait") == NULL;
     if (wait) {
-        request_draft_integer(request, "progress", PROGRESS_MS); /* also so that the daemon is heard */
+        request_draft_integer(request, "progress", PROGRESS_MS); /* also because a silent daemon would count as dead */
     } else {
         request_draft_flag(request, "no_wait");
     }
     if (s.show && wait && !call->arguments->json) {
-        char line[LINE]; /* what is over before the first report shall have been seen to begin */
+        char line[LINE]; /* a sending that ends before its first report is seen to begin */
         snprintf(line, sizeof line, "%.60s: begins", name_of(call, file));
         tell_line(&s, line);
     }

@@ -58,7 +58,7 @@ static int ask_question(struct job_world *w, const struct question *q, struct ro
     return rc < 0 || rows->count > 0 ? rc : job_world_fail(w, EXIT_NO, "the daemon said nothing");
 }
 
-/* Which entry the plan lacks, in words. */
+/* Says which entry the plan lacks. */
 static void find_missing(const struct question *q, const struct job_plan *plan, char *missing, size_t room)
 {
     const struct job_right *near = NULL, *job = NULL;
@@ -97,7 +97,7 @@ static bool is_cause(const struct message *row, const char *cause)
     return strcmp(message_get_text(row, "cause", ""), cause) == 0;
 }
 
-/* The same for refusals that no grant would help. */
+/* The same, for refusals that no grant would help. */
 static bool add_other_remedy(const struct job_world *w, const struct question *q, struct message *row)
 {
     char missing[256], remedy[256];
@@ -153,7 +153,7 @@ static void add_remedy(struct job_world *w, const struct question *q, struct mes
     }
     if (there > 0 && job_plan_allows(&plan, q->to, q->key, q->to_process, q->port) != NULL) {
         job_plan_close(&plan);
-        return; /* by its record it may: what the NMU says is then all there is to say */
+        return; /* by its record it may send, so what the NMU says is all there is to say */
     }
     if (there > 0) {
         find_missing(q, &plan, missing, sizeof missing);

@@ -20,9 +20,11 @@ enum { TRIES = 5 };
 struct change {
     struct job_world w;
     struct seal_key *key;
-    /* Makes the plan what it is to be. 1; 0: it is that already; < 0: told. there: there is a record of it. */
+    /*
+     * Changes the plan to what it should be. 1: changed; 0: it was so already; < 0: told. there: the job has a record.
+     */
     int (*apply)(struct change *c, struct job_plan *plan, bool there);
-    bool begins;                   /* it may be of a job without a record */
+    bool begins;                   /* the job may be one without a record */
     const struct job_plan *wanted; /* by create */
 };
 
@@ -33,7 +35,7 @@ static int64_t last_of(const struct rows *rows, const char *field)
     return rows->count > 0 ? message_get_integer(rows->row[rows->count - 1], field, 0) : 0;
 }
 
-/* The servers of that state, or, when it is NULL, that closed the job. */
+/* Tells the servers that are in that state; with state NULL, those that let the job send nothing. */
 static void show_states(const struct change *c, const struct rows *rows, const char *state)
 {
     for (size_t i = 0; i + 1 < rows->count; i++) {
@@ -101,7 +103,7 @@ static void show_result(const struct change *c, const struct job_plan *plan, con
 
 /* ---- Reading, changing, putting ---------------------------------------------------------------------------------- */
 
-/* A job without a record: a service that was loaded, with a process on each server. */
+/* Begins the record of a job that has none: a service that was loaded, with a process on each server. */
 static int begin_plan(struct change *c, cw_job job, struct job_plan *plan)
 {
     char name[JOB_RECORD_NAME_BYTES], why[JOB_PLAN_WHY];
@@ -128,7 +130,7 @@ static int begin_plan(struct change *c, cw_job job, struct job_plan *plan)
     return 0;
 }
 
-/* 1: done, or not to be had; 0: another operator was faster. */
+/* 1: done, or impossible; 0: another operator was faster. */
 static int put(struct change *c, const struct job_plan *plan, const uint8_t *bytes, size_t size)
 {
     bool wait = call_given(c->w.call, "no-wait") == NULL;
@@ -166,7 +168,7 @@ static int sign_and_put(struct change *c, const struct job_plan *plan)
     return done;
 }
 
-/* One time. 1: done, or not to be had, which was told; 0: again. */
+/* Tries once. 1: done, or impossible, which was told; 0: try again. */
 static int try_change(struct change *c, cw_job job)
 {
     struct job_plan plan;
@@ -366,7 +368,7 @@ static int apply_create(struct change *c, struct job_plan *plan, bool there)
     return 1;
 }
 
-/* Signed where the key is: put as it stands, whatever is held. */
+/* The file was signed where the key is: puts it as it stands, whatever the servers hold. */
 static void put_sealed(struct change *c, const struct jobfile_entry *e)
 {
     char why[JOB_PLAN_WHY];

@@ -33,7 +33,7 @@ static void word_number(struct request_draft *r, const char *name, int64_t n)
     request_draft_word(r, text);
 }
 
-/* --job, a number: whose name space. */
+/* Adds --job, a number: the job that the key belongs to. */
 static void word_job(const struct call *call, struct request_draft *r)
 {
     const struct arguments_given *job = call_given(call, "job");
@@ -44,7 +44,7 @@ static void word_job(const struct call *call, struct request_draft *r)
     }
 }
 
-/* Asks, and takes the request. Gives the exit code; EXIT_FINE: there are rows. */
+/* Sends the request, which it takes. Gives the exit code; EXIT_FINE: there are rows. */
 static int ask(const struct call *call, struct request_draft *r, struct rows *rows)
 {
     int code = EXIT_FINE;
@@ -116,7 +116,7 @@ int run_kv_get(struct call *call)
 
 /* ---- set --------------------------------------------------------------------------------------------------------- */
 
-/* Gives all that can be read, at most VALUE_MAX + 1 bytes, to be freed; NULL after a line on errors. */
+/* Reads all there is, at most VALUE_MAX + 1 bytes, to be freed; NULL after a line on errors. */
 static uint8_t *read_value(const struct call *call, const char *file, size_t *length)
 {
     bool input = strcmp(file, "-") == 0;
@@ -144,7 +144,7 @@ static void word_base64(struct request_draft *r, const uint8_t *bytes, size_t le
     request_draft_word(r, text);
 }
 
-/* A value that is too long for a request goes before it, in pieces, under a number. */
+/* Sends a value that is too long for one request before it, in pieces, under a number. */
 static int bring(const struct call *call, const uint8_t *bytes, size_t length, uint64_t id)
 {
     char number[WORD];

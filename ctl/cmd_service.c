@@ -48,7 +48,7 @@ void show_service(const struct call *call, const struct rows *rows)
     }
 }
 
-/* A path on this machine becomes a whole one: the daemon does not stand in our folder. */
+/* Makes the path of a file absolute, for the daemon has another current folder. */
 int run_load(struct call *call)
 {
     struct rows rows = {NULL, 0, 0};
@@ -174,7 +174,7 @@ static int64_t given(const struct arguments *a, const char *name, int64_t otherw
     return otherwise;
 }
 
-/* As long as all packets may take, one after the other, and then as for any answer. */
+/* Waits as long as all packets may take, one after the other, and then as long as for any answer. */
 static cw_span patience_for(const struct call *call)
 {
     const struct arguments *a = call->arguments;
@@ -182,7 +182,7 @@ static cw_span patience_for(const struct call *call)
     int64_t count = strcmp(a->word[1], "all") == 0 ? 4096 : given(a, "count", 1);
     int64_t ns;
     if (a->timeout.ns > 0 || __builtin_mul_overflow(each, count, &ns) || __builtin_mul_overflow(ns, 1000, &ns)) {
-        return a->timeout; /* zero: for ever */
+        return a->timeout; /* zero means for ever */
     }
     return cw_span_add(call_patience(call), CW_NS(ns));
 }

@@ -43,7 +43,10 @@ static bool is_same(const struct message *a, const struct message *b)
            strcmp(message_get_text(a, "link", ""), message_get_text(b, "link", "")) == 0;
 }
 
-/* The same server or link in the earlier look: rows come in the same order, unless the daemon has started anew. */
+/*
+ * Finds the same server or link in the earlier reading: rows come in the same order, unless the daemon has started
+ * anew.
+ */
 static const struct message *before(const struct rows *earlier, size_t i, const struct message *row)
 {
     if (i < earlier->count && is_same(earlier->row[i], row)) {
@@ -57,7 +60,7 @@ struct rate {
     int64_t factor;
 };
 
-/* The rates of the rows, as rows: "server", "link" and "state" as they are, each field a second by its new name. */
+/* Makes rows of rates: "server", "link" and "state" as they are, each other field a second, by its new name. */
 static void make_rates(const struct rows *now, const struct rows *earlier, int64_t span_ns, const struct rate *rates,
                        struct rows *out)
 {

@@ -8,38 +8,38 @@
 /* ---- Options of some commands ------------------------------------------------------------------------------------ */
 
 static const struct arguments_option options[] = {
-    {"count", ARGUMENTS_NUMBER, "count", false, "N", "packets, or frames"},
+    {"count", ARGUMENTS_NUMBER, "count", false, "N", "how many packets to send, or frames to capture"},
     {"interval", ARGUMENTS_SPAN, "interval_us", false, "TIME",
-     "from one packet to the next (when the last is answered)"},
-    {"size", ARGUMENTS_NUMBER, "size", false, "BYTES", "of payload"},
-    {"lost-after", ARGUMENTS_SPAN, "timeout_us", false, "TIME", "when a packet counts as lost (1s)"},
-    {"rows", ARGUMENTS_FLAG, "rows", false, "", "a line for every packet"},
+     "time from one packet to the next (when the last is answered)"},
+    {"size", ARGUMENTS_NUMBER, "size", false, "BYTES", "bytes of payload in a packet"},
+    {"lost-after", ARGUMENTS_SPAN, "timeout_us", false, "TIME", "time after which a packet counts as lost (1s)"},
+    {"rows", ARGUMENTS_FLAG, "rows", false, "", "print a line for every packet"},
     {"dead", ARGUMENTS_TEXT, "dead", true, "SERVER", "suppose that this server has died; may be given again"},
-    {"job", ARGUMENTS_TEXT, "job", false, "SERVICE", "whose name it is, when KEY is a name (ping)"},
-    {"heirs", ARGUMENTS_NUMBER, "heirs", false, "N", "servers to list in the order of the key (4)"},
-    {"all", ARGUMENTS_FLAG, "all", false, "", "all there are, not only what matters"},
-    {"name", ARGUMENTS_TEXT, "name", false, "NAME", "that the service must have"},
-    {"option", ARGUMENTS_TEXT, "option", true, "NAME=VALUE", "an option of the service's own; may be given again"},
-    {"weight", ARGUMENTS_NUMBER, "weight", false, "N", "share of a link against others, 1 to 1000 (10)"},
-    {"background", ARGUMENTS_FLAG, "background", false, "", "only when no other service wants the link"},
-    {"queue-packets", ARGUMENTS_NUMBER, "queue_packets", false, "N", "that may wait"},
-    {"queue-bytes", ARGUMENTS_NUMBER, "queue_bytes", false, "BYTES", "that may wait"},
-    {"drop", ARGUMENTS_TEXT, "drop", false, "tail|oldest|priority", "what goes when the queue is full"},
+    {"job", ARGUMENTS_TEXT, "job", false, "SERVICE", "the service or job whose name or value KEY is"},
+    {"heirs", ARGUMENTS_NUMBER, "heirs", false, "N", "how many servers to list, in the order of the key (4)"},
+    {"all", ARGUMENTS_FLAG, "all", false, "", "show everything, not only what matters"},
+    {"name", ARGUMENTS_TEXT, "name", false, "NAME", "the name that the service must have"},
+    {"option", ARGUMENTS_TEXT, "option", true, "NAME=VALUE", "an option of the service itself; may be given again"},
+    {"weight", ARGUMENTS_NUMBER, "weight", false, "N", "share of a link against other services, 1 to 1000 (10)"},
+    {"background", ARGUMENTS_FLAG, "background", false, "", "send only when no other service wants the link"},
+    {"queue-packets", ARGUMENTS_NUMBER, "queue_packets", false, "N", "how many packets may wait"},
+    {"queue-bytes", ARGUMENTS_NUMBER, "queue_bytes", false, "BYTES", "how many bytes may wait"},
+    {"drop", ARGUMENTS_TEXT, "drop", false, "tail|oldest|priority", "which packet is dropped when the queue is full"},
     {"key", ARGUMENTS_TEXT, NULL, false, "FILE", "the operator's private key (CUBEWAY_OPERATOR_KEY)"},
-    {"file", ARGUMENTS_TEXT, NULL, false, "FILE", "whose bytes are the value"},
+    {"file", ARGUMENTS_TEXT, NULL, false, "FILE", "a file whose bytes are the value"},
     {"flags", ARGUMENTS_NUMBER, NULL, false, "N", "32 bits that are kept beside the value"},
     {"expire", ARGUMENTS_SPAN, NULL, false, "TIME", "when the value goes by itself (never)"},
-    {"no-wait", ARGUMENTS_FLAG, NULL, false, "", "do not wait until all servers have it"},
-    {"replace", ARGUMENTS_FLAG, NULL, false, "", "put what the file says in the place of jobs that are there"},
-    {"cluster", ARGUMENTS_NUMBER, NULL, false, "N", "the cluster that it is signed for"},
-    {"dims", ARGUMENTS_TEXT, NULL, false, "XxYxZ", "the torus, for coordinates in the file"},
-    {"to", ARGUMENTS_TEXT, NULL, true, "all|SERVER|GROUP", "who gets it; may be given again"},
-    {"as", ARGUMENTS_TEXT, NULL, false, "NAME", "what it is to be called there (as here)"},
-    {"mode", ARGUMENTS_TEXT, "mode", false, "OCTAL", "its rights there, as 644 (as here)"},
-    {"keep", ARGUMENTS_FLAG, "keep", false, "", "where a file of that name is, leave it, and say so"},
-    {"progress", ARGUMENTS_FLAG, NULL, false, "", "show how far it is, on standard error (always on a terminal)"},
-    {"members", ARGUMENTS_FLAG, "members", false, "", "a line for every server that gets it"},
-    {"effective", ARGUMENTS_FLAG, NULL, false, "", "what is in force, defaults too (always so)"},
+    {"no-wait", ARGUMENTS_FLAG, NULL, false, "", "end now, without waiting until all servers have it"},
+    {"replace", ARGUMENTS_FLAG, NULL, false, "", "replace jobs that are there by those of the file"},
+    {"cluster", ARGUMENTS_NUMBER, NULL, false, "N", "the cluster for which the file is signed"},
+    {"dims", ARGUMENTS_TEXT, NULL, false, "XxYxZ", "the dimensions of the torus, for coordinates in the file"},
+    {"to", ARGUMENTS_TEXT, NULL, true, "all|SERVER|GROUP", "who gets the file; may be given again"},
+    {"as", ARGUMENTS_TEXT, NULL, false, "NAME", "the name of the file there (as here)"},
+    {"mode", ARGUMENTS_TEXT, "mode", false, "OCTAL", "the mode of the file there, for example 644 (as here)"},
+    {"keep", ARGUMENTS_FLAG, "keep", false, "", "where a file of that name exists, keep it, and say so"},
+    {"progress", ARGUMENTS_FLAG, NULL, false, "", "show how far it is, on standard error (on a terminal: always)"},
+    {"members", ARGUMENTS_FLAG, "members", false, "", "print a line for every server that gets the file"},
+    {"effective", ARGUMENTS_FLAG, NULL, false, "", "what is in force, including defaults (always so)"},
     {NULL, ARGUMENTS_FLAG, NULL, false, NULL, NULL},
 };
 
@@ -50,7 +50,7 @@ const struct arguments_option *commands_options(void)
 
 #define HOUR_US (INT64_C(3600) * 1000 * 1000)
 
-/* Of values that are wrong for every daemon; the others know theirs. */
+/* Bounds that hold for every daemon; daemons know the others. */
 static const struct {
     const char *option;
     int64_t least, most;

@@ -10,7 +10,7 @@
 enum { NAMES_SHOWN = 6 };
 static const char suffix[] = ".sock";
 
-/* The keeper of a lab is no daemon. */
+/* The keeper of a lab is not a daemon. */
 static int is_socket_name(const struct dirent *entry)
 {
     size_t length = strlen(entry->d_name);
@@ -60,7 +60,7 @@ unsigned find_each(const struct find_wish *wish, void (*visit)(void *context, co
     return count;
 }
 
-/* The socket of that name, in the first folder that has it. */
+/* Finds the socket of that name, in the first folder that has it. */
 static bool take_named(const struct find_wish *wish, const char *name, struct find_result *out)
 {
     for (unsigned i = 0; is_searched(wish, i); i++) {

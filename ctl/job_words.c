@@ -13,7 +13,7 @@ static int refuse(const char *word, const char *expected, char why[static JOB_WO
     return -EINVAL;
 }
 
-/* How many parts there are, none of them empty; 0: it is no such word, or too long. */
+/* Counts the parts, none of which may be empty; 0: it is no such word, or too long. */
 static unsigned split(const char *word, struct job_words *out)
 {
     *out = (struct job_words){.job = NULL};

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { PIECE = 30000 /* bytes of a record in one request; a multiple of 3 */, RECORD_MOST = 1 << 20 };
-static const cw_span spare = CW_SEC(5); /* that an answer may be late */
+static const cw_span spare = CW_SEC(5); /* by which an answer may be late */
 
 int job_world_fail(struct job_world *w, int code, const char *format, ...)
 {
@@ -111,7 +111,7 @@ static cw_job number_of(const struct message *row)
     return number > 0 && number <= UINT32_MAX ? (cw_job)number : 0;
 }
 
-/* By name: of a job that lives, of a service, of one that was destroyed. 0: nobody. */
+/* Finds a job by name: that of a living job, then of a service, then of a job that was destroyed. 0: none. */
 static cw_job named(const struct job_world *w, const char *name)
 {
     cw_job dead = 0;
@@ -297,7 +297,7 @@ int job_world_fetch(struct job_world *w, cw_job job, struct job_plan *out, uint8
     return rc;
 }
 
-/* All of the record but its last piece. */
+/* Sends all of the record but its last piece. */
 static int put_beginning(struct job_world *w, const uint8_t *bytes, size_t size, size_t *at, char *text,
                          char why[static CLIENT_WHY])
 {

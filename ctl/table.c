@@ -111,7 +111,7 @@ void table_cell(const struct message *row, const struct table_column *column, ch
     if (!message_show(row, column->field, out, TABLE_CELL)) {
         return;
     }
-    for (char *c = out; *c != '\0'; c++) { /* nobody's text moves the cursor */
+    for (char *c = out; *c != '\0'; c++) { /* no text may move the cursor */
         *c = (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c;
     }
     if (is_number(column->kind)) {
@@ -146,7 +146,7 @@ static void print_cell(const char *text, const struct table_column *column, size
 
 /* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
-/* Of every column: how wide, 0 when it is empty. Gives how many columns there are. */
+/* Measures every column: 0 when it is empty. Gives how many columns there are. */
 static unsigned measure(struct message *const *rows, size_t count, const struct table_column *columns,
                         size_t width[static COLUMNS_MAX], unsigned *last)
 {
@@ -169,7 +169,7 @@ static unsigned measure(struct message *const *rows, size_t count, const struct 
     return n;
 }
 
-/* The last column in which the row has something: nothing is padded behind it. */
+/* The last column in which the row has something: nothing is padded after it. */
 static unsigned last_of(const struct message *row, const struct table_column *columns, unsigned n)
 {
     char cell[TABLE_CELL];

@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* value / 1000^power in three digits: 1.23, 12.3 or 123, cut, not rounded, so that nothing reads as more than it is. */
+/*
+ * Writes value / 1000^power in three digits: 1.23, 12.3 or 123. It is cut and not rounded, so that nothing reads as
+ * more than it is.
+ */
 static void three_digits(uint64_t value, uint64_t scale, const char *unit, char out[static UNITS_TEXT])
 {
     uint64_t whole = value / scale, rest = value % scale;

@@ -20,9 +20,9 @@ struct capture {
     struct request *r;
     struct host_server *server;
     cw_link link;
-    int64_t wall_ns; /* to add to the nodes' clock: what people's clocks show */
-    int64_t left;    /* frames to give, INT64_MAX: until cancelled */
-    uint64_t lost;   /* since the last row */
+    int64_t wall_ns; /* to add to the clock of the nodes, for the time of day */
+    int64_t left;    /* frames still to give; INT64_MAX: until cancelled */
+    uint64_t lost;   /* frames lost since the last row */
     char text[(FRAME_MAX + 2) / 3 * 4 + 1];
 };
 
@@ -41,7 +41,7 @@ static void encode(const uint8_t *bytes, uint32_t length, char *out)
     *out = '\0';
 }
 
-/* Ends the capture; the request is still there. */
+/* Ends the capture, but not the request. */
 static struct request *release(struct capture *c)
 {
     struct request *r = c->r;

@@ -42,6 +42,6 @@ void cmd_leave(struct request *r)
 {
     struct host *h = commands_host(r);
     LOG(host_log(h), CW_LOG_INFO, "asked to leave", {"by", "cwctl"});
-    request_done(r, 0); /* before: the loop may stop in this turn */
+    request_done(r, 0); /* this comes first, for the loop may stop in this turn */
     host_leave(h);
 }

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-/* Takes r: how it went. */
+/* Ends r with the result, and takes it. */
 static void end(struct request *r, int rc)
 {
     switch (-rc) {

@@ -115,7 +115,7 @@ void cmd_file_send(struct request *r)
         w.word[w.count++] = line->argv[i];
     }
     commands_relay(r, server, service, w.count, w.word);
-    file_host_drop(files, ticket); /* claimed by now, or never */
+    file_host_drop(files, ticket); /* it has been claimed by now, or will not be */
 }
 
 void cmd_file_status(struct request *r)

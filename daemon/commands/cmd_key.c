@@ -24,9 +24,9 @@ struct explanation {
     const struct torus *t;
     cw_key key;
     uint64_t route;
-    const struct reach *now; /* who is reachable */
-    struct reach then;       /* the same without those said to be dead */
-    bool supposed;           /* somebody is */
+    const struct reach *now; /* servers that are reachable */
+    struct reach then;       /* the same without the servers of option "dead" */
+    bool supposed;           /* option "dead" names some */
     int64_t heirs;
     const char *leg; /* of the path being told */
     unsigned hop;
@@ -57,7 +57,7 @@ static void tell_head(struct explanation *x, cw_server root, cw_server then)
     request_text(r, "key", text);
     request_server(r, "home", torus_coord(x->t, home));
     snprintf(text, sizeof text, "%" PRIu64, key_offset(x->t, x->route));
-    request_text(r, "place", text); /* may be beyond what a signed number holds */
+    request_text(r, "place", text); /* a text, for it may exceed a signed number */
     request_integer(r, "order", owner_index(x->t, x->route));
     request_server(r, "root", torus_coord(x->t, root));
     request_integer(r, "hops", ls_hops(x->ls, root));
@@ -72,7 +72,7 @@ static void tell_head(struct explanation *x, cw_server root, cw_server then)
     request_row(r);
 }
 
-/* Its order, from the front, until enough are told that are reachable. */
+/* Tells the order of the key from its front, until enough reachable servers are told. */
 static void tell_order(struct explanation *x, cw_server root, cw_server then)
 {
     cw_server order[PLACES_MAX];

@@ -191,7 +191,7 @@ void cmd_service_weight(struct request *r)
 
 /* ---- What they are asked ----------------------------------------------------------------------------------------- */
 
-/* A request in a service's hands. */
+/* A request that a service is answering. */
 struct relay {
     struct request *r;
     char error[CONTROL_WHY]; /* what the service says in a field of that name: the reason of a refusal */
@@ -296,7 +296,7 @@ void cmd_service(struct request *r)
     }
 }
 
-/* The words of a command being put together for a service. */
+/* The words of a command for a service, while they are put together. */
 struct words {
     const char *word[REQUEST_LINE_WORDS + 8];
     char text[8][48];

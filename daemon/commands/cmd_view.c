@@ -30,7 +30,7 @@ static void tell_server(struct request *r, struct linkstate *ls, const struct to
     }
     request_links(r, "by", ls_next_hops(ls, s));
     if (record != NULL) {
-        /* The record of one that is out of reach is its last word, and says nothing of today. */
+        /* The record of a server that is out of reach is old, and says nothing about now. */
         request_links(r, "links_up", hops != UINT_MAX ? record->up : CW_LINKS_NONE);
         request_integer(r, "incarnation", (int64_t)record->incarnation);
     }

@@ -57,7 +57,9 @@ static void judge(const struct host *h, const struct host_server *s, cw_link lin
     }
 }
 
-/* The six ports of one server: what should be there, what is. Gives those of which it has said what is wrong. */
+/*
+ * Tells the six ports of one server: what should be there, and what is. Gives the ports of which it has told a fault.
+ */
 static cw_links tell_ports(struct request *r, const struct host_server *s)
 {
     cw_links faulty = CW_LINKS_NONE;
@@ -95,7 +97,7 @@ static bool lists(const struct linkstate *ls, cw_server s, cw_link link)
     return record != NULL && (record->up & cw_links_of(link)) != 0;
 }
 
-/* Every cable of the torus once, as the link-state database has it: the plan, and which of it is up. */
+/* Tells every cable of the torus once, as the link-state database has it: where it should be, and whether it is up. */
 static bool tell_plan(struct request *r, const struct linkstate *ls, const struct torus *t)
 {
     bool well = true;
@@ -182,14 +184,18 @@ static void tell_plugs(struct request *r, const struct boot *b)
     }
 }
 
-/* What the ports have said is not said again, unless the bootstrap knows with which cable this one was swapped. */
+/*
+ * A fault that the ports have told is not told again, unless the bootstrap knows with which cable this one was swapped.
+ */
 static bool was_said(const struct boot_fault *fault, cw_coord self, cw_links said)
 {
     return fault->who.placed && same(fault->who.at, self) && fault->direction < CW_LINK_COUNT && !fault->swapped &&
            (said & cw_links_of((cw_link)fault->direction)) != 0;
 }
 
-/* `said`: links of `self` whose faults need not be told. True: nothing that it found stands in the way. */
+/*
+ * said: links of `self` whose faults need not be told. True: the bootstrap has found no fault that stands in the way.
+ */
 static bool tell_faults(struct request *r, const struct boot *b, cw_coord self, cw_links said)
 {
     bool well = true;
@@ -224,7 +230,7 @@ void cmd_wiring(struct request *r)
         tell_progress(r, b);
         tell_plugs(r, b);
         (void)tell_faults(r, b, (cw_coord){0, 0, 0}, CW_LINKS_NONE);
-        request_done(r, 1); /* as long as it has no place, something is missing */
+        request_done(r, 1); /* a server without a place is not yet right */
         return;
     }
     if (!commands_scope(r, &scope)) {

@@ -197,7 +197,7 @@ static int read_place(const struct torus *t, const char *text, cw_key *out)
     return key_at(t, torus_id(t, home), place, out) < 0 ? -ERANGE : 1;
 }
 
-/* Three numbers: meant as a server, even when there is none of that place. */
+/* Three numbers are meant as a server, even where there is none. */
 static bool looks_like_server(const char *text)
 {
     for (unsigned numbers = 1;; numbers++) {

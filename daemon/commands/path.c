@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Up by both records, and both ends may be passed. */
+/* The link is up in the records of both ends, and both ends may be passed. */
 static bool joined(const struct linkstate *ls, const struct torus *t, const struct reach *over, cw_server a,
                    cw_link link, cw_server *b)
 {
@@ -15,7 +15,7 @@ static bool joined(const struct linkstate *ls, const struct torus *t, const stru
            (far->up & cw_links_of(cw_link_opposite(link)));
 }
 
-/* Links to `to` by server, UINT32_MAX where there is no path; the search begins at `to`. */
+/* The distance of each server from `to`, in links; UINT32_MAX where there is no path. The search begins at `to`. */
 static void search(const struct linkstate *ls, const struct torus *t, const struct reach *over, cw_server to,
                    uint32_t *far, cw_server *queue)
 {

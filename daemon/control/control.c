@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* accept4() */
 #include "daemon/control/control.h"
 
+#include "base/check.h"
 #include "daemon/control/socket.h"
 #include "message/answer_line.h"
 
@@ -18,18 +19,19 @@
 
 enum { READ_BYTES = 16 * 1024, FILES_AT_ONCE = 4 };
 
-/* One client. It is freed by the loop's callbacks only, never while one of its requests runs. */
+/* One client. Only callbacks of the loop free it, and never while one of its requests begins (`taking`). */
 struct connection {
     struct list_node node;
     struct control *control;
-    struct bufferevent *io; /* writes only: what is read may bring an open file along, which a bufferevent would lose */
+    struct bufferevent *io; /* only writes: an open file may come with what is read, and a bufferevent would lose it */
     struct event *readable;
     struct evbuffer *input;
-    int file; /* came with the newest bytes that brought one, and nobody has taken it; -1: none */
+    int file; /* an open file that the client sent last, which nobody has taken; -1: none */
     struct request_port port;
-    bool paused; /* has more to read than it reads: its requests wait */
-    bool ended;  /* by the client: what it has written is still taken */
-    bool over;   /* nothing more is taken from it, or written: closed when what was written has gone */
+    bool taking; /* request_take() runs */
+    bool paused; /* the client has too much unread: its requests wait */
+    bool ended;  /* the client writes no more: what it has written is still taken */
+    bool over;   /* nothing more is taken or written: it is closed when all that was written has gone */
 };
 
 struct control {
@@ -37,7 +39,7 @@ struct control {
     const struct request_table *table;
     struct control_socket socket;
     struct event *listener;
-    struct event *again; /* when descriptors had run out */
+    struct event *again; /* tries again after descriptors had run out */
     struct list connections;
     unsigned count;
 };
@@ -64,6 +66,7 @@ static void drop_file(struct connection *c)
 
 static void hang_up(struct connection *c)
 {
+    CHECK(!c->taking);
     c->over = true;
     request_port_leave(&c->port);
     drop_file(c);
@@ -75,7 +78,7 @@ static void hang_up(struct connection *c)
     free(c);
 }
 
-/* Nothing more is read; hangs up at once when nothing is left to write. Callbacks of the loop only. */
+/* Reads nothing more, and hangs up at once when nothing is left to write. For callbacks of the loop only. */
 static void wind_up(struct connection *c)
 {
     c->over = true;
@@ -88,7 +91,7 @@ static void wind_up(struct connection *c)
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
-/* A word that belongs to no request. */
+/* Writes an end that belongs to no request. */
 static void say(struct connection *c, int rc, const char *error)
 {
     size_t length = 0;
@@ -107,7 +110,7 @@ static void port_write(struct request_port *port, const char *bytes, size_t leng
     }
     if (unread(c) + length > CONTROL_BACKLOG) {
         say(c, -ENOBUFS, "cut off: too much of the answers was left unread; read faster, or ask for less");
-        c->over = true; /* the loop's next callback winds it up */
+        c->over = true; /* the next callback of the loop winds it up */
         event_del(c->readable);
         return;
     }
@@ -127,13 +130,13 @@ static int port_file(struct request_port *port)
     return file;
 }
 
-/* Reads when there is something; at once: what has been read already is looked at in the loop's next round. */
+/* Waits for more to read. at_once: what has been read already is handled in the next round of the loop. */
 static void listen_on(struct connection *c, bool at_once)
 {
     event_add(c->readable, at_once ? &(struct timeval){0, 0} : NULL);
 }
 
-/* All that was written has gone. */
+/* The client has read all that was written. */
 static void on_drained(struct bufferevent *io, void *context)
 {
     struct connection *c = context;
@@ -150,7 +153,7 @@ static void on_drained(struct bufferevent *io, void *context)
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
-/* True when a whole line was there and has been taken. */
+/* Takes one line. False: there is no whole one. */
 static bool take_line(struct connection *c, struct evbuffer *input)
 {
     size_t length;
@@ -164,13 +167,15 @@ static bool take_line(struct connection *c, struct evbuffer *input)
     if (length > REQUEST_LINE_MAX) {
         say(c, -EMSGSIZE, "a request longer than 65536 bytes");
     } else if (length > 0) {
+        c->taking = true;
         request_take(&c->port, c->control->table, line, length);
+        c->taking = false;
     }
     free(line);
     return true;
 }
 
-/* The first file that came along stays, all others are closed. */
+/* Keeps the first file of the message and closes all others. */
 static void take_files(struct connection *c, struct msghdr *message)
 {
     for (struct cmsghdr *m = CMSG_FIRSTHDR(message); m != NULL; m = CMSG_NXTHDR(message, m)) {
@@ -191,13 +196,12 @@ static void take_files(struct connection *c, struct msghdr *message)
     }
 }
 
-/* 0: as much as there is room for, and sets c->ended; -errno: the client has gone. */
+/* Reads as much as there is room for, and sets c->ended at the end. -errno: the client has gone. */
 static int take_bytes(struct connection *c)
 {
     _Alignas(struct cmsghdr) char control[CMSG_SPACE(FILES_AT_ONCE * sizeof(int))];
     uint8_t bytes[READ_BYTES];
-    size_t length = evbuffer_get_length(c->input),
-           room = REQUEST_LINE_MAX + 2; /* beyond a line nothing is read ahead */
+    size_t length = evbuffer_get_length(c->input), room = REQUEST_LINE_MAX + 2; /* reads no more than a line ahead */
     struct iovec into = {bytes, length < room ? room - length : 0};
     if (into.iov_len > sizeof bytes) {
         into.iov_len = sizeof bytes;
@@ -226,7 +230,7 @@ static void on_readable(int fd, short what, void *context)
     }
     for (unsigned taken = 0; !c->over && !c->paused; taken++) {
         if (taken == CONTROL_BURST) {
-            listen_on(c, true); /* others first */
+            listen_on(c, true); /* other clients first */
             return;
         }
         if (unread(c) > CONTROL_PAUSE) {
@@ -244,7 +248,7 @@ static void on_readable(int fd, short what, void *context)
         say(c, -EMSGSIZE, "cut off: a request longer than 65536 bytes");
         wind_up(c);
     } else if (c->ended) {
-        wind_up(c); /* what was answered by now still goes out */
+        wind_up(c); /* answers that are written by now still go out */
     } else {
         listen_on(c, false);
     }
@@ -314,7 +318,7 @@ static void on_client(int listening, short what, void *context)
         int fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) {
             if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-                event_del(control->listener); /* or the loop would spin on it */
+                event_del(control->listener); /* otherwise the loop would spin on it */
                 event_add(control->again, &(struct timeval){1, 0});
             }
             return;
@@ -370,7 +374,8 @@ void control_close(struct control *control)
     while (!list_is_empty(&control->connections)) {
         struct connection *c = connection_at(list_first(&control->connections));
         request_port_leave(&c->port);
-        (void)evbuffer_write(bufferevent_get_output(c->io), bufferevent_getfd(c->io)); /* what goes without waiting */
+        /* as much as goes without waiting */
+        (void)evbuffer_write(bufferevent_get_output(c->io), bufferevent_getfd(c->io));
         hang_up(c);
     }
     if (control->listener != NULL) {

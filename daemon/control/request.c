@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/control/request.h"
 
+#include "base/check.h"
 #include "keyspace/torus.h"
 #include "message/answer_line.h"
 
@@ -18,6 +19,7 @@ struct request {
     struct message *row; /* NULL: none is begun */
     void (*cancel)(struct request *r, void *context);
     void *cancel_context;
+    bool *ended; /* while it is being cancelled: set when it ends */
 };
 
 static struct request *request_at(struct list_node *node)
@@ -51,17 +53,21 @@ void request_port_init(struct request_port *port)
 
 static void let_go(struct request *r)
 {
+    CHECK(r->port->count > 0);
     list_remove(&r->node);
     r->port->count--;
     r->port = NULL;
 }
 
-/* The request is heard by nobody; one that can be cancelled is gone afterwards. */
+/* Nobody hears the request any more. One that can be cancelled has ended when this returns. */
 static void abandon(struct request *r)
 {
+    bool ended = false;
     let_go(r);
     if (r->cancel != NULL) {
+        r->ended = &ended;
         r->cancel(r, r->cancel_context);
+        CHECK(ended); /* request_on_cancel() demands it: nobody would end the request later */
     }
 }
 
@@ -179,7 +185,7 @@ void request_take(struct request_port *port, const struct request_table *table, 
         rc = -EBUSY;
     }
     if (rc == 0 && find(port, r->line.id) != NULL) {
-        /* Under that id another answer is being written: this one may not have it. */
+        /* Another answer is being written under that id, which this request must not end. */
         r->line.has_id = false;
         snprintf(why, sizeof why, "a request with the id %lld is under way on this connection", (long long)r->line.id);
         rc = -EEXIST;
@@ -214,7 +220,7 @@ int request_file(struct request *r)
     return r->port != NULL && r->port->file != NULL ? r->port->file(r->port) : -1;
 }
 
-/* The row that fields go to; NULL when nobody listens. */
+/* The row that fields go to; NULL: nobody listens, or there is no memory. */
 static struct message *row_of(struct request *r)
 {
     if (r->row == NULL && r->port != NULL) {
@@ -291,6 +297,9 @@ static void finish(struct request *r, int rc, const char *error)
     if (r->port != NULL) {
         put_done(r->port, true, r->line.id, rc, error);
         let_go(r);
+    }
+    if (r->ended != NULL) {
+        *r->ended = true;
     }
     request_line_close(&r->line);
     free(r);

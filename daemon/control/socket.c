@@ -29,7 +29,7 @@ static int address_of(const char *path, const char *suffix, struct sockaddr_un *
     return length < 0 || (size_t)length >= sizeof out->sun_path ? -ENAMETOOLONG : 0;
 }
 
-/* 1: somebody listens. 0: nobody, or there is nothing. -errno: it cannot be told. */
+/* 1: somebody listens there. 0: nobody does, or there is nothing. -errno: it cannot be told. */
 static int is_alive(const struct sockaddr_un *address)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -64,7 +64,7 @@ static int check_place(const char *path, const struct sockaddr_un *address, char
             "name or socket",
             path, path);
     }
-    return 0; /* left behind by a daemon that died: ours to replace */
+    return 0; /* left behind by a daemon that died, so it may be replaced */
 }
 
 static int make_folders(const char *path, char why[static CONTROL_WHY])
@@ -81,7 +81,7 @@ static int make_folders(const char *path, char why[static CONTROL_WHY])
     return 0;
 }
 
-/* Before it has its name: nobody could connect with other rights. */
+/* This happens before the socket has its name, so that nobody can connect by other rights. */
 static int set_rights(const char *path, unsigned mode, const char *group, char why[static CONTROL_WHY])
 {
     if (group != NULL && group[0] != '\0') {
@@ -103,7 +103,7 @@ static int set_rights(const char *path, unsigned mode, const char *group, char w
     return 0;
 }
 
-/* fd is bound under the new name: gives it its rights and its place. */
+/* The socket is bound under the new name: gives it its rights, and its place. */
 static int settle(struct control_socket *s, const char *fresh, unsigned mode, const char *group,
                   char why[static CONTROL_WHY])
 {
@@ -140,7 +140,7 @@ int control_socket_open(struct control_socket *out, const char *path, unsigned m
     if (s.fd < 0) {
         return refuse(why, -errno, "no control socket: %s", strerror(errno));
     }
-    (void)unlink(fresh.sun_path); /* of one that died between its bind and its rename */
+    (void)unlink(fresh.sun_path); /* left by a daemon that died between bind and rename */
     if (bind(s.fd, (const struct sockaddr *)&fresh, sizeof fresh) < 0) {
         rc = refuse(why, -errno, "%s: %s", fresh.sun_path, strerror(errno));
         close(s.fd);

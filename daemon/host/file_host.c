@@ -140,7 +140,7 @@ static int local_read(void *context, struct files_file *f, uint64_t offset, uint
 
 /* ---- The folder -------------------------------------------------------------------------------------------------- */
 
-/* Gives its descriptor. The last one of its path is made when it is missing. */
+/* Gives the descriptor of the folder. The last part of its path is made when it is missing. */
 static int open_folder(const char *folder)
 {
     struct stat st;
@@ -163,7 +163,7 @@ static int open_folder(const char *folder)
     return fd;
 }
 
-/* What a finished file's mark says: its length, when it was changed last, its digest. */
+/* The mark of a finished file: its length, the time of its last change, and its digest. */
 static void mark_of(const struct stat *st, const uint8_t *digest, uint8_t out[static MARK_BYTES])
 {
     uint64_t words[2] = {(uint64_t)st->st_size, (uint64_t)ns_of(st->st_mtim)};
@@ -171,7 +171,10 @@ static void mark_of(const struct stat *st, const uint8_t *digest, uint8_t out[st
     memcpy(out + sizeof words, digest, FILES_DIGEST_BYTES);
 }
 
-/* Whoever may write a file may write its mark, its bytes and its times: of such a file a mark says nothing. */
+/*
+ * Is the file writable for nobody but us? Whoever may write a file may also write its mark, its bytes and its times,
+ * and then the mark proves nothing.
+ */
 static bool is_ours_alone(const struct stat *st)
 {
     return S_ISREG(st->st_mode) && st->st_uid == geteuid() && st->st_nlink == 1 && (st->st_mode & OTHERS_WRITE) == 0;
@@ -200,7 +203,7 @@ static int local_have(void *context, const char *folder, const char *name, uint6
     return has;
 }
 
-/* It is a file of ours alone, and nobody else has it: now it is locked. 1: it is empty; 0: it is not. */
+/* Locks the part, which must be a file of ours alone that nobody else has open. 1: it is empty; 0: it is not. */
 static int seize(int fd)
 {
     struct stat st;
@@ -216,7 +219,7 @@ static int seize(int fd)
     if (fstat(fd, &st) < 0) {
         return -errno;
     }
-    return st.st_nlink == 0 ? -EBUSY : st.st_size == 0; /* swept in between: the next time */
+    return st.st_nlink == 0 ? -EBUSY : st.st_size == 0; /* it was swept in between: try again later */
 }
 
 static int reserve(int fd, uint64_t bytes)
@@ -225,7 +228,7 @@ static int reserve(int fd, uint64_t bytes)
     do {
         rc = bytes > 0 && fallocate(fd, 0, 0, (off_t)bytes) < 0 ? -errno : 0;
     } while (rc == -EINTR);
-    return rc == -EOPNOTSUPP ? 0 : rc; /* a file system that makes no promises: writes will tell */
+    return rc == -EOPNOTSUPP ? 0 : rc; /* this file system cannot reserve room: writes will tell */
 }
 
 static int local_open(void *context, const char *folder, const char *part, uint64_t bytes, struct files_file **out)
@@ -239,7 +242,7 @@ static int local_open(void *context, const char *folder, const char *part, uint6
     int made = fd < 0 ? -errno : seize(fd);
     int rc = made < 0 ? made : reserve(fd, bytes);
     if (made >= 0 && rc < 0) {
-        (void)unlinkat(at, part, 0); /* what cannot be whole takes no room */
+        (void)unlinkat(at, part, 0); /* a file that cannot be completed takes no room */
     }
     if (rc < 0 && fd >= 0) {
         close(fd);
@@ -286,7 +289,7 @@ static int move(int at, const struct files_end *end)
     if (errno != EINVAL && errno != ENOSYS) {
         return -errno;
     }
-    /* A file system that cannot: a second name is refused where there is one. */
+    /* For a file system that cannot rename so: a second name is refused where there is one. */
     if (linkat(at, end->part, at, end->name, 0) < 0) {
         return -errno;
     }
@@ -297,7 +300,7 @@ static int move(int at, const struct files_end *end)
     return rc;
 }
 
-/* The mark and the mode are of the file when it is synced. */
+/* Gives the file its mark and its mode before it is synced. */
 static int dress(const struct files_file *f, const struct files_end *end)
 {
     uint8_t mark[MARK_BYTES];
@@ -306,7 +309,7 @@ static int dress(const struct files_file *f, const struct files_end *end)
         return -errno;
     }
     mark_of(&st, end->digest, mark);
-    (void)fsetxattr(f->fd, mark_name, mark, sizeof mark, 0); /* without it the file is only sent again in vain */
+    (void)fsetxattr(f->fd, mark_name, mark, sizeof mark, 0); /* without the mark, the file is only sent again in vain */
     return fchmod(f->fd, (mode_t)(end->mode & MODES)) < 0 || fsync(f->fd) < 0 ? -errno : 0;
 }
 
@@ -322,8 +325,8 @@ static int local_finish(void *context, const char *folder, struct files_file *f,
     if (rc < 0) {
         (void)fchmod(f->fd, PART_MODE); /* it stays a part, which its owner can open */
     } else {
-        rc = sync_folder(at) <
-             0; /* the file is under its name, and cannot be taken back: that would have to be synced too */
+        /* 1: the file has its name and cannot be taken back, for that would have to be synced too. */
+        rc = sync_folder(at) < 0 ? 1 : 0;
     }
     close(at);
     return rc;
@@ -396,7 +399,7 @@ static int local_drop(void *context, const char *folder, const char *name)
     return rc;
 }
 
-/* True when it is old and nobody has it open. */
+/* Is the part old, and open to nobody? */
 static bool is_stale(int at, const char *name, int64_t before_ns)
 {
     struct stat st;
@@ -404,7 +407,7 @@ static bool is_stale(int at, const char *name, int64_t before_ns)
     bool stale = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
                  ns_of(st.st_mtim) < before_ns && flock(fd, LOCK_EX | LOCK_NB) == 0 && unlinkat(at, name, 0) == 0;
     if (fd >= 0) {
-        close(fd); /* its lock goes with it: whoever opens the part now makes a new one */
+        close(fd); /* the lock goes with it, and whoever opens the part now makes a new one */
     }
     return stale;
 }
@@ -426,7 +429,7 @@ static int local_sweep(void *context, const char *folder, cw_span age)
     for (const struct dirent *e; (e = readdir(all)) != NULL;) {
         char name[FILE_BESIDE];
         size_t length = strlen(e->d_name);
-        bool half = length > 0 && e->d_name[length - 1] == '~'; /* of a store that died */
+        bool half = length > 0 && e->d_name[length - 1] == '~'; /* left by a write that was cut off */
         snprintf(name, sizeof name, "%.*s", (int)(length - half), e->d_name);
         count += file_label_is_part(name) && is_stale(at, e->d_name, ns_of(now) - age.ns);
     }

@@ -17,11 +17,11 @@
 
 static_assert(sizeof JOBS_SIGN_PREFIX == sizeof JOB_SEAL_PREFIX, "services/jobs and seal/ agree on what is signed");
 
-/* A job of the file, as its record. */
+/* A job of the job file, as a record. */
 struct local {
     cw_job job;
     size_t size;    /* of the record */
-    uint8_t *bytes; /* with the signature behind it when there is a key */
+    uint8_t *bytes; /* with the signature behind it, when there is a key */
 };
 
 struct job_host {
@@ -76,7 +76,7 @@ static int take_local(struct job_host *d, const struct jobfile_entry *e, const c
     size_t size;
     int rc = job_plan_record(&e->plan, &bytes, &size, why);
     if (rc < 0) {
-        return rc; /* jobfile_parse() has tried it: only memory can be wrong */
+        return rc; /* jobfile_parse() has accepted it, so only memory can be missing */
     }
     if (d->key != NULL && !e->sealed) {
         snprintf(why, sizeof why, "it is not signed, and there is an operator_key; cwctl job sign signs the file");

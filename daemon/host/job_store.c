@@ -46,7 +46,7 @@ static int check_folder(const struct job_store *s, char why[static JOB_STORE_WHY
     if (fstat(s->fd, &st) < 0) {
         return because(-errno, why, "%s: %s", s->folder, strerror(errno));
     }
-    bool give = st.st_uid == 0 && geteuid() == 0 && s->user != 0; /* root's so far, and we shall not be root */
+    bool give = st.st_uid == 0 && geteuid() == 0 && s->user != 0; /* it is root's so far, and we shall not stay root */
     if (give && fchown(s->fd, s->user, (gid_t)-1) < 0) {
         return because(-errno, why, "%s: cannot give it to the user: %s", s->folder, strerror(errno));
     }
@@ -110,7 +110,7 @@ static int write_all(int fd, const uint8_t *bytes, size_t size)
     return fsync(fd) < 0 ? -errno : 0;
 }
 
-/* Never through what somebody else has put there. */
+/* Does not follow what somebody else has put there (O_NOFOLLOW). */
 static int write_new(const struct job_store *s, const char *name, const uint8_t *bytes, size_t size)
 {
     if (unlinkat(s->fd, name, 0) < 0 && errno != ENOENT) {
@@ -156,7 +156,7 @@ int job_store_put(struct job_store *s, cw_job job, const uint8_t *bytes, size_t 
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
-/* The file's bytes, to be freed. */
+/* Gives the bytes of the file, to be freed. */
 static int read_file(const struct job_store *s, const char *name, uint8_t **bytes, size_t *size,
                      char why[static JOB_STORE_WHY])
 {

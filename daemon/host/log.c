@@ -14,7 +14,7 @@
 
 enum { KINDS = 64, TRUNCATED_ROOM = 8 };
 
-/* How often a message was written in this second, and how often it was not. */
+/* How often a message was written in this second, and how often it was left out. */
 struct kind {
     const char *message;
     int64_t second;
@@ -31,7 +31,7 @@ struct log {
     struct kind kind[KINDS];
 };
 
-/* A line that is being written; what does not fit is left out. */
+/* A line that is being put together; what does not fit is left out. */
 struct line {
     char text[LOG_LINE];
     size_t length;
@@ -213,7 +213,7 @@ static struct kind *kind_of(struct log *log, const char *message)
     return oldest;
 }
 
-/* False: it has been said often enough in this second. */
+/* False: the message was written often enough in this second. */
 static bool may_write(struct log *log, const char *message)
 {
     struct kind *kind = kind_of(log, message);

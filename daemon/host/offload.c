@@ -28,7 +28,7 @@ struct offload {
     pthread_mutex_t lock;
     pthread_cond_t more, quiet;
     struct jobs waiting, done;
-    unsigned under_way; /* waiting or run */
+    unsigned under_way; /* pieces of work that wait or run */
     bool ending;
     int fd;
     unsigned threads_most, threads;
@@ -55,7 +55,7 @@ static struct job *pop(struct jobs *jobs)
     return job;
 }
 
-/* With the lock held. */
+/* Called with the lock held. */
 static void finished(struct offload *o, struct job *job)
 {
     uint64_t one = 1;
@@ -71,8 +71,8 @@ static void finished(struct offload *o, struct job *job)
 static void *run(void *arg)
 {
     struct offload *o = arg;
-    privileges_take_time(); /* what is given away is not urgent */
-    privileges_have_none(); /* a service may give work away while it opens, before the daemon has given up its rights */
+    privileges_take_time(); /* offloaded work is not urgent */
+    privileges_have_none(); /* a service may offload work while it opens, before the daemon has given up its rights */
     pthread_mutex_lock(&o->lock);
     for (;;) {
         struct job *job;

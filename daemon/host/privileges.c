@@ -26,7 +26,7 @@ static int because(int rc, char why[static PRIVILEGES_WHY], const char *what)
     return rc;
 }
 
-/* Also the set that programs of ours could have, where we may say so. */
+/* Limits also the set that executed programs could have, where we may. */
 static capng_select_t reach(void)
 {
     return capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP) ? CAPNG_SELECT_BOTH : CAPNG_SELECT_CAPS;
@@ -92,7 +92,7 @@ int privileges_hurry(bool realtime)
     return sched_setscheduler(0, SCHED_RR, &lowest) < 0 ? -EACCES : 0;
 }
 
-/* Both calls are of the thread, not of the process (Linux). */
+/* Both calls change the calling thread, not the process (Linux). */
 void privileges_take_time(void)
 {
     if (sched_getscheduler(0) == SCHED_RR) {
@@ -103,12 +103,12 @@ void privileges_take_time(void)
     }
 }
 
-/* Not by libcap-ng, whose state is one for all threads. */
+/* Without libcap-ng, which keeps one state for all threads. */
 void privileges_have_none(void)
 {
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
     const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
-    (void)syscall(SYS_capset, &head, none); /* to have less is never refused */
+    (void)syscall(SYS_capset, &head, none); /* giving up rights is not refused */
 }
 
 int privileges_drop(const char *user, char why[static PRIVILEGES_WHY])

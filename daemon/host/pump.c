@@ -186,6 +186,7 @@ static unsigned collect(struct host *h)
     unsigned count = offload_collect(h->offload, done, COLLECT);
     for (unsigned i = 0; i < count; i++) {
         struct pump_server *s = done[i].owner;
+        CHECK(s->face.node != NULL); /* host_end_node() waits for all of its work */
         host_after(&s->face, node_offload_done(s->face.node, done[i].ticket, clock_now()));
     }
     return count;

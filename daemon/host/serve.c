@@ -151,6 +151,7 @@ void serve_forget(struct pump_link *l)
 
 static void hold(struct pump_link *l, struct cw_packet *p)
 {
+    CHECK(l->held_count < SHIM_BATCH);
     l->held[l->held_count] = p;
     l->out[l->held_count++] = (struct shim_frame){.bytes = p->data, .length = p->length};
     l->server->holding |= cw_links_of(l->link);
@@ -202,6 +203,7 @@ static struct cw_packet *finish(struct host *h, struct cw_packet *p)
 
 static void drop_first(struct pump_link *l, unsigned count)
 {
+    CHECK(count <= l->held_count);
     for (unsigned i = 0; i < count; i++) {
         pkt_release(l->held[i]);
     }

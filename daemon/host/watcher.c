@@ -19,7 +19,10 @@
 
 enum { TRIES = 5, PAUSE_US = 1000, END_TRIES = 200, KNOWN_FDS = 1024, STACK_BYTES = 16384 };
 
-/* In shared memory: odd while it is being written; who died then leaves no will for the link. */
+/*
+ * In shared memory. The number is odd while the will is being written: a daemon that dies then leaves no will for the
+ * link.
+ */
 struct will {
     _Atomic uint32_t version;
     uint32_t length;
@@ -28,17 +31,17 @@ struct will {
 
 struct watcher {
     struct will *will; /* CW_LINK_COUNT */
-    int pipe;          /* our end; closing it is dying */
+    int pipe;          /* our end of the pipe; the kernel closes it when we die */
     pid_t child;       /* 0: there is none */
     unsigned again;    /* watchers that were started since the first */
     struct shim *shim[CW_LINK_COUNT];
     void (*first)(void *context);
     void *context;
-    bool keep[KNOWN_FDS]; /* descriptors that were open before the first one, and that a later one keeps */
+    bool keep[KNOWN_FDS]; /* descriptors that were open before the first watcher, which later ones keep */
 };
 
 static const char fine = 'f', crashed = 'c';
-static atomic_int crash_pipe = -1; /* for the handler, which has no argument */
+static atomic_int crash_pipe = -1; /* for the signal handler, which has no argument */
 
 static void pause_for(long us)
 {
@@ -124,7 +127,7 @@ static void close_others(const struct watcher *w, int pipe)
     (void)close_range((unsigned)beyond + 1, UINT_MAX, 0);
 }
 
-/* Only what is safe in a child of a process with threads. */
+/* Calls only what is safe in the child of a process with threads. */
 static int start(struct watcher *w)
 {
     int ends[2];
@@ -206,7 +209,7 @@ pid_t watcher_process(const struct watcher *w)
     return w->child;
 }
 
-/* The handler has been reset by now, and the signal waits: it kills us, and dumps core, once this has returned. */
+/* The handler has been reset by now, and the signal is pending: once this returns, it kills us and dumps core. */
 static void on_crash(int number)
 {
     int pipe = atomic_load(&crash_pipe);
@@ -220,7 +223,7 @@ static void on_crash(int number)
 void watcher_on_crash(struct watcher *w)
 {
     static const int signals[] = {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGSYS};
-    static char stack[STACK_BYTES]; /* our own may be what overflowed */
+    static char stack[STACK_BYTES]; /* our own stack may be what overflowed */
     atomic_store(&crash_pipe, w->pipe);
     (void)sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {

@@ -50,7 +50,7 @@ static void add_text(void *context, const char *text)
     evbuffer_add(context, text, strlen(text));
 }
 
-/* Head and body; without the body for HEAD, whose length is told all the same. */
+/* Writes head and body; for HEAD without the body, whose length the head still tells. */
 static void answer(struct client *c, const char *status, const char *type, struct evbuffer *body, bool head_only)
 {
     struct evbuffer *out = bufferevent_get_output(c->stream);
@@ -110,7 +110,7 @@ static void serve_request(struct client *c, const char *line)
     }
 }
 
-/* A request has come when its empty line has; what stands between is not looked at. */
+/* A request is complete with its empty line; the header fields before that are ignored. */
 static void on_read(struct bufferevent *stream, void *context)
 {
     struct client *c = context;
@@ -177,7 +177,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
     bufferevent_enable(c->stream, EV_READ | EV_WRITE);
 }
 
-/* A number, as 127.0.0.1 or ::1. Gives its length; 0: it is none. */
+/* Reads an address in numbers, such as 127.0.0.1 or ::1. Gives its length; 0: it is none. */
 static socklen_t read_address(const char *host, uint16_t port, struct sockaddr_storage *out)
 {
     struct sockaddr_in *four = (struct sockaddr_in *)out;

@@ -122,15 +122,15 @@ static uint64_t taken(const struct host_server *s)
 }
 
 static const struct server_family server_families[] = {
-    {"servers_reachable", "gauge", "Servers in the committed view, this one too.", reachable},
+    {"servers_reachable", "gauge", "Servers in the committed view, including this one.", reachable},
     {"serving", "gauge", "1 while this server may deliver packets to keys.", serving},
     {"links_up", "gauge", "Links that are up at both ends.", links_up},
-    {"incarnation", "gauge", "Grows with every start.", incarnation},
-    {"packets_inside", "gauge", "Packets queued or held.", inside},
-    {"memory_bytes", "gauge", "Memory of the server itself, packets not counted.", memory},
+    {"incarnation", "gauge", "The incarnation of this server, which grows with every start.", incarnation},
+    {"packets_inside", "gauge", "Packets that are queued or held in this server.", inside},
+    {"memory_bytes", "gauge", "Bytes of memory of the server itself, without packets.", memory},
     {"packets_made", "counter", "Data packets that services of this server sent.", made},
     {"packets_delivered", "counter", "Data packets handed to a service here.", delivered},
-    {"packets_taken", "counter", "Data packets that a service they passed by took.", taken},
+    {"packets_taken", "counter", "Data packets that a service took on their way through this server.", taken},
 };
 
 static void put_server_family(struct host *h, const struct server_family *f, const struct metrics_out *out)
@@ -161,7 +161,10 @@ static void put_drops(struct host *h, const struct metrics_out *out)
     }
 }
 
-/* What services and links count: one family with the names as labels, since services make them as they like. */
+/*
+ * What services and links count is one family, with the names as labels, because each service makes its counters as it
+ * likes.
+ */
 struct counter_visit {
     const struct metrics_out *out;
     const char *server;
@@ -172,7 +175,7 @@ static void put_counter(void *context, const char *group, const char *name, uint
     const struct counter_visit *visit = context;
     char label[2][NAME];
     if (strcmp(group, "drop") == 0 || strcmp(group, "node") == 0) {
-        return; /* families of their own */
+        return; /* these groups have families of their own */
     }
     metrics_escape(group, label[0], NAME);
     metrics_escape(name, label[1], NAME);
@@ -227,7 +230,7 @@ static void put_histogram(void *context, const char *service, const char *name, 
 static void put_histograms(struct host *h, const struct metrics_out *out)
 {
     char text[TORUS_TEXT];
-    put_family(out, "service_seconds", "histogram", "How long things took, by service and kind.");
+    put_family(out, "service_seconds", "histogram", "How long what services do took, by service and kind.");
     put(out, "# UNIT cubeway_service_seconds seconds\n");
     for (unsigned i = 0; i < host_count(h); i++) {
         const struct host_server *s = host_server(h, i);
@@ -248,15 +251,18 @@ struct link_family {
 };
 
 static const struct link_family link_families[] = {
-    {"link_sent_frames", "Frames sent.", offsetof(struct shim_counters, tx_frames), false},
-    {"link_sent_bytes", "Bytes sent, behind the Ethernet header.", offsetof(struct shim_counters, tx_bytes), false},
-    {"link_received_frames", "Frames received.", offsetof(struct shim_counters, rx_frames), false},
-    {"link_received_bytes", "Bytes received, behind the Ethernet header.", offsetof(struct shim_counters, rx_bytes),
+    {"link_sent_frames", "Frames sent on the link.", offsetof(struct shim_counters, tx_frames), false},
+    {"link_sent_bytes", "Bytes sent on the link, without Ethernet headers.", offsetof(struct shim_counters, tx_bytes),
      false},
+    {"link_received_frames", "Frames received on the link.", offsetof(struct shim_counters, rx_frames), false},
+    {"link_received_bytes", "Bytes received on the link, without Ethernet headers.",
+     offsetof(struct shim_counters, rx_bytes), false},
     {"link_refused", "Frames that the system did not take at once.", offsetof(struct shim_counters, tx_refused), false},
-    {"link_errors", "Frames that the system lost in sending.", offsetof(struct shim_counters, tx_errors), false},
-    {"link_overruns", "Frames lost on arrival for want of room.", offsetof(struct shim_counters, rx_dropped), false},
-    {"link_strange", "Frames received that are not ours.", offsetof(struct shim_counters, rx_strange), false},
+    {"link_errors", "Frames that the system lost while sending.", offsetof(struct shim_counters, tx_errors), false},
+    {"link_overruns", "Frames lost on arrival because there was no room.", offsetof(struct shim_counters, rx_dropped),
+     false},
+    {"link_strange", "Frames received that do not belong to cubeway.", offsetof(struct shim_counters, rx_strange),
+     false},
     {"link_receive_failures", "Receptions that ended in an error.", offsetof(struct host_link_tally, failed), true},
 };
 
@@ -287,7 +293,9 @@ static void put_link_family(struct host *h, const struct link_family *f, const s
 
 void metrics_write(struct host *h, const struct metrics_out *out)
 {
-    put(out, "# TYPE cubeway_build info\n# HELP cubeway_build What runs.\ncubeway_build_info{version=\"%s\"} 1\n",
+    put(out,
+        "# TYPE cubeway_build info\n# HELP cubeway_build The version of the "
+        "daemon.\ncubeway_build_info{version=\"%s\"} 1\n",
         CW_VERSION);
     for (size_t i = 0; i < sizeof server_families / sizeof *server_families; i++) {
         put_server_family(h, &server_families[i], out);

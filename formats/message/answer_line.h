@@ -6,8 +6,8 @@
  *     {"id": 1, "row": {"link": "+x", "heard_ns": 1200000, "up": true}}
  *     {"id": 1, "done": true, "rc": 0}
  */
-#ifndef FORMATS_MESSAGE_ANSWER_LINE_H
-#define FORMATS_MESSAGE_ANSWER_LINE_H
+#ifndef MESSAGE_ANSWER_LINE_H
+#define MESSAGE_ANSWER_LINE_H
 
 #include "message/message.h"
 

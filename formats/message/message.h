@@ -11,8 +11,8 @@
  * made is NULL, which every function here allows: nothing is written to it and nothing is found in it. A field for
  * which there was no memory is missing.
  */
-#ifndef FORMATS_MESSAGE_MESSAGE_H
-#define FORMATS_MESSAGE_MESSAGE_H
+#ifndef MESSAGE_MESSAGE_H
+#define MESSAGE_MESSAGE_H
 
 #include "cubeway/types.h"
 

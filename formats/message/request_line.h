@@ -5,8 +5,8 @@
  *
  *     {"id": 1, "command": "ping", "server": "0,0,0", "args": ["1,2,0"], "options": {"count": 3}}
  */
-#ifndef FORMATS_MESSAGE_REQUEST_LINE_H
-#define FORMATS_MESSAGE_REQUEST_LINE_H
+#ifndef MESSAGE_REQUEST_LINE_H
+#define MESSAGE_REQUEST_LINE_H
 
 #include "cubeway/types.h"
 

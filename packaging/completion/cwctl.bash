@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# cwctl.bash - completion of cwctl for bash: commands, options, and what only the daemon knows (servers, services, daemons here). The
-# daemon is asked for at most half a second.
+# cwctl.bash - completion of cwctl for bash: commands, options, and what only the daemon knows (servers, services, and
+# the daemons of this machine). The daemon has half a second to answer.
 
 # The options that say which daemon is meant, as given so far.
 _cwctl_where()
@@ -31,9 +31,9 @@ _cwctl_plain()
     plain=()
     for ((i = 1; i < cword; i++)); do
         case ${words[i]} in
-            --socket | --node | --lab | --server | --timeout | --rounds | --count | --interval | --size | --lost-after | --dead | \
-                --job | --key | --cluster | --heirs | --name | --weight | --queue-packets | --queue-bytes | --drop | \
-                --to | --as | --mode) ((i++)) ;;
+            --socket | --node | --lab | --server | --timeout | --rounds | --count | --interval | --size | \
+                --lost-after | --dead | --job | --key | --cluster | --heirs | --name | --weight | --queue-packets | \
+                --queue-bytes | --drop | --to | --as | --mode) ((i++)) ;;
             -*) ;;
             *) plain+=("${words[i]}") ;;
         esac
@@ -52,7 +52,9 @@ _cwctl_values()
         services) echo 'load unload weight' ;;
         'services unload' | 'services weight' | service) _cwctl_field service services ;;
         job) cwctl complete commands | sed -n 's/^job //p' ;;
-        'job show' | 'job destroy' | 'job grant'* | 'job revoke'*) _cwctl_field name job list && _cwctl_field service services ;;
+        'job show' | 'job destroy' | 'job grant'* | 'job revoke'*)
+            _cwctl_field name job list && _cwctl_field service services
+            ;;
         'log level') echo 'error warn info debug' ;;
         key | config | log | file) cwctl complete commands | sed -n "s/^${plain[0]} //p" ;;
         help) cwctl complete commands ;;
@@ -82,12 +84,14 @@ _cwctl()
         --job) all=$(_cwctl_field service services) ;;
         --drop) all='tail oldest priority' ;;
         --to) all=$(echo all && _cwctl_field server servers) ;;
-        --timeout | --rounds | --lab | --count | --interval | --size | --lost-after | --heirs | --name | --weight | --queue-* | --as | --mode) return ;;
+        --timeout | --rounds | --lab | --count | --interval | --size | --lost-after | --heirs) return ;;
+        --name | --weight | --queue-* | --as | --mode) return ;;
         *)
             if [[ $cur == -* && ! $cur =~ ^-[xyz]?$ ]]; then
                 all="--socket --node --lab --server --json --watch --rounds --timeout --help --version
                     $(cwctl complete "${plain[@]}" 2>/dev/null)"
-            elif [[ ${plain[*]} == 'services load' || ${plain[*]} == 'file send' || ${plain[0]} == capture && ${#plain[@]} -eq 2 ]]; then
+            elif [[ ${plain[*]} == 'services load' || ${plain[*]} == 'file send' ||
+                ${plain[0]} == capture && ${#plain[@]} -eq 2 ]]; then
                 compopt -o filenames 2>/dev/null
                 mapfile -t COMPREPLY < <(compgen -f -- "$cur")
                 return

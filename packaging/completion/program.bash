@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# program.bash - completion of cwlab and cwsim for bash: commands and options, as their --help lists them, and files. Installed once under
-# each name.
+# program.bash - completion of cwlab and cwsim for bash: commands and options, as their --help lists them, and files. It
+# is installed once under each name.
 
 # The names below "Commands:" of --help.
 _cubeway_commands()

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * main.c - cwctl: finds the daemon, does one command, says how it went.
- */
+/* main.c - cwctl: finds the daemon, carries out one command, and says how it went. */
 #include "ctl/commands.h"
 #include "ctl/find.h"
 
@@ -29,7 +27,7 @@ static void listen_to_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* Where daemons have their sockets: the system's, and the user's own. */
+/* The folders of daemons' sockets: the system's folder, and the user's own. */
 static void fill_folders(struct find_wish *wish, char own[static 200])
 {
     const char *runtime = getenv("XDG_RUNTIME_DIR");
@@ -50,7 +48,7 @@ static void print_name(void *context, const char *name)
     fprintf(context, "%s\n", name);
 }
 
-/* For the shell's completion: the names of commands, options or daemons, a line each. */
+/* For the shell's completion: prints the names of commands, options or daemons, one on each line. */
 static int complete(const struct arguments *a, const struct find_wish *wish)
 {
     const char *what = a->words > 1 ? a->word[1] : "";
@@ -84,13 +82,13 @@ static int refuse_command(const char *word)
     return EXIT_USAGE;
 }
 
-/* "1": of a coordinate that the shell took apart. */
+/* "1": perhaps a part of a coordinate that the shell took apart. */
 static bool is_number(const char *word)
 {
     return word[0] != '\0' && strspn(word, "0123456789,") == strlen(word);
 }
 
-/* What people may have meant who gave too many words. */
+/* What may have been meant when there are too many words. */
 static const char *hint(const struct command *c, const struct arguments *a, int used)
 {
     for (int i = used; i + 1 < a->words; i++) {
@@ -104,7 +102,7 @@ static const char *hint(const struct command *c, const struct arguments *a, int 
                : "";
 }
 
-/* The words and options are those that the command takes. */
+/* Checks that the command takes these words and options. Gives the exit code. */
 static int check(const struct command *c, const struct arguments *a, int used)
 {
     for (int i = 0; i < a->options; i++) {
@@ -152,7 +150,7 @@ static int run(const struct command *c, const struct arguments *a, const struct 
     int code = call_run(&call);
     client_close(call.client);
     if (fflush(stdout) != 0 && code == EXIT_FINE) {
-        if (errno != EPIPE) { /* whoever reads may have seen enough, as head(1) */
+        if (errno != EPIPE) { /* a reader may have seen enough, as head(1) */
             fprintf(stderr, "cwctl: the answer could not be written: %s\n", strerror(errno));
         }
         code = EXIT_NO;

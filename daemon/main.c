@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - cubewayd: reads what is wanted, opens what that takes, gives up the rights it needs no more, runs. Only
- * composes.
+ * main.c - cubewayd: reads its configuration, opens all that the configuration asks for, gives up the rights that it no
+ * longer needs, and runs. It only composes.
  *
- * Order: configuration, stable storage, links (with rights), watcher, servers and services, operators' doors, no
- * rights, ready.
+ * The order is: configuration, stable storage, links (which take rights), watcher, servers and services, the control
+ * socket and the listeners; then the rights are given up, and the daemon is ready.
  */
 #include "boot/place.h"
 #include "commandline/options.h"
@@ -101,7 +101,7 @@ static void print_help(const struct option option[OPTIONS])
          "See cubewayd(8), cubewayd.conf(5); cwctl(1) talks to a running daemon.");
 }
 
-/* -1: go on; otherwise how to exit. */
+/* -1: go on; otherwise the exit code. */
 static int read_options(int argc, char **argv, struct wish *w)
 {
     static const struct option_traits traits[OPTIONS] = {[OPTIONS - 1] = {.letter = 'f'}};
@@ -148,7 +148,7 @@ static void print_warning(void *context, const char *text)
     fprintf(stderr, "cubewayd: %s: warning: %s\n", file, text);
 }
 
-/* What the start would find, beyond what stands in the file. Gives how to exit. */
+/* Looks for what only the start would find. Gives the exit code. */
 static int check_more(const struct wish *w, const struct daemon_config *config)
 {
     if (lint_services(config, print_mistake, NULL) < 0) {
@@ -207,8 +207,8 @@ struct daemon {
     struct log *log;
     struct state_file state_file;
     bool stored;  /* state_file is open */
-    bool dropped; /* privileges are */
-    bool looked;  /* for neighbours that have not come */
+    bool dropped; /* the rights were given up */
+    bool looked;  /* missing neighbours were logged */
     struct shim *shim[CW_LINK_COUNT];
     struct watcher *watcher;
     struct job_host *jobs;
@@ -233,7 +233,7 @@ static uint64_t clock_us(void)
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-/* A torus inside this process begins anew as a whole: nobody outside remembers its incarnations. */
+/* A torus inside this process begins anew as a whole, and nobody outside remembers its incarnations. */
 static bool open_state(struct daemon *d, uint64_t *incarnation)
 {
     char why[STATE_WHY];
@@ -260,15 +260,15 @@ static void drop_in_watcher(void *context)
 {
     struct daemon *d = context;
     char why[PRIVILEGES_WHY];
-    if (!d->dropped) { /* else it has none, and is a child of a process with threads */
+    if (!d->dropped) { /* else the watcher has no rights to drop, and was forked from a process with threads */
         (void)!privileges_drop(d->config.user, why);
     }
     if (d->stored) {
-        state_close(&d->state_file); /* its lock is the daemon's */
+        state_close(&d->state_file); /* the lock on it is the daemon's */
     }
 }
 
-/* The watcher of a daemon that has just died holds its interfaces for its last moment: that is waited for. */
+/* Waits while the watcher of a daemon that has just died still holds its interfaces. */
 static int open_shims(struct daemon *d, char why[static LINKS_WHY])
 {
     int rc = links_open_all(&d->config, d->shim, why);
@@ -298,7 +298,7 @@ static bool open_links(struct daemon *d)
     return true;
 }
 
-/* The coordinate is this server's for ever once this has returned 0 (CamCubeOS 3.1). */
+/* Once this has returned 0, the server keeps this coordinate for ever (CamCubeOS 3.1). */
 static int keep_place(void *context, const struct boot_place *place)
 {
     struct daemon *d = context;
@@ -351,14 +351,14 @@ static bool open_host(struct daemon *d, uint64_t incarnation)
     if (host_open(&d->host, &options, why) < 0) {
         return fail(d, "the server cannot be opened", why);
     }
-    memset(d->shim, 0, sizeof d->shim); /* they are the host's */
+    memset(d->shim, 0, sizeof d->shim); /* the host has taken them */
     if (host_load_configured(d->host, why) < 0) {
         return fail(d, "a service cannot be loaded", why);
     }
     return true;
 }
 
-/* The ways in for operators, collectors and memcached's clients. */
+/* The doors for operators, for collectors of metrics and for memcached's clients. */
 static bool open_doors(struct daemon *d)
 {
     char why[CONTROL_WHY];
@@ -413,7 +413,9 @@ static void log_warning(void *context, const char *text)
     LOG(d->log, CW_LOG_WARN, "the configuration leaves a link out", {"why", text});
 }
 
-/* Neighbours that start together come within a second or two: whoever is missing after this is worth a line, once. */
+/*
+ * Servers that start together find one another within two seconds: a neighbour that is still missing is logged, once.
+ */
 static void on_patience(void *context, struct host *h)
 {
     struct daemon *d = context;
@@ -437,7 +439,7 @@ static bool open_all(struct daemon *d)
 {
     char why[PRIVILEGES_WHY + STATE_WHY];
     uint64_t incarnation = 0;
-    /* With cables: a torus inside this process holds time instead (clock.h), and need not stand in anybody's way. */
+    /* Only with cables: a torus inside this process holds time instead (clock.h), and needs no priority. */
     bool hurry = d->config.place != CONFIG_WHOLE && d->config.priority != CONFIG_NORMAL;
     bool realtime = d->config.priority == CONFIG_REALTIME;
     if (hurry && privileges_hurry(realtime) < 0 && realtime) {

@@ -64,14 +64,14 @@ bool lines_more(const struct lines *w)
     return w->at < w->count;
 }
 
-bool word_is(const struct word *word, const char *text)
+bool lines_word_is(const struct word *word, const char *text)
 {
     return word->length == strlen(text) && memcmp(word->text, text, word->length) == 0;
 }
 
 bool lines_skip(struct lines *w, const char *word)
 {
-    if (!lines_more(w) || !word_is(&w->word[w->at], word)) {
+    if (!lines_more(w) || !lines_word_is(&w->word[w->at], word)) {
         return false;
     }
     w->at++;

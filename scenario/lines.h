@@ -49,7 +49,7 @@ bool lines_skip(struct lines *w, const char *word);
  * written.
  */
 CW_MUST_CHECK int lines_take(struct lines *w, char *out, size_t room);
-bool word_is(const struct word *word, const char *text);
+bool lines_word_is(const struct word *word, const char *text);
 
 /*
  * Writes that the next word is not what was expected, and gives -EINVAL. near: a word that was perhaps meant, or NULL.

@@ -51,7 +51,7 @@ size_t scenario_fault_count(void)
 static const struct fault_word *find(const struct word *word)
 {
     for (size_t i = 0; i < FAULT_WORDS; i++) {
-        if (word_is(word, fault_words[i].word)) {
+        if (lines_word_is(word, fault_words[i].word)) {
             return &fault_words[i];
         }
     }

@@ -128,7 +128,9 @@ struct shim {
 static inline int shim_send(struct shim *s, const struct shim_frame *frames, unsigned count)
 {
     CHECK(1 <= count && count <= SHIM_BATCH);
-    return s->ops->send(s, frames, count);
+    int taken = s->ops->send(s, frames, count);
+    CHECK(taken <= (int)count);
+    return taken;
 }
 
 /*
@@ -140,7 +142,12 @@ static inline int shim_send(struct shim *s, const struct shim_frame *frames, uns
 static inline int shim_receive(struct shim *s, struct shim_frame *frames, unsigned count)
 {
     CHECK(1 <= count && count <= SHIM_BATCH);
-    return s->ops->receive(s, frames, count);
+    int given = s->ops->receive(s, frames, count);
+    CHECK(given <= (int)count);
+    for (int i = 0; i < given; i++) {
+        CHECK_SLOW(1 <= frames[i].length && frames[i].length <= frames[i].room);
+    }
+    return given;
 }
 
 /* How many frames of mtu bytes send would take now; may be more than SHIM_BATCH. 0 without a carrier. */

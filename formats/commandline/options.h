@@ -60,8 +60,8 @@ struct options {
     size_t count;
     const struct option_traits *traits; /* traits[i] are those of option[i]; NULL: none has any */
     bool abbreviated; /* a name's beginning is enough where no other name begins so, as getopt_long() has it */
-    const char
-        *verbatim; /* after this word and one more, all words are taken as they are, with their dashes; or NULL */
+    /* After this word and one more, all words are taken as they are, with their dashes; NULL: never. */
+    const char *verbatim;
     /*
      * Called for each option in the order of argv, once its value is set; text is NULL for one without a value.
      * Gives 0, or -EINVAL after one line on `errors`. NULL: nothing is called.

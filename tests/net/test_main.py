@@ -22,7 +22,8 @@ class Main(net_kit.Case):
         self.assertIn("--help lists", self.cubewayd("--nonsense", code=2).stderr)
         self.assertIn("did you mean --user?", self.cubewayd("--usr", "me", code=2).stderr)
         self.assertIn("'word' is one word too many", self.cubewayd("word", code=2).stderr)
-        self.assertIn("expected error, warn", self.cubewayd("-c", self.file(WHOLE), "--log-level", "loud", code=2).stderr)
+        said = self.cubewayd("-c", self.file(WHOLE), "--log-level", "loud", code=2).stderr
+        self.assertIn("expected error, warn", said)
         self.assertIn("No such file", self.cubewayd("-c", "/nowhere/x.conf", code=2).stderr)
 
     def test_check_config(self):
@@ -37,17 +38,20 @@ class Main(net_kit.Case):
         self.assertIn("torus.dims", said)
 
     def test_check_config_looks_further(self):
-        part = 'torus { dims = "3x3x3"; coordinate = "0,0,0" } links { +x { shim = udp; local = "127.0.0.1:1"; remote = "127.0.0.1:2" } }\n'
+        part = ('torus { dims = "3x3x3"; coordinate = "0,0,0" } '
+                'links { +x { shim = udp; local = "127.0.0.1:1"; remote = "127.0.0.1:2" } }\n')
         done = self.cubewayd("--check-config", self.file(part))
         self.assertIn("warning: links.-x: not configured: there will be no link to +x of 2,0,0", done.stderr)
         self.assertTrue(done.stdout.endswith(": good, with 5 warnings\n"))
-        said = self.cubewayd("--check-config", self.file(WHOLE + 'service gone { file = "/nowhere/gone.so" }'), code=2).stderr
+        gone = self.file(WHOLE + 'service gone { file = "/nowhere/gone.so" }')
+        said = self.cubewayd("--check-config", gone, code=2).stderr
         self.assertIn('service "gone": /nowhere/gone.so', said)
         said = self.cubewayd("--check-config", self.file(WHOLE + "service ping { options { a = b } }")).stdout
         self.assertIn('options of service "ping" are checked when it starts', said)
 
     def test_links_that_are_missing(self):
-        part = 'torus { dims = "2x1x1"; coordinate = "0,0,0" } links { +x { shim = udp; local = "127.0.0.1:47001"; remote = "127.0.0.1:47002" } }'
+        part = ('torus { dims = "2x1x1"; coordinate = "0,0,0" } '
+                'links { +x { shim = udp; local = "127.0.0.1:47001"; remote = "127.0.0.1:47002" } }')
         daemon = self.daemon("part", part)
         daemon.wait_for("level=warn .*links.-x: not configured")
         daemon.wait_for('level=warn msg="no neighbour yet" server=0,0,0 links=\\+x ')

@@ -23,11 +23,11 @@ START_TEST(splits)
     char error[LINES_ERROR];
     struct lines w = open_text("# nothing\n\n  one\ttwo # three\r\nlast", error);
     ck_assert_int_eq(lines_line(&w), 1);
-    ck_assert(w.line == 3 && w.count == 2 && word_is(&w.word[0], "one") && word_is(&w.word[1], "two"));
+    ck_assert(w.line == 3 && w.count == 2 && lines_word_is(&w.word[0], "one") && lines_word_is(&w.word[1], "two"));
     ck_assert(lines_more(&w) && !lines_skip(&w, "two") && lines_skip(&w, "one") && lines_skip(&w, "two"));
     ck_assert(!lines_more(&w) && lines_done(&w) == 0);
     ck_assert_int_eq(lines_line(&w), 1);
-    ck_assert(w.line == 4 && word_is(&w.word[0], "last"));
+    ck_assert(w.line == 4 && lines_word_is(&w.word[0], "last"));
     ck_assert_int_eq(lines_done(&w), -EINVAL);
     ck_assert_str_eq(error, "f.txt:4: found 'last', expected the end of the line");
     ck_assert_int_eq(lines_line(&w), 0);

@@ -6,10 +6,10 @@
 #include "services/kvcache/root.h"
 
 #include "base/check.h"
-#include "services/kvcache/apply.h"
 #include "services/kvcache/authority.h"
 #include "services/kvcache/common.h"
-#include "services/kvcache/op.h"
+#include "services/kvcache/leaf/apply.h"
+#include "services/kvcache/leaf/op.h"
 #include "services/kvcache/reader.h"
 #include "services/kvcache/sweep.h"
 #include "services/kvcache/walk.h"

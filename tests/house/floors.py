@@ -8,7 +8,7 @@ LINKSTATE, CORE, BOOT, NMU, SHIM = "runtime/linkstate", "runtime/core", "runtime
 SERVICE_LIST, REPLY, TRANSPORT, SERVICE_JOBS = "services", "services/reply", "services/transport", "services/jobs"
 PING, BENCH, TRACE = "services/ping", "services/bench", "services/trace"
 KVCACHE, MULTICAST = "services/kvcache", "services/multicast"
-MEMCACHED = "services/kvcache/memcached"
+MEMCACHED, KVCACHE_LEAF = "services/kvcache/memcached", "services/kvcache/leaf"
 CAST, GROUP, FILE = "services/multicast/cast", "services/multicast/group", "services/multicast/file"
 SCENARIO, CAPTURE, CONF, SEAL, JOBFILE = "scenario", "formats/capture", "formats/conf", "formats/seal", "formats/jobfile"
 MESSAGE, COMMANDLINE = "formats/message", "formats/commandline"
@@ -17,7 +17,7 @@ DAEMON, CONFIG, CONTROL, HOST = "daemon", "daemon/config", "daemon/control", "da
 DAEMON_COMMANDS, LISTENERS = "daemon/commands", "daemon/listeners"
 
 GROUND = (CONTRACTS, KEYSPACE, BASE)
-SERVICES = (PING, BENCH, TRACE, SERVICE_JOBS, TRANSPORT, KVCACHE, MULTICAST)
+SERVICES = (PING, BENCH, TRACE, SERVICE_JOBS, TRANSPORT, KVCACHE_LEAF, KVCACHE, MULTICAST)
 NODE = (*GROUND, WIRE, LINKSTATE, CORE, NMU)
 ABOUT_HOST = (BOOT, SHIM, CONF, SEAL, JOBFILE, MESSAGE, CONFIG, CONTROL, HOST, *SERVICES, CAST, FILE, REPLY, SERVICE_LIST)
 
@@ -57,11 +57,12 @@ FOLDERS = (
     Folder(BENCH, 4, "services/bench", (*GROUND, REPLY, TRANSPORT), False),
     Folder(TRACE, 4, "services/trace", (*GROUND, REPLY, TRANSPORT), False),
     Folder(SERVICE_JOBS, 4, "services/jobs", (*GROUND, WIRE, NMU, REPLY), False),  # the one service that governs the NMU
-    Folder(KVCACHE, 4, "services/kvcache", (*GROUND, REPLY, TRANSPORT), False),
+    Folder(KVCACHE_LEAF, 4, KVCACHE_LEAF, (CONTRACTS, BASE), False),
+    Folder(KVCACHE, 4, "services/kvcache", (*GROUND, REPLY, TRANSPORT, KVCACHE_LEAF), False),
     Folder(CAST, 4, CAST, (*GROUND, REPLY), False),
     Folder(GROUP, 4, GROUP, (*GROUND, CAST, REPLY), False),
     Folder(FILE, 4, FILE, (*GROUND, CAST, REPLY), False),
-    Folder(MEMCACHED, 4, MEMCACHED, (*GROUND, REPLY, TRANSPORT, KVCACHE), False),
+    Folder(MEMCACHED, 4, MEMCACHED, (*GROUND, REPLY, TRANSPORT, KVCACHE_LEAF, KVCACHE), False),
     Folder(MULTICAST, 4, "services/multicast", (*GROUND, CAST, GROUP, FILE, REPLY), False),
     Folder(SERVICE_LIST, 4, "services", (*GROUND, WIRE, NMU, *SERVICES, CAST, REPLY), False),
     Folder(SCENARIO, 4, "scenario", (*NODE, COMMANDLINE), False),

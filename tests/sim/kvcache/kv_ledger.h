@@ -20,8 +20,11 @@ enum {
     KV_LEDGER_MAX = 600000,
     KV_RECORD_HEAD = 8,
     KV_RECORD_FILL_MAX = 65535,
-    KV_NUMBER_BITS =
-        60, /* of chance in what counters are set to, 2^60 and more; none wraps or stops at 0 by steps so much smaller */
+    /*
+     * Counters are set to 2^60 and more, with so many bits of chance; no step is large enough to wrap one or stop it at
+     * 0.
+     */
+    KV_NUMBER_BITS = 60,
     KV_DELTA_BITS = 47,
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The keys that are asked for most. */
-#include "services/kvcache/hot.h"
+#include "services/kvcache/leaf/hot.h"
 
 #include "suite.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/kvcache/apply.h"
+#include "services/kvcache/leaf/apply.h"
 
 static uint32_t seconds(cw_time now)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/kvcache/hot.h"
+#include "services/kvcache/leaf/hot.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /*
  * pump.c - frames to nodes and from nodes to wires: what runs once per hop.
  *
- * A frame that was pulled is one event, its arrival: when it leaves is known when it is given to the wire. Only a link
- * that somebody waits for while it is busy costs a second one, the poll.
+ * A frame that was pulled costs one event, its arrival: the wire says at once when it will leave. Only a busy link for
+ * which more frames wait costs a second event, the poll.
  */
 #include "simulator/world_internal.h"
 
@@ -76,7 +76,7 @@ static void flip_bits(struct cw_packet *frame, struct prng *random)
     }
 }
 
-/* What harm does to a frame. Takes it. */
+/* Takes a frame, and does to it what the wire's harm says. */
 static void send_harmed(struct world *w, cw_server s, cw_link link, struct cw_packet *frame,
                         const struct wire_flight *flight)
 {
@@ -150,8 +150,8 @@ static bool pull(struct world *w, cw_server s, struct sim_server *h, cw_link lin
 }
 
 /*
- * Links that are idle at one instant are asked in turns: always the same one first would make one path of all the
- * shortest ones. The first of the set behind the one that was given something last.
+ * Links that are idle at one instant are asked in turns (node.h says why). Returns the first link of the set behind the
+ * one that was given a frame last.
  */
 static cw_link next_turn(cw_links links, cw_link last)
 {
@@ -216,7 +216,7 @@ void pump_look(struct world *w, cw_server s)
     struct linkstate *ls = h->linkstate;
     uint64_t changes = w->oracle.changes;
     oracle_runs(&w->oracle, s, ls_incarnation(ls));
-    /* Who leaves delivers no key any more and is in nobody's O; packets still pass through it. */
+    /* A server that leaves delivers no key any more and is in no other server's O; packets still pass through it. */
     oracle_active(&w->oracle, s, ls_active(ls) && !h->leaving);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         oracle_claims(&w->oracle, s, link, ls_link_peer(ls, link));

@@ -11,7 +11,7 @@
 
 enum { STAMP_WORDS = 4 };
 
-/* A hash of what tells the packet apart; 0: it carries nothing of the kind. */
+/* A hash of the bytes by which packets of its job are told apart (world_stamps()); 0: there are none. */
 static uint64_t identify(const struct world *w, cw_server s, const struct cw_packet *p, cw_server source)
 {
     uint64_t words[STAMP_WORDS + 1] = {source};
@@ -89,7 +89,7 @@ static void on_log(void *context, const struct node *n, cw_level level, const ch
 
 struct node_watch seen_watch(struct world *w)
 {
-    /* Once per hop only if somebody listens. */
+    /* NODE_QUEUED comes once per hop: the node tells of it only if somebody listens. */
     unsigned deaf = w->watch.packet == NULL ? 1u << NODE_QUEUED : 0;
     return (struct node_watch){.context = w, .deaf = deaf, .packet = on_packet, .log = on_log};
 }

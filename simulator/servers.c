@@ -53,7 +53,7 @@ void servers_offload_done(struct world *w, cw_server s, struct beside *b)
     }
 }
 
-/* A server ends: its node wants all that was begun reported before (node.h). Takes the list. */
+/* Takes the list of work that runs beside a server which ends: its node wants all of it reported before (node.h). */
 static void end_offloads(struct world *w, struct sim_server *h, struct beside *first)
 {
     node_end_offloads(h->node);
@@ -103,7 +103,7 @@ int world_start(struct world *w, cw_server s)
     if (h->state != WORLD_DEAD) {
         return -EALREADY;
     }
-    /* What it wrote down, and the time of the boot as a clock of its own would tell it (semantics 4.6). */
+    /* Above what it wrote down, and above the time of its boot by its own clock (semantics 4.6). */
     uint64_t boot = (uint64_t)(w->now.ns / 1000) + 1;
     struct node_config config = w->config.node;
     config.self = torus_coord(&w->torus, s);
@@ -228,7 +228,7 @@ void servers_empty_card(struct world *w, cw_server s, enum world_loss cause)
     h->card_count = 0;
 }
 
-/* Ends the node, and keeps what it had counted up to its very end. */
+/* Ends the node, and adds what it has counted up to its very end to the world's totals. */
 static void close_node(struct world *w, struct node *n, cw_time local)
 {
     struct node_tally tally = node_close(n, local);

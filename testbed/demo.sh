@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# demo.sh - cubeway in one command: builds it, brings up 27 servers of a 3x3x3 torus on this machine, sends packets to a key, kills the
-# server that the key belongs to, and shows who takes over, what was lost, and that nothing was delivered wrongly.
+# demo.sh - cubeway in one command: builds it, brings up the 27 servers of a 3x3x3 torus on this machine, sends packets
+# to a key, kills the server that the key belongs to, and shows which server takes over, what was lost, and that nothing
+# was delivered wrongly.
 #
 #   testbed/demo.sh [--no-install] [--process]
 #
-# --no-install takes the packages that are there; --process puts all servers into one process, as it happens by itself where network
-# namespaces are refused (then no server can be killed, and the demonstration ends with keys). BUILD=FOLDER: where the programs are or
-# are built. Nothing is left behind but the build.
+# --no-install uses the packages that are installed. --process puts all servers into one process, which happens by
+# itself where network namespaces are refused (no server can be killed then, and the demonstration ends with keys).
+# BUILD=FOLDER: where the programs are, or are to be built. Nothing is left behind but the build.
 set -eu
 
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -55,7 +56,7 @@ finish() {
     exit "$code"
 }
 
-# ---- The programs -------------------------------------------------------------------------------------------------------------
+# ---- The programs ----------------------------------------------------------------------------------------------------
 
 if [ $install = yes ] && command -v apt-get >/dev/null; then
     packages=$(awk '$2 == "required" { print $1 }' "$top/tests/packages.txt")
@@ -74,16 +75,18 @@ if [ $install = yes ] && command -v apt-get >/dev/null; then
 fi
 if [ ! -x "$build/bin/cwlab" ] || [ -z "${BUILD:-}" ]; then
     say "Building" "cmake, preset release, the programs only: a minute or two"
-    (cd "$top" && cmake --preset release >/dev/null && cmake --build --preset release --target cubewayd cwctl cwlab cwsim witness)
+    (cd "$top" && cmake --preset release >/dev/null &&
+        cmake --build --preset release --target cubewayd cwctl cwlab cwsim witness)
 fi
 began=$(date +%s)
 trap finish EXIT INT TERM
 
-# ---- A torus ------------------------------------------------------------------------------------------------------------------
+# ---- A torus ---------------------------------------------------------------------------------------------------------
 
 say "27 servers" \
     "A 3x3x3 torus: every server has six cables, +x -x +y -y +z -z, to its neighbours, and there is no switch." \
-    "Each is a network namespace with a daemon of its own, cubewayd; a cable is a veth pair that carries Ethernet frames."
+    "Each is a network namespace with a daemon of its own, cubewayd; a cable is a veth pair that carries Ethernet" \
+    "frames."
 show cwlab up 3x3x3 --name "$lab" --driver "$driver"
 
 say "Everybody reaches everybody" \
@@ -91,8 +94,8 @@ say "Everybody reaches everybody" \
 show cwlab pingall --name "$lab"
 
 say "Keys" \
-    "Packets are sent to servers, or to keys. A key belongs to the first living server of an order that its bits decide." \
-    "Here is that order for the name 'hello': the root has the key now, the heirs take over in turn."
+    "Packets are sent to servers, or to keys. A key belongs to the first living server of an order that its bits" \
+    "decide. Here is that order for the name 'hello': the root has the key now, the heirs take over in turn."
 show cwlab ctl --name "$lab" 0,0,0 key explain hello --job witness
 root=$(cwlab ctl --name "$lab" 0,0,0 key explain hello --job witness | awk '$1 == "0" { print $2 }')
 sender=0,0,0
@@ -111,9 +114,9 @@ if [ "$(cwlab list --json | grep -A3 "\"$lab\"" | grep -c '"process"')" -gt 0 ];
         "Where network namespaces are allowed (root, or user namespaces) the demonstration goes on with that."
 else
     say "The root dies" \
-        "kill -9 of the daemon of $root, while packets are under way. A watcher says goodbye for it; its neighbours tell all" \
-        "others, and the heir delivers. (Without a goodbye it waits until nobody can think any more that the dead one lives:" \
-        "50 ms of silence, and 60 ms more. A key never has two owners.)"
+        "kill -9 of the daemon of $root, while packets are under way. A watcher says goodbye for it; its neighbours" \
+        "tell all others, and the heir delivers. (Without a goodbye the heir waits until no server can believe any" \
+        "more that the dead one lives: 50 ms of silence, and 60 ms more. A key never has two owners.)"
     show cwlab fail "$root" --name "$lab"
     sleep 1
     show cwlab ctl --name "$lab" "$sender" key explain hello --job witness
@@ -127,9 +130,9 @@ else
     sleep 0.3
 
     say "Was any packet delivered by a server that the key did not belong to?" \
-        "Every daemon wrote down what it delivered and when its links came and went. The judge applies the rule to each delivery:" \
-        "'misdelivered' must be 0. 'lost' is what was inside the dead server or on its cables; 'gap_worst_ms' is how long" \
-        "the stream stood still."
+        "Every daemon wrote down what it delivered and when its links came and went. The judge applies the rule to" \
+        "each delivery: 'misdelivered' must be 0. 'lost' is what was inside the dead server or on its cables;" \
+        "'gap_worst_ms' is how long the stream stood still."
 fi
 show cwlab judge --name "$lab" || true
 verdict=$(cwlab judge --name "$lab" --json | sed -n 's/^  "misdelivered": \([0-9]*\),$/\1/p')
@@ -141,4 +144,5 @@ trap - EXIT INT TERM
 [ "${judged:-0}" -gt 0 ] || { echo "FAILED: no packet was delivered, so none was judged"; exit 1; }
 [ "$verdict" = 0 ] || { echo "FAILED: $verdict packets were delivered wrongly"; exit 1; }
 printf '\nDone: 27 servers came up, routed by key, %s, and nothing was misdelivered (%s s).\n' \
-    "$([ "$driver" = process ] && echo 'in one process' || echo 'survived what was done to them')" "$(($(date +%s) - began))"
+    "$([ "$driver" = process ] && echo 'in one process' || echo 'survived what was done to them')" \
+    "$(($(date +%s) - began))"

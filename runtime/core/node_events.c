@@ -2,9 +2,9 @@
 /*
  * node_events.c - the view moved: services are told, what waits is routed anew, what was held is looked at again.
  *
- * Everything is derived by comparing what services were told with what is true now, so that no change is told twice or
- * lost, however many records one frame brought. It runs before anything acts on the new view, and before an
- * acknowledgement of it can leave (nothing leaves inside an entry): a cache has flushed before its server admits a
+ * Every event is derived by comparing what services were told with what is true now, so that no change is told twice or
+ * lost, however many records one frame brought. This runs before anything acts on the new view, and before an
+ * acknowledgement of it can leave (nothing leaves inside an entry): so a cache has flushed before its server admits a
  * newcomer (kvcache rule 6).
  */
 #include "core/node_internal.h"
@@ -56,7 +56,7 @@ static void tell_links(struct node *n, cw_links up)
     }
 }
 
-/* Routes anew all that waits; nothing queued is lost to a failure elsewhere. Upcalls wait until it is done. */
+/* Routes every queued packet anew, so that none is lost to a failure elsewhere. Upcalls wait until that is done. */
 static void sort_queues(struct node *n)
 {
     n->sorting = true;

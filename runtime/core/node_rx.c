@@ -41,7 +41,7 @@ static bool head_is_stored(const struct cw_packet *p)
 /* Takes p, whose bytes start at a data packet's head. */
 static void receive_packet(struct node *n, cw_link in, struct cw_packet *p)
 {
-    /* Services answer its source and index by it: nobody outside the torus has sent anything. */
+    /* Services answer to its source, and index tables by it; and no server outside the torus can have sent it. */
     if (!head_is_stored(p) || packet_decode(p->data, (size_t)p->length + p->pad, &p->head, &p->exts) != WIRE_OK ||
         !torus_holds(&n->torus, p->head.source)) {
         node_drop(n, p, CW_DROP_MALFORMED);
@@ -94,7 +94,7 @@ static void receive_data(struct node *n, cw_link in, struct cw_packet *frame, un
 
 enum { HAS_CONTROL = 1, HAS_DATA = 2 };
 
-/* Hears the control packets of a frame; says what it carries. */
+/* Gives the control packets of a frame to the link state; returns what else the frame carries. */
 static unsigned receive_control(struct node *n, cw_link in, const struct cw_packet *frame, struct frame_walk walk)
 {
     struct frame_slice slice;

@@ -13,7 +13,7 @@ enum {
     CONTROL_FRAME_MAX = 1500, /* control fits every device and does not make a data frame wait long */
 };
 
-/* Gives a frame of control packets, or NULL when there is nothing to say (or no memory: it is said later). */
+/* Gives a frame of control packets; NULL: there are none to send, or no memory, and they are sent later. */
 static struct cw_packet *pull_control(struct node *n, cw_link link)
 {
     uint32_t room = CONTROL_FRAME_MAX < n->config.mtu ? CONTROL_FRAME_MAX : n->config.mtu;
@@ -34,7 +34,7 @@ static struct cw_packet *pull_control(struct node *n, cw_link link)
     return frame;
 }
 
-/* What changes in a packet at the moment it leaves by a link. */
+/* Changes in a packet what changes at the moment it leaves by a link: hops, path and trace. */
 static void depart(struct node *n, cw_link link, struct cw_packet *p)
 {
     CHECK(packet_hop(p->data));
@@ -60,7 +60,7 @@ static void depart(struct node *n, cw_link link, struct cw_packet *p)
     n->forwarded++;
 }
 
-/* The next packet for the link out of a service's queue or its own, or NULL. */
+/* Gives the next packet for the link from a service's queue, or from the service's own queue; NULL: there is none. */
 static struct cw_packet *take_from(struct node *n, struct cw_svc *svc, cw_link link)
 {
     struct cw_packet *p = packetq_take(&svc->queue, link);
@@ -78,7 +78,7 @@ static struct cw_packet *take_from(struct node *n, struct cw_svc *svc, cw_link l
     return p;
 }
 
-/* The packet whose turn it is, or NULL; charged to its service. */
+/* Gives the packet whose turn it is, charged to its service; NULL: there is none. */
 static struct cw_packet *take_next(struct node *n, cw_link link, struct cw_svc **from)
 {
     struct fairq *turns = &n->link[link].turns;

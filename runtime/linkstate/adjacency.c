@@ -7,7 +7,7 @@ static const cw_span quiet = CW_SEC(60); /* without a flap: then recent flaps co
 
 enum { FLAPS_MAX = 31 };
 
-/* What is not in the table leaves everything as it is. ADJ_LEFT is a goodbye that is no flap. */
+/* An event that a state's row does not name changes nothing. ADJ_LEFT is a goodbye that counts as no flap. */
 static const struct step {
     uint8_t next; /* enum adjacency_state; ADJ_STAY: the same */
     uint8_t actions;
@@ -108,7 +108,7 @@ enum adjacency_event adjacency_judge(const struct adjacency *a, uint32_t session
     return a->state == ADJ_INIT && !same ? ADJ_REPLACED : ADJ_HEARD;
 }
 
-/* A tear-down after the link was announced: the rest before the next try doubles with each recent one. */
+/* Counts a flap, the end of an announced link: with each recent one the damping before the next try doubles. */
 static void flap(struct adjacency *a, const struct adjacency_timing *timing, cw_time now)
 {
     int64_t minutes = a->flaps == 0 ? 0 : cw_time_since(now, a->flapped).ns / quiet.ns;

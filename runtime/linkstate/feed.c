@@ -29,7 +29,7 @@ void feed_forgive(struct feed *d)
     d->unsent--;
 }
 
-/* Items to repeat, and new ones, both within the window. */
+/* There are items to repeat, or new ones, and the window has room. */
 bool feed_has_more(const struct feed *d)
 {
     uint32_t window = d->stalled ? FEED_PROBE : FEED_WINDOW;

@@ -17,7 +17,7 @@ cw_links linkstate_running(const struct linkstate *ls)
     return running;
 }
 
-/* A session number that no frame of the last session can be taken for. */
+/* Draws a session number such that no frame of the last session can be taken for one of the new. */
 static uint32_t fresh_session(struct linkstate *ls, uint32_t old)
 {
     uint32_t fresh;
@@ -61,7 +61,7 @@ void linkstate_step(struct linkstate *ls, cw_link link, enum adjacency_event eve
     }
 }
 
-/* Lets go of what all running streams have had acknowledged. */
+/* Drops the entries of the log that all running streams have had acknowledged. */
 static void trim(struct linkstate *ls)
 {
     uint64_t floor = ls->flood.end;
@@ -96,7 +96,7 @@ static bool cut_laggard(struct linkstate *ls)
     return true;
 }
 
-/* Appends an entry for those of the links that run; NULL when none does, or none is left that could be told. */
+/* Appends an entry for those of these links whose streams run. NULL: none runs, or those that did were cut off. */
 static struct flood_entry *append(struct linkstate *ls, enum flood_kind kind, cw_links links)
 {
     for (;;) {
@@ -122,7 +122,7 @@ static struct flood_entry *append(struct linkstate *ls, enum flood_kind kind, cw
     }
 }
 
-/* The mutant: a record that nobody was sent yet is replaced where it stands. */
+/* Mutant REPLACE_IN_PLACE: a record that was not sent to anybody yet is replaced where it stands in the log. */
 static bool replaced_in_place(struct linkstate *ls, cw_server origin, const struct record *record, cw_links links)
 {
     uint64_t position;

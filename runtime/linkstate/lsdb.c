@@ -24,7 +24,7 @@ void lsdb_init(struct lsdb *db, const struct torus *torus, const cw_server *neig
     }
 }
 
-/* Over the wire form, so that all machines agree. */
+/* The digest is over the bytes as on the wire, so that all machines agree. */
 static uint64_t digest_of_record(const struct record *record)
 {
     uint8_t bytes[RECORD_BYTES];
@@ -78,7 +78,7 @@ static void set_link(cw_links *masks, uint32_t *ends, cw_server a, cw_link link,
     *ends = on ? *ends + 2 : *ends - 2;
 }
 
-/* Both masks of one link from the two records; no record is a record without links. */
+/* Sets both masks of one link from the two records; where there is no record, it is as one without links. */
 static void judge_link(struct lsdb *db, cw_server a, cw_link link)
 {
     cw_server b = lsdb_neighbour(db, a, link);
@@ -91,7 +91,7 @@ static void judge_link(struct lsdb *db, cw_server a, cw_link link)
     set_link(db->opt, &db->opt_ends, a, link, b, opt);
 }
 
-/* The links of which the two records of one origin do not say the same: only these can change. */
+/* The links about which two records of one origin differ: only the masks of these can change. */
 static cw_links retold(const struct record *a, const struct record *b)
 {
     cw_links said = a->up | a->pending | b->up | b->pending;

@@ -12,7 +12,7 @@
 
 /* ---- Knowledge --------------------------------------------------------------------------------------------------- */
 
-/* What follows from a record at once; the rest follows from the views. */
+/* Does what follows from a record at once; the rest follows from the views. */
 static void note_change(struct linkstate *ls, const struct record *record, const struct lsdb_change *change)
 {
     views_applied(&ls->views, change);
@@ -26,7 +26,7 @@ static void note_change(struct linkstate *ls, const struct record *record, const
     ls->acks_due = true;
 }
 
-/* A record in our own name. True when it must be outbid: then all that was going on is over. */
+/* Judges a record in our own name that others brought. True: it was outbid, and all that was under way has ended. */
 static bool outbid(struct linkstate *ls, const struct record *theirs)
 {
     if (!lsdb_outbids(theirs, linkstate_own(ls))) {
@@ -93,7 +93,7 @@ void linkstate_apply(struct linkstate *ls, const struct record *records, uint32_
 
 /* ---- The own record ---------------------------------------------------------------------------------------------- */
 
-/* What our links are now, in the next version. */
+/* The next version of our record, which says what our links are now. */
 static struct record draw_record(const struct linkstate *ls)
 {
     struct record record = {
@@ -194,7 +194,7 @@ static bool is_listed_by_peer(const struct linkstate *ls, cw_link link, bool up)
            peer->neighbour[back] == (uint16_t)ls->incarnation;
 }
 
-/* The mutants: only one end asks, the other follows it. */
+/* Mutants FOLLOW_WITHOUT_ROUND and ONE_ROUND: only one end asks everybody, the other follows it. */
 static bool may_follow(struct linkstate *ls, cw_link link)
 {
     struct ls_link *l = &ls->links[link];
@@ -215,7 +215,7 @@ static bool is_admitted(struct linkstate *ls, cw_link link)
            admission_complete(&ls->admission, l->listed, views_optimistic(&ls->views), &ls->views.held);
 }
 
-/* What follows for the link; what only adds, only when a version of the record may be made now. */
+/* The event that follows for the link now. Events that only add need may_add: a version of the record may be made. */
 static enum adjacency_event decide(struct linkstate *ls, cw_link link, bool may_add)
 {
     const struct ls_link *l = &ls->links[link];
@@ -267,7 +267,7 @@ static void move_links(struct linkstate *ls)
     }
 }
 
-/* A pending link waits for a version of our record that was not made yet, and it is time for it. */
+/* True when a pending link waits for a version of our record that was not made yet, and it is time for that version. */
 static bool wants_round(struct linkstate *ls)
 {
     return linkstate_own(ls)->pending != CW_LINKS_NONE &&
@@ -275,7 +275,9 @@ static bool wants_round(struct linkstate *ls)
                                    &ls->views.held);
 }
 
-/* Links that are now up at both ends: the lease, the right to be active, and the end of waiting for the far end. */
+/*
+ * Does what follows from links that are up at both ends now: lease, right to be active, end of waiting for the far end.
+ */
 static void note_commits(struct linkstate *ls)
 {
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
@@ -290,7 +292,7 @@ static void note_commits(struct linkstate *ls)
 
 /* ---- Acks -------------------------------------------------------------------------------------------------------- */
 
-/* Whoever has a pending link wants to hear that we know it; those in our O, by the way that O's graph shows. */
+/* Sends the acks that servers with pending links want, to those in our O, by the way that O's graph shows. */
 static void give_acks(struct linkstate *ls)
 {
     const struct reach *owed = &ls->admission.owed;

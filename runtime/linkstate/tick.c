@@ -66,7 +66,7 @@ void linkstate_pass(struct linkstate *ls, cw_time now)
     }
 }
 
-/* What data frames proved of the neighbour goes where it is judged. */
+/* Moves the instant at which data frames heard the neighbour to where its silence is judged. */
 static void fold_heard(struct linkstate *ls, cw_link link)
 {
     struct adjacency *adj = &ls->links[link].adj;
@@ -137,7 +137,7 @@ bool ls_refresh(struct linkstate *ls, cw_time now)
     return true;
 }
 
-/* When ls_tx_links() will name the link though nothing happens. What is due by now it names already. */
+/* When ls_tx_links() will begin to name the link although nothing happens; what is due already is in it. */
 static cw_time tx_wake(const struct linkstate *ls, const struct ls_link *l)
 {
     if (l->adj.state == ADJ_NO_CARRIER || ls->parted) {
@@ -162,7 +162,7 @@ static cw_time judge_wake(const struct linkstate *ls, const struct ls_link *l)
     return l->feed.running ? cw_time_min(wake, feed_wake(&l->feed, ls->config.timers.retry)) : wake;
 }
 
-/* When something is due that is of no one link. */
+/* When something is due that belongs to no single link. */
 static cw_time own_wake(const struct linkstate *ls)
 {
     cw_time wake = cw_time_min(views_wake(&ls->views), cw_time_max(ls->refresh_at, ls->version_at));

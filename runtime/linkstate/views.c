@@ -64,7 +64,9 @@ void views_goodbye(struct views *v, cw_server s, uint64_t incarnation)
     }
 }
 
-/* Makes *set what the table reaches, without those who are leaving: they are passed through and own no key. */
+/*
+ * Makes *set the servers that the table reaches, except leaving ones: packets pass through those, and they own no key.
+ */
 static void members_of(const struct routes *r, const struct lsdb *db, struct reach *set)
 {
     routes_members(r, set);
@@ -95,7 +97,7 @@ static void touch_changes(struct views *v, const struct reach *before, const str
     }
 }
 
-/* C and the routes over it. True when C or its links changed. */
+/* Finds C and the routes over it. True when C or its links have changed. */
 static bool search_committed(struct views *v, const struct lsdb *db)
 {
     bool changed = false;
@@ -118,7 +120,7 @@ static bool search_committed(struct views *v, const struct lsdb *db)
     return changed;
 }
 
-/* The mutant's O: C, and what own pending links lead to. */
+/* Mutant NO_LOOKTHROUGH: O is C, and what this server's own pending links lead to. */
 static void see_own_pending_only(struct views *v, const struct lsdb *db, struct reach *set)
 {
     reach_copy(set, &v->committed);
@@ -135,7 +137,7 @@ static void see_own_pending_only(struct views *v, const struct lsdb *db, struct 
     }
 }
 
-/* Whom O's graph reaches; borrowed until the next search. */
+/* The servers that O's graph reaches; borrowed until the next search. */
 static const struct reach *search_optimistic(struct views *v, const struct lsdb *db)
 {
     bool current = v->pending && !v->opt_moved;
@@ -157,7 +159,7 @@ static const struct reach *search_optimistic(struct views *v, const struct lsdb 
     return &v->scratch;
 }
 
-/* O's graph has s now. Whatever it was before, member, held or unknown: no hold, and its incarnation of today. */
+/* O's graph reaches s now: whatever s was before, it is a member without a hold, in its incarnation of now. */
 static bool admit(struct views *v, const struct lsdb *db, cw_server s)
 {
     reach_remove(&v->held, s);

@@ -167,13 +167,13 @@ static int run(const struct program_command *self, int argc, char **argv)
     struct command_common common;
     struct report *r = NULL;
     struct option option[COMMAND_OPTIONS_MAX] = {
-        {"churn", OPTION_RATIO, &plan.failures, "R", "servers that fail a second, in the whole cluster", false},
-        {"down", OPTION_PPM, &plan.down_ppm, NULL, "of the servers are down, on average", false},
+        {"churn", OPTION_RATIO, &plan.failures, "R", "how many servers fail a second, in the whole cluster", false},
+        {"down", OPTION_PPM, &plan.down_ppm, NULL, "share of the servers that is down, on average", false},
         {"seconds", OPTION_RATIO, &seconds, "S", "simulated time that is measured", false},
-        {"rate", OPTION_COUNT, &plan.rate, "N", "packets to random keys, a second and server", false},
-        {"bytes", OPTION_SMALL, &plan.bytes, "BYTES", "of a packet; 0: a full frame", false},
-        {"settle", OPTION_SPAN, &plan.settle, NULL, "of churn before it is measured", false},
-        {"power", OPTION_FLAG, &plan.power, NULL, "hosts fail, not processes", false},
+        {"rate", OPTION_COUNT, &plan.rate, "N", "packets to random keys that each server sends a second", false},
+        {"bytes", OPTION_SMALL, &plan.bytes, "BYTES", "size of a packet; 0: a full frame", false},
+        {"settle", OPTION_SPAN, &plan.settle, NULL, "churn goes on for so long before measuring begins", false},
+        {"power", OPTION_FLAG, &plan.power, NULL, "whole machines fail, not only their processes", false},
     };
     command_common(&common, option + 7, (cw_dims){8, 8, 8}, "fast");
     int code = command_options(self, option, 7 + COMMAND_COMMON, argc, argv, NULL, &common);
@@ -202,11 +202,11 @@ const struct program_command command_churn = {
     .name = "churn",
     .summary = "servers fail and return while keys are used: nothing may be misdelivered",
     .words = "[--dims XxYxZ] [--churn R] [--down D%] [--seconds S] [--rate N] [options]",
-    .text = "Every server sends packets to random keys while servers fail, --churn of them a second on average,\n"
-            "and as many start again, so that --down of them are down on average (CamCubeOS 4.2.5, figure 5c;\n"
-            "what it calls the churn rate counts failures and returns: twice --churn). Each delivery is\n"
-            "judged by an oracle that knows the whole cluster: misdelivered must be 0. dropped_share is what\n"
-            "was lost for any reason; dropped_by_cause says why.",
+    .text = "Every server sends packets to random keys while servers fail, --churn of them a second on average, and\n"
+            "as many start again, so that the share --down of them is down on average (CamCubeOS 4.2.5, figure 5c,\n"
+            "whose churn rate counts failures and returns: twice --churn). An oracle that knows the whole cluster\n"
+            "judges each delivery: misdelivered must be 0. dropped_share is what was lost for any reason, and\n"
+            "dropped_by_cause says why.",
     .example = "  cwsim churn --dims 8x8x8 --churn 2 --down 10% --seconds 10 --rate 1000 --json\n"
                "  cwsim churn --dims 8x8x8 --churn 15 --timers default",
     .run = run,

@@ -164,11 +164,11 @@ static int run(const struct program_command *self, int argc, char **argv)
     struct command_common common;
     struct trial t;
     struct option option[COMMAND_OPTIONS_MAX] = {
-        {"rounds", OPTION_SMALL, &c.rounds, "N", "servers that die and come back, one after the other", false},
-        {"boot", OPTION_SPAN, &c.boot, NULL, "servers start within this; 0: all at once", false},
-        {"rest", OPTION_SPAN, &c.rest, NULL, "after each change", false},
-        {"rate", OPTION_COUNT, &c.rate, "N", "packets to random keys, a second and server", false},
-        {"power", OPTION_FLAG, &c.power, NULL, "hosts die, not processes", false},
+        {"rounds", OPTION_SMALL, &c.rounds, "N", "so many servers die and come back, one after the other", false},
+        {"boot", OPTION_SPAN, &c.boot, NULL, "servers start within this span; 0: all at once", false},
+        {"rest", OPTION_SPAN, &c.rest, NULL, "pause after each change", false},
+        {"rate", OPTION_COUNT, &c.rate, "N", "packets to random keys that each server sends a second", false},
+        {"power", OPTION_FLAG, &c.power, NULL, "whole machines die, not only their processes", false},
     };
     command_common(&common, option + 5, (cw_dims){8, 8, 8}, "default");
     int code = command_options(self, option, 5 + COMMAND_COMMON, argc, argv, NULL, &common);
@@ -203,10 +203,11 @@ const struct program_command command_converge = {
     .name = "converge",
     .summary = "how long until every view is right after a death, a birth and a cold start",
     .words = "[--dims XxYxZ] [--rounds N] [options]",
-    .text = "All servers start at once, and then die and come back one at a time. Times are from the event until\n"
-            "the committed view of every running server is exactly the component it is in, seen every 0.25 ms;\n"
-            "control traffic is given at rest, and what each change adds to it over the whole cluster; with --rate,\n"
-            "also how many packets each change costs.",
+    .text =
+        "All servers start at once, and then die and come back one at a time. Times are from the event until the\n"
+        "committed view of every running server is exactly the component it is in, looked at every 0.25 ms.\n"
+        "Control traffic is measured at rest, and what each change adds to it over the whole cluster; with --rate,\n"
+        "also how many packets each change costs.",
     .example = "  cwsim converge --dims 8x8x8 --rounds 50 --rate 1000\n"
                "  cwsim converge --dims 16x16x16 --rounds 3 --timers fast --json",
     .run = run,

@@ -172,11 +172,12 @@ static int run(const struct program_command *self, int argc, char **argv)
     const char *sizes = "100,1400,4000,8900", *weights = "1";
     struct command_common common;
     struct option option[COMMAND_OPTIONS_MAX] = {
-        {"services", OPTION_SMALL, &services, "N", "that want the link, 1 to 16", false},
-        {"sizes", OPTION_TEXT, &sizes, "N,N..", "bytes of their packets' payload, in turn", false},
-        {"weights", OPTION_TEXT, &weights, "N,N..", "their weights, in turn", false},
-        {"within", OPTION_RATIO, &within, "SHARE", "of its fair share each must get, else exit code 1", false},
-        {"warm", OPTION_SPAN, &f.warm, NULL, "queues fill before it is measured", false},
+        {"services", OPTION_SMALL, &services, "N", "so many services want the link, 1 to 16", false},
+        {"sizes", OPTION_TEXT, &sizes, "N,N..", "bytes of payload of the packets of each service, in turn", false},
+        {"weights", OPTION_TEXT, &weights, "N,N..", "weights of the services, in turn", false},
+        {"within", OPTION_RATIO, &within, "SHARE", "each must get its fair share to within this, else exit code 1",
+         false},
+        {"warm", OPTION_SPAN, &f.warm, NULL, "queues fill for so long before measuring begins", false},
         {"measure", OPTION_SPAN, &f.measure, NULL, "simulated time that is measured", false},
     };
     command_common(&common, option + 6, (cw_dims){2, 1, 1}, "default");

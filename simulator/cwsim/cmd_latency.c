@@ -230,11 +230,11 @@ static int run(const struct program_command *self, int argc, char **argv)
     bool testbed = false;
     struct command_common common;
     struct option option[COMMAND_OPTIONS_MAX] = {
-        {"loads", OPTION_TEXT, &loads, "L%,L%..", "offered loads, of the exact bound", false},
-        {"bytes", OPTION_SMALL, &l.bytes, "BYTES", "of a packet in its frame; 0: a full frame", false},
-        {"hops", OPTION_SMALL, &l.hops, "N", "round trips over 1 to so many links; 0: none", false},
+        {"loads", OPTION_TEXT, &loads, "L%,L%..", "offered loads, as shares of the exact bound", false},
+        {"bytes", OPTION_SMALL, &l.bytes, "BYTES", "size of a packet in its frame; 0: a full frame", false},
+        {"hops", OPTION_SMALL, &l.hops, "N", "measure round trips over 1 to so many links; 0: none", false},
         {"testbed", OPTION_FLAG, &testbed, NULL, "hosts as slow as the paper's: 49.7 us + 8.2 ns a byte", false},
-        {"warm", OPTION_SPAN, &l.warm, NULL, "queues fill before it is measured", false},
+        {"warm", OPTION_SPAN, &l.warm, NULL, "queues fill for so long before measuring begins", false},
         {"measure", OPTION_SPAN, &l.measure, NULL, "simulated time that is measured, for each load", false},
         {"out", OPTION_TEXT, &l.out, "DIR", "latency.csv, .json, .gp and .png go there", false},
     };
@@ -280,10 +280,10 @@ const struct program_command command_latency = {
     .name = "latency",
     .summary = "how long packets take, against the number of links and against load",
     .words = "[--dims XxYxZ] [--loads L%,L%..] [--hops N] [--out DIR] [options]",
-    .text = "round_trips: ping over 1 to --hops links in an idle cluster (CamCubeOS 4.2.2); --testbed adds what\n"
-            "the paper's hosts added. loads: an all-to-all at each load, one way; idle_us is what the same hops\n"
-            "take where nobody waits, and wait_per_hop_us what queues add; random_wait_us is what arrivals at\n"
-            "random on one link would wait (M/D/1): more than packets that come spaced, and choose their links.",
+    .text = "round_trips: ping over 1 to --hops links in an idle cluster (CamCubeOS 4.2.2); --testbed adds what the\n"
+            "paper's hosts added. loads: one way through an all-to-all, at each load. idle_us is what the same hops\n"
+            "take when no packet waits, and wait_per_hop_us what queues add; random_wait_us is what arrivals at\n"
+            "random on one link would wait (M/D/1). That is more, since packets here come spaced and choose links.",
     .example = "  cwsim latency --dims 8x8x8 --loads 10%,50%,90% --out latency\n"
                "  cwsim latency --dims 10x10x10 --hops 15 --testbed --mtu 1500 --loads 1%",
     .run = run,

@@ -273,11 +273,11 @@ static int run(const struct program_command *self, int argc, char **argv)
     cw_span churn = {0};
     bool is_quick = false, is_tiny = false, undrawn = false;
     struct option option[COMMAND_OPTIONS_MAX] = {
-        {"figures", OPTION_TEXT, &which, "5a,5b,5c", "which of them", false},
+        {"figures", OPTION_TEXT, &which, "5a,5b,5c", "which figures to measure", false},
         {"out", OPTION_TEXT, &p.out, "DIR", "where the files go", false},
-        {"quick", OPTION_FLAG, &is_quick, NULL, "a few points, short: minutes, not an hour", false},
-        {"time", OPTION_SPAN, &churn, NULL, "of 5c for each rate, instead of 60 s (quick: 2 s)", false},
-        {"no-plot", OPTION_FLAG, &undrawn, NULL, "do not call gnuplot; its scripts are written", false},
+        {"quick", OPTION_FLAG, &is_quick, NULL, "a few points, measured shortly: minutes, not an hour", false},
+        {"time", OPTION_SPAN, &churn, NULL, "simulated time of 5c for each rate, instead of 60 s (quick: 2 s)", false},
+        {"no-plot", OPTION_FLAG, &undrawn, NULL, "write gnuplot's scripts, but do not run it", false},
         {"tiny", OPTION_FLAG, &is_tiny, NULL, "for tests", true},
     };
     command_common(&common, option + 6, (cw_dims){8, 8, 8}, "fast");

@@ -16,12 +16,12 @@ static int run(const struct program_command *self, int argc, char **argv)
     const char *capture = NULL;
     bool json = false, quiet = false, log = false, show = false;
     const struct option option[] = {
-        {"servers-max", OPTION_SMALL, &servers_max, "N", "as swarm was told", false},
+        {"servers-max", OPTION_SMALL, &servers_max, "N", "as it was given to swarm", false},
         {"show", OPTION_FLAG, &show, NULL, "print the seed's scenario, and do not run it", false},
-        {"capture", OPTION_TEXT, &capture, "FILE", "pcapng of the links of server 0,0,0", false},
-        {"log", OPTION_FLAG, &log, NULL, "what servers log, and when they come and go", false},
+        {"capture", OPTION_TEXT, &capture, "FILE", "write the frames of server 0,0,0's links (pcapng)", false},
+        {"log", OPTION_FLAG, &log, NULL, "show what servers log, and when they come and go", false},
         {"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false},
-        {"quiet", OPTION_FLAG, &quiet, NULL, "no progress line on the terminal", false},
+        {"quiet", OPTION_FLAG, &quiet, NULL, "show no progress line on the terminal", false},
     };
     struct scenario s;
     struct command_common line;
@@ -65,8 +65,8 @@ const struct program_command command_replay = {
     .name = "replay",
     .summary = "one seed of swarm again, with all that can be seen of it",
     .words = "SEED [options]",
-    .text = "The run that a seed draws, exactly as swarm ran it: the same commit and seed give the same run, bit\n"
-            "for bit. --show prints it as a scenario, to be changed and run with `cwsim run`.",
+    .text = "Runs what a seed draws exactly as swarm ran it: the same commit and seed give the same run, bit for bit.\n"
+            "--show prints it as a scenario, to be changed and run with `cwsim run`.",
     .example = "  cwsim replay 4711 --log\n"
                "  cwsim replay 4711 --show >4711.txt",
     .run = run,

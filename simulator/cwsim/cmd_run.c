@@ -9,12 +9,13 @@ static int run(const struct program_command *self, int argc, char **argv)
     const char *capture = NULL;
     bool json = false, quiet = false, log = false, check = false;
     const struct option option[] = {
-        {"seed", OPTION_COUNT, &seed, "N", "instead of the scenario's; 0: the scenario's", false},
-        {"capture", OPTION_TEXT, &capture, "FILE", "pcapng of the links the scenario names, or of 0,0,0's", false},
-        {"log", OPTION_FLAG, &log, NULL, "what servers log, and when they come and go", false},
-        {"check", OPTION_FLAG, &check, NULL, "only read the scenario", false},
+        {"seed", OPTION_COUNT, &seed, "N", "use this seed; 0: the scenario's", false},
+        {"capture", OPTION_TEXT, &capture, "FILE", "write the frames of the scenario's links, or of 0,0,0's (pcapng)",
+         false},
+        {"log", OPTION_FLAG, &log, NULL, "show what servers log, and when they come and go", false},
+        {"check", OPTION_FLAG, &check, NULL, "read the scenario, and do not run it", false},
         {"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false},
-        {"quiet", OPTION_FLAG, &quiet, NULL, "no progress line on the terminal", false},
+        {"quiet", OPTION_FLAG, &quiet, NULL, "show no progress line on the terminal", false},
     };
     struct scenario s;
     char error[LINES_ERROR];

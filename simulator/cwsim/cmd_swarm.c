@@ -175,16 +175,16 @@ static int run(const struct program_command *self, int argc, char **argv)
     struct swarm w = {.servers_max = SERVERS_MAX, .jobs = 1, .seconds = RUN_SECONDS, .tries = SHRINK_TRIES, .out = "."};
     bool json = false;
     const struct option option[] = {
-        {"seeds", OPTION_RANGE, &seeds, NULL, "to run", false},
-        {"jobs", OPTION_SMALL, &w.jobs, "N", "at a time", false},
-        {"servers-max", OPTION_SMALL, &w.servers_max, "N", "in a cluster; part of what a seed means", false},
+        {"seeds", OPTION_RANGE, &seeds, NULL, "which seeds to run", false},
+        {"jobs", OPTION_SMALL, &w.jobs, "N", "so many runs at a time", false},
+        {"servers-max", OPTION_SMALL, &w.servers_max, "N", "so many servers at most; part of what a seed means", false},
         {"shrink", OPTION_FLAG, &w.shrink, NULL, "find the fewest servers and events that still fail", false},
-        {"tries", OPTION_SMALL, &w.tries, "N", "at most, in shrinking", false},
+        {"tries", OPTION_SMALL, &w.tries, "N", "so many tries at most to make a scenario smaller", false},
         {"out", OPTION_TEXT, &w.out, "DIR", "where shrunk scenarios go", false},
-        {"go-on", OPTION_FLAG, &w.go_on, NULL, "after a failure", false},
-        {"limit", OPTION_SMALL, &w.seconds, "SECONDS", "of wall clock a run may take", false},
+        {"go-on", OPTION_FLAG, &w.go_on, NULL, "go on after a failure", false},
+        {"limit", OPTION_SMALL, &w.seconds, "SECONDS", "wall clock that a run may take", false},
         {"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false},
-        {"quiet", OPTION_FLAG, &w.quiet, NULL, "no progress line on the terminal", false},
+        {"quiet", OPTION_FLAG, &w.quiet, NULL, "show no progress line on the terminal", false},
     };
     int code = command_options(self, option, sizeof option / sizeof *option, argc, argv, NULL, NULL);
     if (code != PROGRAM_GO) {
@@ -218,10 +218,10 @@ const struct program_command command_swarm = {
     .name = "swarm",
     .summary = "many seeds, each a cluster and faults of its own: what breaks?",
     .words = "[--seeds A..B] [--jobs N] [--shrink] [options]",
-    .text = "Each seed draws a cluster (shape, timers, limits, clocks), a load, and which kinds of faults happen\n"
-            "at all and how often; then everything heals and the cluster must become quiet. Every invariant is\n"
-            "checked all the time. Each run is a process of its own. A failure prints its seed, the commit and\n"
-            "the command that replays it; --shrink also writes the smallest scenario that fails alike.",
+    .text = "Each seed draws a cluster (shape, timers, limits, clocks), a load, which kinds of faults happen at all,\n"
+            "and how often. Then everything heals, and the cluster must become quiet. Every invariant is checked all\n"
+            "the time. Each run is a process of its own. A failure prints its seed, the commit and the command that\n"
+            "replays it; --shrink also writes the smallest scenario that fails in the same way.",
     .example = "  cwsim swarm --seeds 1..1000 --jobs 4\n"
                "  cwsim swarm --seeds 4711 --shrink",
     .run = run,

@@ -130,10 +130,11 @@ static int run(const struct program_command *self, int argc, char **argv)
     struct command_common common;
     struct report *r = NULL;
     struct option option[COMMAND_OPTIONS_MAX] = {
-        {"load", OPTION_PPM, &plan.load_ppm, NULL, "offered, of the exact bound", false},
-        {"fail", OPTION_PPM, &plan.fail_ppm, NULL, "of the servers are dead, drawn by the seed", false},
-        {"boot", OPTION_SPAN, &plan.boot, NULL, "servers start within this; 0: all at once, which is fastest", false},
-        {"warm", OPTION_SPAN, &plan.warm, NULL, "queues fill before it is measured", false},
+        {"load", OPTION_PPM, &plan.load_ppm, NULL, "offered load, as a share of the exact bound", false},
+        {"fail", OPTION_PPM, &plan.fail_ppm, NULL, "share of the servers that is dead, drawn by the seed", false},
+        {"boot", OPTION_SPAN, &plan.boot, NULL, "servers start within this span; 0: all at once, which is fastest",
+         false},
+        {"warm", OPTION_SPAN, &plan.warm, NULL, "queues fill for so long before measuring begins", false},
         {"measure", OPTION_SPAN, &plan.measure, NULL, "simulated time that is measured", false},
     };
     command_common(&common, option + 5, (cw_dims){3, 3, 3}, "default");
@@ -159,10 +160,9 @@ const struct program_command command_throughput = {
     .summary = "all servers send to all: what each receives, against the exact bound",
     .words = "[--dims XxYxZ] [--fail F%] [--load L%] [options]",
     .text = "Every server sends full frames to servers drawn at random, at --load of the exact bound\n"
-            "6 L (N-1) / (3 h N) (CamCubeOS 4.2.3, 4.2.4: figures 5a, 5b). achieved_gbps is the link time\n"
-            "that delivered packets take, for each running server: ratio = achieved / bound never\n"
-            "exceeds 1. With --fail, servers drawn by the seed are dead; the bound stays that of the\n"
-            "whole torus.",
+            "6 L (N-1) / (3 h N) (CamCubeOS 4.2.3, 4.2.4: figures 5a, 5b). achieved_gbps is the link time that\n"
+            "delivered packets take, for each running server; ratio = achieved / bound is at most 1. With --fail,\n"
+            "servers drawn by the seed are dead; the bound stays that of the whole torus.",
     .example = "  cwsim throughput --dims 8x8x8 --json\n"
                "  cwsim throughput --dims 8x8x8 --fail 20%",
     .run = run,

@@ -30,13 +30,13 @@ void command_common(struct command_common *common, struct option *option, cw_dim
         .dims = dims, .seed = 1, .link_rate = UINT64_C(1000000000), .mtu = 9000, .timers = timers};
     const struct option shared[COMMAND_COMMON] = {
         {"dims", OPTION_DIMS, &common->dims, NULL, "shape of the torus", false},
-        {"seed", OPTION_COUNT, &common->seed, NULL, "what chance is made from", false},
-        {"link-rate", OPTION_RATE, &common->link_rate, NULL, "of every link, each way", false},
-        {"mtu", OPTION_SMALL, &common->mtu, "BYTES", "of a frame behind its Ethernet header, 1500 to 9000", false},
+        {"seed", OPTION_COUNT, &common->seed, NULL, "from which all chance is drawn", false},
+        {"link-rate", OPTION_RATE, &common->link_rate, NULL, "rate of every link, in each direction", false},
+        {"mtu", OPTION_SMALL, &common->mtu, "BYTES", "size of a frame behind its Ethernet header, 1500 to 9000", false},
         {"timers", OPTION_TEXT, &common->timers, "fast|default", "hello 5 ms and dead 15 ms, or 10 ms and 50 ms",
          false},
         {"json", OPTION_FLAG, &common->json, NULL, "print JSON, not a table", false},
-        {"quiet", OPTION_FLAG, &common->quiet, NULL, "no progress line on the terminal", false},
+        {"quiet", OPTION_FLAG, &common->quiet, NULL, "show no progress line on the terminal", false},
     };
     memcpy(option, shared, sizeof shared);
 }

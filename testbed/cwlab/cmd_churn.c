@@ -49,11 +49,11 @@ static int run(const struct program_command *self, int argc, char **argv)
     struct churn c = {.self = self, .seed = 1, .between = CW_MS(1000), .down = CW_MS(500)};
     cw_span lasts = CW_MS(10000);
     const struct option option[] = {
-        {"name", OPTION_TEXT, &name, "LAB", "which one; not needed while there is only one", false},
-        {"for", OPTION_SPAN, &lasts, NULL, "how long", false},
-        {"every", OPTION_SPAN, &c.between, NULL, "from one failure to the next", false},
+        {"name", OPTION_TEXT, &name, "LAB", "which lab; not needed while there is only one", false},
+        {"for", OPTION_SPAN, &lasts, NULL, "for how long servers fail", false},
+        {"every", OPTION_SPAN, &c.between, NULL, "time from one failure to the next", false},
         {"down", OPTION_SPAN, &c.down, NULL, "how long a server stays dead; less than --every", false},
-        {"seed", OPTION_COUNT, &c.seed, NULL, "which servers", false},
+        {"seed", OPTION_COUNT, &c.seed, NULL, "from which the servers that fail are drawn", false},
         {"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false},
     };
     struct lab lab;
@@ -86,9 +86,9 @@ const struct program_command command_churn = {
     .name = "churn",
     .summary = "servers die and start again, one at a time, for a while",
     .words = "[options]",
-    .text = "Servers are drawn from the seed; half of them die with their watcher, half without. In the end all must "
-            "know all\n"
-            "again. cwlab run does the same under load, and judges every delivery.",
+    .text =
+        "Servers are drawn from the seed; half of them die together with their watcher, half without it. In the\n"
+        "end all servers must know each other again. cwlab run does the same under load, and judges every delivery.",
     .example = "  cwlab churn --for 30s --every 500ms --down 200ms",
     .run = run,
 };

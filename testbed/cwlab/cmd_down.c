@@ -74,7 +74,7 @@ static int run(const struct program_command *self, int argc, char **argv)
     const char *name = NULL;
     bool everything = false, quiet = false, yes = false;
     const struct option option[] = {
-        {"name", OPTION_TEXT, &name, "LAB", "which one; not needed while there is only one", false},
+        {"name", OPTION_TEXT, &name, "LAB", "which lab; not needed while there is only one", false},
         {"all", OPTION_FLAG, &everything, NULL, "every lab of this user, and what dead ones left", false},
         {"yes", OPTION_FLAG, &yes, NULL, "with --all: do not ask, where there are several, on a terminal", false},
         {"quiet", OPTION_FLAG, &quiet, NULL, "do not say which labs have ended", false},
@@ -103,8 +103,8 @@ const struct program_command command_down = {
     .name = "down",
     .summary = "end a lab: daemons in order, then everything",
     .words = "[--name LAB | --all [--yes]] [--quiet]",
-    .text = "Daemons get SIGTERM and two seconds to leave in order, then SIGKILL. Namespaces, links and files go with "
-            "them.",
+    .text = "Daemons get SIGTERM and two seconds to leave in good order, then SIGKILL. Namespaces, links and files\n"
+            "go with them.",
     .example = "  cwlab down\n"
                "  cwlab down --all --yes",
     .run = run,

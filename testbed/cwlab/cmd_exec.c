@@ -66,7 +66,7 @@ static int begin(const struct program_command *self, int argc, char **argv, stru
 {
     const char *name = NULL;
     const struct option option[] = {
-        {"name", OPTION_TEXT, &name, "LAB", "which lab, said before the server; not needed while there is only one",
+        {"name", OPTION_TEXT, &name, "LAB", "which lab, given before the server; not needed while there is only one",
          false},
     };
     int code = program_leading(self, option, 1, argc, argv, rest);
@@ -131,7 +131,7 @@ const struct program_command command_shell = {
     .name = "shell",
     .summary = "a shell in a server's network namespace",
     .words = "[--name LAB] SERVER",
-    .text = "$SHELL, or /bin/sh.",
+    .text = "Runs $SHELL, or /bin/sh where that is not set.",
     .example = "  cwlab shell 0,0,0",
     .run = shell,
 };
@@ -233,7 +233,7 @@ const struct program_command command_ctl = {
     .name = "ctl",
     .summary = "cwctl for a server's daemon",
     .words = "[--name LAB] SERVER WORDS...",
-    .text = "All that cwctl can do; cwctl --help lists it. The exit code is cwctl's.",
+    .text = "Takes all commands of cwctl; cwctl --help lists them. The exit code is cwctl's.",
     .example = "  cwlab ctl 0,0,0 links\n"
                "  cwlab ctl 0,0,0 ping 2,2,2 --count 5\n"
                "  cwlab ctl 0,0,0 key explain hello",
@@ -266,7 +266,8 @@ const struct program_command command_capture = {
     .name = "capture",
     .summary = "write the frames of a link to a file (pcapng), both ways, until a key ends it",
     .words = "[--name LAB] SERVER LINK FILE [--count N]",
-    .text = "As the daemon sends and receives them. Wireshark reads them with tools/wireshark/cubeway.lua.",
+    .text = "The frames are as the daemon sends and receives them. Wireshark reads them with\n"
+            "tools/wireshark/cubeway.lua.",
     .example = "  cwlab capture 0,0,0 +x link.pcapng --count 100\n"
                "  tshark -X lua_script:tools/wireshark/cubeway.lua -r link.pcapng",
     .run = capture,

@@ -23,8 +23,8 @@ static int begin(struct fault *f, const struct program_command *self, int argc, 
     *f = (struct fault){.self = self};
     struct option option[SHARED + 2] = {
         {"name", OPTION_TEXT, &f->name, "LAB", "which lab; not needed while there is only one", false},
-        {"json", OPTION_FLAG, &f->json, NULL, "say what was done in JSON, on standard output", false},
-        {"quiet", OPTION_FLAG, &f->quiet, NULL, "do not say what was done", false},
+        {"json", OPTION_FLAG, &f->json, NULL, "report what was done in JSON, on standard output", false},
+        {"quiet", OPTION_FLAG, &f->quiet, NULL, "do not report what was done", false},
     };
     if (more_count > 0) {
         memcpy(option + SHARED, more, more_count * sizeof *more);
@@ -65,8 +65,8 @@ static int fail(const struct program_command *self, int argc, char **argv)
 {
     bool whole = false, power = false;
     const struct option option[] = {
-        {"whole", OPTION_FLAG, &whole, NULL, "no process of it is left to say goodbye to its neighbours", false},
-        {"power", OPTION_FLAG, &power, NULL, "the host dies: its links lose carrier, too", false},
+        {"whole", OPTION_FLAG, &whole, NULL, "kill its watcher, too: nobody says goodbye to its neighbours", false},
+        {"power", OPTION_FLAG, &power, NULL, "its machine dies: its links lose carrier, too", false},
     };
     struct fault f;
     char done[SAID];
@@ -88,9 +88,8 @@ const struct program_command command_fail = {
     .name = "fail",
     .summary = "kill -9 a server's daemon",
     .words = "SERVER [--whole | --power]",
-    .text = "The daemon gets SIGKILL. Its watcher then tells the neighbours, so that they need not wait for silence; "
-            "with --whole\n"
-            "the watcher dies too, with --power the server's links go dark as well.",
+    .text = "The daemon gets SIGKILL. Its watcher then tells the neighbours, so that they need not wait for silence.\n"
+            "With --whole the watcher dies too; with --power the server's links lose carrier as well.",
     .example = "  cwlab fail 1,0,2\n"
                "  cwlab restore 1,0,2",
     .run = fail,
@@ -114,7 +113,7 @@ const struct program_command command_restore = {
     .name = "restore",
     .summary = "start a server's daemon again",
     .words = "SERVER",
-    .text = "With the same configuration and stable storage, and its links up.",
+    .text = "The daemon starts with the same configuration and stable storage, and its links are up.",
     .example = "  cwlab restore 1,0,2",
     .run = plain,
 };
@@ -158,7 +157,7 @@ const struct program_command command_pause = {
     .name = "pause",
     .summary = "stop a server's daemon for some milliseconds (SIGSTOP), as if its machine were too busy",
     .words = "SERVER MS",
-    .text = "It goes on by itself, as if nothing had been: a test of whether it notices. Returns at once.",
+    .text = "The daemon goes on by itself, and must notice that it was stopped. Returns at once.",
     .example = "  cwlab pause 1,0,2 80\n"
                "  cwlab pause 1,0,2 2s",
     .run = pause_one,
@@ -217,9 +216,9 @@ const struct program_command command_loss = {
     .name = "loss",
     .summary = "frames that a server sends on a link are lost, and nobody is told",
     .words = "SERVER LINK SHARE|all|none",
-    .text = "One direction of one cable. All of the frames (a cable that works one way only) can be lost by anybody; a "
-            "share of\n"
-            "them needs root of the machine, since the kernel then runs a program on the packet's way.",
+    .text = "This concerns one direction of one cable. Every user may let all of its frames be lost (a cable that\n"
+            "works one way only); to lose a share of them needs root of the machine, since the kernel then runs a\n"
+            "program on the packets' way.",
     .example = "  cwlab loss 0,0,0 +x all\n"
                "  cwlab loss 0,0,0 +x 5%\n"
                "  cwlab loss 0,0,0 +x none",

@@ -57,9 +57,9 @@ static int run(const struct program_command *self, int argc, char **argv)
     bool json = false, cut = false;
     cw_span last = {0};
     const struct option option[] = {
-        {"name", OPTION_TEXT, &name, "LAB", "which one; not needed while there is only one", false},
+        {"name", OPTION_TEXT, &name, "LAB", "which lab; not needed while there is only one", false},
         {"cut", OPTION_FLAG, &cut, NULL, "cables were taken out: a server may rightly have been alone", false},
-        {"last", OPTION_SPAN, &last, NULL, "look at so long before now only", false},
+        {"last", OPTION_SPAN, &last, NULL, "judge only what happened in this time before now", false},
         {"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false},
     };
     struct lab lab;
@@ -102,13 +102,11 @@ const struct program_command command_judge = {
     .name = "judge",
     .summary = "was every key packet delivered at the right server? and what became of the streams",
     .words = "[options]",
-    .text = "Every daemon of a lab runs a witness: a service that writes down when its links come and go and which key "
-            "packets are\n"
-            "delivered. delivered and judged are of every key packet until now; streams and receivers leave out the "
-            "last 200 ms,\n"
-            "of which trails may have one half only. From that the same rule as the simulator's is applied to every "
-            "delivery. Streams are made with\n"
-            "'cwlab ctl SERVER service witness stream KEY rate=1000', and end with '... stop'.",
+    .text = "Every daemon of a lab runs a witness: a service that writes down when its server's links come and go,\n"
+            "and which key packets are delivered. By that, the rule that the simulator uses is applied to every\n"
+            "delivery. delivered and judged count every key packet until now; streams and receivers leave out the\n"
+            "last 200 ms, of which trails may hold one half only. A stream begins with\n"
+            "'cwlab ctl SERVER service witness stream KEY rate=1000', and ends with '... stop'.",
     .example = "  cwlab ctl 0,0,0 service witness stream hello rate=1000\n"
                "  cwlab fail 1,0,2; sleep 1; cwlab ctl 0,0,0 service witness stop\n"
                "  cwlab judge",

@@ -73,8 +73,8 @@ static int run(const struct program_command *self, int argc, char **argv)
     bool json = false, rows = false;
     uint32_t sample = 0;
     const struct option option[] = {
-        {"name", OPTION_TEXT, &name, "LAB", "which one; not needed while there is only one", false},
-        {"rows", OPTION_FLAG, &rows, NULL, "a row for each server", false},
+        {"name", OPTION_TEXT, &name, "LAB", "which lab; not needed while there is only one", false},
+        {"rows", OPTION_FLAG, &rows, NULL, "print a row for each server", false},
         {"sample", OPTION_SMALL, &sample, "N", "so many servers ping all others; 0: all do", false},
         {"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false},
     };
@@ -127,10 +127,9 @@ const struct program_command command_pingall = {
     .name = "pingall",
     .summary = "every server pings every other; says what was lost and how long it took",
     .words = "[options]",
-    .text = "By the ping service of each daemon, one server after the other. Exit code 0 when every pair answered; a "
-            "pair of "
-            "which\n"
-            "one is out of the other's reach, or dead, did not. --sample asks so many servers only, evenly spread.",
+    .text = "Uses the ping service of each daemon, one server after the other. Exit code 0: every pair answered. A\n"
+            "server that is dead, or out of reach of the other, does not answer. --sample asks only so many servers,\n"
+            "evenly spread.",
     .example = "  cwlab pingall\n"
                "  cwlab pingall --rows --json",
     .run = run,

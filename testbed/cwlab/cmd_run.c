@@ -181,10 +181,11 @@ static int run(const struct program_command *self, int argc, char **argv)
         {"driver", OPTION_TEXT, &wish.driver, "netns|process", "a namespace for each server, or all in one process",
          false},
         {"shim", OPTION_TEXT, &wish.shim, "raw|pcap|udp", "how daemons reach their links", false},
-        {"unshaped", OPTION_FLAG, &wish.unshaped, NULL, "links as fast as they go, not at the scenario's rate", false},
+        {"unshaped", OPTION_FLAG, &wish.unshaped, NULL, "leave links as fast as they are, not at the scenario's rate",
+         false},
         {"hasty", OPTION_FLAG, &wish.hasty, NULL,
          "the scenario's timers, also when they are faster than the default ones", false},
-        {"alone", OPTION_FLAG, &wish.alone, NULL, "no comparison with the simulator", false},
+        {"alone", OPTION_FLAG, &wish.alone, NULL, "do not compare with the simulator", false},
         {"json", OPTION_FLAG, &wish.json, NULL, "print JSON, not a table", false},
     };
     struct option_words words;
@@ -216,15 +217,12 @@ const struct program_command command_run = {
     .name = "run",
     .summary = "a scenario file on real daemons: the same file, checks and numbers as cwsim run, and both side by side",
     .words = "SCENARIO [options]",
-    .text = "Brings up a lab of its own, lets happen what the scenario says, judges every delivery of a key packet, "
-            "looks at the\n"
-            "scenario's expectations, and compares with what the simulator makes of the same file, within bounds that "
-            "are shown.\n"
-            "kill is SIGKILL, pause SIGSTOP, cut and partition lose all frames (or carrier, when the scenario has "
-            "one). Faults need\n"
-            "--driver netns, where each server is a process. Clocks that run off, frames that come twice, late or "
-            "corrupted,\n"
-            "and 'workload all' are for the simulator: it says so.",
+    .text = "Brings up a lab of its own, does what the scenario says, judges every delivery of a key packet, checks\n"
+            "the scenario's expectations, and compares the outcome with what the simulator makes of the same file,\n"
+            "within bounds that are shown. kill is SIGKILL, pause is SIGSTOP; cut and partition lose all frames (or\n"
+            "carrier, when the scenario sets carrier). Faults need --driver netns, where each server is a process of\n"
+            "its own. Clocks that run off, frames that come twice, late or corrupted, and 'workload all' are for the\n"
+            "simulator only, and are refused.",
     .example = "  cwlab run testbed/scenarios/kill-root.txt\n"
                "  cwlab run testbed/scenarios/calm.txt --driver process",
     .run = run,

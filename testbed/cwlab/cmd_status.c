@@ -117,7 +117,7 @@ static int run(const struct program_command *self, int argc, char **argv)
     const char *name = NULL;
     bool json = false;
     const struct option option[] = {
-        {"name", OPTION_TEXT, &name, "LAB", "which one; not needed while there is only one", false},
+        {"name", OPTION_TEXT, &name, "LAB", "which lab; not needed while there is only one", false},
         {"json", OPTION_FLAG, &json, NULL, "print JSON, not a table", false},
     };
     struct option_words words;
@@ -167,12 +167,10 @@ const struct program_command command_status = {
     .name = "status",
     .summary = "a lab and its daemons: state, process, how many servers each reaches, memory",
     .words = "[SERVER] [options]",
-    .text =
-        "One row for each daemon: running, paused or dead; its process as the machine numbers it; how often it was "
-        "started\n"
-        "and how its last process ended; what its node says of itself. Memory is what is its own, shared pages apart.\n"
-        "know_all counts those who reach all servers whose daemons run. What is wrong is said in words behind it,\n"
-        "and the exit code is 1 then.",
+    .text = "Prints a row for each daemon: running, paused or dead; its process as the machine numbers it; how often\n"
+            "it was started and how its last process ended; and what its node says of itself. Memory is the daemon's\n"
+            "own, without shared pages. know_all counts the daemons that reach all servers whose daemons run. What is\n"
+            "wrong is explained below the rows, and the exit code is 1 then.",
     .example = "  cwlab status\n"
                "  cwlab status 1,0,2 --json",
     .run = run,
@@ -227,9 +225,8 @@ const struct program_command command_list = {
     .name = "list",
     .summary = "the labs of this user, and what dead ones have left",
     .words = "[--json]",
-    .text = "A lab is dead when its keeper was killed: everything went with it but a folder of logs, which the next "
-            "cwlab up of\n"
-            "that name, or cwlab down --all, removes.",
+    .text = "A lab is dead when its keeper was killed: everything went with it but a folder of logs, which the next\n"
+            "cwlab up of that name removes, or cwlab down --all.",
     .example = "  cwlab list",
     .run = list,
 };

@@ -300,24 +300,23 @@ static int run(const struct program_command *self, int argc, char **argv)
     const struct option option[] = {
         {"driver", OPTION_TEXT, &c.driver, "netns|process|auto", "a namespace for each server, or all in one process",
          false},
-        {"name", OPTION_TEXT, &c.name, "LAB", "several labs at once have several names", false},
-        {"mtu", OPTION_SMALL, &c.mtu, "BYTES", "of a frame behind its Ethernet header, 1500 to 9000", false},
-        {"rate", OPTION_RATE, &c.rate, NULL, "of every link, each way (tbf); 0: as fast as it goes", false},
+        {"name", OPTION_TEXT, &c.name, "LAB", "the lab's name; several labs at once need different ones", false},
+        {"mtu", OPTION_SMALL, &c.mtu, "BYTES", "size of a frame behind its Ethernet header, 1500 to 9000", false},
+        {"rate", OPTION_RATE, &c.rate, NULL, "rate of every link, in each direction (tbf); 0: no limit", false},
         {"shim", OPTION_TEXT, &c.shim, "raw|pcap|udp", "how daemons reach their links", false},
         {"service", OPTION_LIST, &c.services, "FILE.so|NAME",
-         "one more service on every server, or a built-in one that is to serve as if configured; may be repeated",
-         false},
+         "a module for every server, or a built-in service to configure; may be repeated", false},
         {"no-grants", OPTION_FLAG, &c.no_grants, NULL, "services of --service may send nothing before cwctl job grant",
          false},
         {"timers", OPTION_TEXT, &c.timers, "fast|default", "hello 5 ms and dead 15 ms, or 10 ms and 50 ms", false},
-        {"scale", OPTION_COUNT, &c.scale, "N", "timers are so many times as long; 0: as many as this machine needs now",
+        {"scale", OPTION_COUNT, &c.scale, "N", "timers are so many times as long; 0: as this machine needs it now",
          false},
         {"patience", OPTION_SPAN, &c.patience, NULL,
          "for all servers to know each other; 0: 20 s, and 200 ms more for each server", false},
         {"no-wait", OPTION_FLAG, &c.no_wait, NULL, "return when all daemons have begun", false},
-        {"foreground", OPTION_FLAG, &c.foreground, NULL, "stay; the lab ends with this command", false},
+        {"foreground", OPTION_FLAG, &c.foreground, NULL, "do not return; the lab ends with this command", false},
         {"json", OPTION_FLAG, &c.json, NULL, "print JSON", false},
-        {"quiet", OPTION_FLAG, &c.quiet, NULL, "no progress on the terminal", false},
+        {"quiet", OPTION_FLAG, &c.quiet, NULL, "show no progress on the terminal", false},
     };
     struct lab lab;
     int code = program_options(self, option, sizeof option / sizeof *option, argc, argv, &words);
@@ -336,15 +335,12 @@ const struct program_command command_up = {
     .name = "up",
     .summary = "bring up a torus of daemons; returns when all servers know each other",
     .words = "XxYxZ [options]",
-    .text =
-        "Makes a network namespace for each server and a veth pair for each cable, starts a cubewayd in each, and "
-        "waits\n"
-        "until every server reaches every other. As root, or as an ordinary user where user namespaces are allowed.\n"
-        "With --driver process one cubewayd holds all servers: for machines that allow neither.\n"
-        "The keeper stays behind and holds everything together; cwlab down ends it, and so does its death.\n"
-        "Many servers on few processors, and any number on a busy machine, get longer timers, and it says which. A lab "
-        "that\n"
-        "does not come together is taken down, and it says why.",
+    .text = "Makes a network namespace for each server and a veth pair for each cable, starts a cubewayd in each\n"
+            "namespace, and waits until every server reaches every other. Works as root, and as an ordinary user\n"
+            "where user namespaces are allowed. With --driver process one cubewayd holds all servers: for machines\n"
+            "that allow neither. The keeper, a process in the background, holds everything together; the lab ends\n"
+            "with it, by cwlab down or otherwise. Many servers on few processors, and any number on a busy machine,\n"
+            "get longer timers; up says which. A lab that does not come together is taken down, and up says why.",
     .example = "  cwlab up 3x3x3\n"
                "  cwlab up 4x4x2 --name small --rate 100mbit --mtu 1500 --timers fast\n"
                "  cwlab up 3x3x3 --service hitcount-build/hitcount.so\n"

@@ -37,7 +37,7 @@ class Throughput(cwsim_kit.Case):
 
     def test_refusals(self):
         self.refused("throughput --load 0%", "load")
-        self.refused("throughput --dims 2x2", "2x2", "8x8x8")
+        self.refused("throughput --dims 2x2", "2x2", "3x3x3")
         self.refused("throughput --mtu 100", "1500 to 9000")
         self.refused("throughput --dims 1x1x1", "two servers")
         self.refused("throughput --dims 2x2x2 --fail 99%", "8 would fail")

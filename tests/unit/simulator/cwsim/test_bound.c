@@ -27,8 +27,8 @@ START_TEST(table)
 END_TEST
 
 /*
- * Packets of server 0 to all, split evenly over both directions at half way, and over the axes not at all: how much each
- * link of an axis carries, in parts of a packet. By symmetry every link of a direction carries the same.
+ * How much each link of an axis carries, in parts of a packet, when server 0 sends a packet to each server: at half way
+ * round a ring both directions get half of it. By symmetry every link of a direction carries the same.
  */
 static double naive_bound(const struct torus *t)
 {

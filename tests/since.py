@@ -23,7 +23,8 @@ from collections import defaultdict
 
 # A change of these may change every object or every test.
 OF_ALL = re.compile(r"(CMakeLists\.txt|CMakePresets\.json|cmake/.*|tests/CMakeLists\.txt|\.ci/.*)$")
-# These are read by people and by house tests, which always run. (Pages named by a test's command are found before that.)
+# These are read by people and by house tests, which always run. (Pages named by a test's command are found before
+# that.)
 OF_HOUSE = re.compile(r".*\.md$|docs/.*\.(svg|png)$|LICENSE$|\.clang-format$|\.gitignore$|tests/house/|tests/[^/]*\.(py|sh|txt)$")
 ADD_TEST = re.compile(r"^add_test\(\[=\[(.*?)\]=\] (.*)\)$", re.M)
 WORD = re.compile(r'"((?:[^"\\]|\\.)*)"')

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_boot.c - how long a server thinks about the graph of its torus: solving it with ports labelled, with ports not labelled, with
- * one pair of cables swapped, a plane of newcomers; and verifying. Beside them two raw limits of the same run: copying the graph,
- * and following each cable once. Medians of alternating rounds.
+ * bench_boot.c - how long a server thinks about the graph of its torus: solving it with ports labelled, with ports not
+ * labelled, with one pair of cables swapped, a plane of newcomers; and verifying. Beside them two raw limits of the
+ * same run: copying the graph, and following each cable once. Medians of alternating rounds.
  */
 #include "base/prng.h"
 #include "boot/solve.h"

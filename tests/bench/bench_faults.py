@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults on real links: 27 daemons in namespaces (cwlab), a stream of one packet a millisecond to a key, and each fault ten times to the
-key's root or to the cable before it. Prints the table of docs/benchmarks.md: how long the stream stood still, what was lost and why, and
-whether anything was delivered where it does not belong (the exit code is 1 then).
+"""Faults on real links: 27 daemons in namespaces (cwlab), a stream of one packet a millisecond to a key, and each fault
+ten times to the key's root or to the cable before it. Prints the table of docs/benchmarks.md: how long the stream stood
+still, what was lost and why, and whether anything was delivered where it does not belong (the exit code is 1 then).
 
     tests/bench/bench_faults.py --bin build/bin [--times 10] [--timers fast] [--only sigstop,one-way] [--seconds 400]
     tests/bench/bench_faults.py --bin build/bin --smoke       # a few of them once, as the test suite does
 
-Needs what cwlab up needs. The stream stands still for the longest time between two deliveries of it, wherever they are; the first row is the same
-without any fault: what the machine itself does to a stream.
+Needs what cwlab up needs. The stream stands still for the longest time between two deliveries of it, wherever they are;
+the first row is the same without any fault: what the machine itself does to a stream.
 """
 
 import argparse
@@ -92,7 +92,8 @@ def links_between(left, right):
     return ("+-"[not up] + "xyz"[axis]), ("+-"[up] + "xyz"[axis])
 
 
-# What is done, what is undone, how long it lasts. R: the root; P: the server before it; p: its link to the root; r: the root's to it.
+# What is done, what is undone, how long it lasts. R: the root; P: the server before it; p: its link to the root; r: the
+# root's to it.
 FAULTS = [
     ("nothing", "", "", 1.0),
     ("kill -9", "fail R", "restore R", 0),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a torus is measured against: a star, servers in network namespaces, each on one cable to a bridge, both ends of every cable shaped to one rate;
-and on it the two programs of Debian that bring a file to many by IP multicast, udpcast and uftp.
+"""What a torus is measured against: a star, servers in network namespaces, each on one cable to a bridge, both ends of
+every cable shaped to one rate; and on it the two programs of Debian that bring a file to many by IP multicast, udpcast
+and uftp.
 
 The namespaces and cables have no name outside this process, and go with it, however it ends; so do the programs.
 """
@@ -32,8 +33,8 @@ def die_with_parent():
 
 
 class Star:
-    """`servers` namespaces with the addresses 10.78.0.1 and up, device "e". rate: as tc takes it; queue: bytes that wait at a port; first: words
-    before each program."""
+    """`servers` namespaces with the addresses 10.78.0.1 and up, device "e". rate: as tc takes it; queue: bytes that
+    wait at a port; first: words before each program."""
 
     def __init__(self, servers, rate, mtu, first=(), queue=1 << 20):
         self.first = first
@@ -97,8 +98,8 @@ def count_whole(file, copies):
 
 
 def udpcast(star, members, file, folder, tuning):
-    """Server 0 sends the file to the next `members`. Seconds from the first packet of the file until the sender knows that all have it: the time to find one
-    another is not counted. Every copy is compared."""
+    """Server 0 sends the file to the next `members`. Seconds from the first packet of the file until the sender knows
+    that all have it: the time to find one another is not counted. Every copy is compared."""
     copies = [os.path.join(folder, str(number)) for number in range(1, members + 1)]
     receivers = [star.start(number + 1, "udp-receiver", "--interface", "e", "--nokbd", "--file", copy) for number, copy in enumerate(copies)]
     for receiver in receivers:

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The key-value cache behind its memcached front end, beside Debian's memcached with one thread: the same clients, the same namespaces and cables.
+"""The key-value cache behind its memcached front end, beside Debian's memcached with one thread: the same clients, the
+same namespaces and cables.
 
 local   values whose root is the server that is asked, beside a memcached in the same namespace
-across  values whose root is one, two and three hops away, beside a memcached there that is reached by the kernel's routed IP over the same cables
-copies  the same gets, two hops, with extra keys as they are by default: of a key that is read again copies come near
-total   27 servers, each asked for values of all, beside one twemproxy (Debian's nutcracker) in front of 27 memcacheds
+across  values whose root is one, two and three hops away, beside a memcached there that is reached by the kernel's
+routed IP over the same cables copies  the same gets, two hops, with extra keys as they are by default: of a key that is
+read again copies come near total   27 servers, each asked for values of all, beside one twemproxy (Debian's nutcracker)
+in front of 27 memcacheds
 
-What is compared is requests a second and the time to an answer, of a closed loop of 1, 16 and 150 connections (mc_load). With one connection everything is on one
-processor: a wake-up across processors would be most of what is measured. With more the client of `local` has a processor of its own, and nothing is pinned elsewhere.
+What is compared is requests a second and the time to an answer, of a closed loop of 1, 16 and 150 connections
+(mc_load). With one connection everything is on one processor: a wake-up across processors would be most of what is
+measured. With more the client of `local` has a processor of its own, and nothing is pinned elsewhere.
 """
 
 import contextlib
@@ -74,7 +77,8 @@ def memcached(server, address, cpu=None):
 
 
 class Network:
-    """A lab's cables as an IP network: every server has an address on loopback, and the kernel routes by axes, the shorter way round."""
+    """A lab's cables as an IP network: every server has an address on loopback, and the kernel routes by axes, the
+    shorter way round."""
 
     def __init__(self, lab, dims):
         self.lab, self.dims = lab, dims
@@ -136,8 +140,9 @@ def children_us():
 
 
 def load(pids, *words, ms, keys, **more):
-    """A run of mc_load: its figures, and the processor time of those processes for a request, with what storing the values cost. On a machine that is busy with other
-    work a server may be counted out for a moment, and then a value is not stored, or lost: once more."""
+    """A run of mc_load: its figures, and the processor time of those processes for a request, with what storing the
+    values cost. On a machine that is busy with other work a server may be counted out for a moment, and then a value is
+    not stored, or lost: once more."""
     for _ in range(TRIES):
         before, client = sum(map(cpu_ns, pids)), children_us()
         done = subprocess.run(load_words(*words, ms, keys, **more), capture_output=True, text=True, timeout=LIMIT_S, check=False)
@@ -253,8 +258,8 @@ def store(lab, target, size, keys):
 
 
 def all_at_once(lab, target, connections, size, ms, keys):
-    """Every server's clients at the same time: gets a second of all, the medians of their medians and 95th percentiles, the worst 99th. A value that was lost is stored
-    again, and all begin anew."""
+    """Every server's clients at the same time: gets a second of all, the medians of their medians and 95th percentiles,
+    the worst 99th. A value that was lost is stored again, and all begin anew."""
     for _ in range(TRIES):
         begin = time.time() + 0.3 + 0.02 * len(lab.servers)
         loads = [subprocess.Popen(load_words(server, *target, "get", connections, size, ms, keys, f"{begin:.6f}"), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A server of the cache fails while clients at all other servers read and write: what they are told, and for how long.
 
-    torus_cache_faults.py --bin <folder of cwlab> [--smoke] [--rounds N] [nothing] [kill] [silent] [power] [leave] [pause] [back]
+    torus_cache_faults.py --bin <folder of cwlab> [--smoke] [--rounds N] [nothing] [kill] [silent] [power] [leave]
+    [pause] [back]
 
-At every server but the one that fails, a client writes and another reads, each with one command out at a time; half of the commands are for keys whose root is the one that
-fails. A value says its key and its version. Each key has one writer, who counts the versions up, so every value that is read can be judged (exit code 1): it is of that
-key; it is not older than what was acknowledged, or read by anybody, before the command began, and not newer than what was asked for; only a write of which the writer was
-told that it may have happened may turn up at any time.
+At every server but the one that fails, a client writes and another reads, each with one command out at a time; half of
+the commands are for keys whose root is the one that fails. A value says its key and its version. Each key has one
+writer, who counts the versions up, so every value that is read can be judged (exit code 1): it is of that key; it is
+not older than what was acknowledged, or read by anybody, before the command began, and not newer than what was asked
+for; only a write of which the writer was told that it may have happened may turn up at any time.
 """
 
 import selectors

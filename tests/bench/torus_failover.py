@@ -6,8 +6,9 @@ power    all cables of the server lose carrier at once
 silence  the server stops, and its cables show nothing
 kill     its daemon is killed, and the watcher beside it says goodbye (cubeway only)
 
-Against Debian's FRR (ospfd with bfdd) in the same namespaces over the same cables: BFD every 10 ms, dead after 5, as the daemons' own
-timers are; no delay before the shortest path is computed, none between link states. Without FRR here, without the peer.
+Against Debian's FRR (ospfd with bfdd) in the same namespaces over the same cables: BFD every 10 ms, dead after 5, as
+the daemons' own timers are; no delay before the shortest path is computed, none between link states. Without FRR here,
+without the peer.
 """
 
 import os
@@ -27,7 +28,9 @@ DIMS = (5, 3, 1)  # two hops along x: one shortest path, through the victim; all
 FROM, VICTIM, TO = "0,0,0", "1,0,0", "2,0,0"
 DEVICES = ("px", "mx", "py", "my")
 RATE = 1000
-AFTER_S = 0.3  # the longest gap is looked for from just before the break until then: a machine that stalls at other times says nothing of either
+# the longest gap is looked for from just before the break until then: a machine that stalls at other times says nothing
+# of either
+AFTER_S = 0.3
 
 
 def index(name):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a service that may not send costs the others: `stream`, without a grant, tries as fast as it can on two of three daemons, while `bench`
-keeps all links full at the rate of their cables. bench's throughput with and without the flood, in alternating rounds, and the processor time of
-a refused packet.
+"""What a service that may not send costs the others: `stream`, without a grant, tries as fast as it can on two of three
+daemons, while `bench` keeps all links full at the rate of their cables. bench's throughput with and without the flood,
+in alternating rounds, and the processor time of a refused packet.
 """
 
 import subprocess

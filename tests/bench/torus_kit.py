@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the benches of daemons on veth cables share: a lab of cwlab's, its daemons' control sockets, plain peers in the same namespaces.
+"""What the benches of daemons on veth cables share: a lab of cwlab's, its daemons' control sockets, plain peers in the
+same namespaces.
 
     torus_x.py --bin <folder of cwlab and wire_peer> [--smoke] [--rounds N] [--realtime] [names of parts]
 
-Every figure stands beside its peer's, measured in alternating rounds of the same run over the same cables; what is printed are medians, and the
-ratio is the result. Needs root or user namespaces; ends with 77 and the reason where cwlab has neither. Whatever happens, the lab goes
-with this process.
+Every figure stands beside its peer's, measured in alternating rounds of the same run over the same cables; what is
+printed are medians, and the ratio is the result. Needs root or user namespaces; ends with 77 and the reason where cwlab
+has neither. Whatever happens, the lab goes with this process.
 """
 
 import argparse
@@ -88,7 +89,8 @@ class Server:
         raise RuntimeError(f"{self.name}: {command} {words}: the daemon has gone")
 
     def settle(self, *links):
-        """Until these links are up: one that heard nothing for too long, behind a flood, waits a moment before it serves again."""
+        """Until these links are up: one that heard nothing for too long, behind a flood, waits a moment before it
+        serves again."""
         end = time.monotonic() + LIMIT_S
         while down := [row for row in self.ask("links") if row["link"] in links and row["state"] != "up"]:
             if time.monotonic() > end:

@@ -22,7 +22,8 @@ def pin(lab, names, cpu):
 
 
 def ping(lab, server, size, hops=1):
-    """Microseconds of a round trip: the median of the means of groups. Rows for single packets would be part of what is measured."""
+    """Microseconds of a round trip: the median of the means of groups. Rows for single packets would be part of what is
+    measured."""
     means = []
     for _ in range(20 * GROUPS):
         for link in ("+x", "-x"):

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A message to many over six trees on real cables, beside what Debian has for a switch.
 
-shaped  links of 20 Mb/s: the least rate of a member, 1 to 26 of them; beside it udpcast and uftp on a star of 27 servers with 20 Mb/s each,
+shaped  links of 20 Mb/s: the least rate of a member, 1 to 26 of them; beside it udpcast and uftp on a star of 27
+servers with 20 Mb/s each,
         each with the best of several tunings
-deaths  the same links, servers lose power while the message is on its way: who is complete, after how long, and the rate over time
-bare    links without a rate: what a byte costs the processors on its way to 26, against a chain of raw forwarders over the same cables
+deaths  the same links, servers lose power while the message is on its way: who is complete, after how long, and the
+rate over time bare    links without a rate: what a byte costs the processors on its way to 26, against a chain of raw
+forwarders over the same cables
 """
 
 import os
@@ -21,7 +23,8 @@ PARTS = ["shaped", "deaths", "bare"]
 SOURCE, MTU, RATE, LINKS = "0,0,0", 9000, 20e6, 6
 PIECE = 8920  # of a message in a full frame
 COUNTS = (1, 6, 13, 26)
-# What a switched network's programs can be told. udpcast asks each receiver after every slice; uftp sends at a rate, whatever comes of it.
+# What a switched network's programs can be told. udpcast asks each receiver after every slice; uftp sends at a rate,
+# whatever comes of it.
 UDPCAST = [["--full-duplex"], ["--full-duplex", "--slice-size", "500"], ["--full-duplex", "--slice-size", "1024", "--max-bitrate", "19900k"],
            ["--half-duplex", "--min-slice-size", "512"], ["--fec", "8x2/64", "--max-bitrate", "19900k"]]
 UFTP = [["-R", rate, "-b", block, "-r", "0.05:0.01:1"] for rate, block in
@@ -29,7 +32,8 @@ UFTP = [["-R", rate, "-b", block, "-r", "0.05:0.01:1"] for rate, block in
 
 
 def lab_of(*words):
-    """27 daemons fill two processors here: with patient timers none is called dead for that. Carrier that goes is seen at once all the same."""
+    """27 daemons fill two processors here: with patient timers none is called dead for that. Carrier that goes is seen
+    at once all the same."""
     return Lab("3x3x3", "--mtu", str(MTU), "--scale", smoke("20", "4"), *words)
 
 
@@ -218,8 +222,8 @@ def devices(a, b):
 
 
 def chain(lab, *words):
-    """Frames along a path through all servers, a raw socket's receive and send at each: the same 26 hops a byte as a tree has, with nothing kept, checked or
-    asked for again."""
+    """Frames along a path through all servers, a raw socket's receive and send at each: the same 26 hops a byte as a
+    tree has, with nothing kept, checked or asked for again."""
     place = snake()
     name = [",".join(map(str, c)) for c in place]
     ends = [devices(a, b) for a, b in zip(place, place[1:])]

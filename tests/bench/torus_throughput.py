@@ -3,7 +3,8 @@
 
 one      one link kept full by the service bench, against raw sockets that do nothing else (and UDP for small packets)
 transit  processor time of a packet in a server between two others, against a raw receive and send of the same frame
-shaped   1 to 6 links of a known rate kept full, against what the cables bear, and against raw sockets that fill the same links
+shaped   1 to 6 links of a known rate kept full, against what the cables bear, and against raw sockets that fill the
+same links
 """
 
 import os

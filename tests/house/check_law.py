@@ -3,8 +3,8 @@
 
     semantics 4.2          a heading "4.2 ..." of docs/semantics.md
     invariant 7            a row of a table in docs/semantics.md, 8.1; so for check_violated(w, 7, ..) in simulator/
-    kvcache rule 3         a heading "Rule 3 ...", or under a heading that says "rules" a row or an item "3", of kvcache.md
-    rule 3                 in a page: its own; in a source: of its own comments, or of its service's page
+    kvcache rule 3         a heading "Rule 3 ...", or under a heading that says "rules" a row or an item "3", of
+    kvcache.md rule 3                 in a page: its own; in a source: of its own comments, or of its service's page
     CamCubeOS 3.2          that form for sections of papers
 """
 
@@ -104,7 +104,8 @@ class Law:
 
 
 def own_numbers(said):
-    """What a text numbers itself: "1. ..." or "(1) ..." at the beginning of a line, rows of tables, headings of rules."""
+    """What a text numbers itself: "1. ..." or "(1) ..." at the beginning of a line, rows of tables, headings of
+    rules."""
     found = set()
     for line in said.split("\n"):
         for match in (RULE_HEADING.match(line), ROW.match(line), ITEM.match(line)):

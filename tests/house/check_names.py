@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""house.names: what include/cubeway declares starts with cw_ or CW_, nothing else does, and every header is guarded by the
-name under which it is included. A small reading of C, enough for headers: bodies are blanked out, the rest is split at ";"."""
+"""house.names: what include/cubeway declares starts with cw_ or CW_, nothing else does, and every header is guarded by
+the name under which it is included. A small reading of C, enough for headers: bodies are blanked out, the rest is split
+at ";"."""
 
 import re
 

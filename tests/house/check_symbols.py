@@ -46,7 +46,8 @@ SYMBOL = re.compile(r"[0-9a-f]+ (.{7}) (\S+)\t[0-9a-f]+ +(?:\.hidden |\.protecte
 
 
 class Object:
-    """Sections {name: (size, writable)}, defined globals, undefined names, and (name, section) of all that is in memory."""
+    """Sections {name: (size, writable)}, defined globals, undefined names, and (name, section) of all that is in
+    memory."""
 
     def __init__(self, path):
         self.writable, self.defined, self.undefined, self.placed = {}, set(), [], []
@@ -94,7 +95,8 @@ def check(tree, build):
 
 
 def _headers(tree, commands):
-    """(path, folder, object) of every header of a pure folder that has code. house.headers says when one does not compile."""
+    """(path, folder, object) of every header of a pure folder that has code. house.headers says when one does not
+    compile."""
     for path in filter(is_product, tree.sources(".h")):
         folder = folder_of(path)
         if folder is None or not folder.pure or not has_code(tree, path):

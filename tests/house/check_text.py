@@ -9,7 +9,8 @@ from tree import Finding
 
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 LINES_MAX = 600  # of a product file; beyond it there is a second room in it
-FILES_MAX = 40   # C sources and headers of one folder of runtime/ and services/; beyond it there is a second folder in it
+# C sources and headers of one folder of runtime/ and services/; beyond it there is a second folder in it
+FILES_MAX = 40 
 COLUMNS = 120    # of a line, in characters
 
 # Written in two halves, so that this file passes its own check.
@@ -60,7 +61,8 @@ def width(tree, _build):
 
 # A line of a page that is nothing but one link or picture.
 ONE_LINK = re.compile(r"\s*(?:[*-] )?!?\[[^\]]*\](?:\([^)]*\)|: \S+)[.,;:]?\s*$")
-# A declaration that clang-format broke because of the comment behind it: `uint8_t`, below it `priority; /* ...`; so for enums.
+# A declaration that clang-format broke because of the comment behind it: `uint8_t`, below it `priority; /* ...`; so for
+# enums.
 TORN_TYPE = re.compile(r"\s*(?:(?:static|const|struct|enum|union|unsigned|signed|long|volatile|extern)\s+)*[A-Za-z_]\w*(?:\s*\*+|\s*=)?$")
 TORN_NAME = re.compile(r"\s+(?:\**\w+(?:\[[^\]]*\])*(?:\s*:\s*\d+)?;|[\w <>()+*-]+,)\s*/\*")
 

@@ -56,7 +56,8 @@ FOLDERS = (
     Folder(PING, 4, "services/ping", (*GROUND, REPLY, TRANSPORT), False),
     Folder(BENCH, 4, "services/bench", (*GROUND, REPLY, TRANSPORT), False),
     Folder(TRACE, 4, "services/trace", (*GROUND, REPLY, TRANSPORT), False),
-    Folder(SERVICE_JOBS, 4, "services/jobs", (*GROUND, WIRE, NMU, REPLY), False),  # the one service that governs the NMU
+    # the one service that governs the NMU
+    Folder(SERVICE_JOBS, 4, "services/jobs", (*GROUND, WIRE, NMU, REPLY), False),
     Folder(KVCACHE, 4, "services/kvcache", (*GROUND, REPLY, TRANSPORT), False),
     Folder(CAST, 4, CAST, (*GROUND, REPLY), False),
     Folder(GROUP, 4, GROUP, (*GROUND, CAST, REPLY), False),
@@ -124,5 +125,6 @@ def folder_by_prefix(include):
 
 
 def unit_folder(folder_path):
-    """Where the tests of a product folder live: runtime/base -> tests/unit/base, services/ping -> tests/unit/services/ping."""
+    """Where the tests of a product folder live: runtime/base -> tests/unit/base, services/ping ->
+    tests/unit/services/ping."""
     return "tests/unit/" + next(folder.prefix for folder in FOLDERS if folder.path == folder_path)

@@ -204,7 +204,8 @@ class Includes(Planted):
     def test_found_but_broken_is_no_wall(self):
         build = self.build({**LINKS, "keyspace": ["runtime/wire"]})  # frame.h is found, the list.h it wants is not
         self.plant("runtime/wire/frame.h", "#error broken\n")
-        self.finds("includes", "keyspace/CMakeLists.txt:1", "is found from keyspace", build, count=2)  # and from its own
+        # and from its own
+        self.finds("includes", "keyspace/CMakeLists.txt:1", "is found from keyspace", build, count=2)
 
     def test_services_are_strangers(self):
         for name in ("ping", "bench"):

@@ -99,10 +99,14 @@ CASES = GETS + WRITES + OTHERS + METAS + MARKS
 
 # Where this cache answers otherwise, and means to: (case, its answer). docs/services/memcached.md says why.
 DIFFERENT = [
-    (ONE + b"get a " + K251 + b" a\r\n", b"STORED\r\nCLIENT_ERROR bad command line format\r\n"),  # takes answers to others with it there
-    (b"set a 4294967296 0 1\r\n1\r\n", b"CLIENT_ERROR bad command line format\r\nERROR\r\n"),  # flags of 33 bits lose one there
-    (store(b"100") + b"decr a 1\r\nget a\r\n", b"STORED\r\n99\r\nVALUE a 5 2\r\n99\r\nEND\r\n"),  # there the value stays 3 bytes long
-    (b"set a 5 4000000000 1\r\n1\r\nget a\r\n", b"STORED\r\nVALUE a 5 1\r\n1\r\nEND\r\n"),  # a date after 2038 is over there
+    # takes answers to others with it there
+    (ONE + b"get a " + K251 + b" a\r\n", b"STORED\r\nCLIENT_ERROR bad command line format\r\n"),
+    # flags of 33 bits lose one there
+    (b"set a 4294967296 0 1\r\n1\r\n", b"CLIENT_ERROR bad command line format\r\nERROR\r\n"),
+    # there the value stays 3 bytes long
+    (store(b"100") + b"decr a 1\r\nget a\r\n", b"STORED\r\n99\r\nVALUE a 5 2\r\n99\r\nEND\r\n"),
+    # a date after 2038 is over there
+    (b"set a 5 4000000000 1\r\n1\r\nget a\r\n", b"STORED\r\nVALUE a 5 1\r\n1\r\nEND\r\n"),
     (b"x" * 3000, b"CLIENT_ERROR line too long\r\n"),  # hangs up without a word there
     (b"stats slabs\r\n", b"END\r\n"),
     (b"shutdown\r\n", b"ERROR\r\n"),

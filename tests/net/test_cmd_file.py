@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cwctl file send, status, stop: bytes and rights arrive, what cannot be is named, and a second time only what is missing goes."""
+"""cwctl file send, status, stop: bytes and rights arrive, what cannot be is named, and a second time only what is
+missing goes."""
 
 import hashlib
 import os

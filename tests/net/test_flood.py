@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Daemons that flood one another over cables that never push back: what keeps links up is heard in time, at usual timers."""
+"""Daemons that flood one another over cables that never push back: what keeps links up is heard in time, at usual
+timers."""
 
 import json
 import os
@@ -11,7 +12,8 @@ import net_kit
 SERVERS = 3
 FLOOD_S = 3
 WAITED = "kept waiting in the middle of a turn"
-TRIES = 4  # a server that has no processor for 50 ms is counted out, and rightly: on a busy machine the flood is not why
+# a server that has no processor for 50 ms is counted out, and rightly: on a busy machine the flood is not why
+TRIES = 4
 USUAL = "timers { }\n"
 PAYLOAD = 1500 - 8 - 32
 

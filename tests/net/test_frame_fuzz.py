@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A live daemon with a neighbour that has gone mad: garbage and mutated real frames on one cable, five good neighbours on the others.
+"""A live daemon with a neighbour that has gone mad: garbage and mutated real frames on one cable, five good neighbours
+on the others.
 
     test_frame_fuzz.py --cubewayd <program> --cwctl <program> [unittest's words]
 
@@ -164,7 +165,8 @@ class Mutator:
 
 
 class Bridge:
-    """Passes frames between "far", where the mad neighbour is, and "mad", where the middle is; garbles them when asked to."""
+    """Passes frames between "far", where the mad neighbour is, and "mad", where the middle is; garbles them when asked
+    to."""
 
     def __init__(self):
         self.far, self.mad = tap("far"), tap("mad")
@@ -227,8 +229,8 @@ class Bridge:
 class FrameFuzz(net_kit.Case):
     def star(self, between):
         """
-        The server in the middle and its six neighbours, each in a namespace of its own. The mad one's cable comes through here: its end of
-        it is here, or the whole of it and a second one.
+        The server in the middle and its six neighbours, each in a namespace of its own. The mad one's cable comes
+        through here: its end of it is here, or the whole of it and a second one.
         """
         for end in ("mad", "far"):  # a namespace ends when it likes, and its cables with it
             self.addCleanup(subprocess.run, ["ip", "link", "del", end], capture_output=True, check=False)
@@ -305,7 +307,8 @@ class FrameFuzz(net_kit.Case):
         while True:
             mad = subprocess.run([net_kit.OPTIONS.cwctl, "--socket", self.folder + "/mad.sock", "--json", "ping", "all"],
                                  capture_output=True, text=True, timeout=net_kit.LIMIT_S, check=False)
-            heard = mad.returncode in (0, 1) and mad.stdout and json.loads(mad.stdout.splitlines()[-1])["received"] == 6  # 1: of 27
+            # 1: of 27
+            heard = mad.returncode in (0, 1) and mad.stdout and json.loads(mad.stdout.splitlines()[-1])["received"] == 6
             if heard and all(self.sees(daemon) == "7" for daemon in (self.middle, *self.good.values())):
                 break
             self.nobody_died()
@@ -337,9 +340,10 @@ class FrameFuzz(net_kit.Case):
 
     def garbled(self, hellos):
         """
-        The neighbour is well, but what it says is garbled on the way: a share of its frames is mutated, and mutations of what it said lately,
-        with all numbers of the living adjacency, come in between. No checksum of ours finds that, so the view of the cluster may go wrong
-        for as long as it lasts, and servers find that somebody speaks in their name and begin anew; but nobody dies, and it heals.
+        The neighbour is well, but what it says is garbled on the way: a share of its frames is mutated, and mutations
+        of what it said lately, with all numbers of the living adjacency, come in between. No checksum of ours finds
+        that, so the view of the cluster may go wrong for as long as it lasts, and servers find that somebody speaks in
+        their name and begin anew; but nobody dies, and it heals.
         """
         self.star(between=True)
         self.bridge.hellos = hellos

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memcached front end beside Debian's memcached: the same bytes in, the same bytes out; whole, in pieces, and all on one connection."""
+"""The memcached front end beside Debian's memcached: the same bytes in, the same bytes out; whole, in pieces, and all
+on one connection."""
 
 import argparse
 import contextlib
@@ -89,7 +90,8 @@ def compare(mine, other, said, pieces=None):
 def chat(rng):
     """A random conversation of one client."""
     keys = [b"k%d" % i for i in range(8)]
-    # Numbers do not become shorter, as memcached then leaves spaces behind them; of white space and "" it makes numbers of what lies behind it.
+    # Numbers do not become shorter, as memcached then leaves spaces behind them; of white space and "" it makes numbers
+    # of what lies behind it.
     values = [b"7", b"99", b"hello", b"x" * 5000, b"a\r\nb", b"-", b"1844674407370955161"]
     # A number that is changed keeps its marks there when no earlier answer of the connection is still in memory.
     counts = rng.random() < 0.5

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A crowd at the memcached front end: more than a thousand idle connections, clients in the middle of a command, clients that do not take their answers. Its memory stays
-within what docs/services/memcached.md says, whoever behaves is answered meanwhile, and the others are hung up on."""
+"""A crowd at the memcached front end: more than a thousand idle connections, clients in the middle of a command,
+clients that do not take their answers. Its memory stays within what docs/services/memcached.md says, whoever behaves is
+answered meanwhile, and the others are hung up on."""
 
 import argparse
 import contextlib

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Debian packages, as a user meets them: made by cpack, installed by dpkg into a root of the test's own, and used from there.
+"""The Debian packages, as a user meets them: made by cpack, installed by dpkg into a root of the test's own, and used
+from there.
 
     test_package.py --build <folder> --cpack <program> --cmake <program> --cc <compiler> [unittest's words]
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cwlab fail, restore, leave, pause, link, loss: what is done to real daemons and cables, and that they come together again."""
+"""cwlab fail, restore, leave, pause, link, loss: what is done to real daemons and cables, and that they come together
+again."""
 
 import json
 

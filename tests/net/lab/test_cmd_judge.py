@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cwlab judge: a stream of a packet a millisecond to one key, while what has the key or leads to it fails: no misdelivery, how long the
-stream stood still, and that every packet that did not arrive is accounted for.
+"""cwlab judge: a stream of a packet a millisecond to one key, while what has the key or leads to it fails: no
+misdelivery, how long the stream stood still, and that every packet that did not arrive is accounted for.
 
 --long: more of each, and pauses up to 5 s.
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files on a torus of namespaces, each server a daemon of its own: whole everywhere; one that dies midway goes on where it was; a full disk and a
-limit are named and stop nobody.
+"""Files on a torus of namespaces, each server a daemon of its own: whole everywhere; one that dies midway goes on where
+it was; a full disk and a limit are named and stop nobody.
 """
 
 import hashlib
@@ -28,7 +28,8 @@ class Files(lab_kit.Case):
         return [json.loads(row) for row in self.ctl(server, "--json", *words, code=code).splitlines()]
 
     def lab(self, dims, *words):
-        said = self.up(dims, "--driver", "netns", "--scale", "8", *words)  # the machine may be busy: nobody is counted out for that
+        # the machine may be busy: nobody is counted out for that
+        said = self.up(dims, "--driver", "netns", "--scale", "8", *words)
         self.place = os.path.join(self.folder, said["name"]) if "name" in said else next(
             os.path.join(self.folder, name) for name in os.listdir(self.folder) if os.path.isdir(os.path.join(self.folder, name)))
 

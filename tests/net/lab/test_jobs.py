@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Job protection on a torus of namespaces, as an operator meets it: a service without a grant cannot send; with it, it can; after revoke it
-cannot, within the shown time; servers that were away learn on return, and records carry over restarts.
+"""Job protection on a torus of namespaces, as an operator meets it: a service without a grant cannot send; with it, it
+can; after revoke it cannot, within the shown time; servers that were away learn on return, and records carry over
+restarts.
 """
 
 import json

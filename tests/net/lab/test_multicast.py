@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A message to many on a torus of namespaces whose links have a rate, so that it takes as long as is wanted: all have it, servers that lose power or stand
-still are named in bounded time and keep nobody waiting, wrong words are told.
+"""A message to many on a torus of namespaces whose links have a rate, so that it takes as long as is wanted: all have
+it, servers that lose power or stand still are named in bounded time and keep nobody waiting, wrong words are told.
 """
 
 import json

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The transport between daemons on cables: bytes that are compared at the other end, requests with answers, and what operators are told."""
+"""The transport between daemons on cables: bytes that are compared at the other end, requests with answers, and what
+operators are told."""
 
 import json
 import os

@@ -21,7 +21,8 @@ enum {
     KV_RECORD_HEAD = 8,
     KV_RECORD_FILL_MAX = 65535,
     KV_NUMBER_BITS =
-        60, /* of chance in what counters are set to, 2^60 and more; none wraps or stops at 0 by steps so much smaller */
+        /* of chance in what counters are set to, 2^60 and more; none wraps or stops at 0 by steps so much smaller */
+    60,
     KV_DELTA_BITS = 47,
 };
 

@@ -35,8 +35,10 @@ static cw_time world_clock_now(void *context)
     return world_now(context);
 }
 
-/* Each eighth seed is calm: nothing goes wrong, one hot key, many copies, and nobody may wait for long. Of others an even one has the faults of one
- * mild world, an odd one everything drawn. */
+/*
+ * Each eighth seed is calm: nothing goes wrong, one hot key, many copies, and nobody may wait for long. Of others an
+ * even one has the faults of one mild world, an odd one everything drawn.
+ */
 static bool is_calm(uint64_t seed)
 {
     return seed % 8 == 4;

@@ -540,6 +540,10 @@ class Law(Planted):
                      "ping\n * rules 1 and 2", "rule 2", "CamCubeOS 3.2, NMU 4.1", "version 2.0 of semantics", "the rule 1.5 of it"):
             self.say(text)
             self.sound("law")
+        self.plant("keyspace/torus.h", header("KEYSPACE_TORUS_H", "/*\n *  1. this\n *  2. that\n */"))
+        self.say("rule 2", "keyspace/torus.c")
+        self.say("as torus.h, rules 1 and 2", "runtime/base/pool.c")
+        self.sound("law")
         self.say("1. do this\n * 2. do that; rule 2 comes first", "keyspace/torus.c")
         self.sound("law")
         self.plant("simulator/check.c", SPDX + 'void f(void) { check_violated(w, 7, 1, "x"); check_violated(c->world,\n 29, 0, "y"); }\n')

@@ -134,7 +134,8 @@ class Graph:
     @staticmethod
     def _words(command):
         """Absolute paths of a command, also those behind a '='."""
-        return {os.path.realpath(word) for part in command for word in (part, part.partition("=")[2]) if word.startswith("/")}
+        return {os.path.realpath(word) for part in command for word in (part, part.partition("=")[2])
+                if word.startswith("/")}
 
     def _reads(self, words, name, made):
         """May a test with these words read the file, or run what is made from it, although it does not name either?"""
@@ -150,7 +151,8 @@ class Graph:
             beside = os.path.dirname(word) + "/"
             if path.startswith(word + "/"):
                 return True  # a folder that holds it
-            if script and word.endswith((".py", ".sh")) and (path.startswith(beside) or beside.startswith(os.path.dirname(path) + "/")):
+            if script and word.endswith((".py", ".sh")) and (path.startswith(beside)
+                                                             or beside.startswith(os.path.dirname(path) + "/")):
                 return True  # a script beside it, above it or below it: it may import it
         return False
 

@@ -94,7 +94,8 @@ def routes(lab):
 
 
 def routed(lab, hops, size):
-    return plain(lab["0,0,0"], lab[f"{hops},0,0"], f"10.77.0.1@10.77.{hops - 1}.2", f"10.77.{hops - 1}.2@10.77.0.1", size, 0)
+    return plain(lab["0,0,0"], lab[f"{hops},0,0"], f"10.77.0.1@10.77.{hops - 1}.2", f"10.77.{hops - 1}.2@10.77.0.1",
+                 size, 0)
 
 
 def further():

@@ -25,7 +25,8 @@ def check(tree, _build):
         for match in NAME.finditer(TARGET.sub("]", text) if path.endswith(".md") else comments(text)):
             if match[1] not in ends:
                 line = match.string.count("\n", 0, match.start()) + 1
-                findings.append(Finding(path, line, f"there is no {match[1]}", "name the file that is meant, or what it holds"))
+                findings.append(Finding(path, line, f"there is no {match[1]}",
+                                        "name the file that is meant, or what it holds"))
     for page in tree.sources(".md"):
         for number, line in _prose(tree.lines(page)):
             for match in LINK.finditer(line):

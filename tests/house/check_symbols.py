@@ -101,7 +101,8 @@ def _headers(tree, commands):
         folder = folder_of(path)
         if folder is None or not folder.pure or not has_code(tree, path):
             continue
-        command = commands.get(folder.path) or (next(iter(commands.values()), None) if folder.path == CONTRACTS else None)
+        command = commands.get(folder.path) or (next(iter(commands.values()), None) if folder.path == CONTRACTS
+                                                else None)
         if command is None:
             continue
         code = f'#include "{folder.prefix}/{path.rpartition("/")[2]}"\n'
@@ -115,7 +116,8 @@ def _data(tree, source, item):
     for name, section in item.placed:
         named.add(section)
         plain = re.sub(r"\.\d+$", "", name).rpartition(".")[2]
-        yield Finding(source, tree.line_of(source, plain), f"'{plain}' is writable data (section {section}): every node of a "
+        yield Finding(source, tree.line_of(source, plain),
+                      f"'{plain}' is writable data (section {section}): every node of a "
                       "process would share it", "make it const, or put it into the struct that the caller owns")
     for section, size in item.writable.items():
         if size and section not in named:
@@ -131,6 +133,8 @@ def _calls(tree, source, folder, item, known):
         plain = re.sub(r"^__|_chk$|64$", "", name)
         kind = next((words for words, pattern in KINDS if re.fullmatch(pattern, plain)), None)
         what = f"that is {kind}" if kind else f"which {folder.path} does not list"
-        line = next((at for word in (name, plain, plain.partition("_")[0]) if (at := tree.line_of(source, word)) > 1), 1)
+        line = next((at for word in (name, plain, plain.partition("_")[0]) if (at := tree.line_of(source, word)) > 1),
+                    1)
         yield Finding(source, line, f"uses {name}(): {what}",
-                      "take the value as an argument; a harmless function is added to ALLOWED in tests/house/check_symbols.py")
+                      "take the value as an argument; a harmless function is added to ALLOWED in "
+                      "tests/house/check_symbols.py")

@@ -183,7 +183,8 @@ def start_inside():
     if tried.returncode != 0:
         print(f"skipped: no namespaces here: {tried.stderr.strip()}")
         sys.exit(SKIP)
-    sys.exit(subprocess.run([*words, sys.executable, "-B", *sys.argv], env={**os.environ, INSIDE: "1"}, check=False).returncode)
+    sys.exit(subprocess.run([*words, sys.executable, "-B", *sys.argv], env={**os.environ, INSIDE: "1"},
+                            check=False).returncode)
 
 
 def main(network):

@@ -22,7 +22,8 @@ class Main(net_kit.Case):
         self.assertIn("--help lists", self.cubewayd("--nonsense", code=2).stderr)
         self.assertIn("did you mean --user?", self.cubewayd("--usr", "me", code=2).stderr)
         self.assertIn("'word' is one word too many", self.cubewayd("word", code=2).stderr)
-        self.assertIn("expected error, warn", self.cubewayd("-c", self.file(WHOLE), "--log-level", "loud", code=2).stderr)
+        self.assertIn("expected error, warn",
+                      self.cubewayd("-c", self.file(WHOLE), "--log-level", "loud", code=2).stderr)
         self.assertIn("No such file", self.cubewayd("-c", "/nowhere/x.conf", code=2).stderr)
 
     def test_check_config(self):
@@ -41,7 +42,8 @@ class Main(net_kit.Case):
         done = self.cubewayd("--check-config", self.file(part))
         self.assertIn("warning: links.-x: not configured: there will be no link to +x of 2,0,0", done.stderr)
         self.assertTrue(done.stdout.endswith(": good, with 5 warnings\n"))
-        said = self.cubewayd("--check-config", self.file(WHOLE + 'service gone { file = "/nowhere/gone.so" }'), code=2).stderr
+        said = self.cubewayd("--check-config", self.file(WHOLE + 'service gone { file = "/nowhere/gone.so" }'),
+                             code=2).stderr
         self.assertIn('service "gone": /nowhere/gone.so', said)
         said = self.cubewayd("--check-config", self.file(WHOLE + "service ping { options { a = b } }")).stdout
         self.assertIn('options of service "ping" are checked when it starts', said)

@@ -113,7 +113,8 @@ def main():
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", nargs="?", choices=PARTS, default="linkstate", metavar="PART", help=", ".join(PARTS))
-    parser.add_argument("--quick", action="store_true", help="stop at a mutant's first failing seed: seconds to a minute")
+    parser.add_argument("--quick", action="store_true",
+                        help="stop at a mutant's first failing seed: seconds to a minute")
     parser.add_argument("--only", metavar="N,M", help="only these numbers of mutant.h, alone or together")
     parser.add_argument("--first", type=int, default=1, metavar="SEED", help="the first seed (1)")
     parser.add_argument("--seeds", type=int, metavar="COUNT", help="seeds for each")
@@ -159,7 +160,8 @@ def read_words(part):
     with open(os.path.join(TOP, part.header), encoding="utf-8") as file:
         body = file.read().partition("_NONE = 0,")[2].partition("};")[0]
     entry = r"(?:/\*(?P<above>[^*]*(?:\*(?!/)[^*]*)*)\*/\s*)?\w*MUTANT_\w+\s*=\s*(?P<number>\d+),[ \t]*(?:/\*(?P<behind>.*?)\*/)?"
-    words = {int(m["number"]): " ".join((m["behind"] or m["above"] or "").split()) for m in re.finditer(entry, body, re.S)}
+    words = {int(m["number"]): " ".join((m["behind"] or m["above"] or "").split())
+             for m in re.finditer(entry, body, re.S)}
     if not words:
         fail(f"{part.header} names no mutant")
     return words

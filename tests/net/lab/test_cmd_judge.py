@@ -21,7 +21,8 @@ class Judge(lab_kit.Case):
         self.up("3x3x3")
         rows = run("ctl", SENDER, "key", "explain", "hello", "--job", "witness", "--json").stdout
         self.root = next(line.split()[1] for line in
-                         run("ctl", SENDER, "key", "explain", "hello", "--job", "witness").stdout.splitlines() if line[:6].strip() == "0")
+                         run("ctl", SENDER, "key", "explain", "hello", "--job", "witness").stdout.splitlines()
+                         if line[:6].strip() == "0")
         self.assertIn(self.root, rows)
 
     def stream(self, *what):

@@ -1,5 +1,6 @@
-# cmake -P commit.cmake -DTOP=<tree> -DOUT=<file>: writes what this tree is, as `git describe` says it, into a C file, and touches the
-# file only when it says something new: a build compiles nothing because of it but when the commit has changed.
+# cmake -P commit.cmake -DTOP=<tree> -DOUT=<file>: writes what this tree is, as `git describe` says it, into a C file,
+# and touches the file only when it says something new: a build compiles nothing because of it but when the commit has
+# changed.
 find_program(GIT git)
 set(commit unknown)
 if(GIT AND EXISTS ${TOP}/.git)

@@ -2,8 +2,8 @@
 #   cubeway      cubewayd, cwctl, cwlab, the unit, the configuration        components daemon runtime testbed system
 #   cubeway-sim  cwsim                                                      component sim
 #   cubeway-dev  headers, CMake package, pkg-config file, the example       components devel example
-# tests/net/test_package.py installs and uses them. What has its place outside of any prefix is in the components system and example, which
-# `cmake --install` leaves out unless they are named.
+# tests/net/test_package.py installs and uses them. What has its place outside of any prefix is in the components system
+# and example, which `cmake --install` leaves out unless they are named.
 set(packaging ${PROJECT_SOURCE_DIR}/packaging)
 
 install(FILES ${packaging}/cubewayd.conf DESTINATION /etc/cubeway COMPONENT system EXCLUDE_FROM_ALL)

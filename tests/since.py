@@ -23,7 +23,8 @@ from collections import defaultdict
 
 # A change of these may change every object or every test.
 OF_ALL = re.compile(r"(CMakeLists\.txt|CMakePresets\.json|cmake/.*|tests/CMakeLists\.txt|\.ci/.*)$")
-# These are read by people and by house tests, which always run. (Pages named by a test's command are found before that.)
+# These are read by people and by house tests, which always run. (Pages named by a test's command are found before
+# that.)
 OF_HOUSE = re.compile(r".*\.md$|docs/.*\.(svg|png)$|LICENSE$|\.clang-format$|\.gitignore$|tests/house/|tests/[^/]*\.(py|sh|txt)$")
 ADD_TEST = re.compile(r"^add_test\(\[=\[(.*?)\]=\] (.*)\)$", re.M)
 WORD = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -133,7 +134,8 @@ class Graph:
     @staticmethod
     def _words(command):
         """Absolute paths of a command, also those behind a '='."""
-        return {os.path.realpath(word) for part in command for word in (part, part.partition("=")[2]) if word.startswith("/")}
+        return {os.path.realpath(word) for part in command for word in (part, part.partition("=")[2])
+                if word.startswith("/")}
 
     def _reads(self, words, name, made):
         """May a test with these words read the file, or run what is made from it, although it does not name either?"""
@@ -149,7 +151,8 @@ class Graph:
             beside = os.path.dirname(word) + "/"
             if path.startswith(word + "/"):
                 return True  # a folder that holds it
-            if script and word.endswith((".py", ".sh")) and (path.startswith(beside) or beside.startswith(os.path.dirname(path) + "/")):
+            if script and word.endswith((".py", ".sh")) and (path.startswith(beside)
+                                                             or beside.startswith(os.path.dirname(path) + "/")):
                 return True  # a script beside it, above it or below it: it may import it
         return False
 

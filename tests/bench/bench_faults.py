@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults on real links: 27 daemons in namespaces (cwlab), a stream of one packet a millisecond to a key, and each fault ten times to the
-key's root or to the cable before it. Prints the table of docs/benchmarks.md: how long the stream stood still, what was lost and why, and
-whether anything was delivered where it does not belong (the exit code is 1 then).
+"""Faults on real links: 27 daemons in namespaces (cwlab), a stream of one packet a millisecond to a key, and each fault
+ten times to the key's root or to the cable before it. Prints the table of docs/benchmarks.md: how long the stream stood
+still, what was lost and why, and whether anything was delivered where it does not belong (the exit code is 1 then).
 
     tests/bench/bench_faults.py --bin build/bin [--times 10] [--timers fast] [--only sigstop,one-way] [--seconds 400]
     tests/bench/bench_faults.py --bin build/bin --smoke       # a few of them once, as the test suite does
 
-Needs what cwlab up needs. The stream stands still for the longest time between two deliveries of it, wherever they are; the first row is the same
-without any fault: what the machine itself does to a stream.
+Needs what cwlab up needs. The stream stands still for the longest time between two deliveries of it, wherever they are;
+the first row is the same without any fault: what the machine itself does to a stream.
 """
 
 import argparse
@@ -92,7 +92,8 @@ def links_between(left, right):
     return ("+-"[not up] + "xyz"[axis]), ("+-"[up] + "xyz"[axis])
 
 
-# What is done, what is undone, how long it lasts. R: the root; P: the server before it; p: its link to the root; r: the root's to it.
+# What is done, what is undone, how long it lasts. R: the root; P: the server before it; p: its link to the root; r: the
+# root's to it.
 FAULTS = [
     ("nothing", "", "", 1.0),
     ("kill -9", "fail R", "restore R", 0),
@@ -157,7 +158,8 @@ def measure(lab, fault, keys, until):
     if not gaps:
         print(f"| {name} | not measured: out of time |", flush=True)
         return 0
-    print(f"| {name} | {len(gaps)} | {statistics.median(gaps):.1f} / {max(gaps):.1f} | {statistics.median(lost):.0f} / {max(lost)} | "
+    print(f"| {name} | {len(gaps)} | {statistics.median(gaps):.1f} / {max(gaps):.1f} | {statistics.median(lost):.0f} / "
+          f"{max(lost)} | "
           f"{sum(lost)} of {sent} | {counted or '-'} | {wrong} | {turn:.1f} |", flush=True)
     if first:
         print(f"# {first}", flush=True)
@@ -172,7 +174,8 @@ def main():
     parser.add_argument("--only", default="", help="words of the faults' names, with commas")
     parser.add_argument("--seconds", type=float, default=400, help="no repetition begins later")
     parser.add_argument("--realtime", action="store_true", help="daemons get SCHED_RR: the machine has other work")
-    parser.add_argument("--smoke", action="store_true", help="a few faults, once each; exit code 77 where there are no namespaces")
+    parser.add_argument("--smoke", action="store_true",
+                        help="a few faults, once each; exit code 77 where there are no namespaces")
     options = parser.parse_args()
     if options.smoke:
         options.times, options.only, options.seconds = 1, "nothing,kill -9,100 ms,link down,to the root", 30
@@ -189,9 +192,11 @@ def main():
         lab = Lab(program, options.timers, options.realtime)
         lab.whole()
         ping = lab.ask("pingall", fine=(0, 1))
-        print("# all-pairs ping: " + ", ".join(f"{key} {value}" for key, value in ping.items() if not isinstance(value, list)))
+        print("# all-pairs ping: "
+              + ", ".join(f"{key} {value}" for key, value in ping.items() if not isinstance(value, list)))
         keys = lab.keys(options.times)
-        print("| fault | times | stood still, ms: median / worst | lost of 1,000/s: median / worst | lost | dropped, by cause | "
+        print("| fault | times | stood still, ms: median / worst | lost of 1,000/s: median / worst | lost | dropped, "
+              "by cause | "
               "misdelivered | longest delivery, ms |\n| --- | --- | --- | --- | --- | --- | --- | --- |")
         for fault in FAULTS:
             if not options.only or any(word.lower() in fault[0].lower() for word in options.only.split(",")):

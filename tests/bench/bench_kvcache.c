@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_kvcache.c - hot spots and what copies do about them, and the shape of figure 6(b) of CamCubeOS, in a simulated torus: figures are those
- * of the cache and the torus, and the same on every machine.
+ * bench_kvcache.c - hot spots and what copies do about them, and the shape of figure 6(b) of CamCubeOS, in a simulated
+ * torus: figures are those of the cache and the torus, and the same on every machine.
  *
  *   even     clients ask servers at random: the demand is even, and the busiest place decides
  *   own      each server has clients of its own, who ask the next question when the last one is answered
@@ -85,7 +85,7 @@ static bool wanted(const struct bench *b, const char *table)
     return b->only == NULL || strcmp(b->only, table) == 0;
 }
 
-/* ---- Hot spots ----------------------------------------------------------------------------------------------------------- */
+/* ---- Hot spots --------------------------------------------------------------------------------------------------- */
 
 static void say_row(const struct bench *b, const struct kv_load *load, const struct kv_load_result *r, double least,
                     double most, double before)
@@ -159,7 +159,7 @@ static void hot_tables(struct bench *b, bool even)
     }
 }
 
-/* ---- Against concurrent requests -------------------------------------------------------------------------------------------- */
+/* ---- Against concurrent requests --------------------------------------------------------------------------------- */
 
 static void put(struct report *row, const char *what, unsigned k, double value)
 {

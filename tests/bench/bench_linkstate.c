@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_linkstate.c - what the link state costs: a whole cluster boots at one instant, then one server dies and comes back.
+ * bench_linkstate.c - what the link state costs: a whole cluster boots at one instant, then one server dies and comes
+ * back.
  *
- * Simulated: links of 1 Gb/s with 20 us of delay, control only, default timers. Printed: simulated time until every server serves and
- * sees all, the part of that that bare flooding would take (diameter hops), control bytes of the busiest link beside what the link could
- * carry meanwhile, and the processor's time.
+ * Simulated: links of 1 Gb/s with 20 us of delay, control only, default timers. Printed: simulated time until every
+ * server serves and sees all, the part of that that bare flooding would take (diameter hops), control bytes of the
+ * busiest link beside what the link could carry meanwhile, and the processor's time.
  */
 #include "base/heap.h"
 #include "linkstate/linkstate.h"

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_multicast [--smoke] [--bytes N] [--only members|three|deaths|large] [--json] [--folder DIRECTORY]: the multicast in the simulator, 1 Gb/s links, 9,000-byte frames (CamCubeOS 6.1, table 1).
+ * bench_multicast [--smoke] [--bytes N] [--only members|three|deaths|large] [--json] [--folder DIRECTORY]: the
+ * multicast in the simulator, 1 Gb/s links, 9,000-byte frames (CamCubeOS 6.1, table 1).
  *
- * From the command until the source knows that the slowest member has everything, in the simulator's time: the same on every machine. To 1, 6, 13 and 26
- * members at 3x3x3, three messages at once, to 511 at 8x8x8, and with 1, 3 and 9 of 27 servers that die one after the other in the first half. With --folder what the
- * slowest member has gets there over time: deaths-N.csv and a script for gnuplot. --smoke: 5 MB, and no 8x8x8.
+ * From the command until the source knows that the slowest member has everything, in the simulator's time: the same on
+ * every machine. To 1, 6, 13 and 26 members at 3x3x3, three messages at once, to 511 at 8x8x8, and with 1, 3 and 9 of
+ * 27 servers that die one after the other in the first half. With --folder what the slowest member has gets there over
+ * time: deaths-N.csv and a script for gnuplot. --smoke: 5 MB, and no 8x8x8.
  */
 #include "mc_world.h"
 #include "simulator/cwsim/plot.h"
@@ -84,9 +86,12 @@ static void three(bool apart)
     mc_close();
 }
 
-/* ---- Deaths ------------------------------------------------------------------------------------------------------- */
+/* ---- Deaths ------------------------------------------------------------------------------------------------------ */
 
-/* How many ways without a common link lead from 0 to a server over those that live: by so many links it can hear at a time. */
+/*
+ * How many ways without a common link lead from 0 to a server over those that live: by so many links it can hear at a
+ * time.
+ */
 static unsigned ways_to(const struct torus *t, const bool *dead, cw_server to)
 {
     static bool used[MOST][CW_LINK_COUNT];

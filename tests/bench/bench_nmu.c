@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_nmu.c - what the check of one packet costs with 1, 100 and 10,000 grants, beside a SHA-1 of a 32-byte name and an empty call of
- * the same run: medians of alternating rounds. Each grant is for another job, and every packet for another one of them in random
- * order, so that with 10,000 the tables are as cold as they get. Then bytes for each job and grant.
+ * bench_nmu.c - what the check of one packet costs with 1, 100 and 10,000 grants, beside a SHA-1 of a 32-byte name and
+ * an empty call of the same run: medians of alternating rounds. Each grant is for another job, and every packet for
+ * another one of them in random order, so that with 10,000 the tables are as cold as they get. Then bytes for each job
+ * and grant.
  */
 #include "keyspace/key.h"
 #include "nmu/nmu.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_node.c - what a packet costs a node: passing through (node_rx and node_tx_pull), passing before a service that watches,
- * arriving, leaving, sharing a frame with others. Everything warm, one core.
- * Beside them two raw limits of the same run: copying the bytes once, and decoding and writing the heads without a node. Median of
- * alternating rounds.
+ * bench_node.c - what a packet costs a node: passing through (node_rx and node_tx_pull), passing before a service that
+ * watches, arriving, leaving, sharing a frame with others. Everything warm, one core. Beside them two raw limits of the
+ * same run: copying the bytes once, and decoding and writing the heads without a node. Median of alternating rounds.
  */
 #include "core/node.h"
 #include "nmu/book.h"
@@ -36,7 +35,7 @@ static void stop(const char *why)
     exit(1);
 }
 
-/* ---- A ring of four servers, its cables without delay --------------------------------------------------------------- */
+/* ---- A ring of four servers, its cables without delay ------------------------------------------------------------ */
 
 /* The service of server 1, as which the bench sends. */
 static cw_svc *instance;
@@ -126,7 +125,7 @@ static void bench_open(struct bench *b)
     }
 }
 
-/* ---- Frames from server 0 to server 1 -------------------------------------------------------------------------------- */
+/* ---- Frames from server 0 to server 1 ---------------------------------------------------------------------------- */
 
 /* Writes a packet from server 0 to server `to`, which has made one hop. Its bytes. */
 static uint32_t write_packet(const struct bench *b, uint8_t *out, unsigned to)
@@ -159,7 +158,7 @@ static struct cw_packet *new_frame(struct bench *b, unsigned packets, unsigned t
     return frame;
 }
 
-/* ---- The works: BATCH frames each, and how many packets that is ---------------------------------------------------------- */
+/* ---- The works: BATCH frames each, and how many packets that is -------------------------------------------------- */
 
 static unsigned do_copy(struct bench *b)
 {
@@ -280,7 +279,7 @@ static const struct {
 };
 enum { WORKS = sizeof works / sizeof *works };
 
-/* ---- Measuring ------------------------------------------------------------------------------------------------------- */
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
 static double ns_now(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What bench itself costs for a packet, beside the same traffic on the same host with no service in between: ns a packet sent
- * or received, medians of alternating rounds. `--smoke` only shows that all of it runs.
+ * What bench itself costs for a packet, beside the same traffic on the same host with no service in between: ns a
+ * packet sent or received, medians of alternating rounds. `--smoke` only shows that all of it runs.
  */
 #include "services/bench/bench.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_shim.c - frames a second, CPU and round trips of each shim over one veth pair, beside plain raw and UDP sockets that do the
- * same over the same pair in the same run. It makes its own namespaces. Medians of alternating rounds.
+ * bench_shim.c - frames a second, CPU and round trips of each shim over one veth pair, beside plain raw and UDP sockets
+ * that do the same over the same pair in the same run. It makes its own namespaces. Medians of alternating rounds.
  *
- * Throughput: sender and receiver are two processes on two cores; what counts is what arrives. CPU is that of the process, the
- * kernel's work for it included. Round trips: both on one core, blocking in poll(), or on two, asking again and again.
+ * Throughput: sender and receiver are two processes on two cores; what counts is what arrives. CPU is that of the
+ * process, the kernel's work for it included. Round trips: both on one core, blocking in poll(), or on two, asking
+ * again and again.
  */
 #define _GNU_SOURCE /* sendmmsg, sched_setaffinity */
 #include "netns.h"

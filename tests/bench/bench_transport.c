@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_transport.c - the transport in a simulated torus of 1 Gb/s links, so that figures are those of the protocol and the same on every
- * machine: bulk against what the wires could carry, shares of transfers that meet, queues, and small messages against cw_call().
+ * bench_transport.c - the transport in a simulated torus of 1 Gb/s links, so that figures are those of the protocol and
+ * the same on every machine: bulk against what the wires could carry, shares of transfers that meet, queues, and small
+ * messages against cw_call().
  */
 #include "fake_result.h"
 #include "keyspace/torus.h"
@@ -119,7 +120,10 @@ static void bulk(cw_dims dims, const char *to, unsigned links, unsigned mtu)
     world_close(world);
 }
 
-/* Transfers from ever further away that share the last link to one server; each begins when those before it have settled. */
+/*
+ * Transfers from ever further away that share the last link to one server; each begins when those before it have
+ * settled.
+ */
 static void share(unsigned flows, unsigned mtu)
 {
     static struct fake_result r[4];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_wire.c - nanoseconds to read, write and change the head of a data packet, beside two raw limits of the same run: a
- * memcpy of 32 bytes and a table-driven CRC-32 of 32 bytes. Median of alternating rounds over a few hundred different
- * packets that stay in the first-level cache.
+ * bench_wire.c - nanoseconds to read, write and change the head of a data packet, beside two raw limits of the same
+ * run: a memcpy of 32 bytes and a table-driven CRC-32 of 32 bytes. Median of alternating rounds over a few hundred
+ * different packets that stay in the first-level cache.
  */
 #include "packets.h"
 #include "wire/frame.h"

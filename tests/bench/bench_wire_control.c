@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_wire_control.c - what the control half of runtime/wire costs: ns per call, and how many times a memcpy of the same bytes.
- * Rounds of the call and of its memcpy alternate; the figures are medians.
+ * bench_wire_control.c - what the control half of runtime/wire costs: ns per call, and how many times a memcpy of the
+ * same bytes. Rounds of the call and of its memcpy alternate; the figures are medians.
  */
 #include "control_codecs.h"
 

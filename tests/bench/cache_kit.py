@@ -15,7 +15,8 @@ CLONE_NEWNET = 0x40000000
 
 
 def home_of(name, servers):
-    """The id of the server that has a key when all are up: memId is the SHA-1 of the service's job, the asking job, and the key."""
+    """The id of the server that has a key when all are up: memId is the SHA-1 of the service's job, the asking job, and
+    the key."""
     digest = hashlib.sha1(struct.pack(">II", JOB, JOB) + name.encode()).digest()
     return int.from_bytes(digest[-8:], "big") * servers >> 64
 

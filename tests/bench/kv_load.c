@@ -69,7 +69,7 @@ static void *zeroes(size_t count, size_t size)
     return p;
 }
 
-/* ---- Which key ------------------------------------------------------------------------------------------------------- */
+/* ---- Which key --------------------------------------------------------------------------------------------------- */
 
 static void prepare_keys(void)
 {
@@ -106,7 +106,7 @@ static struct kv_request request_for(enum kv_op op, unsigned number, char key[KE
     return r;
 }
 
-/* ---- One question after the other -------------------------------------------------------------------------------------- */
+/* ---- One question after the other -------------------------------------------------------------------------------- */
 
 static void next(struct place *p);
 
@@ -253,7 +253,7 @@ static void next(struct place *p)
     }
 }
 
-/* ---- The service that asks ------------------------------------------------------------------------------------------------ */
+/* ---- The service that asks --------------------------------------------------------------------------------------- */
 
 static int asker_open(cw_svc *s, void *state)
 {
@@ -354,7 +354,7 @@ static const cw_service asker_service = {
     .on_command = on_command,
 };
 
-/* ---- The world ----------------------------------------------------------------------------------------------------------- */
+/* ---- The world --------------------------------------------------------------------------------------------------- */
 
 static void run(cw_span span)
 {

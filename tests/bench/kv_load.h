@@ -2,8 +2,9 @@
 /*
  * kv_load.h - the cache under load in a simulated torus: who asks for what, what handling costs, and what came of it.
  *
- * Closed loops: whoever asks has so many questions under way, and asks the next one when one is answered. Either every server asks for
- * clients of its own, or generators outside ask servers at random. All values are stored before it begins; no question writes.
+ * Closed loops: whoever asks has so many questions under way, and asks the next one when one is answered. Either every
+ * server asks for clients of its own, or generators outside ask servers at random. All values are stored before it
+ * begins; no question writes.
  */
 #ifndef BENCH_KV_LOAD_H
 #define BENCH_KV_LOAD_H

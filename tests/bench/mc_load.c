@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mc_load.c - `mc_load ADDRESS PORT get|set CONNECTIONS BYTES MILLISECONDS [KEYS [BEGIN]]`: a closed loop of memcached clients in one thread, each with one request
- * out. Values of 1,000 keys are stored first: of those in the file KEYS, one a line, or of "load:key:0000" and so on. With BEGIN, seconds of the system's clock, none is
- * stored and it begins then, so that several can begin together. Prints requests a second and the median, 95th and 99th percentile of the time to an answer in
- * microseconds. An answer that is not the value asked for, or none for a second, ends it with code 1.
+ * mc_load.c - `mc_load ADDRESS PORT get|set CONNECTIONS BYTES MILLISECONDS [KEYS [BEGIN]]`: a closed loop of memcached
+ * clients in one thread, each with one request out. Values of 1,000 keys are stored first: of those in the file KEYS,
+ * one a line, or of "load:key:0000" and so on. With BEGIN, seconds of the system's clock, none is stored and it begins
+ * then, so that several can begin together. Prints requests a second and the median, 95th and 99th percentile of the
+ * time to an answer in microseconds. An answer that is not the value asked for, or none for a second, ends it with code
+ * 1.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>

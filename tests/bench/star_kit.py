@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a torus is measured against: a star, servers in network namespaces, each on one cable to a bridge, both ends of every cable shaped to one rate;
-and on it the two programs of Debian that bring a file to many by IP multicast, udpcast and uftp.
+"""What a torus is measured against: a star, servers in network namespaces, each on one cable to a bridge, both ends of
+every cable shaped to one rate; and on it the two programs of Debian that bring a file to many by IP multicast, udpcast
+and uftp.
 
 The namespaces and cables have no name outside this process, and go with it, however it ends; so do the programs.
 """
@@ -32,8 +33,8 @@ def die_with_parent():
 
 
 class Star:
-    """`servers` namespaces with the addresses 10.78.0.1 and up, device "e". rate: as tc takes it; queue: bytes that wait at a port; first: words
-    before each program."""
+    """`servers` namespaces with the addresses 10.78.0.1 and up, device "e". rate: as tc takes it; queue: bytes that
+    wait at a port; first: words before each program."""
 
     def __init__(self, servers, rate, mtu, first=(), queue=1 << 20):
         self.first = first
@@ -45,7 +46,8 @@ class Star:
         self.run(self.hub, "ip", "link", "set", "switch", "up")
         for number, server in enumerate(self.servers):
             port = f"p{number}"
-            self.run(self.hub, "ip", "link", "add", port, "mtu", str(mtu), "type", "veth", "peer", "name", "e", "mtu", str(mtu),
+            self.run(self.hub, "ip", "link", "add", port, "mtu", str(mtu), "type", "veth", "peer", "name", "e", "mtu",
+                     str(mtu),
                      "netns", self.path(server))
             self.run(self.hub, "ip", "link", "set", port, "master", "switch", "up")
             self.run(self.hub, "tc", "qdisc", "add", "dev", port, *shape)
@@ -66,11 +68,13 @@ class Star:
         return f"/proc/{os.getpid()}/fd/{namespace}"
 
     def run(self, namespace, *words):
-        subprocess.run(["nsenter", "--net=" + self.path(namespace), *words], check=True, capture_output=True, text=True, timeout=10)
+        subprocess.run(["nsenter", "--net=" + self.path(namespace), *words], check=True, capture_output=True, text=True,
+                       timeout=10)
 
     def start(self, number, *words):
         """A program on a server; what it says on standard error is for the caller to read."""
-        return subprocess.Popen(["nsenter", "--net=" + self.path(self.servers[number]), *self.first, *words], stdin=subprocess.DEVNULL,
+        return subprocess.Popen(["nsenter", "--net=" + self.path(self.servers[number]), *self.first, *words],
+                                stdin=subprocess.DEVNULL,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=die_with_parent)
 
     def __enter__(self):
@@ -97,14 +101,16 @@ def count_whole(file, copies):
 
 
 def udpcast(star, members, file, folder, tuning):
-    """Server 0 sends the file to the next `members`. Seconds from the first packet of the file until the sender knows that all have it: the time to find one
-    another is not counted. Every copy is compared."""
+    """Server 0 sends the file to the next `members`. Seconds from the first packet of the file until the sender knows
+    that all have it: the time to find one another is not counted. Every copy is compared."""
     copies = [os.path.join(folder, str(number)) for number in range(1, members + 1)]
-    receivers = [star.start(number + 1, "udp-receiver", "--interface", "e", "--nokbd", "--file", copy) for number, copy in enumerate(copies)]
+    receivers = [star.start(number + 1, "udp-receiver", "--interface", "e", "--nokbd", "--file", copy) for number,
+                 copy in enumerate(copies)]
     for receiver in receivers:
         drain(receiver)
     time.sleep(0.5)
-    sender = star.start(0, "udp-sender", "--interface", "e", "--nokbd", "--min-receivers", str(members), "--nopointopoint", "--file", file, *tuning)
+    sender = star.start(0, "udp-sender", "--interface", "e", "--nokbd", "--min-receivers", str(members),
+                        "--nopointopoint", "--file", file, *tuning)
     watchdog = threading.Timer(LIMIT_S, sender.kill)
     watchdog.start()
     began, ended, text = None, None, b""
@@ -133,7 +139,8 @@ def uftp(star, members, file, folder, tuning):
     receivers = []
     for number, each in enumerate(folders, start=1):
         os.makedirs(each)
-        receivers.append(star.start(number, "uftpd", "-d", "-I", "e", "-B", "8000000", "-D", each, "-U", f"0x{number:08x}"))
+        receivers.append(star.start(number, "uftpd", "-d", "-I", "e", "-B", "8000000", "-D", each, "-U",
+                                    f"0x{number:08x}"))
         drain(receivers[-1])
     time.sleep(0.5)
     names = ",".join(f"0x{number:08x}" for number in range(1, members + 1))
@@ -141,7 +148,8 @@ def uftp(star, members, file, folder, tuning):
     try:
         said = sender.communicate(timeout=LIMIT_S)[1].decode(errors="replace")
         took = [float(seconds) for seconds in re.findall(r"Status: Completed\s+time:\s+([0-9.]+)", said)]
-        if len(took) != members or count_whole(file, [os.path.join(each, os.path.basename(file)) for each in folders]) != members:
+        if len(took) != members or count_whole(file, [os.path.join(each, os.path.basename(file))
+                                                      for each in folders]) != members:
             raise RuntimeError(f"uftp {tuning}: not everybody has the file:\n{said[-2000:]}")
     finally:
         kill([sender, *receivers])

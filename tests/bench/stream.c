@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream.so - a service that sends a steady stream to one server, and says of what arrived how much it was and how long nothing came.
+ * stream.so - a service that sends a steady stream to one server, and says of what arrived how much it was and how long
+ * nothing came.
  *
  *   start to=X,Y,Z [size=BYTES] [rate=PACKETS/S] [burst=N]    N packets every N / rate seconds
  *   stop, stats, reset

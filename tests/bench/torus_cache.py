@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The key-value cache behind its memcached front end, beside Debian's memcached with one thread: the same clients, the same namespaces and cables.
+"""The key-value cache behind its memcached front end, beside Debian's memcached with one thread: the same clients, the
+same namespaces and cables.
 
 local   values whose root is the server that is asked, beside a memcached in the same namespace
-across  values whose root is one, two and three hops away, beside a memcached there that is reached by the kernel's routed IP over the same cables
-copies  the same gets, two hops, with extra keys as they are by default: of a key that is read again copies come near
-total   27 servers, each asked for values of all, beside one twemproxy (Debian's nutcracker) in front of 27 memcacheds
+across  values whose root is one, two and three hops away, beside a memcached there that is reached by the kernel's
+routed IP over the same cables copies  the same gets, two hops, with extra keys as they are by default: of a key that is
+read again copies come near total   27 servers, each asked for values of all, beside one twemproxy (Debian's nutcracker)
+in front of 27 memcacheds
 
-What is compared is requests a second and the time to an answer, of a closed loop of 1, 16 and 150 connections (mc_load). With one connection everything is on one
-processor: a wake-up across processors would be most of what is measured. With more the client of `local` has a processor of its own, and nothing is pinned elsewhere.
+What is compared is requests a second and the time to an answer, of a closed loop of 1, 16 and 150 connections
+(mc_load). With one connection everything is on one processor: a wake-up across processors would be most of what is
+measured. With more the client of `local` has a processor of its own, and nothing is pinned elsewhere.
 """
 
 import contextlib
@@ -49,7 +52,8 @@ class Program:
 
     def __init__(self, server, port, cpu, *words):
         pin = [] if cpu is None else ["taskset", "-c", str(cpu)]
-        self.process = subprocess.Popen(server.inside(*pin, *words), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(server.inside(*pin, *words), stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         torus_kit.atexit.register(self.process.kill)
         self.pid = self.process.pid  # nsenter and taskset become the program
         end = time.monotonic() + LIMIT_S
@@ -70,11 +74,13 @@ class Program:
 
 
 def memcached(server, address, cpu=None):
-    return Program(server, PEER_PORT, cpu, "memcached", "-u", "nobody", "-t", "1", "-c", "4096", "-m", "64", "-U", "0", "-l", address, "-p", str(PEER_PORT))
+    return Program(server, PEER_PORT, cpu, "memcached", "-u", "nobody", "-t", "1", "-c", "4096", "-m", "64", "-U", "0",
+                   "-l", address, "-p", str(PEER_PORT))
 
 
 class Network:
-    """A lab's cables as an IP network: every server has an address on loopback, and the kernel routes by axes, the shorter way round."""
+    """A lab's cables as an IP network: every server has an address on loopback, and the kernel routes by axes, the
+    shorter way round."""
 
     def __init__(self, lab, dims):
         self.lab, self.dims = lab, dims
@@ -110,8 +116,10 @@ class Network:
 
     def batch(self, number, lines):
         server = self.lab[",".join(map(str, self.places[number]))]
-        server.run("sysctl", "-q", "net.ipv4.ip_forward=1", "net.ipv4.conf.all.rp_filter=0", "net.ipv4.conf.default.rp_filter=0")
-        subprocess.run(server.inside("ip", "-batch", "-"), input="\n".join(lines) + "\n", text=True, check=True, capture_output=True, timeout=LIMIT_S)
+        server.run("sysctl", "-q", "net.ipv4.ip_forward=1", "net.ipv4.conf.all.rp_filter=0",
+                   "net.ipv4.conf.default.rp_filter=0")
+        subprocess.run(server.inside("ip", "-batch", "-"), input="\n".join(lines) + "\n", text=True, check=True,
+                       capture_output=True, timeout=LIMIT_S)
 
 
 # ---- Load
@@ -119,7 +127,8 @@ class Network:
 
 def load_words(server, address, port, op, connections, size, ms, keys, *more, cpu=None):
     pin = [] if cpu is None else ["taskset", "-c", str(cpu)]
-    return server.inside(*pin, program("mc_load"), address, str(port), op, str(connections), str(size), str(ms), keys, *more)
+    return server.inside(*pin, program("mc_load"), address, str(port), op, str(connections), str(size), str(ms), keys,
+                         *more)
 
 
 def cpu_ns(pid):
@@ -136,11 +145,13 @@ def children_us():
 
 
 def load(pids, *words, ms, keys, **more):
-    """A run of mc_load: its figures, and the processor time of those processes for a request, with what storing the values cost. On a machine that is busy with other
-    work a server may be counted out for a moment, and then a value is not stored, or lost: once more."""
+    """A run of mc_load: its figures, and the processor time of those processes for a request, with what storing the
+    values cost. On a machine that is busy with other work a server may be counted out for a moment, and then a value is
+    not stored, or lost: once more."""
     for _ in range(TRIES):
         before, client = sum(map(cpu_ns, pids)), children_us()
-        done = subprocess.run(load_words(*words, ms, keys, **more), capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        done = subprocess.run(load_words(*words, ms, keys, **more), capture_output=True, text=True, timeout=LIMIT_S,
+                              check=False)
         if done.returncode == 0:
             break
         print(f"  # {' '.join(map(str, words[1:]))}: once more: {done.stderr.strip()}")
@@ -162,7 +173,8 @@ HEADS = ["", "conns", "req/s", "p50", "p95", "p99 us", "memcached", "p50", "p95"
 
 
 def row(words, connections, ours, peer):
-    return [words, connections, *(ours[f] for f in FIELDS), *(peer[f] for f in FIELDS), ours["rate"] / peer["rate"], ours["p50"] / peer["p50"]]
+    return [words, connections, *(ours[f] for f in FIELDS), *(peer[f] for f in FIELDS), ours["rate"] / peer["rate"],
+            ours["p50"] / peer["p50"]]
 
 
 def cases(ops=("get", "set")):
@@ -184,10 +196,12 @@ def local():
         server.pin(0)
         for op, size, connections in cases():
             ports = [(PORT, server.pid), (PEER_PORT, peer.pid)]
-            results = rounds(*(lambda port=port, pid=pid: load([pid], server, "127.0.0.1", port, op, connections, size, keys=keys, ms=ms, cpu=0 if connections == 1 else 1)
+            results = rounds(*(lambda port=port, pid=pid: load([pid], server, "127.0.0.1", port, op, connections, size,
+                                                               keys=keys, ms=ms, cpu=0 if connections == 1 else 1)
                                for port, pid in ports))
             ours, its = map(medians, results)
-            rows.append(row(f"{op} {size}", connections, ours, its) + [ours["cpu"], its["cpu"], ours["cpu"] / its["cpu"]])
+            rows.append(row(f"{op} {size}", connections, ours, its) + [ours["cpu"], its["cpu"],
+                                                                       ours["cpu"] / its["cpu"]])
         peer.end()
         title("values of the server itself, us; cpu: of the server, for a request")
         table(HEADS + ["cpu us", "memcached", "of it"], rows)
@@ -224,11 +238,15 @@ def chain(all_hops, ops, extra_keys):
                     server.pin(cpu)
                 peer.pin(cpu)
                 path = [lab[f"{i},0,0"].pid for i in range(hops + 1)]
-                ours, its = map(medians, rounds(lambda: load(path, near, "127.0.0.1", PORT, op, connections, size, keys=keys, ms=ms, cpu=cpu),
-                                                lambda: load([peer.pid], near, address, PEER_PORT, op, connections, size, keys=keys, ms=ms, cpu=cpu)))
-                rows.append(row(f"{op} {size}", connections, ours, its) + [ours["all"], its["all"], ours["all"] / its["all"]])
+                ours, its = map(medians, rounds(lambda: load(path, near, "127.0.0.1", PORT, op, connections, size,
+                                                             keys=keys, ms=ms, cpu=cpu),
+                                                lambda: load([peer.pid], near, address, PEER_PORT, op, connections,
+                                                             size, keys=keys, ms=ms, cpu=cpu)))
+                rows.append(row(f"{op} {size}", connections, ours, its) + [ours["all"], its["all"],
+                                                                           ours["all"] / its["all"]])
             peer.end()
-            title(f"values {hops} hop{'s' if hops > 1 else ''} away, {'no' if extra_keys == 0 else 'with'} copies, beside memcached over routed IP, us; cpu: of all, the client too, for a request")
+            title(f"values {hops} hop{'s' if hops > 1 else ''} away, {'no' if extra_keys == 0 else 'with'} copies, "
+                  f"beside memcached over routed IP, us; cpu: of all, the client too, for a request")
             table(HEADS + ["cpu us", "memcached", "of it"], rows)
 
 
@@ -237,11 +255,13 @@ def proxy(lab, network):
     peers = [memcached(lab[",".join(map(str, place))], network.address(place)) for place in network.places]
     path = os.path.join(FOLDER.name, "proxy.yml")
     with open(path, "w", encoding="ascii") as out:
-        out.write(f"pool:\n  listen: {network.address((0, 0, 0))}:{PROXY_PORT}\n  hash: fnv1a_64\n  distribution: ketama\n  backlog: 1024\n"
+        out.write(f"pool:\n  listen: {network.address((0, 0, 0))}:{PROXY_PORT}\n  hash: fnv1a_64\n  distribution: "
+                  f"ketama\n  backlog: 1024\n"
                   "  preconnect: true\n  servers:\n")
         for place in network.places:
             out.write(f"   - {network.address(place)}:{PEER_PORT}:1\n")
-    peers.append(Program(lab["0,0,0"], PROXY_PORT, None, shutil.which("nutcracker") or "/usr/sbin/nutcracker", "-c", path, "-v", "0", "-o", "/dev/null",
+    peers.append(Program(lab["0,0,0"], PROXY_PORT, None, shutil.which("nutcracker") or "/usr/sbin/nutcracker", "-c",
+                         path, "-v", "0", "-o", "/dev/null",
                          "-p", path + ".pid"))
     return peers
 
@@ -253,11 +273,12 @@ def store(lab, target, size, keys):
 
 
 def all_at_once(lab, target, connections, size, ms, keys):
-    """Every server's clients at the same time: gets a second of all, the medians of their medians and 95th percentiles, the worst 99th. A value that was lost is stored
-    again, and all begin anew."""
+    """Every server's clients at the same time: gets a second of all, the medians of their medians and 95th percentiles,
+    the worst 99th. A value that was lost is stored again, and all begin anew."""
     for _ in range(TRIES):
         begin = time.time() + 0.3 + 0.02 * len(lab.servers)
-        loads = [subprocess.Popen(load_words(server, *target, "get", connections, size, ms, keys, f"{begin:.6f}"), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        loads = [subprocess.Popen(load_words(server, *target, "get", connections, size, ms, keys, f"{begin:.6f}"),
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                   text=True) for server in lab.servers.values()]
         said = [one.communicate(timeout=LIMIT_S)[0] for one in loads]
         if not any(one.returncode for one in loads):
@@ -286,7 +307,8 @@ def total():
             for target in targets:
                 store(lab, target, size, keys)
             for connections in smoke((1,), (1, 16)):
-                ours, its = map(medians, rounds(*(lambda target=target: all_at_once(lab, target, connections, size, ms, keys) for target in targets)))
+                ours, its = map(medians, rounds(*(lambda target=target: all_at_once(lab, target, connections, size, ms,
+                                                                                    keys) for target in targets)))
                 rows.append(row(f"get {size}", connections, ours, its))
         title("27 servers, clients at each, values of all; beside one twemproxy before 27 memcacheds, us")
         table([head.replace("memcached", "twemproxy").replace("conns", "conns each") for head in HEADS], rows)

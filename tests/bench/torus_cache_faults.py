@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A server of the cache fails while clients at all other servers read and write: what they are told, and for how long.
 
-    torus_cache_faults.py --bin <folder of cwlab> [--smoke] [--rounds N] [nothing] [kill] [silent] [power] [leave] [pause] [back]
+    torus_cache_faults.py --bin <folder of cwlab> [--smoke] [--rounds N] [nothing] [kill] [silent] [power] [leave]
+    [pause] [back]
 
-At every server but the one that fails, a client writes and another reads, each with one command out at a time; half of the commands are for keys whose root is the one that
-fails. A value says its key and its version. Each key has one writer, who counts the versions up, so every value that is read can be judged (exit code 1): it is of that
-key; it is not older than what was acknowledged, or read by anybody, before the command began, and not newer than what was asked for; only a write of which the writer was
-told that it may have happened may turn up at any time.
+At every server but the one that fails, a client writes and another reads, each with one command out at a time; half of
+the commands are for keys whose root is the one that fails. A value says its key and its version. Each key has one
+writer, who counts the versions up, so every value that is read can be judged (exit code 1): it is of that key; it is
+not older than what was acknowledged, or read by anybody, before the command began, and not newer than what was asked
+for; only a write of which the writer was told that it may have happened may turn up at any time.
 """
 
 import selectors
@@ -22,8 +24,10 @@ from torus_kit import LIMIT_S, Lab, options, program, smoke, table, title
 
 PARTS = ["nothing", "kill", "silent", "power", "leave", "pause", "back"]
 # What is done to the server, and what puts it right again.
-DOING = {"kill": ["fail"], "silent": ["fail", "--whole"], "power": ["fail", "--power"], "leave": ["leave"], "pause": ["pause", "300ms"]}
-WORDS = {"nothing": "nothing is done", "kill": "daemon killed, its watcher says goodbye", "silent": "daemon and watcher killed", "power": "power lost: its links go dark",
+DOING = {"kill": ["fail"], "silent": ["fail", "--whole"], "power": ["fail", "--power"], "leave": ["leave"],
+         "pause": ["pause", "300ms"]}
+WORDS = {"nothing": "nothing is done", "kill": "daemon killed, its watcher says goodbye",
+         "silent": "daemon and watcher killed", "power": "power lost: its links go dark",
          "leave": "leaves in order (SIGTERM)", "pause": "stopped for 300 ms (SIGSTOP)", "back": "comes back"}
 KEYS = 40  # of the server, and as many of others
 PAD = b"x" * 100
@@ -122,7 +126,8 @@ class Trial:
         both = [key for pair in zip(self.own, others) for key in pair]
         self.mine = set(self.own)
         near = [server for name, server in lab.servers.items() if name != victim]
-        self.clients = [Client(self, server.pid, True, both[i::len(near)]) for i, server in enumerate(near) if both[i::len(near)]]
+        self.clients = [Client(self, server.pid, True, both[i::len(near)]) for i,
+                        server in enumerate(near) if both[i::len(near)]]
         self.clients += [Client(self, server.pid, False, both[i:] + both[:i]) for i, server in enumerate(near)]
         self.selector = selectors.DefaultSelector()
         for client in self.clients:
@@ -152,8 +157,10 @@ class Trial:
         return {"commands": len(rows),
                 "writes": gap(since, [row for row in mine if row[3] and row[4] == "STORED"], self.rows),
                 "hits": gap(since, [row for row in mine if row[4] == "hit"], self.rows),
-                "longest": max((row[1] for row in mine), default=0), "others": max((row[1] for row in rows if not row[2]), default=0),
-                "misses": sum(row[4] == "miss" for row in mine), "misses of others": sum(row[4] == "miss" for row in rows if not row[2]),
+                "longest": max((row[1] for row in mine), default=0),
+                "others": max((row[1] for row in rows if not row[2]), default=0),
+                "misses": sum(row[4] == "miss" for row in mine),
+                "misses of others": sum(row[4] == "miss" for row in rows if not row[2]),
                 "said": [row[4] for row in rows if row[4] not in ("STORED", "hit", "miss")],
                 "said of others": sum(row[4] not in ("STORED", "hit", "miss") for row in rows if not row[2])}
 
@@ -165,7 +172,8 @@ def gap(since, rows, all_rows):
 
 
 def cwlab(lab, *words):
-    return subprocess.Popen([program("cwlab"), words[0], "--name", lab.name, *words[1:]], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return subprocess.Popen([program("cwlab"), words[0], "--name", lab.name, *words[1:]], stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL)
 
 
 def come_together(lab):
@@ -179,7 +187,8 @@ def come_together(lab):
 
 def timer(lab, name):
     """Of a lab's servers, in seconds."""
-    text = next(row["value"] for row in next(iter(lab.servers.values())).ask("config") if row["key"] == "timers." + name)
+    text = next(row["value"] for row in next(iter(lab.servers.values())).ask("config")
+                if row["key"] == "timers." + name)
     return float(text[:-2]) / 1e3 if text.endswith("ms") else float(text[:-1])
 
 
@@ -211,8 +220,10 @@ def show(part, results):
     for word, count in said.items():
         print(f"  # {WORDS[part]}: {count} times: {word}")
     total = sum(r["commands"] for r in results)
-    return [WORDS[part], total, times("writes"), times("hits"), times("longest"), times("others"), sum(len(r["said"]) for r in results),
-            sum(r["misses"] for r in results), sum(r["said of others"] for r in results), sum(r["misses of others"] for r in results)]
+    return [WORDS[part], total, times("writes"), times("hits"), times("longest"), times("others"),
+            sum(len(r["said"]) for r in results),
+            sum(r["misses"] for r in results), sum(r["said of others"] for r in results),
+            sum(r["misses of others"] for r in results)]
 
 
 def main():
@@ -226,13 +237,17 @@ def main():
         dead, hold = timer(lab, "dead"), timer(lab, "hold")
         wait_for_writes(lab[names[0]].pid)
         for part in parts:
-            results = [once(lab, part, names[(number * 7 + 5) % len(names)], history, dead + hold) for number in range(torus_kit.OPTIONS.rounds)]
+            results = [once(lab, part, names[(number * 7 + 5) % len(names)], history, dead + hold)
+                       for number in range(torus_kit.OPTIONS.rounds)]
             rows.append(show(part, results))
-    title(f"a server of {len(names)} fails under load (dead {dead * 1e3:.0f} ms, hold {hold * 1e3:.0f} ms); ms: median / worst of the trials")
-    table(["its keys:", "commands", "no write for", "no hit for", "longest", "others' longest", "refused", "misses", "others refused", "others' misses"], rows)
+    title(f"a server of {len(names)} fails under load (dead {dead * 1e3:.0f} ms, hold {hold * 1e3:.0f} ms); ms: median "
+          f"/ worst of the trials")
+    table(["its keys:", "commands", "no write for", "no hit for", "longest", "others' longest", "refused", "misses",
+           "others refused", "others' misses"], rows)
     for line in history.wrong[:20]:
         print("WRONG", line)
-    print(f"values judged wrong: {len(history.wrong)}; {sum(map(len, history.maybe.values()))} writes of which nobody knows")
+    print(f"values judged wrong: {len(history.wrong)}; {sum(map(len, history.maybe.values()))} writes of which nobody "
+          f"knows")
     return len(history.wrong) > 0
 
 

@@ -6,8 +6,9 @@ power    all cables of the server lose carrier at once
 silence  the server stops, and its cables show nothing
 kill     its daemon is killed, and the watcher beside it says goodbye (cubeway only)
 
-Against Debian's FRR (ospfd with bfdd) in the same namespaces over the same cables: BFD every 10 ms, dead after 5, as the daemons' own
-timers are; no delay before the shortest path is computed, none between link states. Without FRR here, without the peer.
+Against Debian's FRR (ospfd with bfdd) in the same namespaces over the same cables: BFD every 10 ms, dead after 5, as
+the daemons' own timers are; no delay before the shortest path is computed, none between link states. Without FRR here,
+without the peer.
 """
 
 import os
@@ -27,7 +28,9 @@ DIMS = (5, 3, 1)  # two hops along x: one shortest path, through the victim; all
 FROM, VICTIM, TO = "0,0,0", "1,0,0", "2,0,0"
 DEVICES = ("px", "mx", "py", "my")
 RATE = 1000
-AFTER_S = 0.3  # the longest gap is looked for from just before the break until then: a machine that stalls at other times says nothing of either
+# the longest gap is looked for from just before the break until then: a machine that stalls at other times says nothing
+# of either
+AFTER_S = 0.3
 
 
 def index(name):
@@ -60,11 +63,14 @@ class Router:
         server.address("lo", loopback(server.name) + "/32")
         for device in DEVICES:
             server.address(device, cable(server.name, device) + "/30")
-        links = "".join(f"interface {device}\n ip ospf area 0\n ip ospf network point-to-point\n ip ospf hello-interval 1\n"
-                        f" ip ospf dead-interval 4\n ip ospf bfd\n ip ospf bfd profile fast\nexit\n" for device in DEVICES)
+        links = "".join(f"interface {device}\n ip ospf area 0\n ip ospf network point-to-point\n ip ospf "
+                        f"hello-interval 1\n"
+                        f" ip ospf dead-interval 4\n ip ospf bfd\n ip ospf bfd profile fast\nexit\n"
+                        for device in DEVICES)
         texts = {
             "zebra": "",
-            "bfdd": "bfd\n profile fast\n  transmit-interval 10\n  receive-interval 10\n  detect-multiplier 5\n exit\nexit\n",
+            "bfdd": "bfd\n profile fast\n  transmit-interval 10\n  receive-interval 10\n  detect-multiplier 5\n "
+                    "exit\nexit\n",
             "ospfd": links + "interface lo\n ip ospf area 0\nexit\n"
                      f"router ospf\n ospf router-id {loopback(server.name)}\n timers throttle spf 0 0 0\n"
                      " timers throttle lsa all 0\n timers lsa min-arrival 0\nexit\n",
@@ -76,7 +82,8 @@ class Router:
         with open(path + ".conf", "w", encoding="ascii") as out:
             out.write(text)
         words = [os.path.join(FRR, name), "-u", "frr", "-g", "frr", "-f", path + ".conf", "-i", path + ".pid",
-                 "-z", os.path.join(self.folder, "zserv.api"), "--vty_socket", self.folder, "-P", "0", "--log", f"file:{path}.log"]
+                 "-z", os.path.join(self.folder, "zserv.api"), "--vty_socket", self.folder, "-P", "0", "--log",
+                 f"file:{path}.log"]
         if name == "bfdd":
             words += ["--bfdctl", os.path.join(self.folder, "bfdd.sock")]
         process = subprocess.Popen(self.server.inside(*words), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -113,7 +120,8 @@ class Routing:
             raise
 
     def way(self):
-        done = subprocess.run(self.lab[FROM].inside("ip", "route", "get", loopback(TO)), capture_output=True, text=True, check=False)
+        done = subprocess.run(self.lab[FROM].inside("ip", "route", "get", loopback(TO)), capture_output=True, text=True,
+                              check=False)
         return done.stdout
 
     def settle(self):
@@ -135,7 +143,8 @@ class Routing:
 
     def stream(self, break_it, mend_it):
         sink = self.lab[TO].peer("sink", f"{loopback(TO)}@{loopback(FROM)}")
-        blast = self.lab[FROM].peer("blast", f"{loopback(FROM)}@{loopback(TO)}", "bytes=64", f"rate={RATE}", "burst=1", "ms=20000")
+        blast = self.lab[FROM].peer("blast", f"{loopback(FROM)}@{loopback(TO)}", "bytes=64", f"rate={RATE}", "burst=1",
+                                    "ms=20000")
         time.sleep(0.3)
         sink.mark()
         break_it()
@@ -216,7 +225,8 @@ def main():
                     if routing is not None and their_way is not None:
                         theirs.append(routing.stream(*their_way))
                 rows.append([part, *figures(mine), *(figures(theirs) if theirs else ["-"] * 3),
-                             statistics.median(g for g, _ in theirs) / statistics.median(g for g, _ in mine) if theirs else "-"])
+                             statistics.median(g for g, _ in theirs) / statistics.median(g for g, _ in mine) if theirs
+                             else "-"])
         finally:
             if routing is not None:
                 routing.end()

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the benches of daemons on veth cables share: a lab of cwlab's, its daemons' control sockets, plain peers in the same namespaces.
+"""What the benches of daemons on veth cables share: a lab of cwlab's, its daemons' control sockets, plain peers in the
+same namespaces.
 
     torus_x.py --bin <folder of cwlab and wire_peer> [--smoke] [--rounds N] [--realtime] [names of parts]
 
-Every figure stands beside its peer's, measured in alternating rounds of the same run over the same cables; what is printed are medians, and the
-ratio is the result. Needs root or user namespaces; ends with 77 and the reason where cwlab has neither. Whatever happens, the lab goes
-with this process.
+Every figure stands beside its peer's, measured in alternating rounds of the same run over the same cables; what is
+printed are medians, and the ratio is the result. Needs root or user namespaces; ends with 77 and the reason where cwlab
+has neither. Whatever happens, the lab goes with this process.
 """
 
 import argparse
@@ -35,7 +36,8 @@ def options(parts):
     parser.add_argument("--bin", default="build/bin")
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--realtime", action="store_true", help="daemons and peers get SCHED_RR: the machine has other work")
+    parser.add_argument("--realtime", action="store_true",
+                        help="daemons and peers get SCHED_RR: the machine has other work")
     parser.add_argument("part", nargs="*", choices=[*parts, []])
     OPTIONS = parser.parse_args()
     OPTIONS.bin = os.path.abspath(OPTIONS.bin)
@@ -88,7 +90,8 @@ class Server:
         raise RuntimeError(f"{self.name}: {command} {words}: the daemon has gone")
 
     def settle(self, *links):
-        """Until these links are up: one that heard nothing for too long, behind a flood, waits a moment before it serves again."""
+        """Until these links are up: one that heard nothing for too long, behind a flood, waits a moment before it
+        serves again."""
         end = time.monotonic() + LIMIT_S
         while down := [row for row in self.ask("links") if row["link"] in links and row["state"] != "up"]:
             if time.monotonic() > end:
@@ -172,7 +175,8 @@ class Lab:
         self.folder = None
         atexit.register(self.down)
         module = os.path.join(os.path.dirname(OPTIONS.bin), "tests", "bench", "stream.so")
-        subprocess.run([*priority(), program("cwlab"), "up", dims, "--name", self.name, "--driver", "netns", "--quiet", "--patience", "50s",
+        subprocess.run([*priority(), program("cwlab"), "up", dims, "--name", self.name, "--driver", "netns", "--quiet",
+                        "--patience", "50s",
                         "--service", module, *words], check=True, stdout=subprocess.DEVNULL,
                        timeout=2 * LIMIT_S)
         rows = self.status()["daemons"]
@@ -190,7 +194,8 @@ class Lab:
         self.down()
 
     def status(self):
-        done = subprocess.run([program("cwlab"), "status", "--name", self.name, "--json"], capture_output=True, text=True,
+        done = subprocess.run([program("cwlab"), "status", "--name", self.name, "--json"], capture_output=True,
+                              text=True,
                               timeout=LIMIT_S, check=False)
         return json.loads(done.stdout)
 
@@ -205,7 +210,8 @@ class Lab:
 
     def down(self):
         atexit.unregister(self.down)
-        subprocess.run([program("cwlab"), "down", "--name", self.name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        subprocess.run([program("cwlab"), "down", "--name", self.name], stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL,
                        timeout=LIMIT_S, check=False)
 
 
@@ -236,7 +242,8 @@ def table(heads, rows):
                         f"{cell:.0f}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in cells) for i in range(len(heads))]
     for row in cells:
-        print("  " + "  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths))))
+        print("  " + "  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i,
+                               (cell, w) in enumerate(zip(row, widths))))
     sys.stdout.flush()
 
 

@@ -22,7 +22,8 @@ def pin(lab, names, cpu):
 
 
 def ping(lab, server, size, hops=1):
-    """Microseconds of a round trip: the median of the means of groups. Rows for single packets would be part of what is measured."""
+    """Microseconds of a round trip: the median of the means of groups. Rows for single packets would be part of what is
+    measured."""
     means = []
     for _ in range(20 * GROUPS):
         for link in ("+x", "-x"):
@@ -93,7 +94,8 @@ def routes(lab):
 
 
 def routed(lab, hops, size):
-    return plain(lab["0,0,0"], lab[f"{hops},0,0"], f"10.77.0.1@10.77.{hops - 1}.2", f"10.77.{hops - 1}.2@10.77.0.1", size, 0)
+    return plain(lab["0,0,0"], lab[f"{hops},0,0"], f"10.77.0.1@10.77.{hops - 1}.2", f"10.77.{hops - 1}.2@10.77.0.1",
+                 size, 0)
 
 
 def further():

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A message to many over six trees on real cables, beside what Debian has for a switch.
 
-shaped  links of 20 Mb/s: the least rate of a member, 1 to 26 of them; beside it udpcast and uftp on a star of 27 servers with 20 Mb/s each,
+shaped  links of 20 Mb/s: the least rate of a member, 1 to 26 of them; beside it udpcast and uftp on a star of 27
+servers with 20 Mb/s each,
         each with the best of several tunings
-deaths  the same links, servers lose power while the message is on its way: who is complete, after how long, and the rate over time
-bare    links without a rate: what a byte costs the processors on its way to 26, against a chain of raw forwarders over the same cables
+deaths  the same links, servers lose power while the message is on its way: who is complete, after how long, and the
+rate over time bare    links without a rate: what a byte costs the processors on its way to 26, against a chain of raw
+forwarders over the same cables
 """
 
 import os
@@ -21,15 +23,18 @@ PARTS = ["shaped", "deaths", "bare"]
 SOURCE, MTU, RATE, LINKS = "0,0,0", 9000, 20e6, 6
 PIECE = 8920  # of a message in a full frame
 COUNTS = (1, 6, 13, 26)
-# What a switched network's programs can be told. udpcast asks each receiver after every slice; uftp sends at a rate, whatever comes of it.
-UDPCAST = [["--full-duplex"], ["--full-duplex", "--slice-size", "500"], ["--full-duplex", "--slice-size", "1024", "--max-bitrate", "19900k"],
+# What a switched network's programs can be told. udpcast asks each receiver after every slice; uftp sends at a rate,
+# whatever comes of it.
+UDPCAST = [["--full-duplex"], ["--full-duplex", "--slice-size", "500"],
+           ["--full-duplex", "--slice-size", "1024", "--max-bitrate", "19900k"],
            ["--half-duplex", "--min-slice-size", "512"], ["--fec", "8x2/64", "--max-bitrate", "19900k"]]
 UFTP = [["-R", rate, "-b", block, "-r", "0.05:0.01:1"] for rate, block in
         (("19000", "8800"), ("19500", "8800"), ("19700", "8800"), ("18800", "1450"))]
 
 
 def lab_of(*words):
-    """27 daemons fill two processors here: with patient timers none is called dead for that. Carrier that goes is seen at once all the same."""
+    """27 daemons fill two processors here: with patient timers none is called dead for that. Carrier that goes is seen
+    at once all the same."""
     return Lab("3x3x3", "--mtu", str(MTU), "--scale", smoke("20", "4"), *words)
 
 
@@ -50,7 +55,8 @@ def message(lab, size, members):
     cpu = sum(server.cpu_ns() for server in lab.servers.values()) - cpu
     if rows[0]["complete"] != len(members):
         raise RuntimeError(f"not everybody has the message: {rows}")
-    return {"bits": float(rows[0]["least_bits_per_s"]), "cpu_s": cpu / 1e9, "s": rows[0]["took_ns"] / 1e9, "again": rows[0]["repeated"]}
+    return {"bits": float(rows[0]["least_bits_per_s"]), "cpu_s": cpu / 1e9, "s": rows[0]["took_ns"] / 1e9,
+            "again": rows[0]["repeated"]}
 
 
 # ---- shaped ----------------------------------------------------------------------------------------------------------
@@ -100,9 +106,11 @@ def shaped():
         rows = []
         for count in counts:
             results = rounds(lambda count=count: message(lab, size, drawn(count)),
-                             *[lambda p=program, t=tuning, c=count: peer(star, p, t, c, files) for program, tuning in tuned])
+                             *[lambda p=program, t=tuning, c=count: peer(star, p, t, c, files) for program,
+                               tuning in tuned])
             bits = median(results[0], "bits")
-            row = [f"{count}", bits / 1e6, min(r["bits"] for r in results[0]) / 1e6, bits / (LINKS * RATE), median(results[0], "cpu_s") / median(results[0], "s")]
+            row = [f"{count}", bits / 1e6, min(r["bits"] for r in results[0]) / 1e6, bits / (LINKS * RATE),
+                   median(results[0], "cpu_s") / median(results[0], "s")]
             for result in results[1:]:
                 row += [median(result, "bits") / 1e6, median(result, "bits") / RATE]
             row += [bits / max(median(result, "bits") for result in results[1:])] if tuned else []
@@ -116,7 +124,8 @@ def shaped():
     with lab_of("--rate", f"{RATE / 2e6:.0f}mbit") as lab:
         result = rounds(lambda: message(lab, size // 2, drawn(26)))[0]
         bits = median(result, "bits")
-        print(f"  26 members, links of {RATE / 2e6:.0f} Mb/s: {bits / 1e6:.1f} Mb/s, {bits / (LINKS * RATE / 2):.3f} of six links")
+        print(f"  26 members, links of {RATE / 2e6:.0f} Mb/s: {bits / 1e6:.1f} Mb/s, {bits / (LINKS * RATE / 2):.3f} "
+              f"of six links")
 
 
 
@@ -137,7 +146,8 @@ class Watch:
         while not self.over.wait(self.STEP_S):
             rows = [row for row in self.server.service_rows("multicast", "status") if not row["ended"]]
             if rows:
-                self.samples.append((time.monotonic(), rows[-1]["has"] * rows[-1]["bytes"] / max(rows[-1]["pieces"], 1)))
+                self.samples.append((time.monotonic(),
+                                     rows[-1]["has"] * rows[-1]["bytes"] / max(rows[-1]["pieces"], 1)))
 
     def end(self):
         """Mb/s between the samples."""
@@ -160,7 +170,8 @@ def whole(lab):
 
 def deaths_round(lab, size, victims, watched):
     watch, rows = Watch(lab[watched]), []
-    sender = threading.Thread(target=lambda: rows.extend(lab[SOURCE].service_rows("multicast", "send", str(size), "to", *drawn(26))))
+    sender = threading.Thread(target=lambda: rows.extend(lab[SOURCE].service_rows("multicast", "send", str(size), "to",
+                                                                                  *drawn(26))))
     sender.start()
     rest(smoke(0.1, 1.0))
     for victim in victims:
@@ -176,7 +187,8 @@ def deaths_round(lab, size, victims, watched):
     lost = {row["incomplete"]: row["status"] for row in rows if "incomplete" in row}
     if set(lost) - set(victims):
         raise RuntimeError(f"a member that lives is not complete: {rows}")
-    return {"complete": rows[0]["complete"], "s": rows[0]["took_ns"] / 1e9, "again": rows[0]["repeated"], "rates": rates, "lost": len(lost)}
+    return {"complete": rows[0]["complete"], "s": rows[0]["took_ns"] / 1e9, "again": rows[0]["repeated"],
+            "rates": rates, "lost": len(lost)}
 
 
 def deaths():
@@ -189,7 +201,8 @@ def deaths():
                 victims = rng.sample(drawn(26), count)
                 return deaths_round(lab, size, victims, next(name for name in drawn(26) if name not in victims))
             results = rounds(one)[0]
-            rows.append([f"{count}", min(r["complete"] for r in results), median(results, "s"), max(r["s"] for r in results),
+            rows.append([f"{count}", min(r["complete"] for r in results), median(results, "s"),
+                         max(r["s"] for r in results),
                          8e-6 * size / median(results, "s"), max(r["again"] for r in results)])
             shown.append(f"  {count} die: " + " ".join(f"{rate:.0f}" for rate in results[-1]["rates"]))
     title(f"{size / 1e6:.0f} MB to 26, links of {RATE / 1e6:.0f} Mb/s, servers lose power from {smoke(0.1, 1.0)} s on")
@@ -218,8 +231,8 @@ def devices(a, b):
 
 
 def chain(lab, *words):
-    """Frames along a path through all servers, a raw socket's receive and send at each: the same 26 hops a byte as a tree has, with nothing kept, checked or
-    asked for again."""
+    """Frames along a path through all servers, a raw socket's receive and send at each: the same 26 hops a byte as a
+    tree has, with nothing kept, checked or asked for again."""
     place = snake()
     name = [",".join(map(str, c)) for c in place]
     ends = [devices(a, b) for a, b in zip(place, place[1:])]
@@ -243,16 +256,20 @@ def bare():
     rows = []
     # Frames a second, and how many at once. A link of 20 Mb/s bears 276, one at a time.
     free, full = [(2000, 32), (4000, 32), (6000, 32), (4000, 4)], [(270, 1)]
-    for lab_name, words, size, speeds in (("links without a rate", [], smoke(2_000_000, 60_000_000), smoke(free[:1], free)),
-                                          ("links of 20 Mb/s", ["--rate", "20mbit"], smoke(1_000_000, 30_000_000), full)):
+    for lab_name, words, size, speeds in (("links without a rate", [], smoke(2_000_000, 60_000_000),
+                                           smoke(free[:1], free)),
+                                          ("links of 20 Mb/s", ["--rate", "20mbit"], smoke(1_000_000, 30_000_000),
+                                           full)):
         with lab_of(*words) as lab:
             chains = [lambda speed=speed: chain(lab, f"rate={speed[0]}", f"burst={speed[1]}") for speed in speeds]
             mine, *raw = rounds(lambda: bare_message(lab, size), *chains)
         for speed, result in zip(speeds, raw):
-            print(f"# {lab_name}: chain, {speed[1]} at once: {median(result, 'bits') / 1e6:.0f} Mb/s, {median(result, 'arrived'):.3f} arrived, {median(result, 's_per_gb'):.2f} s/GB")
+            print(f"# {lab_name}: chain, {speed[1]} at once: {median(result, 'bits') / 1e6:.0f} Mb/s, "
+                  f"{median(result, 'arrived'):.3f} arrived, {median(result, 's_per_gb'):.2f} s/GB")
         fine = [result for result in raw if median(result, "arrived") > 0.98] or raw
         raw_cost = min(median(result, "s_per_gb") for result in fine)
-        rows.append([lab_name, median(mine, "bits") / 1e6, 26 * median(mine, "bits") / 1e9, median(mine, "cpu_s") / median(mine, "s"), median(mine, "s_per_gb"), raw_cost,
+        rows.append([lab_name, median(mine, "bits") / 1e6, 26 * median(mine, "bits") / 1e9,
+                     median(mine, "cpu_s") / median(mine, "s"), median(mine, "s_per_gb"), raw_cost,
                      median(mine, "s_per_gb") / raw_cost])
     title("26 members: what a byte delivered costs, against a chain of raw forwarders")
     table(["", "Mb/s", "all, Gb/s", "cores", "s/GB", "raw chain's", "ratio"], rows)

@@ -3,7 +3,8 @@
 
 one      one link kept full by the service bench, against raw sockets that do nothing else (and UDP for small packets)
 transit  processor time of a packet in a server between two others, against a raw receive and send of the same frame
-shaped   1 to 6 links of a known rate kept full, against what the cables bear, and against raw sockets that fill the same links
+shaped   1 to 6 links of a known rate kept full, against what the cables bear, and against raw sockets that fill the
+same links
 """
 
 import os
@@ -18,7 +19,8 @@ SPAN_S, WARM_S = 0.3, 0.1
 SENDER_CPU, RECEIVER_CPU = 0, os.cpu_count() - 1
 LEFT, MIDDLE, RIGHT = "0,0,0", "1,0,0", "2,0,0"
 # The links of the left server of 3x3x3, as the service bench takes them: the neighbour, our device, its device.
-CABLES = [("1,0,0", "px", "mx"), ("2,0,0", "mx", "px"), ("0,1,0", "py", "my"), ("0,2,0", "my", "py"), ("0,0,1", "pz", "mz"),
+CABLES = [("1,0,0", "px", "mx"), ("2,0,0", "mx", "px"), ("0,1,0", "py", "my"), ("0,2,0", "my", "py"),
+          ("0,0,1", "pz", "mz"),
           ("0,0,2", "mz", "pz")]
 
 
@@ -50,7 +52,8 @@ def one_plain(lab, left, right, size):
     blast = lab[LEFT].peer("blast", left, f"bytes={size}", f"ms={span() * 1000:.0f}", cpu=SENDER_CPU).result()
     rest(0.02)
     sunk = sink.end()
-    return {"rate": sunk["received"] / max(sunk["seconds"], 1e-3), "tx_us": blast["cpu_ns"] / max(blast["sent"], 1) / 1e3,
+    return {"rate": sunk["received"] / max(sunk["seconds"], 1e-3),
+            "tx_us": blast["cpu_ns"] / max(blast["sent"], 1) / 1e3,
             "rx_us": sunk["cpu_ns"] / max(sunk["received"], 1) / 1e3}
 
 
@@ -64,10 +67,12 @@ def one():
             for size in (100, full) if mtu == 1500 else (100, 1460, full):
                 frame = size + FRAME_HEADER + PACKET_HEADER
                 mine, raw, udp = rounds(lambda: one_cubeway(lab, size), lambda: one_plain(lab, "px", "mx", frame),
-                                        lambda: one_plain(lab, "10.77.0.1@10.77.0.2", "10.77.0.2@10.77.0.1", min(size, mtu - 28)))
+                                        lambda: one_plain(lab, "10.77.0.1@10.77.0.2", "10.77.0.2@10.77.0.1",
+                                                          min(size, mtu - 28)))
                 rate = median(mine, "rate")
                 rows.append([f"mtu {mtu}", size, rate / 1e3, rate * size * 8e-9, rate / median(raw, "rate"),
-                             rate / median(udp, "rate"), median(mine, "tx_us"), median(mine, "tx_us") / median(raw, "tx_us"),
+                             rate / median(udp, "rate"), median(mine, "tx_us"),
+                             median(mine, "tx_us") / median(raw, "tx_us"),
                              median(mine, "rx_us"), median(mine, "rx_us") / median(raw, "rx_us")])
     title("one link kept full, two daemons on two processors")
     table(["", "payload", "packets/ms", "Gb/s", "of raw", "of UDP", "tx us", "of raw", "rx us", "of raw"], rows)
@@ -106,7 +111,8 @@ def transit():
                 mine, raw = rounds(lambda: transit_cubeway(lab, full, rate, burst),
                                    lambda: transit_plain(lab, mtu, rate, burst))
                 rows.append([f"frames of {mtu}", burst, median(mine, "rate") / 1e3, median(raw, "rate") / 1e3,
-                             median(mine, "hops"), median(mine, "us"), median(raw, "us"), median(mine, "us") / median(raw, "us")])
+                             median(mine, "hops"), median(mine, "us"), median(raw, "us"),
+                             median(mine, "us") / median(raw, "us")])
     title("a server in transit: processor time of a packet")
     table(["", "burst", "packets/ms", "raw's", "hops", "us", "raw's us", "of raw"], rows)
 
@@ -130,7 +136,8 @@ def shaped_round(lab, count, size):
 def shaped_plain(lab, count, mtu):
     """The same of raw sockets, a program for each link: what tbf and this machine let through."""
     sinks = [lab[name].peer("sink", theirs) for name, _, theirs in CABLES[:count]]
-    blasts = [lab[LEFT].peer("blast", ours, f"bytes={mtu}", f"ms={smoke(100, 600)}") for _, ours, theirs in CABLES[:count]]
+    blasts = [lab[LEFT].peer("blast", ours, f"bytes={mtu}", f"ms={smoke(100, 600)}") for _, ours,
+              theirs in CABLES[:count]]
     for blast in blasts:
         blast.result()
     rest(0.05)

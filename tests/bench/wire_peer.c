@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire_peer - the plain programs that daemons are measured against: sockets and nothing else, in the daemons' namespaces, on the same cables.
+ * wire_peer - the plain programs that daemons are measured against: sockets and nothing else, in the daemons'
+ * namespaces, on the same cables.
  *
  *   blast END bytes=N [ms=N] [rate=N burst=N]   frames as fast as they go, or bursts at a rate
  *   sink END                                    receives until SIGTERM; SIGUSR1: the longest gap begins anew
@@ -9,9 +10,10 @@
  *                                               one after another; the median of the means of groups
  *   forward INTERFACE INTERFACE                 frames of either go out of the other, until SIGTERM
  *
- * END is an interface (raw frames of an EtherType that no daemon hears) or OWN-ADDRESS@OTHER-ADDRESS (a UDP socket). bytes are those behind the
- * Ethernet header or the UDP header. events: waits in epoll_wait() as a program does that has more than one thing to wait for, else in recv(). What was done is one JSON object on standard output; CPU is the process's own, the kernel's work for it
- * included.
+ * END is an interface (raw frames of an EtherType that no daemon hears) or OWN-ADDRESS@OTHER-ADDRESS (a UDP socket).
+ * bytes are those behind the Ethernet header or the UDP header. events: waits in epoll_wait() as a program does that
+ * has more than one thing to wait for, else in recv(). What was done is one JSON object on standard output; CPU is the
+ * process's own, the kernel's work for it included.
  */
 #define _GNU_SOURCE /* sendmmsg, recvmmsg */
 #include <arpa/inet.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_answer.c - requests and answers as a cable could bring them, to a whole node: the bytes are packets, each after its length (two bytes); those
- * that decode and carry a request or a response are delivered. The service answers all it may, each twice, and has a call open. Whatever
- * comes: a handle works once, the call ends once, the tables stay within their bounds and every packet comes home.
+ * fuzz_answer.c - requests and answers as a cable could bring them, to a whole node: the bytes are packets, each after
+ * its length (two bytes); those that decode and carry a request or a response are delivered. The service answers all it
+ * may, each twice, and has a call open. Whatever comes: a handle works once, the call ends once, the tables stay within
+ * their bounds and every packet comes home.
  */
 #include "core/node_internal.h"
 

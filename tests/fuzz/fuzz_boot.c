@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_boot.c - any frames on the ports of a bootstrap, with time passing: it stays sound, and one that has a place keeps it.
- * The input is a sequence of port, length, frame.
+ * fuzz_boot.c - any frames on the ports of a bootstrap, with time passing: it stays sound, and one that has a place
+ * keeps it. The input is a sequence of port, length, frame.
  */
 #include "boot/boot.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_extension.c - the first byte chooses the type expected, the rest is the extension. Accepted: written again from decoded
- * values it is the same; any order of changes in place leaves it acceptable and as long as it was.
+ * fuzz_extension.c - the first byte chooses the type expected, the rest is the extension. Accepted: written again from
+ * decoded values it is the same; any order of changes in place leaves it acceptable and as long as it was.
  */
 #include "packets.h"
 

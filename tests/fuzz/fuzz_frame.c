@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_frame.c - any bytes behind an Ethernet header. Accepted: the head is written again as it was, and the packets lie one
- * behind the other inside the frame. Whatever the data packets among them are, decoding them is safe.
+ * fuzz_frame.c - any bytes behind an Ethernet header. Accepted: the head is written again as it was, and the packets
+ * lie one behind the other inside the frame. Whatever the data packets among them are, decoding them is safe.
  */
 #include "wire/frame.h"
 #include "wire/packet.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_packet.c - any bytes as one data packet, as they are and with a length field that fits. Accepted: written again from
- * decoded values they are the same, and every change that transit makes in place leaves an acceptable packet with
+ * fuzz_packet.c - any bytes as one data packet, as they are and with a length field that fits. Accepted: written again
+ * from decoded values they are the same, and every change that transit makes in place leaves an acceptable packet with
  * the same extensions in the same places.
  */
 #include "packets.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_stream.c - any bytes as a stream packet; then the same bytes with a head that is right about length and session, so that
- * all chance goes into the count and the items.
+ * fuzz_stream.c - any bytes as a stream packet; then the same bytes with a head that is right about length and session,
+ * so that all chance goes into the count and the items.
  */
 #include "control_codecs.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * make_control_corpus.c - writes the seeds of the control half: `make_control_corpus <corpus folder>`. The same files on every
- * machine; run it again after a change of the format, and commit what it wrote. Names start with "seed-": other
- * files of a corpus were found by a fuzzer.
+ * make_control_corpus.c - writes the seeds of the control half: `make_control_corpus <corpus folder>`. The same files
+ * on every machine; run it again after a change of the format, and commit what it wrote. Names start with "seed-":
+ * other files of a corpus were found by a fuzzer.
  */
 #include "control_codecs.h"
 #include "wire/frame.h"

@@ -35,12 +35,14 @@ def _fault(path, folder, what):
     if what[:1] != '"':
         return (f"the include {what} is computed: no reader can see what it brings", "write the file's name")
     if not name.endswith(".h"):
-        return (f'"{name}" is no header: no check of the house reads it where it lands', "compile it as a source of its own, or call it .h")
+        return (f'"{name}" is no header: no check of the house reads it where it lands',
+                "compile it as a source of its own, or call it .h")
     if ".." in name.split("/") or name.startswith("/"):
         return (f'"{name}" climbs out of its folder by path, past the build\'s floors', 'include it as "<folder>/x.h"')
     target = folder_by_prefix(name)
     if target is None:
-        return (f'"{name}" names no folder of the house', 'own headers too are included as "<folder>/x.h", system ones as <x.h>')
+        return (f'"{name}" names no folder of the house',
+                'own headers too are included as "<folder>/x.h", system ones as <x.h>')
     if target is folder:
         return None
     if target.path in folder.sees:
@@ -66,7 +68,8 @@ def _system_fault(path, folder, name):
                 f"<{name}> may be met in {' and '.join(homes)} only", "call that file instead of the library")
     if folder.pure and name not in PURE_HEADERS:
         return (f"<{name}>: {folder.path} is a function of its inputs and knows no system",
-                "pass the value in as an argument; if the header is harmless add it to PURE_HEADERS in tests/house/floors.py")
+                "pass the value in as an argument; if the header is harmless add it to PURE_HEADERS in "
+                "tests/house/floors.py")
     if name.split("/")[0] in {folder.prefix for folder in FOLDERS}:
         return (f"<{name}> is ours", 'include it in quotes, so that it is seen to be')
     return None

@@ -28,6 +28,8 @@ def check(tree, _build):
     first = {}
     for path, line in FAULT.findall(done.stderr):
         first.setdefault(path.removeprefix("./"), int(line))
-    findings = [Finding(path, line, "not laid out as .clang-format says (first of this file)", f"clang-format -i {path}")
+    findings = [Finding(path, line, "not laid out as .clang-format says (first of this file)",
+                        f"clang-format -i {path}")
                 for path, line in sorted(first.items())]
-    return findings or [Finding(".clang-format", 1, f"clang-format failed: {done.stderr.strip()[:200]}", "read its message")]
+    return findings or [Finding(".clang-format", 1, f"clang-format failed: {done.stderr.strip()[:200]}",
+                                "read its message")]

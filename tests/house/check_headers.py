@@ -17,7 +17,8 @@ def check(tree, build):
         if folder is None:
             continue  # house.floors says so
         # The contracts have no source of their own: any folder's command sees them.
-        command = commands.get(path.rpartition("/")[0]) or (next(iter(commands.values()), None) if folder.path == CONTRACTS else None)
+        command = commands.get(path.rpartition("/")[0]) or (next(iter(commands.values()), None)
+                                                            if folder.path == CONTRACTS else None)
         if command is None:
             findings.append(Finding(path, 1, "the build compiles no source of this header's folder",
                                     "list the folder's sources in its CMakeLists.txt"))

@@ -25,13 +25,15 @@ def check(tree, build):
         for other, (target, name) in headers.items():
             findings += _try(command, place, folder_of(command.source), other, target, name, found)
     if not tried:
-        findings.append(Finding("CMakeLists.txt", 1, "the build compiles no source of the product", "configure it first"))
+        findings.append(Finding("CMakeLists.txt", 1, "the build compiles no source of the product",
+                                "configure it first"))
     return findings
 
 
 def _found(command, names):
     """Which of the headers the command finds: one run of the compiler for all."""
-    asked = "".join(f'#if __has_include("{name}")\n#pragma message "found:{number}"\n#endif\n' for number, name in enumerate(names))
+    asked = "".join(f'#if __has_include("{name}")\n#pragma message "found:{number}"\n#endif\n' for number,
+                    name in enumerate(names))
     return {names[int(number)] for number in re.findall(r"found:(\d+)", command.probe(asked).stderr)}
 
 

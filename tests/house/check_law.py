@@ -3,8 +3,8 @@
 
     semantics 4.2          a heading "4.2 ..." of docs/semantics.md
     invariant 7            a row of a table in docs/semantics.md, 8.1; so for check_violated(w, 7, ..) in simulator/
-    kvcache rule 3         a heading "Rule 3 ...", or under a heading that says "rules" a row or an item "3", of kvcache.md
-    rule 3                 in a page: its own; in a source: of its own comments, or of its service's page
+    kvcache rule 3         a heading "Rule 3 ...", or under a heading that says "rules" a row or an item "3", of
+    kvcache.md rule 3                 in a page: its own; in a source: of its own comments, or of its service's page
     CamCubeOS 3.2          that form for sections of papers
 """
 
@@ -19,11 +19,12 @@ NUMBERS = r"\d+(?:(?:\s*,\s*|\s+and\s+|\s+or\s+|\s+to\s+|\.\.|-)\d+)*"
 SECTIONS = re.compile(r"\bsemantics(?:\.md)?\]?(?:\([^)]*\))?,?\s+(\d\.\d(?:\.\d)?(?:(?:,|\s+and|\s+to)\s+\d\.\d)*)((?:,\s+\d+\b(?!\.\d))?)")
 INVARIANTS = re.compile(rf"\b[Ii]nvariants?\s+({NUMBERS})")
 VIOLATED = re.compile(r"\bcheck_violated\(\s*[^,()]*(?:\([^()]*\))?[^,()]*,\s*(\d+)\s*,")
-RULES = re.compile(rf"(?:\b([a-z][a-z_-]*)(?:\.md)?\]?(?:\([^)]*\))?,?\s+)?\b[Rr]ules?\s+({NUMBERS})(?![\d.])")
+RULES = re.compile(rf"(?:\b([a-z][a-z_-]*(?:\.h)?)(?:\.md)?\]?(?:\([^)]*\))?,?\s+)?\b[Rr]ules?\s+({NUMBERS})(?![\d.])")
 PAPER = re.compile(r"\b(?:CamCubeOS|NMU|QNIX|BCL|LibRIPC)\b[,']?s?\s*\(?(?:[Ss]ections?|[Ss]ect?\.|§)\s*\d|§\s*\d")
 
 HEADING = re.compile(r"^#+\s+(.*)")
 RULE_HEADING = re.compile(r"^(?:#+\s+|[*-]?\s*\*\*)[Rr]ule\s+(\d+)\b")
+RULE_COLUMN = re.compile(r"^\|.*\|\s*[Rr]ule\s*\|")
 ROW = re.compile(r"^\|\s*([\d, ]+|\d+\s*(?:to|-)\s*\d+)\s*\|")
 ITEM = re.compile(r"^\s*(?:[*-]\s+\*\*)?\(?(\d+)[.)]\s")
 
@@ -80,14 +81,20 @@ class Law:
         if path.endswith(".md") or is_product(path):
             own = self._own_rules(path, said)
             for match in RULES.finditer(said):
-                for number in sorted(expand(match[2]) - own) if match[1] not in self.pages else ():
+                known = own | self._of_header(match[1]) if match[1] else own
+                for number in sorted(expand(match[2]) - known) if match[1] not in self.pages else ():
                     yield at(match), f"rule {number} is cited, and neither this file nor its service's page has it: name the page"
 
     def _own_rules(self, path, said):
         """The rules that a bare "rule N" may mean: the text's own, and those of the page of a source's service."""
         folders = [] if path.endswith(".md") else path.split("/")[1:-1]
         pages = [self.pages[folder] for folder in folders if folder in self.pages]
-        return own_numbers(said).union(*map(self._rules_of, pages))
+        return own_numbers(said).union(self._of_header(path[:-2] + ".h"), *map(self._rules_of, pages))
+
+    def _of_header(self, name):
+        """What the comments of headers of that name, or path, number."""
+        headers = [path for path in self.tree.sources(".h") if path == name or path.endswith("/" + name)]
+        return set().union(*(own_numbers(comments(self.tree.text(path))) for path in headers))
 
     def _rules_of(self, page):
         if page not in self.rules:
@@ -95,6 +102,8 @@ class Law:
             for _, line in self.tree.lines(page):
                 if heading := HEADING.match(line):
                     of_rules = "rule" in heading[1].lower()
+                elif RULE_COLUMN.match(line):
+                    of_rules = True
                 if match := RULE_HEADING.match(line):
                     found.add(int(match[1]))
                 elif of_rules and (match := ROW.match(line) or ITEM.match(line)):
@@ -104,7 +113,8 @@ class Law:
 
 
 def own_numbers(said):
-    """What a text numbers itself: "1. ..." or "(1) ..." at the beginning of a line, rows of tables, headings of rules."""
+    """What a text numbers itself: "1. ..." or "(1) ..." at the beginning of a line, rows of tables, headings of
+    rules."""
     found = set()
     for line in said.split("\n"):
         for match in (RULE_HEADING.match(line), ROW.match(line), ITEM.match(line)):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""house.links: a link in a page leads to a file of the tree, and to a heading that is there; and a file that a page or a
-comment names, as pump.c or base/list.h, is a file of the tree."""
+"""house.links: a link in a page leads to a file of the tree, and to a heading that is there; and a file that a page or
+a comment names, as pump.c or base/list.h, is a file of the tree."""
 
 import os
 import re
@@ -25,7 +25,8 @@ def check(tree, _build):
         for match in NAME.finditer(TARGET.sub("]", text) if path.endswith(".md") else comments(text)):
             if match[1] not in ends:
                 line = match.string.count("\n", 0, match.start()) + 1
-                findings.append(Finding(path, line, f"there is no {match[1]}", "name the file that is meant, or what it holds"))
+                findings.append(Finding(path, line, f"there is no {match[1]}",
+                                        "name the file that is meant, or what it holds"))
     for page in tree.sources(".md"):
         for number, line in _prose(tree.lines(page)):
             for match in LINK.finditer(line):
@@ -64,7 +65,8 @@ def _fault(tree, page, target):
 
 
 def _anchors(tree, page):
-    """The names that a heading gets: lower case, spaces to dashes, everything else but letters, digits, - and _ gone."""
+    """The names that a heading gets: lower case, spaces to dashes, everything else but letters, digits, - and _
+    gone."""
     anchors = set()
     for _, line in _prose(tree.lines(page)):
         if line.startswith("#"):

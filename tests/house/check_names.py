@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""house.names: what include/cubeway declares starts with cw_ or CW_, nothing else does, and every header is guarded by the
-name under which it is included. A small reading of C, enough for headers: bodies are blanked out, the rest is split at ";"."""
+"""house.names: what include/cubeway declares starts with cw_ or CW_, nothing else does, and every header is guarded by
+the name under which it is included. A small reading of C, enough for headers: bodies are blanked out, the rest is split
+at ";"."""
 
 import re
 
@@ -8,7 +9,8 @@ from floors import CONTRACTS, folder_of, is_product
 from tree import Finding, strip_comments
 
 WORDS = {
-    "auto", "bool", "char", "const", "double", "enum", "extern", "float", "inline", "int", "long", "register", "restrict",
+    "auto", "bool", "char", "const", "double", "enum", "extern", "float", "inline", "int", "long", "register",
+    "restrict",
     "short", "signed", "static", "struct", "typedef", "union", "unsigned", "void", "volatile", "_Alignas", "_Atomic",
     "_Bool", "_Noreturn", "_Static_assert", "_Thread_local", "static_assert", "__attribute__", "__extension__",
 }
@@ -31,12 +33,14 @@ def check(tree, _build):
         if folder.path != CONTRACTS:
             for name, line in declared(tree.text(path) or ""):
                 if name.startswith(("cw_", "CW_")) and name not in public:
-                    findings.append(Finding(path, line, f"'{name}' looks public, but include/cubeway does not declare it",
+                    findings.append(Finding(path, line,
+                                            f"'{name}' looks public, but include/cubeway does not declare it",
                                             "give it the prefix of its module, or move the declaration"))
         guard = guard_of(path, folder)
         lines = [line for line in strip_comments(tree.text(path) or "").splitlines() if line.strip()]
         if [line.split() for line in lines[:2]] != [["#ifndef", guard], ["#define", guard]]:
-            findings.append(Finding(path, 1, "the header is not guarded by its own name", f"#ifndef {guard} / #define {guard}"))
+            findings.append(Finding(path, 1, "the header is not guarded by its own name",
+                                    f"#ifndef {guard} / #define {guard}"))
     return findings
 
 

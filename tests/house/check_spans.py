@@ -25,10 +25,13 @@ def check(tree, _build):
         if path == HOME:
             continue
         text = strip_comments(tree.text(path) or "")
-        found = {match.start() for match in VALUE.finditer(text) if THOUSANDS.search(match[1]) or MANY_DIGITS.search(match[1])
+        found = {match.start() for match in VALUE.finditer(text) if THOUSANDS.search(match[1])
+                 or MANY_DIGITS.search(match[1])
                  if not VARIABLE.search(match[1])}
-        found |= {match.start() for match in MEMBER.finditer(text) if THOUSANDS.search(match[1]) and not VARIABLE.search(match[1])}
+        found |= {match.start() for match in MEMBER.finditer(text) if THOUSANDS.search(match[1])
+                  and not VARIABLE.search(match[1])}
         lines = sorted({text.count("\n", 0, at) + 1 for at in found})
-        findings += [Finding(path, line, "a span of time as a count of nanoseconds", "write CW_NS(), CW_US(), CW_MS() or CW_SEC()")
+        findings += [Finding(path, line, "a span of time as a count of nanoseconds",
+                             "write CW_NS(), CW_US(), CW_MS() or CW_SEC()")
                      for line in lines]
     return findings

@@ -46,7 +46,8 @@ SYMBOL = re.compile(r"[0-9a-f]+ (.{7}) (\S+)\t[0-9a-f]+ +(?:\.hidden |\.protecte
 
 
 class Object:
-    """Sections {name: (size, writable)}, defined globals, undefined names, and (name, section) of all that is in memory."""
+    """Sections {name: (size, writable)}, defined globals, undefined names, and (name, section) of all that is in
+    memory."""
 
     def __init__(self, path):
         self.writable, self.defined, self.undefined, self.placed = {}, set(), [], []
@@ -94,12 +95,14 @@ def check(tree, build):
 
 
 def _headers(tree, commands):
-    """(path, folder, object) of every header of a pure folder that has code. house.headers says when one does not compile."""
+    """(path, folder, object) of every header of a pure folder that has code. house.headers says when one does not
+    compile."""
     for path in filter(is_product, tree.sources(".h")):
         folder = folder_of(path)
         if folder is None or not folder.pure or not has_code(tree, path):
             continue
-        command = commands.get(folder.path) or (next(iter(commands.values()), None) if folder.path == CONTRACTS else None)
+        command = commands.get(folder.path) or (next(iter(commands.values()), None) if folder.path == CONTRACTS
+                                                else None)
         if command is None:
             continue
         code = f'#include "{folder.prefix}/{path.rpartition("/")[2]}"\n'
@@ -113,7 +116,8 @@ def _data(tree, source, item):
     for name, section in item.placed:
         named.add(section)
         plain = re.sub(r"\.\d+$", "", name).rpartition(".")[2]
-        yield Finding(source, tree.line_of(source, plain), f"'{plain}' is writable data (section {section}): every node of a "
+        yield Finding(source, tree.line_of(source, plain),
+                      f"'{plain}' is writable data (section {section}): every node of a "
                       "process would share it", "make it const, or put it into the struct that the caller owns")
     for section, size in item.writable.items():
         if size and section not in named:
@@ -129,6 +133,8 @@ def _calls(tree, source, folder, item, known):
         plain = re.sub(r"^__|_chk$|64$", "", name)
         kind = next((words for words, pattern in KINDS if re.fullmatch(pattern, plain)), None)
         what = f"that is {kind}" if kind else f"which {folder.path} does not list"
-        line = next((at for word in (name, plain, plain.partition("_")[0]) if (at := tree.line_of(source, word)) > 1), 1)
+        line = next((at for word in (name, plain, plain.partition("_")[0]) if (at := tree.line_of(source, word)) > 1),
+                    1)
         yield Finding(source, line, f"uses {name}(): {what}",
-                      "take the value as an argument; a harmless function is added to ALLOWED in tests/house/check_symbols.py")
+                      "take the value as an argument; a harmless function is added to ALLOWED in "
+                      "tests/house/check_symbols.py")

@@ -47,7 +47,8 @@ def check(tree, build):
     for path in tree.sources(".c"):
         if path not in compiled:
             lists = path.rpartition("/")[0] + "/CMakeLists.txt"
-            findings.append(Finding(path, 1, "no target of the build compiles this file", f"list it in {lists}, or remove it"))
+            findings.append(Finding(path, 1, "no target of the build compiles this file",
+                                    f"list it in {lists}, or remove it"))
     return findings
 
 

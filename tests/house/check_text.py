@@ -9,7 +9,8 @@ from tree import Finding
 
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 LINES_MAX = 600  # of a product file; beyond it there is a second room in it
-FILES_MAX = 40   # C sources and headers of one folder of runtime/ and services/; beyond it there is a second folder in it
+# C sources and headers of one folder of runtime/ and services/; beyond it there is a second folder in it
+FILES_MAX = 40 
 COLUMNS = 120    # of a line, in characters
 
 # Written in two halves, so that this file passes its own check.
@@ -38,8 +39,10 @@ def length(tree, _build):
                                     "find the second room in this file and give it a file of its own"))
         elif count > LINES_MAX:
             print(f"{path}:{LINES_MAX + 1}: note: {count} lines; tests may be long, but is it one test file?")
-    folders = Counter(path.rpartition("/")[0] for path in tree.sources(".c", ".h") if path.startswith(("runtime/", "services/")))
-    findings += [Finding(f"{folder}/CMakeLists.txt", 1, f"{count} C sources and headers in one folder, more than {FILES_MAX}",
+    folders = Counter(path.rpartition("/")[0] for path in tree.sources(".c", ".h")
+                      if path.startswith(("runtime/", "services/")))
+    findings += [Finding(f"{folder}/CMakeLists.txt", 1,
+                         f"{count} C sources and headers in one folder, more than {FILES_MAX}",
                          "find the folder inside of this one, and the arrow between the two")
                  for folder, count in sorted(folders.items()) if count > FILES_MAX]
     return findings
@@ -51,16 +54,20 @@ def width(tree, _build):
         lines = tree.lines(path)
         for number, line in _prose(lines) if path.endswith(".md") else lines:
             if len(line) > COLUMNS and not (path.endswith(".md") and (line.startswith("|") or ONE_LINK.match(line))):
-                findings.append(Finding(path, number, f"{len(line)} columns, more than {COLUMNS}", "break the line, or say it shorter"))
+                findings.append(Finding(path, number, f"{len(line)} columns, more than {COLUMNS}",
+                                        "break the line, or say it shorter"))
         if path.endswith((".c", ".h")):
-            findings += [Finding(path, number, "a comment tears this declaration from its type", "put the comment above the declaration")
-                         for (number, line), (_, below) in zip(lines, lines[1:]) if TORN_TYPE.match(line) and TORN_NAME.match(below)]
+            findings += [Finding(path, number, "a comment tears this declaration from its type",
+                                 "put the comment above the declaration")
+                         for (number, line),
+                         (_, below) in zip(lines, lines[1:]) if TORN_TYPE.match(line) and TORN_NAME.match(below)]
     return findings
 
 
 # A line of a page that is nothing but one link or picture.
 ONE_LINK = re.compile(r"\s*(?:[*-] )?!?\[[^\]]*\](?:\([^)]*\)|: \S+)[.,;:]?\s*$")
-# A declaration that clang-format broke because of the comment behind it: `uint8_t`, below it `priority; /* ...`; so for enums.
+# A declaration that clang-format broke because of the comment behind it: `uint8_t`, below it `priority; /* ...`; so for
+# enums.
 TORN_TYPE = re.compile(r"\s*(?:(?:static|const|struct|enum|union|unsigned|signed|long|volatile|extern)\s+)*[A-Za-z_]\w*(?:\s*\*+|\s*=)?$")
 TORN_NAME = re.compile(r"\s+(?:\**\w+(?:\[[^\]]*\])*(?:\s*:\s*\d+)?;|[\w <>()+*-]+,)\s*/\*")
 
@@ -81,6 +88,7 @@ def leftovers(tree, _build):
 
 
 def paths(tree, _build):
-    return [Finding(path, number, f"a path of one machine: {match[0]}", "name it from the top of the tree, or take it as an argument")
+    return [Finding(path, number, f"a path of one machine: {match[0]}",
+                    "name it from the top of the tree, or take it as an argument")
             for path in tree.files if not path.startswith("tests/fuzz/corpus/")
             for number, line in tree.lines(path) if (match := MACHINE_PATHS.search(line))]

@@ -19,7 +19,8 @@ DAEMON_COMMANDS, LISTENERS = "daemon/commands", "daemon/listeners"
 GROUND = (CONTRACTS, KEYSPACE, BASE)
 SERVICES = (PING, BENCH, TRACE, SERVICE_JOBS, TRANSPORT, KVCACHE_LEAF, KVCACHE, MULTICAST)
 NODE = (*GROUND, WIRE, LINKSTATE, CORE, NMU)
-ABOUT_HOST = (BOOT, SHIM, CONF, SEAL, JOBFILE, MESSAGE, CONFIG, CONTROL, HOST, *SERVICES, CAST, FILE, REPLY, SERVICE_LIST)
+ABOUT_HOST = (BOOT, SHIM, CONF, SEAL, JOBFILE, MESSAGE, CONFIG, CONTROL, HOST, *SERVICES, CAST, FILE, REPLY,
+              SERVICE_LIST)
 
 
 class Folder(NamedTuple):
@@ -56,7 +57,8 @@ FOLDERS = (
     Folder(PING, 4, "services/ping", (*GROUND, REPLY, TRANSPORT), False),
     Folder(BENCH, 4, "services/bench", (*GROUND, REPLY, TRANSPORT), False),
     Folder(TRACE, 4, "services/trace", (*GROUND, REPLY, TRANSPORT), False),
-    Folder(SERVICE_JOBS, 4, "services/jobs", (*GROUND, WIRE, NMU, REPLY), False),  # the one service that governs the NMU
+    # The one service that governs the NMU.
+    Folder(SERVICE_JOBS, 4, "services/jobs", (*GROUND, WIRE, NMU, REPLY), False),
     Folder(KVCACHE_LEAF, 4, KVCACHE_LEAF, (CONTRACTS, BASE), False),
     Folder(KVCACHE, 4, "services/kvcache", (*GROUND, REPLY, TRANSPORT, KVCACHE_LEAF), False),
     Folder(CAST, 4, CAST, (*GROUND, REPLY), False),
@@ -70,13 +72,16 @@ FOLDERS = (
     Folder(CWSIM, 5, CWSIM, (*NODE, CAPTURE, SIMULATOR, *SERVICES, REPLY, SERVICE_LIST, COMMANDLINE, SCENARIO), False),
     Folder(CONFIG, 5, CONFIG, (*NODE, CONF, *SERVICES, REPLY, SERVICE_LIST), False),
     Folder(CONTROL, 5, CONTROL, (*GROUND, MESSAGE), False),
-    Folder(HOST, 5, HOST, (*NODE, BOOT, SHIM, CONF, SEAL, JOBFILE, CONFIG, *SERVICES, CAST, FILE, REPLY, SERVICE_LIST), False),
+    Folder(HOST, 5, HOST, (*NODE, BOOT, SHIM, CONF, SEAL, JOBFILE, CONFIG, *SERVICES, CAST, FILE, REPLY, SERVICE_LIST),
+           False),
     Folder(DAEMON_COMMANDS, 5, DAEMON_COMMANDS, (*NODE, *ABOUT_HOST), False),
     Folder(LISTENERS, 5, LISTENERS, (*NODE, *ABOUT_HOST, MEMCACHED), False),
     Folder(DAEMON, 5, DAEMON, (*NODE, *ABOUT_HOST, MEMCACHED, DAEMON_COMMANDS, LISTENERS, COMMANDLINE), False),
     Folder(CTL, 5, CTL, (CONTRACTS, BASE, WIRE, NMU, CAPTURE, SEAL, JOBFILE, MESSAGE, COMMANDLINE), False),
-    Folder(TESTBED, 5, TESTBED, (*NODE, SEAL, JOBFILE, MESSAGE, *SERVICES, REPLY, SERVICE_LIST, COMMANDLINE, SCENARIO), False),
-    Folder(CWLAB, 5, CWLAB, (*NODE, SEAL, JOBFILE, MESSAGE, TESTBED, *SERVICES, REPLY, SERVICE_LIST, COMMANDLINE, SCENARIO), False),
+    Folder(TESTBED, 5, TESTBED, (*NODE, SEAL, JOBFILE, MESSAGE, *SERVICES, REPLY, SERVICE_LIST, COMMANDLINE, SCENARIO),
+           False),
+    Folder(CWLAB, 5, CWLAB,
+           (*NODE, SEAL, JOBFILE, MESSAGE, TESTBED, *SERVICES, REPLY, SERVICE_LIST, COMMANDLINE, SCENARIO), False),
 )
 
 # Of a folder that others may see, the headers they may include; of all others, every header.
@@ -96,7 +101,8 @@ PURE_HEADERS = {
 # A system is met in one place: header pattern -> the files that may include it.
 SYSTEM_HOMES = {
     "openssl/*": ("keyspace/key.c", "formats/seal/seal.c", "formats/seal/sha256.c"),
-    "event2/*": ("daemon/host/pump.c", "daemon/control/control.c", "daemon/listeners/metrics.c", "services/kvcache/memcached/gateway.c"),
+    "event2/*": ("daemon/host/pump.c", "daemon/control/control.c", "daemon/listeners/metrics.c",
+                 "services/kvcache/memcached/gateway.c"),
     "jansson.h": ("scenario/report.c", "formats/message/message.c"),
     "libmnl/*": ("shim/carrier.c", "testbed/veth.c"),  # links are watched, links are built
     "cap-ng.h": ("daemon/host/privileges.c",),
@@ -125,5 +131,6 @@ def folder_by_prefix(include):
 
 
 def unit_folder(folder_path):
-    """Where the tests of a product folder live: runtime/base -> tests/unit/base, services/ping -> tests/unit/services/ping."""
+    """Where the tests of a product folder live: runtime/base -> tests/unit/base, services/ping ->
+    tests/unit/services/ping."""
     return "tests/unit/" + next(folder.prefix for folder in FOLDERS if folder.path == folder_path)

@@ -78,7 +78,8 @@ def one(tree, folder, name):
         return 77
     for finding in findings:
         print(finding)
-    print(f"house.{name}: {len(findings)} found" if findings else f"house.{name}: all is well ({len(tree.files)} files)")
+    print(f"house.{name}: {len(findings)} found" if findings
+          else f"house.{name}: all is well ({len(tree.files)} files)")
     return 1 if findings else 0
 
 

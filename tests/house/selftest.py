@@ -43,7 +43,8 @@ SOUND = {
     "tests/unit/base/test_list.c": SPDX,
     "tests/unit/base/test_pool.c": SPDX,
     "tests/unit/wire/test_frame.c": SPDX,
-    "README.md": "# Top\n\n[plan](docs/plan.md#the-plan) [here](#top) [web](https://example.org/x)\n\n```\n[no](link)\n```\n",
+    "README.md": "# Top\n\n[plan](docs/plan.md#the-plan) [here](#top) "
+                 "[web](https://example.org/x)\n\n```\n[no](link)\n```\n",
     "docs/plan.md": "# The `plan`, of it\n\n## The plan\n\n[back](../README.md)\n",
     "tests/run.sh": '#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\necho "$1"\n',
 }
@@ -199,12 +200,14 @@ class Includes(Planted):
 
     def test_too_much_is_published(self):
         links = {**LINKS, "runtime/base": ["runtime/wire"]}
-        self.finds("includes", "runtime/base/CMakeLists.txt:1", '"wire/frame.h" compiles in runtime/base', self.build(links))
+        self.finds("includes", "runtime/base/CMakeLists.txt:1", '"wire/frame.h" compiles in runtime/base',
+                   self.build(links))
 
     def test_found_but_broken_is_no_wall(self):
         build = self.build({**LINKS, "keyspace": ["runtime/wire"]})  # frame.h is found, the list.h it wants is not
         self.plant("runtime/wire/frame.h", "#error broken\n")
-        self.finds("includes", "keyspace/CMakeLists.txt:1", "is found from keyspace", build, count=2)  # and from its own
+        # and from its own
+        self.finds("includes", "keyspace/CMakeLists.txt:1", "is found from keyspace", build, count=2)
 
     def test_services_are_strangers(self):
         for name in ("ping", "bench"):
@@ -283,7 +286,8 @@ class Symbols(Planted):
         self.finds_data("int planted;", "'planted' is writable data (section *COM*)", flags="-fcommon")
 
     def test_static_local(self):
-        self.finds_data("int f(void); int f(void) { static int count; return ++count; }", "'count' is writable data (section .bss")
+        self.finds_data("int f(void); int f(void) { static int count; return ++count; }",
+                        "'count' is writable data (section .bss")
 
     def test_own_section_per_object(self):
         self.finds_data("int planted = 3;", "section .data.planted", flags="-fdata-sections")
@@ -301,22 +305,27 @@ class Symbols(Planted):
                    self.with_code("__attribute__((constructor)) static void f(void) { __asm__(\"\"); }"))
 
     def test_outside(self):
-        for call, kind in (("clock()", "a clock"), ("rand()", "randomness"), ("socket()", "a socket"), ("puts()", "stdio"),
-                           ("pthread_create()", "threads"), ("getenv()", "environment"), ("unheard_of()", "does not list"),
+        for call, kind in (("clock()", "a clock"), ("rand()", "randomness"), ("socket()", "a socket"),
+                           ("puts()", "stdio"),
+                           ("pthread_create()", "threads"), ("getenv()", "environment"),
+                           ("unheard_of()", "does not list"),
                            ("*__errno_location()", "errno"), ("SHA1()", "does not list")):
             name = call.strip("*()")
-            self.finds_data(f"extern int {'*' if '*' in call else ''}{name}(); int f(void); int f(void) {{ return {call}; }}",
+            self.finds_data(f"extern int {'*' if '*' in call else ''}{name}(); int f(void); int f(void) "
+                            f"{{ return {call}; }}",
                             kind, flags="-w -fno-builtin")
 
     def test_fortified_names_are_seen_through(self):
-        self.finds_data('int printf(const char *, ...) __asm__("__printf_chk"); int f(void); int f(void) { return printf("%d", 1); }',
+        self.finds_data('int printf(const char *, ...) __asm__("__printf_chk"); int f(void); int f(void) { return '
+                        'printf("%d", 1); }',
                         "stdio")
 
     def test_higher_floor(self):
         self.finds_data("int frame_size(void); int f(void); int f(void) { return frame_size(); }", "uses frame_size()")
 
     def test_header_that_no_source_uses(self):
-        self.plant("runtime/base/list.h", header("BASE_LIST_H", "long clock(void);\nstatic inline long list_one(void)\n{\n"
+        self.plant("runtime/base/list.h",
+                   header("BASE_LIST_H", "long clock(void);\nstatic inline long list_one(void)\n{\n"
                    "    static long count;\n    return ++count + clock();\n}"))
         self.plant("runtime/wire/frame.c", SOUND["runtime/wire/frame.c"].replace(" + list_one()", ""))
         build = self.build()
@@ -371,7 +380,8 @@ class Names(Planted):
         self.plant("include/cubeway/more.h", header("CUBEWAY_MORE_H", body))
 
     def test_sound(self):
-        self.public("/* int talked_about; */\n#define CW_X(a) a\nstruct cw_a {\n    int field;\n};\nenum { CW_B = (1, 2), CW_C };\n"
+        self.public("/* int talked_about; */\n#define CW_X(a) a\nstruct cw_a {\n    int field;\n};\nenum { CW_B = (1, "
+                    "2), CW_C };\n"
                     "typedef int (*cw_call)(int argument);\nextern const int cw_table[CW_B];\nstruct cw_forward;\n"
                     "static inline int cw_f(int a)\n{\n    int local = a;\n    return local;\n}\n"
                     "__attribute__((pure)) struct cw_a *cw_g(struct cw_a a[3]) __attribute__((nonnull));\n"
@@ -381,7 +391,8 @@ class Names(Planted):
     def test_every_kind_of_name(self):
         for body in ("#define PLANTED 1", "int planted;", "int planted(int cw_a);", "struct planted {\n    int a;\n};",
                      "typedef struct cw_a planted;", "typedef int (*planted)(int cw_a);", "enum { PLANTED };",
-                     "enum cw_e { CW_A, PLANTED = 3 };", "extern const int planted[3];", "static const int planted[] = {1, 2};",
+                     "enum cw_e { CW_A, PLANTED = 3 };", "extern const int planted[3];",
+                     "static const int planted[] = {1, 2};",
                      "static inline int planted(void) { return 1; }"):
             self.public(body)
             self.finds("names", "include/cubeway/more.h:4", "does not start with cw_")
@@ -443,11 +454,13 @@ class Text(Planted):
     def test_width(self):
         wide = "x" * 119 + "é"
         self.plant("keyspace/torus.c", f"{SPDX}/* {wide[6:]} */\n")
-        self.plant("docs/plan.md", f"# The plan\n{wide}\n| {wide} |\n```\n{wide} {wide}\n```\n[a](http://{wide})\n![{wide}](a.png)\n")
+        self.plant("docs/plan.md",
+                   f"# The plan\n{wide}\n| {wide} |\n```\n{wide} {wide}\n```\n[a](http://{wide})\n![{wide}](a.png)\n")
         self.plant("CMakeLists.txt", f"# {wide[2:]}\n")
         self.plant("docs/wide.txt", wide * 2)
         self.sound("width")
-        for path in ("keyspace/torus.c", "keyspace/torus.h", "tests/a.py", "tests/run.sh", "cmake/a.cmake", "CMakeLists.txt", "docs/plan.md"):
+        for path in ("keyspace/torus.c", "keyspace/torus.h", "tests/a.py", "tests/run.sh", "cmake/a.cmake",
+                     "CMakeLists.txt", "docs/plan.md"):
             self.plant(path, f"\n# {wide}\n")
             self.finds("width", f"{path}:2", "122 columns")
             self.plant(path, "\n")
@@ -455,11 +468,13 @@ class Text(Planted):
         self.finds("width", "docs/plan.md:1", "columns")
 
     def test_torn_declarations(self):
-        for torn in ("    uint8_t\n        priority; /* x */", "    const struct a *\n        b; /* x */", "    MOST =\n        1024, /* x */",
+        for torn in ("    uint8_t\n        priority; /* x */", "    const struct a *\n        b; /* x */",
+                     "    MOST =\n        1024, /* x */",
                      "    unsigned\n        bits : 3; /* x */", "    A =\n        1 << 20, /* x"):
             self.plant("keyspace/torus.h", f"{SPDX}struct a {{\n{torn}\n")
             self.finds("width", "keyspace/torus.h:3", "tears this declaration")
-        for whole in ("    int a;\n    int b; /* x */", "    f(a,\n      b); /* x */", "    return\n        a + b; /* x */", "static int\nf(void); /* x */"):
+        for whole in ("    int a;\n    int b; /* x */", "    f(a,\n      b); /* x */",
+                      "    return\n        a + b; /* x */", "static int\nf(void); /* x */"):
             self.plant("keyspace/torus.h", f"{SPDX}struct a {{\n{whole}\n")
             self.sound("width")
 
@@ -488,14 +503,17 @@ class Links(Planted):
 
     def test_faults(self):
         for link, words in (("[a](gone.md)", "leads nowhere"), ("[a](plan.md#gone)", "no heading"),
-                            ("[a](#gone)", "no heading"), ("[a](/docs/plan.md)", "absolute"), ("[a]: gone.md", "leads nowhere"),
+                            ("[a](#gone)", "no heading"), ("[a](/docs/plan.md)", "absolute"),
+                            ("[a]: gone.md", "leads nowhere"),
                             ("![picture](gone.svg)", "leads nowhere"), ('<img src="gone.svg">', "leads nowhere")):
             self.plant("docs/plan.md", f"# A\n\n## The plan\n{link}\n`[a](code.md)`\n")
             self.finds("links", "docs/plan.md:4", words)
 
     def test_names_of_files(self):
-        self.plant("docs/plan.md", "# A\n\n## The plan\n`base/list.h`, pool.c, <stdio.h>, `test_*.c`, $HOME/a.c, https://a.org/b.h\n")
-        self.plant("keyspace/torus.c", SPDX + '/* As runtime/base/list.h and frame.c. */\nconst char *torus_name = "gone.c";\n')
+        self.plant("docs/plan.md",
+                   "# A\n\n## The plan\n`base/list.h`, pool.c, <stdio.h>, `test_*.c`, $HOME/a.c, https://a.org/b.h\n")
+        self.plant("keyspace/torus.c",
+                   SPDX + '/* As runtime/base/list.h and frame.c. */\nconst char *torus_name = "gone.c";\n')
         self.sound("links")
         self.plant("docs/plan.md", "# A\n\n## The plan\n\nSee `base/gone.h`.\n")
         self.finds("links", "docs/plan.md:5", "there is no base/gone.h")
@@ -515,8 +533,10 @@ class Spans(Planted):
         self.sound("spans")
 
     def test_faults(self):
-        for value in ("cw_span a = {5 * 1000 * 1000};", "cw_time a = {40 * INT64_C(1000000000)};", "cw_span\n    a = {5000000};",
-                      "f((cw_span){1000 * 5});", "struct timers t = {.hold = {60 * 1000 * 1000}};", "f((cw_span){(int64_t)MOST * 1000});"):
+        for value in ("cw_span a = {5 * 1000 * 1000};", "cw_time a = {40 * INT64_C(1000000000)};",
+                      "cw_span\n    a = {5000000};",
+                      "f((cw_span){1000 * 5});", "struct timers t = {.hold = {60 * 1000 * 1000}};",
+                      "f((cw_span){(int64_t)MOST * 1000});"):
             self.plant("keyspace/torus.c", f"{SPDX}{value}\n")
             self.finds("spans", "keyspace/torus.c:2", "nanoseconds")
 
@@ -526,28 +546,41 @@ class Law(Planted):
 
     def setUp(self):
         super().setUp()
-        self.plant("docs/semantics.md", "# Semantics\n\n## 4 Links\n\n### 4.2 Views, 4.3 rounds\n\n1. one\n\n### 8.1 Invariants\n\n"
-                   "| number | what |\n| --- | --- |\n| 4, 5 | a |\n| 7 | b |\n| 28 to 30 | c |\n\n### 8.3 Mutants\n\n| 9 | a mutant |\n")
-        self.plant("docs/services/ping.md", "# Ping\n\n## The rules\n\n### Rule 1: a\n\n| # | rule |\n| 2 | b |\n\n## Else\n\n| 9 | no rule |\n")
+        self.plant("docs/semantics.md",
+                   "# Semantics\n\n## 4 Links\n\n### 4.2 Views, 4.3 rounds\n\n1. one\n\n### 8.1 Invariants\n\n"
+                   "| number | what |\n| --- | --- |\n| 4, 5 | a |\n| 7 | b |\n| 28 to 30 | c |\n\n### 8.3 "
+                   "Mutants\n\n| 9 | a mutant |\n")
+        self.plant("docs/services/ping.md", "# Ping\n\n## The rules\n\n### Rule 1: a\n\n| # | rule |\n| 2 | b |\n\n## "
+                                            "Else\n\n| 9 | no rule |\n")
 
     def say(self, text, path="services/ping/ping.c"):
         self.plant(path, f"{SPDX}/*\n * {text}\n */\n")
 
     def test_sound(self):
         self.sound("law")
-        for text in ("semantics 4.2, 4.3 and 8.1", "(docs/semantics.md, 4.2)", "invariants 4, 7 and 28 to 30", "Invariant\n * 5.", "ping rule 1",
-                     "ping\n * rules 1 and 2", "rule 2", "CamCubeOS 3.2, NMU 4.1", "version 2.0 of semantics", "the rule 1.5 of it"):
+        for text in ("semantics 4.2, 4.3 and 8.1", "(docs/semantics.md, 4.2)", "invariants 4, 7 and 28 to 30",
+                     "Invariant\n * 5.", "ping rule 1",
+                     "ping\n * rules 1 and 2", "rule 2", "CamCubeOS 3.2, NMU 4.1", "version 2.0 of semantics",
+                     "the rule 1.5 of it"):
             self.say(text)
             self.sound("law")
+        self.plant("keyspace/torus.h", header("KEYSPACE_TORUS_H", "/*\n *  1. this\n *  2. that\n */"))
+        self.say("rule 2", "keyspace/torus.c")
+        self.say("as torus.h, rules 1 and 2", "runtime/base/pool.c")
+        self.sound("law")
         self.say("1. do this\n * 2. do that; rule 2 comes first", "keyspace/torus.c")
         self.sound("law")
-        self.plant("simulator/check.c", SPDX + 'void f(void) { check_violated(w, 7, 1, "x"); check_violated(c->world,\n 29, 0, "y"); }\n')
+        self.plant("simulator/check.c",
+                   SPDX + 'void f(void) { check_violated(w, 7, 1, "x"); check_violated(c->world,\n 29, 0, "y"); }\n')
         self.sound("law")
 
     def test_faults(self):
-        for text, words in (("semantics 4.4", "semantics 4.4 is cited"), ("semantics 4.2, 9.9", "semantics 9.9"), ("invariants 4 and 6", "invariant 6"),
-                            ("semantics 8.1, 7", "cited as"), ("ping rule 3", "ping rule 3"), ("ping rules 1 to 3", "ping rule 3"),
-                            ("rule 9", "rule 9 is cited"), ("CamCubeOS, section 3.2", "CamCubeOS 3.2"), ("NMU § 4", "CamCubeOS 3.2")):
+        for text, words in (("semantics 4.4", "semantics 4.4 is cited"), ("semantics 4.2, 9.9", "semantics 9.9"),
+                            ("invariants 4 and 6", "invariant 6"),
+                            ("semantics 8.1, 7", "cited as"), ("ping rule 3", "ping rule 3"),
+                            ("ping rules 1 to 3", "ping rule 3"),
+                            ("rule 9", "rule 9 is cited"), ("CamCubeOS, section 3.2", "CamCubeOS 3.2"),
+                            ("NMU § 4", "CamCubeOS 3.2")):
             self.say(text)
             self.finds("law", "services/ping/ping.c:3", words)
         self.say("nothing")

@@ -24,7 +24,8 @@ LOST = '<testcase name="lost" status="notrun"><skipped message="Unable to find e
 
 # What the actors say is in files beside them; CALLS gets every call, a line each.
 ACTORS = {
-    "cmake": 'echo "cmake $*" >>"$CALLS"; case " $* " in *" --build "*) exit "${BUILD_CODE:-0}" ;; esac; exit "${CONFIGURE_CODE:-0}"',
+    "cmake": 'echo "cmake $*" >>"$CALLS"; case " $* " in *" --build "*) exit "${BUILD_CODE:-0}" ;; esac; exit '
+             '"${CONFIGURE_CODE:-0}"',
     "ctest": 'echo "ctest $*" >>"$CALLS"; while [ "$#" -gt 0 ]; do [ "$1" = --output-junit ] && junit=$2; shift; done; '
              '[ -z "$CASES" ] || echo "<testsuite>$CASES</testsuite>" >"$junit"; exit "${TEST_CODE:-0}"',
     "dpkg-query": 'for last; do :; done; case " $MISSING " in *" $last "*) exit 1 ;; esac; printf installed',
@@ -59,7 +60,8 @@ class Play(unittest.TestCase):
     def run_sh(self, *options, **environment):
         values = {"CASES": PASS, "MISSING": "", "CALLS": self.calls, **environment}
         done = subprocess.run(["bash", os.path.join(self.root, "tests/run.sh"), *options], cwd="/", check=False,
-                              capture_output=True, text=True, env={**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}", **values})
+                              capture_output=True, text=True,
+                              env={**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}", **values})
         self.said = done.stdout + done.stderr
         return done.returncode, (done.stdout.splitlines() or [""])[-1]
 
@@ -83,7 +85,8 @@ class Play(unittest.TestCase):
         self.assertIn("-LE ^slow$", self.called())
 
     def test_since(self):
-        self.actor("python3", f'case "$1" in *since.py) echo "3 tests" >&2; echo "0,0,0,4,7,9"; exit "${{SINCE_CODE:-0}}" ;; esac; '
+        self.actor("python3", f'case "$1" in *since.py) echo "3 tests" >&2; echo "0,0,0,4,7,9"; exit '
+                              f'"${{SINCE_CODE:-0}}" ;; esac; '
                               f'exec {sys.executable} "$@"')
         self.assertEqual(self.run_sh("--since", "HEAD"), (0, "1 passed, 0 failed, 0 skipped"))
         self.assertIn("-I 0,0,0,4,7,9", self.called())
@@ -166,8 +169,10 @@ class Play(unittest.TestCase):
 class Since(unittest.TestCase):
     """A tree of a library, two programs and some scripts, as Ninja and CTest would describe its build."""
 
-    FILES = ("a/lib.c", "a/lib.h", "a/CMakeLists.txt", "b/main.c", "tests/test_a.c", "tests/kit/kit.h", "tests/net/test_b.py",
-             "tests/net/kit.py", "tests/fuzz/corpus/x/seed", "docs/a.md", "data/what.txt", "CMakeLists.txt", "tests/run.sh")
+    FILES = ("a/lib.c", "a/lib.h", "a/CMakeLists.txt", "b/main.c", "tests/test_a.c", "tests/kit/kit.h",
+             "tests/net/test_b.py",
+             "tests/net/kit.py", "tests/fuzz/corpus/x/seed", "docs/a.md", "data/what.txt", "CMakeLists.txt",
+             "tests/run.sh")
     NINJA = """
 build a/lib.o: C_COMPILER__lib $TOP/a/lib.c || cmake_order
 build a/lib.a: C_STATIC_LIBRARY_LINKER__lib a/lib.o
@@ -201,7 +206,8 @@ add_test([=[house.format]=] "python3" "$TOP/tests/house/house.py")
         for name in self.FILES:
             self.write(name, "one\n")
         self.write(".gitignore", "build/\nninja\n")
-        for name, text in (("build.ninja", self.NINJA), ("CTestTestfile.cmake", 'subdirs("tests")\n'), ("tests/CTestTestfile.cmake", self.TESTS),
+        for name, text in (("build.ninja", self.NINJA), ("CTestTestfile.cmake", 'subdirs("tests")\n'),
+                           ("tests/CTestTestfile.cmake", self.TESTS),
                            ("deps", self.DEPS)):
             self.write("build/" + name, text.replace("$TOP", self.top).replace("$BUILD", self.top + "/build"))
         os.makedirs(os.path.join(self.top, "build/views/a"))
@@ -219,11 +225,14 @@ add_test([=[house.format]=] "python3" "$TOP/tests/house/house.py")
             file.write(text)
 
     def git(self, *words):
-        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=self.top, check=True, capture_output=True)
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=self.top, check=True,
+                       capture_output=True)
 
     def since(self, commit="HEAD", *more):
-        done = subprocess.run([sys.executable, "-B", os.path.join(TESTS, "since.py"), "build", commit, *(more or ["--list"])], cwd=self.top,
-                              check=False, capture_output=True, text=True, env={**os.environ, "PATH": f"{self.top}:{os.environ['PATH']}"})
+        done = subprocess.run([sys.executable, "-B", os.path.join(TESTS, "since.py"), "build", commit,
+                               *(more or ["--list"])], cwd=self.top,
+                              check=False, capture_output=True, text=True,
+                              env={**os.environ, "PATH": f"{self.top}:{os.environ['PATH']}"})
         self.code, self.said = done.returncode, done.stderr
         return {name.partition(".")[2] for name in done.stdout.split()}
 

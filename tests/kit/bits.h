@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bits.h - a writer of bit fields, most significant first, one bit at a time: the pictures of docs/wire.md typed in field
- * by field. Too slow and too simple to be wrong; the encoders are compared with it.
+ * bits.h - a writer of bit fields, most significant first, one bit at a time: the pictures of docs/wire.md typed in
+ * field by field. Too slow and too simple to be wrong; the encoders are compared with it.
  */
 #ifndef KIT_BITS_H
 #define KIT_BITS_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * codec.h - what must be true of every decoder of runtime/wire, tried on any bytes: accepted bytes encode to themselves,
- * refused bytes leave the output untouched. For unit tests and fuzz targets alike: a broken promise prints and aborts.
+ * codec.h - what must be true of every decoder of runtime/wire, tried on any bytes: accepted bytes encode to
+ * themselves, refused bytes leave the output untouched. For unit tests and fuzz targets alike: a broken promise prints
+ * and aborts.
  */
 #ifndef KIT_CODEC_H
 #define KIT_CODEC_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * control_codecs.h - the control half of runtime/wire as struct codec, and random valid values of each of its structs, for tests,
- * fuzz targets, corpora and benches. A seed gives the same values on every machine.
+ * control_codecs.h - the control half of runtime/wire as struct codec, and random valid values of each of its structs,
+ * for tests, fuzz targets, corpora and benches. A seed gives the same values on every machine.
  */
 #ifndef KIT_CONTROL_CODECS_H
 #define KIT_CONTROL_CODECS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * golden_packets.h - four data packets written by hand from the pictures of docs/wire.md. They have every kind and every
- * extension. If one of these bytes must change, the wire format has changed and WIRE_VERSION_NOW with it.
+ * golden_packets.h - four data packets written by hand from the pictures of docs/wire.md. They have every kind and
+ * every extension. If one of these bytes must change, the wire format has changed and WIRE_VERSION_NOW with it.
  */
 #ifndef KIT_GOLDEN_PACKETS_H
 #define KIT_GOLDEN_PACKETS_H

@@ -133,7 +133,10 @@ void netns_go(int ns)
     }
 }
 
-/* Indexes of interfaces count up in each namespace: without a gap the two ends of a pair could get the same, and learn late of one another. */
+/*
+ * Indexes of interfaces count up in each namespace: without a gap the two ends of a pair could get the same, and learn
+ * late of one another.
+ */
 static void make_veth(const char *a, const char *b, uint32_t mtu, int ns)
 {
     static const int peer_index = 7000;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * netns.h - network namespaces and interfaces for tests, by netlink. A namespace has no name: it ends with the process that
- * entered it, whatever ends that process. Works as root, and as an ordinary user where user namespaces can be had.
+ * netns.h - network namespaces and interfaces for tests, by netlink. A namespace has no name: it ends with the process
+ * that entered it, whatever ends that process. Works as root, and as an ordinary user where user namespaces can be had.
  *
  * A step that fails prints what and why on standard error and ends the process: tests run in children of their own.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sanitized.h - is this build watched by a sanitizer? It is some ten times as slow, and looks for faults in memory, not in rules: worlds that try seeds
- * try fewer there. The release build tries them all.
+ * sanitized.h - is this build watched by a sanitizer? It is some ten times as slow, and looks for faults in memory, not
+ * in rules: worlds that try seeds try fewer there. The release build tries them all.
  */
 #ifndef KIT_SANITIZED_H
 #define KIT_SANITIZED_H

@@ -11,10 +11,10 @@
  *     --inside           runs seeds in this process, for a debugger
  *
  * Each seed runs in a child process of its own, so that a CHECK which stops the product fails one seed and not the
- * program, and so that a leak is found at the seed that leaks. What the child has to say goes into a ledger, memory that
- * parent and child share; its member `wrong` says what was wrong first, as "rule: explanation", and is empty while all is
- * well. For each seed that fails the program prints "seed N: rule: explanation", and at the end "N seeds, S s: F failed",
- * in seconds of processor time. tests/sim/mutants.py reads both.
+ * program, and so that a leak is found at the seed that leaks. What the child has to say goes into a ledger, memory
+ * that parent and child share; its member `wrong` says what was wrong first, as "rule: explanation", and is empty while
+ * all is well. For each seed that fails the program prints "seed N: rule: explanation", and at the end "N seeds, S s: F
+ * failed", in seconds of processor time. tests/sim/mutants.py reads both.
  */
 #ifndef KIT_SEEDS_H
 #define KIT_SEEDS_H

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of cwctl share: a torus in one process, and cwctl run as a user runs it, for its table and for its JSON.
+"""What the tests of cwctl share: a torus in one process, and cwctl run as a user runs it, for its table and for its
+JSON.
 
-    test_x.py --cubewayd <program> --cwctl <program> [--module <a service's .so>] [--lua <the dissector>] [unittest's words]
+    test_x.py --cubewayd <program> --cwctl <program> [--module <a service's .so>] [--lua <the dissector>] [unittest's
+    words]
 
 One daemon serves all tests of a class; its timers are patient, because the machine may be busy with other tests.
 """

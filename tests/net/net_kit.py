@@ -3,8 +3,9 @@
 
     test_x.py --cubewayd <program> [unittest's words]
 
-A test that needs a network starts itself again in namespaces of its own (network and processes): whatever it makes is gone when it ends,
-however it ends, and nothing of it has a name outside. Exit code 77, with the reason, where that cannot be had.
+A test that needs a network starts itself again in namespaces of its own (network and processes): whatever it makes is
+gone when it ends, however it ends, and nothing of it has a name outside. Exit code 77, with the reason, where that
+cannot be had.
 """
 
 import argparse
@@ -21,7 +22,8 @@ import unittest
 SKIP = 77
 LIMIT_S = 20
 OPTIONS = None
-# Ten times the usual: a machine that is busy with other tests keeps a process waiting for longer than a usual neighbour is patient.
+# Ten times the usual: a machine that is busy with other tests keeps a process waiting for longer than a usual neighbour
+# is patient.
 PATIENT = "timers { hello = 100ms; dead = 500ms; hold = 600ms; pending_limit = 5s }\n"
 INSIDE = "CUBEWAY_TEST_INSIDE"
 AXES = "xyz"
@@ -181,7 +183,8 @@ def start_inside():
     if tried.returncode != 0:
         print(f"skipped: no namespaces here: {tried.stderr.strip()}")
         sys.exit(SKIP)
-    sys.exit(subprocess.run([*words, sys.executable, "-B", *sys.argv], env={**os.environ, INSIDE: "1"}, check=False).returncode)
+    sys.exit(subprocess.run([*words, sys.executable, "-B", *sys.argv], env={**os.environ, INSIDE: "1"},
+                            check=False).returncode)
 
 
 def main(network):

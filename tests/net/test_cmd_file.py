@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cwctl file send, status, stop: bytes and rights arrive, what cannot be is named, and a second time only what is missing goes."""
+"""cwctl file send, status, stop: bytes and rights arrive, what cannot be is named, and a second time only what is
+missing goes."""
 
 import hashlib
 import os
@@ -50,7 +51,8 @@ class Files(ctl_kit.Case):
             with open(self.there(server, name), "rb") as got:
                 self.assertEqual(got.read(), data, server)
             self.assertEqual(stat.S_IMODE(os.stat(self.there(server, name)).st_mode), mode)
-            self.assertEqual([f for f in os.listdir(os.path.dirname(self.there(server, name))) if f.startswith(".")], [])
+            self.assertEqual([f for f in os.listdir(os.path.dirname(self.there(server, name))) if f.startswith(".")],
+                             [])
 
     def marks(self):
         """Can files here bear the mark by which a member knows what it has?"""
@@ -140,7 +142,8 @@ class Files(ctl_kit.Case):
         self.cwctl("file stop", number)
         [row] = [row for row in self.rows("file status") if row.get("id") == int(number)]
         self.assertEqual((row["state"], row["reason"]), ("ended", "stopped"))
-        members = [row for row in self.rows("file status --members") if row.get("what") == "member" and row["id"] == int(number)]
+        members = [row for row in self.rows("file status --members") if row.get("what") == "member"
+                   and row["id"] == int(number)]
         self.assertLessEqual(len(members), 26)
         done = self.raw("file", "send", path, "--to", "1,1,1", "--progress")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -151,7 +154,8 @@ class Files(ctl_kit.Case):
 
     def test_who_stops_waiting(self):
         path = self.file("large", 100_000_000)
-        words = [ctl_kit.OPTIONS.cwctl, "--socket", self.socket, "file", "send", path, "--as", "awaited", "--to", "1,0,0 0,1,0 0,0,1"]
+        words = [ctl_kit.OPTIONS.cwctl, "--socket", self.socket, "file", "send", path, "--as", "awaited", "--to",
+                 "1,0,0 0,1,0 0,0,1"]
         waiting = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         end = time.monotonic() + ctl_kit.LIMIT_S
         while not any(row["name"] == "awaited" for row in self.rows("file status") if row["what"] == "going"):
@@ -189,7 +193,8 @@ class Files(ctl_kit.Case):
         rows = self.rows("file send", path, "--to", "web")
         self.assertEqual([row["server"] for row in rows[1:]], ["1,0,0", "2,2,2"])
         self.check(["1,0,0", "2,2,2"], "image", self.bytes(100_000))
-        self.assertFalse(any(os.path.exists(self.there(server, "image")) for server in MEMBERS if server not in ("1,0,0", "2,2,2")))
+        self.assertFalse(any(os.path.exists(self.there(server, "image")) for server in MEMBERS
+                             if server not in ("1,0,0", "2,2,2")))
         self.refused(f"file send {path} --to nobodys", "nobody is in that group", code=1)
 
     def test_a_file_that_changes(self):

@@ -36,7 +36,8 @@ class Group(ctl_kit.Case):
         self.assertEqual(self.heard("1,0,0"), ["hello all of you", "once"])
         rows = [row for row in self.at("1,0,0", f"{GROUP} list") if row.get("group") == "web"]
         self.assertEqual((rows[0]["this_server"], rows[0]["acknowledged"]), ("member", 1))
-        roots = [row for x in "012" for y in "012" for z in "012" for row in self.at(f"{x},{y},{z}", f"{GROUP} list") if row.get("root")]
+        roots = [row for x in "012" for y in "012" for z in "012" for row in self.at(f"{x},{y},{z}", f"{GROUP} list")
+                 if row.get("root")]
         self.assertEqual([(row["group"], row["members"]) for row in roots], [("web", 3)])
 
         [row] = self.rows("service multicast send 100000 to web")  # a group where servers may stand

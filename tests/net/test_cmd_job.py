@@ -32,7 +32,8 @@ class Job(ctl_kit.Job):
         self.cwctl("job create", self.file("web.jobs", FILE))
         titles, rows = self.table("job list")
         self.assertEqual(titles[:5], ["JOB", "NAME", "VERSION", "GENERATION", "IS"])
-        self.assertEqual([row[:5] for row in rows], [["5001", "web", "1", "1", "alive"], ["5002", "store", "1", "1", "alive"]])
+        self.assertEqual([row[:5] for row in rows],
+                         [["5001", "web", "1", "1", "alive"], ["5002", "store", "1", "1", "alive"]])
         text = self.cwctl("job show web")
         self.assertIn("# job 5002 is store\njob \"web\" {\n    id = 5001;\n", text)
         self.assertIn("    grant 5002 {\n        processes = \"all\";\n        ports = \"7\";\n", text)
@@ -51,11 +52,14 @@ class Job(ctl_kit.Job):
         self.assertEqual(bare.returncode, 0, bare.stderr)
         self.assertEqual(self.rows("job show batch")[0]["version"], 3)
         self.cwctl("job create", signed)  # once more: it is held
-        changed = self.file("changed", text.replace('processes = "0"', 'processes = "0-1"').replace("version = 3", "version = 4"))
+        changed = self.file("changed",
+                            text.replace('processes = "0"', 'processes = "0-1"').replace("version = 3", "version = 4"))
         self.refused(f"job create {changed}", "did not sign these bytes", code=1)
-        other = self.file("other", self.cwctl("job sign", self.file("v", 'job "batch" { id = 6001; version = 5 }'), "--cluster", "8"))
+        other = self.file("other", self.cwctl("job sign", self.file("v", 'job "batch" { id = 6001; version = 5 }'),
+                                              "--cluster", "8"))
         self.refused(f"job create {other}", "another cluster", code=1)
-        old = self.file("old", self.cwctl("job sign", self.file("v", 'job "batch" { id = 6001; version = 2 }'), "--cluster", "7"))
+        old = self.file("old", self.cwctl("job sign", self.file("v", 'job "batch" { id = 6001; version = 2 }'),
+                                          "--cluster", "7"))
         self.refused(f"job create {old}", "version 2 or a later one is held", code=1)
         with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "jobs.md"), encoding="utf-8") as page:
             example = self.file("page", page.read().split("## Job files")[1].split("```")[1])

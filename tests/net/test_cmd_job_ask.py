@@ -93,7 +93,8 @@ class Local(ctl_kit.Case):
         cls.addClassCleanup(shutil.rmtree, cls.place)
         file = os.path.join(cls.place, "jobs.conf")
         with open(file, "w", encoding="utf-8") as out:
-            out.write('job "hitcount" { id = 4096; processes = "0-26"\n grant hitcount { processes = "0-13"; ports = 1 } }\n')
+            out.write('job "hitcount" { id = 4096; processes = "0-26"\n grant hitcount { processes = "0-13"; ports = 1 '
+                      '} }\n')
         cls.config = f'job_file = "{file}"\n' + ctl_kit.Case.config
         super().setUpClass()
 

@@ -16,7 +16,8 @@ class Change(ctl_kit.Job):
         self.cwctl("job create --replace", self.file("both.jobs", WEB + STORE))
 
     def grants(self, job="web"):
-        return [(row["to"], row["to_processes"], row["to_ports"]) for row in self.rows("job show " + job) if row.get("what") == "grant"]
+        return [(row["to"], row["to_processes"], row["to_ports"]) for row in self.rows("job show " + job)
+                if row.get("what") == "grant"]
 
     def version(self, job="web"):
         return self.rows("job show " + job)[0]["version"]
@@ -47,13 +48,15 @@ class Change(ctl_kit.Job):
         self.refused("job revoke ping store", "has no record: there is nothing to take away", code=1)
         self.refused("job grant 77 store", "job 77 has no record, and is no service here", code=1)
         self.refused(f"job create {self.file('w', WEB)}", "job web is there, in version", "--replace", code=1)
-        self.refused(f"job create {self.file('w', 'job a { id = 1; colour = 3 }')}", "w:1: job a: colour: no such key", code=2)
+        self.refused(f"job create {self.file('w', 'job a { id = 1; colour = 3 }')}", "w:1: job a: colour: no such key",
+                     code=2)
         self.cwctl("job grant web store")
         self.refused("job revoke web store:1:get", "may use all ports of job 5002", code=1)
         other = os.path.join(self.folder, "wrong.key")
         if not os.path.exists(other):
             self.cwctl("job keygen", other)
-        self.refused(f"job revoke web store --key {other}", "was refused: the operator of this cluster did not sign", code=1)
+        self.refused(f"job revoke web store --key {other}", "was refused: the operator of this cluster did not sign",
+                     code=1)
         os.chmod(other, 0o644)
         self.refused(f"job revoke web store --key {other}", "others may read this key", code=1)
         none = self.raw("job", "revoke", "web", "store", env={"CUBEWAY_OPERATOR_KEY": ""})
@@ -90,14 +93,16 @@ class Change(ctl_kit.Job):
         self.assertEqual(self.grants(), [(5002, "all", "100,101,102,103")])
 
     def test_a_large_record(self):
-        lines = "".join(f"grant {10000 + i} {{ processes = \"{i}-{i + 5},{i + 9}\"; ports = \"1-9\" }}\n" for i in range(1000))
+        lines = "".join(f"grant {10000 + i} {{ processes = \"{i}-{i + 5},{i + 9}\"; ports = \"1-9\" }}\n"
+                        for i in range(1000))
         file = self.file("large", f'job "large" {{ id = 7000; processes = "0-26"\n{lines}}}\n')
         self.assertRegex(self.cwctl("job create --replace", file), "^job large, version [0-9]+: complete")
         self.assertEqual(self.rows("job list")[-1]["grants"], 1000)
         text = self.cwctl("job show large")
         self.assertEqual(text.count("grant "), 1000)
         self.cwctl("job destroy large")
-        file = self.file("larger", 'job "larger" { id = 7001; processes = "0-26"; ports { a = 1 }; grant 7000 { processes = all; ports = "0-16384" } }\n')
+        file = self.file("larger", 'job "larger" { id = 7001; processes = "0-26"; ports { a = 1 }; grant 7000 { '
+                                   'processes = all; ports = "0-16384" } }\n')
         self.refused(f"job create {file}", "the record is larger than a server's tables", code=1)
 
     def test_to_a_job_that_nobody_knows(self):

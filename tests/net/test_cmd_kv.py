@@ -24,7 +24,8 @@ class Kv(ctl_kit.Case):
     def bytes_of(self, *words, given=None, code=0):
         """Standard output of cwctl as it is."""
         environment = {"PATH": os.environ["PATH"], "CUBEWAY_SOCKET": self.socket}
-        done = subprocess.run([ctl_kit.OPTIONS.cwctl, *words], input=given, capture_output=True, timeout=ctl_kit.LIMIT_S, check=False, env=environment)
+        done = subprocess.run([ctl_kit.OPTIONS.cwctl, *words], input=given, capture_output=True,
+                              timeout=ctl_kit.LIMIT_S, check=False, env=environment)
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout
 

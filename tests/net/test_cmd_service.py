@@ -51,12 +51,14 @@ class Service(ctl_kit.Case):
     def test_services(self):
         titles, rows = self.table("services")
         self.assertEqual(titles[:4], ["SERVICE", "JOB", "VERSION", "WEIGHT"])
-        self.assertEqual([row[:2] for row in rows], [["ping", "1"], ["bench", "2"], ["trace", "3"], ["jobs", "4"], ["transport", "5"], ["kvcache", "6"], ["multicast", "7"]])
+        self.assertEqual([row[:2] for row in rows], [["ping", "1"], ["bench", "2"], ["trace", "3"], ["jobs", "4"],
+                                                     ["transport", "5"], ["kvcache", "6"], ["multicast", "7"]])
         text = self.cwctl("services weight bench 3 --background --queue-packets 77 --drop oldest")
         self.assertRegex(text, r"(?s)bench.* 3\b.*yes.* 77\b.*oldest")
         self.assertEqual(self.cwctl("services weight bench"), text)
         [bench] = [row for row in self.rows("--server 2,2,2 services") if row["service"] == "bench"]
-        self.assertEqual((bench["weight"], bench["background"], bench["queue_packets"], bench["drop"]), (3, True, 77, "oldest"))
+        self.assertEqual((bench["weight"], bench["background"], bench["queue_packets"], bench["drop"]),
+                         (3, True, 77, "oldest"))
         self.refused("services weight bench 0", "from 1 to 1000", code=2)
         self.refused("services weight kv 3","no service 'kv' runs here", code=1)
         self.refused("services weight bench 3 --drop first", 'is "tail", "oldest" or "priority"', code=2)
@@ -74,10 +76,12 @@ class Service(ctl_kit.Case):
         folder, name = os.path.split(ctl_kit.OPTIONS.module)
         link = os.path.join(self.folder, "a module.so")
         os.symlink(os.path.join(folder, name), link)
-        self.refused_with(["services", "load", link, "--option", "colour=red"], "service hitcount: it has no option colour")
+        self.refused_with(["services", "load", link, "--option", "colour=red"],
+                          "service hitcount: it has no option colour")
         self.refused_with(["services", "load", link, "--option", "patience_ms=soon"], "an option (the log says which)")
         self.refused_with(["services", "load", link, "--option", "patience_ms"], "written name=value")
-        self.assertRegex(self.cwctl("services load", link, "--weight", "20", "--option", "patience_ms=500"), "^service hitcount runs, job [0-9]+\n$")
+        self.assertRegex(self.cwctl("services load", link, "--weight", "20", "--option", "patience_ms=500"),
+                         "^service hitcount runs, job [0-9]+\n$")
         [row] = [row for row in self.rows("--server 1,2,1 services") if row["service"] == "hitcount"]
         self.assertEqual(row["weight"], 20)
         self.refused("service hitcount dance 1,1,1", "commands are walk SERVER, ask SERVER, show", code=2)
@@ -101,7 +105,8 @@ class Service(ctl_kit.Case):
 
     def test_without_one_that_is_built_in(self):  # the last: the daemon is without it from then on
         self.assertEqual(self.cwctl("services unload trace"), "service trace has ended\n")
-        self.refused("trace 1,1,1", "no service 'trace' runs here: it was unloaded or switched off, and starts with", code=1)
+        self.refused("trace 1,1,1", "no service 'trace' runs here: it was unloaded or switched off, and starts with",
+                     code=1)
 
 
 if __name__ == "__main__":

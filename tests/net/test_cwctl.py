@@ -94,7 +94,8 @@ class Program(ctl_kit.Case):
     def test_completion(self):
         self.assertEqual(self.complete("cwctl st"), ["status"])
         self.assertEqual(self.complete("cwctl services w"), ["weight"])
-        self.assertEqual(self.complete("cwctl services weight "), ["ping", "bench", "trace", "jobs", "transport", "kvcache", "multicast"])
+        self.assertEqual(self.complete("cwctl services weight "),
+                         ["ping", "bench", "trace", "jobs", "transport", "kvcache", "multicast"])
         self.assertEqual(self.complete("cwctl job re"), ["revoke"])
         self.assertEqual(self.complete("cwctl ping 1,"), ["1,0,0", "1,1,0"])
         self.assertEqual(self.complete("cwctl links -"), ["-x", "-y", "-z"])
@@ -131,7 +132,8 @@ class Program(ctl_kit.Case):
             client.settimeout(ctl_kit.LIMIT_S)
             client.connect(self.socket)
             client.sendall(b'{"id":7,"command":"routes","args":["1,1,0"]}\n')
-            self.assertEqual(json.loads(lines.readline()), {"id": 7, "row": {"to": "1,1,0", "reachable": True, "hops": 2,
+            self.assertEqual(json.loads(lines.readline()),
+                             {"id": 7, "row": {"to": "1,1,0", "reachable": True, "hops": 2,
                                                                          "by": ["+x", "-x", "+y", "-y"]}})
             self.assertEqual(json.loads(lines.readline()), {"id": 7, "done": True, "rc": 0})
             client.sendall(b'garbage\n{"id":8,"command":"nonsense"}\n')

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Daemons that flood one another over cables that never push back: what keeps links up is heard in time, at usual timers."""
+"""Daemons that flood one another over cables that never push back: what keeps links up is heard in time, at usual
+timers."""
 
 import json
 import os
@@ -11,7 +12,8 @@ import net_kit
 SERVERS = 3
 FLOOD_S = 3
 WAITED = "kept waiting in the middle of a turn"
-TRIES = 4  # a server that has no processor for 50 ms is counted out, and rightly: on a busy machine the flood is not why
+# a server that has no processor for 50 ms is counted out, and rightly: on a busy machine the flood is not why
+TRIES = 4
 USUAL = "timers { }\n"
 PAYLOAD = 1500 - 8 - 32
 
@@ -19,7 +21,8 @@ PAYLOAD = 1500 - 8 - 32
 class Flood(net_kit.Case):
     def ask(self, place, *words):
         socket = os.path.join(self.folder, "-".join(map(str, place)) + ".sock")
-        done = subprocess.run([net_kit.OPTIONS.cwctl, "--json", *words], capture_output=True, text=True, timeout=net_kit.LIMIT_S,
+        done = subprocess.run([net_kit.OPTIONS.cwctl, "--json", *words], capture_output=True, text=True,
+                              timeout=net_kit.LIMIT_S,
                               check=True, env={**os.environ, "CUBEWAY_SOCKET": socket})
         return [json.loads(row) for row in done.stdout.splitlines()]
 
@@ -33,7 +36,8 @@ class Flood(net_kit.Case):
             config = (f'torus {{ dims = "{count}x1x1"; coordinate = "{x},0,0" }}\n{USUAL}'
                       'links { "+x" { shim = raw; interface = px } "-x" { shim = raw; interface = mx } }\n'
                       'service bench { }\n')
-            daemons[x, 0, 0] = self.daemon(f"server-{trial}-{x}", config, spaces[x], control=os.path.join(self.folder, f"{x}-0-0.sock"))
+            daemons[x, 0, 0] = self.daemon(f"server-{trial}-{x}", config, spaces[x],
+                                           control=os.path.join(self.folder, f"{x}-0-0.sock"))
         for daemon in daemons.values():
             daemon.wait_for(f"count={count} of={count} delivers_keys=yes")
         return daemons
@@ -41,7 +45,8 @@ class Flood(net_kit.Case):
     def settle(self, daemons):
         """Until all links of all servers are up."""
         end = time.monotonic() + net_kit.LIMIT_S
-        while any(row["state"] != "up" for place in daemons for row in self.ask(place, "links") if row["link"][1] == "x"):
+        while any(row["state"] != "up" for place in daemons for row in self.ask(place, "links")
+                  if row["link"][1] == "x"):
             self.assertLess(time.monotonic(), end, "links stay down")
             time.sleep(0.05)
 
@@ -69,7 +74,8 @@ class Flood(net_kit.Case):
             waited = waited and any(WAITED in daemon.log() for daemon in daemons.values())
         print(f"{SERVERS} servers: links that fell in {FLOOD_S} s of flood: {falls}")
         if falls[-1] > 0 and waited:
-            self.skipTest("this machine is too busy: each time, a server was kept waiting for a processor in the middle of its work")
+            self.skipTest("this machine is too busy: each time, a server was kept waiting for a processor in the "
+                          "middle of its work")
         self.assertEqual(falls[-1], 0, falls)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A live daemon with a neighbour that has gone mad: garbage and mutated real frames on one cable, five good neighbours on the others.
+"""A live daemon with a neighbour that has gone mad: garbage and mutated real frames on one cable, five good neighbours
+on the others.
 
     test_frame_fuzz.py --cubewayd <program> --cwctl <program> [unittest's words]
 
@@ -83,7 +84,8 @@ class Adjacency:
             if kind == HELLO and from_mad:
                 self.mad = frame[at + 4:at + 8]
             elif kind == HELLO:
-                self.middle, self.said, self.taken = frame[at + 4:at + 8], frame[at + 48:at + 52], frame[at + 52:at + 56]
+                self.middle, self.said, self.taken = frame[at + 4:at + 8], frame[at + 48:at + 52], frame[at + 52:at
+                                                                                                         + 56]
 
     def renew(self, frame):
         """The same frame as one that is due now."""
@@ -104,7 +106,8 @@ class Mutator:
     def __init__(self, seed, frames):
         self.dice = random.Random(seed)
         self.frames = frames
-        self.ways = [self.garbage, self.headed, self.flips, self.flips, self.cut, self.longer, self.lengths, self.count, self.spliced,
+        self.ways = [self.garbage, self.headed, self.flips, self.flips, self.cut, self.longer, self.lengths, self.count,
+                     self.spliced,
                      self.bytes, self.verbatim]
 
     def some(self):
@@ -115,7 +118,8 @@ class Mutator:
 
     def headed(self):
         """Garbage that says it is a frame of this version, with a few packets."""
-        head = bytes([0x10 | self.dice.choice([0, 0, 0, 1, 15]), self.dice.choice([0, 1, 1, 2, 255])]) + self.dice.randbytes(6)
+        head = bytes([0x10 | self.dice.choice([0, 0, 0, 1, 15]),
+                      self.dice.choice([0, 1, 1, 2, 255])]) + self.dice.randbytes(6)
         kind = bytes([0x10 | self.dice.randrange(6), self.dice.randrange(16)])
         body = self.dice.randbytes(self.dice.choice([0, 4, 16, 20, 28, 60, 124, 1000]))
         return head + kind + (len(body) + 4).to_bytes(2, "big") + body
@@ -138,7 +142,8 @@ class Mutator:
         """The length of the first packet, or any word, is wrong."""
         frame = self.some()
         at = self.dice.choice([10, 10, 2 * self.dice.randrange(len(frame) // 2)])
-        frame[at:at + 2] = self.dice.choice([0, 1, 7, 8, 31, 32, 255, 0x7FFF, 0x8000, 0xFFFF, len(frame) - 8]).to_bytes(2, "big")
+        frame[at:at + 2] = self.dice.choice([0, 1, 7, 8, 31, 32, 255, 0x7FFF, 0x8000, 0xFFFF,
+                                             len(frame) - 8]).to_bytes(2, "big")
         return frame
 
     def count(self):
@@ -153,7 +158,8 @@ class Mutator:
     def bytes(self):
         frame = self.some()
         for _ in range(self.dice.choice([1, 2, 4])):
-            frame[self.dice.randrange(len(frame))] = self.dice.choice([0, 1, 0x7F, 0x80, 0xFF, self.dice.randrange(256)])
+            frame[self.dice.randrange(len(frame))] = self.dice.choice([0, 1, 0x7F, 0x80, 0xFF,
+                                                                       self.dice.randrange(256)])
         return frame
 
     def verbatim(self):
@@ -164,7 +170,8 @@ class Mutator:
 
 
 class Bridge:
-    """Passes frames between "far", where the mad neighbour is, and "mad", where the middle is; garbles them when asked to."""
+    """Passes frames between "far", where the mad neighbour is, and "mad", where the middle is; garbles them when asked
+    to."""
 
     def __init__(self):
         self.far, self.mad = tap("far"), tap("mad")
@@ -175,7 +182,8 @@ class Bridge:
         self.header = b""
         self.adjacency = Adjacency()
         self.done = False
-        self.threads = [threading.Thread(target=self.carry, args=way) for way in ((self.mad, self.far, False), (self.far, self.mad, True))]
+        self.threads = [threading.Thread(target=self.carry, args=way)
+                        for way in ((self.mad, self.far, False), (self.far, self.mad, True))]
         for thread in self.threads:
             thread.start()
 
@@ -227,8 +235,8 @@ class Bridge:
 class FrameFuzz(net_kit.Case):
     def star(self, between):
         """
-        The server in the middle and its six neighbours, each in a namespace of its own. The mad one's cable comes through here: its end of
-        it is here, or the whole of it and a second one.
+        The server in the middle and its six neighbours, each in a namespace of its own. The mad one's cable comes
+        through here: its end of it is here, or the whole of it and a second one.
         """
         for end in ("mad", "far"):  # a namespace ends when it likes, and its cables with it
             self.addCleanup(subprocess.run, ["ip", "link", "del", end], capture_output=True, check=False)
@@ -244,7 +252,8 @@ class FrameFuzz(net_kit.Case):
             self.addCleanup(self.bridge.close)
         links = " ".join(f'"{link}" {{ shim = raw; interface = {port_name(link)} }}' for link in LINKS)
         self.socket = self.folder + "/middle.sock"
-        self.middle = self.daemon("middle", TIMERS + SERVER.format(MIDDLE, links), self.middle_space, control=self.socket)
+        self.middle = self.daemon("middle", TIMERS + SERVER.format(MIDDLE, links), self.middle_space,
+                                  control=self.socket)
         self.good = {}
         for link, space in spaces.items():
             name = "mad" if link == MAD and not between else "eth0"
@@ -260,7 +269,8 @@ class FrameFuzz(net_kit.Case):
             daemon.wait_for(f"count={count} of=27", marks[daemon] if marks else 0)
 
     def ctl(self, *words, sock=None, code=0):
-        done = subprocess.run([net_kit.OPTIONS.cwctl, "--socket", sock or self.socket, "--json", *words], capture_output=True, text=True,
+        done = subprocess.run([net_kit.OPTIONS.cwctl, "--socket", sock or self.socket, "--json", *words],
+                              capture_output=True, text=True,
                               timeout=net_kit.LIMIT_S, check=False)
         self.assertEqual(done.returncode, code, f"{words}: {done.stdout[-2000:]}{done.stderr}")
         return [json.loads(line) for line in done.stdout.splitlines()]
@@ -288,7 +298,8 @@ class FrameFuzz(net_kit.Case):
         rows = self.links()
         for link, daemon in self.good.items():
             self.assertTrue(rows[link]["up"], f"seed {SEED}: {link}")
-            self.assertEqual(rows[link]["flaps"], before[link]["flaps"], f"seed {SEED}: {link}\n{self.middle.log()[-8000:]}")
+            self.assertEqual(rows[link]["flaps"], before[link]["flaps"],
+                             f"seed {SEED}: {link}\n{self.middle.log()[-8000:]}")
             self.assertNotIn("link is down", daemon.log()[marks[daemon]:])
         return rows
 
@@ -303,14 +314,17 @@ class FrameFuzz(net_kit.Case):
         """All seven know each other, and packets pass between the one that was mad and all others."""
         limit = time.monotonic() + 3 * net_kit.LIMIT_S
         while True:
-            mad = subprocess.run([net_kit.OPTIONS.cwctl, "--socket", self.folder + "/mad.sock", "--json", "ping", "all"],
+            mad = subprocess.run([net_kit.OPTIONS.cwctl, "--socket", self.folder + "/mad.sock", "--json", "ping",
+                                  "all"],
                                  capture_output=True, text=True, timeout=net_kit.LIMIT_S, check=False)
-            heard = mad.returncode in (0, 1) and mad.stdout and json.loads(mad.stdout.splitlines()[-1])["received"] == 6  # 1: of 27
+            # 1: of 27
+            heard = mad.returncode in (0, 1) and mad.stdout and json.loads(mad.stdout.splitlines()[-1])["received"] == 6
             if heard and all(self.sees(daemon) == "7" for daemon in (self.middle, *self.good.values())):
                 break
             self.nobody_died()
             if time.monotonic() > limit:
-                raise AssertionError(f"seed {SEED}: no order again\n{mad.stdout}{mad.stderr}\n{self.middle.log()[marks[self.middle]:][-4000:]}")
+                raise AssertionError(f"seed {SEED}: no order "
+                                     f"again\n{mad.stdout}{mad.stderr}\n{self.middle.log()[marks[self.middle]:][-4000:]}")
             time.sleep(0.2)
 
     def all_end(self):
@@ -337,9 +351,10 @@ class FrameFuzz(net_kit.Case):
 
     def garbled(self, hellos):
         """
-        The neighbour is well, but what it says is garbled on the way: a share of its frames is mutated, and mutations of what it said lately,
-        with all numbers of the living adjacency, come in between. No checksum of ours finds that, so the view of the cluster may go wrong
-        for as long as it lasts, and servers find that somebody speaks in their name and begin anew; but nobody dies, and it heals.
+        The neighbour is well, but what it says is garbled on the way: a share of its frames is mutated, and mutations
+        of what it said lately, with all numbers of the living adjacency, come in between. No checksum of ours finds
+        that, so the view of the cluster may go wrong for as long as it lasts, and servers find that somebody speaks in
+        their name and begin anew; but nobody dies, and it heals.
         """
         self.star(between=True)
         self.bridge.hellos = hellos
@@ -383,7 +398,8 @@ class FrameFuzz(net_kit.Case):
             while time.monotonic() < end or len(frames) < 60:
                 self.assertLess(time.monotonic(), end + net_kit.LIMIT_S)
                 if pings is None and os.path.exists(self.folder + "/mad.sock"):
-                    pings = subprocess.Popen([net_kit.OPTIONS.cwctl, "--socket", self.folder + "/mad.sock", "ping", "all", "--count", "3"],
+                    pings = subprocess.Popen([net_kit.OPTIONS.cwctl, "--socket", self.folder + "/mad.sock", "ping",
+                                              "all", "--count", "3"],
                                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                 try:
                     frame, sender = raw.recvfrom(2000)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Daemons on real cables: they meet, they are killed, stopped, told to go; wrong cables and second daemons are named."""
+"""Daemons on real cables: they meet, they are killed, stopped, told to go; wrong cables and second daemons are
+named."""
 
 import os
 import re

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memcached front end beside Debian's memcached: the same bytes in, the same bytes out; whole, in pieces, and all on one connection."""
+"""The memcached front end beside Debian's memcached: the same bytes in, the same bytes out; whole, in pieces, and all
+on one connection."""
 
 import argparse
 import contextlib
@@ -26,7 +27,8 @@ def free_port():
 def ours(program, *options):
     """The port of the front end in a process of its own."""
     port = free_port()
-    with subprocess.Popen([program, f"127.0.0.1:{port}", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
+    with subprocess.Popen([program, f"127.0.0.1:{port}", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as p:
         if p.stdout.readline() != "ready\n":
             sys.exit("mc_host did not start")
         yield port
@@ -82,14 +84,16 @@ def compare(mine, other, said, pieces=None):
     a, b = talk(mine, said, pieces), talk(other, said, pieces)
     if a == b:
         return 0
-    print(f"said     {short(said)}{'' if pieces is None else f' in pieces of {pieces}'}\nours     {short(a)}\nmemcached {short(b)}\n")
+    print(f"said     {short(said)}{'' if pieces is None else f' in pieces of {pieces}'}\nours     "
+          f"{short(a)}\nmemcached {short(b)}\n")
     return 1
 
 
 def chat(rng):
     """A random conversation of one client."""
     keys = [b"k%d" % i for i in range(8)]
-    # Numbers do not become shorter, as memcached then leaves spaces behind them; of white space and "" it makes numbers of what lies behind it.
+    # Numbers do not become shorter, as memcached then leaves spaces behind them; of white space and "" it makes numbers
+    # of what lies behind it.
     values = [b"7", b"99", b"hello", b"x" * 5000, b"a\r\nb", b"-", b"1844674407370955161"]
     # A number that is changed keeps its marks there when no earlier answer of the connection is still in memory.
     counts = rng.random() < 0.5
@@ -98,13 +102,18 @@ def chat(rng):
         key, value = rng.choice(keys), rng.choice(values)
         said.append(rng.choice([
             b"get %s\r\n" % b" ".join(rng.choices(keys, k=rng.randrange(1, 6))),
-            b"%s %s %d %d %d%s\r\n%s\r\n" % (rng.choice([b"set", b"add", b"replace", b"append", b"prepend"]), key, rng.randrange(99),
-                                             rng.choice([0, 100, -1]), len(value), rng.choice([b"", b" noreply"]), value),
+            b"%s %s %d %d %d%s\r\n%s\r\n" % (rng.choice([b"set", b"add", b"replace", b"append", b"prepend"]), key,
+                                             rng.randrange(99),
+                                             rng.choice([0, 100, -1]), len(value), rng.choice([b"", b" noreply"]),
+                                             value),
             b"delete %s\r\n" % key,
             b"incr %s %d\r\n" % (key, rng.randrange(1 << 40)) if counts else b"mn\r\n",
             b"touch %s %d\r\n" % (key, rng.choice([0, 100, -1])),
-            b"mg %s v f s k%s\r\n" % (key, rng.choice([b"", b" t", b" h", b" l t", b" T70", b" u h", b"" if counts else b" N30", b"" if counts else b" R50 t"])),
-            b"ms %s %d T%d%s\r\n%s\r\n" % (key, len(value), rng.choice([0, 100]), rng.choice([b"", b"" if counts else b" I", b"" if counts else b" I C1", b" C1"]), value),
+            b"mg %s v f s k%s\r\n" % (key, rng.choice([b"", b" t", b" h", b" l t", b" T70", b" u h",
+                                                       b"" if counts else b" N30", b"" if counts else b" R50 t"])),
+            b"ms %s %d T%d%s\r\n%s\r\n" % (key, len(value), rng.choice([0, 100]),
+                                           rng.choice([b"", b"" if counts else b" I", b"" if counts else b" I C1",
+                                                       b" C1"]), value),
             b"ma %s v D3%s\r\n" % (key, rng.choice([b"", b" t", b" N40 t J7"])) if counts else b"mn\r\n",
             b"md %s q%s\r\n" % (key, b"" if counts else rng.choice([b"", b" I", b" I T50", b" T9"])),
             b"mn\r\n",
@@ -135,7 +144,8 @@ def main():
             failed += sum(compare(mine, other, said, 1) for said in cases.CASES if len(said) < 400)
             # Not of lines that are too long (DIFFERENT), whose end memcached may have seen in time.
             failed += sum(compare(mine, other, said, 1000) for said in cases.CASES
-                          if 400 <= len(said) < 20000 and (said.startswith(b"get") or max(map(len, said.split(b"\n"))) < 2000))
+                          if 400 <= len(said) < 20000
+                          and (said.startswith(b"get") or max(map(len, said.split(b"\n"))) < 2000))
             rng = random.Random(args.seed)
             for _ in range(args.chats):
                 failed += compare(mine, other, chat(rng), rng.choice([None, None, 7, 1400]))

@@ -110,7 +110,8 @@ class Tools:
         if program is None:
             self.missing.append(names[0])
             return None
-        done = subprocess.run([program, f"--servers=127.0.0.1:{port}", *words], cwd=self.folder, timeout=60, check=False,
+        done = subprocess.run([program, f"--servers=127.0.0.1:{port}", *words], cwd=self.folder, timeout=60,
+                              check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return done.returncode, done.stdout
 

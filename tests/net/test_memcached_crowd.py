@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A crowd at the memcached front end: more than a thousand idle connections, clients in the middle of a command, clients that do not take their answers. Its memory stays
-within what docs/services/memcached.md says, whoever behaves is answered meanwhile, and the others are hung up on."""
+"""A crowd at the memcached front end: more than a thousand idle connections, clients in the middle of a command,
+clients that do not take their answers. Its memory stays within what docs/services/memcached.md says, whoever behaves is
+answered meanwhile, and the others are hung up on."""
 
 import argparse
 import contextlib
@@ -29,8 +30,10 @@ class Crowd(unittest.TestCase):
         self.port = random.randrange(20000, 32000)
         config = os.path.join(folder, "one.conf")
         with open(config, "w", encoding="utf-8") as out:
-            out.write(f'alone = true\ntorus {{ dims = 1x1x1; coordinate = all }} control {{ socket = {folder}/cw.sock }}\n'
-                      f'service kvcache {{ options {{ listen = "127.0.0.1:{self.port}"; connections = {ALLOWED}; slow_s = {SLOW_S}; '
+            out.write(f'alone = true\ntorus {{ dims = 1x1x1; coordinate = all }} control '
+                      f'{{ socket = {folder}/cw.sock }}\n'
+                      f'service kvcache '
+                      f'{{ options {{ listen = "127.0.0.1:{self.port}"; connections = {ALLOWED}; slow_s = {SLOW_S}; '
                       f'answers_mib = {ANSWERS_MIB}; output_kib = {OUTPUT_KIB} }} }}\n')
         with open(os.path.join(folder, "log"), "wb") as log:
             self.process = subprocess.Popen([CUBEWAYD, "-c", config], stdin=subprocess.DEVNULL, stderr=log)
@@ -60,7 +63,8 @@ class Crowd(unittest.TestCase):
     def memory(self):
         """Bytes of its own; 0 where a sanitizer has shadows and a quarantine."""
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as text:
-            found = {words[0]: int(words[1]) for words in (line.split() for line in text) if words[0] in ("RssAnon:", "VmSize:")}
+            found = {words[0]: int(words[1]) for words in (line.split() for line in text)
+                     if words[0] in ("RssAnon:", "VmSize:")}
         return found["RssAnon:"] * 1024 if found["VmSize:"] < 1 << 30 else 0
 
     def stats(self, s):
@@ -68,7 +72,8 @@ class Crowd(unittest.TestCase):
         said = b""
         while not said.endswith(b"END\r\n"):
             said += s.recv(65536)
-        return {words[1]: words[2] for words in (line.split() for line in said.decode().split("\r\n")) if len(words) == 3}
+        return {words[1]: words[2] for words in (line.split() for line in said.decode().split("\r\n"))
+                if len(words) == 3}
 
     def test_idle_ones_cost_little(self):
         s = self.client()
@@ -101,7 +106,8 @@ class Crowd(unittest.TestCase):
             longest = max(longest, time.monotonic() - asked)
             most = max(most, self.memory() - before)
             time.sleep(0.01)
-        print(f"{DEAF} clients that take nothing: {most >> 20} MiB; a get of another took {longest * 1e3:.1f} ms at most")
+        print(f"{DEAF} clients that take nothing: {most >> 20} MiB; a get of another took {longest * 1e3:.1f} ms at "
+              f"most")
         # All answers together, and beyond that one value each; buffers are at most twice as large as what is in them.
         self.assertLess(most, 2 * ((ANSWERS_MIB << 20) + DEAF * VALUE) + (8 << 20))
         end = time.monotonic() + LIMIT_S

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Debian packages, as a user meets them: made by cpack, installed by dpkg into a root of the test's own, and used from there.
+"""The Debian packages, as a user meets them: made by cpack, installed by dpkg into a root of the test's own, and used
+from there.
 
     test_package.py --build <folder> --cpack <program> --cmake <program> --cc <compiler> [unittest's words]
 
@@ -70,7 +71,8 @@ class Root:
                    env={"PATH": path, "LC_ALL": "C"}, stdin=subprocess.DEVNULL)
 
     def state(self, package):
-        done = subprocess.run(["dpkg-query", "--admindir", self.file("var/lib/dpkg"), "-W", "-f", "${db:Status-Abbrev}", package],
+        done = subprocess.run(["dpkg-query", "--admindir", self.file("var/lib/dpkg"), "-W", "-f", "${db:Status-Abbrev}",
+                               package],
                               capture_output=True, text=True, check=False)
         return done.stdout.strip()
 
@@ -140,7 +142,8 @@ class Contents(Case):
         pages = glob.glob(self.root.file("usr/share/man/man*/*"))
         self.assertEqual(len(pages), 5)
         for page in pages:
-            done = subprocess.run(["groff", "-man", "-ww", "-rLL=100n", "-Tutf8", page], capture_output=True, text=True, check=True)
+            done = subprocess.run(["groff", "-man", "-ww", "-rLL=100n", "-Tutf8", page], capture_output=True, text=True,
+                                  check=True)
             self.assertEqual(done.stderr, "")
             self.assertGreater(len(done.stdout), 1000)
 
@@ -161,7 +164,8 @@ class Contents(Case):
             self.assertEqual(run("bash", "-uc", script).strip(), wanted)
 
     def test_what_is_pointed_to(self):
-        for file in ("usr/share/cubeway/cubeway.lua", "usr/share/doc/cubeway/operating.md", "usr/share/doc/cubeway/simulator.md",
+        for file in ("usr/share/cubeway/cubeway.lua", "usr/share/doc/cubeway/operating.md",
+                     "usr/share/doc/cubeway/simulator.md",
                      "usr/share/doc/cubeway/control-protocol.md", "usr/share/doc/cubeway/examples/realtime.conf"):
             self.assertTrue(os.path.exists(self.root.file(file)), file)
 
@@ -171,7 +175,8 @@ class Contents(Case):
         with open(self.root.file("usr/lib/systemd/system/cubewayd.service"), encoding="utf-8") as shipped, \
                 open(unit, "w", encoding="utf-8") as here:
             here.write(shipped.read().replace("/usr/sbin/cubewayd", self.root.file("usr/sbin/cubewayd")))
-        done = subprocess.run(["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", unit], capture_output=True, text=True,
+        done = subprocess.run(["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", unit],
+                              capture_output=True, text=True,
                               timeout=LIMIT_S, check=False)
         if "Failed to" in done.stderr and unit not in done.stderr:
             self.skipTest("systemd-analyze does not run here: " + done.stderr.strip())
@@ -191,10 +196,12 @@ class Torus(Case):
         with open(file, "w", encoding="utf-8") as conf:
             conf.write(CONFIG.format(cls.folder))
         with open(cls.log, "wb") as log:
-            cls.daemon = subprocess.Popen([cls.root.file("usr/sbin/cubewayd"), "-c", file], stderr=log, stdin=subprocess.DEVNULL)
+            cls.daemon = subprocess.Popen([cls.root.file("usr/sbin/cubewayd"), "-c", file], stderr=log,
+                                          stdin=subprocess.DEVNULL)
         cls.addClassCleanup(cls.end)
         limit = time.monotonic() + LIMIT_S
-        while subprocess.run([*cls.ctl(), "--server", "all", "status"], capture_output=True, check=False).returncode != 0:
+        while subprocess.run([*cls.ctl(), "--server", "all", "status"], capture_output=True,
+                             check=False).returncode != 0:
             if time.monotonic() > limit or cls.daemon.poll() is not None:
                 with open(cls.log, encoding="utf-8") as log:
                     raise AssertionError("the torus does not come together\n" + log.read()[-3000:])
@@ -223,7 +230,8 @@ class Torus(Case):
     def test_service_by_cmake(self):
         build = os.path.join(self.folder, "hitcount-build")
         source = self.root.file("usr/share/doc/cubeway-dev/examples/hitcount")
-        run(OPTIONS.cmake, "-S", source, "-B", build, "-DCMAKE_PREFIX_PATH=" + self.root.file("usr"), "-DCMAKE_C_COMPILER=" + OPTIONS.cc)
+        run(OPTIONS.cmake, "-S", source, "-B", build, "-DCMAKE_PREFIX_PATH=" + self.root.file("usr"),
+            "-DCMAKE_C_COMPILER=" + OPTIONS.cc)
         run(OPTIONS.cmake, "--build", build)
         with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
             self.assertIn("cubeway_DIR:PATH=" + self.root.file("usr/lib"), cache.read())
@@ -232,9 +240,11 @@ class Torus(Case):
     def test_service_by_pkg_config(self):
         needs("pkg-config")
         [pc] = glob.glob(self.root.file("usr/lib/**/cubeway.pc"), recursive=True)
-        flags = run("pkg-config", "--cflags", "cubeway", env={**os.environ, "PKG_CONFIG_LIBDIR": os.path.dirname(pc)}).split()
+        flags = run("pkg-config", "--cflags", "cubeway",
+                    env={**os.environ, "PKG_CONFIG_LIBDIR": os.path.dirname(pc)}).split()
         module = os.path.join(self.folder, "hitcount.so")
-        run(OPTIONS.cc, "-shared", *flags, "-o", module, self.root.file("usr/share/doc/cubeway-dev/examples/hitcount/hitcount.c"))
+        run(OPTIONS.cc, "-shared", *flags, "-o", module,
+            self.root.file("usr/share/doc/cubeway-dev/examples/hitcount/hitcount.c"))
         self.serves(module)
 
     def test_lab(self):
@@ -245,7 +255,8 @@ class Torus(Case):
         try:
             run(lab, "up", "3x3x3", "--driver", "process", "--name", name, env=env)
             limit = time.monotonic() + LIMIT_S / 2
-            while subprocess.run([lab, "pingall", "--name", name], env=env, capture_output=True, check=False).returncode != 0:
+            while subprocess.run([lab, "pingall", "--name", name], env=env, capture_output=True,
+                                 check=False).returncode != 0:
                 self.assertLess(time.monotonic(), limit)  # a busy machine stops the whole torus now and then
                 time.sleep(0.2)
         finally:

@@ -35,7 +35,8 @@ class Seek(net_kit.Case):
         return spaces
 
     def start(self, spaces, ports):
-        return [self.daemon(f"server{i}", f'name = server{i}; torus {{ coordinate = auto }} links {{ {ports(i)} }}', space,
+        return [self.daemon(f"server{i}", f'name = server{i}; torus {{ coordinate = auto }} links {{ {ports(i)} }}',
+                            space,
                             control=self.control(i))
                 for i, space in enumerate(spaces.values())]
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mutants.c - which bugs are in, in a program that cubeway_world() builds with CW_MUTANTS: CUBEWAY_MUTANTS lists their
- * numbers in the part's mutant.h, as "5" or "5,6". MUTANTS_HEADER names that file and MUTANTS_IN the set that it declares.
+ * numbers in the part's mutant.h, as "5" or "5,6". MUTANTS_HEADER names that file and MUTANTS_IN the set that it
+ * declares.
  */
 #include MUTANTS_HEADER
 

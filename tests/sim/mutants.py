@@ -5,8 +5,9 @@
     mutants.py [linkstate | transport | kvcache | multicast | groups] [options]       (no part: linkstate)
 
 A mutant is found when a seed of the world fails: a judge saw something wrong, or the product stopped itself. Without a
-mutant the same seeds must pass. The long form also says how many seeds find a mutant, and for the link state what harm it
-does: each mutant is tried once more with the checks of single rules left out, which leaves those of what the rules are for.
+mutant the same seeds must pass. The long form also says how many seeds find a mutant, and for the link state what harm
+it does: each mutant is tried once more with the checks of single rules left out, which leaves those of what the rules
+are for.
 
 exit code: 0 all is as expected, 1 something is not, 2 wrong use or no build
 """
@@ -40,7 +41,8 @@ class Part(NamedTuple):
     special: tuple = () # the cases of mutants that the world does not find alone
     unit: str = ""      # the program of UNIT cases
     harm: bool = False  # has the world --delivery, for HARM?
-    known: dict = {}    # mutant -> the first seed that finds it, where the search takes long: the quick form begins there
+    # mutant -> the first seed that finds it, where the search takes long: the quick form begins there
+    known: dict = {}  
     untried: dict = {}  # mutant -> why it is not tried
     rare: dict = {}     # mutant -> seeds to try, with CUBEWAY_SOAK only
     skip: tuple = ()    # seeds that prove nothing
@@ -50,7 +52,8 @@ PARTS = {
     "linkstate": Part(
         "runtime/linkstate/mutant.h", 150, unit="mutants_lsdb", harm=True, known={14: 11, 17: 26},
         special=(
-            Case((6,), WORLD, False),  # while there is 5's rule, 6's has nothing to do (semantics 8.3 proves it), but ...
+            # while there is 5's rule, 6's has nothing to do (semantics 8.3 proves it), but ...
+            Case((6,), WORLD, False),
             Case((6,), UNIT, True),    # ... the database does not rely on that,
             Case((5, 6), HARM, True),  # and without 5's rule it is what keeps data off links that never were.
         )),
@@ -110,7 +113,8 @@ def main():
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", nargs="?", choices=PARTS, default="linkstate", metavar="PART", help=", ".join(PARTS))
-    parser.add_argument("--quick", action="store_true", help="stop at a mutant's first failing seed: seconds to a minute")
+    parser.add_argument("--quick", action="store_true",
+                        help="stop at a mutant's first failing seed: seconds to a minute")
     parser.add_argument("--only", metavar="N,M", help="only these numbers of mutant.h, alone or together")
     parser.add_argument("--first", type=int, default=1, metavar="SEED", help="the first seed (1)")
     parser.add_argument("--seeds", type=int, metavar="COUNT", help="seeds for each")
@@ -156,7 +160,8 @@ def read_words(part):
     with open(os.path.join(TOP, part.header), encoding="utf-8") as file:
         body = file.read().partition("_NONE = 0,")[2].partition("};")[0]
     entry = r"(?:/\*(?P<above>[^*]*(?:\*(?!/)[^*]*)*)\*/\s*)?\w*MUTANT_\w+\s*=\s*(?P<number>\d+),[ \t]*(?:/\*(?P<behind>.*?)\*/)?"
-    words = {int(m["number"]): " ".join((m["behind"] or m["above"] or "").split()) for m in re.finditer(entry, body, re.S)}
+    words = {int(m["number"]): " ".join((m["behind"] or m["above"] or "").split())
+             for m in re.finditer(entry, body, re.S)}
     if not words:
         fail(f"{part.header} names no mutant")
     return words

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A denied flood costs other jobs nothing: a service without privileges tries to send, two million times a second on each of half of the
- * servers, while bench keeps every link full or sends to everybody. What bench gets across is compared with the same world without the flood.
+ * A denied flood costs other jobs nothing: a service without privileges tries to send, two million times a second on
+ * each of half of the servers, while bench keeps every link full or sends to everybody. What bench gets across is
+ * compared with the same world without the flood.
  *
- * Simulated time: what the flood takes of its own server's processor is not in this; tests/bench/bench_nmu.c measures that.
+ * Simulated time: what the flood takes of its own server's processor is not in this; tests/bench/bench_nmu.c measures
+ * that.
  */
 #include "fake_result.h"
 #include "keyspace/torus.h"
@@ -20,7 +22,7 @@
 
 enum { FLOOD_JOB = 2000, TRIES = 20, SIZE = 1000, SERVERS = 27, SPAN_MS = SANITIZED ? 10 : 50 };
 
-/* ---- The flood ----------------------------------------------------------------------------------------------------- */
+/* ---- The flood --------------------------------------------------------------------------------------------------- */
 
 static struct {
     bool on;
@@ -77,7 +79,7 @@ static cw_verdict nothing_comes(cw_svc *s, void *state, cw_packet *p, const cw_r
     return CW_DROP;
 }
 
-/* ---- A world with it ----------------------------------------------------------------------------------------------- */
+/* ---- A world with it --------------------------------------------------------------------------------------------- */
 
 static struct world *world;
 static struct fake_result r;
@@ -152,7 +154,10 @@ static struct outcome measure(const char *load, bool flooded)
     return o;
 }
 
-/* Links to neighbours full, by either way of queueing; and everybody to everybody at nine tenths of what the torus carries. */
+/*
+ * Links to neighbours full, by either way of queueing; and everybody to everybody at nine tenths of what the torus
+ * carries.
+ */
 START_TEST(a_bystander_notices_nothing)
 {
     static const char *const loads[] = {

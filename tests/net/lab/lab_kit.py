@@ -3,8 +3,8 @@
 
     test_x.py --bin <folder of programs> [--module <a service's .so>] [--long] [unittest's words]
 
-Labs are in namespaces that cwlab makes; all of them are taken down in the end, and what a test leaves is a failure. Exit code 77, with
-the reason, where namespaces cannot be had.
+Labs are in namespaces that cwlab makes; all of them are taken down in the end, and what a test leaves is a failure.
+Exit code 77, with the reason, where namespaces cannot be had.
 """
 
 import argparse

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cwlab fail, restore, leave, pause, link, loss: what is done to real daemons and cables, and that they come together again."""
+"""cwlab fail, restore, leave, pause, link, loss: what is done to real daemons and cables, and that they come together
+again."""
 
 import json
 
@@ -15,7 +16,8 @@ def links(server):
 
 class Fault(lab_kit.Case):
     def reach(self, count, server="0,0,0"):
-        until(f"{server} reaches {count}", lambda: ask("status", server, code=None)["daemons"][0].get("reachable") == count)
+        until(f"{server} reaches {count}",
+              lambda: ask("status", server, code=None)["daemons"][0].get("reachable") == count)
 
     def test_servers(self):
         self.up("3x3x3")
@@ -46,7 +48,8 @@ class Fault(lab_kit.Case):
             run(*up)
             until("the link is up", lambda: links("0,0,0")["+x"]["up"])
         self.assertEqual(ask("loss", "0,0,0", "+x", "none")["server"], "0,0,0")
-        self.assertIn("none of the frames that 0,0,0 sends on link +x are lost", run("loss", "0,0,0", "+x", "none").stderr)
+        self.assertIn("none of the frames that 0,0,0 sends on link +x are lost",
+                      run("loss", "0,0,0", "+x", "none").stderr)
         self.assertIn("is out: both ends", run("link", "0,0,0", "+x", "down").stderr)
         self.assertIn("expected a link", run("link", "0,0,0", "+w", "down", code=2).stderr)
         self.assertIn("no share", run("loss", "0,0,0", "+x", "much", code=2).stderr)

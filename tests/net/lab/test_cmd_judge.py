@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cwlab judge: a stream of a packet a millisecond to one key, while what has the key or leads to it fails: no misdelivery, how long the
-stream stood still, and that every packet that did not arrive is accounted for.
+"""cwlab judge: a stream of a packet a millisecond to one key, while what has the key or leads to it fails: no
+misdelivery, how long the stream stood still, and that every packet that did not arrive is accounted for.
 
 --long: more of each, and pauses up to 5 s.
 """
@@ -21,7 +21,8 @@ class Judge(lab_kit.Case):
         self.up("3x3x3")
         rows = run("ctl", SENDER, "key", "explain", "hello", "--job", "witness", "--json").stdout
         self.root = next(line.split()[1] for line in
-                         run("ctl", SENDER, "key", "explain", "hello", "--job", "witness").stdout.splitlines() if line[:6].strip() == "0")
+                         run("ctl", SENDER, "key", "explain", "hello", "--job", "witness").stdout.splitlines()
+                         if line[:6].strip() == "0")
         self.assertIn(self.root, rows)
 
     def stream(self, *what):

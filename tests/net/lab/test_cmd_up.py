@@ -82,7 +82,8 @@ class Up(lab_kit.Case):
         for words, said in (
                 (["3x3"], "no dimensions"), (["3x3x3", "--driver", "vm"], "expected netns"), ([], "shape of the torus"),
                 (["3x3x3", "--mtu", "100"], "expected 1500"), (["3x3x3", "--name", "a/b"], "no name for a lab"),
-                (["3x3x3", "--service", "nosuch"], "expected a service that is built in"), (["3x3x3", "--shim", "wire"], "expected raw"),
+                (["3x3x3", "--service", "nosuch"], "expected a service that is built in"),
+                (["3x3x3", "--shim", "wire"], "expected raw"),
                 (["3x3x3", "--timers", "slow"], "expected fast")):
             self.assertIn(said, run("up", *words, code=2).stderr)
         self.assertEqual(os.listdir(self.folder), [])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files on a torus of namespaces, each server a daemon of its own: whole everywhere; one that dies midway goes on where it was; a full disk and a
-limit are named and stop nobody.
+"""Files on a torus of namespaces, each server a daemon of its own: whole everywhere; one that dies midway goes on where
+it was; a full disk and a limit are named and stop nobody.
 """
 
 import hashlib
@@ -19,7 +19,8 @@ def content(size):
 
 class Files(lab_kit.Case):
     def ctl(self, server, *words, code=0):
-        done = subprocess.run([lab_kit.OPTIONS.cwlab, "ctl", server, *words], capture_output=True, text=True, check=False,
+        done = subprocess.run([lab_kit.OPTIONS.cwlab, "ctl", server, *words], capture_output=True, text=True,
+                              check=False,
                               timeout=lab_kit.LIMIT_S)
         self.assertEqual(done.returncode, code, f"{server} {words}\n{done.stdout}{done.stderr}")
         return done.stdout
@@ -28,9 +29,11 @@ class Files(lab_kit.Case):
         return [json.loads(row) for row in self.ctl(server, "--json", *words, code=code).splitlines()]
 
     def lab(self, dims, *words):
-        said = self.up(dims, "--driver", "netns", "--scale", "8", *words)  # the machine may be busy: nobody is counted out for that
+        # the machine may be busy: nobody is counted out for that
+        said = self.up(dims, "--driver", "netns", "--scale", "8", *words)
         self.place = os.path.join(self.folder, said["name"]) if "name" in said else next(
-            os.path.join(self.folder, name) for name in os.listdir(self.folder) if os.path.isdir(os.path.join(self.folder, name)))
+            os.path.join(self.folder, name) for name in os.listdir(self.folder)
+            if os.path.isdir(os.path.join(self.folder, name)))
 
     def file(self, size):
         path = os.path.join(self.folder, "image")
@@ -48,7 +51,8 @@ class Files(lab_kit.Case):
             self.assertEqual(os.listdir(self.there(server)), ["image"])
 
     def daemon(self, server):
-        [pid] = [d["pid"] for d in lab_kit.ask("status", code=None)["daemons"] if d.get("server", d.get("name")) == server]
+        [pid] = [d["pid"] for d in lab_kit.ask("status", code=None)["daemons"]
+                 if d.get("server", d.get("name")) == server]
         return pid
 
     def test_whole_everywhere(self):
@@ -58,7 +62,8 @@ class Files(lab_kit.Case):
         rows = self.rows("0,1,0", "file", "send", self.file(size), "--to", "all")
         self.assertEqual((rows[0]["members"], rows[0]["complete"]), (7, 7))
         self.check([s for s in servers if s != "0,1,0"], size)
-        print(f"20 MB to 7 servers: {rows[0]['least_bits_per_s'] / 1e6:.0f} Mb/s at least, {rows[0]['repeated']} sent again")
+        print(f"20 MB to 7 servers: {rows[0]['least_bits_per_s'] / 1e6:.0f} Mb/s at least, {rows[0]['repeated']} sent "
+              f"again")
 
     def test_a_member_that_dies_goes_on_where_it_was(self):
         size = 30_000_000
@@ -95,9 +100,11 @@ class Files(lab_kit.Case):
         if os.geteuid() == 0:
             inside = ["nsenter", "-t", str(self.daemon("1,0,0")), "-m"]
         os.makedirs(self.there("1,0,0"), 0o755, exist_ok=True)
-        full = subprocess.run([*inside, "mount", "-t", "tmpfs", "-o", "size=4m,mode=755", "tmpfs", self.there("1,0,0")], check=False)
+        full = subprocess.run([*inside, "mount", "-t", "tmpfs", "-o", "size=4m,mode=755", "tmpfs", self.there("1,0,0")],
+                              check=False)
         if full.returncode == 0:
-            self.addCleanup(subprocess.run, [*inside, "umount", self.there("1,0,0")], check=False, stderr=subprocess.DEVNULL)
+            self.addCleanup(subprocess.run, [*inside, "umount", self.there("1,0,0")], check=False,
+                            stderr=subprocess.DEVNULL)
         resource.prlimit(self.daemon("2,0,0"), resource.RLIMIT_FSIZE, (1_000_000, resource.RLIM_INFINITY))
         rows = self.rows("0,0,0", "file", "send", path, "--to", "all", code=1 if full.returncode == 0 else 5)
         reasons = {row["server"]: row["reason"] for row in rows[1:] if row["state"] == "failed"}

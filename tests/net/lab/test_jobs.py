@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Job protection on a torus of namespaces, as an operator meets it: a service without a grant cannot send; with it, it can; after revoke it
-cannot, within the shown time; servers that were away learn on return, and records carry over restarts.
+"""Job protection on a torus of namespaces, as an operator meets it: a service without a grant cannot send; with it, it
+can; after revoke it cannot, within the shown time; servers that were away learn on return, and records carry over
+restarts.
 """
 
 import json
@@ -15,7 +16,8 @@ JOB = "4096"  # hitcount
 
 class Jobs(lab_kit.Case):
     def ctl(self, server, *words, code=0, env=None):
-        done = subprocess.run([lab_kit.OPTIONS.cwlab, "ctl", server, *words], capture_output=True, text=True, check=False,
+        done = subprocess.run([lab_kit.OPTIONS.cwlab, "ctl", server, *words], capture_output=True, text=True,
+                              check=False,
                               timeout=lab_kit.LIMIT_S, env={**os.environ, **(env or {})})
         self.assertEqual(done.returncode, code, f"{server} {words}\n{done.stdout}{done.stderr}")
         return done.stdout + done.stderr
@@ -37,7 +39,8 @@ class Jobs(lab_kit.Case):
         return rows[0]["version"] if rows else 0
 
     def hits(self):
-        return sum(row["hits"] for server in SERVERS for row in self.rows(server, "service", "hitcount", "show") if "hits" in row)
+        return sum(row["hits"] for server in SERVERS for row in self.rows(server, "service", "hitcount", "show")
+                   if "hits" in row)
 
     def lab(self, *words):
         if lab_kit.OPTIONS.module is None:
@@ -101,7 +104,8 @@ class Jobs(lab_kit.Case):
     def test_a_wrong_signature_is_refused(self):
         self.lab()
         other = os.path.join(self.folder, "other.key")
-        subprocess.run([os.path.join(lab_kit.OPTIONS.bin, "cwctl"), "job", "keygen", other], check=True, capture_output=True)
+        subprocess.run([os.path.join(lab_kit.OPTIONS.bin, "cwctl"), "job", "keygen", other], check=True,
+                       capture_output=True)
         said = self.ctl("0,0,0", "job", "revoke", "hitcount", "hitcount", code=1, env={"CUBEWAY_OPERATOR_KEY": other})
         self.assertIn("did not sign these bytes", said)
         for server in SERVERS:

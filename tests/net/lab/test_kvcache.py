@@ -66,7 +66,8 @@ class KvCache(lab_kit.Case):
                 out.write("any client by cwlab exec")
             run("exec", "0,1,0", put, "--servers=127.0.0.1", self.folder + "/words")
             for server in ("0,1,0", "2,0,0", "1,2,0"):
-                self.assertEqual(run("exec", server, get, "--servers=127.0.0.1", "words").stdout.rstrip("\n"), "any client by cwlab exec")
+                self.assertEqual(run("exec", server, get, "--servers=127.0.0.1", "words").stdout.rstrip("\n"),
+                                 "any client by cwlab exec")
             self.assertIn("get_hits_root", run("exec", "2,0,0", show, "--servers=127.0.0.1").stdout)
         if run("exec", "0,0,0", PYTHON, "-c", "import pymemcache", code=None).returncode == 0:
             self.python("2,1,0", PYMEMCACHE, "write")
@@ -77,7 +78,8 @@ class KvCache(lab_kit.Case):
 
     def kv(self, server, *words, code=0):
         program = os.path.join(lab_kit.OPTIONS.bin, "cwctl")
-        done = subprocess.run([program, "--lab", "lab", "--node", server, "kv", *words], capture_output=True, text=True, timeout=lab_kit.LIMIT_S, check=False)
+        done = subprocess.run([program, "--lab", "lab", "--node", server, "kv", *words], capture_output=True, text=True,
+                              timeout=lab_kit.LIMIT_S, check=False)
         self.assertEqual(done.returncode, code, f"{server} {words}\n{done.stdout}{done.stderr}")
         return done.stdout
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A message to many on a torus of namespaces whose links have a rate, so that it takes as long as is wanted: all have it, servers that lose power or stand
-still are named in bounded time and keep nobody waiting, wrong words are told.
+"""A message to many on a torus of namespaces whose links have a rate, so that it takes as long as is wanted: all have
+it, servers that lose power or stand still are named in bounded time and keep nobody waiting, wrong words are told.
 """
 
 import json
@@ -25,7 +25,8 @@ class Multicast(lab_kit.Case):
         self.up("2x2x2", "--driver", "netns", "--mtu", "9000", "--rate", "20mbit", "--scale", "8")
 
     def ctl(self, server, *words, code=0):
-        done = subprocess.run([lab_kit.OPTIONS.cwlab, "ctl", server, "--json", *words], capture_output=True, text=True, check=False,
+        done = subprocess.run([lab_kit.OPTIONS.cwlab, "ctl", server, "--json", *words], capture_output=True, text=True,
+                              check=False,
                               timeout=lab_kit.LIMIT_S)
         self.assertEqual(done.returncode, code, f"{server} {words}\n{done.stdout}{done.stderr}")
         return [json.loads(row) for row in done.stdout.splitlines()] if code == 0 else done.stdout + done.stderr
@@ -33,7 +34,8 @@ class Multicast(lab_kit.Case):
     def send(self, size, *members):
         """The answer, and who is not complete."""
         rows = self.ctl(SOURCE, "service", "multicast", "send", str(size), "to", *members)
-        self.assertEqual({row["reason"] for row in rows if row.get("status") == UNREACHABLE} - {"cannot be reached"}, set())
+        self.assertEqual({row["reason"] for row in rows if row.get("status") == UNREACHABLE} - {"cannot be reached"},
+                         set())
         return rows[0], {row["incomplete"]: row["status"] for row in rows if "incomplete" in row}
 
     def later(self, seconds, *actions):
@@ -62,7 +64,8 @@ class Multicast(lab_kit.Case):
         # Who is not there is named at once, and the others have it.
         said, lost = self.send(SECOND // 5, VICTIM, "0,1,1")
         self.assertEqual((said["complete"], lost), (1, {VICTIM: UNREACHABLE}))
-        self.assertIn("no member but the source can be reached", self.ctl(SOURCE, "service", "multicast", "send", "1", "to", VICTIM, code=2))
+        self.assertIn("no member but the source can be reached",
+                      self.ctl(SOURCE, "service", "multicast", "send", "1", "to", VICTIM, code=2))
         lab_kit.run("restore", VICTIM)
         self.wait_all(8)
         said, lost = self.send(SECOND // 5, "all")
@@ -89,18 +92,24 @@ class Multicast(lab_kit.Case):
         said = self.ctl(SOURCE, "service", "multicast", "send", str(SECOND), "to", "all", code=3)
         self.assertIn("closed the connection", said)
         lab_kit.until("nobody waits for a source that is gone", lambda: not any(
-            not row["ended"] for server in SERVERS[1:] for row in self.ctl(server, "service", "multicast", "status")), 20)
+            not row["ended"] for server in SERVERS[1:] for row in self.ctl(server, "service", "multicast", "status")),
+            20)
         lab_kit.run("restore", SOURCE)
         self.wait_all(8)
         said, lost = self.send(SECOND // 5, "all")
         self.assertEqual((said["complete"], lost), (7, {}))
 
     def test_wrong_words(self):
-        for words, part in ((["send"], "send BYTES to all"), (["send", "10"], "send BYTES to all"), (["send", "10", "to"], "send BYTES to all"),
-                            (["send", "x", "to", "all"], "'x'"), (["send", "0", "to", "all"], "'0'"), (["send", "-5", "to", "all"], "'-5'"),
-                            (["send", "99999999999999999999", "to", "all"], "BYTES"), (["send", "10", "to", "5,5,5"], "'5,5,5'"),
-                            (["send", "10", "to", "0,0,1", "0,0,1,0"], "'0,0,1,0'"), (["send", "10", "to", SOURCE], "no member but the source"),
-                            (["send", "10", "to", "0,0,1", "all"], "must stand alone, without '0,0,1'"), (["send", "10", "TO", "all"], "'TO'"),
+        for words, part in ((["send"], "send BYTES to all"), (["send", "10"], "send BYTES to all"),
+                            (["send", "10", "to"], "send BYTES to all"),
+                            (["send", "x", "to", "all"], "'x'"), (["send", "0", "to", "all"], "'0'"),
+                            (["send", "-5", "to", "all"], "'-5'"),
+                            (["send", "99999999999999999999", "to", "all"], "BYTES"),
+                            (["send", "10", "to", "5,5,5"], "'5,5,5'"),
+                            (["send", "10", "to", "0,0,1", "0,0,1,0"], "'0,0,1,0'"),
+                            (["send", "10", "to", SOURCE], "no member but the source"),
+                            (["send", "10", "to", "0,0,1", "all"], "must stand alone, without '0,0,1'"),
+                            (["send", "10", "TO", "all"], "'TO'"),
                             (["status", "x"], "status"), (["publish"], "'publish'")):
             with self.subTest(words=words):
                 self.assertIn(part, self.ctl(SOURCE, "service", "multicast", *words, code=2))

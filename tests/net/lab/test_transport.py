@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The transport between daemons on cables: bytes that are compared at the other end, requests with answers, and what operators are told."""
+"""The transport between daemons on cables: bytes that are compared at the other end, requests with answers, and what
+operators are told."""
 
 import json
 import os
@@ -31,7 +32,8 @@ class Transport(lab_kit.Case):
         self.up("2x2x1", "--service", "transport")
         self.wait_all(4)
         # Much more than passes in the time until it is dead; the sender is told, and serves others afterwards.
-        script = "sleep 0.5; kill -9 %d" % next(d["pid"] for d in lab_kit.ask("status")["daemons"] if d["server"] == "1,1,0")
+        script = "sleep 0.5; kill -9 %d" % next(d["pid"] for d in lab_kit.ask("status")["daemons"]
+                                                if d["server"] == "1,1,0")
         pid = os.spawnlp(os.P_NOWAIT, "sh", "sh", "-c", script)
         said = run("ctl", "0,0,0", "service", "transport", "bulk", "1,1,0", "200G", code=None)
         os.waitpid(pid, 0)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# capture.sh <cwsim> <cubeway.lua> - what cwsim captures opens in Wireshark, and our dissector understands every frame of it. Skips
-# where there is no tshark with Lua.
+# capture.sh <cwsim> <cubeway.lua> - what cwsim captures opens in Wireshark, and our dissector understands every frame
+# of it. Skips where there is no tshark with Lua.
 set -eu
 cwsim=$1
 lua=$2

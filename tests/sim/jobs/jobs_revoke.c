@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jobs_revoke - how long a change takes until nobody who can send does so by an older record, in simulated time, and what signed jobs say at rest.
+ * jobs_revoke - how long a change takes until nobody who can send does so by an older record, in simulated time, and
+ * what signed jobs say at rest.
  *
  *     jobs_revoke [--smoke]
  *
- * Ed25519 counts as 150 us and a store as 1 ms, away from the server's thread (services/jobs/take.c); links are the simulator's default, 1 Gb/s.
- * The figures of docs/services/jobs.md are what this prints; they are the same on every machine.
+ * Ed25519 counts as 150 us and a store as 1 ms, away from the server's thread (services/jobs/take.c); links are the
+ * simulator's default, 1 Gb/s. The figures of docs/services/jobs.md are what this prints; they are the same on every
+ * machine.
  */
 #include "jobs_world.h"
 
@@ -34,7 +36,10 @@ static void tell(const char *what)
            (double)j.took_us[j.complete - 1] / 1000, (unsigned long long)j.incomplete);
 }
 
-/* A change at a time, each at a random server. kills: servers that die (every second one without power) and return meanwhile, a second. */
+/*
+ * A change at a time, each at a random server. kills: servers that die (every second one without power) and return
+ * meanwhile, a second.
+ */
 static void changes(cw_dims dims, unsigned count, unsigned kills, const char *what)
 {
     jobs_world_open(&j, dims, 4242, CW_NS(0));
@@ -63,7 +68,10 @@ static void changes(cw_dims dims, unsigned count, unsigned kills, const char *wh
     jobs_world_close(&j);
 }
 
-/* A server is away for a change, and returns with the old record on its disk: how long it is in view and decides by that. */
+/*
+ * A server is away for a change, and returns with the old record on its disk: how long it is in view and decides by
+ * that.
+ */
 static void returns(cw_dims dims, unsigned count)
 {
     static int64_t late_us[LOG_MAX];

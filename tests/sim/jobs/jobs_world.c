@@ -18,7 +18,7 @@ static void must(bool good, const char *what)
 
 static struct jobs_world *the; /* services have no other way to it: one at a time */
 
-/* ---- The host of a server ------------------------------------------------------------------------------------------ */
+/* ---- The host of a server ---------------------------------------------------------------------------------------- */
 
 enum { DISK_JOBS = 64 };
 struct disk {
@@ -75,7 +75,7 @@ static const struct node_object *objects_of(void *context, cw_server s)
     return &j->objects[(size_t)s * 2];
 }
 
-/* ---- The naive judge ----------------------------------------------------------------------------------------------- */
+/* ---- The naive judge --------------------------------------------------------------------------------------------- */
 
 /* What those say that claim the version which the NMU holds: one of them, or all. There is one but after a fork. */
 struct say {
@@ -139,7 +139,7 @@ static bool lives(const struct job_record *r, const struct nmu_to *to)
     return to->key && !r->destroyed;
 }
 
-/* ---- The talkers --------------------------------------------------------------------------------------------------- */
+/* ---- The talkers ------------------------------------------------------------------------------------------------- */
 
 static cw_span talk;
 
@@ -196,7 +196,7 @@ static cw_verdict talker_packet(cw_svc *s, void *state, cw_packet *p, const cw_r
     }
 static const cw_service talkers[TALK_JOBS] = {TALKER(0), TALKER(1), TALKER(2), TALKER(3)};
 
-/* ---- Opening ------------------------------------------------------------------------------------------------------- */
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 void jobs_world_run(struct jobs_world *j, cw_span span)
 {
@@ -259,7 +259,7 @@ void jobs_world_close(struct jobs_world *j)
     free(j->objects);
 }
 
-/* ---- The operator -------------------------------------------------------------------------------------------------- */
+/* ---- The operator ------------------------------------------------------------------------------------------------ */
 
 static void draw_grants(struct jobs_world *j, struct job_record_writer *w)
 {
@@ -315,7 +315,7 @@ unsigned jobs_world_sign(struct jobs_world *j, cw_job job, enum sign how)
     return j->logged++;
 }
 
-/* ---- Changes under way --------------------------------------------------------------------------------------------- */
+/* ---- Changes under way ------------------------------------------------------------------------------------------- */
 
 static struct under_way {
     bool busy;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jobs_world.h - the service jobs on real nodes in a simulated torus, with a disk per server that outlives its restarts, an operator who signs
- * (tests/kit/jobs_kit.h: a keyed hash in the place of Ed25519), and four jobs whose instances talk all the time, to whomever.
+ * jobs_world.h - the service jobs on real nodes in a simulated torus, with a disk per server that outlives its
+ * restarts, an operator who signs (tests/kit/jobs_kit.h: a keyed hash in the place of Ed25519), and four jobs whose
+ * instances talk all the time, to whomever.
  *
- * Every word of theirs is judged a second time, naively, by the record of the version that the NMU of their server holds at that instant.
+ * Every word of theirs is judged a second time, naively, by the record of the version that the NMU of their server
+ * holds at that instant.
  */
 #ifndef SIM_JOBS_WORLD_H
 #define SIM_JOBS_WORLD_H
@@ -56,9 +58,14 @@ enum sign {
     SIGN_DESTROY, /* the same, when it is destroyed already */
     SIGN_LATE,    /* as one who does not know that it is destroyed */
 };
-/* Signs the next version of that job, with rights drawn at random, by what is in the log; gives its index in the log. */
+/*
+ * Signs the next version of that job, with rights drawn at random, by what is in the log; gives its index in the log.
+ */
 unsigned jobs_world_sign(struct jobs_world *j, cw_job job, enum sign how);
-/* Puts a signed record at a server, and judges the answer when it comes. False: too many are under way, or it does not run. */
+/*
+ * Puts a signed record at a server, and judges the answer when it comes. False: too many are under way, or it does not
+ * run.
+ */
 bool jobs_world_put(struct jobs_world *j, cw_server s, unsigned signed_index);
 /* Runs until all answers have come. */
 void jobs_world_settle(struct jobs_world *j);

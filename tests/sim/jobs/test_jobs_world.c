@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Signed jobs on real nodes under churn: servers die with and without power, return with what their disk kept (now and then it kept nothing),
- * stop for a while, cables fail, links lose packets; meanwhile changes, destructions and forks are put at random servers.
+ * Signed jobs on real nodes under churn: servers die with and without power, return with what their disk kept (now and
+ * then it kept nothing), stop for a while, cables fail, links lose packets; meanwhile changes, destructions and forks
+ * are put at random servers.
  */
 #include "jobs_world.h"
 #include "suite.h"
@@ -204,7 +205,9 @@ START_TEST(both_sides_of_a_partition)
 }
 END_TEST
 
-/* One side destroys the job; the other, which does not know, goes on to higher versions of it. It is no more, on both. */
+/*
+ * One side destroys the job; the other, which does not know, goes on to higher versions of it. It is no more, on both.
+ */
 START_TEST(destroyed_on_one_side)
 {
     jobs_world_open(&j, (cw_dims){4, 1, 1}, 9, CW_MS(5));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_nmu_world.c - jobs, grants, calls and answers drawn by seed, while records change at each server by itself and servers die, pause and
- * return, against a reference that is too simple to be wrong: for each server the list of what each job may do by the version it holds.
+ * test_nmu_world.c - jobs, grants, calls and answers drawn by seed, while records change at each server by itself and
+ * servers die, pause and return, against a reference that is too simple to be wrong: for each server the list of what
+ * each job may do by the version it holds.
  *
  *   - what is sent is allowed by the version that the server holds at that instant, or it is refused, and the other way round
  *   - no packet enters the network that the reference does not allow at that instant: seen at the queues, whoever put it there
@@ -60,7 +61,7 @@ static struct universe {
     uint64_t allowed, refused, entered, replies, stale, told, ended, left_rights, puts;
 } u;
 
-/* ---- Jobs drawn ---------------------------------------------------------------------------------------------------- */
+/* ---- Jobs drawn -------------------------------------------------------------------------------------------------- */
 
 static struct plain_job draw_job(unsigned i, unsigned version)
 {
@@ -140,7 +141,7 @@ static enum nmu_cause reference(cw_server s, cw_job from, const struct nmu_to *t
     return plain_check(u.now[s], JOBS, from - FIRST, 0, to, server);
 }
 
-/* ---- Services that do anything ------------------------------------------------------------------------------------- */
+/* ---- Services that do anything ----------------------------------------------------------------------------------- */
 
 static cw_packet *numbered(cw_svc *s, uint32_t *number)
 {
@@ -356,7 +357,7 @@ static void act_event(cw_svc *s, void *state, const cw_event *event)
     }
 }
 
-/* ---- What is seen -------------------------------------------------------------------------------------------------- */
+/* ---- What is seen ------------------------------------------------------------------------------------------------ */
 
 /* A packet enters the network here for the first time: now it must be allowed. */
 static void on_packet(void *context, cw_server s, enum node_point point, const struct cw_packet *p, cw_drop cause,
@@ -406,7 +407,7 @@ static void churn(struct world *w, void *arg)
     world_at(w, cw_time_add(world_now(w), CW_MS(10 + rng_below(&u.rng, 60))), churn, NULL);
 }
 
-/* ---- A run --------------------------------------------------------------------------------------------------------- */
+/* ---- A run ------------------------------------------------------------------------------------------------------- */
 
 static void run_seed(uint64_t seed)
 {

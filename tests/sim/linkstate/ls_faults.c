@@ -36,7 +36,10 @@ static void draw_timers(struct world *w)
     t->hello = CW_NS(draw_log(p, CW_MS(1), CW_MS(10)).ns + 2 * k->delay_most.ns);
     t->dead = scale(t->hello, 250 + (unsigned)prng_below(p, 350));
     t->retry = CW_NS(2 * (k->delay_most.ns + k->tx.ns) + draw_log(p, CW_US(100), CW_MS(2)).ns);
-    /* A hop takes at most this, but for luck worse than three losses in a row; and a path round the holes is longer than the diameter. */
+    /*
+     * A hop takes at most this, but for luck worse than three losses in a row; and a path round the holes is longer
+     * than the diameter.
+     */
     int64_t hop =
         2 * k->delay_most.ns + 8 * k->tx.ns + 50000 + (k->loss > 0 ? 3 * (t->retry.ns + k->delay_most.ns) : 0);
     t->flood_bound = CW_NS(hop * (torus_diameter(&w->torus) + 4) + (k->faults & 1u << FAULT_PAUSE ? t->dead.ns : 0));

@@ -20,8 +20,8 @@
  */
 #include "ls_world.h"
 
-#include "linkstate/mutant.h"
 #include "keyspace/owner.h"
+#include "linkstate/mutant.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static world_set set_of(const struct reach *r)
     return (world_set)r->word[0];
 }
 
-/* ---- Truth --------------------------------------------------------------------------------------------------------- */
+/* ---- Truth ------------------------------------------------------------------------------------------------------- */
 
 static bool end_is_up(const struct world *w, cw_server s, cw_link link, cw_server peer)
 {
@@ -108,7 +108,7 @@ static void renewed(struct world *w, cw_server s)
     w->moved = true;
 }
 
-/* ---- Versions ------------------------------------------------------------------------------------------------------ */
+/* ---- Versions ---------------------------------------------------------------------------------------------------- */
 
 static int compare_versions(struct version a, struct version b)
 {
@@ -179,7 +179,10 @@ static void note_issue(struct world *w, cw_server s, const struct record *own)
                 own->seq, own->up, own->pending, own->flags);
 }
 
-/* What a server says of itself is the source of all copies: the versions in its log, and the newest, which may be in none. */
+/*
+ * What a server says of itself is the source of all copies: the versions in its log, and the newest, which may be in
+ * none.
+ */
 static void note_issues(struct world *w, cw_server s)
 {
     const struct linkstate *ls = world_ls(w, s);
@@ -267,7 +270,7 @@ static void check_acks(struct world *w, cw_server s)
     }
 }
 
-/* ---- Views --------------------------------------------------------------------------------------------------------- */
+/* ---- Views ------------------------------------------------------------------------------------------------------- */
 
 static bool is_stale(const struct linkstate *ls)
 {
@@ -323,7 +326,10 @@ static void check_view(struct world *w, cw_server s, world_set active, world_set
     }
 }
 
-/* Sigma by its definition: breadth first by the facet's three steps (semantics 3.2). Only live servers are searched if `live` is not all. */
+/*
+ * Sigma by its definition: breadth first by the facet's three steps (semantics 3.2). Only live servers are searched if
+ * `live` is not all.
+ */
 static unsigned walk(const struct world *w, cw_server home, unsigned index, world_set live, cw_server out[])
 {
     static const uint8_t orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
@@ -366,7 +372,10 @@ static bool is_root(const struct world *w, cw_server s, cw_server home, unsigned
     return false;
 }
 
-/* A component at rest, where all serve and see just each other: each key has one root in it, whatever is down elsewhere (3.3). */
+/*
+ * A component at rest, where all serve and see just each other: each key has one root in it, whatever is down elsewhere
+ * (3.3).
+ */
 static void check_root(struct world *w, world_set serving, cw_server home, unsigned index)
 {
     cw_server any = (cw_server)prng_below(&w->chance, w->torus.servers);
@@ -432,8 +441,8 @@ static world_set those_meant(const struct world *w, cw_server s, world_set set)
 }
 
 /*
- * A link went up by a round: everybody in O has O (the guarantee of admission.h). Not counting whom the very version that tells of it
- * has just made pending.
+ * A link went up by a round: everybody in O has O (the guarantee of admission.h). Not counting whom the very version
+ * that tells of it has just made pending.
  */
 static void check_admission(struct world *w, cw_server s, world_set before)
 {
@@ -447,7 +456,7 @@ static void check_admission(struct world *w, cw_server s, world_set before)
     }
 }
 
-/* ---- What the world calls ------------------------------------------------------------------------------------------ */
+/* ---- What the world calls ---------------------------------------------------------------------------------------- */
 
 static void check_exchange(struct world *w, cw_server s, cw_link link)
 {

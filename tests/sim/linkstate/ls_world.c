@@ -56,7 +56,7 @@ void world_schedule(struct world *w, struct slot *slot, cw_time at)
     }
 }
 
-/* ---- Servers ------------------------------------------------------------------------------------------------------- */
+/* ---- Servers ----------------------------------------------------------------------------------------------------- */
 
 void world_show_light(struct world *w, cw_server s, cw_link link)
 {
@@ -198,7 +198,7 @@ void world_after(struct world *w, cw_server s)
     }
 }
 
-/* ---- Frames -------------------------------------------------------------------------------------------------------- */
+/* ---- Frames ------------------------------------------------------------------------------------------------------ */
 
 /* Control, if there is any; data when no control waits and the link is up. NULL: nothing. */
 static struct frame *pull_frame(struct world *w, cw_server s, cw_link link)
@@ -350,7 +350,7 @@ void world_resume(struct world *w, cw_server s)
     world_after(w, s);
 }
 
-/* ---- Time ---------------------------------------------------------------------------------------------------------- */
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
 
 static void happen(struct world *w, struct slot *slot)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ls_world.h - a small cluster of link states alone: N of them, cables between them, faults, and an oracle that sees all.
+ * ls_world.h - a small cluster of link states alone: N of them, cables between them, faults, and an oracle that sees
+ * all.
  *
- * One seed is one run: dims, timers, delays and faults all follow from it, time is simulated, ties are in a stated order. A run
- * has three phases: faults; healing of everything; and a bounded time after which all must agree (semantics 8.2).
+ * One seed is one run: dims, timers, delays and faults all follow from it, time is simulated, ties are in a stated
+ * order. A run has three phases: faults; healing of everything; and a bounded time after which all must agree
+ * (semantics 8.2).
  *
  * ls_world.c moves frames, ls_faults.c breaks things, ls_oracle.c looks after every event.
  */
@@ -12,8 +14,8 @@
 
 #include "base/heap.h"
 #include "base/prng.h"
-#include "linkstate/linkstate.h"
 #include "linkstate/internal.h"
+#include "linkstate/linkstate.h"
 
 #include <stdio.h>
 
@@ -165,7 +167,7 @@ struct world {
 void world_run(struct world *w, uint64_t seed, bool delivery_only, FILE *trace);
 void world_close(struct world *w);
 
-/* ---- shared by the three parts ------------------------------------------------------------------------------------ */
+/* ---- shared by the three parts ----------------------------------------------------------------------------------- */
 
 void world_fail(struct world *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void world_trace(struct world *w, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -4,8 +4,8 @@
  *
  *     test_linkstate_world [--trace] [--delivery], and the options of seeds.h. Exit code 1: a seed failed.
  *
- * --trace prints every event of a seed. --delivery leaves out the checks of single rules and keeps those of what the rules
- * are for: mutants.py asks so whether a mutant does harm.
+ * --trace prints every event of a seed. --delivery leaves out the checks of single rules and keeps those of what the
+ * rules are for: mutants.py asks so whether a mutant does harm.
  */
 #include "ls_world.h"
 #include "sanitized.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_transport_world.c - the transport on real nodes in a simulated torus where everything goes wrong. Each seed draws a
- * torus, limits and faults (loss, duplication, delay, cuts, churn, pauses, partitions), lets every server talk to
- * everybody, heals the world, and asks the ledger: was every message taken once or reported, byte for byte, and is nothing
- * left behind?
+ * test_transport_world.c - the transport on real nodes in a simulated torus where everything goes wrong. Each seed
+ * draws a torus, limits and faults (loss, duplication, delay, cuts, churn, pauses, partitions), lets every server talk
+ * to everybody, heals the world, and asks the ledger: was every message taken once or reported, byte for byte, and is
+ * nothing left behind?
  *
  *   test_transport_world with the options of seeds.h. Exit code 1: a seed failed.
  */
@@ -82,8 +82,8 @@ static int64_t ask(struct world *w, cw_server s, const char *name)
 }
 
 /*
- * Everything works again: every server tells others something, and is heard. In worlds of ordinary timers a few frames are lost; drawn ones
- * may take one lost hello for a dead server.
+ * Everything works again: every server tells others something, and is heard. In worlds of ordinary timers a few frames
+ * are lost; drawn ones may take one lost hello for a dead server.
  */
 static void last_words(struct world *w, bool ordinary)
 {

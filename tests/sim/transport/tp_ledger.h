@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tp_ledger.h - what was asked of the transport and what came of it, in one place that sees all servers: too simple to be wrong.
+ * tp_ledger.h - what was asked of the transport and what came of it, in one place that sees all servers: too simple to
+ * be wrong.
  *
- * Every message has a number, its tag. Its bytes follow from the number, and so does everything that its receiver does with it.
+ * Every message has a number, its tag. Its bytes follow from the number, and so does everything that its receiver does
+ * with it.
  */
 #ifndef SIM_TP_LEDGER_H
 #define SIM_TP_LEDGER_H

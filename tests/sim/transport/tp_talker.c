@@ -60,7 +60,7 @@ static enum way way_of(uint32_t number)
     return ways[prng_mix(number, 3) % (sizeof ways / sizeof *ways)];
 }
 
-/* ---- Coming ------------------------------------------------------------------------------------------------------------ */
+/* ---- Coming ------------------------------------------------------------------------------------------------------ */
 
 static int piece(void *context, void *arg, const struct transport_message *m, uint64_t offset, const uint8_t *bytes,
                  size_t length)
@@ -160,7 +160,7 @@ static int message(void *context, void *arg, const struct transport_message *m, 
     return 0;
 }
 
-/* ---- Going --------------------------------------------------------------------------------------------------------------- */
+/* ---- Going ------------------------------------------------------------------------------------------------------- */
 
 static void ended(struct going *g, int status)
 {
@@ -368,7 +368,7 @@ static void tick(cw_svc *s, void *state, void *arg)
     }
 }
 
-/* ---- Upcalls --------------------------------------------------------------------------------------------------------------- */
+/* ---- Upcalls ----------------------------------------------------------------------------------------------------- */
 
 static int talker_open(cw_svc *s, void *state)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tp_talker.h - a service that says everything the transport can say, to everybody, at random, and writes it into the ledger.
+ * tp_talker.h - a service that says everything the transport can say, to everybody, at random, and writes it into the
+ * ledger.
  */
 #ifndef SIM_TP_TALKER_H
 #define SIM_TP_TALKER_H

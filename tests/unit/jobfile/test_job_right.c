@@ -119,7 +119,7 @@ static void rebuild(const struct truth *t, struct job_plan *p)
                 processes_add_all(&who);
             }
             for (unsigned i = 0; i < PROCESSES; i++) {
-                ck_assert(!t->may[job][row][i] || processes_add(&who, i, i) == 0);
+                SUITE_HOLDS(!t->may[job][row][i] || processes_add(&who, i, i) == 0);
             }
             if (t->may[job][row][OTHER]) { /* all but some */
                 ck_assert_int_eq(processes_add(&who, PROCESSES, UINT32_MAX), 0);
@@ -180,7 +180,7 @@ START_TEST(as_a_table_of_truths)
                     unsigned port = i / COLUMNS, column = i % COLUMNS;
                     cw_process process = column == OTHER ? 1000 : column;
                     bool may = job_plan_allows(&p, 100 + job, column == KEY, process, (cw_port)(10 * port)) != NULL;
-                    ck_assert(may == model_allows(&t, job, port, column));
+                    SUITE_HOLDS(may == model_allows(&t, job, port, column), "job %u", job);
                 }
             }
             rebuild(&t, &built);

@@ -86,7 +86,7 @@ static void check_takeover(const struct world *w, struct state *s, cw_server hom
     unsigned n = owner_servers_for_key(&w->torus, route, &s->reach, w->torus.servers, list);
     ck_assert_uint_eq(n, s->reach.members);
     for (unsigned gone = 0; gone < n; gone++) {
-        ck_assert(owner_is_root(&w->torus, route, &s->reach, list[gone]));
+        SUITE_HOLDS(owner_is_root(&w->torus, route, &s->reach, list[gone]));
         state_set(s, list[gone], false);
         unsigned left = owner_servers_for_key(&w->torus, route, &s->reach, w->torus.servers, shorter);
         if (left != n - gone - 1 || memcmp(shorter, list + gone + 1, left * sizeof *list) != 0) {
@@ -170,7 +170,7 @@ START_TEST(lists_at_4096_servers)
             while (!s.up[sequence[at]]) {
                 at++;
             }
-            ck_assert(got[p] == sequence[at]);
+            SUITE_HOLDS(got[p] == sequence[at]);
         }
         n = owner_sequence(&t, route, MOST + 9, got);
         ck_assert_uint_eq(n, t.servers);

@@ -65,7 +65,7 @@ START_TEST(as_a_list)
         if (i != NULL) {
             ck_assert_uint_eq(i->length, naive[number].length);
             for (size_t b = 0; b < i->length; b++) {
-                ck_assert_uint_eq(item_value(i)[b], naive[number].fill);
+                SUITE_HOLDS(item_value(i)[b] == naive[number].fill, "byte %zu of %u", b, number);
             }
         }
         if (prng_below(&rng, 3) > 0) {

@@ -55,19 +55,19 @@ static unsigned all_hear(cw_server source, const uint8_t *members)
         }
         ck_assert_uint_eq(parents[source], 0);
         for (cw_server i = 0; i < torus.servers; i++) {
-            ck_assert_uint_le(parents[i], 1); /* and as all are reached below, there is no circle */
+            SUITE_HOLDS(parents[i] <= 1, "server %u", i); /* and as all are reached below, there is no circle */
         }
         hears[source] = true;
         for (cw_server turn = 0; turn < torus.servers; turn++) {
             for (cw_server i = 0; i < torus.servers; i++) {
                 for (unsigned k = 0; hears[i] && k < plan[i].count; k++) {
                     hears[plan[i].edge[k].to] = hears[plan[i].edge[k].to] || plan[i].edge[k].tree == tree;
-                    ck_assert(!host[0]->down[plan[i].edge[k].to]);
+                    SUITE_HOLDS(!host[0]->down[plan[i].edge[k].to]);
                 }
             }
         }
         for (cw_server i = 0; i < torus.servers && (trees_all(trees) >> tree & 1); i++) {
-            ck_assert(hears[i] || host[0]->down[i] || !(members[i / 8] >> i % 8 & 1));
+            SUITE_HOLDS(hears[i] || host[0]->down[i] || !(members[i / 8] >> i % 8 & 1), "server %u", i);
         }
     }
     for (cw_server i = 0; i < torus.servers; i++) {

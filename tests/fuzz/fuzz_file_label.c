@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_file_label.c - labels, notes and maps of files: what is taken is of the right form, leads nowhere else, and is written as it was read. */
+/*
+ * fuzz_file_label.c - labels, notes and maps of files: what is taken is of the right form, leads nowhere else, and is
+ * written as it was read.
+ */
 #include "base/check.h"
 #include "services/multicast/file/map.h"
 #include "services/multicast/file/progress.h"

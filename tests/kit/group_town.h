@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * group_town.h - the multicast on nine fake hosts (3x3x1) that reach one another, with two services of two jobs on each that use
- * it: what arrives is counted.
+ * group_town.h - the multicast on nine fake hosts (3x3x1) that reach one another, with two services of two jobs on each
+ * that use it: what arrives is counted.
  */
 #ifndef KIT_GROUP_TOWN_H
 #define KIT_GROUP_TOWN_H

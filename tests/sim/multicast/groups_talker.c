@@ -50,7 +50,10 @@ static void wrong(const char *what, size_t message, cw_server server)
     }
 }
 
-/* ---- What comes --------------------------------------------------------------------------------------------------------- */
+/*
+ * ---- What comes
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 static void fill(uint8_t *bytes, size_t length, uint32_t message, uint8_t job)
 {
@@ -108,7 +111,10 @@ static bool forward(void *context, const cw_multicast_message *m)
     return true;
 }
 
-/* ---- What it does --------------------------------------------------------------------------------------------------------- */
+/*
+ * ---- What it does
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 /* A message and who published it: the result's rows are coordinates, and need a service to become ids. */
 struct sending {
@@ -300,7 +306,10 @@ static cw_verdict on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *r
 const cw_service groups_talker_service = TALKER("talker", GROUPS_TALKER_JOB);
 const cw_service groups_other_service = TALKER("other", GROUPS_TALKER_JOB + 1);
 
-/* ---- The judge ---------------------------------------------------------------------------------------------------------------- */
+/*
+ * ---- The judge
+ * ----------------------------------------------------------------------------------------------------------------
+ */
 
 static bool died(cw_server s, int64_t from, int64_t to)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mc_world.h - one simulated torus of 1 Gb/s links and 9,000-byte frames with the multicast on every server; and worlds drawn from a seed, with an oracle.
+ * mc_world.h - one simulated torus of 1 Gb/s links and 9,000-byte frames with the multicast on every server; and worlds
+ * drawn from a seed, with an oracle.
  */
 #ifndef SIM_MC_WORLD_H
 #define SIM_MC_WORLD_H
@@ -25,8 +26,8 @@ void mc_wait(struct fake_result *r, unsigned count, cw_span most);
 int64_t mc_has(cw_server s);
 
 /*
- * Draws a torus, members, a source, a size, losses, and what happens: deaths, returns, joins, pauses, servers cut off and joined again. False: it is not as promised, and
- * *why says what (borrowed until the next call).
+ * Draws a torus, members, a source, a size, losses, and what happens: deaths, returns, joins, pauses, servers cut off
+ * and joined again. False: it is not as promised, and *why says what (borrowed until the next call).
  */
 bool mc_drawn(uint64_t seed, bool verbose, const char **why);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_files_world.c - files on real nodes in a simulated 3x3x3 torus of 1 Gb/s links and 9,000-byte frames. Each server has
- * a disk in memory that outlives it. Scenes: full disks, disks that fail, members and sources that die midway and begin
- * again; then worlds that are drawn from seeds.
+ * test_files_world.c - files on real nodes in a simulated 3x3x3 torus of 1 Gb/s links and 9,000-byte frames. Each
+ * server has a disk in memory that outlives it. Scenes: full disks, disks that fail, members and sources that die
+ * midway and begin again; then worlds that are drawn from seeds.
  *
  *   test_files_world with the options of seeds.h; with seeds on the command line only drawn worlds run. Exit code 1:
  *   something is not as promised.
@@ -47,7 +47,10 @@ static void run(cw_span span)
     }
 }
 
-/* ---- The world -------------------------------------------------------------------------------------------------------- */
+/*
+ * ---- The world
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 static const struct node_object *objects_of(void *context, cw_server s)
 {
@@ -107,7 +110,10 @@ static void close_world(void)
     }
 }
 
-/* ---- Sending ------------------------------------------------------------------------------------------------------------ */
+/*
+ * ---- Sending
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 /* A command that is not done when its server dies says so later: each has a result of its own. */
 static struct fake_result *send(cw_server from, size_t length, const char *to)
@@ -178,7 +184,10 @@ static void told(const struct fake_result *r, cw_server s, int error)
     }
 }
 
-/* ---- What is promised --------------------------------------------------------------------------------------------------- */
+/*
+ * ---- What is promised
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static void all_well(void)
 {
@@ -361,7 +370,10 @@ static uint64_t draw(uint64_t *state, uint64_t below)
     return (*state >> 33) % below;
 }
 
-/* Faults, deaths and losses of a seed. Whatever happens: nothing false under the name, and once all are well all have it. */
+/*
+ * Faults, deaths and losses of a seed. Whatever happens: nothing false under the name, and once all are well all have
+ * it.
+ */
 static void drawn(uint64_t seed)
 {
     static const char *const ops[] = {"have",  "open",   "write", "read_back", "sync",

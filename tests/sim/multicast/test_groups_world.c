@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_groups_world.c - groups and messages of services on real nodes in a simulated torus, judged by groups_talker.h. An
- * even seed is strict: servers die and come back, frames get lost, and everybody who was acknowledged must get everything.
- * An odd seed draws a torus and every kind of fault (cuts, pauses, partitions, duplication), and judges only what must
- * hold even there.
+ * test_groups_world.c - groups and messages of services on real nodes in a simulated torus, judged by groups_talker.h.
+ * An even seed is strict: servers die and come back, frames get lost, and everybody who was acknowledged must get
+ * everything. An odd seed draws a torus and every kind of fault (cuts, pauses, partitions, duplication), and judges
+ * only what must hold even there.
  *
  *   test_groups_world --latency      how long an operator's text to 1, 6 and 26 members takes when nothing else happens
  *   test_groups_world [--span MS] [--large], and the options of seeds.h. Exit code 1: a seed failed.
@@ -158,7 +158,10 @@ static void run_world(uint64_t seed)
     fault_plan_free(&plan);
 }
 
-/* ---- How long it takes ------------------------------------------------------------------------------------------------------ */
+/*
+ * ---- How long it takes
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static int64_t command(struct world *w, cw_server s, const char *line, const char *field)
 {

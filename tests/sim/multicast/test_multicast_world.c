@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_multicast_world.c - the multicast on real nodes in a simulated 3x3x3 torus of 1 Gb/s links and 9,000-byte frames:
- * rates (by the simulator's clock, so the same on every machine), shares of messages that run at the same time, servers
- * that die on the way, frames that get lost; then worlds that are drawn from seeds.
+ * test_multicast_world.c - the multicast on real nodes in a simulated 3x3x3 torus of 1 Gb/s links and 9,000-byte
+ * frames: rates (by the simulator's clock, so the same on every machine), shares of messages that run at the same time,
+ * servers that die on the way, frames that get lost; then worlds that are drawn from seeds.
  *
  *   test_multicast_world [--bytes N] [--verbose], and the options of seeds.h
  *
- * --bytes is the size of the long messages; --verbose prints what happens in a drawn world. With seeds on the command line
- * only drawn worlds run. Exit code 1: something is not as promised.
+ * --bytes is the size of the long messages; --verbose prints what happens in a drawn world. With seeds on the command
+ * line only drawn worlds run. Exit code 1: something is not as promised.
  */
 #include "mc_world.h"
 #include "sanitized.h"
@@ -198,7 +198,9 @@ static void scenes(uint64_t bytes)
     deaths(9, bytes / 2, 5);
 }
 
-/* ---- Worlds of seeds ------------------------------------------------------------------------------------------------ */
+/*
+ * ---- Worlds of seeds ------------------------------------------------------------------------------------------------
+ */
 
 static char *wrong_of_seed; /* shared with the child that runs the seed */
 static bool verbose;

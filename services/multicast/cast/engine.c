@@ -577,8 +577,8 @@ int cast_engine_open(struct cast_engine **out, cw_svc *s)
     }
     e->s = s;
     int rc = cast_session_table_open(&e->table, s);
-    rc = rc == 0 ? read_span(e, "patience_ms", 2000, &e->table.limits.patience) : rc;
-    rc = rc == 0 ? read_span(e, "limit_ms", 30000, &e->table.limits.limit) : rc;
+    rc = rc < 0 ? rc : read_span(e, "patience_ms", 2000, &e->table.limits.patience);
+    rc = rc < 0 ? rc : read_span(e, "limit_ms", 30000, &e->table.limits.limit);
     if (rc < 0) {
         free(e);
         return rc;

@@ -42,7 +42,7 @@ static const char *reason_of(int status)
 
 static void report_incomplete(const struct send_command *w, const struct cast_member *m, int ended)
 {
-    int status = m->state == CAST_WAITING ? ended : m->status;
+    int status = cast_member_result(m, ended);
     cw_request_row(w->request);
     tell_server_id(w->commands->s, w->request, "incomplete", m->server);
     cw_request_int(w->request, "status", status);
@@ -114,7 +114,8 @@ static int start(struct send_command *w, const uint8_t *set)
 static int refuse_group(const struct send_command *w, int status)
 {
     if (status == -ETIMEDOUT) {
-        return refuse_with(w->request, status, "the root of the group '%s' has not answered within 5 s", w->group);
+        return refuse_with(w->request, status, "the root of the group '%s' has not answered within %d s", w->group,
+                           (int)(GROUP_PATIENCE.ns / CW_SEC(1).ns));
     }
     return refuse_with(w->request, status == 0 ? -ENOENT : status,
                        "nobody is a member of a group '%s'; servers are written X,Y,Z", w->group);

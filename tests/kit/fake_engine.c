@@ -9,7 +9,9 @@
 
 struct fake_town town;
 
-/* ---- The engine ----------------------------------------------------------------------------------------------------- */
+/*
+ * ---- The engine -----------------------------------------------------------------------------------------------------
+ */
 
 void cast_engine_kind(struct cast_engine *e, enum cast_content kind, cast_accept_fn accept, void *context)
 {
@@ -82,7 +84,10 @@ const struct cast_session *cast_engine_look(const struct cast_engine *e, uint64_
     return e->sending && ticket == e->tickets ? &e->session : NULL;
 }
 
-/* ---- The service ------------------------------------------------------------------------------------------------------ */
+/*
+ * ---- The service
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static const void *offers(cw_svc *s, const char *name, unsigned version)
 {

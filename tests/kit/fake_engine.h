@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fake_engine.h - the multicast's engine with nothing behind it (services/multicast/cast/engine.h), and a service that holds nothing but its files: a test
- * plays the messages of others, and says what becomes of its own.
+ * fake_engine.h - the multicast's engine with nothing behind it (services/multicast/cast/engine.h), and a service that
+ * holds nothing but its files: a test plays the messages of others, and says what becomes of its own.
  */
 #ifndef KIT_FAKE_ENGINE_H
 #define KIT_FAKE_ENGINE_H

@@ -50,7 +50,10 @@ void fake_files_fail(struct fake_files *ff, const char *op, unsigned after, int 
     abort();
 }
 
-/* ---- Blobs -------------------------------------------------------------------------------------------------------------- */
+/*
+ * ---- Blobs
+ * --------------------------------------------------------------------------------------------------------------
+ */
 
 struct fake_blob *fake_files_find(struct fake_files *ff, const char *name)
 {
@@ -120,7 +123,10 @@ void fake_files_put(struct fake_files *ff, const char *name, const void *bytes, 
     }
 }
 
-/* ---- The host ------------------------------------------------------------------------------------------------------------- */
+/*
+ * ---- The host
+ * -------------------------------------------------------------------------------------------------------------
+ */
 
 static int open_handle(struct fake_files *ff, struct files_file **out)
 {
@@ -323,7 +329,10 @@ static int sweep(void *context, const char *folder, cw_span age)
     return count;
 }
 
-/* ---- Digests ---------------------------------------------------------------------------------------------------------------- */
+/*
+ * ---- Digests
+ * ----------------------------------------------------------------------------------------------------------------
+ */
 
 static struct files_digest *digest_begin(void *context)
 {
@@ -361,7 +370,10 @@ void fake_files_digest(const uint8_t *bytes, size_t length, uint8_t out[static F
     (void)digest_end(&d, out);
 }
 
-/* ---- Coming and going ------------------------------------------------------------------------------------------------------- */
+/*
+ * ---- Coming and going
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 void fake_files_init(struct fake_files *ff)
 {

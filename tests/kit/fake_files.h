@@ -2,7 +2,8 @@
 /*
  * fake_files.h - one server's disk in memory (services/multicast/file/host.h), with faults that a test asks for.
  *
- * What was written is there until it is dropped, also when the service that wrote it has gone. Digests are 64 bits four times: good against mistakes.
+ * What was written is there until it is dropped, also when the service that wrote it has gone. Digests are 64 bits four
+ * times: good against mistakes.
  */
 #ifndef KIT_FAKE_FILES_H
 #define KIT_FAKE_FILES_H

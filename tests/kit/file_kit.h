@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_kit.h - what the unit tests of files on the multicast share: a server that does nothing itself, a disk in memory, and who is told what.
+ * file_kit.h - what the unit tests of files on the multicast share: a server that does nothing itself, a disk in
+ * memory, and who is told what.
  */
 #ifndef KIT_FILE_KIT_H
 #define KIT_FILE_KIT_H

@@ -112,49 +112,6 @@ static void accept_message(struct cast_engine *e, struct cast_session *c)
     c->ended = c->in.receiver.state == CAST_ENDED;
 }
 
-/* ---- A source's end ---------------------------------------------------------------------------------------------- */
-
-static void stop_at(struct cast_session *c, cw_server server, int status)
-{
-    const struct cast_head stop = {
-        .kind = CAST_STOP, .round = c->round, .origin = c->origin, .number = c->number, .status = status};
-    cast_flow_send(c, server, &stop);
-}
-
-static void finish(struct cast_session *c, int status)
-{
-    if (c->ended) {
-        return;
-    }
-    c->ended = true;
-    c->ended_at = cw_now(c->s);
-    cast_rounds_close(c);
-    const struct cast_members *members = &c->out.members;
-    for (cw_server i = 0; status < 0 && i < c->torus->servers; i++) {
-        if (i != c->self) {
-            stop_at(c, i, status);
-        }
-    }
-    for (unsigned i = 0; status == 0 && i < members->count; i++) {
-        if (members->member[i].status == -ETIMEDOUT) {
-            stop_at(c, members->member[i].server, -ETIMEDOUT);
-        }
-    }
-    struct cast_result result = {.ticket = c->ticket,
-                                 .status = status,
-                                 .bytes = c->cut.bytes,
-                                 .member = members->member,
-                                 .count = members->count,
-                                 .repeated = c->repeated};
-    for (unsigned i = 0; i < members->count; i++) {
-        const struct cast_member *m = &members->member[i];
-        result.took = m->state == CAST_HAS && m->took.ns > result.took.ns ? m->took : result.took;
-    }
-    if (c->out.done != NULL) {
-        c->out.done(c->out.context, &result);
-    }
-}
-
 /* ---- Time and events --------------------------------------------------------------------------------------------- */
 
 static void tick(cw_svc *s, void *state, void *arg);
@@ -194,7 +151,7 @@ static bool tick_session(struct cast_engine *e, struct cast_session *c)
     if (c->source && !c->ended) {
         int rc = cast_rounds_tick(c);
         if (rc != 0) {
-            finish(c, rc < 0 ? rc : 0);
+            cast_rounds_finish(c, rc < 0 ? rc : 0);
         }
     }
     bool quiet = cast_session_quiet(c);
@@ -510,7 +467,7 @@ int cast_engine_cancel(struct cast_engine *e, uint64_t ticket, int status)
         return -ENOENT;
     }
     c->out.failed = status < 0 ? status : -ECANCELED;
-    finish(c, c->out.failed);
+    cast_rounds_finish(c, c->out.failed);
     return 0;
 }
 
@@ -577,8 +534,8 @@ int cast_engine_open(struct cast_engine **out, cw_svc *s)
     }
     e->s = s;
     int rc = cast_session_table_open(&e->table, s);
-    rc = rc == 0 ? read_span(e, "patience_ms", 2000, &e->table.limits.patience) : rc;
-    rc = rc == 0 ? read_span(e, "limit_ms", 30000, &e->table.limits.limit) : rc;
+    rc = rc < 0 ? rc : read_span(e, "patience_ms", 2000, &e->table.limits.patience);
+    rc = rc < 0 ? rc : read_span(e, "limit_ms", 30000, &e->table.limits.limit);
     if (rc < 0) {
         free(e);
         return rc;
@@ -596,7 +553,7 @@ void cast_engine_close(struct cast_engine *e)
     cw_timer_stop(e->s, e->timer);
     for (struct cast_session *c = e->table.first; c != NULL; c = c->next) {
         if (c->source) {
-            finish(c, -ESHUTDOWN);
+            cast_rounds_finish(c, -ESHUTDOWN);
         }
     }
     cast_session_table_close(&e->table);

@@ -138,3 +138,18 @@ void cast_members_set(const struct cast_members *b, uint8_t *set, size_t bytes)
         }
     }
 }
+
+int cast_member_result(const struct cast_member *m, int ended)
+{
+    switch (m->state) {
+    case CAST_HAS:
+        return 0;
+    case CAST_LOST:
+        return m->status;
+    case CAST_AWAY:
+        return -ENETUNREACH;
+    case CAST_WAITING:
+        break;
+    }
+    return ended < 0 ? ended : -ETIMEDOUT;
+}

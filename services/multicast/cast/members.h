@@ -57,5 +57,7 @@ bool cast_members_all_reported(const struct cast_members *b);
 unsigned cast_members_round(struct cast_members *b, cw_span limit, cw_time now);
 /* Clears the set and adds the members of the next round: those that wait, and those that are away. */
 void cast_members_set(const struct cast_members *b, uint8_t *set, size_t bytes);
+/* How the message ended for a member, when it ended with `ended` for the source: 0 or -errno. */
+int cast_member_result(const struct cast_member *m, int ended);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/multicast/cast/rounds.h"
 
+#include "services/multicast/cast/engine.h"
+#include "services/multicast/cast/flow.h"
 #include "services/multicast/cast/mutant.h"
 
 #include <errno.h>
@@ -235,5 +237,48 @@ void cast_rounds_close(struct cast_session *c)
     if (!c->out.assigned) {
         close_trees(
             c); /* it ends before all was assigned: the trees end there, or nobody below would ever hear of an end */
+    }
+}
+
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
+
+static void stop_at(struct cast_session *c, cw_server server, int status)
+{
+    const struct cast_head stop = {
+        .kind = CAST_STOP, .round = c->round, .origin = c->origin, .number = c->number, .status = status};
+    cast_flow_send(c, server, &stop);
+}
+
+void cast_rounds_finish(struct cast_session *c, int status)
+{
+    if (c->ended) {
+        return;
+    }
+    c->ended = true;
+    c->ended_at = cw_now(c->s);
+    cast_rounds_close(c);
+    const struct cast_members *members = &c->out.members;
+    for (cw_server i = 0; status < 0 && i < c->torus->servers; i++) {
+        if (i != c->self) {
+            stop_at(c, i, status);
+        }
+    }
+    for (unsigned i = 0; status == 0 && i < members->count; i++) {
+        if (members->member[i].status == -ETIMEDOUT) {
+            stop_at(c, members->member[i].server, -ETIMEDOUT);
+        }
+    }
+    struct cast_result result = {.ticket = c->ticket,
+                                 .status = status,
+                                 .bytes = c->cut.bytes,
+                                 .member = members->member,
+                                 .count = members->count,
+                                 .repeated = c->repeated};
+    for (unsigned i = 0; i < members->count; i++) {
+        const struct cast_member *m = &members->member[i];
+        result.took = m->state == CAST_HAS && m->took.ns > result.took.ns ? m->took : result.took;
+    }
+    if (c->out.done != NULL) {
+        c->out.done(c->out.context, &result);
     }
 }

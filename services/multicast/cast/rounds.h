@@ -38,5 +38,10 @@ void cast_rounds_away(struct cast_session *c, cw_server server, bool away);
 int cast_rounds_tick(struct cast_session *c);
 /* Closes the source: nothing is read any more, and the trees end with what was assigned to them. */
 void cast_rounds_close(struct cast_session *c);
+/*
+ * Ends the message with status: closes the source, sends STOP to everybody (status < 0) or to the members that were
+ * given up, and calls done(). Nothing happens when it has ended already.
+ */
+void cast_rounds_finish(struct cast_session *c, int status);
 
 #endif

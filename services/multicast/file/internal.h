@@ -103,14 +103,9 @@ struct files {
     cw_counter *count[FILES_COUNTS];
 };
 
+/* clock.c */
 /* Something is on its way: the clock runs from now on, until nothing is. */
-static inline void files_wake(struct files *f)
-{
-    bool busy = f->slots != NULL || f->sends != NULL || f->env.crew.first != NULL;
-    if (busy && f->timer == NULL) {
-        f->timer = cw_timer_start(f->s, FILES_BEAT, f->tick, f);
-    }
-}
+void files_wake(struct files *f);
 
 /* take.c */
 /* A cast_accept_fn; context is struct files. */

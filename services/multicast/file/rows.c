@@ -116,6 +116,14 @@ void file_rows_progress(struct file_send *send, cw_request *r)
     report_trees(send, r);
 }
 
+static const char *goal_word(const struct file_goal *goal)
+{
+    if (goal->ended) {
+        return goal->status < 0 ? "failed" : "complete";
+    }
+    return goal->reported ? file_state_word(goal->state) : "waiting";
+}
+
 void file_rows_members(struct file_send *send, cw_request *r)
 {
     for (unsigned i = 0; i < send->goals; i++) {
@@ -124,10 +132,7 @@ void file_rows_members(struct file_send *send, cw_request *r)
         cw_request_text(r, "what", "member");
         cw_request_int(r, "id", send->id);
         tell_server_id(send->files->s, r, "server", goal->server);
-        cw_request_text(r, "state",
-                        !goal->ended       ? (goal->reported ? file_state_word(goal->state) : "waiting")
-                        : goal->status < 0 ? "failed"
-                                           : "complete");
+        cw_request_text(r, "state", goal_word(goal));
         cw_request_int(r, "there_bytes", (int64_t)goal->there);
         if (goal->ended && goal->status == 0) {
             cw_request_int(r, "took_ns", goal->took.ns);

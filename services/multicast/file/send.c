@@ -71,11 +71,7 @@ static void on_result(void *context, const struct cast_result *result)
         struct file_goal *goal = &send->goal[i];
         const struct cast_member *m =
             i < result->count && result->member[i].server == goal->server ? &result->member[i] : NULL;
-        int status = m == NULL || m->state == CAST_AWAY ? -ENETUNREACH
-                     : m->state == CAST_HAS             ? 0
-                     : m->state == CAST_LOST            ? m->status
-                     : result->status < 0               ? result->status
-                                                        : -ETIMEDOUT;
+        int status = m != NULL ? cast_member_result(m, result->status) : -ENETUNREACH;
         end_goal(send, goal, status, m != NULL ? m->took : CW_NS(0));
         has += status == 0;
     }
@@ -188,6 +184,23 @@ static void on_ready(void *context, int status)
 
 static const char no_member[] = "no member but this server itself: it has the file already";
 
+static void fail_group(struct file_send *send, int status)
+{
+    switch (status) {
+    case -ENOENT:
+        fail(send, -ENXIO, "nobody is in that group"); /* in file_reason() ENOENT is said of a folder */
+        break;
+    case -EDESTADDRREQ:
+        fail(send, status, no_member);
+        break;
+    case -ETIMEDOUT:
+        fail(send, status, "the members of that group are not known now: try again in a second");
+        break;
+    default:
+        fail(send, status, strerror(-status));
+    }
+}
+
 static void on_group(void *arg, int status, const uint8_t *set, unsigned count)
 {
     struct file_send *send = arg;
@@ -198,11 +211,7 @@ static void on_group(void *arg, int status, const uint8_t *set, unsigned count)
         status = make_goals(send);
     }
     if (status < 0) {
-        fail(send, status == -ENOENT ? -ENXIO : status, /* in file_reason() ENOENT is said of a folder */
-             status == -ENOENT         ? "nobody is in that group"
-             : status == -EDESTADDRREQ ? no_member
-             : status == -ETIMEDOUT    ? "who is in that group is not known now: try again in a second"
-                                       : strerror(-status));
+        fail_group(send, status);
         return;
     }
     if (send->digested) {

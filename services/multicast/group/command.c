@@ -44,8 +44,8 @@ struct asked {
 
 static int refuse_name(cw_request *r, const char *word)
 {
-    return refuse_request(r, "a group's name is 1 to 64 letters, digits, '.', '_' or '-', and not all; not '%.80s'",
-                          word);
+    return refuse_request(r, "a group's name is 1 to %d letters, digits, '.', '_' or '-', and not all; not '%.80s'",
+                          GROUP_NAME_MOST, word);
 }
 
 /* What cannot be shown as it is becomes '.'. */
@@ -96,7 +96,8 @@ static void answer(struct asked *a, int status)
     if (status == -ENOENT) {
         (void)refuse_with(r, status, "nobody is a member of the group or keeps it: '%.80s'", a->name);
     } else if (status == -ETIMEDOUT) {
-        (void)refuse_with(r, status, "the root of the group has not answered within 5 s: '%.80s'", a->name);
+        (void)refuse_with(r, status, "the root of the group has not answered within %d s: '%.80s'",
+                          (int)(GROUP_PATIENCE.ns / CW_SEC(1).ns), a->name);
     } else if (status == -ENOSPC) {
         (void)refuse_with(r, status, "the root of the group has room for no more memberships: '%.80s'", a->name);
     } else if (status == -ECANCELED) {
@@ -148,17 +149,29 @@ static void on_published(void *arg, const cw_multicast_result *result)
     answer(a, result->status);
 }
 
+/* Refuses a command that a function of the interface refused with rc. */
+static int refuse_call(cw_request *r, int rc, const char *name)
+{
+    switch (rc) {
+    case -EAGAIN:
+        return refuse_with(r, rc, "too much is under way here; try again: '%s'", name);
+    case -ENOSPC:
+        return refuse_with(r, rc, "this server is in %d groups already, and may be in no more: '%s'", GROUPS_HERE_MOST,
+                           name);
+    case -ENOENT:
+        return refuse_with(r, rc, "this server is no member of the group: '%s'", name);
+    default:
+        return refuse_with(r, rc, "an error has prevented this for the group: '%s'", name);
+    }
+}
+
 /* What a call gave: the command waits, or it is refused. */
 static int waits(cw_request *r, struct asked *a, int rc)
 {
     if (rc >= 0) {
         return 1;
     }
-    const char *what = rc == -EAGAIN   ? "too much is under way here; try again"
-                       : rc == -ENOSPC ? "this server is in 1,024 groups, and in no more"
-                       : rc == -ENOENT ? "this server is no member of the group"
-                                       : "not done, by an error, to the group";
-    (void)refuse_with(r, rc, "%s: '%.80s'", what, a->name);
+    (void)refuse_call(r, rc, a->name);
     free_asked(a);
     return rc;
 }
@@ -188,7 +201,8 @@ static int publish(struct group_command *c, cw_request *r, bool once, const char
         int n = snprintf(text + at, sizeof text - at, "%s%s", i > 0 ? " " : "", word[i]);
         at += (size_t)n;
         if (at >= sizeof text) {
-            return refuse_with(r, -EMSGSIZE, "a text has at most 4,095 bytes; this one begins: '%.80s'", word[0]);
+            return refuse_with(r, -EMSGSIZE, "a text has at most %d bytes; this one begins: '%.80s'", SAID_MOST - 1,
+                               word[0]);
         }
     }
     const cw_multicast_content content = {.bytes = text, .length = at, .flags = once ? CW_MULTICAST_BEST_EFFORT : 0};

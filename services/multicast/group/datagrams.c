@@ -3,10 +3,10 @@
 
 #include "base/check.h"
 #include "services/multicast/cast/head.h"
-#include "services/multicast/cast/plan.h"
 #include "services/multicast/group/datagram_window.h"
 #include "services/multicast/group/head.h"
 #include "services/multicast/group/mutant.h"
+#include "services/multicast/group/plans.h"
 #include "services/reply/metrics.h"
 #include "services/reply/servers.h"
 
@@ -15,10 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    PLANS = 8,     /* plans that are remembered */
-    DOUBLINGS = 6, /* of the pause between repetitions, at most */
-};
+/* Of the pause between repetitions, at most. */
+enum { DOUBLINGS = 6 };
 /* The least and the most pause before a reliable datagram is sent to a member again. */
 static const cw_span again_least = CW_MS(5);
 static const cw_span again_most = CW_MS(100);
@@ -32,15 +30,6 @@ static const struct metric metrics[COUNTS] = {
     [COUNT_PASSED] = {"notes_passed", "Messages of one packet passed on to other servers."},
     [COUNT_DOUBLED] = {"notes_doubled", "Messages of one packet that arrived once more."},
     [COUNT_STRANGE] = {"notes_strange", "Packets of messages of one packet that were of no use."},
-};
-
-/* Whom this server sends to for one source and one set of members. */
-struct known_plan {
-    bool good;
-    cw_server source;
-    uint64_t epoch;
-    uint8_t *set;
-    struct cast_plan plan;
 };
 
 /* A reliable one that is not settled. */
@@ -59,13 +48,11 @@ struct datagram_out {
 struct datagrams {
     cw_svc *s;
     const struct torus *torus;
-    struct trees *trees;
     const struct clients *clients;
     cw_server self;
     uint64_t life, numbers[2];     /* by reliable */
     struct datagram_window **from; /* by origin * 2 + reliable; NULL: nothing came from there */
-    struct known_plan known[PLANS];
-    unsigned evict;
+    struct plans plans;
     struct datagram_out *out, **out_end; /* by number */
     unsigned out_count;
     size_t memory;
@@ -85,34 +72,6 @@ static bool in_set(const uint8_t *set, cw_server i)
 }
 
 /* ---- Where it goes ----------------------------------------------------------------------------------------------- */
-
-/* NULL: there is no memory. */
-static const struct cast_plan *plan_for(struct datagrams *n, cw_server source, const uint8_t *set)
-{
-    uint64_t epoch = cw_epoch(n->s);
-    for (unsigned i = 0; i < PLANS; i++) {
-        const struct known_plan *k = &n->known[i];
-        if (k->good && k->source == source && k->epoch == epoch && memcmp(k->set, set, set_bytes(n)) == 0) {
-            return &k->plan;
-        }
-    }
-    struct known_plan *k = &n->known[n->evict++ % PLANS];
-    k->good = false;
-    if (k->set == NULL && (k->set = malloc(set_bytes(n))) == NULL) {
-        return NULL;
-    }
-    if (n->trees == NULL && trees_open(&n->trees, n->torus) < 0) {
-        return NULL;
-    }
-    if (cast_plan_make(&k->plan, n->s, n->torus, n->trees, source, set) < 0) {
-        return NULL;
-    }
-    memcpy(k->set, set, set_bytes(n));
-    k->source = source;
-    k->epoch = epoch;
-    k->good = true;
-    return &k->plan;
-}
 
 static int send_to(struct datagrams *n, const uint8_t *bytes, size_t length, const cw_to *to)
 {
@@ -294,7 +253,7 @@ static bool no_room(const struct datagrams *n, size_t length)
 static int make_and_send(struct datagrams *n, const struct datagram_order *order, struct group_head *h, uint8_t *packet,
                          size_t length)
 {
-    const struct cast_plan *plan = plan_for(n, n->self, order->set);
+    const struct cast_plan *plan = plans_get(&n->plans, n->self, order->set);
     if (plan == NULL) {
         return -ENOMEM;
     }
@@ -501,7 +460,7 @@ static void pass_on(struct datagrams *n, const struct group_head *h, const struc
     if (arrival->best_effort && !clients_forward(n->clients, arrival)) {
         return;
     }
-    const struct cast_plan *plan = plan_for(n, h->origin, h->set);
+    const struct cast_plan *plan = plans_get(&n->plans, h->origin, h->set);
     size_t length = group_head_bytes(h);
     const uint8_t *bytes = h->set - GROUP_DATAGRAM_HEAD; /* as it came */
     if (plan != NULL) {
@@ -573,6 +532,7 @@ int datagrams_open(struct datagrams **out, cw_svc *s, const struct torus *torus,
     n->s = s;
     n->torus = torus;
     n->clients = clients;
+    n->plans = (struct plans){.s = s, .torus = torus};
     n->self = cw_server_id(s, cw_self(s));
     n->life = cw_random(s) | 1;
     n->out_end = &n->out;
@@ -595,11 +555,7 @@ void datagrams_close(struct datagrams *n)
     for (size_t i = 0; i < 2 * (size_t)n->torus->servers; i++) {
         free(n->from[i]);
     }
-    for (unsigned i = 0; i < PLANS; i++) {
-        cast_plan_free(&n->known[i].plan);
-        free(n->known[i].set);
-    }
-    trees_close(n->trees);
+    plans_close(&n->plans);
     free(n->from);
     free(n);
 }

@@ -158,27 +158,13 @@ static void add_row(struct outgoing *o, cw_server server, int status)
     o->row[o->rows++] = (cw_multicast_row){.server = torus_coord(o->box->torus, server), .status = status};
 }
 
-static int status_of(const struct cast_member *m, int ended)
-{
-    switch (m->state) {
-    case CAST_HAS:
-        return 0;
-    case CAST_LOST:
-        return m->status;
-    case CAST_AWAY:
-        return -ENETUNREACH;
-    default:
-        return ended < 0 ? ended : -ETIMEDOUT;
-    }
-}
-
 /* The others have answered, or will not. */
 static void answered(struct outgoing *o, int status, const struct cast_member *member, unsigned count)
 {
     o->row = calloc(count + 1, sizeof *o->row); /* one for us */
     o->status = o->row == NULL ? -ENOMEM : 0;
     for (unsigned i = 0; i < count && o->row != NULL; i++) {
-        add_row(o, member[i].server, status_of(&member[i], status));
+        add_row(o, member[i].server, cast_member_result(&member[i], status));
     }
     o->stage = STAGE_OVER;
 }

@@ -123,7 +123,10 @@ START_TEST(answers_that_are_none)
 }
 END_TEST
 
-/* Asked again after ever longer times, never more than a quarter of a second, and a child that counts anew is heard after a few. */
+/*
+ * Asked again after ever longer times, never more than a quarter of a second, and a child that counts anew is heard
+ * after a few.
+ */
 START_TEST(asked_again)
 {
     struct cast_edge e = heard(10);

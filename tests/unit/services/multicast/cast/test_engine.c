@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages of two servers, packet by packet: sinks that take, refuse, fail, are slow; sources that stop. test_multicast.c has more servers. */
+/*
+ * Messages of two servers, packet by packet: sinks that take, refuse, fail, are slow; sources that stop.
+ * test_multicast.c has more servers.
+ */
 #include "services/multicast/cast/engine.h"
 
 #include "fake_host.h"
@@ -220,7 +223,10 @@ START_TEST(an_end_that_takes_time)
 }
 END_TEST
 
-/* A member that has all, and has not been heard yet when its source is out of sight, holds no place and says it when the source is back. */
+/*
+ * A member that has all, and has not been heard yet when its source is out of sight, holds no place and says it when
+ * the source is back.
+ */
 START_TEST(a_source_out_of_sight)
 {
     const cw_event down = {.size = sizeof down, .kind = CW_EVENT_SERVER_DOWN};

@@ -20,7 +20,7 @@ static uint32_t order;
 static void setup(cw_server self)
 {
     static const uint8_t everybody[2] = {255, 1};
-    static const struct cast_limits limits = {{2000000000}, {30000000000}};
+    static const struct cast_limits limits = {CW_SEC(2), CW_SEC(30)};
     const cw_dims dims = {3, 3, 1};
     ck_assert_int_eq(torus_init(&torus, dims), 0);
     ck_assert_int_eq(trees_open(&trees, &torus), 0);

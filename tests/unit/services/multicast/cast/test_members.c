@@ -84,5 +84,20 @@ START_TEST(rounds)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(who_ends), SUITE_TEST(who_goes_and_comes), SUITE_TEST(rounds)};
+START_TEST(results)
+{
+    struct cast_member m = {.state = CAST_HAS};
+    ck_assert_int_eq(cast_member_result(&m, -ECANCELED), 0);
+    m = (struct cast_member){.state = CAST_LOST, .status = -ENOSPC};
+    ck_assert_int_eq(cast_member_result(&m, 0), -ENOSPC);
+    m.state = CAST_AWAY;
+    ck_assert_int_eq(cast_member_result(&m, 0), -ENETUNREACH);
+    m.state = CAST_WAITING;
+    ck_assert_int_eq(cast_member_result(&m, 0), -ETIMEDOUT);
+    ck_assert_int_eq(cast_member_result(&m, -ECANCELED), -ECANCELED);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(results), SUITE_TEST(who_ends), SUITE_TEST(who_goes_and_comes),
+                                          SUITE_TEST(rounds)};
 SUITE_MAIN("cast_members", tests)

@@ -15,7 +15,7 @@ static struct torus torus;
 static struct trees *trees;
 static cw_svc *host;
 static struct cast_session *c;
-static const struct cast_limits limits = {{2000000000}, {30000000000}};
+static const struct cast_limits limits = {CW_SEC(2), CW_SEC(30)};
 static int read_says;
 
 static int read_it(void *context, uint64_t offset, uint8_t *out, size_t length)

@@ -14,7 +14,7 @@ static struct torus torus;
 static struct trees *trees;
 static cw_svc *host;
 static struct cast_session *c;
-static const struct cast_limits limits = {{2000000000}, {30000000000}};
+static const struct cast_limits limits = {CW_SEC(2), CW_SEC(30)};
 static const uint8_t rest[] = {255, 1, 'n', 'a', 'm', 'e'};
 static int sink_says;
 static unsigned written;

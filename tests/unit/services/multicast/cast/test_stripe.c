@@ -53,7 +53,10 @@ START_TEST(what_is_lacking)
 }
 END_TEST
 
-/* A tree that does not get on is assigned no more than the spread; one that is slow less and less, one that is quick as much as ever. */
+/*
+ * A tree that does not get on is assigned no more than the spread; one that is slow less and less, one that is quick as
+ * much as ever.
+ */
 START_TEST(a_slow_tree)
 {
     uint32_t index, assigned[2] = {0, 0};

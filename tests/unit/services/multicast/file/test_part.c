@@ -350,7 +350,10 @@ START_TEST(another_digest_is_dropped)
 }
 END_TEST
 
-/* Every operation fails once, for every reason: the reason is told, nothing half stands under the name, no handle is left. */
+/*
+ * Every operation fails once, for every reason: the reason is told, nothing half stands under the name, no handle is
+ * left.
+ */
 START_TEST(disks_that_fail)
 {
     static const char *const ops[] = {"have", "open", "write", "read_back", "sync", "store", "finish", "digest"};

@@ -21,8 +21,8 @@
  *   ACK    the child's answer: which pieces of the tree are there
  * Between a member and the source:
  *   DONE   the member has ended, with that status and the sum of all pieces
- *   LACK   at the end of a round: of the pieces first .. first + count - 1 the member lacks those whose bits are set (no
- *          bits: all of them), and `missing` pieces in all; count 0: that was everything
+ *   LACK   at the end of a round: of the pieces first .. first + count - 1 the member lacks those whose bits are set
+ *          (no bits: all of them), and `missing` pieces in all; count 0: that was everything
  *   HEARD  the source confirms DONE, or the LACK that begins with `first`
  *   STOP   the source to everybody: the message has ended, unfinished
  *

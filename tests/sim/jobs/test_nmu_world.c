@@ -41,8 +41,8 @@ struct handle {
     uint32_t number;
     cw_time until;
     cw_server from; /* the requester's server */
-    unsigned
-        left; /* how often this server had seen that one leave when it came: a right ends with its requester's server */
+    /* How often this server had seen that one leave when it came: a right ends with its requester's server. */
+    unsigned left;
     bool used;
 };
 

@@ -7,14 +7,18 @@
 set(packaging ${PROJECT_SOURCE_DIR}/packaging)
 
 install(FILES ${packaging}/cubewayd.conf DESTINATION /etc/cubeway COMPONENT system EXCLUDE_FROM_ALL)
-install(FILES ${packaging}/cubeway.sysusers RENAME cubeway.conf DESTINATION /usr/lib/sysusers.d COMPONENT system EXCLUDE_FROM_ALL)
-install(FILES ${packaging}/cubeway.tmpfiles RENAME cubeway.conf DESTINATION /usr/lib/tmpfiles.d COMPONENT system EXCLUDE_FROM_ALL)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/ DESTINATION /usr/share/doc/cubeway-dev/examples COMPONENT example EXCLUDE_FROM_ALL)
+install(FILES ${packaging}/cubeway.sysusers RENAME cubeway.conf DESTINATION /usr/lib/sysusers.d COMPONENT system
+  EXCLUDE_FROM_ALL)
+install(FILES ${packaging}/cubeway.tmpfiles RENAME cubeway.conf DESTINATION /usr/lib/tmpfiles.d COMPONENT system
+  EXCLUDE_FROM_ALL)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/ DESTINATION /usr/share/doc/cubeway-dev/examples COMPONENT example
+  EXCLUDE_FROM_ALL)
 foreach(package IN ITEMS system:cubeway sim:cubeway-sim example:cubeway-dev)
   string(REPLACE ":" ";" package ${package})
   list(GET package 0 component)
   list(GET package 1 name)
-  install(FILES ${packaging}/debian/copyright DESTINATION /usr/share/doc/${name} COMPONENT ${component} EXCLUDE_FROM_ALL)
+  install(FILES ${packaging}/debian/copyright DESTINATION /usr/share/doc/${name} COMPONENT ${component}
+    EXCLUDE_FROM_ALL)
 endforeach()
 
 set(CPACK_PACKAGE_NAME cubeway)
@@ -22,7 +26,8 @@ set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_CONTACT "the cubeway authors <cubeway@localhost>")
 set(CPACK_GENERATOR DEB)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
+  WORLD_READ WORLD_EXECUTE)
 set(CPACK_COMPONENTS_ALL daemon runtime testbed system sim devel example)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)

@@ -6,7 +6,8 @@
 function(cubeway_folder name)
   cmake_parse_arguments(ARG "" "PREFIX" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_PREFIX OR NOT ARG_SOURCES)
-    message(FATAL_ERROR "cubeway_folder(${name}): needs PREFIX and SOURCES, and knows nothing of '${ARG_UNPARSED_ARGUMENTS}'")
+    message(FATAL_ERROR "cubeway_folder(${name}): needs PREFIX and SOURCES, "
+      "and knows nothing of '${ARG_UNPARSED_ARGUMENTS}'")
   endif()
   set(view ${CMAKE_BINARY_DIR}/views/${name})
   file(REMOVE_RECURSE ${view}) # a header that went leaves no link behind

@@ -12,7 +12,8 @@ if(CMAKE_GENERATOR STREQUAL "Ninja" AND NOT CMAKE_MAKE_PROGRAM)
   if(NOT CUBEWAY_NINJA)
     message(FATAL_ERROR
       "the presets build with Ninja, and there is no `ninja` on the PATH:\n    apt-get install ninja-build\n"
-      "tests/run.sh installs all that is needed (tests/packages.txt). Without Ninja: cmake -S . -B build -G 'Unix Makefiles'")
+      "tests/run.sh installs all that is needed (tests/packages.txt). "
+      "Without Ninja: cmake -S . -B build -G 'Unix Makefiles'")
   endif()
 endif()
 

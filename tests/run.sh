@@ -13,15 +13,16 @@ usage: tests/run.sh [--quick] [--since COMMIT] | [--soak] | [--help]
                   half an hour on two processors
   --quick         the inner loop: the release build and its unit, house and fuzz-replay tests, apart from the slow ones;
                   under a minute once built
-  --since COMMIT  the release build, and those of its tests that depend on a file which differs from COMMIT, whether it is
-                  committed or not (tests/since.py); with --quick, of the quick ones
+  --since COMMIT  the release build, and those of its tests that depend on a file which differs from COMMIT, whether
+                  it is committed or not (tests/since.py); with --quick, of the quick ones
   --soak          everything, then the long forms: CUBEWAY_SOAK=1 for all tests, and every fuzz target for
                   CUBEWAY_FUZZ_SECONDS (60) seconds
   --help          this text
 
 Installs the Debian packages it needs when it can (root, or sudo without a password): tests/packages.txt.
-Warnings are errors. It names the ten slowest tests, then all that did not pass. The last line is "N passed, N failed, N
-skipped", summed over the configurations; the exit code is 0 if none failed and at least one passed, 2 for wrong options.
+Warnings are errors. It names the ten slowest tests, then all that did not pass. The last line is "N passed, N failed,
+N skipped", summed over the configurations; the exit code is 0 if none failed and at least one passed, 2 for wrong
+options.
 TEXT
 }
 
@@ -166,7 +167,8 @@ build()
     if [ -n "${only:-}" ]; then
         mapfile -t targets < <(cmake --build --preset "$preset" --target help | sed -nE "s/^($only): phony$/\\1/p")
     fi
-    quietly "$preset-build" cmake --build --preset "$preset" -j "$jobs" --target "${targets[@]}" -- --quiet || { fail "$preset: the build"; return 1; }
+    quietly "$preset-build" cmake --build --preset "$preset" -j "$jobs" --target "${targets[@]}" -- --quiet ||
+        { fail "$preset: the build"; return 1; }
 }
 
 # run_tests <preset> <ctest options>: runs them, and adds up
@@ -175,7 +177,8 @@ run_tests()
     local preset=$1 junit=$logs/$1.xml counts line
     shift
     say "$preset: test"
-    "${ctest_prefix[@]}" ctest --preset "$preset" --output-junit "$junit" -j "$jobs" "$@" >"$logs/$preset-test.log" 2>&1 </dev/null
+    "${ctest_prefix[@]}" ctest --preset "$preset" --output-junit "$junit" -j "$jobs" "$@" \
+        >"$logs/$preset-test.log" 2>&1 </dev/null
     local code=$?
     if ! counts=$(python3 tests/tally.py "$junit" "$preset" 2>&3); then
         tail -n 50 "$logs/$preset-test.log"
@@ -206,7 +209,8 @@ soak_fuzz()
     for name in $(ctest --preset fuzz -N | sed -n 's/.*: fuzz\.\(.*\)$/\1/p'); do
         program=build-fuzz/bin/$name found=build-fuzz/tests/fuzz/found/$name
         say "soak: $name, $seconds s"
-        if quietly "soak-$name" "$program" -max_total_time="$seconds" -max_len=4096 -artifact_prefix="$found-" "$found" "tests/fuzz/corpus/$name"; then
+        if quietly "soak-$name" "$program" -max_total_time="$seconds" -max_len=4096 -artifact_prefix="$found-" \
+            "$found" "tests/fuzz/corpus/$name"; then
             passed=$((passed + 1))
         else
             fail "soak: $name (the input that did it: $found-*)"
@@ -243,7 +247,8 @@ if [ "$mode" = quick ]; then
 fi
 
 build release && run_tests release
-only='test_(base|cubeway|wire)_[a-z0-9_]+|wire_pcap' build debug && run_tests debug -L '^unit$' -R '^unit.(base|cubeway|wire)'
+only='test_(base|cubeway|wire)_[a-z0-9_]+|wire_pcap' build debug &&
+    run_tests debug -L '^unit$' -R '^unit.(base|cubeway|wire)'
 build asan && run_tests asan -L '^(unit|fuzz|sim)$'
 if has clang "clang: release build and unit tests"; then
     build clang && run_tests clang -L '^unit$'

@@ -25,7 +25,8 @@ from collections import defaultdict
 OF_ALL = re.compile(r"(CMakeLists\.txt|CMakePresets\.json|cmake/.*|tests/CMakeLists\.txt|\.ci/.*)$")
 # These are read by people and by house tests, which always run. (Pages named by a test's command are found before
 # that.)
-OF_HOUSE = re.compile(r".*\.md$|docs/.*\.(svg|png)$|LICENSE$|\.clang-format$|\.gitignore$|tests/house/|tests/[^/]*\.(py|sh|txt)$")
+OF_HOUSE = re.compile(r".*\.md$|docs/.*\.(svg|png)$|LICENSE$|\.clang-format$|\.gitignore$|tests/house/|"
+                      r"tests/[^/]*\.(py|sh|txt)$")
 ADD_TEST = re.compile(r"^add_test\(\[=\[(.*?)\]=\] (.*)\)$", re.M)
 WORD = re.compile(r'"((?:[^"\\]|\\.)*)"')
 

@@ -6,7 +6,8 @@
  *   even     clients ask servers at random: the demand is even, and the busiest place decides
  *   own      each server has clients of its own, who ask the next question when the last one is answered
  *   growth   requests a second against the number of concurrent requests, up to 150, of one hot key
- *   fig6b    the same for 23,300 thumbnails of 3,550 bytes, asked for by ten generators outside, with hosts as slow as the paper's
+ *   fig6b    the same for 23,300 thumbnails of 3,550 bytes, asked for by ten generators outside, with hosts as
+ *            slow as the paper's
  */
 #include "kv_load.h"
 #include "simulator/cwsim/command.h"

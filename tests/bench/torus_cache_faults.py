@@ -213,7 +213,11 @@ def once(lab, part, victim, history, patience):
 
 
 def show(part, results):
-    times = lambda field: f"{statistics.median(r[field] for r in results) * 1e3:.0f} / {max(r[field] for r in results) * 1e3:.0f}"  # noqa: E731
+
+    def times(field):
+        values = [r[field] * 1e3 for r in results]
+        return f"{statistics.median(values):.0f} / {max(values):.0f}"
+
     said = {}
     for word in (word for r in results for word in r["said"]):
         said[word] = said.get(word, 0) + 1

@@ -16,7 +16,8 @@ from tree import Finding, comments
 
 SEMANTICS = "docs/semantics.md"
 NUMBERS = r"\d+(?:(?:\s*,\s*|\s+and\s+|\s+or\s+|\s+to\s+|\.\.|-)\d+)*"
-SECTIONS = re.compile(r"\bsemantics(?:\.md)?\]?(?:\([^)]*\))?,?\s+(\d\.\d(?:\.\d)?(?:(?:,|\s+and|\s+to)\s+\d\.\d)*)((?:,\s+\d+\b(?!\.\d))?)")
+SECTIONS = re.compile(r"\bsemantics(?:\.md)?\]?(?:\([^)]*\))?,?\s+"
+                      r"(\d\.\d(?:\.\d)?(?:(?:,|\s+and|\s+to)\s+\d\.\d)*)((?:,\s+\d+\b(?!\.\d))?)")
 INVARIANTS = re.compile(rf"\b[Ii]nvariants?\s+({NUMBERS})")
 VIOLATED = re.compile(r"\bcheck_violated\(\s*[^,()]*(?:\([^()]*\))?[^,()]*,\s*(\d+)\s*,")
 RULES = re.compile(rf"(?:\b([a-z][a-z_-]*(?:\.h)?)(?:\.md)?\]?(?:\([^)]*\))?,?\s+)?\b[Rr]ules?\s+({NUMBERS})(?![\d.])")
@@ -77,13 +78,15 @@ class Law:
             if match[1] in self.pages:
                 page = self.pages[match[1]]
                 for number in sorted(expand(match[2]) - self._rules_of(page)):
-                    yield text.count("\n", 0, match.start()) + 1, f"{match[1]} rule {number} is cited, and {page} has no such rule"
+                    line = text.count("\n", 0, match.start()) + 1
+                    yield line, f"{match[1]} rule {number} is cited, and {page} has no such rule"
         if path.endswith(".md") or is_product(path):
             own = self._own_rules(path, said)
             for match in RULES.finditer(said):
                 known = own | self._of_header(match[1]) if match[1] else own
                 for number in sorted(expand(match[2]) - known) if match[1] not in self.pages else ():
-                    yield at(match), f"rule {number} is cited, and neither this file nor its service's page has it: name the page"
+                    yield at(match), (f"rule {number} is cited, and neither this file nor its service's page has it: "
+                                      "name the page")
 
     def _own_rules(self, path, said):
         """The rules that a bare "rule N" may mean: the text's own, and those of the page of a source's service."""

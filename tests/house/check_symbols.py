@@ -20,7 +20,8 @@ ALLOWED = {
     "__memcpy_chk", "__memmove_chk", "__memset_chk", "__explicit_bzero_chk", "explicit_bzero", "_GLOBAL_OFFSET_TABLE_",
 }
 # Arithmetic that a compiler may call instead of inlining it.
-COMPILER = re.compile(r"__(u?(div|mod|divmod)|mul|ashl|ashr|lshr|popcount|clz|ctz|ffs|bswap|parity|[su]?cmp|multi)[sdt]i[234]?$"
+COMPILER = re.compile(r"__(u?(div|mod|divmod)|mul|ashl|ashr|lshr|"
+                      r"popcount|clz|ctz|ffs|bswap|parity|[su]?cmp|multi)[sdt]i[234]?$"
                       r"|__mulo[sdt]i4$")
 # One file knows one library (floors.SYSTEM_HOMES), and these calls of it, which are pure.
 ALLOWED_IN = {
@@ -34,7 +35,8 @@ KINDS = (
     ("libc's randomness", r"s?rand(om)?(_r)?|[dejlmn]rand48.*|getrandom|getentropy|arc4random.*|RAND_.*"),
     ("a socket or a file", r"socket.*|bind|listen|accept4?|connect|send.*|recv.*|poll|ppoll|select|epoll_.*|read|write|"
                            r"open(at)?(64)?|close|ioctl|mmap(64)?"),
-    ("stdio", r"v?[fsd]?n?printf|puts|fputs|putchar|f?putc|f(open|close|read|write|flush|gets)(64)?|v?[fs]?scanf|__isoc99_.*|"
+    ("stdio", r"v?[fsd]?n?printf|puts|fputs|putchar|f?putc|"
+              r"f(open|close|read|write|flush|gets)(64)?|v?[fs]?scanf|__isoc99_.*|"
               r"std(in|out|err)|perror|v?asprintf"),
     ("threads", r"pthread_.*|thrd_.*|mtx_.*|cnd_.*|call_once|tss_.*|sem_.*"),
     ("errno, which a thread owns", r"errno_location"),

@@ -68,7 +68,8 @@ def width(tree, _build):
 ONE_LINK = re.compile(r"\s*(?:[*-] )?!?\[[^\]]*\](?:\([^)]*\)|: \S+)[.,;:]?\s*$")
 # A declaration that clang-format broke because of the comment behind it: `uint8_t`, below it `priority; /* ...`; so for
 # enums.
-TORN_TYPE = re.compile(r"\s*(?:(?:static|const|struct|enum|union|unsigned|signed|long|volatile|extern)\s+)*[A-Za-z_]\w*(?:\s*\*+|\s*=)?$")
+TORN_TYPE = re.compile(r"\s*(?:(?:static|const|struct|enum|union|unsigned|signed|long|volatile|extern)\s+)*"
+                       r"[A-Za-z_]\w*(?:\s*\*+|\s*=)?$")
 TORN_NAME = re.compile(r"\s+(?:\**\w+(?:\[[^\]]*\])*(?:\s*:\s*\d+)?;|[\w <>()+*-]+,)\s*/\*")
 
 

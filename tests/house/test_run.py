@@ -17,7 +17,8 @@ TESTS = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__))
 OPTIONS = None
 
 PASS = '<testcase name="good" status="run"><system-out>fine</system-out></testcase>'
-FAIL = '<testcase name="bad" status="fail"><failure message="Failed"/><system-out>because of this</system-out></testcase>'
+FAIL = ('<testcase name="bad" status="fail"><failure message="Failed"/>'
+        '<system-out>because of this</system-out></testcase>')
 SKIP = ('<testcase name="away" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/>'
         "<system-out>noise\nno such tool here\n</system-out></testcase>")
 LOST = '<testcase name="lost" status="notrun"><skipped message="Unable to find executable"/></testcase>'

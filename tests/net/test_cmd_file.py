@@ -67,7 +67,8 @@ class Files(ctl_kit.Case):
         size = 3_000_001
         path = self.file("image", size)
         text = self.cwctl("file send", path, "--to", "all")
-        self.assertRegex(text, r"^image, 3.00 MB: 26 of 26 servers have it after [0-9.]+ .*, the slowest at .*; 3.00 MB sent\n$")
+        self.assertRegex(text, r"^image, 3.00 MB: 26 of 26 servers have it after [0-9.]+ .*, the slowest at .*; "
+                               r"3.00 MB sent\n$")
         self.check(MEMBERS, "image", self.bytes(size))
         self.assertFalse(os.path.exists(self.there("0,0,0", "image")))  # the source has it anyway
         rows = self.rows("file send", path, "--to", "all")

@@ -50,7 +50,8 @@ class Ask(ctl_kit.Job):
         self.assertEqual((last["servers"], last["silent"], last["refused"]), (27, 0, 4))
 
     def test_remedies_that_are_no_grants(self):
-        jobs = 'job "web" { id = 5001; processes = "0-8"; grant 5009 { processes = all; ports = all } }\njob "gone" { id = 5003; processes = "0" }\n'
+        jobs = ('job "web" { id = 5001; processes = "0-8"; grant 5009 { processes = all; ports = all } }\n'
+                'job "gone" { id = 5003; processes = "0" }\n')
         self.cwctl("job create --replace", self.file("web.jobs", jobs))
         [row] = self.rows("job explain web:3 5009:1:1", code=1)
         self.assertEqual((row["because"], row["cause"]), ("no process of that job runs on that server", "no-speaker"))
@@ -59,7 +60,8 @@ class Ask(ctl_kit.Job):
 
     def test_no_room_for_two(self):
         """Each fits the NMU, both do not: the later one is shut, exit code 5, and open again when there is room."""
-        one = 'job "{}" {{ id = {}; processes = "0-26"; ports {{ a = 1 }}; grant 7000 {{ processes = all; ports = "0-{}" }} }}\n'
+        one = ('job "{}" {{ id = {}; processes = "0-26"; ports {{ a = 1 }}; '
+               'grant 7000 {{ processes = all; ports = "0-{}" }} }}\n')
         [number] = [row["job"] for row in self.rows("services") if row["service"] == "trace"]
         self.cwctl("job create --replace", self.file("first", one.format("trace", number, 9999)))
         second = self.file("second", one.format("hitcount", 4096, 9999))

@@ -323,8 +323,8 @@ class FrameFuzz(net_kit.Case):
                 break
             self.nobody_died()
             if time.monotonic() > limit:
-                raise AssertionError(f"seed {SEED}: no order "
-                                     f"again\n{mad.stdout}{mad.stderr}\n{self.middle.log()[marks[self.middle]:][-4000:]}")
+                raise AssertionError(f"seed {SEED}: no order again\n{mad.stdout}{mad.stderr}\n"
+                                     f"{self.middle.log()[marks[self.middle]:][-4000:]}")
             time.sleep(0.2)
 
     def all_end(self):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clients that others wrote, against three servers of a torus: libmemcached's tools and its own test of servers, pymemcache, python-memcached, pylibmc."""
+"""Clients that others wrote, against three servers of a torus: libmemcached's tools and its own test of servers,
+pymemcache, python-memcached, pylibmc."""
 
 import argparse
 import contextlib
@@ -30,9 +31,11 @@ def pymemcache():
     assert a.set("p1", b"one", noreply=False) and b.get("p1") == b"one"
     assert b.add("p1", b"x", noreply=False) is False and c.replace("p1", b"two", noreply=False)
     value, cas = a.gets("p1")
-    assert value == b"two" and b.cas("p1", b"three", cas, noreply=False) and a.cas("p1", b"four", cas, noreply=False) is False
+    assert value == b"two" and b.cas("p1", b"three", cas, noreply=False)
+    assert a.cas("p1", b"four", cas, noreply=False) is False
     assert c.append("p1", b"!", noreply=False) and c.prepend("p1", b"?", noreply=False) and a.get("p1") == b"?three!"
-    assert a.set("p2", b"41", noreply=False) and b.incr("p2", 1) == 42 and c.decr("p2", 50) == 0 and a.incr("nope", 1) is None
+    assert a.set("p2", b"41", noreply=False) and b.incr("p2", 1) == 42 and c.decr("p2", 50) == 0
+    assert a.incr("nope", 1) is None
     assert a.set("p3", big, noreply=False) and c.get("p3") == big
     many = {"p-%d" % i: b"%d" % i for i in range(300)}
     assert a.set_many(many, noreply=False) == [] and b.get_many(list(many)) == many
@@ -149,7 +152,8 @@ def capable(ports, can_flush):
         return 0
     said = subprocess.run([program, "-h", "127.0.0.1", "-p", str(ports[0]), "-a", "-t", "10"], timeout=120, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
-    # A reason stands between the name and what became of it, and the sum between the last two: it is not in step with the rest.
+    # A reason stands between the name of a test and its outcome, and the sum between the last two: the sum is not in
+    # step with the rest.
     said = re.sub(r"(All tests passed|\d+ of \d+ tests failed)\n", "", said)
     names = re.findall(r"^ascii [a-z ]*?(?=  )", said, re.M)
     ends = re.findall(r"\[(pass|FAIL)\]", said)

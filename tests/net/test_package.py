@@ -160,7 +160,8 @@ class Contents(Case):
             file = self.root.file("usr/share/bash-completion/completions", program)
             words = [self.root.file("usr/bin", program), *words]
             given = " ".join(f"'{word}'" for word in words)
-            script = f"source '{file}'; COMP_WORDS=({given}); COMP_CWORD={len(words) - 1}; _cubeway_program; echo \"${{COMPREPLY[*]}}\""
+            script = (f"source '{file}'; COMP_WORDS=({given}); COMP_CWORD={len(words) - 1}; "
+                      f"_cubeway_program; echo \"${{COMPREPLY[*]}}\"")
             self.assertEqual(run("bash", "-uc", script).strip(), wanted)
 
     def test_what_is_pointed_to(self):

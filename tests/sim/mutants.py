@@ -159,7 +159,8 @@ def read_words(part):
     """{number: what is broken} of mutant.h: the comment behind a constant, or the one above it."""
     with open(os.path.join(TOP, part.header), encoding="utf-8") as file:
         body = file.read().partition("_NONE = 0,")[2].partition("};")[0]
-    entry = r"(?:/\*(?P<above>[^*]*(?:\*(?!/)[^*]*)*)\*/\s*)?\w*MUTANT_\w+\s*=\s*(?P<number>\d+),[ \t]*(?:/\*(?P<behind>.*?)\*/)?"
+    entry = (r"(?:/\*(?P<above>[^*]*(?:\*(?!/)[^*]*)*)\*/\s*)?"
+             r"\w*MUTANT_\w+\s*=\s*(?P<number>\d+),[ \t]*(?:/\*(?P<behind>.*?)\*/)?")
     words = {int(m["number"]): " ".join((m["behind"] or m["above"] or "").split())
              for m in re.finditer(entry, body, re.S)}
     if not words:

@@ -4,8 +4,8 @@
  * servers die, pause and return, against a reference that is too simple to be wrong: for each server the list of what
  * each job may do by the version it holds.
  *
- *   - what is sent is allowed by the version that the server holds at that instant, or it is refused, and the other way round
- *   - no packet enters the network that the reference does not allow at that instant: seen at the queues, whoever put it there
+ *   - what is sent is let through exactly when the version that the server holds at that instant allows it
+ *   - every packet that enters the network is one that the reference allows at that instant (seen at the queues)
  *   - a handle is used once, by the service it was given to, within its time
  *   - a call ends once; a third party is told the truth about who asked, and once
  */
@@ -41,8 +41,8 @@ struct handle {
     uint32_t number;
     cw_time until;
     cw_server from; /* the requester's server */
-    unsigned
-        left; /* how often this server had seen that one leave when it came: a right ends with its requester's server */
+    /* How often this server had seen that one leave when it came: a right ends with its requester's server. */
+    unsigned left;
     bool used;
 };
 

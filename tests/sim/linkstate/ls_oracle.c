@@ -4,15 +4,19 @@
  *
  *   truth      a link is up when its cable works both ways, both daemons live, and both ends are UP with each other's
  *              incarnation of now; a component is what such links connect
- *   4, 5       no serving server is first in its O for a key while an active server of its component precedes it; at rest one is
+ *   4, 5       no serving server is first in its O for a key while an active server of its component precedes it;
+ *              at rest one is
  *   6          C is a subset of O
  *   7          every active server of a serving server's component is in its O
- *   7, in time whoever was in the component less than `hold` ago and still serves is in O too: so nobody is replaced before it is
+ *   7, in time whoever was in the component less than `hold` ago and still serves is in O too: so nobody is
+ *              replaced before it is
  *              fenced, and two halves of a component do not serve the same key at once
  *   exchange   a link is announced only when its end knows all that the far end knew when the adjacency began
- *   closed     whoever holds a version knows all that its maker knew (docs/semantics.md); whoever counts an ack knows all that its giver knew
+ *   closed     whoever holds a version knows all that its maker knew (semantics 4.3); whoever counts an ack knows
+ *              all that its giver knew
  *   13, 14     versions never go back, no version is newer than its maker's, equal versions have equal bytes
- *   names      two records that list one link, in one database, name each other's incarnations (why mutant 6 alone breaks nothing)
+ *   names      two records that list one link, in one database, name each other's incarnations (why mutant 6 alone
+ *              breaks nothing)
  *   15, 16     data uses links that both records list; who lets it in knows all that the sender knew
  *   18, 20     nobody serves when no neighbour has heard anything that it sent less than `dead` ago
  *   19         when a link goes up by a round, O of every server in O contains O

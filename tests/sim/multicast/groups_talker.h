@@ -4,10 +4,11 @@
  * write down what happened; and the judge of what they wrote.
  *
  * Judged of each message, when the world is over:
- *  - only services of its job got it, only servers that were members (or in the set) at that instant, each at most once
- *    in a life, byte for byte;
- *  - reliable, and its publisher lived: it ended, once; whom the result calls complete has it; and, in strict worlds,
- *    every server whose join was acknowledged before it was published, and that stayed and lived until its end, has it.
+ *  - only services of its job got it, only at servers that were members (or in the set) at that instant, each at most
+ *    once in a life, byte for byte;
+ *  - if it was reliable and its publisher lived: it ended, once; every member that the result calls complete has it;
+ *    and, in strict worlds, so does every server whose join was acknowledged before it was published and that stayed
+ *    and lived until its end.
  */
 #ifndef SIM_GROUPS_TALKER_H
 #define SIM_GROUPS_TALKER_H

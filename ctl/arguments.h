@@ -18,9 +18,10 @@ enum arguments_kind { ARGUMENTS_FLAG, ARGUMENTS_TEXT, ARGUMENTS_NUMBER, ARGUMENT
 struct arguments_option {
     const char *name; /* without the dashes */
     enum arguments_kind kind;
-    const char
-        *member; /* of the request's options, where it goes; spans are in microseconds there; NULL: it stays here */
-    bool list;   /* may be given again, and all of its values count; else the last */
+    /* The member of the request's options that gets the value (a span in microseconds); NULL: it stays in cwctl. */
+    const char *member;
+    /* May be given again: all values count. Otherwise the last one does. */
+    bool list;
     const char *value; /* what help calls the value */
     const char *help;
 };

@@ -9,8 +9,8 @@
 
 /* What a frame costs beside its bytes, each a little above what it is (Linux 6): room must never be promised twice. */
 enum {
-    DATA_EXTRA =
-        448, /* room for the device's header, and the shared info behind the data; then the allocator rounds up */
+    /* Room for the device's header and for the shared info behind the data; then the allocator rounds up. */
+    DATA_EXTRA = 448,
     SKB_BYTES = 320,  /* struct sk_buff */
     HEAD_BYTES = 512, /* of a frame that is longer than a page: its bytes lie in pages, and its head beside them */
     PAGE_BYTES = 4096,

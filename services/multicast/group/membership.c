@@ -57,8 +57,8 @@ struct membership {
     struct announcer announcer;
     struct question *questions;
     unsigned question_count, calls;
-    struct sample
-        sample[SAMPLES]; /* the newest at [samples - 1], each sample_apart later than the one before, at least */
+    /* The newest is at [samples - 1]; each is at least sample_apart later than the one before it. */
+    struct sample sample[SAMPLES];
     unsigned samples;
     cw_time came; /* the last server that came into view; at first, this one */
     cw_time sweep;

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""unit.nmu.eva: Frama-C's Eva on the file that decides (runtime/nmu/check.c), asked with anything at all by anybody, over tables of any
-content that nmu.c may leave: it must find no run that is undefined in C. Skips without frama-c (Debian: frama-c-base)."""
+"""unit.nmu.eva: Frama-C's Eva on the file that decides (runtime/nmu/check.c), asked with anything at all by anybody,
+over tables of any content that nmu.c may leave: it must find no run that is undefined in C. Skips without frama-c
+(Debian: frama-c-base)."""
 
 import argparse
 import os
@@ -13,7 +14,8 @@ import tempfile
 
 SKIP = 77
 
-# Tables whose numbers are unknown within what nmu.c keeps: places are of the map, lists lie in their arrays, the hash has an empty slot.
+# Tables whose numbers are unknown within what nmu.c keeps: places are of the map, lists lie in their arrays, the hash
+# has an empty slot.
 WORLD = r"""
 #include "__fc_builtin.h"
 #include "nmu/check.h"
@@ -58,7 +60,8 @@ int main(void)
     fill_spans(range);
     const struct nmu_tables tables = {
         .access = {entry, SPEAKERS},
-        .privilege = {.slot = slot, .mask = SLOTS - 1, .shift = 62, .sets = {.span = set, .list = sets, .owners = JOBS}},
+        .privilege = {.slot = slot, .mask = SLOTS - 1, .shift = 62,
+                      .sets = {.span = set, .list = sets, .owners = JOBS}},
         .map = {.job = job, .door = door, .jobs = JOBS, .ranges = {.span = range, .list = ranges, .owners = JOBS}},
     };
     struct nmu_to to = {ANY32, (cw_port)BELOW(65536), (_Bool)BELOW(2), ANY32};

@@ -185,7 +185,7 @@ class Floors(Planted):
     def test_only_their_list_knows_services(self):
         self.plant_include("services/builtin.c", '"services/ping/ping.h"')
         self.sound("floors")
-        self.plant_include("services/builtin.c", '"keyspace/key.h"')
+        self.plant_include("services/builtin.c", '"core/node.h"')
         self.finds("floors", "services/builtin.c:3", "past what this folder may know")
         os.remove(os.path.join(self.root, "services/builtin.c"))
         self.plant_include("services/ping/ping.c", '"services/builtin.h"')

@@ -112,7 +112,7 @@ static const struct shim_ops ops = {
 START_TEST(each_call_reaches_the_shim)
 {
     struct probe p = {.shim.ops = &ops};
-    struct shim_frame frame = {.length = 0};
+    struct shim_frame frame = {.room = 7};
     struct shim_info info;
     struct shim_counters counters;
     cw_time until;
@@ -147,7 +147,7 @@ END_TEST
 START_TEST(an_empty_batch_is_our_mistake)
 {
     struct probe p = {.shim.ops = &ops};
-    struct shim_frame frame = {.length = 0};
+    struct shim_frame frame = {.room = 7};
     shim_send(&p.shim, &frame, 0);
 }
 END_TEST
@@ -155,7 +155,7 @@ END_TEST
 START_TEST(a_batch_too_large_is_our_mistake)
 {
     struct probe p = {.shim.ops = &ops};
-    struct shim_frame frame = {.length = 0};
+    struct shim_frame frame = {.room = 7};
     shim_receive(&p.shim, &frame, SHIM_BATCH + 1);
 }
 END_TEST

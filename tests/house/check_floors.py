@@ -5,14 +5,15 @@ that a fault is found in any build; house.includes asks the compiler."""
 import re
 from fnmatch import fnmatch
 
-from floors import FACES, FOLDERS, PURE_HEADERS, SYSTEM_HOMES, folder_by_prefix, folder_of, is_product
+from floors import CONTRACTS, FACES, FOLDERS, PURE_HEADERS, SYSTEM_HOMES, drawn, folder_by_prefix, folder_of, is_product
 from tree import Finding, strip_comments
 
+PAGE = "docs/architecture.md"
 INCLUDE = re.compile(r'\s*#\s*include(?:_next)?\b\s*(.*)')
 
 
 def check(tree, _build):
-    findings = []
+    findings, used = [], set()
     for path in filter(is_product, tree.files):
         folder = folder_of(path)
         if folder is None:
@@ -24,6 +25,23 @@ def check(tree, _build):
             fault = match and _fault(path, folder, match[1].strip())
             if fault:
                 findings.append(Finding(path, number, *fault))
+            elif match and match[1].startswith('"'):
+                used.add((folder.path, folder_by_prefix(match[1].strip()[1:-1]).path))
+    return findings + (_table(tree, used) if PAGE in tree.files else [])
+
+
+def _table(tree, used):
+    """The table of floors says no more than is so, and the page shows the table."""
+    findings, lines = [], (tree.text(PAGE) or "").splitlines()
+    for folder in FOLDERS:
+        for seen in folder.sees:
+            if seen != CONTRACTS and (folder.path, seen) not in used:
+                findings.append(Finding("tests/house/floors.py", 1, f"{folder.path} includes nothing of {seen}",
+                                        "take it out of what the folder sees"))
+    for row in drawn():
+        if row not in lines:
+            findings.append(Finding(PAGE, 1, f"its table of folders lacks the row: {row}",
+                                    "write what `python3 tests/house/floors.py` prints"))
     return findings
 
 
@@ -43,7 +61,7 @@ def _fault(path, folder, what):
     if target is None:
         return (f'"{name}" names no folder of the house',
                 'own headers too are included as "<folder>/x.h", system ones as <x.h>')
-    if target is folder:
+    if target is folder or target.path == CONTRACTS:
         return None
     if target.path in folder.sees:
         face = FACES.get(target.path)

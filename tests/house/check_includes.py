@@ -5,7 +5,7 @@ contracts must compile (else a compiler that refuses everything would look like 
 
 import re
 
-from floors import CONTRACTS, folder_of, include_name
+from floors import CONTRACTS, folder_of, include_name, reach
 from tree import Finding
 
 
@@ -48,7 +48,7 @@ def _try(command, place, folder, other, target, name, found):
             first = (done.stderr.splitlines() or ["no message"])[0]
             yield Finding(lists, 1, f'"{name}" should compile in {place} and does not: {first}',
                           "link cw_contracts, and publish the folder by cubeway_folder()")
-    elif target is folder or target.path not in folder.sees:
+    elif target is folder or target.path not in reach(folder):
         if done.returncode == 0:
             yield Finding(lists, 1, f'"{name}" compiles in {place}: its flags let it see {other}',
                           f"take what publishes {other} out of LINKS here, or out of a target that is linked here")

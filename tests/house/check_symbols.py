@@ -9,7 +9,7 @@ import re
 import tempfile
 
 from check_tests import has_code
-from floors import CONTRACTS, folder_of, is_product
+from floors import CONTRACTS, folder_of, is_product, reach
 from tree import Finding, Skip, run
 
 # Memory, words, and how a program dies. Nothing here reads a clock, a file, a socket, or another thread's state.
@@ -128,7 +128,7 @@ def _data(tree, source, item):
 
 
 def _calls(tree, source, folder, item, known):
-    ours = set().union(*(known.get(path, set()) for path in (folder.path, *folder.sees)))
+    ours = set().union(*(known.get(path, set()) for path in (folder.path, *reach(folder))))
     for name in item.undefined:
         if name in ours or name in ALLOWED or name in ALLOWED_IN.get(source, ()) or COMPILER.match(name):
             continue

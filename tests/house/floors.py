@@ -18,17 +18,13 @@ DAEMON, CONFIG, CONTROL, HOST = "daemon", "daemon/config", "daemon/control", "da
 DAEMON_COMMANDS, LISTENERS = "daemon/commands", "daemon/listeners"
 
 GROUND = (CONTRACTS, KEYSPACE, BASE)
-SERVICES = (PING, BENCH, TRACE, SERVICE_JOBS, TRANSPORT, KVCACHE_LEAF, KVCACHE, MULTICAST)
-NODE = (*GROUND, WIRE, LINKSTATE, CORE, NMU)
-ABOUT_HOST = (BOOT, SHIM, CONF, SEAL, JOBFILE, MESSAGE, CONFIG, CONTROL, HOST, *SERVICES, CAST, FILE, REPLY,
-              SERVICE_LIST)
 
 
 class Folder(NamedTuple):
     path: str
     floor: int
     prefix: str  # its headers are included as "<prefix>/x.h"
-    sees: tuple  # the folders it may include, itself apart
+    sees: tuple  # the folders that it includes, itself and the contracts apart: what is not used is not listed
     pure: bool   # no writable data, no symbol from outside: a function of its inputs
 
     def holds(self, path):
@@ -38,52 +34,72 @@ class Folder(NamedTuple):
 
 FOLDERS = (
     Folder(CONTRACTS, 0, "cubeway", (), True),
-    Folder(KEYSPACE, 1, "keyspace", (CONTRACTS,), True),
+    Folder(KEYSPACE, 1, KEYSPACE, (CONTRACTS,), True),
     Folder(BASE, 1, "base", (CONTRACTS,), True),
     Folder(WIRE, 2, "wire", (CONTRACTS, BASE), True),
     Folder(LINKSTATE, 3, "linkstate", (*GROUND, WIRE), True),
     Folder(CORE, 3, "core", (*GROUND, WIRE, LINKSTATE, NMU), True),
     Folder(BOOT, 3, "boot", (*GROUND, WIRE), True),
     Folder(NMU, 3, "nmu", (CONTRACTS, BASE, WIRE), True),
-    Folder(SHIM, 4, "shim", (CONTRACTS, BASE, WIRE), False),
+    Folder(SHIM, 4, SHIM, (CONTRACTS, BASE, WIRE), False),
     Folder(CAPTURE, 4, "capture", (CONTRACTS,), False),
     Folder(COMMANDLINE, 4, "commandline", (CONTRACTS, BASE), False),
     Folder(CONF, 4, "conf", (CONTRACTS,), False),
     Folder(SEAL, 4, "seal", (CONTRACTS,), False),
-    Folder(JOBFILE, 4, "jobfile", (CONTRACTS, BASE, WIRE, NMU, CONF), False),
+    Folder(JOBFILE, 4, "jobfile", (BASE, NMU, CONF), False),
     Folder(MESSAGE, 4, "message", (CONTRACTS,), False),
-    # Services know nothing of one another but these two: their common kit, and reliable messages.
-    Folder(REPLY, 4, "services/reply", GROUND, False),
-    Folder(TRANSPORT, 4, "services/transport", (*GROUND, REPLY), False),
-    Folder(PING, 4, "services/ping", (*GROUND, REPLY, TRANSPORT), False),
-    Folder(BENCH, 4, "services/bench", (*GROUND, REPLY, TRANSPORT), False),
-    Folder(TRACE, 4, "services/trace", (*GROUND, REPLY, TRANSPORT), False),
+    Folder(REPLY, 4, REPLY, GROUND, False),
+    Folder(TRANSPORT, 4, TRANSPORT, (*GROUND, REPLY), False),
+    # A service knows nothing of another one but reliable messages and the services' kit.
+    Folder(PING, 4, PING, (CONTRACTS, BASE, REPLY), False),
+    Folder(BENCH, 4, BENCH, (CONTRACTS, BASE, REPLY), False),
+    Folder(TRACE, 4, TRACE, (*GROUND, REPLY), False),
     # The one service that governs the NMU.
-    Folder(SERVICE_JOBS, 4, "services/jobs", (*GROUND, WIRE, NMU, REPLY), False),
+    Folder(SERVICE_JOBS, 4, SERVICE_JOBS, (CONTRACTS, BASE, NMU, REPLY), False),
     Folder(KVCACHE_LEAF, 4, KVCACHE_LEAF, (CONTRACTS, BASE), False),
-    Folder(KVCACHE, 4, "services/kvcache", (*GROUND, REPLY, TRANSPORT, KVCACHE_LEAF), False),
+    Folder(KVCACHE, 4, KVCACHE, (CONTRACTS, BASE, REPLY, TRANSPORT, KVCACHE_LEAF), False),
     Folder(CAST, 4, CAST, (*GROUND, REPLY), False),
-    Folder(GROUP, 4, GROUP, (*GROUND, CAST, REPLY), False),
-    Folder(FILE, 4, FILE, (*GROUND, CAST, REPLY), False),
-    Folder(MEMCACHED, 4, MEMCACHED, (*GROUND, REPLY, TRANSPORT, KVCACHE_LEAF, KVCACHE), False),
-    Folder(MULTICAST, 4, "services/multicast", (*GROUND, CAST, GROUP, FILE, REPLY), False),
-    Folder(SERVICE_LIST, 4, "services", (*GROUND, WIRE, NMU, *SERVICES, CAST, REPLY), False),
-    Folder(SCENARIO, 4, "scenario", (*NODE, COMMANDLINE), False),
-    Folder(SIMULATOR, 5, SIMULATOR, (*NODE, CAPTURE, COMMANDLINE, SCENARIO), False),
-    Folder(CWSIM, 5, CWSIM, (*NODE, CAPTURE, SIMULATOR, *SERVICES, REPLY, SERVICE_LIST, COMMANDLINE, SCENARIO), False),
-    Folder(CONFIG, 5, CONFIG, (*NODE, CONF, *SERVICES, REPLY, SERVICE_LIST), False),
-    Folder(CONTROL, 5, CONTROL, (*GROUND, MESSAGE), False),
-    Folder(HOST, 5, HOST, (*NODE, BOOT, SHIM, CONF, SEAL, JOBFILE, CONFIG, *SERVICES, CAST, FILE, REPLY, SERVICE_LIST),
-           False),
-    Folder(DAEMON_COMMANDS, 5, DAEMON_COMMANDS, (*NODE, *ABOUT_HOST), False),
-    Folder(LISTENERS, 5, LISTENERS, (*NODE, *ABOUT_HOST, MEMCACHED), False),
-    Folder(DAEMON, 5, DAEMON, (*NODE, *ABOUT_HOST, MEMCACHED, DAEMON_COMMANDS, LISTENERS, COMMANDLINE), False),
-    Folder(CTL, 5, CTL, (CONTRACTS, BASE, WIRE, NMU, CAPTURE, SEAL, JOBFILE, MESSAGE, COMMANDLINE), False),
-    Folder(TESTBED, 5, TESTBED, (*NODE, SEAL, JOBFILE, MESSAGE, *SERVICES, REPLY, SERVICE_LIST, COMMANDLINE, SCENARIO),
-           False),
-    Folder(CWLAB, 5, CWLAB,
-           (*NODE, SEAL, JOBFILE, MESSAGE, TESTBED, *SERVICES, REPLY, SERVICE_LIST, COMMANDLINE, SCENARIO), False),
+    Folder(GROUP, 4, GROUP, (*GROUND, REPLY, CAST), False),
+    Folder(FILE, 4, FILE, (*GROUND, REPLY, CAST), False),
+    Folder(MEMCACHED, 4, MEMCACHED, (CONTRACTS, BASE, KVCACHE), False),
+    Folder(MULTICAST, 4, MULTICAST, (CONTRACTS, BASE, REPLY, CAST, GROUP, FILE), False),
+    Folder(SERVICE_LIST, 4, SERVICE_LIST,
+           (CONTRACTS, NMU, TRANSPORT, PING, BENCH, TRACE, SERVICE_JOBS, KVCACHE, CAST, MULTICAST), False),
+    Folder(SCENARIO, 4, SCENARIO, (*GROUND, CORE, COMMANDLINE), False),
+    Folder(SIMULATOR, 5, SIMULATOR, (*GROUND, WIRE, CORE, NMU, SCENARIO), False),
+    Folder(CWSIM, 5, CWSIM, (*GROUND, WIRE, NMU, CAPTURE, PING, BENCH, SERVICE_LIST, SCENARIO, SIMULATOR), False),
+    Folder(CONFIG, 5, CONFIG, (*GROUND, CORE, CONF, SERVICE_LIST), False),
+    Folder(CONTROL, 5, CONTROL, (KEYSPACE, BASE, MESSAGE), False),
+    Folder(HOST, 5, HOST,
+           (*GROUND, WIRE, CORE, BOOT, NMU, SHIM, SEAL, JOBFILE, SERVICE_JOBS, FILE, SERVICE_LIST, CONFIG), False),
+    Folder(DAEMON_COMMANDS, 5, DAEMON_COMMANDS, (*GROUND, LINKSTATE, BOOT, SERVICE_LIST, CONTROL, HOST), False),
+    Folder(LISTENERS, 5, LISTENERS, (CONTRACTS, BASE, MEMCACHED, CONTROL, HOST), False),
+    Folder(DAEMON, 5, DAEMON, (CONTRACTS, BOOT, SHIM, COMMANDLINE, CONFIG, HOST, DAEMON_COMMANDS, LISTENERS), False),
+    Folder(CTL, 5, CTL, (CONTRACTS, BASE, CAPTURE, COMMANDLINE, SEAL, JOBFILE, MESSAGE), False),
+    Folder(TESTBED, 5, TESTBED,
+           (*GROUND, LINKSTATE, NMU, SEAL, JOBFILE, MESSAGE, BENCH, SERVICE_LIST, SCENARIO), False),
+    Folder(CWLAB, 5, CWLAB, (*GROUND, WIRE, MESSAGE, SERVICE_LIST, SCENARIO, TESTBED), False),
 )
+
+
+def reach(folder):
+    """The paths of all folders that this one sees, and that those see: what a compiler finds with their targets."""
+    found, ask = {CONTRACTS}, list(folder.sees)
+    while ask:
+        path = ask.pop()
+        if path not in found:
+            found.add(path)
+            ask += next(other.sees for other in FOLDERS if other.path == path)
+    return found - {folder.path}
+
+
+def drawn():
+    """The table of docs/architecture.md: each folder, and what its sources include."""
+    for floor in range(5, -1, -1):
+        for folder in (each for each in FOLDERS if each.floor == floor):
+            seen = ", ".join(f"`{path}`" for path in folder.sees if path != CONTRACTS) or "nothing but the contracts"
+            yield f"| {floor} | `{folder.path}` | {seen if floor else 'nothing'} |"
+
 
 # Of a folder that others may see, the headers they may include; of all others, every header.
 FACES = {
@@ -135,3 +151,7 @@ def unit_folder(folder_path):
     """Where the tests of a product folder live: runtime/base -> tests/unit/base, services/ping ->
     tests/unit/services/ping."""
     return "tests/unit/" + next(folder.prefix for folder in FOLDERS if folder.path == folder_path)
+
+
+if __name__ == "__main__":
+    print(*drawn(), sep="\n")

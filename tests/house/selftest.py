@@ -171,16 +171,16 @@ class Floors(Planted):
         self.finds("floors", "runtime/attic/old.c:1", "in no floor")
 
     def test_services_are_strangers(self):
-        self.plant_include("services/ping/ping.c", '"services/ping/ping.h"')
+        self.plant_include("services/kvcache/kvcache.c", '"services/kvcache/kvcache.h"')
         self.sound("floors")
-        self.plant_include("services/ping/ping.c", '"services/bench/bench.h"')
-        self.finds("floors", "services/ping/ping.c:3", "across floor 4")
-        self.plant_include("services/ping/ping.c", '"services/transport/transport.h"')
+        self.plant_include("services/kvcache/kvcache.c", '"services/bench/bench.h"')
+        self.finds("floors", "services/kvcache/kvcache.c:3", "across floor 4")
+        self.plant_include("services/kvcache/kvcache.c", '"services/transport/transport.h"')
         self.sound("floors")
-        self.plant_include("services/ping/ping.c", '"services/transport/internal.h"')
-        self.finds("floors", "services/ping/ping.c:3", "is the inside of services/transport")
-        self.plant_include("services/ping/ping.c", '"core/node.h"')
-        self.finds("floors", "services/ping/ping.c:3", "past what this folder may know")
+        self.plant_include("services/kvcache/kvcache.c", '"services/transport/internal.h"')
+        self.finds("floors", "services/kvcache/kvcache.c:3", "is the inside of services/transport")
+        self.plant_include("services/kvcache/kvcache.c", '"core/node.h"')
+        self.finds("floors", "services/kvcache/kvcache.c:3", "past what this folder may know")
 
     def test_only_their_list_knows_services(self):
         self.plant_include("services/builtin.c", '"services/ping/ping.h"')

@@ -63,7 +63,7 @@ static void carry_out(struct kvcache *k, const struct item_name *name, const str
 {
     CHECK_RULE_SLOW(op_reads(r->op) || kv_settled(k),
                     "kvcache rule 13: only who is of the majority, and has been for a hold, takes writes",
-                    walk_who(k, name, (char[WALK_WHO]){0}));
+                    kv_who(k, name, (char[KV_WHO]){0}));
     hot_sample(&k->hot, name, cw_now(k->svc));
     struct applied p = apply_op(&k->values, root_value(k, name), name, r, cw_now(k->svc), &k->cas);
     *answer = (struct kv_answer){.state = KV_DONE,
@@ -253,7 +253,7 @@ static void end_write(struct kvcache *k, struct held_key *held, struct root_writ
     if (steady) {
         CHECK_RULE(held->count == 0 || KV_MUTANT(ACK_FIRST),
                    "kvcache rule 1: a write takes effect when no copy is left",
-                   walk_who(k, &held->name, (char[WALK_WHO]){0}));
+                   kv_who(k, &held->name, (char[KV_WHO]){0}));
         answer_now(k, &w->asker, &w->ask, &held->name, w->record);
     } else {
         refuse(k, &w->asker, KV_NOT_ME, w->record);
@@ -474,7 +474,7 @@ static void read_value(struct kvcache *k, const struct asker *asker, const struc
     answer.copyable = answer.status == KV_OK && (answer.marks & (KV_MARK_STALE | KV_MARK_SENT)) == 0 && fits &&
                       may_keep(k, asker, ask, name);
     CHECK_RULE_SLOW(!answer.copyable || is_registered(k, name, asker->server) || KV_MUTANT(REGISTER_LATE),
-                    "kvcache rule 3: registered first, sent second", walk_who(k, name, (char[WALK_WHO]){0}));
+                    "kvcache rule 3: registered first, sent second", kv_who(k, name, (char[KV_WHO]){0}));
     rpc_answer(k, asker, &answer);
 }
 

@@ -134,7 +134,7 @@ struct kvcache {
     struct dedup dedup;
     struct list waiting;  /* held keys for which writes wait, by held_key.waiting */
     size_t waiting_bytes; /* of all these writes */
-    cw_timer *house;      /* looks after them: root_review() */
+    cw_timer *root_timer; /* while writes wait: the next root_review() */
 
     /* copies.c */
     struct items copies;

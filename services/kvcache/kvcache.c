@@ -114,7 +114,7 @@ static void expiry_due(cw_svc *s, void *state, void *arg)
         holders_expire(&k->holders, (cw_time){now.ns - CW_MS(KV_REGISTERED_MS).ns});
     }
     authority_review(k); /* again, in case there was no memory for its timer */
-    if (k->house == NULL) {
+    if (k->root_timer == NULL) {
         root_review(k); /* there was no memory for its timer */
     }
     k->expiry = cw_timer_start(s, CW_MS(KV_EXPIRY_MS), expiry_due, NULL);

@@ -229,7 +229,7 @@ static void review_due(cw_svc *s, void *state, void *arg)
     (void)s;
     (void)arg;
     struct kvcache *k = state;
-    k->house = NULL;
+    k->root_timer = NULL;
     root_review(k);
     CHECK_SLOW(walk_sometimes(k));
 }
@@ -336,8 +336,8 @@ static void settle(struct kvcache *k, struct held_key *held)
     if (!list_is_linked(&held->waiting)) {
         list_push_back(&k->waiting, &held->waiting);
     }
-    if (k->house == NULL) {
-        k->house = cw_timer_start(k->svc, CW_MS(REVIEW_MS), review_due, NULL);
+    if (k->root_timer == NULL) {
+        k->root_timer = cw_timer_start(k->svc, CW_MS(REVIEW_MS), review_due, NULL);
     }
 }
 

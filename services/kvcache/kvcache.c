@@ -67,9 +67,8 @@ static cw_verdict on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *r
 {
     (void)s;
     struct kvcache *k = state;
-    bool bulk =
-        rx->port ==
-        KV_BULK_PORT; /* checked here: the transport remembers every peer that says hello, and keeps what it begins */
+    /* Whoever sends is checked here: the transport remembers every peer that says hello, and keeps what it begins. */
+    bool bulk = rx->port == KV_BULK_PORT;
     if (rx->src_job != KVCACHE_JOB || rx->src_process >= k->servers || (!bulk && rx->call == 0)) {
         kv_count(k, KV_COUNT_MALFORMED);
         return CW_DROP;

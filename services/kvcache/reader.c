@@ -15,7 +15,7 @@
 #include "services/kvcache/authority.h"
 #include "services/kvcache/common.h"
 #include "services/kvcache/copies.h"
-#include "services/kvcache/leaf/op.h"
+#include "services/kvcache/data/op.h"
 #include "services/kvcache/root.h"
 #include "services/kvcache/walk.h"
 #include "services/reply/servers.h"

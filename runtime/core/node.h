@@ -196,7 +196,7 @@ void node_leave(struct node *n, cw_time now);
 bool node_left(const struct node *n, cw_time now);
 
 /*
- * Job protection (NMU 4; semantics 7.4). Goes by this record of a job from now on. The bytes are borrowed for the call;
+ * Job protection (NMU 4; nmu rule 7). Goes by this record of a job from now on. The bytes are borrowed for the call;
  * the caller has checked that an operator signed them. 1; 0: this server needs nothing of it. -EBADMSG: the bytes are
  * no record; -ESTALE: a later record of the job is here; -ENOSPC: the tables cannot hold it, and all is as before.
  * Records of jobs that this one names are then looked for (node_env.records, nmu/desk.h).

@@ -39,7 +39,7 @@ static void tell_servers(struct node *n)
             reach_add(&n->told, s);
         } else {
             reach_remove(&n->told, s);
-            response_end_of(&n->nmu.responses, s); /* whoever asked from there is gone (semantics 7.4) */
+            response_end_of(&n->nmu.responses, s); /* whoever asked from there is gone (nmu rule 4) */
         }
         tell(n, up ? CW_EVENT_SERVER_UP : CW_EVENT_SERVER_DOWN, s, CW_LINK_SELF);
     }

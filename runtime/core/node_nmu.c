@@ -47,7 +47,7 @@ int node_may_be_told(struct cw_svc *svc, const cw_to *recipient)
 
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
 
-/* Rights to answer that a destroyed job has here end with it (semantics 7.4). */
+/* Rights to answer that a destroyed job has here end with it (nmu rule 4). */
 static void end_rights(struct node *n, cw_job job)
 {
     const struct cw_svc *svc = node_service_of(n, job);

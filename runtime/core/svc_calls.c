@@ -24,7 +24,7 @@ enum {
 };
 static const cw_span timeout_default = CW_SEC(1);
 static const cw_span timeout_max = CW_SEC(3600);
-/* Of a right to answer, whatever its request says, and when that says nothing (semantics 7.4). */
+/* Of a right to answer, whatever its request says, and when that says nothing (nmu rule 4). */
 static const cw_span right_max = CW_SEC(30);
 
 /* ---- The requester ----------------------------------------------------------------------------------------------- */

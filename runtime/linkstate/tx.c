@@ -3,7 +3,7 @@
  * tx.c - what goes out on a link when it has room: hello or goodbye, then the stream.
  *
  * Nothing is decided here, and no view is brought up to date: so an ack that leaves was made in an entry that has
- * returned, and whoever had to be told of the new roots has been told (semantics 5.2, races 6 and 7).
+ * returned, and whoever had to be told of the new roots has been told (kvcache rules 6 and 7).
  */
 #include "linkstate/internal.h"
 

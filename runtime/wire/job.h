@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * job.h - what the control stream says of jobs: parts of signed job records, who holds which record, and which are
- * known (semantics 7.4). A record's bytes have no meaning here; whoever puts the parts together checks the signature.
+ * known (jobs rule 1). A record's bytes have no meaning here; whoever puts the parts together checks the signature.
  *
  *   part                                               ack
  *      0              16             32                   0       8       16      24      32

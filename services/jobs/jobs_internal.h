@@ -5,12 +5,12 @@
  *   jobs.c     the table: packets, events and commands go to the others
  *   take.c     a record that came: is it news? is it signed? then it is held, given to the NMU, to neighbours and to
  *              the disk, and acknowledged, in this order
- *   gossip.c   from neighbour to neighbour: floods, and who lacks what
+ *   gossip.c   from neighbour to neighbour: who lacks what
  *   fetch.c    records in parts, from a server that has them
  *   put.c      `put`: a change until all servers in reach have acknowledged it
  *   show.c     `list`, `show`, `status`
  *   ask.c      `explain`, `audit`: what other servers' NMUs say
- *   packets.c  packets with one frame, made and sent
+ *   packets.c  packets with one frame, made and sent: to a server, or as a flood to all neighbours
  *   counts.c   what is counted
  *
  * Leaves that know no struct of this header: wire (frames, marks), records (what is held), change (who has
@@ -129,6 +129,17 @@ cw_packet *jobs_packet(struct jobs *j, struct jobs_frame *frame, size_t rest, ui
 cw_to jobs_to(const struct jobs *j, cw_server server);
 /* As jobs_packet(), and sends it to a server. A frame that cannot be sent is dropped: somebody will ask again. */
 void jobs_send(struct jobs *j, cw_server to, struct jobs_frame *frame);
+/*
+ * The neighbour over the link. CW_SERVER_NONE: the link is not up, or a link of a lower number leads to the same
+ * neighbour.
+ */
+cw_server jobs_neighbour(const struct jobs *j, cw_link link);
+/* Sends a server the record, or an offer of one that does not fit a packet. */
+void jobs_give(struct jobs *j, cw_server to, const struct records_item *item, cw_server origin, uint64_t ticket);
+/* The same to all neighbours but `except`. */
+void jobs_flood(struct jobs *j, const struct records_item *item, cw_server except, cw_server origin, uint64_t ticket);
+/* Sends a digest of all that is held here. answer: this answers a hello, and no hello is to come in return. */
+void jobs_hello(struct jobs *j, cw_server to, bool answer);
 
 /* ---- take.c ------------------------------------------------------------------------------------------------------ */
 
@@ -146,11 +157,6 @@ void jobs_take_close(struct jobs *j);
 
 /* ---- gossip.c ---------------------------------------------------------------------------------------------------- */
 
-/* Sends a server the record, or an offer of one that does not fit a packet. */
-void jobs_give(struct jobs *j, cw_server to, const struct records_item *item, cw_server origin, uint64_t ticket);
-/* The same to all neighbours but `except`. */
-void jobs_flood(struct jobs *j, const struct records_item *item, cw_server except, cw_server origin, uint64_t ticket);
-void jobs_hello(struct jobs *j, cw_server to, bool answer);
 void jobs_heard_hello(struct jobs *j, cw_server from, const struct jobs_frame *frame);
 void jobs_heard_summary(struct jobs *j, cw_server from, const struct jobs_frame *frame);
 void jobs_start_rounds(struct jobs *j);

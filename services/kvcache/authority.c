@@ -57,7 +57,8 @@ static void settled(cw_svc *s, void *state, void *arg)
     CHECK_SLOW(walk_sometimes(k));
 }
 
-static void count_heads(struct kvcache *k)
+/* Starts the settling timer when this server comes to be of the majority, and stops it when the server is not. */
+static void time_settling(struct kvcache *k)
 {
     cw_svc *s = k->svc;
     if (!cw_in_majority(s)) {
@@ -85,7 +86,7 @@ static void calmed(cw_svc *s, void *state, void *arg)
 
 void authority_review(struct kvcache *k)
 {
-    count_heads(k);
+    time_settling(k);
     if (k->calming == NULL && k->calm_epoch != cw_epoch(k->svc)) {
         k->calming_epoch = cw_epoch(k->svc);
         k->calming = cw_timer_start(k->svc, long_enough(k), calmed, NULL);

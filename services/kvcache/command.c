@@ -19,19 +19,6 @@
 
 enum { TEXT_MAX = 1000, HOT_SHOWN = 10 };
 
-void kv_text(const uint8_t *bytes, size_t length, char *out, size_t room)
-{
-    size_t at = 0;
-    for (size_t i = 0; i < length && at + 5 <= room; i++) {
-        if (bytes[i] >= ' ' && bytes[i] <= '~' && bytes[i] != '\\') {
-            out[at++] = (char)bytes[i];
-        } else {
-            at += (size_t)snprintf(out + at, 5, "\\x%02x", bytes[i]);
-        }
-    }
-    out[at] = '\0';
-}
-
 /* ---- Words behind a command -------------------------------------------------------------------------------------- */
 
 /* Options, name=value, that stand behind the words that a command needs. */

@@ -5,8 +5,6 @@
 
 #include "services/kvcache/internal.h"
 
-/* Writes bytes for people: what does not print is an escape. As many as fit, and a NUL. */
-void kv_text(const uint8_t *bytes, size_t length, char *out, size_t room);
 /* As on_command(). */
 int kv_command(struct kvcache *k, cw_request *r, int argc, const char *const *argv);
 

@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const struct metric kv_count_names[KV_COUNTS] = {
@@ -83,4 +84,30 @@ void kv_keep_bytes(struct kv_request *r, uint8_t *at)
     }
     r->key = at;
     r->value = at + r->key_length;
+}
+
+void kv_text(const uint8_t *bytes, size_t length, char *out, size_t room)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < length && at + 5 <= room; i++) {
+        if (bytes[i] >= ' ' && bytes[i] <= '~' && bytes[i] != '\\') {
+            out[at++] = (char)bytes[i];
+        } else {
+            at += (size_t)snprintf(out + at, 5, "\\x%02x", bytes[i]);
+        }
+    }
+    out[at] = '\0';
+}
+
+const char *kv_who(const struct kvcache *k, const struct item_name *name, char out[static KV_WHO])
+{
+    char key[128] = "";
+    cw_coord c = cw_server_coord(k->svc, k->self);
+    if (name == NULL) {
+        snprintf(out, KV_WHO, "server %u,%u,%u", c.x, c.y, c.z);
+        return out;
+    }
+    kv_text(name->key, name->key_length, key, sizeof key);
+    snprintf(out, KV_WHO, "server %u,%u,%u, key '%s' of job %u", c.x, c.y, c.z, key, name->job);
+    return out;
 }

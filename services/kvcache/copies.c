@@ -19,7 +19,7 @@
 
 static bool is_good(struct kvcache *k, const struct item *i)
 {
-    if (KV_MUTANT(NO_FLUSH)) {
+    if (KV_MUTANT(KEEPS_MOVED_COPIES)) {
         return kv_serving(k);
     }
     if (KV_MUTANT(NO_LEASE) && !kv_serving(k)) {
@@ -106,7 +106,7 @@ bool copies_fetched(struct kvcache *k, struct question *q, const struct kv_answe
     cw_coord root;
     bool ours = cw_servers_for_key(s, &q->id, 1, &root) == 1 && cw_server_id(s, root) == from;
     if (!answer->copyable || q->poisoned || q->generation != k->generation || answer->status != KV_OK || !ours ||
-        (!kv_steady(k, &q->id, q->epoch) && !KV_MUTANT(NO_FLUSH))) {
+        (!kv_steady(k, &q->id, q->epoch) && !KV_MUTANT(KEEPS_MOVED_COPIES))) {
         return false;
     }
     struct item_name name = kv_name(&q->id, &q->r);

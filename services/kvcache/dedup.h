@@ -15,7 +15,7 @@
 #define SERVICES_KVCACHE_DEDUP_H
 
 #include "base/list.h"
-#include "services/kvcache/leaf/op.h"
+#include "services/kvcache/data/op.h"
 
 enum { DEDUP_LIVES = 4, DEDUP_CHAINS = 4096 };
 

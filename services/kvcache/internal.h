@@ -19,18 +19,18 @@
  *   walk.c        what is true of all these tables between two upcalls: CHECK_SLOW in debug and sanitizer builds
  *   common.c      what all of these use: counts, names, status words
  *   dedup, limits, mc_config, upload: tables and settings without a network
- *   leaf/         requests and frames, op and apply (what an operation makes of a value), items, holders, hot
+ *   data/         requests and frames, op and apply (what an operation makes of a value), items, holders, hot
  *
  * docs/services/kvcache.md has the rules, a drawing of a request's way, and an order in which to read the files.
  */
 #ifndef SERVICES_KVCACHE_INTERNAL_H
 #define SERVICES_KVCACHE_INTERNAL_H
 
+#include "services/kvcache/data/frames.h"
+#include "services/kvcache/data/holders.h"
+#include "services/kvcache/data/hot.h"
 #include "services/kvcache/dedup.h"
 #include "services/kvcache/kvcache.h"
-#include "services/kvcache/leaf/frames.h"
-#include "services/kvcache/leaf/holders.h"
-#include "services/kvcache/leaf/hot.h"
 #include "services/kvcache/limits.h"
 #include "services/kvcache/mutant.h"
 #include "services/kvcache/upload.h"
@@ -134,7 +134,7 @@ struct kvcache {
     struct dedup dedup;
     struct list waiting;  /* held keys for which writes wait, by held_key.waiting */
     size_t waiting_bytes; /* of all these writes */
-    cw_timer *house;      /* looks after them: root_review() */
+    cw_timer *root_timer; /* while writes wait: the next root_review() */
 
     /* copies.c */
     struct items copies;

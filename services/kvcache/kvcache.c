@@ -67,9 +67,8 @@ static cw_verdict on_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *r
 {
     (void)s;
     struct kvcache *k = state;
-    bool bulk =
-        rx->port ==
-        KV_BULK_PORT; /* checked here: the transport remembers every peer that says hello, and keeps what it begins */
+    /* Whoever sends is checked here: the transport remembers every peer that says hello, and keeps what it begins. */
+    bool bulk = rx->port == KV_BULK_PORT;
     if (rx->src_job != KVCACHE_JOB || rx->src_process >= k->servers || (!bulk && rx->call == 0)) {
         kv_count(k, KV_COUNT_MALFORMED);
         return CW_DROP;
@@ -114,7 +113,7 @@ static void expiry_due(cw_svc *s, void *state, void *arg)
         holders_expire(&k->holders, (cw_time){now.ns - CW_MS(KV_REGISTERED_MS).ns});
     }
     authority_review(k); /* again, in case there was no memory for its timer */
-    if (k->house == NULL) {
+    if (k->root_timer == NULL) {
         root_review(k); /* there was no memory for its timer */
     }
     k->expiry = cw_timer_start(s, CW_MS(KV_EXPIRY_MS), expiry_due, NULL);

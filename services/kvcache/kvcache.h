@@ -14,7 +14,7 @@
 #define SERVICES_KVCACHE_KVCACHE_H
 
 #include "cubeway/service.h"
-#include "services/kvcache/leaf/request.h"
+#include "services/kvcache/data/request.h"
 
 enum { KVCACHE_JOB = 6, KVCACHE_API_VERSION = 1 };
 

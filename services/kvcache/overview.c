@@ -6,7 +6,6 @@
 #include "services/kvcache/overview.h"
 
 #include "base/bytes.h"
-#include "services/kvcache/command.h"
 #include "services/kvcache/common.h"
 #include "services/kvcache/flush.h"
 #include "services/kvcache/report.h"

@@ -15,7 +15,7 @@
 #include "services/kvcache/authority.h"
 #include "services/kvcache/common.h"
 #include "services/kvcache/copies.h"
-#include "services/kvcache/leaf/op.h"
+#include "services/kvcache/data/op.h"
 #include "services/kvcache/root.h"
 #include "services/kvcache/walk.h"
 #include "services/reply/servers.h"
@@ -309,7 +309,7 @@ static void go_read(struct question *q)
             send_read(q, &key, KV_BIT_EXTRA);
             return;
         }
-        /* kvcache rule 8: only an active server keeps copies, and only of a key whose root is not in doubt. */
+        /* kvcache rule 8: a server fetches a copy only while the key is steady at this server. */
         if (kv_steady(k, &q->id, cw_epoch(k->svc))) {
             begin_fetch(q);
             return;

@@ -8,8 +8,8 @@
 #include "base/check.h"
 #include "services/kvcache/authority.h"
 #include "services/kvcache/common.h"
-#include "services/kvcache/leaf/apply.h"
-#include "services/kvcache/leaf/op.h"
+#include "services/kvcache/data/apply.h"
+#include "services/kvcache/data/op.h"
 #include "services/kvcache/reader.h"
 #include "services/kvcache/sweep.h"
 #include "services/kvcache/walk.h"
@@ -63,7 +63,7 @@ static void carry_out(struct kvcache *k, const struct item_name *name, const str
 {
     CHECK_RULE_SLOW(op_reads(r->op) || kv_settled(k),
                     "kvcache rule 13: only who is of the majority, and has been for a hold, takes writes",
-                    walk_who(k, name, (char[WALK_WHO]){0}));
+                    kv_who(k, name, (char[KV_WHO]){0}));
     hot_sample(&k->hot, name, cw_now(k->svc));
     struct applied p = apply_op(&k->values, root_value(k, name), name, r, cw_now(k->svc), &k->cas);
     *answer = (struct kv_answer){.state = KV_DONE,
@@ -229,7 +229,7 @@ static void review_due(cw_svc *s, void *state, void *arg)
     (void)s;
     (void)arg;
     struct kvcache *k = state;
-    k->house = NULL;
+    k->root_timer = NULL;
     root_review(k);
     CHECK_SLOW(walk_sometimes(k));
 }
@@ -253,7 +253,7 @@ static void end_write(struct kvcache *k, struct held_key *held, struct root_writ
     if (steady) {
         CHECK_RULE(held->count == 0 || KV_MUTANT(ACK_FIRST),
                    "kvcache rule 1: a write takes effect when no copy is left",
-                   walk_who(k, &held->name, (char[WALK_WHO]){0}));
+                   kv_who(k, &held->name, (char[KV_WHO]){0}));
         answer_now(k, &w->asker, &w->ask, &held->name, w->record);
     } else {
         refuse(k, &w->asker, KV_NOT_ME, w->record);
@@ -336,8 +336,8 @@ static void settle(struct kvcache *k, struct held_key *held)
     if (!list_is_linked(&held->waiting)) {
         list_push_back(&k->waiting, &held->waiting);
     }
-    if (k->house == NULL) {
-        k->house = cw_timer_start(k->svc, CW_MS(REVIEW_MS), review_due, NULL);
+    if (k->root_timer == NULL) {
+        k->root_timer = cw_timer_start(k->svc, CW_MS(REVIEW_MS), review_due, NULL);
     }
 }
 
@@ -474,7 +474,7 @@ static void read_value(struct kvcache *k, const struct asker *asker, const struc
     answer.copyable = answer.status == KV_OK && (answer.marks & (KV_MARK_STALE | KV_MARK_SENT)) == 0 && fits &&
                       may_keep(k, asker, ask, name);
     CHECK_RULE_SLOW(!answer.copyable || is_registered(k, name, asker->server) || KV_MUTANT(REGISTER_LATE),
-                    "kvcache rule 3: registered first, sent second", walk_who(k, name, (char[WALK_WHO]){0}));
+                    "kvcache rule 3: registered first, sent second", kv_who(k, name, (char[KV_WHO]){0}));
     rpc_answer(k, asker, &answer);
 }
 

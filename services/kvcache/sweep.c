@@ -34,7 +34,7 @@ static bool has_moved(void *context, struct item *i)
         return true;
     }
     if (k->sweeping_copies) {
-        kept |= KV_MUTANT(NO_FLUSH);
+        kept |= KV_MUTANT(KEEPS_MOVED_COPIES);
     }
     if (!k->sweeping_copies) {
         kept |= KV_MUTANT(NO_TENURE);

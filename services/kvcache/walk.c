@@ -2,11 +2,10 @@
 #include "services/kvcache/walk.h"
 
 #include "base/check.h"
-#include "services/kvcache/command.h"
+#include "services/kvcache/common.h"
 #include "services/kvcache/reader.h"
 #include "services/kvcache/root.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -40,20 +39,7 @@ struct walk {
     uint64_t epoch;
 };
 
-const char *walk_who(const struct kvcache *k, const struct item_name *name, char out[static WALK_WHO])
-{
-    char key[128] = "";
-    cw_coord c = cw_server_coord(k->svc, k->self);
-    if (name == NULL) {
-        snprintf(out, WALK_WHO, "server %u,%u,%u", c.x, c.y, c.z);
-        return out;
-    }
-    kv_text(name->key, name->key_length, key, sizeof key);
-    snprintf(out, WALK_WHO, "server %u,%u,%u, key '%s' of job %u", c.x, c.y, c.z, key, name->job);
-    return out;
-}
-
-#define WHO(name) walk_who(w->k, name, (char[WALK_WHO]){0})
+#define WHO(name) kv_who(w->k, name, (char[KV_WHO]){0})
 
 /* ---- Values and copies ------------------------------------------------------------------------------------------- */
 

@@ -16,8 +16,4 @@ bool walk_sometimes(struct kvcache *k);
 /* The same, now. */
 bool walk_now(struct kvcache *k);
 
-enum { WALK_WHO = 400 };
-/* For the last argument of CHECK_RULE(): "server 1,0,2, key 'greeting' of job 6". Gives out. */
-const char *walk_who(const struct kvcache *k, const struct item_name *name, char out[static WALK_WHO]);
-
 #endif

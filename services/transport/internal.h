@@ -196,6 +196,7 @@ struct transport {
     cw_time blocked_until;
     cw_timer *timer;
     cw_time timer_at;
+    bool timer_failed; /* the last turn could not start the timer it needs: the next turn tries again */
     struct heap due;
     void *due_memory;
     uint64_t orders;

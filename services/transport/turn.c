@@ -20,6 +20,7 @@ static void set_timer(struct transport *t, bool soon)
     if (t->blocked) {
         at = cw_time_min(at, t->blocked_until);
     }
+    t->timer_failed = false;
     if (at.ns == INT64_MAX || (t->timer != NULL && t->timer_at.ns <= at.ns)) {
         return;
     }
@@ -27,6 +28,7 @@ static void set_timer(struct transport *t, bool soon)
     int64_t wait = cw_time_since(at, t->now).ns;
     t->timer = cw_timer_start(t->user, CW_NS(wait < 0 ? 0 : wait), on_timer, t);
     t->timer_at = at;
+    t->timer_failed = t->timer == NULL;
 }
 
 void transport_count(struct transport *t)

@@ -172,6 +172,16 @@ static void peer_valid(const struct transport *t, const struct peer *p, size_t *
     incoming_list_valid(t, p, charged);
 }
 
+/* The timer rings when the first thing is due, or before. Without one nothing is due, or none could be started. */
+static void timer_valid(const struct transport *t)
+{
+    cw_time first = cw_time_min(heap_min_time(&t->due), t->blocked ? t->blocked_until : CW_NEVER);
+    bool rings = t->timer != NULL && t->timer_at.ns <= first.ns;
+    OF_SELF(rings || (t->timer == NULL && (first.ns == CW_NEVER.ns || t->timer_failed)), RULE_12);
+    OF_SELF(list_is_empty(&t->finished) || t->timer != NULL || t->timer_failed,
+            RULE_12); /* ends are told by the timer */
+}
+
 bool transport_valid(const struct transport *t)
 {
     size_t count = 0, charged = 0, coming = 0;
@@ -190,7 +200,7 @@ bool transport_valid(const struct transport *t)
     OF_SELF(coming == length_of(&t->incoming), RULE_3);
     OF_SELF(charged == t->stats.memory && charged <= t->config.memory_max, RULE_10);
     OF_SELF(t->blocked || list_is_empty(&t->touched), RULE_12);
-    OF_SELF(t->timer == NULL || t->timer_at.ns <= heap_min_time(&t->due).ns, RULE_12);
+    timer_valid(t);
     OF_SELF(heap_valid(&t->due), RULE_12);
     return true;
 }

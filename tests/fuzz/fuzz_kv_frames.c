@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asks and answers of the cache: whatever is decoded lies within its bytes, and is encoded to the same again. */
-#include "services/kvcache/leaf/frames.h"
+#include "services/kvcache/data/frames.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@ LINKSTATE, CORE, BOOT, NMU, SHIM = "runtime/linkstate", "runtime/core", "runtime
 SERVICE_LIST, REPLY, TRANSPORT, SERVICE_JOBS = "services", "services/reply", "services/transport", "services/jobs"
 PING, BENCH, TRACE = "services/ping", "services/bench", "services/trace"
 KVCACHE, MULTICAST = "services/kvcache", "services/multicast"
-MEMCACHED, KVCACHE_LEAF = "services/kvcache/memcached", "services/kvcache/leaf"
+MEMCACHED, KVCACHE_DATA = "services/kvcache/memcached", "services/kvcache/data"
 CAST, GROUP, FILE = "services/multicast/cast", "services/multicast/group", "services/multicast/file"
 SCENARIO, CAPTURE, CONF = "scenario", "formats/capture", "formats/conf"
 SEAL, JOBFILE = "formats/seal", "formats/jobfile"
@@ -56,8 +56,8 @@ FOLDERS = (
     Folder(TRACE, 4, TRACE, (*GROUND, REPLY), False),
     # The one service that governs the NMU.
     Folder(SERVICE_JOBS, 4, SERVICE_JOBS, (CONTRACTS, BASE, NMU, REPLY), False),
-    Folder(KVCACHE_LEAF, 4, KVCACHE_LEAF, (CONTRACTS, BASE), False),
-    Folder(KVCACHE, 4, KVCACHE, (CONTRACTS, BASE, REPLY, TRANSPORT, KVCACHE_LEAF), False),
+    Folder(KVCACHE_DATA, 4, KVCACHE_DATA, (CONTRACTS, BASE), False),
+    Folder(KVCACHE, 4, KVCACHE, (CONTRACTS, BASE, REPLY, TRANSPORT, KVCACHE_DATA), False),
     Folder(CAST, 4, CAST, (*GROUND, REPLY), False),
     Folder(GROUP, 4, GROUP, (*GROUND, REPLY, CAST), False),
     Folder(FILE, 4, FILE, (*GROUND, REPLY, CAST), False),

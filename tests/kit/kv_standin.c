@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kv_standin.h"
 
-#include "services/kvcache/leaf/apply.h"
+#include "services/kvcache/data/apply.h"
 
 #include <errno.h>
 #include <stdio.h>

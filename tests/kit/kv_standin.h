@@ -6,8 +6,8 @@
 #ifndef KIT_KV_STANDIN_H
 #define KIT_KV_STANDIN_H
 
+#include "services/kvcache/data/items.h"
 #include "services/kvcache/kvcache.h"
-#include "services/kvcache/leaf/items.h"
 
 struct standin_wait;
 

@@ -14,7 +14,7 @@
 #include "nmu/book.h"
 #include "sanitized.h"
 #include "seeds.h"
-#include "services/kvcache/leaf/items.h"
+#include "services/kvcache/data/items.h"
 #include "simulator/faults.h"
 #include "simulator/world.h"
 

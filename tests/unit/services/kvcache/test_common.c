@@ -58,7 +58,36 @@ START_TEST(a_request_keeps_its_bytes)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(each_status_has_words_of_its_own),
-                                          SUITE_TEST(counts_and_times_are_named_and_explained),
-                                          SUITE_TEST(an_id_is_of_job_and_key), SUITE_TEST(a_request_keeps_its_bytes)};
+START_TEST(bytes_that_do_not_print_are_escapes)
+{
+    const uint8_t key[] = {'a', ' ', '\\', '\n', 0xff, 'z'};
+    char text[32], small[8];
+    kv_text(key, sizeof key, text, sizeof text);
+    ck_assert_str_eq(text, "a \\x5c\\x0a\\xffz");
+    memset(small, 'x', sizeof small);
+    kv_text(key, sizeof key, small, sizeof small); /* ends before the escape that does not fit */
+    ck_assert_str_eq(small, "a \\x5c");
+}
+END_TEST
+
+START_TEST(a_failed_check_names_server_key_and_job)
+{
+    struct fake_net *net = kv_town_open(1, 0);
+    const struct kvcache *k = kv_town_cache(net, 0);
+    const struct item_name name = {.job = 6, .key = (const uint8_t *)"greeting", .key_length = 8};
+    char out[KV_WHO];
+    ck_assert_str_eq(kv_who(k, NULL, out), "server 0,0,0");
+    ck_assert_str_eq(kv_who(k, &name, out), "server 0,0,0, key 'greeting' of job 6");
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(each_status_has_words_of_its_own),
+    SUITE_TEST(counts_and_times_are_named_and_explained),
+    SUITE_TEST(an_id_is_of_job_and_key),
+    SUITE_TEST(a_request_keeps_its_bytes),
+    SUITE_TEST(bytes_that_do_not_print_are_escapes),
+    SUITE_TEST(a_failed_check_names_server_key_and_job),
+};
 SUITE_MAIN("common", tests)

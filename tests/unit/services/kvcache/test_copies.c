@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kv_town.h"
 #include "services/kvcache/copies.h"
-#include "services/kvcache/leaf/op.h"
+#include "services/kvcache/data/op.h"
 #include "services/kvcache/root.h"
 #include "suite.h"
 

@@ -63,9 +63,29 @@ START_TEST(counters_follow_the_stats)
 }
 END_TEST
 
+START_TEST(a_timer_that_cannot_be_started_is_started_by_the_next_turn)
+{
+    setup();
+    struct transport *t = messenger_of(net, 0)->t;
+    net->server[0]->timers_max = 0;
+    ck_assert_int_gt(messenger_send(net, 0, 1, 10, NULL), 0);
+    ck_assert_ptr_null(t->timer);
+    ck_assert(t->timer_failed);
+    ck_assert(transport_valid(t));
+    net->server[0]->timers_max = SIZE_MAX;
+    transport_enter(t);
+    transport_leave(t, true);
+    ck_assert_ptr_nonnull(t->timer);
+    ck_assert(!t->timer_failed);
+    fake_net_run(net, CW_MS(10));
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(ends_are_told_by_an_upcall_only),
     SUITE_TEST(only_the_outermost_leaves),
     SUITE_TEST(counters_follow_the_stats),
+    SUITE_TEST(a_timer_that_cannot_be_started_is_started_by_the_next_turn),
 };
 SUITE_MAIN("turn", tests)

@@ -80,6 +80,7 @@ STOPS(stops_at_memory_of_all, to, to->stats.memory--)
 STOPS(stops_at_a_peer_too_many, from, from->stats.peers++)
 STOPS(stops_at_a_peer_at_a_wrong_place, from, peer_of(from)->port++)
 STOPS(stops_at_a_late_timer, from, from->timer_at = CW_NEVER)
+STOPS(stops_without_a_timer, from, from->timer = NULL)
 STOPS(stops_at_a_message_that_is_nowhere, from, list_remove(&numbered()->link))
 
 static const struct suite_test tests[] = {
@@ -97,6 +98,7 @@ static const struct suite_test tests[] = {
     SUITE_ABORTS(stops_at_a_peer_too_many),
     SUITE_ABORTS(stops_at_a_peer_at_a_wrong_place),
     SUITE_ABORTS(stops_at_a_late_timer),
+    SUITE_ABORTS(stops_without_a_timer),
     SUITE_ABORTS(stops_at_a_message_that_is_nowhere),
 };
 SUITE_MAIN("valid", tests)

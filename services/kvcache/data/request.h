@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* request.h - an operation on a value of the cache, and its result: memcached's operations. kvcache.h asks them. */
-#ifndef SERVICES_KVCACHE_LEAF_REQUEST_H
-#define SERVICES_KVCACHE_LEAF_REQUEST_H
+#ifndef SERVICES_KVCACHE_DATA_REQUEST_H
+#define SERVICES_KVCACHE_DATA_REQUEST_H
 
 #include "cubeway/time.h"
 #include "cubeway/types.h"

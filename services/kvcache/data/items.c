@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/kvcache/leaf/items.h"
+#include "services/kvcache/data/items.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -11,8 +11,8 @@
  * The table grows by steps: no call moves more than a few chains. Memory comes from malloc. The table knows no clock:
  * time comes in.
  */
-#ifndef SERVICES_KVCACHE_LEAF_ITEMS_H
-#define SERVICES_KVCACHE_LEAF_ITEMS_H
+#ifndef SERVICES_KVCACHE_DATA_ITEMS_H
+#define SERVICES_KVCACHE_DATA_ITEMS_H
 
 #include "base/list.h"
 #include "cubeway/time.h"

@@ -9,11 +9,11 @@
  * One in HOT_SAMPLE questions is drawn and counted, so that sampling costs next to nothing. Counts are halved every
  * HOT_HALF_S, so that they tell of the last ten seconds or so. Pure: time comes in, chance from a seed.
  */
-#ifndef SERVICES_KVCACHE_LEAF_HOT_H
-#define SERVICES_KVCACHE_LEAF_HOT_H
+#ifndef SERVICES_KVCACHE_DATA_HOT_H
+#define SERVICES_KVCACHE_DATA_HOT_H
 
-#include "services/kvcache/leaf/items.h"
-#include "services/kvcache/leaf/request.h"
+#include "services/kvcache/data/items.h"
+#include "services/kvcache/data/request.h"
 
 enum { HOT_KEYS = 64, HOT_SAMPLE = 4, HOT_HALF_S = 10 };
 

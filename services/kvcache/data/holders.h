@@ -7,11 +7,11 @@
  * A registration ends when the holder answers that it dropped the copy, when the holder is gone, or when no copy can be
  * as old as the registration. It ends with no other change (kvcache rule 9).
  */
-#ifndef SERVICES_KVCACHE_LEAF_HOLDERS_H
-#define SERVICES_KVCACHE_LEAF_HOLDERS_H
+#ifndef SERVICES_KVCACHE_DATA_HOLDERS_H
+#define SERVICES_KVCACHE_DATA_HOLDERS_H
 
 #include "base/list.h"
-#include "services/kvcache/leaf/items.h"
+#include "services/kvcache/data/items.h"
 
 enum { HOLDERS_CHAINS = 4096 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/kvcache/leaf/op.h"
+#include "services/kvcache/data/op.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/kvcache/leaf/hot.h"
+#include "services/kvcache/data/hot.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The keys that are asked for most. */
-#include "services/kvcache/leaf/hot.h"
+#include "services/kvcache/data/hot.h"
 
 #include "suite.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/kvcache/leaf/apply.h"
+#include "services/kvcache/data/apply.h"
 
 static uint32_t seconds(cw_time now)
 {

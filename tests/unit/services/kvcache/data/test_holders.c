@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/kvcache/leaf/holders.h"
+#include "services/kvcache/data/holders.h"
 #include "suite.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values in memory: against a plain list where nothing is evicted, and within their bytes where it is. */
-#include "services/kvcache/leaf/items.h"
+#include "services/kvcache/data/items.h"
 
 #include "base/prng.h"
 #include "suite.h"

@@ -3,10 +3,10 @@
  * op.h - what an operation makes of the value that is there: memcached's rules (its doc/protocol.txt), and nothing
  * else. Pure, and stores nothing: so the root can ask before it takes the copies back, and a checker can ask the same.
  */
-#ifndef SERVICES_KVCACHE_LEAF_OP_H
-#define SERVICES_KVCACHE_LEAF_OP_H
+#ifndef SERVICES_KVCACHE_DATA_OP_H
+#define SERVICES_KVCACHE_DATA_OP_H
 
-#include "services/kvcache/leaf/request.h"
+#include "services/kvcache/data/request.h"
 
 /* The value of a key, as far as operations look at it. */
 struct op_value {

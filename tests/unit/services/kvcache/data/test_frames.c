@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/kvcache/leaf/frames.h"
+#include "services/kvcache/data/frames.h"
 #include "suite.h"
 
 #include <stdint.h>

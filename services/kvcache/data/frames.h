@@ -6,10 +6,10 @@
  * All numbers are in network order. Lengths are checked against the bytes that are there: nothing beyond them is read,
  * and nothing may follow.
  */
-#ifndef SERVICES_KVCACHE_LEAF_FRAMES_H
-#define SERVICES_KVCACHE_LEAF_FRAMES_H
+#ifndef SERVICES_KVCACHE_DATA_FRAMES_H
+#define SERVICES_KVCACHE_DATA_FRAMES_H
 
-#include "services/kvcache/leaf/request.h"
+#include "services/kvcache/data/request.h"
 
 enum { KV_WIRE_VERSION = 2, KV_ASK_BYTES = 84, KV_ASK_STEPS_BYTES = 16, KV_ANSWER_BYTES = 44 };
 enum { KV_ASK_MOST = KV_ASK_BYTES + KV_ASK_STEPS_BYTES + KV_KEY_MAX + KV_VALUE_MAX };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What operations make of values: memcached's rules, one row each. */
-#include "services/kvcache/leaf/op.h"
+#include "services/kvcache/data/op.h"
 
 #include "suite.h"
 

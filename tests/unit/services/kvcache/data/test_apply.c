@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations on values in memory. */
-#include "services/kvcache/leaf/apply.h"
+#include "services/kvcache/data/apply.h"
 
 #include "suite.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/kvcache/leaf/frames.h"
+#include "services/kvcache/data/frames.h"
 
 #include "base/bytes.h"
-#include "services/kvcache/leaf/op.h"
+#include "services/kvcache/data/op.h"
 
 #include <string.h>
 

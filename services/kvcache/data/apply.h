@@ -3,11 +3,11 @@
  * apply.h - an operation applied to values in memory: what op.h decides, done to items.h. The root applies it when it
  * may; a stand-in of tests always does.
  */
-#ifndef SERVICES_KVCACHE_LEAF_APPLY_H
-#define SERVICES_KVCACHE_LEAF_APPLY_H
+#ifndef SERVICES_KVCACHE_DATA_APPLY_H
+#define SERVICES_KVCACHE_DATA_APPLY_H
 
-#include "services/kvcache/leaf/items.h"
-#include "services/kvcache/leaf/op.h"
+#include "services/kvcache/data/items.h"
+#include "services/kvcache/data/op.h"
 
 /* The item as operations see it; NULL: there is no value. Borrows. */
 struct op_value apply_value_of(struct item *i, cw_time now);

@@ -579,7 +579,8 @@ class Law(Planted):
                             ("invariants 4 and 6", "invariant 6"),
                             ("semantics 8.1, 7", "cited as"), ("ping rule 3", "ping rule 3"),
                             ("ping rules 1 to 3", "ping rule 3"),
-                            ("rule 9", "rule 9 is cited"), ("CamCubeOS, section 3.2", "CamCubeOS 3.2"),
+                            ("rule 9", "rule 9 is cited"), ("by rule 9.", "rule 9 is cited"),
+                            ("by ping rule 3. And", "ping rule 3"), ("CamCubeOS, section 3.2", "CamCubeOS 3.2"),
                             ("NMU § 4", "CamCubeOS 3.2")):
             self.say(text)
             self.finds("law", "services/ping/ping.c:3", words)
@@ -594,6 +595,39 @@ class Law(Planted):
         os.remove(os.path.join(self.root, "simulator/check.c"))
         self.plant("docs/plan.md", "# A\n\n## The plan\n\nby [semantics.md](semantics.md), 4.5\n")
         self.finds("law", "docs/plan.md:5", "semantics 4.5")
+
+    def test_lettered(self):
+        self.plant("docs/services/multicast.md",
+                   "# M\n\n| number | holds |\n| --- | --- |\n| A1 | a |\n| G4, G5 | b |\n")
+        self.say("multicast A1, groups G4 and groups G5.")
+        self.plant("keyspace/torus.c", SPDX + 'const char *torus_why = "groups G5: broken";\n')
+        self.sound("law")
+        for text in ("multicast A2", "groups G6.", "multicast G4", "files F1"):
+            self.say(text)
+            self.finds("law", "services/ping/ping.c:3", text.rstrip("."))
+        self.say("nothing")
+        self.plant("keyspace/torus.c", SPDX + 'const char *torus_why = "groups G7: broken";\n')
+        self.finds("law", "keyspace/torus.c:2", "groups G7")
+
+    def test_mutants(self):
+        for path, number in (("runtime/linkstate/mutant.h", 1), ("services/ping/mutant.h", 2)):
+            self.plant(path, header("X_MUTANT_H", f"enum {{ X_MUTANT_NONE = 0, X_MUTANT_A = {number} }};"))
+        self.say("mutant 2.")
+        self.say("mutant 1", "tests/sim/linkstate/ls_oracle.c")
+        self.plant("docs/plan.md", "# A\n\n## The plan\n\nmutant 1\n")
+        self.sound("law")
+        self.say("mutants 1 and 2")
+        self.finds("law", "services/ping/ping.c:3", "mutant 1 is cited")
+        self.say("nothing")
+        self.plant("docs/plan.md", "# A\n\n## The plan\n\nsee mutant 2.\n")
+        self.finds("law", "docs/plan.md:5", "mutant 2 is cited")
+
+    def test_functions_of_pages(self):
+        self.plant("docs/plan.md", "# A\n\n## The plan\n\n`torus_id()`, `sock_def_readable()` and `torus_of`\n")
+        self.sound("law")
+        self.say("torus_gone() is in a comment only")
+        self.plant("docs/plan.md", "# A\n\n## The plan\n\nas `torus_gone()` says\n")
+        self.finds("law", "docs/plan.md:5", "`torus_gone()` is named")
 
 
 class Shell(Planted):

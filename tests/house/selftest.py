@@ -526,7 +526,9 @@ class Spans(Planted):
     check = "spans"
 
     def test_sound(self):
-        self.plant("keyspace/torus.c", SPDX + "static const cw_span a = CW_MS(5), b = {0}, c = {1};\n"
+        self.plant("keyspace/torus.c", SPDX + "static const cw_span a = CW_MS(5), b = {0}, c = {1}, d = CW_NS(700);\n"
+                   "enum { WAIT_NS = 5 * CW_NS_PER_MS }; static int64_t f_ns = 0;\n"
+                   "struct c e = {.fails = {50000, 60000}};\n"
                    "cw_time f(struct timespec t) { return (cw_time){t.tv_sec * INT64_C(1000000000) + t.tv_nsec}; }\n"
                    "/* cw_span a = {5 * 1000}; */ enum { MOST = 10 * 1000 }; struct b d = {.size = 5 * 1000};\n")
         self.plant("tests/unit/keyspace/test_torus.c", SPDX + "static const cw_span a = {5 * 1000};\n")
@@ -536,9 +538,15 @@ class Spans(Planted):
         for value in ("cw_span a = {5 * 1000 * 1000};", "cw_time a = {40 * INT64_C(1000000000)};",
                       "cw_span\n    a = {5000000};",
                       "f((cw_span){1000 * 5});", "struct timers t = {.hold = {60 * 1000 * 1000}};",
-                      "f((cw_span){(int64_t)MOST * 1000});"):
+                      "f((cw_span){(int64_t)MOST * 1000});", "struct scale s = {.churn = {60000000000}};",
+                      "cw_span a = {.ns = 5000000};", "f((cw_span){.ns = 30 * 1000000});",
+                      "struct scale s = {\n.s = {60000000000}};",
+                      "static const int64_t patience_ns = INT64_C(5) * 1000000000;", "enum { WAIT_NS = 5000000 };",
+                      "enum { ONE = 1, WAIT_NS = 5000000L, TWO };", "f(CW_NS(5000000));",
+                      "f(CW_NS(INT64_C(5000000)));"):
             self.plant("keyspace/torus.c", f"{SPDX}{value}\n")
-            self.finds("spans", "keyspace/torus.c:2", "nanoseconds")
+            line = 3 if ".s =" in value else 2
+            self.finds("spans", f"keyspace/torus.c:{line}", "nanoseconds")
 
 
 class Law(Planted):

@@ -15,7 +15,7 @@ enum { FILE_BYTES_MAX = 1 << 20 };
 
 void scenario_init(struct scenario *s)
 {
-    *s = (struct scenario){.config = world_config_default(), .boot = CW_MS(10), .end = {1000000000}};
+    *s = (struct scenario){.config = world_config_default(), .boot = CW_MS(10), .end = {CW_NS_PER_SEC}};
 }
 
 void scenario_free(struct scenario *s)

@@ -18,7 +18,7 @@ enum {
     IN_LEAST = 32,
     IN_BYTES = 512 * 1024,
     ALIGN = 16,
-    LINGER_LOOK_NS = 1000000,
+    LINGER_LOOK_NS = CW_NS_PER_MS,
 };
 
 void io_thread_signal(int fd)

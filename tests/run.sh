@@ -22,7 +22,7 @@ usage: tests/run.sh [--quick] [--since COMMIT] | [--soak] | [--help]
 Installs the Debian packages it needs when it can (root, or sudo without a password): tests/packages.txt.
 Warnings are errors. It names the ten slowest tests, then all that did not pass. The last line is "N passed, N failed,
 N skipped", summed over the configurations; the exit code is 0 if none failed and at least one passed, 2 for wrong
-options.
+options or a commit that does not exist.
 TEXT
 }
 
@@ -218,8 +218,14 @@ soak_fuzz()
     done
 }
 
-say "cubeway: $mode run${since:+ of what differs from $since}, $jobs at a time"
+what=$mode
+[ -z "$since" ] || [ "$mode" = quick ] || what=release
+say "cubeway: $what run${since:+ of what differs from $since}, $jobs at a time"
 install_packages
+if [ -n "$since" ] && ! git rev-parse --verify --quiet --end-of-options "$since^{commit}" >/dev/null 2>&1; then
+    echo "run.sh: no such commit: $since" >&2
+    exit 2
+fi
 timeout_factor=1
 ctest_prefix=()
 if [ "$mode" = soak ]; then
@@ -238,7 +244,7 @@ if [ -n "$since" ]; then
         finish
     fi
     say "$(tail -n 1 "$logs/since.log")"
-    run_tests release -I "$chosen" "${quick[@]}"
+    run_tests release -R "$chosen" "${quick[@]}"
     finish
 fi
 if [ "$mode" = quick ]; then

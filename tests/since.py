@@ -3,15 +3,17 @@
 
     since.py <build folder> <commit> [--list]
 
-Prints the numbers of those tests as `ctest -I` wants them, or with --list their names; and on standard error what led
-to it. The change is everything that differs from the commit: commits since, what is not committed, new files. The build
-folder is one that Ninja has just built, since its dependency log says which headers an object was made from.
+Prints a regular expression for `ctest -R` that matches the names of those tests and of no other, or with --list the
+names, one a line; and on standard error what led to it. (Not their numbers for `ctest -I`: where ctest is given labels
+too, it counts only the tests that have them.) The change is everything that differs from the commit: commits since,
+what is not committed, new files. The build folder is one that Ninja has just built, since its dependency log says which
+headers an object was made from.
 
 A test depends on a file when the build makes one of the programs that its command names from the file, or when its
 command names the file, a folder that holds it, or a script beside it; a test that is given the whole tree may read any
-file but sources, and one that is given the folder of all programs may run any of them. The house tests always run.
-Where this cannot tell (a file of the build system, or a file that no test names), all tests run: it selects too many
-rather than too few.
+file but sources, and one that is given the folder of all programs may run any of them but those of single tests. The
+house tests always run. Where this cannot tell (a file of the build system, or a file that no test names), all tests
+run: it selects too many rather than too few.
 """
 
 import argparse
@@ -27,6 +29,8 @@ OF_ALL = re.compile(r"(CMakeLists\.txt|CMakePresets\.json|cmake/.*|tests/CMakeLi
 # that.)
 OF_HOUSE = re.compile(r".*\.md$|docs/.*\.(svg|png)$|LICENSE$|\.clang-format$|\.gitignore$|tests/house/|"
                       r"tests/[^/]*\.(py|sh|txt)$")
+# Programs that only the tests run whose commands name them, also where a test is given the folder of all programs.
+OF_ONE_TEST = re.compile(r"(test|mutants)_")
 ADD_TEST = re.compile(r"^add_test\(\[=\[(.*?)\]=\] (.*)\)$", re.M)
 WORD = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
@@ -43,10 +47,13 @@ def main():
     tests = read_tests(build)
     chosen = Graph(top, build).choose(tests, changed)
     print(f"{len(changed)} files differ from {options.commit}: {len(chosen)} of {len(tests)} tests", file=sys.stderr)
-    if options.list:
-        print("\n".join(tests[number - 1][0] for number in chosen))
-    elif chosen:
-        print("0,0,0," + ",".join(map(str, chosen)))
+    names = [tests[number - 1][0] for number in chosen]
+    print("\n".join(names) if options.list else expression(names))
+
+
+def expression(names):
+    """What matches these names as a whole, in the regular expressions of CMake."""
+    return "^(" + "|".join(re.sub(r"[][.*+?^$|(){}\\]", r"\\\g<0>", name) for name in names) + ")$" if names else "^$"
 
 
 def run(words, folder):
@@ -58,7 +65,9 @@ def run(words, folder):
 
 def changed_files(top, commit):
     """Paths from the top, in both of their places when a file has moved."""
-    run(["git", "rev-parse", "--verify", "--quiet", "--end-of-options", commit + "^{commit}"], top)
+    known = ["git", "rev-parse", "--verify", "--quiet", "--end-of-options", commit + "^{commit}"]
+    if subprocess.run(known, cwd=top, capture_output=True, check=False).returncode != 0:
+        sys.exit(f"no such commit: {commit}")
     since = run(["git", "diff", "--name-only", "--no-renames", "-z", commit], top)
     new = run(["git", "ls-files", "--others", "--exclude-standard", "-z"], top)
     return sorted({name for name in (since + new).split("\0") if name})
@@ -141,7 +150,8 @@ class Graph:
     def _reads(self, words, name, made):
         """May a test with these words read the file, or run what is made from it, although it does not name either?"""
         programs = os.path.join(self.build, "bin")
-        if programs in words and any(path.startswith(programs + "/") and "/test_" not in path for path in made):
+        if programs in words and any(os.path.dirname(path) == programs and not OF_ONE_TEST.match(os.path.basename(path))
+                                     for path in made):
             return True  # it is given the folder of all programs
         if self.top in words and not name.endswith((".c", ".h", ".py")):
             return True  # it is given the tree

@@ -30,10 +30,10 @@ static const struct scale whole = {
     .fail_count = 5,
     .churns = {500000, 1000000, 2000000, 4000000, 8000000, 15000000, 30000000},
     .churn_count = 7,
-    .warm = {100000000},
-    .measure = {100000000},
+    .warm = CW_MS(100),
+    .measure = CW_MS(100),
     .settle = CW_SEC(1),
-    .churn = {60000000000},
+    .churn = CW_SEC(60),
     .rate = 1000,
 };
 static const struct scale quick = {
@@ -44,10 +44,10 @@ static const struct scale quick = {
     .fail_count = 3,
     .churns = {2000000, 15000000},
     .churn_count = 2,
-    .warm = {50000000},
-    .measure = {50000000},
-    .settle = {500000000},
-    .churn = {2000000000},
+    .warm = CW_MS(50),
+    .measure = CW_MS(50),
+    .settle = CW_MS(500),
+    .churn = CW_SEC(2),
     .rate = 200,
 };
 /* Shows that the command works, and nothing else. */
@@ -59,10 +59,10 @@ static const struct scale tiny = {
     .fail_count = 2,
     .churns = {2000000, 15000000},
     .churn_count = 2,
-    .warm = {2000000},
-    .measure = {4000000},
-    .settle = {50000000},
-    .churn = {200000000},
+    .warm = CW_MS(2),
+    .measure = CW_MS(4),
+    .settle = CW_MS(50),
+    .churn = CW_MS(200),
     .rate = 100,
 };
 

@@ -5,6 +5,10 @@
     invariant 7            a row of a table in docs/semantics.md, 8.1; so for check_violated(w, 7, ..) in simulator/
     kvcache rule 3         a heading "Rule 3 ...", or under a heading that says "rules" a row or an item "3", of
     kvcache.md rule 3                 in a page: its own; in a source: of its own comments, or of its service's page
+    multicast A1           a row "A1" of the table of invariants in docs/services/multicast.md; so groups G1, files F1
+    mutant 4               a constant "= 4" of the mutant.h of the page's or the source's part; of the link state's in
+                           docs/semantics.md
+    `name()`               in a page: an identifier of some source
     CamCubeOS 3.2          that form for sections of papers
 """
 
@@ -12,7 +16,7 @@ import os
 import re
 
 from floors import is_product
-from tree import Finding, comments
+from tree import Finding, comments, strip_comments
 
 SEMANTICS = "docs/semantics.md"
 NUMBERS = r"\d+(?:(?:\s*,\s*|\s+and\s+|\s+or\s+|\s+to\s+|\.\.|-)\d+)*"
@@ -20,7 +24,19 @@ SECTIONS = re.compile(r"\bsemantics(?:\.md)?\]?(?:\([^)]*\))?,?\s+"
                       r"(\d\.\d(?:\.\d)?(?:(?:,|\s+and|\s+to)\s+\d\.\d)*)((?:,\s+\d+\b(?!\.\d))?)")
 INVARIANTS = re.compile(rf"\b[Ii]nvariants?\s+({NUMBERS})")
 VIOLATED = re.compile(r"\bcheck_violated\(\s*[^,()]*(?:\([^()]*\))?[^,()]*,\s*(\d+)\s*,")
-RULES = re.compile(rf"(?:\b([a-z][a-z_-]*(?:\.h)?)(?:\.md)?\]?(?:\([^)]*\))?,?\s+)?\b[Rr]ules?\s+({NUMBERS})(?![\d.])")
+RULES = re.compile(r"(?:\b([a-z][a-z_-]*(?:\.h)?)(?:\.md)?\]?(?:\([^)]*\))?,?\s+)?"
+                   rf"\b[Rr]ules?\s+({NUMBERS})(?!\d|\.\d)")
+LETTERED_PAGE = "docs/services/multicast.md"
+LETTERS = {"multicast": "A", "groups": "G", "files": "F"}
+LETTERED = re.compile(rf"\b({'|'.join(LETTERS)})\s+([A-Z]\d+)\b")
+LETTERED_ROW = re.compile(r"^\|\s*([A-Z]\d+(?:,\s*[A-Z]\d+)*)\s*\|")
+MUTANTS = re.compile(rf"\b[Mm]utants?\s+({NUMBERS})(?!\d|\.\d)")
+MUTANT = re.compile(r"MUTANT_\w+\s*=\s*(\d+)")
+FUNCTION = re.compile(r"`([A-Za-z_]\w*)\(\)`")
+# Functions that pages name and no source of ours calls, each with whose it is.
+OF_OTHERS = {
+    "sock_def_readable": "the kernel's: a profile of a server shows it",
+}
 PAPER = re.compile(r"\b(?:CamCubeOS|NMU|QNIX|BCL|LibRIPC)\b[,']?s?\s*\(?(?:[Ss]ections?|[Ss]ect?\.|§)\s*\d|§\s*\d")
 
 HEADING = re.compile(r"^#+\s+(.*)")
@@ -56,6 +72,12 @@ class Law:
             elif section == "8.1" and line.startswith("Number 0 "):
                 self.invariants.add(0)
         self.rules = {}
+        self.lettered = {name for _, line in tree.lines(LETTERED_PAGE) if (row := LETTERED_ROW.match(line))
+                         for name in row[1].replace(",", " ").split()} if LETTERED_PAGE in tree.files else set()
+        self.words = set(OF_OTHERS)
+        for path in tree.sources(".c", ".h", ".py"):
+            text = tree.text(path) or ""
+            self.words.update(re.findall(r"[A-Za-z_]\w*", text if path.endswith(".py") else strip_comments(text)))
 
     def faults(self, path, said, text):
         at = lambda match: said.count("\n", 0, match.start()) + 1
@@ -72,6 +94,16 @@ class Law:
             if int(match[1]) not in self.invariants:
                 line = text.count("\n", 0, match.start()) + 1
                 yield line, f"invariant {match[1]} is checked, and {SEMANTICS} 8.1 does not list it"
+        for match in LETTERED.finditer(text):  # in strings too, as with rules
+            if match[2] not in self.lettered or match[2][0] != LETTERS[match[1]]:
+                line = text.count("\n", 0, match.start()) + 1
+                yield line, f"'{one_line(match[0])}' is cited, and {LETTERED_PAGE} does not list it"
+        for match in MUTANTS.finditer(said):
+            for number in sorted(expand(match[1]) - self._mutants_of(path)):
+                yield at(match), f"mutant {number} is cited, and no mutant.h of this part has it"
+        for match in FUNCTION.finditer(said if path.endswith(".md") else ""):
+            if match[1] not in self.words:
+                yield at(match), f"`{match[1]}()` is named, and no source has it"
         for match in PAPER.finditer(said):
             yield at(match), f"'{one_line(match[0])}': sections of papers are cited as \"CamCubeOS 3.2\""
         for match in RULES.finditer(text):  # in strings too: they name the rule that a check found broken
@@ -93,6 +125,15 @@ class Law:
         folders = [] if path.endswith(".md") else path.split("/")[1:-1]
         pages = [self.pages[folder] for folder in folders if folder in self.pages]
         return own_numbers(said).union(self._of_header(path[:-2] + ".h"), *map(self._rules_of, pages))
+
+    def _mutants_of(self, path):
+        """The numbers of the mutant.h that a page or a source means: of the service, or the part, that its path names;
+        of the link state where the path names neither."""
+        parts = set(re.split(r"[/.]", path))
+        headers = [header for header in self.tree.sources(".h") if header.endswith("/mutant.h")]
+        own = [header for header in headers if parts & set(header.split("/")[1:-1])]
+        own = own or [header for header in headers if header.startswith("runtime/linkstate/")]
+        return {int(number) for header in own for number in MUTANT.findall(self.tree.text(header))}
 
     def _of_header(self, name):
         """What the comments of headers of that name, or path, number."""

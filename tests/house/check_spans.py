@@ -14,7 +14,10 @@ VALUE = re.compile(r"\bcw_(?:span|time)\b[^;={}()]*(?:=|\))\s*\{([^{};]*)\}")
 MEMBER = re.compile(r"\.\w+\s*=\s*\{([^{};,]*)\}")
 # Digits that stand for a unit: 1000 as a factor, or a number of four digits and more.
 THOUSANDS = re.compile(r"(?<![\w.])(?:U?INT64_C\()?1000(?:000)*[uUlL]*\)?\s*\*|\*\s*(?:U?INT64_C\()?1000(?:000)*\b")
-MANY_DIGITS = re.compile(r"(?<![\w.])\d{4,}\b")
+MANY_DIGITS = re.compile(r"(?<![\w.])\d{4,}[uUlL]*\b")
+# A count of nanoseconds by its name: the member of a span, or a constant that ends so; and what CW_NS() is given.
+NANOSECONDS = re.compile(r"(?:\.ns|\b\w*_(?:ns|NS))\s*=(?!=)([^=,;{}]*)(?=[,;}])")
+GIVEN = re.compile(r"\bCW_NS\(\s*((?:[^()]|\([^()]*\))*)\)")
 VARIABLE = re.compile(r"\b(?!int64_t\b)[a-z]\w*")
 HOME = "include/cubeway/time.h"
 
@@ -25,11 +28,8 @@ def check(tree, _build):
         if path == HOME:
             continue
         text = strip_comments(tree.text(path) or "")
-        found = {match.start() for match in VALUE.finditer(text) if THOUSANDS.search(match[1])
-                 or MANY_DIGITS.search(match[1])
-                 if not VARIABLE.search(match[1])}
-        found |= {match.start() for match in MEMBER.finditer(text) if THOUSANDS.search(match[1])
-                  and not VARIABLE.search(match[1])}
+        found = {match.start() for form in (VALUE, MEMBER, NANOSECONDS, GIVEN) for match in form.finditer(text)
+                 if (THOUSANDS.search(match[1]) or MANY_DIGITS.search(match[1])) and not VARIABLE.search(match[1])}
         lines = sorted({text.count("\n", 0, at) + 1 for at in found})
         findings += [Finding(path, line, "a span of time as a count of nanoseconds",
                              "write CW_NS(), CW_US(), CW_MS() or CW_SEC()")

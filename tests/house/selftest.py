@@ -526,7 +526,9 @@ class Spans(Planted):
     check = "spans"
 
     def test_sound(self):
-        self.plant("keyspace/torus.c", SPDX + "static const cw_span a = CW_MS(5), b = {0}, c = {1};\n"
+        self.plant("keyspace/torus.c", SPDX + "static const cw_span a = CW_MS(5), b = {0}, c = {1}, d = CW_NS(700);\n"
+                   "enum { WAIT_NS = 5 * CW_NS_PER_MS }; static int64_t f_ns = 0;\n"
+                   "struct c e = {.fails = {50000, 60000}};\n"
                    "cw_time f(struct timespec t) { return (cw_time){t.tv_sec * INT64_C(1000000000) + t.tv_nsec}; }\n"
                    "/* cw_span a = {5 * 1000}; */ enum { MOST = 10 * 1000 }; struct b d = {.size = 5 * 1000};\n")
         self.plant("tests/unit/keyspace/test_torus.c", SPDX + "static const cw_span a = {5 * 1000};\n")
@@ -536,9 +538,15 @@ class Spans(Planted):
         for value in ("cw_span a = {5 * 1000 * 1000};", "cw_time a = {40 * INT64_C(1000000000)};",
                       "cw_span\n    a = {5000000};",
                       "f((cw_span){1000 * 5});", "struct timers t = {.hold = {60 * 1000 * 1000}};",
-                      "f((cw_span){(int64_t)MOST * 1000});"):
+                      "f((cw_span){(int64_t)MOST * 1000});", "struct scale s = {.churn = {60000000000}};",
+                      "cw_span a = {.ns = 5000000};", "f((cw_span){.ns = 30 * 1000000});",
+                      "struct scale s = {\n.s = {60000000000}};",
+                      "static const int64_t patience_ns = INT64_C(5) * 1000000000;", "enum { WAIT_NS = 5000000 };",
+                      "enum { ONE = 1, WAIT_NS = 5000000L, TWO };", "f(CW_NS(5000000));",
+                      "f(CW_NS(INT64_C(5000000)));"):
             self.plant("keyspace/torus.c", f"{SPDX}{value}\n")
-            self.finds("spans", "keyspace/torus.c:2", "nanoseconds")
+            line = 3 if ".s =" in value else 2
+            self.finds("spans", f"keyspace/torus.c:{line}", "nanoseconds")
 
 
 class Law(Planted):
@@ -579,7 +587,8 @@ class Law(Planted):
                             ("invariants 4 and 6", "invariant 6"),
                             ("semantics 8.1, 7", "cited as"), ("ping rule 3", "ping rule 3"),
                             ("ping rules 1 to 3", "ping rule 3"),
-                            ("rule 9", "rule 9 is cited"), ("CamCubeOS, section 3.2", "CamCubeOS 3.2"),
+                            ("rule 9", "rule 9 is cited"), ("by rule 9.", "rule 9 is cited"),
+                            ("by ping rule 3. And", "ping rule 3"), ("CamCubeOS, section 3.2", "CamCubeOS 3.2"),
                             ("NMU § 4", "CamCubeOS 3.2")):
             self.say(text)
             self.finds("law", "services/ping/ping.c:3", words)
@@ -594,6 +603,39 @@ class Law(Planted):
         os.remove(os.path.join(self.root, "simulator/check.c"))
         self.plant("docs/plan.md", "# A\n\n## The plan\n\nby [semantics.md](semantics.md), 4.5\n")
         self.finds("law", "docs/plan.md:5", "semantics 4.5")
+
+    def test_lettered(self):
+        self.plant("docs/services/multicast.md",
+                   "# M\n\n| number | holds |\n| --- | --- |\n| A1 | a |\n| G4, G5 | b |\n")
+        self.say("multicast A1, groups G4 and groups G5.")
+        self.plant("keyspace/torus.c", SPDX + 'const char *torus_why = "groups G5: broken";\n')
+        self.sound("law")
+        for text in ("multicast A2", "groups G6.", "multicast G4", "files F1"):
+            self.say(text)
+            self.finds("law", "services/ping/ping.c:3", text.rstrip("."))
+        self.say("nothing")
+        self.plant("keyspace/torus.c", SPDX + 'const char *torus_why = "groups G7: broken";\n')
+        self.finds("law", "keyspace/torus.c:2", "groups G7")
+
+    def test_mutants(self):
+        for path, number in (("runtime/linkstate/mutant.h", 1), ("services/ping/mutant.h", 2)):
+            self.plant(path, header("X_MUTANT_H", f"enum {{ X_MUTANT_NONE = 0, X_MUTANT_A = {number} }};"))
+        self.say("mutant 2.")
+        self.say("mutant 1", "tests/sim/linkstate/ls_oracle.c")
+        self.plant("docs/plan.md", "# A\n\n## The plan\n\nmutant 1\n")
+        self.sound("law")
+        self.say("mutants 1 and 2")
+        self.finds("law", "services/ping/ping.c:3", "mutant 1 is cited")
+        self.say("nothing")
+        self.plant("docs/plan.md", "# A\n\n## The plan\n\nsee mutant 2.\n")
+        self.finds("law", "docs/plan.md:5", "mutant 2 is cited")
+
+    def test_functions_of_pages(self):
+        self.plant("docs/plan.md", "# A\n\n## The plan\n\n`torus_id()`, `sock_def_readable()` and `torus_of`\n")
+        self.sound("law")
+        self.say("torus_gone() is in a comment only")
+        self.plant("docs/plan.md", "# A\n\n## The plan\n\nas `torus_gone()` says\n")
+        self.finds("law", "docs/plan.md:5", "`torus_gone()` is named")
 
 
 class Shell(Planted):

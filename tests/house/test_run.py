@@ -7,6 +7,7 @@ tools played by others.
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -31,6 +32,7 @@ ACTORS = {
              '[ -z "$CASES" ] || echo "<testsuite>$CASES</testsuite>" >"$junit"; exit "${TEST_CODE:-0}"',
     "dpkg-query": 'for last; do :; done; case " $MISSING " in *" $last "*) exit 1 ;; esac; printf installed',
     "apt-get": 'echo "apt-get $*" >>"$CALLS"; exit 0',
+    "git": 'exit "${GIT_CODE:-0}"',
     "id": 'echo "${USER_ID:-1000}"',
     "sudo": "exit 1",
     "clang": "exit 0",
@@ -86,16 +88,23 @@ class Play(unittest.TestCase):
         self.assertIn("-LE ^slow$", self.called())
 
     def test_since(self):
-        self.actor("python3", f'case "$1" in *since.py) echo "3 tests" >&2; echo "0,0,0,4,7,9"; exit '
+        self.actor("python3", f'case "$1" in *since.py) echo "3 tests" >&2; echo "^(a|b)$"; exit '
                               f'"${{SINCE_CODE:-0}}" ;; esac; '
                               f'exec {sys.executable} "$@"')
         self.assertEqual(self.run_sh("--since", "HEAD"), (0, "1 passed, 0 failed, 0 skipped"))
-        self.assertIn("-I 0,0,0,4,7,9", self.called())
+        self.assertIn("-R ^(a|b)$", self.called())
         self.assertNotIn("slow", self.called())
+        self.assertIn("release run of what differs from HEAD", self.said)
         self.assertIn("3 tests", self.said)
         self.assertEqual(self.run_sh("--since", "HEAD", "--quick"), (0, "1 passed, 0 failed, 0 skipped"))
-        self.assertIn("-I 0,0,0,4,7,9 -L", self.called())
-        self.assertEqual(self.run_sh("--since", "gone", SINCE_CODE="1"), (1, "0 passed, 1 failed, 0 skipped"))
+        self.assertIn("-R ^(a|b)$ -L", self.called())
+        self.assertIn("quick run of what differs from HEAD", self.said)
+        self.assertEqual(self.run_sh("--since", "HEAD", SINCE_CODE="1"), (1, "0 passed, 1 failed, 0 skipped"))
+
+    def test_since_a_commit_that_is_not_there(self):
+        self.assertEqual(self.run_sh("--since", "nosuch", GIT_CODE="1")[0], 2)
+        self.assertIn("run.sh: no such commit: nosuch\n", self.said)
+        self.assertFalse(os.path.exists(self.calls))
 
     def test_the_slowest_are_named(self):
         cases = "".join(f'<testcase name="t{seconds}" status="run" time="{seconds}.25"/>' for seconds in range(20))
@@ -170,7 +179,7 @@ class Play(unittest.TestCase):
 class Since(unittest.TestCase):
     """A tree of a library, two programs and some scripts, as Ninja and CTest would describe its build."""
 
-    FILES = ("a/lib.c", "a/lib.h", "a/CMakeLists.txt", "b/main.c", "tests/test_a.c", "tests/kit/kit.h",
+    FILES = ("a/lib.c", "a/mutant.c", "a/lib.h", "a/CMakeLists.txt", "b/main.c", "tests/test_a.c", "tests/kit/kit.h",
              "tests/net/test_b.py",
              "tests/net/kit.py", "tests/fuzz/corpus/x/seed", "docs/a.md", "data/what.txt", "CMakeLists.txt",
              "tests/run.sh")
@@ -181,6 +190,8 @@ build b/main.o: C_COMPILER__b $TOP/b/main.c
 build bin/b: C_EXECUTABLE_LINKER__b b/main.o | a/lib.a || a/lib.a
 build t/test_a.o: C_COMPILER__t $TOP/tests/test_a.c
 build bin/test_a: C_EXECUTABLE_LINKER__t t/test_a.o | a/lib.a
+build t/mutants_a.o: C_COMPILER__m $TOP/a/mutant.c
+build bin/mutants_a: C_EXECUTABLE_LINKER__m t/mutants_a.o
 build test_a: phony bin/test_a
 build all: phony bin/b bin/test_a
 """
@@ -198,6 +209,7 @@ add_test([=[net.b]=] "python3" "$TOP/tests/net/test_b.py" "--program=$BUILD/bin/
 add_test([=[fuzz.x]=] "$BUILD/bin/fuzz_x" "$TOP/tests/fuzz/corpus/x")
 add_test([=[sim.tree]=] "$BUILD/bin/test_tree" "$TOP")
 add_test([=[sim.all]=] "$BUILD/bin/test_all" "$BUILD/bin")
+add_test([=[sim.a_mutants]=] "python3" "$TOP/tests/sim/m.py" "--programs" "$BUILD/bin/mutants_a")
 add_test([=[house.format]=] "python3" "$TOP/tests/house/house.py")
 """
 
@@ -247,9 +259,10 @@ add_test([=[house.format]=] "python3" "$TOP/tests/house/house.py")
         self.touches("a/lib.c", "a", "b", "all")
         self.touches("a/lib.h", "a", "b", "all")
         self.touches("b/main.c", "b", "all")
+        self.touches("a/mutant.c", "a_mutants")
         self.touches("tests/test_a.c", "a")
         self.touches("tests/kit/kit.h", "a")
-        self.touches("a/CMakeLists.txt", "a", "b", "all", "tree")
+        self.touches("a/CMakeLists.txt", "a", "a_mutants", "b", "all", "tree")
 
     def test_what_is_no_source(self):
         self.touches("docs/a.md")
@@ -260,7 +273,7 @@ add_test([=[house.format]=] "python3" "$TOP/tests/house/house.py")
         self.touches("data/what.txt", "tree")
 
     def test_everything_where_it_cannot_tell(self):
-        everything = ("a", "b", "x", "tree", "all")
+        everything = ("a", "a_mutants", "b", "x", "tree", "all")
         self.touches("CMakeLists.txt", *everything)
         self.touches("b/nobody_compiles_this.c", *everything)
 
@@ -276,11 +289,38 @@ add_test([=[house.format]=] "python3" "$TOP/tests/house/house.py")
 
     def test_for_ctest_and_misuse(self):
         self.write("tests/test_a.c", "two\n")
-        done = self.since("HEAD", "--")
-        self.assertEqual(self.code, 0, self.said)
-        self.assertEqual(done, {""})
+        done = self.ctest("-R", self.expression())
+        self.assertEqual(done, ["unit.a", "house.format"])
         self.since("no-such-commit")
-        self.assertEqual(self.code, 1)
+        self.assertEqual((self.code, self.said), (1, "no such commit: no-such-commit\n"))
+
+    def expression(self):
+        done = subprocess.run([sys.executable, "-B", os.path.join(TESTS, "since.py"), "build", "HEAD"], cwd=self.top,
+                              check=True, capture_output=True, text=True,
+                              env={**os.environ, "PATH": f"{self.top}:{os.environ['PATH']}"})
+        return done.stdout.rstrip("\n")
+
+    def ctest(self, *options):
+        """The tests that a real ctest chooses, by name."""
+        done = subprocess.run(["ctest", "-N", *options], cwd=os.path.join(self.top, "build"), check=True,
+                              capture_output=True, text=True)
+        return re.findall(r"^ *Test +#\d+: (\S+)$", done.stdout, re.M)
+
+    def test_labels_and_names_like_others(self):
+        with open(os.path.join(self.top, "build/tests/CTestTestfile.cmake"), "a", encoding="utf-8") as file:
+            for name, labels in (("net.z", "net"), ("unit.slow.x+", "unit;slow"), ("unit.c+x", "unit"),
+                                 ("unit.c", "unit"), ("unit_c+x", "unit"), ("more.unit.c+x", "unit")):
+                of = "test_c" if name in ("unit.c+x", "unit.slow.x+", "net.z") else "test_other"
+                file.write(f'add_test([=[{name}]=] "{self.top}/tests/{of}.sh")\n'
+                           f'set_tests_properties([=[{name}]=] PROPERTIES LABELS "{labels}")\n')
+        self.write("tests/other/test_c.sh", "one\n")
+        self.write("tests/test_c.sh", "one\n")
+        self.git("add", "-A")
+        self.git("commit", "-qm", "more")
+        self.write("tests/test_c.sh", "two\n")
+        chosen = self.expression()
+        self.assertEqual(self.ctest("-R", chosen), ["house.format", "net.z", "unit.slow.x+", "unit.c+x"])
+        self.assertEqual(self.ctest("-R", chosen, "-L", "^(unit|house|fuzz)$", "-LE", "^slow$"), ["unit.c+x"])
 
 
 if __name__ == "__main__":

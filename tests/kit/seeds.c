@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "seeds.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,11 +49,14 @@ static bool read_number(const char *text, int64_t *number)
     if (text == NULL) {
         return false;
     }
+    errno = 0;
     *number = strtoll(text, &end, 10);
-    return end != text && *end == '\0';
+    return end != text && *end == '\0' && errno == 0;
 }
 
-/* One option and its number. Returns how many words it took, 0 when it is not understood. */
+enum { REFUSED = -1 };
+
+/* One option and its number. Returns how many words it took, 0 when it is not understood, REFUSED for a wrong count. */
 static int read_option(struct seeds *s, const char *word, const char *next)
 {
     int64_t first = 0, count = 0;
@@ -78,6 +82,9 @@ static int read_option(struct seeds *s, const char *word, const char *next)
             return 0;
         }
         if (o->number == &first || o->number == &count) {
+            if (*o->number < 0 || (o->number == &count && count == 0)) {
+                return REFUSED;
+            }
             s->named = true;
             s->first = o->number == &first ? (uint64_t)first : s->first;
             s->count = o->number == &count ? (uint64_t)count : strcmp(word, "--seed") == 0 ? 1 : s->count;
@@ -92,6 +99,11 @@ int seeds_read(struct seeds *s, int argc, char **argv)
     s->first = s->first == 0 ? 1 : s->first;
     for (int i = 1; i < argc;) {
         int words = read_option(s, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
+        if (words == REFUSED) {
+            fprintf(stderr, "%s: %s %s: a seed is at least 0, and a count of seeds at least 1\n", argv[0], argv[i],
+                    argv[i + 1]);
+            return usage(s, argv[0]);
+        }
         if (words == 0) {
             fprintf(stderr, "%s: '%s' is no option, or has no number behind it\n", argv[0], argv[i]);
             return usage(s, argv[0]);

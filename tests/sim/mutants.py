@@ -120,8 +120,8 @@ def parse():
     parser.add_argument("--seeds", type=int, metavar="COUNT", help="seeds for each")
     parser.add_argument("--json", action="store_true", help="for programs")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time (one a processor)")
-    parser.add_argument("--bin", metavar="FOLDER",
-                        help="the built programs; without it they are built in build/, the release preset")
+    parser.add_argument("--programs", metavar="FILE", nargs="+",
+                        help="the part's built programs; without them they are built in build/, the release preset")
     options = parser.parse_args()
     options.world, options.part = "mutants_" + options.part, PARTS[options.part]
     options.soak = bool(os.environ.get("CUBEWAY_SOAK"))
@@ -136,17 +136,20 @@ def parse():
     if options.soak and options.part.harm:
         options.quick = False
     programs = [name for name in (options.world, options.part.unit) if name]
-    if options.bin is None:
+    if options.programs is None:
         build = os.path.join(TOP, "build")
         if not os.path.exists(os.path.join(build, "CMakeCache.txt")):
             fail("there is no build folder: cmake --preset release")
         done = subprocess.run(["cmake", "--build", build, "--target", *programs], stdout=sys.stderr, check=False)
         if done.returncode != 0:
             fail("the programs do not build")
-        options.bin = os.path.join(build, "bin")
+        options.programs = [os.path.join(build, "bin", name) for name in programs]
+    options.programs = {os.path.basename(path): os.path.abspath(path) for path in options.programs}
     for name in programs:
-        if not os.access(os.path.join(options.bin, name), os.X_OK):
-            fail(f"{os.path.join(options.bin, name)} is not there")
+        if name not in options.programs:
+            parser.error(f"--programs does not name {name}")
+        if not os.access(options.programs[name], os.X_OK):
+            fail(f"{options.programs[name]} is not there")
     return options
 
 
@@ -242,9 +245,8 @@ class World:
 
     def start(self, words, case):
         environment = {**os.environ, "CUBEWAY_MUTANTS": ",".join(map(str, case.mutants))}
-        program = os.path.join(self.options.bin, words[0])
-        return subprocess.run([program, *words[1:]], env=environment, capture_output=True, text=True, errors="replace",
-                              check=False)
+        return subprocess.run([self.options.programs[words[0]], *words[1:]], env=environment, capture_output=True,
+                              text=True, errors="replace", check=False)
 
 
 def name_of(case):

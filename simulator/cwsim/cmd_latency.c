@@ -13,7 +13,7 @@ enum {
     AGREE_LIMIT_S = 60,
     LOADS_MAX = 16,
     HEADS = FRAME_HEAD_BYTES + PACKET_HEAD_BYTES,
-    /* Of CamCubeOS 4.2.2, less the wire: what a host adds to each hop, and to each byte of it (facts 0). */
+    /* What a host adds to each hop, and to each byte of it: section 4.2.2 of the CamCubeOS paper, less the wire. */
     TESTBED_NS = 49700,
     TESTBED_PS_PER_BYTE = 8200,
 };

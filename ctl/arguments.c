@@ -98,15 +98,18 @@ int arguments_parse(int argc, char *const argv[], const struct arguments_option 
                     struct arguments *out, FILE *errors)
 {
     struct option table[TABLE_MOST];
+    struct option_traits traits[TABLE_MOST];
     struct option_words words;
     struct reading r = {.out = out, .table = table, .given = options, .errors = errors};
     *out = (struct arguments){.every = CW_SEC(1)};
     size_t count = common_options(table, out);
+    memcpy(traits, common_traits, sizeof traits);
     for (const struct arguments_option *o = options; o->name != NULL; o++) {
         CHECK(count < TABLE_MOST);
+        traits[count].most = o->kind == ARGUMENTS_NUMBER ? INT64_MAX : 0;
         table[count++] = given_option(o, &r.value);
     }
-    struct options of = {"cwctl",           table,        count, .traits = common_traits, .verbatim = verbatim,
+    struct options of = {"cwctl",           table,        count, .traits = traits, .verbatim = verbatim,
                          .given = on_given, .context = &r};
     int rc = options_read(&of, argc, argv, &words, errors);
     out->words = words.count;

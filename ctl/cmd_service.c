@@ -243,7 +243,7 @@ static void show_trace(const struct call *call, const struct rows *rows)
     if (last != NULL && message_has(last, "rtt_ns")) {
         char rtt[UNITS_TEXT];
         units_span(message_get_integer(last, "rtt_ns", 0), rtt);
-        fprintf(call->out, "\n%s took it; there and back in %s, over %" PRId64 " links and %" PRId64 "\n",
+        fprintf(call->out, "\n%s took it; there and back in %s, over %" PRId64 " links there, %" PRId64 " back\n",
                 message_get_text(last, "server", "?"), rtt, message_get_integer(last, "hops_there", 0),
                 message_get_integer(last, "hops_back", 0));
         if (message_get_integer(last, "complete", 1) == 0) {

@@ -101,26 +101,35 @@ static void print_help(const struct option option[OPTIONS])
          "See cubewayd(8), cubewayd.conf(5); cwctl(1) talks to a running daemon.");
 }
 
+/* --version wins over whatever comes behind it, mistakes included, as --help does. */
+static int on_given(void *context, const struct option *option, const char *text)
+{
+    const struct wish *w = context;
+    (void)option;
+    (void)text;
+    return w->version ? 1 : 0;
+}
+
 /* -1: go on; otherwise the exit code. */
 static int read_options(int argc, char **argv, struct wish *w)
 {
     static const struct option_traits traits[OPTIONS] = {[OPTIONS - 1] = {.letter = 'f'}};
     struct option option[OPTIONS];
     struct option_words words;
-    struct options of = {"cubewayd", option, OPTIONS, traits, .abbreviated = true};
+    struct options of = {"cubewayd", option, OPTIONS, traits, .abbreviated = true, .given = on_given, .context = w};
     *w = (struct wish){.file = default_file};
     list_options(option, w);
     int rc = options_read(&of, argc, argv, &words, stderr);
     if (rc < 0) {
         return EXIT_USAGE;
     }
+    if (w->version) {
+        puts("cubewayd " CW_VERSION);
+        return EXIT_FINE;
+    }
     if (rc > 0) {
         *w = (struct wish){.file = default_file}; /* the help shows values as the defaults */
         print_help(option);
-        return EXIT_FINE;
-    }
-    if (w->version) {
-        puts("cubewayd " CW_VERSION);
         return EXIT_FINE;
     }
     int used = w->check && words.count > 0 ? 1 : 0;

@@ -18,7 +18,7 @@ enum { RATE_LEAST = 1000 };
     }
 
 const struct setting scenario_values[] = {
-    OF("seed", SETTING_COUNT, config.seed, .most = SETTING_ANY),
+    OF("seed", SETTING_COUNT, config.seed, .most = INT64_MAX),
     OF("rate", SETTING_RATE, config.wire.bits_per_second, .least = RATE_LEAST, .most = RATE_MOST),
     OF("mtu", SETTING_COUNT, config.node.mtu, .least = 1500, .most = 9000, .of = "bytes"),
     OF("propagation", SETTING_SPAN, config.wire.propagation, .most = SETTING_ANY),

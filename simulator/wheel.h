@@ -76,8 +76,8 @@ void wheel_put(struct wheel *w, cw_time at, uint32_t order, void *what);
 bool wheel_take(struct wheel *w, cw_time until, struct wheel_event *out);
 
 /*
- * An event that is likely to be given soon: one of the bucket that lies `ahead` (0..WHEEL_AHEAD - 1) buckets behind the
- * next; NULL: unknown. Borrowed until the next call. For prefetching only: it may be wrong.
+ * An event that is likely to be given soon: one of the bucket that lies `ahead` buckets after the next; NULL: unknown.
+ * ahead: 0..WHEEL_AHEAD - 1. Borrowed until the next call. For prefetching only: it may be wrong.
  */
 const struct wheel_event *wheel_ahead(const struct wheel *w, unsigned ahead);
 /* Prefetches that event itself. */

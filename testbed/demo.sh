@@ -16,12 +16,21 @@ build=${BUILD:-$top/build}
 install=yes
 driver=auto
 lab=demo-$$
+
+usage() {
+    sed -n '3,11s/^# \{0,1\}//p' "$0"
+}
+
 for word in "$@"; do
     case $word in
+    --help | -h)
+        usage
+        exit 0
+        ;;
     --no-install) install=no ;;
     --process) driver=process ;;
     *)
-        sed -n '3,11s/^# \{0,1\}//p' "$0"
+        usage >&2
         exit 2
         ;;
     esac
@@ -116,7 +125,7 @@ else
     say "The root dies" \
         "kill -9 of the daemon of $root, while packets are under way. A watcher says goodbye for it; its neighbours" \
         "tell all others, and the heir delivers. (Without a goodbye the heir waits until no server can believe any" \
-        "more that the dead one lives: 50 ms of silence, and 60 ms more. A key never has two owners.)"
+        "more that the dead one lives: by default 50 ms of silence, and 60 ms more. A key never has two owners.)"
     show cwlab fail "$root" --name "$lab"
     sleep 1
     show cwlab ctl --name "$lab" "$sender" key explain hello --job witness

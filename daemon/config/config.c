@@ -332,15 +332,15 @@ static void read_top(struct reading *r, const struct conf_item *root, const stru
         read_service(r, item);
     } else {
         const struct config_section *s = config_sections;
-        while (s->of != NULL && (s->key == NULL || strcmp(s->key, item->key) != 0)) {
+        while (s->settings != NULL && (s->key == NULL || strcmp(s->key, item->key) != 0)) {
             s++;
         }
-        if (s->of != NULL && strcmp(s->key, "timers") == 0) {
-            read_timers(r, item, s->of);
-        } else if (s->of != NULL) {
-            read_plain(r, item, s->of, r->config);
-        } else if (!read_setting(r, config_sections[0].of, item, r->config)) {
-            unknown(r, item, config_sections[0].of, "at the top");
+        if (s->settings != NULL && strcmp(s->key, "timers") == 0) {
+            read_timers(r, item, s->settings);
+        } else if (s->settings != NULL) {
+            read_plain(r, item, s->settings, r->config);
+        } else if (!read_setting(r, config_sections[0].settings, item, r->config)) {
+            unknown(r, item, config_sections[0].settings, "at the top");
             return;
         }
     }

@@ -9,10 +9,10 @@
 #include "base/setting.h"
 #include "daemon/config/config.h"
 
-/* A section whose keys are all settings. key NULL: the file itself; `of` NULL: the end of the list. */
+/* A section whose keys are all settings. key NULL: the file itself; settings NULL: the end of the list. */
 struct config_section {
     const char *key;
-    const struct setting *of; /* up to name NULL */
+    const struct setting *settings; /* up to name NULL */
 };
 extern const struct config_section config_sections[];
 extern const struct setting config_torus_keys[];   /* without coordinate, which needs dims */

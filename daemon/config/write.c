@@ -74,11 +74,11 @@ static void write_options(struct writer *w, const struct config_service *s)
 
 static void write_all(struct writer *w, const struct daemon_config *c)
 {
-    write_keys(w, config_sections[0].of, c);
+    write_keys(w, config_sections[0].settings, c);
     write_torus(w, c);
-    for (const struct config_section *s = config_sections + 1; s->of != NULL; s++) {
+    for (const struct config_section *s = config_sections + 1; s->settings != NULL; s++) {
         w->begin(w, s->key, NULL);
-        write_keys(w, s->of, c);
+        write_keys(w, s->settings, c);
         w->end(w);
     }
     write_links(w, c);

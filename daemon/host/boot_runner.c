@@ -57,7 +57,7 @@ static void turn_ports(struct host *h, const struct boot_place *place)
     memset(s->face.link, 0, sizeof s->face.link);
     bool taken[CW_LINK_COUNT] = {false};
     for (cw_link port = 0; port < CW_LINK_COUNT; port++) {
-        serve_forget(&s->pump[port]);
+        host_drop_held(&s->pump[port]);
         if (place->direction[port] < CW_LINK_COUNT) {
             h->port_of[place->direction[port]] = port;
             s->face.link[place->direction[port]] = old[port];

@@ -4,6 +4,7 @@
  *
  *   host.c         opening and closing
  *   nodes.c        the node of a server begins and ends
+ *   marks.c        servers to be served, offloaded work that is done, frames that links hold: below all the others
  *   modules.c      services, on all servers at once
  *   pump.c         libevent: descriptors and time put marks on servers, and every marked server is served
  *   serve.c        one server's turn: carriers, frames in, tick, frames out, next wake
@@ -159,10 +160,17 @@ struct host {
     struct shim_frame in[HOST_STASH];
 };
 
-/* nodes.c */
+/* marks.c */
 struct pump_server *host_pump_server(struct host_server *s);
 /* The server is served in this turn of the loop. */
 void host_activate(struct pump_server *s);
+/* Tells nodes which of their offloaded work is done: some of it, or all that is done by now. */
+void host_collect(struct host *h);
+void host_collect_all(struct host *h);
+/* Releases the frames that a link holds, unsent. */
+void host_drop_held(struct pump_link *l);
+
+/* nodes.c */
 /* Opens the node of a server that has none, with all services: 0 or -errno. */
 CW_MUST_CHECK int host_start_node(struct pump_server *s, uint64_t incarnation);
 /* Closes it, when there is one; work of its services that is offloaded ends first. */
@@ -182,8 +190,6 @@ void host_close_modules(struct host *h);
 /* serve.c */
 /* One turn of the server. now: read since the loop last waited, or since the last server's turn. */
 void serve_turn(struct pump_server *s, cw_time now);
-/* Releases the frames that a link holds, unsent. */
-void serve_forget(struct pump_link *l);
 CW_MUST_CHECK int serve_open(struct host *h);
 void serve_close(struct host *h);
 
@@ -193,9 +199,6 @@ void pump_close(struct host *h);
 /* Watches the descriptors of the server's shims and takes their wakes. 0 or -ENOMEM. */
 CW_MUST_CHECK int pump_watch(struct pump_server *s);
 void pump_unwatch(struct pump_server *s);
-/* Tells nodes which of their offloaded work is done: some of it, or all that is done by now. */
-void pump_collect(struct host *h);
-void pump_collect_all(struct host *h);
 /* The link is blocked until its descriptor takes more. */
 void pump_want_write(struct pump_link *l);
 

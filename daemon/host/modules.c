@@ -280,7 +280,7 @@ int host_service_unload(struct host *h, const char *name, char why[static HOST_W
     }
     /* Offloaded work must come back first, on every server; after that none can refuse. */
     offload_drain(h->offload);
-    pump_collect_all(h);
+    host_collect_all(h);
     cw_job job = m->face.table->job;
     for (unsigned i = 0; i < h->count; i++) {
         struct pump_server *s = &h->server[i];

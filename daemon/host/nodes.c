@@ -18,36 +18,6 @@ enum {
     NMU_GRANTS = 16384,
 };
 
-struct pump_server *host_pump_server(struct host_server *s)
-{
-    return container_of(s, struct pump_server, face);
-}
-
-/* ---- A server is served in this turn ----------------------------------------------------------------------------- */
-
-void host_activate(struct pump_server *s)
-{
-    struct host *h = s->face.host;
-    if (s->active) {
-        return;
-    }
-    s->active = true;
-    s->next_active = NULL;
-    if (h->active_first == NULL) {
-        h->active_first = s;
-    } else {
-        h->active_last->next_active = s;
-    }
-    h->active_last = s;
-}
-
-void host_after(struct host_server *s, cw_links links)
-{
-    struct pump_server *p = host_pump_server(s);
-    p->owed |= links;
-    host_activate(p);
-}
-
 /* ---- What nodes ask of us ---------------------------------------------------------------------------------------- */
 
 static void on_packet(void *context, const struct node *n, enum node_point point, const struct cw_packet *p,
@@ -178,9 +148,9 @@ void host_end_node(struct pump_server *s)
     }
     node_end_offloads(s->face.node); /* or what is done would start more */
     offload_drain(s->face.host->offload);
-    pump_collect_all(s->face.host);
+    host_collect_all(s->face.host);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        serve_forget(&s->pump[link]);
+        host_drop_held(&s->pump[link]);
     }
     node_close(s->face.node, clock_now());
     s->face.node = NULL;

@@ -16,7 +16,6 @@
 enum {
     ROUNDS = 8, /* servers of one process that wake one another are served so often before descriptors are looked at */
     SPINS = 16, /* rounds of busy polling between two looks at descriptors */
-    COLLECT = 16,
 };
 
 struct host_watch;
@@ -106,7 +105,7 @@ static void on_offloaded(evutil_socket_t fd, short what, void *context)
 {
     (void)fd;
     (void)what;
-    pump_collect(context);
+    host_collect(context);
 }
 
 static void on_leave(evutil_socket_t fd, short what, void *context)
@@ -178,30 +177,6 @@ int host_every(struct host *h, cw_span span, void (*fn)(void *context, struct ho
 {
     struct timeval every = timeval_of(span);
     return add_watch(h, -1, EV_PERSIST, &every, fn, context);
-}
-
-static unsigned collect(struct host *h)
-{
-    struct offload_done done[COLLECT];
-    unsigned count = offload_collect(h->offload, done, COLLECT);
-    for (unsigned i = 0; i < count; i++) {
-        struct pump_server *s = done[i].owner;
-        CHECK(s->face.node != NULL); /* host_end_node() waits for all of its work */
-        host_after(&s->face, node_offload_done(s->face.node, done[i].ticket, clock_now()));
-    }
-    return count;
-}
-
-void pump_collect(struct host *h)
-{
-    collect(h);
-}
-
-void pump_collect_all(struct host *h)
-{
-    while (collect(h) > 0) {
-        /* each gives some */
-    }
 }
 
 void pump_want_write(struct pump_link *l)

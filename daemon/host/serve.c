@@ -140,15 +140,6 @@ static void receive(struct pump_server *s, cw_time *now, cw_links *links)
 
 /* ---- Frames out -------------------------------------------------------------------------------------------------- */
 
-void serve_forget(struct pump_link *l)
-{
-    for (unsigned i = 0; i < l->held_count; i++) {
-        pkt_release(l->held[i]);
-    }
-    l->held_count = 0;
-    l->server->holding &= (cw_links)~cw_links_of(l->link);
-}
-
 static void hold(struct pump_link *l, struct cw_packet *p)
 {
     CHECK(l->held_count < SHIM_BATCH);
@@ -227,7 +218,7 @@ static void flush(struct pump_server *s, cw_link link, cw_time now)
     int sent = shim_send(face->shim, l->out, l->held_count);
     if (sent == -ENETDOWN || !face->carrier) {
         face->tally.lost_carrier += l->held_count;
-        serve_forget(l);
+        host_drop_held(l);
         s->changed |= cw_links_of(link);
         return;
     }
@@ -376,7 +367,7 @@ static void see_carriers(struct pump_server *s, cw_time now, cw_links *links)
         l->carrier = carrier;
         if (!carrier) {
             l->tally.lost_carrier += s->pump[link].held_count;
-            serve_forget(&s->pump[link]);
+            host_drop_held(&s->pump[link]);
         }
         s->blocked &= (cw_links)~cw_links_of(link);
         s->pump[link].until = CW_NEVER;

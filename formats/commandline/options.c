@@ -215,23 +215,33 @@ static int take_long(struct reading *r)
     return take_option(r, o, shown, value != NULL ? value + 1 : NULL);
 }
 
-/* A word with one dash. */
-static int take_short(struct reading *r)
+static int say_no_letter(const struct reading *r, const char *word)
 {
-    const char *word = r->argv[r->at];
-    const struct option *o = find_letter(r->of, word[1]);
-    if (o != NULL && (word[2] == '\0' || o->kind != OPTION_FLAG)) {
-        const char shown[] = {'-', word[1], '\0'};
-        return take_option(r, o, shown, word[2] != '\0' ? word + 2 : NULL);
-    }
-    if (strcmp(word, "-h") == 0) {
-        return 1;
-    }
     bool number = word[1] >= '0' && word[1] <= '9';
     fprintf(r->errors, "%s: %s%s%s\n", r->of->program, number ? "" : "unknown option ", word,
             number ? ": no number here is below 0; a server is x,y,z, counted from 0,0,0"
                    : "; options have two dashes");
     return -EINVAL;
+}
+
+/* A word with one dash: letters of flags, and at the end perhaps one with a value: "-f", "-fc FILE", "-fcFILE". */
+static int take_short(struct reading *r)
+{
+    const char *word = r->argv[r->at];
+    int rc = 0;
+    for (const char *letter = word + 1; *letter != '\0' && rc == 0; letter++) {
+        const struct option *o = find_letter(r->of, *letter);
+        const char shown[] = {'-', *letter, '\0'};
+        if (o == NULL) {
+            bool help = *letter == 'h' && letter[1] == '\0';
+            return help ? 1 : say_no_letter(r, word);
+        }
+        if (o->kind != OPTION_FLAG) {
+            return take_option(r, o, shown, letter[1] != '\0' ? letter + 1 : NULL);
+        }
+        rc = take_option(r, o, shown, NULL);
+    }
+    return rc;
 }
 
 /* A word that is no option: "-x" is a link. */

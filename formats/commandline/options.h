@@ -3,7 +3,8 @@
  * options.h - command lines by table, for all programs: one table of options is their parser, their check and their
  * help.
  *
- *     --name value    --name=value    --flag    -c value    words without dashes; in any order; "--" ends the options
+ *     --name value    --name=value    --flag    -c value    -fc value    words without dashes; in any order;
+ *     "--" ends the options
  *
  * An unknown option is a mistake, which names the nearest known option if one is near; so is a value that cannot be
  * read, with what was expected. Nothing is kept between calls.
@@ -64,7 +65,8 @@ struct options {
     const char *verbatim;
     /*
      * Called for each option in the order of argv, once its value is set; text is NULL for one without a value.
-     * Gives 0, or -EINVAL after one line on `errors`. NULL: nothing is called.
+     * Gives 0; 1 to end the reading here, which options_read() then returns; or -EINVAL after one line on `errors`.
+     * NULL: nothing is called.
      */
     int (*given)(void *context, const struct option *option, const char *text);
     void *context;
@@ -72,8 +74,8 @@ struct options {
 
 /*
  * Reads argv[1..argc). Names of links ("-x") are words, not options; words may be NULL when none is expected. 0; 1 when
- * --help or -h was asked for and is no option of the table (the caller prints its help); -EINVAL after one line on
- * `errors`.
+ * --help or -h was asked for and is no option of the table (the caller prints its help), or when given() ended the
+ * reading; -EINVAL after one line on `errors`.
  */
 CW_MUST_CHECK int options_read(const struct options *options, int argc, char *const argv[], struct option_words *words,
                                FILE *errors);

@@ -206,7 +206,7 @@ static int read_number(const struct setting *s, const char *text, size_t length,
 {
     switch (s->kind) {
     case SETTING_COUNT:
-        return quantity_count(text, length, out);
+        return s->plain ? read_digits(text, length, 10, out) : quantity_count(text, length, out);
     case SETTING_SEED:
         return read_digits(text, length, 10, out);
     case SETTING_HEX:
@@ -329,7 +329,7 @@ static void say_count(struct text *t, const struct setting *s)
         say(t, any ? " of " : " ");
         say(t, s->of);
     }
-    say(t, any ? ", as 1000 or 10k" : "");
+    say(t, any && !s->plain ? ", as 1000 or 10k" : "");
 }
 
 /* One item of "a, b or c". */

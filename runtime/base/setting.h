@@ -44,6 +44,7 @@ struct setting {
     uint64_t least, most;
     uint64_t unit;            /* COUNT: the field holds the number times this, 1 << 20 for MiB; 0: the number itself */
     const char *of;           /* COUNT: what is counted, said behind the limits: "MiB"; NULL: nothing is said */
+    bool plain;               /* COUNT: digits only; "1k" is refused */
     bool seconds;             /* SPAN: a number without a unit is in seconds; else it is refused, unless it is 0 */
     const char *const *words; /* WORD: all of them, ended by NULL */
     bool optional;            /* setting_write() leaves it out while its field is 0 or "" */

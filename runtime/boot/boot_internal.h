@@ -23,9 +23,9 @@ struct boot_port {
     cw_time probe_due;  /* when the next probe is due */
     cw_time resend_due; /* CW_NEVER: nothing waits for an acknowledgement */
     cw_time batch_due;  /* adverts and acknowledgements are not sent before */
-    uint8_t strange;    /* 0, or what is wrong with the neighbour in far: CLUSTER, SAME_ID, LOOP, ... */
-    uint32_t acks;      /* acknowledgements that wait to be sent */
-    struct cabling_ack ack[BOOT_ACKS_MAX]; /* these */
+    uint8_t strange;    /* 0, or what is wrong with the neighbour that `far` describes: CLUSTER, SAME_ID, LOOP, ... */
+    uint32_t acks;      /* acknowledgements in ack[], which wait to be sent */
+    struct cabling_ack ack[BOOT_ACKS_MAX];
 };
 
 struct boot {
@@ -42,8 +42,8 @@ struct boot {
     cw_time advert_due;    /* no new version is announced before */
 
     cw_time changed_at; /* when the graph changed last */
-    bool looked;        /* graph, solution and faults are newer than that */
-    uint32_t missing;   /* as boot_survey() counted them */
+    bool looked;        /* graph, solution and faults were computed after that change */
+    uint32_t missing;   /* cables that only one end names, as boot_survey() counted them */
     struct graph graph;
     struct solution solution;
     uint64_t digest;      /* of the solution when it has no faults; otherwise 0 */

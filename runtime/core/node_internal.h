@@ -30,9 +30,9 @@
 
 enum {
     NODE_SERVICES = FAIRQ_SERVICES,
-    NODE_JOBS_LOADED = 1024, /* the first job of loaded services; those get no host object from cw_find() */
+    NODE_JOBS_LOADED = 1024, /* the lowest job of loaded services: from it on, cw_find() gives no host object */
     NODE_JOB_SLOTS = 64,     /* of a hash table by job, at most half full */
-    /* Frames that wait on one link for control that was lost, or is read behind a batch of data (shim/lane.h). */
+    /* Frames that may wait on one link, for control that was lost or is read after a batch of data (shim/lane.h). */
     NODE_GATE_FRAMES = 64,
     NODE_GATHER_MAX = 512,     /* bytes: packets up to this size are gathered into one frame */
     NODE_LOCAL_BURST = 256,    /* packets to ourselves that one entry delivers; the others in the entry after */
@@ -119,7 +119,7 @@ struct node {
     cw_job last_job;   /* of `last`, the service asked for last, which the next packet is likely to be for; 0: none */
     struct cw_svc *last;
     uint32_t writable; /* bit i: service i was refused room, and there is some again */
-    cw_time due;       /* nothing of ours ends before: a timer, call, handle, offload, or patience with a held packet */
+    cw_time due;       /* no timer, call, handle, offload or wait of a held packet ends before this time */
     struct node_local local;
     uint64_t order;                /* of the packet that was queued last */
     uint64_t forwarded;            /* packets that left in transit */
@@ -178,7 +178,7 @@ static inline void node_note_room(struct node *n, struct cw_svc *svc)
 /* node_rx.c */
 /* Takes a frame that is not let in; drops each of its data packets with the cause. */
 void node_refuse_frame(struct node *n, struct cw_packet *frame, cw_drop cause);
-/* Refuses the frames that wait on links which have ended by silence meanwhile. */
+/* Refuses the frames that wait on a link whose adjacency has ended by silence meanwhile. */
 void node_look_at_gates(struct node *n);
 
 /* node_forward.c */

@@ -58,7 +58,10 @@ struct lsdb_change {
     cw_links opt_gained, opt_lost;
 };
 
-/* Carves servers * 34 bytes and starts empty; over a measuring arena it only counts. Borrows neighbours for life. */
+/*
+ * Carves servers * 34 bytes and one bit a server (`leaving`), and starts empty; over a measuring arena it only counts.
+ * Borrows neighbours for life.
+ */
 void lsdb_init(struct lsdb *db, const struct torus *torus, const cw_server *neighbours, struct arena *arena);
 
 /*
@@ -68,7 +71,7 @@ void lsdb_init(struct lsdb *db, const struct torus *torus, const cw_server *neig
  */
 CW_MUST_CHECK enum lsdb_verdict lsdb_apply(struct lsdb *db, const struct record *record, struct lsdb_change *change);
 
-/* How a version (an entry of a summary) compares with what is held: NEWER (also than nothing), SAME or OLDER. */
+/* How a version (an entry of a summary) compares with what is held: SAME, OLDER, or NEWER, also when none is held. */
 enum lsdb_verdict lsdb_judge(const struct lsdb *db, cw_server origin, uint64_t incarnation, uint32_t seq);
 
 /*
@@ -112,7 +115,10 @@ static inline bool lsdb_has_pending(const struct lsdb *db)
     return db->opt_ends != db->up_ends;
 }
 
-/* Equal in two servers exactly when (but for chance) they hold the same records. Goes over the wire: no byte order. */
+/*
+ * Equal in two servers exactly when (but for chance) they hold the same records. It is sent to others, so it does not
+ * depend on the byte order.
+ */
 static inline uint64_t lsdb_digest(const struct lsdb *db)
 {
     return db->digest.value;

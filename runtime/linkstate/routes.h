@@ -3,8 +3,9 @@
  * routes.h - by which of my links is each server nearest, and how far is it: breadth-first search over the links alive.
  *
  * Guarantee: routes_next(s) is the set of ALL links of the source that start a shortest path to s; no tie is broken
- * here, because always taking one of two equal ways costs 20 % of the throughput of a 512-server torus (facts 7). It is
- * empty for the source itself and for what cannot be reached.
+ * here, because always taking one of two equal ways costs 20 % of the throughput of a 512-server torus. (To all of a
+ * ring of 8, one direction then carries 1 + 2 + 3 + 4 hops and the other 1 + 2 + 3: 10 where 8 would do.) It is empty
+ * for the source itself and for what cannot be reached.
  *
  * A byte a server: the set, and its level modulo 3. Neighbours are at most one level apart, so that is enough to tell
  * nearer, level and farther; how many hops it is, routes_hops() finds by walking. A node in transit reads the table at

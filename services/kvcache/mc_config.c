@@ -51,9 +51,9 @@ bool mc_config_split(const char *listen, char host[static MC_ADDRESS], unsigned 
     return true;
 }
 
-#define OPTION(word, field, ...)                                                                 \
-    {                                                                                            \
-        .name = word, .kind = SETTING_COUNT, SETTING_FIELD(struct mc_config, field), __VA_ARGS__ \
+#define OPTION(word, field, ...)                                                                                \
+    {                                                                                                           \
+        .name = word, .kind = SETTING_COUNT, SETTING_FIELD(struct mc_config, field), .plain = true, __VA_ARGS__ \
     }
 static const struct setting options[] = {
     OPTION("connections", connections, .least = 1, .most = 65536),

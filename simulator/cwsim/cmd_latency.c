@@ -13,7 +13,7 @@ enum {
     AGREE_LIMIT_S = 60,
     LOADS_MAX = 16,
     HEADS = FRAME_HEAD_BYTES + PACKET_HEAD_BYTES,
-    /* Of CamCubeOS 4.2.2, less the wire: what a host adds to each hop, and to each byte of it (facts 0). */
+    /* What a host adds to each hop, and to each byte of it: CamCubeOS 4.2.2, less the wire. */
     TESTBED_NS = 497 * CW_NS_PER_US / 10,
     TESTBED_PS_PER_BYTE = 8200,
 };

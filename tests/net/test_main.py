@@ -17,6 +17,8 @@ class Main(net_kit.Case):
         for word in "-c --check-config --show-config --log-level --user --no-watcher --version".split():
             self.assertIn(word, text)
         self.assertRegex(self.cubewayd("--version").stdout, r"^cubewayd \d+\.\d+\.\d+\n$")
+        self.assertTrue(self.cubewayd("--version", "--nonsense", "--help").stdout.startswith("cubewayd "))
+        self.assertEqual(self.cubewayd("-fh", "--version").stdout, text)
 
     def test_wrong_options(self):
         self.assertIn("--help lists", self.cubewayd("--nonsense", code=2).stderr)
@@ -30,6 +32,7 @@ class Main(net_kit.Case):
         good, bad = self.file(WHOLE), self.folder + "/bad.conf"
         self.assertEqual(self.cubewayd("--check-config", good).stdout, f"{good}: good\n")
         self.assertEqual(self.cubewayd("-c", good, "--check-config").stdout, f"{good}: good\n")
+        self.assertEqual(self.cubewayd("--check-config", "-fc", good).stdout, f"{good}: good\n")
         with open(bad, "w", encoding="utf-8") as out:
             out.write("colour = red\n\nmtu = big\n")
         said = self.cubewayd("--check-config", bad, code=2).stderr

@@ -13,7 +13,7 @@ struct all {
     uint32_t count, hex, mode, ppm;
     uint8_t byte;
     uint16_t port;
-    uint64_t large, seed, rate, bytes;
+    uint64_t large, seed, rate, bytes, digits;
     cw_span span, plain;
     int64_t ratio;
     struct setting_range range;
@@ -30,6 +30,7 @@ static const struct setting settings[] = {
     {OF(SETTING_COUNT, byte), .most = SETTING_ANY},
     {OF(SETTING_COUNT, port), .least = 1, .most = SETTING_ANY},
     {OF(SETTING_COUNT, large), .most = SETTING_ANY},
+    {OF(SETTING_COUNT, digits), .most = SETTING_ANY, .plain = true},
     {OF(SETTING_COUNT, bytes), .least = 1, .most = 64, .unit = 1 << 20, .of = "MiB"},
     {OF(SETTING_HEX, hex), .least = 0x600, .most = 0xffff},
     {OF(SETTING_MODE, mode), .most = SETTING_ANY},
@@ -63,20 +64,35 @@ START_TEST(what_is_read_is_written)
     static const struct {
         const char *name, *text, *again;
     } rows[] = {
-        {"text", "abc", "abc"},       {"text", "1234567", "1234567"},
-        {"count", "2", "2"},          {"count", "2k", "2000"},
-        {"byte", "255", "255"},       {"port", "65535", "65535"},
-        {"large", "10k", "10000"},    {"bytes", "3", "3"},
-        {"hex", "0x88b5", "0x88b5"},  {"hex", "0x88B5", "0x88b5"},
-        {"hex", "34997", "0x88b5"},   {"mode", "0660", "0660"},
-        {"mode", "777", "0777"},      {"ppm", "1%", "1%"},
-        {"ratio", "-0.5", "-0.5"},    {"range", "3..7", "3..7"},
-        {"range", "7", "7..7"},       {"seed", "18446744073709551615", "18446744073709551615"},
-        {"rate", "10gbit", "10gbit"}, {"span", "10ms", "10ms"},
-        {"plain", "10ms", "10ms"},    {"plain", "2", "2s"},
-        {"plain", "0.5", "500ms"},    {"plain", "0", "0ns"},
-        {"truth", "yes", "true"},     {"truth", "off", "false"},
-        {"word", "green", "green"},   {"dims", "3x4x5", "3x4x5"},
+        {"text", "abc", "abc"},
+        {"text", "1234567", "1234567"},
+        {"count", "2", "2"},
+        {"count", "2k", "2000"},
+        {"byte", "255", "255"},
+        {"port", "65535", "65535"},
+        {"large", "10k", "10000"},
+        {"bytes", "3", "3"},
+        {"digits", "10", "10"},
+        {"hex", "0x88b5", "0x88b5"},
+        {"hex", "0x88B5", "0x88b5"},
+        {"hex", "34997", "0x88b5"},
+        {"mode", "0660", "0660"},
+        {"mode", "777", "0777"},
+        {"ppm", "1%", "1%"},
+        {"ratio", "-0.5", "-0.5"},
+        {"range", "3..7", "3..7"},
+        {"range", "7", "7..7"},
+        {"seed", "18446744073709551615", "18446744073709551615"},
+        {"rate", "10gbit", "10gbit"},
+        {"span", "10ms", "10ms"},
+        {"plain", "10ms", "10ms"},
+        {"plain", "2", "2s"},
+        {"plain", "0.5", "500ms"},
+        {"plain", "0", "0ns"},
+        {"truth", "yes", "true"},
+        {"truth", "off", "false"},
+        {"word", "green", "green"},
+        {"dims", "3x4x5", "3x4x5"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct all all;
@@ -107,6 +123,9 @@ START_TEST(what_is_refused_changes_nothing)
         {"port", "0", -ERANGE},
         {"port", "65536", -ERANGE},
         {"large", "99999999999999999999", -ERANGE},
+        {"digits", "1k", -EINVAL},
+        {"digits", "", -EINVAL},
+        {"digits", "18446744073709551616", -ERANGE},
         {"bytes", "0", -ERANGE},
         {"bytes", "65", -ERANGE},
         {"hex", "0x10000", -ERANGE},
@@ -180,6 +199,7 @@ START_TEST(what_is_expected_is_said)
         {"count", "a whole number from 2 to 2000"},
         {"byte", "a whole number, as 1000 or 10k"},
         {"port", "a whole number from 1 on"},
+        {"digits", "a whole number"},
         {"bytes", "a whole number from 1 to 64 MiB"},
         {"hex", "a number from 0x600 to 0xffff"},
         {"mode", "a file's mode in octal, as 0660"},

@@ -128,7 +128,7 @@ static int on_given(void *context, const struct option *option, const char *text
     struct own *own = context;
     size_t used = strlen(own->given);
     snprintf(own->given + used, sizeof own->given - used, "%s=%s ", option->name, text != NULL ? text : "");
-    return 0;
+    return own->count == 7 ? 1 : 0; /* ends the reading */
 }
 
 static int read_own(struct own *own, const char *line, bool abbreviated, struct option_words *words,
@@ -186,12 +186,30 @@ START_TEST(letters_and_beginnings)
     ck_assert_int_eq(read_own(&own, "-c", false, &words, said), -EINVAL);
     ck_assert_str_eq(said, "own: -c needs a value: FILE\n");
     ck_assert_int_eq(read_own(&own, "-fc", false, &words, said), -EINVAL);
+    ck_assert_int_eq(read_own(&own, "-ffc a", false, &words, said), 0);
+    ck_assert_str_eq(own.given, "flag= flag= -c=a ");
+    ck_assert_int_eq(read_own(&own, "-fcf", false, &words, said), 0);
+    ck_assert_str_eq(own.given, "flag= -c=f ");
+    ck_assert_int_eq(read_own(&own, "-fq", false, &words, said), -EINVAL);
+    ck_assert_str_eq(said, "own: unknown option -fq; options have two dashes\n");
+    ck_assert_int_eq(read_own(&own, "-fh --none", false, &words, said), 1); /* help is asked for */
     ck_assert_int_eq(read_own(&own, "--fl", true, &words, said), 0);
     ck_assert(own.flag);
     ck_assert_int_eq(read_own(&own, "--fl", false, &words, said), -EINVAL);
     ck_assert_int_eq(read_own(&own, "--wa", true, &words, said), -EINVAL); /* watch or wait */
     ck_assert_int_eq(read_own(&own, "--wai=1s", true, &words, said), 0);
     ck_assert_int_eq(own.span.ns, 1000000000);
+}
+END_TEST
+
+START_TEST(the_reading_may_be_ended)
+{
+    struct own own;
+    struct option_words words;
+    char said[256] = "";
+    ck_assert_int_eq(read_own(&own, "-f --count 7 --none", false, &words, said), 1);
+    ck_assert_str_eq(own.given, "flag= count=7 ");
+    ck_assert_int_eq(read_own(&own, "--none --count 7", false, &words, said), -EINVAL);
 }
 END_TEST
 
@@ -252,6 +270,7 @@ static const struct suite_test tests[] = {SUITE_TEST(good),
                                           SUITE_TEST(help),
                                           SUITE_TEST(limits),
                                           SUITE_TEST(letters_and_beginnings),
+                                          SUITE_TEST(the_reading_may_be_ended),
                                           SUITE_TEST(a_value_that_may_be_missing),
                                           SUITE_TEST(verbatim)};
 SUITE_MAIN("options", tests)

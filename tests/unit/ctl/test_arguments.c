@@ -47,6 +47,8 @@ START_TEST(everything_in_any_order)
     ck_assert_str_eq(a.given[1].text, "a");
     ck_assert_int_eq(a.given[2].number, 1500);
     ck_assert_ptr_eq(a.given[4].option, &options[3]);
+    ck_assert_int_eq(parse("--count 9223372036854775807"), 0);
+    ck_assert_int_eq(a.given[0].number, INT64_MAX);
 }
 END_TEST
 
@@ -86,6 +88,7 @@ START_TEST(mistakes_are_named)
         {"--strange", "cwctl --help"},
         {"--count", "needs a value: a whole number"},
         {"--count x", "expected a whole number"},
+        {"--count 9223372036854775808", "out of range; expected a whole number from 0 to 9223372036854775807"},
         {"--every 3y", "expected a time"},
         {"--all=3", "takes no value"},
         {"--json=1", "takes no value"},

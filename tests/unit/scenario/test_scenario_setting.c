@@ -84,6 +84,7 @@ START_TEST(what_cannot_be_is_refused)
         {"capture 0,0,0\ntorus 4x4x4", "shop.txt:2: the torus must be said before the first line that names a server"},
         {"at 1s kill 0,0,0\ntorus 4x4x4", "shop.txt:2: the torus must be said before"},
         {"seed -1", "found '-1', expected a whole number"},
+        {"seed 9223372036854775808", "expected a whole number from 0 to 9223372036854775807"},
         {"rate 999bit", "found '999bit', expected a rate from 1kbit to 8000gbit"},
         {"rate 8001gbit", "found '8001gbit', expected a rate from 1kbit to 8000gbit"},
         {"ring 3", "found '3', expected 1, 2 or 4 frames"},

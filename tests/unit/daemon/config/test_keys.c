@@ -24,8 +24,8 @@ START_TEST(tables_are_sound)
 {
     struct daemon_config c = config_default();
     snprintf(c.name, sizeof c.name, "x"); /* which has no default of its own */
-    for (const struct config_section *s = config_sections; s->of != NULL; s++) {
-        check_table(s->of, &c);
+    for (const struct config_section *s = config_sections; s->settings != NULL; s++) {
+        check_table(s->settings, &c);
     }
     check_table(config_torus_keys, &c);
     check_table(config_link_keys, &c.link[0]);

@@ -55,11 +55,26 @@ END_TEST
 START_TEST(what_cannot_be_is_named)
 {
     static const struct pair rows[] = {
-        {"listen", "11211"},     {"listen", "localhost"},     {"listen", ":11211"},
-        {"listen", "1.2.3.4:0"}, {"listen", "1.2.3.4:65536"}, {"listen", "::1:5"},
-        {"listen", "[]:5"},      {"connections", "0"},        {"connections", "65537"},
-        {"connections", ""},     {"connections", "-1"},       {"idle_s", "1h"},
-        {"slow_s", "0"},         {"output_kib", "1"},         {"answers_mib", "0"},
+        {"listen", "11211"},
+        {"listen", "localhost"},
+        {"listen", ":11211"},
+        {"listen", "1.2.3.4:0"},
+        {"listen", "1.2.3.4:65536"},
+        {"listen", "::1:5"},
+        {"listen", "[]:5"},
+        {"connections", "0"},
+        {"connections", "65537"},
+        {"connections", ""},
+        {"connections", "-1"},
+        {"idle_s", "1h"},
+        {"slow_s", "0"},
+        {"output_kib", "1"},
+        {"answers_mib", "0"},
+        {"connections", "1k"},
+        {"idle_s", "2k"},
+        {"slow_s", "1k"},
+        {"output_kib", "1k"},
+        {"answers_mib", "1k"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ck_assert_int_eq(read_one(rows[i].name, rows[i].value), -EINVAL);

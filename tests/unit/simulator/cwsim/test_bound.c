@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_bound.c - the bound against loads that are added up link by link, and against the table of facts 7. */
+/* test_bound.c - the bound against loads that are added up link by link, and against values worked out by hand. */
 #include "simulator/cwsim/bound.h"
 #include "simulator/workload.h"
 #include "suite.h"

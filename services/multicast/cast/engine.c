@@ -275,7 +275,7 @@ static int take_report(struct cast_engine *e, struct cast_session *c, const stru
     } else if (!ended && !cast_rounds_report(c, h, from)) {
         return -ESTALE;
     }
-    cast_flow_reply(e->s, from, &answer);
+    cast_session_reply(e->s, from, &answer);
     if (!ended && (c->out.members.waiting == 0 || cast_members_all_reported(&c->out.members))) {
         (void)tick_session(e, c);
     }

@@ -40,27 +40,6 @@ static struct cast_head head_of(const struct cast_session *c, enum cast_kind kin
     return (struct cast_head){.kind = kind, .tree = tree, .round = c->round, .origin = c->origin, .number = c->number};
 }
 
-void cast_flow_reply(cw_svc *s, cw_server to, const struct cast_head *h)
-{
-    size_t head = cast_head_bytes(h->kind);
-    cw_packet *p = cw_packet_new(s, head + h->rest_bytes);
-    if (p == NULL) {
-        return;
-    }
-    uint8_t *data = cw_packet_data(p, NULL);
-    cast_head_encode(h, data);
-    if (h->rest_bytes > 0) {
-        memcpy(data + head, h->rest, h->rest_bytes);
-    }
-    const cw_to where = to_server(s, MULTICAST_JOB, MULTICAST_PORT, to);
-    cw_send_or_drop(s, p, &where, NULL);
-}
-
-void cast_flow_send(struct cast_session *c, cw_server to, const struct cast_head *h)
-{
-    cast_flow_reply(c->s, to, h);
-}
-
 static cw_packet *piece_packet(struct cast_session *c, const struct cast_edge *e, uint32_t index)
 {
     cw_packet *p = cw_packet_new(c->s, CAST_DATA_HEAD + c->cut.piece_bytes);
@@ -222,7 +201,7 @@ static void acknowledge(struct cast_session *c, uint8_t tree)
         if (t->up[i].edge != 0) {
             h.edge = t->up[i].edge;
             h.order = t->up[i].echo;
-            cast_flow_send(c, t->up[i].from, &h);
+            cast_session_send(c, t->up[i].from, &h);
         }
     }
     t->fresh = 0;
@@ -375,7 +354,7 @@ static void report(struct cast_session *c)
     } else {
         return;
     }
-    cast_flow_send(c, c->origin, &h);
+    cast_session_send(c, c->origin, &h);
     int64_t ns = report_least.ns << (p->tries < 8 ? p->tries : 8);
     p->tries++;
     p->report_at = cw_time_add(now, (cw_span){ns < report_most.ns ? ns : report_most.ns});

@@ -26,9 +26,5 @@ void cast_flow_confirmed(struct cast_session *c, uint32_t first);
 void cast_flow_tick(struct cast_session *c);
 /* A server has left the view: it is no upstream any more. */
 void cast_flow_gone(struct cast_session *c, cw_server server);
-/* Sends h to the instance on a server. A packet that cannot be sent is dropped: whoever needs the answer asks again. */
-void cast_flow_send(struct cast_session *c, cw_server to, const struct cast_head *h);
-/* As cast_flow_send(), for a message of which this server has no session. */
-void cast_flow_reply(cw_svc *s, cw_server to, const struct cast_head *h);
 
 #endif

@@ -2,22 +2,31 @@
 /*
  * mutant.h - plausible bugs on purpose, to test the tests. CAST_MUTANT(NAME) is the constant false, and what it guards
  * is in no program, but for one build of these sources with CW_MUTANTS that tests/sim makes for itself (as
- * linkstate/mutant.h). A number names a bug for ever.
+ * linkstate/mutant.h). A number names a bug for ever. Each says which rule it breaks: a number of that header's list.
  */
 #ifndef SERVICES_MULTICAST_CAST_MUTANT_H
 #define SERVICES_MULTICAST_CAST_MUTANT_H
 
 enum cast_mutant {
     CAST_MUTANT_NONE = 0,
-    CAST_MUTANT_LACKS_NOTHING = 1, /* a member says that it lacks nothing when a round ends */
-    CAST_MUTANT_FORGETS_LACK = 2,  /* the source forgets what a member reports as lacking */
-    CAST_MUTANT_WRONG_PLACE = 3,   /* a piece's number in the tree is taken for that in the message */
-    CAST_MUTANT_KEEPS_ALL = 4,     /* a parent does not care whether its child knows that the tree has ended */
-    CAST_MUTANT_BASE_AHEAD = 5,    /* a server lets go of what its children may lack */
-    CAST_MUTANT_NO_REPEAT = 6,     /* what is lost on a link is not sent again */
-    CAST_MUTANT_NO_MEND = 7,       /* a server that loses its parent gets no other */
-    CAST_MUTANT_GIVES_TWICE = 8,   /* a piece that comes twice is given to the sink twice */
-    CAST_MUTANT_FORGETS_END = 9,   /* a member that has it all forgets it when it loses sight of the source */
+    /* A member says that it lacks nothing when a round ends: rounds.h 2. */
+    CAST_MUTANT_LACKS_NOTHING = 1,
+    /* The source forgets what a member reports as lacking: rounds.h 3. */
+    CAST_MUTANT_FORGETS_LACK = 2,
+    /* A piece's number in the tree is taken for that in the message: receiver.h 1. */
+    CAST_MUTANT_WRONG_PLACE = 3,
+    /* A parent does not care whether its child knows that the tree has ended: edge.h 3. */
+    CAST_MUTANT_KEEPS_ALL = 4,
+    /* A server lets go of what its children may lack: the invariant of the base of a ring (ring.h 1 and 2). */
+    CAST_MUTANT_BASE_AHEAD = 5,
+    /* What is lost on a link is not sent again: edge.h 2. */
+    CAST_MUTANT_NO_REPEAT = 6,
+    /* A server that loses its parent gets no other: plan.h, every member that can be reached hears by every tree. */
+    CAST_MUTANT_NO_MEND = 7,
+    /* A piece that comes twice is given to the sink twice: receiver.h 1, and A2. */
+    CAST_MUTANT_GIVES_TWICE = 8,
+    /* A member that has it all forgets it when it loses sight of the source: receiver.h 1, as it all comes again. */
+    CAST_MUTANT_FORGETS_END = 9,
 };
 
 #ifdef CW_MUTANTS

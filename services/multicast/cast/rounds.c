@@ -2,7 +2,6 @@
 #include "services/multicast/cast/rounds.h"
 
 #include "services/multicast/cast/engine.h"
-#include "services/multicast/cast/flow.h"
 #include "services/multicast/cast/mutant.h"
 
 #include <errno.h>
@@ -246,7 +245,7 @@ static void stop_at(struct cast_session *c, cw_server server, int status)
 {
     const struct cast_head stop = {
         .kind = CAST_STOP, .round = c->round, .origin = c->origin, .number = c->number, .status = status};
-    cast_flow_send(c, server, &stop);
+    cast_session_send(c, server, &stop);
 }
 
 void cast_rounds_finish(struct cast_session *c, int status)

@@ -2,6 +2,7 @@
 #include "services/multicast/cast/session.h"
 
 #include "services/multicast/cast/mutant.h"
+#include "services/reply/servers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -322,4 +323,27 @@ bool cast_session_quiet(const struct cast_session *c)
         return c->ended;
     }
     return !c->in.accepted || (c->ended && c->in.confirmed);
+}
+
+/* ---- Packets out ------------------------------------------------------------------------------------------------- */
+
+void cast_session_reply(cw_svc *s, cw_server to, const struct cast_head *h)
+{
+    size_t head = cast_head_bytes(h->kind);
+    cw_packet *p = cw_packet_new(s, head + h->rest_bytes);
+    if (p == NULL) {
+        return;
+    }
+    uint8_t *data = cw_packet_data(p, NULL);
+    cast_head_encode(h, data);
+    if (h->rest_bytes > 0) {
+        memcpy(data + head, h->rest, h->rest_bytes);
+    }
+    const cw_to where = to_server(s, MULTICAST_JOB, MULTICAST_PORT, to);
+    cw_send_or_drop(s, p, &where, NULL);
+}
+
+void cast_session_send(struct cast_session *c, cw_server to, const struct cast_head *h)
+{
+    cast_session_reply(c->s, to, h);
 }

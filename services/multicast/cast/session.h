@@ -192,4 +192,9 @@ bool cast_session_over(const struct cast_session *c);
 /* As far as this server knows, nothing is left to do: all children are complete, and all reports are confirmed. */
 bool cast_session_quiet(const struct cast_session *c);
 
+/* Sends h to the instance on a server. A packet that cannot be sent is dropped: whoever needs the answer asks again. */
+void cast_session_send(struct cast_session *c, cw_server to, const struct cast_head *h);
+/* As cast_session_send(), for a message of which this server has no session. */
+void cast_session_reply(cw_svc *s, cw_server to, const struct cast_head *h);
+
 #endif

@@ -25,7 +25,13 @@ enum { CAST_SPREAD = 96, CAST_AHEAD = 16 };
 struct cast_lane {
     uint32_t base, next; /* numbers in the tree: below next assigned, below base settled everywhere */
     uint32_t piece[CAST_WINDOW];
-    double rate; /* pieces a second, 0: not known */
+    /*
+     * Pieces a second; 0: not known. Floating point, though this rate decides in the simulator too which piece goes by
+     * which tree: the results are the same on every machine with IEEE 754 arithmetic in 64 bits (FLT_EVAL_METHOD 0, as
+     * on x86-64 and arm64), as only + * / and comparisons are used, and no library function. No sum has a product as an
+     * operand, so there is nothing that a compiler could fuse (-ffp-contract). Keep it so, and out of -ffast-math.
+     */
+    double rate;
     uint32_t mark;
     cw_time mark_at;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * internal.h - struct files, shared by the file that takes files (take.c), the one that sends them (send.c, with its
- * rows for operators in rows.c) and the one that holds both and their clock (files.c).
+ * internal.h - struct files, which the sources of this folder share: take.c takes files, send.c sends them, rows.c
+ * writes the rows about them for operators, clock.c starts their clock, and files.c holds all of these together.
  */
 #ifndef SERVICES_MULTICAST_FILE_INTERNAL_H
 #define SERVICES_MULTICAST_FILE_INTERNAL_H

@@ -41,7 +41,7 @@ enum task { TASK_NONE, TASK_OPEN, TASK_TURN, TASK_FINISH, TASK_LEAVE };
 struct file_part {
     struct file_env *env;
     struct file_label label;
-    uint64_t ticket, message; /* message: its bytes */
+    uint64_t ticket, message_bytes;
     uint32_t piece_bytes;
     char part[FILE_BESIDE], map_name[FILE_BESIDE];
     enum file_part_state state;
@@ -97,7 +97,7 @@ static void work_open(struct file_part *p)
     if (made) {
         (void)h->drop(h->context, folder, p->map_name); /* the map is that of a part that was deleted */
     }
-    rc = rc < 0 ? rc : file_map_open(&p->map, p->message, p->piece_bytes, p->label.digest);
+    rc = rc < 0 ? rc : file_map_open(&p->map, p->message_bytes, p->piece_bytes, p->label.digest);
     if (rc == 0 && (p->digest = h->digest_open(h->context)) == NULL) {
         rc = -ENOMEM;
     }
@@ -394,7 +394,7 @@ static int sink_write(void *context, uint64_t offset, const uint8_t *bytes, size
         return p->status;
     }
     uint64_t piece = offset / p->piece_bytes;
-    uint64_t left = offset < p->message ? p->message - offset : 0;
+    uint64_t left = offset < p->message_bytes ? p->message_bytes - offset : 0;
     if (offset % p->piece_bytes != 0 || length != (left < p->piece_bytes ? left : p->piece_bytes)) {
         return -EINVAL;
     }
@@ -473,7 +473,7 @@ int file_part_open(struct file_part **out, struct file_env *env, const struct ca
     p->env = env;
     p->label = *label;
     p->ticket = offer->ticket;
-    p->message = offer->bytes;
+    p->message_bytes = offer->bytes;
     p->piece_bytes = offer->piece_bytes;
     p->filling = batch_open();
     p->writing = batch_open();
@@ -487,16 +487,6 @@ int file_part_open(struct file_part **out, struct file_env *env, const struct ca
     give(p, TASK_OPEN, cost_open);
     *out = p;
     return 0;
-}
-
-void file_part_rename(struct file_part *p, uint64_t ticket)
-{
-    p->ticket = ticket;
-}
-
-uint64_t file_part_ticket(const struct file_part *p)
-{
-    return p->ticket;
 }
 
 const struct file_label *file_part_label(const struct file_part *p)

@@ -45,9 +45,6 @@ struct file_part;
 /* Begins to open a part; resume(ticket) follows. Borrows env for as long as the part lives. -ENOMEM. */
 CW_MUST_CHECK int file_part_open(struct file_part **out, struct file_env *env, const struct cast_offer *offer,
                                  const struct file_label *label);
-/* The part goes by another ticket from now on. */
-void file_part_rename(struct file_part *p, uint64_t ticket);
-uint64_t file_part_ticket(const struct file_part *p);
 const struct file_label *file_part_label(const struct file_part *p);
 /* 0: its sink may be taken; -EAGAIN: it is being opened; any other -errno: why it cannot be had. */
 int file_part_ready(const struct file_part *p);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_map.c - bits, prefixes, and maps on disk that are torn, of other files, or lie. */
 #include "services/multicast/file/map.h"
+#include "stops.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -100,9 +101,45 @@ START_TEST(maps_that_are_none)
 }
 END_TEST
 
+/* ---- Damage ------------------------------------------------------------------------------------------------------ */
+
+static struct file_map damaged;
+
+/* Pieces 0, 1 and 3 of 16 are there. */
+static void fill(void)
+{
+    ck_assert_int_eq(file_map_open(&damaged, 1000, 64, digest), 0);
+    file_map_set(&damaged, 0);
+    file_map_set(&damaged, 1);
+    file_map_set(&damaged, 3);
+}
+
+START_TEST(sound)
+{
+    fill();
+    ck_assert(file_map_audit(&damaged));
+    file_map_set_all(&damaged);
+    ck_assert(file_map_audit(&damaged));
+    file_map_close(&damaged);
+}
+END_TEST
+
+#define STOPS_AT(name, rule, damage) STOPS(name, rule, fill(); damage; (void)file_map_audit(&damaged))
+STOPS_AT(a_piece_is_counted_twice, "files F1: a map counts its pieces right", damaged.have++)
+STOPS_AT(a_piece_is_lost, "files F1: a map counts its pieces right", damaged.bit[0] = 3)
+STOPS_AT(the_prefix_is_longer_than_all, "files F1: the prefix is among the pieces", damaged.whole = 4)
+STOPS_AT(the_prefix_has_a_gap, "files F1: the prefix has no gap", damaged.whole = 3)
+STOPS_AT(the_prefix_stops_too_early, "files F1: the prefix is as long as it can be", damaged.whole = 1)
+
 static const struct suite_test tests[] = {
     SUITE_TEST(pieces_and_prefix),
     SUITE_TEST(on_disk_and_back),
     SUITE_TEST(maps_that_are_none),
+    SUITE_TEST(sound),
+    SUITE_TEST(a_piece_is_counted_twice),
+    SUITE_TEST(a_piece_is_lost),
+    SUITE_TEST(the_prefix_is_longer_than_all),
+    SUITE_TEST(the_prefix_has_a_gap),
+    SUITE_TEST(the_prefix_stops_too_early),
 };
 SUITE_MAIN("file_map", tests)

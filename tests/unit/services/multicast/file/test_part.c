@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_part.c - files come in pieces of any order, break off, go on, and fail in every way that a disk has. */
+/* The source itself: the tests reach into its private structure, to damage it. */
+#include "services/multicast/file/part.c"
+
 #include "file_kit.h"
-#include "services/multicast/file/part.h"
+#include "stops.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -414,7 +417,53 @@ START_TEST(a_disk_that_is_full)
 }
 END_TEST
 
+/* ---- Damage ------------------------------------------------------------------------------------------------------ */
+
+/* Three pieces have come: the first is being written, and the other two wait for that. */
+static void take_three(void)
+{
+    begin(BYTES);
+    ck_assert_int_eq(open_it(PIECE, 5), 0);
+    for (uint64_t i = 0; i < 3; i++) {
+        ck_assert_int_eq(put(i, PIECE), 0);
+    }
+    ck_assert(part->task == TASK_TURN && part->filling->count == 2);
+}
+
+/* As take_three(), and all three have been written and digested. */
+static void write_three(void)
+{
+    take_three();
+    fake_run(kit.s, CW_MS(10));
+    ck_assert(part->task == TASK_NONE && part->hashed == 3 * PIECE);
+}
+
+START_TEST(sound)
+{
+    take_three();
+    ck_assert(file_part_audit(part));
+    fake_run(kit.s, CW_MS(10));
+    ck_assert(file_part_audit(part));
+    file_part_close(part);
+    end();
+}
+END_TEST
+
+STOPS(a_batch_is_miscounted, "files F2: a batch counts its bytes right", take_three(); part->filling->used++;
+      (void)file_part_audit(part))
+STOPS(digested_and_not_on_the_disk, "files F2: only what is on the disk is digested", write_three(); part->hashed++;
+      (void)file_part_audit(part))
+STOPS(over_and_still_at_work, "files F2: what is over has no work under way", take_three();
+      part->state = FILE_PART_OVER; (void)file_part_audit(part))
+STOPS(its_map_is_wrong, "files F1: a map counts its pieces right", write_three(); part->map.have++;
+      (void)file_part_audit(part))
+
 static const struct suite_test tests[] = {
+    SUITE_TEST(sound),
+    SUITE_TEST(a_batch_is_miscounted),
+    SUITE_TEST(digested_and_not_on_the_disk),
+    SUITE_TEST(over_and_still_at_work),
+    SUITE_TEST(its_map_is_wrong),
     SUITE_TEST(pieces_in_any_order),
     SUITE_TEST(an_empty_file),
     SUITE_TEST(wrong_pieces),

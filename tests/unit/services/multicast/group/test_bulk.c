@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bulk messages over an engine that is the test: what it is given, and what it gives. */
-#include "services/multicast/group/bulk.h"
+/* The source itself: the tests reach into its private structure, to damage it. */
+#include "services/multicast/group/bulk.c"
 
 #include "cubeway/multicast.h"
 #include "fake_host.h"
 #include "services/multicast/cast/head.h"
+#include "stops.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -225,5 +227,43 @@ START_TEST(bounded)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(labels), SUITE_TEST(sent), SUITE_TEST(taken), SUITE_TEST(bounded)};
+/* ---- Damage ------------------------------------------------------------------------------------------------------ */
+
+/* One message goes, and one of ten bytes comes. */
+static void send_and_take(void)
+{
+    static const uint8_t bytes[20000], set[1] = {6};
+    const struct group_name name = name_of();
+    struct cast_sink sink;
+    setup();
+    ck_assert_int_eq(bulk_send(bulk, &name, true, set, bytes, sizeof bytes, done, &dones), 0);
+    ck_assert_int_eq(offer(10, &sink), 0);
+}
+
+START_TEST(sound)
+{
+    send_and_take();
+    ck_assert(bulk_audit(bulk));
+    bulk_cancel(bulk, &dones);
+    ck_assert(bulk_audit(bulk));
+    teardown();
+}
+END_TEST
+
+#define STOPS_AT(name, rule, damage) STOPS(name, rule, send_and_take(); damage; (void)bulk_audit(bulk))
+STOPS_AT(a_message_is_not_counted, "groups G5: bulk messages under way are counted right", bulk->out_count--)
+STOPS_AT(memory_is_miscounted, "groups G5: the memory of what comes is counted right", bulk->memory++)
+STOPS_AT(too_much_memory, "groups G5: the memory of what comes is counted right",
+         bulk->memory = bulk->in->length = (size_t)BULK_MEMORY + 1)
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(labels),
+    SUITE_TEST(sent),
+    SUITE_TEST(taken),
+    SUITE_TEST(bounded),
+    SUITE_TEST(sound),
+    SUITE_TEST(a_message_is_not_counted),
+    SUITE_TEST(memory_is_miscounted),
+    SUITE_TEST(too_much_memory),
+};
 SUITE_MAIN("bulk", tests)

@@ -3,6 +3,7 @@
 #include "services/multicast/group/datagram_window.h"
 
 #include "rng.h"
+#include "stops.h"
 #include "suite.h"
 
 #include <string.h>
@@ -55,5 +56,25 @@ START_TEST(lives)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(as_a_list), SUITE_TEST(lives)};
+static struct datagram_window window;
+
+STOPS(a_number_is_recorded_too_late, "groups G6: a number that is recorded lies in the window",
+      datagram_window_mark(&window, 5, 1 + DATAGRAM_WINDOW, true);
+      datagram_window_mark(&window, 5, 1, true))
+
+/* The oldest number that the window has room for. */
+START_TEST(a_number_is_recorded_just_in_time)
+{
+    datagram_window_mark(&window, 5, DATAGRAM_WINDOW, true);
+    datagram_window_mark(&window, 5, 1, true);
+    ck_assert_int_eq(datagram_window_look(&window, 5, 1), DATAGRAM_TAKEN);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(as_a_list),
+    SUITE_TEST(lives),
+    SUITE_TEST(a_number_is_recorded_too_late),
+    SUITE_TEST(a_number_is_recorded_just_in_time),
+};
 SUITE_MAIN("datagram_window", tests)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages of one packet on fake hosts that reach one another, under a service that has nothing but them. */
-#include "services/multicast/group/datagrams.h"
+/* The source itself: the tests reach into its private structure, to damage it. */
+#include "services/multicast/group/datagrams.c"
 
 #include "fake_net.h"
 #include "services/multicast/cast/head.h"
 #include "services/multicast/group/datagram_window.h"
+#include "stops.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -385,12 +387,54 @@ START_TEST(strangers)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(to_some_and_all),
-                                          SUITE_TEST(exactly_once_through_loss),
-                                          SUITE_TEST(members_that_do_not),
-                                          SUITE_TEST(a_member_goes),
-                                          SUITE_TEST(bounds),
-                                          SUITE_TEST(a_child_that_cannot_now),
-                                          SUITE_TEST(not_passed_on),
-                                          SUITE_TEST(strangers)};
+/* ---- Damage ------------------------------------------------------------------------------------------------------ */
+
+static struct datagrams *damaged;
+
+/* Two datagrams of server 0 are under way, and nobody has answered. */
+static void send_two(void)
+{
+    setup();
+    ck_assert(send(0, 0x1ff, true, 0, 100) == 0 && send(0, 0x1ff, true, 1, 100) == 0);
+    damaged = datagrams_of(0);
+    ck_assert_uint_eq(datagrams_open_count(damaged), 2);
+}
+
+START_TEST(sound)
+{
+    send_two();
+    ck_assert(datagrams_audit(damaged));
+    fake_net_run(net, CW_MS(2));
+    ck_assert(datagrams_audit(damaged));
+    teardown();
+}
+END_TEST
+
+#define STOPS_AT(name, rule, damage) STOPS(name, rule, send_two(); damage; (void)datagrams_audit(damaged))
+STOPS_AT(one_waits_and_is_not_counted, "groups G3: the members that have not answered are counted right",
+         damaged->out->waiting--)
+STOPS_AT(a_number_is_too_old, "groups G3: numbers that are not settled lie within half a window",
+         damaged->numbers[1] = damaged->out->number + DATAGRAM_WINDOW / 2)
+STOPS_AT(numbers_are_equal, "groups G3: numbers ascend", damaged->out->number = damaged->out->next->number)
+STOPS_AT(a_datagram_is_counted_twice, "groups G3: datagrams under way are counted right", damaged->out_count++)
+STOPS_AT(the_end_is_not_the_last, "groups G3: datagrams under way are counted right", damaged->out_end = &damaged->out)
+STOPS_AT(bytes_are_miscounted, "groups G3: the bytes of datagrams under way are counted right", damaged->memory--)
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(to_some_and_all),
+    SUITE_TEST(exactly_once_through_loss),
+    SUITE_TEST(members_that_do_not),
+    SUITE_TEST(a_member_goes),
+    SUITE_TEST(bounds),
+    SUITE_TEST(a_child_that_cannot_now),
+    SUITE_TEST(not_passed_on),
+    SUITE_TEST(strangers),
+    SUITE_TEST(sound),
+    SUITE_TEST(one_waits_and_is_not_counted),
+    SUITE_TEST(a_number_is_too_old),
+    SUITE_TEST(numbers_are_equal),
+    SUITE_TEST(a_datagram_is_counted_twice),
+    SUITE_TEST(the_end_is_not_the_last),
+    SUITE_TEST(bytes_are_miscounted),
+};
 SUITE_MAIN("datagrams", tests)

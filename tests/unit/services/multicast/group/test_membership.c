@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Groups on fake hosts that reach one another, under a service that has nothing but them. */
-#include "services/multicast/group/membership.h"
+/* The source itself: the tests reach into its private structure, to damage it. */
+#include "services/multicast/group/membership.c"
 
 #include "fake_net.h"
 #include "services/multicast/cast/head.h"
+#include "stops.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -110,7 +112,7 @@ static void want(cw_server s, cw_job job, const char *text, uint8_t flags)
     ck_assert_uint_eq(membership_wanted(membership_of(s), &name), flags);
 }
 
-static void ask(cw_server s, cw_job job, const char *text)
+static void ask_members(cw_server s, cw_job job, const char *text)
 {
     struct group_name name = name_of(job, text);
     unsigned before = answers;
@@ -122,20 +124,20 @@ static void ask(cw_server s, cw_job job, const char *text)
 START_TEST(join_ask_leave)
 {
     setup();
-    ask(0, 7, "g");
+    ask_members(0, 7, "g");
     ck_assert(answers == 1 && status == -ENOENT);
     want(1, 7, "g", GROUP_MEMBER);
     want(3, 7, "g", GROUP_MEMBER);
     want(4, 8, "g", GROUP_MEMBER); /* another job's */
-    ask(0, 7, "g");
+    ask_members(0, 7, "g");
     ck_assert(status == 0 && count == 2 && set[0] == 0x0a);
-    ask(0, 8, "g");
+    ask_members(0, 8, "g");
     ck_assert(status == 0 && count == 1 && set[0] == 0x10);
     want(1, 7, "g", 0);
-    ask(2, 7, "g");
+    ask_members(2, 7, "g");
     ck_assert(status == 0 && set[0] == 0x08);
     want(3, 7, "g", 0);
-    ask(2, 7, "g");
+    ask_members(2, 7, "g");
     ck_assert_int_eq(status, -ENOENT);
     struct group_name name = name_of(7, "g");
     ck_assert_int_eq(membership_want(membership_of(2), &name, 0, done, NULL), -ENOENT);
@@ -148,10 +150,10 @@ START_TEST(kept_without_members)
 {
     setup();
     want(2, 7, "kept", GROUP_KEEPER);
-    ask(0, 7, "kept");
+    ask_members(0, 7, "kept");
     ck_assert(status == 0 && count == 0);
     want(2, 7, "kept", GROUP_KEEPER | GROUP_MEMBER);
-    ask(0, 7, "kept");
+    ask_members(0, 7, "kept");
     ck_assert(status == 0 && set[0] == 0x04);
     teardown();
 }
@@ -168,18 +170,18 @@ START_TEST(soft_state)
     fake_net_run(net, CW_SEC(1));
     ck_assert(dones == 2 && done_status == 0);
     for (int i = 0; i < 20; i++) {
-        ask(0, 7, "g");
+        ask_members(0, 7, "g");
         fake_net_run(net, CW_SEC(1));
         ck_assert(answers == (unsigned)i + 1 && status == 0 && set[0] == 0x06);
     }
     net->lose = 0;
     net->server[0]->down[2] = net->server[1]->down[2] = net->server[3]->down[2] = net->server[4]->down[2] = true;
-    ask(0, 7, "g");
+    ask_members(0, 7, "g");
     ck_assert(status == 0 && set[0] == 0x02); /* gone with the view */
     net->server[2]->refuse = -ENETUNREACH;    /* it cannot announce itself any more */
     net->server[0]->down[2] = net->server[1]->down[2] = net->server[3]->down[2] = net->server[4]->down[2] = false;
     fake_net_run(net, CW_SEC(5));
-    ask(0, 7, "g");
+    ask_members(0, 7, "g");
     ck_assert(status == 0 && set[0] == 0x02);
     teardown();
 }
@@ -197,7 +199,7 @@ START_TEST(a_new_root_waits)
         membership_event(membership_of(s), &ev);
         ck_assert_uint_eq(fake_sends(net->server[s]) - before, s == 1);
     }
-    ask(0, 7, "g");
+    ask_members(0, 7, "g");
     fake_net_run(net, CW_MS(200));
     ck_assert_uint_eq(answers, 0);
     fake_net_run(net, CW_MS(90));
@@ -214,10 +216,10 @@ START_TEST(nobody_answers)
     }
     struct group_name name = name_of(7, "g");
     ck_assert_int_eq(membership_want(membership_of(1), &name, GROUP_MEMBER, done, NULL), 0);
-    ask(0, 7, "g");
+    ask_members(0, 7, "g");
     fake_net_run(net, CW_MS(5100));
     ck_assert(dones == 1 && done_status == -ETIMEDOUT && answers == 1 && status == -ETIMEDOUT);
-    ask(0, 7, "g");
+    ask_members(0, 7, "g");
     membership_cancel(membership_of(0), NULL);
     fake_net_run(net, CW_SEC(6));
     ck_assert_uint_eq(answers, 1);
@@ -230,7 +232,7 @@ START_TEST(nobody_answers)
     }
     fake_net_run(net, CW_SEC(1)); /* it has gone on trying */
     ck_assert_uint_eq(answers, 1 + GROUPS_QUESTIONS_MOST);
-    ask(0, 7, "g");
+    ask_members(0, 7, "g");
     ck_assert(status == 0 && set[0] == 0x02);
     teardown(); /* whatever is open */
 }
@@ -269,7 +271,65 @@ START_TEST(plain_names)
 }
 END_TEST
 
+/* ---- Damage ------------------------------------------------------------------------------------------------------ */
+
+static struct membership *damaged;
+static struct announced *of_group;
+
+/* Server 1 is a member of a group, and its question for the members of the group is under way. */
+static void join_and_ask(void)
+{
+    const struct group_name name = name_of(7, "g");
+    setup();
+    want(1, 7, "g", GROUP_MEMBER);
+    damaged = membership_of(1);
+    of_group = announcer_find(&damaged->announcer, &name);
+    ck_assert_ptr_nonnull(of_group);
+    ck_assert_int_eq(membership_ask(damaged, &name, answered, NULL), 0);
+}
+
+static void join_too_many(void)
+{
+    struct announcer *a = &damaged->announcer;
+    a->group = realloc(a->group, (GROUPS_HERE_MOST + 1) * sizeof(struct announced *));
+    ck_assert_ptr_nonnull(a->group);
+    while (a->count <= GROUPS_HERE_MOST) {
+        a->group[a->count++] = of_group;
+    }
+}
+
+START_TEST(sound)
+{
+    join_and_ask();
+    for (cw_server s = 0; s < 5; s++) {
+        ck_assert(membership_audit(membership_of(s)));
+    }
+    teardown();
+}
+END_TEST
+
+#define STOPS_AT(name, rule, damage) STOPS(name, rule, join_and_ask(); damage; (void)membership_audit(damaged))
+STOPS_AT(a_serial_of_nobody, "groups G2: a serial was given out", of_group->serial = damaged->announcer.serials + 1)
+STOPS_AT(acknowledged_and_never_wanted, "groups G2: what is acknowledged was wanted", of_group->serial = 0)
+STOPS_AT(a_question_is_not_counted, "groups G2: the questions under way are counted right", damaged->question_count--)
+STOPS_AT(a_call_is_counted_twice, "groups G2: a group has at most one call under way", damaged->calls++)
+STOPS_AT(too_many_groups_here, "groups G2: the groups of this server are bounded", join_too_many())
+STOPS_AT(the_table_is_wrong, "groups G1: the entries of a root's table are counted right", damaged->table.entries++)
+
 static const struct suite_test tests[] = {
-    SUITE_TEST(join_ask_leave), SUITE_TEST(kept_without_members), SUITE_TEST(soft_state), SUITE_TEST(a_new_root_waits),
-    SUITE_TEST(nobody_answers), SUITE_TEST(many_groups),          SUITE_TEST(plain_names)};
+    SUITE_TEST(join_ask_leave),
+    SUITE_TEST(kept_without_members),
+    SUITE_TEST(soft_state),
+    SUITE_TEST(a_new_root_waits),
+    SUITE_TEST(nobody_answers),
+    SUITE_TEST(many_groups),
+    SUITE_TEST(plain_names),
+    SUITE_TEST(sound),
+    SUITE_TEST(a_serial_of_nobody),
+    SUITE_TEST(acknowledged_and_never_wanted),
+    SUITE_TEST(a_question_is_not_counted),
+    SUITE_TEST(a_call_is_counted_twice),
+    SUITE_TEST(too_many_groups_here),
+    SUITE_TEST(the_table_is_wrong),
+};
 SUITE_MAIN("groups", tests)

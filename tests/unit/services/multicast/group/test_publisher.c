@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages on their way: best effort with members that were known lately, memory, what cannot be sent yet. */
-#include "services/multicast/group/publisher.h"
+/* The source itself: the tests reach into its private structure, to damage it. */
+#include "services/multicast/group/publisher.c"
 
 #include "group_town.h"
+#include "stops.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -122,7 +124,48 @@ START_TEST(rows)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(best_effort),       SUITE_TEST(at_once),
-                                          SUITE_TEST(full_and_writable), SUITE_TEST(no_room_in_the_queue),
-                                          SUITE_TEST(lengths),           SUITE_TEST(rows)};
+/* ---- Damage ------------------------------------------------------------------------------------------------------ */
+
+static struct publisher box;
+static struct outgoing first, last;
+
+/* A queue of two messages: the members of the first are known, and those of the last are still to be asked for. */
+static void queue_two(void)
+{
+    static uint8_t set[2] = {6};
+    first = (struct outgoing){.next = &last, .box = &box, .stage = STAGE_SENT, .set = set, .length = 100};
+    last = (struct outgoing){.box = &box, .stage = STAGE_ASK, .length = 11};
+    box = (struct publisher){.first = &first, .end = &last.next, .counts = {.messages = 2, .memory = 111}};
+}
+
+START_TEST(sound)
+{
+    queue_two();
+    ck_assert(publisher_audit(&box));
+}
+END_TEST
+
+#define STOPS_AT(name, rule, damage) STOPS(name, rule, queue_two(); damage; (void)publisher_audit(&box))
+STOPS_AT(sent_to_nobody_known, "groups G4: a message is sent to members that are known", last.stage = STAGE_SEND)
+STOPS_AT(the_end_is_not_the_last, "groups G4: the queue's end is its last message", box.end = &first.next)
+STOPS_AT(a_message_is_not_counted, "groups G4: the messages of the queue are counted right", box.counts.messages--)
+STOPS_AT(bytes_are_miscounted, "groups G4: the bytes of the queue are counted right", last.length++)
+STOPS_AT(too_many_bytes, "groups G4: the bytes of the queue are counted right",
+         box.counts.memory = first.length = (size_t)PUBLISHER_MEMORY + 1;
+         last.length = 0)
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(best_effort),
+    SUITE_TEST(at_once),
+    SUITE_TEST(full_and_writable),
+    SUITE_TEST(no_room_in_the_queue),
+    SUITE_TEST(lengths),
+    SUITE_TEST(rows),
+    SUITE_TEST(sound),
+    SUITE_TEST(sent_to_nobody_known),
+    SUITE_TEST(the_end_is_not_the_last),
+    SUITE_TEST(a_message_is_not_counted),
+    SUITE_TEST(bytes_are_miscounted),
+    SUITE_TEST(too_many_bytes),
+};
 SUITE_MAIN("publisher", tests)

@@ -3,6 +3,7 @@
 #include "services/multicast/group/table.h"
 
 #include "rng.h"
+#include "stops.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -124,6 +125,57 @@ START_TEST(as_a_naive_one)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(names), SUITE_TEST(order_of_one_life), SUITE_TEST(bounds),
-                                          SUITE_TEST(as_a_naive_one)};
+/* ---- Damage ------------------------------------------------------------------------------------------------------ */
+
+static struct group_table damaged;
+
+/* Two groups: "a" with servers 1 and 2, "b" with server 1. */
+static void fill(void)
+{
+    const struct group_name a = name_of(7, "a"), b = name_of(7, "b");
+    struct group_entry e = {.server = 1, .flags = GROUP_MEMBER, .until = {100}};
+    damaged = (struct group_table){.groups_most = 2, .entries_most = 3};
+    ck_assert(group_table_update(&damaged, &a, &e) == 0 && group_table_update(&damaged, &b, &e) == 0);
+    e.server = 2;
+    ck_assert_int_eq(group_table_update(&damaged, &a, &e), 0);
+}
+
+static void swap_groups(void)
+{
+    struct group *first = damaged.group[0];
+    damaged.group[0] = damaged.group[1];
+    damaged.group[1] = first;
+}
+
+START_TEST(sound)
+{
+    fill();
+    ck_assert(group_table_audit(&damaged));
+    group_table_free(&damaged);
+}
+END_TEST
+
+#define STOPS_AT(name, rule, damage) STOPS(name, rule, fill(); damage; (void)group_table_audit(&damaged))
+STOPS_AT(a_group_is_empty, "groups G1: no group is kept without an entry", damaged.group[1]->count = 0)
+STOPS_AT(groups_descend, "groups G1: groups ascend", swap_groups())
+STOPS_AT(a_server_comes_twice, "groups G1: a server has one entry in a group", damaged.group[0]->entry[1].server = 1)
+STOPS_AT(entries_are_miscounted, "groups G1: the entries of a root's table are counted right", damaged.entries--)
+STOPS_AT(there_are_too_many_entries, "groups G1: the entries of a root's table are counted right",
+         damaged.entries_most = 2)
+STOPS_AT(there_are_too_many_groups, "groups G1: the entries of a root's table are counted right",
+         damaged.groups_most = 1)
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(names),
+    SUITE_TEST(order_of_one_life),
+    SUITE_TEST(bounds),
+    SUITE_TEST(as_a_naive_one),
+    SUITE_TEST(sound),
+    SUITE_TEST(a_group_is_empty),
+    SUITE_TEST(groups_descend),
+    SUITE_TEST(a_server_comes_twice),
+    SUITE_TEST(entries_are_miscounted),
+    SUITE_TEST(there_are_too_many_entries),
+    SUITE_TEST(there_are_too_many_groups),
+};
 SUITE_MAIN("group_table", tests)

@@ -458,7 +458,7 @@ static bool may_keep(struct kvcache *k, const struct asker *asker, const struct 
 }
 
 /* For CHECK_RULE_SLOW(). */
-static inline bool is_registered(struct kvcache *k, const struct item_name *name, cw_server server)
+__attribute__((unused)) static bool is_registered(struct kvcache *k, const struct item_name *name, cw_server server)
 {
     struct held_key *held = holders_find(&k->holders, name);
     return held != NULL && holders_at(held, server) != NULL;

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static void say(cw_request *r, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void say(cw_request *r, const char *format, va_list args)
 {
     char text[REFUSE_TEXT];
     vsnprintf(text, sizeof text, format, args);

@@ -64,12 +64,18 @@ START_TEST(failing_rule_says_which_and_of_whom)
 }
 END_TEST
 
+static const char *counted(int *times, const char *text)
+{
+    (*times)++;
+    return text;
+}
+
 /* The texts are made for a failure only. */
 START_TEST(kept_rule_makes_no_text)
 {
     int rules = 0, whos = 0;
-    CHECK_RULE(rules == 0, (rules++, "rule"), (whos++, "who"));
-    CHECK_RULE_SLOW(rules == 0, (rules++, "rule"), (whos++, "who"));
+    CHECK_RULE(rules == 0, counted(&rules, "rule"), counted(&whos, "who"));
+    CHECK_RULE_SLOW(rules == 0, counted(&rules, "rule"), counted(&whos, "who"));
     ck_assert_int_eq(rules, 0);
     ck_assert_int_eq(whos, 0);
 }

@@ -136,6 +136,21 @@ static int send_request(struct peer *p, struct request_draft *request)
     return rc;
 }
 
+/* Our own words for why there is no answer. */
+static const char *reason_of(int rc)
+{
+    switch (rc) {
+    case -ETIMEDOUT:
+        return "no answer in time";
+    case -ECONNRESET:
+        return "it closed the connection";
+    case -EPROTO:
+        return "its answer cannot be read";
+    default:
+        return strerror(-rc);
+    }
+}
+
 int peer_ask(struct peer *p, struct request_draft *request, cw_span patience,
              void (*row)(void *context, const struct message *row), void *context, char why[static PEER_WHY])
 {
@@ -155,10 +170,6 @@ int peer_ask(struct peer *p, struct request_draft *request, cw_span patience,
         }
         message_close(answer.row);
     }
-    snprintf(why, PEER_WHY, "%s",
-             rc == -ETIMEDOUT    ? "no answer in time"
-             : rc == -ECONNRESET ? "it closed the connection"
-             : rc == -EPROTO     ? "its answer cannot be read"
-                                 : strerror(-rc));
+    snprintf(why, PEER_WHY, "%s", reason_of(rc));
     return rc;
 }

@@ -519,7 +519,8 @@ int jobfile_load(struct jobfile *out, const char *file, const struct jobfile_opt
     char *text = rc == 0 ? malloc(JOBFILE_BYTES + 1) : NULL;
     size_t length = text != NULL ? fread(text, 1, JOBFILE_BYTES + 1, in) : 0;
     if (rc == 0) {
-        rc = text == NULL ? -ENOMEM : ferror(in) ? -EIO : length > JOBFILE_BYTES ? -EFBIG : 0;
+        rc = text == NULL ? -ENOMEM : ferror(in) ? -EIO : 0;
+        rc = rc == 0 && length > JOBFILE_BYTES ? -EFBIG : rc;
         fclose(in);
     }
     if (rc < 0) {

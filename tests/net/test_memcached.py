@@ -96,8 +96,8 @@ def chat(rng):
     # No number here becomes shorter when it is decreased: memcached leaves spaces behind such a number. No value is
     # white space or empty: memcached's incr would read a number from the memory behind it.
     values = [b"7", b"99", b"hello", b"x" * 5000, b"a\r\nb", b"-", b"1844674407370955161"]
-    # Whether memcached keeps the marks of a number that is changed depends on earlier answers of the connection that are
-    # still in memory.
+    # Whether memcached keeps the marks of a number that is changed depends on earlier answers of the connection which
+    # are still in memory.
     counts = rng.random() < 0.5
     said = []
     for _ in range(rng.randrange(2, 40)):

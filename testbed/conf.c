@@ -72,8 +72,8 @@ static void put_links(const struct lab *lab, cw_server s, FILE *out)
 }
 
 /*
- * "libkv.so" and "/path/kv.so" are "kv"; one without a path is built in, and to be named may change what it does
- * (kvcache: listens).
+ * Writes a service's section. The name of the module "libkv.so" or "/path/kv.so" is "kv". A service without a path is
+ * built in; it is named all the same, because some do more when they are (kvcache then listens for clients).
  */
 static void put_service(FILE *out, const char *file)
 {

@@ -21,9 +21,12 @@ const char *crew_state_name(enum crew_state state)
     return names[state];
 }
 
-/* What a new process says before it becomes the daemon; what is not said when it has become one. */
+/*
+ * What a new process writes to the keeper: at first its number, and again with an error if it cannot become the daemon.
+ * When exec succeeds the pipe closes without a second one.
+ */
 struct news {
-    int outside; /* its number as /proc has it */
+    int outside; /* the process's number outside of the lab, as /proc has it */
     int error;
 };
 
@@ -33,7 +36,7 @@ static void say(int pipe, int outside, int error)
     (void)!write(pipe, &news, sizeof news);
 }
 
-/* /proc belongs to the machine, not to the lab's own process namespace: there we have the number that others use. */
+/* /proc is the machine's and not of the lab's process namespace, so /proc/self names the number used outside. */
 static int number_outside(void)
 {
     char text[16] = "";
@@ -48,10 +51,10 @@ static int prepare(const struct crew_order *order, pid_t keeper)
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
     signal(SIGHUP, SIG_DFL);
-    (void)setpgid(0, 0); /* killed as a whole, and not by the terminal's keys */
+    (void)setpgid(0, 0); /* so that the group is killed as a whole, and the terminal's keys do not reach it */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != keeper) {
-        return -ESRCH; /* it died before we asked to be told */
+        return -ESRCH; /* the keeper died before prctl() could have us killed with it */
     }
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     int log = open(order->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -79,7 +82,7 @@ _Noreturn static void become(const struct crew_order *order, pid_t keeper, int p
     _exit(127);
 }
 
-/* Also takes what the process namespace has made ours. */
+/* Also reaps the orphans of the group: as the first process of its namespace the keeper is their parent. */
 static bool group_lives(pid_t group)
 {
     while (waitpid(-group, NULL, WNOHANG) > 0) {

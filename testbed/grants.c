@@ -33,7 +33,7 @@ static int write_plan(const struct seal_key *key, const struct job_plan *plan, F
     return rc;
 }
 
-/* To its own job, whole: what it needs beyond that is for the operator to say. */
+/* Grants all processes and ports of the service's own job. Anything beyond that is for the operator to grant. */
 static int write_job(const struct lab *lab, const struct seal_key *key, const cw_service *service, FILE *out,
                      char why[static GRANTS_WHY])
 {
@@ -62,7 +62,7 @@ static int write_service(const struct lab *lab, const struct seal_key *key, cons
 
 /* ---- Of a scenario ----------------------------------------------------------------------------------------------- */
 
-enum { SCENARIO_JOBS = 64, BUILT_IN = 1024 /* numbers below are services' that are linked in */ };
+enum { SCENARIO_JOBS = 64, BUILT_IN = 1024 /* lower job numbers are those of built-in services */ };
 
 struct town {
     const struct lab *lab;
@@ -81,7 +81,7 @@ static int add_grant(struct job_plan *plan, cw_job to, bool any_port, cw_port po
     return rc < 0 ? rc : 0;
 }
 
-/* A built-in service keeps what it came with. */
+/* Begins the plan of a built-in service with the grants that the program was built with. */
 static int begin_built_in(struct job_plan *plan)
 {
     size_t count;
@@ -97,7 +97,7 @@ static int begin_built_in(struct job_plan *plan)
     return rc;
 }
 
-/* The plan of the job, begun when it is new. */
+/* Finds the plan of the job, or begins one. */
 static int plan_of(struct town *t, cw_job job, struct job_plan **out, char why[static GRANTS_WHY])
 {
     char name[JOB_RECORD_NAME_BYTES];
@@ -124,7 +124,8 @@ static int add_scenario(struct town *t, const struct scenario *s, char why[stati
     int rc = 0;
     for (unsigned i = 0; rc == 0 && i < s->grants; i++) {
         const struct scenario_grant *g = &s->grant[i];
-        rc = g->to >= BUILT_IN ? plan_of(t, g->to, &plan, why) : 0; /* it is to be reached: it needs a record */
+        /* A job that others may send to needs a record, too. */
+        rc = g->to >= BUILT_IN ? plan_of(t, g->to, &plan, why) : 0;
         rc = rc < 0 ? rc : plan_of(t, g->from, &plan, why);
         rc = rc < 0 ? rc : add_grant(plan, g->to, g->any_port, g->port, g->all_processes, g->first, g->last);
     }
@@ -157,7 +158,7 @@ static int write_all(const struct lab *lab, const struct seal_key *key, FILE *ou
         rc = write_scenario(lab, key, out, why);
     }
     for (unsigned i = 0; rc == 0 && i < lab->services && lab->plays == NULL && !lab->no_grants; i++) {
-        if (lab_service_is_file(lab->service[i])) { /* those that are built in come with theirs */
+        if (lab_service_is_file(lab->service[i])) { /* built-in services bring their own grants */
             rc = write_service(lab, key, lab->service[i], out, why);
         }
     }

@@ -19,9 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { UDP_HEADERS = 28 }; /* of IPv4 and UDP: on devices so much longer, frames are as long as on the others */
+enum { UDP_HEADERS = 28 }; /* of IPv4 and UDP; added to the MTU, so that a frame may be as long as with other shims */
 
-static const cw_span grace = CW_MS(2000); /* from SIGTERM to SIGKILL, when everything ends */
+static const cw_span grace = CW_MS(2000); /* from SIGTERM to SIGKILL, when the lab ends */
 
 /* ---- What is told ------------------------------------------------------------------------------------------------ */
 
@@ -168,7 +168,7 @@ static int build(struct keeper *k)
 
 /* ---- Keeping ----------------------------------------------------------------------------------------------------- */
 
-/* Everybody who ended; the first process of a namespace also gets those that others left behind. */
+/* Reaps every process that has ended. The first process of a namespace gets the orphans of others, too. */
 static void reap(struct keeper *k)
 {
     int status;
@@ -219,7 +219,7 @@ static void on_client(struct keeper *k)
     }
 }
 
-/* Ends pauses that are over; gives when the next one is, in ns from now, or -1. */
+/* Ends the pauses that are over. Returns the ns from now to the end of the next pause; -1: there is none. */
 static int64_t end_pauses(struct keeper *k)
 {
     int64_t next = -1;
@@ -281,7 +281,7 @@ static unsigned living(const struct keeper *k)
     return count;
 }
 
-/* In order first; who has not ended then is killed. */
+/* Asks all daemons to end, and kills those that have not ended after `grace`. */
 static void finish(struct keeper *k)
 {
     cw_time until = cw_time_add(peer_clock(), grace);
@@ -333,7 +333,7 @@ int keeper_run(const struct lab *lab, int lifeline)
         turn(k);
     }
     finish(k);
-    /* Whoever waits for the end sees it by the closing of this socket: nothing is left to be removed then. */
+    /* A command that waits for the end sees it when the keeper's socket closes. By then all files must be gone. */
     lab_remove_folder(lab);
     free(k);
     return rc < 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keeper_serve.c - what a keeper is asked for. */
+/* keeper_serve.c - the requests that a keeper answers. */
 #include "testbed/keeper.h"
 
 #include "base/check.h"
@@ -25,7 +25,7 @@ struct asked {
     char why[LAB_WHY];
 };
 
-/* Sends a line of the answer, which it takes; with the last one go the descriptors that were asked for. */
+/* Takes and sends a line of the answer. The last line carries the descriptors that were asked for. */
 static void answer(const struct asked *a, char *line, size_t length, bool done)
 {
     CHECK(line != NULL);
@@ -64,7 +64,7 @@ static int need_server(struct asked *a)
     return 0;
 }
 
-/* Of a lab whose servers are processes of their own. */
+/* Refuses a command that needs servers that are processes of their own. */
 static int need_process(struct asked *a)
 {
     if (a->k->lab.driver == LAB_PROCESS) {
@@ -136,7 +136,7 @@ static int kill_one(struct asked *a, bool whole)
     keeper_note(a->k, "kill", a->server, "");
     int rc = crew_kill(&a->k->crew[a->server], whole);
     if (rc == 0) {
-        /* Dead when we say so: what a watcher still says for it is on its way already. */
+        /* Reaped here, so that the daemon is dead when the answer says so. Its watcher may still be saying goodbye. */
         struct crew *c = &a->k->crew[a->server];
         int status;
         if (waitpid(c->pid, &status, 0) == c->pid) {
@@ -284,7 +284,7 @@ static const struct {
     {"loss", run_loss},     {"down", run_down},       {"namespace", run_namespace},
 };
 
-/* What is wrong with it, in words; NULL: nothing is. */
+/* Why the request was refused, in words; NULL: it was not. */
 static const char *reason_of(const struct asked *a, int rc)
 {
     if (rc >= 0) {

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SOCKET_ROOM = 24 /* of a socket's name behind the folder's */, FILE_MAX = 16 * 1024 };
+enum { SOCKET_ROOM = 24 /* bytes left for a socket's name after the folder's */, FILE_MAX = 16 * 1024 };
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
 
@@ -76,8 +76,8 @@ bool lab_name_good(const char *name)
 /* ---- Places ------------------------------------------------------------------------------------------------------ */
 
 /*
- * /tmp is everybody's: whoever makes the folder there first would choose which programs a lab runs, and which process
- * cwlab ends.
+ * Not /tmp: any user may write there, and a user who made the folder first would choose which programs a lab runs and
+ * which process cwlab ends.
  */
 static int check_owner(const char *path)
 {
@@ -159,7 +159,7 @@ int lab_make_folder(const struct lab *lab)
         }
         *slash = '/';
     }
-    int rc = lab_root(path); /* once more: somebody may have been faster */
+    int rc = lab_root(path); /* checked again: another user may have made the folder meanwhile */
     return rc < 0 ? rc : mkdir(lab->folder, 0700) < 0 ? -errno : 0;
 }
 

@@ -72,7 +72,7 @@ void lab_remove_folder(const struct lab *lab);
  */
 CW_MUST_CHECK int lab_save(const struct lab *lab);
 CW_MUST_CHECK int lab_load(struct lab *lab, const char *name, char why[static LAB_WHY]);
-/* True when its keeper answers. */
+/* True when the lab's keeper answers. */
 bool lab_lives(const struct lab *lab);
 /* Calls visit for the name of every lab of this user, living or not, in alphabetical order. */
 void lab_each(void (*visit)(void *context, const char *name), void *context);

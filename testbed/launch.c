@@ -32,7 +32,7 @@ static int write_file(const char *path, const char *text)
     return rc;
 }
 
-/* An ordinary user becomes root of a user namespace, with nothing in it but what is made from here on. */
+/* Makes an ordinary user root of a new user namespace, which has power only over what is made inside of it. */
 static int enter_user_namespace(void)
 {
     char users[64], groups[64];
@@ -90,7 +90,7 @@ int launch_allowed(char why[static LAB_WHY])
 
 /* ---- The keeper's beginning -------------------------------------------------------------------------------------- */
 
-/* 512 namespaces are a thousand descriptors. */
+/* A lab of 512 servers needs some thousand descriptors, more than the usual soft limit. */
 static void raise_limits(void)
 {
     struct rlimit most;
@@ -118,8 +118,8 @@ static void complain(int lifeline, const char *what, int rc)
 }
 
 /*
- * In a process between cwlab and the keeper: the next one forked is the first of a new process namespace, where one may
- * be had. Without it daemons are still told to die with their keeper, by prctl().
+ * Runs in a process between cwlab and the keeper, whose next child (the keeper) becomes the first process of a new
+ * process namespace, if the system allows one. If it does not, prctl() still makes daemons die with their keeper.
  */
 static int prepare(const struct lab *lab, int lifeline)
 {
@@ -265,7 +265,7 @@ void launch_close(struct launch *l, const struct lab *lab)
     }
     close(l->lifeline);
     l->lifeline = -1;
-    /* Its last deed is to remove the folder. (Its process may stay a while longer, until somebody has seen its end.) */
+    /* The keeper removes the folder last. Its process may stay as a zombie until its parent has reaped it. */
     bool there = lab->keeper > 0;
     for (int i = 0; i < ROUNDS && there; i++) {
         there = access(lab->folder, F_OK) == 0 && kill(lab->keeper, 0) == 0;

@@ -15,12 +15,12 @@ struct launch {
 };
 
 /*
- * May network namespaces be made here? 0, or -errno, and why says what forbids it. Tries it in a child process.
+ * Tries in a child process whether network namespaces may be made here. 0, or -errno, and why says what forbids it.
  */
 CW_MUST_CHECK int launch_allowed(char why[static LAB_WHY]);
 /*
- * Makes the lab's folder and starts its keeper, which gets a copy of the lab; sets lab->keeper. What a dead lab of that
- * name has left is removed, and *cleaned is then true. -EEXIST: a lab of that name lives.
+ * Makes the lab's folder and starts its keeper, which gets a copy of the lab; sets lab->keeper. Files left by a dead
+ * lab of that name are removed, and *cleaned is then true. -EEXIST: a lab of that name is running.
  */
 CW_MUST_CHECK int launch_begin(struct launch *l, struct lab *lab, bool *cleaned, char why[static LAB_WHY]);
 /* Waits until all is built and every daemon has begun. -errno, and why: the lab has failed and is gone. */

@@ -9,8 +9,8 @@
 #include "cubeway/types.h"
 
 /*
- * Gives the descriptor of a classifier (cls_bpf, direct action) that lets ppm of a million frames vanish, as if they
- * had been sent, and lets the others pass. -EPERM: that needs CAP_BPF in the machine's own user namespace.
+ * Gives the descriptor of a classifier (cls_bpf, direct action) that lets ppm of a million frames vanish as if they had
+ * been sent, and lets the other frames pass. -EPERM: this needs CAP_BPF in the machine's own user namespace.
  */
 CW_MUST_CHECK int loss_program(uint32_t ppm);
 

@@ -76,7 +76,7 @@ static int send_all(int fd, const char *bytes, size_t length)
     return 0;
 }
 
-/* Reads what is there, and descriptors that come with it. */
+/* Reads the bytes that have arrived, and the descriptors that came with them. */
 static int fill(struct peer *p, cw_time until)
 {
     char control[CMSG_SPACE(sizeof p->passed)];
@@ -103,7 +103,7 @@ static int fill(struct peer *p, cw_time until)
     return got == 0 ? -ECONNRESET : 0;
 }
 
-/* Reads the next line. -EPROTO: it is none of an answer. */
+/* Reads the next line. -EPROTO: the line is not one of an answer. */
 static int next(struct peer *p, cw_time until, struct answer_line *out)
 {
     char *end;
@@ -120,7 +120,7 @@ static int next(struct peer *p, cw_time until, struct answer_line *out)
     return out->kind == ANSWER_STRANGE ? -EPROTO : 0;
 }
 
-/* Sends the request, which it takes, under a new id. */
+/* Takes the request and sends it under a new id. */
 static int send_request(struct peer *p, struct request_draft *request)
 {
     size_t length;
@@ -134,6 +134,21 @@ static int send_request(struct peer *p, struct request_draft *request)
     rc = send_all(p->fd, line, length);
     free(line);
     return rc;
+}
+
+/* Our own words for why there is no answer. */
+static const char *reason_of(int rc)
+{
+    switch (rc) {
+    case -ETIMEDOUT:
+        return "no answer in time";
+    case -ECONNRESET:
+        return "it closed the connection";
+    case -EPROTO:
+        return "its answer cannot be read";
+    default:
+        return strerror(-rc);
+    }
 }
 
 int peer_ask(struct peer *p, struct request_draft *request, cw_span patience,
@@ -155,10 +170,6 @@ int peer_ask(struct peer *p, struct request_draft *request, cw_span patience,
         }
         message_close(answer.row);
     }
-    snprintf(why, PEER_WHY, "%s",
-             rc == -ETIMEDOUT    ? "no answer in time"
-             : rc == -ECONNRESET ? "it closed the connection"
-             : rc == -EPROTO     ? "its answer cannot be read"
-                                 : strerror(-rc));
+    snprintf(why, PEER_WHY, "%s", reason_of(rc));
     return rc;
 }

@@ -16,7 +16,7 @@ enum { PEER_WHY = 256, PEER_FDS = 2 };
 struct peer {
     int fd;
     int64_t id;
-    char *bytes; /* that were read and are not used yet */
+    char *bytes; /* read, but not parsed yet */
     size_t used, room;
     int passed[PEER_FDS]; /* descriptors that came with the last answer, the caller's to close; -1: none */
 };

@@ -24,10 +24,15 @@
 
 enum {
     LOOPBACK_INDEX = 1, /* in every namespace */
-    INDEX_FIRST = 10,   /* of px; those of a server's other devices follow. A cable joins px to mx: never equal */
+    /* The interface index of px; mx, py and so on follow. A cable joins px to mx, so its ends never have equal ones. */
+    INDEX_FIRST = 10,
     BATCH_BYTES = 8192,
     SHAPED_OVERHEAD = 24, /* preamble, check sequence and gap: what a frame costs beyond what the kernel counts */
-    /* Of tbf, at least: what a server that knows its rate leaves there (shim/outq.h) must find room. */
+    /*
+     * tbf's queue, at least in frames and in bytes: it must have room for the frames that a server which knows its rate
+     * leaves in the kernel (shim/outq.h). At high rates it holds 1/QUEUES_PER_SEC seconds, and a burst
+     * 1/BURSTS_PER_SEC.
+     */
     QUEUE_FRAMES = 8,
     QUEUE_BYTES_LEAST = 64 * 1024,
     QUEUES_PER_SEC = 500,
@@ -89,7 +94,7 @@ static void end(struct batch *b, const struct nlmsghdr *m)
     b->count++;
 }
 
-/* Sends the batch in the server's namespace and reads an answer to each message. The first that failed: -errno. */
+/* Sends the batch in the server's namespace and reads an answer to each message. Returns the first failure's -errno. */
 static int carry_out(struct veth *v, cw_server s, struct batch *b)
 {
     struct room *r = &v->room[s];
@@ -136,7 +141,7 @@ static void put_ifinfo(struct nlmsghdr *m, unsigned index, unsigned flags, unsig
     i->ifi_change = change;
 }
 
-/* One cable, made at its plus end, which is up then; the other end cannot be before the pair is one. */
+/* Makes a cable at its plus end and sets that end up. The other end can be set up only once the pair exists. */
 static void add_cable(struct veth *v, struct batch *b, cw_server s, cw_link link)
 {
     cw_server far = torus_neighbour(&v->torus, s, link);
@@ -175,8 +180,8 @@ static void add_shaper(struct veth *v, struct batch *b, cw_link link)
     uint64_t limit = frame * QUEUE_FRAMES > QUEUE_BYTES_LEAST ? frame * QUEUE_FRAMES : QUEUE_BYTES_LEAST;
     limit = bytes / QUEUES_PER_SEC > limit ? bytes / QUEUES_PER_SEC : limit;
     /*
-     * Wake-ups, tbf's own timer above all, come late: what a burst may catch up. With less nobody gets the rate that
-     * the cable says.
+     * The burst makes up for wake-ups that come late, above all those of tbf's own timer. With a smaller burst a sender
+     * does not reach the rate of the cable.
      */
     uint64_t burst = bytes / BURSTS_PER_SEC > 2 * frame ? bytes / BURSTS_PER_SEC : 2 * frame;
     struct tc_tbf_qopt options = {
@@ -225,7 +230,7 @@ static void add_up(struct veth *v, struct batch *b, cw_link link, bool up)
 
 /* ---- Namespaces -------------------------------------------------------------------------------------------------- */
 
-/* Of the namespace this thread is in. A kernel without IPv6 has no such file. */
+/* Turns IPv6 off in this thread's namespace. A kernel without IPv6 has no such file. */
 static void silence_ipv6(void)
 {
     static const char *const files[] = {"/proc/sys/net/ipv6/conf/all/disable_ipv6",
@@ -239,7 +244,7 @@ static void silence_ipv6(void)
     }
 }
 
-/* This thread is in a new namespace then. */
+/* Moves this thread into a new network namespace, which r then describes. */
 static int make_room(struct room *r)
 {
     if (unshare(CLONE_NEWNET) < 0) {
@@ -305,7 +310,7 @@ static int make_cables(struct veth *v, char *why)
     return 0;
 }
 
-/* What is set on both ends, once they are there. */
+/* Sets up, once both ends of each cable exist, everything that either end needs. */
 static int finish_ends(struct veth *v, char *why)
 {
     struct batch b = {.used = 0};

@@ -31,12 +31,13 @@ struct veth_plan {
 struct veth;
 
 /*
- * Makes all of it. -EPERM or what the kernel said, and why says what was not possible; nothing is left then. Copies the
- * plan.
+ * Makes all namespaces and cables. Copies the plan. -EPERM or what the kernel said, and why says what was not possible;
+ * nothing is left then.
  */
 CW_MUST_CHECK int veth_open(struct veth **out, const struct veth_plan *plan, char why[static VETH_WHY]);
 /*
- * All cables have carrier: daemons of a large lab begin in the dark, and none floods while others are still to start.
+ * Gives all cables carrier. Daemons of a large lab start while the cables are dark, so that none of them floods
+ * link-state records while others have yet to start.
  */
 CW_MUST_CHECK int veth_light(struct veth *v);
 void veth_close(struct veth *v); /* NULL is allowed */
@@ -46,16 +47,16 @@ int veth_namespace(const struct veth *v, cw_server s);
 /* "px"; static. */
 const char *veth_device(cw_link link);
 /*
- * Of the end of a cable at s, when there are addresses: host byte order; the other end's has the two lowest bits
- * inverted.
+ * The IPv4 address of the cable's end at s, in host byte order, for a plan with addresses. The address of the other end
+ * has the two lowest bits inverted.
  */
 uint32_t veth_address(cw_server s, cw_link link, const struct torus *torus);
 
 /* The end of the cable at s goes down or up: both ends lose carrier or have it again. -ENODEV: no such cable. */
 int veth_set_up(struct veth *v, cw_server s, cw_link link, bool up);
 /*
- * Frames that s sends on the link are lost, so many of a million, and nobody is told; 0: none. All of them are lost in
- * any namespace; fewer need the right to load a program into the kernel: -EPERM.
+ * From now on ppm of a million frames that s sends on the link are lost, unnoticed by either end; 0: none. To lose all
+ * of them (VETH_MILLION) needs no privilege; to lose a share needs the right to load a program into the kernel: -EPERM.
  */
 int veth_set_loss(struct veth *v, cw_server s, cw_link link, uint32_t ppm);
 

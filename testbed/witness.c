@@ -203,12 +203,12 @@ static void beat(cw_svc *s, void *state, void *arg)
         w->next.ns += w->gap_ns;
     }
     if (cw_time_before(w->next, now)) {
-        w->next = now; /* so late that the beats are not made up for */
+        w->next = now; /* too late: the beats that were missed are not sent afterwards */
     }
     w->timer = cw_timer_start(s, cw_time_since(w->next, now), beat, NULL);
 }
 
-/* 40 hex digits, or a name. */
+/* Reads a key: 40 hex digits, or any other word as a name of this service. */
 static cw_key key_from(cw_svc *s, const char *word)
 {
     cw_key key;

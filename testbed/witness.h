@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * witness.h - what every server of a lab writes down, as it saw it and at the machine's clock, for a judgement
+ * witness.h - the records that every server of a lab writes: what it saw, with the machine's clock, to be judged
  * afterwards.
  *
  * The witness is a service (witness.so) that cwlab loads into every daemon. It appends records to <folder>/X,Y,Z.trail
@@ -41,7 +41,8 @@ struct witness_record {
     uint64_t key;       /* the 64 bits that route */
     int64_t sent_ns;    /* of a packet of the stream: when its sender sent it */
     uint32_t source, number, job;
-    uint8_t kind, link; /* enum witness_kind; of WITNESS_LINK_*: the link */
+    uint8_t kind; /* enum witness_kind */
+    uint8_t link; /* of WITNESS_LINK_UP and WITNESS_LINK_DOWN */
     uint16_t hops;
 };
 

@@ -72,6 +72,18 @@ static void tell_head(struct explanation *x, cw_server root, cw_server then)
     request_row(r);
 }
 
+/* What server s is to the key; spared: it is reachable, and stays so when the supposed deaths have happened. */
+static const char *role_of(cw_server s, cw_server root, cw_server then, bool spared)
+{
+    if (s == root) {
+        return "root";
+    }
+    if (s == then) {
+        return "root-then";
+    }
+    return spared ? "heir" : "none";
+}
+
 /* Tells the order of the key from its front, until enough reachable servers are told. */
 static void tell_order(struct explanation *x, cw_server root, cw_server then)
 {
@@ -86,7 +98,7 @@ static void tell_order(struct explanation *x, cw_server root, cw_server then)
         request_integer(x->r, "place", i);
         request_server(x->r, "server", torus_coord(x->t, s));
         request_text(x->r, "state", !up ? "down" : !spared ? "supposed-dead" : "up");
-        request_text(x->r, "role", s == root ? "root" : s == then ? "root-then" : up && spared ? "heir" : "none");
+        request_text(x->r, "role", role_of(s, root, then, up && spared));
         request_row(x->r);
     }
 }

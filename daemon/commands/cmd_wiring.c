@@ -158,6 +158,17 @@ static void tell_progress(struct request *r, const struct boot *b)
     request_row(r);
 }
 
+static const char *state_of(const struct boot_plug *plug)
+{
+    if (!plug->carrier) {
+        return "no-carrier";
+    }
+    if (!plug->heard) {
+        return "down";
+    }
+    return plug->both_ways ? "up" : "half";
+}
+
 /* The ports of a server that has no place yet. */
 static void tell_plugs(struct request *r, const struct boot *b)
 {
@@ -172,7 +183,7 @@ static void tell_plugs(struct request *r, const struct boot *b)
         if (plug.direction < CW_LINK_COUNT) {
             request_text(r, "link", quantity_link_name(plug.direction));
         }
-        request_text(r, "state", !plug.carrier ? "no-carrier" : !plug.heard ? "down" : plug.both_ways ? "up" : "half");
+        request_text(r, "state", state_of(&plug));
         tell_who(r, "far", &plug.far);
         if (plug.heard) {
             request_integer(r, "far_port_number", plug.far_port);

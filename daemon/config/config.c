@@ -465,7 +465,8 @@ int config_load(const char *file, struct daemon_config *out, config_mistake_fn *
     char *text = malloc(CONFIG_BYTES + 1);
     errno = EIO;
     size_t length = text != NULL ? fread(text, 1, CONFIG_BYTES + 1, in) : 0;
-    int rc = text == NULL ? -ENOMEM : ferror(in) ? -errno : length > CONFIG_BYTES ? -EFBIG : 0;
+    int rc = text == NULL ? -ENOMEM : ferror(in) ? -errno : 0;
+    rc = rc == 0 && length > CONFIG_BYTES ? -EFBIG : rc;
     fclose(in);
     if (rc < 0) {
         snprintf(why, sizeof why, "%s: %s", file, strerror(-rc));

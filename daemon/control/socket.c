@@ -103,9 +103,9 @@ static int set_rights(const char *path, unsigned mode, const char *group, char w
     return 0;
 }
 
-/* The socket is bound under the new name: gives it its rights, and its place. */
-static int settle(struct control_socket *s, const char *fresh, unsigned mode, const char *group,
-                  char why[static CONTROL_WHY])
+/* The socket is bound under the name `fresh`: gives it its rights, and then its real name. */
+static int publish(struct control_socket *s, const char *fresh, unsigned mode, const char *group,
+                   char why[static CONTROL_WHY])
 {
     struct stat st;
     int rc = set_rights(fresh, mode, group, why);
@@ -146,7 +146,7 @@ int control_socket_open(struct control_socket *out, const char *path, unsigned m
         close(s.fd);
         return rc;
     }
-    rc = settle(&s, fresh.sun_path, mode, group, why);
+    rc = publish(&s, fresh.sun_path, mode, group, why);
     if (rc < 0) {
         (void)unlink(fresh.sun_path);
         close(s.fd);

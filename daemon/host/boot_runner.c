@@ -217,7 +217,7 @@ static void take_place(struct host *h, cw_time now)
     h->boot_ports |= boot_stored(h->boot, now);
     h->boot_moved = true;
     turn_ports(h, place);
-    int rc = host_settle(h, place->dims, place->self, why);
+    int rc = host_place(h, place->dims, place->self, why);
     if (rc < 0) {
         LOG(h->log, CW_LOG_ERROR, "the server cannot be opened", {"why", why});
         h->failed = true;

@@ -144,7 +144,7 @@ static int set_torus(struct host *h, cw_dims dims)
     return 0;
 }
 
-int host_settle(struct host *h, cw_dims dims, cw_coord self, char why[static HOST_WHY])
+int host_place(struct host *h, cw_dims dims, cw_coord self, char why[static HOST_WHY])
 {
     int rc = named(set_torus(h, dims), "torus", why);
     for (unsigned i = 0; rc == 0 && i < h->count; i++) {
@@ -237,7 +237,7 @@ int host_open(struct host **out, const struct host_options *o, char why[static H
     rc = rc < 0 ? rc : named(pump_open(h), "event loop", why);
     rc = rc < 0 ? rc : named(boot_runner_open(h, o, known ? &place : NULL), "bootstrap", why);
     if (rc == 0 && known) {
-        rc = host_settle(h, place.dims, place.self, why);
+        rc = host_place(h, place.dims, place.self, why);
     }
     if (rc < 0) {
         give_links_back(h);

@@ -178,7 +178,7 @@ void host_end_node(struct pump_server *s);
 
 /* host.c */
 /* The torus and the server's place in it have become known: opens the nodes. 0 or -errno and why. */
-CW_MUST_CHECK int host_settle(struct host *h, cw_dims dims, cw_coord self, char why[static HOST_WHY]);
+CW_MUST_CHECK int host_place(struct host *h, cw_dims dims, cw_coord self, char why[static HOST_WHY]);
 
 /* modules.c */
 /* Puts what the host's parts offer to services into h->object. */

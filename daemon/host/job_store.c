@@ -174,7 +174,8 @@ static int read_file(const struct job_store *s, const char *name, uint8_t **byte
         *size = (size_t)st.st_size;
         *bytes = malloc(*size + 1);
         ssize_t n = *bytes != NULL ? read(fd, *bytes, *size) : 0;
-        rc = *bytes == NULL ? -ENOMEM : n < 0 ? -errno : (size_t)n < *size ? -EIO : 0;
+        rc = *bytes == NULL ? -ENOMEM : n < 0 ? -errno : 0;
+        rc = rc == 0 && (size_t)n < *size ? -EIO : rc;
     }
     if (rc < 0 && why[0] == '\0') {
         because(rc, why, "%s/%s: %s", s->folder, name, strerror(-rc));

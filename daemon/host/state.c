@@ -165,7 +165,10 @@ static int write_file(const char *path, const char *text, size_t length)
         return -errno;
     }
     ssize_t written = write(fd, text, length);
-    int rc = written < 0 ? -errno : (size_t)written < length ? -ENOSPC : fsync(fd) < 0 ? -errno : 0;
+    int rc = written < 0 ? -errno : (size_t)written < length ? -ENOSPC : 0;
+    if (rc == 0 && fsync(fd) < 0) {
+        rc = -errno;
+    }
     if (close(fd) < 0 && rc == 0) {
         rc = -errno;
     }

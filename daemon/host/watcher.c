@@ -89,7 +89,7 @@ static _Noreturn void watch(int pipe, struct shim *const shims[], const struct w
  * Signals to the whole process group (^C of a terminal, SIGTERM of a manager) are for the daemon; the watcher ends when
  * it does.
  */
-static void settle(void)
+static void become_watcher(void)
 {
     static const int reset[] = {SIGCHLD, SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGSYS}; /* the daemon's handlers */
     static const int ours[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2};
@@ -137,7 +137,7 @@ static int start(struct watcher *w)
     pid_t child = fork();
     if (child == 0) {
         close(ends[1]);
-        settle();
+        become_watcher();
         if (w->again > 0) {
             close_others(w, ends[0]);
         }

@@ -183,7 +183,7 @@ static int take_grants(struct job_plan *p, const struct job_record *record)
             return rc;
         }
     }
-    return job_plan_settle(p);
+    return job_plan_normalize(p);
 }
 
 int job_plan_from(struct job_plan *p, const struct job_record *record)

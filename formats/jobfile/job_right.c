@@ -171,7 +171,7 @@ static int split_long(struct job_plan *p)
     return 0;
 }
 
-int job_plan_settle(struct job_plan *p)
+int job_plan_normalize(struct job_plan *p)
 {
     drop_empty(p);
     if (p->rights == 0) {
@@ -310,7 +310,7 @@ static int grant_listed(struct job_plan *p, cw_job job, const struct job_ports *
     return rc;
 }
 
-int job_plan_grant_unsettled(struct job_plan *p, cw_job job, const struct job_ports *ports, const struct processes *who)
+int job_plan_grant_raw(struct job_plan *p, cw_job job, const struct job_ports *ports, const struct processes *who)
 {
     struct job_right *all = right_to_all_ports(p, job);
     if (processes_is_empty(who) || (!ports->all && ports->count == 0)) {
@@ -328,8 +328,8 @@ int job_plan_grant_unsettled(struct job_plan *p, cw_job job, const struct job_po
 
 int job_plan_grant(struct job_plan *p, cw_job job, const struct job_ports *ports, const struct processes *who)
 {
-    int rc = job_plan_grant_unsettled(p, job, ports, who);
-    return rc > 0 && job_plan_settle(p) < 0 ? -ENOMEM : rc;
+    int rc = job_plan_grant_raw(p, job, ports, who);
+    return rc > 0 && job_plan_normalize(p) < 0 ? -ENOMEM : rc;
 }
 
 static int revoke_all_ports(struct job_plan *p, cw_job job, const struct processes *who)
@@ -360,7 +360,7 @@ int job_plan_revoke(struct job_plan *p, cw_job job, const struct job_ports *port
         rc = rc < 0 ? rc : change_listed(p, job, &left, false, who);
         job_ports_close(&left);
     }
-    return rc > 0 && job_plan_settle(p) < 0 ? -ENOMEM : rc;
+    return rc > 0 && job_plan_normalize(p) < 0 ? -ENOMEM : rc;
 }
 
 const struct job_right *job_plan_allows(const struct job_plan *p, cw_job job, bool key, cw_process process,

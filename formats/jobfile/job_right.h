@@ -12,13 +12,13 @@ void job_right_close(struct job_right *right);
 CW_MUST_CHECK int job_right_from(struct job_right *out, const struct job_grant *grant);
 
 /* Brings the plan's rights into their one form. -ENOMEM. */
-CW_MUST_CHECK int job_plan_settle(struct job_plan *p);
+CW_MUST_CHECK int job_plan_normalize(struct job_plan *p);
 
 /*
- * job_plan_grant() without bringing the rights into their one form: for many grants, with one job_plan_settle() after
- * them.
+ * job_plan_grant() without bringing the rights into their one form: for many grants, with one job_plan_normalize()
+ * after them.
  */
-CW_MUST_CHECK int job_plan_grant_unsettled(struct job_plan *p, cw_job job, const struct job_ports *ports,
-                                           const struct processes *who);
+CW_MUST_CHECK int job_plan_grant_raw(struct job_plan *p, cw_job job, const struct job_ports *ports,
+                                     const struct processes *who);
 
 #endif

@@ -411,7 +411,7 @@ static void read_grant(struct reading *r, unsigned index, const struct conf_item
         wrong(r, at, "expected processes, those that may be reached: all, or numbers such as 0-3,7");
     } else if (!ports.all && ports.count == 0) {
         wrong(r, at, "expected ports, those that may be used: all, or numbers such as 1-3, or names");
-    } else if (job_plan_grant_unsettled(plan, door.job, &ports, &who) < 0) {
+    } else if (job_plan_grant_raw(plan, door.job, &ports, &who) < 0) {
         no_memory(r);
     }
     processes_close(&who);
@@ -434,7 +434,7 @@ static void check_record(struct reading *r, struct jobfile_entry *e, const struc
     char why[JOB_PLAN_WHY];
     if (p->destroyed && (p->ranges | p->ports | p->rights) != 0) {
         wrong(r, spot_of(e, section, ""), "a destroyed job has no processes, ports and grants");
-    } else if (job_plan_settle(p) < 0) {
+    } else if (job_plan_normalize(p) < 0) {
         no_memory(r);
     } else if (!told(r, spot_of(e, section, ""), job_plan_record(p, &bytes, &size, why), why)) {
         free(bytes);
@@ -519,7 +519,8 @@ int jobfile_load(struct jobfile *out, const char *file, const struct jobfile_opt
     char *text = rc == 0 ? malloc(JOBFILE_BYTES + 1) : NULL;
     size_t length = text != NULL ? fread(text, 1, JOBFILE_BYTES + 1, in) : 0;
     if (rc == 0) {
-        rc = text == NULL ? -ENOMEM : ferror(in) ? -EIO : length > JOBFILE_BYTES ? -EFBIG : 0;
+        rc = text == NULL ? -ENOMEM : ferror(in) ? -EIO : 0;
+        rc = rc == 0 && length > JOBFILE_BYTES ? -EFBIG : rc;
         fclose(in);
     }
     if (rc < 0) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -161,36 +163,6 @@ const char *quantity_link_name(cw_link link)
     return link < CW_LINK_COUNT ? names[link] : "self";
 }
 
-/* Text that is being written into a caller's QUANTITY_TEXT bytes; what does not fit is left out. */
-struct text {
-    char *out;
-    size_t length;
-};
-
-static void put(struct text *t, const char *word)
-{
-    for (; *word != '\0' && t->length + 1 < QUANTITY_TEXT; word++) {
-        t->out[t->length++] = *word;
-    }
-    t->out[t->length] = '\0';
-}
-
-/* In decimal, with zeros in front until there are as many digits as asked for. */
-static void put_number(struct text *t, uint64_t value, unsigned digits)
-{
-    char reversed[QUANTITY_TEXT], word[QUANTITY_TEXT];
-    unsigned n = 0;
-    do {
-        reversed[n++] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value != 0 || n < digits);
-    for (unsigned i = 0; i < n; i++) {
-        word[i] = reversed[n - 1 - i];
-    }
-    word[n] = '\0';
-    put(t, word);
-}
-
 /* Writes the value in the largest unit of which it is a whole number. */
 static int format_with_unit(uint64_t value, const struct unit *units, size_t count, char *out)
 {
@@ -200,9 +172,9 @@ static int format_with_unit(uint64_t value, const struct unit *units, size_t cou
             best = i;
         }
     }
-    struct text t = {out, 0};
-    put_number(&t, value / units[best].scale, 1);
-    put(&t, units[best].name);
+    struct text t = text_of(out, QUANTITY_TEXT);
+    text_put_unsigned(&t, value / units[best].scale, 10);
+    text_put(&t, units[best].name);
     return (int)t.length;
 }
 
@@ -217,6 +189,20 @@ int quantity_rate_format(uint64_t bits_per_second, char out[static QUANTITY_TEXT
     return format_with_unit(bits_per_second, rate_units, 4, out);
 }
 
+/* Writes ".05" for rest 5 of 2 places; rest is not 0. */
+static void put_fraction(struct text *t, uint64_t rest, unsigned places)
+{
+    uint64_t tenths = 1;
+    for (unsigned i = 1; i < places; i++) {
+        tenths *= 10;
+    }
+    text_put(t, ".");
+    for (; rest < tenths; tenths /= 10) {
+        text_put(t, "0");
+    }
+    text_put_unsigned(t, rest, 10);
+}
+
 /* Writes value / 10^places with as few digits as that needs. */
 static int format_decimal(uint64_t value, unsigned places, const char *before, const char *after, char *out)
 {
@@ -229,14 +215,13 @@ static int format_decimal(uint64_t value, unsigned places, const char *before, c
         rest /= 10;
         places--;
     }
-    struct text t = {out, 0};
-    put(&t, before);
-    put_number(&t, value / power, 1);
+    struct text t = text_of(out, QUANTITY_TEXT);
+    text_put(&t, before);
+    text_put_unsigned(&t, value / power, 10);
     if (places > 0) {
-        put(&t, ".");
-        put_number(&t, rest, places);
+        put_fraction(&t, rest, places);
     }
-    put(&t, after);
+    text_put(&t, after);
     return (int)t.length;
 }
 
@@ -247,12 +232,12 @@ int quantity_ppm_format(uint32_t ppm, char out[static QUANTITY_TEXT])
 
 int quantity_dims_format(cw_dims dims, char out[static QUANTITY_TEXT])
 {
-    struct text t = {out, 0};
-    put_number(&t, dims.x, 1);
-    put(&t, "x");
-    put_number(&t, dims.y, 1);
-    put(&t, "x");
-    put_number(&t, dims.z, 1);
+    struct text t = text_of(out, QUANTITY_TEXT);
+    text_put_unsigned(&t, dims.x, 10);
+    text_put(&t, "x");
+    text_put_unsigned(&t, dims.y, 10);
+    text_put(&t, "x");
+    text_put_unsigned(&t, dims.z, 10);
     return (int)t.length;
 }
 

@@ -4,6 +4,8 @@
 #include "base/check.h"
 #include "base/nearest.h"
 #include "base/quantity.h"
+#include "base/setting_internal.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -67,17 +69,21 @@ static uint64_t unit_of(const struct setting *s)
     return s->kind == SETTING_COUNT && s->unit != 0 ? s->unit : 1;
 }
 
-/* The largest value that the limits and the field let through. */
-static uint64_t most_of(const struct setting *s)
+uint64_t setting_most(const struct setting *s)
 {
     uint64_t field = largest(s->size) / unit_of(s);
     return s->most < field ? s->most : field;
 }
 
+uint64_t setting_number(const struct setting *s, const void *base)
+{
+    return get_field((const char *)base + s->at, s->size) / unit_of(s);
+}
+
 /* A number within the limits goes to the field. */
 static int store(const struct setting *s, uint64_t value, void *at)
 {
-    if (value < s->least || value > most_of(s)) {
+    if (value < s->least || value > setting_most(s)) {
         return -ERANGE;
     }
     put_field(at, s->size, value * unit_of(s));
@@ -247,272 +253,6 @@ int setting_read(const struct setting *s, const char *text, size_t length, void 
     return rc < 0 ? rc : store(s, number, at);
 }
 
-/* ---- What was expected ------------------------------------------------------------------------------------------- */
-
-/* Text that is being written, always ended by NUL; what does not fit is left out. */
-struct text {
-    char *out;
-    size_t room, used;
-};
-
-static void say_bytes(struct text *t, const char *bytes, size_t length)
-{
-    for (size_t i = 0; i < length && t->used + 1 < t->room; i++) {
-        t->out[t->used++] = bytes[i];
-    }
-    t->out[t->used] = '\0';
-}
-
-static void say(struct text *t, const char *words)
-{
-    say_bytes(t, words, strlen(words));
-}
-
-static void say_number(struct text *t, uint64_t number, unsigned base)
-{
-    char reversed[24];
-    size_t at = sizeof reversed;
-    do {
-        reversed[--at] = "0123456789abcdef"[number % base];
-        number /= base;
-    } while (number > 0);
-    say_bytes(t, reversed + at, sizeof reversed - at);
-}
-
-/* A limit, as its kind is written. */
-static void say_limit(struct text *t, enum setting_kind kind, uint64_t limit)
-{
-    char text[QUANTITY_TEXT];
-    switch (kind) {
-    case SETTING_HEX:
-        say(t, "0x");
-        say_number(t, limit, 16);
-        return;
-    case SETTING_SPAN:
-        quantity_span_format((cw_span){(int64_t)limit}, text);
-        break;
-    case SETTING_RATE:
-        quantity_rate_format(limit, text);
-        break;
-    case SETTING_PPM:
-        quantity_ppm_format((uint32_t)limit, text);
-        break;
-    default:
-        say_number(t, limit, 10);
-        return;
-    }
-    say(t, limit == 0 ? "0" : text);
-}
-
-/* "a time from 1us to 1s", "a time from 1us on", or without limits "a time with its unit". */
-static void say_limits(struct text *t, const struct setting *s, const char *what, const char *unlimited)
-{
-    bool open = s->most == SETTING_ANY;
-    say(t, what);
-    if (open && s->least == 0) {
-        say(t, unlimited);
-        return;
-    }
-    say(t, " from ");
-    say_limit(t, s->kind, s->least);
-    say(t, open ? " on" : " to ");
-    if (!open) {
-        say_limit(t, s->kind, most_of(s));
-    }
-}
-
-static void say_count(struct text *t, const struct setting *s)
-{
-    bool any = s->least == 0 && s->most == SETTING_ANY;
-    say_limits(t, s, "a whole number", "");
-    if (s->of != NULL) {
-        say(t, any ? " of " : " ");
-        say(t, s->of);
-    }
-    say(t, any && !s->plain ? ", as 1000 or 10k" : "");
-}
-
-/* One item of "a, b or c". */
-static void say_item(struct text *t, size_t i, const char *word, bool last)
-{
-    if (i > 0) {
-        say(t, last ? " or " : ", ");
-    }
-    say(t, word);
-}
-
-static void say_words(struct text *t, const char *const *words)
-{
-    for (size_t i = 0; words[i] != NULL; i++) {
-        say_item(t, i, words[i], words[i + 1] == NULL);
-    }
-}
-
-static void say_text(struct text *t, const struct setting *s)
-{
-    say_number(t, s->least, 10);
-    say(t, " to ");
-    say_number(t, s->size - 1, 10);
-    say(t, " characters, none of them a control character");
-}
-
-void setting_expected(const struct setting *s, char out[static SETTING_WHY])
-{
-    struct text t = {out, SETTING_WHY, 0};
-    switch (s->kind) {
-    case SETTING_TEXT:
-        say_text(&t, s);
-        break;
-    case SETTING_COUNT:
-        say_count(&t, s);
-        break;
-    case SETTING_SEED:
-        say(&t, "a whole number of at most 64 bits");
-        break;
-    case SETTING_HEX:
-        say_limits(&t, s, "a number", "");
-        break;
-    case SETTING_MODE:
-        say(&t, "a file's mode in octal, as 0660");
-        break;
-    case SETTING_SPAN:
-        say_limits(&t, s, "a time", " with its unit");
-        say(&t, ", as 80ms or 1.5s");
-        break;
-    case SETTING_RATE:
-        say_limits(&t, s, "a rate", " with its unit");
-        say(&t, ", as 1gbit or 100mbit");
-        break;
-    case SETTING_PPM:
-        say_limits(&t, s, "a share", "");
-        say(&t, ", as 5% or 200ppm");
-        break;
-    case SETTING_RATIO:
-        say(&t, "a number, as 2 or 0.5");
-        break;
-    case SETTING_BOOL:
-        say(&t, "true or false");
-        break;
-    case SETTING_WORD:
-        say_words(&t, s->words);
-        break;
-    case SETTING_DIMS:
-        say(&t, "dimensions of 1 to 256 each, as 3x3x3");
-        break;
-    case SETTING_RANGE:
-        say(&t, "a number or a range, as 7 or 1..100");
-        break;
-    }
-}
-_Static_assert(CW_DIM_MAX == 256, "said above");
-
-/* ---- To text ----------------------------------------------------------------------------------------------------- */
-
-bool setting_is_text(const struct setting *s)
-{
-    return s->kind == SETTING_TEXT || s->kind == SETTING_DIMS || s->kind == SETTING_MODE;
-}
-
-static bool is_zero(const struct setting *s, const char *at)
-{
-    for (size_t i = 0; i < s->size; i++) {
-        if (at[i] != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void write_dims(struct text *t, const void *at)
-{
-    cw_dims dims;
-    char text[QUANTITY_TEXT];
-    memcpy(&dims, at, sizeof dims);
-    quantity_dims_format(dims, text);
-    say(t, text);
-}
-
-static void write_ratio(struct text *t, const void *at)
-{
-    int64_t millionths;
-    char text[QUANTITY_TEXT];
-    memcpy(&millionths, at, sizeof millionths);
-    quantity_millionths_format(millionths, text);
-    say(t, text);
-}
-
-static void write_range(struct text *t, const void *at)
-{
-    struct setting_range range;
-    memcpy(&range, at, sizeof range);
-    say_number(t, range.first, 10);
-    say(t, "..");
-    say_number(t, range.last, 10);
-}
-
-static void write_number(struct text *t, const struct setting *s, uint64_t value)
-{
-    char text[QUANTITY_TEXT] = "";
-    switch (s->kind) {
-    case SETTING_HEX:
-        say_limit(t, s->kind, value);
-        break;
-    case SETTING_MODE:
-        say(t, "0");
-        say_number(t, value, 8);
-        break;
-    case SETTING_SPAN:
-        quantity_span_format((cw_span){(int64_t)value}, text);
-        break;
-    case SETTING_RATE:
-        quantity_rate_format(value, text);
-        break;
-    case SETTING_PPM:
-        quantity_ppm_format((uint32_t)value, text);
-        break;
-    default:
-        say_number(t, value / unit_of(s), 10);
-        break;
-    }
-    say(t, text);
-}
-
-bool setting_write(const struct setting *s, const void *base, char out[static SETTING_VALUE])
-{
-    const char *at = (const char *)base + s->at;
-    struct text t = {out, SETTING_VALUE, 0};
-    int word;
-    bool always = s->kind == SETTING_BOOL || s->kind == SETTING_WORD;
-    if (s->optional && !always && is_zero(s, at)) {
-        return false;
-    }
-    switch (s->kind) {
-    case SETTING_TEXT:
-        say(&t, at);
-        break;
-    case SETTING_BOOL:
-        say(&t, *(const bool *)at ? "true" : "false");
-        break;
-    case SETTING_WORD:
-        memcpy(&word, at, sizeof word);
-        say(&t, s->words[word]);
-        break;
-    case SETTING_DIMS:
-        write_dims(&t, at);
-        break;
-    case SETTING_RATIO:
-        write_ratio(&t, at);
-        break;
-    case SETTING_RANGE:
-        write_range(&t, at);
-        break;
-    default:
-        write_number(&t, s, get_field(at, s->size));
-        break;
-    }
-    return true;
-}
-
 /* ---- A table ----------------------------------------------------------------------------------------------------- */
 
 const struct setting *setting_find(const struct setting *table, const char *name, size_t length)
@@ -537,14 +277,6 @@ const char *setting_nearest(const struct setting *table, const char *name, size_
     return nearest_name(name, length, name_nth, table, count);
 }
 
-void setting_names(const struct setting *table, char out[static SETTING_WHY])
-{
-    struct text t = {out, SETTING_WHY, 0};
-    for (size_t i = 0; table[i].name != NULL; i++) {
-        say_item(&t, i, table[i].name, table[i + 1].name == NULL);
-    }
-}
-
 int setting_read_table(const struct setting *table, void *base, const char *(*get)(void *context, const char *name),
                        void *context, char why[static SETTING_WHY])
 {
@@ -555,13 +287,13 @@ int setting_read_table(const struct setting *table, void *base, const char *(*ge
             continue;
         }
         char expected[SETTING_WHY];
-        struct text t = {why, SETTING_WHY, 0};
+        struct text t = text_of(why, SETTING_WHY);
         setting_expected(s, expected);
-        say(&t, s->name);
-        say(&t, " = \"");
-        say_bytes(&t, value, strnlen(value, SHOWN_MOST));
-        say(&t, "\": expected ");
-        say(&t, expected);
+        text_put(&t, s->name);
+        text_put(&t, " = \"");
+        text_put_bytes(&t, value, strnlen(value, SHOWN_MOST));
+        text_put(&t, "\": expected ");
+        text_put(&t, expected);
         rc = -EINVAL;
     }
     return rc;

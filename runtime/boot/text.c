@@ -1,44 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "boot/text.h"
-#include "base/check.h"
 
 #include <string.h>
-
-struct text text_of(char *out, size_t room)
-{
-    CHECK(room > 0);
-    out[0] = 0;
-    return (struct text){out, room, 0};
-}
-
-void text_put_bytes(struct text *t, const char *bytes, size_t length)
-{
-    size_t left = t->room - 1 - t->length;
-    size_t taken = length < left ? length : left;
-    memcpy(t->out + t->length, bytes, taken);
-    t->length += taken;
-    t->out[t->length] = 0;
-}
-
-void text_put(struct text *t, const char *words)
-{
-    text_put_bytes(t, words, strlen(words));
-}
-
-void text_put_number(struct text *t, int64_t number)
-{
-    char digits[20];
-    size_t at = sizeof digits;
-    uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
-    do {
-        digits[--at] = (char)('0' + left % 10);
-        left /= 10;
-    } while (left > 0);
-    if (number < 0) {
-        text_put(t, "-");
-    }
-    text_put_bytes(t, digits + at, sizeof digits - at);
-}
 
 void text_put_hex(struct text *t, uint64_t number)
 {

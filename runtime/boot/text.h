@@ -1,23 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * text.h - a sentence that is put together piece by piece in a bounded buffer, for floors without stdio. What does not
- * fit is left out; the text always ends in a NUL.
- */
+/* text.h - the pieces of a fault's sentence (base/text.h): servers, ports, places. */
 #ifndef BOOT_TEXT_H
 #define BOOT_TEXT_H
 
+#include "base/text.h"
 #include "boot/fault.h"
 
-struct text {
-    char *out;
-    size_t room; /* of out, for the NUL too; at least 1 */
-    size_t length;
-};
-
-struct text text_of(char *out, size_t room);
-void text_put(struct text *t, const char *words);
-void text_put_bytes(struct text *t, const char *bytes, size_t length);
-void text_put_number(struct text *t, int64_t number);
 void text_put_hex(struct text *t, uint64_t number); /* 16 digits */
 void text_put_coord(struct text *t, cw_coord c);    /* 1,0,2 */
 void text_put_dims(struct text *t, cw_dims dims);   /* 3x3x3 */

@@ -53,7 +53,7 @@ static cw_packet *new_packet(cw_svc *s, struct engine *e, uint32_t number)
 }
 
 /* Counts the result of a send, and frees p when it was refused. True: the packet is on its way. */
-static bool settle(cw_svc *s, struct engine *e, cw_packet *p, int rc)
+static bool count_send(cw_svc *s, struct engine *e, cw_packet *p, int rc)
 {
     if (rc >= 0) {
         e->stats.sent++;
@@ -84,7 +84,7 @@ static void send_to_server(cw_svc *s, struct engine *e)
         put_be32(number, e->numbers != NULL ? e->numbers[id] : 0);
         rc = cw_send(s, p, &to, NULL);
     }
-    if (settle(s, e, p, rc) && e->numbers != NULL) {
+    if (count_send(s, e, p, rc) && e->numbers != NULL) {
         e->numbers[id]++;
     }
 }
@@ -97,7 +97,7 @@ static void send_to_key(cw_svc *s, struct engine *e)
     }
     cw_to to = {.kind = CW_TO_KEY, .job = cw_job_of(s)};
     put_be64(to.key.b + CW_KEY_BYTES - 8, cw_random(s));
-    if (settle(s, e, p, cw_send(s, p, &to, NULL))) {
+    if (count_send(s, e, p, cw_send(s, p, &to, NULL))) {
         e->number++;
     }
 }
@@ -137,7 +137,7 @@ static int send_over_link(cw_svc *s, struct engine *e, cw_link link, cw_server n
         cw_packet_free(s, p); /* what is asked for is a full queue: no loss, and not counted as one */
         return rc;
     }
-    if (settle(s, e, p, rc)) {
+    if (count_send(s, e, p, rc)) {
         l->number++;
         l->stats.sent++;
     }
@@ -185,7 +185,7 @@ cw_packet *engine_next_packet(cw_svc *s, struct engine *e, cw_link link)
         return NULL;
     }
     cw_to to = over_link(s, link, cw_server_id(s, info.neighbour));
-    if (!settle(s, e, p, cw_packet_address(s, p, &to, NULL))) {
+    if (!count_send(s, e, p, cw_packet_address(s, p, &to, NULL))) {
         return NULL;
     }
     l->number++;

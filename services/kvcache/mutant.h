@@ -26,6 +26,7 @@ enum kvcache_mutant {
     KV_MUTANT_FLUSH_ONCE = 14,        /* kvcache rule 16: a flush drops copies in the round in which it cuts values */
     KV_MUTANT_UNSETTLED = 15,         /* kvcache rule 13: a server that comes to be of the majority serves at once */
     KV_MUTANT_HASTY_HEIR = 16,        /* kvcache rule 14: a server that comes to be root changes values at once */
+    KV_MUTANT_TRUSTS_EMPTY = 17,      /* kvcache rule 17: an instance that is loaded late takes writes at once */
 };
 
 #ifdef CW_MUTANTS

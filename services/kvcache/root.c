@@ -168,7 +168,7 @@ static void refuse(struct kvcache *k, const struct asker *asker, enum kv_state s
 
 /* ---- Taking copies back ------------------------------------------------------------------------------------------ */
 
-static void settle(struct kvcache *k, struct held_key *held);
+static void take_copies_back(struct kvcache *k, struct held_key *held);
 
 static void on_dropped(cw_svc *s, void *state, void *arg, int status, cw_packet *reply, const cw_rx *rx)
 {
@@ -186,7 +186,7 @@ static void on_dropped(cw_svc *s, void *state, void *arg, int status, cw_packet 
             holders_drop(held, h);
         }
         if (!k->closing) {
-            settle(k, held);
+            take_copies_back(k, held);
         }
     }
     free(d);
@@ -309,7 +309,7 @@ static bool is_over(struct kvcache *k, const struct holder *h)
 }
 
 /* kvcache rule 1: asks all holders to drop their copies, again if need be; when none is left the writes take effect. */
-static void settle(struct kvcache *k, struct held_key *held)
+static void take_copies_back(struct kvcache *k, struct held_key *held)
 {
     if (held->busy) {
         return;
@@ -351,7 +351,7 @@ void root_review(struct kvcache *k)
         struct held_key *held = container_of(n, struct held_key, waiting);
         list_push_back(&k->waiting, n);
         end_overdue(k, held);
-        settle(k, held);
+        take_copies_back(k, held);
     }
 }
 
@@ -379,7 +379,7 @@ static void wait_for_copies(struct kvcache *k, struct held_key *held, const stru
     held->write_count++;
     held->write_bytes += bytes;
     k->waiting_bytes += bytes;
-    settle(k, held);
+    take_copies_back(k, held);
 }
 
 /*

@@ -443,7 +443,7 @@ static bool take_part(struct transport *t, struct incoming *in, const struct seg
         return true;
     }
     in->heard = t->now;
-    in->settled |= d->index >= SEGMENT_FIRST;
+    in->credit_used |= d->index >= SEGMENT_FIRST;
     if (in->answer && outgoing_of_request(t, in->m.reply_to.request) == NULL) {
         give_up(t, in, -ENOENT, ENOENT); /* the request has ended, and the memory lent for its answer may be gone */
         return true;
@@ -551,7 +551,7 @@ unsigned incoming_notes(struct peer *p, struct segment_note *note, unsigned most
     for (struct list_node *node = list_first(&p->incoming); node != NULL && notes < most;
          node = list_next(&p->incoming, node)) {
         struct incoming *in = container_of(node, struct incoming, link);
-        if (in->told != in->limit || (!in->settled && in->parts > SEGMENT_FIRST)) {
+        if (in->told != in->limit || (!in->credit_used && in->parts > SEGMENT_FIRST)) {
             in->told = in->limit;
             note[notes++] = (struct segment_note){NOTE_CREDIT, in->number, in->limit};
         }

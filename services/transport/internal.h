@@ -108,15 +108,15 @@ struct incoming {
     uint8_t *bytes;  /* whole: all of it; pieces: a ring of slots of `part` bytes */
     uint64_t *got;   /* a bit each part; pieces: each slot */
     uint32_t got_count;
-    uint32_t next;  /* pieces: the part to hand over next */
-    uint32_t slots; /* pieces: of the ring; 0: taken whole */
-    bool stalled;   /* piece() returned -EAGAIN */
-    bool calling;   /* piece() is running */
-    uint32_t limit; /* credit: parts below it may be sent */
-    uint32_t told;  /* the credit that the sender was told last */
-    bool settled;   /* the sender has sent beyond its first credit, so that it knows of ours */
-    cw_time heard;  /* when a part came last */
-    size_t charged; /* against memory_max and peer_memory_max */
+    uint32_t next;    /* pieces: the part to hand over next */
+    uint32_t slots;   /* pieces: of the ring; 0: taken whole */
+    bool stalled;     /* piece() returned -EAGAIN */
+    bool calling;     /* piece() is running */
+    uint32_t limit;   /* credit: parts below it may be sent */
+    uint32_t told;    /* the credit that the sender was told last */
+    bool credit_used; /* the sender has sent beyond its first credit, so that it knows the one that we gave */
+    cw_time heard;    /* when a part came last */
+    size_t charged;   /* against memory_max and peer_memory_max */
 };
 
 enum peer_state { PEER_CLOSED, PEER_HELLO, PEER_OPEN };

@@ -39,6 +39,21 @@ static struct book_grant *all_grants(const struct world_config *config, unsigned
     return all;
 }
 
+/* Why world_open() returned rc, in words. */
+static const char *why_not(int rc)
+{
+    switch (rc) {
+    case -ERANGE:
+        return "a path may have more links than the hop budget";
+    case -E2BIG:
+        return "more than 16777214 servers";
+    case -ENOMEM:
+        return "no memory";
+    default:
+        return "its limits or timers are not possible together";
+    }
+}
+
 int trial_open(struct trial *t, const struct world_config *config, const char *what, bool quiet, FILE *errors)
 {
     struct world_config full = *config;
@@ -56,11 +71,7 @@ int trial_open(struct trial *t, const struct world_config *config, const char *w
     int rc = grants != NULL ? world_open(&t->world, &full) : -ENOMEM;
     free(grants);
     if (rc < 0) {
-        const char *why = rc == -ERANGE   ? "a path may have more links than the hop budget"
-                          : rc == -E2BIG  ? "more than 16777214 servers"
-                          : rc == -ENOMEM ? "no memory"
-                                          : "its limits or timers are not possible together";
-        fprintf(errors, "cwsim: this cluster cannot be built: %s\n", why);
+        fprintf(errors, "cwsim: this cluster cannot be built: %s\n", why_not(rc));
         t->world = NULL;
         return rc;
     }

@@ -22,8 +22,8 @@ struct churn {
 };
 
 /*
- * One server dies at each beat, and starts again after a time. One at a time is down, so that there is always a
- * majority.
+ * Kills a server at each beat, and starts it again after a while. Only one server is down at a time, so that there is
+ * always a majority.
  */
 static void carry_out(struct churn *c)
 {

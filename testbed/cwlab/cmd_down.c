@@ -31,7 +31,7 @@ struct all {
     int code;
 };
 
-/* On a terminal, while there are several: somebody may want to keep one of them. */
+/* Asks, where several labs are to end and there is a terminal: the user may want to keep one of them. */
 static bool is_wanted(const struct all *all, const struct lab *lab)
 {
     char answer[16];

@@ -28,7 +28,7 @@ static int enter(const struct program_command *self, const struct lab *lab, cons
     if (rc < 0) {
         return program_refuse(self, "%s: %s", server, why);
     }
-    /* Into the user namespace only when it is not ours already: then it cannot be entered, and need not. */
+    /* This fails when we are in that user namespace already, which does no harm. */
     (void)setns(p.passed[0], CLONE_NEWUSER);
     if (setns(p.passed[1], CLONE_NEWNET) < 0) {
         rc = program_refuse(self, "the namespace of %s cannot be entered: %s", server, strerror(errno));
@@ -37,7 +37,7 @@ static int enter(const struct program_command *self, const struct lab *lab, cons
     return rc == 0 ? PROGRAM_GO : rc;
 }
 
-/* Runs it as a child that dies with us; gives its exit code, or 128 and its signal as shells do. */
+/* Runs the program as a child that dies with us. Returns its exit code, or 128 plus its signal, as shells do. */
 static int carry_out(const struct program_command *self, char *const argv[])
 {
     int status;
@@ -50,7 +50,7 @@ static int carry_out(const struct program_command *self, char *const argv[])
         fprintf(stderr, "cwlab %s: %s: %s\n", self->name, argv[0], strerror(errno));
         _exit(errno == ENOENT ? 127 : 126);
     }
-    /* What the terminal's keys mean is the child's business. */
+    /* The terminal's keys are for the child: it decides what they mean. */
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
     while (pid < 0 || waitpid(pid, &status, 0) < 0) {
@@ -61,7 +61,7 @@ static int carry_out(const struct program_command *self, char *const argv[])
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Options, then SERVER and the rest. PROGRAM_GO, *rest: behind the server's name. */
+/* Reads the options and SERVER. PROGRAM_GO: *rest is the index of the first word after SERVER. */
 static int begin(const struct program_command *self, int argc, char **argv, struct lab *lab, cw_server *s, int *rest)
 {
     const char *name = NULL;
@@ -138,7 +138,7 @@ const struct program_command command_shell = {
 
 /* ---- The daemon's own client ------------------------------------------------------------------------------------- */
 
-/* Words of cwctl that are for one process with all servers, and what they are here. */
+/* Refuses cwctl's commands that work only where all servers are in one process, and names cwlab's own. */
 static int refuse_harm(const struct program_command *self, const struct lab *lab, const char *word, const char *server)
 {
     static const struct {
@@ -157,7 +157,7 @@ static int refuse_harm(const struct program_command *self, const struct lab *lab
     return PROGRAM_GO;
 }
 
-/* Is there somebody to talk to? PROGRAM_GO; or it was said that there is not, and the code is what cwctl gives then. */
+/* PROGRAM_GO when the daemon answers. If not, says so, and returns the exit code that cwctl has for it. */
 static int need_daemon(const struct program_command *self, const struct lab *lab, const char *socket,
                        const char *server)
 {

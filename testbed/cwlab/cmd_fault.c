@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_fault.c - what goes wrong, on purpose: fail restore leave pause link loss. */
+/* cmd_fault.c - the commands that harm a lab and mend it: fail restore leave pause link loss. */
 #include "base/quantity.h"
 #include "testbed/cwlab/command.h"
 
@@ -16,7 +16,7 @@ struct fault {
 
 enum { SHARED = 3, SAID = 200 };
 
-/* Options, then words. PROGRAM_GO: *f is filled in, and the first word is a server. */
+/* Reads options and words. PROGRAM_GO: *f is filled in, and its first word is a server. */
 static int begin(struct fault *f, const struct program_command *self, int argc, char **argv, const struct option *more,
                  size_t more_count, int words_count)
 {
@@ -41,7 +41,7 @@ static int begin(struct fault *f, const struct program_command *self, int argc, 
     return code != PROGRAM_GO ? code : command_read_server(self, &f->lab, f->words.word[0], &s);
 }
 
-/* The keeper does it; then it is said what was done. */
+/* Has the keeper do it, and then says what was done. */
 static int carry_out(const struct fault *f, const char *what, int argc, const char *const *argv, const char *done)
 {
     int code = command_keeper(f->self, &f->lab, what, argc, argv, NULL, NULL);

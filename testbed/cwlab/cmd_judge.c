@@ -30,7 +30,7 @@ static void add_stream(struct report *all, const struct lab *lab, const struct t
     report_append(all, "streams", r);
 }
 
-/* Who delivered how many packets of streams: of those that add_stream() counts. */
+/* Adds which server delivered how many packets of the streams that add_stream() counts. */
 static void add_receivers(struct report *all, const struct lab *lab, const struct trail *t, int64_t from, int64_t to)
 {
     for (cw_server s = 0; s < lab->torus.servers; s++) {
@@ -74,7 +74,8 @@ static int run(const struct program_command *self, int argc, char **argv)
     }
     int64_t now = peer_clock().ns, from = last.ns > 0 ? now - last.ns : 0;
     /*
-     * Trails are read one after the other while streams go on: of what is younger than this, some have one half only.
+     * Trails are read one after the other while streams go on, so that of a packet younger than this we may read
+     * only the sending or only the delivery.
      */
     int64_t to = now - settle.ns;
     int rc = trail_load(&t, &lab);

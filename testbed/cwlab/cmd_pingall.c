@@ -12,7 +12,7 @@ struct pings {
     struct report *row;
 };
 
-/* The last row of an answer has the sum of all. */
+/* Takes the last row of an answer, which has the sums. */
 static void take(void *context, const struct message *row)
 {
     struct pings *p = context;

@@ -88,7 +88,7 @@ static bool judge_expectations(const struct wish *wish, const struct scenario *s
     return fine;
 }
 
-/* What cwsim says of the same file; NULL: it cannot be had. */
+/* The report of cwsim on the same file; NULL: cwsim was not found, or it failed. */
 static struct message *simulate(const char *file)
 {
     char program[LAB_PATH], *line = NULL, *text = malloc(SIMULATED_BYTES);
@@ -110,8 +110,8 @@ static struct message *simulate(const char *file)
 }
 
 /*
- * Says, when that is wanted, why the lab is not as it should be; gives the share of time that daemons waited for a
- * processor.
+ * Returns the share of time for which the daemons waited for a processor. aloud: also says why the lab is not as it
+ * should be.
  */
 static double tell_why(const struct lab *lab, bool aloud)
 {

@@ -15,11 +15,11 @@ struct look {
     struct report *report;
     const char *only;
     unsigned whole;       /* servers that have all their links */
-    unsigned know;        /* that reach all that run */
+    unsigned know;        /* servers that reach all servers that run */
     uint32_t reach[SEEN]; /* how many servers each reaches */
     unsigned seen;
-    bool well;  /* nobody is dead or paused, and all asked know all */
-    bool apart; /* some asked do not reach all that run, or, though nobody is dead or paused, miss a link */
+    bool well;  /* no server is dead or paused, and every server that answered reaches all */
+    bool apart; /* a server does not reach all that run, or misses a link though no server is dead or paused */
     int64_t memory;
     struct explain explain;
 };
@@ -72,7 +72,7 @@ static void add(void *context, const struct message *row)
     report_append(look->report, "daemons", r);
 }
 
-/* Who knows all knows all that run: a dead server is missed by nobody. */
+/* A server "knows all" when it reaches all servers that run: dead ones do not count. */
 static void sum_up(struct look *look)
 {
     const struct explain *e = &look->explain;
@@ -93,7 +93,10 @@ static void sum_up(struct look *look)
     report_integer(look->report, "waited_for_processor_percent", (int64_t)(e->waited * 100 + 0.5));
 }
 
-/* For a lab that is in pieces while every daemon runs: a busy machine does that long before daemons starve. */
+/*
+ * Says why a lab may be in pieces though every daemon runs: a busy machine delays hellos long before the daemons wait
+ * so much that explain_is_starved() says so.
+ */
 static void tell_apart(const struct look *look)
 {
     const struct explain *e = &look->explain;

@@ -22,7 +22,7 @@ struct choice {
     uint64_t rate, scale;
     cw_span patience;
     struct option_words services;
-    double wanted; /* scale_wanted(), once it was asked */
+    double wanted; /* the result of scale_wanted() */
     bool json, quiet, foreground, no_wait, no_grants;
 };
 
@@ -72,8 +72,8 @@ static int choose_driver(const struct program_command *self, struct lab *lab, co
 }
 
 /*
- * By the number of servers, and by what else the machine does. A torus inside one process stops with its time
- * (clock.h): others do it no harm.
+ * Scales the timers by the number of servers and by the other work of the machine. Other work does no harm to a torus
+ * inside one process, because its time stands still while the process waits (clock.h).
  */
 static void choose_timers(struct choice *c, struct lab *lab)
 {
@@ -142,7 +142,8 @@ static int read_choice(const struct program_command *self, struct choice *c, con
 struct show {
     bool on;
     const struct lab *lab;
-    cw_time began, look; /* when it is time to see whether daemons have died */
+    cw_time began;
+    cw_time look; /* when to see next whether daemons have died */
 };
 
 static double seconds_since(cw_time from)
@@ -158,7 +159,7 @@ static void show_building(void *context, unsigned done, unsigned total, const ch
     }
 }
 
-/* False when a daemon has died by itself: then there is nothing to wait for. */
+/* Shows how far the lab is. False when a daemon has died by itself: the lab cannot come together then. */
 static bool show_converging(void *context, const struct converge_sight *sight)
 {
     struct show *show = context;
@@ -185,7 +186,7 @@ static void hide(const struct show *show)
     }
 }
 
-/* Why it did not become what it should. */
+/* Says why the lab did not come together. */
 static void tell_failure(const struct program_command *self, const struct lab *lab, unsigned count, double seconds)
 {
     struct explain e;
@@ -234,7 +235,7 @@ static int tell(const struct program_command *self, const struct lab *lab, const
     return program_print(self, r, true, EXIT_FINE);
 }
 
-/* Until a key ends us, or the lab ends. */
+/* Waits until a key of the terminal ends this command, or the lab ends. */
 static void stay(const struct launch *l)
 {
     char byte;

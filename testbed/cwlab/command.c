@@ -160,7 +160,7 @@ static bool whole_path(const char *path, char out[static LAB_PATH])
     return length > 0 && length < LAB_PATH;
 }
 
-/* In a build folder all lie beside cwlab; installed, where a user's PATH need not lead. */
+/* All programs of a build folder lie beside cwlab. Installed ones may lie in folders that are not on a user's PATH. */
 static bool beside(const char *name, char out[static LAB_PATH])
 {
     static const char *const folders[] = {"", "../sbin/", "../lib/cubeway/"};

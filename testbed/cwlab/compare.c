@@ -6,9 +6,9 @@
 #include <string.h>
 
 /*
- * Why these bounds: workloads begin and end a few milliseconds apart on real servers, and a busy machine sends late (5
- * % of packets). How many packets a failure costs depends on when it is seen: within two points of all packets. Hops
- * follow from keys, which are random: 5 %. What is a property and no measurement must be equal.
+ * Why these bounds. Packets, 5 %: on real servers workloads begin and end a few milliseconds apart, and a busy machine
+ * sends late. The share that was dropped, 2 points: what a failure costs depends on when it is seen. Hops, 5 %: they
+ * follow from keys, which are random. Numbers that are properties and not measurements must be equal.
  */
 static const struct {
     const char *field;

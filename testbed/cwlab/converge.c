@@ -22,7 +22,7 @@ int converge_ask(const struct lab *lab, cw_server s, struct converge_view *out)
     *out = (struct converge_view){.reachable = 0};
     int rc = command_daemon(lab, s, peer_request("status", 0, NULL), patience, take, out, why);
     out->whole = rc == 0;
-    return rc < 0 ? rc : 0; /* 1: it answered, and is not whole */
+    return rc < 0 ? rc : 0; /* 1: the server answered, but is not whole */
 }
 
 static bool has_arrived(const struct lab *lab, const struct converge_goal *goal, cw_server s, uint32_t *reachable)
@@ -42,7 +42,8 @@ unsigned converge_wait(const struct lab *lab, const struct converge_goal *goal, 
         sight.total += goal->who == NULL || goal->who[s];
     }
     /*
-     * From the first who has not arrived: while that one has not, the others are not asked either. Nearly all is sleep.
+     * Servers are asked in order, and asked again until they have reached the goal: while one has not, those behind it
+     * are left in peace. Nearly all of the time is spent asleep.
      */
     for (cw_server s = 0; s < servers && cw_time_before(peer_clock(), until);) {
         bool asked = goal->who == NULL || goal->who[s];

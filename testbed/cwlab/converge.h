@@ -15,9 +15,9 @@ struct converge_view {
 
 CW_MUST_CHECK int converge_ask(const struct lab *lab, cw_server s, struct converge_view *out);
 
-/* What is waited for. */
+/* What converge_wait() waits for. */
 struct converge_goal {
-    const bool *who; /* by server: those that are waited for; NULL: all */
+    const bool *who; /* by server: true for those that must reach the goal; NULL: all must */
     uint32_t want;   /* how many servers each of them must reach */
     bool links;      /* each must have all its links, too: no cable is out */
 };
@@ -25,7 +25,7 @@ struct converge_goal {
 struct converge_sight {
     unsigned done, total; /* servers that have reached the goal, of those that are waited for */
     cw_server server;     /* the one that is waited for now */
-    uint32_t reachable;   /* how many servers it said that it reaches */
+    uint32_t reachable;   /* how many servers that one reached when it was asked */
 };
 /*
  * Asks until every server has reached the goal and serves, or until that instant. Returns how many have. progress may

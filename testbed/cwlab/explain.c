@@ -10,7 +10,7 @@ enum { QUOTED = 1200 /* bytes of a log */, STARVED_PERCENT = 20, YOUNG_S = 3 };
 
 static const cw_span patience = CW_MS(10000);
 
-/* The share of its life that a process has waited for a processor; negative: not known. */
+/* The share of its life for which a process has waited for a processor; negative: not known. */
 static double waited_share(int64_t pid, double seconds)
 {
     char path[64];
@@ -89,7 +89,7 @@ bool explain_is_starved(const struct explain *e)
     return e->timed > 0 && e->seconds >= YOUNG_S && e->waited * 100 >= STARVED_PERCENT;
 }
 
-/* The last lines of a log, for somebody who will not see the file. */
+/* Quotes the last lines of a log, for a reader who cannot see the file (as in a test's output). */
 static void quote_log(const struct lab *lab, const char *name, FILE *out)
 {
     char path[LAB_PATH], text[QUOTED + 1];

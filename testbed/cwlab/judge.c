@@ -12,11 +12,11 @@
 struct court {
     const struct torus *torus;
     cw_links *claim;  /* by server: links it calls up */
-    bool *active;     /* it has had one since it started, and does not leave */
-    bool *leaving;    /* keys pass to others while packets still pass through it */
-    int64_t *alone;   /* when it lost its last true link; INT64_MAX: it has one */
-    int64_t changed;  /* when anything changed last */
-    cw_server *group; /* components, when `fresh` */
+    bool *active;     /* by server: it has called a link up since it started, and does not leave */
+    bool *leaving;    /* by server: its keys belong to others already, but packets still pass through it */
+    int64_t *alone;   /* by server: when it lost its last true link; INT64_MAX: it has one */
+    int64_t changed;  /* when anything in the lab changed last */
+    cw_server *group; /* by server: its component, up to date while `fresh` */
     cw_server *stack;
     bool fresh;
     const struct trail *trail;
@@ -63,7 +63,7 @@ static void search(struct court *c)
     c->fresh = true;
 }
 
-/* Who comes before `last` in the key's sequence and `right` says yes to; CW_SERVER_NONE: nobody. */
+/* The first server before `last` in the key's sequence for which right() is true; CW_SERVER_NONE: there is none. */
 static cw_server before(const struct court *c, uint64_t key, cw_server last,
                         bool (*right)(const struct court *c, cw_server s, cw_server last))
 {
@@ -102,8 +102,8 @@ static void charge(struct court *c, const struct trail_event *e, cw_server right
 }
 
 /*
- * A server without a link delivers: was one of its keys delivered by another since it lost the last one? Gives that
- * other.
+ * For a delivery at a server without a true link: the server that, since the last link was lost, delivered a key which
+ * the first one precedes in the key's sequence; CW_SERVER_NONE: there is none.
  */
 static cw_server replaced_by(const struct court *c, const struct trail_event *e)
 {
@@ -117,7 +117,7 @@ static cw_server replaced_by(const struct court *c, const struct trail_event *e)
         facet_walk_init(&walk, c->torus, home, owner_index(c->torus, d->record.key));
         for (cw_server u = home; u != d->server; u = facet_walk_server(&walk)) {
             if (u == e->server) {
-                return d->server; /* d's deliverer passed over us: it had given us up */
+                return d->server; /* the server that delivered d passed over us: it took us for dead */
             }
             if (!facet_walk_next(&walk)) {
                 break;
@@ -128,9 +128,9 @@ static cw_server replaced_by(const struct court *c, const struct trail_event *e)
 }
 
 /*
- * One of its neighbours was about to write down that a link to it is up: the neighbour's record, which says so to
- * others, goes out in the same turn and may overtake what the neighbour itself writes, by as long as that one is kept
- * waiting.
+ * True when a neighbour was about to record that a link to the server is up. The neighbour's link-state record leaves
+ * in the same turn of its loop, and may arrive before the neighbour's witness has written its own, by as long as the
+ * neighbour is kept waiting for a processor.
  */
 static bool rising(const struct court *c, const struct trail_event *e)
 {
@@ -150,7 +150,7 @@ static void judge_delivery(struct court *c, const struct trail_event *e, bool cu
     c->result->delivered++;
     c->result->turn_worst_ns = turn > c->result->turn_worst_ns ? turn : c->result->turn_worst_ns;
     if (c->changed >= e->record.turn_ns) {
-        return; /* while it was delivered something changed: not judged */
+        return; /* something changed while the packet was delivered: not judged */
     }
     c->result->judged++;
     if (!c->fresh) {
@@ -241,7 +241,7 @@ static int by_value(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* Deliveries of the stream, in order; latencies go to late[], and each number once to seen[]. */
+/* Follows the deliveries of the stream in order. late[]: their latencies; seen[]: 2 for each number that arrived. */
 static size_t follow(const struct trail *t, cw_server source, int64_t from, int64_t to, struct judge_stream *out,
                      int64_t *late, uint8_t *seen, uint32_t numbers)
 {

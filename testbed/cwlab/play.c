@@ -23,7 +23,7 @@ enum {
     DRAINED_MS = 100,
 };
 
-/* What a server has counted; of one that is killed: what it had when it was last asked. */
+/* The counts of a server; of a killed one those that it gave when it was last asked. */
 struct tally {
     uint64_t made, delivered, dropped[CW_DROP_COUNT];
 };
@@ -36,9 +36,10 @@ struct player {
     cw_time zero;
     bool *alive;
     const struct workload *load; /* NULL: none is on */
-    struct tally before, gone;   /* before the beginning; of those that were killed */
+    struct tally before;         /* the counts of all servers when the scenario began */
+    struct tally gone;           /* the counts of servers that were killed */
     unsigned kills, starts, pauses, cuts, refused;
-    int64_t late_worst_ns; /* an action, after its time */
+    int64_t late_worst_ns; /* by how much an action came too late, at worst */
     bool cut;
     int broken;
 };
@@ -136,7 +137,7 @@ static void start_one(struct player *p, cw_server s)
     }
 }
 
-/* As the simulator's: without carrier unless the scenario says that ends see it. */
+/* Cuts or mends a cable as the simulator does: its ends lose carrier if the scenario lets ends see it, else frames. */
 static void cable(struct player *p, cw_server s, cw_link link, bool both, bool works)
 {
     cw_server far = torus_neighbour(&p->lab->torus, s, link);
@@ -172,7 +173,7 @@ static unsigned part(cw_coord c, unsigned axis)
     return axis == 0 ? c.x : axis == 1 ? c.y : c.z;
 }
 
-/* Of each server whether the fault is meant for it: a plane, a row; planes where a partition cuts. */
+/* Whether the fault is meant for server s: one of its plane or row, or of the planes that a partition cuts. */
 static bool meant(const struct player *p, const struct fault *f, cw_server s)
 {
     const struct torus *t = &p->lab->torus;
@@ -319,7 +320,7 @@ static void tell(struct player *p, const struct scenario_tell *t)
 
 struct action {
     cw_time at;
-    enum { DO_LOAD, DO_TELL, DO_FAULT, DO_QUIET } what; /* at one instant in this order */
+    enum { DO_LOAD, DO_TELL, DO_FAULT, DO_QUIET } what; /* actions of one instant happen in this order */
     unsigned index;
 };
 
@@ -369,7 +370,7 @@ static int run_all(struct player *p)
     free(all);
     int64_t late = p->late_worst_ns;
     wait_until(p, s->end);
-    p->late_worst_ns = late; /* the end may wait for quiet */
+    p->late_worst_ns = late; /* the end itself may be late, when check_quiet() has waited: that does not count */
     return 0;
 }
 
@@ -398,7 +399,7 @@ static void tell_counts(struct player *p, struct report *r)
             report_part(r, "dropped_by_cause", cw_drop_name((cw_drop)i), (int64_t)count);
         }
     }
-    /* What no node counts was lost between them, or in one that was killed. */
+    /* Packets that no node has counted were lost on cables or in servers that were killed. */
     uint64_t lost = packets > delivered + dropped ? packets - delivered - dropped : 0;
     if (lost > 0) {
         report_part(r, "dropped_by_cause", world_loss_name(WORLD_LOSS_KILLED), (int64_t)lost);

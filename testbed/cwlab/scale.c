@@ -11,11 +11,11 @@
 
 /* Measured (docs/testbed.md): 512 daemons come together on two processors from 25 times on, and need 53 by this. */
 enum { HELLOS_PER_CPU = 5000, PAIRS_PER_CPU = 2500 };
-/* One process has one thread for them all, but no frame of it passes a kernel. */
+/* All servers of one process share one thread, but none of their frames passes through the kernel. */
 enum { HELLOS_INSIDE = 100000, PAIRS_INSIDE = 8192 };
 /*
- * Looks at the machine's run queue. The load average is slower than a lab: it still tells of work that ended a minute
- * ago.
+ * How often, and how far apart, scale_wanted() looks at the machine's run queue. The load average would not do, because
+ * it still has the work that ended a minute ago.
  */
 enum { LOOKS = 20, LOOK_US = 5000 };
 enum { PATIENCE_MS = 20000, PATIENCE_A_SERVER_MS = 200 };
@@ -62,7 +62,7 @@ double scale_wanted(void)
         if (!known) {
             return 0;
         }
-        sum += runnable > 0 ? runnable - 1 : 0; /* one is this look */
+        sum += runnable > 0 ? runnable - 1 : 0; /* less this process, which is running while it looks */
         nanosleep(&(struct timespec){.tv_nsec = LOOK_US * 1000}, NULL);
     }
     return (double)sum / looks;
@@ -70,7 +70,7 @@ double scale_wanted(void)
 
 uint64_t scale_busy(double wanted, unsigned processors)
 {
-    double queue = wanted / processors; /* before a daemon, when it wakes */
+    double queue = wanted / processors; /* processes that wait before a daemon when it wakes */
     if (queue < 0.75) {
         return 1; /* there is a processor free most of the time */
     }

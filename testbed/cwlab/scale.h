@@ -3,7 +3,7 @@
  * scale.h - how many times longer than in their profile the timers of a lab must be, when many servers share few
  * processors.
  *
- * A server whose hellos come late is called dead though it lives. So the timers of a lab of more than SCALE_SMALL
+ * A server whose hellos come late is taken for dead though it lives. So the timers of a lab of more than SCALE_SMALL
  * servers are made so long that a processor has at most a bounded number of hellos to handle a second, and, in the time
  * between two hellos, a bounded number of records to give to servers: when a lab comes together, every record goes to
  * every server.
@@ -27,7 +27,7 @@ uint64_t scale_needed(const struct lab *lab, unsigned processors);
  * (100 ms). 0 when the kernel does not say.
  */
 double scale_wanted(void);
-/* How many times longer timers must be when so many others want these processors; 1 to SCALE_BUSY_MOST. */
+/* How many times longer timers must be when `wanted` other processes want processors; 1 to SCALE_BUSY_MOST. */
 uint64_t scale_busy(double wanted, unsigned processors);
 /* Processors of the machine, which scale_wanted() is about, whether this process may use them or not. At least 1. */
 unsigned scale_machine(void);
@@ -39,8 +39,8 @@ void scale_timers(struct lab *lab, bool fast, uint64_t scale);
  */
 cw_span scale_patience(const struct lab *lab);
 /*
- * "hello 530ms, dead 2.65s, hold 3.18s: 53 times the default ones, for 512 servers on 2 processors", and where others
- * want these as well (wanted at least 1) ", which 3 other processes want now". Gives out.
+ * Writes "hello 530ms, dead 2.65s, hold 3.18s: 53 times the default ones, for 512 servers on 2 processors" into out,
+ * and from wanted 1 on ", which 3 other processes want now". Returns out.
  */
 char *scale_describe(const struct lab *lab, unsigned processors, double wanted, char out[static SCALE_TEXT]);
 

@@ -51,8 +51,8 @@ static int load_one(struct trail *t, const struct lab *lab, cw_server s)
 }
 
 /*
- * "123456 kill 0,1,2", or leave: noted before the signal. A daemon that died by itself is dead when its keeper sees it:
- * later, but not earlier.
+ * Reads lines such as "123456 kill 0,1,2" and "... leave ...", which were written before the signal was sent. A daemon
+ * that died by itself counts as dead from when its keeper saw that: perhaps late, but never too early.
  */
 static int load_journal(struct trail *t, const struct lab *lab)
 {

@@ -6,11 +6,12 @@
 #include "testbed/lab.h"
 #include "testbed/witness.h"
 
-/* What the keeper did: the server is dead from then on; the server leaves, and may have told its neighbours. */
+/* What the keeper did: killed the server; or told it to leave, which its neighbours may know already. */
 enum { TRAIL_KILLED = WITNESS_KINDS, TRAIL_LEAVES };
 
 struct trail_event {
-    int64_t at; /* the earliest instant at which it may have happened, if it ends something; else the latest */
+    /* The earliest instant at which the event may have happened if it ends something, else the latest. */
+    int64_t at;
     cw_server server;
     struct witness_record record; /* .kind: enum witness_kind, or one of the above */
 };

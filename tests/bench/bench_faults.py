@@ -58,7 +58,7 @@ class Lab:
             time.sleep(0.05)
 
     def drops(self):
-        """Packets by server and cause."""
+        """The packets that were dropped, by server and cause."""
         found = {}
         for daemon in self.ask("status", fine=(0, 1))["daemons"]:
             if daemon["state"] == "running":
@@ -92,8 +92,8 @@ def links_between(left, right):
     return ("+-"[not up] + "xyz"[axis]), ("+-"[up] + "xyz"[axis])
 
 
-# What is done, what is undone, how long it lasts. R: the root; P: the server before it; p: its link to the root; r: the
-# root's to it.
+# What is done, what undoes it, and how many seconds lie between the two. R is the root, P the server before the root on
+# the way, p the link of P to the root, r the link of the root to P.
 FAULTS = [
     ("nothing", "", "", 1.0),
     ("kill -9", "fail R", "restore R", 0),

@@ -119,7 +119,7 @@ static double empty_ns(struct bench *b, unsigned repeats)
     return (now_ns() - start) / repeats / QUESTIONS;
 }
 
-/* One entry under a seal: the tag that is in use, and what HMAC-SHA-256 would be, its key set once. */
+/* One entry under a seal: the tag that is in use, and HMAC-SHA-256 for comparison, whose key is set once. */
 static double seal_ns(unsigned repeats)
 {
     const struct siphash_key key = {{1, 2}};
@@ -156,7 +156,7 @@ static double hmac_ns(unsigned repeats)
     return took;
 }
 
-/* The other answer: a flood to a job that no grant names. */
+/* The check that refuses: a flood to a job that no grant names. */
 static double refused_ns(struct bench *b, unsigned repeats)
 {
     double start = now_ns();

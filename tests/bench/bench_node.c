@@ -241,7 +241,7 @@ static unsigned do_send(struct bench *b)
     return BATCH;
 }
 
-/* To a job that no grant names: what a flood of such takes of its own server's processor. */
+/* Packets to a job that no grant names: what a flood of them costs the processor of the server that sends it. */
 static unsigned do_refused(struct bench *b)
 {
     const cw_to to = {.kind = CW_TO_LINK, .job = JOB + 1000, .link = CW_LINK_ZP, .process = 2};

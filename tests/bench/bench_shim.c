@@ -36,7 +36,7 @@ enum { MTU = 9000, ROUNDS = 7, HEADER = 14, UDP_HEADERS = 28, RECEIVE_QUEUE = 4 
 
 enum contender { RAW_SHIM, RAW_SOCKET, UDP_SHIM, UDP_SOCKET, PCAP_SHIM, CONTENDERS };
 static const char *const names[CONTENDERS] = {"raw shim", "raw socket", "udp shim", "udp socket", "pcap shim"};
-/* What each is measured against. */
+/* The plain sockets that each shim is measured against. */
 static const enum contender peer_of[CONTENDERS] = {RAW_SOCKET, RAW_SOCKET, UDP_SOCKET, UDP_SOCKET, RAW_SOCKET};
 
 static const uint32_t sizes[] = {100, 1500, 9000};
@@ -347,7 +347,7 @@ static uint32_t length_of(enum contender who, uint32_t size)
     return udp && size + UDP_HEADERS > MTU ? MTU - UDP_HEADERS : size;
 }
 
-/* One figure of all contenders at one size: the middle of the rounds. */
+/* One figure of each contender at one size: the median of the rounds. */
 struct column {
     double of[CONTENDERS][ROUNDS];
     double middle[CONTENDERS];

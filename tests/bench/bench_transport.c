@@ -121,8 +121,8 @@ static void bulk(cw_dims dims, const char *to, unsigned links, unsigned mtu)
 }
 
 /*
- * Transfers from ever further away that share the last link to one server; each begins when those before it have
- * settled.
+ * Transfers from ever further away that share the last link to one server. Each begins when the rates of those before
+ * it have become steady.
  */
 static void share(unsigned flows, unsigned mtu)
 {

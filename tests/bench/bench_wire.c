@@ -23,7 +23,7 @@ struct bench {
     unsigned long refused;
 };
 
-/* The compiler may not know what happens to *p. */
+/* Hides from the compiler what happens to *p. */
 static inline void keep(const void *p)
 {
     __asm__ volatile("" : : "r"(p) : "memory");
@@ -112,7 +112,7 @@ static void do_hop(struct bench *b)
 {
     for (unsigned i = 0; i < PACKETS; i++) {
         b->refused += !packet_hop(b->bare[i]);
-        b->bare[i][PACKET_AT_HOP_LIMIT]++; /* for ever */
+        b->bare[i][PACKET_AT_HOP_LIMIT]++; /* so that the packet never runs out of hops */
         b->bare[i][PACKET_AT_HOPS]--;
         keep(b->bare[i]);
     }

@@ -22,7 +22,7 @@ def home_of(name, servers):
 
 
 def keys_at(count, servers, home=None, prefix="load:key:"):
-    """So many keys whose root is that server; of any."""
+    """So many keys whose root is that server; None: any server."""
     found, number = [], 0
     while len(found) < count:
         name = f"{prefix}{number:07}"
@@ -33,7 +33,7 @@ def keys_at(count, servers, home=None, prefix="load:key:"):
 
 
 def connect(pid, port=PORT):
-    """A socket in the namespace of that process, connected there."""
+    """A socket in the network namespace of that process, connected to the front end there."""
     libc = ctypes.CDLL(None, use_errno=True)
     with open("/proc/self/ns/net", encoding="ascii") as home, open(f"/proc/{pid}/ns/net", encoding="ascii") as there:
         if libc.setns(there.fileno(), CLONE_NEWNET) < 0:
@@ -50,7 +50,7 @@ def connect(pid, port=PORT):
 
 
 def wait_for_writes(pid):
-    """Until the cache of that process' server takes a write."""
+    """Waits until the cache of that process's server takes a write."""
     end = time.monotonic() + LIMIT_S
     said = b""
     with connect(pid) as s:

@@ -25,9 +25,9 @@ struct client {
     const struct kvcache_api *api;
     struct kvcache *k;
     cw_server self;
-    int64_t busy_ns;            /* of its processor, while we measure */
-    uint64_t answered;          /* the same: questions of its clients */
-    struct place *first, *last; /* that wait for its processor; the first one has it, or comes next */
+    int64_t busy_ns;            /* time for which its processor worked while we measure */
+    uint64_t answered;          /* questions of its clients that were answered while we measure */
+    struct place *first, *last; /* questions that wait for its processor; the first one has it, or gets it next */
 };
 
 /* A place for a question under way. */
@@ -45,7 +45,7 @@ static struct bench {
     struct client **client;
     struct place *place;
     cw_time *link_free; /* of each generator */
-    double *up_to;      /* chance of this key or one before it */
+    double *up_to;      /* by key: the chance of this key or one before it */
     cw_server *root;    /* of each key */
     bool running, measuring;
     uint64_t drawn;
@@ -226,7 +226,7 @@ static void sink_done(void *context, int rc)
     (void)rc;
 }
 
-/* From outside: to any server. */
+/* A generator asks a server drawn at random. */
 static void reaches(struct world *w, void *arg)
 {
     static const struct node_request_sink sink = {NULL, sink_row, sink_int, sink_text, sink_done};
@@ -277,7 +277,7 @@ static void stored(void *arg, const struct kv_result *r)
     }
 }
 
-/* What is this server's, all at once: nothing of it is measured. */
+/* Stores all values whose root is this server at once; none of this is measured. */
 static void store_own(struct client *a)
 {
     char key[KEY_ROOM];
@@ -385,7 +385,7 @@ static void tell_all(const char *word)
     }
 }
 
-/* What would stand in the configuration of every server. */
+/* The options that every server's configuration would have. */
 static const char *option(void *context, const char *service, const char *name)
 {
     static char extras[16], copies[16];
@@ -433,7 +433,7 @@ static void open_world(void)
     if (world_agreeing(b.world) < servers) {
         die("the servers do not agree");
     }
-    /* Hellos only, since then: who has come to be root waits for a hold before it takes a write. */
+    /* Time in which only hellos pass: a server that has become root takes writes only after a hold. */
     run(cw_span_add(config.node.timers.hold, CW_MS(100)));
 }
 

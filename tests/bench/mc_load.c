@@ -24,13 +24,13 @@ enum { KEYS = 1000, KEY_MAX = 64, CONNECTIONS_MAX = 1024, EVENTS = 256, BUCKETS 
 
 struct client {
     int fd;
-    size_t due; /* bytes of the answer to come */
-    bool fresh; /* none has come */
+    size_t due; /* bytes of the answer that have not come yet */
+    bool fresh; /* no byte of the answer has come yet */
     int64_t asked;
 };
 
 static struct client client[CONNECTIONS_MAX];
-static unsigned bucket[BUCKETS]; /* of 100 ns */
+static unsigned bucket[BUCKETS]; /* a histogram of times, 100 ns a bucket */
 static char name[KEYS][KEY_MAX + 2];
 static unsigned names;
 static char *value, request[REPLY + 256];

@@ -72,7 +72,7 @@ class Star:
                        timeout=10)
 
     def start(self, number, *words):
-        """A program on a server; what it says on standard error is for the caller to read."""
+        """Starts a program on a server; its standard error is for the caller to read."""
         return subprocess.Popen(["nsenter", "--net=" + self.path(self.servers[number]), *self.first, *words],
                                 stdin=subprocess.DEVNULL,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=die_with_parent)
@@ -134,7 +134,7 @@ def udpcast(star, members, file, folder, tuning):
 
 
 def uftp(star, members, file, folder, tuning):
-    """As udpcast(), by uftp's own clock: the file alone, without announcing and registering."""
+    """As udpcast(), but by uftp's own clock, which leaves out announcing and registering."""
     folders = [os.path.join(folder, str(number)) for number in range(1, members + 1)]
     receivers = []
     for number, each in enumerate(folders, start=1):

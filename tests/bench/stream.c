@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream.so - a service that sends a steady stream to one server, and says of what arrived how much it was and how long
- * nothing came.
+ * stream.so - a service that sends a steady stream to one server, and says how much of a stream arrived here and for
+ * how long nothing did.
  *
  *   start to=X,Y,Z [size=BYTES] [rate=PACKETS/S] [burst=N]    N packets every N / rate seconds
  *   stop, stats, reset
@@ -52,7 +52,7 @@ static void tick(cw_svc *s, void *state, void *arg)
     }
     t->next = cw_time_add(t->next, beat);
     if (cw_time_before(t->next, now)) {
-        t->next = now; /* late: what was missed is not made up for */
+        t->next = now; /* late: bursts that were missed are not sent afterwards */
     }
     t->timer = cw_timer_start(s, cw_time_since(t->next, now), tick, NULL);
 }

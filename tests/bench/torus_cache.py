@@ -4,9 +4,10 @@ same namespaces and cables.
 
 local   values whose root is the server that is asked, beside a memcached in the same namespace
 across  values whose root is one, two and three hops away, beside a memcached there that is reached by the kernel's
-routed IP over the same cables copies  the same gets, two hops, with extra keys as they are by default: of a key that is
-read again copies come near total   27 servers, each asked for values of all, beside one twemproxy (Debian's nutcracker)
-in front of 27 memcacheds
+        routed IP over the same cables
+copies  the same gets over two hops, with extra keys as they are by default: copies of a key that is read again come
+        near the reader
+total   27 servers, each asked for values of all, beside one twemproxy (Debian's nutcracker) in front of 27 memcacheds
 
 What is compared is requests a second and the time to an answer, of a closed loop of 1, 16 and 150 connections
 (mc_load). With one connection everything is on one processor: a wake-up across processors would be most of what is
@@ -29,14 +30,14 @@ from torus_kit import LIMIT_S, SKIP, Lab, options, program, rounds, smoke, table
 
 PARTS = ["local", "across", "copies", "total"]
 KEYS, TRIES = 1000, 5
-PATIENT = ("--service", "kvcache", "--scale", "10")  # nothing here is about how soon a death is seen
+PATIENT = ("--service", "kvcache", "--scale", "10")  # long timers: no bench here depends on how soon a death is noticed
 PEER_PORT, PROXY_PORT = 11222, 11233
 FIELDS = ["rate", "p50", "p95", "p99"]
 FOLDER = tempfile.TemporaryDirectory(prefix="cubeway-bench-")
 
 
 def keys_of(servers, home=None):
-    """A file of keys whose root is that server; of any."""
+    """Writes a file of keys whose root is that server; None: any server."""
     path = os.path.join(FOLDER.name, f"keys-{servers}-{home}")
     if not os.path.exists(path):
         with open(path, "w", encoding="ascii") as out:
@@ -48,7 +49,7 @@ def keys_of(servers, home=None):
 
 
 class Program:
-    """A server of others' in a server's namespace, until it listens."""
+    """Starts a peer's server program in a server's namespace, and waits until it listens."""
 
     def __init__(self, server, port, cpu, *words):
         pin = [] if cpu is None else ["taskset", "-c", str(cpu)]
@@ -99,7 +100,7 @@ class Network:
         return f"10.78.{number >> 8}.{number & 255}"
 
     def cable(self, place, axis, end):
-        """Of the cable that leaves in the axis' direction; end 1 is there, 2 at the neighbour."""
+        """The address of an end of the cable in the axis' plus direction: end 1 is here, 2 at the neighbour."""
         number = (self.places.index(place) * 3 + axis) * 4 + end
         return f"10.79.{number >> 8}.{number & 255}"
 
@@ -267,7 +268,7 @@ def proxy(lab, network):
 
 
 def store(lab, target, size, keys):
-    """False: not all were stored."""
+    """Stores the values. False: not all were stored."""
     words = load_words(lab["0,0,0"], *target, "set", 1, size, 0, keys)
     return subprocess.run(words, capture_output=True, timeout=LIMIT_S, check=False).returncode == 0
 

@@ -23,19 +23,19 @@ from cache_kit import connect, home_of, keys_at, wait_for_writes
 from torus_kit import LIMIT_S, Lab, options, program, smoke, table, title
 
 PARTS = ["nothing", "kill", "silent", "power", "leave", "pause", "back"]
-# What is done to the server, and what puts it right again.
+# What is done to the server, and what undoes it.
 DOING = {"kill": ["fail"], "silent": ["fail", "--whole"], "power": ["fail", "--power"], "leave": ["leave"],
          "pause": ["pause", "300ms"]}
 WORDS = {"nothing": "nothing is done", "kill": "daemon killed, its watcher says goodbye",
          "silent": "daemon and watcher killed", "power": "power lost: its links go dark",
          "leave": "leaves in order (SIGTERM)", "pause": "stopped for 300 ms (SIGSTOP)", "back": "comes back"}
-KEYS = 40  # of the server, and as many of others
+KEYS = 40  # whose root is the victim, and as many of other roots
 PAD = b"x" * 100
-BEFORE_S, AFTER_S = 0.4, 1.0  # and twice the time in which silence becomes a new view
+BEFORE_S, AFTER_S = 0.4, 1.0  # after it also twice the time in which silence leads to a new view
 
 
 class History:
-    """What was asked and told of each key; judges what is read."""
+    """What was asked for and answered of each key; judges what is read."""
 
     def __init__(self):
         self.asked, self.known, self.maybe, self.wrong = {}, {}, {}, []
@@ -68,7 +68,7 @@ class History:
 
 
 class Client:
-    """A connection with one command out. keys: those it asks for, in turns."""
+    """A connection with one command out at a time. keys: those it asks for, in turns."""
 
     def __init__(self, trial, pid, writes, keys):
         self.trial, self.writes, self.keys, self.turn = trial, writes, keys, 0
@@ -93,7 +93,7 @@ class Client:
             self.socket.send(b"get %s\r\n" % self.key.encode())
 
     def hear(self):
-        """Reads; when the answer is whole it is judged and the next command goes."""
+        """Reads what has come. When the answer is whole, judges it and sends the next command."""
         got = self.socket.recv(65536)
         if not got:
             raise RuntimeError("a server hung up on its client")
@@ -117,7 +117,7 @@ class Trial:
 
     def __init__(self, lab, victim, history, part):
         self.lab, self.victim, self.history = lab, victim, history
-        self.rows = []  # (end, duration, of the victim's keys, it was a write, answer)
+        self.rows = []  # (end, duration, is the key the victim's, was it a write, answer)
         servers = len(lab.servers)
         home = sorted(lab.servers, key=lambda name: tuple(map(int, name.split(",")))).index(victim)
         prefix = f"{part}{time.monotonic_ns()}:"
@@ -139,14 +139,14 @@ class Trial:
         self.rows.append((now, now - client.begun, client.key in self.mine, client.writes, answer))
 
     def run(self, seconds, process=None):
-        """For so long, and at least until the process has ended."""
+        """Runs the clients for so long, and at least until the process has ended."""
         end = time.monotonic() + seconds
         while time.monotonic() < end or (process is not None and process.poll() is None):
             for key, _ in self.selector.select(0.01):
                 key.fileobj.hear()
 
     def close(self):
-        """The next trial has keys of its own, so that what is under way matters to nobody."""
+        """Leaves commands under way: the next trial has keys of its own, so that they do no harm."""
         for client in self.clients:
             client.socket.close()
         self.selector.close()
@@ -166,7 +166,7 @@ class Trial:
 
 
 def gap(since, rows, all_rows):
-    """The longest time between two such answers, from the instant on."""
+    """The longest time between two answers of rows in a row, from the instant `since` to the last answer of all."""
     ends = [since, *(row[0] for row in rows), all_rows[-1][0]]
     return max(later - sooner for sooner, later in zip(ends, ends[1:]))
 
@@ -186,14 +186,14 @@ def come_together(lab):
 
 
 def timer(lab, name):
-    """Of a lab's servers, in seconds."""
+    """A timer of the lab's servers, in seconds."""
     text = next(row["value"] for row in next(iter(lab.servers.values())).ask("config")
                 if row["key"] == "timers." + name)
     return float(text[:-2]) / 1e3 if text.endswith("ms") else float(text[:-1])
 
 
 def once(lab, part, victim, history, patience):
-    """The result, from the instant at which it was done."""
+    """Does it once. The result counts from the instant at which it was done."""
     back = part == "back"
     if back:
         cwlab(lab, "fail", victim, "--power").wait(LIMIT_S)

@@ -28,8 +28,8 @@ DIMS = (5, 3, 1)  # two hops along x: one shortest path, through the victim; all
 FROM, VICTIM, TO = "0,0,0", "1,0,0", "2,0,0"
 DEVICES = ("px", "mx", "py", "my")
 RATE = 1000
-# the longest gap is looked for from just before the break until then: a machine that stalls at other times says nothing
-# of either
+# The longest gap is looked for from just before the break until so long after it. When the machine stalls at another
+# time, that says nothing of cubeway or of the routers.
 AFTER_S = 0.3
 
 
@@ -125,13 +125,13 @@ class Routing:
         return done.stdout
 
     def settle(self):
-        """Until the stream's way leads through the victim, to its end."""
+        """Waits until the stream takes the way through the victim and arrives."""
         end = time.monotonic() + 2 * LIMIT_S
         via, last = cable(VICTIM, "mx"), cable(TO, "mx")
         while time.monotonic() < end:
             there = self.lab[VICTIM].run("ip", "route", "get", loopback(TO)) if via + " " in self.way() else ""
             if last + " " in there:
-                time.sleep(1.0)  # the other adjacencies
+                time.sleep(1.0)  # for the other adjacencies to come up
                 return
             time.sleep(0.05)
         raise RuntimeError("FRR finds no way: " + self.way())
@@ -175,13 +175,13 @@ class Ours:
 
 
 def cables(server, state):
-    """All at once, as near as one process can."""
+    """Sets all these links, as nearly at once as one process can."""
     text = "".join(f"link set {device} {state}\n" for device in DEVICES)
     subprocess.run(server.inside("ip", "-batch", "-"), input=text, text=True, check=True, timeout=LIMIT_S)
 
 
 def ways(part, lab, routing):
-    """What breaks it for cubeway; (break, mend) for the routers."""
+    """The functions that break it: for cubeway, and (break, mend) for the routers."""
     victim = lab[VICTIM]
     if part == "nothing":
         return lambda: None, (lambda: None, lambda: None)
@@ -206,7 +206,7 @@ def torus():
 
 
 def our_round(part):
-    """In a torus that is new: one whose links went down before waits longer for them each time (damping)."""
+    """Tries it in a new torus: where links went down before, they are held down for longer each time (damping)."""
     with torus() as lab:
         return Ours(lab).stream(ways(part, lab, None)[0])
 

@@ -15,13 +15,13 @@ WARM_S, SPAN_S = 0.2, 1.0
 
 
 def without_grants():
-    """A lab that grants loaded services their own jobs is told not to."""
+    """The words for `up` that keep a lab from granting loaded services their own jobs, if it knows them."""
     text = subprocess.run([program("cwlab"), "up", "--help"], capture_output=True, text=True, check=False).stdout
     return ["--no-grants"] if "--no-grants" in text else []
 
 
 def totals(lab):
-    """Of all servers: what bench received, what stream was refused, and when that was."""
+    """Over all servers: what bench received, what stream was refused, and when this was read."""
     bench = sum(s.service("bench", "stats")["bytes"] for s in lab.servers.values())
     stream = [s.service("stream", "stats") for s in lab.servers.values()]
     return {"bytes": bench, "refused": sum(row["refused"] for row in stream),

@@ -30,7 +30,7 @@ OPTIONS = None
 
 
 def options(parts):
-    """The command line; those of the parts that were asked for."""
+    """Reads the command line. Returns those of the parts that were asked for."""
     global OPTIONS
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", default="build/bin")
@@ -75,7 +75,7 @@ class Server:
         self.id = 0
 
     def ask(self, command, *words):
-        """The rows of the answer."""
+        """Asks the daemon. Returns the rows of the answer."""
         self.id += 1
         self.socket.sendall(json.dumps({"id": self.id, "command": command, "args": words}).encode() + b"\n")
         rows = []
@@ -90,8 +90,8 @@ class Server:
         raise RuntimeError(f"{self.name}: {command} {words}: the daemon has gone")
 
     def settle(self, *links):
-        """Until these links are up: one that heard nothing for too long, behind a flood, waits a moment before it
-        serves again."""
+        """Waits until these links are up: one that heard nothing for too long, behind a flood, comes up after a
+        while."""
         end = time.monotonic() + LIMIT_S
         while down := [row for row in self.ask("links") if row["link"] in links and row["state"] != "up"]:
             if time.monotonic() > end:
@@ -122,7 +122,7 @@ class Server:
         self.run("ip", "address", "add", address, "dev", device)
 
     def peer(self, *words, cpu=None):
-        """A plain program in the server's namespace; begins at once."""
+        """Starts a plain program in the server's namespace."""
         pin = [] if cpu is None else ["taskset", "-c", str(cpu)]
         return Peer(self.inside(*priority(), *pin, program("wire_peer"), *words))
 
@@ -156,7 +156,7 @@ class Peer:
         return json.loads(out) if out else {}
 
     def mark(self):
-        """A sink's longest gap begins anew."""
+        """Tells a sink to measure its longest gap anew."""
         self.process.send_signal(signal.SIGUSR1)
 
     def end(self):
@@ -165,7 +165,7 @@ class Peer:
 
 
 class Lab:
-    """A torus of daemons in namespaces; with every server by its name, "x,y,z"."""
+    """A torus of daemons in namespaces, indexed by the name of a server, "x,y,z"."""
 
     count = 0
 
@@ -204,7 +204,7 @@ class Lab:
                        timeout=LIMIT_S)
 
     def again(self, name):
-        """A server whose daemon was started again."""
+        """Connects again to a server whose daemon was restarted."""
         row = next(r for r in self.status()["daemons"] if r["server"] == name)
         self.servers[name] = Server(self, row)
 
@@ -216,7 +216,7 @@ class Lab:
 
 
 def rounds(*contenders):
-    """Each of them in turn, as often as rounds were asked for: a list of results for each."""
+    """Runs each of them in turn, for as many rounds as were asked for. Returns a list of results for each."""
     results = [[] for _ in contenders]
     for number in range(OPTIONS.rounds):
         order = range(len(contenders)) if number % 2 == 0 else reversed(range(len(contenders)))

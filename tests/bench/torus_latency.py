@@ -31,7 +31,7 @@ def ping(lab, server, size, hops=1):
         try:
             row = lab["0,0,0"].service("ping", "to", server, f"count={COUNT}", f"size={size}")
         except RuntimeError:
-            continue  # a daemon was kept from the processor for so long that it was counted out: once more
+            continue  # a daemon waited for a processor for so long that it was taken for dead: try again
         if row["lost"] == 0 and row["hops_there_max"] == row["hops_back_max"] == hops:
             means.append(row["rtt_mean_ns"])
         if len(means) == GROUPS:
@@ -69,7 +69,7 @@ def hop():
 
 
 def forwarded(lab, hops, size):
-    """The same over programs that pass on raw frames: one for each server between."""
+    """The same, but by way of programs that pass on raw frames, one for each server in between."""
     between = [lab[f"{i},0,0"].peer("forward", DEVICE_DOWN, DEVICE_UP, cpu=0) for i in range(1, hops)]
     result = plain(lab["0,0,0"], lab[f"{hops},0,0"], DEVICE_UP, DEVICE_DOWN, size, 0)
     for forwarder in between:
@@ -78,7 +78,7 @@ def forwarded(lab, hops, size):
 
 
 def routes(lab):
-    """The chain's IP network: cable i has 10.77.i.1 and .2, and everybody knows the way to all."""
+    """Sets up the chain's IP network: cable i has 10.77.i.1 and .2, and every server has a route to all."""
     for i in range(FAR + 1):
         server = lab[f"{i},0,0"]
         if i < FAR:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A message to many over six trees on real cables, beside what Debian has for a switch.
 
-shaped  links of 20 Mb/s: the least rate of a member, 1 to 26 of them; beside it udpcast and uftp on a star of 27
-servers with 20 Mb/s each,
-        each with the best of several tunings
-deaths  the same links, servers lose power while the message is on its way: who is complete, after how long, and the
-rate over time bare    links without a rate: what a byte costs the processors on its way to 26, against a chain of raw
-forwarders over the same cables
+shaped  links of 20 Mb/s: the least rate of a member, of 1 to 26 members; beside it udpcast and uftp on a star of 27
+        servers with 20 Mb/s each, each with the best of several tunings
+deaths  the same links, servers lose power while the message is on its way: which members are complete, after how long,
+        and the rate over time
+bare    links without a rate: what a byte costs the processors on its way to 26 servers, against a chain of raw
+        forwarders over the same cables
 """
 
 import os
@@ -23,8 +23,8 @@ PARTS = ["shaped", "deaths", "bare"]
 SOURCE, MTU, RATE, LINKS = "0,0,0", 9000, 20e6, 6
 PIECE = 8920  # of a message in a full frame
 COUNTS = (1, 6, 13, 26)
-# What a switched network's programs can be told. udpcast asks each receiver after every slice; uftp sends at a rate,
-# whatever comes of it.
+# The tunings of the programs for switched networks. udpcast asks each receiver after every slice; uftp sends at a fixed
+# rate, whatever the receivers get of it.
 UDPCAST = [["--full-duplex"], ["--full-duplex", "--slice-size", "500"],
            ["--full-duplex", "--slice-size", "1024", "--max-bitrate", "19900k"],
            ["--half-duplex", "--min-slice-size", "512"], ["--fec", "8x2/64", "--max-bitrate", "19900k"]]
@@ -43,7 +43,7 @@ def shaped_lab():
 
 
 def drawn(count):
-    """Members that are the same in every run."""
+    """Draws members, the same ones in every run."""
     others = [f"{x},{y},{z}" for x in range(3) for y in range(3) for z in range(3) if (x, y, z) != (0, 0, 0)]
     return sorted(random.Random(7).sample(others, count))
 
@@ -120,7 +120,7 @@ def shaped():
         for program, _ in tuned:
             heads += [f"{program.__name__} on a star", "of its link"]
         table(heads + (["times the best"] if tuned else []), rows)
-    # What the processors have time for: the same at half the rate.
+    # To see whether the processors are the limit: the same at half the rate.
     with lab_of("--rate", f"{RATE / 2e6:.0f}mbit") as lab:
         result = rounds(lambda: message(lab, size // 2, drawn(26)))[0]
         bits = median(result, "bits")
@@ -133,7 +133,7 @@ def shaped():
 
 
 class Watch:
-    """What a member has, all the time: the rate over time."""
+    """Samples how much a member has, for its rate over time."""
 
     STEP_S = 0.25
 
@@ -157,7 +157,7 @@ class Watch:
 
 
 def whole(lab):
-    """Until every daemon that died runs again and all reach all."""
+    """Waits until every daemon that died runs again and all servers reach all."""
     end = time.monotonic() + 30
     while True:
         status = lab.status()

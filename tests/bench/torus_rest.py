@@ -11,7 +11,7 @@ DEVICES = ("px", "mx", "py", "my", "pz", "mz")
 
 
 def memory(pid):
-    """(resident, proportional, its own) in KiB."""
+    """The process's (resident, proportional, private) memory in KiB."""
     fields = {}
     with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as text:
         for line in list(text)[1:]:

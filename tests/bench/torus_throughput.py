@@ -15,10 +15,11 @@ from torus_kit import (ETHERNET_HEADER, FRAME_HEADER, PACKET_HEADER, Lab, median
 
 PARTS = ["one", "transit", "shaped"]
 SPAN_S, WARM_S = 0.3, 0.1
-# The scheduler puts both ends on one processor or on two, as it likes, and half or all of the rate comes out.
+# Pinned: the scheduler would put both ends on one processor or on two, as it likes, which halves the rate or not.
 SENDER_CPU, RECEIVER_CPU = 0, os.cpu_count() - 1
 LEFT, MIDDLE, RIGHT = "0,0,0", "1,0,0", "2,0,0"
-# The links of the left server of 3x3x3, as the service bench takes them: the neighbour, our device, its device.
+# The links of the left server of 3x3x3, in the order in which the service bench uses them: (neighbour, our device, its
+# device).
 CABLES = [("1,0,0", "px", "mx"), ("2,0,0", "mx", "px"), ("0,1,0", "py", "my"), ("0,2,0", "my", "py"),
           ("0,0,1", "pz", "mz"),
           ("0,0,2", "mz", "pz")]
@@ -29,7 +30,7 @@ def span():
 
 
 def one_cubeway(lab, size):
-    """Over +x of the left server, as bench sends and the middle one counts."""
+    """One round over +x of the left server: its bench sends, and that of the middle server counts."""
     sender, receiver = lab[LEFT], lab[MIDDLE]
     sender.pin(SENDER_CPU)
     receiver.pin(RECEIVER_CPU)
@@ -134,7 +135,7 @@ def shaped_round(lab, count, size):
 
 
 def shaped_plain(lab, count, mtu):
-    """The same of raw sockets, a program for each link: what tbf and this machine let through."""
+    """The same by raw sockets, one program for each link: what tbf and this machine let through."""
     sinks = [lab[name].peer("sink", theirs) for name, _, theirs in CABLES[:count]]
     blasts = [lab[LEFT].peer("blast", ours, f"bytes={mtu}", f"ms={smoke(100, 600)}") for _, ours,
               theirs in CABLES[:count]]

@@ -52,7 +52,7 @@ static struct mmsghdr messages[BATCH];
 static struct iovec vectors[BATCH];
 static uint8_t memory[BATCH][ROOM];
 static volatile sig_atomic_t ended, marked;
-static int64_t begun_ns; /* processor time of starting, which is not to be told */
+static int64_t begun_ns; /* processor time of starting, which is not reported */
 
 static void die(const char *what)
 {
@@ -127,7 +127,7 @@ static struct end open_udp(const char *own, const char *other)
     if (bind(e.fd, (const struct sockaddr *)&here, sizeof here) < 0) {
         die(own);
     }
-    /* Not connected: a destination that is away for a moment must not end the stream with an error. */
+    /* The socket is not connected, so that a destination that is away for a moment does not end the stream. */
     return e;
 }
 
@@ -152,7 +152,7 @@ static uint64_t option(int argc, char **argv, const char *name, uint64_t otherwi
     return otherwise;
 }
 
-/* All messages, each of `bytes` behind the header that the program writes itself. */
+/* Prepares all messages, each of `bytes` after the header that this program writes itself. */
 static void line_up(struct end *e, size_t bytes)
 {
     size_t head = e->raw ? ETH_HLEN : 0;
@@ -189,7 +189,7 @@ static unsigned send_some(int fd, unsigned count)
         struct pollfd one = {fd, POLLOUT, 0};
         poll(&one, 1, 10);
     }
-    return 0; /* ENETUNREACH and the like too: the network may come back */
+    return 0; /* even after ENETUNREACH and the like: the network may come back */
 }
 
 static void wait_until(int64_t at)
@@ -256,7 +256,7 @@ static void sink(struct end *e)
            (unsigned long)received, (double)(last - first) * 1e-9, cpu_ns(), (long)gap, (long)gap_at);
 }
 
-/* Descriptor to wait with, or -1: recv() waits. */
+/* The descriptor for epoll_wait(); -1: recv() waits. */
 static int open_events(const struct end *e, bool wanted)
 {
     if (!wanted) {

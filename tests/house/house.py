@@ -21,6 +21,7 @@ import check_names
 import check_shell
 import check_spans
 import check_symbols
+import check_ternaries
 import check_tests
 import check_text
 from tree import Build, Skip, Tree
@@ -41,6 +42,7 @@ CHECKS = {
     "links": (check_links.check, False),
     "width": (check_text.width, False),
     "spans": (check_spans.check, False),
+    "ternaries": (check_ternaries.check, False),
     "law": (check_law.check, False),
     "shell": (check_shell.check, False),
 }

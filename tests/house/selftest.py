@@ -549,6 +549,25 @@ class Spans(Planted):
             self.finds("spans", f"keyspace/torus.c:{line}", "nanoseconds")
 
 
+class Ternaries(Planted):
+    check = "ternaries"
+
+    def test_sound(self):
+        self.plant("keyspace/torus.c", SPDX + "int a = b ? c : d ? e : f, g = h ? i : (j ? k : l);\n"
+                   "int m = f(n ? o : p, q ? r : s, t ? u : v); /* a ? b ? c ? d */\n"
+                   'const char *w = x ? "??" : y ? "?" : "";\n'
+                   "void z(void) { a = b ? c : d; e = f ? g : h ? i : j; if (k ? l : m) { n = o ? p : q; } }\n")
+        self.plant("tests/unit/keyspace/test_torus.c", SPDX + "int a = b ? c : d ? e : f ? g : h;\n")
+        self.sound("ternaries")
+
+    def test_faults(self):
+        for value in ("int a = b ? c : d ? e :\n f ? g : h;", "int a = b ? (c ? d : e)\n : (f ? (g ? h : i) : j);",
+                      "int a = b ? c : f(d ?\n e : (f ? g : h));",
+                      "int a[] = {b ? c : d,\n b ? c ? d ? 1 : 2 : 3 : 4};"):
+            self.plant("keyspace/torus.c", f"{SPDX}{value}\n")
+            self.finds("ternaries", "keyspace/torus.c:3", "more than 2 deep")
+
+
 class Law(Planted):
     check = "law"
 

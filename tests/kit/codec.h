@@ -33,7 +33,7 @@ static inline void codec_broken(const struct codec *codec, const char *promise, 
     abort();
 }
 
-/* Decodes bytes[size], checks both promises and gives the reason. */
+/* Decodes bytes[size], checks both promises and returns what the decoder said. */
 static inline enum wire_reason codec_try(const struct codec *codec, const uint8_t *bytes, size_t size)
 {
     _Alignas(16) uint8_t out[CODEC_OUT_MAX], before[CODEC_OUT_MAX];
@@ -67,7 +67,7 @@ static inline enum wire_reason codec_try(const struct codec *codec, const uint8_
     return WIRE_OK;
 }
 
-/* The same from a heap block of the exact size, so that a sanitizer sees a read past the end. */
+/* As codec_try(), from a heap block of the exact size, so that a sanitizer sees a read past the end. */
 static inline enum wire_reason codec_try_exact(const struct codec *codec, const uint8_t *bytes, size_t size)
 {
     uint8_t *copy = malloc(size > 0 ? size : 1);
@@ -90,7 +90,7 @@ static inline void codec_try_truncations(const struct codec *codec, const uint8_
     }
 }
 
-/* Every single bit flipped: refused or another value, but always within the promises. Gives how many were refused. */
+/* Flips every single bit: each try must keep both promises. Returns how many were refused. */
 static inline unsigned codec_try_flips(const struct codec *codec, const uint8_t *bytes, size_t size)
 {
     unsigned refused = 0;

@@ -13,7 +13,7 @@
 #include "wire/hello.h"
 #include "wire/stream.h"
 
-/* 1..max, and one of both ends now and then. */
+/* A number of 1..max; every fourth is one of the two ends. */
 static inline uint64_t dice_nonzero(struct dice *d, uint64_t max)
 {
     switch (dice_below(d, 8)) {
@@ -121,7 +121,7 @@ static inline struct cabling dice_cabling(struct dice *d)
     return c;
 }
 
-/* A packet of so many random words, or of their acknowledgements, in bytes[]; gives its length. */
+/* Writes a packet of `count` random cablings, or of their acknowledgements, into bytes[]. Returns its length. */
 static inline size_t dice_cablings(struct dice *d, unsigned count, bool acks, uint8_t *bytes)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -207,7 +207,7 @@ static inline struct job_summary_entry dice_job_summary_entry(struct dice *d)
     return e;
 }
 
-/* Lists and job parts live in room[DICE_ROOM]. */
+/* Lists and job parts of an item that is drawn live in room[DICE_ROOM], the caller's. */
 enum { DICE_ROOM = 512 };
 
 static inline struct item dice_item(struct dice *d, enum item_type type, uint8_t room[static DICE_ROOM])
@@ -267,7 +267,7 @@ static inline struct stream_head dice_stream_head(struct dice *d)
     return h;
 }
 
-/* A stream packet of `items` random items in bytes[limit], fewer if they do not fit; gives its length. */
+/* Writes a stream packet of `items` random items into bytes[limit], fewer if they do not fit. Returns its length. */
 static inline size_t dice_stream(struct dice *d, unsigned items, uint8_t *bytes, size_t limit)
 {
     struct stream_writer w;
@@ -375,7 +375,7 @@ static inline size_t codec_record_encode(const void *in, uint8_t *bytes)
 
 static const struct codec codec_record = {"record", sizeof(struct record), codec_record_decode, codec_record_encode};
 
-/* One item that fills the bytes. It starts as *out and a refusal hands it out as it is: codec_try() sees a touch. */
+/* One item that fills the bytes. It starts as *out and is copied back even if refused: codec_try() sees a change. */
 static inline enum wire_reason codec_item_decode(const uint8_t *bytes, size_t size, void *out)
 {
     struct item item;

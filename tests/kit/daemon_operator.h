@@ -42,8 +42,8 @@ static inline void operator_close(struct operator* d)
 }
 
 /*
- * Asks, runs the host until the answer has ended, and gives all of it. fields: what follows the id, as
- * "command":"status".
+ * Sends a request, runs the host until the answer has ended, and returns all of the answer. fields: what follows the id
+ * in the request, such as "command":"status".
  */
 static inline const char *operator_ask(struct operator* d, const char *fields)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* daemon_said.h - what a configuration is told to be wrong with, kept. */
+/* daemon_said.h - keeps the mistakes that are reported of a configuration, for a test to read. */
 #ifndef KIT_DAEMON_SAID_H
 #define KIT_DAEMON_SAID_H
 
@@ -23,7 +23,7 @@ static inline void say(void *context, const char *text)
     s->count++;
 }
 
-/* 0, or -EINVAL and what was said. */
+/* Parses a configuration. 0, or -EINVAL, and *said has what was reported. */
 static inline int try_config(const char *text, struct daemon_config *out, struct said *said)
 {
     *said = (struct said){.count = 0};

@@ -55,7 +55,7 @@ static inline unsigned town_reach(struct host *h, unsigned index)
     return count;
 }
 
-/* Every live server reaches `servers` and delivers keys. */
+/* True when every live server reaches `servers` servers and delivers keys. */
 static inline bool town_is_whole(struct host *h, unsigned servers)
 {
     for (unsigned i = 0; i < host_count(h); i++) {
@@ -76,7 +76,7 @@ static inline void town_run(struct host *h, cw_span span)
     }
 }
 
-/* Runs until it is whole; the time that took, in us; fails after 20 s. */
+/* Runs until the torus is whole. Returns the time that took, in us; the test fails after 20 s. */
 static inline int64_t town_settle(struct host *h, unsigned servers)
 {
     cw_time start = clock_now(), end = cw_time_add(start, CW_SEC(20));

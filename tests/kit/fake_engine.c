@@ -185,7 +185,7 @@ int fake_town_begin(const char *const *options)
 size_t fake_town_end(void)
 {
     size_t left = town.s != NULL ? fake_close(town.s) : 0;
-    left += town.disk.handles - (town.disk.passed != NULL); /* what nobody claimed is still the test's */
+    left += town.disk.handles - (town.disk.passed != NULL); /* a handle that nobody claimed is still the test's */
     fake_files_free(&town.disk);
     return left;
 }

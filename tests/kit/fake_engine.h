@@ -15,7 +15,7 @@ enum { FAKE_MEMBERS = 32 };
 struct cast_engine {
     cast_accept_fn accept;
     void *context;
-    int refuse; /* < 0: what cast_engine_send() says */
+    int refuse; /* < 0: what cast_engine_send() returns */
     bool sending;
     struct cast_order order;
     uint8_t label[CAST_LABEL_MOST];
@@ -39,11 +39,11 @@ struct fake_town {
 };
 extern struct fake_town town;
 
-/* options as of fake_open_with(); gives what files_open() said. */
+/* options: as those of fake_open_with(). Returns what files_open() returned. */
 int fake_town_begin(const char *const *options);
-/* The number of handles and packets that nobody let go. */
+/* Closes it. Returns the number of handles and packets that were never released. */
 size_t fake_town_end(void);
-/* The message that is being sent ends; the members in its table as they are. */
+/* Ends the message that is being sent, with the members in its table as they are. */
 void fake_engine_done(int status);
 
 #endif

@@ -21,7 +21,7 @@ struct files_digest {
     struct digest d;
 };
 
-/* What a fault says to this call; 0: nothing. */
+/* The error of a fault that this call meets; 0: it meets none. */
 static int fault_of(struct fake_files *ff, const char *op)
 {
     for (unsigned i = 0; i < FAKE_FAULTS; i++) {
@@ -305,7 +305,7 @@ static int drop(void *context, const char *folder, const char *name)
     if (b == NULL) {
         return -ENOENT;
     }
-    if (b->open) { /* its bytes stay for who has it */
+    if (b->open) { /* its bytes stay for those who have it open */
         b->name[0] = '\0';
         snprintf(b->name, sizeof b->name, "?%p", (void *)b);
         return 0;

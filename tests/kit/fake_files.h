@@ -2,8 +2,8 @@
 /*
  * fake_files.h - one server's disk in memory (services/multicast/file/host.h), with faults that a test asks for.
  *
- * What was written is there until it is dropped, also when the service that wrote it has gone. Digests are 64 bits four
- * times: good against mistakes.
+ * A file stays until it is dropped, even when the service that wrote it is gone. A digest is one hash of 64 bits, four
+ * times over: good enough to find mistakes.
  */
 #ifndef KIT_FAKE_FILES_H
 #define KIT_FAKE_FILES_H
@@ -41,15 +41,15 @@ struct fake_files {
 
 void fake_files_init(struct fake_files *ff);
 void fake_files_free(struct fake_files *ff);
-/* Borrows bytes while the file is open. The ticket, for one claim. */
+/* Passes a file to the service; borrows bytes while it is open. Returns the ticket, which is good for one claim. */
 uint64_t fake_files_pass(struct fake_files *ff, const uint8_t *bytes, size_t length, uint32_t mode);
 /* NULL: none. */
 struct fake_blob *fake_files_find(struct fake_files *ff, const char *name);
 /* Makes a file. */
 void fake_files_put(struct fake_files *ff, const char *name, const void *bytes, size_t length);
-/* The call of op behind so many others fails with error, once or from then on. op is borrowed. */
+/* Lets a call of op fail with error, after `after` calls that succeed: once, or always from then on. Borrows op. */
 void fake_files_fail(struct fake_files *ff, const char *op, unsigned after, int error, bool for_ever);
-/* As the host digests. */
+/* The digest that this host computes. */
 void fake_files_digest(const uint8_t *bytes, size_t length, uint8_t out[static FILES_DIGEST_BYTES]);
 
 #endif

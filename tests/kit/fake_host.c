@@ -173,7 +173,7 @@ static int check_send(cw_svc *s, const cw_packet *p, const cw_to *to)
     return to->kind == CW_TO_KEY ? 0 : -EINVAL;
 }
 
-/* 0, with the send accepted and its packet out of the service's hands. */
+/* 0: the send was accepted, and its packet is out of the service's hands. */
 static int put_send(cw_svc *s, cw_packet *p, const cw_to *to, const cw_send_options *options, struct fake_send send)
 {
     int rc = s->refuse < 0 ? s->refuse : check_send(s, p, to);
@@ -479,7 +479,7 @@ cw_key cw_key_at(const cw_svc *s, cw_coord home, uint64_t w)
     return key;
 }
 
-/* The fake's heirs are simple: those behind the home, by their numbers. */
+/* The order of a key is simple here: the servers from its home on, by their ids. */
 static cw_server root_of(const cw_svc *s, const cw_key *key)
 {
     cw_server home = key_home(&s->torus, key_route64(key));
@@ -814,7 +814,7 @@ void fake_shut(cw_svc *s)
 size_t fake_close(cw_svc *s)
 {
     fake_shut(s);
-    while (s->timers != NULL) { /* a service need not stop its timers: they go with it */
+    while (s->timers != NULL) { /* a service need not stop its timers before it is closed */
         cw_timer_stop(s, s->timers);
     }
     while (s->spare != NULL) {

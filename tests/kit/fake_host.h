@@ -18,7 +18,7 @@ enum { FAKE_MTU = 8960, FAKE_COUNTERS = 64, FAKE_HISTOGRAMS = 16, FAKE_TRACE = 1
 
 struct cw_packet {
     cw_svc *home;   /* counts it */
-    cw_svc *holder; /* the service that has it in hand, NULL: nobody */
+    cw_svc *holder; /* the service that has it in hand; NULL: none has */
     cw_packet *next;
     bool kept;
     size_t length, pad, capacity;
@@ -76,19 +76,19 @@ struct cw_svc {
     struct torus torus;
     cw_coord self;
     cw_time now;
-    uint64_t random;       /* of a generator that any value seeds */
+    uint64_t random;       /* state of the generator; any value is a seed */
     bool *down;            /* by server id: not in view */
     bool fenced;           /* the lease does not hold */
-    uint64_t steady_since; /* epoch: what was learned of keys before it cannot be relied on */
-    uint64_t moved;        /* in which all keys came to other roots; 0: none */
+    uint64_t steady_since; /* an epoch: what was learned of keys before it cannot be relied on */
+    uint64_t moved;        /* the epoch in which all keys came to other roots; 0: none */
     cw_links up;           /* links; all at first */
     size_t room;           /* sends that are accepted until -EAGAIN; counts down, SIZE_MAX at first */
     size_t balk;           /* sends that get -EAGAIN before one is accepted; counts down */
-    int refuse;            /* < 0: what every send gets */
+    int refuse;            /* < 0: what every send returns */
     size_t timers_max;     /* SIZE_MAX at first */
     bool swallow;          /* sends are freed at once */
     uint64_t swallowed;
-    size_t queued[CW_LINK_COUNT]; /* over one link: sent and not taken */
+    size_t queued[CW_LINK_COUNT]; /* sends over one link that the test has not taken */
     struct fake_send *sent;
     size_t sent_first, sent_end, sent_capacity;
     struct fake_call *calls;
@@ -119,39 +119,39 @@ extern const void *(*fake_offers)(cw_svc *s, const char *name, unsigned version)
 /* Opens the service on a server of its own; its open() must succeed. */
 cw_svc *fake_open(const cw_service *table, cw_dims dims, cw_coord self);
 /*
- * The same with options ("name=value", ended by NULL; borrowed). Gives NULL, and in *rc what open() said, or -EINVAL
- * when it did not ask for one of them: then nothing of it is left.
+ * As fake_open(), with options ("name=value", ended by NULL; borrowed). On failure returns NULL and leaves nothing; *rc
+ * is what open() returned, or -EINVAL when open() did not ask for one of the options.
  */
 cw_svc *fake_open_with(const cw_service *table, cw_dims dims, cw_coord self, const char *const *options, int *rc);
 /*
- * Cancels its calls and closes it; what it sent goes. The first half of fake_close(), for several that have one
- * another's packets.
+ * Cancels the service's calls, closes it, and frees its sends. This is the first half of fake_close(), for several
+ * services that hold one another's packets.
  */
 void fake_shut(cw_svc *s);
-/* Cancels its calls, closes it, and gives how many of its packets nobody freed: those the test holds count too. */
+/* As fake_shut(), and frees s. Returns how many of its packets were never freed, those in the test's hands included. */
 size_t fake_close(cw_svc *s);
 
 /* Lets time pass: timers and time-outs of calls happen in their order, each at its instant. */
 void fake_run(cw_svc *s, cw_span span);
-/* The instant of the next of them, or CW_NEVER. */
+/* The instant of the next timer or time-out, or CW_NEVER. */
 cw_time fake_wake(const cw_svc *s);
 
-/* Gives the oldest send that was not taken, its packet being the test's; false: there is none. */
+/* Takes the oldest send that the test has not taken; its packet is then the test's. False: there is none. */
 bool fake_take(cw_svc *s, struct fake_send *out);
 size_t fake_sends(const cw_svc *s);
-/* Takes p, whosever it is. */
+/* Frees p, whoever holds it. */
 void fake_free(cw_packet *p);
 
-/* A packet to let arrive; its home is s. */
+/* Makes a packet for fake_arrive(); its home is s. */
 cw_packet *fake_packet(cw_svc *s, const void *bytes, size_t length, size_t pad);
-/* The upcall for p, which it takes unless it gives true: then p is to be forwarded, and the test's. */
+/* Makes the upcall for p, and takes p. True: the service wants p forwarded, and p stays the test's. */
 bool fake_arrive(cw_svc *s, cw_packet *p, const cw_rx *rx, cw_verdict *verdict);
-/* Opens the right to answer a call of that server; rx.call. */
+/* Opens the right to answer a call of that server. Returns the handle for rx.call. */
 uint32_t fake_right(cw_svc *s, cw_coord server, uint32_t call);
-/* Ends a call: takes the reply, which may be NULL. False: there is no such call any more, and the reply is freed. */
+/* Ends a call. Takes the reply, which may be NULL. False: the call has ended before, and the reply is freed. */
 bool fake_answer(cw_svc *s, uint32_t call, int status, cw_packet *reply, const cw_rx *rx);
 
-/* Runs a command, words separated by spaces. Its answer is in *r, now or later: a cw_request here is that struct. */
+/* Runs a command, its words separated by spaces. The answer is in *r, now or later (*r stands for the cw_request). */
 void fake_command(cw_svc *s, const char *line, struct fake_result *r);
 
 #endif

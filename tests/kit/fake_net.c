@@ -12,7 +12,7 @@ struct fake_flight {
     struct fake_flight *next;
     struct fake_send send;
     cw_time at;
-    cw_server from, here; /* who sent it, where it arrives */
+    cw_server from, here; /* the server that sent it, and the one at which it arrives next */
     cw_link in;
     unsigned hops, waypoints_passed;
     cw_link path[PATH_MAX_LINKS];    /* taken so far */
@@ -45,7 +45,7 @@ static cw_server target_of(struct fake_net *net, const struct fake_flight *f)
     }
 }
 
-/* On its next link, or true: it is where it was sent to. */
+/* Puts the flight on its next link. True: it has arrived where it was sent to. */
 static bool arrives(struct fake_net *net, struct fake_flight *f)
 {
     while (f->waypoints_passed < f->send.options.waypoints && target_of(net, f) == f->here) {
@@ -54,7 +54,7 @@ static bool arrives(struct fake_net *net, struct fake_flight *f)
     return target_of(net, f) == f->here && (f->send.to.kind != CW_TO_LINK || f->hops > 0);
 }
 
-/* What the server where it is reports of a traced packet that leaves by that link, or is taken there. */
+/* Adds the report of the server where a traced packet is: it leaves by that link, or is taken there. */
 static void report(struct fake_net *net, struct fake_flight *f, cw_link out)
 {
     cw_packet *p = f->send.packet;
@@ -91,7 +91,7 @@ static void next_link(struct fake_net *net, struct fake_flight *f)
     put_flight(net, f);
 }
 
-/* Takes what the service on that server has sent since. */
+/* Takes the packets that the service on that server has sent meanwhile. */
 static void collect(struct fake_net *net, cw_server from, const struct fake_flight *cause)
 {
     for (struct fake_send send; fake_take(net->server[from], &send);) {
@@ -134,7 +134,7 @@ static cw_rx rx_of(struct fake_net *net, const struct fake_flight *f, bool here)
     };
 }
 
-/* A flight is over its link: takes it. */
+/* Takes a flight that has crossed its link. */
 static void land(struct fake_net *net, struct fake_flight *f)
 {
     cw_svc *s = net->server[f->here];
@@ -221,7 +221,7 @@ static void set_now(struct fake_net *net, cw_time now)
     }
 }
 
-/* The next thing that happens until then; false: nothing does. */
+/* Lets the next thing happen that is due until then. False: nothing is. */
 static bool happen(struct fake_net *net, cw_time end)
 {
     cw_server who = 0;

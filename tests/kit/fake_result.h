@@ -24,7 +24,7 @@ struct fake_field {
 struct fake_result {
     bool done;
     int rc;
-    unsigned rows; /* begun: 1 more than said to be between two */
+    unsigned rows; /* rows that have begun */
     unsigned fields;
     struct fake_field field[FAKE_FIELDS];
 };
@@ -45,7 +45,7 @@ static inline void fake_result_must(bool good, const char *what, const char *nam
     }
 }
 
-/* The four of a sink: context is the struct fake_result. */
+/* The four functions of a sink, whose context is a struct fake_result. */
 static inline struct fake_field *fake_result_field(void *context, const char *name)
 {
     struct fake_result *r = context;
@@ -100,7 +100,7 @@ static inline bool fake_has(const struct fake_result *r, unsigned row, const cha
     return fake_find(r, row, name) != NULL;
 }
 
-/* Fields that must be there. */
+/* Read fields that must be there. */
 static inline int64_t fake_int(const struct fake_result *r, unsigned row, const char *name)
 {
     const struct fake_field *f = fake_find(r, row, name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_kit.h - what the unit tests of files on the multicast share: a server that does nothing itself, a disk in
- * memory, and who is told what.
+ * file_kit.h - what the unit tests of files on the multicast share: a server that does nothing by itself, a disk in
+ * memory, and a record of what was reported.
  */
 #ifndef KIT_FILE_KIT_H
 #define KIT_FILE_KIT_H
@@ -54,7 +54,7 @@ static inline void file_kit_begin(void)
                                 .ended = file_kit_ended};
 }
 
-/* The number of handles that nobody closed. */
+/* Closes all. Returns the number of handles that were never closed. */
 static inline unsigned file_kit_end(void)
 {
     unsigned handles = kit.disk.handles;

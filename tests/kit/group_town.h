@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * group_town.h - the multicast on nine fake hosts (3x3x1) that reach one another, with two services of two jobs on each
- * that use it: what arrives is counted.
+ * group_town.h - the multicast on nine fake hosts (3x3x1) that reach one another. On each host two services of two jobs
+ * use it, and count what arrives.
  */
 #ifndef KIT_GROUP_TOWN_H
 #define KIT_GROUP_TOWN_H
@@ -42,12 +42,12 @@ extern struct town_result town_result;
 extern unsigned town_acks;
 extern int town_acked;
 
-/* Opens, and waits until roots are settled. */
+/* Opens the town, and waits until the roots of groups are settled. */
 void town_open(void);
 void town_close(void);
 const cw_multicast_api *town_api(void);
 void town_join(struct town_user *u, const char *group);
-/* Publishes a text and runs for 50 ms. Gives what publish() gave. */
+/* Publishes a text and runs for 50 ms. Returns what publish() returned. */
 int town_publish(struct town_user *u, const char *group, const char *text, unsigned flags);
 void town_done(void *arg, const cw_multicast_result *r);
 void town_ack(void *arg, int status);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jobs.h - jobs as plain arrays for tests of the NMU: how to write one as a record, and what a reader of NMU 3 would
- * say is allowed, found by looking at every line (the reference that the check is compared with).
+ * jobs.h - jobs as plain arrays for tests of the NMU: writes one as a record, and says what is allowed by looking at
+ * every line, as a reader of NMU 3 would (the reference that the check is compared with).
  */
 #ifndef KIT_JOBS_H
 #define KIT_JOBS_H
@@ -30,7 +30,7 @@ struct plain_job {
     struct plain_grant grant[JOBS_GRANTS];
 };
 
-/* Writes the job as a record and gives its size. Aborts when it is not a good one. */
+/* Writes the job as a record. Returns its size. Aborts when the job is not a valid one. */
 static inline size_t plain_write(const struct plain_job *job, uint8_t *bytes, size_t size)
 {
     struct job_record head = {.job = job->job,
@@ -85,7 +85,7 @@ static inline bool plain_names_process(const struct plain_grant *g, cw_process p
     return g->all_processes;
 }
 
-/* What job me, of the generation its speaker was let in with (0: any), may do, in a universe of count jobs. */
+/* May job `me`, of the generation with which its speaker was let in (0: any), send there? All jobs are jobs[count]. */
 static inline enum nmu_cause plain_check(const struct plain_job *jobs, unsigned count, unsigned me, uint64_t generation,
                                          const struct nmu_to *to, cw_server *server)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jobs_kit.h - signed job records for tests: small ones, whose signature is a keyed hash that fills 64 bytes. It stands
- * for Ed25519: what is tested with it is what is done with the answer.
+ * jobs_kit.h - small signed job records for tests. A keyed hash that fills 64 bytes stands for the signature of
+ * Ed25519: tested is not the signature, but what is done with a good or a bad one.
  */
 #ifndef KIT_JOBS_KIT_H
 #define KIT_JOBS_KIT_H
@@ -31,12 +31,12 @@ struct kit_job {
     cw_job job;
     uint64_t version, generation;
     bool destroyed;
-    uint32_t processes; /* on servers 0.. */
-    cw_job remote;      /* may send to all processes and ports of it; 0: to nobody */
-    unsigned grants;    /* so many further ones, to jobs 100000.., one port each */
+    uint32_t processes; /* how many; the first is on server 0, and so on */
+    cw_job remote;      /* the job whose processes and ports it may all send to; 0: none */
+    unsigned grants;    /* how many further grants, to jobs 100000 and on, one port each */
 };
 
-/* Writes the record with its signature behind it; gives the bytes of both. */
+/* Writes the record with its signature behind it. Returns the bytes of both. */
 static inline size_t kit_record(const struct kit_job *job, uint64_t key, uint32_t cluster, uint8_t *room, size_t size)
 {
     struct job_record head = {
@@ -65,7 +65,7 @@ static inline size_t kit_record(const struct kit_job *job, uint64_t key, uint32_
     return bytes + JOBS_SIGNATURE_BYTES;
 }
 
-/* The good one of a test: version v of a job in its first generation. */
+/* A valid record for most tests: version v of a job in its first generation. */
 static inline size_t kit_version(cw_job job, uint64_t v, uint8_t *room)
 {
     struct kit_job k = {.job = job, .version = v, .generation = 1, .processes = 4, .remote = job};

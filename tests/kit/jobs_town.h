@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jobs_town.h - the service jobs on a torus of fake hosts, each with a real NMU behind its desk and a host whose
+ * jobs_town.h - the service jobs on a torus of fake hosts. Each has a real NMU, and a job host (struct job_host) whose
  * signatures are those of jobs_kit.h. One town at a time.
  */
 #ifndef KIT_JOBS_TOWN_H
@@ -21,10 +21,10 @@ struct town_host {
     struct nmu_desk desk;
     struct nmu_source source;
     unsigned verified, stored;
-    int verify_is, store_is; /* < 0: what they give instead */
+    int verify_is, store_is; /* < 0: what verify() and store() return instead */
     bool far[TOWN_SERVERS];  /* not in reach */
     bool lost;               /* in no view */
-    const uint8_t *kept;     /* what load gives */
+    const uint8_t *kept;     /* what load() returns */
     size_t kept_size;
     int load_is;
 };
@@ -152,7 +152,7 @@ static inline void town_open(cw_dims dims)
     town.servers = town.torus.servers;
 }
 
-/* Gives how many packets nobody freed. */
+/* Closes the town. Returns how many packets were never freed. */
 static inline size_t town_close(void)
 {
     size_t left = fake_net_close(town.net);
@@ -212,7 +212,7 @@ static inline void town_run(int64_t ms)
     fake_net_run(town.net, CW_MS(ms));
 }
 
-/* The command's answer, to be awaited unless at_once. */
+/* Runs a command. wait: returns when it has been answered. */
 static inline void town_command(cw_server s, int argc, const char *const *argv, bool wait)
 {
     fake_result_init(&town_result);
@@ -231,7 +231,7 @@ static inline void town_line(cw_server s, const char *line)
     town_command(s, words.argc, words.argv, true);
 }
 
-/* Puts what is in town_room. */
+/* Puts the job whose record is in town_room. */
 static inline void town_put_room(cw_server s, size_t size, const char *option, bool wait)
 {
     static char text[KIT_RECORD_MAX * 4 / 3 + 8];

@@ -31,7 +31,7 @@ void standin_open(struct standin *k, size_t bytes)
     must(items_open(&k->items, bytes) == 0, "no memory");
 }
 
-/* No SHA-1: it need not route. */
+/* Not a SHA-1: this name is not used for routing. */
 static cw_key id_of(const struct kv_request *r)
 {
     uint64_t h = UINT64_C(14695981039346656037);

@@ -10,9 +10,9 @@
 
 enum { KV_TOWN_VALUE = 64 * 1024 };
 
-/* What came of the last question. */
+/* The answer to the last question. */
 struct kv_town_answer {
-    unsigned times; /* it was answered */
+    unsigned times; /* how often it was answered */
     enum kv_status status;
     enum kv_source source;
     size_t length;
@@ -23,11 +23,11 @@ struct kv_town_answer {
 };
 extern struct kv_town_answer kv_town_answer;
 
-/* A row of servers, past the time in which an instance that was loaded late takes no writes. */
+/* A row of servers that take writes: the time is over in which instances that were loaded late take none. */
 struct fake_net *kv_town_open(unsigned servers, unsigned extras);
 struct kvcache *kv_town_cache(struct fake_net *net, cw_server s);
 cw_server kv_town_root(struct fake_net *net, const char *key);
-/* A key whose root is that server; the same for the same numbers. */
+/* A key whose root is that server; the same arguments give the same key. */
 const char *kv_town_key(struct fake_net *net, cw_server root, unsigned which);
 /* A request with that key and value (may be NULL), for the caller to change. */
 struct kv_request kv_town_request(enum kv_op op, const char *key, const char *value);

@@ -17,7 +17,7 @@ enum { LINKS_SERVERS_MAX = 64, LINKS_FAR = 1 << 20 };
 struct cluster {
     struct torus torus;
     cw_server neighbours[LINKS_SERVERS_MAX * CW_LINK_COUNT];
-    struct record record[LINKS_SERVERS_MAX]; /* what each would say; incarnation 1, seq 1, no link at first */
+    struct record record[LINKS_SERVERS_MAX]; /* each server's own; at first incarnation 1, seq 1, no link */
 };
 
 static inline void cluster_init(struct cluster *c, cw_dims dims)
@@ -32,7 +32,7 @@ static inline void cluster_init(struct cluster *c, cw_dims dims)
 
 enum link_state { LINK_DOWN, LINK_PENDING, LINK_UP };
 
-/* One end lists a link anew, with the other's incarnation of now, in a new version. */
+/* One end lists a link anew, in a new version of its record, with the incarnation that the other end has now. */
 static inline void cluster_list(struct cluster *c, cw_server s, cw_link link, enum link_state state)
 {
     struct record *r = &c->record[s];
@@ -44,7 +44,7 @@ static inline void cluster_list(struct cluster *c, cw_server s, cw_link link, en
     r->seq++;
 }
 
-/* Both ends do. */
+/* Both ends list the link anew. */
 static inline void cluster_link(struct cluster *c, cw_server s, cw_link link, enum link_state state)
 {
     cluster_list(c, s, link, state);
@@ -62,7 +62,7 @@ static inline void cluster_link_all(struct cluster *c, enum link_state state)
     }
 }
 
-/* A new life: next incarnation, no link. Neighbours have not noticed. */
+/* A server begins a new life: next incarnation, no link. Its neighbours have not noticed yet. */
 static inline void cluster_restart(struct cluster *c, cw_server s)
 {
     struct record *r = &c->record[s];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A session with a stand-in behind it: what is said, and what comes back, as text. */
+/* mc_talk.h - a session of the memcached front end over a stand-in: what the client says and gets back, as text. */
 #ifndef KIT_MC_TALK_H
 #define KIT_MC_TALK_H
 
@@ -72,7 +72,7 @@ static inline void talk_close(struct talk *t)
     free(t->heard);
 }
 
-/* It has more to do, and nothing keeps it but that others have their turn. */
+/* True when the session has more to do, and only waits for its next turn. */
 static inline bool talk_yields(const struct talk *t)
 {
     return !mc_session_wants(t->session) && !mc_session_waits(t->session) && !mc_session_over(t->session) &&

@@ -14,13 +14,13 @@ enum { MESSENGER_JOB = 3000, MESSENGER_PORT = 4, MESSENGER_BYTES = 4 << 20 };
 struct messenger {
     struct transport *t;
     struct transport_config config;
-    /* What the next messages that come get. */
-    int refuse; /* begin() gives it */
-    int result; /* message() gives it */
+    /* How the next messages that arrive are treated. */
+    int refuse; /* what begin() returns */
+    int result; /* what message() returns */
     bool pieces, into;
-    unsigned stall; /* so many pieces are not taken at first */
+    unsigned stall; /* how many pieces are refused at first */
     bool silent;    /* requests are not answered */
-    /* What came. */
+    /* What has arrived. */
     unsigned began, taken, given_up, pieces_taken;
     int last_status;
     struct transport_message last;
@@ -28,27 +28,27 @@ struct messenger {
     uint8_t *buffer; /* of the last one */
     uint64_t at;
     uint64_t stalled; /* to be resumed */
-    /* How what was sent has ended. */
+    /* How the messages that were sent have ended. */
     unsigned ended;
     int status;
     uint64_t answer_bytes;
     uint8_t *answer;
 };
 
-/* What the instances of the next net are configured with; before fake_net_open(). */
+/* The configuration of the instances of the next net; to be set before fake_net_open(). */
 extern struct transport_config messenger_config;
 extern const cw_service messenger_service;
 
 struct messenger *messenger_of(struct fake_net *net, cw_server s);
 /*
- * Sends size bytes of messenger_byte() from one server to another; done() notes how it ended. Gives what
- * transport_send() gave.
+ * Sends size bytes of messenger_byte() from one server to another; done() notes how that ended. Returns what
+ * transport_send() returned.
  */
 int64_t messenger_send(struct fake_net *net, cw_server from, cw_server to, uint64_t size,
                        const struct transport_send_options *options);
 int64_t messenger_ask(struct fake_net *net, cw_server from, cw_server to, uint64_t size,
                       const struct transport_send_options *options);
-/* True when the last message that came to s is of so many bytes, and these. */
+/* True when the last message that arrived at s has so many bytes, and the bytes of messenger_byte(). */
 bool messenger_got(struct fake_net *net, cw_server s, uint64_t size);
 
 static inline uint8_t messenger_byte(uint64_t at)

@@ -71,7 +71,7 @@ static bool write_file(const char *path, const char *text)
     return size == (ssize_t)strlen(text);
 }
 
-/* A network namespace of our own; inside a user namespace where we are nobody special. */
+/* Enters a network namespace of our own, inside a user namespace where we have no privileges. */
 static int unshare_net(void)
 {
     uid_t user = geteuid();
@@ -134,8 +134,8 @@ void netns_go(int ns)
 }
 
 /*
- * Indexes of interfaces count up in each namespace: without a gap the two ends of a pair could get the same, and learn
- * late of one another.
+ * Interface indexes count up in each namespace. Without a gap the two ends of a pair could get the same index, and the
+ * kernel would then report a loss of carrier late (testbed/veth.h).
  */
 static void make_veth(const char *a, const char *b, uint32_t mtu, int ns)
 {
@@ -166,7 +166,7 @@ static void make_veth(const char *a, const char *b, uint32_t mtu, int ns)
 void netns_veth(const char *a, const char *b, uint32_t mtu, int ns)
 {
     make_veth(a, b, mtu, ns);
-    netns_up(a, true); /* one by one: an end cannot come up before it knows the other */
+    netns_up(a, true); /* one by one: an end cannot be set up before the pair exists */
     if (ns >= 0) {
         int here = netns_here();
         netns_go(ns);

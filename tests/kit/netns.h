@@ -11,13 +11,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Can namespaces be had here? Tried in a child; prints why not. */
+/* True when namespaces may be made here. Tries it in a child process, and prints why not. */
 bool netns_can(void);
 
 /* Puts the process into a new, empty namespace, whose loopback is up. */
 void netns_enter(void);
 
-/* A descriptor of the namespace that the process is in, and the way back to it. */
+/* A descriptor of the namespace that the process is in; and the function that goes back to it. */
 int netns_here(void);
 void netns_go(int ns);
 
@@ -28,7 +28,7 @@ void netns_mtu(const char *name, uint32_t mtu);
 void netns_rename(const char *name, const char *to);
 void netns_delete(const char *name);
 void netns_promiscuous(const char *name, bool on);
-/* "10.1.0.1", 24 */
+/* Gives the interface an address, such as "10.1.0.1" with 24 bits of prefix. */
 void netns_address(const char *name, const char *address, unsigned prefix);
 /* Shapes what leaves by the interface; more than limit bytes in its queue are dropped. */
 void netns_tbf(const char *name, uint64_t bits_per_second, uint32_t burst, uint32_t limit);

@@ -152,7 +152,7 @@ static inline uint32_t dice_packet(struct dice *d, unsigned kind, unsigned flags
     return at;
 }
 
-/* Writes an extension that ext_check() accepted once more from its decoded values; returns its bytes. */
+/* Writes an extension that ext_check() has accepted again, from its decoded values. Returns its bytes. */
 static inline uint32_t recode_ext(const uint8_t *ext, enum ext_type type, uint8_t *out)
 {
     switch (type) {
@@ -192,7 +192,7 @@ static inline uint32_t recode_ext(const uint8_t *ext, enum ext_type type, uint8_
     return 0;
 }
 
-/* True when a packet that packet_decode() accepted as *head is, written again from decoded values, the same bytes. */
+/* True when a packet that packet_decode() accepted as *head has the same bytes when written again from its values. */
 static inline bool recodes(const uint8_t *bytes, const struct packet_head *head, const struct packet_exts *exts)
 {
     uint8_t again[PACKET_HEAD_BYTES + PACKET_EXT_BYTES_MAX];
@@ -210,7 +210,7 @@ static inline bool recodes(const uint8_t *bytes, const struct packet_head *head,
     return at == packet_head_bytes(head) && memcmp(again, bytes, at) == 0;
 }
 
-/* One change in place, as transit makes them; which one and with what is up to the dice. True when it was made. */
+/* Makes one change in place, of the kind that transit makes; dice choose which. True when it was made. */
 static inline bool change_packet(struct dice *d, uint8_t *packet, const struct packet_exts *exts)
 {
     uint8_t *path = packet_ext(packet, exts, EXT_PATH);

@@ -20,7 +20,7 @@ static inline uint64_t rng_next(struct rng *r)
     return z ^ z >> 31;
 }
 
-/* 0..bound-1, bound > 0; the bias, bound / 2^64, shows in no test. */
+/* A number of 0..bound-1; bound > 0. The bias, bound / 2^64, is too small for any test to see. */
 static inline uint64_t rng_below(struct rng *r, uint64_t bound)
 {
     return (uint64_t)(((unsigned __int128)rng_next(r) * bound) >> 64);

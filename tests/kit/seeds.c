@@ -135,7 +135,7 @@ static void run_seed(const struct seeds *s, uint64_t seed)
     pid_t child = fork();
     if (child == 0) {
         s->run(seed);
-        exit(0); /* not _exit(): the address sanitizer looks for leaks now */
+        exit(0); /* not _exit(), because the address sanitizer looks for leaks in exit() */
     }
     int status = 0;
     if (child < 0 || waitpid(child, &status, 0) != child) {

@@ -4,8 +4,8 @@
  *
  *     STOPS(name, "groups G1: groups ascend", setup(); swap_two(); (void)group_table_audit(&table))
  *
- * defines the test `name`. Its statements run in a child process, so that what they leave behind is nobody's. A program
- * of Debug and one of Release are tested alike, as the statements call the walker themselves, without CHECK_SLOW.
+ * defines the test `name`. Its statements run in a child process, so that they need not clean up. They call the walker
+ * themselves, without CHECK_SLOW, so that debug and release builds are tested alike.
  */
 #ifndef KIT_STOPS_H
 #define KIT_STOPS_H

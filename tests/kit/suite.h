@@ -21,7 +21,7 @@ enum { SUITE_SKIP = 77 };
 
 struct suite_test {
     const TTest **test; /* START_TEST(x) defines x as a pointer variable */
-    int signal;         /* that ends the test, 0 for a test that returns */
+    int signal;         /* the signal that must end the test; 0: the test must return */
 };
 
 #define SUITE_TEST(name) \
@@ -35,8 +35,8 @@ struct suite_test {
     }
 
 /*
- * ck_assert() for inner loops: each of Check's own writes a line to its parent, which takes longer than what most loops
- * test. With a message of its own it says which round failed: SUITE_HOLDS(a == b, "server %u", s).
+ * ck_assert() for inner loops: each of Check's own assertions writes a line to its parent, which takes longer than most
+ * loops' work. With a message it says which round failed: SUITE_HOLDS(a == b, "server %u", s).
  */
 #define SUITE_HOLDS(condition, ...) \
     ((condition) ? (void)0 : suite_fails(__FILE__, __LINE__, #condition, " " __VA_ARGS__))

@@ -58,7 +58,7 @@ class Case(unittest.TestCase):
 
     @classmethod
     def settle(cls):
-        """Until every server serves and no link is missing."""
+        """Waits until every server serves and no link is missing."""
         end = time.monotonic() + LIMIT_S
         while cls.raw("--server", "all", "status").returncode != 0:
             if time.monotonic() > end or cls.process.poll() is not None:
@@ -67,7 +67,7 @@ class Case(unittest.TestCase):
             time.sleep(0.05)
 
     def cwctl(self, line, *more, code=0):
-        """`cwctl <line> <more>` must end with that code: its standard output."""
+        """Runs `cwctl <line> <more>`, which must end with that code. Returns its standard output."""
         done = self.raw(*line.split(), *more)
         self.assertEqual(done.returncode, code, f"{line} {more}\n{done.stdout[-3000:]}{done.stderr}")
         if code == 0:
@@ -75,11 +75,11 @@ class Case(unittest.TestCase):
         return done.stdout
 
     def rows(self, line, *more, code=0):
-        """Its JSON: a list of objects."""
+        """Runs it with --json. Returns a list of objects."""
         return [json.loads(row) for row in self.cwctl("--json " + line, *more, code=code).splitlines()]
 
     def refused(self, line, *says, code):
-        """One line on standard error with these words, nothing on standard output."""
+        """It must say these words in one line on standard error, and nothing on standard output."""
         done = self.raw(*line.split())
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         self.assertEqual(done.stdout, "")
@@ -88,13 +88,13 @@ class Case(unittest.TestCase):
             self.assertIn(words, done.stderr)
 
     def table(self, line, code=0):
-        """Its table: the titles, and the rows as lists of cells."""
+        """Runs it for its table. Returns the titles, and the rows as lists of cells."""
         lines = self.cwctl(line, code=code).splitlines()
         return lines[0].split(), [row.split() for row in lines[1:]]
 
 
 class Job(Case):
-    """With an operator, whose private key cwctl finds by itself."""
+    """A daemon that knows an operator; cwctl finds the operator's private key by itself."""
 
     @classmethod
     def setUpClass(cls):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What two memcacheds are asked to compare their answers: each case is what one client sends before it says no more."""
+"""What memcached and our front end are both asked, to compare their answers. Each case is all that one client sends."""
 
 K251 = b"k" * 251
 BIG = b"x" * 1048577
 
 
 def store(value, key=b"a", flags=5):
-    """A set of that value."""
+    """The bytes of a set command with that value."""
     return b"set %s %d 0 %d\r\n%s\r\n" % (key, flags, len(value), value)
 
 
@@ -105,7 +105,7 @@ METAS = [
 
 MS1 = b"ms a 1 T100\r\n1\r\n"
 
-# Times, and values that are stale or to be made anew.
+# Times, stale values, and values whose reader is to make them anew.
 MARKS = [
     b"mg a h l t\r\n", b"mg a N30 t v\r\nmg a t v\r\nmg a h l t v\r\nget a\r\nms a 2\r\nhi\r\nmg a v\r\n",
     b"mg a q N30 t v k O1\r\nmg a q N30 v\r\nmg a s h l t f\r\n", b"mg a N30 T60 t\r\nmg a t\r\nmg b T60 N30 t\r\nmg b "
@@ -154,17 +154,17 @@ MARKS = [
 
 CASES = GETS + WRITES + OTHERS + METAS + MARKS
 
-# Where this cache answers otherwise, and means to: (case, its answer). docs/services/memcached.md says why.
+# Where our front end answers otherwise on purpose: (case, our answer). docs/services/memcached.md says why.
 DIFFERENT = [
-    # takes answers to others with it there
+    # memcached drops answers to other commands together with this one
     (ONE + b"get a " + K251 + b" a\r\n", b"STORED\r\nCLIENT_ERROR bad command line format\r\n"),
-    # flags of 33 bits lose one there
+    # memcached loses the highest bit of flags of 33 bits
     (b"set a 4294967296 0 1\r\n1\r\n", b"CLIENT_ERROR bad command line format\r\nERROR\r\n"),
-    # there the value stays 3 bytes long
+    # in memcached the value stays 3 bytes long
     (store(b"100") + b"decr a 1\r\nget a\r\n", b"STORED\r\n99\r\nVALUE a 5 2\r\n99\r\nEND\r\n"),
-    # a date after 2038 is over there
+    # for memcached a date after 2038 is in the past
     (b"set a 5 4000000000 1\r\n1\r\nget a\r\n", b"STORED\r\nVALUE a 5 1\r\n1\r\nEND\r\n"),
-    (b"x" * 3000, b"CLIENT_ERROR line too long\r\n"),  # hangs up without a word there
+    (b"x" * 3000, b"CLIENT_ERROR line too long\r\n"),  # memcached hangs up without a word
     (b"stats slabs\r\n", b"END\r\n"),
     (b"shutdown\r\n", b"ERROR\r\n"),
     (b"cache_memlimit 1\r\n", b"ERROR\r\n"),

@@ -22,8 +22,8 @@ import unittest
 SKIP = 77
 LIMIT_S = 20
 OPTIONS = None
-# Ten times the usual: a machine that is busy with other tests keeps a process waiting for longer than a usual neighbour
-# is patient.
+# Ten times as long as usual: a machine that is busy with other tests keeps a process waiting for longer than neighbours
+# with the usual timers would wait for its hellos.
 PATIENT = "timers { hello = 100ms; dead = 500ms; hold = 600ms; pending_limit = 5s }\n"
 INSIDE = "CUBEWAY_TEST_INSIDE"
 AXES = "xyz"
@@ -94,13 +94,13 @@ class Daemon:
             self.process = subprocess.Popen(self.words, stderr=log, stdin=subprocess.DEVNULL)
 
     def log(self):
-        """What it has said since it was started last."""
+        """What it has logged since it was last started."""
         with open(self.log_file, "rb") as log:
             log.seek(self.begin)
             return log.read().decode()
 
     def wait_for(self, pattern, after=0):
-        """Until the log has a line with the pattern behind that place; gives the place behind it."""
+        """Waits until the log has a line with the pattern after that offset. Returns the offset after the line."""
         end = time.monotonic() + LIMIT_S
         while True:
             found = re.search(pattern, self.log()[after:])
@@ -111,7 +111,7 @@ class Daemon:
             time.sleep(0.005)
 
     def end(self, how=signal.SIGTERM):
-        """Its exit code."""
+        """Waits until it has ended. Returns its exit code."""
         self.process.send_signal(how)
         return self.process.wait(LIMIT_S)
 
@@ -150,7 +150,7 @@ class Case(unittest.TestCase):
         return path
 
     def torus(self, dims, mtu=1500):
-        """A daemon in a namespace for each server, cabled; {coordinate: daemon}."""
+        """A torus of daemons, each in a namespace of its own, wired up; {coordinate: daemon}."""
         places = [(x, y, z) for x in range(dims[0]) for y in range(dims[1]) for z in range(dims[2])]
         spaces = {place: self.space() for place in places}
         for place in places:

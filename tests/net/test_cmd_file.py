@@ -27,7 +27,7 @@ class Files(ctl_kit.Case):
         super().setUpClass()
 
     def setUp(self):
-        while os.path.exists(self.top + "/in"):  # what was stopped before is still being put away
+        while os.path.exists(self.top + "/in"):  # the transfer that was stopped before is still being put away
             shutil.rmtree(self.top + "/in", ignore_errors=True)
         os.mkdir(self.top + "/in")
 
@@ -55,7 +55,7 @@ class Files(ctl_kit.Case):
                              [])
 
     def marks(self):
-        """Can files here bear the mark by which a member knows what it has?"""
+        """True when files here can bear the extended attribute by which a member knows what it has."""
         path = self.file("mark", 1)
         try:
             os.setxattr(path, "user.cubeway.sha256", b"x")
@@ -103,7 +103,7 @@ class Files(ctl_kit.Case):
         with open(os.path.join(self.top, "in", "1,1,1"), "w", encoding="utf-8"):
             pass  # a file is where its folder should be
         os.mkdir(os.path.join(self.top, "in", "2,0,0"))
-        os.chmod(os.path.join(self.top, "in", "2,0,0"), 0o777)  # others could put something else into it
+        os.chmod(os.path.join(self.top, "in", "2,0,0"), 0o777)  # other users could put something else into it
         os.makedirs(self.there("0,1,2", "image") + "/full")
         rows = self.rows("file send", path, "--to", "all", code=5)
         self.assertEqual((rows[0]["complete"], rows[0]["failed"]), (23, 3))
@@ -164,7 +164,7 @@ class Files(ctl_kit.Case):
         waiting.send_signal(signal.SIGINT)
         out, errors = waiting.communicate(timeout=ctl_kit.LIMIT_S)
         if waiting.returncode == 0:
-            self.assertIn("3 of 3", out)  # it was faster
+            self.assertIn("3 of 3", out)  # the transfer had ended before the signal came
         else:
             self.assertEqual((waiting.returncode, out), (1, ""))
             self.assertIn("nobody waits for it now, and it goes on", errors)

@@ -51,7 +51,7 @@ class Job(ctl_kit.Job):
         bare = self.raw("job", "create", signed, env={"CUBEWAY_OPERATOR_KEY": ""})  # no key is needed to put it
         self.assertEqual(bare.returncode, 0, bare.stderr)
         self.assertEqual(self.rows("job show batch")[0]["version"], 3)
-        self.cwctl("job create", signed)  # once more: it is held
+        self.cwctl("job create", signed)  # putting it once more does no harm
         changed = self.file("changed",
                             text.replace('processes = "0"', 'processes = "0-1"').replace("version = 3", "version = 4"))
         self.refused(f"job create {changed}", "did not sign these bytes", code=1)

@@ -59,7 +59,8 @@ class Ask(ctl_kit.Job):
         self.assertIn("load the service there (cwctl --server 0,1,0 services load FILE)", row["remedy"])
 
     def test_no_room_for_two(self):
-        """Each fits the NMU, both do not: the later one is shut, exit code 5, and open again when there is room."""
+        """Each of two jobs fits the NMU, but not both: the later one is shut (exit code 5), and open again when there
+        is room."""
         one = ('job "{}" {{ id = {}; processes = "0-26"; ports {{ a = 1 }}; '
                'grant 7000 {{ processes = all; ports = "0-{}" }} }}\n')
         [number] = [row["job"] for row in self.rows("services") if row["service"] == "trace"]
@@ -87,7 +88,7 @@ class Ask(ctl_kit.Job):
 
 
 class Local(ctl_kit.Case):
-    """No operator's key: a job file is taken as it is."""
+    """Without an operator's key a job file is taken as it is."""
 
     @classmethod
     def setUpClass(cls):

@@ -13,7 +13,7 @@ import ctl_kit
 class Kv(ctl_kit.Case):
     @classmethod
     def settle(cls):
-        """And until roots take writes, for a hold after the start."""
+        """Waits as the others do, and until roots take writes, which is a hold after the start."""
         super().settle()
         end = time.monotonic() + ctl_kit.LIMIT_S
         for key in range(40):
@@ -22,7 +22,7 @@ class Kv(ctl_kit.Case):
                     raise AssertionError("no writes are taken")
 
     def bytes_of(self, *words, given=None, code=0):
-        """Standard output of cwctl as it is."""
+        """The bytes of cwctl's standard output."""
         environment = {"PATH": os.environ["PATH"], "CUBEWAY_SOCKET": self.socket}
         done = subprocess.run([ctl_kit.OPTIONS.cwctl, *words], input=given, capture_output=True,
                               timeout=ctl_kit.LIMIT_S, check=False, env=environment)
@@ -39,7 +39,7 @@ class Kv(ctl_kit.Case):
         self.refused("kv delete greeting", "not found", code=1)
         self.cwctl("kv set a one --job 5001")
         self.assertEqual(self.cwctl("kv get a --job 5001"), "one")
-        self.cwctl("kv set form=base64 job=3")  # words that look like others
+        self.cwctl("kv set form=base64 job=3")  # keys that look like options
         self.assertEqual(self.cwctl("kv get form=base64"), "job=3")
 
     def test_any_bytes(self):

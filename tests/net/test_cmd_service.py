@@ -41,7 +41,7 @@ class Service(ctl_kit.Case):
                          ("0,0,0", "self", "1,1,1", "self"))
         self.assertEqual(([row["hop"] for row in there], len(back)), ([0, 1, 2, 3], 4))
         self.assertEqual((rows[-1]["complete"], rows[-1]["hops_there"], rows[-1]["hops_back"]), (1, 3, 3))
-        for here, following in zip(there, there[1:]):  # in by the opposite of out
+        for here, following in zip(there, there[1:]):  # a packet comes in by the opposite of the link by which it left
             self.assertEqual(following["in"], here["out"].translate(str.maketrans("+-", "-+")))
         titles, shown = self.table("trace 0,0,0")
         self.assertEqual(titles[:3], ["WAY", "HOP", "SERVER"])

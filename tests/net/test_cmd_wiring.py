@@ -53,7 +53,7 @@ class Daemons(unittest.TestCase):
         self.ports = free_ports(4)
 
     def start(self, name, coordinate, links, more="", dims="2x1x1"):
-        """links: {link: (our port, the other's)}, by their places in self.ports."""
+        """links: {link: (our port, the other server's)}, as indexes of self.ports."""
         name = os.path.join(self.folder, name)
         flows = "".join(f'"{link}" {{ shim = udp; local = "127.0.0.1:{self.ports[near]}"; '
                         f'remote = "127.0.0.1:{self.ports[far]}" }}\n' for link, (near, far) in links.items())
@@ -72,7 +72,7 @@ class Daemons(unittest.TestCase):
         self.addCleanup(daemon.kill)
 
     def until(self, name, line, words, code):
-        """Until the daemon says so, and cwctl ends with that code."""
+        """Waits until the daemon says so, and cwctl ends with that code."""
         end = time.monotonic() + ctl_kit.LIMIT_S
         while True:
             done = subprocess.run([ctl_kit.OPTIONS.cwctl, "--socket", f"{self.folder}/{name}.sock", *line.split()],
@@ -112,7 +112,7 @@ class Miswired(Daemons):
         self.assertNotIn("hears nothing", text)  # the same fault, as the bootstrap says it
 
     def test_other_dims(self):
-        """What is wrong is said once, and is not the cable."""
+        """The fault is said once, and no cable is blamed for it."""
         self.start_one("0,0,0", "+x", 0)
         self.start("1,0,0", "1,0,0", {"-x": (1, 0)}, dims="3x1x1")
         text = self.wiring("0,0,0", "+x", "the configurations of 1,0,0 and of this server differ")

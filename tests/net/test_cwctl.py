@@ -139,7 +139,7 @@ class Program(ctl_kit.Case):
             client.sendall(b'garbage\n{"id":8,"command":"nonsense"}\n')
             self.assertEqual(json.loads(lines.readline())["id"], None)
             self.assertEqual(json.loads(lines.readline())["rc"], -2)
-            # Two at a time, and the end of one by the other.
+            # Two commands at a time, one of which cancels the other.
             client.sendall(b'{"id":9,"command":"capture","args":["+x"]}\n{"id":10,"command":"cancel","args":[9]}\n')
             ends = {}
             while len(ends) < 2:

@@ -12,7 +12,7 @@ import net_kit
 SERVERS = 3
 FLOOD_S = 3
 WAITED = "kept waiting in the middle of a turn"
-# a server that has no processor for 50 ms is counted out, and rightly: on a busy machine the flood is not why
+# A server that gets no processor for 50 ms is rightly taken for dead: on a busy machine that is not the flood's fault.
 TRIES = 4
 USUAL = "timers { }\n"
 PAYLOAD = 1500 - 8 - 32
@@ -43,7 +43,7 @@ class Flood(net_kit.Case):
         return daemons
 
     def settle(self, daemons):
-        """Until all links of all servers are up."""
+        """Waits until all links of all servers are up."""
         end = time.monotonic() + net_kit.LIMIT_S
         while any(row["state"] != "up" for place in daemons for row in self.ask(place, "links")
                   if row["link"][1] == "x"):
@@ -51,7 +51,7 @@ class Flood(net_kit.Case):
             time.sleep(0.05)
 
     def flood(self, daemons):
-        """All send on all their links for some seconds: how often a link fell, and frames received."""
+        """All servers send on all their links for some seconds. Returns how often a link fell, and frames received."""
         self.settle(daemons)
         marks = {place: len(daemon.log()) for place, daemon in daemons.items()}
         for place in daemons:

@@ -25,7 +25,7 @@ ETH_ALL = 3
 HEADER = 14
 HELLO, GOODBYE, STREAM = 1, 2, 3
 OUTGOING = 4  # the kernel's name for what this side sends
-# So patient that only a daemon that hangs is counted out, however busy the machine is.
+# Timers so long that only a daemon that hangs is taken for dead, however busy the machine is.
 TIMERS = "timers { hello = 100ms; dead = 3s; hold = 3100ms; flood_bound = 100ms; pending_limit = 10s }\n"
 SERVER = 'torus {{ dims = "3x3x3"; coordinate = "{}" }} links {{ {} }}\n'
 MIDDLE = "1,1,1"
@@ -38,7 +38,7 @@ GROWTH_KB = 160 * 1024 if "ASAN_OPTIONS" in os.environ else 4 * 1024
 
 
 class Here:
-    """The namespace of this test, as one end of a cable."""
+    """The namespace of this test itself, so that a cable can end in it."""
 
     class holder:
         pid = os.getpid()
@@ -60,7 +60,7 @@ def tap(interface):
 
 
 def controls(frame):
-    """(type, place) of each control packet that lies whole inside the frame (docs/wire.md)."""
+    """(type, offset) of each control packet that lies whole inside the frame (docs/wire.md)."""
     at = 8
     for _ in range(frame[1] if len(frame) > 1 else 0):
         if at + 8 > len(frame):
@@ -88,7 +88,7 @@ class Adjacency:
                                                                                                          + 56]
 
     def renew(self, frame):
-        """The same frame as one that is due now."""
+        """The frame with the numbers of the living adjacency, so that it is listened to."""
         frame = bytearray(frame)
         if len(frame) >= 8:
             frame[2:4] = self.mad[2:]
@@ -139,7 +139,7 @@ class Mutator:
         return self.some() + self.dice.randbytes(self.dice.randrange(1, 400))
 
     def lengths(self):
-        """The length of the first packet, or any word, is wrong."""
+        """Makes the length of the first packet wrong, or any other word."""
         frame = self.some()
         at = self.dice.choice([10, 10, 2 * self.dice.randrange(len(frame) // 2)])
         frame[at:at + 2] = self.dice.choice([0, 1, 7, 8, 31, 32, 255, 0x7FFF, 0x8000, 0xFFFF,
@@ -215,7 +215,7 @@ class Bridge:
         return self.header + bytes(self.mutator.flips())
 
     def garble(self, count, sample):
-        """Until so many frames were made up; what sample() gave after each tenth."""
+        """Waits until so many frames were made up. Returns what sample() gave after each tenth of them."""
         sizes = []
         for _ in range(10):
             self.wanted = self.sent + count // 10
@@ -238,7 +238,7 @@ class FrameFuzz(net_kit.Case):
         The server in the middle and its six neighbours, each in a namespace of its own. The mad one's cable comes
         through here: its end of it is here, or the whole of it and a second one.
         """
-        for end in ("mad", "far"):  # a namespace ends when it likes, and its cables with it
+        for end in ("mad", "far"):  # a namespace may end late, and its cables with it
             self.addCleanup(subprocess.run, ["ip", "link", "del", end], capture_output=True, check=False)
         self.middle_space = self.space()
         spaces = {link: Here if link == MAD else self.space() for link in LINKS}
@@ -293,7 +293,7 @@ class FrameFuzz(net_kit.Case):
             self.assertIsNone(daemon.process.poll(), f"seed {SEED}: {name} died\n{daemon.log()[-4000:]}")
 
     def good_ones_stayed(self, before, marks):
-        """Links of today, of which the five good ones have been up since before."""
+        """The links as they are now, of which the five good ones must not have gone down since before."""
         self.nobody_died()
         rows = self.links()
         for link, daemon in self.good.items():
@@ -361,7 +361,7 @@ class FrameFuzz(net_kit.Case):
         self.bridge.lately.clear()
         marks = self.marks()
         self.mad.end(9)
-        self.mad.start()  # it says all that it has to say
+        self.mad.start()  # so that it sends all kinds of frames
         self.back_to_order(marks)
         before = self.counters()
         sizes = self.bridge.garble(FRAMES, self.sample)

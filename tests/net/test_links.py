@@ -37,7 +37,7 @@ class Links(net_kit.Case):
         a.wait_for("link is up", at)
 
     def watcher(self, daemon):
-        """The process that watches it, once it has its name."""
+        """The daemon's watcher process, once it has given itself its name."""
         end = time.monotonic() + net_kit.LIMIT_S
         while (found := self.find_watcher(daemon)) is None:
             self.assertLess(time.monotonic(), end)
@@ -71,8 +71,8 @@ class Links(net_kit.Case):
         begin = time.monotonic()
         self.assertEqual(b.end(signal.SIGSEGV), -signal.SIGSEGV)
         a.wait_for("link is down", at)
-        self.assertLess(time.monotonic() - begin, 10)  # it was told: `dead` is 20 s
-        b.start()  # meets no rest of the former one
+        self.assertLess(time.monotonic() - begin, 10)  # by the watcher's goodbye: `dead` is 20 s
+        b.start()  # nothing of the former process is in its way
         b.wait_for("link is up")
 
     def test_stopped_and_back(self):

@@ -17,7 +17,7 @@ SKIP = 77
 
 
 def free_port():
-    """A port of loopback that nobody has just now."""
+    """A port of loopback that is free at the moment."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
@@ -54,7 +54,8 @@ def theirs(program):
 
 
 def talk(port, said, pieces=None):
-    """What comes back until the server hangs up; said at once, or in pieces of so many bytes at most."""
+    """Sends what is said, at once or in pieces of so many bytes at most. Returns what comes back until the server hangs
+    up."""
     with socket.create_connection(("127.0.0.1", port)) as s:
         s.settimeout(20)
         heard = []
@@ -73,12 +74,12 @@ def talk(port, said, pieces=None):
 
 
 def short(text):
-    """For people."""
+    """The bytes as a person can read them."""
     return repr(text if len(text) < 300 else text[:200] + b" ... " + text[-60:])
 
 
 def compare(mine, other, said, pieces=None):
-    """1 when the two do not say the same."""
+    """Returns 1 when the two servers do not answer the same, else 0."""
     for port in (mine, other):
         talk(port, b"flush_all\r\n")
     a, b = talk(mine, said, pieces), talk(other, said, pieces)
@@ -92,10 +93,11 @@ def compare(mine, other, said, pieces=None):
 def chat(rng):
     """A random conversation of one client."""
     keys = [b"k%d" % i for i in range(8)]
-    # Numbers do not become shorter, as memcached then leaves spaces behind them; of white space and "" it makes numbers
-    # of what lies behind it.
+    # No number here becomes shorter when it is decreased: memcached leaves spaces behind such a number. No value is
+    # white space or empty: memcached's incr would read a number from the memory behind it.
     values = [b"7", b"99", b"hello", b"x" * 5000, b"a\r\nb", b"-", b"1844674407370955161"]
-    # A number that is changed keeps its marks there when no earlier answer of the connection is still in memory.
+    # Whether memcached keeps the marks of a number that is changed depends on earlier answers of the connection which
+    # are still in memory.
     counts = rng.random() < 0.5
     said = []
     for _ in range(rng.randrange(2, 40)):

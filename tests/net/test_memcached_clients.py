@@ -92,7 +92,7 @@ def torus(cubewayd, folder):
 
 
 def wait_for_writes(port):
-    """Until this server takes writes."""
+    """Waits until this server takes writes."""
     for _ in range(100):
         if test_memcached.talk(port, b"set ready 0 0 1\r\n1\r\n") == b"STORED\r\n":
             return
@@ -101,7 +101,7 @@ def wait_for_writes(port):
 
 
 class Tools:
-    """libmemcached's programs; Debian calls some of them by other names than their authors."""
+    """The programs of libmemcached. Debian gives some of them other names than their authors do."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -119,7 +119,7 @@ class Tools:
         return done.returncode, done.stdout
 
     def must(self, names, port, *words, code=0, output=None):
-        """1 when it did not do what it should."""
+        """Returns 1 when the program did not do what it should, else 0."""
         result = self.run(names, port, *words)
         if result is None or (result[0] == code and (output is None or result[1].rstrip(b"\n") == output)):
             return 0
@@ -128,7 +128,7 @@ class Tools:
 
 
 def tools(ports, folder):
-    """How many did not do what they should."""
+    """Returns how many programs did not do what they should."""
     t = Tools(folder)
     for name, value in (("small", b"hello"), ("large", random.Random(1).randbytes(900000))):
         with open(os.path.join(folder, name), "wb") as f:
@@ -152,8 +152,8 @@ def capable(ports, can_flush):
         return 0
     said = subprocess.run([program, "-h", "127.0.0.1", "-p", str(ports[0]), "-a", "-t", "10"], timeout=120, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
-    # A reason stands between the name of a test and its outcome, and the sum between the last two: the sum is not in
-    # step with the rest.
+    # The reason of a failure stands between the name of a test and its outcome. The closing sum is not in step with the
+    # rest, and may come before the last outcome: it is taken out.
     said = re.sub(r"(All tests passed|\d+ of \d+ tests failed)\n", "", said)
     names = re.findall(r"^ascii [a-z ]*?(?=  )", said, re.M)
     ends = re.findall(r"\[(pass|FAIL)\]", said)
@@ -164,7 +164,7 @@ def capable(ports, can_flush):
 
 
 def python_clients(ports):
-    """1 when one of them failed."""
+    """Returns 1 when one of them failed, else 0."""
     if not os.path.exists(PYTHON):
         return 0
     done = subprocess.run([PYTHON, "-c", PYTHON_CLIENTS, json.dumps(ports), "1"], timeout=120, check=False)

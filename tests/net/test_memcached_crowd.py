@@ -48,7 +48,7 @@ class Crowd(unittest.TestCase):
             time.sleep(0.05)
 
     def leave(self):
-        """In order; a sanitizer would say here what it found."""
+        """Ends the daemon in good order; a sanitizer would now say what it found."""
         self.process.terminate()
         self.assertEqual(self.process.wait(LIMIT_S), 0)
 
@@ -61,7 +61,7 @@ class Crowd(unittest.TestCase):
         return s
 
     def memory(self):
-        """Bytes of its own; 0 where a sanitizer has shadows and a quarantine."""
+        """Bytes of memory that are the process's own; 0 under a sanitizer, whose own memory would be counted."""
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as text:
             found = {words[0]: int(words[1]) for words in (line.split() for line in text)
                      if words[0] in ("RssAnon:", "VmSize:")}
@@ -108,7 +108,7 @@ class Crowd(unittest.TestCase):
             time.sleep(0.01)
         print(f"{DEAF} clients that take nothing: {most >> 20} MiB; a get of another took {longest * 1e3:.1f} ms at "
               f"most")
-        # All answers together, and beyond that one value each; buffers are at most twice as large as what is in them.
+        # The bound of all answers together, and one value more for each client; a buffer is at most twice its content.
         self.assertLess(most, 2 * ((ANSWERS_MIB << 20) + DEAF * VALUE) + (8 << 20))
         end = time.monotonic() + LIMIT_S
         while int(self.stats(s)["slow_kicks"]) < DEAF:

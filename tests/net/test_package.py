@@ -46,7 +46,7 @@ def needs(*tools):
 
 
 class Root:
-    """A root of our own with a database in which stand the packages of this machine that ours depend on."""
+    """A root folder of our own, whose package database lists those packages of this machine that ours depend on."""
 
     def __init__(self, folder):
         self.path = os.path.join(folder, "root")
@@ -87,7 +87,7 @@ class Case(unittest.TestCase):
 
 
 class Lives(Case):
-    """A package comes, comes again, goes, and goes for good."""
+    """A package is installed, installed again, removed, and purged."""
 
     def test_life(self):
         root = self.root
@@ -182,7 +182,7 @@ class Contents(Case):
         if "Failed to" in done.stderr and unit not in done.stderr:
             self.skipTest("systemd-analyze does not run here: " + done.stderr.strip())
         self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
-        # 0 is safe, 100 is bare; a unit that says nothing has 96.
+        # systemd-analyze security: 0 is safe, 100 is exposed; a unit without any setting gets 96.
         run("systemd-analyze", "security", "--offline=yes", "--threshold=35", unit)
 
 
@@ -258,7 +258,7 @@ class Torus(Case):
             limit = time.monotonic() + LIMIT_S / 2
             while subprocess.run([lab, "pingall", "--name", name], env=env, capture_output=True,
                                  check=False).returncode != 0:
-                self.assertLess(time.monotonic(), limit)  # a busy machine stops the whole torus now and then
+                self.assertLess(time.monotonic(), limit)  # a busy machine keeps the whole torus waiting now and then
                 time.sleep(0.2)
         finally:
             run(lab, "down", "--name", name, env=env)

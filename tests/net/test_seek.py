@@ -70,7 +70,7 @@ class Seek(net_kit.Case):
         victim.start()
         victim.wait_for("count=6 of=6 delivers_keys=yes")
         self.assertIn(f"server={first[4]} ", victim.log())
-        self.assertNotIn("this server has its place", victim.log())  # it knew
+        self.assertNotIn("this server has its place", victim.log())  # it knew its place from its stable storage
 
     def test_unlabelled(self):
         self.agreed(self.start(self.cabled(), self.unlabelled))
@@ -89,7 +89,7 @@ class Seek(net_kit.Case):
             time.sleep(0.05)
         self.assertRegex(faults[0]["fault"], "^the cable goes to -y of .*; plug it into -x of ")
         [search] = [row for row in self.wiring(0) if row["part"] == "search"]
-        self.assertEqual(search["state"], "agreed")  # told beside a node that runs
+        self.assertEqual(search["state"], "agreed")  # the search is shown even while the node runs
 
     def test_a_crossed_cable_is_named(self):
         spaces = self.cabled(crossed=True)

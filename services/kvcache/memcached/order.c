@@ -126,7 +126,7 @@ void order_end(struct mc_session *s)
 }
 
 /* Writes the slot's answer: to the client if it is the first, else into the slot, to wait for the answers before it. */
-void order_settle(struct mc_slot *slot, const struct kv_result *r, int rc)
+void order_answer(struct mc_slot *slot, const struct kv_result *r, int rc)
 {
     struct mc_session *s = slot->session;
     bool first = slot == s->head;
@@ -152,7 +152,7 @@ void order_done(void *arg, const struct kv_result *r)
     if (slot->op != KV_OPS) {
         mc_tally_count(&s->hub->tally, slot->op, r);
     }
-    order_settle(slot, r, 0);
+    order_answer(slot, r, 0);
     if (s->inside) {
         return;
     }
@@ -182,7 +182,7 @@ void order_line(struct mc_session *s, const char *text)
         slot->answer.shape = MC_ANSWER_TEXT;
         slot->answer.text = text;
         order_push(s, slot);
-        order_settle(slot, NULL, 0);
+        order_answer(slot, NULL, 0);
     }
 }
 
@@ -229,6 +229,6 @@ void order_begin(struct mc_session *s, struct mc_slot *slot, const struct kv_req
     if (rc < 0) {
         order_ended(s);
         s->hub->tally.failed++;
-        order_settle(slot, NULL, rc);
+        order_answer(slot, NULL, rc);
     }
 }

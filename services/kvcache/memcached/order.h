@@ -73,7 +73,7 @@ void order_begin(struct mc_session *s, struct mc_slot *slot, const struct kv_req
 /* kv_done_fn of a slot. */
 void order_done(void *arg, const struct kv_result *r);
 /* The slot is answered with a result, or when rc is below 0 with a refusal. */
-void order_settle(struct mc_slot *slot, const struct kv_result *r, int rc);
+void order_answer(struct mc_slot *slot, const struct kv_result *r, int rc);
 /* A line that needs no operation, behind the answers that are due. text is static. */
 void order_line(struct mc_session *s, const char *text);
 /* The hub learns how many bytes of answers there are. */

@@ -203,7 +203,7 @@ static bool take_flush(struct mc_session *s, const struct mc_command *c)
     int rc = s->hub->flush(s->hub->context, c->delay, order_done, slot);
     if (rc < 0) {
         order_ended(s);
-        order_settle(slot, NULL, rc);
+        order_answer(slot, NULL, rc);
     }
     return true;
 }

@@ -7,7 +7,7 @@
  *     not already on its way.
  *  2. Everything that is sent has a number, its order. The way is one link, which keeps the order; so what is CAST_LATE
  *     orders older than the newest that the child has seen, and is still lacking there, is lost. A probe (an OPEN)
- *     counts for CAST_LATE orders, so that its answer settles everything that was sent before it.
+ *     counts for CAST_LATE orders, so that its answer shows of everything sent before it whether it was lost.
  *  3. Until the child is complete, a probe is due when it has not been heard for a time that follows the measured round
  *     trip; the time doubles with each probe in a row.
  *  4. A child that does not take CAST_PACE pieces in the time it is given, though they are there for it, is put out:

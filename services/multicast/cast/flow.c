@@ -257,7 +257,7 @@ static int take_ack(struct cast_session *c, const struct cast_head *h, cw_server
         e->out = false;
     }
     if (e->base != before) {
-        cast_session_settle(c, h->tree);
+        cast_session_advance(c, h->tree);
         if (!c->source) {
             acknowledge_if(c, h->tree, false);
         }
@@ -267,7 +267,7 @@ static int take_ack(struct cast_session *c, const struct cast_head *h, cw_server
 
 static void after_data(struct cast_session *c, uint8_t tree, bool ack_now)
 {
-    cast_session_settle(c, tree);
+    cast_session_advance(c, tree);
     acknowledge_if(c, tree, ack_now);
     if (!c->in.over && cast_session_over(c)) {
         c->in.over = true;
@@ -396,7 +396,7 @@ static void watch(struct cast_session *c)
         struct cast_edge *e = &c->edge[i];
         if (!cast_edge_complete(e) && c->tree[e->tree].open &&
             cast_edge_watch(e, cast_session_whole(c, e->tree), c->limits->patience, cw_now(c->s))) {
-            cast_session_settle(c, e->tree);
+            cast_session_advance(c, e->tree);
         }
     }
 }
@@ -412,7 +412,7 @@ void cast_flow_tick(struct cast_session *c)
         struct cast_tree *t = &c->tree[tree];
         forget_silent(t, now);
         let_go(t, now);
-        cast_session_settle(c, tree);
+        cast_session_advance(c, tree);
         bool again = t->ring.base < t->length && cw_time_since(now, t->acked_at).ns > ack_again.ns;
         bool late = cw_time_since(now, t->acked_at).ns > ack_late.ns && (t->fresh > 0 || t->acked != t->ring.base);
         acknowledge_if(c, tree, again || late);

@@ -17,7 +17,7 @@ enum cast_mutant {
     CAST_MUTANT_WRONG_PLACE = 3,
     /* A parent does not care whether its child knows that the tree has ended: edge.h 3. */
     CAST_MUTANT_KEEPS_ALL = 4,
-    /* A server lets go of what its children may lack: the invariant of the base of a ring (ring.h 1 and 2). */
+    /* A server lets go of what its children may lack: the meaning of a ring's base (ring.h; cast_session_advance()). */
     CAST_MUTANT_BASE_AHEAD = 5,
     /* What is lost on a link is not sent again: edge.h 2. */
     CAST_MUTANT_NO_REPEAT = 6,

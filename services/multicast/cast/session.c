@@ -267,7 +267,7 @@ int cast_session_replan(struct cast_session *c)
     return 0;
 }
 
-uint32_t cast_session_settle(struct cast_session *c, uint8_t tree)
+uint32_t cast_session_advance(struct cast_session *c, uint8_t tree)
 {
     struct cast_tree *t = &c->tree[tree];
     uint32_t base = cast_session_whole(c, tree);
@@ -278,7 +278,7 @@ uint32_t cast_session_settle(struct cast_session *c, uint8_t tree)
         base = e->tree == tree && !e->out && e->base < base && !CAST_MUTANT(BASE_AHEAD) ? e->base : base;
     }
     if (c->source) {
-        cast_stripe_settle(&c->out.stripe, tree, base, cw_now(c->s));
+        cast_stripe_advance(&c->out.stripe, tree, base, cw_now(c->s));
         return c->out.stripe.lane[tree].base;
     }
     if (t->open && base > t->ring.base) {

@@ -182,7 +182,7 @@ CW_MUST_CHECK int cast_session_replan(struct cast_session *c);
  * Returns the first piece that this server or a server below it may still need by this tree, and moves the ring up to
  * it.
  */
-uint32_t cast_session_settle(struct cast_session *c, uint8_t tree);
+uint32_t cast_session_advance(struct cast_session *c, uint8_t tree);
 /* The pieces that this server can give to an edge. */
 struct cast_holding cast_session_holding(const struct cast_session *c, const struct cast_edge *e);
 /* The first piece of the tree that this server lacks. */

@@ -118,7 +118,7 @@ static void measure(struct cast_lane *lane, cw_time now)
     lane->mark_at = now;
 }
 
-void cast_stripe_settle(struct cast_stripe *d, uint8_t tree, uint32_t base, cw_time now)
+void cast_stripe_advance(struct cast_stripe *d, uint8_t tree, uint32_t base, cw_time now)
 {
     struct cast_lane *lane = &d->lane[tree];
     if (base <= lane->base || base > lane->next) {

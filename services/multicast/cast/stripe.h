@@ -23,7 +23,7 @@
 enum { CAST_SPREAD = 96, CAST_AHEAD = 16 };
 
 struct cast_lane {
-    uint32_t base, next; /* numbers in the tree: below next assigned, below base settled everywhere */
+    uint32_t base, next; /* numbers in the tree: below next assigned, below base needed nowhere */
     uint32_t piece[CAST_WINDOW];
     /*
      * Pieces a second; 0: not known. Floating point, though this rate decides in the simulator too which piece goes by
@@ -70,6 +70,6 @@ static inline uint32_t cast_stripe_piece(const struct cast_stripe *d, uint8_t tr
     return d->lane[tree].piece[index % CAST_WINDOW];
 }
 /* Nobody needs the pieces of the tree below `base` any more. */
-void cast_stripe_settle(struct cast_stripe *d, uint8_t tree, uint32_t base, cw_time now);
+void cast_stripe_advance(struct cast_stripe *d, uint8_t tree, uint32_t base, cw_time now);
 
 #endif

@@ -67,7 +67,8 @@ static int add(struct announcer *s, const struct group_name *name, const cw_key 
     return 0;
 }
 
-static void settle(struct announced *m, uint32_t serial, int status)
+/* Those who wait for that announcement are done, with that status. */
+static void end_waiters(struct announced *m, uint32_t serial, int status)
 {
     for (struct announcer_waiter *w = m->waiters; w != NULL; w = w->next) {
         if (!w->done && w->serial == serial) {
@@ -91,7 +92,7 @@ int announcer_want(struct announcer *s, const struct group_name *name, const cw_
         }
     }
     if (m->serial == 0 || m->flags != flags) {
-        settle(m, m->serial, -ECANCELED);
+        end_waiters(m, m->serial, -ECANCELED);
         m->flags = flags;
         m->serial = ++s->serials;
         m->acked = false;
@@ -149,7 +150,7 @@ void announcer_sent(struct announced *m, uint64_t epoch)
     m->epoch = epoch;
     m->due = CW_NEVER; /* but for announcer_unsure() */
     if (GROUP_MUTANT(ACK_UNSAID)) {
-        settle(m, m->sent_serial, 0);
+        end_waiters(m, m->sent_serial, 0);
     }
 }
 
@@ -157,14 +158,14 @@ void announcer_answered(const struct announcer *s, struct announced *m, int stat
 {
     m->announcing = false;
     if (status == -ENOSPC) {
-        settle(m, m->sent_serial, status);
+        end_waiters(m, m->sent_serial, status);
     }
     bool unsure = cw_time_due(m->due, now);
     if (status == -EINPROGRESS && m->acked && m->sent_serial == m->serial) {
         status = 0; /* it was acknowledged before, and the new root has it */
     }
     if (status == 0) {
-        settle(m, m->sent_serial, 0);
+        end_waiters(m, m->sent_serial, 0);
         m->acked = m->sent_serial == m->serial;
         m->tries = 0;
     }

@@ -32,7 +32,7 @@ static const struct metric metrics[COUNTS] = {
     [COUNT_STRANGE] = {"notes_strange", "Packets of messages of one packet that were of no use."},
 };
 
-/* A reliable one that is not settled. */
+/* A reliable datagram under way: some members may not have answered yet. */
 struct datagram_out {
     struct datagram_out *next;
     uint64_t number;
@@ -56,7 +56,7 @@ struct datagrams {
     struct datagram_out *out, **out_end; /* by number */
     unsigned out_count;
     size_t memory;
-    cw_span settling; /* how long datagrams take until all have answered, smoothed */
+    cw_span answer_time; /* how long datagrams take until all members have answered, smoothed */
     cw_timer *timer;
     cw_counter *count[COUNTS];
 };
@@ -142,8 +142,8 @@ static void audit_out(const struct datagrams *n, const struct datagram_out *o)
         waiting += o->member[i].state == CAST_WAITING;
     }
     CHECK_RULE(waiting == o->waiting, "groups G3: the members that have not answered are counted right", NAME(n, o));
-    CHECK_RULE(n->numbers[1] - o->number < DATAGRAM_WINDOW / 2,
-               "groups G3: numbers that are not settled lie within half a window", NAME(n, o));
+    CHECK_RULE(n->numbers[1] - o->number < DATAGRAM_WINDOW / 2, "groups G3: numbers under way lie within half a window",
+               NAME(n, o));
     CHECK_RULE(o->next == NULL || o->number < o->next->number, "groups G3: numbers ascend", NAME(n, o));
 }
 
@@ -222,7 +222,7 @@ static int open_members(const struct datagrams *n, struct datagram_out *o, const
 
 static cw_span pause_of(const struct datagrams *n, const struct datagram_out *o)
 {
-    int64_t span = 3 * n->settling.ns > again_least.ns ? 3 * n->settling.ns : again_least.ns;
+    int64_t span = 3 * n->answer_time.ns > again_least.ns ? 3 * n->answer_time.ns : again_least.ns;
     span <<= o->tries < DOUBLINGS ? o->tries : DOUBLINGS;
     return (cw_span){span < again_most.ns ? span : again_most.ns};
 }
@@ -353,8 +353,8 @@ static void send_again(struct datagrams *n, struct datagram_out *o)
     o->due = cw_time_add(now, pause_of(n, o));
 }
 
-/* Tells those that are settled, one at a time: whoever is told may send more. */
-static void report_settled(struct datagrams *n)
+/* Reports the datagrams that all members have answered, one at a time: their senders may send more at once. */
+static void report_ended(struct datagrams *n)
 {
     for (struct datagram_out **at = &n->out; *at != NULL;) {
         struct datagram_out *o = *at;
@@ -363,7 +363,7 @@ static void report_settled(struct datagrams *n)
             continue;
         }
         if (o->tries == 0) {
-            n->settling.ns += (cw_time_since(cw_now(n->s), o->began).ns - n->settling.ns) / 8;
+            n->answer_time.ns += (cw_time_since(cw_now(n->s), o->began).ns - n->answer_time.ns) / 8;
         }
         remove_out(n, at);
         if (o->done != NULL) {
@@ -384,7 +384,7 @@ static void tick(cw_svc *s, void *state, void *arg)
             send_again(n, o);
         }
     }
-    report_settled(n);
+    report_ended(n);
     set_timer(n);
 }
 
@@ -397,7 +397,7 @@ void datagrams_event(struct datagrams *n)
             }
         }
     }
-    report_settled(n);
+    report_ended(n);
     set_timer(n);
 }
 
@@ -416,7 +416,7 @@ static int take_receipt(struct datagrams *n, const struct group_head *h, cw_serv
         }
     }
     if (o->waiting == 0) {
-        report_settled(n);
+        report_ended(n);
         set_timer(n);
     }
     return 0;

@@ -10,8 +10,8 @@
  *  3. A server passes a datagram on when it sees it for the first time, to its children in the tree as its own view has
  *     it. So nothing circles, even where views differ.
  *  4. Datagrams are independent of one another: they may arrive in another order than they were sent in.
- *  5. The numbers that a source has not settled lie within DATAGRAM_WINDOW / 2 of one another, so that no repetition is
- *     ever too old for a member's window.
+ *  5. The numbers of a source's reliable datagrams under way (not answered by all members yet) lie within
+ *     DATAGRAM_WINDOW / 2 of one another, so that no repetition is ever too old for a member's window.
  */
 #ifndef SERVICES_MULTICAST_GROUP_DATAGRAMS_H
 #define SERVICES_MULTICAST_GROUP_DATAGRAMS_H
@@ -19,7 +19,7 @@
 #include "services/multicast/cast/session.h"
 #include "services/multicast/group/clients.h"
 
-/* Bytes of the packets of reliable datagrams that are not settled. */
+/* Bytes of the packets of reliable datagrams under way. */
 enum { DATAGRAMS_MEMORY_MOST = 8 * 1024 * 1024 };
 /* After so long a member that has not answered is given up with -ETIMEDOUT. */
 #define DATAGRAM_PATIENCE CW_SEC(10)
@@ -66,11 +66,11 @@ void datagrams_cancel(struct datagrams *d, const void *arg);
 int datagrams_packet(struct datagrams *d, const struct group_head *h, const cw_rx *rx);
 /* The view has changed. */
 void datagrams_event(struct datagrams *d);
-/* How many reliable datagrams are not settled. */
+/* How many reliable datagrams are under way. */
 unsigned datagrams_open_count(const struct datagrams *d);
 /*
- * A walker for CHECK_SLOW. True; stops the program when the datagrams that are not settled, their bytes or the members
- * they wait for are not counted right, or rule 5 is broken ("groups G3").
+ * A walker for CHECK_SLOW. True; stops the program when the datagrams under way, their bytes or the members they wait
+ * for are not counted right, or rule 5 is broken ("groups G3").
  */
 bool datagrams_audit(const struct datagrams *d);
 

@@ -25,7 +25,7 @@ OPTIONS = None
 
 
 def run(*words, code=0, **more):
-    """Runs cwlab; its exit code must be this one (None: any). Gives the finished process."""
+    """Runs cwlab, whose exit code must be this one (None: any). Returns the finished process."""
     done = subprocess.run([OPTIONS.cwlab, *words], capture_output=True, text=True, timeout=LIMIT_S, check=False, **more)
     if code is not None and done.returncode != code:
         raise AssertionError(f"cwlab {' '.join(words)}: {done.returncode}, not {code}\n{done.stdout}{done.stderr}")
@@ -37,7 +37,7 @@ def ask(*words, code=0):
 
 
 def alive(pid):
-    """Does the process run? One that has ended and was not waited for does not."""
+    """True when the process runs. A zombie does not."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
             return stat.read().rpartition(")")[2].split()[0] not in "ZX"
@@ -61,7 +61,7 @@ class Case(unittest.TestCase):
         self.addCleanup(run, "down", "--all", code=None)
 
     def up(self, *words):
-        """With the timers as they are: what is tested here must not depend on how busy the machine is."""
+        """Brings up a lab with unscaled timers: these tests must not depend on how busy the machine is."""
         return ask("up", *words, *([] if "--scale" in words else ["--scale", "1"]))
 
     def pids(self):

@@ -17,7 +17,7 @@ class Down(lab_kit.Case):
         self.nothing_left(pids)
         self.assertEqual([lab["state"] for lab in ask("list")["labs"]], ["dead"])
         self.assertIn("is dead", run("status", "--name", "lab", code=3).stderr)
-        # The next one says that it found the remains, and works.
+        # The next `up` says that it found the remains of this lab, and works.
         self.assertIn("removed what a dead lab 'lab' had left", run("up", "2x2x1").stderr)
         run("down")
         self.assertEqual(os.listdir(self.folder), [])

@@ -26,7 +26,7 @@ class Judge(lab_kit.Case):
         self.assertIn(self.root, rows)
 
     def stream(self, *what):
-        """A stream with something that happens in its middle; what became of it."""
+        """Runs a stream, lets something happen in its middle, and returns what became of it."""
         before = self.totals()
         run("ctl", SENDER, "service", "witness", "stream", "hello", "rate=1000")
         time.sleep(0.3)
@@ -49,7 +49,7 @@ class Judge(lab_kit.Case):
         return said
 
     def gaps(self, name, times, *what, undo=()):
-        """Does it so many times in labs of their own; prints how long the stream stood still."""
+        """Does this so many times, each in a lab of its own, and prints how long the stream stood still."""
         gaps, lost = [], []
         for _ in range(times):
             seen = self.stream(*what)

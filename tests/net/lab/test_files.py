@@ -29,7 +29,7 @@ class Files(lab_kit.Case):
         return [json.loads(row) for row in self.ctl(server, "--json", *words, code=code).splitlines()]
 
     def lab(self, dims, *words):
-        # the machine may be busy: nobody is counted out for that
+        # timers so long that a busy machine makes no server count as dead
         said = self.up(dims, "--driver", "netns", "--scale", "8", *words)
         self.place = os.path.join(self.folder, said["name"]) if "name" in said else next(
             os.path.join(self.folder, name) for name in os.listdir(self.folder)
@@ -83,7 +83,7 @@ class Files(lab_kit.Case):
         rows = [json.loads(row) for row in out.splitlines()]
         self.assertEqual((send.returncode, rows[0]["complete"], rows[0]["failed"]), (5, 1, 1))
         self.check(["1,0,0"], size)
-        self.assertEqual(len(os.listdir(self.there("2,0,0"))), 2)  # the part, and what is known of it
+        self.assertEqual(len(os.listdir(self.there("2,0,0"))), 2)  # the unfinished part, and the record of what it has
         lab_kit.run("restore", "2,0,0")
         self.wait_all(3)
         rows = self.rows("0,0,0", "file", "send", path, "--to", "all")

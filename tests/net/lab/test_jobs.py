@@ -26,7 +26,7 @@ class Jobs(lab_kit.Case):
         return [json.loads(row) for row in self.ctl(server, "--json", *words, code=code).splitlines()]
 
     def walk(self, code, servers=SERVERS):
-        """Every server sends to every other: all do, or none."""
+        """Every server sends to every other: all packets arrive, or none does."""
         for server in servers:
             for to in SERVERS:
                 if to != server:

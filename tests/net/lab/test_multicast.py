@@ -21,7 +21,7 @@ SECOND = 15_000_000  # bytes: a second of six links of 20 Mb/s
 class Multicast(lab_kit.Case):
     def setUp(self):
         super().setUp()
-        # Patient: a server that the machine keeps waiting must not be called dead here.
+        # Long timers: a server that the machine keeps waiting must not be taken for dead here.
         self.up("2x2x2", "--driver", "netns", "--mtu", "9000", "--rate", "20mbit", "--scale", "8")
 
     def ctl(self, server, *words, code=0):
@@ -32,7 +32,7 @@ class Multicast(lab_kit.Case):
         return [json.loads(row) for row in done.stdout.splitlines()] if code == 0 else done.stdout + done.stderr
 
     def send(self, size, *members):
-        """The answer, and who is not complete."""
+        """Returns the answer, and the servers that are not complete."""
         rows = self.ctl(SOURCE, "service", "multicast", "send", str(size), "to", *members)
         self.assertEqual({row["reason"] for row in rows if row.get("status") == UNREACHABLE} - {"cannot be reached"},
                          set())
@@ -81,7 +81,7 @@ class Multicast(lab_kit.Case):
         self.assertLess(time.monotonic() - begin, 20)
 
     def test_stands_still_for_a_moment(self):
-        """Not so long that it is called dead: it loses nothing."""
+        """The pause is too short for the server to be taken for dead: it loses nothing."""
         self.later(0.3, lambda: lab_kit.run("pause", VICTIM, "50ms"))
         said, lost = self.send(SECOND, "all")
         self.assertEqual((said["complete"], lost), (7, {}))

@@ -31,7 +31,7 @@ class Transport(lab_kit.Case):
     def test_a_receiver_that_dies_in_the_middle(self):
         self.up("2x2x1", "--service", "transport")
         self.wait_all(4)
-        # Much more than passes in the time until it is dead; the sender is told, and serves others afterwards.
+        # Much more than can be sent before the death is noticed. The sender is told, and serves others afterwards.
         script = "sleep 0.5; kill -9 %d" % next(d["pid"] for d in lab_kit.ask("status")["daemons"]
                                                 if d["server"] == "1,1,0")
         pid = os.spawnlp(os.P_NOWAIT, "sh", "sh", "-c", script)

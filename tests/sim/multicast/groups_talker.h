@@ -27,19 +27,19 @@ enum {
 };
 #define GROUPS_NO_END INT64_MAX
 
-/* For all instances of a world; set before it is opened. */
+/* The plan of all instances of a world; to be set before the world is opened. */
 struct groups_plan {
     cw_time from, quiet;
     cw_span pause_most;
-    unsigned large; /* in 100 messages: one that fits no packet */
-    bool strict;    /* servers die and come back, frames get lost, and nothing else */
+    unsigned large; /* how many of 100 messages fit no packet */
+    bool strict;    /* nothing goes wrong but that servers die and come back, and frames get lost */
     cw_time (*now)(void *context);
     void *context;
 };
 extern struct groups_plan groups_plan;
 
 struct groups_message {
-    uint8_t job, group; /* group GROUPS_NAMES: to a set */
+    uint8_t job, group; /* group GROUPS_NAMES: the message goes to a set of servers */
     bool reliable, ended;
     cw_server publisher;
     uint32_t life;                 /* of the publisher */
@@ -76,9 +76,9 @@ extern struct groups_ledger *groups_ledger;
 
 extern const cw_service groups_talker_service, groups_other_service;
 
-/* A reliable message of a publisher that lived has not ended. */
+/* True when a reliable message of a publisher that lived has not ended. */
 bool groups_waits(void);
-/* Looks at everything; what is wrong is in the ledger. */
+/* Judges everything; the ledger says what was wrong. */
 void groups_judge(void);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tp_ledger.h - what was asked of the transport and what came of it, in one place that sees all servers: too simple to
- * be wrong.
+ * tp_ledger.h - the messages that the transport was asked to send, and how they ended, in one place that sees all
+ * servers: too simple to be wrong.
  *
- * Every message has a number, its tag. Its bytes follow from the number, and so does everything that its receiver does
- * with it.
+ * Every message has a number, its tag. The bytes of the message follow from that number, and so does everything that
+ * the receiver does with it.
  */
 #ifndef SIM_TP_LEDGER_H
 #define SIM_TP_LEDGER_H
@@ -22,10 +22,10 @@ struct ledger_message {
     uint64_t life; /* of the sender's instance */
     bool restart;  /* TRANSPORT_RESTART: may be taken once by each of several */
     bool request;
-    bool refused;                  /* started, and refused at once: no end is told */
-    bool must;                     /* nothing was wrong any more: it must be taken */
-    unsigned ends;                 /* how often its sender was told */
-    int status;                    /* what */
+    bool refused;                  /* it was refused at once: its sender is told no end */
+    bool must;                     /* it was sent when nothing was wrong any more, so it must be taken */
+    unsigned ends;                 /* how often its sender was told an end */
+    int status;                    /* the end that its sender was told */
     unsigned takers;               /* how often it was taken */
     uint64_t taker[LEDGER_TAKERS]; /* lives of the instances that took it */
 };
@@ -49,7 +49,7 @@ bool ledger_same(uint32_t number, uint64_t offset, const uint8_t *bytes, size_t 
 
 /* Bytes of the answer to a request. */
 uint64_t ledger_answer_bytes(uint32_t number);
-uint32_t ledger_answer_number(uint32_t number); /* under which its bytes are made */
+uint32_t ledger_answer_number(uint32_t number); /* the number from which the bytes of the answer follow */
 
 #define ledger_wrong(rule, ...) seeds_fail(ledger->wrong, rule, __VA_ARGS__)
 void ledger_taken(uint32_t number, uint64_t bytes, uint64_t life);

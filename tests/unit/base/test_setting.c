@@ -2,57 +2,11 @@
 /* test_setting.c - each kind of value: read, refused, and written back as what was read. */
 #include "base/setting.h"
 
-#include "cubeway/time.h"
+#include "setting_kinds.h"
 #include "suite.h"
 
 #include <errno.h>
 #include <string.h>
-
-struct all {
-    char text[8];
-    uint32_t count, hex, mode, ppm;
-    uint8_t byte;
-    uint16_t port;
-    uint64_t large, seed, rate, bytes, digits;
-    cw_span span, plain;
-    int64_t ratio;
-    struct setting_range range;
-    bool truth;
-    int word;
-    cw_dims dims;
-};
-
-static const char *const colours[] = {"red", "green", "blue", NULL};
-#define OF(what, field) .name = #field, .kind = what, SETTING_FIELD(struct all, field)
-static const struct setting settings[] = {
-    {OF(SETTING_TEXT, text), .least = 1},
-    {OF(SETTING_COUNT, count), .least = 2, .most = 2000},
-    {OF(SETTING_COUNT, byte), .most = SETTING_ANY},
-    {OF(SETTING_COUNT, port), .least = 1, .most = SETTING_ANY},
-    {OF(SETTING_COUNT, large), .most = SETTING_ANY},
-    {OF(SETTING_COUNT, digits), .most = SETTING_ANY, .plain = true},
-    {OF(SETTING_COUNT, bytes), .least = 1, .most = 64, .unit = 1 << 20, .of = "MiB"},
-    {OF(SETTING_HEX, hex), .least = 0x600, .most = 0xffff},
-    {OF(SETTING_MODE, mode), .most = SETTING_ANY},
-    {OF(SETTING_PPM, ppm), .most = 1000000},
-    {OF(SETTING_RATIO, ratio)},
-    {OF(SETTING_RANGE, range)},
-    {OF(SETTING_SEED, seed), .most = SETTING_ANY},
-    {OF(SETTING_RATE, rate), .least = 1000, .most = UINT64_C(10000000000)},
-    {OF(SETTING_SPAN, span), .least = 1000, .most = 1000000000},
-    {OF(SETTING_SPAN, plain), .most = SETTING_ANY, .seconds = true},
-    {OF(SETTING_BOOL, truth)},
-    {OF(SETTING_WORD, word), .words = colours},
-    {OF(SETTING_DIMS, dims)},
-    {.name = NULL},
-};
-
-static const struct setting *of(const char *name)
-{
-    const struct setting *s = setting_find(settings, name, strlen(name));
-    ck_assert_msg(s != NULL, "%s", name);
-    return s;
-}
 
 static int read_one(const char *name, const char *text, struct all *all)
 {
@@ -174,54 +128,6 @@ START_TEST(a_number_counts_its_unit)
 }
 END_TEST
 
-START_TEST(optional_values_that_are_not_set_are_not_written)
-{
-    struct all all;
-    memset(&all, 0, sizeof all);
-    for (size_t i = 0; settings[i].name != NULL; i++) {
-        struct setting s = settings[i];
-        char text[SETTING_VALUE];
-        s.optional = true;
-        bool always = s.kind == SETTING_BOOL || s.kind == SETTING_WORD;
-        ck_assert_int_eq(setting_write(&s, &all, text), always);
-    }
-    ck_assert(setting_is_text(of("text")));
-    ck_assert(!setting_is_text(of("count")));
-}
-END_TEST
-
-START_TEST(what_is_expected_is_said)
-{
-    static const struct {
-        const char *name, *says;
-    } rows[] = {
-        {"text", "1 to 7 characters, none of them a control character"},
-        {"count", "a whole number from 2 to 2000"},
-        {"byte", "a whole number, as 1000 or 10k"},
-        {"port", "a whole number from 1 on"},
-        {"digits", "a whole number"},
-        {"bytes", "a whole number from 1 to 64 MiB"},
-        {"hex", "a number from 0x600 to 0xffff"},
-        {"mode", "a file's mode in octal, as 0660"},
-        {"ppm", "a share from 0 to 100%, as 5% or 200ppm"},
-        {"ratio", "a number, as 2 or 0.5"},
-        {"range", "a number or a range, as 7 or 1..100"},
-        {"seed", "a whole number of at most 64 bits"},
-        {"rate", "a rate from 1kbit to 10gbit, as 1gbit or 100mbit"},
-        {"span", "a time from 1us to 1s, as 80ms or 1.5s"},
-        {"plain", "a time with its unit, as 80ms or 1.5s"},
-        {"truth", "true or false"},
-        {"word", "red, green or blue"},
-        {"dims", "dimensions of 1 to 256 each, as 3x3x3"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char why[SETTING_WHY];
-        setting_expected(of(rows[i].name), why);
-        ck_assert_str_eq(why, rows[i].says);
-    }
-}
-END_TEST
-
 struct pairs {
     const char *const (*pair)[2];
     unsigned asked;
@@ -264,8 +170,9 @@ START_TEST(a_table_is_read_whole)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(what_is_read_is_written),  SUITE_TEST(what_is_refused_changes_nothing),
-    SUITE_TEST(a_number_counts_its_unit), SUITE_TEST(optional_values_that_are_not_set_are_not_written),
-    SUITE_TEST(what_is_expected_is_said), SUITE_TEST(a_table_is_read_whole),
+    SUITE_TEST(what_is_read_is_written),
+    SUITE_TEST(what_is_refused_changes_nothing),
+    SUITE_TEST(a_number_counts_its_unit),
+    SUITE_TEST(a_table_is_read_whole),
 };
 SUITE_MAIN("setting", tests)

@@ -33,18 +33,5 @@ START_TEST(pieces)
 }
 END_TEST
 
-START_TEST(is_cut_at_its_room)
-{
-    char out[8];
-    memset(out, 'x', sizeof out);
-    struct text t = text_of(out, 6);
-    text_put(&t, "abc");
-    text_put(&t, "defgh");
-    text_put(&t, "i");
-    ck_assert_str_eq(out, "abcde");
-    ck_assert_int_eq(out[6], 'x');
-}
-END_TEST
-
-static const struct suite_test tests[] = {SUITE_TEST(pieces), SUITE_TEST(is_cut_at_its_room)};
+static const struct suite_test tests[] = {SUITE_TEST(pieces)};
 SUITE_MAIN("text", tests)

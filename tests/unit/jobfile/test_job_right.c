@@ -132,7 +132,7 @@ static void rebuild(const struct truth *t, struct job_plan *p)
             right[p->rights++] = (struct job_right){.job = 100 + job, .ports = ports, .who = who};
         }
     }
-    ck_assert_int_eq(job_plan_settle(p), 0);
+    ck_assert_int_eq(job_plan_normalize(p), 0);
 }
 
 static void same_record(const struct job_plan *a, const struct job_plan *b)

@@ -82,7 +82,7 @@ START_TEST(what_is_late_is_lost)
     cast_edge_sent(&e, index, now);
     ck_assert(cast_edge_next(&e, &all, &index) && index == 6); /* the last is still under way */
     uint32_t order = cast_edge_probed(&e, now);
-    a = ack(&e, order, 5, 0); /* the answer to a probe settles it: 1 is there now, 5 was lost */
+    a = ack(&e, order, 5, 0); /* the answer to a probe tells: 1 is there now, 5 was lost */
     ck_assert(cast_edge_acked(&e, &a, now));
     ck_assert(cast_edge_next(&e, &all, &index) && index == 5);
 }

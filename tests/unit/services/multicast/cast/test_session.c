@@ -142,7 +142,7 @@ START_TEST(the_member_and_the_ring)
 END_TEST
 
 /* A ring lets go of what all below have; a new child is given what is still there. */
-START_TEST(settles)
+START_TEST(the_base_advances)
 {
     open_at(4, 100 * PIECE);
     ck_assert_uint_gt(c->edges, 0);
@@ -151,21 +151,21 @@ START_TEST(settles)
     for (uint32_t i = 0; i < 10; i++) {
         ck_assert_int_eq(put(tree, i, i), 0);
     }
-    ck_assert(cast_session_settle(c, tree) == 0 && cast_session_whole(c, tree) == 10);
+    ck_assert(cast_session_advance(c, tree) == 0 && cast_session_whole(c, tree) == 10);
     for (unsigned i = 0; i < c->edges; i++) {
         c->edge[i].base = c->edge[i].tree == tree ? 6 + i : 0;
         c->edge[i].heard = true;
     }
-    ck_assert_uint_eq(cast_session_settle(c, tree), 6);
+    ck_assert_uint_eq(cast_session_advance(c, tree), 6);
     c->edge[0].base = 2; /* it says now that it has less */
-    ck_assert_uint_eq(cast_session_settle(c, tree), 6);
+    ck_assert_uint_eq(cast_session_advance(c, tree), 6);
     struct cast_holding mine = cast_session_holding(c, &c->edge[0]);
     ck_assert(mine.oldest == 0 && mine.base == 6 && mine.have[0] == 0xf);
     c->edge[0].out = true; /* nobody waits for it any more */
     for (unsigned i = 1; i < c->edges; i++) {
         c->edge[i].base = 10;
     }
-    ck_assert_uint_eq(cast_session_settle(c, tree), 10);
+    ck_assert_uint_eq(cast_session_advance(c, tree), 10);
     uint32_t id = c->edge[0].id;
     ck_assert_int_eq(cast_session_replan(c), 0);
     ck_assert(c->edge[0].id == id && c->edge[0].base == 2); /* nothing has changed: the same edges */
@@ -184,18 +184,18 @@ START_TEST(the_sink_is_waited_for)
     cast_session_tree(c, 1, 0, CAST_OPEN_ENDED);
     ck_assert_int_eq(put(1, 0, 0), 0);
     sink_says = -EAGAIN;
-    ck_assert(put(1, 1, 1) == 0 && put(1, 2, 2) == 0 && cast_session_settle(c, 1) == 1);
+    ck_assert(put(1, 1, 1) == 0 && put(1, 2, 2) == 0 && cast_session_advance(c, 1) == 1);
     ck_assert_uint_eq(cast_session_whole(c, 1), 3); /* it can be passed on */
     cast_session_retry(c);
-    ck_assert_uint_eq(cast_session_settle(c, 1), 1);
+    ck_assert_uint_eq(cast_session_advance(c, 1), 1);
     sink_says = 0;
     cast_session_retry(c);
-    ck_assert(cast_session_settle(c, 1) == 3 && written == 3);
+    ck_assert(cast_session_advance(c, 1) == 3 && written == 3);
     sink_says = -EAGAIN;
-    ck_assert(put(1, 3, 3) == 0 && cast_session_settle(c, 1) == 3);
+    ck_assert(put(1, 3, 3) == 0 && cast_session_advance(c, 1) == 3);
     fake_run(host, CW_SEC(3));
     cast_session_retry(c); /* no longer: it is left for a later round */
-    ck_assert(cast_session_settle(c, 1) == 4 && cast_receiver_lacks(&c->in.receiver, 3));
+    ck_assert(cast_session_advance(c, 1) == 4 && cast_receiver_lacks(&c->in.receiver, 3));
     cast_receiver_stop(&c->in.receiver, -ECANCELED);
     cast_session_close(c);
     teardown();
@@ -228,6 +228,6 @@ START_TEST(rounds)
 END_TEST
 
 static const struct suite_test tests[] = {SUITE_TEST(what_cannot_be),          SUITE_TEST(parts),
-                                          SUITE_TEST(the_member_and_the_ring), SUITE_TEST(settles),
+                                          SUITE_TEST(the_member_and_the_ring), SUITE_TEST(the_base_advances),
                                           SUITE_TEST(the_sink_is_waited_for),  SUITE_TEST(rounds)};
 SUITE_MAIN("cast_session", tests)

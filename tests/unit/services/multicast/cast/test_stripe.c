@@ -24,7 +24,7 @@ START_TEST(each_once)
         ck_assert(cast_stripe_assign(&d, tree, &index) && index == d.lane[tree].next - 1);
         ck_assert_uint_lt(cast_stripe_piece(&d, tree, index), 1000);
         times[cast_stripe_piece(&d, tree, index)]++;
-        cast_stripe_settle(&d, tree, index + 1, now);
+        cast_stripe_advance(&d, tree, index + 1, now);
     }
     ck_assert(d.left == 0 && !cast_stripe_assign(&d, 0, &index));
     for (uint32_t i = 0; i < 1000; i++) {
@@ -73,12 +73,12 @@ START_TEST(a_slow_tree)
         for (uint8_t tree = 0; tree < 2; tree++) {
             while (cast_stripe_assign(&d, tree, &index)) {
             }
-            cast_stripe_settle(&d, tree, d.lane[tree].base + (tree == 0 ? 14 : ms % 2), now);
+            cast_stripe_advance(&d, tree, d.lane[tree].base + (tree == 0 ? 14 : ms % 2), now);
         }
     }
     ck_assert(cast_stripe_room(&d, 0) > 80 && cast_stripe_room(&d, 0) <= CAST_SPREAD);
     ck_assert(cast_stripe_room(&d, 1) >= CAST_AHEAD && cast_stripe_room(&d, 1) < CAST_AHEAD + 5);
-    cast_stripe_settle(&d, 0, d.lane[0].next + 1, now); /* nobody has what was never assigned */
+    cast_stripe_advance(&d, 0, d.lane[0].next + 1, now); /* nobody has what was never assigned */
     ck_assert_uint_le(d.lane[0].base, d.lane[0].next);
     cast_stripe_round(&d, now);
     ck_assert(cast_stripe_room(&d, 1) == CAST_SPREAD && d.lane[4].next == 0);

@@ -274,7 +274,7 @@ START_TEST(bounds)
     ck_assert_int_eq(send(0, 2, true, 0, most + 1), -EMSGSIZE);
     fake_net_run(net, CW_MS(1));
     ck_assert_uint_eq(got[1][0], 1);
-    net->server[1]->refuse = -ENOMEM; /* settles nothing */
+    net->server[1]->refuse = -ENOMEM; /* answers nothing */
     unsigned sent = 0;
     while (send(0, 2, true, 1 + sent, 10) == 0) {
         sent++;
@@ -413,7 +413,7 @@ END_TEST
 #define STOPS_AT(name, rule, damage) STOPS(name, rule, send_two(); damage; (void)datagrams_audit(damaged))
 STOPS_AT(one_waits_and_is_not_counted, "groups G3: the members that have not answered are counted right",
          damaged->out->waiting--)
-STOPS_AT(a_number_is_too_old, "groups G3: numbers that are not settled lie within half a window",
+STOPS_AT(a_number_is_too_old, "groups G3: numbers under way lie within half a window",
          damaged->numbers[1] = damaged->out->number + DATAGRAM_WINDOW / 2)
 STOPS_AT(numbers_are_equal, "groups G3: numbers ascend", damaged->out->number = damaged->out->next->number)
 STOPS_AT(a_datagram_is_counted_twice, "groups G3: datagrams under way are counted right", damaged->out_count++)

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* setting_internal.h - what setting.c, which reads values, tells setting_text.c, which writes them. */
+#ifndef BASE_SETTING_INTERNAL_H
+#define BASE_SETTING_INTERNAL_H
+
+#include "base/setting.h"
+
+/* The largest number that the limits and the field let through. */
+uint64_t setting_most(const struct setting *setting);
+/* The number in the field of a kind that is one number, as people write it: counted in its unit. */
+uint64_t setting_number(const struct setting *setting, const void *base);
+
+#endif

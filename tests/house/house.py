@@ -11,6 +11,7 @@ import argparse
 import os
 import sys
 
+import check_clock
 import check_floors
 import check_format
 import check_headers
@@ -41,6 +42,7 @@ CHECKS = {
     "links": (check_links.check, False),
     "width": (check_text.width, False),
     "spans": (check_spans.check, False),
+    "clock": (check_clock.check, False),
     "law": (check_law.check, False),
     "shell": (check_shell.check, False),
 }

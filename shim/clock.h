@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clock.h - the clock that shims and the pump read: nanoseconds of CLOCK_MONOTONIC, less those for which time was held.
+ * clock.h - the clock that shims and the pump read: nanoseconds of CLOCK_BOOTTIME, less those for which time was held.
+ *
+ * It must be CLOCK_BOOTTIME, which goes on while the machine is suspended. CLOCK_MONOTONIC stands still then, and a
+ * server that wakes up would take the lease that it had for valid, and deliver what the others have inherited long
+ * since (semantics 4.2). Everything that is compared with an instant of this clock is read from CLOCK_BOOTTIME too:
+ * timers of descriptors, and the testbed's record of what happened when. Only spans that never meet such an instant may
+ * be taken by another clock (house.clock).
  *
  * A process that runs every server of a torus holds time while it has no processor: no server in it should be called
  * silent because of a stall that all of them shared. A daemon with cables to others never holds time, because the
@@ -21,7 +27,7 @@ extern _Atomic int64_t clock_behind_ns, clock_limit_ns;
 static inline int64_t clock_system_ns(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_BOOTTIME, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
@@ -32,7 +38,7 @@ static inline cw_time clock_now(void)
     return (cw_time){ns < limit ? ns : limit};
 }
 
-/* The instant of CLOCK_MONOTONIC at which clock_now() will be t, if time is not held until then. t is not CW_NEVER. */
+/* The instant of CLOCK_BOOTTIME at which clock_now() will be t, if time is not held until then. t is not CW_NEVER. */
 static inline cw_time clock_system(cw_time t)
 {
     return (cw_time){t.ns + atomic_load_explicit(&clock_behind_ns, memory_order_relaxed)};

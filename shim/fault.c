@@ -445,7 +445,7 @@ static int watch(const struct fault *f, int fd)
 static int open_fds(struct fault *f)
 {
     f->poll = epoll_create1(EPOLL_CLOEXEC);
-    f->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    f->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
     if (f->poll < 0 || f->timer < 0) {
         return -errno;
     }

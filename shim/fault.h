@@ -38,7 +38,7 @@ struct fault_counters {
     uint64_t lost, duplicated, reordered, corrupted;
 };
 
-/* Where time comes from. now NULL: from CLOCK_MONOTONIC, and data_fd is readable when something is due. */
+/* Where time comes from. now NULL: from clock_now(), and data_fd is readable when something is due. */
 struct fault_clock {
     cw_time (*now)(void *context);
     void *context;

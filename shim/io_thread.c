@@ -153,7 +153,10 @@ static bool has_more(const struct io_thread *t)
            (w->readable && w->room_count + ring_count(&t->in_back) > 0);
 }
 
-/* Until the shim inside or the owner has something for us; most_ns < 0: however long. */
+/*
+ * Until the shim inside or the owner has something for us; most_ns < 0: however long. A wait for an instant is made a
+ * span, which does not count suspension: such waits are of microseconds, and a late one only sends later.
+ */
 static void doze(struct io_thread *t, int64_t most_ns)
 {
     struct io_worker *w = &t->worker;

@@ -204,7 +204,7 @@ static const struct shim_ops replay_ops = {
 static int start(struct replay *r, const struct replay_options *o)
 {
     char text[PCAP_ERRBUF_SIZE];
-    r->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    r->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
     if (r->timer < 0) {
         return -errno;
     }

@@ -74,7 +74,7 @@ struct shim_counters {
 enum shim_wait {
     SHIM_WAIT_WRITABLE, /* room_fd is writable */
     SHIM_WAIT_WAKE,     /* wake is called */
-    SHIM_WAIT_TIME,     /* the instant *until has come (CLOCK_MONOTONIC) */
+    SHIM_WAIT_TIME,     /* the instant *until of clock_now() has come */
 };
 
 struct shim;

@@ -330,7 +330,7 @@ static int prepare(struct udp *u, const struct udp_options *o)
     }
     u->six = local.ss_family == AF_INET6;
     u->fd = socket(local.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    u->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    u->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
     if (u->fd < 0 || u->timer < 0) {
         return -errno;
     }

@@ -17,7 +17,7 @@
 cw_time peer_clock(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_BOOTTIME, &t);
     return (cw_time){t.tv_sec * CW_SEC(1).ns + t.tv_nsec};
 }
 

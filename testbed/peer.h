@@ -35,7 +35,7 @@ struct request_draft *peer_request(const char *command, int argc, const char *co
 int peer_ask(struct peer *p, struct request_draft *request, cw_span patience,
              void (*row)(void *context, const struct message *row), void *context, char why[static PEER_WHY]);
 
-/* The clock of this machine that all its processes share: CLOCK_MONOTONIC. */
+/* The clock of this machine that all its processes share, and by which daemons live: CLOCK_BOOTTIME. */
 cw_time peer_clock(void);
 
 #endif

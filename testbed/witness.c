@@ -45,7 +45,7 @@ struct witness {
 static int64_t clock_ns(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_BOOTTIME, &t);
     return t.tv_sec * CW_SEC(1).ns + t.tv_nsec;
 }
 

@@ -34,7 +34,10 @@ enum witness_kind {
     WITNESS_KINDS,
 };
 
-/* What happened, between turn_ns and written_ns. Times are CLOCK_MONOTONIC, which all processes of a machine share. */
+/*
+ * What happened, between turn_ns and written_ns. Times are CLOCK_BOOTTIME, which all processes of a machine share and
+ * by which daemons live (shim/clock.h).
+ */
 struct witness_record {
     int64_t turn_ns;    /* when the turn of the daemon's loop began in which it happened */
     int64_t written_ns; /* when it was written down; 0: this place is not in use */

@@ -127,7 +127,7 @@ struct event_base *host_base(struct host *h);
 uint32_t host_mtu(const struct host *h);
 size_t host_packets_out(const struct host *h);   /* packet buffers in use */
 size_t host_packets_bytes(const struct host *h); /* bytes of all packet buffers */
-/* The clock of the nodes (CLOCK_MONOTONIC), read now: the time that entries of nodes are given. */
+/* The clock of the nodes (shim/clock.h), read now: the time that entries of nodes are given. */
 cw_time host_now(struct host *h);
 cw_time host_started(const struct host *h);
 

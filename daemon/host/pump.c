@@ -252,7 +252,8 @@ int pump_open(struct host *h)
         return -ENOMEM;
     }
     pump->armed = CW_NEVER;
-    pump->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    /* Nodes are woken by this timer alone: the timers of libevent do not count suspension. They hold only spans. */
+    pump->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
     pump->base = event_base_new();
     if (pump->timer_fd < 0 || pump->base == NULL) {
         return pump->timer_fd < 0 ? -errno : -ENOMEM;

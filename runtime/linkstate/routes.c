@@ -7,29 +7,18 @@
 #include <stdalign.h>
 #include <string.h>
 
-enum { WORD = 8, LEVELS = 3, STEP = 1 << CW_LINK_COUNT };
-
-/* Marks rise from 1, so that a way is 0 exactly where there is none. */
-static inline uint8_t mark_of(uint32_t hops)
-{
-    return (uint8_t)((1 + hops % LEVELS) * STEP);
-}
+enum { WORD = 8, STEP = ROUTES_STEP };
 
 static inline uint8_t mark_after(uint8_t mark)
 {
-    return mark == LEVELS * STEP ? STEP : (uint8_t)(mark + STEP);
-}
-
-static size_t table_bytes(uint32_t servers)
-{
-    return ((size_t)servers + WORD - 1) / WORD * WORD;
+    return mark == ROUTES_MARKS * STEP ? STEP : (uint8_t)(mark + STEP);
 }
 
 void routes_init(struct routes *r, uint32_t servers, cw_server from, struct arena *arena)
 {
     *r = (struct routes){
         .servers = servers,
-        .way = arena_carve(arena, 1, table_bytes(servers), alignof(uint64_t)),
+        .way = arena_carve(arena, 2, routes_table_bytes(servers), alignof(uint64_t)),
     };
     if (!arena_is_measuring(arena)) {
         routes_clear(r, from);
@@ -38,8 +27,11 @@ void routes_init(struct routes *r, uint32_t servers, cw_server from, struct aren
 
 void routes_clear(struct routes *r, cw_server from)
 {
-    memset(r->way, 0, table_bytes(r->servers));
-    r->way[from] = mark_of(0);
+    memset(r->way, 0, routes_table_bytes(r->servers));
+    memset(routes_levels(r), ROUTES_FAR, r->servers);
+    r->way[from] = routes_mark(0);
+    routes_levels(r)[from] = 0;
+    r->is_deep = false;
 }
 
 /*
@@ -61,24 +53,29 @@ static inline uint32_t reach_by(uint8_t *way, cw_server *order, uint32_t count, 
 uint32_t routes_search(struct routes *r, const cw_server *neighbours, const cw_links *links, cw_server from,
                        cw_server *restrict order)
 {
-    uint8_t *restrict way = r->way;
-    uint32_t count = 0;
+    uint8_t *restrict way = r->way, *restrict levels = routes_levels(r);
+    uint32_t count = 0, level = 0;
+    uint8_t behind = routes_mark(1); /* the mark of the level behind the one that is expanded */
     routes_clear(r, from);
     for (unsigned left = links[from]; left != 0; left &= left - 1) {
         cw_link link = (cw_link)__builtin_ctz(left);
-        count = reach_by(way, order, count, neighbours[from * CW_LINK_COUNT + link], mark_of(1), cw_links_of(link));
+        count = reach_by(way, order, count, neighbours[from * CW_LINK_COUNT + link], behind, cw_links_of(link));
     }
     /* A server is expanded after the whole level before its own: all its ways have left their mark by then. */
     for (uint32_t done = 0; done < count; done++) {
         cw_server at = order[done];
         cw_links via = way[at] & CW_LINKS_ALL, alive = links[at];
         uint8_t mark = mark_after(way[at] ^ via);
+        level += mark != behind;
+        behind = mark;
+        levels[at] = (uint8_t)level;
         for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
             /* A dead link leads back to where we are, which is nearer: again without a branch. */
             cw_server far = neighbours[at * CW_LINK_COUNT + link] ^ at;
             count = reach_by(way, order, count, at ^ (far & (0u - (alive >> link & 1u))), mark, via);
         }
     }
+    r->is_deep = level >= ROUTES_DEEP;
     return count + 1;
 }
 
@@ -154,14 +151,43 @@ void routes_whole(struct routes *r, const struct torus *torus, cw_server from)
     axis_fill(&axis[0], torus->dim[0], c.x, 0);
     axis_fill(&axis[1], torus->dim[1], c.y, 1);
     axis_fill(&axis[2], torus->dim[2], c.z, 2);
-    uint8_t *way = r->way;
+    uint8_t *way = r->way, *level = routes_levels(r);
+    r->is_deep = torus->dim[0] / 2 + torus->dim[1] / 2 + torus->dim[2] / 2 >= ROUTES_DEEP;
     for (uint32_t x = 0; x < torus->dim[0]; x++) {
         for (uint32_t y = 0; y < torus->dim[1]; y++) {
             uint32_t row = axis[0].way[x] + axis[1].way[y];
             for (uint32_t z = 0; z < torus->dim[2]; z++) {
                 uint32_t sum = row + axis[2].way[z];
-                *way++ = (uint8_t)(mark_of(sum >> CW_LINK_COUNT) | (sum & CW_LINKS_ALL));
+                *way++ = (uint8_t)(routes_mark(sum >> CW_LINK_COUNT) | (sum & CW_LINKS_ALL));
+                *level++ = (uint8_t)(sum >> CW_LINK_COUNT);
             }
         }
     }
+}
+
+/* What the way and the level of s must be by those of its neighbours. */
+static bool is_right(const struct routes *r, const cw_server *neighbours, cw_links links, cw_server from, cw_server s)
+{
+    const uint8_t *level = routes_levels(r);
+    uint32_t nearest = ROUTES_FAR, via = CW_LINKS_NONE;
+    for (unsigned left = links; left != 0; left &= left - 1) {
+        cw_link link = (cw_link)__builtin_ctz(left);
+        cw_server near = neighbours[s * CW_LINK_COUNT + link];
+        cw_links first = near == from ? cw_links_of(cw_link_opposite(link)) : routes_next(r, near);
+        via = level[near] < nearest ? first : level[near] == nearest ? via | first : via;
+        nearest = level[near] < nearest ? level[near] : nearest;
+    }
+    if (nearest == ROUTES_FAR) {
+        return level[s] == ROUTES_FAR && r->way[s] == 0;
+    }
+    return level[s] == nearest + 1 && r->way[s] == (routes_mark(nearest + 1) | via);
+}
+
+bool routes_are_right(const struct routes *r, const cw_server *neighbours, const cw_links *links, cw_server from)
+{
+    bool right = r->way[from] == routes_mark(0) && routes_levels(r)[from] == 0;
+    for (cw_server s = 0; s < r->servers && right && !r->is_deep; s++) {
+        right = s == from || is_right(r, neighbours, links[s], from, s);
+    }
+    return right || r->is_deep;
 }

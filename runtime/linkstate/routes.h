@@ -11,6 +11,8 @@
  * nearer, level and farther; how many hops it is, routes_hops() finds by walking. A node in transit reads the table at
  * random: small is fast.
  *
+ * Behind it another byte a server: the whole level, for who makes a table over other links out of this one (repair.h).
+ *
  * A pure function of (links, source): no history, so a table need only be equal to be right. O(servers).
  */
 #ifndef LINKSTATE_ROUTES_H
@@ -22,14 +24,40 @@
 
 enum {
     ROUTES_UNREACHABLE = INT32_MAX, /* hops; no torus is that long */
+    ROUTES_FAR = UINT8_MAX,         /* the level of what cannot be reached */
+    ROUTES_DEEP = ROUTES_FAR - 1,   /* with a server so many links away, or more, levels are not told */
+    ROUTES_STEP = 1 << CW_LINK_COUNT,
+    ROUTES_MARKS = 3,
 };
 
 struct routes {
     uint32_t servers;
-    uint8_t *way; /* by server, private: mark of the level << CW_LINK_COUNT | next; 0 unreachable */
+    bool is_deep; /* some server is ROUTES_DEEP links away or more: the levels mean nothing */
+    /*
+     * By server, private: mark of the level << CW_LINK_COUNT | next; 0 unreachable. The levels stand behind them, from
+     * the next whole word on.
+     */
+    uint8_t *way;
 };
 
-/* Carves a byte a server, rounded up to words, and clears the table; over a measuring arena it only counts. */
+static inline size_t routes_table_bytes(uint32_t servers)
+{
+    return ((size_t)servers + 7) / 8 * 8;
+}
+
+/* By server: how many links it is away, ROUTES_FAR where there is no path. Only unless is_deep. */
+static inline uint8_t *routes_levels(const struct routes *r)
+{
+    return r->way + routes_table_bytes(r->servers);
+}
+
+/* The way of a server at this level before its links are put in. Marks rise from 1: a way is 0 only where none is. */
+static inline uint8_t routes_mark(uint32_t level)
+{
+    return (uint8_t)((1 + level % ROUTES_MARKS) * ROUTES_STEP);
+}
+
+/* Carves two bytes a server, rounded up to words, and clears the table; over a measuring arena it only counts. */
 void routes_init(struct routes *r, uint32_t servers, cw_server from, struct arena *arena);
 
 /* Links of the source that start a shortest path to s. A load. */
@@ -65,5 +93,12 @@ uint32_t routes_search(struct routes *r, const cw_server *neighbours, const cw_l
 
 /* The same table when every link of the torus is up, without a search: that of torus_minimal_links(). */
 void routes_whole(struct routes *r, const struct torus *torus, cw_server from);
+
+/*
+ * True when the table is what routes_search() makes of these arguments, or is_deep. For CHECK_SLOW: O(servers). Looks
+ * at each server and its neighbours: with the source alone at level 0 and every other one a level behind its nearest
+ * neighbour, the levels can only be the distances.
+ */
+bool routes_are_right(const struct routes *r, const cw_server *neighbours, const cw_links *links, cw_server from);
 
 #endif

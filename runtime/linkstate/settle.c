@@ -15,7 +15,7 @@
 /* Does what follows from a record at once; the rest follows from the views. */
 static void note_change(struct linkstate *ls, const struct record *record, const struct lsdb_change *change)
 {
-    views_applied(&ls->views, change);
+    views_applied(&ls->views, &ls->db, change);
     admission_applied(&ls->admission, change->origin, record, change->renewed);
     if (change->opt_gained != CW_LINKS_NONE && !MUTANT(GAIN_BY_SERVER)) {
         admission_gained(&ls->admission, linkstate_own(ls)->seq);
@@ -123,7 +123,7 @@ void linkstate_publish(struct linkstate *ls)
     struct record record = draw_record(ls);
     struct lsdb_change change;
     CHECK(lsdb_apply(&ls->db, &record, &change) == LSDB_NEWER);
-    views_applied(&ls->views, &change);
+    views_applied(&ls->views, &ls->db, &change);
     admission_applied(&ls->admission, ls->config.self, &record, change.renewed);
     if (change.opt_gained != CW_LINKS_NONE && !MUTANT(GAIN_BY_SERVER)) {
         admission_announced(&ls->admission, record.seq);

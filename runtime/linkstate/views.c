@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "linkstate/views.h"
 
+#include "base/check.h"
 #include "linkstate/mutant.h"
 
 #include <stdalign.h>
@@ -42,14 +43,17 @@ void views_init(struct views *v, cw_server self, uint32_t servers, cw_span hold,
     }
 }
 
-void views_applied(struct views *v, const struct lsdb_change *change)
+void views_applied(struct views *v, const struct lsdb *db, const struct lsdb_change *change)
 {
+    cw_links up = change->up_gained | change->up_lost, opt = change->opt_gained | change->opt_lost;
     if (change->renewed) {
         reach_add(&v->renewed, change->origin);
     }
+    repair_note(&v->up_moves, db->neighbours, change->origin, up);
+    repair_note(&v->opt_moves, db->neighbours, change->origin, opt);
     /* What changes no link, no flag and no incarnation (a refresh, a repeated round) is seen by nobody. */
-    v->up_moved |= (change->up_gained | change->up_lost) != 0;
-    v->opt_moved |= (change->opt_gained | change->opt_lost) != 0;
+    v->up_moved |= up != 0;
+    v->opt_moved |= opt != 0;
     v->stale |= change->renewed || change->flags || v->up_moved || v->opt_moved;
 }
 
@@ -97,6 +101,17 @@ static void touch_changes(struct views *v, const struct reach *before, const str
     }
 }
 
+/* Brings the table up to date with these links, of which some have moved since the table was made. */
+static void follow_links(struct views *v, const struct lsdb *db, const cw_links *links, struct routes *r,
+                         struct repair_moves *moves)
+{
+    if (!repair_routes(r, db->neighbours, links, v->self, moves, v->order)) {
+        routes_search(r, db->neighbours, links, v->self, v->order);
+    }
+    repair_forget(moves);
+    CHECK_SLOW(routes_are_right(r, db->neighbours, links, v->self));
+}
+
 /* Finds C and the routes over it. True when C or its links have changed. */
 static bool search_committed(struct views *v, const struct lsdb *db)
 {
@@ -104,10 +119,11 @@ static bool search_committed(struct views *v, const struct lsdb *db)
     if (v->up_moved) {
         v->up_moved = false;
         if (!lsdb_is_whole(db)) {
-            routes_search(&v->routes, db->neighbours, db->up, v->self, v->order);
+            follow_links(v, db, db->up, &v->routes, &v->up_moves);
         } else if (!v->whole) {
             routes_whole(&v->routes, &db->torus, v->self);
         }
+        repair_forget(&v->up_moves);
         v->whole = lsdb_is_whole(db);
         changed = publish_links(v, db);
     }
@@ -150,10 +166,11 @@ static const struct reach *search_optimistic(struct views *v, const struct lsdb 
     if (MUTANT(NO_LOOKTHROUGH)) {
         see_own_pending_only(v, db, &v->scratch);
         routes_search(&v->wide, db->neighbours, db->opt, v->self, v->order);
+        repair_forget(&v->opt_moves);
         return &v->scratch;
     }
     if (!current) {
-        routes_search(&v->wide, db->neighbours, db->opt, v->self, v->order);
+        follow_links(v, db, db->opt, &v->wide, &v->opt_moves);
     }
     members_of(&v->wide, db, &v->scratch);
     return &v->scratch;
@@ -280,6 +297,7 @@ void views_shrink(struct views *v)
     }
     reach_add(&v->touched, v->self); /* another life of ours begins */
     routes_clear(&v->routes, v->self);
+    repair_give_up(&v->up_moves);
     for (cw_server s = 0; s < v->routes.servers; s++) {
         v->links[s] = CW_LINKS_NONE;
     }

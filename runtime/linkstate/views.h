@@ -26,6 +26,7 @@
 #include "cubeway/time.h"
 #include "keyspace/reach.h"
 #include "linkstate/lsdb.h"
+#include "linkstate/repair.h"
 #include "linkstate/routes.h"
 
 /* Read freely what is not marked private; written by the functions below only. */
@@ -44,11 +45,13 @@ struct views {
 
     /* private */
     struct routes wide; /* over O's graph; out of date unless pending */
-    bool pending;       /* the O graph is not the C graph */
-    bool stale;         /* the database changed since the last search */
-    bool up_moved;      /* links of C's graph did */
-    bool opt_moved;     /* links of O's graph did */
-    bool whole;         /* routes were made by routes_whole() */
+    /* Links of C's graph, and of O's, that have come or gone since `routes`, or `wide`, was made. */
+    struct repair_moves up_moves, opt_moves;
+    bool pending;   /* the O graph is not the C graph */
+    bool stale;     /* the database changed since the last search */
+    bool up_moved;  /* links of C's graph did */
+    bool opt_moved; /* links of O's graph did */
+    bool whole;     /* routes were made by routes_whole() */
     cw_span hold;
     cw_span spacing;       /* between two searches that nobody asked for */
     cw_time next_search;   /* when a stale view is searched though nobody asks */
@@ -59,18 +62,18 @@ struct views {
     struct reach renewed;  /* servers with another incarnation since the last search */
     struct reach ended;    /* of members of O: their incarnation is known to have ended */
     struct reach scratch;
-    cw_server *order; /* for the search */
+    cw_server *order; /* for searches and repairs */
 };
 
 /*
- * Carves about 24 bytes a server. Starts with C = O = {self}, as over an empty database. hold as in ls_timers. Searches
+ * Carves about 26 bytes a server. Starts with C = O = {self}, as over an empty database. hold as in ls_timers. Searches
  * that nobody asked for are servers / 4 microseconds apart, some 5 % of the time. Over a measuring arena it
  * only counts.
  */
 void views_init(struct views *v, cw_server self, uint32_t servers, cw_span hold, struct arena *arena);
 
-/* Call after every LSDB_NEWER, before the next refresh. O(1). */
-void views_applied(struct views *v, const struct lsdb_change *change);
+/* Call after every LSDB_NEWER, before the next refresh; db has the change in it. O(1). */
+void views_applied(struct views *v, const struct lsdb *db, const struct lsdb_change *change);
 
 /*
  * Brings everything up to date with the database and with now (ends of holds): afterwards all that is read here is

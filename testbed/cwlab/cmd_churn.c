@@ -9,7 +9,7 @@
 static void sleep_until(cw_time at)
 {
     struct timespec t = {at.ns / CW_SEC(1).ns, at.ns % CW_SEC(1).ns};
-    (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+    (void)clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &t, NULL);
 }
 
 struct churn {

@@ -261,7 +261,7 @@ static void wait_until(struct player *p, cw_time at)
 {
     int64_t ns = p->zero.ns + at.ns;
     struct timespec t = {ns / CW_SEC(1).ns, ns % CW_SEC(1).ns};
-    (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+    (void)clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &t, NULL);
     int64_t late = peer_clock().ns - ns;
     p->late_worst_ns = late > p->late_worst_ns ? late : p->late_worst_ns;
 }

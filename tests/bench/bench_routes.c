@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_routes.c - what news of a link costs one server of 27, 512, 4,096: taking the record, the search over the whole
- * torus, the same with one link in twenty cut, the table of the whole torus by formula, and a refresh of both views.
+ * torus, the same with one link in twenty cut, the table of the whole torus by formula, a repair of it when another
+ * server dies or returns (or the search, where a repair gives up: the share is printed), and a refresh of both views.
  * Beside them two raw limits of the same run: copying the arrays that the search reads and writes, and following each
  * of their edges once in order of memory. Median of alternating rounds; the source changes from search to search.
  * Memory of one server at the end.
@@ -21,11 +22,14 @@ struct bench {
     struct arena arena;
     cw_server *neighbours;
     cw_server *order;
-    cw_links *whole, *broken;
+    cw_links *whole, *broken, *moving;
     uint8_t *copy;
     struct lsdb db;
     struct views views;
-    struct routes routes;
+    struct routes routes, kept; /* kept: from server 0, over `moving` */
+    struct repair_moves moves;
+    struct prng prng;
+    uint64_t repairs, repaired;
     struct record record; /* of server 0, which lists its links in turn up and not */
     cw_server from;
     cw_time now;
@@ -44,8 +48,10 @@ static size_t layout(struct bench *b, struct arena *arena)
     b->order = arena_carve(arena, n + 1, sizeof(cw_server), 64);
     b->whole = arena_carve(arena, n, sizeof(cw_links), 64);
     b->broken = arena_carve(arena, n, sizeof(cw_links), 64);
+    b->moving = arena_carve(arena, n, sizeof(cw_links), 64);
     b->copy = arena_carve(arena, copy_bytes(b), 1, 64);
     routes_init(&b->routes, n, 0, arena);
+    routes_init(&b->kept, n, 0, arena);
     size_t before = arena_used(arena);
     lsdb_init(&b->db, &b->torus, b->neighbours, arena);
     views_init(&b->views, 0, n, CW_MS(60), arena);
@@ -88,6 +94,26 @@ static void do_search_broken(struct bench *b)
     b->sink += routes_search(&b->routes, b->neighbours, b->broken, next_source(b), b->order);
 }
 
+/* All links of some server come or go. */
+static void do_repair(struct bench *b)
+{
+    cw_server s = 1 + (cw_server)prng_below(&b->prng, b->torus.servers - 1);
+    cw_links moved = b->moving[s] == CW_LINKS_NONE ? b->broken[s] : b->moving[s];
+    for (unsigned left = moved; left != 0; left &= left - 1) {
+        cw_link link = (cw_link)__builtin_ctz(left);
+        b->moving[b->neighbours[s * CW_LINK_COUNT + link]] ^= cw_links_of(cw_link_opposite(link));
+    }
+    b->moving[s] ^= moved;
+    repair_note(&b->moves, b->neighbours, s, moved);
+    bool repaired = repair_routes(&b->kept, b->neighbours, b->moving, 0, &b->moves, b->order);
+    if (!repaired) {
+        routes_search(&b->kept, b->neighbours, b->moving, 0, b->order);
+    }
+    repair_forget(&b->moves);
+    b->repairs++;
+    b->repaired += repaired;
+}
+
 static void do_formula(struct bench *b)
 {
     routes_whole(&b->routes, &b->torus, next_source(b));
@@ -101,7 +127,7 @@ static void do_apply(struct bench *b)
     b->record.up ^= cw_links_of(CW_LINK_YP);
     b->record.neighbour[CW_LINK_YP] ^= 1;
     b->sink += lsdb_apply(&b->db, &b->record, &change);
-    views_applied(&b->views, &change);
+    views_applied(&b->views, &b->db, &change);
 }
 
 /* One change and all that follows from it. Every second one makes the torus whole again. */
@@ -116,9 +142,10 @@ static const struct {
     const char *name;
     void (*run)(struct bench *b);
 } works[] = {
-    {"copy of the arrays", do_copy},       {"every edge once", do_edges},        {"search, whole torus", do_search},
-    {"search, 5 % cut", do_search_broken}, {"whole torus, formula", do_formula}, {"record taken", do_apply},
-    {"record, both views", do_refresh},
+    {"copy of the arrays", do_copy},    {"every edge once", do_edges},
+    {"search, whole torus", do_search}, {"search, 5 % cut", do_search_broken},
+    {"repair, 5 % cut", do_repair},     {"whole torus, formula", do_formula},
+    {"record taken", do_apply},         {"record, both views", do_refresh},
 };
 enum { WORKS = sizeof works / sizeof *works };
 
@@ -156,9 +183,12 @@ static void bench_open(struct bench *b, uint16_t side)
         if (lsdb_apply(&b->db, &r, &change) != LSDB_NEWER) {
             abort();
         }
-        views_applied(&b->views, &change);
+        views_applied(&b->views, &b->db, &change);
         b->record = s == 0 ? r : b->record;
     }
+    b->prng = prng;
+    memcpy(b->moving, b->broken, b->torus.servers);
+    repair_give_up(&b->moves);
     views_refresh(&b->views, &b->db, b->now);
 }
 
@@ -196,6 +226,7 @@ static void measure(struct bench *b, unsigned items)
         double ns = took[w][ROUNDS / 2];
         printf("  %-22s %9.2f us   x copy %6.2f   x edges %5.2f\n", works[w].name, ns / 1000, ns / copy, ns / edges);
     }
+    printf("  repaired, not searched: %.0f %%\n", 100.0 * (double)b->repaired / (double)b->repairs);
 }
 
 int main(int argc, char **argv)

@@ -11,6 +11,7 @@ import argparse
 import os
 import sys
 
+import check_clock
 import check_floors
 import check_format
 import check_headers
@@ -43,6 +44,7 @@ CHECKS = {
     "width": (check_text.width, False),
     "spans": (check_spans.check, False),
     "ternaries": (check_ternaries.check, False),
+    "clock": (check_clock.check, False),
     "law": (check_law.check, False),
     "shell": (check_shell.check, False),
 }

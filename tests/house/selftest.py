@@ -568,6 +568,28 @@ class Ternaries(Planted):
             self.finds("ternaries", "keyspace/torus.c:3", "more than 2 deep")
 
 
+class Clock(Planted):
+    check = "clock"
+
+    def read(self, path, clock):
+        self.plant(path, f"{SPDX}/* not CLOCK_MONOTONIC */\nvoid f(struct timespec *t)\n{{\n    "
+                         f"clock_gettime({clock}, t);\n}}\n")
+
+    def test_sound(self):
+        self.read("keyspace/torus.c", "CLOCK_BOOTTIME")
+        self.read("ctl/call.c", "CLOCK_MONOTONIC")
+        self.read("tests/unit/keyspace/test_torus.c", "CLOCK_MONOTONIC")
+        self.sound("clock")
+
+    def test_faults(self):
+        for clock in ("CLOCK_MONOTONIC", "CLOCK_MONOTONIC_COARSE", "CLOCK_MONOTONIC_RAW"):
+            self.read("keyspace/torus.c", clock)
+            self.finds("clock", "keyspace/torus.c:5", "stands still while the machine is suspended")
+        self.read("keyspace/torus.c", "CLOCK_BOOTTIME")
+        self.read("ctl/call.c", "CLOCK_REALTIME")
+        self.finds("clock", "ctl/call.c:1", "an exception of check_clock.py")
+
+
 class Law(Planted):
     check = "law"
 

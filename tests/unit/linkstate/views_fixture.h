@@ -47,7 +47,7 @@ static inline void hear(struct fixture *f, cw_server s)
 {
     struct lsdb_change change;
     if (lsdb_apply(&f->db, &f->cluster.record[s], &change) == LSDB_NEWER) {
-        views_applied(&f->views, &change);
+        views_applied(&f->views, &f->db, &change);
     }
 }
 

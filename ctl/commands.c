@@ -213,9 +213,11 @@ static const struct command table[] = {
      "  cwctl services weight bench 5 --background --queue-packets 256", "background queue-packets queue-bytes drop", 1,
      2, "service-weight", policy_columns, NULL, NULL},
     {"service", "NAME WORDS..", "run a command that a service has of its own",
-     "The words go to the service as they are; its documentation says what they mean.",
-     "  cwctl service bench start mode=keys rate=1000\n  cwctl service bench stats\n  cwctl service bench stop", "", 2,
-     40, "service", NULL, show_service, NULL},
+     "The words go to the service as they are. cwctl service NAME --help says which commands the service has and what "
+     "they take, as far as it declares them.",
+     "  cwctl service bench start mode=keys rate=1000\n  cwctl service bench stats\n  cwctl service bench stop\n"
+     "  cwctl service bench --help",
+     "", 1, 40, "service", NULL, show_service, run_service},
     {"kv get", "KEY", "write a value of the cache to standard output, as it is",
      "--job: the job that the value belongs to (6, that of memcached's clients). --json: the value in base64, with its "
      "flags and where it came from. Exit codes: 0 here it is; 1 there is none; 3 this side of the cluster has no "

@@ -4,9 +4,11 @@
  */
 #include "daemon/commands/commands.h"
 
+#include "base/nearest.h"
 #include "keyspace/key.h"
 #include "services/builtin.h"
 
+#include "services/table.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -267,8 +269,7 @@ void commands_relay(struct request *r, struct host_server *server, const char *s
                     const char *const *argv)
 {
     if (host_service_find(commands_host(r), service) == NULL) {
-        request_refuse(r, -ENOENT, "no service '%.31s' runs here%s; \"services\" lists those that do", service,
-                       is_built_in(service) ? ": it was unloaded or switched off, and starts with the daemon" : "");
+        refuse_unknown(r, service);
         return;
     }
     struct relay *relay = calloc(1, sizeof *relay);
@@ -291,7 +292,7 @@ void cmd_service(struct request *r)
 {
     const struct request_line *line = request_line(r);
     struct host_server *server = commands_server(r);
-    if (server != NULL) {
+    if (server != NULL && check_words(r, line->argv[0], line->argc - 1, line->argv + 1)) {
         commands_relay(r, server, line->argv[0], line->argc - 1, line->argv + 1);
     }
 }
@@ -315,6 +316,12 @@ static bool add_option(struct request *r, struct words *w, const char *option, c
         char *text = w->text[w->texts++];
         snprintf(text, sizeof w->text[0], "%s=%" PRId64, name, value);
         w->word[w->count++] = text;
+static void refuse_unknown(struct request *r, const char *name)
+{
+    request_refuse(r, -ENOENT, "no service '%.31s' runs here%s; \"services\" lists those that do", name,
+                   is_built_in(name) ? ": it was unloaded or switched off, and starts with the daemon" : "");
+}
+
     }
     return true;
 }
@@ -342,6 +349,77 @@ static bool add_words(struct request *r, struct words *w)
 }
 
 void cmd_ping(struct request *r)
+/* The commands that a service declares, or NULL. */
+static const cw_command *declared(const struct host *h, const char *name)
+{
+    const struct host_service *service = host_service_find(h, name);
+    return service != NULL ? table_commands(service->table) : NULL;
+}
+
+void cmd_service_help(struct request *r)
+{
+    const char *name = request_line(r)->argv[0];
+    if (host_service_find(commands_host(r), name) == NULL) {
+        refuse_unknown(r, name);
+        return;
+    }
+    const cw_command *c = declared(commands_host(r), name);
+    if (c == NULL) {
+        request_refuse(r, -EOPNOTSUPP, "service %s does not say which commands it has", name);
+        return;
+    }
+    for (; c->words != NULL; c++) {
+        request_text(r, "service", name);
+        request_text(r, "command", c->words);
+        request_text(r, "arguments", c->arguments != NULL ? c->arguments : "");
+        request_text(r, "help", c->help != NULL ? c->help : "");
+        request_row(r);
+    }
+    request_done(r, 0);
+}
+
+static const char *nth_command(const void *context, size_t i)
+{
+    return ((const cw_command *)context)[i].words;
+}
+
+/* "there is no command 'wlak'; did you mean walk?", or all that there are. */
+static void refuse_word(struct request *r, const char *service, const cw_command *commands, const char *word)
+{
+    char all[CONTROL_WHY / 2] = "";
+    size_t count = 0, used = 0;
+    for (; commands[count].words != NULL; count++) {
+        int n = snprintf(all + used, sizeof all - used, "%s%s", count > 0 ? ", " : "", commands[count].words);
+        used += n > 0 && used + (size_t)n < sizeof all ? (size_t)n : 0;
+    }
+    const char *near = nearest_name(word, strlen(word), nth_command, commands, count);
+    if (near != NULL) {
+        request_refuse(r, -EINVAL, "service %s has no command '%.40s'; did you mean %s?", service, word, near);
+    } else {
+        request_refuse(r, -EINVAL, "service %s has no command '%.40s'; there are %s", service, word, all);
+    }
+}
+
+/* Is it a command that the service declares, with as many words as that takes at least? False: refused. */
+static bool check_words(struct request *r, const char *service, int argc, const char *const *argv)
+{
+    const cw_command *commands = declared(commands_host(r), service);
+    int used;
+    if (commands == NULL) {
+        return true; /* the service says it itself */
+    }
+    const cw_command *c = table_command(commands, argc, argv, &used);
+    if (c == NULL) {
+        refuse_word(r, service, commands, argc > 0 ? argv[0] : "");
+        return false;
+    }
+    if (argc - used < table_least(c)) {
+        request_refuse(r, -EINVAL, "usage: %s %s %s", service, c->words, c->arguments);
+        return false;
+    }
+    return true;
+}
+
 {
     struct host_server *server = commands_server(r);
     struct words w = {.count = 0};

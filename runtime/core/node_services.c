@@ -7,6 +7,7 @@
 #include "base/check.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,8 @@ static bool sound_name(const char *name)
 
 static int check_table(const struct node *n, const cw_service *table, cw_service *own)
 {
-    if (table == NULL || !node_adopt(own, sizeof *own, sizeof *own, table) || own->api != CW_API_VERSION ||
+    size_t least = offsetof(cw_service, commands); /* where the table ended before there were any */
+    if (table == NULL || !node_adopt(own, sizeof *own, least, table) || own->api != CW_API_VERSION ||
         !sound_name(own->name) || own->job == 0 || own->on_packet == NULL || own->state_size > STATE_MAX) {
         return -EINVAL;
     }

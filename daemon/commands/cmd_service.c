@@ -37,6 +37,10 @@ static void tell_service(struct request *r, const struct host *h, const struct n
     request_text(r, "drop", drop_words[info->policy.drop]);
     request_text(r, "file", service != NULL ? service->file : "");
     request_row(r);
+    request_integer(r, "in_hand", info->in_hand);
+    request_integer(r, "timers", info->timers);
+    request_integer(r, "calls", info->calls);
+    request_integer(r, "misuses", (int64_t)info->misuses);
 }
 
 void cmd_services(struct request *r)

@@ -6,16 +6,17 @@
 
 #include "base/nearest.h"
 #include "keyspace/key.h"
+#include "nmu/nmu.h"
 #include "services/builtin.h"
-
 #include "services/table.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WEIGHT_MAX = 1000, DROP_WORDS = 3 };
+enum { WEIGHT_MAX = 1000, DROP_WORDS = 3, JOB_NAME = 64 };
 
 static const char *const drop_words[DROP_WORDS] = {
     [NODE_DROP_TAIL] = "tail", [NODE_DROP_OLDEST] = "oldest", [NODE_DROP_PRIORITY] = "priority"};
@@ -36,11 +37,11 @@ static void tell_service(struct request *r, const struct host *h, const struct n
     request_integer(r, "queue_bytes", info->policy.queue_bytes);
     request_text(r, "drop", drop_words[info->policy.drop]);
     request_text(r, "file", service != NULL ? service->file : "");
-    request_row(r);
     request_integer(r, "in_hand", info->in_hand);
     request_integer(r, "timers", info->timers);
     request_integer(r, "calls", info->calls);
     request_integer(r, "misuses", (int64_t)info->misuses);
+    request_row(r);
 }
 
 void cmd_services(struct request *r)
@@ -200,6 +201,9 @@ void cmd_service_weight(struct request *r)
 /* A request that a service is answering. */
 struct relay {
     struct request *r;
+    struct host_server *server;
+    cw_job job;              /* the service's */
+    uint64_t denied;         /* packets that the server's NMU had refused before */
     char error[CONTROL_WHY]; /* what the service says in a field of that name: the reason of a refusal */
 };
 
@@ -246,9 +250,53 @@ static const char *meaning(int rc)
     }
 }
 
+static void name_of_job(struct host *h, cw_job job, char out[static JOB_NAME])
+{
+    for (unsigned i = 0; i < host_service_count(h); i++) {
+        const cw_service *table = host_service_at(h, i)->table;
+        if (table->job == job) {
+            snprintf(out, JOB_NAME, "%s", table->name);
+            return;
+        }
+    }
+    snprintf(out, JOB_NAME, "%" PRIu32, job);
+}
+
+/*
+ * The command that grants what the service was refused here since the request came. False: nothing was, or it is not a
+ * grant that is missing, and "job explain" knows more.
+ */
+static bool tell_grant(const struct relay *relay)
+{
+    if (relay->server->node == NULL) {
+        return false;
+    }
+    const struct denied *denied = &node_nmu(relay->server->node)->denied;
+    const struct denied_row *row = denied_latest(denied, relay->job);
+    bool grant = row != NULL && row->latest > relay->denied &&
+                 (row->cause == NMU_NO_GRANT || row->cause == NMU_NO_RECORD || row->cause == NMU_NO_REACH);
+    if (!grant) {
+        return false;
+    }
+    char from[JOB_NAME], to[JOB_NAME], process[24] = "all";
+    name_of_job(relay->server->host, row->source_job, from);
+    name_of_job(relay->server->host, row->job, to);
+    if (!row->key && row->job != row->source_job) {
+        snprintf(process, sizeof process, "%" PRIu32, row->process);
+    }
+    request_refuse(relay->r, -EACCES,
+                   "the service's job has no privilege to send there: cwctl job grant %s %s:%s:%u gives it", from, to,
+                   process, row->port);
+    return true;
+}
+
 static void relay_done(void *context, int rc)
 {
     struct relay *relay = context;
+    if (rc == -EACCES && relay->error[0] == '\0' && tell_grant(relay)) {
+        free(relay);
+        return;
+    }
     if (rc < 0) {
         request_refuse(relay->r, rc, "%s", relay->error[0] != '\0' ? relay->error : meaning(rc));
     } else {
@@ -269,6 +317,12 @@ static bool is_built_in(const char *name)
     return false;
 }
 
+static void refuse_unknown(struct request *r, const char *name)
+{
+    request_refuse(r, -ENOENT, "no service '%.31s' runs here%s; \"services\" lists those that do", name,
+                   is_built_in(name) ? ": it was unloaded or switched off, and starts with the daemon" : "");
+}
+
 void commands_relay(struct request *r, struct host_server *server, const char *service, int argc,
                     const char *const *argv)
 {
@@ -282,6 +336,9 @@ void commands_relay(struct request *r, struct host_server *server, const char *s
         return;
     }
     relay->r = r;
+    relay->server = server;
+    relay->job = host_service_find(commands_host(r), service)->table->job;
+    relay->denied = node_nmu(server->node)->denied.total;
     const struct node_request_sink sink = {
         .context = relay,
         .row = relay_row,
@@ -292,67 +349,6 @@ void commands_relay(struct request *r, struct host_server *server, const char *s
     host_after(server, node_command(server->node, service, argc, argv, &sink, host_now(server->host)));
 }
 
-void cmd_service(struct request *r)
-{
-    const struct request_line *line = request_line(r);
-    struct host_server *server = commands_server(r);
-    if (server != NULL && check_words(r, line->argv[0], line->argc - 1, line->argv + 1)) {
-        commands_relay(r, server, line->argv[0], line->argc - 1, line->argv + 1);
-    }
-}
-
-/* The words of a command for a service, while they are put together. */
-struct words {
-    const char *word[REQUEST_LINE_WORDS + 8];
-    char text[8][48];
-    char key[KEY_TEXT];
-    int count, texts;
-};
-
-/* An option of the request becomes "name=value". False: refused. */
-static bool add_option(struct request *r, struct words *w, const char *option, const char *name, int64_t least)
-{
-    int64_t value = INT64_MIN;
-    if (!commands_number(r, option, least, INT64_MAX, &value)) {
-        return false;
-    }
-    if (value != INT64_MIN) {
-        char *text = w->text[w->texts++];
-        snprintf(text, sizeof w->text[0], "%s=%" PRId64, name, value);
-        w->word[w->count++] = text;
-static void refuse_unknown(struct request *r, const char *name)
-{
-    request_refuse(r, -ENOENT, "no service '%.31s' runs here%s; \"services\" lists those that do", name,
-                   is_built_in(name) ? ": it was unloaded or switched off, and starts with the daemon" : "");
-}
-
-    }
-    return true;
-}
-
-/* The request's words, "key KEY" in its plain form. False: refused. */
-static bool add_words(struct request *r, struct words *w)
-{
-    const struct request_line *line = request_line(r);
-    cw_job job;
-    cw_key key;
-    if (!commands_read_job(r, &job)) {
-        return false;
-    }
-    for (int i = 0; i < line->argc; i++) {
-        w->word[w->count++] = line->argv[i];
-    }
-    if (line->argc >= 2 && strcmp(line->argv[0], "key") == 0) {
-        if (!commands_read_key(r, line->argv[1], job, &key)) {
-            return false;
-        }
-        key_format(&key, w->key);
-        w->word[1] = w->key;
-    }
-    return true;
-}
-
-void cmd_ping(struct request *r)
 /* The commands that a service declares, or NULL. */
 static const cw_command *declared(const struct host *h, const char *name)
 {
@@ -424,6 +420,61 @@ static bool check_words(struct request *r, const char *service, int argc, const 
     return true;
 }
 
+void cmd_service(struct request *r)
+{
+    const struct request_line *line = request_line(r);
+    struct host_server *server = commands_server(r);
+    if (server != NULL && check_words(r, line->argv[0], line->argc - 1, line->argv + 1)) {
+        commands_relay(r, server, line->argv[0], line->argc - 1, line->argv + 1);
+    }
+}
+
+/* The words of a command for a service, while they are put together. */
+struct words {
+    const char *word[REQUEST_LINE_WORDS + 8];
+    char text[8][48];
+    char key[KEY_TEXT];
+    int count, texts;
+};
+
+/* An option of the request becomes "name=value". False: refused. */
+static bool add_option(struct request *r, struct words *w, const char *option, const char *name, int64_t least)
+{
+    int64_t value = INT64_MIN;
+    if (!commands_number(r, option, least, INT64_MAX, &value)) {
+        return false;
+    }
+    if (value != INT64_MIN) {
+        char *text = w->text[w->texts++];
+        snprintf(text, sizeof w->text[0], "%s=%" PRId64, name, value);
+        w->word[w->count++] = text;
+    }
+    return true;
+}
+
+/* The request's words, "key KEY" in its plain form. False: refused. */
+static bool add_words(struct request *r, struct words *w)
+{
+    const struct request_line *line = request_line(r);
+    cw_job job;
+    cw_key key;
+    if (!commands_read_job(r, &job)) {
+        return false;
+    }
+    for (int i = 0; i < line->argc; i++) {
+        w->word[w->count++] = line->argv[i];
+    }
+    if (line->argc >= 2 && strcmp(line->argv[0], "key") == 0) {
+        if (!commands_read_key(r, line->argv[1], job, &key)) {
+            return false;
+        }
+        key_format(&key, w->key);
+        w->word[1] = w->key;
+    }
+    return true;
+}
+
+void cmd_ping(struct request *r)
 {
     struct host_server *server = commands_server(r);
     struct words w = {.count = 0};

@@ -41,4 +41,5 @@ install(FILES ${PROJECT_BINARY_DIR}/cubeway-config.cmake ${PROJECT_BINARY_DIR}/c
 file(RELATIVE_PATH prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/cubeway.pc.in ${PROJECT_BINARY_DIR}/cubeway.pc @ONLY)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/cubeway-testing.pc.in ${PROJECT_BINARY_DIR}/cubeway-testing.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/cubeway.pc ${PROJECT_BINARY_DIR}/cubeway-testing.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT devel)
+install(FILES ${PROJECT_BINARY_DIR}/cubeway.pc ${PROJECT_BINARY_DIR}/cubeway-testing.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT devel)

@@ -9,7 +9,7 @@
 #ifndef SERVICES_CRASH_H
 #define SERVICES_CRASH_H
 
-#include "base/mark.h"
+#include "base/upcall.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -22,7 +22,7 @@
 #ifndef DAEMON_HOST_WATCHER_H
 #define DAEMON_HOST_WATCHER_H
 
-#include "base/mark.h"
+#include "base/upcall.h"
 #include "shim/shim.h"
 
 #include <signal.h>

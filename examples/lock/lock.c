@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lock.c - locks by name, for all servers of a cluster: state that belongs to a key. The root of a lock's key grants the
- * lock; when the root dies, another server is the root, and knows nothing of what was granted.
+ * lock.c - locks by name, for all servers of a cluster: state that belongs to a key. The root of a lock's key grants
+ * the lock; when the root dies, another server is the root, and knows nothing of what was granted.
  *
  *   take NAME   asks the root of NAME's key for the lock, or for more time when this server has it; refused: who asks
  *               may try again
@@ -9,8 +9,8 @@
  *   use NAME    takes it, holds it for a moment, gives it back, and so on: for examples/lock/churn.txt
  *   holds       when this server has held which lock, a row for each time, and until when it holds what it has now
  *
- * A lock is held by one server at a time, whoever dies, comes back, is cut off or stops for a while. Three rules make it
- * so, and each is marked below. With the option `naive = yes` the service leaves them out: that is WRONG, and
+ * A lock is held by one server at a time, whoever dies, comes back, is cut off or stops for a while. Three rules make
+ * it so, and each is marked below. With the option `naive = yes` the service leaves them out: that is WRONG, and
  * examples/lock/churn.txt shows how soon.
  *
  * Rule 1: a grant ends by itself. The holder counts from the instant before it asked, the root from the instant at

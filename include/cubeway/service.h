@@ -134,7 +134,7 @@ typedef struct cw_event {
 /* ---- The table a service exports --------------------------------------------------------------------------------- */
 
 /*
- * A command that the service takes, as on_command gets it: from this, operators have help (`cwctl service NAME --help`),
+ * A command that the service takes, as on_command gets it. From this, operators have `cwctl service NAME --help`,
  * a word that is no command is refused with those that are, and shells complete.
  */
 typedef struct cw_command {

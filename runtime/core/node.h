@@ -16,8 +16,8 @@
 #ifndef CORE_NODE_H
 #define CORE_NODE_H
 
-#include "base/mark.h"
 #include "base/siphash.h"
+#include "base/upcall.h"
 #include "core/pkt.h"
 #include "cubeway/err.h"
 #include "cubeway/service.h"

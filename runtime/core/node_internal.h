@@ -17,6 +17,7 @@
 #define CORE_NODE_INTERNAL_H
 
 #include "base/prng.h"
+#include "base/upcall.h"
 #include "core/calls.h"
 #include "core/changes.h"
 #include "core/counters.h"
@@ -26,7 +27,6 @@
 #include "core/node.h"
 #include "core/packetq.h"
 #include "core/timers.h"
-#include "core/upcalls.h"
 #include "nmu/nmu.h"
 
 enum {

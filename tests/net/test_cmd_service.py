@@ -88,7 +88,7 @@ class Service(ctl_kit.Case):
         self.refused("service hitcount wlak 1,1,1", "has no command 'wlak'; did you mean walk?", code=2)
         self.refused("service hitcount walk", "usage: hitcount walk SERVER", code=2)
         text = self.cwctl("service hitcount --help")
-        self.assertRegex(text, r"^usage: cwctl service hitcount COMMAND.*\n\nCommands:\n  walk SERVER +send a packet there")
+        self.assertRegex(text, r"^usage: cwctl service hitcount COMMAND.*\n\nCommands:\n  walk SERVER +send a packet")
         self.assertEqual(self.cwctl("service hitcount"), text)
         self.assertEqual([row["command"] for row in self.rows("service hitcount --help")], ["walk", "ask", "show"])
         self.refused("service hitcount ask 9,9,9", "no such server: one is written x,y,z", code=2)

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * upcalls.h - the upcalls of services by name, and how long those of one service took. The node has no clock: times are
- * what its pump measured (node_meter, node.h), and a node whose pump measures nothing keeps none.
+ * upcall.h - what a node calls of a service: by name, where its thread is now, and how long that took.
+ *
+ * The node writes a mark at the beginning and the end of every upcall; whoever owns the mark reads it when something
+ * has gone wrong: the handler of a crash, and the watcher of a daemon that has stopped moving. All nodes of one thread
+ * may share one mark. It costs a few stores an upcall, and nothing that a node does depends on it. The node has no
+ * clock: times are what its pump measured (node_meter, core/node.h).
  */
-#ifndef CORE_UPCALLS_H
-#define CORE_UPCALLS_H
+#ifndef BASE_UPCALL_H
+#define BASE_UPCALL_H
 
 #include "base/histogram.h"
+#include "cubeway/time.h"
+#include "cubeway/types.h"
 
-/* Everything of a service that the node calls. */
+/* Everything of a service that a node calls. */
 enum upcall {
     UPCALL_OPEN,
     UPCALL_CLOSE,
@@ -26,6 +32,15 @@ enum upcall {
 
 /* "open", "on_packet" ..; static. */
 const char *upcall_name(enum upcall upcall);
+
+/* Where the thread of a node is. */
+struct upcall_mark {
+    const char *service; /* borrowed while the upcall runs; NULL: the thread is in no upcall */
+    const char *upcall;  /* upcall_name() */
+    cw_coord server;
+    cw_time now;    /* the node's time in the upcall: that of the entry under way */
+    uint64_t moves; /* grows whenever an upcall begins or ends */
+};
 
 /* How long the upcalls of one service took. Zeroed is an empty set; a histogram is allocated for its first time. */
 struct upcall_times {

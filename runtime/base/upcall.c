@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/upcalls.h"
+#include "base/upcall.h"
 
 #include <stdlib.h>
 

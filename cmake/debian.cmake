@@ -1,7 +1,7 @@
 # `cpack -G DEB` in the build folder makes three Debian packages; their dependencies are read from the programs.
 #   cubeway      cubewayd, cwctl, cwlab, the unit, the configuration        components daemon runtime testbed system
 #   cubeway-sim  cwsim                                                      component sim
-#   cubeway-dev  headers, CMake package, pkg-config file, the example       components devel example
+#   cubeway-dev  headers, CMake package, pkg-config, fake host, examples    components devel example
 # tests/net/test_package.py installs and uses them. What has its place outside of any prefix is in the components system
 # and example, which `cmake --install` leaves out unless they are named.
 set(packaging ${PROJECT_SOURCE_DIR}/packaging)
@@ -46,7 +46,7 @@ set(CPACK_DEBIAN_SIM_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_SIM_PACKAGE_SUGGESTS gnuplot-nox)
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME cubeway-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEV_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libssl-dev")
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "cubeway, cmake, pkg-config")
 
 set(CPACK_DEBIAN_SERVER_DESCRIPTION "key-based networking for clusters wired as a 3D torus
@@ -55,8 +55,8 @@ makes a whole torus on one machine.")
 set(CPACK_DEBIAN_SIM_DESCRIPTION "simulator of clusters wired as a 3D torus
 cwsim runs every server of a cluster in one process, with the code of cubewayd.")
 set(CPACK_DEBIAN_DEV_DESCRIPTION "headers for services of cubeway
-What a service is built against: headers, a CMake package, a pkg-config file, an
-example.")
+What a service is built against: headers, a CMake package, pkg-config files, a
+library for its tests, examples.")
 
 include(CPack)
 foreach(component IN ITEMS daemon runtime testbed system)

@@ -129,7 +129,7 @@ static void show(const struct call *call, const struct rows *rows)
     }
 }
 
-static int ask_and_show(struct call *call)
+int call_plain(struct call *call)
 {
     const struct arguments *a = call->arguments;
     struct rows rows = {NULL, 0, 0};
@@ -189,7 +189,7 @@ static void begin_round(const struct call *call, uint64_t round)
 int call_run(struct call *call)
 {
     const struct arguments *a = call->arguments;
-    int (*run)(struct call *) = call->command->run != NULL ? call->command->run : ask_and_show;
+    int (*run)(struct call *) = call->command->run != NULL ? call->command->run : call_plain;
     if (!a->watch) {
         return run(call);
     }

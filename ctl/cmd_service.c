@@ -48,6 +48,45 @@ void show_service(const struct call *call, const struct rows *rows)
     }
 }
 
+/* "walk SERVER      sends a packet there" */
+static void show_commands(const struct call *call, const struct rows *rows)
+{
+    enum { WIDTH = 26 };
+    for (size_t i = 0; i < rows->count; i++) {
+        const char *arguments = message_get_text(rows->row[i], "arguments", "");
+        const char *words = message_get_text(rows->row[i], "command", "");
+        int width = fprintf(call->out, "  %s%s%s", words, arguments[0] != '\0' ? " " : "", arguments);
+        fprintf(call->out, "%s%*s%s\n", width > WIDTH ? "\n" : "", width > WIDTH ? WIDTH + 2 : WIDTH + 2 - width, "",
+                message_get_text(rows->row[i], "help", ""));
+    }
+}
+
+static int help_for(const struct call *call)
+{
+    struct rows rows = {NULL, 0, 0};
+    struct request_draft *request = call_request(call, "service-help");
+    int code = EXIT_FINE;
+    request_draft_word(request, call->arguments->word[1]);
+    int rc = call_ask(call, request, call_patience(call), rows_add, &rows, &code);
+    for (size_t i = 0; rc >= 0 && call->arguments->json && i < rows.count; i++) {
+        message_print(rows.row[i], call->out);
+    }
+    if (rc >= 0 && !call->arguments->json) {
+        fprintf(call->out, "usage: cwctl service %s COMMAND [words]\n\nCommands:\n", call->arguments->word[1]);
+        show_commands(call, &rows);
+    }
+    rows_clear(&rows);
+    request_draft_close(request);
+    return code;
+}
+
+int run_service(struct call *call)
+{
+    const struct arguments *a = call->arguments;
+    bool help = a->words == 2 || strcmp(a->word[2], "--help") == 0 || strcmp(a->word[2], "-h") == 0;
+    return help ? help_for(call) : call_plain(call);
+}
+
 /* Makes the path of a file absolute, for the daemon has another current folder. */
 int run_load(struct call *call)
 {

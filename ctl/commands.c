@@ -153,6 +153,10 @@ static const struct table_column service_columns[] = {
     {"queue_packets", "AT MOST", TABLE_COUNT},
     {"queue_bytes", "BYTES", TABLE_BYTES},
     {"drop", "DROPS", TABLE_TEXT},
+    {"in_hand", "HANDS", TABLE_COUNT},
+    {"timers", "TIMERS", TABLE_COUNT},
+    {"calls", "CALLS", TABLE_COUNT},
+    {"misuses", "MISUSES", TABLE_COUNT},
     {"file", "FILE", TABLE_TEXT},
     {NULL, NULL, TABLE_TEXT},
 };
@@ -197,7 +201,9 @@ static const struct command table[] = {
      "in the queue. The way back follows; it may be another. Exit code 1: no answer came.",
      "  cwctl trace 1,2,0\n  cwctl trace key hello", "size lost-after job", 1, 2, "trace", NULL, NULL, run_trace},
     {"services", "", "services that run on the server",
-     "WEIGHT: the share of a link against other services of its class. QUEUED: packets that wait to leave.",
+     "WEIGHT: the share of a link against other services of its class. QUEUED: packets that wait to leave. HANDS: "
+     "packets that the service has made or kept, and not yet sent or freed. TIMERS run, CALLS wait for an answer. "
+     "MISUSES: what it did wrong with the service API; a daemon with CUBEWAY_STRICT=1 logs each.",
      "  cwctl services", "", 0, 0, "services", service_columns, NULL, NULL},
     {"services load", "FILE", "load a service from a .so",
      "The service runs on every server of the daemon, or on none.",
@@ -213,9 +219,11 @@ static const struct command table[] = {
      "  cwctl services weight bench 5 --background --queue-packets 256", "background queue-packets queue-bytes drop", 1,
      2, "service-weight", policy_columns, NULL, NULL},
     {"service", "NAME WORDS..", "run a command that a service has of its own",
-     "The words go to the service as they are; its documentation says what they mean.",
-     "  cwctl service bench start mode=keys rate=1000\n  cwctl service bench stats\n  cwctl service bench stop", "", 2,
-     40, "service", NULL, show_service, NULL},
+     "The words go to the service as they are. cwctl service NAME --help says which commands the service has and what "
+     "they take, as far as it declares them.",
+     "  cwctl service bench start mode=keys rate=1000\n  cwctl service bench stats\n  cwctl service bench stop\n"
+     "  cwctl service bench --help",
+     "", 1, 40, "service", NULL, show_service, run_service},
     {"kv get", "KEY", "write a value of the cache to standard output, as it is",
      "--job: the job that the value belongs to (6, that of memcached's clients). --json: the value in base64, with its "
      "flags and where it came from. Exit codes: 0 here it is; 1 there is none; 3 this side of the cluster has no "

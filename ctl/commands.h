@@ -88,6 +88,8 @@ CW_MUST_CHECK int call_ask(const struct call *call, struct request_draft *reques
                            void (*row)(void *context, struct message *row), void *context, int *code);
 /* How long to wait for a daemon that answers at once, unless --timeout says otherwise. */
 cw_span call_patience(const struct call *call);
+/* One request, shown: what a command without run() does. Gives the exit code. */
+int call_plain(struct call *call);
 /* Does the command, as often as --watch says, and gives the exit code. */
 int call_run(struct call *call);
 
@@ -111,6 +113,7 @@ void show_done(const struct call *call, const struct rows *rows);
 int run_ping(struct call *call);
 int run_trace(struct call *call);
 int run_load(struct call *call);
+int run_service(struct call *call);
 int run_kv_get(struct call *call);
 int run_kv_set(struct call *call);
 int run_kv_delete(struct call *call);

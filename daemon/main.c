@@ -24,6 +24,7 @@
 #include "daemon/host/watcher.h"
 #include "daemon/listeners/memcached.h"
 #include "daemon/listeners/metrics.h"
+#include "services/crash.h"
 #include "shim/clock.h"
 
 #include <errno.h>
@@ -181,6 +182,13 @@ static int check_more(const struct wish *w, const struct daemon_config *config)
     return EXIT_FINE;
 }
 
+/* CUBEWAY_STRICT=1, for authors of services. */
+static bool strict_wanted(void)
+{
+    const char *text = getenv("CUBEWAY_STRICT");
+    return text != NULL && strcmp(text, "1") == 0;
+}
+
 /* -1: go on. */
 static int read_config(const struct wish *w, struct daemon_config *config)
 {
@@ -199,6 +207,7 @@ static int read_config(const struct wish *w, struct daemon_config *config)
         snprintf(config->user, sizeof config->user, "%s", w->user);
     }
     config->watcher = config->watcher && !w->no_watcher;
+    config->strict = config->strict || strict_wanted();
     if (w->show) {
         config_write(config, stdout);
         return EXIT_FINE;
@@ -215,9 +224,10 @@ struct daemon {
     struct daemon_config config;
     struct log *log;
     struct state_file state_file;
-    bool stored;  /* state_file is open */
-    bool dropped; /* the rights were given up */
-    bool looked;  /* missing neighbours were logged */
+    bool stored;             /* state_file is open */
+    bool dropped;            /* the rights were given up */
+    bool looked;             /* missing neighbours were logged */
+    struct upcall_mark mark; /* without a watcher, which has one of its own */
     struct shim *shim[CW_LINK_COUNT];
     struct watcher *watcher;
     struct job_host *jobs;
@@ -288,6 +298,17 @@ static int open_shims(struct daemon *d, char why[static LINKS_WHY])
     return rc;
 }
 
+/* From now on a crash names the service that was being called, and is told to the watcher when there is one. */
+static void report_crashes(struct daemon *d)
+{
+    const struct crash_report report = {
+        .mark = d->watcher != NULL ? watcher_mark(d->watcher) : &d->mark,
+        .logfmt = true,
+        .then = watcher_crashed,
+    };
+    crash_watch(&report);
+}
+
 static bool open_links(struct daemon *d)
 {
     char why[LINKS_WHY];
@@ -303,6 +324,9 @@ static bool open_links(struct daemon *d)
             return fail(d, "the watcher cannot be started", strerror(-rc));
         }
         watcher_on_crash(d->watcher);
+        watcher_limit(d->watcher, d->config.watchdog);
+        crash_say_on(WATCHER_ASKS, clock_now);
+        report_crashes(d);
     }
     return true;
 }
@@ -356,6 +380,7 @@ static bool open_host(struct daemon *d, uint64_t incarnation)
         .shim = d->config.place == CONFIG_WHOLE ? NULL : d->shim,
         .will = d->watcher != NULL ? watcher_will : NULL,
         .will_context = d->watcher,
+        .mark = d->watcher != NULL ? watcher_mark(d->watcher) : &d->mark,
     };
     if (host_open(&d->host, &options, why) < 0) {
         return fail(d, "the server cannot be opened", why);
@@ -508,6 +533,7 @@ int main(int argc, char **argv)
         return rc;
     }
     d->log = log_open(STDERR_FILENO, d->config.log_level, getenv("JOURNAL_STREAM") == NULL);
+    report_crashes(d);
     bool good = open_all(d);
     if (good) {
         LOG(d->log, CW_LOG_INFO, "ready", {"version", CW_VERSION}, {"name", d->config.name}, {"file", d->config.file});

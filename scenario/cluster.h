@@ -73,6 +73,8 @@ struct world_config {
     bool checks_off; /* to measure what the checks cost; a run without them shows nothing */
     /* The command that repeats this run, printed with a violation; borrowed. NULL: the seed alone is printed. */
     const char *replay;
+    /* Where the nodes say in which upcall they are (node_env.mark); borrowed, may be NULL. */
+    struct upcall_mark *mark;
 };
 /* 3x3x3, 1 Gb/s, 9,000-byte frames, default timers, no service. */
 struct world_config world_config_default(void);

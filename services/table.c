@@ -3,10 +3,13 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { STATE_BYTES_MAX = 1 << 30 };
+/* Where the table ended before services declared their commands. */
+static const size_t table_bytes_least = offsetof(cw_service, commands);
 
 __attribute__((format(printf, 3, 4))) static int wrong(int rc, char why[static TABLE_WHY_BYTES], const char *format,
                                                        ...)
@@ -52,7 +55,8 @@ int table_check(const cw_service *table, enum table_origin origin, char why[stat
         return wrong(-EPROTO, why, "it is made for version %u of the service API, and this is version %d", table->api,
                      CW_API_VERSION);
     }
-    if (table->size < sizeof *table || table->size > 2 * sizeof *table || !tail_is_zero(table)) {
+    bool old = table->size == table_bytes_least;
+    if ((table->size < sizeof *table && !old) || table->size > 2 * sizeof *table || !tail_is_zero(table)) {
         return wrong(-EPROTO, why, "its table is %zu bytes long and ours %zu: compile it with this server's service.h",
                      table->size, sizeof *table);
     }
@@ -81,4 +85,55 @@ int table_check(const cw_service *table, enum table_origin origin, char why[stat
                      STATE_BYTES_MAX);
     }
     return 0;
+}
+
+/* ---- Commands ---------------------------------------------------------------------------------------------------- */
+
+const cw_command *table_commands(const cw_service *table)
+{
+    return table->size >= sizeof *table ? table->commands : NULL;
+}
+
+/* How many of the words the command's own are; 0: they do not begin with it. */
+static int words_of(const char *command, int argc, const char *const *argv)
+{
+    int used = 0;
+    while (*command != '\0') {
+        size_t length = strcspn(command, " ");
+        if (used == argc || strlen(argv[used]) != length || memcmp(argv[used], command, length) != 0) {
+            return 0;
+        }
+        command += length + (command[length] == ' ');
+        used++;
+    }
+    return used;
+}
+
+const cw_command *table_command(const cw_command *commands, int argc, const char *const *argv, int *used)
+{
+    const cw_command *best = NULL;
+    *used = 0;
+    for (; commands->words != NULL; commands++) {
+        int words = words_of(commands->words, argc, argv);
+        if (words > *used) {
+            best = commands;
+            *used = words;
+        }
+    }
+    return best;
+}
+
+int table_least(const cw_command *command)
+{
+    int least = 0, depth = 0;
+    const char *at = command->arguments != NULL ? command->arguments : "";
+    while (*at != '\0') {
+        bool outside = depth == 0 && *at != '[';
+        for (; *at != '\0' && *at != ' '; at++) {
+            depth += (*at == '[') - (*at == ']');
+        }
+        least += outside;
+        at += strspn(at, " ");
+    }
+    return least;
 }

@@ -23,4 +23,15 @@ enum table_origin { TABLE_BUILTIN, TABLE_LOADED };
  */
 CW_MUST_CHECK int table_check(const cw_service *table, enum table_origin origin, char why[static TABLE_WHY_BYTES]);
 
+/* The commands that a table which has passed table_check() declares; NULL: none, or it is too old to say. */
+const cw_command *table_commands(const cw_service *table);
+
+/* The declared command that the words begin with, the longest one, in *used how many words that are; NULL: none. */
+const cw_command *table_command(const cw_command *commands, int argc, const char *const *argv, int *used);
+
+/*
+ * How many words must follow the command at least: what stands in brackets may be left out. "SERVER [count=N]" gives 1.
+ */
+int table_least(const cw_command *command);
+
 #endif

@@ -100,6 +100,10 @@ int conf_write(const struct lab *lab, cw_server s, FILE *out)
     fprintf(out, "state_dir = \"%s\"\n", lab_path(lab, name, ".state", path));
     fprintf(out, "control { socket = \"%s\"; }\n", lab_path(lab, name, ".sock", path));
     fprintf(out, "mtu = %u\n", lab->mtu);
+    fprintf(out, "watchdog = %ds\n", CONF_WATCHDOG_SEC); /* what a service manager's does elsewhere */
+    if (lab->strict) {
+        fprintf(out, "strict = true\n");
+    }
     if (lab->torus.servers == 1) {
         fprintf(out, "alone = true\n"); /* it will never have a neighbour to wait for */
     }

@@ -5,7 +5,10 @@
 
 #include "testbed/lab.h"
 
-enum { CONF_CLUSTER = 7 }; /* of every lab */
+enum {
+    CONF_CLUSTER = 7,       /* of every lab */
+    CONF_WATCHDOG_SEC = 10, /* as in packaging/cubewayd.service */
+};
 
 /* Writes the configuration of the daemon that has server s (with driver process: that of all servers). -EIO. */
 CW_MUST_CHECK int conf_write(const struct lab *lab, cw_server s, FILE *out);

@@ -42,6 +42,7 @@ struct lab {
     char service[LAB_SERVICES][LAB_PATH]; /* modules by their whole paths, built-in services by their names */
     unsigned services;
     bool no_grants;               /* the services begin without a right to send */
+    bool strict;                  /* daemons log misuses of the service API; once the lab is up: unknown */
     const struct scenario *plays; /* borrowed; its grants are all that the services get; NULL: no scenario */
     char daemon[LAB_PATH];        /* path of cubewayd */
     char witness[LAB_PATH];       /* path of the module; "": no witness */

@@ -4,8 +4,11 @@
  */
 #include "daemon/commands/commands.h"
 
+#include "base/nearest.h"
 #include "keyspace/key.h"
+#include "nmu/nmu.h"
 #include "services/builtin.h"
+#include "services/table.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WEIGHT_MAX = 1000, DROP_WORDS = 3 };
+enum { WEIGHT_MAX = 1000, DROP_WORDS = 3, JOB_NAME = 64 };
 
 static const char *const drop_words[DROP_WORDS] = {
     [NODE_DROP_TAIL] = "tail", [NODE_DROP_OLDEST] = "oldest", [NODE_DROP_PRIORITY] = "priority"};
@@ -34,6 +37,10 @@ static void tell_service(struct request *r, const struct host *h, const struct n
     request_integer(r, "queue_bytes", info->policy.queue_bytes);
     request_text(r, "drop", drop_words[info->policy.drop]);
     request_text(r, "file", service != NULL ? service->file : "");
+    request_integer(r, "in_hand", info->in_hand);
+    request_integer(r, "timers", info->timers);
+    request_integer(r, "calls", info->calls);
+    request_integer(r, "misuses", (int64_t)info->misuses);
     request_row(r);
 }
 
@@ -194,6 +201,9 @@ void cmd_service_weight(struct request *r)
 /* A request that a service is answering. */
 struct relay {
     struct request *r;
+    struct host_server *server;
+    cw_job job;              /* the service's */
+    uint64_t denied;         /* packets that the server's NMU had refused before */
     char error[CONTROL_WHY]; /* what the service says in a field of that name: the reason of a refusal */
 };
 
@@ -240,9 +250,53 @@ static const char *meaning(int rc)
     }
 }
 
+static void name_of_job(struct host *h, cw_job job, char out[static JOB_NAME])
+{
+    for (unsigned i = 0; i < host_service_count(h); i++) {
+        const cw_service *table = host_service_at(h, i)->table;
+        if (table->job == job) {
+            snprintf(out, JOB_NAME, "%s", table->name);
+            return;
+        }
+    }
+    snprintf(out, JOB_NAME, "%" PRIu32, job);
+}
+
+/*
+ * The command that grants what the service was refused here since the request came. False: nothing was, or it is not a
+ * grant that is missing, and "job explain" knows more.
+ */
+static bool tell_grant(const struct relay *relay)
+{
+    if (relay->server->node == NULL) {
+        return false;
+    }
+    const struct denied *denied = &node_nmu(relay->server->node)->denied;
+    const struct denied_row *row = denied_latest(denied, relay->job);
+    bool grant = row != NULL && row->latest > relay->denied &&
+                 (row->cause == NMU_NO_GRANT || row->cause == NMU_NO_RECORD || row->cause == NMU_NO_REACH);
+    if (!grant) {
+        return false;
+    }
+    char from[JOB_NAME], to[JOB_NAME], process[24] = "all";
+    name_of_job(relay->server->host, row->source_job, from);
+    name_of_job(relay->server->host, row->job, to);
+    if (!row->key && row->job != row->source_job) {
+        snprintf(process, sizeof process, "%" PRIu32, row->process);
+    }
+    request_refuse(relay->r, -EACCES,
+                   "the service's job has no privilege to send there: cwctl job grant %s %s:%s:%u gives it", from, to,
+                   process, row->port);
+    return true;
+}
+
 static void relay_done(void *context, int rc)
 {
     struct relay *relay = context;
+    if (rc == -EACCES && relay->error[0] == '\0' && tell_grant(relay)) {
+        free(relay);
+        return;
+    }
     if (rc < 0) {
         request_refuse(relay->r, rc, "%s", relay->error[0] != '\0' ? relay->error : meaning(rc));
     } else {
@@ -263,12 +317,17 @@ static bool is_built_in(const char *name)
     return false;
 }
 
+static void refuse_unknown(struct request *r, const char *name)
+{
+    request_refuse(r, -ENOENT, "no service '%.31s' runs here%s; \"services\" lists those that do", name,
+                   is_built_in(name) ? ": it was unloaded or switched off, and starts with the daemon" : "");
+}
+
 void commands_relay(struct request *r, struct host_server *server, const char *service, int argc,
                     const char *const *argv)
 {
     if (host_service_find(commands_host(r), service) == NULL) {
-        request_refuse(r, -ENOENT, "no service '%.31s' runs here%s; \"services\" lists those that do", service,
-                       is_built_in(service) ? ": it was unloaded or switched off, and starts with the daemon" : "");
+        refuse_unknown(r, service);
         return;
     }
     struct relay *relay = calloc(1, sizeof *relay);
@@ -277,6 +336,9 @@ void commands_relay(struct request *r, struct host_server *server, const char *s
         return;
     }
     relay->r = r;
+    relay->server = server;
+    relay->job = host_service_find(commands_host(r), service)->table->job;
+    relay->denied = node_nmu(server->node)->denied.total;
     const struct node_request_sink sink = {
         .context = relay,
         .row = relay_row,
@@ -287,11 +349,82 @@ void commands_relay(struct request *r, struct host_server *server, const char *s
     host_after(server, node_command(server->node, service, argc, argv, &sink, host_now(server->host)));
 }
 
+/* The commands that a service declares, or NULL. */
+static const cw_command *declared(const struct host *h, const char *name)
+{
+    const struct host_service *service = host_service_find(h, name);
+    return service != NULL ? table_commands(service->table) : NULL;
+}
+
+void cmd_service_help(struct request *r)
+{
+    const char *name = request_line(r)->argv[0];
+    if (host_service_find(commands_host(r), name) == NULL) {
+        refuse_unknown(r, name);
+        return;
+    }
+    const cw_command *c = declared(commands_host(r), name);
+    if (c == NULL) {
+        request_refuse(r, -EOPNOTSUPP, "service %s does not say which commands it has", name);
+        return;
+    }
+    for (; c->words != NULL; c++) {
+        request_text(r, "service", name);
+        request_text(r, "command", c->words);
+        request_text(r, "arguments", c->arguments != NULL ? c->arguments : "");
+        request_text(r, "help", c->help != NULL ? c->help : "");
+        request_row(r);
+    }
+    request_done(r, 0);
+}
+
+static const char *nth_command(const void *context, size_t i)
+{
+    return ((const cw_command *)context)[i].words;
+}
+
+/* "there is no command 'wlak'; did you mean walk?", or all that there are. */
+static void refuse_word(struct request *r, const char *service, const cw_command *commands, const char *word)
+{
+    char all[CONTROL_WHY / 2] = "";
+    size_t count = 0, used = 0;
+    for (; commands[count].words != NULL; count++) {
+        int n = snprintf(all + used, sizeof all - used, "%s%s", count > 0 ? ", " : "", commands[count].words);
+        used += n > 0 && used + (size_t)n < sizeof all ? (size_t)n : 0;
+    }
+    const char *near = nearest_name(word, strlen(word), nth_command, commands, count);
+    if (near != NULL) {
+        request_refuse(r, -EINVAL, "service %s has no command '%.40s'; did you mean %s?", service, word, near);
+    } else {
+        request_refuse(r, -EINVAL, "service %s has no command '%.40s'; there are %s", service, word, all);
+    }
+}
+
+/* Is it a command that the service declares, with as many words as that takes at least? False: refused. */
+static bool check_words(struct request *r, const char *service, int argc, const char *const *argv)
+{
+    const cw_command *commands = declared(commands_host(r), service);
+    int used;
+    if (commands == NULL) {
+        return true; /* the service says it itself */
+    }
+    const cw_command *c = table_command(commands, argc, argv, &used);
+    if (c == NULL) {
+        refuse_word(r, service, commands, argc > 0 ? argv[0] : "");
+        return false;
+    }
+    if (argc - used < table_least(c)) {
+        request_refuse(r, -EINVAL, "usage: %s %s %s", service, c->words, c->arguments);
+        return false;
+    }
+    return true;
+}
+
 void cmd_service(struct request *r)
 {
     const struct request_line *line = request_line(r);
     struct host_server *server = commands_server(r);
-    if (server != NULL) {
+    if (server != NULL && check_words(r, line->argv[0], line->argc - 1, line->argv + 1)) {
         commands_relay(r, server, line->argv[0], line->argc - 1, line->argv + 1);
     }
 }

@@ -27,6 +27,7 @@ static const struct request_command commands[] = {
     {"service-weight", "NAME [WEIGHT]", "background queue_packets queue_bytes drop", "a service's share of the links",
      1, 2, cmd_service_weight},
     {"service", "NAME WORDS..", "", "a command of a service's own", 1, REQUEST_LINE_WORDS, cmd_service},
+    {"service-help", "NAME", "", "the commands that a service has of its own", 1, 1, cmd_service_help},
     {"file-send", "SERVERS..|all|GROUP", "name mode keep progress no_wait",
      "the file that came along, to other servers", 1, REQUEST_LINE_WORDS - 8, cmd_file_send},
     {"file-status", "", "members", "files on their way from here, and to here", 0, 0, cmd_file_status},

@@ -78,6 +78,7 @@ void cmd_wiring(struct request *r);
 void cmd_key_explain(struct request *r);
 /* cmd_service.c */
 void cmd_services(struct request *r);
+void cmd_service_help(struct request *r);
 void cmd_service_load(struct request *r);
 void cmd_service_unload(struct request *r);
 void cmd_service_weight(struct request *r);

@@ -96,7 +96,10 @@ struct daemon_config {
     char job_file[CONFIG_PATH];     /* jobs to begin with; "": none */
     char user[CONFIG_NAME];         /* to run as once the links are open; "": as started */
     enum config_priority priority;
-    bool watcher; /* a process that says goodbye for a daemon that died (watcher.h) */
+    bool watcher;     /* a process that says goodbye for a daemon that died (watcher.h) */
+    cw_span watchdog; /* for so long a service may hold the thread before the watcher ends the daemon; 0: for ever */
+
+    bool strict; /* misuses of the service API are logged (node_config.strict) */
 
     uint32_t mtu;       /* 0: the smallest of the links */
     uint32_t ethertype; /* of raw and pcap links */

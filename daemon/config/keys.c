@@ -32,6 +32,8 @@ static const struct setting top_keys[] = {
     TOP("user", SETTING_TEXT, user, .optional = true),
     TOP("priority", SETTING_WORD, priority, .words = priority_words),
     TOP("watcher", SETTING_BOOL, watcher),
+    TOP("watchdog", SETTING_SPAN, watchdog, .most = HOUR),
+    TOP("strict", SETTING_BOOL, strict),
     TOP("alone", SETTING_BOOL, alone),
     TOP("mtu", SETTING_COUNT, mtu, .least = MTU_LEAST, .most = MTU_MOST, .optional = true),
     TOP("ethertype", SETTING_HEX, ethertype, .least = 0x0600, .most = 0xffff),

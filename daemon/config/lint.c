@@ -3,6 +3,7 @@
 
 #include "base/quantity.h"
 #include "keyspace/torus.h"
+#include "services/builtin.h"
 #include "services/loader.h"
 
 #include <errno.h>
@@ -78,9 +79,10 @@ int lint_services(const struct daemon_config *c, config_mistake_fn *tell, void *
             rc = -EINVAL;
             continue;
         }
-        if (strcmp(module.service->name, s->name) != 0) {
-            say(tell, context, "service \"%s\": the service in %s is called %s", s->name, s->file,
-                module.service->name);
+        /* Any other name is a mere heading: the service runs under the name in its table. */
+        if (builtin_service(s->name) != NULL && strcmp(module.service->name, s->name) != 0) {
+            say(tell, context, "service \"%s\" is built in, and the one in %s is called %s: name the section so",
+                s->name, s->file, module.service->name);
             rc = -EINVAL;
         }
         loader_close(&module);

@@ -209,6 +209,7 @@ static void copy_options(struct host *h, const struct host_options *o)
     h->files = o->files;
     h->will = o->will;
     h->will_context = o->will_context;
+    h->mark = o->mark;
     h->placed = o->placed;
     h->placed_context = o->placed_context;
     h->incarnation = o->incarnation;

@@ -69,6 +69,7 @@ struct host_options {
      */
     void (*will)(void *context, cw_link link, const uint8_t *bytes, uint32_t length);
     void *will_context;
+    struct upcall_mark *mark; /* borrowed: where the nodes say in which upcall they are; may be NULL */
 };
 /* Opens the servers, with pair links between them for CONFIG_WHOLE, and without services. -errno and why. */
 CW_MUST_CHECK int host_open(struct host **out, const struct host_options *options, char why[static HOST_WHY]);

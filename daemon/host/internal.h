@@ -108,7 +108,8 @@ struct host {
     /* Tells the watcher what to say should this process die (watcher.h); may be NULL. */
     void (*will)(void *context, cw_link link, const uint8_t *bytes, uint32_t length);
     void *will_context;
-    uint64_t incarnation; /* of every node when the host gets its place */
+    struct upcall_mark *mark; /* of all nodes; borrowed; may be NULL */
+    uint64_t incarnation;     /* of every node when the host gets its place */
     cw_time started;
     uint64_t seed;
 
@@ -210,6 +211,8 @@ void viewlog_carrier(struct pump_server *s, cw_link link);
 void viewlog_error(struct pump_server *s, cw_link link, int rc);
 /* The span between two readings of the clock in a turn: what was delivered in it may have been delivered so late. */
 void viewlog_turn(struct host *h, cw_span span);
+/* An upcall held the thread for longer than half of `dead` (node_meter.slow). */
+void viewlog_slow(void *context, const struct node *n, const char *service, const char *upcall, cw_span held);
 /* A service's own line (node_watch.log). */
 void viewlog_service(void *context, const struct node *n, cw_level level, const char *service, const char *text,
                      cw_time now);

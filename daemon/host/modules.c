@@ -354,7 +354,9 @@ int host_load_configured(struct host *h, char why[static HOST_WHY])
     for (unsigned i = 0; i < c->service_count && rc == 0; i++) {
         if (!switched_off(c, c->service[i].name)) {
             const struct config_service *s = &c->service[i];
-            rc = host_service_load_with(h, s->name, s->file, &s->policy, s->option, s->options, why);
+            /* A module runs under the name in its table, whatever its section and its file are called. */
+            bool free_name = s->file[0] != '\0' && builtin_service(s->name) == NULL;
+            rc = host_service_load_with(h, free_name ? NULL : s->name, s->file, &s->policy, s->option, s->options, why);
         }
     }
     return rc;

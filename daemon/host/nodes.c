@@ -38,6 +38,13 @@ static void on_offload(void *context, struct node *n, void (*work)(void *), void
     offload_give(s->face.host->offload, work, arg, s, ticket);
 }
 
+/* Of the machine: a torus inside one process may hold the time of its nodes. */
+static int64_t on_read(void *context)
+{
+    (void)context;
+    return clock_system_ns();
+}
+
 /* The grants of built-in services: known as soon as the number of servers is. */
 static int open_book(struct host *h)
 {
@@ -73,6 +80,7 @@ static struct node_config config_of(const struct pump_server *s, uint64_t incarn
     config.bits_per_second = h->bits_per_second;
     config.nmu_jobs = NMU_JOBS;
     config.nmu_grants = NMU_GRANTS;
+    config.strict = h->config.strict;
     config.timers = h->config.timers;
     return config;
 }
@@ -106,6 +114,9 @@ static int open_node(struct pump_server *s, uint64_t incarnation)
         .objects = h->object,
         .records = {h, on_record},
         .seal = h->config.seal_tables ? &seal : NULL,
+        .mark = h->mark,
+        /* A neighbour is silent for `dead` when an upcall takes as long as that, and the hellos before it are late. */
+        .meter = {h, on_read, viewlog_slow, {h->config.timers.dead.ns / 2}},
     };
     rc = rc < 0 ? rc : node_open(&s->face.node, &config, &env);
     if (rc < 0) {

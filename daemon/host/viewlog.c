@@ -284,6 +284,17 @@ bool host_log_neighbours(struct host *h)
     return true;
 }
 
+void viewlog_slow(void *context, const struct node *n, const char *service, const char *upcall, cw_span held)
+{
+    struct host *h = context;
+    char self[TORUS_TEXT], lasted[QUANTITY_TEXT];
+    torus_format(torus_coord(&h->torus, node_self(n)), self);
+    quantity_span_format(held.ns < CW_MS(1).ns ? held : CW_MS(cw_span_ms(held)), lasted);
+    LOG(h->log, CW_LOG_WARN, "a service held the thread for too long", {"server", self}, {"service", service},
+        {"upcall", upcall}, {"for", lasted},
+        {"what_to_do", "work above some 10 us goes to cw_offload(); or the machine gave the daemon no processor"});
+}
+
 void viewlog_service(void *context, const struct node *n, cw_level level, const char *service, const char *text,
                      cw_time now)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* pipe2, close_range */
+#define _GNU_SOURCE /* pipe2, close_range, tgkill */
 #include "daemon/host/watcher.h"
 
 #include "base/check.h"
@@ -7,8 +7,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
+#include <poll.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TRIES = 5, PAUSE_US = 1000, END_TRIES = 200, KNOWN_FDS = 1024, STACK_BYTES = 16384 };
+enum { TRIES = 5, PAUSE_US = 1000, END_TRIES = 200, KNOWN_FDS = 1024, STAT_BYTES = 512 };
 
 /*
  * In shared memory. The number is odd while the will is being written: a daemon that dies then leaves no will for the
@@ -29,11 +30,18 @@ struct will {
     uint8_t bytes[WATCHER_WILL];
 };
 
+/* What the daemon and its watcher share. */
+struct shared {
+    struct will will[CW_LINK_COUNT];
+    struct upcall_mark mark;
+    _Atomic int64_t limit_ns;
+};
+
 struct watcher {
-    struct will *will; /* CW_LINK_COUNT */
-    int pipe;          /* our end of the pipe; the kernel closes it when we die */
-    pid_t child;       /* 0: there is none */
-    unsigned again;    /* watchers that were started since the first */
+    struct shared *shared;
+    int pipe;       /* our end of the pipe; the kernel closes it when we die */
+    pid_t child;    /* 0: there is none */
+    unsigned again; /* watchers that were started since the first */
     struct shim *shim[CW_LINK_COUNT];
     void (*first)(void *context);
     void *context;
@@ -65,13 +73,94 @@ static void say(const struct shim *s, const struct will *will)
     }
 }
 
-static _Noreturn void watch(int pipe, struct shim *const shims[], const struct will *will)
+/* ---- A daemon that hangs ----------------------------------------------------------------------------------------- */
+
+/* What the watcher has seen of the upcall that the daemon is in. */
+struct hang {
+    pid_t daemon;
+    uint64_t moves;  /* of the mark, when it looked last */
+    int64_t cpu_ns;  /* the processor time that the daemon had used then */
+    int64_t held_ns; /* how long it has hung in this upcall */
+    int64_t next_ns; /* when that long, it is asked again */
+};
+
+static int64_t processor_time(pid_t process)
 {
-    char word = 0;
+    clockid_t clock;
+    struct timespec used = {0, 0};
+    if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &used) < 0) {
+        return 0;
+    }
+    return used.tv_sec * CW_NS_PER_SEC + used.tv_nsec;
+}
+
+/* True: it sleeps, by its own will. False: it runs, wants to run, is stopped, or cannot be looked at. */
+static bool sleeps(pid_t process)
+{
+    char path[64], text[STAT_BYTES];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0) {
+        close(fd);
+    }
+    text[n > 0 ? n : 0] = '\0';
+    const char *state = strrchr(text, ')'); /* "123 (name) S ...": the name may hold anything */
+    return state != NULL && state[1] == ' ' && (state[2] == 'S' || state[2] == 'D');
+}
+
+static void tell_daemon(const struct hang *h, int signal)
+{
+    (void)tgkill(h->daemon, h->daemon, signal); /* its first thread, which runs the node */
+}
+
+/* Every WATCHER_EVERY_MS. What the daemon writes meanwhile may be seen or not: the next look sees it. */
+static void look_for_hang(struct hang *h, const volatile struct shared *shared)
+{
+    const int64_t every = CW_MS(WATCHER_EVERY_MS).ns, limit = shared->limit_ns;
+    uint64_t moves = shared->mark.moves;
+    if (shared->mark.service == NULL || moves != h->moves) {
+        *h = (struct hang){.daemon = h->daemon, .moves = moves, .next_ns = CW_SEC(1).ns};
+        return;
+    }
+    int64_t used = processor_time(h->daemon), before = h->cpu_ns;
+    h->cpu_ns = used;
+    bool hangs = before > 0 && (used - before > every / 2 || sleeps(h->daemon));
+    if (!hangs) {
+        return;
+    }
+    h->held_ns += every;
+    if (limit > 0 && h->held_ns >= limit) {
+        tell_daemon(h, SIGABRT);
+        h->held_ns = 0; /* it dies of it, or is asked again */
+    } else if (h->held_ns >= h->next_ns) {
+        h->next_ns *= 2;
+        tell_daemon(h, WATCHER_ASKS);
+    }
+}
+
+/* ---- The watcher's life ------------------------------------------------------------------------------------------ */
+
+/* Waits for a word of the daemon's, or for its end: as read() gives them. */
+static ssize_t listen_to(int pipe, pid_t daemon, const struct shared *shared, char *word)
+{
+    struct hang hang = {.daemon = daemon, .next_ns = CW_SEC(1).ns};
+    struct pollfd fd = {.fd = pipe, .events = POLLIN};
     ssize_t n;
+    while (poll(&fd, 1, WATCHER_EVERY_MS) <= 0) {
+        look_for_hang(&hang, shared);
+    }
     do {
-        n = read(pipe, &word, 1);
+        n = read(pipe, word, 1);
     } while (n < 0 && errno == EINTR);
+    return n;
+}
+
+static _Noreturn void watch(int pipe, pid_t daemon, struct shim *const shims[], const struct shared *shared)
+{
+    const struct will *will = shared->will;
+    char word = 0;
+    ssize_t n = listen_to(pipe, daemon, shared, &word);
     if (n == 1 && word == crashed) {
         pause_for(WATCHER_CRASH_MS * 1000);
     }
@@ -92,7 +181,7 @@ static _Noreturn void watch(int pipe, struct shim *const shims[], const struct w
 static void become_watcher(void)
 {
     static const int reset[] = {SIGCHLD, SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGSYS}; /* the daemon's handlers */
-    static const int ours[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2};
+    static const int ours[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2, WATCHER_ASKS};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
         signal(ours[i], SIG_IGN);
     }
@@ -131,6 +220,7 @@ static void close_others(const struct watcher *w, int pipe)
 static int start(struct watcher *w)
 {
     int ends[2];
+    pid_t daemon = getpid();
     if (pipe2(ends, O_CLOEXEC) < 0) {
         return -errno;
     }
@@ -144,7 +234,7 @@ static int start(struct watcher *w)
         if (w->first != NULL) {
             w->first(w->context);
         }
-        watch(ends[0], w->shim, w->will);
+        watch(ends[0], daemon, w->shim, w->shared);
     }
     int rc = child < 0 ? -errno : 0;
     close(ends[0]);
@@ -160,15 +250,15 @@ static int start(struct watcher *w)
 int watcher_start(struct watcher **out, struct shim *const shims[static CW_LINK_COUNT], void (*first)(void *context),
                   void *context)
 {
-    size_t size = CW_LINK_COUNT * sizeof(struct will);
+    size_t size = sizeof(struct shared);
     struct watcher *w = calloc(1, sizeof *w);
     if (w == NULL) {
         return -ENOMEM;
     }
     *w = (struct watcher){.first = first, .context = context};
     memcpy(w->shim, shims, sizeof w->shim);
-    w->will = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (w->will == MAP_FAILED) {
+    w->shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (w->shared == MAP_FAILED) {
         int rc = -errno;
         free(w);
         return rc;
@@ -176,7 +266,7 @@ int watcher_start(struct watcher **out, struct shim *const shims[static CW_LINK_
     note_descriptors(w);
     int rc = start(w);
     if (rc < 0) {
-        munmap(w->will, size);
+        munmap(w->shared, size);
         free(w);
         return rc;
     }
@@ -209,35 +299,35 @@ pid_t watcher_process(const struct watcher *w)
     return w->child;
 }
 
-/* The handler has been reset by now, and the signal is pending: once this returns, it kills us and dumps core. */
-static void on_crash(int number)
+struct upcall_mark *watcher_mark(struct watcher *w)
+{
+    return w != NULL ? &w->shared->mark : NULL;
+}
+
+void watcher_limit(struct watcher *w, cw_span limit)
+{
+    atomic_store(&w->shared->limit_ns, limit.ns);
+}
+
+void watcher_crashed(int signal)
 {
     int pipe = atomic_load(&crash_pipe);
+    (void)signal;
     if (pipe >= 0) {
         ssize_t rc = write(pipe, &crashed, 1);
         (void)rc;
     }
-    raise(number);
 }
 
 void watcher_on_crash(struct watcher *w)
 {
-    static const int signals[] = {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGSYS};
-    static char stack[STACK_BYTES]; /* our own stack may be what overflowed */
     atomic_store(&crash_pipe, w->pipe);
-    (void)sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        struct sigaction now, ours = {.sa_handler = on_crash, .sa_flags = SA_RESETHAND | SA_ONSTACK};
-        if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL && !(now.sa_flags & SA_SIGINFO)) {
-            (void)sigaction(signals[i], &ours, NULL);
-        }
-    }
 }
 
 void watcher_will(void *context, cw_link link, const uint8_t *bytes, uint32_t length)
 {
     struct watcher *w = context;
-    struct will *will = &w->will[link];
+    struct will *will = &w->shared->will[link];
     CHECK(link < CW_LINK_COUNT && length <= WATCHER_WILL);
     if (will->length == length && memcmp(will->bytes, bytes, length) == 0) {
         return;
@@ -277,6 +367,6 @@ void watcher_end(struct watcher *w)
         close(w->pipe);
         wait_for(w->child);
     }
-    munmap(w->will, CW_LINK_COUNT * sizeof(struct will));
+    munmap(w->shared, sizeof(struct shared));
     free(w);
 }

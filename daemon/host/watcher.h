@@ -11,23 +11,32 @@
  * call of the shim that it inherited, and ends. A daemon that is stopped has not died.
  *
  * A daemon that dumps core keeps its descriptors until the dump is written, so it wakes the watcher itself, from the
- * handler of the signal (watcher_on_crash()). A watcher that dies is noticed by SIGCHLD, and another is started
+ * handler of the signal (watcher_crashed()). A watcher that dies is noticed by SIGCHLD, and another is started
  * (watcher_look()).
+ *
+ * The watcher also sees a daemon whose thread hangs in one upcall of a service: then it asks the daemon by a signal to
+ * say so (services/crash.h), after one second, two, four and so on, and, when that lasts for as long as
+ * watcher_limit() allows, ends it. Time counts only while the daemon computes or sleeps in that upcall: not while it is
+ * stopped, and not while the machine gives it no processor.
  */
 #ifndef DAEMON_HOST_WATCHER_H
 #define DAEMON_HOST_WATCHER_H
 
-#include "cubeway/types.h"
+#include "base/upcall.h"
 #include "shim/shim.h"
+
+#include <signal.h>
 
 #include <sys/types.h>
 
 struct watcher;
 
 enum {
-    WATCHER_WILL = 64,    /* longest frame of a will */
-    WATCHER_TRIES = 10,   /* watchers are started anew this often, and no more */
-    WATCHER_CRASH_MS = 5, /* from a crash to the goodbye: by then the kernel has stopped our other threads */
+    WATCHER_WILL = 64,      /* longest frame of a will */
+    WATCHER_TRIES = 10,     /* watchers are started anew this often, and no more */
+    WATCHER_CRASH_MS = 5,   /* from a crash to the goodbye: by then the kernel has stopped our other threads */
+    WATCHER_EVERY_MS = 250, /* it looks so often whether the daemon hangs */
+    WATCHER_ASKS = SIGURG,  /* the signal that asks the daemon where it hangs: ignored by who has no handler for it */
 };
 
 /*
@@ -48,11 +57,17 @@ void watcher_will(void *context, cw_link link, const uint8_t *bytes, uint32_t le
  * and none could be started, or had been started too often (-ELOOP).
  */
 int watcher_look(struct watcher *w);
+/* Borrows the mark that the watcher looks at, which the nodes of this process are to write; w NULL: gives NULL. */
+struct upcall_mark *watcher_mark(struct watcher *w);
+/* A daemon that hangs in one upcall for that long is ended by SIGABRT; zero (the first value): it is not. */
+void watcher_limit(struct watcher *w, cw_span limit);
 /*
- * From now on a crash of this process (a signal of those that dump core, unless it has a handler already) is told to
- * the watcher. There is one watcher in a process.
+ * From now on watcher_crashed() tells this watcher that the process is about to die of a signal. There is one such
+ * watcher in a process.
  */
 void watcher_on_crash(struct watcher *w);
+/* For the handler of the signal, and safe there. Without a watcher it does nothing. */
+void watcher_crashed(int signal);
 /* The process of the watcher, for the log and for tests. */
 pid_t watcher_process(const struct watcher *w);
 /*

@@ -168,6 +168,7 @@ static void put_drops(struct host *h, const struct metrics_out *out)
 struct counter_visit {
     const struct metrics_out *out;
     const char *server;
+    const char *family, *label; /* of histograms: "service_seconds", and what the name of one is a label for */
 };
 
 static void put_counter(void *context, const char *group, const char *name, uint64_t value)
@@ -189,7 +190,7 @@ static void put_counters(struct host *h, const struct metrics_out *out)
     put_family(out, "service", "counter", "What services count, by service and counter.");
     for (unsigned i = 0; i < host_count(h); i++) {
         const struct host_server *s = host_server(h, i);
-        struct counter_visit visit = {out, text};
+        struct counter_visit visit = {.out = out, .server = text};
         torus_format(s->self, text);
         if (s->node != NULL) {
             node_counters(s->node, put_counter, &visit);
@@ -215,29 +216,35 @@ static void put_histogram(void *context, const char *service, const char *name, 
     char label[2][NAME], of[3 * NAME];
     metrics_escape(service, label[0], NAME);
     metrics_escape(name, label[1], NAME);
-    snprintf(of, sizeof of, "server=\"%s\",service=\"%s\",histogram=\"%s\"", visit->server, label[0], label[1]);
+    snprintf(of, sizeof of, "server=\"%s\",service=\"%s\",%s=\"%s\"", visit->server, label[0], visit->label, label[1]);
     for (unsigned i = 0; i < HISTOGRAM_BUCKETS - 1; i += HISTOGRAM_PARTS) {
         int64_t ns = histogram_bound(i);
-        put(visit->out, "cubeway_service_seconds_bucket{%s,le=\"%" PRId64 ".%09" PRId64 "\"} %" PRIu64 "\n", of,
+        put(visit->out, "cubeway_%s_bucket{%s,le=\"%" PRId64 ".%09" PRId64 "\"} %" PRIu64 "\n", visit->family, of,
             ns / CW_SEC(1).ns, ns % CW_SEC(1).ns, histogram_up_to(h, i));
     }
-    put(visit->out, "cubeway_service_seconds_bucket{%s,le=\"+Inf\"} %" PRIu64 "\n", of, h->count);
-    put(visit->out, "cubeway_service_seconds_sum{%s} %" PRIu64 ".%09" PRIu64 "\n", of, h->sum_ns / CW_NS_PER_SEC,
+    put(visit->out, "cubeway_%s_bucket{%s,le=\"+Inf\"} %" PRIu64 "\n", visit->family, of, h->count);
+    put(visit->out, "cubeway_%s_sum{%s} %" PRIu64 ".%09" PRIu64 "\n", visit->family, of, h->sum_ns / CW_NS_PER_SEC,
         h->sum_ns % CW_NS_PER_SEC);
-    put(visit->out, "cubeway_service_seconds_count{%s} %" PRIu64 "\n", of, h->count);
+    put(visit->out, "cubeway_%s_count{%s} %" PRIu64 "\n", visit->family, of, h->count);
 }
 
-static void put_histograms(struct host *h, const struct metrics_out *out)
+typedef void histograms_fn(const struct node *n,
+                           void (*visit)(void *context, const char *service, const char *name,
+                                         const struct histogram *h),
+                           void *context);
+
+static void put_histograms(struct host *h, const struct metrics_out *out, const char *family, const char *label,
+                           const char *help, histograms_fn *all)
 {
     char text[TORUS_TEXT];
-    put_family(out, "service_seconds", "histogram", "How long what services do took, by service and kind.");
-    put(out, "# UNIT cubeway_service_seconds seconds\n");
+    put_family(out, family, "histogram", help);
+    put(out, "# UNIT cubeway_%s seconds\n", family);
     for (unsigned i = 0; i < host_count(h); i++) {
         const struct host_server *s = host_server(h, i);
-        struct counter_visit visit = {out, text};
+        struct counter_visit visit = {out, text, family, label};
         torus_format(s->self, text);
         if (s->node != NULL) {
-            node_histograms(s->node, put_histogram, &visit);
+            all(s->node, put_histogram, &visit);
         }
     }
 }
@@ -305,6 +312,9 @@ void metrics_write(struct host *h, const struct metrics_out *out)
         put_link_family(h, &link_families[i], out);
     }
     put_counters(h, out);
-    put_histograms(h, out);
+    put_histograms(h, out, "service_seconds", "histogram", "How long what services do took, by service and kind.",
+                   node_histograms);
+    put_histograms(h, out, "upcall_seconds", "upcall",
+                   "How long calls of services held the server's thread, by service and upcall.", node_upcalls);
     put(out, "# EOF\n");
 }

@@ -150,6 +150,13 @@ static int hitcount_command(cw_svc *s, void *state, cw_request *r, int argc, con
     return walks ? walk(s, &to) : ask(s, state, r, &to);
 }
 
+static const cw_command commands[] = {
+    {"walk", "SERVER", "send a packet there; each server that it passes, and that one, counts it"},
+    {"ask", "SERVER", "how many of our packets has that server seen?"},
+    {"show", "", "what this server has seen, a row for each sender"},
+    {NULL, NULL, NULL},
+};
+
 static const cw_service hitcount = {
     CW_SERVICE_INIT,
     .name = "hitcount",
@@ -161,6 +168,7 @@ static const cw_service hitcount = {
     .close = hitcount_close,
     .on_packet = hitcount_packet,
     .on_command = hitcount_command,
+    .commands = commands, /* for help, for completion, and for what is said of a word that is none */
 };
 
 const cw_service *cw_service_entry(void)

@@ -134,6 +134,22 @@ typedef struct cw_event {
 /* ---- The table a service exports --------------------------------------------------------------------------------- */
 
 /*
+ * A command that the service takes, as on_command gets it. From this, operators have `cwctl service NAME --help`,
+ * a word that is no command is refused with those that are, and shells complete.
+ */
+typedef struct cw_command {
+    /* The words that it begins with, with one space between: "start". NULL: the end of the list. */
+    const char *words;
+    /*
+     * What follows, as help shows it; "" or NULL: nothing. Words have spaces between. CAPITALS are to be filled in,
+     * [..] may be left out, A|B is one of them, name=VALUE is an option.
+     */
+    const char *arguments;
+    /* What the command does: one sentence. */
+    const char *help;
+} cw_command;
+
+/*
  * Order of upcalls: open first; then on_packet, on_event, on_command, on_writable, next_packet, and the functions of
  * timers, calls and offloaded work, in any order; close last. The host copies the table; what it points at must live as
  * long as the service. Functions that "may be NULL" are not called then.
@@ -175,6 +191,8 @@ typedef struct cw_service {
     /* Functions for other services on this server, found with cw_find(), and their version. May be NULL. */
     const void *exports;
     unsigned exports_version;
+    /* What on_command understands; the list ends with words that are NULL. May be NULL: then nobody knows. */
+    const cw_command *commands;
 } cw_service;
 #define CW_SERVICE_INIT .size = sizeof(cw_service), .api = CW_API_VERSION
 

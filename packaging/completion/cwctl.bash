@@ -40,6 +40,14 @@ _cwctl_plain()
     done
 }
 
+# What comes next in a command of a service's own: the words that it declares, behind those that are there.
+_cwctl_service()
+{
+    local behind="${plain[*]:2}"
+    behind=${behind:+$behind }
+    _cwctl_field command service "${plain[1]}" --help | sed -n "s/^$behind\\([^ ]*\\).*/\\1/p" | sort -u
+}
+
 _cwctl_values()
 {
     local links='+x -x +y -y +z -z'
@@ -51,6 +59,7 @@ _cwctl_values()
         trace) echo key && _cwctl_field server servers ;;
         services) echo 'load unload weight' ;;
         'services unload' | 'services weight' | service) _cwctl_field service services ;;
+        'service '*) _cwctl_service ;;
         job) cwctl complete commands | sed -n 's/^job //p' ;;
         'job show' | 'job destroy' | 'job grant'* | 'job revoke'*)
             _cwctl_field name job list && _cwctl_field service services

@@ -84,6 +84,7 @@ int node_open(struct node **out, const struct node_config *config, const struct 
     memset(n, 0, sizeof *n);
     n->config = *config;
     n->env = *env;
+    n->mark = env->mark != NULL ? env->mark : &n->own_mark;
     n->torus = torus;
     n->place = config->self;
     n->self = torus_id(&torus, config->self);

@@ -17,6 +17,7 @@
 #define CORE_NODE_H
 
 #include "base/siphash.h"
+#include "base/upcall.h"
 #include "core/pkt.h"
 #include "cubeway/err.h"
 #include "cubeway/service.h"
@@ -41,8 +42,14 @@ struct node_config {
     uint32_t nmu_jobs;        /* room in the NMU for jobs, resident and reachable ones: 64 */
     /* Room in the NMU for (remote job, port) pairs, for spans of processes and for ranges of servers, each: 256. */
     uint32_t nmu_grants;
+    /*
+     * For authors of services: each misuse of the service API is logged by its function, and packets that a service
+     * has freed, or lost with the end of its upcall, are filled with NODE_POISON.
+     */
+    bool strict;
     struct ls_timers timers;
 };
+enum { NODE_POISON = 0xdb };
 /* The defaults, for all members but dims, self, cluster and incarnation. */
 struct node_config node_config_default(void);
 /*
@@ -82,6 +89,18 @@ struct node_object {
     const void *object; /* borrowed for the node's life, not NULL */
 };
 
+/*
+ * Measures upcalls for a pump that has a clock: read() is called before and after each, and what it gives does nothing
+ * to what the node does. slow() is told of an upcall that took longer than the limit, after it has returned; `upcall`
+ * is "on_packet" or its like. Both are set, or neither.
+ */
+struct node_meter {
+    void *context;
+    int64_t (*read)(void *context); /* nanoseconds of a clock that never goes back */
+    void (*slow)(void *context, const struct node *n, const char *service, const char *upcall, cw_span held);
+    cw_span limit;
+};
+
 struct node_env {
     struct pkt_home *packets;    /* borrowed */
     const cw_server *neighbours; /* borrowed; see ls_config */
@@ -104,6 +123,8 @@ struct node_env {
     /* A key that nobody else knows, borrowed for node_open(). NULL: the NMU's tables are not sealed (NMU 6.2). */
     const struct siphash_key *seal;
     struct nmu_source records; /* where the node looks for the job records it needs; without a source: default deny */
+    struct upcall_mark *mark;  /* borrowed; the node says there in which upcall it is. NULL: nobody wants to know */
+    struct node_meter meter;
 };
 
 CW_MUST_CHECK int node_open(struct node **out, const struct node_config *config, const struct node_env *env);
@@ -164,6 +185,9 @@ struct node_service_info {
     cw_job job;
     struct node_service_policy policy;
     uint32_t queued_packets, queued_bytes;
+    uint32_t in_hand;       /* packets in its hands: made or kept, and not yet sent or freed */
+    uint32_t timers, calls; /* that run, and that are open */
+    uint64_t misuses;       /* of the service API, as far as they are noticed; node_config.strict logs them */
 };
 bool node_service_at(const struct node *n, unsigned i, struct node_service_info *out);
 
@@ -221,5 +245,9 @@ struct histogram;
 void node_histograms(const struct node *n,
                      void (*visit)(void *context, const char *service, const char *name, const struct histogram *h),
                      void *context);
+/* Calls visit for each kind of upcall of each service that was measured (node_meter): how long it took. */
+void node_upcalls(const struct node *n,
+                  void (*visit)(void *context, const char *service, const char *upcall, const struct histogram *h),
+                  void *context);
 
 #endif

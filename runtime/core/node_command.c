@@ -28,6 +28,14 @@ static struct cw_request *free_request(struct node *n)
     return NULL;
 }
 
+static void finish(struct cw_request *r, int rc)
+{
+    if (r->open) {
+        r->open = false;
+        r->sink.done(r->sink.context, rc);
+    }
+}
+
 /* Starts the command. A refusal is the result; 0: the request is open, or has been answered. */
 static int start(struct node *n, const char *service, int argc, const char *const *argv,
                  const struct node_request_sink *sink)
@@ -44,9 +52,14 @@ static int start(struct node *n, const char *service, int argc, const char *cons
         return -EBUSY;
     }
     *r = (struct cw_request){.node = n, .sink = *sink, .service = svc->index, .open = true};
+    struct node_outer outer = node_upcall_begin(svc, UPCALL_COMMAND);
     int rc = svc->table->on_command(svc, svc->state, r, argc, argv);
+    node_upcall_end(svc, UPCALL_COMMAND, outer);
+    if (rc > 1) {
+        node_misuse(svc, "on_command: it returned more than 1");
+    }
     if (rc <= 0) {
-        cw_request_done(r, rc);
+        finish(r, rc);
     }
     return 0;
 }
@@ -72,7 +85,9 @@ bool node_visit(struct node *n, const char *service, unsigned version,
     struct cw_svc *svc = service_named(n, service);
     bool here = svc != NULL && svc->table->exports != NULL && svc->table->exports_version == version;
     if (here) {
+        struct node_outer outer = node_upcall_begin(svc, UPCALL_VISIT);
         visit(context, svc, svc->table->exports);
+        node_upcall_end(svc, UPCALL_VISIT, outer);
     }
     *links = node_leave_entry(n);
     return here;
@@ -83,7 +98,7 @@ void node_end_requests(struct cw_svc *svc)
     for (unsigned i = 0; i < NODE_REQUESTS; i++) {
         struct cw_request *r = &svc->node->request[i];
         if (r->open && r->service == svc->index) {
-            cw_request_done(r, -ECANCELED);
+            finish(r, -ECANCELED);
         }
     }
 }
@@ -111,8 +126,12 @@ void cw_request_row(cw_request *r)
 
 void cw_request_done(cw_request *r, int rc)
 {
-    if (r != NULL && r->open) {
-        r->open = false;
-        r->sink.done(r->sink.context, rc);
+    if (r == NULL) {
+        return;
     }
+    struct cw_svc *svc = r->node != NULL ? r->node->service[r->service] : NULL;
+    if (!r->open && svc != NULL) {
+        node_misuse(svc, "cw_request_done: the request is done already");
+    }
+    finish(r, rc);
 }

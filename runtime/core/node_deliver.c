@@ -58,12 +58,27 @@ static bool hands_are_full(const struct cw_svc *svc)
     return svc->in_hand >= NODE_HANDS_MAX;
 }
 
+/* p is the service's (kept, sent or freed) or the runtime's; the service said this of it. */
+static void look_at_verdict(struct cw_svc *svc, bool ours, cw_verdict verdict, bool kept)
+{
+    if ((unsigned)verdict > CW_TAKE) {
+        node_misuse(svc, "on_packet: its verdict is none of CW_FORWARD, CW_DROP and CW_TAKE");
+    } else if (!ours && verdict == CW_FORWARD && !kept) {
+        node_misuse(svc, "on_packet: CW_FORWARD of a packet that it has freed, sent or answered with: say CW_TAKE");
+    }
+}
+
 /* Runs the upcall with p lent to it. True: p is the runtime's again, with the verdict in *verdict. */
 static bool upcall(struct cw_svc *svc, struct cw_packet *p, const cw_rx *rx, cw_verdict *verdict)
 {
     node_lend(svc, p);
+    struct node_outer outer = node_upcall_begin(svc, UPCALL_PACKET);
     *verdict = svc->table->on_packet(svc, svc->state, p, rx);
-    return node_lend_end(svc, p, *verdict);
+    node_upcall_end(svc, UPCALL_PACKET, outer);
+    bool kept = svc->node->lent == p && (p->marks & PKT_KEPT);
+    bool ours = node_lend_end(svc, p, *verdict);
+    look_at_verdict(svc, ours, *verdict, kept);
+    return ours;
 }
 
 /* The last report of a traced packet: it is taken here, and waited for nothing but the right to be. */
@@ -106,6 +121,7 @@ void node_deliver(struct node *n, struct cw_packet *p)
         rx.call = node_open_handle(n, p);
     }
     if (upcall(svc, p, &rx, &verdict)) {
+        node_poison(n, p);
         pkt_release(p);
     }
 }

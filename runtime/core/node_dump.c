@@ -177,6 +177,7 @@ size_t node_bytes(const struct node *n)
         const struct cw_svc *svc = n->service[i];
         bytes += svc != NULL ? sizeof *svc + svc->table->state_size : 0;
         bytes += svc != NULL ? svc->histograms.count * sizeof(struct cw_histogram) : 0;
+        bytes += svc != NULL ? upcall_times_bytes(&svc->times) : 0;
     }
     return bytes;
 }
@@ -212,6 +213,20 @@ void node_histograms(const struct node *n,
         const struct cw_svc *svc = n->service[i];
         for (uint32_t k = 0; svc != NULL && k < svc->histograms.count; k++) {
             visit(context, svc->table->name, svc->histograms.histogram[k]->name, &svc->histograms.histogram[k]->times);
+        }
+    }
+}
+
+void node_upcalls(const struct node *n,
+                  void (*visit)(void *context, const char *service, const char *upcall, const struct histogram *h),
+                  void *context)
+{
+    for (unsigned i = 0; i < NODE_SERVICES; i++) {
+        const struct cw_svc *svc = n->service[i];
+        for (unsigned k = 0; svc != NULL && k < UPCALLS; k++) {
+            if (svc->times.of[k] != NULL) {
+                visit(context, svc->table->name, upcall_name((enum upcall)k), svc->times.of[k]);
+            }
         }
     }
 }

@@ -23,7 +23,9 @@ static void tell(struct node *n, cw_event_kind kind, cw_server server, cw_link l
     for (unsigned i = 0; i < NODE_SERVICES; i++) {
         struct cw_svc *svc = n->service[i];
         if (svc != NULL && svc->table->on_event != NULL) {
+            struct node_outer outer = node_upcall_begin(svc, UPCALL_EVENT);
             svc->table->on_event(svc, svc->state, &event);
+            node_upcall_end(svc, UPCALL_EVENT, outer);
         }
     }
 }

@@ -17,6 +17,7 @@
 #define CORE_NODE_INTERNAL_H
 
 #include "base/prng.h"
+#include "base/upcall.h"
 #include "core/calls.h"
 #include "core/changes.h"
 #include "core/counters.h"
@@ -44,6 +45,7 @@ enum {
     NODE_CALLS = 4096,         /* that are open at one time, of all services */
     NODE_OFFLOADS = 256,       /* pieces of work away at one time, of all services */
     NODE_WEIGHT = 10,          /* of a service until node_service_policy() sets one */
+    NODE_ANSWERED = 64,        /* rights to answer that are remembered after their use, to tell a second answer */
 };
 
 /* The streams of chance that a node draws from (prng.h); a service's stream is NODE_STREAM_SERVICE + its job. */
@@ -78,7 +80,11 @@ struct cw_svc {
     struct prng random;
     struct counter_set counters;
     struct histogram_set histograms;
-    cw_service own_table; /* the table that it came with, as this build knows tables */
+    struct upcall_times times;
+    uint64_t misuses;
+    uint32_t answered[NODE_ANSWERED]; /* strict: the latest rights to answer that it has used, in a ring */
+    uint32_t answers;                 /* how many it has used */
+    cw_service own_table;             /* the table that it came with, as this build knows tables */
 };
 
 /*
@@ -133,8 +139,10 @@ struct node {
 
     struct node_config config;
     struct node_env env;
-    uint64_t seen_epoch;  /* ls_epoch() up to which services have been told */
-    uint64_t seen_routes; /* ls_routes_epoch() by which queues are sorted */
+    struct upcall_mark *mark;    /* env.mark, or own_mark when that is NULL */
+    struct upcall_mark own_mark; /* read by nobody */
+    uint64_t seen_epoch;         /* ls_epoch() up to which services have been told */
+    uint64_t seen_routes;        /* ls_routes_epoch() by which queues are sorted */
     struct {
         cw_job job;
         uint8_t index;
@@ -173,6 +181,45 @@ static inline void node_note_room(struct node *n, struct cw_svc *svc)
 {
     n->writable |= svc->refused;
     svc->refused = 0;
+}
+
+/*
+ * Around every upcall: what the mark said before, and when the upcall began by the pump's clock. One upcall nests in
+ * another (cw_call_cancel()), so that what was there before comes back.
+ */
+struct node_outer {
+    const char *service, *upcall;
+    int64_t began_ns;
+};
+
+static inline struct node_outer node_upcall_begin(const struct cw_svc *svc, enum upcall upcall)
+{
+    const struct node *n = svc->node;
+    struct upcall_mark *mark = n->mark;
+    struct node_outer outer = {mark->service, mark->upcall, 0};
+    mark->service = svc->table->name;
+    mark->upcall = upcall_name(upcall);
+    mark->server = n->place;
+    mark->now = n->now;
+    mark->moves++;
+    if (n->env.meter.read != NULL) {
+        outer.began_ns = n->env.meter.read(n->env.meter.context);
+    }
+    return outer;
+}
+
+/* node_services.c: notes how long an upcall took that began then. */
+void node_upcall_took(struct cw_svc *svc, enum upcall upcall, int64_t began_ns);
+
+static inline void node_upcall_end(struct cw_svc *svc, enum upcall upcall, struct node_outer outer)
+{
+    struct upcall_mark *mark = svc->node->mark;
+    mark->service = outer.service;
+    mark->upcall = outer.upcall;
+    mark->moves++;
+    if (svc->node->env.meter.read != NULL) {
+        node_upcall_took(svc, upcall, outer.began_ns);
+    }
 }
 
 /* node_rx.c */
@@ -245,7 +292,17 @@ void node_let_go(struct cw_svc *svc, struct cw_packet *p);
 void node_lend(struct cw_svc *svc, struct cw_packet *p);
 bool node_lend_end(struct cw_svc *svc, struct cw_packet *p, cw_verdict verdict);
 
+/*
+ * Refuses what a service does with a packet that is not in its hands: counts the misuse under the name of the function,
+ * unless p is NULL, which some calls of the API give and take. Gives node_in_hand().
+ */
+bool node_must_hold(struct cw_svc *svc, const struct cw_packet *p, const char *function);
+/* strict: fills the bytes of p, which nobody may look at any more. */
+void node_poison(const struct node *n, struct cw_packet *p);
+
 /* node_services.c */
+/* Counts a misuse of the service API; strict: logs the sentence, which begins with the function's name. */
+void node_misuse(struct cw_svc *svc, const char *sentence);
 /* Calls on_writable() of the services in `writable`. */
 void node_wake_writers(struct node *n);
 /* Closes every service, those that came last first. */

@@ -7,6 +7,7 @@
 #include "base/check.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,8 @@ static bool sound_name(const char *name)
 
 static int check_table(const struct node *n, const cw_service *table, cw_service *own)
 {
-    if (table == NULL || !node_adopt(own, sizeof *own, sizeof *own, table) || own->api != CW_API_VERSION ||
+    size_t least = offsetof(cw_service, commands); /* where the table ended before there were any */
+    if (table == NULL || !node_adopt(own, sizeof *own, least, table) || own->api != CW_API_VERSION ||
         !sound_name(own->name) || own->job == 0 || own->on_packet == NULL || own->state_size > STATE_MAX) {
         return -EINVAL;
     }
@@ -101,6 +103,7 @@ static void empty_hands(struct node *n, struct cw_svc *svc)
         return;
     }
     n->kept += svc->in_hand;
+    svc->misuses++;
     if (n->env.watch.log != NULL) {
         n->env.watch.log(n->env.watch.context, n, CW_LOG_ERROR, svc->table->name,
                          "the service closed with packets in its hands: they are freed", n->now);
@@ -140,6 +143,7 @@ static void discard(struct node *n, struct cw_svc *svc)
     empty_hands(n, svc);
     free(svc->state);
     histograms_close(&svc->histograms);
+    upcall_times_close(&svc->times);
     free(svc);
     node_try_held(n); /* its held packets have no service now: dropped as such */
 }
@@ -150,7 +154,9 @@ static void close_service(struct node *n, struct cw_svc *svc)
     node_cancel_calls(svc);
     node_end_work(svc);
     if (svc->table->close != NULL) {
+        struct node_outer outer = node_upcall_begin(svc, UPCALL_CLOSE);
         svc->table->close(svc, svc->state);
+        node_upcall_end(svc, UPCALL_CLOSE, outer);
     }
     discard(n, svc);
 }
@@ -181,7 +187,9 @@ int node_service_add(struct node *n, const cw_service *table, cw_time now)
     rc = node_reside(svc);
     if (rc == 0 && svc->table->open != NULL) {
         svc->opening = true;
+        struct node_outer outer = node_upcall_begin(svc, UPCALL_OPEN);
         rc = svc->table->open(svc, svc->state);
+        node_upcall_end(svc, UPCALL_OPEN, outer);
         svc->opening = false;
     }
     if (rc < 0) {
@@ -287,10 +295,34 @@ bool node_service_at(const struct node *n, unsigned i, struct node_service_info 
                 },
             .queued_packets = svc->queue.packets,
             .queued_bytes = svc->queue.bytes,
+            .in_hand = svc->in_hand,
+            .timers = n->timers.of[index],
+            .calls = n->calls.of[index],
+            .misuses = svc->misuses,
         };
         return true;
     }
     return false;
+}
+
+void node_misuse(struct cw_svc *svc, const char *sentence)
+{
+    const struct node *n = svc->node;
+    svc->misuses++;
+    if (n->config.strict && n->env.watch.log != NULL) {
+        n->env.watch.log(n->env.watch.context, n, CW_LOG_ERROR, svc->table->name, sentence, n->now);
+    }
+}
+
+void node_upcall_took(struct cw_svc *svc, enum upcall upcall, int64_t began_ns)
+{
+    const struct node *n = svc->node;
+    const struct node_meter *meter = &n->env.meter;
+    int64_t held = meter->read(meter->context) - began_ns;
+    upcall_times_note(&svc->times, upcall, held);
+    if (held > meter->limit.ns) {
+        meter->slow(meter->context, n, svc->table->name, upcall_name(upcall), CW_NS(held));
+    }
 }
 
 void node_wake_writers(struct node *n)
@@ -300,7 +332,9 @@ void node_wake_writers(struct node *n)
     for (; due != 0; due &= due - 1) {
         struct cw_svc *svc = n->service[__builtin_ctz(due)];
         if (svc != NULL && svc->table->on_writable != NULL) {
+            struct node_outer outer = node_upcall_begin(svc, UPCALL_WRITABLE);
             svc->table->on_writable(svc, svc->state);
+            node_upcall_end(svc, UPCALL_WRITABLE, outer);
         }
     }
 }

@@ -43,7 +43,9 @@ static void finish(struct node *n, struct call *call, int status, struct cw_pack
     struct cw_svc *svc = n->service[last.service];
     calls_end(&n->calls, call);
     pkt_release(last.again);
+    struct node_outer outer = node_upcall_begin(svc, UPCALL_REPLY);
     last.done(svc, svc->state, last.arg, status, reply, rx);
+    node_upcall_end(svc, UPCALL_REPLY, outer);
 }
 
 static int check_call(const cw_call_options *options, cw_call_options *out)
@@ -107,7 +109,7 @@ int64_t cw_call(cw_svc *s, cw_packet *p, const cw_to *to, const cw_call_options 
 {
     struct node *n = s->node;
     cw_call_options chosen = {.size = sizeof chosen};
-    int rc = node_in_hand(s, p) && to != NULL ? check_call(options, &chosen) : -EINVAL;
+    int rc = node_must_hold(s, p, "cw_call") && to != NULL ? check_call(options, &chosen) : -EINVAL;
     if (rc < 0) {
         return rc;
     }
@@ -232,6 +234,7 @@ bool node_take_response(struct node *n, struct cw_packet *p)
     node_lend(svc, p);
     finish(n, call, rx.status, p, &rx);
     if (node_lend_end(svc, p, CW_FORWARD)) {
+        node_poison(n, p);
         pkt_release(p);
     }
     return true;
@@ -302,6 +305,21 @@ static int send_answer(struct cw_svc *svc, const struct response_right *right, i
     return rc < 0 ? rc : node_hand_over(svc, p, addressed);
 }
 
+/* A right that has run out is no fault of the service's; one that it has used is, as far as that is remembered. */
+static void look_at_misuse(struct cw_svc *svc, uint32_t handle)
+{
+    if (handle == 0) {
+        node_misuse(svc, "cw_reply: the packet was no request: cw_rx.call is 0");
+        return;
+    }
+    for (unsigned i = 0; i < NODE_ANSWERED; i++) {
+        if (svc->answered[i] == handle) {
+            node_misuse(svc, "cw_reply: the request was answered before");
+            return;
+        }
+    }
+}
+
 int cw_reply(cw_svc *s, uint32_t handle, int status, cw_packet *p)
 {
     struct node *n = s->node;
@@ -311,11 +329,12 @@ int cw_reply(cw_svc *s, uint32_t handle, int status, cw_packet *p)
             return -ENOMEM;
         }
     }
-    if (!node_in_hand(s, p)) {
+    if (!node_must_hold(s, p, "cw_reply")) {
         return -EINVAL;
     }
     struct response_right *right = response_find(&n->nmu.responses, s->index, handle);
     if (right == NULL) {
+        look_at_misuse(s, handle);
         node_drop_unsent(s, p, CW_DROP_REPLY_DEAD);
         return -ENOENT;
     }
@@ -325,5 +344,6 @@ int cw_reply(cw_svc *s, uint32_t handle, int status, cw_packet *p)
         return rc;
     }
     response_end(&n->nmu.responses, right);
+    s->answered[s->answers++ % NODE_ANSWERED] = handle;
     return 0;
 }

@@ -210,7 +210,11 @@ void *cw_state(cw_svc *s)
 
 cw_counter *cw_counter_new(cw_svc *s, const char *name, const char *help)
 {
-    return counters_get(&s->counters, name, help);
+    cw_counter *c = counters_get(&s->counters, name, help);
+    if (c == &s->counters.overflow) {
+        node_misuse(s, "cw_counter_new: the name is bad, or there are 63 already: it counts as \"overflow\"");
+    }
+    return c;
 }
 
 void cw_counter_add(cw_counter *c, uint64_t n)

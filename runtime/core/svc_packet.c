@@ -47,6 +47,30 @@ bool node_in_hand(const struct cw_svc *svc, const struct cw_packet *p)
     return p != NULL && (p->marks & PKT_CHARGED) && p->service == svc->index;
 }
 
+bool node_must_hold(struct cw_svc *svc, const struct cw_packet *p, const char *function)
+{
+    if (node_in_hand(svc, p)) {
+        return true;
+    }
+    if (p != NULL) {
+        char text[120] = "";
+        size_t length = strlen(function);
+        length = length < 30 ? length : 30;
+        memcpy(text, function, length);
+        static const char why[] = ": the packet is not in the service's hands: it was freed, sent or given back before";
+        memcpy(text + length, why, sizeof why);
+        node_misuse(svc, text);
+    }
+    return false;
+}
+
+void node_poison(const struct node *n, struct cw_packet *p)
+{
+    if (n->config.strict && pkt_writable(p)) {
+        memset(p->data, NODE_POISON, p->length);
+    }
+}
+
 void node_let_go(struct cw_svc *svc, struct cw_packet *p)
 {
     if (svc->node->lent == p) {
@@ -122,8 +146,9 @@ cw_packet *cw_packet_new(cw_svc *s, size_t length)
 
 void cw_packet_free(cw_svc *s, cw_packet *p)
 {
-    if (node_in_hand(s, p)) {
+    if (node_must_hold(s, p, "cw_packet_free")) {
         node_let_go(s, p);
+        node_poison(s->node, p);
         pkt_release(p);
     }
 }

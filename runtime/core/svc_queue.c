@@ -14,7 +14,7 @@ void cw_poll_links(cw_svc *s, cw_links links)
 
 int cw_packet_address(cw_svc *s, cw_packet *p, const cw_to *to, const cw_send_options *options)
 {
-    if (!node_in_hand(s, p) || to == NULL) {
+    if (!node_must_hold(s, p, "cw_packet_address") || to == NULL) {
         return -EINVAL;
     }
     struct cw_packet *addressed;
@@ -41,7 +41,9 @@ static bool may_leave_by(struct node *n, struct cw_packet *p, cw_link link)
 
 struct cw_packet *node_ask_own_queue(struct node *n, struct cw_svc *svc, cw_link link)
 {
+    struct node_outer outer = node_upcall_begin(svc, UPCALL_NEXT_PACKET);
     struct cw_packet *p = svc->table->next_packet(svc, svc->state, link);
+    node_upcall_end(svc, UPCALL_NEXT_PACKET, outer);
     if (node_in_hand(svc, p) && (p->marks & PKT_ADDRESSED) && node_may_still_send(svc, &p->head) < 0) {
         node_drop_unsent(svc, p, CW_DROP_DENIED); /* what was allowed when it was addressed is not any more */
     } else if (node_in_hand(svc, p) && (p->marks & PKT_ADDRESSED)) {
@@ -55,7 +57,8 @@ struct cw_packet *node_ask_own_queue(struct node *n, struct cw_svc *svc, cw_link
             return p;
         }
         node_decide(n, p); /* not for this link (any more): it waits like everybody's packets for one of its own */
-    } else if (node_in_hand(svc, p)) {
+    } else if (node_must_hold(svc, p, "next_packet")) {
+        node_misuse(svc, "next_packet: the packet that it gave was not addressed (cw_packet_address)");
         node_drop_unsent(svc, p, CW_DROP_SERVICE);
     }
     /*

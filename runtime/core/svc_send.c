@@ -366,7 +366,7 @@ int node_hand_over(struct cw_svc *svc, struct cw_packet *p, struct cw_packet *ad
 
 int cw_send(cw_svc *s, cw_packet *p, const cw_to *to, const cw_send_options *options)
 {
-    if (!node_in_hand(s, p) || to == NULL) {
+    if (!node_must_hold(s, p, "cw_send") || to == NULL) {
         return -EINVAL;
     }
     struct cw_packet *addressed;

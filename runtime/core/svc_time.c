@@ -35,6 +35,9 @@ uint64_t cw_random_below(cw_svc *s, uint64_t below)
 cw_timer *cw_timer_start(cw_svc *s, cw_span after, cw_timer_fn fn, void *arg)
 {
     struct node *n = s->node;
+    if (fn == NULL) {
+        node_misuse(s, "cw_timer_start: the function is NULL");
+    }
     if (fn == NULL || s->closing) {
         return NULL;
     }
@@ -87,7 +90,9 @@ static void report(struct node *n, struct offload *offload)
     struct offload ended = *offload;
     struct cw_svc *svc = n->service[ended.service];
     expiry_give(&n->offloads, offload);
+    struct node_outer outer = node_upcall_begin(svc, UPCALL_OFFLOAD);
     ended.done(svc, svc->state, ended.arg);
+    node_upcall_end(svc, UPCALL_OFFLOAD, outer);
 }
 
 cw_links node_offload_done(struct node *n, uint64_t ticket, cw_time now)
@@ -133,7 +138,9 @@ void node_run_timers(struct node *n)
     timers_begin(&n->timers);
     while (timers_next(&n->timers, n->now, &fired)) {
         struct cw_svc *svc = n->service[fired.service];
+        struct node_outer outer = node_upcall_begin(svc, UPCALL_TIMER);
         fired.fn(svc, svc->state, fired.arg);
+        node_upcall_end(svc, UPCALL_TIMER, outer);
     }
 }
 

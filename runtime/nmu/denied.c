@@ -59,6 +59,18 @@ void denied_count(struct denied *d, const struct denied_row *what)
     }
     row->cause = what->cause;
     row->times++;
+    row->latest = d->total;
+}
+
+const struct denied_row *denied_latest(const struct denied *d, cw_job source_job)
+{
+    const struct denied_row *latest = NULL, *row;
+    for (uint32_t from = 0; (row = denied_next(d, &from)) != NULL;) {
+        if (row->source_job == source_job && (latest == NULL || row->latest > latest->latest)) {
+            latest = row;
+        }
+    }
+    return latest;
 }
 
 const struct denied_row *denied_next(const struct denied *d, uint32_t *from)

@@ -19,8 +19,9 @@ struct denied_row {
     cw_process process; /* 0 when key */
     cw_port port;
     bool key;
-    uint8_t cause;  /* of the latest, enum nmu_cause */
-    uint64_t times; /* 0: a free row */
+    uint8_t cause;   /* of the latest, enum nmu_cause */
+    uint64_t times;  /* 0: a free row */
+    uint64_t latest; /* denied.total when it was counted last: the row with the highest is the latest refusal */
 };
 
 struct denied {
@@ -37,8 +38,10 @@ CW_MUST_CHECK int denied_open(struct denied *d, uint32_t limit, uint64_t salt);
 void denied_close(struct denied *d);
 size_t denied_bytes(const struct denied *d);
 
-/* Counts one refusal: all members of *what but times are its kind. */
+/* Counts one refusal: all members of *what but cause, times and latest are its kind. */
 void denied_count(struct denied *d, const struct denied_row *what);
+/* Borrows the row of the latest refusal of what that job sent; NULL: there is none, or its rows are all in use. */
+const struct denied_row *denied_latest(const struct denied *d, cw_job source_job);
 /* Borrows the first row at or after *from, and moves *from behind it. NULL: there are no more. */
 const struct denied_row *denied_next(const struct denied *d, uint32_t *from);
 

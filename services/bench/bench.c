@@ -231,6 +231,15 @@ static cw_packet *bench_next_packet(cw_svc *s, void *state, cw_link link)
     return engine_next_packet(s, state, link);
 }
 
+static const cw_command commands[] = {
+    {"start", "mode=all|keys|links [rate=N] [size=BYTES] [run=N] [track=0] [count=LINKS] [own=1]",
+     "begin to send: to all servers, to random keys, or on links"},
+    {"stop", "", "stop sending"},
+    {"stats", "[links]", "what was sent and received since the last reset, in all or for each link"},
+    {"reset", "", "begin to count anew"},
+    {NULL, NULL, NULL},
+};
+
 const cw_service bench_service = {
     CW_SERVICE_INIT,
     .name = "bench",
@@ -246,4 +255,5 @@ const cw_service bench_service = {
     .next_packet = bench_next_packet,
     .exports = &bench_api,
     .exports_version = BENCH_API_VERSION,
+    .commands = commands,
 };

@@ -192,6 +192,17 @@ static void jobs_close(cw_svc *s, void *state)
     free(j->stage);
 }
 
+static const cw_command commands[] = {
+    {"list", "", "the jobs that are known here"},
+    {"show", "JOB [raw=1]", "one job: its ports, processes and privileges, or its record in base64"},
+    {"put", "BASE64 [wait=1] [rows=1] [timeout=MS]", "take in a signed record, and tell the others"},
+    {"more", "OFFSET BASE64", "a further piece of a record that is too long for one command"},
+    {"status", "", "which servers have which records"},
+    {"explain", "SOURCE:PROCESS JOB:PROCESS:PORT", "may that packet be sent, and what decides it"},
+    {"audit", "", "what the servers refused"},
+    {NULL, NULL, NULL},
+};
+
 const cw_service jobs_service = {
     CW_SERVICE_INIT,
     .name = "jobs",
@@ -203,4 +214,5 @@ const cw_service jobs_service = {
     .on_packet = jobs_on_packet,
     .on_event = jobs_on_event,
     .on_command = jobs_on_command,
+    .commands = commands,
 };

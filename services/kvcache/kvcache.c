@@ -271,6 +271,18 @@ static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const cha
 
 static const struct kvcache_api api = {.size = sizeof api, .run = kv_do, .flush = kv_flush};
 
+static const cw_command commands[] = {
+    {"get", "KEY [job=N] [form=base64]", "the value of a key"},
+    {"set", "KEY VALUE [job=N] [form=base64] [stage=N] [flags=N] [expire_us=N]", "store a value"},
+    {"delete", "KEY [job=N]", "remove a value"},
+    {"flush", "[job=N]", "remove all values of a job"},
+    {"stage", "N BASE64", "a piece of a value that is too long for one command"},
+    {"stats", "[all]", "what this cache, or all caches, have counted"},
+    {"hot", "[N]", "the keys that are asked for most"},
+    {"extras", "0..8", "how many other servers may have copies of a hot value"},
+    {NULL, NULL, NULL},
+};
+
 const cw_service kvcache_service = {
     CW_SERVICE_INIT,
     .name = "kvcache",
@@ -285,4 +297,5 @@ const cw_service kvcache_service = {
     .on_writable = on_writable,
     .exports = &api,
     .exports_version = KVCACHE_API_VERSION,
+    .commands = commands,
 };

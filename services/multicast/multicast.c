@@ -179,6 +179,23 @@ static const cw_multicast_api api = {
     .packet_max = api_packet_max,
 };
 
+static const cw_command words[] = {
+    {"send", "BYTES to all|SERVER..|GROUP", "send that many bytes to each of them, and measure"},
+    {"status", "", "messages that are on their way through this server"},
+    {"file-send", "ticket=N name=NAME [mode=OCTAL] [keep=1] [wait=1] [progress=MS] to all|SERVER..|GROUP",
+     "send a file that was passed to the daemon under a ticket"},
+    {"file-status", "[members=1]", "files on their way from here, and to here"},
+    {"file-stop", "ID", "end a sending of a file"},
+    {"group list", "", "the groups that this server knows, and what it is in each"},
+    {"group heard", "", "the latest messages of the groups that this server is in"},
+    {"group members", "NAME", "the members of a group"},
+    {"group join", "NAME", "make this server a member of a group"},
+    {"group leave", "NAME", "end that"},
+    {"group publish", "NAME TEXT..", "send a text to all members, each of which acknowledges it"},
+    {"group publish-once", "NAME TEXT..", "send a text to all members in one packet, which may be lost"},
+    {NULL, NULL, NULL},
+};
+
 const cw_service multicast_service = {
     CW_SERVICE_INIT,
     .name = "multicast",
@@ -194,4 +211,5 @@ const cw_service multicast_service = {
     .next_packet = next_packet,
     .exports = &api,
     .exports_version = CW_MULTICAST_API,
+    .commands = words,
 };

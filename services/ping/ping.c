@@ -481,6 +481,15 @@ static void ping_close(cw_svc *s, void *state)
     }
 }
 
+static const cw_command commands[] = {
+    {"to", "SERVER [count=N] [interval=US] [size=BYTES] [timeout=US] [rows=1]", "round trips to a server"},
+    {"key", "KEY [count=N] [interval=US] [size=BYTES] [timeout=US] [rows=1]", "round trips to the root of a key"},
+    {"all", "[interval=US] [size=BYTES] [timeout=US] [rows=1]", "one round trip to each server"},
+    {"far", "[hops=N | via SERVER..] [count=N] [interval=US] [size=BYTES] [timeout=US] [rows=1]",
+     "round trips by a long way, through servers that are named or chosen"},
+    {NULL, NULL, NULL},
+};
+
 const cw_service ping_service = {
     CW_SERVICE_INIT,
     .name = "ping",
@@ -492,4 +501,5 @@ const cw_service ping_service = {
     .close = ping_close,
     .on_packet = ping_packet,
     .on_command = ping_command,
+    .commands = commands,
 };

@@ -277,6 +277,12 @@ static int trace_command(cw_svc *s, void *state, cw_request *r, int argc, const 
     return 1;
 }
 
+static const cw_command commands[] = {
+    {"to", "SERVER [size=BYTES] [timeout=US]", "the way of a packet to a server and back, server by server"},
+    {"key", "KEY [size=BYTES] [timeout=US]", "the way of a packet to the root of a key and back"},
+    {NULL, NULL, NULL},
+};
+
 const cw_service trace_service = {
     CW_SERVICE_INIT,
     .name = "trace",
@@ -285,4 +291,5 @@ const cw_service trace_service = {
     .state_size = sizeof(struct trace),
     .on_packet = trace_packet,
     .on_command = trace_command,
+    .commands = commands,
 };

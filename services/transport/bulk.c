@@ -382,6 +382,14 @@ static const struct transport_api api = {
     .stats = transport_stats,
 };
 
+static const cw_command commands[] = {
+    {"bulk", "SERVER BYTES [count=N] [timeout_us=N]", "send that many bytes as messages, and measure"},
+    {"echo", "SERVER [count=N] [timeout_us=N] [bytes=N]", "the round trip of a small message"},
+    {"path", "SERVER", "what is known of the way there: round trip, window"},
+    {"stats", "", "what the transport has counted"},
+    {NULL, NULL, NULL},
+};
+
 const cw_service transport_service = {
     CW_SERVICE_INIT,
     .name = "transport",
@@ -396,4 +404,5 @@ const cw_service transport_service = {
     .on_writable = bulk_writable,
     .exports = &api,
     .exports_version = TRANSPORT_API_VERSION,
+    .commands = commands,
 };

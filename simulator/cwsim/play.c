@@ -99,6 +99,14 @@ static void on_log(void *context, cw_server s, cw_level level, const char *servi
             (long long)(now.ns % 1000), server, levels[level], service != NULL ? service : "node", text);
 }
 
+/* In strict mode misuses of the service API are shown whatever else is. */
+static void on_error(void *context, cw_server s, cw_level level, const char *service, const char *text, cw_time now)
+{
+    if (level == CW_LOG_ERROR) {
+        on_log(context, s, level, service, text, now);
+    }
+}
+
 static void on_server(void *context, cw_server s, enum world_server_state state, cw_time now)
 {
     static const char *const states[] = {[WORLD_DEAD] = "is dead", [WORLD_RUNS] = "runs", [WORLD_PAUSED] = "is paused"};
@@ -112,6 +120,8 @@ static int watch(struct player *p)
     if (p->options->log) {
         w.log = on_log;
         w.server = on_server;
+    } else if (trial_strict()) {
+        w.log = on_error;
     }
     int rc = 0;
     if (p->options->capture != NULL) {

@@ -4,6 +4,7 @@
 #include "nmu/book.h"
 #include "services/bench/bench.h"
 #include "services/builtin.h"
+#include "services/crash.h"
 #include "services/ping/ping.h"
 #include "simulator/cwsim/memory.h"
 
@@ -54,6 +55,12 @@ static const char *why_not(int rc)
     }
 }
 
+bool trial_strict(void)
+{
+    const char *text = getenv("CUBEWAY_STRICT");
+    return text != NULL && strcmp(text, "1") == 0;
+}
+
 int trial_open(struct trial *t, const struct world_config *config, const char *what, bool quiet, FILE *errors)
 {
     struct world_config full = *config;
@@ -62,6 +69,8 @@ int trial_open(struct trial *t, const struct world_config *config, const char *w
         full.service_count = TRIAL_SERVICES;
     }
     *t = (struct trial){.errors = errors};
+    full.mark = &t->mark;
+    full.node.strict = full.node.strict || trial_strict();
     size_t servers = (size_t)full.dims.x * full.dims.y * full.dims.z;
     if (servers > MANY_SERVERS) {
         (void)memory_expect(servers * (NODE_BYTES + servers * NODE_BYTES_EACH));
@@ -75,6 +84,7 @@ int trial_open(struct trial *t, const struct world_config *config, const char *w
         t->world = NULL;
         return rc;
     }
+    crash_watch(&(struct crash_report){.mark = &t->mark, .repeat = full.replay});
     progress_open(&t->progress, quiet ? NULL : stderr, what);
     return 0;
 }
@@ -86,6 +96,7 @@ void trial_close(struct trial *t)
         world_close(t->world);
         t->world = NULL;
     }
+    crash_watch(&(struct crash_report){.mark = NULL});
 }
 
 const struct world_violation *trial_violation(const struct trial *t)

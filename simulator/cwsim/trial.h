@@ -22,15 +22,20 @@ struct trial {
     struct progress progress;
     cw_time goal; /* when the run will end, for the percentage; 0: unknown */
     double wall;  /* wall clock at which the span began */
+    struct upcall_mark mark;
 };
+
+/* CUBEWAY_STRICT=1: worlds log misuses of the service API (node_config.strict). */
+bool trial_strict(void);
 
 /* What every server runs when nothing else is asked for: ping and bench. */
 enum { TRIAL_SERVICES = 2 };
 extern const struct world_service trial_services[TRIAL_SERVICES];
 
 /*
- * config.services NULL: trial_services. Built-in services may send what they need to, besides config.grants. Borrows
- * what config borrows. what: the text of the progress line.
+ * config.services NULL: trial_services. Built-in services may send what they need to, besides config.grants. Until
+ * trial_close() a crash of the process says which service was being called, and config.replay (services/crash.h): *t
+ * stays where it is. Borrows what config borrows. what: the text of the progress line.
  */
 CW_MUST_CHECK int trial_open(struct trial *t, const struct world_config *config, const char *what, bool quiet,
                              FILE *errors);

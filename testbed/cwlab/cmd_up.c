@@ -23,7 +23,7 @@ struct choice {
     cw_span patience;
     struct option_words services;
     double wanted; /* the result of scale_wanted() */
-    bool json, quiet, foreground, no_wait, no_grants;
+    bool json, quiet, foreground, no_wait, no_grants, strict;
 };
 
 /* ---- What is wanted ---------------------------------------------------------------------------------------------- */
@@ -119,7 +119,9 @@ static int read_choice(const struct program_command *self, struct choice *c, con
     }
     lab->mtu = c->mtu;
     lab->bits_per_second = c->rate;
+    const char *strict = getenv("CUBEWAY_STRICT");
     lab->no_grants = c->no_grants;
+    lab->strict = c->strict || (strict != NULL && strcmp(strict, "1") == 0);
     int code = choose_driver(self, lab, c->driver);
     for (int i = 0; i < c->services.count && code == PROGRAM_GO; i++) {
         code = add_service(self, lab, c->services.word[i]);
@@ -308,6 +310,8 @@ static int run(const struct program_command *self, int argc, char **argv)
         {"service", OPTION_LIST, &c.services, "FILE.so|NAME",
          "a module for every server, or a built-in service to configure; may be repeated", false},
         {"no-grants", OPTION_FLAG, &c.no_grants, NULL, "services of --service may send nothing before cwctl job grant",
+         false},
+        {"strict", OPTION_FLAG, &c.strict, NULL, "daemons log each misuse of the service API (or CUBEWAY_STRICT=1)",
          false},
         {"timers", OPTION_TEXT, &c.timers, "fast|default", "hello 5 ms and dead 15 ms, or 10 ms and 50 ms", false},
         {"scale", OPTION_COUNT, &c.scale, "N", "timers are so many times as long; 0: as this machine needs it now",

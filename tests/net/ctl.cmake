@@ -5,3 +5,7 @@ foreach(test cmd_capture cmd_daemon cmd_fault cmd_file cmd_group cmd_job cmd_job
     --cubewayd $<TARGET_FILE:cubewayd> --cwctl $<TARGET_FILE:cwctl> --module $<TARGET_FILE:module_hitcount>
     --lua ${PROJECT_SOURCE_DIR}/tools/wireshark/cubeway.lua)
 endforeach()
+if(NOT CUBEWAY_SANITIZE) # a sanitizer reports a crash in its own way
+  cubeway_test(net.crash LABEL net COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/test_crash.py
+    --cubewayd $<TARGET_FILE:cubewayd> --cwctl $<TARGET_FILE:cwctl> --module $<TARGET_FILE:module_careless>)
+endif()

@@ -17,7 +17,8 @@ class Ask(ctl_kit.Job):
             self.cwctl("services load", ctl_kit.OPTIONS.module)
 
     def test_from_refusal_to_grant_and_back(self):
-        self.refused("service hitcount walk 1,1,1", "no privilege", "job explain", code=1)
+        self.refused("service hitcount walk 1,1,1",
+                     "no privilege to send there: cwctl job grant hitcount hitcount:all:1 gives it", code=1)
         self.refused("--server 0,0,1 service hitcount walk 1,1,1", "no privilege", code=1)
         [row] = self.rows("job explain hitcount:0 hitcount:13:1", code=1)
         self.assertEqual((row["allowed"], row["refused"], row["asked"]), (0, 1, "0,0,0"))

@@ -84,7 +84,13 @@ class Service(ctl_kit.Case):
                          "^service hitcount runs, job [0-9]+\n$")
         [row] = [row for row in self.rows("--server 1,2,1 services") if row["service"] == "hitcount"]
         self.assertEqual(row["weight"], 20)
-        self.refused("service hitcount dance 1,1,1", "commands are walk SERVER, ask SERVER, show", code=2)
+        self.refused("service hitcount dance 1,1,1", "has no command 'dance'; there are walk, ask, show", code=2)
+        self.refused("service hitcount wlak 1,1,1", "has no command 'wlak'; did you mean walk?", code=2)
+        self.refused("service hitcount walk", "usage: hitcount walk SERVER", code=2)
+        text = self.cwctl("service hitcount --help")
+        self.assertRegex(text, r"^usage: cwctl service hitcount COMMAND.*\n\nCommands:\n  walk SERVER +send a packet")
+        self.assertEqual(self.cwctl("service hitcount"), text)
+        self.assertEqual([row["command"] for row in self.rows("service hitcount --help")], ["walk", "ask", "show"])
         self.refused("service hitcount ask 9,9,9", "no such server: one is written x,y,z", code=2)
         self.assertEqual(self.raw("services", "load", link).returncode, 1)  # it is there already
         self.assertEqual(self.cwctl("services unload hitcount"), "service hitcount has ended\n")
@@ -102,6 +108,18 @@ class Service(ctl_kit.Case):
         self.assertGreaterEqual(self.rows("service bench stats")[0]["sent"], 0)
         self.refused("service kv get", "no service 'kv' runs here; \"services\" lists", code=1)
         self.refused("service bench dance", "'dance'", code=2)
+        self.refused("service kv --help", "no service 'kv' runs here", code=1)
+
+    def test_every_service_declares_its_commands(self):
+        for service in (row["service"] for row in self.rows("services")):
+            commands = self.rows(f"service {service} --help")
+            self.assertGreater(len(commands), 1, service)
+            for row in commands:
+                self.assertEqual(row["service"], service)
+                self.assertTrue(row["command"] and row["help"], row)
+                # What is declared is a command: the service never calls it unknown.
+                if row["arguments"] == "" and row["command"] not in ("flush", "all"):
+                    self.cwctl(f"service {service} {row['command']}")
 
     def test_without_one_that_is_built_in(self):  # the last: the daemon is without it from then on
         self.assertEqual(self.cwctl("services unload trace"), "service trace has ended\n")

@@ -78,5 +78,6 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--cwsim", required=True)
     parser.add_argument("--top", default=".")
+    parser.add_argument("--module", help="tests/unit/services/module_careless.c, built without a sanitizer")
     OPTIONS, rest = parser.parse_known_args()
     unittest.main(module="__main__", argv=[sys.argv[0], *rest])

@@ -3,6 +3,7 @@
 
 import glob
 import os
+import signal
 import tempfile
 
 import cwsim_kit
@@ -43,6 +44,16 @@ class Run(cwsim_kit.Case):
         self.write(SMALL + "expect kills = 2\n")
         done = self.cwsim("run --quiet", self.path, code=1)
         self.assertIn(f"{self.path}:11: expected kills = 2, but it is 1", done.stderr)
+
+    def test_a_service_that_crashes(self):
+        if cwsim_kit.OPTIONS.module is None:
+            self.skipTest("a sanitizer reports crashes")
+        self.write(f"torus 2x1x1\nservice {cwsim_kit.OPTIONS.module}\nat 200ms tell 1,0,0 careless crash\nend 210ms\n")
+        done = self.cwsim("run --seed 3", self.path, code=-signal.SIGSEGV)
+        self.assertIn("crashed: SIGSEGV at address 0x10 in service careless, in on_command, on server 1,0,0, "
+                      "at 0.200000000 s\n", done.stderr)
+        self.assertRegex(done.stderr, r"(?m)^\S*careless\.so\S*\[0x[0-9a-f]+\]$")
+        self.assertIn(f"this makes it happen again: cwsim run --seed 3 {self.path}\n", done.stderr)
 
     def test_options_of_services(self):
         self.write(SMALL + "option ping timeout_us 5000\n")

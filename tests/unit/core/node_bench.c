@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -242,9 +243,9 @@ static void watch_log(void *context, const struct node *n, cw_level level, const
     (void)n;
     (void)level;
     (void)service;
-    (void)text;
     (void)now;
     b->logs++;
+    snprintf(b->logged, sizeof b->logged, "%s", text);
 }
 
 void bench_allow(struct bench *bench, cw_job a, cw_job b)
@@ -310,6 +311,8 @@ void bench_start(struct bench *b, cw_server s)
     env.watch = (struct node_watch){.context = b, .packet = watch_packet, .log = watch_log};
     env.records = b->records;
     env.seal = b->seal;
+    env.mark = b->mark;
+    env.meter = b->meter;
     b->config.self = torus_coord(&b->torus, s);
     b->config.incarnation = ++b->incarnation;
     ck_assert_ptr_null(b->node[s]);

@@ -65,6 +65,8 @@ struct bench {
     struct nmu_source records;      /* it; for nodes started from now on */
     const struct siphash_key *seal; /* of their NMU's tables; NULL: none */
     struct probe_hooks hooks;
+    struct upcall_mark *mark; /* node_env.mark and node_env.meter of nodes started from now on */
+    struct node_meter meter;
     uint64_t bits_per_second;
     cw_span delay;
     uint64_t incarnation;
@@ -76,6 +78,7 @@ struct bench {
     uint64_t lost;           /* data packets on a cable to nobody */
     uint64_t data_under_way; /* data packets on cables */
     unsigned logs;
+    char logged[160]; /* the last line */
 };
 
 /*

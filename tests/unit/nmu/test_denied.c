@@ -32,6 +32,23 @@ START_TEST(each_kind_is_counted_alone)
 }
 END_TEST
 
+START_TEST(the_latest_is_known)
+{
+    struct denied d;
+    ck_assert_int_eq(denied_open(&d, 64, 3), 0);
+    ck_assert_ptr_null(denied_latest(&d, 1));
+    refuse(&d, 1, 2, 0, 7, false);
+    refuse(&d, 1, 2, 0, 8, false);
+    refuse(&d, 2, 2, 0, 9, false);
+    ck_assert_uint_eq(denied_latest(&d, 1)->port, 8);
+    refuse(&d, 1, 2, 0, 7, false);
+    ck_assert_uint_eq(denied_latest(&d, 1)->port, 7);
+    ck_assert_uint_eq(denied_latest(&d, 1)->latest, d.total);
+    ck_assert_ptr_null(denied_latest(&d, 3));
+    denied_close(&d);
+}
+END_TEST
+
 START_TEST(who_tries_everything_overflows)
 {
     struct denied d;
@@ -54,6 +71,7 @@ START_TEST(who_tries_everything_overflows)
 END_TEST
 
 static const struct suite_test tests[] = {
+    SUITE_TEST(the_latest_is_known),
     SUITE_TEST(each_kind_is_counted_alone),
     SUITE_TEST(who_tries_everything_overflows),
 };

@@ -18,7 +18,7 @@ struct later_service {
 static const struct later_service table = {
     .now =
         {
-            .size = FAULT == SHORT                                 ? sizeof(cw_service) - 8
+            .size = FAULT == SHORT                                 ? sizeof(cw_service) - 16
                     : FAULT == LONG_IN_USE || FAULT == LONG_UNUSED ? sizeof(struct later_service)
                                                                    : sizeof(cw_service),
             .api = FAULT == API ? CW_API_VERSION + 1 : CW_API_VERSION,

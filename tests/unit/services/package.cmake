@@ -30,6 +30,7 @@ must(${CMAKE_COMMAND} -S ${SOURCE}/examples/hitcount -B ${SCRATCH}/build
   -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix -DCMAKE_C_COMPILER=${CC}
   "-DCMAKE_C_FLAGS=-Wall -Wextra -Wconversion -Wno-sign-conversion -Werror" -DCMAKE_BUILD_TYPE=Release)
 must(${CMAKE_COMMAND} --build ${SCRATCH}/build)
+must(ctest --test-dir ${SCRATCH}/build --no-tests=error)
 must(${CMAKE_COMMAND} --install ${SCRATCH}/build --prefix ${SCRATCH}/prefix)
 file(GLOB_RECURSE installed ${SCRATCH}/prefix/*/hitcount.so)
 list(LENGTH installed count)
@@ -45,3 +46,13 @@ must(pkg-config --cflags cubeway)
 separate_arguments(cflags UNIX_COMMAND "${out}")
 must(${CC} -O2 -shared ${cflags} -o ${SCRATCH}/hitcount.so ${SOURCE}/examples/hitcount/hitcount.c)
 try_module(${SCRATCH}/hitcount.so)
+must(pkg-config --cflags --libs cubeway-testing)
+separate_arguments(flags UNIX_COMMAND "${out}")
+must(${CC} -O2 -o ${SCRATCH}/test_hitcount ${SOURCE}/examples/hitcount/test_hitcount.c
+  ${SOURCE}/examples/hitcount/hitcount.c ${flags})
+must(${SCRATCH}/test_hitcount)
+
+# The second example, which shares nothing with the first.
+must(${CMAKE_COMMAND} -S ${SOURCE}/examples/lock -B ${SCRATCH}/lock-build -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix
+  -DCMAKE_C_COMPILER=${CC} "-DCMAKE_C_FLAGS=-Wall -Wextra -Wconversion -Wno-sign-conversion -Werror")
+must(${CMAKE_COMMAND} --build ${SCRATCH}/lock-build)

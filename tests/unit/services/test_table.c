@@ -4,6 +4,7 @@
 #include "suite.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 static cw_verdict packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
@@ -34,6 +35,38 @@ START_TEST(a_good_one)
     ck_assert_int_eq(table_check(&t, TABLE_BUILTIN, why), 0);
     t.name = "1234567890123456789012345678901";
     ck_assert_int_eq(table_check(&t, TABLE_BUILTIN, why), 0);
+}
+END_TEST
+
+static const cw_command commands[] = {
+    {"to", "SERVER [count=N] [via SERVER..]", "there"},
+    {"all", "", "everywhere"},
+    {"group join", "NAME TEXT..", "with others"},
+    {"group", NULL, NULL},
+    {NULL, NULL, NULL},
+};
+
+START_TEST(its_commands)
+{
+    static const char *const words[] = {"group", "join", "web", NULL};
+    int used;
+    cw_service t = good;
+    ck_assert_ptr_null(table_commands(&t));
+    t.commands = commands;
+    ck_assert_ptr_eq(table_commands(&t), commands);
+    t.size = offsetof(cw_service, commands); /* it was built before there were any: what stands there is not its own */
+    ck_assert_int_eq(table_check(&t, TABLE_LOADED, why), 0);
+    ck_assert_ptr_null(table_commands(&t));
+    ck_assert_ptr_eq(table_command(commands, 3, words, &used), &commands[2]);
+    ck_assert_int_eq(used, 2);
+    ck_assert_ptr_eq(table_command(commands, 1, words, &used), &commands[3]);
+    ck_assert_int_eq(used, 1);
+    ck_assert_ptr_null(table_command(commands, 1, words + 1, &used));
+    ck_assert_ptr_null(table_command(commands, 0, words, &used));
+    static const int least[] = {1, 0, 2, 0};
+    for (unsigned i = 0; i < 4; i++) {
+        ck_assert_int_eq(table_least(&commands[i]), least[i]);
+    }
 }
 END_TEST
 
@@ -98,6 +131,7 @@ START_TEST(a_later_api_with_nothing_of_it_in_use)
 END_TEST
 
 static const struct suite_test tests[] = {
+    SUITE_TEST(its_commands),
     SUITE_TEST(a_good_one),
     SUITE_TEST(each_way_to_be_wrong),
     SUITE_TEST(a_later_api_with_nothing_of_it_in_use),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_watcher.c - who is killed has said goodbye; who ends in order says nothing more. */
 #include "daemon/host/watcher.h"
+#include "services/crash.h"
+#include "shim/clock.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -79,6 +81,7 @@ static void live_and_die(enum end how)
         if (how == CRASHED) {
             signal(SIGSEGV, SIG_DFL); /* a sanitizer has a handler of its own, which is left alone */
             watcher_on_crash(w);
+            crash_watch(&(struct crash_report){.then = watcher_crashed});
             if (fork() == 0) { /* as a dump that takes long, it keeps the descriptors open */
                 sleep(5);
                 _exit(0);
@@ -179,7 +182,49 @@ START_TEST(a_stopped_watcher_holds_nobody_up)
 }
 END_TEST
 
+/* A process that hangs in an upcall is asked where, and is ended when that lasts too long. */
+START_TEST(a_daemon_that_hangs_says_so_and_is_ended)
+{
+    int ends[2], status;
+    char said[8192];
+    size_t size = 0;
+    ssize_t got;
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        struct shim *none[CW_LINK_COUNT] = {NULL};
+        struct watcher *w;
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        if (watcher_start(&w, none, NULL, NULL) != 0) {
+            _exit(1);
+        }
+        struct upcall_mark *mark = watcher_mark(w);
+        crash_watch(&(struct crash_report){.mark = mark, .then = watcher_crashed});
+        crash_say_on(WATCHER_ASKS, clock_now);
+        watcher_limit(w, CW_MS(2500));
+        *mark = (struct upcall_mark){"lock", "on_packet", {0, 1, 0}, clock_now(), 7};
+        while (true) {
+            (void)pause(); /* it sleeps in the upcall, and does not come back */
+        }
+    }
+    close(ends[1]);
+    while ((got = read(ends[0], said + size, sizeof said - 1 - size)) > 0) {
+        size += (size_t)got;
+    }
+    said[size] = '\0';
+    close(ends[0]);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(WIFSIGNALED(status) ? WTERMSIG(status) : 0, SIGABRT);
+    const char *first = strstr(said, "service lock, in on_packet, on server 0,1,0: has held the thread for ");
+    ck_assert_msg(first != NULL, "%s", said);
+    ck_assert_msg(strstr(first, "crashed: SIGABRT in service lock, in on_packet, on server 0,1,0") != NULL, "%s", said);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
+    SUITE_TEST(a_daemon_that_hangs_says_so_and_is_ended),
     SUITE_TEST(a_stopped_watcher_holds_nobody_up),
     SUITE_TEST(a_watcher_that_died_is_replaced),
     SUITE_TEST(the_crashed_say_goodbye_at_once),

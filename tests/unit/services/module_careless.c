@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A service that does on order what no service should, for the tests of what the daemon and the simulator say then.
+ *
+ *   crash          reads from address 16
+ *   give-up        calls abort(3)
+ *   hold MS        keeps the server's thread for so long, asleep
+ */
+#include "cubeway/service.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { JOB = 4001 };
+
+static cw_verdict careless_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
+{
+    (void)s, (void)state, (void)p, (void)rx;
+    return CW_DROP;
+}
+
+__attribute__((noinline)) static int read_from(uintptr_t address)
+{
+    volatile uintptr_t at = address; /* or the compiler sees that nothing is there */
+    return *(volatile int *)at;
+}
+
+static int hold(const char *ms)
+{
+    struct timespec left = {atoi(ms) / 1000, atoi(ms) % 1000 * CW_MS(1).ns};
+    while (nanosleep(&left, &left) != 0) {
+        /* a signal is not the end of it */
+    }
+    return 0;
+}
+
+static int careless_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
+{
+    (void)s, (void)state;
+    if (argc == 1 && strcmp(argv[0], "crash") == 0) {
+        return read_from(16) > 0;
+    }
+    if (argc == 1 && strcmp(argv[0], "give-up") == 0) {
+        abort();
+    }
+    if (argc == 2 && strcmp(argv[0], "hold") == 0) {
+        return hold(argv[1]);
+    }
+    cw_request_text(r, "error", "commands are crash, give-up, hold MS");
+    return -EINVAL;
+}
+
+static const cw_command commands[] = {
+    {"crash", "", "read from address 16"},
+    {"give-up", NULL, "call abort(3)"},
+    {"hold", "MS", NULL},
+    {NULL, NULL, NULL},
+};
+
+static const cw_service careless = {
+    CW_SERVICE_INIT,      .name = "careless",           .version = "1",
+    .job = JOB,           .on_packet = careless_packet, .on_command = careless_command,
+    .commands = commands,
+};
+
+const cw_service *cw_service_entry(void)
+{
+    return &careless;
+}

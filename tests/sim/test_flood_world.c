@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FLOOD_JOB = 2000, TRIES = 20, SIZE = 1000, SERVERS = 27, SPAN_MS = SANITIZED ? 4 : 50 };
+enum { FLOOD_JOB = 2000, TRIES = 20, SIZE = 1000, SERVERS = 27, SPAN_MS = SANITIZED ? 2 : 50 };
 
 /* ---- The flood --------------------------------------------------------------------------------------------------- */
 

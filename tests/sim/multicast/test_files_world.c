@@ -26,7 +26,7 @@
 #include <string.h>
 
 /* A sanitized world sends half as much, and what happens midway happens in half of the time. */
-enum { SERVERS = 27, SHARE = SANITIZED ? 2 : 1, MOST = 20 * 1000 * 1000 / SHARE };
+enum { SERVERS = 27, SHARE = SANITIZED ? 4 : 1, MOST = 20 * 1000 * 1000 / SHARE };
 static struct world *world;
 static struct fake_files disk[SERVERS];
 static struct node_object objects[SERVERS][2];
@@ -443,7 +443,7 @@ int main(int argc, char **argv)
 {
     wrong = seeds_share(SEEDS_WRONG_BYTES);
     struct seeds seeds = {
-        .count = SANITIZED ? 2 : 6, .ledger = wrong, .ledger_bytes = SEEDS_WRONG_BYTES, .wrong = wrong, .run = drawn};
+        .count = SANITIZED ? 1 : 6, .ledger = wrong, .ledger_bytes = SEEDS_WRONG_BYTES, .wrong = wrong, .run = drawn};
     if (seeds_read(&seeds, argc, argv) != 0) {
         return 2;
     }

@@ -213,11 +213,11 @@ static void drawn(uint64_t seed)
 
 int main(int argc, char **argv)
 {
-    int64_t bytes = SANITIZED ? 4000000 : 40000000;
+    int64_t bytes = SANITIZED ? 2000000 : 40000000;
     const struct seeds_option options[] = {
         {"--bytes", NULL, &bytes}, {"--verbose", &verbose, NULL}, {NULL, NULL, NULL}};
     wrong_of_seed = seeds_share(SEEDS_WRONG_BYTES);
-    struct seeds seeds = {.count = SANITIZED ? 6 : 24,
+    struct seeds seeds = {.count = SANITIZED ? 4 : 24,
                           .options = options,
                           .ledger = wrong_of_seed,
                           .ledger_bytes = SEEDS_WRONG_BYTES,

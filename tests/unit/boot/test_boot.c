@@ -36,7 +36,7 @@ END_TEST
 
 START_TEST(loss_and_disorder)
 {
-    for (unsigned seed = 0; seed < (SANITIZED ? 3 : 12); seed++) {
+    for (unsigned seed = 0; seed < (SANITIZED ? 2 : 12); seed++) {
         struct rng r = {100 + seed};
         cw_dims dims = {(uint16_t)(2 + rng_below(&r, 3)), (uint16_t)(2 + rng_below(&r, 3)),
                         (uint16_t)(1 + rng_below(&r, 4))};
@@ -56,7 +56,7 @@ END_TEST
 
 START_TEST(late_starters_and_restarts)
 {
-    for (unsigned seed = 0; seed < (SANITIZED ? 3 : 8); seed++) {
+    for (unsigned seed = 0; seed < (SANITIZED ? 2 : 8); seed++) {
         struct rng r = {200 + seed};
         struct yard y = yard_make((cw_dims){3, 3, 3}, seed % 2 == 0, &r);
         struct town t = town_make(&y, seed);
@@ -113,7 +113,7 @@ END_TEST
 
 START_TEST(replaced_servers_take_their_place)
 {
-    for (unsigned seed = 0; seed < (SANITIZED ? 3 : 10); seed++) {
+    for (unsigned seed = 0; seed < (SANITIZED ? 2 : 10); seed++) {
         struct rng r = {400 + seed};
         struct yard y = yard_make((cw_dims){4, 3, 3}, seed % 2 == 0, &r);
         struct town t = town_make(&y, seed);
@@ -149,7 +149,7 @@ END_TEST
 
 START_TEST(wrong_cables_are_refused_then_mended)
 {
-    for (unsigned seed = 0; seed < (SANITIZED ? 3 : 10); seed++) {
+    for (unsigned seed = 0; seed < (SANITIZED ? 2 : 10); seed++) {
         struct rng r = {500 + seed};
         struct yard y = yard_make((cw_dims){4, 3, 5}, true, &r);
         struct graph_end a = {3, 0}, b = {17, 2};

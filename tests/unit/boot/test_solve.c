@@ -6,6 +6,7 @@
 #include "boot/inspect.h"
 #include "boot/solve.h"
 #include "boot/verify.h"
+#include "sanitized.h"
 #include "suite.h"
 #include "yard.h"
 
@@ -167,7 +168,7 @@ END_TEST
 START_TEST(many_mistakes_by_label)
 {
     struct rng r = {6};
-    for (unsigned run = 0; run < 300; run++) {
+    for (unsigned run = 0; run < (SANITIZED ? 60 : 300); run++) {
         struct yard y = yard_make(random_dims(&r, 4, 6), true, &r);
         for (unsigned mistakes = 1 + (unsigned)rng_below(&r, 4); mistakes > 0; mistakes--) {
             struct graph_end a = yard_end(&y, &r), b = yard_end(&y, &r), far = graph_far(&y.g, a.server, a.port);
@@ -212,7 +213,7 @@ END_TEST
 START_TEST(many_mistakes_by_shape_are_never_taken_for_good)
 {
     struct rng r = {7};
-    for (unsigned run = 0; run < 150; run++) {
+    for (unsigned run = 0; run < (SANITIZED ? 30 : 150); run++) {
         struct yard y = yard_make(random_dims(&r, 1, 5), false, &r);
         for (unsigned mistakes = 1 + (unsigned)rng_below(&r, 6); mistakes > 0 && y.g.count > 4; mistakes--) {
             struct graph_end a = yard_end(&y, &r), b = yard_end(&y, &r), far = graph_far(&y.g, a.server, a.port);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_crash.c - a process that crashes says where, and dies of the same signal; one that is asked says so and lives. */
+/* test_crash.c - a process that crashes says where, and dies of the signal; one that is asked says so, and lives. */
 #include "services/crash.h"
 #include "suite.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
 #include "services/builtin.h"
+#include "testbed/cwlab/await.h"
 #include "testbed/cwlab/command.h"
 #include "testbed/cwlab/converge.h"
 #include "testbed/cwlab/explain.h"
@@ -79,10 +80,10 @@ static void choose_timers(struct choice *c, struct lab *lab)
 {
     bool fast = strcmp(c->timers, "fast") == 0;
     c->wanted = lab->driver == LAB_PROCESS ? 0 : scale_wanted();
+    lab->wanted = c->scale != 0 ? -1 : c->wanted;
     uint64_t busy = scale_busy(c->wanted, scale_machine());
     scale_timers(lab, fast, 1);
-    uint64_t scale = scale_needed(lab, scale_processors()) * busy;
-    scale = scale < SCALE_MOST ? scale : SCALE_MOST;
+    uint64_t scale = scale_now(lab, c->wanted);
     if (c->scale != 0 && c->scale < scale && busy > 1) {
         fprintf(stderr,
                 "cwlab up: this machine is busy (%.0f other processes want its %u processor%s): servers may count one "
@@ -204,7 +205,7 @@ static void tell_failure(const struct program_command *self, const struct lab *l
     fprintf(stderr,
             "The lab is taken down, and its logs with it; with --no-wait it stays as it is, for cwlab status and "
             "%s/*.log\n",
-            lab->folder);
+            lab_data_folder(lab));
 }
 
 static int tell(const struct program_command *self, const struct lab *lab, const struct choice *c, double built,
@@ -235,6 +236,23 @@ static int tell(const struct program_command *self, const struct lab *lab, const
     report_real(r, "built_seconds", built);
     report_real(r, "converged_seconds", converged);
     return program_print(self, r, true, EXIT_FINE);
+}
+
+/*
+ * With --no-wait: returns when every daemon can be asked or is dead. A lab whose daemons die stays as it is, so these
+ * are only counted.
+ */
+static void wait_for_sockets(const struct lab *lab, const struct choice *c, cw_time until)
+{
+    char why[AWAIT_WHY];
+    unsigned silent = 0, daemons = lab->driver == LAB_PROCESS ? 1 : lab->torus.servers;
+    for (cw_server s = 0; s < daemons; s++) {
+        silent += await_daemon(lab, s, until, why) < 0;
+    }
+    if (silent > 0 && !c->quiet) {
+        fprintf(stderr, "cwlab up: %u daemon%s cannot be asked: cwlab status --name %s says why\n", silent,
+                silent == 1 ? "" : "s", lab->name);
+    }
 }
 
 /* Waits until a key of the terminal ends this command, or the lab ends. */
@@ -274,10 +292,12 @@ static int bring_up(const struct program_command *self, struct lab *lab, const s
         return program_refuse(self, "%s", why);
     }
     double built = seconds_since(began), converged = 0;
-    if (!c->no_wait) {
+    cw_time until = cw_time_add(began, c->patience.ns > 0 ? c->patience : scale_patience(lab));
+    if (c->no_wait) {
+        wait_for_sockets(lab, c, until);
+    } else {
         const struct converge_goal goal = {.want = lab->torus.servers, .links = true};
-        cw_span patience = c->patience.ns > 0 ? c->patience : scale_patience(lab);
-        unsigned count = converge_wait(lab, &goal, cw_time_add(began, patience), show_converging, &show);
+        unsigned count = converge_wait(lab, &goal, until, show_converging, &show);
         hide(&show);
         converged = seconds_since(began);
         if (count < lab->torus.servers) {
@@ -299,7 +319,7 @@ static int bring_up(const struct program_command *self, struct lab *lab, const s
 static int run(const struct program_command *self, int argc, char **argv)
 {
     struct option_words words;
-    struct choice c = {.driver = "auto", .name = "lab", .shim = "raw", .timers = "default", .mtu = 9000};
+    struct choice c = {.driver = "auto", .name = LAB_DEFAULT, .shim = "raw", .timers = "default", .mtu = 9000};
     const struct option option[] = {
         {"driver", OPTION_TEXT, &c.driver, "netns|process|auto", "a namespace for each server, or all in one process",
          false},
@@ -318,12 +338,14 @@ static int run(const struct program_command *self, int argc, char **argv)
          false},
         {"patience", OPTION_SPAN, &c.patience, NULL,
          "for all servers to know each other; 0: 20 s, and 200 ms more for each server", false},
-        {"no-wait", OPTION_FLAG, &c.no_wait, NULL, "return when all daemons have begun", false},
+        {"no-wait", OPTION_FLAG, &c.no_wait, NULL,
+         "return when all daemons can be asked; they may not know each other yet", false},
         {"foreground", OPTION_FLAG, &c.foreground, NULL, "do not return; the lab ends with this command", false},
         {"json", OPTION_FLAG, &c.json, NULL, "print JSON", false},
         {"quiet", OPTION_FLAG, &c.quiet, NULL, "show no progress on the terminal", false},
     };
     struct lab lab;
+    c.name = command_default_name() != NULL ? command_default_name() : LAB_DEFAULT;
     int code = program_options(self, option, sizeof option / sizeof *option, argc, argv, &words);
     if (code != PROGRAM_GO) {
         return code;

@@ -93,7 +93,7 @@ bool explain_is_starved(const struct explain *e)
 static void quote_log(const struct lab *lab, const char *name, FILE *out)
 {
     char path[LAB_PATH], text[QUOTED + 1];
-    FILE *f = fopen(lab_path(lab, name, ".log", path), "re");
+    FILE *f = fopen(lab_data(lab, name, ".log", path), "re");
     if (f == NULL) {
         return;
     }
@@ -144,6 +144,6 @@ void explain_tell(const struct explain *e, const struct lab *lab, FILE *out)
             e->waited * 100, e->load, e->processors == 1 ? "is" : "are", e->processors, (unsigned long)lab->scale * 2);
     }
     if (e->dead > 0 || explain_is_starved(e)) {
-        fprintf(out, "logs: %s/*.log\n", lab->folder);
+        fprintf(out, "logs: %s/*.log\n", lab_data_folder(lab));
     }
 }

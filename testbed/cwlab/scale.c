@@ -97,6 +97,14 @@ void scale_timers(struct lab *lab, bool fast, uint64_t scale)
     longer(&t->pace, scale);
 }
 
+uint64_t scale_now(const struct lab *lab, double wanted)
+{
+    struct lab plain = *lab;
+    scale_timers(&plain, lab->fast, 1);
+    uint64_t scale = scale_needed(&plain, scale_processors()) * scale_busy(wanted, scale_machine());
+    return scale < SCALE_MOST ? scale : SCALE_MOST;
+}
+
 cw_span scale_patience(const struct lab *lab)
 {
     return CW_MS(PATIENCE_MS + (int64_t)lab->torus.servers * PATIENCE_A_SERVER_MS);

@@ -29,6 +29,11 @@ uint64_t scale_needed(const struct lab *lab, unsigned processors);
 double scale_wanted(void);
 /* How many times longer timers must be when `wanted` other processes want processors; 1 to SCALE_BUSY_MOST. */
 uint64_t scale_busy(double wanted, unsigned processors);
+/*
+ * How many times longer the timers of this lab, which is up, would be if it came up now, while so many others want a
+ * processor; 1 to SCALE_MOST.
+ */
+uint64_t scale_now(const struct lab *lab, double wanted);
 /* Processors of the machine, which scale_wanted() is about, whether this process may use them or not. At least 1. */
 unsigned scale_machine(void);
 /* Sets the lab's timers to `scale` (1 to SCALE_MOST) times the profile's, except those of damping. */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """cwlab up: 27 daemons that know each other, several labs at once, and what is not possible."""
 
+import json
 import os
 import signal
 import subprocess
@@ -57,12 +58,29 @@ class Up(lab_kit.Case):
     def test_two_labs(self):
         self.up("2x2x2", "--name", "one", "--timers", "fast", "--mtu", "1500")
         self.up("2x2x1", "--name", "two", "--shim", "udp", "--rate", "100mbit")
-        self.assertIn("several labs", run("status", code=3).stderr)
+        self.assertIn("several labs are up (one, two)", run("status", code=3).stderr)
         self.assertEqual([lab["state"] for lab in ask("list")["labs"]], ["up", "up"])
         self.assertEqual(ask("pingall", "--name", "two")["lost"], 0)
         self.assertIn("up already", run("up", "2x2x2", "--name", "one", code=2).stderr)
         run("down", "--name", "one")
         self.assertEqual(ask("status", code=None)["know_all"], 4)
+
+    def test_files_are_not_in_memory(self):
+        """Where the folder of labs is in memory, what may grow is on a disk."""
+        words = ["unshare", "--mount", "sh", "-ec", "mount -t tmpfs none /run; unset CWLAB_DIR; "
+                 f"cwlab={lab_kit.OPTIONS.cwlab}; $cwlab up 2x1x1 --name memory --scale 1; "
+                 "$cwlab status --name memory --json || true; ls /run/cubeway/lab/memory; "
+                 "$cwlab down --name memory --quiet"]
+        if os.geteuid() != 0 or subprocess.run(words[:2] + ["true"], check=False).returncode != 0:
+            self.skipTest("only root may mount a file system here")
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=lab_kit.LIMIT_S)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        status, _, names = done.stdout.partition("\n}\n")
+        status = json.loads(status + "}")
+        self.assertEqual(status["files_are"], "on disk", status)
+        self.assertFalse(os.path.exists(status["files"]))  # it went with the lab
+        self.assertNotIn("0,0,0.log", names)
+        self.assertIn("0,0,0.conf", names)
 
     def test_pcap(self):
         self.up("2x2x1", "--shim", "pcap")

@@ -294,6 +294,7 @@ int lab_save(const struct lab *lab)
     message_text(m, "witness", lab->witness);
     message_text(m, "data", lab->data);
     message_real(m, "wanted", lab->wanted);
+    message_flag(m, "hurries", lab->hurries);
     message_integer(m, "keeper", lab->keeper);
     for (unsigned i = 0; i < lab->services; i++) {
         message_element(m, "services", lab->service[i]);
@@ -333,6 +334,7 @@ static int read_fields(struct lab *lab, const struct message *m)
     lab->scale = (uint64_t)message_get_integer(m, "scale", 1);
     lab->keeper = (pid_t)message_get_integer(m, "keeper", 0);
     lab->wanted = message_get_real(m, "wanted", 0);
+    lab->hurries = message_get_flag(m, "hurries");
     snprintf(lab->data, LAB_PATH, "%s", message_get_text(m, "data", lab->data));
     while (lab->services < LAB_SERVICES && (service = message_get_element(m, "services", lab->services)) != NULL) {
         snprintf(lab->service[lab->services++], LAB_PATH, "%s", service);

@@ -50,6 +50,7 @@ struct lab {
     struct ls_timers timers;
     uint64_t scale; /* `timers` are so many times those of the profile, on a machine that is too small for it */
     bool fast;      /* the profile is the fast one */
+    bool hurries;   /* its daemons run before the other processes of this machine (scale_hurries()) */
     double wanted;  /* how many other processes wanted a processor when the lab came up; negative: --scale was given */
     char service[LAB_SERVICES][LAB_PATH]; /* modules by their whole paths, built-in services by their names */
     unsigned services;

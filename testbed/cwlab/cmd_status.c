@@ -124,6 +124,7 @@ static void sum_up(struct look *look)
     report_real(look->report, "kept_waiting_ms", (double)look->stall_longest.ns / 1e6);
     look->wanted = look->lab->driver == LAB_PROCESS ? 0 : scale_wanted();
     look->needed = scale_now(look->lab, look->wanted);
+    report_flag(look->report, "before_others", look->lab->hurries);
     report_integer(look->report, "timers_scale", (int64_t)look->lab->scale);
     report_integer(look->report, "timers_scale_now", (int64_t)look->needed);
 }

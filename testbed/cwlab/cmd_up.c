@@ -81,7 +81,8 @@ static void choose_timers(struct choice *c, struct lab *lab)
     bool fast = strcmp(c->timers, "fast") == 0;
     c->wanted = lab->driver == LAB_PROCESS ? 0 : scale_wanted();
     lab->wanted = c->scale != 0 ? -1 : c->wanted;
-    uint64_t busy = scale_busy(c->wanted, scale_machine());
+    lab->hurries = lab->driver == LAB_NETNS && scale_hurries();
+    uint64_t busy = lab->hurries ? 1 : scale_busy(c->wanted, scale_machine());
     scale_timers(lab, fast, 1);
     uint64_t scale = scale_now(lab, c->wanted);
     if (c->scale != 0 && c->scale < scale && busy > 1) {
@@ -230,6 +231,7 @@ static int tell(const struct program_command *self, const struct lab *lab, const
     report_integer(r, "keeper", lab->keeper);
     report_integer(r, "timers_scale", (int64_t)lab->scale);
     report_real(r, "processors_wanted", c->wanted);
+    report_flag(r, "before_others", lab->hurries);
     report_real(r, "hello_ms", (double)lab->timers.hello.ns / 1e6);
     report_real(r, "dead_ms", (double)lab->timers.dead.ns / 1e6);
     report_real(r, "hold_ms", (double)lab->timers.hold.ns / 1e6);

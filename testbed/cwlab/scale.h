@@ -9,7 +9,8 @@
  * every server.
  *
  * The machine may have other work, behind which a daemon waits for its processor. So the timers of a lab of any size
- * are made as many times longer as there are other processes that want to run, for each processor.
+ * are made as many times longer as there are other processes that want to run, for each processor; unless its daemons
+ * have the right to run before those.
  */
 #ifndef TESTBED_CWLAB_SCALE_H
 #define TESTBED_CWLAB_SCALE_H
@@ -27,11 +28,16 @@ uint64_t scale_needed(const struct lab *lab, unsigned processors);
  * (100 ms). 0 when the kernel does not say.
  */
 double scale_wanted(void);
+/*
+ * True when a daemon of a lab gets the priority that it asks for, before the processes of all other sessions: what
+ * others want then does not keep it waiting. Tries it in a child process.
+ */
+bool scale_hurries(void);
 /* How many times longer timers must be when `wanted` other processes want processors; 1 to SCALE_BUSY_MOST. */
 uint64_t scale_busy(double wanted, unsigned processors);
 /*
- * How many times longer the timers of this lab, which is up, would be if it came up now, while so many others want a
- * processor; 1 to SCALE_MOST.
+ * How many times longer the timers of this lab must be if it comes up now, while so many others want a processor; 1 to
+ * SCALE_MOST.
  */
 uint64_t scale_now(const struct lab *lab, double wanted);
 /* Processors of the machine, which scale_wanted() is about, whether this process may use them or not. At least 1. */

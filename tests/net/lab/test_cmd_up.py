@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 
@@ -36,8 +37,20 @@ class Up(lab_kit.Case):
 
     def test_timers_of_a_busy_machine(self):
         busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2 * os.cpu_count())]
+        # Whoever may run daemons before all others (root) needs no longer timers.
+        full, without = ask("up", "2x1x1", "--name", "before"), shutil.which("setpriv")
+        if full["before_others"]:
+            self.assertEqual(full["timers_scale"], 1)
+        if os.geteuid() == 0 and without is not None:
+            lab_kit.OPTIONS.cwlab = wrapper = self.folder + ".sh"
+            with open(wrapper, "w", encoding="utf-8") as out:
+                out.write(f'#!/bin/sh\nexec setpriv --bounding-set -sys_nice {lab_kit.OPTIONS.bin}/cwlab "$@"\n')
+            os.chmod(wrapper, 0o755)
+            self.addCleanup(os.unlink, wrapper)
+            self.addCleanup(setattr, lab_kit.OPTIONS, "cwlab", os.path.join(lab_kit.OPTIONS.bin, "cwlab"))
         try:
             up = ask("up", "2x1x1")
+            self.assertFalse(up["before_others"])
             self.assertGreaterEqual(up["processors_wanted"], os.cpu_count())
             self.assertGreaterEqual(up["timers_scale"], 3)
             said = run("up", "2x1x1", "--name", "two", "--scale", "1").stderr

@@ -31,7 +31,7 @@ void show_status(const struct call *call, const struct rows *rows)
         {"memory_bytes", "memory", TABLE_BYTES},
         {"uptime_ns", "running for", TABLE_SPAN},
         {"priority", "priority", TABLE_TEXT},
-        {"priority_note", "of that priority", TABLE_TEXT},
+        {"priority_note", "priority lacks", TABLE_TEXT},
         {"stalls", "times kept waiting", TABLE_COUNT},
         {"stall_longest_ns", "for at most", TABLE_SPAN},
         {"stall_last_ns", "last time, ago", TABLE_SPAN},

@@ -482,9 +482,9 @@ static void hurry(struct daemon *d)
         return;
     }
     if (privileges_hurry(realtime) < 0) {
-        d->priority_note = realtime ? "real time was refused: it takes CAP_SYS_NICE, and under systemd a unit without "
+        d->priority_note = realtime ? "real time: it takes CAP_SYS_NICE, and under systemd a unit without "
                                       "RestrictRealtime"
-                                    : "refused: it takes CAP_SYS_NICE or a limit on nice; priority = normal does "
+                                    : "all of it: it takes CAP_SYS_NICE or a limit on nice; priority = normal does "
                                       "without";
         LOG(d->log, realtime ? CW_LOG_WARN : CW_LOG_INFO,
             realtime ? "priority = realtime was refused: on a busy machine neighbours may count us out"
@@ -495,9 +495,9 @@ static void hurry(struct daemon *d)
     int rc = realtime && d->priority_note == NULL ? 0 : privileges_hurry_session();
     if (rc < 0 && d->priority_note == NULL) {
         d->priority_note = rc == -EXDEV
-                               ? "only before processes of its own session, because another process began that "
-                                 "session: start cubewayd by a service manager, or by setsid"
-                               : "only before processes of its own session: CAP_SYS_NICE is missing";
+                               ? "other sessions: another process began this session, and its programs would be "
+                                 "preferred, too; a service manager and setsid begin a new one"
+                               : "other sessions: it takes CAP_SYS_NICE";
         LOG(d->log, CW_LOG_INFO, "not before processes of other sessions: a busy session may keep us waiting",
             {"why", d->priority_note});
     }

@@ -334,14 +334,20 @@ static void print_list(const json_t *list, FILE *out)
     for (size_t row = 0; row <= json_array_size(list); row++) {
         const char *key;
         json_t *width;
+        int blank = 0; /* columns to the left in which this row has nothing; none are printed behind its last value */
         fputs(colour && row == 0 ? "\033[1m" : "", out);
         json_object_foreach(columns, key, width)
         {
             const json_t *value = row > 0 ? json_object_get(json_array_get(list, row - 1), key) : NULL;
             int room = (int)json_integer_value(width);
             bool plain = value != NULL && !json_is_object(value) && !json_is_array(value);
-            fprintf(out, "  %*s", plain ? room - width_of(value) : room, row == 0 ? key : "");
+            if (row == 0) {
+                fprintf(out, "  %*s", room, key);
+            }
+            blank += plain ? 0 : room + 2;
             if (plain) {
+                fprintf(out, "%*s  %*s", blank, "", room - width_of(value), "");
+                blank = 0;
                 const char *tint = colour ? tint_of(value) : "";
                 fputs(tint, out);
                 print_value(value, out);
@@ -357,6 +363,7 @@ int report_print_table(const struct report *r, FILE *out)
 {
     const char *key;
     json_t *value;
+    bool alone = json_object_size(r->fields) == 1; /* a list with nothing beside it needs no heading */
     json_object_foreach(r->fields, key, value)
     {
         if (!json_is_array(value)) {
@@ -368,7 +375,9 @@ int report_print_table(const struct report *r, FILE *out)
     json_object_foreach(r->fields, key, value)
     {
         if (json_is_array(value)) {
-            fprintf(out, "\n%s\n", key);
+            if (!alone) {
+                fprintf(out, "\n%s\n", key);
+            }
             print_list(value, out);
         }
     }

@@ -154,9 +154,10 @@ static int restore(const struct program_command *self, int argc, char **argv)
     if (code == PROGRAM_GO) {
         code = command_read_server(self, &f.lab, f.words.word[0], &s);
     }
-    if (code == PROGRAM_GO) {
-        code = command_keeper(self, &f.lab, "restore", 1, f.words.word, NULL, NULL);
+    if (code != PROGRAM_GO) {
+        return code;
     }
+    code = command_keeper(self, &f.lab, "restore", 1, f.words.word, NULL, NULL);
     if (code != EXIT_FINE) {
         return code;
     }

@@ -155,12 +155,13 @@ static void tell_scale(const struct look *look)
     if (lab->driver == LAB_PROCESS || lab->wanted < 0) {
         return; /* its time stands still with it, or the timers were said outright */
     }
-    if (look->needed > lab->scale) {
+    /* Less than twice is no change: the queue of a machine is never the same twice. */
+    if (look->needed >= 2 * lab->scale) {
         fprintf(stderr,
                 "this machine is busier than when the lab came up (%.0f processes want a processor now, %.0f did "
                 "then): a lab that comes up now gets timers %lu times as long, this one has %lu times\n",
                 look->wanted, lab->wanted, (unsigned long)look->needed, (unsigned long)lab->scale);
-    } else if (look->needed < lab->scale) {
+    } else if (2 * look->needed <= lab->scale) {
         fprintf(stderr,
                 "this machine is quieter than when the lab came up: its timers are %lu times as long, and %lu time%s "
                 "would do now; cwlab down and up again gives it shorter ones\n",
@@ -188,11 +189,13 @@ static void tell_apart(const struct look *look)
 {
     const struct explain *e = &look->explain;
     if (look->know < look->seen) {
-        fprintf(stderr, "%u of %u servers do not reach all that run\n", look->seen - look->know, look->seen);
+        unsigned count = look->seen - look->know;
+        fprintf(stderr, "%u of %u servers do%s not reach all that run\n", count, look->seen, count == 1 ? "es" : "");
     }
     if (look->whole < look->seen) {
-        fprintf(stderr, "%u of %u servers miss a link: cwlab ctl --name %s SERVER wiring says which, and why\n",
-                look->seen - look->whole, look->seen, look->lab->name);
+        unsigned count = look->seen - look->whole;
+        fprintf(stderr, "%u of %u servers miss%s a link: cwlab ctl --name %s all wiring says which, and why\n", count,
+                look->seen, count == 1 ? "es" : "", look->lab->name);
     }
     if (look->know < look->seen && e->dead == 0 && e->paused == 0 && !explain_is_starved(e)) {
         fprintf(stderr,

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum { SERVERS_MAX = 4096 };
-static const cw_span between_looks = CW_MS(1000);
+static const cw_span between_looks = CW_MS(1000), between_lines = CW_MS(100);
 
 struct choice {
     const char *driver, *name, *shim, *timers;
@@ -147,7 +147,8 @@ struct show {
     bool on;
     const struct lab *lab;
     cw_time began;
-    cw_time look; /* when to see next whether daemons have died */
+    cw_time look;  /* when to see next whether daemons have died */
+    cw_time shown; /* when the line of progress may be written again */
 };
 
 static double seconds_since(cw_time from)
@@ -157,8 +158,10 @@ static double seconds_since(cw_time from)
 
 static void show_building(void *context, unsigned done, unsigned total, const char *what)
 {
-    const struct show *show = context;
-    if (show->on) {
+    struct show *show = context;
+    cw_time now = peer_clock();
+    if (show->on && (cw_time_due(show->shown, now) || done == total)) {
+        show->shown = cw_time_add(now, between_lines);
         fprintf(stderr, "\r\033[K%s %u of %u, %.0f s", what, done, total, seconds_since(show->began));
     }
 }
@@ -175,7 +178,8 @@ static bool show_converging(void *context, const struct converge_sight *sight)
             return false;
         }
     }
-    if (show->on) {
+    if (show->on && cw_time_due(show->shown, peer_clock())) {
+        show->shown = cw_time_add(peer_clock(), between_lines);
         torus_format(torus_coord(&show->lab->torus, sight->server), name);
         fprintf(stderr, "\r\033[Kservers that know all others: %u of %u (%s reaches %u), %.0f s", sight->done,
                 sight->total, name, sight->reachable, seconds_since(show->began));

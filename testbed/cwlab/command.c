@@ -70,7 +70,7 @@ int command_refuse_name(const struct program_command *c, const char *name)
     struct living all = {.count = 0};
     lab_each(note_lab, &all);
     if (all.names[0] == '\0') {
-        program_refuse(c, "there is no lab '%s', and no other one either: cwlab up makes one", name);
+        program_refuse(c, "there is no lab '%s': no lab is up, and cwlab up makes one", name);
     } else {
         program_refuse(c, "there is no lab '%s'; there is %s", name, all.names);
     }

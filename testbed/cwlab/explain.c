@@ -140,8 +140,9 @@ void explain_tell(const struct explain *e, const struct lab *lab, FILE *out)
             out,
             "too little processor time: daemons have waited %.0f %% of their lives for a processor (%.0f processes "
             "want one now, there %s %u).\n"
-            "Let other work end, take fewer servers, or longer timers (cwlab up --scale %lu), or --driver process\n",
-            e->waited * 100, e->load, e->processors == 1 ? "is" : "are", e->processors, (unsigned long)lab->scale * 2);
+            "Let other work end, take fewer servers, or longer timers (cwlab up --scale %lu), or --driver process%s\n",
+            e->waited * 100, e->load, e->processors == 1 ? "is" : "are", e->processors, (unsigned long)lab->scale * 2,
+            lab->hurries ? "" : "; root's daemons run before other work");
     }
     if (e->dead > 0 || explain_is_starved(e)) {
         fprintf(out, "logs: %s/*.log\n", lab_data_folder(lab));

@@ -167,7 +167,8 @@ static int run_crowd(struct call *call, const struct find_wish *wish)
     }
     listen_to_signals();
     begin_keys(call, &keys);
-    int code = crowd_run(call, &crowd, start_patience);
+    cw_span timeout = call->arguments->timeout;
+    int code = crowd_run(call, &crowd, timeout.ns > 0 ? timeout : start_patience);
     keys_end(&keys);
     find_crowd_free(&crowd);
     return finish(code);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """cwlab status and list."""
 
+import json
 import os
 import subprocess
 
@@ -26,6 +27,17 @@ class Status(lab_kit.Case):
         self.assertEqual(len(ask("status", "0,0,0", code=None)["daemons"]), 1)
         self.assertIn("0,0,1", run("status", code=None).stdout)
         self.assertIn("2x2x2", run("list").stdout)
+
+    def test_the_machine_is_the_cause(self):
+        self.up("2x2x1")
+        run("pause", "1,0,0", "400")  # as if it had no processor for so long
+        lab_kit.until("it was kept waiting", lambda: ask("status", code=None)["kept_waiting_ms"] > 300)
+        self.assertRegex(run("status", code=None).stderr,
+                         r"links were lost to this machine, not to the network: \d daemons? did not run when due, \d+ "
+                         r"times? in all, for up to \d+ ms \(1,0,0\), last \d s ago, and neighbours .* silent for 50ms")
+        said = json.loads(run("ctl", "1,0,0", "status", "--json", code=None).stdout)
+        self.assertGreater(said["stall_longest_ns"], 300e6)
+        self.assertEqual(said["priority"], "high")
 
     def test_completion_knows_labs_and_servers(self):
         self.up("2x1x1", "--name", "one")

@@ -52,9 +52,9 @@ static int prepare(const struct crew_order *order, pid_t keeper)
     signal(SIGPIPE, SIG_DFL);
     signal(SIGHUP, SIG_DFL);
     /*
-     * The group is killed as a whole, and the terminal's keys do not reach it. A session of its own also is a group of its own for the
-     * kernel's scheduler (autogroups): daemons that shared one would together get no more of a processor than any
-     * other busy session of this machine.
+     * The group is killed as a whole, and the terminal's keys do not reach it. A session of its own is also a group of
+     * its own for the kernel's scheduler (autogroups): daemons that shared one would together get no more of a
+     * processor than any other busy session of this machine.
      */
     (void)setsid();
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -82,10 +82,10 @@ static void choose_timers(struct choice *c, struct lab *lab)
     c->wanted = lab->driver == LAB_PROCESS ? 0 : scale_wanted();
     lab->wanted = c->scale != 0 ? -1 : c->wanted;
     lab->hurries = lab->driver == LAB_NETNS && scale_hurries();
-    uint64_t busy = lab->hurries ? 1 : scale_busy(c->wanted, scale_machine());
     scale_timers(lab, fast, 1);
     uint64_t scale = scale_now(lab, c->wanted);
-    if (c->scale != 0 && c->scale < scale && busy > 1) {
+    bool busy = scale > scale_now(lab, 0);
+    if (c->scale != 0 && c->scale < scale && busy) {
         fprintf(stderr,
                 "cwlab up: this machine is busy (%.0f other processes want its %u processor%s): servers may count one "
                 "another out with --scale %lu; without it, timers would be %lu times as long\n",

@@ -71,21 +71,26 @@ double scale_wanted(void)
     return (double)sum / looks;
 }
 
-/* Of a session that has just begun. */
-static bool hurry_session(void)
+bool scale_sessions(void)
 {
     int enabled = 0;
     FILE *on = fopen("/proc/sys/kernel/sched_autogroup_enabled", "re");
-    FILE *group = fopen("/proc/self/autogroup", "r+e");
-    bool none = on == NULL || fscanf(on, "%d", &enabled) != 1 || enabled == 0; /* the kernel makes no such groups */
-    bool done = group != NULL && fprintf(group, "%d", HURRIED) > 0 && fflush(group) == 0;
     if (on != NULL) {
+        (void)!fscanf(on, "%d", &enabled);
         fclose(on);
     }
+    return enabled != 0;
+}
+
+/* Of a session that has just begun. */
+static bool hurry_session(void)
+{
+    FILE *group = fopen("/proc/self/autogroup", "r+e");
+    bool done = group != NULL && fprintf(group, "%d", HURRIED) > 0 && fflush(group) == 0;
     if (group != NULL) {
         fclose(group);
     }
-    return none || done;
+    return done || !scale_sessions();
 }
 
 bool scale_hurries(void)
@@ -133,7 +138,7 @@ uint64_t scale_now(const struct lab *lab, double wanted)
 {
     struct lab plain = *lab;
     scale_timers(&plain, lab->fast, 1);
-    uint64_t busy = lab->hurries ? 1 : scale_busy(wanted, scale_machine());
+    uint64_t busy = lab->hurries ? 1 : scale_busy(scale_sessions() ? wanted / SCALE_SESSION : wanted, scale_machine());
     uint64_t scale = scale_needed(&plain, scale_processors()) * busy;
     return scale < SCALE_MOST ? scale : SCALE_MOST;
 }

@@ -17,6 +17,8 @@
 
 #include "testbed/lab.h"
 
+/* Where scale_sessions() is true, so many other processes delay a daemon as one does elsewhere (docs/testbed.md). */
+enum { SCALE_SESSION = 4 };
 enum { SCALE_SMALL = 32, SCALE_MOST = 10000, SCALE_BUSY_MOST = 20, SCALE_TEXT = 320 };
 
 /* Processors of this machine that this process may use; at least 1. */
@@ -33,6 +35,11 @@ double scale_wanted(void);
  * others want then does not keep it waiting. Tries it in a child process.
  */
 bool scale_hurries(void);
+/*
+ * True when the kernel shares processors among sessions first (autogroups): then a daemon, which is a session of its
+ * own, waits for few of the processes that other sessions have.
+ */
+bool scale_sessions(void);
 /* How many times longer timers must be when `wanted` other processes want processors; 1 to SCALE_BUSY_MOST. */
 uint64_t scale_busy(double wanted, unsigned processors);
 /*

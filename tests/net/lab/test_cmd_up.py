@@ -36,7 +36,7 @@ class Up(lab_kit.Case):
         self.assertIn("expected 1 to", run("up", "2x1x1", "--scale", "1000000", "--name", "three", code=2).stderr)
 
     def test_timers_of_a_busy_machine(self):
-        busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2 * os.cpu_count())]
+        busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(8 * os.cpu_count())]
         # Whoever may run daemons before all others (root) needs no longer timers.
         full, without = ask("up", "2x1x1", "--name", "before"), shutil.which("setpriv")
         if full["before_others"]:

@@ -66,7 +66,8 @@ START_TEST(others_work_on_the_machine)
     ck_assert_uint_eq(scale_busy(100000, 1), SCALE_BUSY_MOST);
     struct lab lab = lab_of((cw_dims){3, 3, 3}, LAB_NETNS, false);
     lab.scale = 7; /* of a lab that is up, whatever it has */
-    ck_assert_uint_eq(scale_now(&lab, 8.0 * scale_machine()), scale_busy(8, 1));
+    ck_assert_uint_eq(scale_now(&lab, 8.0 * scale_machine()),
+                      scale_busy(scale_sessions() ? 8.0 / SCALE_SESSION : 8, 1));
     lab.hurries = true; /* others wait for its daemons, however many these are */
     ck_assert_uint_eq(scale_now(&lab, 8.0 * scale_machine()), 1);
     ck_assert(geteuid() == 0 || !scale_hurries()); /* not so for an ordinary user */

@@ -21,8 +21,11 @@ static size_t common_options(struct option option[COMMON], struct arguments *out
 #define TO(member) (out != NULL ? (void *)&out->member : NULL)
     const struct option all[COMMON] = {
         [SOCKET] = {"socket", OPTION_TEXT, TO(socket), "PATH", "the daemon's control socket", false},
-        [NODE] = {"node", OPTION_TEXT, TO(node), "NAME",
-                  "the daemon of that name on this machine (the only one, or $CUBEWAY_SOCKET)", false},
+        [NODE] =
+            {"node", OPTION_TEXT, TO(node), "NAME",
+             "the daemon of that name on this machine (the only one, or $CUBEWAY_SOCKET); all, or \"NAME NAME..\": "
+             "several at once",
+             false},
         [LAB] = {"lab", OPTION_TEXT, TO(lab), "LAB", "a daemon of that lab; --node says which", false},
         [SERVER] = {"server", OPTION_TEXT, TO(server), "SERVER",
                     "for a daemon that runs several servers: x,y,z of one of them, or all", false},

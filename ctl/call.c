@@ -2,7 +2,6 @@
 #include "ctl/commands.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -160,7 +159,11 @@ static int64_t now_ns(void)
 static void rest_until(const struct call *call, int64_t end)
 {
     for (int64_t left; !*call->stop && (left = end - now_ns()) > 0;) {
-        poll(NULL, 0, left > REST_MS * CW_NS_PER_MS ? REST_MS : (int)(left / CW_NS_PER_MS) + 1);
+        cw_span most = left > CW_MS(REST_MS).ns ? CW_MS(REST_MS) : CW_NS(left);
+        struct keys none = {.on = false};
+        if (keys_wait(call->keys != NULL ? call->keys : &none, most)) {
+            *call->stop = 1;
+        }
     }
 }
 

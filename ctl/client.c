@@ -32,31 +32,8 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * CW_NS_PER_SEC + t.tv_nsec;
 }
 
-/* "1,0,2" of ".../NAME/1,0,2.sock" when that folder is a lab's; false otherwise. */
-static bool is_of_lab(const char *path, char lab[static 64], char server[static 32])
-{
-    char file[256];
-    const char *slash = strrchr(path, '/');
-    int length = slash != NULL ? (int)(slash - path) : 0;
-    int n = snprintf(file, sizeof file, "%.*s/lab.json", length, path);
-    if (slash == NULL || n >= (int)sizeof file || access(file, F_OK) < 0) {
-        return false;
-    }
-    file[length] = '\0';
-    const char *name = strrchr(file, '/');
-    snprintf(lab, 64, "%.60s", name != NULL ? name + 1 : file);
-    snprintf(server, 32, "%.*s", (int)strcspn(slash + 1, "."), slash + 1);
-    return true;
-}
-
 static int refuse_connect(const char *path, int rc, char why[static CLIENT_WHY])
 {
-    char lab[64], server[32];
-    if (rc == -ECONNREFUSED && is_of_lab(path, lab, server)) {
-        snprintf(why, CLIENT_WHY, "the daemon of %s in lab %s is dead; cwlab restore %s --name %s starts it again",
-                 server, lab, server, lab);
-        return rc;
-    }
     switch (-rc) {
     case ENOENT:
         snprintf(why, CLIENT_WHY, "%s: no such socket; is cubewayd running?", path);

@@ -21,25 +21,28 @@ static enum table_kind kind_of(const char *field)
     return strstr(field, "bytes") != NULL ? TABLE_BYTES : TABLE_COUNT;
 }
 
-/* Columns of whatever fields the rows have, in the order in which they came. */
-void show_service(const struct call *call, const struct rows *rows)
+unsigned show_service_columns(const struct rows *rows, struct table_column *columns, unsigned n, const char *but)
 {
-    enum { MOST = 20 };
-    struct table_column columns[MOST + 1];
-    unsigned n = 0;
     for (size_t i = 0; i < rows->count; i++) {
         const char *field;
-        for (size_t f = 0; (field = message_name(rows->row[i], f)) != NULL && n < MOST; f++) {
+        for (size_t f = 0; (field = message_name(rows->row[i], f)) != NULL && n < TABLE_COLUMNS_MAX; f++) {
             unsigned c = 0;
             while (c < n && strcmp(columns[c].field, field) != 0) {
                 c++;
             }
             bool number = message_get_integer(rows->row[i], field, INT64_MIN) != INT64_MIN;
-            if (c == n) {
+            if (c == n && (but == NULL || strcmp(field, but) != 0)) {
                 columns[n++] = (struct table_column){field, field, number ? kind_of(field) : TABLE_TEXT};
             }
         }
     }
+    return n;
+}
+
+void show_service(const struct call *call, const struct rows *rows)
+{
+    struct table_column columns[TABLE_COLUMNS_MAX + 1];
+    unsigned n = show_service_columns(rows, columns, 0, NULL);
     columns[n] = (struct table_column){NULL, NULL, TABLE_TEXT};
     if (rows->count == 1) {
         table_print_record(rows->row[0], columns, call->style, call->out);
@@ -87,12 +90,37 @@ int run_service(struct call *call)
     return help ? help_for(call) : call_plain(call);
 }
 
+/* "version 1.2 (build 0123456789ab)" */
+static void show_version(const struct message *row, const char *version, const char *build, FILE *out)
+{
+    const char *id = message_get_text(row, build, "");
+    fprintf(out, "version %s%s%s%s", message_get_text(row, version, "?"), id[0] != '\0' ? " (build " : "", id,
+            id[0] != '\0' ? ")" : "");
+}
+
+static void show_loaded(const struct call *call, const struct rows *rows)
+{
+    const struct message *row = rows->count > 0 ? rows->row[0] : NULL;
+    bool check = call_given(call, "check") != NULL;
+    if (row == NULL || (!check && !message_has(row, "was_version"))) {
+        show_done(call, rows);
+        return;
+    }
+    fprintf(call->out, "service %s %s: ", message_get_text(row, "service", "?"), check ? "could be loaded" : "runs");
+    show_version(row, "version", "build", call->out);
+    if (!check) {
+        fprintf(call->out, ", in the place of ");
+        show_version(row, "was_version", "was_build", call->out);
+    }
+    fputc('\n', call->out);
+}
+
 /* Makes the path of a file absolute, for the daemon has another current folder. */
 int run_load(struct call *call)
 {
     struct rows rows = {NULL, 0, 0};
     const char *file = call->arguments->word[2];
-    char *whole = realpath(file, NULL);
+    char *whole = call_given(call, "undo") != NULL ? strdup(file) : realpath(file, NULL);
     int code = EXIT_FINE;
     if (whole == NULL) {
         fprintf(call->errors, "cwctl: %s: no such file, or it may not be read\n", file);
@@ -104,7 +132,7 @@ int run_load(struct call *call)
     if (rc >= 0 && call->arguments->json && rows.count > 0) {
         message_print(rows.row[0], call->out);
     } else if (rc >= 0) {
-        show_done(call, &rows);
+        show_loaded(call, &rows);
     }
     rows_clear(&rows);
     request_draft_close(request);

@@ -20,6 +20,9 @@ static const struct arguments_option options[] = {
     {"all", ARGUMENTS_FLAG, "all", false, "", "show everything, not only what matters"},
     {"name", ARGUMENTS_TEXT, "name", false, "NAME", "the name that the service must have"},
     {"option", ARGUMENTS_TEXT, "option", true, "NAME=VALUE", "an option of the service itself; may be given again"},
+    {"check", ARGUMENTS_FLAG, "check", false, "", "only say whether it could be done"},
+    {"undo", ARGUMENTS_FLAG, "undo", false, "", "FILE is a NAME: put back what the last reload replaced"},
+    {"everywhere", ARGUMENTS_FLAG, NULL, false, "", "on all daemons of the lab, or of this machine: on all or on none"},
     {"weight", ARGUMENTS_NUMBER, "weight", false, "N", "share of a link against other services, 1 to 1000 (10)"},
     {"background", ARGUMENTS_FLAG, "background", false, "", "send only when no other service wants the link"},
     {"queue-packets", ARGUMENTS_NUMBER, "queue_packets", false, "N", "how many packets may wait"},
@@ -157,6 +160,7 @@ static const struct table_column service_columns[] = {
     {"timers", "TIMERS", TABLE_COUNT},
     {"calls", "CALLS", TABLE_COUNT},
     {"misuses", "MISUSES", TABLE_COUNT},
+    {"build", "BUILD", TABLE_TEXT},
     {"file", "FILE", TABLE_TEXT},
     {NULL, NULL, TABLE_TEXT},
 };
@@ -206,9 +210,18 @@ static const struct command table[] = {
      "MISUSES: what it did wrong with the service API; a daemon with CUBEWAY_STRICT=1 logs each.",
      "  cwctl services", "", 0, 0, "services", service_columns, NULL, NULL},
     {"services load", "FILE", "load a service from a .so",
-     "The service runs on every server of the daemon, or on none.",
-     "  cwctl services load ./hitcount.so --weight 20 --option patience_ms=500", "name weight background option", 1, 1,
-     "service-load", NULL, NULL, run_load},
+     "The service runs on every server of the daemon, or on none. With --everywhere, or of several daemons (--node), "
+     "all of them check the file first; then it is loaded on all, and taken back from all if one refuses.",
+     "  cwctl services load ./hitcount.so --weight 20 --option patience_ms=500\n  cwctl --lab demo services load "
+     "./hitcount.so --everywhere",
+     "name weight background option check everywhere", 1, 1, "service-load", NULL, NULL, run_load},
+    {"services reload", "FILE", "put a new build of a service in the place of the one that runs",
+     "FILE has the service of that name and job. Its policy and options stay, what it knew does not. If the new build "
+     "does not start, the old one runs on. Write the new build beside the old one and rename it: a file that is "
+     "written into is still the old one for the daemon. --everywhere and --node as of services load. --undo takes the "
+     "NAME.",
+     "  cwctl services reload ./hitcount.so\n  cwctl services reload hitcount --undo", "check undo everywhere", 1, 1,
+     "service-reload", NULL, NULL, run_load},
     {"services unload", "NAME", "stop a service",
      "Packets that wait in its queue are dropped, and counted as closed. From then on, packets that others send "
      "through this server to the same service elsewhere are dropped too (\"drops\": no-service), so unload it on every "
@@ -464,6 +477,10 @@ static void print_wrapped(const char *text, FILE *out)
     fputc('\n', out);
 }
 
+static const char exit_codes[] =
+    "Exit codes: 0 yes or done; 1 no or failed; 2 the command line is wrong; 3 no daemon, or no way to it;\n"
+    "4 the daemon did not answer in time; 5 it is so, but not on every server yet.\n";
+
 void commands_help(const struct command *c, FILE *out)
 {
     fprintf(out, "usage: cwctl %s%s%s%s\n\n%s.\n", c->name, c->usage[0] != '\0' ? " " : "", c->usage,
@@ -482,7 +499,7 @@ void commands_help(const struct command *c, FILE *out)
     }
     fprintf(out, "\nOptions of all commands:\n");
     arguments_help(out);
-    fprintf(out, "\nFor example:\n%s\n", c->example);
+    fprintf(out, "\nFor example:\n%s\n\n%s", c->example, exit_codes);
 }
 
 void commands_help_all(FILE *out)
@@ -500,6 +517,6 @@ void commands_help_all(FILE *out)
             "  cwctl ping all                        can it reach everybody?\n"
             "  cwctl key explain hello --dead 0,1,2  who has a key, and who would if 0,1,2 died?\n"
             "  cwctl --lab demo --node 0,1,2 top     live rates of a server of a lab\n"
-            "\nExit codes: 0 yes or done; 1 no or failed; 2 the command line is wrong; 3 no daemon, or no way to it;\n"
-            "4 the daemon did not answer in time; 5 it is so, but not on every server yet.\n");
+            "\n%s",
+            exit_codes);
 }

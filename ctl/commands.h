@@ -6,6 +6,7 @@
 #ifndef CTL_COMMANDS_H
 #define CTL_COMMANDS_H
 
+#include "commandline/keys.h"
 #include "ctl/arguments.h"
 #include "ctl/client.h"
 #include "ctl/table.h"
@@ -37,7 +38,8 @@ struct call {
     const char *server; /* which of the servers in the daemon's process is meant; NULL: its first */
     struct table_style style;
     FILE *out, *errors;
-    const volatile int *stop; /* set by SIGINT and SIGTERM */
+    volatile int *stop; /* set by SIGINT and SIGTERM, and by the key q while something is watched */
+    struct keys *keys;  /* of the terminal while something is watched; NULL: they are not read */
 };
 
 struct command {
@@ -99,6 +101,7 @@ const struct arguments_given *call_given(const struct call *call, const char *na
 bool call_is_server(const char *word);
 /* Wipes a terminal; elsewhere nothing happens. */
 void call_wipe(const struct call *call);
+/* Waits so long, or until the command is to end: *call->stop is set then. */
 void call_rest(const struct call *call, cw_span span);
 
 /* In cmd_*.c: run_ does a command that is not one request; show_ shows an answer that is not one plain table. */
@@ -108,6 +111,11 @@ void show_drops(const struct call *call, const struct rows *rows);
 void show_key(const struct call *call, const struct rows *rows);
 void show_wiring(const struct call *call, const struct rows *rows);
 void show_service(const struct call *call, const struct rows *rows);
+/*
+ * Appends columns of whatever fields the rows have, in the order in which they came, but not of the field `but` (may be
+ * NULL), to the n that are there; TABLE_COLUMNS_MAX in all. Gives how many there are then.
+ */
+unsigned show_service_columns(const struct rows *rows, struct table_column *columns, unsigned n, const char *but);
 void show_config(const struct call *call, const struct rows *rows);
 void show_done(const struct call *call, const struct rows *rows);
 int run_ping(struct call *call);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/find.h"
 
+#include "base/check.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -147,4 +149,70 @@ int find_socket(const struct find_wish *wish, struct find_result *out, char why[
         return refuse_many(wish, &names, why);
     }
     return take_named(wish, names.only, out) ? 0 : refuse_none(wish, &names, why);
+}
+
+/* ---- Several daemons --------------------------------------------------------------------------------------------- */
+
+bool find_is_crowd(const struct find_wish *wish)
+{
+    struct find_result one;
+    if (wish->socket != NULL || wish->node == NULL) {
+        return false;
+    }
+    /* The daemon of a lab in one process is called "all". */
+    return strchr(wish->node, ' ') != NULL || (strcmp(wish->node, "all") == 0 && !take_named(wish, "all", &one));
+}
+
+static void add_one(void *context, const char *name)
+{
+    struct find_crowd *crowd = context;
+    crowd->one = realloc(crowd->one, (crowd->count + 1) * sizeof *crowd->one);
+    CHECK(crowd->one != NULL);
+    struct find_one *one = &crowd->one[crowd->count++];
+    *one = (struct find_one){.at.server = NULL};
+    snprintf(one->name, sizeof one->name, "%s", name);
+}
+
+/* Where a daemon of the lab would have its socket. */
+static void take_absent(const struct find_wish *wish, struct find_one *one)
+{
+    char folder[200] = "";
+    for (unsigned i = 0; is_searched(wish, i) && (i == 0 || !exists(folder)); i++) {
+        folder_of(wish, i, folder, sizeof folder);
+    }
+    snprintf(one->at.path, sizeof one->at.path, "%s/%s%s", folder, one->name, suffix);
+}
+
+int find_crowd(const struct find_wish *wish, struct find_crowd *out, char why[static CLIENT_WHY])
+{
+    *out = (struct find_crowd){.count = 0};
+    if (strcmp(wish->node, "all") == 0) {
+        find_each(wish, add_one, out);
+    } else {
+        char word[64];
+        int length;
+        for (const char *at = wish->node; sscanf(at, " %63[^ ]%n", word, &length) == 1; at += length) {
+            add_one(out, word);
+        }
+    }
+    struct find_wish single = *wish;
+    int rc = out->count > 0 ? 0 : find_socket(wish, &(struct find_result){.server = NULL}, why);
+    for (size_t i = 0; i < out->count && rc == 0; i++) {
+        single.node = out->one[i].name;
+        if (find_socket(&single, &out->one[i].at, why) < 0) {
+            rc = wish->lab != NULL ? 0 : -ENOENT;
+            take_absent(wish, &out->one[i]);
+        }
+        out->one[i].at.server = out->one[i].at.server != NULL ? out->one[i].name : NULL;
+    }
+    if (rc < 0) {
+        find_crowd_free(out);
+    }
+    return rc;
+}
+
+void find_crowd_free(struct find_crowd *crowd)
+{
+    free(crowd->one);
+    *crowd = (struct find_crowd){.count = 0};
 }

@@ -27,6 +27,22 @@ struct find_result {
  * -ENOENT: there is none; -EEXIST: there are several; why says which there are and what to do. Sockets are not tried.
  */
 CW_MUST_CHECK int find_socket(const struct find_wish *wish, struct find_result *out, char why[static CLIENT_WHY]);
+/* Several daemons. */
+struct find_crowd {
+    struct find_one {
+        char name[64];
+        struct find_result at; /* its server is `name`, or NULL */
+    } * one;
+    size_t count;
+};
+/* True when the wish's node means several daemons: "all", or names with spaces between. */
+bool find_is_crowd(const struct find_wish *wish);
+/*
+ * Finds all of these; the crowd is to be freed by find_crowd_free(). A daemon of a lab that has no socket is found all
+ * the same: whoever asks it learns why. Otherwise as find_socket().
+ */
+CW_MUST_CHECK int find_crowd(const struct find_wish *wish, struct find_crowd *out, char why[static CLIENT_WHY]);
+void find_crowd_free(struct find_crowd *crowd);
 /*
  * Calls visit for the name of every socket in the folders (of the lab, when there is one), sorted, and gives how many
  * these are.

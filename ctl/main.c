@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - cwctl: finds the daemon, carries out one command, and says how it went. */
 #include "ctl/commands.h"
+#include "ctl/crowd.h"
 #include "ctl/find.h"
+#include "ctl/lab.h"
 
 #include "cubeway/version.h"
 
@@ -10,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* For a daemon of a lab that starts now. */
+static const cw_span start_patience = CW_SEC(30);
 
 static volatile int stopped;
 
@@ -125,10 +130,55 @@ static int check(const struct command *c, const struct arguments *a, int used)
     return EXIT_FINE;
 }
 
+/* q ends what is shown again and again; a command that is done once leaves the terminal's keys alone. */
+static void begin_keys(struct call *call, struct keys *keys)
+{
+    *keys = (struct keys){.on = false};
+    if (call->arguments->watch || call->command->run == run_top) {
+        keys_begin(keys);
+        call->keys = keys;
+    }
+}
+
+/* Sees to it that all was written, and gives the exit code. */
+static int finish(int code)
+{
+    if (fflush(stdout) != 0 && code == EXIT_FINE) {
+        if (errno != EPIPE) { /* a reader may have seen enough, as head(1) */
+            fprintf(stderr, "cwctl: the answer could not be written: %s\n", strerror(errno));
+        }
+        return EXIT_NO;
+    }
+    return code;
+}
+
+static int run_crowd(struct call *call, const struct find_wish *wish)
+{
+    struct find_crowd crowd;
+    struct keys keys;
+    char why[CLIENT_WHY];
+    if (!crowd_takes(call->command)) {
+        fprintf(stderr, "cwctl: %s is for one daemon at a time: name one with --node\n", call->command->name);
+        return EXIT_USAGE;
+    }
+    if (find_crowd(wish, &crowd, why) < 0) {
+        fprintf(stderr, "cwctl: %s\n", why);
+        return EXIT_NOBODY;
+    }
+    listen_to_signals();
+    begin_keys(call, &keys);
+    cw_span timeout = call->arguments->timeout;
+    int code = crowd_run(call, &crowd, timeout.ns > 0 ? timeout : start_patience);
+    keys_end(&keys);
+    find_crowd_free(&crowd);
+    return finish(code);
+}
+
 static int run(const struct command *c, const struct arguments *a, const struct find_wish *wish)
 {
     char why[CLIENT_WHY];
     struct find_result found;
+    struct keys keys;
     struct call call = {
         .command = c,
         .arguments = a,
@@ -140,22 +190,28 @@ static int run(const struct command *c, const struct arguments *a, const struct 
     if (commands_alone(c)) {
         return c->run(&call);
     }
-    if (find_socket(wish, &found, why) < 0 || client_open(&call.client, found.path, why) < 0) {
+    struct find_wish all = *wish;
+    if (call_given(&call, "everywhere") != NULL) {
+        all.node = all.node != NULL ? all.node : "all";
+        wish = &all;
+    }
+    if (find_is_crowd(wish)) {
+        return run_crowd(&call, wish);
+    }
+    int rc = find_socket(wish, &found, why);
+    rc = rc < 0 ? rc : lab_client_open(&call.client, found.path, a->timeout.ns > 0 ? a->timeout : start_patience, why);
+    if (rc < 0) {
         fprintf(stderr, "cwctl: %s\n", why);
-        return EXIT_NOBODY;
+        return rc == -ETIME ? EXIT_TIMEOUT : EXIT_NOBODY;
     }
     call.server = a->server != NULL ? a->server : found.server;
     listen_to_signals();
     client_stop_on(call.client, &stopped);
+    begin_keys(&call, &keys);
     int code = call_run(&call);
+    keys_end(&keys);
     client_close(call.client);
-    if (fflush(stdout) != 0 && code == EXIT_FINE) {
-        if (errno != EPIPE) { /* a reader may have seen enough, as head(1) */
-            fprintf(stderr, "cwctl: the answer could not be written: %s\n", strerror(errno));
-        }
-        code = EXIT_NO;
-    }
-    return code;
+    return finish(code);
 }
 
 int main(int argc, char **argv)

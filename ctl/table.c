@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COLUMNS_MAX = 24 };
-
 struct table_style table_style_for(FILE *out)
 {
     const char *no_color = getenv("NO_COLOR");
@@ -148,12 +146,12 @@ static void print_cell(const char *text, const struct table_column *column, size
 
 /* Measures every column: 0 when it is empty. Gives how many columns there are. */
 static unsigned measure(struct message *const *rows, size_t count, const struct table_column *columns,
-                        size_t width[static COLUMNS_MAX], unsigned *last)
+                        size_t width[static TABLE_COLUMNS_MAX], unsigned *last)
 {
     char cell[TABLE_CELL];
     unsigned n = 0;
     *last = 0;
-    for (; columns[n].field != NULL && n < COLUMNS_MAX; n++) {
+    for (; columns[n].field != NULL && n < TABLE_COLUMNS_MAX; n++) {
         width[n] = 0;
         for (size_t i = 0; i < count; i++) {
             table_cell(rows[i], &columns[n], cell);
@@ -184,7 +182,7 @@ static unsigned last_of(const struct message *row, const struct table_column *co
 void table_print(struct message *const *rows, size_t count, const struct table_column *columns,
                  struct table_style style, FILE *out)
 {
-    size_t width[COLUMNS_MAX];
+    size_t width[TABLE_COLUMNS_MAX];
     unsigned last, n = measure(rows, count, columns, width, &last);
     char cell[TABLE_CELL];
     if (count == 0) {

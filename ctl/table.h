@@ -17,6 +17,7 @@ enum table_kind {
     TABLE_MARK, /* yes as "yes", no as nothing */
 };
 
+enum { TABLE_COLUMNS_MAX = 24 };
 struct table_column {
     const char *field, *title;
     enum table_kind kind;

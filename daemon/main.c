@@ -224,10 +224,11 @@ struct daemon {
     struct daemon_config config;
     struct log *log;
     struct state_file state_file;
-    bool stored;             /* state_file is open */
-    bool dropped;            /* the rights were given up */
-    bool looked;             /* missing neighbours were logged */
-    struct upcall_mark mark; /* without a watcher, which has one of its own */
+    bool stored;               /* state_file is open */
+    bool dropped;              /* the rights were given up */
+    bool looked;               /* missing neighbours were logged */
+    struct upcall_mark mark;   /* without a watcher, which has one of its own */
+    const char *priority_note; /* what is missing of the priority that is configured; NULL: nothing is */
     struct shim *shim[CW_LINK_COUNT];
     struct watcher *watcher;
     struct job_host *jobs;
@@ -375,6 +376,7 @@ static bool open_host(struct daemon *d, uint64_t incarnation)
         .incarnation = incarnation,
         .id = state->id,
         .place = kept ? &place : NULL,
+        .priority_note = d->priority_note,
         .placed = keep_place,
         .placed_context = d,
         .shim = d->config.place == CONFIG_WHOLE ? NULL : d->shim,
@@ -469,20 +471,43 @@ static bool listen_to_signals(struct daemon *d)
     return good || fail(d, "signals cannot be heard", strerror(ENOMEM));
 }
 
+/*
+ * Takes the priority that is configured, as far as the system allows it, and notes what is missing. Only with cables: a
+ * torus inside this process holds time instead (clock.h), and needs no priority.
+ */
+static void hurry(struct daemon *d)
+{
+    bool realtime = d->config.priority == CONFIG_REALTIME;
+    if (d->config.place == CONFIG_WHOLE || d->config.priority == CONFIG_NORMAL) {
+        return;
+    }
+    if (privileges_hurry(realtime) < 0) {
+        d->priority_note = realtime ? "real time: it takes CAP_SYS_NICE, and under systemd a unit without "
+                                      "RestrictRealtime"
+                                    : "all of it: it takes CAP_SYS_NICE or a limit on nice; priority = normal does "
+                                      "without";
+        LOG(d->log, realtime ? CW_LOG_WARN : CW_LOG_INFO,
+            realtime ? "priority = realtime was refused: on a busy machine neighbours may count us out"
+                     : "not the priority that was asked for: on a busy machine neighbours may count us out",
+            {"why",
+             realtime ? realtime_takes : "it takes CAP_SYS_NICE or a limit on nice; priority = normal does without"});
+    }
+    int rc = realtime && d->priority_note == NULL ? 0 : privileges_hurry_session();
+    if (rc < 0 && d->priority_note == NULL) {
+        d->priority_note = rc == -EXDEV
+                               ? "other sessions: another process began this session, and its programs would be "
+                                 "preferred, too; a service manager and setsid begin a new one"
+                               : "other sessions: it takes CAP_SYS_NICE";
+        LOG(d->log, CW_LOG_INFO, "not before processes of other sessions: a busy session may keep us waiting",
+            {"why", d->priority_note});
+    }
+}
+
 static bool open_all(struct daemon *d)
 {
     char why[PRIVILEGES_WHY + STATE_WHY];
     uint64_t incarnation = 0;
-    /* Only with cables: a torus inside this process holds time instead (clock.h), and needs no priority. */
-    bool hurry = d->config.place != CONFIG_WHOLE && d->config.priority != CONFIG_NORMAL;
-    bool realtime = d->config.priority == CONFIG_REALTIME;
-    if (hurry && privileges_hurry(realtime) < 0 && realtime) {
-        LOG(d->log, CW_LOG_WARN, "priority = realtime was refused: on a busy machine neighbours may count us out",
-            {"why", realtime_takes});
-    } else if (hurry && !realtime && privileges_hurry(false) < 0) {
-        LOG(d->log, CW_LOG_INFO, "not the priority that was asked for: on a busy machine neighbours may count us out",
-            {"why", "it takes CAP_SYS_NICE or a limit on nice; priority = normal does without"});
-    }
+    hurry(d);
     if (privileges_limit(why) < 0) {
         return fail(d, "rights cannot be limited", why);
     }

@@ -71,6 +71,9 @@ static void print_help(const struct program_command *c, const struct option *opt
     printf("usage: %s %s %s\n\n%s\n\nOptions (with their defaults):\n", c->program->name, c->name, c->words, c->text);
     options_print(option, count, stdout);
     printf("\nFor example:\n%s\n", c->example);
+    if (c->program->codes != NULL) {
+        printf("\n%s\n", c->program->codes);
+    }
 }
 
 int program_options(const struct program_command *c, const struct option *option, size_t count, int argc, char **argv,
@@ -85,21 +88,6 @@ int program_options(const struct program_command *c, const struct option *option
         }
     }
     return options_parse(called, option, count, argc, argv, words, stderr) != 0 ? EXIT_USAGE : PROGRAM_GO;
-}
-
-int program_leading(const struct program_command *c, const struct option *option, size_t count, int argc, char **argv,
-                    int *rest)
-{
-    int end = 1;
-    while (end < argc && strncmp(argv[end], "--", 2) == 0) {
-        bool value = strchr(argv[end], '=') != NULL || strcmp(argv[end], "--") == 0;
-        for (size_t i = 0; i < count; i++) {
-            value |= option[i].kind == OPTION_FLAG && strcmp(argv[end] + 2, option[i].name) == 0;
-        }
-        end += value || strcmp(argv[end], "--help") == 0 || end + 1 == argc ? 1 : 2;
-    }
-    *rest = end;
-    return program_options(c, option, count, end, argv, NULL);
 }
 
 int program_refuse(const struct program_command *c, const char *format, ...)

@@ -21,8 +21,9 @@ struct program_command;
 
 struct program {
     const char *name;
-    const char *purpose;                           /* what it is for; what --help begins with, behind the usage line */
-    const char *ending;                            /* what --help ends with: first steps, exit codes */
+    const char *purpose; /* what it is for; what --help begins with, behind the usage line */
+    const char *ending;  /* what --help ends with: first steps, exit codes */
+    const char *codes;   /* a line or two on exit codes, with which the help of every command ends; NULL: nothing */
     const struct program_command *const *commands; /* in the order of --help, ended by NULL */
 };
 
@@ -49,12 +50,6 @@ int program_main(const struct program *p, int argc, char **argv);
  */
 CW_MUST_CHECK int program_options(const struct program_command *c, const struct option *option, size_t count, int argc,
                                   char **argv, struct option_words *words);
-/*
- * The same for commands that pass words on: options end at the first word, and *rest is the place of that word in argv.
- */
-CW_MUST_CHECK int program_leading(const struct program_command *c, const struct option *option, size_t count, int argc,
-                                  char **argv, int *rest);
-
 /* One line on standard error, "<program> <command>: ..."; gives EXIT_USAGE. */
 __attribute__((format(printf, 2, 3))) int program_refuse(const struct program_command *c, const char *format, ...);
 

@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct report {
     json_t *fields;
@@ -226,6 +227,36 @@ int report_print_json(const struct report *r, FILE *out)
     return finish(out);
 }
 
+/* ---- Tables for people ------------------------------------------------------------------------------------------- */
+
+/* Colour when a terminal shows it and NO_COLOR is not set (no-color.org). */
+static bool in_colour(FILE *out)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(fileno(out)) && (no == NULL || no[0] == '\0') && (term == NULL || strcmp(term, "dumb") != 0);
+}
+
+/* Green for what is well, red for what is not, yellow for what is on its way; "" for all other words. */
+static const char *tint_of(const json_t *value)
+{
+    static const char *const words[][2] = {
+        {"running", "\033[32m"},  {"serving", "\033[32m"},
+        {"all", "\033[32m"},      {"up", "\033[32m"},
+        {"fine", "\033[32m"},     {"dead", "\033[31m"},
+        {"missing", "\033[31m"},  {"fenced", "\033[31m"},
+        {"not fine", "\033[31m"}, {"does not answer", "\033[31m"},
+        {"paused", "\033[33m"},   {"joining", "\033[33m"},
+        {"leaving", "\033[33m"},  {"starting", "\033[33m"},
+    };
+    const char *text = json_string_value(value);
+    for (size_t i = 0; text != NULL && i < sizeof words / sizeof *words; i++) {
+        if (strcmp(words[i][0], text) == 0) {
+            return words[i][1];
+        }
+    }
+    return "";
+}
+
 static void print_value(const json_t *value, FILE *out)
 {
     const char *key;
@@ -299,20 +330,31 @@ static json_t *columns_of(const json_t *list)
 static void print_list(const json_t *list, FILE *out)
 {
     json_t *columns = columns_of(list);
+    bool colour = in_colour(out);
     for (size_t row = 0; row <= json_array_size(list); row++) {
         const char *key;
         json_t *width;
+        int blank = 0; /* columns to the left in which this row has nothing; none are printed behind its last value */
+        fputs(colour && row == 0 ? "\033[1m" : "", out);
         json_object_foreach(columns, key, width)
         {
             const json_t *value = row > 0 ? json_object_get(json_array_get(list, row - 1), key) : NULL;
             int room = (int)json_integer_value(width);
             bool plain = value != NULL && !json_is_object(value) && !json_is_array(value);
-            fprintf(out, "  %*s", plain ? room - width_of(value) : room, row == 0 ? key : "");
+            if (row == 0) {
+                fprintf(out, "  %*s", room, key);
+            }
+            blank += plain ? 0 : room + 2;
             if (plain) {
+                fprintf(out, "%*s  %*s", blank, "", room - width_of(value), "");
+                blank = 0;
+                const char *tint = colour ? tint_of(value) : "";
+                fputs(tint, out);
                 print_value(value, out);
+                fputs(tint[0] != '\0' ? "\033[0m" : "", out);
             }
         }
-        fputc('\n', out);
+        fputs(colour && row == 0 ? "\033[0m\n" : "\n", out);
     }
     json_decref(columns);
 }
@@ -321,6 +363,7 @@ int report_print_table(const struct report *r, FILE *out)
 {
     const char *key;
     json_t *value;
+    bool alone = json_object_size(r->fields) == 1; /* a list with nothing beside it needs no heading */
     json_object_foreach(r->fields, key, value)
     {
         if (!json_is_array(value)) {
@@ -332,7 +375,9 @@ int report_print_table(const struct report *r, FILE *out)
     json_object_foreach(r->fields, key, value)
     {
         if (json_is_array(value)) {
-            fprintf(out, "\n%s\n", key);
+            if (!alone) {
+                fprintf(out, "\n%s\n", key);
+            }
             print_list(value, out);
         }
     }

@@ -24,6 +24,13 @@ struct loader_module {
  */
 CW_MUST_CHECK int loader_open(const char *path, struct loader_module *out, char why[static TABLE_WHY_BYTES]);
 
+/*
+ * The first 12 hex digits of the build id that the linker wrote into the module (readelf -n shows all of it): it tells
+ * two builds of one version apart. "" where the module has none.
+ */
+enum { LOADER_BUILD_ID = 13 };
+void loader_build_id(const struct loader_module *module, char out[static LOADER_BUILD_ID]);
+
 /* Takes the module, whose service must run on no server any more. */
 void loader_close(struct loader_module *module);
 

@@ -97,7 +97,7 @@ int conf_write(const struct lab *lab, cw_server s, FILE *out)
             "torus { dims = \"%s\"; coordinate = \"%s\"; }\n"
             "name = \"%s\"\n",
             lab->name, CONF_CLUSTER, dims, name, name);
-    fprintf(out, "state_dir = \"%s\"\n", lab_path(lab, name, ".state", path));
+    fprintf(out, "state_dir = \"%s\"\n", lab_data(lab, name, ".state", path));
     fprintf(out, "control { socket = \"%s\"; }\n", lab_path(lab, name, ".sock", path));
     fprintf(out, "mtu = %u\n", lab->mtu);
     fprintf(out, "watchdog = %ds\n", CONF_WATCHDOG_SEC); /* what a service manager's does elsewhere */
@@ -112,7 +112,7 @@ int conf_write(const struct lab *lab, cw_server s, FILE *out)
     if (lab->driver == LAB_NETNS) {
         put_links(lab, s, out);
     }
-    fprintf(out, "service \"multicast\" { options { folder = \"%s\"; } }\n", lab_path(lab, name, ".files", path));
+    fprintf(out, "service \"multicast\" { options { folder = \"%s\"; } }\n", lab_data(lab, name, ".files", path));
     for (unsigned i = 0; i < lab->services; i++) {
         put_service(out, lab->service[i]);
     }
@@ -126,7 +126,7 @@ int conf_save(const struct lab *lab, cw_server s)
 {
     char name[TORUS_TEXT], path[LAB_PATH];
     lab_daemon_name(lab, s, name);
-    if (mkdir(lab_path(lab, name, ".state", path), 0700) < 0 && errno != EEXIST) {
+    if (mkdir(lab_data(lab, name, ".state", path), 0700) < 0 && errno != EEXIST) {
         return -errno;
     }
     FILE *out = fopen(lab_path(lab, name, ".conf", path), "we");

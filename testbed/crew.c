@@ -51,7 +51,12 @@ static int prepare(const struct crew_order *order, pid_t keeper)
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
     signal(SIGHUP, SIG_DFL);
-    (void)setpgid(0, 0); /* so that the group is killed as a whole, and the terminal's keys do not reach it */
+    /*
+     * The group is killed as a whole, and the terminal's keys do not reach it. A session of its own is also a group of
+     * its own for the kernel's scheduler (autogroups): daemons that shared one would together get no more of a
+     * processor than any other busy session of this machine.
+     */
+    (void)setsid();
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != keeper) {
         return -ESRCH; /* the keeper died before prctl() could have us killed with it */

@@ -133,7 +133,7 @@ else
 
     say "The root comes back" \
         "Its daemon starts again and joins. The key is its again once every server knows it."
-    show cwlab restore "$root" --name "$lab"
+    show cwlab restore "$root" --name "$lab" --wait
     sleep 1
     cwlab ctl --name "$lab" "$sender" service witness stop
     sleep 0.3

@@ -5,6 +5,7 @@
 #include "testbed/conf.h"
 #include "testbed/grants.h"
 #include "testbed/peer.h"
+#include "testbed/rotate.h"
 #include "testbed/witness.h"
 
 #include <errno.h>
@@ -21,7 +22,8 @@
 
 enum { UDP_HEADERS = 28 }; /* of IPv4 and UDP; added to the MTU, so that a frame may be as long as with other shims */
 
-static const cw_span grace = CW_MS(2000); /* from SIGTERM to SIGKILL, when the lab ends */
+static const cw_span between_looks = CW_MS(5000); /* at the sizes of logs */
+static const cw_span grace = CW_MS(2000);         /* from SIGTERM to SIGKILL, when the lab ends */
 
 /* ---- What is told ------------------------------------------------------------------------------------------------ */
 
@@ -30,10 +32,10 @@ static void tell(struct keeper *k, const char *text)
     (void)send(k->lifeline, text, strlen(text), MSG_NOSIGNAL);
 }
 
-static void tell_progress(void *context, uint32_t done, uint32_t total)
+static void tell_progress(void *context, const char *what, uint32_t done, uint32_t total)
 {
     char text[64];
-    snprintf(text, sizeof text, "at %u %u cables\n", done, total);
+    snprintf(text, sizeof text, "at %u %u %s\n", done, total, what);
     tell(context, text);
 }
 
@@ -55,13 +57,13 @@ int keeper_start(struct keeper *k, cw_server s)
     char name[TORUS_TEXT], conf[LAB_PATH], log[LAB_PATH], trails[LAB_PATH + 32];
     lab_daemon_name(&k->lab, s, name);
     const char *const argv[] = {k->lab.daemon, "-c", lab_path(&k->lab, name, ".conf", conf), NULL};
-    snprintf(trails, sizeof trails, WITNESS_FOLDER "=%s", k->lab.folder);
+    snprintf(trails, sizeof trails, WITNESS_FOLDER "=%s", lab_data_folder(&k->lab));
     const char *const extra[] = {trails, NULL};
     const struct crew_order order = {
         .argv = argv,
         .extra = extra,
         .ns = k->veth != NULL ? veth_namespace(k->veth, s) : -1,
-        .log = lab_path(&k->lab, name, ".log", log),
+        .log = lab_data(&k->lab, name, ".log", log),
         .folder = k->lab.folder,
     };
     keeper_note(k, "start", s, "");
@@ -148,7 +150,7 @@ static int build(struct keeper *k)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     k->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    k->journal = fopen(lab_path(&k->lab, "journal", "", path), "we");
+    k->journal = fopen(lab_data(&k->lab, "journal", "", path), "we");
     k->user_ns = open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
     if (k->signals < 0 || k->journal == NULL) {
         return fail(k, "the keeper cannot begin", -errno);
@@ -249,9 +251,11 @@ static void turn(struct keeper *k)
     for (unsigned i = 0; i < KEEPER_CLIENTS; i++) {
         waits[3 + i] = (struct pollfd){.fd = k->client[i].fd, .events = POLLIN};
     }
-    int64_t left = end_pauses(k);
+    int64_t left = end_pauses(k), look = cw_time_since(k->look, peer_clock()).ns;
+    look = look > 0 ? look : 0;
+    left = left < 0 || look < left ? look : left;
     struct timespec most = {left / CW_SEC(1).ns, left % CW_SEC(1).ns};
-    if (ppoll(waits, 3 + KEEPER_CLIENTS, left >= 0 ? &most : NULL, NULL) <= 0) {
+    if (ppoll(waits, 3 + KEEPER_CLIENTS, &most, NULL) <= 0) {
         return;
     }
     if (waits[0].revents != 0) {
@@ -269,6 +273,20 @@ static void turn(struct keeper *k)
     }
     if (waits[1].revents != 0) {
         on_client(k);
+    }
+}
+
+/* No log outgrows its bound by more than a daemon writes between two looks. */
+static void cut_logs(struct keeper *k)
+{
+    char name[TORUS_TEXT], path[LAB_PATH];
+    cw_time now = peer_clock();
+    if (!cw_time_due(k->look, now)) {
+        return;
+    }
+    k->look = cw_time_add(now, between_looks);
+    for (cw_server s = 0; s < k->daemons; s++) {
+        (void)rotate_log(lab_data(&k->lab, lab_daemon_name(&k->lab, s, name), ".log", path), ROTATE_BYTES);
     }
 }
 
@@ -331,6 +349,7 @@ int keeper_run(const struct lab *lab, int lifeline)
     }
     while (rc == 0 && !k->done) {
         turn(k);
+        cut_logs(k);
     }
     finish(k);
     /* A command that waits for the end sees it when the keeper's socket closes. By then all files must be gone. */

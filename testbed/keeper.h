@@ -42,6 +42,7 @@ struct keeper {
     int user_ns;           /* its own user namespace; -1: the machine's */
     bool tied;             /* the lab ends when the lifeline breaks */
     bool done;             /* the lab ends now */
+    cw_time look;          /* when the sizes of logs are looked at again */
     FILE *journal;
     cw_links *down; /* by server: its links whose end of the cable was put down */
     uint32_t *loss; /* [server * 6 + link]: lost frames of a million */

@@ -191,7 +191,8 @@ static int run_restore(struct asked *a)
         set_links(a, true);
         a->k->down[a->server] = CW_LINKS_NONE;
     }
-    return keeper_start(a->k, a->server);
+    rc = keeper_start(a->k, a->server);
+    return rc == -EALREADY ? refuse(a, rc, "its daemon runs already: there is nothing to restore") : rc;
 }
 
 static int run_pause(struct asked *a)
@@ -202,8 +203,11 @@ static int run_pause(struct asked *a)
         return rc;
     }
     cw_span span = CW_NS(word != NULL ? atoll(word) : 0);
-    keeper_note(a->k, "pause", a->server, word != NULL ? word : "");
-    return crew_pause(&a->k->crew[a->server], span.ns > 0 ? cw_time_add(peer_clock(), span) : CW_NEVER);
+    rc = crew_pause(&a->k->crew[a->server], span.ns > 0 ? cw_time_add(peer_clock(), span) : CW_NEVER);
+    if (rc == 0) {
+        keeper_note(a->k, "pause", a->server, word != NULL ? word : "");
+    }
+    return rc == -EALREADY ? refuse(a, rc, "its daemon is paused already") : rc;
 }
 
 static int run_continue(struct asked *a)
@@ -211,9 +215,11 @@ static int run_continue(struct asked *a)
     int rc = need_process(a);
     if (rc == 0) {
         rc = crew_continue(&a->k->crew[a->server]);
+    }
+    if (rc == 0) {
         keeper_note(a->k, "continued", a->server, "");
     }
-    return rc;
+    return rc == -EALREADY ? refuse(a, rc, "its daemon is not paused") : rc;
 }
 
 static int run_link(struct asked *a)
@@ -295,9 +301,7 @@ static const char *reason_of(const struct asked *a, int rc)
     }
     switch (-rc) {
     case ESRCH:
-        return "its daemon is dead";
-    case EALREADY:
-        return "it is so already";
+        return "its daemon is dead already";
     case ENODEV:
         return "it has no cable there";
     default:

@@ -11,9 +11,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 enum { SOCKET_ROOM = 24 /* bytes left for a socket's name after the folder's */, FILE_MAX = 16 * 1024 };
@@ -110,6 +112,62 @@ int lab_root(char out[static LAB_PATH])
     return length < LAB_PATH ? 0 : -ENAMETOOLONG;
 }
 
+/* "/a/b/c", then "/a/b", and so on, until one is there. */
+static bool find_there(const char *path, struct statfs *out)
+{
+    char at[LAB_PATH];
+    snprintf(at, sizeof at, "%s", path);
+    while (statfs(at, out) < 0) {
+        char *slash = strrchr(at, '/');
+        if (slash == NULL || slash == at) {
+            return statfs("/", out) == 0;
+        }
+        *slash = '\0';
+    }
+    return true;
+}
+
+bool lab_in_memory(const char *folder)
+{
+    struct statfs fs;
+    return find_there(folder, &fs) && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
+}
+
+/* A folder of this user alone below `base`, if that is on a disk and may be written to. */
+static bool try_base(const char *base, const char *below, const char *name, char out[static LAB_PATH])
+{
+    char own[LAB_PATH];
+    if (base == NULL || base[0] != '/' || lab_in_memory(base) || access(base, W_OK | X_OK) < 0) {
+        return false;
+    }
+    int length = snprintf(own, sizeof own, "%s%s/cubeway-%u", base, below, (unsigned)geteuid());
+    if (length >= (int)sizeof own || check_owner(own) < 0) {
+        return false;
+    }
+    return snprintf(out, LAB_PATH, "%s/lab/%s", own, name) < LAB_PATH;
+}
+
+/* Finds a place for what may grow. It stays "" where there is no better one than the lab's folder. */
+static int place_data(struct lab *lab, char why[static LAB_WHY])
+{
+    const char *said = getenv("CWLAB_DATA"), *own = getenv("CWLAB_DIR");
+    lab->data[0] = '\0';
+    if (said != NULL && said[0] != '\0') {
+        if (said[0] != '/' || snprintf(lab->data, LAB_PATH, "%s/%s", said, lab->name) >= LAB_PATH) {
+            snprintf(why, LAB_WHY, "CWLAB_DATA=%.200s: expected the whole path of a folder, from / on", said);
+            return -EINVAL;
+        }
+        return 0;
+    }
+    if ((own != NULL && own[0] == '/') || !lab_in_memory(lab->folder)) {
+        return 0;
+    }
+    (void)(try_base("/var/tmp", "", lab->name, lab->data) ||
+           try_base(getenv("XDG_CACHE_HOME"), "", lab->name, lab->data) ||
+           try_base(getenv("HOME"), "/.cache", lab->name, lab->data));
+    return 0;
+}
+
 int lab_place(struct lab *lab, const char *name, char why[static LAB_WHY])
 {
     char root[LAB_PATH];
@@ -129,7 +187,18 @@ int lab_place(struct lab *lab, const char *name, char why[static LAB_WHY])
         snprintf(why, LAB_WHY, "the folder of labs has too long a name for sockets: %s", root);
         return -ENAMETOOLONG;
     }
-    return 0;
+    return place_data(lab, why);
+}
+
+const char *lab_data_folder(const struct lab *lab)
+{
+    return lab->data[0] != '\0' ? lab->data : lab->folder;
+}
+
+char *lab_data(const struct lab *lab, const char *stem, const char *end, char out[static LAB_PATH])
+{
+    snprintf(out, LAB_PATH, "%.160s/%.40s%.40s", lab_data_folder(lab), stem != NULL ? stem : "", end);
+    return out;
 }
 
 char *lab_path(const struct lab *lab, const char *stem, const char *end, char out[static LAB_PATH])
@@ -148,21 +217,6 @@ const char *lab_daemon_name(const struct lab *lab, cw_server s, char out[static 
     return out;
 }
 
-int lab_make_folder(const struct lab *lab)
-{
-    char path[LAB_PATH];
-    snprintf(path, sizeof path, "%s", lab->folder);
-    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(path, 0755) < 0 && errno != EEXIST) {
-            return -errno;
-        }
-        *slash = '/';
-    }
-    int rc = lab_root(path); /* checked again: another user may have made the folder meanwhile */
-    return rc < 0 ? rc : mkdir(lab->folder, 0700) < 0 ? -errno : 0;
-}
-
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *at)
 {
     (void)status;
@@ -172,9 +226,52 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
     return 0;
 }
 
+static void remove_tree(const char *folder)
+{
+    (void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+/* Makes the folders above this one. */
+static int make_above(const char *folder, mode_t mode)
+{
+    char path[LAB_PATH];
+    snprintf(path, sizeof path, "%s", folder);
+    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(path, mode) < 0 && errno != EEXIST) {
+            return -errno;
+        }
+        *slash = '/';
+    }
+    return 0;
+}
+
+/* What a dead lab left there is removed first. */
+static int make_data(const struct lab *lab)
+{
+    int rc = lab->data[0] != '\0' ? make_above(lab->data, 0700) : 0;
+    if (rc < 0 || lab->data[0] == '\0') {
+        return rc;
+    }
+    remove_tree(lab->data);
+    return mkdir(lab->data, 0700) < 0 ? -errno : check_owner(lab->data);
+}
+
+int lab_make_folder(const struct lab *lab)
+{
+    char path[LAB_PATH];
+    int rc = make_above(lab->folder, 0755);
+    rc = rc < 0 ? rc : lab_root(path); /* checked again: another user may have made the folder meanwhile */
+    rc = rc < 0 ? rc : mkdir(lab->folder, 0700) < 0 ? -errno : 0;
+    return rc < 0 ? rc : make_data(lab);
+}
+
 void lab_remove_folder(const struct lab *lab)
 {
-    (void)nftw(lab->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    if (lab->data[0] != '\0') {
+        remove_tree(lab->data);
+    }
+    remove_tree(lab->folder);
 }
 
 /* ---- lab.json ---------------------------------------------------------------------------------------------------- */
@@ -195,6 +292,9 @@ int lab_save(const struct lab *lab)
     message_integer(m, "scale", (int64_t)lab->scale);
     message_text(m, "daemon", lab->daemon);
     message_text(m, "witness", lab->witness);
+    message_text(m, "data", lab->data);
+    message_real(m, "wanted", lab->wanted);
+    message_flag(m, "hurries", lab->hurries);
     message_integer(m, "keeper", lab->keeper);
     for (unsigned i = 0; i < lab->services; i++) {
         message_element(m, "services", lab->service[i]);
@@ -233,6 +333,9 @@ static int read_fields(struct lab *lab, const struct message *m)
     lab->fast = message_get_flag(m, "fast");
     lab->scale = (uint64_t)message_get_integer(m, "scale", 1);
     lab->keeper = (pid_t)message_get_integer(m, "keeper", 0);
+    lab->wanted = message_get_real(m, "wanted", 0);
+    lab->hurries = message_get_flag(m, "hurries");
+    snprintf(lab->data, LAB_PATH, "%s", message_get_text(m, "data", lab->data));
     while (lab->services < LAB_SERVICES && (service = message_get_element(m, "services", lab->services)) != NULL) {
         snprintf(lab->service[lab->services++], LAB_PATH, "%s", service);
     }

@@ -6,10 +6,18 @@
  *                                      CWLAB_DIR is set, anybody's is $CWLAB_DIR/NAME/
  *         lab.json                     what was asked for, and the keeper's process
  *         keeper.sock                  the keeper's socket: the lab lives while it answers there
- *         X,Y,Z.conf .sock .log        of the server's daemon (driver process: all.conf, all.sock, all.log)
- *         X,Y,Z.state/                 the daemon's stable storage
- *         X,Y,Z.trail                  what the server's witness saw (witness.h)
+ *         X,Y,Z.conf .sock             of the server's daemon (driver process: all.conf, all.sock)
  *         operator.key .pub, jobs.conf see grants.h
+ *     DATA/
+ *         X,Y,Z.log .log.1             the daemon's log, and the part of it that was cut off last (rotate.h)
+ *         X,Y,Z.state/                 the daemon's stable storage
+ *         X,Y,Z.files/                 what the file service received
+ *         X,Y,Z.trail                  what the server's witness saw (witness.h)
+ *         journal                      what the keeper did to whom, and when
+ *
+ * The first folder holds little, and on most machines lies in memory (tmpfs), which also holds what all other programs
+ * need in order to run. What may grow is in DATA, on a disk: $CWLAB_DATA/NAME where that is set; the first folder where
+ * CWLAB_DIR is set, or where it is on a disk itself; otherwise a folder below /var/tmp or below the user's cache.
  */
 #ifndef TESTBED_LAB_H
 #define TESTBED_LAB_H
@@ -23,6 +31,8 @@
 
 enum { LAB_NAME = 32, LAB_SERVICES = 8, LAB_WHY = 320, LAB_PATH = 256 };
 
+#define LAB_DEFAULT "lab" /* the name of a lab that was given none */
+
 enum lab_driver { LAB_NETNS, LAB_PROCESS };
 enum lab_shim { LAB_RAW, LAB_PCAP, LAB_UDP };
 
@@ -31,6 +41,7 @@ struct scenario; /* scenario/scenario.h */
 struct lab {
     char name[LAB_NAME];
     char folder[LAB_PATH]; /* its own, without a slash at the end */
+    char data[LAB_PATH];   /* the folder of what may grow; "": `folder` */
     enum lab_driver driver;
     enum lab_shim shim;
     struct torus torus;
@@ -39,6 +50,8 @@ struct lab {
     struct ls_timers timers;
     uint64_t scale; /* `timers` are so many times those of the profile, on a machine that is too small for it */
     bool fast;      /* the profile is the fast one */
+    bool hurries;   /* its daemons run before the other processes of this machine (scale_hurries()) */
+    double wanted;  /* how many other processes wanted a processor when the lab came up; negative: --scale was given */
     char service[LAB_SERVICES][LAB_PATH]; /* modules by their whole paths, built-in services by their names */
     unsigned services;
     bool no_grants;               /* the services begin without a right to send */
@@ -55,17 +68,23 @@ bool lab_service_is_file(const char *service);
 bool lab_name_good(const char *name);
 /* The folder that holds all labs of this user. -ENAMETOOLONG. */
 CW_MUST_CHECK int lab_root(char out[static LAB_PATH]);
-/* Fills in name and folder. -EINVAL, -ENAMETOOLONG, and why says it. */
+/* Fills in the name and the folders. -EINVAL, -ENAMETOOLONG, and why says it. */
 CW_MUST_CHECK int lab_place(struct lab *lab, const char *name, char why[static LAB_WHY]);
 
 /* Writes "<folder>/<stem><end>" into out and returns out. stem NULL: "<folder>/<end>". */
 char *lab_path(const struct lab *lab, const char *stem, const char *end, char out[static LAB_PATH]);
+/* The same in the folder of what may grow. */
+char *lab_data(const struct lab *lab, const char *stem, const char *end, char out[static LAB_PATH]);
+/* The folder of what may grow. */
+const char *lab_data_folder(const struct lab *lab);
+/* True when the folder, or the nearest one above it that is there, is in memory (tmpfs, ramfs). */
+bool lab_in_memory(const char *folder);
 /* Writes the name of the daemon that has the server into out and returns it: "0,1,2", or "all" with driver process. */
 const char *lab_daemon_name(const struct lab *lab, cw_server s, char out[static TORUS_TEXT]);
 
-/* Makes the folder, and those above it. -EEXIST: it is there already. */
+/* Makes both folders, and those above them. -EEXIST: the first one is there already. */
 CW_MUST_CHECK int lab_make_folder(const struct lab *lab);
-/* Removes the files that belong in a lab's folder, and the folder unless others are in it. */
+/* Removes both folders with all that is in them; the first one last, so that its end is the end of the lab. */
 void lab_remove_folder(const struct lab *lab);
 
 /*

@@ -161,6 +161,10 @@ static int make_place(const struct lab *lab, bool *cleaned, char *why)
                      lab->name, lab->name);
             return rc;
         }
+        struct lab dead;
+        if (lab_load(&dead, lab->name, why) == 0) {
+            lab_remove_folder(&dead); /* its data may be elsewhere than ours */
+        }
         lab_remove_folder(lab);
         *cleaned = true;
         rc = lab_make_folder(lab);

@@ -263,10 +263,10 @@ static int make_room(struct room *r)
     return 0;
 }
 
-static void tell(const struct veth *v, uint32_t done)
+static void tell(const struct veth *v, const char *what, uint32_t done, uint32_t each)
 {
     if (v->plan.progress != NULL) {
-        v->plan.progress(v->plan.context, done, 2 * v->torus.servers);
+        v->plan.progress(v->plan.context, what, done * each, v->torus.servers * each);
     }
 }
 
@@ -275,7 +275,7 @@ static int make_rooms(struct veth *v, char *why)
     int home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC), rc = home < 0 ? -errno : 0;
     for (cw_server s = 0; s < v->torus.servers && rc == 0; s++) {
         rc = make_room(&v->room[s]);
-        tell(v, s + 1);
+        tell(v, "namespaces", s + 1, 1);
     }
     if (rc < 0) {
         snprintf(why, VETH_WHY, "no network namespace can be made: %s", strerror(-rc));
@@ -305,7 +305,7 @@ static int make_cables(struct veth *v, char *why)
             snprintf(why, VETH_WHY, "the veth pairs of server %u cannot be made: %s", s, strerror(-rc));
             return rc;
         }
-        tell(v, v->torus.servers + s + 1);
+        tell(v, "cables", s + 1, (uint32_t)__builtin_popcount(links) / 2);
     }
     return 0;
 }

@@ -23,8 +23,8 @@ struct veth_plan {
     uint64_t bits_per_second;  /* of each direction, framing and gap included, by tbf; 0: as fast as it goes */
     bool addresses;            /* an IPv4 address on each end, for UDP */
     bool dark;                 /* no cable has carrier until veth_light() */
-    /* Called now and then, may be NULL. Done of total namespaces and cables. */
-    void (*progress)(void *context, uint32_t done, uint32_t total);
+    /* Called now and then, may be NULL: so many are done of all "namespaces", and then of all "cables". */
+    void (*progress)(void *context, const char *what, uint32_t done, uint32_t total);
     void *context;
 };
 

@@ -77,6 +77,16 @@ static bool tell_status(struct request *r, struct host_server *s, cw_time now)
     request_integer(r, "mtu", host_mtu(h));
     request_integer(r, "memory_bytes", (int64_t)node_bytes(s->node));
     request_integer(r, "uptime_ns", cw_time_since(now, host_started(h)).ns);
+    request_text(r, "priority", config_priority_name(config->priority));
+    if (host_priority_note(h) != NULL) {
+        request_text(r, "priority_note", host_priority_note(h));
+    }
+    const struct host_stalls *stalls = host_stalls(h);
+    request_integer(r, "stalls", (int64_t)stalls->count);
+    if (stalls->count > 0) {
+        request_integer(r, "stall_longest_ns", stalls->longest.ns);
+        request_integer(r, "stall_last_ns", cw_time_since(now, stalls->last).ns);
+    }
     request_integer(r, "hosted", host_count(h));
     request_integer(r, "pid", getpid());
     request_text(r, "version", CW_VERSION);

@@ -36,6 +36,7 @@ static void tell_service(struct request *r, const struct host *h, const struct n
     request_integer(r, "queue_packets", info->policy.queue_packets);
     request_integer(r, "queue_bytes", info->policy.queue_bytes);
     request_text(r, "drop", drop_words[info->policy.drop]);
+    request_text(r, "build", service != NULL ? service->build : "");
     request_text(r, "file", service != NULL ? service->file : "");
     request_integer(r, "in_hand", info->in_hand);
     request_integer(r, "timers", info->timers);
@@ -104,6 +105,25 @@ static int read_options(struct request *r, struct config_option out[static CONFI
     return (int)count;
 }
 
+/* Ends the request with a row about the module that runs now, or could, and about the one before; or with a refusal. */
+static void tell_about(struct request *r, int rc, const struct host_service_about *was,
+                       const struct host_service_about *is, const char *why)
+{
+    if (rc < 0) {
+        request_refuse(r, rc, "%s", why);
+        return;
+    }
+    request_text(r, "service", is->name);
+    request_integer(r, "job", is->job);
+    request_text(r, "version", is->version);
+    request_text(r, "build", is->build);
+    if (was != NULL) {
+        request_text(r, "was_version", was->version);
+        request_text(r, "was_build", was->build);
+    }
+    request_done(r, 0);
+}
+
 void cmd_service_load(struct request *r)
 {
     struct config_option options[CONFIG_OPTIONS];
@@ -111,6 +131,7 @@ void cmd_service_load(struct request *r)
     const char *name = NULL, *file = request_line(r)->argv[0];
     char why[HOST_WHY] = "";
     int64_t weight = 10;
+    bool check = false;
     struct node_service_policy policy = {
         .queue_packets = host_config(h)->queue_packets,
         .queue_bytes = host_config(h)->queue_bytes,
@@ -129,7 +150,12 @@ void cmd_service_load(struct request *r)
     }
     policy.weight = (uint32_t)weight;
     int count = read_options(r, options);
-    if (count < 0) {
+    if (count < 0 || !commands_flag(r, "check", &check)) {
+        return;
+    }
+    if (check) {
+        struct host_service_about about;
+        tell_about(r, host_service_check(h, name, file, false, &about, why), NULL, &about, why);
         return;
     }
     int rc = host_service_load_with(h, name, file, &policy, options, (unsigned)count, why);
@@ -140,7 +166,30 @@ void cmd_service_load(struct request *r)
     const struct host_service *service = host_service_at(h, host_service_count(h) - 1);
     request_text(r, "service", service->table->name);
     request_integer(r, "job", service->table->job);
+    request_text(r, "version", service->table->version != NULL ? service->table->version : "");
+    request_text(r, "build", service->build);
     request_done(r, 0);
+}
+
+void cmd_service_reload(struct request *r)
+{
+    struct host *h = commands_host(r);
+    const char *word = request_line(r)->argv[0];
+    struct host_service_about was = {.job = 0}, is = {.job = 0};
+    char why[HOST_WHY] = "";
+    bool check = false, undo = false;
+    if (!commands_flag(r, "check", &check) || !commands_flag(r, "undo", &undo)) {
+        return;
+    }
+    if (undo) {
+        tell_about(r, host_service_undo(h, word, &was, &is, why), &was, &is, why);
+    } else if (word[0] != '/') {
+        request_refuse(r, -EINVAL, "'%.200s': the daemon needs the whole path of the file, from / on", word);
+    } else if (check) {
+        tell_about(r, host_service_check(h, NULL, word, true, &is, why), NULL, &is, why);
+    } else {
+        tell_about(r, host_service_reload(h, word, &was, &is, why), &was, &is, why);
+    }
 }
 
 void cmd_service_unload(struct request *r)

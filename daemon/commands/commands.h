@@ -80,6 +80,7 @@ void cmd_key_explain(struct request *r);
 void cmd_services(struct request *r);
 void cmd_service_help(struct request *r);
 void cmd_service_load(struct request *r);
+void cmd_service_reload(struct request *r);
 void cmd_service_unload(struct request *r);
 void cmd_service_weight(struct request *r);
 void cmd_service(struct request *r);

@@ -478,6 +478,13 @@ int config_load(const char *file, struct daemon_config *out, config_mistake_fn *
     return rc;
 }
 
+const char *config_priority_name(enum config_priority priority)
+{
+    static const char *const names[] = {
+        [CONFIG_HIGH] = "high", [CONFIG_NORMAL] = "normal", [CONFIG_REALTIME] = "realtime"};
+    return names[priority];
+}
+
 const char *config_shim_name(enum config_shim shim)
 {
     static const char *const names[] = {"none", "raw", "pcap", "udp"};

@@ -144,6 +144,7 @@ uint32_t config_hash(const struct daemon_config *config, cw_dims dims, uint32_t 
 
 /* "raw" ..; static. */
 const char *config_shim_name(enum config_shim shim);
+const char *config_priority_name(enum config_priority priority);
 /* "+x", or "port0" when the links are not labelled; static. */
 const char *config_link_name(const struct daemon_config *config, cw_link link);
 

@@ -212,6 +212,7 @@ static void copy_options(struct host *h, const struct host_options *o)
     h->mark = o->mark;
     h->placed = o->placed;
     h->placed_context = o->placed_context;
+    h->priority_note = o->priority_note;
     h->incarnation = o->incarnation;
     h->started = clock_now();
     if (getrandom(&h->seed, sizeof h->seed, 0) != sizeof h->seed) {

@@ -13,6 +13,7 @@
 #include "core/node.h"
 #include "daemon/config/config.h"
 #include "keyspace/torus.h"
+#include "services/loader.h"
 #include "shim/shim.h"
 
 struct event_base;
@@ -60,7 +61,9 @@ struct host_options {
     struct file_host *files; /* borrowed; NULL: services reach no files of this machine */
     uint64_t id;             /* of this server, for the bootstrap; 0: no bootstrap, and place must be given */
     uint64_t incarnation;    /* of every server here (state.h) */
-    struct shim **shim;      /* [CW_LINK_COUNT], each may be NULL; taken on success. NULL with CONFIG_WHOLE */
+    /* what is missing of the priority that is configured, borrowed; NULL: nothing is */
+    const char *priority_note;
+    struct shim **shim; /* [CW_LINK_COUNT], each may be NULL; taken on success. NULL with CONFIG_WHOLE */
     /* A place was found: it must be on stable storage when this returns 0. May be NULL. */
     int (*placed)(void *context, const struct boot_place *place);
     void *placed_context;
@@ -124,6 +127,19 @@ struct log *host_log(struct host *h);
 /* As host_open() was given it; may be NULL. */
 struct file_host *host_files(struct host *h);
 struct event_base *host_base(struct host *h);
+/* As host_open() was given it; NULL: the priority that is configured is in force. */
+const char *host_priority_note(const struct host *h);
+/*
+ * How often this process did not run when it was due, for more than half of timers.dead: it was stopped, or it had no
+ * processor. A neighbour that hears nothing for `dead` counts this server out, so links that were lost at that time
+ * were lost to the machine, and not to the network.
+ */
+struct host_stalls {
+    uint64_t count;
+    cw_span longest;
+    cw_time last; /* when the last one ended; of no meaning while count is 0 */
+};
+const struct host_stalls *host_stalls(const struct host *h);
 /* Bytes of a frame, the same on every link of this process. */
 uint32_t host_mtu(const struct host *h);
 size_t host_packets_out(const struct host *h);   /* packet buffers in use */
@@ -177,13 +193,37 @@ CW_MUST_CHECK int host_watch(struct host *h, host_watch_fn *watch, void *context
 
 struct host_service {
     const cw_service *table;
-    char file[CONFIG_PATH]; /* "": built in */
+    char file[CONFIG_PATH];      /* "": built in */
+    char build[LOADER_BUILD_ID]; /* "": built in, or the linker wrote none */
     struct node_service_policy policy;
 };
 unsigned host_service_count(const struct host *h);
 /* index: below the count, in the order in which services came. Borrowed until a service comes or goes. */
 const struct host_service *host_service_at(const struct host *h, unsigned index);
 const struct host_service *host_service_find(const struct host *h, const char *name);
+/* What is told of a service's module. */
+struct host_service_about {
+    char name[TABLE_NAME_MAX + 1], version[32], build[LOADER_BUILD_ID];
+    cw_job job;
+};
+/*
+ * Opens the module and closes it again: could it be loaded (replaces: in the place of the service of its name), as far
+ * as can be known before the service itself is asked to open? 0 or -errno as below; *out is filled in whenever the
+ * module could be read.
+ */
+CW_MUST_CHECK int host_service_check(struct host *h, const char *name, const char *file, bool replaces,
+                                     struct host_service_about *out, char why[static HOST_WHY]);
+/*
+ * Puts the service of this file in the place of the one of its name and job, which must have come from a file, too; its
+ * policy and options stay, its state does not. The old module is kept until the next such call. On -errno the old one
+ * runs as before, and why[] says what is wrong. -EEXIST: it is the same file, which cannot be opened anew while it is
+ * open.
+ */
+CW_MUST_CHECK int host_service_reload(struct host *h, const char *file, struct host_service_about *was,
+                                      struct host_service_about *out, char why[static HOST_WHY]);
+/* Puts back what the last host_service_reload() of this service replaced. -ENOENT: there was none. */
+CW_MUST_CHECK int host_service_undo(struct host *h, const char *name, struct host_service_about *was,
+                                    struct host_service_about *out, char why[static HOST_WHY]);
 /*
  * Loads a service: with file NULL or "", the built-in one of that name; otherwise that of the file, which must have
  * that name unless name is NULL. policy may be NULL. On -errno why[] says in one sentence what is wrong and what to do,

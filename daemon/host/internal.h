@@ -108,8 +108,9 @@ struct host {
     /* Tells the watcher what to say should this process die (watcher.h); may be NULL. */
     void (*will)(void *context, cw_link link, const uint8_t *bytes, uint32_t length);
     void *will_context;
-    struct upcall_mark *mark; /* of all nodes; borrowed; may be NULL */
-    uint64_t incarnation;     /* of every node when the host gets its place */
+    struct upcall_mark *mark;  /* of all nodes; borrowed; may be NULL */
+    const char *priority_note; /* borrowed; may be NULL */
+    uint64_t incarnation;      /* of every node when the host gets its place */
     cw_time started;
     uint64_t seed;
 
@@ -133,6 +134,7 @@ struct host {
     /* ---- Services ---- */
     struct host_module module[HOST_SERVICES];
     unsigned module_count;
+    struct host_module previous; /* what the last reload replaced; its handle is NULL: nothing */
     struct host_module *opening; /* asks for its options at this moment, and is not in module[] yet; NULL: none does */
     void (*services_changed)(void *context, struct host *h);
     void *services_context;
@@ -154,7 +156,8 @@ struct host {
     struct list deferred;                           /* struct host_deferred */
     struct heap wakes;                              /* servers, by when they wake */
     void *wakes_memory;
-    cw_time busy_until;   /* until then the loop polls and does not sleep */
+    cw_time busy_until; /* until then the loop polls and does not sleep */
+    struct host_stalls stalls;
     cw_span turn_longest; /* longest span between two readings of the clock in a turn */
     bool leaving, done, failed;
     struct cw_packet *stash[HOST_STASH]; /* memory that frames are received into; owned */

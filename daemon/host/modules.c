@@ -224,12 +224,183 @@ static int open_module(struct host_module *m, const char *name, const char *file
         return because(rc, why, "%s", text);
     }
     m->face.table = m->loaded.service;
+    loader_build_id(&m->loaded, m->face.build);
     snprintf(m->face.file, sizeof m->face.file, "%s", file);
     if (name != NULL && strcmp(name, m->face.table->name) != 0) {
         rc = because(-EINVAL, why, "%s: its service is called %s, not %s", file, m->face.table->name, name);
         loader_close(&m->loaded);
     }
     return rc;
+}
+
+/* What it is, for whoever loads it or asks for it. */
+static void describe(const struct host_module *m, struct host_service_about *out)
+{
+    *out = (struct host_service_about){.job = m->face.table->job};
+    snprintf(out->name, sizeof out->name, "%s", m->face.table->name);
+    snprintf(out->version, sizeof out->version, "%s", m->face.table->version != NULL ? m->face.table->version : "");
+    snprintf(out->build, sizeof out->build, "%s", m->face.build);
+}
+
+static int check_fresh(struct host *h, const struct host_module *m, char why[static HOST_WHY])
+{
+    if (h->module_count == HOST_SERVICES) {
+        return because(-ENOSPC, why, "%d services run already, no more can", HOST_SERVICES);
+    }
+    for (unsigned i = 0; i < h->module_count; i++) {
+        const cw_service *other = h->module[i].face.table;
+        if (strcmp(other->name, m->face.table->name) == 0 || other->job == m->face.table->job) {
+            return because(-EEXIST, why, "service %s: %s", m->face.table->name, refusal(-EEXIST));
+        }
+    }
+    return 0;
+}
+
+/* The module that a fresh one would replace: *out. */
+static int check_replaces(struct host *h, const struct host_module *fresh, struct host_module **out,
+                          char why[static HOST_WHY])
+{
+    const char *name = fresh->face.table->name;
+    struct host_module *m = *out = find(h, name);
+    if (m == NULL) {
+        return because(-ENOENT, why,
+                       "%s: no such service runs here that could be replaced; \"services load\" starts it", name);
+    }
+    if (m->loaded.handle == NULL) {
+        return because(-EINVAL, why, "%s is built in: it changes with the daemon", name);
+    }
+    if (m->face.table->job != fresh->face.table->job) {
+        return because(-EINVAL, why,
+                       "%s: its job is %u, and the one that runs has %u: unload that one, and load this one", name,
+                       fresh->face.table->job, m->face.table->job);
+    }
+    if (m->loaded.handle == fresh->loaded.handle) {
+        return because(-EEXIST, why,
+                       "%s: this is the very file that runs: put the new build in its place by rename "
+                       "(install, mv), and not by writing into it",
+                       name);
+    }
+    return 0;
+}
+
+int host_service_check(struct host *h, const char *name, const char *file, bool replaces,
+                       struct host_service_about *out, char why[static HOST_WHY])
+{
+    struct host_module fresh = {.options = 0}, *old;
+    why[0] = '\0';
+    int rc = open_module(&fresh, name, file, why);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = replaces ? check_replaces(h, &fresh, &old, why) : check_fresh(h, &fresh, why);
+    describe(&fresh, out);
+    loader_close(&fresh.loaded);
+    return rc;
+}
+
+/* Takes the service from all servers; -EBUSY: from none. */
+static int remove_from_all(struct host *h, struct host_module *m, char why[static HOST_WHY])
+{
+    offload_drain(h->offload);
+    host_collect_all(h);
+    for (unsigned i = 0; i < h->count; i++) {
+        struct pump_server *s = &h->server[i];
+        int rc = s->face.node == NULL ? 0 : node_service_remove(s->face.node, m->face.table->job, clock_now());
+        if (rc == -EBUSY) {
+            h->opening = m;
+            for (unsigned k = 0; k < i; k++) {
+                (void)(h->server[k].face.node != NULL && add_one(h, h->server[k].face.node, m, clock_now()) < 0);
+            }
+            h->opening = NULL;
+            return because(rc, why, "%s: it has work under way; try again", m->face.table->name);
+        }
+        host_after(&s->face, CW_LINKS_NONE);
+    }
+    return 0;
+}
+
+/* Puts `fresh` in the place of *m, which becomes h->previous. On failure *m runs as before. */
+static int replace(struct host *h, struct host_module *m, const struct host_module *fresh, char why[static HOST_WHY])
+{
+    struct host_module old = *m, next = *fresh;
+    char unused[HOST_WHY];
+    int rc = remove_from_all(h, &old, why);
+    if (rc < 0) {
+        return rc;
+    }
+    h->opening = &next;
+    rc = add_to_all(h, &next, why);
+    if (rc < 0) {
+        h->opening = &old;
+        int back = add_to_all(h, &old, unused);
+        if (back < 0) {
+            LOG(h->log, CW_LOG_ERROR, "a service could not be put back", {"service", old.face.table->name},
+                {"why", unused});
+        }
+    }
+    h->opening = NULL;
+    if (rc == 0) {
+        *m = next;
+        h->previous = old;
+    }
+    return rc;
+}
+
+static void forget_previous(struct host *h)
+{
+    if (h->previous.loaded.handle != NULL) {
+        loader_close(&h->previous.loaded);
+    }
+    h->previous = (struct host_module){.options = 0};
+}
+
+int host_service_reload(struct host *h, const char *file, struct host_service_about *was,
+                        struct host_service_about *out, char why[static HOST_WHY])
+{
+    struct host_module fresh = {.options = 0}, *m = NULL;
+    why[0] = '\0';
+    int rc = open_module(&fresh, NULL, file, why);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = check_replaces(h, &fresh, &m, why);
+    if (rc == 0) {
+        describe(m, was);
+        fresh.face.policy = m->face.policy;
+        fresh.options = m->options;
+        memcpy(fresh.option, m->option, sizeof fresh.option);
+        forget_previous(h);
+        rc = replace(h, m, &fresh, why);
+    }
+    if (rc < 0) {
+        loader_close(&fresh.loaded);
+        return rc;
+    }
+    describe(m, out);
+    LOG(h->log, CW_LOG_INFO, "service was replaced", {"service", out->name}, {"version", out->version},
+        {"build", out->build}, {"was", was->version}, {"was_build", was->build});
+    tell_change(h);
+    return 0;
+}
+
+int host_service_undo(struct host *h, const char *name, struct host_service_about *was, struct host_service_about *out,
+                      char why[static HOST_WHY])
+{
+    struct host_module *m = find(h, name), back = h->previous;
+    why[0] = '\0';
+    if (m == NULL || back.loaded.handle == NULL || strcmp(back.face.table->name, name) != 0) {
+        return because(-ENOENT, why, "%s: it was not replaced since it was loaded, or another one was since", name);
+    }
+    describe(m, was);
+    int rc = replace(h, m, &back, why);
+    if (rc < 0) {
+        return rc;
+    }
+    describe(m, out);
+    LOG(h->log, CW_LOG_INFO, "service was put back", {"service", out->name}, {"version", out->version},
+        {"build", out->build});
+    tell_change(h);
+    return 0;
 }
 
 int host_service_load(struct host *h, const char *name, const char *file, const struct node_service_policy *policy,
@@ -266,6 +437,7 @@ int host_service_load_with(struct host *h, const char *name, const char *file, c
     }
     h->module[h->module_count++] = m;
     LOG(h->log, CW_LOG_INFO, "service runs", {"service", m.face.table->name}, {"version", m.face.table->version},
+        {"build", m.face.build[0] != '\0' ? m.face.build : NULL},
         {"file", m.face.file[0] != '\0' ? m.face.file : NULL});
     tell_change(h);
     return 0;
@@ -291,6 +463,9 @@ int host_service_unload(struct host *h, const char *name, char why[static HOST_W
         host_after(&s->face, CW_LINKS_NONE);
     }
     LOG(h->log, CW_LOG_INFO, "service is gone", {"service", name});
+    if (h->previous.loaded.handle != NULL && strcmp(h->previous.face.table->name, m->face.table->name) == 0) {
+        forget_previous(h);
+    }
     if (m->loaded.handle != NULL) {
         loader_close(&m->loaded);
     }
@@ -364,6 +539,7 @@ int host_load_configured(struct host *h, char why[static HOST_WHY])
 
 void host_close_modules(struct host *h)
 {
+    forget_previous(h);
     for (unsigned i = h->module_count; i-- > 0;) {
         if (h->module[i].loaded.handle != NULL) {
             loader_close(&h->module[i].loaded);

@@ -2,8 +2,11 @@
 #define _GNU_SOURCE /* setresuid, setresgid, syscall */
 #include "daemon/host/privileges.h"
 
+#include "cubeway/time.h"
+
 #include <cap-ng.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
@@ -13,7 +16,10 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { SESSION_TRIES = 5, SESSION_PAUSE_MS = 110 };
 
 static const unsigned opening[] = {
     CAP_NET_RAW, CAP_NET_ADMIN, CAP_NET_BIND_SERVICE, CAP_CHOWN,   CAP_DAC_OVERRIDE,
@@ -90,6 +96,47 @@ int privileges_hurry(bool realtime)
     }
     struct sched_param lowest = {.sched_priority = sched_get_priority_min(SCHED_RR)};
     return sched_setscheduler(0, SCHED_RR, &lowest) < 0 ? -EACCES : 0;
+}
+
+/* The nice value of this session's group; PRIVILEGES_NICE where the kernel makes no groups. */
+static int session_nice(void)
+{
+    int enabled = 0, nice = PRIVILEGES_NICE;
+    FILE *on = fopen("/proc/sys/kernel/sched_autogroup_enabled", "re");
+    FILE *group = fopen("/proc/self/autogroup", "re");
+    if (on != NULL && group != NULL && fscanf(on, "%d", &enabled) == 1 && enabled != 0 &&
+        fscanf(group, "%*s nice %d", &nice) != 1) {
+        nice = PRIVILEGES_NICE; /* the process is in no group: a control group is in its place */
+    }
+    if (on != NULL) {
+        fclose(on);
+    }
+    if (group != NULL) {
+        fclose(group);
+    }
+    return nice;
+}
+
+int privileges_hurry_session(void)
+{
+    char text[16];
+    if (session_nice() <= PRIVILEGES_NICE) {
+        return 0;
+    }
+    if (getsid(0) != getpid()) {
+        return -EXDEV;
+    }
+    int fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
+    int length = snprintf(text, sizeof text, "%d", PRIVILEGES_NICE), rc = fd < 0 ? -EACCES : -EAGAIN;
+    /* The kernel takes ten changes a second from all processes without CAP_SYS_ADMIN together. */
+    for (int i = 0; i < SESSION_TRIES && rc == -EAGAIN; i++) {
+        rc = write(fd, text, (size_t)length) == length ? 0 : errno == EAGAIN ? -EAGAIN : -EACCES;
+        nanosleep(&(struct timespec){.tv_nsec = rc == -EAGAIN ? CW_MS(SESSION_PAUSE_MS).ns : 0}, NULL);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return rc == -EAGAIN ? -EACCES : rc;
 }
 
 /* Both calls change the calling thread, not the process (Linux). */

@@ -26,6 +26,14 @@ CW_MUST_CHECK int privileges_limit(char why[static PRIVILEGES_WHY]);
  * what it got (nice, where real time was refused).
  */
 int privileges_hurry(bool realtime);
+/*
+ * Where the kernel groups processes by session (autogroups, the default of Debian's kernels), nice orders only the
+ * processes of one session: all of them together get no more of a processor than another busy session does. So this
+ * gives the session itself nice -10 (/proc/self/autogroup). 0: it has that now, or the kernel makes no such groups.
+ * -EACCES: it takes CAP_SYS_NICE. -EXDEV: another process leads the session, for example a shell, whose other programs
+ * would be preferred too; nothing was changed. Real-time priority needs none of this.
+ */
+CW_MUST_CHECK int privileges_hurry_session(void);
 /* Gives the calling thread the usual priority, whatever the priority of its process is. */
 void privileges_take_time(void);
 /*

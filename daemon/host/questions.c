@@ -68,6 +68,16 @@ struct file_host *host_files(struct host *h)
     return h->files;
 }
 
+const char *host_priority_note(const struct host *h)
+{
+    return h->priority_note;
+}
+
+const struct host_stalls *host_stalls(const struct host *h)
+{
+    return &h->stalls;
+}
+
 uint32_t host_mtu(const struct host *h)
 {
     return h->mtu;

@@ -57,7 +57,7 @@ _cwctl_values()
         routes) _cwctl_field server servers ;;
         ping) echo 'key all far' && _cwctl_field server servers ;;
         trace) echo key && _cwctl_field server servers ;;
-        services) echo 'load unload weight' ;;
+        services) echo 'load reload unload weight' ;;
         'services unload' | 'services weight' | service) _cwctl_field service services ;;
         'service '*) _cwctl_service ;;
         job) cwctl complete commands | sed -n 's/^job //p' ;;

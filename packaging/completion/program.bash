@@ -20,6 +20,44 @@ _cubeway_choices()
     "$1" "$2" --help 2>/dev/null | sed -n "s/^  $3 \\([a-z]*|[a-z|]*\\) .*/\\1/p" | tr '|' ' '
 }
 
+# Labs as "NAME XxYxZ", a line each.
+_cwlab_labs()
+{
+    "${COMP_WORDS[0]}" list --json 2>/dev/null | sed -n '/"lab":/{s/.*: "\([^"]*\)".*/\1/;h};/"dims":/{s/.*: "\([^"]*\)".*/\1/;H;x;s/\n/ /p}'
+}
+
+# The servers of the lab that is meant: that of --name or CWLAB_NAME, or the first one.
+_cwlab_servers()
+{
+    local name=${CWLAB_NAME-} dims i x y z
+    for ((i = 1; i + 1 < COMP_CWORD; i++)); do
+        [[ ${COMP_WORDS[i]} == --name ]] && name=${COMP_WORDS[i + 1]}
+    done
+    dims=$(_cwlab_labs | awk -v name="$name" 'name == "" || $1 == name { print $2; exit }')
+    IFS=x read -r x y z <<<"$dims"
+    for ((i = 0; i < ${x:-0} * y * z; i++)); do
+        echo "$((i / (y * z))),$((i / z % y)),$((i % z))"
+    done
+}
+
+# What may stand where a command of cwlab takes servers: servers, and behind them links, or the commands of cwctl.
+_cwlab_words()
+{
+    local word last=''
+    for word in "${COMP_WORDS[@]:2:COMP_CWORD-2}"; do
+        [[ $word == all || $word == *,*,* ]] && last=server
+        [[ $last == server && $word != all && $word != *,*,* ]] && last=behind
+    done
+    case ${COMP_WORDS[1]}:$last in
+        ctl:) echo all && _cwlab_servers ;;
+        ctl:server) _cwlab_servers && cwctl complete commands 2>/dev/null | cut -d ' ' -f 1 | sort -u ;;
+        link:server | loss:server | capture:server) echo '+x -x +y -y +z -z' ;;
+        link:behind) echo 'up down' ;;
+        loss:behind) echo 'all none 5%' ;;
+        fail: | restore: | leave: | pause: | link: | loss: | capture: | exec: | shell: | status: | logs:*) _cwlab_servers ;;
+    esac
+}
+
 _cubeway_program()
 {
     local program=${COMP_WORDS[0]} cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} all=''
@@ -30,6 +68,10 @@ _cubeway_program()
         all=$(_cubeway_commands "$program")
     elif [[ $cur == -* ]]; then
         all=$(_cubeway_options "$program" "${COMP_WORDS[1]}")
+    elif [[ $program == *cwlab && $prev == --name ]]; then
+        all=$(_cwlab_labs | cut -d ' ' -f 1)
+    elif [[ $program == *cwlab && $prev != --* ]]; then
+        all=$(_cwlab_words)
     elif [[ $prev == --* ]]; then
         all=$(_cubeway_choices "$program" "${COMP_WORDS[1]}" "$prev")
     fi

@@ -21,6 +21,7 @@ const struct program program_cwsim = {
               "  cwsim churn --dims 4x4x4 --churn 5 --seconds 2   failures while keys are used\n"
               "\n"
               "Exit codes: 0 all is well; 1 an invariant or an expectation failed; 2 a wrong option or scenario.",
+    .codes = "Exit codes: 0 all is well; 1 an invariant or an expectation failed; 2 a wrong option or scenario.",
     .commands = commands,
 };
 

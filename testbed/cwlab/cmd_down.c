@@ -74,7 +74,8 @@ static int run(const struct program_command *self, int argc, char **argv)
     const char *name = NULL;
     bool everything = false, quiet = false, yes = false;
     const struct option option[] = {
-        {"name", OPTION_TEXT, &name, "LAB", "which lab; not needed while there is only one", false},
+        {"name", OPTION_TEXT, &name, "LAB",
+         "which lab; without it the one that CWLAB_NAME names, or else '" LAB_DEFAULT "'", false},
         {"all", OPTION_FLAG, &everything, NULL, "every lab of this user, and what dead ones left", false},
         {"yes", OPTION_FLAG, &yes, NULL, "with --all: do not ask, where there are several, on a terminal", false},
         {"quiet", OPTION_FLAG, &quiet, NULL, "do not say which labs have ended", false},
@@ -94,6 +95,9 @@ static int run(const struct program_command *self, int argc, char **argv)
         }
         return all.code;
     }
+    if (name == NULL && code == PROGRAM_GO) {
+        name = command_default_name() != NULL ? command_default_name() : LAB_DEFAULT;
+    }
     code = command_lab(self, name, &lab);
     return code != PROGRAM_GO ? code : end_one(self, &lab, quiet);
 }
@@ -104,7 +108,8 @@ const struct program_command command_down = {
     .summary = "end a lab: daemons in order, then everything",
     .words = "[--name LAB | --all [--yes]] [--quiet]",
     .text = "Daemons get SIGTERM and two seconds to leave in good order, then SIGKILL. Namespaces, links and files\n"
-            "go with them.",
+            "go with them. Without --name only the default lab ends, even if another one is the only lab that is up:\n"
+            "it may be somebody's who works at another terminal.",
     .example = "  cwlab down\n"
                "  cwlab down --all --yes",
     .run = run,

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_fault.c - the commands that harm a lab and mend it: fail restore leave pause link loss. */
 #include "base/quantity.h"
+#include "testbed/cwlab/await.h"
 #include "testbed/cwlab/command.h"
+#include "testbed/cwlab/converge.h"
+#include "testbed/cwlab/explain.h"
+#include "testbed/cwlab/scale.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* What all of these commands have in common. */
@@ -41,6 +46,23 @@ static int begin(struct fault *f, const struct program_command *self, int argc, 
     return code != PROGRAM_GO ? code : command_read_server(self, &f->lab, f->words.word[0], &s);
 }
 
+static void say(const struct fault *f, const char *sentence)
+{
+    if (!f->json && !f->quiet) {
+        fprintf(stderr, "%s\n", sentence);
+    }
+}
+
+/* The report of --json. */
+static struct report *describe(const struct fault *f, const char *done)
+{
+    struct report *r = report_open(f->self->name);
+    report_text(r, "lab", f->lab.name);
+    report_text(r, "server", f->words.word[0]);
+    report_text(r, "done", done);
+    return r;
+}
+
 /* Has the keeper do it, and then says what was done. */
 static int carry_out(const struct fault *f, const char *what, int argc, const char *const *argv, const char *done)
 {
@@ -48,17 +70,8 @@ static int carry_out(const struct fault *f, const char *what, int argc, const ch
     if (code != EXIT_FINE) {
         return code;
     }
-    if (!f->json) {
-        if (!f->quiet) {
-            fprintf(stderr, "%s\n", done);
-        }
-        return code;
-    }
-    struct report *r = report_open(f->self->name);
-    report_text(r, "lab", f->lab.name);
-    report_text(r, "server", argv[0]);
-    report_text(r, "done", done);
-    return program_print(f->self, r, true, code);
+    say(f, done);
+    return f->json ? program_print(f->self, describe(f, done), true, code) : code;
 }
 
 static int fail(const struct program_command *self, int argc, char **argv)
@@ -95,7 +108,91 @@ const struct program_command command_fail = {
     .run = fail,
 };
 
-static int plain(const struct program_command *self, int argc, char **argv)
+/* Waits until the server serves and reaches all servers that run. Gives how many it reaches; 0: not in time. */
+static uint32_t wait_until_joined(const struct lab *lab, cw_server s)
+{
+    struct explain e;
+    uint32_t want = explain_look(&e, lab) ? e.running : lab->torus.servers;
+    bool *who = calloc(lab->torus.servers, sizeof *who);
+    if (who == NULL) {
+        return 0;
+    }
+    who[s] = true;
+    const struct converge_goal goal = {.who = who, .want = want};
+    unsigned count = converge_wait(lab, &goal, cw_time_add(peer_clock(), scale_patience(lab)), NULL, NULL);
+    free(who);
+    return count > 0 ? want : 0;
+}
+
+/* Says the second sentence, unless a report does. Gives the exit code. */
+static int tell_joined(const struct fault *f, uint32_t reached)
+{
+    char text[SAID];
+    const char *name = f->words.word[0];
+    if (reached == 0) {
+        fprintf(stderr,
+                "cwlab restore: %s has not joined in time: cwlab ctl --name %s %s wiring says what is missing\n", name,
+                f->lab.name, name);
+        return EXIT_BROKEN;
+    }
+    snprintf(text, sizeof text, "%s has joined: it reaches %u of %u server%s", name, reached, f->lab.torus.servers,
+             f->lab.torus.servers == 1 ? "" : "s");
+    say(f, text);
+    return EXIT_FINE;
+}
+
+static int restore(const struct program_command *self, int argc, char **argv)
+{
+    bool wait = false;
+    const struct option option[] = {
+        {"wait", OPTION_FLAG, &wait, NULL, "return when the server has joined: it reaches all servers that run", false},
+    };
+    struct fault f;
+    cw_server s;
+    char done[SAID], why[AWAIT_WHY];
+    int code = begin(&f, self, argc, argv, option, 1, 1);
+    if (code == PROGRAM_GO) {
+        code = command_read_server(self, &f.lab, f.words.word[0], &s);
+    }
+    if (code != PROGRAM_GO) {
+        return code;
+    }
+    code = command_keeper(self, &f.lab, "restore", 1, f.words.word, NULL, NULL);
+    if (code != EXIT_FINE) {
+        return code;
+    }
+    if (await_daemon(&f.lab, s, cw_time_add(peer_clock(), await_patience()), why) < 0) {
+        program_refuse(self, "%s", why);
+        return EXIT_BROKEN;
+    }
+    snprintf(done, sizeof done, "the daemon of %s runs again, and can be asked", f.words.word[0]);
+    say(&f, done);
+    uint32_t reached = wait ? wait_until_joined(&f.lab, s) : 0;
+    code = wait ? tell_joined(&f, reached) : EXIT_FINE;
+    if (!f.json) {
+        return code;
+    }
+    struct report *r = describe(&f, done);
+    if (wait) {
+        report_flag(r, "joined", reached > 0);
+    }
+    return program_print(self, r, true, code);
+}
+
+const struct program_command command_restore = {
+    .program = &program_cwlab,
+    .name = "restore",
+    .summary = "start a server's daemon again",
+    .words = "SERVER [--wait]",
+    .text = "The daemon starts with the same configuration and stable storage, and its links are up. The command\n"
+            "returns when the daemon can be asked; it has not joined the others then. With --wait the command returns\n"
+            "when the server reaches all servers that run, and says that it has joined.",
+    .example = "  cwlab restore 1,0,2\n"
+               "  cwlab restore 1,0,2 --wait && cwlab pingall",
+    .run = restore,
+};
+
+static int leave(const struct program_command *self, int argc, char **argv)
 {
     struct fault f;
     char done[SAID];
@@ -103,20 +200,9 @@ static int plain(const struct program_command *self, int argc, char **argv)
     if (code != PROGRAM_GO) {
         return code;
     }
-    snprintf(done, sizeof done, "the daemon of %s %s", f.words.word[0],
-             strcmp(self->name, "leave") == 0 ? "is told to leave" : "runs again, with all its links");
-    return carry_out(&f, self->name, 1, f.words.word, done);
+    snprintf(done, sizeof done, "the daemon of %s is told to leave", f.words.word[0]);
+    return carry_out(&f, "leave", 1, f.words.word, done);
 }
-
-const struct program_command command_restore = {
-    .program = &program_cwlab,
-    .name = "restore",
-    .summary = "start a server's daemon again",
-    .words = "SERVER",
-    .text = "The daemon starts with the same configuration and stable storage, and its links are up.",
-    .example = "  cwlab restore 1,0,2",
-    .run = plain,
-};
 
 const struct program_command command_leave = {
     .program = &program_cwlab,
@@ -125,7 +211,7 @@ const struct program_command command_leave = {
     .words = "SERVER",
     .text = "The daemon says goodbye and ends.",
     .example = "  cwlab leave 1,0,2",
-    .run = plain,
+    .run = leave,
 };
 
 static int pause_one(const struct program_command *self, int argc, char **argv)

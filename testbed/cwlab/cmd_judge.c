@@ -95,7 +95,15 @@ static int run(const struct program_command *self, int argc, char **argv)
     }
     add_receivers(r, &lab, &t, from, to);
     trail_free(&t);
-    return program_print(self, r, json, result.misdelivered == 0 ? EXIT_FINE : EXIT_BROKEN);
+    code = program_print(self, r, json, result.misdelivered == 0 ? EXIT_FINE : EXIT_BROKEN);
+    fflush(stdout);
+    if (!json && result.delivered == 0) {
+        fprintf(stderr,
+                "no key packet was delivered%s, so there was nothing to judge: cwlab ctl --name %s SERVER service "
+                "witness stream hello rate=1000 sends some\n",
+                last.ns > 0 ? " in that time" : " yet", lab.name);
+    }
+    return code;
 }
 
 const struct program_command command_judge = {

@@ -7,6 +7,7 @@
 #include "base/quantity.h"
 
 #include <string.h>
+#include <sys/statvfs.h>
 
 enum { SEEN = 4096 };
 
@@ -21,8 +22,17 @@ struct look {
     bool well;  /* no server is dead or paused, and every server that answered reaches all */
     bool apart; /* a server does not reach all that run, or misses a link though no server is dead or paused */
     int64_t memory;
+    /* Daemons that did not run when they were due. */
+    unsigned stalled;
+    uint64_t stalls;
+    cw_span stall_longest, stall_ago; /* of the one that was kept waiting longest, and of the last one */
+    char stall_name[TORUS_TEXT];      /* that one */
+    double wanted;                    /* processes that want a processor now */
+    uint64_t needed;                  /* how many times longer timers would be if the lab came up now */
     struct explain explain;
 };
+
+static const cw_span recently = CW_SEC(60);
 
 /* Kilobytes of memory that the process holds for itself. */
 static int64_t resident_of(int64_t pid)
@@ -38,6 +48,24 @@ static int64_t resident_of(int64_t pid)
         fclose(f);
     }
     return (resident - shared) * 4;
+}
+
+static void note_stalls(struct look *look, struct report *r, const char *name, const struct converge_view *view)
+{
+    if (view->stalls == 0) {
+        return;
+    }
+    report_integer(r, "kept_waiting", (int64_t)view->stalls);
+    report_real(r, "kept_waiting_ms", (double)view->stall_longest.ns / 1e6);
+    if (view->stall_longest.ns > look->stall_longest.ns) {
+        look->stall_longest = view->stall_longest;
+        snprintf(look->stall_name, sizeof look->stall_name, "%s", name);
+    }
+    if (look->stalled == 0 || view->stall_ago.ns < look->stall_ago.ns) {
+        look->stall_ago = view->stall_ago;
+    }
+    look->stalled++;
+    look->stalls += view->stalls;
 }
 
 static void add(void *context, const struct message *row)
@@ -62,6 +90,7 @@ static void add(void *context, const struct message *row)
             report_integer(r, "reachable", view.reachable);
             report_text(r, "links", view.whole ? "all" : "missing");
             look->whole += view.whole;
+            note_stalls(look, r, name, &view);
             if (look->seen < SEEN) {
                 look->reach[look->seen++] = view.reachable;
             }
@@ -91,6 +120,65 @@ static void sum_up(struct look *look)
     report_integer(look->report, "all_links_up", look->whole);
     report_integer(look->report, "memory_mb", look->memory / 1024);
     report_integer(look->report, "waited_for_processor_percent", (int64_t)(e->waited * 100 + 0.5));
+    report_integer(look->report, "kept_waiting", (int64_t)look->stalls);
+    report_real(look->report, "kept_waiting_ms", (double)look->stall_longest.ns / 1e6);
+    look->wanted = look->lab->driver == LAB_PROCESS ? 0 : scale_wanted();
+    look->needed = scale_now(look->lab, look->wanted);
+    report_flag(look->report, "before_others", look->lab->hurries);
+    report_integer(look->report, "timers_scale", (int64_t)look->lab->scale);
+    report_integer(look->report, "timers_scale_now", (int64_t)look->needed);
+}
+
+/* Is it the machine? Said when links are missing, or were bound to be lost a short while ago. */
+static void tell_stalls(const struct look *look)
+{
+    struct lab lab = *look->lab;
+    char dead[QUANTITY_TEXT];
+    scale_timers(&lab, lab.fast, lab.scale);
+    bool lost = look->stall_longest.ns >= lab.timers.dead.ns - lab.timers.hello.ns;
+    bool recent = look->stall_ago.ns <= recently.ns;
+    if (look->stalled == 0 || !lost || !(recent || look->apart)) {
+        return;
+    }
+    quantity_span_format(lab.timers.dead, dead);
+    fprintf(stderr,
+            "links were lost to this machine, not to the network: %u daemon%s did not run when due, %lu time%s in all, "
+            "for up to %.0f ms (%s), last %.0f s ago, and neighbours count out who is silent for %s\n",
+            look->stalled, look->stalled == 1 ? "" : "s", (unsigned long)look->stalls, look->stalls == 1 ? "" : "s",
+            (double)look->stall_longest.ns / 1e6, look->stall_name, (double)look->stall_ago.ns / 1e9, dead);
+}
+
+/* The timers were chosen for what the machine did when the lab came up. Is that still so? */
+static void tell_scale(const struct look *look)
+{
+    const struct lab *lab = look->lab;
+    if (lab->driver == LAB_PROCESS || lab->wanted < 0) {
+        return; /* its time stands still with it, or the timers were said outright */
+    }
+    /* Less than twice is no change: the queue of a machine is never the same twice. */
+    if (look->needed >= 2 * lab->scale) {
+        fprintf(stderr,
+                "this machine is busier than when the lab came up (%.0f processes want a processor now, %.0f did "
+                "then): a lab that comes up now gets timers %lu times as long, this one has %lu times\n",
+                look->wanted, lab->wanted, (unsigned long)look->needed, (unsigned long)lab->scale);
+    } else if (2 * look->needed <= lab->scale) {
+        fprintf(stderr,
+                "this machine is quieter than when the lab came up: its timers are %lu times as long, and %lu time%s "
+                "would do now; cwlab down and up again gives it shorter ones\n",
+                (unsigned long)lab->scale, (unsigned long)look->needed, look->needed == 1 ? "" : "s");
+    }
+}
+
+/* Where the lab's files are, and how much room there is. */
+static void tell_files(struct report *r, const struct lab *lab)
+{
+    struct statvfs fs;
+    const char *folder = lab_data_folder(lab);
+    report_text(r, "files", folder);
+    report_text(r, "files_are", lab_in_memory(folder) ? "in memory" : "on disk");
+    if (statvfs(folder, &fs) == 0) {
+        report_integer(r, "files_free_mb", (int64_t)(fs.f_bavail * (uint64_t)fs.f_frsize / 1000000));
+    }
 }
 
 /*
@@ -101,17 +189,19 @@ static void tell_apart(const struct look *look)
 {
     const struct explain *e = &look->explain;
     if (look->know < look->seen) {
-        fprintf(stderr, "%u of %u servers do not reach all that run\n", look->seen - look->know, look->seen);
+        unsigned count = look->seen - look->know;
+        fprintf(stderr, "%u of %u servers do%s not reach all that run\n", count, look->seen, count == 1 ? "es" : "");
     }
     if (look->whole < look->seen) {
-        fprintf(stderr, "%u of %u servers miss a link: cwlab ctl --name %s SERVER wiring says which, and why\n",
-                look->seen - look->whole, look->seen, look->lab->name);
+        unsigned count = look->seen - look->whole;
+        fprintf(stderr, "%u of %u servers miss%s a link: cwlab ctl --name %s all wiring says which, and why\n", count,
+                look->seen, count == 1 ? "es" : "", look->lab->name);
     }
     if (look->know < look->seen && e->dead == 0 && e->paused == 0 && !explain_is_starved(e)) {
         fprintf(stderr,
                 "daemons have waited %.0f %% of their lives for a processor; where that is why, longer timers help: "
                 "cwlab up --scale %lu\nlogs: %s/*.log\n",
-                e->waited * 100, (unsigned long)look->lab->scale * 2, look->lab->folder);
+                e->waited * 100, (unsigned long)look->lab->scale * 2, lab_data_folder(look->lab));
     }
 }
 
@@ -152,10 +242,15 @@ static int run(const struct program_command *self, int argc, char **argv)
     report_integer(look.report, "mtu", lab.mtu);
     report_text(look.report, "rate", lab.bits_per_second > 0 ? rate : "not limited");
     report_integer(look.report, "keeper", lab.keeper);
+    tell_files(look.report, &lab);
     code = command_keeper(self, &lab, "status", 0, NULL, add, &look);
     sum_up(&look);
     code = program_print(self, look.report, json, code);
     fflush(stdout);
+    if (!json) {
+        tell_stalls(&look);
+        tell_scale(&look);
+    }
     if (!json && look.apart) {
         tell_apart(&look);
     }

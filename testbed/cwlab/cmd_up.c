@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
 #include "services/builtin.h"
+#include "testbed/cwlab/await.h"
 #include "testbed/cwlab/command.h"
 #include "testbed/cwlab/converge.h"
 #include "testbed/cwlab/explain.h"
@@ -14,7 +15,7 @@
 #include <unistd.h>
 
 enum { SERVERS_MAX = 4096 };
-static const cw_span between_looks = CW_MS(1000);
+static const cw_span between_looks = CW_MS(1000), between_lines = CW_MS(100);
 
 struct choice {
     const char *driver, *name, *shim, *timers;
@@ -79,11 +80,12 @@ static void choose_timers(struct choice *c, struct lab *lab)
 {
     bool fast = strcmp(c->timers, "fast") == 0;
     c->wanted = lab->driver == LAB_PROCESS ? 0 : scale_wanted();
-    uint64_t busy = scale_busy(c->wanted, scale_machine());
+    lab->wanted = c->scale != 0 ? -1 : c->wanted;
+    lab->hurries = lab->driver == LAB_NETNS && scale_hurries();
     scale_timers(lab, fast, 1);
-    uint64_t scale = scale_needed(lab, scale_processors()) * busy;
-    scale = scale < SCALE_MOST ? scale : SCALE_MOST;
-    if (c->scale != 0 && c->scale < scale && busy > 1) {
+    uint64_t scale = scale_now(lab, c->wanted);
+    bool busy = scale > scale_now(lab, 0);
+    if (c->scale != 0 && c->scale < scale && busy) {
         fprintf(stderr,
                 "cwlab up: this machine is busy (%.0f other processes want its %u processor%s): servers may count one "
                 "another out with --scale %lu; without it, timers would be %lu times as long\n",
@@ -145,7 +147,8 @@ struct show {
     bool on;
     const struct lab *lab;
     cw_time began;
-    cw_time look; /* when to see next whether daemons have died */
+    cw_time look;  /* when to see next whether daemons have died */
+    cw_time shown; /* when the line of progress may be written again */
 };
 
 static double seconds_since(cw_time from)
@@ -155,8 +158,10 @@ static double seconds_since(cw_time from)
 
 static void show_building(void *context, unsigned done, unsigned total, const char *what)
 {
-    const struct show *show = context;
-    if (show->on) {
+    struct show *show = context;
+    cw_time now = peer_clock();
+    if (show->on && (cw_time_due(show->shown, now) || done == total)) {
+        show->shown = cw_time_add(now, between_lines);
         fprintf(stderr, "\r\033[K%s %u of %u, %.0f s", what, done, total, seconds_since(show->began));
     }
 }
@@ -173,7 +178,8 @@ static bool show_converging(void *context, const struct converge_sight *sight)
             return false;
         }
     }
-    if (show->on) {
+    if (show->on && cw_time_due(show->shown, peer_clock())) {
+        show->shown = cw_time_add(peer_clock(), between_lines);
         torus_format(torus_coord(&show->lab->torus, sight->server), name);
         fprintf(stderr, "\r\033[Kservers that know all others: %u of %u (%s reaches %u), %.0f s", sight->done,
                 sight->total, name, sight->reachable, seconds_since(show->began));
@@ -204,7 +210,7 @@ static void tell_failure(const struct program_command *self, const struct lab *l
     fprintf(stderr,
             "The lab is taken down, and its logs with it; with --no-wait it stays as it is, for cwlab status and "
             "%s/*.log\n",
-            lab->folder);
+            lab_data_folder(lab));
 }
 
 static int tell(const struct program_command *self, const struct lab *lab, const struct choice *c, double built,
@@ -229,12 +235,30 @@ static int tell(const struct program_command *self, const struct lab *lab, const
     report_integer(r, "keeper", lab->keeper);
     report_integer(r, "timers_scale", (int64_t)lab->scale);
     report_real(r, "processors_wanted", c->wanted);
+    report_flag(r, "before_others", lab->hurries);
     report_real(r, "hello_ms", (double)lab->timers.hello.ns / 1e6);
     report_real(r, "dead_ms", (double)lab->timers.dead.ns / 1e6);
     report_real(r, "hold_ms", (double)lab->timers.hold.ns / 1e6);
     report_real(r, "built_seconds", built);
     report_real(r, "converged_seconds", converged);
     return program_print(self, r, true, EXIT_FINE);
+}
+
+/*
+ * With --no-wait: returns when every daemon can be asked or is dead. A lab whose daemons die stays as it is, so these
+ * are only counted.
+ */
+static void wait_for_sockets(const struct lab *lab, const struct choice *c, cw_time until)
+{
+    char why[AWAIT_WHY];
+    unsigned silent = 0, daemons = lab->driver == LAB_PROCESS ? 1 : lab->torus.servers;
+    for (cw_server s = 0; s < daemons; s++) {
+        silent += await_daemon(lab, s, until, why) < 0;
+    }
+    if (silent > 0 && !c->quiet) {
+        fprintf(stderr, "cwlab up: %u daemon%s cannot be asked: cwlab status --name %s says why\n", silent,
+                silent == 1 ? "" : "s", lab->name);
+    }
 }
 
 /* Waits until a key of the terminal ends this command, or the lab ends. */
@@ -274,10 +298,12 @@ static int bring_up(const struct program_command *self, struct lab *lab, const s
         return program_refuse(self, "%s", why);
     }
     double built = seconds_since(began), converged = 0;
-    if (!c->no_wait) {
+    cw_time until = cw_time_add(began, c->patience.ns > 0 ? c->patience : scale_patience(lab));
+    if (c->no_wait) {
+        wait_for_sockets(lab, c, until);
+    } else {
         const struct converge_goal goal = {.want = lab->torus.servers, .links = true};
-        cw_span patience = c->patience.ns > 0 ? c->patience : scale_patience(lab);
-        unsigned count = converge_wait(lab, &goal, cw_time_add(began, patience), show_converging, &show);
+        unsigned count = converge_wait(lab, &goal, until, show_converging, &show);
         hide(&show);
         converged = seconds_since(began);
         if (count < lab->torus.servers) {
@@ -299,7 +325,7 @@ static int bring_up(const struct program_command *self, struct lab *lab, const s
 static int run(const struct program_command *self, int argc, char **argv)
 {
     struct option_words words;
-    struct choice c = {.driver = "auto", .name = "lab", .shim = "raw", .timers = "default", .mtu = 9000};
+    struct choice c = {.driver = "auto", .name = LAB_DEFAULT, .shim = "raw", .timers = "default", .mtu = 9000};
     const struct option option[] = {
         {"driver", OPTION_TEXT, &c.driver, "netns|process|auto", "a namespace for each server, or all in one process",
          false},
@@ -318,12 +344,14 @@ static int run(const struct program_command *self, int argc, char **argv)
          false},
         {"patience", OPTION_SPAN, &c.patience, NULL,
          "for all servers to know each other; 0: 20 s, and 200 ms more for each server", false},
-        {"no-wait", OPTION_FLAG, &c.no_wait, NULL, "return when all daemons have begun", false},
+        {"no-wait", OPTION_FLAG, &c.no_wait, NULL,
+         "return when all daemons can be asked; they may not know each other yet", false},
         {"foreground", OPTION_FLAG, &c.foreground, NULL, "do not return; the lab ends with this command", false},
         {"json", OPTION_FLAG, &c.json, NULL, "print JSON", false},
         {"quiet", OPTION_FLAG, &c.quiet, NULL, "show no progress on the terminal", false},
     };
     struct lab lab;
+    c.name = command_default_name() != NULL ? command_default_name() : LAB_DEFAULT;
     int code = program_options(self, option, sizeof option / sizeof *option, argc, argv, &words);
     if (code != PROGRAM_GO) {
         return code;

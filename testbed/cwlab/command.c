@@ -7,11 +7,15 @@
 #include <unistd.h>
 
 static const struct program_command *const commands[] = {
-    &command_up,      &command_down,    &command_status, &command_list,  &command_pingall,
-    &command_fail,    &command_restore, &command_leave,  &command_pause, &command_link,
-    &command_loss,    &command_churn,   &command_ctl,    &command_exec,  &command_shell,
-    &command_capture, &command_judge,   &command_run,    NULL,
+    &command_up,    &command_down,  &command_status,  &command_list,  &command_pingall, &command_fail, &command_restore,
+    &command_leave, &command_pause, &command_link,    &command_loss,  &command_churn,   &command_ctl,  &command_exec,
+    &command_shell, &command_logs,  &command_capture, &command_judge, &command_run,     NULL,
 };
+
+#define EXIT_CODES                                                                                                \
+    "Exit codes: 0 all is well; 1 done, and not as it should be; 2 wrong usage, or not possible here; 3 no such " \
+    "lab.\n"                                                                                                      \
+    "exec, shell, ctl and capture give the code of the program that they ran."
 
 const struct program program_cwlab = {
     .name = "cwlab",
@@ -25,43 +29,74 @@ const struct program program_cwlab = {
         "  cwlab ctl 0,0,0 key explain hello   ask a server's daemon\n"
         "  cwlab fail 1,0,2                    kill -9\n"
         "  cwlab down",
-    .ending = "Exit codes: 0 all is well; 1 done, and not as it should be; 2 wrong usage, or not possible here; 3 no "
-              "such lab.",
+    .ending = EXIT_CODES,
+    .codes = EXIT_CODES,
     .commands = commands,
 };
 
 /* ---- Labs -------------------------------------------------------------------------------------------------------- */
 
+enum { NAMES_TEXT = 400 };
+
+/* The labs of this user: how many live, the name of the last of these, and all names for a sentence. */
 struct living {
     char name[LAB_NAME];
     unsigned count;
+    char names[NAMES_TEXT];
 };
 
-static void count_living(void *context, const char *name)
+static void note_lab(void *context, const char *name)
 {
     struct living *l = context;
     struct lab lab;
     char why[LAB_WHY];
-    if (lab_load(&lab, name, why) == 0 && lab_lives(&lab)) {
+    size_t used = strlen(l->names);
+    bool lives = lab_load(&lab, name, why) == 0 && lab_lives(&lab);
+    if (lives) {
         l->count++;
         snprintf(l->name, sizeof l->name, "%s", name);
     }
+    snprintf(l->names + used, sizeof l->names - used, "%s%s%s", used > 0 ? ", " : "", name, lives ? "" : " (dead)");
+}
+
+const char *command_default_name(void)
+{
+    const char *name = getenv("CWLAB_NAME");
+    return name != NULL && name[0] != '\0' ? name : NULL;
+}
+
+int command_refuse_name(const struct program_command *c, const char *name)
+{
+    struct living all = {.count = 0};
+    lab_each(note_lab, &all);
+    if (all.names[0] == '\0') {
+        program_refuse(c, "there is no lab '%s': no lab is up, and cwlab up makes one", name);
+    } else {
+        program_refuse(c, "there is no lab '%s'; there is %s", name, all.names);
+    }
+    return EXIT_NO_LAB;
 }
 
 int command_lab(const struct program_command *c, const char *name, struct lab *lab)
 {
     struct living only = {.count = 0};
     char why[LAB_WHY];
+    name = name != NULL ? name : command_default_name();
     if (name == NULL) {
-        lab_each(count_living, &only);
+        lab_each(note_lab, &only);
         if (only.count != 1) {
-            program_refuse(c, only.count == 0 ? "no lab is up: cwlab up makes one"
-                                              : "several labs are up: say which with --name (cwlab list)");
+            only.count == 0
+                ? program_refuse(c, "no lab is up: cwlab up makes one")
+                : program_refuse(c, "several labs are up (%s): say which with --name, or set CWLAB_NAME", only.names);
             return EXIT_NO_LAB;
         }
         name = only.name;
     }
-    if (lab_load(lab, name, why) < 0) {
+    int rc = lab_load(lab, name, why);
+    if (rc == -ENOENT) {
+        return command_refuse_name(c, name);
+    }
+    if (rc < 0) {
         program_refuse(c, "%s", why);
         return EXIT_NO_LAB;
     }

@@ -17,10 +17,17 @@ enum { EXIT_NO_LAB = 3 };
 extern const struct program program_cwlab;
 extern const struct program_command command_up, command_down, command_status, command_list, command_pingall,
     command_fail, command_restore, command_leave, command_pause, command_link, command_loss, command_churn, command_ctl,
-    command_exec, command_shell, command_capture, command_judge, command_run;
+    command_exec, command_shell, command_logs, command_capture, command_judge, command_run;
 
-/* The lab of this name; NULL: the only lab that lives. PROGRAM_GO; EXIT_NO_LAB, and standard error says why. */
+/*
+ * The lab of this name; NULL: the one that CWLAB_NAME names in the environment, or else the only lab that lives.
+ * PROGRAM_GO; EXIT_NO_LAB, and standard error says why, and which labs there are.
+ */
 CW_MUST_CHECK int command_lab(const struct program_command *c, const char *name, struct lab *lab);
+/* What CWLAB_NAME says; NULL: nothing. */
+const char *command_default_name(void);
+/* Says on standard error that there is no lab of this name, and which there are. Gives EXIT_NO_LAB. */
+int command_refuse_name(const struct program_command *c, const char *name);
 /* Reads a server of the lab's torus from a word. PROGRAM_GO; EXIT_USAGE, and standard error says why. */
 CW_MUST_CHECK int command_read_server(const struct program_command *c, const struct lab *lab, const char *word,
                                       cw_server *out);

@@ -13,6 +13,9 @@ static void take(void *context, const struct message *row)
     struct converge_view *v = context;
     const char *state = message_get_text(row, "state", NULL);
     v->reachable = (uint32_t)message_get_integer(row, "reachable", 0);
+    v->stalls = (uint64_t)message_get_integer(row, "stalls", 0);
+    v->stall_longest = CW_NS(message_get_integer(row, "stall_longest_ns", 0));
+    v->stall_ago = CW_NS(message_get_integer(row, "stall_last_ns", 0));
     snprintf(v->state, sizeof v->state, "%s", state != NULL ? state : "");
 }
 

@@ -10,6 +10,9 @@
 struct converge_view {
     uint32_t reachable;
     bool whole; /* it serves, with all its links */
+    /* How often it did not run when it was due, for how long at most, and how long ago last. */
+    uint64_t stalls;
+    cw_span stall_longest, stall_ago;
     char state[16];
 };
 

@@ -93,7 +93,7 @@ bool explain_is_starved(const struct explain *e)
 static void quote_log(const struct lab *lab, const char *name, FILE *out)
 {
     char path[LAB_PATH], text[QUOTED + 1];
-    FILE *f = fopen(lab_path(lab, name, ".log", path), "re");
+    FILE *f = fopen(lab_data(lab, name, ".log", path), "re");
     if (f == NULL) {
         return;
     }
@@ -140,10 +140,11 @@ void explain_tell(const struct explain *e, const struct lab *lab, FILE *out)
             out,
             "too little processor time: daemons have waited %.0f %% of their lives for a processor (%.0f processes "
             "want one now, there %s %u).\n"
-            "Let other work end, take fewer servers, or longer timers (cwlab up --scale %lu), or --driver process\n",
-            e->waited * 100, e->load, e->processors == 1 ? "is" : "are", e->processors, (unsigned long)lab->scale * 2);
+            "Let other work end, take fewer servers, or longer timers (cwlab up --scale %lu), or --driver process%s\n",
+            e->waited * 100, e->load, e->processors == 1 ? "is" : "are", e->processors, (unsigned long)lab->scale * 2,
+            lab->hurries ? "" : "; root's daemons run before other work");
     }
     if (e->dead > 0 || explain_is_starved(e)) {
-        fprintf(out, "logs: %s/*.log\n", lab->folder);
+        fprintf(out, "logs: %s/*.log\n", lab_data_folder(lab));
     }
 }

@@ -6,6 +6,8 @@
 
 #include <sched.h>
 #include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +19,7 @@ enum { HELLOS_INSIDE = 100000, PAIRS_INSIDE = 8192 };
  * How often, and how far apart, scale_wanted() looks at the machine's run queue. The load average would not do, because
  * it still has the work that ended a minute ago.
  */
+enum { HURRIED = -10 /* the nice value that a daemon asks for (daemon/host/privileges.h) */ };
 enum { LOOKS = 20, LOOK_US = 5000 };
 enum { PATIENCE_MS = 20000, PATIENCE_A_SERVER_MS = 200 };
 
@@ -68,6 +71,40 @@ double scale_wanted(void)
     return (double)sum / looks;
 }
 
+bool scale_sessions(void)
+{
+    int enabled = 0;
+    FILE *on = fopen("/proc/sys/kernel/sched_autogroup_enabled", "re");
+    if (on != NULL) {
+        (void)!fscanf(on, "%d", &enabled);
+        fclose(on);
+    }
+    return enabled != 0;
+}
+
+/* Of a session that has just begun. */
+static bool hurry_session(void)
+{
+    FILE *group = fopen("/proc/self/autogroup", "r+e");
+    bool done = group != NULL && fprintf(group, "%d", HURRIED) > 0 && fflush(group) == 0;
+    if (group != NULL) {
+        fclose(group);
+    }
+    return done || !scale_sessions();
+}
+
+bool scale_hurries(void)
+{
+    int status = -1;
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)setsid();
+        _exit(!(setpriority(PRIO_PROCESS, 0, HURRIED) == 0 && hurry_session()));
+    }
+    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
 uint64_t scale_busy(double wanted, unsigned processors)
 {
     double queue = wanted / processors; /* processes that wait before a daemon when it wakes */
@@ -95,6 +132,15 @@ void scale_timers(struct lab *lab, bool fast, uint64_t scale)
     longer(&t->retry, scale);
     longer(&t->pending_limit, scale);
     longer(&t->pace, scale);
+}
+
+uint64_t scale_now(const struct lab *lab, double wanted)
+{
+    struct lab plain = *lab;
+    scale_timers(&plain, lab->fast, 1);
+    uint64_t busy = lab->hurries ? 1 : scale_busy(scale_sessions() ? wanted / SCALE_SESSION : wanted, scale_machine());
+    uint64_t scale = scale_needed(&plain, scale_processors()) * busy;
+    return scale < SCALE_MOST ? scale : SCALE_MOST;
 }
 
 cw_span scale_patience(const struct lab *lab)

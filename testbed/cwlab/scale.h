@@ -9,13 +9,16 @@
  * every server.
  *
  * The machine may have other work, behind which a daemon waits for its processor. So the timers of a lab of any size
- * are made as many times longer as there are other processes that want to run, for each processor.
+ * are made as many times longer as there are other processes that want to run, for each processor; unless its daemons
+ * have the right to run before those.
  */
 #ifndef TESTBED_CWLAB_SCALE_H
 #define TESTBED_CWLAB_SCALE_H
 
 #include "testbed/lab.h"
 
+/* Where scale_sessions() is true, so many other processes delay a daemon as one does elsewhere (docs/testbed.md). */
+enum { SCALE_SESSION = 4 };
 enum { SCALE_SMALL = 32, SCALE_MOST = 10000, SCALE_BUSY_MOST = 20, SCALE_TEXT = 320 };
 
 /* Processors of this machine that this process may use; at least 1. */
@@ -27,8 +30,23 @@ uint64_t scale_needed(const struct lab *lab, unsigned processors);
  * (100 ms). 0 when the kernel does not say.
  */
 double scale_wanted(void);
+/*
+ * True when a daemon of a lab gets the priority that it asks for, before the processes of all other sessions: what
+ * others want then does not keep it waiting. Tries it in a child process.
+ */
+bool scale_hurries(void);
+/*
+ * True when the kernel shares processors among sessions first (autogroups): then a daemon, which is a session of its
+ * own, waits for few of the processes that other sessions have.
+ */
+bool scale_sessions(void);
 /* How many times longer timers must be when `wanted` other processes want processors; 1 to SCALE_BUSY_MOST. */
 uint64_t scale_busy(double wanted, unsigned processors);
+/*
+ * How many times longer the timers of this lab must be if it comes up now, while so many others want a processor; 1 to
+ * SCALE_MOST.
+ */
+uint64_t scale_now(const struct lab *lab, double wanted);
 /* Processors of the machine, which scale_wanted() is about, whether this process may use them or not. At least 1. */
 unsigned scale_machine(void);
 /* Sets the lab's timers to `scale` (1 to SCALE_MOST) times the profile's, except those of damping. */

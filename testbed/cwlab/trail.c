@@ -36,7 +36,7 @@ static int load_one(struct trail *t, const struct lab *lab, cw_server s)
 {
     char name[TORUS_TEXT], path[LAB_PATH];
     torus_format(torus_coord(&lab->torus, s), name);
-    FILE *f = fopen(lab_path(lab, name, ".trail", path), "re");
+    FILE *f = fopen(lab_data(lab, name, ".trail", path), "re");
     if (f == NULL) {
         return errno == ENOENT ? 0 : -errno;
     }
@@ -58,7 +58,7 @@ static int load_journal(struct trail *t, const struct lab *lab)
 {
     char path[LAB_PATH], line[200], what[16], name[16];
     long long at;
-    FILE *f = fopen(lab_path(lab, "journal", "", path), "re");
+    FILE *f = fopen(lab_data(lab, "journal", "", path), "re");
     int rc = 0;
     while (f != NULL && rc == 0 && fgets(line, sizeof line, f) != NULL) {
         cw_coord c;

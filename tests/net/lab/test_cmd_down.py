@@ -33,6 +33,19 @@ class Down(lab_kit.Case):
         self.assertEqual(os.listdir(self.folder), [])
         self.assertIn("no lab is up", run("down", "--all").stderr)
 
+    def test_only_the_default_lab(self):
+        self.up("2x1x1", "--name", "mine")
+        done = run("down", code=3)  # it is the only one, and may be somebody else's
+        self.assertIn("there is no lab 'lab'; there is mine", done.stderr)
+        self.up("2x1x1")
+        run("down")
+        self.assertEqual([lab["lab"] for lab in ask("list")["labs"]], ["mine"])
+        os.environ["CWLAB_NAME"] = "mine"
+        self.addCleanup(os.environ.pop, "CWLAB_NAME")
+        self.assertEqual(ask("status", code=None)["lab"], "mine")
+        run("down")
+        self.assertEqual(self.up("1x1x1")["lab"], "mine")  # up takes the name, too
+
     def test_a_terminal_is_asked(self):
         for name in "a", "b":
             self.up("2x1x1", "--name", name)

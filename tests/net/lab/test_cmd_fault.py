@@ -3,6 +3,8 @@
 again."""
 
 import json
+import os
+import subprocess
 
 import lab_kit
 from lab_kit import ask, run, until
@@ -35,7 +37,34 @@ class Fault(lab_kit.Case):
         self.assertIn("expected", run("pause", "1,0,2", "long", code=2).stderr)
         self.assertIn("is stopped for 1ms", run("pause", "1,0,2", "1").stderr)
         self.assertEqual(run("pause", "0,0,2", "1", "--quiet").stderr, "")
-        self.assertIn("so already", run("restore", "1,0,2", code=2).stderr)
+        self.assertIn("runs already", run("restore", "1,0,2", code=2).stderr)
+
+    def test_a_daemon_that_starts_is_not_called_dead(self):
+        self.up("3x3x3", "--no-wait")
+        self.assertIn("0,0,0", run("ctl", "0,0,0", "status", code=None).stdout)
+        for i in range(10):
+            server = f"{i % 3},{i // 3 % 3},2"
+            run("fail", server)
+            self.assertIn("runs again, and can be asked", run("restore", server).stderr)
+            done = run("ctl", server, "status", code=None)
+            self.assertIn(done.returncode, (0, 1))  # 1: its links are not up yet
+            self.assertEqual(done.stderr, "")
+            words = [os.path.join(lab_kit.OPTIONS.bin, "cwctl"), "--lab", "lab", "--node", server, "services"]
+            self.assertEqual(subprocess.run(words, capture_output=True, check=False).returncode, 0)
+        run("fail", "1,1,1", "--whole")
+        said = run("restore", "1,1,1", "--wait").stderr.splitlines()
+        self.assertEqual(said, ["the daemon of 1,1,1 runs again, and can be asked",
+                                "1,1,1 has joined: it reaches 27 of 27 servers"])
+
+    def test_a_daemon_that_opens_no_socket_is_not_called_dead(self):
+        self.up("2x1x1")
+        run("pause", "1,0,0", "1h")
+        os.unlink(os.path.join(self.folder, "lab", "1,0,0.sock"))
+        words = [os.path.join(lab_kit.OPTIONS.bin, "cwctl"), "--lab", "lab", "--node", "0,0,0 1,0,0", "--timeout",
+                 "200ms", "services"]
+        done = subprocess.run(words, capture_output=True, check=False, text=True)
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("runs, but it has not opened its control socket in time", done.stderr)
 
     def test_cables(self):
         self.up("3x3x3")

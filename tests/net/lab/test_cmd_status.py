@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """cwlab status and list."""
 
+import json
+import os
+import subprocess
+
 import lab_kit
 from lab_kit import alive, ask, run
 
@@ -24,6 +28,27 @@ class Status(lab_kit.Case):
         self.assertIn("0,0,1", run("status", code=None).stdout)
         self.assertIn("2x2x2", run("list").stdout)
 
+    def test_the_machine_is_the_cause(self):
+        self.up("2x2x1")
+        run("pause", "1,0,0", "400")  # as if it had no processor for so long
+        lab_kit.until("it was kept waiting", lambda: ask("status", code=None)["kept_waiting_ms"] > 300)
+        self.assertRegex(run("status", code=None).stderr,
+                         r"links were lost to this machine, not to the network: \d daemons? did not run when due, \d+ "
+                         r"times? in all, for up to \d+ ms \(1,0,0\), last \d s ago, and neighbours .* silent for 50ms")
+        said = json.loads(run("ctl", "1,0,0", "status", "--json", code=None).stdout)
+        self.assertGreater(said["stall_longest_ns"], 300e6)
+        self.assertEqual(said["priority"], "high")
+
+    def test_completion_knows_labs_and_servers(self):
+        self.up("2x1x1", "--name", "one")
+        file = os.path.join(os.path.dirname(__file__), "../../../packaging/completion/program.bash")
+        for words, wanted in (("status --name ''", "one"), ("fail 1", "1,0,0"), ("ctl ''", "all 0,0,0 1,0,0"),
+                              ("link 0,0,0 +", "+x +y +z"), ("ctl all serv", "servers service services")):
+            script = (f"source '{file}'; PATH={lab_kit.OPTIONS.bin}:$PATH; COMP_WORDS=(cwlab {words}); "
+                      "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _cubeway_program; echo \"${COMPREPLY[*]}\"")
+            done = subprocess.run(["bash", "-uc", script], capture_output=True, text=True, check=False)
+            self.assertEqual(done.stdout.strip(), wanted, words + done.stderr)
+
     def test_what_is_wrong_is_said(self):
         self.assertIn("no lab is up", run("list").stderr)
         self.up("2x2x2")
@@ -31,7 +56,7 @@ class Status(lab_kit.Case):
         run("status")  # and the exit code is 0
         run("link", "0,0,0", "+x", "down")
         lab_kit.until("a link is missed", lambda: ask("status", code=None)["all_links_up"] == 6)
-        self.assertIn("2 of 8 servers miss a link: cwlab ctl --name lab SERVER wiring", run("status", code=1).stderr)
+        self.assertIn("2 of 8 servers miss a link: cwlab ctl --name lab all wiring", run("status", code=1).stderr)
         for link in "-x", "+y", "-y", "+z", "-z":
             run("link", "0,0,0", link, "down")
         lab_kit.until("a server is alone", lambda: ask("status", code=None)["know_all"] == 0)

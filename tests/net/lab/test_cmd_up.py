@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """cwlab up: 27 daemons that know each other, several labs at once, and what is not possible."""
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 
@@ -34,9 +36,21 @@ class Up(lab_kit.Case):
         self.assertIn("expected 1 to", run("up", "2x1x1", "--scale", "1000000", "--name", "three", code=2).stderr)
 
     def test_timers_of_a_busy_machine(self):
-        busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2 * os.cpu_count())]
+        busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(8 * os.cpu_count())]
+        # Whoever may run daemons before all others (root) needs no longer timers.
+        full, without = ask("up", "2x1x1", "--name", "before"), shutil.which("setpriv")
+        if full["before_others"]:
+            self.assertEqual(full["timers_scale"], 1)
+        if os.geteuid() == 0 and without is not None:
+            lab_kit.OPTIONS.cwlab = wrapper = self.folder + ".sh"
+            with open(wrapper, "w", encoding="utf-8") as out:
+                out.write(f'#!/bin/sh\nexec setpriv --bounding-set -sys_nice {lab_kit.OPTIONS.bin}/cwlab "$@"\n')
+            os.chmod(wrapper, 0o755)
+            self.addCleanup(os.unlink, wrapper)
+            self.addCleanup(setattr, lab_kit.OPTIONS, "cwlab", os.path.join(lab_kit.OPTIONS.bin, "cwlab"))
         try:
             up = ask("up", "2x1x1")
+            self.assertFalse(up["before_others"])
             self.assertGreaterEqual(up["processors_wanted"], os.cpu_count())
             self.assertGreaterEqual(up["timers_scale"], 3)
             said = run("up", "2x1x1", "--name", "two", "--scale", "1").stderr
@@ -57,12 +71,29 @@ class Up(lab_kit.Case):
     def test_two_labs(self):
         self.up("2x2x2", "--name", "one", "--timers", "fast", "--mtu", "1500")
         self.up("2x2x1", "--name", "two", "--shim", "udp", "--rate", "100mbit")
-        self.assertIn("several labs", run("status", code=3).stderr)
+        self.assertIn("several labs are up (one, two)", run("status", code=3).stderr)
         self.assertEqual([lab["state"] for lab in ask("list")["labs"]], ["up", "up"])
         self.assertEqual(ask("pingall", "--name", "two")["lost"], 0)
         self.assertIn("up already", run("up", "2x2x2", "--name", "one", code=2).stderr)
         run("down", "--name", "one")
         self.assertEqual(ask("status", code=None)["know_all"], 4)
+
+    def test_files_are_not_in_memory(self):
+        """Where the folder of labs is in memory, what may grow is on a disk."""
+        words = ["unshare", "--mount", "sh", "-ec", "mount -t tmpfs none /run; unset CWLAB_DIR; "
+                 f"cwlab={lab_kit.OPTIONS.cwlab}; $cwlab up 2x1x1 --name memory --scale 1; "
+                 "$cwlab status --name memory --json || true; ls /run/cubeway/lab/memory; "
+                 "$cwlab down --name memory --quiet"]
+        if os.geteuid() != 0 or subprocess.run(words[:2] + ["true"], check=False).returncode != 0:
+            self.skipTest("only root may mount a file system here")
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=lab_kit.LIMIT_S)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        status, _, names = done.stdout.partition("\n}\n")
+        status = json.loads(status + "}")
+        self.assertEqual(status["files_are"], "on disk", status)
+        self.assertFalse(os.path.exists(status["files"]))  # it went with the lab
+        self.assertNotIn("0,0,0.log", names)
+        self.assertIn("0,0,0.conf", names)
 
     def test_pcap(self):
         self.up("2x2x1", "--shim", "pcap")

@@ -8,12 +8,13 @@ from lab_kit import run
 class Main(lab_kit.Case):
     def test_help_names_every_command(self):
         text = run("--help").stdout
-        for word in ("up down status list pingall fail restore leave pause link loss churn ctl exec shell capture "
-                     "judge run").split():
+        for word in ("up down status list pingall fail restore leave pause link loss churn ctl exec shell logs "
+                     "capture judge run").split():
             self.assertIn(f"\n  {word} ", text)
             said = run(word, "--help").stdout
             self.assertTrue(said.startswith(f"usage: cwlab {word}"), said)
             self.assertIn("For example:", said)
+            self.assertIn("\nExit codes: 0 ", said)
             self.assertEqual(run("help", word).stdout, said)
 
     def test_version(self):

@@ -125,6 +125,45 @@ static void count_one(void *context, const char *name)
     ++*(unsigned *)context;
 }
 
+START_TEST(several)
+{
+    struct find_crowd crowd;
+    begin();
+    ck_assert(!find_is_crowd(&wish));
+    make("a.sock", false);
+    make("b.sock", false);
+    wish.node = "all";
+    ck_assert(find_is_crowd(&wish) && find_crowd(&wish, &crowd, why) == 0);
+    ck_assert(crowd.count == 2 && strcmp(crowd.one[1].name, "b") == 0 && strstr(crowd.one[1].at.path, "/b.sock"));
+    find_crowd_free(&crowd);
+    wish.node = "b a";
+    ck_assert(find_is_crowd(&wish) && find_crowd(&wish, &crowd, why) == 0);
+    ck_assert(crowd.count == 2 && strcmp(crowd.one[0].name, "b") == 0);
+    find_crowd_free(&crowd);
+    wish.node = "a c";
+    ck_assert_int_eq(find_crowd(&wish, &crowd, why), -ENOENT);
+    ck_assert_ptr_nonnull(strstr(why, "no daemon called 'c' is here; there is a b"));
+    /* Of a lab, a daemon without a socket is asked all the same, and whoever asks it learns why it has none. */
+    make("lab", true);
+    make("lab/demo", true);
+    make("lab/demo/0,0,0.sock", false);
+    wish.lab = "demo";
+    wish.node = "0,0,0 0,0,1";
+    ck_assert_int_eq(find_crowd(&wish, &crowd, why), 0);
+    ck_assert(crowd.count == 2 && strstr(crowd.one[1].at.path, "/lab/demo/0,0,1.sock") != NULL);
+    find_crowd_free(&crowd);
+    /* A lab in one process is one daemon, of which each server is asked. */
+    make("lab/demo/all.sock", false);
+    wish.node = "1,0,0 1,0,1";
+    ck_assert_int_eq(find_crowd(&wish, &crowd, why), 0);
+    ck_assert_str_eq(crowd.one[1].at.server, "1,0,1");
+    find_crowd_free(&crowd);
+    wish.node = "all";
+    ck_assert(!find_is_crowd(&wish));
+    end();
+}
+END_TEST
+
 START_TEST(labs_elsewhere)
 {
     unsigned count = 0;
@@ -147,5 +186,5 @@ START_TEST(labs_elsewhere)
 END_TEST
 
 static const struct suite_test tests[] = {SUITE_TEST(named_outright), SUITE_TEST(the_only_one), SUITE_TEST(in_labs),
-                                          SUITE_TEST(labs_elsewhere)};
+                                          SUITE_TEST(several), SUITE_TEST(labs_elsewhere)};
 SUITE_MAIN("find", tests)

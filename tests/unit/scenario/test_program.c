@@ -6,8 +6,6 @@
 #include <unistd.h>
 
 static uint64_t number;
-static int seen_argc;
-static char seen[4][16];
 
 extern const struct program probe;
 
@@ -18,21 +16,6 @@ static int add(const struct program_command *self, int argc, char **argv)
     const struct option option[] = {{"number", OPTION_COUNT, &number, NULL, "a number", false}};
     int code = program_options(self, option, 1, argc, argv, &words);
     return code != PROGRAM_GO ? code : words.count == 1 ? EXIT_FINE : program_refuse(self, "expected a word");
-}
-
-static int pass(const struct program_command *self, int argc, char **argv)
-{
-    const char *name = NULL;
-    bool flag = false;
-    int rest;
-    const struct option option[] = {{"name", OPTION_TEXT, &name, "LAB", "", false},
-                                    {"flag", OPTION_FLAG, &flag, NULL, "", false}};
-    int code = program_leading(self, option, 2, argc, argv, &rest);
-    seen_argc = argc - rest;
-    for (int i = 0; code == PROGRAM_GO && i < seen_argc && i < 4; i++) {
-        snprintf(seen[i], sizeof seen[i], "%s", argv[rest + i]);
-    }
-    return code != PROGRAM_GO ? code : flag ? EXIT_BROKEN : EXIT_FINE;
 }
 
 static int show(const struct program_command *self, int argc, char **argv)
@@ -46,10 +29,9 @@ static int show(const struct program_command *self, int argc, char **argv)
 
 static const struct program_command command_add = {&probe,     "add",           "adds", "WORD [options]",
                                                    "Adds it.", "  probe add x", add};
-static const struct program_command command_pass = {&probe, "pass", "passes", "WORDS", "Passes.", "  probe pass", pass};
 static const struct program_command command_show = {&probe, "show", "shows", "", "Shows.", "  probe show", show};
-static const struct program_command *const commands[] = {&command_add, &command_pass, &command_show, NULL};
-const struct program probe = {"probe", "It is there to be tried.", "Exit codes: 0 and others.", commands};
+static const struct program_command *const commands[] = {&command_add, &command_show, NULL};
+const struct program probe = {"probe", "It is there to be tried.", "Exit codes: 0 and others.", "Codes: 0.", commands};
 
 /* What program_main() writes on the descriptor while it runs, and its code. */
 static int call(int fd, char *text, size_t room, int argc, const char *const *argv)
@@ -75,7 +57,7 @@ START_TEST(help_lists_the_commands)
     for (size_t i = 0; i < 3; i++) {
         ck_assert_int_eq(call(STDOUT_FILENO, text, sizeof text, 2, ways[i]), EXIT_FINE);
         ck_assert(strncmp(text, "usage: probe COMMAND [options]\n\nIt is there to be tried.\n", 57) == 0);
-        ck_assert(strstr(text, "  add   adds\n  pass  passes\n") != NULL);
+        ck_assert(strstr(text, "  add   adds\n  show  shows\n") != NULL);
         ck_assert(strstr(text, "Exit codes: 0 and others.\n") != NULL);
     }
     static const char *const none[] = {"probe", NULL};
@@ -94,7 +76,8 @@ START_TEST(help_of_a_command_shows_its_defaults)
     for (size_t i = 0; i < 2; i++) {
         ck_assert_int_eq(call(STDOUT_FILENO, text, sizeof text, 3, ways[i]), EXIT_FINE);
         ck_assert(strstr(text, "usage: probe add WORD [options]\n\nAdds it.\n") == text);
-        ck_assert(strstr(text, "a number (7)") != NULL && strstr(text, "For example:\n  probe add x\n") != NULL);
+        ck_assert(strstr(text, "a number (7)") != NULL);
+        ck_assert(strstr(text, "For example:\n  probe add x\n\nCodes: 0.\n") != NULL);
     }
 }
 END_TEST
@@ -125,22 +108,6 @@ START_TEST(an_unknown_command_names_the_nearest)
 }
 END_TEST
 
-START_TEST(options_end_at_the_first_word)
-{
-    static const char *const words[] = {"probe", "pass", "--name", "x", "0,0,0", "ls", "--flag", NULL};
-    static const char *const flag[] = {"probe", "pass", "--flag", "--name=y", "w", NULL};
-    static const char *const wrong[] = {"probe", "pass", "--nmae", "x", "w", NULL};
-    char text[500];
-    ck_assert_int_eq(call(STDERR_FILENO, text, sizeof text, 7, words), EXIT_FINE);
-    ck_assert_int_eq(seen_argc, 3);
-    ck_assert_str_eq(seen[0], "0,0,0");
-    ck_assert_str_eq(seen[2], "--flag");
-    ck_assert_int_eq(call(STDERR_FILENO, text, sizeof text, 5, flag), EXIT_BROKEN);
-    ck_assert_str_eq(seen[0], "w");
-    ck_assert_int_eq(call(STDERR_FILENO, text, sizeof text, 5, wrong), EXIT_USAGE);
-}
-END_TEST
-
 START_TEST(reports_are_printed_with_the_code)
 {
     static const char *const words[] = {"probe", "show", NULL};
@@ -151,9 +118,9 @@ START_TEST(reports_are_printed_with_the_code)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(help_lists_the_commands),       SUITE_TEST(help_of_a_command_shows_its_defaults),
-    SUITE_TEST(commands_get_their_words),      SUITE_TEST(an_unknown_command_names_the_nearest),
-    SUITE_TEST(options_end_at_the_first_word), SUITE_TEST(reports_are_printed_with_the_code),
+    SUITE_TEST(help_lists_the_commands),           SUITE_TEST(help_of_a_command_shows_its_defaults),
+    SUITE_TEST(commands_get_their_words),          SUITE_TEST(an_unknown_command_names_the_nearest),
+    SUITE_TEST(reports_are_printed_with_the_code),
 };
 
 SUITE_MAIN("program", tests)

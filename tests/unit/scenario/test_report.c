@@ -65,7 +65,7 @@ START_TEST(table)
                                                    "\n"
                                                    "points\n"
                                                    "  servers   name  only_here\n"
-                                                   "       27  a,\"b\"           \n"
+                                                   "       27  a,\"b\"\n"
                                                    "       54      c        1.5\n");
     report_close(r);
 }

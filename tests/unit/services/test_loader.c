@@ -52,6 +52,41 @@ START_TEST(a_bare_name_is_a_file_here)
 }
 END_TEST
 
+static void copy(const char *from, const char *to)
+{
+    char command[600];
+    snprintf(command, sizeof command, "cp '%s/%s' '%s'", MODULES, from, to);
+    ck_assert_int_eq(system(command), 0);
+}
+
+/* A new build that was put in the place of the old one is opened beside it; the same file is the same module. */
+START_TEST(a_file_that_took_the_place_of_another)
+{
+    char folder[] = "/tmp/cubeway-test-XXXXXX", path[64], fresh[64], id[LOADER_BUILD_ID], other[LOADER_BUILD_ID];
+    struct loader_module old, again;
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/h.so", folder);
+    snprintf(fresh, sizeof fresh, "%s/fresh.so", folder);
+    copy("hitcount.so", path);
+    ck_assert_int_eq(loader_open(path, &old, why), 0);
+    ck_assert_int_eq(loader_open(path, &again, why), 0);
+    ck_assert_ptr_eq(again.handle, old.handle);
+    loader_close(&again);
+    copy("none.so", fresh);
+    ck_assert_int_eq(rename(fresh, path), 0);
+    ck_assert_int_eq(loader_open(path, &again, why), 0);
+    ck_assert_ptr_ne(again.handle, old.handle);
+    ck_assert_str_ne(again.service->name, old.service->name);
+    loader_build_id(&old, id);
+    loader_build_id(&again, other);
+    ck_assert_uint_eq(strlen(id), LOADER_BUILD_ID - 1);
+    ck_assert_str_ne(id, other);
+    loader_close(&again);
+    loader_close(&old);
+    ck_assert(unlink(path) == 0 && rmdir(folder) == 0);
+}
+END_TEST
+
 START_TEST(twice)
 {
     struct loader_module first;
@@ -106,6 +141,7 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(the_example_loads_and_runs),
     SUITE_TEST(a_bare_name_is_a_file_here),
+    SUITE_TEST(a_file_that_took_the_place_of_another),
     SUITE_TEST(twice),
     SUITE_TEST(files_that_are_no_modules),
     SUITE_TEST(modules_that_are_no_services),

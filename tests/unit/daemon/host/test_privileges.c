@@ -5,12 +5,14 @@
 #include "suite.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static unsigned long long effective(void)
@@ -57,6 +59,45 @@ START_TEST(in_a_hurry)
 }
 END_TEST
 
+/* "nice N" of this session's group; INT_MIN: the kernel makes no groups. */
+static int session_nice(void)
+{
+    int nice = INT_MIN, enabled = 0;
+    FILE *on = fopen("/proc/sys/kernel/sched_autogroup_enabled", "re");
+    FILE *group = fopen("/proc/self/autogroup", "re");
+    if (on == NULL || group == NULL || fscanf(on, "%d", &enabled) != 1 || enabled == 0 ||
+        fscanf(group, "%*s nice %d", &nice) != 1) {
+        nice = INT_MIN;
+    }
+    if (on != NULL) {
+        fclose(on);
+    }
+    if (group != NULL) {
+        fclose(group);
+    }
+    return nice;
+}
+
+START_TEST(before_other_sessions)
+{
+    int before = session_nice();
+    if (before > PRIVILEGES_NICE) { /* Check's own session is not ours */
+        ck_assert_int_eq(privileges_hurry_session(), -EXDEV);
+        ck_assert_int_eq(session_nice(), before);
+    }
+    pid_t pid = fork(); /* Check's children lead a process group, and such a process cannot begin a session */
+    if (pid == 0) {
+        (void)setsid();
+        int rc = privileges_hurry_session(), after = session_nice();
+        bool no_groups = after == INT_MIN && rc == 0;
+        bool refused = rc == -EACCES && after > PRIVILEGES_NICE;
+        _exit(!(no_groups || refused || (rc == 0 && after == PRIVILEGES_NICE)));
+    }
+    int status;
+    ck_assert(waitpid(pid, &status, 0) == pid && status == 0);
+}
+END_TEST
+
 START_TEST(in_real_time)
 {
     int rc = privileges_hurry(true);
@@ -91,7 +132,7 @@ START_TEST(no_such_user)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(nothing_is_left), SUITE_TEST(in_a_hurry),   SUITE_TEST(in_real_time),
-    SUITE_TEST(another_user),    SUITE_TEST(no_such_user),
+    SUITE_TEST(nothing_is_left), SUITE_TEST(in_a_hurry),   SUITE_TEST(before_other_sessions),
+    SUITE_TEST(in_real_time),    SUITE_TEST(another_user), SUITE_TEST(no_such_user),
 };
 SUITE_MAIN("privileges", tests)

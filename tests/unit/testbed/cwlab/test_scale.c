@@ -3,6 +3,7 @@
 #include "testbed/cwlab/scale.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static struct lab lab_of(cw_dims dims, enum lab_driver driver, bool fast)
 {
@@ -63,6 +64,13 @@ START_TEST(others_work_on_the_machine)
     ck_assert_uint_eq(scale_busy(2, 4), 1);
     ck_assert_uint_eq(scale_busy(8, 2), 6);
     ck_assert_uint_eq(scale_busy(100000, 1), SCALE_BUSY_MOST);
+    struct lab lab = lab_of((cw_dims){3, 3, 3}, LAB_NETNS, false);
+    lab.scale = 7; /* of a lab that is up, whatever it has */
+    ck_assert_uint_eq(scale_now(&lab, 8.0 * scale_machine()),
+                      scale_busy(scale_sessions() ? 8.0 / SCALE_SESSION : 8, 1));
+    lab.hurries = true; /* others wait for its daemons, however many these are */
+    ck_assert_uint_eq(scale_now(&lab, 8.0 * scale_machine()), 1);
+    ck_assert(geteuid() == 0 || !scale_hurries()); /* not so for an ordinary user */
     double wanted = scale_wanted();
     ck_assert(wanted >= 0 && wanted < 1e6);
     ck_assert_uint_ge(scale_machine(), scale_processors() > 0);

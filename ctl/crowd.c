@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/crowd.h"
+
+#include "ctl/lab.h"
+
+#include "base/check.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { READ_BYTES = 16 * 1024, NAMES_SHOWN = 3 };
+
+/* What a process wrote. */
+struct text {
+    int fd; /* -1: it was closed */
+    char *bytes;
+    size_t used, room;
+};
+
+struct member {
+    const struct find_one *one;
+    pid_t pid; /* 0: it was not started yet; -1: it has ended */
+    struct text out, errors;
+    int code;
+};
+
+bool crowd_takes(const struct command *c)
+{
+    static int (*const lonely[])(struct call * call) = {
+        run_kv_set,     run_kv_delete,   run_kv_flush, run_file_send, run_top,        run_capture,
+        run_job_create, run_job_destroy, run_job_sign, run_job_grant, run_job_revoke, run_job_keygen,
+    };
+    for (size_t i = 0; c->run != NULL && i < sizeof lonely / sizeof *lonely; i++) {
+        if (c->run == lonely[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- One process for each daemon --------------------------------------------------------------------------------- */
+
+_Noreturn static void ask_one(const struct call *call, const struct find_one *one, cw_span start_patience, int out,
+                              int errors)
+{
+    char why[CLIENT_WHY];
+    struct arguments arguments = *call->arguments;
+    struct call own = *call;
+    arguments.json = true;
+    arguments.watch = false;
+    own.arguments = &arguments;
+    own.style = (struct table_style){.colour = false};
+    own.out = fdopen(out, "w");
+    own.errors = fdopen(errors, "w");
+    own.server = arguments.server != NULL ? arguments.server : one->at.server;
+    if (own.out == NULL || own.errors == NULL) {
+        _exit(EXIT_NO);
+    }
+    int rc = lab_client_open(&own.client, one->at.path, start_patience, why), code;
+    if (rc < 0) {
+        fprintf(own.errors, "cwctl: %s\n", why);
+        code = rc == -ETIME ? EXIT_TIMEOUT : EXIT_NOBODY;
+    } else {
+        client_stop_on(own.client, call->stop);
+        code = call_run(&own);
+    }
+    fflush(own.out);
+    fflush(own.errors);
+    _exit(code);
+}
+
+static void start(const struct call *call, struct member *m, cw_span start_patience)
+{
+    int out[2], errors[2];
+    if (pipe(out) < 0) {
+        m->pid = -1;
+        m->code = EXIT_NO;
+        return;
+    }
+    CHECK(pipe(errors) == 0);
+    m->pid = fork();
+    if (m->pid == 0) {
+        close(out[0]);
+        close(errors[0]);
+        ask_one(call, m->one, start_patience, out[1], errors[1]);
+    }
+    close(out[1]);
+    close(errors[1]);
+    m->out.fd = out[0];
+    m->errors.fd = errors[0];
+}
+
+/* Reads what is there. */
+static void take(struct text *t)
+{
+    if (t->room - t->used < READ_BYTES) {
+        t->room = 2 * t->room + READ_BYTES + 1;
+        t->bytes = realloc(t->bytes, t->room);
+        CHECK(t->bytes != NULL);
+    }
+    ssize_t got = read(t->fd, t->bytes + t->used, t->room - t->used - 1);
+    if (got > 0) {
+        t->used += (size_t)got;
+    } else if (got == 0 || errno != EINTR) {
+        close(t->fd);
+        t->fd = -1;
+    }
+    t->bytes[t->used] = '\0';
+}
+
+static void end(struct member *m)
+{
+    int status = 0;
+    if (m->pid > 0) {
+        while (waitpid(m->pid, &status, 0) < 0 && errno == EINTR) {
+        }
+        m->code = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_NO;
+    } else {
+        m->code = EXIT_NO; /* it could not be started */
+    }
+    m->pid = -1;
+}
+
+/* Starts processes while there may be more, and reads from all until each has ended. */
+static void ask_all(const struct call *call, struct member *member, size_t count, cw_span start_patience)
+{
+    size_t next = 0, busy = 0;
+    while (next < count || busy > 0) {
+        struct pollfd waits[2 * CROWD_AT_ONCE];
+        struct text *of[2 * CROWD_AT_ONCE];
+        unsigned n = 0;
+        for (; next < count && busy < CROWD_AT_ONCE; next++, busy++) {
+            start(call, &member[next], start_patience);
+        }
+        for (size_t i = 0; i < next; i++) {
+            struct text *const both[] = {&member[i].out, &member[i].errors};
+            for (unsigned k = 0; k < 2 && member[i].pid != -1; k++) {
+                if (both[k]->fd >= 0) {
+                    of[n] = both[k];
+                    waits[n++] = (struct pollfd){.fd = both[k]->fd, .events = POLLIN};
+                }
+            }
+        }
+        if (n > 0 && poll(waits, n, -1) < 0) {
+            continue; /* a signal: the processes have it, too */
+        }
+        for (unsigned i = 0; i < n; i++) {
+            if (waits[i].revents != 0) {
+                take(of[i]);
+            }
+        }
+        for (size_t i = 0; i < next; i++) {
+            if (member[i].pid != -1 && member[i].out.fd < 0 && member[i].errors.fd < 0) {
+                end(&member[i]);
+                busy--;
+            }
+        }
+    }
+}
+
+/* ---- One answer of all ------------------------------------------------------------------------------------------- */
+
+/*
+ * Each line of a process is a row. It gets the server that was asked, as "asked", and as "server" unless it tells of a
+ * server itself. True: no row tells of another server than the one that was asked.
+ */
+static bool gather(const struct member *member, size_t count, struct rows *rows)
+{
+    bool own = true;
+    for (size_t i = 0; i < count; i++) {
+        const char *at = member[i].out.bytes, *name = member[i].one->name;
+        for (const char *line_end; at != NULL && (line_end = strchr(at, '\n')) != NULL; at = line_end + 1) {
+            struct message *row = message_parse(at, (size_t)(line_end - at), NULL, 0);
+            if (row == NULL) {
+                continue;
+            }
+            const char *server = message_get_text(row, "server", NULL);
+            own = own && (server == NULL || strcmp(server, name) == 0);
+            if (!message_has(row, "server")) {
+                message_text(row, "server", name);
+            }
+            message_text(row, "asked", name);
+            rows_add(rows, row);
+        }
+    }
+    return own;
+}
+
+static void show_table(const struct call *call, const struct rows *rows, bool own)
+{
+    struct table_column columns[TABLE_COLUMNS_MAX + 1];
+    unsigned n = 0;
+    columns[n++] = (struct table_column){"asked", own ? "SERVER" : "ASKED", TABLE_TEXT};
+    for (const struct table_column *c = call->command->columns; c != NULL && c->field != NULL; c++) {
+        if (n < TABLE_COLUMNS_MAX && !(own && strcmp(c->field, "server") == 0)) {
+            columns[n++] = *c;
+        }
+    }
+    if (call->command->columns == NULL) {
+        n = show_service_columns(rows, columns, n, own ? "server" : NULL);
+    }
+    columns[n] = (struct table_column){NULL, NULL, TABLE_TEXT};
+    table_print(rows->row, rows->count, columns, call->style, call->out);
+}
+
+static void show(const struct call *call, const struct rows *rows, bool own)
+{
+    void (*const whole)(const struct call *, const struct rows *) = call->command->show;
+    if (call->arguments->json) {
+        for (size_t i = 0; i < rows->count; i++) {
+            message_print(rows->row[i], call->out);
+        }
+    } else if (whole == show_counters || whole == show_drops || (whole == show_status && rows->count > 1)) {
+        whole(call, rows); /* these have a column for the server */
+    } else {
+        show_table(call, rows, own);
+    }
+    fflush(call->out);
+}
+
+/* ---- What was refused -------------------------------------------------------------------------------------------- */
+
+static const char *complaint_of(const struct member *m)
+{
+    static const char prefix[] = "cwctl: ";
+    const char *text = m->errors.bytes != NULL ? m->errors.bytes : "";
+    return strncmp(text, prefix, sizeof prefix - 1) == 0 ? text + sizeof prefix - 1 : text;
+}
+
+/* "0,0,0, 0,0,1 and 5 more: sentence", once for all who say the same. */
+static void complain(const struct call *call, const struct member *member, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *text = complaint_of(&member[i]);
+        bool first = text[0] != '\0';
+        for (size_t k = 0; k < i && first; k++) {
+            first = strcmp(complaint_of(&member[k]), text) != 0;
+        }
+        size_t same = 0;
+        for (size_t k = i; k < count && first; k++) {
+            if (strcmp(complaint_of(&member[k]), text) == 0 && same++ < NAMES_SHOWN) {
+                fprintf(call->errors, "%s%s", same > 1 ? ", " : "cwctl: ", member[k].one->name);
+            }
+        }
+        if (same > NAMES_SHOWN) {
+            fprintf(call->errors, " and %zu more", same - NAMES_SHOWN);
+        }
+        if (first) {
+            fprintf(call->errors, ": %s%s", text, text[strlen(text) - 1] == '\n' ? "" : "\n");
+        }
+    }
+}
+
+static int sum_up(const struct member *member, size_t count)
+{
+    int code = EXIT_FINE;
+    for (size_t i = 0; i < count; i++) {
+        if (member[i].code != EXIT_FINE) {
+            code = code == EXIT_FINE || code == member[i].code ? member[i].code : EXIT_NO;
+        }
+    }
+    return code;
+}
+
+static void forget(struct member *member, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(member[i].out.bytes);
+        free(member[i].errors.bytes);
+    }
+    free(member);
+}
+
+static struct member *gather_members(const struct find_crowd *crowd)
+{
+    struct member *member = calloc(crowd->count, sizeof *member);
+    CHECK(member != NULL);
+    for (size_t i = 0; i < crowd->count; i++) {
+        member[i].one = &crowd->one[i];
+        member[i].out.fd = member[i].errors.fd = -1;
+    }
+    return member;
+}
+
+static int round_of(const struct call *call, const struct find_crowd *crowd, cw_span start_patience)
+{
+    struct rows rows = {NULL, 0, 0};
+    struct member *member = gather_members(crowd);
+    fflush(call->out);
+    fflush(call->errors);
+    ask_all(call, member, crowd->count, start_patience);
+    bool own = gather(member, crowd->count, &rows);
+    int code = sum_up(member, crowd->count);
+    if (rows.count > 0) {
+        show(call, &rows, own);
+    } else if (code == EXIT_FINE && !call->arguments->json) {
+        fprintf(call->out, "done on %zu server%s\n", crowd->count, crowd->count == 1 ? "" : "s");
+    }
+    complain(call, member, crowd->count);
+    rows_clear(&rows);
+    forget(member, crowd->count);
+    return code;
+}
+
+/* ---- On all or on none ------------------------------------------------------------------------------------------- */
+
+static const struct arguments_option *option_of(const char *name)
+{
+    const struct arguments_option *o = commands_options();
+    while (strcmp(o->name, name) != 0) {
+        o++;
+    }
+    return o;
+}
+
+/* The call with another command line. */
+struct variant {
+    struct call call;
+    struct arguments arguments;
+};
+
+static void vary(struct variant *v, const struct call *call)
+{
+    v->call = *call;
+    v->arguments = *call->arguments;
+    v->call.arguments = &v->arguments;
+}
+
+static void add_flag(struct variant *v, const char *name)
+{
+    CHECK(v->arguments.options < ARGUMENTS_OPTIONS);
+    v->arguments.given[v->arguments.options++] = (struct arguments_given){.option = option_of(name)};
+}
+
+/* The service's name, as the first daemon that has loaded it says. False: none has. */
+static bool name_of(const struct member *member, size_t count, char *out, size_t room)
+{
+    struct rows rows = {NULL, 0, 0};
+    (void)gather(member, count, &rows);
+    bool found = false;
+    for (size_t i = 0; i < rows.count && !found; i++) {
+        const char *name = message_get_text(rows.row[i], "service", NULL);
+        found = name != NULL;
+        snprintf(out, room, "%s", found ? name : "");
+    }
+    rows_clear(&rows);
+    return found;
+}
+
+/* Takes it back from those that have loaded it: by "services unload", or by "services reload --undo". */
+static int take_back(const struct call *call, const struct member *member, size_t count, cw_span start_patience)
+{
+    static const char *const unload[] = {"services", "unload"};
+    bool reload = strcmp(call->command->name, "services reload") == 0;
+    struct find_crowd those = {calloc(count, sizeof *those.one), 0};
+    struct variant v;
+    char name[64];
+    int used, code = EXIT_FINE;
+    CHECK(those.one != NULL);
+    vary(&v, call);
+    for (size_t i = 0; i < count; i++) {
+        if (member[i].code == EXIT_FINE) {
+            those.one[those.count++] = *member[i].one;
+        }
+    }
+    if (name_of(member, count, name, sizeof name)) {
+        v.arguments.word[2] = name;
+        v.arguments.options = 0;
+        if (reload) {
+            add_flag(&v, "undo");
+        } else {
+            v.arguments.word[1] = "unload";
+            v.call.command = commands_find(unload, 2, &used);
+        }
+        struct member *back = gather_members(&those);
+        ask_all(&v.call, back, those.count, start_patience);
+        code = sum_up(back, those.count);
+        complain(call, back, those.count);
+        forget(back, those.count);
+    }
+    if (code == EXIT_FINE) {
+        fprintf(call->errors, "cwctl: no daemon keeps it: it was taken back from the %zu that had loaded it\n",
+                those.count);
+    } else {
+        fprintf(call->errors, "cwctl: it could not be taken back everywhere: \"services\" says where it runs\n");
+    }
+    free(those.one);
+    return code;
+}
+
+/* First all check it, then all load it; if one refuses, none keeps it. */
+static int load_on_all(const struct call *call, const struct find_crowd *crowd, cw_span start_patience)
+{
+    struct rows rows = {NULL, 0, 0};
+    struct variant v;
+    vary(&v, call);
+    add_flag(&v, "check");
+    struct member *member = gather_members(crowd);
+    ask_all(&v.call, member, crowd->count, start_patience);
+    int code = sum_up(member, crowd->count);
+    if (code != EXIT_FINE) {
+        complain(call, member, crowd->count);
+        fprintf(call->errors, "cwctl: nothing was loaded on any of the %zu daemons\n", crowd->count);
+        forget(member, crowd->count);
+        return code;
+    }
+    forget(member, crowd->count);
+    member = gather_members(crowd);
+    ask_all(call, member, crowd->count, start_patience);
+    code = sum_up(member, crowd->count);
+    if (code != EXIT_FINE) {
+        complain(call, member, crowd->count);
+        (void)take_back(call, member, crowd->count, start_patience);
+    } else {
+        bool own = gather(member, crowd->count, &rows);
+        show(call, &rows, own);
+    }
+    rows_clear(&rows);
+    forget(member, crowd->count);
+    return code;
+}
+
+int crowd_run(struct call *call, const struct find_crowd *crowd, cw_span start_patience)
+{
+    const struct arguments *a = call->arguments;
+    int code = EXIT_FINE;
+    if (call->command->run == run_load && call_given(call, "check") == NULL && call_given(call, "undo") == NULL) {
+        return load_on_all(call, crowd, start_patience);
+    }
+    for (uint64_t round = 0; !*call->stop && (round == 0 || a->watch) && (a->rounds == 0 || round < a->rounds);
+         round++) {
+        if (round > 0) {
+            call_rest(call, a->every);
+        }
+        if (a->watch && !*call->stop) {
+            call_wipe(call);
+        }
+        code = *call->stop ? code : round_of(call, crowd, start_patience);
+    }
+    return code;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/lab.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const cw_span pause_between = CW_MS(20), keeper_patience = CW_MS(10000);
+
+/* The lab and the daemon that a socket's path names, and what the keeper says of that daemon. */
+struct place {
+    char lab[64], daemon[32], keeper[256];
+    bool alive;
+    char ended[64]; /* how it ended; "": it runs, or that is not known */
+};
+
+/* ".../NAME/1,0,2.sock", in a folder that is a lab's. */
+static bool is_of_lab(const char *path, struct place *out)
+{
+    char file[256];
+    const char *slash = strrchr(path, '/');
+    int length = slash != NULL ? (int)(slash - path) : 0;
+    int n = snprintf(file, sizeof file, "%.*s/lab.json", length, path);
+    if (slash == NULL || n >= (int)sizeof file || access(file, F_OK) < 0) {
+        return false;
+    }
+    file[length] = '\0';
+    const char *name = strrchr(file, '/');
+    *out = (struct place){.alive = false};
+    snprintf(out->lab, sizeof out->lab, "%.60s", name != NULL ? name + 1 : file);
+    snprintf(out->daemon, sizeof out->daemon, "%.*s", (int)strcspn(slash + 1, "."), slash + 1);
+    return snprintf(out->keeper, sizeof out->keeper, "%s/keeper.sock", file) < (int)sizeof out->keeper;
+}
+
+static void take(void *context, struct message *row)
+{
+    struct place *place = context;
+    if (strcmp(message_get_text(row, "server", ""), place->daemon) == 0) {
+        place->alive = strcmp(message_get_text(row, "state", ""), "dead") != 0;
+        snprintf(place->ended, sizeof place->ended, "%s", message_get_text(row, "ended", ""));
+    }
+    message_close(row);
+}
+
+/* -ECONNREFUSED: the lab has no keeper. */
+static int ask_keeper(struct place *place)
+{
+    char why[CLIENT_WHY];
+    struct client *keeper;
+    place->alive = false;
+    if (client_open(&keeper, place->keeper, why) < 0) {
+        return -ECONNREFUSED;
+    }
+    struct request_draft *request = request_draft_open("status", NULL);
+    int rc = client_ask(keeper, request, keeper_patience, take, place, why);
+    request_draft_close(request);
+    client_close(keeper);
+    return rc < 0 ? -ECONNREFUSED : 0;
+}
+
+static int refuse(const struct place *place, int rc, bool keeps, char why[static CLIENT_WHY])
+{
+    if (rc == -ETIME) {
+        snprintf(why, CLIENT_WHY,
+                 "the daemon of %s in lab %s runs, but it has not opened its control socket in time; cwlab logs --name "
+                 "%s %s says how far it is",
+                 place->daemon, place->lab, place->lab, place->daemon);
+    } else if (!keeps) {
+        snprintf(why, CLIENT_WHY, "lab %s is dead: its keeper was killed, and all daemons with it", place->lab);
+    } else {
+        snprintf(why, CLIENT_WHY,
+                 "the daemon of %s in lab %s is dead%s%s%s; cwlab restore --name %s %s starts it again", place->daemon,
+                 place->lab, place->ended[0] != '\0' ? " (" : "", place->ended, place->ended[0] != '\0' ? ")" : "",
+                 place->lab, place->daemon);
+    }
+    return rc;
+}
+
+static cw_time now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (cw_time){t.tv_sec * CW_NS_PER_SEC + t.tv_nsec};
+}
+
+int lab_client_open(struct client **out, const char *path, cw_span patience, char why[static CLIENT_WHY])
+{
+    struct place place;
+    cw_time until = cw_time_add(now(), patience);
+    int rc;
+    while ((rc = client_open(out, path, why)) == -ECONNREFUSED || rc == -ENOENT) {
+        if (!is_of_lab(path, &place)) {
+            return rc;
+        }
+        bool keeps = ask_keeper(&place) == 0;
+        if (!keeps || !place.alive) {
+            return refuse(&place, -ECONNREFUSED, keeps, why);
+        }
+        if (cw_time_due(until, now())) {
+            return refuse(&place, -ETIME, true, why);
+        }
+        nanosleep(&(struct timespec){.tv_nsec = (long)pause_between.ns}, NULL);
+    }
+    return rc;
+}

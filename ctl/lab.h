@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lab.h - a connection to a daemon that may belong to a lab of cwlab, and may have been started a moment ago.
+ *
+ * Such a daemon refuses connections until its start is over, exactly as a dead one does. The keeper of the lab, whose
+ * socket lies beside the daemon's, knows which of the two it is.
+ */
+#ifndef CTL_LAB_H
+#define CTL_LAB_H
+
+#include "ctl/client.h"
+
+/*
+ * As client_open(). Where the socket is in the folder of a lab, and the lab's keeper says that the daemon runs, the
+ * socket is tried again until it opens, for `patience` at most: -ETIME then. -ECONNREFUSED: the daemon of that lab is
+ * dead, or the lab is.
+ */
+CW_MUST_CHECK int lab_client_open(struct client **out, const char *path, cw_span patience, char why[static CLIENT_WHY]);
+
+#endif

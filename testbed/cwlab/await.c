@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "testbed/cwlab/await.h"
+
+#include "testbed/peer.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+static const cw_span first_pause = CW_MS(2), longest_pause = CW_MS(50), keeper_patience = CW_MS(10000);
+
+cw_span await_patience(void)
+{
+    return CW_MS(30000);
+}
+
+/* What the keeper says of one daemon. */
+struct known {
+    const char *name;
+    bool alive;
+    char ended[64]; /* how its last process ended; "": it runs, or that is not known */
+};
+
+static void take(void *context, const struct message *row)
+{
+    struct known *known = context;
+    const char *name = message_get_text(row, "server", ""), *ended = message_get_text(row, "ended", "");
+    if (strcmp(name, known->name) == 0) {
+        known->alive = strcmp(message_get_text(row, "state", ""), "dead") != 0;
+        snprintf(known->ended, sizeof known->ended, "%s", ended);
+    }
+}
+
+static int ask_keeper(const struct lab *lab, struct known *known)
+{
+    char path[LAB_PATH], why[PEER_WHY];
+    struct peer p;
+    int rc = peer_open(&p, lab_path(lab, "keeper", ".sock", path));
+    if (rc == 0) {
+        rc = peer_ask(&p, peer_request("status", 0, NULL), keeper_patience, take, known, why);
+        peer_close(&p);
+    }
+    return rc < 0 ? -ECONNREFUSED : 0;
+}
+
+static bool answers(const char *socket)
+{
+    struct peer p;
+    if (peer_open(&p, socket) < 0) {
+        return false;
+    }
+    peer_close(&p);
+    return true;
+}
+
+static int refuse(const struct lab *lab, const struct known *known, int rc, char why[static AWAIT_WHY])
+{
+    char log[LAB_PATH];
+    switch (-rc) {
+    case ESRCH:
+        snprintf(why, AWAIT_WHY,
+                 "the daemon of %s is dead%s%s%s: cwlab restore --name %s %s starts it again, cwlab status says how it "
+                 "ended",
+                 known->name, known->ended[0] != '\0' ? " (" : "", known->ended, known->ended[0] != '\0' ? ")" : "",
+                 lab->name, known->name);
+        break;
+    case ETIMEDOUT:
+        snprintf(why, AWAIT_WHY,
+                 "the daemon of %s runs, but it has not opened its control socket in time: its log, %s, says how far "
+                 "it is",
+                 known->name, lab_data(lab, known->name, ".log", log));
+        break;
+    default:
+        snprintf(why, AWAIT_WHY, "lab '%s' is dead: its keeper does not answer", lab->name);
+    }
+    return rc;
+}
+
+int await_daemon(const struct lab *lab, cw_server s, cw_time until, char why[static AWAIT_WHY])
+{
+    char name[TORUS_TEXT], socket[LAB_PATH];
+    struct known known = {.name = lab_daemon_name(lab, s, name)};
+    lab_path(lab, known.name, ".sock", socket);
+    why[0] = '\0';
+    for (cw_span pause = first_pause; !answers(socket);) {
+        known.alive = false;
+        if (ask_keeper(lab, &known) < 0) {
+            return refuse(lab, &known, -ECONNREFUSED, why);
+        }
+        if (!known.alive) {
+            return refuse(lab, &known, -ESRCH, why);
+        }
+        if (cw_time_due(until, peer_clock())) {
+            return refuse(lab, &known, -ETIMEDOUT, why);
+        }
+        nanosleep(&(struct timespec){.tv_nsec = (long)pause.ns}, NULL);
+        pause.ns = 2 * pause.ns < longest_pause.ns ? 2 * pause.ns : longest_pause.ns;
+    }
+    return 0;
+}

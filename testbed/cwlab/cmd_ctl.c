@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* asprintf */
+/* cmd_ctl.c - cwctl for the daemons of a lab: ctl, capture. */
+#include "testbed/cwlab/lend.h"
+#include "testbed/cwlab/target.h"
+#include "testbed/grants.h"
+
+#include "base/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Words of cwctl that are for one process with all servers, and what they are here. */
+static int refuse_harm(const struct program_command *self, const struct target *t)
+{
+    static const struct {
+        const char *word, *here, *more;
+    } harm[] = {
+        {"fail", "fail", ""}, {"restore", "restore", ""}, {"cut", "link", " LINK down"}, {"mend", "link", " LINK up"}};
+    const char *word = t->words > 0 ? t->word[0] : "";
+    for (size_t i = 0; t->lab.driver == LAB_NETNS && i < sizeof harm / sizeof *harm; i++) {
+        if (strcmp(harm[i].word, word) == 0) {
+            return program_refuse(self, "each server of this lab is a process: cwlab %s --name %s %s%s does that",
+                                  harm[i].here, t->lab.name, t->servers > 0 ? t->server[0] : "SERVER", harm[i].more);
+        }
+    }
+    return PROGRAM_GO;
+}
+
+/* "0,0,0 0,0,1 ..": the servers that are named, for cwctl's --node. The caller frees it. */
+static char *list_servers(const struct target *t)
+{
+    char *text = calloc(t->count + 1, TORUS_TEXT), *at = text;
+    CHECK(text != NULL);
+    for (cw_server s = 0; s < t->lab.torus.servers; s++) {
+        if (t->who[s]) {
+            at += at != text ? sprintf(at, " ") : 0;
+            torus_format(torus_coord(&t->lab.torus, s), at);
+            at += strlen(at);
+        }
+    }
+    return text;
+}
+
+/* Runs cwctl for the servers that are named, with these words. */
+static int run_cwctl(const struct program_command *self, const struct target *t, char *const words[], int count)
+{
+    static char on_socket[] = "--socket", of_server[] = "--server", of_lab[] = "--lab", of_node[] = "--node";
+    char cwctl[LAB_PATH], socket[LAB_PATH], folder[LAB_PATH], name[TORUS_TEXT], lab[LAB_NAME];
+    cw_server s = 0;
+    if (command_find("CWCTL", "cwctl", cwctl) < 0) {
+        return program_refuse(self, "cwctl is not beside cwlab, and not on the PATH; CWCTL=FILE names it");
+    }
+    char **argv = calloc((size_t)count + 6, sizeof *argv), *nodes = NULL;
+    CHECK(argv != NULL);
+    int n = 0;
+    argv[n++] = cwctl;
+    if (t->count == 1) {
+        for (; !t->who[s]; s++) {
+        }
+        argv[n++] = on_socket;
+        argv[n++] = lab_path(&t->lab, lab_daemon_name(&t->lab, s, name), ".sock", socket);
+        if (t->lab.driver == LAB_PROCESS) {
+            torus_format(torus_coord(&t->lab.torus, s), name);
+            argv[n++] = of_server;
+            argv[n++] = name;
+        }
+    } else {
+        (void)!lab_root(folder);
+        (void)setenv("CWLAB_DIR", folder, 1); /* where cwctl looks for the lab */
+        snprintf(lab, sizeof lab, "%s", t->lab.name);
+        argv[n++] = of_lab;
+        argv[n++] = lab;
+        argv[n++] = of_node;
+        argv[n++] = nodes = list_servers(t);
+    }
+    memcpy(argv + n, words, (size_t)count * sizeof *words);
+    grants_lend_key(&t->lab);
+    int code = lend_run(self, argv);
+    free(nodes);
+    free(argv);
+    return code;
+}
+
+static int ctl(const struct program_command *self, int argc, char **argv)
+{
+    struct target t;
+    int code = target_read(self, argc, argv, TARGET_ANYWHERE, &t);
+    if (code == PROGRAM_GO && t.servers == 0) {
+        code = program_refuse(self, "expected a server of the torus, as 0,1,2, or all; found '%s'",
+                              t.words > 0 ? t.word[0] : "nothing");
+    }
+    if (code == PROGRAM_GO) {
+        code = refuse_harm(self, &t);
+    }
+    for (int i = 0; i < t.words && code == PROGRAM_GO; i++) {
+        if (strcmp(t.word[i], "--everywhere") == 0) {
+            t.count += (unsigned)target_mark(&t.lab.torus, "all", t.who);
+        }
+    }
+    if (code == PROGRAM_GO) {
+        code = run_cwctl(self, &t, t.word, t.words);
+    }
+    target_close(&t);
+    return code;
+}
+
+const struct program_command command_ctl = {
+    .program = &program_cwlab,
+    .name = "ctl",
+    .summary = "cwctl for the daemons of servers: of one, some, or all",
+    .words = "[--name LAB] all|SERVER.. WORDS...",
+    .text = "Takes all commands of cwctl; cwctl --help lists them. Of several servers all daemons are asked at the\n"
+            "same time, and one table shows their answers, with a column for the server; with --json each line is an\n"
+            "object with the server in it. 0,*,* (in quotes) means all servers of that plane. The exit code is\n"
+            "cwctl's; of several servers 0 if each gave 0, their code if those that failed gave the same one, or 1.\n"
+            "--name may stand anywhere, but not behind 'service' and 'services load', where it is cwctl's.\n"
+            "A daemon that is just starting is waited for.",
+    .example = "  cwlab ctl 0,0,0 links\n"
+               "  cwlab ctl 0,0,0 ping 2,2,2 --count 5\n"
+               "  cwlab ctl all status\n"
+               "  cwlab ctl 0,0,0 '1,*,0' drops --json\n"
+               "  cwlab ctl all services load ./hitcount.so",
+    .run = ctl,
+};
+
+static int capture(const struct program_command *self, int argc, char **argv)
+{
+    static char word[] = "capture";
+    struct target t;
+    cw_server s;
+    int code = target_read(self, argc, argv, TARGET_ANYWHERE, &t);
+    if (code == PROGRAM_GO) {
+        code = target_one(self, &t, &s);
+    }
+    if (code == PROGRAM_GO && t.words < 2) {
+        code = program_refuse(self, "expected %s", self->words);
+    }
+    if (code == PROGRAM_GO) {
+        char **words = calloc((size_t)t.words + 2, sizeof *words);
+        CHECK(words != NULL);
+        words[0] = word;
+        memcpy(words + 1, t.word, (size_t)t.words * sizeof *words);
+        code = run_cwctl(self, &t, words, t.words + 1);
+        free(words);
+    }
+    target_close(&t);
+    return code;
+}
+
+const struct program_command command_capture = {
+    .program = &program_cwlab,
+    .name = "capture",
+    .summary = "write the frames of a link to a file (pcapng), both ways, until a key ends it",
+    .words = "[--name LAB] SERVER LINK FILE [--count N]",
+    .text = "The frames are as the daemon sends and receives them. Wireshark reads them with\n"
+            "tools/wireshark/cubeway.lua.",
+    .example = "  cwlab capture 0,0,0 +x link.pcapng --count 100\n"
+               "  tshark -X lua_script:tools/wireshark/cubeway.lua -r link.pcapng",
+    .run = capture,
+};

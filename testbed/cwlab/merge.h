@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * merge.h - the logs of several daemons as one, in the order of time.
+ *
+ * A daemon's line begins with "time=2026-11-22T19:30:00.123456Z", which sorts as text. A line without a time (what a
+ * service or a library printed) belongs to the line before it in its file.
+ */
+#ifndef TESTBED_CWLAB_MERGE_H
+#define TESTBED_CWLAB_MERGE_H
+
+#include "cubeway/types.h"
+
+#include <stdio.h>
+
+struct merge;
+
+struct merge *merge_open(void);
+void merge_close(struct merge *m);
+/* One more file, whose lines are shown under that name. The file need not be there yet. Both texts are copied. */
+void merge_add(struct merge *m, const char *name, const char *path);
+/*
+ * Reads the whole lines that have come since the last call, from all files; a file that has become shorter is read from
+ * its beginning. Gives how many there are.
+ */
+size_t merge_read(struct merge *m);
+/*
+ * Prints what was read, in the order of time, and forgets it. last: only so many lines, the latest ones; 0: all. named:
+ * each line begins with the name of its file. colour: lines that are errors or warnings are red and yellow.
+ */
+void merge_print(struct merge *m, size_t last, bool named, bool colour, FILE *out);
+
+#endif

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cwlab ctl and capture: cwctl for the daemon of one server, and for the daemons of several at once."""
+
+import json
+import os
+import shutil
+
+import lab_kit
+from lab_kit import run
+
+
+class Ctl(lab_kit.Case):
+    def test_ctl(self):
+        for driver in "netns", "process":
+            self.up("2x2x2", "--driver", driver)
+            self.assertIn("1,1,1", run("ctl", "1,1,1", "status").stdout)
+            run("ctl", "1,1,1", "no-such-command", code=2)
+            for words in (["--name", "lab", "1,1,1", "status"], ["1,1,1", "status", "--name", "lab"],
+                          ["1,1,1", "--name=lab", "status"]):
+                self.assertIn("1,1,1", run("ctl", *words).stdout)
+            said = run("ctl", "1,1,1", "status", "--name", "other", code=3).stderr
+            self.assertIn("there is no lab 'other'; there is lab\n", said)
+            run("down")
+
+    def test_several_servers_at_once(self):
+        for driver in "netns", "process":
+            self.up("2x2x2", "--driver", driver)
+            lines = run("ctl", "all", "links").stdout.splitlines()
+            self.assertEqual((len(lines), lines[0].split()[:2]), (49, ["SERVER", "LINK"]))
+            servers = sorted({line.split()[0] for line in lines[1:]})
+            self.assertEqual((len(servers), servers[0]), (8, "0,0,0"))
+            rows = [json.loads(line) for line in
+                    run("ctl", "0,0,1", "1,*,*", "services", "--json").stdout.splitlines()]
+            self.assertEqual({row["server"] for row in rows}, {"0,0,1", "1,0,0", "1,0,1", "1,1,0", "1,1,1"})
+            self.assertEqual(len({row["service"] for row in rows if row["server"] == "0,0,1"}), len(rows) // 5)
+            # Rows that tell of other servers say whom they are from.
+            self.assertEqual(run("ctl", "all", "servers").stdout.split()[:2], ["ASKED", "SERVER"])
+            self.assertIn("is for one daemon at a time", run("ctl", "all", "capture", "+x", "-", code=2).stderr)
+            self.assertEqual(run("ctl", "all", "services", "unload", "nosuch", code=1).stderr.count("\n"), 1)
+            run("down")
+
+    def test_one_of_several_is_dead(self):
+        self.up("2x2x1")
+        run("fail", "1,0,0")
+        done = run("ctl", "all", "services", code=3)
+        self.assertIn("cwctl: 1,0,0: the daemon of 1,0,0 in lab lab is dead", done.stderr)
+        self.assertEqual({line.split()[0] for line in done.stdout.splitlines()[1:]}, {"0,0,0", "0,1,0", "1,1,0"})
+
+    def services(self, name):
+        rows = [json.loads(line) for line in run("ctl", "all", "services", "--json").stdout.splitlines()]
+        return {row["server"]: row for row in rows if row["service"] == name}
+
+    def test_services_everywhere_or_nowhere(self):
+        module = lab_kit.OPTIONS.module
+        self.up("2x2x1")
+        done = run("ctl", "0,0,0", "services", "load", module, "--everywhere").stdout
+        self.assertEqual(done.split()[:5], ["SERVER", "service", "job", "version", "build"])
+        there = self.services("hitcount")
+        self.assertEqual(len(there), 4)
+        self.assertRegex(there["1,0,0"]["build"], "^[0-9a-f]{12}$")
+        # All check it before any loads it.
+        run("ctl", "1,0,0", "services", "unload", "hitcount")
+        done = run("ctl", "all", "services", "load", module, code=1)
+        self.assertIn("runs already", done.stderr)
+        self.assertIn("nothing was loaded on any of the 4 daemons", done.stderr)
+        self.assertEqual(len(self.services("hitcount")), 3)
+        run("ctl", "0,*,*", "1,1,0", "services", "unload", "hitcount")
+        # What only the start can find is taken back.
+        done = run("ctl", "all", "services", "load", module, "--option", "patience_ms=soon", code=2)
+        self.assertIn("no daemon keeps it", done.stderr)
+        self.assertEqual(self.services("hitcount"), {})
+
+    def test_a_new_build_takes_the_place_of_the_old_one(self):
+        path, other = os.path.join(self.folder, "h.so"), os.path.join(self.folder, "other.so")
+        shutil.copy(lab_kit.OPTIONS.module, path)
+        self.addCleanup(os.unlink, path)
+        self.up("2x1x1")
+        run("ctl", "all", "services", "load", path, "--weight", "20")
+        self.assertIn("this is the very file that runs", run("ctl", "all", "services", "reload", path, code=1).stderr)
+        shutil.copy(lab_kit.OPTIONS.module, other)
+        os.rename(other, path)
+        said = run("ctl", "0,0,0", "services", "reload", path, "--check").stdout
+        self.assertRegex(said, r"^service hitcount could be loaded: version \S+ \(build [0-9a-f]{12}\)\n$")
+        run("ctl", "all", "services", "reload", path)
+        self.assertEqual([row["weight"] for row in self.services("hitcount").values()], [20, 20])
+        self.assertRegex(run("ctl", "0,0,0", "services", "reload", "hitcount", "--undo").stdout,
+                         "^service hitcount runs: version .* in the place of version ")
+        self.assertIn("it was not replaced", run("ctl", "0,0,0", "services", "reload", "ping", "--undo", code=1).stderr)
+
+    def test_ctl_names_the_commands_of_the_lab(self):
+        self.up("2x2x1")
+        self.assertIn("cwlab fail --name lab 1,0,0 does that", run("ctl", "1,0,0", "fail", code=2).stderr)
+        self.assertIn("cwlab link --name lab 1,0,0 LINK down", run("ctl", "1,0,0", "cut", "+x", code=2).stderr)
+        run("fail", "1,0,0")
+        self.assertIn("cwlab restore --name lab 1,0,0", run("ctl", "1,0,0", "status", code=3).stderr)
+
+    def test_capture(self):
+        self.up("2x2x1")
+        path = os.path.join(self.folder, "link.pcapng")
+        run("capture", "0,0,0", "+x", path, "--count", "5")
+        with open(path, "rb") as file:
+            self.assertEqual(file.read(4), b"\x0a\x0d\x0d\x0a")
+        os.unlink(path)
+
+
+
+if __name__ == "__main__":
+    lab_kit.main()

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab_place.h"
+#include "testbed/cwlab/merge.h"
+
+#include <stdio.h>
+
+static char first[128], second[128];
+
+static void append(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "a");
+    ck_assert(f != NULL && fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+static const char *print(struct merge *m, size_t last, bool named, bool colour)
+{
+    static char text[2000];
+    FILE *out = tmpfile();
+    ck_assert(out != NULL);
+    merge_print(m, last, named, colour, out);
+    rewind(out);
+    text[fread(text, 1, sizeof text - 1, out)] = '\0';
+    fclose(out);
+    return text;
+}
+
+START_TEST(in_the_order_of_time)
+{
+    char *place = place_make();
+    struct merge *m = merge_open();
+    snprintf(first, sizeof first, "%s/a.log", place);
+    snprintf(second, sizeof second, "%s/b.log", place);
+    merge_add(m, "0,0,0", first);
+    merge_add(m, "10,0,0", second);
+    ck_assert_uint_eq(merge_read(m), 0); /* neither is there */
+    append(first, "time=2026-01-01T00:00:01.000000Z level=info msg=a1\n"
+                  "of a1\n"
+                  "time=2026-01-01T00:00:03.000000Z level=warn msg=a3\nnot whole");
+    append(second, "before all\ntime=2026-01-01T00:00:02.000000Z level=error msg=b2\n");
+    ck_assert_uint_eq(merge_read(m), 5);
+    ck_assert_str_eq(print(m, 0, true, false), "10,0,0 before all\n"
+                                               "0,0,0  time=2026-01-01T00:00:01.000000Z level=info msg=a1\n"
+                                               "0,0,0  of a1\n"
+                                               "10,0,0 time=2026-01-01T00:00:02.000000Z level=error msg=b2\n"
+                                               "0,0,0  time=2026-01-01T00:00:03.000000Z level=warn msg=a3\n");
+    append(first, " yet\n");
+    ck_assert_uint_eq(merge_read(m), 1);
+    ck_assert_str_eq(print(m, 0, false, true), "not whole yet\n");
+    ck_assert(fclose(fopen(first, "w")) == 0); /* it was cut */
+    append(first, "level=warn msg=fresh\n");
+    append(second, "level=error msg=b4\n");
+    ck_assert_uint_eq(merge_read(m), 2);
+    ck_assert_str_eq(print(m, 1, false, true), "\033[33mlevel=warn msg=fresh\033[0m\n");
+    merge_close(m);
+    place_remove(place);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(in_the_order_of_time)};
+SUITE_MAIN("merge", tests)

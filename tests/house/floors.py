@@ -120,7 +120,7 @@ PURE_HEADERS = {
 SYSTEM_HOMES = {
     "openssl/*": ("keyspace/key.c", "formats/seal/seal.c", "formats/seal/sha256.c"),
     "event2/*": ("daemon/host/pump.c", "daemon/control/control.c", "daemon/listeners/metrics.c",
-                 "services/kvcache/memcached/gateway.c"),
+                 "services/kvcache/memcached/connection.c", "services/kvcache/memcached/gateway.c"),
     "jansson.h": ("scenario/report.c", "formats/message/message.c"),
     "libmnl/*": ("shim/carrier.c", "testbed/veth.c"),  # links are watched, links are built
     "cap-ng.h": ("daemon/host/privileges.c",),

@@ -13,7 +13,7 @@
 
 #include "base/check.h"
 #include "simulator/check.h"
-#include "simulator/oracle.h"
+#include "scenario/oracle.h"
 #include "simulator/wheel.h"
 #include "simulator/world.h"
 

@@ -13,7 +13,7 @@
 #include "keyspace/key.h"
 #include "nmu/book.h"
 #include "simulator/check.h"
-#include "simulator/oracle.h"
+#include "scenario/oracle.h"
 #include "simulator/world.h"
 #include "suite.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who is connected in truth, against a transitive closure; and planted misdeliveries are found. */
-#include "simulator/oracle.h"
+#include "scenario/oracle.h"
 
 #include "base/prng.h"
 #include "keyspace/key.h"
@@ -244,4 +244,4 @@ static const struct suite_test tests[] = {
     SUITE_TEST(who_is_not_there_precedes_nobody),
     SUITE_TEST(given_up_is_who_believes_in_links_that_are_none),
 };
-SUITE_MAIN("simulator/oracle", tests)
+SUITE_MAIN("scenario/oracle", tests)

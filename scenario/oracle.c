@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "simulator/oracle.h"
+#include "scenario/oracle.h"
 
 #include "base/check.h"
 #include "keyspace/facet.h"

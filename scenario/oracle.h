@@ -12,8 +12,8 @@
  * Plain arrays in, answers out: the oracle knows no node, so that it can be tested without one. Components are searched
  * when somebody asks for one after a change, and not before; a key that its home delivers costs a multiplication.
  */
-#ifndef SIMULATOR_ORACLE_H
-#define SIMULATOR_ORACLE_H
+#ifndef SCENARIO_ORACLE_H
+#define SCENARIO_ORACLE_H
 
 #include "cubeway/types.h"
 #include "keyspace/torus.h"

@@ -168,6 +168,20 @@ cw_server oracle_precedes(struct oracle *o, uint64_t route, cw_server s)
     return CW_SERVER_NONE;
 }
 
+bool oracle_passes_over(const struct oracle *o, uint64_t route, cw_server s, cw_server other)
+{
+    struct facet_walk walk;
+    cw_server home = key_home(o->torus, route);
+    facet_walk_init(&walk, o->torus, home, owner_index(o->torus, route));
+    for (cw_server u = home; u != other; u = facet_walk_server(&walk)) {
+        if (u == s) {
+            return true;
+        }
+        CHECK(facet_walk_next(&walk));
+    }
+    return false;
+}
+
 bool oracle_given_up(struct oracle *o, cw_server s)
 {
     const uint64_t *claim = &o->claim[(size_t)s * CW_LINK_COUNT];

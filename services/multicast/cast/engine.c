@@ -85,7 +85,7 @@ static void end_same(struct cast_engine *e, const struct cast_session *c)
         next = old->next;
         if (old != c && old->origin == c->origin && old->in.accepted && !old->ended && old->content == c->content &&
             memcmp(old->id, c->id, CAST_ID_BYTES) == 0) {
-            cast_session_table_remove(&e->table, old, -ECANCELED);
+            cast_session_table_remove(&e->table, old, -ESTALE);
         }
     }
 }
@@ -271,7 +271,7 @@ static int take_report(struct cast_engine *e, struct cast_session *c, const stru
     bool ended = c == NULL || c->ended;
     if (ended && h->kind == CAST_LACK) {
         answer.kind = CAST_STOP;
-        answer.status = -ETIMEDOUT;
+        answer.status = c != NULL && c->out.failed < 0 ? c->out.failed : -ETIMEDOUT;
     } else if (!ended && !cast_rounds_report(c, h, from)) {
         return -ESTALE;
     }
@@ -305,7 +305,7 @@ static int take_answer(struct cast_engine *e, struct cast_session *c, const stru
         return -ESTALE;
     }
     if (h->kind == CAST_STOP) {
-        stop_here(e, c, h->status < 0 ? h->status : -ECANCELED);
+        stop_here(e, c, h->status < 0 ? h->status : -ETIMEDOUT);
         return 0;
     }
     cast_flow_confirmed(c, h->piece);

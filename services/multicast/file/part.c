@@ -206,11 +206,15 @@ static void work_finish(struct file_part *p)
     p->rc = rc;
 }
 
-/* Is it worth while to keep the part: can the rest of the file come, and has it a place? */
+/*
+ * Is it worth while to keep the part: can the rest of the file come, and has it a place? It cannot come when the source
+ * was told to stop (-ECANCELED), or when the file there is not what it was when it was digested (-ENODATA).
+ */
 static bool is_of_use(const struct file_part *p)
 {
     return p->map.bit != NULL && p->map.have > 0 && p->status != -EBADMSG && p->status != -ENOSPC &&
-           p->status != -EDQUOT && p->status != -EFBIG && p->status != -EEXIST;
+           p->status != -EDQUOT && p->status != -EFBIG && p->status != -EEXIST && p->status != -ECANCELED &&
+           p->status != -ENODATA;
 }
 
 static void work_leave(struct file_part *p)

@@ -8,8 +8,8 @@
  *  3. Memory: two buffers of FILE_PART_BUFFER bytes, and a bit for each piece. When both are full write() says -EAGAIN.
  *  4. The server's thread waits for no disk.
  *
- * A part that cannot become the file is dropped (wrong digest, no room, a name that is taken); others stay for the next
- * time.
+ * A part that cannot become the file is dropped (wrong digest, no room, a name that is taken, a source that was told to
+ * stop); others stay for the next time.
  */
 #ifndef SERVICES_MULTICAST_FILE_PART_H
 #define SERVICES_MULTICAST_FILE_PART_H

@@ -30,6 +30,9 @@ struct file_env {
     void (*ended)(void *context, uint64_t ticket, int status); /* cast_engine_ended() */
 };
 
+/* How long the disk and the digest take for so many bytes, in the simulator. */
+cw_span file_env_takes(const struct file_env *env, uint64_t bytes);
+
 enum file_part_state { FILE_PART_OPENING, FILE_PART_TAKING, FILE_PART_FINISHING, FILE_PART_OVER };
 
 struct file_part_view {

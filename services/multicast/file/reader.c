@@ -148,7 +148,7 @@ static void give(struct file_reader *r, enum task task, uint64_t bytes)
     r->task = task;
     r->work.work = work;
     r->work.done = done;
-    r->work.cost = cw_span_add(cost_turn, CW_NS((int64_t)bytes / 2)); /* a disk and a digest of 2 GB/s */
+    r->work.cost = cw_span_add(cost_turn, file_env_takes(r->env, bytes));
     file_crew_give(&r->env->crew, &r->work);
 }
 

@@ -141,6 +141,13 @@ static void show_end(const struct sending *s)
         fprintf(out, ", the slowest at %s", rate);
     }
     fprintf(out, "; %s sent\n", sent);
+    const char *rival = message_get_text(sum, "contested_by", NULL);
+    if (rival != NULL) {
+        fprintf(out,
+                "  %s sent another file of this name meanwhile: some servers may have that one; send the right one "
+                "again\n",
+                rival);
+    }
     for (size_t i = 1; i < s->rows.count; i++) {
         const struct message *row = s->rows.row[i];
         if (strcmp(message_get_text(row, "state", ""), "failed") == 0) {

@@ -408,6 +408,11 @@ void file_send_progress(struct files *f, cw_server from, const struct file_progr
         if (!send->sending || send->over || memcmp(progress->id, send->label.digest, sizeof progress->id) != 0) {
             continue;
         }
+        if (progress->contested) {
+            send->contested = true;
+            send->rival = progress->rival < f->torus->servers ? progress->rival : from;
+            continue;
+        }
         for (unsigned i = 0; i < send->goals; i++) {
             struct file_goal *goal = &send->goal[i];
             if (goal->server == from) {

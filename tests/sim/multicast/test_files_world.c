@@ -187,6 +187,36 @@ static void deaths(void)
     fw_close();
 }
 
+/* Two sources send two files of one name: both come whole, members may differ, and both sources are told so. */
+static void two_of_one_name(void)
+{
+    enum { ONE = 5 * 1000 * 1000, OTHER = ONE - 1000 };
+    unsigned with_one = 0, with_other = 0;
+    fw_open(&(struct fw_setup){.seed = 9});
+    struct fake_result *r[] = {fw_send(0, ONE, "all"), fw_send(13, OTHER, "all")};
+    fw_wait(r[0], CW_SEC(10));
+    fw_wait(r[1], CW_SEC(10));
+    for (cw_server s = 1; s < FW_SERVERS; s++) {
+        const struct fake_blob *b = fake_files_find(&fw_disk[s], "image");
+        with_one += b != NULL && b->length == ONE;
+        with_other += b != NULL && b->length == OTHER;
+    }
+    printf("two files of one name at once: %u servers have one, %u the other; told %s and %s\n", with_one, with_other,
+           fake_text(r[0], 0, "contested_by"), fake_text(r[1], 0, "contested_by"));
+    fw_must(r[0]->rc == 0 && r[1]->rc == 0 && with_one + with_other == FW_SERVERS - 1, "a member has neither");
+    fw_must(strcmp(fake_text(r[0], 0, "contested_by"), "1,1,1") == 0, "the first source is not told of the second");
+    fw_must(strcmp(fake_text(r[1], 0, "contested_by"), "0,0,0") == 0, "the second source is not told of the first");
+    fw_close();
+    fw_open(&(struct fw_setup){.seed = 9});
+    r[0] = fw_send(0, ONE, "all");
+    fw_wait(r[0], CW_SEC(10));
+    r[1] = fw_send(13, OTHER, "all");
+    fw_wait(r[1], CW_SEC(10));
+    fw_must(fake_text(r[0], 0, "contested_by")[0] == '\0' && fake_text(r[1], 0, "contested_by")[0] == '\0',
+            "one file after the other is called a contest");
+    fw_close();
+}
+
 /*
  * Faults, deaths and losses of a seed. Whatever happens: nothing false under the name, and once all are well all have
  * it.
@@ -266,6 +296,7 @@ int main(int argc, char **argv)
         nobody_takes_it();
         stopped(5);
         stopped(6);
+        two_of_one_name();
         files_flaps();
         if (fw_wrong[0] != '\0') {
             return 1;

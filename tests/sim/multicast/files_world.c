@@ -196,4 +196,3 @@ uint64_t fw_draw(uint64_t *state, uint64_t below)
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return (*state >> 33) % below;
 }
-

@@ -158,7 +158,7 @@ static void deaths(void)
     world_kill(fw_world, 14, false);
     fw_wait(r, CW_SEC(60));
     fw_must(r->rc == 1 && fake_int(r, 0, "complete") == 25 && fw_parts(14) == 2,
-         "a member's death is not told, or left nothing");
+            "a member's death is not told, or left nothing");
     fw_must(world_start(fw_world, 14) == 0, "it does not start");
     fw_settle();
     r = fw_send(0, BYTES, "all");
@@ -212,7 +212,7 @@ static void two_of_one_name(void)
     fw_wait(r[0], CW_SEC(10));
     r[1] = fw_send(13, OTHER, "all");
     fw_wait(r[1], CW_SEC(10));
-    fw_must(fake_text(r[0], 0, "contested_by")[0] == '\0' && fake_text(r[1], 0, "contested_by")[0] == '\0',
+    fw_must(fake_find(r[0], 0, "contested_by") == NULL && fake_find(r[1], 0, "contested_by") == NULL,
             "one file after the other is called a contest");
     fw_close();
 }
@@ -284,8 +284,11 @@ static void drawn(uint64_t seed)
 int main(int argc, char **argv)
 {
     fw_wrong = seeds_share(SEEDS_WRONG_BYTES);
-    struct seeds seeds = {
-        .count = SANITIZED ? 2 : 6, .ledger = fw_wrong, .ledger_bytes = SEEDS_WRONG_BYTES, .wrong = fw_wrong, .run = drawn};
+    struct seeds seeds = {.count = SANITIZED ? 2 : 6,
+                          .ledger = fw_wrong,
+                          .ledger_bytes = SEEDS_WRONG_BYTES,
+                          .wrong = fw_wrong,
+                          .run = drawn};
     if (seeds_read(&seeds, argc, argv) != 0) {
         return 2;
     }

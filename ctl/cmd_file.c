@@ -5,6 +5,7 @@
  */
 #include "ctl/commands.h"
 
+#include "base/utf8.h"
 #include "ctl/units.h"
 
 #include <errno.h>
@@ -140,6 +141,13 @@ static void show_end(const struct sending *s)
         fprintf(out, ", the slowest at %s", rate);
     }
     fprintf(out, "; %s sent\n", sent);
+    const char *rival = message_get_text(sum, "contested_by", NULL);
+    if (rival != NULL) {
+        fprintf(out,
+                "  %s sent another file of this name meanwhile: some servers may have that one; send the right one "
+                "again\n",
+                rival);
+    }
     for (size_t i = 1; i < s->rows.count; i++) {
         const struct message *row = s->rows.row[i];
         if (strcmp(message_get_text(row, "state", ""), "failed") == 0) {
@@ -163,8 +171,20 @@ static int code_of(const struct sending *s, int rc)
 
 static int refuse(const struct call *call, int code, const char *file, const char *why)
 {
-    fprintf(call->errors, "cwctl: %s: %s\n", file, why);
+    char shown[LINE];
+    (void)utf8_show(file, strlen(file), shown, sizeof shown);
+    fprintf(call->errors, "cwctl: %s: %s\n", shown, why);
     return code;
+}
+
+/*
+ * A regular file that is empty by its length and has content all the same: the kernel makes that of /proc when it is
+ * read.
+ */
+static bool is_made_when_read(int fd, const struct stat *st)
+{
+    char byte;
+    return st->st_size == 0 && pread(fd, &byte, 1, 0) > 0;
 }
 
 /* Gives the descriptor of the file, or -1 after a line on errors. Does not wait for a pipe. */
@@ -178,6 +198,10 @@ static int open_file(const struct call *call, const char *file)
         (void)refuse(call, EXIT_NO, file, "it is a folder: pack it into one file first (tar)");
     } else if (!S_ISREG(st.st_mode)) {
         (void)refuse(call, EXIT_NO, file, "it is no regular file: its length is not known before its end");
+    } else if (is_made_when_read(fd, &st)) {
+        (void)refuse(call, EXIT_NO, file,
+                     "it has content, though its length is said to be 0, as files of /proc have: copy it, and send the "
+                     "copy");
     } else {
         return fd;
     }
@@ -242,9 +266,27 @@ static int ask(struct sending *s, struct request_draft *request, const char *fil
     return code_of(s, rc);
 }
 
+/* 0, or the exit code after a line on errors: JSON holds no other text, and no terminal is to obey a name. */
+static int check_name(const struct call *call, const char *name)
+{
+    switch (utf8_check(name, strlen(name))) {
+    case UTF8_NONE:
+        return refuse(call, EXIT_USAGE, name, "this name is not UTF-8: --as NAME gives it another");
+    case UTF8_CONTROL:
+        return refuse(call, EXIT_USAGE, name, "this name has a control character: --as NAME gives it another");
+    case UTF8_PLAIN:
+        break;
+    }
+    return 0;
+}
+
 int run_file_send(struct call *call)
 {
     const char *file = call->arguments->word[2];
+    int wrong = check_name(call, name_of(call, file));
+    if (wrong != 0) {
+        return wrong;
+    }
     struct sending s = {.call = call, .terminal = isatty(STDERR_FILENO) != 0};
     s.show = call_given(call, "progress") != NULL || (s.terminal && !call->arguments->json);
     struct request_draft *request = call_request(call, "file-send");

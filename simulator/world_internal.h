@@ -12,8 +12,8 @@
 #define SIMULATOR_WORLD_INTERNAL_H
 
 #include "base/check.h"
+#include "scenario/oracle.h"
 #include "simulator/check.h"
-#include "simulator/oracle.h"
 #include "simulator/wheel.h"
 #include "simulator/world.h"
 

@@ -9,8 +9,9 @@
  * An open loop: what cannot be sent when it is due is counted and not made up for. The first packet is sent at a random
  * part of the interval, so that servers are not in step. A packet says which run it is of, who sent it, its number and
  * when: so every receiver finds what is missing, twice there, or late. Numbers count per destination (all), per link
- * (links), or per sender (keys: duplicates only, since a receiver gets a few of many). What is behind that record of
- * BENCH_RECORD_BYTES is padding that is on the wire only.
+ * (links), or per sender (keys: duplicates only, since a receiver gets a few of many). Without numbers per destination
+ * (all with track=0) they count what a sender makes at one instant, as after a pause, so that no two packets of a run
+ * are equal. What is behind that record of BENCH_RECORD_BYTES is padding that is on the wire only.
  *
  * Commands (in brackets what may be left out, with its default):
  *   start mode=all rate=BITS/S [size=1024]           payload bits a second of this server; k, M, G may follow numbers

@@ -81,11 +81,11 @@ static void send_to_server(cw_svc *s, struct engine *e)
         id = (cw_server)cw_random_below(s, e->servers - 1);
         id += id >= e->self;
         const cw_to to = to_server(s, cw_job_of(s), 0, id);
-        put_be32(number, e->numbers != NULL ? e->numbers[id] : 0);
+        put_be32(number, e->numbers != NULL ? e->numbers[id] : e->at_once);
         rc = cw_send(s, p, &to, NULL);
     }
-    if (count_send(s, e, p, rc) && e->numbers != NULL) {
-        e->numbers[id]++;
+    if (count_send(s, e, p, rc)) {
+        ++*(e->numbers != NULL ? &e->numbers[id] : &e->at_once);
     }
 }
 
@@ -222,6 +222,7 @@ static void tick(cw_svc *s, void *state, void *arg)
     cw_time now = cw_now(s);
     cw_time oldest = cw_time_add(now, (cw_span){-late_most.ns});
     e->stats.skipped += pace_skip(&e->pace, oldest);
+    e->at_once = 0;
     for (int i = 0; i < BURST_MAX && !cw_time_before(now, e->pace.next); i++) {
         if (e->plan.mode == BENCH_ALL) {
             send_to_server(s, e);

@@ -27,9 +27,11 @@ struct engine {
     uint32_t width; /* of the windows of senders, bits */
     struct pace pace;
     cw_timer *timer;
-    cw_links used;          /* links: those that are kept full */
-    uint32_t number;        /* keys: of the next packet out */
-    uint32_t *numbers;      /* all: the same for every destination; NULL until a run is tracked */
+    cw_links used;     /* links: those that are kept full */
+    uint32_t number;   /* keys: of the next packet out */
+    uint32_t *numbers; /* all: the same for every destination; NULL until a run is tracked */
+    /* all, without numbers: packets made in this tick. The time tells those of two ticks apart. */
+    uint32_t at_once;
     struct window *windows; /* of every sender; NULL until a tracked packet comes */
     uint64_t *bits;
     int64_t missing;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "testbed/cwlab/judge.h"
 
-#include "keyspace/facet.h"
-#include "keyspace/owner.h"
+#include "scenario/oracle.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,81 +9,15 @@
 #include <string.h>
 
 struct court {
-    const struct torus *torus;
-    cw_links *claim;  /* by server: links it calls up */
-    bool *active;     /* by server: it has called a link up since it started, and does not leave */
-    bool *leaving;    /* by server: its keys belong to others already, but packets still pass through it */
-    int64_t *alone;   /* by server: when it lost its last true link; INT64_MAX: it has one */
-    int64_t changed;  /* when anything in the lab changed last */
-    cw_server *group; /* by server: its component, up to date while `fresh` */
-    cw_server *stack;
-    bool fresh;
+    struct oracle oracle;
+    cw_server *neighbours;
+    bool *leaving;   /* by server: its keys belong to others already, but packets still pass through it */
+    int64_t *alone;  /* by server: when it lost its last true link; INT64_MAX: it has one */
+    int64_t *rose;   /* by server: when it called a link up last */
+    int64_t changed; /* when anything in the lab changed last */
     const struct trail *trail;
     struct judge_result *result;
 };
-
-/* ---- Truth ------------------------------------------------------------------------------------------------------- */
-
-static cw_links true_links(const struct court *c, cw_server s)
-{
-    cw_links links = CW_LINKS_NONE;
-    for (cw_links left = c->claim[s]; left != 0; left &= (cw_links)(left - 1)) {
-        cw_link link = (cw_link)__builtin_ctz(left);
-        cw_server far = torus_neighbour(c->torus, s, link);
-        if (c->claim[far] & cw_links_of(cw_link_opposite(link))) {
-            links |= cw_links_of(link);
-        }
-    }
-    return links;
-}
-
-static void search(struct court *c)
-{
-    for (cw_server s = 0; s < c->torus->servers; s++) {
-        c->group[s] = CW_SERVER_NONE;
-    }
-    for (cw_server first = 0; first < c->torus->servers; first++) {
-        uint32_t top = 0;
-        if (c->group[first] == CW_SERVER_NONE) {
-            c->stack[top++] = first;
-            c->group[first] = first;
-        }
-        while (top > 0) {
-            cw_server s = c->stack[--top];
-            for (cw_links left = true_links(c, s); left != 0; left &= (cw_links)(left - 1)) {
-                cw_server far = torus_neighbour(c->torus, s, (cw_link)__builtin_ctz(left));
-                if (c->group[far] == CW_SERVER_NONE) {
-                    c->group[far] = first;
-                    c->stack[top++] = far;
-                }
-            }
-        }
-    }
-    c->fresh = true;
-}
-
-/* The first server before `last` in the key's sequence for which right() is true; CW_SERVER_NONE: there is none. */
-static cw_server before(const struct court *c, uint64_t key, cw_server last,
-                        bool (*right)(const struct court *c, cw_server s, cw_server last))
-{
-    struct facet_walk walk;
-    cw_server home = key_home(c->torus, key);
-    facet_walk_init(&walk, c->torus, home, owner_index(c->torus, key));
-    for (cw_server u = home; u != last; u = facet_walk_server(&walk)) {
-        if (right(c, u, last)) {
-            return u;
-        }
-        if (!facet_walk_next(&walk)) {
-            break;
-        }
-    }
-    return CW_SERVER_NONE;
-}
-
-static bool connected(const struct court *c, cw_server s, cw_server last)
-{
-    return c->active[s] && c->group[s] == c->group[last];
-}
 
 /* ---- Charges ----------------------------------------------------------------------------------------------------- */
 
@@ -92,8 +25,8 @@ static void charge(struct court *c, const struct trail_event *e, cw_server right
 {
     char at[TORUS_TEXT], who[TORUS_TEXT];
     if (c->result->misdelivered++ == 0) {
-        torus_format(torus_coord(c->torus, e->server), at);
-        torus_format(torus_coord(c->torus, rightful), who);
+        torus_format(torus_coord(c->oracle.torus, e->server), at);
+        torus_format(torus_coord(c->oracle.torus, rightful), who);
         snprintf(c->result->first, JUDGE_TEXT,
                  "at %" PRId64 " ns %s delivered key %016" PRIx64 ", but %s %s (its turn had begun %" PRId64
                  " us before)",
@@ -102,46 +35,23 @@ static void charge(struct court *c, const struct trail_event *e, cw_server right
 }
 
 /*
- * For a delivery at a server without a true link: the server that, since the last link was lost, delivered a key which
- * the first one precedes in the key's sequence; CW_SERVER_NONE: there is none.
+ * The server believes in links of which none is up in truth, and delivers: has it been replaced? Gives who delivered a
+ * key of the server's, which it could only do when it had given the server up. Only what was delivered after the server
+ * lost its last true link counts, and after it called a link up last: before a server calls a link up, everybody whom
+ * the link joins to it has acknowledged that it comes (semantics 4.2, adding). So what others delivered until then was
+ * theirs, also when the far end of that link has not yet come to calling it up.
  */
 static cw_server replaced_by(const struct court *c, const struct trail_event *e)
 {
-    for (const struct trail_event *p = e; p > c->trail->event && (p - 1)->at > c->alone[e->server]; p--) {
+    int64_t alone = c->alone[e->server], rose = c->rose[e->server], since = alone > rose ? alone : rose;
+    for (const struct trail_event *p = e; p > c->trail->event && (p - 1)->at > since; p--) {
         const struct trail_event *d = p - 1;
-        if (d->record.kind != WITNESS_DELIVERED || d->server == e->server || d->record.turn_ns <= c->alone[e->server]) {
-            continue;
-        }
-        struct facet_walk walk;
-        cw_server home = key_home(c->torus, d->record.key);
-        facet_walk_init(&walk, c->torus, home, owner_index(c->torus, d->record.key));
-        for (cw_server u = home; u != d->server; u = facet_walk_server(&walk)) {
-            if (u == e->server) {
-                return d->server; /* the server that delivered d passed over us: it took us for dead */
-            }
-            if (!facet_walk_next(&walk)) {
-                break;
-            }
+        if (d->record.kind == WITNESS_DELIVERED && d->server != e->server && d->record.turn_ns > since &&
+            oracle_passes_over(&c->oracle, d->record.key, e->server, d->server)) {
+            return d->server;
         }
     }
     return CW_SERVER_NONE;
-}
-
-/*
- * True when a neighbour was about to record that a link to the server is up. The neighbour's link-state record leaves
- * in the same turn of its loop, and may arrive before the neighbour's witness has written its own, by as long as the
- * neighbour is kept waiting for a processor.
- */
-static bool rising(const struct court *c, const struct trail_event *e)
-{
-    for (const struct trail_event *p = e + 1; p < c->trail->event + c->trail->count; p++) {
-        if (p->record.kind == WITNESS_LINK_UP && p->record.turn_ns <= e->at &&
-            torus_neighbour(c->torus, p->server, p->record.link) == e->server &&
-            (c->claim[e->server] & cw_links_of(cw_link_opposite(p->record.link)))) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static void judge_delivery(struct court *c, const struct trail_event *e, bool cut)
@@ -150,73 +60,108 @@ static void judge_delivery(struct court *c, const struct trail_event *e, bool cu
     c->result->delivered++;
     c->result->turn_worst_ns = turn > c->result->turn_worst_ns ? turn : c->result->turn_worst_ns;
     if (c->changed >= e->record.turn_ns) {
-        return; /* something changed while the packet was delivered: not judged */
+        return; /* while it was delivered something changed: not judged */
     }
     c->result->judged++;
-    if (!c->fresh) {
-        search(c);
-    }
-    cw_server first = before(c, e->record.key, e->server, connected);
+    cw_server first = oracle_precedes(&c->oracle, e->record.key, e->server);
     if (first != CW_SERVER_NONE) {
         charge(c, e, first, "is active, connected with it, and before it in the key's sequence");
         return;
     }
-    if (!cut && c->claim[e->server] != CW_LINKS_NONE && true_links(c, e->server) == CW_LINKS_NONE) {
-        cw_server other = replaced_by(c, e);
-        if (other != CW_SERVER_NONE && !rising(c, e)) {
-            charge(c, e, other, "has replaced it");
-        }
+    cw_server other = !cut && oracle_given_up(&c->oracle, e->server) ? replaced_by(c, e) : CW_SERVER_NONE;
+    if (other != CW_SERVER_NONE) {
+        charge(c, e, other, "has replaced it");
     }
 }
 
 /* ---- What happened ----------------------------------------------------------------------------------------------- */
 
+/* Trails name no incarnations: what a server calls up is a link to whichever life runs at its far end. */
+enum { LIFE = 1 };
+
+static void begin_or_end(struct court *c, cw_server s, bool runs)
+{
+    c->leaving[s] = false;
+    oracle_runs(&c->oracle, s, 0); /* links of the life before do not count any more */
+    oracle_runs(&c->oracle, s, runs ? LIFE : 0);
+}
+
 static void change(struct court *c, const struct trail_event *e)
 {
+    struct oracle *o = &c->oracle;
     cw_server s = e->server;
     const struct witness_record *r = &e->record;
     switch (r->kind) {
     case WITNESS_LINK_UP:
-        c->claim[s] |= cw_links_of(r->link);
-        c->active[s] = !c->leaving[s];
+        if (o->incarnation[s] == 0) {
+            break; /* it was killed, and what its last turn did is still written down */
+        }
+        oracle_claims(o, s, r->link, LIFE);
+        oracle_active(o, s, !c->leaving[s]);
+        c->rose[s] = e->at;
         break;
     case TRAIL_LEAVES:
         c->leaving[s] = true;
-        c->active[s] = false;
+        oracle_active(o, s, false);
         break;
     case WITNESS_LINK_DOWN:
-        c->claim[s] &= (cw_links)~cw_links_of(r->link);
+        oracle_claims(o, s, r->link, 0);
         break;
     case WITNESS_OPENED:
+        begin_or_end(c, s, true);
+        break;
     case WITNESS_CLOSED:
     case TRAIL_KILLED:
-        c->claim[s] = CW_LINKS_NONE;
-        c->active[s] = c->leaving[s] = false;
+        begin_or_end(c, s, false);
         break;
     default:
         return;
     }
-    c->fresh = false;
     c->changed = e->at > c->changed ? e->at : c->changed;
-    for (cw_server u = 0; u < c->torus->servers; u++) {
-        bool has = true_links(c, u) != CW_LINKS_NONE;
+    for (cw_server u = 0; u < o->torus->servers; u++) {
+        bool has = oracle_links(o, u) != CW_LINKS_NONE;
         c->alone[u] = has ? INT64_MAX : c->alone[u] == INT64_MAX ? e->at : c->alone[u];
     }
+}
+
+static void court_close(struct court *c)
+{
+    oracle_close(&c->oracle);
+    free(c->neighbours);
+    free(c->leaving);
+    free(c->alone);
+    free(c->rose);
+}
+
+static int court_open(struct court *c, const struct trail *t, const struct torus *torus, struct judge_result *out)
+{
+    size_t n = torus->servers;
+    *c = (struct court){.trail = t, .result = out, .changed = INT64_MIN};
+    c->neighbours = calloc(n * CW_LINK_COUNT, sizeof *c->neighbours);
+    c->leaving = calloc(n, sizeof *c->leaving);
+    c->alone = calloc(n, sizeof *c->alone);
+    c->rose = calloc(n, sizeof *c->rose);
+    int rc = c->neighbours != NULL && c->leaving != NULL && c->alone != NULL && c->rose != NULL ? 0 : -ENOMEM;
+    if (rc == 0) {
+        torus_neighbours_fill(torus, c->neighbours);
+        rc = oracle_open(&c->oracle, torus, c->neighbours);
+    }
+    if (rc < 0) {
+        court_close(c);
+    }
+    return rc;
 }
 
 int judge_trail(const struct trail *t, const struct torus *torus, int64_t from, int64_t to, bool cut,
                 struct judge_result *out)
 {
-    struct court c = {.torus = torus, .trail = t, .result = out, .changed = INT64_MIN};
+    struct court c;
     *out = (struct judge_result){.delivered = 0};
-    c.claim = calloc(torus->servers, sizeof *c.claim);
-    c.active = calloc(torus->servers, sizeof *c.active);
-    c.leaving = calloc(torus->servers, sizeof *c.leaving);
-    c.alone = calloc(torus->servers, sizeof *c.alone);
-    c.group = calloc(torus->servers, sizeof *c.group);
-    c.stack = calloc(torus->servers, sizeof *c.stack);
-    int rc = c.claim && c.active && c.leaving && c.alone && c.group && c.stack ? 0 : -ENOMEM;
-    for (size_t i = 0; i < t->count && rc == 0; i++) {
+    int rc = court_open(&c, t, torus, out);
+    if (rc < 0) {
+        return rc;
+    }
+    for (size_t i = 0; i < t->count; i++) {
         const struct trail_event *e = &t->event[i];
         if (e->record.kind != WITNESS_DELIVERED) {
             change(&c, e);
@@ -224,13 +169,8 @@ int judge_trail(const struct trail *t, const struct torus *torus, int64_t from, 
             judge_delivery(&c, e, cut);
         }
     }
-    free(c.claim);
-    free(c.active);
-    free(c.leaving);
-    free(c.alone);
-    free(c.group);
-    free(c.stack);
-    return rc;
+    court_close(&c);
+    return 0;
 }
 
 /* ---- The stream -------------------------------------------------------------------------------------------------- */
@@ -241,7 +181,7 @@ static int by_value(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* Follows the deliveries of the stream in order. late[]: their latencies; seen[]: 2 for each number that arrived. */
+/* Deliveries of the stream, in order; latencies go to late[], and each number once to seen[]. */
 static size_t follow(const struct trail *t, cw_server source, int64_t from, int64_t to, struct judge_stream *out,
                      int64_t *late, uint8_t *seen, uint32_t numbers)
 {

@@ -3,12 +3,12 @@
  * judge.h - judges from the trails of real daemons whether every key packet was delivered where semantics 4.1 allows
  * it.
  *
- * The rule is the simulator's: a link is up in truth when both its ends call it up; a delivery at A is wrong when
- * another active server of A's component precedes A in the key's sequence, or when A has no link left and was replaced
- * already. The times at which a real daemon did something are known up to the length of a turn of its loop. Such a
- * doubt is always in the daemon's favour: a link counts as up only while it certainly was, and a delivery during which
- * anything changed is counted, and not judged. So each wrong delivery that is reported was one; and "none was wrong" is
- * said of `judged` deliveries only (docs/testbed.md).
+ * The rule is the simulator's, and so is the oracle that knows who is connected with whom (scenario/oracle.h). A
+ * delivery at A is wrong when another active server of A's component precedes A in the key's sequence, or when A has no
+ * link that is up in truth and was replaced. The times at which a real daemon did something are known up to the length
+ * of a turn of its loop. Such a doubt is always in the daemon's favour: a link counts as up only while it certainly
+ * was, and a delivery during which anything changed is counted, and not judged. So each wrong delivery that is reported
+ * was one; and "none was wrong" is said of `judged` deliveries only (docs/testbed.md).
  */
 #ifndef TESTBED_CWLAB_JUDGE_H
 #define TESTBED_CWLAB_JUDGE_H

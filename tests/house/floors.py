@@ -79,7 +79,7 @@ FOLDERS = (
     Folder(CTL, 5, CTL, (CONTRACTS, BASE, CAPTURE, COMMANDLINE, SEAL, JOBFILE, MESSAGE), False),
     Folder(TESTBED, 5, TESTBED,
            (*GROUND, LINKSTATE, NMU, SEAL, JOBFILE, MESSAGE, BENCH, SERVICE_LIST, SCENARIO), False),
-    Folder(CWLAB, 5, CWLAB, (*GROUND, WIRE, COMMANDLINE, MESSAGE, SERVICE_LIST, SCENARIO, TESTBED), False),
+    Folder(CWLAB, 5, CWLAB, (CONTRACTS, BASE, WIRE, COMMANDLINE, MESSAGE, SERVICE_LIST, SCENARIO, TESTBED), False),
 )
 
 
@@ -120,7 +120,7 @@ PURE_HEADERS = {
 SYSTEM_HOMES = {
     "openssl/*": ("keyspace/key.c", "formats/seal/seal.c", "formats/seal/sha256.c"),
     "event2/*": ("daemon/host/pump.c", "daemon/control/control.c", "daemon/listeners/metrics.c",
-                 "services/kvcache/memcached/gateway.c"),
+                 "services/kvcache/memcached/connection.c", "services/kvcache/memcached/gateway.c"),
     "jansson.h": ("scenario/report.c", "formats/message/message.c"),
     "libmnl/*": ("shim/carrier.c", "testbed/veth.c"),  # links are watched, links are built
     "cap-ng.h": ("daemon/host/privileges.c",),

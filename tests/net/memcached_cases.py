@@ -74,6 +74,9 @@ OTHERS = [
     b"\r\n", b"foo\r\n", b"\0\r\n", b"mop\r\n", b"x" * 3000 + b"\r\n", b"slabs\r\n", b"lru\r\n", b"\n\n\n", b"\r\r\n",
     b"get\r\nget\r\nversionx\r\n",
     b"\xff\xfe\r\n",
+    b"POST / HTTP/1.1\r\nHost: localhost:11211\r\nContent-Length: 18\r\n\r\n" + ONE + b"get a\r\n",
+    b"GET /a HTTP/1.0\r\n" + ONE, b"nonsense HTTP/\r\nmn\r\n", b"nonsense HTTP\r\nmn\r\n",
+    b"HTTP/1.1 nonsense\r\nmn\r\n",
 ]
 
 METAS = [
@@ -166,6 +169,10 @@ DIFFERENT = [
     (b"set a 5 4000000000 1\r\n1\r\nget a\r\n", b"STORED\r\nVALUE a 5 1\r\n1\r\nEND\r\n"),
     (b"x" * 3000, b"CLIENT_ERROR line too long\r\n"),  # memcached hangs up without a word
     (b"stats slabs\r\n", b"END\r\n"),
+    # get k by the binary protocol, which is spoken there
+    (b"\x80\0\0\1" + b"\0" * 7 + b"\1\x0a\x0b\x0c\x0d" + b"\0" * 8 + b"k",
+     b"\x81\0\0\0\0\0\0\x81\0\0\0\x45\x0a\x0b\x0c\x0d" + b"\0" * 8
+     + b"the binary protocol is not spoken here: use memcached's text protocol"),
     (b"shutdown\r\n", b"ERROR\r\n"),
     (b"cache_memlimit 1\r\n", b"ERROR\r\n"),
 ]

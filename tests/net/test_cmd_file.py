@@ -54,6 +54,10 @@ class Files(ctl_kit.Case):
             self.assertEqual([f for f in os.listdir(os.path.dirname(self.there(server, name))) if f.startswith(".")],
                              [])
 
+    def hidden(self):
+        """Parts and maps of all members."""
+        return [f for _, _, files in os.walk(self.top + "/in") for f in files if f.startswith(".")]
+
     def marks(self):
         """True when files here can bear the extended attribute by which a member knows what it has."""
         path = self.file("mark", 1)
@@ -123,6 +127,7 @@ class Files(ctl_kit.Case):
         os.mkfifo(self.top + "/pipe")
         self.refused(f"file send {self.top}/pipe --to all", "it is no regular file", code=1)
         os.unlink(self.top + "/pipe")
+        self.refused("file send /proc/self/maps --to all", "its length is said to be 0", code=1)
         self.refused(f"file send {path}", "to whom?", code=2)
         self.refused(f"file send {path} --to 3,3,3", "3,3,3", code=2)
         self.refused(f"file send {path} --to 0,0,0", "no member but this server itself", code=2)
@@ -131,6 +136,23 @@ class Files(ctl_kit.Case):
         self.refused(f"file send {path} --to all --mode 999", "in octal", code=2)
         self.refused("file stop 77", "nothing is sent from here under the id 77", code=1)
         self.refused("service multicast file-send ticket=1 name=a to all", "no file was passed under ticket 1", code=1)
+
+    def test_names_that_no_terminal_should_obey(self):
+        for name, shown, why in ((b"caf\xe9", r"caf\xe9", "is not UTF-8"),
+                                 (b"a\x1b[31m", r"a\x1b[31m", "has a control character"),
+                                 (b"a\xc2\x9b31m", r"a\xc2\x9b31m", "has a control character")):
+            path = os.fsencode(self.top) + b"/" + name
+            shutil.copy(self.file("image", 10), path)
+            words = [ctl_kit.OPTIONS.cwctl, "--socket", self.socket, "file", "send", path, "--to", "1,0,0"]
+            done = subprocess.run(words, capture_output=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (2, b""))
+            self.assertEqual(done.stderr.decode(), f"cwctl: {shown}: this name {why}: --as NAME gives it another\n")
+            done = subprocess.run([*words, "--as", "named"], capture_output=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.check(["1,0,0"], "named", self.bytes(10))
+            os.unlink(path)
+        self.refused("service multicast file-send ticket=1 name=a\x7fb to all", r"the name 'a\x7fb' has a control",
+                     code=2)
 
     def test_status_progress_and_stop(self):
         path = self.file("large", 60_000_000)
@@ -143,6 +165,11 @@ class Files(ctl_kit.Case):
         self.cwctl("file stop", number)
         [row] = [row for row in self.rows("file status") if row.get("id") == int(number)]
         self.assertEqual((row["state"], row["reason"]), ("ended", "stopped"))
+        # What was stopped for good leaves no part behind, at no member.
+        end = time.monotonic() + 20
+        while self.hidden() and time.monotonic() < end:
+            time.sleep(0.1)
+        self.assertEqual(self.hidden(), [])
         members = [row for row in self.rows("file status --members") if row.get("what") == "member"
                    and row["id"] == int(number)]
         self.assertLessEqual(len(members), 26)

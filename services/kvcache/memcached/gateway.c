@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* accept4() */
-#include "services/kvcache/memcached/gateway.h"
+#include "services/kvcache/memcached/gateway_internal.h"
 
 #include "base/container.h"
-#include "base/list.h"
-#include "services/kvcache/memcached/session.h"
 #include "services/kvcache/memcached/system.h"
 
 #include <errno.h>
 #include <event2/event.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,53 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    ACCEPTS = 64,           /* clients accepted in one turn of the loop */
-    READ_BYTES = 64 * 1024, /* read at once, into one piece of memory for all connections */
-    READS = 4,              /* reads of one connection in a turn */
-    ROUNDS = 2,             /* times that a connection goes on in a turn because its answers were taken */
-    /*
-     * Bytes of all connections in a turn of the loop, some 2 to 5 ms: the server has links to serve, and neighbours
-     * that call it dead when they hear nothing for `dead`. A command counts as STEP_BYTES, besides the bytes that come
-     * and go.
-     */
-    TURN_BYTES = 2 * 1024 * 1024,
-    STEP_BYTES = 2048,
-};
-
-struct connection {
-    struct list_node by_time; /* in gateway->by_time, by its latest sign of life, oldest first */
-    struct list_node ready;   /* in gateway->ready while marked */
-    struct gateway *gateway;
-    struct mc_session *session;
-    struct event *readable, *writable;
-    int fd;
-    bool marked, reading, writing;
-    bool unread; /* while marked: it has bytes to be read, and other connections come first */
-    bool ended;  /* the client sends nothing more, and still takes answers */
-    int64_t alive_ns;
-};
-
-/* Lives until the cache has answered all its sessions: after gateway_close() only the hub is left of it. */
-struct gateway {
-    struct mc_hub hub;
-    struct mc_config config;
-    struct gateway_host host;
-    struct event_base *base;
-    struct event *listener, *again, *clock, *work;
-    int fd;
-    bool closed;
-    unsigned count;
-    struct list by_time, ready;
-    size_t spent;    /* bytes of this turn, of TURN_BYTES */
-    bool working;    /* gateway_work() is running, at the end of the turn */
-    unsigned unread; /* connections that are unread */
-    int64_t started_ns;
-    int64_t flush_ns; /* when to drop all; 0: never */
-    cw_svc *kvcache;  /* while inside of enter(), as is api */
-    const struct kvcache_api *api;
-    uint8_t *bytes; /* READ_BYTES */
-};
+enum { ACCEPTS = 64 }; /* clients accepted in one turn of the loop */
 
 static void hub_gone(void *context)
 {
@@ -110,7 +60,7 @@ static int hub_flush(void *context, cw_span delay, kv_done_fn done, void *arg)
     return 0;
 }
 
-static void work_later(struct gateway *g)
+void gateway_work_later(struct gateway *g)
 {
     if (g->host.later != NULL) {
         g->host.later(g->host.context);
@@ -119,47 +69,11 @@ static void work_later(struct gateway *g)
     }
 }
 
-static void mark(struct connection *c)
-{
-    struct gateway *g = c->gateway;
-    if (!c->marked) {
-        c->marked = true;
-        if (list_is_empty(&g->ready)) {
-            work_later(g);
-        }
-        list_push_back(&g->ready, &c->ready);
-    }
-}
-
-static void unmark(struct connection *c)
-{
-    if (c->marked) {
-        c->marked = false;
-        list_remove(&c->ready);
-        c->gateway->unread -= c->unread;
-        c->unread = false;
-    }
-}
-
 /* An operation of the client has ended. Called from within the server: the rest is for later. */
 static void hub_ready(void *context, void *owner)
 {
     (void)context;
-    mark(owner);
-}
-
-/* Counts bytes of this turn; gateway_work(), at the end of the turn, begins anew. */
-static void spend(struct gateway *g, size_t bytes)
-{
-    if (g->spent == 0 && !g->working) {
-        work_later(g);
-    }
-    g->spent += bytes;
-}
-
-static bool is_tired(const struct gateway *g)
-{
-    return g->spent >= TURN_BYTES;
+    connection_mark(owner);
 }
 
 static void hub_facts(void *context, struct mc_facts *out)
@@ -176,15 +90,6 @@ static void hub_facts(void *context, struct mc_facts *out)
     mc_system_usage(&out->user_us, &out->system_us);
 }
 
-/* Something to be done inside the server, in an upcall of the service. */
-struct task {
-    struct gateway *gateway;
-    void (*run)(struct task *t);
-    struct connection *connection;
-    const uint8_t *bytes;
-    size_t length;
-};
-
 static void visit(void *arg, cw_svc *kvcache, const struct kvcache_api *api)
 {
     struct task *t = arg;
@@ -195,8 +100,7 @@ static void visit(void *arg, cw_svc *kvcache, const struct kvcache_api *api)
     t->gateway->api = NULL;
 }
 
-/* Runs the task inside the server; if the service does not run, outside: then every operation is refused. */
-static void enter(struct gateway *g, struct task *t)
+void gateway_enter(struct gateway *g, struct task *t)
 {
     t->gateway = g;
     g->hub.clock.unix_seconds = time(NULL);
@@ -204,215 +108,20 @@ static void enter(struct gateway *g, struct task *t)
     if (g->host.enter(g->host.context, visit, t) < 0) {
         visit(t, NULL, NULL);
     }
-    spend(g, (size_t)(g->hub.steps - steps + 1) * STEP_BYTES);
-}
-
-/* ---- A connection ------------------------------------------------------------------------------------------------ */
-
-static void alive(struct connection *c)
-{
-    c->alive_ns = mc_system_ns();
-    list_remove(&c->by_time);
-    list_push_back(&c->gateway->by_time, &c->by_time);
-}
-
-static void drop_event(struct event *e)
-{
-    if (e != NULL) {
-        event_free(e);
-    }
-}
-
-static void free_connection(struct connection *c)
-{
-    drop_event(c->readable);
-    drop_event(c->writable);
-    if (c->session != NULL) {
-        mc_session_close(c->session);
-    }
-    free(c);
-}
-
-static void hang_up(struct connection *c)
-{
-    int fd = c->fd;
-    unmark(c);
-    list_remove(&c->by_time);
-    c->gateway->count--;
-    free_connection(c);
-    close(fd);
-}
-
-static void want(struct event *e, bool *is, bool should)
-{
-    if (*is != should) {
-        *is = should;
-        (void)(should ? event_add(e, NULL) : event_del(e));
-    }
-}
-
-/* Sends the answers that there are. False: hung up. */
-static bool send_answers(struct connection *c)
-{
-    const struct mc_buffer *out = mc_session_answers(c->session);
-    while (mc_buffer_length(out) > 0) {
-        ssize_t sent = send(c->fd, mc_buffer_bytes(out), mc_buffer_length(out), MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent < 0 && errno == EAGAIN) {
-            break;
-        }
-        if (sent < 0) {
-            if (errno == EINTR) {
-                continue;
-            }
-            hang_up(c);
-            return false;
-        }
-        mc_session_taken(c->session, (size_t)sent);
-        spend(c->gateway, (size_t)sent);
-        alive(c);
-    }
-    return true;
-}
-
-static void run_feed(struct task *t)
-{
-    mc_session_feed(t->connection->session, t->bytes, t->length);
-}
-
-static void run_resume(struct task *t)
-{
-    mc_session_resume(t->connection->session);
-}
-
-static void resume(struct connection *c)
-{
-    struct task t = {.run = run_resume, .connection = c};
-    enter(c->gateway, &t);
-}
-
-/* Sends answers, and goes on with what had to wait for that, until nothing more can be done now. False: hung up. */
-static bool settle(struct connection *c)
-{
-    const struct mc_buffer *out = mc_session_answers(c->session);
-    bool later = false;
-    for (unsigned round = 0;; round++) {
-        if (!send_answers(c)) {
-            return false;
-        }
-        bool empty = mc_buffer_length(out) == 0;
-        if (empty && mc_session_over(c->session)) {
-            hang_up(c);
-            return false;
-        }
-        bool stuck = !mc_session_wants(c->session) && !mc_session_waits(c->session);
-        if (!empty || !stuck || mc_session_over(c->session)) {
-            break;
-        }
-        later = round == ROUNDS || is_tired(c->gateway);
-        if (later) {
-            mark(c);
-            break;
-        }
-        resume(c);
-    }
-    bool idle = mc_buffer_length(out) == 0;
-    if (c->ended && idle && !later && !mc_session_waits(c->session)) {
-        hang_up(c);
-        return false;
-    }
-    want(c->writable, &c->writing, !idle);
-    want(c->readable, &c->reading, !c->ended && mc_session_wants(c->session));
-    return true;
-}
-
-static void read_some(struct connection *c)
-{
-    struct gateway *g = c->gateway;
-    for (unsigned i = 0; i < READS && c->reading && !is_tired(g); i++) {
-        ssize_t got = recv(c->fd, g->bytes, READ_BYTES, MSG_DONTWAIT);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            if (errno != EAGAIN) {
-                hang_up(c);
-            }
-            return;
-        }
-        if (got == 0) {
-            c->ended = true;
-            (void)settle(c);
-            return;
-        }
-        alive(c);
-        spend(g, (size_t)got);
-        struct task t = {.run = run_feed, .connection = c, .bytes = g->bytes, .length = (size_t)got};
-        enter(g, &t);
-        if (!settle(c) || got < READ_BYTES) {
-            return;
-        }
-    }
-}
-
-/* A connection whose turn did not come is not passed by others. */
-static void on_readable(evutil_socket_t fd, short what, void *context)
-{
-    struct connection *c = context;
-    struct gateway *g = c->gateway;
-    (void)fd, (void)what;
-    if (c->unread) {
-        return;
-    }
-    if (!is_tired(g) && g->unread == 0) {
-        read_some(c);
-        return;
-    }
-    mark(c);
-    c->unread = true;
-    g->unread++;
-}
-
-static void on_writable(evutil_socket_t fd, short what, void *context)
-{
-    (void)fd, (void)what;
-    (void)settle(context);
-}
-
-/* A marked connection goes on: its operations have ended meanwhile, or it has bytes to be read. */
-static void take_turn(struct connection *c)
-{
-    bool unread = c->unread;
-    unmark(c);
-    if (!mc_session_wants(c->session)) {
-        resume(c);
-    }
-    if (settle(c) && unread) {
-        read_some(c);
-    }
-}
-
-void gateway_work(struct gateway *g)
-{
-    struct list_node *last = list_is_empty(&g->ready) ? NULL : list_last(&g->ready);
-    g->spent = 0;
-    g->working = true;
-    for (bool more = last != NULL; more && !is_tired(g);) {
-        struct list_node *first = list_first(&g->ready);
-        more = first != last;
-        take_turn(container_of(first, struct connection, ready));
-    }
-    g->working = false;
-    if (list_is_empty(&g->ready)) {
-        g->spent = 0;
-    } else {
-        work_later(g);
-    }
+    connection_spend(g, (size_t)(g->hub.steps - steps + 1) * GATEWAY_STEP_BYTES);
 }
 
 static void on_work(evutil_socket_t fd, short what, void *context)
 {
     (void)fd, (void)what;
     gateway_work(context);
+}
+
+void gateway_drop_event(struct event *e)
+{
+    if (e != NULL) {
+        event_free(e);
+    }
 }
 
 /* ---- Coming and going -------------------------------------------------------------------------------------------- */
@@ -422,33 +131,6 @@ static void turn_away(struct gateway *g, int fd, const char *words)
     g->hub.tally.connections_refused++;
     (void)!send(fd, words, strlen(words), MSG_NOSIGNAL | MSG_DONTWAIT);
     close(fd);
-}
-
-static void welcome(struct gateway *g, int fd)
-{
-    struct connection *c = calloc(1, sizeof *c);
-    if (c != NULL) {
-        c->session = mc_session_open(&g->hub, c);
-        c->readable = event_new(g->base, fd, EV_READ | EV_PERSIST, on_readable, c);
-        c->writable = event_new(g->base, fd, EV_WRITE | EV_PERSIST, on_writable, c);
-    }
-    if (c == NULL || c->session == NULL || c->readable == NULL || c->writable == NULL ||
-        event_add(c->readable, NULL) < 0) {
-        if (c != NULL) {
-            free_connection(c);
-        }
-        turn_away(g, fd, "SERVER_ERROR out of memory\r\n");
-        return;
-    }
-    int one = 1;
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    c->gateway = g;
-    c->fd = fd;
-    c->reading = true;
-    c->alive_ns = mc_system_ns();
-    list_push_back(&g->by_time, &c->by_time);
-    g->count++;
-    g->hub.tally.connections_came++;
 }
 
 static void on_client(evutil_socket_t listening, short what, void *context)
@@ -467,7 +149,10 @@ static void on_client(evutil_socket_t listening, short what, void *context)
         if (g->count >= g->config.connections) {
             turn_away(g, fd, "ERROR Too many open connections\r\n");
         } else {
-            welcome(g, fd);
+            int rc = connection_open(g, fd);
+            if (rc < 0) {
+                turn_away(g, fd, "SERVER_ERROR out of memory\r\n");
+            }
         }
     }
 }
@@ -507,16 +192,16 @@ static void on_clock(evutil_socket_t fd, short what, void *context)
         }
         if (mc_session_owes(c->session) && silent > slow) {
             g->hub.tally.slow_kicks++;
-            hang_up(c);
+            connection_hang_up(c);
         } else if (idle > 0 && silent > idle) {
             g->hub.tally.idle_kicks++;
-            hang_up(c);
+            connection_hang_up(c);
         }
     }
     if (g->flush_ns != 0 && g->flush_ns <= now) {
         struct task t = {.run = run_flush};
         g->flush_ns = 0;
-        enter(g, &t);
+        gateway_enter(g, &t);
     }
 }
 
@@ -534,7 +219,7 @@ static int open_events(struct gateway *g)
     g->again = evtimer_new(g->base, on_again, g);
     g->clock = event_new(g->base, -1, EV_PERSIST, on_clock, g);
     g->work = event_new(g->base, -1, 0, on_work, g);
-    g->bytes = malloc(READ_BYTES);
+    g->bytes = malloc(GATEWAY_READ_BYTES);
     bool good = g->listener != NULL && g->again != NULL && g->clock != NULL && g->work != NULL && g->bytes != NULL &&
                 event_add(g->listener, NULL) == 0 && event_add(g->clock, &(struct timeval){1, 0}) == 0;
     return good ? 0 : -ENOMEM;
@@ -581,12 +266,12 @@ void gateway_close(struct gateway *g)
         return;
     }
     while (!list_is_empty(&g->by_time)) {
-        hang_up(container_of(list_first(&g->by_time), struct connection, by_time));
+        connection_hang_up(container_of(list_first(&g->by_time), struct connection, by_time));
     }
-    drop_event(g->listener);
-    drop_event(g->again);
-    drop_event(g->clock);
-    drop_event(g->work);
+    gateway_drop_event(g->listener);
+    gateway_drop_event(g->again);
+    gateway_drop_event(g->clock);
+    gateway_drop_event(g->work);
     if (g->fd >= 0) {
         close(g->fd);
     }

@@ -33,7 +33,8 @@ struct mc_session {
     void *owner;
     struct mc_slot *head, *tail; /* of the answers that are due */
     unsigned queued, under_way;
-    bool inside; /* feed or resume is at work */
+    bool inside;      /* feed or resume is at work */
+    bool speaks_text; /* its first byte was none of the binary protocol's */
     bool closed, over;
     bool failed; /* an answer was lost for want of memory: nothing more goes out */
     /* What was read must wait: for an operation under way, for answers to be taken, or for other clients' turns. */

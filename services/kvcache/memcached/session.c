@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/kvcache/memcached/session.h"
 
+#include "services/kvcache/memcached/binary.h"
 #include "services/kvcache/memcached/order.h"
 
 #include <stdlib.h>
@@ -383,6 +384,24 @@ static bool may_grow(struct input in)
     return false;
 }
 
+/*
+ * The first bytes of a client. False: they are not text. A client of the binary protocol is answered when the head of
+ * its request is there, and hung up on.
+ */
+static bool is_text(struct mc_session *s, const struct input *in)
+{
+    uint8_t answer[MC_BINARY_MOST];
+    if (s->speaks_text || in->at[0] != MC_BINARY_REQUEST) {
+        s->speaks_text = true;
+        return true;
+    }
+    if (in->length >= MC_BINARY_HEAD) {
+        s->failed |= !mc_buffer_add(&s->out, answer, mc_binary_refuse(in->at, answer));
+        s->over = true;
+    }
+    return false;
+}
+
 /* Takes one step. False: more bytes must come, or something must happen first (then stuck is set). */
 static bool step(struct mc_session *s, struct input *in)
 {
@@ -398,7 +417,7 @@ static bool step(struct mc_session *s, struct input *in)
         s->stuck = !good;
         return good && in->length > 0;
     }
-    if (in->length == 0) {
+    if (in->length == 0 || !is_text(s, in)) {
         return false;
     }
     const uint8_t *end = in->length > s->searched ? memchr(in->at + s->searched, '\n', in->length - s->searched) : NULL;

@@ -76,7 +76,10 @@ void mc_session_close(struct mc_session *s);
 /* Frees what the hub keeps, when there are no sessions. */
 void mc_hub_close(struct mc_hub *hub);
 
-/* Borrows bytes that the client sent. Those that cannot be read yet are kept. */
+/*
+ * Borrows bytes that the client sent. Those that cannot be read yet are kept. Nothing is read behind the first line of
+ * an HTTP request: a browser can be made to send one, with commands in its body.
+ */
 void mc_session_feed(struct mc_session *s, const uint8_t *bytes, size_t length);
 /* Goes on reading: after ready(), and after answers were taken while mc_session_wants() was false. */
 void mc_session_resume(struct mc_session *s);
@@ -86,8 +89,8 @@ bool mc_session_wants(const struct mc_session *s);
 const struct mc_buffer *mc_session_answers(const struct mc_session *s);
 void mc_session_taken(struct mc_session *s, size_t length);
 /*
- * True: to be hung up on once its answers have been taken: it said quit, or what cannot be read; or an answer was lost
- * for want of memory.
+ * True: to be hung up on once its answers have been taken: it said quit, or what cannot be read, or speaks the binary
+ * protocol or HTTP; or an answer was lost for want of memory.
  */
 bool mc_session_over(const struct mc_session *s);
 /* True: the client began something it has not ended, or has answers to take: it is not idle but slow. */

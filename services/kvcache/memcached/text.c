@@ -270,12 +270,27 @@ static void read_simple(struct mc_command *c, struct mc_word rest, const struct 
     }
 }
 
+/*
+ * The line ends as the first one of an HTTP request does ("POST / HTTP/1.1"). Nobody may make a browser bring commands
+ * here, so memcached hangs up on such a line, and so does this.
+ */
+static bool is_http(struct mc_word rest)
+{
+    static const char name[] = "HTTP/";
+    struct mc_word last = {rest.at, 0};
+    for (struct mc_word w = mc_word(&rest); w.length > 0; w = mc_word(&rest)) {
+        last = w;
+    }
+    return last.length >= strlen(name) && memcmp(last.at, name, strlen(name)) == 0;
+}
+
 struct mc_command mc_read(const uint8_t *line, size_t length, const struct mc_clock *clock)
 {
     struct mc_command c = {.kind = MC_ERROR, .request = {KV_REQUEST_INIT}, .error = mc_error_unknown};
     struct mc_word rest = {line, length > 0 && line[length - 1] == '\r' ? length - 1 : length};
     const struct named *named = find_name(mc_word(&rest));
     if (named == NULL) {
+        c.kind = is_http(rest) ? MC_QUIT : MC_ERROR;
         return c;
     }
     c.kind = named->kind;

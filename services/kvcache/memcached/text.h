@@ -21,7 +21,7 @@ enum mc_kind {
     MC_STATS,
     MC_VERSION,
     MC_VERBOSITY,
-    MC_QUIT,
+    MC_QUIT,  /* quit, or the first line of an HTTP request */
     MC_META,  /* mn, mg, ms, md, ma, me: meta.h reads the line */
     MC_ERROR, /* says what; when swallow is set, so many bytes and \r\n of a block follow that nobody wants */
 };

@@ -25,6 +25,9 @@ static const cw_span keep_quiet = CW_SEC(40);
 /* A session that is not quiet is given up when it has heard nothing for so long. */
 static const cw_span keep_silent = CW_SEC(60);
 
+/* A member that is still receiving, and has lost sight of the source, gives up after so long. */
+static const cw_span keep_out_of_sight = CW_SEC(5);
+
 enum { COUNT_TAKEN, COUNT_MALFORMED, COUNT_DAMAGED, COUNT_STRANGE, COUNT_REFUSED, COUNTS };
 static const struct metric metrics[COUNTS] = {
     [COUNT_TAKEN] = {"packets", "Packets of messages that arrived and could be decoded."},
@@ -85,7 +88,7 @@ static void end_same(struct cast_engine *e, const struct cast_session *c)
         next = old->next;
         if (old != c && old->origin == c->origin && old->in.accepted && !old->ended && old->content == c->content &&
             memcmp(old->id, c->id, CAST_ID_BYTES) == 0) {
-            cast_session_table_remove(&e->table, old, -ECANCELED);
+            cast_session_table_remove(&e->table, old, -ESTALE);
         }
     }
 }
@@ -145,6 +148,16 @@ static void set_timer_if_slow(struct cast_engine *e)
     }
 }
 
+/* A member's source is gone, or was out of sight for too long. */
+static void end_unfinished(struct cast_engine *e, struct cast_session *c)
+{
+    char text[96], name[TORUS_TEXT];
+    torus_format(torus_coord(&e->table.torus, c->origin), name);
+    snprintf(text, sizeof text, "a message from %s ended unfinished: its source left", name);
+    cw_log(e->s, CW_LOG_WARN, text);
+    cast_session_table_remove(&e->table, c, -ENETUNREACH);
+}
+
 /* Does what is due in a session. False: it was removed. */
 static bool tick_session(struct cast_engine *e, struct cast_session *c)
 {
@@ -157,6 +170,10 @@ static bool tick_session(struct cast_engine *e, struct cast_session *c)
     bool quiet = cast_session_quiet(c);
     cw_span silent = cw_time_since(cw_now(e->s), c->heard);
     bool waits = c->source && !c->ended;
+    if (c->left && !c->ended && silent.ns > keep_out_of_sight.ns) {
+        end_unfinished(e, c);
+        return false;
+    }
     if (!waits && silent.ns > (quiet || c->source ? keep_quiet.ns : keep_silent.ns)) {
         cast_session_table_remove(&e->table, c, -ETIMEDOUT);
         return false;
@@ -184,22 +201,21 @@ static void tick(cw_svc *s, void *state, void *arg)
 }
 
 /*
- * A member that has everything remembers that: the source may only have been out of sight, and would send it all again.
+ * The source may only be out of sight: links flap, and this server or the source stalls. So a member that has
+ * everything remembers that, or the source would send it all again; and one that is still receiving keeps its sink for
+ * a while, or it would lack what passes by until its sink is open again.
  */
 static void source_gone(struct cast_engine *e, struct cast_session *c)
 {
-    if (c->in.accepted && c->ended && !CAST_MUTANT(FORGETS_END) && cast_session_round(c, c->round, c->members) == 0) {
+    bool keeps = c->in.accepted && !(c->ended && CAST_MUTANT(FORGETS_END));
+    if (keeps && cast_session_round(c, c->round, c->members) == 0) {
         c->edges = 0;
         c->left = true;
-        return;
+    } else if (c->in.accepted && !c->ended) {
+        end_unfinished(e, c);
+    } else {
+        cast_session_table_remove(&e->table, c, -ENETUNREACH);
     }
-    if (c->in.accepted && !c->ended) {
-        char text[96], name[TORUS_TEXT];
-        torus_format(torus_coord(&e->table.torus, c->origin), name);
-        snprintf(text, sizeof text, "a message from %s ended unfinished: its source left", name);
-        cw_log(e->s, CW_LOG_WARN, text);
-    }
-    cast_session_table_remove(&e->table, c, -ENETUNREACH);
 }
 
 void cast_engine_event(struct cast_engine *e, const cw_event *ev)
@@ -271,7 +287,7 @@ static int take_report(struct cast_engine *e, struct cast_session *c, const stru
     bool ended = c == NULL || c->ended;
     if (ended && h->kind == CAST_LACK) {
         answer.kind = CAST_STOP;
-        answer.status = -ETIMEDOUT;
+        answer.status = c != NULL && c->out.failed < 0 ? c->out.failed : -ETIMEDOUT;
     } else if (!ended && !cast_rounds_report(c, h, from)) {
         return -ESTALE;
     }
@@ -305,7 +321,7 @@ static int take_answer(struct cast_engine *e, struct cast_session *c, const stru
         return -ESTALE;
     }
     if (h->kind == CAST_STOP) {
-        stop_here(e, c, h->status < 0 ? h->status : -ECANCELED);
+        stop_here(e, c, h->status < 0 ? h->status : -ETIMEDOUT);
         return 0;
     }
     cast_flow_confirmed(c, h->piece);

@@ -77,7 +77,7 @@ const struct cast_session *cast_engine_each(const struct cast_engine *e, const s
  * torus_init()'s.
  */
 CW_MUST_CHECK int cast_engine_open(struct cast_engine **out, cw_svc *s);
-/* Ends every sink with -ECANCELED and every message of this server with -ESHUTDOWN. NULL is allowed. */
+/* Ends every sink and every message of this server with -ESHUTDOWN. NULL is allowed. */
 void cast_engine_close(struct cast_engine *e);
 /* Takes a packet of head.h that came to MULTICAST_PORT; as on_packet. Its bytes are not changed. */
 cw_verdict cast_engine_packet(struct cast_engine *e, const uint8_t *bytes, size_t length, const cw_rx *rx);

@@ -395,7 +395,7 @@ static void watch(struct cast_session *c)
     for (unsigned i = 0; i < c->edges; i++) {
         struct cast_edge *e = &c->edge[i];
         if (!cast_edge_complete(e) && c->tree[e->tree].open &&
-            cast_edge_watch(e, cast_session_whole(c, e->tree), c->limits->patience, cw_now(c->s))) {
+            cast_edge_watch(e, cast_session_whole(c, e->tree), cast_session_patience(c), cw_now(c->s))) {
             cast_session_advance(c, e->tree);
         }
     }

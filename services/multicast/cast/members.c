@@ -67,7 +67,7 @@ bool cast_members_end(struct cast_members *b, cw_server server, int status, cw_t
     return true;
 }
 
-bool cast_members_away(struct cast_members *b, cw_server server, bool away)
+bool cast_members_away(struct cast_members *b, cw_server server, bool away, cw_time now)
 {
     struct cast_member *m = cast_members_find(b, server);
     if (m == NULL || m->state != (away ? CAST_WAITING : CAST_AWAY)) {
@@ -75,14 +75,37 @@ bool cast_members_away(struct cast_members *b, cw_server server, bool away)
     }
     if (away) {
         leave(b, m, CAST_AWAY, -ENETUNREACH);
+        m->away_at = now;
     } else {
         b->waiting++;
         m->state = CAST_WAITING;
+        m->returned = true;
         m->status = 0;
         m->reported = m->counted = false;
         m->missing = UINT32_MAX; /* it may have forgotten all */
     }
     return true;
+}
+
+bool cast_members_any_away(const struct cast_members *b)
+{
+    for (unsigned i = 0; i < b->count; i++) {
+        if (b->member[i].state == CAST_AWAY) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool cast_members_flap(const struct cast_members *b, cw_span patience, cw_time now)
+{
+    for (unsigned i = 0; i < b->count; i++) {
+        const struct cast_member *m = &b->member[i];
+        if (m->state == CAST_AWAY && m->returned && cw_time_since(now, m->away_at).ns < patience.ns) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void cast_members_report(struct cast_members *b, cw_server server, uint32_t missing, cw_time now)

@@ -26,6 +26,8 @@ struct cast_member {
     uint32_t missing;    /* pieces lacking by its last report; UINT32_MAX: it made none */
     cw_time progress_at; /* when missing became less, or its first round was over */
     bool counted;        /* progress_at is set */
+    bool returned;       /* it was away, and came back */
+    cw_time away_at;     /* when it left the view last */
 };
 
 struct cast_members {
@@ -45,7 +47,11 @@ struct cast_member *cast_members_find(const struct cast_members *b, cw_server se
 /* A member has ended with 0 or -errno. False: the server is no member, or had ended before. */
 bool cast_members_end(struct cast_members *b, cw_server server, int status, cw_time now);
 /* A member left the view, or came back. False: nothing changed. */
-bool cast_members_away(struct cast_members *b, cw_server server, bool away);
+bool cast_members_away(struct cast_members *b, cw_server server, bool away, cw_time now);
+/* A member that has come back before is away, for less than `patience` so far: it may come back again. */
+bool cast_members_flap(const struct cast_members *b, cw_span patience, cw_time now);
+/* Some member is away. */
+bool cast_members_any_away(const struct cast_members *b);
 /* A member has reported everything that it lacks in this round. */
 void cast_members_report(struct cast_members *b, cw_server server, uint32_t missing, cw_time now);
 /* All members that wait have reported. */

@@ -77,6 +77,9 @@ size_t cast_receiver_memory(const struct cast_receiver *t)
 /* -EAGAIN as long as it may be waited for; 0: no longer. */
 static int wait(struct cast_receiver *t, cw_span patience, cw_time now)
 {
+    if (t->out) {
+        return 0;
+    }
     if (t->refused) {
         t->waited.ns += cw_time_since(now, t->refused_at).ns;
     }
@@ -92,7 +95,7 @@ int cast_receiver_give(struct cast_receiver *t, const struct cast_head *data, cw
         return -EINVAL;
     }
     bool lacks = cast_receiver_lacks(t, data->piece) || (CAST_MUTANT(GIVES_TWICE) && t->state == CAST_RECEIVING);
-    if (!lacks || t->out) {
+    if (!lacks) {
         return 0;
     }
     uint64_t offset = (uint64_t)(CAST_MUTANT(WRONG_PLACE) ? data->index : data->piece) * t->cut.piece_bytes;
@@ -105,7 +108,7 @@ int cast_receiver_give(struct cast_receiver *t, const struct cast_head *data, cw
         return 0;
     }
     if (t->refused) {
-        t->waited.ns += cw_time_since(now, t->refused_at).ns;
+        t->waited.ns = t->slow ? 0 : t->waited.ns + cw_time_since(now, t->refused_at).ns;
         t->refused = false;
     }
     t->got[data->piece / 8] |= (uint8_t)(1 << data->piece % 8);
@@ -120,6 +123,7 @@ int cast_receiver_give(struct cast_receiver *t, const struct cast_head *data, cw
 
 void cast_receiver_round(struct cast_receiver *t)
 {
+    t->slow = t->slow || t->out;
     t->out = t->refused = false;
     t->waited = (cw_span){0};
 }

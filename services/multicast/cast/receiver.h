@@ -5,9 +5,11 @@
  *
  *  1. The sink gets each piece once, and end() once: when all pieces are there, when it failed, or when the message
  *     ended unfinished.
- *  2. A sink that cannot take a piece is waited for in each round for `patience`, all its pauses together. After that
- *     it gets nothing more in that round, and the member catches up in a later one. So a slow sink holds up others no
- *     longer.
+ *  2. A sink that cannot take a piece is waited for in a round for `patience`, all its pauses together. After that
+ *     nobody waits for it in that round: it gets the pieces that it can take at once, and lacks the others. So a slow
+ *     sink holds up others no longer.
+ *  3. In later rounds such a sink is waited for as long as each of its pauses is shorter than `patience`: these rounds
+ *     bring what members lack, and would else bring nearly all of it again and again, a few pieces further each time.
  *
  * Time comes in. One owner; cast_receiver_close() after cast_receiver_stop(), or when it has ended.
  */
@@ -44,7 +46,8 @@ struct cast_receiver {
     bool refused;
     cw_time refused_at;
     cw_span waited;
-    bool out; /* it gets nothing more in this round (rule 2) */
+    bool out;  /* it is not waited for any more in this round (rule 2) */
+    bool slow; /* it was out in an earlier round (rule 3) */
 };
 
 /*
@@ -65,7 +68,7 @@ static inline bool cast_receiver_lacks(const struct cast_receiver *t, uint32_t p
 }
 /*
  * Gives the sink a piece whose sum is right. 0: nothing more is to be done with it, as it is there now, was there
- * before, or is not wanted (the receiver has ended, or is out of the round). -EAGAIN: keep the piece and give it again;
+ * before, or is not wanted (the receiver has ended, or is out of the round and cannot take it) -EAGAIN: keep the piece and give it again;
  * -EINVAL: its length is not that of this piece.
  */
 CW_MUST_CHECK int cast_receiver_give(struct cast_receiver *t, const struct cast_head *data, cw_span patience,

@@ -41,7 +41,8 @@ static int begin_round(struct cast_session *c, uint16_t round)
     cast_members_set(&c->out.members, c->members, cast_set_bytes(c->torus->servers));
     cast_stripe_round(&c->out.stripe, cw_now(c->s));
     c->out.assigned = c->out.idle = false;
-    c->out.round_at = cw_now(c->s);
+    c->out.round_at = c->out.paused_at = cw_now(c->s);
+    c->out.rested = CW_NS(0);
     c->out.lacked = lacking(c);
     int rc = cast_session_round(c, round, c->members);
     if (c->out.stripe.left == 0) {
@@ -55,7 +56,7 @@ int cast_rounds_begin(struct cast_session *c, bool ask_first)
     struct cast_members *members = &c->out.members;
     for (unsigned i = 0; i < members->count; i++) {
         if (!cw_reachable(c->s, torus_coord(c->torus, members->member[i].server))) {
-            cast_members_away(members, members->member[i].server, true);
+            cast_members_away(members, members->member[i].server, true, c->began);
         }
     }
     if (members->waiting == 0) {
@@ -72,7 +73,7 @@ int cast_rounds_begin(struct cast_session *c, bool ask_first)
 bool cast_rounds_may_assign(const struct cast_session *c, uint8_t tree)
 {
     const struct cast_lane *lane = &c->out.stripe.lane[tree];
-    return !c->out.assigned && !c->out.starved && !c->ended && c->out.stripe.left > 0 &&
+    return !c->out.assigned && !c->out.starved && !c->out.paused && !c->ended && c->out.stripe.left > 0 &&
            lane->next - lane->base < cast_stripe_room(&c->out.stripe, tree);
 }
 
@@ -144,10 +145,27 @@ bool cast_rounds_report(struct cast_session *c, const struct cast_head *h, cw_se
     return true;
 }
 
+/* Keeps rule 4. */
+static void pause_or_go_on(struct cast_session *c)
+{
+    struct cast_sending *o = &c->out;
+    cw_time now = cw_now(c->s);
+    cw_span most = c->limits->patience, pause = o->paused ? cw_time_since(now, o->paused_at) : CW_NS(0);
+    bool room = o->rested.ns + pause.ns < most.ns;
+    bool should = !c->ended && room && cast_members_flap(&o->members, most, now);
+    if (should && !o->paused) {
+        o->paused_at = now;
+    } else if (!should && o->paused) {
+        o->rested = cw_span_add(o->rested, pause);
+    }
+    o->paused = should;
+}
+
 void cast_rounds_away(struct cast_session *c, cw_server server, bool away)
 {
     if (!c->ended) {
-        cast_members_away(&c->out.members, server, away);
+        cast_members_away(&c->out.members, server, away, cw_now(c->s));
+        pause_or_go_on(c);
     }
 }
 
@@ -181,7 +199,7 @@ static bool round_over(struct cast_session *c)
         c->out.idle = true;
         c->out.idle_at = now;
     }
-    return cw_time_since(now, c->out.idle_at).ns >= c->limits->patience.ns;
+    return cw_time_since(now, c->out.idle_at).ns >= cast_session_patience(c).ns;
 }
 
 static void give_up_on_the_rest(struct cast_session *c)
@@ -194,6 +212,30 @@ static void give_up_on_the_rest(struct cast_session *c)
     }
 }
 
+/* This server sees nobody: it is itself what is out of sight, since the last member went away. */
+static bool alone(const struct cast_session *c)
+{
+    cw_time since = c->began;
+    for (unsigned i = 0; i < c->out.members.count; i++) {
+        const struct cast_member *m = &c->out.members.member[i];
+        since = m->state == CAST_AWAY && cw_time_before(since, m->away_at) ? m->away_at : since;
+    }
+    for (cw_server i = 0; i < c->torus->servers; i++) {
+        if (i != c->self && cw_reachable(c->s, torus_coord(c->torus, i))) {
+            return false;
+        }
+    }
+    return cw_time_since(cw_now(c->s), since).ns < c->limits->patience.ns;
+}
+
+/* No member is waited for; but some are away, and may come back soon. */
+static bool all_may_return(const struct cast_session *c)
+{
+    const struct cast_members *members = &c->out.members;
+    return cast_members_flap(members, c->limits->patience, cw_now(c->s)) ||
+           (cast_members_any_away(members) && alone(c));
+}
+
 int cast_rounds_tick(struct cast_session *c)
 {
     struct cast_sending *o = &c->out;
@@ -201,8 +243,9 @@ int cast_rounds_tick(struct cast_session *c)
     if (o->failed < 0) {
         return o->failed;
     }
+    pause_or_go_on(c);
     if (o->members.waiting == 0) {
-        return 1;
+        return all_may_return(c) ? 0 : 1;
     }
     if (!round_over(c)) {
         return 0;
@@ -218,7 +261,7 @@ int cast_rounds_tick(struct cast_session *c)
     o->barren = lacking(c) < o->lacked ? 0 : o->barren + 1;
     cast_members_round(&o->members, c->limits->limit, now);
     if (o->members.waiting == 0) {
-        return 1;
+        return all_may_return(c) ? 0 : 1;
     }
     if (c->round == UINT16_MAX) {
         return -ETIMEDOUT;

@@ -8,6 +8,11 @@
  *  2. A round ends when every member that waits has reported what it lacks, or when nothing has been under way for
  *     `patience`.
  *  3. In a further round nothing is sent but what a member lacks, and only to members that do not have everything.
+ *  4. A member that has come back once and is away again may come back again: links flap, and servers stall. Until it
+ *     does, nothing new is dealt out, or the member would lack it; for `patience` in a round, all such pauses together.
+ *     The message does not end either before such a member has been away for `patience`. Nobody waits for a member that
+ *     goes for the first time: it may be dead. A source that sees no other server at all waits as well: it is itself
+ *     what is out of sight.
  */
 #ifndef SERVICES_MULTICAST_CAST_ROUNDS_H
 #define SERVICES_MULTICAST_CAST_ROUNDS_H

@@ -161,7 +161,7 @@ static int give(struct cast_session *c, const struct cast_head *data)
     if (!c->in.accepted) {
         return 0;
     }
-    int rc = cast_receiver_give(&c->in.receiver, data, c->limits->patience, cw_now(c->s));
+    int rc = cast_receiver_give(&c->in.receiver, data, cast_session_patience(c), cw_now(c->s));
     if (c->in.receiver.state == CAST_ENDED && !c->ended) {
         c->ended = true;
         c->ended_at = c->in.report_at = cw_now(c->s);
@@ -302,6 +302,17 @@ bool cast_session_over(const struct cast_session *c)
         }
     }
     return true;
+}
+
+cw_span cast_session_patience(const struct cast_session *c)
+{
+    /* Round 0 may only ask, so round 1 counts as the first. */
+    enum { FURTHER_MOST = 5 };
+    unsigned further = c->round > 1 ? c->round - 1U : 0;
+    int64_t ns = c->limits->patience.ns << 2 * (further < FURTHER_MOST ? further : FURTHER_MOST);
+    int64_t most = c->limits->limit.ns / 4;
+    most = most > c->limits->patience.ns ? most : c->limits->patience.ns;
+    return CW_NS(ns < most ? ns : most);
 }
 
 bool cast_session_quiet(const struct cast_session *c)

@@ -75,6 +75,10 @@ struct cast_sending {
     cw_time round_at;
     uint64_t lacked;
     unsigned barren;
+    /* Nothing new is dealt out, since paused_at: a member that has come back before is away (rounds.h, rule 4). */
+    bool paused;
+    cw_time paused_at;
+    cw_span rested; /* the pauses of this round that are over */
     /* No child is being sent anything, since idle_at. */
     bool idle;
     cw_time idle_at;
@@ -119,7 +123,7 @@ struct cast_session {
     bool source;
     bool wanted; /* this server is a member */
     bool ended;  /* source: done() was called; member: its receiver has ended */
-    bool left;   /* member: it has everything and lost sight of the source; until the next OPEN */
+    bool left;   /* member: it has lost sight of the source; until the next OPEN */
     struct cast_sending out;
     struct cast_receiving in;
 
@@ -189,6 +193,12 @@ struct cast_holding cast_session_holding(const struct cast_session *c, const str
 uint32_t cast_session_whole(const struct cast_session *c, uint8_t tree);
 /* A member: all trees have ended here, so nothing more comes in this round. */
 bool cast_session_over(const struct cast_session *c);
+/*
+ * How long a slow server may hold up others in the round at hand: `patience` in the first round that brings pieces, and
+ * four times as long with each further round, up to a quarter of `limit`: so whoever is too slow for one round is not
+ * too slow for all of them, and whoever makes no progress is given up in time.
+ */
+cw_span cast_session_patience(const struct cast_session *c);
 /* As far as this server knows, nothing is left to do: all children are complete, and all reports are confirmed. */
 bool cast_session_quiet(const struct cast_session *c);
 

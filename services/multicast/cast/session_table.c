@@ -23,7 +23,7 @@ int cast_session_table_open(struct cast_session_table *t, cw_svc *s)
 void cast_session_table_close(struct cast_session_table *t)
 {
     while (t->first != NULL) {
-        cast_session_table_remove(t, t->first, -ECANCELED);
+        cast_session_table_remove(t, t->first, -ESHUTDOWN);
     }
     trees_close(t->trees);
 }

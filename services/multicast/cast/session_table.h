@@ -33,7 +33,7 @@ struct cast_session_table {
 
 /* Registers the counters; the caller sets the limits. The errors of torus_init(). */
 CW_MUST_CHECK int cast_session_table_open(struct cast_session_table *t, cw_svc *s);
-/* Removes all sessions; members that have not ended end with -ECANCELED. */
+/* Removes all sessions; members that have not ended end with -ESHUTDOWN. */
 void cast_session_table_close(struct cast_session_table *t);
 
 /* NULL: there is no such session. */

@@ -30,6 +30,9 @@ struct file_slot {
     cw_server origin;
     bool open;     /* the message has the sink, and end() is still to come */
     bool detached; /* the part is not this message's any more */
+    /* Another file of this name came while this one did, from `rival`: which of them stays is not the same everywhere. */
+    bool contested;
+    cw_server rival;
     /* When the message asked for a sink last, when a piece came last, when the source was told of the progress last. */
     cw_time asked, moved, reported;
 };
@@ -65,6 +68,9 @@ struct file_send {
     bool sending; /* the engine has the message, or had it */
     bool over;
     int status; /* when it is over */
+    /* A member has said that another file of this name came to it at the same time, from `rival`. */
+    bool contested;
+    cw_server rival;
     struct file_goal *goal;
     unsigned goals;
     /* Bytes that were read to be sent; pieces that were sent more than once. */

@@ -2,6 +2,7 @@
 #include "services/multicast/file/label.h"
 
 #include "base/bytes.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,14 +22,12 @@ enum file_name_fault file_name_check(const char *name, size_t length)
     if (length > FILE_NAME_MOST) {
         return FILE_NAME_LONG;
     }
-    for (size_t i = 0; i < length; i++) {
-        uint8_t c = (uint8_t)name[i];
-        if (c == '/') {
-            return FILE_NAME_SLASH;
-        }
-        if (c < 32 || c == 127) {
-            return FILE_NAME_CONTROL;
-        }
+    if (memchr(name, '/', length) != NULL) {
+        return FILE_NAME_SLASH;
+    }
+    enum utf8_kind kind = utf8_check(name, length);
+    if (kind != UTF8_PLAIN) {
+        return kind == UTF8_CONTROL ? FILE_NAME_CONTROL : FILE_NAME_NO_TEXT;
     }
     return name[0] == '.' ? FILE_NAME_DOT : FILE_NAME_GOOD;
 }
@@ -42,6 +41,7 @@ const char *file_name_text(enum file_name_fault fault)
         [FILE_NAME_SLASH] = "has a slash: files go into one folder",
         [FILE_NAME_DOT] = "begins with a dot: such names are those of files on their way",
         [FILE_NAME_CONTROL] = "has a control character",
+        [FILE_NAME_NO_TEXT] = "is not UTF-8",
     };
     return texts[fault];
 }

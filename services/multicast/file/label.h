@@ -37,9 +37,13 @@ enum file_name_fault {
     FILE_NAME_LONG,
     FILE_NAME_SLASH,
     FILE_NAME_DOT,
-    FILE_NAME_CONTROL
+    FILE_NAME_CONTROL,
+    FILE_NAME_NO_TEXT
 };
-/* A name has 1 to FILE_NAME_MOST bytes, no slash and no control character, and does not begin with a dot. */
+/*
+ * A name has 1 to FILE_NAME_MOST bytes of UTF-8, no slash and no control character, and does not begin with a dot. So
+ * it may be shown on any terminal, and stands in any JSON, as it is.
+ */
 enum file_name_fault file_name_check(const char *name, size_t length);
 /* What is wrong with the name, as the end of a sentence. Static. */
 const char *file_name_text(enum file_name_fault fault);

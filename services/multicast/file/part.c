@@ -72,6 +72,13 @@ struct file_part {
     cw_time checkpointed;
 };
 
+cw_span file_env_takes(const struct file_env *env, uint64_t bytes)
+{
+    enum { USUAL_NS = 500, KB = 1000 };
+    uint32_t ns = env->host->ns_per_kb > 0 ? env->host->ns_per_kb : USUAL_NS;
+    return CW_NS((int64_t)(bytes * ns / KB));
+}
+
 static struct file_part *part_of(struct file_work *w)
 {
     return container_of(w, struct file_part, work);
@@ -206,11 +213,15 @@ static void work_finish(struct file_part *p)
     p->rc = rc;
 }
 
-/* Is it worth while to keep the part: can the rest of the file come, and has it a place? */
+/*
+ * Is it worth while to keep the part: can the rest of the file come, and has it a place? It cannot come when the source
+ * was told to stop (-ECANCELED), or when the file there is not what it was when it was digested (-ENODATA).
+ */
 static bool is_of_use(const struct file_part *p)
 {
     return p->map.bit != NULL && p->map.have > 0 && p->status != -EBADMSG && p->status != -ENOSPC &&
-           p->status != -EDQUOT && p->status != -EFBIG && p->status != -EEXIST;
+           p->status != -EDQUOT && p->status != -EFBIG && p->status != -EEXIST && p->status != -ECANCELED &&
+           p->status != -ENODATA;
 }
 
 static void work_leave(struct file_part *p)
@@ -271,8 +282,7 @@ static void give_turn(struct file_part *p, uint64_t hash_to)
         p->since = full->used; /* this batch will be on the disk, but is not in the map that is stored now */
         p->checkpointed = now;
     }
-    /* In the simulator disk and digest together move 2 GB/s. */
-    give(p, TASK_TURN, cw_span_add(cost_turn, CW_NS((int64_t)(full->used + (p->hash_to - p->hashed)) / 2)));
+    give(p, TASK_TURN, cw_span_add(cost_turn, file_env_takes(p->env, full->used + (p->hash_to - p->hashed))));
 }
 
 static void next(struct file_part *p)

@@ -8,8 +8,8 @@
  *  3. Memory: two buffers of FILE_PART_BUFFER bytes, and a bit for each piece. When both are full write() says -EAGAIN.
  *  4. The server's thread waits for no disk.
  *
- * A part that cannot become the file is dropped (wrong digest, no room, a name that is taken); others stay for the next
- * time.
+ * A part that cannot become the file is dropped (wrong digest, no room, a name that is taken, a source that was told to
+ * stop); others stay for the next time.
  */
 #ifndef SERVICES_MULTICAST_FILE_PART_H
 #define SERVICES_MULTICAST_FILE_PART_H
@@ -29,6 +29,9 @@ struct file_env {
     void (*resume)(void *context, uint64_t ticket);            /* cast_engine_resume() */
     void (*ended)(void *context, uint64_t ticket, int status); /* cast_engine_ended() */
 };
+
+/* How long the disk and the digest take for so many bytes, in the simulator. */
+cw_span file_env_takes(const struct file_env *env, uint64_t bytes);
 
 enum file_part_state { FILE_PART_OPENING, FILE_PART_TAKING, FILE_PART_FINISHING, FILE_PART_OVER };
 

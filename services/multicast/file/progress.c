@@ -6,28 +6,33 @@
 #include <errno.h>
 #include <string.h>
 
-enum { PROGRESS = 1 };
+enum { PROGRESS = 1, CONTESTED = 2 };
 
 void file_progress_encode(const struct file_progress *n, uint8_t out[static FILE_PROGRESS_BYTES])
 {
-    out[0] = PROGRESS;
-    out[1] = (uint8_t)n->state;
+    out[0] = n->contested ? CONTESTED : PROGRESS;
+    out[1] = n->contested ? 0 : (uint8_t)n->state;
     put_be16(out + 2, 0);
-    put_be32(out + 4, (uint32_t)n->status);
-    put_be64(out + 8, n->there);
+    put_be32(out + 4, n->contested ? n->rival : (uint32_t)n->status);
+    put_be64(out + 8, n->contested ? 0 : n->there);
     memcpy(out + 16, n->id, sizeof n->id);
 }
 
 int file_progress_decode(const uint8_t *bytes, size_t length, struct file_progress *out)
 {
-    if (length != FILE_PROGRESS_BYTES || bytes[0] != PROGRESS || bytes[1] > FILE_PART_OVER ||
+    if (length != FILE_PROGRESS_BYTES || bytes[0] < PROGRESS || bytes[0] > CONTESTED || bytes[1] > FILE_PART_OVER ||
         get_be16(bytes + 2) != 0) {
         return -EBADMSG;
+    }
+    *out = (struct file_progress){.contested = bytes[0] == CONTESTED};
+    memcpy(out->id, bytes + 16, sizeof out->id);
+    if (out->contested) {
+        out->rival = get_be32(bytes + 4);
+        return bytes[1] == 0 && get_be64(bytes + 8) == 0 ? 0 : -EBADMSG;
     }
     out->state = (enum file_part_state)bytes[1];
     out->status = (int32_t)get_be32(bytes + 4);
     out->there = get_be64(bytes + 8);
-    memcpy(out->id, bytes + 16, sizeof out->id);
     return 0;
 }
 

@@ -54,10 +54,21 @@ static struct file_reader *reader_of(struct file_work *w)
 
 /* ---- Away from the server's thread ------------------------------------------------------------------------------- */
 
+/* A file whose length is said to be 0 may have content all the same: the kernel makes that of /proc when it is read. */
+static bool has_content(const struct file_reader *r)
+{
+    const struct files_host *h = r->env->host;
+    uint8_t byte;
+    return h->read(h->context, r->file, 0, &byte, 1) == 0;
+}
+
 static void work_look(struct file_reader *r)
 {
     const struct files_host *h = r->env->host;
     r->rc = h->look(h->context, r->file, &r->facts);
+    if (r->rc == 0 && r->facts.bytes == 0 && has_content(r)) {
+        r->rc = -EOPNOTSUPP;
+    }
     if (r->rc == 0 && (r->sha = h->digest_open(h->context)) == NULL) {
         r->rc = -ENOMEM;
     }
@@ -137,7 +148,7 @@ static void give(struct file_reader *r, enum task task, uint64_t bytes)
     r->task = task;
     r->work.work = work;
     r->work.done = done;
-    r->work.cost = cw_span_add(cost_turn, CW_NS((int64_t)bytes / 2)); /* a disk and a digest of 2 GB/s */
+    r->work.cost = cw_span_add(cost_turn, file_env_takes(r->env, bytes));
     file_crew_give(&r->env->crew, &r->work);
 }
 

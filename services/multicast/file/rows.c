@@ -90,6 +90,9 @@ static void report_common(struct file_send *send, cw_request *r, const struct su
     cw_request_int(r, "complete", s->complete);
     cw_request_int(r, "failed", s->failed);
     cw_request_int(r, "sent_bytes", (int64_t)send->given);
+    if (send->contested) {
+        tell_server_id(send->files->s, r, "contested_by", send->rival);
+    }
 }
 
 void file_rows_progress(struct file_send *send, cw_request *r)

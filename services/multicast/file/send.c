@@ -4,6 +4,7 @@
  */
 #include "services/multicast/file/internal.h"
 
+#include "base/utf8.h"
 #include "base/words.h"
 #include "services/reply/refuse.h"
 
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MODES = 0777, PROGRESS_LEAST_MS = 50, PROGRESS_MOST_MS = 3600000 };
+enum { NAME_SHOWN = 101, MODES = 0777, PROGRESS_LEAST_MS = 50, PROGRESS_MOST_MS = 3600000 };
 /* A sending that is over is shown by file-status for so long. */
 static const cw_span keep_over = CW_SEC(600);
 
@@ -168,12 +169,24 @@ static void start(struct file_send *send)
     send->sent = cw_now(f->s);
 }
 
+static const char *explain_reading(int status)
+{
+    switch (-status) {
+    case ENODATA:
+        return "it became shorter while it was read";
+    case EOPNOTSUPP:
+        return "it has content, though its length is said to be 0, as files of /proc have: copy it, and send the copy";
+    default:
+        return strerror(-status);
+    }
+}
+
 /* The reader's ready(). */
 static void on_ready(void *context, int status)
 {
     struct file_send *send = context;
     if (status < 0) {
-        fail(send, status, status == -ENODATA ? "it became shorter while it was read" : strerror(-status));
+        fail(send, status, explain_reading(status));
         return;
     }
     send->digested = true;
@@ -269,7 +282,9 @@ static int read_label(cw_request *r, const struct words *w, struct file_send *se
 {
     enum file_name_fault fault = file_name_check(w->name, strlen(w->name));
     if (fault != FILE_NAME_GOOD) {
-        return refuse_request(r, "the name '%.100s' %s", w->name, file_name_text(fault));
+        char shown[NAME_SHOWN];
+        (void)utf8_show(w->name, strlen(w->name), shown, sizeof shown);
+        return refuse_request(r, "the name '%s' %s", shown, file_name_text(fault));
     }
     strcpy(send->label.name, w->name);
     send->label.keep = w->keep == 1;
@@ -391,6 +406,11 @@ void file_send_progress(struct files *f, cw_server from, const struct file_progr
 {
     for (struct file_send *send = f->sends; send != NULL; send = send->next) {
         if (!send->sending || send->over || memcmp(progress->id, send->label.digest, sizeof progress->id) != 0) {
+            continue;
+        }
+        if (progress->contested) {
+            send->contested = true;
+            send->rival = progress->rival < f->torus->servers ? progress->rival : from;
             continue;
         }
         for (unsigned i = 0; i < send->goals; i++) {

@@ -47,19 +47,33 @@ static bool slot_has(void *context, uint64_t piece)
     return sink.has(sink.context, piece);
 }
 
-static void report_progress(struct file_slot *slot, cw_time now)
+static void tell_source(const struct file_slot *slot, struct file_progress *n)
 {
     struct files *f = slot->files;
-    struct file_part_view v = file_part_look(slot->part);
-    struct file_progress n = {.state = v.state, .status = v.status, .there = v.there};
     cw_packet *p = cw_packet_new(f->s, FILE_PROGRESS_BYTES);
-    slot->reported = now;
     if (p != NULL) {
-        memcpy(n.id, file_part_label(slot->part)->digest, sizeof n.id);
-        file_progress_encode(&n, cw_packet_data(p, NULL));
+        memcpy(n->id, file_part_label(slot->part)->digest, sizeof n->id);
+        file_progress_encode(n, cw_packet_data(p, NULL));
         const cw_to to = to_server(f->s, cw_job_of(f->s), FILE_PORT, slot->origin);
         cw_send_or_drop(f->s, p, &to, NULL);
     }
+}
+
+static void report_contest(const struct file_slot *slot)
+{
+    struct file_progress n = {.contested = true, .rival = slot->rival};
+    if (slot->contested) {
+        tell_source(slot, &n);
+    }
+}
+
+static void report_progress(struct file_slot *slot, cw_time now)
+{
+    struct file_part_view v = file_part_look(slot->part);
+    struct file_progress n = {.state = v.state, .status = v.status, .there = v.there};
+    slot->reported = now;
+    tell_source(slot, &n);
+    report_contest(slot); /* again and again, as such packets may be lost */
 }
 
 static int slot_end(void *context, int status)
@@ -116,6 +130,29 @@ static void yield_to(struct file_slot *old, const struct cast_offer *offer, cw_t
     }
 }
 
+static void contest(struct file_slot *slot, cw_server rival)
+{
+    slot->contested = true;
+    slot->rival = rival;
+    report_contest(slot);
+}
+
+/*
+ * Two files of one name come at the same time: the one that is whole last stays, which is one file here and perhaps the
+ * other at another member. Both sources are told.
+ */
+static void meet_others(struct file_slot *slot)
+{
+    const struct file_label *label = file_part_label(slot->part);
+    for (struct file_slot *other = slot->files->slots; other != NULL; other = other->next) {
+        if (other != slot && other->part != NULL && !other->detached && !file_part_is_over(other->part) &&
+            strcmp(file_part_label(other->part)->name, label->name) == 0) {
+            contest(other, slot->origin);
+            contest(slot, other->origin);
+        }
+    }
+}
+
 static int begin(struct files *f, const struct cast_offer *offer, const struct file_label *label, cw_time now)
 {
     struct file_slot *slot = f->slot_count < FILES_SLOTS ? calloc(1, sizeof *slot) : NULL;
@@ -134,6 +171,7 @@ static int begin(struct files *f, const struct cast_offer *offer, const struct f
     slot->next = f->slots;
     f->slots = slot;
     f->slot_count++;
+    meet_others(slot);
     files_wake(f);
     return -EAGAIN;
 }

@@ -12,8 +12,8 @@
 #include "cubeway/service.h"
 #include "keyspace/key.h"
 #include "nmu/book.h"
+#include "scenario/oracle.h"
 #include "simulator/check.h"
-#include "simulator/oracle.h"
 #include "simulator/world.h"
 #include "suite.h"
 

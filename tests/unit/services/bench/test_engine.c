@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/bench/engine.h"
 
+#include "base/bytes.h"
 #include "fake_net.h"
 #include "suite.h"
 
@@ -472,6 +473,29 @@ START_TEST(untracked_runs_keep_no_tables)
 }
 END_TEST
 
+/* As after a pause: hundreds of packets of one instant to two servers, and no two of them have equal bytes. */
+START_TEST(untracked_packets_of_one_instant_differ)
+{
+    enum { DUE = 200, AT_NUMBER = 12 };
+    cw_svc *s = fake_open(&bench_service, (cw_dims){3, 1, 1}, (cw_coord){0, 0, 0});
+    const struct bench_plan plan = {.mode = BENCH_ALL, .rate = 8 * 1000 * 1000, .size = 100, .untracked = true};
+    ck_assert_int_eq(api_of(s)->start(s, &plan), 0);
+    s->now = cw_time_add(s->now, CW_MS(500));
+    fake_run(s, CW_NS(0));
+    ck_assert_uint_eq(stats_of(s).sent, DUE);
+    bool seen[DUE] = {false};
+    struct fake_send send;
+    while (fake_take(s, &send)) {
+        uint32_t number = get_be32(cw_packet_data(send.packet, NULL) + AT_NUMBER);
+        ck_assert_uint_lt(number, DUE);
+        ck_assert(!seen[number]);
+        seen[number] = true;
+        fake_free(send.packet);
+    }
+    ck_assert_uint_eq(fake_close(s), 0);
+}
+END_TEST
+
 START_TEST(numbers_start_anew_with_a_run)
 {
     struct fake_net *net = fake_net_open(&bench_service, (cw_dims){2, 1, 1});
@@ -542,6 +566,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(links_are_streams_of_their_own),
     SUITE_TEST(strange_packets_are_counted),
     SUITE_TEST(untracked_runs_keep_no_tables),
+    SUITE_TEST(untracked_packets_of_one_instant_differ),
     SUITE_TEST(numbers_start_anew_with_a_run),
     SUITE_TEST(windows_are_wide_where_servers_are_few),
     SUITE_TEST(plans_that_are_none),

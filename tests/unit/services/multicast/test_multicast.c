@@ -169,6 +169,10 @@ START_TEST(the_source_goes)
     static struct fake_result status;
     multicast_service.on_event(host[1], host[1]->state, &ev);
     fake_command(host[1], "status", &status);
+    ck_assert_int_eq(fake_int(&status, 0, "ended"), 0); /* it may only be out of sight */
+    ck_assert_int_lt(fake_int(&status, 0, "memory"), 100000);
+    fake_run(host[1], CW_SEC(6));
+    fake_command(host[1], "status", &status);
     ck_assert_uint_eq(status.fields, 0);
     teardown(); /* in the middle of everything */
 }

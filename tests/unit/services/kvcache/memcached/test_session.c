@@ -3,6 +3,7 @@
 #include "services/kvcache/memcached/session.h"
 
 #include "mc_talk.h"
+#include "services/kvcache/memcached/binary.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -74,6 +75,56 @@ START_TEST(a_large_value_and_a_larger_one)
     say(&t, "\r\nget a\r\n"); /* what should have been replaced is not served */
     ck_assert_str_eq(hear(&t), "SERVER_ERROR object too large for cache\r\nEND\r\n");
     free(value);
+    talk_close(&t);
+}
+END_TEST
+
+/* What a browser is made to send: commands in the body of a request. None of them is carried out. */
+START_TEST(a_browser_is_hung_up_on)
+{
+    static const char *const said[] = {
+        "POST / HTTP/1.1\r\nHost: localhost:11211\r\n\r\nset a 0 0 1\r\nx\r\n",
+        "GET /a HTTP/1.0\nset a 0 0 1\r\nx\r\n",
+        "PRI * HTTP/2.0\r\n\r\nset a 0 0 1\r\nx\r\n",
+    };
+    struct talk t;
+    talk_open(&t);
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        say(&t, "mn\r\n");
+        say(&t, said[i]);
+        ck_assert(mc_session_over(t.session));
+        ck_assert(!mc_session_wants(t.session));
+        ck_assert_str_eq(hear(&t), "MN\r\n");
+        ck_assert_uint_eq(t.cache.asked, 0);
+        mc_session_close(t.session);
+        t.session = mc_session_open(&t.hub, &t);
+    }
+    say(&t, "set HTTP/1.1 0 0 1\r\nx\r\nget HTTP/1.1\r\nwhat HTTP\r\n"); /* these are none */
+    ck_assert_str_eq(hear(&t), "STORED\r\nVALUE HTTP/1.1 0 1\r\nx\r\nEND\r\nERROR\r\n");
+    talk_close(&t);
+}
+END_TEST
+
+/* It hears so in its own protocol, as soon as its request's head is there. */
+START_TEST(the_binary_protocol_is_refused)
+{
+    static const uint8_t get[] = {0x80, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 9, 8, 7, 6, 0, 0, 0, 0, 0, 0, 0, 0, 'k'};
+    struct talk t;
+    talk_open(&t);
+    for (size_t i = 0; i < MC_BINARY_HEAD; i++) {
+        ck_assert(mc_session_wants(t.session));
+        ck_assert_uint_eq(mc_buffer_length(mc_session_answers(t.session)), 0);
+        mc_session_feed(t.session, get + i, 1);
+    }
+    ck_assert(mc_session_over(t.session));
+    const uint8_t *heard = mc_buffer_bytes(mc_session_answers(t.session));
+    ck_assert_uint_gt(mc_buffer_length(mc_session_answers(t.session)), MC_BINARY_HEAD);
+    ck_assert_uint_eq(heard[0], 0x81);
+    ck_assert_uint_eq(heard[7], 0x81);
+    mc_session_close(t.session);
+    t.session = mc_session_open(&t.hub, &t);
+    say(&t, "mn\r\n\x80\r\n"); /* later it is a word as any other */
+    ck_assert_str_eq(hear(&t), "MN\r\nERROR\r\n");
     talk_close(&t);
 }
 END_TEST
@@ -202,7 +253,8 @@ END_TEST
 
 static const struct suite_test tests[] = {
     SUITE_TEST(every_command_is_answered),      SUITE_TEST(pieces_make_no_difference),
-    SUITE_TEST(a_large_value_and_a_larger_one), SUITE_TEST(lines_have_an_end),
+    SUITE_TEST(a_large_value_and_a_larger_one), SUITE_TEST(a_browser_is_hung_up_on),
+    SUITE_TEST(the_binary_protocol_is_refused), SUITE_TEST(lines_have_an_end),
     SUITE_TEST(who_does_not_read_is_not_read),  SUITE_TEST(a_cache_that_refuses_or_fails),
     SUITE_TEST(nobody_keeps_the_server),        SUITE_TEST(hits_take_no_memory)};
 SUITE_MAIN("mc_session", tests)

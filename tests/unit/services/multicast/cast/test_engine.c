@@ -254,6 +254,46 @@ START_TEST(a_source_out_of_sight)
 }
 END_TEST
 
+/*
+ * The same while it is still receiving: it keeps its sink, and what it has is not sent again. One whose source stays
+ * away gives up after a while.
+ */
+START_TEST(a_source_out_of_sight_midway)
+{
+    const cw_event down = {.size = sizeof down, .kind = CW_EVENT_SERVER_DOWN};
+    for (int back = 0; back < 2; back++) {
+        setup();
+        write_says = -EAGAIN;
+        send(false);
+        for (int i = 0; i < 12; i++) {
+            step();
+        }
+        const struct cast_session *c = cast_engine_each(engine[1], NULL);
+        ck_assert_ptr_nonnull(c);
+        ck_assert(c->in.accepted && !c->ended);
+        host[1]->down[0] = true;
+        cast_engine_event(engine[1], &down);
+        ck_assert(c->left && cast_session_quiet(c));
+        ck_assert_uint_eq(ends, 0);
+        if (back == 0) {
+            fake_run(host[1], CW_SEC(6));
+            ck_assert_uint_eq(ends, 1);
+            ck_assert_int_eq(end_told, -ENETUNREACH);
+            ck_assert_ptr_null(cast_engine_each(engine[1], NULL));
+            host[1]->down[0] = false;
+        } else {
+            host[1]->down[0] = false;
+            write_says = 0;
+            finish();
+            ck_assert(ended_book.state == CAST_HAS);
+            ck_assert_uint_eq(accepts, 1);
+            ck_assert_uint_eq(ends, 1);
+        }
+        teardown();
+    }
+}
+END_TEST
+
 START_TEST(a_sink_that_waits)
 {
     setup();
@@ -322,7 +362,7 @@ START_TEST(begun_anew)
     for (int i = 0; i < 10; i++) {
         step();
     }
-    ck_assert(accepts >= 2 && ends >= 1 && end_told == -ECANCELED);
+    ck_assert(accepts >= 2 && ends >= 1 && end_told == -ESTALE);
     teardown();
     ck_assert(dones == 2 && closes == 2 && ended.status == -ESHUTDOWN);
 }
@@ -372,6 +412,7 @@ static const struct suite_test tests[] = {SUITE_TEST(a_message),
                                           SUITE_TEST(members_that_do_not_want),
                                           SUITE_TEST(an_end_that_takes_time),
                                           SUITE_TEST(a_source_out_of_sight),
+                                          SUITE_TEST(a_source_out_of_sight_midway),
                                           SUITE_TEST(a_sink_that_waits),
                                           SUITE_TEST(cancelled),
                                           SUITE_TEST(begun_anew),

@@ -44,12 +44,35 @@ START_TEST(who_goes_and_comes)
 {
     setup();
     cast_members_report(&b, 6, 10, now);
-    ck_assert(cast_members_away(&b, 6, true) && !cast_members_away(&b, 6, true) && !cast_members_away(&b, 2, true));
+    ck_assert(cast_members_away(&b, 6, true, now) && !cast_members_away(&b, 6, true, now) &&
+              !cast_members_away(&b, 2, true, now));
     ck_assert(b.waiting == 4 && cast_members_find(&b, 6)->status == -ENETUNREACH && in_round(6));
-    ck_assert(cast_members_away(&b, 6, false) && b.waiting == 5 && !cast_members_find(&b, 6)->reported);
+    ck_assert(cast_members_away(&b, 6, false, now) && b.waiting == 5 && !cast_members_find(&b, 6)->reported);
     ck_assert(cast_members_find(&b, 6)->missing == UINT32_MAX);
-    ck_assert(cast_members_away(&b, 6, true) && cast_members_end(&b, 6, 0, now)); /* its word came all the same */
-    ck_assert(b.waiting == 4 && !cast_members_away(&b, 6, false));
+    ck_assert(cast_members_away(&b, 6, true, now) && cast_members_end(&b, 6, 0, now)); /* its word came all the same */
+    ck_assert(b.waiting == 4 && !cast_members_away(&b, 6, false, now));
+    cast_members_close(&b);
+}
+END_TEST
+
+/* One that has come back once may come back again, for a while. */
+START_TEST(who_flaps)
+{
+    const cw_span patience = CW_SEC(2);
+    setup();
+    ck_assert(cast_members_away(&b, 6, true, now));
+    ck_assert(!cast_members_flap(&b, patience, now)); /* it may be dead */
+    ck_assert(cast_members_any_away(&b));
+    now = cw_time_add(now, CW_MS(100));
+    ck_assert(cast_members_away(&b, 6, false, now));
+    ck_assert(!cast_members_flap(&b, patience, now));
+    ck_assert(!cast_members_any_away(&b));
+    ck_assert(cast_members_away(&b, 6, true, now));
+    ck_assert(cast_members_flap(&b, patience, now));
+    now = cw_time_add(now, CW_MS(1999));
+    ck_assert(cast_members_flap(&b, patience, now));
+    now = cw_time_add(now, CW_MS(1));
+    ck_assert(!cast_members_flap(&b, patience, now));
     cast_members_close(&b);
 }
 END_TEST
@@ -99,5 +122,5 @@ START_TEST(results)
 END_TEST
 
 static const struct suite_test tests[] = {SUITE_TEST(results), SUITE_TEST(who_ends), SUITE_TEST(who_goes_and_comes),
-                                          SUITE_TEST(rounds)};
+                                          SUITE_TEST(who_flaps), SUITE_TEST(rounds)};
 SUITE_MAIN("cast_members", tests)

@@ -150,9 +150,44 @@ START_TEST(a_sink_that_is_slow)
     ck_assert_int_eq(give(piece), 0);
     ck_assert(t.out && cast_receiver_lacks(&t, piece));
     at.write_rc = 0;
-    ck_assert(give(piece) == 0 && cast_receiver_lacks(&t, piece)); /* not in this round */
+    ck_assert_int_eq(give(piece + 1), 0); /* nobody waits for it, and it gets what it can take at once */
+    ck_assert(!cast_receiver_lacks(&t, piece + 1));
+    at.write_rc = -EAGAIN;
+    ck_assert_int_eq(give(piece + 2), 0);
+    ck_assert(cast_receiver_lacks(&t, piece + 2));
+    at.write_rc = 0;
     cast_receiver_round(&t);
     ck_assert(give(piece) == 0 && !cast_receiver_lacks(&t, piece) && at.ends == 0);
+    cast_receiver_stop(&t, -ECANCELED);
+    cast_receiver_close(&t);
+}
+END_TEST
+
+/* In later rounds it is waited for as long as it goes on taking something, and no longer. */
+START_TEST(a_slow_sink_later)
+{
+    memset(at.had, 0, sizeof at.had);
+    setup(1000);
+    at.write_rc = -EAGAIN;
+    ck_assert_int_eq(give(0), -EAGAIN);
+    now = cw_time_add(now, CW_SEC(2));
+    ck_assert_int_eq(give(0), 0);
+    ck_assert(t.out);
+    cast_receiver_round(&t);
+    for (uint32_t piece = 0; piece < 9; piece++) {
+        at.write_rc = -EAGAIN;
+        ck_assert_int_eq(give(piece), -EAGAIN);
+        now = cw_time_add(now, CW_MS(1900));
+        ck_assert_int_eq(give(piece), -EAGAIN);
+        at.write_rc = 0;
+        ck_assert_int_eq(give(piece), 0);
+        ck_assert(!cast_receiver_lacks(&t, piece));
+    }
+    at.write_rc = -EAGAIN;
+    ck_assert_int_eq(give(9), -EAGAIN);
+    now = cw_time_add(now, CW_SEC(2));
+    ck_assert_int_eq(give(9), 0);
+    ck_assert(t.out && cast_receiver_lacks(&t, 9));
     cast_receiver_stop(&t, -ECANCELED);
     cast_receiver_close(&t);
 }
@@ -223,6 +258,7 @@ static const struct suite_test tests[] = {SUITE_TEST(cuts),
                                           SUITE_TEST(what_was_there),
                                           SUITE_TEST(a_sink_that_fails),
                                           SUITE_TEST(a_sink_that_is_slow),
+                                          SUITE_TEST(a_slow_sink_later),
                                           SUITE_TEST(what_is_lacking),
                                           SUITE_TEST(runs_of_all_lengths)};
 SUITE_MAIN("cast_receiver", tests)

@@ -119,6 +119,61 @@ START_TEST(asked_first)
 }
 END_TEST
 
+/* A member that has come back once is waited for when it goes again, for `patience` in a round. */
+START_TEST(who_flaps_is_waited_for)
+{
+    setup();
+    ck_assert_int_eq(cast_rounds_begin(c, false), 0);
+    cast_rounds_away(c, 2, true);
+    ck_assert(!c->out.paused && cast_rounds_may_assign(c, 1)); /* it may be dead */
+    cast_rounds_away(c, 2, false);
+    ck_assert(!c->out.paused);
+    for (int i = 0; i < 3; i++) {
+        cast_rounds_away(c, 2, true);
+        ck_assert(c->out.paused && !cast_rounds_may_assign(c, 1));
+        fake_run(host, CW_MS(600));
+        cast_rounds_away(c, 2, false);
+        ck_assert(!c->out.paused && cast_rounds_may_assign(c, 1));
+    }
+    cast_rounds_away(c, 2, true);
+    ck_assert(c->out.paused);
+    fake_run(host, CW_MS(201)); /* of the 2 s of this round 1.8 were used */
+    ck_assert_int_eq(cast_rounds_tick(c), 0);
+    ck_assert(!c->out.paused && cast_rounds_may_assign(c, 1));
+    ck_assert_uint_eq(assign(), PIECES);
+    /* The message does not end before the member has been away for that long. */
+    ck_assert(word(1, CAST_DONE, 0, 0, 0) && word(4, CAST_DONE, 0, 0, 0));
+    ck_assert_int_eq(cast_rounds_tick(c), 0);
+    fake_run(host, CW_SEC(2));
+    ck_assert_int_eq(cast_rounds_tick(c), 1);
+    teardown();
+}
+END_TEST
+
+/* A source that sees nobody is itself out of sight, and does not end at once. */
+START_TEST(a_source_alone)
+{
+    setup();
+    ck_assert_int_eq(cast_rounds_begin(c, false), 0);
+    for (cw_server s = 1; s < 9; s++) {
+        host->down[s] = true;
+        cast_rounds_away(c, s, true);
+    }
+    ck_assert_uint_eq(c->out.members.waiting, 0);
+    ck_assert_int_eq(cast_rounds_tick(c), 0);
+    fake_run(host, CW_MS(1999));
+    ck_assert_int_eq(cast_rounds_tick(c), 0);
+    fake_run(host, CW_MS(1));
+    ck_assert_int_eq(cast_rounds_tick(c), 1);
+    host->down[3] = false; /* no member: but somebody is there, and the members are not */
+    ck_assert_int_eq(cast_rounds_tick(c), 1);
+    for (cw_server s = 1; s < 9; s++) {
+        host->down[s] = false;
+    }
+    teardown();
+}
+END_TEST
+
 START_TEST(nobody_is_waited_for_for_ever)
 {
     setup();
@@ -198,6 +253,7 @@ START_TEST(a_wrong_sum)
 END_TEST
 
 static const struct suite_test tests[] = {SUITE_TEST(all_then_what_is_lacking),      SUITE_TEST(asked_first),
+                                          SUITE_TEST(who_flaps_is_waited_for),       SUITE_TEST(a_source_alone),
                                           SUITE_TEST(nobody_is_waited_for_for_ever), SUITE_TEST(best_effort),
                                           SUITE_TEST(a_source_that_cannot),          SUITE_TEST(a_wrong_sum)};
 SUITE_MAIN("cast_rounds", tests)

@@ -37,8 +37,11 @@ START_TEST(names)
     ck_assert_int_eq(check("a/b"), FILE_NAME_SLASH);
     ck_assert_int_eq(check("a\nb"), FILE_NAME_CONTROL);
     ck_assert_int_eq(check("a\x7f"), FILE_NAME_CONTROL);
+    ck_assert_int_eq(check("a\xc2\x9b"), FILE_NAME_CONTROL);
+    ck_assert_int_eq(check("caf\xe9"), FILE_NAME_NO_TEXT);
+    ck_assert_int_eq(check("caf\xc3\xa9"), FILE_NAME_GOOD);
     ck_assert_int_eq(file_name_check("a\0b", 3), FILE_NAME_CONTROL);
-    for (enum file_name_fault f = FILE_NAME_GOOD; f <= FILE_NAME_CONTROL; f++) {
+    for (enum file_name_fault f = FILE_NAME_GOOD; f <= FILE_NAME_NO_TEXT; f++) {
         ck_assert_ptr_nonnull(file_name_text(f));
     }
 }

@@ -208,6 +208,27 @@ START_TEST(it_goes_on_where_it_was)
 }
 END_TEST
 
+/* Its source was told to stop, or has another file there by now: the rest will never come. */
+START_TEST(what_is_broken_off_for_good_goes)
+{
+    static const int whys[] = {-ECANCELED, -ENODATA};
+    for (size_t why = 0; why < sizeof whys / sizeof *whys; why++) {
+        begin(BYTES);
+        ck_assert_int_eq(open_it(PIECE, 5), 0);
+        for (uint64_t i = 0; i < 300; i++) {
+            ck_assert_int_eq(put(i, PIECE), 0);
+        }
+        ck_assert_int_eq(sink.end(sink.context, whys[why]), whys[why]);
+        fake_run(kit.s, CW_MS(10));
+        ck_assert(file_part_is_over(part));
+        file_part_close(part);
+        ck_assert_uint_eq(left_beside(), 0);
+        ck_assert_uint_eq(kit.disk.handles, 0);
+        end();
+    }
+}
+END_TEST
+
 /* Other pieces, or a map that is torn: all of it comes again. */
 START_TEST(a_map_of_no_use)
 {
@@ -468,6 +489,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(an_empty_file),
     SUITE_TEST(wrong_pieces),
     SUITE_TEST(a_large_file_through_two_buffers),
+    SUITE_TEST(what_is_broken_off_for_good_goes),
     SUITE_TEST(it_goes_on_where_it_was),
     SUITE_TEST(a_map_of_no_use),
     SUITE_TEST(a_map_without_its_part),

@@ -30,6 +30,23 @@ START_TEST(notes)
 }
 END_TEST
 
+START_TEST(rivals)
+{
+    uint8_t bytes[FILE_PROGRESS_BYTES];
+    struct file_progress n = {.contested = true, .rival = 0x123456, .id = {4, 5}}, back;
+    file_progress_encode(&n, bytes);
+    ck_assert_int_eq(file_progress_decode(bytes, sizeof bytes, &back), 0);
+    ck_assert(back.contested);
+    ck_assert_uint_eq(back.rival, 0x123456);
+    ck_assert_mem_eq(back.id, n.id, sizeof n.id);
+    for (unsigned i = 1; i < 16; i += i == 3 ? 5 : 1) { /* all but the source */
+        bytes[i] = 1;
+        ck_assert_int_eq(file_progress_decode(bytes, sizeof bytes, &back), -EBADMSG);
+        bytes[i] = 0;
+    }
+}
+END_TEST
+
 START_TEST(words)
 {
     ck_assert_str_eq(file_state_word(FILE_PART_OPENING), "opening");
@@ -40,5 +57,5 @@ START_TEST(words)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(notes), SUITE_TEST(words)};
+static const struct suite_test tests[] = {SUITE_TEST(notes), SUITE_TEST(rivals), SUITE_TEST(words)};
 SUITE_MAIN("file_tell", tests)

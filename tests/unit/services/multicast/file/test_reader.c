@@ -121,6 +121,33 @@ START_TEST(an_empty_file)
 }
 END_TEST
 
+static int says_empty(void *context, struct files_file *f, struct files_facts *out)
+{
+    (void)context, (void)f;
+    *out = (struct files_facts){.bytes = 0, .mode = 0444};
+    return 0;
+}
+
+/* As files of /proc: their length is 0 until they are read. */
+START_TEST(content_without_a_length)
+{
+    begin(100, NULL, 0);
+    struct files_file *file;
+    struct file_reader *second;
+    uint64_t ticket = fake_files_pass(&kit.disk, bytes, 100, 0444);
+    ck_assert_int_eq(kit.disk.host.claim(&kit.disk, ticket, &file), 0);
+    kit.disk.host.look = says_empty;
+    ck_assert_int_eq(file_reader_open(&second, &kit.env, file, ready, NULL), 0);
+    fake_run(kit.s, CW_SEC(1));
+    ck_assert_int_eq(readied, 2);
+    ck_assert_int_eq(ready_status, -EOPNOTSUPP);
+    file_reader_close(second);
+    fake_run(kit.s, CW_MS(1));
+    file_reader_free(second);
+    end();
+}
+END_TEST
+
 START_TEST(disks_that_fail)
 {
     begin(1000, "look", -EIO);
@@ -172,7 +199,7 @@ START_TEST(closed_early)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(digest_and_bytes), SUITE_TEST(again_and_anywhere), SUITE_TEST(an_empty_file),
-    SUITE_TEST(disks_that_fail),  SUITE_TEST(closed_early),
+    SUITE_TEST(digest_and_bytes),         SUITE_TEST(again_and_anywhere), SUITE_TEST(an_empty_file),
+    SUITE_TEST(content_without_a_length), SUITE_TEST(disks_that_fail),    SUITE_TEST(closed_early),
 };
 SUITE_MAIN("file_reader", tests)

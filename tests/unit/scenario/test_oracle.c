@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who is connected in truth, against a transitive closure; and planted misdeliveries are found. */
-#include "simulator/oracle.h"
+#include "scenario/oracle.h"
 
 #include "base/prng.h"
 #include "keyspace/key.h"
+#include "keyspace/owner.h"
 #include "suite.h"
 
 enum { SERVERS_MAX = 64 };
@@ -218,6 +219,25 @@ START_TEST(who_is_not_there_precedes_nobody)
 }
 END_TEST
 
+/* Against the sequence itself, of every key's offset and every two servers. */
+START_TEST(whom_a_delivery_passes_over)
+{
+    enum { KEYS = 96 };
+    struct place p;
+    open_place(&p, (cw_dims){3, 2, 2});
+    for (uint32_t k = 0; k < KEYS; k++) {
+        uint64_t route = key_first(&p.torus, (cw_server)(k % p.torus.servers)) + k;
+        cw_server order[SERVERS_MAX];
+        ck_assert_uint_eq(owner_sequence(&p.torus, route, p.torus.servers, order), p.torus.servers);
+        for (uint32_t i = 0; i < p.torus.servers * p.torus.servers; i++) {
+            uint32_t a = i / p.torus.servers, b = i % p.torus.servers;
+            ck_assert_int_eq(oracle_passes_over(&p.oracle, route, order[a], order[b]), a < b);
+        }
+    }
+    oracle_close(&p.oracle);
+}
+END_TEST
+
 START_TEST(given_up_is_who_believes_in_links_that_are_none)
 {
     struct place p;
@@ -238,10 +258,8 @@ START_TEST(given_up_is_who_believes_in_links_that_are_none)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(components_are_those_of_a_closure),
-    SUITE_TEST(what_does_not_change_costs_nothing),
-    SUITE_TEST(a_planted_misdelivery_is_found),
-    SUITE_TEST(who_is_not_there_precedes_nobody),
-    SUITE_TEST(given_up_is_who_believes_in_links_that_are_none),
+    SUITE_TEST(components_are_those_of_a_closure), SUITE_TEST(what_does_not_change_costs_nothing),
+    SUITE_TEST(a_planted_misdelivery_is_found),    SUITE_TEST(who_is_not_there_precedes_nobody),
+    SUITE_TEST(whom_a_delivery_passes_over),       SUITE_TEST(given_up_is_who_believes_in_links_that_are_none),
 };
-SUITE_MAIN("simulator/oracle", tests)
+SUITE_MAIN("scenario/oracle", tests)

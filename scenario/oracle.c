@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "simulator/oracle.h"
+#include "scenario/oracle.h"
 
 #include "base/check.h"
 #include "keyspace/facet.h"
@@ -166,6 +166,20 @@ cw_server oracle_precedes(struct oracle *o, uint64_t route, cw_server s)
         CHECK(facet_walk_next(&walk));
     }
     return CW_SERVER_NONE;
+}
+
+bool oracle_passes_over(const struct oracle *o, uint64_t route, cw_server s, cw_server other)
+{
+    struct facet_walk walk;
+    cw_server home = key_home(o->torus, route);
+    facet_walk_init(&walk, o->torus, home, owner_index(o->torus, route));
+    for (cw_server u = home; u != other; u = facet_walk_server(&walk)) {
+        if (u == s) {
+            return true;
+        }
+        CHECK(facet_walk_next(&walk));
+    }
+    return false;
 }
 
 bool oracle_given_up(struct oracle *o, cw_server s)

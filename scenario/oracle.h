@@ -9,11 +9,13 @@
  *                  precedes it in the key's sequence; or although other servers have given it up (it is a zombie) and
  *                  may deliver
  *
+ * The simulator and the judge of real daemons (cwlab judge) both judge by it.
+ *
  * Plain arrays in, answers out: the oracle knows no node, so that it can be tested without one. Components are searched
  * when somebody asks for one after a change, and not before; a key that its home delivers costs a multiplication.
  */
-#ifndef SIMULATOR_ORACLE_H
-#define SIMULATOR_ORACLE_H
+#ifndef SCENARIO_ORACLE_H
+#define SCENARIO_ORACLE_H
 
 #include "cubeway/types.h"
 #include "keyspace/torus.h"
@@ -61,9 +63,14 @@ cw_server oracle_island(struct oracle *o, cw_server s);
  */
 cw_server oracle_precedes(struct oracle *o, uint64_t route, cw_server s);
 
+/* In the key's sequence s comes before `other`, so that `other` delivers the key only when it does without s. */
+bool oracle_passes_over(const struct oracle *o, uint64_t route, cw_server s, cw_server other);
+
 /*
- * True when s calls some links up and none of them is up in truth. A delivery by such a server is wrong when another
- * server of its island may deliver the same key; the caller asks those.
+ * True when s calls some links up and none of them is up in truth. A delivery by such a server is wrong when others
+ * have taken its place. Who has is for the caller to find out: the simulator asks the others' nodes whether they may
+ * deliver the key now (simulator/check_internal.h, check_rival()); the judge of real daemons looks for keys of s that
+ * others delivered since s was given up (testbed/cwlab/judge.c).
  */
 bool oracle_given_up(struct oracle *o, cw_server s);
 

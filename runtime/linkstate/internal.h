@@ -71,6 +71,7 @@ struct ls_link {
     struct adjacency adj;
     struct feed feed;
     struct ls_batch batch;
+    cw_coord peer;        /* which server belongs at the far end */
     bool exists;          /* the torus has this cable */
     bool synced;          /* the far end's whole database was applied in this session */
     bool by_round;        /* the link went up by a round, not because the far end was in C */
@@ -150,10 +151,29 @@ struct linkstate {
 
 /* ---- tx.c ----------------------------------------------------------------------------------------------- */
 
-/* True when there is something to send on the link now. */
-bool linkstate_has_tx(const struct linkstate *ls, const struct ls_link *l);
+/* When the link's next hello leaves, unless we have parted. */
+static inline cw_time linkstate_hello_at(const struct linkstate *ls, const struct ls_link *l)
+{
+    return cw_time_min(l->hello_at, l->hello_soon ? cw_time_add(l->hello_last, ls->spans.hello_least) : CW_NEVER);
+}
+
+static inline bool linkstate_hello_is_due(const struct linkstate *ls, const struct ls_link *l)
+{
+    return !ls->parted && cw_time_due(linkstate_hello_at(ls, l), ls->now);
+}
+
 /* True when the link's stream has items to send, whether they may still wait or not. */
-bool linkstate_owes(const struct ls_link *l);
+static inline bool linkstate_stream_is_owed(const struct ls_link *l)
+{
+    return l->feed.running && feed_has_more(&l->feed);
+}
+
+/* The first record after a rest goes at once; those behind it, as many at a time as have come together. */
+static inline bool linkstate_stream_is_due(const struct linkstate *ls, const struct ls_link *l)
+{
+    bool gathered = cw_time_due(l->stream_at, ls->now) || l->feed.unsent >= LS_GATHER_ITEMS;
+    return (gathered && linkstate_stream_is_owed(l)) || (l->feed.running && cw_time_due(l->feed.ack_at, ls->now));
+}
 
 /* ---- tick.c -------------------------------------------------------------------------------------------- */
 

@@ -45,8 +45,7 @@ static bool same_server(cw_coord a, cw_coord b)
 static bool is_well_wired(const struct linkstate *ls, cw_link link, const struct hello *hello)
 {
     return hello->cluster == ls->config.cluster && hello->config_hash == ls->config.config_hash &&
-           hello->port == cw_link_opposite(link) &&
-           same_server(hello->server, torus_coord(&ls->config.torus, linkstate_peer(ls, link)));
+           hello->port == cw_link_opposite(link) && same_server(hello->server, ls->links[link].peer);
 }
 
 /*
@@ -155,8 +154,7 @@ static void take_goodbye(struct linkstate *ls, cw_link link, const struct goodby
     struct ls_link *l = &ls->links[link];
     cw_server peer = linkstate_peer(ls, link);
     if (l->adj.state < ADJ_INIT || goodbye->session != l->adj.peer_session ||
-        goodbye->incarnation != l->adj.peer_incarnation ||
-        !same_server(goodbye->server, torus_coord(&ls->config.torus, peer))) {
+        goodbye->incarnation != l->adj.peer_incarnation || !same_server(goodbye->server, l->peer)) {
         ls->counts[LS_STRAYS]++;
         return;
     }

@@ -29,13 +29,6 @@ void feed_forgive(struct feed *d)
     d->unsent--;
 }
 
-/* There are items to repeat, or new ones, and the window has room. */
-bool feed_has_more(const struct feed *d)
-{
-    uint32_t window = d->stalled ? FEED_PROBE : FEED_WINDOW;
-    return (d->sent != d->top || d->unsent > 0) && d->sent - d->acked < window;
-}
-
 const struct flood_entry *feed_peek(struct feed *d, const struct flood *f, cw_link link)
 {
     if (!feed_has_more(d)) {
@@ -107,11 +100,6 @@ bool feed_tick(struct feed *d, cw_span retry, cw_time now)
     d->moved = now;
     d->stalled = true;
     return true;
-}
-
-cw_time feed_wake(const struct feed *d, cw_span retry)
-{
-    return d->acked == d->top ? CW_NEVER : cw_time_add(d->moved, retry);
 }
 
 bool feed_receive(struct feed *d, uint32_t number, cw_time ack_by)

@@ -60,8 +60,12 @@ void feed_forgive(struct feed *d);
 const struct flood_entry *feed_peek(struct feed *d, const struct flood *f, cw_link link);
 void feed_sent(struct feed *d, cw_time now);
 
-/* True when feed_peek() would give an entry. */
-bool feed_has_more(const struct feed *d);
+/* True when feed_peek() would give an entry: there are items to repeat, or new ones, and the window has room. */
+static inline bool feed_has_more(const struct feed *d)
+{
+    uint32_t window = d->stalled ? FEED_PROBE : FEED_WINDOW;
+    return (d->sent != d->top || d->unsent > 0) && d->sent - d->acked < window;
+}
 
 /* The receiver has all items up to this number. False, and nothing changed: it cannot, since that was not sent yet. */
 bool feed_acked(struct feed *d, const struct flood *f, cw_link link, uint32_t number, cw_time now);
@@ -72,7 +76,10 @@ uint64_t feed_floor(struct feed *d, const struct flood *f);
 /* Begins to repeat when there was no progress for `retry`. True when it did. */
 bool feed_tick(struct feed *d, cw_span retry, cw_time now);
 /* When feed_tick() is due. */
-cw_time feed_wake(const struct feed *d, cw_span retry);
+static inline cw_time feed_wake(const struct feed *d, cw_span retry)
+{
+    return d->acked == d->top ? CW_NEVER : cw_time_add(d->moved, retry);
+}
 
 /* An item came in. True: it is the next in order, to be applied. In any case an acknowledgement is owed by ack_by. */
 bool feed_receive(struct feed *d, uint32_t number, cw_time ack_by);

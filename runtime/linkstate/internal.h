@@ -71,6 +71,7 @@ struct ls_link {
     struct adjacency adj;
     struct feed feed;
     struct ls_batch batch;
+    cw_coord peer;        /* which server belongs at the far end */
     bool exists;          /* the torus has this cable */
     bool synced;          /* the far end's whole database was applied in this session */
     bool by_round;        /* the link went up by a round, not because the far end was in C */
@@ -150,10 +151,29 @@ struct linkstate {
 
 /* ---- tx.c ----------------------------------------------------------------------------------------------- */
 
-/* True when there is something to send on the link now. */
-bool linkstate_has_tx(const struct linkstate *ls, const struct ls_link *l);
+/* When the link's next hello leaves, unless we have parted. */
+static inline cw_time linkstate_hello_at(const struct linkstate *ls, const struct ls_link *l)
+{
+    return cw_time_min(l->hello_at, l->hello_soon ? cw_time_add(l->hello_last, ls->spans.hello_least) : CW_NEVER);
+}
+
+static inline bool linkstate_hello_is_due(const struct linkstate *ls, const struct ls_link *l)
+{
+    return !ls->parted && cw_time_due(linkstate_hello_at(ls, l), ls->now);
+}
+
 /* True when the link's stream has items to send, whether they may still wait or not. */
-bool linkstate_owes(const struct ls_link *l);
+static inline bool linkstate_stream_is_owed(const struct ls_link *l)
+{
+    return l->feed.running && feed_has_more(&l->feed);
+}
+
+/* The first record after a rest goes at once; those behind it, as many at a time as have come together. */
+static inline bool linkstate_stream_is_due(const struct linkstate *ls, const struct ls_link *l)
+{
+    bool gathered = cw_time_due(l->stream_at, ls->now) || l->feed.unsent >= LS_GATHER_ITEMS;
+    return (gathered && linkstate_stream_is_owed(l)) || (l->feed.running && cw_time_due(l->feed.ack_at, ls->now));
+}
 
 /* ---- tick.c -------------------------------------------------------------------------------------------- */
 
@@ -190,13 +210,16 @@ void linkstate_renew_lease(struct linkstate *ls);
  */
 void linkstate_settle(struct linkstate *ls, bool asked);
 /*
- * The same when all was settled before, and since then only the clocks and the stream of this link have moved, which is
- * up: nothing else follows from that.
+ * The same when all was settled before, and since then only the clocks and the streams of these links have moved:
+ * nothing else follows from that.
  */
-void linkstate_settle_link(struct linkstate *ls, cw_link link);
+void linkstate_settle_links(struct linkstate *ls, cw_links links);
 
-/* Applies records that are to be applied together; owes the new ones to all links but `from` (CW_LINK_SELF: to all). */
-void linkstate_apply(struct linkstate *ls, const struct record *records, uint32_t count, cw_link from);
+/*
+ * Applies records that are to be applied together; owes the new ones to all links but `from` (CW_LINK_SELF: to all).
+ * True when we knew all of them: then nothing has changed but what is owed to `from`.
+ */
+bool linkstate_apply(struct linkstate *ls, const struct record *records, uint32_t count, cw_link from);
 
 /* Makes the next version of the own record from the states of the links. */
 void linkstate_publish(struct linkstate *ls);
@@ -209,7 +232,8 @@ void linkstate_step(struct linkstate *ls, cw_link link, enum adjacency_event eve
 /* Append to the log, for those of these links whose streams run. */
 void linkstate_owe_record(struct linkstate *ls, const struct record *record, bool more, cw_links links);
 void linkstate_owe_synced(struct linkstate *ls, cw_links links);
-void linkstate_owe_ack(struct linkstate *ls, const struct ack *ack, cw_link link);
+/* False: it was not put there, or for want of room sessions have ended. */
+bool linkstate_owe_ack(struct linkstate *ls, const struct ack *ack, cw_link link);
 /* Appends the whole database, to be applied together. */
 void linkstate_owe_all(struct linkstate *ls, cw_link link);
 /* The neighbour has shown that it knows the newest record of origin: strikes it out for that link. */

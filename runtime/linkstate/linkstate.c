@@ -57,6 +57,7 @@ static void start(struct linkstate *ls, const struct ls_config *config)
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         struct ls_link *l = &ls->links[link];
         l->exists = (torus_links(&config->torus) & cw_links_of(link)) != 0;
+        l->peer = torus_coord(&config->torus, linkstate_peer(ls, link));
         adjacency_init(&l->adj, (uint32_t)prng_next(&ls->prng) | 1);
         feed_stop(&l->feed);
         l->hello_last = (cw_time){INT64_MIN};
@@ -251,7 +252,7 @@ void ls_link_info(const struct linkstate *ls, cw_link link, struct ls_link_info 
         .up = l->adj.state == ADJ_UP,
         .committed = l->exists && linkstate_is_committed(ls, link),
         .miswired = l->adj.state == ADJ_MISWIRED,
-        .expected = torus_coord(&ls->config.torus, linkstate_peer(ls, link)),
+        .expected = l->peer,
         .incarnation = l->adj.state >= ADJ_INIT ? l->adj.peer_incarnation : 0,
         .flaps = l->adj.flaps,
         .rest = l->adj.rest,

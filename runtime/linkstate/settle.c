@@ -54,8 +54,9 @@ static bool outbid(struct linkstate *ls, const struct record *theirs)
     return true;
 }
 
-void linkstate_apply(struct linkstate *ls, const struct record *records, uint32_t count, cw_link from)
+bool linkstate_apply(struct linkstate *ls, const struct record *records, uint32_t count, cw_link from)
 {
+    bool known = true;
     cw_links others = from == CW_LINK_SELF ? CW_LINKS_ALL : CW_LINKS_ALL & (cw_links)~cw_links_of(from);
     bool more = count > 1 && !MUTANT(OPEN_EXCHANGE);
     for (uint32_t i = 0; i < count; i++) {
@@ -64,7 +65,7 @@ void linkstate_apply(struct linkstate *ls, const struct record *records, uint32_
         cw_server origin = torus_id(&ls->config.torus, record->origin);
         if (from != CW_LINK_SELF && origin == ls->config.self) {
             if (outbid(ls, record)) {
-                return;
+                return false;
             }
             continue;
         }
@@ -72,6 +73,7 @@ void linkstate_apply(struct linkstate *ls, const struct record *records, uint32_
         case LSDB_NEWER:
             note_change(ls, record, &change);
             linkstate_owe_record(ls, record, more, others);
+            known = false;
             break;
         case LSDB_SAME:
             linkstate_forget_record(ls, origin, from);
@@ -80,15 +82,18 @@ void linkstate_apply(struct linkstate *ls, const struct record *records, uint32_
             break;
         case LSDB_CONFLICT:
             ls->counts[LS_CONFLICTS]++;
+            known = false;
             break;
         case LSDB_REFUSED:
             ls->counts[LS_REFUSED]++;
+            known = false;
             break;
         }
     }
     if (more) {
         linkstate_owe_synced(ls, others);
     }
+    return known && !more;
 }
 
 /* ---- The own record ---------------------------------------------------------------------------------------------- */
@@ -311,7 +316,7 @@ static void give_acks(struct linkstate *ls)
             .incarnation = record->incarnation,
             .seq = record->seq,
         };
-        linkstate_owe_ack(ls, &ack, (cw_link)__builtin_ctz(way));
+        (void)linkstate_owe_ack(ls, &ack, (cw_link)__builtin_ctz(way));
     }
 }
 
@@ -359,11 +364,13 @@ void linkstate_settle(struct linkstate *ls, bool asked)
     CHECK_SLOW(linkstate_walk(ls));
 }
 
-void linkstate_settle_link(struct linkstate *ls, cw_link link)
+void linkstate_settle_links(struct linkstate *ls, cw_links links)
 {
     if (cw_time_due(ls->due, ls->now)) {
         linkstate_settle(ls, false);
-    } else {
-        linkstate_note_links(ls, cw_links_of(link));
+        return;
     }
+    linkstate_note_links(ls, links);
+    CHECK_SLOW(compare_record(ls) != RECORD_IS_WRONG);
+    CHECK_SLOW(linkstate_walk(ls));
 }

@@ -137,23 +137,28 @@ bool ls_refresh(struct linkstate *ls, cw_time now)
     return true;
 }
 
+/* The instant, unless it has come. */
+static inline cw_time later(const struct linkstate *ls, cw_time t)
+{
+    return cw_time_due(t, ls->now) ? CW_NEVER : t;
+}
+
 /* When ls_tx_links() will begin to name the link although nothing happens; what is due already is in it. */
-static cw_time tx_wake(const struct linkstate *ls, const struct ls_link *l)
+static inline cw_time tx_wake(const struct linkstate *ls, const struct ls_link *l)
 {
     if (l->adj.state == ADJ_NO_CARRIER || ls->parted) {
         return CW_NEVER;
     }
-    cw_time soon = l->hello_soon ? cw_time_add(l->hello_last, ls->spans.hello_least) : CW_NEVER;
-    cw_time hello = cw_time_min(l->hello_at, soon);
-    cw_time ack = l->feed.running ? l->feed.ack_at : CW_NEVER;
-    if (l->feed.running && feed_has_more(&l->feed) && !cw_time_due(l->stream_at, ls->now)) {
-        ack = cw_time_min(cw_time_due(ack, ls->now) ? CW_NEVER : ack, l->stream_at);
+    cw_time wake = later(ls, linkstate_hello_at(ls, l));
+    if (l->feed.running) {
+        wake = cw_time_min(wake, later(ls, l->feed.ack_at));
+        wake = feed_has_more(&l->feed) ? cw_time_min(wake, later(ls, l->stream_at)) : wake;
     }
-    return cw_time_min(cw_time_due(hello, ls->now) ? CW_NEVER : hello, cw_time_due(ack, ls->now) ? CW_NEVER : ack);
+    return wake;
 }
 
 /* When the link's silence, its rest or its stream is to be judged. */
-static cw_time judge_wake(const struct linkstate *ls, const struct ls_link *l)
+static inline cw_time judge_wake(const struct linkstate *ls, const struct ls_link *l)
 {
     cw_time wake = adjacency_wake(&l->adj, &ls->timing);
     if (cw_time_due(wake, ls->now)) {
@@ -203,8 +208,10 @@ static void note_one(struct linkstate *ls, cw_link link)
         .two_way = adjacency_is_two_way(&l->adj),
         .up = l->adj.state == ADJ_UP,
     };
-    put_bit(&ls->tx, bit, linkstate_has_tx(ls, l));
-    put_bit(&ls->owed, bit, linkstate_owes(l));
+    bool lit = l->adj.state != ADJ_NO_CARRIER;
+    bool due = l->goodbye != 0 || linkstate_hello_is_due(ls, l) || linkstate_stream_is_due(ls, l);
+    put_bit(&ls->tx, bit, lit && due);
+    put_bit(&ls->owed, bit, lit && linkstate_stream_is_owed(l));
     put_bit(&ls->live, bit, l->adj.state == ADJ_UP && linkstate_is_committed(ls, link));
     /* Control before data (semantics 4.4): what the window holds back holds back the data behind it. */
     put_bit(&ls->blocked, bit, feed->unsent > 0 && !feed_has_more(feed));
@@ -233,14 +240,25 @@ static void sum_up(struct linkstate *ls)
     ls->due = due;
 }
 
+/* Links of which something is due by now that was not when they were noted. */
+static cw_links due_links(const struct linkstate *ls)
+{
+    cw_links due = CW_LINKS_NONE;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        cw_time wake = cw_time_min(ls->tx_wake[link], ls->judge_wake[link]);
+        due |= cw_time_due(wake, ls->now) ? cw_links_of(link) : CW_LINKS_NONE;
+    }
+    return due;
+}
+
 void linkstate_note_links(struct linkstate *ls, cw_links links)
 {
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        if ((links & cw_links_of(link)) || cw_time_due(ls->tx_wake[link], ls->now) ||
-            cw_time_due(ls->judge_wake[link], ls->now)) {
-            fold_heard(ls, link);
-            note_one(ls, link);
-        }
+    /* No link's instant is before `wake`, the least of all. */
+    unsigned left = cw_time_due(ls->wake, ls->now) ? links | due_links(ls) : links;
+    for (; left != 0; left &= left - 1) {
+        cw_link link = (cw_link)__builtin_ctz(left);
+        fold_heard(ls, link);
+        note_one(ls, link);
     }
     sum_up(ls);
 }

@@ -12,34 +12,6 @@
 #include "wire/hello.h"
 #include "wire/stream.h"
 
-static bool hello_is_due(const struct linkstate *ls, const struct ls_link *l)
-{
-    cw_time soon = l->hello_soon ? cw_time_add(l->hello_last, ls->spans.hello_least) : CW_NEVER;
-    return !ls->parted && cw_time_due(cw_time_min(l->hello_at, soon), ls->now);
-}
-
-static bool stream_is_owed(const struct ls_link *l)
-{
-    return l->feed.running && feed_has_more(&l->feed);
-}
-
-/* The first record after a rest goes at once; those behind it, as many at a time as have come together. */
-static bool stream_is_due(const struct linkstate *ls, const struct ls_link *l)
-{
-    bool gathered = cw_time_due(l->stream_at, ls->now) || l->feed.unsent >= LS_GATHER_ITEMS;
-    return (gathered && stream_is_owed(l)) || (l->feed.running && cw_time_due(l->feed.ack_at, ls->now));
-}
-
-bool linkstate_has_tx(const struct linkstate *ls, const struct ls_link *l)
-{
-    return l->adj.state != ADJ_NO_CARRIER && (l->goodbye != 0 || hello_is_due(ls, l) || stream_is_due(ls, l));
-}
-
-bool linkstate_owes(const struct ls_link *l)
-{
-    return l->adj.state != ADJ_NO_CARRIER && stream_is_owed(l);
-}
-
 static size_t put_goodbye(const struct linkstate *ls, struct ls_link *l, uint8_t *out)
 {
     goodbye_encode(
@@ -137,11 +109,12 @@ size_t ls_pull(struct linkstate *ls, cw_link link, uint8_t *out, size_t room, ui
         used += put_goodbye(ls, l, out);
         ++*packets;
     }
-    if (hello_is_due(ls, l) && room - used >= HELLO_BYTES) {
+    if (linkstate_hello_is_due(ls, l) && room - used >= HELLO_BYTES) {
         used += put_hello(ls, l, link, out + used);
         ++*packets;
     }
-    if ((stream_is_owed(l) || stream_is_due(ls, l)) && room - used >= STREAM_HEAD_BYTES + ITEM_RECORD_BYTES) {
+    if ((linkstate_stream_is_owed(l) || linkstate_stream_is_due(ls, l)) &&
+        room - used >= STREAM_HEAD_BYTES + ITEM_RECORD_BYTES) {
         used += put_stream(ls, l, link, out + used, room - used);
         ++*packets;
     }

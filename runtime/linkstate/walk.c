@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * walk.c - what must hold of a link state between two entries. Called by linkstate_settle() in debug and sanitizer
+ * walk.c - what must hold of a link state between two entries. Called when an entry is settled, in debug and sanitizer
  * builds.
  *
  * Sets of servers are compared whole, which is a word for 64 servers. The database is compared with its records one
@@ -89,6 +89,20 @@ static bool row_valid(const struct lsdb *db, cw_server s)
     return true;
 }
 
+/*
+ * An entry that touched some links only noted these (linkstate_settle_links): nothing is to be noted of the others. What
+ * data frames have heard since moves their instants back.
+ */
+static void walk_notes(const struct linkstate *ls)
+{
+    struct linkstate again = *ls;
+    linkstate_note(&again);
+    bool same = again.tx == ls->tx && again.owed == ls->owed && again.live == ls->live && again.up == ls->up &&
+                memcmp(again.gate, ls->gate, sizeof again.gate) == 0;
+    CHECK_RULE(cw_time_due(ls->wake, ls->now) || (same && !cw_time_before(again.wake, ls->wake)),
+               "semantics 4.4: what is asked of links between entries is as they are", who(ls, (char[WHO]){0}));
+}
+
 bool linkstate_walk(const struct linkstate *ls)
 {
     walk_views(ls);
@@ -98,5 +112,6 @@ bool linkstate_walk(const struct linkstate *ls)
     cw_server turn = (cw_server)((uint64_t)ls->now.ns % ls->config.torus.servers);
     CHECK_RULE(row_valid(&ls->db, turn), "invariant 15: a link counts only while both records list and name each other",
                who(ls, (char[WHO]){0}));
+    walk_notes(ls);
     return true;
 }

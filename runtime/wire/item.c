@@ -64,7 +64,14 @@ static void set_last(struct item *item, bool last)
     }
 }
 
-enum wire_reason item_decode(const uint8_t *bytes, size_t size, struct item *out)
+/* Records, of which there are most, are checked without being put together. */
+static enum wire_reason check_body(enum item_type type, const uint8_t *body, size_t size)
+{
+    struct item scratch;
+    return type == ITEM_RECORD ? record_check(body) : decode_body(type, body, size, &scratch);
+}
+
+enum wire_reason item_check(const uint8_t *bytes, size_t size, size_t *length_out)
 {
     if (size < ITEM_HEAD_BYTES) {
         return WIRE_TRUNCATED;
@@ -84,11 +91,35 @@ enum wire_reason item_decode(const uint8_t *bytes, size_t size, struct item *out
     if (length < ITEM_HEAD_BYTES || !shape_fits(&shapes[type], length - ITEM_HEAD_BYTES)) {
         return WIRE_BAD_LENGTH;
     }
-    enum wire_reason reason = decode_body(type, bytes + ITEM_HEAD_BYTES, length - ITEM_HEAD_BYTES, out);
+    enum wire_reason reason = check_body(type, bytes + ITEM_HEAD_BYTES, length - ITEM_HEAD_BYTES);
     if (reason == WIRE_OK) {
-        out->type = type;
-        out->more = (flags & ITEM_MORE) != 0;
-        set_last(out, (flags & ITEM_LAST) != 0);
+        *length_out = length;
+    }
+    return reason;
+}
+
+void item_read(const uint8_t *bytes, struct item *out)
+{
+    const uint8_t *body = bytes + ITEM_HEAD_BYTES;
+    enum item_type type = bytes[0];
+    uint8_t flags = bytes[1];
+    if (type == ITEM_RECORD) {
+        record_read(body, &out->record);
+    } else {
+        enum wire_reason reason = decode_body(type, body, (size_t)get_be16(bytes + 2) - ITEM_HEAD_BYTES, out);
+        CHECK(reason == WIRE_OK);
+    }
+    out->type = type;
+    out->more = (flags & ITEM_MORE) != 0;
+    set_last(out, (flags & ITEM_LAST) != 0);
+}
+
+enum wire_reason item_decode(const uint8_t *bytes, size_t size, struct item *out)
+{
+    size_t length;
+    enum wire_reason reason = item_check(bytes, size, &length);
+    if (reason == WIRE_OK) {
+        item_read(bytes, out);
     }
     return reason;
 }

@@ -46,6 +46,12 @@ struct item {
  * has. Lists and job parts borrow the bytes. See control.h for what every decoder promises.
  */
 CW_MUST_CHECK enum wire_reason item_decode(const uint8_t *bytes, size_t size, struct item *out);
+/*
+ * The two halves of it, for who must know that all of several are sound before it reads the first: what item_decode()
+ * would return, and with WIRE_OK the item's bytes in *length; and the item that was found sound.
+ */
+CW_MUST_CHECK enum wire_reason item_check(const uint8_t *bytes, size_t size, size_t *length);
+void item_read(const uint8_t *bytes, struct item *out);
 
 /*
  * The item's size on the wire in bytes, a multiple of 4. For a list that is being made it may be above ITEM_BYTES_MAX,

@@ -34,16 +34,23 @@ static inline void load(const uint8_t *bytes, struct record *r)
     }
 }
 
+enum wire_reason record_check(const uint8_t bytes[static RECORD_BYTES])
+{
+    struct record record; /* stays in registers */
+    load(bytes, &record);
+    return judge(&record);
+}
+
+void record_read(const uint8_t bytes[static RECORD_BYTES], struct record *out)
+{
+    load(bytes, out);
+}
+
 enum wire_reason record_decode(const uint8_t bytes[static RECORD_BYTES], struct record *out)
 {
-    struct record record;
-    load(bytes, &record);
-    enum wire_reason reason = judge(&record);
+    enum wire_reason reason = record_check(bytes);
     if (reason == WIRE_OK) {
-        /*
-         * Loads again and does not copy: wide loads of the narrow stores above would stall for longer than this takes.
-         */
-        load(bytes, out);
+        load(bytes, out); /* again: a copy's wide loads of narrow stores would stall for longer */
     }
     return reason;
 }

@@ -43,6 +43,9 @@ static_assert(sizeof(struct record) == RECORD_BYTES, "a decoded record is as sma
 
 /* Reads a record; see control.h for what every decoder promises. */
 CW_MUST_CHECK enum wire_reason record_decode(const uint8_t bytes[static RECORD_BYTES], struct record *out);
+/* The two halves of it, for who must know that all of several are sound before it reads the first. */
+CW_MUST_CHECK enum wire_reason record_check(const uint8_t bytes[static RECORD_BYTES]);
+void record_read(const uint8_t bytes[static RECORD_BYTES], struct record *out);
 
 /* Writes RECORD_BYTES. */
 void record_encode(const struct record *record, uint8_t bytes[static RECORD_BYTES]);

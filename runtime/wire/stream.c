@@ -5,14 +5,14 @@
 
 static enum wire_reason check_items(const uint8_t *bytes, size_t size, unsigned count)
 {
-    struct item item;
+    size_t length;
     for (; count > 0 && size > 0; count--) {
-        enum wire_reason reason = item_decode(bytes, size, &item);
+        enum wire_reason reason = item_check(bytes, size, &length);
         if (reason != WIRE_OK) {
             return reason;
         }
-        bytes += item_size(&item);
-        size -= item_size(&item);
+        bytes += length;
+        size -= length;
     }
     return count == 0 && size == 0 ? WIRE_OK : WIRE_BAD_COUNT;
 }
@@ -62,9 +62,9 @@ bool stream_next(struct stream_cursor *c, uint32_t *number, struct item *item)
     if (c->at == c->end) {
         return false;
     }
-    enum wire_reason reason = item_decode(c->at, (size_t)(c->end - c->at), item);
-    CHECK(reason == WIRE_OK); /* stream_decode() accepted it, and the bytes have not changed */
-    c->at += item_size(item);
+    item_read(c->at, item); /* stream_decode() has found it sound, and the bytes have not changed */
+    c->at += get_be16(c->at + 2);
+    CHECK(c->at <= c->end);
     *number = c->number++;
     return true;
 }

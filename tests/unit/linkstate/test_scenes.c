@@ -472,6 +472,7 @@ START_TEST(a_link_that_takes_nothing_is_cut)
     uint32_t limit = s.ls[0]->flood.limit;
     for (uint32_t i = 0; i < limit + 10; i++) {
         linkstate_publish(s.ls[0]);
+        linkstate_note(s.ls[0]); /* as an entry would */
         (void)send_one(&s, 0, 5);
         if (i % 32 == 0) {
             s.now = cw_time_add(s.now, CW_US(300));

@@ -80,10 +80,45 @@ START_TEST(a_link_that_no_record_lists_stops)
 }
 END_TEST
 
+/* The next three: as if an entry had forgotten to note the link. */
+START_TEST(a_link_that_is_said_to_be_quiet_stops)
+{
+    struct ls_bench b;
+    ls_bench_pair(&b);
+    b.ls[0]->tx ^= cw_links_of(CW_LINK_XP);
+    linkstate_walk(b.ls[0]);
+}
+END_TEST
+
+START_TEST(a_gate_that_is_behind_its_stream_stops)
+{
+    struct ls_bench b;
+    ls_bench_pair(&b);
+    b.ls[0]->gate[CW_LINK_XP].received--;
+    linkstate_walk(b.ls[0]);
+}
+END_TEST
+
+START_TEST(a_wake_that_comes_too_late_stops)
+{
+    struct ls_bench b;
+    ls_bench_pair(&b);
+    b.ls[0]->links[CW_LINK_XP].hello_at = cw_time_add(b.ls[0]->now, CW_NS(1));
+    linkstate_walk(b.ls[0]);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
-    SUITE_TEST(a_sound_link_state_passes),          SUITE_ABORTS(a_member_of_c_that_is_not_in_o_stops),
-    SUITE_ABORTS(a_member_of_c_that_is_held_stops), SUITE_ABORTS(views_that_are_equal_by_word_only_stop),
-    SUITE_ABORTS(a_stream_that_runs_alone_stops),   SUITE_ABORTS(a_stream_whose_log_is_gone_stops),
-    SUITE_ABORTS(a_window_that_is_too_wide_stops),  SUITE_ABORTS(a_link_that_no_record_lists_stops),
+    SUITE_TEST(a_sound_link_state_passes),
+    SUITE_ABORTS(a_member_of_c_that_is_not_in_o_stops),
+    SUITE_ABORTS(a_member_of_c_that_is_held_stops),
+    SUITE_ABORTS(views_that_are_equal_by_word_only_stop),
+    SUITE_ABORTS(a_stream_that_runs_alone_stops),
+    SUITE_ABORTS(a_stream_whose_log_is_gone_stops),
+    SUITE_ABORTS(a_window_that_is_too_wide_stops),
+    SUITE_ABORTS(a_link_that_no_record_lists_stops),
+    SUITE_ABORTS(a_link_that_is_said_to_be_quiet_stops),
+    SUITE_ABORTS(a_gate_that_is_behind_its_stream_stops),
+    SUITE_ABORTS(a_wake_that_comes_too_late_stops),
 };
 SUITE_MAIN("walk", tests)

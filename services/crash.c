@@ -12,8 +12,8 @@
 
 enum {
     STACK_BYTES = 1 << 16, /* of the handler: the unwinder alone takes some 10 KB */
-    FRAMES = 40,
-    NAME_SHOWN = 64, /* of a service, whose memory may be what is broken */
+    FRAMES = 28,           /* with the sentence they fit what `cwsim swarm` keeps of a run */
+    NAME_SHOWN = 64,       /* of a service, whose memory may be what is broken */
 };
 
 /* A handler has no argument: what it needs is here. */

@@ -5,7 +5,6 @@
 #include <execinfo.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdint.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -101,14 +100,13 @@ static void put_place(struct text *t, const struct upcall_mark *mark)
     put_server(t, mark->server);
 }
 
-size_t crash_sentence(int signal, const void *address, const struct upcall_mark *mark, char out[static CRASH_TEXT])
+size_t crash_sentence(int signal, const uintptr_t *address, const struct upcall_mark *mark, char out[static CRASH_TEXT])
 {
     struct text t = {out, 0, CRASH_TEXT};
-    bool addressed = signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE;
     put(&t, signal_name(signal));
-    if (addressed) {
+    if (address != NULL) {
         put(&t, " at address 0x");
-        put_number(&t, (uintptr_t)address, 16, 1);
+        put_number(&t, *address, 16, 1);
     }
     if (mark == NULL || mark->service == NULL) {
         put(&t, " outside of any service");
@@ -214,9 +212,13 @@ static void on_crash(int number, siginfo_t *info, void *context)
 {
     char sentence[CRASH_TEXT], out[CRASH_TEXT];
     struct text t = {out, 0, sizeof out};
+    /* Only the kernel says an address, and for these signals. */
+    bool addressed =
+        info->si_code > 0 && (number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE);
+    uintptr_t address = (uintptr_t)info->si_addr;
     bool ours = gettid() == getpid(); /* else the mark says what the first thread does meanwhile */
     (void)context;
-    (void)crash_sentence(number, info->si_addr, ours ? told.mark : NULL, sentence);
+    (void)crash_sentence(number, addressed ? &address : NULL, ours ? told.mark : NULL, sentence);
     begin_line(&t, "error");
     put(&t, "crashed: ");
     put(&t, sentence);

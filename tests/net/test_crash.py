@@ -27,6 +27,9 @@ class Crash(ctl_kit.Case):
 
     def test(self):
         self.assertEqual(self.rows("services")[-1]["service"], "careless")
+        self.cwctl("service careless free-twice")
+        self.assertEqual(self.rows("services")[-1]["misuses"], 1)
+        self.assertNotIn("cw_packet_free", self.said("ready"))  # it is not strict
         self.cwctl("--server 1,0,0 service careless hold 2000")  # `dead` is 2 s
         self.assertRegex(self.said("held the thread"), r'level=warn msg="a service held the thread for too long" '
                          r"server=1,0,0 service=careless upcall=on_command for=2[0-9]*m?s what_to_do=")

@@ -95,7 +95,7 @@ static void put_place(struct text *t, const struct upcall_mark *mark)
     put(t, "service ");
     put_name(t, mark->service);
     put(t, ", in ");
-    put_name(t, mark->upcall);
+    put(t, upcall_name(mark->upcall));
     put(t, ", on server ");
     put_server(t, mark->server);
 }

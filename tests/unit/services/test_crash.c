@@ -12,7 +12,7 @@ static char said[16384];
 
 static const struct upcall_mark in_lock = {
     .service = "lock",
-    .upcall = "on_command",
+    .upcall = UPCALL_COMMAND,
     .server = {1, 2, 0},
     .now = {INT64_C(1234000567)},
 };

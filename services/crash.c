@@ -5,15 +5,14 @@
 #include <execinfo.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdint.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
     STACK_BYTES = 1 << 16, /* of the handler: the unwinder alone takes some 10 KB */
-    FRAMES = 40,
-    NAME_SHOWN = 64, /* of a service, whose memory may be what is broken */
+    FRAMES = 28,           /* with the sentence they fit what `cwsim swarm` keeps of a run */
+    NAME_SHOWN = 64,       /* of a service, whose memory may be what is broken */
 };
 
 /* A handler has no argument: what it needs is here. */
@@ -96,19 +95,18 @@ static void put_place(struct text *t, const struct upcall_mark *mark)
     put(t, "service ");
     put_name(t, mark->service);
     put(t, ", in ");
-    put_name(t, mark->upcall);
+    put(t, upcall_name(mark->upcall));
     put(t, ", on server ");
     put_server(t, mark->server);
 }
 
-size_t crash_sentence(int signal, const void *address, const struct upcall_mark *mark, char out[static CRASH_TEXT])
+size_t crash_sentence(int signal, const uintptr_t *address, const struct upcall_mark *mark, char out[static CRASH_TEXT])
 {
     struct text t = {out, 0, CRASH_TEXT};
-    bool addressed = signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE;
     put(&t, signal_name(signal));
-    if (addressed) {
+    if (address != NULL) {
         put(&t, " at address 0x");
-        put_number(&t, (uintptr_t)address, 16, 1);
+        put_number(&t, *address, 16, 1);
     }
     if (mark == NULL || mark->service == NULL) {
         put(&t, " outside of any service");
@@ -214,9 +212,13 @@ static void on_crash(int number, siginfo_t *info, void *context)
 {
     char sentence[CRASH_TEXT], out[CRASH_TEXT];
     struct text t = {out, 0, sizeof out};
+    /* Only the kernel says an address, and for these signals. */
+    bool addressed =
+        info->si_code > 0 && (number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE);
+    uintptr_t address = (uintptr_t)info->si_addr;
     bool ours = gettid() == getpid(); /* else the mark says what the first thread does meanwhile */
     (void)context;
-    (void)crash_sentence(number, info->si_addr, ours ? told.mark : NULL, sentence);
+    (void)crash_sentence(number, addressed ? &address : NULL, ours ? told.mark : NULL, sentence);
     begin_line(&t, "error");
     put(&t, "crashed: ");
     put(&t, sentence);

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { CRASH_TEXT = 640 };
 
@@ -38,8 +39,10 @@ void crash_say_on(int signal, cw_time (*read)(void));
 
 /*
  * Writes the sentence "SIGSEGV at address 0x0 in service lock, in on_command, on server 1,2,0, at 1.234567890 s" and
- * gives its length; without a service, "SIGABRT outside of any service". Safe in a handler.
+ * gives its length; without a service, "SIGABRT outside of any service". address NULL: there is none, for example
+ * because a process sent the signal. Safe in a handler.
  */
-size_t crash_sentence(int signal, const void *address, const struct upcall_mark *mark, char out[static CRASH_TEXT]);
+size_t crash_sentence(int signal, const uintptr_t *address, const struct upcall_mark *mark,
+                      char out[static CRASH_TEXT]);
 
 #endif

@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -39,6 +38,11 @@ struct shared {
 
 struct watcher {
     struct shared *shared;
+    /*
+     * The daemon's /proc/self/stat, which watchers inherit: its number among processes may be another one in the
+     * namespace that /proc is of. -1: there is no such file.
+     */
+    int stat;
     int pipe;       /* our end of the pipe; the kernel closes it when we die */
     pid_t child;    /* 0: there is none */
     unsigned again; /* watchers that were started since the first */
@@ -78,6 +82,7 @@ static void say(const struct shim *s, const struct will *will)
 /* What the watcher has seen of the upcall that the daemon is in. */
 struct hang {
     pid_t daemon;
+    int stat;        /* its /proc/self/stat, or -1 */
     uint64_t moves;  /* of the mark, when it looked last */
     int64_t cpu_ns;  /* the processor time that the daemon had used then */
     int64_t held_ns; /* how long it has hung in this upcall */
@@ -95,15 +100,10 @@ static int64_t processor_time(pid_t process)
 }
 
 /* True: it sleeps, by its own will. False: it runs, wants to run, is stopped, or cannot be looked at. */
-static bool sleeps(pid_t process)
+static bool sleeps(int stat)
 {
-    char path[64], text[STAT_BYTES];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-    if (fd >= 0) {
-        close(fd);
-    }
+    char text[STAT_BYTES];
+    ssize_t n = stat >= 0 ? pread(stat, text, sizeof text - 1, 0) : -1;
     text[n > 0 ? n : 0] = '\0';
     const char *state = strrchr(text, ')'); /* "123 (name) S ...": the name may hold anything */
     return state != NULL && state[1] == ' ' && (state[2] == 'S' || state[2] == 'D');
@@ -120,12 +120,12 @@ static void look_for_hang(struct hang *h, const volatile struct shared *shared)
     const int64_t every = CW_MS(WATCHER_EVERY_MS).ns, limit = shared->limit_ns;
     uint64_t moves = shared->mark.moves;
     if (shared->mark.service == NULL || moves != h->moves) {
-        *h = (struct hang){.daemon = h->daemon, .moves = moves, .next_ns = CW_SEC(1).ns};
+        *h = (struct hang){.daemon = h->daemon, .stat = h->stat, .moves = moves, .next_ns = CW_SEC(1).ns};
         return;
     }
     int64_t used = processor_time(h->daemon), before = h->cpu_ns;
     h->cpu_ns = used;
-    bool hangs = before > 0 && (used - before > every / 2 || sleeps(h->daemon));
+    bool hangs = before > 0 && (used - before > every / 2 || sleeps(h->stat));
     if (!hangs) {
         return;
     }
@@ -142,13 +142,13 @@ static void look_for_hang(struct hang *h, const volatile struct shared *shared)
 /* ---- The watcher's life ------------------------------------------------------------------------------------------ */
 
 /* Waits for a word of the daemon's, or for its end: as read() gives them. */
-static ssize_t listen_to(int pipe, pid_t daemon, const struct shared *shared, char *word)
+static ssize_t listen_to(int pipe, pid_t daemon, const struct watcher *w, char *word)
 {
-    struct hang hang = {.daemon = daemon, .next_ns = CW_SEC(1).ns};
+    struct hang hang = {.daemon = daemon, .stat = w->stat, .next_ns = CW_SEC(1).ns};
     struct pollfd fd = {.fd = pipe, .events = POLLIN};
     ssize_t n;
     while (poll(&fd, 1, WATCHER_EVERY_MS) <= 0) {
-        look_for_hang(&hang, shared);
+        look_for_hang(&hang, w->shared);
     }
     do {
         n = read(pipe, word, 1);
@@ -156,11 +156,12 @@ static ssize_t listen_to(int pipe, pid_t daemon, const struct shared *shared, ch
     return n;
 }
 
-static _Noreturn void watch(int pipe, pid_t daemon, struct shim *const shims[], const struct shared *shared)
+static _Noreturn void watch(int pipe, pid_t daemon, const struct watcher *w)
 {
-    const struct will *will = shared->will;
+    struct shim *const *shims = w->shim;
+    const struct will *will = w->shared->will;
     char word = 0;
-    ssize_t n = listen_to(pipe, daemon, shared, &word);
+    ssize_t n = listen_to(pipe, daemon, w, &word);
     if (n == 1 && word == crashed) {
         pause_for(WATCHER_CRASH_MS * 1000);
     }
@@ -234,7 +235,7 @@ static int start(struct watcher *w)
         if (w->first != NULL) {
             w->first(w->context);
         }
-        watch(ends[0], daemon, w->shim, w->shared);
+        watch(ends[0], daemon, w);
     }
     int rc = child < 0 ? -errno : 0;
     close(ends[0]);
@@ -263,9 +264,13 @@ int watcher_start(struct watcher **out, struct shim *const shims[static CW_LINK_
         free(w);
         return rc;
     }
+    w->stat = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
     note_descriptors(w);
     int rc = start(w);
     if (rc < 0) {
+        if (w->stat >= 0) {
+            close(w->stat);
+        }
         munmap(w->shared, size);
         free(w);
         return rc;
@@ -366,6 +371,9 @@ void watcher_end(struct watcher *w)
         (void)rc;
         close(w->pipe);
         wait_for(w->child);
+    }
+    if (w->stat >= 0) {
+        close(w->stat);
     }
     munmap(w->shared, sizeof(struct shared));
     free(w);

@@ -18,7 +18,7 @@ const char *upcall_name(enum upcall upcall)
         [UPCALL_OFFLOAD] = "offload",
         [UPCALL_VISIT] = "visit",
     };
-    return names[upcall];
+    return (unsigned)upcall < UPCALLS ? names[upcall] : "?";
 }
 
 void upcall_times_note(struct upcall_times *t, enum upcall upcall, int64_t ns)

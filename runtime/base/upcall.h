@@ -30,13 +30,13 @@ enum upcall {
     UPCALLS,
 };
 
-/* "open", "on_packet" ..; static. */
+/* "open", "on_packet" ..; "?" for what is none. Static; safe in the handler of a signal. */
 const char *upcall_name(enum upcall upcall);
 
 /* Where the thread of a node is. */
 struct upcall_mark {
     const char *service; /* borrowed while the upcall runs; NULL: the thread is in no upcall */
-    const char *upcall;  /* upcall_name() */
+    enum upcall upcall;  /* where service is not NULL */
     cw_coord server;
     cw_time now;    /* the node's time in the upcall: that of the entry under way */
     uint64_t moves; /* grows whenever an upcall begins or ends */

@@ -188,7 +188,8 @@ static inline void node_note_room(struct node *n, struct cw_svc *svc)
  * another (cw_call_cancel()), so that what was there before comes back.
  */
 struct node_outer {
-    const char *service, *upcall;
+    const char *service;
+    enum upcall upcall;
     int64_t began_ns;
 };
 
@@ -198,7 +199,7 @@ static inline struct node_outer node_upcall_begin(const struct cw_svc *svc, enum
     struct upcall_mark *mark = n->mark;
     struct node_outer outer = {mark->service, mark->upcall, 0};
     mark->service = svc->table->name;
-    mark->upcall = upcall_name(upcall);
+    mark->upcall = upcall;
     mark->server = n->place;
     mark->now = n->now;
     mark->moves++;
@@ -298,7 +299,13 @@ bool node_lend_end(struct cw_svc *svc, struct cw_packet *p, cw_verdict verdict);
  */
 bool node_must_hold(struct cw_svc *svc, const struct cw_packet *p, const char *function);
 /* strict: fills the bytes of p, which nobody may look at any more. */
-void node_poison(const struct node *n, struct cw_packet *p);
+void node_fill(struct cw_packet *p);
+static inline void node_poison(const struct node *n, struct cw_packet *p)
+{
+    if (n->config.strict) {
+        node_fill(p);
+    }
+}
 
 /* node_services.c */
 /* Counts a misuse of the service API; strict: logs the sentence, which begins with the function's name. */

@@ -31,8 +31,9 @@ static bool sound_name(const char *name)
 static int check_table(const struct node *n, const cw_service *table, cw_service *own)
 {
     size_t least = offsetof(cw_service, commands); /* where the table ended before there were any */
-    if (table == NULL || !node_adopt(own, sizeof *own, least, table) || own->api != CW_API_VERSION ||
-        !sound_name(own->name) || own->job == 0 || own->on_packet == NULL || own->state_size > STATE_MAX) {
+    bool whole = table != NULL && (table->size == least || table->size >= sizeof *own);
+    if (!whole || !node_adopt(own, sizeof *own, least, table) || own->api != CW_API_VERSION || !sound_name(own->name) ||
+        own->job == 0 || own->on_packet == NULL || own->state_size > STATE_MAX) {
         return -EINVAL;
     }
     if (own->exports != NULL && node_object(n, own->name, own->exports_version) != NULL) {

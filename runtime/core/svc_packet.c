@@ -64,9 +64,9 @@ bool node_must_hold(struct cw_svc *svc, const struct cw_packet *p, const char *f
     return false;
 }
 
-void node_poison(const struct node *n, struct cw_packet *p)
+void node_fill(struct cw_packet *p)
 {
-    if (n->config.strict && pkt_writable(p)) {
+    if (pkt_writable(p)) {
         memset(p->data, NODE_POISON, p->length);
     }
 }

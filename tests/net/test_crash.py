@@ -8,7 +8,11 @@ import ctl_kit
 
 
 class Crash(ctl_kit.Case):
-    config = 'torus { dims = "2x1x1"; coordinate = all }\n'
+    @classmethod
+    def setUpClass(cls):  # the section has another name than the service: it runs under its own
+        cls.config = ('torus { dims = "2x1x1"; coordinate = all }\n'
+                      f'service "a-heading" {{ file = "{ctl_kit.OPTIONS.module}" }}\n')
+        super().setUpClass()
 
     def said(self, words):
         """The log, once it has these words."""
@@ -22,7 +26,10 @@ class Crash(ctl_kit.Case):
             time.sleep(0.02)
 
     def test(self):
-        self.cwctl("services load", ctl_kit.OPTIONS.module)
+        self.assertEqual(self.rows("services")[-1]["service"], "careless")
+        self.cwctl("service careless free-twice")
+        self.assertEqual(self.rows("services")[-1]["misuses"], 1)
+        self.assertNotIn("cw_packet_free", self.said("ready"))  # it is not strict
         self.cwctl("--server 1,0,0 service careless hold 2000")  # `dead` is 2 s
         self.assertRegex(self.said("held the thread"), r'level=warn msg="a service held the thread for too long" '
                          r"server=1,0,0 service=careless upcall=on_command for=2[0-9]*m?s what_to_do=")

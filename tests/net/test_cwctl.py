@@ -104,6 +104,8 @@ class Program(ctl_kit.Case):
         self.assertEqual(self.complete("cwctl --js"), ["--json"])
         self.assertEqual(self.complete("cwctl --server "), ["all", "0,0,0", "0,1,0", "1,0,0", "1,1,0"])
         self.assertEqual(self.complete("cwctl log level d"), ["debug"])
+        self.assertEqual(self.complete("cwctl service bench st"), ["start", "stats", "stop"])
+        self.assertEqual(self.complete("cwctl service multicast group p"), ["publish", "publish-once"])
 
     def test_a_full_disk(self):
         with open("/dev/full", "w", encoding="utf-8") as full:

@@ -55,6 +55,20 @@ class Run(cwsim_kit.Case):
         self.assertRegex(done.stderr, r"(?m)^\S*careless\.so\S*\[0x[0-9a-f]+\]$")
         self.assertIn(f"this makes it happen again: cwsim run --seed 3 {self.path}\n", done.stderr)
 
+    def test_a_misuse_in_strict_mode(self):
+        if cwsim_kit.OPTIONS.module is None:
+            self.skipTest("a sanitizer stops the program")
+        self.write(f"torus 2x1x1\nservice {cwsim_kit.OPTIONS.module}\n"
+                   "at 200ms tell 1,0,0 careless free-twice\nend 210ms\n")
+        plain = self.report("run", self.path)
+        self.assertEqual(self.cwsim("run --quiet --json", self.path).stderr, "")
+        os.environ["CUBEWAY_STRICT"] = "1"
+        self.addCleanup(os.environ.pop, "CUBEWAY_STRICT")
+        done = self.cwsim("run --quiet --json", self.path)
+        self.assertRegex(done.stderr, r"^ *200000\.000 us +1,0,0 +error careless: "
+                         "cw_packet_free: the packet is not in the service's hands")
+        self.assertIn(plain["digest"], done.stdout)
+
     def test_options_of_services(self):
         self.write(SMALL + "option ping timeout_us 5000\n")
         self.sound(self.report("run", self.path))

@@ -12,6 +12,13 @@ START_TEST(every_upcall_has_a_name)
 }
 END_TEST
 
+START_TEST(what_is_none_has_a_name_too)
+{
+    ck_assert_str_eq(upcall_name(UPCALLS), "?");
+    ck_assert_str_eq(upcall_name((enum upcall) - 1), "?");
+}
+END_TEST
+
 START_TEST(times_are_kept_by_upcall)
 {
     struct upcall_times t = {.of = {NULL}};
@@ -31,6 +38,7 @@ END_TEST
 
 static const struct suite_test tests[] = {
     SUITE_TEST(every_upcall_has_a_name),
+    SUITE_TEST(what_is_none_has_a_name_too),
     SUITE_TEST(times_are_kept_by_upcall),
 };
 SUITE_MAIN("upcall", tests)

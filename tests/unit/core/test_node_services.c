@@ -3,6 +3,7 @@
 #include "suite.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 static unsigned opened, closed, order[64];
@@ -155,6 +156,17 @@ START_TEST(tables_are_checked)
     ck_assert_int_eq(node_service_add(n, &good, b->now), -EEXIST);
     ck_assert_int_eq(node_service_remove(n, 10, b->now), -ENOENT);
     ck_assert_uint_eq(opened, 1);
+    bench_close(b);
+}
+END_TEST
+
+/* A module that was built before services declared their commands. */
+START_TEST(an_older_table)
+{
+    struct bench *b = two();
+    cw_service old = table("s9", 9);
+    old.size = offsetof(cw_service, commands);
+    ck_assert_int_eq(node_service_add(b->node[0], &old, b->now), 0);
     bench_close(b);
 }
 END_TEST
@@ -384,6 +396,7 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(what_runs_is_told),
     SUITE_TEST(tables_are_checked),
+    SUITE_TEST(an_older_table),
     SUITE_TEST(a_bare_service),
     SUITE_TEST(an_open_that_fails_leaves_nothing),
     SUITE_TEST(so_many_and_any_jobs),

@@ -5,6 +5,7 @@
  *   crash          reads from address 16
  *   give-up        calls abort(3)
  *   hold MS        keeps the server's thread for so long, asleep
+ *   free-twice     frees one packet twice
  */
 #include "cubeway/service.h"
 
@@ -39,7 +40,7 @@ static int hold(const char *ms)
 
 static int careless_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)
 {
-    (void)s, (void)state;
+    (void)state;
     if (argc == 1 && strcmp(argv[0], "crash") == 0) {
         return read_from(16) > 0;
     }
@@ -49,7 +50,13 @@ static int careless_command(cw_svc *s, void *state, cw_request *r, int argc, con
     if (argc == 2 && strcmp(argv[0], "hold") == 0) {
         return hold(argv[1]);
     }
-    cw_request_text(r, "error", "commands are crash, give-up, hold MS");
+    if (argc == 1 && strcmp(argv[0], "free-twice") == 0) {
+        cw_packet *p = cw_packet_new(s, 8);
+        cw_packet_free(s, p);
+        cw_packet_free(s, p);
+        return 0;
+    }
+    cw_request_text(r, "error", "commands are crash, give-up, hold MS, free-twice");
     return -EINVAL;
 }
 
@@ -57,6 +64,7 @@ static const cw_command commands[] = {
     {"crash", "", "read from address 16"},
     {"give-up", NULL, "call abort(3)"},
     {"hold", "MS", NULL},
+    {"free-twice", "", "free a packet twice"},
     {NULL, NULL, NULL},
 };
 

@@ -204,7 +204,7 @@ START_TEST(a_daemon_that_hangs_says_so_and_is_ended)
         crash_watch(&(struct crash_report){.mark = mark, .then = watcher_crashed});
         crash_say_on(WATCHER_ASKS, clock_now);
         watcher_limit(w, CW_MS(2500));
-        *mark = (struct upcall_mark){"lock", "on_packet", {0, 1, 0}, clock_now(), 7};
+        *mark = (struct upcall_mark){"lock", UPCALL_PACKET, {0, 1, 0}, clock_now(), 7};
         while (true) {
             (void)pause(); /* it sleeps in the upcall, and does not come back */
         }

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A service that holds its daemon's thread in a lab: the watcher has the daemon say so while it lasts, and cwlab status
+shows what a daemon said when it crashed."""
+
+import os
+import shutil
+
+import lab_kit
+
+
+class Hang(lab_kit.Case):
+    def test(self):
+        if lab_kit.OPTIONS.module is None:
+            self.skipTest("no module given")
+        module = os.path.join(self.folder, "of-another-name.so")  # the service runs under its own
+        shutil.copy(lab_kit.OPTIONS.module, module)
+        self.up("2x1x1", "--driver", "netns", "--service", module, "--strict", "--scale", "4")
+        lab_kit.run("ctl", "1,0,0", "--timeout", "30s", "service", "careless", "hold", "2600")
+        [log] = lab_kit.glob.glob(os.path.join(self.folder, "*", "1,0,0.log"))
+        with open(log, encoding="utf-8", errors="replace") as file:
+            said = file.read()
+        self.assertRegex(said, "service careless, in on_command, on server 1,0,0: has held the thread for [0-9.]+ s, "
+                         "and still does")
+        self.assertRegex(said, "(?m)^\\S*of-another-name.so\\S*\\[0x")
+        self.assertIn("upcall=on_command for=2", said)
+        lab_kit.run("ctl", "0,0,0", "service", "careless", "crash", code=None)
+        lab_kit.until("0,0,0 is dead", lambda: "signal 11" in lab_kit.run("status", code=None).stdout)
+        with open(log.replace("1,0,0", "0,0,0"), encoding="utf-8", errors="replace") as file:
+            self.assertIn("crashed: SIGSEGV at address 0x10 in service careless, in on_command, on server 0,0,0, at ",
+                          file.read())
+
+
+if __name__ == "__main__":
+    lab_kit.main()

@@ -335,6 +335,9 @@ static bool open_links(struct daemon *d)
 static int keep_place(void *context, const struct boot_place *place)
 {
     struct daemon *d = context;
+    if (why[0] != '\0') {
+        LOG(d->log, CW_LOG_WARN, "waits for interfaces that are not there yet", {"links", why});
+    }
     char why[STATE_WHY];
     struct state state = d->state_file.state;
     state.assigned = true;

@@ -108,7 +108,7 @@ class Main(net_kit.Case):
     def test_what_cannot_be_opened(self):
         link = 'torus { dims = "3x3x3"; coordinate = "0,0,0" } links { +x { %s } }'
         for what, says in (
-                ("shim = raw; interface = cwnone", "no such interface"),
+                ("shim = pcap; interface = cwnone", "no such interface"),
                 ("shim = udp; local = \"127.0.0.1:7001\"; remote = nowhere", "two addresses of one family"),
                 ("shim = udp; local = \"192.0.2.1:7001\"; remote = \"192.0.2.2:7001\"", r"192\.0\.2\.1")):
             daemon = self.daemon("wrong", link % what)

@@ -42,6 +42,9 @@ static const struct arguments_option options[] = {
     {"keep", ARGUMENTS_FLAG, "keep", false, "", "where a file of that name exists, keep it, and say so"},
     {"progress", ARGUMENTS_FLAG, NULL, false, "", "show how far it is, on standard error (on a terminal: always)"},
     {"members", ARGUMENTS_FLAG, "members", false, "", "print a line for every server that gets the file"},
+    {"follow", ARGUMENTS_FLAG, "follow", false, "", "go on with what happens, until Ctrl-C"},
+    {"labels", ARGUMENTS_FLAG, NULL, false, "", "labels for both ends of each cable"},
+    {"force", ARGUMENTS_FLAG, "force", false, "", "leave, whatever stands against it"},
     {"effective", ARGUMENTS_FLAG, NULL, false, "", "what is in force, including defaults (always so)"},
     {NULL, ARGUMENTS_FLAG, NULL, false, NULL, NULL},
 };
@@ -284,6 +287,27 @@ static const struct command table[] = {
      "The six ports of the server, each with what should be at the other end and what was heard there; with --all, "
      "every cable of the torus. Exit code 1: a cable is not right.",
      "  cwctl wiring\n  cwctl wiring --all", "all", 0, 0, "wiring", NULL, show_wiring, NULL},
+    {"doctor", "", "what is wrong, by cause, worst first, and what to do about it",
+     "Each finding is one sentence and one command, or what to do by hand. grave: keys are not delivered here, or "
+     "could "
+     "be delivered twice; broken: a link that should be up is not; warning, note: it works. With --all, every server "
+     "in "
+     "view is asked, and what several of them see of one fault is told once, where it is. A server that nobody reaches "
+     "is asked on its own machine. Exit code 0: nothing was found; 1: something was.",
+     "  cwctl doctor\n  cwctl doctor --all\n  cwctl doctor --all --json | jq -r .text", "all", 0, 0, NULL, NULL, NULL,
+     run_doctor},
+    {"events", "", "what has happened, in order: links, servers, keys, services, job records, files",
+     "Each daemon keeps the last 1,024 events. TIME, SERVER, KIND: link, carrier, cable, view (servers that came and "
+     "went), keys (which keys are delivered there), service, or the name of the service that says something. With "
+     "--all, "
+     "those of every server in view, in the order of their clocks. --follow goes on until Ctrl-C.",
+     "  cwctl events\n  cwctl events --all --follow\n  cwctl events --json | jq 'select(.kind == \"view\")'",
+     "all follow", 0, 0, NULL, NULL, NULL, run_events},
+    {"plan", "XxYxZ", "every cable of a torus of that extent, before there is one",
+     "+x of a server leads to -x of the next one along x, and so on around each ring. With --labels, two labels for "
+     "each "
+     "cable, to print and to stick on its ends. No daemon is asked.",
+     "  cwctl plan 4x4x4\n  cwctl plan 4x4x4 --labels | lp", "labels", 1, 1, NULL, NULL, NULL, run_plan},
     {"job list", "", "jobs whose records an operator has signed",
      "IS: alive or destroyed. KEPT: the record is on this server's disk. `cwctl services` lists what runs, with and "
      "without a record.",
@@ -355,6 +379,13 @@ static const struct command table[] = {
      "  cwctl --server 1,1,1 cut +x\n  cwctl --server 1,1,1 mend +x", "", 1, 1, "cut", NULL, show_done, NULL},
     {"mend", "LINK", "of a torus in one process: put a cable back", "Both ends have their carrier again.",
      "  cwctl --server 1,1,1 mend +x", "", 1, 1, "mend", NULL, show_done, NULL},
+    {"drain", "", "hand over to the heirs, leave the cluster, and end the daemon",
+     "As leave, but only when that is safe: waits (--timeout, 10 s) until the view has settled, so that no other "
+     "server's keys are without an owner, and stays when the servers that are left would be no majority (--force goes "
+     "all the same). Then its keys go to their heirs, and the command ends when the daemon has ended. Exit codes: 0 it "
+     "has left; 1 it stays; 4 it stays, because the view did not settle in time.",
+     "  cwctl drain && systemctl stop cubewayd && apt-get install ./cubeway_2.deb", "force", 0, 0, NULL, NULL, NULL,
+     run_drain},
     {"leave", "", "leave the cluster in order, and end the daemon",
      "Its keys go to their heirs first: nothing is lost that other servers hold copies of.",
      "  cwctl --node 0,1,2 leave", "", 0, 0, "leave", NULL, show_done, NULL},
@@ -448,7 +479,7 @@ bool commands_takes(const struct command *c, const struct arguments_option *opti
 
 bool commands_alone(const struct command *c)
 {
-    return c->run == run_job_keygen || c->run == run_job_sign;
+    return c->run == run_job_keygen || c->run == run_job_sign || c->run == run_plan;
 }
 
 /* ---- Help -------------------------------------------------------------------------------------------------------- */

@@ -54,10 +54,10 @@ static bool among(const char *text, const char *const words[])
 static const char *colour_of(const char *text)
 {
     static const char *const good[] = {"up", "serving", "yes", "root", "self", NULL};
-    static const char *const bad[] = {"down", "no-carrier",    "no-interface", "miswired", "fenced",
-                                      "no",   "supposed-dead", "half",         NULL};
-    static const char *const between[] = {"init",      "exchange", "pending", "damped",    "joining",
-                                          "searching", "leaving",  "feared",  "root-then", NULL};
+    static const char *const bad[] = {"down",          "no-carrier", "no-interface", "miswired", "fenced", "no",
+                                      "supposed-dead", "half",       "grave",        "broken",   NULL};
+    static const char *const between[] = {"init",    "exchange", "pending",   "damped",  "joining", "searching",
+                                          "leaving", "feared",   "root-then", "warning", NULL};
     if (among(text, good)) {
         return "\033[32m";
     }

@@ -18,6 +18,7 @@
 #include "daemon/host/links.h"
 #include "daemon/host/log.h"
 #include "daemon/host/notify.h"
+#include "daemon/host/preflight.h"
 #include "daemon/host/privileges.h"
 #include "daemon/host/reload.h"
 #include "daemon/host/state.h"
@@ -152,36 +153,6 @@ static const char realtime_takes[] =
     "it takes CAP_SYS_NICE, and under systemd a unit without RestrictRealtime: the drop-in "
     "/usr/share/doc/cubeway/examples/realtime.conf";
 
-static void print_warning(void *context, const char *text)
-{
-    const char *file = context;
-    fprintf(stderr, "cubewayd: %s: warning: %s\n", file, text);
-}
-
-/* Looks for what only the start would find. Gives the exit code. */
-static int check_more(const struct wish *w, const struct daemon_config *config)
-{
-    if (lint_services(config, print_mistake, NULL) < 0) {
-        return EXIT_USAGE;
-    }
-    if (config->priority == CONFIG_REALTIME && config->place != CONFIG_WHOLE) {
-        printf("%s: priority = realtime is not tried now: %s\n", w->file, realtime_takes);
-    }
-    unsigned warnings = lint_links(config, print_warning, (void *)(uintptr_t)w->file);
-    for (unsigned i = 0; i < config->service_count; i++) {
-        if (config->service[i].enabled && config->service[i].options > 0) {
-            printf("%s: options of service \"%s\" are checked when it starts, not now\n", w->file,
-                   config->service[i].name);
-        }
-    }
-    if (warnings > 0) {
-        printf("%s: good, with %u warning%s\n", w->file, warnings, warnings == 1 ? "" : "s");
-    } else {
-        printf("%s: good\n", w->file);
-    }
-    return EXIT_FINE;
-}
-
 /* CUBEWAY_STRICT=1, for authors of services. */
 static bool strict_wanted(void)
 {
@@ -189,12 +160,9 @@ static bool strict_wanted(void)
     return text != NULL && strcmp(text, "1") == 0;
 }
 
-/* -1: go on. */
-static int read_config(const struct wish *w, struct daemon_config *config)
+/* What the command line says goes before what the file says. -1: go on. */
+static int apply_options(const struct wish *w, struct daemon_config *config)
 {
-    if (config_load(w->file, config, print_mistake, NULL) < 0) {
-        return EXIT_USAGE;
-    }
     if (w->level != NULL && !log_level_parse(w->level, &config->log_level)) {
         fprintf(stderr, "cubewayd: --log-level %s: expected error, warn, info or debug\n", w->level);
         return EXIT_USAGE;
@@ -208,14 +176,60 @@ static int read_config(const struct wish *w, struct daemon_config *config)
     }
     config->watcher = config->watcher && !w->no_watcher;
     config->strict = config->strict || strict_wanted();
+    return -1;
+}
+
+/* Says everything that is wrong with the file, and what the start would find. Gives the exit code. */
+static int check_config(const struct wish *w, struct daemon_config *config)
+{
+    struct preflight p = {.mistake = print_mistake, .warning = print_mistake};
+    int mistakes = config_load_most(w->file, config, print_mistake, NULL);
+    if (mistakes < 0) {
+        return EXIT_USAGE;
+    }
+    int rc = apply_options(w, config);
+    if (rc >= 0) {
+        return rc;
+    }
+    preflight(config, &p);
+    if ((unsigned)mistakes + p.mistakes > 0) {
+        return EXIT_USAGE;
+    }
+    if (config->priority == CONFIG_REALTIME && config->place != CONFIG_WHOLE) {
+        printf("%s: priority = realtime is not tried now: %s\n", w->file, realtime_takes);
+    }
+    for (unsigned i = 0; i < config->service_count; i++) {
+        const struct config_service *s = &config->service[i];
+        if (s->enabled && s->options > 0 && s->file[0] != '\0') {
+            printf("%s: options of service \"%s\" are checked when it starts, not now\n", w->file, s->name);
+        }
+    }
+    if (p.warnings > 0) {
+        printf("%s: good, with %u warning%s\n", w->file, p.warnings, p.warnings == 1 ? "" : "s");
+    } else {
+        printf("%s: good\n", w->file);
+    }
+    return EXIT_FINE;
+}
+
+/* -1: go on. */
+static int read_config(const struct wish *w, struct daemon_config *config)
+{
+    if (w->check && !w->show) {
+        return check_config(w, config);
+    }
+    if (config_load(w->file, config, print_mistake, NULL) < 0) {
+        return EXIT_USAGE;
+    }
+    int rc = apply_options(w, config);
+    if (rc >= 0) {
+        return rc;
+    }
     if (w->show) {
         config_write(config, stdout);
         return EXIT_FINE;
     }
-    if (job_host_check(config, print_mistake, NULL) < 0) {
-        return EXIT_USAGE;
-    }
-    return w->check ? check_more(w, config) : -1;
+    return job_host_check(config, print_mistake, NULL) < 0 ? EXIT_USAGE : -1;
 }
 
 /* ---- What a running daemon holds, in the order of its opening ---------------------------------------------------- */
@@ -318,6 +332,9 @@ static bool open_links(struct daemon *d)
     }
     if (open_shims(d, why) < 0) {
         return fail(d, "links cannot be opened", why);
+    }
+    if (why[0] != '\0') {
+        LOG(d->log, CW_LOG_WARN, "waits for interfaces that are not there yet", {"links", why});
     }
     if (d->config.watcher) {
         int rc = watcher_start(&d->watcher, d->shim, drop_in_watcher, d);

@@ -3,6 +3,7 @@
 
 #include "nmu/book.h"
 #include "services/bench/bench.h"
+#include "services/inquiry/inquiry.h"
 #include "services/jobs/jobs.h"
 #include "services/kvcache/kvcache.h"
 #include "services/multicast/cast/head.h"
@@ -15,7 +16,7 @@
 
 static const cw_service *const services[] = {
     &ping_service,      &bench_service,   &trace_service,     &jobs_service,
-    &transport_service, &kvcache_service, &multicast_service,
+    &transport_service, &kvcache_service, &multicast_service, &inquiry_service,
 };
 enum { SERVICES = sizeof services / sizeof *services };
 
@@ -37,6 +38,7 @@ static const struct book_grant grants[] = {
     {.from = MULTICAST_JOB, .to = MULTICAST_JOB, .port = MULTICAST_PORT, .all_processes = true},
     {.from = MULTICAST_JOB, .to = MULTICAST_JOB, .port = MULTICAST_PORT_GROUPS, .all_processes = true},
     {.from = MULTICAST_JOB, .to = MULTICAST_JOB, .port = 1, .all_processes = true}, /* how far its files are */
+    {.from = INQUIRY_JOB, .to = INQUIRY_JOB, .port = INQUIRY_PORT, .all_processes = true},
 };
 enum { GRANTS = sizeof grants / sizeof *grants };
 

@@ -121,7 +121,7 @@ static int ask(struct carrier *c)
     return rc;
 }
 
-int carrier_open(struct carrier *c, const char *interface)
+static int watch(struct carrier *c, const char *interface, bool await)
 {
     *c = (struct carrier){.state = CARRIER_GONE};
     size_t length = strlen(interface);
@@ -136,10 +136,24 @@ int carrier_open(struct carrier *c, const char *interface)
         return -errno;
     }
     int rc = mnl_socket_bind(c->netlink, RTMGRP_LINK, MNL_SOCKET_AUTOPID) < 0 ? -errno : ask(c);
+    if (rc == -ENODEV && await) {
+        gone(c);
+        return 0;
+    }
     if (rc < 0) {
         carrier_close(c);
     }
     return rc;
+}
+
+int carrier_open(struct carrier *c, const char *interface)
+{
+    return watch(c, interface, false);
+}
+
+int carrier_await(struct carrier *c, const char *interface)
+{
+    return watch(c, interface, true);
 }
 
 void carrier_close(struct carrier *c)

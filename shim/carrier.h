@@ -40,6 +40,8 @@ struct carrier {
  * held.
  */
 int carrier_open(struct carrier *c, const char *interface);
+/* The same, but an interface that is not there yet is waited for: 0, and the state is CARRIER_GONE, generation 0. */
+int carrier_await(struct carrier *c, const char *interface);
 void carrier_close(struct carrier *c);
 
 /* Readable when something may have changed. */

@@ -24,9 +24,17 @@ static void fill_header(struct port *p, const uint8_t destination[static 6])
 int port_open(struct port *p, const struct port_options *options)
 {
     *p = (struct port){.ethertype = options->ethertype != 0 ? options->ethertype : PORT_ETHERTYPE};
-    int rc = carrier_open(&p->carrier, options->interface);
+    CHECK(!options->await || options->mtu != 0);
+    int rc =
+        options->await ? carrier_await(&p->carrier, options->interface) : carrier_open(&p->carrier, options->interface);
     if (rc < 0) {
         return rc;
+    }
+    if (!port_present(p)) {
+        p->mtu = options->mtu;
+        p->bits_per_second = options->bits_per_second;
+        fill_header(p, options->destination);
+        return 0;
     }
     if (!p->carrier.ethernet) {
         return -EPROTOTYPE;
@@ -39,6 +47,15 @@ int port_open(struct port *p, const struct port_options *options)
     fill_header(p, options->destination);
     p->generation = p->carrier.generation;
     return 0;
+}
+
+int port_check(const struct port_options *options, char why[static SHIM_WHY_BYTES])
+{
+    struct port p;
+    int rc = port_open(&p, options);
+    rc = rc < 0 ? port_explain(&p, options, rc, why) : 0;
+    port_close(&p);
+    return rc;
 }
 
 void port_release(struct port *p)
@@ -123,7 +140,11 @@ void port_info(const struct port *p, struct shim_info *out)
     out->overhead = PORT_OVERHEAD;
     out->bits_per_second = p->bits_per_second;
     memcpy(out->name, p->carrier.name, sizeof p->carrier.name);
-    const char *state = carrier_text(p->carrier.state);
+    bool awaited = p->carrier.generation == 0;
+    const char *state = awaited ? "no such interface yet: it is waited for" : carrier_text(p->carrier.state);
+    if (!awaited && !p->carrier.ethernet) {
+        state = "not an Ethernet interface";
+    }
     if (p->carrier.state == CARRIER_UP && p->generation != p->carrier.generation) {
         state = "not bound to the interface that came in its place: another process has it, or it is gone";
     }

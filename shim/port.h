@@ -22,6 +22,8 @@ struct port_options {
     /* all 0: broadcast; a cable has only one other end, so no address needs to be found out */
     uint8_t destination[6];
     uint64_t bits_per_second; /* of the medium, where it is shaped; 0: as the driver says */
+    /* An interface that is not there yet is waited for, and must then carry frames of `mtu`, which is not 0. */
+    bool await;
 };
 
 struct port {
@@ -35,10 +37,21 @@ struct port {
 
 /*
  * Finds the interface; it may be down. 0, or -ENODEV, -ENAMETOOLONG, -EPROTOTYPE (it is not Ethernet), -EMSGSIZE (its
- * mtu is smaller than the one asked for), or another -errno. port_close() is due in any case.
+ * mtu is smaller than the one asked for), or another -errno. port_close() is due in any case. With options->await an
+ * interface that is missing is no error: there is no carrier until it has come and can carry our frames.
  */
 CW_MUST_CHECK int port_open(struct port *p, const struct port_options *options);
 void port_close(struct port *p);
+/* Is there an interface to bind to now? False: it is waited for. */
+static inline bool port_present(const struct port *p)
+{
+    return p->carrier.index != 0;
+}
+/*
+ * Would port_open() find the interface and be content with it? Takes no rights, and holds nothing. 0; or the -errno of
+ * port_open() and its sentence.
+ */
+CW_MUST_CHECK int port_check(const struct port_options *options, char why[static SHIM_WHY_BYTES]);
 
 /* The sentence for an error of port_open() or of what was built on it. Returns rc. */
 int port_explain(const struct port *p, const struct port_options *options, int rc, char why[static SHIM_WHY_BYTES]);
@@ -46,7 +59,8 @@ int port_explain(const struct port *p, const struct port_options *options, int r
 /* Is there a carrier, and is it for frames of our mtu, on the device that we hold? */
 static inline bool port_carrier(const struct port *p)
 {
-    return p->carrier.state == CARRIER_UP && p->carrier.mtu >= p->mtu && p->generation == p->carrier.generation;
+    return p->carrier.state == CARRIER_UP && p->carrier.mtu >= p->mtu && p->generation == p->carrier.generation &&
+           p->carrier.ethernet;
 }
 
 /*

@@ -283,6 +283,9 @@ static int raw_event_fd(const struct shim *s)
  */
 static int bind_to(const struct raw *r)
 {
+    if (!port_present(&r->port)) {
+        return 0; /* it is waited for; bound to interface 0, the sockets would hear every interface */
+    }
     struct sockaddr_ll address = {
         .sll_family = AF_PACKET, .sll_protocol = htons(r->port.ethertype), .sll_ifindex = (int)r->port.carrier.index};
     struct sockaddr_ll deaf = address;
@@ -296,6 +299,9 @@ static int bind_to(const struct raw *r)
 static int claim(const struct raw *r)
 {
     const int ours[] = {r->fd, r->control_fd};
+    if (!port_present(&r->port)) {
+        return 0;
+    }
     return port_claim(&r->port, ours, 2);
 }
 

@@ -17,6 +17,8 @@ static const struct request_command commands[] = {
     {"routes", "[SERVER]", "", "links and hops from here to a server, or to all", 0, 1, cmd_routes},
     {"servers", "", "", "every server of the torus as seen from here", 0, 0, cmd_servers},
     {"wiring", "", "all", "which cable should go where, and what is seen", 0, 0, cmd_wiring},
+    {"doctor", "", "all", "what is wrong, by cause, and what to do", 0, 0, cmd_doctor},
+    {"events", "", "all follow after_us", "what has happened, in order, and what happens", 0, 0, cmd_events},
     {"key-explain", "KEY", "dead job heirs", "who is responsible for a key, and who would be", 1, 1, cmd_key_explain},
     {"ping", "to SERVER | key KEY | all | far", "count interval_us size timeout_us rows job", "round trips", 1, 20,
      cmd_ping},
@@ -44,6 +46,7 @@ static const struct request_command commands[] = {
     {"restore", "", "", "give a server that has failed its power back", 0, 0, cmd_restore},
     {"cut", "LINK", "", "pull out a cable of a torus in this process", 1, 1, cmd_cut},
     {"mend", "LINK", "", "put a cable that was pulled out back", 1, 1, cmd_mend},
+    {"drain", "", "go force", "may it go, and who inherits its keys; with go, it goes", 0, 0, cmd_drain},
     {"leave", "", "", "leave the cluster in order, and end", 0, 0, cmd_leave},
 };
 

@@ -86,6 +86,12 @@ void cmd_service_weight(struct request *r);
 void cmd_service(struct request *r);
 void cmd_ping(struct request *r);
 void cmd_trace(struct request *r);
+/* cmd_doctor.c */
+void cmd_doctor(struct request *r);
+/* cmd_drain.c */
+void cmd_drain(struct request *r);
+/* cmd_events.c */
+void cmd_events(struct request *r);
 /* cmd_daemon.c */
 void cmd_config(struct request *r);
 void cmd_log_level(struct request *r);

@@ -2,6 +2,7 @@
 /* check.c - do the settings fit one another? */
 #include "daemon/config/internal.h"
 
+#include "base/nearest.h"
 #include "keyspace/torus.h"
 #include "services/builtin.h"
 
@@ -20,7 +21,7 @@ static void tell(struct config_report *r, cw_link link, const struct daemon_conf
 {
     char key[32];
     snprintf(key, sizeof key, "links.%s", config_link_name(c, link));
-    r->tell(r, r->link_line[link], key, text);
+    r->tell(r, key, text);
 }
 
 static void check_link(const struct daemon_config *c, cw_link link, struct config_report *r)
@@ -76,11 +77,11 @@ static void check_links(const struct daemon_config *c, struct config_report *r)
         }
     }
     if (c->place == CONFIG_WHOLE && c->io_threads) {
-        r->tell(r, 1, "pump.io_threads",
+        r->tell(r, "pump.io_threads",
                 "only for links with cables: a torus inside one process has no system calls to make");
     }
     if (c->place != CONFIG_WHOLE && any_fault(&c->fault)) {
-        r->tell(r, 1, "links.fault", "only for a torus inside one process; a cable's is links.+x.fault");
+        r->tell(r, "links.fault", "only for a torus inside one process; a cable's is links.+x.fault");
     }
 }
 
@@ -88,20 +89,25 @@ static void check_torus(const struct daemon_config *c, struct config_report *r)
 {
     bool dims = c->dims.x != 0;
     if (!dims && c->place != CONFIG_AUTO) {
-        r->tell(r, r->line, "torus.dims", "expected the extent of the torus, as 3x3x3");
+        r->tell(r, "torus.dims", "expected the extent of the torus, as 3x3x3");
         return;
     }
     if (!c->labelled && c->place != CONFIG_AUTO) {
-        r->tell(r, r->line, "links", "links port0 to port5 need coordinate = auto, which finds out where they lead");
+        r->tell(r, "links", "links port0 to port5 need coordinate = auto, which finds out where they lead");
     }
     struct node_config node = node_config_default();
     struct torus torus;
     if (dims && torus_init(&torus, c->dims) == 0 && torus_diameter(&torus) > node.hop_limit) {
-        r->tell(r, r->line, "torus.dims", "this torus is wider than the hop limit of 64: dx/2 + dy/2 + dz/2 links");
+        r->tell(r, "torus.dims", "this torus is wider than the hop limit of 64: dx/2 + dy/2 + dz/2 links");
     }
     if (c->place == CONFIG_WHOLE && dims && torus_init(&torus, c->dims) == 0 && torus.servers > 4096) {
-        r->tell(r, r->line, "torus.dims", "at most 4096 servers run in one process");
+        r->tell(r, "torus.dims", "at most 4096 servers run in one process");
     }
+}
+
+static const char *service_nth(const void *context, size_t i)
+{
+    return ((const cw_service *const *)context)[i]->name;
 }
 
 static void check_services(const struct daemon_config *c, struct config_report *r)
@@ -111,7 +117,13 @@ static void check_services(const struct daemon_config *c, struct config_report *
         char key[CONFIG_NAME + 16];
         snprintf(key, sizeof key, "service \"%s\"", s->name);
         if (s->file[0] == '\0' && builtin_service(s->name) == NULL) {
-            r->tell(r, 1, key, "no service of this name is built in: expected file, the path of its .so");
+            size_t count;
+            const cw_service *const *builtin = builtin_services(&count);
+            const char *near = nearest_name(s->name, strlen(s->name), service_nth, builtin, count);
+            char text[CONFIG_NAME + 128];
+            snprintf(text, sizeof text, "no service of this name is built in: expected file, the path of its .so%s%s%s",
+                     near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
+            r->tell(r, key, text);
         }
     }
 }
@@ -122,17 +134,17 @@ void config_check(const struct daemon_config *c, struct config_report *r)
     check_links(c, r);
     check_services(c, r);
     if (strchr(c->name, '/') != NULL || c->name[0] == '.') {
-        r->tell(r, 1, "name", "a name is used for files: expected no / in it, and no . at its beginning");
+        r->tell(r, "name", "a name is used for files: expected no / in it, and no . at its beginning");
     }
     if (ls_timers_check(&c->timers) < 0) {
-        r->tell(r, 1, "timers",
+        r->tell(r, "timers",
                 "expected hold >= dead + flood_bound, dead >= 2 hello and damp_max >= damp: otherwise keys could be "
                 "delivered at two servers");
     }
     if (c->queue_bytes < 9000 || c->hold_bytes < 9000) {
-        r->tell(r, 1, "queue", "bytes and hold_bytes must hold one packet of 9000");
+        r->tell(r, "queue", "bytes and hold_bytes must hold one packet of 9000");
     }
     if (c->ethertype < 0x0600 || c->ethertype > 0xffff) {
-        r->tell(r, 1, "ethertype", "expected 0x600 to 0xffff");
+        r->tell(r, "ethertype", "expected 0x600 to 0xffff");
     }
 }

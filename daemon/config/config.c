@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/digest.h"
+#include "base/nearest.h"
 #include "base/quantity.h"
 #include "conf/conf.h"
 #include "keyspace/torus.h"
@@ -18,6 +19,7 @@
 
 static const char *const profile_words[] = {"default", "fast", NULL};
 static const char *const port_names[] = {"port0", "port1", "port2", "port3", "port4", "port5"};
+static const char *const link_words[] = {"port0", "port1", "port2", "port3", "port4", "port5", "fault"};
 static const char default_socket[] = "/run/cubeway/<name>.sock";
 
 enum { SERVICE_WEIGHT = 10 }; /* as of a service that nobody gave one */
@@ -32,6 +34,10 @@ struct reading {
     unsigned mistakes;
     bool labels, ports; /* links were named by direction, by number */
 };
+
+/* Every key that the file itself may hold, for "did you mean". */
+enum { TOP_NAMES = 40 };
+static const char *const top_sections[] = {"torus", "links", "service"};
 
 __attribute__((format(printf, 4, 5))) static void wrong(struct reading *r, unsigned line, const char *key,
                                                         const char *format, ...)
@@ -48,9 +54,15 @@ __attribute__((format(printf, 4, 5))) static void wrong(struct reading *r, unsig
     r->mistake(r->context, text);
 }
 
-static void tell(struct config_report *report, unsigned line, const char *key, const char *text)
+static void tell(struct config_report *report, const char *key, const char *text)
 {
-    wrong((struct reading *)(void *)report, line, key, "%s", text);
+    struct reading *r = (struct reading *)(void *)report;
+    wrong(r, conf_line(&r->tree, key), key, "%s", text);
+}
+
+static void tell_text(void *context, unsigned line, const char *why)
+{
+    wrong(context, line, "", "%s", why);
 }
 
 static const struct conf_item *item_at(const struct reading *r, uint32_t index)
@@ -82,11 +94,56 @@ static bool is_first(struct reading *r, const struct conf_item *section, const s
     return other == item;
 }
 
-static void unknown(struct reading *r, const struct conf_item *item, const struct setting *table, const char *where)
+/* near: what was perhaps meant, or NULL. */
+static void tell_unknown(struct reading *r, const struct conf_item *item, const char *where, const char *near)
 {
-    const char *near = setting_nearest(table, item->key, strlen(item->key));
     wrong(r, item->line, item->key, "no such key %s; %s%s%s", where, near != NULL ? "did you mean " : "",
           near != NULL ? near : "cubewayd.conf(5) lists them", near != NULL ? "?" : "");
+}
+
+static void unknown(struct reading *r, const struct conf_item *item, const struct setting *table, const char *where)
+{
+    tell_unknown(r, item, where, setting_nearest(table, item->key, strlen(item->key)));
+}
+
+static const char *name_nth(const void *context, size_t i)
+{
+    return ((const char *const *)context)[i];
+}
+
+/* The section whose key was written at the top, or NULL. */
+static const char *section_of(const char *key)
+{
+    for (const struct config_section *s = config_sections + 1; s->settings != NULL; s++) {
+        if (setting_find(s->settings, key, strlen(key)) != NULL) {
+            return s->key;
+        }
+    }
+    bool torus = strcmp(key, "coordinate") == 0 || setting_find(config_torus_keys, key, strlen(key)) != NULL;
+    return torus ? "torus" : NULL;
+}
+
+static void unknown_at_top(struct reading *r, const struct conf_item *item)
+{
+    const char *names[TOP_NAMES], *section = item->value != NULL ? section_of(item->key) : NULL;
+    size_t count = 0;
+    if (section != NULL) {
+        wrong(r, item->line, item->key, "no such key at the top: it belongs into %s { ... }", section);
+        return;
+    }
+    for (const struct setting *s = config_sections[0].settings; s->name != NULL; s++) {
+        CHECK(count < TOP_NAMES);
+        names[count++] = s->name;
+    }
+    for (const struct config_section *s = config_sections + 1; s->settings != NULL; s++) {
+        CHECK(count < TOP_NAMES);
+        names[count++] = s->key;
+    }
+    for (size_t i = 0; i < sizeof top_sections / sizeof *top_sections; i++) {
+        CHECK(count < TOP_NAMES);
+        names[count++] = top_sections[i];
+    }
+    tell_unknown(r, item, "at the top", nearest_name(item->key, strlen(item->key), name_nth, names, count));
 }
 
 static bool want_section(struct reading *r, const struct conf_item *item, bool named)
@@ -122,7 +179,9 @@ static bool read_setting(struct reading *r, const struct setting *table, const s
     if (setting_read(s, item->value, strlen(item->value), base) < 0) {
         char expected[SETTING_WHY];
         setting_expected(s, expected);
-        wrong(r, item->line, item->key, "'%.60s': expected %s", item->value, expected);
+        const char *near = setting_nearest_value(s, item->value, strlen(item->value));
+        wrong(r, item->line, item->key, "'%.60s': expected %s%s%s%s", item->value, expected,
+              near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
     }
     return true;
 }
@@ -203,7 +262,6 @@ static void read_torus(struct reading *r, const struct conf_item *section)
     if (!want_section(r, section, false)) {
         return;
     }
-    r->report.line = section->line;
     for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
         if (strcmp(i->key, "coordinate") == 0) {
             coordinate = is_first(r, section, i) ? i : coordinate;
@@ -226,7 +284,6 @@ static void read_link(struct reading *r, const struct conf_item *section, cw_lin
     if (!want_section(r, section, false)) {
         return;
     }
-    r->report.link_line[link] = section->line;
     for (const struct conf_item *i = item_at(r, section->first); i != NULL; i = next_of(r, i)) {
         if (strcmp(i->key, "fault") == 0) {
             read_plain(r, i, config_fault_keys, &l->fault);
@@ -266,8 +323,11 @@ static void read_links(struct reading *r, const struct conf_item *section)
         } else if (link_of(r, i->key, &link)) {
             read_link(r, i, link);
         } else {
+            const char *near =
+                strlen(i->key) > 2 ? nearest_name(i->key, strlen(i->key), name_nth, link_words, 7) : NULL;
             wrong(r, i->line, i->key,
-                  "expected a link: +x, -x, +y, -y, +z or -z, or port0 to port5 when coordinate is auto");
+                  "expected a link: +x, -x, +y, -y, +z or -z, or port0 to port5 when coordinate is auto%s%s%s",
+                  near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
             continue;
         }
         is_first(r, section, i);
@@ -340,7 +400,7 @@ static void read_top(struct reading *r, const struct conf_item *root, const stru
         } else if (s->settings != NULL) {
             read_plain(r, item, s->settings, r->config);
         } else if (!read_setting(r, config_sections[0].settings, item, r->config)) {
-            unknown(r, item, config_sections[0].settings, "at the top");
+            unknown_at_top(r, item);
             return;
         }
     }
@@ -390,7 +450,7 @@ static void complete(struct reading *r)
         p->queue_bytes = p->queue_bytes == 0 ? c->queue_bytes : p->queue_bytes;
     }
     if (r->ports && r->labels) {
-        wrong(r, 1, "links", "either all links have directions (+x) or all have numbers (port0)");
+        tell(&r->report, "links", "either all links have directions (+x) or all have numbers (port0)");
     }
 }
 
@@ -414,68 +474,49 @@ struct daemon_config config_default(void)
     return c;
 }
 
-int config_parse(const char *file, const char *text, size_t length, struct daemon_config *out,
-                 config_mistake_fn *mistake, void *context)
+unsigned config_read(const char *file, const char *text, size_t length, struct daemon_config *out,
+                     config_mistake_fn *mistake, void *context)
 {
-    struct daemon_config config = config_default();
     struct reading r = {
-        .report = {.tell = tell, .line = 1},
+        .report = {.tell = tell},
         .file = file,
-        .config = &config,
+        .config = out,
         .mistake = mistake,
         .context = context,
     };
-    unsigned line = 0;
-    char why[CONF_WHY];
-    int rc = conf_open(&r.tree, text, length, &line, why);
+    *out = config_default();
+    int rc = conf_open_most(&r.tree, text, length, tell_text, &r);
     if (rc < 0) {
-        wrong(&r, line, "", "%s", rc == -ENOMEM ? "not enough memory" : why);
-        return -EINVAL;
+        wrong(&r, 1, "", "not enough memory");
+        return r.mistakes;
     }
-    snprintf(config.file, sizeof config.file, "%s", file);
+    snprintf(out->file, sizeof out->file, "%s", file);
     const struct conf_item *root = &r.tree.item[0];
     for (const struct conf_item *i = item_at(&r, root->first); i != NULL; i = next_of(&r, i)) {
         read_top(&r, root, i);
     }
     complete(&r);
-    config_check(&config, &r.report);
+    if (rc == 0) { /* else what is missing may stand in a line that could not be read */
+        config_check(out, &r.report);
+    }
     conf_close(&r.tree);
     if (r.mistakes > CONFIG_MISTAKES) {
         char more[CONFIG_PATH + 64];
         snprintf(more, sizeof more, "%s: and %u more mistakes", file, r.mistakes - CONFIG_MISTAKES);
         mistake(context, more);
     }
-    if (r.mistakes > 0) {
+    return r.mistakes;
+}
+
+int config_parse(const char *file, const char *text, size_t length, struct daemon_config *out,
+                 config_mistake_fn *mistake, void *context)
+{
+    struct daemon_config config;
+    if (config_read(file, text, length, &config, mistake, context) > 0) {
         return -EINVAL;
     }
     *out = config;
     return 0;
-}
-
-int config_load(const char *file, struct daemon_config *out, config_mistake_fn *mistake, void *context)
-{
-    char why[CONFIG_PATH + 128];
-    FILE *in = fopen(file, "re");
-    if (in == NULL) {
-        int rc = -errno;
-        snprintf(why, sizeof why, "%s: %s", file, strerror(-rc));
-        mistake(context, why);
-        return rc;
-    }
-    char *text = malloc(CONFIG_BYTES + 1);
-    errno = EIO;
-    size_t length = text != NULL ? fread(text, 1, CONFIG_BYTES + 1, in) : 0;
-    int rc = text == NULL ? -ENOMEM : ferror(in) ? -errno : 0;
-    rc = rc == 0 && length > CONFIG_BYTES ? -EFBIG : rc;
-    fclose(in);
-    if (rc < 0) {
-        snprintf(why, sizeof why, "%s: %s", file, strerror(-rc));
-        mistake(context, why);
-    } else {
-        rc = config_parse(file, text, length, out, mistake, context);
-    }
-    free(text);
-    return rc;
 }
 
 const char *config_priority_name(enum config_priority priority)

@@ -129,6 +129,17 @@ CW_MUST_CHECK int config_parse(const char *file, const char *text, size_t length
                                config_mistake_fn *mistake, void *context);
 /* The same for a file; also -errno when it cannot be read, reported too. */
 CW_MUST_CHECK int config_load(const char *file, struct daemon_config *out, config_mistake_fn *mistake, void *context);
+/*
+ * The same for somebody who looks further in any case: *out is always filled, and what could not be read has its
+ * default. Returns how many mistakes were reported; or -errno when the file cannot be read, and *out is untouched.
+ */
+CW_MUST_CHECK int config_load_most(const char *file, struct daemon_config *out, config_mistake_fn *mistake,
+                                   void *context);
+/*
+ * The line of a key of the file, for mistakes that only the system shows: "user", "links.+x.interface",
+ * `service "kvcache".options.listen`. Of the section around it where the key is left out; 1 where that is, too.
+ */
+unsigned config_line(const char *file, const char *key);
 
 /*
  * Calls visit for every setting, defaults included, in the order of the file, with a key as "links.+x.interface" and

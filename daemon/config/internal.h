@@ -20,12 +20,13 @@ extern const struct setting config_link_keys[];    /* of struct config_link */
 extern const struct setting config_fault_keys[];   /* of struct config_fault */
 extern const struct setting config_service_keys[]; /* of struct config_service */
 
-/* How config_check() reports a mistake, and the lines that it reports. */
+/* How config_check() reports a mistake. The key is a path as conf_line() takes it: it also says the line. */
 struct config_report {
-    void (*tell)(struct config_report *report, unsigned line, const char *key, const char *text);
-    unsigned link_line[CW_LINK_COUNT]; /* of each link's section */
-    unsigned line;                     /* of the torus section, or 1 */
+    void (*tell)(struct config_report *report, const char *key, const char *text);
 };
+/* Reads what can be read, into *out in any case, and returns how many mistakes were told. */
+unsigned config_read(const char *file, const char *text, size_t length, struct daemon_config *out,
+                     config_mistake_fn *mistake, void *context);
 void config_check(const struct daemon_config *config, struct config_report *report);
 
 #endif

@@ -3,6 +3,7 @@
 #include "daemon/host/internal.h"
 
 #include "daemon/host/boot_runner.h"
+#include "daemon/host/events.h"
 #include "daemon/host/links.h"
 #include "nmu/book.h"
 #include "shim/clock.h"
@@ -210,6 +211,8 @@ static void copy_options(struct host *h, const struct host_options *o)
     h->will = o->will;
     h->will_context = o->will_context;
     h->mark = o->mark;
+    h->said = o->said;
+    h->said_context = o->said_context;
     h->placed = o->placed;
     h->placed_context = o->placed_context;
     h->priority_note = o->priority_note;
@@ -228,6 +231,11 @@ int host_open(struct host **out, const struct host_options *o, char why[static H
     why[0] = '\0';
     if (h == NULL) {
         return named(-ENOMEM, "servers", why);
+    }
+    h->events = calloc(1, sizeof *h->events);
+    if (h->events == NULL) {
+        free(h);
+        return named(-ENOMEM, "events", why);
     }
     copy_options(h, o);
     bool known = known_place(&h->config, o, &place), hopeless = h->count == 0 || (!known && o->id == 0);
@@ -276,6 +284,7 @@ void host_close(struct host *h)
     free(h->server);
     free(h->wakes_memory);
     free(h->neighbours);
+    free(h->events);
     if (h->config.place == CONFIG_WHOLE) {
         clock_hold(CW_NEVER);
     }

@@ -17,6 +17,7 @@
 #include "shim/shim.h"
 
 struct event_base;
+struct events;
 struct boot;
 struct boot_place;
 struct file_host;
@@ -73,10 +74,16 @@ struct host_options {
     void (*will)(void *context, cw_link link, const uint8_t *bytes, uint32_t length);
     void *will_context;
     struct upcall_mark *mark; /* borrowed: where the nodes say in which upcall they are; may be NULL */
+    /* Called for each line that a service logs, beside the log. May be NULL. */
+    void (*said)(void *context, const char *service, const char *text);
+    void *said_context;
 };
 /* Opens the servers, with pair links between them for CONFIG_WHOLE, and without services. -errno and why. */
 CW_MUST_CHECK int host_open(struct host **out, const struct host_options *options, char why[static HOST_WHY]);
-/* Loads the built-in services that are not switched off, and those of the configuration. -errno and why. */
+/*
+ * Loads the built-in services that are not switched off, and those of the configuration. -errno and why, which tells of
+ * the first one that cannot be loaded.
+ */
 CW_MUST_CHECK int host_load_configured(struct host *h, char why[static HOST_WHY]);
 /* Runs the loop until host_leave() has come to its end. */
 void host_run(struct host *h);
@@ -124,6 +131,8 @@ const struct torus *host_torus(const struct host *h);
 struct boot *host_boot(struct host *h);
 cw_link host_port(const struct host *h, cw_link link);
 struct log *host_log(struct host *h);
+/* What has happened on the servers of this process (events.h). */
+struct events *host_events(struct host *h);
 /* As host_open() was given it; may be NULL. */
 struct file_host *host_files(struct host *h);
 struct event_base *host_base(struct host *h);

@@ -24,14 +24,16 @@
 #include "base/heap.h"
 #include "boot/boot.h"
 #include "daemon/host/host.h"
+#include "daemon/host/inquiry_host.h"
 #include "daemon/host/log.h"
 #include "daemon/host/offload.h"
+#include "keyspace/reach.h"
 #include "services/loader.h"
 
 enum {
     HOST_STASH = SHIM_BATCH,
     HOST_SERVICES = 32,      /* a node runs no more */
-    HOST_OBJECTS = 4,        /* that the job host and the file host may offer, together */
+    HOST_OBJECTS = 4,        /* that the parts of the host may offer, together */
     HOST_SMALL_PACKET = 256, /* bytes of a small packet: received frames that fit are copied into one */
     HOST_RECEIVES = 8,       /* batches received from one link in a turn */
     HOST_PULLS = 64,         /* frames that one server sends in a turn: while it sends, it does not hear */
@@ -41,6 +43,7 @@ enum {
 };
 
 struct book;
+struct events;
 struct pump_server;
 
 /* A link's sending side, and the events of its shim. */
@@ -73,7 +76,9 @@ struct pump_server {
     struct pump_link pump[CW_LINK_COUNT];
     struct shim *pair[CW_LINK_COUNT]; /* in one process: the cable itself, which a fault injector may wrap; borrowed */
     uint64_t incarnation;
-    uint64_t notes; /* ls_notes() when viewlog.c looked last */
+    uint64_t notes;    /* ls_notes() when viewlog.c looked last */
+    struct reach seen; /* the view that events told of last */
+    void *seen_memory; /* of it; NULL while there is no node */
     struct viewlog viewlog;
 
     bool active; /* it is in the queue of servers to be served */
@@ -97,10 +102,16 @@ struct host_module {
     uint32_t asked; /* bit i: the service has asked for option[i] */
 };
 
+/* For each option that a service was given, the most similar of the names that the service asks for; "": none is. */
+struct host_hints {
+    char near[CONFIG_OPTIONS][CONFIG_OPTION_NAME];
+};
+
 struct host {
     /* ---- As it was opened ---- */
     struct daemon_config config;
-    struct log *log;         /* borrowed; may be NULL */
+    struct log *log; /* borrowed; may be NULL */
+    struct events *events;
     struct job_host *jobs;   /* borrowed; may be NULL */
     struct file_host *files; /* borrowed; may be NULL */
     int (*placed)(void *context, const struct boot_place *place);
@@ -108,9 +119,11 @@ struct host {
     /* Tells the watcher what to say should this process die (watcher.h); may be NULL. */
     void (*will)(void *context, cw_link link, const uint8_t *bytes, uint32_t length);
     void *will_context;
-    struct upcall_mark *mark;  /* of all nodes; borrowed; may be NULL */
-    const char *priority_note; /* borrowed; may be NULL */
-    uint64_t incarnation;      /* of every node when the host gets its place */
+    struct upcall_mark *mark;                                           /* of all nodes; borrowed; may be NULL */
+    const char *priority_note;                                          /* borrowed; may be NULL */
+    void (*said)(void *context, const char *service, const char *text); /* what services log; may be NULL */
+    void *said_context;
+    uint64_t incarnation; /* of every node when the host gets its place */
     cw_time started;
     uint64_t seed;
 
@@ -119,7 +132,8 @@ struct host {
     cw_server *neighbours;
     uint32_t mtu, config_hash;
     uint64_t bits_per_second;
-    struct node_object object[HOST_OBJECTS + 1]; /* what the job and the file host offer to services */
+    struct node_object object[HOST_OBJECTS + 1]; /* what the host's parts offer to services */
+    struct inquiry_host inquiry;                 /* one of them */
     struct book *book;                           /* grants of built-in services; NULL until the torus is known */
     struct pkt_home *packets;
     struct offload *offload;
@@ -136,6 +150,7 @@ struct host {
     unsigned module_count;
     struct host_module previous; /* what the last reload replaced; its handle is NULL: nothing */
     struct host_module *opening; /* asks for its options at this moment, and is not in module[] yet; NULL: none does */
+    struct host_hints *hints;    /* of `opening`; NULL as that is */
     void (*services_changed)(void *context, struct host *h);
     void *services_context;
 

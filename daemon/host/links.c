@@ -9,8 +9,11 @@
 #include "shim/threaded.h"
 #include "shim/udp.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { USUAL_MTU = 1500 };
 
 int links_wrap(struct shim **shim, const struct config_fault *f, uint64_t salt, char why[static LINKS_WHY])
 {
@@ -30,11 +33,14 @@ int links_wrap(struct shim **shim, const struct config_fault *f, uint64_t salt, 
     return any ? fault_open(shim, *shim, &options, 0, NULL, why) : 0;
 }
 
-static int open_plain(const struct daemon_config *c, const struct config_link *l, struct shim **out, char *why)
+/* await: the mtu of an interface that is waited for; 0: none is waited for. */
+static int open_plain(const struct daemon_config *c, const struct config_link *l, uint32_t await, struct shim **out,
+                      char *why)
 {
     struct port_options port = {
         .interface = l->interface,
-        .mtu = c->mtu,
+        .mtu = await != 0 ? await : c->mtu,
+        .await = await != 0,
         .ethertype = (uint16_t)c->ethertype,
         .bits_per_second = l->bits_per_second,
     };
@@ -60,13 +66,14 @@ static int open_plain(const struct daemon_config *c, const struct config_link *l
     return 0;
 }
 
-int links_open(const struct daemon_config *config, cw_link link, struct shim **out, char why[static LINKS_WHY])
+static int open_link(const struct daemon_config *config, cw_link link, uint32_t await, struct shim **out,
+                     char why[static LINKS_WHY])
 {
     char text[LINKS_WHY] = "";
     *out = NULL;
     why[0] = '\0';
     const struct config_link *l = &config->link[link];
-    int rc = open_plain(config, l, out, text);
+    int rc = open_plain(config, l, await, out, text);
     if (rc == 0 && *out != NULL) {
         rc = l->io_thread || config->io_threads ? threaded_open(out, *out, text) : 0;
         rc = rc < 0 ? rc : links_wrap(out, &l->fault, link, text);
@@ -81,26 +88,63 @@ int links_open(const struct daemon_config *config, cw_link link, struct shim **o
     return rc;
 }
 
+int links_open(const struct daemon_config *config, cw_link link, struct shim **out, char why[static LINKS_WHY])
+{
+    return open_link(config, link, 0, out, why);
+}
+
+/* Bytes of the longest frame that every open link carries. */
+static uint32_t smallest_mtu(const struct daemon_config *config, struct shim *const shims[static CW_LINK_COUNT])
+{
+    uint32_t mtu = 0;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        struct shim_info info = {.mtu = 0};
+        if (shims[link] != NULL) {
+            shim_info(shims[link], &info);
+            mtu = mtu == 0 || info.mtu < mtu ? info.mtu : mtu;
+        }
+    }
+    return config->mtu != 0 ? config->mtu : mtu != 0 ? mtu : USUAL_MTU;
+}
+
+/* Sentences, one behind the other. */
+static void tell(char why[static LINKS_WHY], const char *text)
+{
+    size_t used = strlen(why);
+    snprintf(why + used, LINKS_WHY - used, "%s%.480s", used > 0 ? "; " : "", text);
+}
+
 int links_open_all(const struct daemon_config *config, struct shim *out[static CW_LINK_COUNT],
                    char why[static LINKS_WHY])
 {
-    char text[LINKS_WHY];
+    char text[LINKS_WHY], awaited[LINKS_WHY] = "";
+    cw_links missing = CW_LINKS_NONE;
     int first = 0;
-    size_t used = 0;
     why[0] = '\0';
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         int rc = links_open(config, link, &out[link], text);
-        if (rc == 0) {
-            continue;
+        if (rc == -ENODEV && config->link[link].shim == CONFIG_RAW) {
+            missing |= cw_links_of(link);
+            tell(awaited, text);
+        } else if (rc < 0) {
+            first = first == 0 ? rc : first;
+            tell(why, text);
         }
-        first = first == 0 ? rc : first;
-        int n = snprintf(why + used, LINKS_WHY - used, "%s%s", used > 0 ? "; " : "", text);
-        used = used + (size_t)n < LINKS_WHY ? used + (size_t)n : LINKS_WHY - 1;
+    }
+    uint32_t mtu = smallest_mtu(config, out);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        int rc = missing & cw_links_of(link) ? open_link(config, link, mtu, &out[link], text) : 0;
+        if (rc < 0) {
+            first = first == 0 ? rc : first;
+            tell(why, text);
+        }
     }
     if (first < 0) {
         links_close_all(out);
+        return first;
     }
-    return first;
+    memcpy(why, awaited, sizeof awaited);
+    return 0;
 }
 
 void links_close_all(struct shim *shims[static CW_LINK_COUNT])

@@ -18,6 +18,10 @@ CW_MUST_CHECK int links_open(const struct daemon_config *config, cw_link link, s
 /*
  * Opens all six links. When one of them fails, the others are closed again, and why tells of all that failed, parted by
  * "; ".
+ *
+ * An interface of a raw link that is not there yet is no failure: the link has no carrier until the interface comes,
+ * and why names all such interfaces ("+x: eth3: no such interface; -x: ..."), or is "". What comes must carry frames as
+ * long as the other links do: config.mtu, or the smallest mtu of the links that are there, or 1500 where none is.
  */
 CW_MUST_CHECK int links_open_all(const struct daemon_config *config, struct shim *out[static CW_LINK_COUNT],
                                  char why[static LINKS_WHY]);

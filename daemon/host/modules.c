@@ -2,6 +2,8 @@
 /* modules.c - services come and go, on all servers of the process at once or on none. */
 #include "daemon/host/internal.h"
 
+#include "base/nearest.h"
+#include "daemon/host/events.h"
 #include "daemon/host/file_host.h"
 #include "daemon/host/job_host.h"
 #include "services/builtin.h"
@@ -82,6 +84,23 @@ const struct host_service *host_service_find(const struct host *h, const char *n
     return NULL;
 }
 
+static const char *pair_nth(const void *context, size_t i)
+{
+    return ((const char *const *)context)[i];
+}
+
+/* The service knows an option of this name: was it perhaps meant by one that was given? */
+static void take_hint(struct host_hints *hints, const struct host_module *m, const char *name)
+{
+    for (unsigned i = 0; i < m->options && strlen(name) < CONFIG_OPTION_NAME; i++) {
+        const char *const two[] = {name, hints->near[i]};
+        const char *given = m->option[i].name;
+        if (nearest_name(given, strlen(given), pair_nth, two, hints->near[i][0] != '\0' ? 2 : 1) == name) {
+            snprintf(hints->near[i], CONFIG_OPTION_NAME, "%s", name);
+        }
+    }
+}
+
 static const char *option_of(struct host_module *m, const char *name)
 {
     for (unsigned i = 0; i < m->options; i++) {
@@ -99,16 +118,18 @@ const char *host_option(void *context, const char *service, const char *name)
     struct host_module *m = h->opening;
     if (m == NULL || strcmp(m->face.table->name, service) != 0) {
         m = find(h, service);
+    } else if (h->hints != NULL) {
+        take_hint(h->hints, m, name);
     }
     return m != NULL ? option_of(m, name) : NULL;
 }
 
 /* An option that the service did not ask for while it opened: it knows none of that name. NULL: it asked for all. */
-static const char *unknown_option(const struct host_module *m)
+static const struct config_option *unknown_option(const struct host_module *m)
 {
     for (unsigned i = 0; i < m->options; i++) {
         if (!(m->asked & UINT32_C(1) << i)) {
-            return m->option[i].name;
+            return &m->option[i];
         }
     }
     return NULL;
@@ -118,10 +139,10 @@ static int add_one(struct host *h, struct node *n, struct host_module *m, cw_tim
 {
     m->asked = 0;
     int rc = node_service_add(n, m->face.table, now);
-    const char *unknown = unknown_option(m);
+    const struct config_option *unknown = unknown_option(m);
     if (rc == 0 && unknown != NULL) {
         LOG(h->log, CW_LOG_ERROR, "a service does not know an option that it was given",
-            {"service", m->face.table->name}, {"option", unknown});
+            {"service", m->face.table->name}, {"option", unknown->name});
         (void)node_service_remove(n, m->face.table->job, now);
         return -ENOKEY;
     }
@@ -136,6 +157,9 @@ void host_gather_objects(struct host *h)
         CHECK(count < HOST_OBJECTS);
         h->object[count++] = *of_jobs;
     }
+    CHECK(count < HOST_OBJECTS);
+    inquiry_host_open(&h->inquiry, h);
+    h->object[count++] = (struct node_object){INQUIRY_HOST_NAME, INQUIRY_HOST_VERSION, &h->inquiry};
     if (h->files != NULL) {
         CHECK(count < HOST_OBJECTS);
         h->object[count] = (struct node_object){FILES_HOST_NAME, FILES_HOST_VERSION, file_host_interface(h->files)};
@@ -184,13 +208,16 @@ static int add_to_all(struct host *h, struct host_module *m, char why[static HOS
         struct pump_server *s = &h->server[i];
         int rc = s->face.node == NULL ? 0 : add_one(h, s->face.node, m, clock_now());
         if (rc < 0) {
-            const char *unknown = rc == -ENOKEY ? unknown_option(m) : NULL;
+            const struct config_option *unknown = rc == -ENOKEY ? unknown_option(m) : NULL;
             if (rc != -EEXIST && unknown == NULL) {
                 (void)node_service_remove(s->face.node, m->face.table->job, clock_now());
             }
             remove_from(h, i, m->face.table->job);
             if (unknown != NULL) {
-                return because(-EINVAL, why, "service %s: it has no option %s", m->face.table->name, unknown);
+                const char *near = h->hints != NULL ? h->hints->near[unknown - m->option] : "";
+                return because(-EINVAL, why, "service %s: it has no option %s%s%s%s", m->face.table->name,
+                               unknown->name, near[0] != '\0' ? "; did you mean " : "", near,
+                               near[0] != '\0' ? "?" : "");
             }
             return because(rc, why, "service %s: %s", m->face.table->name, refusal(rc));
         }
@@ -426,9 +453,12 @@ int host_service_load_with(struct host *h, const char *name, const char *file, c
     if (rc < 0) {
         return rc;
     }
+    struct host_hints hints = {.near = {""}};
     h->opening = &m;
+    h->hints = &hints;
     rc = add_to_all(h, &m, why);
     h->opening = NULL;
+    h->hints = NULL;
     if (rc < 0) {
         if (m.loaded.handle != NULL) {
             loader_close(&m.loaded);
@@ -436,6 +466,8 @@ int host_service_load_with(struct host *h, const char *name, const char *file, c
         return rc;
     }
     h->module[h->module_count++] = m;
+    events_add(h->events, NULL, "service", "%s %s runs", m.face.table->name,
+               m.face.table->version != NULL ? m.face.table->version : "");
     LOG(h->log, CW_LOG_INFO, "service runs", {"service", m.face.table->name}, {"version", m.face.table->version},
         {"build", m.face.build[0] != '\0' ? m.face.build : NULL},
         {"file", m.face.file[0] != '\0' ? m.face.file : NULL});
@@ -466,6 +498,7 @@ int host_service_unload(struct host *h, const char *name, char why[static HOST_W
     if (h->previous.loaded.handle != NULL && strcmp(h->previous.face.table->name, m->face.table->name) == 0) {
         forget_previous(h);
     }
+    events_add(h->events, NULL, "service", "%s has ended", name);
     if (m->loaded.handle != NULL) {
         loader_close(&m->loaded);
     }

@@ -10,6 +10,7 @@
 #include "shim/pair.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/random.h>
 
 enum {
@@ -123,6 +124,11 @@ static int open_node(struct pump_server *s, uint64_t incarnation)
         s->face.node = NULL;
         return rc;
     }
+    s->seen_memory = calloc(1, reach_bytes(h->torus.servers));
+    if (s->seen_memory != NULL) { /* without it events tell of no views */
+        reach_init(&s->seen, h->torus.servers, s->seen_memory);
+        (void)reach_add(&s->seen, torus_id(&h->torus, s->face.self));
+    }
     s->incarnation = incarnation;
     s->notes = 0;
     s->viewlog = (struct viewlog){.live = CW_LINKS_NONE};
@@ -165,6 +171,8 @@ void host_end_node(struct pump_server *s)
     }
     node_close(s->face.node, clock_now());
     s->face.node = NULL;
+    free(s->seen_memory);
+    s->seen_memory = NULL;
     s->face.host->full -= s->viewlog.full;
     s->viewlog.full = false;
 }

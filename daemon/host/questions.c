@@ -63,6 +63,11 @@ struct log *host_log(struct host *h)
     return h->log;
 }
 
+struct events *host_events(struct host *h)
+{
+    return h->events;
+}
+
 struct file_host *host_files(struct host *h)
 {
     return h->files;

@@ -5,7 +5,10 @@
  */
 #include "daemon/host/internal.h"
 
+#include "daemon/host/events.h"
+
 #include "base/quantity.h"
+#include "keyspace/owner.h"
 #include "keyspace/reach.h"
 #include "wire/frame.h"
 #include "wire/goodbye.h"
@@ -14,7 +17,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STRANGER_SEC = 10, TEXT = 200 };
+enum {
+    STRANGER_SEC = 10,
+    TEXT = 200,
+    KEY_ORDERS = 48,  /* ways in which the keys of one home are taken over (keyspace/owner.h) */
+    CHANGES_TOLD = 4, /* servers of one change that are told of by name: a start would tell of all of them */
+    HOMES_MOST = 64,  /* whose keys are looked at after one change */
+};
 
 /* ---- The goodbye for the case of our death ----------------------------------------------------------------------- */
 
@@ -63,6 +72,7 @@ static void say_stranger(struct pump_server *s, cw_link link, const struct ls_st
     }
     LOG(h->log, CW_LOG_WARN, "this cable leads to the wrong place", {"server", self},
         {"link", quantity_link_name(link)}, {"why", text});
+    events_add(h->events, &s->face.self, "cable", "%s leads to the wrong place: %s", quantity_link_name(link), text);
 }
 
 static void look_for_strangers(struct pump_server *s, cw_time now)
@@ -109,6 +119,9 @@ void viewlog_carrier(struct pump_server *s, cw_link link)
     LOG(h->log, l->carrier ? CW_LOG_INFO : CW_LOG_WARN, l->carrier ? "carrier is there" : "carrier is lost",
         {"server", name_of(s, self)}, {"link", port_name(s, link)}, {"on", info.name},
         {"why", l->carrier ? NULL : info.state});
+    events_add(h->events, h->torus.servers != 0 ? &s->face.self : NULL, "carrier",
+               l->carrier ? "%s on %s: carrier is there" : "%s on %s: no carrier (%s)", port_name(s, link), info.name,
+               info.state);
 }
 
 void viewlog_error(struct pump_server *s, cw_link link, int rc)
@@ -156,6 +169,8 @@ static void look_at_links(struct pump_server *s, const char *self)
         torus_format(torus_coord(&h->torus, torus_neighbour(&h->torus, torus_id(&h->torus, s->face.self), link)), peer);
         LOG(h->log, h->count > 1 ? CW_LOG_DEBUG : CW_LOG_INFO, up ? "link is up" : "link is down", {"server", self},
             {"link", quantity_link_name(link)}, {"neighbour", peer});
+        events_add(h->events, &s->face.self, "link", "%s to %s is %s", quantity_link_name(link), peer,
+                   up ? "up" : "down");
     }
 }
 
@@ -182,6 +197,10 @@ static void look_at_servers(struct pump_server *s, const char *self, cw_time now
         snprintf(all, sizeof all, "%" PRIu32, h->torus.servers);
         LOG(h->log, h->count > 1 ? CW_LOG_DEBUG : CW_LOG_INFO, "servers that are reachable", {"server", self},
             {"count", count}, {"of", all}, {"delivers_keys", serving ? "yes" : "no"});
+        if (serving != s->viewlog.serving) {
+            events_add(h->events, &s->face.self, "keys",
+                       serving ? "keys may be delivered here" : "no keys are delivered here now");
+        }
         s->viewlog.servers = servers;
         s->viewlog.serving = serving;
     }
@@ -206,6 +225,60 @@ static void look_at_all(struct pump_server *s)
     }
 }
 
+static unsigned owned(const struct torus *t, cw_server home, const struct reach *set, cw_server self)
+{
+    unsigned count = 0;
+    for (unsigned order = 0; order < KEY_ORDERS; order++) {
+        count += owner_root_of(t, home, order, set) == self;
+    }
+    return count;
+}
+
+/* The keys of one home: which part of them is delivered here now. */
+static void look_at_keys_of(struct pump_server *s, cw_server home, const struct reach *now)
+{
+    struct host *h = s->face.host;
+    cw_server self = torus_id(&h->torus, s->face.self);
+    unsigned before = owned(&h->torus, home, &s->seen, self), after = owned(&h->torus, home, now, self);
+    char text[TORUS_TEXT];
+    if (before != after) {
+        torus_format(torus_coord(&h->torus, home), text);
+        events_add(h->events, &s->face.self, "keys", "of the keys of %s, %u of %d parts come here now, and %u before",
+                   text, after, KEY_ORDERS, before);
+    }
+}
+
+/* Servers that came or went, and the roots that moved with them: only keys of servers that are or were away do. */
+static void look_at_view(struct pump_server *s)
+{
+    struct host *h = s->face.host;
+    const struct reach *now = ls_committed(node_linkstate(s->face.node));
+    unsigned homes = 0;
+    char text[TORUS_TEXT];
+    if (s->seen_memory == NULL || reach_equal(&s->seen, now)) {
+        return;
+    }
+    unsigned came = 0, went = 0;
+    for (cw_server at = 0; (at = reach_next_change(&s->seen, now, at)) < h->torus.servers; at++) {
+        *(reach_has(now, at) ? &came : &went) += 1;
+        if (came + went <= CHANGES_TOLD) {
+            torus_format(torus_coord(&h->torus, at), text);
+            events_add(h->events, &s->face.self, "view", "%s %s", text, reach_has(now, at) ? "came" : "went");
+        }
+    }
+    if (came + went > CHANGES_TOLD) {
+        events_add(h->events, &s->face.self, "view", "in all, %u servers came and %u went", came, went);
+    }
+    /* Who has not delivered any keys yet has none to lose. */
+    for (cw_server home = 0; s->viewlog.serving && home < h->torus.servers && homes < HOMES_MOST; home++) {
+        if (!reach_has(&s->seen, home) || !reach_has(now, home)) {
+            look_at_keys_of(s, home, now);
+            homes++;
+        }
+    }
+    reach_copy(&s->seen, now);
+}
+
 static bool grew(const struct linkstate *ls, enum ls_counter counter, uint64_t *seen)
 {
     uint64_t now = ls_count(ls, counter);
@@ -221,6 +294,7 @@ static void look_at_counters(struct pump_server *s, const char *self)
     if (grew(ls, LS_DUPLICATES, &s->viewlog.duplicates)) {
         LOG(h->log, CW_LOG_ERROR, "another server says that it is us: two daemons have the same coordinate",
             {"server", self}, {"what_to_do", "give one of them another coordinate, or stop it"});
+        events_add(h->events, &s->face.self, "view", "another server says that it is %s", self);
     }
     if (grew(ls, LS_CONFLICTS, &s->viewlog.conflicts)) {
         LOG(h->log, CW_LOG_WARN, "two records of one version were heard: two servers share an incarnation",
@@ -243,6 +317,7 @@ void viewlog_update(struct pump_server *s, cw_time now)
     char self[TORUS_TEXT];
     torus_format(s->face.self, self);
     look_at_links(s, self);
+    look_at_view(s);
     look_at_servers(s, self, now);
     look_at_all(s);
     look_at_counters(s, self);
@@ -301,6 +376,11 @@ void viewlog_service(void *context, const struct node *n, cw_level level, const 
     struct host *h = context;
     char self[TORUS_TEXT];
     (void)now;
-    torus_format(torus_coord(&h->torus, node_self(n)), self);
+    cw_coord at = torus_coord(&h->torus, node_self(n));
+    torus_format(at, self);
+    if (h->said != NULL) {
+        h->said(h->said_context, service, text);
+    }
+    events_add(h->events, &at, service, "%s", text);
     LOG(h->log, level, "service says", {"server", self}, {"service", service}, {"text", text});
 }

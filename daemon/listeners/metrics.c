@@ -78,21 +78,24 @@ static void answer_line(struct client *c, const char *line, bool head_only)
     }
 }
 
-static void answer_metrics(struct client *c, bool head_only)
+static void answer_metrics(struct client *c, bool plain, bool head_only)
 {
     struct evbuffer *body = evbuffer_new();
     if (body == NULL) {
         let_go(c);
         return;
     }
-    const struct metrics_out out = {add_text, body};
+    const struct metrics_out out = {add_text, body, plain};
     metrics_write(c->metrics->host, &out);
-    answer(c, "200 OK", "application/openmetrics-text; version=1.0.0; charset=utf-8", body, head_only);
+    answer(c, "200 OK",
+           plain ? "text/plain; version=0.0.4; charset=utf-8"
+                 : "application/openmetrics-text; version=1.0.0; charset=utf-8",
+           body, head_only);
     evbuffer_free(body);
 }
 
-/* line: "GET /metrics HTTP/1.1". */
-static void serve_request(struct client *c, const char *line)
+/* line: "GET /metrics HTTP/1.1"; fields: the lines behind it. */
+static void serve_request(struct client *c, const char *line, const char *fields)
 {
     char method[8] = "", path[LINE_BYTES] = "", version[16] = "";
     if (sscanf(line, "%7s %255s %15s", method, path, version) != 3 || strncmp(version, "HTTP/1.", 7) != 0) {
@@ -106,11 +109,11 @@ static void serve_request(struct client *c, const char *line)
     } else if (strcmp(path, "/metrics") != 0) {
         answer_line(c, "404 Not Found: the numbers are at /metrics", head);
     } else {
-        answer_metrics(c, head);
+        answer_metrics(c, metrics_wants_plain(fields), head);
     }
 }
 
-/* A request is complete with its empty line; the header fields before that are ignored. */
+/* A request is complete with its empty line; of the header fields before that, only Accept is looked at. */
 static void on_read(struct bufferevent *stream, void *context)
 {
     struct client *c = context;
@@ -118,7 +121,10 @@ static void on_read(struct bufferevent *stream, void *context)
     struct evbuffer_ptr end = evbuffer_search(in, "\r\n\r\n", 4, NULL);
     if (end.pos >= 0) {
         char *line = evbuffer_readln(in, NULL, EVBUFFER_EOL_CRLF);
-        serve_request(c, line != NULL ? line : "");
+        char fields[REQUEST_BYTES + 1];
+        ssize_t length = evbuffer_copyout(in, fields, REQUEST_BYTES);
+        fields[length > 0 ? length : 0] = '\0';
+        serve_request(c, line != NULL ? line : "", fields);
         free(line);
     } else if (evbuffer_get_length(in) >= REQUEST_BYTES) {
         answer_line(c, "431 Request Header Fields Too Large: at most 8192 bytes", false);

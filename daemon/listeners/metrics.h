@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * metrics.h - numbers for collectors: OpenMetrics 1.0 text over HTTP, GET /metrics (docs/control-protocol.md lists
- * them).
+ * them); for a collector whose Accept names text/plain and not OpenMetrics, Prometheus' text format 0.0.4.
  */
 #ifndef DAEMON_LISTENERS_METRICS_H
 #define DAEMON_LISTENERS_METRICS_H
@@ -27,9 +27,13 @@ void metrics_close(struct metrics *metrics); /* NULL is allowed */
 struct metrics_out {
     void (*write)(void *context, const char *text);
     void *context;
+    /* Prometheus' text format 0.0.4: a counter's family is called as its samples are; no unit is told, and no end. */
+    bool plain;
 };
-/* All families of all servers of the host, each family in one piece, "# EOF" at the end. */
+/* All families of all servers of the host, each family in one piece, "# EOF" at the end of OpenMetrics. */
 void metrics_write(struct host *h, const struct metrics_out *out);
+/* Do these header fields of a request (lines ended by newlines) ask for the text format 0.0.4 and not OpenMetrics? */
+bool metrics_wants_plain(const char *fields);
 /* Writes text with backslash, quote and newline escaped, as the value of a label needs it; cut to what fits. */
 void metrics_escape(const char *text, char *out, size_t room);
 /* Reads "host:port" or "[v6]:port"; ":port" and "localhost:port" mean 127.0.0.1. 0 or -EINVAL. */

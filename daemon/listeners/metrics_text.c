@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { LINE = 512, NAME = 96 };
 
@@ -38,6 +39,22 @@ void metrics_escape(const char *text, char *out, size_t room)
         out[used++] = *text == '\n' ? 'n' : *text;
     }
     out[used] = '\0';
+}
+
+bool metrics_wants_plain(const char *fields)
+{
+    static const char name[] = "accept:";
+    bool plain = false, open = false;
+    for (const char *line = fields; *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n') {
+        char value[LINE];
+        if (strncasecmp(line, name, sizeof name - 1) != 0) {
+            continue;
+        }
+        snprintf(value, sizeof value, "%.*s", (int)strcspn(line, "\r\n"), line);
+        open = open || strstr(value, "application/openmetrics-text") != NULL;
+        plain = plain || strstr(value, "text/plain") != NULL;
+    }
+    return plain && !open;
 }
 
 int metrics_address(const char *text, char *host, size_t room, uint16_t *port)
@@ -68,7 +85,8 @@ int metrics_address(const char *text, char *host, size_t room, uint16_t *port)
 
 static void put_family(const struct metrics_out *out, const char *name, const char *type, const char *help)
 {
-    put(out, "# TYPE cubeway_%s %s\n# HELP cubeway_%s %s\n", name, type, name, help);
+    const char *suffix = out->plain && strcmp(type, "counter") == 0 ? "_total" : "";
+    put(out, "# TYPE cubeway_%s%s %s\n# HELP cubeway_%s%s %s\n", name, suffix, type, name, suffix, help);
 }
 
 struct server_family {
@@ -238,7 +256,9 @@ static void put_histograms(struct host *h, const struct metrics_out *out, const 
 {
     char text[TORUS_TEXT];
     put_family(out, family, "histogram", help);
-    put(out, "# UNIT cubeway_%s seconds\n", family);
+    if (!out->plain) {
+        put(out, "# UNIT cubeway_%s seconds\n", family);
+    }
     for (unsigned i = 0; i < host_count(h); i++) {
         const struct host_server *s = host_server(h, i);
         struct counter_visit visit = {out, text, family, label};
@@ -300,10 +320,8 @@ static void put_link_family(struct host *h, const struct link_family *f, const s
 
 void metrics_write(struct host *h, const struct metrics_out *out)
 {
-    put(out,
-        "# TYPE cubeway_build info\n# HELP cubeway_build The version of the "
-        "daemon.\ncubeway_build_info{version=\"%s\"} 1\n",
-        CW_VERSION);
+    put_family(out, out->plain ? "build_info" : "build", out->plain ? "gauge" : "info", "The version of the daemon.");
+    put(out, "cubeway_build_info{version=\"%s\"} 1\n", CW_VERSION);
     for (size_t i = 0; i < sizeof server_families / sizeof *server_families; i++) {
         put_server_family(h, &server_families[i], out);
     }
@@ -316,5 +334,7 @@ void metrics_write(struct host *h, const struct metrics_out *out)
                    node_histograms);
     put_histograms(h, out, "upcall_seconds", "upcall",
                    "How long calls of services held the server's thread, by service and upcall.", node_upcalls);
-    put(out, "# EOF\n");
+    if (!out->plain) {
+        put(out, "# EOF\n");
+    }
 }

@@ -13,6 +13,11 @@ struct reader {
     struct conf conf;
     char *string; /* where the next text goes */
     char *why;
+    /* of conf_open_most(); NULL: the first mistake ends the reading */
+    conf_mistake_fn *mistake;
+    void *context;
+    unsigned told;
+    bool lost; /* after this mistake nobody knows where the sections end */
 };
 
 __attribute__((format(printf, 2, 3))) static int wrong(struct reader *r, const char *format, ...)
@@ -21,6 +26,16 @@ __attribute__((format(printf, 2, 3))) static int wrong(struct reader *r, const c
     va_start(args, format);
     vsnprintf(r->why, CONF_WHY, format, args);
     va_end(args);
+    return -EINVAL;
+}
+
+__attribute__((format(printf, 2, 3))) static int lost(struct reader *r, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(r->why, CONF_WHY, format, args);
+    va_end(args);
+    r->lost = true;
     return -EINVAL;
 }
 
@@ -49,7 +64,7 @@ static int skip_block(struct reader *r)
     while (!is_next(r, "*/")) {
         if (at_end(r)) {
             r->line = line;
-            return wrong(r, "this comment is not ended by */");
+            return lost(r, "this comment is not ended by */");
         }
         r->line += *r->at++ == '\n';
     }
@@ -247,7 +262,7 @@ static int read_item(struct reader *r, uint32_t *index, unsigned depth)
         return end_value(r);
     }
     if (depth == CONF_DEPTH) {
-        return wrong(r, "sections are at most %d deep", CONF_DEPTH);
+        return lost(r, "sections are at most %d deep", CONF_DEPTH);
     }
     r->at++;
     rc = read_section(r, *index, depth + 1, true);
@@ -255,6 +270,32 @@ static int read_item(struct reader *r, uint32_t *index, unsigned depth)
         r->at++;
     }
     return rc;
+}
+
+/* Tells of the mistake, and goes to where the next item may begin. False: the mistake ends the reading. */
+static bool go_on(struct reader *r)
+{
+    if (r->mistake == NULL) {
+        return false;
+    }
+    r->told++;
+    r->mistake(r->context, r->line, r->why);
+    while (!at_end(r) && *r->at != '\n' && *r->at != ';' && *r->at != '}') {
+        r->at++;
+    }
+    r->at += !at_end(r) && *r->at == ';';
+    return true;
+}
+
+/* A } where no section is open. False: the mistake ends the reading. */
+static bool pass_brace(struct reader *r)
+{
+    (void)wrong(r, "a } that ends nothing");
+    if (!go_on(r)) {
+        return false;
+    }
+    r->at++;
+    return true;
 }
 
 /* Up to and with the brace that ends it, or the end of the file. */
@@ -270,28 +311,31 @@ static int read_section(struct reader *r, uint32_t self, unsigned depth, bool br
         if (at_end(r)) {
             if (braces) {
                 r->line = line;
-                return wrong(r, "this section is not ended by }");
+                return lost(r, "this section is not ended by }");
             }
             return 0;
         }
-        if (*r->at == '}') {
-            if (!braces) {
-                return wrong(r, "a } that ends nothing");
-            }
+        if (*r->at == '}' && braces) {
             r->at++;
             return 0;
         }
-        uint32_t item = 0;
-        rc = read_item(r, &item, depth);
-        if (rc < 0) {
-            return rc;
+        if (*r->at == '}') {
+            if (!pass_brace(r)) {
+                return -EINVAL;
+            }
+            continue;
         }
-        if (last == CONF_NONE) {
+        uint32_t item = CONF_NONE;
+        rc = read_item(r, &item, depth);
+        if (item != CONF_NONE && last == CONF_NONE) {
             r->conf.item[self].first = item;
-        } else {
+        } else if (item != CONF_NONE) {
             r->conf.item[last].next = item;
         }
-        last = item;
+        last = item != CONF_NONE ? item : last;
+        if (rc < 0 && (rc != -EINVAL || r->lost || !go_on(r))) {
+            return rc;
+        }
     }
 }
 
@@ -311,16 +355,24 @@ static int read_file(struct reader *r)
     return rc;
 }
 
+static int read_text(struct reader *r, const char *text, size_t length)
+{
+    r->at = text;
+    r->end = text + length;
+    r->line = 1;
+    r->why[0] = '\0';
+    /* Every text is at least a byte of the file, and has a NUL here. */
+    r->conf.strings = r->string = malloc(2 * length + 1);
+    if (r->string == NULL || add_item(r, &(struct conf_item){.key = "", .line = 1}) < 0) {
+        return -ENOMEM;
+    }
+    return read_file(r);
+}
+
 int conf_open(struct conf *out, const char *text, size_t length, unsigned *line, char why[static CONF_WHY])
 {
-    struct reader r = {.at = text, .end = text + length, .line = 1, .why = why};
-    /* Every text is at least a byte of the file, and has a NUL here. */
-    r.conf.strings = r.string = malloc(2 * length + 1);
-    why[0] = '\0';
-    int rc = -ENOMEM;
-    if (r.string != NULL && add_item(&r, &(struct conf_item){.key = "", .line = 1}) == 0) {
-        rc = read_file(&r);
-    }
+    struct reader r = {.why = why};
+    int rc = read_text(&r, text, length);
     if (rc < 0) {
         *line = r.line;
         conf_close(&r.conf);
@@ -328,6 +380,59 @@ int conf_open(struct conf *out, const char *text, size_t length, unsigned *line,
     }
     *out = r.conf;
     return 0;
+}
+
+int conf_open_most(struct conf *out, const char *text, size_t length, conf_mistake_fn *mistake, void *context)
+{
+    char why[CONF_WHY];
+    struct reader r = {.why = why, .mistake = mistake, .context = context};
+    int rc = read_text(&r, text, length);
+    if (rc == -ENOMEM) {
+        conf_close(&r.conf);
+        return rc;
+    }
+    if (rc < 0) { /* nobody has told of the mistake that ended the reading */
+        r.told++;
+        mistake(context, r.line, why);
+    }
+    *out = r.conf;
+    return (int)r.told;
+}
+
+/* Does the path begin with the item, as `key` or `key "name"`? Then the bytes of it, with the dot behind; else 0. */
+static size_t spells(const struct conf_item *item, const char *path)
+{
+    size_t length = strlen(item->key);
+    if (strncmp(path, item->key, length) != 0) {
+        return 0;
+    }
+    if (item->name != NULL) {
+        size_t name = strlen(item->name);
+        if (strncmp(path + length, " \"", 2) != 0 || strncmp(path + length + 2, item->name, name) != 0 ||
+            path[length + 2 + name] != '"') {
+            return 0;
+        }
+        length += name + 3;
+    }
+    return path[length] == '\0' ? length : path[length] == '.' ? length + 1 : 0;
+}
+
+unsigned conf_line(const struct conf *conf, const char *path)
+{
+    const struct conf_item *found = &conf->item[0];
+    uint32_t at = found->first;
+    while (at != CONF_NONE && path[0] != '\0') {
+        const struct conf_item *item = &conf->item[at];
+        size_t used = spells(item, path);
+        if (used == 0) {
+            at = item->next;
+            continue;
+        }
+        path += used;
+        found = item;
+        at = item->first;
+    }
+    return found->line;
 }
 
 void conf_close(struct conf *conf)

@@ -45,6 +45,24 @@ struct conf {
  */
 CW_MUST_CHECK int conf_open(struct conf *out, const char *text, size_t length, unsigned *line,
                             char why[static CONF_WHY]);
+
+/* One mistake: its line, and a sentence (borrowed for the call) that says what is wrong. */
+typedef void conf_mistake_fn(void *context, unsigned line, const char *why);
+
+/*
+ * The same for a reader who wants to know every mistake of the text: tells each one, goes on behind it, and gives in
+ * *out what can be read. Returns how many mistakes were told, or -ENOMEM, and then *out is untouched. A mistake after
+ * which nobody knows where the sections end (a comment or a section that is not ended, sections that are too deep) is
+ * the last one.
+ */
+CW_MUST_CHECK int conf_open_most(struct conf *out, const char *text, size_t length, conf_mistake_fn *mistake,
+                                 void *context);
 void conf_close(struct conf *conf);
+
+/*
+ * The line of the item that the path names: `user`, `links.+x.interface`, `service "kv".options.listen`. Where there is
+ * no such item: the line of the innermost section of the path that is there, and 1 where none is.
+ */
+unsigned conf_line(const struct conf *conf, const char *path);
 
 #endif

@@ -277,6 +277,21 @@ const char *setting_nearest(const struct setting *table, const char *name, size_
     return nearest_name(name, length, name_nth, table, count);
 }
 
+static const char *word_nth(const void *context, size_t i)
+{
+    return ((const char *const *)context)[i];
+}
+
+const char *setting_nearest_value(const struct setting *s, const char *text, size_t length)
+{
+    const char *const *words = s->kind == SETTING_BOOL ? truths : s->words;
+    size_t count = s->kind == SETTING_BOOL ? TRUTHS : 0;
+    while (s->kind == SETTING_WORD && words[count] != NULL) {
+        count++;
+    }
+    return count == 0 ? NULL : nearest_name(text, length, word_nth, words, count);
+}
+
 int setting_read_table(const struct setting *table, void *base, const char *(*get)(void *context, const char *name),
                        void *context, char why[static SETTING_WHY])
 {
@@ -294,6 +309,10 @@ int setting_read_table(const struct setting *table, void *base, const char *(*ge
         text_put_bytes(&t, value, strnlen(value, SHOWN_MOST));
         text_put(&t, "\": expected ");
         text_put(&t, expected);
+        const char *near = setting_nearest_value(s, value, strlen(value));
+        text_put(&t, near != NULL ? "; did you mean " : "");
+        text_put(&t, near != NULL ? near : "");
+        text_put(&t, near != NULL ? "?" : "");
         rc = -EINVAL;
     }
     return rc;

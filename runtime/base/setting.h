@@ -70,6 +70,11 @@ bool setting_write(const struct setting *setting, const void *base, char out[sta
 bool setting_is_text(const struct setting *setting);
 /* The row of that name, or NULL. */
 const struct setting *setting_find(const struct setting *table, const char *name, size_t length);
+/*
+ * For a text that setting_read() refuses: the value that was perhaps meant (nearest.h), where the setting has words
+ * (WORD, BOOL); else NULL. Borrowed from the setting.
+ */
+const char *setting_nearest_value(const struct setting *setting, const char *text, size_t length);
 /* The name that was perhaps meant (nearest.h), or NULL; borrowed from the table. */
 const char *setting_nearest(const struct setting *table, const char *name, size_t length);
 /* All names: "hello, dead or hold". */

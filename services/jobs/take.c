@@ -160,6 +160,15 @@ static void tell_fork(struct jobs *j, const struct jobs_mark *mark)
     cw_log(j->svc, CW_LOG_WARN, text);
 }
 
+/* For the log and the stream of events. */
+static void tell_accepted(struct jobs *j, const struct jobs_mark *mark)
+{
+    char text[100];
+    snprintf(text, sizeof text, "version %llu of the record of job %u counts here now",
+             (unsigned long long)mark->version, mark->job);
+    cw_log(j->svc, CW_LOG_INFO, text);
+}
+
 /* The signature is good: takes the record in. 0: it is held now. */
 static int accept(struct jobs *j, const struct jobs_taking *t, struct records_item **item)
 {
@@ -178,6 +187,7 @@ static int accept(struct jobs *j, const struct jobs_taking *t, struct records_it
         return rc;
     }
     jobs_count(j, JOBS_COUNT_ACCEPTED);
+    tell_accepted(j, &t->mark);
     if (fork) {
         tell_fork(j, &t->mark);
     }

@@ -6,7 +6,7 @@ from typing import NamedTuple
 CONTRACTS, KEYSPACE, BASE, WIRE = "include/cubeway", "keyspace", "runtime/base", "runtime/wire"
 LINKSTATE, CORE, BOOT, NMU, SHIM = "runtime/linkstate", "runtime/core", "runtime/boot", "runtime/nmu", "shim"
 SERVICE_LIST, REPLY, TRANSPORT, SERVICE_JOBS = "services", "services/reply", "services/transport", "services/jobs"
-PING, BENCH, TRACE = "services/ping", "services/bench", "services/trace"
+PING, BENCH, TRACE, INQUIRY = "services/ping", "services/bench", "services/trace", "services/inquiry"
 KVCACHE, MULTICAST = "services/kvcache", "services/multicast"
 MEMCACHED, KVCACHE_DATA = "services/kvcache/memcached", "services/kvcache/data"
 CAST, GROUP, FILE = "services/multicast/cast", "services/multicast/group", "services/multicast/file"
@@ -54,6 +54,7 @@ FOLDERS = (
     Folder(PING, 4, PING, (CONTRACTS, BASE, REPLY), False),
     Folder(BENCH, 4, BENCH, (CONTRACTS, BASE, REPLY), False),
     Folder(TRACE, 4, TRACE, (*GROUND, REPLY), False),
+    Folder(INQUIRY, 4, INQUIRY, (CONTRACTS, BASE, REPLY), False),
     # The one service that governs the NMU.
     Folder(SERVICE_JOBS, 4, SERVICE_JOBS, (CONTRACTS, BASE, NMU, REPLY), False),
     Folder(KVCACHE_DATA, 4, KVCACHE_DATA, (CONTRACTS, BASE), False),
@@ -64,14 +65,16 @@ FOLDERS = (
     Folder(MEMCACHED, 4, MEMCACHED, (CONTRACTS, BASE, KVCACHE), False),
     Folder(MULTICAST, 4, MULTICAST, (CONTRACTS, BASE, REPLY, CAST, GROUP, FILE), False),
     Folder(SERVICE_LIST, 4, SERVICE_LIST,
-           (CONTRACTS, BASE, NMU, TRANSPORT, PING, BENCH, TRACE, SERVICE_JOBS, KVCACHE, CAST, MULTICAST), False),
+           (CONTRACTS, BASE, NMU, TRANSPORT, PING, BENCH, TRACE, INQUIRY, SERVICE_JOBS, KVCACHE, CAST, MULTICAST),
+           False),
     Folder(SCENARIO, 4, SCENARIO, (*GROUND, CORE, COMMANDLINE), False),
     Folder(SIMULATOR, 5, SIMULATOR, (*GROUND, WIRE, CORE, NMU, SCENARIO), False),
     Folder(CWSIM, 5, CWSIM, (*GROUND, WIRE, NMU, CAPTURE, PING, BENCH, SERVICE_LIST, SCENARIO, SIMULATOR), False),
     Folder(CONFIG, 5, CONFIG, (*GROUND, CORE, CONF, SERVICE_LIST), False),
     Folder(CONTROL, 5, CONTROL, (KEYSPACE, BASE, MESSAGE), False),
     Folder(HOST, 5, HOST,
-           (*GROUND, WIRE, CORE, BOOT, NMU, SHIM, SEAL, JOBFILE, SERVICE_JOBS, FILE, SERVICE_LIST, CONFIG), False),
+           (*GROUND, WIRE, CORE, BOOT, NMU, SHIM, SEAL, JOBFILE, INQUIRY, SERVICE_JOBS, FILE, SERVICE_LIST, CONFIG),
+           False),
     Folder(DAEMON_COMMANDS, 5, DAEMON_COMMANDS, (*GROUND, LINKSTATE, BOOT, NMU, SERVICE_LIST, CONTROL, HOST), False),
     Folder(LISTENERS, 5, LISTENERS, (CONTRACTS, BASE, MEMCACHED, CONTROL, HOST), False),
     Folder(DAEMON, 5, DAEMON,

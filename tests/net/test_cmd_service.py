@@ -52,7 +52,8 @@ class Service(ctl_kit.Case):
         titles, rows = self.table("services")
         self.assertEqual(titles[:4], ["SERVICE", "JOB", "VERSION", "WEIGHT"])
         self.assertEqual([row[:2] for row in rows], [["ping", "1"], ["bench", "2"], ["trace", "3"], ["jobs", "4"],
-                                                     ["transport", "5"], ["kvcache", "6"], ["multicast", "7"]])
+                                                     ["transport", "5"], ["kvcache", "6"], ["multicast", "7"],
+                                                     ["inquiry", "14"]])
         text = self.cwctl("services weight bench 3 --background --queue-packets 77 --drop oldest")
         self.assertRegex(text, r"(?s)bench.* 3\b.*yes.* 77\b.*oldest")
         self.assertEqual(self.cwctl("services weight bench"), text)

@@ -95,7 +95,7 @@ class Program(ctl_kit.Case):
         self.assertEqual(self.complete("cwctl st"), ["status"])
         self.assertEqual(self.complete("cwctl services w"), ["weight"])
         self.assertEqual(self.complete("cwctl services weight "),
-                         ["ping", "bench", "trace", "jobs", "transport", "kvcache", "multicast"])
+                         ["ping", "bench", "trace", "jobs", "transport", "kvcache", "multicast", "inquiry"])
         self.assertEqual(self.complete("cwctl job re"), ["revoke"])
         self.assertEqual(self.complete("cwctl ping 1,"), ["1,0,0", "1,1,0"])
         self.assertEqual(self.complete("cwctl links -"), ["-x", "-y", "-z"])

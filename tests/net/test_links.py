@@ -120,6 +120,36 @@ class Links(net_kit.Case):
         self.assertEqual(a.process.wait(net_kit.LIMIT_S), 1)
         self.assertRegex(a.log(), "eth0: .*mtu is 1500.*frames of 9000 bytes are asked for")
 
+    def test_an_interface_that_comes_later(self):
+        """It is waited for, goes, and comes again; the daemon has given its rights up meanwhile."""
+        spaces = self.space(), self.space()
+        a = self.daemon("a", PAIR.format(0, "+x", "eth0", ""), spaces[0])
+        a.wait_for('level=warn msg="waits for interfaces that are not there yet" links="?.x: eth0: no such interface')
+        a.wait_for("msg=ready")
+        b = self.daemon("b", PAIR.format(1, "-x", "eth0", ""), spaces[1])
+        b.wait_for("msg=ready")
+        at = 0
+        for _ in range(2):
+            cable(spaces[0], "eth0", spaces[1], "eth0")
+            at = a.wait_for("link is up.*link=.x neighbour=1,0,0", at)
+            spaces[0].ip("link", "delete", "eth0")
+            at = a.wait_for("link is down", at)
+        self.assertEqual(a.log().count("waits for interfaces"), 1)
+
+    def test_an_interface_that_comes_too_narrow(self):
+        spaces = self.space(), self.space()
+        cable(spaces[0], "eth1", spaces[1], "eth1", mtu=3000)
+        links = 'torus { dims = "3x1x1"; coordinate = "0,0,0" } links { "+x" { shim = raw; interface = eth0 } ' \
+                '"-x" { shim = raw; interface = eth1 } }'
+        a = self.daemon("a", links, spaces[0])
+        a.wait_for("msg=ready")
+        cable(spaces[0], "eth0", spaces[1], "eth0", mtu=1500)
+        time.sleep(0.2)
+        self.assertNotIn("carrier is there", a.log())
+        for space in spaces:
+            space.ip("link", "set", "eth0", "mtu", "3000")
+        a.wait_for("carrier is there.*on=eth0")
+
     def test_no_rights(self):
         spaces = self.space(), self.space()
         cable(spaces[0], "eth0", spaces[1], "eth0")

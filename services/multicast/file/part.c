@@ -341,6 +341,14 @@ static void opened(struct file_part *p)
     p->env->resume(p->env->context, p->ticket);
 }
 
+/* For the log and the stream of events. */
+static void tell_arrival(const struct file_part *p)
+{
+    char text[sizeof p->label.name + 40];
+    snprintf(text, sizeof text, "file %s has arrived whole", p->label.name);
+    cw_log(p->env->s, CW_LOG_INFO, text);
+}
+
 /* The file is there and whole, and that is reported; only a loss of power now may undo it. */
 static void warn_of_folder(const struct file_part *p)
 {
@@ -388,6 +396,7 @@ static void done(struct file_work *w)
         written(p);
     } else {
         p->state = FILE_PART_OVER;
+        tell_arrival(p);
         warn_of_folder(p);
         p->env->ended(p->env->context, p->ticket, 0);
     }

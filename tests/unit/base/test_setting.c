@@ -128,6 +128,15 @@ START_TEST(a_number_counts_its_unit)
 }
 END_TEST
 
+START_TEST(words_that_were_perhaps_meant)
+{
+    ck_assert_str_eq(setting_nearest_value(of("word"), "gren", 4), "green");
+    ck_assert_str_eq(setting_nearest_value(of("truth"), "ture", 4), "true");
+    ck_assert_ptr_null(setting_nearest_value(of("word"), "purple", 6));
+    ck_assert_ptr_null(setting_nearest_value(of("count"), "1o", 2));
+}
+END_TEST
+
 struct pairs {
     const char *const (*pair)[2];
     unsigned asked;
@@ -170,9 +179,8 @@ START_TEST(a_table_is_read_whole)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(what_is_read_is_written),
-    SUITE_TEST(what_is_refused_changes_nothing),
-    SUITE_TEST(a_number_counts_its_unit),
+    SUITE_TEST(what_is_read_is_written),  SUITE_TEST(what_is_refused_changes_nothing),
+    SUITE_TEST(a_number_counts_its_unit), SUITE_TEST(words_that_were_perhaps_meant),
     SUITE_TEST(a_table_is_read_whole),
 };
 SUITE_MAIN("setting", tests)

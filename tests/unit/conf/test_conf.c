@@ -100,6 +100,60 @@ START_TEST(mistakes_have_lines)
 }
 END_TEST
 
+static void keep(void *context, unsigned line, const char *why)
+{
+    char *said = context;
+    size_t used = strlen(said);
+    snprintf(said + used, 512 - used, "%u: %s\n", line, why);
+}
+
+START_TEST(all_mistakes_are_told)
+{
+    static const struct {
+        const char *text, *said, *flat;
+    } rows[] = {
+        {"a = 1", "", "a=1;"},
+        {"a =\nb = [1, 2]\nc = 3", "1: a has no value\n2: b: lists are not read here\n", "c=3;"},
+        {"a = 1 2; b = 3", "1: expected ; or the end of the line after a value, found '2'\n", "a=1;b=3;"},
+        {"s { x = ; y = 2 }\n= 7\nz 3", "1: x has no value\n2: expected a key, found '='\n", "s{y=2;}z=3;"},
+        {"a = 1\n}\nb = 2", "2: a } that ends nothing\n", "a=1;b=2;"},
+        {"a {\n b =\n", "2: b has no value\n1: this section is not ended by }\n", "a{}"},
+        {"a = 'x\nb = \"y", "1: this text is not ended by '\n2: this text is not ended by \"\n", ""},
+        {"x =\n/* y", "1: x has no value\n2: this comment is not ended by */\n", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct conf conf;
+        char said[512] = "", flat[256] = "";
+        int rc = conf_open_most(&conf, rows[i].text, strlen(rows[i].text), keep, said);
+        ck_assert_msg(strcmp(said, rows[i].said) == 0, "%s: %s", rows[i].text, said);
+        unsigned lines = 0;
+        for (const char *at = said; *at != '\0'; at++) {
+            lines += *at == '\n';
+        }
+        ck_assert_int_eq(rc, (int)lines);
+        flatten(&conf, conf.item[0].first, flat, sizeof flat);
+        ck_assert_msg(strcmp(flat, rows[i].flat) == 0, "%s: %s", rows[i].text, flat);
+        conf_close(&conf);
+    }
+}
+END_TEST
+
+START_TEST(a_path_has_a_line)
+{
+    struct conf conf = open_good("a = 1\nb {\n c = 2\n +x {\n d = 3 } }\nservice \"k.v\" {\n w = 1 }\n");
+    ck_assert_uint_eq(conf_line(&conf, "a"), 1);
+    ck_assert_uint_eq(conf_line(&conf, "b"), 2);
+    ck_assert_uint_eq(conf_line(&conf, "b.c"), 3);
+    ck_assert_uint_eq(conf_line(&conf, "b.+x.d"), 5);
+    ck_assert_uint_eq(conf_line(&conf, "b.nothing"), 2);
+    ck_assert_uint_eq(conf_line(&conf, "bc"), 1);
+    ck_assert_uint_eq(conf_line(&conf, "service \"k.v\".w"), 7);
+    ck_assert_uint_eq(conf_line(&conf, "service \"k\""), 1);
+    ck_assert_uint_eq(conf_line(&conf, ""), 1);
+    conf_close(&conf);
+}
+END_TEST
+
 START_TEST(every_beginning_is_read_or_refused)
 {
     static const char text[] = "a = 1; b \"n\" { c = \"x\\\"y\"; d: 'e' } /* f */ # g\n\"+x\" { h = { i 2 } }\n";
@@ -112,6 +166,9 @@ START_TEST(every_beginning_is_read_or_refused)
         } else {
             ck_assert_uint_ne(why[0], '\0');
         }
+        char said[512] = "";
+        ck_assert_int_ge(conf_open_most(&conf, text, length, keep, said), 0);
+        conf_close(&conf);
     }
 }
 END_TEST
@@ -119,6 +176,8 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(all_forms),
     SUITE_TEST(mistakes_have_lines),
+    SUITE_TEST(all_mistakes_are_told),
+    SUITE_TEST(a_path_has_a_line),
     SUITE_TEST(every_beginning_is_read_or_refused),
 };
 SUITE_MAIN("conf", tests)

@@ -32,23 +32,26 @@ START_TEST(what_does_not_fit)
         {TORUS "links { +x { shim = raw; interface = a }\n -x { shim = raw; interface = a } }",
          "c:3: links.-x: another link is on it already: each link needs a cable of its own"},
         {TORUS "links { fault { loss = 1% } }",
-         "c:1: links.fault: only for a torus inside one process; a cable's is links.+x.fault"},
+         "c:2: links.fault: only for a torus inside one process; a cable's is links.+x.fault"},
         {"torus { dims = 2x2x2; coordinate = all } links { fault { loss = 1% } }", NULL},
         {"torus { dims = 2x2x2; coordinate = all }\nlinks { +x { shim = raw; interface = a } }",
          "c:2: links.+x: a torus inside one process makes its links itself; links.fault may be given for all"},
         {"torus { dims = 3x3x1; coordinate = '0,0,0' }\nlinks { +z { shim = raw; interface = a } }",
          "c:2: links.+z: this axis of the torus is 1 long and has no links"},
         {TORUS "links { port0 { shim = raw; interface = a } }",
-         "c:1: links: links port0 to port5 need coordinate = auto, which finds out where they lead"},
+         "c:2: links: links port0 to port5 need coordinate = auto, which finds out where they lead"},
         {"torus { coordinate = auto } links { port0 { shim = raw; interface = a } +x { shim = raw; interface = b } }",
          "c:1: links: either all links have directions (+x) or all have numbers (port0)"},
-        {TORUS "timers { hold = 20ms }", "c:1: timers: expected hold >= dead + flood_bound, dead >= 2 hello and "
+        {TORUS "timers { hold = 20ms }", "c:2: timers: expected hold >= dead + flood_bound, dead >= 2 hello and "
                                          "damp_max >= damp: otherwise keys could be "
                                          "delivered at two servers"},
         {TORUS "service nobody { }",
-         "c:1: service \"nobody\": no service of this name is built in: expected file, the path of its .so"},
+         "c:2: service \"nobody\": no service of this name is built in: expected file, the path of its .so"},
+        {TORUS "service pong { }",
+         "c:2: service \"pong\": no service of this name is built in: expected file, the path of "
+         "its .so; did you mean ping?"},
         {TORUS "service ping { weight = 3 }", NULL},
-        {TORUS "name = a/b", "c:1: name: a name is used for files: expected no / in it, and no . at its beginning"},
+        {TORUS "name = a/b", "c:2: name: a name is used for files: expected no / in it, and no . at its beginning"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct daemon_config c;

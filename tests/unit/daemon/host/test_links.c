@@ -56,7 +56,7 @@ END_TEST
 START_TEST(all_that_fail_are_named)
 {
     struct daemon_config c =
-        config_of(TORUS "links { +x { shim = raw; interface = cwnone0 } -z { shim = raw; interface = cwnone1 }"
+        config_of(TORUS "links { +x { shim = pcap; interface = cwnone0 } -z { shim = pcap; interface = cwnone1 }"
                         " +y { shim = udp; local = 127.0.0.1:46464; remote = 127.0.0.1:9 } }");
     struct shim *shims[CW_LINK_COUNT];
     char why[LINKS_WHY];

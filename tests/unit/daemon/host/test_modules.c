@@ -78,6 +78,9 @@ START_TEST(options_reach_their_service)
     unsigned count = host_service_count(h);
     ck_assert_int_eq(host_service_load_with(h, "ping", NULL, NULL, strange, 2, why), -EINVAL);
     ck_assert_str_eq(why, "service ping: it has no option colour");
+    struct config_option misspelt = {"timeout_su", "5000"};
+    ck_assert_int_eq(host_service_load_with(h, "ping", NULL, NULL, &misspelt, 1, why), -EINVAL);
+    ck_assert_str_eq(why, "service ping: it has no option timeout_su; did you mean timeout_us?");
     ck_assert_int_eq(host_service_load_with(h, "ping", NULL, NULL, &bad, 1, why), -EINVAL);
     ck_assert_int_eq(host_service_load_with(h, "bench", NULL, NULL, NULL, 0, why), -EEXIST);
     ck_assert_uint_eq(host_service_count(h), count);

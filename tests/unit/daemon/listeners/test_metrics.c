@@ -61,6 +61,12 @@ START_TEST(over_http)
     ck_assert_ptr_nonnull(strstr(text, " 200 OK"));
     ck_assert_ptr_nonnull(strstr(text, "application/openmetrics-text; version=1.0.0"));
     ck_assert_str_eq(text + strlen(text) - 6, "# EOF\n");
+    text = get("GET /metrics HTTP/1.1\r\nHost: a\r\naccept: text/plain;version=0.0.4;q=0.9, */*;q=0.1\r\n\r\n");
+    ck_assert_ptr_nonnull(strstr(text, "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));
+    ck_assert_ptr_nonnull(strstr(text, "# TYPE cubeway_packets_made_total counter\n"));
+    ck_assert_ptr_nonnull(strstr(text, "# TYPE cubeway_build_info gauge\n"));
+    ck_assert_ptr_null(strstr(text, "# EOF"));
+    ck_assert_ptr_null(strstr(text, "# UNIT"));
     ck_assert_ptr_nonnull(strstr(get("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"), " 404 "));
     ck_assert_ptr_null(strstr(get("POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"), " 200 "));
     ck_assert_ptr_null(strstr(get("nonsense\r\n\r\n"), " 200 "));
@@ -113,6 +119,16 @@ START_TEST(no_more_than_so_many)
 }
 END_TEST
 
+START_TEST(what_collectors_accept)
+{
+    ck_assert(metrics_wants_plain("Host: a\r\nAccept: text/plain\r\n\r\n"));
+    ck_assert(!metrics_wants_plain("Accept: application/openmetrics-text;version=1.0.0,text/plain;q=0.5\r\n\r\n"));
+    ck_assert(!metrics_wants_plain("Accept: */*\r\n\r\n"));
+    ck_assert(!metrics_wants_plain("X-Accept: text/plain\r\n\r\n"));
+    ck_assert(!metrics_wants_plain(""));
+}
+END_TEST
+
 START_TEST(what_is_no_address_is_refused)
 {
     operator_open(&d, "torus { dims = 2x1x1; coordinate = all } metrics { listen = \"somewhere:80\" }");
@@ -132,6 +148,7 @@ START_TEST(off_unless_asked_for)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(over_http), SUITE_TEST(no_more_than_so_many),
-                                          SUITE_TEST(what_is_no_address_is_refused), SUITE_TEST(off_unless_asked_for)};
+static const struct suite_test tests[] = {SUITE_TEST(over_http), SUITE_TEST(what_collectors_accept),
+                                          SUITE_TEST(no_more_than_so_many), SUITE_TEST(what_is_no_address_is_refused),
+                                          SUITE_TEST(off_unless_asked_for)};
 SUITE_MAIN("metrics", tests)

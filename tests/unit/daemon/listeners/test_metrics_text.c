@@ -130,7 +130,7 @@ START_TEST(a_collector_can_read_it)
     operator_open(&d, "torus { dims = 3x1x1; coordinate = all }");
     town_settle(d.host, 3);
     operator_says(&d, "\"command\":\"ping\",\"args\":[\"all\"]", "\"received\":2");
-    const struct metrics_out out = {add, NULL};
+    const struct metrics_out out = {add, NULL, false};
     text[0] = '\0';
     metrics_write(d.host, &out);
     ck_assert_ptr_nonnull(strstr(text, "cubeway_servers_reachable{server=\"1,0,0\"} 3\n"));

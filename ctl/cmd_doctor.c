@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_doctor.c - what is wrong, worst first, each with what to do about it.
+ */
+#include "ctl/commands.h"
+#include "ctl/diagnosis.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *const severities[] = {"", "grave", "broken", "warning", "note"};
+enum { SEVERITIES = sizeof severities / sizeof *severities };
+
+/* What was asked, for the last line. */
+struct asked {
+    char server[32]; /* the only one, or "" */
+    int64_t servers, answered;
+};
+
+static struct asked asked_of(const struct rows *rows)
+{
+    struct asked a = {.server = ""};
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct message *row = rows->row[i];
+        if (message_has(row, "asked")) {
+            a.servers = message_get_integer(row, "asked", 0);
+            a.answered = message_get_integer(row, "answered", 0);
+            return a;
+        }
+        if (strcmp(message_get_text(row, "part", ""), "about") == 0) {
+            snprintf(a.server, sizeof a.server, "%s", message_get_text(row, "server", ""));
+            a.servers++;
+        }
+    }
+    a.answered = a.servers;
+    return a;
+}
+
+static void show_finding(const struct call *call, const struct message *m)
+{
+    int64_t severity = message_get_integer(m, "severity", 0);
+    const char *word = severities[severity > 0 && severity < SEVERITIES ? severity : SEVERITIES - 1];
+    const char *server = message_get_text(m, "server", ""), *link = message_get_text(m, "link", "");
+    table_state(word, call->style, call->out);
+    fprintf(call->out, "%*s%s%s%s\n", (int)(9 - strlen(word)), "", server,
+            server[0] != '\0' && link[0] != '\0' ? "  " : "", link);
+    fprintf(call->out, "    %s%s%s\n", table_bold(call->style), message_get_text(m, "text", ""),
+            table_plain(call->style));
+    fprintf(call->out, "    do: %s\n\n", message_get_text(m, "do", ""));
+}
+
+static void show_sum(const struct call *call, const struct rows *rows, const struct asked *a)
+{
+    bool one = a->servers == 1 && a->server[0] != '\0';
+    if (rows->count == 0 && one) {
+        fprintf(call->out, "nothing is wrong with %s; cwctl doctor --all asks every server\n", a->server);
+    } else if (rows->count == 0) {
+        fprintf(call->out, "nothing is wrong: %" PRId64 " servers asked\n", a->servers);
+    } else {
+        fprintf(call->out, "%zu finding%s, worst first; %" PRId64 " of %" PRId64 " server%s answered\n", rows->count,
+                rows->count == 1 ? "" : "s", a->answered, a->servers, a->servers == 1 ? "" : "s");
+    }
+}
+
+int run_doctor(struct call *call)
+{
+    struct rows rows = {NULL, 0, 0};
+    struct request_draft *request = call_request(call, "doctor");
+    int code = EXIT_FINE;
+    int rc = call_ask(call, request, call_patience(call), rows_add, &rows, &code);
+    request_draft_close(request);
+    if (rc >= 0) {
+        struct asked asked = asked_of(&rows);
+        diagnose(&rows);
+        for (size_t i = 0; i < rows.count; i++) {
+            if (call->arguments->json) {
+                message_print(rows.row[i], call->out);
+            } else {
+                show_finding(call, rows.row[i]);
+            }
+        }
+        if (!call->arguments->json) {
+            show_sum(call, &rows, &asked);
+        }
+        code = rows.count > 0 ? EXIT_NO : EXIT_FINE;
+    }
+    rows_clear(&rows);
+    return code;
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/diagnosis.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOTE = 4, WARNING = 3, TEXT = 600, NEIGHBOURS_MOST = 6, VERSIONS = 8 };
+
+/* ---- Fields ------------------------------------------------------------------------------------------------------ */
+
+static const char *field(const struct message *m, const char *name)
+{
+    return message_get_text(m, name, "");
+}
+
+static bool is(const struct message *m, const char *name, const char *value)
+{
+    return strcmp(field(m, name), value) == 0;
+}
+
+static bool equal(const struct message *a, const char *x, const struct message *b, const char *y)
+{
+    return field(a, x)[0] != '\0' && strcmp(field(a, x), field(b, y)) == 0;
+}
+
+static bool is_any(const struct message *m, const char *name, const char *const *values)
+{
+    for (; *values != NULL; values++) {
+        if (is(m, name, *values)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The server and the port that one finding names are those of the other. */
+static bool same_end(const struct message *a, const char *server, const char *port, const struct message *b,
+                     const char *other_server, const char *other_port)
+{
+    return equal(a, server, b, other_server) && equal(a, port, b, other_port);
+}
+
+__attribute__((format(printf, 3, 4))) static void put(struct message *m, const char *name, const char *format, ...)
+{
+    char text[TEXT];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    message_text(m, name, text);
+}
+
+/* A finding that is explained by another one keeps its place in the list until the end. */
+static void drop(struct rows *rows, size_t i)
+{
+    message_close(rows->row[i]);
+    rows->row[i] = NULL;
+}
+
+static void close_ranks(struct rows *rows)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        if (rows->row[i] != NULL) {
+            rows->row[kept++] = rows->row[i];
+        }
+    }
+    rows->count = kept;
+}
+
+/* ---- Cables ------------------------------------------------------------------------------------------------------ */
+
+/* Leaves out what the far ends of two exchanged cables have to say: the ends where those of `f` belong. */
+static void drop_far_ends(struct rows *rows, const struct message *f, const struct message *other)
+{
+    static const char *const causes[] = {"cable", "swapped", NULL};
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct message *m = rows->row[i];
+        if (m == NULL || m == f || m == other || !is_any(m, "cause", causes)) {
+            continue;
+        }
+        if (same_end(m, "server", "link", f, "expected", "expected_port") ||
+            same_end(m, "server", "link", f, "seen", "seen_port")) {
+            drop(rows, i);
+        }
+    }
+}
+
+/* Each end of the two cables is heard where the other one belongs: a finding at A and one at B. */
+static bool exchanged(const struct message *a, const struct message *b)
+{
+    return same_end(a, "seen", "seen_port", b, "expected", "expected_port") &&
+           same_end(b, "seen", "seen_port", a, "expected", "expected_port");
+}
+
+static void tell_exchanged(struct message *a, const struct message *b)
+{
+    message_text(a, "cause", "swapped");
+    put(a, "text", "the cables in %s of %s and %s of %s are exchanged: each leads where the other belongs",
+        field(a, "link"), field(a, "server"), field(b, "link"), field(b, "server"));
+    put(a, "do", "exchange the plugs in %s of %s and %s of %s, then: cwctl wiring", field(a, "link"),
+        field(a, "server"), field(b, "link"), field(b, "server"));
+}
+
+static void join_exchanged(struct rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        if (rows->row[i] != NULL && is(rows->row[i], "cause", "swapped")) {
+            drop_far_ends(rows, rows->row[i], NULL);
+        }
+    }
+    for (size_t i = 0; i < rows->count; i++) {
+        for (size_t j = i + 1; j < rows->count && rows->row[i] != NULL && is(rows->row[i], "cause", "cable"); j++) {
+            struct message *a = rows->row[i], *b = rows->row[j];
+            if (b != NULL && is(b, "cause", "cable") && exchanged(a, b)) {
+                drop_far_ends(rows, a, b);
+                tell_exchanged(a, b);
+                drop(rows, j);
+            }
+        }
+    }
+}
+
+/* How many cables lead to a server that gives the name `seen` in the place `expected`, by the right ports. */
+static unsigned misnamed(struct rows *rows, const struct message *f, bool forget)
+{
+    static const char *const causes[] = {"cable", "twin", NULL};
+    unsigned count = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct message *m = rows->row[i];
+        if (m == NULL || !is_any(m, "cause", causes) || !equal(m, "seen_port", m, "expected_port") ||
+            !equal(m, "seen", f, "seen") || !equal(m, "expected", f, "expected")) {
+            continue;
+        }
+        count += is(m, "cause", "twin") ? 2 : 1; /* two cables, or it would not have said so */
+        if (forget && m != f) {
+            drop(rows, i);
+        }
+    }
+    return count;
+}
+
+static void join_misnamed(struct rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        struct message *f = rows->row[i];
+        if (f == NULL || !equal(f, "seen_port", f, "expected_port") || misnamed(rows, f, false) < 2) {
+            continue;
+        }
+        (void)misnamed(rows, f, true);
+        message_text(f, "cause", "twin");
+        message_text(f, "server", field(f, "expected"));
+        message_text(f, "link", "");
+        put(f, "text", "the server that is cabled as %s says that it is %s: by its cables it is %s",
+            field(f, "expected"), field(f, "seen"), field(f, "expected"));
+        put(f, "do", "on the machine at %s: set torus.coordinate = \"%s\", then: systemctl restart cubewayd",
+            field(f, "expected"), field(f, "expected"));
+    }
+}
+
+/* ---- What follows from what -------------------------------------------------------------------------------------- */
+
+/* Is there a finding with its own cause at the far end of this one's cable, or about the far server as a whole? */
+static bool explained(const struct rows *rows, const struct message *f)
+{
+    static const char *const follows[] = {"deaf", "no-carrier", "coming-up", "flapping", "server-down", "mtu", NULL};
+    static const char *const causes[] = {
+        "interface-down", "interface-missing", "unconfigured", "version", "cluster", "settings",
+        "cable",          "swapped",           "half",         NULL};
+    if (!is_any(f, "cause", follows)) {
+        return false;
+    }
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct message *m = rows->row[i];
+        if (m == NULL || m == f) {
+            continue;
+        }
+        bool there = equal(m, "server", f, "expected");
+        bool end = there && same_end(m, "server", "link", f, "expected", "expected_port");
+        bool narrow = end && is(m, "cause", "mtu") && !is(f, "cause", "mtu");
+        if ((end && is_any(m, "cause", causes)) || narrow || (there && is(m, "cause", "stalled")) ||
+            (there && is(m, "cause", "place"))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static unsigned findings_of(const struct rows *rows, const char *cause, const char *server)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct message *m = rows->row[i];
+        count += m != NULL && is(m, "cause", cause) && is(m, "server", server);
+    }
+    return count;
+}
+
+/* Two servers that differ both say so: the one that differs from more neighbours is the odd one, and tells it. */
+static bool odd_one_tells(const struct rows *rows, const struct message *f)
+{
+    static const char *const causes[] = {"mtu", "settings", "cluster", NULL};
+    const char *cause = field(f, "cause");
+    return is_any(f, "cause", causes) && message_has(f, "seen") &&
+           findings_of(rows, cause, field(f, "expected")) > findings_of(rows, cause, field(f, "server"));
+}
+
+static void drop_explained(struct rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        if (rows->row[i] != NULL && (explained(rows, rows->row[i]) || odd_one_tells(rows, rows->row[i]))) {
+            drop(rows, i);
+        }
+    }
+}
+
+/* Both ends of one cable say the same of it: "deaf" or "no-carrier". */
+static void join_ends(struct rows *rows)
+{
+    static const char *const causes[] = {"deaf", "no-carrier", "half", "flapping", "lossy", NULL};
+    for (size_t i = 0; i < rows->count; i++) {
+        struct message *a = rows->row[i];
+        for (size_t j = i + 1; a != NULL && is_any(a, "cause", causes) && j < rows->count; j++) {
+            const struct message *b = rows->row[j];
+            if (b == NULL || !equal(a, "cause", b, "cause") ||
+                !same_end(a, "server", "link", b, "expected", "expected_port")) {
+                continue;
+            }
+            if (is(a, "cause", "deaf") || is(a, "cause", "half")) {
+                put(a, "text", "nothing passes over the cable between %s of %s and %s of %s, in either direction",
+                    field(a, "link"), field(a, "server"), field(b, "link"), field(b, "server"));
+            }
+            drop(rows, j);
+        }
+    }
+}
+
+/* "0,0,1, 0,1,0 and 4 more" */
+static void add_name(char *names, size_t room, unsigned count, const char *name)
+{
+    size_t used = strlen(names);
+    if (count < NEIGHBOURS_MOST) {
+        snprintf(names + used, room - used, "%s%s", count > 0 ? " " : "", name);
+    }
+}
+
+/* One server that all its neighbours miss, or that differs from all of them, is told of once. */
+static void join_by_far(struct rows *rows)
+{
+    static const char *const causes[] = {"server-down", "mtu", "settings", "cluster", "version", NULL};
+    for (size_t i = 0; i < rows->count; i++) {
+        struct message *f = rows->row[i];
+        char names[TEXT] = "";
+        unsigned count = 0;
+        if (f == NULL || !is_any(f, "cause", causes)) {
+            continue;
+        }
+        add_name(names, sizeof names, count++, field(f, "server"));
+        for (size_t j = i + 1; j < rows->count; j++) {
+            const struct message *m = rows->row[j];
+            if (m == NULL || !equal(m, "cause", f, "cause") || !equal(m, "expected", f, "expected")) {
+                continue;
+            }
+            if (strstr(names, field(m, "server")) == NULL) {
+                add_name(names, sizeof names, count++, field(m, "server"));
+            }
+            message_integer(f, "links", message_get_integer(f, "links", 1) + 1);
+            drop(rows, j);
+        }
+        if (is(f, "cause", "server-down")) {
+            message_text(f, "link", "");
+            message_text(f, "server", field(f, "expected"));
+            put(f, "text", "%s is down: none of its neighbours hears it (asked: %s)", field(f, "expected"), names);
+        } else if (count > 1) {
+            put(f, "text", "%s (so say %s)", field(f, "text"), names);
+        }
+    }
+}
+
+/* A server that differs from all its neighbours says so once, not for each link. */
+static void join_by_near(struct rows *rows)
+{
+    static const char *const causes[] = {"mtu", "settings", "cluster", NULL};
+    for (size_t i = 0; i < rows->count; i++) {
+        struct message *f = rows->row[i];
+        bool joined = false;
+        for (size_t j = i + 1; f != NULL && is_any(f, "cause", causes) && j < rows->count; j++) {
+            const struct message *m = rows->row[j];
+            if (m != NULL && equal(m, "cause", f, "cause") && equal(m, "server", f, "server") &&
+                strcmp(field(m, "do"), field(f, "do")) == 0) {
+                message_integer(f, "links", message_get_integer(f, "links", 1) + message_get_integer(m, "links", 1));
+                joined = true;
+                drop(rows, j);
+            }
+        }
+        if (joined) {
+            message_text(f, "link", "");
+            put(f, "text", "%s (%d links)", field(f, "text"), (int)message_get_integer(f, "links", 1));
+        }
+    }
+}
+
+/* ---- Servers ----------------------------------------------------------------------------------------------------- */
+
+static struct message *finding(struct rows *rows, int severity, const char *cause, const char *server)
+{
+    struct message *m = message_open();
+    if (m == NULL) {
+        return NULL;
+    }
+    message_text(m, "server", server);
+    message_text(m, "part", "finding");
+    message_integer(m, "severity", severity);
+    message_text(m, "cause", cause);
+    rows_add(rows, m);
+    return m;
+}
+
+static void tell_unanswered(struct rows *rows, const char *server)
+{
+    struct message *m = finding(rows, WARNING, "unanswered", server);
+    if (m != NULL) {
+        put(m, "text", "%s is in view, and its daemon did not answer in time: it is busy, or older than this command",
+            server);
+        put(m, "do", "on %s: cwctl doctor", server);
+    }
+}
+
+struct version {
+    const char *name; /* of a row */
+    char servers[TEXT];
+    unsigned count;
+};
+
+static void count_version(struct version *version, unsigned *versions, const struct message *row)
+{
+    unsigned i = 0;
+    while (i < *versions && strcmp(version[i].name, field(row, "version")) != 0) {
+        i++;
+    }
+    if (i == VERSIONS) {
+        return;
+    }
+    if (i == *versions) {
+        version[(*versions)++] = (struct version){.name = field(row, "version")};
+    }
+    add_name(version[i].servers, sizeof version[i].servers, version[i].count++, field(row, "server"));
+}
+
+/* While a cluster is upgraded, servers of two versions run side by side. */
+static void tell_versions(struct rows *rows, const struct version *version, unsigned versions)
+{
+    char text[TEXT] = "";
+    struct message *m = versions > 1 ? finding(rows, NOTE, "versions", "") : NULL;
+    for (unsigned i = 0; i < versions; i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%s on %u (%.100s%s)", i > 0 ? ", " : "", version[i].name,
+                 version[i].count, version[i].servers, version[i].count > NEIGHBOURS_MOST ? " .." : "");
+    }
+    if (m != NULL) {
+        put(m, "text", "%u versions run side by side: %s", versions, text);
+        put(m, "do", "finish the upgrade, server by server (docs/operating.md, \"Upgrading\")");
+    }
+}
+
+/* Findings stay; what the servers say of themselves becomes findings, or goes. */
+static void take_servers(struct rows *rows)
+{
+    struct version version[VERSIONS];
+    unsigned versions = 0;
+    size_t count = rows->count;
+    for (size_t i = 0; i < count; i++) {
+        const struct message *row = rows->row[i];
+        if (is(row, "part", "about")) {
+            count_version(version, &versions, row);
+        } else if (message_get_integer(row, "unanswered", 0) != 0) {
+            tell_unanswered(rows, field(row, "server"));
+        }
+    }
+    tell_versions(rows, version, versions);
+    for (size_t i = 0; i < count; i++) {
+        if (!is(rows->row[i], "part", "finding")) {
+            drop(rows, i);
+        }
+    }
+}
+
+/* ---- All --------------------------------------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+    const struct message *x = *(struct message *const *)a, *y = *(struct message *const *)b;
+    int64_t first = message_get_integer(x, "severity", NOTE), second = message_get_integer(y, "severity", NOTE);
+    int servers = strcmp(field(x, "server"), field(y, "server"));
+    return first != second ? (first > second) - (first < second)
+           : servers != 0  ? servers
+                           : strcmp(field(x, "link"), field(y, "link"));
+}
+
+static void sort(struct rows *rows)
+{
+    if (rows->count > 0) {
+        qsort(rows->row, rows->count, sizeof *rows->row, compare);
+    }
+}
+
+void diagnose(struct rows *rows)
+{
+    take_servers(rows);
+    close_ranks(rows);
+    sort(rows); /* answers come in any order */
+    join_misnamed(rows);
+    join_exchanged(rows);
+    drop_explained(rows);
+    join_ends(rows);
+    join_by_far(rows);
+    join_by_near(rows);
+    close_ranks(rows);
+    sort(rows);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_doctor.c - what is wrong, by cause: of the servers of this process, or of every server in view.
+ */
+#include "daemon/commands/commands.h"
+#include "daemon/host/doctor.h"
+
+static void tell_integer(void *context, const char *name, int64_t value)
+{
+    request_integer(context, name, value);
+}
+
+static void tell_text(void *context, const char *name, const char *text)
+{
+    request_text(context, name, text);
+}
+
+static void end_row(void *context)
+{
+    request_row(context);
+}
+
+void cmd_doctor(struct request *r)
+{
+    struct host *h = commands_host(r);
+    const struct rows_reader out = {r, tell_integer, tell_text, end_row};
+    struct commands_scope scope;
+    bool all = false;
+    unsigned found = 0;
+    if (!commands_flag(r, "all", &all)) {
+        return;
+    }
+    if (host_count(h) == 1 && host_server(h, 0)->node == NULL) {
+        found = doctor_search(h, &out);
+        request_done(r, found > 0 ? 1 : 0);
+        return;
+    }
+    if (!commands_scope(r, &scope)) {
+        return;
+    }
+    if (all && host_count(h) == 1) {
+        static const char *const words[] = {"about", "doctor"};
+        commands_relay(r, host_server(h, scope.first), "inquiry", 2, words);
+        return;
+    }
+    if (all) { /* the whole torus is here */
+        scope = (struct commands_scope){0, host_count(h)};
+    }
+    for (struct host_server *s; (s = commands_next(r, &scope)) != NULL;) {
+        found += doctor_look(s, &out);
+    }
+    request_done(r, found > 0 ? 1 : 0);
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/host/doctor.h"
+
+#include "daemon/host/doctor_cables.h"
+#include "daemon/host/internal.h"
+
+#include "base/quantity.h"
+#include "cubeway/version.h"
+#include "keyspace/reach.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    FLAPS_TOLD = 2,         /* times that a link went down lately, from which on that is told */
+    FRAMES_OF_SOMEBODY = 5, /* received, and no hello among them */
+    LOSS_TOLD_PPM = 1000,   /* 0.1 % */
+};
+static const cw_span together = CW_SEC(2); /* rests that end so close to one another began together */
+
+/* ---- Links without a carrier ------------------------------------------------------------------------------------- */
+
+static void look_at_medium(struct doctor *d, cw_link link, const struct ls_link_info *info)
+{
+    const char *name = quantity_link_name(link);
+    char far[TORUS_TEXT];
+    struct shim_info shim;
+    unsigned now, wanted;
+    torus_format(info->expected, far);
+    shim_info(d->s->link[link].shim, &shim);
+    if (sscanf(shim.state, "the interface's mtu is now %u, below %u", &now, &wanted) == 2) {
+        doctor_say(d, DOCTOR_BROKEN, "mtu", link, "%s, the interface of %s, has mtu %u, and frames here have %u bytes",
+                   shim.name, name, now, wanted);
+        doctor_do(d, "ip link set %s mtu %u", shim.name, wanted);
+    } else if (strstr(shim.state, "no such interface") != NULL || strstr(shim.state, "is gone") != NULL) {
+        doctor_say(d, DOCTOR_BROKEN, "interface-missing", link,
+                   "%s, the interface of %s, does not exist now; the daemon waits for it", shim.name, name);
+        doctor_do(d, "ip link show");
+    } else if (strcmp(shim.state, "interface is down") == 0) {
+        doctor_say(d, DOCTOR_BROKEN, "interface-down", link, "%s, the interface of %s, is switched off", shim.name,
+                   name);
+        doctor_do(d, "ip link set %s up", shim.name);
+    } else {
+        doctor_say(
+            d, DOCTOR_BROKEN, "no-carrier", link,
+            "no carrier on %s (%s): the cable to %s of %s is not plugged in at both ends, or the interface there "
+            "is off",
+            shim.name, name, quantity_link_name(cw_link_opposite(link)), far);
+        doctor_do(d, "ip link show %s", shim.name);
+    }
+}
+
+/* ---- Links with a carrier ---------------------------------------------------------------------------------------- */
+
+static bool is_alive(const struct doctor *d, cw_coord server)
+{
+    const struct torus *t = host_torus(d->s->host);
+    return reach_has(ls_committed(d->ls), torus_id(t, server));
+}
+
+/* Nothing is heard from the neighbour, not even from a wrong one. */
+static void look_at_silence(struct doctor *d, cw_link link, const struct ls_link_info *info)
+{
+    const char *name = quantity_link_name(link), *port = quantity_link_name(cw_link_opposite(link));
+    char far[TORUS_TEXT];
+    struct shim_info shim;
+    struct shim_counters count;
+    torus_format(info->expected, far);
+    shim_info(d->s->link[link].shim, &shim);
+    shim_counters(d->s->link[link].shim, &count);
+    if (!info->heard.any && count.rx_frames >= FRAMES_OF_SOMEBODY) {
+        doctor_say(d, DOCTOR_BROKEN, "version", link,
+                   "%" PRIu64 " frames came over %s, and this version understands none: %s speaks another version of "
+                   "the wire, or is no cubeway",
+                   count.rx_frames, name, far);
+        doctor_do(d, "on %s: cubewayd --version (here: %s)", far, CW_VERSION);
+    } else if (is_alive(d, info->expected)) {
+        doctor_say(d, DOCTOR_BROKEN, "deaf", link,
+                   "%s is alive, and nothing comes from it over %s: that direction of the cable from its port %s is "
+                   "dead, or goes elsewhere",
+                   far, name, port);
+        doctor_do(d, "ip -s link show %s", shim.name);
+    } else {
+        doctor_say(d, DOCTOR_BROKEN, "server-down", link, "%s is not heard, and no other server reaches it", far);
+        doctor_do(d, "on %s: systemctl status cubewayd", far);
+    }
+}
+
+static void look_at_half(struct doctor *d, cw_link link, const struct ls_link_info *info)
+{
+    char far[TORUS_TEXT];
+    struct shim_info shim;
+    torus_format(info->expected, far);
+    shim_info(d->s->link[link].shim, &shim);
+    doctor_say(d, DOCTOR_BROKEN, "half", link,
+               "%s of %s is heard over %s and does not hear us: the cable works in one direction only",
+               quantity_link_name(cw_link_opposite(link)), far, quantity_link_name(link));
+    doctor_do(d, "change the cable, or its transceivers; on %s: cwctl links %s", far,
+              quantity_link_name(cw_link_opposite(link)));
+}
+
+/* A link that is up, but not always. */
+static void look_at_quality(struct doctor *d, cw_link link, const struct ls_link_info *info, struct doctor_loss loss)
+{
+    char far[TORUS_TEXT], in[QUANTITY_TEXT], out[QUANTITY_TEXT];
+    struct shim_info shim;
+    torus_format(info->expected, far);
+    shim_info(d->s->link[link].shim, &shim);
+    if (loss.known && (loss.in_ppm >= LOSS_TOLD_PPM || loss.out_ppm >= LOSS_TOLD_PPM)) {
+        quantity_ppm_format(loss.in_ppm, in);
+        quantity_ppm_format(loss.out_ppm, out);
+        doctor_say(d, DOCTOR_WARNING, "lossy", link, "the cable at %s to %s loses %s of what comes, %s of what goes",
+                   quantity_link_name(link), far, in, out);
+        doctor_do(d, "change the cable; ip -s link show %s counts errors", shim.name);
+    } else if (info->flaps >= (info->committed ? FLAPS_TOLD : 1)) {
+        doctor_say(d, DOCTOR_WARNING, "flapping", link,
+                   "the link %s to %s went down %u time%s lately%s: its cable is bad, or %s is restarting",
+                   quantity_link_name(link), far, info->flaps, info->flaps == 1 ? "" : "s",
+                   info->committed ? ", and is up now" : ", and rests now", far);
+        doctor_do(d, "ip -s link show %s", shim.name);
+    }
+}
+
+/* ---- This server itself ------------------------------------------------------------------------------------------ */
+
+/* All links went down at the same moment, which no cable does. Gives true when it has told that. */
+static bool look_for_stall(struct doctor *d)
+{
+    const struct ls_timers *t = &host_config(d->s->host)->timers;
+    char dead[QUANTITY_TEXT];
+    cw_time first = CW_NEVER, last = {0};
+    unsigned damped = 0, exist = 0, flaps = 0;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        const struct ls_link_info *i = &d->info[link];
+        bool counts = i->exists && d->s->link[link].shim != NULL && d->s->link[link].carrier;
+        exist += counts;
+        flaps += counts && i->flaps > 0;
+        if (counts && strcmp(i->state, "damped") == 0) {
+            first = damped == 0 || cw_time_before(i->rest, first) ? i->rest : first;
+            last = damped == 0 || cw_time_before(last, i->rest) ? i->rest : last;
+            damped++;
+        }
+    }
+    bool now = damped == exist && cw_time_since(last, first).ns <= together.ns;
+    if (exist < 2 || flaps < exist || (damped > 0 && !now)) {
+        return false;
+    }
+    quantity_span_format(t->dead, dead);
+    doctor_say(
+        d, now ? DOCTOR_GRAVE : DOCTOR_WARNING, "stalled", CW_LINK_SELF,
+        "all %u links of this server went down at the same moment%s: not its cables, but the server itself stood "
+        "still for longer than timers.dead (%s)",
+        exist, now ? " and rest now" : " lately", dead);
+    doctor_do(d, "give it a processor: priority = realtime, or longer timers (docs/operating.md, \"Ending, dying\")");
+    return true;
+}
+
+static void look_at_counters(struct doctor *d)
+{
+    if (ls_count(d->ls, LS_DUPLICATES) > 0) {
+        doctor_say(d, DOCTOR_GRAVE, "twin", CW_LINK_SELF,
+                   "another server has said since our start that it is %s too: neither is safe to ask for keys",
+                   d->self);
+        doctor_do(d, "cwctl doctor on the other one says its coordinate by its cables; stop it until it is right");
+    }
+    if (ls_count(d->ls, LS_CONFLICTS) > 0 || ls_count(d->ls, LS_OUTBIDS) > 0) {
+        doctor_say(d, DOCTOR_WARNING, "incarnation", CW_LINK_SELF,
+                   "records of another life of a server were heard: a state file was copied, or went back in time");
+        doctor_do(d, "ls -l %s on both servers: each keeps its own file", host_config(d->s->host)->state_dir);
+    }
+    const struct host *h = d->s->host;
+    const struct ls_timers *t = &h->config.timers;
+    if (h->turn_longest.ns > t->hold.ns - t->dead.ns) {
+        char longest[QUANTITY_TEXT];
+        quantity_span_format(h->turn_longest, longest);
+        doctor_say(d, DOCTOR_WARNING, "waited", CW_LINK_SELF,
+                   "once since its start the daemon had no processor for %s in the middle of its work, longer than "
+                   "timers.hold less timers.dead",
+                   longest);
+        doctor_do(d, "give it a processor: priority = realtime, or longer timers (docs/operating.md, \"Ending, "
+                     "dying\")");
+    }
+}
+
+static void look_at_serving(struct doctor *d, cw_time now)
+{
+    if (d->found > 0 || ls_serving(d->ls, now)) {
+        return; /* a broken link says why, and what to do */
+    }
+    bool active = ls_active(d->ls);
+    doctor_say(d, DOCTOR_GRAVE, active ? "fenced" : "alone", CW_LINK_SELF,
+               active ? "no neighbour has confirmed this server lately: it delivers no keys"
+                      : "this server has had no neighbour yet: it delivers no keys");
+    doctor_do(d, "cwctl links");
+}
+
+/* ---- The bootstrap ----------------------------------------------------------------------------------------------- */
+
+/* The hellos have told of that link, and better; or it is up, and the slower probes of the bootstrap lag behind. */
+static bool is_told(const struct doctor *d, cw_link link)
+{
+    return (d->told & cw_links_of(link)) != 0 || d->info[link].committed;
+}
+
+static void look_at_bootstrap(struct doctor *d, const struct boot *b)
+{
+    for (unsigned i = 0; i < boot_fault_count(b); i++) {
+        const struct boot_fault *fault = boot_fault(b, i);
+        char text[BOOT_FAULT_TEXT];
+        bool own = fault->who.placed && memcmp(&fault->who.at, &d->s->self, sizeof d->s->self) == 0;
+        if (own && fault->direction < CW_LINK_COUNT && is_told(d, (cw_link)fault->direction)) {
+            continue;
+        }
+        boot_fault_text(fault, text);
+        doctor_say(d, fault->tells_only ? DOCTOR_WARNING : DOCTOR_BROKEN, boot_fault_name(fault->kind), CW_LINK_SELF,
+                   "%s", text);
+        doctor_do(d, "cwctl wiring");
+    }
+}
+
+/* ---- All --------------------------------------------------------------------------------------------------------- */
+
+static void look_at_link(struct doctor *d, cw_link link)
+{
+    const struct ls_link_info *info = &d->info[link];
+    const struct host_link *l = &d->s->link[link];
+    char far[TORUS_TEXT];
+    torus_format(info->expected, far);
+    if (l->shim == NULL) {
+        doctor_say(d, DOCTOR_BROKEN, "unconfigured", link,
+                   "no interface is configured for %s, whose cable goes to %s of %s", quantity_link_name(link),
+                   quantity_link_name(cw_link_opposite(link)), far);
+        doctor_do(d, "name it in links { } of %s", host_config(d->s->host)->file);
+    } else if (!l->carrier) {
+        look_at_medium(d, link, info);
+    } else if (info->committed || (strcmp(info->state, "damped") == 0 && is_alive(d, info->expected))) {
+        if (!d->stalled) {
+            look_at_quality(d, link, info, (struct doctor_loss){.known = false});
+        }
+    } else if (strcmp(info->state, "damped") == 0) {
+        if (!d->stalled) {
+            look_at_silence(d, link, info);
+        }
+    } else if (info->miswired) {
+        doctor_stranger(d, link);
+    } else if (strcmp(info->state, "init") == 0) {
+        look_at_half(d, link, info);
+    } else if (strcmp(info->state, "down") == 0) {
+        look_at_silence(d, link, info);
+    } else {
+        doctor_say(d, DOCTOR_WARNING, "coming-up", link, "the link %s to %s is coming up (%s)",
+                   quantity_link_name(link), far, info->state);
+        doctor_do(d, "cwctl links %s", quantity_link_name(link));
+    }
+}
+
+static void tell_about(const struct host *h, const struct rows_reader *out, const char *self)
+{
+    out->text(out->context, "server", self);
+    out->text(out->context, "part", "about");
+    out->text(out->context, "version", CW_VERSION);
+    out->integer(out->context, "mtu", h->mtu);
+    out->row(out->context);
+}
+
+unsigned doctor_look(struct host_server *s, const struct rows_reader *out)
+{
+    struct doctor d = {.s = s, .out = out, .link = CW_LINK_SELF};
+    d.ls = node_linkstate(s->node);
+    torus_format(s->self, d.self);
+    tell_about(s->host, out, d.self);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        ls_link_info(d.ls, link, &d.info[link]);
+    }
+    d.stalled = look_for_stall(&d);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (d.info[link].exists) {
+            look_at_link(&d, link);
+        }
+    }
+    doctor_cables(&d);
+    look_at_counters(&d);
+    if (s->host->boot != NULL) {
+        look_at_bootstrap(&d, s->host->boot);
+    }
+    look_at_serving(&d, host_now(s->host));
+    return d.found;
+}
+
+unsigned doctor_search(struct host *h, const struct rows_reader *out)
+{
+    struct doctor d = {.s = host_server(h, 0), .out = out, .link = CW_LINK_SELF};
+    struct boot_progress progress;
+    snprintf(d.self, sizeof d.self, "-");
+    tell_about(h, out, d.self);
+    if (h->boot != NULL) {
+        boot_progress(h->boot, &progress);
+        doctor_say(&d, DOCTOR_GRAVE, "no-place", CW_LINK_SELF,
+                   progress.state == BOOT_REFUSED
+                       ? "no torus can be made of the cables that are known: this server has no place (%" PRIu32
+                         " servers known)"
+                       : "this server still looks for its place in the torus (%" PRIu32 " servers known)",
+                   progress.servers);
+        doctor_do(&d, "cwctl wiring");
+        look_at_bootstrap(&d, h->boot);
+    }
+    return d.found;
+}

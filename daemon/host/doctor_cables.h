@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * doctor_cables.h - strangers at the ends of cables: which plugs were exchanged, who has the wrong coordinate, and
+ * whose configuration differs in what. For doctor.c alone, with which it shares struct doctor.
+ */
+#ifndef DAEMON_HOST_DOCTOR_CABLES_H
+#define DAEMON_HOST_DOCTOR_CABLES_H
+
+#include "daemon/host/doctor.h"
+
+enum { DOCTOR_TEXT = 420 };
+
+/* One look at one server. */
+struct doctor {
+    struct host_server *s;
+    struct linkstate *ls;
+    const struct rows_reader *out;
+    char self[TORUS_TEXT];
+    struct ls_link_info info[CW_LINK_COUNT];
+    cw_links wrong; /* doctor_stranger() has met a wrong server or port there: for doctor_cables() */
+    cw_links told;  /* something was told of these */
+    bool stalled;
+    unsigned found;
+    cw_link link; /* of the finding under way */
+};
+
+/* Begins a finding: its sentence. doctor_do() ends it. */
+__attribute__((format(printf, 5, 6))) void doctor_say(struct doctor *d, enum doctor_severity severity,
+                                                      const char *cause, cw_link link, const char *format, ...);
+/* What to do about it: a command, or some words. The finding is then told. */
+__attribute__((format(printf, 2, 3))) void doctor_do(struct doctor *d, const char *format, ...);
+
+/* Somebody is heard who does not belong there. What only all links together can tell is left to doctor_cables(). */
+void doctor_stranger(struct doctor *d, cw_link link);
+/* Call once, after all links. */
+void doctor_cables(struct doctor *d);
+
+#endif

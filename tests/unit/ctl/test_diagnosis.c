@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_diagnosis.c - what several servers see of one fault is told once. */
+#include "ctl/diagnosis.h"
+
+#include "suite.h"
+
+#include <string.h>
+
+static struct rows rows;
+
+/* Fields as "name=value;name=value". */
+static void add(const char *fields)
+{
+    char text[600], *save = NULL;
+    struct message *m = message_open();
+    snprintf(text, sizeof text, "%s", fields);
+    for (char *f = strtok_r(text, ";", &save); f != NULL; f = strtok_r(NULL, ";", &save)) {
+        char *value = strchr(f, '=');
+        *value++ = '\0';
+        if (strcmp(f, "severity") == 0 || strcmp(f, "unanswered") == 0) {
+            message_integer(m, f, value[0] - '0');
+        } else {
+            message_text(m, f, value);
+        }
+    }
+    if (!message_has(m, "part") && !message_has(m, "unanswered")) {
+        message_text(m, "part", "finding");
+    }
+    rows_add(&rows, m);
+}
+
+static const char *text_of(size_t i, const char *field)
+{
+    ck_assert_uint_lt(i, rows.count);
+    return message_get_text(rows.row[i], field, "");
+}
+
+static void clear(void)
+{
+    rows_clear(&rows);
+}
+
+START_TEST(nothing_is_nothing)
+{
+    add("part=about;server=0,0,0;version=1.0");
+    add("part=about;server=1,0,0;version=1.0");
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 0);
+    clear();
+}
+END_TEST
+
+START_TEST(plugs_of_two_servers)
+{
+    /* +x of 0,0,0 and +x of 0,1,0 are exchanged: four ends, one fault. */
+    add("severity=2;cause=cable;server=0,0,0;link=+x;expected=1,0,0;expected_port=-x;seen=1,1,0;seen_port=-x");
+    add("severity=2;cause=cable;server=0,1,0;link=+x;expected=1,1,0;expected_port=-x;seen=1,0,0;seen_port=-x");
+    add("severity=2;cause=cable;server=1,0,0;link=-x;expected=0,0,0;expected_port=+x;seen=0,1,0;seen_port=+x");
+    add("severity=2;cause=cable;server=1,1,0;link=-x;expected=0,1,0;expected_port=+x;seen=0,0,0;seen_port=+x");
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 1);
+    ck_assert_str_eq(text_of(0, "cause"), "swapped");
+    ck_assert_str_eq(text_of(0, "text"),
+                     "the cables in +x of 0,0,0 and +x of 0,1,0 are exchanged: each leads where the other belongs");
+    ck_assert_str_eq(text_of(0, "do"), "exchange the plugs in +x of 0,0,0 and +x of 0,1,0, then: cwctl wiring");
+    clear();
+}
+END_TEST
+
+START_TEST(plugs_of_one_server)
+{
+    add("severity=2;cause=cable;server=1,0,0;link=-x;expected=0,0,0;expected_port=+x;seen=0,0,0;seen_port=-y;text=a");
+    add("severity=2;cause=swapped;server=0,0,0;link=+x;other_link=-y;expected=1,0,0;expected_port=-x;seen=0,2,0;"
+        "seen_port=+y;text=mine");
+    add("severity=2;cause=cable;server=0,2,0;link=+y;expected=0,0,0;expected_port=-y;seen=0,0,0;seen_port=+x;text=b");
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 1);
+    ck_assert_str_eq(text_of(0, "text"), "mine");
+    clear();
+}
+END_TEST
+
+START_TEST(a_wrong_coordinate)
+{
+    add("severity=2;cause=cable;server=0,0,2;link=-z;expected=0,0,1;expected_port=+z;seen=0,0,0;seen_port=+z");
+    add("severity=2;cause=cable;server=1,0,1;link=-x;expected=0,0,1;expected_port=+x;seen=0,0,0;seen_port=+x");
+    add("severity=2;cause=cable;server=0,1,1;link=-y;expected=0,0,1;expected_port=+y;seen=0,0,0;seen_port=+y");
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 1);
+    ck_assert_str_eq(text_of(0, "cause"), "twin");
+    ck_assert_str_eq(text_of(0, "server"), "0,0,1");
+    ck_assert_str_eq(text_of(0, "text"),
+                     "the server that is cabled as 0,0,1 says that it is 0,0,0: by its cables it is 0,0,1");
+    clear();
+}
+END_TEST
+
+START_TEST(a_dead_server_is_one_finding)
+{
+    add("severity=2;cause=server-down;server=0,0,1;link=+x;expected=1,0,1;expected_port=-x;text=t;do=d");
+    add("severity=2;cause=server-down;server=0,0,1;link=-x;expected=1,0,1;expected_port=+x;text=t;do=d");
+    add("severity=2;cause=server-down;server=1,1,1;link=-y;expected=1,0,1;expected_port=+y;text=t;do=d");
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 1);
+    ck_assert_str_eq(text_of(0, "text"), "1,0,1 is down: none of its neighbours hears it (asked: 0,0,1 1,1,1)");
+    ck_assert_str_eq(text_of(0, "server"), "1,0,1");
+    clear();
+}
+END_TEST
+
+START_TEST(effects_go_and_causes_stay)
+{
+    add("severity=2;cause=no-carrier;server=0,0,0;link=+x;expected=1,0,0;expected_port=-x;text=effect");
+    add("severity=2;cause=interface-down;server=1,0,0;link=-x;expected=0,0,0;expected_port=+x;text=cause");
+    add("severity=2;cause=deaf;server=0,1,0;link=+x;expected=1,1,0;expected_port=-x;text=effect");
+    add("severity=2;cause=half;server=1,1,0;link=-x;expected=0,1,0;expected_port=+x;text=half");
+    add("severity=3;cause=flapping;server=0,0,1;link=+x;expected=1,0,1;expected_port=-x;text=effect");
+    add("severity=1;cause=stalled;server=1,0,1;text=stalled");
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 3);
+    ck_assert_str_eq(text_of(0, "text"), "stalled");
+    ck_assert_str_eq(text_of(1, "text"), "cause");
+    ck_assert_str_eq(text_of(2, "text"), "half");
+    clear();
+}
+END_TEST
+
+START_TEST(who_differs_is_told_once)
+{
+    add("severity=2;cause=mtu;server=1,0,0;link=+x;expected=0,0,0;expected_port=-x;text=1500 here;do=same");
+    add("severity=2;cause=mtu;server=1,0,0;link=-x;expected=2,0,0;expected_port=+x;text=1500 here;do=same");
+    add("severity=2;cause=mtu;server=0,0,0;link=+x;expected=1,0,0;expected_port=-x;seen=1,0,0;text=they have 1500");
+    add("severity=2;cause=mtu;server=2,0,0;link=-x;expected=1,0,0;expected_port=+x;seen=1,0,0;text=they have 1500");
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 1);
+    ck_assert_str_eq(text_of(0, "text"), "1500 here (2 links)");
+    clear();
+    /* The one that differs cannot be asked. */
+    add("severity=2;cause=mtu;server=0,0,0;link=+x;expected=1,0,0;expected_port=-x;seen=1,0,0;text=they have 1500");
+    add("severity=2;cause=mtu;server=2,0,0;link=-x;expected=1,0,0;expected_port=+x;seen=1,0,0;text=they have 1500");
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 1);
+    ck_assert_str_eq(text_of(0, "text"), "they have 1500 (so say 0,0,0 2,0,0)");
+    clear();
+}
+END_TEST
+
+START_TEST(versions_and_silence_are_told)
+{
+    add("part=about;server=0,0,0;version=1.0");
+    add("part=about;server=1,0,0;version=1.1");
+    add("server=2,0,0;unanswered=1");
+    diagnose(&rows);
+    ck_assert_uint_eq(rows.count, 2);
+    ck_assert_str_eq(text_of(0, "cause"), "unanswered");
+    ck_assert_str_eq(text_of(1, "text"), "2 versions run side by side: 1.0 on 1 (0,0,0), 1.1 on 1 (1,0,0)");
+    clear();
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(nothing_is_nothing),           SUITE_TEST(plugs_of_two_servers),
+    SUITE_TEST(plugs_of_one_server),          SUITE_TEST(a_wrong_coordinate),
+    SUITE_TEST(a_dead_server_is_one_finding), SUITE_TEST(effects_go_and_causes_stay),
+    SUITE_TEST(who_differs_is_told_once),     SUITE_TEST(versions_and_silence_are_told),
+};
+SUITE_MAIN("diagnosis", tests)

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_doctor.c - nothing is found where nothing is wrong, and a link that is not up has a cause. */
+#include "daemon/host/doctor.h"
+
+#include "daemon_town.h"
+#include "rows_said.h"
+#include "suite.h"
+
+static struct rows_said said;
+
+static unsigned look(struct host *h, unsigned server)
+{
+    const struct rows_reader reader = rows_said_reader(&said);
+    unsigned found = doctor_look(host_server(h, server), &reader);
+    ck_assert_uint_eq(said.count, found + 1);
+    return found;
+}
+
+static void turn(struct host *h, unsigned times)
+{
+    for (unsigned i = 0; i < times; i++) {
+        host_turn(h, CW_MS(1));
+    }
+}
+
+START_TEST(a_sound_torus_has_no_findings)
+{
+    struct host *h = town_open("torus { dims = 3x3x1; coordinate = all }");
+    town_settle(h, 9);
+    for (unsigned i = 0; i < 9; i++) {
+        ck_assert_msg(look(h, i) == 0, "%s", said.row[1]);
+    }
+    ck_assert_ptr_nonnull(strstr(said.row[0], "server=2,2,0 part=about version="));
+    host_close(h);
+}
+END_TEST
+
+START_TEST(a_cable_that_is_out)
+{
+    struct host *h = town_open("torus { dims = 3x3x1; coordinate = all }");
+    town_settle(h, 9);
+    ck_assert_int_eq(host_cut(host_server(h, 0), CW_LINK_XP, true), 0);
+    turn(h, 20);
+    ck_assert_uint_eq(look(h, 0), 1);
+    ck_assert_ptr_nonnull(rows_said_find(&said, "severity=2 cause=no-carrier link=+x expected=1,0,0 expected_port=-x"));
+    ck_assert_ptr_nonnull(rows_said_find(&said, "no carrier on memory (+x): the cable to -x of 1,0,0"));
+    host_close(h);
+}
+END_TEST
+
+START_TEST(a_server_that_is_down)
+{
+    struct host *h = town_open("torus { dims = 3x3x1; coordinate = all }");
+    town_settle(h, 9);
+    ck_assert_int_eq(host_fail(host_server(h, 1)), 0);
+    for (unsigned i = 0; i < 2000 && town_reach(h, 0) != 8; i++) {
+        turn(h, 1);
+    }
+    ck_assert_uint_eq(look(h, 0), 1);
+    const char *row = rows_said_find(&said, "cause=server-down");
+    ck_assert_ptr_nonnull(row);
+    ck_assert_msg(strstr(row, "0,1,0 is not heard, and no other server reaches it") != NULL, "%s", row);
+    ck_assert_ptr_nonnull(strstr(row, "do=on 0,1,0: systemctl status cubewayd"));
+    host_close(h);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(a_sound_torus_has_no_findings),
+    SUITE_TEST(a_cable_that_is_out),
+    SUITE_TEST(a_server_that_is_down),
+};
+SUITE_MAIN("doctor", tests)

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_preflight.c - what the start would refuse is told in advance, all of it at once, with its line. */
+#include "daemon/host/preflight.h"
+
+#include "daemon_said.h"
+#include "suite.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static char file[64];
+
+/* What is said of a file with this text; its name becomes "F" in the sentences. */
+static struct preflight look(const char *text, struct said *said)
+{
+    struct daemon_config c;
+    struct preflight p = {.mistake = say, .warning = say, .context = said};
+    snprintf(file, sizeof file, "/tmp/cubeway-preflight-XXXXXX");
+    int fd = mkstemp(file);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+    *said = (struct said){.count = 0};
+    ck_assert_int_ge(config_load_most(file, &c, say, said), 0);
+    preflight(&c, &p);
+    unlink(file);
+    for (unsigned i = 0; i < said->count && i < 32; i++) {
+        size_t length = strlen(file);
+        ck_assert_msg(strncmp(said->text[i], file, length) == 0, "%s", said->text[i]);
+        memmove(said->text[i] + 1, said->text[i] + length, strlen(said->text[i] + length) + 1);
+        said->text[i][0] = 'F';
+    }
+    return p;
+}
+
+static void expect(const struct said *said, const char *text)
+{
+    if (!was_said(said, text)) {
+        for (unsigned i = 0; i < said->count && i < 32; i++) {
+            fprintf(stderr, "said: %s\n", said->text[i]);
+        }
+        ck_abort_msg("not said: %s", text);
+    }
+}
+
+#define WHOLE "torus { dims = 3x3x3; coordinate = all }\ncontrol { socket = '' }\n"
+
+START_TEST(a_good_file_says_nothing)
+{
+    struct said said;
+    struct preflight p = look(WHOLE, &said);
+    ck_assert_msg(said.count == 0, "%s", said.text[0]);
+    ck_assert_uint_eq(p.mistakes + p.warnings, 0);
+}
+END_TEST
+
+START_TEST(every_mistake_is_told_at_once)
+{
+    struct said said;
+    struct preflight p = look("user = cw-nobody-here\n"
+                              "state_dir = /nowhere/at/all\n"
+                              "torus { dims = 3x1x1; coordinate = '0,0,0' }\n"
+                              "control { socket = /dev/null;\n"
+                              "  group = cw-no-group }\n"
+                              "metrics { listen = '192.0.2.1:9464' }\n"
+                              "links {\n"
+                              "  +x { shim = raw\n"
+                              "       interface = lp }\n"
+                              "  -x { shim = udp\n"
+                              "       local = '192.0.2.1:7'; remote = '192.0.2.2:7' }\n"
+                              "}\n"
+                              "operator_key = /nowhere/key.pub\n"
+                              "colour = red\n",
+                              &said);
+    expect(&said, "F:14: colour: no such key at the top; cubewayd.conf(5) lists them");
+    expect(
+        &said,
+        "F:1: user: there is no user cw-nobody-here; make it (useradd --system cw-nobody-here), or take the key out");
+    expect(&said, "F:2: state_dir: /nowhere/at: No such file or directory");
+    expect(&said, "F:4: control.socket: /dev/null: is there and is no socket; remove it, or choose another path");
+    expect(&said, "F:5: control.group: there is no group cw-no-group; make it (groupadd --system cw-no-group), or "
+                  "take the key out");
+    expect(&said, "F:6: metrics.listen: 192.0.2.1:9464: no interface here has that address");
+    expect(&said, "F:9: warning: links.+x.interface: lp: there is no such interface now, and the daemon will wait for "
+                  "it; did you mean lo?");
+    expect(&said, "F:11: links.-x.local: 192.0.2.1:7: no interface here has that address");
+    expect(&said, "F:13: operator_key: '/nowhere/key.pub': expected 64 hex digits, or a file that holds a public key");
+    ck_assert_uint_eq(p.mistakes, 7);
+    ck_assert_uint_eq(p.warnings, 1);
+}
+END_TEST
+
+START_TEST(options_are_tried)
+{
+    struct said said;
+    struct preflight p = look(WHOLE "service kvcache {\n"
+                                    "  options {\n"
+                                    "    lisen = none\n"
+                                    "    connections = many\n"
+                                    "    idle_s = never\n"
+                                    "  }\n"
+                                    "}\n"
+                                    "service ping { options { timeout_us = x } }\n"
+                                    "service bench { enabled = no; options { whatever = 1 } }\n",
+                              &said);
+    expect(&said, "F:5: service \"kvcache\".options.lisen: it has no option lisen; did you mean listen?");
+    ck_assert_uint_eq(p.mistakes, 4);
+    ck_assert_uint_eq(p.warnings, 0);
+}
+END_TEST
+
+START_TEST(folders_that_are_made_are_no_mistake)
+{
+    struct said said;
+    struct preflight p = look("torus { dims = 1x1x1; coordinate = '0,0,0' } state_dir = /tmp/cw-preflight-made\n"
+                              "control { socket = /tmp/cw-preflight-made/a/b/s }\n",
+                              &said);
+    ck_assert_msg(p.mistakes == 0, "%s", said.text[0]);
+    ck_assert_int_ne(access("/tmp/cw-preflight-made", F_OK), 0);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(a_good_file_says_nothing),
+    SUITE_TEST(every_mistake_is_told_at_once),
+    SUITE_TEST(options_are_tried),
+    SUITE_TEST(folders_that_are_made_are_no_mistake),
+};
+SUITE_MAIN("preflight", tests)

@@ -126,7 +126,10 @@ static int by_time(const void *left, const void *right)
 {
     const struct line *a = left, *b = right;
     int order = strcmp(a->time, b->time);
-    return order != 0 ? order : a->source != b->source ? (a->source < b->source ? -1 : 1) : a < b ? -1 : a > b;
+    if (order == 0) {
+        order = a->source != b->source ? (a->source > b->source) - (a->source < b->source) : (a > b) - (a < b);
+    }
+    return order;
 }
 
 static const char *colour_of(const char *text)

@@ -13,6 +13,7 @@ SPANS = {
     "ctl/client.c": "how long cwctl waits for an answer",
     "ctl/cmd_top.c": "the time between two looks, for rates",
     "services/kvcache/memcached/system.c": "how long a client is silent, as memcached counts it; coarse and cheap",
+    "ctl/lab.c": "how long cwctl waits for a daemon that starts",
     "simulator/cwsim/progress.c": "the time that a run takes, for the operator",
 }
 

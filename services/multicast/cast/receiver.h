@@ -68,8 +68,8 @@ static inline bool cast_receiver_lacks(const struct cast_receiver *t, uint32_t p
 }
 /*
  * Gives the sink a piece whose sum is right. 0: nothing more is to be done with it, as it is there now, was there
- * before, or is not wanted (the receiver has ended, or is out of the round and cannot take it) -EAGAIN: keep the piece and give it again;
- * -EINVAL: its length is not that of this piece.
+ * before, or is not wanted (the receiver has ended, or is out of the round and cannot take it). -EAGAIN: keep the piece
+ * and give it again. -EINVAL: its length is not that of this piece.
  */
 CW_MUST_CHECK int cast_receiver_give(struct cast_receiver *t, const struct cast_head *data, cw_span patience,
                                      cw_time now);

@@ -30,7 +30,7 @@ struct file_slot {
     cw_server origin;
     bool open;     /* the message has the sink, and end() is still to come */
     bool detached; /* the part is not this message's any more */
-    /* Another file of this name came while this one did, from `rival`: which of them stays is not the same everywhere. */
+    /* Another file of this name came meanwhile, from `rival`: which of the two stays is not the same everywhere. */
     bool contested;
     cw_server rival;
     /* When the message asked for a sink last, when a piece came last, when the source was told of the progress last. */

@@ -18,7 +18,8 @@ struct file_reader;
 
 /*
  * Takes file and borrows env. ready(context, status) is called once, from a later upcall, with 0: facts and digest are
- * known; or with -errno (-EOPNOTSUPP: the file has content, though its length is said to be 0). -ENOMEM: file is still the caller's.
+ * known; or with -errno (-EOPNOTSUPP: the file has content, though its length is said to be 0). -ENOMEM:
+ * file is still the caller's.
  */
 CW_MUST_CHECK int file_reader_open(struct file_reader **out, struct file_env *env, struct files_file *file,
                                    void (*ready)(void *context, int status), void *context);

@@ -207,7 +207,7 @@ END_TEST
 /* A delivers on after others have taken its place, in each way that is none of the above. */
 START_TEST(returning_excuses_no_zombie)
 {
-    /* It never noticed that it was given up: a link that comes up at the far end later is none that it was let in by. */
+    /* It never noticed that it was given up: a link that comes up at the far end later did not let it in. */
     ring();
     happens(200, B, WITNESS_LINK_DOWN, XM);
     happens(200, D, WITNESS_LINK_DOWN, XP);

@@ -11,9 +11,9 @@
 #ifndef SCENARIO_LINES_H
 #define SCENARIO_LINES_H
 
-#include "base/setting.h"
 #include "cubeway/time.h"
 #include "keyspace/torus.h"
+#include "setting/setting.h"
 
 enum {
     LINES_WORDS_MAX = 24, /* of one line */

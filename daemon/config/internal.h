@@ -6,8 +6,8 @@
 #ifndef DAEMON_CONFIG_INTERNAL_H
 #define DAEMON_CONFIG_INTERNAL_H
 
-#include "base/setting.h"
 #include "daemon/config/config.h"
+#include "setting/setting.h"
 
 /* A section whose keys are all settings. key NULL: the file itself; settings NULL: the end of the list. */
 struct config_section {

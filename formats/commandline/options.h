@@ -12,8 +12,8 @@
 #ifndef COMMANDLINE_OPTIONS_H
 #define COMMANDLINE_OPTIONS_H
 
-#include "base/setting.h"
 #include "cubeway/time.h"
+#include "setting/setting.h"
 
 #include <stdio.h>
 
@@ -52,7 +52,7 @@ struct option {
 struct option_traits {
     char letter;          /* 'h': "-h" is a second name; '\0': none */
     bool bare;            /* its value may be missing; the next word is the value only when it looks like a number */
-    uint64_t least, most; /* of the value, as a setting's (base/setting.h); most 0: as the kind has it */
+    uint64_t least, most; /* of the value, as a setting's (setting/setting.h); most 0: as the kind has it */
 };
 
 struct options {

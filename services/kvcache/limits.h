@@ -11,8 +11,8 @@
 #ifndef SERVICES_KVCACHE_LIMITS_H
 #define SERVICES_KVCACHE_LIMITS_H
 
-#include "base/setting.h"
 #include "cubeway/service.h"
+#include "setting/setting.h"
 
 enum { KV_EXTRAS_MOST = 8, KV_AGE_MOST_MS = 10000, KV_LIMITS_WHY = SETTING_WHY };
 

@@ -5,8 +5,8 @@
 #ifndef SERVICES_KVCACHE_MC_CONFIG_H
 #define SERVICES_KVCACHE_MC_CONFIG_H
 
-#include "base/setting.h"
 #include "cubeway/service.h"
+#include "setting/setting.h"
 
 enum { MC_ADDRESS = 64, MC_CONFIG_WHY = SETTING_WHY };
 

@@ -4,6 +4,7 @@
 from typing import NamedTuple
 
 CONTRACTS, KEYSPACE, BASE, WIRE = "include/cubeway", "keyspace", "runtime/base", "runtime/wire"
+SETTING = "runtime/setting"
 LINKSTATE, CORE, BOOT, NMU, SHIM = "runtime/linkstate", "runtime/core", "runtime/boot", "runtime/nmu", "shim"
 SERVICE_LIST, REPLY, TRANSPORT, SERVICE_JOBS = "services", "services/reply", "services/transport", "services/jobs"
 PING, BENCH, TRACE, INQUIRY = "services/ping", "services/bench", "services/trace", "services/inquiry"
@@ -36,6 +37,7 @@ FOLDERS = (
     Folder(CONTRACTS, 0, "cubeway", (), True),
     Folder(KEYSPACE, 1, KEYSPACE, (CONTRACTS,), True),
     Folder(BASE, 1, "base", (CONTRACTS,), True),
+    Folder(SETTING, 2, "setting", (CONTRACTS, BASE), True),
     Folder(WIRE, 2, "wire", (CONTRACTS, BASE), True),
     Folder(LINKSTATE, 3, "linkstate", (*GROUND, WIRE), True),
     Folder(CORE, 3, "core", (*GROUND, WIRE, LINKSTATE, NMU), True),
@@ -43,7 +45,7 @@ FOLDERS = (
     Folder(NMU, 3, "nmu", (CONTRACTS, BASE, WIRE), True),
     Folder(SHIM, 4, SHIM, (CONTRACTS, BASE, WIRE), False),
     Folder(CAPTURE, 4, "capture", (CONTRACTS,), False),
-    Folder(COMMANDLINE, 4, "commandline", (CONTRACTS, BASE), False),
+    Folder(COMMANDLINE, 4, "commandline", (CONTRACTS, BASE, SETTING), False),
     Folder(CONF, 4, "conf", (CONTRACTS,), False),
     Folder(SEAL, 4, "seal", (CONTRACTS,), False),
     Folder(JOBFILE, 4, "jobfile", (BASE, NMU, CONF), False),
@@ -58,7 +60,7 @@ FOLDERS = (
     # The one service that governs the NMU.
     Folder(SERVICE_JOBS, 4, SERVICE_JOBS, (CONTRACTS, BASE, NMU, REPLY), False),
     Folder(KVCACHE_DATA, 4, KVCACHE_DATA, (CONTRACTS, BASE), False),
-    Folder(KVCACHE, 4, KVCACHE, (CONTRACTS, BASE, REPLY, TRANSPORT, KVCACHE_DATA), False),
+    Folder(KVCACHE, 4, KVCACHE, (CONTRACTS, BASE, SETTING, REPLY, TRANSPORT, KVCACHE_DATA), False),
     Folder(CAST, 4, CAST, (*GROUND, REPLY), False),
     Folder(GROUP, 4, GROUP, (*GROUND, REPLY, CAST), False),
     Folder(FILE, 4, FILE, (*GROUND, REPLY, CAST), False),
@@ -67,10 +69,10 @@ FOLDERS = (
     Folder(SERVICE_LIST, 4, SERVICE_LIST,
            (CONTRACTS, BASE, NMU, TRANSPORT, PING, BENCH, TRACE, INQUIRY, SERVICE_JOBS, KVCACHE, CAST, MULTICAST),
            False),
-    Folder(SCENARIO, 4, SCENARIO, (*GROUND, CORE, COMMANDLINE), False),
+    Folder(SCENARIO, 4, SCENARIO, (*GROUND, SETTING, CORE, COMMANDLINE), False),
     Folder(SIMULATOR, 5, SIMULATOR, (*GROUND, WIRE, CORE, NMU, SCENARIO), False),
     Folder(CWSIM, 5, CWSIM, (*GROUND, WIRE, NMU, CAPTURE, PING, BENCH, SERVICE_LIST, SCENARIO, SIMULATOR), False),
-    Folder(CONFIG, 5, CONFIG, (*GROUND, CORE, CONF, SERVICE_LIST), False),
+    Folder(CONFIG, 5, CONFIG, (*GROUND, SETTING, CORE, CONF, SERVICE_LIST), False),
     Folder(CONTROL, 5, CONTROL, (KEYSPACE, BASE, MESSAGE), False),
     Folder(HOST, 5, HOST,
            (*GROUND, WIRE, CORE, BOOT, NMU, SHIM, SEAL, JOBFILE, INQUIRY, SERVICE_JOBS, FILE, SERVICE_LIST, CONFIG),

@@ -3,8 +3,8 @@
 #ifndef UNIT_BASE_SETTING_KINDS_H
 #define UNIT_BASE_SETTING_KINDS_H
 
-#include "base/setting.h"
 #include "cubeway/time.h"
+#include "setting/setting.h"
 
 #include <check.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* setting_internal.h - what setting.c, which reads values, tells setting_text.c, which writes them. */
-#ifndef BASE_SETTING_INTERNAL_H
-#define BASE_SETTING_INTERNAL_H
+/* internal.h - what setting.c, which reads values, tells setting_text.c, which writes them. */
+#ifndef SETTING_INTERNAL_H
+#define SETTING_INTERNAL_H
 
-#include "base/setting.h"
+#include "setting/setting.h"
 
 /* The largest number that the limits and the field let through. */
 uint64_t setting_most(const struct setting *setting);

@@ -8,8 +8,8 @@
  *
  * Pure functions; texts and tables are borrowed for the call.
  */
-#ifndef BASE_SETTING_H
-#define BASE_SETTING_H
+#ifndef SETTING_SETTING_H
+#define SETTING_SETTING_H
 
 #include "cubeway/types.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* setting_text.c - what people read of a setting: what was expected of a value, and the value as text. */
 #include "base/quantity.h"
-#include "base/setting.h"
-#include "base/setting_internal.h"
 #include "base/text.h"
+#include "setting/internal.h"
+#include "setting/setting.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_setting.c - each kind of value: read, refused, and written back as what was read. */
-#include "base/setting.h"
+#include "setting/setting.h"
 
 #include "setting_kinds.h"
 #include "suite.h"

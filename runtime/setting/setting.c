@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/setting.h"
+#include "setting/setting.h"
 
 #include "base/check.h"
 #include "base/nearest.h"
 #include "base/quantity.h"
-#include "base/setting_internal.h"
 #include "base/text.h"
+#include "setting/internal.h"
 
 #include <errno.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAME_MAX = 16384, ETHERTYPE = 0x88b5 };
+enum { FRAME_MAX = 16384, ETHERTYPE = 0x88b5 /* of a daemon that does not say */ };
 
 struct taking {
     const struct call *call;
@@ -35,7 +35,7 @@ static void take_frame(void *context, struct message *row)
     } else {
         struct pcapng_frame frame = {
             .at = {message_get_integer(row, "t_ns", 0)},
-            .type = ETHERTYPE,
+            .type = (uint16_t)message_get_integer(row, "ethertype", ETHERTYPE),
             .bytes = t->bytes,
             .length = (uint32_t)length,
         };

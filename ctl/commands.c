@@ -101,6 +101,9 @@ static const struct table_column link_columns[] = {
     {"rx_dropped", "OVERRUNS", TABLE_SHORT},
     {"tx_errors", "ERRORS", TABLE_SHORT},
     {"flaps", "FLAPS", TABLE_COUNT},
+    {"loss_in_ppm", "LOST IN", TABLE_SHARE},
+    {"loss_out_ppm", "LOST OUT", TABLE_SHARE},
+    {"neighbour_version", "RUNS", TABLE_TEXT},
     {NULL, NULL, TABLE_TEXT},
 };
 
@@ -179,7 +182,9 @@ static const struct command table[] = {
     {"links", "[LINK]", "the six links: state, neighbour, traffic",
      "State: up, or how far the link has come: no-carrier, down (nobody is heard), miswired (another server than the "
      "neighbour is heard: see `cwctl wiring`), init, exchange, pending; damped after flapping. HEARD: time since the "
-     "neighbour was heard last.",
+     "neighbour was heard last. LOST IN, LOST OUT: the share of the last thousand hellos that the cable lost on its "
+     "way "
+     "here, and on the way to the neighbour; nothing is shown where none was lost. RUNS: the neighbour's release.",
      "  cwctl links\n  cwctl links +x --json", "", 0, 1, "links", link_columns, NULL, NULL},
     {"servers", "", "every server of the torus, as seen from here",
      "State: up (in the view by which packets are routed), feared (perhaps alive: keys that the server may own are not "

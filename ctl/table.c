@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/table.h"
 
+#include "base/quantity.h"
 #include "ctl/units.h"
 
 #include <stdlib.h>
@@ -78,7 +79,7 @@ void table_state(const char *text, struct table_style style, FILE *out)
 static bool is_number(enum table_kind kind)
 {
     return kind == TABLE_COUNT || kind == TABLE_SHORT || kind == TABLE_SPAN || kind == TABLE_BYTES ||
-           kind == TABLE_RATE;
+           kind == TABLE_RATE || kind == TABLE_SHARE;
 }
 
 static void number_cell(int64_t value, enum table_kind kind, char out[static TABLE_CELL])
@@ -92,6 +93,12 @@ static void number_cell(int64_t value, enum table_kind kind, char out[static TAB
         break;
     case TABLE_RATE:
         units_rate((uint64_t)value, out);
+        if (value == 0) {
+            out[0] = '\0';
+        }
+        break;
+    case TABLE_SHARE:
+        quantity_share_format((uint32_t)value, out);
         if (value == 0) {
             out[0] = '\0';
         }

@@ -12,9 +12,10 @@ enum table_kind {
     TABLE_SHORT, /* a count that may be large: 12.3 k */
     TABLE_SPAN,  /* nanoseconds */
     TABLE_BYTES,
-    TABLE_RATE, /* bits a second; 0 means that it is not known, and is shown as nothing */
-    TABLE_FLAG, /* yes or no, in colour */
-    TABLE_MARK, /* yes as "yes", no as nothing */
+    TABLE_SHARE, /* parts of a million, as percent; 0 is shown as nothing */
+    TABLE_RATE,  /* bits a second; 0 means that it is not known, and is shown as nothing */
+    TABLE_FLAG,  /* yes or no, in colour */
+    TABLE_MARK,  /* yes as "yes", no as nothing */
 };
 
 enum { TABLE_COLUMNS_MAX = 24 };

@@ -12,12 +12,13 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { RING_BYTES = 4 << 20, FULL_PAUSE_US = 50 };
+enum { RING_BYTES = 4 << 20, CONTROL_RING_BYTES = 1 << 20, FULL_PAUSE_US = 50 };
 
 struct live {
     struct shim shim;
     struct port port;
-    pcap_t *pcap;
+    pcap_t *pcap[LANES]; /* a capture of each lane; frames are sent by that of data */
+    struct lane_turns turns;
     struct outq queue;
     cw_time full_until; /* 0: nothing of that kind */
     struct shim_counters counters;
@@ -47,12 +48,11 @@ static int send_one(struct live *l, const struct shim_frame *frame)
     if (frame->length < 1 || frame->length > l->port.mtu) {
         return -EMSGSIZE;
     }
-    uint8_t *start = frame->bytes - PORT_HEADER;
-    memcpy(start, l->port.header, PORT_HEADER);
-    int sent = pcap_inject(l->pcap, start, frame->length + PORT_HEADER);
+    pcap_t *pcap = l->pcap[FRAME_DATA];
+    const uint8_t *start = port_frame(&l->port, frame->bytes, frame->length);
+    int sent = pcap_inject(pcap, start, frame->length + PORT_HEADER);
     if (sent < 0 && errno == ENETDOWN) {
-        sent =
-            pcap_inject(l->pcap, start, frame->length + PORT_HEADER); /* that it had been down was still to be said */
+        sent = pcap_inject(pcap, start, frame->length + PORT_HEADER); /* that it had been down was still to be said */
     }
     if (sent >= 0) {
         return 1;
@@ -100,19 +100,24 @@ static void take(u_char *context, const struct pcap_pkthdr *head, const u_char *
     l->given++;
 }
 
-static int live_receive(struct shim *s, struct shim_frame *frames, unsigned count)
+static int receive_one_lane(struct shim *s, enum frame_lane lane, struct shim_frame *frames, unsigned count)
 {
     struct live *l = live_of(s);
     l->frames = frames;
     l->given = 0;
     /* Strange frames count for libpcap: ask until it has no more, or too many of that kind. */
     for (unsigned rounds = 0; l->given < count && rounds < SHIM_STRANGE_BATCHES; rounds++) {
-        if (pcap_dispatch(l->pcap, (int)(count - l->given), take, (u_char *)l) <= 0) {
+        if (pcap_dispatch(l->pcap[lane], (int)(count - l->given), take, (u_char *)l) <= 0) {
             break;
         }
     }
     l->counters.rx_frames += l->given;
     return (int)l->given;
+}
+
+static int live_receive(struct shim *s, struct shim_frame *frames, unsigned count)
+{
+    return lane_receive(s, &live_of(s)->turns, receive_one_lane, frames, count);
 }
 
 static unsigned live_room(struct shim *s)
@@ -142,7 +147,12 @@ static enum shim_wait live_wait(struct shim *s, cw_time *until)
 
 static int live_data_fd(const struct shim *s)
 {
-    return pcap_get_selectable_fd(live_of_const(s)->pcap);
+    return pcap_get_selectable_fd(live_of_const(s)->pcap[FRAME_DATA]);
+}
+
+static int live_urgent_fd(const struct shim *s)
+{
+    return pcap_get_selectable_fd(live_of_const(s)->pcap[FRAME_CONTROL]);
 }
 
 static int live_event_fd(const struct shim *s)
@@ -150,20 +160,37 @@ static int live_event_fd(const struct shim *s)
     return carrier_fd(&live_of_const(s)->port.carrier);
 }
 
-/* Only our EtherType, sent to us or to all, by others. */
-static int filter(struct live *l)
+/* Only the lane's EtherType, sent to us or to all, by others. */
+static int filter(struct live *l, enum frame_lane lane)
 {
     char text[128];
     const uint8_t *mac = l->port.carrier.mac;
     struct bpf_program program;
     snprintf(text, sizeof text, "ether proto 0x%04x and (ether dst %02x:%02x:%02x:%02x:%02x:%02x or ether[0] & 1 == 1)",
-             l->port.ethertype, mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
-    if (pcap_compile(l->pcap, &program, text, 1, PCAP_NETMASK_UNKNOWN) < 0) {
+             l->port.ethertype[lane], mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
+    if (pcap_compile(l->pcap[lane], &program, text, 1, PCAP_NETMASK_UNKNOWN) < 0) {
         return -EINVAL;
     }
-    int rc = pcap_setfilter(l->pcap, &program);
+    int rc = pcap_setfilter(l->pcap[lane], &program);
     pcap_freecode(&program);
-    return rc < 0 || pcap_setdirection(l->pcap, PCAP_D_IN) < 0 ? -EINVAL : 0;
+    return rc < 0 || pcap_setdirection(l->pcap[lane], PCAP_D_IN) < 0 ? -EINVAL : 0;
+}
+
+/* Is the interface ours alone? */
+static int claim(const struct live *l)
+{
+    const int fds[LANES] = {pcap_fileno(l->pcap[FRAME_DATA]), pcap_fileno(l->pcap[FRAME_CONTROL])};
+    return port_claim(&l->port, fds, LANES);
+}
+
+static int bind_again(struct live *l)
+{
+    int rc = 0;
+    for (unsigned lane = 0; rc == 0 && lane < LANES; lane++) {
+        rc = port_bind(&l->port, pcap_fileno(l->pcap[lane]), (enum frame_lane)lane);
+        rc = rc < 0 ? rc : filter(l, (enum frame_lane)lane);
+    }
+    return rc < 0 ? rc : claim(l);
 }
 
 /*
@@ -173,8 +200,7 @@ static int filter(struct live *l)
 static void live_service_events(struct shim *s)
 {
     struct live *l = live_of(s);
-    if (port_service(&l->port) &&
-        (port_bind(&l->port, l->queue.fd) < 0 || port_claim(&l->port, &l->queue.fd, 1) < 0 || filter(l) < 0)) {
+    if (port_service(&l->port) && bind_again(l) < 0) {
         port_release(&l->port); /* gone again, and netlink is about to say so; or another's */
     }
 }
@@ -188,26 +214,29 @@ static void live_info(const struct shim *s, struct shim_info *out)
 static void live_counters(struct shim *s, struct shim_counters *out)
 {
     struct live *l = live_of(s);
-    struct pcap_stat statistics;
-    if (pcap_stats(l->pcap, &statistics) == 0) {
-        l->counters.rx_dropped = statistics.ps_drop;
+    uint64_t dropped = 0;
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        struct pcap_stat statistics;
+        dropped += pcap_stats(l->pcap[lane], &statistics) == 0 ? statistics.ps_drop : 0;
     }
+    l->counters.rx_dropped = dropped;
     *out = l->counters;
 }
 
 static int live_last_words(const struct shim *s, uint8_t *bytes, uint32_t length)
 {
     const struct live *l = live_of_const(s);
-    uint8_t *start = bytes - PORT_HEADER;
-    memcpy(start, l->port.header, PORT_HEADER);
+    const uint8_t *start = port_frame(&l->port, bytes, length);
     return send(l->queue.fd, start, length + PORT_HEADER, MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
 static void live_close(struct shim *s)
 {
     struct live *l = live_of(s);
-    if (l->pcap != NULL) {
-        pcap_close(l->pcap);
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        if (l->pcap[lane] != NULL) {
+            pcap_close(l->pcap[lane]);
+        }
     }
     port_close(&l->port);
     free(l);
@@ -219,6 +248,7 @@ static const struct shim_ops live_ops = {
     .room = live_room,
     .carrier = live_carrier,
     .data_fd = live_data_fd,
+    .urgent_fd = live_urgent_fd,
     .event_fd = live_event_fd,
     .service_events = live_service_events,
     .wait = live_wait,
@@ -242,30 +272,34 @@ static int error_of(int status)
     }
 }
 
-static int start(struct live *l)
+static int start_lane(struct live *l, enum frame_lane lane, int ring_bytes)
 {
     char text[PCAP_ERRBUF_SIZE];
-    l->pcap = pcap_create(l->port.carrier.name, text);
-    if (l->pcap == NULL) {
+    pcap_t *pcap = l->pcap[lane] = pcap_create(l->port.carrier.name, text);
+    if (pcap == NULL) {
         return -ENOMEM;
     }
-    pcap_set_immediate_mode(l->pcap, 1);
-    pcap_set_snaplen(l->pcap, (int)(l->port.mtu + PORT_HEADER + 1)); /* one more: what is too long is seen to be */
-    pcap_set_buffer_size(l->pcap, RING_BYTES);
+    pcap_set_immediate_mode(pcap, 1);
+    pcap_set_snaplen(pcap, (int)(l->port.mtu + PORT_HEADER + 1)); /* one more: what is too long is seen to be */
+    pcap_set_buffer_size(pcap, ring_bytes);
 #ifdef __linux__
-    pcap_set_protocol_linux(l->pcap,
-                            l->port.ethertype); /* the kernel shows us nothing else, and is not slowed for others */
+    pcap_set_protocol_linux(pcap, l->port.ethertype[lane]); /* the kernel shows us nothing else */
 #endif
-    int status = pcap_activate(l->pcap); /* above 0: a warning */
+    int status = pcap_activate(pcap); /* above 0: a warning */
     if (status < 0) {
         return error_of(status);
     }
-    if (pcap_setnonblock(l->pcap, 1, text) < 0) {
-        return -EIO;
-    }
-    int fd = pcap_fileno(l->pcap), rc = port_claim(&l->port, &fd, 1);
-    rc = rc < 0 ? rc : filter(l);
-    return rc < 0 ? rc : outq_open(&l->queue, fd, l->port.mtu + PORT_HEADER, l->port.bits_per_second);
+    return pcap_setnonblock(pcap, 1, text) < 0 ? -EIO : filter(l, lane);
+}
+
+static int start(struct live *l)
+{
+    int rc = start_lane(l, FRAME_DATA, RING_BYTES);
+    rc = rc < 0 ? rc : start_lane(l, FRAME_CONTROL, CONTROL_RING_BYTES);
+    rc = rc < 0 ? rc : claim(l);
+    return rc < 0 ? rc
+                  : outq_open(&l->queue, pcap_fileno(l->pcap[FRAME_DATA]), l->port.mtu + PORT_HEADER,
+                              l->port.bits_per_second);
 }
 
 int pcap_shim_open(struct shim **out, const struct port_options *options, char why[static SHIM_WHY_BYTES])

@@ -2,7 +2,7 @@
 /*
  * pcap.h - a cable on an Ethernet interface through libpcap in immediate mode, for systems and devices where raw
  * sockets cannot be had. It does what raw.h says, with two differences: each frame is sent by a system call of its own,
- * and the interface must be up when the shim is opened.
+ * and the interface must be up when the shim is opened. Each lane has a capture of its own.
  */
 #ifndef SHIM_PCAP_H
 #define SHIM_PCAP_H

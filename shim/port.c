@@ -16,14 +16,20 @@ static void fill_header(struct port *p, const uint8_t destination[static 6])
 {
     static const uint8_t broadcast[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
     static const uint8_t none[6];
-    memcpy(p->header, memcmp(destination, none, sizeof none) == 0 ? broadcast : destination, sizeof none);
-    memcpy(p->header + sizeof none, p->carrier.mac, sizeof none);
-    put_be16(p->header + 2 * sizeof none, p->ethertype);
+    p->alone = memcmp(destination, none, sizeof none) == 0;
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        uint8_t *header = p->header[lane];
+        memcpy(header, p->alone ? broadcast : destination, sizeof none);
+        memcpy(header + sizeof none, p->carrier.mac, sizeof none);
+        put_be16(header + 2 * sizeof none, p->ethertype[lane]);
+    }
 }
 
 int port_open(struct port *p, const struct port_options *options)
 {
-    *p = (struct port){.ethertype = options->ethertype != 0 ? options->ethertype : PORT_ETHERTYPE};
+    uint16_t data = options->ethertype != 0 ? options->ethertype : PORT_ETHERTYPE;
+    uint16_t control = options->ethertype_control != 0 ? options->ethertype_control : (uint16_t)(data + 1);
+    *p = (struct port){.ethertype = {[FRAME_DATA] = data, [FRAME_CONTROL] = control}};
     CHECK(!options->await || options->mtu != 0);
     int rc =
         options->await ? carrier_await(&p->carrier, options->interface) : carrier_open(&p->carrier, options->interface);
@@ -38,6 +44,9 @@ int port_open(struct port *p, const struct port_options *options)
     }
     if (!p->carrier.ethernet) {
         return -EPROTOTYPE;
+    }
+    if (data == control) {
+        return -EINVAL;
     }
     if (options->mtu > p->carrier.mtu) {
         return -EMSGSIZE;
@@ -69,14 +78,17 @@ static int bind_as(int fd, uint32_t index, uint16_t ethertype)
     return bind(fd, (const struct sockaddr *)&address, sizeof address) < 0 ? -errno : 0;
 }
 
-int port_bind(const struct port *p, int fd)
+int port_bind(const struct port *p, int fd, enum frame_lane lane)
 {
-    return bind_as(fd, p->carrier.index, p->ethertype);
+    return bind_as(fd, p->carrier.index, p->ethertype[lane]);
 }
 
 int port_claim(const struct port *p, const int *fds, unsigned count)
 {
-    int rc = claim_interface(p->carrier.index, p->ethertype, fds, count);
+    int rc = 0;
+    for (unsigned lane = 0; rc == 0 && lane < LANES; lane++) {
+        rc = claim_interface(p->carrier.index, p->ethertype[lane], fds, count);
+    }
     for (unsigned i = 0; rc < 0 && i < count; i++) {
         (void)bind_as(fds[i], p->carrier.index, NOBODYS_ETHERTYPE);
     }
@@ -111,6 +123,10 @@ int port_explain(const struct port *p, const struct port_options *o, int rc, cha
         snprintf(why, SHIM_WHY_BYTES, "%s: no permission to open a packet socket (CAP_NET_RAW is needed)",
                  o->interface);
         return -EPERM;
+    case EINVAL:
+        snprintf(why, SHIM_WHY_BYTES, "%s: data and control need two EtherTypes, and both have 0x%04x", o->interface,
+                 p->ethertype[FRAME_DATA]);
+        return rc;
     case EADDRINUSE:
         snprintf(why, SHIM_WHY_BYTES, "%s: another process is on this interface", o->interface);
         return rc;
@@ -126,7 +142,9 @@ int port_explain(const struct port *p, const struct port_options *o, int rc, cha
 bool port_service(struct port *p)
 {
     carrier_service(&p->carrier);
-    memcpy(p->header + 6, p->carrier.mac, sizeof p->carrier.mac);
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        memcpy(p->header[lane] + 6, p->carrier.mac, sizeof p->carrier.mac);
+    }
     if (p->carrier.index == 0 || p->carrier.generation == p->generation) {
         return false;
     }

@@ -7,19 +7,26 @@
 #define SHIM_PORT_H
 
 #include "shim/carrier.h"
+#include "shim/lane.h"
 #include "shim/shim.h"
 
+#include <string.h>
+
 enum {
-    PORT_ETHERTYPE = 0x88b5, /* the first of those for local experiments (IEEE 802) */
-    PORT_HEADER = 14,        /* bytes: two addresses and the EtherType */
-    PORT_OVERHEAD = 38,      /* bytes that each frame costs beyond its own: header 14, check 4, preamble 8, gap 12 */
+    PORT_ETHERTYPE = WIRE_ETHERTYPE,
+    PORT_HEADER = 14,   /* bytes: two addresses and the EtherType */
+    PORT_OVERHEAD = 38, /* bytes that each frame costs beyond its own: header 14, check 4, preamble 8, gap 12 */
 };
 
 struct port_options {
     const char *interface;
-    uint32_t mtu;       /* 0: the interface's; at most that */
-    uint16_t ethertype; /* 0: PORT_ETHERTYPE */
-    /* all 0: broadcast; a cable has only one other end, so no address needs to be found out */
+    uint32_t mtu; /* 0: the interface's; at most that */
+    /* Of data frames and of control frames, which must differ. 0: PORT_ETHERTYPE; the one behind that of data. */
+    uint16_t ethertype, ethertype_control;
+    /*
+     * All 0: broadcast; a cable has only one other end, so no address needs to be found out, and every frame that comes
+     * by it is ours. Another address: frames to others may be on the cable, and are not given.
+     */
     uint8_t destination[6];
     uint64_t bits_per_second; /* of the medium, where it is shaped; 0: as the driver says */
     /* An interface that is not there yet is waited for, and must then carry frames of `mtu`, which is not 0. */
@@ -30,15 +37,17 @@ struct port {
     struct carrier carrier;
     uint32_t generation; /* of the device that we hold; 0: none */
     uint32_t mtu;
-    uint16_t ethertype;
+    uint16_t ethertype[LANES];
     uint64_t bits_per_second;
-    uint8_t header[PORT_HEADER];
+    uint8_t header[LANES][PORT_HEADER];
+    bool alone; /* every frame on the cable is ours: the destination is broadcast */
 };
 
 /*
  * Finds the interface; it may be down. 0, or -ENODEV, -ENAMETOOLONG, -EPROTOTYPE (it is not Ethernet), -EMSGSIZE (its
- * mtu is smaller than the one asked for), or another -errno. port_close() is due in any case. With options->await an
- * interface that is missing is no error: there is no carrier until it has come and can carry our frames.
+ * mtu is smaller than the one asked for), -EINVAL (data and control would have one EtherType), or another -errno.
+ * port_close() is due in any case. With options->await an interface that is missing is no error: there is no carrier
+ * until it has come and can carry our frames.
  */
 CW_MUST_CHECK int port_open(struct port *p, const struct port_options *options);
 void port_close(struct port *p);
@@ -68,13 +77,19 @@ static inline bool port_carrier(const struct port *p)
  */
 bool port_service(struct port *p);
 
-/* Binds a packet socket, perhaps again, to the device that we hold and to our EtherType. 0 or -errno. */
-CW_MUST_CHECK int port_bind(const struct port *p, int fd);
+/* Writes the header of a frame into the PORT_HEADER bytes before it; gives their start. */
+static inline uint8_t *port_frame(const struct port *p, uint8_t *bytes, uint32_t length)
+{
+    return memcpy(bytes - PORT_HEADER, p->header[frame_lane(bytes, length)], PORT_HEADER);
+}
+
+/* Binds a packet socket, perhaps again, to the device that we hold and to the lane's EtherType. 0 or -errno. */
+CW_MUST_CHECK int port_bind(const struct port *p, int fd, enum frame_lane lane);
 
 /*
  * Is the interface ours alone, now that the packet sockets fds[count] (all of this port's) are bound to it? 0: yes.
- * -EADDRINUSE: another process's packet socket is bound to it too (claim.h). Ours then hear nothing, and stand in
- * nobody's way, until they are bound again.
+ * -EADDRINUSE: another process's packet socket is bound to it and to one of our EtherTypes (claim.h). Ours then hear
+ * nothing, and stand in nobody's way, until they are bound again.
  */
 CW_MUST_CHECK int port_claim(const struct port *p, const int *fds, unsigned count);
 

@@ -27,17 +27,15 @@ enum {
 
 struct raw {
     struct shim shim;
-    int send_fd;       /* hears nothing: who watches for frames is not told of every frame that has left */
-    int fd;            /* hears data */
-    int control_fd;    /* hears control (lane.h) */
-    bool control_next; /* there was no room to look for control behind the data that was given last: first now */
+    int send_fd;   /* hears nothing: who watches for frames is not told of every frame that has left */
+    int fd[LANES]; /* hear a lane each (lane.h) */
+    struct lane_turns turns;
     struct port port;
     struct outq queue;
     uint32_t promised; /* charge that there was room for when last asked, less what was sent: nobody else uses it up */
-    unsigned expected[2]; /* frames of a receive of each lane, by the last one */
-    unsigned alone;       /* receives in a row that gave one frame of data */
-    unsigned unlooked;    /* frames of data since the last look for control */
-    cw_time full_until;   /* 0: nothing of that kind */
+    unsigned expected[LANES]; /* frames of a receive of each lane, by the last one */
+    unsigned alone;           /* receives in a row that gave one frame of data */
+    cw_time full_until;       /* 0: nothing of that kind */
     struct shim_counters counters;
     struct iovec vectors[SHIM_BATCH];
     struct mmsghdr messages[SHIM_BATCH];
@@ -63,8 +61,7 @@ static unsigned line_up(struct raw *r, const struct shim_frame *frames, unsigned
 {
     unsigned sound = 0;
     while (sound < count && 1 <= frames[sound].length && frames[sound].length <= r->port.mtu) {
-        uint8_t *header = frames[sound].bytes - ETH_HLEN;
-        memcpy(header, r->port.header, ETH_HLEN);
+        uint8_t *header = port_frame(&r->port, frames[sound].bytes, frames[sound].length);
         r->vectors[sound] = (struct iovec){header, frames[sound].length + ETH_HLEN};
         sound++;
     }
@@ -159,22 +156,24 @@ static int receive_some(struct raw *r, int fd, const struct shim_frame *frames, 
 /* One frame into the first place, by a call that is for one: it need not look for a second. 1 or -errno. */
 static int receive_alone(struct raw *r, const struct shim_frame *frame)
 {
-    ssize_t length = recv(r->fd, frame->bytes - ETH_HLEN, frame->room + ETH_HLEN, MSG_DONTWAIT | MSG_TRUNC);
+    ssize_t length = recv(r->fd[FRAME_DATA], frame->bytes - ETH_HLEN, frame->room + ETH_HLEN, MSG_DONTWAIT | MSG_TRUNC);
     r->messages[0].msg_len = (unsigned)length;
     return length < 0 ? -errno : 1;
 }
 
-/* Frames of one lane; 0 when there are none. *expected: how many came the last time. */
-static int receive_lane(struct raw *r, int fd, unsigned *expected, struct shim_frame *frames, unsigned count)
+static int receive_lane(struct shim *s, enum frame_lane lane, struct shim_frame *frames, unsigned count)
 {
+    struct raw *r = raw_of(s);
+    unsigned *expected = &r->expected[lane]; /* how many came the last time */
     unsigned given = 0, batches = 0;
+    int fd = r->fd[lane];
     do {
         /*
          * One more than last time, then all: to line up memory for many frames where one comes is a fifth of the pump's
          * own work.
          */
         unsigned few = *expected + 1 < count ? *expected + 1 : count;
-        bool conversation = fd == r->fd && r->alone % ALONE_LOOK >= ALONE_LEAST;
+        bool conversation = lane == FRAME_DATA && r->alone % ALONE_LOOK >= ALONE_LEAST;
         int received = conversation ? receive_alone(r, frames) : receive_some(r, fd, frames, 0, few);
         if (!conversation && received == (int)few && few < count) {
             int more = receive_some(r, fd, frames, few, count);
@@ -187,7 +186,7 @@ static int receive_lane(struct raw *r, int fd, unsigned *expected, struct shim_f
             return nothing ? 0 : received;
         }
         *expected = (unsigned)received;
-        if (fd == r->fd) {
+        if (lane == FRAME_DATA) {
             r->alone = received == 1 ? r->alone + 1 : 0;
         }
         given = close_ranks(r, frames, (unsigned)received);
@@ -195,37 +194,9 @@ static int receive_lane(struct raw *r, int fd, unsigned *expected, struct shim_f
     return (int)given;
 }
 
-/*
- * Data, then control: what was sent before the last data that is given here has then been given too, and data that
- * waits in the node for control (semantics 4.4) waits no longer than this call. In a flood, when data takes all places,
- * control is first in the next call. An attentive owner says when there is control: without that a call that gives data
- * looks once in SHIM_BATCH frames, and what data waits for is told by the descriptor before the owner sleeps.
- */
 static int raw_receive(struct shim *s, struct shim_frame *frames, unsigned count)
 {
-    struct raw *r = raw_of(s);
-    const int lanes[] = {r->fd, r->control_fd};
-    unsigned first = r->control_next;
-    unsigned given = 0;
-    bool look = r->control_next || !s->attentive || s->urgent || r->unlooked >= SHIM_BATCH;
-    for (unsigned i = 0; i < 2 && given < count; i++) {
-        unsigned lane = i ^ first;
-        if (lane == LANE_CONTROL) {
-            if (!look && given > 0) {
-                break;
-            }
-            s->urgent = false;
-            r->unlooked = 0;
-        }
-        int got = receive_lane(r, lanes[lane], &r->expected[lane], frames + given, count - given);
-        if (got < 0) {
-            return given > 0 ? (int)given : got;
-        }
-        given += (unsigned)got;
-        r->unlooked += lane == LANE_DATA ? (unsigned)got : 0;
-    }
-    r->control_next = given == count;
-    return (int)given;
+    return lane_receive(s, &raw_of(s)->turns, receive_lane, frames, count);
 }
 
 static unsigned raw_room(struct shim *s)
@@ -259,12 +230,12 @@ static enum shim_wait raw_wait(struct shim *s, cw_time *until)
 
 static int raw_data_fd(const struct shim *s)
 {
-    return raw_of_const(s)->fd;
+    return raw_of_const(s)->fd[FRAME_DATA];
 }
 
 static int raw_urgent_fd(const struct shim *s)
 {
-    return raw_of_const(s)->control_fd;
+    return raw_of_const(s)->fd[FRAME_CONTROL];
 }
 
 static int raw_room_fd(const struct shim *s)
@@ -277,32 +248,22 @@ static int raw_event_fd(const struct shim *s)
     return carrier_fd(&raw_of_const(s)->port.carrier);
 }
 
-/*
- * The control lane last: the kernel asks the sockets of a protocol from the last one to the first, and has to make a
- * copy of what one takes unless it is the first. So data costs no copy.
- */
 static int bind_to(const struct raw *r)
 {
     if (!port_present(&r->port)) {
         return 0; /* it is waited for; bound to interface 0, the sockets would hear every interface */
     }
-    struct sockaddr_ll address = {
-        .sll_family = AF_PACKET, .sll_protocol = htons(r->port.ethertype), .sll_ifindex = (int)r->port.carrier.index};
-    struct sockaddr_ll deaf = address;
-    deaf.sll_protocol = 0;
-    bool bound = bind(r->send_fd, (const struct sockaddr *)&deaf, sizeof deaf) == 0 &&
-                 bind(r->fd, (const struct sockaddr *)&address, sizeof address) == 0 &&
-                 bind(r->control_fd, (const struct sockaddr *)&address, sizeof address) == 0;
-    return bound ? 0 : -errno;
+    struct sockaddr_ll deaf = {.sll_family = AF_PACKET, .sll_ifindex = (int)r->port.carrier.index};
+    int rc = bind(r->send_fd, (const struct sockaddr *)&deaf, sizeof deaf) < 0 ? -errno : 0;
+    for (unsigned lane = 0; rc == 0 && lane < LANES; lane++) {
+        rc = port_bind(&r->port, r->fd[lane], (enum frame_lane)lane);
+    }
+    return rc;
 }
 
 static int claim(const struct raw *r)
 {
-    const int ours[] = {r->fd, r->control_fd};
-    if (!port_present(&r->port)) {
-        return 0;
-    }
-    return port_claim(&r->port, ours, 2);
+    return port_present(&r->port) ? port_claim(&r->port, r->fd, LANES) : 0;
 }
 
 static void raw_service_events(struct shim *s)
@@ -322,11 +283,10 @@ static void raw_info(const struct shim *s, struct shim_info *out)
 static void raw_counters(struct shim *s, struct shim_counters *out)
 {
     struct raw *r = raw_of(s);
-    const int lanes[] = {r->fd, r->control_fd};
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < LANES; i++) {
         struct tpacket_stats statistics; /* since the last reading */
         socklen_t size = sizeof statistics;
-        if (getsockopt(lanes[i], SOL_PACKET, PACKET_STATISTICS, &statistics, &size) == 0) {
+        if (getsockopt(r->fd[i], SOL_PACKET, PACKET_STATISTICS, &statistics, &size) == 0) {
             r->counters.rx_dropped += statistics.tp_drops;
         }
     }
@@ -336,15 +296,14 @@ static void raw_counters(struct shim *s, struct shim_counters *out)
 static int raw_last_words(const struct shim *s, uint8_t *bytes, uint32_t length)
 {
     const struct raw *r = raw_of_const(s);
-    uint8_t *header = bytes - ETH_HLEN;
-    memcpy(header, r->port.header, ETH_HLEN);
+    uint8_t *header = port_frame(&r->port, bytes, length);
     return send(r->send_fd, header, length + ETH_HLEN, MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
 static void raw_close(struct shim *s)
 {
     struct raw *r = raw_of(s);
-    const int fds[] = {r->send_fd, r->fd, r->control_fd};
+    const int fds[] = {r->send_fd, r->fd[FRAME_DATA], r->fd[FRAME_CONTROL]};
     for (unsigned i = 0; i < sizeof fds / sizeof *fds; i++) {
         if (fds[i] >= 0) {
             close(fds[i]);
@@ -372,7 +331,7 @@ static const struct shim_ops raw_ops = {
 };
 
 /* Everything is set before the socket is bound to a protocol: until then it hears nothing. */
-static int open_lane(int *fd, enum lane lane, int queue_bytes)
+static int open_lane(int *fd, bool alone, int queue_bytes)
 {
     *fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (*fd < 0) {
@@ -386,13 +345,13 @@ static int open_lane(int *fd, enum lane lane, int queue_bytes)
     if (setsockopt(*fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) < 0) {
         (void)setsockopt(*fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes); /* as much as the system allows */
     }
-    return lane_filter(*fd, lane);
+    return alone ? 0 : lane_drop_others(*fd);
 }
 
 static int open_sockets(struct raw *r)
 {
-    int rc = open_lane(&r->fd, LANE_DATA, RECEIVE_QUEUE_BYTES);
-    rc = rc < 0 ? rc : open_lane(&r->control_fd, LANE_CONTROL, CONTROL_QUEUE_BYTES);
+    int rc = open_lane(&r->fd[FRAME_DATA], r->port.alone, RECEIVE_QUEUE_BYTES);
+    rc = rc < 0 ? rc : open_lane(&r->fd[FRAME_CONTROL], r->port.alone, CONTROL_QUEUE_BYTES);
     if (rc < 0) {
         return rc;
     }
@@ -418,7 +377,7 @@ int raw_open(struct shim **out, const struct port_options *options, char why[sta
         snprintf(why, SHIM_WHY_BYTES, "%s: out of memory", options->interface);
         return -ENOMEM;
     }
-    *r = (struct raw){.shim.ops = &raw_ops, .send_fd = -1, .fd = -1, .control_fd = -1};
+    *r = (struct raw){.shim.ops = &raw_ops, .send_fd = -1, .fd = {-1, -1}};
     int rc = prepare(r, options);
     if (rc < 0) {
         rc = port_explain(&r->port, options, rc, why);

@@ -18,7 +18,7 @@ struct replay {
     pcap_t *pcap;
     FILE *file; /* pcap's, once that is open */
     int timer;  /* readable when the next frame is due, and at the end: data_fd and event_fd */
-    uint16_t ethertype;
+    uint16_t ethertype[LANES];
     uint8_t from[6];
     bool timed, from_all;
     cw_span shift; /* from times of the file to those of the clock */
@@ -44,7 +44,11 @@ static const struct replay *replay_of_const(const struct shim *s)
 
 static bool is_ours(const struct replay *r, const struct pcap_pkthdr *head, const uint8_t *bytes)
 {
-    return head->caplen == head->len && head->len > PORT_HEADER && get_be16(bytes + 12) == r->ethertype &&
+    if (head->caplen != head->len || head->len <= PORT_HEADER) {
+        return false;
+    }
+    uint16_t type = get_be16(bytes + 12);
+    return (type == r->ethertype[FRAME_DATA] || type == r->ethertype[FRAME_CONTROL]) &&
            (r->from_all || memcmp(bytes + 6, r->from, sizeof r->from) == 0);
 }
 
@@ -231,7 +235,9 @@ int replay_open(struct shim **out, const struct replay_options *options, char wh
         return -ENOMEM;
     }
     *r = (struct replay){.shim.ops = &replay_ops, .timer = -1, .timed = options->timed};
-    r->ethertype = options->ethertype != 0 ? options->ethertype : PORT_ETHERTYPE;
+    uint16_t data = options->ethertype != 0 ? options->ethertype : PORT_ETHERTYPE;
+    r->ethertype[FRAME_DATA] = data;
+    r->ethertype[FRAME_CONTROL] = options->ethertype_control != 0 ? options->ethertype_control : (uint16_t)(data + 1);
     r->from_all = memcmp(options->from, none, sizeof none) == 0;
     memcpy(r->from, options->from, sizeof r->from);
     snprintf(r->name, sizeof r->name, "%s", options->file);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay.h - a capture (pcap or pcapng, Ethernet) is read back as input: each frame of our EtherType is received once,
+ * replay.h - a capture (pcap or pcapng, Ethernet) is read back as input: each frame of our EtherTypes is received once,
  * in the order of the file. It serves to find out again what happened on a cable. Frames that are sent are counted and
  * go nowhere.
  *
@@ -13,9 +13,9 @@
 
 struct replay_options {
     const char *file;
-    uint16_t ethertype; /* 0: 0x88b5 */
-    uint8_t from[6];    /* only frames from this source, which is one direction of a cable; all 0: from any source */
-    bool timed;         /* frames come at the distances in time that they had; else as fast as they are asked for */
+    uint16_t ethertype, ethertype_control; /* as struct port_options */
+    uint8_t from[6]; /* only frames from this source, which is one direction of a cable; all 0: from any source */
+    bool timed;      /* frames come at the distances in time that they had; else as fast as they are asked for */
 };
 
 /*

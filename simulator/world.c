@@ -147,6 +147,7 @@ int world_open(struct world **out, const struct world_config *config)
     full.node.dims = config->dims;
     full.node.bits_per_second = config->wire.bits_per_second;
     full.node.hop_limit = config->node.hop_limit != 0 ? config->node.hop_limit : HOP_LIMIT_DEFAULT;
+    about_fill(&full.node.about, "simulated", NULL);
     int rc = check_config(&full, &torus);
     if (rc < 0) {
         return rc;

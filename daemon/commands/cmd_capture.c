@@ -21,8 +21,9 @@ struct capture {
     struct host_server *server;
     cw_link link;
     int64_t wall_ns; /* to add to the clock of the nodes, for the time of day */
-    int64_t left;    /* frames still to give; INT64_MAX: until cancelled */
-    uint64_t lost;   /* frames lost since the last row */
+    struct host *host;
+    int64_t left;  /* frames still to give; INT64_MAX: until cancelled */
+    uint64_t lost; /* frames lost since the last row */
     char text[(FRAME_MAX + 2) / 3 * 4 + 1];
 };
 
@@ -66,6 +67,7 @@ static void see(void *context, bool out, const uint8_t *bytes, uint32_t length, 
     encode(bytes, length, c->text);
     request_integer(c->r, "t_ns", now.ns + c->wall_ns);
     request_flag(c->r, "out", out);
+    request_integer(c->r, "ethertype", host_ethertype(c->host, bytes, length));
     if (c->lost > 0) {
         request_integer(c->r, "lost", (int64_t)c->lost);
         c->lost = 0;
@@ -102,8 +104,8 @@ void cmd_capture(struct request *r)
         request_done(r, -ENOMEM);
         return;
     }
-    *c = (struct capture){.r = r, .server = server, .link = link, .left = count};
-    c->wall_ns = wall_minus(host_now(commands_host(r)));
+    *c = (struct capture){.r = r, .server = server, .link = link, .host = commands_host(r), .left = count};
+    c->wall_ns = wall_minus(host_now(c->host));
     int rc = host_tap(server, link, see, c);
     if (rc < 0) {
         free(c);

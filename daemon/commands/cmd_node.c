@@ -90,6 +90,7 @@ static bool tell_status(struct request *r, struct host_server *s, cw_time now)
     request_integer(r, "hosted", host_count(h));
     request_integer(r, "pid", getpid());
     request_text(r, "version", CW_VERSION);
+    request_text(r, "build", host_build(h));
     request_row(r);
     return missing == CW_LINKS_NONE && ls_serving(ls, now);
 }
@@ -142,6 +143,38 @@ static void tell_shim(struct request *r, const struct host_link *link)
     request_integer(r, "rx_failed", (int64_t)link->tally.failed);
 }
 
+static void tell_loss(struct request *r, const struct ls_link_info *info)
+{
+    request_integer(r, "hellos_in", (int64_t)info->loss_in.hellos);
+    request_integer(r, "hellos_in_lost", (int64_t)info->loss_in.lost);
+    request_integer(r, "hellos_out", (int64_t)info->loss_out.hellos);
+    request_integer(r, "hellos_out_lost", (int64_t)info->loss_out.lost);
+    if (info->loss_in.ppm >= 0) {
+        request_integer(r, "loss_in_ppm", info->loss_in.ppm);
+    }
+    if (info->loss_out.ppm >= 0) {
+        request_integer(r, "loss_out_ppm", info->loss_out.ppm);
+    }
+}
+
+/* Which software it runs, for people. */
+static void tell_neighbour(struct request *r, const struct linkstate *ls, cw_link link, const struct ls_link_info *info)
+{
+    char text[ABOUT_TEXT_BYTES + 1];
+    struct ls_foreign foreign = ls_link_foreign(ls, link);
+    if (info->about.version[0] != '\0') {
+        snprintf(text, sizeof text, "%.*s", ABOUT_TEXT_BYTES, info->about.version);
+        request_text(r, "neighbour_version", text);
+    }
+    if (info->about.build[0] != '\0') {
+        snprintf(text, sizeof text, "%.*s", ABOUT_TEXT_BYTES, info->about.build);
+        request_text(r, "neighbour_build", text);
+    }
+    if (foreign.frames > 0) {
+        request_integer(r, "neighbour_wire_version", foreign.version);
+    }
+}
+
 static void tell_link(struct request *r, struct host_server *s, cw_link link, cw_time now)
 {
     struct ls_link_info info;
@@ -166,6 +199,8 @@ static void tell_link(struct request *r, struct host_server *s, cw_link link, cw
     if (s->link[link].shim != NULL) {
         tell_shim(r, &s->link[link]);
     }
+    tell_loss(r, &info);
+    tell_neighbour(r, node_linkstate(s->node), link, &info);
     request_row(r);
 }
 

@@ -17,6 +17,22 @@ static bool same(cw_coord a, cw_coord b)
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
+/* What is wrong with a cable that is up: it loses frames, one way or both. */
+static void judge_loss(const struct ls_link_info *info, const char *port, const char *far, char out[static 256])
+{
+    const struct ls_loss *in = &info->loss_in, *sent = &info->loss_out;
+    char from[QUANTITY_TEXT], to[QUANTITY_TEXT];
+    quantity_share_format(in->ppm < 0 ? 0 : (uint32_t)in->ppm, from);
+    quantity_share_format(sent->ppm < 0 ? 0 : (uint32_t)sent->ppm, to);
+    if (in->bad && sent->bad) {
+        snprintf(out, 256, "this cable loses %s of what comes from %s of %s, and %s of what goes there", from, port,
+                 far, to);
+    } else if (in->bad || sent->bad) {
+        snprintf(out, 256, "this cable loses %s of what %s %s of %s", in->bad ? from : to,
+                 in->bad ? "comes from" : "goes to", port, far);
+    }
+}
+
 /* What is wrong with our end of a cable, as a sentence; "" when nothing is. */
 static void judge(const struct host *h, const struct host_server *s, cw_link link, const struct ls_link_info *info,
                   char out[static 256])
@@ -28,12 +44,18 @@ static void judge(const struct host *h, const struct host_server *s, cw_link lin
     torus_format(heard->server, seen);
     out[0] = '\0';
     if (info->committed) {
+        judge_loss(info, port, expected, out);
         return;
     }
+    unsigned version = ls_link_foreign(node_linkstate(s->node), link).version;
     if (s->link[link].shim == NULL) {
         snprintf(out, 256, "no interface is configured for this port; its cable goes to %s of %s", port, expected);
     } else if (!s->link[link].carrier) {
         snprintf(out, 256, "no carrier: is the cable to %s of %s plugged in at both ends?", port, expected);
+    } else if (version != 0) {
+        snprintf(out, 256,
+                 "a neighbour speaks wire version %u, and this server speaks %u; run the same release on both", version,
+                 WIRE_VERSION_NOW);
     } else if (strcmp(info->state, "damped") == 0) {
         snprintf(out, 256, "up and down too often lately, so that it rests a while; is the cable to %s of %s sound?",
                  port, expected);
@@ -82,6 +104,12 @@ static cw_links tell_ports(struct request *r, const struct host_server *s)
             request_text(r, "seen_port", quantity_link_name(info.heard.port));
         }
         request_flag(r, "ok", fault[0] == '\0');
+        if (info.loss_in.ppm >= 0) {
+            request_integer(r, "loss_in_ppm", info.loss_in.ppm);
+        }
+        if (info.loss_out.ppm >= 0) {
+            request_integer(r, "loss_out_ppm", info.loss_out.ppm);
+        }
         if (fault[0] != '\0') {
             request_text(r, "fault", fault);
             faulty |= cw_links_of(link);

@@ -11,6 +11,8 @@
 
 static const struct config_link no_link;
 
+enum { ETHERTYPE_LEAST = 0x0600, ETHERTYPE_MOST = 0xffff };
+
 static bool any_fault(const struct config_fault *f)
 {
     return f->loss_ppm != 0 || f->duplicate_ppm != 0 || f->reorder_ppm != 0 || f->corrupt_ppm != 0 ||
@@ -128,6 +130,18 @@ static void check_services(const struct daemon_config *c, struct config_report *
     }
 }
 
+static void check_ethertypes(const struct daemon_config *c, struct config_report *r)
+{
+    if (c->ethertype < ETHERTYPE_LEAST || c->ethertype > ETHERTYPE_MOST) {
+        r->tell(r, "ethertype", "expected 0x600 to 0xffff");
+    } else if (c->ethertype_control == 0 && c->ethertype == ETHERTYPE_MOST) {
+        r->tell(r, "ethertype",
+                "control frames have the EtherType behind it, and there is none: set ethertype_control");
+    } else if (c->ethertype_control == c->ethertype) {
+        r->tell(r, "ethertype_control", "expected another EtherType than that of data frames (ethertype)");
+    }
+}
+
 void config_check(const struct daemon_config *c, struct config_report *r)
 {
     check_torus(c, r);
@@ -144,7 +158,5 @@ void config_check(const struct daemon_config *c, struct config_report *r)
     if (c->queue_bytes < 9000 || c->hold_bytes < 9000) {
         r->tell(r, "queue", "bytes and hold_bytes must hold one packet of 9000");
     }
-    if (c->ethertype < 0x0600 || c->ethertype > 0xffff) {
-        r->tell(r, "ethertype", "expected 0x600 to 0xffff");
-    }
+    check_ethertypes(c, r);
 }

@@ -101,9 +101,10 @@ struct daemon_config {
 
     bool strict; /* misuses of the service API are logged (node_config.strict) */
 
-    uint32_t mtu;       /* 0: the smallest of the links */
-    uint32_t ethertype; /* of raw and pcap links */
-    bool alone;         /* it may deliver keys before it has had a neighbour */
+    uint32_t mtu;               /* 0: the smallest of the links */
+    uint32_t ethertype;         /* of data frames on raw and pcap links */
+    uint32_t ethertype_control; /* of control frames; 0: the one behind that of data */
+    bool alone;                 /* it may deliver keys before it has had a neighbour */
     struct ls_timers timers;
     uint32_t queue_packets, queue_bytes, hold_bytes;
     cw_span busy_poll; /* how long after the last frame the pump looks again without sleeping */

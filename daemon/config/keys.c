@@ -37,6 +37,7 @@ static const struct setting top_keys[] = {
     TOP("alone", SETTING_BOOL, alone),
     TOP("mtu", SETTING_COUNT, mtu, .least = MTU_LEAST, .most = MTU_MOST, .optional = true),
     TOP("ethertype", SETTING_HEX, ethertype, .least = 0x0600, .most = 0xffff),
+    TOP("ethertype_control", SETTING_HEX, ethertype_control, .least = 0x0600, .most = 0xffff, .optional = true),
     {.name = NULL},
 };
 static const struct setting control_keys[] = {

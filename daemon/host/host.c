@@ -218,6 +218,7 @@ static void copy_options(struct host *h, const struct host_options *o)
     h->priority_note = o->priority_note;
     h->incarnation = o->incarnation;
     h->started = clock_now();
+    build_name(h->build);
     if (getrandom(&h->seed, sizeof h->seed, 0) != sizeof h->seed) {
         h->seed = (uint64_t)h->started.ns;
     }

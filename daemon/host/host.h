@@ -149,6 +149,8 @@ struct host_stalls {
     cw_time last; /* when the last one ended; of no meaning while count is 0 */
 };
 const struct host_stalls *host_stalls(const struct host *h);
+/* Which build of the program this is (build.h). */
+const char *host_build(const struct host *h);
 /* Bytes of a frame, the same on every link of this process. */
 uint32_t host_mtu(const struct host *h);
 size_t host_packets_out(const struct host *h);   /* packet buffers in use */
@@ -178,6 +180,8 @@ bool host_failed(const struct host *h);
  */
 typedef void host_tap_fn(void *context, bool out, const uint8_t *bytes, uint32_t length, cw_time now);
 CW_MUST_CHECK int host_tap(struct host_server *s, cw_link link, host_tap_fn *tap, void *context);
+/* The EtherType that a frame has on a cable: that of its lane (wire/frame.h), as configured. */
+uint16_t host_ethertype(const struct host *h, const uint8_t *bytes, uint32_t length);
 
 /* ---- A server of a torus inside one process fails, comes back, loses a cable ------------------------------------- */
 

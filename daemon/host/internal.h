@@ -23,6 +23,7 @@
 
 #include "base/heap.h"
 #include "boot/boot.h"
+#include "daemon/host/build.h"
 #include "daemon/host/host.h"
 #include "daemon/host/inquiry_host.h"
 #include "daemon/host/log.h"
@@ -69,6 +70,8 @@ struct viewlog {
     uint64_t duplicates, fences, conflicts;
     uint64_t strangers[CW_LINK_COUNT];
     cw_time stranger_said[CW_LINK_COUNT];
+    uint8_t foreign[CW_LINK_COUNT]; /* version of the wire that was heard there; 0: none that is not ours */
+    struct ls_lossy lossy;
 };
 
 struct pump_server {
@@ -123,7 +126,8 @@ struct host {
     const char *priority_note;                                          /* borrowed; may be NULL */
     void (*said)(void *context, const char *service, const char *text); /* what services log; may be NULL */
     void *said_context;
-    uint64_t incarnation; /* of every node when the host gets its place */
+    char build[BUILD_TEXT]; /* which build of the program this is */
+    uint64_t incarnation;   /* of every node when the host gets its place */
     cw_time started;
     uint64_t seed;
 
@@ -227,6 +231,8 @@ void viewlog_update(struct pump_server *s, cw_time now);
 void viewlog_carrier(struct pump_server *s, cw_link link);
 /* The link's shim could not receive: -errno. */
 void viewlog_error(struct pump_server *s, cw_link link, int rc);
+/* Frames of another version of the wire come in by the link; 0: no longer. Logs when that has changed. */
+void viewlog_foreign(struct pump_server *s, cw_link link, uint8_t version);
 /* The span between two readings of the clock in a turn: what was delivered in it may have been delivered so late. */
 void viewlog_turn(struct host *h, cw_span span);
 /* An upcall held the thread for longer than half of `dead` (node_meter.slow). */

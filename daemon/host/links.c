@@ -42,6 +42,7 @@ static int open_plain(const struct daemon_config *c, const struct config_link *l
         .mtu = await != 0 ? await : c->mtu,
         .await = await != 0,
         .ethertype = (uint16_t)c->ethertype,
+        .ethertype_control = (uint16_t)c->ethertype_control,
         .bits_per_second = l->bits_per_second,
     };
     switch (l->shim) {
@@ -49,9 +50,12 @@ static int open_plain(const struct daemon_config *c, const struct config_link *l
         return raw_open(out, &port, why);
     case CONFIG_PCAP:
         if (l->file[0] != '\0') {
-            return replay_open(
-                out, &(struct replay_options){.file = l->file, .ethertype = (uint16_t)c->ethertype, .timed = true},
-                why);
+            return replay_open(out,
+                               &(struct replay_options){.file = l->file,
+                                                        .ethertype = port.ethertype,
+                                                        .ethertype_control = port.ethertype_control,
+                                                        .timed = true},
+                               why);
         }
         return pcap_shim_open(out, &port, why);
     case CONFIG_UDP:

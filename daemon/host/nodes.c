@@ -3,6 +3,7 @@
 #include "daemon/host/internal.h"
 
 #include "base/prng.h"
+#include "cubeway/version.h"
 #include "daemon/host/job_host.h"
 #include "nmu/book.h"
 #include "services/builtin.h"
@@ -83,6 +84,7 @@ static struct node_config config_of(const struct pump_server *s, uint64_t incarn
     config.nmu_grants = NMU_GRANTS;
     config.strict = h->config.strict;
     config.timers = h->config.timers;
+    about_fill(&config.about, CW_VERSION, h->build);
     return config;
 }
 

@@ -3,6 +3,7 @@
 #include "daemon/host/internal.h"
 
 #include "shim/clock.h"
+#include "wire/frame.h"
 
 #include <errno.h>
 #include <string.h>
@@ -83,6 +84,11 @@ const struct host_stalls *host_stalls(const struct host *h)
     return &h->stalls;
 }
 
+const char *host_build(const struct host *h)
+{
+    return h->build;
+}
+
 uint32_t host_mtu(const struct host *h)
 {
     return h->mtu;
@@ -131,6 +137,14 @@ int host_tap(struct host_server *s, cw_link link, host_tap_fn *tap, void *contex
     l->tap = tap;
     l->tap_context = context;
     return 0;
+}
+
+uint16_t host_ethertype(const struct host *h, const uint8_t *bytes, uint32_t length)
+{
+    const struct daemon_config *c = &h->config;
+    bool control = frame_lane(bytes, length) == FRAME_CONTROL;
+    uint32_t type = c->ethertype_control != 0 ? c->ethertype_control : c->ethertype + 1;
+    return (uint16_t)(control ? type : c->ethertype);
 }
 
 int host_watch(struct host *h, host_watch_fn *fn, void *context)

@@ -11,6 +11,7 @@
 #include "daemon/host/internal.h"
 
 #include "shim/clock.h"
+#include "wire/frame.h"
 
 #include <errno.h>
 #include <string.h>
@@ -92,8 +93,15 @@ static void take_frames(struct pump_server *s, cw_link link, unsigned count, cw_
         if (pump->tap != NULL) {
             pump->tap(pump->tap_context, false, h->in[i].bytes, h->in[i].length, *now);
         }
-        if (boot_runner_rx(s, link, h->in[i].bytes, h->in[i].length, *now) || s->face.node == NULL) {
-            continue; /* the bootstrap's, or nobody is at home */
+        if (boot_runner_rx(s, link, h->in[i].bytes, h->in[i].length, *now)) {
+            continue; /* the bootstrap's */
+        }
+        if (s->face.node == NULL) { /* nobody is at home */
+            unsigned version = h->in[i].bytes[FRAME_AT_VERSION] >> 4;
+            if (version != WIRE_VERSION_NOW) {
+                viewlog_foreign(s, link, (uint8_t)version);
+            }
+            continue;
         }
         struct cw_packet *frame = frame_of(h, i);
         if (frame == NULL) {

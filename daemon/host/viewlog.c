@@ -133,6 +133,22 @@ void viewlog_error(struct pump_server *s, cw_link link, int rc)
         {"link", port_name(s, link)}, {"on", info.name}, {"why", strerror(-rc)});
 }
 
+void viewlog_foreign(struct pump_server *s, cw_link link, uint8_t version)
+{
+    char self[TORUS_TEXT], theirs[QUANTITY_TEXT], ours[QUANTITY_TEXT];
+    if (version == s->viewlog.foreign[link]) {
+        return;
+    }
+    s->viewlog.foreign[link] = version;
+    if (version != 0) {
+        snprintf(theirs, sizeof theirs, "%u", version);
+        snprintf(ours, sizeof ours, "%u", WIRE_VERSION_NOW);
+        LOG(s->face.host->log, CW_LOG_WARN, "a neighbour speaks another version of the wire, and is not understood",
+            {"server", name_of(s, self)}, {"link", port_name(s, link)}, {"its_version", theirs}, {"ours", ours},
+            {"what_to_do", "run the same release of cubewayd on both servers"});
+    }
+}
+
 /* ---- Time -------------------------------------------------------------------------------------------------------- */
 
 void viewlog_turn(struct host *h, cw_span span)
@@ -149,6 +165,42 @@ void viewlog_turn(struct host *h, cw_span span)
         LOG(h->log, CW_LOG_WARN, "kept waiting in the middle of a turn, for longer than hold less dead",
             {"for", lasted}, {"at_most", most},
             {"what_to_do", "a processor of its own, a higher priority, or a longer timers.hold"});
+    }
+}
+
+/* ---- Loss -------------------------------------------------------------------------------------------------------- */
+
+static void say_loss(const struct pump_server *s, const char *self, cw_link link, const struct ls_loss *loss,
+                     const char *way)
+{
+    char peer[TORUS_TEXT], share[QUANTITY_TEXT];
+    const struct host *h = s->face.host;
+    torus_format(torus_coord(&h->torus, torus_neighbour(&h->torus, torus_id(&h->torus, s->face.self), link)), peer);
+    quantity_share_format(loss->ppm < 0 ? 0 : (uint32_t)loss->ppm, share);
+    LOG(h->log, loss->bad ? CW_LOG_WARN : CW_LOG_INFO,
+        loss->bad ? "this cable loses frames" : "this cable loses no more frames than others", {"server", self},
+        {"link", quantity_link_name(link)}, {"neighbour", peer}, {"way", way}, {"lost", share},
+        {"what_to_do", loss->bad ? "look at the cable, its plugs, and the load of the server that receives" : NULL});
+}
+
+static void look_for_loss(struct pump_server *s, const char *self)
+{
+    struct linkstate *ls = node_linkstate(s->face.node);
+    struct ls_lossy lossy = ls_lossy_links(ls);
+    cw_links in = lossy.in ^ s->viewlog.lossy.in, out = lossy.out ^ s->viewlog.lossy.out;
+    s->viewlog.lossy = lossy;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        struct ls_link_info info;
+        if (!((in | out) & cw_links_of(link))) {
+            continue;
+        }
+        ls_link_info(ls, link, &info);
+        if (in & cw_links_of(link)) {
+            say_loss(s, self, link, &info.loss_in, "from the neighbour");
+        }
+        if (out & cw_links_of(link)) {
+            say_loss(s, self, link, &info.loss_out, "to the neighbour");
+        }
     }
 }
 
@@ -322,6 +374,10 @@ void viewlog_update(struct pump_server *s, cw_time now)
     look_at_all(s);
     look_at_counters(s, self);
     look_for_strangers(s, now);
+    look_for_loss(s, self);
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        viewlog_foreign(s, link, ls_link_foreign(ls, link).version);
+    }
     s->incarnation = ls_incarnation(ls);
     for (cw_link link = 0; link < CW_LINK_COUNT && s->face.host->will != NULL; link++) {
         renew_will(s, link);

@@ -318,6 +318,57 @@ static void put_link_family(struct host *h, const struct link_family *f, const s
     }
 }
 
+/* What hellos tell of the cables, each way: `in` is what the neighbour sends. */
+struct loss_family {
+    const char *name, *type, *help;
+    bool (*value)(const struct ls_loss *loss, char out[static QUANTITY_TEXT]); /* false: nothing is known yet */
+};
+
+static bool hellos_judged(const struct ls_loss *loss, char out[static QUANTITY_TEXT])
+{
+    snprintf(out, QUANTITY_TEXT, "%" PRIu64, loss->hellos);
+    return true;
+}
+
+static bool hellos_lost(const struct ls_loss *loss, char out[static QUANTITY_TEXT])
+{
+    snprintf(out, QUANTITY_TEXT, "%" PRIu64, loss->lost);
+    return true;
+}
+
+static bool loss_ratio(const struct ls_loss *loss, char out[static QUANTITY_TEXT])
+{
+    quantity_millionths_format(loss->ppm, out);
+    return loss->ppm >= 0;
+}
+
+static const struct loss_family loss_families[] = {
+    {"link_hellos", "counter", "Hellos sent on the link whose fate is known, by direction.", hellos_judged},
+    {"link_hellos_lost", "counter", "Hellos that the link lost, by direction.", hellos_lost},
+    {"link_loss_ratio", "gauge", "The share of the last thousand hellos that the link lost, by direction.", loss_ratio},
+};
+
+static void put_loss_family(struct host *h, const struct loss_family *f, const struct metrics_out *out)
+{
+    put_family(out, f->name, f->type, f->help);
+    for (unsigned i = 0; i < host_count(h); i++) {
+        const struct host_server *s = host_server(h, i);
+        char text[TORUS_TEXT], value[QUANTITY_TEXT];
+        for (cw_link link = 0; s->node != NULL && link < CW_LINK_COUNT; link++) {
+            struct ls_link_info info;
+            ls_link_info(node_linkstate(s->node), link, &info);
+            torus_format(s->self, text);
+            for (unsigned way = 0; info.exists && way < 2; way++) {
+                if (f->value(way == 0 ? &info.loss_in : &info.loss_out, value)) {
+                    put(out, "cubeway_%s%s{server=\"%s\",link=\"%s\",direction=\"%s\"} %s\n", f->name,
+                        f->type[0] == 'c' ? "_total" : "", text, quantity_link_name(link), way == 0 ? "in" : "out",
+                        value);
+                }
+            }
+        }
+    }
+}
+
 void metrics_write(struct host *h, const struct metrics_out *out)
 {
     put_family(out, out->plain ? "build_info" : "build", out->plain ? "gauge" : "info", "The version of the daemon.");
@@ -328,6 +379,9 @@ void metrics_write(struct host *h, const struct metrics_out *out)
     put_drops(h, out);
     for (size_t i = 0; i < sizeof link_families / sizeof *link_families; i++) {
         put_link_family(h, &link_families[i], out);
+    }
+    for (size_t i = 0; i < sizeof loss_families / sizeof *loss_families; i++) {
+        put_loss_family(h, &loss_families[i], out);
     }
     put_counters(h, out);
     put_histograms(h, out, "service_seconds", "histogram", "How long what services do took, by service and kind.",

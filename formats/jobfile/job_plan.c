@@ -85,7 +85,10 @@ static void join_ranges(struct job_plan *p)
 int job_plan_add_range(struct job_plan *p, cw_process first, cw_process last, cw_server server,
                        char why[static JOB_PLAN_WHY])
 {
-    if (last < first || last - first >= CW_SERVER_NONE - server || last - first == UINT32_MAX) {
+    if (last > JOB_RECORD_PROCESS_MAX) {
+        return because(-EINVAL, why, "the highest process is %" PRIu32, (uint32_t)JOB_RECORD_PROCESS_MAX);
+    }
+    if (last < first || last - first >= CW_SERVER_NONE - server) {
         return because(-EINVAL, why, "processes %" PRIu32 "-%" PRIu32 " do not fit behind server %" PRIu32, first, last,
                        server);
     }

@@ -230,6 +230,24 @@ int quantity_ppm_format(uint32_t ppm, char out[static QUANTITY_TEXT])
     return format_decimal(ppm, 4, "", "%", out);
 }
 
+int quantity_share_format(uint32_t ppm, char out[static QUANTITY_TEXT])
+{
+    const uint32_t percent = 10000, tenth = 1000, hundredth = 100;
+    struct text t = text_of(out, QUANTITY_TEXT);
+    if (ppm >= 10 * percent) {
+        text_put_unsigned(&t, ((uint64_t)ppm + percent / 2) / percent, 10);
+    } else if (ppm >= tenth / 2) {
+        uint64_t tenths = (ppm + tenth / 2) / tenth;
+        text_put_unsigned(&t, tenths / 10, 10);
+        text_put(&t, ".");
+        text_put_unsigned(&t, tenths % 10, 10);
+    } else {
+        text_put(&t, ppm == 0 ? "0" : ppm < hundredth ? "below 0.01" : "below 0.1");
+    }
+    text_put(&t, " %");
+    return (int)t.length;
+}
+
 int quantity_dims_format(cw_dims dims, char out[static QUANTITY_TEXT])
 {
     struct text t = text_of(out, QUANTITY_TEXT);

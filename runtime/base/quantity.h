@@ -32,6 +32,8 @@ enum { QUANTITY_TEXT = 32 };
 int quantity_span_format(cw_span span, char out[static QUANTITY_TEXT]);
 int quantity_rate_format(uint64_t bits_per_second, char out[static QUANTITY_TEXT]);
 int quantity_ppm_format(uint32_t ppm, char out[static QUANTITY_TEXT]);
+/* For people only, rounded: "2.1 %", "13 %" from 10 % on; "0 %" for nothing at all. */
+int quantity_share_format(uint32_t ppm, char out[static QUANTITY_TEXT]);
 int quantity_dims_format(cw_dims dims, char out[static QUANTITY_TEXT]);
 int quantity_millionths_format(int64_t millionths, char out[static QUANTITY_TEXT]);
 /* The name of a link, "+x" .. "-z"; "self" for any other number. A static string. */

@@ -10,7 +10,7 @@
 bool boot_owns(const uint8_t *frame, uint32_t length)
 {
     uint32_t at = FRAME_HEAD_BYTES;
-    if (length < FRAME_HEAD_BYTES) {
+    if (length < FRAME_HEAD_BYTES || frame[FRAME_AT_VERSION] >> 4 != WIRE_VERSION_NOW) {
         return false;
     }
     at += (frame[FRAME_AT_VERSION] & FRAME_TAGGED) != 0 ? FRAME_TAG_BYTES : 0;
@@ -184,7 +184,7 @@ cw_links boot_rx(struct boot *b, unsigned port, const uint8_t *frame, uint32_t l
     struct frame_head head;
     struct frame_walk walk;
     struct frame_slice slice;
-    if (frame_decode(frame, length, &head, &walk) != WIRE_OK) {
+    if (frame_decode(frame, length, &head, &walk) != WIRE_OK || (head.flags & FRAME_RELAYED)) {
         b->refused_frames++;
         return boot_links(b, now);
     }

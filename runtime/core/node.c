@@ -62,6 +62,7 @@ static int open_linkstate(struct node *n)
         .incarnation = n->config.incarnation,
         .seed = n->env.seed,
         .alone = n->config.alone,
+        .about = n->config.about,
         .timers = n->config.timers,
     };
     return ls_open(&n->ls, &config);

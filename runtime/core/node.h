@@ -47,6 +47,7 @@ struct node_config {
      * has freed, or lost with the end of its upcall, are filled with NODE_POISON.
      */
     bool strict;
+    struct about about; /* what neighbours are told of this server's software (wire/about.h) */
     struct ls_timers timers;
 };
 enum { NODE_POISON = 0xdb };

@@ -33,7 +33,10 @@ enum {
     NODE_SERVICES = FAIRQ_SERVICES,
     NODE_JOBS_LOADED = 1024, /* the lowest job of loaded services: from it on, cw_find() gives no host object */
     NODE_JOB_SLOTS = 64,     /* of a hash table by job, at most half full */
-    /* Frames that may wait on one link, for control that was lost or is read after a batch of data (shim/lane.h). */
+    /*
+     * Frames that may wait on one link, for control that was lost or is read after a batch of data (shims.md, two
+     * lanes).
+     */
     NODE_GATE_FRAMES = 64,
     NODE_GATHER_MAX = 512,     /* bytes: packets up to this size are gathered into one frame */
     NODE_LOCAL_BURST = 256,    /* packets to ourselves that one entry delivers; the others in the entry after */

@@ -94,8 +94,12 @@ static void receive_data(struct node *n, cw_link in, struct cw_packet *frame, un
 
 enum { HAS_CONTROL = 1, HAS_DATA = 2 };
 
-/* Gives the control packets of a frame to the link state; returns what else the frame carries. */
-static unsigned receive_control(struct node *n, cw_link in, const struct cw_packet *frame, struct frame_walk walk)
+/*
+ * Gives the control packets of a frame to the link state; returns what else the frame carries. Control that was relayed
+ * is refused: it is between two daemons, and a kernel passes on data only.
+ */
+static unsigned receive_control(struct node *n, cw_link in, const struct cw_packet *frame, unsigned flags,
+                                struct frame_walk walk)
 {
     struct frame_slice slice;
     unsigned has = 0;
@@ -105,7 +109,7 @@ static unsigned receive_control(struct node *n, cw_link in, const struct cw_pack
             continue;
         }
         has |= HAS_CONTROL;
-        if (slice.at + slice.size > frame->length ||
+        if ((flags & FRAME_RELAYED) || slice.at + slice.size > frame->length ||
             ls_control(n->ls, in, frame->data + slice.at, slice.size, n->now) != WIRE_OK) {
             n->drops[CW_DROP_MALFORMED]++;
         }
@@ -202,15 +206,21 @@ cw_links node_rx(struct node *n, cw_link in, struct cw_packet *frame, cw_time no
     node_enter(n, now);
     struct frame_head head;
     struct frame_walk walk;
-    if (!heads_are_stored(frame) ||
-        frame_decode(frame->data, (size_t)frame->length + frame->pad, &head, &walk) != WIRE_OK) {
+    enum wire_reason reason = WIRE_TRUNCATED;
+    if (heads_are_stored(frame)) {
+        reason = frame_decode(frame->data, (size_t)frame->length + frame->pad, &head, &walk);
+    }
+    if (reason != WIRE_OK) {
+        if (reason == WIRE_BAD_VERSION) {
+            ls_foreign_frame(n->ls, in, frame->data[FRAME_AT_VERSION] >> 4, now);
+        }
         node_drop(n, frame, CW_DROP_MALFORMED);
         return node_leave_entry(n);
     }
     enum ls_gate gate = ls_frame(n->ls, in, &head, now);
     unsigned has = HAS_DATA;
     if (head.packets > 1 || packet_kind_of(frame->data + frame_head_bytes(head.flags)) == PACKET_CONTROL) {
-        has = receive_control(n, in, frame, walk);
+        has = receive_control(n, in, frame, head.flags, walk);
     }
     if (!(has & HAS_DATA) && !(n->gated & cw_links_of(in))) {
         /*

@@ -30,6 +30,7 @@ enum flood_kind {
     FLOOD_RECORD,
     FLOOD_SYNCED, /* the end of records that are to be applied together */
     FLOOD_ACK,
+    FLOOD_ABOUT, /* what this server says of its software; the entry has no body */
 };
 
 struct flood_entry {

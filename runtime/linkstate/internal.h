@@ -23,6 +23,7 @@
 #include "linkstate/feed.h"
 #include "linkstate/flood.h"
 #include "linkstate/linkstate.h"
+#include "linkstate/loss.h"
 #include "linkstate/lsdb.h"
 #include "linkstate/views.h"
 
@@ -87,7 +88,10 @@ struct ls_link {
     cw_time stream_at;    /* the stream sends nothing of its own accord before */
     cw_time clock;        /* the neighbour's clock, from its last hello in this session; 0: none */
     cw_time echo;         /* our clock, as it last came back in this session; 0: never */
+    struct loss loss;     /* what the cable loses each way */
     struct ls_heard seen; /* who says hello at the far end, rightly or not */
+    struct about about;   /* what the neighbour says of its software in this session; empty: nothing yet */
+    struct ls_foreign foreign;
     struct ls_stranger stranger;
 };
 
@@ -234,6 +238,8 @@ void linkstate_owe_record(struct linkstate *ls, const struct record *record, boo
 void linkstate_owe_synced(struct linkstate *ls, cw_links links);
 /* False: it was not put there, or for want of room sessions have ended. */
 bool linkstate_owe_ack(struct linkstate *ls, const struct ack *ack, cw_link link);
+/* Appends what this server says of its software. */
+void linkstate_owe_about(struct linkstate *ls, cw_link link);
 /* Appends the whole database, to be applied together. */
 void linkstate_owe_all(struct linkstate *ls, cw_link link);
 /* The neighbour has shown that it knows the newest record of origin: strikes it out for that link. */

@@ -39,6 +39,8 @@ static void end_session(struct linkstate *ls, struct ls_link *l)
     l->misfits = 0;
     l->listed = 0;
     l->offered = 0;
+    l->about = (struct about){{0}, {0}};
+    loss_pause(&l->loss);
     ls->counts[LS_TEARDOWNS]++;
 }
 
@@ -55,6 +57,8 @@ void linkstate_step(struct linkstate *ls, cw_link link, enum adjacency_event eve
     if (actions & ADJ_BEGIN) {
         feed_start(&l->feed, ls->flood.end);
         linkstate_owe_all(ls, link);
+        linkstate_owe_about(ls, link);
+        l->foreign = (struct ls_foreign){0};
     }
     if (actions & ADJ_HELLO) {
         l->hello_soon = true;
@@ -180,6 +184,13 @@ bool linkstate_owe_ack(struct linkstate *ls, const struct ack *ack, cw_link link
         entry->ack = *ack;
     }
     return entry != NULL && ls->counts[LS_OVERFLOWS] == overflows;
+}
+
+void linkstate_owe_about(struct linkstate *ls, cw_link link)
+{
+    if (ls->config.about.version[0] != '\0') {
+        (void)append(ls, FLOOD_ABOUT, cw_links_of(link));
+    }
 }
 
 void linkstate_owe_all(struct linkstate *ls, cw_link link)

@@ -232,6 +232,22 @@ struct ls_stranger ls_link_stranger(const struct linkstate *ls, cw_link link)
     return ls->links[link].stranger;
 }
 
+struct ls_foreign ls_link_foreign(const struct linkstate *ls, cw_link link)
+{
+    CHECK(link < CW_LINK_COUNT);
+    return ls->links[link].foreign;
+}
+
+struct ls_lossy ls_lossy_links(const struct linkstate *ls)
+{
+    struct ls_lossy lossy = {CW_LINKS_NONE, CW_LINKS_NONE};
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        lossy.in |= ls->links[link].loss.in.bad ? cw_links_of(link) : CW_LINKS_NONE;
+        lossy.out |= ls->links[link].loss.out.bad ? cw_links_of(link) : CW_LINKS_NONE;
+    }
+    return lossy;
+}
+
 uint64_t ls_incarnation(const struct linkstate *ls)
 {
     return ls->incarnation;
@@ -241,6 +257,11 @@ uint64_t ls_link_peer(const struct linkstate *ls, cw_link link)
 {
     const struct adjacency *adj = &ls->links[link].adj;
     return adj->state == ADJ_UP ? adj->peer_incarnation : 0;
+}
+
+static struct ls_loss loss_of(const struct loss_rate *rate)
+{
+    return (struct ls_loss){.hellos = rate->sent, .lost = rate->lost, .ppm = loss_ppm(rate), .bad = rate->bad};
 }
 
 void ls_link_info(const struct linkstate *ls, cw_link link, struct ls_link_info *out)
@@ -257,6 +278,9 @@ void ls_link_info(const struct linkstate *ls, cw_link link, struct ls_link_info 
         .flaps = l->adj.flaps,
         .rest = l->adj.rest,
         .heard = l->seen,
+        .loss_in = loss_of(&l->loss.in),
+        .loss_out = loss_of(&l->loss.out),
+        .about = l->about,
     };
     if (l->adj.state >= ADJ_INIT) { /* data frames prove life as hellos do */
         out->heard.at = cw_time_max(out->heard.at, cw_time_max(l->adj.heard, ls->heard[link]));

@@ -20,6 +20,7 @@
 #include "cubeway/types.h"
 #include "keyspace/owner.h"
 #include "keyspace/torus.h"
+#include "wire/about.h"
 #include "wire/frame.h"
 #include "wire/reason.h"
 #include "wire/record.h"
@@ -56,6 +57,7 @@ struct ls_config {
     uint64_t incarnation; /* above every one this server ever used; not 0 */
     uint64_t seed;        /* of the boot nonce, session numbers and jitter */
     bool alone;           /* this server may serve before it ever had a link up (a cluster of one) */
+    struct about about;   /* what neighbours are told of this server's software; without a version: nothing */
     struct ls_timers timers;
 };
 
@@ -76,12 +78,21 @@ enum ls_gate {
     LS_WAIT,  /* the sender knew more: keep the frame, and ask ls_gate_again() after each entry on this link */
     LS_STALE, /* the link is not up, or the frame is of a former adjacency: drop them */
 };
-/* Call with the head of every frame that came in, before its packets are looked at. */
+/*
+ * Call with the head of every frame that came in, before its packets are looked at. A frame that was relayed shows
+ * nobody alive, and its packets must not be given to ls_control().
+ */
 enum ls_gate ls_frame(struct linkstate *ls, cw_link link, const struct frame_head *head, cw_time now);
 /* Asks the same again, later or after the frame's own control packets. Changes nothing. */
 enum ls_gate ls_gate_again(const struct linkstate *ls, cw_link link, const struct frame_head *head);
 /* One control packet out of a frame. Anything but WIRE_OK: refused, counted, nothing touched. */
 enum wire_reason ls_control(struct linkstate *ls, cw_link link, const uint8_t *bytes, size_t length, cw_time now);
+
+/*
+ * A frame of another version of the wire came in, and was refused. ls_link_foreign() tells of it, as long as no
+ * neighbour is heard on the link.
+ */
+void ls_foreign_frame(struct linkstate *ls, cw_link link, unsigned version, cw_time now);
 
 /* Orderly leave: this server stops owning keys, and tells everybody. ls_left(): it is safe to close now. */
 void ls_leave(struct linkstate *ls, cw_time now);
@@ -152,6 +163,20 @@ struct ls_stranger {
     cw_link port;    /* the stranger's port that the cable is in */
 };
 struct ls_stranger ls_link_stranger(const struct linkstate *ls, cw_link link);
+/* Frames of another version of the wire on the link. */
+struct ls_foreign {
+    uint64_t frames; /* 0: there were none, or a neighbour was heard since; all other members are zero */
+    cw_time last;
+    uint8_t version;
+};
+struct ls_foreign ls_link_foreign(const struct linkstate *ls, cw_link link);
+/*
+ * The links that lose 1 % or more of what the neighbour sends, or of what this server sends, as hellos tell (loss.h).
+ */
+struct ls_lossy {
+    cw_links in, out;
+};
+struct ls_lossy ls_lossy_links(const struct linkstate *ls);
 /* The record held of a server, borrowed until the next entry; NULL when none is. */
 const struct record *ls_record(const struct linkstate *ls, cw_server origin);
 
@@ -165,6 +190,12 @@ struct ls_heard {
     uint32_t config_hash;
     uint64_t incarnation;
 };
+/* What a cable loses one way, as hellos tell (loss.h). */
+struct ls_loss {
+    uint64_t hellos, lost; /* hellos whose fate is known, and those of them that were lost, since ls_open() */
+    int32_t ppm;           /* of the last thousand or so, in parts of a million; -1: too few to say */
+    bool bad;              /* it lost 1 % or more, and has not been below 0.5 % since */
+};
 /* One link as operators see it. */
 struct ls_link_info {
     bool exists;       /* the torus has a cable there */
@@ -177,6 +208,8 @@ struct ls_link_info {
     unsigned flaps;       /* recent ones; halved with each quiet minute */
     cw_time rest;         /* in state "damped": until when */
     struct ls_heard heard;
+    struct ls_loss loss_in, loss_out; /* of what the neighbour sends; of what this server sends */
+    struct about about;               /* the neighbour's software, by its own word; empty: it has said nothing yet */
 };
 void ls_link_info(const struct linkstate *ls, cw_link link, struct ls_link_info *out);
 

@@ -28,7 +28,8 @@ enum ls_gate ls_frame(struct linkstate *ls, cw_link link, const struct frame_hea
 {
     linkstate_enter(ls, now);
     const struct ls_gate_link *gate = &ls->gate[link];
-    if (gate->two_way && head->session == gate->peer_session) {
+    /* A frame that the neighbour's kernel passed on says nothing of its daemon. */
+    if (gate->two_way && head->session == gate->peer_session && !(head->flags & FRAME_RELAYED)) {
         ls->heard[link] = now;
     }
     return ls_gate_again(ls, link, head);
@@ -98,6 +99,16 @@ static void note_stranger(struct linkstate *ls, struct ls_link *l, const struct 
     };
 }
 
+/* Notes what the hello says of lost ones: an operator is told when the cable turns bad, or good again. */
+static void count_loss(struct linkstate *ls, struct ls_link *l, const struct hello *hello)
+{
+    bool turned = loss_heard(&l->loss, hello->session, hello->number);
+    if (hello->heard == l->adj.session) {
+        turned |= loss_told(&l->loss, hello->heard, hello->newest, hello->before);
+    }
+    ls->notes += turned;
+}
+
 /* Nothing follows from a hello or an acknowledgement here but for the link itself: it has been up, and we active. */
 static bool is_steady(const struct linkstate *ls, const struct ls_link *l)
 {
@@ -132,6 +143,7 @@ static bool take_hello(struct linkstate *ls, cw_link link, const struct hello *h
     if (l->adj.state < ADJ_INIT) {
         return false;
     }
+    count_loss(ls, l, hello);
     l->clock = hello->clock;
     if (!adjacency_is_two_way(&l->adj)) {
         return false;
@@ -246,6 +258,10 @@ static bool take_ack(struct linkstate *ls, const struct ack *ack, cw_links *link
 static bool take_item(struct linkstate *ls, cw_link link, const struct item *item, cw_links *links)
 {
     struct ls_link *l = &ls->links[link];
+    if (item->type >= ITEM_OPTIONAL) {
+        l->about = item->type == ITEM_ABOUT ? item->about : l->about;
+        return false; /* for people: nothing follows from it */
+    }
     bool applied = l->batch.count > 0 && !(item->type == ITEM_RECORD && item->more);
     if (applied) {
         apply_batch(ls, link);
@@ -269,6 +285,7 @@ static bool take_item(struct linkstate *ls, cw_link link, const struct item *ite
     case ITEM_JOB_PART:
     case ITEM_JOB_ACK:
     case ITEM_JOB_SUMMARY:
+    case ITEM_OPTIONAL:
         break; /* not of the link state */
     }
     return false;
@@ -300,6 +317,17 @@ static bool take_stream(struct linkstate *ls, cw_link link, const struct stream 
         }
     }
     return steady;
+}
+
+void ls_foreign_frame(struct linkstate *ls, cw_link link, unsigned version, cw_time now)
+{
+    linkstate_enter(ls, now);
+    struct ls_link *l = &ls->links[link];
+    if (l->adj.state >= ADJ_INIT) {
+        return; /* the neighbour speaks ours: these bytes were changed on the cable */
+    }
+    ls->notes += l->foreign.version != version; /* an operator is told */
+    l->foreign = (struct ls_foreign){.frames = l->foreign.frames + 1, .last = now, .version = (uint8_t)version};
 }
 
 enum wire_reason ls_control(struct linkstate *ls, cw_link link, const uint8_t *bytes, size_t length, cw_time now)

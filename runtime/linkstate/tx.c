@@ -29,6 +29,7 @@ static size_t put_goodbye(const struct linkstate *ls, struct ls_link *l, uint8_t
 static size_t put_hello(const struct linkstate *ls, struct ls_link *l, cw_link link, uint8_t *out)
 {
     const struct adjacency *adj = &l->adj;
+    bool listens = adj->peer_session != 0 && adj->peer_session == l->loss.peer;
     struct hello hello = {
         .session = adj->session,
         .cluster = ls->config.cluster,
@@ -44,6 +45,9 @@ static size_t put_hello(const struct linkstate *ls, struct ls_link *l, cw_link l
         .position = l->feed.top + l->feed.unsent,
         .ack = l->feed.received,
         .digest = lsdb_digest(&ls->db),
+        .number = loss_send(&l->loss),
+        .newest = listens ? l->loss.newest : 0,
+        .before = listens ? l->loss.before : 0,
     };
     hello_encode(&hello, out);
     l->hello_at = cw_time_add(ls->now, ls->config.timers.hello);
@@ -53,7 +57,7 @@ static size_t put_hello(const struct linkstate *ls, struct ls_link *l, cw_link l
     return HELLO_BYTES;
 }
 
-static struct item item_of(const struct flood_entry *entry)
+static struct item item_of(const struct linkstate *ls, const struct flood_entry *entry)
 {
     struct item item = {.more = entry->more};
     switch ((enum flood_kind)entry->kind) {
@@ -68,6 +72,10 @@ static struct item item_of(const struct flood_entry *entry)
     case FLOOD_ACK:
         item.type = ITEM_ACK;
         item.ack = entry->ack;
+        break;
+    case FLOOD_ABOUT:
+        item.type = ITEM_ABOUT;
+        item.about = ls->config.about;
         break;
     }
     return item;
@@ -85,7 +93,7 @@ static size_t put_stream(struct linkstate *ls, struct ls_link *l, cw_link link, 
     };
     stream_begin(&w, out, room);
     while ((entry = feed_peek(&l->feed, &ls->flood, link)) != NULL) {
-        struct item item = item_of(entry);
+        struct item item = item_of(ls, entry);
         if (!stream_put(&w, &item)) {
             break;
         }
@@ -126,6 +134,6 @@ void ls_stamp(struct linkstate *ls, cw_link link, struct frame_head *head)
 {
     struct ls_gate_link *gate = &ls->gate[link];
     head->session = gate->session;
-    head->sequence = gate->frames++;
+    head->sequence = gate->frames++; /* nobody looks at gaps: hellos tell what is lost (loss.h) */
     head->position = gate->top;
 }

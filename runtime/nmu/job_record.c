@@ -95,7 +95,7 @@ static enum wire_reason ranges_judge(const uint8_t *p, unsigned count)
     struct job_range before = {0};
     for (unsigned i = 0; i < count; i++, p += JOB_RECORD_RANGE_BYTES) {
         struct job_range r = range_read(p);
-        if (r.count == 0 || r.count - 1 > UINT32_MAX - r.first || r.server == CW_SERVER_NONE ||
+        if (r.count == 0 || (uint64_t)r.first + r.count - 1 > JOB_RECORD_PROCESS_MAX || r.server == CW_SERVER_NONE ||
             r.count - 1 >= CW_SERVER_NONE - r.server) {
             return WIRE_BAD_VALUE;
         }

@@ -46,6 +46,12 @@ enum {
     JOB_RECORD_GRANT_PORTS_MAX = 256,
 };
 
+/*
+ * The highest process that a record may give a server to. In the destination of a packet, process 2^32 - 1 is
+ * "whichever process there has the key" (docs/wire.md).
+ */
+#define JOB_RECORD_PROCESS_MAX (UINT32_MAX - 1)
+
 /* The fixed part, and where the rest lies: borrowed, for as long as the bytes that were decoded. */
 struct job_record {
     cw_job job;

@@ -4,7 +4,7 @@
  * and its acknowledgement.
  *
  *      0               8              16              24             32
- *    0 | ver=1 | kind=4| type=5 or 6  |            length            |  6: the acknowledgement
+ *    0 | ver=2 | kind=4| type=5 or 6  |            length            |  6: the acknowledgement
  *    4 |                           session                           |  of the bootstrap on this port, never 0
  *    8 |                        heard session                        |  the receiver's, never 0
  *   12 |                              0                              |

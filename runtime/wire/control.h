@@ -3,7 +3,7 @@
  * control.h - the head of every control packet: of hello, goodbye and stream, and of the bootstrap's packets.
  *
  *      0       4       8              16                             32
- *    0 | ver=1 | kind=4|     type     |            length            |  length of the whole control packet
+ *    0 | ver=2 | kind=4|     type     |            length            |  length of the whole control packet
  *    4 |                          session                            |  the sender's, on this link; never 0
  *    8   body
  *

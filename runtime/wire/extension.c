@@ -13,6 +13,8 @@ enum {
     TRACE_ENTRY_BYTES = EXT_TRACE_ENTRY_WORDS * EXT_WORD_BYTES,
     WAYPOINTS_AT_NEXT = 2,
     WAYPOINTS_AT_COUNT = 3,
+    GUEST_AT_WHAT = 2,
+    GUEST_AT_FLAGS = 3,
 };
 
 _Static_assert(EXT_AT_BODY + KEY_HEAD_BYTES == EXT_KEY_WORDS * EXT_WORD_BYTES, "full key");
@@ -279,6 +281,25 @@ void ext_waypoints_advance(uint8_t *ext)
     }
 }
 
+/* Guest. */
+
+uint32_t ext_guest_write(const struct ext_guest *guest, uint8_t *out)
+{
+    CHECK(guest->what < EXT_GUEST_WHATS);
+    put_be32(out + 4, guest->meant);
+    put_be32(out + 8, guest->life);
+    return head_write(out, EXT_GUEST, EXT_GUEST_WORDS, (unsigned)guest->what << 8);
+}
+
+struct ext_guest ext_guest_read(const uint8_t *ext)
+{
+    return (struct ext_guest){
+        .what = ext[GUEST_AT_WHAT],
+        .meant = get_be32(ext + 4),
+        .life = get_be32(ext + 8),
+    };
+}
+
 /* Checks. ext_check() has seen that the number of words fits the type, and that all of the bytes are there. */
 
 static enum wire_reason path_check(const uint8_t *ext)
@@ -355,6 +376,14 @@ static enum wire_reason waypoints_check(const uint8_t *ext)
     return WIRE_OK;
 }
 
+static enum wire_reason guest_check(const uint8_t *ext)
+{
+    if (ext[GUEST_AT_FLAGS] != 0) {
+        return WIRE_RESERVED;
+    }
+    return ext[GUEST_AT_WHAT] < EXT_GUEST_WHATS ? WIRE_OK : WIRE_BAD_VALUE;
+}
+
 /* How many words each type may have: from smallest to largest, in steps of step_mask + 1. */
 static const struct {
     uint8_t smallest, largest, step_mask;
@@ -366,6 +395,7 @@ static const struct {
     [EXT_TRACE] = {1 + EXT_TRACE_ENTRY_WORDS, 1 + EXT_TRACE_ENTRIES_MAX *EXT_TRACE_ENTRY_WORDS,
                    EXT_TRACE_ENTRY_WORDS - 1},
     [EXT_WAYPOINTS] = {2, 1 + EXT_WAYPOINTS_MAX, 0},
+    [EXT_GUEST] = {EXT_GUEST_WORDS, EXT_GUEST_WORDS, 0},
 };
 
 static bool words_fit(enum ext_type type, unsigned words)
@@ -374,12 +404,35 @@ static bool words_fit(enum ext_type type, unsigned words)
            ((words - shapes[type].smallest) & shapes[type].step_mask) == 0;
 }
 
+/* No packet has an extension of these types: they may come to mean something only with another version. */
+static bool is_unknown(unsigned type)
+{
+    return type >= EXT_TYPES && type < EXT_OPTIONAL;
+}
+
+enum wire_reason ext_check_optional(const uint8_t *bytes, size_t size, unsigned least)
+{
+    if (size < EXT_WORD_BYTES) {
+        return WIRE_TRUNCATED;
+    }
+    if (is_unknown(bytes[EXT_AT_TYPE])) {
+        return WIRE_BAD_KIND;
+    }
+    if (bytes[EXT_AT_TYPE] < least) {
+        return WIRE_BAD_ORDER;
+    }
+    if (bytes[EXT_AT_WORDS] == 0) {
+        return WIRE_BAD_LENGTH;
+    }
+    return ext_bytes(bytes) > size ? WIRE_TRUNCATED : WIRE_OK;
+}
+
 enum wire_reason ext_check(const uint8_t *bytes, size_t size, enum ext_type type)
 {
     if (size < EXT_WORD_BYTES) {
         return WIRE_TRUNCATED;
     }
-    if (bytes[EXT_AT_TYPE] >= EXT_TYPES) {
+    if (is_unknown(bytes[EXT_AT_TYPE])) {
         return WIRE_BAD_KIND;
     }
     if (bytes[EXT_AT_TYPE] != type) {
@@ -400,6 +453,8 @@ enum wire_reason ext_check(const uint8_t *bytes, size_t size, enum ext_type type
         return trace_check(bytes);
     case EXT_WAYPOINTS:
         return waypoints_check(bytes);
+    case EXT_GUEST:
+        return guest_check(bytes);
     default: /* request and response: the byte behind the server's z */
         return bytes[15] == 0 ? WIRE_OK : WIRE_RESERVED;
     }

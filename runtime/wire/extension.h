@@ -17,7 +17,12 @@
 #include "wire/limits.h"
 #include "wire/reason.h"
 
-/* Flag bit t of a packet says that it has an extension of type t. Extensions follow one another in rising order. */
+/*
+ * Flag bit t of a packet says that it has an extension of type t; bit 7 says another thing (packet.h). Extensions
+ * follow one another in rising order. Behind those that the flags name there may be optional ones, of types
+ * EXT_OPTIONAL..255: no flag names them, they are between the two ends of a packet only, and whoever does not know one
+ * skips it.
+ */
 enum ext_type {
     EXT_KEY = 0,
     EXT_REQUEST = 1,
@@ -25,8 +30,10 @@ enum ext_type {
     EXT_PATH = 3,
     EXT_TRACE = 4,
     EXT_WAYPOINTS = 5,
-    EXT_TYPES = 6,
+    EXT_GUEST = 6,
+    EXT_TYPES = 7,
 };
+enum { EXT_OPTIONAL = 16 };
 
 /*
  * The head of every extension; words counts these 4 bytes too:
@@ -42,9 +49,16 @@ static inline uint32_t ext_bytes(const uint8_t *ext)
 
 /*
  * Judges the extension that starts at bytes, of which size may be read; it must be of that type. WIRE_BAD_ORDER for any
- * other known type, WIRE_BAD_KIND for an unknown one. Linear in the size of the extension.
+ * other type that a packet may have, WIRE_BAD_KIND for 7..15, which none may. Linear in the size of the extension.
  */
 CW_MUST_CHECK enum wire_reason ext_check(const uint8_t *bytes, size_t size, enum ext_type type);
+
+/*
+ * Judges the optional extension that starts at bytes, of which size may be read: only its head, since what it says is
+ * for those who know its type. Its type must be `least` or more, which is EXT_OPTIONAL for the first of a packet:
+ * WIRE_BAD_ORDER otherwise, and WIRE_BAD_KIND for 7..15.
+ */
+CW_MUST_CHECK enum wire_reason ext_check_optional(const uint8_t *bytes, size_t size, unsigned least);
 
 /*
  * FULL KEY   type=0 words=4 0:16
@@ -203,5 +217,29 @@ bool ext_waypoints_peek(const uint8_t *ext, cw_coord *server);
 
 /* Marks the present waypoint as reached. Does nothing when there is none left. */
 void ext_waypoints_advance(uint8_t *ext);
+
+/*
+ * GUEST   type=6 words=3 what:8 flags:8
+ *  4  life meant:32
+ *  8  life of the sender:32
+ *
+ * On packets of and to attached processes. Daemons write it, never processes. A life is one attachment of a process: a
+ * process that attaches again has another one.
+ */
+enum ext_guest_what {
+    EXT_GUEST_PLAIN = 0,
+    EXT_GUEST_TRANSPORT = 1,
+    EXT_GUEST_NOTIFY = 2,
+    EXT_GUEST_READ = 3,
+    EXT_GUEST_MOVED = 4,
+    EXT_GUEST_WHATS = 5,
+};
+struct ext_guest {
+    uint8_t what;   /* enum ext_guest_what; there are no flags yet */
+    uint32_t meant; /* the life of the process that the packet is for; 0: any */
+    uint32_t life;  /* the sender's; 0: it is no attached process */
+};
+uint32_t ext_guest_write(const struct ext_guest *guest, uint8_t *out);
+struct ext_guest ext_guest_read(const uint8_t *ext);
 
 #endif

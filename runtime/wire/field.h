@@ -35,6 +35,20 @@ static inline void field_put_dims(uint8_t *p, cw_dims dims)
     p[2] = (uint8_t)(dims.z - 1);
 }
 
+/* True when the text is printable ASCII without spaces, and then zeros to the end. */
+static inline bool field_is_text(const char *text, size_t size)
+{
+    bool ended = false;
+    for (size_t i = 0; i < size; i++) {
+        bool letter = text[i] > ' ' && text[i] <= '~';
+        if (text[i] != 0 && (ended || !letter)) {
+            return false;
+        }
+        ended = ended || text[i] == 0;
+    }
+    return true;
+}
+
 /* True when the dims are those of a torus, and the coordinate lies inside them. */
 static inline bool field_is_place(cw_dims dims, cw_coord at)
 {

@@ -3,11 +3,13 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "wire/control.h"
+#include "wire/packet.h"
 
 _Static_assert(FRAME_AT_POSITION + 2 == FRAME_HEAD_BYTES, "the head without tag ends behind the control position");
 _Static_assert(FRAME_AT_TAG + sizeof((struct frame_head){0}.tag) == FRAME_HEAD_BYTES + FRAME_TAG_BYTES, "tag is last");
 
-enum { LENGTH_AT = 2, FLAGS_KNOWN = FRAME_TAGGED };
+enum { LENGTH_AT = 2, TYPE_AT = 1, FLAGS_KNOWN = FRAME_TAGGED | FRAME_RELAYED };
 
 /* Sees that all packets lie inside the frame. Their heads are read soon anyway, and this brings them into the cache. */
 static enum wire_reason walk_all(const uint8_t *bytes, size_t size, size_t at, unsigned packets)
@@ -44,6 +46,9 @@ enum wire_reason frame_decode(const uint8_t *bytes, size_t size, struct frame_he
     if (packets == 0) {
         return WIRE_BAD_VALUE;
     }
+    if ((flags & FRAME_RELAYED) && get_be16(bytes + FRAME_AT_SEQUENCE) != 0) {
+        return WIRE_RESERVED;
+    }
     uint32_t first = frame_head_bytes(flags);
     if (size < first) {
         return WIRE_TRUNCATED;
@@ -78,9 +83,24 @@ bool frame_next(const uint8_t *bytes, struct frame_walk *walk, struct frame_slic
     return true;
 }
 
+enum frame_lane frame_lane(const uint8_t *bytes, size_t size)
+{
+    if (size < FRAME_HEAD_BYTES || bytes[FRAME_AT_VERSION] >> 4 != WIRE_VERSION_NOW) {
+        return FRAME_DATA;
+    }
+    size_t at = frame_head_bytes(bytes[FRAME_AT_VERSION] & 0xfu);
+    if (size < at + CONTROL_HEAD_BYTES || bytes[at] != (WIRE_VERSION_NOW << 4 | PACKET_CONTROL)) {
+        return FRAME_DATA;
+    }
+    unsigned type = bytes[at + TYPE_AT];
+    bool control = type >= CONTROL_HELLO && type <= CONTROL_CABLING_ACK && type != CONTROL_GOODBYE;
+    return control ? FRAME_CONTROL : FRAME_DATA;
+}
+
 uint32_t frame_encode(const struct frame_head *head, uint8_t *out)
 {
     CHECK(head->packets > 0 && (head->flags & ~(unsigned)FLAGS_KNOWN) == 0);
+    CHECK(!(head->flags & FRAME_RELAYED) || head->sequence == 0);
     out[FRAME_AT_VERSION] = (uint8_t)(WIRE_VERSION_NOW << 4 | head->flags);
     out[FRAME_AT_PACKETS] = head->packets;
     put_be16(out + FRAME_AT_SESSION, head->session);

@@ -2,7 +2,7 @@
 /*
  * frame.h - what crosses a cable behind the 14 bytes of the Ethernet header: one head, 1..255 packets, padding.
  *
- *  0  version:4 =1   flags:4          packets:8          session:16
+ *  0  version:4 =2   flags:4          packets:8          session:16
  *  4  link sequence:16                control position:16
  *  8  [counter:64   tag:128]          only with flag FRAME_TAGGED
  *     packets, each with its length:16 at its byte 2; then padding
@@ -30,13 +30,20 @@ enum frame_at {
     FRAME_AT_TAG = 16,
 };
 
-enum frame_flag { FRAME_TAGGED = 0x1 };
+enum frame_flag {
+    FRAME_TAGGED = 0x1,
+    /*
+     * The kernel of the neighbour passed these data packets on, past its daemon: the frame is no sign that the daemon
+     * lives, it carries no control, and its link sequence is 0 and means nothing.
+     */
+    FRAME_RELAYED = 0x2,
+};
 
 struct frame_head {
-    uint8_t flags;     /* FRAME_TAGGED or 0 */
+    uint8_t flags;     /* set of enum frame_flag */
     uint8_t packets;   /* 1..FRAME_PACKETS_MAX */
     uint16_t session;  /* the low bits of the sender's session on this link */
-    uint16_t sequence; /* of this frame: counts all frames that were sent on the link */
+    uint16_t sequence; /* counts the frames that the daemon itself sent on the link; 0 with FRAME_RELAYED */
     uint16_t position; /* the low bits of the number of the last control-stream item sent on the link */
     uint64_t counter;  /* 0 without FRAME_TAGGED */
     uint8_t tag[16];   /* 0 without FRAME_TAGGED */
@@ -57,7 +64,8 @@ struct frame_slice {
 /*
  * Reads the head of the frame bytes[0, size), walks over all packets, and sets *walk to the first one. WIRE_OK, or the
  * reason why not; then *head and *walk are untouched. A packet that is shorter than CONTROL_HEAD_BYTES is
- * WIRE_BAD_LENGTH, one that does not end inside the frame is WIRE_TRUNCATED, a frame without packets is WIRE_BAD_VALUE.
+ * WIRE_BAD_LENGTH, one that does not end inside the frame is WIRE_TRUNCATED, a frame without packets is WIRE_BAD_VALUE,
+ * and one that is relayed and has a link sequence is WIRE_RESERVED.
  */
 CW_MUST_CHECK enum wire_reason frame_decode(const uint8_t *bytes, size_t size, struct frame_head *head,
                                             struct frame_walk *walk);
@@ -68,6 +76,15 @@ CW_MUST_CHECK enum wire_reason frame_decode(const uint8_t *bytes, size_t size, s
  */
 bool frame_next(const uint8_t *bytes, struct frame_walk *walk, struct frame_slice *slice);
 
+/*
+ * The lane that a frame belongs to. A control frame is one whose first packet is a control packet other than a goodbye:
+ * a hello, a stream, or one of the bootstrap's. On Ethernet it has an EtherType of its own. All other frames are data,
+ * also those that cannot be understood. Goodbyes are data, because what was sent before a goodbye must be delivered
+ * before it. A node never puts control and data into one frame.
+ */
+enum frame_lane { FRAME_DATA, FRAME_CONTROL };
+enum frame_lane frame_lane(const uint8_t *bytes, size_t size);
+
 /* The size of the head alone, in bytes: FRAME_HEAD_BYTES, and FRAME_TAG_BYTES more when it is tagged. */
 static inline uint32_t frame_head_bytes(unsigned flags)
 {
@@ -75,8 +92,8 @@ static inline uint32_t frame_head_bytes(unsigned flags)
 }
 
 /*
- * Writes frame_head_bytes(head->flags) bytes and gives their number. A head with no packet or an unknown flag is our
- * own bug (CHECK).
+ * Writes frame_head_bytes(head->flags) bytes and gives their number. A head with no packet, with an unknown flag, or
+ * relayed with a sequence is our own bug (CHECK).
  */
 uint32_t frame_encode(const struct frame_head *head, uint8_t *out);
 

@@ -4,7 +4,7 @@
  * 4.2, 4.6).
  *
  *      0               8              16              24             32
- *    0 | ver=1 | kind=4|     type=2   |          length=20           |
+ *    0 | ver=2 | kind=4|     type=2   |          length=20           |
  *    4 |                           session                           |  never 0
  *    8 |                         incarnation                         |
  *   12 |                                                             |  never 0

@@ -8,6 +8,7 @@ static enum wire_reason judge(const struct hello *h)
     bool good = h->session != 0 && h->port < CW_LINK_COUNT && h->incarnation != 0;
     good = good && h->clock.ns > 0 && h->clock.ns < CW_NEVER.ns;
     good = good && h->echo.ns >= 0 && h->echo.ns < CW_NEVER.ns;
+    good = good && (h->heard != 0 || (h->newest == 0 && h->before == 0));
     return good ? WIRE_OK : WIRE_BAD_VALUE;
 }
 
@@ -35,7 +36,13 @@ enum wire_reason hello_decode(const uint8_t *bytes, size_t size, struct hello *o
         .position = get_be32(bytes + 48),
         .ack = get_be32(bytes + 52),
         .digest = get_be64(bytes + 56),
+        .number = get_be16(bytes + 64),
+        .newest = get_be16(bytes + 66),
+        .before = get_be16(bytes + 68),
     };
+    if (get_be16(bytes + 70) != 0) {
+        return WIRE_RESERVED;
+    }
     reason = judge(&hello);
     if (reason == WIRE_OK) {
         *out = hello;
@@ -58,4 +65,8 @@ void hello_encode(const struct hello *hello, uint8_t bytes[static HELLO_BYTES])
     put_be32(bytes + 48, hello->position);
     put_be32(bytes + 52, hello->ack);
     put_be64(bytes + 56, hello->digest);
+    put_be16(bytes + 64, hello->number);
+    put_be16(bytes + 66, hello->newest);
+    put_be16(bytes + 68, hello->before);
+    put_be16(bytes + 70, 0);
 }

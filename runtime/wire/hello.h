@@ -4,7 +4,7 @@
  * 4.6).
  *
  *      0               8              16              24             32
- *    0 | ver=1 | kind=4|     type=1   |          length=64           |
+ *    0 | ver=2 | kind=4|     type=1   |          length=72           |
  *    4 |                           session                           |  never 0
  *    8 |                          cluster id                         |
  *   12 |                          config hash                        |
@@ -20,6 +20,12 @@
  *   52 |                          stream ack                         |  of the last item received in order
  *   56 |                            digest                           |
  *   60 |                                                             |  of the sender's link-state database
+ *   64 |            number            |            newest            |  of this hello; the receiver's, heard last
+ *   68 |            before            |              0               |  which of the receiver's 16 before that came
+ *
+ * Hellos are numbered on each link, modulo 2^16. Bit 1 << i of `before` says whether hello newest - 1 - i of the
+ * receiver came. So the receiver learns what the cable loses of its own hellos, and from the numbers what it loses of
+ * the sender's. `newest` and `before` are 0 while heard session is 0.
  */
 #ifndef WIRE_HELLO_H
 #define WIRE_HELLO_H
@@ -52,6 +58,9 @@ struct hello {
     uint32_t position;
     uint32_t ack;
     uint64_t digest;
+    uint16_t number; /* of this hello, on this link */
+    uint16_t newest; /* number of the receiver's hello that was heard last */
+    uint16_t before; /* of the 16 hellos before that: 1 << i: number newest - 1 - i was heard */
 };
 
 /* Reads the hello that fills bytes[size]; see control.h for what every decoder promises. */

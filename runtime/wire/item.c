@@ -21,7 +21,18 @@ static const struct shape {
     [ITEM_JOB_ACK] = {.fixed = JOB_ACK_BYTES},
     [ITEM_JOB_SUMMARY] = {.entry = JOB_SUMMARY_ENTRY_BYTES, .flags = ITEM_LAST},
 };
+static const struct shape about_shape = {.fixed = ABOUT_BYTES};
+static const struct shape other_shape = {.entry = 4, .flags = UINT8_MAX};
 enum { ITEM_TYPES = sizeof shapes / sizeof *shapes };
+
+/* NULL: a type that must be known, and is not. */
+static const struct shape *shape_of(unsigned type)
+{
+    if (type >= ITEM_OPTIONAL) {
+        return type == ITEM_ABOUT ? &about_shape : &other_shape;
+    }
+    return type == 0 || type >= ITEM_TYPES ? NULL : &shapes[type];
+}
 
 static bool shape_fits(const struct shape *shape, size_t body)
 {
@@ -51,8 +62,11 @@ static enum wire_reason decode_body(enum item_type type, const uint8_t *body, si
         return job_ack_decode(body, &out->job_ack);
     case ITEM_JOB_SUMMARY:
         return job_summary_decode(body, size / JOB_SUMMARY_ENTRY_BYTES, &out->job_summary);
+    case ITEM_ABOUT:
+        return about_decode(body, &out->about);
     }
-    return WIRE_BAD_KIND;
+    out->other = (struct item_other){.body = body, .size = (uint16_t)size};
+    return WIRE_OK;
 }
 
 static void set_last(struct item *item, bool last)
@@ -79,16 +93,17 @@ enum wire_reason item_check(const uint8_t *bytes, size_t size, size_t *length_ou
     uint8_t type = bytes[0];
     uint8_t flags = bytes[1];
     size_t length = get_be16(bytes + 2);
-    if (type == 0 || type >= ITEM_TYPES) {
+    const struct shape *shape = shape_of(type);
+    if (shape == NULL) {
         return WIRE_BAD_KIND;
     }
-    if ((flags & ~shapes[type].flags) != 0) {
+    if ((flags & ~shape->flags) != 0) {
         return WIRE_RESERVED;
     }
     if (length > size) {
         return WIRE_TRUNCATED;
     }
-    if (length < ITEM_HEAD_BYTES || !shape_fits(&shapes[type], length - ITEM_HEAD_BYTES)) {
+    if (length < ITEM_HEAD_BYTES || !shape_fits(shape, length - ITEM_HEAD_BYTES)) {
         return WIRE_BAD_LENGTH;
     }
     enum wire_reason reason = check_body(type, bytes + ITEM_HEAD_BYTES, length - ITEM_HEAD_BYTES);
@@ -110,8 +125,11 @@ void item_read(const uint8_t *bytes, struct item *out)
         CHECK(reason == WIRE_OK);
     }
     out->type = type;
-    out->more = (flags & ITEM_MORE) != 0;
+    out->more = type == ITEM_RECORD && (flags & ITEM_MORE) != 0;
     set_last(out, (flags & ITEM_LAST) != 0);
+    if (shape_of(type) == &other_shape) {
+        out->other.flags = flags;
+    }
 }
 
 enum wire_reason item_decode(const uint8_t *bytes, size_t size, struct item *out)
@@ -137,11 +155,12 @@ size_t item_size(const struct item *item)
     case ITEM_ACK:
     case ITEM_SYNCED:
     case ITEM_JOB_ACK:
+    case ITEM_ABOUT:
         break;
     }
-    unsigned type = item->type;
-    CHECK(type > 0 && type < ITEM_TYPES);
-    return ITEM_HEAD_BYTES + (size_t)shapes[type].fixed;
+    const struct shape *shape = shape_of(item->type);
+    CHECK(shape != NULL);
+    return ITEM_HEAD_BYTES + (size_t)shape->fixed + (shape == &other_shape ? item->other.size : 0u);
 }
 
 static uint8_t flags_of(const struct item *item)
@@ -154,7 +173,7 @@ static uint8_t flags_of(const struct item *item)
     case ITEM_JOB_SUMMARY:
         return item->job_summary.last ? ITEM_LAST : 0;
     default:
-        return 0;
+        return shape_of(item->type) == &other_shape ? item->other.flags : 0;
     }
 }
 
@@ -189,6 +208,14 @@ void item_encode(const struct item *item, uint8_t *bytes)
     case ITEM_JOB_SUMMARY:
         if (item->job_summary.count > 0) { /* an empty list may have no bytes to point at */
             memcpy(body, item->job_summary.entries, size - ITEM_HEAD_BYTES);
+        }
+        break;
+    case ITEM_ABOUT:
+        about_encode(&item->about, body);
+        break;
+    default:
+        if (size > ITEM_HEAD_BYTES) {
+            memcpy(body, item->other.body, size - ITEM_HEAD_BYTES);
         }
         break;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * item.h - what the control stream carries: items of seven types.
+ * item.h - what the control stream carries: items of eight types, and room for types to come.
  *
  *      0               8              16                             32
  *    0 |     type      |     flags    |            length            |  of the item with these 4 bytes; a multiple of 4
@@ -8,10 +8,14 @@
  *
  * Flags: LAST on a summary or a job summary says that no more entries follow in later items. MORE on a record says that
  * it is to be applied together with the records behind it, up to the next item without the flag.
+ *
+ * Items of types from ITEM_OPTIONAL on need not be known: a receiver that does not know one skips it by its length, as
+ * if it were not there. An unknown type below refuses the packet.
  */
 #ifndef WIRE_ITEM_H
 #define WIRE_ITEM_H
 
+#include "wire/about.h"
 #include "wire/ack.h"
 #include "wire/job.h"
 #include "wire/record.h"
@@ -25,6 +29,15 @@ enum item_type {
     ITEM_JOB_PART = 5,
     ITEM_JOB_ACK = 6,
     ITEM_JOB_SUMMARY = 7,
+    ITEM_OPTIONAL = 128, /* this type and those above may be skipped */
+    ITEM_ABOUT = ITEM_OPTIONAL,
+};
+
+/* An optional item of a type that is not known here. */
+struct item_other {
+    const uint8_t *body; /* borrowed */
+    uint16_t size;       /* of the body in bytes, a multiple of 4 */
+    uint8_t flags;       /* any */
 };
 
 struct item {
@@ -38,12 +51,14 @@ struct item {
         struct job_part job_part;
         struct job_ack job_ack;
         struct job_summary job_summary;
+        struct about about;
+        struct item_other other; /* of any other type from ITEM_OPTIONAL on */
     };
 };
 
 /*
  * Reads the item at the start of bytes[size], behind which there may be others; item_size(out) says how many bytes it
- * has. Lists and job parts borrow the bytes. See control.h for what every decoder promises.
+ * has. Lists, job parts and unknown items borrow the bytes. See control.h for what every decoder promises.
  */
 CW_MUST_CHECK enum wire_reason item_decode(const uint8_t *bytes, size_t size, struct item *out);
 /*
@@ -59,7 +74,7 @@ void item_read(const uint8_t *bytes, struct item *out);
  */
 size_t item_size(const struct item *item);
 
-/* Writes item_size() bytes, at most ITEM_BYTES_MAX. The bytes of lists and job parts must not overlap these. */
+/* Writes item_size() bytes, at most ITEM_BYTES_MAX. The bytes that the item borrows must not overlap these. */
 void item_encode(const struct item *item, uint8_t *bytes);
 
 #endif

@@ -6,8 +6,9 @@
 #define WIRE_LIMITS_H
 
 enum wire_limits {
-    WIRE_VERSION_NOW = 1,
-    WIRE_ETHERTYPE = 0x88B5, /* IEEE 802 local experimental 1 */
+    WIRE_VERSION_NOW = 2,
+    WIRE_ETHERTYPE = 0x88B5,         /* of data frames: IEEE 802 local experimental 1 */
+    WIRE_ETHERTYPE_CONTROL = 0x88B6, /* of control frames: IEEE 802 local experimental 2 */
 
     /* Frame: what follows the 14 bytes of the Ethernet header. */
     FRAME_HEAD_BYTES = 8,
@@ -31,10 +32,11 @@ enum wire_limits {
     EXT_TRACE_ENTRY_WORDS = 4,
     EXT_TRACE_ENTRIES_MAX = 63, /* 1 + 4 * 63 = 253 words of 255 */
     EXT_WAYPOINTS_MAX = 16,
+    EXT_GUEST_WORDS = 1 + 2,
 
     /* Control packet. */
     CONTROL_HEAD_BYTES = 8,
-    HELLO_BYTES = 64, /* a frame of 72, on the cable 72 + 14 + 4 + 20 = 110: 100 a second are 0.0088 % of 1 Gb/s */
+    HELLO_BYTES = 72, /* a frame of 80, on the cable 80 + 14 + 4 + 20 = 118: 100 a second are 0.0094 % of 1 Gb/s */
     GOODBYE_BYTES = 20,
     STREAM_HEAD_BYTES = 24,
 
@@ -55,6 +57,8 @@ enum wire_limits {
     ITEM_JOB_HEAD_BYTES = ITEM_HEAD_BYTES + 4 + 8 + 4 + 4 + 4,
     ITEM_JOB_ACK_BYTES = ITEM_HEAD_BYTES + 24,
     JOB_SUMMARY_ENTRY_BYTES = 12,
+    ABOUT_TEXT_BYTES = 16, /* of the version's name, and of the build's */
+    ITEM_ABOUT_BYTES = ITEM_HEAD_BYTES + 2 * ABOUT_TEXT_BYTES,
     JOB_RECORD_BYTES_MAX = 1 << 20, /* what the parts of one signed job record may add up to */
     ITEM_BYTES_MAX = 65532,         /* the length has 16 bits, and goes in steps of 4 */
 

@@ -9,7 +9,9 @@ _Static_assert(PACKET_AT_DESTINATION % 8 == 0, "one aligned load in a packet tha
 _Static_assert(sizeof(struct packet_head) == PACKET_HEAD_BYTES, "no larger decoded than on the wire");
 _Static_assert(PACKET_HEAD_BYTES + PACKET_EXT_BYTES_MAX <= UINT16_MAX, "struct packet_exts holds every offset");
 
-enum { FLAGS_KNOWN = (1 << EXT_TYPES) - 1, SERVER_SPARE_AT = PACKET_AT_DESTINATION + 3 };
+enum { SERVER_SPARE_AT = PACKET_AT_DESTINATION + 3 };
+
+_Static_assert((((1 << EXT_TYPES) - 1) | PACKET_MARK) == 0xff, "every flag of the head has a meaning");
 
 static inline cw_coord coord_at(const uint8_t *p)
 {
@@ -22,9 +24,6 @@ static inline enum wire_reason judge(unsigned kind, unsigned flags, unsigned len
 {
     if (kind < PACKET_KEY || kind > PACKET_LINK) {
         return WIRE_BAD_KIND;
-    }
-    if (flags & ~(unsigned)FLAGS_KNOWN) {
-        return WIRE_RESERVED;
     }
     if (length < PACKET_HEAD_BYTES + ext_words * EXT_WORD_BYTES) {
         return WIRE_BAD_LENGTH;
@@ -46,26 +45,36 @@ enum wire_reason packet_judge(const struct packet_head *head)
     return judge(head->kind, head->flags, head->length, (unsigned)head->hop_limit + head->hops, head->ext_words);
 }
 
-/* Sees that the extensions are those that the flags name, in rising order, and fill exactly their words. */
+/*
+ * Sees that the extensions are those that the flags name, in rising order, then optional ones, in rising order too, and
+ * that they fill exactly their words.
+ */
 static enum wire_reason check_extensions(const uint8_t *bytes, unsigned flags, unsigned ext_words)
 {
     const uint8_t *at = bytes + PACKET_AT_EXTENSIONS;
     const uint8_t *end = at + ext_words * EXT_WORD_BYTES;
-    for (; flags != 0; flags &= flags - 1) {
+    for (flags &= ~(unsigned)PACKET_MARK; flags != 0; flags &= flags - 1) {
         enum wire_reason reason = ext_check(at, (size_t)(end - at), (enum ext_type)__builtin_ctz(flags));
         if (reason != WIRE_OK) {
             return reason;
         }
         at += ext_bytes(at);
     }
-    return at == end ? WIRE_OK : WIRE_BAD_ORDER;
+    for (unsigned least = EXT_OPTIONAL; at != end; at += ext_bytes(at)) {
+        enum wire_reason reason = ext_check_optional(at, (size_t)(end - at), least);
+        if (reason != WIRE_OK) {
+            return reason;
+        }
+        least = at[EXT_AT_TYPE] + 1u;
+    }
+    return WIRE_OK;
 }
 
 /* Notes where the extensions are, once they have been checked. */
 static void find_extensions(const uint8_t *bytes, unsigned flags, struct packet_exts *exts)
 {
     uint32_t at = PACKET_AT_EXTENSIONS;
-    for (; flags != 0; flags &= flags - 1) {
+    for (flags &= ~(unsigned)PACKET_MARK; flags != 0; flags &= flags - 1) {
         exts->at[__builtin_ctz(flags)] = (uint16_t)at;
         at += ext_bytes(bytes + at);
     }

@@ -2,7 +2,7 @@
 /*
  * packet.h - the head of a data packet: 32 bytes, then extensions, then payload.
  *
- *  0  version:4 =1   kind:4           flags:8            length:16
+ *  0  version:4 =2   kind:4           flags:8            length:16
  *  4  hop limit:8    hops:8           port:16
  *  8  destination job:32
  * 12  source job:32
@@ -18,7 +18,8 @@
  * A server that forwards a packet changes it in place, by packet_hop() and the ext_ functions. A forwarder that cannot
  * run this code (an XDP program) needs to know: every packet has its length at byte 2; a data packet has its hop limit
  * at byte 4, its destination job at 8 and its destination at 24, whatever extensions it has. Such a forwarder may
- * forward packets with flags 0 by doing what packet_hop() does, and must pass up all others.
+ * forward packets whose flags have none of PACKET_FLAGS_HOP by doing what packet_hop() does, and must pass up all
+ * others.
  *
  * The functions of this file borrow the bytes for the call and keep nothing; any thread that owns the bytes may call
  * them.
@@ -56,9 +57,16 @@ static inline unsigned packet_flag(enum ext_type type)
     return 1u << type;
 }
 
+enum packet_flags {
+    /* The packet waited too long in a queue on its way. Any server may set the flag; none clears it. No extension. */
+    PACKET_MARK = 0x80,
+    /* Extensions that each server on the way changes or goes by: PATH, TRACE, WAYPOINTS. */
+    PACKET_FLAGS_HOP = 1 << EXT_PATH | 1 << EXT_TRACE | 1 << EXT_WAYPOINTS,
+};
+
 struct packet_head {
     uint8_t kind;      /* PACKET_KEY, _SERVER, _LINK */
-    uint8_t flags;     /* packet_flag() of each extension that the packet has */
+    uint8_t flags;     /* packet_flag() of each extension below EXT_TYPES that the packet has; PACKET_MARK */
     uint16_t length;   /* of the whole packet, in bytes */
     uint8_t hop_limit; /* how many links it may still cross */
     uint8_t hops;      /* how many it has crossed; hop_limit + hops is the budget it began with, 1..255 (LINK: 1) */

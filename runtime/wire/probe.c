@@ -5,15 +5,7 @@
 
 bool probe_name_is_good(const char name[static PROBE_NAME_BYTES])
 {
-    bool ended = false;
-    for (unsigned i = 0; i < PROBE_NAME_BYTES; i++) {
-        bool letter = name[i] > ' ' && name[i] <= '~';
-        if (name[i] != 0 && (ended || !letter)) {
-            return false;
-        }
-        ended = ended || name[i] == 0;
-    }
-    return true;
+    return field_is_text(name, PROBE_NAME_BYTES);
 }
 
 static enum wire_reason judge(const struct probe *p)

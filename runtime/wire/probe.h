@@ -4,7 +4,7 @@
  * a place answer (CamCubeOS 3.1; docs/bootstrap.md).
  *
  *      0               8              16              24             32
- *    0 | ver=1 | kind=4|     type=4   |          length=56           |
+ *    0 | ver=2 | kind=4|     type=4   |          length=56           |
  *    4 |                           session                           |  of the bootstrap on this port, never 0
  *    8 |                          cluster id                         |
  *   12 |                        heard session                        |  the receiver's; 0 = not heard

@@ -3,7 +3,7 @@
  * stream.h - a control packet with items of the link's reliable, ordered control stream (semantics 4.4).
  *
  *      0               8              16              24             32
- *    0 | ver=1 | kind=4|     type=3   |            length            |
+ *    0 | ver=2 | kind=4|     type=3   |            length            |
  *    4 |                           session                           |  never 0
  *    8 |                        heard session                        |  the receiver's session, never 0
  *   12 |                             ack                             |  number of the last item received in order

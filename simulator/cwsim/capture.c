@@ -2,7 +2,7 @@
 #include "simulator/cwsim/capture.h"
 
 #include "base/quantity.h"
-#include "wire/limits.h"
+#include "wire/frame.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -88,7 +88,7 @@ void capture_frame(void *context, cw_server s, cw_link link, const struct cw_pac
     }
     struct pcapng_frame f = {
         .at = now,
-        .type = WIRE_ETHERTYPE,
+        .type = frame_lane(frame->data, frame->length) == FRAME_CONTROL ? WIRE_ETHERTYPE_CONTROL : WIRE_ETHERTYPE,
         .bytes = frame->data,
         .length = frame->length,
         .zeros = frame->pad,

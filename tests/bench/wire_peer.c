@@ -35,7 +35,7 @@
 
 enum {
     BATCH = 32,         /* as the daemon's */
-    ETHERTYPE = 0x88b6, /* for local experiments, the one after the daemon's */
+    ETHERTYPE = 0x88b7, /* behind the daemon's two: the peer has cables of its own */
     PORT = 7999,
     ROOM = 9100,
     QUEUE_BYTES = 4 << 20, /* as the raw shim's */

@@ -21,6 +21,8 @@ static void require(bool holds)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct frame_head head, untouched;
+    enum frame_lane lane = frame_lane(data, size);
+    require(lane == FRAME_DATA || lane == FRAME_CONTROL);
     struct frame_walk walk = {.at = 0xa5a5a5a5, .left = 0x5a5a5a5a};
     memset(&head, 0xa5, sizeof head);
     memcpy(&untouched, &head, sizeof head);

@@ -31,13 +31,16 @@ static void save(const char *folder, const char *target, const char *name, const
 static const char *const item_names[] = {
     [ITEM_RECORD] = "record",           [ITEM_ACK] = "ack",           [ITEM_SUMMARY] = "summary",
     [ITEM_SYNCED] = "synced",           [ITEM_JOB_PART] = "job-part", [ITEM_JOB_ACK] = "job-ack",
-    [ITEM_JOB_SUMMARY] = "job-summary",
+    [ITEM_JOB_SUMMARY] = "job-summary", [ITEM_ABOUT] = "about",       [ITEM_ABOUT + 1] = "unknown",
 };
 
 static void save_items(const char *folder, struct dice *d)
 {
     struct stream_head head = dice_stream_head(d);
-    for (unsigned type = ITEM_RECORD; type <= ITEM_JOB_SUMMARY; type++) {
+    for (unsigned type = ITEM_RECORD; type < sizeof item_names / sizeof *item_names; type++) {
+        if (item_names[type] == NULL) {
+            continue;
+        }
         uint8_t room[DICE_ROOM], bytes[BYTES_MAX];
         struct item item = dice_item(d, (enum item_type)type, room);
         item_encode(&item, bytes);

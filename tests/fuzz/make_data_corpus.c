@@ -41,7 +41,7 @@ static void save_packets(const char *folder)
         uint8_t bytes[DICE_PACKET_MAX];
         char name[32];
         struct packet_head head;
-        uint32_t size = dice_packet(&dice, kind, 0x3f, &head, bytes);
+        uint32_t size = dice_packet(&dice, kind, DICE_FLAGS - 1, &head, bytes);
         snprintf(name, sizeof name, "all_kind%u", kind);
         save(folder, "fuzz_packet", name, bytes, size);
     }
@@ -61,11 +61,15 @@ static void save_extensions(const char *folder)
     }
 }
 
-/* All golden packets in one frame, plain and tagged, and a control packet of eight bytes with padding behind it. */
+/*
+ * All golden packets in one frame, plain, tagged and relayed, and a control packet of eight bytes with padding behind
+ * it.
+ */
 static void save_frames(const char *folder)
 {
-    static const uint8_t control[] = {0x14, 0x01, 0x00, 0x08, 0x00, 0x00, 0x00, 0x01};
-    for (unsigned flags = 0; flags <= FRAME_TAGGED; flags++) {
+    static const uint8_t control[] = {0x24, 0x01, 0x00, 0x08, 0x00, 0x00, 0x00, 0x01};
+    for (unsigned flags = 0; flags <= FRAME_RELAYED; flags++) {
+        static const char *const names[] = {"plain", "tagged", "relayed"};
         uint8_t bytes[1500];
         struct frame_plan plan;
         frame_open(&plan, sizeof bytes, flags);
@@ -73,11 +77,11 @@ static void save_frames(const char *folder)
             memcpy(bytes + frame_add(&plan, (uint32_t)goldens[i].size), goldens[i].bytes, goldens[i].size);
         }
         memcpy(bytes + frame_add(&plan, sizeof control), control, sizeof control);
-        struct frame_head head = {
-            .flags = plan.flags, .packets = plan.packets, .session = 1, .sequence = 2, .position = 3};
-        head.counter = flags ? 4 : 0;
+        struct frame_head head = {.flags = plan.flags, .packets = plan.packets, .session = 1, .position = 3};
+        head.sequence = flags & FRAME_RELAYED ? 0 : 2;
+        head.counter = flags & FRAME_TAGGED ? 4 : 0;
         frame_encode(&head, bytes);
-        save(folder, "fuzz_frame", flags ? "tagged" : "plain", bytes, plan.size);
+        save(folder, "fuzz_frame", names[flags], bytes, plan.size);
     }
     uint8_t small[46] = {0};
     struct frame_head head = {.packets = 1};

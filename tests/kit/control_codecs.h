@@ -42,7 +42,10 @@ static inline struct hello dice_hello(struct dice *d)
     if (dice_below(d, 4) != 0) {
         h.heard = (uint32_t)dice_nonzero(d, UINT32_MAX);
         h.echo.ns = (int64_t)dice_nonzero(d, INT64_MAX - 1);
+        h.newest = (uint16_t)dice_word(d);
+        h.before = (uint16_t)dice_word(d);
     }
+    h.number = (uint16_t)dice_word(d);
     h.position = (uint32_t)dice_word(d);
     h.ack = (uint32_t)dice_word(d);
     h.digest = dice_word(d);
@@ -207,7 +210,15 @@ static inline struct job_summary_entry dice_job_summary_entry(struct dice *d)
     return e;
 }
 
-/* Lists and job parts of an item that is drawn live in room[DICE_ROOM], the caller's. */
+static inline struct about dice_about(struct dice *d)
+{
+    struct about a;
+    dice_name(d, a.version);
+    dice_name(d, a.build);
+    return a;
+}
+
+/* Lists, job parts and unknown items that are drawn live in room[DICE_ROOM], the caller's. */
 enum { DICE_ROOM = 512 };
 
 static inline struct item dice_item(struct dice *d, enum item_type type, uint8_t room[static DICE_ROOM])
@@ -248,13 +259,26 @@ static inline struct item dice_item(struct dice *d, enum item_type type, uint8_t
             job_summary_put(&e, room, i);
         }
         break;
+    case ITEM_ABOUT:
+        item.about = dice_about(d);
+        break;
+    default:
+        item.other =
+            (struct item_other){.body = room, .size = (uint16_t)(4 * dice_below(d, 8)), .flags = (uint8_t)dice_word(d)};
+        for (unsigned i = 0; i < item.other.size; i++) {
+            room[i] = (uint8_t)dice_word(d);
+        }
+        break;
     }
     return item;
 }
 
 static inline enum item_type dice_item_type(struct dice *d)
 {
-    return (enum item_type)(ITEM_RECORD + dice_below(d, ITEM_JOB_SUMMARY));
+    unsigned draw = dice_below(d, ITEM_JOB_SUMMARY + 2);
+    return draw < ITEM_JOB_SUMMARY    ? (enum item_type)(ITEM_RECORD + draw)
+           : draw == ITEM_JOB_SUMMARY ? ITEM_ABOUT
+                                      : (enum item_type)(ITEM_OPTIONAL + 1 + dice_below(d, 127));
 }
 
 static inline struct stream_head dice_stream_head(struct dice *d)

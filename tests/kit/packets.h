@@ -65,6 +65,14 @@ static inline struct ext_waypoints dice_waypoints(struct dice *d)
     return w;
 }
 
+static inline struct ext_guest dice_guest(struct dice *d)
+{
+    struct ext_guest guest = {.what = (uint8_t)dice_below(d, EXT_GUEST_WHATS)};
+    guest.meant = (uint32_t)dice_word(d);
+    guest.life = (uint32_t)dice_word(d);
+    return guest;
+}
+
 /* One valid extension of the type at out (PACKET_EXT_BYTES_MAX of room); a trace has at most 20 places. */
 static inline uint32_t dice_ext(struct dice *d, enum ext_type type, uint8_t *out)
 {
@@ -101,15 +109,44 @@ static inline uint32_t dice_ext(struct dice *d, enum ext_type type, uint8_t *out
         struct ext_waypoints waypoints = dice_waypoints(d);
         return ext_waypoints_write(&waypoints, out);
     }
+    case EXT_GUEST: {
+        struct ext_guest guest = dice_guest(d);
+        return ext_guest_write(&guest, out);
+    }
     case EXT_TYPES:
         break;
     }
     return 0;
 }
 
+/* Up to three optional extensions, of types that nobody knows; returns their bytes. */
+static inline uint32_t dice_optional(struct dice *d, uint8_t *out)
+{
+    uint32_t at = 0;
+    for (unsigned type = EXT_OPTIONAL + dice_below(d, 100); type < 256; type += 1 + dice_below(d, 150)) {
+        unsigned words = 1 + dice_below(d, 5);
+        out[at] = (uint8_t)type;
+        out[at + 1] = (uint8_t)words;
+        for (unsigned i = 2; i < words * EXT_WORD_BYTES; i++) {
+            out[at + i] = (uint8_t)dice_word(d);
+        }
+        at += words * EXT_WORD_BYTES;
+        if (dice_below(d, 3) == 0) {
+            break;
+        }
+    }
+    return at;
+}
+
+/* For dice_packet(): beside the flags of the head; and all flags that a packet may have. */
+enum { DICE_OPTIONAL = 0x100, DICE_FLAGS = 0x200 };
+
 enum { DICE_PAYLOAD_MAX = 64, DICE_PACKET_MAX = PACKET_HEAD_BYTES + PACKET_EXT_BYTES_MAX + DICE_PAYLOAD_MAX };
 
-/* A valid packet with the extensions of `flags` that its kind may have; at most DICE_PACKET_MAX bytes. Fills *head. */
+/*
+ * A valid packet with the extensions of `flags` that its kind may have, and with DICE_OPTIONAL such that nobody knows;
+ * at most DICE_PACKET_MAX bytes. Fills *head.
+ */
 static inline uint32_t dice_packet(struct dice *d, unsigned kind, unsigned flags, struct packet_head *head,
                                    uint8_t *out)
 {
@@ -125,6 +162,7 @@ static inline uint32_t dice_packet(struct dice *d, unsigned kind, unsigned flags
             at += dice_ext(d, (enum ext_type)type, out + at);
         }
     }
+    at += flags & DICE_OPTIONAL ? dice_optional(d, out + at) : 0;
     *head = (struct packet_head){
         .kind = (uint8_t)kind,
         .flags = (uint8_t)flags,
@@ -186,6 +224,10 @@ static inline uint32_t recode_ext(const uint8_t *ext, enum ext_type type, uint8_
         ext_waypoints_read(ext, &waypoints);
         return ext_waypoints_write(&waypoints, out);
     }
+    case EXT_GUEST: {
+        struct ext_guest guest = ext_guest_read(ext);
+        return ext_guest_write(&guest, out);
+    }
     case EXT_TYPES:
         break;
     }
@@ -207,7 +249,15 @@ static inline bool recodes(const uint8_t *bytes, const struct packet_head *head,
         }
         at += recode_ext(bytes + at, (enum ext_type)type, again + at);
     }
-    return at == packet_head_bytes(head) && memcmp(again, bytes, at) == 0;
+    /* What follows are extensions that are skipped by their words. */
+    uint32_t known = at;
+    for (unsigned type = EXT_OPTIONAL; at < packet_head_bytes(head); at += ext_bytes(bytes + at)) {
+        if (bytes[at + EXT_AT_TYPE] < type || bytes[at + EXT_AT_WORDS] == 0) {
+            return false;
+        }
+        type = bytes[at + EXT_AT_TYPE] + 1u;
+    }
+    return at == packet_head_bytes(head) && memcmp(again, bytes, known) == 0;
 }
 
 /* Makes one change in place, of the kind that transit makes; dice choose which. True when it was made. */

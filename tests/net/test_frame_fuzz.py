@@ -20,7 +20,10 @@ import time
 import net_kit
 from net_kit import LINKS, cable, port_name
 
+VERSION = 2
 ETHERTYPE = 0x88B5
+ETHERTYPE_CONTROL = 0x88B6
+ETHERTYPES = (ETHERTYPE, ETHERTYPE_CONTROL)
 ETH_ALL = 3
 HEADER = 14
 HELLO, GOODBYE, STREAM = 1, 2, 3
@@ -68,9 +71,17 @@ def controls(frame):
         length = int.from_bytes(frame[at + 2:at + 4], "big")
         if length < 8 or at + length > len(frame):
             return
-        if frame[at] == 0x14:
+        if frame[at] == VERSION << 4 | 4:
             yield frame[at + 1], at
         at += length
+
+
+def headed(header, frame):
+    """The frame behind an Ethernet header with the EtherType that a daemon would give it (docs/wire.md)."""
+    at = 32 if len(frame) > 0 and frame[0] & 1 else 8
+    control = len(frame) >= at + 8 and frame[0] >> 4 == VERSION and frame[at] == VERSION << 4 | 4
+    lane = ETHERTYPE_CONTROL if control and frame[at + 1] in (1, 3, 4, 5, 6) else ETHERTYPE
+    return header[:12] + lane.to_bytes(2, "big") + frame
 
 
 class Adjacency:
@@ -118,9 +129,9 @@ class Mutator:
 
     def headed(self):
         """Garbage that says it is a frame of this version, with a few packets."""
-        head = bytes([0x10 | self.dice.choice([0, 0, 0, 1, 15]),
+        head = bytes([VERSION << 4 | self.dice.choice([0, 0, 0, 1, 2, 15]),
                       self.dice.choice([0, 1, 1, 2, 255])]) + self.dice.randbytes(6)
-        kind = bytes([0x10 | self.dice.randrange(6), self.dice.randrange(16)])
+        kind = bytes([VERSION << 4 | self.dice.randrange(6), self.dice.randrange(16)])
         body = self.dice.randbytes(self.dice.choice([0, 4, 16, 20, 28, 60, 124, 1000]))
         return head + kind + (len(body) + 4).to_bytes(2, "big") + body
 
@@ -193,14 +204,15 @@ class Bridge:
                 frame, sender = source.recvfrom(2000)
             except TimeoutError:
                 frame, sender = b"", (None, None, OUTGOING)
-            if sender[2] != OUTGOING and sender[1] == ETHERTYPE:
+            if sender[2] != OUTGOING and sender[1] in ETHERTYPES:
                 self.adjacency.hear(frame[HEADER:], garbled)
                 sink.send(self.garbled(frame) if garbled else frame)
             if garbled and self.sent < self.wanted and self.lately:
                 self.mutator.frames = list(self.lately)
                 for _ in range(16):
                     frame = self.mutator.next()
-                    sink.send(self.header + (frame if self.hellos else self.adjacency.renew(frame)))
+                    frame = frame if self.hellos else self.adjacency.renew(frame)
+                    sink.send(headed(self.header, frame))
                 self.sent += 16
                 source.settimeout(0.001)
 
@@ -407,7 +419,7 @@ class FrameFuzz(net_kit.Case):
                     if pings is not None and pings.poll() not in (None, 0):
                         pings = None
                     continue
-                if sender[1] == ETHERTYPE and sender[2] == OUTGOING:
+                if sender[1] in ETHERTYPES and sender[2] == OUTGOING:
                     frames.add(frame[HEADER:])
             if pings is not None:
                 pings.wait(net_kit.LIMIT_S)
@@ -416,12 +428,12 @@ class FrameFuzz(net_kit.Case):
     def attack(self, frames):
         """FRAMES frames; the middle's resident size after each tenth."""
         mutator, sizes = Mutator(SEED, frames), []
-        header = b"\xff" * 6 + b"\x02\0\0\0\0\x01" + ETHERTYPE.to_bytes(2, "big")
+        header = b"\xff" * 6 + b"\x02\0\0\0\0\x01" + bytes(2)
         with tap("mad") as raw:
             raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
             raw.settimeout(None)
             for sent in range(1, FRAMES + 1):
-                raw.send(header + mutator.next())
+                raw.send(headed(header, mutator.next()))
                 if sent % 32 == 0:
                     time.sleep(0.001)
                 if sent % (FRAMES // 10) == 0:

@@ -16,7 +16,8 @@
 
 local cubeway = Proto("cubeway", "cubeway")
 
-cubeway.prefs.ethertype = Pref.uint("EtherType", 0x88b5, "EtherType of cubeway frames")
+cubeway.prefs.ethertype = Pref.uint("EtherType", 0x88b5, "EtherType of data frames")
+cubeway.prefs.ethertype_control = Pref.uint("Control EtherType", 0x88b6, "EtherType of control frames")
 
 -- ---- names of numbers ----
 
@@ -28,8 +29,11 @@ local GOODBYES = { [1] = "leaving", [2] = "died", [3] = "link closed" }
 local PATH_MODES = { [0] = "record", [1] = "retrace", [2] = "overflow" }
 local TRACE_IN = { [0] = "+x", "-x", "+y", "-y", "+z", "-z", "made here" }
 local TRACE_OUT = { [0] = "+x", "-x", "+y", "-y", "+z", "-z", "taken here", "dropped" }
-local EXTENSIONS = { [0] = "full key", "request", "response", "path", "trace", "waypoints" }
-local ITEMS = { "record", "ack", "summary", "synced", "job part", "job ack", "job summary" }
+local EXTENSIONS = { [0] = "full key", "request", "response", "path", "trace", "waypoints", "guest" }
+local EXTENSION_LAST, EXTENSION_OPTIONAL = 6, 16
+local GUESTS = { [0] = "plain", "transport", "notify", "read", "moved" }
+local ITEMS = { "record", "ack", "summary", "synced", "job part", "job ack", "job summary", [128] = "about" }
+local ITEM_OPTIONAL = 128
 
 local REASONS = {
     ["truncated"] = "fewer bytes than the header says or needs",
@@ -60,7 +64,8 @@ field("refused", "string", "Refused")
 field("version", "uint8", "Version", base.DEC, nil, 0xf0)
 field("flags", "uint8", "Flags", base.HEX, nil, 0x0f)
 field("flags.tagged", "bool", "Tagged", 8, nil, 0x01)
-field("flags.reserved", "uint8", "Reserved", base.HEX, nil, 0x0e)
+field("flags.relayed", "bool", "Relayed", 8, nil, 0x02)
+field("flags.reserved", "uint8", "Reserved", base.HEX, nil, 0x0c)
 field("packets", "uint8", "Packets")
 field("session", "uint16", "Session (low 16 bits)", base.HEX)
 field("sequence", "uint16", "Link sequence")
@@ -73,10 +78,10 @@ field("packet.version", "uint8", "Version", base.DEC, nil, 0xf0)
 field("packet.kind", "uint8", "Kind", base.DEC, KINDS, 0x0f)
 field("packet.length", "uint16", "Length")
 field("packet.flags", "uint8", "Flags", base.HEX)
-for type = 0, 5 do
+for type = 0, EXTENSION_LAST do
     field("packet.flags." .. EXTENSIONS[type]:gsub(" ", "_"), "bool", "Extension " .. EXTENSIONS[type], 8, nil, 2 ^ type)
 end
-field("packet.flags.reserved", "uint8", "Reserved", base.HEX, nil, 0xc0)
+field("packet.flags.mark", "bool", "Mark: waited too long on its way", 8, nil, 0x80)
 field("packet.hop_limit", "uint8", "Hop limit")
 field("packet.hops", "uint8", "Hops")
 field("packet.port", "uint16", "Port")
@@ -94,6 +99,7 @@ field("packet.payload", "bytes", "Payload")
 field("ext.type", "uint8", "Type", base.DEC, EXTENSIONS)
 field("ext.words", "uint8", "Words")
 field("ext.reserved", "uint16", "Reserved", base.HEX)
+field("ext.optional", "bytes", "Argument and body")
 field("key.head", "bytes", "First 96 bits")
 field("key.full", "string", "Whole key")
 for _, name in ipairs({ "request", "response" }) do
@@ -131,6 +137,10 @@ field("waypoints.next", "uint8", "Next")
 field("waypoints.count", "uint8", "Count")
 server_field("waypoints.at", "Waypoint")
 field("waypoints.reserved", "uint8", "Reserved", base.HEX)
+field("guest.what", "uint8", "What", base.DEC, GUESTS)
+field("guest.flags", "uint8", "Flags", base.HEX)
+field("guest.meant", "uint32", "Life meant")
+field("guest.life", "uint32", "Life of the sender")
 
 field("control.type", "uint8", "Type", base.DEC, CONTROLS)
 field("control.session", "uint32", "Session", base.HEX)
@@ -152,6 +162,10 @@ field("hello.echo", "uint64", "Echo (ns)")
 field("hello.position", "uint32", "Stream position")
 field("hello.ack", "uint32", "Stream ack")
 field("hello.digest", "uint64", "Digest", base.HEX)
+field("hello.number", "uint16", "Number")
+field("hello.newest", "uint16", "Newest heard")
+field("hello.before", "uint16", "Heard before it", base.HEX)
+field("hello.reserved", "uint16", "Reserved", base.HEX)
 
 field("goodbye.incarnation", "uint64", "Incarnation")
 server_field("goodbye.server", "Server")
@@ -245,6 +259,9 @@ field("job_ack.version", "uint64", "Version")
 
 field("job_summary.job", "uint32", "Job")
 field("job_summary.version", "uint64", "Version")
+
+field("about.version", "string", "Version")
+field("about.build", "string", "Build")
 
 cubeway.fields = f
 
@@ -416,15 +433,51 @@ extension[5] = function(judge, tree, ext)
     end
 end
 
+extension[6] = function(judge, tree, ext)
+    tree:add(f["guest.what"], ext(2, 1))
+    tree:add(f["guest.flags"], ext(3, 1))
+    add_all(tree, ext, 4, { "guest.meant", 4, "guest.life", 4 })
+    must(judge, ext(3, 1):uint() == 0, ext(3, 1), "reserved", "flags of the guest")
+    must(judge, GUESTS[ext(2, 1):uint()], ext(2, 1), "bad-value", "no such what")
+end
+
 -- How many words each type may have: smallest, largest, step.
 local EXT_WORDS = {
-    [0] = { 4, 4, 1 }, { 6, 6, 1 }, { 5, 5, 1 }, { 2, 8, 1 }, { 5, 253, 4 }, { 2, 17, 1 },
+    [0] = { 4, 4, 1 }, { 6, 6, 1 }, { 5, 5, 1 }, { 2, 8, 1 }, { 5, 253, 4 }, { 2, 17, 1 }, { 3, 3, 1 },
 }
 
--- The extensions that the flags name, in rising order, in exactly their words. False: the walk was lost.
+-- No packet has an extension of these types.
+local function is_unknown(type)
+    return type > EXTENSION_LAST and type < EXTENSION_OPTIONAL
+end
+
+-- The optional extensions that fill the area from `at` on: they are skipped by their words.
+local function dissect_optional(judge, tree, area, at)
+    local least = EXTENSION_OPTIONAL
+    while at < area:len() do
+        local rest = area:len() - at
+        local head = area(at, 4)
+        local found, words = head(0, 1):uint(), head(1, 1):uint()
+        local sound = must(judge, not is_unknown(found), head, "bad-kind", "unknown extension")
+            and must(judge, found >= least, head, "bad-order", "words that belong to no extension in its place")
+            and must(judge, words > 0, head, "bad-length", "words of the extension")
+            and must(judge, 4 * words <= rest, head, "truncated", "the extension is longer than the room for it")
+        if not sound then
+            return
+        end
+        local ext = area(at, 4 * words)
+        local branch = tree:add(ext, "Optional extension " .. found)
+        branch:add(f["ext.type"], ext(0, 1))
+        branch:add(f["ext.words"], ext(1, 1))
+        branch:add(f["ext.optional"], ext(2))
+        at, least = at + 4 * words, found + 1
+    end
+end
+
+-- The extensions that the flags name, in rising order, then optional ones, in exactly their words.
 local function dissect_extensions(judge, tree, area, flags, key)
     local at = 0
-    for type = 0, 5 do
+    for type = 0, EXTENSION_LAST do
         if bit_of(flags, 7 - type) then
             local rest = area:len() - at
             if not must(judge, rest >= 4, area, "truncated", "no room for the extension " .. EXTENSIONS[type]) then
@@ -433,7 +486,7 @@ local function dissect_extensions(judge, tree, area, flags, key)
             local head = area(at, 4)
             local found, words = head(0, 1):uint(), head(1, 1):uint()
             local fits = EXT_WORDS[type]
-            local sound = must(judge, found <= 5, head, "bad-kind", "unknown extension")
+            local sound = must(judge, not is_unknown(found), head, "bad-kind", "unknown extension")
                 and must(judge, found == type, head, "bad-order", "not the extension that the flags name")
                 and must(judge, words >= fits[1] and words <= fits[2] and (words - fits[1]) % fits[3] == 0, head,
                     "bad-length", "words of the extension")
@@ -449,7 +502,7 @@ local function dissect_extensions(judge, tree, area, flags, key)
             at = at + 4 * words
         end
     end
-    must(judge, at == area:len(), area, "bad-order", "words that belong to no extension")
+    dissect_optional(judge, tree, area, at)
 end
 
 -- ---- data packets ----
@@ -457,7 +510,7 @@ end
 local function dissect_data(judge, tree, p)
     local kind, flags = p(0, 1):bitfield(4, 4), p(1, 1)
     local sound = must(judge, p:len() >= 32, p(2, 2), "truncated", "shorter than a data packet's head")
-        and must(judge, p(0, 1):bitfield(0, 4) == 1, p(0, 1), "bad-version", "not version 1")
+        and must(judge, p(0, 1):bitfield(0, 4) == 2, p(0, 1), "bad-version", "not version 2")
         and must(judge, KINDS[kind], p(0, 1), "bad-kind", "unknown packet kind")
     if not sound then
         tree:add(f["packet.payload"], p(4))
@@ -465,10 +518,10 @@ local function dissect_data(judge, tree, p)
     end
     local ext_words, budget = p(23, 1):uint(), p(4, 1):uint() + p(5, 1):uint()
     local flags_tree = tree:add(f["packet.flags"], flags)
-    for type = 0, 5 do
+    for type = 0, EXTENSION_LAST do
         flags_tree:add(f["packet.flags." .. EXTENSIONS[type]:gsub(" ", "_")], flags)
     end
-    flags_tree:add(f["packet.flags.reserved"], flags)
+    flags_tree:add(f["packet.flags.mark"], flags)
     add_all(tree, p, 4, {
         "packet.hop_limit", 1, "packet.hops", 1, "packet.port", 2, "packet.job", 4, "packet.source_job", 4,
         "packet.source_process", 4,
@@ -486,7 +539,6 @@ local function dissect_data(judge, tree, p)
         tree:add(f["packet.process"], p(28, 4))
         destination = string.format("%s %s process %d", KINDS[kind], server_text(p(24, 3)), p(28, 4):uint())
     end
-    must(judge, flags:bitfield(0, 2) == 0, flags, "reserved", "flags of no extension")
     local fits = must(judge, p:len() >= 32 + 4 * ext_words, p(23, 1), "bad-length", "no room for the extension words")
     must(judge, budget >= 1 and budget <= (kind == 3 and 1 or 255), p(4, 2), "bad-value", "hop limit and hops")
     must(judge, kind == 1 or not bit_of(flags, 7), flags, "bad-value", "a full key without routing bits")
@@ -496,7 +548,7 @@ local function dissect_data(judge, tree, p)
         if ext_words > 0 then
             dissect_extensions(judge, tree, p(32, 4 * ext_words), flags, key)
         else
-            must(judge, flags:uint() % 64 == 0, flags, "truncated", "flags name extensions, but there are none")
+            must(judge, flags:uint() % 128 == 0, flags, "truncated", "flags name extensions, but there are none")
         end
         if p:len() > 32 + 4 * ext_words then
             tree:add(f["packet.payload"], p(32 + 4 * ext_words))
@@ -609,11 +661,35 @@ item[7] = function(_, tree, b)
     tree:append_text(string.format(": %d entries", size / 12))
 end
 
+-- Printable ASCII, then zeros.
+local function name_text(range)
+    local text = range:string():match("^[^%z]*")
+    local rest = range:len() - #text
+    local good = not text:find("[^!-~]") and (rest == 0 or all_zero(range(#text, rest)))
+    return good and text or nil
+end
+
+item[128] = function(judge, tree, b)
+    local version, build = name_text(b(0, 16)), name_text(b(16, 16))
+    tree:add(f["about.version"], b(0, 16), version or "?")
+    tree:add(f["about.build"], b(16, 16), build or "?")
+    tree:append_text(string.format(": version %s, build %s", version or "?", build or "?"))
+    must(judge, version and build, b, "bad-value", "version or build")
+end
+
+-- Of a type that is not known here, and need not be.
+local function other_item(_, tree, b)
+    if b then
+        tree:add(f["item.body"], b)
+    end
+end
+
 -- A body is a fixed part, then entries; flags: those it may have (1 LAST, 2 MORE).
 local ITEM_SHAPES = {
     { fixed = 32, flags = 2 }, { fixed = 28 }, { fixed = 0, entry = 16, flags = 1 }, { fixed = 8 }, { fixed = 24, entry = 4 },
-    { fixed = 24 }, { fixed = 0, entry = 12, flags = 1 },
+    { fixed = 24 }, { fixed = 0, entry = 12, flags = 1 }, [128] = { fixed = 32 },
 }
+local OTHER_SHAPE = { fixed = 0, entry = 4, any_flags = true }
 
 local function item_fits(shape, body)
     local rest = body - shape.fixed
@@ -627,7 +703,7 @@ local function dissect_item(judge, tree, rest, number)
     end
     local head = rest(0, 4)
     local type, length = head(0, 1):uint(), head(2, 2):uint()
-    local shape = ITEM_SHAPES[type]
+    local shape = ITEM_SHAPES[type] or (type >= ITEM_OPTIONAL and OTHER_SHAPE or nil)
     local branch = tree:add(rest(0, math.min(math.max(length, 4), rest:len())),
         string.format("Item %d, %s", number, ITEMS[type] or "unknown"))
     branch:add(f["item.number"], head, number):set_generated()
@@ -641,14 +717,15 @@ local function dissect_item(judge, tree, rest, number)
         return nil
     end
     local item_flags = head(1, 1):uint()
-    must(judge, item_flags == 0 or item_flags == shape.flags, head(1, 1), "reserved", "flags of the item")
+    must(judge, item_flags == 0 or item_flags == shape.flags or shape.any_flags, head(1, 1), "reserved", "flags of the item")
     if not must(judge, length <= rest:len(), head(2, 2), "truncated", "the item is longer than the packet") then
         return nil
     end
     if not must(judge, length >= 4 and item_fits(shape, length - 4), head(2, 2), "bad-length", "length of the item") then
         return nil
     end
-    item[type](judge, branch, length > 4 and rest(4, length - 4) or nil, head)
+    local dissect = item[type] or other_item
+    dissect(judge, branch, length > 4 and rest(4, length - 4) or nil, head)
     return length
 end
 
@@ -666,8 +743,9 @@ control[1] = function(judge, tree, p)
     tree:add(f["hello.port"], p(19, 1))
     add_all(tree, p, 20, {
         "hello.heard", 4, "hello.incarnation", 8, "hello.clock", 8, "hello.echo", 8, "hello.position", 4, "hello.ack", 4,
-        "hello.digest", 8,
+        "hello.digest", 8, "hello.number", 2, "hello.newest", 2, "hello.before", 2, "hello.reserved", 2,
     })
+    must(judge, p(70, 2):uint() == 0, p(70, 2), "reserved", "bytes that are kept for later")
     local port = p(19, 1):bitfield(4, 4)
     local NEVER = "7FFFFFFFFFFFFFFF"
     local clock, echo = p(32, 8):bytes():tohex(), p(40, 8):bytes():tohex()
@@ -675,6 +753,7 @@ control[1] = function(judge, tree, p)
     must(judge, not all_zero(p(24, 8)), p(24, 8), "bad-value", "incarnation 0")
     must(judge, clock < NEVER and not all_zero(p(32, 8)), p(32, 8), "bad-value", "clock outside 1..2^63 - 2")
     must(judge, echo < NEVER, p(40, 8), "bad-value", "echo above 2^63 - 2")
+    must(judge, not all_zero(p(20, 4)) or all_zero(p(66, 4)), p(66, 4), "bad-value", "hellos heard of nobody")
     return string.format("hello %s %s", server_text(p(16, 3)), LINKS[port] or "?")
 end
 
@@ -711,14 +790,6 @@ control[3] = function(judge, tree, p)
 end
 
 -- ---- the bootstrap ----
-
--- Printable ASCII, then zeros.
-local function name_text(range)
-    local text = range:string():match("^[^%z]*")
-    local rest = range:len() - #text
-    local good = not text:find("[^!-~]") and (rest == 0 or all_zero(range(#text, rest)))
-    return good and text or nil
-end
 
 local function dims_text(range)
     return string.format("%dx%dx%d", range(0, 1):uint() + 1, range(1, 1):uint() + 1, range(2, 1):uint() + 1)
@@ -834,14 +905,14 @@ local function control_fits(type, length)
     if type == 3 then
         return length >= 24 and length % 4 == 0
     end
-    return length == ({ 64, 20, 0, 56 })[type]
+    return length == ({ 72, 20, 0, 56 })[type]
 end
 
 local function dissect_control(judge, tree, p)
     local type = p(1, 1):uint()
     tree:add(f["control.type"], p(1, 1))
     tree:add(f["control.session"], p(4, 4))
-    local sound = must(judge, p(0, 1):bitfield(0, 4) == 1, p(0, 1), "bad-version", "not version 1")
+    local sound = must(judge, p(0, 1):bitfield(0, 4) == 2, p(0, 1), "bad-version", "not version 2")
         and must(judge, CONTROLS[type], p(1, 1), "bad-kind", "unknown control type")
         and must(judge, control_fits(type, p:len()), p(2, 2), "bad-length", "length of the control packet")
     if not sound then
@@ -897,15 +968,17 @@ local function dissect_frame(frame, tree)
     if not must(judge, frame:len() >= 8, frame, "truncated", "shorter than a frame head") then
         return "truncated"
     end
-    local tagged, packets = bit_of(frame(0, 1), 7), frame(1, 1):uint()
+    local tagged, relayed, packets = bit_of(frame(0, 1), 7), bit_of(frame(0, 1), 6), frame(1, 1):uint()
     tree:add(f["version"], frame(0, 1))
     local flags = tree:add(f["flags"], frame(0, 1))
     flags:add(f["flags.tagged"], frame(0, 1))
+    flags:add(f["flags.relayed"], frame(0, 1))
     flags:add(f["flags.reserved"], frame(0, 1))
     add_all(tree, frame, 1, { "packets", 1, "session", 2, "sequence", 2, "position", 2 })
-    local sound = must(judge, frame(0, 1):bitfield(0, 4) == 1, frame(0, 1), "bad-version", "not version 1")
-        and must(judge, frame(0, 1):bitfield(4, 3) == 0, frame(0, 1), "reserved", "flags of the frame")
+    local sound = must(judge, frame(0, 1):bitfield(0, 4) == 2, frame(0, 1), "bad-version", "not version 2")
+        and must(judge, frame(0, 1):bitfield(4, 2) == 0, frame(0, 1), "reserved", "flags of the frame")
         and must(judge, packets > 0, frame(1, 1), "bad-value", "a frame without packets")
+        and must(judge, not relayed or frame(4, 2):uint() == 0, frame(4, 2), "reserved", "link sequence of a relayed frame")
         and must(judge, not tagged or frame:len() >= 32, frame, "truncated", "no room for counter and tag")
     if not sound then
         return "refused: " .. judge.reason
@@ -941,14 +1014,20 @@ end
 -- ---- registration ----
 
 local ethertypes = DissectorTable.get("ethertype")
-local registered = cubeway.prefs.ethertype
+local registered = {}
 
-ethertypes:add(registered, cubeway)
+local function register()
+    for _, type in ipairs(registered) do
+        ethertypes:remove(type, cubeway)
+    end
+    registered = { cubeway.prefs.ethertype, cubeway.prefs.ethertype_control }
+    for _, type in ipairs(registered) do
+        ethertypes:add(type, cubeway)
+    end
+end
+
+register()
 
 function cubeway.prefs_changed()
-    if cubeway.prefs.ethertype ~= registered then
-        ethertypes:remove(registered, cubeway)
-        registered = cubeway.prefs.ethertype
-        ethertypes:add(registered, cubeway)
-    end
+    register()
 end

@@ -168,6 +168,25 @@ START_TEST(there_and_back)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(spans), SUITE_TEST(others), SUITE_TEST(shapes),
+/* For people: two digits that matter, and never "0 %" of something. */
+START_TEST(shares)
+{
+    static const struct {
+        uint32_t ppm;
+        const char *text;
+    } rows[] = {{0, "0 %"},           {1, "below 0.01 %"}, {99, "below 0.01 %"}, {100, "below 0.1 %"},
+                {499, "below 0.1 %"}, {500, "0.1 %"},      {1499, "0.1 %"},      {1500, "0.2 %"},
+                {20900, "2.1 %"},     {20000, "2.0 %"},    {99449, "9.9 %"},     {99999, "10.0 %"},
+                {100000, "10 %"},     {135000, "14 %"},    {999999, "100 %"},    {1000000, "100 %"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[QUANTITY_TEXT];
+        int length = quantity_share_format(rows[i].ppm, text);
+        ck_assert_str_eq(text, rows[i].text);
+        ck_assert_int_eq(length, (int)strlen(text));
+    }
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(shares), SUITE_TEST(spans), SUITE_TEST(others), SUITE_TEST(shapes),
                                           SUITE_TEST(there_and_back)};
 SUITE_MAIN("quantity", tests)

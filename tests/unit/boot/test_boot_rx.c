@@ -17,7 +17,7 @@ START_TEST(frames_are_told_apart)
         frame[FRAME_HEAD_BYTES + 1] = (uint8_t)type;
         ck_assert_int_eq(boot_owns(frame, sizeof frame), type >= CONTROL_PROBE && type <= CONTROL_CABLING_ACK);
     }
-    frame[FRAME_HEAD_BYTES] = 0x11; /* a data packet */
+    frame[FRAME_HEAD_BYTES] = WIRE_VERSION_NOW << 4 | 1; /* a data packet */
     frame[FRAME_HEAD_BYTES + 1] = CONTROL_PROBE;
     ck_assert(!boot_owns(frame, sizeof frame));
 }
@@ -37,7 +37,7 @@ START_TEST(garbage_is_counted_and_changes_nothing)
         struct frame_head head = {.packets = 1};
         if (i % 2 == 0) { /* a good head before it */
             frame_encode(&head, bytes);
-            bytes[FRAME_HEAD_BYTES] = 0x14;
+            bytes[FRAME_HEAD_BYTES] = WIRE_VERSION_NOW << 4 | 4;
             bytes[FRAME_HEAD_BYTES + 1] = (uint8_t)(4 + i / 2 % 3);
             bytes[FRAME_HEAD_BYTES + 2] = 0;
             bytes[FRAME_HEAD_BYTES + 3] = i / 2 % 3 == 0 ? 56 : i / 2 % 3 == 1 ? 120 : 28;

@@ -4,6 +4,7 @@
 #include "rng.h"
 #include "suite.h"
 #include "wire/frame.h"
+#include "wire/goodbye.h"
 
 #include <string.h>
 
@@ -196,9 +197,104 @@ START_TEST(sources_outside_the_torus)
 }
 END_TEST
 
+/* Data that the neighbour's kernel passed on is let in; control in such a frame is refused, and shows nobody alive. */
+START_TEST(relayed_frames)
+{
+    struct bench *b = two();
+    struct cw_packet *frame = frame_of(b, 1, 10, 0);
+    frame->data[FRAME_AT_VERSION] |= FRAME_RELAYED;
+    put_be16(frame->data + FRAME_AT_SEQUENCE, 0);
+    node_rx(b->node[1], CW_LINK_ZM, frame, b->now);
+    ck_assert_uint_eq(bench_notes(b, 1, NOTE_PACKET, NULL), 1);
+    uint8_t bytes[GOODBYE_BYTES];
+    struct goodbye goodbye = {
+        .session = ls_link_session(b->node[0]->ls, CW_LINK_ZP),
+        .incarnation = ls_incarnation(b->node[0]->ls),
+        .reason = GOODBYE_DIED,
+    };
+    goodbye_encode(&goodbye, bytes);
+    for (unsigned flags = FRAME_RELAYED;; flags = 0) {
+        struct frame_head head = {.packets = 1};
+        ls_stamp(b->node[0]->ls, CW_LINK_ZP, &head);
+        head.flags = (uint8_t)flags;
+        head.sequence = 0;
+        frame = pkt_take(b->home, FRAME_HEAD_BYTES + sizeof bytes);
+        memcpy(frame->data + frame_encode(&head, frame->data), bytes, sizeof bytes);
+        node_rx(b->node[1], CW_LINK_ZM, frame, b->now);
+        bool up = (ls_up_links(b->node[1]->ls) & cw_links_of(CW_LINK_ZM)) != 0;
+        ck_assert(up == (flags != 0));
+        ck_assert_uint_eq(node_drops(b->node[1], CW_DROP_MALFORMED), 1);
+        if (flags == 0) {
+            break;
+        }
+    }
+    bench_close(b);
+}
+END_TEST
+
+/* The mark, a guest's extension and those that nobody knows are passed on as they came. */
+START_TEST(what_is_not_for_us_stays_as_it_is)
+{
+    static const uint8_t tail[] = {0x06, 0x03, 0x01, 0x00, 0x00, 0x00, 0x00, 0x07, 0x00, 0x00,
+                                   0x00, 0x08, 0x20, 0x02, 0x12, 0x34, 'a',  'b',  'c',  'd'};
+    struct bench *b = bench_open((cw_dims){1, 1, 5});
+    bench_start_all(b);
+    bench_settle(b);
+    struct cw_packet *frame = pkt_take(b->home, 1500);
+    struct frame_head head = {.packets = 1};
+    struct packet_head packet = {.kind = PACKET_SERVER,
+                                 .flags = (uint8_t)(packet_flag(EXT_GUEST) | PACKET_MARK),
+                                 .length = PACKET_HEAD_BYTES + sizeof tail};
+    packet.hop_limit = 5;
+    packet.hops = 1;
+    packet.ext_words = sizeof tail / EXT_WORD_BYTES;
+    packet.job = packet.source_job = PROBE_JOB;
+    packet.to.server = (cw_coord){0, 0, 2};
+    ls_stamp(b->node[0]->ls, CW_LINK_ZP, &head);
+    uint32_t at = frame_encode(&head, frame->data);
+    packet_encode(&packet, frame->data + at);
+    memcpy(frame->data + at + PACKET_HEAD_BYTES, tail, sizeof tail);
+    frame->length = at + packet.length;
+    node_rx(b->node[1], CW_LINK_ZM, frame, b->now);
+    struct cw_packet *out = node_tx_pull(b->node[1], CW_LINK_ZP, b->now);
+    while (out != NULL && frame_lane(out->data, out->length) == FRAME_CONTROL) {
+        pkt_release(out);
+        out = node_tx_pull(b->node[1], CW_LINK_ZP, b->now);
+    }
+    ck_assert_ptr_nonnull(out);
+    ck_assert_uint_eq(out->length, FRAME_HEAD_BYTES + packet.length);
+    ck_assert_uint_eq(out->data[FRAME_HEAD_BYTES + PACKET_AT_FLAGS], packet.flags);
+    ck_assert_uint_eq(out->data[FRAME_HEAD_BYTES + PACKET_AT_HOPS], 2);
+    ck_assert_mem_eq(out->data + FRAME_HEAD_BYTES + PACKET_HEAD_BYTES, tail, sizeof tail);
+    pkt_release(out);
+    bench_close(b);
+}
+END_TEST
+
+START_TEST(another_version_is_noted)
+{
+    struct bench *b = bench_open((cw_dims){1, 1, 2});
+    bench_start(b, 0);
+    bench_start(b, 1);
+    struct cw_packet *frame = frame_of(b, 1, 10, 0);
+    frame->data[FRAME_AT_VERSION] = 0x10;
+    node_rx(b->node[1], CW_LINK_ZM, frame, b->now);
+    ck_assert_uint_eq(ls_link_foreign(b->node[1]->ls, CW_LINK_ZM).version, 1);
+    ck_assert_uint_eq(node_drops(b->node[1], CW_DROP_MALFORMED), 1);
+    bench_close(b);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
-    SUITE_TEST(one_packet_keeps_its_memory), SUITE_TEST(many_packets_in_their_order),   SUITE_TEST(stale_frames),
-    SUITE_TEST(data_waits_for_control),      SUITE_TEST(what_waits_ends_with_its_link), SUITE_TEST(any_bytes),
+    SUITE_TEST(relayed_frames),
+    SUITE_TEST(what_is_not_for_us_stays_as_it_is),
+    SUITE_TEST(another_version_is_noted),
+    SUITE_TEST(one_packet_keeps_its_memory),
+    SUITE_TEST(many_packets_in_their_order),
+    SUITE_TEST(stale_frames),
+    SUITE_TEST(data_waits_for_control),
+    SUITE_TEST(what_waits_ends_with_its_link),
+    SUITE_TEST(any_bytes),
     SUITE_TEST(sources_outside_the_torus),
 };
 SUITE_MAIN("node_rx", tests)

@@ -86,5 +86,22 @@ START_TEST(style)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(aligned), SUITE_TEST(nobody_moves_the_cursor), SUITE_TEST(style)};
+START_TEST(shares_are_percent)
+{
+    static const struct table_column column = {"lost", "LOST", TABLE_SHARE};
+    static const char *const rows[][2] = {{"{\"id\":1,\"row\":{\"lost\":20900}}", "2.1 %"},
+                                          {"{\"id\":1,\"row\":{\"lost\":0}}", ""},
+                                          {"{\"id\":1,\"row\":{\"got\":1}}", ""}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct message *row = row_of(rows[i][0]);
+        char cell[TABLE_CELL] = "";
+        table_cell(row, &column, cell);
+        ck_assert_str_eq(cell, rows[i][1]);
+        message_close(row);
+    }
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(shares_are_percent), SUITE_TEST(aligned),
+                                          SUITE_TEST(nobody_moves_the_cursor), SUITE_TEST(style)};
 SUITE_MAIN("table", tests)

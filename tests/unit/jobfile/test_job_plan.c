@@ -30,7 +30,9 @@ START_TEST(ranges_are_dense_and_apart)
     ck_assert_int_eq(job_plan_add_range(&p, 9, 10, CW_SERVER_NONE - 1, why), -EINVAL);
     ck_assert_int_eq(job_plan_add_range(&p, 9, 9, CW_SERVER_NONE - 1, why), 0);
     ck_assert_int_eq(job_plan_add_range(&p, 0, UINT32_MAX, 0, why), -EINVAL);
-    ck_assert_int_eq(job_plan_add_range(&p, UINT32_MAX, UINT32_MAX, 0, why), 0);
+    ck_assert_int_eq(job_plan_add_range(&p, UINT32_MAX, UINT32_MAX, 0, why), -EINVAL);
+    ck_assert_ptr_nonnull(strstr(why, "4294967294"));
+    ck_assert_int_eq(job_plan_add_range(&p, UINT32_MAX - 1, UINT32_MAX - 1, 0, why), 0);
     job_plan_close(&p);
 }
 END_TEST

@@ -142,6 +142,113 @@ START_TEST(an_echo_from_our_future_is_not_ours)
 }
 END_TEST
 
+/* Of every fifth frame of server 0 and every 50th of server 1 nothing comes: both ends know, both ways. */
+START_TEST(hellos_tell_what_a_cable_loses)
+{
+    struct ls_bench b;
+    ls_bench_pair(&b);
+    for (unsigned turn = 1; turn <= 2000; turn++) {
+        b.now = cw_time_add(b.now, CW_MS(10));
+        for (cw_server s = 0; s < 2; s++) {
+            cw_link link = s == 0 ? CW_LINK_XP : CW_LINK_XM;
+            struct note note = ls_bench_pull(&b, s, link);
+            if (turn % (s == 0 ? 5 : 50) != 0) {
+                (void)ls_bench_give(&b, s, link, &note);
+            }
+        }
+    }
+    for (cw_server s = 0; s < 2; s++) {
+        struct ls_link_info info;
+        ls_link_info(b.ls[s], s == 0 ? CW_LINK_XP : CW_LINK_XM, &info);
+        const struct ls_loss *of_0 = s == 0 ? &info.loss_out : &info.loss_in;
+        const struct ls_loss *of_1 = s == 0 ? &info.loss_in : &info.loss_out;
+        ck_assert(info.committed);
+        ck_assert_int_ge(of_0->ppm, 195000);
+        ck_assert_int_le(of_0->ppm, 205000);
+        ck_assert_int_ge(of_1->ppm, 19000);
+        ck_assert_int_le(of_1->ppm, 21000);
+        ck_assert_uint_ge(of_0->hellos, 1980);
+        ck_assert_uint_ge(of_0->lost, 390);
+        ck_assert(of_0->bad && of_1->bad);
+        struct ls_lossy lossy = ls_lossy_links(b.ls[s]);
+        ck_assert_uint_eq(lossy.in, cw_links_of(s == 0 ? CW_LINK_XP : CW_LINK_XM));
+        ck_assert_uint_eq(lossy.out, lossy.in);
+    }
+    ls_bench_close(&b);
+}
+END_TEST
+
+/* Somebody has to look: the entry in which a cable turns bad, or good again, is noted. */
+START_TEST(a_cable_that_turns_bad_is_noted)
+{
+    struct ls_bench b;
+    ls_bench_pair(&b);
+    struct hello hello = lone_hello();
+    const struct ls_link *l = &b.ls[0]->links[CW_LINK_XP];
+    hello.session = l->adj.peer_session;
+    hello.heard = l->adj.session;
+    hello.incarnation = 200;
+    hello.digest = lsdb_digest(&b.ls[0]->db);
+    hello.ack = l->feed.top;
+    hello.number = l->loss.newest;
+    for (unsigned i = 0; i < 2400; i++) {
+        bool was = l->loss.in.bad;
+        uint64_t notes = ls_notes(b.ls[0]);
+        hello.number = (uint16_t)(hello.number + (i < 1000 && i % 10 == 0 ? 2 : 1));
+        give_hello(&b, CW_LINK_XP, &hello);
+        ck_assert(was == l->loss.in.bad || ls_notes(b.ls[0]) != notes);
+    }
+    ck_assert(!l->loss.in.bad);
+    ck_assert_uint_eq(l->loss.in.lost, 100);
+    ls_bench_close(&b);
+}
+END_TEST
+
+/* ---- Another version, and the kernel's frames -------------------------------------------------------------------- */
+
+START_TEST(another_version_is_told_until_a_neighbour_is_heard)
+{
+    struct ls_bench b;
+    struct hello good = lone_server(&b);
+    uint64_t notes = ls_notes(b.ls[0]);
+    ck_assert_uint_eq(ls_link_foreign(b.ls[0], CW_LINK_XP).frames, 0);
+    ls_foreign_frame(b.ls[0], CW_LINK_XP, 1, b.now);
+    ck_assert_uint_gt(ls_notes(b.ls[0]), notes);
+    notes = ls_notes(b.ls[0]);
+    ls_foreign_frame(b.ls[0], CW_LINK_XP, 1, b.now);
+    ck_assert_uint_eq(ls_notes(b.ls[0]), notes); /* it was told */
+    struct ls_foreign foreign = ls_link_foreign(b.ls[0], CW_LINK_XP);
+    ck_assert(foreign.version == 1 && foreign.frames == 2 && foreign.last.ns == b.now.ns);
+    good.heard = b.ls[0]->links[CW_LINK_XP].adj.session;
+    give_hello(&b, CW_LINK_XP, &good);
+    ck_assert_int_eq(ls_bench_state(&b, 0, CW_LINK_XP), ADJ_EXCHANGE);
+    ls_foreign_frame(b.ls[0], CW_LINK_XP, 3, b.now); /* changed on the cable: the neighbour speaks ours */
+    ck_assert_uint_eq(ls_link_foreign(b.ls[0], CW_LINK_XP).frames, 0);
+    ls_bench_close(&b);
+}
+END_TEST
+
+/* What a kernel passes on is let in, and does not show that its daemon lives. */
+START_TEST(relayed_frames_are_no_sign_of_life)
+{
+    for (unsigned flags = 0; flags <= FRAME_RELAYED; flags += FRAME_RELAYED) {
+        struct ls_bench b;
+        struct ls_link_info info;
+        ls_bench_pair(&b);
+        struct frame_head head = {.flags = (uint8_t)flags, .packets = 1};
+        ls_stamp(b.ls[1], CW_LINK_XM, &head);
+        head.sequence = 0;
+        ls_link_info(b.ls[0], CW_LINK_XP, &info);
+        cw_time heard = info.heard.at;
+        b.now = cw_time_add(b.now, CW_MS(5));
+        ck_assert_int_eq(ls_frame(b.ls[0], CW_LINK_XP, &head, b.now), LS_PASS);
+        ls_link_info(b.ls[0], CW_LINK_XP, &info);
+        ck_assert_int_eq(info.heard.at.ns, flags & FRAME_RELAYED ? heard.ns : b.now.ns);
+        ls_bench_close(&b);
+    }
+}
+END_TEST
+
 /* ---- What is malformed ------------------------------------------------------------------------------------------- */
 
 START_TEST(malformed_control_leaves_no_trace)
@@ -289,6 +396,53 @@ START_TEST(a_stream_that_lost_count_begins_anew)
         ck_assert_uint_eq(ls_count(b.ls[0], LS_REPAIRS), 1);
         ls_bench_close(&b);
     }
+}
+END_TEST
+
+/* An item that nobody needs to know is counted, acknowledged and skipped, and does not end what belongs together. */
+START_TEST(unknown_items_are_skipped)
+{
+    struct ls_bench b;
+    ls_bench_pair(&b);
+    struct item items[3] = {{.type = ITEM_RECORD, .record = *ls_record(b.ls[0], 1), .more = true},
+                            {.type = (enum item_type)200, .other = {.flags = 0xff}},
+                            {.type = ITEM_SYNCED, .synced = 1}};
+    uint32_t seq = ++items[0].record.seq, received = b.ls[0]->links[CW_LINK_XP].feed.received;
+    give_items(&b, items, 2);
+    ck_assert_uint_eq(b.ls[0]->links[CW_LINK_XP].feed.received, received + 2);
+    ck_assert_uint_lt(ls_record(b.ls[0], 1)->seq, seq);
+    give_items(&b, items + 2, 1);
+    ck_assert_uint_eq(ls_record(b.ls[0], 1)->seq, seq);
+    ls_bench_close(&b);
+}
+END_TEST
+
+/* Each end of an adjacency is told once what the other runs, and forgets it with the adjacency. */
+START_TEST(neighbours_say_what_they_run)
+{
+    struct ls_bench b;
+    ls_bench_open(&b, (cw_dims){2, 1, 1});
+    for (cw_server s = 0; s < 2; s++) {
+        struct ls_config config = ls_bench_config(&b, s, 100 + s);
+        about_fill(&config.about, s == 0 ? "1.2.3" : "1.2.4", s == 0 ? "feed" : NULL);
+        ck_assert_int_eq(ls_open(&b.ls[s], &config), 0);
+    }
+    for (unsigned round = 0; round < 2; round++) {
+        struct ls_link_info info;
+        ls_bench_light(&b, 0, CW_LINK_XP, true);
+        ls_bench_run_for(&b, CW_SEC(2));
+        ls_link_info(b.ls[0], CW_LINK_XP, &info);
+        ck_assert(info.committed);
+        ck_assert_str_eq(info.about.version, "1.2.4");
+        ck_assert_str_eq(info.about.build, "");
+        ls_link_info(b.ls[1], CW_LINK_XM, &info);
+        ck_assert_str_eq(info.about.version, "1.2.3");
+        ck_assert_str_eq(info.about.build, "feed");
+        ls_bench_light(&b, 0, CW_LINK_XP, false);
+        ls_link_info(b.ls[1], CW_LINK_XM, &info);
+        ck_assert_str_eq(info.about.version, "");
+    }
+    ls_bench_close(&b);
 }
 END_TEST
 
@@ -498,6 +652,12 @@ START_TEST(a_goodbye_counts_out_the_incarnation_it_names)
 END_TEST
 
 static const struct suite_test tests[] = {
+    SUITE_TEST(hellos_tell_what_a_cable_loses),
+    SUITE_TEST(a_cable_that_turns_bad_is_noted),
+    SUITE_TEST(another_version_is_told_until_a_neighbour_is_heard),
+    SUITE_TEST(relayed_frames_are_no_sign_of_life),
+    SUITE_TEST(unknown_items_are_skipped),
+    SUITE_TEST(neighbours_say_what_they_run),
     SUITE_TEST(a_hello_must_fit_the_cable),
     SUITE_TEST(a_wrong_hello_ends_a_link_that_was_up),
     SUITE_TEST(a_stranger_is_forgotten_after_dead),

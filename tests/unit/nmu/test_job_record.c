@@ -158,8 +158,8 @@ START_TEST(names_and_destroyed_jobs)
     job_record_put_port(&w, 2, "same");
     ck_assert_uint_eq(job_record_finish(&w, &size), WIRE_BAD_VALUE);
     static const struct job_range outside[] = {
-        {0, 0, 0}, {UINT32_MAX, 2, 0}, {0, 2, UINT32_MAX - 1}, {0, 1, UINT32_MAX}};
-    for (unsigned i = 0; i < 4; i++) {
+        {0, 0, 0}, {UINT32_MAX, 2, 0}, {0, 2, UINT32_MAX - 1}, {0, 1, UINT32_MAX}, {UINT32_MAX, 1, 0}};
+    for (unsigned i = 0; i < 5; i++) {
         job_record_begin(&w, bytes, sizeof bytes, &head);
         job_record_put_range(&w, &outside[i]);
         ck_assert_uint_eq(job_record_finish(&w, &size), WIRE_BAD_VALUE);

@@ -43,23 +43,42 @@ void ether_send(const char *interface, const uint8_t to[6], uint16_t ethertype, 
 void ether_strangers(const struct cable *c)
 {
     static const uint8_t all[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
-    static const uint8_t nobody[6] = {2, 3, 4, 5, 6, 7};
     static bool third;
     static const char text[100] = "not for you";
     uint8_t mac[6];
     (void)c;
     if (!third) {
         netns_veth("third", "fourth", 1500, -1);
-        netns_promiscuous("left", true);
         third = true;
     }
     ether_address("left", mac);
-    ether_send("right", all, 0x88b6, text, sizeof text);
+    ether_send("right", all, 0x88b7, text, sizeof text);
     ether_send("right", mac, 0x0800, text, sizeof text);
-    ether_send("right", nobody, PORT_ETHERTYPE, text, sizeof text);
     ether_send("right", mac, PORT_ETHERTYPE, text, 0);
+    ether_send("right", mac, WIRE_ETHERTYPE_CONTROL, text, 0);
     ether_send("fourth", all, PORT_ETHERTYPE, text, sizeof text);
     ether_send("left", all, PORT_ETHERTYPE, text, 0); /* leaves by our own interface */
+}
+
+void ether_try_others(ether_open_fn *open)
+{
+    static const uint8_t nobody[6] = {2, 3, 4, 5, 6, 7};
+    static const char text[100] = "not for you";
+    uint8_t memory[MEMORY_BYTES];
+    struct port_options options = {.interface = "left"};
+    netns_enter();
+    netns_veth("left", "right", 1500, -1);
+    netns_promiscuous("left", true);
+    ether_address("right", options.destination);
+    struct shim *in = ether_open(open, &options);
+    struct shim *out = ether_open(open, &(struct port_options){.interface = "right"});
+    ether_send("right", nobody, WIRE_ETHERTYPE, text, sizeof text);
+    ether_send("right", nobody, WIRE_ETHERTYPE_CONTROL, text, sizeof text);
+    ck_assert_uint_eq(cable_receive(in, memory, 20), 0);
+    cable_send(out, 1, 100);
+    ck_assert_uint_eq(cable_receive(in, memory, 1000), 100);
+    shim_close(in);
+    shim_close(out);
 }
 
 struct shim *ether_open(ether_open_fn *open, const struct port_options *options)
@@ -116,8 +135,15 @@ void ether_try_errors(ether_open_fn *open)
 
     struct shim *first = ether_open(open, &(struct port_options){.interface = "left"});
     ether_open_fails(open, &(struct port_options){.interface = "left"}, -EADDRINUSE, "another process");
+    for (unsigned lane = 0; lane < LANES; lane++) { /* one of the two is enough to be in the way */
+        struct port_options beside = {.interface = "left", .ethertype = lane == 0 ? 0x88b4 : 0x88b6};
+        ether_open_fails(open, &beside, -EADDRINUSE, "another process");
+    }
+    ether_open_fails(open,
+                     &(struct port_options){.interface = "left", .ethertype = 0x9001, .ethertype_control = 0x9001},
+                     -EINVAL, "two EtherTypes");
     netns_up("right", true);
-    struct shim *other_type = ether_open(open, &(struct port_options){.interface = "left", .ethertype = 0x88b6});
+    struct shim *other_type = ether_open(open, &(struct port_options){.interface = "left", .ethertype = 0x9001});
     struct shim *second = ether_open(open, &(struct port_options){.interface = "right", .mtu = 1000});
     struct shim_info info;
     shim_info(first, &info);

@@ -7,8 +7,8 @@
 #include "shim/port.h"
 
 /*
- * Frames to the interface "left" that its shim must not give: of another EtherType, to another address although the
- * interface is promiscuous, with a header and nothing else; and one of our EtherType to a third interface.
+ * Frames to the interface "left" that its shim must not give: of another EtherType, with a header and nothing else; and
+ * one of our EtherType to a third interface.
  */
 void ether_strangers(const struct cable *c);
 
@@ -27,6 +27,9 @@ void ether_open_fails(ether_open_fn *open, const struct port_options *options, i
 
 /* Everything that both kinds refuse in the same way: in a fresh namespace with left and right. */
 void ether_try_errors(ether_open_fn *open);
+
+/* Where a destination is configured, frames to others are not given, although the interface is promiscuous. */
+void ether_try_others(ether_open_fn *open);
 
 /* More than the receiver's queue holds: what came and what is counted as dropped are all there was. */
 void ether_try_drops(ether_open_fn *open);

@@ -4,8 +4,11 @@
 #include "conformance.h"
 #include "ether.h"
 #include "netns.h"
+#include "wire/control.h"
+#include "wire/frame.h"
 
 #include <errno.h>
+#include <poll.h>
 
 enum { MTU = 9000 };
 
@@ -44,6 +47,34 @@ START_TEST(errors_are_named)
     ether_try_errors(pcap_shim_open);
     netns_up("left", false);
     ether_open_fails(pcap_shim_open, &(struct port_options){.interface = "left"}, -ENETDOWN, "the interface is down");
+}
+END_TEST
+
+START_TEST(others_frames_are_not_given)
+{
+    ether_try_others(pcap_shim_open);
+}
+END_TEST
+
+/* A capture of each lane: a hello is told by a descriptor of its own. */
+START_TEST(control_has_a_lane_of_its_own)
+{
+    enum { LENGTH = FRAME_HEAD_BYTES + HELLO_BYTES };
+    struct cable c;
+    uint8_t hello[SHIM_HEADROOM + LENGTH] = {0}, memory[MEMORY_BYTES];
+    struct shim_frame frame = {.bytes = hello + SHIM_HEADROOM, .length = LENGTH};
+    cable_open(&c);
+    frame_encode(&(struct frame_head){.packets = 1, .session = 7}, frame.bytes);
+    control_encode(&(struct control_head){.type = CONTROL_HELLO, .length = HELLO_BYTES, .session = 7},
+                   frame.bytes + FRAME_HEAD_BYTES);
+    cable_send(c.end[0], 1, 1000);
+    ck_assert_int_eq(shim_send(c.end[0], &frame, 1), 1);
+    ck_assert(cable_poll(shim_data_fd(c.end[1]), POLLIN, 1000));
+    ck_assert(cable_poll(shim_urgent_fd(c.end[1]), POLLIN, 1000));
+    ck_assert_uint_eq(cable_receive(c.end[1], memory, 1000), 1000);
+    ck_assert_uint_eq(cable_receive(c.end[1], memory, 1000), LENGTH);
+    ck_assert_mem_eq(memory, frame.bytes, LENGTH);
+    cable_close(&c);
 }
 END_TEST
 
@@ -90,6 +121,8 @@ END_TEST
 
 static const struct suite_test tests[] = {
     SUITE_TEST(errors_are_named),
+    SUITE_TEST(others_frames_are_not_given),
+    SUITE_TEST(control_has_a_lane_of_its_own),
     SUITE_TEST(what_the_kernel_drops_is_counted),
     SUITE_TEST(a_shaped_device_keeps_few),
     SUITE_TEST(a_deleted_interface_comes_back_by_its_name),

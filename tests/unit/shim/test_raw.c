@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MTU = 9000 };
+enum { MTU = 9000, FRAME_BYTES = FRAME_HEAD_BYTES + HELLO_BYTES };
 
 static struct shim *open_on(const char *interface, uint32_t mtu)
 {
@@ -58,6 +58,12 @@ static const struct conformance_kind kind = {
 START_TEST(errors_are_named)
 {
     ether_try_errors(raw_open);
+}
+END_TEST
+
+START_TEST(others_frames_are_not_given)
+{
+    ether_try_others(raw_open);
 }
 END_TEST
 
@@ -236,6 +242,8 @@ START_TEST(frames_go_to_whom_they_are_sent)
     shim_close(out);
     options.destination[5] ^= 1; /* somebody else, on a cable that ends here */
     out = ether_open(raw_open, &options);
+    shim_close(in);
+    in = ether_open(raw_open, &(struct port_options){.interface = "right", .destination = {2, 0, 0, 0, 0, 1}});
     cable_send(out, 1, 100);
     ck_assert_uint_eq(cable_receive(in, memory, 20), 0);
     shim_close(out);
@@ -259,10 +267,10 @@ START_TEST(frames_may_be_longer_than_jumbo)
 }
 END_TEST
 
-/* A hello as the wire has it, in 72 bytes. */
-static void make_hello(uint8_t frame[static 72])
+/* A hello as the wire has it, with its head. */
+static void make_hello(uint8_t frame[static FRAME_BYTES])
 {
-    frame_fill(frame, 1, 72);
+    frame_fill(frame, 1, FRAME_BYTES);
     frame_encode(&(struct frame_head){.packets = 1, .session = 7}, frame);
     control_encode(&(struct control_head){.type = CONTROL_HELLO, .length = HELLO_BYTES, .session = 7},
                    frame + FRAME_HEAD_BYTES);
@@ -273,7 +281,7 @@ START_TEST(control_does_not_wait_behind_data)
 {
     struct cable c;
     struct shim_counters counters;
-    uint8_t hello[SHIM_HEADROOM + 72], memory[MEMORY_BYTES];
+    uint8_t hello[SHIM_HEADROOM + FRAME_BYTES], memory[MEMORY_BYTES];
     cable_open(&c);
     ck_assert(!cable_poll(shim_urgent_fd(c.end[1]), POLLIN, 0));
     make_hello(hello + SHIM_HEADROOM);
@@ -282,14 +290,14 @@ START_TEST(control_does_not_wait_behind_data)
             cable_send(c.end[0], 1, 1000);
             shim_counters(c.end[1], &counters);
         } while (counters.rx_dropped == flood);
-        struct shim_frame frame = {.bytes = hello + SHIM_HEADROOM, .length = 72};
+        struct shim_frame frame = {.bytes = hello + SHIM_HEADROOM, .length = FRAME_BYTES};
         ck_assert_int_eq(shim_send(c.end[0], &frame, 1), 1);
         ck_assert(cable_poll(shim_urgent_fd(c.end[1]), POLLIN, 1000));
         unsigned before = 0;
-        while (cable_receive(c.end[1], memory, 1000) != 72) {
+        while (cable_receive(c.end[1], memory, 1000) != FRAME_BYTES) {
             before++;
         }
-        ck_assert_mem_eq(memory, hello + SHIM_HEADROOM, 72);
+        ck_assert_mem_eq(memory, hello + SHIM_HEADROOM, FRAME_BYTES);
         ck_assert_uint_le(before, SHIM_BATCH);
         ck_assert(!cable_poll(shim_urgent_fd(c.end[1]), POLLIN, 0));
     }
@@ -321,9 +329,9 @@ static int receive_with_room(struct shim *s, uint32_t length[static PLACES])
 START_TEST(control_is_looked_for_when_it_is_told)
 {
     struct cable c;
-    uint8_t hello[SHIM_HEADROOM + 72];
+    uint8_t hello[SHIM_HEADROOM + FRAME_BYTES];
     uint32_t length[PLACES];
-    struct shim_frame frame = {.bytes = hello + SHIM_HEADROOM, .length = 72};
+    struct shim_frame frame = {.bytes = hello + SHIM_HEADROOM, .length = FRAME_BYTES};
     cable_open(&c);
     make_hello(frame.bytes);
     c.end[1]->attentive = true;
@@ -337,7 +345,7 @@ START_TEST(control_is_looked_for_when_it_is_told)
         ck_assert_uint_eq(length[0], 1000);
         if (!told) {
             ck_assert_int_eq(receive_with_room(c.end[1], length), 1); /* no data: it is looked for */
-            ck_assert_uint_eq(length[0], 72);
+            ck_assert_uint_eq(length[0], FRAME_BYTES);
         }
         ck_assert(!c.end[1]->urgent);
         ck_assert(!cable_poll(shim_urgent_fd(c.end[1]), POLLIN, 0));
@@ -352,7 +360,7 @@ START_TEST(control_is_looked_for_when_it_is_told)
         ck_assert_uint_eq(length[0], 1000);
     } while (got == 1 && before++ < SHIM_BATCH);
     ck_assert_int_eq(got, 2);
-    ck_assert_uint_eq(length[1], 72);
+    ck_assert_uint_eq(length[1], FRAME_BYTES);
     cable_close(&c);
 }
 END_TEST
@@ -403,6 +411,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(conversations_and_bursts),
     SUITE_TEST(a_goodbye_waits_for_its_turn),
     SUITE_TEST(errors_are_named),
+    SUITE_TEST(others_frames_are_not_given),
     SUITE_TEST(what_the_kernel_drops_is_counted),
     SUITE_TEST(a_shaped_device_keeps_few),
     SUITE_TEST(a_renamed_interface_is_the_same_cable),

@@ -146,7 +146,37 @@ START_TEST(a_world_may_close_before_the_light_goes_out)
 }
 END_TEST
 
+/* What hellos tell of a cable is near what the world was told to lose on it, each way, at both ends. */
+START_TEST(servers_know_what_their_cables_lose)
+{
+    static const uint32_t rates[][2] = {{20000, 0}, {0, 80000}, {50000, 20000}, {0, 0}};
+    for (unsigned i = 0; i < sizeof rates / sizeof *rates; i++) {
+        struct world *w = town_up((cw_dims){3, 1, 1}, 20 + i);
+        cw_server far = beyond(w, 0, CW_LINK_XP);
+        world_harm(w, 0, CW_LINK_XP, &(struct wire_harm){.loss = rates[i][0]});
+        world_harm(w, far, CW_LINK_XM, &(struct wire_harm){.loss = rates[i][1]});
+        town_run(w, CW_SEC(100));
+        for (unsigned end = 0; end < 2; end++) {
+            struct ls_link_info info;
+            ls_link_info(node_linkstate(world_node(w, end == 0 ? 0 : far)), end == 0 ? CW_LINK_XP : CW_LINK_XM, &info);
+            const struct ls_loss *way[2] = {end == 0 ? &info.loss_out : &info.loss_in,
+                                            end == 0 ? &info.loss_in : &info.loss_out};
+            for (unsigned k = 0; k < 2; k++) {
+                double truth = rates[i][k] / 1e6, lost = (double)way[k]->lost / (double)way[k]->hellos;
+                ck_assert_uint_ge(way[k]->hellos, 8000);
+                ck_assert_msg(lost >= 0.7 * truth && lost <= 1.3 * truth, "%g in the place of %g", lost, truth);
+                ck_assert(rates[i][k] != 0 || way[k]->ppm == 0);
+                ck_assert(way[k]->bad == (rates[i][k] > 0));
+            }
+            ck_assert_str_eq(info.about.version, "simulated");
+        }
+        world_close(w);
+    }
+}
+END_TEST
+
 static const struct suite_test tests[] = {
+    SUITE_TEST(servers_know_what_their_cables_lose),
     SUITE_TEST(a_cable_breaks_both_ways_or_one),
     SUITE_TEST(an_axis_of_one_has_no_cable),
     SUITE_TEST(frames_on_a_broken_cable_are_lost),

@@ -4,6 +4,8 @@
 
 #include "town.h"
 
+enum { GATE_FRAMES = 64 }; /* NODE_GATE_FRAMES */
+
 static struct world *up_with(const struct world_config *config)
 {
     struct world *w = town_open(config);
@@ -156,7 +158,9 @@ START_TEST(corrupted_frames_are_dropped_by_the_card_or_get_through)
         }
         town_run(w, CW_MS(5));
         struct world_totals t = town_totals(w);
-        ck_assert_uint_eq(t.inside + t.flying, 0);
+        ck_assert_uint_eq(t.flying, 0);
+        /* A control position that was changed names control that never comes: what is behind it waits at the gate. */
+        ck_assert_uint_le(t.inside, passes ? GATE_FRAMES : 0);
         if (passes) {
             ck_assert_uint_eq(t.lost[WORLD_LOSS_CORRUPTED], 0);
         } else {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pcap_table.h"
-#include "wire/limits.h"
+#include "wire/frame.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@ static const char *const names[] = {
     "version",
     "flags",
     "flags.tagged",
+    "flags.relayed",
     "packets",
     "session",
     "sequence",
@@ -26,6 +27,7 @@ static const char *const names[] = {
     "packet.flags",
     "packet.flags.full_key",
     "packet.flags.trace",
+    "packet.flags.mark",
     "packet.hop_limit",
     "packet.hops",
     "packet.port",
@@ -40,6 +42,7 @@ static const char *const names[] = {
     "packet.payload",
     "ext.type",
     "ext.words",
+    "ext.optional",
     "key.head",
     "key.full",
     "request.port",
@@ -69,6 +72,9 @@ static const char *const names[] = {
     "waypoints.next",
     "waypoints.count",
     "waypoints.at",
+    "guest.what",
+    "guest.meant",
+    "guest.life",
     "control.type",
     "control.session",
     "hello.cluster",
@@ -86,6 +92,9 @@ static const char *const names[] = {
     "hello.position",
     "hello.ack",
     "hello.digest",
+    "hello.number",
+    "hello.newest",
+    "hello.before",
     "goodbye.incarnation",
     "goodbye.server",
     "goodbye.reason",
@@ -97,6 +106,9 @@ static const char *const names[] = {
     "item.type",
     "item.flags.last",
     "item.length",
+    "item.body",
+    "about.version",
+    "about.build",
     "record.origin",
     "record.flags.leaving",
     "record.flags.active",
@@ -219,8 +231,8 @@ void table_open(const char *path, const char *only)
 
 void table_frame(const uint8_t *frame, size_t size)
 {
-    static const uint8_t ether[ETHER_BYTES] = {
-        2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, WIRE_ETHERTYPE >> 8, WIRE_ETHERTYPE & 0xff};
+    unsigned type = frame_lane(frame, size) == FRAME_CONTROL ? WIRE_ETHERTYPE_CONTROL : WIRE_ETHERTYPE;
+    const uint8_t ether[ETHER_BYTES] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, (uint8_t)(type >> 8), (uint8_t)type};
     uint32_t head[4] = {0, 0, (uint32_t)(ETHER_BYTES + size), (uint32_t)(ETHER_BYTES + size)};
     write_or_die(head, sizeof head);
     write_or_die(ether, sizeof ether);

@@ -18,7 +18,7 @@ START_TEST(golden)
 {
     uint8_t want[CABLING_HEAD_BYTES + CABLING_ENTRY_BYTES] = {0}, bytes[sizeof want];
     struct bits b = {want, 0};
-    bits_put(&b, 16, 0x1405);
+    bits_put(&b, 16, 0x2405);
     bits_put(&b, 16, sizeof want);
     bits_put(&b, 32, 1);
     bits_put(&b, 32, 2);

@@ -9,7 +9,7 @@
 static void good(uint8_t bytes[32])
 {
     memset(bytes, 0, 32);
-    static const uint8_t head[] = {0x14, 0x03, 0x00, 0x18, 0x01, 0x02, 0x03, 0x04};
+    static const uint8_t head[] = {0x24, 0x03, 0x00, 0x18, 0x01, 0x02, 0x03, 0x04};
     memcpy(bytes, head, sizeof head);
 }
 
@@ -75,7 +75,7 @@ END_TEST
 
 START_TEST(length_fits_the_type)
 {
-    uint8_t b[248] = {0x14};
+    uint8_t b[248] = {0x24};
     b[7] = 1;
     for (unsigned type = CONTROL_HELLO; type <= CONTROL_CABLING_ACK; type++) {
         for (unsigned length = CONTROL_HEAD_BYTES; length <= sizeof b; length++) {

@@ -25,6 +25,8 @@ static const uint8_t trace_bytes[] = {
 };
 static const uint8_t waypoints_bytes[] = {0x05, 0x03, 0x00, 0x02, 0x01, 0x02, 0x03, 0x00, 0x04, 0x05, 0x06, 0x00};
 
+static const uint8_t guest_bytes[] = {0x06, 0x03, 0x04, 0x00, 0x00, 0x00, 0x01, 0x02, 0x10, 0x20, 0x30, 0x40};
+
 static const struct {
     enum ext_type type;
     const uint8_t *bytes;
@@ -36,6 +38,7 @@ static const struct {
     {EXT_PATH, path_bytes, sizeof path_bytes},
     {EXT_TRACE, trace_bytes, sizeof trace_bytes},
     {EXT_WAYPOINTS, waypoints_bytes, sizeof waypoints_bytes},
+    {EXT_GUEST, guest_bytes, sizeof guest_bytes},
 };
 
 static enum wire_reason check(const uint8_t *bytes, size_t size, enum ext_type type)
@@ -92,6 +95,10 @@ START_TEST(golden_bytes_decode_to_what_they_say)
     ck_assert_uint_eq(waypoints.next, 0);
     ck_assert_uint_eq(waypoints.count, 2);
     ck_assert_uint_eq(waypoints.at[1].y, 5);
+    struct ext_guest guest = ext_guest_read(guest_bytes);
+    ck_assert_uint_eq(guest.what, EXT_GUEST_MOVED);
+    ck_assert_uint_eq(guest.meant, 0x102);
+    ck_assert_uint_eq(guest.life, 0x10203040);
 }
 END_TEST
 
@@ -180,11 +187,12 @@ START_TEST(every_truncation_and_other_type_is_refused)
         ck_assert_int_eq(check(longer, sizeof longer, written[i].type), WIRE_OK); /* more may follow */
         for (unsigned type = 0; type < 256; type++) {
             longer[0] = (uint8_t)type;
-            enum wire_reason expected = type == i ? WIRE_OK : type < EXT_TYPES ? WIRE_BAD_ORDER : WIRE_BAD_KIND;
+            bool may_be = type < EXT_TYPES || type >= EXT_OPTIONAL;
+            enum wire_reason expected = type == i ? WIRE_OK : may_be ? WIRE_BAD_ORDER : WIRE_BAD_KIND;
             ck_assert_int_eq(check(longer, sizeof longer, written[i].type), expected);
         }
     }
-    ck_assert_int_eq(check((const uint8_t[]){6, 1, 0, 0}, 4, EXT_TYPES), WIRE_BAD_KIND);
+    ck_assert_int_eq(check((const uint8_t[]){7, 1, 0, 0}, 4, EXT_TYPES), WIRE_BAD_KIND);
 }
 END_TEST
 
@@ -204,6 +212,7 @@ START_TEST(every_length_but_its_own_is_refused)
                 words >= 2 && words <= 8,
                 words >= 5 && words <= 253 && (words - 1) % 4 == 0,
                 words >= 2 && words <= 17,
+                words == 3,
             };
             bytes[3] = (uint8_t)(type == EXT_WAYPOINTS ? words - 1 : 0);
             ck_assert_int_eq(check(bytes, sizeof bytes, (enum ext_type)type), fits[type] ? WIRE_OK : WIRE_BAD_LENGTH);
@@ -225,6 +234,29 @@ START_TEST(every_bit_flip_is_refused_or_another_value)
             ck_assert_uint_eq(recode_ext(bytes, written[i].type, again), written[i].size);
             ck_assert_mem_eq(bytes, again, written[i].size);
         }
+    }
+}
+END_TEST
+
+/* Only heads are looked at: type, words, and whether they are there. */
+START_TEST(optional_ones_are_skipped_by_their_length)
+{
+    for (unsigned type = 0; type < 256; type++) {
+        for (unsigned words = 0; words < 256; words++) {
+            uint8_t bytes[12] = {(uint8_t)type, (uint8_t)words, 0xff, 0xff, 0xff};
+            for (unsigned least = EXT_OPTIONAL; least < 258; least += 80) {
+                enum wire_reason expected = type >= EXT_TYPES && type < EXT_OPTIONAL ? WIRE_BAD_KIND
+                                            : type < least                           ? WIRE_BAD_ORDER
+                                            : words == 0                             ? WIRE_BAD_LENGTH
+                                            : words > 3                              ? WIRE_TRUNCATED
+                                                                                     : WIRE_OK;
+                ck_assert_int_eq(ext_check_optional(bytes, sizeof bytes, least), expected);
+            }
+        }
+    }
+    static const uint8_t one[] = {EXT_OPTIONAL, 1, 0, 0};
+    for (size_t size = 0; size < sizeof one; size++) {
+        ck_assert_int_eq(ext_check_optional(one, size, EXT_OPTIONAL), WIRE_TRUNCATED);
     }
 }
 END_TEST
@@ -258,7 +290,8 @@ static const struct {
     {EXT_WAYPOINTS, 3, 3, WIRE_BAD_COUNT}, /* */
     {EXT_WAYPOINTS, 3, 0, WIRE_BAD_COUNT}, /* */
     {EXT_WAYPOINTS, 7, 1, WIRE_RESERVED},  /* */
-    {EXT_WAYPOINTS, 11, 0x80, WIRE_RESERVED},
+    {EXT_WAYPOINTS, 11, 0x80, WIRE_RESERVED}, {EXT_GUEST, 2, EXT_GUEST_WHATS, WIRE_BAD_VALUE},
+    {EXT_GUEST, 3, 0x01, WIRE_RESERVED},      {EXT_GUEST, 3, 0x80, WIRE_RESERVED},
 };
 
 START_TEST(each_wrong_has_its_name)
@@ -446,6 +479,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(every_truncation_and_other_type_is_refused),
     SUITE_TEST(every_length_but_its_own_is_refused),
     SUITE_TEST(every_bit_flip_is_refused_or_another_value),
+    SUITE_TEST(optional_ones_are_skipped_by_their_length),
     SUITE_TEST(each_wrong_has_its_name),
     SUITE_TEST(each_place_of_a_path_is_judged),
     SUITE_TEST(a_path_walks_back),

@@ -8,19 +8,19 @@
 
 /* Two packets of 8 and 9 bytes, as small as control packets may be, and padding that is not zero. */
 static const uint8_t plain[] = {
-    0x10, 0x02, 0xab, 0xcd, 0x12, 0x34, 0x56, 0x78,       /* no flags, 2 packets, session, sequence, position */
-    0x14, 0x01, 0x00, 0x08, 0x00, 0x00, 0x00, 0x01,       /* */
-    0x14, 0x01, 0x00, 0x09, 0x00, 0x00, 0x00, 0x01, 0x77, /* */
+    0x20, 0x02, 0xab, 0xcd, 0x12, 0x34, 0x56, 0x78,       /* no flags, 2 packets, session, sequence, position */
+    0x24, 0x01, 0x00, 0x08, 0x00, 0x00, 0x00, 0x01,       /* */
+    0x24, 0x01, 0x00, 0x09, 0x00, 0x00, 0x00, 0x01, 0x77, /* */
     0xde, 0xad, 0xbe, 0xef,
 };
 enum { PLAIN_USED = 8 + 8 + 9 };
 
 static const uint8_t tagged[] = {
-    0x11, 0x01, 0x00, 0x00, 0xff, 0xff, 0x00, 0x01,                         /* tagged, 1 packet */
+    0x21, 0x01, 0x00, 0x00, 0xff, 0xff, 0x00, 0x01,                         /* tagged, 1 packet */
     0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08,                         /* counter */
     0xf0, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf7, 0xf8, 0xf9, 0xfa, 0xfb, /* tag */
     0xfc, 0xfd, 0xfe, 0xff,                                                 /* */
-    0x14, 0x01, 0x00, 0x08, 0x00, 0x00, 0x00, 0x01,                         /* */
+    0x24, 0x01, 0x00, 0x08, 0x00, 0x00, 0x00, 0x01,                         /* */
 };
 
 /* frame_decode() that fails the test when a refusal has touched its outputs. */
@@ -99,8 +99,8 @@ START_TEST(each_wrong_has_its_name)
         uint8_t byte;
         enum wire_reason reason;
     } wrongs[] = {
-        {0, 0x00, WIRE_BAD_VERSION}, {0, 0x20, WIRE_BAD_VERSION}, {0, 0x12, WIRE_RESERVED}, {0, 0x14, WIRE_RESERVED},
-        {0, 0x18, WIRE_RESERVED},    {0, 0x11, WIRE_TRUNCATED},   {1, 0, WIRE_BAD_VALUE},   {1, 3, WIRE_TRUNCATED},
+        {0, 0x00, WIRE_BAD_VERSION}, {0, 0x10, WIRE_BAD_VERSION}, {0, 0x22, WIRE_RESERVED}, {0, 0x24, WIRE_RESERVED},
+        {0, 0x28, WIRE_RESERVED},    {0, 0x21, WIRE_TRUNCATED},   {1, 0, WIRE_BAD_VALUE},   {1, 3, WIRE_TRUNCATED},
         {11, 7, WIRE_BAD_LENGTH},    {11, 0, WIRE_BAD_LENGTH},    {10, 1, WIRE_TRUNCATED},  {19, 14, WIRE_TRUNCATED},
         {19, 13, WIRE_OK}, /* the padding becomes payload: nobody can tell */
     };
@@ -168,7 +168,7 @@ START_TEST(filled_frames_come_apart)
         struct packet_head packet_head;
         frame_open(&plan, round % 2 ? 1500 : 9000, round % 3 ? 0 : FRAME_TAGGED);
         for (;;) {
-            uint32_t size = dice_packet(&dice, PACKET_SERVER, dice_below(&dice, 64), &packet_head, packet);
+            uint32_t size = dice_packet(&dice, PACKET_SERVER, dice_below(&dice, DICE_FLAGS), &packet_head, packet);
             if (!frame_fits(&plan, size)) {
                 ck_assert_uint_lt(frame_room(&plan), size);
                 break;
@@ -231,9 +231,62 @@ START_TEST(the_plan_stops_at_the_mtu_and_at_255)
 }
 END_TEST
 
+/* A frame that a kernel passed on: it bears the flag, and no link sequence. */
+START_TEST(relayed_frames_have_no_sequence)
+{
+    uint8_t bytes[sizeof plain], again[FRAME_HEAD_BYTES];
+    struct frame_head head;
+    struct frame_walk walk;
+    memcpy(bytes, plain, sizeof bytes);
+    bytes[FRAME_AT_VERSION] = 0x22;
+    ck_assert_int_eq(decode(bytes, sizeof bytes, &head, &walk), WIRE_RESERVED);
+    bytes[FRAME_AT_SEQUENCE] = 0;
+    ck_assert_int_eq(decode(bytes, sizeof bytes, &head, &walk), WIRE_RESERVED);
+    bytes[FRAME_AT_SEQUENCE + 1] = 0;
+    ck_assert_int_eq(decode(bytes, sizeof bytes, &head, &walk), WIRE_OK);
+    ck_assert_uint_eq(head.flags, FRAME_RELAYED);
+    ck_assert_uint_eq(head.position, 0x5678);
+    ck_assert_uint_eq(frame_encode(&head, again), FRAME_HEAD_BYTES);
+    ck_assert_mem_eq(again, bytes, sizeof again);
+}
+END_TEST
+
+/* The first packet says which lane a frame belongs to. */
+START_TEST(control_but_a_goodbye_has_a_lane_of_its_own)
+{
+    for (unsigned flags = 0; flags < 16; flags++) {
+        for (unsigned first = 0; first < 256; first++) {
+            for (unsigned type = 0; type < 256; type++) {
+                uint8_t bytes[FRAME_HEAD_BYTES + FRAME_TAG_BYTES + 72] = {(uint8_t)(0x20 | flags), 1};
+                size_t at = flags & FRAME_TAGGED ? 32 : 8;
+                bytes[at] = (uint8_t)first;
+                bytes[at + 1] = (uint8_t)type;
+                bool control = first == 0x24 && (type == 1 || (type >= 3 && type <= 6));
+                ck_assert_int_eq(frame_lane(bytes, sizeof bytes), control ? FRAME_CONTROL : FRAME_DATA);
+                bytes[0] ^= 0x10; /* of another version: not understood */
+                ck_assert_int_eq(frame_lane(bytes, sizeof bytes), FRAME_DATA);
+            }
+        }
+    }
+}
+END_TEST
+
+START_TEST(short_frames_are_data)
+{
+    uint8_t bytes[48] = {0x21, 1};
+    memcpy(bytes + 32, (const uint8_t[]){0x24, 0x01, 0x00, 0x08, 0x00, 0x00, 0x00, 0x01}, 8);
+    for (size_t size = 0; size <= sizeof bytes; size++) {
+        ck_assert_int_eq(frame_lane(bytes, size), size < 40 ? FRAME_DATA : FRAME_CONTROL);
+    }
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(golden_bytes_decode_to_what_they_say),
     SUITE_TEST(every_truncation_is_refused),
+    SUITE_TEST(relayed_frames_have_no_sequence),
+    SUITE_TEST(control_but_a_goodbye_has_a_lane_of_its_own),
+    SUITE_TEST(short_frames_are_data),
     SUITE_TEST(each_wrong_has_its_name),
     SUITE_TEST(every_bit_flip_is_refused_or_another_frame),
     SUITE_TEST(filled_frames_come_apart),

@@ -3,7 +3,7 @@
 #include "suite.h"
 
 static const uint8_t golden_bytes[GOODBYE_BYTES] = {
-    0x14, 0x02, 0x00, 0x14,                         /* version 1, control, goodbye, 20 bytes */
+    0x24, 0x02, 0x00, 0x14,                         /* version 2, control, goodbye, 20 bytes */
     0x00, 0x00, 0x00, 0x07,                         /* session */
     0x00, 0x06, 0x10, 0x20, 0x30, 0x40, 0x50, 0x60, /* incarnation */
     0x02, 0x00, 0x01, 0x02,                         /* server 2,0,1; died */

@@ -3,7 +3,7 @@
 #include "suite.h"
 
 static const uint8_t golden_bytes[HELLO_BYTES] = {
-    0x14, 0x01, 0x00, 0x40,                         /* version 1, control, hello, 64 bytes */
+    0x24, 0x01, 0x00, 0x48,                         /* version 2, control, hello, 72 bytes */
     0x5e, 0x55, 0x10, 0x01,                         /* session */
     0xc1, 0x05, 0x7e, 0x12,                         /* cluster */
     0xc0, 0x4f, 0x16, 0x00,                         /* config hash */
@@ -15,6 +15,8 @@ static const uint8_t golden_bytes[HELLO_BYTES] = {
     0x00, 0x00, 0x00, 0x09,                         /* position */
     0xff, 0xff, 0xff, 0xfe,                         /* ack */
     0xd1, 0x9e, 0x57, 0x00, 0x00, 0x00, 0x00, 0xee, /* digest */
+    0x12, 0x34, 0xfe, 0xdc,                         /* number; the receiver's newest */
+    0xff, 0xfd, 0x00, 0x00,                         /* the one before the one before it did not come */
 };
 
 static const struct hello golden_hello = {
@@ -31,6 +33,9 @@ static const struct hello golden_hello = {
     .position = 9,
     .ack = 0xfffffffe,
     .digest = 0xd19e5700000000ee,
+    .number = 0x1234,
+    .newest = 0xfedc,
+    .before = 0xfffd,
 };
 
 START_TEST(golden)
@@ -53,6 +58,9 @@ START_TEST(golden)
     ck_assert_uint_eq(h.position, golden_hello.position);
     ck_assert_uint_eq(h.ack, golden_hello.ack);
     ck_assert_uint_eq(h.digest, golden_hello.digest);
+    ck_assert_uint_eq(h.number, golden_hello.number);
+    ck_assert_uint_eq(h.newest, golden_hello.newest);
+    ck_assert_uint_eq(h.before, golden_hello.before);
 }
 END_TEST
 
@@ -95,6 +103,23 @@ static void judged(size_t at, size_t size, uint64_t value, enum wire_reason expe
     ck_assert_str_eq(wire_reason_name(codec_try(&codec_hello, bytes, sizeof bytes)), wire_reason_name(expected));
 }
 
+/* A hello of somebody who has heard nothing names no hello that it heard. */
+START_TEST(heard_nothing)
+{
+    uint8_t bytes[HELLO_BYTES];
+    struct hello deaf = golden_hello;
+    deaf.heard = 0;
+    deaf.newest = deaf.before = 0;
+    hello_encode(&deaf, bytes);
+    ck_assert_int_eq(codec_try(&codec_hello, bytes, sizeof bytes), WIRE_OK);
+    for (unsigned at = 66; at < 70; at++) {
+        bytes[at] = 1;
+        ck_assert_int_eq(codec_try(&codec_hello, bytes, sizeof bytes), WIRE_BAD_VALUE);
+        bytes[at] = 0;
+    }
+}
+END_TEST
+
 START_TEST(ranges)
 {
     judged(1, 1, CONTROL_GOODBYE, WIRE_BAD_LENGTH);
@@ -112,15 +137,19 @@ START_TEST(ranges)
     judged(32, 8, INT64_MAX - 1, WIRE_OK);
     judged(40, 8, INT64_MAX - 1, WIRE_OK);
     judged(40, 8, 0, WIRE_OK);
-    judged(20, 4, 0, WIRE_OK);
+    judged(64, 2, 0, WIRE_OK);
+    judged(66, 4, 0, WIRE_OK);
+    for (unsigned bit = 0; bit < 16; bit++) {
+        judged(70, 2, 1u << bit, WIRE_RESERVED);
+    }
+    judged(20, 4, 0, WIRE_BAD_VALUE); /* heard nothing, and yet hellos */
+    judged(64, 6, 0x123400000000, WIRE_OK);
     judged(16, 3, 0xffffff, WIRE_OK);
 }
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(golden),
-    SUITE_TEST(random_values_come_back),
-    SUITE_TEST(truncations_and_flips),
-    SUITE_TEST(ranges),
+    SUITE_TEST(golden), SUITE_TEST(random_values_come_back), SUITE_TEST(truncations_and_flips),
+    SUITE_TEST(ranges), SUITE_TEST(heard_nothing),
 };
 SUITE_MAIN("hello", tests)

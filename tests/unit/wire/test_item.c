@@ -13,10 +13,31 @@ START_TEST(golden_synced)
 }
 END_TEST
 
+START_TEST(golden_about)
+{
+    static const uint8_t bytes[ITEM_ABOUT_BYTES] = {0x80, 0, 0, 0x24, '0', '.', '1', '.', '0', 0,   0,  0,
+                                                    0,    0, 0, 0,    0,   0,   0,   0,   'a', 'b', 'c'};
+    struct item item;
+    ck_assert_int_eq(item_decode(bytes, sizeof bytes, &item), WIRE_OK);
+    ck_assert_int_eq(item.type, ITEM_ABOUT);
+    ck_assert_str_eq(item.about.version, "0.1.0");
+    ck_assert_str_eq(item.about.build, "abc");
+    ck_assert_int_eq(codec_try_exact(&codec_item, bytes, sizeof bytes), WIRE_OK);
+}
+END_TEST
+
+static bool is_known(unsigned type)
+{
+    return (type >= ITEM_RECORD && type <= ITEM_JOB_SUMMARY) || type >= ITEM_OPTIONAL;
+}
+
 START_TEST(random_items_of_every_type)
 {
     struct dice d = {7};
-    for (unsigned type = ITEM_RECORD; type <= ITEM_JOB_SUMMARY; type++) {
+    for (unsigned type = 0; type < 256; type++) {
+        if (!is_known(type)) {
+            continue;
+        }
         for (unsigned i = 0; i < 200; i++) {
             uint8_t room[DICE_ROOM], bytes[DICE_ROOM];
             struct item item = dice_item(&d, (enum item_type)type, room);
@@ -39,7 +60,10 @@ START_TEST(more_bytes_may_follow)
 {
     struct dice d = {8};
     uint8_t room[DICE_ROOM], bytes[DICE_ROOM] = {0};
-    for (unsigned type = ITEM_RECORD; type <= ITEM_JOB_SUMMARY; type++) {
+    for (unsigned type = 0; type < 256; type++) {
+        if (!is_known(type)) {
+            continue;
+        }
         struct item item = dice_item(&d, (enum item_type)type, room), again;
         item_encode(&item, bytes);
         ck_assert_int_eq(item_decode(bytes, sizeof bytes, &again), WIRE_OK);
@@ -52,7 +76,7 @@ START_TEST(heads)
 {
     struct dice d = {9};
     for (unsigned type = 0; type < 256; type++) {
-        bool known = type >= ITEM_RECORD && type <= ITEM_JOB_SUMMARY;
+        bool known = is_known(type);
         for (unsigned length = 0; length < 256; length++) {
             uint8_t bytes[256] = {(uint8_t)type, 0, 0, (uint8_t)length};
             struct item item;
@@ -71,7 +95,7 @@ START_TEST(heads)
             item_encode(&item, bytes);
             bytes[1] ^= (uint8_t)(1u << bit);
             bool last = bit == 0 && (type == ITEM_SUMMARY || type == ITEM_JOB_SUMMARY);
-            bool allowed = last || (bit == 1 && type == ITEM_RECORD);
+            bool allowed = last || (bit == 1 && type == ITEM_RECORD) || type > ITEM_ABOUT;
             ck_assert_int_eq(codec_try(&codec_item, bytes, item_size(&item)), allowed ? WIRE_OK : WIRE_RESERVED);
         }
     }
@@ -79,9 +103,7 @@ START_TEST(heads)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(golden_synced),
-    SUITE_TEST(random_items_of_every_type),
-    SUITE_TEST(more_bytes_may_follow),
-    SUITE_TEST(heads),
+    SUITE_TEST(golden_synced),         SUITE_TEST(golden_about), SUITE_TEST(random_items_of_every_type),
+    SUITE_TEST(more_bytes_may_follow), SUITE_TEST(heads),
 };
 SUITE_MAIN("item", tests)

@@ -41,7 +41,7 @@ static bool same_head(const struct packet_head *a, const struct packet_head *b)
 static void naive_encode(const struct packet_head *h, uint8_t out[static PACKET_HEAD_BYTES])
 {
     struct bits b = {.bytes = memset(out, 0, PACKET_HEAD_BYTES)};
-    bits_put(&b, 4, 1);
+    bits_put(&b, 4, 2);
     bits_put(&b, 4, h->kind);
     bits_put(&b, 8, h->flags);
     bits_put(&b, 16, h->length);
@@ -131,7 +131,7 @@ START_TEST(random_packets_round_trip)
         uint8_t bytes[DICE_PACKET_MAX], naive[PACKET_HEAD_BYTES];
         struct packet_head sent, head;
         struct packet_exts exts;
-        unsigned flags = round % 4 ? dice_below(&dice, 64) : 0;
+        unsigned flags = round % 4 ? dice_below(&dice, DICE_FLAGS) : 0;
         uint32_t size = dice_packet(&dice, PACKET_KEY + round % 3, flags, &sent, bytes);
         enum wire_reason reason = decode(bytes, size, &head, &exts);
         if (reason != WIRE_OK) {
@@ -208,12 +208,13 @@ static const struct {
         golden, sizeof golden, __VA_ARGS__ \
     }
     WRONG(golden_key, 0, 0x01, WIRE_BAD_VERSION),
-    WRONG(golden_key, 0, 0x21, WIRE_BAD_VERSION),
-    WRONG(golden_key, 0, 0x10, WIRE_BAD_KIND),
-    WRONG(golden_key, 0, 0x14, WIRE_BAD_KIND), /* control has decoders of its own */
-    WRONG(golden_key, 0, 0x1f, WIRE_BAD_KIND),
-    WRONG(golden_key, 1, 0x40, WIRE_RESERVED),
-    WRONG(golden_key, 1, 0x80, WIRE_RESERVED),
+    WRONG(golden_key, 0, 0x11, WIRE_BAD_VERSION),
+    WRONG(golden_key, 0, 0x31, WIRE_BAD_VERSION),
+    WRONG(golden_key, 0, 0x20, WIRE_BAD_KIND),
+    WRONG(golden_key, 0, 0x24, WIRE_BAD_KIND), /* control has decoders of its own */
+    WRONG(golden_key, 0, 0x2f, WIRE_BAD_KIND),
+    WRONG(golden_key, 1, 0x40, WIRE_TRUNCATED),
+    WRONG(golden_key, 1, 0x80, WIRE_OK),        /* the mark has no extension */
     WRONG(golden_key, 1, 0x01, WIRE_TRUNCATED), /* a flag without its extension, and no word for one */
     WRONG(golden_key, 2, 0x01, WIRE_TRUNCATED),
     WRONG(golden_key, 3, 31, WIRE_BAD_LENGTH),
@@ -221,7 +222,7 @@ static const struct {
     WRONG(golden_key, 3, 37, WIRE_TRUNCATED),
     WRONG(golden_key, 4, 0, WIRE_BAD_VALUE), /* a budget of 0 */
     WRONG(golden_key, 5, 192, WIRE_BAD_VALUE),
-    WRONG(golden_key, 23, 1, WIRE_BAD_ORDER), /* an extension that no flag names */
+    WRONG(golden_key, 23, 1, WIRE_TRUNCATED), /* 'a' is an optional extension, of 'b' words */
     WRONG(golden_key, 23, 2, WIRE_BAD_LENGTH),
     WRONG(golden_call, 1, 0x0b, WIRE_BAD_VALUE), /* full key where there are no routing bits */
     WRONG(golden_call, 1, 0x02, WIRE_BAD_ORDER), /* one flag less */
@@ -230,15 +231,34 @@ static const struct {
     WRONG(golden_call, 27, 1, WIRE_RESERVED),    /* behind the destination server */
     WRONG(golden_call, 23, 7, WIRE_TRUNCATED),   /* the path ends behind the extension words */
     WRONG(golden_call, 32, 3, WIRE_BAD_ORDER),   /* another type than the flag says */
-    WRONG(golden_call, 32, 6, WIRE_BAD_KIND),
-    WRONG(golden_call, 56, 1, WIRE_BAD_ORDER), /* repeated */
+    WRONG(golden_call, 32, 6, WIRE_BAD_ORDER),
+    WRONG(golden_call, 32, 7, WIRE_BAD_KIND),
+    WRONG(golden_call, 32, 15, WIRE_BAD_KIND),
+    WRONG(golden_call, 32, 16, WIRE_BAD_ORDER), /* an optional one before those that flags name */
+    WRONG(golden_call, 56, 1, WIRE_BAD_ORDER),  /* repeated */
     WRONG(golden_call, 57, 3, WIRE_TRUNCATED),
     WRONG(golden_answer, 4, 2, WIRE_BAD_VALUE),    /* kind link crosses one link */
     WRONG(golden_answer, 5, 1, WIRE_BAD_VALUE),    /* and only one */
     WRONG(golden_answer, 1, 0x34, WIRE_BAD_VALUE), /* waypoints on kind link */
     WRONG(golden_answer, 27, 0x80, WIRE_RESERVED),
     WRONG(golden_detour, 4, 1, WIRE_BAD_VALUE), /* 1 + 255 hops */
-    WRONG(golden_detour, 0, 0x12, WIRE_BAD_VALUE),
+    WRONG(golden_detour, 0, 0x22, WIRE_BAD_VALUE),
+    WRONG(golden_guest, 1, 0x40, WIRE_OK),        /* without the mark */
+    WRONG(golden_guest, 1, 0x80, WIRE_BAD_ORDER), /* without the flag of its extension */
+    WRONG(golden_guest, 34, 5, WIRE_BAD_VALUE),   /* no such what */
+    WRONG(golden_guest, 35, 1, WIRE_RESERVED),    /* flags of the guest */
+    WRONG(golden_guest, 33, 2, WIRE_BAD_LENGTH),  /* */
+    WRONG(golden_guest, 44, 5, WIRE_BAD_ORDER),   /* an extension of no flag */
+    WRONG(golden_guest, 44, 6, WIRE_BAD_ORDER),   /* repeated */
+    WRONG(golden_guest, 44, 7, WIRE_BAD_KIND),    /* */
+    WRONG(golden_guest, 44, 15, WIRE_BAD_KIND),   /* */
+    WRONG(golden_guest, 44, 254, WIRE_OK),        /* still rising */
+    WRONG(golden_guest, 44, 255, WIRE_BAD_ORDER), /* twice the same */
+    WRONG(golden_guest, 45, 0, WIRE_BAD_LENGTH),  /* no words */
+    WRONG(golden_guest, 45, 3, WIRE_BAD_ORDER),   /* a longer one, and what follows is no extension */
+    WRONG(golden_guest, 49, 2, WIRE_BAD_ORDER),   /* */
+    WRONG(golden_guest, 49, 4, WIRE_TRUNCATED),   /* longer than the words */
+    WRONG(golden_guest, 50, 0xff, WIRE_OK),       /* what it says is nobody's business */
 #undef WRONG
 };
 
@@ -284,7 +304,7 @@ START_TEST(changes_in_place_keep_a_packet_valid)
         uint8_t bytes[DICE_PACKET_MAX];
         struct packet_head head;
         struct packet_exts exts, again;
-        uint32_t size = dice_packet(&dice, PACKET_KEY + round % 3, dice_below(&dice, 64), &head, bytes);
+        uint32_t size = dice_packet(&dice, PACKET_KEY + round % 3, dice_below(&dice, DICE_FLAGS), &head, bytes);
         ck_assert_int_eq(packet_decode(bytes, size, &head, &exts), WIRE_OK);
         for (unsigned change = 0; change < 20; change++) {
             made += change_packet(&dice, bytes, &exts);

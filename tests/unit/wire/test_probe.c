@@ -20,7 +20,7 @@ START_TEST(golden)
 {
     uint8_t want[PROBE_BYTES] = {0}, bytes[PROBE_BYTES];
     struct bits b = {want, 0};
-    bits_put(&b, 16, 0x1404); /* version 1, control, probe */
+    bits_put(&b, 16, 0x2404); /* version 2, control, probe */
     bits_put(&b, 16, 56);
     bits_put(&b, 32, 7);
     bits_put(&b, 32, 9);

@@ -4,7 +4,7 @@
 
 /* Two items: synced, then an empty job summary; the second has number 0, just past the wrap. */
 static const uint8_t golden_bytes[STREAM_HEAD_BYTES + ITEM_SYNCED_BYTES + ITEM_HEAD_BYTES] = {
-    0x14, 0x03, 0x00, 0x28,                         /* version 1, control, stream, 40 bytes */
+    0x24, 0x03, 0x00, 0x28,                         /* version 2, control, stream, 40 bytes */
     0x5e, 0x55, 0x10, 0x01,                         /* session */
     0x5e, 0x55, 0x20, 0x02,                         /* heard session */
     0x00, 0x00, 0x00, 0x09,                         /* ack */

@@ -30,7 +30,7 @@ static void start_frame(struct frame *f, struct dice *d, unsigned flags)
     frame_open(&f->plan, FRAME_BYTES_MAX, flags);
     f->head = (struct frame_head){.flags = (uint8_t)flags};
     f->head.session = (uint16_t)dice_word(d);
-    f->head.sequence = (uint16_t)dice_word(d);
+    f->head.sequence = flags & FRAME_RELAYED ? 0 : (uint16_t)dice_word(d);
     f->head.position = (uint16_t)dice_word(d);
     if (flags & FRAME_TAGGED) {
         f->head.counter = dice_word(d);
@@ -43,7 +43,7 @@ static void start_frame(struct frame *f, struct dice *d, unsigned flags)
 static void add_packet(struct frame *f, const uint8_t *packet, size_t size)
 {
     memcpy(f->bytes + frame_add(&f->plan, (uint32_t)size), packet, size);
-    expect("packet.version", "1");
+    expect("packet.version", "2");
     expect("packet.kind", "%u", packet_kind_of(packet));
     expect("packet.length", "%zu", size);
 }
@@ -52,14 +52,15 @@ static void end_frame(struct frame *f, unsigned padding)
 {
     f->head.packets = f->plan.packets;
     frame_encode(&f->head, f->bytes);
-    expect("version", "1");
+    expect("version", "2");
     expect("flags", "0x%02x", f->head.flags);
-    expect("flags.tagged", "%d", f->head.flags == FRAME_TAGGED);
+    expect("flags.tagged", "%d", (f->head.flags & FRAME_TAGGED) != 0);
+    expect("flags.relayed", "%d", (f->head.flags & FRAME_RELAYED) != 0);
     expect("packets", "%u", f->head.packets);
     expect("session", "0x%04x", f->head.session);
     expect("sequence", "%u", f->head.sequence);
     expect("position", "%u", f->head.position);
-    if (f->head.flags == FRAME_TAGGED) {
+    if (f->head.flags & FRAME_TAGGED) {
         expect("counter", "%" PRIu64, f->head.counter);
         expect_bytes("tag", f->head.tag, sizeof f->head.tag);
     }
@@ -134,6 +135,14 @@ static void expect_waypoints(const uint8_t *ext)
     }
 }
 
+static void expect_guest(const uint8_t *ext)
+{
+    struct ext_guest g = ext_guest_read(ext);
+    expect("guest.what", "%u", g.what);
+    expect("guest.meant", "%u", g.meant);
+    expect("guest.life", "%u", g.life);
+}
+
 static void expect_extensions(const struct packet_head *head, const uint8_t *packet)
 {
     const uint8_t *ext = packet + PACKET_HEAD_BYTES;
@@ -165,10 +174,18 @@ static void expect_extensions(const struct packet_head *head, const uint8_t *pac
         case EXT_WAYPOINTS:
             expect_waypoints(ext);
             break;
+        case EXT_GUEST:
+            expect_guest(ext);
+            break;
         case EXT_TYPES:
             break;
         }
         ext += ext_bytes(ext);
+    }
+    for (; ext < packet + packet_head_bytes(head); ext += ext_bytes(ext)) {
+        expect("ext.type", "%u", ext[EXT_AT_TYPE]);
+        expect("ext.words", "%u", ext[EXT_AT_WORDS]);
+        expect_bytes("ext.optional", ext + EXT_AT_ARGUMENT, ext_bytes(ext) - EXT_AT_ARGUMENT);
     }
 }
 
@@ -181,6 +198,7 @@ static void add_data(struct frame *f, struct dice *d, unsigned kind, unsigned fl
     expect("packet.flags", "0x%02x", head.flags);
     expect("packet.flags.full_key", "%d", (head.flags & packet_flag(EXT_KEY)) != 0);
     expect("packet.flags.trace", "%d", (head.flags & packet_flag(EXT_TRACE)) != 0);
+    expect("packet.flags.mark", "%d", (head.flags & PACKET_MARK) != 0);
     expect("packet.hop_limit", "%u", head.hop_limit);
     expect("packet.hops", "%u", head.hops);
     expect("packet.port", "%u", head.port);
@@ -225,6 +243,9 @@ static void add_hello(struct frame *f, struct dice *d)
     expect("hello.position", "%u", h.position);
     expect("hello.ack", "%u", h.ack);
     expect("hello.digest", "0x%016" PRIx64, h.digest);
+    expect("hello.number", "%u", h.number);
+    expect("hello.newest", "%u", h.newest);
+    expect("hello.before", "0x%04x", h.before);
 }
 
 static void add_goodbye(struct frame *f, struct dice *d)
@@ -326,6 +347,16 @@ static void expect_item(const struct item *item)
         }
         last = item->job_summary.last;
         break;
+    case ITEM_ABOUT:
+        expect("about.version", "%.*s", ABOUT_TEXT_BYTES, item->about.version);
+        expect("about.build", "%.*s", ABOUT_TEXT_BYTES, item->about.build);
+        break;
+    default:
+        last = (item->other.flags & 1) != 0;
+        if (item->other.size > 0) {
+            expect_bytes("item.body", item->other.body, item->other.size);
+        }
+        break;
     }
     expect("item.type", "%u", (unsigned)item->type);
     expect("item.flags.last", "%d", last);
@@ -363,9 +394,9 @@ static void save_fields(struct dice *d)
     static struct frame f;
     for (unsigned round = 0; round < 12; round++) {
         for (unsigned kind = PACKET_KEY; kind <= PACKET_LINK; kind++) {
-            start_frame(&f, d, 0);
+            start_frame(&f, d, round % 3 == 0 ? FRAME_RELAYED : 0);
             add_data(&f, d, kind,
-                     round < EXT_TYPES ? packet_flag((enum ext_type)round) : (unsigned)dice_word(d) & 0x3f);
+                     round < EXT_TYPES ? packet_flag((enum ext_type)round) : (unsigned)dice_word(d) & (DICE_FLAGS - 1));
             end_frame(&f, dice_below(d, 20));
         }
         start_frame(&f, d, round % 2 ? FRAME_TAGGED : 0);
@@ -376,6 +407,9 @@ static void save_fields(struct dice *d)
         end_frame(&f, 6);
         start_frame(&f, d, 0);
         add_stream(&f, d, ITEM_RECORD, ITEM_JOB_SUMMARY);
+        end_frame(&f, 0);
+        start_frame(&f, d, 0);
+        add_stream(&f, d, ITEM_ABOUT, ITEM_ABOUT + 1);
         end_frame(&f, 0);
         start_frame(&f, d, 0);
         add_stream(&f, d, 1, 0);
@@ -466,7 +500,8 @@ static size_t draw_packet(struct dice *d, uint8_t *bytes, size_t limit)
     case 4:
         return dice_stream(d, dice_below(d, 4), bytes, limit);
     default:
-        return dice_packet(d, 1 + dice_below(d, 3), (unsigned)(dice_word(d) & dice_word(d)) & 0x3f, &head, bytes);
+        return dice_packet(d, 1 + dice_below(d, 3), (unsigned)(dice_word(d) & dice_word(d)) & (DICE_FLAGS - 1), &head,
+                           bytes);
     }
 }
 
@@ -485,7 +520,7 @@ static void save_refused(struct dice *d)
         frame_encode(&head, bytes);
         for (unsigned flips = 1 + dice_below(d, 2); flips > 0; flips--) {
             /* Every second flip hits one of the heads, where most rules are. */
-            uint32_t range = dice_below(d, 2) && plan.size > 72 ? 72 : plan.size;
+            uint32_t range = dice_below(d, 2) && plan.size > 80 ? 80 : plan.size;
             bytes[dice_below(d, range)] ^= (uint8_t)(1u << dice_below(d, 8));
         }
         expect_refused(bytes, plan.size);

@@ -51,6 +51,15 @@ START_TEST(what_does_not_fit)
          "c:2: service \"pong\": no service of this name is built in: expected file, the path of "
          "its .so; did you mean ping?"},
         {TORUS "service ping { weight = 3 }", NULL},
+        {TORUS "ethertype = 0x9000; ethertype_control = 0x8fff", NULL},
+        {TORUS "ethertype = 0xfffe", NULL},
+        {TORUS "ethertype = 0xffff; ethertype_control = 0x600", NULL},
+        {TORUS "ethertype = 0x9000; ethertype_control = 0x9000",
+         "c:2: ethertype_control: expected another EtherType than that of data frames (ethertype)"},
+        {TORUS "ethertype_control = 0x88b5",
+         "c:2: ethertype_control: expected another EtherType than that of data frames (ethertype)"},
+        {TORUS "ethertype = 0xffff",
+         "c:2: ethertype: control frames have the EtherType behind it, and there is none: set ethertype_control"},
         {TORUS "name = a/b", "c:2: name: a name is used for files: expected no / in it, and no . at its beginning"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

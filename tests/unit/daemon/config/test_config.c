@@ -14,7 +14,7 @@ static const char whole[] = "cluster = 7\n"
                             "metrics { listen = \"127.0.0.1:9464\" }\n"
                             "log { level = debug }\n"
                             "mtu = 4000\n"
-                            "ethertype = 0x88b6\n"
+                            "ethertype = 0x88b6; ethertype_control = 0x1234\n"
                             "timers { hello = 2ms; profile = fast }\n"
                             "queue { packets = 99; bytes = 1M; hold_bytes = 2M }\n"
                             "pump { busy_poll = 50us; io_threads = yes }\nnmu { seal_tables = yes }\n"
@@ -43,6 +43,7 @@ START_TEST(every_key_arrives)
     ck_assert_str_eq(c.control_group, "ops");
     ck_assert_str_eq(c.metrics_listen, "127.0.0.1:9464");
     ck_assert(c.log_level == CW_LOG_DEBUG && c.mtu == 4000 && c.ethertype == 0x88b6);
+    ck_assert_uint_eq(c.ethertype_control, 0x1234);
     ck_assert(c.timers.hello.ns == CW_MS(2).ns && c.timers.dead.ns == CW_MS(15).ns); /* the profile first */
     ck_assert(c.queue_packets == 99 && c.queue_bytes == 1000000 && c.hold_bytes == 2000000);
     ck_assert(c.busy_poll.ns == 50000 && c.io_threads && c.seal_tables && !c.watcher && c.priority == CONFIG_NORMAL &&

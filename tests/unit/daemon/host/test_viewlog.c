@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* pipe2 */
 #include "daemon/host/internal.h"
 #include "daemon_town.h"
+#include "shim/fault.h"
 #include "shim/pair.h"
 #include "suite.h"
 
@@ -51,6 +52,7 @@ static struct host *open_logged(const char *text, struct shim *xp, struct shim *
         .config = &config,
         .log = log_open(ends[1], CW_LOG_DEBUG, false),
         .incarnation = 1000,
+        .id = config.place == CONFIG_AUTO ? 77 : 0,
         .shim = shims,
         .will = wills != NULL ? will : NULL,
         .will_context = wills,
@@ -185,6 +187,58 @@ START_TEST(a_second_server_with_our_coordinate)
 }
 END_TEST
 
+/* One way of the cable loses every tenth frame: both ends say so, each in its own words, and when it is over. */
+START_TEST(a_cable_that_loses_frames)
+{
+    struct shim *cable[2];
+    char why[SHIM_WHY_BYTES];
+    ck_assert_int_eq(pair_open(cable, "blue cable", 1500, PAIR_DEPTH), 0);
+    ck_assert_int_eq(fault_open(&cable[0], cable[0], &(struct fault_options){.loss = 100000, .seed = 7}, 0, NULL, why),
+                     0);
+    const char *timers = " timers { hello = 1ms; dead = 2s; hold = 2100ms; flood_bound = 100ms; pending_limit = 5s }";
+    char text[2][200];
+    for (int i = 0; i < 2; i++) {
+        snprintf(text[i], sizeof text[i], "torus { dims = 3x1x1; coordinate = '%d,0,0' }%s", i, timers);
+    }
+    struct host *a = open_logged(text[0], cable[0], NULL, NULL);
+    struct host *b = open_logged(text[1], NULL, cable[1], NULL);
+    RUN_UNTIL(a, b, "msg=\"this cable loses frames\" server=", "lost=\"");
+    struct ls_link_info info;
+    ls_link_info(node_linkstate(host_server(a, 0)->node), CW_LINK_XP, &info);
+    ck_assert(info.loss_out.ppm > 50000 && info.loss_out.ppm < 150000);
+    ck_assert_int_eq(info.loss_in.ppm, 0);
+    close_logged(a);
+    close_logged(b);
+}
+END_TEST
+
+/* Frames of a release that spoke another version are named once, whether a node runs here or not. */
+START_TEST(another_version_is_named)
+{
+    static const char *const places[] = {"torus { dims = 3x1x1; coordinate = '0,0,0' }", "torus { coordinate = auto }"};
+    for (int i = 0; i < 2; i++) {
+        struct shim *cable[2];
+        uint8_t bytes[SHIM_HEADROOM + 80] = {[SHIM_HEADROOM] = 0x10, [SHIM_HEADROOM + 1] = 1};
+        struct shim_frame frame = {.bytes = bytes + SHIM_HEADROOM, .length = 72};
+        ck_assert_int_eq(pair_open(cable, "blue cable", 1500, PAIR_DEPTH), 0);
+        struct host *a = open_logged(places[i], cable[0], NULL, NULL);
+        (void)heard();
+        for (int sent = 0; sent < 3; sent++) {
+            (void)shim_send(cable[1], &frame, 1);
+            host_turn(a, CW_NS(0));
+            host_turn(a, CW_NS(0));
+        }
+        const char *said = heard();
+        const char *line = strstr(said, "a neighbour speaks another version of the wire, and is not understood");
+        ck_assert_msg(line != NULL, "%s", said);
+        ck_assert_ptr_nonnull(strstr(line, "its_version=1 ours=2"));
+        ck_assert_ptr_null(strstr(line + 1, "a neighbour speaks another version"));
+        close_logged(a);
+        shim_close(cable[1]);
+    }
+}
+END_TEST
+
 /* What lasts longer than anything before is said, when it is longer than hold less dead. */
 START_TEST(a_long_turn)
 {
@@ -204,6 +258,8 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(a_long_turn),
     SUITE_TEST(links_and_servers),
+    SUITE_TEST(a_cable_that_loses_frames),
+    SUITE_TEST(another_version_is_named),
     SUITE_TEST(neighbours_that_do_not_come),
     SUITE_TEST(strangers_are_named),
     SUITE_TEST(a_second_server_with_our_coordinate),

@@ -142,6 +142,8 @@ START_TEST(a_collector_can_read_it)
     ck_assert_ptr_nonnull(strstr(
         text,
         "cubeway_service_seconds_sum{server=\"2,0,0\",service=\"kvcache\",histogram=\"get_root\"} 0.000000000\n"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "cubeway_link_hellos_lost_total{server=\"1,0,0\",link=\"-x\",direction=\"out\"} 0\n"));
     read_all(&r);
     ck_assert_uint_gt(r.families, 15);
     ck_assert_uint_gt(r.samples, 100);

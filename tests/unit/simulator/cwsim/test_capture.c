@@ -42,8 +42,8 @@ START_TEST(links)
     ck_assert_ptr_nonnull(memmem(bytes, length, "0,0,0 +x", 8));
     ck_assert_ptr_nonnull(memmem(bytes, length, "1,0,0 -x", 8));
     ck_assert_ptr_null(memmem(bytes, length, "0,0,0 +z", 8));
-    /* From server 3 by link 1 to server 0 by link 0. */
-    ck_assert_ptr_nonnull(memmem(bytes, length, "\x02\x00\x00\x00\x00\x00\x02\x01\x00\x00\x00\x03\x88\xb5", 14));
+    /* Control, from server 3 by link 1 to server 0 by link 0. */
+    ck_assert_ptr_nonnull(memmem(bytes, length, "\x02\x00\x00\x00\x00\x00\x02\x01\x00\x00\x00\x03\x88\xb6", 14));
 }
 END_TEST
 

@@ -214,16 +214,13 @@ void linkstate_renew_lease(struct linkstate *ls);
  */
 void linkstate_settle(struct linkstate *ls, bool asked);
 /*
- * The same when all was settled before, and since then only the clocks and the streams of these links have moved:
- * nothing else follows from that.
+ * The same when all was settled before, and since then only the clocks and the stream of this link have moved, which is
+ * up: nothing else follows from that.
  */
-void linkstate_settle_links(struct linkstate *ls, cw_links links);
+void linkstate_settle_link(struct linkstate *ls, cw_link link);
 
-/*
- * Applies records that are to be applied together; owes the new ones to all links but `from` (CW_LINK_SELF: to all).
- * True when we knew all of them: then nothing has changed but what is owed to `from`.
- */
-bool linkstate_apply(struct linkstate *ls, const struct record *records, uint32_t count, cw_link from);
+/* Applies records that are to be applied together; owes the new ones to all links but `from` (CW_LINK_SELF: to all). */
+void linkstate_apply(struct linkstate *ls, const struct record *records, uint32_t count, cw_link from);
 
 /* Makes the next version of the own record from the states of the links. */
 void linkstate_publish(struct linkstate *ls);
@@ -236,8 +233,7 @@ void linkstate_step(struct linkstate *ls, cw_link link, enum adjacency_event eve
 /* Append to the log, for those of these links whose streams run. */
 void linkstate_owe_record(struct linkstate *ls, const struct record *record, bool more, cw_links links);
 void linkstate_owe_synced(struct linkstate *ls, cw_links links);
-/* False: it was not put there, or for want of room sessions have ended. */
-bool linkstate_owe_ack(struct linkstate *ls, const struct ack *ack, cw_link link);
+void linkstate_owe_ack(struct linkstate *ls, const struct ack *ack, cw_link link);
 /* Appends what this server says of its software. */
 void linkstate_owe_about(struct linkstate *ls, cw_link link);
 /* Appends the whole database, to be applied together. */

@@ -167,15 +167,14 @@ void linkstate_owe_synced(struct linkstate *ls, cw_links links)
     }
 }
 
-bool linkstate_owe_ack(struct linkstate *ls, const struct ack *ack, cw_link link)
+void linkstate_owe_ack(struct linkstate *ls, const struct ack *ack, cw_link link)
 {
-    uint64_t overflows = ls->counts[LS_OVERFLOWS];
     /* Records must get through or a link is cut; acks are repeated by who gave them, so in a rush they yield. */
     if (ls->flood.end - ls->flood.first > ls->flood.limit / 2) {
         trim(ls);
         if (ls->flood.end - ls->flood.first > ls->flood.limit / 2) {
             ls->counts[LS_ACKS_LOST]++;
-            return false;
+            return;
         }
     }
     /* Semantics 4.2, detail 3: in the log, behind every record that we knew when we made it or passed it on. */
@@ -183,7 +182,6 @@ bool linkstate_owe_ack(struct linkstate *ls, const struct ack *ack, cw_link link
     if (entry != NULL) {
         entry->ack = *ack;
     }
-    return entry != NULL && ls->counts[LS_OVERFLOWS] == overflows;
 }
 
 void linkstate_owe_about(struct linkstate *ls, cw_link link)

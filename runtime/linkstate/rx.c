@@ -182,7 +182,7 @@ static void apply_batch(struct linkstate *ls, cw_link link)
 {
     struct ls_batch batch = ls->links[link].batch;
     ls->links[link].batch = (struct ls_batch){0};
-    (void)linkstate_apply(ls, batch.records, batch.count, link);
+    linkstate_apply(ls, batch.records, batch.count, link);
     free(batch.records);
 }
 
@@ -205,75 +205,73 @@ static void keep(struct linkstate *ls, cw_link link, const struct record *record
     batch->records[batch->count++] = *record;
 }
 
-/*
- * The functions below say whether only streams of links have moved: the link's own, or one in *links to which something
- * is owed now.
- */
-static bool take_record(struct linkstate *ls, cw_link link, const struct record *record, bool more)
+static void take_record(struct linkstate *ls, cw_link link, const struct record *record, bool more)
 {
     if (!torus_holds(&ls->config.torus, record->origin)) {
         ls->counts[LS_REFUSED]++;
-        return false;
+        return;
+    }
+    if (!more) {
+        linkstate_apply(ls, record, 1, link);
+        return;
     }
     cw_server origin = torus_id(&ls->config.torus, record->origin);
-    if (more && lsdb_judge(&ls->db, origin, record->incarnation, record->seq) == LSDB_NEWER) {
+    if (lsdb_judge(&ls->db, origin, record->incarnation, record->seq) == LSDB_NEWER) {
         keep(ls, link, record);
-        return false;
+    } else {
+        linkstate_apply(ls, record, 1, link); /* adds nothing: the neighbour knows it, no more */
     }
-    return linkstate_apply(ls, record, 1, link); /* with `more` it adds nothing: the neighbour knows it, no more */
 }
 
 /* Ours to count, or one to pass on; behind all that we knew before it (semantics 4.2, detail 3). */
-static bool take_ack(struct linkstate *ls, const struct ack *ack, cw_links *links)
+static void take_ack(struct linkstate *ls, const struct ack *ack)
 {
     const struct torus *torus = &ls->config.torus;
     if (!torus_holds(torus, ack->acker) || !torus_holds(torus, ack->origin)) {
         ls->counts[LS_REFUSED]++;
-        return false;
+        return;
     }
     cw_server acker = torus_id(torus, ack->acker), origin = torus_id(torus, ack->origin);
     if (origin != ls->config.self) {
         cw_links way = views_wide_next_hops(&ls->views, origin);
-        bool known = way != CW_LINKS_NONE;
         /* Records came before it that were not searched yet: they may show the way, and its sender repeats it late. */
-        if (!known && views_is_stale(&ls->views)) {
+        if (way == CW_LINKS_NONE && views_is_stale(&ls->views)) {
             ls->acks_due |= views_refresh(&ls->views, &ls->db, ls->now);
             way = views_wide_next_hops(&ls->views, origin);
         }
-        if (way == CW_LINKS_NONE) {
+        if (way != CW_LINKS_NONE) {
+            linkstate_owe_ack(ls, ack, (cw_link)__builtin_ctz(way));
+        } else {
             ls->counts[LS_ACKS_LOST]++;
-            return false;
         }
-        cw_link first = (cw_link)__builtin_ctz(way);
-        *links |= cw_links_of(first);
-        return linkstate_owe_ack(ls, ack, first) && known;
+        return;
     }
     if (ack->incarnation == ls->incarnation && ack->acker_incarnation == lsdb_incarnation(&ls->db, acker) &&
         ack->seq <= linkstate_own(ls)->seq) {
         admission_acked(&ls->admission, acker, ack->seq);
     }
-    return false;
 }
 
-static bool take_item(struct linkstate *ls, cw_link link, const struct item *item, cw_links *links)
+static void take_item(struct linkstate *ls, cw_link link, const struct item *item)
 {
     struct ls_link *l = &ls->links[link];
     if (item->type >= ITEM_OPTIONAL) {
         l->about = item->type == ITEM_ABOUT ? item->about : l->about;
-        return false; /* for people: nothing follows from it */
+        return; /* for people: nothing follows from it */
     }
-    bool applied = l->batch.count > 0 && !(item->type == ITEM_RECORD && item->more);
-    if (applied) {
+    if (l->batch.count > 0 && !(item->type == ITEM_RECORD && item->more)) {
         apply_batch(ls, link);
         if (!l->feed.running) {
-            return false; /* what it brought ended this very session */
+            return; /* what it brought ended this very session */
         }
     }
     switch (item->type) {
     case ITEM_RECORD:
-        return take_record(ls, link, &item->record, item->more) && !applied;
+        take_record(ls, link, &item->record, item->more);
+        break;
     case ITEM_ACK:
-        return take_ack(ls, &item->ack, links) && !applied;
+        take_ack(ls, &item->ack);
+        break;
     case ITEM_SYNCED:
         l->synced = true;
         break;
@@ -288,10 +286,9 @@ static bool take_item(struct linkstate *ls, cw_link link, const struct item *ite
     case ITEM_OPTIONAL:
         break; /* not of the link state */
     }
-    return false;
 }
 
-static bool take_stream(struct linkstate *ls, cw_link link, const struct stream *stream, cw_links *links)
+static bool take_stream(struct linkstate *ls, cw_link link, const struct stream *stream)
 {
     struct ls_link *l = &ls->links[link];
     if (!adjacency_is_two_way(&l->adj) || stream->head.session != l->adj.peer_session ||
@@ -309,11 +306,11 @@ static bool take_stream(struct linkstate *ls, cw_link link, const struct stream 
     struct item item;
     struct stream_cursor cursor = stream_items(stream);
     while (l->feed.running && stream_next(&cursor, &number, &item)) {
+        steady = false;
         if (feed_receive(&l->feed, number, cw_time_add(ls->now, ls->spans.ack_delay))) {
-            steady = take_item(ls, link, &item, links) && steady;
+            take_item(ls, link, &item);
         } else if (MUTANT(ACK_OVERTAKES) && item.type == ITEM_ACK) {
-            /* records before it were lost and will come again */
-            steady = take_ack(ls, &item.ack, links) && steady;
+            take_ack(ls, &item.ack); /* records before it were lost and will come again */
         }
     }
     return steady;
@@ -359,16 +356,15 @@ enum wire_reason ls_control(struct linkstate *ls, cw_link link, const uint8_t *b
         return WIRE_OK; /* the light is out by now */
     }
     bool steady = false;
-    cw_links links = cw_links_of(link);
     if (head.type == CONTROL_HELLO) {
         steady = take_hello(ls, link, &hello);
     } else if (head.type == CONTROL_GOODBYE) {
         take_goodbye(ls, link, &goodbye);
     } else {
-        steady = take_stream(ls, link, &stream, &links);
+        steady = take_stream(ls, link, &stream);
     }
     if (steady) {
-        linkstate_settle_links(ls, links);
+        linkstate_settle_link(ls, link);
     } else {
         linkstate_settle(ls, false);
     }

@@ -54,9 +54,8 @@ static bool outbid(struct linkstate *ls, const struct record *theirs)
     return true;
 }
 
-bool linkstate_apply(struct linkstate *ls, const struct record *records, uint32_t count, cw_link from)
+void linkstate_apply(struct linkstate *ls, const struct record *records, uint32_t count, cw_link from)
 {
-    bool known = true;
     cw_links others = from == CW_LINK_SELF ? CW_LINKS_ALL : CW_LINKS_ALL & (cw_links)~cw_links_of(from);
     bool more = count > 1 && !MUTANT(OPEN_EXCHANGE);
     for (uint32_t i = 0; i < count; i++) {
@@ -65,7 +64,7 @@ bool linkstate_apply(struct linkstate *ls, const struct record *records, uint32_
         cw_server origin = torus_id(&ls->config.torus, record->origin);
         if (from != CW_LINK_SELF && origin == ls->config.self) {
             if (outbid(ls, record)) {
-                return false;
+                return;
             }
             continue;
         }
@@ -73,7 +72,6 @@ bool linkstate_apply(struct linkstate *ls, const struct record *records, uint32_
         case LSDB_NEWER:
             note_change(ls, record, &change);
             linkstate_owe_record(ls, record, more, others);
-            known = false;
             break;
         case LSDB_SAME:
             linkstate_forget_record(ls, origin, from);
@@ -82,18 +80,15 @@ bool linkstate_apply(struct linkstate *ls, const struct record *records, uint32_
             break;
         case LSDB_CONFLICT:
             ls->counts[LS_CONFLICTS]++;
-            known = false;
             break;
         case LSDB_REFUSED:
             ls->counts[LS_REFUSED]++;
-            known = false;
             break;
         }
     }
     if (more) {
         linkstate_owe_synced(ls, others);
     }
-    return known && !more;
 }
 
 /* ---- The own record ---------------------------------------------------------------------------------------------- */
@@ -316,7 +311,7 @@ static void give_acks(struct linkstate *ls)
             .incarnation = record->incarnation,
             .seq = record->seq,
         };
-        (void)linkstate_owe_ack(ls, &ack, (cw_link)__builtin_ctz(way));
+        linkstate_owe_ack(ls, &ack, (cw_link)__builtin_ctz(way));
     }
 }
 
@@ -364,13 +359,13 @@ void linkstate_settle(struct linkstate *ls, bool asked)
     CHECK_SLOW(linkstate_walk(ls));
 }
 
-void linkstate_settle_links(struct linkstate *ls, cw_links links)
+void linkstate_settle_link(struct linkstate *ls, cw_link link)
 {
     if (cw_time_due(ls->due, ls->now)) {
         linkstate_settle(ls, false);
         return;
     }
-    linkstate_note_links(ls, links);
+    linkstate_note_links(ls, cw_links_of(link));
     CHECK_SLOW(compare_record(ls) != RECORD_IS_WRONG);
     CHECK_SLOW(linkstate_walk(ls));
 }

@@ -90,8 +90,8 @@ static bool row_valid(const struct lsdb *db, cw_server s)
 }
 
 /*
- * An entry that touched some links only noted these (linkstate_settle_links): nothing is to be noted of the others.
- * What data frames have heard since moves their instants back.
+ * An entry that touched one link only noted that one (linkstate_settle_link), and nothing is to be noted of the others.
+ * What data frames have heard since then may move their instants back.
  */
 static void walk_notes(const struct linkstate *ls)
 {

@@ -303,57 +303,6 @@ START_TEST(a_hello_at_rest_settles_its_link_and_leaves_nothing_to_settle)
 }
 END_TEST
 
-/* Gives an item of server 0's stream to server 1; true when more than links were settled. */
-static bool item_settles_all(struct ls_bench *b, const struct item *item)
-{
-    const struct ls_link *l = &b->ls[1]->links[CW_LINK_XM];
-    uint8_t bytes[LS_BENCH_BYTES];
-    struct stream_writer w;
-    struct stream_head head = {l->adj.peer_session, l->adj.session, l->feed.acked, l->feed.received + 1};
-    stream_begin(&w, bytes, sizeof bytes);
-    ck_assert(stream_put(&w, item));
-    uint64_t notes = ls_notes(b->ls[1]);
-    ck_assert_int_eq(ls_bench_control(b, 1, CW_LINK_XM, bytes, stream_finish(&w, &head)), WIRE_OK);
-    bool all = ls_notes(b->ls[1]) != notes;
-    struct answers links = answers_of(b->ls[1]);
-    linkstate_settle(b->ls[1], true);
-    struct answers whole = answers_of(b->ls[1]);
-    ck_assert(all || memcmp(&links, &whole, sizeof links) == 0);
-    return all;
-}
-
-START_TEST(a_stream_without_news_settles_its_links_and_leaves_nothing_to_settle)
-{
-    struct ls_bench b;
-    line(&b);
-    struct item record = {.type = ITEM_RECORD, .record = *ls_record(b.ls[1], 2)};
-    struct item own = {.type = ITEM_RECORD, .record = *ls_record(b.ls[1], 1)};
-    ck_assert(!item_settles_all(&b, &record));
-    ck_assert(!item_settles_all(&b, &own));
-    record.record.seq--;
-    ck_assert(!item_settles_all(&b, &record));
-    /* An ack for server 2 goes on by the other link. */
-    struct item ack = {.type = ITEM_ACK};
-    ack.ack = (struct ack){
-        .acker = {0, 0, 0},
-        .acker_incarnation = ls_incarnation(b.ls[0]),
-        .origin = torus_coord(&b.torus, 2),
-        .incarnation = ls_incarnation(b.ls[2]),
-        .seq = 1,
-    };
-    ck_assert_uint_eq(b.ls[1]->owed, CW_LINKS_NONE);
-    ck_assert(!item_settles_all(&b, &ack));
-    ck_assert_uint_eq(b.ls[1]->owed, cw_links_of(CW_LINK_XP));
-    /* News, and an ack for us, settle everything. */
-    record.record.seq += 2;
-    ck_assert(item_settles_all(&b, &record));
-    ack.ack.origin = torus_coord(&b.torus, 1);
-    ack.ack.incarnation = ls_incarnation(b.ls[1]);
-    ck_assert(item_settles_all(&b, &ack));
-    ls_bench_close(&b);
-}
-END_TEST
-
 static const struct suite_test tests[] = {
     SUITE_TEST(two_servers_boot_in_four_ms),
     SUITE_TEST(a_pending_neighbour_is_in_o_and_not_in_c),
@@ -366,7 +315,6 @@ static const struct suite_test tests[] = {
     SUITE_TEST(databases_that_differ_at_rest_are_repaired),
     SUITE_TEST(what_was_learned_is_passed_on_to_all_but_its_bringer),
     SUITE_TEST(a_hello_at_rest_settles_its_link_and_leaves_nothing_to_settle),
-    SUITE_TEST(a_stream_without_news_settles_its_links_and_leaves_nothing_to_settle),
 };
 
 SUITE_MAIN("linkstate_settle", tests)

@@ -78,14 +78,14 @@ END_TEST
 
 START_TEST(one_exit_code)
 {
-    static const char *const no[] = {ROW("\"a\":1") DONE, "{\"id\":1,\"done\":true,\"rc\":-2,\"error\":\"gone\"}\n",
-                                     "{\"id\":1,\"done\":true,\"rc\":-2,\"error\":\"gone\"}\n"};
+#define GONE "{\"id\":1,\"done\":true,\"rc\":-2,\"error\":\"gone\"}\n"
+    static const char *const no[] = {ROW("\"a\":1") DONE, GONE, GONE};
     ck_assert_int_eq(run("services", false, no), EXIT_NO);
     ck_assert_str_eq(errors, "cwctl: 0,0,1, 0,0,2: gone\n");
     static const char *const away[] = {DONE, NULL, DONE};
     ck_assert_int_eq(run("services", false, away), EXIT_NOBODY);
     ck_assert_ptr_nonnull(strstr(errors, "cwctl: 0,0,1: /nonexistent/d.sock: no such socket"));
-    static const char *const both[] = {no[1], NULL, DONE};
+    static const char *const both[] = {GONE, NULL, DONE};
     ck_assert_int_eq(run("services", false, both), EXIT_NO);
     static const char *const nothing[] = {DONE, DONE, DONE};
     ck_assert_int_eq(run("links", false, nothing), EXIT_FINE);

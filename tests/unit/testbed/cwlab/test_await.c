@@ -29,7 +29,11 @@ static pid_t keep(const char *row, int opens)
 {
     int listener = listen_at("keeper");
     pid_t pid = fork();
-    for (int n = 1; pid == 0; n++) {
+    if (pid != 0) {
+        close(listener);
+        return pid;
+    }
+    for (int n = 1;; n++) {
         char request[4096], text[300];
         int fd = accept(listener, NULL, NULL);
         (void)!read(fd, request, sizeof request);
@@ -40,8 +44,6 @@ static pid_t keep(const char *row, int opens)
         (void)!write(fd, text, (size_t)length);
         close(fd);
     }
-    close(listener);
-    return pid;
 }
 
 static int await_with(const char *row, int opens, cw_span patience)

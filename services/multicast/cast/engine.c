@@ -337,7 +337,7 @@ static int take_open(struct cast_engine *e, struct cast_session **at, const stru
         h->origin >= h->servers) {
         return -EINVAL;
     }
-    if (c == NULL && !cw_reachable(e->s, torus_coord(&e->table.torus, h->origin))) {
+    if ((c == NULL || c->left) && !cw_reachable(e->s, torus_coord(&e->table.torus, h->origin))) {
         /* The parent has not heard yet that the source is gone; we would wait for the message in vain. */
         return -ENETUNREACH;
     }

@@ -59,7 +59,8 @@ PARTS = {
         )),
     "transport": Part("services/transport/mutant.h", 30, known={10: 11}),
     # World 75 stops at the simulator's invariant 4, which is the core's, whatever the cache does.
-    "kvcache": Part("services/kvcache/mutant.h", 130, known={2: 4, 12: 26, 15: 49, 16: 672}, skip=(75,),
+    # 16 needs a write in the instant in which the view changes: not found in 230 seeds.
+    "kvcache": Part("services/kvcache/mutant.h", 130, known={2: 4, 12: 26, 15: 49}, skip=(75,), rare={16: 2000},
                     unit="mutants_flush", special=(Case((17,), UNIT, True),)),
     # 9 needs a view that changes within a member's last millisecond: not found in 150 seeds.
     "multicast": Part("services/multicast/cast/mutant.h", 80, rare={9: 2000},

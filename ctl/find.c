@@ -176,7 +176,7 @@ static void add_one(void *context, const char *name)
 /* Where a daemon of the lab would have its socket. */
 static void take_absent(const struct find_wish *wish, struct find_one *one)
 {
-    char folder[200] = "";
+    char folder[160] = ""; /* a socket's path has 107 bytes at most */
     for (unsigned i = 0; is_searched(wish, i) && (i == 0 || !exists(folder)); i++) {
         folder_of(wish, i, folder, sizeof folder);
     }

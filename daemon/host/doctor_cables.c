@@ -285,7 +285,7 @@ static void tell_wrong(struct doctor *d, cw_link link)
 void doctor_cables(struct doctor *d)
 {
     cw_coord place;
-    cw_link by;
+    cw_link by = 0;
     if (elsewhere(d, &place, &by)) {
         tell_place(d, place, by);
         d->told |= d->wrong;

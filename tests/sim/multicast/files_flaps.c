@@ -128,7 +128,7 @@ void files_flaps(void)
          .ns_per_kb = 1000 * 1000 * 1000 / 7500,
          .percent_most = 225},
     };
-    for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+    for (size_t i = SANITIZED ? 1 : 0; i < sizeof scenes / sizeof *scenes; i += SANITIZED ? 3 : 1) {
         play(&scenes[i]);
     }
 }

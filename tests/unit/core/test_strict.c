@@ -2,6 +2,7 @@
 /* test_strict.c - each misuse of the service API is counted; in strict mode it is logged by its function, and what was
  * freed is filled. */
 #include "node_bench.h"
+#include "sanitized.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -97,7 +98,8 @@ static const struct misuse {
 static void misuse_all(bool strict)
 {
     struct bench *b = alone(strict);
-    for (unsigned i = 0; i < sizeof misuses / sizeof *misuses; i++) {
+    /* The address sanitizer ends the program where a freed packet is looked at: it needs no strict mode. */
+    for (unsigned i = 0; !SANITIZED && i < sizeof misuses / sizeof *misuses; i++) {
         arrive(b, misuses[i].how, misuses[i].call);
         ck_assert_uint_eq(info(b).misuses, i + 1);
         ck_assert_uint_eq(b->logs, strict ? i + 1 : 0);

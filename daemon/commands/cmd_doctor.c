@@ -5,25 +5,10 @@
 #include "daemon/commands/commands.h"
 #include "daemon/host/doctor.h"
 
-static void tell_integer(void *context, const char *name, int64_t value)
-{
-    request_integer(context, name, value);
-}
-
-static void tell_text(void *context, const char *name, const char *text)
-{
-    request_text(context, name, text);
-}
-
-static void end_row(void *context)
-{
-    request_row(context);
-}
-
 void cmd_doctor(struct request *r)
 {
     struct host *h = commands_host(r);
-    const struct rows_reader out = {r, tell_integer, tell_text, end_row};
+    const struct rows_reader out = commands_rows(r);
     struct commands_scope scope;
     bool all = false;
     unsigned found = 0;

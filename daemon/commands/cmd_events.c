@@ -21,24 +21,9 @@ struct follower {
     uint64_t missed;
 };
 
-static void tell_integer(void *context, const char *name, int64_t value)
-{
-    request_integer(context, name, value);
-}
-
-static void tell_text(void *context, const char *name, const char *text)
-{
-    request_text(context, name, text);
-}
-
-static void end_row(void *context)
-{
-    request_row(context);
-}
-
 static void tell(struct request *r, const struct event *event)
 {
-    const struct rows_reader out = {r, tell_integer, tell_text, end_row};
+    const struct rows_reader out = commands_rows(r);
     events_tell(event, &out);
 }
 

@@ -78,6 +78,26 @@ int commands_open(struct control **out, struct host *h, struct request_table *ta
 
 /* ---- What the commands share ------------------------------------------------------------------------------------- */
 
+static void tell_integer(void *context, const char *name, int64_t value)
+{
+    request_integer(context, name, value);
+}
+
+static void tell_text(void *context, const char *name, const char *text)
+{
+    request_text(context, name, text);
+}
+
+static void end_row(void *context)
+{
+    request_row(context);
+}
+
+struct rows_reader commands_rows(struct request *r)
+{
+    return (struct rows_reader){r, tell_integer, tell_text, end_row};
+}
+
 struct host *commands_host(const struct request *r)
 {
     return request_context(r);

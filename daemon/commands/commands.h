@@ -12,6 +12,7 @@
 
 #include "daemon/control/control.h"
 #include "daemon/host/host.h"
+#include "services/inquiry/rows.h"
 
 /*
  * The commands for control_open() to serve. Borrows the host; *table is the caller's to keep.
@@ -40,6 +41,9 @@ struct host_server *commands_next(struct request *r, struct commands_scope *scop
 struct host_server *commands_server(struct request *r);
 /* The server that "server" names, running or not; NULL: the request has been refused. */
 struct host_server *commands_hosted(struct request *r);
+
+/* What the host tells in rows becomes rows of the answer. Borrows r as long as what is given is used. */
+struct rows_reader commands_rows(struct request *r);
 
 /* False: refused. */
 CW_MUST_CHECK bool commands_read_server(struct request *r, const char *text, cw_coord *out);

@@ -55,6 +55,12 @@ static inline uint64_t get_be64(const void *p)
     return BYTES_BE(64, v);
 }
 
+/* Little-endian, for sums and digests that take eight bytes at a time. */
+static inline uint64_t get_le64(const void *p)
+{
+    return __builtin_bswap64(get_be64(p));
+}
+
 static inline void put_be16(void *p, uint16_t v)
 {
     v = BYTES_BE(16, v);

@@ -1,18 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/digest.h"
 
-#include <string.h>
-
-/* Words are little-endian whatever the machine. */
-static uint64_t load_word(const unsigned char *p)
-{
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    v = __builtin_bswap64(v);
-#endif
-    return v;
-}
+#include "base/bytes.h"
 
 static void one_byte(struct digest *d, unsigned char byte)
 {
@@ -27,7 +16,7 @@ void digest_bytes(struct digest *d, const void *bytes, size_t size)
 {
     const unsigned char *p = bytes;
     for (; size >= 8; size -= 8, p += 8) {
-        digest_u64(d, load_word(p));
+        digest_u64(d, get_le64(p));
     }
     for (; size != 0; size--, p++) {
         one_byte(d, *p);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/sum.h"
 
+#include "base/bytes.h"
 #include "base/digest.h"
 
 #include <string.h>
@@ -19,17 +20,6 @@ struct lane {
     uint64_t state, states;
 };
 
-/* Words are little-endian whatever the machine. */
-static inline uint64_t word_at(const unsigned char *p)
-{
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    v = __builtin_bswap64(v);
-#endif
-    return v;
-}
-
 static inline void step(struct lane *lane, uint64_t word, uint64_t by)
 {
     uint64_t v = lane->state ^ word;
@@ -40,7 +30,7 @@ static inline void step(struct lane *lane, uint64_t word, uint64_t by)
 static inline void block(struct lane lane[LANES], const unsigned char *p)
 {
     for (size_t i = 0; i < LANES; i++) {
-        step(&lane[i], word_at(p + 8 * i), factor[i]);
+        step(&lane[i], get_le64(p + 8 * i), factor[i]);
     }
 }
 

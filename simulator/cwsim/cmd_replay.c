@@ -50,14 +50,7 @@ static int run(const struct program_command *self, int argc, char **argv)
         .quiet = quiet,
         .errors = stderr,
     };
-    struct play_result result;
-    play_run(&s, &options, &result);
-    scenario_free(&s);
-    if (result.report == NULL) {
-        return EXIT_USAGE;
-    }
-    report_text(result.report, "verdict", play_verdict_name(result.verdict));
-    return program_print(self, result.report, json, result.verdict == PLAY_FINE ? EXIT_FINE : EXIT_BROKEN);
+    return play_and_print(self, &s, &options, json);
 }
 
 const struct program_command command_replay = {

@@ -335,3 +335,16 @@ const char *play_verdict_name(enum play_verdict verdict)
     };
     return names[verdict];
 }
+
+int play_and_print(const struct program_command *self, struct scenario *s, const struct play_options *options,
+                   bool json)
+{
+    struct play_result result;
+    play_run(s, options, &result);
+    scenario_free(s);
+    if (result.report == NULL) {
+        return EXIT_USAGE;
+    }
+    report_text(result.report, "verdict", play_verdict_name(result.verdict));
+    return program_print(self, result.report, json, result.verdict == PLAY_FINE ? EXIT_FINE : EXIT_BROKEN);
+}

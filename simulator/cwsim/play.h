@@ -8,7 +8,7 @@
 #define SIMULATOR_CWSIM_PLAY_H
 
 #include "scenario/scenario.h"
-#include "simulator/cwsim/report.h"
+#include "simulator/cwsim/command.h"
 
 struct play_options {
     const char *command; /* the report's field "command" */
@@ -35,6 +35,13 @@ struct play_result {
 
 /* Reports everything that is wrong on options->errors. */
 void play_run(const struct scenario *s, const struct play_options *options, struct play_result *out);
+
+/*
+ * Carries it out, prints the report with its verdict, as JSON or as a table, and frees the scenario. Returns the exit
+ * code. An impossible cluster has no report.
+ */
+int play_and_print(const struct program_command *self, struct scenario *s, const struct play_options *options,
+                   bool json);
 
 /* "fine", "broken", "unexpected", "impossible" */
 const char *play_verdict_name(enum play_verdict verdict);

@@ -6,20 +6,8 @@
 set -eu
 cwsim=$1
 lua=$2
-
-if ! command -v tshark >/dev/null; then
-    echo "skipped: no tshark"
-    exit 77
-fi
-if ! tshark --version 2>/dev/null | tr '\n' ' ' | grep -q 'with Lua'; then
-    echo "skipped: this tshark is built without Lua"
-    exit 77
-fi
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export WIRESHARK_CONFIG_DIR="$work/config" LC_ALL=C
-mkdir "$WIRESHARK_CONFIG_DIR"
+# shellcheck source=tests/kit/tshark.sh
+. "$(dirname "$0")/../../kit/tshark.sh"
 
 cat >"$work/scenario.txt" <<'TEXT'
 torus 2x2x2

@@ -6,21 +6,8 @@
 set -eu
 pcap_tool=$1
 lua=$2
-
-if ! command -v tshark >/dev/null; then
-    echo "skipped: no tshark"
-    exit 77
-fi
-if ! tshark --version 2>/dev/null | tr '\n' ' ' | grep -q 'with Lua'; then
-    echo "skipped: this tshark is built without Lua"
-    exit 77
-fi
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-# Nobody's own settings and plugins; root may run scripts that are named on the command line.
-export WIRESHARK_CONFIG_DIR="$work/config" LC_ALL=C
-mkdir "$WIRESHARK_CONFIG_DIR"
+# shellcheck source=tests/kit/tshark.sh
+. "$(dirname "$0")/../../kit/tshark.sh"
 
 for mode in fields refused; do
     "$pcap_tool" $mode "$work/$mode.pcap" >"$work/$mode.expected"

@@ -475,6 +475,14 @@ static void on_patience(void *context, struct host *h)
     d->looked = d->looked || host_log_neighbours(h);
 }
 
+/* What was left out of the log in a second is written when that second is over. */
+static void on_second(void *context, struct host *h)
+{
+    struct daemon *d = context;
+    (void)h;
+    log_settle(d->log, clock_now());
+}
+
 static bool listen_to_signals(struct daemon *d)
 {
     cw_span watchdog = notify_watchdog(), patience = CW_SEC(PATIENCE_SEC);
@@ -483,6 +491,7 @@ static bool listen_to_signals(struct daemon *d)
                 host_on_signal(d->host, SIGINT, on_end, NULL) == 0 &&
                 host_on_signal(d->host, SIGHUP, on_hangup, NULL) == 0 &&
                 (d->config.place == CONFIG_WHOLE || host_every(d->host, patience, on_patience, d) == 0) &&
+                (d->log == NULL || host_every(d->host, CW_SEC(1), on_second, d) == 0) &&
                 (d->watcher == NULL || host_on_signal(d->host, SIGCHLD, on_child, d) == 0) &&
                 (watchdog.ns == 0 || host_every(d->host, watchdog, on_watchdog, NULL) == 0);
     return good || fail(d, "signals cannot be heard", strerror(ENOMEM));

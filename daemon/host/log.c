@@ -14,12 +14,19 @@
 
 enum { KINDS = 64, TRUNCATED_ROOM = 8 };
 
-/* How often a message was written in this second, and how often it was left out. */
+/* A line that is being put together; what does not fit is left out. */
+struct line {
+    char text[LOG_LINE];
+    size_t length;
+};
+
+/* How often a message was written in this second, how often it was left out, and the newest line that was. */
 struct kind {
     const char *message;
     int64_t second;
     unsigned written;
     uint64_t left_out;
+    struct line last;
 };
 
 struct log {
@@ -29,12 +36,6 @@ struct log {
     pthread_mutex_t lock;
     uint64_t lost; /* lines that the descriptor refused */
     struct kind kind[KINDS];
-};
-
-/* A line that is being put together; what does not fit is left out. */
-struct line {
-    char text[LOG_LINE];
-    size_t length;
 };
 
 static const char *const levels[] = {"error", "warn", "info", "debug"};
@@ -193,6 +194,18 @@ static void say_count(struct log *log, const char *what, const char *message, ui
 
 /* ---- Repetition -------------------------------------------------------------------------------------------------- */
 
+/* Writes the newest of the lines that were left out, which says how things are now, and how many were before it. */
+static void release(struct log *log, struct kind *kind)
+{
+    if (kind->left_out > 1) {
+        say_count(log, "repeats were left out", kind->message, kind->left_out - 1);
+    }
+    if (kind->left_out > 0) {
+        send_line(log, &kind->last);
+    }
+    kind->left_out = 0;
+}
+
 /*
  * The entry of the message: its own, or that of the message that has rested longest. Messages are literals, so they are
  * told apart by address.
@@ -206,52 +219,62 @@ static struct kind *kind_of(struct log *log, const char *message)
         }
         oldest = log->kind[i].second < oldest->second ? &log->kind[i] : oldest;
     }
-    if (oldest->left_out > 0) {
-        say_count(log, "repeats were left out", oldest->message, oldest->left_out);
-    }
-    *oldest = (struct kind){.message = message, .second = -1};
+    release(log, oldest);
+    oldest->message = message;
+    oldest->second = -1;
     return oldest;
 }
 
-/* False: the message was written often enough in this second. */
-static bool may_write(struct log *log, const char *message)
+static int64_t second_of(cw_time t)
+{
+    return t.ns / CW_NS_PER_SEC;
+}
+
+static void write_line(struct log *log, cw_level level, const char *message, const struct log_field *fields)
 {
     struct kind *kind = kind_of(log, message);
-    int64_t second = clock_now().ns / CW_NS_PER_SEC;
+    int64_t second = second_of(clock_now());
     if (kind->second != second) {
-        uint64_t left_out = kind->left_out;
-        *kind = (struct kind){.message = message, .second = second};
-        if (left_out > 0) {
-            say_count(log, "repeats were left out", message, left_out);
-        }
+        release(log, kind);
+        kind->second = second;
+        kind->written = 0;
+    }
+    struct line *l = &kind->last;
+    begin_line(log, l, level);
+    put_field(l, "msg", message);
+    for (; fields->key != NULL; fields++) {
+        put_field(l, fields->key, fields->value);
     }
     if (kind->written == LOG_BURST) {
         kind->left_out++;
-        return false;
+        return;
+    }
+    uint64_t lost = log->lost;
+    log->lost = 0;
+    if (lost > 0) {
+        say_count(log, "lines were lost: nobody read them", NULL, lost);
     }
     kind->written++;
-    return true;
+    send_line(log, l);
 }
 
 void log_write(struct log *log, cw_level level, const char *message, const struct log_field *fields)
 {
-    struct line l;
     if (log == NULL || level > log_level(log)) {
         return;
     }
     pthread_mutex_lock(&log->lock);
-    if (may_write(log, message)) {
-        uint64_t lost = log->lost;
-        log->lost = 0;
-        if (lost > 0) {
-            say_count(log, "lines were lost: nobody read them", NULL, lost);
+    write_line(log, level, message, fields);
+    pthread_mutex_unlock(&log->lock);
+}
+
+void log_settle(struct log *log, cw_time now)
+{
+    pthread_mutex_lock(&log->lock);
+    for (unsigned i = 0; i < KINDS; i++) {
+        if (log->kind[i].second < second_of(now)) {
+            release(log, &log->kind[i]);
         }
-        begin_line(log, &l, level);
-        put_field(&l, "msg", message);
-        for (; fields->key != NULL; fields++) {
-            put_field(&l, fields->key, fields->value);
-        }
-        send_line(log, &l);
     }
     pthread_mutex_unlock(&log->lock);
 }
@@ -262,9 +285,7 @@ void log_close(struct log *log)
         return;
     }
     for (unsigned i = 0; i < KINDS; i++) {
-        if (log->kind[i].left_out > 0) {
-            say_count(log, "repeats were left out", log->kind[i].message, log->kind[i].left_out);
-        }
+        release(log, &log->kind[i]);
     }
     pthread_mutex_destroy(&log->lock);
     free(log);

@@ -3,8 +3,9 @@
  * log.h - one line for each event on standard error, in logfmt: level=warn msg="no light" server=0,1,2 link=+x
  *
  * A line is written whole, by one system call that never waits: lines that a full pipe refuses are counted, and the
- * count is logged later. When a message repeats more than LOG_BURST times in a second, its lines are counted too, and
- * the next one tells how many were left out. Values are quoted where they must be, and control characters are never
+ * count is logged later. When a message repeats more than LOG_BURST times in a second, the lines after that are left
+ * out, but for the newest: it says how things are now, so it is written when the second is over (log_settle()), behind
+ * a line that counts the others. Values are quoted where they must be, and control characters are never
  * written. Callers give it no keys and no other secrets. Any thread may call it.
  */
 #ifndef DAEMON_HOST_LOG_H
@@ -24,6 +25,8 @@ struct log;
 struct log *log_open(int fd, cw_level level, bool stamp);
 /* Writes what was held back. NULL is allowed. */
 void log_close(struct log *log);
+/* Writes the newest of the repeats that were left out in seconds before now. To be called once a second. */
+void log_settle(struct log *log, cw_time now);
 void log_set_level(struct log *log, cw_level level);
 cw_level log_level(const struct log *log);
 

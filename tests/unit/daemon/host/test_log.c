@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_log.c - lines in logfmt, whole and quoted; repetition is counted; a pipe that is full stops nobody. */
 #include "daemon/host/log.h"
+#include "shim/clock.h"
 #include "suite.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -98,6 +100,42 @@ START_TEST(repetition_is_counted)
 }
 END_TEST
 
+/* Whoever reads the log learns the last of many states in the second after it, though nothing more is logged. */
+START_TEST(the_newest_repeat_is_written)
+{
+    struct log *log = open_piped(CW_LOG_INFO);
+    char number[8];
+    for (int i = 0; i <= 3 * LOG_BURST; i++) {
+        snprintf(number, sizeof number, "%d", i);
+        LOG(log, CW_LOG_INFO, "state", {"number", number});
+    }
+    cw_time later = cw_time_add(clock_now(), CW_SEC(2));
+    log_settle(log, later);
+    const char *text = heard(), *last = strstr(text, "level=info msg=state number=30\n");
+    ck_assert_msg(strstr(text, "msg=\"repeats were left out\" count=") != NULL, "%s", text);
+    ck_assert_msg(last != NULL && strchr(last, '\n')[1] == '\0', "%s", text);
+    log_settle(log, later);
+    ck_assert_str_eq(heard(), "");
+    log_close(log);
+    ck_assert_str_eq(heard(), "");
+}
+END_TEST
+
+/* A single line too many is not counted, for it is written. */
+START_TEST(one_repeat_is_only_late)
+{
+    struct log *log = open_piped(CW_LOG_INFO);
+    for (int i = 0; i <= LOG_BURST; i++) {
+        LOG(log, CW_LOG_INFO, "state");
+    }
+    log_settle(log, cw_time_add(clock_now(), CW_SEC(2)));
+    const char *text = heard();
+    ck_assert_uint_eq(count(text, "msg=state"), LOG_BURST + 1);
+    ck_assert_uint_eq(count(text, "repeats"), 0);
+    log_close(log);
+}
+END_TEST
+
 START_TEST(a_full_pipe_stops_nobody)
 {
     struct log *log = open_piped(CW_LOG_INFO);
@@ -121,6 +159,8 @@ static const struct suite_test tests[] = {
     SUITE_TEST(levels),
     SUITE_TEST(long_lines_are_cut),
     SUITE_TEST(repetition_is_counted),
+    SUITE_TEST(the_newest_repeat_is_written),
+    SUITE_TEST(one_repeat_is_only_late),
     SUITE_TEST(a_full_pipe_stops_nobody),
 };
 SUITE_MAIN("log", tests)

@@ -59,6 +59,11 @@ void commands_table(struct host *h, struct request_table *table)
     };
 }
 
+static void ask_soon(void *context)
+{
+    host_ask_soon(context);
+}
+
 int commands_open(struct control **out, struct host *h, struct request_table *table, char why[static CONTROL_WHY])
 {
     const struct daemon_config *config = host_config(h);
@@ -72,6 +77,8 @@ int commands_open(struct control **out, struct host *h, struct request_table *ta
         .mode = config->control_mode,
         .group = config->control_group,
         .table = table,
+        .soon = ask_soon,
+        .context = h,
     };
     return control_open(out, host_base(h), &control, why);
 }

@@ -37,6 +37,8 @@ struct connection {
 struct control {
     struct event_base *base;
     const struct request_table *table;
+    void (*soon)(void *context); /* as control_config */
+    void *context;
     struct control_socket socket;
     struct event *listener;
     struct event *again; /* tries again after descriptors had run out */
@@ -133,7 +135,11 @@ static int port_file(struct request_port *port)
 /* Waits for more to read. at_once: what has been read already is handled in the next round of the loop. */
 static void listen_on(struct connection *c, bool at_once)
 {
+    const struct control *control = c->control;
     event_add(c->readable, at_once ? &(struct timeval){0, 0} : NULL);
+    if (at_once && control->soon != NULL) {
+        control->soon(control->context);
+    }
 }
 
 /* The client has read all that was written. */
@@ -354,6 +360,8 @@ int control_open(struct control **out, struct event_base *base, const struct con
     signal(SIGPIPE, SIG_IGN);
     control->base = base;
     control->table = config->table;
+    control->soon = config->soon;
+    control->context = config->context;
     list_init(&control->connections);
     control->listener = event_new(base, control->socket.fd, EV_READ | EV_PERSIST, on_client, control);
     control->again = evtimer_new(base, on_again, control);

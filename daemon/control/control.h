@@ -36,6 +36,12 @@ struct control_config {
     unsigned mode;
     const char *group;                 /* of the socket file; NULL or "": the group of the process */
     const struct request_table *table; /* borrowed */
+    /*
+     * Called when there is more to do at once that no descriptor tells of: the base is to be run again before the loop
+     * sleeps. NULL: the loop sleeps inside of the base, which knows.
+     */
+    void (*soon)(void *context);
+    void *context;
 };
 
 /*

@@ -136,6 +136,8 @@ struct events *host_events(struct host *h);
 /* As host_open() was given it; may be NULL. */
 struct file_host *host_files(struct host *h);
 struct event_base *host_base(struct host *h);
+/* Somebody who uses host_base() has given it a time-out that is due at once; without this it may be 10 ms late. */
+void host_ask_soon(struct host *h);
 /* As host_open() was given it; NULL: the priority that is configured is in force. */
 const char *host_priority_note(const struct host *h);
 /*

@@ -6,7 +6,8 @@
  *   nodes.c        the node of a server begins and ends
  *   marks.c        servers to be served, offloaded work that is done, frames that links hold: below all the others
  *   modules.c      services, on all servers at once
- *   pump.c         libevent: descriptors and time put marks on servers, and every marked server is served
+ *   pump.c         the loop: descriptors and time put marks on servers, and every marked server is served
+ *   outside.c      what the loop hears of descriptors, by epoll sets of our own (waits.c), and of libevent
  *   serve.c        one server's turn: carriers, frames in, tick, frames out, next wake
  *   boot_runner.c  the bootstrap, while there is no node and beside it
  *   viewlog.c      what an operator should read in the log
@@ -45,6 +46,7 @@ enum {
 
 struct book;
 struct events;
+struct outside_watch;
 struct pump_server;
 
 /* A link's sending side, and the events of its shim. */
@@ -57,7 +59,8 @@ struct pump_link {
     cw_time until; /* while the link is blocked: when to try again. CW_NEVER: a descriptor or the shim will say */
     host_tap_fn *tap;
     void *tap_context;
-    struct event *readable, *writable, *urgent, *changed; /* of the shim's descriptors; NULL: it has none such */
+    struct outside_watch *readable, *writable, *urgent,
+        *changed; /* of the shim's descriptors; NULL: it has none such */
 };
 
 /* What viewlog.c has logged already. */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pump.c - libevent: events of descriptors and timers become marks on servers; every marked server is served once, in
- * the order of the marks. Callbacks only mark, so that a server hears all of its six links before it acts.
+ * pump.c - the loop: descriptors and timers become marks on servers; every marked server is served once, in the order
+ * of the marks. What is called for a descriptor only marks, so that a server hears all of its six links before it acts.
+ *
+ * What the loop hears of descriptors, and of libevent, comes by outside.h.
  */
 #include "daemon/host/internal.h"
+#include "daemon/host/outside.h"
 
 #include "shim/clock.h"
 
@@ -16,13 +19,15 @@
 enum {
     ROUNDS = 8, /* servers of one process that wake one another are served so often before descriptors are looked at */
     SPINS = 16, /* rounds of busy polling between two looks at descriptors */
+    RETRY_MS = 10,
 };
 
 struct host_watch;
 
 struct pump {
-    struct event_base *base;
-    struct event *timer, *offloaded, *leave, *nap;
+    struct outside outside;
+    struct outside_watch *timer, *offloaded;
+    struct event *leave;
     int timer_fd;
     cw_time armed; /* CW_NEVER: it is not */
     unsigned spins;
@@ -31,15 +36,13 @@ struct pump {
 
 struct event_base *host_base(struct host *h)
 {
-    return h->pump->base;
+    return h->pump->outside.base;
 }
 
 /* ---- Marks ------------------------------------------------------------------------------------------------------- */
 
-static void on_readable(evutil_socket_t fd, short what, void *context)
+static void on_readable(void *context)
 {
-    (void)fd;
-    (void)what;
     struct pump_link *l = context;
     l->server->readable |= cw_links_of(l->link);
     host_activate(l->server);
@@ -54,25 +57,21 @@ static void mark_urgent(struct pump_link *l)
 }
 
 /* The urgent lane of the link's shim has something. */
-static void on_urgent(evutil_socket_t fd, short what, void *context)
+static void on_urgent(void *context)
 {
     mark_urgent(context);
-    on_readable(fd, what, context);
+    on_readable(context);
 }
 
-static void on_writable(evutil_socket_t fd, short what, void *context)
+static void on_writable(void *context)
 {
-    (void)fd;
-    (void)what;
     struct pump_link *l = context;
     l->server->blocked &= (cw_links)~cw_links_of(l->link);
     host_activate(l->server);
 }
 
-static void on_changed(evutil_socket_t fd, short what, void *context)
+static void on_changed(void *context)
 {
-    (void)fd;
-    (void)what;
     struct pump_link *l = context;
     l->server->changed |= cw_links_of(l->link);
     host_activate(l->server);
@@ -91,20 +90,17 @@ static void on_wake(void *context)
     host_activate(s);
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *context)
+static void on_timer(void *context)
 {
-    (void)what;
     struct pump *pump = context;
     uint64_t ticks;
-    ssize_t rc = read(fd, &ticks, sizeof ticks);
+    ssize_t rc = read(pump->timer_fd, &ticks, sizeof ticks);
     (void)rc;
     pump->armed = CW_NEVER;
 }
 
-static void on_offloaded(evutil_socket_t fd, short what, void *context)
+static void on_offloaded(void *context)
 {
-    (void)fd;
-    (void)what;
     host_collect(context);
 }
 
@@ -115,14 +111,7 @@ static void on_leave(evutil_socket_t fd, short what, void *context)
     ((struct host *)context)->done = true;
 }
 
-static void on_end_of_wait(evutil_socket_t fd, short what, void *context)
-{
-    (void)fd;
-    (void)what;
-    (void)context;
-}
-
-static void unwatch(struct event *e)
+static void drop(struct event *e)
 {
     if (e != NULL) {
         event_free(e);
@@ -153,9 +142,9 @@ static int add_watch(struct host *h, int fd, short what, const struct timeval *e
         return -ENOMEM;
     }
     *w = (struct host_watch){.next = h->pump->watches, .host = h, .fn = fn, .context = context};
-    w->event = event_new(h->pump->base, fd, what, on_watch, w);
+    w->event = event_new(h->pump->outside.base, fd, what, on_watch, w);
     if (w->event == NULL || event_add(w->event, every) < 0) {
-        unwatch(w->event);
+        drop(w->event);
         free(w);
         return -ENOMEM;
     }
@@ -179,40 +168,35 @@ int host_every(struct host *h, cw_span span, void (*fn)(void *context, struct ho
     return add_watch(h, -1, EV_PERSIST, &every, fn, context);
 }
 
+void host_ask_soon(struct host *h)
+{
+    outside_ask_soon(&h->pump->outside);
+}
+
 void pump_want_write(struct pump_link *l)
 {
-    if (l->writable != NULL) {
-        event_add(l->writable, NULL);
+    if (l->writable != NULL && outside_again(l->writable) < 0) {
+        l->until = cw_time_add(clock_now(), CW_MS(RETRY_MS)); /* the kernel has no memory to watch it: time must do */
     }
 }
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
-static struct event *watch(struct host *h, int fd, short what, event_callback_fn fn, void *context)
-{
-    struct event *e = event_new(h->pump->base, fd, what, fn, context);
-    if (e != NULL && (what & EV_PERSIST) && event_add(e, NULL) < 0) {
-        event_free(e);
-        e = NULL;
-    }
-    return e;
-}
-
-static int watch_link(struct host *h, struct pump_link *l, struct shim *shim)
+static int watch_link(struct outside *o, struct pump_link *l, struct shim *shim)
 {
     int data = shim_data_fd(shim), urgent = shim_urgent_fd(shim), event = shim_event_fd(shim);
     shim->wake = on_wake;
     shim->wake_context = l;
     if (data >= 0) {
-        l->readable = watch(h, data, EV_READ | EV_PERSIST, on_readable, l);
-        l->writable = watch(h, shim_room_fd(shim), EV_WRITE, on_writable, l);
+        l->readable = outside_watch(o, data, OUTSIDE_DATA, on_readable, l);
+        l->writable = outside_watch(o, shim_room_fd(shim), OUTSIDE_ROOM, on_writable, l);
     }
     if (urgent >= 0) {
-        l->urgent = watch(h, urgent, EV_READ | EV_PERSIST, on_urgent, l);
+        l->urgent = outside_watch(o, urgent, OUTSIDE_CALM, on_urgent, l);
         shim->attentive = shim->urgent = true;
     }
     if (event >= 0) {
-        l->changed = watch(h, event, EV_READ | EV_PERSIST, on_changed, l);
+        l->changed = outside_watch(o, event, OUTSIDE_CALM, on_changed, l);
     }
     bool failed = (data >= 0 && (l->readable == NULL || l->writable == NULL)) || (urgent >= 0 && l->urgent == NULL) ||
                   (event >= 0 && l->changed == NULL);
@@ -223,7 +207,7 @@ int pump_watch(struct pump_server *s)
 {
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         struct shim *shim = s->face.link[link].shim;
-        if (shim != NULL && watch_link(s->face.host, &s->pump[link], shim) < 0) {
+        if (shim != NULL && watch_link(&s->face.host->pump->outside, &s->pump[link], shim) < 0) {
             return -ENOMEM;
         }
     }
@@ -237,10 +221,10 @@ void pump_unwatch(struct pump_server *s)
         if (s->face.link[link].shim != NULL) {
             s->face.link[link].shim->attentive = false;
         }
-        unwatch(l->readable);
-        unwatch(l->writable);
-        unwatch(l->urgent);
-        unwatch(l->changed);
+        outside_unwatch(l->readable);
+        outside_unwatch(l->writable);
+        outside_unwatch(l->urgent);
+        outside_unwatch(l->changed);
         l->readable = l->writable = l->urgent = l->changed = NULL;
     }
 }
@@ -254,15 +238,19 @@ int pump_open(struct host *h)
     pump->armed = CW_NEVER;
     /* Nodes are woken by this timer alone: the timers of libevent do not count suspension. They hold only spans. */
     pump->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-    pump->base = event_base_new();
-    if (pump->timer_fd < 0 || pump->base == NULL) {
-        return pump->timer_fd < 0 ? -errno : -ENOMEM;
+    int rc = pump->timer_fd < 0 ? -errno : 0;
+    int opened = outside_open(&pump->outside, offload_fd(h->offload));
+    rc = rc < 0 ? rc : opened;
+    if (rc < 0) {
+        return rc;
     }
-    pump->timer = watch(h, pump->timer_fd, EV_READ | EV_PERSIST, on_timer, pump);
-    pump->offloaded = watch(h, offload_fd(h->offload), EV_READ | EV_PERSIST, on_offloaded, h);
-    pump->leave = watch(h, -1, EV_TIMEOUT, on_leave, h);
-    pump->nap = watch(h, -1, EV_TIMEOUT, on_end_of_wait, NULL);
-    if (pump->timer == NULL || pump->offloaded == NULL || pump->leave == NULL || pump->nap == NULL) {
+    if (!pump->outside.own) {
+        LOG(h->log, CW_LOG_INFO, "libevent's descriptor was not found in /proc/self/fdinfo: each turn asks libevent");
+    }
+    pump->timer = outside_watch(&pump->outside, pump->timer_fd, OUTSIDE_CALM, on_timer, pump);
+    pump->offloaded = outside_watch(&pump->outside, offload_fd(h->offload), OUTSIDE_CALM, on_offloaded, h);
+    pump->leave = event_new(pump->outside.base, -1, EV_TIMEOUT, on_leave, h);
+    if (pump->timer == NULL || pump->offloaded == NULL || pump->leave == NULL) {
         return -ENOMEM;
     }
     for (unsigned i = 0; i < h->count; i++) {
@@ -285,16 +273,13 @@ void pump_close(struct host *h)
     while (pump->watches != NULL) {
         struct host_watch *w = pump->watches;
         pump->watches = w->next;
-        unwatch(w->event);
+        drop(w->event);
         free(w);
     }
-    unwatch(pump->timer);
-    unwatch(pump->offloaded);
-    unwatch(pump->leave);
-    unwatch(pump->nap);
-    if (pump->base != NULL) {
-        event_base_free(pump->base);
-    }
+    outside_unwatch(pump->timer);
+    outside_unwatch(pump->offloaded);
+    drop(pump->leave);
+    outside_close(&pump->outside);
     if (pump->timer_fd >= 0) {
         close(pump->timer_fd);
     }
@@ -362,13 +347,14 @@ static cw_time first_wake(const struct host *h)
 }
 
 /*
- * Before the loop sleeps, the timer is set for the first server that will be due. Ringing too early costs one more
- * look, no more.
+ * Before the loop sleeps, the timer is set for the first server that will be due, and for libevent's time-outs. Ringing
+ * too early costs one more look, no more.
  */
 static void set_timer(struct host *h)
 {
     struct pump *pump = h->pump;
     cw_time first = first_wake(h);
+    first = cw_time_min(first, pump->outside.ask_at);
     if (!cw_time_before(first, pump->armed)) {
         return;
     }
@@ -419,16 +405,16 @@ static void run_deferred(struct host *h)
     }
 }
 
-/* Takes events of descriptors. may_sleep: waits until there is one, or the timer rings. */
-static void look_outside(struct host *h, bool may_sleep)
+/* Takes events of descriptors; waits for one until the timer rings, and no longer than `limit`. */
+static void look_outside(struct host *h, cw_span limit)
 {
-    if (may_sleep) {
+    if (limit.ns != 0) {
         if (h->config.place == CONFIG_WHOLE) {
             let_time_pass(h, cw_time_max(first_wake(h), clock_now()));
         }
         set_timer(h);
     }
-    event_base_loop(h->pump->base, may_sleep ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK);
+    outside_look(&h->pump->outside, WAITS_ALL, limit);
 }
 
 /* While polling busily: receives from all links without asking the system which of them have frames. */
@@ -440,19 +426,21 @@ static void mark_all(struct host *h)
     }
 }
 
-static void turn(struct host *h, bool may_sleep)
+/* limit: how long the turn waits at most for something to do. */
+static void turn(struct host *h, cw_span limit)
 {
     bool busy = h->config.busy_poll.ns > 0 && cw_time_before(clock_now(), h->busy_until);
     if (busy && h->pump->spins++ % SPINS != 0) {
         mark_all(h);
     } else {
         bool rest = h->active_first == NULL && list_is_empty(&h->deferred);
-        look_outside(h, may_sleep && !busy && rest && !h->done);
+        look_outside(h, !busy && rest && !h->done ? limit : CW_NS(0));
     }
     if (h->config.place == CONFIG_WHOLE) {
         let_time_pass(h, clock_now());
     }
     cw_time now = clock_now();
+    outside_ask(&h->pump->outside, &now);
     wake_due(h, now);
     for (unsigned round = 0; round < ROUNDS && h->active_first != NULL; round++) {
         serve_round(h, now);
@@ -470,22 +458,20 @@ static void turn(struct host *h, bool may_sleep)
 void host_run(struct host *h)
 {
     while (!h->done) {
-        turn(h, true);
+        turn(h, WAITS_FOR_EVER);
     }
 }
 
 void host_turn(struct host *h, cw_span wait)
 {
-    struct timeval span = timeval_of(wait);
-    event_add(h->pump->nap, &span);
-    turn(h, wait.ns > 0);
+    turn(h, wait);
 }
 
 void host_leave(struct host *h)
 {
     if (h->leaving) {
         h->done = true;
-        event_base_loopbreak(h->pump->base);
+        event_base_loopbreak(h->pump->outside.base);
         return;
     }
     struct timeval limit = timeval_of(CW_MS(HOST_LEAVE_MS));

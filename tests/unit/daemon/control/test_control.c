@@ -17,7 +17,7 @@ static char folder[64], path[100], why[CONTROL_WHY];
 static struct event_base *base;
 static struct control *control;
 static struct request *held[200];
-static unsigned held_count, cancelled;
+static unsigned held_count, cancelled, soon;
 static char buffer[32 * 1024 * 1024];
 
 static void run_echo(struct request *r)
@@ -76,15 +76,22 @@ static const struct request_command commands[] = {
 };
 static const struct request_table table = {commands, 4, NULL};
 
+static void on_soon(void *context)
+{
+    ck_assert_ptr_eq(context, &soon);
+    soon++;
+}
+
 static void begin(void)
 {
     strcpy(folder, "/tmp/cubeway-test-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/d.sock", folder);
     base = event_base_new();
-    const struct control_config config = {.path = path, .mode = 0600, .table = &table};
+    const struct control_config config = {
+        .path = path, .mode = 0600, .table = &table, .soon = on_soon, .context = &soon};
     ck_assert_int_eq(control_open(&control, base, &config, why), 0);
-    held_count = cancelled = 0;
+    held_count = cancelled = soon = 0;
 }
 
 static void end(void)
@@ -178,6 +185,26 @@ START_TEST(lines_in_pieces_and_in_heaps)
     close(fd);
     turn(3);
     ck_assert_uint_eq(control_clients(control), 0);
+    end();
+}
+END_TEST
+
+/* A client that asks a lot at once is answered in parts; whoever runs the base is told that there are more. */
+START_TEST(a_heap_is_taken_in_parts)
+{
+    enum { PARTS = 3 };
+    bool closed;
+    begin();
+    int fd = client();
+    turn(3);
+    for (unsigned i = 0; i < PARTS * CONTROL_BURST; i++) {
+        ck_assert_int_eq((int)send(fd, ECHO(4), strlen(ECHO(4)), MSG_NOSIGNAL), (int)strlen(ECHO(4)));
+    }
+    turn(3);
+    ck_assert_uint_eq(soon, PARTS);
+    ck_assert_uint_eq(count_of(hear(fd, &closed), "\"done\""), PARTS * CONTROL_BURST);
+    close(fd);
+    turn(3);
     end();
 }
 END_TEST
@@ -409,6 +436,7 @@ END_TEST
 
 static const struct suite_test tests[] = {
     SUITE_TEST(lines_in_pieces_and_in_heaps),
+    SUITE_TEST(a_heap_is_taken_in_parts),
     SUITE_TEST(files_come_along),
     SUITE_TEST(half_closed),
     SUITE_TEST(a_line_without_end),

@@ -50,12 +50,9 @@ static void guard_set(const struct pool *pool, unsigned char *object, uint64_t s
 /* True when the pattern is intact from byte `from` of the object up to its guard. */
 static bool fill_intact(const struct pool *pool, const unsigned char *object, size_t from)
 {
-    for (size_t i = from; i < guard_offset(pool); i++) {
-        if (object[i] != FILL) {
-            return false;
-        }
-    }
-    return true;
+    size_t length = guard_offset(pool) - from;
+    /* Each byte is the pattern if the first one is, and each is equal to the next: one call for a whole frame. */
+    return length == 0 || (object[from] == FILL && memcmp(object + from, object + from + 1, length - 1) == 0);
 }
 
 /* Checks that nobody wrote to the object while it was free (unless it is fresh), and marks it as taken. */

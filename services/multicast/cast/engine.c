@@ -262,8 +262,8 @@ cw_packet *cast_engine_next(struct cast_engine *e, cw_link link)
     while (c != NULL) {
         cw_packet *p = cast_flow_next(c, link);
         struct cast_session *after = c->next != NULL ? c->next : e->table.first;
-        CHECK_SLOW(cast_audit_session(c));
         if (p != NULL) {
+            CHECK_SLOW(cast_audit_session(c));
             e->turn[link] = after;
             return p;
         }

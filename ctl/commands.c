@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/commands.h"
 
-#include "base/nearest.h"
-
 #include <string.h>
 
 /* ---- Options of some commands ------------------------------------------------------------------------------------ */
@@ -246,9 +244,10 @@ static const struct command table[] = {
      "  cwctl service bench --help",
      "", 1, 40, "service", NULL, show_service, run_service},
     {"kv get", "KEY", "write a value of the cache to standard output, as it is",
-     "--job: the job that the value belongs to (6, that of memcached's clients). --json: the value in base64, with its "
-     "flags and where it came from. Exit codes: 0 here it is; 1 there is none; 3 this side of the cluster has no "
-     "majority; 4 no answer in time.",
+     "On a terminal, a line ends behind the value. --job: the job that the value belongs to (6, that of memcached's "
+     "clients). --json: the value in base64, with its flags and where it came from; where there is none, nothing is "
+     "printed but a line on standard error. Exit codes: 0 here it is; 1 there is none, or the key is no key; 2 the "
+     "command line is wrong; 3 no daemon, or this side of the cluster has no majority; 4 no answer in time.",
      "  cwctl kv get greeting\n  cwctl kv get picture > picture.png", "job", 1, 1, NULL, NULL, NULL, run_kv_get},
     {"kv set", "KEY [VALUE | -]", "put a value into the cache",
      "-: the value is read from standard input, any bytes up to 1 MiB. Exit codes: 0 done; 1 refused; 3 this side of "
@@ -449,26 +448,6 @@ const struct command *commands_find(const char *const *words, int count, int *us
     return best != NULL ? best : abbreviated(words, count, used);
 }
 
-/* "key" of "key explain": what somebody who types a command begins with. */
-struct first_word {
-    char text[24];
-};
-
-static const char *first_nth(const void *context, size_t i)
-{
-    return ((const struct first_word *)context)[i].text;
-}
-
-const char *commands_nearest(const char *word)
-{
-    struct first_word first[COMMANDS];
-    for (size_t i = 0; i < COMMANDS; i++) {
-        snprintf(first[i].text, sizeof first[i].text, "%.*s", (int)strcspn(table[i].name, " "), table[i].name);
-    }
-    const char *near = nearest_name(word, strlen(word), first_nth, first, COMMANDS);
-    return near != NULL ? table[(const struct first_word *)(const void *)near - first].name : NULL;
-}
-
 bool commands_takes(const struct command *c, const struct arguments_option *option)
 {
     size_t length = strlen(option->name);
@@ -485,74 +464,4 @@ bool commands_takes(const struct command *c, const struct arguments_option *opti
 bool commands_alone(const struct command *c)
 {
     return c->run == run_job_keygen || c->run == run_job_sign || c->run == run_plan;
-}
-
-/* ---- Help -------------------------------------------------------------------------------------------------------- */
-
-enum { HELP_WIDTH = 100 };
-
-/* Words, broken into lines that a terminal shows; a newline in the text stays, with the spaces behind it. */
-static void print_wrapped(const char *text, FILE *out)
-{
-    for (size_t column = 0; *text != '\0';) {
-        size_t spaces = strspn(text, " "), word = strcspn(text + spaces, " \n");
-        if (column > 0 && column + spaces + word > HELP_WIDTH) {
-            fputc('\n', out);
-            column = spaces = 0;
-            text += strspn(text, " ");
-        }
-        fwrite(text, 1, spaces + word, out);
-        column += spaces + word;
-        text += spaces + word;
-        if (*text == '\n') {
-            fputc('\n', out);
-            column = 0;
-            text++;
-        }
-    }
-    fputc('\n', out);
-}
-
-static const char exit_codes[] =
-    "Exit codes: 0 yes or done; 1 no or failed; 2 the command line is wrong; 3 no daemon, or no way to it;\n"
-    "4 the daemon did not answer in time; 5 it is so, but not on every server yet.\n";
-
-void commands_help(const struct command *c, FILE *out)
-{
-    fprintf(out, "usage: cwctl %s%s%s%s\n\n%s.\n", c->name, c->usage[0] != '\0' ? " " : "", c->usage,
-            c->options[0] != '\0' ? " [options]" : "", c->summary);
-    if (c->text[0] != '\0') {
-        fputc('\n', out);
-        print_wrapped(c->text, out);
-    }
-    if (c->options[0] != '\0') {
-        fprintf(out, "\nOptions:\n");
-    }
-    for (const struct arguments_option *o = options; o->name != NULL; o++) {
-        if (commands_takes(c, o)) {
-            arguments_help_option(o, out);
-        }
-    }
-    fprintf(out, "\nOptions of all commands:\n");
-    arguments_help(out);
-    fprintf(out, "\nFor example:\n%s\n\n%s", c->example, exit_codes);
-}
-
-void commands_help_all(FILE *out)
-{
-    fprintf(out,
-            "usage: cwctl [options] COMMAND [words] [options]\n\nTalks to a cubewayd on this machine.\n\nCommands:\n");
-    for (size_t i = 0; i < COMMANDS; i++) {
-        options_print_row(table[i].name, table[i].summary, 24, out);
-    }
-    fprintf(out, "\nOptions of all commands:\n");
-    arguments_help(out);
-    fprintf(out,
-            "\ncwctl COMMAND --help tells more about a command. For example:\n"
-            "  cwctl status                          how is the daemon of this machine?\n"
-            "  cwctl ping all                        can it reach everybody?\n"
-            "  cwctl key explain hello --dead 0,1,2  who has a key, and who would if 0,1,2 died?\n"
-            "  cwctl --lab demo --node 0,1,2 top     live rates of a server of a lab\n"
-            "\n%s",
-            exit_codes);
 }

@@ -67,13 +67,9 @@ const struct arguments_option *commands_options(void);
 const char *commands_refusal(const struct arguments_given *given);
 /* The command that the words begin with, and in *used how many of them are its name; NULL: none. */
 const struct command *commands_find(const char *const *words, int count, int *used);
-/* The name nearest to a word, or NULL. */
-const char *commands_nearest(const char *word);
 bool commands_takes(const struct command *c, const struct arguments_option *option);
 /* True for a command that needs no daemon. */
 bool commands_alone(const struct command *c);
-void commands_help(const struct command *c, FILE *out);
-void commands_help_all(FILE *out);
 
 /* ---- Doing one --------------------------------------------------------------------------------------------------- */
 

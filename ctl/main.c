@@ -3,6 +3,7 @@
 #include "ctl/commands.h"
 #include "ctl/crowd.h"
 #include "ctl/find.h"
+#include "ctl/help.h"
 #include "ctl/lab.h"
 
 #include "cubeway/version.h"
@@ -79,14 +80,6 @@ static int complete(const struct arguments *a, const struct find_wish *wish)
     return EXIT_FINE;
 }
 
-static int refuse_command(const char *word)
-{
-    const char *near = commands_nearest(word);
-    fprintf(stderr, "cwctl: unknown command '%s'%s%s\n", word,
-            near != NULL ? "; did you mean " : "; cwctl --help lists them", near != NULL ? near : "");
-    return EXIT_USAGE;
-}
-
 /* "1": perhaps a part of a coordinate that the shell took apart. */
 static bool is_number(const char *word)
 {
@@ -121,6 +114,11 @@ static int check(const struct command *c, const struct arguments *a, int used)
             fprintf(stderr, "cwctl: --%s %s: expected %s\n", a->given[i].option->name, a->given[i].text, expected);
             return EXIT_USAGE;
         }
+    }
+    char near[HELP_NAME];
+    if (a->words - used > c->most && help_group_size(c->name) > 0 && help_nearest(c->name, a->word[used], near)) {
+        fprintf(stderr, "cwctl: %s has no command '%s'; did you mean %s?\n", c->name, a->word[used], near);
+        return EXIT_USAGE;
     }
     if (a->words - used < c->least || a->words - used > c->most) {
         fprintf(stderr, "cwctl: usage: cwctl %s%s%s%s\n", c->name, c->usage[0] != '\0' ? " " : "", c->usage,
@@ -214,6 +212,33 @@ static int run(const struct command *c, const struct arguments *a, const struct 
     return finish(code);
 }
 
+/* "help kv" is "kv --help". */
+static void take_help_word(struct arguments *a)
+{
+    if (a->words > 0 && strcmp(a->word[0], "help") == 0) {
+        a->words--;
+        memmove(a->word, a->word + 1, (size_t)a->words * sizeof *a->word);
+        a->help = true;
+    }
+}
+
+/* What is asked for has no command of its own: all help, or the help of a group, or a mistake. Gives the exit code. */
+static int without_command(const struct arguments *a)
+{
+    FILE *out = a->help ? stdout : stderr;
+    int code = a->help ? EXIT_FINE : EXIT_USAGE;
+    if (a->words == 0) {
+        help_all(out);
+        return code;
+    }
+    if (a->words == 1 && help_group_size(a->word[0]) > 0) {
+        help_group(a->word[0], out);
+        return code;
+    }
+    help_refuse(a->word, a->words, stderr);
+    return EXIT_USAGE;
+}
+
 int main(int argc, char **argv)
 {
     struct arguments a;
@@ -228,20 +253,17 @@ int main(int argc, char **argv)
         printf("cwctl %s\n", CW_VERSION);
         return EXIT_FINE;
     }
-    bool help = a.words > 0 && strcmp(a.word[0], "help") == 0;
     if (a.words > 0 && strcmp(a.word[0], "complete") == 0) {
         return complete(&a, &wish);
     }
-    if (a.words - help == 0) {
-        commands_help_all(a.help || help ? stdout : stderr);
-        return a.help || help ? EXIT_FINE : EXIT_USAGE;
-    }
-    const struct command *c = commands_find(a.word + help, a.words - help, &used);
+    take_help_word(&a);
+    const struct command *c = commands_find(a.word, a.words, &used);
     if (c == NULL) {
-        return refuse_command(a.word[help]);
+        return without_command(&a);
     }
-    if (a.help || help) {
-        commands_help(c, stdout);
+    bool of_service = c->run == run_service && a.words > 1; /* its commands are declared by the service */
+    if (a.help && !of_service) {
+        help_command(c, stdout);
         return EXIT_FINE;
     }
     int code = check(c, &a, used);

@@ -231,7 +231,10 @@ static void join_ends(struct rows *rows)
                 put(a, "text", "nothing passes over the cable between %s of %s and %s of %s, in either direction",
                     field(a, "link"), field(a, "server"), field(b, "link"), field(b, "server"));
             }
-            drop(rows, j);
+            /* Frames are lost on their way to the end that receives them: that one is to be looked at, and says so. */
+            bool other = is(a, "cause", "lossy") && is(a, "way", "out") && !is(b, "way", "out");
+            drop(rows, other ? i : j);
+            a = rows->row[i];
         }
     }
 }

@@ -7,6 +7,7 @@
 #include "base/quantity.h"
 #include "cubeway/version.h"
 #include "keyspace/reach.h"
+#include "wire/frame.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,8 +16,8 @@
 enum {
     FLAPS_TOLD = 2,         /* times that a link went down lately, from which on that is told */
     FRAMES_OF_SOMEBODY = 5, /* received, and no hello among them */
-    LOSS_TOLD_PPM = 1000,   /* 0.1 % */
 };
+static const cw_span lately = CW_SEC(10);  /* frames of another wire version that are older say nothing of now */
 static const cw_span together = CW_SEC(2); /* rests that end so close to one another began together */
 
 /* ---- Links without a carrier ------------------------------------------------------------------------------------- */
@@ -59,9 +60,43 @@ static bool is_alive(const struct doctor *d, cw_coord server)
     return reach_has(ls_committed(d->ls), torus_id(t, server));
 }
 
+/*
+ * The last that was heard there, and not long ago, was no neighbour of ours. With other timers than ours it may be
+ * silent for longer than `dead` between two hellos, and the link is then "down" and not "miswired".
+ */
+static bool heard_stranger(const struct doctor *d, const struct ls_link_info *info, cw_link link)
+{
+    const struct ls_heard *heard = &info->heard;
+    const struct host *h = d->s->host;
+    bool belongs = heard->cluster == h->config.cluster && heard->config_hash == h->config_hash &&
+                   heard->port == cw_link_opposite(link) &&
+                   memcmp(&heard->server, &info->expected, sizeof heard->server) == 0;
+    return heard->any && !belongs && cw_time_since(host_now(d->s->host), heard->at).ns <= lately.ns;
+}
+
+/* Gives true when it has told that the neighbour speaks another version of the wire. */
+static bool look_at_version(struct doctor *d, cw_link link, const struct ls_link_info *info)
+{
+    struct ls_foreign foreign = ls_link_foreign(d->ls, link);
+    char far[TORUS_TEXT];
+    torus_format(info->expected, far);
+    if (foreign.frames == 0 || cw_time_since(host_now(d->s->host), foreign.last).ns > lately.ns) {
+        return false;
+    }
+    doctor_say(d, DOCTOR_BROKEN, "version", link,
+               "what comes over %s is version %u of the wire, and this server speaks version %u: %s runs another "
+               "release, and neither understands the other",
+               quantity_link_name(link), foreign.version, WIRE_VERSION_NOW, far);
+    doctor_do(d, "on %s: cubewayd --version (here: %s), then install the same release on both", far, CW_VERSION);
+    return true;
+}
+
 /* Nothing is heard from the neighbour, not even from a wrong one. */
 static void look_at_silence(struct doctor *d, cw_link link, const struct ls_link_info *info)
 {
+    if (look_at_version(d, link, info)) {
+        return;
+    }
     const char *name = quantity_link_name(link), *port = quantity_link_name(cw_link_opposite(link));
     char far[TORUS_TEXT];
     struct shim_info shim;
@@ -71,10 +106,10 @@ static void look_at_silence(struct doctor *d, cw_link link, const struct ls_link
     shim_counters(d->s->link[link].shim, &count);
     if (!info->heard.any && count.rx_frames >= FRAMES_OF_SOMEBODY) {
         doctor_say(d, DOCTOR_BROKEN, "version", link,
-                   "%" PRIu64 " frames came over %s, and this version understands none: %s speaks another version of "
-                   "the wire, or is no cubeway",
+                   "%" PRIu64 " frames came over %s, and none is a hello: what is there in the place of %s is no "
+                   "cubeway",
                    count.rx_frames, name, far);
-        doctor_do(d, "on %s: cubewayd --version (here: %s)", far, CW_VERSION);
+        doctor_do(d, "cwctl capture %s strange.pcapng; Wireshark shows what it is", name);
     } else if (is_alive(d, info->expected)) {
         doctor_say(d, DOCTOR_BROKEN, "deaf", link,
                    "%s is alive, and nothing comes from it over %s: that direction of the cable from its port %s is "
@@ -100,19 +135,48 @@ static void look_at_half(struct doctor *d, cw_link link, const struct ls_link_in
               quantity_link_name(cw_link_opposite(link)));
 }
 
-/* A link that is up, but not always. */
-static void look_at_quality(struct doctor *d, cw_link link, const struct ls_link_info *info, struct doctor_loss loss)
+/*
+ * A link that is up, and loses frames. Who receives counts what came damaged, so that end is the one to look at. "way"
+ * tells the same to who puts the findings of both ends together.
+ */
+static void tell_loss(struct doctor *d, cw_link link, const struct ls_link_info *info, const char *interface)
 {
+    const char *name = quantity_link_name(link), *port = quantity_link_name(cw_link_opposite(link));
     char far[TORUS_TEXT], in[QUANTITY_TEXT], out[QUANTITY_TEXT];
+    torus_format(info->expected, far);
+    quantity_share_format(info->loss_in.ppm < 0 ? 0 : (uint32_t)info->loss_in.ppm, in);
+    quantity_share_format(info->loss_out.ppm < 0 ? 0 : (uint32_t)info->loss_out.ppm, out);
+    if (!info->loss_in.bad) {
+        doctor_say(d, DOCTOR_WARNING, "lossy", link,
+                   "the cable in %s loses %s of what goes to %s of %s, and is sound the other way: look at that end",
+                   name, out, port, far);
+        d->out->text(d->out->context, "way", "out");
+        doctor_do(d, "on %s: cwctl doctor says which interface to look at", far);
+        return;
+    }
+    if (info->loss_out.bad) {
+        doctor_say(d, DOCTOR_WARNING, "lossy", link,
+                   "the cable in %s loses %s of what comes from %s of %s, and %s of what goes there", name, in, port,
+                   far, out);
+    } else {
+        doctor_say(d, DOCTOR_WARNING, "lossy", link,
+                   "the cable in %s loses %s of what comes from %s of %s, and is sound the other way: look at this end",
+                   name, in, port, far);
+    }
+    d->out->text(d->out->context, "way", "in");
+    doctor_do(d, "ip -s link show %s: errors are the cable's or its plugs', dropped frames the load of this server",
+              interface);
+}
+
+/* A link that is up, but not always, or not for all frames. */
+static void look_at_quality(struct doctor *d, cw_link link, const struct ls_link_info *info)
+{
+    char far[TORUS_TEXT];
     struct shim_info shim;
     torus_format(info->expected, far);
     shim_info(d->s->link[link].shim, &shim);
-    if (loss.known && (loss.in_ppm >= LOSS_TOLD_PPM || loss.out_ppm >= LOSS_TOLD_PPM)) {
-        quantity_ppm_format(loss.in_ppm, in);
-        quantity_ppm_format(loss.out_ppm, out);
-        doctor_say(d, DOCTOR_WARNING, "lossy", link, "the cable at %s to %s loses %s of what comes, %s of what goes",
-                   quantity_link_name(link), far, in, out);
-        doctor_do(d, "change the cable; ip -s link show %s counts errors", shim.name);
+    if (info->loss_in.bad || info->loss_out.bad) {
+        tell_loss(d, link, info, shim.name);
     } else if (info->flaps >= (info->committed ? FLAPS_TOLD : 1)) {
         doctor_say(d, DOCTOR_WARNING, "flapping", link,
                    "the link %s to %s went down %u time%s lately%s: its cable is bad, or %s is restarting",
@@ -173,7 +237,7 @@ static void look_at_counters(struct doctor *d)
     const struct ls_timers *t = &h->config.timers;
     if (h->turn_longest.ns > t->hold.ns - t->dead.ns) {
         char longest[QUANTITY_TEXT];
-        quantity_span_format(h->turn_longest, longest);
+        quantity_span_format(CW_MS(cw_span_ms(h->turn_longest)), longest);
         doctor_say(d, DOCTOR_WARNING, "waited", CW_LINK_SELF,
                    "once since its start the daemon had no processor for %s in the middle of its work, longer than "
                    "timers.hold less timers.dead",
@@ -236,13 +300,14 @@ static void look_at_link(struct doctor *d, cw_link link)
         look_at_medium(d, link, info);
     } else if (info->committed || (strcmp(info->state, "damped") == 0 && is_alive(d, info->expected))) {
         if (!d->stalled) {
-            look_at_quality(d, link, info, (struct doctor_loss){.known = false});
+            look_at_quality(d, link, info);
         }
     } else if (strcmp(info->state, "damped") == 0) {
         if (!d->stalled) {
             look_at_silence(d, link, info);
         }
-    } else if (info->miswired) {
+    } else if (info->miswired || (strcmp(info->state, "down") == 0 && heard_stranger(d, info, link))) {
+        d->info[link].miswired = true;
         doctor_stranger(d, link);
     } else if (strcmp(info->state, "init") == 0) {
         look_at_half(d, link, info);
@@ -298,9 +363,9 @@ unsigned doctor_search(struct host *h, const struct rows_reader *out)
         boot_progress(h->boot, &progress);
         doctor_say(&d, DOCTOR_GRAVE, "no-place", CW_LINK_SELF,
                    progress.state == BOOT_REFUSED
-                       ? "no torus can be made of the cables that are known: this server has no place (%" PRIu32
-                         " servers known)"
-                       : "this server still looks for its place in the torus (%" PRIu32 " servers known)",
+                       ? "no torus can be made of the cables that are known: this server has no place (servers known: "
+                         "%" PRIu32 ")"
+                       : "this server still looks for its place in the torus (servers known: %" PRIu32 ")",
                    progress.servers);
         doctor_do(&d, "cwctl wiring");
         look_at_bootstrap(&d, h->boot);

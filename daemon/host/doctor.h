@@ -21,15 +21,6 @@ enum doctor_severity {
 };
 
 /*
- * What to know of a link's loss, each way. It is known once hellos are numbered on the wire; until then `known` is
- * false, and only links that go down and up tell of a bad cable.
- */
-struct doctor_loss {
-    bool known;
-    uint32_t in_ppm, out_ppm;
-};
-
-/*
  * Writes a row about the server itself ("about": its version, its mtu), then one for each finding, to the reader.
  * Returns how many findings there are.
  */

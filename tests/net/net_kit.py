@@ -91,7 +91,8 @@ class Daemon:
     def start(self):
         with open(self.log_file, "ab") as log:
             self.begin = log.tell()
-            self.process = subprocess.Popen(self.words, stderr=log, stdin=subprocess.DEVNULL)
+            # In a session of its own, as under a service manager: then its priority counts before other work, too.
+            self.process = subprocess.Popen(self.words, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True)
 
     def log(self):
         """What it has logged since it was last started."""
@@ -192,6 +193,7 @@ def main(network):
     parser = argparse.ArgumentParser()
     parser.add_argument("--cubewayd", required=True)
     parser.add_argument("--cwctl")
+    parser.add_argument("--table", action="store_true")
     OPTIONS, rest = parser.parse_known_args()
     OPTIONS.cubewayd = os.path.abspath(OPTIONS.cubewayd)
     if network and INSIDE not in os.environ:

@@ -145,6 +145,30 @@ START_TEST(who_differs_is_told_once)
 }
 END_TEST
 
+/* Both ends of a cable tell of its loss; the end where the frames arrive is the one that is kept. */
+START_TEST(loss_is_told_where_it_is_seen)
+{
+    static const char at[] = "severity=3;cause=lossy;server=0,0,0;link=+x;expected=1,0,0;expected_port=-x;text=here;";
+    static const char far[] = "severity=3;cause=lossy;server=1,0,0;link=-x;expected=0,0,0;expected_port=+x;text=there;";
+    static const struct {
+        const char *here, *there, *kept;
+    } row[] = {
+        {"way=out", "way=in", "there"}, {"way=in", "way=out", "here"}, {"way=in", "way=in", "here"}, /* both ways */
+    };
+    for (unsigned i = 0; i < 3; i++) {
+        char fields[300];
+        snprintf(fields, sizeof fields, "%s%s", at, row[i].here);
+        add(fields);
+        snprintf(fields, sizeof fields, "%s%s", far, row[i].there);
+        add(fields);
+        diagnose(&rows);
+        ck_assert_uint_eq(rows.count, 1);
+        ck_assert_str_eq(text_of(0, "text"), row[i].kept);
+        clear();
+    }
+}
+END_TEST
+
 START_TEST(versions_and_silence_are_told)
 {
     add("part=about;server=0,0,0;version=1.0");
@@ -159,9 +183,14 @@ START_TEST(versions_and_silence_are_told)
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(nothing_is_nothing),           SUITE_TEST(plugs_of_two_servers),
-    SUITE_TEST(plugs_of_one_server),          SUITE_TEST(a_wrong_coordinate),
-    SUITE_TEST(a_dead_server_is_one_finding), SUITE_TEST(effects_go_and_causes_stay),
-    SUITE_TEST(who_differs_is_told_once),     SUITE_TEST(versions_and_silence_are_told),
+    SUITE_TEST(nothing_is_nothing),
+    SUITE_TEST(plugs_of_two_servers),
+    SUITE_TEST(plugs_of_one_server),
+    SUITE_TEST(a_wrong_coordinate),
+    SUITE_TEST(a_dead_server_is_one_finding),
+    SUITE_TEST(effects_go_and_causes_stay),
+    SUITE_TEST(who_differs_is_told_once),
+    SUITE_TEST(loss_is_told_where_it_is_seen),
+    SUITE_TEST(versions_and_silence_are_told),
 };
 SUITE_MAIN("diagnosis", tests)

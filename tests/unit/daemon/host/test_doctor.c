@@ -65,9 +65,29 @@ START_TEST(a_server_that_is_down)
 }
 END_TEST
 
+START_TEST(a_neighbour_of_another_wire_version)
+{
+    struct host *h = town_open("torus { dims = 3x3x1; coordinate = all }");
+    town_settle(h, 9);
+    ck_assert_int_eq(host_fail(host_server(h, 1)), 0);
+    for (unsigned i = 0; i < 2000 && town_reach(h, 0) != 8; i++) {
+        turn(h, 1);
+    }
+    ls_foreign_frame(node_linkstate(host_server(h, 0)->node), CW_LINK_YP, 7, host_now(h));
+    ck_assert_uint_eq(look(h, 0), 1);
+    const char *row = rows_said_find(&said, "cause=version link=+y");
+    ck_assert_ptr_nonnull(row);
+    ck_assert_msg(strstr(row, "what comes over +y is version 7 of the wire, and this server speaks version ") != NULL,
+                  "%s", row);
+    ck_assert_ptr_nonnull(strstr(row, "do=on 0,1,0: cubewayd --version"));
+    host_close(h);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(a_sound_torus_has_no_findings),
     SUITE_TEST(a_cable_that_is_out),
     SUITE_TEST(a_server_that_is_down),
+    SUITE_TEST(a_neighbour_of_another_wire_version),
 };
 SUITE_MAIN("doctor", tests)

@@ -6,9 +6,9 @@ power    all cables of the server lose carrier at once
 silence  the server stops, and its cables show nothing
 kill     its daemon is killed, and the watcher beside it says goodbye (cubeway only)
 
-Against Debian's FRR (ospfd with bfdd) in the same namespaces over the same cables: BFD every 10 ms, dead after 5, as
-the daemons' own timers are; no delay before the shortest path is computed, none between link states. Without FRR here,
-without the peer.
+Against Debian's FRR (ospfd with bfdd) in the same namespaces over the same cables, in alternating rounds: BFD every
+10 ms, dead after 5, as the daemons' own timers are (which are not stretched on a busy machine), and with the same
+priority; no delay before the shortest path is computed, none between link states. Without FRR here, without the peer.
 """
 
 import os
@@ -29,8 +29,10 @@ FROM, VICTIM, TO = "0,0,0", "1,0,0", "2,0,0"
 DEVICES = ("px", "mx", "py", "my")
 RATE = 1000
 # The longest gap is looked for from just before the break until so long after it. When the machine stalls at another
-# time, that says nothing of cubeway or of the routers.
+# time, that says nothing of cubeway or of the routers. Silence is noticed after 50 ms, and a machine that stalls then
+# delays the whole way back; what the machine does by itself is short beside that.
 AFTER_S = 0.3
+AFTER_SILENCE_S = 1.0
 
 
 def index(name):
@@ -49,6 +51,17 @@ def cable(name, device):
         place[axis] = (place[axis] - 1) % DIMS[axis]
     number = 2 * index(",".join(map(str, place))) + axis
     return f"10.78.{number}.{1 if device[0] == 'p' else 2}"
+
+
+def hurry():
+    """The priority that cubewayd gives itself and its session: a machine with other work delays neither more."""
+    if torus_kit.OPTIONS.realtime:
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+        return
+    os.setpriority(os.PRIO_PROCESS, 0, -10)
+    if os.path.exists("/proc/self/autogroup"):
+        with open("/proc/self/autogroup", "w", encoding="ascii") as out:
+            out.write("-10")
 
 
 class Router:
@@ -87,7 +100,7 @@ class Router:
         if name == "bfdd":
             words += ["--bfdctl", os.path.join(self.folder, "bfdd.sock")]
         process = subprocess.Popen(self.server.inside(*words), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL)
+                                   stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=hurry)
         if name == "zebra":
             end = time.monotonic() + LIMIT_S
             while not os.path.exists(os.path.join(self.folder, "zserv.api")):
@@ -106,6 +119,12 @@ class Router:
             process.wait()
 
 
+def gap_of(gap_ns, lost):
+    """(gap in ms, packets lost). A stream that has not come back when the round ends has a gap that has not ended, and
+    the receiver does not count that one: the packets that are missing do, at a millisecond each."""
+    return max(gap_ns / 1e6, lost * 1000 / RATE), lost
+
+
 class Routing:
     def __init__(self, lab):
         self.lab, self.folder = lab, tempfile.mkdtemp(prefix="cubeway-bench-")
@@ -119,9 +138,10 @@ class Routing:
             self.end()
             raise
 
-    def way(self):
-        done = subprocess.run(self.lab[FROM].inside("ip", "route", "get", loopback(TO)), capture_output=True, text=True,
-                              check=False)
+    def way(self, server):
+        """What the server's kernel says of the way to TO; nothing while there is none."""
+        done = subprocess.run(self.lab[server].inside("ip", "route", "get", loopback(TO)), capture_output=True,
+                              text=True, check=False)
         return done.stdout
 
     def settle(self):
@@ -129,37 +149,36 @@ class Routing:
         end = time.monotonic() + 2 * LIMIT_S
         via, last = cable(VICTIM, "mx"), cable(TO, "mx")
         while time.monotonic() < end:
-            there = self.lab[VICTIM].run("ip", "route", "get", loopback(TO)) if via + " " in self.way() else ""
-            if last + " " in there:
+            if via + " " in self.way(FROM) and last + " " in self.way(VICTIM):
                 time.sleep(1.0)  # for the other adjacencies to come up
                 return
             time.sleep(0.05)
-        raise RuntimeError("FRR finds no way: " + self.way())
+        raise RuntimeError("FRR finds no way: " + self.way(FROM))
 
     def end(self):
         for router in self.routers.values():
             router.end()
         shutil.rmtree(self.folder)
 
-    def stream(self, break_it, mend_it):
+    def stream(self, after_s, break_it, mend_it):
         sink = self.lab[TO].peer("sink", f"{loopback(TO)}@{loopback(FROM)}")
         blast = self.lab[FROM].peer("blast", f"{loopback(FROM)}@{loopback(TO)}", "bytes=64", f"rate={RATE}", "burst=1",
                                     "ms=20000")
         time.sleep(0.3)
         sink.mark()
         break_it()
-        time.sleep(AFTER_S)
+        time.sleep(after_s)
         sent, sunk = blast.end(), sink.end()
         mend_it()
         self.settle()
-        return sunk["gap_ns"] / 1e6, sent["sent"] - sunk["received"]
+        return gap_of(sunk["gap_ns"], sent["sent"] - sunk["received"])
 
 
 class Ours:
     def __init__(self, lab):
         self.lab = lab
 
-    def stream(self, break_it):
+    def stream(self, after_s, break_it):
         near, far = self.lab[FROM], self.lab[TO]
         for server in (near, far):
             server.service("stream", "reset")
@@ -167,11 +186,11 @@ class Ours:
         time.sleep(0.3)
         far.service_rows("stream", "mark")
         break_it()
-        time.sleep(AFTER_S)
+        time.sleep(after_s)
         near.service("stream", "stop")
         time.sleep(0.02)
         sent, got = near.service("stream", "stats"), far.service("stream", "stats")
-        return got["gap"] / 1e6, sent["sent"] - got["received"]
+        return gap_of(got["gap"], sent["sent"] - got["received"])
 
 
 def cables(server, state):
@@ -201,14 +220,19 @@ def ways(part, lab, routing):
     return lambda: os.kill(victim.pid, signal.SIGKILL), None
 
 
+def span_of(part):
+    return AFTER_SILENCE_S if part == "silence" else AFTER_S
+
+
 def torus():
-    return Lab("x".join(map(str, DIMS)))
+    """With the default timers, however busy the machine is: those of the routers are not stretched either."""
+    return Lab("x".join(map(str, DIMS)), "--scale", "1")
 
 
 def our_round(part):
     """Tries it in a new torus: where links went down before, they are held down for longer each time (damping)."""
     with torus() as lab:
-        return Ours(lab).stream(ways(part, lab, None)[0])
+        return Ours(lab).stream(span_of(part), ways(part, lab, None)[0])
 
 
 def main():
@@ -223,7 +247,7 @@ def main():
                 for _ in range(torus_kit.OPTIONS.rounds):
                     mine.append(our_round(part))
                     if routing is not None and their_way is not None:
-                        theirs.append(routing.stream(*their_way))
+                        theirs.append(routing.stream(span_of(part), *their_way))
                 rows.append([part, *figures(mine), *(figures(theirs) if theirs else ["-"] * 3),
                              statistics.median(g for g, _ in theirs) / statistics.median(g for g, _ in mine) if theirs
                              else "-"])

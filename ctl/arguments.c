@@ -7,7 +7,6 @@
 #include <string.h>
 
 enum {
-    TABLE_MOST = 80, /* options in all */
     NS_IN_MS = 1000000,
 };
 
@@ -41,7 +40,7 @@ static size_t common_options(struct option option[COMMON], struct arguments *out
     memcpy(option, all, sizeof all);
     return COMMON;
 }
-static const struct option_traits common_traits[TABLE_MOST] = {
+static const struct option_traits common_traits[ARGUMENTS_TABLE] = {
     [WATCH] = {.bare = true, .least = NS_IN_MS},
     [ROUNDS] = {.least = 1},
     [TIMEOUT] = {.least = 1},
@@ -58,6 +57,24 @@ static struct option given_option(const struct arguments_option *o, void *value)
         [ARGUMENTS_SPAN] = OPTION_SECONDS,
     };
     return (struct option){o->name, kinds[o->kind], value, o->value, o->help, false};
+}
+
+size_t arguments_table(const struct arguments_option *options, struct arguments *out,
+                       struct option table[static ARGUMENTS_TABLE], struct option_traits traits[static ARGUMENTS_TABLE])
+{
+    size_t count = common_options(table, out);
+    memcpy(traits, common_traits, sizeof common_traits);
+    for (const struct arguments_option *o = options; o->name != NULL; o++) {
+        CHECK(count < ARGUMENTS_TABLE);
+        traits[count].most = o->kind == ARGUMENTS_NUMBER ? INT64_MAX : 0;
+        table[count++] = given_option(o, NULL);
+    }
+    return count;
+}
+
+const struct arguments_option *arguments_own(const struct arguments_option *options, size_t place)
+{
+    return place < COMMON ? NULL : &options[place - COMMON];
 }
 
 /* ---- Parsing ----------------------------------------------------------------------------------------------------- */
@@ -100,17 +117,14 @@ static int on_given(void *context, const struct option *option, const char *text
 int arguments_parse(int argc, char *const argv[], const struct arguments_option *options, const char *verbatim,
                     struct arguments *out, FILE *errors)
 {
-    struct option table[TABLE_MOST];
-    struct option_traits traits[TABLE_MOST];
+    struct option table[ARGUMENTS_TABLE];
+    struct option_traits traits[ARGUMENTS_TABLE];
     struct option_words words;
     struct reading r = {.out = out, .table = table, .given = options, .errors = errors};
     *out = (struct arguments){.every = CW_SEC(1)};
-    size_t count = common_options(table, out);
-    memcpy(traits, common_traits, sizeof traits);
-    for (const struct arguments_option *o = options; o->name != NULL; o++) {
-        CHECK(count < TABLE_MOST);
-        traits[count].most = o->kind == ARGUMENTS_NUMBER ? INT64_MAX : 0;
-        table[count++] = given_option(o, &r.value);
+    size_t count = arguments_table(options, out, table, traits);
+    for (size_t i = COMMON; i < count; i++) {
+        table[i].value = &r.value;
     }
     struct options of = {"cwctl",           table,        count, .traits = traits, .verbatim = verbatim,
                          .given = on_given, .context = &r};

@@ -58,4 +58,15 @@ void arguments_help(FILE *out);
 /* One option of some commands, in the same columns. */
 void arguments_help_option(const struct arguments_option *option, FILE *out);
 
+enum { ARGUMENTS_TABLE = 80 }; /* options in all */
+/*
+ * The table by which command lines are read: what all commands take, and behind it `options`. out: where the values of
+ * the first go; NULL: nowhere, for completion. Gives how many there are.
+ */
+size_t arguments_table(const struct arguments_option *options, struct arguments *out,
+                       struct option table[static ARGUMENTS_TABLE],
+                       struct option_traits traits[static ARGUMENTS_TABLE]);
+/* The option of some commands that is in this place of the table; NULL: all commands take the one that is there. */
+const struct arguments_option *arguments_own(const struct arguments_option *options, size_t place);
+
 #endif

@@ -13,7 +13,8 @@ static const struct arguments_option options[] = {
     {"lost-after", ARGUMENTS_SPAN, "timeout_us", false, "TIME", "time after which a packet counts as lost (1s)"},
     {"rows", ARGUMENTS_FLAG, "rows", false, "", "print a line for every packet"},
     {"dead", ARGUMENTS_TEXT, "dead", true, "SERVER", "suppose that this server has died; may be given again"},
-    {"job", ARGUMENTS_TEXT, "job", false, "SERVICE", "the service or job whose name or value KEY is"},
+    {"job", ARGUMENTS_TEXT, "job", false, "SERVICE",
+     "the service or job whose name KEY is; for kv: the number of a job"},
     {"heirs", ARGUMENTS_NUMBER, "heirs", false, "N", "how many servers to list, in the order of the key (4)"},
     {"all", ARGUMENTS_FLAG, "all", false, "", "show everything, not only what matters"},
     {"name", ARGUMENTS_TEXT, "name", false, "NAME", "the name that the service must have"},
@@ -244,10 +245,11 @@ static const struct command table[] = {
      "  cwctl service bench --help",
      "", 1, 40, "service", NULL, show_service, run_service},
     {"kv get", "KEY", "write a value of the cache to standard output, as it is",
-     "On a terminal, a line ends behind the value. --job: the job that the value belongs to (6, that of memcached's "
-     "clients). --json: the value in base64, with its flags and where it came from; where there is none, nothing is "
-     "printed but a line on standard error. Exit codes: 0 here it is; 1 there is none, or the key is no key; 2 the "
-     "command line is wrong; 3 no daemon, or this side of the cluster has no majority; 4 no answer in time.",
+     "On a terminal, a line ends behind the value. --job: the number of the job that the value belongs to (6, that of "
+     "memcached's clients). --json: the value in base64, with its flags and where it came from; where there is none, "
+     "nothing is printed but a line on standard error. Exit codes: 0 here it is; 1 there is none, or this side of the "
+     "cluster has no majority; 2 the command line is wrong, or the key (1 to 250 bytes) is; 3 no daemon; 4 no answer "
+     "in time.",
      "  cwctl kv get greeting\n  cwctl kv get picture > picture.png", "job", 1, 1, NULL, NULL, NULL, run_kv_get},
     {"kv set", "KEY [VALUE | -]", "put a value into the cache",
      "-: the value is read from standard input, any bytes up to 1 MiB. Exit codes: 0 done; 1 refused; 3 this side of "

@@ -40,6 +40,16 @@ size_t help_group_size(const char *word)
     return found > 1 ? found : 0;
 }
 
+const char *help_group_summary(const char *word)
+{
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        if (strcmp(groups[i].word, word) == 0) {
+            return groups[i].summary;
+        }
+    }
+    return NULL;
+}
+
 /* ---- Pages ------------------------------------------------------------------------------------------------------- */
 
 enum { HELP_WIDTH = 100 };
@@ -109,13 +119,11 @@ void help_command(const struct command *c, FILE *out)
 
 void help_group(const char *word, FILE *out)
 {
-    const char *summary = "commands that belong together", *text = "";
+    const char *summary = help_group_summary(word), *text = "";
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-        if (strcmp(groups[i].word, word) == 0) {
-            summary = groups[i].summary;
-            text = groups[i].text;
-        }
+        text = strcmp(groups[i].word, word) == 0 ? groups[i].text : text;
     }
+    CHECK(summary != NULL); /* each group has a row of the table */
     fprintf(out, "usage: cwctl %s COMMAND [words] [options]\n\n%s.\n", word, summary);
     if (text[0] != '\0') {
         fputc('\n', out);
@@ -164,7 +172,7 @@ static const char *near_nth(const void *context, size_t i)
     return ((const struct near_word *)context)[i].text;
 }
 
-/* The words of commands: NULL: their first words; otherwise the words that follow that one. Gives how many there are. */
+/* The first words of commands (NULL), or the words that follow that one. Gives how many there are. */
 static size_t collect(const char *behind, struct near_word out[NAMES_MOST])
 {
     size_t count, found = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * help.h - the help pages of cwctl, made of the table of commands: of all, of one, and of a group; and what may have been
- * meant where the words of a command line are no command.
+ * help.h - the help pages of cwctl, made of the table of commands: of all, of one, and of a group; and what may have
+ * been meant where the words of a command line are no command.
  *
  * A group is all commands that begin with the same word, when there are several: "kv get", "kv set" and so on. A group
  * may contain a command of one word ("services" beside "services load").
@@ -13,6 +13,8 @@
 
 /* How many commands the group of that word has; 0: there is no such group. */
 size_t help_group_size(const char *word);
+/* What the commands of that group are for; NULL: there is no such group. Static. */
+const char *help_group_summary(const char *word);
 void help_all(FILE *out);
 /* One command; where it has the name of a group, the others of the group follow. */
 void help_command(const struct command *c, FILE *out);
@@ -21,8 +23,8 @@ void help_group(const char *word, FILE *out);
 
 enum { HELP_NAME = 48 };
 /*
- * The name that is nearest to a word that is no command: of the first words of commands, or with `behind` of the commands
- * of that group. False: none is near.
+ * The name that is nearest to a word that is no command: of the first words of commands, or with `behind` of the
+ * commands of that group. False: none is near.
  */
 bool help_nearest(const char *behind, const char *word, char out[static HELP_NAME]);
 /* Says on errors, in one line, that the words are no command, and what may have been meant. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - cwctl: finds the daemon, carries out one command, and says how it went. */
 #include "ctl/commands.h"
+#include "ctl/complete.h"
 #include "ctl/crowd.h"
 #include "ctl/find.h"
 #include "ctl/help.h"
@@ -47,37 +48,6 @@ static void fill_folders(struct find_wish *wish, char own[static 200])
         snprintf(own, 200, "/tmp/cubeway-%u", (unsigned)geteuid()); /* as cwlab does */
         wish->folder[1] = own;
     }
-}
-
-static void print_name(void *context, const char *name)
-{
-    fprintf(context, "%s\n", name);
-}
-
-/* For the shell's completion: prints the names of commands, options or daemons, one on each line. */
-static int complete(const struct arguments *a, const struct find_wish *wish)
-{
-    const char *what = a->words > 1 ? a->word[1] : "";
-    size_t count;
-    const struct command *c = commands_table(&count);
-    if (strcmp(what, "nodes") == 0) {
-        find_each(wish, print_name, stdout);
-        return EXIT_FINE;
-    }
-    if (strcmp(what, "commands") == 0) {
-        for (size_t i = 0; i < count; i++) {
-            print_name(stdout, c[i].name);
-        }
-        return EXIT_FINE;
-    }
-    int used;
-    c = commands_find(a->word + 1, a->words - 1, &used);
-    for (const struct arguments_option *o = commands_options(); c != NULL && o->name != NULL; o++) {
-        if (commands_takes(c, o)) {
-            printf("--%s\n", o->name);
-        }
-    }
-    return EXIT_FINE;
 }
 
 /* "1": perhaps a part of a coordinate that the shell took apart. */
@@ -244,17 +214,21 @@ int main(int argc, char **argv)
     struct arguments a;
     char own[200];
     int used;
+    struct find_wish wish = {.environment = getenv("CUBEWAY_SOCKET")};
+    fill_folders(&wish, own);
+    if (argc > 2 && strcmp(argv[1], "complete") == 0) {
+        complete_line(&wish, argc - 2, argv + 2, stdout);
+        return EXIT_FINE;
+    }
     if (arguments_parse(argc, argv, commands_options(), "service", &a, stderr) < 0) {
         return EXIT_USAGE;
     }
-    struct find_wish wish = {.socket = a.socket, .node = a.node, .lab = a.lab, .environment = getenv("CUBEWAY_SOCKET")};
-    fill_folders(&wish, own);
+    wish.socket = a.socket;
+    wish.node = a.node;
+    wish.lab = a.lab;
     if (a.version) {
         printf("cwctl %s\n", CW_VERSION);
         return EXIT_FINE;
-    }
-    if (a.words > 0 && strcmp(a.word[0], "complete") == 0) {
-        return complete(&a, &wish);
     }
     take_help_word(&a);
     const struct command *c = commands_find(a.word, a.words, &used);

@@ -7,7 +7,7 @@
  * socket and the listeners; then the rights are given up, and the daemon is ready.
  */
 #include "boot/place.h"
-#include "commandline/options.h"
+#include "commandline/completion.h"
 #include "cubeway/version.h"
 #include "daemon/commands/commands.h"
 #include "daemon/config/config.h"
@@ -121,6 +121,10 @@ static int read_options(int argc, char **argv, struct wish *w)
     struct options of = {"cubewayd", option, OPTIONS, traits, .abbreviated = true, .given = on_given, .context = w};
     *w = (struct wish){.file = default_file};
     list_options(option, w);
+    if (argc > 2 && strcmp(argv[1], "complete") == 0) {
+        completion_plain(&of, argc - 2, argv + 2, stdout);
+        return EXIT_FINE;
+    }
     int rc = options_read(&of, argc, argv, &words, stderr);
     if (rc < 0) {
         return EXIT_USAGE;

@@ -29,8 +29,72 @@ static const char *command_name(const void *context, size_t i)
     return ((const struct program *)context)->commands[i]->name;
 }
 
+/* ---- Completion -------------------------------------------------------------------------------------------------- */
+
+const char program_complete_word[] = "--complete";
+
+static void complete_commands(const struct program *p, char *const word[], bool options)
+{
+    struct completion c;
+    const struct options none = {.program = p->name};
+    completion_read(&none, 1, word, stdout, &c);
+    for (size_t i = 0; p->commands[i] != NULL; i++) {
+        completion_say(&c, p->commands[i]->name, p->commands[i]->summary);
+    }
+    if (options) {
+        completion_say(&c, "help", "what a command does");
+        completion_say(&c, "--help", "what there is");
+        completion_say(&c, "--version", "the version, and the commit");
+    }
+}
+
+/* argv[0..argc): all words behind "complete". */
+static int complete_line(const struct program *p, int argc, char **argv)
+{
+    bool about = argc > 1 && strcmp(argv[0], "help") == 0;
+    if (argc == 1 || (about && argc == 2)) {
+        complete_commands(p, argv + argc - 1, argc == 1);
+        return EXIT_FINE;
+    }
+    for (size_t i = 0; p->commands[i] != NULL && !about; i++) {
+        const struct program_command *c = p->commands[i];
+        char *words[OPTION_WORDS_MAX + 3] = {argv[0], (char *)(uintptr_t)program_complete_word};
+        if (strcmp(c->name, argv[0]) == 0 && argc <= OPTION_WORDS_MAX) {
+            memcpy(words + 2, argv + 1, (size_t)(argc - 1) * sizeof *words);
+            return c->run(c, argc + 1, words);
+        }
+    }
+    return EXIT_FINE;
+}
+
+/* What may come next in a line of this command. */
+static void complete_words(const struct program_command *c, const struct options *options, int argc, char **argv)
+{
+    struct program_line line = {c, options, argc, argv};
+    struct completion at;
+    completion_read(options, argc, argv, stdout, &at);
+    if (c->program->complete != NULL && c->program->complete(&line, &at)) {
+        return;
+    }
+    if (at.option != NULL) {
+        completion_argument(&at, c->program->values, &line);
+        return;
+    }
+    if (completion_wants_word(&at)) {
+        completion_usage(&at, c->words, 0, c->program->values, &line);
+    }
+    if (completion_wants_option(&at)) {
+        completion_options(&at, options->option, options->count);
+    }
+}
+
+/* ---- main() ------------------------------------------------------------------------------------------------------ */
+
 int program_main(const struct program *p, int argc, char **argv)
 {
+    if (argc > 2 && strcmp(argv[1], "complete") == 0) {
+        return complete_line(p, argc - 2, argv + 2);
+    }
     if (argc < 2) {
         print_usage(p, stderr);
         return EXIT_USAGE;
@@ -81,6 +145,11 @@ int program_options(const struct program_command *c, const struct option *option
 {
     char called[64];
     snprintf(called, sizeof called, "%s %s", c->program->name, c->name);
+    if (argc > 2 && strcmp(argv[1], program_complete_word) == 0) {
+        const struct options options = {.program = called, .option = option, .count = count};
+        complete_words(c, &options, argc - 2, argv + 2);
+        return EXIT_FINE;
+    }
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             print_help(c, option, count); /* before anything is parsed: the values are the defaults */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "testbed/cwlab/command.h"
+#include "testbed/cwlab/cmd_complete.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -32,6 +33,8 @@ const struct program program_cwlab = {
     .ending = EXIT_CODES,
     .codes = EXIT_CODES,
     .commands = commands,
+    .complete = complete_behind,
+    .values = complete_values,
 };
 
 /* ---- Labs -------------------------------------------------------------------------------------------------------- */

@@ -90,6 +90,9 @@ static int sort_words(const struct program_command *self, int argc, char **argv,
          "which lab; not needed while there is only one, or where CWLAB_NAME names it", false},
     };
     bool ours = true;
+    if (argc > 2 && strcmp(argv[1], program_complete_word) == 0) {
+        return program_options(self, option, 1, argc, argv, NULL);
+    }
     for (int i = 1; i < argc;) {
         int taken = ours ? take_name(argv, argc, i, name) : 0;
         if (taken > 0) {

@@ -167,21 +167,14 @@ class Contents(Case):
             self.assertGreater(len(done.stdout), 1000)
 
     def test_completion(self):
+        """Each program is completed in each shell by a file in the place where Debian's shells look for it."""
         needs("bash")
-        file = self.root.file("usr/share/bash-completion/completions/cwctl")
-        self.assertIn("_cwctl", run("bash", "-euc", f"source '{file}'; complete -p cwctl"))
-
-    def test_completion_of_programs(self):
-        needs("bash")
-        for program, words, wanted in (("cwlab", ["pinga"], "pingall"), ("cwlab", ["up", "--ti"], "--timers"),
-                                       ("cwlab", ["up", "--shim", "pc"], "pcap"), ("cwsim", ["th"], "throughput"),
-                                       ("cwsim", ["churn", "--dim"], "--dims")):
+        for program in "cwctl", "cwlab", "cwsim", "cubewayd":
             file = self.root.file("usr/share/bash-completion/completions", program)
-            words = [self.root.file("usr/bin", program), *words]
-            given = " ".join(f"'{word}'" for word in words)
-            script = (f"source '{file}'; COMP_WORDS=({given}); COMP_CWORD={len(words) - 1}; "
-                      f"_cubeway_program; echo \"${{COMPREPLY[*]}}\"")
-            self.assertEqual(run("bash", "-uc", script).strip(), wanted)
+            self.assertIn("_cubeway", run("bash", "-euc", f"source '{file}'; complete -p {program}"))
+            with open(self.root.file("usr/share/zsh/vendor-completions", "_" + program), encoding="utf-8") as text:
+                self.assertIn(program, text.readline())  # "#compdef .."
+            self.assertTrue(os.path.exists(self.root.file("usr/share/fish/vendor_completions.d", program + ".fish")))
 
     def test_what_is_pointed_to(self):
         for file in ("usr/share/cubeway/cubeway.lua", "usr/share/cubeway/monitoring/alerts.yml",

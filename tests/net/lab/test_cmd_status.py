@@ -39,16 +39,6 @@ class Status(lab_kit.Case):
         self.assertGreater(said["stall_longest_ns"], 300e6)
         self.assertEqual(said["priority"], "high")
 
-    def test_completion_knows_labs_and_servers(self):
-        self.up("2x1x1", "--name", "one")
-        file = os.path.join(os.path.dirname(__file__), "../../../packaging/completion/program.bash")
-        for words, wanted in (("status --name ''", "one"), ("fail 1", "1,0,0"), ("ctl ''", "all 0,0,0 1,0,0"),
-                              ("link 0,0,0 +", "+x +y +z"), ("ctl all serv", "servers service services")):
-            script = (f"source '{file}'; PATH={lab_kit.OPTIONS.bin}:$PATH; COMP_WORDS=(cwlab {words}); "
-                      "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _cubeway_program; echo \"${COMPREPLY[*]}\"")
-            done = subprocess.run(["bash", "-uc", script], capture_output=True, text=True, check=False)
-            self.assertEqual(done.stdout.strip(), wanted, words + done.stderr)
-
     def test_what_is_wrong_is_said(self):
         self.assertIn("no lab is up", run("list").stderr)
         self.up("2x2x2")

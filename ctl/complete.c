@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/complete.h"
+
+#include "commandline/completion.h"
+#include "ctl/help.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const cw_span patience = CW_MS(500);
+
+struct asking {
+    const struct find_wish *wish;
+    const char *server; /* of a daemon that runs several; NULL: its first */
+    const struct completion *c;
+    const char *field; /* whose texts are candidates */
+    bool words;        /* the texts are several words, of which the one behind `behind` is meant */
+    char before[128];  /* the candidate that was said last */
+    char behind[128];  /* only texts that begin so; "" for all */
+};
+
+/* ---- What the daemon knows --------------------------------------------------------------------------------------- */
+
+static void take(void *context, struct message *row)
+{
+    struct asking *a = context;
+    const char *text = message_get_text(row, a->field, "");
+    size_t length = strlen(a->behind);
+    char word[128];
+    if (strncmp(text, a->behind, length) == 0) { /* rows that say the same follow one another */
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(text + length, a->words ? " " : ""), text + length);
+        bool whole = text[length + strlen(word)] == '\0';
+        const char *help = message_get_text(row, "help", "");
+        if (strcmp(word, a->before) != 0) {
+            completion_say(a->c, word, whole && help[0] != '\0' ? help : NULL);
+        }
+        snprintf(a->before, sizeof a->before, "%s", word);
+    }
+    message_close(row);
+}
+
+/* Says the field of all rows of an answer. Words: those of the request, ended by NULL. */
+static void ask(struct asking *a, const char *field, const char *command, const char *const words[])
+{
+    struct find_result found;
+    struct client *client;
+    char why[CLIENT_WHY];
+    if (find_is_crowd(a->wish) || find_socket(a->wish, &found, why) < 0 || client_open(&client, found.path, why) < 0) {
+        return;
+    }
+    struct request_draft *request = request_draft_open(command, a->server != NULL ? a->server : found.server);
+    for (; *words != NULL; words++) {
+        request_draft_word(request, *words);
+    }
+    a->field = field;
+    (void)!client_ask(client, request, patience, take, a, why);
+    request_draft_close(request);
+    client_close(client);
+}
+
+static void say_servers(struct asking *a)
+{
+    ask(a, "server", "servers", (const char *const[]){NULL});
+}
+
+static void say_services(struct asking *a)
+{
+    ask(a, "service", "services", (const char *const[]){NULL});
+}
+
+static void say_jobs(struct asking *a)
+{
+    ask(a, "name", "service", (const char *const[]){"jobs", "list", NULL});
+    say_services(a);
+}
+
+/* The commands that a service declares: what comes behind the words that are there. */
+static void say_words_of_service(struct asking *a)
+{
+    const struct completion *c = a->c;
+    size_t used = 0;
+    for (int i = 2; i < c->count && used < sizeof a->behind; i++) {
+        used += (size_t)snprintf(a->behind + used, sizeof a->behind - used, "%s ", c->plain[i]);
+    }
+    a->words = true;
+    ask(a, "command", "service-help", (const char *const[]){c->plain[1], NULL});
+}
+
+/* ---- What is on this machine ------------------------------------------------------------------------------------- */
+
+static void say_name(void *context, const char *name)
+{
+    completion_say(context, name, NULL);
+}
+
+static void say_labs(const struct find_wish *wish, const struct completion *c)
+{
+    for (size_t i = 0; i < sizeof wish->folder / sizeof *wish->folder; i++) {
+        char folder[256];
+        struct dirent **entry;
+        if (wish->labs == NULL && wish->folder[i] == NULL) {
+            return;
+        }
+        snprintf(folder, sizeof folder, "%s%s", wish->labs != NULL ? wish->labs : wish->folder[i],
+                 wish->labs != NULL ? "" : "/lab");
+        int n = scandir(folder, &entry, NULL, alphasort);
+        for (int k = 0; k < n; k++) {
+            if (entry[k]->d_name[0] != '.') {
+                completion_say(c, entry[k]->d_name, NULL);
+            }
+            free(entry[k]);
+        }
+        if (n >= 0) {
+            free(entry);
+        }
+        if (wish->labs != NULL) {
+            return;
+        }
+    }
+}
+
+/* ---- The line ---------------------------------------------------------------------------------------------------- */
+
+static void values(void *context, const struct completion *c, const char *kind)
+{
+    struct asking *a = context;
+    const char *option = c->option != NULL ? c->option->name : "";
+    if (strcmp(kind, "SERVER") == 0) {
+        say_servers(a);
+        if (strcmp(option, "server") == 0) {
+            completion_say(c, "all", NULL);
+        }
+    } else if (strcmp(kind, "GROUP") == 0) {
+        ask(a, "group", "service", (const char *const[]){"multicast", "group", "list", NULL});
+    } else if (strcmp(kind, "LAB") == 0) {
+        say_labs(a->wish, c);
+    } else if (strcmp(option, "node") == 0) {
+        find_each(a->wish, say_name, (void *)(uintptr_t)c);
+    } else if (strcmp(kind, "JOB") == 0 || strcmp(kind, "TO") == 0 || strcmp(kind, "FROM") == 0) {
+        say_jobs(a);
+    } else if (strcmp(kind, "SERVICE") == 0 || (strcmp(kind, "NAME") == 0 && option[0] == '\0')) {
+        say_services(a);
+    } else if (strcmp(kind, "ID") == 0) {
+        ask(a, "id", "file-status", (const char *const[]){NULL});
+    } else if (strcmp(kind, "WORDS") == 0) {
+        say_words_of_service(a);
+    }
+}
+
+/* The words that commands have in the place of the word at hand: all first words, or those of a group. */
+static void say_commands(const struct completion *c, int from)
+{
+    size_t count;
+    const struct command *all = commands_table(&count);
+    char before[32] = "";
+    for (size_t i = 0; i < count; i++) {
+        const char *name = all[i].name, *space = strchr(name, ' ');
+        size_t first = strcspn(name, " ");
+        char word[32];
+        if (c->count == from) {
+            snprintf(word, sizeof word, "%.*s", (int)first, name);
+            const char *help = space == NULL ? all[i].summary : help_group_summary(word);
+            if (strcmp(word, before) != 0) {
+                completion_say(c, word, help != NULL ? help : all[i].summary);
+            }
+            snprintf(before, sizeof before, "%s", word);
+        } else if (c->count == from + 1 && space != NULL && strlen(c->plain[from]) == first &&
+                   memcmp(c->plain[from], name, first) == 0) {
+            completion_say(c, space + 1, all[i].summary);
+        }
+    }
+}
+
+/* Fills in which daemon the line means. */
+static struct find_wish wish_of(const struct find_wish *wish, const struct options *of, int argc, char *const argv[])
+{
+    struct find_wish out = *wish;
+    out.socket = completion_given(of, argc, argv, "socket");
+    out.node = completion_given(of, argc, argv, "node");
+    out.lab = completion_given(of, argc, argv, "lab");
+    return out;
+}
+
+/* The options of the command, or of all commands where there is none yet. */
+static void say_options(const struct completion *c, const struct options *of, struct option *table,
+                        const struct command *command)
+{
+    for (size_t i = 0; i < of->count; i++) {
+        const struct arguments_option *own = arguments_own(commands_options(), i);
+        table[i].hidden = own != NULL && (command == NULL || !commands_takes(command, own));
+    }
+    completion_options(c, table, of->count);
+}
+
+void complete_line(const struct find_wish *wish, int argc, char *const argv[], FILE *out)
+{
+    struct option table[ARGUMENTS_TABLE];
+    struct option_traits traits[ARGUMENTS_TABLE];
+    struct options of = {.program = "cwctl", .option = table, .traits = traits, .verbatim = "service"};
+    struct completion c;
+    of.count = arguments_table(commands_options(), NULL, table, traits);
+    completion_read(&of, argc, argv, out, &c);
+    struct find_wish meant = wish_of(wish, &of, argc, argv);
+    struct asking a = {.wish = &meant, .server = completion_given(&of, argc, argv, "server"), .c = &c};
+    int help = c.count > 0 && strcmp(c.plain[0], "help") == 0, used = 0;
+    const struct command *command = commands_find(c.plain + help, c.count - help, &used);
+    if (c.option != NULL) {
+        completion_argument(&c, values, &a);
+        return;
+    }
+    if (completion_wants_word(&c)) {
+        say_commands(&c, help);
+        if (c.count == 0) {
+            completion_say(&c, "help", "what a command does");
+        }
+        if (command != NULL && !help) {
+            completion_usage(&c, command->usage, used, values, &a);
+        }
+    }
+    if (completion_wants_option(&c)) {
+        say_options(&c, &of, table, command);
+    }
+}

@@ -31,7 +31,13 @@ static const struct program_command command_add = {&probe,     "add",           
                                                    "Adds it.", "  probe add x", add};
 static const struct program_command command_show = {&probe, "show", "shows", "", "Shows.", "  probe show", show};
 static const struct program_command *const commands[] = {&command_add, &command_show, NULL};
-const struct program probe = {"probe", "It is there to be tried.", "Exit codes: 0 and others.", "Codes: 0.", commands};
+const struct program probe = {
+    .name = "probe",
+    .purpose = "It is there to be tried.",
+    .ending = "Exit codes: 0 and others.",
+    .codes = "Codes: 0.",
+    .commands = commands,
+};
 
 /* What program_main() writes on the descriptor while it runs, and its code. */
 static int call(int fd, char *text, size_t room, int argc, const char *const *argv)

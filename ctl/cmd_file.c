@@ -6,96 +6,71 @@
 #include "ctl/commands.h"
 
 #include "base/utf8.h"
-#include "ctl/units.h"
+#include "ctl/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { PROGRESS_MS = 500, LINE = 480 };
+enum { PROGRESS_MS = 500, LINE = 480, COLUMNS = 80 };
 
 struct sending {
     struct call *call;
-    bool show, terminal; /* progress is shown, on a terminal as one line that is written over */
-    bool shown;          /* such a line is on the terminal now */
-    struct rows rows;    /* the rows of the end */
-    int64_t id;
-    int64_t first_ns, first_bytes; /* of the slowest server, when it was told first */
+    bool show, terminal; /* progress is shown, on a terminal as lines that are written over */
+    struct table_style style;
+    unsigned lines;   /* of them that are on the terminal now */
+    struct rows rows; /* the rows of the end */
+    int64_t id, bytes;
 };
 
 /* ---- On the way -------------------------------------------------------------------------------------------------- */
 
+static unsigned columns_of(FILE *out)
+{
+    struct winsize size;
+    bool known = ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    return known ? size.ws_col : COLUMNS;
+}
+
+/* Goes back to the first of the lines that are on the terminal, and wipes them. */
+static void wipe_lines(struct sending *s)
+{
+    for (; s->lines > 0; s->lines--) {
+        fprintf(s->call->errors, s->lines > 1 ? "\r\033[K\033[A" : "\r\033[K");
+    }
+}
+
 static void tell_line(struct sending *s, const char *text)
 {
     FILE *out = s->call->errors;
-    fprintf(out, s->terminal ? "\r%s\033[K" : "%s\n", text);
+    if (s->terminal) {
+        fprintf(out, s->lines > 0 ? "\n%s" : "%s", text);
+        s->lines++;
+    } else {
+        fprintf(out, "%s\n", text);
+    }
     fflush(out);
-    s->shown = s->terminal;
 }
 
-static void end_line(struct sending *s)
+static void show_row(struct sending *s, struct message *row)
 {
-    if (s->shown) {
-        fprintf(s->call->errors, "\r\033[K");
-        s->shown = false;
+    char line[PROGRESS_LINE];
+    if (!message_has(row, "what")) {
+        s->bytes = message_get_integer(row, "bytes", 0);
+        wipe_lines(s);
+    } else {
+        message_integer(row, "bytes", s->bytes); /* a member's row says how much of it is there */
     }
-}
-
-static int percent_of(int64_t part, int64_t whole)
-{
-    return whole > 0 ? (int)((double)part * 100 / (double)whole) : 100;
-}
-
-/* Writes how long it will take until the slowest server has all, at the rate so far; "" when that is not known. */
-static void estimate(struct sending *s, const struct message *row, char out[static UNITS_TEXT + 8])
-{
-    int64_t now = message_get_integer(row, "took_ns", 0), has = message_get_integer(row, "slowest_bytes", -1);
-    int64_t left = message_get_integer(row, "bytes", 0) - has;
-    out[0] = '\0';
-    if (has < 0) {
-        return;
+    if (s->terminal) {
+        progress_bar(row, columns_of(s->call->errors) - 1, s->style, line);
+    } else {
+        progress_line(row, line);
     }
-    if (s->first_ns == 0) {
-        s->first_ns = now;
-        s->first_bytes = has;
-    }
-    if (has > s->first_bytes && left > 0) {
-        char span[UNITS_TEXT];
-        units_span((int64_t)((double)left * (double)(now - s->first_ns) / (double)(has - s->first_bytes)), span);
-        snprintf(out, UNITS_TEXT + 8, ", %s left", span);
-    }
-}
-
-static void show_row(struct sending *s, const struct message *row)
-{
-    char line[LINE], total[UNITS_TEXT], rate[UNITS_TEXT], left[UNITS_TEXT + 8], behind[96] = "", failed[48] = "";
-    const char *name = message_get_text(row, "name", "?"), *slowest = message_get_text(row, "slowest", NULL);
-    int64_t bytes = message_get_integer(row, "bytes", 0);
-    units_bytes((uint64_t)bytes, total);
-    if (message_has(row, "digested_bytes")) {
-        snprintf(line, sizeof line, "%.60s: %s, digest %d %%", name, total,
-                 percent_of(message_get_integer(row, "digested_bytes", 0), bytes));
-        tell_line(s, line);
-        return;
-    }
-    units_rate((uint64_t)message_get_integer(row, "bits_per_s", 0), rate);
-    estimate(s, row, left);
-    if (slowest != NULL) {
-        snprintf(behind, sizeof behind, ", slowest %s %d %%", slowest,
-                 percent_of(message_get_integer(row, "slowest_bytes", 0), bytes));
-    }
-    if (message_get_integer(row, "failed", 0) > 0) {
-        snprintf(failed, sizeof failed, ", %" PRId64 " failed", message_get_integer(row, "failed", 0));
-    }
-    snprintf(line, sizeof line, "%.60s: %d %% of %s, %" PRId64 " of %" PRId64 " have it%s%s, %s%s", name,
-             percent_of(message_get_integer(row, "there_bytes", 0), bytes), total,
-             message_get_integer(row, "complete", 0), message_get_integer(row, "members", 0), failed, behind, rate,
-             left);
     tell_line(s, line);
 }
 
@@ -103,7 +78,8 @@ static void take_row(void *context, struct message *row)
 {
     struct sending *s = context;
     s->id = message_get_integer(row, "id", s->id);
-    if (message_has(row, "what") || !message_has(row, "state")) {
+    bool slow = strcmp(message_get_text(row, "what", ""), "slow") == 0; /* a member that the others wait for */
+    if (!slow && (message_has(row, "what") || !message_has(row, "state"))) {
         rows_add(&s->rows, row);
         return;
     }
@@ -121,39 +97,11 @@ static void take_row(void *context, struct message *row)
 
 static void show_end(const struct sending *s)
 {
-    FILE *out = s->call->out;
     const struct message *sum = s->rows.count > 0 ? s->rows.row[0] : NULL;
-    char total[UNITS_TEXT], took[UNITS_TEXT], rate[UNITS_TEXT], sent[UNITS_TEXT];
-    if (sum == NULL || !message_has(sum, "what")) {
-        if (sum != NULL) {
-            fprintf(out, "it is on its way, id %" PRId64 ": cwctl file status\n", s->id);
-        }
-        return;
-    }
-    int64_t members = message_get_integer(sum, "members", 0), complete = message_get_integer(sum, "complete", 0);
-    units_bytes((uint64_t)message_get_integer(sum, "bytes", 0), total);
-    units_bytes((uint64_t)message_get_integer(sum, "sent_bytes", 0), sent);
-    units_span(message_get_integer(sum, "took_ns", 0), took);
-    units_rate((uint64_t)message_get_integer(sum, "least_bits_per_s", 0), rate);
-    fprintf(out, "%s, %s: %" PRId64 " of %" PRId64 " server%s %s it after %s", message_get_text(sum, "name", "?"),
-            total, complete, members, members == 1 ? "" : "s", complete == 1 ? "has" : "have", took);
-    if (complete > 0) {
-        fprintf(out, ", the slowest at %s", rate);
-    }
-    fprintf(out, "; %s sent\n", sent);
-    const char *rival = message_get_text(sum, "contested_by", NULL);
-    if (rival != NULL) {
-        fprintf(out,
-                "  %s sent another file of this name meanwhile: some servers may have that one; send the right one "
-                "again\n",
-                rival);
-    }
-    for (size_t i = 1; i < s->rows.count; i++) {
-        const struct message *row = s->rows.row[i];
-        if (strcmp(message_get_text(row, "state", ""), "failed") == 0) {
-            fprintf(out, "  %s has not: %s\n", message_get_text(row, "server", "?"),
-                    message_get_text(row, "reason", "?"));
-        }
+    if (sum != NULL && message_has(sum, "what")) {
+        progress_end(s->rows.row, s->rows.count, s->call->out);
+    } else if (sum != NULL) {
+        fprintf(s->call->out, "it is on its way, id %" PRId64 ": cwctl file status\n", s->id);
     }
 }
 
@@ -246,7 +194,7 @@ static int ask(struct sending *s, struct request_draft *request, const char *fil
     client_attach(call->client, fd);
     int rc = call_ask(call, request, call_patience(call), take_row, s, &code);
     close(fd);
-    end_line(s);
+    wipe_lines(s);
     if (rc < 0) {
         if (rc == -EPIPE) {
             fprintf(call->errors, "cwctl: the sending ended with its daemon; sent again, only what is missing goes\n");
@@ -287,8 +235,11 @@ int run_file_send(struct call *call)
     if (wrong != 0) {
         return wrong;
     }
-    struct sending s = {.call = call, .terminal = isatty(STDERR_FILENO) != 0};
-    s.show = call_given(call, "progress") != NULL || (s.terminal && !call->arguments->json);
+    const char *term = getenv("TERM");
+    bool obeys = term == NULL || strcmp(term, "dumb") != 0; /* it wipes lines when it is told to */
+    struct sending s = {.call = call, .terminal = isatty(STDERR_FILENO) != 0 && obeys};
+    s.style = table_style_for(call->errors);
+    s.show = call_given(call, "progress") != NULL || (isatty(STDERR_FILENO) && !call->arguments->json);
     struct request_draft *request = call_request(call, "file-send");
     request_draft_text(request, "name", name_of(call, file));
     bool wait = call_given(call, "no-wait") == NULL;

@@ -138,12 +138,15 @@ static const struct table_column file_columns[] = {
     {"before_bytes", "BEFORE", TABLE_BYTES},
     {"members", "MEMBERS", TABLE_COUNT},
     {"complete", "COMPLETE", TABLE_COUNT},
+    {"had_already", "HAD IT", TABLE_COUNT},
     {"failed", "FAILED", TABLE_COUNT},
     {"slowest", "SLOWEST", TABLE_TEXT},
     {"slowest_bytes", "HAS", TABLE_BYTES},
     {"sent_bytes", "SENT", TABLE_BYTES},
+    {"missed_bytes", "MISSED", TABLE_BYTES},
     {"took_ns", "SINCE", TABLE_SPAN},
     {"bits_per_s", "RATE", TABLE_RATE},
+    {"left_ns", "LEFT", TABLE_SPAN},
     {"trees", "TREES", TABLE_TEXT},
     {"links", "LINKS", TABLE_TEXT},
     {"reason", "REASON", TABLE_TEXT},
@@ -358,14 +361,21 @@ static const struct command table[] = {
      NULL, NULL, NULL, run_job_sign},
     {"file send", "FILE --to all|SERVER..|GROUP", "send a file to other servers, to all at the same time",
      "FILE is opened here, with your rights. It appears on each server whole or not at all, in the folder that is set "
-     "there (option folder of service multicast). When it is sent again, only what is missing goes. Exit codes: 0 all "
-     "have it; 5 some have it, and the others are named with the reason; 1 nobody has it.",
+     "there (option folder of service multicast). When it is sent again, only what is missing goes. On a terminal, or "
+     "with --progress, it is shown how far it is, with a line for each receiver that the others wait for; at the end, "
+     "why bytes were sent more than once. Exit codes: 0 all have it; 5 some have it, and the others are named with the "
+     "reason; 1 nobody has it.",
      "  cwctl file send image.qcow2 --to all\n  cwctl file send kernel --as vmlinuz --to 1,0,0 --to 1,0,1 --mode 644",
      "to as mode keep progress no-wait", 1, 1, NULL, NULL, NULL, run_file_send},
     {"file status", "", "files on their way from this server, and to it",
-     "THERE: bytes on the disk, on average over all receivers. SLOWEST, HAS: the receiver that has least, and how much "
-     "it has. SENT: bytes that this server has sent, including those sent again. TREES, LINKS: those by which it sends "
-     "now. What has ended is shown for 10 minutes.",
+     "THERE: bytes on the disk, on average over all receivers; BEFORE: those that were there before this sending. HAD "
+     "IT: receivers that had the whole file already. SLOWEST, HAS: the receiver that has least, and how much it has. "
+     "SENT: bytes that this server has sent, including those sent again; MISSED: bytes sent again because receivers "
+     "had "
+     "missed them (they were out of sight, or their disks too slow). LEFT: the time until the slowest receiver has "
+     "all, "
+     "at its pace of the last seconds. TREES, LINKS: those by which it sends now. What has ended is shown for 10 "
+     "minutes.",
      "  cwctl file status --watch\n  cwctl file status --members", "members", 0, 0, "file-status", file_columns, NULL,
      NULL},
     {"file stop", "ID", "stop sending a file", "What the receivers have of it stays there for the next time.",

@@ -33,7 +33,7 @@ int cast_engine_send(struct cast_engine *e, const struct cast_order *order, uint
     e->session = (struct cast_session){.out.members.member = e->member};
     for (cw_server i = 0; i < 27; i++) {
         if (order->members[i / 8] >> i % 8 & 1) {
-            e->member[e->session.out.members.count++] = (struct cast_member){.server = i};
+            e->member[e->session.out.members.count++] = (struct cast_member){.server = i, .lacked = UINT32_MAX};
         }
     }
     e->sending = true;
@@ -49,7 +49,9 @@ void fake_engine_done(int status)
                                        .bytes = e->order.bytes,
                                        .member = e->member,
                                        .count = e->session.out.members.count,
-                                       .repeated = 3};
+                                       .repeated = 3,
+                                       .repeats = e->session.repeats,
+                                       .piece_bytes = e->session.cut.piece_bytes};
     e->sending = false;
     if (e->order.from.close != NULL) {
         e->order.from.close(e->order.from.context);

@@ -4,11 +4,14 @@ missing goes."""
 
 import hashlib
 import os
+import pty
+import re
 import shutil
 import signal
 import stat
 import subprocess
 import tempfile
+import termios
 import threading
 import time
 
@@ -80,8 +83,47 @@ class Files(ctl_kit.Case):
         self.assertEqual(rows[0]["sha256"], hashlib.sha256(self.bytes(size)).hexdigest())
         self.assertEqual(sorted(row["server"] for row in rows[1:]), MEMBERS)
         if self.marks():
-            self.assertEqual(rows[0]["sent_bytes"], 0)
+            self.assertEqual((rows[0]["sent_bytes"], rows[0]["had_already"], rows[0]["before_bytes"]), (0, 26, size))
+            self.assertEqual({(row["before_bytes"], row["bits_per_s"]) for row in rows[1:]}, {(size, 0)})
+            text = self.cwctl("file send", path, "--to", "all")
+            self.assertRegex(text, "^image, 3.00 MB: 26 of 26 servers have it after .*, and all of them had it "
+                                   "already; 0 B sent\n$")
+            os.unlink(self.there("2,2,2", "image"))
+            text = self.cwctl("file send", path, "--to", "2,2,2 1,1,1 1,0,0")
+            self.assertRegex(text, "; 2 had it already, the slowest other one got it at .*; 3.00 MB sent; they "
+                                   "had 2.00 MB of it before, on average\n$")
         self.check(MEMBERS, "image", self.bytes(size))
+
+    def on_terminal(self, *words, **environment):
+        """What file send writes to a terminal of 90 columns."""
+        main, side = pty.openpty()
+        termios.tcsetwinsize(side, (24, 90))
+        done = subprocess.Popen([ctl_kit.OPTIONS.cwctl, "--socket", self.socket, "file", "send", *words], stdout=side,
+                                stderr=side, env={**os.environ, "TERM": "xterm", **environment})
+        os.close(side)
+        text = b""
+        try:
+            while more := os.read(main, 65536):
+                text += more
+        except OSError:  # the other side is closed
+            pass
+        os.close(main)
+        self.assertEqual(done.wait(), 0)
+        return text.decode()
+
+    def test_bars(self):
+        path = self.file("large", 60_000_000)
+        text = self.on_terminal(path, "--to", "1,1,1")
+        self.assertRegex(text, r"\r\x1b\[Klarge \[\x1b\[32m=*>? *\x1b\[0m\] +[0-9]+ %")
+        self.assertRegex(text, r"\r\x1b\[Klarge, 60.0 MB: 1 of 1 server has it")
+        for line in re.split(r"[\r\n]", re.sub(r"\x1b\[[0-9]*[mKA]", "", text.split("large, 60.0 MB")[0])):
+            self.assertLess(len(line), 90)
+        text = self.on_terminal(self.file("large", 60_000_000, seed=2), "--to", "1,1,1", NO_COLOR="1")
+        self.assertRegex(text, r"large \[=*>? *\]")
+        self.assertNotIn("\x1b[32m", text)
+        text = self.on_terminal(self.file("large", 60_000_000, seed=3), "--to", "1,1,1", TERM="dumb")
+        self.assertNotIn("\x1b", text)
+        self.assertRegex(text, "large: [0-9]+ % of 60.0 MB")
 
     def test_names_rights_and_some_servers(self):
         path = self.file("image", 70_000)

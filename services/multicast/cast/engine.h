@@ -33,6 +33,8 @@ struct cast_result {
     unsigned count;
     /* Pieces that the source sent more than once: by the same edge, or in a later round. */
     uint64_t repeated;
+    struct cast_repeats repeats;
+    uint32_t piece_bytes;
 };
 
 /* A message to send. Everything but `from` is borrowed for the call. */

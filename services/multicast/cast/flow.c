@@ -123,7 +123,11 @@ cw_packet *cast_flow_next(struct cast_session *c, cw_link link)
     }
     uint64_t before = e->repeated;
     cast_edge_sent(e, index, cw_now(c->s));
-    c->repeated += e->repeated - before + again;
+    bool lost = e->repeated > before;
+    c->repeated += lost + again;
+    c->repeats.lost += lost;
+    c->repeats.missed += again;
+    c->repeats.mended += c->source && !fresh && !lost;
     c->turn[link]++;
     if (fresh) {
         cast_rounds_assigned(c);

@@ -14,7 +14,7 @@ int cast_members_open(struct cast_members *b, const uint8_t *set, cw_server serv
     }
     for (cw_server i = 0; i < servers; i++) {
         if (i != self && (set[i / 8] >> i % 8 & 1)) {
-            b->member[b->count++] = (struct cast_member){.server = i, .missing = UINT32_MAX};
+            b->member[b->count++] = (struct cast_member){.server = i, .missing = UINT32_MAX, .lacked = UINT32_MAX};
         }
     }
     b->waiting = b->count;
@@ -120,6 +120,19 @@ void cast_members_report(struct cast_members *b, cw_server server, uint32_t miss
         m->counted = true;
     }
     m->missing = missing;
+}
+
+void cast_members_lacks(struct cast_members *b, cw_server server, uint32_t missing, bool sent)
+{
+    struct cast_member *m = cast_members_find(b, server);
+    if (m == NULL || m->state == CAST_HAS || m->state == CAST_LOST) {
+        return;
+    }
+    if (sent) {
+        m->missed += missing;
+    } else if (m->lacked == UINT32_MAX) {
+        m->lacked = missing;
+    }
 }
 
 bool cast_members_all_reported(const struct cast_members *b)

@@ -28,6 +28,13 @@ struct cast_member {
     bool counted;        /* progress_at is set */
     bool returned;       /* it was away, and came back */
     cw_time away_at;     /* when it left the view last */
+    /*
+     * Shown to operators only: the pieces that it lacked when it was asked before anything was sent (UINT32_MAX: it did
+     * not answer in time); and those that it had missed at the end of rounds which had brought them, all such rounds
+     * together: they were sent again for this member.
+     */
+    uint32_t lacked;
+    uint64_t missed;
 };
 
 struct cast_members {
@@ -54,6 +61,8 @@ bool cast_members_flap(const struct cast_members *b, cw_span patience, cw_time n
 bool cast_members_any_away(const struct cast_members *b);
 /* A member has reported everything that it lacks in this round. */
 void cast_members_report(struct cast_members *b, cw_server server, uint32_t missing, cw_time now);
+/* Notes for operators what a member lacks, by a word of its own; `sent`: pieces have been sent before. */
+void cast_members_lacks(struct cast_members *b, cw_server server, uint32_t missing, bool sent);
 /* All members that wait have reported. */
 bool cast_members_all_reported(const struct cast_members *b);
 /*

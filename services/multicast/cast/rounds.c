@@ -120,6 +120,9 @@ static void done(struct cast_session *c, const struct cast_head *h, cw_server fr
 {
     bool known = c->out.made_count == c->cut.pieces && h->sum != 0;
     int status = h->status == 0 && known && h->sum != c->out.sum ? -EBADMSG : h->status;
+    if (status == 0) {
+        cast_members_lacks(&c->out.members, from, 0, c->out.made_count > 0);
+    }
     cast_members_end(&c->out.members, from, status, cw_now(c->s));
 }
 
@@ -140,6 +143,8 @@ bool cast_rounds_report(struct cast_session *c, const struct cast_head *h, cw_se
     cast_stripe_want(&c->out.stripe, h->piece, CAST_MUTANT(FORGETS_LACK) ? 0 : h->count,
                      h->rest_bytes > 0 ? h->rest : NULL);
     if (h->count == 0) {
+        uint32_t missing = h->missing < c->cut.pieces ? h->missing : c->cut.pieces;
+        cast_members_lacks(&c->out.members, from, missing, c->out.made_count > 0);
         cast_members_report(&c->out.members, from, h->missing, cw_now(c->s));
     }
     return true;
@@ -315,7 +320,9 @@ void cast_rounds_finish(struct cast_session *c, int status)
                                  .bytes = c->cut.bytes,
                                  .member = members->member,
                                  .count = members->count,
-                                 .repeated = c->repeated};
+                                 .piece_bytes = c->cut.piece_bytes,
+                                 .repeated = c->repeated,
+                                 .repeats = c->repeats};
     for (unsigned i = 0; i < members->count; i++) {
         const struct cast_member *m = &members->member[i];
         result.took = m->state == CAST_HAS && m->took.ns > result.took.ns ? m->took : result.took;

@@ -87,6 +87,13 @@ struct cast_sending {
     void *context;
 };
 
+/* The pieces that a source sent more than once, by the reason. */
+struct cast_repeats {
+    uint64_t lost;   /* again by the same edge: lost on its link */
+    uint64_t missed; /* in a further round, for members that lacked them (cast_member.missed) */
+    uint64_t mended; /* by a second edge of their tree, which was mended at the source itself */
+};
+
 /* What only a member has: its receiver, and its reports (DONE, LACK) to the source. */
 struct cast_receiving {
     bool accepted; /* the message was offered to its kind: receiver is set */
@@ -146,6 +153,7 @@ struct cast_session {
      * round; pieces that did not come in their round, because the upstream had let go of them.
      */
     uint64_t doubled, repeated, skipped;
+    struct cast_repeats repeats;
 };
 
 /*

@@ -7,6 +7,7 @@
 #define SERVICES_MULTICAST_FILE_INTERNAL_H
 
 #include "services/multicast/file/files.h"
+#include "services/multicast/file/pace.h"
 #include "services/multicast/file/progress.h"
 #include "services/multicast/file/reader.h"
 #include "services/reply/metrics.h"
@@ -44,10 +45,15 @@ struct file_goal {
     enum file_part_state state;
     uint64_t there; /* bytes */
     bool reported;  /* a progress packet has come */
+    struct file_pace pace;
     /* By the engine. */
     bool ended;
     int status; /* when it has ended: 0 or -errno */
     cw_span took;
+    bool away;  /* it is out of sight, and may come back */
+    bool asked; /* what it had before anything was sent is known: `before` bytes */
+    uint64_t before;
+    uint64_t missed; /* bytes that were sent again for it, as they had passed it by */
 };
 
 /* A file that is sent: first digested (and the members of a group asked for), then on its way, then over. */
@@ -73,8 +79,13 @@ struct file_send {
     cw_server rival;
     struct file_goal *goal;
     unsigned goals;
-    /* Bytes that were read to be sent; pieces that were sent more than once. */
+    /* Bytes that were read to be sent; pieces that were sent more than once, and those by reasons. */
     uint64_t given, repeated;
+    struct cast_repeats repeats;
+    uint32_t piece_bytes; /* 0: the message has not been made yet */
+    /* How fast bytes are read to be sent, and how many are still to be dealt out in this round. */
+    struct file_pace pace;
+    uint64_t undealt;
 };
 
 struct files {
@@ -132,6 +143,11 @@ void file_send_close(struct files *f);
 
 /* rows.c */
 void file_rows_progress(struct file_send *send, cw_request *r);
+/*
+ * Rows about the members that keep the others waiting, slowest first and three at most: under way, and behind most of
+ * the others by a tenth of the file. Gives how many rows it made; each is ended.
+ */
+unsigned file_rows_slow(struct file_send *send, cw_request *r);
 void file_rows_end(struct file_send *send, cw_request *r);
 void file_rows_members(struct file_send *send, cw_request *r);
 

@@ -61,6 +61,22 @@ static void end_goal(const struct file_send *send, struct file_goal *goal, int s
     goal->status = status;
     goal->took = took;
     goal->there = status == 0 ? send->label.bytes : goal->there;
+    goal->away = false;
+}
+
+/* Notes what the engine knows of a member's pieces. */
+static void learn(const struct file_send *send, struct file_goal *goal, const struct cast_member *m)
+{
+    uint64_t bytes = send->label.bytes;
+    if (!goal->asked && m->lacked != UINT32_MAX) {
+        uint64_t lacks = (uint64_t)m->lacked * send->piece_bytes;
+        goal->asked = true;
+        goal->before = lacks < bytes ? bytes - lacks : 0;
+        goal->there = goal->there > goal->before ? goal->there : goal->before;
+        file_pace_note(&goal->pace, goal->there, cw_now(send->files->s));
+    }
+    goal->missed = m->missed * send->piece_bytes;
+    goal->away = m->state == CAST_AWAY;
 }
 
 /* The engine's done(). */
@@ -68,11 +84,16 @@ static void on_result(void *context, const struct cast_result *result)
 {
     struct file_send *send = context;
     unsigned has = 0;
+    send->piece_bytes = result->piece_bytes;
+    send->repeats = result->repeats;
     for (unsigned i = 0; i < send->goals; i++) {
         struct file_goal *goal = &send->goal[i];
         const struct cast_member *m =
             i < result->count && result->member[i].server == goal->server ? &result->member[i] : NULL;
         int status = m != NULL ? cast_member_result(m, result->status) : -ENETUNREACH;
+        if (m != NULL) {
+            learn(send, goal, m);
+        }
         end_goal(send, goal, status, m != NULL ? m->took : CW_NS(0));
         has += status == 0;
     }
@@ -419,6 +440,7 @@ void file_send_progress(struct files *f, cw_server from, const struct file_progr
                 goal->reported = true;
                 goal->state = progress->state;
                 goal->there = progress->there < send->label.bytes ? progress->there : send->label.bytes;
+                file_pace_note(&goal->pace, goal->there, cw_now(send->files->s));
             }
         }
     }
@@ -428,8 +450,17 @@ void file_send_progress(struct files *f, cw_server from, const struct file_progr
 static void look(struct file_send *send)
 {
     const struct cast_session *c = cast_engine_look(send->files->engine, send->ticket);
+    if (c != NULL) {
+        send->piece_bytes = c->cut.piece_bytes;
+        send->repeated = c->repeated;
+        send->repeats = c->repeats;
+        send->undealt = (uint64_t)c->out.stripe.left * c->cut.piece_bytes;
+    }
     for (unsigned i = 0; c != NULL && i < send->goals; i++) {
         const struct cast_member *m = cast_members_find(&c->out.members, send->goal[i].server);
+        if (m != NULL) {
+            learn(send, &send->goal[i], m);
+        }
         if (m != NULL && (m->state == CAST_HAS || m->state == CAST_LOST)) {
             end_goal(send, &send->goal[i], m->state == CAST_HAS ? 0 : m->status, m->took);
         }
@@ -448,11 +479,13 @@ static void tick_one(struct file_send *send, cw_time now)
     send->given = file_reader_given(send->reader);
     if (send->sending) {
         look(send);
+        file_pace_note(&send->pace, send->given, now);
     }
     if (send->request != NULL && send->every.ns > 0 && cw_time_since(now, send->rowed).ns >= send->every.ns) {
         send->rowed = now;
         file_rows_progress(send, send->request);
         cw_request_row(send->request);
+        (void)file_rows_slow(send, send->request);
     }
 }
 

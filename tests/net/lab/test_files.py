@@ -86,9 +86,26 @@ class Files(lab_kit.Case):
         self.assertEqual(len(os.listdir(self.there("2,0,0"))), 2)  # the unfinished part, and the record of what it has
         lab_kit.run("restore", "2,0,0")
         self.wait_all(3)
-        rows = self.rows("0,0,0", "file", "send", path, "--to", "all")
+        seen = self.rows("0,0,0", "file", "send", path, "--to", "all", "--progress")
+        rows = seen[[row.get("what") for row in seen].index("sum"):]
         self.assertEqual((rows[0]["complete"], rows[0]["failed"]), (2, 0))
         self.check(["1,0,0", "2,0,0"], size)
+        # 1,0,0 had it already. 2,0,0 goes on at a pace in which what it had before does not count, so that it is not
+        # said to be done before the links can have brought the rest; and it has a row while it is waited for.
+        self.assertEqual((rows[0]["had_already"], rows[1]["bits_per_s"]), (1, 0))
+        before = rows[2]["before_bytes"]
+        self.assertTrue(0 < before < size and rows[0]["before_bytes"] == (before + size) // 2)
+        slow = [row for row in seen if row.get("what") == "slow"]
+        self.assertEqual({row["server"] for row in slow}, {"2,0,0"})
+        left = [row for row in slow if "left_ns" in row]
+        self.assertTrue(left)
+        for row in left[3:]:  # twice the rate of both links: disks take what comes in large parts
+            self.assertGreater(row["left_ns"] * 80e6, (size - row["there_bytes"]) * 8 * 1e9)
+        self.assertLessEqual(rows[0]["sent_bytes"], size - before + sum(rows[0][field] for field in (
+            "lost_bytes", "missed_bytes", "mended_bytes")) + 10_000)
+        text = self.ctl("0,0,0", "file", "send", path, "--to", "2,0,0")
+        self.assertIn("1 of 1 server has it after", text)
+        self.assertIn(", and had it already; 0 B sent", text)
         print(f"resumed after a death: {rows[0]['sent_bytes']} of {size} bytes sent")
         self.assertLess(rows[0]["sent_bytes"], size * 3 // 4)
 

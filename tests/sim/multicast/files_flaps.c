@@ -85,6 +85,11 @@ static void play(const struct scene *scene)
            (long long)fake_int(r, 0, "complete"), (int)MEMBERS, ms, (long long)percent);
     fw_must(r->done && r->rc == 0, "a member that lives has not the file");
     fw_must(percent <= scene->percent_most, "the source sent more than the page promises");
+    int64_t again = fake_int(r, 0, "lost_bytes") + fake_int(r, 0, "missed_bytes") + fake_int(r, 0, "mended_bytes");
+    /* Pieces are counted in full: the last one, which is shorter, may have been sent again. */
+    fw_must(fake_int(r, 0, "sent_bytes") <= BYTES + again, "more was sent than reasons are told for");
+    fw_must(fake_int(r, 0, "sent_bytes") >= BYTES + again - MTU * (MEMBERS + CW_LINK_COUNT),
+            "more reasons are told than was sent for");
     for (unsigned i = 0; i < MEMBERS; i++) {
         fw_must(fw_has(members[i], BYTES), "a member is told as complete, and is not");
     }

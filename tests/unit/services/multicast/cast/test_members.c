@@ -40,6 +40,25 @@ START_TEST(who_ends)
 }
 END_TEST
 
+/* What it had before anything was sent; and what was sent again for it. */
+START_TEST(who_lacks_what)
+{
+    setup();
+    ck_assert_uint_eq(cast_members_find(&b, 6)->lacked, UINT32_MAX);
+    cast_members_lacks(&b, 6, 10, false);
+    cast_members_lacks(&b, 6, 8, false); /* the first word counts */
+    cast_members_lacks(&b, 8, 30, true); /* it was not asked before pieces were sent */
+    cast_members_lacks(&b, 8, 12, true);
+    cast_members_lacks(&b, 2, 1, true); /* is no member */
+    ck_assert(cast_members_find(&b, 6)->lacked == 10 && cast_members_find(&b, 6)->missed == 0);
+    ck_assert(cast_members_find(&b, 8)->lacked == UINT32_MAX && cast_members_find(&b, 8)->missed == 42);
+    ck_assert(cast_members_end(&b, 8, 0, now));
+    cast_members_lacks(&b, 8, 5, true); /* it has ended */
+    ck_assert_uint_eq(cast_members_find(&b, 8)->missed, 42);
+    cast_members_close(&b);
+}
+END_TEST
+
 START_TEST(who_goes_and_comes)
 {
     setup();
@@ -121,6 +140,7 @@ START_TEST(results)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(results), SUITE_TEST(who_ends), SUITE_TEST(who_goes_and_comes),
-                                          SUITE_TEST(who_flaps), SUITE_TEST(rounds)};
+static const struct suite_test tests[] = {SUITE_TEST(results),        SUITE_TEST(who_ends),
+                                          SUITE_TEST(who_lacks_what), SUITE_TEST(who_goes_and_comes),
+                                          SUITE_TEST(who_flaps),      SUITE_TEST(rounds)};
 SUITE_MAIN("cast_members", tests)

@@ -77,12 +77,12 @@ def port_name(link):
 class Daemon:
     """cubewayd with a configuration, in a namespace or in ours."""
 
-    def __init__(self, folder, name, config, space=None, words=()):
+    def __init__(self, folder, name, config, space=None, words=(), program=None):
         self.file = os.path.join(folder, name + ".conf")
         self.log_file = os.path.join(folder, name + ".log")
         with open(self.file, "w", encoding="utf-8") as out:
             out.write(config)
-        self.words = [OPTIONS.cubewayd, "-c", self.file, *words]
+        self.words = [program or OPTIONS.cubewayd, "-c", self.file, *words]
         if space is not None:
             self.words = space.enter(*self.words)
         self.process = None
@@ -132,10 +132,10 @@ class Case(unittest.TestCase):
         self.addCleanup(space.close)
         return space
 
-    def daemon(self, name, config, space=None, words=(), control=""):
+    def daemon(self, name, config, space=None, words=(), control="", program=None):
         common = f'state_dir = "{self.folder}/state"; control {{ socket = "{control}" }} log {{ level = debug }}\n'
         common += "" if "timers" in config else PATIENT
-        daemon = Daemon(self.folder, name, common + config, space, words)
+        daemon = Daemon(self.folder, name, common + config, space, words, program)
         self.addCleanup(daemon.kill)
         return daemon
 
@@ -194,6 +194,8 @@ def main(network):
     parser.add_argument("--cubewayd", required=True)
     parser.add_argument("--cwctl")
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--later", help="the daemon of a later release")
+    parser.add_argument("--wire", help="the daemon of a release with another version of the wire")
     OPTIONS, rest = parser.parse_known_args()
     OPTIONS.cubewayd = os.path.abspath(OPTIONS.cubewayd)
     if network and INSIDE not in os.environ:

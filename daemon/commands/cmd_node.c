@@ -91,6 +91,7 @@ static bool tell_status(struct request *r, struct host_server *s, cw_time now)
     request_integer(r, "pid", getpid());
     request_text(r, "version", CW_VERSION);
     request_text(r, "build", host_build(h));
+    request_integer(r, "naps", (int64_t)host_naps(h));
     request_row(r);
     return missing == CW_LINKS_NONE && ls_serving(ls, now);
 }

@@ -469,6 +469,7 @@ struct daemon_config config_default(void)
     c.queue_packets = node.queue_packets;
     c.queue_bytes = node.queue_bytes;
     c.hold_bytes = node.hold_bytes;
+    c.nap = CW_US(30);
     snprintf(c.state_dir, sizeof c.state_dir, "/var/lib/cubeway");
     snprintf(c.control_socket, sizeof c.control_socket, "%s", default_socket);
     return c;

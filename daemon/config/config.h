@@ -109,6 +109,7 @@ struct daemon_config {
     uint32_t queue_packets, queue_bytes, hold_bytes;
     cw_span busy_poll; /* how long after the last frame the pump looks again without sleeping */
     bool io_threads;   /* every link has a thread of its own */
+    cw_span nap;       /* how long the pump sleeps in a stream without waiting for links' data; 0: it does not */
     struct config_link link[CW_LINK_COUNT];
     bool seal_tables;          /* of the NMU (NMU 6.2) */
     struct config_fault fault; /* place CONFIG_WHOLE: of every pair link */

@@ -76,6 +76,7 @@ static const struct setting queue_keys[] = {
 static const struct setting pump_keys[] = {
     TOP("busy_poll", SETTING_SPAN, busy_poll, .most = HOUR),
     TOP("io_threads", SETTING_BOOL, io_threads),
+    TOP("nap", SETTING_SPAN, nap, .most = MS(1)),
     {.name = NULL},
 };
 

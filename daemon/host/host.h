@@ -151,6 +151,8 @@ struct host_stalls {
     cw_time last; /* when the last one ended; of no meaning while count is 0 */
 };
 const struct host_stalls *host_stalls(const struct host *h);
+/* How often the loop has slept in a stream without waiting for frames of data (docs/shims.md, "The nap"). */
+uint64_t host_naps(const struct host *h);
 /* Which build of the program this is (build.h). */
 const char *host_build(const struct host *h);
 /* Bytes of a frame, the same on every link of this process. */

@@ -8,6 +8,7 @@
  *   modules.c      services, on all servers at once
  *   pump.c         the loop: descriptors and time put marks on servers, and every marked server is served
  *   outside.c      what the loop hears of descriptors, by epoll sets of our own (waits.c), and of libevent
+ *   nap.c          when the loop sleeps without waiting for data
  *   serve.c        one server's turn: carriers, frames in, tick, frames out, next wake
  *   boot_runner.c  the bootstrap, while there is no node and beside it
  *   viewlog.c      what an operator should read in the log
@@ -28,6 +29,7 @@
 #include "daemon/host/host.h"
 #include "daemon/host/inquiry_host.h"
 #include "daemon/host/log.h"
+#include "daemon/host/nap.h"
 #include "daemon/host/offload.h"
 #include "keyspace/reach.h"
 #include "services/loader.h"
@@ -94,6 +96,7 @@ struct pump_server {
     cw_links blocked;       /* these have no room until somebody says so */
     cw_links holding;       /* these have pulled frames that the shim has not taken yet */
     cw_links owed;          /* what host_after() was told since the last turn */
+    cw_links stream;        /* links with a descriptor for data that gave frames when the server was served last */
     cw_link turn;           /* the link that was given a frame last */
     unsigned stalled;       /* turns for which the tick has waited for frames to be heard */
     struct heap_entry wake; /* among host.wakes */
@@ -179,6 +182,8 @@ struct host {
     struct heap wakes;                              /* servers, by when they wake */
     void *wakes_memory;
     cw_time busy_until; /* until then the loop polls and does not sleep */
+    unsigned received;  /* frames of links that have a descriptor for data, in this turn of the loop */
+    struct nap nap;
     struct host_stalls stalls;
     cw_span turn_longest; /* longest span between two readings of the clock in a turn */
     bool leaving, done, failed;

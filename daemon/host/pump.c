@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -247,6 +248,13 @@ int pump_open(struct host *h)
     if (!pump->outside.own) {
         LOG(h->log, CW_LOG_INFO, "libevent's descriptor was not found in /proc/self/fdinfo: each turn asks libevent");
     }
+    if (h->config.busy_poll.ns == 0 && pump->outside.own && waits_are_fine()) {
+        h->nap.span = h->config.nap;
+    }
+    if (h->nap.span.ns > 0) {
+        /* Linux lets a thread sleep for up to 50 us longer than it asked for: a nap is shorter than that. */
+        (void)prctl(PR_SET_TIMERSLACK, CW_US(1).ns);
+    }
     pump->timer = outside_watch(&pump->outside, pump->timer_fd, OUTSIDE_CALM, on_timer, pump);
     pump->offloaded = outside_watch(&pump->outside, offload_fd(h->offload), OUTSIDE_CALM, on_offloaded, h);
     pump->leave = event_new(pump->outside.base, -1, EV_TIMEOUT, on_leave, h);
@@ -417,6 +425,19 @@ static void look_outside(struct host *h, cw_span limit)
     outside_look(&h->pump->outside, WAITS_ALL, limit);
 }
 
+/* Sleeps for a while without waiting for data (nap.h), and then looks for it on the links that had some. */
+static void take_nap(struct host *h)
+{
+    set_timer(h);
+    outside_look(&h->pump->outside, WAITS_CALM, h->nap.span);
+    nap_taken(&h->nap);
+    for (unsigned i = 0; i < h->count; i++) {
+        struct pump_server *s = &h->server[i];
+        s->readable |= s->stream;
+        host_activate(s);
+    }
+}
+
 /* While polling busily: receives from all links without asking the system which of them have frames. */
 static void mark_all(struct host *h)
 {
@@ -433,13 +454,18 @@ static void turn(struct host *h, cw_span limit)
     if (busy && h->pump->spins++ % SPINS != 0) {
         mark_all(h);
     } else {
-        bool rest = h->active_first == NULL && list_is_empty(&h->deferred);
-        look_outside(h, !busy && rest && !h->done ? limit : CW_NS(0));
+        bool rest = h->active_first == NULL && list_is_empty(&h->deferred) && !busy && !h->done;
+        if (rest && limit.ns != 0 && nap_is_due(&h->nap)) {
+            take_nap(h);
+        } else {
+            look_outside(h, rest ? limit : CW_NS(0));
+        }
     }
     if (h->config.place == CONFIG_WHOLE) {
         let_time_pass(h, clock_now());
     }
     cw_time now = clock_now();
+    cw_time begun = now;
     outside_ask(&h->pump->outside, &now);
     wake_due(h, now);
     for (unsigned round = 0; round < ROUNDS && h->active_first != NULL; round++) {
@@ -447,6 +473,8 @@ static void turn(struct host *h, cw_span limit)
         now = clock_now();
     }
     run_deferred(h);
+    nap_turn(&h->nap, h->received, begun, now);
+    h->received = 0;
     if (h->leaving && !h->done && all_left(h, clock_now())) {
         for (unsigned i = 0; i < h->count; i++) {
             serve_turn(&h->server[i], clock_now()); /* the last goodbyes */

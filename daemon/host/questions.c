@@ -79,6 +79,11 @@ const char *host_priority_note(const struct host *h)
     return h->priority_note;
 }
 
+uint64_t host_naps(const struct host *h)
+{
+    return h->nap.count;
+}
+
 const struct host_stalls *host_stalls(const struct host *h)
 {
     return &h->stalls;

@@ -115,12 +115,22 @@ static void take_frames(struct pump_server *s, cw_link link, unsigned count, cw_
     }
 }
 
+/* Frames of a link whose data wakes us: a nap is for such. */
+static void note_stream(struct pump_server *s, cw_link link, unsigned count)
+{
+    if (s->pump[link].readable != NULL) {
+        s->stream |= cw_links_of(link);
+        s->face.host->received += count;
+    }
+}
+
 /* Receives from the readable links; those that still have frames stay in s->readable. *now moves on with the clock. */
 static void receive(struct pump_server *s, cw_time *now, cw_links *links)
 {
     struct host *h = s->face.host;
     cw_links from = s->readable;
     s->readable = CW_LINKS_NONE;
+    s->stream = from != CW_LINKS_NONE ? CW_LINKS_NONE : s->stream;
     for (; from != CW_LINKS_NONE; from &= (cw_links)(from - 1)) {
         cw_link link = (cw_link)__builtin_ctz(from);
         struct shim *shim = s->face.link[link].shim;
@@ -134,6 +144,7 @@ static void receive(struct pump_server *s, cw_time *now, cw_links *links)
             if (count > 0) {
                 take_frames(s, link, (unsigned)count, now, links);
                 h->busy_until = cw_time_add(*now, h->config.busy_poll);
+                note_stream(s, link, (unsigned)count);
             }
         }
         if (count < 0) {

@@ -17,7 +17,7 @@ static const char whole[] = "cluster = 7\n"
                             "ethertype = 0x88b6; ethertype_control = 0x1234\n"
                             "timers { hello = 2ms; profile = fast }\n"
                             "queue { packets = 99; bytes = 1M; hold_bytes = 2M }\n"
-                            "pump { busy_poll = 50us; io_threads = yes }\nnmu { seal_tables = yes }\n"
+                            "pump { busy_poll = 50us; io_threads = yes; nap = 20us }\nnmu { seal_tables = yes }\n"
                             "user = nobody; watcher = no; priority = normal; alone = yes\n"
                             "links {\n"
                             "  +x { shim = raw; interface = eth0 }\n"
@@ -46,8 +46,8 @@ START_TEST(every_key_arrives)
     ck_assert_uint_eq(c.ethertype_control, 0x1234);
     ck_assert(c.timers.hello.ns == CW_MS(2).ns && c.timers.dead.ns == CW_MS(15).ns); /* the profile first */
     ck_assert(c.queue_packets == 99 && c.queue_bytes == 1000000 && c.hold_bytes == 2000000);
-    ck_assert(c.busy_poll.ns == 50000 && c.io_threads && c.seal_tables && !c.watcher && c.priority == CONFIG_NORMAL &&
-              c.alone);
+    ck_assert(c.busy_poll.ns == 50000 && c.io_threads && c.nap.ns == 20000 && c.seal_tables && !c.watcher &&
+              c.priority == CONFIG_NORMAL && c.alone);
     ck_assert_str_eq(c.user, "nobody");
     ck_assert(c.link[0].shim == CONFIG_RAW && c.link[1].shim == CONFIG_UDP && c.link[2].shim == CONFIG_PCAP);
     ck_assert_str_eq(c.link[0].interface, "eth0");

@@ -12,7 +12,9 @@ static const char *const texts[] = {
     "} }",
     "cluster = 9; name = \"q\\\"q\"; torus { dims = 4x1x2; coordinate = '3,0,1' } user = u; mtu = 2000;"
     "control { socket = \"\"; group = g; mode = 0777 } metrics { listen = \":9\" } log { level = error }"
-    "timers { profile = fast; refresh = 90s } queue { packets = 5 } pump { busy_poll = 1us; io_threads = yes } nmu { "
+    "timers { profile = fast; refresh = 90s } queue { packets = 5 } pump { busy_poll = 1us; io_threads = yes; nap = 0s "
+    "} "
+    "nmu { "
     "seal_tables = yes } watcher "
     "= no;"
     "links { -x { shim = udp; local = \"1.2.3.4:5\"; remote = \"6.7.8.9:1\"; rate = 5kbit; fault { delay = 1us } } }"

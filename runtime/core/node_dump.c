@@ -89,10 +89,20 @@ static void digest_table(struct digest *d, const struct expiry *t)
     }
 }
 
-static void digest_service(struct digest *d, const struct cw_svc *svc)
+/* What there is for each link, and its turns, without the numbers that stand for services here. */
+static void digest_service(struct digest *d, const struct node *n, const struct cw_svc *svc)
 {
-    digest_u64(d, (uint64_t)svc->table->job << 32 | (uint32_t)svc->own_links << 8 | svc->index);
-    digest_u64(d, (uint64_t)svc->refused << 32 | svc->in_hand);
+    uint32_t bit = UINT32_C(1) << svc->index;
+    digest_u64(d, (uint64_t)svc->table->job << 32 | (uint32_t)svc->own_links << 8 | ((n->writable & bit) != 0));
+    digest_u64(d, svc->in_hand);
+    for (uint32_t refused = svc->refused; refused != 0; refused &= refused - 1) {
+        digest_u64(d, n->service[__builtin_ctz(refused)]->table->job);
+    }
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        const struct fairq *turns = &n->link[link].turns;
+        digest_u64(d, turns->start[svc->index]);
+        digest_u64(d, ((n->ready[link] & bit) != 0) | ((turns->wanted & bit) != 0) << 1);
+    }
     for (unsigned i = 0; i < sizeof svc->random.s / sizeof *svc->random.s; i++) {
         digest_u64(d, svc->random.s[i]);
     }
@@ -101,12 +111,8 @@ static void digest_service(struct digest *d, const struct cw_svc *svc)
 
 static void digest_link(struct digest *d, const struct node_link *link)
 {
-    for (unsigned i = 0; i < FAIRQ_SERVICES; i++) {
-        digest_u64(d, link->turns.start[i]);
-    }
     digest_u64(d, link->turns.now[0]);
     digest_u64(d, link->turns.now[1]);
-    digest_u64(d, link->turns.wanted);
     for (unsigned i = 0; i < link->waiting_count; i++) {
         digest_packet(d, link->waiting[i]);
     }
@@ -138,15 +144,14 @@ uint64_t node_digest(const struct node *n)
     digest_u64(&d, ls_digest(n->ls));
     digest_u64(&d, n->seen_epoch);
     digest_u64(&d, n->seen_routes);
-    digest_u64(&d, (uint64_t)n->writable << 16 | (uint64_t)n->seen_up << 8 | n->seen_serving);
+    digest_u64(&d, (uint64_t)n->seen_up << 8 | n->seen_serving);
     digest_bytes(&d, n->told.word, reach_bytes(n->told.servers));
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        digest_u64(&d, n->ready[link]);
         digest_link(&d, &n->link[link]);
     }
     for (unsigned i = 0; i < NODE_SERVICES; i++) {
         if (n->service[i] != NULL) {
-            digest_service(&d, n->service[i]);
+            digest_service(&d, n, n->service[i]);
         }
     }
     digest_list(&d, n->local.head);

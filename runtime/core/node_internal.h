@@ -19,7 +19,6 @@
 #include "base/prng.h"
 #include "base/upcall.h"
 #include "core/calls.h"
-#include "core/changes.h"
 #include "core/counters.h"
 #include "core/fairq.h"
 #include "core/histograms.h"
@@ -27,6 +26,7 @@
 #include "core/node.h"
 #include "core/packetq.h"
 #include "core/timers.h"
+#include "linkstate/changes.h"
 #include "nmu/nmu.h"
 
 enum {

@@ -38,7 +38,7 @@ static int check_config(const struct node_config *config, struct torus *torus)
 {
     if (torus_init(torus, config->dims) < 0 || !torus_holds(torus, config->self) || config->mtu < MTU_LEAST ||
         config->mtu > MTU_MOST || config->hop_limit == 0 || config->queue_packets == 0 ||
-        config->queue_bytes < config->mtu || config->incarnation == 0 || config->nmu_jobs < NODE_SERVICES ||
+        config->queue_bytes < config->mtu || config->incarnation == 0 || config->nmu_jobs < NODE_SERVICES - 1 ||
         config->nmu_jobs > MAP_JOBS_MAX || config->nmu_grants == 0 || config->nmu_grants > NODE_GRANTS_MAX) {
         return -EINVAL;
     }

@@ -307,6 +307,24 @@ int node_address_packet(struct cw_svc *svc, struct cw_packet *p, const struct no
     return 0;
 }
 
+int cw_packet_address(cw_svc *s, cw_packet *p, const cw_to *to, const cw_send_options *options)
+{
+    if (!node_must_hold(s, p, "cw_packet_address") || to == NULL) {
+        return -EINVAL;
+    }
+    struct cw_packet *addressed;
+    int rc = node_address_packet(s, p, &(struct node_address){.to = to, .options = options}, &addressed);
+    if (rc < 0) {
+        return rc;
+    }
+    if (addressed != p) {
+        pkt_release(addressed); /* the service knows the packet by its address in memory: it cannot move */
+        return -EMSGSIZE;
+    }
+    p->marks |= PKT_ADDRESSED;
+    return 0;
+}
+
 /* 0, or -EAGAIN: where p would wait there is no room, and on_writable will say when there is. */
 static int may_launch(struct cw_svc *svc, const struct cw_packet *p)
 {
@@ -319,14 +337,10 @@ static int may_launch(struct cw_svc *svc, const struct cw_packet *p)
         if (n->local.packets < NODE_LOCAL_MAX) {
             return 0;
         }
-        n->writable |= UINT32_C(1) << svc->index; /* some are delivered before the next tick asks */
+        n->writable |= place_bit(svc->index); /* some are delivered before the next tick asks */
         return -EAGAIN;
     }
-    if (packetq_takes(&queue->queue, p)) {
-        return 0;
-    }
-    queue->refused |= UINT32_C(1) << svc->index;
-    return -EAGAIN;
+    return place_has_room(&queue->main, svc, p) ? 0 : -EAGAIN;
 }
 
 /* Takes p, which may_launch() has just let pass. */

@@ -34,7 +34,7 @@ size_t node_packets_inside(const struct node *n)
 {
     size_t inside = n->held.packets + n->local.packets;
     for (unsigned i = 0; i < FAIRQ_PLACES; i++) {
-        inside += n->places[i] != NULL ? place_packets(n->places[i]) : 0;
+        inside += n->places[i] != NULL ? place_packets(n, n->places[i]) : 0;
     }
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         for (unsigned i = 0; i < n->link[link].waiting_count; i++) {
@@ -74,6 +74,22 @@ static void digest_queue(struct digest *d, const struct packetq *q)
         digest_list(d, p);
         for (; p != NULL; p = p->next) {
             digest_u64(d, p->order);
+        }
+    }
+}
+
+/* What waits of jobs that have no service here, and whose turn is when. */
+static void digest_turns(struct digest *d, const struct turns *t)
+{
+    for (unsigned i = 0; i < TURNS_JOBS; i++) {
+        if (t->queue[i] == NULL) {
+            continue;
+        }
+        digest_u64(d, (uint64_t)i << 32 | t->job[i]);
+        digest_queue(d, t->queue[i]);
+        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+            digest_u64(d, t->fair[link].start[i]);
+            digest_u64(d, t->fair[link].now[0]);
         }
     }
 }
@@ -155,6 +171,7 @@ uint64_t node_digest(const struct node *n)
     for (const struct cw_svc *svc; (svc = node_next_service(n, &all)) != NULL;) {
         digest_service(&d, n, svc);
     }
+    digest_turns(&d, &n->turns);
     digest_list(&d, n->local.head);
     digest_list(&d, n->held.head);
     digest_u64(&d, (uint64_t)holdq_wake(&n->held).ns);
@@ -176,7 +193,7 @@ uint64_t node_digest(const struct node *n)
 
 size_t node_bytes(const struct node *n)
 {
-    size_t bytes = sizeof *n + ls_bytes(n->ls) + reach_bytes(n->torus.servers);
+    size_t bytes = sizeof *n + turns_bytes(&n->turns) + ls_bytes(n->ls) + reach_bytes(n->torus.servers);
     bytes += expiry_bytes(&n->timers.table) + expiry_bytes(&n->calls.table) + nmu_bytes(&n->nmu) +
              expiry_bytes(&n->offloads);
     uint64_t all = n->services;

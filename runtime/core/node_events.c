@@ -62,15 +62,15 @@ static void tell_links(struct node *n, cw_links up)
 static void sort_queues(struct node *n)
 {
     n->sorting = true;
-    for (unsigned i = 0; i < FAIRQ_PLACES; i++) {
+    for (unsigned i = NODE_MUTANT(NOT_SORTED) ? 1 : 0; i < FAIRQ_PLACES; i++) {
         struct place *pl = n->places[i];
-        uint32_t before = pl != NULL ? place_packets(pl) : 0;
+        uint32_t before = pl != NULL ? place_packets(n, pl) : 0;
         for (struct cw_packet *p = before > 0 ? place_drain(n, pl) : NULL; p != NULL;) {
             struct cw_packet *next = p->next;
             node_decide(n, p);
             p = next;
         }
-        if (before > 0 && place_packets(pl) < before) {
+        if (before > 0 && place_packets(n, pl) < before) {
             place_note_room(n, pl); /* what has no way any more, or is held, leaves it by no link */
         }
     }

@@ -185,13 +185,12 @@ static bool heads_for_waypoint(struct node *n, struct cw_packet *p)
 
 void node_decide(struct node *n, struct cw_packet *p)
 {
-    struct cw_svc *svc = node_service_of(n, p->head.job);
-    if (svc == NULL) {
-        /* Every server runs every service: a job unknown here is unknown, or being unloaded, everywhere. */
+    /* Not every server runs every service: what passes by waits here all the same. */
+    struct place *pl = node_place_of(n, p->head.job);
+    if (NODE_MUTANT(UNKNOWN_DROPPED) && pl->svc == NULL) {
         node_drop(n, p, CW_DROP_NO_SERVICE);
         return;
     }
-    struct place *pl = &svc->main;
     if (p->head.kind == PACKET_LINK) {
         if (p->in != CW_LINK_SELF) {
             node_deliver(n, p);

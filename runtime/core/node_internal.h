@@ -23,9 +23,11 @@
 #include "core/fairq.h"
 #include "core/histograms.h"
 #include "core/holdq.h"
+#include "core/mutant.h"
 #include "core/node.h"
 #include "core/packetq.h"
 #include "core/timers.h"
+#include "core/turns.h"
 #include "linkstate/changes.h"
 #include "nmu/nmu.h"
 
@@ -65,11 +67,14 @@ enum {
     PKT_ADDRESSED = 64, /* has a head, by cw_packet_address(): next_packet() of a service's own queue may give it */
 };
 
-/* Where packets wait for links: one of those among which the turns on a link go round (fairq.h). */
+/*
+ * Where packets wait for links: one of those among which the turns on a link go round (fairq.h). A service has one. The
+ * node has one more, number 0, for all packets of jobs that have no service here.
+ */
 struct place {
-    struct cw_svc *svc;
+    struct cw_svc *svc; /* NULL: the node's own, where packets wait in node.turns and not in `queue` */
     uint8_t number;     /* in node.places[], and its bit in masks */
-    uint16_t weight;    /* 1..FAIRQ_WEIGHT_MAX */
+    uint16_t weight;    /* 1..FAIRQ_WEIGHT_MAX; of the node's own: of each job that has packets there */
     cw_links own_links; /* the service's own queue has something for these links, as it said by cw_poll_links() */
     uint64_t refused;   /* bit i: the place had no room for service i (-EAGAIN): on_writable() is due when it has */
     struct packetq queue;
@@ -172,6 +177,8 @@ struct node {
     struct nmu_source records; /* of the service that has job records, if one has; asked before env.records */
     struct nmu_desk desk;
     struct expiry offloads;
+    struct place others;    /* of jobs that have no service here */
+    struct turns turns;     /* its packets */
     bool closing;           /* node_end_offloads() was called */
     struct cw_packet *lent; /* to the upcall under way, until the service sends, frees or keeps it; NULL: none */
     struct cw_request request[NODE_REQUESTS];
@@ -262,11 +269,16 @@ void node_drop_list(struct node *n, struct cw_packet *p, cw_drop cause);
 bool node_is_root(struct node *n, uint64_t route);
 /* Delivers packets that were sent to ourselves. At the end of every entry. */
 void node_run_local(struct node *n);
-/* The service of a job here, or NULL. */
+/* The service of a job here, or NULL; and the place in which packets for that job wait here. */
 struct cw_svc *node_service_look_up(struct node *n, cw_job job);
 static inline struct cw_svc *node_service_of(struct node *n, cw_job job)
 {
     return job == n->last_job && job != 0 ? n->last : node_service_look_up(n, job);
+}
+static inline struct place *node_place_of(struct node *n, cw_job job)
+{
+    struct cw_svc *svc = node_service_of(n, job);
+    return svc != NULL ? &svc->main : &n->others;
 }
 /* True when this server is p's destination by the committed view: all that is left is to deliver or to hold p. */
 bool node_arrives_here(struct node *n, const struct cw_packet *p);
@@ -280,15 +292,20 @@ cw_links node_links_for(struct node *n, const struct cw_packet *p);
 
 /* node_place.c */
 /* What the turns on a link ask of a place: for which links has it something? */
-cw_links place_links(const struct place *pl);
+cw_links place_links(const struct node *n, const struct place *pl);
 /* How many bytes has the packet that it would give the link next? 0: that is not known before it is taken. */
-uint32_t place_peek(const struct place *pl, cw_link link);
+uint32_t place_peek(struct node *n, const struct place *pl, cw_link link);
+/* With which weight does it want the link now? The place of many jobs counts for each of them. */
+static inline uint32_t place_weight(const struct node *n, const struct place *pl, cw_link link)
+{
+    return pl->svc != NULL || NODE_MUTANT(ONE_WEIGHT) ? pl->weight : pl->weight * turns_wanted(&n->turns, link);
+}
 /* Gives a packet for the link; NULL: there is none after all, and the place does not want the link any more. */
 struct cw_packet *place_take(struct node *n, struct place *pl, cw_link link);
 /* Takes p, with target and links set: it waits, perhaps at the cost of others there, or is dropped. */
 void place_put(struct node *n, struct place *pl, struct cw_packet *p);
 /* True when p would be let in now. False: the service that asks gets on_writable() when there may be room. */
-bool place_has_room(struct place *pl, const struct cw_svc *asks, const struct cw_packet *p);
+bool place_has_room(const struct node *n, struct place *pl, const struct cw_svc *asks, const struct cw_packet *p);
 /* Packets have left the place: services that it refused are told at the next tick. */
 static inline void place_note_room(struct node *n, struct place *pl)
 {
@@ -298,12 +315,12 @@ static inline void place_note_room(struct node *n, struct place *pl)
 /* Gives all that waits, the oldest first: to be routed anew and put back in that order, or to be dropped. */
 struct cw_packet *place_drain(struct node *n, struct place *pl);
 /* How many packets wait. */
-static inline uint32_t place_packets(const struct place *pl)
+static inline uint32_t place_packets(const struct node *n, const struct place *pl)
 {
-    return pl->queue.packets;
+    return pl->svc != NULL ? pl->queue.packets : n->turns.packets;
 }
 /* For CHECK_SLOW: are the counts those of the packets that wait? */
-bool place_valid(const struct place *pl);
+bool place_valid(const struct node *n, const struct place *pl);
 /* Brings the place's bits in node.ready[] up to date, after a change of what it has. */
 void place_refresh(struct node *n, const struct place *pl);
 

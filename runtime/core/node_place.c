@@ -3,15 +3,19 @@
  * node_place.c - where packets wait for links: the places that share each link by fairq.
  *
  * A link that has room knows three things of a place: for which links it has something, what that is, and how to take
- * it (place_links(), place_peek(), place_take()). Behind them is a service's queue together with the queue of its own
- * that it may bring (CamCubeOS 3.3).
+ * it (place_links(), place_peek(), place_take()). Behind them is either a service's queue together with the queue of its
+ * own that it may bring (CamCubeOS 3.3); or, for all jobs that have no service here, turns by the job that sent a packet
+ * (turns.h).
  */
 #include "core/node_internal.h"
 
 /* ---- Which links are wanted -------------------------------------------------------------------------------------- */
 
-cw_links place_links(const struct place *pl)
+cw_links place_links(const struct node *n, const struct place *pl)
 {
+    if (pl->svc == NULL) {
+        return turns_links(&n->turns);
+    }
     return packetq_links(&pl->queue) | pl->own_links;
 }
 
@@ -23,7 +27,7 @@ static void set_ready(struct node *n, cw_link link, uint64_t bit, bool ready)
 
 void place_refresh(struct node *n, const struct place *pl)
 {
-    cw_links links = place_links(pl);
+    cw_links links = place_links(n, pl);
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         set_ready(n, link, place_bit(pl->number), (links & cw_links_of(link)) != 0);
     }
@@ -45,13 +49,32 @@ static void mark_ready(struct node *n, const struct place *pl, cw_links links)
 
 /* ---- Coming in --------------------------------------------------------------------------------------------------- */
 
-bool place_has_room(struct place *pl, const struct cw_svc *asks, const struct cw_packet *p)
+bool place_has_room(const struct node *n, struct place *pl, const struct cw_svc *asks, const struct cw_packet *p)
 {
-    if (packetq_takes(&pl->queue, p)) {
+    if (pl->svc != NULL ? packetq_takes(&pl->queue, p) : turns_takes(&n->turns, p)) {
         return true;
     }
     pl->refused |= place_bit(asks->index);
     return false;
+}
+
+/* Takes p; gives a list of what must go, which may be p itself, or NULL. */
+static struct cw_packet *put(struct node *n, struct place *pl, struct cw_packet *p)
+{
+    if (pl->svc != NULL) {
+        return packetq_put(&pl->queue, p);
+    }
+    p->next = NULL;
+    return turns_put(&n->turns, p) ? NULL : p;
+}
+
+static void put_back(struct node *n, struct place *pl, struct cw_packet *p)
+{
+    if (pl->svc != NULL) {
+        packetq_put_back(&pl->queue, p);
+    } else {
+        turns_put_back(&n->turns, p);
+    }
 }
 
 void place_put(struct node *n, struct place *pl, struct cw_packet *p)
@@ -59,14 +82,15 @@ void place_put(struct node *n, struct place *pl, struct cw_packet *p)
     p->place = pl->number;
     mark_ready(n, pl, p->links);
     if (n->sorting) { /* what is only routed anew keeps its place, whatever the limits are by now */
-        packetq_put_back(&pl->queue, p);
+        put_back(n, pl, p);
         node_point(n, NODE_QUEUED, p, CW_DROP_COUNT);
         return;
     }
+    uint32_t ahead = place_packets(n, pl);
     p->order = ++n->order;
     p->queued = n->now;
-    p->ahead = pl->queue.packets > UINT16_MAX ? UINT16_MAX : (uint16_t)pl->queue.packets;
-    struct cw_packet *out = packetq_put(&pl->queue, p);
+    p->ahead = ahead > UINT16_MAX ? UINT16_MAX : (uint16_t)ahead;
+    struct cw_packet *out = put(n, pl, p);
     if (out != p) {
         node_point(n, NODE_QUEUED, p, CW_DROP_COUNT);
     }
@@ -121,13 +145,22 @@ static struct cw_packet *ask_own_queue(struct node *n, struct place *pl, cw_link
     return NULL;
 }
 
-uint32_t place_peek(const struct place *pl, cw_link link)
+uint32_t place_peek(struct node *n, const struct place *pl, cw_link link)
 {
-    const struct cw_packet *p = packetq_peek(&pl->queue, link);
+    const struct cw_packet *p = pl->svc != NULL ? packetq_peek(&pl->queue, link) : turns_peek(&n->turns, link);
     return p == NULL ? 0 : p->length + p->pad;
 }
 
-struct cw_packet *place_take(struct node *n, struct place *pl, cw_link link)
+/* The packet of the turn, out of the place of many jobs. */
+static struct cw_packet *take_turn(struct node *n, struct place *pl, cw_link link)
+{
+    struct cw_packet *p = turns_take(&n->turns, link);
+    place_refresh(n, pl);
+    return p;
+}
+
+/* What waits in the service's queue, or else comes from the queue of its own. */
+static struct cw_packet *take_queued(struct node *n, struct place *pl, cw_link link)
 {
     struct cw_packet *p = packetq_take(&pl->queue, link);
     if (p == NULL) {
@@ -138,6 +171,12 @@ struct cw_packet *place_take(struct node *n, struct place *pl, cw_link link)
     } else if (!packetq_has(&pl->queue, p->links)) {
         place_refresh(n, pl); /* it was the last of its set: nobody is asked in vain for one of these links */
     }
+    return p;
+}
+
+struct cw_packet *place_take(struct node *n, struct place *pl, cw_link link)
+{
+    struct cw_packet *p = pl->svc != NULL ? take_queued(n, pl, link) : take_turn(n, pl, link);
     if (pl->refused != 0 && p != NULL) {
         place_note_room(n, pl);
     }
@@ -148,14 +187,14 @@ struct cw_packet *place_take(struct node *n, struct place *pl, cw_link link)
 
 struct cw_packet *place_drain(struct node *n, struct place *pl)
 {
-    struct cw_packet *p = packetq_drain(&pl->queue);
+    struct cw_packet *p = pl->svc != NULL ? packetq_drain(&pl->queue) : turns_drain(&n->turns);
     place_refresh(n, pl);
     return p;
 }
 
-bool place_valid(const struct place *pl)
+bool place_valid(const struct node *n, const struct place *pl)
 {
-    return packetq_valid(&pl->queue);
+    return pl->svc != NULL ? packetq_valid(&pl->queue) : turns_valid(&n->turns);
 }
 
 /* ---- The service's word ------------------------------------------------------------------------------------------ */

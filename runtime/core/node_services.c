@@ -76,7 +76,7 @@ static void fill_job_slots(struct node *n)
 /* A number that no place has; FAIRQ_PLACES: all are taken. */
 static unsigned free_place(const struct node *n)
 {
-    unsigned i = 1; /* 0 is of no service */
+    unsigned i = 1; /* 0 is of the jobs that have no service here */
     while (i < FAIRQ_PLACES && n->places[i] != NULL) {
         i++;
     }

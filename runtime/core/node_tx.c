@@ -66,9 +66,10 @@ static struct cw_packet *take_next(struct node *n, cw_link link)
     struct fairq *turns = &n->link[link].turns;
     while (n->ready[link] != 0) {
         struct place *pl = n->places[fairq_pick(turns, n->background, n->ready[link])];
+        uint32_t weight = place_weight(n, pl, link);
         struct cw_packet *p = place_take(n, pl, link);
         if (p != NULL) {
-            fairq_charge(turns, n->background, pl->number, p->length + p->pad, pl->weight);
+            fairq_charge(turns, n->background, pl->number, p->length + p->pad, weight);
             depart(n, link, p);
             return p;
         }
@@ -83,7 +84,7 @@ static uint32_t peek_size(struct node *n, cw_link link)
     if (n->ready[link] == 0) {
         return 0;
     }
-    return place_peek(n->places[fairq_pick(&n->link[link].turns, n->background, n->ready[link])], link);
+    return place_peek(n, n->places[fairq_pick(&n->link[link].turns, n->background, n->ready[link])], link);
 }
 
 /* Puts the frame head in front of a packet that leaves alone, in its own memory where it can. */

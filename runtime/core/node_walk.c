@@ -40,7 +40,7 @@ static void walk_part(const struct node *n)
     enum { TABLES = 3 };
     unsigned turn = (unsigned)((uint64_t)n->now.ns % (FAIRQ_PLACES + TABLES));
     if (turn < FAIRQ_PLACES) {
-        CHECK_RULE(n->places[turn] == NULL || place_valid(n->places[turn]),
+        CHECK_RULE(n->places[turn] == NULL || place_valid(n, n->places[turn]),
                    "invariant 22: a queue's counts are those of the packets inside", node_who(n, (char[NODE_WHO]){0}));
         if (n->service[turn] != NULL) {
             walk_service(n, n->service[turn]);
@@ -62,7 +62,7 @@ bool node_walk(const struct node *n)
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         uint64_t waiting = 0;
         for (unsigned i = 0; i < FAIRQ_PLACES; i++) {
-            bool waits = n->places[i] != NULL && (place_links(n->places[i]) & cw_links_of(link));
+            bool waits = n->places[i] != NULL && (place_links(n, n->places[i]) & cw_links_of(link));
             waiting |= waits ? place_bit(i) : 0;
         }
         CHECK_RULE((waiting & ~n->ready[link]) == 0, "a place that has something for a link is asked for it",

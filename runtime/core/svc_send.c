@@ -81,10 +81,10 @@ static int draft_place(const struct node *n, const cw_to *to, struct draft *d, c
     return 0;
 }
 
-/* Is it there? */
-static int find_destination(struct node *n, const cw_to *to, cw_server target)
+/* Is it there? An answer may go to a job that has no service here: its request came from servers that have one. */
+static int find_destination(struct node *n, const cw_to *to, bool answer, cw_server target)
 {
-    if (node_service_of(n, to->job) == NULL) {
+    if (!answer && node_service_of(n, to->job) == NULL) {
         return -ENOENT;
     }
     bool there = to->kind == CW_TO_LINK     ? (ls_live_links(n->ls) & cw_links_of(to->link)) != 0
@@ -104,7 +104,7 @@ static int draft_destination(struct cw_svc *svc, const struct node_address *a, s
     if (rc == 0 && a->response == NULL) {
         rc = node_may_send(svc, &d->head, target);
     }
-    return rc < 0 ? rc : find_destination(svc->node, a->to, target);
+    return rc < 0 ? rc : find_destination(svc->node, a->to, a->response != NULL, target);
 }
 
 static int draft_options(struct cw_svc *svc, const cw_send_options *options, struct draft *d)
@@ -329,10 +329,6 @@ int cw_packet_address(cw_svc *s, cw_packet *p, const cw_to *to, const cw_send_op
 static int may_launch(struct cw_svc *svc, const struct cw_packet *p)
 {
     struct node *n = svc->node;
-    struct cw_svc *queue = node_service_of(n, p->head.job);
-    if (queue == NULL) {
-        return -ENOENT;
-    }
     if (p->head.kind != PACKET_LINK && node_arrives_here(n, p)) {
         if (n->local.packets < NODE_LOCAL_MAX) {
             return 0;
@@ -340,7 +336,7 @@ static int may_launch(struct cw_svc *svc, const struct cw_packet *p)
         n->writable |= place_bit(svc->index); /* some are delivered before the next tick asks */
         return -EAGAIN;
     }
-    return place_has_room(&queue->main, svc, p) ? 0 : -EAGAIN;
+    return place_has_room(n, node_place_of(n, p->head.job), svc, p) ? 0 : -EAGAIN;
 }
 
 /* Takes p, which may_launch() has just let pass. */

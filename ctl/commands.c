@@ -232,8 +232,8 @@ static const struct command table[] = {
     {"services unload", "NAME", "stop a service",
      "Packets that wait in its queue are dropped, and counted as closed. From then on, packets that come to it here "
      "are "
-     "dropped too (\"drops\": no-service). What others send through this server to the same service elsewhere goes on. "
-     "A service that is built in starts again with the daemon.",
+     "dropped too (\"drops\": no-service). What others send through this server to the same service elsewhere goes "
+     "on. A service that is built in starts again with the daemon.",
      "  cwctl services unload hitcount", "", 1, 1, "service-unload", NULL, show_done, NULL},
     {"services weight", "NAME [WEIGHT]", "change or show the share, the class and the queue of a service",
      "What is not given stays as it is. Shows what is in force now.",

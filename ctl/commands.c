@@ -233,9 +233,10 @@ static const struct command table[] = {
      "  cwctl services reload ./hitcount.so\n  cwctl services reload hitcount --undo", "check undo everywhere", 1, 1,
      "service-reload", NULL, NULL, run_load},
     {"services unload", "NAME", "stop a service",
-     "Packets that wait in its queue are dropped, and counted as closed. From then on, packets that others send "
-     "through this server to the same service elsewhere are dropped too (\"drops\": no-service), so unload it on every "
-     "server. A service that is built in starts again with the daemon.",
+     "Packets that wait in its queue are dropped, and counted as closed. From then on, packets that come to it here "
+     "are "
+     "dropped too (\"drops\": no-service). What others send through this server to the same service elsewhere goes "
+     "on. A service that is built in starts again with the daemon.",
      "  cwctl services unload hitcount", "", 1, 1, "service-unload", NULL, show_done, NULL},
     {"services weight", "NAME [WEIGHT]", "change or show the share, the class and the queue of a service",
      "What is not given stays as it is. Shows what is in force now.",

@@ -38,13 +38,14 @@ static inline bool wire_harm_none(const struct wire_harm *h)
 struct world_service {
     const cw_service *table;           /* borrowed */
     struct node_service_policy policy; /* weight 0: the node's default */
+    bool (*runs_on)(cw_server s);      /* NULL: on every server */
 };
 
 struct world_config {
     cw_dims dims;
     uint64_t seed;
     struct node_config node;              /* the world fills in self and incarnation; hop_limit 0: the default */
-    const struct world_service *services; /* the same on every server; borrowed for the world's life */
+    const struct world_service *services; /* borrowed for the world's life */
     unsigned service_count;
     /* node_env.option, of every server; may be NULL. */
     const char *(*option)(void *context, const char *service, const char *name);

@@ -72,6 +72,9 @@ static int add_services(struct world *w, struct node *n, cw_time local)
 {
     for (unsigned i = 0; i < w->config.service_count; i++) {
         const struct world_service *svc = &w->config.services[i];
+        if (svc->runs_on != NULL && !svc->runs_on(node_self(n))) {
+            continue;
+        }
         int rc = node_service_add(n, svc->table, local);
         if (rc == 0 && svc->policy.weight != 0) {
             rc = node_service_policy(n, svc->table->job, &svc->policy);

@@ -12,7 +12,7 @@ typedef enum cw_drop {
     CW_DROP_GATE_OVERFLOW, /* too many frames waited at the gate for lost control to be repeated (semantics 4.4) */
     CW_DROP_HOP_LIMIT,     /* it has crossed as many links as it may */
     CW_DROP_NO_ROUTE,      /* the server is not reachable, or not in the torus */
-    CW_DROP_NO_SERVICE,    /* the job does not run on this server */
+    CW_DROP_NO_SERVICE,    /* the packet has arrived, and its job does not run here */
     CW_DROP_DENIED,        /* the sender has no privilege for the destination (NMU) */
     CW_DROP_QUEUE_FULL,    /* the service's queue was full, and its drop policy chose this packet */
     CW_DROP_HOLD_OVERFLOW, /* too much is held for keys whose root is changing */

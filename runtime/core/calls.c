@@ -19,7 +19,7 @@ void calls_close(struct calls *c)
 
 struct call *calls_start(struct calls *c, unsigned service, cw_span timeout, unsigned retries, cw_time now)
 {
-    CHECK(service < FAIRQ_SERVICES && retries <= UINT16_MAX);
+    CHECK(service < FAIRQ_PLACES && retries <= UINT16_MAX);
     if (c->of[service] >= 2 * (c->table.limit - expiry_count(&c->table))) {
         return NULL;
     }
@@ -71,9 +71,9 @@ struct call *calls_of(const struct calls *c, unsigned service)
 
 bool calls_valid(const struct calls *c)
 {
-    uint32_t of[FAIRQ_SERVICES] = {0}, place = 0, all = 0;
+    uint32_t of[FAIRQ_PLACES] = {0}, place = 0, all = 0;
     for (const struct call *call; (call = expiry_each(&c->table, &place)) != NULL; all++) {
-        if (call->service >= FAIRQ_SERVICES) {
+        if (call->service >= FAIRQ_PLACES) {
             return false;
         }
         of[call->service]++;

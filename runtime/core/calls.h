@@ -30,7 +30,7 @@ struct call {
 
 struct calls {
     struct expiry table;
-    uint32_t of[FAIRQ_SERVICES]; /* open calls, by service */
+    uint32_t of[FAIRQ_PLACES]; /* open calls, by service */
 };
 
 CW_MUST_CHECK int calls_open(struct calls *c, uint32_t limit, uint64_t salt);

@@ -10,7 +10,7 @@ static const struct {
     [CW_DROP_GATE_OVERFLOW] = {"gate-overflow", "too many frames waited for lost control to be repeated"},
     [CW_DROP_HOP_LIMIT] = {"hop-limit", "the hop budget is used up"},
     [CW_DROP_NO_ROUTE] = {"no-route", "the server is not reachable, or not in the torus"},
-    [CW_DROP_NO_SERVICE] = {"no-service", "the job does not run here, and packets pass only servers that run theirs"},
+    [CW_DROP_NO_SERVICE] = {"no-service", "the packet has arrived, and its job does not run here"},
     [CW_DROP_DENIED] = {"denied", "the sender has no privilege for this"},
     [CW_DROP_QUEUE_FULL] = {"queue-full", "the queue of the service was at its limit"},
     [CW_DROP_HOLD_OVERFLOW] = {"hold-overflow", "too much was held for keys whose root is changing"},

@@ -18,47 +18,47 @@ void fairq_init(struct fairq *q)
     *q = (struct fairq){.wanted = 0};
 }
 
-static unsigned class_of(const struct fairq_shares *shares, unsigned service)
+static unsigned class_of(uint64_t background, unsigned place)
 {
-    return shares->background >> service & 1u;
+    return background >> place & 1u;
 }
 
 /* Takes the same amount off a class's clocks: differences are all that counts. Once in some 10^12 bytes. */
-static void rebase(struct fairq *q, const struct fairq_shares *shares, unsigned class)
+static void rebase(struct fairq *q, uint64_t background, unsigned class)
 {
     uint64_t base = q->now[class];
-    for (unsigned i = 0; i < FAIRQ_SERVICES; i++) {
-        if (class_of(shares, i) == class) {
+    for (unsigned i = 0; i < FAIRQ_PLACES; i++) {
+        if (class_of(background, i) == class) {
             q->start[i] = q->start[i] > base ? q->start[i] - base : 0;
         }
     }
     q->now[class] = 0;
 }
 
-/* Services that begin to want the link may not bring credit from the time they did not. */
-static void welcome(struct fairq *q, const struct fairq_shares *shares, uint32_t fresh)
+/* Places that begin to want the link may not bring credit from the time they did not. */
+static void welcome(struct fairq *q, uint64_t background, uint64_t fresh)
 {
     for (; fresh != 0; fresh &= fresh - 1) {
-        unsigned i = (unsigned)__builtin_ctz(fresh);
-        uint64_t now = q->now[class_of(shares, i)];
+        unsigned i = (unsigned)__builtin_ctzll(fresh);
+        uint64_t now = q->now[class_of(background, i)];
         if (q->start[i] < now) {
             q->start[i] = now;
         }
     }
 }
 
-unsigned fairq_pick(struct fairq *q, const struct fairq_shares *shares, uint32_t wants)
+unsigned fairq_pick(struct fairq *q, uint64_t background, uint64_t wants)
 {
-    welcome(q, shares, wants & ~q->wanted);
+    welcome(q, background, wants & ~q->wanted);
     q->wanted = wants;
-    uint32_t front = wants & ~shares->background;
-    uint32_t rest = front != 0 ? front : wants;
+    uint64_t front = wants & ~background;
+    uint64_t rest = front != 0 ? front : wants;
     if (rest == 0) {
         return FAIRQ_NONE;
     }
-    unsigned best = (unsigned)__builtin_ctz(rest);
+    unsigned best = (unsigned)__builtin_ctzll(rest);
     for (rest &= rest - 1; rest != 0; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
+        unsigned i = (unsigned)__builtin_ctzll(rest);
         if (q->start[i] < q->start[best]) {
             best = i;
         }
@@ -66,22 +66,22 @@ unsigned fairq_pick(struct fairq *q, const struct fairq_shares *shares, uint32_t
     return best;
 }
 
-void fairq_charge(struct fairq *q, const struct fairq_shares *shares, unsigned service, uint32_t bytes)
+void fairq_charge(struct fairq *q, uint64_t background, unsigned place, uint32_t bytes, uint32_t weight)
 {
-    CHECK(service < FAIRQ_SERVICES && shares->weight[service] > 0);
-    unsigned class = class_of(shares, service);
-    if (q->start[service] > q->now[class]) {
-        q->now[class] = q->start[service];
+    CHECK(place < FAIRQ_PLACES && weight > 0);
+    unsigned class = class_of(background, place);
+    if (q->start[place] > q->now[class]) {
+        q->now[class] = q->start[place];
     }
-    q->start[service] += (uint64_t)bytes * BYTE_COST / shares->weight[service];
+    q->start[place] += (uint64_t)bytes * BYTE_COST / weight;
     if (q->now[class] >= REBASE_AT) {
-        rebase(q, shares, class);
+        rebase(q, background, class);
     }
 }
 
-void fairq_forget(struct fairq *q, unsigned service)
+void fairq_forget(struct fairq *q, unsigned place)
 {
-    CHECK(service < FAIRQ_SERVICES);
-    q->start[service] = 0;
-    q->wanted &= ~(UINT32_C(1) << service);
+    CHECK(place < FAIRQ_PLACES);
+    q->start[place] = 0;
+    q->wanted &= ~(UINT64_C(1) << place);
 }

@@ -15,10 +15,10 @@ void holdq_init(struct holdq *q, uint32_t bytes_max, cw_span patience)
 
 bool holdq_put(struct holdq *q, struct cw_packet *p)
 {
-    CHECK(p->service < FAIRQ_SERVICES);
+    CHECK(p->place < FAIRQ_PLACES);
     uint64_t bytes = weight_of(p);
     uint64_t room = q->bytes_max - q->bytes;
-    if (bytes > room || q->bytes_of[p->service] + bytes > 2 * room) {
+    if (bytes > room || q->bytes_of[p->place] + bytes > 2 * room) {
         return false;
     }
     p->next = NULL;
@@ -30,7 +30,7 @@ bool holdq_put(struct holdq *q, struct cw_packet *p)
     q->tail = p;
     q->packets++;
     q->bytes += (uint32_t)bytes;
-    q->bytes_of[p->service] += (uint32_t)bytes;
+    q->bytes_of[p->place] += (uint32_t)bytes;
     return true;
 }
 
@@ -53,18 +53,18 @@ cw_time holdq_wake(const struct holdq *q)
 
 bool holdq_valid(const struct holdq *q)
 {
-    uint64_t of[FAIRQ_SERVICES] = {0}, bytes = 0;
+    uint64_t of[FAIRQ_PLACES] = {0}, bytes = 0;
     uint32_t packets = 0;
     const struct cw_packet *last = NULL;
     for (const struct cw_packet *p = q->head; p != NULL; last = p, p = p->next) {
-        if (p->service >= FAIRQ_SERVICES) {
+        if (p->place >= FAIRQ_PLACES) {
             return false;
         }
-        of[p->service] += weight_of(p);
+        of[p->place] += weight_of(p);
         bytes += weight_of(p);
         packets++;
     }
-    for (unsigned i = 0; i < FAIRQ_SERVICES; i++) {
+    for (unsigned i = 0; i < FAIRQ_PLACES; i++) {
         if (of[i] != q->bytes_of[i]) {
             return false;
         }

@@ -21,7 +21,7 @@ struct holdq {
     uint32_t packets;
     uint32_t bytes;
     uint32_t bytes_max;
-    uint32_t bytes_of[FAIRQ_SERVICES];
+    uint32_t bytes_of[FAIRQ_PLACES];
     cw_span patience; /* hold + 200 ms: no packet waits longer (invariant 12) */
 };
 

@@ -38,7 +38,7 @@ static int check_config(const struct node_config *config, struct torus *torus)
 {
     if (torus_init(torus, config->dims) < 0 || !torus_holds(torus, config->self) || config->mtu < MTU_LEAST ||
         config->mtu > MTU_MOST || config->hop_limit == 0 || config->queue_packets == 0 ||
-        config->queue_bytes < config->mtu || config->incarnation == 0 || config->nmu_jobs < NODE_SERVICES ||
+        config->queue_bytes < config->mtu || config->incarnation == 0 || config->nmu_jobs < NODE_SERVICES - 1 ||
         config->nmu_jobs > MAP_JOBS_MAX || config->nmu_grants == 0 || config->nmu_grants > NODE_GRANTS_MAX) {
         return -EINVAL;
     }
@@ -97,6 +97,9 @@ int node_open(struct node **out, const struct node_config *config, const struct 
         n->neighbour[link] = torus_coord(&torus, torus_neighbour(&torus, n->self, link));
         fairq_init(&n->link[link].turns);
     }
+    n->others.weight = NODE_WEIGHT;
+    n->places[n->others.number] = &n->others;
+    turns_init(&n->turns, config->queue_packets, config->queue_bytes);
     changes_init(&n->changes, 0);
     changes_init(&n->unrest, 0);
     rc = node_open_timers(n);
@@ -123,6 +126,7 @@ static void drop_waiting(struct node *n)
         l->waiting_count = 0;
     }
     n->gated = CW_LINKS_NONE;
+    node_drop_list(n, place_drain(n, &n->others), CW_DROP_CLOSED);
     node_drop_list(n, holdq_drain(&n->held), CW_DROP_CLOSED);
     node_drop_list(n, n->local.head, CW_DROP_CLOSED);
     n->local = (struct node_local){.head = NULL};
@@ -133,6 +137,7 @@ struct node_tally node_close(struct node *n, cw_time now)
     node_enter(n, now);
     node_close_services(n);
     drop_waiting(n);
+    turns_close(&n->turns);
     ls_close(n->ls);
     node_close_timers(n);
     struct node_tally tally = node_tally(n);

@@ -159,7 +159,7 @@ cw_time node_next_wake(const struct node *n);
 cw_links node_offload_done(struct node *n, uint64_t ticket, cw_time now);
 
 /*
- * Services. Adding gives -EEXIST (its job or name is taken), -EINVAL (the table), -ENOSPC (there are 32), -ENOMEM, or
+ * Services. Adding gives -EEXIST (its job or name is taken), -EINVAL (the table), -ENOSPC (there are 63), -ENOMEM, or
  * what its open() said; the table is copied, what it points at is borrowed for the service's life. Removing gives
  * -ENOENT, or -EBUSY while offloaded work of it runs. Links that have something to send because of these calls are
  * returned by the next node_tick().

@@ -9,10 +9,11 @@
 
 static struct cw_svc *service_named(const struct node *n, const char *name)
 {
-    for (unsigned i = 0; i < NODE_SERVICES; i++) {
-        const char *own = n->service[i] != NULL ? n->service[i]->table->name : NULL;
-        if (own != NULL && own[0] == name[0] && strcmp(own, name) == 0) { /* asked for by every question of a gateway */
-            return n->service[i];
+    uint64_t all = n->services;
+    for (struct cw_svc *svc; (svc = node_next_service(n, &all)) != NULL;) {
+        const char *own = svc->table->name;
+        if (own[0] == name[0] && strcmp(own, name) == 0) { /* asked for by every question of a gateway */
+            return svc;
         }
     }
     return NULL;

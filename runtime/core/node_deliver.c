@@ -98,7 +98,10 @@ static void report_taken(const struct node *n, struct cw_packet *p)
 void node_deliver(struct node *n, struct cw_packet *p)
 {
     struct cw_svc *svc = node_service_of(n, p->head.job);
-    CHECK(svc != NULL);
+    if (svc == NULL) {
+        node_drop(n, p, CW_DROP_NO_SERVICE);
+        return;
+    }
     CHECK_RULE_SLOW(p->head.kind != PACKET_KEY || node_is_root(n, p->head.to.key),
                     "semantics 4.2: only the key's first server in O delivers, with a lease",
                     node_who(n, (char[NODE_WHO]){0}));

@@ -33,8 +33,8 @@ static size_t data_packets(const struct cw_packet *frame)
 size_t node_packets_inside(const struct node *n)
 {
     size_t inside = n->held.packets + n->local.packets;
-    for (unsigned i = 0; i < NODE_SERVICES; i++) {
-        inside += n->service[i] != NULL ? n->service[i]->queue.packets : 0;
+    for (unsigned i = 0; i < FAIRQ_PLACES; i++) {
+        inside += n->places[i] != NULL ? place_packets(n, n->places[i]) : 0;
     }
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
         for (unsigned i = 0; i < n->link[link].waiting_count; i++) {
@@ -78,6 +78,22 @@ static void digest_queue(struct digest *d, const struct packetq *q)
     }
 }
 
+/* What waits of jobs that have no service here, and whose turn is when. */
+static void digest_turns(struct digest *d, const struct turns *t)
+{
+    for (unsigned i = 0; i < TURNS_JOBS; i++) {
+        if (t->queue[i] == NULL) {
+            continue;
+        }
+        digest_u64(d, (uint64_t)i << 32 | t->job[i]);
+        digest_queue(d, t->queue[i]);
+        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+            digest_u64(d, t->fair[link].start[i]);
+            digest_u64(d, t->fair[link].now[0]);
+        }
+    }
+}
+
 static void digest_table(struct digest *d, const struct expiry *t)
 {
     uint32_t place = 0;
@@ -89,24 +105,32 @@ static void digest_table(struct digest *d, const struct expiry *t)
     }
 }
 
-static void digest_service(struct digest *d, const struct cw_svc *svc)
+/* What there is for each link, and its turns, without the numbers that stand for services here. */
+static void digest_service(struct digest *d, const struct node *n, const struct cw_svc *svc)
 {
-    digest_u64(d, (uint64_t)svc->table->job << 32 | (uint32_t)svc->own_links << 8 | svc->index);
-    digest_u64(d, (uint64_t)svc->refused << 32 | svc->in_hand);
+    const struct place *pl = &svc->main;
+    uint64_t bit = place_bit(pl->number);
+    digest_u64(d, (uint64_t)svc->table->job << 32 | (uint32_t)pl->own_links << 8 | ((n->writable & bit) != 0));
+    digest_u64(d, svc->in_hand);
+    uint64_t refused = pl->refused;
+    for (const struct cw_svc *other; (other = node_next_service(n, &refused)) != NULL;) {
+        digest_u64(d, other->table->job);
+    }
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        const struct fairq *turns = &n->link[link].turns;
+        digest_u64(d, turns->start[pl->number]);
+        digest_u64(d, ((n->ready[link] & bit) != 0) | ((turns->wanted & bit) != 0) << 1);
+    }
     for (unsigned i = 0; i < sizeof svc->random.s / sizeof *svc->random.s; i++) {
         digest_u64(d, svc->random.s[i]);
     }
-    digest_queue(d, &svc->queue);
+    digest_queue(d, &pl->queue);
 }
 
 static void digest_link(struct digest *d, const struct node_link *link)
 {
-    for (unsigned i = 0; i < FAIRQ_SERVICES; i++) {
-        digest_u64(d, link->turns.start[i]);
-    }
     digest_u64(d, link->turns.now[0]);
     digest_u64(d, link->turns.now[1]);
-    digest_u64(d, link->turns.wanted);
     for (unsigned i = 0; i < link->waiting_count; i++) {
         digest_packet(d, link->waiting[i]);
     }
@@ -138,17 +162,16 @@ uint64_t node_digest(const struct node *n)
     digest_u64(&d, ls_digest(n->ls));
     digest_u64(&d, n->seen_epoch);
     digest_u64(&d, n->seen_routes);
-    digest_u64(&d, (uint64_t)n->writable << 16 | (uint64_t)n->seen_up << 8 | n->seen_serving);
+    digest_u64(&d, (uint64_t)n->seen_up << 8 | n->seen_serving);
     digest_bytes(&d, n->told.word, reach_bytes(n->told.servers));
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        digest_u64(&d, n->ready[link]);
         digest_link(&d, &n->link[link]);
     }
-    for (unsigned i = 0; i < NODE_SERVICES; i++) {
-        if (n->service[i] != NULL) {
-            digest_service(&d, n->service[i]);
-        }
+    uint64_t all = n->services;
+    for (const struct cw_svc *svc; (svc = node_next_service(n, &all)) != NULL;) {
+        digest_service(&d, n, svc);
     }
+    digest_turns(&d, &n->turns);
     digest_list(&d, n->local.head);
     digest_list(&d, n->held.head);
     digest_u64(&d, (uint64_t)holdq_wake(&n->held).ns);
@@ -170,14 +193,13 @@ uint64_t node_digest(const struct node *n)
 
 size_t node_bytes(const struct node *n)
 {
-    size_t bytes = sizeof *n + ls_bytes(n->ls) + reach_bytes(n->torus.servers);
+    size_t bytes = sizeof *n + turns_bytes(&n->turns) + ls_bytes(n->ls) + reach_bytes(n->torus.servers);
     bytes += expiry_bytes(&n->timers.table) + expiry_bytes(&n->calls.table) + nmu_bytes(&n->nmu) +
              expiry_bytes(&n->offloads);
-    for (unsigned i = 0; i < NODE_SERVICES; i++) {
-        const struct cw_svc *svc = n->service[i];
-        bytes += svc != NULL ? sizeof *svc + svc->table->state_size : 0;
-        bytes += svc != NULL ? svc->histograms.count * sizeof(struct cw_histogram) : 0;
-        bytes += svc != NULL ? upcall_times_bytes(&svc->times) : 0;
+    uint64_t all = n->services;
+    for (const struct cw_svc *svc; (svc = node_next_service(n, &all)) != NULL;) {
+        bytes += sizeof *svc + svc->table->state_size + svc->histograms.count * sizeof(struct cw_histogram) +
+                 upcall_times_bytes(&svc->times);
     }
     return bytes;
 }
@@ -196,10 +218,10 @@ void node_counters(const struct node *n,
     for (unsigned cause = 0; cause < CW_DROP_COUNT; cause++) {
         visit(context, "drop", cw_drop_name((cw_drop)cause), n->drops[cause]);
     }
-    for (unsigned i = 0; i < NODE_SERVICES; i++) {
-        const struct cw_svc *svc = n->service[i];
+    uint64_t all = n->services;
+    for (const struct cw_svc *svc; (svc = node_next_service(n, &all)) != NULL;) {
         const struct cw_counter *counter;
-        for (uint32_t k = 0; svc != NULL && (counter = counters_at(&svc->counters, k)) != NULL; k++) {
+        for (uint32_t k = 0; (counter = counters_at(&svc->counters, k)) != NULL; k++) {
             visit(context, svc->table->name, counter->name, counter->value);
         }
     }
@@ -209,9 +231,9 @@ void node_histograms(const struct node *n,
                      void (*visit)(void *context, const char *service, const char *name, const struct histogram *h),
                      void *context)
 {
-    for (unsigned i = 0; i < NODE_SERVICES; i++) {
-        const struct cw_svc *svc = n->service[i];
-        for (uint32_t k = 0; svc != NULL && k < svc->histograms.count; k++) {
+    uint64_t all = n->services;
+    for (const struct cw_svc *svc; (svc = node_next_service(n, &all)) != NULL;) {
+        for (uint32_t k = 0; k < svc->histograms.count; k++) {
             visit(context, svc->table->name, svc->histograms.histogram[k]->name, &svc->histograms.histogram[k]->times);
         }
     }
@@ -221,9 +243,9 @@ void node_upcalls(const struct node *n,
                   void (*visit)(void *context, const char *service, const char *upcall, const struct histogram *h),
                   void *context)
 {
-    for (unsigned i = 0; i < NODE_SERVICES; i++) {
-        const struct cw_svc *svc = n->service[i];
-        for (unsigned k = 0; svc != NULL && k < UPCALLS; k++) {
+    uint64_t all = n->services;
+    for (const struct cw_svc *svc; (svc = node_next_service(n, &all)) != NULL;) {
+        for (unsigned k = 0; k < UPCALLS; k++) {
             if (svc->times.of[k] != NULL) {
                 visit(context, svc->table->name, upcall_name((enum upcall)k), svc->times.of[k]);
             }

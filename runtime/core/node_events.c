@@ -20,9 +20,9 @@ static void tell(struct node *n, cw_event_kind kind, cw_server server, cw_link l
         .link = link,
         .epoch = n->seen_epoch,
     };
-    for (unsigned i = 0; i < NODE_SERVICES; i++) {
-        struct cw_svc *svc = n->service[i];
-        if (svc != NULL && svc->table->on_event != NULL) {
+    uint64_t all = n->services;
+    for (struct cw_svc *svc; (svc = node_next_service(n, &all)) != NULL;) {
+        if (svc->table->on_event != NULL) {
             struct node_outer outer = node_upcall_begin(svc, UPCALL_EVENT);
             svc->table->on_event(svc, svc->state, &event);
             node_upcall_end(svc, UPCALL_EVENT, outer);
@@ -62,22 +62,16 @@ static void tell_links(struct node *n, cw_links up)
 static void sort_queues(struct node *n)
 {
     n->sorting = true;
-    for (unsigned i = 0; i < NODE_SERVICES; i++) {
-        struct cw_svc *svc = n->service[i];
-        if (svc == NULL || svc->queue.packets == 0) {
-            continue;
-        }
-        uint32_t before = svc->queue.packets;
-        struct cw_packet *p = packetq_drain(&svc->queue);
-        node_refresh_ready(n, svc);
-        while (p != NULL) {
+    for (unsigned i = NODE_MUTANT(NOT_SORTED) ? 1 : 0; i < FAIRQ_PLACES; i++) {
+        struct place *pl = n->places[i];
+        uint32_t before = pl != NULL ? place_packets(n, pl) : 0;
+        for (struct cw_packet *p = before > 0 ? place_drain(n, pl) : NULL; p != NULL;) {
             struct cw_packet *next = p->next;
             node_decide(n, p);
             p = next;
         }
-        node_refresh_ready(n, svc);
-        if (svc->queue.packets < before) {
-            node_note_room(n, svc); /* what has no way any more, or is held, leaves it by no link */
+        if (before > 0 && place_packets(n, pl) < before) {
+            place_note_room(n, pl); /* what has no way any more, or is held, leaves it by no link */
         }
     }
     n->sorting = false;

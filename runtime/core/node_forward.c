@@ -56,63 +56,6 @@ cw_links node_links_for(struct node *n, const struct cw_packet *p)
     return links;
 }
 
-static void set_ready(struct node *n, cw_link link, uint32_t bit, bool ready)
-{
-    n->ready[link] = ready ? n->ready[link] | bit : n->ready[link] & ~bit;
-    n->wanted = n->ready[link] != 0 ? n->wanted | cw_links_of(link) : n->wanted & (cw_links)~cw_links_of(link);
-}
-
-void node_refresh_ready(struct node *n, const struct cw_svc *svc)
-{
-    cw_links links = packetq_links(&svc->queue) | svc->own_links;
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        uint32_t bit = UINT32_C(1) << svc->index;
-        set_ready(n, link, bit, (links & cw_links_of(link)) != 0);
-    }
-}
-
-void node_refresh_ready_link(struct node *n, const struct cw_svc *svc, cw_link link)
-{
-    uint32_t bit = UINT32_C(1) << svc->index;
-    bool more = packetq_peek(&svc->queue, link) != NULL || (svc->own_links & cw_links_of(link));
-    set_ready(n, link, bit, more);
-}
-
-static void mark_ready(struct node *n, const struct cw_svc *svc, cw_links links)
-{
-    n->wanted |= links;
-    for (; links != 0; links &= (cw_links)(links - 1)) {
-        n->ready[__builtin_ctz(links)] |= UINT32_C(1) << svc->index;
-    }
-}
-
-bool node_enqueue(struct node *n, struct cw_svc *svc, struct cw_packet *p, bool local)
-{
-    if (local && !packetq_takes(&svc->queue, p)) {
-        svc->refused |= UINT32_C(1) << svc->index;
-        return false;
-    }
-    p->service = svc->index;
-    mark_ready(n, svc, p->links);
-    if (n->sorting) { /* what is only routed anew keeps its place, whatever the limits are by now */
-        packetq_put_back(&svc->queue, p);
-        node_point(n, NODE_QUEUED, p, CW_DROP_COUNT);
-        return true;
-    }
-    p->order = ++n->order;
-    p->queued = n->now;
-    p->ahead = svc->queue.packets > UINT16_MAX ? UINT16_MAX : (uint16_t)svc->queue.packets;
-    struct cw_packet *out = packetq_put(&svc->queue, p);
-    if (out != p) {
-        node_point(n, NODE_QUEUED, p, CW_DROP_COUNT);
-    }
-    if (out != NULL) {
-        node_drop_list(n, out, CW_DROP_QUEUE_FULL);
-        node_refresh_ready(n, svc);
-    }
-    return true;
-}
-
 static void enqueue_local(struct node *n, struct cw_packet *p)
 {
     p->next = NULL;
@@ -125,7 +68,7 @@ static void enqueue_local(struct node *n, struct cw_packet *p)
     n->local.packets++;
 }
 
-static void hold(struct node *n, struct cw_svc *svc, struct cw_packet *p)
+static void hold(struct node *n, struct place *pl, struct cw_packet *p)
 {
     if (!(p->marks & PKT_HELD)) {
         p->queued = n->now;
@@ -134,7 +77,7 @@ static void hold(struct node *n, struct cw_svc *svc, struct cw_packet *p)
         node_drop(n, p, CW_DROP_HOLD_TIMEOUT);
         return;
     }
-    p->service = svc->index;
+    p->place = pl->number;
     if (!holdq_put(&n->held, p)) {
         node_drop(n, p, CW_DROP_HOLD_OVERFLOW);
         return;
@@ -156,7 +99,7 @@ static void arrive(struct node *n, struct cw_packet *p)
 }
 
 /* Sends p on towards p->target, which is not this server. */
-static void send_on(struct node *n, struct cw_svc *svc, struct cw_packet *p)
+static void send_on(struct node *n, struct place *pl, struct cw_packet *p)
 {
     p->marks &= (uint8_t) ~(PKT_HELD | PKT_LOCAL);
     p->links = node_links_for(n, p);
@@ -168,12 +111,10 @@ static void send_on(struct node *n, struct cw_svc *svc, struct cw_packet *p)
         node_drop(n, p, CW_DROP_HOP_LIMIT);
         return;
     }
-    if (!node_enqueue(n, svc, p, false)) {
-        node_drop(n, p, CW_DROP_QUEUE_FULL);
-    }
+    place_put(n, pl, p);
 }
 
-static void decide_key(struct node *n, struct cw_svc *svc, struct cw_packet *p)
+static void decide_key(struct node *n, struct place *pl, struct cw_packet *p)
 {
     uint64_t route = p->head.to.key;
     p->target = owner_root(&n->torus, route, ls_committed(n->ls));
@@ -182,15 +123,15 @@ static void decide_key(struct node *n, struct cw_svc *svc, struct cw_packet *p)
             p->target = n->self;
             arrive(n, p);
         } else {
-            hold(n, svc, p);
+            hold(n, pl, p);
         }
         return;
     }
-    send_on(n, svc, p);
+    send_on(n, pl, p);
 }
 
 /* An answer goes back along the recorded path of its request (cw_reply()): by the path's next link, if that is up. */
-static bool retrace(struct node *n, struct cw_svc *svc, struct cw_packet *p)
+static bool retrace(struct node *n, struct place *pl, struct cw_packet *p)
 {
     cw_link link;
     uint8_t *path = packet_ext(p->data, &p->exts, EXT_PATH);
@@ -203,13 +144,11 @@ static bool retrace(struct node *n, struct cw_svc *svc, struct cw_packet *p)
     }
     p->links = cw_links_of(link);
     p->marks |= PKT_RETRACES;
-    if (!node_enqueue(n, svc, p, false)) {
-        node_drop(n, p, CW_DROP_QUEUE_FULL);
-    }
+    place_put(n, pl, p);
     return true;
 }
 
-static void decide_server(struct node *n, struct cw_svc *svc, struct cw_packet *p)
+static void decide_server(struct node *n, struct place *pl, struct cw_packet *p)
 {
     if (!torus_holds(&n->torus, p->head.to.server)) {
         node_drop(n, p, CW_DROP_MALFORMED);
@@ -221,10 +160,10 @@ static void decide_server(struct node *n, struct cw_svc *svc, struct cw_packet *
         arrive(n, p);
         return;
     }
-    if (p->head.hop_limit > 0 && (p->head.flags & packet_flag(EXT_PATH)) && retrace(n, svc, p)) {
+    if (p->head.hop_limit > 0 && (p->head.flags & packet_flag(EXT_PATH)) && retrace(n, pl, p)) {
         return;
     }
-    send_on(n, svc, p);
+    send_on(n, pl, p);
 }
 
 /* True while the packet still heads for a way-point elsewhere; p->target is then that. */
@@ -246,9 +185,9 @@ static bool heads_for_waypoint(struct node *n, struct cw_packet *p)
 
 void node_decide(struct node *n, struct cw_packet *p)
 {
-    struct cw_svc *svc = node_service_of(n, p->head.job);
-    if (svc == NULL) {
-        /* Every server runs every service: a job unknown here is unknown, or being unloaded, everywhere. */
+    /* Not every server runs every service: what passes by waits here all the same. */
+    struct place *pl = node_place_of(n, p->head.job);
+    if (NODE_MUTANT(UNKNOWN_DROPPED) && pl->svc == NULL) {
         node_drop(n, p, CW_DROP_NO_SERVICE);
         return;
     }
@@ -257,19 +196,19 @@ void node_decide(struct node *n, struct cw_packet *p)
             node_deliver(n, p);
         } else if (!(ls_live_links(n->ls) & p->links)) {
             node_drop(n, p, CW_DROP_NO_ROUTE);
-        } else if (!node_enqueue(n, svc, p, false)) {
-            node_drop(n, p, CW_DROP_QUEUE_FULL);
+        } else {
+            place_put(n, pl, p);
         }
         return;
     }
     if ((p->head.flags & packet_flag(EXT_WAYPOINTS)) && heads_for_waypoint(n, p)) {
-        send_on(n, svc, p);
+        send_on(n, pl, p);
         return;
     }
     if (p->head.kind == PACKET_KEY) {
-        decide_key(n, svc, p);
+        decide_key(n, pl, p);
     } else {
-        decide_server(n, svc, p);
+        decide_server(n, pl, p);
     }
 }
 

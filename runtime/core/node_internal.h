@@ -7,11 +7,11 @@
  *   node_rx.c        a frame came in            node_services.c   a service comes or goes
  *   node_tx.c        a link has room            node_command.c    an operator's command to a service
  *   node_tick.c      time has passed            svc_*.c           a service calls the API: packets, sending, calls,
- *   node_events.c    the view changed                             its own queue, time, information
+ *   node_events.c    the view changed                             time, information
  *
- * and what they share: node_forward.c (what becomes of one packet), node_deliver.c (upcalls with a packet), node_nmu.c
- * (may it be sent?), node_dump.c (what operators see), node_walk.c (invariants). No function is on the stack twice:
- * what an upcall sends is queued, and looked at when the upcall has returned.
+ * and what they share: node_forward.c (what becomes of one packet), node_place.c (where it waits), node_deliver.c
+ * (upcalls with a packet), node_nmu.c (may it be sent?), node_dump.c (what operators see), node_walk.c (invariants). No
+ * function is on the stack twice: what an upcall sends is queued, and looked at when the upcall has returned.
  */
 #ifndef CORE_NODE_INTERNAL_H
 #define CORE_NODE_INTERNAL_H
@@ -19,20 +19,22 @@
 #include "base/prng.h"
 #include "base/upcall.h"
 #include "core/calls.h"
-#include "core/changes.h"
 #include "core/counters.h"
 #include "core/fairq.h"
 #include "core/histograms.h"
 #include "core/holdq.h"
+#include "core/mutant.h"
 #include "core/node.h"
 #include "core/packetq.h"
 #include "core/timers.h"
+#include "core/turns.h"
+#include "linkstate/changes.h"
 #include "nmu/nmu.h"
 
 enum {
-    NODE_SERVICES = FAIRQ_SERVICES,
-    NODE_JOBS_LOADED = 1024, /* the lowest job of loaded services: from it on, cw_find() gives no host object */
-    NODE_JOB_SLOTS = 64,     /* of a hash table by job, at most half full */
+    NODE_SERVICES = FAIRQ_PLACES, /* a service has the number of its first place: 1 and above */
+    NODE_JOBS_LOADED = 1024,      /* the lowest job of loaded services: from it on, cw_find() gives no host object */
+    NODE_JOB_SLOTS = 128,         /* of a hash table by job, at most half full */
     /*
      * Frames that may wait on one link, for control that was lost or is read after a batch of data (shims.md, two
      * lanes).
@@ -65,18 +67,34 @@ enum {
     PKT_ADDRESSED = 64, /* has a head, by cw_packet_address(): next_packet() of a service's own queue may give it */
 };
 
+/*
+ * Where packets wait for links: one of those among which the turns on a link go round (fairq.h). A service has one. The
+ * node has one more, number 0, for all packets of jobs that have no service here.
+ */
+struct place {
+    struct cw_svc *svc; /* NULL: the node's own, where packets wait in node.turns and not in `queue` */
+    uint8_t number;     /* in node.places[], and its bit in masks */
+    uint16_t weight;    /* 1..FAIRQ_WEIGHT_MAX; of the node's own: of each job that has packets there */
+    cw_links own_links; /* the service's own queue has something for these links, as it said by cw_poll_links() */
+    uint64_t refused;   /* bit i: the place had no room for service i (-EAGAIN): on_writable() is due when it has */
+    struct packetq queue;
+};
+
+static inline uint64_t place_bit(unsigned number)
+{
+    return UINT64_C(1) << number;
+}
+
 /* One service on this server; services know it as cw_svc. */
 struct cw_svc {
     struct node *node;
     const cw_service *table; /* &own_table */
     void *state;             /* what its open() gave */
-    uint8_t index;           /* its place in node.service[] */
+    uint8_t index;           /* its number in node.service[], which is main.number */
     bool on_path;            /* as its table says */
     bool opening;            /* its open() has not returned: it may still fail, and may start no offloaded work */
     bool closing;            /* its close() has begun: nothing new may be started for it */
-    uint32_t refused; /* bit i: this queue refused service i (-EAGAIN), whose on_writable() is due when there is room */
-    cw_links own_links; /* its own queue has something for these links, as it said by cw_poll_links() */
-    struct packetq queue;
+    struct place main;
     uint32_t in_hand;        /* packets in its hands: the length of `hands` */
     struct cw_packet *hands; /* the packets in its hands, a list through `next` (`hand` points back) */
     uint64_t age;            /* its number among all services that were ever added to this node, in their order */
@@ -127,17 +145,19 @@ struct node {
     cw_links gated;    /* links with frames that wait behind the gate */
     cw_job last_job;   /* of `last`, the service asked for last, which the next packet is likely to be for; 0: none */
     struct cw_svc *last;
-    uint32_t writable; /* bit i: service i was refused room, and there is some again */
+    uint64_t writable; /* bit i: service i was refused room, and there is some again */
     cw_time due;       /* no timer, call, handle, offload or wait of a held packet ends before this time */
     struct node_local local;
     uint64_t order;                /* of the packet that was queued last */
     uint64_t forwarded;            /* packets that left in transit */
-    uint32_t ready[CW_LINK_COUNT]; /* bit i: service i has something for the link */
+    uint64_t ready[CW_LINK_COUNT]; /* bit i: place i has something for the link */
+    uint64_t background;           /* bit i: place i is served only while no other place wants the link */
+    struct place *places[FAIRQ_PLACES];
+    uint64_t services; /* bit i: there is a service i */
     struct torus torus;
     cw_coord neighbour[CW_LINK_COUNT]; /* who is at the far end of each cable */
     struct cw_svc *service[NODE_SERVICES];
     struct node_link link[CW_LINK_COUNT];
-    struct fairq_shares shares;
     struct holdq held;
 
     struct node_config config;
@@ -157,6 +177,8 @@ struct node {
     struct nmu_source records; /* of the service that has job records, if one has; asked before env.records */
     struct nmu_desk desk;
     struct expiry offloads;
+    struct place others;    /* of jobs that have no service here */
+    struct turns turns;     /* its packets */
     bool closing;           /* node_end_offloads() was called */
     struct cw_packet *lent; /* to the upcall under way, until the service sends, frees or keeps it; NULL: none */
     struct cw_request request[NODE_REQUESTS];
@@ -179,11 +201,15 @@ static inline void node_point(const struct node *n, enum node_point point, const
     }
 }
 
-/* Packets have left svc's queue: services that it refused are told at the next tick. */
-static inline void node_note_room(struct node *n, struct cw_svc *svc)
+/* Takes the next service out of the set, the one of the lowest number; NULL: the set is empty. */
+static inline struct cw_svc *node_next_service(const struct node *n, uint64_t *set)
 {
-    n->writable |= svc->refused;
-    svc->refused = 0;
+    if (*set == 0) {
+        return NULL;
+    }
+    unsigned i = (unsigned)__builtin_ctzll(*set);
+    *set &= *set - 1;
+    return n->service[i];
 }
 
 /*
@@ -243,20 +269,17 @@ void node_drop_list(struct node *n, struct cw_packet *p, cw_drop cause);
 bool node_is_root(struct node *n, uint64_t route);
 /* Delivers packets that were sent to ourselves. At the end of every entry. */
 void node_run_local(struct node *n);
-/* The service of a job here, or NULL. */
+/* The service of a job here, or NULL; and the place in which packets for that job wait here. */
 struct cw_svc *node_service_look_up(struct node *n, cw_job job);
 static inline struct cw_svc *node_service_of(struct node *n, cw_job job)
 {
     return job == n->last_job && job != 0 ? n->last : node_service_look_up(n, job);
 }
-/* Brings svc's bits in ready[] up to date, after a change of its queue or of own_links: of all links, or of one. */
-void node_refresh_ready(struct node *n, const struct cw_svc *svc);
-void node_refresh_ready_link(struct node *n, const struct cw_svc *svc, cw_link link);
-/*
- * Takes p, with target and links set, into svc's queue, perhaps at the cost of others there. local: p was sent here; a
- * queue that refuses it then gives false, p stays the caller's, and on_writable() is due later.
- */
-bool node_enqueue(struct node *n, struct cw_svc *svc, struct cw_packet *p, bool local);
+static inline struct place *node_place_of(struct node *n, cw_job job)
+{
+    struct cw_svc *svc = node_service_of(n, job);
+    return svc != NULL ? &svc->main : &n->others;
+}
 /* True when this server is p's destination by the committed view: all that is left is to deliver or to hold p. */
 bool node_arrives_here(struct node *n, const struct cw_packet *p);
 /*
@@ -266,6 +289,40 @@ bool node_arrives_here(struct node *n, const struct cw_packet *p);
 bool node_aim(struct node *n, struct cw_packet *p);
 /* The links by which p may leave towards p->target; the one it came by is among them only if there is no other. */
 cw_links node_links_for(struct node *n, const struct cw_packet *p);
+
+/* node_place.c */
+/* What the turns on a link ask of a place: for which links has it something? */
+cw_links place_links(const struct node *n, const struct place *pl);
+/* How many bytes has the packet that it would give the link next? 0: that is not known before it is taken. */
+uint32_t place_peek(struct node *n, const struct place *pl, cw_link link);
+/* With which weight does it want the link now? The place of many jobs counts for each of them. */
+static inline uint32_t place_weight(const struct node *n, const struct place *pl, cw_link link)
+{
+    return pl->svc != NULL || NODE_MUTANT(ONE_WEIGHT) ? pl->weight : pl->weight * turns_wanted(&n->turns, link);
+}
+/* Gives a packet for the link; NULL: there is none after all, and the place does not want the link any more. */
+struct cw_packet *place_take(struct node *n, struct place *pl, cw_link link);
+/* Takes p, with target and links set: it waits, perhaps at the cost of others there, or is dropped. */
+void place_put(struct node *n, struct place *pl, struct cw_packet *p);
+/* True when p would be let in now. False: the service that asks gets on_writable() when there may be room. */
+bool place_has_room(const struct node *n, struct place *pl, const struct cw_svc *asks, const struct cw_packet *p);
+/* Packets have left the place: services that it refused are told at the next tick. */
+static inline void place_note_room(struct node *n, struct place *pl)
+{
+    n->writable |= pl->refused;
+    pl->refused = 0;
+}
+/* Gives all that waits, the oldest first: to be routed anew and put back in that order, or to be dropped. */
+struct cw_packet *place_drain(struct node *n, struct place *pl);
+/* How many packets wait. */
+static inline uint32_t place_packets(const struct node *n, const struct place *pl)
+{
+    return pl->svc != NULL ? pl->queue.packets : n->turns.packets;
+}
+/* For CHECK_SLOW: are the counts those of the packets that wait? */
+bool place_valid(const struct node *n, const struct place *pl);
+/* Brings the place's bits in node.ready[] up to date, after a change of what it has. */
+void place_refresh(struct node *n, const struct place *pl);
 
 /* node_deliver.c */
 /* Takes p and hands it to its service as arrived. The caller has made the last check of the right to do so. */
@@ -373,13 +430,6 @@ void node_look_at_seals(struct node *n);
 /* Borrows the host's object of that name and version; NULL: there is none. */
 const void *node_object(const struct node *n, const char *name, unsigned version);
 int node_open_nmu(struct node *n, uint64_t salt);
-
-/* svc_queue.c */
-/*
- * Asks a service's own queue for a packet for the link. Gives it addressed and checked, or NULL; after NULL the service
- * is not asked for this link again until it polls.
- */
-struct cw_packet *node_ask_own_queue(struct node *n, struct cw_svc *svc, cw_link link);
 
 /* svc_calls.c */
 /*

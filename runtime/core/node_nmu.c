@@ -147,12 +147,10 @@ void node_look_at_seals(struct node *n)
     }
     tell_tampered(n);
     nmu_clear(&n->nmu);
-    for (unsigned i = 0; i < NODE_SERVICES; i++) {
-        const struct cw_svc *svc = n->service[i];
-        if (svc != NULL) {
-            int rc = nmu_reside(&n->nmu, svc->index, svc->table->job, n->self, 0);
-            CHECK(rc == 0); /* there was room for all of them */
-        }
+    uint64_t all = n->services;
+    for (const struct cw_svc *svc; (svc = node_next_service(n, &all)) != NULL;) {
+        int rc = nmu_reside(&n->nmu, svc->index, svc->table->job, n->self, 0);
+        CHECK(rc == 0); /* there was room for all of them */
     }
     node_seek_records(n);
     n->tampered = n->nmu.seals.found;

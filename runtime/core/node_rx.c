@@ -183,7 +183,7 @@ void node_expect(const struct node *n, const struct cw_packet *frame)
     }
     const uint8_t *packet = frame->data + FRAME_HEAD_BYTES, *to = packet + PACKET_AT_DESTINATION;
     __builtin_prefetch(n->last);
-    __builtin_prefetch(&n->last->queue.packets_max);
+    __builtin_prefetch(&n->last->main.queue.packets_max);
     if (packet_kind_of(packet) == PACKET_KEY) {
         ls_expect(n->ls, key_home(&n->torus, get_be64(to)));
     } else if (packet_kind_of(packet) == PACKET_SERVER && torus_holds(&n->torus, (cw_coord){to[0], to[1], to[2]})) {

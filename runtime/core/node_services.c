@@ -39,9 +39,9 @@ static int check_table(const struct node *n, const cw_service *table, cw_service
     if (own->exports != NULL && node_object(n, own->name, own->exports_version) != NULL) {
         return -EEXIST;
     }
-    for (unsigned i = 0; i < NODE_SERVICES; i++) {
-        const struct cw_svc *svc = n->service[i];
-        if (svc != NULL && (svc->table->job == own->job || strcmp(svc->table->name, own->name) == 0)) {
+    uint64_t all = n->services;
+    for (const struct cw_svc *svc; (svc = node_next_service(n, &all)) != NULL;) {
+        if (svc->table->job == own->job || strcmp(svc->table->name, own->name) == 0) {
             return -EEXIST;
         }
     }
@@ -59,21 +59,54 @@ static void fill_job_slots(struct node *n)
     memset(n->job_slot, 0, sizeof n->job_slot);
     n->last_job = 0;
     n->last = NULL;
-    for (unsigned i = 0; i < NODE_SERVICES; i++) {
-        if (n->service[i] == NULL) {
-            continue;
-        }
-        cw_job job = n->service[i]->table->job;
+    uint64_t all = n->services;
+    for (const struct cw_svc *svc; (svc = node_next_service(n, &all)) != NULL;) {
+        cw_job job = svc->table->job;
         unsigned slot = job % NODE_JOB_SLOTS;
         while (n->job_slot[slot].job != 0) {
             slot = (slot + 1) % NODE_JOB_SLOTS;
         }
         n->job_slot[slot].job = job;
-        n->job_slot[slot].index = (uint8_t)i;
+        n->job_slot[slot].index = svc->index;
     }
 }
 
 /* ---- Coming and going -------------------------------------------------------------------------------------------- */
+
+/* A number that no place has; FAIRQ_PLACES: all are taken. */
+static unsigned free_place(const struct node *n)
+{
+    unsigned i = 1; /* 0 is of the jobs that have no service here */
+    while (i < FAIRQ_PLACES && n->places[i] != NULL) {
+        i++;
+    }
+    return i;
+}
+
+static void open_place(struct node *n, struct place *pl, struct cw_svc *svc, unsigned number)
+{
+    *pl = (struct place){.svc = svc, .number = (uint8_t)number, .weight = NODE_WEIGHT};
+    packetq_init(&pl->queue, n->config.queue_packets, n->config.queue_bytes, PACKETQ_DROP_TAIL);
+    n->places[number] = pl;
+}
+
+static void forget_turns(struct node *n, unsigned number)
+{
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        fairq_forget(&n->link[link].turns, number);
+    }
+}
+
+/* Drops what waits there, and frees the number. */
+static void close_place(struct node *n, struct place *pl)
+{
+    pl->own_links = CW_LINKS_NONE;
+    node_drop_list(n, place_drain(n, pl), CW_DROP_CLOSED);
+    forget_turns(n, pl->number);
+    n->background &= ~place_bit(pl->number);
+    n->places[pl->number] = NULL;
+    place_note_room(n, pl); /* who waited for room here learns that it is gone */
+}
 
 static struct cw_svc *new_service(struct node *n, const cw_service *table, unsigned index)
 {
@@ -92,8 +125,10 @@ static struct cw_svc *new_service(struct node *n, const cw_service *table, unsig
     svc->index = (uint8_t)index;
     svc->age = ++n->services_came;
     svc->random = prng_stream(n->env.seed, n->self, NODE_STREAM_SERVICE + (uint64_t)table->job);
-    packetq_init(&svc->queue, n->config.queue_packets, n->config.queue_bytes, PACKETQ_DROP_TAIL);
     counters_init(&svc->counters);
+    open_place(n, &svc->main, svc, index);
+    n->service[index] = svc;
+    n->services |= place_bit(index);
     return svc;
 }
 
@@ -119,25 +154,18 @@ static void empty_hands(struct node *n, struct cw_svc *svc)
 /* Takes the service off the node: its packets are dropped, its memory goes. It is told nothing more. */
 static void discard(struct node *n, struct cw_svc *svc)
 {
-    uint32_t bit = UINT32_C(1) << svc->index;
+    uint64_t bit = place_bit(svc->index);
     timers_stop_all(&n->timers, svc->index);
     response_end_all(&n->nmu.responses, svc->index);
     nmu_vacate(&n->nmu, svc->index);
     node_end_requests(svc);
-    node_drop_list(n, packetq_drain(&svc->queue), CW_DROP_CLOSED);
-    svc->own_links = CW_LINKS_NONE;
-    node_refresh_ready(n, svc);
-    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        fairq_forget(&n->link[link].turns, svc->index);
-    }
-    n->shares.weight[svc->index] = 0;
-    n->shares.background &= ~bit;
-    node_note_room(n, svc); /* who waited for its queue learns that it is gone */
+    close_place(n, &svc->main);
     n->writable &= ~bit;
     n->service[svc->index] = NULL;
-    for (unsigned i = 0; i < NODE_SERVICES; i++) {
-        if (n->service[i] != NULL) {
-            n->service[i]->refused &= ~bit;
+    n->services &= ~bit;
+    for (unsigned i = 0; i < FAIRQ_PLACES; i++) {
+        if (n->places[i] != NULL) {
+            n->places[i]->refused &= ~bit;
         }
     }
     fill_job_slots(n);
@@ -171,19 +199,14 @@ int node_service_add(struct node *n, const cw_service *table, cw_time now)
     if (rc < 0) {
         return rc;
     }
-    unsigned index = 0;
-    while (index < NODE_SERVICES && n->service[index] != NULL) {
-        index++;
-    }
-    if (index == NODE_SERVICES) {
+    unsigned index = free_place(n);
+    if (index == FAIRQ_PLACES) {
         return -ENOSPC;
     }
     struct cw_svc *svc = new_service(n, &own, index);
     if (svc == NULL) {
         return -ENOMEM;
     }
-    n->service[index] = svc;
-    n->shares.weight[index] = NODE_WEIGHT;
     fill_job_slots(n);
     rc = node_reside(svc);
     if (rc == 0 && svc->table->open != NULL) {
@@ -224,10 +247,9 @@ void node_close_services(struct node *n)
 {
     for (;;) {
         struct cw_svc *last = NULL;
-        for (unsigned i = 0; i < NODE_SERVICES; i++) {
-            if (n->service[i] != NULL && (last == NULL || n->service[i]->age > last->age)) {
-                last = n->service[i];
-            }
+        uint64_t all = n->services;
+        for (struct cw_svc *svc; (svc = node_next_service(n, &all)) != NULL;) {
+            last = last == NULL || svc->age > last->age ? svc : last;
         }
         if (last == NULL) {
             return;
@@ -248,6 +270,15 @@ static const enum node_drop_policy drop_to[] = {
     [PACKETQ_DROP_PRIORITY] = NODE_DROP_PRIORITY,
 };
 
+static void set_policy(struct node *n, struct place *pl, const struct node_service_policy *policy)
+{
+    pl->weight = (uint16_t)policy->weight;
+    pl->queue.packets_max = policy->queue_packets;
+    pl->queue.bytes_max = policy->queue_bytes;
+    pl->queue.drop = drop_of[policy->drop];
+    place_note_room(n, pl); /* perhaps; whoever finds none is refused again */
+}
+
 int node_service_policy(struct node *n, cw_job job, const struct node_service_policy *policy)
 {
     struct cw_svc *svc = node_service_of(n, job);
@@ -258,47 +289,40 @@ int node_service_policy(struct node *n, cw_job job, const struct node_service_po
         policy->queue_bytes < n->config.mtu || (unsigned)policy->drop > NODE_DROP_PRIORITY) {
         return -EINVAL;
     }
-    uint32_t bit = UINT32_C(1) << svc->index;
-    bool was_background = n->shares.background & bit;
+    bool was_background = n->background & place_bit(svc->index);
     if (was_background != policy->background) {
-        n->shares.background ^= bit;
-        /* The classes have clocks of their own: it starts level in the new one. */
-        for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-            fairq_forget(&n->link[link].turns, svc->index);
-        }
+        n->background ^= place_bit(svc->index);
+        forget_turns(n, svc->index); /* the classes have clocks of their own: it starts level in the new one */
     }
-    n->shares.weight[svc->index] = (uint16_t)policy->weight;
-    svc->queue.packets_max = policy->queue_packets;
-    svc->queue.bytes_max = policy->queue_bytes;
-    svc->queue.drop = drop_of[policy->drop];
-    node_note_room(n, svc); /* perhaps; whoever finds none is refused again */
+    set_policy(n, &svc->main, policy);
     return 0;
 }
 
 bool node_service_at(const struct node *n, unsigned i, struct node_service_info *out)
 {
-    for (unsigned index = 0; index < NODE_SERVICES; index++) {
-        const struct cw_svc *svc = n->service[index];
-        if (svc == NULL || i-- > 0) {
+    uint64_t all = n->services;
+    for (const struct cw_svc *svc; (svc = node_next_service(n, &all)) != NULL;) {
+        if (i-- > 0) {
             continue;
         }
+        const struct packetq *queue = &svc->main.queue;
         *out = (struct node_service_info){
             .name = svc->table->name,
             .version = svc->table->version,
             .job = svc->table->job,
             .policy =
                 {
-                    .weight = n->shares.weight[index],
-                    .background = n->shares.background >> index & 1,
-                    .queue_packets = svc->queue.packets_max,
-                    .queue_bytes = svc->queue.bytes_max,
-                    .drop = drop_to[svc->queue.drop],
+                    .weight = svc->main.weight,
+                    .background = n->background >> svc->index & 1,
+                    .queue_packets = queue->packets_max,
+                    .queue_bytes = queue->bytes_max,
+                    .drop = drop_to[queue->drop],
                 },
-            .queued_packets = svc->queue.packets,
-            .queued_bytes = svc->queue.bytes,
+            .queued_packets = queue->packets,
+            .queued_bytes = queue->bytes,
             .in_hand = svc->in_hand,
-            .timers = n->timers.of[index],
-            .calls = n->calls.of[index],
+            .timers = n->timers.of[svc->index],
+            .calls = n->calls.of[svc->index],
             .misuses = svc->misuses,
         };
         return true;
@@ -328,11 +352,10 @@ void node_upcall_took(struct cw_svc *svc, enum upcall upcall, int64_t began_ns)
 
 void node_wake_writers(struct node *n)
 {
-    uint32_t due = n->writable;
+    uint64_t due = n->writable;
     n->writable = 0;
-    for (; due != 0; due &= due - 1) {
-        struct cw_svc *svc = n->service[__builtin_ctz(due)];
-        if (svc != NULL && svc->table->on_writable != NULL) {
+    for (struct cw_svc *svc; (svc = node_next_service(n, &due)) != NULL;) {
+        if (svc->table->on_writable != NULL) {
             struct node_outer outer = node_upcall_begin(svc, UPCALL_WRITABLE);
             svc->table->on_writable(svc, svc->state);
             node_upcall_end(svc, UPCALL_WRITABLE, outer);

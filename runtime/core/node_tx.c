@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node_tx.c - a link has room: control first, then the service whose turn it is (CamCubeOS 3.3), small packets gathered
+ * node_tx.c - a link has room: control first, then the place whose turn it is (CamCubeOS 3.3), small packets gathered
  * into one frame.
  */
 #include "core/node_internal.h"
@@ -60,51 +60,31 @@ static void depart(struct node *n, cw_link link, struct cw_packet *p)
     n->forwarded++;
 }
 
-/* Gives the next packet for the link from a service's queue, or from the service's own queue; NULL: there is none. */
-static struct cw_packet *take_from(struct node *n, struct cw_svc *svc, cw_link link)
-{
-    struct cw_packet *p = packetq_take(&svc->queue, link);
-    if (p == NULL) {
-        if (svc->own_links & cw_links_of(link)) {
-            p = node_ask_own_queue(n, svc, link);
-        }
-        node_refresh_ready_link(n, svc, link);
-    } else if (!packetq_has(&svc->queue, p->links)) {
-        node_refresh_ready(n, svc); /* it was the last of its set: nobody is asked in vain for one of these links */
-    }
-    if (svc->refused != 0 && p != NULL) {
-        node_note_room(n, svc);
-    }
-    return p;
-}
-
-/* Gives the packet whose turn it is, charged to its service; NULL: there is none. */
-static struct cw_packet *take_next(struct node *n, cw_link link, struct cw_svc **from)
+/* Gives the packet whose turn it is, charged to its place, as it leaves; NULL: there is none. */
+static struct cw_packet *take_next(struct node *n, cw_link link)
 {
     struct fairq *turns = &n->link[link].turns;
     while (n->ready[link] != 0) {
-        unsigned i = fairq_pick(turns, &n->shares, n->ready[link]);
-        struct cw_svc *svc = n->service[i];
-        struct cw_packet *p = take_from(n, svc, link);
+        struct place *pl = n->places[fairq_pick(turns, n->background, n->ready[link])];
+        uint32_t weight = place_weight(n, pl, link);
+        struct cw_packet *p = place_take(n, pl, link);
         if (p != NULL) {
-            fairq_charge(turns, &n->shares, i, p->length + p->pad);
-            *from = svc;
+            fairq_charge(turns, n->background, pl->number, p->length + p->pad, weight);
+            depart(n, link, p);
             return p;
         }
     }
-    fairq_pick(turns, &n->shares, 0); /* nobody wants it now: whoever comes next starts level */
+    fairq_pick(turns, n->background, 0); /* nobody wants it now: whoever comes next starts level */
     return NULL;
 }
 
-/* The size of the packet whose turn it would be, when it waits in a default queue; 0 otherwise. */
+/* The size of the packet whose turn it would be, if that is known; 0 otherwise. */
 static uint32_t peek_size(struct node *n, cw_link link)
 {
     if (n->ready[link] == 0) {
         return 0;
     }
-    const struct cw_svc *svc = n->service[fairq_pick(&n->link[link].turns, &n->shares, n->ready[link])];
-    const struct cw_packet *p = packetq_peek(&svc->queue, link);
-    return p == NULL ? 0 : p->length + p->pad;
+    return place_peek(n, n->places[fairq_pick(&n->link[link].turns, n->background, n->ready[link])], link);
 }
 
 /* Puts the frame head in front of a packet that leaves alone, in its own memory where it can. */
@@ -137,7 +117,6 @@ static struct cw_packet *frame_gathered(struct node *n, cw_link link, struct cw_
         return frame_alone(n, link, p);
     }
     struct frame_plan plan;
-    struct cw_svc *from;
     frame_open(&plan, n->config.mtu, 0);
     for (;;) {
         uint32_t at = frame_add(&plan, p->length + p->pad);
@@ -148,9 +127,8 @@ static struct cw_packet *frame_gathered(struct node *n, cw_link link, struct cw_
         if (size == 0 || size > NODE_GATHER_MAX || !frame_fits(&plan, size)) {
             break;
         }
-        p = take_next(n, link, &from);
+        p = take_next(n, link);
         CHECK(p != NULL && p->length + p->pad == size);
-        depart(n, link, p);
     }
     struct frame_head head = {.packets = plan.packets};
     ls_stamp(n->ls, link, &head);
@@ -177,12 +155,10 @@ struct cw_packet *node_tx_pull(struct node *n, cw_link link, cw_time now)
     if (n->ready[link] == 0 || !(ls_up_links(n->ls) & cw_links_of(link))) {
         return NULL;
     }
-    struct cw_svc *from;
-    struct cw_packet *p = take_next(n, link, &from);
+    struct cw_packet *p = take_next(n, link);
     if (p == NULL) {
         return NULL;
     }
-    depart(n, link, p);
     uint32_t size = p->length + p->pad;
     uint32_t next = size <= NODE_GATHER_MAX ? peek_size(n, link) : 0;
     if (next != 0 && next <= NODE_GATHER_MAX && FRAME_HEAD_BYTES + size + next <= n->config.mtu) {

@@ -30,25 +30,25 @@ static uint32_t hands_of(const struct cw_svc *svc)
 
 static void walk_service(const struct node *n, const struct cw_svc *svc)
 {
-    CHECK_RULE(packetq_valid(&svc->queue), "invariant 22: a queue's counts are those of the packets inside",
-               node_who(n, (char[NODE_WHO]){0}));
     CHECK_RULE(hands_of(svc) == svc->in_hand, "invariant 22: a service is charged for the packets in its hands",
                node_who(n, (char[NODE_WHO]){0}));
 }
 
-/* The part whose turn it is: the queue of one service, or one of the tables. */
+/* The part whose turn it is: one place and its service, or one of the tables. */
 static void walk_part(const struct node *n)
 {
     enum { TABLES = 3 };
-    unsigned turn = (unsigned)((uint64_t)n->now.ns % (NODE_SERVICES + TABLES));
-    if (turn < NODE_SERVICES) {
+    unsigned turn = (unsigned)((uint64_t)n->now.ns % (FAIRQ_PLACES + TABLES));
+    if (turn < FAIRQ_PLACES) {
+        CHECK_RULE(n->places[turn] == NULL || place_valid(n, n->places[turn]),
+                   "invariant 22: a queue's counts are those of the packets inside", node_who(n, (char[NODE_WHO]){0}));
         if (n->service[turn] != NULL) {
             walk_service(n, n->service[turn]);
         }
-    } else if (turn == NODE_SERVICES) {
+    } else if (turn == FAIRQ_PLACES) {
         CHECK_RULE(holdq_valid(&n->held), "invariant 22: what is held is counted, within its limit",
                    node_who(n, (char[NODE_WHO]){0}));
-    } else if (turn == NODE_SERVICES + 1) {
+    } else if (turn == FAIRQ_PLACES + 1) {
         CHECK_RULE(calls_valid(&n->calls), "invariant 22: calls are counted by service",
                    node_who(n, (char[NODE_WHO]){0}));
     } else {
@@ -60,15 +60,15 @@ static void walk_part(const struct node *n)
 bool node_walk(const struct node *n)
 {
     for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
-        uint32_t waiting = 0;
-        for (unsigned i = 0; i < NODE_SERVICES; i++) {
-            bool waits = n->service[i] != NULL && packetq_peek(&n->service[i]->queue, link) != NULL;
-            waiting |= waits ? UINT32_C(1) << i : 0;
+        uint64_t waiting = 0;
+        for (unsigned i = 0; i < FAIRQ_PLACES; i++) {
+            bool waits = n->places[i] != NULL && (place_links(n, n->places[i]) & cw_links_of(link));
+            waiting |= waits ? place_bit(i) : 0;
         }
-        CHECK_RULE((waiting & ~n->ready[link]) == 0, "a service whose queue has a packet for a link is asked for it",
+        CHECK_RULE((waiting & ~n->ready[link]) == 0, "a place that has something for a link is asked for it",
                    node_who(n, (char[NODE_WHO]){0}));
         CHECK_RULE((n->ready[link] != 0) == ((n->wanted & cw_links_of(link)) != 0),
-                   "a link is wanted when some service is ready for it", node_who(n, (char[NODE_WHO]){0}));
+                   "a link is wanted when some place is ready for it", node_who(n, (char[NODE_WHO]){0}));
     }
     CHECK_RULE((n->local.head == NULL) == (n->local.packets == 0), "packets to ourselves are counted",
                node_who(n, (char[NODE_WHO]){0}));

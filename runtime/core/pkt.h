@@ -41,7 +41,7 @@ struct cw_packet {
     uint16_t back;    /* bytes of memory before data that may be written to */
     uint8_t kind;     /* enum pkt_kind */
     uint8_t marks;    /* the node's own (node_internal.h) */
-    uint8_t service;  /* index of the service in whose queue or hands it is */
+    uint8_t place;    /* number of the place in whose queue, or of the service in whose hands, it is */
     cw_links links;   /* links by which it may leave */
     cw_link in;       /* link by which it came */
     uint8_t priority; /* that its sender here gave it; 0 for packets from a cable, since it is not on the wire */

@@ -88,7 +88,7 @@ int cw_link_get(const cw_svc *s, cw_link link, cw_link_info *out)
     out->up = ls_live_links(n->ls) & cw_links_of(link);
     out->neighbour = n->neighbour[link];
     out->bits_per_second = n->config.bits_per_second;
-    out->queued_packets = packetq_count(&s->queue, link);
+    out->queued_packets = packetq_count(&s->main.queue, link);
     return 0;
 }
 
@@ -184,9 +184,9 @@ const void *cw_find(cw_svc *s, const char *name, unsigned version, cw_svc **peer
         }
         return object;
     }
-    for (unsigned i = 0; name != NULL && i < NODE_SERVICES; i++) {
-        struct cw_svc *svc = n->service[i];
-        if (svc != NULL && !svc->closing && svc->table->exports != NULL && svc->table->exports_version == version &&
+    uint64_t all = name != NULL ? n->services : 0;
+    for (struct cw_svc *svc; (svc = node_next_service(n, &all)) != NULL;) {
+        if (!svc->closing && svc->table->exports != NULL && svc->table->exports_version == version &&
             strcmp(svc->table->name, name) == 0) {
             if (peer != NULL) {
                 *peer = svc;

@@ -21,7 +21,7 @@ enum {
 void node_charge_packet(struct cw_svc *svc, struct cw_packet *p)
 {
     p->marks |= PKT_CHARGED;
-    p->service = svc->index;
+    p->place = svc->index;
     svc->in_hand++;
     p->next = svc->hands;
     p->hand = &svc->hands;
@@ -44,7 +44,7 @@ void node_uncharge_packet(struct cw_svc *svc, struct cw_packet *p)
 
 bool node_in_hand(const struct cw_svc *svc, const struct cw_packet *p)
 {
-    return p != NULL && (p->marks & PKT_CHARGED) && p->service == svc->index;
+    return p != NULL && (p->marks & PKT_CHARGED) && p->place == svc->index;
 }
 
 bool node_must_hold(struct cw_svc *svc, const struct cw_packet *p, const char *function)

@@ -81,10 +81,10 @@ static int draft_place(const struct node *n, const cw_to *to, struct draft *d, c
     return 0;
 }
 
-/* Is it there? */
-static int find_destination(struct node *n, const cw_to *to, cw_server target)
+/* Is it there? An answer may go to a job that has no service here: its request came from servers that have one. */
+static int find_destination(struct node *n, const cw_to *to, bool answer, cw_server target)
 {
-    if (node_service_of(n, to->job) == NULL) {
+    if (!answer && node_service_of(n, to->job) == NULL) {
         return -ENOENT;
     }
     bool there = to->kind == CW_TO_LINK     ? (ls_live_links(n->ls) & cw_links_of(to->link)) != 0
@@ -104,7 +104,7 @@ static int draft_destination(struct cw_svc *svc, const struct node_address *a, s
     if (rc == 0 && a->response == NULL) {
         rc = node_may_send(svc, &d->head, target);
     }
-    return rc < 0 ? rc : find_destination(svc->node, a->to, target);
+    return rc < 0 ? rc : find_destination(svc->node, a->to, a->response != NULL, target);
 }
 
 static int draft_options(struct cw_svc *svc, const cw_send_options *options, struct draft *d)
@@ -307,26 +307,36 @@ int node_address_packet(struct cw_svc *svc, struct cw_packet *p, const struct no
     return 0;
 }
 
+int cw_packet_address(cw_svc *s, cw_packet *p, const cw_to *to, const cw_send_options *options)
+{
+    if (!node_must_hold(s, p, "cw_packet_address") || to == NULL) {
+        return -EINVAL;
+    }
+    struct cw_packet *addressed;
+    int rc = node_address_packet(s, p, &(struct node_address){.to = to, .options = options}, &addressed);
+    if (rc < 0) {
+        return rc;
+    }
+    if (addressed != p) {
+        pkt_release(addressed); /* the service knows the packet by its address in memory: it cannot move */
+        return -EMSGSIZE;
+    }
+    p->marks |= PKT_ADDRESSED;
+    return 0;
+}
+
 /* 0, or -EAGAIN: where p would wait there is no room, and on_writable will say when there is. */
 static int may_launch(struct cw_svc *svc, const struct cw_packet *p)
 {
     struct node *n = svc->node;
-    struct cw_svc *queue = node_service_of(n, p->head.job);
-    if (queue == NULL) {
-        return -ENOENT;
-    }
     if (p->head.kind != PACKET_LINK && node_arrives_here(n, p)) {
         if (n->local.packets < NODE_LOCAL_MAX) {
             return 0;
         }
-        n->writable |= UINT32_C(1) << svc->index; /* some are delivered before the next tick asks */
+        n->writable |= place_bit(svc->index); /* some are delivered before the next tick asks */
         return -EAGAIN;
     }
-    if (packetq_takes(&queue->queue, p)) {
-        return 0;
-    }
-    queue->refused |= UINT32_C(1) << svc->index;
-    return -EAGAIN;
+    return place_has_room(n, node_place_of(n, p->head.job), svc, p) ? 0 : -EAGAIN;
 }
 
 /* Takes p, which may_launch() has just let pass. */

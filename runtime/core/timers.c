@@ -37,7 +37,7 @@ static void give(struct timers *t, struct timer *timer)
 
 cw_timer *timers_start(struct timers *t, unsigned service, cw_time at, cw_timer_fn fn, void *arg)
 {
-    CHECK(service < FAIRQ_SERVICES);
+    CHECK(service < FAIRQ_PLACES);
     if (t->of[service] >= 2 * (t->table.limit - expiry_count(&t->table))) {
         return NULL;
     }
@@ -91,9 +91,9 @@ bool timers_next(struct timers *t, cw_time now, struct timers_fired *out)
 
 bool timers_valid(const struct timers *t)
 {
-    uint32_t of[FAIRQ_SERVICES] = {0}, place = 0, all = 0;
+    uint32_t of[FAIRQ_PLACES] = {0}, place = 0, all = 0;
     for (const struct timer *timer; (timer = expiry_each(&t->table, &place)) != NULL; all++) {
-        if (timer->service >= FAIRQ_SERVICES) {
+        if (timer->service >= FAIRQ_PLACES) {
             return false;
         }
         of[timer->service]++;

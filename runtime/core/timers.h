@@ -17,8 +17,8 @@
 
 struct timers {
     struct expiry table;
-    uint64_t round;              /* timers that were set after this sequence number wait for the next round */
-    uint32_t of[FAIRQ_SERVICES]; /* timers that run, by service */
+    uint64_t round;            /* timers that were set after this sequence number wait for the next round */
+    uint32_t of[FAIRQ_PLACES]; /* timers that run, by service */
 };
 
 /* A timer that has run out, by value: its handle is stale already. */
@@ -31,7 +31,7 @@ struct timers_fired {
 CW_MUST_CHECK int timers_open(struct timers *t, uint32_t limit, uint64_t salt);
 void timers_close(struct timers *t);
 
-/* Gives a timer that runs, or NULL: there are too many. service < FAIRQ_SERVICES. */
+/* Gives a timer that runs, or NULL: there are too many. service < FAIRQ_PLACES. */
 cw_timer *timers_start(struct timers *t, unsigned service, cw_time at, cw_timer_fn fn, void *arg);
 /* False: the service has no such timer running. */
 bool timers_stop(struct timers *t, unsigned service, const cw_timer *timer);

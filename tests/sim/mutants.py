@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plants each bug of a part's mutant.h and demands that the part's world finds it (docs/semantics.md, 8.3).
 
-    mutants.py [linkstate | transport | kvcache | multicast | groups] [options]       (no part: linkstate)
+    mutants.py [linkstate | others | transport | kvcache | multicast | groups] [options]       (no part: linkstate)
 
 A mutant is found when a seed of the world fails: a judge saw something wrong, or the product stopped itself. Without a
 mutant the same seeds must pass. The long form also says how many seeds find a mutant, and for the link state what harm
@@ -57,6 +57,7 @@ PARTS = {
             Case((6,), UNIT, True),    # ... the database does not rely on that,
             Case((5, 6), HARM, True),  # and without 5's rule it is what keeps data off links that never were.
         )),
+    "others": Part("runtime/core/mutant.h", 10),
     "transport": Part("services/transport/mutant.h", 30, known={10: 11}),
     # World 75 stops at the simulator's invariant 4, which is the core's, whatever the cache does.
     # 16 needs a write in the instant in which the view changes: not found in 230 seeds.

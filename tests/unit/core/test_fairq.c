@@ -9,13 +9,14 @@
 
 enum { LONGEST = 9038, SHORTEST = 64 };
 
-/* Some services with weights and habits, and what each has sent. */
+/* Some places with weights and habits, and what each has sent. */
 struct world {
     struct fairq q;
-    struct fairq_shares shares;
+    uint64_t background;
+    uint16_t weight[FAIRQ_PLACES];
     struct rng rng;
-    uint32_t shortest[FAIRQ_SERVICES], longest[FAIRQ_SERVICES];
-    int64_t sent[FAIRQ_SERVICES];
+    uint32_t shortest[FAIRQ_PLACES], longest[FAIRQ_PLACES];
+    int64_t sent[FAIRQ_PLACES];
 };
 
 static void world_random(struct world *w, uint64_t seed)
@@ -23,26 +24,26 @@ static void world_random(struct world *w, uint64_t seed)
     memset(w, 0, sizeof *w);
     w->rng.state = seed;
     fairq_init(&w->q);
-    for (unsigned i = 0; i < FAIRQ_SERVICES; i++) {
+    for (unsigned i = 0; i < FAIRQ_PLACES; i++) {
         bool plain = rng_below(&w->rng, 2);
-        w->shares.weight[i] = (uint16_t)(1 + rng_below(&w->rng, plain ? 10 : FAIRQ_WEIGHT_MAX));
+        w->weight[i] = (uint16_t)(1 + rng_below(&w->rng, plain ? 10 : FAIRQ_WEIGHT_MAX));
         w->shortest[i] = SHORTEST + (uint32_t)rng_below(&w->rng, LONGEST - SHORTEST + 1);
         w->longest[i] = w->shortest[i] + (uint32_t)rng_below(&w->rng, LONGEST - w->shortest[i] + 1);
     }
 }
 
-static unsigned serve(struct world *w, uint32_t wants)
+static unsigned serve(struct world *w, uint64_t wants)
 {
-    unsigned i = fairq_pick(&w->q, &w->shares, wants);
+    unsigned i = fairq_pick(&w->q, w->background, wants);
     if (i == FAIRQ_NONE) {
         ck_assert_uint_eq(wants, 0);
         return i;
     }
-    if (!(wants >> i & 1) || fairq_pick(&w->q, &w->shares, wants) != i) {
-        ck_abort_msg("picked %u of %x", i, wants);
+    if (!(wants >> i & 1) || fairq_pick(&w->q, w->background, wants) != i) {
+        ck_abort_msg("picked %u of %lx", i, (unsigned long)wants);
     }
     uint32_t bytes = w->shortest[i] + (uint32_t)rng_below(&w->rng, w->longest[i] - w->shortest[i] + 1);
-    fairq_charge(&w->q, &w->shares, i, bytes);
+    fairq_charge(&w->q, w->background, i, bytes, w->weight[i]);
     w->sent[i] += bytes;
     return i;
 }
@@ -52,21 +53,21 @@ START_TEST(long_run_shares_are_the_weights)
     for (uint64_t seed = 1; seed <= (SANITIZED ? 5 : 30); seed++) {
         struct world w;
         world_random(&w, seed);
-        uint32_t wants = (uint32_t)rng_next(&w.rng) | 3;
+        uint64_t wants = rng_next(&w.rng) | 3;
         double weights = 0, bytes = 0;
         for (unsigned step = 0; step < 300000; step++) {
             serve(&w, wants);
         }
-        for (unsigned i = 0; i < FAIRQ_SERVICES; i++) {
-            weights += wants >> i & 1 ? w.shares.weight[i] : 0;
+        for (unsigned i = 0; i < FAIRQ_PLACES; i++) {
+            weights += wants >> i & 1 ? w.weight[i] : 0;
             bytes += (double)w.sent[i];
         }
-        for (unsigned i = 0; i < FAIRQ_SERVICES; i++) {
-            double due = wants >> i & 1 ? bytes * w.shares.weight[i] / weights : 0;
+        for (unsigned i = 0; i < FAIRQ_PLACES; i++) {
+            double due = wants >> i & 1 ? bytes * w.weight[i] / weights : 0;
             double off = (double)w.sent[i] - due;
             /* One per cent, or two packets where the share itself is but a few. */
             if (off * off > due * due * 1e-4 && off * off > 4.0 * w.longest[i] * w.longest[i]) {
-                ck_abort_msg("seed %lu service %u: sent %ld, due %.0f", (unsigned long)seed, i, (long)w.sent[i], due);
+                ck_abort_msg("seed %lu place %u: sent %ld, due %.0f", (unsigned long)seed, i, (long)w.sent[i], due);
             }
         }
     }
@@ -85,7 +86,7 @@ START_TEST(no_interval_is_unfair)
         struct world w;
         world_random(&w, seed);
         int64_t least[SERVICES][SERVICES], most[SERVICES][SERVICES];
-        uint32_t wants = 0, before = 0;
+        uint64_t wants = 0, before = 0;
         unsigned restless = (unsigned)rng_below(&w.rng, 3) * 40;
         for (unsigned step = 0; step < 20000; step++) {
             if (step == 0 || (restless != 0 && rng_below(&w.rng, restless) == 0)) {
@@ -94,7 +95,7 @@ START_TEST(no_interval_is_unfair)
             for (unsigned i = 0; i < SERVICES; i++) {
                 for (unsigned j = 0; j < i; j++) {
                     uint32_t both = 1u << i | 1u << j;
-                    int64_t d = w.sent[i] * w.shares.weight[j] - w.sent[j] * w.shares.weight[i];
+                    int64_t d = w.sent[i] * w.weight[j] - w.sent[j] * w.weight[i];
                     if ((wants & both) != both) {
                         continue;
                     }
@@ -103,11 +104,10 @@ START_TEST(no_interval_is_unfair)
                     }
                     least[i][j] = d < least[i][j] ? d : least[i][j];
                     most[i][j] = d > most[i][j] ? d : most[i][j];
-                    int64_t bound = (int64_t)w.longest[i] * w.shares.weight[j] +
-                                    (int64_t)w.longest[j] * w.shares.weight[i] + w.shares.weight[i] +
-                                    w.shares.weight[j];
+                    int64_t bound = (int64_t)w.longest[i] * w.weight[j] + (int64_t)w.longest[j] * w.weight[i] +
+                                    w.weight[i] + w.weight[j];
                     if (most[i][j] - least[i][j] > bound) {
-                        ck_abort_msg("seed %lu step %u: services %u and %u", (unsigned long)seed, step, i, j);
+                        ck_abort_msg("seed %lu step %u: places %u and %u", (unsigned long)seed, step, i, j);
                     }
                 }
             }
@@ -123,13 +123,13 @@ START_TEST(background_waits_for_the_foreground)
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct world w;
         world_random(&w, seed);
-        w.shares.background = (uint32_t)rng_next(&w.rng);
+        w.background = rng_next(&w.rng);
         int64_t background = 0;
         for (unsigned step = 0; step < 20000; step++) {
-            uint32_t wants = (uint32_t)(rng_next(&w.rng) & rng_next(&w.rng) & rng_next(&w.rng));
+            uint64_t wants = (uint32_t)(rng_next(&w.rng) & rng_next(&w.rng) & rng_next(&w.rng));
             unsigned i = serve(&w, wants);
-            if (i != FAIRQ_NONE && (w.shares.background >> i & 1)) {
-                ck_assert_uint_eq(wants & ~w.shares.background, 0);
+            if (i != FAIRQ_NONE && (w.background >> i & 1)) {
+                ck_assert_uint_eq(wants & ~w.background, 0);
                 background++;
             }
         }
@@ -144,16 +144,16 @@ START_TEST(rebasing_changes_nothing)
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct world a, b;
         world_random(&a, seed);
-        a.shares.background = 0xf0f0;
+        a.background = 0xf0f0;
         b = a;
         uint64_t far = (UINT64_C(1) << 62) - (UINT64_C(1) << 34);
-        for (unsigned i = 0; i < FAIRQ_SERVICES; i++) {
+        for (unsigned i = 0; i < FAIRQ_PLACES; i++) {
             b.q.start[i] += far;
         }
         b.q.now[0] += far;
         b.q.now[1] += far;
         for (unsigned step = 0; step < 50000; step++) {
-            uint32_t wants = (uint32_t)rng_next(&a.rng);
+            uint64_t wants = rng_next(&a.rng);
             b.rng = a.rng;
             ck_assert_uint_eq(serve(&a, wants), serve(&b, wants));
         }
@@ -162,12 +162,12 @@ START_TEST(rebasing_changes_nothing)
 }
 END_TEST
 
-START_TEST(a_forgotten_service_starts_level)
+START_TEST(a_forgotten_place_starts_level)
 {
     struct world w;
     world_random(&w, 1);
     for (unsigned i = 0; i < 2; i++) {
-        w.shares.weight[i] = 1;
+        w.weight[i] = 1;
         w.shortest[i] = w.longest[i] = 1000;
     }
     for (unsigned step = 0; step < 100; step++) {
@@ -188,6 +188,6 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(long_run_shares_are_the_weights),     SUITE_TEST(no_interval_is_unfair),
     SUITE_TEST(background_waits_for_the_foreground), SUITE_TEST(rebasing_changes_nothing),
-    SUITE_TEST(a_forgotten_service_starts_level),
+    SUITE_TEST(a_forgotten_place_starts_level),
 };
 SUITE_MAIN("fairq", tests)

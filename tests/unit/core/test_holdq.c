@@ -17,17 +17,17 @@ START_TEST(first_in_first_out_within_its_share)
         holdq_init(&q, most, CW_MS(260));
         for (unsigned i = 0; i < PACKETS; i++) {
             struct cw_packet *p = &packets[i];
-            *p = (struct cw_packet){.service = (uint8_t)rng_below(&rng, SERVICES),
+            *p = (struct cw_packet){.place = (uint8_t)rng_below(&rng, SERVICES),
                                     .length = 32 + (uint32_t)rng_below(&rng, 1468),
                                     .queued = {(int64_t)i * 10}};
             p->pad = rng_below(&rng, 8) == 0 ? (uint32_t)rng_below(&rng, 8000) : 0;
             uint32_t weight = p->length + p->pad, room = most - bytes;
-            bool fits = weight <= room && of[p->service] + weight <= 2 * room;
+            bool fits = weight <= room && of[p->place] + weight <= 2 * room;
             ck_assert_int_eq(holdq_put(&q, p), fits);
             if (fits) {
                 list[count++] = p;
                 bytes += weight;
-                of[p->service] += weight;
+                of[p->place] += weight;
             }
             ck_assert_uint_eq(q.packets, count);
             ck_assert_uint_eq(q.bytes, bytes);
@@ -60,7 +60,7 @@ START_TEST(shared_by_dynamic_thresholds)
     for (unsigned service = 0; service < 3; service++) {
         for (;;) {
             struct cw_packet *p = &packets[used];
-            *p = (struct cw_packet){.service = (uint8_t)service, .length = 100};
+            *p = (struct cw_packet){.place = (uint8_t)service, .length = 100};
             if (!holdq_put(&q, p)) {
                 break;
             }

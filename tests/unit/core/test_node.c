@@ -138,7 +138,7 @@ START_TEST(config_is_checked)
             config.queue_bytes = config.mtu - 1u; /* a full packet would be refused for ever */
             break;
         case 9:
-            config.nmu_jobs = 31; /* services alone are 32 */
+            config.nmu_jobs = 62; /* services alone are 63 */
             break;
         case 10:
             config.nmu_jobs = 32768;

@@ -116,9 +116,9 @@ START_TEST(queues_are_sorted_anew)
         text[2] = (char)('0' + i % 10);
         ck_assert_int_eq(cw_send(bench_svc(b, 0), packet_of(b, 0, text, 1000), &to, NULL), 0);
     }
-    ck_assert_uint_eq(packetq_count(&bench_svc(b, 0)->queue, CW_LINK_ZP), 200);
+    ck_assert_uint_eq(packetq_count(&bench_svc(b, 0)->main.queue, CW_LINK_ZP), 200);
     bench_cut(b, 0, CW_LINK_ZP, true);
-    ck_assert_uint_eq(packetq_count(&bench_svc(b, 0)->queue, CW_LINK_ZP), 0);
+    ck_assert_uint_eq(packetq_count(&bench_svc(b, 0)->main.queue, CW_LINK_ZP), 0);
     bench_run(b, CW_MS(10));
     /* Three hops by +y or -y, over which they may overtake one another only between the two. */
     const struct note *note = NULL;
@@ -143,7 +143,7 @@ START_TEST(what_waits_stays)
         const struct node_service_policy less = {.weight = 5, .queue_packets = 3, .queue_bytes = 20000, .drop = drop};
         ck_assert_int_eq(node_service_policy(b->node[0], PROBE_JOB, &less), 0);
         bench_cut(b, 0, CW_LINK_ZP, true);
-        ck_assert_uint_eq(bench_svc(b, 0)->queue.packets, 50);
+        ck_assert_uint_eq(bench_svc(b, 0)->main.queue.packets, 50);
         bench_run(b, CW_MS(10));
         ck_assert_uint_eq(bench_notes(b, 1, NOTE_PACKET, NULL), 50);
         ck_assert_uint_eq(node_drops(b->node[0], CW_DROP_QUEUE_FULL), 0);

@@ -74,6 +74,7 @@ static cw_service table(const char *name, cw_job job)
 static struct bench *two(void)
 {
     struct bench *b = bench_open((cw_dims){1, 1, 2});
+    b->config.nmu_jobs = 2 * NODE_SERVICES;
     bench_allow(b, PROBE_JOB, 9);
     bench_allow(b, PROBE_JOB, UINT32_MAX);
     bench_allow(b, 9, 9);
@@ -215,7 +216,7 @@ START_TEST(so_many_and_any_jobs)
     struct bench *b = two();
     struct node *n = b->node[0];
     char names[NODE_SERVICES][8];
-    unsigned added = 1; /* the probe */
+    unsigned added = 2; /* behind the probe, which has number 1 */
     for (; added < NODE_SERVICES; added++) {
         memcpy(names[added], "s00", 4);
         names[added][1] = (char)('0' + added / 10);
@@ -225,18 +226,18 @@ START_TEST(so_many_and_any_jobs)
     }
     cw_service t = table("more", 8);
     ck_assert_int_eq(node_service_add(n, &t, b->now), -ENOSPC);
-    for (unsigned i = 1; i < NODE_SERVICES; i++) {
+    for (unsigned i = 2; i < NODE_SERVICES; i++) {
         ck_assert_uint_eq(node_service_of(n, 1 + i * NODE_JOB_SLOTS)->index, i);
     }
     ck_assert_ptr_null(node_service_of(n, 1));
     ck_assert_ptr_null(node_service_of(n, 1 + NODE_SERVICES * NODE_JOB_SLOTS));
     ck_assert_int_eq(node_service_remove(n, 1 + 5 * NODE_JOB_SLOTS, b->now), 0);
     ck_assert_ptr_null(node_service_of(n, 1 + 5 * NODE_JOB_SLOTS));
-    ck_assert_ptr_nonnull(node_service_of(n, 1 + 31 * NODE_JOB_SLOTS));
+    ck_assert_ptr_nonnull(node_service_of(n, 1 + 63 * NODE_JOB_SLOTS));
     ck_assert_int_eq(node_service_add(n, &t, b->now), 0); /* at place 5, the last to come */
     closed = 0;
     bench_kill(b, 0, true);
-    ck_assert_uint_eq(closed, NODE_SERVICES - 1);
+    ck_assert_uint_eq(closed, NODE_SERVICES - 2);
     ck_assert_uint_eq(order[0], 8);
     for (unsigned i = 1; i < closed - 1; i++) {
         ck_assert_uint_gt(order[i], order[i + 1]);
@@ -261,7 +262,7 @@ START_TEST(policies)
     }
     ck_assert_int_eq(node_service_policy(n, 9, &good), -ENOENT);
     ck_assert_int_eq(node_service_policy(n, PROBE_JOB, &good), 0);
-    ck_assert_uint_eq(n->shares.weight[0], 5);
+    ck_assert_uint_eq(bench_svc(b, 0)->main.weight, 5);
     cw_svc *s = bench_svc(b, 0);
     cw_to to = to_server(b, 1);
     for (unsigned i = 0; i < 3; i++) {
@@ -275,7 +276,7 @@ START_TEST(policies)
     ck_assert_int_eq(node_service_policy(n, PROBE_JOB, &oldest), 0);
     ck_assert_int_eq(cw_send(s, p, &to, NULL), 0);
     ck_assert_uint_eq(node_drops(n, CW_DROP_QUEUE_FULL), 1);
-    ck_assert_uint_eq(n->shares.background, 1);
+    ck_assert_uint_eq(n->background, place_bit(1));
     bench_close(b);
 }
 END_TEST
@@ -301,11 +302,11 @@ START_TEST(priority_where_it_is_sent)
     ck_assert_int_eq(cw_send(s, p, &to, NULL), -EAGAIN);
     ck_assert_int_eq(cw_send(s, p, &to, &important), 0);
     ck_assert_uint_eq(node_drops(n, CW_DROP_QUEUE_FULL), 1);
-    ck_assert_int_eq(packetq_peek(&s->queue, CW_LINK_ZP)->priority, 0);
+    ck_assert_int_eq(packetq_peek(&s->main.queue, CW_LINK_ZP)->priority, 0);
     p = packet_of(b, 0, "x", 0);
     ck_assert_int_eq(cw_send(s, p, &to, &important), 0);
     ck_assert_uint_eq(node_drops(n, CW_DROP_QUEUE_FULL), 2);
-    ck_assert_int_eq(packetq_peek(&s->queue, CW_LINK_ZP)->priority, 200);
+    ck_assert_int_eq(packetq_peek(&s->main.queue, CW_LINK_ZP)->priority, 200);
     bench_kick(b, 0);
     bench_run(b, CW_MS(1));
     ck_assert_uint_eq(bench_notes(b, 1, NOTE_PACKET, NULL), 2);

@@ -23,7 +23,7 @@ static struct bench *one_waits(void)
 /* At this instant it is the turn of that part. */
 static void walk_at(struct bench *b, unsigned turn)
 {
-    enum { PARTS = NODE_SERVICES + 3 };
+    enum { PARTS = FAIRQ_PLACES + 3 };
     struct node *n = b->node[0];
     n->now.ns += PARTS - n->now.ns % PARTS + turn;
     node_walk(n);
@@ -32,7 +32,7 @@ static void walk_at(struct bench *b, unsigned turn)
 START_TEST(a_sound_node_passes)
 {
     struct bench *b = one_waits();
-    for (unsigned turn = 0; turn < NODE_SERVICES + 3; turn++) {
+    for (unsigned turn = 0; turn < FAIRQ_PLACES + 3; turn++) {
         walk_at(b, turn);
     }
     b->node[0]->now = b->now;
@@ -70,7 +70,7 @@ START_TEST(a_wrong_count_in_a_queue_stops)
 {
     struct bench *b = one_waits();
     struct cw_svc *svc = bench_svc(b, 0);
-    svc->queue.bytes++;
+    svc->main.queue.bytes++;
     walk_at(b, svc->index);
 }
 END_TEST
@@ -88,7 +88,7 @@ START_TEST(a_wrong_count_of_held_packets_stops)
 {
     struct bench *b = two_servers();
     b->node[0]->held.bytes++;
-    walk_at(b, NODE_SERVICES);
+    walk_at(b, FAIRQ_PLACES);
 }
 END_TEST
 
@@ -96,7 +96,7 @@ START_TEST(a_wrong_count_of_calls_stops)
 {
     struct bench *b = two_servers();
     b->node[0]->calls.of[0]++;
-    walk_at(b, NODE_SERVICES + 1);
+    walk_at(b, FAIRQ_PLACES + 1);
 }
 END_TEST
 
@@ -104,7 +104,7 @@ START_TEST(a_wrong_count_of_timers_stops)
 {
     struct bench *b = two_servers();
     b->node[0]->timers.of[0]++;
-    walk_at(b, NODE_SERVICES + 2);
+    walk_at(b, FAIRQ_PLACES + 2);
 }
 END_TEST
 

@@ -80,7 +80,7 @@ static void put(struct packetq *q, struct model *m, struct cw_packet *p)
     struct cw_packet *out = packetq_put(q, p);
     for (unsigned i = 0; i < expected; i++) {
         ck_assert_ptr_eq(out, expect[i]);
-        out->service = 0; /* free again */
+        out->place = 0; /* free again */
         out = out->next;
     }
     ck_assert_ptr_null(out);
@@ -93,7 +93,7 @@ static void life(uint64_t seed)
     struct packetq q;
     struct model m = {.count = 0};
     for (unsigned i = 0; i < PACKETS; i++) {
-        packets[i] = (struct cw_packet){.service = 0};
+        packets[i] = (struct cw_packet){.place = 0};
     }
     enum packetq_drop drop = rng_below(&rng, 2) ? PACKETQ_DROP_TAIL : PACKETQ_DROP_OLDEST;
     packetq_init(&q, 1 + (uint32_t)rng_below(&rng, PACKETS), 1000 + (uint32_t)rng_below(&rng, 200000), drop);
@@ -102,10 +102,10 @@ static void life(uint64_t seed)
         unsigned what = (unsigned)rng_below(&rng, 100);
         if (what < 52) {
             struct cw_packet *p = &packets[rng_below(&rng, PACKETS)];
-            if (p->service != 0) {
+            if (p->place != 0) {
                 continue;
             }
-            p->service = 1;
+            p->place = 1;
             p->order = step;
             p->links = (cw_links)(1 + rng_below(&rng, some));
             p->length = 32 + (uint32_t)rng_below(&rng, 1468);
@@ -120,7 +120,7 @@ static void life(uint64_t seed)
             }
             if (expect != NULL) {
                 model_remove(&m, at);
-                expect->service = 0;
+                expect->place = 0;
             }
         } else {
             /* Drain, and put all back under other sets, as after a change of routes. */

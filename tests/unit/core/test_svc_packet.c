@@ -147,11 +147,11 @@ START_TEST(out_of_its_hands_it_keeps_its_length)
     size_t length = 1;
     cw_packet *p = cw_packet_new(s, 100);
     ck_assert_int_eq(cw_send(s, p, &to, NULL), 0);
-    uint32_t bytes = s->queue.bytes;
+    uint32_t bytes = s->main.queue.bytes;
     ck_assert_int_eq(cw_packet_resize(p, 10), -EINVAL);
     ck_assert_int_eq(cw_packet_resize(p, 110), -EINVAL);
     bench_kick(b, 0);
-    ck_assert_uint_eq(s->queue.bytes, bytes - 100 - PACKET_HEAD_BYTES);
+    ck_assert_uint_eq(s->main.queue.bytes, bytes - 100 - PACKET_HEAD_BYTES);
     bench_run(b, CW_MS(1));
     const struct note *note = NULL;
     ck_assert_uint_eq(bench_notes(b, 1, NOTE_PACKET, &note), 1);

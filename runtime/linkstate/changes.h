@@ -11,8 +11,8 @@
  *
  * The changes are kept in a ring: for an epoch before the oldest change in it, every key counts as moved.
  */
-#ifndef CORE_CHANGES_H
-#define CORE_CHANGES_H
+#ifndef LINKSTATE_CHANGES_H
+#define LINKSTATE_CHANGES_H
 
 #include "cubeway/types.h"
 #include "keyspace/torus.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/changes.h"
+#include "linkstate/changes.h"
 
 #include "base/check.h"
 #include "keyspace/facet.h"

@@ -137,4 +137,4 @@ static const struct suite_test tests[] = {
     SUITE_TEST(mistakes_end_the_polling),
     SUITE_TEST(addressing_is_checked),
 };
-SUITE_MAIN("svc_queue", tests)
+SUITE_MAIN("node_place", tests)

@@ -56,6 +56,16 @@ static void begin(struct ends *x)
     qsort(x->known, x->count, sizeof *x->known, by_cas);
 }
 
+/*
+ * True when the root carried the question out. A GAT whose first answer was lost is told a miss when it is asked again
+ * after its value has gone (recall_look() in services/kvcache/root.c); the answer still names the value that the GAT
+ * has renewed.
+ */
+static bool was_done(const struct kv_entry *e)
+{
+    return e->status == KV_OK || (e->op == KV_GAT && e->status == KV_MISS && e->cas != 0);
+}
+
 static void renew(struct ends *x)
 {
     for (size_t i = 0; i < x->l->count; i++) {
@@ -68,7 +78,7 @@ static void renew(struct ends *x)
             continue;
         }
         const struct known want = {.key = e->key, .cas = e->cas};
-        const struct known *k = e->status == KV_OK ? bsearch(&want, x->known, x->count, sizeof want, by_cas) : NULL;
+        const struct known *k = was_done(e) ? bsearch(&want, x->known, x->count, sizeof want, by_cas) : NULL;
         if (k != NULL && lasts(e) > x->end[k->value - 1]) {
             x->end[k->value - 1] = lasts(e);
         }

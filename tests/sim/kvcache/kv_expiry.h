@@ -2,7 +2,8 @@
 /*
  * kv_expiry.h - was a value read after its expiry? The judge takes the latest expiry that the questions allow: that set
  * by the question that made the value (APPEND, INCR and DECR leave an expiry as it was), and those set by each TOUCH
- * and GAT whose answer was about this value, each carried out as late as possible, plus the drift of clocks. Once a
+ * and GAT whose answer was about this value (also by a miss that names it, the answer to a GAT that was asked again
+ * when its value had gone), each carried out as late as possible, plus the drift of clocks. Once a
  * TOUCH or GAT of a key has begun that never got an answer, nothing is judged of that key.
  */
 #ifndef SIM_KV_EXPIRY_H

@@ -343,6 +343,14 @@ START_TEST(what_expires)
         expiring(set(KV_TOUCH, MS(50), late ? 9 : 10), 100);
         HIT(MS(120), 10, a);
         check(words);
+        begin(); /* renewed, but told of nothing when the value had gone */
+        a = set(KV_SET, 0, 10);
+        expiring(a, 100);
+        struct kv_entry *gat = ask(KV_GAT, MS(50));
+        told(gat, KV_MISS, late ? 0 : 10, NULL, 0, MS(150));
+        expiring(gat, 100);
+        HIT(MS(120), 10, a);
+        check(words);
         begin(); /* what is appended changes nothing */
         a = set(KV_SET, 0, 10);
         expiring(a, 100);

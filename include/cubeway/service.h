@@ -387,8 +387,17 @@ unsigned cw_distance(const cw_svc *s, cw_coord a, cw_coord b);
 bool cw_reachable(const cw_svc *s, cw_coord c);
 /* How many servers are reachable. */
 size_t cw_servers_reachable(const cw_svc *s);
-/* True when more than half of all servers are reachable. Right after a cut both sides may think so: see cw_hold(). */
+/*
+ * True when more than half of all servers are reachable. After a cut both sides may think so, for how long cw_hold()
+ * says.
+ */
 bool cw_in_majority(const cw_svc *s);
+/*
+ * How many servers are reachable over at most that many living links, this server included. That a server is so many
+ * links away was true at most as many cw_hold() ago, as far as this server's clock goes with true time (semantics
+ * 4.2): each server on the way judges its neighbour by itself, within `dead`. O(servers).
+ */
+size_t cw_servers_within(const cw_svc *s, unsigned links);
 /* The first links of shortest living paths to c; none when c is unreachable, this server, or outside the torus. */
 cw_links cw_links_to(const cw_svc *s, cw_coord c);
 
@@ -435,9 +444,10 @@ bool cw_key_steady(const cw_svc *s, const cw_key *key, uint64_t since_epoch);
 /* True when the server is in neither view: then its former life delivers no key any more (semantics 4.2). */
 bool cw_gone(const cw_svc *s, cw_coord c);
 /*
- * The cluster's hold (semantics 4.6): so long after a server died or was cut off, by true time, it is in nobody's view
- * any more; allow for the drift of clocks. Until then both sides of a cut may count the same servers, and each may
- * believe that it is the majority.
+ * The cluster's hold (semantics 4.6): so long after a server died or was cut off, by true time, no server that was its
+ * neighbour has it in view any more; allow for the drift of clocks. A server d links away hears of it at once, unless
+ * servers on the way die or are cut off before they can tell: then it may take up to d holds (semantics 4.2). Until
+ * then both sides of a cut may count the same servers, and each may believe that it is the majority.
  */
 cw_span cw_hold(const cw_svc *s);
 /* The number of the view that this service has been told of; it grows with every change and is this server's own. */

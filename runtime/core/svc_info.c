@@ -70,6 +70,11 @@ bool cw_in_majority(const cw_svc *s)
     return s->node->told.members > s->node->torus.servers / 2;
 }
 
+size_t cw_servers_within(const cw_svc *s, unsigned links)
+{
+    return ls_within(s->node->ls, links);
+}
+
 cw_links cw_links_to(const cw_svc *s, cw_coord c)
 {
     struct node *n = s->node;

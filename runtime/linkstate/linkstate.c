@@ -215,6 +215,11 @@ unsigned ls_hops(struct linkstate *ls, cw_server to)
     return hops == ROUTES_UNREACHABLE ? UINT_MAX : hops;
 }
 
+size_t ls_within(const struct linkstate *ls, unsigned hops)
+{
+    return views_within(&ls->views, ls->db.neighbours, hops);
+}
+
 uint64_t ls_digest(const struct linkstate *ls)
 {
     return lsdb_digest(&ls->db);

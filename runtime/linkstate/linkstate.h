@@ -146,8 +146,9 @@ cw_links ls_up_links(const struct linkstate *ls);
 cw_links ls_next_hops(struct linkstate *ls, cw_server to);
 /* Prefetches what ls_next_hops() and the views will be asked of `to`, which is in the torus. */
 void ls_expect(const struct linkstate *ls, cw_server to);
-unsigned ls_hops(struct linkstate *ls, cw_server to); /* UINT_MAX: unreachable */
-uint64_t ls_digest(const struct linkstate *ls);       /* of the database: equal in all servers of a quiet component */
+unsigned ls_hops(struct linkstate *ls, cw_server to);        /* UINT_MAX: unreachable */
+size_t ls_within(const struct linkstate *ls, unsigned hops); /* servers of C at most so far away, and we. O(servers) */
+uint64_t ls_digest(const struct linkstate *ls); /* of the database: equal in all servers of a quiet component */
 uint64_t ls_incarnation(const struct linkstate *ls);
 /* The neighbour's incarnation with which this end calls the link up; 0: it does not call it up. */
 uint64_t ls_link_peer(const struct linkstate *ls, cw_link link);

@@ -277,6 +277,17 @@ cw_time views_wake(const struct views *v)
     return v->stale ? cw_time_min(v->next_search, v->next_release) : v->next_release;
 }
 
+size_t views_within(const struct views *v, const cw_server *neighbours, unsigned hops)
+{
+    const struct reach *members = &v->committed;
+    const uint8_t *levels = routes_levels(&v->routes);
+    size_t count = 0;
+    for (cw_server s = reach_next(members, 0); s != CW_SERVER_NONE; s = reach_next(members, s + 1)) {
+        count += (v->routes.is_deep ? views_hops(v, neighbours, s) : levels[s]) <= hops;
+    }
+    return count;
+}
+
 /* Leaves at most self in the set. True when somebody else was in it. */
 static bool shrink(struct reach *set, cw_server self)
 {

@@ -142,6 +142,9 @@ static inline unsigned views_hops(const struct views *v, const cw_server *neighb
     return routes_hops(&v->routes, neighbours, v->links, to);
 }
 
+/* How many members of C are at most so many hops away, self included. O(servers). neighbours as in lsdb.h. */
+size_t views_within(const struct views *v, const cw_server *neighbours, unsigned hops);
+
 /* As views_next_hops(), over O's graph: the way of admission acks, which must cross pending links. */
 static inline cw_links views_wide_next_hops(const struct views *v, cw_server to)
 {

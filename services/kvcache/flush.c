@@ -108,7 +108,7 @@ static void end(struct flush *f, enum kv_status status)
     struct kvcache *k = f->k;
     struct flush_result result = {.status = status, .first = CW_SERVER_NONE};
     for (cw_server s = 0; s < k->servers; s++) {
-        bool gone = cw_gone(k->svc, cw_server_coord(k->svc, s));
+        bool gone = kv_is_gone(k, s);
         result.answered += f->at[s] == ANSWERED;
         if (status != KV_OK && f->at[s] != ANSWERED && !gone) {
             result.first = result.missing++ == 0 ? s : result.first;
@@ -194,7 +194,7 @@ static unsigned ask_all(struct flush *f)
     unsigned left = 0, asked = 0;
     bool room = true;
     for (cw_server s = 0; s < k->servers; s++) {
-        if (f->at[s] == ANSWERED || cw_gone(k->svc, cw_server_coord(k->svc, s))) {
+        if (f->at[s] == ANSWERED || kv_is_gone(k, s)) {
             continue;
         }
         left++;

@@ -58,6 +58,8 @@ enum {
     KV_FETCH_CHAINS = 256,
     /* Jobs whose values can be cut at one time (sweep.h). */
     KV_CUTS_MOST = 16,
+    /* Changes of the view that are told apart while they are not calm. */
+    KV_CALM_MARKS = 20,
 };
 
 enum kv_counter {
@@ -108,6 +110,13 @@ struct flush_seen {
     uint64_t instance, cut, renewed;
 };
 
+/* Changes of the view, up to that epoch, that are calm from `ready` on (kvcache rules 14 and 18). */
+struct kv_calm {
+    uint64_t epoch;
+    cw_time ready;
+    cw_time first; /* when the first of these changes would be calm alone */
+};
+
 struct kvcache {
     cw_svc *svc;
     cw_server self;
@@ -120,13 +129,21 @@ struct kvcache {
     bool closing;
 
     /* authority.c */
+    unsigned reach;         /* of this many links: farther servers do not count for the majority (kvcache rule 18) */
+    bool sure;              /* more than half of all servers are within reach */
     cw_timer *settling;     /* runs while this server is of the majority and not settled yet */
-    bool settled;           /* for a hold; kv_settled() looks at the view of the moment, too */
+    cw_time settles;        /* when `settling` is due */
+    bool settled;           /* kv_settled() looks at the view of the moment, too */
     uint64_t settled_epoch; /* the epoch in which it became settled */
-    cw_timer *calming;      /* runs while a change of the view is younger than a hold */
-    uint64_t calm_epoch;    /* every change up to this epoch is older than a hold */
-    uint64_t calming_epoch; /* becomes calm_epoch when `calming` ends */
-    cw_time quiet;          /* until then no writes as root: a former instance may have holders (kvcache rule 17) */
+    cw_timer *calming;      /* runs while some change of the view is not calm */
+    uint64_t calm_epoch;    /* every change up to this epoch is calm */
+    struct kv_calm calm[KV_CALM_MARKS]; /* the changes since then, each entry later than the one before it */
+    unsigned calms;                     /* entries of calm[] */
+    uint64_t *left;   /* of each server: kv_is_gone() waits until this epoch is calm; 0: for nothing */
+    bool lost;        /* left[] has entries that authority_review() must look at */
+    uint8_t *missing; /* lent to holes_largest(), for each server */
+    cw_server *order; /* the same */
+    cw_time quiet;    /* until then no writes as root: a former instance may have holders (kvcache rule 17) */
 
     /* root.c */
     struct items values;

@@ -129,13 +129,14 @@ static void forget_holders(struct kvcache *k)
 
 static void on_event(cw_svc *s, void *state, const cw_event *ev)
 {
-    (void)s;
     struct kvcache *k = state;
     transport_event(k->transport, ev);
     if (KV_MUTANT(FORGETS) && (ev->kind == CW_EVENT_SERVER_UP || ev->kind == CW_EVENT_SERVER_DOWN)) {
         forget_holders(k);
     }
-    if (ev->kind == CW_EVENT_ROOTS) {
+    if (ev->kind == CW_EVENT_SERVER_DOWN) {
+        authority_lost(k, cw_server_id(s, ev->server));
+    } else if (ev->kind == CW_EVENT_ROOTS) {
         authority_review(k);
         root_review(k);
         flush_review(k);
@@ -226,12 +227,14 @@ static int kvcache_open(cw_svc *s, void *state)
     holders_open(&k->holders, KV_HELD_KEYS_MOST);
     k->instances = calloc(k->servers, sizeof *k->instances);
     k->seen = calloc(k->servers, sizeof *k->seen);
-    int rc = k->instances != NULL && k->seen != NULL ? open_tables(k) : -ENOMEM;
+    int rc = k->instances != NULL && k->seen != NULL ? authority_open(k) : -ENOMEM;
+    rc = rc < 0 ? rc : open_tables(k);
     rc = rc < 0 ? rc : open_transport(k);
     if (rc < 0) {
         close_tables(k);
         free(k->instances);
         free(k->seen);
+        authority_close(k);
         return rc;
     }
     /*
@@ -259,6 +262,7 @@ static void kvcache_close(cw_svc *s, void *state)
     close_tables(k);
     free(k->instances);
     free(k->seen);
+    authority_close(k);
 }
 
 static int on_command(cw_svc *s, void *state, cw_request *r, int argc, const char *const *argv)

@@ -27,6 +27,8 @@ enum kvcache_mutant {
     KV_MUTANT_UNSETTLED = 15,         /* kvcache rule 13: a server that comes to be of the majority serves at once */
     KV_MUTANT_HASTY_HEIR = 16,        /* kvcache rule 14: a server that comes to be root changes values at once */
     KV_MUTANT_TRUSTS_EMPTY = 17,      /* kvcache rule 17: an instance that is loaded late takes writes at once */
+    KV_MUTANT_COUNTS_GHOSTS = 18,     /* kvcache rule 18: a server counts for the majority however far away it is */
+    KV_MUTANT_ONE_HOLD = 19,          /* kvcache rule 18: one hold is waited for, however many servers went together */
 };
 
 #ifdef CW_MUTANTS

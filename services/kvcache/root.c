@@ -304,8 +304,7 @@ static void end_overdue(struct kvcache *k, struct held_key *held)
  */
 static bool is_over(struct kvcache *k, const struct holder *h)
 {
-    return cw_gone(k->svc, cw_server_coord(k->svc, h->server)) ||
-           cw_time_due(cw_time_add(h->since, CW_MS(KV_REGISTERED_MS)), cw_now(k->svc));
+    return kv_is_gone(k, h->server) || cw_time_due(cw_time_add(h->since, CW_MS(KV_REGISTERED_MS)), cw_now(k->svc));
 }
 
 /* kvcache rule 1: asks all holders to drop their copies, again if need be; when none is left the writes take effect. */

@@ -300,8 +300,13 @@ static void walk_authority(struct walk *w)
 {
     const struct kvcache *k = w->k;
     CHECK_RULE(!k->settled || (k->settling == NULL && k->settled_epoch <= w->epoch), rule_13, WHO(NULL));
-    CHECK_RULE(k->calm_epoch <= w->epoch && (k->calming == NULL || k->calm_epoch <= k->calming_epoch), rule_13,
-               WHO(NULL));
+    uint64_t epoch = k->calm_epoch;
+    for (unsigned i = 0; i < k->calms; i++) {
+        bool later = i == 0 || cw_time_before(k->calm[i - 1].ready, k->calm[i].ready);
+        CHECK_RULE(later && k->calm[i].epoch > epoch, rule_13, WHO(NULL));
+        epoch = k->calm[i].epoch;
+    }
+    CHECK_RULE(epoch <= w->epoch, rule_13, WHO(NULL));
 }
 
 bool walk_now(struct kvcache *k)

@@ -445,6 +445,15 @@ bool cw_in_majority(const cw_svc *s)
     return cw_servers_reachable(s) > s->torus.servers / 2;
 }
 
+size_t cw_servers_within(const cw_svc *s, unsigned links)
+{
+    size_t count = 0;
+    for (cw_server id = 0; id < s->torus.servers; id++) {
+        count += !s->down[id] && torus_distance(&s->torus, torus_id(&s->torus, s->self), id) <= links;
+    }
+    return count;
+}
+
 cw_links cw_links_to(const cw_svc *s, cw_coord c)
 {
     return cw_reachable(s, c) ? torus_minimal_links(&s->torus, cw_server_id(s, s->self), cw_server_id(s, c)) & s->up

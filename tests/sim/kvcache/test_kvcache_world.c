@@ -9,6 +9,7 @@
  */
 #include "base/prng.h"
 #include "fake_result.h"
+#include "kv_ghosts.h"
 #include "kv_history.h"
 #include "kv_talker.h"
 #include "nmu/book.h"
@@ -37,11 +38,12 @@ static cw_time world_clock_now(void *context)
 
 /*
  * Each eighth seed is calm: nothing goes wrong, one hot key, many copies, and nobody may wait for long. Of the others
- * an even one has the faults of one mild world, and an odd one has everything drawn.
+ * an even one has the faults of one mild world, and an odd one has everything drawn. The seeds from KV_GHOSTS_FIRST on
+ * have faults of one kind only (kv_ghosts.h).
  */
 static bool is_calm(uint64_t seed)
 {
-    return seed % 8 == 4;
+    return seed % 8 == 4 && !kv_ghosts_has(seed);
 }
 
 static void draw(struct world_config *config, uint64_t seed)
@@ -51,7 +53,9 @@ static void draw(struct world_config *config, uint64_t seed)
     static const unsigned writes[] = {4, 12, 30};
     struct kv_talker_plan *plan = &kv_talker_plan;
     *config = world_config_default();
-    if (seed % 2 == 1) {
+    if (kv_ghosts_has(seed)) {
+        kv_ghosts_shape(config, seed);
+    } else if (seed % 2 == 1) {
         world_config_draw(config, seed, SERVERS_MOST);
     }
     config->seed = seed;
@@ -159,6 +163,16 @@ static int64_t span_ms = 500;
 static int64_t extras = -1;    /* k; < 0: drawn */
 static int64_t shown_key = -1; /* the key of which every question is printed, and all faults; < 0: none */
 
+static int plan_faults(struct fault_plan *plan, struct world *w, uint64_t seed, cw_time from, cw_time to)
+{
+    const struct ls_timers *timers = &world_config(w)->node.timers;
+    if (is_calm(seed)) {
+        return 0;
+    }
+    return kv_ghosts_has(seed) ? kv_ghosts_plan(plan, world_torus(w), timers, seed, from)
+                               : fault_plan_draw(plan, world_torus(w), timers, prng_mix(seed, 2), from, to);
+}
+
 static void run_world(uint64_t seed)
 {
     static const struct world_service services[] = {{.table = &kvcache_service}, {.table = &kv_talker_service}};
@@ -183,8 +197,7 @@ static void run_world(uint64_t seed)
     cw_time from = {CW_MS(60).ns}, to = cw_time_add(from, span);
     kv_talker_plan.quiet = to;
     struct fault_plan plan = {.count = 0};
-    if (!is_calm(seed) &&
-        fault_plan_draw(&plan, world_torus(w), &config.node.timers, prng_mix(seed, 2), from, to) != 0) {
+    if (plan_faults(&plan, w, seed, from, to) != 0) {
         abort();
     }
     world_start_all(w, CW_MS(20));

@@ -62,6 +62,8 @@ START_TEST(who_is_there)
     bench_settle(b);
     ck_assert_uint_eq(cw_servers_reachable(s), 3);
     ck_assert(cw_in_majority(s)); /* 3 of 5 */
+    ck_assert_uint_eq(cw_servers_within(s, 0), 1);
+    ck_assert_uint_eq(cw_servers_within(s, 1), 3);
     bench_kill(b, 1, true);
     bench_settle(b);
     ck_assert(!cw_in_majority(s));

@@ -110,6 +110,18 @@ static void compare_routes(const struct fixture *f, const struct graphs *g, cw_s
     ck_assert_uint_eq(views_wide_next_hops(v, s), naive_next(&f->db.torus, g->opt, &g->wide, v->self, s));
 }
 
+static void compare_within(const struct fixture *f, const struct model *m, const struct graphs *g)
+{
+    const struct views *v = &f->views;
+    for (unsigned hops = 0; hops < 5; hops++) {
+        size_t within = 0;
+        for (cw_server s = 0; s < f->db.torus.servers; s++) {
+            within += m->committed[s] && g->committed.d[v->self][s] <= (int)hops;
+        }
+        ck_assert_uint_eq(views_within(v, f->db.neighbours, hops), within);
+    }
+}
+
 static void compare(const struct fixture *f, const struct model *m, const struct graphs *g, unsigned step)
 {
     const struct views *v = &f->views;
@@ -128,6 +140,7 @@ static void compare(const struct fixture *f, const struct model *m, const struct
         }
         compare_routes(f, g, s);
     }
+    compare_within(f, m, g);
     ck_assert((views_committed(v) == views_optimistic(v)) == equal);
     ck_assert_int_eq(views_wake(v).ns, next_release);
     ck_assert_uint_eq(v->epoch, m->epoch);

@@ -125,8 +125,87 @@ START_TEST(changes_in_a_row)
 }
 END_TEST
 
-static const struct suite_test tests[] = {
-    SUITE_TEST(who_comes_to_be_of_the_majority_waits), SUITE_TEST(a_short_absence_begins_the_wait_anew),
-    SUITE_TEST(what_was_stored_before_is_gone), SUITE_TEST(an_heir_waits_before_it_changes_anything),
-    SUITE_TEST(changes_in_a_row)};
+/* ---- Servers that are missing together (kvcache rule 18) --------------------------------------------------------- */
+
+/* Server 1 of a row loses these two from its view. */
+static void lose(cw_server a, cw_server b)
+{
+    cw_svc *s = net->server[1];
+    s->steady_since++;
+    const cw_server lost[] = {a, b};
+    for (unsigned i = 0; i < 2; i++) {
+        const cw_event down = {.size = sizeof down,
+                               .kind = CW_EVENT_SERVER_DOWN,
+                               .server = cw_server_coord(s, lost[i]),
+                               .epoch = cw_epoch(s)};
+        s->down[lost[i]] = true;
+        s->table->on_event(s, s->state, &down);
+    }
+    const cw_event event = {.size = sizeof event, .kind = CW_EVENT_ROOTS, .epoch = cw_epoch(s)};
+    s->table->on_event(s, s->state, &event);
+}
+
+START_TEST(two_side_by_side_are_waited_for_twice)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        bool together = i == 0;
+        const struct kvcache *k;
+        net = kv_town_open(7, 0);
+        k = kv_town_cache(net, 1);
+        ck_assert_uint_eq(k->reach, 3);
+        key = kv_town_key(net, 1, 0);
+        cw_key id = kv_mem_id(kv_town_cache(net, 1), KVCACHE_JOB, (const uint8_t *)key, strlen(key));
+        net->server[1]->moved = cw_epoch(net->server[1]) + 1;
+        lose(4, together ? 5 : 6);
+        ck_assert(kv_settled(k) && !kv_may_change(k, &id));
+        ck_assert(kv_is_gone(k, 4) == !together);
+        fake_net_run(net, CW_MS(90));
+        ck_assert(kv_may_change(k, &id) == !together);
+        ck_assert(kv_is_gone(k, 4) == !together);
+        fake_net_run(net, CW_MS(40));
+        ck_assert(kv_may_change(k, &id));
+        ck_assert(kv_is_gone(k, 4) && !kv_is_gone(k, 3));
+        ck_assert_uint_eq(fake_net_close(net), 0);
+    }
+}
+END_TEST
+
+/* What is lost side by side comes back by half: then the rest is waited for once, from now on. */
+START_TEST(the_shorter_wait_counts)
+{
+    net = kv_town_open(7, 0);
+    const struct kvcache *k = kv_town_cache(net, 1);
+    lose(4, 5);
+    fake_net_run(net, CW_MS(20));
+    net->server[1]->down[5] = false;
+    tell();
+    fake_net_run(net, CW_MS(70)); /* 90 of 124 ms, but 70 of 62 */
+    ck_assert(kv_is_gone(k, 4));
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
+/* Of a row of eleven a server counts those that are at most 4 away: here 5, which are less than half. */
+START_TEST(who_is_far_away_does_not_count)
+{
+    net = kv_town_open(11, 0);
+    struct kvcache *k = kv_town_cache(net, 1);
+    ck_assert_uint_eq(k->reach, 4);
+    ck_assert(kv_settled(k));
+    lose(2, 10); /* 8, 9, 0, 1; and 3, 4, 5 as the fake host has it, which looks for no detour */
+    ck_assert(kv_settled(k));
+    lose(0, 9);
+    ck_assert(cw_in_majority(net->server[1]) && !kv_settled(k));
+    ck_assert_uint_eq(fake_net_close(net), 0);
+}
+END_TEST
+
+static const struct suite_test tests[] = {SUITE_TEST(who_comes_to_be_of_the_majority_waits),
+                                          SUITE_TEST(a_short_absence_begins_the_wait_anew),
+                                          SUITE_TEST(what_was_stored_before_is_gone),
+                                          SUITE_TEST(an_heir_waits_before_it_changes_anything),
+                                          SUITE_TEST(changes_in_a_row),
+                                          SUITE_TEST(two_side_by_side_are_waited_for_twice),
+                                          SUITE_TEST(the_shorter_wait_counts),
+                                          SUITE_TEST(who_is_far_away_does_not_count)};
 SUITE_MAIN("authority", tests)

@@ -3,13 +3,10 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { STATE_BYTES_MAX = 1 << 30 };
-/* Where the table ended before services declared their commands. */
-static const size_t table_bytes_least = offsetof(cw_service, commands);
 
 __attribute__((format(printf, 3, 4))) static int wrong(int rc, char why[static TABLE_WHY_BYTES], const char *format,
                                                        ...)
@@ -51,12 +48,18 @@ int table_check(const cw_service *table, enum table_origin origin, char why[stat
     if (table->size < sizeof table->size + sizeof table->api) {
         return wrong(-EINVAL, why, "the table says it is %zu bytes long: begin it with CW_SERVICE_INIT", table->size);
     }
+    if (table->api == 1) {
+        return wrong(
+            -EPROTO, why,
+            "it is made for version 1 of the service API, and this is version %d: compile it with this server's "
+            "service.h (next_packet and cw_poll_links() take a place, on_path is CW_PATH_ALL where it was true)",
+            CW_API_VERSION);
+    }
     if (table->api != CW_API_VERSION) {
         return wrong(-EPROTO, why, "it is made for version %u of the service API, and this is version %d", table->api,
                      CW_API_VERSION);
     }
-    bool old = table->size == table_bytes_least;
-    if ((table->size < sizeof *table && !old) || table->size > 2 * sizeof *table || !tail_is_zero(table)) {
+    if (table->size < sizeof *table || table->size > 2 * sizeof *table || !tail_is_zero(table)) {
         return wrong(-EPROTO, why, "its table is %zu bytes long and ours %zu: compile it with this server's service.h",
                      table->size, sizeof *table);
     }
@@ -69,9 +72,10 @@ int table_check(const cw_service *table, enum table_origin origin, char why[stat
     if (table->job == 0) {
         return wrong(-EINVAL, why, "%s has job 0, which is none", table->name);
     }
-    if (origin == TABLE_LOADED && table->job < TABLE_BUILTIN_JOBS) {
-        return wrong(-EINVAL, why, "%s has job %u, which is for built-in services: a loaded one takes %d or above",
-                     table->name, table->job, TABLE_BUILTIN_JOBS);
+    if (origin != TABLE_BUILTIN && table->job < TABLE_BUILTIN_JOBS) {
+        return wrong(-EINVAL, why, "%s has job %u, which is for built-in services: %s takes %d or above", table->name,
+                     table->job, origin == TABLE_LOADED ? "a loaded one" : "an instance of another",
+                     TABLE_BUILTIN_JOBS);
     }
     if (origin == TABLE_BUILTIN && table->job >= TABLE_BUILTIN_JOBS) {
         return wrong(-EINVAL, why, "%s has job %u, and built-in services stay below %d", table->name, table->job,
@@ -80,6 +84,16 @@ int table_check(const cw_service *table, enum table_origin origin, char why[stat
     if (table->on_packet == NULL) {
         return wrong(-EINVAL, why, "%s has no on_packet", table->name);
     }
+    if (table->on_path > CW_PATH_TRACED) {
+        return wrong(-EINVAL, why, "%s has on_path %u: it is CW_PATH_NONE, CW_PATH_ALL or CW_PATH_TRACED", table->name,
+                     table->on_path);
+    }
+    if (table->mark_after.ns < 0) {
+        return wrong(-EINVAL, why, "%s has a mark_after below 0", table->name);
+    }
+    if (table->peek_packet != NULL && table->next_packet == NULL) {
+        return wrong(-EINVAL, why, "%s has peek_packet and no next_packet", table->name);
+    }
     if (table->state_size > STATE_BYTES_MAX) {
         return wrong(-EINVAL, why, "%s asks for %zu bytes of state, above %d", table->name, table->state_size,
                      STATE_BYTES_MAX);
@@ -87,11 +101,24 @@ int table_check(const cw_service *table, enum table_origin origin, char why[stat
     return 0;
 }
 
+int table_instance(const cw_service *table, cw_job job, const char *name, unsigned open, cw_service *out,
+                   char why[static TABLE_WHY_BYTES])
+{
+    if (open >= TABLE_INSTANCES) {
+        return wrong(-ENOSPC, why, "%d networks are open, and there can be no more", TABLE_INSTANCES);
+    }
+    *out = *table;
+    out->size = sizeof *out;
+    out->job = job;
+    out->name = name;
+    return table_check(out, TABLE_INSTANCE, why);
+}
+
 /* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
 const cw_command *table_commands(const cw_service *table)
 {
-    return table->size >= sizeof *table ? table->commands : NULL;
+    return table->commands;
 }
 
 /* How many of the words the command's own are; 0: they do not begin with it. */

@@ -11,10 +11,12 @@
 enum {
     TABLE_NAME_MAX = 31,
     TABLE_BUILTIN_JOBS = 1024, /* below it, jobs are of built-in services */
+    TABLE_INSTANCES = 8,       /* that a host opens at most, of all tables together */
     TABLE_WHY_BYTES = 256,
 };
 
-enum table_origin { TABLE_BUILTIN, TABLE_LOADED };
+/* TABLE_INSTANCE: a table, built-in or loaded, that the host opens again with another job and name. */
+enum table_origin { TABLE_BUILTIN, TABLE_LOADED, TABLE_INSTANCE };
 
 /*
  * 0, or -EPROTO (made for another API), -EINVAL (anything else); why[] then says in one sentence what is wrong and what
@@ -23,7 +25,15 @@ enum table_origin { TABLE_BUILTIN, TABLE_LOADED };
  */
 CW_MUST_CHECK int table_check(const cw_service *table, enum table_origin origin, char why[static TABLE_WHY_BYTES]);
 
-/* The commands that a table which has passed table_check() declares; NULL: none, or it is too old to say. */
+/*
+ * Fills *out with the table once more, with that job, 1,024 or above, and that name, which is borrowed for the
+ * instance's life: a network of its own. `open` says how many instances the host has opened already. 0, -ENOSPC
+ * (TABLE_INSTANCES are open), or as table_check(), with the sentence in why[].
+ */
+CW_MUST_CHECK int table_instance(const cw_service *table, cw_job job, const char *name, unsigned open, cw_service *out,
+                                 char why[static TABLE_WHY_BYTES]);
+
+/* The commands that a table which has passed table_check() declares; NULL: none. */
 const cw_command *table_commands(const cw_service *table);
 
 /* The declared command that the words begin with, the longest one, in *used how many words that are; NULL: none. */

@@ -29,7 +29,7 @@
 #include "cubeway/time.h"
 #include "cubeway/types.h"
 
-#define CW_API_VERSION 1
+#define CW_API_VERSION 2
 
 /* This service on this server: one instance. */
 typedef struct cw_svc cw_svc;
@@ -66,7 +66,7 @@ typedef struct cw_to {
 /* ---- Packets that arrive ----------------------------------------------------------------------------------------- */
 
 typedef enum cw_where {
-    CW_TRANSIT = 1, /* the packet is passing by: only services with on_path see it */
+    CW_TRANSIT = 1, /* the packet is passing by: only services that ask for it (on_path) see it */
     CW_ARRIVED = 2, /* this server is the packet's destination, or the root of its key */
 } cw_where;
 
@@ -81,6 +81,8 @@ typedef struct cw_rx {
     cw_link in;
     /* How many links the packet has crossed. */
     unsigned hops;
+    /* A server on the way kept the packet for longer than its service there lets it wait unmarked (mark_after). */
+    bool marked;
     cw_to_kind kind;
     /* The job and port that the packet is for. */
     cw_job job;
@@ -131,6 +133,28 @@ typedef struct cw_event {
     uint64_t epoch;  /* the number of the view with this change in it; it grows with every change (cw_epoch()) */
 } cw_event;
 
+/* ---- Places ------------------------------------------------------------------------------------------------------ */
+
+/*
+ * Packets wait for links in places, among which the turns on each link go round, byte for byte by weight. A service has
+ * one, the main place, and a second one when its table asks for it: that is served only while no other place wants the
+ * link. Places are this server's own; on its way a packet waits in the main place of its service, whichever it began in.
+ */
+typedef enum cw_place { CW_PLACE_MAIN = 0, CW_PLACE_BACKGROUND = 1 } cw_place;
+
+/* What a service's own queue would give a link next: peek_packet(). */
+typedef struct cw_peek {
+    /* The caller sets it. */
+    size_t size;
+    /* Bytes of the payload, and of what options add to the packet (cw_mtu()). */
+    size_t length;
+    /* It waits since then. */
+    cw_time since;
+} cw_peek;
+
+/* Which packets that pass by a service asks to see. */
+enum { CW_PATH_NONE = 0, CW_PATH_ALL = 1, CW_PATH_TRACED = 2 };
+
 /* ---- The table a service exports --------------------------------------------------------------------------------- */
 
 /*
@@ -150,8 +174,8 @@ typedef struct cw_command {
 } cw_command;
 
 /*
- * Order of upcalls: open first; then on_packet, on_event, on_command, on_writable, next_packet, and the functions of
- * timers, calls and offloaded work, in any order; close last. The host copies the table; what it points at must live as
+ * Order of upcalls: open first; then on_packet, on_event, on_command, on_writable, next_packet, peek_packet, and the
+ * functions of timers, calls and offloaded work, in any order; close last. The host copies the table; what it points at must live as
  * long as the service. Functions that "may be NULL" are not called then.
  */
 typedef struct cw_service {
@@ -161,12 +185,25 @@ typedef struct cw_service {
     /* What operators type: 1 to 31 letters, digits and '-'. */
     const char *name;
     const char *version;
-    /* The service's job: 1..1023 are for built-in services, larger numbers for loaded ones; 0 is invalid. */
+    /*
+     * The service's job: 1..1023 are for built-in services, larger numbers for loaded ones; 0 is invalid. The host may
+     * open the table several times, each time with another job and another name: cw_job_of() says which job it is.
+     */
     cw_job job;
     /* Bytes of state, at most 1 GiB; the host allocates them, zeroed, before open and frees them after close. */
     size_t state_size;
-    /* Asks for on_packet with CW_TRANSIT, too, for all packets of the service's own job that pass this server. */
-    bool on_path;
+    /*
+     * Asks for on_packet with CW_TRANSIT, too, for packets to the service's own job that pass this server:
+     * CW_PATH_NONE, CW_PATH_ALL, or CW_PATH_TRACED: for those that were sent with options.trace.
+     */
+    uint8_t on_path;
+    /* Asks for a background place. */
+    bool background;
+    /*
+     * A packet that waits for longer in the service's queue here, on its way or at its begin, is marked (cw_rx.marked).
+     * Where the rate of links is known, this is at least the time of four full frames. 0: never.
+     */
+    cw_span mark_after;
     /* < 0: the service cannot run here and is not loaded; close is not called then. May be NULL. */
     int (*open)(cw_svc *s, void *state);
     /*
@@ -183,11 +220,17 @@ typedef struct cw_service {
     /* A send gave -EAGAIN, and now there may be room again. May be NULL. */
     void (*on_writable)(cw_svc *s, void *state);
     /*
-     * For a service with a queue of its own: called when the link has room, it is this service's turn, and the service
-     * has named the link with cw_poll_links(). Gives a packet that was made with cw_packet_new() and addressed with
-     * cw_packet_address(), or NULL. May be NULL.
+     * For a service with a queue of its own: called when the link has room, it is the turn of this place of the
+     * service, and the service has named the link with cw_poll_links(). Gives a packet that was made with
+     * cw_packet_new() and addressed with cw_packet_address(), or NULL. May be NULL.
      */
-    cw_packet *(*next_packet)(cw_svc *s, void *state, cw_link link);
+    cw_packet *(*next_packet)(cw_svc *s, void *state, cw_place place, cw_link link);
+    /*
+     * What would next_packet give now? Fills *out, whose size is set, and gives true; false: nothing. With it, small
+     * packets of the service's own queue share frames, and of this queue and the packets that wait in the place, the
+     * one goes first that has waited longer. Without it, all that waits in the place goes first. May be NULL.
+     */
+    bool (*peek_packet)(cw_svc *s, void *state, cw_place place, cw_link link, cw_peek *out);
     /* Functions for other services on this server, found with cw_find(), and their version. May be NULL. */
     const void *exports;
     unsigned exports_version;
@@ -275,6 +318,8 @@ typedef struct cw_send_options {
     bool record_path;
     /* Every server on the way adds a report: cw_packet_trace(). */
     bool trace;
+    /* Where the packet waits on this server. CW_PLACE_BACKGROUND is -EINVAL for a service that has no such place. */
+    cw_place place;
     /* How many links the packet may cross; 0: the server's default. */
     uint8_t hop_limit;
     /*
@@ -354,10 +399,11 @@ int cw_reply(cw_svc *s, uint32_t call, int status, cw_packet *p);
 void cw_packet_keep(cw_packet *p);
 
 /*
- * For a service with a queue of its own: says by which links it has packets to send, and replaces what it said before.
- * next_packet is called for these; a link for which it gives NULL is left out until the service names it again.
+ * For a service with a queue of its own: says by which links it has packets to send from that place, and replaces what
+ * it said of the place before. next_packet is called for these; a link for which it gives NULL is left out until the
+ * service names it again. Nothing happens where the service has no such place.
  */
-void cw_poll_links(cw_svc *s, cw_links links);
+void cw_poll_links(cw_svc *s, cw_place place, cw_links links);
 /*
  * Addresses a packet of the service's own queue, and leaves it in the service's hands. Checks and errors are those of
  * cw_send(), but it does not queue. -EMSGSIZE also when the packet's memory has no room for what must stand before the

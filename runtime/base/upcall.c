@@ -13,6 +13,7 @@ const char *upcall_name(enum upcall upcall)
         [UPCALL_COMMAND] = "on_command",
         [UPCALL_WRITABLE] = "on_writable",
         [UPCALL_NEXT_PACKET] = "next_packet",
+        [UPCALL_PEEK_PACKET] = "peek_packet",
         [UPCALL_TIMER] = "timer",
         [UPCALL_REPLY] = "reply",
         [UPCALL_OFFLOAD] = "offload",

@@ -23,6 +23,7 @@ enum upcall {
     UPCALL_COMMAND,
     UPCALL_WRITABLE,
     UPCALL_NEXT_PACKET,
+    UPCALL_PEEK_PACKET,
     UPCALL_TIMER,
     UPCALL_REPLY,   /* the function of a call that has ended */
     UPCALL_OFFLOAD, /* the function of offloaded work that has ended */

@@ -25,7 +25,8 @@ struct call {
     cw_job job;              /* only this job may answer */
     uint16_t retries;        /* attempts left after the present one */
     uint8_t service;
-    cw_links links; /* of a request to a neighbour: the link by which it leaves */
+    cw_links links;  /* of a request to a neighbour: the link by which it leaves */
+    bool background; /* it waits here in the background place of its service */
 };
 
 struct calls {

@@ -10,11 +10,13 @@
 
 enum node_mutant {
     NODE_MUTANT_NONE = 0,
-    NODE_MUTANT_UNKNOWN_DROPPED = 1, /* 70: what passes by of a job that has no service here is dropped */
-    NODE_MUTANT_ONE_TURN = 2,        /* 71: all jobs that have no service here wait in one queue */
-    NODE_MUTANT_BY_DESTINATION = 3,  /* 71: the turns are of the jobs that packets are for */
-    NODE_MUTANT_ONE_WEIGHT = 4,      /* 71: several jobs that have no service here count as one */
-    NODE_MUTANT_NOT_SORTED = 5,      /* 70: what waits of such jobs is not routed anew when the view moves */
+    NODE_MUTANT_UNKNOWN_DROPPED = 1,  /* 70: what passes by of a job that has no service here is dropped */
+    NODE_MUTANT_ONE_TURN = 2,         /* 71: all jobs that have no service here wait in one queue */
+    NODE_MUTANT_BY_DESTINATION = 3,   /* 71: the turns are of the jobs that packets are for */
+    NODE_MUTANT_ONE_WEIGHT = 4,       /* 71: several jobs that have no service here count as one */
+    NODE_MUTANT_NOT_SORTED = 5,       /* 70: what waits of such jobs is not routed anew when the view moves */
+    NODE_MUTANT_MARK_CLEARED = 6,     /* 72: a server where a packet did not wait takes its mark away */
+    NODE_MUTANT_BACKGROUND_FIRST = 7, /* 23: background places are served like all others */
 };
 
 #ifdef CW_MUTANTS

@@ -25,6 +25,7 @@ void node_fill_rx(const struct node *n, const struct cw_packet *p, cw_where wher
         .where = where,
         .in = p->in,
         .hops = p->in == CW_LINK_SELF ? 0 : p->head.hops,
+        .marked = p->head.flags & PACKET_MARK,
         .job = p->head.job,
         .port = p->head.port,
         .src_job = p->head.source_job,

@@ -105,13 +105,10 @@ static void digest_table(struct digest *d, const struct expiry *t)
     }
 }
 
-/* What there is for each link, and its turns, without the numbers that stand for services here. */
-static void digest_service(struct digest *d, const struct node *n, const struct cw_svc *svc)
+/* Whom it refused, and its turns, without the numbers that stand for services and places here. */
+static void digest_place(struct digest *d, const struct node *n, const struct place *pl)
 {
-    const struct place *pl = &svc->main;
     uint64_t bit = place_bit(pl->number);
-    digest_u64(d, (uint64_t)svc->table->job << 32 | (uint32_t)pl->own_links << 8 | ((n->writable & bit) != 0));
-    digest_u64(d, svc->in_hand);
     uint64_t refused = pl->refused;
     for (const struct cw_svc *other; (other = node_next_service(n, &refused)) != NULL;) {
         digest_u64(d, other->table->job);
@@ -121,10 +118,23 @@ static void digest_service(struct digest *d, const struct node *n, const struct 
         digest_u64(d, turns->start[pl->number]);
         digest_u64(d, ((n->ready[link] & bit) != 0) | ((turns->wanted & bit) != 0) << 1);
     }
+}
+
+static void digest_service(struct digest *d, const struct node *n, const struct cw_svc *svc)
+{
+    bool writable = n->writable & place_bit(svc->index);
+    digest_u64(d, (uint64_t)svc->table->job << 32 | (uint32_t)svc->main.own_links << 8 | writable);
+    digest_u64(d, svc->in_hand);
+    digest_place(d, n, &svc->main);
     for (unsigned i = 0; i < sizeof svc->random.s / sizeof *svc->random.s; i++) {
         digest_u64(d, svc->random.s[i]);
     }
-    digest_queue(d, &pl->queue);
+    digest_queue(d, &svc->main.queue);
+    if (svc->background != NULL) {
+        digest_u64(d, svc->background->own_links);
+        digest_place(d, n, svc->background);
+        digest_queue(d, &svc->background->queue);
+    }
 }
 
 static void digest_link(struct digest *d, const struct node_link *link)
@@ -198,6 +208,7 @@ size_t node_bytes(const struct node *n)
              expiry_bytes(&n->offloads);
     uint64_t all = n->services;
     for (const struct cw_svc *svc; (svc = node_next_service(n, &all)) != NULL;) {
+        bytes += svc->background != NULL ? sizeof *svc->background : 0;
         bytes += sizeof *svc + svc->table->state_size + svc->histograms.count * sizeof(struct cw_histogram) +
                  upcall_times_bytes(&svc->times);
     }

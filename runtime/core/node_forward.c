@@ -186,7 +186,7 @@ static bool heads_for_waypoint(struct node *n, struct cw_packet *p)
 void node_decide(struct node *n, struct cw_packet *p)
 {
     /* Not every server runs every service: what passes by waits here all the same. */
-    struct place *pl = node_place_of(n, p->head.job);
+    struct place *pl = node_place_of(n, p);
     if (NODE_MUTANT(UNKNOWN_DROPPED) && pl->svc == NULL) {
         node_drop(n, p, CW_DROP_NO_SERVICE);
         return;

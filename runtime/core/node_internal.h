@@ -58,18 +58,19 @@ enum { NODE_STREAM_HANDLES = 1, NODE_STREAM_SERVICE = 1000 };
 
 /* cw_packet.marks */
 enum {
-    PKT_CHARGED = 1,    /* in a service's hands, and counted there (cw_svc.in_hand) */
-    PKT_LENT = 2,       /* lent to the upcall under way: cw_packet_keep() makes it the service's */
-    PKT_KEPT = 4,       /* the upcall it was lent to has kept it */
-    PKT_HELD = 8,       /* has been held; `queued` is the instant at which that began */
-    PKT_LOCAL = 16,     /* to ourselves, and the upcall that sent it has returned */
-    PKT_RETRACES = 32,  /* goes back along its recorded path, which names the one link it may leave by */
-    PKT_ADDRESSED = 64, /* has a head, by cw_packet_address(): next_packet() of a service's own queue may give it */
+    PKT_CHARGED = 1,      /* in a service's hands, and counted there (cw_svc.in_hand) */
+    PKT_LENT = 2,         /* lent to the upcall under way: cw_packet_keep() makes it the service's */
+    PKT_KEPT = 4,         /* the upcall it was lent to has kept it */
+    PKT_HELD = 8,         /* has been held; `queued` is the instant at which that began */
+    PKT_LOCAL = 16,       /* to ourselves, and the upcall that sent it has returned */
+    PKT_RETRACES = 32,    /* goes back along its recorded path, which names the one link it may leave by */
+    PKT_ADDRESSED = 64,   /* has a head, by cw_packet_address(): next_packet() of a service's own queue may give it */
+    PKT_BACKGROUND = 128, /* waits here in the background place of its service */
 };
 
 /*
- * Where packets wait for links: one of those among which the turns on a link go round (fairq.h). A service has one. The
- * node has one more, number 0, for all packets of jobs that have no service here.
+ * Where packets wait for links: one of those among which the turns on a link go round (fairq.h). A service has one, or two.
+ * The node has one more, number 0, for all packets of jobs that have no service here.
  */
 struct place {
     struct cw_svc *svc; /* NULL: the node's own, where packets wait in node.turns and not in `queue` */
@@ -91,13 +92,15 @@ struct cw_svc {
     const cw_service *table; /* &own_table */
     void *state;             /* what its open() gave */
     uint8_t index;           /* its number in node.service[], which is main.number */
-    bool on_path;            /* as its table says */
+    uint8_t on_path;         /* as its table says */
     bool opening;            /* its open() has not returned: it may still fail, and may start no offloaded work */
     bool closing;            /* its close() has begun: nothing new may be started for it */
+    cw_span mark_after;      /* 0: never */
     struct place main;
-    uint32_t in_hand;        /* packets in its hands: the length of `hands` */
-    struct cw_packet *hands; /* the packets in its hands, a list through `next` (`hand` points back) */
-    uint64_t age;            /* its number among all services that were ever added to this node, in their order */
+    struct place *background; /* NULL: its table asks for none */
+    uint32_t in_hand;         /* packets in its hands: the length of `hands` */
+    struct cw_packet *hands;  /* the packets in its hands, a list through `next` (`hand` points back) */
+    uint64_t age;             /* its number among all services that were ever added to this node, in their order */
     struct prng random;
     struct counter_set counters;
     struct histogram_set histograms;
@@ -269,16 +272,19 @@ void node_drop_list(struct node *n, struct cw_packet *p, cw_drop cause);
 bool node_is_root(struct node *n, uint64_t route);
 /* Delivers packets that were sent to ourselves. At the end of every entry. */
 void node_run_local(struct node *n);
-/* The service of a job here, or NULL; and the place in which packets for that job wait here. */
+/* The service of a job here, or NULL; and the place in which a packet waits here. */
 struct cw_svc *node_service_look_up(struct node *n, cw_job job);
 static inline struct cw_svc *node_service_of(struct node *n, cw_job job)
 {
     return job == n->last_job && job != 0 ? n->last : node_service_look_up(n, job);
 }
-static inline struct place *node_place_of(struct node *n, cw_job job)
+static inline struct place *node_place_of(struct node *n, const struct cw_packet *p)
 {
-    struct cw_svc *svc = node_service_of(n, job);
-    return svc != NULL ? &svc->main : &n->others;
+    struct cw_svc *svc = node_service_of(n, p->head.job);
+    if (svc == NULL) {
+        return &n->others;
+    }
+    return (p->marks & PKT_BACKGROUND) && svc->background != NULL ? svc->background : &svc->main;
 }
 /* True when this server is p's destination by the committed view: all that is left is to deliver or to hold p. */
 bool node_arrives_here(struct node *n, const struct cw_packet *p);
@@ -294,7 +300,7 @@ cw_links node_links_for(struct node *n, const struct cw_packet *p);
 /* What the turns on a link ask of a place: for which links has it something? */
 cw_links place_links(const struct node *n, const struct place *pl);
 /* How many bytes has the packet that it would give the link next? 0: that is not known before it is taken. */
-uint32_t place_peek(struct node *n, const struct place *pl, cw_link link);
+uint32_t place_peek(struct node *n, struct place *pl, cw_link link);
 /* With which weight does it want the link now? The place of many jobs counts for each of them. */
 static inline uint32_t place_weight(const struct node *n, const struct place *pl, cw_link link)
 {

@@ -118,14 +118,15 @@ static bool may_leave_by(struct node *n, struct cw_packet *p, cw_link link)
 static struct cw_packet *ask_own_queue(struct node *n, struct place *pl, cw_link link)
 {
     struct cw_svc *svc = pl->svc;
+    cw_place place = pl == &svc->main ? CW_PLACE_MAIN : CW_PLACE_BACKGROUND;
     struct node_outer outer = node_upcall_begin(svc, UPCALL_NEXT_PACKET);
-    struct cw_packet *p = svc->table->next_packet(svc, svc->state, link);
+    struct cw_packet *p = svc->table->next_packet(svc, svc->state, place, link);
     node_upcall_end(svc, UPCALL_NEXT_PACKET, outer);
     if (node_in_hand(svc, p) && (p->marks & PKT_ADDRESSED) && node_may_still_send(svc, &p->head) < 0) {
         node_drop_unsent(svc, p, CW_DROP_DENIED); /* what was allowed when it was addressed is not any more */
     } else if (node_in_hand(svc, p) && (p->marks & PKT_ADDRESSED)) {
         node_let_go(svc, p);
-        p->marks = 0;
+        p->marks = place == CW_PLACE_BACKGROUND ? PKT_BACKGROUND : 0;
         p->next = NULL;
         n->sent++;
         if (may_leave_by(n, p, link)) {
@@ -145,8 +146,36 @@ static struct cw_packet *ask_own_queue(struct node *n, struct place *pl, cw_link
     return NULL;
 }
 
-uint32_t place_peek(struct node *n, const struct place *pl, cw_link link)
+/*
+ * True when the service's own queue is to be asked: it may have something for the link, and nothing has waited longer
+ * in the place. *size becomes the bytes of the packet that it would give, 0 when that is not known.
+ */
+static bool own_is_next(struct node *n, const struct place *pl, cw_link link, uint32_t *size)
 {
+    *size = 0;
+    if (!(pl->own_links & cw_links_of(link))) {
+        return false;
+    }
+    struct cw_svc *svc = pl->svc;
+    const struct cw_packet *waits = packetq_peek(&pl->queue, link);
+    if (svc->table->peek_packet == NULL) {
+        return waits == NULL;
+    }
+    cw_peek own = {.size = sizeof own, .since = n->now};
+    cw_place place = pl == &svc->main ? CW_PLACE_MAIN : CW_PLACE_BACKGROUND;
+    struct node_outer outer = node_upcall_begin(svc, UPCALL_PEEK_PACKET);
+    bool has = svc->table->peek_packet(svc, svc->state, place, link, &own);
+    node_upcall_end(svc, UPCALL_PEEK_PACKET, outer);
+    *size = has && own.length <= n->config.mtu ? PACKET_HEAD_BYTES + (uint32_t)own.length : 0;
+    return waits == NULL || (has && cw_time_before(own.since, waits->queued));
+}
+
+uint32_t place_peek(struct node *n, struct place *pl, cw_link link)
+{
+    uint32_t size;
+    if (own_is_next(n, pl, link, &size)) {
+        return size;
+    }
     const struct cw_packet *p = pl->svc != NULL ? packetq_peek(&pl->queue, link) : turns_peek(&n->turns, link);
     return p == NULL ? 0 : p->length + p->pad;
 }
@@ -159,14 +188,13 @@ static struct cw_packet *take_turn(struct node *n, struct place *pl, cw_link lin
     return p;
 }
 
-/* What waits in the service's queue, or else comes from the queue of its own. */
+/* What waits in the service's queue, or what comes from the queue of its own. */
 static struct cw_packet *take_queued(struct node *n, struct place *pl, cw_link link)
 {
-    struct cw_packet *p = packetq_take(&pl->queue, link);
-    if (p == NULL) {
-        if (pl->own_links & cw_links_of(link)) {
-            p = ask_own_queue(n, pl, link);
-        }
+    uint32_t size;
+    bool own = own_is_next(n, pl, link, &size);
+    struct cw_packet *p = own ? ask_own_queue(n, pl, link) : packetq_take(&pl->queue, link);
+    if (own || p == NULL) {
         refresh_link(n, pl, link);
     } else if (!packetq_has(&pl->queue, p->links)) {
         place_refresh(n, pl); /* it was the last of its set: nobody is asked in vain for one of these links */
@@ -199,8 +227,11 @@ bool place_valid(const struct node *n, const struct place *pl)
 
 /* ---- The service's word ------------------------------------------------------------------------------------------ */
 
-void cw_poll_links(cw_svc *s, cw_links links)
+void cw_poll_links(cw_svc *s, cw_place place, cw_links links)
 {
-    s->main.own_links = s->table->next_packet != NULL && !s->closing ? links & CW_LINKS_ALL : CW_LINKS_NONE;
-    place_refresh(s->node, &s->main);
+    struct place *pl = place == CW_PLACE_MAIN ? &s->main : place == CW_PLACE_BACKGROUND ? s->background : NULL;
+    if (pl != NULL) {
+        pl->own_links = s->table->next_packet != NULL && !s->closing ? links & CW_LINKS_ALL : CW_LINKS_NONE;
+        place_refresh(s->node, pl);
+    }
 }

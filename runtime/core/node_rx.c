@@ -52,7 +52,9 @@ static void receive_packet(struct node *n, cw_link in, struct cw_packet *p)
     p->priority = 0; /* the neighbour may have handed over its very descriptor */
     p->next = NULL;
     struct cw_svc *svc = node_service_of(n, p->head.job);
-    if (svc != NULL && svc->on_path && !node_arrives_here(n, p) && !node_pass_by(n, svc, p)) {
+    if (svc != NULL && svc->on_path != CW_PATH_NONE &&
+        (svc->on_path == CW_PATH_ALL || (p->head.flags & packet_flag(EXT_TRACE))) && !node_arrives_here(n, p) &&
+        !node_pass_by(n, svc, p)) {
         return;
     }
     node_decide(n, p);

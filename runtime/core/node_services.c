@@ -30,10 +30,9 @@ static bool sound_name(const char *name)
 
 static int check_table(const struct node *n, const cw_service *table, cw_service *own)
 {
-    size_t least = offsetof(cw_service, commands); /* where the table ended before there were any */
-    bool whole = table != NULL && (table->size == least || table->size >= sizeof *own);
-    if (!whole || !node_adopt(own, sizeof *own, least, table) || own->api != CW_API_VERSION || !sound_name(own->name) ||
-        own->job == 0 || own->on_packet == NULL || own->state_size > STATE_MAX) {
+    if (table == NULL || !node_adopt(own, sizeof *own, sizeof *own, table) || own->api != CW_API_VERSION ||
+        !sound_name(own->name) || own->job == 0 || own->on_packet == NULL || own->on_path > CW_PATH_TRACED ||
+        own->mark_after.ns < 0 || own->state_size > STATE_MAX) {
         return -EINVAL;
     }
     if (own->exports != NULL && node_object(n, own->name, own->exports_version) != NULL) {
@@ -97,6 +96,22 @@ static void forget_turns(struct node *n, unsigned number)
     }
 }
 
+/* The second place of a service. 0, -ENOSPC or -ENOMEM. */
+static int open_background(struct node *n, struct cw_svc *svc)
+{
+    unsigned number = free_place(n);
+    if (number == FAIRQ_PLACES) {
+        return -ENOSPC;
+    }
+    svc->background = malloc(sizeof *svc->background);
+    if (svc->background == NULL) {
+        return -ENOMEM;
+    }
+    open_place(n, svc->background, svc, number);
+    n->background |= NODE_MUTANT(BACKGROUND_FIRST) ? 0 : place_bit(number);
+    return 0;
+}
+
 /* Drops what waits there, and frees the number. */
 static void close_place(struct node *n, struct place *pl)
 {
@@ -106,6 +121,15 @@ static void close_place(struct node *n, struct place *pl)
     n->background &= ~place_bit(pl->number);
     n->places[pl->number] = NULL;
     place_note_room(n, pl); /* who waited for room here learns that it is gone */
+}
+
+/* As the table says, but at least the time of four frames: fewer always wait where senders keep a link busy. */
+static cw_span mark_after(const struct node *n, const cw_service *table)
+{
+    enum { FRAMES = 4 };
+    uint64_t rate = n->config.bits_per_second;
+    int64_t least = rate == 0 ? 0 : (int64_t)(UINT64_C(8000000000) * n->config.mtu * FRAMES / rate);
+    return table->mark_after.ns == 0 || table->mark_after.ns > least ? table->mark_after : CW_NS(least);
 }
 
 static struct cw_svc *new_service(struct node *n, const cw_service *table, unsigned index)
@@ -121,6 +145,7 @@ static struct cw_svc *new_service(struct node *n, const cw_service *table, unsig
     svc->own_table = *table;
     svc->table = &svc->own_table;
     svc->on_path = table->on_path;
+    svc->mark_after = mark_after(n, table);
     svc->state = state;
     svc->index = (uint8_t)index;
     svc->age = ++n->services_came;
@@ -160,6 +185,10 @@ static void discard(struct node *n, struct cw_svc *svc)
     nmu_vacate(&n->nmu, svc->index);
     node_end_requests(svc);
     close_place(n, &svc->main);
+    if (svc->background != NULL) {
+        close_place(n, svc->background);
+        free(svc->background);
+    }
     n->writable &= ~bit;
     n->service[svc->index] = NULL;
     n->services &= ~bit;
@@ -208,7 +237,8 @@ int node_service_add(struct node *n, const cw_service *table, cw_time now)
         return -ENOMEM;
     }
     fill_job_slots(n);
-    rc = node_reside(svc);
+    rc = table->background ? open_background(n, svc) : 0;
+    rc = rc < 0 ? rc : node_reside(svc);
     if (rc == 0 && svc->table->open != NULL) {
         svc->opening = true;
         struct node_outer outer = node_upcall_begin(svc, UPCALL_OPEN);
@@ -295,6 +325,9 @@ int node_service_policy(struct node *n, cw_job job, const struct node_service_po
         forget_turns(n, svc->index); /* the classes have clocks of their own: it starts level in the new one */
     }
     set_policy(n, &svc->main, policy);
+    if (svc->background != NULL) {
+        set_policy(n, svc->background, policy);
+    }
     return 0;
 }
 
@@ -305,7 +338,8 @@ bool node_service_at(const struct node *n, unsigned i, struct node_service_info 
         if (i-- > 0) {
             continue;
         }
-        const struct packetq *queue = &svc->main.queue;
+        const struct packetq *queue = &svc->main.queue,
+                             *second = svc->background != NULL ? &svc->background->queue : NULL;
         *out = (struct node_service_info){
             .name = svc->table->name,
             .version = svc->table->version,
@@ -318,8 +352,8 @@ bool node_service_at(const struct node *n, unsigned i, struct node_service_info 
                     .queue_bytes = queue->bytes_max,
                     .drop = drop_to[queue->drop],
                 },
-            .queued_packets = queue->packets,
-            .queued_bytes = queue->bytes,
+            .queued_packets = queue->packets + (second != NULL ? second->packets : 0),
+            .queued_bytes = queue->bytes + (second != NULL ? second->bytes : 0),
             .in_hand = svc->in_hand,
             .timers = n->timers.of[svc->index],
             .calls = n->calls.of[svc->index],

@@ -34,10 +34,22 @@ static struct cw_packet *pull_control(struct node *n, cw_link link)
     return frame;
 }
 
-/* Changes in a packet what changes at the moment it leaves by a link: hops, path and trace. */
-static void depart(struct node *n, cw_link link, struct cw_packet *p)
+/* Has p waited for longer than its service lets it wait unmarked? */
+static bool is_late(const struct node *n, const struct place *pl, const struct cw_packet *p)
+{
+    return pl->svc != NULL && pl->svc->mark_after.ns > 0 &&
+           cw_time_since(n->now, p->queued).ns > pl->svc->mark_after.ns;
+}
+
+/* Changes in a packet what changes at the moment it leaves a place by a link: hops, mark, path and trace. */
+static void depart(struct node *n, const struct place *pl, cw_link link, struct cw_packet *p)
 {
     CHECK(packet_hop(p->data));
+    if (is_late(n, pl, p)) {
+        p->data[PACKET_AT_FLAGS] |= PACKET_MARK;
+    } else if (NODE_MUTANT(MARK_CLEARED)) {
+        p->data[PACKET_AT_FLAGS] &= (uint8_t)~PACKET_MARK;
+    }
     if (p->head.flags & packet_flag(EXT_PATH)) {
         uint8_t *path = packet_ext(p->data, &p->exts, EXT_PATH);
         if (p->marks & PKT_RETRACES) {
@@ -60,8 +72,11 @@ static void depart(struct node *n, cw_link link, struct cw_packet *p)
     n->forwarded++;
 }
 
-/* Gives the packet whose turn it is, charged to its place, as it leaves; NULL: there is none. */
-static struct cw_packet *take_next(struct node *n, cw_link link)
+/*
+ * Gives the packet whose turn it is, charged to its place, as it leaves; NULL: there is none, or it is longer than
+ * `most`, as when a service's own queue gives another packet than it said, or none.
+ */
+static struct cw_packet *take_next(struct node *n, cw_link link, uint32_t most)
 {
     struct fairq *turns = &n->link[link].turns;
     while (n->ready[link] != 0) {
@@ -70,7 +85,11 @@ static struct cw_packet *take_next(struct node *n, cw_link link)
         struct cw_packet *p = place_take(n, pl, link);
         if (p != NULL) {
             fairq_charge(turns, n->background, pl->number, p->length + p->pad, weight);
-            depart(n, link, p);
+            if (p->length + p->pad > most) {
+                node_decide(n, p); /* it waits again */
+                return NULL;
+            }
+            depart(n, pl, link, p);
             return p;
         }
     }
@@ -118,7 +137,7 @@ static struct cw_packet *frame_gathered(struct node *n, cw_link link, struct cw_
     }
     struct frame_plan plan;
     frame_open(&plan, n->config.mtu, 0);
-    for (;;) {
+    while (p != NULL) {
         uint32_t at = frame_add(&plan, p->length + p->pad);
         memcpy(frame->data + at, p->data, p->length);
         memset(frame->data + at + p->length, 0, p->pad);
@@ -127,8 +146,7 @@ static struct cw_packet *frame_gathered(struct node *n, cw_link link, struct cw_
         if (size == 0 || size > NODE_GATHER_MAX || !frame_fits(&plan, size)) {
             break;
         }
-        p = take_next(n, link);
-        CHECK(p != NULL && p->length + p->pad == size);
+        p = take_next(n, link, size);
     }
     struct frame_head head = {.packets = plan.packets};
     ls_stamp(n->ls, link, &head);
@@ -155,7 +173,7 @@ struct cw_packet *node_tx_pull(struct node *n, cw_link link, cw_time now)
     if (n->ready[link] == 0 || !(ls_up_links(n->ls) & cw_links_of(link))) {
         return NULL;
     }
-    struct cw_packet *p = take_next(n, link);
+    struct cw_packet *p = take_next(n, link, UINT32_MAX);
     if (p == NULL) {
         return NULL;
     }

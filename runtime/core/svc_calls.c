@@ -102,6 +102,7 @@ static int send_request(struct cw_svc *svc, struct cw_packet *p, const cw_to *to
         }
     }
     call->links = addressed->links;
+    call->background = addressed->marks & PKT_BACKGROUND;
     return node_hand_over(svc, p, addressed);
 }
 
@@ -177,6 +178,7 @@ static void try_again(struct node *n, struct call *call)
     request.limit_us = limit_us(call->timeout, call->retries + 1u);
     ext_request_write(&request, ext);
     p->links = call->links;
+    p->marks = call->background ? PKT_BACKGROUND : 0;
     p->in = CW_LINK_SELF;
     int rc = node_launch(n->service[call->service], p);
     if (rc < 0) {

@@ -94,6 +94,7 @@ int cw_link_get(const cw_svc *s, cw_link link, cw_link_info *out)
     out->neighbour = n->neighbour[link];
     out->bits_per_second = n->config.bits_per_second;
     out->queued_packets = packetq_count(&s->main.queue, link);
+    out->queued_packets += s->background != NULL ? packetq_count(&s->background->queue, link) : 0;
     return 0;
 }
 

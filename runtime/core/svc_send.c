@@ -119,7 +119,8 @@ static int draft_options(struct cw_svc *svc, const cw_send_options *options, str
     }
     const cw_send_options *o = &d->options;
     if (o->waypoints > CW_WAYPOINTS_MAX || (o->waypoints > 0 && o->waypoint == NULL) ||
-        (o->full_key && d->head.kind != PACKET_KEY)) {
+        (o->full_key && d->head.kind != PACKET_KEY) || (unsigned)o->place > CW_PLACE_BACKGROUND ||
+        (o->place == CW_PLACE_BACKGROUND && svc->background == NULL)) {
         return -EINVAL;
     }
     if (d->head.kind == PACKET_LINK) {
@@ -302,6 +303,8 @@ int node_address_packet(struct cw_svc *svc, struct cw_packet *p, const struct no
     packet_encode(&p->head, p->data);
     write_extensions(p, a, &d);
     p->priority = d.options.priority;
+    p->marks &= (uint8_t)~PKT_BACKGROUND;
+    p->marks |= d.options.place == CW_PLACE_BACKGROUND ? PKT_BACKGROUND : 0;
     p->links = a->to->kind == CW_TO_LINK ? cw_links_of(a->to->link) : CW_LINKS_NONE;
     p->in = CW_LINK_SELF;
     return 0;
@@ -336,13 +339,13 @@ static int may_launch(struct cw_svc *svc, const struct cw_packet *p)
         n->writable |= place_bit(svc->index); /* some are delivered before the next tick asks */
         return -EAGAIN;
     }
-    return place_has_room(n, node_place_of(n, p->head.job), svc, p) ? 0 : -EAGAIN;
+    return place_has_room(n, node_place_of(n, p), svc, p) ? 0 : -EAGAIN;
 }
 
 /* Takes p, which may_launch() has just let pass. */
 static void launch(struct cw_svc *svc, struct cw_packet *p)
 {
-    p->marks = 0;
+    p->marks &= PKT_BACKGROUND;
     p->next = NULL;
     svc->node->sent++;
     node_decide(svc->node, p);

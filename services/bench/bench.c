@@ -226,8 +226,9 @@ static void bench_writable(cw_svc *s, void *state)
     engine_writable(s, state);
 }
 
-static cw_packet *bench_next_packet(cw_svc *s, void *state, cw_link link)
+static cw_packet *bench_next_packet(cw_svc *s, void *state, cw_place place, cw_link link)
 {
+    (void)place;
     return engine_next_packet(s, state, link);
 }
 

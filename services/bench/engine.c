@@ -206,7 +206,7 @@ void engine_link_up(cw_svc *s, struct engine *e)
         return;
     }
     if (e->plan.own) {
-        cw_poll_links(s, e->used);
+        cw_poll_links(s, CW_PLACE_MAIN, e->used);
     } else {
         fill_links(s, e);
     }
@@ -322,7 +322,7 @@ void engine_stop(cw_svc *s, struct engine *e)
     cw_timer_stop(s, e->timer);
     e->timer = NULL;
     if (e->plan.mode == BENCH_LINKS && e->plan.own) {
-        cw_poll_links(s, CW_LINKS_NONE);
+        cw_poll_links(s, CW_PLACE_MAIN, CW_LINKS_NONE);
     }
     e->plan.mode = BENCH_IDLE;
     e->used = CW_LINKS_NONE;

@@ -73,10 +73,11 @@ static void on_event(cw_svc *s, void *state, const cw_event *ev)
     group_service_event(m->group, ev);
 }
 
-static cw_packet *next_packet(cw_svc *s, void *state, cw_link link)
+static cw_packet *next_packet(cw_svc *s, void *state, cw_place place, cw_link link)
 {
     struct multicast *m = state;
     (void)s;
+    (void)place;
     return cast_engine_next(m->engine, link);
 }
 

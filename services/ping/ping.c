@@ -14,10 +14,10 @@
 
 /*
  *  0       4      5  6       8       10      12      16
- *  | magic | kind |0 | there | back  | seen  | seq   | ...   network order; there, back: counted on the way;
+ *  | magic | kind |0 | there |   0   | seen  | seq   | ...   network order; there: counted on the way, if asked for;
  *                                                            seen: what the runtime of the one that answers counted
  */
-enum { AT_MAGIC = 0, AT_KIND = 4, AT_THERE = 6, AT_BACK = 8, AT_SEEN = 10, AT_SEQ = 12, PING_BYTES = 16 };
+enum { AT_MAGIC = 0, AT_KIND = 4, AT_THERE = 6, AT_SEEN = 10, AT_SEQ = 12, PING_BYTES = 16 };
 enum { REQUEST = 1, ANSWER = 2 };
 static const uint32_t magic = 0x43575069; /* "CWPi" */
 
@@ -85,7 +85,7 @@ static cw_verdict ping_packet(cw_svc *s, void *state, cw_packet *p, const cw_rx 
         return CW_DROP;
     }
     if (rx->where == CW_TRANSIT) {
-        count_one(data + (data[AT_KIND] == ANSWER ? AT_BACK : AT_THERE));
+        count_one(data + AT_THERE);
         return CW_FORWARD;
     }
     if (rx->call == 0 || data[AT_KIND] != REQUEST) {
@@ -179,11 +179,11 @@ static void tell_answer(struct run *run, const struct probe *probe, cw_time now,
 {
     bool first = run->received++ == 0;
     uint64_t rtt = (uint64_t)cw_time_since(now, probe->sent).ns;
-    unsigned there = get_be16(data + AT_THERE);
-    unsigned back = get_be16(data + AT_BACK) + (rx->in != CW_LINK_SELF);
+    unsigned there = get_be16(data + AT_SEEN);
+    unsigned back = rx->hops;
     run->answered = true;
     run->last = rx->src_server;
-    run->miscounted += there != get_be16(data + AT_SEEN) || back != rx->hops;
+    run->miscounted += run->send.trace && get_be16(data + AT_THERE) != there;
     range_add(&run->rtt, rtt, first);
     range_add(&run->there, there, first);
     range_add(&run->back, back, first);
@@ -329,7 +329,7 @@ static void go_on(cw_svc *s, struct run *run)
 
 static void aim(const cw_svc *s, struct run *run, cw_coord server)
 {
-    run->to = to_server(s, PING_JOB, 0, cw_server_id(s, server));
+    run->to = to_server(s, cw_job_of(s), 0, cw_server_id(s, server));
 }
 
 /* Reads where the packets of the run go. Gives the number of words read, or -errno. */
@@ -400,12 +400,13 @@ static int read_target(const cw_svc *s, struct run *run, int argc, const char *c
 
 static int read_command(const cw_svc *s, struct run *run, int argc, const char *const *argv)
 {
-    uint64_t rows = 0;
+    uint64_t rows = 0, counted = 0;
     const struct words_option options[] = {
         {"interval", 0, time_max_us, &run->interval_us},
         {"size", PING_BYTES, cw_mtu(s), &run->size},
         {"timeout", 1, time_max_us, &run->timeout_us},
         {"rows", 0, 1, &rows},
+        {"counted", 0, 1, &counted},
         {"count", 1, COUNT_MAX, &run->count},
     };
     size_t n = sizeof options / sizeof *options;
@@ -419,6 +420,7 @@ static int read_command(const cw_svc *s, struct run *run, int argc, const char *
         return refuse_option(run->request, argv[words], options, n);
     }
     run->rows = rows != 0;
+    run->send.trace = counted != 0;
     if (run->interval_us > 0) {
         run->window = FLYING_MAX;
     }
@@ -438,7 +440,7 @@ static int ping_command(cw_svc *s, void *state, cw_request *r, int argc, const c
     *run = (struct run){
         .ping = ping,
         .request = r,
-        .to = {.job = PING_JOB},
+        .to = {.job = cw_job_of(s)},
         .send = {CW_SEND_INIT},
         .count = 1,
         .size = PING_BYTES,
@@ -482,10 +484,11 @@ static void ping_close(cw_svc *s, void *state)
 }
 
 static const cw_command commands[] = {
-    {"to", "SERVER [count=N] [interval=US] [size=BYTES] [timeout=US] [rows=1]", "round trips to a server"},
-    {"key", "KEY [count=N] [interval=US] [size=BYTES] [timeout=US] [rows=1]", "round trips to the root of a key"},
-    {"all", "[interval=US] [size=BYTES] [timeout=US] [rows=1]", "one round trip to each server"},
-    {"far", "[hops=N | via SERVER..] [count=N] [interval=US] [size=BYTES] [timeout=US] [rows=1]",
+    {"to", "SERVER [count=N] [interval=US] [size=BYTES] [timeout=US] [rows=1] [counted=1]", "round trips to a server"},
+    {"key", "KEY [count=N] [interval=US] [size=BYTES] [timeout=US] [rows=1] [counted=1]",
+     "round trips to the root of a key"},
+    {"all", "[interval=US] [size=BYTES] [timeout=US] [rows=1] [counted=1]", "one round trip to each server"},
+    {"far", "[hops=N | via SERVER..] [count=N] [interval=US] [size=BYTES] [timeout=US] [rows=1] [counted=1]",
      "round trips by a long way, through servers that are named or chosen"},
     {NULL, NULL, NULL},
 };
@@ -496,7 +499,7 @@ const cw_service ping_service = {
     .version = "1.0",
     .job = PING_JOB,
     .state_size = sizeof(struct ping),
-    .on_path = true,
+    .on_path = CW_PATH_TRACED,
     .open = ping_open,
     .close = ping_close,
     .on_packet = ping_packet,

@@ -110,7 +110,7 @@ static void bench_open(struct bench *b)
         }
         service.name = "watcher";
         service.job = WATCHER;
-        service.on_path = true;
+        service.on_path = CW_PATH_ALL;
         if (node_service_add(b->node[s], &service, b->now) < 0) {
             stop("no service");
         }

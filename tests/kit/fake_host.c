@@ -195,6 +195,8 @@ static int put_send(cw_svc *s, cw_packet *p, const cw_to *to, const cw_send_opti
     send.to = *to;
     if (options != NULL && options->size > 0) {
         must(options->size == sizeof *options && options->waypoints <= CW_WAYPOINTS_MAX, "options without their size");
+        must(options->place == CW_PLACE_MAIN || s->table->background,
+             "a service that asks for no background place sends from it");
         send.options = *options;
         for (unsigned i = 0; i < options->waypoints; i++) {
             send.waypoint[i] = options->waypoint[i];
@@ -231,9 +233,11 @@ int cw_packet_address(cw_svc *s, cw_packet *p, const cw_to *to, const cw_send_op
     return s->refuse < 0 ? s->refuse : check_send(s, p, to);
 }
 
-void cw_poll_links(cw_svc *s, cw_links links)
+void cw_poll_links(cw_svc *s, cw_place place, cw_links links)
 {
-    s->polled = links;
+    must(place == CW_PLACE_MAIN || s->table->background,
+         "a service that asks for no background place polls links for it");
+    *(place == CW_PLACE_MAIN ? &s->polled : &s->polled_background) = links;
 }
 
 bool fake_take(cw_svc *s, struct fake_send *out)

@@ -102,7 +102,7 @@ struct cw_svc {
     cw_packet *lent; /* to the upcall under way; NULL again when it has been sent or freed */
     size_t packets;  /* in existence: in hand, sent, or with the test */
     size_t packets_max;
-    cw_links polled;
+    cw_links polled, polled_background;
     bool closing;
     cw_counter counter[FAKE_COUNTERS];
     unsigned histograms;

@@ -141,7 +141,8 @@ static void land(struct fake_net *net, struct fake_flight *f)
     bool here = arrives(net, f);
     cw_rx rx = rx_of(net, f, here);
     if (!here) {
-        bool goes_on = !s->table->on_path || fake_arrive(s, f->send.packet, &rx, NULL);
+        bool seen = s->table->on_path == CW_PATH_ALL || (s->table->on_path == CW_PATH_TRACED && f->send.options.trace);
+        bool goes_on = !seen || fake_arrive(s, f->send.packet, &rx, NULL);
         collect(net, f->here, f);
         if (goes_on) {
             next_link(net, f);

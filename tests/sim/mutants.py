@@ -58,7 +58,8 @@ PARTS = {
             Case((6,), UNIT, True),    # ... the database does not rely on that,
             Case((5, 6), HARM, True),  # and without 5's rule it is what keeps data off links that never were.
         )),
-    "others": Part("runtime/core/mutant.h", 10),
+    "others": Part("runtime/core/mutant.h", 10, unit="mutants_place",
+                   special=(Case((6,), UNIT, True), Case((7,), UNIT, True))),
     "transport": Part("services/transport/mutant.h", 30, known={10: 11}),
     # World 75 stops at the simulator's invariant 4, which is the core's, whatever the cache does.
     # 16, 18 and 19 need faults in a certain order: the worlds from 1,000,000 on (kvcache/kv_ghosts.h) have them. World

@@ -122,7 +122,7 @@ static void tick(cw_svc *s, void *state, void *arg);
 static void poll_links(struct cast_engine *e, cw_links links)
 {
     e->polled |= links;
-    cw_poll_links(e->s, e->polled);
+    cw_poll_links(e->s, CW_PLACE_MAIN, e->polled);
 }
 
 static void wake(struct cast_engine *e)

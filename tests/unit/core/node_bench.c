@@ -75,9 +75,16 @@ static void probe_writable(cw_svc *s, void *state)
     new_note(state, NOTE_WRITABLE);
 }
 
-static cw_packet *probe_next(cw_svc *s, void *state, cw_link link)
+static bool probe_peek(cw_svc *s, void *state, cw_place place, cw_link link, cw_peek *out)
 {
     struct probe *probe = state;
+    return probe->bench->hooks.peek_packet(s, place, link, out);
+}
+
+static cw_packet *probe_next(cw_svc *s, void *state, cw_place place, cw_link link)
+{
+    struct probe *probe = state;
+    probe->bench->hooks.asked = place;
     return probe->bench->hooks.next_packet != NULL ? probe->bench->hooks.next_packet(s, link) : NULL;
 }
 
@@ -301,11 +308,14 @@ void bench_start(struct bench *b, cw_server s)
         .job = PROBE_JOB,
         .state_size = sizeof(struct probe),
         .on_path = b->hooks.on_path,
+        .background = b->hooks.background,
+        .mark_after = b->hooks.mark_after,
         .on_packet = probe_packet,
         .on_event = probe_event,
         .on_command = probe_command,
         .on_writable = probe_writable,
         .next_packet = b->hooks.next_packet != NULL ? probe_next : NULL,
+        .peek_packet = b->hooks.peek_packet != NULL ? probe_peek : NULL,
     };
     struct node_env env = {.packets = b->home, .neighbours = b->neighbours, .seed = 1000 + s};
     env.watch = (struct node_watch){.context = b, .packet = watch_packet, .log = watch_log};

@@ -37,7 +37,11 @@ struct probe_hooks {
     void (*on_event)(cw_svc *s, const cw_event *event);
     int (*on_command)(cw_svc *s, cw_request *r, int argc, const char *const *argv);
     cw_packet *(*next_packet)(cw_svc *s, cw_link link);
-    bool on_path;
+    bool (*peek_packet)(cw_svc *s, cw_place place, cw_link link, cw_peek *out);
+    uint8_t on_path;
+    bool background;
+    cw_place asked; /* the place that next_packet() was asked for last */
+    cw_span mark_after;
 };
 
 struct probe {

@@ -30,7 +30,7 @@ static cw_verdict pass(cw_svc *s, cw_packet *p, const cw_rx *rx)
 static struct bench *chain(void)
 {
     struct bench *b = bench_open((cw_dims){1, 1, 8});
-    b->hooks.on_path = true;
+    b->hooks.on_path = CW_PATH_ALL;
     b->hooks.on_packet = pass;
     memset(&transit, 0, sizeof transit);
     transit.at = 2;

@@ -106,7 +106,7 @@ START_TEST(nothing_is_lost_uncounted)
         b->config.queue_packets = 1 + (uint32_t)rng_below(&rng, 60);
         b->config.hold_bytes = 1000 + (uint32_t)rng_below(&rng, 20000);
         b->hooks.on_packet = answer;
-        b->hooks.on_path = rng_below(&rng, 2);
+        b->hooks.on_path = (uint8_t)rng_below(&rng, 3);
         dead_sent = dead_delivered = 0;
         bench_start_all(b);
         bench_settle(b);

@@ -372,7 +372,7 @@ START_TEST(a_packet_addressed_earlier_is_asked_for_anew)
             job = plain(PROBE_JOB, 2);
             ck_assert_int_eq(put(b, 0, &job), 1);
         }
-        cw_poll_links(bench_svc(b, 0), CW_LINKS_ALL);
+        cw_poll_links(bench_svc(b, 0), CW_PLACE_MAIN, CW_LINKS_ALL);
         bench_kick(b, 0);
         bench_run(b, CW_MS(1));
         ck_assert_ptr_null(addressed);
@@ -490,7 +490,7 @@ START_TEST(a_fenced_server_lets_nothing_in)
             cw_send_or_drop(s, packet_of(b, 0, "link", 0), &link, NULL);
             cw_send_or_drop(s, packet_of(b, 0, "key", 0), &key, NULL);
         }
-        cw_poll_links(s, CW_LINKS_ALL);
+        cw_poll_links(s, CW_PLACE_MAIN, CW_LINKS_ALL);
         if (late == 0) {
             ck_assert_uint_gt(data_out(b, 0), 20); /* so it would have been */
         } else {

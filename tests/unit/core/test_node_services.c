@@ -3,7 +3,6 @@
 #include "suite.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 static unsigned opened, closed, order[64];
@@ -161,13 +160,28 @@ START_TEST(tables_are_checked)
 }
 END_TEST
 
-/* A module that was built before services declared their commands. */
-START_TEST(an_older_table)
+/* Two networks of one table: each is a job and a service of its own. */
+START_TEST(one_table_twice)
 {
     struct bench *b = two();
-    cw_service old = table("s9", 9);
-    old.size = offsetof(cw_service, commands);
-    ck_assert_int_eq(node_service_add(b->node[0], &old, b->now), 0);
+    cw_service blue = table("blue", 5003), red = table("red", 5004);
+    bench_allow(b, 5003, 5003);
+    for (cw_server s = 0; s < 2; s++) {
+        ck_assert_int_eq(node_service_add(b->node[s], &blue, b->now), 0);
+        ck_assert_int_eq(node_service_add(b->node[s], &red, b->now), 0);
+        ck_assert_uint_eq(cw_job_of(node_service_of(b->node[s], 5003)), 5003);
+        ck_assert_uint_eq(cw_job_of(node_service_of(b->node[s], 5004)), 5004);
+    }
+    cw_svc *s = node_service_of(b->node[0], 5003);
+    cw_to to = {.kind = CW_TO_SERVER, .job = 5003, .server = {0, 0, 1}, .process = 1};
+    cw_packet *p = cw_packet_new(s, 10);
+    ck_assert_int_eq(cw_send(s, p, &to, NULL), 0);
+    p = cw_packet_new(s, 10);
+    to.job = 5004;
+    ck_assert_int_eq(cw_send(s, p, &to, NULL), -EACCES); /* a network of its own */
+    cw_packet_free(s, p);
+    bench_kick(b, 0);
+    bench_run(b, CW_MS(1));
     bench_close(b);
 }
 END_TEST
@@ -397,7 +411,7 @@ END_TEST
 static const struct suite_test tests[] = {
     SUITE_TEST(what_runs_is_told),
     SUITE_TEST(tables_are_checked),
-    SUITE_TEST(an_older_table),
+    SUITE_TEST(one_table_twice),
     SUITE_TEST(a_bare_service),
     SUITE_TEST(an_open_that_fails_leaves_nothing),
     SUITE_TEST(so_many_and_any_jobs),

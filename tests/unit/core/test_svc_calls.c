@@ -45,7 +45,7 @@ static struct bench *calling(cw_dims dims, bool on_path)
     struct bench *b = bench_open(dims);
     bench_allow(b, PROBE_JOB, 6);
     memset(&habit, 0, sizeof habit);
-    b->hooks.on_path = on_path;
+    b->hooks.on_path = on_path ? CW_PATH_ALL : CW_PATH_NONE;
     b->hooks.on_packet = answer;
     bench_start_all(b);
     bench_settle(b);

@@ -243,7 +243,7 @@ static void random_send(struct bench *b, struct rng *rng)
 START_TEST(all_options_together)
 {
     struct bench *b = bench_open((cw_dims){2, 3, 4});
-    b->hooks.on_path = true;
+    b->hooks.on_path = CW_PATH_ALL;
     bench_start_all(b);
     bench_settle(b);
     b->hooks.on_packet = compare_packet;
@@ -265,7 +265,7 @@ END_TEST
 START_TEST(waypoints_are_passed_in_order)
 {
     struct bench *b = bench_open((cw_dims){4, 4, 1});
-    b->hooks.on_path = true;
+    b->hooks.on_path = CW_PATH_ALL;
     bench_start_all(b);
     bench_settle(b);
     b->hooks.on_packet = compare_packet;

@@ -4,13 +4,18 @@
 #include "suite.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 static cw_verdict packet(cw_svc *s, void *state, cw_packet *p, const cw_rx *rx)
 {
     (void)s, (void)state, (void)p, (void)rx;
     return CW_DROP;
+}
+
+static bool peek(cw_svc *s, void *state, cw_place place, cw_link link, cw_peek *out)
+{
+    (void)s, (void)state, (void)place, (void)link, (void)out;
+    return false;
 }
 
 static const cw_service good = {
@@ -54,9 +59,6 @@ START_TEST(its_commands)
     ck_assert_ptr_null(table_commands(&t));
     t.commands = commands;
     ck_assert_ptr_eq(table_commands(&t), commands);
-    t.size = offsetof(cw_service, commands); /* it was built before there were any: what stands there is not its own */
-    ck_assert_int_eq(table_check(&t, TABLE_LOADED, why), 0);
-    ck_assert_ptr_null(table_commands(&t));
     ck_assert_ptr_eq(table_command(commands, 3, words, &used), &commands[2]);
     ck_assert_int_eq(used, 2);
     ck_assert_ptr_eq(table_command(commands, 1, words, &used), &commands[3]);
@@ -79,7 +81,10 @@ START_TEST(each_way_to_be_wrong)
     wrong(&t, TABLE_LOADED, -EINVAL, "CW_SERVICE_INIT");
     t = good;
     t.api = CW_API_VERSION + 1;
-    wrong(&t, TABLE_LOADED, -EPROTO, "version 2 of the service API");
+    wrong(&t, TABLE_LOADED, -EPROTO, "version 3 of the service API");
+    t.api = 1; /* says what to change, however long the table is */
+    t.size = 152;
+    wrong(&t, TABLE_LOADED, -EPROTO, "on_path is CW_PATH_ALL where it was true");
     t = good;
     t.size = sizeof t - 1;
     wrong(&t, TABLE_LOADED, -EPROTO, "bytes long");
@@ -112,8 +117,36 @@ START_TEST(each_way_to_be_wrong)
     t.on_packet = NULL;
     wrong(&t, TABLE_LOADED, -EINVAL, "on_packet");
     t = good;
+    t.on_path = 3;
+    wrong(&t, TABLE_LOADED, -EINVAL, "on_path 3");
+    t = good;
+    t.mark_after.ns = -1;
+    wrong(&t, TABLE_LOADED, -EINVAL, "mark_after");
+    t = good;
+    t.peek_packet = peek;
+    wrong(&t, TABLE_LOADED, -EINVAL, "no next_packet");
+    t = good;
     t.state_size = SIZE_MAX;
     wrong(&t, TABLE_LOADED, -EINVAL, "state");
+}
+END_TEST
+
+/* A built-in table opened again, for a network. */
+START_TEST(instances)
+{
+    cw_service builtin = good, out;
+    builtin.job = 9;
+    builtin.commands = commands;
+    ck_assert_int_eq(table_instance(&builtin, 5003, "blue", 0, &out, why), 0);
+    ck_assert_uint_eq(out.job, 5003);
+    ck_assert_str_eq(out.name, "blue");
+    ck_assert(out.on_packet == builtin.on_packet && out.commands == commands);
+    ck_assert_int_eq(table_instance(&builtin, 5004, "red", TABLE_INSTANCES - 1, &out, why), 0);
+    ck_assert_int_eq(table_instance(&builtin, 5005, "green", TABLE_INSTANCES, &out, why), -ENOSPC);
+    ck_assert_ptr_nonnull(strstr(why, "8 networks"));
+    ck_assert_int_eq(table_instance(&builtin, 10, "blue", 0, &out, why), -EINVAL);
+    ck_assert_ptr_nonnull(strstr(why, "an instance of another takes 1024"));
+    ck_assert_int_eq(table_instance(&builtin, 5003, "", 0, &out, why), -EINVAL);
 }
 END_TEST
 
@@ -132,6 +165,7 @@ END_TEST
 
 static const struct suite_test tests[] = {
     SUITE_TEST(its_commands),
+    SUITE_TEST(instances),
     SUITE_TEST(a_good_one),
     SUITE_TEST(each_way_to_be_wrong),
     SUITE_TEST(a_later_api_with_nothing_of_it_in_use),

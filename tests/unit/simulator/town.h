@@ -111,7 +111,7 @@ static inline const struct world_service *town_services(void)
         .version = "1",
         .job = TOWN_JOB,
         .state_size = sizeof(struct townsman),
-        .on_path = true,
+        .on_path = CW_PATH_ALL,
         .on_packet = town_packet,
         .on_command = town_command,
     };

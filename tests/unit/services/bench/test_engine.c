@@ -311,17 +311,17 @@ START_TEST(links_by_its_own_queue)
     const struct bench_plan plan = {.mode = BENCH_LINKS, .count = 3, .size = 100, .own = true};
     ck_assert_int_eq(api_of(s)->start(s, &plan), 0);
     ck_assert_uint_eq(s->polled, cw_links_of(CW_LINK_XP) | cw_links_of(CW_LINK_XM) | cw_links_of(CW_LINK_ZP));
-    cw_packet *p = bench_service.next_packet(s, s->state, CW_LINK_ZP);
+    cw_packet *p = bench_service.next_packet(s, s->state, CW_PLACE_MAIN, CW_LINK_ZP);
     ck_assert_ptr_nonnull(p);
     ck_assert_uint_eq(p->length + p->pad, 100);
     cw_packet_free(s, p);
-    ck_assert_ptr_null(bench_service.next_packet(s, s->state, CW_LINK_ZM));
+    ck_assert_ptr_null(bench_service.next_packet(s, s->state, CW_PLACE_MAIN, CW_LINK_ZM));
     s->up = CW_LINKS_NONE;
-    ck_assert_ptr_null(bench_service.next_packet(s, s->state, CW_LINK_XP));
+    ck_assert_ptr_null(bench_service.next_packet(s, s->state, CW_PLACE_MAIN, CW_LINK_XP));
     ck_assert_uint_eq(stats_of(s).unreachable, 1);
     api_of(s)->stop(s);
     ck_assert_uint_eq(s->polled, CW_LINKS_NONE);
-    ck_assert_ptr_null(bench_service.next_packet(s, s->state, CW_LINK_XP));
+    ck_assert_ptr_null(bench_service.next_packet(s, s->state, CW_PLACE_MAIN, CW_LINK_XP));
     ck_assert_uint_eq(stats_of(s).sent, 1);
     ck_assert_uint_eq(fake_close(s), 0);
 }

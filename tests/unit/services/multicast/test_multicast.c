@@ -63,7 +63,7 @@ static void step(void)
         }
         for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
             cw_packet *p = (host[i]->polled & cw_links_of(link))
-                               ? multicast_service.next_packet(host[i], host[i]->state, link)
+                               ? multicast_service.next_packet(host[i], host[i]->state, CW_PLACE_MAIN, link)
                                : NULL;
             if (p == NULL) {
                 continue;

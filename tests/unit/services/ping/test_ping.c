@@ -148,6 +148,9 @@ START_TEST(far)
         ck_assert_int_eq(last("hops_back_min"), 15);
         ck_assert_int_eq(last("hops_back_max"), 15);
         ck_assert_int_eq(last("rtt_min_ns"), 30000);
+        run("far counted=1", 0); /* and counted on the way */
+        ck_assert_int_eq(last("miscounted"), 0);
+        ck_assert_int_eq(last("hops_there_max"), 15);
         run("far hops=7 size=1500", 0);
         ck_assert_int_eq(last("hops_there_max"), 7);
         ck_assert_uint_eq(fake_net_close(net), 0);
@@ -207,7 +210,7 @@ START_TEST(waits_for_room)
     net = fake_net_open(&ping_service, (cw_dims){3, 1, 1});
     cw_svc *s = net->server[0];
     s->room = 2;
-    fake_command(s, "to 1,0,0 count=5", &r);
+    fake_command(s, "to 1,0,0 count=5 counted=1", &r);
     fake_net_run(net, CW_MS(5));
     ck_assert(!r.done);
     s->room = SIZE_MAX;

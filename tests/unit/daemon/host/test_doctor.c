@@ -2,6 +2,7 @@
 /* test_doctor.c - nothing is found where nothing is wrong, and a link that is not up has a cause. */
 #include "daemon/host/doctor.h"
 
+#include "daemon/host/internal.h"
 #include "daemon_town.h"
 #include "rows_said.h"
 #include "suite.h"
@@ -65,6 +66,22 @@ START_TEST(a_server_that_is_down)
 }
 END_TEST
 
+/* Longer than hold less dead without a processor: told for as long as the daemon runs. */
+START_TEST(a_daemon_that_was_kept_waiting)
+{
+    struct host *h = town_open("torus { dims = 3x3x1; coordinate = all }");
+    town_settle(h, 9);
+    h->turn_longest = (cw_span){h->config.timers.hold.ns - h->config.timers.dead.ns};
+    ck_assert_uint_eq(look(h, 0), 0);
+    h->turn_longest = CW_NS(CW_SEC(2).ns + 1);
+    ck_assert_uint_eq(look(h, 0), 1);
+    const char *row = rows_said_find(&said, "severity=3 cause=waited");
+    ck_assert_ptr_nonnull(row);
+    ck_assert_msg(strstr(row, "the daemon had no processor for 2s in the middle of its work") != NULL, "%s", row);
+    host_close(h);
+}
+END_TEST
+
 START_TEST(a_neighbour_of_another_wire_version)
 {
     struct host *h = town_open("torus { dims = 3x3x1; coordinate = all }");
@@ -88,6 +105,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(a_sound_torus_has_no_findings),
     SUITE_TEST(a_cable_that_is_out),
     SUITE_TEST(a_server_that_is_down),
+    SUITE_TEST(a_daemon_that_was_kept_waiting),
     SUITE_TEST(a_neighbour_of_another_wire_version),
 };
 SUITE_MAIN("doctor", tests)

@@ -184,6 +184,27 @@ int job_sign(const struct seal_key *key, uint32_t cluster, const struct job_plan
     return 0;
 }
 
+/* The job as a job file; as JSON one object, which has the job file in it. */
+static void write_signed(const struct call *call, const struct job_plan *plan, const uint8_t *signature)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = call->arguments->json ? open_memstream(&text, &length) : call->out;
+    if (out == NULL) {
+        fprintf(call->errors, "cwctl: out of memory\n");
+        return;
+    }
+    jobfile_write(plan, signature, out);
+    if (out != call->out) {
+        (void)fclose(out);
+        struct message *row = message_open();
+        message_text(row, "signed", text);
+        message_print(row, call->out);
+        message_close(row);
+        free(text);
+    }
+}
+
 static int sign_all(const struct call *call, const struct seal_key *key, uint32_t cluster, const struct jobfile *file)
 {
     for (unsigned i = 0; i < file->count; i++) {
@@ -195,7 +216,7 @@ static int sign_all(const struct call *call, const struct seal_key *key, uint32_
             fprintf(call->errors, "cwctl: %s\n", why);
             return EXIT_NO;
         }
-        jobfile_write(plan, bytes + size - SEAL_SIGNATURE_BYTES, call->out);
+        write_signed(call, plan, bytes + size - SEAL_SIGNATURE_BYTES);
         free(bytes);
     }
     return EXIT_FINE;

@@ -172,6 +172,71 @@ static void add_remedy(struct job_world *w, const struct question *q, struct mes
     set_remedy(row, missing, remedy);
 }
 
+/*
+ * What must be true for a packet to be sent, in the order in which the NMU asks (nmu/check.h): a refusal names the
+ * first that is not.
+ */
+static const char *const conditions[] = {"no-speaker", "no-record", "destroyed", "stale",
+                                         "no-grant",   "no-reach",  "no-job",    "no-process"};
+enum { CONDITIONS = sizeof conditions / sizeof *conditions };
+
+static void say_condition(const struct question *q, const char *asked, unsigned which, char *out, size_t room)
+{
+    char to[32] = "packets to keys", port[80];
+    snprintf(port, sizeof port, "port %u of job %s", q->port, q->to_name);
+    if (!q->key) {
+        snprintf(to, sizeof to, "process %" PRIu32, q->to_process);
+    }
+    switch (which) {
+    case 0:
+        snprintf(out, room, "process %" PRIu32 " of job %s runs on %s", q->from_process, q->from_name, asked);
+        break;
+    case 1:
+        snprintf(out, room, "the NMU of %s has a record of job %s, its own or a signed one", asked, q->from_name);
+        break;
+    case 2:
+        snprintf(out, room, "job %s was not destroyed", q->from_name);
+        break;
+    case 3:
+        snprintf(out, room, "what runs on %s belongs to the job's present generation", asked);
+        break;
+    case 4:
+        snprintf(out, room, "a grant of job %s names %s", q->from_name, port);
+        break;
+    case 5:
+        snprintf(out, room, "the grant covers %s", to);
+        break;
+    case 6:
+        snprintf(out, room, "job %s is known, and was not destroyed", q->to_name);
+        break;
+    default:
+        snprintf(out, room, "job %s has %s", q->to_name, q->key ? "processes" : to);
+    }
+}
+
+/* One line for each condition: yes, no with the remedy, or "-" where the NMU did not come to it. */
+static void show_conditions(const struct call *call, const struct question *q, const struct message *row)
+{
+    const char *cause = message_get_text(row, "cause", ""), *asked = message_get_text(row, "asked", "that server");
+    const char *remedy = message_get_text(row, "remedy", "");
+    bool allowed = message_get_integer(row, "allowed", 0) != 0, known = allowed, over = false;
+    char text[256];
+    for (unsigned i = 0; i < CONDITIONS; i++) {
+        known = known || strcmp(cause, conditions[i]) == 0;
+    }
+    for (unsigned i = 0; i < CONDITIONS && known; i++) {
+        bool no = !over && strcmp(cause, conditions[i]) == 0;
+        say_condition(q, asked, i, text, sizeof text);
+        fputs("  ", call->out);
+        table_state(no ? "no" : over ? "-" : "yes", call->style, call->out);
+        fprintf(call->out, "%s%s\n", no ? "   " : over ? "    " : "  ", text);
+        over = over || no;
+        if (no && remedy[0] != '\0') {
+            fprintf(call->out, "       remedy: %s\n", remedy);
+        }
+    }
+}
+
 static void show_answer(const struct call *call, const struct question *q, const struct message *row)
 {
     static const struct table_column columns[] = {
@@ -179,7 +244,6 @@ static void show_answer(const struct call *call, const struct question *q, const
         {"because", "because", TABLE_TEXT},
         {"entry", "entry", TABLE_TEXT},
         {"missing", "missing", TABLE_TEXT},
-        {"remedy", "remedy", TABLE_TEXT},
         {"leads_to", "leads to", TABLE_TEXT},
         {"asked", "asked on", TABLE_TEXT},
         {"version", "version there", TABLE_COUNT},
@@ -192,6 +256,7 @@ static void show_answer(const struct call *call, const struct question *q, const
         snprintf(process, sizeof process, "%" PRIu32, q->to_process);
     }
     fprintf(call->out, "%s:%" PRIu32 " to %s:%s:%u\n", q->from_name, q->from_process, q->to_name, process, q->port);
+    show_conditions(call, q, row);
     table_print_record(row, columns, call->style, call->out);
 }
 

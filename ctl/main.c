@@ -227,7 +227,7 @@ int main(int argc, char **argv)
     wish.node = a.node;
     wish.lab = a.lab;
     if (a.version) {
-        printf("cwctl %s\n", CW_VERSION);
+        printf(a.json ? "{\"program\":\"cwctl\",\"version\":\"%s\"}\n" : "cwctl %s\n", CW_VERSION);
         return EXIT_FINE;
     }
     take_help_word(&a);

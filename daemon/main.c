@@ -12,6 +12,7 @@
 #include "daemon/commands/commands.h"
 #include "daemon/config/config.h"
 #include "daemon/config/lint.h"
+#include "daemon/config/offline.h"
 #include "daemon/host/file_host.h"
 #include "daemon/host/host.h"
 #include "daemon/host/job_host.h"
@@ -43,19 +44,20 @@ enum {
     INCARNATIONS = 1 << 20,
     RIVAL_TRIES = 25,
     RIVAL_PAUSE_MS = 20,
-    PATIENCE_SEC = 5
+    PATIENCE_SEC = 5,
+    SENTENCE = 400
 };
 
 static const char default_file[] = "/etc/cubeway/cubewayd.conf";
 
 struct wish {
     const char *file;
-    bool check, show, version, foreground;
+    bool check, show, version, json, foreground;
     const char *level, *user;
     bool no_watcher;
 };
 
-enum { OPTIONS = 8 };
+enum { OPTIONS = 9 };
 
 static void list_options(struct option option[OPTIONS], struct wish *w)
 {
@@ -70,6 +72,7 @@ static void list_options(struct option option[OPTIONS], struct wish *w)
         {"no-watcher", OPTION_FLAG, &w->no_watcher, NULL,
          "no process that says goodbye to the neighbours if this one is killed", false},
         {"version", OPTION_FLAG, &w->version, NULL, "print the version, and end", false},
+        {"json", OPTION_FLAG, &w->json, NULL, "with these three: print JSON, one object a line", false},
         {"foreground", OPTION_FLAG, &w->foreground, NULL, "there is no other way", true},
     };
     memcpy(option, all, sizeof all);
@@ -130,7 +133,10 @@ static int read_options(int argc, char **argv, struct wish *w)
         return EXIT_USAGE;
     }
     if (w->version) {
-        puts("cubewayd " CW_VERSION);
+        for (int i = 1; i < argc; i++) { /* reading ended at --version */
+            w->json = w->json || strcmp(argv[i], "--json") == 0;
+        }
+        offline_version(&(struct offline){w->json, stdout, stderr});
         return EXIT_FINE;
     }
     if (rc > 0) {
@@ -145,12 +151,6 @@ static int read_options(int argc, char **argv, struct wish *w)
     }
     w->file = used > 0 ? words.word[0] : w->file;
     return -1;
-}
-
-static void print_mistake(void *context, const char *text)
-{
-    (void)context;
-    fprintf(stderr, "cubewayd: %s\n", text);
 }
 
 static const char realtime_takes[] =
@@ -186,8 +186,9 @@ static int apply_options(const struct wish *w, struct daemon_config *config)
 /* Says everything that is wrong with the file, and what the start would find. Gives the exit code. */
 static int check_config(const struct wish *w, struct daemon_config *config)
 {
-    struct preflight p = {.mistake = print_mistake, .warning = print_mistake};
-    int mistakes = config_load_most(w->file, config, print_mistake, NULL);
+    struct offline o = {w->json, stdout, stderr};
+    struct preflight p = {.mistake = offline_mistake, .warning = offline_warning, .context = &o};
+    int mistakes = config_load_most(w->file, config, offline_mistake, &o);
     if (mistakes < 0) {
         return EXIT_USAGE;
     }
@@ -197,22 +198,23 @@ static int check_config(const struct wish *w, struct daemon_config *config)
     }
     preflight(config, &p);
     if ((unsigned)mistakes + p.mistakes > 0) {
+        offline_checked(&o, w->file, (unsigned)mistakes + p.mistakes, p.warnings);
         return EXIT_USAGE;
     }
     if (config->priority == CONFIG_REALTIME && config->place != CONFIG_WHOLE) {
-        printf("%s: priority = realtime is not tried now: %s\n", w->file, realtime_takes);
+        char text[SENTENCE];
+        snprintf(text, sizeof text, "priority = realtime is not tried now: %s", realtime_takes);
+        offline_note(&o, w->file, text);
     }
     for (unsigned i = 0; i < config->service_count; i++) {
         const struct config_service *s = &config->service[i];
         if (s->enabled && s->options > 0 && s->file[0] != '\0') {
-            printf("%s: options of service \"%s\" are checked when it starts, not now\n", w->file, s->name);
+            char text[SENTENCE];
+            snprintf(text, sizeof text, "options of service \"%.100s\" are checked when it starts, not now", s->name);
+            offline_note(&o, w->file, text);
         }
     }
-    if (p.warnings > 0) {
-        printf("%s: good, with %u warning%s\n", w->file, p.warnings, p.warnings == 1 ? "" : "s");
-    } else {
-        printf("%s: good\n", w->file);
-    }
+    offline_checked(&o, w->file, 0, p.warnings);
     return EXIT_FINE;
 }
 
@@ -222,7 +224,8 @@ static int read_config(const struct wish *w, struct daemon_config *config)
     if (w->check && !w->show) {
         return check_config(w, config);
     }
-    if (config_load(w->file, config, print_mistake, NULL) < 0) {
+    struct offline o = {w->json && w->show, stdout, stderr};
+    if (config_load(w->file, config, offline_mistake, &o) < 0) {
         return EXIT_USAGE;
     }
     int rc = apply_options(w, config);
@@ -230,10 +233,10 @@ static int read_config(const struct wish *w, struct daemon_config *config)
         return rc;
     }
     if (w->show) {
-        config_write(config, stdout);
+        offline_config(&o, config);
         return EXIT_FINE;
     }
-    return job_host_check(config, print_mistake, NULL) < 0 ? EXIT_USAGE : -1;
+    return job_host_check(config, offline_mistake, &o) < 0 ? EXIT_USAGE : -1;
 }
 
 /* ---- What a running daemon holds, in the order of its opening ---------------------------------------------------- */

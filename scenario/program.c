@@ -90,6 +90,21 @@ static void complete_words(const struct program_command *c, const struct options
 
 /* ---- main() ------------------------------------------------------------------------------------------------------ */
 
+static int print_version(const struct program *p, bool json)
+{
+    if (!json) {
+        printf("%s %s (%s)\n", p->name, CW_VERSION, report_commit());
+        return EXIT_FINE;
+    }
+    struct report *r = report_open(NULL);
+    report_text(r, "program", p->name);
+    report_text(r, "version", CW_VERSION);
+    report_text(r, "commit", report_commit());
+    int rc = report_print_json(r, stdout);
+    report_close(r);
+    return rc < 0 ? EXIT_USAGE : EXIT_FINE;
+}
+
 int program_main(const struct program *p, int argc, char **argv)
 {
     if (argc > 2 && strcmp(argv[1], "complete") == 0) {
@@ -104,9 +119,9 @@ int program_main(const struct program *p, int argc, char **argv)
         print_usage(p, stdout);
         return EXIT_FINE;
     }
-    if (strcmp(word, "--version") == 0) {
-        printf("%s %s (%s)\n", p->name, CW_VERSION, report_commit());
-        return EXIT_FINE;
+    bool json = argc > 2 && (strcmp(word, "--json") == 0 || strcmp(argv[2], "--json") == 0);
+    if (strcmp(word, "--version") == 0 || (json && strcmp(argv[2], "--version") == 0)) {
+        return print_version(p, json);
     }
     static char help[] = "--help";
     char *asked[] = {argv[0], help, NULL};

@@ -220,7 +220,7 @@ static int finish(FILE *out)
 
 int report_print_json(const struct report *r, FILE *out)
 {
-    if (json_dumpf(r->fields, out, JSON_INDENT(2) | JSON_REAL_PRECISION(10)) != 0) {
+    if (json_dumpf(r->fields, out, JSON_COMPACT | JSON_REAL_PRECISION(10)) != 0) {
         return -EIO;
     }
     fputc('\n', out);

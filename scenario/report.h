@@ -47,7 +47,7 @@ uint64_t report_hash_value(const struct report *r, const char *name);
 
 /* ---- Out --------------------------------------------------------------------------------------------------------- */
 
-/* -EIO when it cannot be written. */
+/* One line. -EIO when it cannot be written. */
 CW_MUST_CHECK int report_print_json(const struct report *r, FILE *out);
 CW_MUST_CHECK int report_print_table(const struct report *r, FILE *out);
 /* The elements of the list `name`, one a line, the named columns only, after a line of names. */

@@ -116,7 +116,7 @@ cwlab ctl --name "$lab" "$sender" service witness stream hello rate=1000
 sleep 1
 show cwlab judge --name "$lab" || true
 
-if [ "$(cwlab list --json | grep -A3 "\"$lab\"" | grep -c '"process"')" -gt 0 ]; then
+if [ "$(cwlab list --json | grep -c "\"lab\":\"$lab\",[^}]*\"driver\":\"process\"")" -gt 0 ]; then
     driver=process # by itself, perhaps
     cwlab ctl --name "$lab" "$sender" service witness stop
     say "All servers live in one process here, so none of them can be killed" \
@@ -144,8 +144,8 @@ else
         "'gap_worst_ms' is how long the stream stood still."
 fi
 show cwlab judge --name "$lab" || true
-verdict=$(cwlab judge --name "$lab" --json | sed -n 's/^  "misdelivered": \([0-9]*\),$/\1/p')
-judged=$(cwlab judge --name "$lab" --json | sed -n 's/^  "judged": \([0-9]*\),$/\1/p')
+verdict=$(cwlab judge --name "$lab" --json | sed -n 's/.*"misdelivered":\([0-9]*\).*/\1/p')
+judged=$(cwlab judge --name "$lab" --json | sed -n 's/.*"judged":\([0-9]*\).*/\1/p')
 
 say "Taking it all down" "Daemons leave in order; namespaces and cables go with them."
 show cwlab down --name "$lab"

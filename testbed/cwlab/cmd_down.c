@@ -8,7 +8,11 @@
 
 enum { ROUNDS = 1000, ROUND_US = 10000 };
 
-static int end_one(const struct program_command *self, const struct lab *lab, bool quiet)
+struct ways {
+    bool json, quiet;
+};
+
+static int end_one(const struct program_command *self, const struct lab *lab, const struct ways *ways)
 {
     int code = command_keeper(self, lab, "down", 0, NULL, NULL, NULL);
     for (int i = 0; i < ROUNDS && code == EXIT_FINE && access(lab->folder, F_OK) == 0; i++) {
@@ -18,15 +22,23 @@ static int end_one(const struct program_command *self, const struct lab *lab, bo
         return program_refuse(self, "the keeper of lab '%s' (process %d) does not end: its log is %s/keeper.log",
                               lab->name, (int)lab->keeper, lab->folder);
     }
-    if (code == EXIT_FINE && !quiet) {
-        fprintf(stderr, "lab '%s' of %u servers has ended\n", lab->name, lab->torus.servers);
+    if (code == EXIT_FINE && ways->json) {
+        struct report *r = report_open("down");
+        report_text(r, "lab", lab->name);
+        report_integer(r, "servers", lab->torus.servers);
+        return program_print(self, r, true, code);
+    }
+    if (code == EXIT_FINE && !ways->quiet) {
+        fprintf(stderr, "lab '%s' of %u server%s has ended\n", lab->name, lab->torus.servers,
+                lab->torus.servers == 1 ? "" : "s");
     }
     return code;
 }
 
 struct all {
     const struct program_command *self;
-    bool quiet, asks;
+    const struct ways *ways;
+    bool asks;
     unsigned living;
     int code;
 };
@@ -38,7 +50,8 @@ static bool is_wanted(const struct all *all, const struct lab *lab)
     if (!all->asks) {
         return true;
     }
-    fprintf(stderr, "end lab '%s' of %u servers? [y/N] ", lab->name, lab->torus.servers);
+    fprintf(stderr, "end lab '%s' of %u server%s? [y/N] ", lab->name, lab->torus.servers,
+            lab->torus.servers == 1 ? "" : "s");
     return fgets(answer, sizeof answer, stdin) != NULL && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
@@ -64,7 +77,7 @@ static void end_each(void *context, const char *name)
         return;
     }
     if (is_wanted(all, &lab)) {
-        int code = end_one(all->self, &lab, all->quiet);
+        int code = end_one(all->self, &lab, all->ways);
         all->code = code != EXIT_FINE ? code : all->code;
     }
 }
@@ -72,13 +85,15 @@ static void end_each(void *context, const char *name)
 static int run(const struct program_command *self, int argc, char **argv)
 {
     const char *name = NULL;
-    bool everything = false, quiet = false, yes = false;
+    bool everything = false, yes = false;
+    struct ways ways = {.json = false};
     const struct option option[] = {
         {"name", OPTION_TEXT, &name, "LAB",
          "which lab; without it the one that CWLAB_NAME names, or else '" LAB_DEFAULT "'", false},
         {"all", OPTION_FLAG, &everything, NULL, "every lab of this user, and what dead ones left", false},
         {"yes", OPTION_FLAG, &yes, NULL, "with --all: do not ask, where there are several, on a terminal", false},
-        {"quiet", OPTION_FLAG, &quiet, NULL, "do not say which labs have ended", false},
+        {"json", OPTION_FLAG, &ways.json, NULL, "print JSON: an object for each lab that has ended", false},
+        {"quiet", OPTION_FLAG, &ways.quiet, NULL, "do not say which labs have ended", false},
     };
     struct lab lab;
     int code = program_options(self, option, sizeof option / sizeof *option, argc, argv, NULL);
@@ -86,11 +101,11 @@ static int run(const struct program_command *self, int argc, char **argv)
         return code;
     }
     if (everything) {
-        struct all all = {.self = self, .quiet = quiet, .code = EXIT_FINE};
+        struct all all = {.self = self, .ways = &ways, .code = EXIT_FINE};
         lab_each(count_each, &all);
         all.asks = !yes && all.living > 1 && isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
         lab_each(end_each, &all);
-        if (all.living == 0 && !quiet) {
+        if (all.living == 0 && !ways.quiet) {
             fprintf(stderr, "no lab is up\n");
         }
         return all.code;
@@ -99,7 +114,7 @@ static int run(const struct program_command *self, int argc, char **argv)
         name = command_default_name() != NULL ? command_default_name() : LAB_DEFAULT;
     }
     code = command_lab(self, name, &lab);
-    return code != PROGRAM_GO ? code : end_one(self, &lab, quiet);
+    return code != PROGRAM_GO ? code : end_one(self, &lab, &ways);
 }
 
 const struct program_command command_down = {

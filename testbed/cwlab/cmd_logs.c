@@ -24,7 +24,7 @@ struct logs {
     const struct lab *lab;
     bool *who; /* by daemon */
     unsigned count;
-    bool follow, merge, colour;
+    bool follow, merge, colour, json;
     uint64_t last;
 };
 
@@ -49,10 +49,10 @@ static void show_each(const struct logs *l, unsigned daemons)
         struct merge *m = merge_open();
         add(l, m, s, true);
         (void)merge_read(m);
-        if (l->count > 1) {
+        if (l->count > 1 && !l->json) {
             printf("==> %s\n", lab_daemon_name(l->lab, s, name));
         }
-        merge_print(m, l->last, false, l->colour, stdout);
+        merge_print(m, &(struct merge_form){.last = l->last, .colour = l->colour, .json = l->json}, stdout);
         merge_close(m);
     }
 }
@@ -61,13 +61,17 @@ static void show_each(const struct logs *l, unsigned daemons)
 static void show_merged(const struct logs *l, unsigned daemons)
 {
     struct merge *m = merge_open();
+    char path[LAB_PATH];
     for (cw_server s = 0; s < daemons; s++) {
         if (l->who[s]) {
             add(l, m, s, true);
         }
     }
+    merge_add_journal(m, "keeper", lab_data(l->lab, "journal", "", path));
     (void)merge_read(m);
-    merge_print(m, l->last, l->count > 1, l->colour, stdout);
+    struct merge_form form = {.last = l->last, .named = true, .colour = l->colour, .json = l->json};
+    merge_print(m, &form, stdout);
+    form.last = 0;
     struct sigaction action = {.sa_handler = on_signal};
     struct keys keys = {.on = false};
     if (l->follow) {
@@ -79,7 +83,7 @@ static void show_merged(const struct logs *l, unsigned daemons)
     while (lives && !stopped && fflush(stdout) == 0 && !keys_wait(&keys, between_looks)) {
         lives = access(l->lab->folder, F_OK) == 0;
         (void)merge_read(m);
-        merge_print(m, 0, l->count > 1, l->colour, stdout);
+        merge_print(m, &form, stdout);
     }
     keys_end(&keys);
     if (l->follow && !lives) {
@@ -103,6 +107,7 @@ static int run(const struct program_command *self, int argc, char **argv)
         {"follow", OPTION_FLAG, &l.follow, NULL, "go on with what is logged from now on; q or Ctrl-C ends it", false},
         {"merge", OPTION_FLAG, &l.merge, NULL, "the lines of all servers in the order of time", false},
         {"last", OPTION_COUNT, &l.last, "N", "only so many lines; 0: all", false},
+        {"json", OPTION_FLAG, &l.json, NULL, "print JSON: an object for each line", false},
         {"-f", OPTION_FLAG, &l.follow, NULL, "as --follow", false},
     };
     struct option_words words;
@@ -146,9 +151,11 @@ const struct program_command command_logs = {
     .name = "logs",
     .summary = "what daemons have logged, of one server or all, in the order of time",
     .words = "[SERVER..] [options]",
-    .text = "Prints the logs of the servers that are named, or of all, one after the other; with --merge, and with\n"
-            "--follow, the lines of all in the order of time, each behind the name of its server. 0,*,* (in quotes)\n"
-            "means all servers of that plane. A log that becomes long is cut: the last 4 to 8 MiB are kept.",
+    .text =
+        "Prints the logs of the servers that are named, or of all, one after the other; with --merge, and with\n"
+        "--follow, the lines of all in the order of time, each behind the name of its server, and among them what\n"
+        "the lab's keeper did to servers and cables. 0,*,* (in quotes) means all servers of that plane. A log that\n"
+        "becomes long is cut: the last 4 to 8 MiB are kept.",
     .example = "  cwlab logs 1,0,2\n"
                "  cwlab logs --merge --last 50\n"
                "  cwlab logs -f 0,0,0 1,0,0",

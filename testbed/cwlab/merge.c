@@ -4,15 +4,20 @@
 
 #include "base/check.h"
 
+#include "cubeway/time.h"
+#include "scenario/report.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 enum { STAMP = 32 /* bytes of "2026-11-22T19:30:00.123456Z", and of its NUL */ };
 
 struct source {
     char *name, *path;
     off_t used;       /* bytes of the file that were read */
+    bool journal;     /* its lines begin with the clock, not with a time of day */
     char last[STAMP]; /* the time of the line before */
 };
 
@@ -65,6 +70,35 @@ void merge_add(struct merge *m, const char *name, const char *path)
     CHECK(s->name != NULL && s->path != NULL);
 }
 
+void merge_add_journal(struct merge *m, const char *name, const char *path)
+{
+    merge_add(m, name, path);
+    m->source[m->sources - 1].journal = true;
+}
+
+/* "26039245513206 fail 1,1,1" as a daemon would have logged it; as it is when it has not that form. */
+static void dress(const char *text, char *out, size_t room)
+{
+    long long ns;
+    int length = 0;
+    struct timespec day, boot;
+    if (sscanf(text, "%lld %n", &ns, &length) != 1 || length == 0) {
+        snprintf(out, room, "%s", text);
+        return;
+    }
+    clock_gettime(CLOCK_REALTIME, &day);
+    clock_gettime(CLOCK_BOOTTIME, &boot);
+    cw_time now = {day.tv_sec * CW_NS_PER_SEC + day.tv_nsec}, booted = {boot.tv_sec * CW_NS_PER_SEC + boot.tv_nsec};
+    cw_time at = cw_time_add(now, cw_time_since((cw_time){ns}, booted));
+    time_t seconds = at.ns / CW_NS_PER_SEC;
+    struct tm tm;
+    char stamp[STAMP];
+    gmtime_r(&seconds, &tm);
+    strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(out, room, "time=%s.%06dZ level=info msg=\"the lab's keeper: %.*s\"\n", stamp,
+             (int)(at.ns % CW_NS_PER_SEC / CW_US(1).ns), (int)strcspn(text + length, "\n"), text + length);
+}
+
 /* The time of the line, or that of the one before. */
 static void read_time(struct source *s, const char *text)
 {
@@ -85,6 +119,11 @@ static void take_line(struct merge *m, size_t source, const char *text)
     }
     struct source *s = &m->source[source];
     struct line *l = &m->line[m->lines++];
+    char dressed[512];
+    if (s->journal) {
+        dress(text, dressed, sizeof dressed);
+        text = dressed;
+    }
     read_time(s, text);
     *l = (struct line){.source = source, .text = strdup(text)};
     CHECK(l->text != NULL);
@@ -137,7 +176,19 @@ static const char *colour_of(const char *text)
     return strstr(text, "level=error") != NULL ? "\033[31m" : strstr(text, "level=warn") != NULL ? "\033[33m" : "";
 }
 
-void merge_print(struct merge *m, size_t last, bool named, bool colour, FILE *out)
+static void print_object(const char *name, const struct line *l, FILE *out)
+{
+    struct report *r = report_open(NULL);
+    char text[4096];
+    snprintf(text, sizeof text, "%.*s", (int)strlen(l->text) - 1, l->text);
+    report_text(r, "server", name);
+    report_text(r, "time", l->time);
+    report_text(r, "text", text);
+    (void)!report_print_json(r, out);
+    report_close(r);
+}
+
+void merge_print(struct merge *m, const struct merge_form *form, FILE *out)
 {
     int width = 0;
     for (size_t i = 0; i < m->sources; i++) {
@@ -147,10 +198,14 @@ void merge_print(struct merge *m, size_t last, bool named, bool colour, FILE *ou
     if (m->lines > 0) {
         qsort(m->line, m->lines, sizeof *m->line, by_time);
     }
-    for (size_t i = last > 0 && last < m->lines ? m->lines - last : 0; i < m->lines; i++) {
+    for (size_t i = form->last > 0 && form->last < m->lines ? m->lines - form->last : 0; i < m->lines; i++) {
         const struct line *l = &m->line[i];
-        const char *tint = colour ? colour_of(l->text) : "";
-        if (named) {
+        const char *tint = form->colour ? colour_of(l->text) : "";
+        if (form->json) {
+            print_object(m->source[l->source].name, l, out);
+            continue;
+        }
+        if (form->named) {
             fprintf(out, "%-*s ", width, m->source[l->source].name);
         }
         fprintf(out, "%s%.*s%s\n", tint, (int)strlen(l->text) - 1, l->text, tint[0] != '\0' ? "\033[0m" : "");

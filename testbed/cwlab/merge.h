@@ -16,6 +16,11 @@ struct merge;
 
 struct merge *merge_open(void);
 void merge_close(struct merge *m);
+/*
+ * The keeper's journal: what it did to whom. Its lines begin with nanoseconds of CLOCK_BOOTTIME, and are shown as those
+ * of daemons are, with the time of day. Both texts are copied.
+ */
+void merge_add_journal(struct merge *m, const char *name, const char *path);
 /* One more file, whose lines are shown under that name. The file need not be there yet. Both texts are copied. */
 void merge_add(struct merge *m, const char *name, const char *path);
 /*
@@ -23,10 +28,13 @@ void merge_add(struct merge *m, const char *name, const char *path);
  * its beginning. Gives how many there are.
  */
 size_t merge_read(struct merge *m);
-/*
- * Prints what was read, in the order of time, and forgets it. last: only so many lines, the latest ones; 0: all. named:
- * each line begins with the name of its file. colour: lines that are errors or warnings are red and yellow.
- */
-void merge_print(struct merge *m, size_t last, bool named, bool colour, FILE *out);
+struct merge_form {
+    size_t last; /* only so many lines, the latest ones; 0: all */
+    bool named;  /* each line begins with the name of its file */
+    bool colour; /* lines that are errors or warnings are red and yellow */
+    bool json;   /* each line is an object: "server" (the name of its file), "time", "text" (the whole line) */
+};
+/* Prints what was read, in the order of time, and forgets it. */
+void merge_print(struct merge *m, const struct merge_form *form, FILE *out);
 
 #endif

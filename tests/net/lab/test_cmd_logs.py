@@ -18,7 +18,8 @@ class Logs(lab_kit.Case):
         both = run("logs", "1,0,0", "0,*,*").stdout
         self.assertEqual(re.findall("==> (.*)", both), ["0,0,0", "0,1,0", "1,0,0"])
         lines = run("logs", "--merge").stdout.splitlines()
-        self.assertEqual({line.split()[0] for line in lines}, {"0,0,0", "0,1,0", "1,0,0", "1,1,0"})
+        self.assertEqual({line.split()[0] for line in lines}, {"0,0,0", "0,1,0", "1,0,0", "1,1,0", "keeper"})
+        self.assertRegex("\n".join(lines), """\nkeeper time=.* msg="the lab's keeper: start 1,1,0"\n""")
         times = [line.split()[1] for line in lines if line.split()[1].startswith("time=")]
         self.assertEqual(times, sorted(times))
         self.assertEqual(len(run("logs", "--merge", "--last", "3").stdout.splitlines()), 3)

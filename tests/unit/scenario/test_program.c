@@ -119,13 +119,31 @@ START_TEST(reports_are_printed_with_the_code)
     static const char *const words[] = {"probe", "show", NULL};
     char text[500];
     ck_assert_int_eq(call(STDOUT_FILENO, text, sizeof text, 2, words), 5);
-    ck_assert(strstr(text, "\"packets\": 3") != NULL);
+    ck_assert(strstr(text, "\"packets\":3") != NULL);
+}
+END_TEST
+
+START_TEST(what_completes_a_line)
+{
+    static const char *const command[] = {"probe", "complete", "sh", NULL};
+    static const char *const options[] = {"probe", "complete", "add", "x", "--", NULL};
+    static const char *const version[] = {"probe", "--version", "--json", NULL};
+    char text[2000];
+    ck_assert_int_eq(call(STDOUT_FILENO, text, sizeof text, 3, command), EXIT_FINE);
+    ck_assert_str_eq(text, "show\tshows\n");
+    ck_assert_int_eq(call(STDOUT_FILENO, text, sizeof text, 5, options), EXIT_FINE);
+    ck_assert_ptr_nonnull(strstr(text, "\ta number\n"));
+    ck_assert_int_eq(call(STDOUT_FILENO, text, sizeof text, 3, version), EXIT_FINE);
+    ck_assert_int_eq(strncmp(text, "{\"program\":\"probe\",\"version\":\"", 30), 0);
 }
 END_TEST
 
 static const struct suite_test tests[] = {
-    SUITE_TEST(help_lists_the_commands),           SUITE_TEST(help_of_a_command_shows_its_defaults),
-    SUITE_TEST(commands_get_their_words),          SUITE_TEST(an_unknown_command_names_the_nearest),
+    SUITE_TEST(what_completes_a_line),
+    SUITE_TEST(help_lists_the_commands),
+    SUITE_TEST(help_of_a_command_shows_its_defaults),
+    SUITE_TEST(commands_get_their_words),
+    SUITE_TEST(an_unknown_command_names_the_nearest),
     SUITE_TEST(reports_are_printed_with_the_code),
 };
 

@@ -41,15 +41,14 @@ START_TEST(json)
 {
     struct report *r = example();
     const char *text = print(r, report_print_json);
-    ck_assert(strstr(text, "\"packets\": 12,") != NULL && strstr(text, "\"ratio\": 0.25,") != NULL);
-    ck_assert(strstr(text, "\"converged\": true,") != NULL &&
-              strstr(text, "\"digest\": \"fedcba9876543210\",") != NULL);
-    ck_assert(strstr(text, "\"points\": [") != NULL && strstr(text, "\"name\": \"a,\\\"b\\\"\"") != NULL);
+    ck_assert(strstr(text, "\"packets\":12,") != NULL && strstr(text, "\"ratio\":0.25,") != NULL);
+    ck_assert(strstr(text, "\"converged\":true,") != NULL && strstr(text, "\"digest\":\"fedcba9876543210\",") != NULL);
+    ck_assert(strstr(text, "\"points\":[") != NULL && strstr(text, "\"name\":\"a,\\\"b\\\"\"") != NULL);
     ck_assert(strstr(text, "packets") < strstr(text, "ratio") && strstr(text, "ratio") < strstr(text, "dims"));
     report_close(r);
     r = report_open("throughput");
     text = print(r, report_print_json);
-    ck_assert(strstr(text, "\"command\": \"throughput\"") != NULL && strstr(text, "\"commit\": \"") != NULL);
+    ck_assert(strstr(text, "\"command\":\"throughput\"") != NULL && strstr(text, "\"commit\":\"") != NULL);
     report_close(r);
 }
 END_TEST

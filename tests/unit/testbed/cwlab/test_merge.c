@@ -3,6 +3,8 @@
 #include "testbed/cwlab/merge.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <time.h>
 
 static char first[128], second[128];
 
@@ -17,7 +19,7 @@ static const char *print(struct merge *m, size_t last, bool named, bool colour)
     static char text[2000];
     FILE *out = tmpfile();
     ck_assert(out != NULL);
-    merge_print(m, last, named, colour, out);
+    merge_print(m, &(struct merge_form){.last = last, .named = named, .colour = colour}, out);
     rewind(out);
     text[fread(text, 1, sizeof text - 1, out)] = '\0';
     fclose(out);
@@ -56,5 +58,59 @@ START_TEST(in_the_order_of_time)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(in_the_order_of_time)};
+/* What the keeper did stands among what daemons logged, by its clock. */
+START_TEST(with_the_journal)
+{
+    char *place = place_make(), line[100], year[8];
+    struct merge *m = merge_open();
+    struct timespec boot;
+    time_t now = time(NULL);
+    struct tm tm;
+    clock_gettime(CLOCK_BOOTTIME, &boot);
+    gmtime_r(&now, &tm);
+    strftime(year, sizeof year, "%Y", &tm);
+    snprintf(first, sizeof first, "%s/a.log", place);
+    snprintf(second, sizeof second, "%s/journal", place);
+    merge_add(m, "0,0,0", first);
+    merge_add_journal(m, "keeper", second);
+    append(first, "time=2000-01-01T00:00:01.000000Z level=info msg=before\n"
+                  "time=2900-01-01T00:00:01.000000Z level=info msg=behind\n");
+    snprintf(line, sizeof line, "%lld fail 1,1,1\n", (long long)boot.tv_sec * 1000000000);
+    append(second, line);
+    ck_assert_uint_eq(merge_read(m), 3);
+    const char *said = print(m, 0, true, false), *before = strstr(said, "msg=before"), *behind = strstr(said, "behind");
+    const char *keeper = strstr(said, "keeper time=");
+    ck_assert(keeper != NULL && before < keeper && keeper < behind);
+    ck_assert_int_eq(strncmp(keeper + strlen("keeper time="), year, 4), 0);
+    ck_assert_ptr_nonnull(strstr(keeper, "Z level=info msg=\"the lab's keeper: fail 1,1,1\"\n"));
+    merge_close(m);
+    place_remove(place);
+}
+END_TEST
+
+START_TEST(as_json)
+{
+    char *place = place_make(), text[500];
+    struct merge *m = merge_open();
+    snprintf(first, sizeof first, "%s/a.log", place);
+    merge_add(m, "0,0,0", first);
+    append(first, "time=2026-01-01T00:00:01.000000Z msg=\"a\"\n");
+    ck_assert_uint_eq(merge_read(m), 1);
+    FILE *out = tmpfile();
+    merge_print(m, &(struct merge_form){.json = true}, out);
+    rewind(out);
+    text[fread(text, 1, sizeof text - 1, out)] = '\0';
+    ck_assert_str_eq(text, "{\"server\":\"0,0,0\",\"time\":\"2026-01-01T00:00:01.000000Z\",\"text\":"
+                           "\"time=2026-01-01T00:00:01.000000Z msg=\\\"a\\\"\"}\n");
+    fclose(out);
+    merge_close(m);
+    place_remove(place);
+}
+END_TEST
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(in_the_order_of_time),
+    SUITE_TEST(with_the_journal),
+    SUITE_TEST(as_json),
+};
 SUITE_MAIN("merge", tests)

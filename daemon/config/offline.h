@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * offline.h - what cubewayd answers without running: its version, a configuration, what is wrong with one. As text, or
+ * with --json as one object a line on standard output.
+ */
+#ifndef DAEMON_CONFIG_OFFLINE_H
+#define DAEMON_CONFIG_OFFLINE_H
+
+#include "daemon/config/config.h"
+
+#include <stdio.h>
+
+struct offline {
+    bool json;
+    FILE *out, *errors; /* mistakes and warnings go to errors, unless it is JSON */
+};
+
+void offline_version(const struct offline *o);
+/* The configuration as a file; as JSON one setting a line, as cwctl config show has it. */
+void offline_config(const struct offline *o, const struct daemon_config *config);
+/* One thing that is wrong, or is put up with, or is worth to know; the context of the first two is a struct offline. */
+void offline_mistake(void *context, const char *text);
+void offline_warning(void *context, const char *text);
+void offline_note(const struct offline *o, const char *file, const char *text);
+/* How the check of the file ended. */
+void offline_checked(const struct offline *o, const char *file, unsigned mistakes, unsigned warnings);
+
+#endif

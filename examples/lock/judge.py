@@ -3,7 +3,8 @@
 """Was a lock held twice?  cwsim run churn.txt --json | ./judge.py
 
 Reads the report of a run in which `tell SERVER lock holds` asked servers when they held which lock, and looks for two
-servers that held the same one at the same time. Exit code 0: none did; 1: some did; 2: this is no such report."""
+servers that held the same one at the same time. The service may have any name: its answers are the rows with the fields
+lock, from_us and until_us. Exit code 0: none did; 1: some did, or nobody held any; 2: this is no such report."""
 
 import json
 import sys
@@ -13,7 +14,7 @@ def overlaps(rows):
     """(lock, one hold, another hold) for each two that overlap in time; a hold is (from, until, server), in us."""
     holds = {}
     for row in rows:
-        if row.get("service") == "lock" and "from_us" in row:
+        if "from_us" in row:
             holds.setdefault(row["lock"], []).append((row["from_us"], row["until_us"], row["asked"]))
     for lock, spans in sorted(holds.items()):
         longest = None  # of those that have begun, the one that ends last

@@ -39,6 +39,16 @@ static struct town_frame heap_pop(struct town *t)
     return first;
 }
 
+/* Server i may want to wake at another time now. */
+static void note_wake(struct town *t, uint32_t i)
+{
+    t->wake[i] = t->server[i].boot != NULL ? boot_next_wake(t->server[i].boot) : CW_NEVER;
+    for (uint32_t at = (t->leaves + i) / 2; at > 0; at /= 2) {
+        uint32_t left = t->first[2 * at], right = t->first[2 * at + 1];
+        t->first[at] = cw_time_before(t->wake[right], t->wake[left]) ? right : left;
+    }
+}
+
 struct town town_make(struct yard *y, uint64_t seed)
 {
     struct town t = {.yard = y, .chance = {seed}, .now = {1000000}, .delay_us = 200};
@@ -52,6 +62,17 @@ struct town town_make(struct yard *y, uint64_t seed)
         config->cluster = 7;
         config->seed = seed;
     }
+    for (t.leaves = 1; t.leaves < y->g.count; t.leaves *= 2) {
+    }
+    t.wake = calloc(t.leaves, sizeof *t.wake);
+    t.first = calloc((size_t)2 * t.leaves, sizeof *t.first);
+    for (uint32_t i = 0; i < t.leaves; i++) {
+        t.wake[i] = CW_NEVER;
+        t.first[t.leaves + i] = i;
+    }
+    for (uint32_t at = t.leaves - 1; at > 0; at--) {
+        t.first[at] = t.first[2 * at];
+    }
     return t;
 }
 
@@ -64,6 +85,8 @@ void town_free(struct town *t)
         free(heap_pop(t).bytes);
     }
     free(t->heap);
+    free(t->wake);
+    free(t->first);
     free(t->server);
 }
 
@@ -137,38 +160,37 @@ static void after(struct town *t, uint32_t i, cw_links links)
 /* One turn: what is due first, a frame or a wake of a server. False when nothing is before end. */
 static bool step(struct town *t, cw_time end)
 {
-    cw_time wake = end;
-    uint32_t who = GRAPH_NONE;
-    for (uint32_t i = 0; i < t->yard->g.count; i++) {
-        if (t->server[i].boot != NULL && cw_time_before(boot_next_wake(t->server[i].boot), wake)) {
-            wake = boot_next_wake(t->server[i].boot);
-            who = i;
-        }
-    }
+    uint32_t who = t->first[1];
+    bool due = cw_time_before(t->wake[who], end);
+    cw_time wake = due ? t->wake[who] : end;
     while (t->frames > 0 && !cw_time_before(wake, t->heap[0].at)) {
         struct town_frame f = heap_pop(t);
         t->now = cw_time_max(t->now, f.at);
         if (t->server[f.to.server].boot != NULL) {
             after(t, f.to.server, boot_rx(t->server[f.to.server].boot, f.to.port, f.bytes, f.length, t->now));
+            note_wake(t, f.to.server);
         }
         free(f.bytes);
-        if (t->frames > 0 && t->server[f.to.server].boot != NULL &&
-            cw_time_before(boot_next_wake(t->server[f.to.server].boot), wake)) {
+        if (t->frames > 0 && cw_time_before(t->wake[f.to.server], wake)) {
             return true;
         }
     }
-    if (who == GRAPH_NONE) {
+    if (!due) {
         t->now = end;
         return false;
     }
     t->now = cw_time_max(t->now, wake);
     after(t, who, boot_tick(t->server[who].boot, t->now));
+    note_wake(t, who);
     return true;
 }
 
 void town_run(struct town *t, cw_span span)
 {
     cw_time end = cw_time_add(t->now, span);
+    for (uint32_t i = 0; i < t->yard->g.count; i++) {
+        note_wake(t, i); /* a test may have started, stopped or told servers meanwhile */
+    }
     while (step(t, end)) {
     }
 }

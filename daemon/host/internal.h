@@ -219,8 +219,11 @@ CW_MUST_CHECK int host_add_services(struct host *h, struct node *n, cw_time now)
 void host_close_modules(struct host *h);
 
 /* serve.c */
-/* One turn of the server. now: read since the loop last waited, or since the last server's turn. */
-void serve_turn(struct pump_server *s, cw_time now);
+/*
+ * One turn of the server. now: read since the loop last waited, or since the last server's turn. Returns the last
+ * instant that it read from the clock itself, before it sent.
+ */
+cw_time serve_turn(struct pump_server *s, cw_time now);
 CW_MUST_CHECK int serve_open(struct host *h);
 void serve_close(struct host *h);
 

@@ -323,8 +323,11 @@ static void wake_due(struct host *h, cw_time now)
     }
 }
 
-/* now: for the first server's turn. A turn takes time, so the clock is read again before the next one. */
-static void serve_round(struct host *h, cw_time now)
+/*
+ * now: for the first server's turn. A turn takes time, so the clock is read again before the next one. Returns the
+ * instant that was read last: nothing behind the last turn is worth another reading.
+ */
+static cw_time serve_round(struct host *h, cw_time now)
 {
     struct pump_server *last = h->active_last;
     for (bool more = last != NULL; more;) {
@@ -333,9 +336,10 @@ static void serve_round(struct host *h, cw_time now)
         h->active_first = s->next_active;
         h->active_last = h->active_first == NULL ? NULL : h->active_last;
         s->active = false;
-        serve_turn(s, now);
+        now = serve_turn(s, now);
         now = more ? clock_now() : now;
     }
+    return now;
 }
 
 /*
@@ -469,8 +473,7 @@ static void turn(struct host *h, cw_span limit)
     outside_ask(&h->pump->outside, &now);
     wake_due(h, now);
     for (unsigned round = 0; round < ROUNDS && h->active_first != NULL; round++) {
-        serve_round(h, now);
-        now = clock_now();
+        now = serve_round(h, now);
     }
     run_deferred(h);
     nap_turn(&h->nap, h->received, begun, now);

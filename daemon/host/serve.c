@@ -194,7 +194,9 @@ static struct cw_packet *finish(struct host *h, struct cw_packet *p)
 {
     uint32_t whole = p->length + p->pad;
     if (p->back >= SHIM_HEADROOM && p->room >= whole && pkt_writable(p)) {
-        memset(p->data + p->length, 0, p->pad);
+        if (p->pad > 0) {
+            memset(p->data + p->length, 0, p->pad);
+        }
     } else {
         struct cw_packet *copy = pkt_take(h->packets, whole);
         if (copy != NULL) {
@@ -466,7 +468,7 @@ static void arm(struct pump_server *s, cw_time wake, cw_time now)
     }
 }
 
-void serve_turn(struct pump_server *s, cw_time now)
+cw_time serve_turn(struct pump_server *s, cw_time now)
 {
     cw_links links = s->owed;
     s->owed = CW_LINKS_NONE;
@@ -490,4 +492,5 @@ void serve_turn(struct pump_server *s, cw_time now)
         host_activate(s);
     }
     arm(s, cw_time_min(wake, boot_runner_wake(s)), now);
+    return now;
 }

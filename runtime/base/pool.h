@@ -112,6 +112,8 @@ static inline void *pool_take(struct pool *pool)
         return pool_take_slow(pool);
     }
     pool->free = object->next;
+    /* The next take reads this. Of many that go round, as in a stream of frames, it is long out of the first cache. */
+    __builtin_prefetch(pool->free, 1);
     pool->outstanding++;
     if (pool->outstanding > pool->high_water) {
         pool->high_water = pool->outstanding;

@@ -34,15 +34,30 @@ bool node_adopt(void *out, size_t size, size_t least, const void *src)
     return true;
 }
 
-/* A packet that is being addressed: what its head will say and how long its extensions are. */
+/*
+ * A packet that is being addressed: what its head will say and how long its extensions are. draft_begin() clears what
+ * nobody may write, and no more: most packets have neither options nor way-points.
+ */
 struct draft {
     struct packet_head head;
-    cw_send_options options;
+    const cw_send_options *options; /* no_options, or `adopted` */
+    cw_send_options adopted;
     struct ext_waypoints waypoints;
     uint16_t distance; /* links to where it goes, as long as nothing is broken */
     uint8_t path_places;
     uint8_t trace_places;
 };
+
+static const cw_send_options no_options;
+
+static void draft_begin(struct draft *d)
+{
+    d->head = (struct packet_head){0};
+    d->options = &no_options;
+    d->waypoints.count = d->waypoints.next = 0;
+    d->distance = 0;
+    d->path_places = d->trace_places = 0;
+}
 
 /* Where `to` leads, as words: the head, and the server (CW_SERVER_NONE for a key). */
 static int draft_place(const struct node *n, const cw_to *to, struct draft *d, cw_server *target)
@@ -114,10 +129,10 @@ static int draft_options(struct cw_svc *svc, const cw_send_options *options, str
     if (options == NULL) {
         return 0;
     }
-    if (!node_adopt(&d->options, sizeof d->options, sizeof d->options, options)) {
+    if (!node_adopt(&d->adopted, sizeof d->adopted, sizeof d->adopted, options)) {
         return -EINVAL;
     }
-    const cw_send_options *o = &d->options;
+    const cw_send_options *o = d->options = &d->adopted;
     if (o->waypoints > CW_WAYPOINTS_MAX || (o->waypoints > 0 && o->waypoint == NULL) ||
         (o->full_key && d->head.kind != PACKET_KEY) || (unsigned)o->place > CW_PLACE_BACKGROUND ||
         (o->place == CW_PLACE_BACKGROUND && svc->background == NULL)) {
@@ -154,7 +169,7 @@ static int draft_extensions(const struct node *n, const struct node_address *a, 
 {
     unsigned words = 0;
     unsigned flags = 0;
-    if (d->options.full_key) {
+    if (d->options->full_key) {
         flags |= packet_flag(EXT_KEY);
         words += EXT_KEY_WORDS;
     }
@@ -169,7 +184,7 @@ static int draft_extensions(const struct node *n, const struct node_address *a, 
     if (a->path != NULL) {
         flags |= packet_flag(EXT_PATH);
         words += a->path[EXT_AT_WORDS];
-    } else if (d->options.record_path) {
+    } else if (d->options->record_path) {
         flags |= packet_flag(EXT_PATH);
         d->path_places = path_places(d);
         words += 1u + d->path_places / EXT_PATH_LINKS_PER_WORD;
@@ -180,7 +195,7 @@ static int draft_extensions(const struct node *n, const struct node_address *a, 
     }
     uint32_t most = n->config.mtu - FRAME_HEAD_BYTES;
     uint32_t size = PACKET_HEAD_BYTES + words * EXT_WORD_BYTES + payload;
-    if (d->options.trace && size + EXT_WORD_BYTES <= most) {
+    if (d->options->trace && size + EXT_WORD_BYTES <= most) {
         unsigned room = (most - size) / EXT_WORD_BYTES - 1;
         unsigned left = PACKET_EXT_WORDS_MAX - 1 - words;
         unsigned places = (room < left ? room : left) / EXT_TRACE_ENTRY_WORDS;
@@ -192,7 +207,7 @@ static int draft_extensions(const struct node *n, const struct node_address *a, 
         }
     }
     size = PACKET_HEAD_BYTES + words * EXT_WORD_BYTES + payload;
-    if (size > most || (d->options.trace && d->trace_places == 0)) {
+    if (size > most || (d->options->trace && d->trace_places == 0)) {
         return -EMSGSIZE;
     }
     d->head.flags = (uint8_t)flags;
@@ -269,10 +284,11 @@ static void write_extensions(struct cw_packet *p, const struct node_address *a, 
 int node_address_packet(struct cw_svc *svc, struct cw_packet *p, const struct node_address *a, struct cw_packet **out)
 {
     struct node *n = svc->node;
-    struct draft d = {.trace_places = 0};
+    struct draft d;
     if (svc->closing) {
         return -ESHUTDOWN;
     }
+    draft_begin(&d);
     int rc = draft_destination(svc, a, &d);
     if (rc == 0) {
         rc = draft_options(svc, a->options, &d);
@@ -302,9 +318,9 @@ int node_address_packet(struct cw_svc *svc, struct cw_packet *p, const struct no
     p->head = d.head;
     packet_encode(&p->head, p->data);
     write_extensions(p, a, &d);
-    p->priority = d.options.priority;
+    p->priority = d.options->priority;
     p->marks &= (uint8_t)~PKT_BACKGROUND;
-    p->marks |= d.options.place == CW_PLACE_BACKGROUND ? PKT_BACKGROUND : 0;
+    p->marks |= d.options->place == CW_PLACE_BACKGROUND ? PKT_BACKGROUND : 0;
     p->links = a->to->kind == CW_TO_LINK ? cw_links_of(a->to->link) : CW_LINKS_NONE;
     p->in = CW_LINK_SELF;
     return 0;

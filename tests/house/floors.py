@@ -4,7 +4,7 @@
 from typing import NamedTuple
 
 CONTRACTS, KEYSPACE, BASE, WIRE = "include/cubeway", "keyspace", "runtime/base", "runtime/wire"
-SETTING = "runtime/setting"
+SETTING, STORAGE = "runtime/setting", "storage"
 LINKSTATE, CORE, BOOT, NMU, SHIM = "runtime/linkstate", "runtime/core", "runtime/boot", "runtime/nmu", "shim"
 SERVICE_LIST, REPLY, TRANSPORT, SERVICE_JOBS = "services", "services/reply", "services/transport", "services/jobs"
 PING, BENCH, TRACE, INQUIRY = "services/ping", "services/bench", "services/trace", "services/inquiry"
@@ -37,6 +37,7 @@ FOLDERS = (
     Folder(CONTRACTS, 0, "cubeway", (), True),
     Folder(KEYSPACE, 1, KEYSPACE, (CONTRACTS,), True),
     Folder(BASE, 1, "base", (CONTRACTS,), True),
+    Folder(STORAGE, 1, STORAGE, (CONTRACTS, BASE), True),
     Folder(SETTING, 2, "setting", (CONTRACTS, BASE), True),
     Folder(WIRE, 2, "wire", (CONTRACTS, BASE), True),
     Folder(LINKSTATE, 3, "linkstate", (*GROUND, WIRE), True),
@@ -70,7 +71,7 @@ FOLDERS = (
            (CONTRACTS, BASE, NMU, TRANSPORT, PING, BENCH, TRACE, INQUIRY, SERVICE_JOBS, KVCACHE, CAST, MULTICAST),
            False),
     Folder(SCENARIO, 4, SCENARIO, (*GROUND, SETTING, CORE, COMMANDLINE), False),
-    Folder(SIMULATOR, 5, SIMULATOR, (*GROUND, WIRE, CORE, NMU, SCENARIO), False),
+    Folder(SIMULATOR, 5, SIMULATOR, (*GROUND, STORAGE, WIRE, CORE, NMU, SCENARIO), False),
     Folder(CWSIM, 5, CWSIM, (*GROUND, WIRE, NMU, CAPTURE, PING, BENCH, SERVICE_LIST, SCENARIO, SIMULATOR), False),
     Folder(CONFIG, 5, CONFIG, (*GROUND, SETTING, CORE, CONF, MESSAGE, SERVICE_LIST), False),
     Folder(CONTROL, 5, CONTROL, (KEYSPACE, BASE, MESSAGE), False),

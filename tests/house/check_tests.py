@@ -13,6 +13,7 @@ INLINE = re.compile(r"\bstatic\s+(inline|__inline__)\b[^;{]*\{")
 # Small private headers that another module's test sees through and through: header -> that test.
 TESTED_WITH = {
     "runtime/wire/field.h": "tests/unit/wire/test_goodbye.c",
+    "runtime/wire/relay_state.h": "tests/unit/wire/test_relay_publish.c",
     "runtime/boot/boot_internal.h": "tests/unit/boot/test_boot.c",
     "runtime/core/node_internal.h": "tests/unit/core/test_node.c",
     "ctl/main.c": "tests/net/test_cwctl.py",

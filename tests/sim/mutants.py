@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plants each bug of a part's mutant.h and demands that the part's world finds it (docs/semantics.md, 8.3).
 
-    mutants.py [linkstate | others | transport | kvcache | multicast | groups] [options]       (no part: linkstate)
+    mutants.py [PART] [options]    PART: a row of PARTS; none: linkstate
 
 A mutant is found when a seed of the world fails: a judge saw something wrong, or the product stopped itself. Without a
 mutant the same seeds must pass. The long form also says how many seeds find a mutant, and for the link state what harm
@@ -71,6 +71,7 @@ PARTS = {
     "multicast": Part("services/multicast/cast/mutant.h", 80, rare={9: 2000},
                       known={1: 7, 2: 7, 4: 14, 5: 27, 6: 7, 7: 7, 8: 54}),
     "storage": Part("storage/mutant.h", 400),
+    "relay": Part("runtime/wire/mutant.h", 20),
     "groups": Part("services/multicast/group/mutant.h", 8,
                    untried={number: "unit tests find it, worlds hardly ever" for number in (3, 4)}),
 }

@@ -353,6 +353,22 @@ unsigned doctor_look(struct host_server *s, const struct rows_reader *out)
     return d.found;
 }
 
+/* Neighbours whose frames tell nothing to who looks for a place: they are of another version of the wire. */
+static void look_at_foreign_ports(struct doctor *d)
+{
+    const struct host *h = d->s->host;
+    const struct viewlog *seen = &host_pump_server(d->s)->viewlog;
+    for (cw_link link = 0; link < CW_LINK_COUNT; link++) {
+        if (seen->foreign[link] != 0) {
+            doctor_say(d, DOCTOR_BROKEN, "version", CW_LINK_SELF,
+                       "what comes over %s is version %u of the wire, and this server speaks version %u: its neighbour "
+                       "there runs another release, and neither understands the other",
+                       config_link_name(&h->config, h->port_of[link]), seen->foreign[link], WIRE_VERSION_NOW);
+            doctor_do(d, "cubewayd --version there (here: %s), then install the same release on both", CW_VERSION);
+        }
+    }
+}
+
 unsigned doctor_search(struct host *h, const struct rows_reader *out)
 {
     struct doctor d = {.s = host_server(h, 0), .out = out, .link = CW_LINK_SELF};
@@ -368,6 +384,7 @@ unsigned doctor_search(struct host *h, const struct rows_reader *out)
                        : "this server still looks for its place in the torus (servers known: %" PRIu32 ")",
                    progress.servers);
         doctor_do(&d, "cwctl wiring");
+        look_at_foreign_ports(&d);
         look_at_bootstrap(&d, h->boot);
     }
     return d.found;

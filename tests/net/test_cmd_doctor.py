@@ -345,18 +345,34 @@ class Doctor(net_kit.Case):
         self.daemons[SICK].wait_for("msg=ready")
         self.expect(SICK, "doctor", ("-", "no-place", "^this server still looks for its place in the torus", "wiring"),
                     show="1,1,1 has `coordinate = auto`, and no other server runs")
+        self.speak_old(PATIENT, ports="mx")
+        rows = self.wait_for_cause("version")
+        self.assertRegex(rows[0]["text"], r"^what comes over \+x is version 1 of the wire, and this server speaks "
+                         "version 2: its neighbour there runs another release, and neither understands the other$")
+
+    def wait_for_cause(self, cause):
+        end = time.monotonic() + net_kit.LIMIT_S
+        while not (rows := [row for row in self.findings(SICK) if row["cause"] == cause]):
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.1)
+        return rows
+
+    def speak_old(self, place, ports="px mx py my pz mz"):
+        """Sends what a release would send that speaks version 1 of the wire."""
+        send = (f"import socket, time; names = '{ports}'.split()\n"
+                "port = [socket.socket(socket.AF_PACKET, socket.SOCK_RAW) for _ in names]\n"
+                "for s, name in zip(port, names): s.bind((name, 0x88b5))\n"
+                "while True:\n for s in port: s.send(b'\\xff' * 6 + b'\\x02' * 6 + b'\\x88\\xb5' + b'\\x10' * 64)\n"
+                " time.sleep(0.1)")
+        sender = subprocess.Popen(self.spaces[place].enter("python3", "-c", send))
+        self.addCleanup(sender.wait)
+        self.addCleanup(sender.kill)
 
     def test_another_version(self):
         """Frames of our EtherType, whose first half byte is another version of the wire than ours."""
         self.start_all(but=[SICK])
         self.settle(7)
-        send = ("import socket, time; port = [socket.socket(socket.AF_PACKET, socket.SOCK_RAW) for _ in range(6)]\n"
-                "for s, name in zip(port, 'px mx py my pz mz'.split()): s.bind((name, 0x88b5))\n"
-                "while True:\n for s in port: s.send(b'\\xff' * 6 + b'\\x02' * 6 + b'\\x88\\xb5' + b'\\x10' * 64)\n"
-                " time.sleep(0.1)")
-        sender = subprocess.Popen(self.spaces[SICK].enter("python3", "-c", send))
-        self.addCleanup(sender.wait)
-        self.addCleanup(sender.kill)
+        self.speak_old(SICK)
         said = ("^what comes over .x is version 1 of the wire, and this server speaks version 2: 1,1,1 runs another "
                 "release, and neither understands the other")
         what_to_do = r"^on 1,1,1: cubewayd --version \(here: [0-9.]+\), then install the same release on both$"

@@ -102,14 +102,16 @@ static void settled(cw_svc *s, void *state, void *arg)
 
 /*
  * Starts the settling timer when this server comes to be of the majority, and stops it when the server is not. A wait
- * that would be over sooner if it began now, since less is missing, begins now.
+ * that would be over sooner if it began now, since less is missing, begins now; and so does any wait when somebody is
+ * lost, who may have been cut off before it began.
  */
 static void time_settling(struct kvcache *k, unsigned holds)
 {
     cw_svc *s = k->svc;
     cw_span wait = long_enough(k, holds);
     cw_time due = cw_time_add(cw_now(s), wait);
-    if (!k->sure || (k->settling != NULL && cw_time_before(due, k->settles))) {
+    bool anew = k->lost ? cw_time_before(k->settles, due) : cw_time_before(due, k->settles);
+    if (!k->sure || (k->settling != NULL && anew)) {
         cw_timer_stop(s, k->settling);
         k->settling = NULL;
     }
@@ -153,14 +155,19 @@ static void time_calming(struct kvcache *k)
 }
 
 /*
- * All changes up to now are calm after so many holds; those of before perhaps sooner, but not later. Changes that would
- * be calm at almost the same time share an entry, so that there is always room for another one.
+ * All changes up to now are calm after so many holds; those of before perhaps sooner. When somebody is lost those of
+ * before are not calm sooner than this change: who is lost now may have been cut off before them, and not know of them.
+ * Changes that would be calm at almost the same time share an entry, so that there is always room for another one.
  */
 static void note_change(struct kvcache *k, unsigned holds)
 {
     cw_time ready = cw_time_add(cw_now(k->svc), long_enough(k, holds));
     cw_span grain = CW_NS(long_enough(k, k->reach).ns / (KV_CALM_MARKS - 4));
     struct kv_calm mark = {.epoch = cw_epoch(k->svc), .ready = ready, .first = ready};
+    if (k->lost && k->calms > 0) {
+        mark.ready = mark.first = cw_time_max(ready, k->calm[k->calms - 1].ready);
+        k->calms = 0;
+    }
     while (k->calms > 0 && !cw_time_before(k->calm[k->calms - 1].ready, ready)) {
         k->calms--;
     }
@@ -214,10 +221,10 @@ void authority_review(struct kvcache *k)
     size_t seen = KV_MUTANT(COUNTS_GHOSTS) ? cw_servers_reachable(k->svc) : cw_servers_within(k->svc, k->reach);
     unsigned holds = holds_to_wait(k);
     k->sure = seen > k->servers / 2;
-    judge_lost(k, holds);
     time_settling(k, holds);
     if (noted != cw_epoch(k->svc)) {
         note_change(k, holds);
     }
+    judge_lost(k, holds);
     time_calming(k);
 }

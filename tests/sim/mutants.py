@@ -62,10 +62,11 @@ PARTS = {
                    special=(Case((6,), UNIT, True), Case((7,), UNIT, True))),
     "transport": Part("services/transport/mutant.h", 30, known={10: 11}),
     # World 75 stops at the simulator's invariant 4, which is the core's, whatever the cache does.
-    # 16, 18 and 19 need faults in a certain order: the worlds from 1,000,000 on (kvcache/kv_ghosts.h) have them. World
-    # 672 needs both 18 and 19: it is the one in which the fault was found that rule 18 mends.
+    # 16 and 19 need faults in a certain order: the worlds from 1,000,000 on (kvcache/kv_ghosts.h) have them. World 672,
+    # in which the fault was found that rule 18 mends, needs both 18 and 19.
     "kvcache": Part("services/kvcache/mutant.h", 130, skip=(75,), unit="mutants_flush",
-                    known={2: 4, 12: 26, 15: 49, 16: 1000000, 18: 1000000, 19: 1000026, (18, 19): 672},
+                    known={2: 4, 12: 26, 15: 49, 16: 1000000, 19: 1000026, (18, 19): 672},
+                    untried={18: "alone it shows only where more servers are missing than the reach"},
                     special=(Case((17,), UNIT, True), Case((18, 19), WORLD, True))),
     # 9 needs a view that changes within a member's last millisecond: not found in 150 seeds.
     "multicast": Part("services/multicast/cast/mutant.h", 80, rare={9: 2000},

@@ -9,8 +9,9 @@
 #include "cubeway/types.h"
 
 /*
- * The least number of links within which each server of a whole torus has three quarters of all servers, itself
- * included; at least 1.
+ * One link more than from a server of a whole torus to the farthest one. While more than half of the servers hang
+ * together, a server of theirs has more than half of all within so many links, detours included, but for shapes like
+ * that of a snake.
  */
 unsigned holes_reach(cw_dims dims);
 

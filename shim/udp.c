@@ -6,10 +6,12 @@
 #include "shim/address.h"
 #include "shim/clock.h"
 #include "shim/outq.h"
+#include "shim/run.h"
 
 #include <errno.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
+#include <netinet/udp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +41,11 @@ struct udp {
     struct shim_counters counters;
     char name[SHIM_NAME_BYTES];
     struct iovec vectors[SHIM_BATCH];
-    struct mmsghdr messages[SHIM_BATCH];
+    struct mmsghdr messages[SHIM_BATCH]; /* without `gathers`: received into */
+    bool cuts;                           /* runs may be sent: the kernel cuts them */
+    bool gathers;                        /* runs may come: the kernel puts them together */
+    struct run_outbox out;
+    struct run_inbox in;
 };
 
 static struct udp *udp_of(struct shim *s)
@@ -123,6 +129,22 @@ static bool passes(struct udp *u, int error)
     }
 }
 
+/*
+ * How many frames were sent, or -errno. A device that cannot cut runs, or cannot do so now, gets each datagram by
+ * itself: what is wrong beside that is then said of the first one.
+ */
+static int send_lined_up(struct udp *u, unsigned count)
+{
+    unsigned messages = run_line_up(&u->out, u->vectors, count, u->cuts);
+    int sent = run_send(&u->out, u->fd, messages);
+    if (sent < 0 && u->out.frames[0] > 1 && sent != -EAGAIN && sent != -ENOBUFS && sent != -ECONNREFUSED) {
+        u->cuts = u->cuts && sent != -EIO && sent != -EOPNOTSUPP;
+        messages = run_line_up(&u->out, u->vectors, count, false);
+        sent = run_send(&u->out, u->fd, messages);
+    }
+    return sent < 0 ? sent : (int)run_frames(&u->out, (unsigned)sent);
+}
+
 static int udp_send(struct shim *s, const struct shim_frame *frames, unsigned count)
 {
     struct udp *u = udp_of(s);
@@ -133,9 +155,9 @@ static int udp_send(struct shim *s, const struct shim_frame *frames, unsigned co
     if (sound == 0) {
         return -EMSGSIZE;
     }
-    int sent = sendmmsg(u->fd, u->messages, sound, MSG_DONTWAIT);
-    while (sent < 0 && passes(u, errno)) {
-        sent = sendmmsg(u->fd, u->messages, sound, MSG_DONTWAIT);
+    int sent = send_lined_up(u, sound);
+    while (sent < 0 && passes(u, -sent)) {
+        sent = send_lined_up(u, sound);
     }
     if (sent < 0) {
         u->counters.tx_refused += u->trouble == 0;
@@ -167,9 +189,58 @@ static unsigned close_ranks(struct udp *u, struct shim_frame *frames, unsigned r
     return given;
 }
 
-static int udp_receive(struct shim *s, struct shim_frame *frames, unsigned count)
+static void hear(struct udp *u)
 {
-    struct udp *u = udp_of(s);
+    u->heard = true;
+    if (u->trouble == ECONNREFUSED) {
+        regain(u);
+    }
+}
+
+/* Copies datagrams that were received into frames[given..count), and returns how many frames are filled then. */
+static unsigned hand_out(struct udp *u, struct shim_frame *frames, unsigned given, unsigned count)
+{
+    while (given < count && run_is_left(&u->in)) {
+        uint32_t length;
+        const uint8_t *bytes = run_take(&u->in, &length);
+        if (length == 0 || length > frames[given].room) {
+            u->counters.rx_strange++;
+            continue;
+        }
+        memcpy(frames[given].bytes, bytes, length);
+        frames[given++].length = length;
+        u->counters.rx_frames++;
+        u->counters.rx_bytes += length;
+    }
+    return given;
+}
+
+static int receive_runs(struct udp *u, struct shim_frame *frames, unsigned count)
+{
+    unsigned given = hand_out(u, frames, 0, count);
+    unsigned calls = 0;
+    for (int received = RUN_MESSAGES; given < count && received == RUN_MESSAGES;) {
+        received = run_receive(&u->in, u->fd);
+        if (received < 0 && received != -EAGAIN && ++calls < SHIM_STRANGE_BATCHES &&
+            (passes(u, -received) || u->trouble == ECONNREFUSED)) {
+            received = RUN_MESSAGES; /* the error is taken; there may be frames behind it */
+            continue;
+        }
+        if (received > 0) {
+            hear(u);
+            given = hand_out(u, frames, given, count);
+        }
+        /* Nothing but strangers' frames: the descriptor stays readable. */
+        received = given == 0 && ++calls >= SHIM_STRANGE_BATCHES * SHIM_BATCH / RUN_MESSAGES ? 0 : received;
+    }
+    if (run_is_left(&u->in) && u->shim.wake != NULL) {
+        u->shim.wake(u->shim.wake_context); /* the descriptor does not know of what we have */
+    }
+    return (int)given;
+}
+
+static int receive_each(struct udp *u, struct shim_frame *frames, unsigned count)
+{
     for (unsigned i = 0; i < count; i++) {
         u->vectors[i] = (struct iovec){frames[i].bytes, frames[i].room};
     }
@@ -182,13 +253,16 @@ static int udp_receive(struct shim *s, struct shim_frame *frames, unsigned count
             }
             return 0;
         }
-        u->heard = true;
-        if (u->trouble == ECONNREFUSED) {
-            regain(u);
-        }
+        hear(u);
         given = close_ranks(u, frames, (unsigned)received);
     }
     return (int)given;
+}
+
+static int udp_receive(struct shim *s, struct shim_frame *frames, unsigned count)
+{
+    struct udp *u = udp_of(s);
+    return u->gathers ? receive_runs(u, frames, count) : receive_each(u, frames, count);
 }
 
 static unsigned udp_room(struct shim *s)
@@ -278,6 +352,7 @@ static void udp_close(struct shim *s)
     if (u->timer >= 0) {
         close(u->timer);
     }
+    run_inbox_close(&u->in);
     free(u);
 }
 
@@ -343,6 +418,8 @@ static int prepare(struct udp *u, const struct udp_options *o)
         return -errno;
     }
     discard(u);
+    u->cuts = set_option(u->fd, IPPROTO_UDP, UDP_SEGMENT, 0) == 0; /* a kernel that knows it; 0: as each message says */
+    u->gathers = run_inbox_open(&u->in) == 0 && set_option(u->fd, IPPROTO_UDP, UDP_GRO, 1) == 0;
     uint32_t carries = path_carries(u);
     u->mtu = o->mtu != 0 ? o->mtu : carries;
     if (u->mtu == 0 || u->mtu > carries) {

@@ -209,12 +209,60 @@ START_TEST(what_the_kernel_drops_is_counted)
 }
 END_TEST
 
+static void on_wake(void *context)
+{
+    ++*(unsigned *)context;
+}
+
+/* A run that arrives as one message is given in as many calls as it takes; the descriptor knows nothing of the rest. */
+START_TEST(a_run_is_given_in_parts)
+{
+    enum { PART = 5, EACH = 500 };
+    unsigned wakes = 0, given = 0;
+    netns_enter();
+    struct shim *end[2] = {open_udp(&left), open_udp(&right)};
+    end[1]->wake = on_wake;
+    end[1]->wake_context = &wakes;
+    static uint8_t memory[SHIM_BATCH][SHIM_HEADROOM + EACH];
+    struct shim_frame frames[SHIM_BATCH];
+    for (unsigned i = 0; i < SHIM_BATCH; i++) {
+        memset(memory[i], (int)i, sizeof memory[i]);
+        frames[i] = (struct shim_frame){.bytes = memory[i] + SHIM_HEADROOM, .length = EACH - (i == SHIM_BATCH - 1)};
+    }
+    ck_assert_int_eq(shim_send(end[0], frames, SHIM_BATCH), SHIM_BATCH);
+    while (given < SHIM_BATCH) {
+        struct shim_frame part[PART];
+        static uint8_t into[PART][EACH];
+        for (unsigned i = 0; i < PART; i++) {
+            part[i] = (struct shim_frame){.bytes = into[i], .room = EACH};
+        }
+        int count = shim_receive(end[1], part, PART);
+        ck_assert_int_gt(count, 0);
+        for (int i = 0; i < count; i++, given++) {
+            ck_assert_uint_eq(part[i].length, EACH - (given == SHIM_BATCH - 1));
+            ck_assert_uint_eq(part[i].bytes[0], given);
+            ck_assert_uint_eq(part[i].bytes[part[i].length - 1], given);
+        }
+        ck_assert(given == SHIM_BATCH || wakes > 0);
+    }
+    struct shim_counters counters;
+    shim_counters(end[1], &counters);
+    ck_assert_uint_eq(counters.rx_frames, SHIM_BATCH);
+    ck_assert_uint_eq(counters.rx_bytes, SHIM_BATCH * EACH - 1);
+    shim_counters(end[0], &counters);
+    ck_assert_uint_eq(counters.tx_frames, SHIM_BATCH);
+    shim_close(end[0]);
+    shim_close(end[1]);
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(errors_are_named),
     SUITE_TEST(six_works_like_four),
     SUITE_TEST(a_death_is_heard_as_a_refusal),
     SUITE_TEST(a_path_that_narrows_carries_nothing),
     SUITE_TEST(what_the_kernel_drops_is_counted),
+    SUITE_TEST(a_run_is_given_in_parts),
 };
 
 int main(void)

@@ -346,8 +346,8 @@ static const struct command table[] = {
     {"job explain", "JOB:PROCESS TO:PROCESS:PORT",
      "may a process send there, and by which entry, or which one is missing",
      "The server where the sender lives is asked, for it decides. Shows what must be true, in the order in which the "
-     "server asks: yes; no, with the remedy; or -, where it did not come so far. TO:*:PORT: packets to keys, which need "
-     "the port on all processes. Exit code 1: it may not.",
+     "server asks: yes; no, with the remedy; or -, where it did not come so far. TO:*:PORT: packets to keys, which "
+     "need the port on all processes. Exit code 1: it may not.",
      "  cwctl job explain web:3 store:7:get", "", 2, 2, NULL, NULL, NULL, run_job_explain},
     {"job audit", "", "who was refused what, how often, on every server in view",
      "Counted since each server started. Exit code 5: some servers did not answer.", "  cwctl job audit", "", 0, 0,

@@ -152,7 +152,8 @@ int run_events(struct call *call)
     struct history history = {NULL, 0};
     bool stay = call_given(call, "follow") != NULL, all = call_given(call, "all") != NULL;
     int code = EXIT_FINE;
-    if (stay && !all) {
+    bool keys = call->keys != NULL && call->keys->on; /* q must end it, so that no request may wait for ever */
+    if (stay && !all && !keys) {
         struct request_draft *request = call_request(call, "events");
         int rc = call_ask(call, request, (cw_span){0}, show_now, call, &code);
         request_draft_close(request);

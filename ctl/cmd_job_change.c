@@ -7,7 +7,7 @@
 #include "ctl/job_words.h"
 #include "ctl/job_world.h"
 
-#include "ctl/units.h"
+#include "commandline/units.h"
 #include "seal/seal.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  */
 #include "ctl/commands.h"
 
-#include "ctl/units.h"
+#include "commandline/units.h"
 
 #include <stdlib.h>
 #include <string.h>

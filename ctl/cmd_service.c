@@ -4,7 +4,7 @@
  */
 #include "ctl/commands.h"
 
-#include "ctl/units.h"
+#include "commandline/units.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -163,8 +163,9 @@ static void show_one(const struct call *call, const struct message *row)
         return;
     }
     span_of(row, "rtt_ns", rtt);
-    fprintf(call->out, "%s, %" PRId64 " links there, %" PRId64 " back\n", rtt,
-            message_get_integer(row, "hops_there", 0), message_get_integer(row, "hops_back", 0));
+    int64_t there = message_get_integer(row, "hops_there", 0);
+    fprintf(call->out, "%s, %" PRId64 " link%s there, %" PRId64 " back\n", rtt, there, there == 1 ? "" : "s",
+            message_get_integer(row, "hops_back", 0));
 }
 
 /* "3", or "1 to 3". */
@@ -193,9 +194,13 @@ static void show_sum(const struct call *call, const struct message *row)
         span_of(row, "rtt_min_ns", least);
         span_of(row, "rtt_mean_ns", mean);
         span_of(row, "rtt_max_ns", most);
-        fprintf(call->out, "round trip %s at least, %s on average, %s at most; ", least, mean, most);
+        if (received == 1) {
+            fprintf(call->out, "round trip %s; ", mean);
+        } else {
+            fprintf(call->out, "round trip %s at least, %s on average, %s at most; ", least, mean, most);
+        }
         show_range(call, row, "hops_there_min", "hops_there_max");
-        fprintf(call->out, " links there, ");
+        fprintf(call->out, " link%s there, ", message_get_integer(row, "hops_there_max", 0) == 1 ? "" : "s");
         show_range(call, row, "hops_back_min", "hops_back_max");
         fprintf(call->out, " back\n");
     }
@@ -306,13 +311,20 @@ static void show_trace(const struct call *call, const struct rows *rows)
     for (; hops < rows->count && message_has(rows->row[hops], "leg"); hops++) {
         message_text(rows->row[hops], "verdict", verdict_of(rows->row[hops]));
     }
-    table_print(rows->row, hops, columns, call->style, call->out);
+    if (last == NULL || !message_has(last, "rtt_ns") || message_get_integer(last, "hops_there", 0) > 0) {
+        table_print(rows->row, hops, columns, call->style, call->out);
+    }
     if (last != NULL && message_has(last, "rtt_ns")) {
         char rtt[UNITS_TEXT];
         units_span(message_get_integer(last, "rtt_ns", 0), rtt);
-        fprintf(call->out, "\n%s took it; there and back in %s, over %" PRId64 " links there, %" PRId64 " back\n",
-                message_get_text(last, "server", "?"), rtt, message_get_integer(last, "hops_there", 0),
-                message_get_integer(last, "hops_back", 0));
+        int64_t there = message_get_integer(last, "hops_there", 0);
+        const char *server = message_get_text(last, "server", "?");
+        if (there == 0) {
+            fprintf(call->out, "%s itself took it: the packet crossed no link\n", server);
+            return;
+        }
+        fprintf(call->out, "\n%s took it; there and back in %s, over %" PRId64 " link%s there, %" PRId64 " back\n",
+                server, rtt, there, there == 1 ? "" : "s", message_get_integer(last, "hops_back", 0));
         if (message_get_integer(last, "complete", 1) == 0) {
             fprintf(call->out, "the way was longer than the reports that fit into the packet: some are missing\n");
         }

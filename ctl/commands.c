@@ -41,7 +41,7 @@ static const struct arguments_option options[] = {
     {"keep", ARGUMENTS_FLAG, "keep", false, "", "where a file of that name exists, keep it, and say so"},
     {"progress", ARGUMENTS_FLAG, NULL, false, "", "show how far it is, on standard error (on a terminal: always)"},
     {"members", ARGUMENTS_FLAG, "members", false, "", "print a line for every server that gets the file"},
-    {"follow", ARGUMENTS_FLAG, "follow", false, "", "go on with what happens, until Ctrl-C"},
+    {"follow", ARGUMENTS_FLAG, "follow", false, "", "go on with what happens, until q or Ctrl-C"},
     {"labels", ARGUMENTS_FLAG, NULL, false, "", "labels for both ends of each cable"},
     {"force", ARGUMENTS_FLAG, "force", false, "", "leave, whatever stands against it"},
     {"effective", ARGUMENTS_FLAG, NULL, false, "", "what is in force, including defaults (always so)"},
@@ -310,7 +310,7 @@ static const struct command table[] = {
      "Each daemon keeps the last 1,024 events. TIME, SERVER, KIND: link, carrier, cable, view (servers that came and "
      "went), keys (which keys are delivered there), service, or the name of the service that says something. With "
      "--all, "
-     "those of every server in view, in the order of their clocks. --follow goes on until Ctrl-C.",
+     "those of every server in view, in the order of their clocks. --follow goes on until q or Ctrl-C.",
      "  cwctl events\n  cwctl events --all --follow\n  cwctl events --json | jq 'select(.kind == \"view\")'",
      "all follow", 0, 0, NULL, NULL, NULL, run_events},
     {"plan", "XxYxZ", "every cable of a torus of that extent, before there is one",
@@ -346,8 +346,8 @@ static const struct command table[] = {
     {"job explain", "JOB:PROCESS TO:PROCESS:PORT",
      "may a process send there, and by which entry, or which one is missing",
      "The server where the sender lives is asked, for it decides. Shows what must be true, in the order in which the "
-     "server asks: yes; no, with the remedy; or -, where it did not come so far. TO:*:PORT: packets to keys, which need "
-     "the port on all processes. Exit code 1: it may not.",
+     "server asks: yes; no, with the remedy; or -, where it did not come so far. TO:*:PORT: packets to keys, which "
+     "need the port on all processes. Exit code 1: it may not.",
      "  cwctl job explain web:3 store:7:get", "", 2, 2, NULL, NULL, NULL, run_job_explain},
     {"job audit", "", "who was refused what, how often, on every server in view",
      "Counted since each server started. Exit code 5: some servers did not answer.", "  cwctl job audit", "", 0, 0,

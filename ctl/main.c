@@ -102,7 +102,7 @@ static int check(const struct command *c, const struct arguments *a, int used)
 static void begin_keys(struct call *call, struct keys *keys)
 {
     *keys = (struct keys){.on = false};
-    if (call->arguments->watch || call->command->run == run_top) {
+    if (call->arguments->watch || call->command->run == run_top || call_given(call, "follow") != NULL) {
         keys_begin(keys);
         call->keys = keys;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/progress.h"
 
-#include "ctl/units.h"
+#include "commandline/units.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -2,18 +2,14 @@
 #include "ctl/table.h"
 
 #include "base/quantity.h"
-#include "ctl/units.h"
+#include "commandline/colour.h"
+#include "commandline/units.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct table_style table_style_for(FILE *out)
 {
-    const char *no_color = getenv("NO_COLOR");
-    const char *term = getenv("TERM");
-    bool dumb = term != NULL && strcmp(term, "dumb") == 0;
-    return (struct table_style){.colour = isatty(fileno(out)) && !dumb && (no_color == NULL || no_color[0] == '\0')};
+    return (struct table_style){.colour = colour_wanted(out)};
 }
 
 const char *table_bold(struct table_style style)

@@ -44,8 +44,7 @@ enum {
     INCARNATIONS = 1 << 20,
     RIVAL_TRIES = 25,
     RIVAL_PAUSE_MS = 20,
-    PATIENCE_SEC = 5,
-    SENTENCE = 400
+    PATIENCE_SEC = 5
 };
 
 static const char default_file[] = "/etc/cubeway/cubewayd.conf";
@@ -133,10 +132,8 @@ static int read_options(int argc, char **argv, struct wish *w)
         return EXIT_USAGE;
     }
     if (w->version) {
-        for (int i = 1; i < argc; i++) { /* reading ended at --version */
-            w->json = w->json || strcmp(argv[i], "--json") == 0;
-        }
-        offline_version(&(struct offline){w->json, stdout, stderr});
+        bool json = w->json || strcmp(argv[argc - 1], "--json") == 0; /* reading ended at --version */
+        offline_version(&(struct offline){json, stdout, stderr});
         return EXIT_FINE;
     }
     if (rc > 0) {
@@ -202,16 +199,12 @@ static int check_config(const struct wish *w, struct daemon_config *config)
         return EXIT_USAGE;
     }
     if (config->priority == CONFIG_REALTIME && config->place != CONFIG_WHOLE) {
-        char text[SENTENCE];
-        snprintf(text, sizeof text, "priority = realtime is not tried now: %s", realtime_takes);
-        offline_note(&o, w->file, text);
+        offline_note(&o, w->file, "priority = realtime is not tried now: %s", realtime_takes);
     }
     for (unsigned i = 0; i < config->service_count; i++) {
         const struct config_service *s = &config->service[i];
         if (s->enabled && s->options > 0 && s->file[0] != '\0') {
-            char text[SENTENCE];
-            snprintf(text, sizeof text, "options of service \"%.100s\" are checked when it starts, not now", s->name);
-            offline_note(&o, w->file, text);
+            offline_note(&o, w->file, "options of service \"%s\" are checked when it starts, not now", s->name);
         }
     }
     offline_checked(&o, w->file, 0, p.warnings);

@@ -2,6 +2,9 @@
 #include "scenario/report.h"
 
 #include "base/check.h"
+#include "base/quantity.h"
+#include "commandline/colour.h"
+#include "commandline/units.h"
 #include "scenario/cluster.h"
 
 #include <errno.h>
@@ -9,7 +12,6 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct report {
     json_t *fields;
@@ -229,13 +231,6 @@ int report_print_json(const struct report *r, FILE *out)
 
 /* ---- Tables for people ------------------------------------------------------------------------------------------- */
 
-/* Colour when a terminal shows it and NO_COLOR is not set (no-color.org). */
-static bool in_colour(FILE *out)
-{
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    return isatty(fileno(out)) && (no == NULL || no[0] == '\0') && (term == NULL || strcmp(term, "dumb") != 0);
-}
-
 /* Green for what is well, red for what is not, yellow for what is on its way; "" for all other words. */
 static const char *tint_of(const json_t *value)
 {
@@ -257,52 +252,136 @@ static const char *tint_of(const json_t *value)
     return "";
 }
 
-static void print_value(const json_t *value, FILE *out)
+/* ---- Numbers as people read them (commandline/units.h) ----------------------------------------------------------- */
+
+enum { SHOWN = 64 };
+
+/* What the end of a field's name says of its number. */
+static const struct unit {
+    const char *suffix;
+    enum { SPAN, BYTES, RATE, SHARE, PERCENT } kind;
+    double scale; /* to nanoseconds, bytes, bits per second, parts of a million */
+} units[] = {
+    {"_ns", SPAN, 1},     {"_us", SPAN, 1e3},         {"_ms", SPAN, 1e6},     {"seconds", SPAN, 1e9},
+    {"_bytes", BYTES, 1}, {"memory_kb", BYTES, 1024}, {"_kb", BYTES, 1e3},    {"memory_mb", BYTES, 1048576},
+    {"_mb", BYTES, 1e6},  {"_gbps", RATE, 1e9},       {"_share", SHARE, 1e6}, {"_percent", PERCENT, 1},
+};
+
+static const struct unit *unit_of(const char *name)
 {
-    const char *key;
-    json_t *inner;
-    switch (json_typeof(value)) {
-    case JSON_INTEGER:
-        fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t suffix = strlen(units[i].suffix);
+        if (suffix <= length && strcmp(name + length - suffix, units[i].suffix) == 0) {
+            return &units[i];
+        }
+    }
+    return NULL;
+}
+
+/* Numbers that only name something have no thousands. */
+static bool is_name(const char *name)
+{
+    return strcmp(name, "pid") == 0 || strcmp(name, "keeper") == 0 || strncmp(name, "seed", 4) == 0;
+}
+
+static void show_with_unit(const struct unit *unit, double value, char out[static SHOWN])
+{
+    double scaled = value * unit->scale + 0.5;
+    double most = 9e18;
+    scaled = scaled < 0 ? 0 : scaled < most ? scaled : most;
+    switch (unit->kind) {
+    case SPAN:
+        units_span((int64_t)scaled, out);
         break;
-    case JSON_REAL:
-        fprintf(out, "%.6g", json_real_value(value));
+    case BYTES:
+        units_bytes((uint64_t)scaled, out);
         break;
-    case JSON_STRING:
-        fputs(json_string_value(value), out);
+    case RATE:
+        units_rate((uint64_t)scaled, out);
         break;
-    case JSON_OBJECT: {
+    case SHARE:
+        quantity_share_format((uint32_t)(scaled < 1e9 ? scaled : 1e9), out);
+        break;
+    default:
+        snprintf(out, SHOWN, "%.3g %%", value);
+    }
+}
+
+/* A number of that name; a real without a unit has three digits that matter. */
+static void show_number(const char *name, const json_t *value, char out[static SHOWN])
+{
+    const struct unit *unit = unit_of(name);
+    double real = json_number_value(value);
+    if (json_is_integer(value) && is_name(name)) {
+        snprintf(out, SHOWN, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        if (strcmp(name, "pid") == 0 && json_integer_value(value) == 0) {
+            snprintf(out, SHOWN, "-"); /* there is no process */
+        }
+    } else if (unit != NULL) {
+        show_with_unit(unit, real, out);
+    } else if (json_is_integer(value)) {
+        units_count(json_integer_value(value), out);
+    } else if (real >= 1000 && real < 9e18) {
+        units_count((int64_t)(real + 0.5), out);
+    } else {
+        snprintf(out, SHOWN, "%.3g", real);
+    }
+}
+
+/*
+ * "rtt_max_us" as a title: "rtt max", for the unit stands behind the number; "sim_seconds": "sim time". Where another
+ * field has the title already ("kept_waiting" beside "kept_waiting_ms"): "kept waiting for".
+ */
+static void title_of(const json_t *among, const char *name, char out[static SHOWN])
+{
+    const struct unit *unit = unit_of(name);
+    const char *last = strrchr(name, '_'), *more = "";
+    size_t length = strlen(name);
+    if (unit != NULL && unit->kind == SPAN && strcmp(unit->suffix, "seconds") == 0) {
+        length -= strlen(unit->suffix);
+        more = "time";
+    } else if (unit != NULL && unit->kind != SHARE && last != NULL) {
+        snprintf(out, SHOWN, "%.*s", (int)(last - name), name);
+        more = json_object_get(among, out) != NULL ? " for" : "";
+        length = (size_t)(last - name);
+    }
+    snprintf(out, SHOWN, "%.*s%s", (int)length, name, more);
+    for (char *at = out; *at != '\0'; at++) {
+        *at = *at == '_' ? ' ' : *at;
+    }
+}
+
+static void show_value(const char *name, const json_t *value, FILE *out)
+{
+    char text[SHOWN];
+    if (json_is_object(value)) {
         const char *comma = "";
-        void *at = json_object_iter((json_t *)(uintptr_t)value);
-        while (at != NULL) {
-            key = json_object_iter_key(at);
-            inner = json_object_iter_value(at);
-            fprintf(out, "%s%s ", comma, key);
-            print_value(inner, out);
+        for (void *at = json_object_iter((json_t *)(uintptr_t)value); at != NULL;
+             at = json_object_iter_next((json_t *)(uintptr_t)value, at)) {
+            fprintf(out, "%s%s ", comma, json_object_iter_key(at));
+            show_value(json_object_iter_key(at), json_object_iter_value(at), out);
             comma = ", ";
-            at = json_object_iter_next((json_t *)(uintptr_t)value, at);
         }
         fputs(comma[0] == '\0' ? "none" : "", out);
-        break;
-    }
-    default:
-        fputs(json_is_true(value) ? "yes" : "no", out);
-        break;
+    } else if (json_is_number(value)) {
+        show_number(name, value, text);
+        fputs(text, out);
+    } else {
+        fputs(json_is_string(value) ? json_string_value(value) : json_is_true(value) ? "yes" : "no", out);
     }
 }
 
 /* How wide a value prints. */
-static int width_of(const json_t *value)
+static int width_of(const char *name, const json_t *value)
 {
-    char text[64];
+    char text[SHOWN];
     if (json_is_string(value)) {
         return (int)json_string_length(value);
     }
-    if (json_is_real(value)) {
-        return snprintf(text, sizeof text, "%.6g", json_real_value(value));
-    }
-    if (json_is_integer(value)) {
-        return snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    if (json_is_number(value)) {
+        show_number(name, value, text);
+        return (int)strlen(text);
     }
     return 3;
 }
@@ -310,19 +389,25 @@ static int width_of(const json_t *value)
 /* The names of all elements, each in the place where it was first seen; its value: how wide its column is. */
 static json_t *columns_of(const json_t *list)
 {
-    json_t *columns = json_object();
-    CHECK(columns != NULL);
+    json_t *columns = json_object(), *all = json_object();
+    CHECK(columns != NULL && all != NULL);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        CHECK(json_object_update(all, json_array_get(list, i)) == 0);
+    }
     for (size_t i = 0; i < json_array_size(list); i++) {
         const char *key;
         json_t *value;
         json_object_foreach(json_array_get(list, i), key, value)
         {
             json_int_t width = json_integer_value(json_object_get(columns, key));
-            json_int_t name = (json_int_t)strlen(key), wide = width_of(value);
+            char title[SHOWN];
+            title_of(all, key, title);
+            json_int_t name = (json_int_t)strlen(title), wide = width_of(key, value);
             width = width > name ? width : name;
             set(columns, key, json_integer(width > wide ? width : wide));
         }
     }
+    json_decref(all);
     return columns;
 }
 
@@ -330,7 +415,7 @@ static json_t *columns_of(const json_t *list)
 static void print_list(const json_t *list, FILE *out)
 {
     json_t *columns = columns_of(list);
-    bool colour = in_colour(out);
+    bool colour = colour_wanted(out);
     for (size_t row = 0; row <= json_array_size(list); row++) {
         const char *key;
         json_t *width;
@@ -342,15 +427,17 @@ static void print_list(const json_t *list, FILE *out)
             int room = (int)json_integer_value(width);
             bool plain = value != NULL && !json_is_object(value) && !json_is_array(value);
             if (row == 0) {
-                fprintf(out, "  %*s", room, key);
+                char title[SHOWN];
+                title_of(columns, key, title);
+                fprintf(out, "  %*s", room, title);
             }
             blank += plain ? 0 : room + 2;
             if (plain) {
-                fprintf(out, "%*s  %*s", blank, "", room - width_of(value), "");
+                fprintf(out, "%*s  %*s", blank, "", room - width_of(key, value), "");
                 blank = 0;
                 const char *tint = colour ? tint_of(value) : "";
                 fputs(tint, out);
-                print_value(value, out);
+                show_value(key, value, out);
                 fputs(tint[0] != '\0' ? "\033[0m" : "", out);
             }
         }
@@ -367,8 +454,10 @@ int report_print_table(const struct report *r, FILE *out)
     json_object_foreach(r->fields, key, value)
     {
         if (!json_is_array(value)) {
-            fprintf(out, "%-24s ", key);
-            print_value(value, out);
+            char title[SHOWN];
+            title_of(r->fields, key, title);
+            fprintf(out, "%-24s ", title);
+            show_value(key, value, out);
             fputc('\n', out);
         }
     }
@@ -384,11 +473,22 @@ int report_print_table(const struct report *r, FILE *out)
     return finish(out);
 }
 
+static void print_raw(const json_t *value, FILE *out)
+{
+    if (json_is_integer(value)) {
+        fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    } else if (json_is_real(value)) {
+        fprintf(out, "%.6g", json_real_value(value));
+    } else {
+        fputs(json_is_true(value) ? "yes" : "no", out);
+    }
+}
+
 static void print_csv_value(const json_t *value, FILE *out)
 {
     if (!json_is_string(value)) {
         if (value != NULL && !json_is_object(value)) {
-            print_value(value, out);
+            print_raw(value, out);
         }
         return;
     }

@@ -232,13 +232,14 @@ static int run_link(struct asked *a)
     if (!up && !says(a, 2, "down")) {
         return refuse(a, -EINVAL, "expected up or down");
     }
+    cw_links *down = &a->k->down[a->server];
+    bool already = up == ((*down & cw_links_of(a->link)) == 0);
     rc = veth_set_up(a->k->veth, a->server, a->link, up);
     if (rc == 0) {
-        cw_links *down = &a->k->down[a->server];
         *down = up ? *down & (cw_links)~cw_links_of(a->link) : *down | cw_links_of(a->link);
         keeper_note(a->k, up ? "link-up" : "link-down", a->server, quantity_link_name(a->link));
     }
-    return rc;
+    return rc == 0 ? already : rc;
 }
 
 static int run_loss(struct asked *a)
@@ -259,8 +260,11 @@ static int run_loss(struct asked *a)
                       "path); all of them (100%) or none can be lost by anybody");
     }
     if (rc == 0) {
-        a->k->loss[a->server * CW_LINK_COUNT + a->link] = (uint32_t)ppm;
+        uint32_t *loss = &a->k->loss[a->server * CW_LINK_COUNT + a->link];
+        bool already = *loss == (uint32_t)ppm;
+        *loss = (uint32_t)ppm;
         keeper_note(a->k, "loss", a->server, word);
+        return already;
     }
     return rc;
 }

@@ -4,6 +4,10 @@
 #include "cubeway/version.h"
 #include "message/message.h"
 
+#include <stdarg.h>
+
+enum { SENTENCE = 400 };
+
 static void print(const struct offline *o, struct message *m)
 {
     message_print(m, o->out);
@@ -67,8 +71,13 @@ void offline_warning(void *context, const char *text)
     }
 }
 
-void offline_note(const struct offline *o, const char *file, const char *text)
+void offline_note(const struct offline *o, const char *file, const char *format, ...)
 {
+    char text[SENTENCE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
     if (o->json) {
         print_finding(o, "note", text);
     } else {

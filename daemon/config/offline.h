@@ -21,7 +21,8 @@ void offline_config(const struct offline *o, const struct daemon_config *config)
 /* One thing that is wrong, or is put up with, or is worth to know; the context of the first two is a struct offline. */
 void offline_mistake(void *context, const char *text);
 void offline_warning(void *context, const char *text);
-void offline_note(const struct offline *o, const char *file, const char *text);
+__attribute__((format(printf, 3, 4))) void offline_note(const struct offline *o, const char *file, const char *format,
+                                                        ...);
 /* How the check of the file ended. */
 void offline_checked(const struct offline *o, const char *file, unsigned mistakes, unsigned warnings);
 

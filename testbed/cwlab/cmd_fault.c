@@ -66,12 +66,20 @@ static struct report *describe(const struct fault *f, const char *done)
 /* Has the keeper do it, and then says what was done. */
 static int carry_out(const struct fault *f, const char *what, int argc, const char *const *argv, const char *done)
 {
-    int code = command_keeper(f->self, &f->lab, what, argc, argv, NULL, NULL);
+    bool already = false;
+    int code = command_order(f->self, &f->lab, what, argc, argv, &already);
     if (code != EXIT_FINE) {
         return code;
     }
-    say(f, done);
-    return f->json ? program_print(f->self, describe(f, done), true, code) : code;
+    char sentence[SAID + 40];
+    snprintf(sentence, sizeof sentence, "%s%s", already ? "it is so already: " : "", done);
+    say(f, sentence);
+    if (!f->json) {
+        return code;
+    }
+    struct report *r = describe(f, done);
+    report_flag(r, "already", already);
+    return program_print(f->self, r, true, code);
 }
 
 static int fail(const struct program_command *self, int argc, char **argv)

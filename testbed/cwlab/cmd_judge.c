@@ -95,7 +95,12 @@ static int run(const struct program_command *self, int argc, char **argv)
     }
     add_receivers(r, &lab, &t, from, to);
     trail_free(&t);
-    code = program_print(self, r, json, result.misdelivered == 0 ? EXIT_FINE : EXIT_BROKEN);
+    code = result.misdelivered == 0 ? EXIT_FINE : EXIT_BROKEN;
+    if (json || result.delivered > 0) {
+        code = program_print(self, r, json, code);
+    } else {
+        report_close(r); /* all its rows are 0 */
+    }
     fflush(stdout);
     if (!json && result.delivered == 0) {
         fprintf(stderr,

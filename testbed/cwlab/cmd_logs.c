@@ -4,6 +4,7 @@
 #include "testbed/cwlab/target.h"
 
 #include "base/check.h"
+#include "commandline/colour.h"
 #include "commandline/keys.h"
 
 #include <signal.h>
@@ -92,12 +93,6 @@ static void show_merged(const struct logs *l, unsigned daemons)
     merge_close(m);
 }
 
-static bool in_colour(void)
-{
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    return isatty(STDOUT_FILENO) && (no == NULL || no[0] == '\0') && (term == NULL || strcmp(term, "dumb") != 0);
-}
-
 static int run(const struct program_command *self, int argc, char **argv)
 {
     const char *name = NULL;
@@ -121,7 +116,7 @@ static int run(const struct program_command *self, int argc, char **argv)
     }
     unsigned daemons = lab.driver == LAB_PROCESS ? 1 : lab.torus.servers;
     l.lab = &lab;
-    l.colour = in_colour();
+    l.colour = colour_wanted(stdout);
     l.who = calloc(lab.torus.servers, sizeof *l.who);
     CHECK(l.who != NULL);
     for (int i = 0; i < words.count || (i == 0 && words.count == 0); i++) {

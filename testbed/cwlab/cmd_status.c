@@ -80,7 +80,9 @@ static void add(void *context, const struct message *row)
     struct report *r = report_open(NULL);
     command_copy(r, row);
     int64_t kilobytes = resident_of(message_get_integer(row, "pid", 0));
-    report_integer(r, "memory_kb", kilobytes);
+    if (kilobytes > 0) { /* a daemon that is dead has none */
+        report_integer(r, "memory_kb", kilobytes);
+    }
     look->memory += kilobytes;
     struct converge_view view;
     bool one = name != NULL && torus_parse(&look->lab->torus, name, strlen(name), &c) == 0;

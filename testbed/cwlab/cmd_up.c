@@ -219,9 +219,10 @@ static int tell(const struct program_command *self, const struct lab *lab, const
     char dims[QUANTITY_TEXT];
     quantity_dims_format(torus_dims(&lab->torus), dims);
     if (!c->json) {
-        fprintf(stderr, "lab '%s': %u servers (%s, %s) up in %.2f s", lab->name, lab->torus.servers, dims,
+        fprintf(stderr, "lab '%s': %u server%s (%s, %s) up in %.2f s", lab->name, lab->torus.servers,
+                lab->torus.servers == 1 ? "" : "s", dims,
                 lab->driver == LAB_PROCESS ? "one process" : lab_shim_name(lab->shim), built);
-        if (converged > 0) {
+        if (converged > 0 && lab->torus.servers > 1) {
             fprintf(stderr, ", all know each other after %.2f s", converged);
         }
         fputc('\n', stderr);

@@ -124,8 +124,9 @@ int command_read_server(const struct program_command *c, const struct lab *lab, 
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
-int command_keeper(const struct program_command *c, const struct lab *lab, const char *what, int argc,
-                   const char *const *argv, void (*row)(void *context, const struct message *row), void *context)
+static int ask_keeper(const struct program_command *c, const struct lab *lab, const char *what, int argc,
+                      const char *const *argv, void (*row)(void *context, const struct message *row), void *context,
+                      bool *already)
 {
     static const cw_span patience = CW_MS(30000);
     char path[LAB_PATH], why[PEER_WHY];
@@ -141,7 +142,22 @@ int command_keeper(const struct program_command *c, const struct lab *lab, const
         program_refuse(c, "%s%s%s", argc > 0 ? argv[0] : "", argc > 0 ? ": " : "", why);
         return EXIT_USAGE;
     }
+    if (already != NULL) {
+        *already = rc > 0;
+    }
     return EXIT_FINE;
+}
+
+int command_order(const struct program_command *c, const struct lab *lab, const char *what, int argc,
+                  const char *const *argv, bool *already)
+{
+    return ask_keeper(c, lab, what, argc, argv, NULL, NULL, already);
+}
+
+int command_keeper(const struct program_command *c, const struct lab *lab, const char *what, int argc,
+                   const char *const *argv, void (*row)(void *context, const struct message *row), void *context)
+{
+    return ask_keeper(c, lab, what, argc, argv, row, context, NULL);
 }
 
 int command_daemon(const struct lab *lab, cw_server s, struct request_draft *request, cw_span patience,

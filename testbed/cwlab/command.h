@@ -32,7 +32,13 @@ int command_refuse_name(const struct program_command *c, const char *name);
 CW_MUST_CHECK int command_read_server(const struct program_command *c, const struct lab *lab, const char *word,
                                       cw_server *out);
 
-/* Asks the lab's keeper, and reports what it refuses. Returns an exit code. */
+/*
+ * Asks the lab's keeper, and reports what it refuses. Returns an exit code. already: set to whether it was so before,
+ * as far as the keeper says that; NULL: not wanted.
+ */
+int command_order(const struct program_command *c, const struct lab *lab, const char *what, int argc,
+                  const char *const *argv, bool *already);
+/* The same, with the rows of the answer. */
 int command_keeper(const struct program_command *c, const struct lab *lab, const char *what, int argc,
                    const char *const *argv, void (*row)(void *context, const struct message *row), void *context);
 /*

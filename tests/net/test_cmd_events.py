@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """cwctl events: what has happened, in order, and what happens."""
 
+import os
+import pty
 import re
 import subprocess
 
@@ -42,6 +44,22 @@ class Events(ctl_kit.Case):
     def test_services_come_and_go(self):
         self.cwctl("services unload bench")
         self.assertEqual(self.rows("events")[-1]["text"], "bench has ended")
+
+    def test_q_ends_what_follows(self):
+        """At a terminal, q ends cwctl events --follow, cwctl status --watch and cwctl top."""
+        for words in ["events", "--follow"], ["status", "--watch"], ["top"]:
+            pid, terminal = pty.fork()
+            if pid == 0:
+                os.execvp(ctl_kit.OPTIONS.cwctl, [ctl_kit.OPTIONS.cwctl, "--socket", self.socket, *words])
+            self.assertNotEqual(os.read(terminal, 1), b"")  # it shows something, so it reads keys
+            os.write(terminal, b"q")
+            try:
+                while os.read(terminal, 65536):
+                    pass
+            except OSError:  # the terminal has no other end any more
+                pass
+            self.assertIn(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), (0, 1), words)
+            os.close(terminal)
 
 
 if __name__ == "__main__":

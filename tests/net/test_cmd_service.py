@@ -15,6 +15,8 @@ class Service(ctl_kit.Case):
         text = self.cwctl("ping 1,1,1 --count 2 --rows --interval 1ms")
         self.assertRegex(text, r"^1,1,1 seq 0: [0-9.]+ .s, 3 links there, 3 back\n1,1,1 seq 1: ")
         self.assertRegex(text, r"1,1,1: 2 sent, 2 answered, 0 lost\nround trip [0-9.]+ .s at least, ")
+        self.assertRegex(self.cwctl("ping 0,0,1"), r"\nround trip [0-9.]+ .s; 1 link there, 1 back\n$")
+        self.assertEqual(self.cwctl("trace 0,0,0"), "0,0,0 itself took it: the packet crossed no link\n")
         self.assertRegex(self.cwctl("ping all"), "^26 sent, 26 answered, 0 lost\n")
         [row] = self.rows("ping far 12")
         self.assertEqual((row["hops_there_min"], row["hops_back_min"]), (12, 12))
@@ -43,9 +45,9 @@ class Service(ctl_kit.Case):
         self.assertEqual((rows[-1]["complete"], rows[-1]["hops_there"], rows[-1]["hops_back"]), (1, 3, 3))
         for here, following in zip(there, there[1:]):  # a packet comes in by the opposite of the link by which it left
             self.assertEqual(following["in"], here["out"].translate(str.maketrans("+-", "-+")))
-        titles, shown = self.table("trace 0,0,0")
+        titles, shown = self.table("trace 1,1,1")
         self.assertEqual(titles[:3], ["WAY", "HOP", "SERVER"])
-        self.assertEqual(shown[0][:5], ["there", "0", "0,0,0", "self", "taken"])
+        self.assertEqual(shown[0][:5], ["there", "0", "0,0,0", "self", "made"])
         self.refused("trace 9,9,9", "not a server", code=2)
 
     def test_services(self):

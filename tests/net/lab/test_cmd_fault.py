@@ -21,6 +21,15 @@ class Fault(lab_kit.Case):
         until(f"{server} reaches {count}",
               lambda: ask("status", server, code=None)["daemons"][0].get("reachable") == count)
 
+    def test_what_is_so_already(self):
+        self.up("2x1x1")
+        self.assertEqual(run("link", "0,0,0", "+x", "up").stderr,
+                         "it is so already: the cable on link +x of 0,0,0 is in\n")
+        self.assertNotIn("already", run("link", "0,0,0", "+x", "down").stderr)
+        self.assertTrue(ask("link", "0,0,0", "+x", "down")["already"])
+        self.assertIn("it is so already: none of the frames", run("loss", "0,0,0", "+x", "none").stderr)
+        self.assertEqual(run("judge").stdout, "")  # no rows of zeros
+
     def test_servers(self):
         self.up("3x3x3")
         for words in ["fail", "1,0,2"], ["fail", "1,0,2", "--whole"], ["fail", "1,0,2", "--power"], ["leave", "1,0,2"]:

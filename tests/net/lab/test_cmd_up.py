@@ -88,8 +88,8 @@ class Up(lab_kit.Case):
             self.skipTest("only root may mount a file system here")
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=lab_kit.LIMIT_S)
         self.assertEqual(done.returncode, 0, done.stderr)
-        status, _, names = done.stdout.partition("\n}\n")
-        status = json.loads(status + "}")
+        status, _, names = done.stdout.partition("\n")
+        status = json.loads(status)
         self.assertEqual(status["files_are"], "on disk", status)
         self.assertFalse(os.path.exists(status["files"]))  # it went with the lab
         self.assertNotIn("0,0,0.log", names)

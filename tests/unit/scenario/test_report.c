@@ -63,9 +63,46 @@ START_TEST(table)
                                                    "digest                   fedcba9876543210\n"
                                                    "\n"
                                                    "points\n"
-                                                   "  servers   name  only_here\n"
+                                                   "  servers   name  only here\n"
                                                    "       27  a,\"b\"\n"
                                                    "       54      c        1.5\n");
+    report_close(r);
+}
+END_TEST
+
+/* As cwctl has them: thousands, units, three digits that matter (commandline/units.h). */
+START_TEST(numbers_for_people)
+{
+    struct report *r = report_open(NULL), *row = report_open(NULL);
+    report_integer(r, "sent", 1234567);
+    report_integer(r, "keeper", 12345);
+    report_real(r, "rtt_max_us", 2030.28);
+    report_real(r, "ratio", 0.98765);
+    report_real(r, "sim_seconds", 1.2);
+    report_integer(r, "kept_waiting", 1);
+    report_real(r, "kept_waiting_ms", 32.7798);
+    report_integer(r, "files_free_mb", 72836);
+    report_real(r, "dropped_share", 0.021);
+    report_integer(r, "waited_percent", 48);
+    report_real(r, "goodput_gbps", 0.5);
+    report_integer(row, "pid", 0);
+    report_integer(row, "memory_kb", 1000);
+    report_append(r, "daemons", row);
+    ck_assert_str_eq(print(r, report_print_table), "sent                     1,234,567\n"
+                                                   "keeper                   12345\n"
+                                                   "rtt max                  2.03 ms\n"
+                                                   "ratio                    0.988\n"
+                                                   "sim time                 1.20 s\n"
+                                                   "kept waiting             1\n"
+                                                   "kept waiting for         32.7 ms\n"
+                                                   "files free               72.8 GB\n"
+                                                   "dropped share            2.1 %\n"
+                                                   "waited                   48 %\n"
+                                                   "goodput                  500 Mbit/s\n"
+                                                   "\n"
+                                                   "daemons\n"
+                                                   "  pid   memory\n"
+                                                   "    -  1.02 MB\n");
     report_close(r);
 }
 END_TEST
@@ -123,6 +160,7 @@ START_TEST(parts)
 }
 END_TEST
 
-static const struct suite_test tests[] = {SUITE_TEST(json),    SUITE_TEST(table), SUITE_TEST(csv_rows),
-                                          SUITE_TEST(numbers), SUITE_TEST(known), SUITE_TEST(parts)};
+static const struct suite_test tests[] = {SUITE_TEST(json),     SUITE_TEST(table),   SUITE_TEST(numbers_for_people),
+                                          SUITE_TEST(csv_rows), SUITE_TEST(numbers), SUITE_TEST(known),
+                                          SUITE_TEST(parts)};
 SUITE_MAIN("report", tests)

@@ -46,7 +46,7 @@ START_TEST(run_fields)
     fclose(out);
     for (size_t i = 0; i < sizeof promised / sizeof *promised; i++) {
         char key[64];
-        snprintf(key, sizeof key, "\n  \"%s\": ", promised[i]);
+        snprintf(key, sizeof key, "\"%s\":", promised[i]);
         ck_assert_msg(strstr(text, key) != NULL, "%s is not there", promised[i]);
     }
     ck_assert_double_eq_tol(report_value(r, "bound_gbps"), 2.8888889, 1e-6);

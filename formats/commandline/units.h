@@ -2,8 +2,8 @@
 /*
  * units.h - numbers as people read them: three digits that matter, and a unit.
  */
-#ifndef CTL_UNITS_H
-#define CTL_UNITS_H
+#ifndef COMMANDLINE_UNITS_H
+#define COMMANDLINE_UNITS_H
 
 #include "cubeway/types.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/units.h"
+#include "commandline/units.h"
 
 #include "suite.h"
 

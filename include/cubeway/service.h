@@ -138,7 +138,7 @@ typedef struct cw_event {
 /*
  * Packets wait for links in places, among which the turns on each link go round, byte for byte by weight. A service has
  * one, the main place, and a second one when its table asks for it: that is served only while no other place wants the
- * link. Places are this server's own; on its way a packet waits in the main place of its service, whichever it began in.
+ * link. Places are this server's own: elsewhere a packet waits in the main place of its service, whichever it began in.
  */
 typedef enum cw_place { CW_PLACE_MAIN = 0, CW_PLACE_BACKGROUND = 1 } cw_place;
 
@@ -175,8 +175,8 @@ typedef struct cw_command {
 
 /*
  * Order of upcalls: open first; then on_packet, on_event, on_command, on_writable, next_packet, peek_packet, and the
- * functions of timers, calls and offloaded work, in any order; close last. The host copies the table; what it points at must live as
- * long as the service. Functions that "may be NULL" are not called then.
+ * functions of timers, calls and offloaded work, in any order; close last. The host copies the table; what it points at
+ * must live as long as the service. Functions that "may be NULL" are not called then.
  */
 typedef struct cw_service {
     /* CW_SERVICE_INIT sets these two. */

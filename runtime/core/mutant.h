@@ -2,8 +2,8 @@
 /*
  * mutant.h - plausible bugs on purpose, to test the tests. NODE_MUTANT(NAME) is the constant false, and what it guards
  * is in no program, except in one build of these sources with CW_MUTANTS that tests/sim makes for itself (as
- * linkstate/mutant.h). A number names a bug for ever; its comment begins with the invariant of docs/semantics.md that it
- * breaks.
+ * linkstate/mutant.h). A number names a bug for ever; its comment begins with the invariant of docs/semantics.md that
+ * the bug breaks.
  */
 #ifndef CORE_MUTANT_H
 #define CORE_MUTANT_H

@@ -69,8 +69,8 @@ enum {
 };
 
 /*
- * Where packets wait for links: one of those among which the turns on a link go round (fairq.h). A service has one, or two.
- * The node has one more, number 0, for all packets of jobs that have no service here.
+ * Where packets wait for links: one of those among which the turns on a link go round (fairq.h). A service has one, or
+ * two. The node has one more, number 0, for all packets of jobs that have no service here.
  */
 struct place {
     struct cw_svc *svc; /* NULL: the node's own, where packets wait in node.turns and not in `queue` */

@@ -3,9 +3,9 @@
  * node_place.c - where packets wait for links: the places that share each link by fairq.
  *
  * A link that has room knows three things of a place: for which links it has something, what that is, and how to take
- * it (place_links(), place_peek(), place_take()). Behind them is either a service's queue together with the queue of its
- * own that it may bring (CamCubeOS 3.3); or, for all jobs that have no service here, turns by the job that sent a packet
- * (turns.h).
+ * it (place_links(), place_peek(), place_take()). Behind them is either a service's queue together with the queue of
+ * its own that it may bring (CamCubeOS 3.3); or, for all jobs that have no service here, turns by the job that sent a
+ * packet (turns.h).
  */
 #include "core/node_internal.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "linkstate/changes.h"
 #include "keyspace/owner.h"
+#include "linkstate/changes.h"
 #include "rng.h"
 #include "sanitized.h"
 #include "suite.h"

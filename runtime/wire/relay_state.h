@@ -74,7 +74,8 @@ struct relay_state {
     uint32_t tapped; /* links that an operator captures: all their frames go up */
     uint32_t ethertype;
     uint32_t others_up; /* not 0: a job found no entry, so unknown ones go up */
-    uint64_t pad[4];
+    /* Indexes of the interfaces by which frames come, by link; 0: none. Written by who attaches the program. */
+    uint32_t port[RELAY_LINKS];
     struct relay_queue queue[RELAY_LINKS];
     uint64_t job[RELAY_JOBS]; /* relay_job_entry(); 0: free */
     struct relay_view view[2];

@@ -14,6 +14,7 @@ INLINE = re.compile(r"\bstatic\s+(inline|__inline__)\b[^;{]*\{")
 TESTED_WITH = {
     "runtime/wire/field.h": "tests/unit/wire/test_goodbye.c",
     "runtime/wire/relay_state.h": "tests/unit/wire/test_relay_publish.c",
+    "shim/relay.bpf.c": "tests/unit/shim/test_relay.c",
     "runtime/boot/boot_internal.h": "tests/unit/boot/test_boot.c",
     "runtime/core/node_internal.h": "tests/unit/core/test_node.c",
     "ctl/main.c": "tests/net/test_cwctl.py",
@@ -46,11 +47,17 @@ def check(tree, build):
             like = "tests/sim/cwsim/cwsim_kit.py" if test.endswith(".py") else "tests/kit/suite.h"
             findings.append(Finding(path, 1, "this source has no test file", f"write {test} ({like})"))
     for path in tree.sources(".c"):
-        if path not in compiled:
+        if path not in compiled and not is_kernel_program(tree, path):
             lists = path.rpartition("/")[0] + "/CMakeLists.txt"
             findings.append(Finding(path, 1, "no target of the build compiles this file",
                                     f"list it in {lists}, or remove it"))
     return findings
+
+
+def is_kernel_program(tree, path):
+    """Is it a program for the kernel that its folder's CMakeLists.txt names? No compiler of the build makes it."""
+    folder, _, name = path.rpartition("/")
+    return name.endswith(".bpf.c") and name in (tree.text(folder + "/CMakeLists.txt") or "")
 
 
 def test_of(path):

@@ -134,6 +134,8 @@ SYSTEM_HOMES = {
     "libmnl/*": ("shim/carrier.c", "testbed/veth.c"),  # links are watched, links are built
     "cap-ng.h": ("daemon/host/privileges.c",),
     "pcap*": ("shim/pcap.c", "shim/replay.c"),  # live, and from a file
+    "bpf/*": ("shim/relay.c", "shim/relay.bpf.c"),
+    "relay.skel.h": ("shim/relay.c",),  # the program for the kernel, made by the build
     "sanitizer/*": ("runtime/base/poison.h",),
 }
 

@@ -210,7 +210,7 @@ START_TEST(waits_for_room)
     net = fake_net_open(&ping_service, (cw_dims){3, 1, 1});
     cw_svc *s = net->server[0];
     s->room = 2;
-    fake_command(s, "to 1,0,0 count=5 counted=1", &r);
+    fake_command(s, "to 1,0,0 count=5", &r);
     fake_net_run(net, CW_MS(5));
     ck_assert(!r.done);
     s->room = SIZE_MAX;
@@ -345,7 +345,7 @@ START_TEST(strange_answers_are_losses)
     cw_svc *s = fake_open(&ping_service, (cw_dims){3, 1, 1}, (cw_coord){0, 0, 0});
     const cw_rx rx = {.size = sizeof rx, .where = CW_ARRIVED, .in = CW_LINK_XP, .hops = 3, .src_server = {1, 0, 0}};
     struct fake_send send;
-    fake_command(s, "to 1,0,0 count=5", &r);
+    fake_command(s, "to 1,0,0 count=5 counted=1", &r);
     fake_take(s, &send);
     fake_free(send.packet);
     fake_answer(s, send.call, 0, NULL, &rx); /* none */
@@ -360,7 +360,8 @@ START_TEST(strange_answers_are_losses)
     fake_answer(s, send.call, -EPERM, send.packet, &rx); /* refused */
     fake_take(s, &send);
     send.packet->data[4] = 2;
-    fake_answer(s, send.call, 0, send.packet, &rx); /* counted wrongly */
+    send.packet->data[7] = 2; /* two servers counted, and the head says none */
+    fake_answer(s, send.call, 0, send.packet, &rx);
     ck_assert(r.done);
     ck_assert_int_eq(last("lost"), 4);
     ck_assert_int_eq(last("received"), 1);

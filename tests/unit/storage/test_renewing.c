@@ -11,7 +11,8 @@ START_TEST(what_can_be_read_is_written_again)
     bench_must_put(&b, 1, 500);
     ck_assert_int_gt(bench_put(&b, 1, 600), 0);
     storage_flush(b.o->s);
-    sim_disk_fail_nth(b.disk, 1, 1u << DISK_SYNC, EIO); /* the value's: afterwards the kernel calls its pages clean */
+    /* The group is synced first. Then the value's sync fails, and the kernel calls its pages clean. */
+    sim_disk_fail_nth(b.disk, 2, 1u << DISK_SYNC, EIO);
     while (!bench_status(&b).dead) {
         sim_disk_step(b.disk);
     }
@@ -20,6 +21,7 @@ START_TEST(what_can_be_read_is_written_again)
     ck_assert_int_eq(oracle_open(b.o, b.disk), STORAGE_RECOVERED);
     oracle_judge(b.o, false, false);
     uint32_t size = bench_slot(&b, 1)->value.length;
+    ck_assert_uint_eq(size, 600);
     ck_assert_int_eq(bench_reopen(&b), STORAGE_RECOVERED);
     ck_assert_uint_eq(bench_slot(&b, 1)->value.length, size);
     oracle_judge(b.o, true, false);

@@ -71,7 +71,7 @@ PARTS = {
     # 9 needs a view that changes within a member's last millisecond: not found in 150 seeds.
     "multicast": Part("services/multicast/cast/mutant.h", 80, rare={9: 2000},
                       known={1: 7, 2: 7, 4: 14, 5: 27, 6: 7, 7: 7, 8: 54}),
-    # 8 needs a next group that goes elsewhere, and 9 a kill, then a loss of power, with one group in between.
+    # 8 needs a next group that goes elsewhere, and 9 a kill after a failed sync, then a loss of power.
     "storage": Part("storage/mutant.h", 400, unit="mutants_renewing", known={3: 27},
                     special=(Case((8,), UNIT, True), Case((9,), UNIT, True))),
     "relay": Part("runtime/wire/mutant.h", 20),

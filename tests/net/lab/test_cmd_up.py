@@ -102,8 +102,7 @@ class Up(lab_kit.Case):
     def test_foreground_ends_with_its_command(self):
         words = [lab_kit.OPTIONS.cwlab, "up", "2x2x1", "--foreground", "--json"]
         with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as up:
-            while up.stdout.readline() != "}\n":
-                pass
+            self.assertEqual(json.loads(up.stdout.readline())["servers"], 4)
             pids = self.pids()
             up.send_signal(signal.SIGKILL)
         self.nothing_left(pids)

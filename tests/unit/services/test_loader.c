@@ -122,7 +122,7 @@ END_TEST
 
 START_TEST(services_for_another_server)
 {
-    refused("api.so", -EPROTO, "version 2 of the service API");
+    refused("api.so", -EPROTO, "version 3 of the service API, and this is version 2");
     refused("short.so", -EPROTO, "bytes long");
     refused("long_in_use.so", -EPROTO, "bytes long");
     ck_assert_int_eq(load("long_unused.so"), 0);

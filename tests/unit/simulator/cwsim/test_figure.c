@@ -59,7 +59,7 @@ START_TEST(points)
     read_text(folder, "csv", text);
     ck_assert_str_eq(text, "a,b\n1,2\n3,4\n");
     read_text(folder, "json", text);
-    ck_assert_ptr_nonnull(strstr(text, "\"not a column\": 1"));
+    ck_assert_ptr_nonnull(strstr(text, "\"not a column\":1"));
     read_text(folder, "gp", text);
     ck_assert_ptr_nonnull(strstr(text, "'f.csv' using (column('a')):(column('b'))"));
     figure_draw(&f);

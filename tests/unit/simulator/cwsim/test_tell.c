@@ -33,10 +33,10 @@ static char *told(const char *service, const char *text, cw_span after)
 START_TEST(answers)
 {
     char *json = told("ping", "to 0,0,0 count=2", CW_MS(100));
-    ck_assert_ptr_nonnull(strstr(json, "\"asked\": \"1,1,0\""));
-    ck_assert_ptr_nonnull(strstr(json, "\"asked_ms\": 10"));
-    ck_assert_ptr_nonnull(strstr(json, "\"received\": 2"));
-    ck_assert_ptr_nonnull(strstr(json, "\"result\": \"ok\""));
+    ck_assert_ptr_nonnull(strstr(json, "\"asked\":\"1,1,0\""));
+    ck_assert_ptr_nonnull(strstr(json, "\"asked_ms\":10"));
+    ck_assert_ptr_nonnull(strstr(json, "\"received\":2"));
+    ck_assert_ptr_nonnull(strstr(json, "\"result\":\"ok\""));
     free(json);
 }
 END_TEST
@@ -44,11 +44,11 @@ END_TEST
 START_TEST(mistakes)
 {
     char *json = told("ping", "to nowhere", CW_MS(100));
-    ck_assert_ptr_nonnull(strstr(json, "\"error\": \"not a server of this torus"));
-    ck_assert_ptr_nonnull(strstr(json, "\"result\": \"Invalid argument\""));
+    ck_assert_ptr_nonnull(strstr(json, "\"error\":\"not a server of this torus"));
+    ck_assert_ptr_nonnull(strstr(json, "\"result\":\"Invalid argument\""));
     free(json);
     json = told("nobody", "", CW_MS(100));
-    ck_assert_ptr_nonnull(strstr(json, "\"result\": \"No such file or directory\""));
+    ck_assert_ptr_nonnull(strstr(json, "\"result\":\"No such file or directory\""));
     free(json);
 }
 END_TEST
@@ -57,7 +57,7 @@ END_TEST
 START_TEST(unfinished)
 {
     char *json = told("ping", "to 0,0,0 count=1000 interval=1000000", CW_MS(20));
-    ck_assert_ptr_nonnull(strstr(json, "\"result\": \"Operation canceled\""));
+    ck_assert_ptr_nonnull(strstr(json, "\"result\":\"Operation canceled\""));
     free(json);
 }
 END_TEST

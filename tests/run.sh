@@ -260,7 +260,7 @@ build asan && run_tests asan -L '^(unit|fuzz|sim)$'
 if setarch -R true 2>/dev/null; then
     ctest_prefix=(setarch -R)
 fi
-only='test_base_ring|test_daemon_[a-z0-9_]+|test_shim_(io_)?thread(ed)?' build tsan && run_tests tsan -L '^threads$'
+only=threads build tsan && run_tests tsan -L '^threads$'
 ctest_prefix=()
 # The second compiler is asked for its warnings and for other machine code; what tries every case there is has done so.
 if has clang "clang: release build and unit tests"; then

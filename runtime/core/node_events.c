@@ -87,6 +87,14 @@ void node_try_held(struct node *n)
     }
 }
 
+void node_end_held(struct node *n)
+{
+    struct cw_packet *p;
+    while ((p = holdq_take_expired(&n->held, n->now)) != NULL) {
+        node_decide(n, p);
+    }
+}
+
 /* Before anybody is told anything: what is stored in one of those upcalls is of the new epoch already. */
 static void note_unrest(struct node *n)
 {

@@ -343,6 +343,8 @@ void node_fill_rx(const struct node *n, const struct cw_packet *p, cw_where wher
 void node_sync(struct node *n);
 /* Decides every held packet anew. */
 void node_try_held(struct node *n);
+/* Decides the held packets that may wait no longer: what still may not be delivered is dropped. */
+void node_end_held(struct node *n);
 
 /* svc_packet.c */
 /* True when p is in svc's hands: it counts against NODE_HANDS_MAX until it is sent, freed or given back. */

@@ -40,9 +40,7 @@ cw_links node_tick(struct node *n, cw_time now)
     }
     if (cw_time_due(n->due, now)) {
         node_run_timers(n);
-        if (cw_time_due(holdq_wake(&n->held), now)) {
-            node_try_held(n);
-        }
+        node_end_held(n);
         n->due = cw_time_min(node_timers_wake(n), holdq_wake(&n->held));
     }
     node_wake_writers(n);

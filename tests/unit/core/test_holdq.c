@@ -86,9 +86,64 @@ START_TEST(patience_is_from_the_first_hold)
 }
 END_TEST
 
+/* What is put back after a drain stands before what was sent meanwhile, in the order that it had. */
+START_TEST(put_back_before_what_is_newer)
+{
+    static struct cw_packet old[100], new[100];
+    for (uint64_t seed = 1; seed <= 50; seed++) {
+        struct rng rng = {seed};
+        struct holdq q;
+        unsigned newer = 0;
+        holdq_init(&q, 1000000, CW_NS(500));
+        for (unsigned i = 0; i < 100; i++) {
+            old[i] = (struct cw_packet){.length = 100, .queued = {(int64_t)(i / 2) * 10}};
+            ck_assert(holdq_put(&q, &old[i]));
+        }
+        ck_assert_ptr_eq(holdq_drain(&q), &old[0]);
+        for (unsigned i = 0; i < 100; i++) {
+            if (rng_below(&rng, 4) == 0) {
+                new[newer] = (struct cw_packet){.length = 100, .queued = {1000}};
+                ck_assert(holdq_put(&q, &new[newer++]));
+            }
+            ck_assert(holdq_put(&q, &old[i]));
+        }
+        ck_assert(holdq_valid(&q));
+        struct cw_packet *p = holdq_drain(&q);
+        for (unsigned i = 0; i < 100 + newer; i++, p = p->next) {
+            ck_assert_ptr_eq(p, i < 100 ? &old[i] : &new[i - 100]);
+        }
+        ck_assert_ptr_null(p);
+    }
+}
+END_TEST
+
+/* Each packet is given once, when its own time is over, and no other with it. */
+START_TEST(expired_one_by_one)
+{
+    static struct cw_packet packets[PACKETS];
+    struct holdq q;
+    holdq_init(&q, 1000000, CW_NS(50));
+    for (unsigned i = 0; i < PACKETS; i++) {
+        packets[i] = (struct cw_packet){.length = 100, .place = (uint8_t)(i % SERVICES), .queued = {(int64_t)i * 10}};
+        ck_assert(holdq_put(&q, &packets[i]));
+    }
+    for (unsigned i = 0; i < PACKETS; i++) {
+        cw_time due = holdq_wake(&q);
+        ck_assert_int_eq(due.ns, (int64_t)i * 10 + 50);
+        ck_assert_ptr_null(holdq_take_expired(&q, (cw_time){due.ns - 1}));
+        ck_assert_ptr_eq(holdq_take_expired(&q, due), &packets[i]);
+        ck_assert(holdq_valid(&q));
+    }
+    ck_assert_uint_eq(q.packets + q.bytes, 0);
+    ck_assert_ptr_null(holdq_take_expired(&q, (cw_time){1000000}));
+}
+END_TEST
+
 static const struct suite_test tests[] = {
     SUITE_TEST(first_in_first_out_within_its_share),
     SUITE_TEST(shared_by_dynamic_thresholds),
     SUITE_TEST(patience_is_from_the_first_hold),
+    SUITE_TEST(put_back_before_what_is_newer),
+    SUITE_TEST(expired_one_by_one),
 };
 SUITE_MAIN("holdq", tests)

@@ -14,8 +14,8 @@ void holdq_init(struct holdq *q, uint32_t bytes_max, cw_span patience)
 }
 
 /*
- * What is put back after a drain may be older than what an upcall has sent meanwhile. Packets are put back oldest first,
- * so the place of each is at or behind that of the one before: `put` makes this a step, not a walk.
+ * What is put back after a drain may be older than what an upcall has sent meanwhile. Packets are put back oldest
+ * first, so the place of each is at or behind that of the one before: `put` makes this a step, not a walk.
  */
 static void link_in_order(struct holdq *q, struct cw_packet *p)
 {

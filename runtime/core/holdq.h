@@ -18,8 +18,8 @@
 
 struct holdq {
     struct cw_packet *head, *tail;
-    struct cw_packet
-        *put; /* the last packet that was not put behind the tail; NULL: none since the queue was drained */
+    /* The last packet that was not put behind the tail; NULL: none since the queue was drained. */
+    struct cw_packet *put;
     uint32_t packets;
     uint32_t bytes;
     uint32_t bytes_max;
